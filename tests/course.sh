@@ -62,18 +62,24 @@ answer() {
         verdict $? 'and the hint does not have the answer'
     fi
 }
-for text in 0.0625 6.25e-2 1/16 2^-4 '2^(-4)' '2**-4' 1*2^-4 '1 * 2^-4' '1x2^-4' 0x1p-4 0X.1P0 .0625 +0.0625 ' 0.0625 ' '2 / 32' 1/32+2^-5 '1 - 15/16'; do
+for text in 0.0625 6.25e-2 1/16 2^-4 '2^(-4)' '2**-4' 1*2^-4 '1 * 2^-4' '1x2^-4' 0x1p-4 0X.1P0 .0625 +0.0625 ' 0.0625 ' '2 / 32' 1/32+2^-5 '1 - 15/16' 2^−4 2^–4 1×2^-4 1·2^-4; do
     answer "$text" right . 0
 done
 answer 0.03125 wrong 'half of the spacing' 1
 answer 2^-10 wrong 'spacing at 1' 1
 answer -0.0625 wrong 'sign' 1
-answer 8 wrong 'power of two is not' 1
+answer 8 wrong 'spacing is this power times' 1
 answer 3 wrong . 1
 answer inf wrong . 1
 answer nan wrong . 1
 answer '0,0625x' unreadable 'comma: write a point' 2
 answer '"0,5"' unreadable 'comma: write a point, as in 0\.5' 2
+answer '"64,512"' unreadable 'separates thousands, leave the comma out' 2
+answer '"1,024,000"' unreadable 'leave the commas out' 2
+answer 2-4 unreadable 'has no ^: write a power of two as in' 2
+answer '3*2-19' unreadable 'has no ^' 2
+answer '(2-2^-5)*2^15' unreadable 'no brackets' 2
+answer '2^-4 = 0.0625' unreadable 'write one number, without =' 2
 answer 0x3c00 unreadable 'looks like a code' 2
 answer '1 000' unreadable 'blank between digits' 2
 answer 10^-2 unreadable 'a power has the base 2' 2
@@ -102,6 +108,19 @@ one anna L0.1 "$(printf %04x $((0x$code + 1)))" almost .
 one anna L0.1 "$(printf %04x $((0x$code ^ 0x8000)))" wrong 'sign bit'
 one anna L0.1 1.5 unreadable 'is no code of binary16: a code is 4 hex digits'
 one anna L0.1 12345 unreadable 'is no code'
+for text in +inf ∞ infinity 65504.0 2^16-2^5; do
+    one anna L0.8 $text '\(right\|wrong\)' .
+done
+one anna L1.2 "$(sed -n 's/^# *L1\.2 *Round \([0-9.]*\) .*/\1/p' right.csv)" wrong 'number of the question'
+one anna L1.6 "$(($(sed -n 's/^L1\.6,//p' right.csv) / 8))" wrong 'the count still goes on'
+one anna L3.2 2^-200 wrong 'a larger power of two does, too'
+one anna L4.7 'The accumulator' '\(right\|wrong\)' .
+exits 0 'ulp show reads what a sheet reads' "$ULP" show --format fp16 3*2^-4 1/3
+says '0\.1875' out.txt 'and shows the number'
+printf '\377\376i\000d\000' >a.csv
+refused_utf16=$("$ULP" course check a.csv 2>&1)
+case $refused_utf16 in *UTF-8*) ;; *) false ;; esac
+verdict $? 'a file in UTF-16 gets a sentence'
 one anna L0.8 maybe unreadable 'is not one of the words of the question: 65504 inf'
 for id in s1 s2 s3 s4 s5 s6 s7 s8 s9; do # a student whose gradient becomes zero
     case $("$ULP" course key --id $id L3 | sed -n 's/^L3\.1,//p') in
@@ -179,8 +198,8 @@ cp right.csv class/anna.csv
 cp right.csv class/late/copy.csv
 echo hello >class/other.csv
 exits 2 'a class with files that are not in order' "$ULP" course grade class
-says '^L1,anna,8,8,8,0,0,0,0,"class/anna.csv","",right,' out.txt 'has the marks of a good file'
-says '^L1,bob,7,8,7,0,0,0,1,"class/bob.csv","class/bob.csv:[0-9]*: L1\.1: .*is no number.*",unreadable,right' out.txt 'a sentence for an unreadable answer'
+says '^L1,anna,7,7,7,0,0,0,0,"class/anna.csv","",right,' out.txt 'has the marks of a good file'
+says '^L1,bob,6,7,6,0,0,0,1,"class/bob.csv","class/bob.csv:[0-9]*: L1\.1: .*is no number.*",unreadable,right' out.txt 'a sentence for an unreadable answer'
 says '^,,,,,,,,,"class/other.csv","class/other.csv:1: ' out.txt 'no score and a sentence for another file'
 says "a second file of 'anna'" out.txt 'and a sentence for a second file of a student'
 

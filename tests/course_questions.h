@@ -76,8 +76,10 @@ static double times(double start, double t, int n, oracle_format f, char mode) {
 static double hundred(const char *text) {
     char x[WORD], mode[WORD];
     int start;
-    SCAN(3, "Round %63s to binary16. Add the result to %d a hundred times in binary16, each sum rounded %63[^.]", x,
-         &start, mode);
+    SCAN(3,
+         "Round %63s to binary16, to nearest. Add the result to %d a hundred times in binary16, each sum rounded "
+         "%63[^.]",
+         x, &start, mode);
     return times(start, oracle_round_text(x, half, 'n'), 100, half, strcmp(mode, "upward") == 0 ? 'u' : 'n');
 }
 static double least_change(const char *text) {
@@ -97,12 +99,6 @@ static double counting(const char *text) {
     char f[WORD];
     SCAN(1, "Count in %63[^,], which has", f);
     return stop(1, oracle_named(f));
-}
-static double steps(const char *text) {
-    char f[WORD];
-    int step;
-    SCAN(2, "Count in %63s in steps of %d:", f, &step);
-    return stop(step, oracle_named(f));
 }
 static double harmonic(const char *text) {
     char name[WORD];
@@ -140,11 +136,11 @@ static double expectation(const char *text) {
     mpfr_add_si(oracle_x, oracle_x, start, MPFR_RNDN);
     return mpfr_get_d(oracle_x, MPFR_RNDN);
 }
-static double kahan_of(double sum, double t) {
+static double kahan_of(double sum, double t, int n, oracle_format f) {
     double e = 0;
-    for (int i = 0; i < 100; i++) {
-        const double y = oracle_add(t, -e, half, 'n'), next = oracle_add(sum, y, half, 'n');
-        e = oracle_add(oracle_add(next, -sum, half, 'n'), -y, half, 'n');
+    for (int i = 0; i < n; i++) {
+        const double y = oracle_add(t, -e, f, 'n'), next = oracle_add(sum, y, f, 'n');
+        e = oracle_add(oracle_add(next, -sum, f, 'n'), -y, f, 'n');
         sum = next;
     }
     return sum;
@@ -153,7 +149,7 @@ static double kahan(const char *text) {
     char t[WORD];
     int start;
     SCAN(2, "Add %63s to %d a hundred times in binary16 by Kahan's", t, &start);
-    return kahan_of(start, oracle_value(t));
+    return kahan_of(start, oracle_value(t), 100, half);
 }
 static double terms_first(const char *text) {
     char t[WORD];
@@ -174,12 +170,14 @@ static double chunks(const char *text) {
     return times(0, times(0, 1, length, oracle_named(f), 'n'), n / length, oracle_named(f), 'n');
 }
 static double which_cure(const char *text) {
-    char t[WORD];
-    int start;
-    SCAN(2, "For %d and a hundred terms %63s in binary16", &start, t);
-    const double x = oracle_value(t), best = oracle_round(start + 100 * x, half, 'n');
-    const int first = kahan_of(start, x) == best;
-    const int second = oracle_add(start, times(0, x, 100, half, 'n'), half, 'n') == best;
+    char name[WORD];
+    int n, start, p;
+    SCAN(4, "Add %d ones to %d in %63[^,], which has p = %d significant bits", &n, &start, name, &p);
+    const oracle_format f = oracle_named(name);
+    assert_int_equal(p, f.p);
+    const double best = oracle_round(start + n, f, 'n');
+    const int first = kahan_of(start, 1, n, f) == best;
+    const int second = oracle_add(start, times(0, 1, n, f, 'n'), f, 'n') == best;
     return first ? second ? 2 : 0 : second ? 1 : 3;
 }
 
@@ -209,7 +207,7 @@ static double gradients(const char *text) {
 }
 static double significant(const char *text) {
     int e;
-    SCAN(1, "How many significant bits does a number of binary16 have whose first one has the weight 2^%d?", &e);
+    SCAN(1, "How many significant bits does a number of binary16 have whose leading 1 bit has the weight 2^%d?", &e);
     return e - oracle_quantum_at(oracle_power(e), half) + 1;
 }
 static double lost_update(const char *text) {
@@ -321,15 +319,14 @@ static double nearest(const char *text) {
     return oracle_add(oracle_value(c), oracle_value(product), single, 'n');
 }
 static double short_sum(const char *text) {
-    char name[WORD], one[WORD];
+    char name[WORD], one[WORD], small[WORD];
     double x[32];
-    int bits, kept, large, small;
+    int bits, kept, large;
     SCAN(6,
          "The model of the %63s adds 32 products in one step with F = %d and rounds the sum toward zero to %d bits "
-         "behind the "
-         "leading one. The products are 2^%d, once %63[^,], and thirty times 2^%d;",
-         name, &bits, &kept, &large, one, &small);
-    for (int i = 0; i < 32; i++) x[i] = oracle_power(i ? small : large);
+         "behind the leading one. The products are 2^%d, once %63[^,], and thirty times %63[^;];",
+         name, &bits, &kept, &large, one, small);
+    for (int i = 0; i < 32; i++) x[i] = i ? oracle_value(small) : oracle_power(large);
     x[1] = oracle_value(one);
     return oracle_aligned(x, 32, bits, kept);
 }

@@ -56,7 +56,9 @@ static int next_line(tool_line *line, reader *r, int *more) {
     line->number++;
     r->length = 0;
     while (status == ULP_GO_ON && (c = getc_unlocked(r->file)) != EOF && c != '\n') {
-        if (c == '\0') status = tool_bad_line(line, "the line holds a zero byte; this is no text file");
+        if (c == '\0')
+            status = tool_bad_line(
+                line, "the line holds a zero byte; this is no text file (a file in UTF-16 has to be saved as UTF-8)");
         else if (r->length == LINE_LIMIT)
             status = tool_bad_line(line, "the line is longer than %d MiB, the most that is read", LINE_LIMIT >> 20);
         else status = append(line, r, c);

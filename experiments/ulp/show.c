@@ -1,4 +1,5 @@
 /* show.c - ulp show: a number in a format, with its fields, neighbours and roundings. */
+#include "course/answer.h"
 #include "tool.h"
 
 #include <stdio.h>
@@ -194,8 +195,12 @@ static int run(const ulp_arguments *a) {
     if (a->word_count == 0) return ulp_usage_error(a->program, "a VALUE is needed: 0.1, 0x1p-3, inf, nan");
     for (size_t i = 0; i < a->word_count; i++) {
         double x;
-        if (!tool_number(&x, a->words[i]))
-            return ulp_usage_error(a->program, "'%s' is no number; allowed: decimal, hex float, inf, nan", a->words[i]);
+        ulp_text why = {0};
+        const int is_number = tool_number(&x, a->words[i]) || course_read_number(&x, a->words[i], &why);
+        ulp_text_free(&why);
+        if (!is_number)
+            return ulp_usage_error(a->program, "'%s' is no number; allowed: decimal, hex float, 2^-4, 1/3, inf, nan",
+                                   a->words[i]);
         if (i > 0) putchar('\n');
         if (one) show(x, a->words[i], &given.format);
         if (one && given.all) putchar('\n');
@@ -205,13 +210,15 @@ static int run(const ulp_arguments *a) {
 }
 
 const tool_command tool_show = {
-    .command = {.name = "ulp show",
-                .usage = "[--format F] [--all-formats] VALUE...",
-                .summary = "draws a number in a format, for people",
-                .details = "Its code in fields, exact decimal value, neighbours, spacing (ulp), and what each rounding "
-                           "mode makes of VALUE with the error in ulp. VALUE is a decimal or hex float, correctly "
-                           "rounded to binary64 first; -0.1 is a value, no option.\n\n"
-                           "  ulp show --format fp16 0.1\n",
-                .takes_words = 1},
+    .command =
+        {.name = "ulp show",
+         .usage = "[--format F] [--all-formats] VALUE...",
+         .summary = "draws a number in a format, for people",
+         .details =
+             "Its code in fields, exact decimal value, neighbours, spacing (ulp), and what each rounding "
+             "mode makes of VALUE with the error in ulp. VALUE is a decimal, a hex float or an "
+             "expression as 2^-4, 3*2^-4, 1/3, correctly rounded to binary64 first; -0.1 is a value, no option.\n\n"
+             "  ulp show --format fp16 0.1\n",
+         .takes_words = 1},
     .groups = {{"options", options, &given}},
     .run = run};

@@ -12,6 +12,11 @@ const char *course_verdict_name(course_verdict verdict) {
 
 static int same(double a, double b) { return ulp_bits64(a) == ulp_bits64(b); }
 
+static int is_power_of_two(double x) {
+    int e;
+    return x - x == 0 && fabs(frexp(x, &e)) == 0.5;
+}
+
 /* Whether x lies between the key and a neighbour, and rounds to the key. */
 static int rounds_to_key(const course_question *q, double x) {
     return fabs(x - q->key) < ulp_spacing(q->key, &q->format) && course_round(x, &q->format, ULP_RNE) == q->key;
@@ -20,7 +25,6 @@ static int rounds_to_key(const course_question *q, double x) {
 static course_verdict judge_value(const course_question *q, double x, ulp_text *note) {
     const char *hint = q->hint;
     course_verdict verdict = COURSE_WRONG;
-    int e;
     if (same(x, q->key)) return COURSE_RIGHT;
     const course_near *near = q->near;
     while (near < q->near + q->near_count && !same(near->value, x)) near++;
@@ -37,8 +41,9 @@ static course_verdict judge_value(const course_question *q, double x, ulp_text *
         verdict = COURSE_ALMOST;
         hint = "This is one unit in the last place away. Look at the rounding once more.";
     } else if (x == -q->key) hint = "Look at the sign.";
-    else if (x - x == 0 && q->key != 0 && q->key - q->key == 0 && x != 0 && frexp(x / q->key, &e) == 0.5)
+    else if (q->has_format && q->key != 0 && x / q->key > 0 && is_power_of_two(x / q->key) && !is_power_of_two(q->key))
         hint = "The significand is right, and the power of two is not. Count the exponent again.";
+    else if (q->smaller && x > 0) hint = x < q->key ? q->smaller : q->larger;
     ulp_text_print(note, "%s", hint);
     return verdict;
 }
@@ -75,11 +80,33 @@ static course_verdict judge_code(const course_question *q, const char *answer, u
     return judge_value(q, ulp_decode(code, &q->format), note);
 }
 
+/* Whether an answer is a word of a choice: the same letters, or, of a number, another form of the number. */
+static int is_word(const char *answer, const char *word, size_t length) {
+    double given, wanted;
+    char text[32];
+    if (strlen(answer) == length && strncasecmp(answer, word, length) == 0) return 1;
+    if (length >= sizeof text) return 0;
+    ulp_text why = {0};
+    memcpy(text, word, length);
+    text[length] = '\0';
+    const int fits =
+        course_read_number(&wanted, text, &why) && course_read_number(&given, answer, &why) && same(given, wanted);
+    ulp_text_free(&why);
+    return fits;
+}
+
+static const char *skip_article(const char *answer) {
+    static const char *const articles[] = {"the ", "a ", "an "};
+    for (int i = 0; i < 3; i++)
+        if (strncasecmp(answer, articles[i], strlen(articles[i])) == 0) return answer + strlen(articles[i]);
+    return answer;
+}
+
 static course_verdict judge_choice(const course_question *q, const char *answer, ulp_text *note) {
     const char *word = q->words;
     for (int i = 0; *word; i++) {
         const size_t length = strcspn(word, " ");
-        if (strlen(answer) == length && strncasecmp(answer, word, length) == 0) {
+        if (is_word(skip_article(answer), word, length)) {
             if (i != q->right) ulp_text_print(note, "%s", q->hint);
             return i == q->right ? COURSE_RIGHT : COURSE_WRONG;
         }

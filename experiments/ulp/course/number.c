@@ -72,13 +72,42 @@ static int read_sum(double *value, const char *at, int negative) {
     return at != NULL;
 }
 
+/* The sentence for a number with a comma. Three digits behind the comma can be decimals or thousands. */
+static void explain_comma(ulp_text *why, const char *text, const char *comma) {
+    const size_t digits = strspn(comma + 1, "0123456789");
+    if (strchr(comma + 1, ',')) ulp_text_print(why, "'%s' has commas: leave the commas out", text);
+    else if (digits == 3 && !comma[4] && comma > text && text[strspn(text, "-+")] != '0')
+        ulp_text_print(why,
+                       "'%s' has a comma: if the comma separates thousands, leave the comma out; if decimals stand "
+                       "behind the comma, write a point",
+                       text);
+    else
+        ulp_text_print(why, "'%s' has a comma: write a point, as in %.*s.%s", text, (int)(comma - text), text,
+                       comma + 1);
+}
+
+/* Whether a text ends in a whole number that is subtracted from 2, as if the sign ^ were forgotten. */
+static int lacks_power(const char *text) {
+    const size_t n = strlen(text);
+    size_t at = n;
+    while (at > 0 && isdigit((unsigned char)text[at - 1])) at--;
+    if (at == n || at < 2 || text[at - 1] != '-' || text[at - 2] != '2') return 0;
+    return at == 2 || strchr("+-*x ", text[at - 3]) != NULL;
+}
+
 /* The sentence for a text that is no number. */
 static void explain(ulp_text *why, const char *text) {
     const char *unit = strpbrk(text, "0123456789");
     const char *comma = strchr(text, ','), *blank = unit ? strpbrk(unit, " \t") : NULL;
-    if (comma && unit && !strchr(comma + 1, ','))
-        ulp_text_print(why, "'%s' has a comma: write a point, as in %.*s.%s", text, (int)(comma - text), text,
-                       comma + 1);
+    if (comma && unit) explain_comma(why, text, comma);
+    else if (lacks_power(text))
+        ulp_text_print(why,
+                       "'%s' has no ^: write a power of two as in 2^-4, and a difference of whole numbers as one "
+                       "number",
+                       text);
+    else if (strchr(text, '=')) ulp_text_print(why, "'%s' has the sign =: write one number, without =", text);
+    else if (strpbrk(text, "()[]{}"))
+        ulp_text_print(why, "'%s': write no brackets, but a sum of products, as in 2^16-2^10", text);
     else if (strchr(text, '%'))
         ulp_text_print(why, "'%s': write the number without a percent sign, 0.25 and not 25%%", text);
     else if (text[strspn(text, "-+")] == '0' && strpbrk(text, "xX") == text + strspn(text, "-+") + 1)
@@ -93,18 +122,36 @@ static void explain(ulp_text *why, const char *text) {
     else ulp_text_print(why, "'%s' is no number. " COURSE_NUMBER_FORMS, text);
 }
 
-int course_read_number(double *value, const char *text, ulp_text *why) {
-    static const char minus[] = "\xe2\x88\x92"; /* the minus sign of typesetters, U+2212 */
+/* Add a text with the signs of typesetters (UTF-8) as signs of ASCII. */
+static void add_plain(ulp_text *to, const char *text) {
+    static const struct {
+        const char *sign, *plain;
+    } signs[] = {{"\xe2\x88\x92", "-"} /* minus */,
+                 {"\xe2\x80\x93", "-"} /* dash */,
+                 {"\xc3\x97", "*"} /* times */,
+                 {"\xc2\xb7", "*"} /* middle dot */,
+                 {"\xe2\x88\x9e", "inf"}};
+    enum { SIGNS = sizeof signs / sizeof signs[0] };
+    while (*text) {
+        int i = 0;
+        while (i < SIGNS && strncmp(text, signs[i].sign, strlen(signs[i].sign)) != 0) i++;
+        if (i < SIGNS) ulp_text_print(to, "%s", signs[i].plain);
+        else ulp_text_add(to, text, 1);
+        text += i < SIGNS ? strlen(signs[i].sign) : 1;
+    }
+}
+
+/* Read a number in ASCII. */
+static int read_plain(double *value, const char *text, ulp_text *why) {
     const char *at = text;
     int negative = 0;
-    if (strncmp(at, minus, 3) == 0) negative = 1, at += 3;
-    else if (*at == '-' || *at == '+') negative = *at++ == '-';
+    if (*at == '-' || *at == '+') negative = *at++ == '-';
     at = skip_blanks(at);
     if (strcasecmp(at, "inf") == 0 || strcasecmp(at, "infinity") == 0) {
         *value = ulp_from_bits64((uint64_t)negative << 63 | 0x7ff0000000000000u);
     } else if (strcasecmp(at, "nan") == 0) {
         *value = ulp_quiet_nan();
-    } else if (!read_sum(value, at, negative)) {
+    } else if (lacks_power(text) || !read_sum(value, at, negative)) {
         explain(why, text);
         return 0;
     } else if (*value - *value != 0) {
@@ -112,4 +159,12 @@ int course_read_number(double *value, const char *text, ulp_text *why) {
         return 0;
     }
     return 1;
+}
+
+int course_read_number(double *value, const char *text, ulp_text *why) {
+    ulp_text plain = {0};
+    add_plain(&plain, text);
+    const int is_number = read_plain(value, ulp_text_of(&plain), why);
+    ulp_text_free(&plain);
+    return is_number;
 }

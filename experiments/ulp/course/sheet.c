@@ -96,6 +96,11 @@ void course_tempting(course_question *question, double value, const char *hint) 
     add_near(question, value, COURSE_WRONG, hint);
 }
 
+void course_sides(course_question *question, const char *smaller, const char *larger) {
+    question->smaller = smaller;
+    question->larger = larger;
+}
+
 void course_other_modes(course_question *question, double x, const ulp_format *format, ulp_mode mode) {
     const double away = course_round(x, format, ULP_RNA), even = course_round(x, format, ULP_RNE);
     if (mode == ULP_RNE && away != even)

@@ -41,7 +41,8 @@ typedef struct course_question {
     int right;         /* CHOICE: the index of the right word */
     int has_format;    /* 1: the key is a number of `format`, so that an answer can be a unit in the last place away */
     ulp_format format;
-    const char *hint; /* for wrong answers without a hint of their own */
+    const char *hint;             /* for wrong answers without a hint of their own */
+    const char *smaller, *larger; /* for positive answers below and above the key, in the place of `hint`; or NULL */
     course_near near[COURSE_NEAR_MAX];
     size_t near_count;
 } course_question;
@@ -95,6 +96,8 @@ course_question *course_ask_choice(course_sheet *sheet, const char *words, int r
 /* Give an answer a hint of its own. An answer that equals the key or an earlier answer is not added. */
 void course_almost(course_question *question, double value, const char *hint);
 void course_tempting(course_question *question, double value, const char *hint);
+/* Give the answers below and above the key hints of their own. */
+void course_sides(course_question *question, const char *smaller, const char *larger);
 /* Give the results of the other rounding modes of x their hints. */
 void course_other_modes(course_question *question, double x, const ulp_format *format, ulp_mode mode);
 
@@ -126,6 +129,6 @@ void course_answer_text(ulp_text *to, const course_question *question);
 /* How numbers may be written in answers: one sentence. */
 #define COURSE_NUMBER_FORMS                                                                                            \
     "A number is a decimal (0.375 or 3e-5), a fraction (3/8), a power of two (2^-4), a product with a power of two "   \
-    "(3*2^-3), a hex number (0x1.8p-2) or a sum of these (1+2^-10); -0 and inf are numbers, too."
+    "(3*2^-3), a hex number (0x1.8p-2) or a sum of these (1+2^-10), without brackets; -0 and inf are numbers, too."
 
 #endif

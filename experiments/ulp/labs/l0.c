@@ -37,6 +37,7 @@ static void ask_spacing(course_sheet *s) {
     course_question *q =
         course_ask_number(s, key, NULL, "How far is the number %s of %s from the next larger number of the format?",
                           course_show(x).text, f.name);
+    course_tempting(q, x + key, "This is the next larger number. The question asks for the distance.");
     course_tempting(q, key / 2, "This is half of the spacing, the largest error of a rounding to nearest.");
     course_tempting(q, ulp_scale(1, 1 - f.prec), "This is the spacing at 1. The spacing grows with the number.");
     q->hint = "Find the power of two at or below the number; the spacing is this power times 2^(1-p).";
@@ -52,6 +53,7 @@ static void ask_ends(course_sheet *s) {
     ulp_text_print(&head, what, f.name, f.bits - f.prec, f.prec - 1);
     course_question *q =
         course_ask_number(s, f.min_positive, NULL, "%sWhich is its smallest positive number?", ulp_text_of(&head));
+    course_tempting(q, 0, "Zero is not positive.");
     course_tempting(q, f.min_normal, "This is the smallest normal number. Subnormal numbers are smaller.");
     course_tempting(q, f.min_positive / 2,
                     "Subnormal numbers have the exponent of the smallest normal number, 1 - bias.");
@@ -104,8 +106,8 @@ static void ask_overflow(course_sheet *s) {
                           "The largest number of binary16 is 65504. Does %.0f, rounded %s, become 65504 or inf?", x,
                           mode == ULP_RNE ? "to nearest, ties to even" : ulp_mode_meaning(mode));
     q->hint =
-        "Round as if the format had one more power of two, 65536. What is beyond 65504 then overflows, and a mode "
-        "that rounds toward zero there gives the largest number.";
+        "Suppose that 65536 were the next number of the format. Does the number then go to 65504 or to 65536? Where it "
+        "goes to 65536 or farther, it overflows.";
 }
 
 static void ask(course_sheet *s) {

@@ -16,8 +16,8 @@ static void ask_sums(course_sheet *s) {
     static const double starts[] = {100, 150, 200, 300, 400, 600};
     const ulp_format f = course_format("binary16");
     const double start = starts[course_draw(s, 6)], spacing = ulp_spacing(start, &f);
-    /* a third of the students have a term that moves the sum */
-    const double percent = course_draw(s, 3) == 0 ? 55 + course_draw(s, 40) : 5 + course_draw(s, 40);
+    /* a third of the students have a term that moves the sum, by one spacing to nearest and by two upward */
+    const double percent = course_draw(s, 3) == 0 ? 105 + course_draw(s, 40) : 5 + course_draw(s, 40);
     const int thousandths = (int)(percent * spacing * 10 + 0.5);
     const double decimal = thousandths / 1000.0, t = course_round(decimal, &f, ULP_RNE);
     char term[16];
@@ -30,11 +30,12 @@ static void ask_sums(course_sheet *s) {
     q->hint = "Find the power of two at or below the number; the spacing is this power times 2^-10.";
 
     q = course_ask_number(s, t, &f, "Round %s to binary16, to nearest. Give the exact value of the result.", term);
+    course_tempting(q, decimal, "This is the number of the question. Is it a number of binary16?");
     course_other_modes(q, decimal, &f, ULP_RNE);
     q->hint = "`ulp show --format fp16` and the page show the nearest number.";
 
-    const char *text = "Round %s to binary16. Add the result to %.0f a hundred times in binary16, each sum rounded %s. "
-                       "What is the last sum?";
+    const char *text = "Round %s to binary16, to nearest. Add the result to %.0f a hundred times in binary16, each sum "
+                       "rounded %s. What is the last sum?";
     const char *exact_hint = "This would be the sum without rounding. Each of the hundred sums is rounded.";
     q = course_ask_number(s, sum_of(start, t, TIMES, &f, ULP_RNE), &f, text, term, start, "to nearest, ties to even");
     course_tempting(q, exact, exact_hint);
@@ -63,7 +64,8 @@ static void ask_least_change(course_sheet *s) {
                                            course_show(x).text);
     course_almost(q, spacing / 2, "This is half of the spacing: the sum is a tie. Where do ties go?");
     course_almost(q, spacing, "Half of this gives a tie. Where does this tie go?");
-    q->hint = "The candidates are the spacing and half of it.";
+    course_sides(q, "This does not change the number: compare it with half of the spacing.",
+                 "This changes the number, but a smaller power of two does, too.");
 }
 
 static ulp_format draw_small(course_sheet *s) {
@@ -82,24 +84,12 @@ static void ask_counting(course_sheet *s) {
                           "nearest, ties to even. At which number does the count stop?",
                           f.name, f.prec - 1);
     course_tempting(q, stop / 2, "The significand has one bit more than the fraction.");
-    course_almost(q, stop - 1, "One more step is possible.");
+    course_almost(q, stop - 1, "Which sum follows this one, and is the sum a number of the format?");
     course_almost(q, stop + 1, "This sum is a tie. Where does it go?");
     course_tempting(q, stop * 2, "Where is the spacing 2 for the first time?");
     q->hint = "Where does the spacing become so large that 1 is half of it?";
-}
-
-static void ask_steps(course_sheet *s) {
-    static const int steps[] = {3, 5, 6, 7, 10};
-    const ulp_format f = draw_small(s);
-    const double step = steps[course_draw(s, 5)];
-    double stop = 0;
-    while (course_add(stop, step, &f, ULP_RNE) != stop) stop = course_add(stop, step, &f, ULP_RNE);
-    course_question *q = course_ask_number(s, stop, &f,
-                                           "Count in %s in steps of %.0f: 0 + %.0f + %.0f + ..., each sum rounded to "
-                                           "nearest, ties to even. At which number does the count stop?",
-                                           f.name, step, step, step);
-    course_tempting(q, stop / 2, "Here the step is not yet too small: compare it with half of the spacing.");
-    q->hint = "From which power of two on is the step at most half of the spacing? On the way there sums are rounded.";
+    course_sides(q, "Here the count still goes on: compare 1 with half of the spacing.",
+                 "The count stops earlier: compare 1 with half of the spacing.");
 }
 
 static void ask_harmonic(course_sheet *s) {
@@ -113,7 +103,7 @@ static void ask_harmonic(course_sheet *s) {
                           "Add 1 + 1/2 + 1/3 + ... in %s. Each term is rounded to %s, and each sum, to "
                           "nearest, ties to even. At which number does the sum stand still for ever?",
                           f.name, f.name);
-    q->hint = "Let the page or `build/bin/harmonic` run it: the sum stands still when the terms are less than half of "
+    q->hint = "Let the page or `harmonic` run it: the sum stands still when the terms are less than half of "
               "the spacing.";
 }
 
@@ -121,7 +111,6 @@ static void ask(course_sheet *s) {
     ask_sums(s);
     ask_least_change(s);
     ask_counting(s);
-    ask_steps(s);
     ask_harmonic(s);
 }
 

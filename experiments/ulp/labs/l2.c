@@ -9,11 +9,12 @@ enum { TIMES = 100 };
 typedef struct sum {
     ulp_format format;
     double start, term;
+    int times;
 } sum;
 
 static sum draw_sum(course_sheet *s) {
     static const double starts[] = {96, 100, 144, 200, 272, 320};
-    sum t = {.format = course_format("binary16"), .start = starts[course_draw(s, 6)]};
+    sum t = {.format = course_format("binary16"), .start = starts[course_draw(s, 6)], .times = TIMES};
     t.term = ulp_spacing(t.start, &t.format) * (2 * course_draw(s, 4) + 1) / 32;
     return t;
 }
@@ -26,7 +27,8 @@ static void ask_probability(course_sheet *s) {
                                            "Stochastic rounding goes up with the probability (x - low) / (high - low). "
                                            "With which probability is %.0f + %s rounded up in binary16?",
                                            t.start, course_show(term).text);
-    course_tempting(q, 1 - eighths / 8, "This is the probability of rounding down.");
+    course_tempting(q, 1 - eighths / 8, "To which of the two neighbours does this probability belong?");
+    course_almost(q, 100 * eighths / 8, "This is in percent. A probability is a number from 0 to 1.");
     course_tempting(q, term, "This is the distance to the lower neighbour. Divide it by the spacing.");
     course_tempting(q, 0.5, "The probability depends on how far the sum is from its neighbours.");
     q->hint = "Find the spacing at the start. The sum lies between the start and its upper neighbour.";
@@ -48,7 +50,7 @@ static void ask_expectation(course_sheet *s) {
 static double kahan(const sum *t) {
     const ulp_format *f = &t->format;
     double total = t->start, error = 0;
-    for (int i = 0; i < TIMES; i++) {
+    for (int i = 0; i < t->times; i++) {
         const double y = course_add(t->term, -error, f, ULP_RNE), next = course_add(total, y, f, ULP_RNE);
         error = course_add(course_add(next, -total, f, ULP_RNE), -y, f, ULP_RNE);
         total = next;
@@ -58,7 +60,7 @@ static double kahan(const sum *t) {
 
 static double terms_first(const sum *t) {
     double terms = 0;
-    for (int i = 0; i < TIMES; i++) terms = course_add(terms, t->term, &t->format, ULP_RNE);
+    for (int i = 0; i < t->times; i++) terms = course_add(terms, t->term, &t->format, ULP_RNE);
     return course_add(t->start, terms, &t->format, ULP_RNE);
 }
 
@@ -71,9 +73,7 @@ static void ask_kahan(course_sheet *s) {
         course_show(t.term).text, t.start);
     course_tempting(q, t.start, "This is the plain sum. Kahan's method keeps what a rounding has lost.");
     course_almost(q, t.start + TIMES * t.term, "This is the exact sum. Is it a number of binary16?");
-    course_almost(q, course_round(t.start + TIMES * t.term, &t.format, ULP_RNE),
-                  "This is the exact sum, rounded once. A part of it may still be in e.");
-    q->hint = "Kahan's method collects the lost parts in e, until they are worth a spacing.";
+    q->hint = "Kahan's method collects the lost parts in e. While e is exact, sum - e is the exact sum.";
 }
 
 static void ask_terms_first(course_sheet *s) {
@@ -91,7 +91,7 @@ static void ask_master(course_sheet *s) {
     const sum t = draw_sum(s);
     const ulp_format wide = course_format("binary32");
     double total = t.start;
-    for (int i = 0; i < TIMES; i++) total = course_add(total, t.term, &wide, ULP_RNE);
+    for (int i = 0; i < t.times; i++) total = course_add(total, t.term, &wide, ULP_RNE);
     course_question *q =
         course_ask_number(s, course_round(total, &t.format, ULP_RNE), &t.format,
                           "A sum in binary32 starts at %.0f, and %s is added to it a hundred times; then "
@@ -125,21 +125,30 @@ static void ask_chunks(course_sheet *s) {
     q->hint = "The sum of the chunks counts in steps of one chunk. Where would counting by ones stop?";
 }
 
+/* Ones: the terms first are exact up to 2^p ones, and Kahan's method counts to 2^(2p). */
 static void ask_choice(course_sheet *s) {
-    sum t = draw_sum(s);
-    static const char words[] = "kahan terms both neither";
-    const double best = course_round(t.start + TIMES * t.term, &t.format, ULP_RNE);
+    char name[ULP_NAME_MAX];
+    const int p = 4 + (int)course_draw(s, 3), range = (int)course_draw(s, 3);
+    snprintf(name, sizeof name, "e8m%d", p - 1);
+    const int start = (2 + (int)course_draw(s, 3)) << p, odd = 1 + 2 * (int)course_draw(s, 4);
+    const sum t = {.format = course_format(name),
+                   .start = start,
+                   .term = 1,
+                   .times = range == 0   ? (1 << p) - odd
+                            : range == 1 ? (2 << p) + odd
+                                         : (2 << 2 * p) + odd};
+    const double best = course_round(t.start + t.times, &t.format, ULP_RNE);
     const int first = kahan(&t) == best, second = terms_first(&t) == best;
     course_question *q = course_ask_choice(
-        s, words,
+        s, "kahan terms both neither",
         first    ? second ? 2 : 0
         : second ? 1
                  : 3,
-        "For %.0f and a hundred terms %s in binary16: which method gives the exact sum rounded once (to "
-        "nearest, ties to even): Kahan's method, the terms first, both, or neither? (kahan, terms, "
-        "both or neither)",
-        t.start, course_show(t.term).text);
-    q->hint = "Compute the exact sum and round it. Then run both methods.";
+        "Add %d ones to %d in %s, which has p = %d significant bits (to nearest, ties to even). Which method gives the "
+        "exact sum rounded once: Kahan's method, the terms first, both, or neither? (kahan, terms, both or neither)",
+        t.times, start, name, p);
+    q->hint =
+        "How far can a sum of ones count in p bits? How far can Kahan's method count, which holds a second number?";
 }
 
 static void ask(course_sheet *s) {

@@ -30,6 +30,7 @@ static void ask_largest_lost(course_sheet *s) {
     course_almost(q, f.min_positive, "This is a number of the format. It stays.");
     course_almost(q, f.min_positive / 4,
                   "There is a larger one: look at the tie between zero and the smallest number.");
+    course_sides(q, "This becomes zero, but a larger power of two does, too.", "This does not become zero.");
     q->hint = "Half of the smallest number is a tie between the smallest number and zero. Which of the two is even?";
 }
 
@@ -70,10 +71,10 @@ static void ask_bits(course_sheet *s) {
     const int e = -15 - (int)course_draw(s, 9);
     course_question *q =
         course_ask_number(s, e - f.qmin + 1, NULL,
-                          "How many significant bits does a number of binary16 have whose first one has "
+                          "How many significant bits does a number of binary16 have whose leading 1 bit has "
                           "the weight 2^%d? (A normal number has 11.)",
                           e);
-    course_almost(q, e - f.qmin, "Count the first one, too.");
+    course_almost(q, e - f.qmin, "Count the leading 1, too.");
     course_almost(q, e - f.qmin + 2, "The last bit has the weight 2^-24.");
     course_tempting(q, f.prec, "So many a normal number has. This number is subnormal.");
     q->hint = "The last bit of every subnormal number of binary16 has the weight 2^-24.";
@@ -94,6 +95,8 @@ static void ask_update(course_sheet *s) {
     course_almost(q, spacing / 2, "With this update the sum is a tie. Where does it go?");
     course_almost(q, spacing / 4, "Twice this gives a tie. Where does this tie go?");
     course_tempting(q, spacing, "This update moves the weight to its neighbour.");
+    course_sides(q, "This leaves the weight as it is, but a larger power of two does, too.",
+                 "This changes the weight: compare the update with half of the spacing.");
     q->hint = "Compare the update with half of the spacing at the weight.";
 }
 
@@ -111,7 +114,7 @@ static void ask_kind(course_sheet *s) {
                           "Does 2^%d become zero, a subnormal or a normal number in %s (to nearest, ties "
                           "to even)? (zero, subnormal or normal)",
                           e, f.name);
-    q->hint = "Find the smallest normal and the smallest subnormal number: `ulp formats` lists both.";
+    q->hint = "Find the smallest normal and the smallest subnormal number. The page of the lab has both.";
 }
 
 static void ask(course_sheet *s) {

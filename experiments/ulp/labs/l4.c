@@ -19,8 +19,11 @@ static void ask_smallest_scale(course_sheet *s) {
                           "Which is the smallest loss scale, a power of two, with which the gradient %s "
                           "does not become zero in binary16 (to nearest, ties to even)?",
                           course_show(g).text);
-    course_almost(q, 2 * scale, "Half of this is enough: look at the numbers between 2^-25 and 2^-24.");
+    course_almost(q, 2 * scale,
+                  "The gradient does not become zero. What becomes of the numbers between 2^-25 and 2^-24?");
     course_almost(q, scale / 2, "With this scale the gradient still becomes zero.");
+    course_sides(q, "With this scale the gradient still becomes zero.",
+                 "The gradient does not become zero, but a smaller scale is enough, too.");
     q->hint = "A number above 2^-25 does not become zero in binary16.";
 }
 
@@ -35,7 +38,8 @@ static void ask_largest_scale(course_sheet *s) {
                           "of two, with which it does not overflow in binary16?",
                           course_show(g).text);
     course_almost(q, 2 * scale, "With this scale the gradient overflows.");
-    course_almost(q, scale / 2, "Twice this scale is possible, too.");
+    course_almost(q, scale / 2, "With this scale the gradient does not overflow. Is this scale the largest?");
+    course_sides(q, "A larger scale is possible, too.", "With this scale the gradient overflows.");
     q->hint = "The largest number of binary16 is 65504, just below 2^16.";
 }
 
@@ -50,7 +54,7 @@ static void ask_scaled(course_sheet *s) {
                           "nearest, ties to even) and divided by the scale in binary32. What is the result?",
                           course_show(g).text, k);
     course_tempting(q, course_round(g, &f, ULP_RNE), "This is the gradient without a loss scale.");
-    course_almost(q, g, "This is the gradient itself. Is the scaled gradient a number of binary16?");
+    course_tempting(q, g, "This is the gradient itself. Is the scaled gradient a number of binary16?");
     course_almost(q, ulp_scale(course_round(ulp_scale(g, k), &f, ULP_RNA), -k), "The scaled gradient is a tie.");
     course_almost(q, ulp_scale(course_round(ulp_scale(g, k), &f, ULP_RZ), -k),
                   "This is cut off, not rounded to nearest: compare the distances to both neighbours.");
@@ -78,7 +82,7 @@ static void ask_dynamic(course_sheet *s) {
         "A dynamic loss scale starts at 2^%d. A step with an overflow is skipped and halves the scale; after "
         "%u good steps in a row the scale doubles. Every step with a scale above 2^%d overflows. %s";
     ulp_text end = {0};
-    ulp_text_print(&end, "What is the scale after %u steps?", steps);
+    ulp_text_print(&end, "What is the scale after %u steps? (A change at the end of step %u counts.)", steps, steps);
     const double scale = ulp_scale(1, scaler.log2), skipped = (double)scaler.skipped;
     course_question *q = course_ask_number(s, scale, NULL, text, start, interval, limit, ulp_text_of(&end));
     course_almost(q, 2 * scale, "Count the good steps since the last change once more.");
@@ -87,8 +91,8 @@ static void ask_dynamic(course_sheet *s) {
     ulp_text_free(&end);
     ulp_text_print(&end, "How many of the first %u steps are skipped?", steps);
     q = course_ask_number(s, skipped, NULL, text, start, interval, limit, ulp_text_of(&end));
-    course_almost(q, skipped + 1, "One is too many.");
-    course_almost(q, skipped - 1, "One is missing.");
+    course_almost(q, skipped + 1, "This is nearly the number. Go through the steps once more.");
+    course_almost(q, skipped - 1, "This is nearly the number. Go through the steps once more.");
     course_tempting(q, start > limit ? start - limit : 0, "The scale grows again, and overflows again.");
     q->hint = "Write down the scale of each step, and beside it whether the step is good.";
     ulp_text_free(&end);

@@ -22,7 +22,8 @@ static const char *const machine_text =
 /* 2^e - 2^e + small + small: what is left depends on the bits below the largest exponent. */
 static void ask_cut(course_sheet *s) {
     static const int kept[] = {23, 24, 25};
-    const int top = (int)course_draw(s, 4), below = 23 + (int)course_draw(s, 3), units = 1 + 2 * (int)course_draw(s, 2);
+    const int top = (int)course_draw(s, 4), below = 23 + (int)course_draw(s, 3);
+    const int units = below == 23 ? 3 : 1 + 2 * (int)course_draw(s, 2); /* the results of v100 and h100 differ */
     const double small = ulp_scale(units, top - below - (units == 3));
     const double a[4] = {ulp_scale(1, top), -ulp_scale(1, top), ulp_scale(units, -10), ulp_scale(units, -10)};
     const double b[4] = {1, 1, small / a[2], small / a[3]};
@@ -47,8 +48,10 @@ static void ask_cut(course_sheet *s) {
 }
 
 static void ask_truncated(course_sheet *s) {
-    const int units = 3 + 2 * (int)course_draw(s, 7), top = (int)course_draw(s, 3);
-    const double c = ulp_scale(1, top), small = ulp_scale(units, top - 24);
+    /* in quarters of the spacing: the last two bits are 3, or 2 above an odd bit, so that the two results differ */
+    const int top = (int)course_draw(s, 3), odd = (int)course_draw(s, 2);
+    const int units = odd ? 3 + 4 * (int)course_draw(s, 8) : 6 + 8 * (int)course_draw(s, 4);
+    const double c = ulp_scale(1, top), small = ulp_scale(units, top - 25);
     const double a = ulp_scale(units, -12), b = small / a;
     const ulp_format wide = course_format("binary32");
     course_question *q =
@@ -57,37 +60,41 @@ static void ask_truncated(course_sheet *s) {
                           "c is %s and the only product is %s. What is the result?",
                           course_show(c).text, course_show(small).text);
     course_other_modes(q, c + small, &wide, ULP_RZ);
-    course_almost(q, c + small, "This is the exact sum. Is it a number of binary32?");
-    q->hint = "The spacing of binary32 at 1 is 2^-23.";
+    course_tempting(q, c + small, "This is the exact sum. Is it a number of binary32?");
+    q->hint = "The spacing of binary32 at c is 2^-23 times c. How many spacings is the product?";
     q = course_ask_number(
         s, sum_on("fp32", c, &a, &b, 1), &wide,
         "A processor adds the same c and the same product in binary32, to nearest, ties to even. What is "
         "the result: %s + %s?",
         course_show(c).text, course_show(small).text);
     course_other_modes(q, c + small, &wide, ULP_RNE);
-    course_almost(q, c + small, "This is the exact sum. Is it a number of binary32?");
-    q->hint = "The spacing of binary32 at 1 is 2^-23.";
+    course_tempting(q, c + small, "This is the exact sum. Is it a number of binary32?");
+    q->hint = "The spacing of binary32 at c is 2^-23 times c. How many spacings is the product?";
 }
 
-/* One large and 31 small products in one step of 32 products of e4m3. */
+/* One large and 31 small products in one step of 32 products of e4m3. The small ones have bits below the cut of the
+ * h100. */
 static void ask_short_accumulator(course_sheet *s) {
     static const char *const names[] = {"h100-e4m3", "b200-e4m3"};
     static const int kept[] = {13, 25};
-    const int large = 2 + (int)course_draw(s, 3), low = 1 + (int)course_draw(s, 6);
+    const int large = 4 + (int)course_draw(s, 5), units = 1 + 2 * (int)course_draw(s, 2);
+    const double small = ulp_scale(units, large - 14 - (int)course_draw(s, 2)), top = ulp_scale(1, large);
     double a[TERMS_MAX], b[TERMS_MAX];
-    for (int k = 0; k < TERMS_MAX; k++) a[k] = b[k] = ulp_scale(1, k ? -low : large);
-    if (course_draw(s, 2)) a[1] = -a[1]; /* one of the small products has the other sign */
-    const double exact = ulp_scale(1, 2 * large) + (a[1] < 0 ? 29 : 31) * ulp_scale(1, -2 * low);
+    for (int k = 0; k < TERMS_MAX; k++) a[k] = units * 0.0625, b[k] = small / a[k];
+    a[0] = 4, b[0] = top / 4;
+    a[1] = -a[1];
     for (int i = 0; i < 2; i++) {
         course_question *q = course_ask_number(
             s, sum_on(names[i], 0, a, b, TERMS_MAX), NULL,
             "The model of the %s adds 32 products in one step with F = %d and rounds the sum toward zero to %d bits "
-            "behind "
-            "the leading one. The products are 2^%d, once %s2^%d, and thirty times 2^%d; c = 0. What is the result?",
-            names[i], kept[i], i ? 23 : 13, 2 * large, a[1] < 0 ? "-" : "", -2 * low, -2 * low);
-        course_tempting(q, exact, "This is the exact sum. Where is the cut?");
-        course_tempting(q, ulp_scale(1, 2 * large), "The small products are not below the cut.");
-        q->hint = "Is a small product below 2^(E-F)? If not, the sum is exact before it is rounded.";
+            "behind the leading one. The products are 2^%d, once -%s, and thirty times %s; c = 0. What is the result?",
+            names[i], kept[i], i ? 23 : 13, large, course_show(small).text, course_show(small).text);
+        course_tempting(q, top + 29 * small, "This is the exact sum. Where is the cut?");
+        course_tempting(q, top + 30 * small, "One of the small products is negative.");
+        course_tempting(q, top + 31 * small, "One of the small products is negative.");
+        course_tempting(q, top, "The small products are not wholly below the cut.");
+        q->hint =
+            "Cut each product at 2^(E-F). Then count: one of the small products is negative, thirty are positive.";
     }
 }
 

@@ -17,6 +17,7 @@ static void ask_fixed(course_sheet *s) {
                           "q4.4 has 8 bits in two's complement, 4 of them behind the point. Round %.2f to "
                           "q4.4, to nearest, ties to even. What is the result?",
                           x);
+    course_tempting(q, x, "This is the number of the question. Is it a number of q4.4?");
     course_other_modes(q, x, &f, ULP_RNE);
     q->hint = "The numbers of q4.4 are the multiples of 1/16.";
 }
@@ -50,6 +51,7 @@ static void ask_fp8(course_sheet *s) {
                           "e4m3 has 3 fraction bits and 448 as its largest number, and it saturates. Round "
                           "%.0f to e4m3, to nearest, ties to even. What is the result?",
                           x);
+    course_tempting(q, x, "This is the number of the question. Is it a number of e4m3?");
     course_other_modes(q, x, &f, ULP_RNE);
     q->hint = "From 256 to 448 the spacing is 32, and from 128 to 256 it is 16.";
 }
@@ -92,7 +94,7 @@ static void ask_block(course_sheet *s) {
                           "negatives). The block "
                           "has the scale 2^(floor(log2 m) - 2), m the largest magnitude. Which scale has the block %s?",
                           ulp_text_of(&list));
-    course_almost(q, 2 * scale, "floor goes down, so the largest element can be above 4.");
+    course_almost(q, 2 * scale, "floor never goes up, so m divided by the scale can be larger than 4.");
     course_almost(q, scale / 2, "Take the power of two at or below the largest magnitude.");
     course_tempting(q, 4 * scale,
                     "This is the power of two at or below the largest magnitude; subtract 2 from its exponent.");
@@ -121,6 +123,7 @@ static void ask_size(course_sheet *s) {
                           size, bits);
     course_tempting(q, bits, "The scale takes bits, too.");
     course_tempting(q, bits + 8, "The numbers of a block share the scale.");
+    course_tempting(q, bits * size + 8, "This is the size of a whole block.");
     q->hint = "Count the bits of a whole block, and divide.";
 }
 
