@@ -16,9 +16,9 @@ set xlabel "value"
 set yrange [0.4:3.6]
 set xrange [-0.1:8.1]
 set ytics ("q4.2" 1, "e2m3" 2, "e3m2" 3)
-plot file("q4.2") using 1:(1) with points pointtype 7 pointsize 0.6 linecolor rgb grey notitle, \
-     file("e2m3") using 1:(2) with points pointtype 7 pointsize 0.6 linecolor rgb orange notitle, \
-     file("e3m2") using 1:(3) with points pointtype 7 pointsize 0.6 linecolor rgb blue notitle
+plot file("q4.2") using 1:(1) with points pointtype 7 pointsize 0.4 linecolor rgb grey notitle, \
+     file("e2m3") using 1:(2) with points pointtype 7 pointsize 0.4 linecolor rgb orange notitle, \
+     file("e3m2") using 1:(3) with points pointtype 7 pointsize 0.4 linecolor rgb blue notitle
 unset output
 set ytics autofreq
 set autoscale
@@ -49,7 +49,7 @@ set autoscale
 
 eval open("L3")
 set title "Gradients of the layers' outputs while a network learns digits"
-set xlabel "log_2 of the magnitude"
+set xlabel "log_2 of the magnitude"
 set ylabel "share of all gradients in percent"
 set xrange [-45:0]
 set yrange [0:*]
@@ -68,7 +68,7 @@ set autoscale
 
 eval open("L4")
 set title "Test accuracy after training with gradients in binary16"
-set xlabel "log_2 of the loss scale"
+set xlabel "log_2 of the loss scale"
 set ylabel "percent"
 set yrange [-3:103]
 score(f) = strcol(2) eq f && strcol(6) eq "final" && strcol(4) ne "" ? 100 * $15 : NaN
@@ -77,7 +77,7 @@ unset output
 set autoscale
 
 eval open("L5")
-set title "1 - 1 + 3*2^{-26} + 3*2^{-26}: the bits of the terms, and where three machines cut"
+set title "1 - 1 + 3*2^{-26} + 3*2^{-26}: the bits of the terms, and where three machines cut"
 unset xlabel
 unset ylabel
 unset border
@@ -97,7 +97,7 @@ do for [i = 1:4] {
 do for [b = 0:20:5] { set label 50 + b sprintf("2^{%d}", -b) at b, 3.75 center textcolor rgb grey }
 do for [m = 0:2] {
     set arrow 1 + m from 23.5 + m, -0.5 to 23.5 + m, 4.15 nohead linewidth 2 linecolor rgb orange
-    set label 80 + m word("v100 a100 h100", m + 1) at 23.5 + m, 4.55 center font ",9" textcolor rgb orange offset (m - 1) * 1.6, 0
+    set label 80 + m word("v100 a100 h100", m + 1) at 23.5 + m, 4.55 center font ",11" textcolor rgb orange offset (m - 1) * 1.6, 0
 }
 plot -10 notitle
 unset output
