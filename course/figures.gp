@@ -97,7 +97,7 @@ do for [i = 1:4] {
 do for [b = 0:20:5] { set label 50 + b sprintf("2^{%d}", -b) at b, 3.75 center textcolor rgb grey }
 do for [m = 0:2] {
     set arrow 1 + m from 23.5 + m, -0.5 to 23.5 + m, 4.15 nohead linewidth 2 linecolor rgb orange
-    set label 80 + m word("v100 a100 h100", m + 1) at 23.5 + m, 4.55 center font ",11" textcolor rgb orange offset (m - 1) * 1.6, 0
+    set label 80 + m word("v100 a100 h100", m + 1) at 23.5 + m, 4.55 center font ",11" textcolor rgb orange offset (m - 1) * 2.6, 0
 }
 plot -10 notitle
 unset output

@@ -34,7 +34,7 @@ if command -v gnuplot >/dev/null; then
         errors
         "$BIN/stagnation" --formats binary16 --modes rne,ru,sra --runs 10 --quiet --restart --out "$out/data/staircase.csv"
         "$BIN/gradient_underflow" --quick --nets mlp --formats fp16 --scales 0 --quiet --restart --out "$out/data/underflow.csv"
-        "$BIN/loss_scaling" --quick --nets small --formats fp16 --scalers pytorch --seeds 1 --steps 120 --every 120 --quiet --restart --out "$out/data/scaling.csv"
+        "$BIN/loss_scaling" --quick --nets small --formats fp16 --scales -24,-18,-16,-14,0,16,18,24 --scalers pytorch --seeds 1 --steps 120 --every 120 --quiet --restart --out "$out/data/scaling.csv"
         gnuplot -e "data='$out/data'; out='$out/student/figures'" course/figures.gp
     )
 else

@@ -76,4 +76,20 @@ else
     echo 'ok - pkg-config knows it # SKIP no pkg-config'
 fi
 check 'an installed experiment finds its data from anywhere' sh -c "cd / && '$prefix/bin/loss_scaling' --quick --quiet --list"
+# a server with many users: the installation is read-only, and a program writes only where its user stands
+chmod -R a-w "$root" && chmod a+rx "$dir"
+mkdir "$dir/home" && chmod 777 "$dir/home"
+cat > "$dir/use.sh" << END
+cd '$dir/home' && PATH=$prefix/bin:\$PATH || exit 1
+stagnation --formats binary16 --modes rne --quiet && test -s results/stagnation.csv || exit 1
+loss_scaling --quick --quiet --list > /dev/null || exit 1
+ulp course sheet --id anna --out . L0 && test -s anna-L0.csv
+END
+if [ "$(id -u)" -ne 0 ]; then check 'a user of a read-only installation runs programs' sh "$dir/use.sh"
+elif command -v su > /dev/null && id nobody > /dev/null 2>&1; then
+    check 'another user of a read-only installation runs programs' su -s /bin/sh nobody -c "sh '$dir/use.sh'"
+else echo 'ok - another user of a read-only installation runs programs # SKIP no su or no user nobody'; fi
+find "$root" -newer "$dir/use.sh" > "$dir/written"
+check 'and nothing is written into the installation' test ! -s "$dir/written"
+chmod -R u+w "$root"
 exit $failed
