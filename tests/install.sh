@@ -92,4 +92,8 @@ else echo 'ok - another user of a read-only installation runs programs # SKIP no
 find "$root" -newer "$dir/use.sh" > "$dir/written"
 check 'and nothing is written into the installation' test ! -s "$dir/written"
 chmod -R u+w "$root"
+# a program without its data says how to name the folder
+mkdir "$dir/moved" "$dir/moved/bin" && cp "$prefix/bin/loss_scaling" "$dir/moved/bin" && cp -r "$prefix/lib" "$dir/moved/lib"
+check 'a program alone names --data and ULPLAB_DATA' sh -c "cd '$dir/home' && unset ULPLAB_DATA
+    ../moved/bin/loss_scaling --quick --quiet --out x.csv 2>&1 | tr '\n' ' ' | grep -q 'no digits.csv .* by --data or .*ULPLAB_DATA'"
 exit $failed
