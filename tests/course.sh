@@ -112,6 +112,8 @@ for text in +inf ∞ infinity 65504.0 2^16-2^5; do
     one anna L0.8 $text '\(right\|wrong\)' .
 done
 one anna L1.2 "$(sed -n 's/^# *L1\.2 *Round \([0-9.]*\) .*/\1/p' right.csv)" wrong 'number of the question'
+"$ULP" course sheet --id anna L3 | tr '\n' ' ' | sed 's/.*gradient \([-0-9.e]*\) become.*/\1/' >copy.txt
+one anna L3.1 "$(cat copy.txt)" wrong 'number of the question'
 one anna L1.6 "$(($(sed -n 's/^L1\.6,//p' right.csv) / 8))" wrong 'the count still goes on'
 one anna L3.2 2^-200 wrong 'a larger power of two does, too'
 one anna L4.7 'The accumulator' '\(right\|wrong\)' .

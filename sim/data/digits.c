@@ -107,8 +107,7 @@ static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, char *
     if (!folder && !find_shipped(path, sizeof path))
         return ulp_fail(error, error_size, ULP_NO_DEVICE,
                         "no digits.csv in experiments/data or share/ulplab, here, beside the program or above: name "
-                        "its folder by --data or "
-                        "in the variable ULPLAB_DATA");
+                        "its folder by --data or in the variable ULPLAB_DATA");
     ulp_status status = ulp_file_read(&text, &n, path, FILE_LIMIT, error, error_size);
     if (status != ULP_OK) return status;
     snprintf(data->name, sizeof data->name, "digits");

@@ -91,6 +91,7 @@ static void ask_tie(course_sheet *s) {
                           "The number %s lies halfway between two neighbours of binary16. Which of the "
                           "two does rounding to nearest, ties to even, give?",
                           course_show(x).text);
+    course_tempting(q, x, "This is the number of the question, and no number of binary16.");
     course_other_modes(q, x, &f, ULP_RNE);
     q->hint = "Write both neighbours as whole numbers times the spacing. One of the whole numbers is even.";
 }

@@ -121,7 +121,7 @@ static void ask_chunks(course_sheet *s) {
                           n, f.name, length);
     course_tempting(q, alone, "Here the plain sum stops. A sum of chunks gets farther.");
     course_tempting(q, n, "This is the exact sum. The sum of the chunks stops, too, only later.");
-    course_tempting(q, length * alone, "So far a sum of these chunks can get. Are there enough ones?");
+    course_tempting(q, length * alone, "A sum of these chunks can count as far as this. Are there enough ones?");
     q->hint = "The sum of the chunks counts in steps of one chunk. Where would counting by ones stop?";
 }
 

@@ -15,6 +15,7 @@ static void ask_gradient(course_sheet *s) {
                                            "Which number does the gradient %s become in binary16 (to nearest, ties to "
                                            "even)? Mind the sign, also of a zero.",
                                            text);
+    course_tempting(q, x, "This is the number of the question. Is it a number of binary16?");
     course_other_modes(q, x, &f, ULP_RNE);
     q->hint = "The smallest positive number of binary16 is 2^-24, and it is the spacing there, too.";
 }
@@ -76,7 +77,7 @@ static void ask_bits(course_sheet *s) {
                           e);
     course_almost(q, e - f.qmin, "Count the leading 1, too.");
     course_almost(q, e - f.qmin + 2, "The last bit has the weight 2^-24.");
-    course_tempting(q, f.prec, "So many a normal number has. This number is subnormal.");
+    course_tempting(q, f.prec, "A normal number has this many bits. The number of the question is subnormal.");
     q->hint = "The last bit of every subnormal number of binary16 has the weight 2^-24.";
 }
 
