@@ -198,11 +198,13 @@ mkdir -p class/late
 cp right.csv class/anna.csv
 "$ULP" course key --id bob L1 | sed 's/^L1\.1,.*/L1.1,x/' >class/bob.csv
 cp right.csv class/late/copy.csv
+"$ULP" course key --id eva L2 >class/eva-L4.csv
 echo hello >class/other.csv
 exits 2 'a class with files that are not in order' "$ULP" course grade class
 says '^L1,anna,7,7,7,0,0,0,0,"class/anna.csv","",right,' out.txt 'has the marks of a good file'
 says '^L1,bob,6,7,6,0,0,0,1,"class/bob.csv","class/bob.csv:[0-9]*: L1\.1: .*is no number.*",unreadable,right' out.txt 'a sentence for an unreadable answer'
 says '^,,,,,,,,,"class/other.csv","class/other.csv:1: ' out.txt 'no score and a sentence for another file'
+says '^L2,eva,7,7,.*the name of the file says L4, and the file has no answers to L4' out.txt 'a sentence for a file of another lab'
 says "a second file of 'anna'" out.txt 'and a sentence for a second file of a student'
 
 # ---- the pages and the archives ----

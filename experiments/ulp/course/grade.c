@@ -88,6 +88,18 @@ static void find_twins(course_file *files, size_t n) {
     }
 }
 
+/* A sentence if the name of the file ends in -LAB.csv and the file has no answers to this lab. */
+static void check_name(course_file *file) {
+    const char *end = strrchr(file->path, '-');
+    for (size_t i = 0; end && file->count && i < course_lab_count; i++) {
+        const char *name = course_labs[i]->name;
+        const size_t n = strlen(name);
+        if (strncasecmp(end + 1, name, n) == 0 && end[1 + n] == '.' && !course_questions(file, course_labs[i]))
+            ulp_text_print(&file->problems, "%s: the name of the file says %s, and the file has no answers to %s\n",
+                           file->path, name, name);
+    }
+}
+
 int course_grade(ulp_text *to, ulp_text *problems, const char *folder, const char *program, const char *word,
                  double almost) {
     paths found = {0};
@@ -99,6 +111,7 @@ int course_grade(ulp_text *to, ulp_text *problems, const char *folder, const cha
     for (size_t n = 0; n < found.count; n++) {
         course_file_mark(&files[n], found.at[n], program, NULL, word);
         find_twins(files, n);
+        check_name(&files[n]);
         for (size_t i = 0; i < course_lab_count; i++)
             if (course_questions(&files[n], course_labs[i])) add_row(to, &files[n], course_labs[i], almost);
         if (!files[n].count) add_row(to, &files[n], NULL, almost);

@@ -119,7 +119,7 @@ static void explain(ulp_text *why, const char *text) {
     else if (strchr(text, '^') || strstr(text, "**"))
         ulp_text_print(
             why, "'%s': a power has the base 2 and a whole exponent from -2000 to 2000, as in 2^-4 or 3*2^-4", text);
-    else ulp_text_print(why, "'%s' is no number. " COURSE_NUMBER_FORMS, text);
+    else ulp_text_print(why, "'%s' is no number as 0.375, 3e-5, 3/8, 2^-4, 3*2^-3 or 1+2^-10", text);
 }
 
 /* Add a text with the signs of typesetters (UTF-8) as signs of ASCII. */
