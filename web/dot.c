@@ -109,14 +109,15 @@ static int read_products(const char *text) {
     return 1;
 }
 
-/* The exact sum, rounded once to binary64. */
-static double exact_sum(void) {
+/* The exact sum less y, rounded once to binary64. */
+static double exact_sum_less(double y) {
     static ulp_wide wide;
     ulp_format f;
     ulp_format_parse(&f, "binary64");
     ulp_wide_clear(&wide);
     ulp_wide_add(&wide, set.c, 1);
     for (size_t i = 0; i < set.k; i++) ulp_wide_add(&wide, set.a[i], set.b[i]);
+    ulp_wide_add(&wide, y, -1);
     return ulp_round_exact(ulp_wide_exact(&wide), &f, (ulp_rule){0}, 0);
 }
 
@@ -135,7 +136,7 @@ WEB_EXPORT(web_dot_set) const char *web_dot_set(const char *c, const char *produ
     web_add("{");
     web_integer_field("k", (int64_t)set.k);
     web_exact_field("c", set.c);
-    web_exact_field("exact", exact_sum());
+    web_exact_field("exact", exact_sum_less(0));
     web_key("products");
     web_add("[");
     for (size_t i = 0; i < set.k; i++) web_add("%s[\"%.17g\",\"%.17g\"]", i > 0 ? "," : "", set.a[i], set.b[i]);
@@ -181,7 +182,7 @@ static int holds(const ulp_datapath *d) {
     return yes;
 }
 
-static void add_machine(const ulp_datapath *d, double exact) {
+static void add_machine(const ulp_datapath *d) {
     const double y = ulp_dot(d, set.c, (ulp_products){set.a, set.b, set.k, NULL, NULL}, (ulp_stream){0});
     uint64_t code;
     web_add("{");
@@ -200,14 +201,14 @@ static void add_machine(const ulp_datapath *d, double exact) {
         web_add("\"%0*llx\"", (d->result.bits + 3) / 4, (unsigned long long)code);
     else web_add("null");
     web_key("error");
-    if (y - y == 0 && exact - exact == 0) web_add("%.17g", y - exact);
+    const double over = exact_sum_less(y);
+    if (y - y == 0 && over - over == 0) web_add("%.17g", over == 0 ? 0 : -over);
     else web_add("null");
     web_add("}");
 }
 
 /* The results of all machines whose formats hold the operands; `left_out` counts the others. */
 WEB_EXPORT(web_dot_machines) const char *web_dot_machines(void) {
-    const double exact = exact_sum();
     ulp_datapath d;
     int64_t others = 0;
     int n = 0, kind;
@@ -222,7 +223,7 @@ WEB_EXPORT(web_dot_machines) const char *web_dot_machines(void) {
             continue;
         }
         if (n++ > 0) web_add(",");
-        add_machine(&d, exact);
+        add_machine(&d);
     }
     web_add("]");
     web_integer_field("others", others);

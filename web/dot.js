@@ -262,12 +262,22 @@ function drawTerms(name, products, machine) {
       'This sum has no partial sums that follow the order of the products.';
 }
 
+// All decimal digits of the exact sum.
+function exactDot(answer) {
+  const given = [answer.c, ...answer.products.flat()];
+  if (!given.every((x) => Number.isFinite(Number(x)))) return answer.exact;
+  const terms = answer.products.map(([a, b]) => mulExact(exactOfNumber(Number(a)), exactOfNumber(Number(b))));
+  return decimalOfExact(sumOfDyadics([exactOfText(answer.c), ...terms]));
+}
+
 function drawDot() {
   const answer = ask('web_dot_set', byId('dot-c').value.trim(), byId('dot-products').value, byId('dot-inputs').value);
   outdate('dot-out', refuse('dot-error', answer));
   if (answer.error) return;
-  byId('dot-exact').textContent = `${answer.k} product${answer.k === 1 ? '' : 's'} and the start ${
-      digits(answer.c, 24)}: the exact sum, to 53 bits, is ${digits(answer.exact, 40)}.`;
+  byId('dot-exact')
+      .replaceChildren(
+          `${answer.k} product${answer.k === 1 ? '' : 's'} and the start ${digits(answer.c, 24)}: the exact sum is `,
+          longNumber(exactDot(answer)));
   const results = ask('web_dot_machines');
   dot.machines = results.machines;
   const chosen = results.machines.find((m) => m.name === byId('dot-machine').value) ||

@@ -93,7 +93,7 @@ async function loadText(text, turn) {
 }
 
 function loadSlice(text, words, lines) {
-  const bytes = new TextEncoder().encode(text), at = wasm.exports.web_input();
+  const bytes = new TextEncoder().encode(plain(text)), at = wasm.exports.web_input();
   const memory = new Uint8Array(wasm.exports.memory.buffer);
   memory.set(bytes, at);
   memory[at + bytes.length] = 0;

@@ -93,19 +93,22 @@ function chooseValues(name, format, view, x) {
   return '';
 }
 
-// The results of all modes, as { mode, low, high, p }: the second with probability p.
+// The results of all modes: `low`, or `high` with the probability ups / words. Without a possible number of random bits
+// the stochastic modes have no result.
 function resultsOf(name, x) {
-  const answer = ask('web_number', name, String(x), 'rne', 'default', Number(byId('line-bits').value) || 32);
+  const bits = wholeOf('line-bits', 1, 32, 'Random bits');
+  const answer = ask('web_number', name, String(x), 'rne', 'default', bits.error ? 32 : bits.value);
+  const stochastic = (m) => lists.modes.find((mode) => mode.name === m.mode).stochastic;
   const number = (text) => (text === 'nan' ? NaN : Number(text.replace('inf', 'Infinity')));
-  return (answer.modes || []).map((m) => ({
-                                    mode: m.mode,
-                                    low: number(m.value),
-                                    high: m.other ? number(m.other) : null,
-                                    text: m.value,
-                                    other: m.other,
-                                    ups: m.ups,
-                                    words: m.words
-                                  }));
+  return answer.modes.filter((m) => !bits.error || !stochastic(m)).map((m) => ({
+                                                                         mode: m.mode,
+                                                                         low: number(m.value),
+                                                                         high: m.other ? number(m.other) : null,
+                                                                         text: m.value,
+                                                                         other: m.other,
+                                                                         ups: m.ups,
+                                                                         words: m.words
+                                                                       }));
 }
 
 // Zero and the powers of two have long ticks. Labels that fit are written, zero first, then powers of two.
@@ -208,9 +211,9 @@ function drawPicture(name, format) {
         svgText(Math.min(line.width - 40, Math.max(40, at)), 16, `x = ${digits(String(line.x), 14)}`, 'x-label'));
   }
   place.replaceChildren(svg);
-  const gap = above > below ?
-      `The gap that holds x goes from ${digits(String(below), 14)} to ${digits(String(above), 14)}. ` :
-      `x is a number of ${format.name}. `;
+  const gap = line.x > Number(format.max) || line.x < Number(format.lowest) ? `x is beyond ${format.name}. ` :
+      above > below ? `The gap that holds x goes from ${digits(String(below), 14)} to ${digits(String(above), 14)}. ` :
+                      `x is a number of ${format.name}. `;
   byId('line-caption').textContent = `${gap}The view has ${line.values.length} numbers.${
       format.subnormals ? ' Subnormal numbers have another colour: their spacing does not shrink any more.' :
                           ''} A circle that is larger has the larger probability.`;
@@ -229,7 +232,8 @@ function drawCoins(name) {
         seed = wholeOf('line-seed', 0, 2 ** 53, 'Seed');
   const error = bits.error || draws.error || seed.error;
   const answer = error ? {error} : ask('web_coin_sides', name, byId('line-mode').value, bits.value, line.x);
-  if (refuse('line-coins-error', answer)) return;
+  outdate('line-coins-out', refuse('line-coins-error', answer));
+  if (answer.error) return;
   const place = byId('line-coins');
   if (answer.ups === 0 && answer.low === answer.high) {
     byId('line-probability').textContent = `x rounds to ${digits(answer.low)} whatever the random bits are.`;

@@ -121,7 +121,7 @@ function drawModes(answer, chosen) {
     const row = make('tr', m.mode === chosen ? {class: 'chosen'} : {});
     row.append(head(m.mode), cell(about.meaning.replace(/:.*/, ''), 'wide'));
     if (!m.other)
-      row.append(cell(digits(m.value)), cell(m.code, 'code'), cell(m.error === null ? '' : `${signed(m.error)} ulp`));
+      row.append(cell(digits(m.value)), cell(m.code, 'code'), cell(m.error === null ? '' : `${units(m.error)} ulp`));
     else {
       const p = Number(m.ups) / Number(m.words), lines = (a, b) => make('span', {}, a, make('br'), b);
       row.append(
@@ -136,11 +136,12 @@ function drawModes(answer, chosen) {
 }
 
 function drawPolicies(answer, format) {
-  byId('number-policy-note').textContent = answer.beyond ?
-      `The number is beyond the range of ${format.name}, ${digits(format.lowest, 20)} to ${
-          digits(format.max, 20)}. The policy decides.` :
-      `The number is inside the range of ${format.name}, ${digits(format.lowest, 20)} to ${
-          digits(format.max, 20)}. The policies differ only where a result is beyond the range.`;
+  const range = `the range of ${format.name}, ${digits(format.lowest, 20)} to ${digits(format.max, 20)}`,
+        differ = answer.policies.some((p) => p.value !== answer.policies[0].value);
+  byId('number-policy-note').textContent = !answer.beyond ?
+      `The number is inside ${range}. The policies differ only where a result is beyond the range.` :
+      differ ? `The number is beyond ${range}. The policy decides.` :
+               `The number is beyond ${range}. In mode ${byId('number-mode').value} all policies give one result.`;
   const rows = answer.policies.map(
       (p) => make(
           'tr', p.own ? {class: 'chosen'} : {}, head(p.policy + (p.own ? ' (default)' : '')), cell(digits(p.value)),
@@ -199,7 +200,8 @@ function drawNumber(changed) {
     shown = answer.result;
   }
   byId('number-typed').textContent = minus(x.length > 30 ? x.slice(0, 30) + '…' : x);
-  const exact = Number(x) === Number(answer.x) && /^-?\d*\.?\d*$/.test(x) && answer.x.length <= x.length + 2;
+  const typed = exactOfText(plain(x)), held = exactOfText(answer.x),
+        exact = held === null || (typed !== null && equalExact(typed, held));
   const random =
       lists.modes.find((m) => m.name === mode).stochastic && !code && answer.modes.find((m) => m.mode === mode).other;
   byId('number-note').textContent =

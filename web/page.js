@@ -32,6 +32,16 @@ const superscripts = {
 const power = (e) => '2' + String(e).replace(/./g, (c) => superscripts[c]);
 const minus = (text) => text.replace(/^-/, '−').replace(/e-0?/, 'e−');
 
+// A typed text in the characters that the C sources read: the page writes minus signs, raised digits and narrow blanks.
+const plain = (text) =>
+    text.replace(/[−–]/g, '-')
+        .replace(/[\u00a0\u2007\u2009\u202f]/g, ' ')
+        .replace(/[·×]/g, '*')
+        .replace(/∞/g, 'inf')
+        .replace(
+            /[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+/g,
+            (raised) => '^' + [...raised].map((c) => '-0123456789'['⁻⁰¹²³⁴⁵⁶⁷⁸⁹'.indexOf(c)]).join(''));
+
 // Decimal digits as they are read: all of them up to a width, else the first digits and the length.
 function digits(text, width = 34) {
   if (text === 'inf') return '+∞';
@@ -54,12 +64,19 @@ function brief(x) {
 }
 
 const count = (n) => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ' ');
-const percent = (part, whole) =>
-    (whole === 0 ? '0' : ((100 * part) / whole).toPrecision(3).replace(/\.?0+$/, '')) + ' %';
-// three digits without zeros at the end
-const shortly = (x) => x.toPrecision(3).replace(/\.?0+(e|$)/, '$1').replace('e-', 'e−');
-// a difference in units in the last place, or relative: short, with its sign
-const signed = (x) => (x === null ? '' : x === 0 ? '0' : (x > 0 ? '+' : '−') + shortly(Math.abs(x)));
+// three digits, or more, without zeros at the end of a fraction
+const shortly = (x, most = 3) =>
+    x.toPrecision(most).replace(/\.0+(?=e|$)|(\.\d*[1-9])0+(?=e|$)/, '$1').replace('e-', 'e−');
+const percent = (part, whole) => (whole === 0 ? '0' : shortly((100 * part) / whole)) + ' %';
+// a difference: short, with its sign
+const signed = (x, most = 3) => (x === null ? '' : x === 0 ? '0' : (x > 0 ? '+' : '−') + shortly(Math.abs(x), most));
+// an error in units in the last place; an error near a tie has so many digits that it does not look like one
+function units(x) {
+  let most = 6;
+  while (x !== null && most < 17 && Number(x.toPrecision(most)) !== x && Number(x.toPrecision(most)) % 0.5 === 0)
+    most++;
+  return signed(x, most);
+}
 
 // Writes a sentence about a refusal, or clears it. Returns whether there was one.
 function refuse(id, answer) {

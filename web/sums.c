@@ -156,11 +156,6 @@ WEB_EXPORT(web_sum_report) const char *web_sum_report(void) {
     web_integer_field("last", state.last);
     web_exact_field("value", state.sum.value);
     web_code_field("code", state.sum.value, &state.format);
-    web_key("exact");
-    web_add("\"%.10g\"", state.exact);
-    web_key("error");
-    if (state.sum.value - state.sum.value == 0) web_add("\"%.6g\"", state.sum.value - state.exact);
-    else web_add("null");
     web_exact_field("spacing", ulp_spacing(state.sum.value, &state.format));
     web_add("}");
     return web_answer();

@@ -5,6 +5,7 @@ const sums = {
   turn: 0,
   values: [],
   exact: [],
+  given: null,  // start and term of a stagnating sum
   terms: 0,
   seconds: 2
 };
@@ -39,6 +40,7 @@ function sumSettings() {
   const set = {
     terms: terms.value,
     numbers: numbers.map((n) => n.value),
+    exact: ['sums-start', 'sums-term'].map((id) => exactOfText(plain(byId(id).value.trim()))),
     problem: byId('sums-problem').value,
     format: byId('sums-format').value.trim(),
     mode: byId('sums-mode').value,
@@ -65,10 +67,10 @@ function stairs(context, points, x, y) {
 // Steps of an axis: 1, 2 or 5 times a power of ten.
 function ticksOf(low, high, most) {
   const raw = (high - low) / most || 1, ten = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((m) => m * ten).find((s) => s >= raw);
-  const ticks = [];
-  for (let i = Math.ceil(low / step); i * step <= high + step / 1e6; i++)
-    ticks.push(Number((i * step).toPrecision(12)));
+  const step = [1, 2, 5, 10].map((m) => m * ten).find((s) => s >= raw) || 10 * ten;
+  const ticks = [], first = Math.ceil(low / step);
+  for (let i = 0; i <= most + 1 && (first + i) * step <= high + step / 1e6; i++)
+    ticks.push(Number(((first + i) * step).toPrecision(12)));
   return ticks;
 }
 
@@ -83,9 +85,15 @@ function drawStairs() {
         colour = (name) => style.getPropertyValue(name).trim();
   c.scale(scale, scale);
   c.clearRect(0, 0, width, height);
-  const n = sums.values.length - 1, finite = [...sums.values, ...sums.exact].filter(Number.isFinite);
-  let low = Math.min(...sums.sampled(finite)), high = Math.max(...sums.sampled(finite));
-  if (!(high > low)) [low, high] = [low - 1, high + 1];
+  // Values that differ little are drawn as differences from the first.
+  const n = sums.values.length - 1, finite = sums.sampled([...sums.values, ...sums.exact].filter(Number.isFinite));
+  let low = Math.min(...finite), high = Math.max(...finite);
+  const first = sums.values[0], given = sums.given,
+        narrow = Number.isFinite(first) && (given || high > low) && high - low < 1e-6 * Math.max(-low, high),
+        value = (k) => sums.values[k] - (narrow ? first : 0),
+        exactly = (k) => (narrow && given ? given[0] - first + k * given[1] : sums.exact[k] - (narrow ? first : 0));
+  if (narrow) [low, high] = [Math.min(low - first, exactly(n)), Math.max(high - first, exactly(n))];
+  if (!(high > low)) [low, high] = [low - (Math.abs(low) / 10 || 1), high + (Math.abs(high) / 10 || 1)];
   const pad = (high - low) * 0.08;
   const left = 62, x = (k) => left + (k / sums.terms) * (width - left - 20),
         y = (v) => height - 42 - ((v - low + pad) / (high - low + 2 * pad)) * (height - 54);
@@ -94,21 +102,23 @@ function drawStairs() {
   c.strokeStyle = colour('--grid');
   c.textAlign = 'right';
   for (const tick of ticksOf(low - pad, high + pad, 5)) {
-    c.fillText(String(tick), left - 6, y(tick) + 4);
+    c.fillText((narrow && tick > 0 ? '+' : '') + brief(tick), left - 6, y(tick) + 4);
     c.beginPath();
     c.moveTo(left, y(tick));
     c.lineTo(width - 12, y(tick));
     c.stroke();
   }
+  c.textAlign = 'left';
+  if (narrow) c.fillText(`difference from ${digits(String(first), 24)}`, left, 10);
   c.textAlign = 'center';
   for (const tick of ticksOf(0, sums.terms, width < 450 ? 3 : 6)) c.fillText(String(tick), x(tick), height - 24);
   c.fillText('number of terms', left + (width - left - 20) / 2, height - 6);
   const stride = Math.max(1, Math.floor(n / (2 * width))), points = [], exact = [];
   for (let k = 0; k <= n; k += stride) {
-    if (Number.isFinite(sums.values[k])) points.push([k, sums.values[k]]);
-    exact.push([k, sums.exact[k]]);
+    if (Number.isFinite(sums.values[k])) points.push([k, value(k)]);
+    exact.push([k, exactly(k)]);
   }
-  if (n % stride !== 0 && Number.isFinite(sums.values[n])) points.push([n, sums.values[n]]);
+  if (n % stride !== 0 && Number.isFinite(sums.values[n])) points.push([n, value(n)]);
   c.lineWidth = 1.5;
   c.setLineDash([5, 4]);
   c.strokeStyle = colour('--exact');
@@ -133,10 +143,31 @@ sums.sampled = (list) =>
     (list.length < 5000 ? list :
                           list.filter((_, i) => i % Math.ceil(list.length / 4000) === 0).concat(list[list.length - 1]));
 
+// 1 + 1/2 + ... + 1/n in units of 2^-128; each term is cut, so that the error is less than n units.
+const harmonicSum = {
+  terms: 0,
+  units: 0n
+};
+function harmonicOf(n) {
+  if (n < harmonicSum.terms) Object.assign(harmonicSum, {terms: 0, units: 0n});
+  while (harmonicSum.terms < n) harmonicSum.units += (1n << 128n) / BigInt(++harmonicSum.terms);
+  return quotient(harmonicSum.units, 1n, -128);
+}
+
+// The sum of the typed numbers without rounding; of the harmonic series, to about 30 digits.
+function exactSum(set) {
+  if (set.problem === 'harmonic') return harmonicOf(set.terms);
+  const n = {n: BigInt(set.terms), d: 1n};
+  return set.problem === 'counting' ? n : addExact(set.exact[0], mulExact(set.exact[1], n));
+}
+
 function reportSums(set) {
-  const r = ask('web_sum_report');
-  byId('sums-value').textContent =
-      `After ${count(r.terms)} terms the sum is ${digits(r.value, 30)}; exactly it is ${minus(r.exact)}.`;
+  const r = ask('web_sum_report'), exact = decimalOfExact(exactSum(set));
+  byId('sums-value')
+      .replaceChildren(
+          `After ${count(r.terms)} term${r.terms === 1 ? '' : 's'} the sum is ${digits(r.value, 30)}; `,
+          ...(set.problem === 'harmonic' ? [`the exact sum is about ${digits(exact.slice(0, 24))}.`] :
+                                           ['exactly it is ', longNumber(exact), '.']));
   const random = lists.modes.find((m) => m.name === set.mode).stochastic;
   const still = r.last === r.terms ? 'The last term still changed the sum.' :
       r.last === 0                 ? 'No term changed the sum.' :
@@ -168,9 +199,14 @@ async function addTerms(set, turn, slowly) {
   return true;
 }
 
+function errorOf(report, exact) {
+  const value = exactOfText(report.value);
+  return value ? signed(numberOfExact(lessExact(value, exact)), 6) : '';
+}
+
 async function compareSums(set, turn) {
   const cures = ask('web_cures').cures.split(' ').filter((c) => c !== 'plain');
-  const rows = [];
+  const rows = [], exact = exactSum(set);
   const jobs = [...lists.modes.map((m) => [m.name, 'plain']), ...cures.map((c) => ['rne', c])];
   for (const [mode, cure] of jobs) {
     if (beginSum(set, mode, cure).error) continue;
@@ -183,7 +219,7 @@ async function compareSums(set, turn) {
     const r = ask('web_sum_report'), chosen = mode === set.mode && cure === set.cure;
     rows.push(make(
         'tr', chosen ? {class: 'chosen'} : {}, head(mode), cell(cureNames[cure]), cell(digits(r.value, 26)),
-        cell(r.code, 'code'), cell(r.error === null ? '' : minus(r.error), 'right'), cell(count(r.last), 'right')));
+        cell(r.code, 'code'), cell(errorOf(r, exact), 'right'), cell(count(r.last), 'right')));
   }
   fill(byId('sums-table'), ['mode', 'cure', 'sum', 'code', '>error', '>last term that changed it'], rows);
   byId('sums-out').dataset.done = turn;
@@ -219,6 +255,7 @@ async function runSums(slowly) {
   sums.terms = set.terms;
   sums.values = [set.start === 'nan' ? NaN : Number(set.start.replace('inf', 'Infinity'))];
   sums.exact = [begin];
+  sums.given = set.problem === 'stagnation' ? set.numbers : null;
   byId('sums-value').textContent = '…';
   byId('sums-text').textContent = byId('sums-spread').textContent = '';
   if (!(await addTerms(set, turn, slowly && !matchMedia('(prefers-reduced-motion: reduce)').matches))) return;

@@ -26,7 +26,7 @@ function call(name, ...given) {
   const end = at + 131072, encoder = new TextEncoder();
   const passed = given.map((value) => {
     if (typeof value !== 'string') return value;
-    const bytes = encoder.encode(value), start = at;
+    const bytes = encoder.encode(plain(value)), start = at;
     if (at + bytes.length + 1 > end) throw new RangeError('The text is longer than 100,000 characters.');
     const memory = new Uint8Array(wasm.exports.memory.buffer);
     memory.set(bytes, at);

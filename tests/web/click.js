@@ -77,6 +77,25 @@ async function number(page) {
   await page.set('number-x', '0.1');
   const rows = await page.evaluate('document.querySelectorAll(\'#number-modes tbody tr\').length');
   verdict(rows === 9, 'every mode has a row', rows);
+  const error = 'number-modes', note = 'number-note';
+  for (const [format, x, id, words] of [
+           ['e4m3', '3648', error, '−100 ulp'], ['q4.12', '8.024169921875', error, '−100 ulp'],
+           ['q4.12', '8.060791015625', error, '−250 ulp'], ['binary16', '65519.99', error, '−0.499687 ulp'],
+           ['binary16', '65519.99', 'number-policy-note', 'In mode rne all policies give one result'],
+           ['binary16', '70000', 'number-policy-note', 'The policy decides'],
+           ['binary16', '1.000488281250000000000000000001', note, 'becomes a binary64 number first'],
+           ['binary16', '65519.99999999999999999', note, 'becomes a binary64 number first'],
+           ['binary16', '0.1', note, 'becomes a binary64 number first']]) {
+    await page.set('number-format', format);
+    await page.set('number-x', x);
+    await says(page, id, words, `${x} in ${format}: ${words}`);
+  }
+  for (const x of ['+5', '2^-24', '0x1.8p3', '3*2^-7', '−2⁻²⁴', '1.5e1', 'inf']) {
+    await page.set('number-x', x);
+    const seen = (await page.text(note)) + (await page.text('number-error'));
+    verdict(seen === '', `${x} is a binary64 number`, seen);
+  }
+  await page.set('number-x', '0.1');
   await refuses(page, 'number-x', 'number-error', ['abc', '0,1', '1/3', '1 2', '2^', '0x', '12abc']);
   await refuses(page, 'number-format', 'number-error', ['e12m3', 'q20.20', 'fp17', 'e4m3:wrap']);
   await refuses(page, 'number-bits', 'number-error', ['0', '33', '1.5', 'x']);
@@ -117,6 +136,14 @@ async function line(page) {
   await formats(page);
   await refuses(page, 'line-x', 'line-error', ['inf', 'zwei', '1000']);
   await refuses(page, 'line-draws', 'line-coins-error', ['0', '99999', '-1']);
+  await refuses(page, 'line-bits', 'line-coins-error', ['33', '-1', '0']);
+  await page.set('line-x', '30');
+  await says(page, 'line-caption', 'x is beyond e3m2', 'a number beyond the format is not one of its numbers');
+  await page.set('line-x', '2.4999');
+  await page.set('line-draws', '1');
+  await says(page, 'line-drawn', '1 of 1 draws give 2.5, 100 %', 'a share of all is 100 %');
+  await page.set('line-draws', '64');
+  await page.set('line-x', '2.2');
   await refuses(page, 'line-seed', 'line-coins-error', ['-3', '1e3']);
 }
 
@@ -183,10 +210,41 @@ async function sums(page) {
   await mean('the mean of the sum is 100.0000, and the standard deviation is 0.000');
   await page.set('sums-bits', '32');
   await page.set('sums-mode', 'rne');
+  await exactSums(page);
   await refuses(page, 'sums-terms', 'sums-error', ['0', '2000000', 'many']);
   await page.set('sums-problem', 'stagnation');
   await refuses(page, 'sums-term', 'sums-error', ['0,01', 'nan']);
   await refuses(page, 'sums-format', 'sums-error', ['half?']);
+}
+
+// Sums of which the exact value has more than 53 bits: no freeze, all digits, the error of the exact value.
+async function exactSums(page) {
+  const fields = ['sums-format', 'sums-start', 'sums-term', 'sums-terms'],
+        before = await page.evaluate(`${JSON.stringify(fields)}.map((id) => document.getElementById(id).value)`);
+  for (const [format, start, term, terms, exact, error] of [
+           ['binary64', '9007199254740992', '1', '1', 'exactly it is 9007199254740993.', '−1'],
+           ['binary64', '1', '2^-53', '1', '1.00000000000000011102230246251565404236316680908203125.', '−1.11022e−16'],
+           ['binary64', '1', '2^-52', '2', '1.000000000000000444089209850062616169452667236328125.', '0'],
+           ['binary64', '1', '2^-40', '1', '1.0000000000009094947017729282379150390625.', '0'],
+           ['binary64', '1e16', '1', '100', '10000000000000100.', '−100'],
+           ['binary16', '1', '3*2^-20', '1', '1.00000286102294921875.', '−0.00000286102']]) {
+    const wanted = [format, start, term, terms];
+    for (const [i, id] of fields.entries())
+      await page.evaluate(`document.getElementById('${id}').value = '${wanted[i]}'`);
+    await page.set('sums-terms', terms);
+    await page
+        .until(
+            `document.getElementById('sums-value').textContent.includes('${exact}') && document.getElementById(
+                'sums-out').dataset.done && document.querySelector('#sums-table tbody td:nth-child(5)').textContent ===
+                '${error}'`,
+            `${start} + ${terms} * ${term}`)
+        .then(() => verdict(true, `${start} + ${terms} * ${term} in ${format} has an exact sum and error`))
+        .catch(async () => verdict(false, `${start} + ${terms} * ${term} in ${format}`, [
+                 await page.text('sums-value'), await page.text('sums-table')
+               ]));
+  }
+  await says(page, 'sums-value', 'After 1 term the', 'one term is not 1 terms');
+  for (const [i, id] of fields.entries()) await page.set(id, before[i]);
 }
 
 async function dot(page) {
@@ -200,6 +258,9 @@ async function dot(page) {
   await page.evaluate(
       '[...document.querySelectorAll(\'#dot-table button\')].find((b) => b.textContent === \'h100-fp16\').click()');
   await says(page, 'dot-text', 'No term loses a bit', 'a click on another machine shows its terms');
+  await page.set('dot-products', '2^-24 2^-24\n1024 1024');
+  await says(page, 'dot-table', '−3.55e−15', 'the error of a dot product is that of the exact sum');
+  await says(page, 'dot-exact', '1048576.000000000000003552713678800500929355621337890625', 'the exact dot product');
   await page.set('dot-example', '1');
   await says(page, 'dot-text', 'The rounded result is 64.', 'h100-e4m3 adds 32 small terms to 64 and stays at 64');
   await page.set('dot-example', '5');
@@ -261,6 +322,8 @@ async function histogram(page) {
     return performance.now() < end ? beats : 0;
   })()`);
   verdict(beats > 30, 'a pasted megabyte is counted in slices, between which the page does other things', beats);
+  await page.set('histogram-text', '2^-25');
+  await shows(['100 %']);
   await page.set('histogram-text', '1 2 3');
   await refuses(
       page, 'histogram-text', 'histogram-error', [['1 2 drei', '"drei"'], ['0.1 0.2\n1/3', '"1/3" in line 2']]);
