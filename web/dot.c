@@ -62,7 +62,7 @@ static int read_operand(double *to, const char *word, const ulp_format *f, size_
         return 0;
     }
     *to = ulp_round(x, f, (ulp_rule){ULP_RNE, ULP_OVERFLOW_INF, 0}, 0);
-    if (x - x == 0 && (*to - *to != 0 || *to > f->max || *to < f->lowest)) {
+    if (web_is_too_large(word, x) || (x - x == 0 && (*to - *to != 0 || *to > f->max || *to < f->lowest))) {
         web_refuse("Line %zu: %.40s is beyond %s, whose largest number is %.17g.", line, word, f->name, f->max);
         return 0;
     }
@@ -85,6 +85,17 @@ static int words_of(char words[3][400], const char *at, const char *end) {
     return n;
 }
 
+/* The number of lines that hold a word. */
+static size_t lines_of(const char *text) {
+    size_t n = 0;
+    while (*text != '\0') {
+        const size_t length = strcspn(text, "\n");
+        n += strspn(text, " \t\r,;") < length;
+        text += length + (text[length] == '\n');
+    }
+    return n;
+}
+
 static int read_products(const char *text) {
     size_t line = 1;
     set.k = 0;
@@ -92,6 +103,7 @@ static int read_products(const char *text) {
         char words[3][400];
         const size_t length = strcspn(at, "\n");
         const int n = words_of(words, at, at + length);
+        if (web_comma_unclear(at + strspn(at, " \t\r"), (double)line)) return 0;
         at += length + (at[length] == '\n');
         if (n == 0) continue;
         if (n < 0) return web_refuse("Line %zu has a word of more than 399 characters.", line), 0;
@@ -99,7 +111,8 @@ static int read_products(const char *text) {
             return web_refuse("Line %zu has %d number%s. Each line needs two, the operands of one product.", line, n,
                               n == 1 ? "" : "s"),
                    0;
-        if (set.k == MOST) return web_refuse("There are more than %d products.", MOST), 0;
+        if (set.k == MOST)
+            return web_refuse("There are %zu products. Allowed are at most %d.", MOST + lines_of(at) + 1, MOST), 0;
         if (!read_operand(&set.a[set.k], words[0], &set.inputs, line) ||
             !read_operand(&set.b[set.k], words[1], &set.inputs, line))
             return 0;
@@ -127,11 +140,14 @@ WEB_EXPORT(web_dot_set) const char *web_dot_set(const char *c, const char *produ
     double start;
     ulp_format_parse(&fp32, "binary32");
     if (!web_format_read(&set.inputs, inputs)) return web_answer();
+    if (strchr(c, ',') != NULL)
+        return web_refuse("The start \"%.40s\" is not a number: write a point, not a comma, as in 0.1.", c);
     if (!web_number_read(&start, c))
         return web_refuse("The start \"%.40s\" is not a number. Allowed are 0, -2.5e-3, 2^-14, 3*2^-7.", c);
     if (!read_products(products)) return web_answer();
     set.c = ulp_round(start, &fp32, (ulp_rule){0}, 0);
-    if (start - start == 0 && set.c - set.c != 0) return web_refuse("The start %.40s is beyond binary32.", c);
+    if (web_is_too_large(c, start) || (start - start == 0 && set.c - set.c != 0))
+        return web_refuse("The start %.40s is beyond binary32.", c);
     web_begin();
     web_add("{");
     web_integer_field("k", (int64_t)set.k);

@@ -125,9 +125,6 @@ function drawMachines(answer, chosen) {
         cell(m.error === null ? '' : signed(m.error), 'right'), cell(m.result), cell(ruleOf(m), 'wide'));
   });
   fill(byId('dot-table'), ['machine', 'result', 'code', '>error', 'in', 'how it adds'], rows);
-  const on = byId('dot-table').querySelector('tr.chosen'), box = byId('dot-table').parentElement;
-  if (on && (on.offsetTop < box.scrollTop + 40 || on.offsetTop + 60 > box.scrollTop + box.clientHeight))
-    box.scrollTop = on.offsetTop - box.clientHeight / 2;
   const hidden = answer.machines.length - shown.length;
   byId('dot-others').textContent =
       (hidden ? `${hidden} more machines take formats that hold these operands too. ` : '') +

@@ -66,6 +66,8 @@ WEB_EXPORT(web_data_text) const char *web_data_text(double words, double lines) 
         }
         char word[400] = "";
         double x;
+        const int begins = at == web_input() || strchr(",[", at[-1]) == NULL || at[-1] == '[';
+        if (begins && web_comma_unclear(at, lines + 1)) return web_answer();
         const size_t n = strcspn(at, between);
         memcpy(word, at, n < sizeof word ? n : sizeof word - 1);
         words++;

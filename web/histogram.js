@@ -78,8 +78,12 @@ async function loadText(text, turn) {
   call('web_data_clear');
   for (let at = 0; at < text.length;) {
     let end = Math.min(text.length, at + 30000);
-    while (end < text.length && end > at && !/\s|[,;]/.test(text[end])) end--;
-    if (end === at) end = Math.min(text.length, at + 30000);
+    for (const between of [/[\s;]/, /,/]) {
+      const longest = end;
+      while (end < text.length && end > at && !between.test(text[end])) end--;
+      if (end > at) break;
+      end = longest;
+    }
     const answer = loadSlice(text.slice(at, end), words, lines);
     if (answer.error) return answer;
     [words, lines, at] = [answer.words, answer.lines, end];
@@ -112,7 +116,7 @@ async function loadData(source, turn) {
   }
   const n = wholeOf('histogram-count', 1, 100000, 'How many'),
         centre = wholeOf('histogram-centre', -140, 120, 'Middle exponent'),
-        width = numberOf('histogram-width', 'Width'), seed = wholeOf('histogram-seed', 0, 2 ** 53, 'Seed');
+        width = numberOf('histogram-width', 'Width', 0, 40), seed = wholeOf('histogram-seed', 0, 2 ** 53, 'Seed');
   const wrong = [n, centre, width, seed].find((v) => v.error),
         generated = source === 'normal' || source === 'lognormal';
   if (generated && wrong) return wrong;

@@ -145,8 +145,7 @@ static void add_policies(double x, const ulp_format *f, ulp_rule rule) {
 
 /* A note about a number that becomes infinite or zero in binary64: 1e400, 1e-400. */
 static const char *beyond(const char *text, double x) {
-    if (x - x != 0)
-        return x == x && strpbrk(text, "iI") == NULL ? "This number is beyond binary64: it becomes inf." : "";
+    if (x - x != 0) return web_is_too_large(text, x) ? "This number is beyond binary64: it becomes inf." : "";
     const char *digits = strpbrk(text, "xX^") != NULL ? "123456789abcdefABCDEF" : "123456789";
     const size_t significand = strcspn(text, strpbrk(text, "xX") != NULL ? "pP" : "eE");
     const char *at = strpbrk(text, digits);
@@ -196,6 +195,27 @@ const char *web_number(const char *format, const char *text, const char *mode, c
     web_add("]");
     add_policies(x, &f, rule);
     web_integer_field("beyond", x > f.max || x < f.lowest);
+    web_add("}");
+    return web_answer();
+}
+
+/* A typed number of [low, high]: {"x": its digits}, or a sentence that names what is allowed. */
+WEB_EXPORT(web_finite) const char *web_finite(const char *text, double low, double high) {
+    const int all = high > 1e300;
+    char allowed[120] = "finite numbers";
+    double x;
+    if (!all) snprintf(allowed, sizeof allowed, "numbers from %.17g to %.17g", low, high);
+    if (!web_number_read(&x, text)) {
+        if (*text == '\0') return web_refuse("The field is empty. Allowed are %s.", allowed);
+        if (strchr(text, ',') != NULL)
+            return web_refuse("\"%.40s\" is not a number: write a point, not a comma, as in 0.1.", text);
+        return web_refuse("\"%.40s\" is not a number. Allowed are %s, such as 0.1, 2.5e-3, 0x1.8p-4, 2^-14, 3*2^-7.",
+                          text, allowed);
+    }
+    if (!(x >= low && x <= high)) return web_refuse("%.40s is not possible. Allowed are %s.", text, allowed);
+    web_begin();
+    web_add("{");
+    web_exact_field("x", x);
     web_add("}");
     return web_answer();
 }

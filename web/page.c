@@ -122,6 +122,24 @@ int web_number_read(double *value, const char *text) {
     return 1;
 }
 
+int web_is_too_large(const char *text, double value) {
+    return value == value && value - value != 0 && strpbrk(text, "iI") == NULL;
+}
+
+int web_comma_unclear(const char *text, double line) {
+    static const char digits[] = "0123456789";
+    const size_t sign = *text == '-' || *text == '+', before = strspn(text + sign, digits);
+    const char *comma = text + sign + before;
+    if (before == 0 || *comma != ',') return 0;
+    size_t n = sign + before + 1 + strspn(comma + 1, digits);
+    if (n == sign + before + 1) return 0;
+    if (text[n] == 'e' || text[n] == 'E') n += strcspn(text + n, " \t\r\n;,]");
+    if (text[n] != '\0' && strchr(" \t\r\n;]", text[n]) == NULL) return 0;
+    web_refuse("\"%.*s\" in line %.0f is not clear: write a point, as in 0.1, or a blank between two numbers.",
+               n < 40 ? (int)n : 40, text, line);
+    return 1;
+}
+
 int web_format_read(ulp_format *format, const char *name) {
     const ulp_status status = ulp_format_parse(format, name);
     if (status == ULP_OK) return 1;

@@ -51,6 +51,12 @@ web_refuse(const char *format, ...);
 /* Reads a decimal number, a hex float, a power such as 2^-14 or 3*2^-7, inf or nan. Returns 0 for other texts. */
 int web_number_read(double *value, const char *text);
 
+/* Whether a finite number is beyond binary64: the text is no "inf", and the value is. */
+int web_is_too_large(const char *text, double value);
+/* Whether the text, up to a blank or semicolon, is digits, one comma, digits: 0,1 is a number or two. If it is, answers
+ * with a sentence about the line. */
+int web_comma_unclear(const char *text, double line);
+
 /* Reads a format's name; a failure answers with a sentence and returns 0. */
 int web_format_read(ulp_format *format, const char *name);
 int web_mode_read(ulp_rule *rule, const char *mode, const char *overflow, uint32_t bits, const ulp_format *format);

@@ -33,14 +33,13 @@ const power = (e) => '2' + String(e).replace(/./g, (c) => superscripts[c]);
 const minus = (text) => text.replace(/^-/, '−').replace(/e-0?/, 'e−');
 
 // A typed text in the characters that the C sources read: the page writes minus signs, raised digits and narrow blanks.
+const raisedDigits = Object.fromEntries(Object.entries(superscripts).map(([digit, raised]) => [raised, digit]));
 const plain = (text) =>
     text.replace(/[−–]/g, '-')
         .replace(/[\u00a0\u2007\u2009\u202f]/g, ' ')
         .replace(/[·×]/g, '*')
         .replace(/∞/g, 'inf')
-        .replace(
-            /[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+/g,
-            (raised) => '^' + [...raised].map((c) => '-0123456789'['⁻⁰¹²³⁴⁵⁶⁷⁸⁹'.indexOf(c)]).join(''));
+        .replace(/[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+/g, (all) => '^' + [...all].map((c) => raisedDigits[c]).join(''));
 
 // Decimal digits as they are read: all of them up to a width, else the first digits and the length.
 function digits(text, width = 34) {
@@ -117,20 +116,16 @@ function say(sentence) {
 
 // Reads a whole number of a field; a refusal names the value and what is allowed.
 function wholeOf(id, low, high, what) {
-  const text = byId(id).value.trim();
-  const value = /^[+-]?\d+$/.test(text) ? Number(text) : NaN;
+  const text = byId(id).value.trim(), typed = plain(text).replace(/^\d{1,3}( \d{3})+$/, (all) => all.replace(/ /g, ''));
+  const value = /^[+-]?\d+$/.test(typed) ? Number(typed) : NaN;
   if (value >= low && value <= high) return {value};
   return {error: `${what}: "${text.slice(0, 40)}" is not possible. Allowed are whole numbers from ${low} to ${high}.`};
 }
 
-// Reads a number of a field as the C sources do.
-function numberOf(id, what) {
-  const text = byId(id).value.trim();
-  const answer = ask('web_number', 'binary64', text, 'rne', 'default', 32);
-  if (answer.error) return {error: `${what}: ${answer.error}`};
-  const value = answer.x === 'nan' ? NaN : Number(answer.x.replace('inf', 'Infinity'));
-  if (Number.isFinite(value)) return {value};
-  return {error: `${what}: ${text} is not possible. Allowed are finite numbers.`};
+// Reads a number of a field as the C sources do; a refusal names the value and what is allowed.
+function numberOf(id, what, low = -Number.MAX_VALUE, high = Number.MAX_VALUE) {
+  const answer = ask('web_finite', byId(id).value.trim(), low, high);
+  return answer.error ? {error: `${what}: ${answer.error}`} : {value: Number(answer.x)};
 }
 
 // The width that a picture has; a part that is not shown has none.

@@ -32,6 +32,23 @@ function stateWrite() {
   state.timer = setTimeout(() => history.replaceState(null, '', stateHash()), 200);
 }
 
+// The hidden fields of a link that hold no possible value. A code without its number sets the number.
+function wrongHidden(pairs) {
+  const value = (id) => byId(id).value, wrong = [];
+  const centre = value('line-centre'), block = value('dot-block');
+  if (centre && (centre.trim() === '' || !Number.isFinite(Number(centre)))) wrong.push('line-centre');
+  if (!/^[1-9]\d{0,2}$/.test(block)) wrong.push('dot-block');
+  if (!ask('web_dot_set', value('dot-c'), value('dot-products'), value('dot-inputs')).error &&
+      !ask('web_dot_machines').machines.some((m) => m.name === value('dot-machine')))
+    wrong.push('dot-machine');
+  if (value('number-code')) {
+    const answer = ask('web_code', value('number-format').trim(), value('number-code'));
+    if (!answer.error && !pairs.has('n.x')) byId('number-x').value = answer.short;
+    if (answer.error || value('number-x') !== answer.short) wrong.push('number-code');
+  }
+  return wrong;
+}
+
 // Reads the link. Returns a sentence if the link names a part or a field that the page does not have.
 function stateRead() {
   const [part, text] = location.hash.replace(/^#/, '').split(/\?(.*)/s);
@@ -40,10 +57,14 @@ function stateRead() {
     const key = field.dataset.key, value = pairs.has(key) ? pairs.get(key) : field.dataset.initial;
     if (field.value === value) continue;
     field.value = value;
-    if (field.value !== value && field.tagName === 'SELECT') {
+    if (field.value !== value && (field.tagName === 'SELECT' || field.type === 'range')) {
       wrong.push(`${key}=${value}`);
       field.value = field.dataset.initial;
     }
+  }
+  for (const id of wrongHidden(pairs)) {
+    wrong.push(`${byId(id).dataset.key}=${byId(id).value}`);
+    byId(id).value = byId(id).dataset.initial;
   }
   for (const key of pairs.keys())
     if (!fields().some((field) => field.dataset.key === key)) wrong.push(key);

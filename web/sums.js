@@ -30,9 +30,9 @@ function startSums() {
 // The settings of the fields, or a sentence about the first that is wrong.
 function sumSettings() {
   const numbers = [
-    numberOf('sums-start', 'Start'), numberOf('sums-term', 'Term'), wholeOf('sums-seed', 0, 2 ** 53, 'Seed'),
-    wholeOf('sums-run', 1, 1000000, 'Run'), wholeOf('sums-chunk', 1, 1000000, 'Terms in a chunk'),
-    wholeOf('sums-bits', 1, 32, 'Random bits')
+    numberOf('sums-start', 'Start', -1e30, 1e30), numberOf('sums-term', 'Term', -1e30, 1e30),
+    wholeOf('sums-seed', 0, 2 ** 53, 'Seed'), wholeOf('sums-run', 1, 1000000, 'Run'),
+    wholeOf('sums-chunk', 1, 1000000, 'Terms in a chunk'), wholeOf('sums-bits', 1, 32, 'Random bits')
   ];
   const terms = wholeOf('sums-terms', 1, 1000000, 'Terms');
   const wrong = [terms, ...numbers].find((n) => n.error);
@@ -168,6 +168,9 @@ function reportSums(set) {
           `After ${count(r.terms)} term${r.terms === 1 ? '' : 's'} the sum is ${digits(r.value, 30)}; `,
           ...(set.problem === 'harmonic' ? [`the exact sum is about ${digits(exact.slice(0, 24))}.`] :
                                            ['exactly it is ', longNumber(exact), '.']));
+  byId('sums-picture')
+      .setAttribute(
+          'aria-label', `The sum after each of ${count(r.terms)} terms, which ends at ${digits(r.value, 30)}`);
   const random = lists.modes.find((m) => m.name === set.mode).stochastic;
   const still = r.last === r.terms ? 'The last term still changed the sum.' :
       r.last === 0                 ? 'No term changed the sum.' :
@@ -222,6 +225,7 @@ async function compareSums(set, turn) {
         cell(r.code, 'code'), cell(errorOf(r, exact), 'right'), cell(count(r.last), 'right')));
   }
   fill(byId('sums-table'), ['mode', 'cure', 'sum', 'code', '>error', '>last term that changed it'], rows);
+  byId('sums-table').classList.remove('stale');
   byId('sums-out').dataset.done = turn;
 }
 
@@ -256,6 +260,7 @@ async function runSums(slowly) {
   sums.values = [set.start === 'nan' ? NaN : Number(set.start.replace('inf', 'Infinity'))];
   sums.exact = [begin];
   sums.given = set.problem === 'stagnation' ? set.numbers : null;
+  byId('sums-table').classList.add('stale');
   byId('sums-value').textContent = '…';
   byId('sums-text').textContent = byId('sums-spread').textContent = '';
   if (!(await addTerms(set, turn, slowly && !matchMedia('(prefers-reduced-motion: reduce)').matches))) return;

@@ -213,7 +213,8 @@ async function sums(page) {
   await exactSums(page);
   await refuses(page, 'sums-terms', 'sums-error', ['0', '2000000', 'many']);
   await page.set('sums-problem', 'stagnation');
-  await refuses(page, 'sums-term', 'sums-error', ['0,01', 'nan']);
+  await refuses(
+      page, 'sums-term', 'sums-error', [['0,01', 'a point'], ['nan', 'from -1e+30 to 1e+30'], ['x', 'from -1e+30']]);
   await refuses(page, 'sums-format', 'sums-error', ['half?']);
 }
 
@@ -223,7 +224,7 @@ async function exactSums(page) {
         before = await page.evaluate(`${JSON.stringify(fields)}.map((id) => document.getElementById(id).value)`);
   for (const [format, start, term, terms, exact, error] of [
            ['binary64', '9007199254740992', '1', '1', 'exactly it is 9007199254740993.', '−1'],
-           ['binary64', '1', '2^-53', '1', '1.00000000000000011102230246251565404236316680908203125.', '−1.11022e−16'],
+           ['binary64', '1', '2^-53', '1', '1.000000000000000111022302462515654', '−1.11022e−16'],
            ['binary64', '1', '2^-52', '2', '1.000000000000000444089209850062616169452667236328125.', '0'],
            ['binary64', '1', '2^-40', '1', '1.0000000000009094947017729282379150390625.', '0'],
            ['binary64', '1e16', '1', '100', '10000000000000100.', '−100'],
@@ -270,9 +271,13 @@ async function dot(page) {
   await page.click('#dot-generate');
   await says(page, 'dot-exact', '8 products', 'random products are generated');
   await page.set('dot-products', '1 1\n1 -1');
-  await refuses(
-      page, 'dot-products', 'dot-error', [['1 x', '"x"'], ['1e9 1', '1e9'], ['1 1\n5', 'Line 2 has 1 number']]);
-  await refuses(page, 'dot-c', 'dot-error', ['start']);
+  await refuses(page, 'dot-products', 'dot-error', [
+    ['1 x', '"x"'], ['1e9 1', '1e9'], ['1e400 1', '1e400 is beyond binary16'], ['1 1\n5', 'Line 2 has 1 number'],
+    ['1 1\n1,2', '"1,2" in line 2'], ['1 1\n'.repeat(300), 'There are 300 products']
+  ]);
+  await refuses(page, 'dot-c', 'dot-error', ['start', ['1,5', 'a point, not a comma'], '1e400']);
+  await page.set('dot-products', '−1.5\u00a02⁻¹⁴');
+  await says(page, 'dot-exact', 'the exact sum is −0.000091552734375', 'the page reads the signs that it writes');
   await page.set('dot-count', '-1');
   await page.click('#dot-generate');
   await says(
@@ -326,7 +331,8 @@ async function histogram(page) {
   await shows(['100 %']);
   await page.set('histogram-text', '1 2 3');
   await refuses(
-      page, 'histogram-text', 'histogram-error', [['1 2 drei', '"drei"'], ['0.1 0.2\n1/3', '"1/3" in line 2']]);
+      page, 'histogram-text', 'histogram-error',
+      [['1 2 drei', '"drei"'], ['0.1 0.2\n1/3', '"1/3" in line 2'], ['0,1 0,2', '"0,1"']]);
   await refuses(page, 'histogram-format', 'histogram-error', ['e99m1']);
 }
 
@@ -348,6 +354,10 @@ async function links(page, url) {
   verdict(
       (await state()) === before && hash.startsWith('#sums?'), 'the link restores every field of every part',
       [hash, before, await state()]);
+  await page.goto(url + '#number?n.c=3c00&h.k=abc&l.c=abc&d.m=xyz');
+  await says(page, 'notice', ['h.k=abc', 'l.c=abc', 'd.m=xyz'], 'a link with values that are not possible says so');
+  const one = await page.evaluate('document.getElementById(\'number-x\').value');
+  verdict(one === '1', 'a link with a code shows the number of the code', one);
   await page.goto(url + '#nowhere?n.m=best&zz=1');
   await says(page, 'notice', ['nowhere', 'n.m=best', 'zz'], 'a link with unknown names says so');
 }
