@@ -119,7 +119,7 @@ function drawModes(answer, chosen) {
   const rows = answer.modes.map((m) => {
     const about = lists.modes.find((mode) => mode.name === m.mode);
     const row = make('tr', m.mode === chosen ? {class: 'chosen'} : {});
-    row.append(head(m.mode), cell(about.meaning.replace(/:.*/, ''), 'wide'));
+    row.append(head(m.mode), cell(about.meaning, 'wide'));
     if (!m.other)
       row.append(cell(digits(m.value)), cell(m.code, 'code'), cell(m.error === null ? '' : `${units(m.error)} ulp`));
     else {
