@@ -285,10 +285,10 @@ while read -r name part <&3; do
 done 3<<'END'
 update_ratio --steps 60 --looks 3
 magnitudes --steps 10
-recipe --epochs 6
-fixed_point --epochs 5
+recipe --epochs 3
+fixed_point --epochs 2
 quantized_inference --epochs 1 --bits 3 --schemes symmetric
-ctc --steps 6 --longest 50 --every 3
+ctc --steps 3 --longest 50 --every 3
 recurrence --parts random,trained,training --cells rnn,lstm --steps 32 --sequences 1 --batch 256 --piece 32 --hidden 8
 END
 

@@ -387,7 +387,7 @@ says 'dot --help: Tensor Cores' 'h100-e4m3.e5m2' out
 
 # ---- gemm ----
 
-shape='--m 17 --n 9 --k 70'
+shape='--m 17 --n 9 --k 70 --seconds 0'
 for d in fp32 h100-fp16 h100-e4m3.e5m2 h100-e4m3-mma a100-tf32 b200-e2m1-nvf4 b200-e4m3-mx int8 serial:fp64:rne serial:fp16:sr kahan:bf16:rne; do
     exits "gemm $d" 0 gemm --datapath $d $shape --threads 1
     grep -v '^time' out >one
@@ -399,9 +399,9 @@ for d in fp32 h100-fp16 h100-e4m3.e5m2 h100-e4m3-mma a100-tf32 b200-e2m1-nvf4 b2
     verdict $? "gemm $d: the same with ULPLAB_ISA=baseline"
 done
 for d in fp32 serial:fp16:rne serial:bf16:sr kahan:fp16:rne a100-fp16 h100-e4m3 b200-e4m3-mx b200-e2m1-nvf4 int8; do
-    "$ULP" gemm --datapath $d --m 33 --n 65 --k 70 2>err | grep -v '^time' >one
+    "$ULP" gemm --datapath $d --m 33 --n 65 --k 70 --seconds 0 2>err | grep -v '^time' >one
     for tile in 1x1 3x5 7x13 31x33; do
-        "$ULP" gemm --datapath $d --m 33 --n 65 --k 70 --tile $tile 2>err | grep -v '^time' >three
+        "$ULP" gemm --datapath $d --m 33 --n 65 --k 70 --seconds 0 --tile $tile 2>err | grep -v '^time' >three
         cmp -s one three
         verdict $? "gemm $d: the same in tiles of $tile"
     done
@@ -409,6 +409,7 @@ done
 for tile in 0x4 4 x4 4x 4x5x6 -1x4 4x-1; do refuses "gemm: --tile $tile" 'as in 7x13' gemm --datapath fp32 --tile "$tile"; done
 exits 'gemm --backend cpu' 0 gemm --datapath fp32 $shape --backend cpu
 says 'gemm: the last line names the machine' '^time .*, cpu [a-z0-9]*, ' out
+refuses 'gemm: --seconds -1' '-1' gemm --datapath fp32 --seconds -1
 exits 'gemm with one thread' 0 gemm --datapath fp32 $shape --threads 1
 says 'gemm: one thread is no plural' ', 1 thread$' out
 refuses 'gemm: an unknown backend' 'known: cpu cuda' gemm --datapath fp32 --backend tpu

@@ -79,7 +79,7 @@ done
 verdict $? "there are programs to test"
 
 for d in fp32 h100-fp16 a100-tf32 b200-e2m1-nvf4 b200-e4m3-mx int8 serial:fp64:rne serial:fp16:sr; do
-    shape="--m 17 --n 9 --k 70 --threads 1"
+    shape="--m 17 --n 9 --k 70 --threads 1 --seconds 0"
     "$BIN/ulp" gemm --datapath $d $shape | grep -v '^time' >plain.txt
     "$TESTS/walled/ulp" gemm --datapath $d $shape >walled.txt
     verdict $? "ulp gemm $d behind the wall"
@@ -94,7 +94,7 @@ done
 # native products give the results of their models on the CPU, in a matrix product and in a network
 if [ -n "$emulated" ]; then
     for d in mma:fp16=h100-fp16 mma:int8=int8 int8=int8 mma:fp64=serial:fp64:rne wgmma:bf16=h100-bf16 wgmma:e4m3:promote=64=h100-e4m3:promote=64; do
-        shape="--m 65 --n 9 --k 130 --threads 1" native=native:${d%=h100*} model=${d#*=}
+        shape="--m 65 --n 9 --k 130 --threads 1 --seconds 0" native=native:${d%=h100*} model=${d#*=}
         case $d in *promote*) model=h100-e4m3:promote=64 ;; *) native=native:${d%%=*} ;; esac
         "$BIN/ulp" gemm --datapath "$model" $shape | grep -E '^(checksum|data) ' | sed 's/ in [a-z0-9.:]*$//' >plain.txt
         "$TESTS/walled/ulp" gemm --datapath "$native" $shape --backend cuda | grep -E '^(checksum|data) ' | sed 's/ in [a-z0-9.:]*$//' >out.txt

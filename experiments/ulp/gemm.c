@@ -53,11 +53,11 @@ static ulp_status prepare(gemm_job *w) {
 
 /* ---- the product ---- */
 
-/* Update the fastest and the total time of the runs. Returns 1 if another run is wanted: up to 0.2 s in total. */
-static int wants_another_run(double *fastest, double *total, double seconds) {
+/* Update the fastest and the total time of the runs. Returns 1 if another run is wanted: up to w->seconds in total. */
+static int wants_another_run(const gemm_job *w, double *fastest, double *total, double seconds) {
     *fastest = *total == 0 || seconds < *fastest ? seconds : *fastest;
     *total += seconds;
-    return *total < 0.2;
+    return *total < w->seconds;
 }
 
 /* Arrays in memory of the backend, or NULL. */
@@ -98,7 +98,7 @@ static ulp_status time_product(const gemm_job *w, const operands *o, void *c, in
         start = ulp_clock();
         status = in_float ? ulp_backend_gemm(w->backend, o->c, o->a, o->b, &shape, sum)
                           : ulp_backend_gemm64(w->backend, o->c, o->a, o->b, &shape, sum);
-    } while (status == ULP_OK && wants_another_run(seconds, &total, ulp_clock() - start));
+    } while (status == ULP_OK && wants_another_run(w, seconds, &total, ulp_clock() - start));
     return status == ULP_OK ? w->backend->download(c, o->c, w->m * w->n * (in_float ? sizeof(float) : sizeof(double)))
                             : status;
 }
@@ -188,6 +188,8 @@ static const ulp_option options[] = {
         .help = "uniform on [-1, 1), normal: the sum of 12 uniform numbers minus 6, positive on [0, 1); integers take "
                 "these times their largest value (normal: a quarter of it)"),
     ULP_OPTION(gemm_job, seed, unsigned, "1", .help = "of the data"),
+    ULP_OPTION(gemm_job, seconds, number, "0.2", .max = 3600,
+               .help = "repeat the product for so long, and print the shortest time; 0: once"),
     {.name = "threads",
      .type = &ulp_type_unsigned,
      ULP_AT(gemm_job, threads),

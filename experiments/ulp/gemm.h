@@ -13,6 +13,7 @@ typedef struct gemm_job {
     int kind; /* data_kind */
     uint64_t m, n, k, seed, threads;
     const char *tile;
+    double seconds;             /* for which the product is repeated */
     size_t blocks;              /* number of scales along k */
     double *a, *b, *c;          /* (m,k), (k,n), (m,n); host memory */
     float *a_scales, *b_scales; /* (m,blocks), (n,blocks), or NULL; host memory */
