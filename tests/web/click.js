@@ -67,7 +67,7 @@ async function number(page) {
   await page.set('number-format', 'e4m3');
   await page.set('number-x', '500');
   await says(page, 'number-policies', ['448', 'NaN'], 'the overflow policies differ beyond the range');
-  await says(page, 'number-sides-table', ['3dc', 'bfloat16', 'q8.8'].slice(1), 'formats stand side by side');
+  await says(page, 'number-sides-table', ['bfloat16', 'q8.8'], 'formats stand side by side');
   await page.set('number-hex', '7f');
   await says(page, 'number-meaning', 'not a number', 'the code 7f of e4m3 is NaN');
   await page.set('number-format', 'q4.12');
@@ -293,7 +293,8 @@ async function histogram(page) {
   await page.click('#tab-histogram');
   await shows(['1 152 465', '45 %']);
   await page.set('histogram-scale', '12');
-  await shows(['e−'].slice(1).concat('%'));
+  const old = '1 152 465', table = 'document.getElementById("histogram-table")';
+  await page.until(`!${table}.textContent.includes('${old}')`, 'the counts of the new scale');
   const flushed =
       await page.evaluate('document.querySelector(\'#histogram-table td\').textContent.replace(/\\D/g, \'\')');
   verdict(Number(flushed) < 200000, 'a loss scale of 2^12 flushes fewer gradients', flushed);
