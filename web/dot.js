@@ -5,14 +5,14 @@ const dot = {
 };
 const dotExamples = [
   {
-    name: 'small terms beside a cancellation: 1 − 1 + 2⁻²⁵ + 2⁻²⁵',
+    name: 'cancellation: 1 − 1 + 2⁻²⁵ + 2⁻²⁵',
     inputs: 'binary16',
     c: '0',
     products: '1 1\n1 -1\n2^-14 2^-11\n2^-14 2^-11',
     machine: 'a100-fp16'
   },
   {
-    name: 'many small terms on a large start: 64 + 32 · 2⁻⁸',
+    name: 'many small terms: 64 + 32 · 2⁻⁸',
     inputs: 'e4m3',
     c: '64',
     products: Array(32).fill('2^-4 2^-4').join('\n'),
@@ -26,21 +26,21 @@ const dotExamples = [
     machine: 'v100-fp16'
   },
   {
-    name: 'a smaller start, a larger sum: 1 − 2⁻²⁴ + 8 · 2⁻²⁵',
+    name: 'smaller start: 1 − 2⁻²⁴ + 8 · 2⁻²⁵',
     inputs: 'binary16',
     c: '0x1.fffffep-1',
     products: Array(8).fill('2^-13 2^-12').join('\n'),
     machine: 'a100-fp16'
   },
   {
-    name: 'products that are not normalised: 1.5·1.5 − 1.5·1.5 + 2⁻²⁴',
+    name: 'not normalised: 1.5² − 1.5² + 2⁻²⁴',
     inputs: 'binary16',
     c: '0',
     products: '1.5 1.5\n1.5 -1.5\n2^-12 2^-12',
     machine: 'a100-fp16'
   },
   {
-    name: 'blocks: 1 − 1 in one block, 2⁻²⁶ in the next',
+    name: 'two blocks: 1 − 1, then 2⁻²⁶',
     inputs: 'binary16',
     c: '0',
     products: ['1 1', '1 -1', ...Array(6).fill('0 0'), '2^-13 2^-13'].join('\n'),
@@ -85,7 +85,7 @@ function chooseMachine(name) {
   drawDot();
   stateWrite();
   const button = byId('dot-table').querySelector('[aria-pressed=true]');
-  if (button) button.focus();
+  if (button) button.focus({preventScroll: true});
 }
 
 // How a machine forms a sum, in a few words.
@@ -131,12 +131,13 @@ function drawMachines(answer, chosen) {
       (answer.others ? `${answer.others} machines take formats that do not hold these operands.` : '');
 }
 
-// The bits of |n| 2^low as { top, low, bit(e) }.
+// The bits of |n| 2^low as { top, low, last, bit(e) }; `last` is the exponent of the last bit that is 1.
 function bitsOf(n, low) {
-  const m = n < 0n ? -n : n, length = m === 0n ? 0 : m.toString(2).length;
+  const m = n < 0n ? -n : n, text = m === 0n ? '' : m.toString(2), length = text.length;
   return {
     top: low + length - 1,
     low,
+    last: low + length - 1 - text.lastIndexOf('1'),
     bit: (e) => (e < low || e >= low + length ? null : Number((m >> BigInt(e - low)) & 1n))
   };
 }
@@ -151,10 +152,30 @@ function bitsOfNumber(x) {
   return bitsOf(m, low);
 }
 
+// The columns of the picture: the weights from 2^top down to 2^bottom. Columns are so narrow that the picture fits the
+// screen, but not narrower than 6 pixels. On a narrow screen labels are short, and columns of zeros at the right end
+// are left out.
+function spanOf(block, terms, total) {
+  const place = byId('dot-picture'), width = widthOf(place.parentElement), narrow = width < 500;
+  const tops = terms.map((t) => t.bits.top).concat(total.top, block.emax),
+        lows = terms.map((t) => (narrow ? t.bits.last : t.low)).concat(block.unit - narrow);
+  const label = narrow ? 66 : 184, sign = 16, span = {
+    narrow,
+    label,
+    top: Math.max(...tops),
+    cut: block.unit,
+    bottom: Math.max(Math.min(...lows), block.unit - 30)
+  };
+  const columns = span.top - span.bottom + 1;
+  span.bit = Math.max(6, Math.min(13, Math.floor((10 * (width - label - sign)) / columns) / 10));
+  span.scrolls = label + sign + columns * span.bit > width;
+  return span;
+}
+
 // One row of the picture: a label, a sign, and the bits from the weight 2^top down to 2^bottom.
-function bitRow(label, negative, bits, span, kind = '') {
+function bitRow([long, short], negative, bits, span, kind = '') {
   const row = make(
-      'div', {class: 'bit-row ' + kind}, make('span', {class: 'bit-label', text: label}),
+      'div', {class: 'bit-row ' + kind}, make('span', {class: 'bit-label', text: span.narrow ? short : long}),
       make('span', {class: 'bit-sign', text: negative ? '−' : '+'}));
   for (let e = span.top; e >= span.bottom; e--) {
     const bit = bits.bit(e);
@@ -166,56 +187,67 @@ function bitRow(label, negative, bits, span, kind = '') {
 
 function drawScale(span) {
   const row = make(
-      'div', {class: 'bit-row scale', 'aria-hidden': 'true'}, make('span', {class: 'bit-label', text: 'weight'}),
+      'div', {class: 'bit-row scale'}, make('span', {class: 'bit-label', text: 'weight'}),
       make('span', {class: 'bit-sign'}));
+  const step = span.bit < 9 ? 8 : 4, room = 30 / span.bit;  // the columns that a label takes
   for (let e = span.top; e >= span.bottom; e--)
-    row.append(make('i', {class: 'none'}, e % 4 === 0 ? make('b', {text: power(e)}) : ''));
+    row.append(
+        make('i', {class: 'none'}, e % step === 0 && e - span.bottom + 1 >= room ? make('b', {text: power(e)}) : ''));
   return row;
 }
 
+// The label of a term, and its short label.
 function termName(t, products) {
-  if (t.name === 'c') return 'start c';
+  if (t.name === 'c') return ['start c', 'c'];
   const [a, b] = products[t.index - 1];
-  return `${t.index}: ${brief(Number(a))} · ${brief(Number(b))}`;
+  return [`${t.index}: ${brief(Number(a))} · ${brief(Number(b))}`, String(t.index)];
+}
+
+// The rows of bits of a block. Returns the columns.
+function drawRows(block, terms, products) {
+  const place = byId('dot-picture'), total = bitsOf(BigInt(block.total), block.unit),
+        span = spanOf(block, terms, total), zero = Number(block.result) === 0,
+        name = (text, short, isZero) => (isZero ? [text + ': 0', short + ' 0'] : [text, short]);
+  place.style.setProperty('--bit', span.bit + 'px');
+  place.style.setProperty('--label', span.label + 'px');
+  place.replaceChildren(
+      drawScale(span), ...terms.map((t) => bitRow(termName(t, products), t.negative, t.bits, span)),
+      bitRow(name('sum of kept bits', 'sum', block.total === '0'), BigInt(block.total) < 0n, total, span, 'total'),
+      bitRow(
+          name('rounded result', 'result', zero), block.result.startsWith('-'),
+          zero ? bitsOf(0n, 0) : bitsOfNumber(Number(block.result)), span, 'total'));
+  place.parentElement.scrollLeft = span.scrolls ? place.scrollWidth : 0;  // the cut is near the right end
+  return span;
 }
 
 function drawBlock(block, products, fractionBits, late) {
-  const place = byId('dot-picture'), text = byId('dot-text');
+  const text = byId('dot-text');
   if (!block.drawn) {
-    place.replaceChildren();
+    byId('dot-picture').replaceChildren();
     text.textContent =
         `All terms are zero, or a term is infinite or NaN: nothing is aligned. The result is ${digits(block.result)}.`;
     return;
   }
   const terms = block.terms.map((t) => ({...t, bits: bitsOf(BigInt(t.m), t.low)})).filter((t) => t.m !== '0');
-  const total = bitsOf(BigInt(block.total), block.unit), result = bitsOfNumber(Number(block.result)),
-        zero = Number(block.result) === 0;
-  const lows = terms.map((t) => t.low), tops = terms.map((t) => t.bits.top).concat(total.top, block.emax);
-  const span = {
-    top: Math.max(...tops),
-    cut: block.unit,
-    bottom: Math.max(Math.min(...lows, block.unit), block.unit - 30)
-  };
-  const deeper = terms.filter((t) => t.low < span.bottom).length;
-  const rows = terms.map((t) => bitRow(termName(t, products), t.negative, t.bits, span));
-  const sumRow = bitRow(
-      block.total === '0' ? 'sum of kept bits: 0' : 'sum of kept bits', BigInt(block.total) < 0n, total, span, 'total');
-  const resultRow = bitRow(
-      zero ? 'rounded result: 0' : 'rounded result', block.result.startsWith('-'), zero ? bitsOf(0n, 0) : result, span,
-      'total');
-  place.replaceChildren(drawScale(span), ...rows, sumRow, resultRow);
+  const span = drawRows(block, terms, products), deeper = terms.some((t) => t.bits.last < span.bottom),
+        zeros = terms.some((t) => t.low < span.bottom);
   const lost = terms.filter(
       (t) => (BigInt(t.m) << BigInt(Math.max(0, t.low - block.unit))) !==
           (BigInt(t.kept) < 0n ? -BigInt(t.kept) : BigInt(t.kept)) << BigInt(Math.max(0, block.unit - t.low)));
   const gone = terms.filter((t) => t.kept === '0');
   text.textContent = `The largest exponent is ${minus(String(block.emax))}. The cut lies ${
                          fractionBits} bits below, at ${power(block.unit)}. ` +
-      (lost.length ? `${lost.length} of ${terms.length} terms lose bits${
-                         gone.length ? `; ${gone.length} of them are lost whole` : ''}. ` :
-                                       'No term loses a bit. ') +
+      (lost.length ?
+           `${lost.length} of ${terms.length} terms lose${lost.length === 1 ? 's' : ''} bits${
+               gone.length ? `; ${gone.length} of them ${gone.length === 1 ? 'is' : 'are'} lost whole` : ''}. ` :
+           'No term loses a bit. ') +
       `The rounded result is ${digits(block.result, 40)}.` +
       (late ? ' The start c is added last, rounded to nearest.' : '') +
-      (deeper ? ' Bits far below the cut are not drawn.' : '') + ' Zero terms have no row.';
+      (deeper    ? ' Bits far below the cut are not drawn.' :
+           zeros ? ' Zeros at the right end are not drawn.' :
+                   '') +
+      (span.scrolls ? ' The picture is wider than the screen and scrolls sideways.' : '') + ' Zero terms have no row.' +
+      (span.narrow ? ' Row 1 is product 1.' : '');
 }
 
 function drawTerms(name, products, machine) {

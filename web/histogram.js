@@ -8,8 +8,8 @@ const histogram = {
 };
 const longestField = 20000;  // a browser takes seconds to lay out a field with a megabyte
 const kindNames = {
-  agrad: 'gradients of activations',
-  wgrad: 'gradients of weights'
+  agrad: 'activations',
+  wgrad: 'weights'
 };
 const netNames = {
   mlp: 'multilayer perceptron',
@@ -47,7 +47,8 @@ function startHistogram() {
   });
   byId('histogram-source')
       .replaceChildren(
-          ...options, make('option', {value: 'normal', text: 'generated: normal'}),
+          make('optgroup', {label: 'gradients of'}, ...options),
+          make('option', {value: 'normal', text: 'generated: normal'}),
           make('option', {value: 'lognormal', text: 'generated: normal exponents'}),
           make('option', {value: 'pasted', text: 'your numbers'}));
 }

@@ -2,13 +2,8 @@
 'use strict';
 const path = require('node:path');
 const {start, open} = require('./chromium.js');
-
-let failed = 0;
-function verdict(good, text, seen) {
-  console.log(`${good ? 'ok' : 'not ok'} - ${text}`);
-  if (!good && seen !== undefined) console.log('# ' + JSON.stringify(seen).slice(0, 500));
-  if (!good) failed = 1;
-}
+const {verdict, says, refuses, failures} = require('./verdicts.js');
+const {look} = require('./looks.js');
 
 async function main([file]) {
   const browser = start(process.env.CHROMIUM || 'chromium'),
@@ -21,7 +16,7 @@ async function main([file]) {
     await page.goto(url);
     for (const part of [number, line, sums, dot, histogram]) await part(page);
     await links(page, url);
-    await look(page);
+    await look(page, url);
     verdict(
         page.requests.every(
             (address) => address.startsWith('file://' + path.resolve(file)) || address === 'about:blank' ||
@@ -33,27 +28,7 @@ async function main([file]) {
   }
   clearTimeout(timer);
   await browser.stop();
-  process.exit(failed);
-}
-
-const says = async (page, id, words, text) => {
-  const seen = await page.text(id), all = [].concat(words);
-  verdict(all.every((word) => seen.includes(word)), text, seen);
-};
-// A field with each of some bad inputs, or [input, the part that the sentence names]: a sentence names the value, and
-// no NaN, undefined or blank result is shown.
-async function refuses(page, id, error, inputs) {
-  const before = await page.evaluate(`document.getElementById('${id}').value`), wrong = [];
-  for (const [input, named] of inputs.map((entry) => [].concat(entry, entry).slice(0, 2))) {
-    await page.set(id, input);
-    await page.until(`!document.getElementById('${error}').hidden`, `a sentence about ${id} ${input}`).catch(() => {});
-    const seen = await page.text(error),
-          shown = await page.evaluate(`document.querySelector('[role=tabpanel]:not([hidden])').innerText`);
-    if (!seen.includes(named) || seen.length < 30 || /NaN of|undefined|\[object/.test(shown)) wrong.push([input, seen]);
-  }
-  await page.set(id, before);
-  await page.until(`document.getElementById('${error}').hidden`, `${id} is good again`);
-  verdict(wrong.length === 0, `${id}: a sentence about ${inputs.length} bad inputs`, wrong);
+  process.exit(failures() ? 1 : 0);
 }
 
 async function number(page) {
@@ -361,32 +336,6 @@ async function links(page, url) {
   verdict(one === '1', 'a link with a code shows the number of the code', one);
   await page.goto(url + '#nowhere?n.m=best&zz=1');
   await says(page, 'notice', ['nowhere', 'n.m=best', 'zz'], 'a link with unknown names says so');
-}
-
-// Looks and the keyboard: theme, width, labels.
-async function look(page) {
-  const back = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
-  const light = await back();
-  await page.click('#theme');
-  verdict((await back()) !== light, 'the switch changes the colours');
-  await page.evaluate('document.getElementById(\'tab-number\').focus()');
-  await page.key('ArrowRight');
-  verdict(
-      await page.evaluate('document.activeElement.id === \'tab-line\' && !document.getElementById(\'line\').hidden'),
-      'arrow keys go through the tabs');
-  const unnamed =
-      await page.evaluate(`[...document.querySelectorAll('button, input:not([type=hidden]), select, textarea')]
-        .filter((e) => !e.closest('label') && !e.getAttribute('aria-label') && !e.textContent.trim())
-        .map((e) => e.id)`);
-  verdict(unnamed.length === 0, 'every control has a name', unnamed);
-  await page.size(390, 800);
-  const wide = [];
-  for (const part of ['number', 'line', 'sums', 'dot', 'histogram']) {
-    await page.click('#tab-' + part);
-    await new Promise((go) => setTimeout(go, 60));
-    if ((await page.evaluate('document.documentElement.scrollWidth')) > 390) wide.push(part);
-  }
-  verdict(wide.length === 0, 'every part fits a width of 390 pixels', wide);
 }
 
 main(process.argv.slice(2));
