@@ -201,11 +201,73 @@ cp right.csv class/late/copy.csv
 "$ULP" course key --id eva L2 >class/eva-L4.csv
 echo hello >class/other.csv
 exits 2 'a class with files that are not in order' "$ULP" course grade class
-says '^L1,anna,7,7,7,0,0,0,0,"class/anna.csv","",right,' out.txt 'has the marks of a good file'
+says '^L1,anna,7,7,7,0,0,0,0,"class/anna.csv; class/late/copy.csv","",right,' out.txt 'has the marks of a good file, and of two files with the same marks once'
 says '^L1,bob,6,7,6,0,0,0,1,"class/bob.csv","class/bob.csv:[0-9]*: L1\.1: .*is no number.*",unreadable,right' out.txt 'a sentence for an unreadable answer'
 says '^,,,,,,,,,"class/other.csv","class/other.csv:1: ' out.txt 'no score and a sentence for another file'
 says '^L2,eva,7,7,.*the name of the file says L4, and the file has no answers to L4' out.txt 'a sentence for a file of another lab'
-says "a second file of 'anna'" out.txt 'and a sentence for a second file of a student'
+[ "$(grep -c '^L1,anna,' out.txt)" -eq 1 ] && ! grep -q anna err.txt
+verdict $? 'and one row for each student and lab'
+
+# a student with several files: L0 and L1 in one file, and the file of L1 that `mend` changes
+twins() { # twins FIRST SECOND MEND: class twins/ of the files FIRST (all of L0, nothing of L1) and SECOND (L1, through MEND)
+    rm -rf twins
+    mkdir twins
+    { "$ULP" course key --id tom L0; "$ULP" course sheet --id tom L1; } >"twins/$1"
+    "$ULP" course key --id tom L1 | sed "$3" >"twins/$2"
+}
+for names in 'a.csv b.csv' 'b.csv a.csv'; do
+    twins ${names% *} ${names#* } ''
+    exits 0 "a file without answers to a lab does not count ($names)" "$ULP" course grade twins
+    says '^L0,tom,8,8,8,0,0,0,0,"twins/' out.txt 'and its answers to another lab do'
+    says '^L1,tom,7,7,7,0,0,0,0,"twins/a.csv; twins/b.csv",""' out.txt 'the file with answers counts'
+    twins ${names% *} ${names#* } 's/^L1\.2,.*/L1.2,98765/'
+    "$ULP" course key --id tom L1 >twins/c.csv
+    exits 2 "files with different marks are refused ($names)" "$ULP" course grade twins
+    says '^L1,tom,,,,,,,,"twins/a.csv; twins/b.csv; twins/c.csv","twins/.\.csv: the files of .tom. give different marks for L1, and none of them counts: keep one of twins/.\.csv, twins/c.csv",,,' out.txt 'without a score, and with the names of the files'
+    [ "$(grep -c '^L1,tom,' out.txt)" -eq 1 ] && grep -q '^L0,tom,8,8' out.txt && [ "$(wc -l <err.txt)" -eq 1 ]
+    verdict $? 'in one row, and the other lab counts'
+done
+twins a.csv b.csv 's/^sheet L1,.*/sheet L1,00000000/'
+sed -i '/^# ---- lab L1/,$d' twins/a.csv
+exits 2 'a sheet that is not the sheet of the student has no marks' "$ULP" course grade twins
+says '^L1,tom,,,,,,,,"twins/b.csv","twins/b.csv:[0-9]*: the sheet 00000000 of L1 is not the sheet' out.txt 'and a row without a score'
+"$ULP" course key --id tom L1 >twins/a-L1.csv
+exits 2 'the file beside it counts' "$ULP" course grade twins
+says '^L1,tom,7,7,7,0,0,0,0,"twins/a-L1.csv; twins/b.csv","twins/b.csv:[0-9]*: the sheet' out.txt 'with both names and the sentence'
+
+# the questions of a class: one right, one almost right, three wrong with two hints, one open, one unreadable
+mkdir asked
+n=0
+for mend in '' 's/^L3\.5,.*/&+1/' 's/^L3\.7,.*/L3.7,/' 's/^L3\.7,.*/L3.7,half/' 's/^L3\.6,.*/L3.6,-1/' 's/^L3\.6,.*/L3.6,-2/' 's/^L3\.6,.*/L3.6,98765/'; do
+    n=$((n + 1))
+    "$ULP" course key --id s$n L3 | sed "$mend" >asked/s$n.csv
+done
+exits 2 'the questions of a class' "$ULP" course grade --questions --almost 0.25 asked
+[ "$(wc -l <out.txt)" -eq 8 ] && says '^assignment,question,students,right,almost,wrong,open,unreadable,share,hinted,hint$' out.txt 'have a row each'
+says '^L3,L3\.1,7,7,0,0,0,0,1\.000,0,""$' out.txt 'all right'
+says '^L3,L3\.5,7,6,1,0,0,0,0\.893,1,".' out.txt 'one almost right, with its hint'
+says '^L3,L3\.6,7,4,0,3,0,0,0\.571,2,"Compare the update with half of the spacing at the weight\."$' out.txt 'three wrong, with the hint that most of them got'
+says '^L3,L3\.7,7,5,0,0,1,1,0\.714,0,""$' out.txt 'one open and one unreadable'
+says 'asked/s4\.csv:[0-9]*: L3\.7: .half. is not one of the words' err.txt 'and a sentence for it'
+exits 2 'no questions of a class without marks' "$ULP" course grade --questions --word x asked
+[ "$(wc -l <out.txt)" -eq 1 ] && [ "$(wc -l <err.txt)" -eq 7 ]
+verdict $? 'only sentences'
+
+# on a terminal a sentence is there once
+if script -qec true /dev/null >/dev/null 2>&1; then
+    on_terminal() { script -qec "'$ULP' course $1" /dev/null </dev/null | tr -d '\r' | tr '\n' ' ' | tr -s ' ' >out.txt; }
+    on_terminal 'grade asked'
+    [ "$(grep -o 'is not one of the words' out.txt | wc -l)" -eq 1 ] && grep -q 'the column note has 1 sentence about' out.txt
+    verdict $? 'on a terminal the CSV of a class has the sentences, and the message their number'
+    on_terminal 'grade --questions asked'
+    says 'asked/s4\.csv:[0-9]*: L3\.7: .half' out.txt 'the CSV of the questions has none, and the messages have them'
+    { sed 's/^L3\.7,.*/L3.7,half/' asked/s1.csv; echo L3.99,1; } >asked/s1-L3.csv
+    on_terminal 'check asked/s1-L3.csv'
+    [ "$(grep -o 'is not one of the words' out.txt | wc -l)" -eq 1 ] && grep -q "there is no question 'L3\.99'" out.txt
+    verdict $? 'and the report has the sentences about answers, and the messages the others'
+else
+    skip 'on a terminal a sentence is there once' 'no script'
+fi
 
 # ---- the pages and the archives ----
 

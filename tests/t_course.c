@@ -1,5 +1,5 @@
 /* t_course.c - the keys of `ulp course` equal MPFR's for 200 students, and right, almost right and wrong answers to
- * every question are marked as what they are.
+ * every question are marked as what they are, and counted.
  *
  * BIN is the folder of the programs (default build/bin). */
 #include "course_questions.h"
@@ -274,6 +274,33 @@ static void test_marks(void **state) {
     }
 }
 
+/* The rows of the questions of the class have the numbers of the marks that the answers should have. */
+static void test_questions(void **state) {
+    (void)state;
+    char arguments[128], line[LINE], want[LINE];
+    snprintf(arguments, sizeof arguments, "grade --questions %s", folder);
+    FILE *pipe = run(arguments);
+    assert_non_null(fgets(line, sizeof line, pipe));
+    for (int row = 0; row < ROWS; row++) {
+        const char *name = table[row].name;
+        int right = 0, near = 0, wrong = 0;
+        for (int i = 0; i < STUDENTS; i++) {
+            const char mark = expected[i][name[1] - '0'][atoi(name + 3) - 1];
+            right += mark == 'r', near += mark == 'a', wrong += mark == 'w';
+        }
+        snprintf(want, sizeof want, "%.2s,%s,%d,%d,%d,%d,0,0,%.3f,", name, name, STUDENTS, right, near, wrong,
+                 (right + 0.5 * near) / STUDENTS);
+        assert_non_null(fgets(line, sizeof line, pipe));
+        const size_t length = strlen(want);
+        if (strncmp(line, want, length) != 0) fail_msg("%s should be %s...", line, want);
+        /* an answer that is not right gets a hint, and no hint gets more answers than there are */
+        const int hinted = atoi(line + length);
+        if (hinted < (near + wrong > 0) || hinted > near + wrong) fail_msg("%s: the number of hints", line);
+    }
+    assert_null(fgets(line, sizeof line, pipe));
+    assert_int_equal(pclose(pipe), 0);
+}
+
 static int start(void **state) {
     (void)state;
     oracle_start();
@@ -293,6 +320,7 @@ static int end(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys), cmocka_unit_test(test_marks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys), cmocka_unit_test(test_marks),
+                                       cmocka_unit_test(test_questions)};
     return cmocka_run_group_tests(tests, start, end);
 }

@@ -1,16 +1,16 @@
 /* course.c - ulp course: the questions of a student, the marks of answers, the CSV of a class, the key. */
-#include "course/mark.h"
+#include "course/class.h"
 #include "tool.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct settings {
     const char *id, *word, *out;
     double almost;
-    int json;
+    int json, questions;
 } settings;
 
 static settings given;
@@ -27,6 +27,11 @@ static const ulp_option options[] = {
      .type = &ulp_type_flag,
      ULP_AT(settings, json),
      .help = "check: print results.json of Gradescope, which a cell of nbgrader can read, too"},
+    {.name = "questions",
+     .type = &ulp_type_flag,
+     ULP_AT(settings, questions),
+     .help = "grade: print a row for each question, with the numbers of students and the most frequent hint, in the "
+             "place of a row for each student and lab"},
     ULP_OPTION(settings, almost, number, "0.5", .min = 0, .max = 1,
                .help = "check --json, grade: points of an answer that is almost right"),
     {0}};
@@ -128,10 +133,13 @@ static int print_files(const ulp_arguments *a, int with_key) {
 static int run_sheet(const ulp_arguments *a) { return print_files(a, 0); }
 static int run_key(const ulp_arguments *a) { return print_files(a, 1); }
 
-/* Write sentences to stderr, each with the name of the program. */
-static void print_problems(const ulp_arguments *a, const ulp_text *problems) {
-    for (const char *line = ulp_text_of(problems); *line; line += strcspn(line, "\n") + 1)
-        ulp_complain(a->program, "%.*s", (int)strcspn(line, "\n"), line);
+/* Whether what stdout says can be read beside the messages. */
+static int is_terminal(void) { return isatty(STDOUT_FILENO) && isatty(STDERR_FILENO); }
+
+/* Write the sentences about a file to stderr; with `others`, without the sentences that notes of marks have, too. */
+static void print_problems(const ulp_arguments *a, const course_file *file, int others) {
+    for (const course_problem *p = file->problems; p < file->problems + file->problem_count; p++)
+        if (!others || !p->in_note) ulp_complain(a->program, "%s", p->text);
 }
 
 static int run_check(const ulp_arguments *a) {
@@ -141,8 +149,9 @@ static int run_check(const ulp_arguments *a) {
     if (given.json) course_report_json(&report, &file, given.almost);
     else course_report(&report, &file);
     fputs(ulp_text_of(&report), stdout);
-    print_problems(a, &file.problems);
-    const int status = file.problems.length                                    ? ULP_EXIT_USAGE
+    fflush(stdout);
+    print_problems(a, &file, !given.json && is_terminal());
+    const int status = file.problem_count                                      ? ULP_EXIT_USAGE
                        : course_count(&file, NULL, COURSE_RIGHT) != file.count ? ULP_EXIT_FAILED
                                                                                : ULP_EXIT_FINE;
     ulp_text_free(&report);
@@ -150,18 +159,39 @@ static int run_check(const ulp_arguments *a) {
     return status;
 }
 
+/* Write the sentences about the files of a class to stderr. On a terminal, where the notes of the CSV are above, write
+ * their number. */
+static size_t print_class_problems(const ulp_arguments *a, const course_class *class) {
+    size_t count = 0;
+    const int notes = !given.questions && is_terminal();
+    for (size_t i = 0; i < class->file_count; i++) {
+        count += class->files[i].problem_count;
+        if (!notes) print_problems(a, &class->files[i], 0);
+    }
+    if (notes && count)
+        ulp_complain(a->program, "the column note has %zu sentence%s about files that are not in order", count,
+                     ulp_plural(count));
+    return count;
+}
+
 static int run_grade(const ulp_arguments *a) {
-    ulp_text rows = {0}, problems = {0};
+    ulp_text rows = {0};
+    course_class class;
     const char *folder = a->words[1];
-    const int n = course_grade(&rows, &problems, folder, a->program, given.word, given.almost);
-    int status = problems.length ? ULP_EXIT_USAGE : ULP_EXIT_FINE;
-    if (n < 0) status = ulp_usage_error(a->program, "cannot read the folder %s: %s", folder, strerror(errno));
-    else if (n == 0)
+    int status = ULP_EXIT_FINE;
+    if (!course_class_mark(&class, folder, a->program, given.word))
+        status = ulp_usage_error(a->program, "cannot read the folder %s: %s", folder, strerror(errno));
+    else if (!class.file_count)
         status = ulp_usage_error(a->program, "%s has no file *.csv: it should hold the files of a class", folder);
-    else fputs(ulp_text_of(&rows), stdout);
-    print_problems(a, &problems);
+    else {
+        if (given.questions) course_class_questions(&rows, &class, given.almost);
+        else course_class_rows(&rows, &class, given.almost);
+        fputs(ulp_text_of(&rows), stdout);
+        fflush(stdout);
+        if (print_class_problems(a, &class)) status = ULP_EXIT_USAGE;
+    }
     ulp_text_free(&rows);
-    ulp_text_free(&problems);
+    course_class_free(&class);
     return status;
 }
 
@@ -169,7 +199,7 @@ static const action actions[] = {
     {"sheet", "id word out", "at most one lab", run_sheet, 0, 1},
     {"key", "id word out", "at most one lab", run_key, 0, 1},
     {"check", "id word json almost", "one file of answers", run_check, 1, 1},
-    {"grade", "word almost", "one folder", run_grade, 1, 1},
+    {"grade", "word almost questions", "one folder", run_grade, 1, 1},
 };
 
 static int run(const ulp_arguments *a) {
@@ -197,12 +227,16 @@ const tool_command tool_course = {
              "`ulp course sheet --id ID [LAB]` prints the questions of a student, as comments of the file of answers; "
              "their numbers depend on the id. `ulp course check FILE` says of each answer whether it is right, "
              "almost right or wrong, and gives a hint; the exit status is 0 if all answers are right, and 1 if not. "
-             "`ulp course grade FOLDER` marks the files of a class and of folders in it, and prints a CSV. `ulp "
-             "course key --id ID [LAB]` prints the sheet with the right answers, computed each time. The labs are "
+             "`ulp course grade FOLDER` marks the files of a class and of folders in it, and prints a CSV with a row "
+             "for "
+             "each student and lab. If the files of a student give different marks for a lab, none of them counts, "
+             "and a sentence names the files. `ulp course key --id ID [LAB]` prints the sheet with the right answers, "
+             "computed each time. The labs are "
              "in the folder course/.\n\n"
              "  ulp course sheet --id anna --out . L1\n"
              "  ulp course check anna-L1.csv\n"
-             "  ulp course grade class > marks.csv\n",
+             "  ulp course grade class > marks.csv\n"
+             "  ulp course grade --questions class > questions.csv\n",
          .takes_words = 1},
     .groups = {{"options", options, &given}},
     .run = run};

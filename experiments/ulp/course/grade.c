@@ -1,127 +1,102 @@
-/* grade.c - marks the files of a class: one row of a CSV for each student and lab. */
-#include "mark.h"
+/* grade.c - the marks of a class as CSV: a row for each student and lab, or a row for each question. */
+#include "class.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 
-typedef struct paths {
-    char **at; /* (count) */
-    size_t count, room;
-} paths;
-
-static int is_csv(const char *name) {
-    const size_t n = strlen(name);
-    return n > 4 && name[0] != '.' && strcasecmp(name + n - 4, ".csv") == 0;
-}
-
-/* Collect the files *.csv of a folder; `depth` is the number of levels of folders below. Returns 0 if the folder cannot
- * be read. */
-static int collect(paths *to, const char *folder, int depth) {
-    struct dirent **entries;
-    const int n = scandir(folder, &entries, NULL, alphasort);
-    if (n < 0) return 0;
-    for (int i = 0; i < n; i++) {
-        const char *name = entries[i]->d_name;
-        ulp_text path = {0};
-        struct stat about;
-        ulp_text_print(&path, "%s/%s", folder, name);
-        if (name[0] != '.' && stat(ulp_text_of(&path), &about) == 0) {
-            if (S_ISDIR(about.st_mode) && depth > 0) collect(to, ulp_text_of(&path), depth - 1);
-            else if (!S_ISDIR(about.st_mode) && is_csv(name)) {
-                if (to->count == to->room) to->at = ulp_room_for(to->at, to->count, &to->room, sizeof *to->at);
-                to->at[to->count++] = ulp_copy_text(ulp_text_of(&path));
-            }
-        }
-        ulp_text_free(&path);
-        free(entries[i]);
-    }
-    free(entries);
-    return 1;
-}
-
-/* Add a field in quotes; line breaks become blanks. */
+/* Add a comma and a field in quotes; a line break between two lines becomes "; ". */
 static void add_field(ulp_text *to, const char *text) {
-    ulp_text_add(to, "\"", 1);
-    for (; *text; text++)
-        ulp_text_add(to,
-                     *text == '"'    ? "\"\""
-                     : *text == '\n' ? (text[1] ? "; " : "")
-                                     : text,
-                     *text == '"'    ? 2
-                     : *text == '\n' ? (text[1] ? 2 : 0)
-                                     : 1);
+    ulp_text_add(to, ",\"", 2);
+    for (; *text; text++) {
+        if (*text == '"') ulp_text_add(to, "\"\"", 2);
+        else if (*text != '\n') ulp_text_add(to, text, 1);
+        else if (text[1]) ulp_text_add(to, "; ", 2);
+    }
     ulp_text_add(to, "\"", 1);
 }
 
-/* Add the row of a lab of a file; without a lab, the row of a file that has no marks: its score is empty. */
-static void add_row(ulp_text *to, const course_file *file, const course_lab *lab, double almost) {
+static void add_row(ulp_text *to, const course_entry *entry, double almost) {
+    const course_file *file = entry->marks;
+    const course_lab *lab = entry->lab;
     size_t verdicts = 0;
-    ulp_text_print(to, "%s,%s,", lab ? lab->name : "", file->id);
-    if (lab) ulp_text_print(to, "%g,%zu", course_points(file, lab, almost), course_questions(file, lab));
+    ulp_text_print(to, "%s,%s,", lab ? lab->name : "", entry->id);
+    if (file) ulp_text_print(to, "%g,%zu", course_points(file, lab, almost), course_questions(file, lab));
     else ulp_text_add(to, ",", 1);
     for (int v = COURSE_RIGHT; v <= COURSE_UNREADABLE; v++) {
-        if (lab) ulp_text_print(to, ",%zu", course_count(file, lab, (course_verdict)v));
-        else ulp_text_add(to, ",", 1);
+        ulp_text_add(to, ",", 1);
+        if (file) ulp_text_print(to, "%zu", course_count(file, lab, (course_verdict)v));
     }
-    ulp_text_add(to, ",", 1);
-    add_field(to, file->path);
-    ulp_text_add(to, ",", 1);
-    add_field(to, ulp_text_of(&file->problems));
-    for (const course_mark *m = file->marks; lab && m < file->marks + file->count; m++)
+    add_field(to, ulp_text_of(&entry->files));
+    add_field(to, ulp_text_of(&entry->note));
+    for (const course_mark *m = file ? file->marks : NULL; file && m < file->marks + file->count; m++)
         if (m->lab == lab) ulp_text_print(to, ",%s", course_verdict_name(m->verdict)), verdicts++;
     for (; verdicts < COURSE_QUESTIONS_MAX; verdicts++) ulp_text_add(to, ",", 1);
     ulp_text_add(to, "\n", 1);
 }
 
-/* A sentence for each lab of this file that an earlier file of the student answers, too. */
-static void find_twins(course_file *files, size_t n) {
-    course_file *file = &files[n];
-    for (size_t i = 0; i < course_lab_count; i++) {
-        if (!course_questions(file, course_labs[i])) continue;
-        for (size_t k = 0; k < n; k++)
-            if (strcmp(files[k].id, file->id) == 0 && course_questions(&files[k], course_labs[i]))
-                ulp_text_print(&file->problems, "%s: a second file of '%s' with answers to %s: the first is %s\n",
-                               file->path, file->id, course_labs[i]->name, files[k].path);
-    }
-}
-
-/* A sentence if the name of the file ends in -LAB.csv and the file has no answers to this lab. */
-static void check_name(course_file *file) {
-    const char *end = strrchr(file->path, '-');
-    for (size_t i = 0; end && file->count && i < course_lab_count; i++) {
-        const char *name = course_labs[i]->name;
-        const size_t n = strlen(name);
-        if (strncasecmp(end + 1, name, n) == 0 && end[1 + n] == '.' && !course_questions(file, course_labs[i]))
-            ulp_text_print(&file->problems, "%s: the name of the file says %s, and the file has no answers to %s\n",
-                           file->path, name, name);
-    }
-}
-
-int course_grade(ulp_text *to, ulp_text *problems, const char *folder, const char *program, const char *word,
-                 double almost) {
-    paths found = {0};
-    if (!collect(&found, folder, 1)) return -1;
-    course_file *files = ulp_grow(NULL, (found.count + 1) * sizeof *files);
+void course_class_rows(ulp_text *to, const course_class *class, double almost) {
     ulp_text_print(to, "assignment,student_id,score,max_score,right,almost,wrong,open,unreadable,file,note");
     for (int i = 1; i <= COURSE_QUESTIONS_MAX; i++) ulp_text_print(to, ",%d", i);
     ulp_text_add(to, "\n", 1);
-    for (size_t n = 0; n < found.count; n++) {
-        course_file_mark(&files[n], found.at[n], program, NULL, word);
-        find_twins(files, n);
-        check_name(&files[n]);
-        for (size_t i = 0; i < course_lab_count; i++)
-            if (course_questions(&files[n], course_labs[i])) add_row(to, &files[n], course_labs[i], almost);
-        if (!files[n].count) add_row(to, &files[n], NULL, almost);
-        ulp_text_print(problems, "%s", ulp_text_of(&files[n].problems));
+    for (size_t i = 0; i < class->count; i++) add_row(to, &class->entries[i], almost);
+}
+
+/* The marks of one question, of the students whose answers count. */
+typedef struct answers {
+    const course_mark **at; /* (count) */
+    size_t count;
+} answers;
+
+/* Find the marks of question n of a lab, counted from 0. */
+static void find_answers(answers *to, const course_class *class, const course_lab *lab, size_t n) {
+    to->count = 0;
+    for (const course_entry *e = class->entries; e < class->entries + class->count; e++) {
+        if (e->lab != lab || !e->marks || n >= course_questions(e->marks, lab)) continue;
+        const course_mark *mark = e->marks->marks;
+        while (mark->lab != lab) mark++;
+        to->at[to->count++] = mark + n;
     }
-    for (size_t n = 0; n < found.count; n++) {
-        course_file_free(&files[n]);
-        free(found.at[n]);
+}
+
+static int has_hint(const course_mark *mark) { return mark->verdict == COURSE_ALMOST || mark->verdict == COURSE_WRONG; }
+
+/* Find the hint that most answers got; of hints with the same number of answers, the one that comes first in the
+ * alphabet. Returns the number of answers. */
+static size_t find_hint(const char **hint, const answers *from) {
+    size_t most = 0;
+    *hint = "";
+    for (size_t i = 0; i < from->count; i++) {
+        const char *note = from->at[i]->note;
+        size_t same = 0;
+        if (!has_hint(from->at[i])) continue;
+        for (size_t k = 0; k < from->count; k++) same += has_hint(from->at[k]) && strcmp(from->at[k]->note, note) == 0;
+        if (same > most || (same == most && strcmp(note, *hint) < 0)) {
+            most = same;
+            *hint = note;
+        }
     }
-    free(files);
+    return most;
+}
+
+static void add_question(ulp_text *to, const answers *from, double almost) {
+    size_t count[COURSE_UNREADABLE + 1] = {0};
+    const char *hint;
+    for (size_t i = 0; i < from->count; i++) count[from->at[i]->verdict]++;
+    ulp_text_print(to, "%s,%s,%zu", from->at[0]->lab->name, from->at[0]->name, from->count);
+    for (int v = COURSE_RIGHT; v <= COURSE_UNREADABLE; v++) ulp_text_print(to, ",%zu", count[v]);
+    const double points = (double)count[COURSE_RIGHT] + almost * (double)count[COURSE_ALMOST];
+    ulp_text_print(to, ",%.3f,%zu", points / (double)from->count, find_hint(&hint, from));
+    add_field(to, hint);
+    ulp_text_add(to, "\n", 1);
+}
+
+void course_class_questions(ulp_text *to, const course_class *class, double almost) {
+    answers found = {ulp_grow(NULL, (class->count + 1) * sizeof *found.at), 0};
+    ulp_text_print(to, "assignment,question,students,right,almost,wrong,open,unreadable,share,hinted,hint\n");
+    for (size_t i = 0; i < course_lab_count; i++)
+        for (size_t n = 0; n < COURSE_QUESTIONS_MAX; n++) {
+            find_answers(&found, class, course_labs[i], n);
+            if (found.count) add_question(to, &found, almost);
+        }
     free(found.at);
-    return (int)found.count;
 }

@@ -16,20 +16,31 @@ typedef struct row {
 
 typedef struct reading {
     course_file *file;
-    row *rows; /* (count) all rows but the row of the id */
+    const course_lab *lab; /* the lab that is marked, or NULL */
+    row *rows;             /* (count) all rows but the row of the id */
     size_t count, room;
 } reading;
 
-/* Add a sentence about a line, or, with the line 0, about the file. */
-static void complain(course_file *file, unsigned long line, const char *text, ...) ULP_PRINTF(3, 4);
-static void complain(course_file *file, unsigned long line, const char *text, ...) {
+course_problem *course_complain(course_file *file, const course_lab *lab, unsigned long line, const char *text, ...) {
     va_list arguments;
-    if (line) ulp_text_print(&file->problems, "%s:%lu: ", file->path, line);
-    else ulp_text_print(&file->problems, "%s: ", file->path);
+    ulp_text sentence = {0};
+    ulp_text_print(&sentence, "%s:", file->path);
+    if (line) ulp_text_print(&sentence, "%lu:", line);
+    ulp_text_add(&sentence, " ", 1);
     va_start(arguments, text);
-    ulp_text_print_list(&file->problems, text, arguments);
+    ulp_text_print_list(&sentence, text, arguments);
     va_end(arguments);
-    ulp_text_add(&file->problems, "\n", 1);
+    if (file->problem_count == file->problem_room)
+        file->problems = ulp_room_for(file->problems, file->problem_count, &file->problem_room, sizeof *file->problems);
+    course_problem *problem = &file->problems[file->problem_count++];
+    *problem = (course_problem){.lab = lab, .text = ulp_copy_text(ulp_text_of(&sentence))};
+    ulp_text_free(&sentence);
+    return problem;
+}
+
+void course_add_problems(ulp_text *to, const course_file *file, const course_lab *lab) {
+    for (const course_problem *p = file->problems; p < file->problems + file->problem_count; p++)
+        if (!lab || !p->lab || p->lab == lab) ulp_text_print(to, "%s\n", p->text);
 }
 
 /* Cut blanks and one pair of quotes off a field, in place. */
@@ -45,9 +56,10 @@ static char *trim(char *text) {
 }
 
 static void set_id(course_file *file, unsigned long line, const char *id) {
-    if (!course_id_fits(id)) complain(file, line, "the id '%s': " COURSE_ID_FORM, id);
+    if (!course_id_fits(id)) course_complain(file, NULL, line, "the id '%s': " COURSE_ID_FORM, id);
     else if (*file->id && strcmp(file->id, id) != 0)
-        complain(file, line, "a second id, '%s': a file belongs to one student, and this one to '%s'", id, file->id);
+        course_complain(file, NULL, line, "a second id, '%s': a file belongs to one student, and this one to '%s'", id,
+                        file->id);
     else {
         free(file->id);
         file->id = ulp_copy_text(id);
@@ -63,9 +75,10 @@ static int take_row(void *context, const tool_line *line) {
         text[n - 1] = '\0';
     char *comma = strchr(text, ',');
     if (!comma) {
-        complain(r->file, line->number, "'%s' has no comma%s", text,
-                 strchr(text, ';') ? ": save the file with commas between the columns, not semicolons"
-                                   : ": a row is the name of a question, a comma and the answer, as in L1.3,0.125");
+        course_complain(r->file, r->lab, line->number, "'%s' has no comma%s", text,
+                        strchr(text, ';')
+                            ? ": save the file with commas between the columns, not semicolons"
+                            : ": a row is the name of a question, a comma and the answer, as in L1.3,0.125");
         return ULP_GO_ON;
     }
     *comma = '\0';
@@ -85,26 +98,31 @@ static const row *find_row(reading *r, const char *name) {
     for (row *at = r->rows; at < r->rows + r->count; at++) {
         if (strcasecmp(at->name, name) != 0) continue;
         at->used = 1;
-        if (found) complain(r->file, at->line, "a second answer to %s: the first is in line %lu", name, found->line);
+        if (found)
+            course_complain(r->file, r->lab, at->line, "a second answer to %s: the first is in line %lu", name,
+                            found->line);
         else found = at;
     }
     return found;
 }
 
-static void add_mark(course_file *file, const course_lab *lab, const course_question *q, const row *at) {
+static void add_mark(reading *r, const course_question *q, const row *at) {
+    course_file *file = r->file;
     if (file->count == file->room)
         file->marks = ulp_room_for(file->marks, file->count, &file->room, sizeof *file->marks);
     course_mark *mark = &file->marks[file->count++];
     ulp_text note = {0};
-    *mark = (course_mark){.lab = lab, .verdict = COURSE_UNREADABLE};
+    *mark = (course_mark){.lab = r->lab, .verdict = COURSE_UNREADABLE};
     strcpy(mark->name, q->name);
     if (at) mark->verdict = course_judge(q, at->answer, &note);
     else {
         ulp_text_print(&note, "the row of %s is missing: add the row `%s,` and write the answer behind the comma",
                        q->name, q->name);
     }
-    if (mark->verdict == COURSE_UNREADABLE)
-        complain(file, at ? at->line : 0, "%s%s%s", at ? q->name : "", at ? ": " : "", ulp_text_of(&note));
+    if (mark->verdict == COURSE_UNREADABLE) {
+        const char *name = at ? q->name : "", *colon = at ? ": " : "";
+        course_complain(file, r->lab, at ? at->line : 0, "%s%s%s", name, colon, ulp_text_of(&note))->in_note = 1;
+    }
     mark->answer = ulp_copy_text(at ? at->answer : "");
     mark->note = ulp_copy_text(ulp_text_of(&note));
     ulp_text_free(&note);
@@ -117,9 +135,10 @@ static int has_rows_of(const reading *r, const course_lab *lab) {
     return 0;
 }
 
-/* Judge the answers to one lab, if the file has any and its tag is the tag of the student's sheet. */
-static void mark_lab(reading *r, const course_lab *lab, const char *word) {
+/* Judge the answers to the lab, if the file has any and its tag is the tag of the student's sheet. */
+static void mark_lab(reading *r, const char *word) {
     course_file *file = r->file;
+    const course_lab *lab = r->lab;
     course_sheet sheet;
     char name[COURSE_NAME_MAX + 8], tag[16];
     snprintf(name, sizeof name, "sheet %s", lab->name);
@@ -129,17 +148,17 @@ static void mark_lab(reading *r, const course_lab *lab, const char *word) {
     snprintf(tag, sizeof tag, "%08x", course_sheet_tag(&sheet));
     const int fits = given && strcasecmp(given->answer, tag) == 0;
     if (!given)
-        complain(file, 0, "the row `%s,...` is missing: it says whose questions these are; copy it from the sheet",
-                 name);
+        course_complain(file, lab, 0,
+                        "the row `%s,...` is missing: it says whose questions these are; copy it from the sheet", name);
     else if (!fits)
-        complain(
-            file, given->line,
+        course_complain(
+            file, lab, given->line,
             "the sheet %s of %s is not the sheet of '%s': the answers belong to another student, to another word of "
             "the course, or to another version of ulplab (`ulp course sheet --id %s %s` prints the sheet)",
             given->answer, lab->name, file->id, file->id, lab->name);
     for (size_t i = 0; i < sheet.count; i++) {
         const row *at = find_row(r, sheet.questions[i].name);
-        if (fits) add_mark(file, lab, &sheet.questions[i], at);
+        if (fits) add_mark(r, &sheet.questions[i], at);
     }
     course_sheet_free(&sheet);
 }
@@ -147,9 +166,10 @@ static void mark_lab(reading *r, const course_lab *lab, const char *word) {
 static void complain_about_others(reading *r) {
     for (const row *at = r->rows; at < r->rows + r->count; at++)
         if (!at->used)
-            complain(r->file, at->line,
-                     "there is no question '%s': the names of questions are as L1.3, and a lab is one of %s to %s",
-                     at->name, course_labs[0]->name, course_labs[course_lab_count - 1]->name);
+            course_complain(
+                r->file, r->lab, at->line,
+                "there is no question '%s': the names of questions are as L1.3, and a lab is one of %s to %s", at->name,
+                course_labs[0]->name, course_labs[course_lab_count - 1]->name);
 }
 
 void course_file_mark(course_file *file, const char *path, const char *program, const char *id, const char *word) {
@@ -157,17 +177,23 @@ void course_file_mark(course_file *file, const char *path, const char *program, 
     *file = (course_file){.path = ulp_copy_text(path), .id = ulp_copy_text("")};
     uint64_t index = 0;
     const int status = tool_each_line_of(program, path, &index, take_row, &r);
-    if (status != ULP_GO_ON) complain(file, 0, "the file cannot be read");
-    else if (!*file->id && !file->problems.length)
-        complain(file, 0,
-                 "there is no row `id,...`: this is no file of answers (`ulp course sheet --id ID L1` prints one)");
+    if (status != ULP_GO_ON) course_complain(file, NULL, 0, "the file cannot be read");
+    else if (!*file->id && !file->problem_count)
+        course_complain(
+            file, NULL, 0,
+            "there is no row `id,...`: this is no file of answers (`ulp course sheet --id ID L1` prints one)");
     if (id && *file->id && strcmp(id, file->id) != 0)
-        complain(file, 0, "this is the file of '%s', not of '%s'", file->id, id);
+        course_complain(file, NULL, 0, "this is the file of '%s', not of '%s'", file->id, id);
     else if (status == ULP_GO_ON && *file->id) {
-        const size_t before = file->problems.length;
-        for (size_t i = 0; i < course_lab_count; i++) mark_lab(&r, course_labs[i], word);
+        const size_t before = file->problem_count;
+        for (size_t i = 0; i < course_lab_count; i++) {
+            r.lab = course_labs[i];
+            mark_lab(&r, word);
+        }
+        r.lab = NULL;
         complain_about_others(&r);
-        if (!file->count && file->problems.length == before) complain(file, 0, "there are no answers in the file");
+        if (!file->count && file->problem_count == before)
+            course_complain(file, NULL, 0, "there are no answers in the file");
     }
     for (size_t i = 0; i < r.count; i++) {
         free(r.rows[i].name);
@@ -181,8 +207,9 @@ void course_file_free(course_file *file) {
         free(file->marks[i].answer);
         free(file->marks[i].note);
     }
+    for (size_t i = 0; i < file->problem_count; i++) free(file->problems[i].text);
+    free(file->problems);
     free(file->marks);
     free(file->path);
     free(file->id);
-    ulp_text_free(&file->problems);
 }

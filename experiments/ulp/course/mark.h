@@ -13,13 +13,21 @@ typedef struct course_mark {
     char *note;   /* the hint, or the sentence that says why the answer cannot be read; "" for none */
 } course_mark;
 
+/* A sentence about a file that is not in order. */
+typedef struct course_problem {
+    const course_lab *lab; /* NULL: the sentence is about the whole file */
+    int in_note;           /* 1: the note of a mark has the sentence, too */
+    char *text;            /* begins with the path, and the line if the sentence is about a line */
+} course_problem;
+
 /* A file of answers and its marks. A file that is not usable has problems and no marks. */
 typedef struct course_file {
     char *path;
     char *id;           /* "" if the file has none */
     course_mark *marks; /* (count) in the order of the labs and of the questions */
     size_t count, room;
-    ulp_text problems; /* sentences with a line break behind each, with file and line; empty if the file is in order */
+    course_problem *problems; /* (problem_count) */
+    size_t problem_count, problem_room;
 } course_file;
 
 /* Read the answers of `path` and judge them. `word` is the word of the course. If `id` is not NULL, the file has to be
@@ -27,6 +35,15 @@ typedef struct course_file {
  * in every case. */
 void course_file_mark(course_file *file, const char *path, const char *program, const char *id, const char *word);
 void course_file_free(course_file *file);
+
+/* Add a sentence about a line of a file, or, with the line 0, about the file. If `lab` is not NULL, the sentence is
+ * about the answers to this lab. The sentence gets the path and the line as its beginning. */
+course_problem *course_complain(course_file *file, const course_lab *lab, unsigned long line, const char *text, ...)
+    ULP_PRINTF(4, 5);
+
+/* Add the sentences about a file, with a line break behind each sentence. If `lab` is not NULL, the sentences about
+ * other labs are left out. */
+void course_add_problems(ulp_text *to, const course_file *file, const course_lab *lab);
 
 /* The number of marks of a lab (NULL: all labs) with a verdict; the points, with `almost` points for an answer that is
  * almost right; the number of questions. */
@@ -40,11 +57,5 @@ void course_report(ulp_text *to, const course_file *file);
 /* Add the report in the form of Gradescope's results.json: score, output, and tests with name, score, max_score,
  * status and output; the sum of max_score and the id are in extra_data. */
 void course_report_json(ulp_text *to, const course_file *file, double almost);
-
-/* Mark all files *.csv of a folder and of its folders, in the order of their names, and add one row of a CSV for each
- * file and lab. `problems` gets the sentences about files that are not in order. Returns the number of files, or -1 if
- * the folder cannot be read. */
-int course_grade(ulp_text *to, ulp_text *problems, const char *folder, const char *program, const char *word,
-                 double almost);
 
 #endif

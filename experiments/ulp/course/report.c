@@ -84,8 +84,8 @@ static void add_test(ulp_text *to, const course_mark *m, double almost) {
 void course_report_json(ulp_text *to, const course_file *file, double almost) {
     ulp_text output = {0};
     if (file->count) add_sum(&output, file);
-    if (file->count && file->problems.length) ulp_text_add(&output, "\n", 1);
-    ulp_text_print(&output, "%s", ulp_text_of(&file->problems));
+    if (file->count && file->problem_count) ulp_text_add(&output, "\n", 1);
+    course_add_problems(&output, file, NULL);
     ulp_text_print(to, "{\n  \"score\": %g,\n  \"output\": ", course_points(file, NULL, almost));
     add_string(to, ulp_text_of(&output));
     ulp_text_print(to, ",\n  \"extra_data\": {\"student_id\": ");

@@ -49,24 +49,26 @@ static course_question *ask(course_sheet *s, course_kind kind, const char *text,
     return q;
 }
 
+/* Give a question its key, and the format of the key, which can be NULL. */
+static course_question *set_key(course_question *q, double key, const ulp_format *format) {
+    q->key = key;
+    if (format) q->format = *format, q->has_format = 1;
+    return q;
+}
+
 course_question *course_ask_number(course_sheet *sheet, double key, const ulp_format *format, const char *text, ...) {
     va_list arguments;
     va_start(arguments, text);
-    course_question *q = ask(sheet, COURSE_NUMBER, text, arguments);
+    course_question *q = set_key(ask(sheet, COURSE_NUMBER, text, arguments), key, format);
     va_end(arguments);
-    q->key = key;
-    if (format) q->format = *format, q->has_format = 1;
     return q;
 }
 
 course_question *course_ask_code(course_sheet *sheet, double key, const ulp_format *format, const char *text, ...) {
     va_list arguments;
     va_start(arguments, text);
-    course_question *q = ask(sheet, COURSE_CODE, text, arguments);
+    course_question *q = set_key(ask(sheet, COURSE_CODE, text, arguments), key, format);
     va_end(arguments);
-    q->key = key;
-    q->format = *format;
-    q->has_format = 1;
     ulp_encode(&q->code, key, format);
     return q;
 }
