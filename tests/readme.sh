@@ -22,7 +22,7 @@ mkdir build && ln -s "$BIN" build/bin && cp -r "$root/plots" .
 sed -n '/^## Ten minutes/,/^## Where/p' "$root/README.md" | sed -n '/^```sh/,/^```/p' | sed '/^```/d' >session.txt
 case ${MODE:-release} in
 release) ;;
-*) sed -i '/ --quick /d' session.txt ;; # a sanitizer needs minutes for a training; t_experiments.sh skips it too
+*) sed -i '/ --quick /d' session.txt ;; # a sanitizer needs minutes for a training; experiments_claims.sh skips it too
 esac
 command -v gnuplot >/dev/null || sed -i '/^\$ gnuplot/d' session.txt
 sed -n 's/^\$ //p' session.txt | sed 's/  *# .*//' >commands.txt

@@ -1,5 +1,5 @@
 #!/bin/sh
-# t_training.sh - a training that is killed and resumed gives the same CSV and leaves no other files.
+# training.sh - a training that is killed and resumed gives the same CSV and leaves no other files.
 
 . tests/support.sh
 
