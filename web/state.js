@@ -37,6 +37,7 @@ function wrongHidden(pairs) {
   const value = (id) => byId(id).value, wrong = [];
   const centre = value('line-centre'), block = value('dot-block');
   if (centre && (centre.trim() === '' || !Number.isFinite(Number(centre)))) wrong.push('line-centre');
+  if (!/^[01]?$/.test(value('sums-shown'))) wrong.push('sums-shown');
   if (!/^[1-9]\d{0,2}$/.test(block)) wrong.push('dot-block');
   if (!ask('web_dot_set', value('dot-c'), value('dot-products'), value('dot-inputs')).error &&
       !ask('web_dot_machines').machines.some((m) => m.name === value('dot-machine')))

@@ -23,8 +23,24 @@ const cureNames = {
 };
 
 function startSums() {
-  byId('sums-go').addEventListener('click', () => runSums(true));
-  byId('sums-end').addEventListener('click', () => runSums(false));
+  byId('sums-go').addEventListener('click', () => showSums(true));
+  byId('sums-end').addEventListener('click', () => showSums(false));
+  byId('sums').querySelector('.fields').addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && event.target.tagName === 'INPUT' && !event.target.list) showSums(true);
+  });
+}
+
+function showSums(slowly) {
+  byId('sums-shown').value = '1';
+  drawSums('', slowly);
+  stateWrite();
+}
+
+// Whether the student has asked for the result. A link with fields of this part shows the result, unless it says no.
+function sumsAsked() {
+  const shown = byId('sums-shown');
+  if (shown.value === '' && /[?&]s\./.test(location.hash)) shown.value = '1';
+  return shown.value === '1';
 }
 
 // The settings of the fields, or a sentence about the first that is wrong.
@@ -168,9 +184,6 @@ function reportSums(set) {
           `After ${count(r.terms)} term${r.terms === 1 ? '' : 's'} the sum is ${digits(r.value, 30)}; `,
           ...(set.problem === 'harmonic' ? [`the exact sum is about ${digits(exact.slice(0, 24))}.`] :
                                            ['exactly it is ', longNumber(exact), '.']));
-  byId('sums-picture')
-      .setAttribute(
-          'aria-label', `The sum after each of ${count(r.terms)} terms, which ends at ${digits(r.value, 30)}`);
   const random = lists.modes.find((m) => m.name === set.mode).stochastic;
   const still = r.last === r.terms ? 'The last term still changed the sum.' :
       r.last === 0                 ? 'No term changed the sum.' :
@@ -181,6 +194,12 @@ function reportSums(set) {
   const spacing = r.spacing === 'nan' ? '' : ` The spacing of the numbers at the sum is ${digits(r.spacing, 20)}.`;
   byId('sums-text').textContent = `${first}${still}${spacing}${
       random ? ' The random words are those of the experiment with this seed and run.' : ''}`;
+  byId('sums-picture')
+      .setAttribute(
+          'aria-label',
+          `Staircase: the sum in ${set.format}, mode ${set.mode}, ${cureNames[set.cure]}, after each of ${
+              count(r.terms)} terms. It goes from ${digits(set.start, 24)} to ${digits(r.value, 30)}; the exact sum ${
+              set.problem === 'harmonic' ? 'is about' : 'is'} ${digits(exact, 24)}. ${still}`);
   say(byId('sums-value').textContent + ' ' + still);
 }
 
@@ -226,6 +245,7 @@ async function compareSums(set, turn) {
   }
   fill(byId('sums-table'), ['mode', 'cure', 'sum', 'code', '>error', '>last term that changed it'], rows);
   byId('sums-table').classList.remove('stale');
+  byId('sums-wait').hidden = true;
   byId('sums-out').dataset.done = turn;
 }
 
@@ -251,33 +271,40 @@ async function spreadSums(set, turn) {
       `Some of the runs 1 to ${runs} of this seed overflow.`;
 }
 
-async function runSums(slowly) {
-  const turn = ++sums.turn, set = sumSettings();
-  outdate('sums-out', refuse('sums-error', set));
-  if (set.error) return;
-  const begin = set.problem === 'stagnation' ? set.numbers[0] : 0;
+async function runSums(set, turn, slowly) {
   sums.terms = set.terms;
   sums.values = [set.start === 'nan' ? NaN : Number(set.start.replace('inf', 'Infinity'))];
-  sums.exact = [begin];
+  sums.exact = [set.problem === 'stagnation' ? set.numbers[0] : 0];
   sums.given = set.problem === 'stagnation' ? set.numbers : null;
   byId('sums-table').classList.add('stale');
+  byId('sums-wait').hidden = false;
   byId('sums-value').textContent = '…';
   byId('sums-text').textContent = byId('sums-spread').textContent = '';
+  byId('sums-picture').setAttribute('aria-label', 'The sum is running');
   if (!(await addTerms(set, turn, slowly && !matchMedia('(prefers-reduced-motion: reduce)').matches))) return;
   reportSums(set);
   await spreadSums(set, turn);
   if (turn === sums.turn) await compareSums(set, turn);
 }
 
-function drawSums(changed) {
+// Shows the result if the student has asked for it. A changed field hides the result, until the student asks again.
+function drawSums(changed, slowly = false) {
   const problem = byId('sums-problem').value,
         random = lists.modes.find((m) => m.name === byId('sums-mode').value).stochastic;
   if (changed === 'sums-problem') byId('sums-terms').value = usualTerms[problem];
-  const shown = {
+  const needed = {
     stagnation: problem === 'stagnation',
     chunks: byId('sums-cure').value === 'chunks',
     stochastic: random
   };
-  for (const label of document.querySelectorAll('#sums [data-for]')) label.hidden = !shown[label.dataset.for];
-  runSums(false);
+  for (const label of document.querySelectorAll('#sums [data-for]')) label.hidden = !needed[label.dataset.for];
+  if (changed) {
+    byId('sums-shown').value = '0';
+    byId('sums-table').replaceChildren();
+  }
+  const turn = ++sums.turn, set = sumSettings(), wrong = refuse('sums-error', set), shown = !wrong && sumsAsked();
+  delete byId('sums-out').dataset.done;
+  byId('sums-out').hidden = !shown;
+  byId('sums-predict').hidden = shown || wrong;
+  if (shown) runSums(set, turn, slowly);
 }

@@ -152,33 +152,65 @@ async function formats(page) {
 }
 
 async function sums(page) {
-  const done = () => page.until(
-      `document.getElementById('sums-out').dataset.done &&
-        /After/.test(document.getElementById('sums-value').textContent) &&
-        document.querySelectorAll('#sums-table tbody tr').length > 5`,
-      'the end of the sum');
+  const hidden = 'document.getElementById(\'sums-out\').hidden';
+  const run = async () => {
+    await page.click('#sums-end');
+    await page.until(
+        `document.getElementById('sums-out').dataset.done &&
+          /After/.test(document.getElementById('sums-value').textContent) &&
+          document.querySelectorAll('#sums-table tbody tr').length > 5`,
+        'the end of the sum');
+  };
   await page.click('#tab-sums');
-  await done();
+  verdict(
+      (await page.evaluate(hidden)) && (await page.text('sums')).match(/101/) === null,
+      'no result is on the page before the student asks for one');
+  await run();
   await says(page, 'sums-value', 'After 100 terms the sum is 100; exactly it is 101', '100 + 0.01 stays in binary16');
   await page.set('sums-cure', 'kahan');
-  await done();
+  verdict(
+      (await page.evaluate(hidden)) && (await page.text('sums-table')) === '' &&
+          !(await page.evaluate('document.getElementById(\'sums-predict\').hidden')),
+      'a changed field hides the result and the rows of the numbers before');
+  await run();
   await says(page, 'sums-value', 'the sum is 101;', 'Kahan\'s summation reaches 101');
   await page.set('sums-cure', 'plain');
   await page.set('sums-problem', 'counting');
-  await page.until(
-      '/the sum is 2048/.test(document.getElementById(\'sums-value\').textContent)', 'the count stops at 2048');
+  await run();
+  await says(page, 'sums-value', 'the sum is 2048', 'the count stops at 2048');
   await says(page, 'sums-text', 'Term 2 048 was the last', 'the page names the last term that changed the sum');
-  await page.click('#sums-go');
+  await page.set('sums-terms', '4000');
+  await page.evaluate('document.getElementById(\'sums-terms\').focus()');
+  await page.key('Enter');
   await page.until(
-      '/the sum is 2048/.test(document.getElementById(\'sums-value\').textContent)', 'the button runs the sum');
+      '/4 000 terms the sum is 2048/.test(document.getElementById(\'sums-value\').textContent)', 'Enter runs the sum');
   await page.set('sums-problem', 'harmonic');
-  await page.until(
-      '/the sum is 7.0859375/.test(document.getElementById(\'sums-value\').textContent)', 'the harmonic series');
-  await done();
+  await run();
+  await says(page, 'sums-value', 'the sum is 7.0859375', 'the harmonic series');
   await says(page, 'sums-table', ['master copy', 'sra', '7.484375'], 'the table has all modes and cures');
+  const paled = await page.evaluate(`(() => {
+        document.getElementById('sums-go').click();
+        const table = document.getElementById('sums-table');
+        return table.classList.contains('stale') && !document.getElementById('sums-wait').hidden &&
+          !document.getElementById('sums-out').dataset.done;
+      })()`);
+  verdict(paled, 'the rows of the run before are pale until the new rows are there');
+  await run();
+  verdict(
+      await page.evaluate(
+          `!document.querySelector('#sums-table.stale') && document.getElementById('sums-wait').hidden`),
+      'the new rows are not pale');
+  const label = await page.evaluate('document.getElementById(\'sums-picture\').getAttribute(\'aria-label\')');
+  verdict(
+      ['binary16', 'mode rne', '1 000 terms', 'from 0 to 7.0859375', 'about 7.4854', 'Term 512 was the last'].every(
+          (word) => label.includes(word)),
+      'the label of the picture says what is drawn', label);
   await page.set('sums-problem', 'stagnation');
   await page.set('sums-mode', 'sra');
-  const mean = (text) => page.until(`document.getElementById('sums-spread').textContent.includes('${text}')`, text);
+  const mean = async (text) => {
+    await page.click('#sums-end');
+    await page.until(`document.getElementById('sums-spread').textContent.includes('${text}')`, text);
+  };
   // stagnation --formats binary16 --modes sra,sra/2 --runs 200
   await mean('the mean of the sum is 101.0028, and the standard deviation is 0.2173');
   await page.set('sums-bits', '2');
@@ -208,6 +240,7 @@ async function exactSums(page) {
     for (const [i, id] of fields.entries())
       await page.evaluate(`document.getElementById('${id}').value = '${wanted[i]}'`);
     await page.set('sums-terms', terms);
+    await page.click('#sums-end');
     await page
         .until(
             `document.getElementById('sums-value').textContent.includes('${exact}') && document.getElementById(
@@ -330,10 +363,16 @@ async function links(page, url) {
   verdict(
       (await state()) === before && hash.startsWith('#sums?'), 'the link restores every field of every part',
       [hash, before, await state()]);
-  await page.goto(url + '#number?n.c=3c00&h.k=abc&l.c=abc&d.m=xyz');
-  await says(page, 'notice', ['h.k=abc', 'l.c=abc', 'd.m=xyz'], 'a link with values that are not possible says so');
+  await page.goto(url + '#number?n.c=3c00&h.k=abc&l.c=abc&d.m=xyz&s.v=2');
+  await says(
+      page, 'notice', ['h.k=abc', 'l.c=abc', 'd.m=xyz', 's.v=2'], 'a link with values that are not possible says so');
   const one = await page.evaluate('document.getElementById(\'number-x\').value');
   verdict(one === '1', 'a link with a code shows the number of the code', one);
+  for (const [link, shown] of [['#sums', false], ['#sums?s.p=harmonic', true], ['#sums?s.p=harmonic&s.v=0', false]]) {
+    await page.goto(url + link);
+    const seen = await page.evaluate('!document.getElementById(\'sums-out\').hidden');
+    verdict(seen === shown, `the link ${link} ${shown ? 'shows' : 'hides'} the result`);
+  }
   await page.goto(url + '#nowhere?n.m=best&zz=1');
   await says(page, 'notice', ['nowhere', 'n.m=best', 'zz'], 'a link with unknown names says so');
 }

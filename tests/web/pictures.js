@@ -10,6 +10,7 @@ const states = {
   'line-all': '#line?l.v=all&l.x=5.5',
   'line-log': '#line?l.f=e4m3&l.v=log&l.x=3',
   sums: '#sums',
+  'sums-run': '#sums?s.v=1',
   'sums-sr': '#sums?s.p=harmonic&s.m=sra&s.n=1000',
   dot: '#dot',
   'dot-fp8': '#dot?d.i=e4m3&d.c=64&d.m=h100-e4m3&d.p=' + encodeURIComponent(Array(8).fill('2^-4 2^-4').join('\n')),
