@@ -127,8 +127,13 @@ do for [file in figure_files] {
         v = word(stopped, i)
         set label 2 + i sprintf("%s:\nNaN, stopped at step %d", short(v), summary(csv, "steps", v)) at screen 0.74,down(full_height - 99 - 38 * (S - i)) left font small_font textcolor rgb tone(v)
     }
-    plot for [v in whole] rows("curve " . v) using "x":"least distance at a step":"largest distance at a step" with filledcurves linecolor rgb tint(tone(v), 0.15) notitle, \
-         for [v in whole] rows("curve " . v) using "x":"distance at a step" with lines linewidth wide(v) linecolor rgb tone(v) title short(v) @line_of_digits
+    if (W == 0) {
+        set label 1 "no training reached its last step" at graph 0.5,0.5 center font label_font textcolor rgb grey
+        plot 0.5 * bottom notitle @line_of_digits
+    } else {
+        plot for [v in whole] rows("curve " . v) using "x":"least distance at a step":"largest distance at a step" with filledcurves linecolor rgb tint(tone(v), 0.15) notitle, \
+             for [v in whole] rows("curve " . v) using "x":"distance at a step" with lines linewidth wide(v) linecolor rgb tone(v) title short(v) @line_of_digits
+    }
     unset multiplot
     unset output
     reset

@@ -185,7 +185,7 @@ says '^gan: --batch 2000: must be at most 1437, the training part$' err.txt "it 
 exits 2 "gan that shows more samples than it judges" "$N" --quick --shown 30 --samples 20 --out bad.csv
 says '^gan: --shown 30: must be at most 20, the value of --samples$' err.txt "it names both values"
 exits 2 "gan with an optimizer that does not fit a variant" "$N" --quick --generator-optimizer sgd,kahan=1 --out bad.csv
-says '^gan: variant fp16-scaled: generator: optimizer: kahan=1 ' err.txt "it names the variant"
+says '^gan: --generator-optimizer, variant fp16-scaled: kahan=1 ' err.txt "it names the option and the variant"
 [ ! -e bad.csv ]
 verdict $? "and nothing is written"
 # 12 images of 2 x 2 pixels for training and 12 for tests, with the label 1

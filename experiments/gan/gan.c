@@ -102,6 +102,17 @@ static ulp_status set_methods(ulp_plan *plan, const settings *s, context *x, int
     return status;
 }
 
+/* Names the option of an optimizer that does not fit a variant; `of` names the variant. */
+static ulp_status refuse(ulp_plan *plan, ulp_status status, const char *of, const char *error) {
+    static const char *const players[PLAYERS] = {"generator", "discriminator"};
+    for (int i = 0; i < PLAYERS; i++) {
+        const char *what = ulp_after_subject(error, players[i]), *why = ulp_after_subject(what, "optimizer");
+        if (what != error && why != what)
+            return ulp_plan_fail(plan, status, "--%s-optimizer, %s: %s", players[i], of, why);
+    }
+    return ulp_plan_fail(plan, status, "%s: %s", of, error);
+}
+
 static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int index) {
     const char *name = index == AMP ? "amp" : variants[index].name;
     point at = {index, s->seed};
@@ -115,7 +126,7 @@ static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int
     if (status != ULP_OK) return status;
     const ulp_gan_options o = gan_options_of(x, s, &at);
     status = ulp_gan_check(&x->data, &o, error, sizeof error);
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", of, error);
+    if (status != ULP_OK) return refuse(plan, status, of, error);
     for (; at.seed < s->seed + (uint64_t)s->seeds; at.seed++)
         ulp_plan_add(plan, &at, 1, "%s seed %llu", name, (unsigned long long)at.seed);
     return ULP_OK;
