@@ -183,7 +183,8 @@ if command -v python3 >/dev/null; then
 import json
 r = json.load(open("out.txt", encoding="utf-8"))
 tests = r["tests"]
-assert {"score", "output", "extra_data", "tests"} == set(r), r.keys()
+assert {"score", "output", "output_format", "extra_data", "tests"} == set(r), r.keys()
+assert r["output_format"] == "text"  # without it, Gradescope takes the output as HTML
 assert all({"name", "score", "max_score", "status", "output"} == set(t) for t in tests)
 assert r["score"] == sum(t["score"] for t in tests) == len(tests) - 2 and r["extra_data"] == {"student_id": "anna", "max_score": len(tests)}
 assert tests[0]["output"].startswith("unreadable: ") and tests[1]["output"].startswith("open: ") and tests[2]["status"] == "passed"
@@ -207,6 +208,15 @@ says '^,,,,,,,,,"class/other.csv","class/other.csv:1: ' out.txt 'no score and a 
 says '^L2,eva,7,7,.*the name of the file says L4, and the file has no answers to L4' out.txt 'a sentence for a file of another lab'
 [ "$(grep -c '^L1,anna,' out.txt)" -eq 1 ] && ! grep -q anna err.txt
 verdict $? 'and one row for each student and lab'
+
+mkdir -p submitted/anna/L1/deep/deeper
+cp right.csv submitted/anna/L1/deep/deeper/anna-L1.csv
+ln -s nowhere submitted/bob.csv
+printf 'PK\003\004\024\0\0' >submitted/Eva.XLSX
+exits 2 'a class with folders in folders, and a file that is gone' "$ULP" course grade submitted
+says '^L1,anna,7,7,7,0,0,0,0,"submitted/anna/L1/deep/deeper/anna-L1.csv",""' out.txt 'the deep file counts'
+says '^,,,,,,,,,"submitted/bob.csv","submitted/bob.csv: the file cannot be read"' out.txt 'and the other file has a sentence'
+says '^,,,,,,,,,"submitted/Eva.XLSX","submitted/Eva.XLSX.*' out.txt 'and a spreadsheet, too'
 
 # a student with several files: L0 and L1 in one file, and the file of L1 that `mend` changes
 twins() { # twins FIRST SECOND MEND: class twins/ of the files FIRST (all of L0, nothing of L1) and SECOND (L1, through MEND)

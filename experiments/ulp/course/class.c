@@ -7,9 +7,15 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-static int is_csv(const char *name) {
+/* Whether a name is the name of a file of answers, or of a spreadsheet, which gets a sentence. */
+static int is_handed_in(const char *name) {
+    static const char *const endings[] = {".csv", ".csv.txt", ".xlsx", ".xls", ".ods"};
     const size_t n = strlen(name);
-    return n > 4 && name[0] != '.' && strcasecmp(name + n - 4, ".csv") == 0;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        const size_t length = strlen(endings[i]);
+        if (n > length && strcasecmp(name + n - length, endings[i]) == 0) return 1;
+    }
+    return 0;
 }
 
 /* A sentence if the name of the file ends in -LAB.csv and the file has no answers to this lab. */
@@ -39,8 +45,8 @@ static void add_file(const reading *r, const char *path) {
     check_name(file);
 }
 
-/* Mark the files *.csv of a folder; `depth` is the number of levels of folders below. Returns 0 if the folder cannot be
- * read. */
+/* Mark the files of a folder; `depth` is the number of levels of folders below. A folder below that cannot be
+ * read becomes a file with a sentence. Returns 0 if the folder cannot be read. */
 static int add_folder(const reading *r, const char *folder, int depth) {
     struct dirent **entries;
     const int n = scandir(folder, &entries, NULL, alphasort);
@@ -50,10 +56,10 @@ static int add_folder(const reading *r, const char *folder, int depth) {
         ulp_text path = {0};
         struct stat about;
         ulp_text_print(&path, "%s/%s", folder, name);
-        if (name[0] != '.' && stat(ulp_text_of(&path), &about) == 0) {
-            if (S_ISDIR(about.st_mode) && depth > 0) add_folder(r, ulp_text_of(&path), depth - 1);
-            else if (!S_ISDIR(about.st_mode) && is_csv(name)) add_file(r, ulp_text_of(&path));
-        }
+        const int is_folder = stat(ulp_text_of(&path), &about) == 0 && S_ISDIR(about.st_mode);
+        if (name[0] != '.' &&
+            (is_folder ? depth > 0 && !add_folder(r, ulp_text_of(&path), depth - 1) : is_handed_in(name)))
+            add_file(r, ulp_text_of(&path));
         ulp_text_free(&path);
         free(entries[i]);
     }
@@ -129,7 +135,7 @@ static void add_entry(course_class *class, course_file *first, const course_lab 
 
 int course_class_mark(course_class *class, const char *folder, const char *program, const char *word) {
     *class = (course_class){0};
-    if (!add_folder(&(reading){class, program, word}, folder, 1)) return 0;
+    if (!add_folder(&(reading){class, program, word}, folder, 4)) return 0;
     for (course_file *file = class->files; file < class->files + class->file_count; file++) {
         for (size_t i = 0; i < course_lab_count; i++) {
             const course_lab *lab = course_labs[i];

@@ -20,11 +20,11 @@ typedef struct course_class {
     size_t count, room;
 } course_class;
 
-/* Mark all files *.csv of a folder and of its folders. `program` and `word` are as in course_file_mark(). A student has
- * one mark in each lab. If several files of a student have answers to a lab, a file in which all answers to this lab
- * are open is left out. If the other files have the same marks, the first of them counts. If their marks differ, no
- * file counts, and a sentence names the files. Returns 0 if the folder cannot be read. Call course_class_free()
- * afterwards. */
+/* Mark all files *.csv of a folder and of the folders in it, down to four levels. A spreadsheet gets a sentence.
+ * `program` and `word` are as in course_file_mark(). A student has one mark in each lab. If several files of a student
+ * have answers to a lab, a file in which all answers to this lab are open is left out. If the other files have the same
+ * marks, the first of them counts. If their marks differ, no file counts, and a sentence names the files. Returns 0 if
+ * the folder cannot be read. Call course_class_free() afterwards. */
 int course_class_mark(course_class *class, const char *folder, const char *program, const char *word);
 void course_class_free(course_class *class);
 

@@ -86,7 +86,8 @@ void course_report_json(ulp_text *to, const course_file *file, double almost) {
     if (file->count) add_sum(&output, file);
     if (file->count && file->problem_count) ulp_text_add(&output, "\n", 1);
     course_add_problems(&output, file, NULL);
-    ulp_text_print(to, "{\n  \"score\": %g,\n  \"output\": ", course_points(file, NULL, almost));
+    ulp_text_print(
+        to, "{\n  \"score\": %g,\n  \"output_format\": \"text\",\n  \"output\": ", course_points(file, NULL, almost));
     add_string(to, ulp_text_of(&output));
     ulp_text_print(to, ",\n  \"extra_data\": {\"student_id\": ");
     add_string(to, file->id);
