@@ -1,9 +1,9 @@
 #!/bin/sh
 # make.sh - packs the course: an archive for students, and one for teachers with the keys of a list of ids.
 #
-# BIN is the folder of the programs, OUT the folder of the results. IDS lists the students, with blanks between the ids;
-# WORD is the word of the course. PAGE is the page ulplab.html: if the file is there, it is packed, too. A student's sheet
-# is OUT/student/sheets/ID.csv, a key OUT/teacher/keys/ID.csv.
+# BIN is the folder of the programs, OUT the folder of the results. IDS lists the students, with blanks or line breaks
+# between the ids; WORD is the word of the course. PAGE is the page ulplab.html: if the file is there, it is packed, too.
+# A student's sheet is OUT/student/sheets/ID.csv, a key OUT/teacher/keys/ID.csv.
 set -e
 BIN=$(cd "${BIN:-build/bin}" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -52,7 +52,7 @@ place "$out/student" "$here"/README.md "$here"/L?.md
 cp -r "$out/student/." "$out/teacher"
 place "$out/teacher" "$here/teacher.md"
 if [ -n "$IDS" ]; then
-    list=$(echo "$IDS" | tr -s ' ' ',')
+    list=$(echo $IDS | tr ' ' ',')
     mkdir -p "$out/student/sheets" "$out/teacher/keys"
     "$BIN/ulp" course sheet --id "$list" ${WORD:+--word "$WORD"} --out "$out/student/sheets"
     "$BIN/ulp" course key --id "$list" ${WORD:+--word "$WORD"} --out "$out/teacher/keys"

@@ -302,7 +302,8 @@ for lab in L0 L1 L2 L3 L4 L5 L6; do
     grep -q "figures/$lab.svg" "$root/course/$lab.md" && grep -q "^\*\*$lab\.\*\*" "$root/course/teacher.md"
     verdict $? "$lab has a figure, and a place in course/teacher.md"
 done
-exits 0 'the course is packed' env BIN="$BIN" OUT=pack IDS='anna bob' WORD=autumn sh "$root/course/make.sh"
+exits 0 'the course is packed' env BIN="$BIN" OUT=pack IDS='anna
+ bob ' WORD=autumn sh "$root/course/make.sh"
 mkdir student teacher
 for who in student teacher; do # where nothing reads zip files, the folder that was packed
     if [ ! -s pack/$who.zip ]; then tar -xzf pack/$who.tar.gz -C $who

@@ -54,9 +54,8 @@ size_t course_questions(const course_file *file, const course_lab *lab);
 /* Add the report for the student. */
 void course_report(ulp_text *to, const course_file *file);
 
-/* Add the report in the form of Gradescope's results.json: score, output, its format, which is text and not Gradescope's
- * default HTML, and tests with name, score, max_score, status and output; the sum of max_score and the id are in
- * extra_data. */
+/* Add the report in the form of Gradescope's results.json: score, output, and tests with name, score, max_score, status
+ * and output; the sum of max_score and the id are in extra_data. The output is text: Gradescope's default is HTML. */
 void course_report_json(ulp_text *to, const course_file *file, double almost);
 
 #endif
