@@ -220,29 +220,46 @@ function drawRows(block, terms, products) {
   return span;
 }
 
-function drawBlock(block, products, fractionBits, late) {
+// Which terms lose bits at the cut, in words.
+function lossesOf(block, terms) {
+  const size = (n) => (n < 0n ? -n : n), gone = terms.filter((t) => t.kept === '0').length;
+  const lost = terms
+                   .filter(
+                       (t) => BigInt(t.m) << BigInt(Math.max(0, t.low - block.unit)) !==
+                           size(BigInt(t.kept)) << BigInt(Math.max(0, block.unit - t.low)))
+                   .length;
+  if (!lost) return 'No term loses a bit.';
+  return `${lost} of ${terms.length} terms lose${lost === 1 ? 's' : ''} bits${
+      gone ? `; ${gone} of them ${gone === 1 ? 'is' : 'are'} lost whole` : ''}.`;
+}
+
+// A picture has a text for screen readers, and a legend. A table in its place has neither.
+function labelPicture(text) {
+  const place = byId('dot-picture');
+  for (const [name, value] of [['role', 'img'], ['aria-label', text]])
+    text ? place.setAttribute(name, value) : place.removeAttribute(name);
+  byId('dot-legend').hidden = !text;
+}
+
+function drawBlock(block, products, answer) {
   const text = byId('dot-text');
   if (!block.drawn) {
     byId('dot-picture').replaceChildren();
+    labelPicture('');
     text.textContent =
         `All terms are zero, or a term is infinite or NaN: nothing is aligned. The result is ${digits(block.result)}.`;
     return;
   }
   const terms = block.terms.map((t) => ({...t, bits: bitsOf(BigInt(t.m), t.low)})).filter((t) => t.m !== '0');
   const span = drawRows(block, terms, products), deeper = terms.some((t) => t.bits.last < span.bottom),
-        zeros = terms.some((t) => t.low < span.bottom);
-  const lost = terms.filter(
-      (t) => (BigInt(t.m) << BigInt(Math.max(0, t.low - block.unit))) !==
-          (BigInt(t.kept) < 0n ? -BigInt(t.kept) : BigInt(t.kept)) << BigInt(Math.max(0, block.unit - t.low)));
-  const gone = terms.filter((t) => t.kept === '0');
+        zeros = terms.some((t) => t.low < span.bottom), losses = lossesOf(block, terms);
+  labelPicture(`Rows of bits: ${terms.length} terms of ${answer.name}, from the weight 2 to the power ${
+      span.top} down to 2 to the power ${span.bottom}. The cut is behind the bit of 2 to the power ${block.unit}. ${
+      losses} The rounded result is ${digits(block.result, 40)}.`);
   text.textContent = `The largest exponent is ${minus(String(block.emax))}. The cut lies ${
-                         fractionBits} bits below, at ${power(block.unit)}. ` +
-      (lost.length ?
-           `${lost.length} of ${terms.length} terms lose${lost.length === 1 ? 's' : ''} bits${
-               gone.length ? `; ${gone.length} of them ${gone.length === 1 ? 'is' : 'are'} lost whole` : ''}. ` :
-           'No term loses a bit. ') +
+                         answer.fraction} bits below, at ${power(block.unit)}. ${losses} ` +
       `The rounded result is ${digits(block.result, 40)}.` +
-      (late ? ' The start c is added last, rounded to nearest.' : '') +
+      (answer.late ? ' The start c is added last, rounded to nearest.' : '') +
       (deeper    ? ' Bits far below the cut are not drawn.' :
            zeros ? ' Zeros at the right end are not drawn.' :
                    '') +
@@ -276,7 +293,7 @@ function drawTerms(name, products, machine) {
               ] :
               []));
   if (n) {
-    drawBlock(answer.blocks[at - 1], products, answer.fraction, answer.late);
+    drawBlock(answer.blocks[at - 1], products, answer);
     return;
   }
   const rows = answer.sums.slice(0, 64).map(
@@ -286,6 +303,7 @@ function drawTerms(name, products, machine) {
   const table = make('table');
   fill(table, ['product', 'operands', 'sum after it'], rows);
   byId('dot-picture').replaceChildren(...(rows.length ? [table] : []));
+  labelPicture('');
   byId('dot-text').textContent = rows.length ?
       (answer.sums.length > 64 ? 'The table shows the first 64 products.' : '') :
       'This sum has no partial sums that follow the order of the products.';

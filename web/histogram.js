@@ -165,7 +165,14 @@ function rangeOf(format, bins) {
   };
 }
 
-function drawBars(format, bins, scale) {
+const countOf = (report) => classNames.reduce((sum, name) => sum + report[name], 0);
+function sharesOf(report) {
+  const whole = countOf(report);
+  return `of ${count(whole)} numbers ${percent(report.flushed, whole)} flushed to zero, ${
+      percent(report.subnormal + report.kept, whole)} kept, ${percent(report.overflowed, whole)} overflowed`;
+}
+
+function drawBars(format, bins, scale, report) {
   const place = byId('histogram-picture'), width = widthOf(place), height = 260, foot = 46, top = 34;
   const range = rangeOf(format, bins.length ? bins : [{x: 0}]), left = 8;
   const x = (e) => left + ((e - range.low) / (range.high - range.low)) * (width - 2 * left);
@@ -174,7 +181,8 @@ function drawBars(format, bins, scale) {
     width,
     height,
     role: 'img',
-    'aria-label': 'Histogram of the scaled magnitudes by powers of two, and the range of ' + format.name
+    'aria-label': `Histogram of magnitudes by powers of two, after the loss scale 2 to the power ${
+        scale}, against the range of ${format.name}: ${sharesOf(report)}`
   });
   const bands = [
     ['flush', range.low, range.least - 1, '→ 0'], ['sub', range.least - 1, range.normal, 'subnormal'],
@@ -209,7 +217,7 @@ function drawBars(format, bins, scale) {
 }
 
 function drawCounts(report, format) {
-  const whole = classNames.reduce((sum, name) => sum + report[name], 0);
+  const whole = countOf(report);
   const kinds = classNames.filter((name) => name !== 'unsure' || report.unsure);
   const rows = kinds.map(
       (name) => make(
@@ -220,8 +228,7 @@ function drawCounts(report, format) {
       rows.push(
           make('tr', {}, head(classTexts[name]), cell(count(report[name]), 'right'), cell('not counted', 'right')));
   fill(byId('histogram-table'), [`in ${format.name}, to nearest even`, '>numbers', '>share'], rows);
-  say(`${percent(report.flushed, whole)} flushed to zero, ${percent(report.subnormal + report.kept, whole)} kept, ${
-      percent(report.overflowed, whole)} overflowed`);
+  say(sharesOf(report));
 }
 
 async function drawHistogram() {
@@ -245,8 +252,9 @@ async function drawHistogram() {
     const counts = [...numbers.slice(6 * i + 1, 6 * i + 6)];
     bins.push({x: numbers[6 * i] + scale, counts, total: counts.reduce((a, b) => a + b)});
   }
-  drawBars(format, bins, scale);
-  drawCounts(ask('web_judge_report'), format);
+  const report = ask('web_judge_report');
+  drawBars(format, bins, scale, report);
+  drawCounts(report, format);
   byId('histogram-note').textContent = histogram.tables[source] ?
       'Each bar counts the gradients between two powers of two. They are from a training on handwritten digits, ' +
           '300 steps (experiment gradient_underflow). A gradient that is exactly a power of two counts as slightly ' +

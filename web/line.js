@@ -180,7 +180,8 @@ function drawPicture(name, format) {
     width: line.width,
     height: y + 30 + 22 * results.length,
     role: 'group',
-    'aria-label': `The numbers of ${format.name}, and the point x`
+    'aria-label': `${line.values.length} numbers of ${format.name} from ${line.low} to ${line.high}, the point x = ${
+        line.x}, and the result of each mode`
   });
   const below = results.find((r) => r.mode === 'rd').low, above = results.find((r) => r.mode === 'ru').low;
   const gapLow = Math.max(below, line.low), gapHigh = Math.min(above, line.high);
@@ -247,7 +248,7 @@ function drawCoins(name) {
         low = answer.low === 'nan' ? NaN : Number(answer.low.replace('inf', 'Infinity'));
   byId('line-probability').textContent = `x becomes ${digits(answer.high, 20)} with probability ${
       fraction(answer.ups, answer.words)} = ${p.toPrecision(6)}, exactly: ${count(answer.ups)} of the ${
-      count(answer.words)} random words. Otherwise it becomes ${digits(answer.low, 20)}.`;
+      count(answer.words)} whole numbers of ${bits.value} random bits. Otherwise it becomes ${digits(answer.low, 20)}.`;
   const isLow = (value) => value === low || (Number.isNaN(value) && Number.isNaN(low));
   answer.drawn = results.filter((value) => !isLow(value)).length;
   const coins = [...results].slice(0, 1024).map(
@@ -256,8 +257,7 @@ function drawCoins(name) {
   place.setAttribute('aria-label', `${answer.drawn} of ${draws.value} draws give ${answer.high}`);
   byId('line-drawn').textContent = `${count(answer.drawn)} of ${count(draws.value)} draws give ${
       digits(answer.high, 20)}, ${percent(answer.drawn, draws.value)}; the expected number is ${
-      (p * draws.value)
-          .toPrecision(4)}. The same seed gives the same draws. They are those of libulp: word i of stream 0.${
+      (p * draws.value).toPrecision(4)}. The same seed gives the same draws.${
       draws.value > 1024 ? ' The picture shows the first 1,024.' : ''}`;
 }
 

@@ -2,7 +2,7 @@
 'use strict';
 const path = require('node:path');
 const {start, open} = require('./chromium.js');
-const {verdict, says, refuses, failures} = require('./verdicts.js');
+const {verdict, says, labelled, refuses, failures} = require('./verdicts.js');
 const {look} = require('./looks.js');
 
 async function main([file]) {
@@ -81,6 +81,9 @@ async function number(page) {
 async function line(page) {
   await page.click('#tab-line');
   await says(page, 'line-caption', 'from 2 to 2.5', 'the line names the gap of x');
+  await labelled(
+      page, '#line-picture svg', ['17 numbers of e3m2 from 0.5 to 8', 'x = 2.2'],
+      'the label of the line has its numbers');
   await says(page, 'line-probability', '51 / 128', 'the probability of a coin is exact');
   const coins = await page.text('line-coins');
   await page.set('line-seed', '2');
@@ -200,11 +203,10 @@ async function sums(page) {
       await page.evaluate(
           `!document.querySelector('#sums-table.stale') && document.getElementById('sums-wait').hidden`),
       'the new rows are not pale');
-  const label = await page.evaluate('document.getElementById(\'sums-picture\').getAttribute(\'aria-label\')');
-  verdict(
-      ['binary16', 'mode rne', '1 000 terms', 'from 0 to 7.0859375', 'about 7.4854', 'Term 512 was the last'].every(
-          (word) => label.includes(word)),
-      'the label of the picture says what is drawn', label);
+  await labelled(
+      page, '#sums-picture',
+      ['binary16', 'mode rne', '1 000 terms', 'from 0 to 7.0859375', 'about 7.4854', 'Term 512 was the last'],
+      'the label of the picture of a sum says what is drawn');
   await page.set('sums-problem', 'stagnation');
   await page.set('sums-mode', 'sra');
   const mean = async (text) => {
@@ -264,8 +266,18 @@ async function dot(page) {
       'the terms that are cut are counted');
   const lost = await page.evaluate('document.querySelectorAll(\'#dot-picture .b1.lost\').length');
   verdict(lost === 2, 'the bits below the cut are marked', lost);
-  await page.evaluate(
-      '[...document.querySelectorAll(\'#dot-table button\')].find((b) => b.textContent === \'h100-fp16\').click()');
+  await labelled(
+      page, '#dot-picture[role=img]',
+      ['4 terms of a100-fp16', 'bit of 2 to the power -24', '2 of 4 terms lose bits', 'The rounded result is 0.'],
+      'the label of the rows of bits says what is drawn');
+  const choose = (name) => page.evaluate(
+      `[...document.querySelectorAll('#dot-table button')].find((b) => b.textContent === '${name}').click()`);
+  await choose('fp32');
+  verdict(
+      await page.evaluate(`document.querySelector('#dot-picture:not([role], [aria-label]) table') !== null &&
+        document.getElementById('dot-legend').hidden`),
+      'a table in the place of the picture is no picture, and has no legend');
+  await choose('h100-fp16');
   await says(page, 'dot-text', 'No term loses a bit', 'a click on another machine shows its terms');
   await page.set('dot-products', '2^-24 2^-24\n1024 1024');
   await says(page, 'dot-table', '−3.55e−15', 'the error of a dot product is that of the exact sum');
@@ -300,6 +312,9 @@ async function histogram(page) {
       words.join());
   await page.click('#tab-histogram');
   await shows(['1 152 465', '45 %']);
+  await labelled(
+      page, '#histogram-picture svg', ['power 0', 'binary16', '2 559 589 numbers', '45 % flushed to zero'],
+      'the label of the histogram says what is drawn');
   await page.set('histogram-scale', '12');
   const old = '1 152 465', table = 'document.getElementById("histogram-table")';
   await page.until(`!${table}.textContent.includes('${old}')`, 'the counts of the new scale');

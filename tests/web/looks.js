@@ -1,4 +1,4 @@
-// looks.js - how the page looks in Chromium: colours, widths, and what a narrow screen shows without scrolling.
+// looks.js - how the page looks in Chromium: colours, widths, words, and what a narrow screen shows without scrolling.
 'use strict';
 const {verdict, says} = require('./verdicts.js');
 
@@ -18,6 +18,7 @@ async function look(page, url) {
         .filter((e) => !e.closest('label') && !e.getAttribute('aria-label') && !e.textContent.trim())
         .map((e) => e.id)`);
   verdict(unnamed.length === 0, 'every control has a name', unnamed);
+  await words(page, url);
   await dotTable(page, url);
   await page.size(390, 800);
   const wide = [];
@@ -82,6 +83,20 @@ async function narrowDot(page) {
         hidden === 0 && text.includes('scrolls sideways') === scrolls,
         `the cut and the lost bits of ${JSON.stringify(products)} are in sight at 390 pixels`, [hidden, text]);
   }
+}
+
+// Every word that stands in names of machines, in cures or in coins is explained on the page.
+async function words(page, url) {
+  await page.goto(url + '#dot?d.a=all');
+  const missing = await page.evaluate(`(() => {
+    const parts = (list) => [...new Set([...list].flatMap((e) => e.textContent.split('-').slice(2)))],
+          said = (id) => [...document.querySelectorAll(id)].map((e) => e.textContent).join(' '),
+          cures = [...document.querySelectorAll('#sums-cure option')].map((e) => e.textContent).slice(1);
+    const names = parts(document.querySelectorAll('#dot-table button')), machines = said('#dot details');
+    return [...names.filter((word) => !machines.includes(word)), names.length > 3 ? '' : 'no names',
+      ...cures.filter((cure) => !said('#sums details').toLowerCase().includes(cure.toLowerCase()))].filter(Boolean);
+  })()`);
+  verdict(missing.length === 0, 'the page explains the parts of names of machines, and the cures', missing);
 }
 
 module.exports = {look};

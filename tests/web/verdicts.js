@@ -12,6 +12,10 @@ const says = async (page, id, words, text) => {
   const seen = await page.text(id), all = [].concat(words);
   verdict(all.every((word) => seen.includes(word)), text, seen);
 };
+const labelled = async (page, selector, words, text) => {
+  const label = `document.querySelector('${selector}').getAttribute('aria-label')`, seen = await page.evaluate(label);
+  verdict(words.every((word) => seen !== null && seen.includes(word)), text, seen);
+};
 // A field with each of some bad inputs, or [input, the part that the sentence names]: a sentence names the value, and
 // no NaN, undefined or blank result is shown.
 async function refuses(page, id, error, inputs) {
@@ -31,6 +35,7 @@ async function refuses(page, id, error, inputs) {
 module.exports = {
   verdict,
   says,
+  labelled,
   refuses,
   failures : () => failed
 };
