@@ -442,7 +442,7 @@ web: $$(if $$(HAVE_WASM),$(WEB)/ulplab.html)
 # ---- course ----
 
 course: programs web
-	PAGE=$(WEB)/ulplab.html BIN=$B OUT=$(BUILD)/course IDS='$(IDS)' WORD='$(WORD)' sh course/make.sh
+	PAGE=$(WEB)/ulplab.html BIN=$B OUT=$(BUILD)/course IDS='$(strip $(IDS))' WORD='$(WORD)' sh course/make.sh
 
 # ---- install ----
 

@@ -151,12 +151,20 @@ refused "another student's sheet" "is not the sheet of 'bob'"
 grep -v '^L' out.txt | grep -qE 'right|wrong'
 [ $? -eq 1 ]
 verdict $? 'which gets no marks'
+"$ULP" course key --id anna --word autumn | sed '1,/^L1\.1,/ s/^L1\.1,.*/L1.1,0;5/; s/^L0\.1,.*/L0.1,4.5/' >a.csv
+refused 'a sheet made with a word' 'L0 is not the sheet of .anna.: the answers belong to another student, to another word'
+says '^ulp course: a\.csv:[0-9]*: the sheet [0-9a-f]* of L6 is not the sheet of .anna.$' err.txt 'the reason is there once'
+says "^ulp course: a\.csv:[0-9]*: L0\.1: '4\.5' is no code" err.txt 'an answer that cannot be read has its sentence, too'
+[ ! -s out.txt ] && [ "$(wc -l <err.txt)" -eq 9 ]
+verdict $? 'and there are no marks'
 grep -v '^id' right.csv >a.csv
 refused 'a file without an id' 'there is no row `id,...`'
 grep -v '^sheet' right.csv >a.csv
 refused 'a file without the row of the sheet' 'the row `sheet L1,...` is missing'
 sed 's/,/;/' right.csv >a.csv
 refused 'semicolons' 'commas between the columns, not semicolons'
+[ "$(wc -l <err.txt)" -eq 1 ]
+verdict $? 'which is there once'
 : >a.csv
 refused 'an empty file' 'this is no file of answers'
 echo 'id,=1+1' >a.csv
@@ -168,7 +176,7 @@ refused 'a file of no lab' 'there are no answers in the file'
 exits 2 'a file of another student' "$ULP" course check --id bob right.csv
 says "the file of 'anna', not of 'bob'" err.txt 'with a sentence'
 for words in '' 'nonsense' 'sheet' 'sheet --id a_b,,c' 'sheet --id -x' 'sheet --id a L7' 'sheet --id a L1 L2' 'check' 'check nofile.csv' \
-    'check .' 'grade' 'grade nofolder' 'grade right.csv' 'grade --id a .' 'sheet --json --id a' 'key' 'check --almost 2 right.csv' 'sheet --id a --out nofolder'; do
+    'check .' 'grade' 'grade nofolder' 'grade right.csv' 'grade . L9' 'grade . L1 L2' 'grade --id a .' 'sheet --json --id a' 'key' 'check --almost 2 right.csv' 'sheet --id a --out nofolder'; do
     exits 2 "refused: course $words" "$ULP" course $words
     [ -s err.txt ] && [ ! -s out.txt ]
     verdict $? 'with a sentence and nothing on stdout'
@@ -245,6 +253,17 @@ says '^L1,tom,,,,,,,,"twins/b.csv","twins/b.csv:[0-9]*: the sheet 00000000 of L1
 exits 2 'the file beside it counts' "$ULP" course grade twins
 says '^L1,tom,7,7,7,0,0,0,0,"twins/a-L1.csv; twins/b.csv","twins/b.csv:[0-9]*: the sheet' out.txt 'with both names and the sentence'
 
+# the file of all labs: only L0 has answers, and L1 has one that cannot be read
+{ "$ULP" course key --id zoe L0; "$ULP" course sheet --id zoe | sed -n '/^sheet L1/,$p' | sed 's/^L1\.1,/L1.1,x/'; } >twins/a-L1.csv
+exits 0 'one lab of a class' "$ULP" course grade twins L0
+[ "$(cut -d, -f1,2,3 out.txt | tr '\n' ' ')" = 'assignment,student_id,score L0,tom,8 L0,zoe,8 ' ] && [ ! -s err.txt ]
+verdict $? 'has the rows of this lab, and no sentence about another'
+exits 2 'and another lab of it' "$ULP" course grade twins l1
+[ "$(cut -d, -f1,2,3 out.txt | tr '\n' ' ')" = 'assignment,student_id,score L1,tom, L1,zoe,0 ' ] && [ "$(wc -l <err.txt)" -eq 2 ]
+verdict $? 'has its rows in the order of the students, and its sentences'
+exits 2 'and its questions' "$ULP" course grade --questions twins L1
+says '^L1,L1\.1,1,0,0,0,0,1,0\.000,0,""$' out.txt 'have the students with marks'
+
 # the questions of a class: one right, one almost right, three wrong with two hints, one open, one unreadable
 mkdir asked
 n=0
@@ -260,15 +279,15 @@ says '^L3,L3\.6,7,4,0,3,0,0,0\.571,2,"Compare the update with half of the spacin
 says '^L3,L3\.7,7,5,0,0,1,1,0\.714,0,""$' out.txt 'one open and one unreadable'
 says 'asked/s4\.csv:[0-9]*: L3\.7: .half. is not one of the words' err.txt 'and a sentence for it'
 exits 2 'no questions of a class without marks' "$ULP" course grade --questions --word x asked
-[ "$(wc -l <out.txt)" -eq 1 ] && [ "$(wc -l <err.txt)" -eq 7 ]
-verdict $? 'only sentences'
+[ "$(wc -l <out.txt)" -eq 1 ] && [ "$(wc -l <err.txt)" -eq 8 ]
+verdict $? 'only sentences: seven about the sheets, and one about the answer that cannot be read'
 
 # on a terminal a sentence is there once
 if script -qec true /dev/null >/dev/null 2>&1; then
     on_terminal() { script -qec "'$ULP' course $1" /dev/null </dev/null | tr -d '\r' | tr '\n' ' ' | tr -s ' ' >out.txt; }
     on_terminal 'grade asked'
-    [ "$(grep -o 'is not one of the words' out.txt | wc -l)" -eq 1 ] && grep -q 'the column note has 1 sentence about' out.txt
-    verdict $? 'on a terminal the CSV of a class has the sentences, and the message their number'
+    [ "$(grep -o 'is not one of the words' out.txt | wc -l)" -eq 1 ] && grep -q 'ulp course: 1 row with a note' out.txt
+    verdict $? 'on a terminal the CSV of a class has the sentence, and the message the number of rows'
     on_terminal 'grade --questions asked'
     says 'asked/s4\.csv:[0-9]*: L3\.7: .half' out.txt 'the CSV of the questions has none, and the messages have them'
     { sed 's/^L3\.7,.*/L3.7,half/' asked/s1.csv; echo L3.99,1; } >asked/s1-L3.csv

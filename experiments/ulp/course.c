@@ -109,15 +109,18 @@ static int check_ids(const ulp_arguments *a) {
     return ulp_usage_error(a->program, "--id '%s': an id in the list is empty or too long; " COURSE_ID_FORM, given.id);
 }
 
+static int refuse_lab(const ulp_arguments *a, const char *name) {
+    return ulp_usage_error(a->program, "no lab '%s': the labs are %s to %s", name, course_labs[0]->name,
+                           course_labs[course_lab_count - 1]->name);
+}
+
 static int print_files(const ulp_arguments *a, int with_key) {
     const course_lab *lab = NULL;
     if (!given.id)
         return ulp_usage_error(a->program, "--id is missing: the numbers of the questions depend on the student's id");
     int status = check_ids(a);
     if (status != ULP_GO_ON) return status;
-    if (a->word_count == 2 && !(lab = course_lab_find(a->words[1])))
-        return ulp_usage_error(a->program, "no lab '%s': the labs are %s to %s", a->words[1], course_labs[0]->name,
-                               course_labs[course_lab_count - 1]->name);
+    if (a->word_count == 2 && !(lab = course_lab_find(a->words[1]))) return refuse_lab(a, a->words[1]);
     char id[256];
     status = ULP_EXIT_FINE;
     for (const char *at = given.id; status == ULP_EXIT_FINE && ulp_next_item(id, sizeof id, &at) > 0;) {
@@ -136,10 +139,11 @@ static int run_key(const ulp_arguments *a) { return print_files(a, 1); }
 /* Whether what stdout says can be read beside the messages. */
 static int is_terminal(void) { return isatty(STDOUT_FILENO) && isatty(STDERR_FILENO); }
 
-/* Write the sentences about a file to stderr; with `others`, without the sentences that notes of marks have, too. */
-static void print_problems(const ulp_arguments *a, const course_file *file, int others) {
+/* Write the sentences about a file to stderr. If `lab` is not NULL, leave out the sentences about other labs. With
+ * `others`, leave out the sentences that notes of marks have, too. */
+static void print_problems(const ulp_arguments *a, const course_file *file, const course_lab *lab, int others) {
     for (const course_problem *p = file->problems; p < file->problems + file->problem_count; p++)
-        if (!others || !p->in_note) ulp_complain(a->program, "%s", p->text);
+        if ((!others || !p->in_note) && (!lab || !p->lab || p->lab == lab)) ulp_complain(a->program, "%s", p->text);
 }
 
 static int run_check(const ulp_arguments *a) {
@@ -150,7 +154,7 @@ static int run_check(const ulp_arguments *a) {
     else course_report(&report, &file);
     fputs(ulp_text_of(&report), stdout);
     fflush(stdout);
-    print_problems(a, &file, !given.json && is_terminal());
+    print_problems(a, &file, NULL, !given.json && is_terminal());
     const int status = file.problem_count                                      ? ULP_EXIT_USAGE
                        : course_count(&file, NULL, COURSE_RIGHT) != file.count ? ULP_EXIT_FAILED
                                                                                : ULP_EXIT_FINE;
@@ -160,26 +164,26 @@ static int run_check(const ulp_arguments *a) {
 }
 
 /* Write the sentences about the files of a class to stderr. On a terminal, where the notes of the CSV are above, write
- * their number. */
-static size_t print_class_problems(const ulp_arguments *a, const course_class *class) {
-    size_t count = 0;
-    const int notes = !given.questions && is_terminal();
-    for (size_t i = 0; i < class->file_count; i++) {
-        count += class->files[i].problem_count;
-        if (!notes) print_problems(a, &class->files[i], 0);
-    }
-    if (notes && count)
-        ulp_complain(a->program, "the column note has %zu sentence%s about files that are not in order", count,
-                     ulp_plural(count));
-    return count;
+ * the number of notes. Returns the number of notes. */
+static size_t print_class_problems(const ulp_arguments *a, const course_class *class, const course_lab *lab) {
+    size_t notes = 0;
+    const int is_above = !given.questions && is_terminal();
+    for (size_t i = 0; i < class->count; i++) notes += class->entries[i].note.length > 0;
+    for (size_t i = 0; i < class->file_count && !is_above; i++) print_problems(a, &class->files[i], lab, 0);
+    if (is_above && notes)
+        ulp_complain(a->program, "%zu row%s with a note: something there has no mark, or is not in order", notes,
+                     ulp_plural(notes));
+    return notes;
 }
 
 static int run_grade(const ulp_arguments *a) {
     ulp_text rows = {0};
     course_class class;
     const char *folder = a->words[1];
+    const course_lab *lab = NULL;
     int status = ULP_EXIT_FINE;
-    if (!course_class_mark(&class, folder, a->program, given.word))
+    if (a->word_count == 3 && !(lab = course_lab_find(a->words[2]))) return refuse_lab(a, a->words[2]);
+    if (!course_class_mark(&class, folder, a->program, given.word, lab))
         status = ulp_usage_error(a->program, "cannot read the folder %s: %s", folder, strerror(errno));
     else if (!class.file_count)
         status = ulp_usage_error(a->program, "%s has no file *.csv: it should hold the files of a class", folder);
@@ -188,7 +192,7 @@ static int run_grade(const ulp_arguments *a) {
         else course_class_rows(&rows, &class, given.almost);
         fputs(ulp_text_of(&rows), stdout);
         fflush(stdout);
-        if (print_class_problems(a, &class)) status = ULP_EXIT_USAGE;
+        if (print_class_problems(a, &class, lab)) status = ULP_EXIT_USAGE;
     }
     ulp_text_free(&rows);
     course_class_free(&class);
@@ -199,7 +203,7 @@ static const action actions[] = {
     {"sheet", "id word out", "at most one lab", run_sheet, 0, 1},
     {"key", "id word out", "at most one lab", run_key, 0, 1},
     {"check", "id word json almost", "one file of answers", run_check, 1, 1},
-    {"grade", "word almost questions", "one folder", run_grade, 1, 1},
+    {"grade", "word almost questions", "one folder and at most one lab", run_grade, 1, 2},
 };
 
 static int run(const ulp_arguments *a) {
@@ -227,7 +231,8 @@ const tool_command tool_course = {
              "`ulp course sheet --id ID [LAB]` prints the questions of a student, as comments of the file of answers; "
              "their numbers depend on the id. `ulp course check FILE` says of each answer whether it is right, "
              "almost right or wrong, and gives a hint; the exit status is 0 if all answers are right, and 1 if not. "
-             "`ulp course grade FOLDER` marks the files of a class and of folders in it, and prints a CSV with a row "
+             "`ulp course grade FOLDER [LAB]` marks the files of a class and of folders in it, and prints a CSV with a "
+             "row "
              "for "
              "each student and lab. If the files of a student give different marks for a lab, none of them counts, "
              "and a sentence names the files. `ulp course key --id ID [LAB]` prints the sheet with the right answers, "
@@ -236,7 +241,7 @@ const tool_command tool_course = {
              "  ulp course sheet --id anna --out . L1\n"
              "  ulp course check anna-L1.csv\n"
              "  ulp course grade class > marks.csv\n"
-             "  ulp course grade --questions class > questions.csv\n",
+             "  ulp course grade --questions class L1 > questions.csv\n",
          .takes_words = 1},
     .groups = {{"options", options, &given}},
     .run = run};

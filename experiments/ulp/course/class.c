@@ -133,19 +133,29 @@ static void add_entry(course_class *class, course_file *first, const course_lab 
     }
 }
 
-int course_class_mark(course_class *class, const char *folder, const char *program, const char *word) {
+/* The order of entries: students, and the labs of a student. */
+static int compare(const void *a, const void *b) {
+    const course_entry *x = a, *y = b;
+    const int order = strcmp(x->id, y->id);
+    if (order != 0 || x->lab == y->lab)
+        return order != 0 ? order : strcmp(ulp_text_of(&x->files), ulp_text_of(&y->files));
+    return strcmp(x->lab ? x->lab->name : "", y->lab ? y->lab->name : "");
+}
+
+int course_class_mark(course_class *class, const char *folder, const char *program, const char *word,
+                      const course_lab *lab) {
     *class = (course_class){0};
     if (!add_folder(&(reading){class, program, word}, folder, 4)) return 0;
     for (course_file *file = class->files; file < class->files + class->file_count; file++) {
         for (size_t i = 0; i < course_lab_count; i++) {
-            const course_lab *lab = course_labs[i];
             const course_file *first = class->files;
-            if (!is_about(file, lab)) continue;
-            while (!is_twin(first, file, lab)) first++;
-            if (first == file) add_entry(class, file, lab);
+            if ((lab && course_labs[i] != lab) || !is_about(file, course_labs[i])) continue;
+            while (!is_twin(first, file, course_labs[i])) first++;
+            if (first == file) add_entry(class, file, course_labs[i]);
         }
         if (is_about(file, NULL)) add_entry(class, file, NULL);
     }
+    if (class->count) qsort(class->entries, class->count, sizeof *class->entries, compare);
     return 1;
 }
 

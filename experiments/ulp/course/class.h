@@ -16,16 +16,18 @@ typedef struct course_entry {
 typedef struct course_class {
     course_file *files; /* (file_count) in the order of their paths */
     size_t file_count, file_room;
-    course_entry *entries; /* (count) in the order of the files and of the labs */
+    course_entry *entries; /* (count) in the order of the ids, and of the labs of a student */
     size_t count, room;
 } course_class;
 
 /* Mark all files *.csv of a folder and of the folders in it, down to four levels. A spreadsheet gets a sentence.
- * `program` and `word` are as in course_file_mark(). A student has one mark in each lab. If several files of a student
- * have answers to a lab, a file in which all answers to this lab are open is left out. If the other files have the same
- * marks, the first of them counts. If their marks differ, no file counts, and a sentence names the files. Returns 0 if
- * the folder cannot be read. Call course_class_free() afterwards. */
-int course_class_mark(course_class *class, const char *folder, const char *program, const char *word);
+ * `program` and `word` are as in course_file_mark(). If `lab` is not NULL, the entries are the entries of this lab. A
+ * student has one mark in each lab. If several files of a student have answers to a lab, a file in which all answers to
+ * this lab are open is left out. If the other files have the same marks, the first of them counts. If their marks
+ * differ, no file counts, and a sentence names the files. Returns 0 if the folder cannot be read. Call
+ * course_class_free() afterwards. */
+int course_class_mark(course_class *class, const char *folder, const char *program, const char *word,
+                      const course_lab *lab);
 void course_class_free(course_class *class);
 
 /* Add the CSV of the class: a row for each entry. An entry without marks has an empty score. An answer that is almost

@@ -19,6 +19,7 @@ typedef struct reading {
     const course_lab *lab; /* the lab that is marked, or NULL */
     row *rows;             /* (count) all rows but the row of the id */
     size_t count, room;
+    int semicolons, misfits; /* rows without a comma but with a semicolon; sheets that are not the student's */
 } reading;
 
 course_problem *course_complain(course_file *file, const course_lab *lab, unsigned long line, const char *text, ...) {
@@ -75,10 +76,11 @@ static int take_row(void *context, const tool_line *line) {
         text[n - 1] = '\0';
     char *comma = strchr(text, ',');
     if (!comma) {
-        course_complain(r->file, r->lab, line->number, "'%s' has no comma%s", text,
-                        strchr(text, ';')
-                            ? ": save the file with commas between the columns, not semicolons"
-                            : ": a row is the name of a question, a comma and the answer, as in L1.3,0.125");
+        const int semicolon = strchr(text, ';') != NULL;
+        if (!semicolon || !r->semicolons++)
+            course_complain(r->file, r->lab, line->number, "'%s' has no comma%s", text,
+                            semicolon ? ": save the file with commas between the columns, not semicolons"
+                                      : ": a row is the name of a question, a comma and the answer, as in L1.3,0.125");
         return ULP_GO_ON;
     }
     *comma = '\0';
@@ -128,6 +130,14 @@ static void add_mark(reading *r, const course_question *q, const row *at) {
     ulp_text_free(&note);
 }
 
+/* A sentence if the answer cannot be read, where it has no mark. */
+static void check_answer(reading *r, const course_question *q, const row *at) {
+    ulp_text note = {0};
+    if (course_judge(q, at->answer, &note) == COURSE_UNREADABLE)
+        course_complain(r->file, r->lab, at->line, "%s: %s", q->name, ulp_text_of(&note));
+    ulp_text_free(&note);
+}
+
 static int has_rows_of(const reading *r, const course_lab *lab) {
     const size_t length = strlen(lab->name);
     for (const row *at = r->rows; at < r->rows + r->count; at++)
@@ -135,7 +145,7 @@ static int has_rows_of(const reading *r, const course_lab *lab) {
     return 0;
 }
 
-/* Judge the answers to the lab, if the file has any and its tag is the tag of the student's sheet. */
+/* Judge the answers to the lab, if the file has any. Without the tag of the student's sheet they get no marks. */
 static void mark_lab(reading *r, const char *word) {
     course_file *file = r->file;
     const course_lab *lab = r->lab;
@@ -150,15 +160,19 @@ static void mark_lab(reading *r, const char *word) {
     if (!given)
         course_complain(file, lab, 0,
                         "the row `%s,...` is missing: it says whose questions these are; copy it from the sheet", name);
-    else if (!fits)
+    else if (!fits && !r->misfits++)
         course_complain(
             file, lab, given->line,
             "the sheet %s of %s is not the sheet of '%s': the answers belong to another student, to another word of "
             "the course, or to another version of ulplab (`ulp course sheet --id %s %s` prints the sheet)",
             given->answer, lab->name, file->id, file->id, lab->name);
+    else if (!fits)
+        course_complain(file, lab, given->line, "the sheet %s of %s is not the sheet of '%s'", given->answer, lab->name,
+                        file->id);
     for (size_t i = 0; i < sheet.count; i++) {
         const row *at = find_row(r, sheet.questions[i].name);
         if (fits) add_mark(r, &sheet.questions[i], at);
+        else if (at) check_answer(r, &sheet.questions[i], at);
     }
     course_sheet_free(&sheet);
 }
