@@ -203,6 +203,36 @@ else
 fi
 exits 2 'JSON of no file' "$ULP" course check --json nofile.csv
 says 'cannot be read' out.txt 'has the sentence'
+# Gradescope's script of course/teacher.md, with two files of a student, of which the first has no line break at its end
+mkdir -p autograder/submission autograder/results
+sed -n '/^#!\/bin\/sh/,/^```/p' "$root/course/teacher.md" | sed "/^\`\`\`/d; s|/autograder|$PWD/autograder|" >run_autograder
+for lab in L0 L1; do
+    printf '%s' "$("$ULP" course key --id anna@uni.de --word autumn26 $lab | sed 's/^L1\.1,.*/L1.1,<b>/')" >autograder/submission/$lab.csv
+done
+for id in anna@uni.de bob@uni.de; do
+    printf '{"id": 1, "users": [{"email": "%s", "id": 2}]}' $id >autograder/submission_metadata.json
+    PATH=$BIN:$PATH exits 0 "run_autograder of course/teacher.md runs ($id)" sh run_autograder
+    cp autograder/results/results.json $id.json
+done
+says '"score": 14,' anna@uni.de.json 'and marks both files'
+says "the file of 'anna@uni.de', not of 'bob@uni.de'" bob@uni.de.json 'and refuses the file of another student'
+rm autograder/submission/*
+PATH=$BIN:$PATH exits 0 'and runs without a file' sh run_autograder
+says 'this is no file of answers' autograder/results/results.json 'and says so'
+if command -v python3 >/dev/null; then # the cell for nbgrader of course/teacher.md
+    "$ULP" course key --id anna --word autumn26 L1 | sed 's/^L1\.1,.*/L1.1,0,5/; s/^L1\.6,.*/&+1/' >autograder/anna-L1.csv
+    (cd autograder && PATH=$BIN:$PATH python3 - "$root/course/teacher.md") >out.txt <<'END'
+import ast, re, sys
+cell = ast.parse(re.search(r"```python\n(.*?)```", open(sys.argv[1], encoding="utf-8").read(), re.S)[1])
+last, space = cell.body.pop(), {}
+exec(compile(cell, "cell", "exec"), space)
+print("score", eval(compile(ast.Expression(last.value), "cell", "eval"), space))
+END
+    says '^score 5\.5$' out.txt "the cell of course/teacher.md ends with the points"
+    says 'L1\.1: .0,5. has a comma' out.txt 'and prints the sentences'
+else
+    skip 'the cell of course/teacher.md ends with the points' 'no python3'
+fi
 mkdir -p class/late
 cp right.csv class/anna.csv
 "$ULP" course key --id bob L1 | sed 's/^L1\.1,.*/L1.1,x/' >class/bob.csv
