@@ -28,6 +28,8 @@ done
 exits 0 'the key of all labs is right' "$ULP" course check key.csv
 sed 's/$/\r/; s/^#/"#/' key.csv | sed 's/^L\([0-9.]*\),\([^\r]*\)/L\1,"\2",,/' >table.csv
 exits 0 'a file that a spreadsheet has saved is read' "$ULP" course check table.csv
+"$ULP" course sheet --id anna --word autumn L1 | tr -d '\n' >line.txt
+says 'Your teacher checks the answers\.' line.txt 'a sheet with a word says who checks it'
 exits 0 'the key with the word' "$ULP" course key --id zoe --word autumn
 cp out.txt autumn.csv
 exits 0 'is right with the word' "$ULP" course check --word autumn autumn.csv
@@ -176,7 +178,7 @@ refused 'a file of no lab' 'there are no answers in the file'
 exits 2 'a file of another student' "$ULP" course check --id bob right.csv
 says "the file of 'anna', not of 'bob'" err.txt 'with a sentence'
 for words in '' 'nonsense' 'sheet' 'sheet --id a_b,,c' 'sheet --id -x' 'sheet --id a L7' 'sheet --id a L1 L2' 'check' 'check nofile.csv' \
-    'check .' 'grade' 'grade nofolder' 'grade right.csv' 'grade . L9' 'grade . L1 L2' 'grade --id a .' 'sheet --json --id a' 'key' 'check --almost 2 right.csv' 'sheet --id a --out nofolder'; do
+    'check .' 'grade' 'grade nofolder' 'grade right.csv' 'grade . L9' 'grade . L1 L2' 'grade --id a,, .' 'sheet --json --id a' 'key' 'check --almost 2 right.csv' 'sheet --id a --out nofolder'; do
     exits 2 "refused: course $words" "$ULP" course $words
     [ -s err.txt ] && [ ! -s out.txt ]
     verdict $? 'with a sentence and nothing on stdout'
@@ -293,6 +295,15 @@ exits 2 'and another lab of it' "$ULP" course grade twins l1
 verdict $? 'has its rows in the order of the students, and its sentences'
 exits 2 'and its questions' "$ULP" course grade --questions twins L1
 says '^L1,L1\.1,1,0,0,0,0,1,0\.000,0,""$' out.txt 'have the students with marks'
+
+exits 2 'a list of students' "$ULP" course grade --id tom,eva twins L0
+[ "$(cut -d, -f1,2,3 out.txt | tr '\n' ' ')" = 'assignment,student_id,score L0,eva, L0,tom,8 L0,zoe,8 ' ]
+verdict $? 'has a row for each student'
+says '^L0,eva,,,,,,,,"",".eva. has no answers to L0",,' out.txt 'with a sentence about the missing answers'
+says "^ulp course: 'eva' has no answers to L0$" err.txt 'which is on stderr, too'
+says "the id 'zoe' is not in the list of --id" err.txt 'and a sentence about a student who is not in the list'
+exits 2 'a student without a file' "$ULP" course grade --id tom,zoe,eva twins
+says '^,eva,,,,,,,,"",".eva. has no file",,' out.txt 'has a row without a lab'
 
 # the questions of a class: one right, one almost right, three wrong with two hints, one open, one unreadable
 mkdir asked

@@ -17,7 +17,8 @@ static settings given;
 
 static const ulp_option options[] = {
     ULP_OPTION(settings, id, text, NULL, .value_name = "ID",
-               .help = "sheet, key: the students, with commas between them; check: the student whose file it must be"),
+               .help = "sheet, key: the students, with commas between them; check: the student whose file it must be; "
+                       "grade: the students of the class, so that a missing file gets a sentence"),
     ULP_OPTION(settings, word, text, "", .value_name = "TEXT",
                .help = "a word that the teacher chooses; it is part of the seed of all numbers"),
     ULP_OPTION(settings, out, folder, "", .value_name = "FOLDER",
@@ -59,7 +60,9 @@ static void add_file(ulp_text *to, const course_lab *only, course_student studen
     ulp_text_free(&head);
     add_comment(to, "Write each answer behind the comma of its row. " COURSE_NUMBER_FORMS
                     " A point stands before the decimals. Answers are exact: write all digits of a number.");
-    add_comment(to, "Then let the file be checked: ulp course check FILE");
+    add_comment(to, *student.word ? "Your teacher checks the answers. This command says which of them cannot be read: "
+                                    "ulp course check FILE"
+                                  : "Then let the file be checked: ulp course check FILE");
     ulp_text_print(to, "id,%s\n", student.id);
     for (size_t i = 0; i < course_lab_count; i++) {
         course_sheet sheet;
@@ -168,8 +171,12 @@ static int run_check(const ulp_arguments *a) {
 static size_t print_class_problems(const ulp_arguments *a, const course_class *class, const course_lab *lab) {
     size_t notes = 0;
     const int is_above = !given.questions && is_terminal();
-    for (size_t i = 0; i < class->count; i++) notes += class->entries[i].note.length > 0;
     for (size_t i = 0; i < class->file_count && !is_above; i++) print_problems(a, &class->files[i], lab, 0);
+    for (const course_entry *e = class->entries; e < class->entries + class->count; e++) {
+        const char *note = ulp_text_of(&e->note);
+        notes += *note != '\0';
+        if (!e->files.length && !is_above) ulp_complain(a->program, "%.*s", (int)strcspn(note, "\n"), note);
+    }
     if (is_above && notes)
         ulp_complain(a->program, "%zu row%s with a note: something there has no mark, or is not in order", notes,
                      ulp_plural(notes));
@@ -181,9 +188,11 @@ static int run_grade(const ulp_arguments *a) {
     course_class class;
     const char *folder = a->words[1];
     const course_lab *lab = NULL;
-    int status = ULP_EXIT_FINE;
+    int status = given.id ? check_ids(a) : ULP_GO_ON;
+    if (status != ULP_GO_ON) return status;
+    status = ULP_EXIT_FINE;
     if (a->word_count == 3 && !(lab = course_lab_find(a->words[2]))) return refuse_lab(a, a->words[2]);
-    if (!course_class_mark(&class, folder, a->program, given.word, lab))
+    if (!course_class_mark(&class, &(course_choice){folder, given.word, given.id, lab}, a->program))
         status = ulp_usage_error(a->program, "cannot read the folder %s: %s", folder, strerror(errno));
     else if (!class.file_count)
         status = ulp_usage_error(a->program, "%s has no file *.csv: it should hold the files of a class", folder);
@@ -203,7 +212,7 @@ static const action actions[] = {
     {"sheet", "id word out", "at most one lab", run_sheet, 0, 1},
     {"key", "id word out", "at most one lab", run_key, 0, 1},
     {"check", "id word json almost", "one file of answers", run_check, 1, 1},
-    {"grade", "word almost questions", "one folder and at most one lab", run_grade, 1, 2},
+    {"grade", "id word almost questions", "one folder and at most one lab", run_grade, 1, 2},
 };
 
 static int run(const ulp_arguments *a) {

@@ -33,7 +33,8 @@ static void check_name(course_file *file) {
 /* How the files of a class are marked. */
 typedef struct reading {
     course_class *class;
-    const char *program, *word;
+    const course_choice *choice;
+    const char *program;
 } reading;
 
 static void add_file(const reading *r, const char *path) {
@@ -41,8 +42,10 @@ static void add_file(const reading *r, const char *path) {
     if (c->file_count == c->file_room)
         c->files = ulp_room_for(c->files, c->file_count, &c->file_room, sizeof *c->files);
     course_file *file = &c->files[c->file_count++];
-    course_file_mark(file, path, r->program, NULL, r->word);
+    course_file_mark(file, path, r->program, NULL, r->choice->word);
     check_name(file);
+    if (r->choice->ids && *file->id && !ulp_list_has(r->choice->ids, file->id))
+        course_complain(file, NULL, 0, "the id '%s' is not in the list of --id", file->id);
 }
 
 /* Mark the files of a folder; `depth` is the number of levels of folders below. A folder below that cannot be
@@ -120,16 +123,36 @@ static course_file *decide(course_class *class, course_file *first, const course
     return differ ? NULL : counts;
 }
 
-/* Add the entry of a lab that begins with the file `first`. */
-static void add_entry(course_class *class, course_file *first, const course_lab *lab) {
+static course_entry *add_entry(course_class *class, const char *id, const course_lab *lab) {
     if (class->count == class->room)
         class->entries = ulp_room_for(class->entries, class->count, &class->room, sizeof *class->entries);
     course_entry *entry = &class->entries[class->count++];
-    *entry = (course_entry){.id = first->id, .lab = lab, .marks = lab ? decide(class, first, lab) : NULL};
+    *entry = (course_entry){.id = ulp_copy_text(id), .lab = lab};
+    return entry;
+}
+
+/* Add the entry of the files with answers to a lab; `first` is the first of them. */
+static void add_answers(course_class *class, course_file *first, const course_lab *lab) {
+    course_entry *entry = add_entry(class, first->id, lab);
+    if (lab) entry->marks = decide(class, first, lab);
     for (const course_file *file = first; file < class->files + class->file_count; file++) {
         if (!is_twin(file, first, lab)) continue;
         ulp_text_print(&entry->files, "%s\n", file->path);
         course_add_problems(&entry->note, file, lab);
+    }
+}
+
+/* Add an entry for each student of the list who has none. */
+static void add_missing(course_class *class, const course_choice *choice) {
+    const size_t count = class->count;
+    char id[256];
+    for (const char *at = choice->ids; at && ulp_next_item(id, sizeof id, &at) > 0;) {
+        size_t i = 0;
+        while (i < count && strcmp(class->entries[i].id, id) != 0) i++;
+        if (i < count) continue;
+        course_entry *entry = add_entry(class, id, choice->lab);
+        if (choice->lab) ulp_text_print(&entry->note, "'%s' has no answers to %s\n", id, choice->lab->name);
+        else ulp_text_print(&entry->note, "'%s' has no file\n", id);
     }
 }
 
@@ -142,19 +165,20 @@ static int compare(const void *a, const void *b) {
     return strcmp(x->lab ? x->lab->name : "", y->lab ? y->lab->name : "");
 }
 
-int course_class_mark(course_class *class, const char *folder, const char *program, const char *word,
-                      const course_lab *lab) {
+int course_class_mark(course_class *class, const course_choice *choice, const char *program) {
     *class = (course_class){0};
-    if (!add_folder(&(reading){class, program, word}, folder, 4)) return 0;
+    if (!add_folder(&(reading){class, choice, program}, choice->folder, 4)) return 0;
     for (course_file *file = class->files; file < class->files + class->file_count; file++) {
         for (size_t i = 0; i < course_lab_count; i++) {
+            const course_lab *lab = course_labs[i];
             const course_file *first = class->files;
-            if ((lab && course_labs[i] != lab) || !is_about(file, course_labs[i])) continue;
-            while (!is_twin(first, file, course_labs[i])) first++;
-            if (first == file) add_entry(class, file, course_labs[i]);
+            if ((choice->lab && lab != choice->lab) || !is_about(file, lab)) continue;
+            while (!is_twin(first, file, lab)) first++;
+            if (first == file) add_answers(class, file, lab);
         }
-        if (is_about(file, NULL)) add_entry(class, file, NULL);
+        if (is_about(file, NULL)) add_answers(class, file, NULL);
     }
+    add_missing(class, choice);
     if (class->count) qsort(class->entries, class->count, sizeof *class->entries, compare);
     return 1;
 }
@@ -162,6 +186,7 @@ int course_class_mark(course_class *class, const char *folder, const char *progr
 void course_class_free(course_class *class) {
     for (size_t i = 0; i < class->file_count; i++) course_file_free(&class->files[i]);
     for (size_t i = 0; i < class->count; i++) {
+        free(class->entries[i].id);
         ulp_text_free(&class->entries[i].files);
         ulp_text_free(&class->entries[i].note);
     }

@@ -6,8 +6,8 @@
 
 /* The answers of a student to a lab. */
 typedef struct course_entry {
-    const char *id;
-    const course_lab *lab;    /* NULL: a file without answers to any lab */
+    char *id;
+    const course_lab *lab;    /* NULL: a file without answers to any lab, or a student without a file */
     const course_file *marks; /* the file that counts; NULL: no file counts */
     ulp_text files;           /* the paths of all files with these answers, with a line break behind each path */
     ulp_text note;            /* the sentences about these answers, with a line break behind each sentence */
@@ -20,14 +20,21 @@ typedef struct course_class {
     size_t count, room;
 } course_class;
 
-/* Mark all files *.csv of a folder and of the folders in it, down to four levels. A spreadsheet gets a sentence.
- * `program` and `word` are as in course_file_mark(). If `lab` is not NULL, the entries are the entries of this lab. A
- * student has one mark in each lab. If several files of a student have answers to a lab, a file in which all answers to
- * this lab are open is left out. If the other files have the same marks, the first of them counts. If their marks
- * differ, no file counts, and a sentence names the files. Returns 0 if the folder cannot be read. Call
- * course_class_free() afterwards. */
-int course_class_mark(course_class *class, const char *folder, const char *program, const char *word,
-                      const course_lab *lab);
+/* Which files are marked. */
+typedef struct course_choice {
+    const char *folder;
+    const char *word;      /* the word of the course */
+    const char *ids;       /* the students, with commas between them; NULL: the students who have files */
+    const course_lab *lab; /* NULL: all labs */
+} course_choice;
+
+/* Mark all files *.csv of a folder and of the folders in it, down to four levels. A spreadsheet gets a sentence, and so
+ * do a student of `ids` without a file, and a file of another student. `program` is as in course_file_mark(). A student
+ * has one mark in each lab. If several files of a student have answers to a lab, a file in which all answers to this
+ * lab are open is left out. If the other files have the same marks, the first of them counts. If their marks differ, no
+ * file counts, and a sentence names the files. Returns 0 if the folder cannot be read. Call course_class_free()
+ * afterwards. */
+int course_class_mark(course_class *class, const course_choice *choice, const char *program);
 void course_class_free(course_class *class);
 
 /* Add the CSV of the class: a row for each entry. An entry without marks has an empty score. An answer that is almost
