@@ -48,10 +48,10 @@ exits 1 'an empty sheet is not right' "$ULP" course check anna.csv
 [ "$(grep -c 'open       There is no answer yet\.' out.txt)" -ge 6 ] && [ ! -s err.txt ]
 verdict $? 'and says which answers are missing'
 
-# answer TEXT VERDICT PATTERN STATUS: the answer TEXT to L1.1, 2^-4 for anna, gets VERDICT and a sentence with PATTERN
+# answer TEXT VERDICT PATTERN STATUS: the answer TEXT to L1.1, 2^-3 for anna, gets VERDICT and a sentence with PATTERN
 "$ULP" course key --id anna L1 >right.csv
-[ "$(grep '^L1\.1,' right.csv)" = L1.1,0.0625 ]
-verdict $? 'the key of L1.1 of anna is 0.0625'
+[ "$(grep '^L1\.1,' right.csv)" = L1.1,0.125 ]
+verdict $? 'the key of L1.1 of anna is 0.125'
 answer() {
     awk -v row="L1.1,$1" '/^L1\.1,/ { print row; next } { print }' right.csv >a.csv
     "$ULP" course check a.csv >out.txt 2>err.txt
@@ -60,18 +60,24 @@ answer() {
     grep -q "L1\.1 $2" line.txt && grep -q -- "$3" line.txt && [ $got -eq "$4" ] && { [ "$4" -lt 2 ] || grep -q "^ulp course: a\.csv:[0-9]*: L1\.1: ." err.txt; }
     verdict $? "L1.1,$1 is $2"
     if [ "$2" = wrong ]; then
-        ! grep -qE '0\.0625|1/16|2\^-4' line.txt
+        ! grep -qE '0\.125|1/8|2\^-3' line.txt
         verdict $? 'and the hint does not have the answer'
     fi
 }
-for text in 0.0625 6.25e-2 1/16 2^-4 '2^(-4)' '2**-4' 1*2^-4 '1 * 2^-4' '1x2^-4' 0x1p-4 0X.1P0 .0625 +0.0625 ' 0.0625 ' '2 / 32' 1/32+2^-5 '1 - 15/16' 2^−4 2^–4 1×2^-4 1·2^-4; do
+for text in 0.125 1.25e-1 1/8 2^-3 '2^(-3)' '2**-3' 1*2^-3 '1 * 2^-3' '1x2^-3' 0x1p-3 0X.2P0 .125 +0.125 00.12500 ' 0.125 ' '2 / 16' 1/16+2^-4 '1 - 7/8' 2^−3 2^–3 1×2^-3 1·2^-3 \
+    1/2*2^-2 13/8*2^-3-5/64; do
     answer "$text" right . 0
 done
-answer 0.03125 wrong 'half of the spacing' 1
+answer 0.0625 wrong 'half of the spacing' 1
 answer 2^-10 wrong 'spacing at 1' 1
-answer -0.0625 wrong 'sign' 1
+answer -0.125 wrong 'sign' 1
 answer 8 wrong 'spacing is this power times' 1
-answer 3 wrong . 1
+answer 0.3 wrong 'no power of two' 1
+answer -3 wrong 'This is the exponent' 1
+answer 0.12 almost 'write all digits' 1
+answer 0.13 almost 'write all digits' 1
+answer 0.125000000000000000001 almost 'write all digits' 1
+answer 0.1 wrong 'no power of two' 1
 answer inf wrong . 1
 answer nan wrong . 1
 answer '0,0625x' unreadable 'comma: write a point' 2
@@ -97,6 +103,20 @@ answer 1+ unreadable 'is no number' 2
 answer 1+-2 unreadable 'is no number' 2
 answer --5 unreadable 'is no number' 2
 
+# a file with answers to one lab: one line for each of the others, and one lab alone
+{ "$ULP" course key --id zoe L0; "$ULP" course sheet --id zoe | sed '1,/^L0\.8/d' | sed 's/^L1\.3,/&x/'; } >a.csv
+exits 2 'a file with one lab' "$ULP" course check a.csv
+says '^zoe, lab L2: 7 open$' out.txt 'has one line for a lab without answers'
+[ "$(grep -c 'There is no answer yet' out.txt)" -eq 6 ]
+verdict $? 'and a line for each open question of a lab with answers'
+exits 0 'one lab of a file' "$ULP" course check a.csv l0
+says '^8 of 8 right$' out.txt 'has no lines of other labs'
+exits 1 'an open lab of a file' "$ULP" course check a.csv L2
+[ "$(grep -c 'There is no answer yet' out.txt)" -eq 7 ] && [ ! -s err.txt ]
+verdict $? 'lists its questions'
+exits 2 'a lab that the file has not' "$ULP" course check right.csv L2
+says 'right\.csv: there are no answers to L2 in the file' err.txt 'gets a sentence'
+
 # verdicts of other kinds: a code, a choice, the sign of a zero
 one() { # one ID NAME ANSWER VERDICT PATTERN: the answer to one question
     "$ULP" course key --id "$1" "${2%%.*}" | awk -v q="$2," -v a="$3" 'index($0, q) == 1 { print q a; next } { print }' >a.csv
@@ -118,6 +138,8 @@ one anna L1.2 "$(sed -n 's/^# *L1\.2 *Round \([0-9.]*\) .*/\1/p' right.csv)" wro
 one anna L3.1 "$(cat copy.txt)" wrong 'number of the question'
 one anna L1.6 "$(($(sed -n 's/^L1\.6,//p' right.csv) / 8))" wrong 'the count still goes on'
 one anna L3.2 2^-200 wrong 'a larger power of two does, too'
+one anna L1.5 0.07 wrong 'no power of two'
+one anna L4.2 55154 wrong 'no power of two'
 one anna L4.7 'The accumulator' '\(right\|wrong\)' .
 exits 0 'ulp show reads what a sheet reads' "$ULP" show --format fp16 3*2^-4 1/3
 says '0\.1875' out.txt 'and shows the number'
@@ -167,6 +189,10 @@ sed 's/,/;/' right.csv >a.csv
 refused 'semicolons' 'commas between the columns, not semicolons'
 [ "$(wc -l <err.txt)" -eq 1 ]
 verdict $? 'which is there once'
+sed 's/^\(L1\.[12]\),/\1;/' right.csv >a.csv
+refused 'semicolons behind the names of questions' 'a semicolon stands behind L1\.2: write a comma in its place'
+[ "$(wc -l <err.txt)" -eq 2 ]
+verdict $? 'and nothing else'
 : >a.csv
 refused 'an empty file' 'this is no file of answers'
 echo 'id,=1+1' >a.csv
@@ -177,8 +203,13 @@ echo 'id,anna' >a.csv
 refused 'a file of no lab' 'there are no answers in the file'
 exits 2 'a file of another student' "$ULP" course check --id bob right.csv
 says "the file of 'anna', not of 'bob'" err.txt 'with a sentence'
+<<<<<<< HEAD
 for words in '' 'nonsense' 'sheet' 'sheet --id a_b,,c' 'sheet --id -x' 'sheet --id a L7' 'sheet --id a L1 L2' 'check' 'check nofile.csv' \
     'check .' 'grade' 'grade nofolder' 'grade right.csv' 'grade . L9' 'grade . L1 L2' 'grade --id a,, .' 'sheet --json --id a' 'key' 'check --almost 2 right.csv' 'sheet --id a --out nofolder'; do
+=======
+for words in '' 'nonsense' 'sheet' 'sheet --id a_b,,c' 'sheet --id -x' 'sheet --id a L7' 'sheet --id a L1 L2' 'check' 'check nofile.csv' 'check right.csv L9' 'check right.csv L1 L2' \
+    'check .' 'grade' 'grade nofolder' 'grade right.csv' 'grade . L9' 'grade . L1 L2' 'grade --id a .' 'sheet --json --id a' 'key' 'check --almost 2 right.csv' 'sheet --id a --out nofolder'; do
+>>>>>>> 4e3a6b5 (The course: no page shows the numbers of a question, which a test checks; hints that are true; ulp course check FILE LAB)
     exits 2 "refused: course $words" "$ULP" course $words
     [ -s err.txt ] && [ ! -s out.txt ]
     verdict $? 'with a sentence and nothing on stdout'

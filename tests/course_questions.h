@@ -276,26 +276,32 @@ static double master_weight(const char *text) {
     return oracle_round(times(oracle_value(w), oracle_power(-k), n, single, 'n'), half, 'n');
 }
 
-/* The exact sum of an A100 and its processor, from the question before. */
-static double fused_c, fused_product;
+/* The product of an A100, from the question before. */
+static double fused_product;
 
-static double machine(const char *text) {
+/* The four products of a question. */
+static void four_products(double *x, const char *text) {
     char a[4][WORD];
+    const char *at = strstr(text, "adds the products ");
+    if (!at || sscanf(at, "adds the products %63[^,], %63[^,], %63s and %63s in", a[0], a[1], a[2], a[3]) != 4)
+        fail_msg("another question than the oracle expects: %s", text);
+    for (int i = 0; i < 4; i++) x[i] = oracle_value(a[i]);
+}
+static double machine(const char *text) {
     double x[4];
     int bits;
     const char *at = strstr(text, "keeps F = ");
-    if (!at || sscanf(at, "keeps F = %d bits. It adds the products %63[^,], %63[^,], %63s and %63s in", &bits, a[0],
-                      a[1], a[2], a[3]) != 5)
-        fail_msg("another question than the oracle expects: %s", text);
-    for (int i = 0; i < 4; i++) x[i] = oracle_value(a[i]);
-    fused_c = bits == 23 ? 0 : fused_c;
-    const double y = oracle_aligned(x, 4, bits, 23);
-    fused_c += y != 0;
-    return y;
+    if (!at || sscanf(at, "keeps F = %d bits. It", &bits) != 1) fail_msg("no F: %s", text);
+    four_products(x, text);
+    return oracle_aligned(x, 4, bits, 23);
 }
-static double machines(const char *text) {
-    assert_non_null(strstr(text, "three machines"));
-    return fused_c;
+static double smallest_f(const char *text) {
+    double x[4];
+    int F = 1;
+    assert_non_null(strstr(text, "Which is the smallest F with which the result is the exact sum?"));
+    four_products(x, text);
+    while (oracle_aligned(x, 4, F, 23) != x[0] + x[1] + x[2] + x[3]) F++;
+    return F;
 }
 static double truncated(const char *text) {
     char c[WORD], product[WORD];

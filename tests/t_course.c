@@ -1,7 +1,8 @@
 /* t_course.c - the keys of `ulp course` equal MPFR's for 200 students, and right, almost right and wrong answers to
- * every question are marked as what they are, and counted.
+ * every question are marked as what they are, and counted. No page of the course shows the numbers of a question.
  *
  * BIN is the folder of the programs (default build/bin). */
+#include "course_pages.h"
 #include "course_questions.h"
 
 #include <ctype.h>
@@ -61,7 +62,7 @@ static const question table[] = {
     {"L5.1", machine, NONE, NULL, NULL},
     {"L5.2", machine, NONE, NULL, NULL},
     {"L5.3", machine, NONE, NULL, NULL},
-    {"L5.4", machines, NONE, NULL, NULL},
+    {"L5.4", smallest_f, PLUS, NULL, NULL},
     {"L5.5", truncated, UP, "binary32", NULL},
     {"L5.6", nearest, UP, "binary32", NULL},
     {"L5.7", short_sum, NONE, NULL, NULL},
@@ -81,6 +82,8 @@ enum { ROWS = sizeof table / sizeof table[0] };
 static char folder[64];
 /* What the marks have to be: the first letter of the verdict, for each student, lab and question. */
 static char expected[STUDENTS][LABS][QUESTIONS + 1];
+/* The text and the key of each question. */
+static char *asked[STUDENTS][ROWS], *keys_of[STUDENTS][ROWS];
 
 static const char *program(void) {
     static char path[512];
@@ -203,6 +206,8 @@ static int read_student(FILE *pipe, int student, char *line) {
             if (row == ROWS || strcmp(line, q->name) != 0)
                 fail_msg("the table of the test has no %s in its place", line);
             expect_key(q, text, key);
+            asked[student][row] = strdup(text);
+            keys_of[student][row] = strdup(key);
             char *marks = expected[student][line[1] - '0'];
             marks[atoi(line + 3) - 1] = make_answer(answer, q, text, key, (student + row) % 4);
             fprintf(to, "%s,%s\n", line, answer);
@@ -301,6 +306,50 @@ static void test_questions(void **state) {
     assert_int_equal(pclose(pipe), 0);
 }
 
+/* The token `at` of a question of a student; "" if there is none. */
+static const char *token_at(const tokens *t, int at) { return at < t->count ? t->text[at] : ""; }
+
+/* Whether a page has all numbers and words of a question that differ between students, and one of them is telling. */
+static int is_on_page(const tokens *page, const tokens *text, const int *drawn) {
+    int told = 0;
+    for (int i = 0; i < text->count; i++) {
+        if (!drawn[i]) continue;
+        if (is_telling(text->text[i])) told |= has_token(page, text->text[i]) ? 1 : 2;
+        else if (isalpha((unsigned char)text->text[i][0]) && !has_token(page, text->text[i])) told |= 2;
+    }
+    return told == 1;
+}
+
+/* No page shows the numbers of a question of its lab, and no page and not the README an answer, but for answers of few
+ * bits. */
+static void test_pages(void **state) {
+    (void)state;
+    static tokens page, texts[STUDENTS];
+    for (int row = 0; row < ROWS; row++) {
+        int drawn[TOKENS_MAX] = {0};
+        char lab[3] = {table[row].name[0], table[row].name[1], '\0'};
+        for (int i = 0; i < STUDENTS; i++) {
+            texts[i].count = 0;
+            add_tokens(&texts[i], asked[i][row]);
+            for (int at = 0; at < texts[i].count; at++)
+                drawn[at] |= strcmp(token_at(&texts[i], at), token_at(&texts[0], at)) != 0;
+        }
+        read_page(&page, lab);
+        if (strcmp(lab, "L1") == 0) assert_true(has_token(&page, "100") && has_token(&page, "0.01"));
+        for (int i = 0; i < STUDENTS; i++)
+            if (is_on_page(&page, &texts[i], drawn))
+                fail_msg("course/%s.md has the numbers of: %s", lab, asked[i][row]);
+        add_file_tokens(&page, "course/README.md", NULL);
+        for (int i = 0; i < STUDENTS; i++) {
+            tokens key = {.count = 0};
+            add_tokens(&key, keys_of[i][row]);
+            if (is_long_number(token_at(&key, 0)) && has_token(&page, key.text[0]) &&
+                !has_token(&texts[i], key.text[0]))
+                fail_msg("course/%s.md or README.md has the answer %s to: %s", lab, keys_of[i][row], asked[i][row]);
+        }
+    }
+}
+
 static int start(void **state) {
     (void)state;
     oracle_start();
@@ -314,6 +363,10 @@ static int end(void **state) {
     for (int i = 0; i < STUDENTS; i++) {
         snprintf(path, sizeof path, "%s/s%03d.csv", folder, i);
         remove(path);
+        for (int row = 0; row < ROWS; row++) {
+            free(asked[i][row]);
+            free(keys_of[i][row]);
+        }
     }
     oracle_stop();
     return rmdir(folder);
@@ -321,6 +374,6 @@ static int end(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys), cmocka_unit_test(test_marks),
-                                       cmocka_unit_test(test_questions)};
+                                       cmocka_unit_test(test_questions), cmocka_unit_test(test_pages)};
     return cmocka_run_group_tests(tests, start, end);
 }

@@ -152,7 +152,10 @@ static void print_problems(const ulp_arguments *a, const course_file *file, cons
 static int run_check(const ulp_arguments *a) {
     course_file file;
     ulp_text report = {0};
+    const course_lab *lab = NULL;
+    if (a->word_count == 3 && !(lab = course_lab_find(a->words[2]))) return refuse_lab(a, a->words[2]);
     course_file_mark(&file, a->words[1], a->program, given.id, given.word);
+    if (lab) course_file_keep(&file, lab);
     if (given.json) course_report_json(&report, &file, given.almost);
     else course_report(&report, &file);
     fputs(ulp_text_of(&report), stdout);
@@ -211,7 +214,7 @@ static int run_grade(const ulp_arguments *a) {
 static const action actions[] = {
     {"sheet", "id word out", "at most one lab", run_sheet, 0, 1},
     {"key", "id word out", "at most one lab", run_key, 0, 1},
-    {"check", "id word json almost", "one file of answers", run_check, 1, 1},
+    {"check", "id word json almost", "one file of answers and at most one lab", run_check, 1, 2},
     {"grade", "id word almost questions", "one folder and at most one lab", run_grade, 1, 2},
 };
 
@@ -238,7 +241,7 @@ const tool_command tool_course = {
          .summary = "prints a student's questions, and marks the answers",
          .details =
              "`ulp course sheet --id ID [LAB]` prints the questions of a student, as comments of the file of answers; "
-             "their numbers depend on the id. `ulp course check FILE` says of each answer whether it is right, "
+             "their numbers depend on the id. `ulp course check FILE [LAB]` says of each answer whether it is right, "
              "almost right or wrong, and gives a hint; the exit status is 0 if all answers are right, and 1 if not. "
              "`ulp course grade FOLDER [LAB]` marks the files of a class and of folders in it, and prints a CSV with a "
              "row "

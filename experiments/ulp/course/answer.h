@@ -4,9 +4,11 @@
 
 #include "sheet.h"
 
-/* Read a number in one of the forms of COURSE_NUMBER_FORMS. Returns 0 and a sentence in `why` if the text is anything
- * else. */
-int course_read_number(double *value, const char *text, ulp_text *why);
+/* COURSE_ROUNDED: a decimal of the text is no double, and was rounded to the nearest double. */
+typedef enum course_reading { COURSE_NO_NUMBER, COURSE_EXACT, COURSE_ROUNDED } course_reading;
+
+/* Read a number in one of the forms of COURSE_NUMBER_FORMS. If the text is anything else, `why` gets a sentence. */
+course_reading course_read_number(double *value, const char *text, ulp_text *why);
 
 /* Judge an answer. `note` gets the hint, or the sentence that says why the answer cannot be read; no hint names the
  * right answer. The empty answer is open. */

@@ -2,6 +2,8 @@
 #include "answer.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -22,18 +24,45 @@ static int rounds_to_key(const course_question *q, double x) {
     return fabs(x - q->key) < ulp_spacing(q->key, &q->format) && course_round(x, &q->format, ULP_RNE) == q->key;
 }
 
-static course_verdict judge_value(const course_question *q, double x, ulp_text *note) {
+/* Whether x is the key with fewer decimal digits, two or more: rounded to them, or cut off. A number of the format is
+ * an answer of its own. */
+static int is_cut_short(const course_question *q, double x) {
+    enum { MOST = 17 };
+    char own[64], digits[1200], cut[64];
+    int n = 1; /* decimals behind the first digit of x */
+    if (x - x != 0 || (q->has_format && course_round(x, &q->format, ULP_RNE) == x)) return 0;
+    while (snprintf(own, sizeof own, "%.*e", n, x), strtod(own, NULL) != x && n < MOST) n++;
+    snprintf(digits, sizeof digits, "%.1100e", q->key);
+    const size_t first = strcspn(digits, ".") + 1;
+    const char *exponent = strchr(digits, 'e');
+    if (!exponent || own[first + strspn(own + first, "0")] == 'e') return 0;
+    snprintf(cut, sizeof cut, "%.*s%s", (int)first + n, digits, exponent);
+    return strtod(cut, NULL) == x || fabs(x - q->key) <= 0.5000001 * pow(10, atoi(exponent + 1) - n);
+}
+
+/* Whether the key is a power of two, and x its exponent. */
+static int is_exponent(const course_question *q, double x) {
+    int e;
+    frexp(q->key, &e);
+    return q->is_power && x == e - 1;
+}
+
+static course_verdict judge_value(const course_question *q, double x, course_reading reading, ulp_text *note) {
     const char *hint = q->hint;
     course_verdict verdict = COURSE_WRONG;
-    if (same(x, q->key)) return COURSE_RIGHT;
+    if (same(x, q->key) && reading == COURSE_EXACT) return COURSE_RIGHT;
     const course_near *near = q->near;
     while (near < q->near + q->near_count && !same(near->value, x)) near++;
     if (near < q->near + q->near_count) {
         verdict = near->verdict;
         hint = near->hint;
-    } else if (x == 0 && q->key == 0) {
+    } else if (is_exponent(q, x)) hint = "This is the exponent. The question asks for the power of two.";
+    else if (x == 0 && q->key == 0) {
         verdict = COURSE_ALMOST;
         hint = "The value is right. Look at the sign of the zero.";
+    } else if (same(x, q->key) || is_cut_short(q, x)) {
+        verdict = COURSE_ALMOST;
+        hint = "This is near. Answers are exact: write all digits, or a number times a power of two.";
     } else if (q->has_format && rounds_to_key(q, x)) {
         verdict = COURSE_ALMOST;
         hint = "This is near, but it is no number of the format. Give the number of the format exactly.";
@@ -43,6 +72,7 @@ static course_verdict judge_value(const course_question *q, double x, ulp_text *
     } else if (x == -q->key) hint = "Look at the sign.";
     else if (q->has_format && q->key != 0 && x / q->key > 0 && is_power_of_two(x / q->key) && !is_power_of_two(q->key))
         hint = "The significand is right, and the power of two is not. Count the exponent again.";
+    else if (q->is_power && !is_power_of_two(x)) hint = "This is no power of two.";
     else if (q->smaller && x > 0) hint = x < q->key ? q->smaller : q->larger;
     ulp_text_print(note, "%s", hint);
     return verdict;
@@ -77,7 +107,7 @@ static course_verdict judge_code(const course_question *q, const char *answer, u
         ulp_text_print(note, "Only the sign bit is not right.");
         return q->key == 0 ? COURSE_ALMOST : COURSE_WRONG;
     }
-    return judge_value(q, ulp_decode(code, &q->format), note);
+    return judge_value(q, ulp_decode(code, &q->format), COURSE_EXACT, note);
 }
 
 /* Whether an answer is a word of a choice: the same letters, or, of a number, another form of the number. */
@@ -127,5 +157,6 @@ course_verdict course_judge(const course_question *question, const char *answer,
     case COURSE_CHOICE: return judge_choice(question, answer, note);
     case COURSE_NUMBER: break;
     }
-    return course_read_number(&value, answer, note) ? judge_value(question, value, note) : COURSE_UNREADABLE;
+    const course_reading reading = course_read_number(&value, answer, note);
+    return reading == COURSE_NO_NUMBER ? COURSE_UNREADABLE : judge_value(question, value, reading, note);
 }

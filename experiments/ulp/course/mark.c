@@ -12,6 +12,7 @@ typedef struct row {
     char *name, *answer;
     unsigned long line;
     int used;
+    int semicolon; /* 1: a semicolon stands in the place of the comma, and `answer` is empty */
 } row;
 
 typedef struct reading {
@@ -75,7 +76,9 @@ static int take_row(void *context, const tool_line *line) {
     for (size_t n = strlen(text); n > 0 && strchr(", \t", text[n - 1]) && strchr(text, ',') != text + n - 1; n--)
         text[n - 1] = '\0';
     char *comma = strchr(text, ',');
-    if (!comma) {
+    const size_t name_length = strcspn(text, ",;");
+    const int is_row = *r->file->id && text[name_length] == ';' && memchr(text, '.', name_length);
+    if (!comma && !is_row) {
         const int semicolon = strchr(text, ';') != NULL;
         if (!semicolon || !r->semicolons++)
             course_complain(r->file, r->lab, line->number, "'%s' has no comma%s", text,
@@ -83,14 +86,14 @@ static int take_row(void *context, const tool_line *line) {
                                       : ": a row is the name of a question, a comma and the answer, as in L1.3,0.125");
         return ULP_GO_ON;
     }
-    *comma = '\0';
-    const char *name = trim(text), *answer = trim(comma + 1);
+    *(is_row ? text + name_length : comma) = '\0';
+    const char *name = trim(text), *answer = is_row ? "" : trim(comma + 1);
     if (strcasecmp(name, "id") == 0) {
         set_id(r->file, line->number, answer);
         return ULP_GO_ON;
     }
     if (r->count == r->room) r->rows = ulp_room_for(r->rows, r->count, &r->room, sizeof *r->rows);
-    r->rows[r->count++] = (row){ulp_copy_text(name), ulp_copy_text(answer), line->number, 0};
+    r->rows[r->count++] = (row){ulp_copy_text(name), ulp_copy_text(answer), line->number, 0, is_row};
     return ULP_GO_ON;
 }
 
@@ -108,6 +111,12 @@ static const row *find_row(reading *r, const char *name) {
     return found;
 }
 
+static course_verdict judge_row(const course_question *q, const row *at, ulp_text *note) {
+    if (!at->semicolon) return course_judge(q, at->answer, note);
+    ulp_text_print(note, "a semicolon stands behind %s: write a comma in its place", q->name);
+    return COURSE_UNREADABLE;
+}
+
 static void add_mark(reading *r, const course_question *q, const row *at) {
     course_file *file = r->file;
     if (file->count == file->room)
@@ -116,7 +125,7 @@ static void add_mark(reading *r, const course_question *q, const row *at) {
     ulp_text note = {0};
     *mark = (course_mark){.lab = r->lab, .verdict = COURSE_UNREADABLE};
     strcpy(mark->name, q->name);
-    if (at) mark->verdict = course_judge(q, at->answer, &note);
+    if (at) mark->verdict = judge_row(q, at, &note);
     else {
         ulp_text_print(&note, "the row of %s is missing: add the row `%s,` and write the answer behind the comma",
                        q->name, q->name);
@@ -133,7 +142,7 @@ static void add_mark(reading *r, const course_question *q, const row *at) {
 /* A sentence if the answer cannot be read, where it has no mark. */
 static void check_answer(reading *r, const course_question *q, const row *at) {
     ulp_text note = {0};
-    if (course_judge(q, at->answer, &note) == COURSE_UNREADABLE)
+    if (judge_row(q, at, &note) == COURSE_UNREADABLE)
         course_complain(r->file, r->lab, at->line, "%s: %s", q->name, ulp_text_of(&note));
     ulp_text_free(&note);
 }
@@ -216,11 +225,28 @@ void course_file_mark(course_file *file, const char *path, const char *program, 
     free(r.rows);
 }
 
-void course_file_free(course_file *file) {
-    for (size_t i = 0; i < file->count; i++) {
-        free(file->marks[i].answer);
-        free(file->marks[i].note);
+static void free_mark(course_mark *mark) {
+    free(mark->answer);
+    free(mark->note);
+}
+
+void course_file_keep(course_file *file, const course_lab *lab) {
+    size_t marks = 0, problems = 0;
+    for (course_mark *m = file->marks; m < file->marks + file->count; m++) {
+        if (m->lab == lab) file->marks[marks++] = *m;
+        else free_mark(m);
     }
+    for (course_problem *p = file->problems; p < file->problems + file->problem_count; p++) {
+        if (!p->lab || p->lab == lab) file->problems[problems++] = *p;
+        else free(p->text);
+    }
+    file->count = marks;
+    file->problem_count = problems;
+    if (!marks && !problems) course_complain(file, NULL, 0, "there are no answers to %s in the file", lab->name);
+}
+
+void course_file_free(course_file *file) {
+    for (size_t i = 0; i < file->count; i++) free_mark(&file->marks[i]);
     for (size_t i = 0; i < file->problem_count; i++) free(file->problems[i].text);
     free(file->problems);
     free(file->marks);

@@ -34,6 +34,8 @@ typedef struct course_file {
  * the file of this student. `program` is the name for messages about files that cannot be read. The result is in *file,
  * in every case. */
 void course_file_mark(course_file *file, const char *path, const char *program, const char *id, const char *word);
+/* Drop the marks of the other labs, and the sentences about them. If nothing is left, a sentence says so. */
+void course_file_keep(course_file *file, const course_lab *lab);
 void course_file_free(course_file *file);
 
 /* Add a sentence about a line of a file, or, with the line 0, about the file. If `lab` is not NULL, the sentence is

@@ -2,12 +2,35 @@
 #include "answer.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+/* A number, and whether it is exactly what the text says. */
+typedef struct number {
+    double value;
+    int exact;
+} number;
+
 static const char *skip_blanks(const char *at) { return at + strspn(at, " \t"); }
+
+/* Whether the decimal from `at` to `end`, of which x is the nearest double, is exactly x: whether both have the same
+ * digits, zeros at the beginning and at the end left out. */
+static int is_exact(const char *at, const char *end, double x) {
+    char digits[1200];
+    const char *own = digits;
+    snprintf(digits, sizeof digits, "%.1100e", x);
+    own += strspn(own, "-0.");
+    at += strspn(at, "0.");
+    for (; at < end && tolower((unsigned char)*at) != 'e'; at++) {
+        if (*at == '.') continue;
+        own += *own == '.';
+        if (*at != (isdigit((unsigned char)*own) ? *own : '0')) return 0;
+        own += isdigit((unsigned char)*own) != 0;
+    }
+    own += strspn(own, "0.");
+    return !isdigit((unsigned char)*own);
+}
 
 /* Read the exponent behind 2^: digits with a sign, also in parentheses. Returns NULL if there is none. */
 static const char *read_exponent(int *e, const char *at) {
@@ -27,47 +50,53 @@ static const char *read_exponent(int *e, const char *at) {
 }
 
 /* Read a decimal, a hex number, or a power of two. Returns the text behind it, or NULL. */
-static const char *read_factor(double *value, const char *at) {
+static const char *read_factor(number *to, const char *at) {
     char *end;
     int e;
     if (!isdigit((unsigned char)*at) && *at != '.') return NULL;
     const int hex = at[0] == '0' && tolower((unsigned char)at[1]) == 'x';
-    *value = strtod(at, &end);
+    to->value = strtod(at, &end);
+    to->exact = hex || is_exact(at, end, to->value);
     if (hex && !memchr(at, 'p', (size_t)(end - at)) && !memchr(at, 'P', (size_t)(end - at))) return NULL;
     if (end == at) return NULL;
     const char *next = skip_blanks(end);
     const size_t power = next[0] == '^' ? 1 : next[0] == '*' && next[1] == '*' ? 2 : 0;
     if (!power) return end;
-    if (*value != 2) return NULL;
+    if (to->value != 2) return NULL;
     next = read_exponent(&e, skip_blanks(next + power));
-    if (next) *value = ulp_scale(1, e);
+    if (next) to->value = ulp_scale(1, e);
     return next;
 }
 
-/* Read FACTOR, FACTOR * FACTOR or FACTOR / FACTOR. Returns the text behind it and behind blanks, or NULL. */
-static const char *read_product(double *value, const char *at) {
-    double second;
-    at = read_factor(value, skip_blanks(at));
-    if (!at) return NULL;
-    at = skip_blanks(at);
-    if (*at != '*' && *at != 'x' && *at != '/') return at;
-    const char sign = *at;
-    at = read_factor(&second, skip_blanks(at + 1));
-    if (!at || (sign == '/' && second == 0)) return NULL;
-    *value = sign == '/' ? *value / second : *value * second;
-    return skip_blanks(at);
+/* Read factors with * and at most one / between them. Returns the text behind them and behind blanks, or NULL. */
+static const char *read_product(number *to, const char *at) {
+    number next;
+    int divided = 0;
+    at = read_factor(to, skip_blanks(at));
+    while (at && *(at = skip_blanks(at)) && strchr("*x/", *at)) {
+        const int divides = *at == '/';
+        if (divides && divided++) return NULL;
+        at = read_factor(&next, skip_blanks(at + 1));
+        if (!at || (divides && next.value == 0)) return NULL;
+        to->value = divides ? to->value / next.value : to->value * next.value;
+        to->exact &= next.exact;
+    }
+    return at;
 }
 
 /* Read products with + and - between them, up to the end of the text; `negative` is the sign of the first product. */
-static int read_sum(double *value, const char *at, int negative) {
-    double next;
-    at = read_product(value, at);
-    if (negative) *value = -*value;
+static int read_sum(number *to, const char *at, int negative) {
+    number next;
+    at = read_product(to, at);
+    if (negative) to->value = -to->value;
     while (at && *at) {
         const char sign = *at;
         if (sign != '+' && sign != '-') return 0;
         at = read_product(&next, at + 1);
-        if (at) *value = sign == '+' ? *value + next : *value - next;
+        if (at) {
+            to->value = sign == '+' ? to->value + next.value : to->value - next.value;
+            to->exact &= next.exact;
+        }
     }
     return at != NULL;
 }
@@ -142,29 +171,32 @@ static void add_plain(ulp_text *to, const char *text) {
 }
 
 /* Read a number in ASCII. */
-static int read_plain(double *value, const char *text, ulp_text *why) {
+static int read_plain(number *to, const char *text, ulp_text *why) {
     const char *at = text;
     int negative = 0;
     if (*at == '-' || *at == '+') negative = *at++ == '-';
     at = skip_blanks(at);
+    to->exact = 1;
     if (strcasecmp(at, "inf") == 0 || strcasecmp(at, "infinity") == 0) {
-        *value = ulp_from_bits64((uint64_t)negative << 63 | 0x7ff0000000000000u);
+        to->value = ulp_from_bits64((uint64_t)negative << 63 | 0x7ff0000000000000u);
     } else if (strcasecmp(at, "nan") == 0) {
-        *value = ulp_quiet_nan();
-    } else if (lacks_power(text) || !read_sum(value, at, negative)) {
+        to->value = ulp_quiet_nan();
+    } else if (lacks_power(text) || !read_sum(to, at, negative)) {
         explain(why, text);
         return 0;
-    } else if (*value - *value != 0) {
+    } else if (to->value - to->value != 0) {
         ulp_text_print(why, "'%s' is larger than every number that is read here, which are less than 2^1024", text);
         return 0;
     }
     return 1;
 }
 
-int course_read_number(double *value, const char *text, ulp_text *why) {
+course_reading course_read_number(double *value, const char *text, ulp_text *why) {
     ulp_text plain = {0};
+    number read = {0};
     add_plain(&plain, text);
-    const int is_number = read_plain(value, ulp_text_of(&plain), why);
+    const int is_number = read_plain(&read, ulp_text_of(&plain), why);
     ulp_text_free(&plain);
-    return is_number;
+    *value = read.value;
+    return !is_number ? COURSE_NO_NUMBER : read.exact ? COURSE_EXACT : COURSE_ROUNDED;
 }

@@ -32,8 +32,12 @@ static void add_sum(ulp_text *to, const course_file *file) {
 void course_report(ulp_text *to, const course_file *file) {
     const course_lab *lab = NULL;
     for (const course_mark *m = file->marks; m < file->marks + file->count; m++) {
-        if (m->lab != lab) ulp_text_print(to, "%s, lab %s: %s\n", file->id, m->lab->name, m->lab->title);
+        const size_t questions = course_questions(file, m->lab);
+        const int is_open = questions < file->count && course_count(file, m->lab, COURSE_OPEN) == questions;
+        if (m->lab != lab && is_open) ulp_text_print(to, "%s, lab %s: %zu open\n", file->id, m->lab->name, questions);
+        else if (m->lab != lab) ulp_text_print(to, "%s, lab %s: %s\n", file->id, m->lab->name, m->lab->title);
         lab = m->lab;
+        if (is_open) continue;
         ulp_text_print(to, "  %-5s %-11s", m->name, course_verdict_name(m->verdict));
         if (*m->note) ulp_text_wrap(to, m->note, 19, 19, 80);
         while (to->length && to->data[to->length - 1] == ' ') to->data[--to->length] = '\0';

@@ -39,6 +39,7 @@ typedef struct course_question {
     uint64_t code;     /* CODE */
     const char *words; /* CHOICE: the allowed words, with blanks between them */
     int right;         /* CHOICE: the index of the right word */
+    int is_power;      /* 1: the key is a power of two, and the question asks for one */
     int has_format;    /* 1: the key is a number of `format`, so that an answer can be a unit in the last place away */
     ulp_format format;
     const char *hint;             /* for wrong answers without a hint of their own */

@@ -6,8 +6,9 @@
 
 static void ask_code(course_sheet *s) {
     const ulp_format f = course_format("binary16");
-    const unsigned n = 1000 + course_draw(s, 9000);
-    const double x = n / 1000.0;
+    double x;
+    do x = (1000 + course_draw(s, 9000)) / 1000.0;
+    while (x == 5.5); /* the example of the page */
     course_question *q = course_ask_code(s, course_round(x, &f, ULP_RNE), &f,
                                          "Round %.3f to binary16, to nearest, ties to even. Which code has the result? "
                                          "(hex)",
@@ -26,13 +27,18 @@ static void ask_value(course_sheet *s) {
         course_ask_number(s, x, &f, "Which number has the code %04llx in bfloat16?", (unsigned long long)code);
     course_tempting(q, x - hidden, "The significand has a bit that is not in the code.");
     course_tempting(q, x * ulp_scale(1, 112), "bfloat16 has eight exponent bits with the bias 127.");
+    for (int i = -1; i < 2; i += 2)
+        course_almost(q, x + i * ulp_spacing(x, &f),
+                      "This is one unit in the last place away. Look at the last bits of the code.");
     q->hint = "Cut the bits into a sign, eight exponent bits with the bias 127, and seven bits of a fraction.";
 }
 
 static void ask_spacing(course_sheet *s) {
     const char *const names[] = {"binary16", "bfloat16"};
     const ulp_format f = course_format(names[course_draw(s, 2)]);
-    const double x = ulp_scale(65 + course_draw(s, 62), (int)course_draw(s, 9) - 4);
+    double x;
+    do x = ulp_scale(65 + course_draw(s, 61), (int)course_draw(s, 9) - 4);
+    while (x == 5.5); /* the example of the page */
     const double key = ulp_spacing(x, &f);
     course_question *q =
         course_ask_number(s, key, NULL, "How far is the number %s of %s from the next larger number of the format?",
@@ -40,6 +46,7 @@ static void ask_spacing(course_sheet *s) {
     course_tempting(q, x + key, "This is the next larger number. The question asks for the distance.");
     course_tempting(q, key / 2, "This is half of the spacing, the largest error of a rounding to nearest.");
     course_tempting(q, ulp_scale(1, 1 - f.prec), "This is the spacing at 1. The spacing grows with the number.");
+    q->is_power = 1;
     q->hint = "Find the power of two at or below the number; the spacing is this power times 2^(1-p).";
 }
 
@@ -58,6 +65,7 @@ static void ask_ends(course_sheet *s) {
     course_tempting(q, f.min_positive / 2,
                     "Subnormal numbers have the exponent of the smallest normal number, 1 - bias.");
     course_tempting(q, f.min_positive * 2, "The fraction has one bit less than the significand.");
+    q->is_power = 1;
     q->hint = "The smallest subnormal number has exponent field 0 and only the last bit of the fraction.";
     q = course_ask_number(s, f.max, NULL, "%sWhich is its largest finite number?", ulp_text_of(&head));
     course_tempting(q, f.max * 2, "The exponent field of ones is not for numbers: it holds infinity and NaN.");
@@ -70,7 +78,7 @@ static void ask_ends(course_sheet *s) {
 static void ask_count(course_sheet *s) {
     const char *const names[] = {"binary16", "bfloat16"};
     const ulp_format f = course_format(names[course_draw(s, 2)]);
-    const unsigned low = course_draw(s, 6), binades = 1 + course_draw(s, 4);
+    const unsigned low = course_draw(s, 5), binades = 2 + course_draw(s, 4);
     const double each = ulp_scale(1, f.prec - 1), key = binades * each;
     course_question *q = course_ask_number(s, key, NULL, "How many numbers x of %s have %u <= x < %u?", f.name,
                                            1u << low, 1u << (low + binades));
@@ -97,10 +105,11 @@ static void ask_tie(course_sheet *s) {
 }
 
 static void ask_overflow(course_sheet *s) {
-    static const double numbers[] = {65510, 65519, 65520, 65530, 70000, 100000};
+    static const double numbers[] = {65510, 65515, 65519, 65520, 65521, 65525, 65530, 66000, 70000, 100000};
+    enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
     static const ulp_mode modes[] = {ULP_RNE, ULP_RNE, ULP_RZ, ULP_RU, ULP_RD};
     const ulp_format f = course_format("binary16");
-    const double x = numbers[course_draw(s, 6)];
+    const double x = numbers[course_draw(s, NUMBERS)];
     const ulp_mode mode = modes[course_draw(s, 5)];
     course_question *q =
         course_ask_choice(s, "65504 inf", course_round(x, &f, mode) != f.max,

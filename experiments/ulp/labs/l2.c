@@ -13,22 +13,24 @@ typedef struct sum {
 } sum;
 
 static sum draw_sum(course_sheet *s) {
-    static const double starts[] = {96, 100, 144, 200, 272, 320};
-    sum t = {.format = course_format("binary16"), .start = starts[course_draw(s, 6)], .times = TIMES};
-    t.term = ulp_spacing(t.start, &t.format) * (2 * course_draw(s, 4) + 1) / 32;
+    static const double starts[] = {136, 144, 150, 168, 180, 200, 210, 264, 272, 290, 300,
+                                    320, 340, 360, 400, 420, 440, 528, 544, 600, 640, 700};
+    enum { STARTS = sizeof starts / sizeof starts[0] };
+    sum t = {.format = course_format("binary16"), .start = starts[course_draw(s, STARTS)], .times = TIMES};
+    t.term = ulp_spacing(t.start, &t.format) * (2 * course_draw(s, 8) + 1) / 32;
     return t;
 }
 
 static void ask_probability(course_sheet *s) {
     const sum t = draw_sum(s);
-    const double spacing = ulp_spacing(t.start, &t.format), eighths = 1 + course_draw(s, 7),
-                 term = spacing * eighths / 8;
+    const double spacing = ulp_spacing(t.start, &t.format), part = (1 + 2 * course_draw(s, 8)) / 16.0,
+                 term = spacing * part;
     course_question *q = course_ask_number(s, term / spacing, NULL,
                                            "Stochastic rounding goes up with the probability (x - low) / (high - low). "
                                            "With which probability is %.0f + %s rounded up in binary16?",
                                            t.start, course_show(term).text);
-    course_tempting(q, 1 - eighths / 8, "To which of the two neighbours does this probability belong?");
-    course_almost(q, 100 * eighths / 8, "This is in percent. A probability is a number from 0 to 1.");
+    course_tempting(q, 1 - part, "To which of the two neighbours does this probability belong?");
+    course_almost(q, 100 * part, "This is in percent. A probability is a number from 0 to 1.");
     course_tempting(q, term, "This is the distance to the lower neighbour. Divide it by the spacing.");
     course_tempting(q, 0.5, "The probability depends on how far the sum is from its neighbours.");
     q->hint = "Find the spacing at the start. The sum lies between the start and its upper neighbour.";

@@ -6,11 +6,14 @@
 static void ask_gradient(course_sheet *s) {
     static const char *const powers[] = {"e-8", "e-8", "e-7", "e-6"};
     const ulp_format f = course_format("binary16");
-    const unsigned negative = course_draw(s, 2), digits = 11 + course_draw(s, 89);
     char text[24];
     double x;
-    snprintf(text, sizeof text, "%s%u.%u%s", negative ? "-" : "", digits / 10, digits % 10, powers[course_draw(s, 4)]);
-    sscanf(text, "%lf", &x);
+    do {
+        const unsigned negative = course_draw(s, 2), digits = 11 + course_draw(s, 89);
+        snprintf(text, sizeof text, "%s%u.%u%s", negative ? "-" : "", digits / 10, digits % 10,
+                 powers[course_draw(s, 4)]);
+        sscanf(text, "%lf", &x);
+    } while (x == 6e-8 || x == -6e-8); /* on the page */
     course_question *q = course_ask_number(s, course_round(x, &f, ULP_RNE), &f,
                                            "Which number does the gradient %s become in binary16 (to nearest, ties to "
                                            "even)? Mind the sign, also of a zero.",
@@ -21,13 +24,15 @@ static void ask_gradient(course_sheet *s) {
 }
 
 static void ask_largest_lost(course_sheet *s) {
-    static const char *const names[] = {"binary16", "e5m2", "e4m3", "e5m7", "e6m9"};
-    const ulp_format f = course_format(names[course_draw(s, 5)]);
+    char name[ULP_NAME_MAX]; /* no format of the page */
+    snprintf(name, sizeof name, "e%um%u", 4 + course_draw(s, 3), 4 + course_draw(s, 5));
+    const ulp_format f = course_format(name);
     course_question *q =
         course_ask_number(s, f.min_positive / 2, NULL,
                           "The smallest positive number of %s is 2^%d. Which is the largest power of two "
                           "that rounding to nearest, ties to even, makes zero?",
                           f.name, f.qmin);
+    q->is_power = 1;
     course_almost(q, f.min_positive, "This is a number of the format. It stays.");
     course_almost(q, f.min_positive / 4,
                   "There is a larger one: look at the tie between zero and the smallest number.");
@@ -37,14 +42,22 @@ static void ask_largest_lost(course_sheet *s) {
 
 enum { GRADIENTS = 8 };
 
+static int contains(const double *list, int n, double x) {
+    int i = 0;
+    while (i < n && list[i] != x) i++;
+    return i < n;
+}
+
 static void ask_counts(course_sheet *s) {
     const ulp_format f = course_format("binary16");
     ulp_text list = {0};
+    double drawn[GRADIENTS];
     int zeros = 0, subnormal = 0, below = 0;
     for (int i = 0; i < GRADIENTS; i++) {
         static const int significands[] = {1, 1, 3, 5};
-        const double x = ulp_scale(significands[course_draw(s, 4)], -30 + (int)course_draw(s, 20));
-        const double y = course_round(x, &f, ULP_RNE);
+        do drawn[i] = ulp_scale(significands[course_draw(s, 4)], -30 + (int)course_draw(s, 20));
+        while (contains(drawn, i, drawn[i]));
+        const double x = drawn[i], y = course_round(x, &f, ULP_RNE);
         ulp_text_print(&list, "%s%s", i ? ", " : "", course_show(x).text);
         zeros += y == 0;
         subnormal += y != 0 && y < f.min_normal;
@@ -69,7 +82,9 @@ static void ask_counts(course_sheet *s) {
 
 static void ask_bits(course_sheet *s) {
     const ulp_format f = course_format("binary16");
-    const int e = -15 - (int)course_draw(s, 9);
+    int e;
+    do e = -15 - (int)course_draw(s, 9);
+    while (e == -16); /* on the page */
     course_question *q =
         course_ask_number(s, e - f.qmin + 1, NULL,
                           "How many significant bits does a number of binary16 have whose leading 1 bit has "
@@ -93,6 +108,7 @@ static void ask_update(course_sheet *s) {
                                            "A weight of %s is %s. Which is the largest power of two that, added as an "
                                            "update, leaves the weight as it is (to nearest, ties to even)?",
                                            f.name, course_show(w).text);
+    q->is_power = 1;
     course_almost(q, spacing / 2, "With this update the sum is a tie. Where does it go?");
     course_almost(q, spacing / 4, "Twice this gives a tie. Where does this tie go?");
     course_tempting(q, spacing, "This update moves the weight to its neighbour.");
@@ -104,8 +120,9 @@ static void ask_update(course_sheet *s) {
 static void ask_kind(course_sheet *s) {
     static const char *const names[] = {"binary16", "bfloat16", "e5m2", "e4m3"};
     const ulp_format f = course_format(names[course_draw(s, 4)]);
-    const int e =
-        f.emin < -100 ? -(int)course_draw(s, 40) - 100 : f.emin + 3 - (int)course_draw(s, (uint32_t)f.prec + 5);
+    int e;
+    do e = f.emin < -100 ? -(int)course_draw(s, 40) - 100 : f.emin + 3 - (int)course_draw(s, (uint32_t)f.prec + 5);
+    while (e == f.emin || e == f.qmin || e == -25 || e == -16); /* on the page */
     const double y = course_round(ulp_scale(1, e), &f, ULP_RNE);
     course_question *q =
         course_ask_choice(s, "zero subnormal normal",

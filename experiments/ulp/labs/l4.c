@@ -19,6 +19,7 @@ static void ask_smallest_scale(course_sheet *s) {
                           "Which is the smallest loss scale, a power of two, with which the gradient %s "
                           "does not become zero in binary16 (to nearest, ties to even)?",
                           course_show(g).text);
+    q->is_power = 1;
     course_almost(q, 2 * scale,
                   "The gradient does not become zero. What becomes of the numbers between 2^-25 and 2^-24?");
     course_almost(q, scale / 2, "With this scale the gradient still becomes zero.");
@@ -37,6 +38,7 @@ static void ask_largest_scale(course_sheet *s) {
                           "The largest gradient of a step is %s. Which is the largest loss scale, a power "
                           "of two, with which it does not overflow in binary16?",
                           course_show(g).text);
+    q->is_power = 1;
     course_almost(q, 2 * scale, "With this scale the gradient overflows.");
     course_almost(q, scale / 2, "With this scale the gradient does not overflow. Is this scale the largest?");
     course_sides(q, "A larger scale is possible, too.", "With this scale the gradient overflows.");
@@ -58,6 +60,8 @@ static void ask_scaled(course_sheet *s) {
     course_almost(q, ulp_scale(course_round(ulp_scale(g, k), &f, ULP_RNA), -k), "The scaled gradient is a tie.");
     course_almost(q, ulp_scale(course_round(ulp_scale(g, k), &f, ULP_RZ), -k),
                   "This is cut off, not rounded to nearest: compare the distances to both neighbours.");
+    for (int i = -1; i < 2; i += 2)
+        course_almost(q, key + ulp_scale(i, f.qmin - k), "Look once more at the rounding to a multiple of 2^-24.");
     course_almost(q, ulp_scale(key, k),
                   "This is the scaled gradient in binary16. The division by the scale is missing.");
     q->hint = "Scale first: the scaled gradient is a subnormal number of binary16, with the spacing 2^-24.";
@@ -85,6 +89,7 @@ static void ask_dynamic(course_sheet *s) {
     ulp_text_print(&end, "What is the scale after %u steps? (A change at the end of step %u counts.)", steps, steps);
     const double scale = ulp_scale(1, scaler.log2), skipped = (double)scaler.skipped;
     course_question *q = course_ask_number(s, scale, NULL, text, start, interval, limit, ulp_text_of(&end));
+    q->is_power = 1;
     course_almost(q, 2 * scale, "Count the good steps since the last change once more.");
     course_almost(q, scale / 2, "Count the good steps since the last change once more.");
     q->hint = "Write down the scale of each step, and beside it whether the step is good.";
@@ -126,7 +131,8 @@ static void ask_cause(course_sheet *s) {
         {"Gradients in binary16 are finite and not zero, but weights in binary16 stop moving.", 0},
         {"The loss falls at first; then the updates are a thousandth of the spacing of the weights.", 0},
         {"In the first layers nearly all gradients in binary16 are exactly zero.", 1},
-        {"In binary16 most gradients are below 2^-25, and in binary32 the same network learns.", 1},
+        {"Most gradients are less than half of the smallest number of binary16, and in binary32 the network learns.",
+         1},
         {"Sums of 4096 positive products stop growing on the way.", 2},
         {"Longer dot products have larger relative errors, and the operands are exact.", 2},
     };

@@ -2,6 +2,7 @@
 #include "experiments/ulp/course/sheet.h"
 #include "kernels/products/datapath.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,16 +23,13 @@ static const char *const machine_text =
 /* 2^e - 2^e + small + small: what is left depends on the bits below the largest exponent. */
 static void ask_cut(course_sheet *s) {
     static const int kept[] = {23, 24, 25};
-    const int top = (int)course_draw(s, 4), below = 23 + (int)course_draw(s, 3);
+    const int top = 2 + (int)course_draw(s, 6), below = 23 + (int)course_draw(s, 3); /* the page has 2^0 */
     const int units = below == 23 ? 3 : 1 + 2 * (int)course_draw(s, 2); /* the results of v100 and h100 differ */
     const double small = ulp_scale(units, top - below - (units == 3));
     const double a[4] = {ulp_scale(1, top), -ulp_scale(1, top), ulp_scale(units, -10), ulp_scale(units, -10)};
     const double b[4] = {1, 1, small / a[2], small / a[3]};
-    double results[3];
-    int others = 0;
-    for (int i = 0; i < 3; i++) results[i] = sum_on(machines[i], 0, a, b, 4), others += results[i] != 0;
     for (int i = 0; i < 3; i++) {
-        course_question *q = course_ask_number(s, results[i], NULL,
+        course_question *q = course_ask_number(s, sum_on(machines[i], 0, a, b, 4), NULL,
                                                "%sThe model of the %s keeps F = %d bits. It adds the products 2^%d, "
                                                "-2^%d, %s and %s in one step, with c = 0. "
                                                "What is the result?",
@@ -42,9 +40,16 @@ static void ask_cut(course_sheet *s) {
         course_almost(q, small, "There are two small terms.");
         q->hint = "The cut is at 2^(E-F). Cut each small term there, and then add.";
     }
-    course_question *q = course_ask_number(
-        s, others, NULL, "On how many of the three machines of the last three questions is the result not zero?");
-    q->hint = "Compare the small terms with 2^(E-F) of each machine.";
+    const int F = below + (units == 3); /* the last bit of a small term is 2^(E-F) */
+    course_question *q = course_ask_number(s, F, NULL,
+                                           "Another machine adds the products 2^%d, -2^%d, %s and %s in one step. "
+                                           "Which is the smallest F with which the result is the exact sum?",
+                                           top, top, course_show(small).text, course_show(small).text);
+    course_almost(q, F - 1, "With this F a bit of each small term is cut off.");
+    course_almost(q, F + 1, "With this F the sum is exact. Is this F the smallest?");
+    course_sides(q, "With this F bits of the small terms are cut off.",
+                 "With this F the sum is exact. Is this F the smallest?");
+    q->hint = "The last bit of each small term must not be below 2^(E-F).";
 }
 
 static void ask_truncated(course_sheet *s) {
@@ -77,7 +82,8 @@ static void ask_truncated(course_sheet *s) {
 static void ask_short_accumulator(course_sheet *s) {
     static const char *const names[] = {"h100-e4m3", "b200-e4m3"};
     static const int kept[] = {13, 25};
-    const int large = 4 + (int)course_draw(s, 5), units = 1 + 2 * (int)course_draw(s, 2);
+    static const int exponents[] = {5, 7, 8, 9, 10}; /* the page has 2^6 */
+    const int large = exponents[course_draw(s, 5)], units = 1 + 2 * (int)course_draw(s, 2);
     const double small = ulp_scale(units, large - 14 - (int)course_draw(s, 2)), top = ulp_scale(1, large);
     double a[TERMS_MAX], b[TERMS_MAX];
     for (int k = 0; k < TERMS_MAX; k++) a[k] = units * 0.0625, b[k] = small / a[k];
@@ -93,6 +99,9 @@ static void ask_short_accumulator(course_sheet *s) {
         course_tempting(q, top + 30 * small, "One of the small products is negative.");
         course_tempting(q, top + 31 * small, "One of the small products is negative.");
         course_tempting(q, top, "The small products are not wholly below the cut.");
+        const double unit = ulp_scale(1, large - kept[i]), cut = small / unit - fmod(small / unit, 1);
+        if (cut * unit != small)
+            course_tempting(q, top + (29 * cut - 1) * unit, "Bits are cut off toward zero, also below zero.");
         q->hint =
             "Cut each product at 2^(E-F). Then count: one of the small products is negative, thirty are positive.";
     }

@@ -11,7 +11,9 @@ static double wrapped(double x, const ulp_format *f) {
 
 static void ask_fixed(course_sheet *s) {
     const ulp_format f = course_format("q4.4");
-    const double x = ((int)course_draw(s, 1400) - 700) / 100.0;
+    double x;
+    do x = ((int)course_draw(s, 1400) - 700) / 100.0;
+    while (x == 5.3); /* the example of the page */
     course_question *q =
         course_ask_number(s, course_round(x, &f, ULP_RNE), &f,
                           "q4.4 has 8 bits in two's complement, 4 of them behind the point. Round %.2f to "
@@ -33,9 +35,9 @@ static void ask_overflow(course_sheet *s) {
                                            course_show(b).text, "become the nearest end of the range (saturation)");
     course_tempting(q, a + b, "This is beyond the range.");
     course_tempting(q, wrapped(a + b, &f), "This wraps around. Saturation stays at the end.");
-    course_almost(q, -end, "This is the other end of the range.");
+    course_tempting(q, negative ? f.max : f.lowest, "This is the other end of the range.");
     course_almost(q, negative ? -f.max : -f.lowest, "The two ends of the range differ in size.");
-    q->hint = "The range of two's complement has one number more below zero than above.";
+    q->hint = "Is the exact sum in the range? The question says what becomes of a result beyond the range.";
     q = course_ask_number(s, wrapped(a + b, &f), &f, text, course_show(a).text, course_show(b).text,
                           "wrap around (modulo 16)");
     course_tempting(q, a + b, "This is beyond the range.");
@@ -45,7 +47,9 @@ static void ask_overflow(course_sheet *s) {
 
 static void ask_fp8(course_sheet *s) {
     const ulp_format f = course_format("e4m3");
-    const double x = 200 + course_draw(s, 300);
+    double x;
+    do x = 200 + course_draw(s, 300);
+    while (x == 300 || x == 448 || x == 464 || x == 480); /* on the page */
     course_question *q =
         course_ask_number(s, course_round(x, &f, ULP_RNE), &f,
                           "e4m3 has 3 fraction bits and 448 as its largest number, and it saturates. Round "
@@ -63,37 +67,55 @@ static void ask_nearer(course_sheet *s) {
         x = course_draw(s, 2) ? (17 + course_draw(s, 400)) / 16.0 : 500 + 100 * course_draw(s, 60);
         error = course_round(x, &few, ULP_RNE) - x;
         other = course_round(x, &wide, ULP_RNE) - x;
-    } while (error * error == other * other);
+    } while (error * error == other * other || x == 500); /* 500 is on the page */
     course_question *q =
         course_ask_choice(s, "e4m3 e5m2", error * error > other * other,
                           "Which of e4m3 (largest number 448, saturates) and e5m2 (largest number 57344) has "
                           "a number nearer to %s? (e4m3 or e5m2)",
                           course_show(x).text);
-    q->hint = "e4m3 has one fraction bit more, and e5m2 has the larger range.";
+    q->hint = "Write down the neighbours of the number in both formats, and compare the distances.";
+}
+
+enum { ELEMENTS = 4 };
+
+/* A block whose scale is not the scale of the block of the page, and the elements y that it is rounded to. Returns the
+ * scale. */
+static double draw_block(course_sheet *s, float *x, float *y) {
+    ulp_block block;
+    uint8_t code;
+    double scale;
+    if (ulp_block_parse(&block, "mxfp4") != ULP_OK) abort();
+    do {
+        for (int i = 0; i < ELEMENTS; i++) {
+            x[i] = (float)ulp_scale(5 + course_draw(s, 27), -(int)course_draw(s, 4) - (i ? 2 : 0));
+            if (course_draw(s, 2)) x[i] = -x[i];
+        }
+        ulp_block_scale(&code, x, ELEMENTS, &block, 1);
+        scale = ulp_block_scale_value(code, &block);
+    } while (scale == 1);
+    ulp_block_round(y, x, (ulp_block_array){&block, ELEMENTS, 1}, (ulp_rule){0}, (ulp_stream){0});
+    return scale;
 }
 
 static void ask_block(course_sheet *s) {
-    enum { ELEMENTS = 4 };
-    ulp_block block;
-    uint8_t code;
+    const ulp_format element = course_format("e2m1");
     float x[ELEMENTS], y[ELEMENTS];
+    int which;
     ulp_text list = {0};
-    if (ulp_block_parse(&block, "mxfp4") != ULP_OK) abort();
-    for (int i = 0; i < ELEMENTS; i++) {
-        x[i] = (float)ulp_scale(5 + course_draw(s, 27), -(int)course_draw(s, 4) - (i ? 2 : 0));
-        if (course_draw(s, 2)) x[i] = -x[i];
-        ulp_text_print(&list, "%s%s", i ? ", " : "", course_show((double)x[i]).text);
-    }
-    const int which = (int)course_draw(s, ELEMENTS);
-    ulp_block_scale(&code, x, ELEMENTS, &block, 1);
-    ulp_block_round(y, x, (ulp_block_array){&block, ELEMENTS, 1}, (ulp_rule){0}, (ulp_stream){0});
-    const double scale = ulp_block_scale_value(code, &block), given = (double)x[which];
+    double scale;
+    do {
+        scale = draw_block(s, x, y);
+        which = (int)course_draw(s, ELEMENTS);
+    } while (x[which] == y[which]); /* a number that stays is no question */
+    for (int i = 0; i < ELEMENTS; i++) ulp_text_print(&list, "%s%s", i ? ", " : "", course_show((double)x[i]).text);
+    const double given = (double)x[which];
     course_question *q =
         course_ask_number(s, scale, NULL,
                           "The elements of a block of MXFP4 are numbers of e2m1 (0, 0.5, 1, 1.5, 2, 3, 4, 6 and their "
                           "negatives). The block "
                           "has the scale 2^(floor(log2 m) - 2), m the largest magnitude. Which scale has the block %s?",
                           ulp_text_of(&list));
+    q->is_power = 1;
     course_almost(q, 2 * scale, "floor never goes up, so m divided by the scale can be larger than 4.");
     course_almost(q, scale / 2, "Take the power of two at or below the largest magnitude.");
     course_tempting(q, 4 * scale,
@@ -105,11 +127,11 @@ static void ask_block(course_sheet *s) {
                           course_show(given).text, ulp_text_of(&list));
     course_almost(q, (double)y[which] / scale, "This is the element. Multiply it by the scale.");
     course_tempting(q, given, "Divide by the scale: is the quotient a number of e2m1?");
-    course_almost(q, scale * course_round(given / scale, &block.element, ULP_RZ),
+    course_almost(q, scale * course_round(given / scale, &element, ULP_RZ),
                   "This is cut off, not rounded to nearest: compare the distances to both neighbours.");
-    course_almost(q, scale * course_round(given / scale, &block.element, ULP_RNA), "The quotient is a tie.");
-    course_almost(q, scale * course_round(given / scale, &block.element, ULP_RU), "The rounding goes the other way.");
-    course_almost(q, scale * course_round(given / scale, &block.element, ULP_RD), "The rounding goes the other way.");
+    course_almost(q, scale * course_round(given / scale, &element, ULP_RNA), "The quotient is a tie.");
+    course_almost(q, scale * course_round(given / scale, &element, ULP_RU), "The rounding goes the other way.");
+    course_almost(q, scale * course_round(given / scale, &element, ULP_RD), "The rounding goes the other way.");
     q->hint = "Divide by the scale, round to e2m1, multiply by the scale.";
     ulp_text_free(&list);
 }
