@@ -327,7 +327,7 @@ verdict $? 'has its rows in the order of the students, and its sentences'
 exits 2 'and its questions' "$ULP" course grade --questions twins L1
 says '^L1,L1\.1,1,0,0,0,0,1,0\.000,0,""$' out.txt 'have the students with marks'
 
-exits 2 'a list of students' "$ULP" course grade --id tom,eva twins L0
+exits 2 'a list of students' "$ULP" course grade --id tom,eva,eva twins L0
 [ "$(cut -d, -f1,2,3 out.txt | tr '\n' ' ')" = 'assignment,student_id,score L0,eva, L0,tom,8 L0,zoe,8 ' ]
 verdict $? 'has a row for each student'
 says '^L0,eva,,,,,,,,"",".eva. has no answers to L0",,' out.txt 'with a sentence about the missing answers'

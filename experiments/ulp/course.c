@@ -237,7 +237,7 @@ static int run(const ulp_arguments *a) {
 const tool_command tool_course = {
     .command =
         {.name = "ulp course",
-         .usage = "sheet | check | grade | key [OPTION...] [WORD]",
+         .usage = "sheet | check | grade | key [OPTION...] [WORD...]",
          .summary = "prints a student's questions, and marks the answers",
          .details =
              "`ulp course sheet --id ID [LAB]` prints the questions of a student, as comments of the file of answers; "

@@ -144,12 +144,11 @@ static void add_answers(course_class *class, course_file *first, const course_la
 
 /* Add an entry for each student of the list who has none. */
 static void add_missing(course_class *class, const course_choice *choice) {
-    const size_t count = class->count;
     char id[256];
     for (const char *at = choice->ids; at && ulp_next_item(id, sizeof id, &at) > 0;) {
         size_t i = 0;
-        while (i < count && strcmp(class->entries[i].id, id) != 0) i++;
-        if (i < count) continue;
+        while (i < class->count && strcmp(class->entries[i].id, id) != 0) i++;
+        if (i < class->count) continue;
         course_entry *entry = add_entry(class, id, choice->lab);
         if (choice->lab) ulp_text_print(&entry->note, "'%s' has no answers to %s\n", id, choice->lab->name);
         else ulp_text_print(&entry->note, "'%s' has no file\n", id);
