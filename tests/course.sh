@@ -203,13 +203,8 @@ echo 'id,anna' >a.csv
 refused 'a file of no lab' 'there are no answers in the file'
 exits 2 'a file of another student' "$ULP" course check --id bob right.csv
 says "the file of 'anna', not of 'bob'" err.txt 'with a sentence'
-<<<<<<< HEAD
-for words in '' 'nonsense' 'sheet' 'sheet --id a_b,,c' 'sheet --id -x' 'sheet --id a L7' 'sheet --id a L1 L2' 'check' 'check nofile.csv' \
-    'check .' 'grade' 'grade nofolder' 'grade right.csv' 'grade . L9' 'grade . L1 L2' 'grade --id a,, .' 'sheet --json --id a' 'key' 'check --almost 2 right.csv' 'sheet --id a --out nofolder'; do
-=======
 for words in '' 'nonsense' 'sheet' 'sheet --id a_b,,c' 'sheet --id -x' 'sheet --id a L7' 'sheet --id a L1 L2' 'check' 'check nofile.csv' 'check right.csv L9' 'check right.csv L1 L2' \
-    'check .' 'grade' 'grade nofolder' 'grade right.csv' 'grade . L9' 'grade . L1 L2' 'grade --id a .' 'sheet --json --id a' 'key' 'check --almost 2 right.csv' 'sheet --id a --out nofolder'; do
->>>>>>> 4e3a6b5 (The course: no page shows the numbers of a question, which a test checks; hints that are true; ulp course check FILE LAB)
+    'check .' 'grade' 'grade nofolder' 'grade right.csv' 'grade . L9' 'grade . L1 L2' 'grade --id a,, .' 'sheet --json --id a' 'key' 'check --almost 2 right.csv' 'sheet --id a --out nofolder'; do
     exits 2 "refused: course $words" "$ULP" course $words
     [ -s err.txt ] && [ ! -s out.txt ]
     verdict $? 'with a sentence and nothing on stdout'
