@@ -242,13 +242,13 @@ for id in anna@uni.de bob@uni.de; do
     PATH=$BIN:$PATH exits 0 "run_autograder of course/teacher.md runs ($id)" sh run_autograder
     cp autograder/results/results.json $id.json
 done
-says '"score": 14,' anna@uni.de.json 'and marks both files'
+says '"output": "6 of 7 right, 1 unreadable' anna@uni.de.json 'and marks the lab'
 says "the file of 'anna@uni.de', not of 'bob@uni.de'" bob@uni.de.json 'and refuses the file of another student'
 rm autograder/submission/*
 PATH=$BIN:$PATH exits 0 'and runs without a file' sh run_autograder
 says 'this is no file of answers' autograder/results/results.json 'and says so'
 if command -v python3 >/dev/null; then # the cell for nbgrader of course/teacher.md
-    "$ULP" course key --id anna --word autumn26 L1 | sed 's/^L1\.1,.*/L1.1,0,5/; s/^L1\.6,.*/&+1/' >autograder/anna-L1.csv
+    "$ULP" course key --id anna --word autumn26 | sed 's/^L1\.1,.*/L1.1,0,5/; s/^L1\.6,.*/&+1/' >autograder/anna.csv
     (cd autograder && PATH=$BIN:$PATH python3 - "$root/course/teacher.md") >out.txt <<'END'
 import ast, re, sys
 cell = ast.parse(re.search(r"```python\n(.*?)```", open(sys.argv[1], encoding="utf-8").read(), re.S)[1])
