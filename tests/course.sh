@@ -375,7 +375,7 @@ verdict $? 'has the name of the lab'
 for page in "$root"/course/README.md "$root"/course/L?.md; do
     name=$(basename "$page" .md)
     # a program that trains lists its grid, which checks its options and takes no time
-    sed -n '/^```sh/,/^```/p' "$page" | sed '/^```/d; /^PATH=/d; s/^\(gradient_underflow\|loss_scaling\|recipe\|quantized_inference\) .*--out .*/& --list/
+    sed -n '/^```sh/,/^```/p' "$page" | sed '/^```/d; /^PATH=/d; s/^\(gradient_underflow\|loss_scaling\|recipe\|quantized_inference\) .*--out [a-z.]*/& --list/; / --list/s/ | grep .*//
         s/^ulp course check.*/& || [ $? -eq 1 ]/; s/^ulp course sheet --id anna --out \. L0/rm -f anna-L0.csv; &/' >commands.sh
     [ -s commands.sh ] && sh -e commands.sh >out.txt 2>err.txt
     status=$?
