@@ -138,6 +138,16 @@ one anna L1.2 "$(sed -n 's/^# *L1\.2 *Round \([0-9.]*\) .*/\1/p' right.csv)" wro
 one anna L3.1 "$(cat copy.txt)" wrong 'number of the question'
 one anna L1.6 "$(($(sed -n 's/^L1\.6,//p' right.csv) / 8))" wrong 'the count still goes on'
 one anna L3.2 2^-200 wrong 'a larger power of two does, too'
+one anna L0.2 '-13/8*2^6' right .
+one anna L0.2 -104.5 almost 'last bits of the code'
+one anna L0.4 3.8e-6 almost 'write all digits'
+one anna L1.7 27 wrong 'the number of a term'
+one anna L4.1 8 wrong 'This is the exponent'
+one anna L4.3 225*2^-34 almost 'rounding to a multiple of 2^-24'
+one anna L5.6 4.0000019073486328 almost 'write all digits'
+one anna L5.7 511.9375 wrong 'toward zero, also below zero'
+one anna L6.2 7.9375 wrong 'the other end of the range'
+one anna L6.2 -7.9375 almost 'ends of the range differ in size'
 one anna L1.5 0.07 wrong 'no power of two'
 one anna L4.2 55154 wrong 'no power of two'
 one anna L4.7 'The accumulator' '\(right\|wrong\)' .

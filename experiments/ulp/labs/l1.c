@@ -90,7 +90,7 @@ static void ask_least_change(course_sheet *s) {
 
 static ulp_format draw_small(course_sheet *s) {
     char name[ULP_NAME_MAX];
-    snprintf(name, sizeof name, "e5m%u", 4 + course_draw(s, 5));
+    snprintf(name, sizeof name, "e%um%u", 5 + course_draw(s, 3), 4 + course_draw(s, 5));
     return course_format(name);
 }
 

@@ -20,7 +20,7 @@ static void ask_gradient(course_sheet *s) {
                                            text);
     course_tempting(q, x, "This is the number of the question. Is it a number of binary16?");
     course_other_modes(q, x, &f, ULP_RNE);
-    q->hint = "The smallest positive number of binary16 is 2^-24, and it is the spacing there, too.";
+    q->hint = "Divide by the spacing of the subnormal numbers, round to a whole number, and multiply by the spacing.";
 }
 
 static void ask_largest_lost(course_sheet *s) {

@@ -42,7 +42,7 @@ static void ask_largest_scale(course_sheet *s) {
     course_almost(q, 2 * scale, "With this scale the gradient overflows.");
     course_almost(q, scale / 2, "With this scale the gradient does not overflow. Is this scale the largest?");
     course_sides(q, "A larger scale is possible, too.", "With this scale the gradient overflows.");
-    q->hint = "The largest number of binary16 is 65504, just below 2^16.";
+    q->hint = "The largest number of binary16 is 65504. Which multiples of the gradient are not above it?";
 }
 
 static void ask_scaled(course_sheet *s) {

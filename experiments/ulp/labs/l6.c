@@ -57,7 +57,7 @@ static void ask_fp8(course_sheet *s) {
                           x);
     course_tempting(q, x, "This is the number of the question. Is it a number of e4m3?");
     course_other_modes(q, x, &f, ULP_RNE);
-    q->hint = "From 256 to 448 the spacing is 32, and from 128 to 256 it is 16.";
+    q->hint = "From 2^e to 2^(e+1) the spacing of e4m3 is 2^(e-3).";
 }
 
 static void ask_nearer(course_sheet *s) {
@@ -137,7 +137,7 @@ static void ask_block(course_sheet *s) {
 }
 
 static void ask_size(course_sheet *s) {
-    const unsigned size = 8u << course_draw(s, 4), bits = 4 + 2 * course_draw(s, 3);
+    const unsigned size = 8u << course_draw(s, 5), bits = 3 + course_draw(s, 6);
     course_question *q =
         course_ask_number(s, bits + 8.0 / size, NULL,
                           "Blocks of %u numbers of %u bits share a scale of 8 bits. How many bits does one "
