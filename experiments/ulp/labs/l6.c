@@ -11,9 +11,10 @@ static double wrapped(double x, const ulp_format *f) {
 
 static void ask_fixed(course_sheet *s) {
     const ulp_format f = course_format("q4.4");
-    double x;
-    do x = ((int)course_draw(s, 1400) - 700) / 100.0;
-    while (x == 5.3); /* the example of the page */
+    int hundredths;
+    do hundredths = (int)course_draw(s, 1400) - 700;
+    while (hundredths % 10 == 0); /* the page has numbers with one decimal */
+    const double x = hundredths / 100.0;
     course_question *q =
         course_ask_number(s, course_round(x, &f, ULP_RNE), &f,
                           "q4.4 has 8 bits in two's complement, 4 of them behind the point. Round %.2f to "
