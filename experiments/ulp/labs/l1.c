@@ -73,7 +73,7 @@ static void ask_least_change(course_sheet *s) {
     const ulp_format f = course_format("binary16");
     double x;
     do x = ulp_scale(1024 + course_draw(s, 1023), -(int)course_draw(s, 4));
-    while (x == 513); /* on the page */
+    while (x == 512 || x == 513); /* on the page */
     const double spacing = ulp_spacing(x, &f);
     double least = spacing;
     while (course_add(x, least / 2, &f, ULP_RNE) != x) least /= 2;
