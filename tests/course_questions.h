@@ -289,7 +289,7 @@ static void four_products(double *x, const char *text) {
 }
 static double machine(const char *text) {
     double x[4];
-    int bits;
+    int bits = 0;
     const char *at = strstr(text, "keeps F = ");
     if (!at || sscanf(at, "keeps F = %d bits. It", &bits) != 1) fail_msg("no F: %s", text);
     four_products(x, text);
