@@ -103,6 +103,11 @@ answer 1+ unreadable 'is no number' 2
 answer 1+-2 unreadable 'is no number' 2
 answer --5 unreadable 'is no number' 2
 
+# the key of L0.6 of anna is 4096: no digit of a whole number may be left out
+"$ULP" course key --id anna L0 | sed 's/^L0\.6,4096$/L0.6,4100/' >a.csv
+exits 1 'a whole number with fewer digits' "$ULP" course check a.csv
+says '^  L0\.6  *wrong' out.txt 'is wrong'
+
 # a file with answers to one lab: one line for each of the others, and one lab alone
 { "$ULP" course key --id zoe L0; "$ULP" course sheet --id zoe | sed '1,/^L0\.8/d' | sed 's/^L1\.3,/&x/'; } >a.csv
 exits 2 'a file with one lab' "$ULP" course check a.csv

@@ -25,12 +25,14 @@ static int rounds_to_key(const course_question *q, double x) {
 }
 
 /* Whether x is the key with fewer decimal digits, two or more: rounded to them, or cut off. A number of the format is
- * an answer of its own. */
+ * an answer of its own, and of whole numbers nobody leaves out digits. */
 static int is_cut_short(const course_question *q, double x) {
     enum { MOST = 17 };
     char own[64], digits[1200], cut[64];
     int n = 1; /* decimals behind the first digit of x */
-    if (x - x != 0 || (q->has_format && course_round(x, &q->format, ULP_RNE) == x)) return 0;
+    if (x - x != 0 || (x == floor(x) && q->key == floor(q->key)) ||
+        (q->has_format && course_round(x, &q->format, ULP_RNE) == x))
+        return 0;
     while (snprintf(own, sizeof own, "%.*e", n, x), strtod(own, NULL) != x && n < MOST) n++;
     snprintf(digits, sizeof digits, "%.1100e", q->key);
     const size_t first = strcspn(digits, ".") + 1;
