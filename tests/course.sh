@@ -150,6 +150,30 @@ one anna L1.7 27 wrong 'the number of a term'
 one anna L4.1 8 wrong 'This is the exponent'
 one anna L4.3 225*2^-34 almost 'rounding to a multiple of 2^-24'
 one anna L5.6 4.0000019073486328 almost 'write all digits'
+for text in 'The Master Weights' weights 'loss scale' 'accumulator in binary32'; do
+    one anna L4.7 "$text" '\(right\|wrong\)' .
+done
+one anna L4.7 'master scale' unreadable 'is not one of the words'
+one anna L4.7 'not master' unreadable 'is not one of the words'
+one anna L3.7 'a normal number' '\(right\|wrong\)' .
+one anna L6.8 '7.125 bits' right .
+one anna L6.8 '7.125 bytes' unreadable 'is no number'
+one anna L5.1 2^-20 almost 'There are two small terms'
+one anna L5.1 3*2^-21 wrong 'Cut each small term first'
+one anna L5.1 3*2^-20 wrong 'the exact sum'
+one carla L5.2 2^-18 almost 'There are two small terms'
+one carla L5.2 3*2^-19 wrong 'Cut each small term first'
+one carla L5.2 -17 wrong 'This is the exponent of'
+one carla L5.7 128.45 almost 'write all digits'
+one carla L5.7 128.5 wrong .
+one carla L6.2 7.875 almost 'Which is the end of the range'
+one anna L6.3 5.125 almost 'is 16, not 15\.9375'
+one carla L6.3 -2.4375 almost 'is 16, not 15\.9375'
+one carla L6.3 -2.5625 almost 'Nothing is rounded here'
+one carla L6.4 480 wrong 'beyond the range'
+one carla L6.4 512 wrong 'beyond the range'
+one carla L6.4 inf wrong 'has no infinity'
+one carla L6.4 nan wrong 'the spacing of e4m3'
 one anna L5.7 32-2^-8 wrong 'toward zero, also below zero'
 one anna L6.2 7.9375 wrong 'the other end of the range'
 one anna L6.2 -7.9375 almost 'ends of the range differ in size'

@@ -66,7 +66,6 @@ static const question table[] = {
     {"L5.5", truncated, UP, "binary32", NULL},
     {"L5.6", nearest, UP, "binary32", NULL},
     {"L5.7", short_sum, NONE, NULL, NULL},
-    {"L5.8", short_sum, NONE, NULL, NULL},
     {"L6.1", fixed, UP, "q4.4", NULL},
     {"L6.2", beyond, UP, "q4.4", NULL},
     {"L6.3", beyond, UP, "q4.4", NULL},

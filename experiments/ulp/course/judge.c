@@ -30,8 +30,8 @@ static int is_cut_short(const course_question *q, double x) {
     enum { MOST = 17 };
     char own[64], digits[1200], cut[64];
     int n = 1; /* decimals behind the first digit of x */
-    if (x - x != 0 || (x == floor(x) && q->key == floor(q->key)) ||
-        (q->has_format && course_round(x, &q->format, ULP_RNE) == x))
+    if (x - x != 0 || (q->nearness > 0 && fabs(x - q->key) >= q->nearness) ||
+        (x == floor(x) && q->key == floor(q->key)) || (q->has_format && course_round(x, &q->format, ULP_RNE) == x))
         return 0;
     while (snprintf(own, sizeof own, "%.*e", n, x), strtod(own, NULL) != x && n < MOST) n++;
     snprintf(digits, sizeof digits, "%.1100e", q->key);
@@ -42,11 +42,19 @@ static int is_cut_short(const course_question *q, double x) {
     return strtod(cut, NULL) == x || fabs(x - q->key) <= 0.5000001 * pow(10, atoi(exponent + 1) - n);
 }
 
-/* Whether the key is a power of two, and x its exponent. */
+/* Whether the magnitude of the key is a power of two and x its exponent. Where the question asks for any number, x can
+ * be an answer of its own, but not if the key is small and x is far from it. */
 static int is_exponent(const course_question *q, double x) {
     int e;
     frexp(q->key, &e);
-    return q->is_power && x == e - 1;
+    return x == e - 1 && (q->is_power || (is_power_of_two(q->key) && fabs(q->key) <= 0x1p-5));
+}
+
+/* The hint to an answer beyond the range of the format of the key; NULL for another answer. */
+static const char *hint_beyond(const course_question *q, double x) {
+    if (!q->has_format || (isinf(x) && q->format.has_inf)) return NULL;
+    if (isinf(x)) return "The format has no infinity.";
+    return x > q->format.max || x < q->format.lowest ? "This is beyond the range of the format." : NULL;
 }
 
 static course_verdict judge_value(const course_question *q, double x, course_reading reading, ulp_text *note) {
@@ -58,7 +66,9 @@ static course_verdict judge_value(const course_question *q, double x, course_rea
     if (near < q->near + q->near_count) {
         verdict = near->verdict;
         hint = near->hint;
-    } else if (is_exponent(q, x)) hint = "This is the exponent. The question asks for the power of two.";
+    } else if (is_exponent(q, x))
+        hint = q->is_power ? "This is the exponent. The question asks for the power of two."
+                           : "This is the exponent of a power of two. The question asks for the number itself.";
     else if (x == 0 && q->key == 0) {
         verdict = COURSE_ALMOST;
         hint = "The value is right. Look at the sign of the zero.";
@@ -68,7 +78,8 @@ static course_verdict judge_value(const course_question *q, double x, course_rea
     } else if (q->has_format && rounds_to_key(q, x)) {
         verdict = COURSE_ALMOST;
         hint = "This is near, but it is no number of the format. Give the number of the format exactly.";
-    } else if (q->has_format && (x == ulp_next_up(q->key, &q->format) || x == ulp_next_down(q->key, &q->format))) {
+    } else if (hint_beyond(q, x)) hint = hint_beyond(q, x);
+    else if (q->has_format && (x == ulp_next_up(q->key, &q->format) || x == ulp_next_down(q->key, &q->format))) {
         verdict = COURSE_ALMOST;
         hint = "This is one unit in the last place away. Look at the rounding once more.";
     } else if (x == -q->key) hint = "Look at the sign.";
@@ -134,18 +145,64 @@ static const char *skip_article(const char *answer) {
     return answer;
 }
 
-static course_verdict judge_choice(const course_question *q, const char *answer, ulp_text *note) {
+/* The index of the word of a choice that an answer of one word is; -1 if there is none. */
+static int find_word(const course_question *q, const char *answer) {
     const char *word = q->words;
     for (int i = 0; *word; i++) {
         const size_t length = strcspn(word, " ");
-        if (is_word(skip_article(answer), word, length)) {
-            if (i != q->right) ulp_text_print(note, "%s", q->hint);
-            return i == q->right ? COURSE_RIGHT : COURSE_WRONG;
-        }
+        if (is_word(answer, word, length)) return i;
         word += length + (word[length] == ' ');
     }
-    ulp_text_print(note, "'%s' is not one of the words of the question: %s", answer, q->words);
-    return COURSE_UNREADABLE;
+    return q->also && strcasecmp(answer, q->also) == 0 ? 0 : -1;
+}
+
+/* Whether a text has a word of `length` letters, in upper or lower case. */
+static int has_word(const char *text, const char *word, size_t length) {
+    static const char *const ends = " ,.:;?()";
+    for (text += strspn(text, ends); *text; text += strspn(text, ends)) {
+        const size_t n = strcspn(text, ends);
+        if (n == length && strncasecmp(text, word, n) == 0) return 1;
+        text += n;
+    }
+    return 0;
+}
+
+/* The index of the word of a choice in an answer of which all other words are in the question, as in "normal number";
+ * -1 if there is none, or more than one. */
+static int find_choice(const course_question *q, const char *answer) {
+    char word[64];
+    int found = find_word(q, answer);
+    if (found >= 0) return found;
+    for (answer += strspn(answer, " "); *answer; answer += strspn(answer, " ")) {
+        const size_t length = strcspn(answer, " ");
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : 0), answer);
+        const int i = find_word(q, word);
+        if (i < 0 ? !has_word(ulp_text_of(&q->text), answer, length) : found >= 0 && found != i) return -1;
+        found = i < 0 ? found : i;
+        answer += length;
+    }
+    return found;
+}
+
+static course_verdict judge_choice(const course_question *q, const char *answer, ulp_text *note) {
+    const int i = find_choice(q, skip_article(answer));
+    if (i < 0) ulp_text_print(note, "'%s' is not one of the words of the question: %s", answer, q->words);
+    else if (i != q->right) ulp_text_print(note, "%s", q->hint);
+    return i < 0 ? COURSE_UNREADABLE : i == q->right ? COURSE_RIGHT : COURSE_WRONG;
+}
+
+/* Read the number of an answer, without the unit behind the number. */
+static course_reading read_number(double *value, const course_question *q, const char *answer, ulp_text *note) {
+    ulp_text number = {0};
+    const size_t length = strlen(answer), unit = q->unit ? strlen(q->unit) : 0;
+    const size_t end =
+        unit && length > unit && answer[length - unit - 1] == ' ' && strcasecmp(answer + length - unit, q->unit) == 0
+            ? length - unit - 1
+            : length;
+    ulp_text_add(&number, answer, end);
+    const course_reading reading = course_read_number(value, ulp_text_of(&number), note);
+    ulp_text_free(&number);
+    return reading;
 }
 
 course_verdict course_judge(const course_question *question, const char *answer, ulp_text *note) {
@@ -159,6 +216,6 @@ course_verdict course_judge(const course_question *question, const char *answer,
     case COURSE_CHOICE: return judge_choice(question, answer, note);
     case COURSE_NUMBER: break;
     }
-    const course_reading reading = course_read_number(&value, answer, note);
+    const course_reading reading = read_number(&value, question, answer, note);
     return reading == COURSE_NO_NUMBER ? COURSE_UNREADABLE : judge_value(question, value, reading, note);
 }

@@ -63,12 +63,14 @@ static void ask_counts(course_sheet *s) {
         subnormal += y != 0 && y < f.min_normal;
         below += x < f.min_positive;
     }
+    const int has_tie = contains(drawn, GRADIENTS, f.min_positive / 2);
     course_question *q = course_ask_number(s, zeros, NULL, "How many of these gradients become zero in binary16: %s?",
                                            ulp_text_of(&list));
     course_almost(q, below, "Some numbers below the smallest number of the format are rounded up to it.");
-    course_almost(q, zeros + 1,
-                  "One of them is counted that should not be. Look at ties and at the numbers near 2^-24.");
-    course_almost(q, zeros - 1, "One of them is missing. Look at ties.");
+    course_almost(q, zeros + 1, "One of them is counted that should not be. Compare each with 2^-25.");
+    course_almost(q, zeros - 1,
+                  has_tie ? "One of them is missing. Look at the tie."
+                          : "One of them is missing. Compare each with 2^-25.");
     q->hint = "Compare each of them with 2^-25.";
     q = course_ask_number(s, subnormal, NULL,
                           "How many of these gradients become a subnormal number of binary16 that is not zero: %s?",
@@ -90,6 +92,7 @@ static void ask_bits(course_sheet *s) {
                           "How many significant bits does a number of binary16 have whose leading 1 bit has "
                           "the weight 2^%d? (A normal number has 11.)",
                           e);
+    q->unit = "bits";
     course_almost(q, e - f.qmin, "Count the leading 1, too.");
     course_almost(q, e - f.qmin + 2, "The last bit has the weight 2^-24.");
     course_tempting(q, f.prec, "A normal number has this many bits. The number of the question is subnormal.");

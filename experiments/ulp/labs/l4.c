@@ -142,6 +142,7 @@ static void ask_cause(course_sheet *s) {
                           "%s Which part of the recipe is missing: the master weights in binary32, the "
                           "loss scale, or the accumulator in binary32? (master, scale or accumulator)",
                           symptoms[i].what);
+    q->also = "weights";
     q->hint = "Ask where the loss happens: when a gradient is stored, when a weight is updated, or inside a sum.";
 }
 

@@ -37,7 +37,8 @@ static void ask_cut(course_sheet *s) {
                                                course_show(small).text, course_show(small).text);
         course_tempting(q, 2 * small, "This is the exact sum. Is a part of the small terms below the cut?");
         course_tempting(q, 0, "The small terms are not wholly below the cut.");
-        course_almost(q, small, "There are two small terms.");
+        course_almost(q, q->key / 2, "There are two small terms.");
+        course_tempting(q, small, "Cut each small term first. And there are two of them.");
         q->hint = "The cut is at 2^(E-F). Cut each small term there, and then add.";
     }
     const int F = below + (units == 3); /* the last bit of a small term is 2^(E-F) */
@@ -80,8 +81,6 @@ static void ask_truncated(course_sheet *s) {
 /* One large and 31 small products in one step of 32 products of e4m3. The small ones have bits below the cut of the
  * h100. */
 static void ask_short_accumulator(course_sheet *s) {
-    static const char *const names[] = {"h100-e4m3", "b200-e4m3"};
-    static const int kept[] = {13, 25};
     static const int exponents[] = {5, 7, 8, 9, 10}; /* the page has 2^6 */
     const int large = exponents[course_draw(s, 5)], units = 1 + 2 * (int)course_draw(s, 2);
     const double small = ulp_scale(units, large - 14 - (int)course_draw(s, 2)), top = ulp_scale(1, large);
@@ -89,22 +88,20 @@ static void ask_short_accumulator(course_sheet *s) {
     for (int k = 0; k < TERMS_MAX; k++) a[k] = units * 0.0625, b[k] = small / a[k];
     a[0] = 4, b[0] = top / 4;
     a[1] = -a[1];
-    for (int i = 0; i < 2; i++) {
-        course_question *q = course_ask_number(
-            s, sum_on(names[i], 0, a, b, TERMS_MAX), NULL,
-            "The model of the %s adds 32 products in one step with F = %d and rounds the sum toward zero to %d bits "
-            "behind the leading one. The products are 2^%d, once -%s, and thirty times %s; c = 0. What is the result?",
-            names[i], kept[i], i ? 23 : 13, large, course_show(small).text, course_show(small).text);
-        course_tempting(q, top + 29 * small, "This is the exact sum. Where is the cut?");
-        course_tempting(q, top + 30 * small, "One of the small products is negative.");
-        course_tempting(q, top + 31 * small, "One of the small products is negative.");
-        course_tempting(q, top, "The small products are not wholly below the cut.");
-        const double unit = ulp_scale(1, large - kept[i]), cut = small / unit - fmod(small / unit, 1);
-        if (cut * unit != small)
-            course_tempting(q, top + (29 * cut - 1) * unit, "Bits are cut off toward zero, also below zero.");
-        q->hint =
-            "Cut each product at 2^(E-F). Then count: one of the small products is negative, thirty are positive.";
-    }
+    const double unit = ulp_scale(1, large - 13), cut = small / unit - fmod(small / unit, 1);
+    course_question *q = course_ask_number(
+        s, sum_on("h100-e4m3", 0, a, b, TERMS_MAX), NULL,
+        "The model of the h100-e4m3 adds 32 products in one step with F = 13 and rounds the sum toward zero to 13 bits "
+        "behind the leading one. The products are 2^%d, once -%s, and thirty times %s; c = 0. What is the result?",
+        large, course_show(small).text, course_show(small).text);
+    q->nearness = unit;
+    course_tempting(q, top + 29 * small, "This is the exact sum. Where is the cut?");
+    course_tempting(q, top + 30 * small, "One of the small products is negative.");
+    course_tempting(q, top + 31 * small, "One of the small products is negative.");
+    course_tempting(q, top, "The small products are not wholly below the cut.");
+    if (cut * unit != small)
+        course_tempting(q, top + (29 * cut - 1) * unit, "Bits are cut off toward zero, also below zero.");
+    q->hint = "Cut each product at 2^(E-F). Then count: one of the small products is negative, thirty are positive.";
 }
 
 static void ask(course_sheet *s) {

@@ -32,17 +32,22 @@ static void ask_overflow(course_sheet *s) {
     if (negative) a = -a, b = -b;
     const double end = negative ? f.lowest : f.max;
     const char *text = "What is %s + %s in q4.4 (from -8 to 7.9375) where results beyond the range %s?";
-    course_question *q = course_ask_number(s, course_add(a, b, &f, ULP_RNE), &f, text, course_show(a).text,
+    course_question *q = course_ask_number(s, course_add(a, b, &f, ULP_RNE), NULL, text, course_show(a).text,
                                            course_show(b).text, "become the nearest end of the range (saturation)");
     course_tempting(q, a + b, "This is beyond the range.");
     course_tempting(q, wrapped(a + b, &f), "This wraps around. Saturation stays at the end.");
     course_tempting(q, negative ? f.max : f.lowest, "This is the other end of the range.");
     course_almost(q, negative ? -f.max : -f.lowest, "The two ends of the range differ in size.");
+    for (int i = -1; i < 2; i += 2)
+        course_almost(q, end + i / 16.0, "Nothing is rounded here. Which is the end of the range?");
     q->hint = "Is the exact sum in the range? The question says what becomes of a result beyond the range.";
-    q = course_ask_number(s, wrapped(a + b, &f), &f, text, course_show(a).text, course_show(b).text,
+    q = course_ask_number(s, wrapped(a + b, &f), NULL, text, course_show(a).text, course_show(b).text,
                           "wrap around (modulo 16)");
     course_tempting(q, a + b, "This is beyond the range.");
     course_tempting(q, end, "This saturates. Wrapping around adds or subtracts the length of the range.");
+    course_almost(q, q->key + (negative ? -1 : 1) / 16.0,
+                  "The length of the range is 16, not 15.9375: the spacing counts, too.");
+    course_almost(q, q->key - (negative ? -1 : 1) / 16.0, "Nothing is rounded here. Add the two numbers once more.");
     q->hint = "Add or subtract 16 until the number is in the range.";
 }
 
@@ -144,6 +149,7 @@ static void ask_size(course_sheet *s) {
                           "Blocks of %u numbers of %u bits share a scale of 8 bits. How many bits does one "
                           "number take, its part of the scale included?",
                           size, bits);
+    q->unit = "bits";
     course_tempting(q, bits, "The scale takes bits, too.");
     course_tempting(q, bits + 8, "The numbers of a block share the scale.");
     course_tempting(q, bits * size + 8, "This is the size of a whole block.");
