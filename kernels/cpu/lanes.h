@@ -8,6 +8,7 @@
 
 #include "kernels/rounding/nearest.h"
 #include "gemm.h"
+#include "philox.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -120,19 +121,52 @@ static inline int job_fits_binary32(const ulp_job *w) {
 
 enum { MOST_WORDS = 128 };
 
+/* A part of the words of lanes_words: `columns` columns of the result, whose words begin at `index`, index + step, ...
+ */
+typedef struct lane_words {
+    uint32_t *to; /* (count, LANES), the first column of the part */
+    size_t count, columns;
+    uint64_t index, step;
+} lane_words;
+
+/* Stores the words of block `number` of each column. */
+ULP_INLINE void store_block(const lane_words *part, const philox *p, size_t number) {
+    uint64_t word[4][PHILOX_BLOCKS];
+    memcpy(word, p->word, sizeof word);
+    for (size_t w = 0; w < 4; w++) {
+        if (part->step % 4 == 0) {
+            const size_t row = 4 * number + w - (size_t)(part->index % 4); /* wraps around before the first word */
+            for (size_t j = 0; row < part->count && j < PHILOX_BLOCKS; j++)
+                part->to[row * LANES + j] = (uint32_t)word[w][j];
+            continue;
+        }
+        for (size_t j = 0; j < part->columns; j++) {
+            const size_t row = 4 * number + w - (size_t)((part->index + j * part->step) % 4);
+            if (row < part->count) part->to[row * LANES + j] = (uint32_t)word[w][j];
+        }
+    }
+}
+
 /* words (count, LANES) = the words first .. first + count - 1 of each output of row i in a panel;
- * count <= MOST_WORDS. */
+ * count <= MOST_WORDS. Columns beyond the result hold any words. */
 static inline void lanes_words(uint32_t *words, const lanes *l, size_t i, size_t panel, uint64_t first, size_t count) {
-    uint32_t column[MOST_WORDS];
     const ulp_stream stream = l->job->stream;
     const size_t width = lanes_width(l, panel);
-    for (size_t j = 0; j < width; j++) {
-        const uint64_t index = stream.first + word_index(l->job, i, panel * LANES + j) + first;
-        ULP_CPU(ulp_words)(column, count, stream.seed, stream.stream, index);
-        for (size_t k = 0; k < count; k++) words[k * LANES + j] = column[k];
+    const uint64_t step = ulp_datapath_words(l->job->datapath, l->job->s.k);
+    const uint64_t index = stream.first + word_index(l->job, i, panel * LANES) + first;
+    memset(words, 0, count * LANES * sizeof *words);
+    for (size_t j = 0; j < width; j += PHILOX_BLOCKS) {
+        const size_t columns = width - j < PHILOX_BLOCKS ? width - j : PHILOX_BLOCKS;
+        const lane_words part = {words + j, count, columns, index + j * step, step};
+        vwide block[PHILOX_GROUP];
+        philox_blocks_of(block, part.index, step);
+        for (size_t number = 0; 4 * number < count + 3; number++) {
+            philox p;
+            philox_blocks(&p, block, stream.seed, stream.stream);
+            store_block(&part, &p, number);
+            philox_advance(block, 1);
+        }
     }
-    for (size_t k = 0; k < count; k++)
-        for (size_t j = width; j < LANES; j++) words[k * LANES + j] = 0;
 }
 
 /* ---- mode rne ---- */

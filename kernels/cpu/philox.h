@@ -1,0 +1,94 @@
+/* philox.h - random words of many blocks at a time: Philox4x32-10 with one block in each 64-bit lane of vectors.
+ *
+ * The words are those of ulp_random_block (formats/rng.h). A round multiplies two of the four 32-bit numbers of a
+ * block. A lane of 64 bits holds one number in its lower half, and the instruction that multiplies lower halves gives
+ * the whole product: no lane is crossed, and what an upper half holds has no effect.
+ */
+#ifndef ULP_CPU_PHILOX_H
+#define ULP_CPU_PHILOX_H
+
+#include <string.h>
+
+#include "cpu.h"
+#include "formats/rng.h"
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__)
+enum { PHILOX_BYTES = 64, PHILOX_GROUP = 4 };
+#elif defined(__AVX2__)
+enum { PHILOX_BYTES = 32, PHILOX_GROUP = 2 };
+#else
+enum { PHILOX_BYTES = 16, PHILOX_GROUP = 2 };
+#endif
+
+/* The blocks of a vector, and of a group of vectors whose rounds are interleaved. */
+enum { PHILOX_LANES = PHILOX_BYTES / 8, PHILOX_BLOCKS = PHILOX_LANES * PHILOX_GROUP };
+
+typedef uint64_t vwide __attribute__((vector_size(PHILOX_BYTES)));
+
+ULP_INLINE vwide wide_all(uint64_t x) { return (vwide){0} + x; }
+
+/* The products of the lower halves of the lanes with a number. */
+ULP_INLINE vwide wide_product(vwide a, uint32_t by) {
+#if defined(__AVX512F__)
+    return (vwide)_mm512_mul_epu32((__m512i)a, (__m512i)wide_all(by));
+#elif defined(__AVX2__)
+    return (vwide)_mm256_mul_epu32((__m256i)a, (__m256i)wide_all(by));
+#elif defined(__SSE2__)
+    return (vwide)_mm_mul_epu32((__m128i)a, (__m128i)wide_all(by));
+#else
+    return (a & 0xffffffffu) * wide_all(by);
+#endif
+}
+
+/* Word w of the block of lane i of vector g is the lower half of word[w][g][i]. */
+typedef struct philox {
+    vwide word[4][PHILOX_GROUP];
+} philox;
+
+/* The words of the blocks with the numbers `block`. */
+ULP_INLINE void philox_blocks(philox *p, const vwide block[PHILOX_GROUP], uint64_t seed, uint64_t stream) {
+    vwide c0[PHILOX_GROUP], c1[PHILOX_GROUP], c2[PHILOX_GROUP], c3[PHILOX_GROUP];
+    vwide key0 = wide_all(seed), key1 = wide_all(seed >> 32);
+    for (int g = 0; g < PHILOX_GROUP; g++) {
+        c0[g] = block[g];
+        c1[g] = block[g] >> 32;
+        c2[g] = wide_all(stream);
+        c3[g] = wide_all(stream >> 32);
+    }
+    for (int round = 0; round < 10; round++) {
+        for (int g = 0; g < PHILOX_GROUP; g++) {
+            const vwide a = wide_product(c0[g], PHILOX_M4x32_0), b = wide_product(c2[g], PHILOX_M4x32_1);
+            c0[g] = (b >> 32) ^ (c1[g] ^ key0);
+            c2[g] = (a >> 32) ^ (c3[g] ^ key1);
+            c1[g] = b;
+            c3[g] = a;
+        }
+        key0 += wide_all(PHILOX_W32_0);
+        key1 += wide_all(PHILOX_W32_1);
+    }
+    for (int g = 0; g < PHILOX_GROUP; g++) {
+        p->word[0][g] = c0[g];
+        p->word[1][g] = c1[g];
+        p->word[2][g] = c2[g];
+        p->word[3][g] = c3[g];
+    }
+}
+
+/* Adds to the numbers of a group of blocks. They are a quarter of a 64-bit index and return to 0 with it. */
+ULP_INLINE void philox_advance(vwide block[PHILOX_GROUP], uint64_t by) {
+    for (int g = 0; g < PHILOX_GROUP; g++) block[g] = (block[g] + by) & (~(uint64_t)0 >> 2);
+}
+
+/* The blocks of the elements index, index + step, index + 2 step, ...; their places in the blocks are index + i step
+ * modulo 4. */
+ULP_INLINE void philox_blocks_of(vwide block[PHILOX_GROUP], uint64_t index, uint64_t step) {
+    uint64_t number[PHILOX_BLOCKS];
+    for (uint64_t i = 0; i < PHILOX_BLOCKS; i++) number[i] = (index + i * step) / 4;
+    memcpy(block, number, sizeof number);
+}
+
+#endif
