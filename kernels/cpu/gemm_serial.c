@@ -2,7 +2,8 @@
  *
  * Three methods give equal bits. In mode rne the addition of an anchor rounds (kernels/rounding/nearest.h). The sum is
  * first formed by one binary64 fma where a proof shows that the rounding of the fma changes no result, else as the
- * exact sum folded to odd. In the other modes kernels/rounding/core.h rounds the exact sum folded to odd.
+ * exact sum folded to odd. In the other modes kernels/rounding/core.h rounds the exact sum folded to odd: first without
+ * overflow, and once more with it where a value was out of range.
  */
 #include "lanes.h"
 
@@ -10,17 +11,55 @@ ULP_INLINE void serial_run(double *restrict acc, double a, const double *restric
                            const uint32_t *restrict words, uint32_t mode) {
     const ulp_core c = *core;
     for (size_t j = 0; j < LANES; j++)
-        acc[j] = ulp_core_round64(ulp_odd_sum(a * b[j], acc[j], mode), &c, mode, words == NULL ? 0u : words[j]);
+        acc[j] = ulp_core_round64(ulp_odd_sum(a * b[j], acc[j], mode), &c, mode,
+                                  ulp_mode_is_stochastic(mode) ? words[j] : 0u);
 }
 
 static void serial_step(double *acc, double a, const double *b, const ulp_core *core, const uint32_t *words) {
     switch (core->mode) {
 #define CASE(id, name, meaning, stochastic, inward)                                                                    \
-    case id: serial_run(acc, a, b, core, ulp_mode_is_stochastic(id) ? words : NULL, id); break;
+    case id: serial_run(acc, a, b, core, words, id); break;
         ULP_MODES(CASE)
 #undef CASE
     default: break;
     }
+}
+
+/* Adds a product to sums without overflow. The sign bit of the result is set if a value was out of range, infinite or
+ * NaN. */
+ULP_INLINE uint64_t watched_run(double *restrict acc, double a, const double *restrict b, const ulp_core *core,
+                                const uint32_t *restrict words, uint32_t mode) {
+    const ulp_core c = *core;
+    uint64_t beyond = 0;
+    for (size_t j = 0; j < LANES; j++)
+        acc[j] = ulp_core_watched64(ulp_odd_sum(a * b[j], acc[j], mode), &c, mode,
+                                    ulp_mode_is_stochastic(mode) ? words[j] : 0u, &beyond);
+    return beyond;
+}
+
+static uint64_t watched_step(double *acc, double a, const double *b, const ulp_core *core, const uint32_t *words) {
+    switch (core->mode) {
+#define CASE(id, name, meaning, stochastic, inward)                                                                    \
+    case id: return watched_run(acc, a, b, core, words, id);
+        ULP_MODES(CASE)
+#undef CASE
+    default: return ~(uint64_t)0;
+    }
+}
+
+/* Adds products to sums: without overflow, and once more with it if a value was out of range. words (k, LANES) in the
+ * stochastic modes */
+static void serial_products(double *sums, const lanes_products *of, const ulp_core *core, const uint32_t *words) {
+    double before[LANES];
+    uint64_t beyond = 0;
+    memcpy(before, sums, sizeof before);
+    if (core->watched) {
+        for (size_t k = 0; k < of->k; k++)
+            beyond |= watched_step(sums, of->a[k], of->b + k * LANES, core, words + k * LANES);
+        if (beyond >> 63 == 0) return;
+        memcpy(sums, before, sizeof before);
+    }
+    for (size_t k = 0; k < of->k; k++) serial_step(sums, of->a[k], of->b + k * LANES, core, words + k * LANES);
 }
 
 /* ---- rne ---- */
@@ -105,10 +144,10 @@ static void add_products(const work *w, double *acc, const lanes_products *of, s
     }
     const int stochastic = ulp_mode_is_stochastic(w->core.mode);
     uint32_t words[STEPS * LANES];
-    for (size_t k = 0; k < of->k; k++) {
-        const size_t step = k % STEPS, left = of->k - k < STEPS ? of->k - k : STEPS;
-        if (stochastic && step == 0) lanes_words(words, &w->l, i, panel, first + k, left);
-        serial_step(acc, of->a[k], of->b + k * LANES, &w->core, words + step * LANES);
+    for (size_t k = 0, end; k < of->k; k = end) {
+        end = of->k - k < STEPS ? of->k : k + STEPS;
+        if (stochastic) lanes_words(words, &w->l, i, panel, first + k, end - k);
+        serial_products(acc, &(lanes_products){of->a + k, of->b + k * LANES, end - k}, &w->core, words);
     }
 }
 

@@ -37,13 +37,18 @@ static void exact_piece(double *z, const work *w, size_t at, size_t n) {
 ULP_INLINE void round_run(float *y, const double *z, size_t n, const ulp_core *core, const uint32_t *words,
                           uint32_t mode) {
     const ulp_core c = *core;
-    for (size_t i = 0; i < n; i++) y[i] = (float)ulp_core_round64(z[i], &c, mode, words == NULL ? 0u : words[i]);
+    uint64_t beyond = 0;
+    for (size_t i = 0; i < n && c.watched; i++)
+        y[i] = (float)ulp_core_watched64(z[i], &c, mode, ulp_mode_is_stochastic(mode) ? words[i] : 0u, &beyond);
+    if (c.watched && beyond >> 63 == 0) return;
+    for (size_t i = 0; i < n; i++)
+        y[i] = (float)ulp_core_round64(z[i], &c, mode, ulp_mode_is_stochastic(mode) ? words[i] : 0u);
 }
 
 static void round_piece(float *y, const double *z, size_t n, const ulp_core *core, const uint32_t *words) {
     switch (core->mode) {
 #define CASE(id, name, meaning, stochastic, inward)                                                                    \
-    case id: round_run(y, z, n, core, ulp_mode_is_stochastic(id) ? words : NULL, id); break;
+    case id: round_run(y, z, n, core, words, id); break;
         ULP_MODES(CASE)
 #undef CASE
     default: break;

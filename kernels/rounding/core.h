@@ -10,7 +10,8 @@
  *   - ULP_SHAPE_NARROW: deterministic modes where the quantum is a normal number. The processor's addition
  *     |x| + 2^k rounds to nearest even, and the exact error gives the other modes.
  *   - ULP_SHAPE_ANY: all other cases, with shifts by a count of each element.
- * ulp_round_up decides the direction in WIDE and ANY.
+ * ulp_round_up decides the direction in WIDE and ANY. In mode sra the word is added to the lost bits, and their carry
+ * is the direction.
  *
  * ulp_core_init accepts signed formats with a zero and p >= 2 whose values and exponent range fit binary32: then the
  * parity of a code is the parity of the significand. The scalar path rounds wrap-around and dlfloat16.
@@ -33,9 +34,15 @@ typedef struct ulp_core {
     uint32_t min_normal;  /* binary32 bits of the least normal value */
     uint64_t least64;     /* as binary64 bits, for ulp_core_round64 */
     uint64_t limit64[2], overflow64[2], infinite64[2];
-    uint32_t beyond;    /* binary32 bits of 2^(emax+1), to which |x| may be clamped before rounding */
+    uint64_t within64;         /* the smaller of limit64 */
+    double normal64, beyond64; /* 2^emin and 2^(emax+1) */
+    double unit64;             /* 2^(32 - qmin): turns numbers below the quantum into 32-bit fractions of it */
+    uint32_t far;              /* 0; without subnormals 6: one binade below 2^emin loses all bits */
+    uint32_t watched;          /* whether ulp_core_watched64 serves this format and mode */
+    uint32_t beyond;           /* binary32 bits of 2^(emax+1), to which |x| may be clamped before rounding */
     uint32_t symmetric; /* 1 if -x gives the negative of the result of x and every overflow gives infinity's result */
     uint32_t mode, random_bits, shape;
+    uint32_t random; /* mask of the bits of a word that are used */
 } ulp_core;
 
 enum { ULP_SHAPE_ANY, ULP_SHAPE_WIDE, ULP_SHAPE_NARROW };
@@ -88,8 +95,15 @@ ULP_FN int ulp_core_init(ulp_core *c, const ulp_format *f, ulp_rule rule) {
     else if (f->has_subnormals && f->qmin >= -126 && f->emax + 1 + (int)c->drop <= 127 && f->emax >= f->emin &&
              ulp_narrow_knows(rule.mode))
         c->shape = ULP_SHAPE_NARROW;
+    c->within64 = c->limit64[0] < c->limit64[1] ? c->limit64[0] : c->limit64[1];
+    c->normal64 = ulp_scale(1.0, f->emin);
+    c->beyond64 = ulp_scale(1.0, f->emax + 1);
+    c->far = f->has_subnormals ? 0u : 6u;
+    c->unit64 = ulp_scale(1.0, 32 - f->qmin);
+    c->watched = rule.mode == ULP_SRA || (f->has_subnormals && f->emax >= f->emin && ulp_narrow_knows(rule.mode));
     c->mode = rule.mode;
     c->random_bits = rule.random_bits ? rule.random_bits : 32u;
+    c->random = 0xffffffffu << (32u - c->random_bits);
     return 1;
 }
 
@@ -102,8 +116,14 @@ ULP_FN int ulp_core_is_binary32(const ulp_core *c) {
 /* The three ways to round a magnitude: binary32 bits to binary32 bits, before overflow. Inf stays Inf (NARROW: Inf
  * becomes a value out of range). The result for NaN is undefined. */
 
+/* Mode sra for a magnitude that loses s bits, s < 24: the word is added to the lost bits, and their carry rounds up. */
+ULP_CORE uint32_t ulp_core_carry(uint32_t a, uint32_t s, uint32_t random) {
+    return (a + (random >> 1 >> (31u - s))) >> s << s;
+}
+
 ULP_CORE uint32_t ulp_core_wide(uint32_t u, const ulp_core *c, uint32_t mode, uint32_t word) {
     uint32_t a = u & 0x7fffffffu, d = c->drop;
+    if (mode == ULP_SRA) return ulp_core_carry(a, d, word & c->random);
     const ulp_fraction lost = {a << (31u - d) << 1, 0};
     uint32_t up = ulp_round_up(mode, a >> d & 1u, lost, u >> 31, word, c->random_bits);
     return (a >> d << d) + (up << d);
@@ -139,6 +159,13 @@ ULP_CORE uint32_t ulp_core_any(uint32_t u, const ulp_core *c, uint32_t mode, uin
     uint32_t cut = ulp_min_u32(c->drop + gap + below, 57u);         /* bits discarded */
     uint32_t left = 24u - ulp_min_u32(cut, 24u), right = ulp_max_u32(cut, 24u) - 24u; /* left or right is 0 */
     uint32_t top = m << 8;
+    uint32_t s = ulp_min_u32(cut, 23u);
+    uint32_t inside = (uint32_t)(cut < 24u); /* if not, the result is the least value or zero */
+    if (mode == ULP_SRA) {
+        uint32_t random = word & c->random, nu = top >> ulp_min_u32(right, 31u) >> (right > 31u);
+        uint32_t up = (uint32_t)((uint32_t)(nu + random) < nu);
+        return inside ? ulp_core_carry(a, s, random) : c->least & (0u - up);
+    }
     ulp_fraction lost = {top << left >> ulp_min_u32(right, 31u) >> (right > 31u), 0};
     /* the bits of nu that the right shift removes: the first bit, and whether any other bit is set */
     uint32_t r0 = ulp_max_u32(right, 1u) - 1u, r1 = ulp_min_u32(r0, 31u);
@@ -146,8 +173,6 @@ ULP_CORE uint32_t ulp_core_any(uint32_t u, const ulp_core *c, uint32_t mode, uin
     uint32_t some = (uint32_t)(right != 0);
     uint32_t others = some & ((uint32_t)(before << r1 != top) | (uint32_t)(r0 > 31u)) & (uint32_t)(m != 0);
     lost.tail = (some & before & 1u) << 1 | others;
-    uint32_t s = ulp_min_u32(cut, 23u);
-    uint32_t inside = (uint32_t)(cut < 24u); /* if not, the result is the least value or zero */
     uint32_t up = ulp_round_up(mode, m >> s & inside, lost, u >> 31, word, c->random_bits) & 1u;
     uint32_t kept = (a >> s << s) + (up << s), least = c->least & (0u - up);
     return inside ? kept : least;
@@ -176,10 +201,46 @@ ULP_CORE uint32_t ulp_core_finish(uint32_t u, uint32_t magnitude, const ulp_core
 ULP_CORE uint64_t ulp_min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 ULP_CORE uint64_t ulp_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* A binary64 value rounded to the format, with a binary64 result. The steps are those of ulp_core_any in wider
- * words. */
-ULP_CORE double ulp_core_round64(double x, const ulp_core *c, uint32_t mode, uint32_t word) {
-    uint64_t u = ulp_bits64(x), a = u & 0x7fffffffffffffffu, field = a >> 52, sign = u ^ a;
+/* The ways to round a magnitude |x| as binary64 words, before overflow. The steps are those of the binary32 words
+ * above. */
+
+ULP_CORE uint64_t ulp_core_narrow64(double x, uint64_t neg, const ulp_core *c, uint32_t mode) {
+    x = x < c->beyond64 ? x : c->beyond64; /* also for NaN */
+    const double binade = ulp_from_bits64(ulp_bits64(x) & 0x7ff0000000000000u);
+    const uint64_t e = ulp_bits64(binade > c->normal64 ? binade : c->normal64);
+    const double quantum = ulp_from_bits64(e - ((23u - (uint64_t)c->drop) << 52));
+    const double anchor = ulp_from_bits64(e + ((29u + (uint64_t)c->drop) << 52));
+    const double shifted = x + anchor, nearest = shifted - anchor, error = x - nearest;
+    const uint64_t at = ulp_bits64(nearest), odd = ulp_bits64(shifted) & 1u;
+    const uint64_t low = (uint64_t)(error < 0.0), high = (uint64_t)(error > 0.0);
+    const uint64_t down = ulp_select(low, ulp_bits64(nearest - quantum), at);
+    const uint64_t up = ulp_select(high, ulp_bits64(nearest + quantum), at);
+    switch (mode) {
+    case ULP_RNE: return at;
+    case ULP_RNA: return ulp_select((uint64_t)(error + error == quantum), up, at);
+    case ULP_RZ: return down;
+    case ULP_RU: return ulp_select(neg, down, up);
+    case ULP_RD: return ulp_select(neg, up, down);
+    case ULP_RO: return ulp_select(odd ^ low, down, up);
+    default: return 0x7ff8000000000000u; /* no mode of ULP_NARROW_MODES */
+    }
+}
+
+ULP_CORE uint64_t ulp_core_carry64(double x, const ulp_core *c, uint32_t word) {
+    const double binade = ulp_from_bits64(ulp_bits64(x) & 0x7ff0000000000000u);
+    const uint64_t a = ulp_bits64(x), e = ulp_bits64(binade > c->normal64 ? binade : c->normal64);
+    const uint64_t gap = (e - ulp_bits64(binade)) >> 52 << c->far, cut = c->drop + 29u + gap;
+    const uint64_t inside = (uint64_t)((int64_t)cut < 53);
+    const uint64_t s = ulp_select(inside, cut, 52u), random = word & c->random;
+    const uint64_t kept = (a + (random << 32 >> (64u - s))) >> s << s;
+    /* below the quantum: up iff x / quantum 2^32 + random >= 2^32 */
+    const double rest = (0x1p52 + 0x1p32) - ulp_from_bits64(random | 0x4330000000000000u);
+    const uint64_t up = (uint64_t)(x * c->unit64 >= rest);
+    return ulp_select(inside, kept, c->least64 & (0u - up));
+}
+
+ULP_CORE uint64_t ulp_core_any64(uint64_t u, const ulp_core *c, uint32_t mode, uint32_t word) {
+    uint64_t a = u & 0x7fffffffffffffffu, field = a >> 52;
     uint64_t m = (a & 0xfffffffffffffu) | (uint64_t)(field != 0) << 52;
     uint64_t e = ulp_max_u64(field, 1u), emin = (uint64_t)c->emin + 896u;
     uint64_t gap = emin - ulp_min_u64(e, emin);
@@ -193,14 +254,33 @@ ULP_CORE double ulp_core_round64(double x, const ulp_core *c, uint32_t mode, uin
     uint32_t odd = (uint32_t)((m >> s) & inside);
     uint32_t up = ulp_round_up(mode, odd & 1u, lost, (uint32_t)(u >> 63), word, c->random_bits);
     uint64_t kept = (a >> s << s) + ((uint64_t)up << s), least = c->least64 & (0u - (uint64_t)up);
-    uint64_t magnitude = ulp_select(inside, kept, least), negative = (uint64_t)(sign != 0);
-    uint64_t limit = ulp_select(negative, c->limit64[1], c->limit64[0]);
-    uint64_t over = ulp_select(negative, c->overflow64[1], c->overflow64[0]);
-    uint64_t infinite = ulp_select(negative, c->infinite64[1], c->infinite64[0]);
+    return ulp_select(inside, kept, least);
+}
+
+/* A binary64 value rounded to the format, with a binary64 result. */
+ULP_CORE double ulp_core_round64(double x, const ulp_core *c, uint32_t mode, uint32_t word) {
+    const uint64_t u = ulp_bits64(x), a = u & 0x7fffffffffffffffu, sign = u ^ a, negative = u >> 63;
+    const uint64_t magnitude =
+        mode == ULP_SRA ? ulp_core_carry64(ulp_from_bits64(a), c, word) : ulp_core_any64(u, c, mode, word);
+    const uint64_t limit = ulp_select(negative, c->limit64[1], c->limit64[0]);
+    const uint64_t over = ulp_select(negative, c->overflow64[1], c->overflow64[0]);
+    const uint64_t infinite = ulp_select(negative, c->infinite64[1], c->infinite64[0]);
     uint64_t y = ulp_select(magnitude == 0, sign & (uint64_t)c->zero_sign << 32, sign) | magnitude;
     y = ulp_select(magnitude > limit, over, y);
     y = ulp_select(a == 0x7ff0000000000000u, infinite, y);
     return ulp_from_bits64(ulp_select(a > 0x7ff0000000000000u, 0x7ff8000000000000u, y));
+}
+
+/* The same, in half of the operations, while no value is out of range, infinite or NaN: if one is, the sign bit of
+ * *beyond is set. Only if c->watched. */
+ULP_CORE double ulp_core_watched64(double x, const ulp_core *c, uint32_t mode, uint32_t word, uint64_t *beyond) {
+    const uint64_t u = ulp_bits64(x);
+    const double size = ulp_from_bits64(u & 0x7fffffffffffffffu);
+    const uint64_t magnitude =
+        mode == ULP_SRA ? ulp_core_carry64(size, c, word) : ulp_core_narrow64(size, u >> 63, c, mode);
+    const uint64_t signs = (uint64_t)c->zero_sign << 32 | (uint64_t)(magnitude != 0) << 63;
+    *beyond |= c->within64 - magnitude;
+    return ulp_from_bits64(magnitude | (u & signs));
 }
 
 /* Whether a binary64 word that is rounded to odd at 53 bits rounds to the format like the exact value. */
