@@ -147,6 +147,10 @@ one anna L0.2 '-13/8*2^6' right .
 one anna L0.2 -104.5 almost 'last bits of the code'
 one anna L0.4 3.8e-6 almost 'write all digits'
 one anna L1.7 27 wrong 'the number of a term'
+one anna L3.3 3 almost 'Look at the tie' # 2^-25 is in the list
+one carla L3.3 0 almost 'Compare each with 2^-25'
+one carla L3.3 2 almost 'Compare each with 2^-25'
+one carla L3.1 -22 wrong 'This is the exponent of'
 one anna L4.1 8 wrong 'This is the exponent'
 one anna L4.3 225*2^-34 almost 'rounding to a multiple of 2^-24'
 one anna L5.6 4.0000019073486328 almost 'write all digits'
