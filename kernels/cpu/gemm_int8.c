@@ -1,77 +1,144 @@
 /* gemm_int8.c - the product of 8-bit integers into 32-bit integers that wrap or clamp.
  *
- * Up to 64 products of numbers below 2^9 are exact in an int32_t. The datapath says how their sum is added to the
- * accumulator: modulo 2^32, or clamped after every `length` products. Arrays hold the integers as binary64 numbers.
+ * Numbers minus their zero points are below 2^9 and are packed as pairs of 16-bit integers: one instruction multiplies
+ * two pairs and adds the two products. Up to 64 products are exact in 32 bits. A sum that wraps is one run of products
+ * modulo 2^32; a sum that clamps is a run for every `length` products of the datapath, and clamps after each run.
  */
 #include "gemm.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDE = 64 };
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#if defined(__AVX512BW__)
+enum { BYTES = 64, VECTORS = 4 };
+#elif defined(__AVX2__)
+enum { BYTES = 32, VECTORS = 2 };
+#else
+enum { BYTES = 16, VECTORS = 2 };
+#endif
+
+/* A tile has ROWS rows and VECTORS vectors of columns. */
+enum { ROWS = 4, LANES = BYTES / 4, WIDE = VECTORS * LANES };
+
+typedef uint32_t vpairs __attribute__((vector_size(BYTES))); /* pairs of 16-bit integers, or 32-bit sums */
+typedef int32_t vint __attribute__((vector_size(BYTES)));
+
+/* For each pair the sum of its two products. */
+ULP_INLINE vpairs pair_products(vpairs a, vpairs b) {
+#if defined(__AVX512BW__)
+    return (vpairs)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (vpairs)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+    return (vpairs)_mm_madd_epi16((__m128i)a, (__m128i)b);
+#else
+    const vint low = ((vint)(a << 16) >> 16) * ((vint)(b << 16) >> 16), high = ((vint)a >> 16) * ((vint)b >> 16);
+    return (vpairs)(low + high);
+#endif
+}
+
+/* x + y, clamped to the range of 32-bit integers. */
+ULP_INLINE vpairs clamped_sum(vpairs x, vpairs y) {
+    const vpairs sum = x + y, over = (vpairs)((vint)((x ^ sum) & (y ^ sum)) >> 31);
+    const vpairs end = (vpairs)((vint)x >> 31) ^ 0x7fffffffu;
+    return (sum & ~over) | (end & over);
+}
 
 typedef struct work {
     const ulp_job *job;
-    int16_t *a, *b; /* A (m, k) and B as panels of (k, WIDE), minus the zero points */
+    uint32_t *a, *b;    /* A (m rounded up to ROWS, pairs), B as panels of (pairs, WIDE) */
+    size_t length;      /* products of a run */
+    size_t runs, pairs; /* of a sum, of a run */
     int clamps;
 } work;
 
+static uint32_t half(double x, double zero) { return (uint32_t)(int32_t)(x - zero) & 0xffffu; }
+
+/* The products of a pair: the numbers *k and *k + 1 of the sum; *k + 1 only if the result is 2, none if it is 0. */
+static int pair_of(const work *w, size_t pair, size_t *k) {
+    const size_t run = pair / w->pairs, at = 2 * (pair % w->pairs), all = w->job->s.k;
+    *k = run * w->length + at;
+    return *k >= all ? 0 : at + 1 < w->length && *k + 1 < all ? 2 : 1;
+}
+
 static void pack_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    const ulp_gemm_shape *s = &w->job->s;
-    for (size_t panel = begin; panel < end; panel++) {
-        int16_t *to = w->b + panel * s->k * WIDE;
-        const size_t j0 = panel * WIDE, width = s->n - j0 < WIDE ? s->n - j0 : WIDE;
-        memset(to, 0, s->k * WIDE * sizeof *to);
-        for (size_t k = 0; k < s->k; k++)
-            for (size_t j = 0; j < width; j++)
-                to[k * WIDE + j] =
-                    (int16_t)(job_at(w->job, w->job->b, b_index(w->job, k, j0 + j)) - w->job->datapath->zero_b);
+    const ulp_job *job = w->job;
+    const size_t all = w->runs * w->pairs;
+    const double zero = job->datapath->zero_b;
+    for (size_t panel = begin; panel < end; panel++)
+        for (size_t pair = 0; pair < all; pair++) {
+            uint32_t *to = w->b + (panel * all + pair) * WIDE;
+            const size_t j0 = panel * WIDE, width = job->s.n - j0 < WIDE ? job->s.n - j0 : WIDE;
+            size_t k;
+            const int count = pair_of(w, pair, &k);
+            memset(to, 0, WIDE * sizeof *to);
+            for (size_t j = 0; j < width && count > 0; j++)
+                to[j] = half(job_at(job, job->b, b_index(job, k, j0 + j)), zero);
+            for (size_t j = 0; j < width && count > 1; j++)
+                to[j] |= half(job_at(job, job->b, b_index(job, k + 1, j0 + j)), zero) << 16;
+        }
+}
+
+static void pack_row(const work *w, size_t i) {
+    const ulp_job *job = w->job;
+    const size_t all = w->runs * w->pairs;
+    const double zero = job->datapath->zero_a;
+    for (size_t pair = 0; pair < all; pair++) {
+        size_t k;
+        const int count = i < job->s.m ? pair_of(w, pair, &k) : 0;
+        const uint32_t low = count > 0 ? half(job_at(job, job->a, a_index(job, i, k)), zero) : 0;
+        const uint32_t high = count > 1 ? half(job_at(job, job->a, a_index(job, i, k + 1)), zero) : 0;
+        w->a[i * all + pair] = low | high << 16;
     }
 }
 
-/* sums (WIDE) = a (n) b (n, WIDE) */
-static void add_products(int32_t *restrict sums, const int16_t *restrict a, const int16_t *restrict b, size_t n) {
-    int32_t part[WIDE] = {0};
-    for (size_t k = 0; k < n; k++)
-        for (size_t j = 0; j < WIDE; j++) part[j] += a[k] * b[k * WIDE + j];
-    for (size_t j = 0; j < WIDE; j++) sums[j] = part[j];
+/* acc += the products of a run, where b (pairs, VECTORS) */
+ULP_INLINE void add_run(vpairs acc[ROWS][VECTORS], const uint32_t *a, size_t row, const vpairs *b, size_t pairs) {
+    for (size_t p = 0; p < pairs; p++)
+        for (int r = 0; r < ROWS; r++) {
+            const vpairs x = (vpairs){0} + a[(size_t)r * row + p];
+            for (int v = 0; v < VECTORS; v++) acc[r][v] += pair_products(x, b[p * VECTORS + (size_t)v]);
+        }
 }
 
-static void add_part(int64_t *restrict acc, const int32_t *restrict part, int clamps) {
-    for (size_t j = 0; j < WIDE; j++) {
-        const int64_t sum = acc[j] + part[j], high = sum > INT32_MAX ? INT32_MAX : sum;
-        acc[j] = clamps ? (high < INT32_MIN ? INT32_MIN : high) : sum;
+/* acc (ROWS, WIDE) += the products of four rows of A and a panel of B */
+static void add_tile(const work *w, uint32_t *acc, const uint32_t *a, const uint32_t *b, int clamps) {
+    const size_t row = w->runs * w->pairs;
+    vpairs sums[ROWS][VECTORS];
+    memcpy(sums, acc, sizeof sums);
+    for (size_t run = 0; run < w->runs; run++) {
+        const size_t at = run * w->pairs;
+        vpairs part[ROWS][VECTORS] = {{{0}}};
+        add_run(part, a + at, row, (const vpairs *)(const void *)b + at * VECTORS, w->pairs);
+        for (int r = 0; r < ROWS; r++)
+            for (int v = 0; v < VECTORS; v++)
+                sums[r][v] = clamps ? clamped_sum(sums[r][v], part[r][v]) : sums[r][v] + part[r][v];
     }
-}
-
-/* The value of a 32-bit two's complement word. */
-static double wrapped(int64_t sum) {
-    const uint32_t u = (uint32_t)(uint64_t)sum;
-    return u < 0x80000000u ? (double)u : (double)u - 0x1p32;
+    memcpy(acc, sums, sizeof sums);
 }
 
 static void rows_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     const ulp_job *job = w->job;
     const ulp_gemm_shape *s = &job->s;
-    const size_t length = w->clamps ? job->datapath->length : ULP_STEP_MAX;
-    for (size_t i = begin; i < end; i++) {
-        int16_t *a = w->a + i * s->k;
-        for (size_t k = 0; k < s->k; k++)
-            a[k] = (int16_t)(job_at(job, job->a, a_index(job, i, k)) - job->datapath->zero_a);
+    const size_t all = w->runs * w->pairs;
+    for (size_t block = begin; block < end; block++) {
+        const size_t i0 = block * ROWS, rows = s->m - i0 < ROWS ? s->m - i0 : ROWS;
+        for (size_t r = 0; r < ROWS; r++) pack_row(w, i0 + r);
         for (size_t j0 = 0; j0 < s->n; j0 += WIDE) {
             const size_t width = s->n - j0 < WIDE ? s->n - j0 : WIDE;
-            const int16_t *b = w->b + j0 * s->k;
-            double *c = (double *)job->c + i * s->ldc + j0;
-            int64_t acc[WIDE] = {0};
-            int32_t part[WIDE];
-            for (size_t j = 0; j < width && s->accumulate; j++) acc[j] = (int64_t)c[j];
-            for (size_t k = 0; k < s->k; k += length) {
-                add_products(part, a + k, b + k * WIDE, s->k - k < length ? s->k - k : length);
-                add_part(acc, part, w->clamps);
-            }
-            for (size_t j = 0; j < width; j++) c[j] = w->clamps ? (double)acc[j] : wrapped(acc[j]);
+            uint32_t acc[ROWS * WIDE] = {0};
+            double *c = (double *)job->c + i0 * s->ldc + j0;
+            for (size_t r = 0; r < rows && s->accumulate; r++)
+                for (size_t j = 0; j < width; j++) acc[r * WIDE + j] = (uint32_t)(int64_t)c[r * s->ldc + j];
+            add_tile(w, acc, w->a + i0 * all, w->b + j0 * all, w->clamps);
+            for (size_t r = 0; r < rows; r++)
+                for (size_t j = 0; j < width; j++) c[r * s->ldc + j] = (double)(int32_t)acc[r * WIDE + j];
         }
     }
 }
@@ -84,15 +151,18 @@ ulp_status ULP_CPU(ulp_gemm_int8)(const ulp_job *job) {
         d->a.bits > 8 || d->b.bits > 8 || d->a.frac_bits + d->b.frac_bits != 0 || !f->is_fixed || f->bits != 32 ||
         f->frac_bits != 0)
         return ULP_UNSUPPORTED;
-    work w = {.job = job, .clamps = policy == ULP_OVERFLOW_SAT};
-    if (!w.clamps && policy != ULP_OVERFLOW_WRAP) return ULP_UNSUPPORTED;
-    const size_t panels = (job->s.n + WIDE - 1) / WIDE;
-    w.b = ULP_CPU(ulp_gemm_room)(panels * job->s.k * WIDE, sizeof *w.b);
-    w.a = ULP_CPU(ulp_gemm_room)(job->s.m * job->s.k, sizeof *w.a);
+    if (policy != ULP_OVERFLOW_SAT && policy != ULP_OVERFLOW_WRAP) return ULP_UNSUPPORTED;
+    work w = {
+        .job = job, .clamps = policy == ULP_OVERFLOW_SAT, .length = policy == ULP_OVERFLOW_SAT ? d->length : job->s.k};
+    w.runs = job->s.k == 0 ? 0 : (job->s.k + w.length - 1) / w.length;
+    w.pairs = (w.length + 1) / 2;
+    const size_t panels = (job->s.n + WIDE - 1) / WIDE, blocks = (job->s.m + ROWS - 1) / ROWS;
+    w.b = ULP_CPU(ulp_gemm_room)(panels * w.runs * w.pairs * WIDE, sizeof *w.b);
+    w.a = ULP_CPU(ulp_gemm_room)(blocks * ROWS * w.runs * w.pairs, sizeof *w.a);
     const int enough = w.a != NULL && w.b != NULL;
     if (enough) {
         ulp_parallel_for(panels, 1, pack_part, &w);
-        ulp_parallel_for(job->s.m, 1, rows_part, &w);
+        ulp_parallel_for(blocks, 1, rows_part, &w);
     }
     free(w.a);
     free(w.b);
