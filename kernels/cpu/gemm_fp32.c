@@ -14,7 +14,28 @@ static int is_fp32_chain(const ulp_job *w) {
 
 #if defined(__FMA__)
 
-enum { ROWS = 6, WIDE = 32, DEPTH = 1024 }; /* DEPTH products of a panel fit the second-level cache */
+#include <immintrin.h>
+
+#if defined(__AVX512F__)
+enum { BYTES = 64 };
+#else
+enum { BYTES = 32 };
+#endif
+
+/* A block of ROWS rows and two vectors of columns has 12 registers of sums. DEPTH products of a panel fit the
+ * second-level cache. */
+enum { ROWS = 6, VECTORS = 2, WIDE = VECTORS * BYTES / 4, DEPTH = 1024 };
+
+typedef float vfloat __attribute__((vector_size(BYTES)));
+
+/* a b + c, rounded once */
+ULP_INLINE vfloat fused(vfloat a, vfloat b, vfloat c) {
+#if defined(__AVX512F__)
+    return (vfloat)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#else
+    return (vfloat)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#endif
+}
 
 typedef struct work {
     const ulp_job *job;
@@ -44,17 +65,17 @@ static void pack_part(void *context, size_t begin, size_t end) {
     for (size_t panel = begin; panel < end; panel++) pack_panel(w->job, w->packed + panel * w->job->s.k * WIDE, panel);
 }
 
-/* sums (ROWS, WIDE) over k. `a` is packed (k, ROWS). */
+/* sums (ROWS, WIDE) over k. `a` is packed (k, ROWS), b (k, WIDE) is aligned. */
 static void block(float *restrict sums, const float *restrict a, const float *restrict b, size_t k) {
-    float acc[ROWS][WIDE];
-    for (int r = 0; r < ROWS; r++)
-        for (int j = 0; j < WIDE; j++) acc[r][j] = sums[r * WIDE + j];
-    for (size_t i = 0; i < k; i++)
-        for (int r = 0; r < ROWS; r++)
-            for (int j = 0; j < WIDE; j++)
-                acc[r][j] = __builtin_fmaf(a[i * ROWS + (size_t)r], b[i * WIDE + (size_t)j], acc[r][j]);
-    for (int r = 0; r < ROWS; r++)
-        for (int j = 0; j < WIDE; j++) sums[r * WIDE + j] = acc[r][j];
+    const vfloat *row = (const vfloat *)(const void *)b;
+    vfloat acc[ROWS][VECTORS];
+    memcpy(acc, sums, sizeof acc);
+    for (size_t i = 0; i < k; i++, row += VECTORS)
+        for (int r = 0; r < ROWS; r++) {
+            const vfloat x = a[i * ROWS + (size_t)r] - (vfloat){0}; /* the sign of a zero stays */
+            for (int v = 0; v < VECTORS; v++) acc[r][v] = fused(x, row[v], acc[r][v]);
+        }
+    memcpy(sums, acc, sizeof acc);
 }
 
 static void pack_rows(const work *w, size_t at) {
@@ -116,7 +137,7 @@ static void columns_part(void *context, size_t begin, size_t end) {
 ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job) {
     if (!is_fp32_chain(job)) return ULP_UNSUPPORTED;
     const size_t panels = panels_of(job), blocks = blocks_of(job);
-    const int wide = panels > 4 * blocks;
+    const int wide = panels * WIDE > 128 * blocks;
     work w = {.job = job, .run = wide ? row_grain(panels) : 1};
     w.packed = ULP_CPU(ulp_gemm_room)((panels + w.run - 1) / w.run * job->s.k * WIDE, sizeof *w.packed);
     w.rows = ULP_CPU(ulp_gemm_room)(blocks * job->s.k * ROWS, sizeof *w.rows);

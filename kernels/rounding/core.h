@@ -122,11 +122,19 @@ ULP_CORE uint32_t ulp_core_carry(uint32_t a, uint32_t s, uint32_t random) {
 }
 
 ULP_CORE uint32_t ulp_core_wide(uint32_t u, const ulp_core *c, uint32_t mode, uint32_t word) {
-    uint32_t a = u & 0x7fffffffu, d = c->drop;
-    if (mode == ULP_SRA) return ulp_core_carry(a, d, word & c->random);
+    const uint32_t a = u & 0x7fffffffu, d = c->drop, ones = (1u << d) - 1u; /* the bits that are lost */
+    const uint32_t odd = a >> d & (uint32_t)(d != 0), outward = mode == ULP_RU ? ~u : u;
     const ulp_fraction lost = {a << (31u - d) << 1, 0};
-    uint32_t up = ulp_round_up(mode, a >> d & 1u, lost, u >> 31, word, c->random_bits);
-    return (a >> d << d) + (up << d);
+    switch (mode) { /* what is added carries into the last place where the magnitude rounds up */
+    case ULP_RNE: return (a + (ones >> 1) + odd) & ~ones;
+    case ULP_RNA: return (a + ((ones + 1u) >> 1)) & ~ones;
+    case ULP_RZ: return a & ~ones;
+    case ULP_RU:
+    case ULP_RD: return (a + (ones & (0u - (outward >> 31)))) & ~ones;
+    case ULP_RO: return (a & ~ones) | (((a & ones) + ones) & ~ones);
+    case ULP_SRA: return ulp_core_carry(a, d, word & c->random);
+    default: return (a & ~ones) + (ulp_round_up(mode, odd, lost, u >> 31, word, c->random_bits) << d);
+    }
 }
 
 ULP_CORE uint32_t ulp_core_narrow(uint32_t u, const ulp_core *c, uint32_t mode) {
