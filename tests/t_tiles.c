@@ -81,7 +81,10 @@ static void fill(data kind, const ulp_datapath *d, const ulp_gemm_shape *s, int 
     for (size_t i = 0; i < s->m * s->n; i++) {
         start[i] = number(kind, &d->result, wide, seed) *
                    (kind == LARGE || kind == SMALL ? number(kind, &d->result, wide, seed) : 1);
-        if (d->result.is_fixed && d->has_inputs) start[i] = (double)(int32_t)next_random(seed);
+        if (d->result.is_fixed && d->has_inputs) { /* half of them near an end, where sums wrap or clamp */
+            const int32_t r = (int32_t)next_random(seed), off = r & 0x3fff;
+            start[i] = below(seed, 2) ? r : r < 0 ? INT32_MIN + off : INT32_MAX - off;
+        }
         start[i] = member(start[i], &d->result);
     }
     for (size_t p = 1; p < s->k && (kind == CANCELLING || kind == WIDE || kind == LARGE); p++) {
