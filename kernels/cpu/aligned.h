@@ -11,13 +11,7 @@
 
 #include "gemm.h"
 
-#if defined(__AVX512BW__)
-enum { BYTES = 64, ROWS = 4 };
-#elif defined(__AVX2__)
-enum { BYTES = 32, ROWS = 2 };
-#else
-enum { BYTES = 16, ROWS = 1 };
-#endif
+enum { BYTES = ULP_VECTOR_BYTES, ROWS = BYTES / 16 };
 
 /* A vector has LANES floats. A panel has two vectors: a vector of 16-bit exponents holds as many columns. Vector
  * h holds the columns 2 i + h, so that its exponents are the lower (h = 0) or upper halves of 32-bit words. */

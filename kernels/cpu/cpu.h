@@ -15,6 +15,15 @@
 
 #define ULP_INLINE static inline __attribute__((always_inline))
 
+/* The bytes of a vector of this instruction set. */
+#if defined(__AVX512F__)
+enum { ULP_VECTOR_BYTES = 64 };
+#elif defined(__AVX2__)
+enum { ULP_VECTOR_BYTES = 32 };
+#else
+enum { ULP_VECTOR_BYTES = 16 };
+#endif
+
 /* The elements of a piece of work. The words and counts of a piece fit the first-level cache. */
 enum { ULP_PIECE = 1024, ULP_GRAIN = 16 * ULP_PIECE };
 

@@ -16,17 +16,11 @@ static int is_fp32_chain(const ulp_job *w) {
 
 #include <immintrin.h>
 
-#if defined(__AVX512F__)
-enum { BYTES = 64 };
-#else
-enum { BYTES = 32 };
-#endif
-
 /* A block of ROWS rows and two vectors of columns has 12 registers of sums. DEPTH products of a panel fit the
  * second-level cache. */
-enum { ROWS = 6, VECTORS = 2, WIDE = VECTORS * BYTES / 4, DEPTH = 1024 };
+enum { ROWS = 6, VECTORS = 2, WIDE = VECTORS * ULP_VECTOR_BYTES / 4, DEPTH = 1024 };
 
-typedef float vfloat __attribute__((vector_size(BYTES)));
+typedef float vfloat __attribute__((vector_size(ULP_VECTOR_BYTES)));
 
 /* a b + c, rounded once */
 ULP_INLINE vfloat fused(vfloat a, vfloat b, vfloat c) {

@@ -13,19 +13,11 @@
 #include <immintrin.h>
 #endif
 
-#if defined(__AVX512BW__)
-enum { BYTES = 64, VECTORS = 4 };
-#elif defined(__AVX2__)
-enum { BYTES = 32, VECTORS = 2 };
-#else
-enum { BYTES = 16, VECTORS = 2 };
-#endif
-
 /* A tile has ROWS rows and VECTORS vectors of columns. */
-enum { ROWS = 4, LANES = BYTES / 4, WIDE = VECTORS * LANES };
+enum { ROWS = 4, VECTORS = ULP_VECTOR_BYTES == 64 ? 4 : 2, LANES = ULP_VECTOR_BYTES / 4, WIDE = VECTORS * LANES };
 
-typedef uint32_t vpairs __attribute__((vector_size(BYTES))); /* pairs of 16-bit integers, or 32-bit sums */
-typedef int32_t vint __attribute__((vector_size(BYTES)));
+typedef uint32_t vpairs __attribute__((vector_size(ULP_VECTOR_BYTES))); /* pairs of 16-bit integers, or 32-bit sums */
+typedef int32_t vint __attribute__((vector_size(ULP_VECTOR_BYTES)));
 
 /* For each pair the sum of its two products. */
 ULP_INLINE vpairs pair_products(vpairs a, vpairs b) {

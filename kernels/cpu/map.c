@@ -38,9 +38,11 @@ ULP_INLINE void round_run(float *y, const double *z, size_t n, const ulp_core *c
                           uint32_t mode) {
     const ulp_core c = *core;
     uint64_t beyond = 0;
-    for (size_t i = 0; i < n && c.watched; i++)
-        y[i] = (float)ulp_core_watched64(z[i], &c, mode, ulp_mode_is_stochastic(mode) ? words[i] : 0u, &beyond);
-    if (c.watched && beyond >> 63 == 0) return;
+    if (c.watched) {
+        for (size_t i = 0; i < n; i++)
+            y[i] = (float)ulp_core_watched64(z[i], &c, mode, ulp_mode_is_stochastic(mode) ? words[i] : 0u, &beyond);
+        if (beyond >> 63 == 0) return;
+    }
     for (size_t i = 0; i < n; i++)
         y[i] = (float)ulp_core_round64(z[i], &c, mode, ulp_mode_is_stochastic(mode) ? words[i] : 0u);
 }

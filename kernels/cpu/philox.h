@@ -16,18 +16,11 @@
 #include <immintrin.h>
 #endif
 
-#if defined(__AVX512F__)
-enum { PHILOX_BYTES = 64, PHILOX_GROUP = 4 };
-#elif defined(__AVX2__)
-enum { PHILOX_BYTES = 32, PHILOX_GROUP = 2 };
-#else
-enum { PHILOX_BYTES = 16, PHILOX_GROUP = 2 };
-#endif
+/* The vectors of a group, whose rounds are interleaved, as far as the registers hold them; and the blocks of a group.
+ */
+enum { PHILOX_GROUP = ULP_VECTOR_BYTES == 64 ? 4 : 2, PHILOX_BLOCKS = PHILOX_GROUP * ULP_VECTOR_BYTES / 8 };
 
-/* The blocks of a vector, and of a group of vectors whose rounds are interleaved. */
-enum { PHILOX_LANES = PHILOX_BYTES / 8, PHILOX_BLOCKS = PHILOX_LANES * PHILOX_GROUP };
-
-typedef uint64_t vwide __attribute__((vector_size(PHILOX_BYTES)));
+typedef uint64_t vwide __attribute__((vector_size(ULP_VECTOR_BYTES)));
 
 ULP_INLINE vwide wide_all(uint64_t x) { return (vwide){0} + x; }
 
