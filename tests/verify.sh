@@ -39,9 +39,9 @@ same one two 'the same with one and two threads'
 "$ULP" $sample --jobs 65536 2>/dev/null | grep PASS >two
 same one two 'the same with as many threads as anybody asks for'
 
-# on a terminal of 40 columns the progress line fits into one line and is erased
+# on a terminal of 40 columns the progress line, which comes after a tenth of a second, fits into one line and is erased
 if command -v script >/dev/null 2>&1 && script -qec true /dev/null >/dev/null 2>&1; then
-    TERM=xterm script -qec "stty cols 40; '$ULP' verify --format fp16 --mode rne --overflow inf --sample 1e6" /dev/null >typed.txt 2>/dev/null
+    TERM=xterm script -qec "stty cols 40; '$ULP' verify --format fp16 --mode rne --overflow inf --sample 6e6" /dev/null >typed.txt 2>/dev/null
     tr '\r' '\n' <typed.txt | sed 's/\x1b\[K//g' | grep '%' >lines.txt
     [ -s lines.txt ] && [ "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' lines.txt)" -lt 40 ]
     verdict $? 'the progress line fits 40 columns'
