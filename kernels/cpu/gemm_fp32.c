@@ -16,11 +16,18 @@ static int is_fp32_chain(const ulp_job *w) {
 
 #include <immintrin.h>
 
-/* A block of ROWS rows and two vectors of columns has 12 registers of sums. DEPTH products of a panel fit the
- * second-level cache. */
-enum { ROWS = 6, VECTORS = 2, WIDE = VECTORS * ULP_VECTOR_BYTES / 4, DEPTH = 1024 };
+/* The elements of a vector, the columns of a panel of B, and the most rows of a block: a block with two vectors of
+ * columns has at most 24 registers of sums under AVX-512 and 12 under AVX2. DEPTH products of a panel and of a piece of
+ * A fit the second-level cache. */
+enum { LANES = ULP_VECTOR_BYTES / 4, VECTORS = 2, WIDE = VECTORS * LANES, MOST_ROWS = 12, DEPTH = 1024 };
+enum { ROWS = ULP_VECTOR_BYTES == 64 ? MOST_ROWS : MOST_ROWS / 2 };
+enum { CACHE = 1 << 17 };   /* numbers of an operand that stay in the second-level cache */
+enum { DIRECT_BLOCKS = 2 }; /* so few blocks of rows read B where it is */
+enum { PIECE_ROWS = 96 };   /* rows of A that use a panel of B while the panel is in the cache */
+enum { SMALL = 1 << 19 };   /* products that one thread forms sooner than a second thread starts */
 
 typedef float vfloat __attribute__((vector_size(ULP_VECTOR_BYTES)));
+typedef int32_t vint __attribute__((vector_size(ULP_VECTOR_BYTES)));
 
 /* a b + c, rounded once */
 ULP_INLINE vfloat fused(vfloat a, vfloat b, vfloat c) {
@@ -31,81 +38,169 @@ ULP_INLINE vfloat fused(vfloat a, vfloat b, vfloat c) {
 #endif
 }
 
+ULP_INLINE vfloat load(const float *from) {
+    vfloat x;
+    memcpy(&x, from, sizeof x);
+    return x;
+}
+
+/* Stores x with one NaN for all NaN. */
+ULP_INLINE void store_canonical(float *to, vfloat x) {
+    const vint is_number = x == x, nan = (vint){0} + 0x7fc00000, y = ((vint)x & is_number) | (nan & ~is_number);
+    memcpy(to, &y, sizeof y);
+}
+
 typedef struct work {
     const ulp_job *job;
-    float *packed; /* B as panels of (k, WIDE), zero-padded; in a wide product each run of panels has one panel */
-    float *rows;   /* A as blocks of (k, ROWS), zero-padded */
-    size_t run;    /* panels in a run */
+    float *packed; /* B as panels of (k, WIDE), zero-padded; in a wide product each run has a slice of a panel */
+    float *rows;   /* A as blocks of (k, block) */
+    size_t block;  /* rows of a block */
+    size_t run;    /* panels in a run of a wide product */
 } work;
 
-enum { SQUARE = 16 }; /* numbers of a column of B that are copied together */
+/* A part of the sums: products k0 .. k1 - 1 of the columns of a panel of B. */
+typedef struct part {
+    size_t panel, k0, k1;
+    const float *b; /* (k1 - k0, WIDE) */
+    size_t ldb;
+} part;
 
-static void pack_panel(const ulp_job *job, float *to, size_t panel) {
+/* ---- packing ---- */
+
+/* to (4, stride) = the transpose of from (4, ld), four columns of each */
+ULP_INLINE void turn4(float *to, size_t stride, const float *from, size_t ld) {
+    __m128 a = _mm_loadu_ps(from), b = _mm_loadu_ps(from + ld), c = _mm_loadu_ps(from + 2 * ld),
+           d = _mm_loadu_ps(from + 3 * ld);
+    _MM_TRANSPOSE4_PS(a, b, c, d);
+    _mm_storeu_ps(to, a);
+    _mm_storeu_ps(to + stride, b);
+    _mm_storeu_ps(to + 2 * stride, c);
+    _mm_storeu_ps(to + 3 * stride, d);
+}
+
+/* to (columns, stride) = the transpose of from (rows, ld). A line of the cache is read as a whole. */
+static void turn(float *to, size_t stride, const float *from, size_t ld, size_t rows, size_t columns) {
+    enum { LINE = 16 };
+    const size_t whole = columns / LINE * LINE, fours = rows / 4 * 4;
+    for (size_t k = 0; k < whole; k += LINE)
+        for (size_t r = 0; r < fours; r += 4)
+            for (size_t i = k; i < k + LINE; i += 4) turn4(to + i * stride + r, stride, from + r * ld + i, ld);
+    for (size_t r = fours; r < rows; r++)
+        for (size_t k = 0; k < whole; k++) to[k * stride + r] = from[r * ld + k];
+    for (size_t k = whole; k < columns; k++)
+        for (size_t r = 0; r < rows; r++) to[k * stride + r] = from[r * ld + k];
+}
+
+/* to (columns, stride) = from (columns, ld), `rows` numbers of each; rows <= most, which is a constant */
+ULP_INLINE void copy(float *to, size_t stride, const float *from, size_t ld, size_t rows, size_t columns, size_t most) {
+    if (rows == most)
+        for (size_t k = 0; k < columns; k++) memcpy(to + k * stride, from + k * ld, most * sizeof *to);
+    else
+        for (size_t k = 0; k < columns; k++)
+            for (size_t r = 0; r < rows; r++) to[k * stride + r] = from[k * ld + r];
+}
+
+static size_t width_of(const ulp_job *job, size_t panel) {
+    return job->s.n - panel * WIDE < WIDE ? job->s.n - panel * WIDE : WIDE;
+}
+
+/* Products k0 .. k1 - 1 of a panel of B. */
+static void pack_panel(const ulp_job *job, float *to, size_t panel, size_t k0, size_t k1) {
     const ulp_gemm_shape *s = &job->s;
-    const size_t j0 = panel * WIDE, width = s->n - j0 < WIDE ? s->n - j0 : WIDE;
-    const float *b = (const float *)job->b + (s->b_trans ? j0 * s->ldb : j0);
-    if (width < WIDE) memset(to, 0, s->k * WIDE * sizeof *to);
-    for (size_t k = 0; k < s->k && !s->b_trans && width == WIDE; k++)
-        memcpy(to + k * WIDE, b + k * s->ldb, WIDE * sizeof *to);
-    for (size_t k = 0; k < s->k && !s->b_trans && width < WIDE; k++)
-        memcpy(to + k * WIDE, b + k * s->ldb, width * sizeof *to);
-    for (size_t k0 = 0; k0 < s->k && s->b_trans; k0 += SQUARE)
-        for (size_t j = 0; j < width; j++)
-            for (size_t k = k0; k < s->k && k < k0 + SQUARE; k++) to[k * WIDE + j] = b[j * s->ldb + k];
+    const size_t width = width_of(job, panel);
+    if (k0 == k1) return;
+    const float *b = (const float *)job->b + b_index(job, k0, panel * WIDE);
+    if (width < WIDE) memset(to, 0, (k1 - k0) * WIDE * sizeof *to);
+    if (s->b_trans) turn(to, WIDE, b, s->ldb, width, k1 - k0);
+    else copy(to, WIDE, b, s->ldb, width, k1 - k0, WIDE);
 }
 
-static void pack_part(void *context, size_t begin, size_t end) {
-    const work *w = context;
-    for (size_t panel = begin; panel < end; panel++) pack_panel(w->job, w->packed + panel * w->job->s.k * WIDE, panel);
-}
-
-/* sums (ROWS, WIDE) over k. `a` is packed (k, ROWS), b (k, WIDE) is aligned. */
-static void block(float *restrict sums, const float *restrict a, const float *restrict b, size_t k) {
-    const vfloat *row = (const vfloat *)(const void *)b;
-    vfloat acc[ROWS][VECTORS];
-    memcpy(acc, sums, sizeof acc);
-    for (size_t i = 0; i < k; i++, row += VECTORS)
-        for (int r = 0; r < ROWS; r++) {
-            const vfloat x = a[i * ROWS + (size_t)r] - (vfloat){0}; /* the sign of a zero stays */
-            for (int v = 0; v < VECTORS; v++) acc[r][v] = fused(x, row[v], acc[r][v]);
-        }
-    memcpy(sums, acc, sizeof acc);
+static size_t rows_of(const work *w, size_t at) {
+    return w->job->s.m - at * w->block < w->block ? w->job->s.m - at * w->block : w->block;
 }
 
 static void pack_rows(const work *w, size_t at) {
     const ulp_gemm_shape *s = &w->job->s;
-    float *a = w->rows + at * s->k * ROWS;
-    for (size_t k = 0; k < s->k; k++)
-        for (size_t r = 0; r < ROWS; r++)
-            a[k * ROWS + r] = at * ROWS + r < s->m ? a_at(w->job, at * ROWS + r, k) : 0.0f;
+    if (s->k == 0) return;
+    const float *a = (const float *)w->job->a + a_index(w->job, at * w->block, 0);
+    float *to = w->rows + at * s->k * w->block;
+    if (!s->a_trans) turn(to, w->block, a, s->lda, rows_of(w, at), s->k);
+    else if (w->block == MOST_ROWS) copy(to, MOST_ROWS, a, s->lda, rows_of(w, at), s->k, MOST_ROWS);
+    else copy(to, ROWS, a, s->lda, rows_of(w, at), s->k, ROWS);
 }
 
-/* Adds products k0 .. k1 - 1 of a block of rows and a packed panel of B. C holds the sums between two calls. */
-static void advance(const work *w, size_t at, size_t panel, const float *packed, size_t k0, size_t k1) {
+/* ---- sums ---- */
+
+/* c (rows, vectors) = or += a b, with a (k, stride) and b (k, ldb). rows and vectors are constants. */
+ULP_INLINE void block(float *c, size_t ldc, int add, const float *a, size_t stride, const float *b, size_t ldb,
+                      size_t k, int rows, int vectors) {
+    vfloat acc[MOST_ROWS][VECTORS];
+    for (int r = 0; r < rows; r++)
+        for (int v = 0; v < vectors; v++) acc[r][v] = add ? load(c + (size_t)r * ldc + v * LANES) : (vfloat){0};
+    for (size_t i = 0; i < k; i++, a += stride, b += ldb) {
+        vfloat y[VECTORS];
+        for (int v = 0; v < vectors; v++) y[v] = load(b + v * LANES);
+        for (int r = 0; r < rows; r++) {
+            const vfloat x = a[r] - (vfloat){0}; /* the sign of a zero stays */
+            for (int v = 0; v < vectors; v++) acc[r][v] = fused(x, y[v], acc[r][v]);
+        }
+    }
+    for (int r = 0; r < rows; r++)
+        for (int v = 0; v < vectors; v++) store_canonical(c + (size_t)r * ldc + v * LANES, acc[r][v]);
+}
+
+static void any_block(float *c, size_t ldc, int add, const float *a, size_t stride, const part *p, size_t rows,
+                      int vectors) {
+    const size_t k = p->k1 - p->k0;
+    switch (rows) {
+#define CASE(r)                                                                                                        \
+    case r:                                                                                                            \
+        if (vectors == 1) block(c, ldc, add, a, stride, p->b, p->ldb, k, r, 1);                                        \
+        else if (r <= ROWS) block(c, ldc, add, a, stride, p->b, p->ldb, k, r, 2);                                      \
+        break;
+        CASE(1)
+        CASE(2)
+        CASE(3)
+        CASE(4)
+        CASE(5)
+        CASE(6)
+        CASE(7)
+        CASE(8)
+        CASE(9)
+        CASE(10)
+        CASE(11)
+        CASE(12)
+#undef CASE
+    default: break;
+    }
+}
+
+/* Adds a part to a block of rows. C holds the sums between two parts. */
+static void advance(const work *w, size_t at, const part *p) {
     const ulp_gemm_shape *s = &w->job->s;
-    const size_t i0 = at * ROWS, rows = s->m - i0 < ROWS ? s->m - i0 : ROWS;
-    const size_t j0 = panel * WIDE, width = s->n - j0 < WIDE ? s->n - j0 : WIDE;
-    float sums[ROWS * WIDE] = {0}, *c = (float *)w->job->c + i0 * s->ldc + j0;
-    for (size_t r = 0; r < rows && (s->accumulate || k0 > 0); r++)
-        memcpy(sums + r * WIDE, c + r * s->ldc, width * sizeof *sums);
-    block(sums, w->rows + (at * s->k + k0) * ROWS, packed + k0 * WIDE, k1 - k0);
-    for (size_t r = 0; r < rows; r++)
-        for (size_t j = 0; j < width; j++) c[r * s->ldc + j] = canonical(sums[r * WIDE + j]);
-}
-
-/* Multiplies the blocks begin .. end - 1 of rows by a panel. */
-static void panel_part(const work *w, size_t begin, size_t end, size_t panel, const float *packed) {
-    const size_t k = w->job->s.k;
-    size_t k0 = 0;
-    do {
-        const size_t k1 = k - k0 < DEPTH ? k : k0 + DEPTH;
-        for (size_t at = begin; at < end; at++) advance(w, at, panel, packed, k0, k1);
-        k0 = k1;
-    } while (k0 < k);
+    const size_t rows = rows_of(w, at), width = width_of(w->job, p->panel);
+    const int add = s->accumulate || p->k0 > 0, vectors = width <= LANES ? 1 : 2;
+    float sums[MOST_ROWS * WIDE], *c = (float *)w->job->c + at * w->block * s->ldc + p->panel * WIDE;
+    const float *a = w->rows + (at * s->k + p->k0) * w->block;
+    if (width == (size_t)vectors * LANES) {
+        any_block(c, s->ldc, add, a, w->block, p, rows, vectors);
+        return;
+    }
+    memset(sums, 0, sizeof sums);
+    for (size_t r = 0; r < rows && add; r++) memcpy(sums + r * WIDE, c + r * s->ldc, width * sizeof *sums);
+    any_block(sums, WIDE, add, a, w->block, p, rows, vectors);
+    for (size_t r = 0; r < rows; r++) memcpy(c + r * s->ldc, sums + r * WIDE, width * sizeof *sums);
 }
 
 static size_t panels_of(const ulp_job *job) { return (job->s.n + WIDE - 1) / WIDE; }
-static size_t blocks_of(const ulp_job *job) { return (job->s.m + ROWS - 1) / ROWS; }
+static size_t blocks_of(const work *w) { return (w->job->s.m + w->block - 1) / w->block; }
+static size_t slice_end(size_t k0, size_t k) { return k - k0 < DEPTH ? k : k0 + DEPTH; }
+
+static void pack_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    const size_t k = w->job->s.k;
+    for (size_t panel = begin; panel < end; panel++) pack_panel(w->job, w->packed + panel * k * WIDE, panel, 0, k);
+}
 
 static void pack_rows_part(void *context, size_t begin, size_t end) {
     for (size_t at = begin; at < end; at++) pack_rows(context, at);
@@ -113,33 +208,72 @@ static void pack_rows_part(void *context, size_t begin, size_t end) {
 
 static void rows_part(void *context, size_t begin, size_t end) {
     const work *w = context;
+    const size_t k = w->job->s.k;
+    size_t k0 = 0;
     pack_rows_part(context, begin, end);
-    for (size_t panel = 0; panel < panels_of(w->job); panel++)
-        panel_part(w, begin, end, panel, w->packed + panel * w->job->s.k * WIDE);
+    do {
+        part p = {.k0 = k0, .k1 = slice_end(k0, k), .ldb = WIDE};
+        const size_t step = (p.k1 - k0) * w->job->s.n <= CACHE ? 1 : end - begin;
+        for (size_t first = begin; first < end; first += step)
+            for (p.panel = 0; p.panel < panels_of(w->job); p.panel++) {
+                p.b = w->packed + (p.panel * k + k0) * WIDE;
+                for (size_t at = first; at < first + step; at++) advance(w, at, &p);
+            }
+        k0 = p.k1;
+    } while (k0 < k);
 }
 
-/* The order of a wide product: a panel is packed just before its use, so that it is in the cache. */
+/* Whether blocks of rows read a whole panel of B where it is. */
+static int is_direct(const work *w, size_t panel) {
+    return w->job->s.k > 0 && !w->job->s.b_trans && blocks_of(w) <= DIRECT_BLOCKS && width_of(w->job, panel) == WIDE;
+}
+
+/* The order of a wide product: a slice of a panel is packed just before its use, so that it is in the cache. */
 static void columns_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    float *packed = w->packed + begin / w->run * w->job->s.k * WIDE;
+    const size_t k = w->job->s.k;
+    float *packed = w->packed + begin / w->run * (k < DEPTH ? k : DEPTH) * WIDE;
     for (size_t panel = begin; panel < end; panel++) {
-        pack_panel(w->job, packed, panel);
-        panel_part(w, 0, blocks_of(w->job), panel, packed);
+        size_t k0 = 0;
+        do {
+            part p = {.panel = panel, .k0 = k0, .k1 = slice_end(k0, k), .b = packed, .ldb = WIDE};
+            if (is_direct(w, panel)) {
+                p.b = (const float *)w->job->b + b_index(w->job, k0, panel * WIDE);
+                p.ldb = w->job->s.ldb;
+            } else {
+                pack_panel(w->job, packed, panel, k0, p.k1);
+            }
+            for (size_t at = 0; at < blocks_of(w); at++) advance(w, at, &p);
+            k0 = p.k1;
+        } while (k0 < k);
     }
+}
+
+/* The number of panels, or of blocks of rows, in a piece of work: every thread gets several pieces. */
+static size_t pieces_of(const ulp_job *job, size_t n, size_t most) {
+    const size_t share = n / (4 * (size_t)ulp_threads_get());
+    if (job->s.m * job->s.n * job->s.k < SMALL) return n;
+    return share < 1 ? 1 : share > most ? most : share;
 }
 
 ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job) {
     if (!is_fp32_chain(job)) return ULP_UNSUPPORTED;
-    const size_t panels = panels_of(job), blocks = blocks_of(job);
-    const int wide = panels * WIDE > 128 * blocks;
-    work w = {.job = job, .run = wide ? row_grain(panels) : 1};
-    w.packed = ULP_CPU(ulp_gemm_room)((panels + w.run - 1) / w.run * job->s.k * WIDE, sizeof *w.packed);
-    w.rows = ULP_CPU(ulp_gemm_room)(blocks * job->s.k * ROWS, sizeof *w.rows);
+    const ulp_gemm_shape *s = &job->s;
+    work w = {.job = job, .block = s->n <= LANES ? MOST_ROWS : ROWS};
+    const size_t panels = panels_of(job), blocks = blocks_of(&w);
+    const int wide = (s->k * s->n > CACHE && s->m < s->n) || (blocks <= DIRECT_BLOCKS && !s->b_trans);
+    w.run = pieces_of(job, panels, 16);
+    w.packed = ULP_CPU(ulp_gemm_room)(wide ? (panels + w.run - 1) / w.run * (s->k < DEPTH ? s->k : DEPTH) * WIDE
+                                           : panels * s->k * WIDE,
+                                      sizeof *w.packed);
+    w.rows = ULP_CPU(ulp_gemm_room)(blocks * s->k * w.block, sizeof *w.rows);
     const int enough = w.packed != NULL && w.rows != NULL;
-    if (enough) {
-        ulp_parallel_for(wide ? blocks : panels, 1, wide ? pack_rows_part : pack_part, &w);
-        if (wide) ulp_parallel_for(panels, w.run, columns_part, &w);
-        else ulp_parallel_for(blocks, row_grain(blocks), rows_part, &w);
+    if (enough && wide) {
+        ulp_parallel_for(blocks, pieces_of(job, blocks, blocks), pack_rows_part, &w);
+        ulp_parallel_for(panels, w.run, columns_part, &w);
+    } else if (enough) {
+        ulp_parallel_for(panels, w.run, pack_part, &w);
+        ulp_parallel_for(blocks, pieces_of(job, blocks, PIECE_ROWS / w.block), rows_part, &w);
     }
     free(w.rows);
     free(w.packed);
