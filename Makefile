@@ -7,7 +7,9 @@
 #   make check           the tests; MODE=asan and MODE=tsan run them under sanitizers
 #   make check-all       all 2^32 binary32 inputs against MPFR; FORMATS=, MODES=, OVERFLOW= narrow it
 #   make check-gpu       everything that needs a GPU, one report
-#   make bench           throughput beside memcpy and OpenBLAS
+#   make bench           throughput beside memcpy, the peak and OpenBLAS; PEERS=1, CPFLOAT=folder: other libraries; BENCH=options
+#   make bench-record    adds results/bench.json to tests/golden/bench.md
+#   make bench-compare   OLD=a.json NEW=b.json: which rows changed beyond noise
 #   make bench-gpu       throughput of a GPU beside a device copy and cuBLAS
 #   make web             build/web/ulplab.html, the page for the classroom: one file that works offline
 #   make course          build/course: archives for students and teachers; IDS="anna bob" adds sheets and keys, WORD=
@@ -69,7 +71,7 @@ empty :=
 , := ,
 hash  := $(empty)\#
 
-QUIET_GOALS := clean help distclean list-experiments slides
+QUIET_GOALS := clean help distclean list-experiments slides bench-record bench-compare
 ifneq ($(filter-out $(QUIET_GOALS),$(or $(MAKECMDGOALS),all)),)
 HAVE_RANDOM123 := $(call probe,$(hash)include <Random123/philox.h>,return 0;,)
 HAVE_OPENMP := $(call probe,$(hash)include <omp.h>,return omp_get_max_threads() == 0;,-fopenmp)
@@ -173,12 +175,13 @@ TESTS := $(if $(and $(HAVE_CMOCKA),$(HAVE_MPFR)),$(patsubst tests/%.c,%,$(wildca
 MPFR_LIBS := $(if $(HAVE_MPFR),-lmpfr -lgmp)
 
 COMMIT := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+COMMIT_DATE := $(shell git log -1 --format=%cs 2>/dev/null || echo unknown)
 # what identifies a build: a checksum over its sources, compilers and flags, 8 hex digits
 BUILD_ID := $(shell printf '%08x' $$({ find formats kernels sim experiments -type f \( -name '*.[ch]' -o -name '*.cu' \) | \
     LC_ALL=C sort | xargs cat; $(CC) --version; echo '$(ALL_CPPFLAGS) $(ALL_CFLAGS)'; \
     $(if $(WITH_CUDA),echo '$(NVCC_VERSION) $(NVCC_FLAGS)';) } | cksum | cut -d ' ' -f 1))
 
-.PHONY: list-experiments all tests programs libraries check check-all check-gpu bench bench-gpu figures figures-quick slides course install clean distclean help
+.PHONY: list-experiments all tests programs libraries check check-all check-gpu bench bench-record bench-compare bench-gpu figures figures-quick slides course install clean distclean help
 # kept although only pattern rules name them
 .SECONDARY: $(patsubst %.c,$O/%.o,$(REFERENCE) $(wildcard experiments/*/*.c experiments/*/*/*.c tests/*.c tests/*/*.c)) \
     $(patsubst %.cpp,$O/%.o,$(wildcard tests/emulated/*.cpp)) $(CUDA_SRC:%.cu=$O/emulated/%.o) $(EXPERIMENTS:%=results/%.csv)
@@ -219,6 +222,7 @@ FOR_experiments/ulp = $(if $(HAVE_MPFR),-DULP_WITH_MPFR) $(if $(HAVE_MPI),-DULP_
 # the loops of tests need no vectors, and a third less time to compile
 FOR_tests = $(if $(filter release,$(MODE)),-O1)
 FOR_experiments/bench = $(if $(HAVE_BLAS),-DULP_WITH_BLAS)
+FOR_experiments/bench/json = -DULP_COMMIT_DATE="\"$(COMMIT_DATE)\""
 
 # $(call stamp,TEXT): rewrite the target only if it does not hold the text. What is made from flags depends on their stamp,
 # so that a part found after the first build is built in by the next.
@@ -403,10 +407,20 @@ figures/index.html: $(FIGURES) plots/gallery.sh plots/captions.sh plots/field.aw
 slides: | $(filter figures figures-quick,$(MAKECMDGOALS))
 	@EXPERIMENTS='$(EXPERIMENTS)' sh plots/slides.sh
 
+BENCH_PEERS := $(filter-out 0 no,$(PEERS))
+# the workers of other libraries come first, so that a run without them loses nothing
 bench: programs
 	@mkdir -p results figures
-	$B/bench
-	$(if $(HAVE_GNUPLOT),LC_ALL=C.UTF-8 gnuplot plots/bench.gp)
+	@workers=; $(if $(BENCH_PEERS)$(CPFLOAT),workers=$$(PEERS='$(BENCH_PEERS)' CPFLOAT='$(CPFLOAT)' CC='$(CC)' \
+	    sh experiments/bench/peers/peers.sh $(BUILD)/peers) || exit;) \
+	    echo '$B/bench $(BENCH)'; $B/bench $(BENCH) $${workers:+--peers "$$workers"}
+	$(if $(HAVE_GNUPLOT),LC_ALL=C.UTF-8 gnuplot plots/bench.gp && LC_ALL=C.UTF-8 gnuplot plots/roofline.gp)
+
+# results/bench.json as a section of the record; OLD and NEW are two such files
+bench-record:
+	@sh experiments/bench/record.sh results/bench.json tests/golden/bench.md
+bench-compare:
+	@sh experiments/bench/compare.sh '$(OLD)' '$(NEW)'
 
 bench-gpu: $B/bench_gpu $B/throughput
 	@mkdir -p results figures

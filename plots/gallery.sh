@@ -3,6 +3,7 @@
 #
 # Run from the project's root. For each plots/NAME.gp the page takes
 #   plots/NAME.txt            `group: QUESTION`, `order: N`, other fields, an empty line, and the caption in paragraphs
+#                             (`data: OTHER`: the figure is drawn from the results of OTHER)
 #   figures/NAME.svg          the drawing
 #   results/NAME.claims.tsv   a header row, then the columns kind, text, here, published, source. The kind is PASS, FAIL,
 #                             SKIP, published, or run; the row of kind run has the command in the column here.
@@ -59,6 +60,8 @@ claims() {
 
 figure() {
     name=$1
+    data=$(field "$name" data)
+    data=${data:-$name}
     printf '<section id="%s">\n<h3>%s' "$name" "$name"
     quick "$name" && printf ' <span class="quick">quick run: less data than the default</span>'
     printf '</h3>\n'
@@ -71,11 +74,11 @@ figure() {
         printf '<p class="missing">No figure yet: <code>make figures/%s.svg</code> draws it.</p>\n' "$name"
     fi
     printf '<figcaption>\n%s\n</figcaption>\n</figure>\n' "$(caption "$name")"
-    if [ -f "results/$name.claims.tsv" ]; then claims "$name"
-    elif [ ! -f "results/$name.csv" ]; then printf '<p class="missing">No results yet: <code>build/bin/%s</code> computes them.</p>\n' "$name"; fi
+    if [ -f "results/$data.claims.tsv" ]; then claims "$data"
+    elif [ ! -f "results/$data.csv" ]; then printf '<p class="missing">No results yet: <code>build/bin/%s</code> computes them.</p>\n' "$data"; fi
     printf '<p class="links">'
-    if [ -f "results/$name.csv" ]; then printf '<a href="../results/%s.csv">CSV</a> ' "$name"; else printf '<span class="missing">no CSV</span> '; fi
-    [ -f "results/$name.run.json" ] && printf '<a href="../results/%s.run.json">record of the run</a> ' "$name"
+    if [ -f "results/$data.csv" ]; then printf '<a href="../results/%s.csv">CSV</a> ' "$data"; else printf '<span class="missing">no CSV</span> '; fi
+    [ -f "results/$data.run.json" ] && printf '<a href="../results/%s.run.json">record of the run</a> ' "$data"
     [ -f "figures/$name.png" ] && printf '<a href="%s.png">PNG</a> ' "$name"
     [ -f "figures/$name.svg" ] && printf '<a href="%s.svg">SVG</a>' "$name"
     printf '</p>\n</section>\n'

@@ -1,0 +1,169 @@
+/* roofs.c - the work that bounds the rows: memcpy, the random words alone, a loop of products in registers, sgemm. */
+#include "bench.h"
+
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+/* ---- memcpy ---- */
+
+static void copy_part(void *own, size_t begin, size_t end) {
+    const job *j = own;
+    memcpy((float *)j->z + begin, (const float *)j->x + begin, (end - begin) * sizeof(float));
+}
+
+static ulp_status run_copy(const job *j) {
+    ulp_parallel_for(j->n, (size_t)1 << 20, copy_part, (void *)(uintptr_t)j);
+    return ULP_OK;
+}
+
+job roof_copy(const bench *b, float *y, const float *x, size_t n, int threads) {
+    return (job){.what = "copy",
+                 .by = "memcpy",
+                 .threads = threads,
+                 .n = n,
+                 .amount = (double)n,
+                 .run = run_copy,
+                 .b = b,
+                 .x = x,
+                 .z = y};
+}
+
+/* ---- random words ---- */
+
+/* The generator of each instruction set, as kernels/cpu/cpu.h declares it for one of them; n is at most PIECE. */
+enum { PIECE = 1024 };
+typedef void words_function(uint32_t *words, size_t n, uint64_t seed, uint64_t stream, uint64_t index);
+words_function ulp_words_baseline;
+#if defined(__x86_64__)
+words_function ulp_words_avx2, ulp_words_avx512;
+#endif
+
+static words_function *words_of(const char *isa) {
+#if defined(__x86_64__)
+    if (strcmp(isa, "avx512") == 0) return ulp_words_avx512;
+    if (strcmp(isa, "avx2") == 0) return ulp_words_avx2;
+#endif
+    (void)isa;
+    return ulp_words_baseline;
+}
+
+static ulp_status run_words(const job *j) {
+    words_function *words = words_of(j->b->backend->what);
+    for (size_t i = 0; i < j->n; i += PIECE) words((uint32_t *)j->z + i, j->n - i < PIECE ? j->n - i : PIECE, 1, 0, i);
+    return ULP_OK;
+}
+
+job roof_words(const bench *b, uint32_t *words, size_t n) {
+    return (job){.what = "words",
+                 .of = ULP_RNG_NAME,
+                 .by = "ulplab",
+                 .threads = 1,
+                 .n = n,
+                 .amount = (double)n,
+                 .run = run_words,
+                 .b = b,
+                 .z = words};
+}
+
+/* ---- products in registers ---- */
+
+/* CHAINS vectors of sums s = s x + y, STEPS_OF_LOOP times: as many as the registers of avx2 hold, and more than the
+ * latency of a fused multiply-add times two of them in a cycle. */
+enum { CHAINS = 12, STEPS_OF_LOOP = 20000 };
+static volatile float factor = 0.99f, term = 1e-3f;
+static _Thread_local volatile float sink;
+
+typedef float vector4 __attribute__((vector_size(16)));
+
+static void loop_baseline(void) {
+    vector4 s[CHAINS], x = (vector4){0} + factor, y = (vector4){0} + term;
+    for (int i = 0; i < CHAINS; i++) s[i] = y * (float)i;
+    for (int k = 0; k < STEPS_OF_LOOP; k++)
+        for (int i = 0; i < CHAINS; i++) s[i] = s[i] * x + y;
+    for (int i = 1; i < CHAINS; i++) s[0] += s[i];
+    sink = s[0][0];
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2,fma"))) static void loop_avx2(void) {
+    __m256 s[CHAINS], x = _mm256_set1_ps(factor), y = _mm256_set1_ps(term);
+    for (int i = 0; i < CHAINS; i++) s[i] = _mm256_mul_ps(y, _mm256_set1_ps((float)i));
+    for (int k = 0; k < STEPS_OF_LOOP; k++)
+        for (int i = 0; i < CHAINS; i++) s[i] = _mm256_fmadd_ps(s[i], x, y);
+    for (int i = 1; i < CHAINS; i++) s[0] = _mm256_add_ps(s[0], s[i]);
+    sink = _mm256_cvtss_f32(s[0]);
+}
+
+__attribute__((target("avx512f"))) static void loop_avx512(void) {
+    __m512 s[CHAINS], x = _mm512_set1_ps(factor), y = _mm512_set1_ps(term);
+    for (int i = 0; i < CHAINS; i++) s[i] = _mm512_mul_ps(y, _mm512_set1_ps((float)i));
+    for (int k = 0; k < STEPS_OF_LOOP; k++)
+        for (int i = 0; i < CHAINS; i++) s[i] = _mm512_fmadd_ps(s[i], x, y);
+    for (int i = 1; i < CHAINS; i++) s[0] = _mm512_add_ps(s[0], s[i]);
+    sink = _mm512_cvtss_f32(s[0]);
+}
+#endif
+
+/* The loop of an instruction set, and the lanes of its vectors. */
+static void (*loop_of(const char *isa, int *lanes))(void) {
+#if defined(__x86_64__)
+    if (strcmp(isa, "avx512") == 0) return *lanes = 16, loop_avx512;
+    if (strcmp(isa, "avx2") == 0) return *lanes = 8, loop_avx2;
+#endif
+    (void)isa;
+    return *lanes = 4, loop_baseline;
+}
+
+static void fma_part(void *own, size_t begin, size_t end) {
+    const job *j = own;
+    int lanes;
+    for (; begin < end; begin++) loop_of(j->b->backend->what, &lanes)();
+}
+
+static ulp_status run_fma(const job *j) {
+    ulp_parallel_for((size_t)j->threads, 1, fma_part, (void *)(uintptr_t)j);
+    return ULP_OK;
+}
+
+job roof_fma(const bench *b, int threads) {
+    int lanes;
+    loop_of(b->backend->what, &lanes);
+    return (job){.what = "fma",
+                 .by = "registers",
+                 .threads = threads,
+                 .unit = PRODUCTS,
+                 .amount = (double)threads * CHAINS * STEPS_OF_LOOP * lanes,
+                 .run = run_fma,
+                 .b = b};
+}
+
+/* ---- sgemm ---- */
+
+#if defined(ULP_WITH_BLAS)
+void cblas_sgemm(int order, int transa, int transb, int m, int n, int k, float alpha, const float *a, int lda,
+                 const float *b, int ldb, float beta, float *c, int ldc);
+
+static ulp_status run_sgemm(const job *j) {
+    const int n = (int)j->n;
+    cblas_sgemm(101, 111, 111, n, n, n, 1.0f, j->x, n, j->y, n, 0.0f, j->z, n);
+    return ULP_OK;
+}
+
+job roof_sgemm(const bench *b, float *c, const float *x, const float *y, size_t n, int threads) {
+    return (job){.what = "product",
+                 .of = "fp32",
+                 .by = "OpenBLAS",
+                 .threads = threads,
+                 .unit = PRODUCTS,
+                 .n = n,
+                 .amount = (double)n * (double)n * (double)n,
+                 .run = run_sgemm,
+                 .b = b,
+                 .x = x,
+                 .y = y,
+                 .z = c};
+}
+#endif
