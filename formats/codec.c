@@ -35,6 +35,58 @@ ulp_status ulp_encode(uint64_t *code, double value, const ulp_format *f) {
     return ULP_OK;
 }
 
+/* What the code of a value is made of. A magnitude below 2^emin, and each magnitude of fixed point, counts quanta: it
+ * is the difference of the binary64 codes of unit + magnitude and of unit, where unit = 2^(qmin + 52) has the spacing
+ * 2^qmin. Above, the code is the binary64 code with fewer fraction bits and another bias. */
+typedef struct recipe {
+    uint64_t normal; /* binary64 code of 2^emin; of fixed point that of Inf */
+    uint64_t bias;   /* what the shifted binary64 code exceeds the magnitude code by */
+    uint64_t inf, nan, sign, mask, has_neg_zero, is_fixed;
+    uint64_t no_inf, no_negative_inf, no_nan; /* 1: the format has no such code */
+    double unit;
+    int shift;
+} recipe;
+
+static const uint64_t infinity = 0x7ff0000000000000u;
+
+static recipe recipe_of(const ulp_format *f) {
+    recipe r = {.inf = f->inf_code, .nan = f->nan_code, .has_neg_zero = f->has_neg_zero, .is_fixed = f->is_fixed};
+    r.shift = f->is_fixed ? 0 : 53 - f->prec;
+    r.bias = f->is_fixed ? 0 : (uint64_t)(1023 - f->bias) << (f->prec - 1);
+    r.normal = f->is_fixed ? infinity : ulp_bits64(ulp_scale(1.0, f->emin));
+    r.unit = ulp_scale(1.0, f->qmin + 52);
+    r.sign = f->is_signed && !f->is_fixed ? 1ull << (f->bits - 1) : 0;
+    r.mask = ~0ull >> (64 - f->bits);
+    r.no_inf = !f->has_inf;
+    r.no_negative_inf = !f->has_inf || !f->is_signed;
+    r.no_nan = f->nan_codes == ULP_NAN_NONE;
+    return r;
+}
+
+static size_t encode_each(uint64_t *code, const double *value, size_t n, const ulp_format *f) {
+    size_t i = 0;
+    while (i < n && ulp_encode(&code[i], value[i], f) == ULP_OK) i++;
+    return i;
+}
+
+size_t ulp_encode_array(uint64_t *code, const double *value, size_t n, const ulp_format *f) {
+    if (f->emin < -1022) return encode_each(code, value, n, f); /* binary64 has no normal numbers there */
+    const recipe r = recipe_of(f);
+    const uint64_t unit = ulp_bits64(r.unit);
+    uint64_t missing = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t bits = ulp_bits64(value[i]), magnitude = bits & ~(1ull << 63), negative = bits >> 63;
+        const uint64_t few = ulp_bits64(ulp_from_bits64(magnitude) + r.unit) - unit;
+        const uint64_t finite = magnitude < r.normal ? few : (magnitude >> r.shift) - r.bias;
+        const uint64_t is_inf = magnitude == infinity, is_nan = magnitude > infinity;
+        const uint64_t any = is_inf ? r.inf : finite, flip = 0 - (negative & r.is_fixed);
+        const uint64_t sign = (magnitude != 0) | r.has_neg_zero ? 0 - negative : 0;
+        code[i] = is_nan ? r.nan : ((((any ^ flip) - flip) & r.mask) | (r.sign & sign));
+        missing |= (is_inf & (negative ? r.no_negative_inf : r.no_inf)) | (is_nan & r.no_nan);
+    }
+    return missing == 0 ? n : encode_each(code, value, n, f);
+}
+
 /* The least positive binary64 value: no binary64 value lies between a binary64 value x and x + step. */
 static const double step = 0x1p-1074;
 

@@ -148,6 +148,10 @@ double ulp_decode(uint64_t code, const ulp_format *format);
  * in a format without NaN. Every NaN gives the canonical NaN. -0 gives +0 in a format without -0. */
 ulp_status ulp_encode(uint64_t *code, double value, const ulp_format *format);
 
+/* The codes of an array of values of the format, for example of results of a rounding; a number that the format does
+ * not hold gets any code. Returns n; or, if a NaN or an infinity has no code, the index of the first such element. */
+size_t ulp_encode_array(uint64_t *code /* (n) */, const double *value /* (n) */, size_t n, const ulp_format *format);
+
 typedef enum ulp_class { ULP_ZERO, ULP_SUBNORMAL, ULP_NORMAL, ULP_INFINITE, ULP_NAN } ulp_class;
 
 /* The class of a code. A code of fixed point is zero or normal. */

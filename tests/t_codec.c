@@ -81,6 +81,44 @@ static void test_every_code(void **state) {
     }
 }
 
+/* All codes of a format, or a sample, through the array function: the codes of ulp_encode(), and n for "all have one".
+ */
+static void test_encode_array(void **state) {
+    (void)state;
+    ulp_format f;
+    for (size_t i = 0; test_format(i, &f); i++)
+        for (int shift = -60; shift <= 60; shift += 60) {
+            ulp_format g = f;
+            if (shift != 0 && ulp_format_shift(&g, shift) != ULP_OK) continue;
+            const size_t n = code_count(&g);
+            double *value = malloc(n * sizeof *value);
+            uint64_t *code = malloc(n * sizeof *code), seed = i, want = 0;
+            for (uint64_t k = 0; k < n; k++) value[k] = ulp_decode(pick_code(&g, k, &seed), &g);
+            assert_int_equal(ulp_encode_array(code, value, n, &g), n);
+            for (uint64_t k = 0; k < n; k++) {
+                assert_int_equal(ulp_encode(&want, value[k], &g), ULP_OK);
+                equal_code("encode of an array", &g, want, code[k], want);
+            }
+            free(value);
+            free(code);
+        }
+}
+
+static void test_array_without_code(void **state) {
+    (void)state;
+    ulp_format f;
+    uint64_t code[4];
+    for (size_t i = 0; test_format(i, &f); i++) {
+        const double special[] = {NAN, INFINITY, -INFINITY};
+        for (size_t k = 0; k < 3; k++) {
+            const double value[] = {f.max, f.max, special[k], f.max};
+            const size_t n = ulp_encode_array(code, value, 4, &f), want = ulp_encode(&code[3], special[k], &f) ? 2 : 4;
+            if (n != want) fail_msg("%s: %zu of 4 codes with %g, not %zu", f.name, n, special[k], want);
+        }
+    }
+    assert_int_equal(ulp_encode_array(NULL, NULL, 0, &f), 0);
+}
+
 /* ---- values that have no code ---- */
 
 static void expect_status(double x, const ulp_format *f, ulp_status want) {
@@ -248,8 +286,13 @@ static void test_spacing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_code), cmocka_unit_test(test_no_code), cmocka_unit_test(test_walk),
-        cmocka_unit_test(test_neighbours), cmocka_unit_test(test_spacing),
+        cmocka_unit_test(test_every_code),
+        cmocka_unit_test(test_encode_array),
+        cmocka_unit_test(test_array_without_code),
+        cmocka_unit_test(test_no_code),
+        cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_spacing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

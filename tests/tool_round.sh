@@ -45,6 +45,33 @@ gives 'stochastic: lines count through all files' 0 '' '3c00\n3c01\n3c01\n3c01\n
 gives 'stochastic: one bit' 0 "$half$half$half$half" '3c00\n3c01\n3c01\n3c01\n' round --format fp16 --mode srb --bits 1 --seed 0
 gives 'stochastic: an exact value stays' 0 '1\n1\n1\n1\n' '3c00\n3c00\n3c00\n3c00\n' round --format fp16 --mode src
 
+# more lines than are rounded at once
+awk 'BEGIN { for (i = 0; i < 9000; i++) printf i % 7 ? "1.00048828125\n" : " 1.00048828125\t\n# odd\n" }' >many
+"$ULP" round --format fp16 --mode sr --seed 3 many >all
+[ "$(sort all | uniq -c | wc -l)" -eq 2 ]
+verdict $? 'sr rounds 9000 lines both ways'
+for first in 0 1 4095 4096 4097 8999; do
+    { yes 5 | head -n $first; awk -v first=$first '/^ *1/ && n++ >= first' many; } | "$ULP" round --format fp16 --mode sr --seed 3 >part
+    tail -n +$((first + 1)) all >want
+    tail -n +$((first + 1)) part | cmp -s - want && [ -s want ]
+    verdict $? "a line has the word of its place, however the $first lines before it look"
+done
+{ yes 1 | head -n 5000; echo nan; yes 1 | head -n 5000; echo x; } | "$ULP" round --format e2m1 >out 2>err
+[ $? -eq 2 ] && [ "$(wc -l <out)" -eq 5000 ] && grep -q '^ulp round: stdin:5001: the result, nan, has no code' err
+verdict $? 'a result without a code far behind: what came before, and its line'
+{ yes 1 | head -n 5000; echo x; echo nan; } | "$ULP" round --format e2m1 >out 2>err
+[ $? -eq 2 ] && [ "$(wc -l <out)" -eq 5000 ] && grep -q "^ulp round: stdin:5001: 'x' is no number" err
+verdict $? 'a bad line far behind: the same'
+printf '1\nnan' >nan
+gives 'a result without a code at the end of a file is of that file' 2 '' '2\n' round --format e2m1 nan many
+says 'and named' '^ulp round: nan:2: the result' err
+gives 'a result without a code before a bad line' 2 '1\nnan\nx\n' '2\n' round --format e2m1
+says 'comes first' 'stdin:2: the result' err
+gives 'a result without a code before a zero byte' 2 '1\nnan\n\0001\n' '2\n' round --format e2m1
+says 'comes first, too' 'stdin:2: the result' err
+gives 'capitals and short exponents' 0 'NaN\n-INF\n1E2\n.5\n5.\n-.5e+1\n' 'nan\n-inf\n100\n0.5\n5\n-5\n' round --format fp16 --to value
+for word in . - + e5 1e 1e+ +-1 1e5.5 'nan(1)' 1,5 0x 1_0; do gives "no number: $word" 2 "$word\n" '' round --format fp16; done
+
 # lines
 gives 'empty input' 0 '' '' round --format fp16
 gives 'only comments' 0 '# 1\n\n   \n#\n' '' round --format fp16

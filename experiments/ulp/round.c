@@ -1,15 +1,12 @@
 /* round.c - ulp round: a filter that rounds numbers to a format. */
-#include "tool.h"
+#include "experiments/ulp/round/group.h"
 
-#include <string.h>
-
-typedef enum from_kind { FROM_TEXT, FROM_F32, FROM_F64 } from_kind;
-typedef enum to_kind { TO_CODE, TO_VALUE, TO_BOTH } to_kind;
+#include <stdlib.h>
 
 typedef struct settings {
     tool_target target;
-    int from; /* from_kind */
-    int to;   /* to_kind */
+    int from; /* round_from */
+    int to;   /* round_to */
 } settings;
 
 static settings given;
@@ -30,39 +27,29 @@ static const ulp_option options[] = {
     {0},
 };
 
-static int read_value(double *value, const settings *s, const tool_line *line) {
-    uint64_t bits;
-    if (s->from == FROM_TEXT) {
-        if (tool_number(value, line->text)) return ULP_GO_ON;
-        return tool_bad_line(line, "'%s' is no number; allowed: decimal, hex float, inf, nan", line->text);
-    }
-    const int digits = s->from == FROM_F32 ? 8 : 16;
-    if ((int)strlen(line->text) != digits || line->text[1] == 'x' || line->text[1] == 'X' ||
-        !tool_hex(&bits, line->text, 64))
-        return tool_bad_line(line, "'%s' is not %d hex digits, the bits of a binary%d value", line->text, digits,
-                             4 * digits);
-    *value = s->from == FROM_F32 ? (double)ulp_from_bits32((uint32_t)bits) : ulp_from_bits64(bits);
-    return ULP_GO_ON;
-}
+static round_group group;
 
-static int round_line(void *context, const tool_line *line) {
-    const settings *s = context;
-    double x;
-    int status = read_value(&x, s, line);
-    if (status != ULP_GO_ON) return status;
-    const tool_target *target = &s->target;
-    const double y = ulp_round(x, &target->format, target->rule, tool_random_word(target, line));
-    if (s->to != TO_VALUE) status = tool_print_encoded(line, y, &target->format);
-    if (status != ULP_GO_ON) return status;
-    if (s->to == TO_BOTH) putchar(' ');
-    if (s->to != TO_CODE) tool_print_value(stdout, y);
-    putchar('\n');
-    return ULP_GO_ON;
+/* The values of a small format have few texts. Without memory for a table each value is printed. */
+static round_text *text_table(const settings *s) {
+    const int is_text = s->to == TO_VALUE || s->to == TO_BOTH;
+    return is_text && s->target.format.bits <= 16 ? calloc((size_t)1 << s->target.format.bits, sizeof(round_text))
+                                                  : NULL;
 }
 
 static int run(const ulp_arguments *a) {
-    const int status = tool_target_set(&given.target, a);
-    return status != ULP_GO_ON ? status : tool_each_line(a, round_line, &given);
+    const settings *s = &given;
+    int status = tool_target_set(&given.target, a);
+    if (status != ULP_GO_ON) return status;
+    group.target = s->target;
+    group.to = s->to;
+    group.out = stdout;
+    group.powers = ulp_powers_of_ten();
+    group.texts = text_table(s);
+    if (ulp_backend_get(&group.backend, "cpu") != ULP_OK)
+        return ulp_run_error(a->program, "%s", ulp_backend_lacks("cpu"));
+    status = round_texts(&group, s->from, a);
+    free(group.texts);
+    return status;
 }
 
 const tool_command tool_round = {

@@ -111,6 +111,34 @@ int tool_print_encoded(const tool_line *line, double y, const ulp_format *format
  * is out. Returns ULP_EXIT_FINE at the end. */
 int tool_each_line(const ulp_arguments *a, int (*each)(void *context, const tool_line *line), void *context);
 
+/* What tool_filter_lines() calls. */
+typedef struct tool_filter {
+    int (*each)(void *context, const tool_line *line); /* as in tool_each_line() */
+    /* Take plain lines, as many as possible: move *text over them and their line breaks. `end` is behind a line break,
+     * and the characters behind it up to ULP_DECIMAL_BEHIND are readable. At the call, number and index of `line` are
+     * those of the line at *text; the function keeps them so. Returns ULP_GO_ON, or an exit status after a message.
+     * NULL: each() takes every line. */
+    int (*plain)(void *context, const char **text, const char *end, tool_line *line);
+    /* Finish the lines that were taken; called before the filter waits for input, before a message about a line, and at
+     * the end of each file. Returns ULP_GO_ON, or an exit status after a message. May be NULL. */
+    int (*pause)(void *context);
+    void *context;
+} tool_filter;
+
+/* As tool_each_line(), with lines taken in groups. */
+int tool_filter_lines(const ulp_arguments *a, const tool_filter *filter);
+
+/* Call each() for every file that the command line names, and for "-" if it names none. Returns the status of each(),
+ * and ULP_EXIT_FINE instead of ULP_GO_ON. */
+int tool_each_file(const ulp_arguments *a, int (*each)(void *context, const char *path), void *context);
+
+/* Open a file for reading; "-" is stdin. Returns ULP_GO_ON, or the exit status after a message. */
+int tool_open(FILE **file, const char *program, const char *path);
+void tool_close(FILE *file); /* leaves stdin open */
+
+/* The name of a file in messages: "stdin" or the path. */
+const char *tool_shown(const char *path);
+
 /* As tool_each_line(), for one file; *index is the index of its first data line, and then of the line behind its last.
  * Returns ULP_GO_ON at the end. */
 int tool_each_line_of(const char *program, const char *path, uint64_t *index,

@@ -1,0 +1,277 @@
+/* decimal.c - reading and printing decimal texts of binary64 numbers; see decimal.h. */
+#include "decimal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/round.h"
+
+/* ---- the product of 64 and 128 bits ---- */
+
+/* The upper 128 of 192 bits, and the lower 64. */
+typedef struct product {
+    uint64_t high, middle, low;
+} product;
+
+typedef struct wide {
+    uint64_t high, low;
+} wide;
+
+static inline wide multiply(uint64_t a, uint64_t b) {
+#if defined(__SIZEOF_INT128__)
+    __extension__ typedef unsigned __int128 u128;
+    const u128 p = (u128)a * b;
+    return (wide){(uint64_t)(p >> 64), (uint64_t)p};
+#else
+    const uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
+    const uint64_t m = a1 * b0 + (a0 * b0 >> 32), n = a0 * b1 + (uint32_t)m;
+    return (wide){a1 * b1 + (m >> 32) + (n >> 32), a * b};
+#endif
+}
+
+static inline product times_power(uint64_t m, const ulp_power_of_ten *power) {
+    const wide low = multiply(m, power->low), high = multiply(m, power->high);
+    product p = {high.high, high.low + low.high, low.low};
+    p.high += p.middle < high.low;
+    return p;
+}
+
+static inline int leading_zeros(uint64_t x) { return __builtin_clzll(x); }
+
+/* ---- eight digits at a time ---- */
+
+enum { MOST_DIGITS = 19 }; /* an integer of 19 digits fits 64 bits */
+
+#define EACH(byte) (0x0101010101010101u * (byte))
+
+/* Eight characters, the first in the lowest byte. */
+static inline uint64_t load_eight(const char *text) {
+    uint64_t v;
+    memcpy(&v, text, 8);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    return v;
+}
+
+static inline void store_eight(char *text, uint64_t v) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    memcpy(text, &v, 8);
+}
+
+/* The top bit of each byte that is no digit, of eight characters XOR '0'. A byte that is no digit may carry into the
+ * bytes above it, but the lowest such byte is marked. */
+static inline uint64_t other_than_digits(uint64_t v) { return ((v + EACH(0x76)) | v) & EACH(0x80); }
+
+/* The integer of eight bytes 0 .. 9, the first in the lowest byte. */
+static inline uint64_t integer_of(uint64_t v) {
+    v = v * 10 + (v >> 8); /* pairs, in bytes 0, 2, 4, 6 */
+    const uint64_t mask = 0x000000ff000000ffu;
+    return (((v & mask) * (100 + (1000000ull << 32))) + ((v >> 16 & mask) * (1 + (10000ull << 32)))) >> 32;
+}
+
+static const uint64_t small_power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+
+/* Append the digits at the text to *w, modulo 2^64. Returns the character behind the digits. */
+static inline const char *read_digits(uint64_t *w, const char *text) {
+    uint64_t v = load_eight(text) ^ EACH('0'), other;
+    for (; (other = other_than_digits(v)) == 0; v = load_eight(text) ^ EACH('0')) {
+        *w = *w * 100000000 + integer_of(v);
+        text += 8;
+    }
+    const int n = __builtin_ctzll(other) / 8;
+    *w = *w * small_power[n] + integer_of(v << (8 * (7 - n)) << 8);
+    return text + n;
+}
+
+/* ---- reading ---- */
+
+/* A number: w 10^exponent; the digits that were cut off add less than 1 to w. */
+typedef struct decimal {
+    uint64_t w;
+    int64_t exponent;
+    int cut;
+} decimal;
+
+/* The first 19 digits from the first one that is not zero; `first` .. `end` are digits and at most one point. */
+static decimal cut_digits(const char *first, const char *end, int64_t exponent) {
+    decimal d = {0, exponent, 0};
+    int64_t dropped = 0;
+    int digits = 0;
+    for (const char *at = first; at < end; at++) {
+        if (*at == '.') continue;
+        if (digits < MOST_DIGITS) {
+            d.w = 10 * d.w + (uint64_t)(*at - '0');
+            digits += d.w != 0;
+        } else {
+            dropped++;
+            d.cut = 1;
+        }
+    }
+    d.exponent += dropped;
+    return d;
+}
+
+/* Read the exponent behind the digits. Returns the character behind it; NULL if it has no digits or too many. */
+static inline const char *read_exponent(int64_t *exponent, const char *text) {
+    if ((*text | 0x20) != 'e') return text;
+    const int minus = text[1] == '-';
+    const char *const first = text + 1 + (minus || text[1] == '+');
+    uint64_t e = 0;
+    const char *const end = read_digits(&e, first);
+    if (end == first || end - first > 8) return NULL;
+    *exponent += minus ? -(int64_t)e : (int64_t)e;
+    return end;
+}
+
+/* *value = +-w 10^exponent, rounded to nearest even. Returns 0 if the bound on the error does not decide. */
+static inline int scale(double *value, decimal d, uint64_t sign, const ulp_power_of_ten *powers) {
+    if (d.w == 0) {
+        *value = ulp_from_bits64(sign);
+        return !d.cut;
+    }
+    if (d.exponent < ULP_POWERS_FIRST || d.exponent > ULP_POWERS_LAST) return 0;
+    const ulp_power_of_ten *const power = &powers[d.exponent - ULP_POWERS_FIRST];
+    const int zeros = leading_zeros(d.w);
+    const product p = times_power(d.w << zeros, power);
+    const int top = (int)(p.high >> 63), drop = 10 + top; /* 53 bits remain */
+    const uint64_t lost = p.high & ((1ull << drop) - 1), half = 1ull << (drop - 1);
+    /* The power adds less than 2^64, so the upper 128 bits may be too small by 1. Cut digits add at most 2^zeros
+     * powers, and zeros < 5 then, so the upper 64 bits may be too small by 17. */
+    const uint64_t below = half - 1 - (d.cut ? 17u : 0u);
+    if (lost - below <= half - below && (lost == half ? p.middle == 0 : d.cut || p.middle >= UINT64_MAX - 1)) return 0;
+    const uint64_t kept = (p.high >> drop) + (lost >= half); /* up to 2^53, which moves into the exponent */
+    const int e = 1023 + 190 + top + power->exponent - zeros;
+    if (e < 1 || e > 2045) return 0;
+    *value = ulp_from_bits64(sign | (((uint64_t)(e - 1) << 52) + kept));
+    return 1;
+}
+
+const char *ulp_decimal_read(double *value, const char *text, const ulp_power_of_ten *powers) {
+    const uint64_t sign = (uint64_t)(*text == '-') << 63;
+    const char *const first = text + (*text == '-' || *text == '+');
+    decimal d = {0, 0, 0};
+    const char *end = read_digits(&d.w, first);
+    int64_t digits = end - first;
+    if (*end == '.') {
+        const char *const behind = read_digits(&d.w, end + 1);
+        d.exponent = -(behind - (end + 1));
+        digits -= d.exponent;
+        end = behind;
+    }
+    if (digits == 0) return NULL;
+    if (digits > MOST_DIGITS) d = cut_digits(first, end, d.exponent);
+    end = read_exponent(&d.exponent, end);
+    return end != NULL && scale(value, d, sign, powers) ? end : NULL;
+}
+
+/* ---- printing ---- */
+
+/* A number between 10^exponent and 10^(exponent + 1), rounded to 17 digits. */
+typedef struct seventeen {
+    uint64_t digits; /* 10^16 .. 10^17 - 1 */
+    int exponent;
+} seventeen;
+
+static const uint64_t ten_to_16 = 10000000000000000u;
+
+/* The digits of m 2^e, where m has its top bit set. Returns 0 if the bound on the error does not decide. */
+static inline int find_digits(seventeen *s, uint64_t m, int e, const ulp_power_of_ten *powers) {
+    const int binade = e + 63;          /* floor(log2) */
+    s->exponent = binade * 78913 >> 18; /* floor(binade log10(2)), which is floor(log10) or 1 less */
+    const ulp_power_of_ten *const next = &powers[s->exponent + 1 - ULP_POWERS_FIRST];
+    s->exponent += (binade > next->exponent + 127) |
+                   ((binade == next->exponent + 127) & ((m > next->high) | ((m == next->high) & (next->low == 0))));
+    const int q = 16 - s->exponent;
+    const product p = times_power(m, &powers[q - ULP_POWERS_FIRST]);
+    const int drop = -(128 + e + powers[q - ULP_POWERS_FIRST].exponent); /* of the upper 64 bits */
+    const uint64_t lost = p.high & ((1ull << drop) - 1), half = 1ull << (drop - 1);
+    const int exact = q >= 0 && q <= ULP_POWERS_EXACT;
+    s->digits = (p.high >> drop) + (lost >= half);
+    if (lost == half && p.middle == 0) {
+        if (!exact) return 0;
+        s->digits -= p.low == 0 && (s->digits & 1); /* a tie */
+    }
+    if (lost == half - 1 && p.middle >= UINT64_MAX - 1 && !exact) return 0;
+    if (s->digits < 10 * ten_to_16) return 1;
+    s->digits = ten_to_16;
+    s->exponent++;
+    return 1;
+}
+
+/* Eight digits as bytes 0 .. 9, the first in the lowest byte. */
+static inline uint64_t bytes_of(uint32_t n) {
+    const uint64_t fours = n / 10000 | (uint64_t)(n % 10000) << 32;
+    const uint64_t hundreds = (fours * 10486 >> 20) & 0x0000007f0000007fu;
+    const uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
+    const uint64_t tens = (twos * 103 >> 10) & 0x000f000f000f000fu;
+    return tens | (twos - 10 * tens) << 8;
+}
+
+/* Write the 17 digits into `to` (17). Returns their number without zeros at the end. */
+static inline int write_digits(char *to, uint64_t digits) {
+    const uint64_t rest = digits % ten_to_16;
+    const uint64_t high = bytes_of((uint32_t)(rest / 100000000)), low = bytes_of((uint32_t)(rest % 100000000));
+    to[0] = (char)('0' + digits / ten_to_16);
+    store_eight(to + 1, high | EACH('0'));
+    store_eight(to + 9, low | EACH('0'));
+    if (low != 0) return 17 - leading_zeros(low) / 8;
+    return high != 0 ? 9 - leading_zeros(high) / 8 : 1;
+}
+
+static int write_exponent(char *to, int exponent) {
+    const int magnitude = exponent < 0 ? -exponent : exponent;
+    int n = 0;
+    to[n++] = 'e';
+    to[n++] = exponent < 0 ? '-' : '+';
+    if (magnitude > 99) to[n++] = (char)('0' + magnitude / 100);
+    to[n++] = (char)('0' + magnitude / 10 % 10);
+    to[n++] = (char)('0' + magnitude % 10);
+    return n;
+}
+
+/* Lay out the digits as %.17g does. Returns the number of characters. */
+static inline int lay_out(char *to, seventeen s) {
+    char digits[40] = {0};
+    const int n = write_digits(digits, s.digits), x = s.exponent;
+    if (x >= -4 && x < 0) {
+        memcpy(to, "0.000", 5);
+        memcpy(to + 1 - x, digits, 17);
+        return 1 - x + n;
+    }
+    const int before = x >= 0 && x < 17 ? x + 1 : 1; /* digits before the point */
+    memcpy(to, digits, 17);
+    memcpy(to + before + 1, digits + before, 17);
+    int length = before;
+    if (n > before) {
+        to[before] = '.';
+        length = n + 1;
+    }
+    return x >= 0 && x < 17 ? length : length + write_exponent(to + length, x);
+}
+
+int ulp_decimal_print(char *to, double value, const ulp_power_of_ten *powers) {
+    const uint64_t bits = ulp_bits64(value), fraction = bits & 0xfffffffffffffu;
+    const int field = (int)(bits >> 52 & 0x7ff);
+    if (field == 0x7ff && fraction != 0) {
+        memcpy(to, "nan", 3); /* printf may print a sign, which has no meaning */
+        return 3;
+    }
+    const int minus = (int)(bits >> 63);
+    *to = '-';
+    char *const at = to + minus;
+    if (field == 0x7ff || (field == 0 && fraction == 0)) {
+        memcpy(at, field ? "inf" : "0", field ? 3 : 1);
+        return minus + (field ? 3 : 1);
+    }
+    const uint64_t m = field != 0 ? fraction | 1ull << 52 : fraction;
+    const int zeros = leading_zeros(m), e = (field != 0 ? field : 1) - 1075 - zeros;
+    seventeen s;
+    if (find_digits(&s, m << zeros, e, powers)) return minus + lay_out(at, s);
+    char text[ULP_DECIMAL_ROOM];
+    const int length = snprintf(text, sizeof text, "%.17g", value);
+    memcpy(to, text, (size_t)length);
+    return length;
+}

@@ -1,0 +1,39 @@
+/* decimal.h - decimal texts of binary64 numbers, read and printed with a few multiplications.
+ *
+ * No library in C does this: the ones that exist are written in C++, and strtod and printf of the C library take
+ * several times as long. A number is multiplied by a power of ten that is cut to 128 bits. The result is known up to a
+ * bound on the error, and it is used only if every number within the bound rounds to the same result; otherwise strtod
+ * and snprintf decide. The bits are therefore those of strtod and printf for every text and every number.
+ */
+#ifndef ULP_CLI_DECIMAL_H
+#define ULP_CLI_DECIMAL_H
+
+#include <stdint.h>
+
+enum {
+    ULP_DECIMAL_BEHIND = 8, /* characters that have to be readable from the end of a number on */
+    ULP_DECIMAL_ROOM = 40   /* characters that ulp_decimal_print() may write */
+};
+
+/* 10^q = (high 2^64 + low + d) 2^exponent with 0 <= d < 1, and d = 0 where 0 <= q <= 55; high has its top bit set. */
+typedef struct ulp_power_of_ten {
+    uint64_t high, low;
+    int32_t exponent;
+} ulp_power_of_ten;
+
+enum { ULP_POWERS_FIRST = -342, ULP_POWERS_LAST = 340, ULP_POWERS_EXACT = 55 };
+
+/* The table of powers; the entry of 10^q is at q - ULP_POWERS_FIRST. The first call computes it with exact integers; it
+ * may not run on two threads at once. */
+const ulp_power_of_ten *ulp_powers_of_ten(void);
+
+/* Read the decimal number at the beginning of the text: sign, digits with an optional point, optional exponent. Returns
+ * the character behind the number. Returns NULL where strtod has to decide: for a text of another form, for numbers
+ * too near to the middle of two neighbours, and for subnormal numbers and numbers beyond the range. */
+const char *ulp_decimal_read(double *value, const char *text, const ulp_power_of_ten *powers);
+
+/* Write a number as printf does with %.17g, or as nan, inf, -inf, -0, without a NUL. Returns the number of characters,
+ * which is at most 24; what stands behind them up to ULP_DECIMAL_ROOM may be overwritten. */
+int ulp_decimal_print(char *to, double value, const ulp_power_of_ten *powers);
+
+#endif
