@@ -29,12 +29,6 @@ enum {
     HIGHEST = 119
 };
 
-#if defined(__clang__)
-#define UNROLLED _Pragma("clang loop unroll_count(4)")
-#else
-#define UNROLLED _Pragma("GCC unroll 8")
-#endif
-
 /* The maximum of vectors, in a form that the compiler turns into one or two instructions. */
 #if defined(__clang__) || (defined(__AVX2__) && !defined(__AVX512BW__))
 #define VECTOR_MAX(name, type, elements)                                                                               \

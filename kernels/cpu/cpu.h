@@ -15,6 +15,13 @@
 
 #define ULP_INLINE static inline __attribute__((always_inline))
 
+/* Before a loop over registers. */
+#if defined(__clang__)
+#define UNROLLED _Pragma("clang loop unroll_count(4)")
+#else
+#define UNROLLED _Pragma("GCC unroll 8")
+#endif
+
 /* The bytes of a vector of this instruction set. */
 #if defined(__AVX512F__)
 enum { ULP_VECTOR_BYTES = 64 };

@@ -1,11 +1,13 @@
 /* gemm_serial.c - products with every partial sum rounded, k ascending: whole, chunked, promoted; lanes are columns.
  *
- * Three methods give equal bits. In mode rne the addition of an anchor rounds (kernels/rounding/nearest.h). The sum is
- * first formed by one binary64 fma where a proof shows that the rounding of the fma changes no result, else as the
- * exact sum folded to odd. In the other modes kernels/rounding/core.h rounds the exact sum folded to odd: first without
- * overflow, and once more with it where a value was out of range.
+ * Two methods give equal bits. The fast method rounds vectors of sums in a few instructions (serial.h) and
+ * watches their range. Where the watch finds a value outside the range, or no proof covers the operands, the sums are
+ * formed by the other method: kernels/rounding/core.h, or in mode rne kernels/rounding/nearest.h, rounds the exact sum
+ * folded to odd.
  */
-#include "lanes.h"
+#include "serial.h"
+
+/* ---- sums folded to odd ---- */
 
 ULP_INLINE void serial_run(double *restrict acc, double a, const double *restrict b, const ulp_core *core,
                            const uint32_t *restrict words, uint32_t mode) {
@@ -62,118 +64,156 @@ static void serial_products(double *sums, const lanes_products *of, const ulp_co
     for (size_t k = 0; k < of->k; k++) serial_step(sums, of->a[k], of->b + k * LANES, core, words + k * LANES);
 }
 
-/* ---- rne ---- */
-
-/* The largest number of significant bits of the binary32 values of an array. */
-static int significant_bits(const ulp_job *w, const void *x, size_t rows, size_t width, size_t ld) {
-    uint32_t all = 0;
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < width; j++) all |= ulp_bits32((float)job_at(w, x, i * ld + j));
-    int bits = 24;
-    for (uint32_t u = all & 0x7fffffu; bits > 1 && (u & 1u) == 0; u >>= 1) bits--;
-    return bits;
-}
-
-/* sums (LANES) over k in registers. Returns the largest binade if the range is WATCHED. */
-ULP_INLINE uint64_t nearest_run(double *restrict sums, const lanes_products *of, const ulp_nearest *constants,
-                                int fused, int range) {
+/* Mode rne. `range` is OPEN or CLOSED. */
+ULP_INLINE void nearest_run(double *restrict sums, const lanes_products *of, const ulp_nearest *constants, int range) {
     const ulp_nearest n = *constants;
-    const double *restrict a = of->a, *restrict b = of->b;
-    const size_t k = of->k;
     double acc[LANES];
-    uint64_t peak[LANES], most = 0;
     for (int j = 0; j < LANES; j++) acc[j] = sums[j];
-    for (int j = 0; j < LANES; j++) peak[j] = 0;
-    for (size_t i = 0; i < k; i++)
-        for (int j = 0; j < LANES; j++) {
-            const double x = a[i], y = b[i * LANES + (size_t)j];
-#if defined(__FMA__)
-            const double fast = __builtin_fma(x, y, acc[j]);
-#else
-            const double fast = x * y + acc[j]; /* the product is exact */
-#endif
-            acc[j] = ulp_nearest64(fused ? fast : ulp_odd_sum(x * y, acc[j], ULP_RNE), &n, range, &peak[j]);
-        }
+    for (size_t i = 0; i < of->k; i++) {
+        const double *restrict b = of->b + i * LANES;
+        for (int j = 0; j < LANES; j++)
+            acc[j] = ulp_nearest64(ulp_odd_sum(of->a[i] * b[j], acc[j], ULP_RNE), &n, range, NULL);
+    }
     for (int j = 0; j < LANES; j++) sums[j] = acc[j];
-    for (int j = 0; j < LANES; j++) most = peak[j] > most ? peak[j] : most;
-    return most;
 }
 
-/* X(name, fused, range) */
-#define NEAREST(X)                                                                                                     \
-    X(fused_watched, 1, ULP_RANGE_WATCHED)                                                                             \
-    X(fused_open, 1, ULP_RANGE_OPEN)                                                                                   \
-    X(fused_closed, 1, ULP_RANGE_CLOSED)                                                                               \
-    X(odd_watched, 0, ULP_RANGE_WATCHED)                                                                               \
-    X(odd_open, 0, ULP_RANGE_OPEN)                                                                                     \
-    X(odd_closed, 0, ULP_RANGE_CLOSED)
-#define FUNCTION(name, fused, range)                                                                                   \
-    static uint64_t name(double *sums, const lanes_products *of, const ulp_nearest *n) {                               \
-        return nearest_run(sums, of, n, fused, range);                                                                 \
-    }
-NEAREST(FUNCTION)
+static void nearest_open(double *sums, const lanes_products *of, const ulp_nearest *n) {
+    nearest_run(sums, of, n, ULP_RANGE_OPEN);
+}
 
-typedef uint64_t (*nearest_function)(double *sums, const lanes_products *of, const ulp_nearest *n);
+static void nearest_closed(double *sums, const lanes_products *of, const ulp_nearest *n) {
+    nearest_run(sums, of, n, ULP_RANGE_CLOSED);
+}
 
 /* ---- the product ---- */
 
 typedef struct work {
     lanes l;
     ulp_core core;
-    nearest_function watched, guarded; /* watched finds the largest binade, guarded treats overflow; NULL: core */
-    ulp_nearest format;
-    size_t every; /* products of a partial sum that joins the total; 0: there is no total */
+    lane_format format;
+    ulp_nearest nearest;
+    int range;           /* of `nearest`; WATCHED: core.h rounds */
+    int members;         /* whether the start values are values of the format */
+    extent *row, *panel; /* (m), (panels) */
+    size_t every;        /* products of a partial sum that joins the total; 0: there is no total */
 } work;
+
+/* The fast method for a row and a panel. */
+typedef struct fast {
+    vector_function products, total; /* NULL: no proof covers the operands */
+    limits within;
+} fast;
 
 /* The sums of LANES outputs: the current partial sums and the totals. */
 typedef struct sums {
-    double acc[LANES], total[LANES];
+    _Alignas(ULP_VECTOR_BYTES) double acc[LANES];
+    _Alignas(ULP_VECTOR_BYTES) double total[LANES];
 } sums;
 
 enum { STEPS = 64 }; /* products whose random words are computed together */
 
-/* Adds products to the sums of row i in a panel. The random words start at `first`. */
-static void add_products(const work *w, double *acc, const lanes_products *of, size_t i, size_t panel, uint64_t first) {
-    if (w->watched != NULL) {
-        double retry[LANES];
-        memcpy(retry, acc, sizeof retry);
-        if (w->watched(acc, of, &w->format) < ulp_bits64(w->format.most * 0.5)) return;
-        w->guarded(retry, of, &w->format);
-        memcpy(acc, retry, sizeof retry);
-        return;
+/* An exponent that no sum of k products below 2^top reaches: a rounding to nearest enlarges a sum by a factor of at
+ * most 1 + 2^-p, k roundings by less than 2^(1.5 k 2^-p). */
+static int sum_top(int top, size_t k, uint32_t prec) {
+    int more = 0;
+    while (k >> more != 0) more++;
+    return top + more + 1 + (int)((k + (k >> 1)) >> prec);
+}
+
+/* Mode rne: the function and the limits for operands of the extents a and b. */
+static fast fast_nearest(const work *w, const extent *a, const extent *b) {
+    const ulp_gemm_shape *s = &w->l.job->s;
+    const ulp_format *f = &w->l.job->datapath->accumulator;
+    const int low = a->low + b->low, top = a->top + b->top;
+    const int lowest = s->accumulate || low < f->qmin ? f->qmin : low;
+    fast x = {NULL, w->range == ULP_RANGE_CLOSED ? rne_saturated : rne_not_large, {0, watch_limit(w->core.within64)}};
+    if (!s->accumulate && sum_top(top, s->k, f->prec) <= f->emax) x.total = low >= f->qmin ? rne_multiples : rne_small;
+    if (!w->members || !f->has_subnormals || f->emax < f->emin) return (fast){0};
+    if (ulp_nearest_by_fma(f, a->bits, b->bits) || nearest_by_fused(f, a, b, lowest)) {
+        x.products = x.total;
+    } else if (nearest_by_fused(f, a, b, top)) {
+        x.products = rne_watched;
+        x.within.least = watch_limit(ulp_bits64(ulp_scale(1.0, top - 52)));
     }
+    return x;
+}
+
+/* The other modes. */
+static fast fast_toward(const work *w, const extent *a, const extent *b) {
+    static const vector_function by_mode[ULP_MODE_COUNT] = {
+        [ULP_RNA] = rna_watched, [ULP_RZ] = rz_watched, [ULP_RU] = ru_watched,
+        [ULP_RD] = rd_watched,   [ULP_RO] = ro_watched, [ULP_SRA] = sra_watched};
+    enum { USUAL = 12, START = -149 }; /* sums are often that many binades below the largest product; see below */
+    const ulp_format *f = &w->l.job->datapath->accumulator;
+    const int low = w->l.job->s.accumulate && START < a->low + b->low ? START : a->low + b->low;
+    const uint32_t exact = watch_limit(ulp_bits64(ulp_scale(1.0, low + 52))), most = watch_limit(w->core.within64);
+    const vector_function run = by_mode[w->core.mode];
+    if (f->emin > a->top + b->top - USUAL || (w->core.mode == ULP_RD && !f->has_neg_zero) ||
+        (w->core.mode == ULP_SRA && f->prec > 21))
+        return (fast){0};
+    /* sums of multiples of 2^low below 2^(low + 53) are exact */
+    return (fast){run, run, {watch_limit(ulp_bits64(f->min_normal)), ROUNDS_TOWARD || most < exact ? most : exact}};
+}
+
+static fast fast_for(const work *w, size_t i, size_t panel) {
+    const ulp_format *f = &w->l.job->datapath->accumulator;
+    const extent *a = w->row + i, *b = w->panel + panel;
+    const int full = f->max == ulp_scale(2.0 - ulp_scale(1.0, 1 - f->prec), f->emax);
+    /* the upper half of a word says whether a value of the format is beyond the largest value */
+    if (!a->narrow || !b->narrow || !(full || (uint32_t)w->core.within64 == 0)) return (fast){0};
+    return w->core.mode == ULP_RNE ? fast_nearest(w, a, b) : fast_toward(w, a, b);
+}
+
+/* Adds products to sums: by the fast function, and by the other method if a sum was out of range. */
+static void add_part(const work *w, vector_function run, limits within, double *acc, const lanes_products *of,
+                     const uint32_t *words) {
+    double before[LANES];
+    if (run != NULL) {
+        memcpy(before, acc, sizeof before);
+        if (run(acc, of, words, &w->format, within)) return;
+        memcpy(acc, before, sizeof before);
+    }
+    if (w->range == ULP_RANGE_OPEN) nearest_open(acc, of, &w->nearest);
+    else if (w->range == ULP_RANGE_CLOSED) nearest_closed(acc, of, &w->nearest);
+    else serial_products(acc, of, &w->core, words);
+}
+
+/* Adds products to the sums of row i in a panel. The random words start at `first`. */
+static void add_products(const work *w, vector_function run, limits within, double *acc, const lanes_products *of,
+                         size_t i, size_t panel, uint64_t first) {
     const int stochastic = ulp_mode_is_stochastic(w->core.mode);
     uint32_t words[STEPS * LANES];
     for (size_t k = 0, end; k < of->k; k = end) {
         end = of->k - k < STEPS ? of->k : k + STEPS;
         if (stochastic) lanes_words(words, &w->l, i, panel, first + k, end - k);
-        serial_products(acc, &(lanes_products){of->a + k, of->b + k * LANES, end - k}, &w->core, words);
+        add_part(w, run, within, acc, &(lanes_products){of->a + k, of->b + k * LANES, end - k}, words);
     }
 }
 
 /* Adds the partial sum of a chunk or of a promotion, which ends after `end` products, to the total and clears the
  * partial sum. */
-static void add_to_total(const work *w, sums *to, size_t i, size_t panel, size_t end) {
+static void add_to_total(const work *w, const fast *by, sums *to, size_t i, size_t panel, size_t end) {
     if (w->l.job->datapath->promote != 0) {
         lanes_promote(to->total, to->acc);
         return;
     }
     const double one = 1.0;
-    double chunk[LANES];
+    _Alignas(ULP_VECTOR_BYTES) double chunk[LANES];
     const lanes_products sum = {&one, chunk, 1};
     memcpy(chunk, to->acc, sizeof chunk);
-    add_products(w, to->total, &sum, i, panel, end + (end - 1) / w->every);
+    add_products(w, by->total, by->within, to->total, &sum, i, panel, end + (end - 1) / w->every);
     memset(to->acc, 0, sizeof to->acc);
 }
 
 /* Adds products k0 .. k1 - 1 of row i and a panel. */
 static void advance(const work *w, sums *to, size_t i, size_t panel, size_t k0, size_t k1) {
     const size_t all = w->l.job->s.k, chunk = w->l.job->datapath->kind == ULP_CHUNKED ? w->every : 0;
+    const fast by = fast_for(w, i, panel);
     for (size_t k = k0, end; k < k1; k = end) {
         end = w->every == 0 || k1 - k < w->every - k % w->every ? k1 : k - k % w->every + w->every;
         const lanes_products products = lanes_products_of(&w->l, i, panel, k, end);
-        add_products(w, to->acc, &products, i, panel, chunk == 0 ? k : k + k / chunk);
-        if (w->every != 0 && (end % w->every == 0 || end == all)) add_to_total(w, to, i, panel, end);
+        add_products(w, by.products, by.within, to->acc, &products, i, panel, chunk == 0 ? k : k + k / chunk);
+        if (w->every != 0 && (end % w->every == 0 || end == all)) add_to_total(w, &by, to, i, panel, end);
     }
 }
 
@@ -193,22 +233,19 @@ static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
 
 static void rows_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    for (size_t i = begin; i < end; i++) lanes_pack_row(&w->l, i);
+    for (size_t i = begin; i < end; i++) {
+        lanes_pack_row(&w->l, i);
+        w->row[i] = extent_of(w->l.rows + i * w->l.job->s.k, w->l.job->s.k);
+    }
     for (size_t panel = 0; panel < lanes_panels(&w->l); panel++) panel_part(w, begin, end, panel);
 }
 
-/* Chooses the functions of this job, or leaves NULL if ulp_nearest64 does not round as the rule says. */
-static void choose(work *w) {
-    const ulp_job *job = w->l.job;
-    const ulp_gemm_shape *s = &job->s;
-    const int range = s->k == 0 ? ULP_RANGE_WATCHED : nearest_range(&w->format, job);
-    if (range == ULP_RANGE_WATCHED) return;
-    const int pa = significant_bits(job, job->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda);
-    const int pb = significant_bits(job, job->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb);
-    const int fused = ulp_nearest_by_fma(&job->datapath->accumulator, pa, pb);
-    w->watched = fused ? fused_watched : odd_watched;
-    if (fused) w->guarded = range == ULP_RANGE_OPEN ? fused_open : fused_closed;
-    else w->guarded = range == ULP_RANGE_OPEN ? odd_open : odd_closed;
+static void pack_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    for (size_t panel = begin; panel < end; panel++) {
+        lanes_pack_panel(&w->l, panel);
+        w->panel[panel] = extent_of(lanes_panel(&w->l, panel), w->l.job->s.k * LANES);
+    }
 }
 
 ulp_status ULP_CPU(ulp_gemm_serial)(const ulp_job *job) {
@@ -218,12 +255,19 @@ ulp_status ULP_CPU(ulp_gemm_serial)(const ulp_job *job) {
     if (!(chunked || (d->kind == ULP_SERIAL && d->length == 1)) || d->has_inputs ||
         !ulp_core_init(&w.core, &d->accumulator, d->rule) || !ulp_core64_decides(&w.core) || !job_fits_binary32(job))
         return ULP_UNSUPPORTED;
-    choose(&w);
-    const int enough = lanes_room(&w.l);
+    w.format = lane_format_of(&d->accumulator, &w.core);
+    w.nearest = ulp_nearest_of(&d->accumulator);
+    w.members = starts_are_members(job, &w.nearest, ULP_RANGE_OPEN);
+    w.range = w.members ? ulp_nearest_range(&w.nearest, &d->accumulator, d->rule) : ULP_RANGE_WATCHED;
+    w.row = ULP_CPU(ulp_gemm_room)(job->s.m, sizeof *w.row);
+    w.panel = ULP_CPU(ulp_gemm_room)(lanes_panels(&w.l), sizeof *w.panel);
+    const int enough = lanes_room(&w.l) && w.row != NULL && w.panel != NULL;
     if (enough) {
-        ulp_parallel_for(lanes_panels(&w.l), 1, lanes_pack_part, &w.l);
+        ulp_parallel_for(lanes_panels(&w.l), 1, pack_part, &w);
         ulp_parallel_for(job->s.m, row_grain(job->s.m), rows_part, &w);
     }
     lanes_free(&w.l);
+    free(w.row);
+    free(w.panel);
     return enough ? ULP_OK : ULP_NO_MEMORY;
 }

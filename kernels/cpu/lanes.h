@@ -154,7 +154,7 @@ static inline void lanes_words(uint32_t *words, const lanes *l, size_t i, size_t
     const size_t width = lanes_width(l, panel);
     const uint64_t step = ulp_datapath_words(l->job->datapath, l->job->s.k);
     const uint64_t index = stream.first + word_index(l->job, i, panel * LANES) + first;
-    memset(words, 0, count * LANES * sizeof *words);
+    if (width < LANES) memset(words, 0, count * LANES * sizeof *words);
     for (size_t j = 0; j < width; j += PHILOX_BLOCKS) {
         const size_t columns = width - j < PHILOX_BLOCKS ? width - j : PHILOX_BLOCKS;
         const lane_words part = {words + j, count, columns, index + j * step, step};

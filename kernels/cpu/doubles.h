@@ -1,0 +1,160 @@
+/* doubles.h - vectors of binary64 numbers: a fused multiply-add in a direction, maximum and minimum, and the watch over
+ * the range of results.
+ */
+#ifndef ULP_CPU_DOUBLES_H
+#define ULP_CPU_DOUBLES_H
+
+#include <string.h>
+
+#include "cpu.h"
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+enum { DOUBLES = ULP_VECTOR_BYTES / 8 }; /* the numbers of a vector */
+
+typedef double vdouble __attribute__((vector_size(ULP_VECTOR_BYTES)));
+typedef uint64_t vbits __attribute__((vector_size(ULP_VECTOR_BYTES)));
+typedef int64_t vsigned __attribute__((vector_size(ULP_VECTOR_BYTES)));
+typedef uint32_t vhalf __attribute__((vector_size(ULP_VECTOR_BYTES))); /* two to a number */
+
+ULP_INLINE vdouble all_doubles(double x) { return x - (vdouble){0}; } /* the sign of a zero stays */
+ULP_INLINE vbits all_bits(uint64_t x) { return (vbits){0} + x; }
+
+/* a > b ? a : b and a < b ? a : b, so that a NaN in b stays. */
+ULP_INLINE vdouble larger(vdouble a, vdouble b) {
+#if defined(__AVX512F__)
+    return (vdouble)_mm512_max_pd((__m512d)a, (__m512d)b);
+#elif defined(__AVX2__)
+    return (vdouble)_mm256_max_pd((__m256d)a, (__m256d)b);
+#elif defined(__SSE2__)
+    return (vdouble)_mm_max_pd((__m128d)a, (__m128d)b);
+#else
+    const vbits yes = (vbits)(a > b);
+    return (vdouble)(((vbits)a & yes) | ((vbits)b & ~yes));
+#endif
+}
+
+ULP_INLINE vdouble smaller(vdouble a, vdouble b) {
+#if defined(__AVX512F__)
+    return (vdouble)_mm512_min_pd((__m512d)a, (__m512d)b);
+#elif defined(__AVX2__)
+    return (vdouble)_mm256_min_pd((__m256d)a, (__m256d)b);
+#elif defined(__SSE2__)
+    return (vdouble)_mm_min_pd((__m128d)a, (__m128d)b);
+#else
+    const vbits yes = (vbits)(a < b);
+    return (vdouble)(((vbits)a & yes) | ((vbits)b & ~yes));
+#endif
+}
+
+ULP_INLINE vhalf larger_halves(vhalf a, vhalf b) {
+#if defined(__AVX512F__)
+    return (vhalf)_mm512_max_epu32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (vhalf)_mm256_max_epu32((__m256i)a, (__m256i)b);
+#else
+    const vhalf yes = (vhalf)(a > b);
+    return (a & yes) | (b & ~yes);
+#endif
+}
+
+ULP_INLINE vhalf smaller_halves(vhalf a, vhalf b) {
+#if defined(__AVX512F__)
+    return (vhalf)_mm512_min_epu32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (vhalf)_mm256_min_epu32((__m256i)a, (__m256i)b);
+#else
+    const vhalf yes = (vhalf)(a < b);
+    return (a & yes) | (b & ~yes);
+#endif
+}
+
+/* a b + c, rounded once to nearest. Without such an instruction the product must be exact, as that of binary32 values
+ * is. */
+ULP_INLINE vdouble fused(vdouble a, vdouble b, vdouble c) {
+#if defined(__AVX512F__)
+    return (vdouble)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif defined(__FMA__)
+    return (vdouble)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#else
+    return a * b + c;
+#endif
+}
+
+/* Whether fused_toward rounds in the direction of its mode. If not, it rounds to nearest, and a b + c must be exact. */
+#if defined(__AVX512F__)
+enum { ROUNDS_TOWARD = 1 };
+#else
+enum { ROUNDS_TOWARD = 0 };
+#endif
+
+/* a b + c with 53 bits, in a form that rounds to a format like the exact number in modes rna, rz, ru, ro and sra:
+ * rounded upward in ru and to odd in ro. The other modes look at bits that are kept, and the form is rounded toward
+ * zero. */
+ULP_INLINE vdouble fused_toward(vdouble a, vdouble b, vdouble c, uint32_t mode) {
+#if defined(__AVX512F__)
+    const __m512d x = (__m512d)a, y = (__m512d)b, z = (__m512d)c;
+    if (mode == ULP_RU) return (vdouble)_mm512_fmadd_round_pd(x, y, z, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+    if (mode == ULP_RO) {
+        const __m512d down = _mm512_fmadd_round_pd(x, y, z, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+        const __m512d up = _mm512_fmadd_round_pd(x, y, z, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+        const __mmask8 odd = _mm512_test_epi64_mask(_mm512_castpd_si512(down), _mm512_set1_epi64(1));
+        return (vdouble)_mm512_mask_blend_pd(odd, up, down); /* an exact sum is both */
+    }
+    return (vdouble)_mm512_fmadd_round_pd(x, y, z, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+#else
+    (void)mode;
+    return fused(a, b, c);
+#endif
+}
+
+/* ---- the watch ---- */
+
+/* The least and the largest magnitude of results that are not zero, by twice the upper half of their words; the least
+ * less one. */
+typedef struct watch {
+    vhalf least, most;
+} watch;
+
+ULP_INLINE watch watch_begin(void) { return (watch){~(vhalf){0}, (vhalf){0}}; }
+
+/* The upper halves of the numbers of two vectors, in any order. */
+ULP_INLINE vhalf upper_halves(vdouble a, vdouble b) {
+#if defined(__AVX512F__)
+    return (vhalf)_mm512_shuffle_ps((__m512)a, (__m512)b, 0xdd);
+#elif defined(__AVX2__)
+    return (vhalf)_mm256_shuffle_ps((__m256)a, (__m256)b, 0xdd);
+#else
+    return (vhalf)(((vbits)a >> 32) | ((vbits)b & 0xffffffff00000000u));
+#endif
+}
+
+ULP_INLINE watch watch_most(watch w, vdouble a, vdouble b) {
+    const vhalf u = upper_halves(a, b);
+    w.most = larger_halves(w.most, u + u);
+    return w;
+}
+
+ULP_INLINE watch watch_both(watch w, vdouble a, vdouble b) {
+    const vhalf u = upper_halves(a, b), twice = u + u;
+    w.most = larger_halves(w.most, twice);
+    w.least = smaller_halves(w.least, twice - 1); /* zero becomes the largest number */
+    return w;
+}
+
+/* The range of a watch: twice the upper half of the word of a magnitude. */
+ULP_INLINE uint32_t watch_limit(uint64_t magnitude) { return (uint32_t)(magnitude >> 32) * 2u; }
+
+/* Whether all results are zero or in the range from `least` to `most`. */
+ULP_INLINE int watch_is_within(watch w, uint32_t least, uint32_t most) {
+    uint32_t low[ULP_VECTOR_BYTES / 4], high[ULP_VECTOR_BYTES / 4], beyond = 0;
+    memcpy(low, &w.least, sizeof low);
+    memcpy(high, &w.most, sizeof high);
+    for (int i = 0; i < ULP_VECTOR_BYTES / 4; i++)
+        beyond |= (uint32_t)(high[i] > most) | ((uint32_t)(low[i] < least - 1u) & (uint32_t)(least != 0));
+    return beyond == 0;
+}
+
+#endif
