@@ -9,7 +9,7 @@ titles = "'Rounding in the first-level cache' 'Rounding in memory'"
 copies(group) = strcol("group") eq group && strcol("what") eq "copy" && column("threads") == 1
 rounds(group) = strcol("group") eq group && strcol("what") eq "round" && strcol("beside") eq "memcpy" && column("threads") == 1
 datapaths(x) = strcol("group") eq "products under datapaths" && strcol("by") eq "ulplab" && (strcol("beside") eq "fp32" || strcol("of") eq "fp32" && strcol("beside") eq "peak")
-sgemm(x) = strcol("group") eq "products under datapaths" && strcol("by") eq "OpenBLAS"
+sgemm(x) = strcol("group") eq "products under datapaths" && strcol("by")[1:8] eq "OpenBLAS"
 name(f, m) = f . "  " . m
 row(chosen) = chosen ? (n = n + 1, -n) : NaN
 

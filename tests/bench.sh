@@ -9,7 +9,7 @@ SOURCES=$(pwd)/experiments/bench
 small='--quick --quiet --rounds 1 --seconds 0.001 --threads 2 --cache 64 --memory 4096 --size 16 --sizes 8 --bits 8 --formats fp16 --modes rne,sr
     --datapath fp32,serial:fp16:sr,int8,b200-e2m1-nvf4'
 # a worker that offers two pieces of work, and says one millisecond
-printf '%s\n' 'printf "round\tbinary16\trne\tMade 1\nproduct\tfp32\t\tMade 1\nready\n"' 'while read -r line; do echo 1e-3; done' >worker.sh
+printf '%s\n' 'printf "round\tbinary16\trne\tMade 1\nproduct\tfp32\t\tMade 1\nready\n"' 'while read -r line; do echo 1e-3 1e-3; done' >worker.sh
 exits 0 "every part, with a worker of another library" "$BIN/bench" $small --peers "sh worker.sh" --out b.csv
 awk -F, '!/^#/ { if (!n++) { for (i = 1; i <= NF; i++) at[$i] = i; next }
     bad += NF != 18 || !($at["rate"] > 0 && $at["q1"] <= $at["rate"] && $at["rate"] <= $at["q3"]) || ($at["beside"] != "") != ($at["ratio"] > 0) }
@@ -35,7 +35,7 @@ made() { # made FILE ROW...: a row is WORK RATE Q1 Q3 BESIDE Q1 Q3
     shift
     {
         printf '{\n  "program": "bench",\n  "commit": "%s",\n  "commit_date": "2026-01-02",\n  "date": "now",\n  "processor": "Made",\n' "$file"
-        printf '  "isa": "avx2",\n  "compiler": "gcc",\n  "flags": "-O3",\n  "threads": 1,\n  "rows": [\n'
+        printf '  "isa": "avx2",\n  "compiler": "gcc",\n  "flags": "-O3",\n  "load_before": "0.10",\n  "threads": 1,\n  "rows": [\n'
         for row; do
             set -- $row
             printf '    {"group": "g", "what": "%s", "of": null, "mode": null, "by": "ulplab", "threads": 1, "n": 8, "unit": "Gelements/s", "rate": %s, "q1": %s, "q3": %s, "rounds": 3, "beside": "%s", "relation": "speed", "ratio": %s, "ratio_q1": %s, "ratio_q3": %s, "goal": 0.5},\n' \

@@ -10,6 +10,7 @@
  */
 #include "bench.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static const ulp_option options[] = {
@@ -88,10 +89,18 @@ static void add_part(ulp_plan *plan, const settings *set, int part) {
                      (long long)set->sizes.at[i]);
 }
 
+/* Sets the load average, which Linux offers: programs that run beside the benchmark. */
+static void read_load(bench *b) {
+    FILE *file = fopen("/proc/loadavg", "r");
+    if (file && fscanf(file, "%20s", b->load) != 1) b->load[0] = '\0';
+    if (file) fclose(file);
+}
+
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *set = own;
     bench *b = shared;
     b->threads = ulp_threads_get();
+    read_load(b);
     b->rows = ulp_grow(NULL, sizeof *b->rows);
     *b->rows = NULL;
     ulp_status status = ulp_backend_get(&b->backend, "cpu");

@@ -49,6 +49,7 @@ typedef struct row {
 typedef struct bench {
     const ulp_backend *backend;
     int threads;            /* the largest number of threads */
+    char load[24];          /* the load average of the minute before the run; empty if it is not known */
     peers *peers;           /* NULL: no other libraries */
     const ulp_table **rows; /* the rows for the JSON file; judge() sets the pointer behind it */
 } bench;
@@ -73,9 +74,9 @@ typedef struct job {
     ulp_trainer *trainer;
     const peer_offer *offer; /* work of another library, in place of `run` */
 
-    double once, spent, last,
-        ended;     /* seconds: of a call, of all calls, of a call when last measured, the clock then */
-    double *rates; /* (count) of the rounds */
+    call_time once;      /* of a call, when last measured */
+    double spent, ended; /* seconds of all measurements; the clock at the end of the last one */
+    double *rates;       /* (count) of the rounds */
     size_t count, room;
 } job;
 
@@ -109,8 +110,11 @@ ulp_status group_measure(const ulp_task *task, group *g);
 job roof_copy(const bench *b, float *y, const float *x, size_t n, int threads);
 job roof_words(const bench *b, uint32_t *words, size_t n);
 job roof_fma(const bench *b, int threads);
+enum { ROOF_STEP_FLOATS = 1000 * 1000 };
 #if defined(ULP_WITH_BLAS)
 job roof_sgemm(const bench *b, float *c, const float *x, const float *y, size_t n, int threads);
+/* The products of a training step of the network 784-1000-1000-10; the arrays have ROOF_STEP_FLOATS elements. */
+job roof_step(const bench *b, float *c, const float *x, const float *y, size_t batch, int threads);
 #endif
 
 /* The parts; each measures its groups and puts their rows. */

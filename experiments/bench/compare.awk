@@ -50,6 +50,11 @@ function list(direction, title,    i, key, n, o, parts) {
     return n + 0
 }
 
+function describe(side) {
+    printf "%s: commit %s of %s, run %s, load average before it %s\n", side, head[side, "commit"], head[side, "commit_date"],
+        head[side, "date"], head[side, "load_before"]
+}
+
 function differ(what, text) {
     if (head["old", what] != head["new", what])
         printf "The %s differ: %s and %s. Such rows are no measure of a change of the sources.\n", text, head["old", what], head["new", what]
@@ -59,8 +64,8 @@ END {
     if (refused) exit 2
     check("old")
     check("new")
-    printf "old: commit %s of %s, run %s\nnew: commit %s of %s, run %s\n", head["old", "commit"], head["old", "commit_date"],
-        head["old", "date"], head["new", "commit"], head["new", "commit_date"], head["new", "date"]
+    describe("old")
+    describe("new")
     differ("processor", "processors")
     differ("isa", "instruction sets")
     differ("compiler", "compilers")

@@ -103,6 +103,7 @@ void write_json(FILE *file, const void *own) {
     put_pair(file, "isa", b->backend->what);
     put_pair(file, "compiler", ulp_build_compiler());
     put_pair(file, "flags", ulp_build_flags());
+    put_pair(file, "load_before", b->load);
     fprintf(file, "  \"threads\": %d,\n  \"rows\": [\n", b->threads);
     for (size_t i = 0; table && i < table->count; i++)
         put_row(file, (const row *)table->rows + i, i + 1 == table->count);

@@ -3,7 +3,9 @@
  * A round measures every job once, for --seconds / --rounds, and the jobs that it is compared with again if their last
  * measurement is older than FRESH seconds. A ratio is therefore a quotient of two measurements that lie close together
  * in time, so that a busy neighbour slows both of them, and the ratio of a row is the median of the ratios of the
- * rounds. A job whose calls take long leaves the rounds when it has taken --seconds, after five rounds at the earliest.
+ * rounds. The time of work on one thread is the processor time of the thread, which does not count the time that other
+ * programs take; the time of work on several threads, and of work beside it, is that of the clock. A job whose calls
+ * take long leaves the rounds when it has taken --seconds, after five rounds at the earliest.
  */
 #include "bench.h"
 
@@ -11,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "experiments/harness/claims/spread.h"
 
@@ -59,13 +62,23 @@ static void keep(double **at, size_t *count, size_t *room, double x) {
     (*at)[(*count)++] = x;
 }
 
+static double thread_time(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static ulp_status time_calls(job *j, size_t calls) {
     ulp_status status = ULP_OK;
-    const double began = ulp_clock();
+    const double began = ulp_clock(), thread_began = thread_time();
     for (size_t i = 0; i < calls && status == ULP_OK; i++) status = j->run(j);
-    j->once = (ulp_clock() - began + 1e-9) / (double)calls;
+    j->once.thread = (thread_time() - thread_began + 1e-9) / (double)calls;
+    j->once.clock = (ulp_clock() - began + 1e-9) / (double)calls;
     return status;
 }
+
+/* The seconds of work on one thread are its processor time, unless it is compared with work on several threads. */
+static double seconds_of(const job *j, int threads) { return threads == 1 ? j->once.thread : j->once.clock; }
 
 /* The time of a call, from as many calls as fit `slice`. The first call, which fills the caches, does not count unless
  * it is longer than the slice. */
@@ -74,24 +87,22 @@ static ulp_status measure(group *g, size_t i, double slice) {
     const double began = ulp_clock();
     ulp_status status = ULP_OK;
     if (j->offer) {
-        j->once = peer_measure(j->offer, j->n, j->threads, slice);
-        if (j->once < 0) status = ULP_NO_DEVICE;
+        if (!peer_measure(&j->once, j->offer, j->n, j->threads, slice)) status = ULP_NO_DEVICE;
     } else {
         ulp_threads_set(j->threads);
 #if defined(ULP_WITH_BLAS)
         openblas_set_num_threads(j->threads);
 #endif
         status = time_calls(j, 1);
-        for (size_t calls = 1; status == ULP_OK && j->once * (double)calls < slice / 2;) {
-            calls = (size_t)(slice / j->once) + 1;
+        for (size_t calls = 1; status == ULP_OK && j->once.clock * (double)calls < slice / 2;) {
+            calls = (size_t)(slice / j->once.clock) + 1;
             status = time_calls(j, calls);
         }
     }
-    j->last = j->once;
     j->ended = ulp_clock();
     j->spent += j->ended - began;
     if (status != ULP_OK) g->failed = i;
-    else keep(&j->rates, &j->count, &j->room, j->amount / j->last);
+    else keep(&j->rates, &j->count, &j->room, j->amount / seconds_of(j, j->threads));
     return status;
 }
 
@@ -108,7 +119,8 @@ static ulp_status measure_beside(group *g, size_t i, double slice) {
         comparison *c = &g->comparisons[k];
         if (c->one != i) continue;
         const job *j = &g->jobs[i], *other = &g->jobs[c->other];
-        const double speed = j->amount / j->last / (other->amount / other->last);
+        const int threads = j->threads > other->threads ? j->threads : other->threads;
+        const double speed = j->amount / seconds_of(j, threads) / (other->amount / seconds_of(other, threads));
         keep(&c->ratios, &c->count, &c->room, c->relation == TIME ? 1 / speed : speed);
     }
     return status;

@@ -104,13 +104,14 @@ void peers_close(peers *to) {
     *to = (peers){0};
 }
 
-double peer_measure(const peer_offer *offer, size_t n, int threads, double seconds) {
-    char line[LINE];
+int peer_measure(call_time *once, const peer_offer *offer, size_t n, int threads, double seconds) {
+    char line[LINE], *end;
     FILE *to = offer->worker->to;
-    if (fprintf(to, "%d %zu %d %.6g\n", offer->number, n, threads, seconds) < 0 || fflush(to) != 0) return -1;
-    if (!fgets(line, sizeof line, offer->worker->from)) return -1;
-    const double once = strtod(line, NULL);
-    return once > 0 ? once : -1;
+    if (fprintf(to, "%d %zu %d %.6g\n", offer->number, n, threads, seconds) < 0 || fflush(to) != 0) return 0;
+    if (!fgets(line, sizeof line, offer->worker->from)) return 0;
+    once->clock = strtod(line, &end);
+    once->thread = strtod(end, NULL);
+    return once->clock > 0 && once->thread > 0;
 }
 
 const char *peer_command(const peer_offer *offer) { return offer->worker->command; }

@@ -3,13 +3,18 @@
  * A worker is a command for the shell. It writes a line for each piece of work that it offers, with tabs between the
  * fields: WHAT OF MODE BY, for example "round", "binary16", "rne", "ml_dtypes 0.5.0". Then it writes the line "ready".
  * For each line "NUMBER N THREADS SECONDS" that it reads, it repeats the piece of work of that number, counted from 0,
- * with size N on THREADS threads for about SECONDS, and writes the seconds of one call. It ends at the end of its
- * input.
+ * with size N on THREADS threads for about SECONDS, and writes two numbers: the seconds of one call by the clock, and
+ * by the processor time of its thread. It ends at the end of its input.
  */
 #ifndef ULP_BENCH_PEERS_H
 #define ULP_BENCH_PEERS_H
 
 #include "experiments/harness/sweep/plan.h"
+
+/* The seconds of one call: by the clock, and by the processor time of the calling thread. */
+typedef struct call_time {
+    double clock, thread;
+} call_time;
 
 typedef struct peer peer;
 typedef struct peer_offer {
@@ -30,8 +35,8 @@ typedef struct peers {
 ulp_status peers_open(const ulp_plan *plan, peers *p, const char *commands);
 void peers_close(peers *p);
 
-/* The seconds of a call; a negative number if the worker fails. */
-double peer_measure(const peer_offer *offer, size_t n, int threads, double seconds);
+/* Measures a call. Returns 0 if the worker fails, else 1. */
+int peer_measure(call_time *once, const peer_offer *offer, size_t n, int threads, double seconds);
 /* The command of the worker, for messages. */
 const char *peer_command(const peer_offer *offer);
 

@@ -155,7 +155,7 @@ static ulp_status add_datapath(group *g, matrices *m, const ulp_datapath *d, siz
     const size_t i = strcmp(d->name, g->jobs[fp32].of) == 0 ? fp32 : group_add(g, &j);
     if (i != fp32) {
         for (size_t other = 0; other < g->count; other++)
-            if (strcmp(g->jobs[other].by, "OpenBLAS") == 0) group_compare(g, i, other, "OpenBLAS", SPEED);
+            if (strncmp(g->jobs[other].by, "OpenBLAS", 8) == 0) group_compare(g, i, other, "OpenBLAS", SPEED);
         group_compare(g, i, fp32, "fp32", TIME);
     }
     group_compare(g, i, group_add(g, &loop), "loop in C", SPEED);

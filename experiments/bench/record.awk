@@ -38,7 +38,7 @@ FNR == 1 {
     check(json)
     name = "## " head[json, "processor"] ", " head[json, "isa"] ", " head[json, "compiler"]
     section = name "\n\nCommit " head[json, "commit"] " of " head[json, "commit_date"] "; threads: " head[json, "threads"] \
-        "; run " head[json, "date"] "; goals met: " met + 0 ", missed: " missed + 0 ".\nFlags: `" head[json, "flags"] "`\n" body
+        "; run " head[json, "date"] ", load average before it " head[json, "load_before"] "; goals met: " met + 0 ", missed: " missed + 0 ".\nFlags: `" head[json, "flags"] "`\n" body
 }
 /^## / { place = ++sections; names[place] = $0 }
 { old[place + 0] = old[place + 0] $0 "\n" }

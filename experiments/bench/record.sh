@@ -13,8 +13,9 @@ if [ ! -s "$old" ]; then
 Written by `make bench-record` from the results of `make bench`: one section for each processor, instruction set and
 compiler. A number is the median of the rounds of one run, with the quartiles in parentheses; a ratio is the median of the
 ratios of the rounds, in which the row and what it stands beside are measured close together in time. `speed` is the
-quotient of the rates, `time` the quotient of the times for equal work. experiments/bench/bench.c says what binds each row.
-Timings differ from run to run, and no test depends on them.
+quotient of the rates, `time` the quotient of the times for equal work. The time on one thread is the processor time of the
+thread; on several threads it is that of the clock, so that programs beside the benchmark slow it (see the load average).
+experiments/bench/bench.c says what binds each row. Timings differ from run to run, and no test depends on them.
 HEAD
 fi
 awk -f "$here/json.awk" -f "$here/record.awk" "$1" "$old" >"$2.tmp"

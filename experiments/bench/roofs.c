@@ -1,6 +1,7 @@
 /* roofs.c - the work that bounds the rows: memcpy, the random words alone, a loop of products in registers, sgemm. */
 #include "bench.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -143,8 +144,16 @@ job roof_fma(const bench *b, int threads) {
 /* ---- sgemm ---- */
 
 #if defined(ULP_WITH_BLAS)
+char *openblas_get_corename(void);
 void cblas_sgemm(int order, int transa, int transb, int m, int n, int k, float alpha, const float *a, int lda,
                  const float *b, int ldb, float beta, float *c, int ldc);
+
+/* OpenBLAS chooses kernels for the processor, or those of OPENBLAS_CORETYPE; their name belongs to the row. */
+static void name_blas(job *j) {
+    char by[64];
+    snprintf(by, sizeof by, "OpenBLAS %.40s", openblas_get_corename());
+    job_name(j, NULL, NULL, by);
+}
 
 static ulp_status run_sgemm(const job *j) {
     const int n = (int)j->n;
@@ -153,17 +162,47 @@ static ulp_status run_sgemm(const job *j) {
 }
 
 job roof_sgemm(const bench *b, float *c, const float *x, const float *y, size_t n, int threads) {
-    return (job){.what = "product",
-                 .of = "fp32",
-                 .by = "OpenBLAS",
-                 .threads = threads,
-                 .unit = PRODUCTS,
-                 .n = n,
-                 .amount = (double)n * (double)n * (double)n,
-                 .run = run_sgemm,
-                 .b = b,
-                 .x = x,
-                 .y = y,
-                 .z = c};
+    job j = {.what = "product",
+             .of = "fp32",
+             .threads = threads,
+             .unit = PRODUCTS,
+             .n = n,
+             .amount = (double)n * (double)n * (double)n,
+             .run = run_sgemm,
+             .b = b,
+             .x = x,
+             .y = y,
+             .z = c};
+    name_blas(&j);
+    return j;
+}
+
+/* Forward: (batch,out) of every layer. Backward: the gradients of all weights, and of all inputs but the first. */
+static ulp_status run_step(const job *j) {
+    static const int widths[] = {784, 1000, 1000, 10};
+    const int batch = (int)j->n;
+    for (int l = 0; l < 3; l++) {
+        const int in = widths[l], out = widths[l + 1];
+        cblas_sgemm(101, 111, 111, batch, out, in, 1.0f, j->x, in, j->y, out, 0.0f, j->z, out);
+        cblas_sgemm(101, 112, 111, in, out, batch, 1.0f, j->x, in, j->y, out, 0.0f, j->z, out);
+        if (l) cblas_sgemm(101, 111, 112, batch, in, out, 1.0f, j->x, out, j->y, out, 0.0f, j->z, in);
+    }
+    return ULP_OK;
+}
+
+job roof_step(const bench *b, float *c, const float *x, const float *y, size_t batch, int threads) {
+    job j = {.what = "step",
+             .threads = threads,
+             .unit = STEPS,
+             .n = batch,
+             .amount = 1,
+             .run = run_step,
+             .b = b,
+             .x = x,
+             .y = y,
+             .z = c};
+    job_name(&j, "784-1000-1000-10", "products alone", NULL);
+    name_blas(&j);
+    return j;
 }
 #endif

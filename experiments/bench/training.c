@@ -99,12 +99,22 @@ static void add_peers(group *g, const bench *b, size_t ours) {
     }
 }
 
-/* Adds the steps of all lessons on some number of threads; added[i] gets the number of the job of lesson i. */
-static void add_steps(group *g, const bench *b, ulp_trainer *const trainers[LESSONS], int threads, size_t *added) {
+/* Adds the products of the first network and the steps of all lessons on some number of threads. `m` has room for three
+ * matrices; added[i] gets the number of the job of lesson i. */
+static void add_steps(group *g, const bench *b, ulp_trainer *const trainers[LESSONS], float *m, int threads,
+                      size_t *added) {
     size_t fp32 = 0;
+    (void)m;
+#if defined(ULP_WITH_BLAS)
+    const job alone = roof_step(b, m, m + ROOF_STEP_FLOATS, m + 2 * ROOF_STEP_FLOATS, lessons[0].batch, threads);
+    const size_t products = group_add(g, &alone);
+#endif
     for (size_t i = 0; i < LESSONS; i++) {
         const job j = step(b, trainers[i], &lessons[i], threads);
         added[i] = group_add(g, &j);
+#if defined(ULP_WITH_BLAS)
+        if (lessons[i].side == 28) group_compare(g, added[i], products, "its products", TIME);
+#endif
         add_peers(g, b, added[i]);
         if (i == 0 || lessons[i].name != lessons[i - 1].name) fp32 = added[i];
         else group_compare(g, added[i], fp32, "fp32", TIME);
@@ -117,21 +127,24 @@ ulp_status put_training(const ulp_task *task) {
     ulp_trainer *trainers[LESSONS] = {0};
     size_t one[LESSONS], all[LESSONS];
     group g = {0};
+    float *m = b->backend->alloc(3 * ROOF_STEP_FLOATS * sizeof *m);
     ulp_status status = make_data(&large, 28);
     const ulp_status also = make_data(&small, 8);
-    if (status == ULP_OK) status = also;
+    if (status == ULP_OK) status = m ? also : ULP_NO_MEMORY;
+    for (size_t i = 0; m && i < 3 * ROOF_STEP_FLOATS; i++) m[i] = 0.5f;
     for (int i = 0; i < LESSONS && status == ULP_OK; i++)
         status = open_trainer(&trainers[i], task, lessons[i].side == 8 ? &small : &large, &lessons[i]);
     if (status == ULP_OK) {
-        add_steps(&g, b, trainers, 1, one);
+        add_steps(&g, b, trainers, m, 1, one);
         if (b->threads > 1) {
-            add_steps(&g, b, trainers, b->threads, all);
+            add_steps(&g, b, trainers, m, b->threads, all);
             for (int i = 0; i < LESSONS; i++) group_compare(&g, all[i], one[i], "one thread", SPEED);
         }
         status = group_measure(task, &g);
     }
     for (int i = 0; i < LESSONS; i++)
         if (trainers[i]) ulp_trainer_free(trainers[i]);
+    b->backend->release(m);
     ulp_data_release(&large);
     ulp_data_release(&small);
     return status;
