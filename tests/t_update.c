@@ -120,6 +120,56 @@ static void test_update(void **state) {
     assert_true(cells >= 9);
 }
 
+/* Numbers in the domain of kernels/rounding/spaced.h: c is a multiple of the quantum, and many a b are at a tie or
+ * beside it. Piece 2 has results out of range, piece 3 a c between multiples, piece 4 a NaN and an infinity. */
+static void fill_spaced(float *a, float *b, float *c, const ulp_format *f, size_t n) {
+    uint64_t seed = 11;
+    const double quantum = ulp_scale(1.0, f->qmin);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t bits = next_random(&seed);
+        const double whole = (double)(bits % (1u << (f->prec - 2))) - (double)(1u << (f->prec - 3));
+        const double half = (double)((bits >> 20) % 64) - 32.0, tiny = ulp_scale(1.0, -(int)((bits >> 32) % 60));
+        c[i] = (float)(whole * quantum);
+        a[i] = (float)((bits >> 40) % 3 == 0 ? 0.5 : (bits >> 40) % 3 == 1 ? -0.5 - tiny : 0.5 * tiny);
+        b[i] = (float)((bits >> 50) % 2 ? half * quantum : half * quantum * (1.0 + tiny));
+    }
+    b[2 * 1024 + 5] = (float)(4.0 * f->max);
+    c[3 * 1024 + 6] = (float)(0.25 * quantum);
+    a[4 * 1024 + 7] = NAN, b[4 * 1024 + 9] = INFINITY;
+}
+
+static void test_spaced(void **state) {
+    static const char *const formats[] = {"q8.8", "q2.14", "q4.4", "q1.7"};
+    static const int modes[] = {ULP_RNE, ULP_SRA, ULP_SRC};
+    enum { SPACED = 5 * 1024 + 333 };
+    float *a = start[0], *b = start[1], *c = start[2], *y = got[0];
+    (void)state;
+    for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
+        for (size_t m = 0; m < 6; m++) {
+            const ulp_format f = named(formats[k]);
+            const ulp_rule rule = rule_of(modes[m / 2], 0, modes[m / 2] != ULP_RNE && m % 2 ? 8 : 0);
+            const ulp_stream stream = {3, 77 + m, 1000003};
+            fill_spaced(a, b, c, &f, SPACED);
+            for (size_t isa = 0; ulp_cpu_isa_name(isa); isa++) {
+                const ulp_backend *backend = ulp_cpu_backend(isa);
+                if (!backend) continue;
+                memcpy(y, c, SPACED * sizeof *y); /* in place, as an update */
+                assert_int_equal(ulp_backend_map(backend, y, (ulp_array_op){ULP_FUSED, a, b, y}, SPACED,
+                                                 (ulp_rounding){&f, rule, stream, NULL}),
+                                 ULP_OK);
+                for (size_t i = 0; i < SPACED; i++) {
+                    const uint32_t word = rule.mode == ULP_RNE ? 0 : ulp_random_word(stream, i);
+                    const ulp_scalar_op op = {ULP_FUSED, (double)a[i], (double)b[i], (double)c[i]};
+                    const float want_y = (float)ulp_arith(op, &f, rule, word);
+                    if (ulp_bits32(y[i]) != ulp_bits32(want_y) && !(isnan(y[i]) && isnan(want_y)))
+                        fail_msg("%s, %s %s, element %zu: %a %a %a gives %a, want %a", backend->what, f.name,
+                                 ulp_mode_name((ulp_mode)rule.mode), i, (double)a[i], (double)b[i], (double)c[i],
+                                 (double)y[i], (double)want_y);
+                }
+            }
+        }
+}
+
 static void test_refusals(void **state) {
     const ulp_backend *backend;
     ulp_format f = named("fp16"), wide = named("binary64");
@@ -186,7 +236,7 @@ static void test_largest(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_update), cmocka_unit_test(test_refusals),
-                                       cmocka_unit_test(test_largest)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_update), cmocka_unit_test(test_spaced),
+                                       cmocka_unit_test(test_refusals), cmocka_unit_test(test_largest)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

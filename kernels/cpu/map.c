@@ -3,6 +3,9 @@
 #include "formats/rng.h"
 #include "kernels/rounding/count.h"
 #include "kernels/products/exact_step.h"
+#include "kernels/rounding/spaced.h"
+
+#include <string.h>
 
 typedef struct work {
     float *y;
@@ -10,6 +13,8 @@ typedef struct work {
     ulp_op op;
     ulp_rounding how;
     ulp_core core;
+    ulp_spaced spaced;
+    int is_spaced; /* whether spaced.h serves the operation, the format and the mode */
 } work;
 
 ULP_INLINE double operand(const float *x, size_t i) { return x == NULL ? 0.0 : (double)x[i]; }
@@ -57,6 +62,26 @@ static void round_piece(float *y, const double *z, size_t n, const ulp_core *cor
     }
 }
 
+/* One pass for a b + c in a format of equal spacing. Returns 0 and leaves y as it is if spaced.h does not serve an
+ * element. */
+ULP_INLINE int spaced_run(const work *w, size_t at, size_t n, const uint32_t *words, uint32_t mode) {
+    const float *a = w->a + at, *b = w->b + at, *c = w->c + at;
+    const ulp_spaced s = w->spaced;
+    float y[ULP_PIECE];
+    uint64_t outside[2] = {0, 0};
+    for (size_t i = 0; i < n; i++)
+        y[i] = (float)ulp_spaced_fused((double)a[i], (double)b[i], (double)c[i], &s, mode,
+                                       ulp_mode_is_stochastic(mode) ? words[i] : 0u, outside);
+    if (outside[0] != 0 || outside[1] >> 63 != 0) return 0;
+    memcpy(w->y + at, y, n * sizeof *y);
+    return 1;
+}
+
+static int spaced_piece(const work *w, size_t at, size_t n, const uint32_t *words) {
+    if (!w->is_spaced) return 0;
+    return w->core.mode == ULP_SRA ? spaced_run(w, at, n, words, ULP_SRA) : spaced_run(w, at, n, words, ULP_RNE);
+}
+
 static void core_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     double z[ULP_PIECE];
@@ -67,6 +92,7 @@ static void core_part(void *context, size_t begin, size_t end) {
         size_t n = end - at < ULP_PIECE ? end - at : ULP_PIECE;
         if (stochastic)
             ULP_CPU(ulp_words)(words, n, w->how.stream.seed, w->how.stream.stream, w->how.stream.first + at);
+        if (spaced_piece(w, at, n, words)) continue;
         exact_piece(z, w, at, n);
         round_piece(w->y + at, z, n, &w->core, words);
         for (size_t i = 0; w->how.stats != NULL && i < n; i++)
@@ -140,6 +166,7 @@ ulp_status ULP_CPU(ulp_cpu_map)(float *y, ulp_array_op op, size_t n, ulp_roundin
     work w = {
         .y = y, .a = op.a, .b = operands > 1 ? op.b : NULL, .c = operands > 2 ? op.c : NULL, .op = op.op, .how = how};
     const int vector = ulp_core_init(&w.core, how.format, how.rule) && ulp_core64_decides(&w.core);
+    w.is_spaced = vector && op.op == ULP_FUSED && how.stats == NULL && ulp_spaced_init(&w.spaced, how.format, &w.core);
     ulp_parallel_for(n, ULP_GRAIN, !vector ? scalar_part : is_native(&w) ? native_part : core_part, &w);
     return ULP_OK;
 }
