@@ -145,6 +145,9 @@ typedef struct ulp_backend {
     ulp_status (*pool_slope)(float *dx, const float *dy, const float *place, const ulp_windows *windows);
     ulp_status (*softmax)(double *p, double *loss, const float *z, ulp_labels labels);
     ulp_status (*softmax_slope)(double *dz, const float *p, ulp_labels labels, double scale);
+    /* NULL: ulp_backend_gemm_round() calls gemm, then round. */
+    ulp_status (*gemm_round)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
+                             ulp_summation summation, ulp_rounding rounding);
 } ulp_backend;
 
 /* ---- the operations: each function checks its arguments and calls the backend's function ----
@@ -183,6 +186,12 @@ ulp_status ulp_backend_gemm(const ulp_backend *backend, float *c, const float *a
                             const ulp_gemm_shape *shape, ulp_summation summation);
 ulp_status ulp_backend_gemm64(const ulp_backend *backend, double *c, const double *a, const double *b,
                               const ulp_gemm_shape *shape, ulp_summation summation);
+
+/* C = A B as ulp_backend_gemm(), and then C rounded as an array of m n elements: element (i,j) is number i n + j. The
+ * rows of C follow each other: ldc = n and c_trans = 0. A backend may round a part of C while the part is in the cache.
+ */
+ulp_status ulp_backend_gemm_round(const ulp_backend *backend, float *c, const float *a, const float *b,
+                                  const ulp_gemm_shape *shape, ulp_summation summation, ulp_rounding rounding);
 
 /* y (c K K, B oh ow) = for each element of the kernel, the elements of x (B,c,h,w) that the kernel element meets. A
  * convolution is a matrix product with y. */

@@ -131,6 +131,26 @@ ulp_status ulp_backend_gemm64(const ulp_backend *backend, double *c, const doubl
     DISPATCH(gemm64, check_gemm(c, a, b, shape, summation.datapath), c, a, b, shape, summation);
 }
 
+static ulp_status check_gemm_round(const float *c, const float *a, const float *b, const ulp_gemm_shape *s,
+                                   const ulp_datapath *d, const ulp_rounding *r) {
+    const ulp_status status = check_gemm32(c, a, b, s, d);
+    if (status != ULP_OK) return status;
+    if (s->c_trans || (s->m > 1 && s->ldc != s->n)) return ULP_BAD_ARGUMENT;
+    return check_round32(c, c, s->m * s->n, r);
+}
+
+ulp_status ulp_backend_gemm_round(const ulp_backend *backend, float *c, const float *a, const float *b,
+                                  const ulp_gemm_shape *shape, ulp_summation summation, ulp_rounding rounding) {
+    const ulp_status checked = check_gemm_round(c, a, b, shape, summation.datapath, &rounding);
+    lacking[0] = '\0';
+    if (backend->gemm_round == NULL && backend->gemm == NULL) return lacks(backend, "gemm");
+    if (backend->gemm_round == NULL && backend->round == NULL) return lacks(backend, "round");
+    if (checked != ULP_OK) return checked;
+    if (backend->gemm_round != NULL) return backend->gemm_round(c, a, b, shape, summation, rounding);
+    const ulp_status status = backend->gemm(c, a, b, shape, summation);
+    return status == ULP_OK ? backend->round(c, c, shape->m * shape->n, rounding) : status;
+}
+
 ulp_status ulp_backend_reduce(const ulp_backend *backend, float *y, const float *x, size_t m, size_t n,
                               ulp_summation summation) {
     DISPATCH(reduce, check_reduce(y, x, m, n, summation.datapath), y, x, m, n, summation);

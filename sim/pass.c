@@ -373,22 +373,44 @@ ulp_status ulp_pass_slope(ulp_pass *pass, ulp_site site, ulp_activation f, float
 
 static int is_forward(const ulp_site *site) { return site->use == ULP_USE_FORWARD || site->use == ULP_USE_BIAS; }
 
-static ulp_status timed_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
-                             const ulp_gemm_shape *shape) {
+static ulp_summation summation_of(const ulp_pass *pass, const ulp_site *site, const ulp_gemm_shape *shape) {
     const ulp_policy *policy = pass->run.policy;
-    const ulp_layer_policy *own = pass->run.rows ? &pass->run.rows[site.layer + 1] : NULL;
-    const ulp_datapath *datapath = is_forward(&site) ? own ? &own->forward : &policy->forward
-                                   : own             ? &own->backward
-                                                     : &policy->backward;
-    const size_t words = site.per_sample * shape->n * ulp_datapath_words(datapath, shape->k);
-    return ulp_backend_gemm(pass->run.backend, c, a, b, shape,
-                            (ulp_summation){datapath, stream_of(pass, &site, words)});
+    const ulp_layer_policy *own = pass->run.rows ? &pass->run.rows[site->layer + 1] : NULL;
+    const ulp_datapath *datapath = is_forward(site) ? own ? &own->forward : &policy->forward
+                                   : own            ? &own->backward
+                                                    : &policy->backward;
+    const size_t words = site->per_sample * shape->n * ulp_datapath_words(datapath, shape->k);
+    return (ulp_summation){datapath, stream_of(pass, site, words)};
 }
 
 ulp_status ulp_pass_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
                          const ulp_gemm_shape *shape) {
     const double began = begin(pass);
-    const ulp_status status = timed_gemm(pass, site, c, a, b, shape);
+    const ulp_status status = ulp_backend_gemm(pass->run.backend, c, a, b, shape, summation_of(pass, &site, shape));
     ulp_profile_end(pass->run.profile, is_forward(&site) ? ULP_TIME_FORWARD : ULP_TIME_BACKWARD, began);
     return status;
+}
+
+/* Whether products round the parts of a tensor. */
+static int rounds_in_parts(const ulp_pass *pass, const ulp_site *site) {
+    const ulp_cast *cast = cast_of(pass, site);
+    const int is_timed = pass->run.profile && pass->run.profile->clock && !pass->now.evaluation;
+    return !is_timed && !ulp_cast_is_identity(cast) && !cast->tensor_scale && !is_observed(pass, site) &&
+           rescale_of(pass, site) == 0;
+}
+
+ulp_status ulp_pass_gemm_part(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
+                              const ulp_gemm_shape *shape, const ulp_pass_whole *whole) {
+    ulp_stats counted = {0};
+    if (!rounds_in_parts(pass, &whole->site)) return ulp_pass_gemm(pass, site, c, a, b, shape);
+    ulp_rounding rounding = rounding_of(pass, &whole->site, cast_of(pass, &whole->site), &counted);
+    rounding.stream.first += (uint64_t)(c - whole->x);
+    const ulp_status status =
+        ulp_backend_gemm_round(pass->run.backend, c, a, b, shape, summation_of(pass, &site, shape), rounding);
+    add_counts(pass, &whole->site, &counted);
+    return status;
+}
+
+ulp_status ulp_pass_round_whole(ulp_pass *pass, const ulp_pass_whole *whole, size_t n) {
+    return rounds_in_parts(pass, &whole->site) ? ULP_OK : ulp_pass_round(pass, whole->site, whole->x, n);
 }

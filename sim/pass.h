@@ -175,6 +175,20 @@ ulp_status ulp_pass_slope(ulp_pass *pass, ulp_site site, ulp_activation f, float
 ulp_status ulp_pass_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
                          const ulp_gemm_shape *shape);
 
+/* A tensor that products form in parts, and its rounding point. */
+typedef struct ulp_pass_whole {
+    ulp_site site;
+    float *x;
+} ulp_pass_whole;
+
+/* As ulp_pass_gemm(), for a C with rows that follow each other: a part of the tensor `whole`. C is also rounded, if the
+ * rounding of a part needs no other part and nothing looks at the numbers in between. ulp_pass_round_whole() ends the
+ * tensor of n elements: it rounds the tensor if the products did not. A profile times products and roundings apart, so
+ * that they are not joined then. */
+ulp_status ulp_pass_gemm_part(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
+                              const ulp_gemm_shape *shape, const ulp_pass_whole *whole);
+ulp_status ulp_pass_round_whole(ulp_pass *pass, const ulp_pass_whole *whole, size_t n);
+
 #ifdef __cplusplus
 }
 #endif

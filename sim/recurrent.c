@@ -189,6 +189,7 @@ static ulp_status step_backward(const layer_pass *s, size_t t) {
 static ulp_status weight_gradients(const layer_pass *s, float *dw) {
     const ulp_site w_site = site_of(s, ULP_USE_WPRODUCT, 0, 0, 0), u_site = site_of(s, ULP_USE_WPRODUCT, 0, 1, 0),
                    b_site = site_of(s, ULP_USE_BPRODUCT, 0, 0, 0), dw_site = site_of(s, ULP_AT_WGRAD, 0, 0, 0);
+    const ulp_pass_whole whole = {dw_site, dw};
     size_t k = s->T * s->B;
     const float *ds = s->grad[s->cell->grads - 1], *ds_in = ds + s->G - s->w, *h = s->kept[s->cell->stages - 1];
     float *dU = dw + s->F * s->w, *db = dU + s->N * s->u;
@@ -196,11 +197,10 @@ static ulp_status weight_gradients(const layer_pass *s, float *dw) {
     ulp_gemm_shape u_shape = {.m = s->N, .n = s->u, .k = k, .lda = s->N, .ldb = s->G, .ldc = s->u, .a_trans = 1};
     ulp_gemm_shape b_shape = {.m = 1, .n = s->G, .k = k, .lda = k, .ldb = s->G, .ldc = s->G};
     ulp_status status = ulp_tensor_fill(s->pass->run.backend, s->ones, k, 1.0f);
-    if (status == ULP_OK) status = ulp_pass_gemm(s->pass, u_site, dU, h, ds, &u_shape);
-    if (status == ULP_OK) status = ulp_pass_gemm(s->pass, w_site, dw, s->x, ds_in, &w_shape);
-    if (status == ULP_OK) status = ulp_pass_gemm(s->pass, b_site, db, s->ones, ds, &b_shape);
-    if (status != ULP_OK) return status;
-    return ulp_pass_round(s->pass, dw_site, dw, s->layer->params);
+    if (status == ULP_OK) status = ulp_pass_gemm_part(s->pass, u_site, dU, h, ds, &u_shape, &whole);
+    if (status == ULP_OK) status = ulp_pass_gemm_part(s->pass, w_site, dw, s->x, ds_in, &w_shape, &whole);
+    if (status == ULP_OK) status = ulp_pass_gemm_part(s->pass, b_site, db, s->ones, ds, &b_shape, &whole);
+    return status == ULP_OK ? ulp_pass_round_whole(s->pass, &whole, s->layer->params) : status;
 }
 
 static ulp_status input_gradient(const layer_pass *s, float *dx) {

@@ -126,12 +126,13 @@ static ulp_status gather(ulp_trainer *t, const uint32_t *rows) {
     const ulp_data *d = t->data;
     ulp_pass *pass = &t->pass;
     const size_t B = pass->now.B;
-    float white = (float)d->white;
+    float value[256];
+    for (size_t i = 0; i < 256; i++) value[i] = (float)i / (float)d->white;
     for (size_t b = 0; b < B; b++) {
         size_t row = rows ? rows[b] : pass->now.first + b;
         const uint8_t *pixel = d->pixel + row * d->features;
         float *to = t->input + b * d->features;
-        for (size_t i = 0; i < d->features; i++) to[i] = (float)pixel[i] / white;
+        for (size_t i = 0; i < d->features; i++) to[i] = value[pixel[i]];
         memcpy(t->label + b * d->labels, d->label + row * d->labels, d->labels);
     }
     ulp_status status = pass->run.backend->upload(t->model.tensor[0], t->input, B * d->features * sizeof(float));

@@ -268,6 +268,9 @@ static void test_lacking(void **state) {
     CASE(reduce, NULL, NULL, 0, 0, (ulp_summation){0});
     CASE(gemm, NULL, NULL, NULL, &shape, (ulp_summation){0});
     CASE(gemm64, NULL, NULL, NULL, &shape, (ulp_summation){0});
+    assert_int_equal(ulp_backend_gemm_round(&none, NULL, NULL, NULL, &shape, (ulp_summation){0}, (ulp_rounding){0}),
+                     ULP_UNSUPPORTED);
+    assert_string_equal(ulp_backend_error(), "the backend cpu does not offer the operation gemm");
     CASE(im2col, NULL, NULL, NULL);
     CASE(permute, NULL, NULL, (ulp_permute_shape){0});
     CASE(narrow, NULL, NULL, 0);
@@ -282,6 +285,61 @@ static void test_lacking(void **state) {
 #undef CASE
     assert_int_equal(ulp_backend_relu(whole, NULL, NULL, 0), ULP_OK);
     assert_string_equal(ulp_backend_error(), "");
+}
+
+/* A product that is rounded part by part has the bits and the counts of a product that is rounded afterwards: as tall,
+ * wide and small products, with and without a start, under datapaths that round parts and datapaths that do not. */
+static void test_gemm_round(void **state) {
+    static const struct {
+        size_t m, n, k;
+    } sizes[] = {{300, 70, 40}, {61, 700, 300}, {1, 33, 5}, {7, 1, 0}, {200, 16, 9}, {0, 4, 4}};
+    static const char *const paths[] = {"fp32", "serial:fp16:rne"}, *const formats[] = {"q8.8", "bf16"};
+    static const int modes[] = {ULP_RNE, ULP_SRA};
+    enum { MOST = 61 * 700 };
+    static float a[700 * 300], b[700 * 300], expected[MOST], got_c[MOST];
+    uint64_t seed = 9;
+    (void)state;
+    for (size_t i = 0; i < sizeof a / sizeof *a; i++) {
+        a[i] = (float)((double)(next_random(&seed) >> 40) * 0x1p-22 - 2.0);
+        b[i] = (float)((double)(next_random(&seed) >> 40) * 0x1p-22 - 2.0);
+    }
+    for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++)
+        for (size_t way = 0; way < 16; way++) {
+            ulp_datapath d;
+            assert_int_equal(ulp_datapath_parse(&d, paths[way & 1]), ULP_OK);
+            if (way & 1 && sizes[z].m * sizes[z].n * sizes[z].k > 1000000) continue;
+            const ulp_format f = named(formats[way >> 1 & 1]);
+            const size_t m = sizes[z].m, n = sizes[z].n, k = sizes[z].k;
+            const ulp_gemm_shape shape = {.m = m,
+                                          .n = n,
+                                          .k = k,
+                                          .lda = way & 8 ? m : k,
+                                          .ldb = n,
+                                          .ldc = n,
+                                          .a_trans = way & 8 ? 1 : 0,
+                                          .accumulate = way & 8 ? 1 : 0};
+            for (size_t isa = 0; ulp_cpu_isa_name(isa); isa++) {
+                ulp_stats one = {0}, two = {0};
+                const ulp_backend *backend = ulp_cpu_backend(isa);
+                const ulp_summation by = {&d, {1, 2, 3}};
+                ulp_rounding how = {&f, rule_of(modes[way >> 2 & 1], 0, 0), {4, 5, 6}, &one};
+                if (!backend) continue;
+                ulp_threads_set(1 + 2 * (int)(isa + way) % 4);
+                memset(expected, 0, sizeof expected);
+                memset(got_c, 0, sizeof got_c);
+                assert_int_equal(ulp_backend_gemm(backend, expected, a, b, &shape, by), ULP_OK);
+                assert_int_equal(ulp_backend_round(backend, expected, expected, m * n, how), ULP_OK);
+                how.stats = &two;
+                assert_int_equal(ulp_backend_gemm_round(backend, got_c, a, b, &shape, by, how), ULP_OK);
+                assert_memory_equal(got_c, expected, sizeof expected);
+                assert_memory_equal(&one, &two, sizeof one);
+                ulp_gemm_shape bad = shape;
+                bad.ldc = n + 1;
+                if (m > 1)
+                    assert_int_equal(ulp_backend_gemm_round(backend, got_c, a, b, &bad, by, how), ULP_BAD_ARGUMENT);
+            }
+        }
+    ulp_threads_set(0);
 }
 
 static void test_parallel_for(void **state) {
@@ -315,8 +373,8 @@ static void test_parallel_for(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round),   cmocka_unit_test(test_stats_add),    cmocka_unit_test(test_backends),
-        cmocka_unit_test(test_lacking), cmocka_unit_test(test_parallel_for),
+        cmocka_unit_test(test_round),   cmocka_unit_test(test_stats_add),  cmocka_unit_test(test_backends),
+        cmocka_unit_test(test_lacking), cmocka_unit_test(test_gemm_round), cmocka_unit_test(test_parallel_for),
     };
     for (size_t i = 0; ulp_cpu_isa_name(i) != NULL && i < ISAS; i++) {
         if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);

@@ -11,7 +11,7 @@ typedef struct work {
 } work;
 
 /* The elements of a piece. An activation function takes about ten times as long as a rounding. */
-enum { ACTIVATION_GRAIN = ULP_GRAIN / 16 };
+enum { ACTIVATION_GRAIN = ULP_GRAIN / 32 };
 
 static void narrow_part(void *context, size_t begin, size_t end) {
     const work *w = context;

@@ -32,7 +32,7 @@ enum { ULP_VECTOR_BYTES = 16 };
 #endif
 
 /* The elements of a piece of work. The words and counts of a piece fit the first-level cache. */
-enum { ULP_PIECE = 1024, ULP_GRAIN = 16 * ULP_PIECE };
+enum { ULP_PIECE = 1024, ULP_GRAIN = 32 * ULP_PIECE };
 
 /* words (n) = the random words of elements index .. index + n - 1 of (seed, stream); n <= ULP_PIECE. */
 void ULP_CPU(ulp_words)(uint32_t *words, size_t n, uint64_t seed, uint64_t stream, uint64_t index);
@@ -48,6 +48,8 @@ ulp_status ULP_CPU(ulp_cpu_gemm)(float *c, const float *a, const float *b, const
                                  ulp_summation summation);
 ulp_status ULP_CPU(ulp_cpu_gemm64)(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
                                    ulp_summation summation);
+ulp_status ULP_CPU(ulp_cpu_gemm_round)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
+                                       ulp_summation summation, ulp_rounding rounding);
 ulp_status ULP_CPU(ulp_cpu_im2col)(float *y, const float *x, const ulp_im2col *geometry);
 ulp_status ULP_CPU(ulp_cpu_permute)(float *y, const float *x, ulp_permute_shape shape);
 ulp_status ULP_CPU(ulp_cpu_narrow)(float *y, const double *x, size_t n);

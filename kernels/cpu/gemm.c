@@ -189,6 +189,26 @@ ulp_status ULP_CPU(ulp_cpu_gemm)(float *c, const float *a, const float *b, const
     return run(&job);
 }
 
+/* The product in binary32 rounds its result part by part. */
+ulp_status ULP_CPU(ulp_cpu_gemm_round)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
+                                       ulp_summation by, ulp_rounding rounding) {
+    const ulp_job job = {.c = c,
+                         .a = a,
+                         .b = b,
+                         .s = *shape,
+                         .columns = shape->n,
+                         .datapath = by.datapath,
+                         .stream = by.stream,
+                         .rounding = &rounding};
+    size_t m, n;
+    ulp_tile_get(&m, &n);
+    ulp_status status = ULP_UNSUPPORTED;
+    if (shape->m > 0 && shape->n > 0 && m == 0 && n == 0) status = ULP_CPU(ulp_gemm_fp32)(&job);
+    if (status != ULP_UNSUPPORTED) return status;
+    status = ULP_CPU(ulp_cpu_gemm)(c, a, b, shape, by);
+    return status == ULP_OK ? ULP_CPU(ulp_cpu_round)(c, c, shape->m * shape->n, rounding) : status;
+}
+
 ulp_status ULP_CPU(ulp_cpu_gemm64)(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
                                    ulp_summation by) {
     const ulp_job job = {.c = c,

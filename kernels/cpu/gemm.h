@@ -19,6 +19,7 @@ typedef struct ulp_job {
         columns; /* the tile's place in the whole result, and the result's columns; random words depend on them */
     const ulp_datapath *datapath;
     ulp_stream stream;
+    const ulp_rounding *rounding; /* of C, a whole result with ldc = n; NULL: none. gemm_fp32.c alone rounds C. */
 } ulp_job;
 
 ULP_INLINE double job_at(const ulp_job *w, const void *array, size_t i) {

@@ -12,6 +12,15 @@ static int is_fp32_chain(const ulp_job *w) {
            ulp_overflow_of(f, (ulp_overflow)d->rule.overflow) == ULP_OVERFLOW_INF;
 }
 
+/* Rounds rows begin .. end - 1 of the result if the job asks for it. */
+static void round_rows(const ulp_job *job, size_t begin, size_t end) {
+    if (job->rounding == NULL) return;
+    ulp_rounding how = *job->rounding;
+    float *c = (float *)job->c + begin * job->s.n;
+    how.stream.first += begin * job->s.n;
+    ULP_CPU(ulp_cpu_round)(c, c, (end - begin) * job->s.n, how);
+}
+
 #if defined(__FMA__)
 
 #include <immintrin.h>
@@ -24,7 +33,7 @@ enum { ROWS = ULP_VECTOR_BYTES == 64 ? MOST_ROWS : MOST_ROWS / 2 };
 enum { CACHE = 1 << 17 };   /* numbers of an operand that stay in the second-level cache */
 enum { DIRECT_BLOCKS = 2 }; /* so few blocks of rows read B where it is */
 enum { PIECE_ROWS = 96 };   /* rows of A that use a panel of B while the panel is in the cache */
-enum { SMALL = 1 << 19 };   /* products that one thread forms sooner than a second thread starts */
+enum { SMALL = 1 << 21 };   /* products that one thread forms sooner than a second thread starts */
 
 typedef float vfloat __attribute__((vector_size(ULP_VECTOR_BYTES)));
 typedef int32_t vint __attribute__((vector_size(ULP_VECTOR_BYTES)));
@@ -206,6 +215,10 @@ static void pack_rows_part(void *context, size_t begin, size_t end) {
     for (size_t at = begin; at < end; at++) pack_rows(context, at);
 }
 
+static void round_blocks(const work *w, size_t begin, size_t end) {
+    round_rows(w->job, begin * w->block, end * w->block < w->job->s.m ? end * w->block : w->job->s.m);
+}
+
 static void rows_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     const size_t k = w->job->s.k;
@@ -214,11 +227,13 @@ static void rows_part(void *context, size_t begin, size_t end) {
     do {
         part p = {.k0 = k0, .k1 = slice_end(k0, k), .ldb = WIDE};
         const size_t step = (p.k1 - k0) * w->job->s.n <= CACHE ? 1 : end - begin;
-        for (size_t first = begin; first < end; first += step)
+        for (size_t first = begin; first < end; first += step) {
             for (p.panel = 0; p.panel < panels_of(w->job); p.panel++) {
                 p.b = w->packed + (p.panel * k + k0) * WIDE;
                 for (size_t at = first; at < first + step; at++) advance(w, at, &p);
             }
+            if (p.k1 == k) round_blocks(w, first, first + step);
+        }
         k0 = p.k1;
     } while (k0 < k);
 }
@@ -271,6 +286,7 @@ ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job) {
     if (enough && wide) {
         ulp_parallel_for(blocks, pieces_of(job, blocks, blocks), pack_rows_part, &w);
         ulp_parallel_for(panels, w.run, columns_part, &w);
+        round_rows(job, 0, s->m);
     } else if (enough) {
         ulp_parallel_for(panels, w.run, pack_part, &w);
         ulp_parallel_for(blocks, pieces_of(job, blocks, PIECE_ROWS / w.block), rows_part, &w);
@@ -314,6 +330,7 @@ ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job) {
     if (!is_fp32_chain(job)) return ULP_UNSUPPORTED;
     ulp_job copy = *job;
     ulp_parallel_for(job->s.m, 1, rows_part, &copy);
+    round_rows(job, 0, job->s.m);
     return ULP_OK;
 }
 

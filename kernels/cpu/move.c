@@ -16,6 +16,27 @@ ULP_INLINE size_t divide_up(ptrdiff_t n, size_t stride) {
     return stride == 1 ? (size_t)n : ((size_t)n + stride - 1) / stride;
 }
 
+/* to (n) = from (n). Rows are short: a call of memcpy takes longer than the copy. The last vector overlaps the one
+ * before. */
+ULP_INLINE void copy_row(float *to, const float *from, size_t n) {
+    enum { EIGHT = 8, FOUR = 4 };
+    if (n >= EIGHT) {
+        for (size_t q = 0; q + EIGHT <= n; q += EIGHT) memcpy(to + q, from + q, EIGHT * sizeof *to);
+        memcpy(to + n - EIGHT, from + n - EIGHT, EIGHT * sizeof *to);
+    } else if (n >= FOUR) {
+        memcpy(to, from, FOUR * sizeof *to);
+        memcpy(to + n - FOUR, from + n - FOUR, FOUR * sizeof *to);
+    } else {
+        for (size_t q = 0; q < n; q++) to[q] = from[q];
+    }
+}
+
+ULP_INLINE void clear_row(float *to, size_t n) {
+    static const float zeros[8];
+    for (; n > 8; n -= 8, to += 8) copy_row(to, zeros, 8);
+    copy_row(to, zeros, n);
+}
+
 /* Fills one row of positions `to` (ow) from a row `from` (w) of x. `shift` is the column of the kernel minus the
  * padding. */
 ULP_INLINE void place_row(float *to, const float *from, const ulp_im2col *p, ptrdiff_t shift) {
@@ -26,16 +47,11 @@ ULP_INLINE void place_row(float *to, const float *from, const ulp_im2col *p, ptr
         if (begin > p->ow) begin = p->ow;
         if (end > p->ow) end = p->ow;
         if (end < begin) end = begin;
-        if (stride == 1 && begin == 0 && end == p->ow) {
-            memcpy(to, from + shift, p->ow * sizeof *to);
-            return;
-        }
-        for (size_t q = 0; q < begin; q++) to[q] = 0.0f;
-        if (stride == 1)
-            for (size_t q = begin; q < end; q++) to[q] = from[(ptrdiff_t)q + shift];
+        clear_row(to, begin);
+        if (stride == 1 && begin < end) copy_row(to + begin, from + ((ptrdiff_t)begin + shift), end - begin);
         else
             for (size_t q = begin; q < end; q++) to[q] = from[(ptrdiff_t)(q * stride) + shift];
-        for (size_t q = end; q < p->ow; q++) to[q] = 0.0f;
+        clear_row(to + end, p->ow - end);
         return;
     }
     for (size_t q = 0; q < p->ow; q++) {
@@ -58,7 +74,7 @@ static void im2col_part(void *context, size_t begin, size_t end) {
         for (size_t r = 0; r < p->oh; r++, to += p->ow)
             if (ulp_im2col_source(&at, (ptrdiff_t)(r * p->stride + i) - (ptrdiff_t)p->pad, p->dilate, p->h))
                 place_row(to, image + at * p->w, p, (ptrdiff_t)j - (ptrdiff_t)p->pad);
-            else memset(to, 0, p->ow * sizeof *to);
+            else clear_row(to, p->ow);
     }
 }
 

@@ -11,13 +11,23 @@ typedef struct work {
     size_t oh, ow;
 } work;
 
+/* One row of windows; K is a constant. */
+ULP_INLINE void pool_row(float *restrict y, float *restrict place, const float *restrict x, size_t w, size_t windows,
+                         size_t K) {
+    for (size_t q = 0; q < windows; q++) y[q] = ulp_pool_most(&place[q], x + q * K, w, K);
+}
+
 static void pool_part(void *context, size_t begin, size_t end) {
     const work *t = context;
     const size_t K = t->s.K, w = t->s.w, first = begin * t->oh * t->ow;
     float *y = t->to + first, *place = t->place_to + first;
     for (size_t i = begin * t->oh; i < end * t->oh; i++) {
         const float *row = t->from + (i / t->oh * t->s.h + i % t->oh * K) * w;
-        for (size_t q = 0; q < t->ow; q++) *y++ = ulp_pool_most(place++, row + q * K, w, K);
+        if (K == 2) pool_row(y, place, row, w, t->ow, 2);
+        else if (K == 3) pool_row(y, place, row, w, t->ow, 3);
+        else pool_row(y, place, row, w, t->ow, K);
+        y += t->ow;
+        place += t->ow;
     }
 }
 

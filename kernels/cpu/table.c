@@ -41,4 +41,5 @@ const ulp_backend ULP_CPU(ulp_cpu_table) = {
     .pool_slope = ULP_CPU(ulp_cpu_pool_slope),
     .softmax = ULP_CPU(ulp_cpu_softmax),
     .softmax_slope = ULP_CPU(ulp_cpu_softmax_slope),
+    .gemm_round = ULP_CPU(ulp_cpu_gemm_round),
 };

@@ -32,6 +32,7 @@ static const ulp_backend table = {
     ulp_cuda_pool_slope,
     ulp_cuda_softmax,
     ulp_cuda_softmax_slope,
+    /* gemm_round */ nullptr,
 };
 
 ulp_status ulp_cuda_backend(const ulp_backend **backend) {

@@ -32,13 +32,13 @@ static void dense_init(const ulp_layer *layer, float *w, ulp_stream stream, doub
 static ulp_status dense_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     size_t m = ulp_dims_size(layer->in), n = layer->out.c, B = pass->now.B;
     const float *bias = t->w + m * n; /* (n) */
+    const ulp_pass_whole y = {ulp_site_output(layer), t->y};
     ulp_gemm_shape start = {.m = B, .n = n, .k = 1, .lda = 1, .ldb = n, .ldc = n};
     ulp_gemm_shape sum = {.m = B, .n = n, .k = m, .lda = m, .ldb = n, .ldc = n, .accumulate = 1};
     ulp_status status = ulp_pass_gemm(pass, ulp_site_of(ULP_USE_BIAS, layer->index, 1), t->y, t->ones, bias, &start);
     if (status == ULP_OK)
-        status = ulp_pass_gemm(pass, ulp_site_of(ULP_USE_FORWARD, layer->index, 1), t->y, t->x, t->w, &sum);
-    if (status == ULP_OK) status = ulp_pass_round(pass, ulp_site_output(layer), t->y, B * n);
-    return status;
+        status = ulp_pass_gemm_part(pass, ulp_site_of(ULP_USE_FORWARD, layer->index, 1), t->y, t->x, t->w, &sum, &y);
+    return status == ULP_OK ? ulp_pass_round_whole(pass, &y, B * n) : status;
 }
 
 static ulp_status dense_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
@@ -46,15 +46,17 @@ static ulp_status dense_backward(const ulp_layer *layer, ulp_pass *pass, const u
     ulp_gemm_shape dw = {.m = m, .n = n, .k = B, .lda = m, .ldb = n, .ldc = n, .a_trans = 1};
     ulp_gemm_shape db = {.m = 1, .n = n, .k = B, .lda = B, .ldb = n, .ldc = n};
     ulp_gemm_shape dx = {.m = B, .n = m, .k = n, .lda = n, .ldb = n, .ldc = m, .b_trans = 1};
-    ulp_status status = ulp_pass_gemm(pass, ulp_site_of(ULP_USE_WPRODUCT, layer->index, 0), t->dw, t->x, t->dy, &dw);
-    if (status == ULP_OK)
-        status =
-            ulp_pass_gemm(pass, ulp_site_of(ULP_USE_BPRODUCT, layer->index, 0), t->dw + m * n, t->ones, t->dy, &db);
-    if (status == ULP_OK) status = ulp_pass_round(pass, ulp_site_weight_gradients(layer), t->dw, layer->params);
+    const ulp_site w_site = ulp_site_of(ULP_USE_WPRODUCT, layer->index, 0),
+                   b_site = ulp_site_of(ULP_USE_BPRODUCT, layer->index, 0),
+                   x_site = ulp_site_of(ULP_USE_BACKWARD, layer->index, 1);
+    const ulp_pass_whole of_w = {ulp_site_weight_gradients(layer), t->dw},
+                         of_x = {ulp_site_input_gradient(layer), t->dx};
+    ulp_status status = ulp_pass_gemm_part(pass, w_site, t->dw, t->x, t->dy, &dw, &of_w);
+    if (status == ULP_OK) status = ulp_pass_gemm_part(pass, b_site, t->dw + m * n, t->ones, t->dy, &db, &of_w);
+    if (status == ULP_OK) status = ulp_pass_round_whole(pass, &of_w, layer->params);
     if (status != ULP_OK || !t->dx) return status;
-    status = ulp_pass_gemm(pass, ulp_site_of(ULP_USE_BACKWARD, layer->index, 1), t->dx, t->dy, t->w, &dx);
-    if (status == ULP_OK) status = ulp_pass_round(pass, ulp_site_input_gradient(layer), t->dx, B * m);
-    return status;
+    status = ulp_pass_gemm_part(pass, x_site, t->dx, t->dy, t->w, &dx, &of_x);
+    return status == ULP_OK ? ulp_pass_round_whole(pass, &of_x, B * m) : status;
 }
 
 static void dense_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
