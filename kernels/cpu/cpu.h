@@ -22,6 +22,14 @@
 #define UNROLLED _Pragma("GCC unroll 8")
 #endif
 
+/* Asks gcc for two vectors in each turn of the loop that follows. clang would unroll the scalar loop, which it does not
+ * vectorise then. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define TWO_VECTORS _Pragma("GCC unroll 2")
+#else
+#define TWO_VECTORS
+#endif
+
 /* The bytes of a vector of this instruction set. */
 #if defined(__AVX512F__)
 enum { ULP_VECTOR_BYTES = 64 };

@@ -4,6 +4,7 @@
 #include "cpu.h"
 #include "formats/rng.h"
 #include "kernels/rounding/count.h"
+#include "kernels/rounding/watched.h"
 
 typedef struct work {
     float *y;
@@ -17,50 +18,108 @@ typedef struct work {
 /* A piece of the arrays, and the random words of its elements. */
 typedef struct piece {
     float *y;
-    const float *x;
-    size_t n;
-    const uint32_t *words; /* (n) in the stochastic modes */
+    const float *x; /* not y */
+    size_t n;       /* at most ULP_PIECE; a multiple of STEP, so that vector loops have no remainder */
+    const uint32_t *words;
 } piece;
 
-/* ---- the vector loops: mode, shape and symmetry are constants in each instance ---- */
+enum { STEP = 32 };
 
-ULP_INLINE void round_run(piece p, const ulp_core *core, uint32_t mode, uint32_t shape, uint32_t symmetric) {
+ULP_INLINE uint32_t word_of(const uint32_t *words, size_t i, uint32_t mode) {
+    return ulp_mode_is_stochastic(mode) ? words[i] : 0u;
+}
+
+/* ---- values in range: mode, shape and counting are constants in each instance ---- */
+
+/* What a loop over a piece finds. */
+typedef struct found {
+    uint32_t most;       /* the largest magnitude of the input; if it is out of range, the results are undefined */
+    int32_t small, zero; /* the results below the least normal number, and the zeros among them, if counted */
+} found;
+
+ULP_INLINE void watched_one(found *f, float *y, float x, uint32_t word, const ulp_core *c, uint32_t mode,
+                            uint32_t shape, int counted) {
+    const uint32_t u = ulp_bits32(x), r = ulp_watched(u, c, mode, shape, word);
+    const int32_t size = (int32_t)(r & 0x7fffffffu);
+    *y = ulp_from_bits32(r);
+    f->most = ulp_max_u32(f->most, u & 0x7fffffffu);
+    f->small += counted && size < (int32_t)c->min_normal;
+    f->zero += counted && size == 0;
+}
+
+/* y and z (n): the results for x and w (n). The two loops in one do not wait for each other. */
+ULP_INLINE found watched_pair(float *restrict y, float *restrict z, const float *restrict x, const float *restrict w,
+                              const uint32_t *restrict words, size_t n, const ulp_core *core, uint32_t mode,
+                              uint32_t shape, int counted) {
     const ulp_core c = *core;
-    for (size_t i = 0; i < p.n; i++) {
-        uint32_t u = ulp_bits32(p.x[i]);
-        uint32_t magnitude = ulp_core_magnitude(u, &c, mode, shape, ulp_mode_is_stochastic(mode) ? p.words[i] : 0u);
-        p.y[i] = ulp_from_bits32(ulp_core_finish(u, magnitude, &c, symmetric));
+    found f = {0, 0, 0}, g = {0, 0, 0};
+    TWO_VECTORS
+    for (size_t i = 0; i < n / (STEP / 2) * (STEP / 2); i++) {
+        watched_one(&f, y + i, x[i], word_of(words, i, mode), &c, mode, shape, counted);
+        watched_one(&g, z + i, w[i], word_of(words, n + i, mode), &c, mode, shape, counted);
+    }
+    return (found){ulp_max_u32(f.most, g.most), f.small + g.small, f.zero + g.zero};
+}
+
+ULP_INLINE found watched_run(const piece *p, const ulp_core *core, uint32_t mode, uint32_t shape, int counted) {
+    const size_t n = p->n / 2;
+    return watched_pair(p->y, p->y + n, p->x, p->x + n, p->words, n, core, mode, shape, counted);
+}
+
+/* An instance for each mode of a shape, with and without counts. */
+#define MODE_INSTANCE(id, name, meaning, stochastic, inward)                                                           \
+    case id: return counted ? watched_run(p, core, id, SHAPE, 1) : watched_run(p, core, id, SHAPE, 0);
+
+static found watched_any(const piece *p, const ulp_core *core, int counted) {
+    enum { SHAPE = ULP_SHAPE_ANY };
+    switch (core->mode) { ULP_MODES(MODE_INSTANCE) }
+    return (found){0, 0, 0};
+}
+
+static found watched_wide(const piece *p, const ulp_core *core, int counted) {
+    enum { SHAPE = ULP_SHAPE_WIDE };
+    switch (core->mode) { ULP_MODES(MODE_INSTANCE) }
+    return (found){0, 0, 0};
+}
+
+static found watched_narrow(const piece *p, const ulp_core *core, int counted) {
+    enum { SHAPE = ULP_SHAPE_NARROW };
+    switch (core->mode) { ULP_MODES(MODE_INSTANCE) }
+    return (found){0, 0, 0};
+}
+#undef MODE_INSTANCE
+
+/* ---- any values ---- */
+
+/* The magnitudes before overflow. */
+ULP_INLINE void magnitudes_run(uint32_t *restrict to, const piece *p, const ulp_core *core, uint32_t mode,
+                               uint32_t shape) {
+    const ulp_core c = *core;
+    for (size_t i = 0; i < p->n / STEP * STEP; i++)
+        to[i] = ulp_core_magnitude(ulp_bits32(p->x[i]), &c, mode, shape, word_of(p->words, i, mode));
+}
+
+static void magnitudes(uint32_t *to, const piece *p, const ulp_core *core, uint32_t shape) {
+    switch (core->mode) {
+#define CASE(id, name, meaning, stochastic, inward)                                                                    \
+    case id:                                                                                                           \
+        if (shape == ULP_SHAPE_WIDE) magnitudes_run(to, p, core, id, ULP_SHAPE_WIDE);                                  \
+        else if (shape == ULP_SHAPE_NARROW) magnitudes_run(to, p, core, id, ULP_SHAPE_NARROW);                         \
+        else magnitudes_run(to, p, core, id, ULP_SHAPE_ANY);                                                           \
+        break;
+        ULP_MODES(CASE)
+#undef CASE
+    default: break;
     }
 }
 
-/* Whether all numbers of a piece lose the same number of bits, so that ULP_SHAPE_WIDE rounds them: in such formats, and
- * where every number is zero or at least 2^emin. */
-ULP_INLINE int loses_alike(piece p, const ulp_core *core) {
-    const uint32_t least = core->emin << 23;
-    uint32_t below = 0;
-    if (core->shape != ULP_SHAPE_ANY) return core->shape == ULP_SHAPE_WIDE;
-    for (size_t i = 0; i < p.n; i++) below |= (uint32_t)((ulp_bits32(p.x[i]) & 0x7fffffffu) - 1u < least - 1u);
-    return below == 0;
-}
-
-ULP_INLINE void round_mode(piece p, const ulp_core *core, uint32_t mode) {
-    if (loses_alike(p, core)) {
-        if (core->symmetric) round_run(p, core, mode, ULP_SHAPE_WIDE, 1);
-        else round_run(p, core, mode, ULP_SHAPE_WIDE, 0);
-    } else if (core->shape == ULP_SHAPE_NARROW && ulp_narrow_knows(mode)) {
-        if (core->symmetric) round_run(p, core, mode, ULP_SHAPE_NARROW, 1);
-        else round_run(p, core, mode, ULP_SHAPE_NARROW, 0);
-    } else {
-        round_run(p, core, mode, ULP_SHAPE_ANY, 0);
-    }
-}
-
-/* ---- with counts ---- */
-
-ULP_INLINE void magnitudes(uint32_t *to, piece p, const ulp_core *core, uint32_t mode, uint32_t shape) {
+/* The results from the magnitudes. */
+ULP_INLINE void finish_run(const piece *p, const uint32_t *magnitude, const ulp_core *core, uint32_t symmetric) {
     const ulp_core c = *core;
-    for (size_t i = 0; i < p.n; i++)
-        to[i] = ulp_core_magnitude(ulp_bits32(p.x[i]), &c, mode, shape, ulp_mode_is_stochastic(mode) ? p.words[i] : 0u);
+    float *restrict y = p->y;
+    const float *restrict x = p->x;
+    for (size_t i = 0; i < p->n / STEP * STEP; i++)
+        y[i] = ulp_from_bits32(ulp_core_finish(ulp_bits32(x[i]), magnitude[i], &c, symmetric));
 }
 
 /* The largest magnitude of the sign of u, as a signed integer: so are all sizes, which are below 2^31. */
@@ -68,23 +127,20 @@ ULP_INLINE int32_t limit_of(const ulp_core *c, uint32_t u, uint32_t symmetric) {
     return (int32_t)(symmetric ? c->limit[0] : ulp_by_sign(c->limit, u & 0x80000000u));
 }
 
-/* Finishes the magnitudes of a piece and counts, in short loops that each vectorise: inputs, results, their counts. */
-ULP_INLINE void count_run(piece p, const uint32_t *magnitude, const ulp_core *core, ulp_stats *stats,
+/* Counts, in short loops that each vectorise: inputs, then results. */
+ULP_INLINE void count_run(const piece *p, const uint32_t *magnitude, const ulp_core *core, ulp_stats *stats,
                           uint32_t symmetric) {
     const ulp_core c = *core;
     const int32_t infinity = 0x7f800000, least = (int32_t)c.min_normal;
-    const float *x = p.x;
-    float *y = p.y;
+    const float *x = p->x, *y = p->y;
     int32_t overflow = 0, saturated = 0, underflow = 0, small = 0, zero = 0, nan = 0;
-    for (size_t i = 0; i < p.n; i++) {
+    for (size_t i = 0; i < p->n / STEP * STEP; i++) {
         const uint32_t u = ulp_bits32(x[i]);
         const int32_t a = (int32_t)(u & 0x7fffffffu), size = (int32_t)magnitude[i];
         overflow += (size > limit_of(&c, u, symmetric)) & (a < infinity);
         underflow += (size == 0) & (a != 0) & (a < infinity);
     }
-    for (size_t i = 0; i < p.n; i++)
-        y[i] = ulp_from_bits32(ulp_core_finish(ulp_bits32(x[i]), magnitude[i], &c, symmetric));
-    for (size_t i = 0; i < p.n; i++) {
+    for (size_t i = 0; i < p->n / STEP * STEP; i++) {
         const uint32_t r = ulp_bits32(y[i]);
         const int32_t size = (int32_t)(r & 0x7fffffffu), limit = limit_of(&c, r, symmetric);
         saturated += (size == limit) & ((int32_t)magnitude[i] > limit);
@@ -92,7 +148,6 @@ ULP_INLINE void count_run(piece p, const uint32_t *magnitude, const ulp_core *co
         zero += size == 0;
         nan += size > infinity;
     }
-    stats->count += p.n;
     stats->overflow += (uint64_t)overflow;
     stats->saturated += (uint64_t)saturated;
     stats->underflow += (uint64_t)underflow;
@@ -101,44 +156,87 @@ ULP_INLINE void count_run(piece p, const uint32_t *magnitude, const ulp_core *co
     stats->nan += (uint64_t)nan;
 }
 
-ULP_INLINE void count_mode(piece p, const ulp_core *core, uint32_t mode, ulp_stats *stats) {
+static void round_unwatched(const piece *p, const ulp_core *core, uint32_t shape, ulp_stats *stats) {
     uint32_t magnitude[ULP_PIECE];
-    if (core->shape == ULP_SHAPE_NARROW && ulp_narrow_knows(mode))
-        magnitudes(magnitude, p, core, mode, ULP_SHAPE_NARROW);
-    else if (loses_alike(p, core)) magnitudes(magnitude, p, core, mode, ULP_SHAPE_WIDE);
-    else magnitudes(magnitude, p, core, mode, ULP_SHAPE_ANY);
+    magnitudes(magnitude, p, core, shape);
+    if (core->symmetric) finish_run(p, magnitude, core, 1);
+    else finish_run(p, magnitude, core, 0);
+    if (stats == NULL) return;
     if (core->symmetric) count_run(p, magnitude, core, stats, 1);
     else count_run(p, magnitude, core, stats, 0);
 }
 
-/* One instance for each mode, with and without counting. */
-static void round_piece(piece p, const ulp_core *core, ulp_stats *stats) {
-    switch (core->mode) {
-#define CASE(id, name, meaning, stochastic, inward)                                                                    \
-    case id:                                                                                                           \
-        if (stats == NULL) round_mode(p, core, id);                                                                    \
-        else count_mode(p, core, id, stats);                                                                           \
-        break;
-        ULP_MODES(CASE)
-#undef CASE
-    default: break;
+/* ---- pieces ---- */
+
+/* The shape for a piece. Where every number is zero or at least 2^emin, all numbers lose the same number of bits, so
+ * that ULP_SHAPE_WIDE rounds them. */
+static uint32_t shape_of(const piece *p, const ulp_core *core) {
+    const uint32_t least = core->emin << 23;
+    uint32_t below = 0;
+    if (core->shape != ULP_SHAPE_ANY) return core->shape;
+    for (size_t i = 0; i < p->n / STEP * STEP; i++)
+        below |= (uint32_t)((ulp_bits32(p->x[i]) & 0x7fffffffu) - 1u < least - 1u);
+    return below == 0 ? ULP_SHAPE_WIDE : ULP_SHAPE_ANY;
+}
+
+static size_t zeros_of(const float *x, size_t n) {
+    int32_t zeros = 0;
+    for (size_t i = 0; i < n; i++) zeros += x[i] == 0.0f;
+    return (size_t)zeros;
+}
+
+/* Rounds a piece whose values are in range. 0 if a value is not. */
+static int round_watched(const piece *p, const ulp_core *core, uint32_t shape, ulp_stats *stats) {
+    static found (*const run[])(const piece *, const ulp_core *, int) = {watched_any, watched_wide, watched_narrow};
+    const found f = run[shape](p, core, stats != NULL);
+    if (f.most > ulp_watched_limit(core)) return 0;
+    if (stats != NULL) {
+        stats->subnormal += (uint64_t)(f.small - f.zero);
+        stats->zero += (uint64_t)f.zero;
+        if (f.zero > 0) stats->underflow += (uint64_t)f.zero - zeros_of(p->x, p->n);
     }
+    return 1;
+}
+
+/* A value out of range is likely to have others near. After a piece with such a value, UNWATCHED pieces are rounded
+ * without a first attempt. */
+enum { UNWATCHED = 8 };
+
+/* *unwatched is the number of pieces that are left of them. */
+static void round_piece(const piece *p, const ulp_core *core, ulp_stats *stats, int *unwatched) {
+    const uint32_t shape = shape_of(p, core);
+    if (*unwatched == 0 && ulp_watched_serves(core, shape)) {
+        if (round_watched(p, core, shape, stats)) return;
+        *unwatched = UNWATCHED + 1;
+    }
+    *unwatched -= *unwatched > 0;
+    round_unwatched(p, core, shape, stats);
 }
 
 /* ---- the work of one thread: elements begin .. end - 1 ---- */
 
 static void round_core_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    ulp_stats stats = {0};
+    ulp_stats counts = {0}, *const stats = w->how.stats == NULL ? NULL : &counts;
+    float held[ULP_PIECE], last[ULP_PIECE];
     uint32_t words[ULP_PIECE];
-    const int stochastic = ulp_mode_is_stochastic(w->core.mode);
+    int unwatched = 0;
     for (size_t at = begin; at < end; at += ULP_PIECE) {
-        size_t n = end - at < ULP_PIECE ? end - at : ULP_PIECE;
-        if (stochastic)
-            ULP_CPU(ulp_words)(words, n, w->how.stream.seed, w->how.stream.stream, w->how.stream.first + at);
-        round_piece((piece){w->y + at, w->x + at, n, words}, &w->core, w->how.stats == NULL ? NULL : &stats);
+        const size_t n = end - at < ULP_PIECE ? end - at : ULP_PIECE, more = (0 - n) % STEP;
+        piece p = {w->y + at, w->x + at, n + more, words};
+        if (w->y == w->x || more > 0) { /* zeros fill the last step */
+            p.x = memcpy(held, p.x, n * sizeof *held);
+            memset(held + n, 0, more * sizeof *held);
+            counts.zero -= more;
+        }
+        if (more > 0) p.y = last;
+        if (ulp_mode_is_stochastic(w->core.mode))
+            ULP_CPU(ulp_words)(words, p.n, w->how.stream.seed, w->how.stream.stream, w->how.stream.first + at);
+        round_piece(&p, &w->core, stats, &unwatched);
+        if (more > 0) memcpy(w->y + at, last, n * sizeof *last);
     }
-    if (w->how.stats != NULL) ulp_stats_add(w->how.stats, &stats);
+    counts.count = end - begin;
+    if (stats != NULL) ulp_stats_add(w->how.stats, stats);
 }
 
 /* ---- binary64 elements ---- */
@@ -195,7 +293,12 @@ static void round_scalar_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, ulp_rounding how) {
-    work w = {.y = y, .x = x, .how = how};
+    work w; /* no initialiser: clearing the whole structure would take as long as 100 elements */
+    w.y = y;
+    w.x = x;
+    w.y64 = NULL;
+    w.x64 = NULL;
+    w.how = how;
     const int vector = ulp_core_init(&w.core, how.format, how.rule);
     ulp_parallel_for(n, ULP_GRAIN, vector ? round_core_part : round_scalar_part, &w);
     return ULP_OK;

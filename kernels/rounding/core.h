@@ -64,6 +64,9 @@ ULP_CORE uint64_t ulp_select(uint64_t yes, uint64_t a, uint64_t b) { return b ^ 
 enum { ULP_NARROW_MODES = 1 << ULP_RNE | 1 << ULP_RNA | 1 << ULP_RZ | 1 << ULP_RU | 1 << ULP_RD | 1 << ULP_RO };
 ULP_FN int ulp_narrow_knows(uint32_t mode) { return (int)ulp_mode_in(mode, ULP_NARROW_MODES); }
 
+/* 2^k as binary64 bits, for -1022 <= k <= 1023. */
+ULP_FN uint64_t ulp_power64(int32_t k) { return (uint64_t)(k + 1023) << 52; }
+
 /* Prepares the core. 0 if the core does not offer this format and rule. */
 ULP_FN int ulp_core_init(ulp_core *c, const ulp_format *f, ulp_rule rule) {
     uint32_t policy = rule.overflow == ULP_OVERFLOW_DEFAULT ? f->overflow : rule.overflow;
@@ -73,18 +76,19 @@ ULP_FN int ulp_core_init(ulp_core *c, const ulp_format *f, ulp_rule rule) {
     c->drop = 24u - f->prec;
     c->emin = (uint32_t)(f->emin + 127);
     c->below = f->has_subnormals ? 0u : f->prec - 1u;
-    c->least = ulp_bits32((float)ulp_scale(1.0, f->qmin));
+    c->least64 = ulp_power64(f->qmin);
+    c->least = ulp_bits32((float)ulp_from_bits64(c->least64));
     c->min_normal = ulp_bits32((float)f->min_normal);
     for (uint32_t neg = 0; neg < 2; neg++) {
-        c->limit[neg] = ulp_bits32((float)(neg ? -f->lowest : f->max));
-        c->overflow[neg] = ulp_bits32((float)ulp_overflow_value(f, rule.mode, policy, neg, 0));
-        c->infinite[neg] = ulp_bits32((float)ulp_overflow_value(f, rule.mode, policy, neg, 1));
-    }
-    c->least64 = ulp_bits64(ulp_scale(1.0, f->qmin));
-    for (uint32_t neg = 0; neg < 2; neg++) {
-        c->limit64[neg] = ulp_bits64(neg ? -f->lowest : f->max);
-        c->overflow64[neg] = ulp_bits64(ulp_overflow_value(f, rule.mode, policy, neg, 0));
-        c->infinite64[neg] = ulp_bits64(ulp_overflow_value(f, rule.mode, policy, neg, 1));
+        const double limit = neg ? -f->lowest : f->max;
+        const double over = ulp_overflow_value(f, rule.mode, policy, neg, 0);
+        const double infinite = ulp_overflow_value(f, rule.mode, policy, neg, 1);
+        c->limit64[neg] = ulp_bits64(limit);
+        c->overflow64[neg] = ulp_bits64(over);
+        c->infinite64[neg] = ulp_bits64(infinite);
+        c->limit[neg] = ulp_bits32((float)limit);
+        c->overflow[neg] = ulp_bits32((float)over);
+        c->infinite[neg] = ulp_bits32((float)infinite);
     }
     c->zero_sign = f->has_neg_zero ? 0x80000000u : 0u;
     c->symmetric = f->has_neg_zero && c->limit[0] == c->limit[1] && c->overflow[1] == (c->overflow[0] | 0x80000000u) &&
@@ -96,10 +100,10 @@ ULP_FN int ulp_core_init(ulp_core *c, const ulp_format *f, ulp_rule rule) {
              ulp_narrow_knows(rule.mode))
         c->shape = ULP_SHAPE_NARROW;
     c->within64 = c->limit64[0] < c->limit64[1] ? c->limit64[0] : c->limit64[1];
-    c->normal64 = ulp_scale(1.0, f->emin);
-    c->beyond64 = ulp_scale(1.0, f->emax + 1);
+    c->normal64 = ulp_from_bits64(ulp_power64(f->emin));
+    c->beyond64 = ulp_from_bits64(ulp_power64(f->emax + 1));
     c->far = f->has_subnormals ? 0u : 6u;
-    c->unit64 = ulp_scale(1.0, 32 - f->qmin);
+    c->unit64 = ulp_from_bits64(ulp_power64(32 - f->qmin));
     c->watched = rule.mode == ULP_SRA || (f->has_subnormals && f->emax >= f->emin && ulp_narrow_knows(rule.mode));
     c->mode = rule.mode;
     c->random_bits = rule.random_bits ? rule.random_bits : 32u;
@@ -121,20 +125,26 @@ ULP_CORE uint32_t ulp_core_carry(uint32_t a, uint32_t s, uint32_t random) {
     return (a + (random >> 1 >> (31u - s))) >> s << s;
 }
 
-ULP_CORE uint32_t ulp_core_wide(uint32_t u, const ulp_core *c, uint32_t mode, uint32_t word) {
-    const uint32_t a = u & 0x7fffffffu, d = c->drop, ones = (1u << d) - 1u; /* the bits that are lost */
-    const uint32_t odd = a >> d & (uint32_t)(d != 0), outward = mode == ULP_RU ? ~u : u;
+/* `a` rounded at the last d bits, for a magnitude or for a finite number with its sign; u is the number with its sign.
+ */
+ULP_CORE uint32_t ulp_core_cut(uint32_t a, uint32_t u, const ulp_core *c, uint32_t mode, uint32_t word) {
+    const uint32_t d = c->drop, ones = (1u << d) - 1u; /* the bits that are lost */
+    const uint32_t odd = a >> d & (uint32_t)(d != 0), neg = u >> 31;
     const ulp_fraction lost = {a << (31u - d) << 1, 0};
     switch (mode) { /* what is added carries into the last place where the magnitude rounds up */
     case ULP_RNE: return (a + (ones >> 1) + odd) & ~ones;
     case ULP_RNA: return (a + ((ones + 1u) >> 1)) & ~ones;
     case ULP_RZ: return a & ~ones;
-    case ULP_RU:
-    case ULP_RD: return (a + (ones & (0u - (outward >> 31)))) & ~ones;
+    case ULP_RU: return (a + (ones & (neg - 1u))) & ~ones;
+    case ULP_RD: return (a + (ones & (0u - neg))) & ~ones;
     case ULP_RO: return (a & ~ones) | (((a & ones) + ones) & ~ones);
     case ULP_SRA: return ulp_core_carry(a, d, word & c->random);
-    default: return (a & ~ones) + (ulp_round_up(mode, odd, lost, u >> 31, word, c->random_bits) << d);
+    default: return (a & ~ones) + (ulp_round_up(mode, odd, lost, neg, word, c->random_bits) << d);
     }
+}
+
+ULP_CORE uint32_t ulp_core_wide(uint32_t u, const ulp_core *c, uint32_t mode, uint32_t word) {
+    return ulp_core_cut(u & 0x7fffffffu, u, c, mode, word);
 }
 
 ULP_CORE uint32_t ulp_core_narrow(uint32_t u, const ulp_core *c, uint32_t mode) {
