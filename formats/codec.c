@@ -41,27 +41,35 @@ ulp_status ulp_encode(uint64_t *code, double value, const ulp_format *f) {
 typedef struct recipe {
     uint64_t normal; /* binary64 code of 2^emin; of fixed point that of Inf */
     uint64_t bias;   /* what the shifted binary64 code exceeds the magnitude code by */
-    uint64_t inf, nan, sign, mask, has_neg_zero, is_fixed;
-    uint64_t no_inf, no_negative_inf, no_nan; /* 1: the format has no such code */
+    uint64_t inf, nan, sign, mask;
+    uint64_t neg_zero, is_fixed, no_inf, no_negative_inf, no_nan; /* all bits one if so, else zero */
     double unit;
     int shift;
 } recipe;
 
 static const uint64_t infinity = 0x7ff0000000000000u;
 
+static uint64_t all_bits(int condition) { return condition ? ~0ull : 0; }
+
 static recipe recipe_of(const ulp_format *f) {
-    recipe r = {.inf = f->inf_code, .nan = f->nan_code, .has_neg_zero = f->has_neg_zero, .is_fixed = f->is_fixed};
+    recipe r = {.inf = f->inf_code, .nan = f->nan_code};
     r.shift = f->is_fixed ? 0 : 53 - f->prec;
     r.bias = f->is_fixed ? 0 : (uint64_t)(1023 - f->bias) << (f->prec - 1);
     r.normal = f->is_fixed ? infinity : ulp_bits64(ulp_scale(1.0, f->emin));
     r.unit = ulp_scale(1.0, f->qmin + 52);
     r.sign = f->is_signed && !f->is_fixed ? 1ull << (f->bits - 1) : 0;
     r.mask = ~0ull >> (64 - f->bits);
-    r.no_inf = !f->has_inf;
-    r.no_negative_inf = !f->has_inf || !f->is_signed;
-    r.no_nan = f->nan_codes == ULP_NAN_NONE;
+    r.neg_zero = all_bits(f->has_neg_zero);
+    r.is_fixed = all_bits(f->is_fixed);
+    r.no_inf = all_bits(!f->has_inf);
+    r.no_negative_inf = all_bits(!f->has_inf || !f->is_signed);
+    r.no_nan = all_bits(f->nan_codes == ULP_NAN_NONE);
     return r;
 }
+
+/* All bits are the top bit of x. a - b of numbers below 2^63 has the top bit where a < b; SSE2 has no such comparison.
+ */
+ULP_CORE uint64_t top_bit(uint64_t x) { return 0 - (x >> 63); }
 
 static size_t encode_each(uint64_t *code, const double *value, size_t n, const ulp_format *f) {
     size_t i = 0;
@@ -75,14 +83,14 @@ size_t ulp_encode_array(uint64_t *code, const double *value, size_t n, const ulp
     const uint64_t unit = ulp_bits64(r.unit);
     uint64_t missing = 0;
     for (size_t i = 0; i < n; i++) {
-        const uint64_t bits = ulp_bits64(value[i]), magnitude = bits & ~(1ull << 63), negative = bits >> 63;
+        const uint64_t bits = ulp_bits64(value[i]), magnitude = bits & ~(1ull << 63), negative = top_bit(bits);
         const uint64_t few = ulp_bits64(ulp_from_bits64(magnitude) + r.unit) - unit;
-        const uint64_t finite = magnitude < r.normal ? few : (magnitude >> r.shift) - r.bias;
-        const uint64_t is_inf = magnitude == infinity, is_nan = magnitude > infinity;
-        const uint64_t any = is_inf ? r.inf : finite, flip = 0 - (negative & r.is_fixed);
-        const uint64_t sign = (magnitude != 0) | r.has_neg_zero ? 0 - negative : 0;
-        code[i] = is_nan ? r.nan : ((((any ^ flip) - flip) & r.mask) | (r.sign & sign));
-        missing |= (is_inf & (negative ? r.no_negative_inf : r.no_inf)) | (is_nan & r.no_nan);
+        const uint64_t many = (magnitude >> r.shift) - r.bias, is_few = top_bit(magnitude - r.normal);
+        const uint64_t is_nan = top_bit(infinity - magnitude), is_inf = top_bit(infinity - 1 - magnitude) & ~is_nan;
+        const uint64_t finite = (few & is_few) | (many & ~is_few), any = (finite & ~is_inf) | (r.inf & is_inf);
+        const uint64_t flip = negative & r.is_fixed, sign = r.sign & negative & (~top_bit(magnitude - 1) | r.neg_zero);
+        code[i] = (((((any ^ flip) - flip) & r.mask) | sign) & ~is_nan) | (r.nan & is_nan);
+        missing |= (is_inf & ((negative & r.no_negative_inf) | (~negative & r.no_inf))) | (is_nan & r.no_nan);
     }
     return missing == 0 ? n : encode_each(code, value, n, f);
 }

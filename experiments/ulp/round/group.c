@@ -4,11 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t round_code_size(const ulp_format *format) {
-    return format->bits <= 8 ? 1 : format->bits <= 16 ? 2 : format->bits <= 32 ? 4 : 8;
+size_t round_size(const round_group *g) {
+    if (g->to == TO_F32LE) return 4;
+    if (g->to == TO_F64LE) return 8;
+    return g->coded.bits <= 8 ? 1 : g->coded.bits <= 16 ? 2 : g->coded.bits <= 32 ? 4 : 8;
 }
 
-int round_is_binary(int to) { return to >= TO_F32LE; }
+void round_choose_values(round_group *g, size_t size) {
+    ulp_format binary16;
+    ulp_format_parse(&binary16, "binary16");
+    g->to = size == 8 || !g->target.format.fits_binary32 ? TO_F64LE : TO_F32LE;
+    if (size != 2 || !ulp_format_holds(&binary16, &g->target.format)) return;
+    g->to = TO_CODELE;
+    g->coded = binary16;
+}
 
 /* ---- texts ---- */
 
@@ -79,7 +88,7 @@ static void write_numbers(round_group *g, void *numbers, size_t n, size_t size) 
 }
 
 static void write_codes(round_group *g, size_t n) {
-    const size_t size = round_code_size(&g->target.format);
+    const size_t size = round_size(g);
     if (size == 8) {
         write_numbers(g, g->code, n, size);
         return;
@@ -116,7 +125,7 @@ size_t round_group_write(round_group *g) {
     const int wants_codes = g->to == TO_CODE || g->to == TO_BOTH || g->to == TO_CODELE;
     size_t n = g->n;
     round_numbers(g);
-    if (wants_codes || g->texts != NULL) n = ulp_encode_array(g->code, g->y, g->n, &g->target.format);
+    if (wants_codes || g->texts != NULL) n = ulp_encode_array(g->code, g->y, g->n, &g->coded);
     const int has_codes = n == g->n;
     if (!wants_codes) n = g->n;
     switch (g->to) {

@@ -7,8 +7,8 @@
 #include "experiments/harness/cli/decimal.h"
 
 /* The forms of input and output, in the order of the words of --from and --to. */
-typedef enum round_from { FROM_TEXT, FROM_F32, FROM_F64, FROM_F32LE, FROM_F64LE } round_from;
-typedef enum round_to { TO_CODE, TO_VALUE, TO_BOTH, TO_F32LE, TO_F64LE, TO_CODELE } round_to;
+typedef enum round_from { FROM_TEXT, FROM_F32, FROM_F64, FROM_F32LE, FROM_F64LE, FROM_NPY } round_from;
+typedef enum round_to { TO_CODE, TO_VALUE, TO_BOTH, TO_F32LE, TO_F64LE, TO_CODELE, TO_NPY, TO_NPYCODE } round_to;
 
 enum { ROUND_GROUP = 4096, ROUND_LINE = 64 }; /* numbers of a group; characters of an output line, and some more */
 
@@ -22,10 +22,13 @@ typedef struct round_group {
     tool_target target;
     const ulp_backend *backend;
     FILE *out;
-    int to;         /* round_to */
-    int is_narrow;  /* 1: the numbers and the results are in narrow_x and narrow_y */
-    size_t n;       /* numbers in the group */
-    uint64_t index; /* of the first of them, counted over all files */
+    int to;           /* round_to; binary output as one of TO_F32LE, TO_F64LE, TO_CODELE */
+    int is_npy;       /* 1: the output begins with the header of a .npy file */
+    char npy_kind;    /* 'f': of values, 'u': of codes */
+    ulp_format coded; /* the format of the codes in the output; binary16 where values are written as <f2 */
+    int is_narrow;    /* 1: the numbers and the results are in narrow_x and narrow_y */
+    size_t n;         /* numbers in the group */
+    uint64_t index;   /* of the first of them, counted over all files */
     const ulp_power_of_ten *powers;
     round_text *texts; /* (2^bits) of the values of each code; NULL: no table */
     double x[ROUND_GROUP], y[ROUND_GROUP];
@@ -39,11 +42,8 @@ typedef struct round_group {
     } output;
 } round_group;
 
-/* The bytes of a raw code of the format: 1, 2, 4 or 8. */
-size_t round_code_size(const ulp_format *format);
-
-/* Whether an output is binary. */
-int round_is_binary(int to);
+/* The bytes of a number in binary output. */
+size_t round_size(const round_group *g);
 
 /* Turn n numbers of `size` bytes from the byte order of this machine into little-endian order, or back. */
 void round_little_endian(void *numbers, size_t n, size_t size);
@@ -60,7 +60,12 @@ void round_add_missing(ulp_text *to, double value, const ulp_format *format);
 /* Round the numbers of lines of text. Returns as tool_each_line(). */
 int round_texts(round_group *g, int from, const ulp_arguments *a);
 
-/* Round the numbers of binary files. Returns as tool_each_line(). */
+/* Round the numbers of binary files; a .npy file to a .npy file gets the shape of the input. Returns as
+ * tool_each_line(). */
 int round_binaries(round_group *g, int from, const ulp_arguments *a);
+
+/* Choose how values are written into a .npy file: as <f4 or <f8, or as <f2 if `size` is 2; the least of at least `size`
+ * bytes that holds every value of the format. */
+void round_choose_values(round_group *g, size_t size);
 
 #endif

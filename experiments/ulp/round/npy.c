@@ -1,0 +1,246 @@
+/* npy.c - ulp round: reading and writing the header of .npy files; see npy.h. */
+#include "npy.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "experiments/harness/cli/message.h"
+#include "experiments/harness/cli/options.h"
+
+enum { MOST_HEADER = 65535 }; /* what version 1.0 allows; the header of an array of numbers has 128 bytes */
+
+typedef struct header {
+    const char *program, *shown;
+    int file;
+    const char *at;             /* the rest of the text */
+    char text[MOST_HEADER + 1]; /* the dictionary */
+} header;
+
+size_t npy_read_bytes(int file, void *to, size_t bytes, int *failed) {
+    size_t done = 0;
+    *failed = 0;
+    while (done < bytes) {
+        const ssize_t n = read(file, (char *)to + done, bytes - done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) *failed = errno;
+        if (n <= 0) break;
+        done += (size_t)n;
+    }
+    return done;
+}
+
+static int refuse(const header *h, const char *text, ...) ULP_PRINTF(2, 3);
+
+static int refuse(const header *h, const char *text, ...) {
+    ulp_text why = {0};
+    va_list arguments;
+    va_start(arguments, text);
+    ulp_text_print_list(&why, text, arguments);
+    va_end(arguments);
+    ulp_complain(h->program, "%s: the header of the .npy file %s", h->shown, ulp_text_of(&why));
+    ulp_text_free(&why);
+    return ULP_EXIT_USAGE;
+}
+
+/* ---- the bytes before the dictionary ---- */
+
+static int read_part(const header *h, void *to, size_t bytes) {
+    int failed;
+    const size_t n = npy_read_bytes(h->file, to, bytes, &failed);
+    if (failed) return ulp_run_error(h->program, "%s: cannot read: %s", h->shown, strerror(failed));
+    return n == bytes ? ULP_GO_ON : refuse(h, "is cut off: %zu of %zu bytes of it are missing", bytes - n, bytes);
+}
+
+/* Read magic, version and length, and then the dictionary. */
+static int read_text(header *h) {
+    unsigned char start[8], length[4];
+    int failed;
+    const size_t n = npy_read_bytes(h->file, start, sizeof start, &failed);
+    if (failed) return ulp_run_error(h->program, "%s: cannot read: %s", h->shown, strerror(failed));
+    if (n < sizeof start || memcmp(start, "\x93NUMPY", 6) != 0)
+        return ulp_usage_error(h->program,
+                               "%s is no .npy file: it does not begin with the bytes 93 4e 55 4d 50 59 and a "
+                               "version",
+                               h->shown);
+    if (start[6] < 1 || start[6] > 3 || start[7] != 0)
+        return refuse(h, "has version %d.%d; known: 1.0 2.0 3.0", start[6], start[7]);
+    int status = read_part(h, length, start[6] == 1 ? 2 : 4);
+    if (status != ULP_GO_ON) return status;
+    uint32_t bytes = length[0] | (uint32_t)length[1] << 8;
+    if (start[6] > 1) bytes |= (uint32_t)length[2] << 16 | (uint32_t)length[3] << 24;
+    if (bytes > MOST_HEADER) return refuse(h, "has %lu bytes; at most %d are read", (unsigned long)bytes, MOST_HEADER);
+    status = read_part(h, h->text, bytes);
+    h->text[bytes] = '\0';
+    for (uint32_t i = 0; i < bytes && status == ULP_GO_ON; i++)
+        if ((h->text[i] < ' ' || h->text[i] > '~') && h->text[i] != '\n')
+            status = refuse(h, "holds the byte %02x; it has to be a dictionary in printable characters",
+                            (unsigned char)h->text[i]);
+    return status;
+}
+
+/* ---- the dictionary ---- */
+
+static char next(header *h) {
+    h->at += strspn(h->at, " \n");
+    return *h->at;
+}
+
+static int refuse_form(const header *h, const char *wanted) {
+    return refuse(h, "has '%.20s' at byte %zu of the dictionary, in place of %s", h->at, (size_t)(h->at - h->text),
+                  wanted);
+}
+
+/* Take a character, after blanks. */
+static int take(header *h, char c) {
+    const char wanted[] = {'\'', c, '\'', '\0'};
+    if (next(h) != c) return refuse_form(h, wanted);
+    h->at++;
+    return ULP_GO_ON;
+}
+
+/* Read a text in quotes, cut to the size of `to`. */
+static int read_quoted(char *to, size_t size, header *h, const char *wanted) {
+    const char quote = next(h);
+    const char *const end = quote == '\'' || quote == '"' ? strchr(h->at + 1, quote) : NULL;
+    if (end == NULL) return refuse_form(h, wanted);
+    snprintf(to, size, "%.*s", (int)(end - h->at - 1), h->at + 1);
+    h->at = end + 1;
+    return ULP_GO_ON;
+}
+
+static int read_descr(npy_array *array, header *h) {
+    char descr[64];
+    const int status = read_quoted(descr, sizeof descr, h, "a quoted type (records are not read)");
+    if (status != ULP_GO_ON) return status;
+    if ((descr[0] != '<' && descr[0] != '>') || descr[1] != 'f' || strchr("248", descr[2]) == NULL ||
+        strlen(descr) != 3)
+        return refuse(h,
+                      "says that the elements are '%s'; known: <f2 <f4 <f8 >f2 >f4 >f8 (in Python, "
+                      "x.astype('<f4') is such an array)",
+                      descr);
+    array->kind = 'f';
+    array->is_big = descr[0] == '>';
+    array->size = (size_t)(descr[2] - '0');
+    return ULP_GO_ON;
+}
+
+static int read_order(npy_array *array, header *h) {
+    next(h);
+    array->is_fortran = strncmp(h->at, "True", 4) == 0;
+    if (!array->is_fortran && strncmp(h->at, "False", 5) != 0) return refuse_form(h, "True or False");
+    h->at += array->is_fortran ? 4 : 5;
+    return ULP_GO_ON;
+}
+
+static int read_dimension(npy_array *array, header *h) {
+    uint64_t n = 0;
+    const char *const first = h->at;
+    for (; *h->at >= '0' && *h->at <= '9'; h->at++) {
+        const uint64_t digit = (uint64_t)(*h->at - '0');
+        if (n > (INT64_MAX - digit) / 10) {
+            h->at = first;
+            return refuse_form(h, "a length below 2^63");
+        }
+        n = 10 * n + digit;
+    }
+    if (h->at == first) return refuse_form(h, "a length, a whole number");
+    if (*h->at == 'L') h->at++; /* Python 2 */
+    if (array->dims == NPY_DIMENSIONS) return refuse(h, "has more than %d dimensions", NPY_DIMENSIONS);
+    array->shape[array->dims++] = n;
+    return ULP_GO_ON;
+}
+
+static int read_shape(npy_array *array, header *h) {
+    int status = take(h, '(');
+    size_t commas = 0;
+    while (status == ULP_GO_ON && next(h) != ')') {
+        status = read_dimension(array, h);
+        if (status != ULP_GO_ON || (next(h) == ')' && commas > 0)) break;
+        status = take(h, ','); /* (3) is no tuple in Python */
+        commas++;
+    }
+    return status == ULP_GO_ON ? take(h, ')') : status;
+}
+
+static int read_dictionary(npy_array *array, header *h) {
+    static const char *const keys[] = {"descr", "fortran_order", "shape"};
+    static int (*const read_value[])(npy_array *, header *) = {read_descr, read_order, read_shape};
+    unsigned seen = 0;
+    int status = take(h, '{');
+    while (status == ULP_GO_ON && next(h) != '}') {
+        char key[32];
+        size_t k = 0;
+        status = read_quoted(key, sizeof key, h, "a quoted key");
+        while (status == ULP_GO_ON && k < 3 && strcmp(key, keys[k]) != 0) k++;
+        if (status == ULP_GO_ON && (k == 3 || seen >> k & 1))
+            return refuse(h, "has %s '%s'; it needs descr, fortran_order and shape, each once",
+                          k == 3 ? "the unknown key" : "twice the key", key);
+        if (status == ULP_GO_ON) status = take(h, ':');
+        if (status == ULP_GO_ON) status = read_value[k](array, h);
+        seen |= 1u << k;
+        if (status != ULP_GO_ON || next(h) == '}') break;
+        status = take(h, ',');
+    }
+    if (status == ULP_GO_ON) status = take(h, '}');
+    if (status == ULP_GO_ON && next(h) != '\0') status = refuse_form(h, "its end");
+    for (size_t k = 0; k < 3 && status == ULP_GO_ON; k++)
+        if ((seen >> k & 1) == 0) status = refuse(h, "lacks '%s'", keys[k]);
+    return status;
+}
+
+/* ---- the array ---- */
+
+static int count_elements(npy_array *array, const header *h) {
+    array->count = 1;
+    for (size_t i = 0; i < array->dims; i++)
+        if (array->shape[i] == 0) array->count = 0;
+    for (size_t i = 0; i < array->dims && array->count > 0; i++) {
+        if (array->shape[i] > INT64_MAX / array->size / array->count)
+            return refuse(h, "has a shape of 2^63 bytes or more");
+        array->count *= array->shape[i];
+    }
+    return ULP_GO_ON;
+}
+
+/* A regular file has to hold the array and nothing else. */
+static int check_size(const npy_array *array, const header *h) {
+    struct stat about;
+    const off_t at = lseek(h->file, 0, SEEK_CUR);
+    if (at < 0 || fstat(h->file, &about) != 0 || !S_ISREG(about.st_mode)) return ULP_GO_ON;
+    const uint64_t holds = about.st_size > at ? (uint64_t)(about.st_size - at) : 0, wants = array->size * array->count;
+    if (holds == wants) return ULP_GO_ON;
+    return refuse(h, "announces %llu bytes of elements, and the file holds %llu", (unsigned long long)wants,
+                  (unsigned long long)holds);
+}
+
+int npy_read_header(npy_array *array, int file, const char *program, const char *shown) {
+    static header h;
+    h.program = program;
+    h.shown = shown;
+    h.file = file;
+    h.at = h.text;
+    memset(array, 0, sizeof *array);
+    int status = read_text(&h);
+    if (status == ULP_GO_ON) status = read_dictionary(array, &h);
+    if (status == ULP_GO_ON) status = count_elements(array, &h);
+    return status == ULP_GO_ON ? check_size(array, &h) : status;
+}
+
+void npy_write_header(FILE *file, const npy_array *array) {
+    ulp_text text = {0};
+    ulp_text_print(&text, "{'descr': '%c%c%zu', 'fortran_order': %s, 'shape': (", array->size > 1 ? '<' : '|',
+                   array->kind, array->size, array->is_fortran ? "True" : "False");
+    for (size_t i = 0; i < array->dims; i++)
+        ulp_text_print(&text, "%s%llu%s", i > 0 ? " " : "", (unsigned long long)array->shape[i],
+                       array->dims == 1 || i + 1 < array->dims ? "," : "");
+    ulp_text_print(&text, "), }");
+    const size_t all = (10 + text.length + 1 + 63) / 64 * 64, bytes = (all < 128 ? 128 : all) - 10;
+    fwrite("\x93NUMPY\x01", 1, 8, file); /* and the minor version, 0 */
+    putc((int)(bytes & 255), file);
+    putc((int)(bytes >> 8), file);
+    fprintf(file, "%-*s\n", (int)bytes - 1, ulp_text_of(&text));
+    ulp_text_free(&text);
+}

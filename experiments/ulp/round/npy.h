@@ -1,0 +1,33 @@
+/* npy.h - ulp round: the header of .npy files (numpy.lib.format), versions 1.0 to 3.0. */
+#ifndef ULP_TOOL_ROUND_NPY_H
+#define ULP_TOOL_ROUND_NPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { NPY_DIMENSIONS = 64 };
+
+/* An array: its elements, and its shape. */
+typedef struct npy_array {
+    char kind;      /* 'f': values; 'u': codes */
+    size_t size;    /* bytes of an element */
+    int is_big;     /* 1: the highest byte of an element comes first */
+    int is_fortran; /* 1: the first index runs fastest */
+    size_t dims;    /* 0: a single element */
+    uint64_t shape[NPY_DIMENSIONS];
+    uint64_t count; /* of the elements; size count < 2^63 */
+} npy_array;
+
+/* Read `bytes` bytes. Returns the number of bytes read, which is less only at the end of the file and after a failure
+ * of read(), when *failed gets its errno. */
+size_t npy_read_bytes(int file, void *to, size_t bytes, int *failed);
+
+/* Read the header of a .npy file of values, and check it. A regular file has to hold the array and nothing behind it.
+ * Returns ULP_GO_ON, or the exit status after a message. */
+int npy_read_header(npy_array *array, int file, const char *program, const char *shown);
+
+/* Write a header of version 1.0, in a multiple of 64 bytes. A header of one dimension has 128 bytes. */
+void npy_write_header(FILE *file, const npy_array *array);
+
+#endif
