@@ -257,25 +257,34 @@ static ulp_status hand_over(ulp_pass *pass, const ulp_site *site, float *x, cons
     return status;
 }
 
-static ulp_status timed_round_host(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
+/* x (n) = exact (n), host memory, rounded by a cast other than a conversion to binary32. */
+static ulp_status round_uploaded(ulp_pass *pass, const ulp_site *site, const ulp_cast *cast, float *x,
+                                 const double *exact, size_t n) {
     const ulp_backend *backend = pass->run.backend;
-    const ulp_pass_scratch *s = &pass->scratch;
-    const double factor = ulp_scale(1.0, rescale_of(pass, &site));
-    ulp_cast cast = *cast_of(pass, &site);
+    double *wide = pass->scratch.wide;
     ulp_stats counted = {0};
-    for (size_t i = 0; i < n; i++) s->host[i] = exact[i] * factor;
-    for (size_t i = 0; i < n; i++) s->raw[i] = (float)s->host[i];
+    ulp_status status = backend->upload(wide, exact, n * sizeof *exact);
+    if (status == ULP_OK) status = ulp_backend_round64(backend, wide, wide, n, rounding_of(pass, site, cast, &counted));
+    add_counts(pass, site, &counted);
+    if (status == ULP_OK) status = ulp_backend_narrow(backend, x, wide, n); /* exact: formats fit binary32 */
+    return status;
+}
+
+static ulp_status timed_round_host(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
+    const ulp_pass_scratch *s = &pass->scratch;
+    const int log2 = rescale_of(pass, &site), shown = is_observed(pass, &site);
+    const double factor = ulp_scale(1.0, log2);
+    ulp_cast cast = *cast_of(pass, &site);
+    const int is_binary32 = ulp_cast_is_binary32(&cast);
+    for (size_t i = 0; i < n && log2; i++) s->host[i] = exact[i] * factor;
+    if (log2) exact = s->host;
+    for (size_t i = 0; i < n && (shown || cast.tensor_scale || is_binary32); i++) s->raw[i] = (float)exact[i];
     if (cast.tensor_scale) cast = moved_cast(pass, &cast, &site, ulp_amax(s->raw, n, 1));
     if (ulp_cast_is_binary32(&cast)) return hand_over(pass, &site, x, s->raw, n);
-    ulp_status status = backend->upload(s->wide, s->host, n * sizeof(double));
-    if (status == ULP_OK)
-        status = ulp_backend_round64(backend, s->wide, s->wide, n, rounding_of(pass, &site, &cast, &counted));
-    add_counts(pass, &site, &counted);
-    if (status == ULP_OK) status = backend->download(s->host, s->wide, n * sizeof(double));
-    if (status != ULP_OK) return status;
-    for (size_t i = 0; i < n; i++) s->rounded[i] = (float)s->host[i]; /* exact: formats fit binary32 */
-    if (is_observed(pass, &site)) show(pass, &site, s->raw, s->rounded, n);
-    return backend->upload(x, s->rounded, n * sizeof *x);
+    ulp_status status = round_uploaded(pass, &site, &cast, x, exact, n);
+    if (shown && status == ULP_OK) status = pass->run.backend->download(s->rounded, x, n * sizeof *x);
+    if (shown && status == ULP_OK) show(pass, &site, s->raw, s->rounded, n);
+    return status;
 }
 
 ulp_status ulp_pass_round_host(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {

@@ -4,11 +4,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 #include <mpfr.h>
 
+#include "kernels/curves.h"
 #include "kernels/functions/elementary.h"
+#include "kernels/functions/lanes.h"
 #include "sim/normal.h"
 
 enum { SAMPLES = 40000, PRECISION = 120 };
@@ -164,11 +167,44 @@ static void test_bits(void **state) {
     assert_true(hash == 0x3d8cdabf6d4f0267u);
 }
 
+/* The functions without branches, alone and in the vector loops of this machine, have the bits of the others. */
+static void same_bits(double got, double want, double x, const char *what) {
+    uint64_t g, w;
+    memcpy(&g, &got, sizeof g);
+    memcpy(&w, &want, sizeof w);
+    if (g != w) fail_msg("%s(%a) = %a, want %a", what, x, got, want);
+}
+
+static void test_lanes(void **state) {
+    static const double special[] = {0.0,    -0.0,       INFINITY, -INFINITY,   NAN,    0x1p-1074, 709.782712893384,
+                                     709.79, -745.13,    -745.14,  720.0,       -750.0, 1e300,     -1e300,
+                                     22.0,   22.0000001, 0.17,     0.169999999, -0.17,  1.0};
+    static const double width[] = {1e-9, 0.2, 3.0, 50.0, 800.0};
+    enum { PER = 20000, ALL = 5 * PER };
+    static double x[ALL], t[ALL], s[ALL];
+    (void)state;
+    for (size_t i = 0; i < ALL; i++) {
+        const ulp_stream stream = {3, i / PER, 0};
+        x[i] = (2.0 * ulp_random_uniform(stream, i) - 1.0) * width[i / PER];
+        if (i < sizeof special / sizeof *special) x[i] = special[i];
+    }
+    memcpy(t, x, sizeof x);
+    memcpy(s, x, sizeof x);
+    ulp_tanh_rows(t, 100, ALL / 100, ALL / 100);
+    ulp_sigmoid_rows(s, 100, ALL / 100, ALL / 100 - 3);
+    for (size_t i = 0; i < ALL; i++) {
+        same_bits(ulp_exp_lane(x[i]), ulp_exp(x[i]), x[i], "exp");
+        same_bits(ulp_tanh_lane(x[i]), ulp_tanh(x[i]), x[i], "tanh");
+        same_bits(t[i], ulp_tanh(x[i]), x[i], "tanh of an array");
+        same_bits(s[i], i % (ALL / 100) < ALL / 100 - 3 ? ulp_sigmoid(x[i]) : x[i], x[i], "sigmoid of an array");
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exp),     cmocka_unit_test(test_exp_subnormal), cmocka_unit_test(test_log),
-        cmocka_unit_test(test_tanh),    cmocka_unit_test(test_cos),           cmocka_unit_test(test_normal),
-        cmocka_unit_test(test_sigmoid), cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_lanes),  cmocka_unit_test(test_exp),     cmocka_unit_test(test_exp_subnormal),
+        cmocka_unit_test(test_log),    cmocka_unit_test(test_tanh),    cmocka_unit_test(test_cos),
+        cmocka_unit_test(test_normal), cmocka_unit_test(test_sigmoid), cmocka_unit_test(test_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

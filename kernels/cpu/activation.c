@@ -1,5 +1,6 @@
 /* activation.c - activation functions, their gradients, and conversion from binary64 to binary32. */
 #include "cpu.h"
+#include "kernels/functions/lanes.h"
 
 /* The arrays of an operation; y or z is the result. */
 typedef struct work {
@@ -46,9 +47,17 @@ ulp_status ULP_CPU(ulp_cpu_relu_slope)(float *dx, const float *dy, const float *
     return ULP_OK;
 }
 
-/* The kind is a constant in each instance. */
+/* The kind is a constant in each instance. The functions of lanes.h have the bits of ulp_activation_value(). */
 ULP_INLINE void activate_run(const work *w, size_t begin, size_t end, ulp_activation_kind kind) {
-    for (size_t i = begin; i < end; i++) w->z[i] = ulp_activation_value(kind, w->f.a, (double)w->a[i]);
+    const float *x = w->a;
+    double *z = w->z;
+    const double a = w->f.a;
+    if (kind == ULP_TANH)
+        for (size_t i = begin; i < end; i++) z[i] = ulp_quieted(ulp_tanh_lane((double)x[i]));
+    else if (kind == ULP_SIGMOID)
+        for (size_t i = begin; i < end; i++) z[i] = ulp_quieted(ulp_sigmoid_lane((double)x[i]));
+    else
+        for (size_t i = begin; i < end; i++) z[i] = ulp_activation_value(kind, a, (double)x[i]);
 }
 
 ULP_INLINE void slope_run(const work *w, size_t begin, size_t end, ulp_activation_kind kind) {

@@ -12,6 +12,7 @@
  *
  * Every line is computed in binary64, and each element is rounded once. recurrent.h describes the sums and the streams.
  */
+#include "kernels/curves.h"
 #include "kernels/functions/elementary.h"
 #include "sim/recurrent.h"
 
@@ -21,10 +22,8 @@ enum { Q, R, Z, NEW };
 static void gates(double *to, const ulp_cell_view *v) {
     size_t N = v->N;
     for (size_t b = 0; b < v->B; b++)
-        for (size_t j = 0; j < 3 * N; j++) {
-            double s = (double)v->sums[b * 4 * N + j];
-            to[b * 3 * N + j] = j < N ? s : ulp_sigmoid(s);
-        }
+        for (size_t j = 0; j < 3 * N; j++) to[b * 3 * N + j] = (double)v->sums[b * 4 * N + j];
+    ulp_sigmoid_rows(to + R * N, v->B, 3 * N, 2 * N);
 }
 
 static void candidate(double *to, const ulp_cell_view *v) {
@@ -32,8 +31,9 @@ static void candidate(double *to, const ulp_cell_view *v) {
     for (size_t b = 0; b < v->B; b++)
         for (size_t j = 0; j < N; j++) {
             const float *g = v->now[GATES] + b * 3 * N + j;
-            to[b * N + j] = ulp_tanh((double)v->sums[(b * 4 + NEW) * N + j] + (double)g[R * N] * (double)g[Q * N]);
+            to[b * N + j] = (double)v->sums[(b * 4 + NEW) * N + j] + (double)g[R * N] * (double)g[Q * N];
         }
+    ulp_tanh_rows(to, v->B, N, N);
 }
 
 static void hidden(double *to, const ulp_cell_view *v) {

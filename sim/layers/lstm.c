@@ -13,6 +13,7 @@
  *
  * Every line is computed in binary64, and each element is rounded once. recurrent.h describes the sums and the streams.
  */
+#include "kernels/curves.h"
 #include "kernels/functions/elementary.h"
 #include "sim/recurrent.h"
 
@@ -21,10 +22,9 @@ enum { IN, FORGET, OUT, NEW };
 enum { DH, DC };
 
 static void gates(double *to, const ulp_cell_view *v) {
-    for (size_t i = 0; i < 4 * v->B * v->N; i++) {
-        double s = (double)v->sums[i];
-        to[i] = i / v->N % 4 == NEW ? ulp_tanh(s) : ulp_sigmoid(s);
-    }
+    for (size_t i = 0; i < 4 * v->B * v->N; i++) to[i] = (double)v->sums[i];
+    ulp_sigmoid_rows(to, v->B, 4 * v->N, NEW * v->N);
+    ulp_tanh_rows(to + NEW * v->N, v->B, 4 * v->N, v->N);
 }
 
 static void memory(double *to, const ulp_cell_view *v) {
@@ -39,9 +39,10 @@ static void memory(double *to, const ulp_cell_view *v) {
 
 static void hidden(double *to, const ulp_cell_view *v) {
     size_t N = v->N;
+    for (size_t i = 0; i < v->B * N; i++) to[i] = (double)v->now[MEMORY][i];
+    ulp_tanh_rows(to, v->B, N, N);
     for (size_t b = 0; b < v->B; b++)
-        for (size_t j = 0; j < N; j++)
-            to[b * N + j] = (double)v->now[GATES][(b * 4 + OUT) * N + j] * ulp_tanh((double)v->now[MEMORY][b * N + j]);
+        for (size_t j = 0; j < N; j++) to[b * N + j] = (double)v->now[GATES][(b * 4 + OUT) * N + j] * to[b * N + j];
 }
 
 static void grad_hidden(double *to, const ulp_cell_view *v) {
@@ -50,10 +51,12 @@ static void grad_hidden(double *to, const ulp_cell_view *v) {
 
 static void grad_memory(double *to, const ulp_cell_view *v) {
     size_t N = v->N;
+    for (size_t i = 0; i < v->B * N; i++) to[i] = (double)v->now[MEMORY][i];
+    ulp_tanh_rows(to, v->B, N, N);
     for (size_t b = 0; b < v->B; b++)
         for (size_t j = 0; j < N; j++) {
             size_t i = b * N + j;
-            double c = ulp_tanh((double)v->now[MEMORY][i]), o = (double)v->now[GATES][(b * 4 + OUT) * N + j];
+            double c = to[i], o = (double)v->now[GATES][(b * 4 + OUT) * N + j];
             to[i] = (double)v->grad_next[DC][i] * (double)v->next[GATES][(b * 4 + FORGET) * N + j] +
                     (double)v->grad[DH][i] * o * (1.0 - c * c);
         }
@@ -62,6 +65,9 @@ static void grad_memory(double *to, const ulp_cell_view *v) {
 static void grad_sums(double *to, const ulp_cell_view *v) {
     size_t N = v->N;
     for (size_t b = 0; b < v->B; b++)
+        for (size_t j = 0; j < N; j++) to[(b * 4 + OUT) * N + j] = (double)v->now[MEMORY][b * N + j];
+    ulp_tanh_rows(to + OUT * N, v->B, 4 * N, N);
+    for (size_t b = 0; b < v->B; b++)
         for (size_t j = 0; j < N; j++) {
             const float *gate = v->now[GATES] + b * 4 * N + j;
             double i = (double)gate[IN * N], f = (double)gate[FORGET * N], o = (double)gate[OUT * N],
@@ -69,7 +75,7 @@ static void grad_sums(double *to, const ulp_cell_view *v) {
             double dh = (double)v->grad[DH][b * N + j], dc = (double)v->grad[DC][b * N + j], *ds = to + b * 4 * N + j;
             ds[IN * N] = dc * g * i * (1.0 - i);
             ds[FORGET * N] = dc * (double)v->was[MEMORY][b * N + j] * f * (1.0 - f);
-            ds[OUT * N] = dh * ulp_tanh((double)v->now[MEMORY][b * N + j]) * o * (1.0 - o);
+            ds[OUT * N] = dh * ds[OUT * N] * o * (1.0 - o);
             ds[NEW * N] = dc * i * (1.0 - g * g);
         }
 }
