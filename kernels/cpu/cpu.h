@@ -22,12 +22,12 @@
 #define UNROLLED _Pragma("GCC unroll 8")
 #endif
 
-/* Asks gcc for two vectors in each turn of the loop that follows. clang would unroll the scalar loop, which it does not
- * vectorise then. */
+/* Asks gcc for four vectors in each turn of the loop that follows. clang would unroll the scalar loop, which it does
+ * not vectorise then. */
 #if defined(__GNUC__) && !defined(__clang__)
-#define TWO_VECTORS _Pragma("GCC unroll 2")
+#define FOUR_VECTORS _Pragma("GCC unroll 4")
 #else
-#define TWO_VECTORS
+#define FOUR_VECTORS
 #endif
 
 /* The bytes of a vector of this instruction set. */

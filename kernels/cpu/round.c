@@ -47,23 +47,16 @@ ULP_INLINE void watched_one(found *f, float *y, float x, uint32_t word, const ul
     f->zero += counted && size == 0;
 }
 
-/* y and z (n): the results for x and w (n). The two loops in one do not wait for each other. */
-ULP_INLINE found watched_pair(float *restrict y, float *restrict z, const float *restrict x, const float *restrict w,
-                              const uint32_t *restrict words, size_t n, const ulp_core *core, uint32_t mode,
-                              uint32_t shape, int counted) {
-    const ulp_core c = *core;
-    found f = {0, 0, 0}, g = {0, 0, 0};
-    TWO_VECTORS
-    for (size_t i = 0; i < n / (STEP / 2) * (STEP / 2); i++) {
-        watched_one(&f, y + i, x[i], word_of(words, i, mode), &c, mode, shape, counted);
-        watched_one(&g, z + i, w[i], word_of(words, n + i, mode), &c, mode, shape, counted);
-    }
-    return (found){ulp_max_u32(f.most, g.most), f.small + g.small, f.zero + g.zero};
-}
-
 ULP_INLINE found watched_run(const piece *p, const ulp_core *core, uint32_t mode, uint32_t shape, int counted) {
-    const size_t n = p->n / 2;
-    return watched_pair(p->y, p->y + n, p->x, p->x + n, p->words, n, core, mode, shape, counted);
+    const ulp_core c = *core;
+    float *restrict y = p->y;
+    const float *restrict x = p->x;
+    const uint32_t *restrict words = p->words;
+    found f = {0, 0, 0};
+    FOUR_VECTORS
+    for (size_t i = 0; i < p->n / STEP * STEP; i++)
+        watched_one(&f, y + i, x[i], word_of(words, i, mode), &c, mode, shape, counted);
+    return f;
 }
 
 /* An instance for each mode of a shape, with and without counts. */
