@@ -82,6 +82,9 @@ size_t ulp_encode_array(uint64_t *code, const double *value, size_t n, const ulp
     const recipe r = recipe_of(f);
     const uint64_t unit = ulp_bits64(r.unit);
     uint64_t missing = 0;
+#if defined(__clang__) /* its cost model sees no gain, which is a factor of 2 */
+#pragma clang loop vectorize(enable)
+#endif
     for (size_t i = 0; i < n; i++) {
         const uint64_t bits = ulp_bits64(value[i]), magnitude = bits & ~(1ull << 63), negative = top_bit(bits);
         const uint64_t few = ulp_bits64(ulp_from_bits64(magnitude) + r.unit) - unit;
