@@ -3,6 +3,7 @@
 #define ULP_CPU_EXTENT_H
 
 #include "cpu.h"
+#include "kernels/rounding/nearest.h"
 
 /* The range of operands: |x| < 2^top, x is a multiple of 2^low and has at most `bits` significant bits. narrow: every
  * x is finite, and top and low are not extreme. */
@@ -37,6 +38,24 @@ static inline extent extent_of(const double *x, size_t n) {
     if (most == 0) return (extent){0, 0, 0, 1};
     const int top = (int)(most >> 52) - 1022, low = (int)(least >> 52) - 1023;
     return (extent){top, low, (int)bits + 1, top < 450 && low > -450};
+}
+
+/* The range of two arrays together. */
+static inline extent extent_both(extent x, extent y) {
+    if (x.bits == 0 || y.bits == 0) return x.bits == 0 ? y : x; /* only zeros */
+    return (extent){.top = x.top > y.top ? x.top : y.top,
+                    .low = x.low < y.low ? x.low : y.low,
+                    .bits = x.bits > y.bits ? x.bits : y.bits,
+                    .narrow = x.narrow && y.narrow};
+}
+
+/* Mode rne: whether RN53(acc + a b) rounds like acc + a b for operands of the extents a and b, where acc is 0 or a
+ * value of the format of at least 2^least. Let x = acc + a b. As for ulp_nearest_by_fma, RN53(x) = T != x for a tie T
+ * in a binade e, d = a b - T and |a b| >= 2^(e-p-1), so that a b and d are multiples of 2^(e-p-pa-pb). If d = 0, then
+ * acc = x - T is at most 2^(e-53), below 2^least. Else acc = 0 gives |x - T| = |d| > 2^(e-53), and so does acc != 0:
+ * |acc| >= |d| - 2^(e-53) makes x - T a multiple of 2^(e-2p-pa-pb). */
+static inline int nearest_by_fused(const ulp_format *f, const extent *a, const extent *b, int least) {
+    return 2 * f->prec + a->bits + b->bits <= 52 && a->top + b->top < 53 + least;
 }
 
 #endif

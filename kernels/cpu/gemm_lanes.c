@@ -105,6 +105,68 @@ typedef struct functions {
     }
 ULP_WAYS(FUNCTIONS)
 
+/* ---- mode rne where no result is beyond the range ---- */
+
+enum { GROUP = 8 * DOUBLES }; /* lanes with sums in registers */
+
+/* The sums `state` of a group in vectors. */
+ULP_INLINE void load_group(vdouble to[8], const double *state) {
+    UNROLLED for (int v = 0; v < 8; v++) to[v] = ((const vdouble *)(const void *)state)[v];
+}
+ULP_INLINE void store_group(double *state, const vdouble from[8]) {
+    UNROLLED for (int v = 0; v < 8; v++)((vdouble *)(void *)state)[v] = from[v];
+}
+
+static void split_small(double *state, const range *r, const rounding *how) {
+    const lane_format f = how->small;
+    for (size_t j = 0; j < LANES; j += GROUP) {
+        vdouble acc[8];
+        load_group(acc, state + ACC * LANES + j);
+        for (size_t i = 0; i < r->k; i++) {
+            const vdouble a = all_doubles(r->a[i]), *b = (const vdouble *)(const void *)(r->b + i * LANES + j);
+            UNROLLED for (int v = 0; v < 8; v++) acc[v] = round_nearest(acc[v] + round_nearest(a * b[v], &f, 0), &f, 0);
+        }
+        store_group(state + ACC * LANES + j, acc);
+    }
+}
+
+static void kahan_fused(double *state, const range *r, const rounding *how) {
+    const lane_format f = how->small;
+    for (size_t j = 0; j < LANES; j += GROUP) {
+        vdouble acc[8], error[8];
+        load_group(acc, state + ACC * LANES + j);
+        load_group(error, state + ERROR * LANES + j);
+        for (size_t i = 0; i < r->k; i++) {
+            const vdouble a = all_doubles(r->a[i]), *b = (const vdouble *)(const void *)(r->b + i * LANES + j);
+            UNROLLED for (int v = 0; v < 8; v++) {
+                const vdouble y = round_nearest(fused(a, b[v], -error[v]), &f, 0);
+                const vdouble t = round_nearest(acc[v] + y, &f, 0);
+                error[v] = round_nearest(round_nearest(t - acc[v], &f, 0) - y, &f, 0);
+                acc[v] = t;
+            }
+        }
+        store_group(state + ACC * LANES + j, acc);
+        store_group(state + ERROR * LANES + j, error);
+    }
+}
+
+static void tree_small(double *state, const range *r, const rounding *how) {
+    const lane_format f = how->small;
+    for (size_t j = 0; j < LANES; j += GROUP)
+        for (size_t i = 0; i < r->k; i++) {
+            const vdouble a = all_doubles(r->a[i]), *b = (const vdouble *)(const void *)(r->b + i * LANES + j);
+            const size_t count = r->count + i;
+            double *level = state + LEVELS * LANES + j;
+            vdouble x[8];
+            UNROLLED for (int v = 0; v < 8; v++) x[v] = round_nearest(a * b[v], &f, 0);
+            for (size_t l = 0; count >> l & 1u; l++, level += LANES) {
+                const vdouble *part = (const vdouble *)(const void *)level;
+                UNROLLED for (int v = 0; v < 8; v++) x[v] = round_nearest(part[v] + x[v], &f, 0);
+            }
+            store_group(level, x);
+        }
+}
+
 #define ROW(way, name, meaning, stochastic, inward) [way] = {split_##way, kahan_##way, tree_##way, sum_##way},
 static const functions by_way[WAYS] = {ULP_WAYS(ROW)};
 
@@ -168,9 +230,9 @@ static void add_to_total(const work *w, double *state, size_t i, size_t panel, s
 static void run(const work *w, double *state, const range *r) {
     const functions *f = &by_way[w->how.way];
     switch (w->l.job->datapath->kind) {
-    case ULP_SPLIT: f->split(state, r, &w->how); break;
-    case ULP_KAHAN: f->kahan(state, r, &w->how); break;
-    default: f->tree(state, r, &w->how); break;
+    case ULP_SPLIT: (w->how.way == BY_SMALL ? split_small : f->split)(state, r, &w->how); break;
+    case ULP_KAHAN: (w->how.fused ? kahan_fused : f->kahan)(state, r, &w->how); break;
+    default: (w->how.way == BY_SMALL ? tree_small : f->tree)(state, r, &w->how); break;
     }
 }
 

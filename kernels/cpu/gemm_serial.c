@@ -112,14 +112,6 @@ typedef struct sums {
 
 enum { STEPS = 64 }; /* products whose random words are computed together */
 
-/* An exponent that no sum of k products below 2^top reaches: a rounding to nearest enlarges a sum by a factor of at
- * most 1 + 2^-p, k roundings by less than 2^(1.5 k 2^-p). */
-static int sum_top(int top, size_t k, uint32_t prec) {
-    int more = 0;
-    while (k >> more != 0) more++;
-    return top + more + 1 + (int)((k + (k >> 1)) >> prec);
-}
-
 /* Mode rne: the function and the limits for operands of the extents a and b. */
 static fast fast_nearest(const work *w, const extent *a, const extent *b) {
     const ulp_gemm_shape *s = &w->l.job->s;
@@ -127,7 +119,8 @@ static fast fast_nearest(const work *w, const extent *a, const extent *b) {
     const int low = a->low + b->low, top = a->top + b->top;
     const int lowest = s->accumulate || low < f->qmin ? f->qmin : low;
     fast x = {NULL, w->range == ULP_RANGE_CLOSED ? rne_saturated : rne_not_large, {0, watch_limit(w->core.within64)}};
-    if (!s->accumulate && sum_top(top, s->k, f->prec) <= f->emax) x.total = low >= f->qmin ? rne_multiples : rne_small;
+    if (!s->accumulate && sum_top(top, s->k, 2, f->prec) <= f->emax)
+        x.total = low >= f->qmin ? rne_multiples : rne_small;
     if (!w->members || !f->has_subnormals || f->emax < f->emin) return (fast){0};
     if (ulp_nearest_by_fma(f, a->bits, b->bits) || nearest_by_fused(f, a, b, lowest)) {
         x.products = x.total;

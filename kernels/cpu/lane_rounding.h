@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "doubles.h"
-#include "extent.h"
 #include "kernels/rounding/nearest.h"
 
 /* The constants of a format and rule. */
@@ -70,17 +69,6 @@ ULP_INLINE vbits random_lanes(const uint32_t *words, const lane_format *f) {
     vwords part;
     memcpy(&part, words, sizeof part);
     return __builtin_convertvector(part, vbits) & f->random;
-}
-
-/* ---- conditions ---- */
-
-/* Mode rne: whether RN53(acc + a b) rounds like acc + a b for operands of the extents a and b, where acc is 0 or a
- * value of the format of at least 2^least. Let x = acc + a b. As for ulp_nearest_by_fma, RN53(x) = T != x for a tie T
- * in a binade e, d = a b - T and |a b| >= 2^(e-p-1), so that a b and d are multiples of 2^(e-p-pa-pb). If d = 0, then
- * acc = x - T is at most 2^(e-53), below 2^least. Else acc = 0 gives |x - T| = |d| > 2^(e-53), and so does acc != 0:
- * |acc| >= |d| - 2^(e-53) makes x - T a multiple of 2^(e-2p-pa-pb). */
-static inline int nearest_by_fused(const ulp_format *f, const extent *a, const extent *b, int least) {
-    return 2 * f->prec + a->bits + b->bits <= 52 && a->top + b->top < 53 + least;
 }
 
 #endif

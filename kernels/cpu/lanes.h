@@ -6,8 +6,9 @@
 #ifndef ULP_CPU_LANES_H
 #define ULP_CPU_LANES_H
 
-#include "kernels/rounding/nearest.h"
+#include "extent.h"
 #include "gemm.h"
+#include "lane_rounding.h"
 #include "philox.h"
 
 #include <stdlib.h>
@@ -188,16 +189,61 @@ static inline int nearest_range(ulp_nearest *n, const ulp_job *w) {
     return range == ULP_RANGE_WATCHED || starts_are_members(w, n, range) ? range : ULP_RANGE_WATCHED;
 }
 
+/* An exponent that no sum of k products below 2^top reaches, if each product takes part in `roundings` roundings to
+ * nearest. A rounding enlarges a number by a factor of at most 1 + 2^-p, n roundings by less than 2^(1.5 n 2^-p). */
+static inline int sum_top(int top, size_t k, size_t roundings, uint32_t prec) {
+    int more = 0;
+    while (k >> more != 0) more++;
+    return top + more + 1 + (int)((k * roundings * 3 / 2) >> prec);
+}
+
+/* The range of an array. */
+static inline extent array_extent(const ulp_job *w, const void *x, size_t rows, size_t width, size_t ld) {
+    enum { PART = 256 };
+    double part[PART];
+    extent all = {0, 0, 0, 1};
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < width; j += PART) {
+            const size_t n = width - j < PART ? width - j : PART;
+            for (size_t t = 0; t < n; t++) part[t] = job_at(w, x, i * ld + j + t);
+            all = extent_both(all, extent_of(part, n));
+        }
+    return all;
+}
+
+/* What the ranges of the operands of a job prove for mode rne. */
+typedef struct proofs {
+    int small; /* no result is beyond the range of the accumulator */
+    int fused; /* the rounding of acc + a b may follow one fused multiply-add */
+} proofs;
+
+static inline proofs proofs_of(const ulp_job *w) {
+    enum { MOST_ROUNDINGS = 5 }; /* of a product, in Kahan's sum */
+    const ulp_gemm_shape *s = &w->s;
+    const ulp_format *f = &w->datapath->accumulator;
+    const extent a = array_extent(w, w->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda);
+    const extent b = array_extent(w, w->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb);
+    const extent c = s->accumulate ? array_extent(w, w->c, s->m, s->n, s->ldc) : (extent){0, 0, 0, 1};
+    const int low = a.low + b.low, product = a.top + b.top, top = c.bits > 0 && c.top > product ? c.top : product;
+    const int lowest = s->accumulate || low < f->qmin ? f->qmin : low;
+    if (!a.narrow || !b.narrow || !c.narrow) return (proofs){0, 0};
+    return (proofs){.small = sum_top(top, s->k + 1, MOST_ROUNDINGS, f->prec) <= f->emax,
+                    .fused = ulp_nearest_by_fma(f, a.bits, b.bits) || nearest_by_fused(f, &a, &b, lowest)};
+}
+
 /* ---- one rounding of a lane ---- */
 
-/* The ways to round: each mode by core.h, then mode rne by nearest.h with an open and with a closed range. */
-enum { BY_OPEN = ULP_MODE_COUNT, BY_CLOSED, WAYS };
+/* The ways to round: each mode by core.h, then mode rne by nearest.h with an open and with a closed range, and where no
+ * result is beyond the range. */
+enum { BY_OPEN = ULP_MODE_COUNT, BY_CLOSED, BY_SMALL, WAYS };
 
 /* The constants of a datapath's rounding. */
 typedef struct rounding {
     ulp_core core;
     ulp_nearest format;
     int way;
+    int fused;         /* a b + c may be one fused multiply-add; only if `way` is BY_SMALL */
+    lane_format small; /* of BY_SMALL */
 } rounding;
 
 /* 0 if the lanes do not offer the job's accumulator and rule. */
@@ -208,6 +254,13 @@ static inline int rounding_of(rounding *r, const ulp_job *w) {
     r->way = d->rule.mode;
     if (range == ULP_RANGE_OPEN) r->way = BY_OPEN;
     if (range == ULP_RANGE_CLOSED) r->way = BY_CLOSED;
+    r->fused = 0;
+    if (range != ULP_RANGE_WATCHED && w->s.k > 0) {
+        const proofs p = proofs_of(w);
+        if (p.small) r->way = BY_SMALL;
+        r->fused = p.small && p.fused;
+        r->small = lane_format_of(&d->accumulator, &r->core);
+    }
     return 1;
 }
 
@@ -218,6 +271,7 @@ ULP_INLINE int way_is_stochastic(int way) { return ulp_mode_is_stochastic((uint3
 ULP_INLINE double round_lane(double x, const ulp_core *c, const ulp_nearest *n, int way, uint32_t word) {
     if (way == BY_OPEN) return ulp_nearest64(x, n, ULP_RANGE_OPEN, NULL);
     if (way == BY_CLOSED) return ulp_nearest64(x, n, ULP_RANGE_CLOSED, NULL);
+    if (way == BY_SMALL) return ulp_nearest64(x, n, ULP_RANGE_NONE, NULL);
     return ulp_core_round64(x, c, (uint32_t)way, word);
 }
 
@@ -229,6 +283,7 @@ ULP_INLINE double member_sum(double x, double y, int way) {
 /* X(way, ...) for each way. ULP_WAYS uses only the first column of ULP_MODES. */
 #define ULP_WAYS(X)                                                                                                    \
     ULP_MODES(X) X(BY_OPEN, "", "", 0, 0)                                                                              \
-    X(BY_CLOSED, "", "", 0, 0)
+    X(BY_CLOSED, "", "", 0, 0)                                                                                         \
+    X(BY_SMALL, "", "", 0, 0)
 
 #endif

@@ -3,7 +3,6 @@
 #ifndef ULP_CPU_SERIAL_H
 #define ULP_CPU_SERIAL_H
 
-#include "lane_rounding.h"
 #include "lanes.h"
 
 enum { GROUP = 8 * DOUBLES }; /* lanes with sums in registers */

@@ -18,8 +18,9 @@ typedef struct ulp_nearest {
     uint32_t zero_sign; /* the sign bit in the upper half of a word if zeros keep their sign, else 0 */
 } ulp_nearest;
 
-/* The treatment of values beyond the range: detected by the caller, overflow to infinity, saturation. */
-enum { ULP_RANGE_WATCHED, ULP_RANGE_OPEN, ULP_RANGE_CLOSED };
+/* The treatment of values beyond the range: detected by the caller, overflow to infinity, saturation; NONE: no value is
+ * beyond the range. */
+enum { ULP_RANGE_WATCHED, ULP_RANGE_OPEN, ULP_RANGE_CLOSED, ULP_RANGE_NONE };
 
 static inline ulp_nearest ulp_nearest_of(const ulp_format *f) {
     ulp_nearest n;
@@ -66,7 +67,7 @@ ULP_CORE double ulp_nearest_anchor(uint64_t binade, const ulp_nearest *n, int ra
     return ulp_from_bits64((uint64_t)(uint32_t)__viaddmax_s32((int32_t)(binade >> 32), up, least + up) << 32);
 #else
     binade = ulp_nearest_larger(binade, ulp_bits64(n->least));
-    if (range != ULP_RANGE_WATCHED) {
+    if (range == ULP_RANGE_OPEN || range == ULP_RANGE_CLOSED) {
         const double b = ulp_from_bits64(binade);
         binade = ulp_bits64(n->most < b ? n->most : b);
     }
