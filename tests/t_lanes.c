@@ -136,6 +136,7 @@ static void test_form(void **state) {
 }
 
 int main(void) {
+    ulp_threads_set(1); /* the products are small */
     static struct CMUnitTest tests[sizeof forms / sizeof forms[0]];
     for (size_t i = 0; i < ISAS; i++)
         if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
