@@ -33,18 +33,16 @@ ULP_INLINE uint32_t word_of(const uint32_t *words, size_t i, uint32_t mode) {
 
 /* What a loop over a piece finds. */
 typedef struct found {
-    uint32_t most;       /* the largest magnitude of the input; if it is out of range, the results are undefined */
-    int32_t small, zero; /* the results below the least normal number, and the zeros among them, if counted */
+    uint32_t most;  /* the largest magnitude of the input; if it is out of range, the results are undefined */
+    uint32_t least; /* the least magnitude of the results, if counted */
 } found;
 
 ULP_INLINE void watched_one(found *f, float *y, float x, uint32_t word, const ulp_core *c, uint32_t mode,
                             uint32_t shape, int counted) {
     const uint32_t u = ulp_bits32(x), r = ulp_watched(u, c, mode, shape, word);
-    const int32_t size = (int32_t)(r & 0x7fffffffu);
     *y = ulp_from_bits32(r);
     f->most = ulp_max_u32(f->most, u & 0x7fffffffu);
-    f->small += counted && size < (int32_t)c->min_normal;
-    f->zero += counted && size == 0;
+    if (counted) f->least = ulp_min_u32(f->least, r & 0x7fffffffu);
 }
 
 ULP_INLINE found watched_run(const piece *p, const ulp_core *core, uint32_t mode, uint32_t shape, int counted) {
@@ -52,7 +50,7 @@ ULP_INLINE found watched_run(const piece *p, const ulp_core *core, uint32_t mode
     float *restrict y = p->y;
     const float *restrict x = p->x;
     const uint32_t *restrict words = p->words;
-    found f = {0, 0, 0};
+    found f = {0, 0x7f800000u};
     FOUR_VECTORS
     for (size_t i = 0; i < p->n / STEP * STEP; i++)
         watched_one(&f, y + i, x[i], word_of(words, i, mode), &c, mode, shape, counted);
@@ -66,19 +64,19 @@ ULP_INLINE found watched_run(const piece *p, const ulp_core *core, uint32_t mode
 static found watched_any(const piece *p, const ulp_core *core, int counted) {
     enum { SHAPE = ULP_SHAPE_ANY };
     switch (core->mode) { ULP_MODES(MODE_INSTANCE) }
-    return (found){0, 0, 0};
+    return (found){0, 0};
 }
 
 static found watched_wide(const piece *p, const ulp_core *core, int counted) {
     enum { SHAPE = ULP_SHAPE_WIDE };
     switch (core->mode) { ULP_MODES(MODE_INSTANCE) }
-    return (found){0, 0, 0};
+    return (found){0, 0};
 }
 
 static found watched_narrow(const piece *p, const ulp_core *core, int counted) {
     enum { SHAPE = ULP_SHAPE_NARROW };
     switch (core->mode) { ULP_MODES(MODE_INSTANCE) }
-    return (found){0, 0, 0};
+    return (found){0, 0};
 }
 #undef MODE_INSTANCE
 
@@ -172,10 +170,20 @@ static uint32_t shape_of(const piece *p, const ulp_core *core) {
     return below == 0 ? ULP_SHAPE_WIDE : ULP_SHAPE_ANY;
 }
 
-static size_t zeros_of(const float *x, size_t n) {
-    int32_t zeros = 0;
-    for (size_t i = 0; i < n; i++) zeros += x[i] == 0.0f;
-    return (size_t)zeros;
+/* Counts the small results of a piece whose values are in range. */
+static void count_small(const piece *p, const ulp_core *core, ulp_stats *stats) {
+    const int32_t least = (int32_t)core->min_normal;
+    int32_t small = 0, zero = 0, nothing = 0;
+    FOUR_VECTORS
+    for (size_t i = 0; i < p->n / STEP * STEP; i++) {
+        const int32_t size = (int32_t)(ulp_bits32(p->y[i]) & 0x7fffffffu);
+        small += size < least;
+        zero += size == 0;
+    }
+    for (size_t i = 0; zero > 0 && i < p->n / STEP * STEP; i++) nothing += p->x[i] == 0.0f;
+    stats->subnormal += (uint64_t)(small - zero);
+    stats->zero += (uint64_t)zero;
+    stats->underflow += (uint64_t)(zero - nothing);
 }
 
 /* Rounds a piece whose values are in range. 0 if a value is not. */
@@ -183,11 +191,7 @@ static int round_watched(const piece *p, const ulp_core *core, uint32_t shape, u
     static found (*const run[])(const piece *, const ulp_core *, int) = {watched_any, watched_wide, watched_narrow};
     const found f = run[shape](p, core, stats != NULL);
     if (f.most > ulp_watched_limit(core)) return 0;
-    if (stats != NULL) {
-        stats->subnormal += (uint64_t)(f.small - f.zero);
-        stats->zero += (uint64_t)f.zero;
-        if (f.zero > 0) stats->underflow += (uint64_t)f.zero - zeros_of(p->x, p->n);
-    }
+    if (stats != NULL && f.least < core->min_normal) count_small(p, core, stats);
     return 1;
 }
 
