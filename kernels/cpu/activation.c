@@ -11,8 +11,8 @@ typedef struct work {
     ulp_activation f;
 } work;
 
-/* The elements of a piece. An activation function takes about ten times as long as a rounding. */
-enum { ACTIVATION_GRAIN = ULP_GRAIN / 32 };
+/* The elements of a piece. An activation function takes several times as long as a rounding. */
+enum { ACTIVATION_GRAIN = ULP_GRAIN / 4 };
 
 static void narrow_part(void *context, size_t begin, size_t end) {
     const work *w = context;

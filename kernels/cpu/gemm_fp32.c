@@ -33,7 +33,7 @@ enum { ROWS = ULP_VECTOR_BYTES == 64 ? MOST_ROWS : MOST_ROWS / 2 };
 enum { CACHE = 1 << 17 };   /* numbers of an operand that stay in the second-level cache */
 enum { DIRECT_BLOCKS = 2 }; /* so few blocks of rows read B where it is */
 enum { PIECE_ROWS = 96 };   /* rows of A that use a panel of B while the panel is in the cache */
-enum { SMALL = 1 << 21 };   /* products that one thread forms sooner than a second thread starts */
+enum { SMALL = 1 << 23 };   /* products that one thread forms sooner than a second thread starts */
 
 typedef float vfloat __attribute__((vector_size(ULP_VECTOR_BYTES)));
 typedef int32_t vint __attribute__((vector_size(ULP_VECTOR_BYTES)));
