@@ -167,12 +167,13 @@ static void test_bits(void **state) {
     assert_true(hash == 0x3d8cdabf6d4f0267u);
 }
 
-/* The functions without branches, alone and in the vector loops of this machine, have the bits of the others. */
+/* The functions without branches, alone and in the vector loops of this machine, have the bits of the others; the sign
+ * of a NaN is that of the processor's operations, in an order that compilers choose. */
 static void same_bits(double got, double want, double x, const char *what) {
     uint64_t g, w;
     memcpy(&g, &got, sizeof g);
     memcpy(&w, &want, sizeof w);
-    if (g != w) fail_msg("%s(%a) = %a, want %a", what, x, got, want);
+    if (g != w && !(isnan(got) && isnan(want))) fail_msg("%s(%a) = %a, want %a", what, x, got, want);
 }
 
 static void test_lanes(void **state) {
