@@ -155,6 +155,8 @@ static inline void lanes_words(uint32_t *words, const lanes *l, size_t i, size_t
     const size_t width = lanes_width(l, panel);
     const uint64_t step = ulp_datapath_words(l->job->datapath, l->job->s.k);
     const uint64_t index = stream.first + word_index(l->job, i, panel * LANES) + first;
+    philox_keys keys;
+    philox_keys_of(&keys, stream.seed);
     if (width < LANES) memset(words, 0, count * LANES * sizeof *words);
     for (size_t j = 0; j < width; j += PHILOX_BLOCKS) {
         const size_t columns = width - j < PHILOX_BLOCKS ? width - j : PHILOX_BLOCKS;
@@ -163,7 +165,7 @@ static inline void lanes_words(uint32_t *words, const lanes *l, size_t i, size_t
         philox_blocks_of(block, part.index, step);
         for (size_t number = 0; 4 * number < count + 3; number++) {
             philox p;
-            philox_blocks(&p, block, stream.seed, stream.stream);
+            philox_blocks(&p, block, &keys, stream.stream);
             store_block(&part, &p, number);
             philox_advance(block, 1);
         }

@@ -42,28 +42,44 @@ typedef struct philox {
     vwide word[4][PHILOX_GROUP];
 } philox;
 
-/* The words of the blocks with the numbers `block`. */
-ULP_INLINE void philox_blocks(philox *p, const vwide block[PHILOX_GROUP], uint64_t seed, uint64_t stream) {
+enum { PHILOX_ROUNDS = 10 };
+
+/* The keys of the rounds of a seed. */
+typedef struct philox_keys {
+    vwide round[PHILOX_ROUNDS][2];
+} philox_keys;
+
+static inline void philox_keys_of(philox_keys *keys, uint64_t seed) {
+    uint32_t low = (uint32_t)seed, high = (uint32_t)(seed >> 32);
+    for (int i = 0; i < PHILOX_ROUNDS; i++, low += PHILOX_W32_0, high += PHILOX_W32_1) {
+        keys->round[i][0] = wide_all(low);
+        keys->round[i][1] = wide_all(high);
+    }
+}
+
+/* The words of the blocks with the numbers `block`. A round leaves its products in the place of two numbers: the next
+ * round reads the numbers from there. */
+ULP_INLINE void philox_blocks(philox *p, const vwide block[PHILOX_GROUP], const philox_keys *keys, uint64_t stream) {
     vwide c0[PHILOX_GROUP], c1[PHILOX_GROUP], c2[PHILOX_GROUP], c3[PHILOX_GROUP];
-    vwide key0 = wide_all(seed), key1 = wide_all(seed >> 32);
-    for (int g = 0; g < PHILOX_GROUP; g++) {
+    UNROLLED for (int g = 0; g < PHILOX_GROUP; g++) {
         c0[g] = block[g];
         c1[g] = block[g] >> 32;
         c2[g] = wide_all(stream);
         c3[g] = wide_all(stream >> 32);
     }
-    for (int round = 0; round < 10; round++) {
-        for (int g = 0; g < PHILOX_GROUP; g++) {
-            const vwide a = wide_product(c0[g], PHILOX_M4x32_0), b = wide_product(c2[g], PHILOX_M4x32_1);
-            c0[g] = (b >> 32) ^ (c1[g] ^ key0);
-            c2[g] = (a >> 32) ^ (c3[g] ^ key1);
-            c1[g] = b;
-            c3[g] = a;
+    UNROLLED for (int i = 0; i < PHILOX_ROUNDS / 2; i++) {
+        UNROLLED for (int half = 0; half < 2; half++) {
+            const vwide *key = keys->round[2 * i + half];
+            UNROLLED for (int g = 0; g < PHILOX_GROUP; g++) {
+                const vwide a = wide_product(c0[g], PHILOX_M4x32_0), b = wide_product(c2[g], PHILOX_M4x32_1);
+                c0[g] = (b >> 32) ^ (c1[g] ^ key[0]);
+                c2[g] = (a >> 32) ^ (c3[g] ^ key[1]);
+                c1[g] = b;
+                c3[g] = a;
+            }
         }
-        key0 += wide_all(PHILOX_W32_0);
-        key1 += wide_all(PHILOX_W32_1);
     }
-    for (int g = 0; g < PHILOX_GROUP; g++) {
+    UNROLLED for (int g = 0; g < PHILOX_GROUP; g++) {
         p->word[0][g] = c0[g];
         p->word[1][g] = c1[g];
         p->word[2][g] = c2[g];
