@@ -119,8 +119,7 @@ static fast fast_nearest(const work *w, const extent *a, const extent *b) {
     const int low = a->low + b->low, top = a->top + b->top;
     const int lowest = s->accumulate || low < f->qmin ? f->qmin : low;
     fast x = {NULL, w->range == ULP_RANGE_CLOSED ? rne_saturated : rne_not_large, {0, watch_limit(w->core.within64)}};
-    if (!s->accumulate && sum_top(top, s->k, 2, f->prec) <= f->emax)
-        x.total = low >= f->qmin ? rne_multiples : rne_small;
+    if (!s->accumulate && sums_fit(top, s->k, 2, f)) x.total = low >= f->qmin ? rne_multiples : rne_small;
     if (!w->members || !f->has_subnormals || f->emax < f->emin) return (fast){0};
     if (ulp_nearest_by_fma(f, a->bits, b->bits) || nearest_by_fused(f, a, b, lowest)) {
         x.products = x.total;

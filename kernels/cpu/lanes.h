@@ -191,12 +191,13 @@ static inline int nearest_range(ulp_nearest *n, const ulp_job *w) {
     return range == ULP_RANGE_WATCHED || starts_are_members(w, n, range) ? range : ULP_RANGE_WATCHED;
 }
 
-/* An exponent that no sum of k products below 2^top reaches, if each product takes part in `roundings` roundings to
- * nearest. A rounding enlarges a number by a factor of at most 1 + 2^-p, n roundings by less than 2^(1.5 n 2^-p). */
-static inline int sum_top(int top, size_t k, size_t roundings, uint32_t prec) {
-    int more = 0;
-    while (k >> more != 0) more++;
-    return top + more + 1 + (int)((k * roundings * 3 / 2) >> prec);
+/* Whether no sum of k products below 2^top, k > 0, is beyond the largest value of a format, if each product takes part
+ * in `roundings` roundings to nearest. A rounding enlarges a number by a factor of at most 1 + 2^-p. */
+static inline int sums_fit(int top, size_t k, size_t roundings, const ulp_format *f) {
+    double bound = ulp_scale((double)k, top), factor = 1.0 + ulp_scale(1.0, -(int)f->prec);
+    for (size_t n = k * roundings; n > 0; n >>= 1, factor *= factor)
+        if (n & 1u) bound *= factor;
+    return bound * (1.0 + 0x1p-20) <= f->max; /* the computation of the bound rounds */
 }
 
 /* The range of an array. */
@@ -229,7 +230,7 @@ static inline proofs proofs_of(const ulp_job *w) {
     const int low = a.low + b.low, product = a.top + b.top, top = c.bits > 0 && c.top > product ? c.top : product;
     const int lowest = s->accumulate || low < f->qmin ? f->qmin : low;
     if (!a.narrow || !b.narrow || !c.narrow) return (proofs){0, 0};
-    return (proofs){.small = sum_top(top, s->k + 1, MOST_ROUNDINGS, f->prec) <= f->emax,
+    return (proofs){.small = sums_fit(top, s->k + 1, MOST_ROUNDINGS, f),
                     .fused = ulp_nearest_by_fma(f, a.bits, b.bits) || nearest_by_fused(f, &a, &b, lowest)};
 }
 
