@@ -107,24 +107,23 @@ ULP_WAYS(FUNCTIONS)
 
 /* ---- mode rne where no result is beyond the range ---- */
 
-enum { GROUP = 8 * DOUBLES }; /* lanes with sums in registers */
-
 /* The sums `state` of a group in vectors. */
-ULP_INLINE void load_group(vdouble to[8], const double *state) {
-    UNROLLED for (int v = 0; v < 8; v++) to[v] = ((const vdouble *)(const void *)state)[v];
+ULP_INLINE void load_group(vdouble to[HELD], const double *state) {
+    UNROLLED for (int v = 0; v < HELD; v++) to[v] = ((const vdouble *)(const void *)state)[v];
 }
-ULP_INLINE void store_group(double *state, const vdouble from[8]) {
-    UNROLLED for (int v = 0; v < 8; v++)((vdouble *)(void *)state)[v] = from[v];
+ULP_INLINE void store_group(double *state, const vdouble from[HELD]) {
+    UNROLLED for (int v = 0; v < HELD; v++)((vdouble *)(void *)state)[v] = from[v];
 }
 
 static void split_small(double *state, const range *r, const rounding *how) {
     const lane_format f = how->small;
-    for (size_t j = 0; j < LANES; j += GROUP) {
-        vdouble acc[8];
+    for (size_t j = 0; j < LANES; j += HELD_LANES) {
+        vdouble acc[HELD];
         load_group(acc, state + ACC * LANES + j);
         for (size_t i = 0; i < r->k; i++) {
             const vdouble a = all_doubles(r->a[i]), *b = (const vdouble *)(const void *)(r->b + i * LANES + j);
-            UNROLLED for (int v = 0; v < 8; v++) acc[v] = round_nearest(acc[v] + round_nearest(a * b[v], &f, 0), &f, 0);
+            UNROLLED for (int v = 0; v < HELD; v++) acc[v] =
+                round_nearest(acc[v] + round_nearest(a * b[v], &f, 0), &f, 0);
         }
         store_group(state + ACC * LANES + j, acc);
     }
@@ -132,13 +131,13 @@ static void split_small(double *state, const range *r, const rounding *how) {
 
 static void kahan_fused(double *state, const range *r, const rounding *how) {
     const lane_format f = how->small;
-    for (size_t j = 0; j < LANES; j += GROUP) {
-        vdouble acc[8], error[8];
+    for (size_t j = 0; j < LANES; j += HELD_LANES) {
+        vdouble acc[HELD], error[HELD];
         load_group(acc, state + ACC * LANES + j);
         load_group(error, state + ERROR * LANES + j);
         for (size_t i = 0; i < r->k; i++) {
             const vdouble a = all_doubles(r->a[i]), *b = (const vdouble *)(const void *)(r->b + i * LANES + j);
-            UNROLLED for (int v = 0; v < 8; v++) {
+            UNROLLED for (int v = 0; v < HELD; v++) {
                 const vdouble y = round_nearest(fused(a, b[v], -error[v]), &f, 0);
                 const vdouble t = round_nearest(acc[v] + y, &f, 0);
                 error[v] = round_nearest(round_nearest(t - acc[v], &f, 0) - y, &f, 0);
@@ -152,16 +151,16 @@ static void kahan_fused(double *state, const range *r, const rounding *how) {
 
 static void tree_small(double *state, const range *r, const rounding *how) {
     const lane_format f = how->small;
-    for (size_t j = 0; j < LANES; j += GROUP)
+    for (size_t j = 0; j < LANES; j += HELD_LANES)
         for (size_t i = 0; i < r->k; i++) {
             const vdouble a = all_doubles(r->a[i]), *b = (const vdouble *)(const void *)(r->b + i * LANES + j);
             const size_t count = r->count + i;
             double *level = state + LEVELS * LANES + j;
-            vdouble x[8];
-            UNROLLED for (int v = 0; v < 8; v++) x[v] = round_nearest(a * b[v], &f, 0);
+            vdouble x[HELD];
+            UNROLLED for (int v = 0; v < HELD; v++) x[v] = round_nearest(a * b[v], &f, 0);
             for (size_t l = 0; count >> l & 1u; l++, level += LANES) {
                 const vdouble *part = (const vdouble *)(const void *)level;
-                UNROLLED for (int v = 0; v < 8; v++) x[v] = round_nearest(part[v] + x[v], &f, 0);
+                UNROLLED for (int v = 0; v < HELD; v++) x[v] = round_nearest(part[v] + x[v], &f, 0);
             }
             store_group(level, x);
         }

@@ -72,7 +72,7 @@ ULP_INLINE void nearest_run(double *restrict sums, const lanes_products *of, con
     for (size_t i = 0; i < of->k; i++) {
         const double *restrict b = of->b + i * LANES;
         for (int j = 0; j < LANES; j++)
-            acc[j] = ulp_nearest64(ulp_odd_sum(of->a[i] * b[j], acc[j], ULP_RNE), &n, range, NULL);
+            acc[j] = ulp_nearest64(ulp_odd_sum(of->a[i] * b[j], acc[j], ULP_RNE), &n, range);
     }
     for (int j = 0; j < LANES; j++) sums[j] = acc[j];
 }
@@ -250,7 +250,7 @@ ulp_status ULP_CPU(ulp_gemm_serial)(const ulp_job *job) {
     w.format = lane_format_of(&d->accumulator, &w.core);
     w.nearest = ulp_nearest_of(&d->accumulator);
     w.members = starts_are_members(job, &w.nearest, ULP_RANGE_OPEN);
-    w.range = w.members ? ulp_nearest_range(&w.nearest, &d->accumulator, d->rule) : ULP_RANGE_WATCHED;
+    w.range = w.members ? ulp_nearest_range(&w.nearest, &d->accumulator, d->rule) : ULP_RANGE_OTHER;
     w.row = ULP_CPU(ulp_gemm_room)(job->s.m, sizeof *w.row);
     w.panel = ULP_CPU(ulp_gemm_room)(lanes_panels(&w.l), sizeof *w.panel);
     const int enough = lanes_room(&w.l) && w.row != NULL && w.panel != NULL;

@@ -16,6 +16,10 @@
 
 enum { LANES = 64, DEPTH = 512, MOST_ROWS = 16 }; /* DEPTH products of a panel fit the second-level cache */
 
+/* The vectors of sums that registers hold, and the lanes of such a group. */
+enum { HELD = 8, HELD_LANES = HELD * DOUBLES };
+_Static_assert(LANES % HELD_LANES == 0, "a panel is whole groups");
+
 /* ---- operands ---- */
 
 typedef struct lanes {
@@ -179,16 +183,16 @@ static inline int starts_are_members(const ulp_job *w, const ulp_nearest *n, int
     for (size_t i = 0; i < w->s.m && w->s.accumulate && w->datapath->promote == 0; i++)
         for (size_t j = 0; j < w->s.n; j++) {
             const double c = job_at(w, w->c, i * w->s.ldc + j);
-            if (c == c && ulp_nearest64(c, n, range, NULL) != c) return 0;
+            if (c == c && ulp_nearest64(c, n, range) != c) return 0;
         }
     return 1;
 }
 
-/* The result of ulp_nearest_range for a job. ULP_RANGE_WATCHED also where a start value is not a value of the
+/* The result of ulp_nearest_range for a job. ULP_RANGE_OTHER also where a start value is not a value of the
  * format. */
 static inline int nearest_range(ulp_nearest *n, const ulp_job *w) {
     const int range = ulp_nearest_range(n, &w->datapath->accumulator, w->datapath->rule);
-    return range == ULP_RANGE_WATCHED || starts_are_members(w, n, range) ? range : ULP_RANGE_WATCHED;
+    return range == ULP_RANGE_OTHER || starts_are_members(w, n, range) ? range : ULP_RANGE_OTHER;
 }
 
 /* Whether no sum of k products below 2^top, k > 0, is beyond the largest value of a format, if each product takes part
@@ -258,7 +262,7 @@ static inline int rounding_of(rounding *r, const ulp_job *w) {
     if (range == ULP_RANGE_OPEN) r->way = BY_OPEN;
     if (range == ULP_RANGE_CLOSED) r->way = BY_CLOSED;
     r->fused = 0;
-    if (range != ULP_RANGE_WATCHED && w->s.k > 0) {
+    if (range != ULP_RANGE_OTHER && w->s.k > 0) {
         const proofs p = proofs_of(w);
         if (p.small) r->way = BY_SMALL;
         r->fused = p.small && p.fused;
@@ -272,9 +276,9 @@ ULP_INLINE int way_is_stochastic(int way) { return ulp_mode_is_stochastic((uint3
 
 /* x rounded, where x is exact or folded to odd. `way` is a constant. */
 ULP_INLINE double round_lane(double x, const ulp_core *c, const ulp_nearest *n, int way, uint32_t word) {
-    if (way == BY_OPEN) return ulp_nearest64(x, n, ULP_RANGE_OPEN, NULL);
-    if (way == BY_CLOSED) return ulp_nearest64(x, n, ULP_RANGE_CLOSED, NULL);
-    if (way == BY_SMALL) return ulp_nearest64(x, n, ULP_RANGE_NONE, NULL);
+    if (way == BY_OPEN) return ulp_nearest64(x, n, ULP_RANGE_OPEN);
+    if (way == BY_CLOSED) return ulp_nearest64(x, n, ULP_RANGE_CLOSED);
+    if (way == BY_SMALL) return ulp_nearest64(x, n, ULP_RANGE_NONE);
     return ulp_core_round64(x, c, (uint32_t)way, word);
 }
 

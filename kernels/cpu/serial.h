@@ -5,9 +5,6 @@
 
 #include "lanes.h"
 
-enum { GROUP = 8 * DOUBLES }; /* lanes with sums in registers */
-_Static_assert(LANES % GROUP == 0, "a panel is whole groups");
-
 /* What is known of the range of the sums: a proof that none is too large; the same, and that all are multiples of the
  * least quantum; nothing, and large sums are saturated; the watch is to find out whether one is too large, or too large
  * or too small. */
@@ -20,15 +17,14 @@ ULP_INLINE watch group_run(double *restrict sums, const lanes_products *of, cons
     const lane_format f = *format;
     const vbits negated = all_bits(mode == ULP_RD ? 1ull << 63 : 0);
     const uint32_t way = mode == ULP_RD ? ULP_RU : mode;
-    vdouble acc[GROUP / DOUBLES];
+    vdouble acc[HELD];
     watch w = watch_begin();
-    UNROLLED for (int v = 0; v < GROUP / DOUBLES; v++) acc[v] =
-        (vdouble)(((const vbits *)(const void *)sums)[v] ^ negated);
-    UNROLLED for (int v = 0; v < GROUP / DOUBLES && range == WATCHED; v += 2) w = watch_both(w, acc[v], acc[v + 1]);
+    UNROLLED for (int v = 0; v < HELD; v++) acc[v] = (vdouble)(((const vbits *)(const void *)sums)[v] ^ negated);
+    UNROLLED for (int v = 0; v < HELD && range == WATCHED; v += 2) w = watch_both(w, acc[v], acc[v + 1]);
     for (size_t i = 0; i < of->k; i++) {
         const vdouble a = (vdouble)((vbits)all_doubles(of->a[i]) ^ negated);
         const vdouble *b = (const vdouble *)(const void *)(of->b + i * LANES);
-        UNROLLED for (int v = 0; v < GROUP / DOUBLES; v++) {
+        UNROLLED for (int v = 0; v < HELD; v++) {
             if (way == ULP_RNE) {
                 acc[v] = round_nearest(fused(a, b[v], acc[v]), &f, range == MULTIPLES);
                 if (range == SATURATED) acc[v] = saturate(acc[v], &f);
@@ -38,12 +34,12 @@ ULP_INLINE watch group_run(double *restrict sums, const lanes_products *of, cons
                 acc[v] = round_normal(fused_toward(a, b[v], acc[v], way), &f, way, word);
             }
         }
-        UNROLLED for (int v = 0; v < GROUP / DOUBLES; v += 2) {
+        UNROLLED for (int v = 0; v < HELD; v += 2) {
             if (range == NOT_LARGE) w = watch_most(w, acc[v], acc[v + 1]);
             if (range == WATCHED) w = watch_both(w, acc[v], acc[v + 1]);
         }
     }
-    UNROLLED for (int v = 0; v < GROUP / DOUBLES; v++)((vbits *)(void *)sums)[v] = (vbits)acc[v] ^ negated;
+    UNROLLED for (int v = 0; v < HELD; v++)((vbits *)(void *)sums)[v] = (vbits)acc[v] ^ negated;
     return w;
 }
 
@@ -74,7 +70,7 @@ typedef int (*vector_function)(double *sums, const lanes_products *of, const uin
     static int name(double *sums, const lanes_products *of, const uint32_t *words, const lane_format *f,               \
                     limits within) {                                                                                   \
         int good = 1;                                                                                                  \
-        for (size_t j = 0; j < LANES; j += GROUP) {                                                                    \
+        for (size_t j = 0; j < LANES; j += HELD_LANES) {                                                               \
             const lanes_products part = {of->a, of->b + j, of->k};                                                     \
             const watch w = group_run(sums + j, &part, words + j, f, mode, range);                                     \
             if (range == NOT_LARGE || range == WATCHED)                                                                \

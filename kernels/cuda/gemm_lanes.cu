@@ -59,8 +59,8 @@ struct left_parts {
 };
 
 template <int WAY> __device__ inline double rounded(double x, const plan &p, words<WAY> *word, ulp_stream s) {
-    if (WAY == OPEN) return ulp_nearest64(x, &p.nearest, ULP_RANGE_OPEN, NULL);
-    if (WAY == CLOSED) return ulp_nearest64(x, &p.nearest, ULP_RANGE_CLOSED, NULL);
+    if (WAY == OPEN) return ulp_nearest64(x, &p.nearest, ULP_RANGE_OPEN);
+    if (WAY == CLOSED) return ulp_nearest64(x, &p.nearest, ULP_RANGE_CLOSED);
     return ulp_anchored_round(x, p.rule, p.rule.mode, word->next(s));
 }
 

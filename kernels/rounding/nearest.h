@@ -18,9 +18,9 @@ typedef struct ulp_nearest {
     uint32_t zero_sign; /* the sign bit in the upper half of a word if zeros keep their sign, else 0 */
 } ulp_nearest;
 
-/* The treatment of values beyond the range: detected by the caller, overflow to infinity, saturation; NONE: no value is
- * beyond the range. */
-enum { ULP_RANGE_WATCHED, ULP_RANGE_OPEN, ULP_RANGE_CLOSED, ULP_RANGE_NONE };
+/* The treatment of values beyond the range: overflow to infinity, saturation; NONE: no value is beyond the range;
+ * OTHER: a treatment that ulp_nearest64 does not offer. */
+enum { ULP_RANGE_OTHER, ULP_RANGE_OPEN, ULP_RANGE_CLOSED, ULP_RANGE_NONE };
 
 static inline ulp_nearest ulp_nearest_of(const ulp_format *f) {
     ulp_nearest n;
@@ -35,13 +35,13 @@ static inline ulp_nearest ulp_nearest_of(const ulp_format *f) {
 }
 
 /* Returns OPEN or CLOSED and prepares *n where ulp_nearest64 rounds as the rule says: rne that overflows to an infinity
- * of the format (OPEN) or saturates (CLOSED). Else returns WATCHED. */
+ * of the format (OPEN) or saturates (CLOSED). Else returns OTHER. */
 static inline int ulp_nearest_range(ulp_nearest *n, const ulp_format *f, ulp_rule rule) {
     const ulp_overflow policy = ulp_overflow_of(f, (ulp_overflow)rule.overflow);
     const double full = ulp_scale(2.0 - ulp_scale(1.0, 1 - f->prec), f->emax); /* the end of the last binade */
     const int open = policy == ULP_OVERFLOW_INF && f->has_inf && f->max == full;
     const int closed = policy == ULP_OVERFLOW_SAT && f->lowest == -f->max;
-    if (rule.mode != ULP_RNE || !f->has_subnormals || f->emax < f->emin || !(open || closed)) return ULP_RANGE_WATCHED;
+    if (rule.mode != ULP_RNE || !f->has_subnormals || f->emax < f->emin || !(open || closed)) return ULP_RANGE_OTHER;
     *n = ulp_nearest_of(f);
     return open ? ULP_RANGE_OPEN : ULP_RANGE_CLOSED;
 }
@@ -76,11 +76,9 @@ ULP_CORE double ulp_nearest_anchor(uint64_t binade, const ulp_nearest *n, int ra
 }
 
 /* x rounded to nearest even: the addition of the anchor rounds at the format's last place. OPEN overflows to infinity,
- * CLOSED saturates, Inf and NaN stay. WATCHED is correct while *peak, the largest binade so far, is below the binade of
- * the largest value. */
-ULP_CORE double ulp_nearest64(double x, const ulp_nearest *n, int range, uint64_t *peak) {
+ * CLOSED saturates, Inf and NaN stay. */
+ULP_CORE double ulp_nearest64(double x, const ulp_nearest *n, int range) {
     const uint64_t binade = ulp_bits64(x) & 0x7ff0000000000000u;
-    if (range == ULP_RANGE_WATCHED) *peak = ulp_nearest_larger(binade, *peak);
     const double anchor = ulp_nearest_anchor(binade, n, range);
     double y = (x + anchor) - anchor;
     if (range == ULP_RANGE_CLOSED) {
