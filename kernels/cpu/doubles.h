@@ -110,6 +110,19 @@ ULP_INLINE vdouble fused_toward(vdouble a, vdouble b, vdouble c, uint32_t mode) 
 #endif
 }
 
+/* a + b rounded in the direction of mode rz, ru or rd; only if ROUNDS_TOWARD. */
+ULP_INLINE vdouble sum_toward(vdouble a, vdouble b, uint32_t mode) {
+#if defined(__AVX512F__)
+    const __m512d x = (__m512d)a, y = (__m512d)b;
+    if (mode == ULP_RU) return (vdouble)_mm512_add_round_pd(x, y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+    if (mode == ULP_RD) return (vdouble)_mm512_add_round_pd(x, y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+    return (vdouble)_mm512_add_round_pd(x, y, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+#else
+    (void)mode;
+    return a + b;
+#endif
+}
+
 /* ---- the watch ---- */
 
 /* The least and the largest magnitude of results that are not zero, by twice the upper half of their words; the least
@@ -134,6 +147,12 @@ ULP_INLINE vhalf upper_halves(vdouble a, vdouble b) {
 ULP_INLINE watch watch_most(watch w, vdouble a, vdouble b) {
     const vhalf u = upper_halves(a, b);
     w.most = larger_halves(w.most, u + u);
+    return w;
+}
+
+ULP_INLINE watch watch_least(watch w, vdouble a, vdouble b) {
+    const vhalf u = upper_halves(a, b);
+    w.least = smaller_halves(w.least, u + u - 1); /* zero becomes the largest number */
     return w;
 }
 

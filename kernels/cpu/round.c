@@ -236,41 +236,13 @@ static void round_core_part(void *context, size_t begin, size_t end) {
     if (stats != NULL) ulp_stats_add(w->how.stats, stats);
 }
 
-/* ---- binary64 elements ---- */
-
-/* y may be x. Rounds without overflow first, and once more with it where a value was out of range, infinite or NaN. */
-ULP_INLINE void round64_run(double *y, const double *x, size_t n, const uint32_t *words, const ulp_core *core,
-                            uint32_t mode) {
-    const ulp_core c = *core;
-    double z[ULP_PIECE];
-    uint64_t beyond = 0;
-    if (c.watched) {
-        for (size_t i = 0; i < n; i++)
-            z[i] = ulp_core_watched64(x[i], &c, mode, ulp_mode_is_stochastic(mode) ? words[i] : 0u, &beyond);
-        if (beyond >> 63 == 0) {
-            memcpy(y, z, n * sizeof *y);
-            return;
-        }
-    }
-    for (size_t i = 0; i < n; i++)
-        y[i] = ulp_core_round64(x[i], &c, mode, ulp_mode_is_stochastic(mode) ? words[i] : 0u);
-}
+/* ---- all elements ---- */
 
 static void round64_core_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    uint32_t words[ULP_PIECE];
-    for (size_t at = begin; at < end; at += ULP_PIECE) {
-        const size_t n = end - at < ULP_PIECE ? end - at : ULP_PIECE;
-        if (ulp_mode_is_stochastic(w->core.mode))
-            ULP_CPU(ulp_words)(words, n, w->how.stream.seed, w->how.stream.stream, w->how.stream.first + at);
-        switch (w->core.mode) {
-#define CASE(id, name, meaning, stochastic, inward)                                                                    \
-    case id: round64_run(w->y64 + at, w->x64 + at, n, words, &w->core, id); break;
-            ULP_MODES(CASE)
-#undef CASE
-        default: break;
-        }
-    }
+    ulp_stream stream = w->how.stream;
+    stream.first += begin;
+    ULP_CPU(ulp_round64_core)(w->y64 + begin, w->x64 + begin, end - begin, &w->core, w->how.format, stream);
 }
 
 /* Any format, any rule, floats or doubles: the scalar definition, element by element. */
