@@ -33,11 +33,23 @@ static uint32_t bad_floats(const input_check *w, const float *x, size_t n) {
     return bad;
 }
 
+/* Whether all elements are values of a signed fixed-point format of at most 32 bits. */
+static int all_fixed(const double *x, size_t n, const ulp_format *f) {
+    const double unit = ulp_scale(1.0, f->frac_bits), low = -ulp_scale(1.0, f->bits - 1), high = -low - 1.0;
+    uint32_t open = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double number = x[i] * unit, least = number > low ? number : low, near = least < high ? least : high;
+        open |= (uint32_t)((double)(int32_t)near != number); /* NaN becomes low */
+    }
+    return open == 0;
+}
+
 static uint32_t bad_doubles(const input_check *w, const double *x, size_t n) {
     double y[PART];
     const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
     uint32_t open = 0, bad = 0;
     uint64_t code;
+    if (w->format->is_fixed && w->format->is_signed && w->format->bits <= 32 && all_fixed(x, n, w->format)) return 0;
     /* a finite number whose rounding changes no bit is a value of the format; the encoder decides about all others */
     ULP_CPU(ulp_cpu_round64)(y, x, n, (ulp_rounding){.format = w->format, .rule = rule});
     for (size_t i = 0; i < n; i++)
@@ -76,8 +88,9 @@ static ulp_status check_inputs(const ulp_job *w) {
 
 static ulp_status run_tile(const ulp_job *w) {
     static ulp_status (*const kinds[])(const ulp_job *) = {
-        ULP_CPU(ulp_gemm_fp32),  ULP_CPU(ulp_gemm_aligned), ULP_CPU(ulp_gemm_groups), ULP_CPU(ulp_gemm_serial),
-        ULP_CPU(ulp_gemm_lanes), ULP_CPU(ulp_gemm_exact),   ULP_CPU(ulp_gemm_int8),   ULP_CPU(ulp_gemm_any)};
+        ULP_CPU(ulp_gemm_fp32),   ULP_CPU(ulp_gemm_narrow), ULP_CPU(ulp_gemm_aligned),
+        ULP_CPU(ulp_gemm_groups), ULP_CPU(ulp_gemm_serial), ULP_CPU(ulp_gemm_lanes),
+        ULP_CPU(ulp_gemm_exact),  ULP_CPU(ulp_gemm_int8),   ULP_CPU(ulp_gemm_any)};
     ulp_status status = ULP_UNSUPPORTED;
     if (w->datapath->kind == ULP_NATIVE) return status;
     for (size_t i = 0; status == ULP_UNSUPPORTED && i < sizeof kinds / sizeof kinds[0]; i++) status = kinds[i](w);

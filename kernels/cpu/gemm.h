@@ -58,6 +58,7 @@ ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_serial)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_lanes)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_exact)(const ulp_job *job);
+ulp_status ULP_CPU(ulp_gemm_narrow)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_groups)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_int8)(const ulp_job *job);

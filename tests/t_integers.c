@@ -1,0 +1,214 @@
+/* t_integers.c - matrix products whose sums are integers, at the ends of the ranges in which they are computed so.
+ *
+ * Products of int8, e2m1 and e2m3 are sums of 8-bit integers while no partial sum leaves a range, and other loops
+ * compute them beyond it. The sums here end just inside and just outside of each range. All results have the bits of
+ * the definition (ulp_dot), on every instruction set and one thread.
+ */
+#include <stdlib.h>
+
+#include "support.h"
+
+#include "kernels/backend.h"
+
+enum { M = 2, N = 5, DEPTH = 132000, ISAS = 8 };
+
+static const ulp_backend *backends[ISAS];
+static size_t offered, sums;
+static double a[M * DEPTH], b[N * DEPTH], start[M * N], want[M * N], c[M * N]; /* a (M, k), b (N, k) */
+static float a_narrow[M * DEPTH], b_narrow[N * DEPTH], c_narrow[M * N];
+static uint64_t seed = 1;
+
+static int below(int n) { return (int)(next_random(&seed) >> 33) % n; }
+
+static ulp_datapath datapath(const char *name) {
+    ulp_datapath d;
+    const ulp_status status = ulp_datapath_parse(&d, name);
+    if (status != ULP_OK) fail_msg("%s: %s", name, ulp_status_text(status));
+    return d;
+}
+
+/* A random value of a format: a code that is a number. */
+static double any(const ulp_format *f) {
+    double x;
+    do x = ulp_decode(next_random(&seed) & ((1ull << f->bits) - 1), f);
+    while (x - x != 0.0);
+    return x;
+}
+
+/* The operands: all numbers are the given ones. */
+static void fill_with(double x, double y, size_t k) {
+    for (size_t i = 0; i < M * k; i++) a[i] = x;
+    for (size_t i = 0; i < N * k; i++) b[i] = y;
+}
+
+static void fill_any(const ulp_datapath *d, size_t k) {
+    for (size_t i = 0; i < M * k; i++) a[i] = any(&d->a);
+    for (size_t i = 0; i < N * k; i++) b[i] = any(&d->b);
+}
+
+static void start_at(double x) {
+    for (size_t i = 0; i < M * N; i++) start[i] = x;
+}
+
+/* Compares the product of k terms that starts at `start` with the definition. */
+static void check(const ulp_datapath *d, size_t k, int accumulate) {
+    const ulp_gemm_shape s = {
+        .m = M, .n = N, .k = k, .lda = k, .ldb = k, .ldc = N, .b_trans = 1, .accumulate = (uint8_t)accumulate};
+    const int wide = !d->result.fits_binary32;
+    for (size_t i = 0; i < M; i++)
+        for (size_t j = 0; j < N; j++, sums++)
+            want[i * N + j] = ulp_dot(d, accumulate ? start[i * N + j] : 0.0,
+                                      (ulp_products){a + i * k, b + j * k, k, NULL, NULL}, (ulp_stream){0});
+    for (size_t i = 0; i < M * k; i++) a_narrow[i] = (float)a[i];
+    for (size_t i = 0; i < N * k; i++) b_narrow[i] = (float)b[i];
+    for (size_t isa = 0; isa < offered; isa++) {
+        const ulp_summation by = {d, {0}};
+        for (size_t i = 0; i < M * N; i++) c[i] = start[i], c_narrow[i] = (float)start[i];
+        assert_int_equal(wide ? ulp_backend_gemm64(backends[isa], c, a, b, &s, by)
+                              : ulp_backend_gemm(backends[isa], c_narrow, a_narrow, b_narrow, &s, by),
+                         ULP_OK);
+        for (size_t i = 0; i < M * N; i++) {
+            const double got = wide ? c[i] : (double)c_narrow[i];
+            if (!same_result(got, want[i]))
+                fail_msg("%s %s, k %zu, accumulate %d from %a: element %zu is %a, not %a", backends[isa]->what, d->name,
+                         k, accumulate, start[i], i, got, want[i]);
+        }
+    }
+}
+
+/* ---- int8 ---- */
+
+static const char *const integer_names[] = {"int8",
+                                            "int8:sat",
+                                            "int8:za=255:zb=-255",
+                                            "int8:sat:za=255:zb=-255",
+                                            "int8:sat:za=-128",
+                                            "int8:sat:zb=127",
+                                            "int8:za=-3:zb=77"};
+enum { INTEGER_NAMES = sizeof integer_names / sizeof integer_names[0] };
+
+/* Sums that reach and pass the ends of 32-bit integers by their last terms. */
+static void test_integer_ends(void **state) {
+    (void)state;
+    for (size_t t = 0; t < INTEGER_NAMES; t++) {
+        const ulp_datapath d = datapath(integer_names[t]);
+        const double ends[2] = {-128, 127};
+        for (int x = 0; x < 2; x++)
+            for (int y = 0; y < 2; y++) {
+                const double term = (ends[x] - d.zero_a) * (ends[y] - d.zero_b);
+                const size_t most = term == 0.0 ? 0 : (size_t)floor(0x1p31 / fabs(term));
+                for (size_t k = most - 1; most > 0 && k < most + 2; k++) {
+                    if (k > DEPTH) continue;
+                    fill_with(ends[x], ends[y], k);
+                    check(&d, k, 0);
+                }
+            }
+    }
+    ulp_datapath clamps = datapath("int8:sat"), wraps = datapath("int8");
+    fill_with(-128, -128, 131072); /* 2^31 */
+    check(&clamps, 131072, 0);
+    assert_true(want[0] == 2147483647.0);
+    check(&wraps, 131072, 0);
+    assert_true(want[0] == -2147483648.0);
+}
+
+/* Starts from which the largest sum just stays in the range, and just leaves it. */
+static void test_integer_starts(void **state) {
+    (void)state;
+    for (size_t t = 0; t < INTEGER_NAMES; t++) {
+        const ulp_datapath d = datapath(integer_names[t]);
+        for (size_t k = 1; k < 200; k = k * 2 + (k == 4)) {
+            const double reach = (double)k * (128.0 + abs(d.zero_a)) * (128.0 + abs(d.zero_b));
+            const double near[] = {
+                0x1p31 - 1 - reach, 0x1p31 - reach, reach - 0x1p31, reach - 0x1p31 + 1, 0x1p31 - 1, -0x1p31, 0, -1};
+            for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
+                start_at(near[i]);
+                fill_any(&d, k);
+                check(&d, k, 1);
+                fill_with(i % 2 ? -128 : 127, -128, k);
+                check(&d, k, 1);
+                for (size_t p = 1; p < M * k; p += 2) a[p] = -a[p] < 128 ? -a[p] : 127; /* away from the end and back */
+                check(&d, k, 1);
+            }
+        }
+    }
+}
+
+/* ---- e2m1 and e2m3 ---- */
+
+static const char *const narrow_names[] = {
+    "b200-e2m3",         "b200-e2m1",      "b200-e2m1.e2m3", "rtx5090-e2m3.e2m1", "b200-e2m3:promote=64",
+    "b200-e2m3:F=24",    "b200-e2m3:F=23", "b200-e2m3:F=22", "b200-e2m1:F=6",     "b200-e2m1:floor=30",
+    "b200-e2m1:floor=22"};
+enum { NARROW_NAMES = sizeof narrow_names / sizeof narrow_names[0] };
+
+/* Sums that reach and pass 2^24 units, where binary32 begins to round. */
+static void test_narrow_ends(void **state) {
+    (void)state;
+    for (size_t t = 0; t < NARROW_NAMES; t++) {
+        const ulp_datapath d = datapath(narrow_names[t]);
+        const size_t most = (size_t)floor(ldexp(1 / (d.a.max * d.b.max), 24 + d.a.qmin + d.b.qmin));
+        for (size_t k = most - 1; k < most + 3 && k <= DEPTH; k++) {
+            fill_with(d.a.max, k % 2 ? d.b.max : -d.b.max, k);
+            for (size_t i = 0; i < M; i++) a[i * k + k - 1] = ldexp(1, d.a.qmin); /* a last bit that may be lost */
+            for (size_t i = 0; i < N; i++) b[i * k + k - 1] = ldexp(1, d.b.qmin);
+            check(&d, k, 0);
+        }
+        fill_any(&d, 700);
+        check(&d, 700, 0);
+    }
+}
+
+/* Starts on and off the grid of the products, and so large that the sum passes 2^24 units. */
+static void test_narrow_starts(void **state) {
+    (void)state;
+    for (size_t t = 0; t < NARROW_NAMES; t++) {
+        const ulp_datapath d = datapath(narrow_names[t]);
+        const int unit = d.a.qmin + d.b.qmin;
+        for (size_t k = 1; k < 200; k = k * 2 + (k == 4)) {
+            const double one = ldexp(1, unit), reach = (double)k * d.a.max * d.b.max, end = ldexp(1, unit + 24);
+            const double near[] = {
+                end - one - reach, end - reach, reach - end, one,      -one / 2, one + one / 1024, end, -0.0,
+                0x1p127,           -0x1p-149,   0x1p60,      INFINITY, NAN,      -end * 4};
+            for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
+                start_at((double)(float)near[i]);
+                start[0] = (double)below(1 << 20) * one; /* all lanes but one are alike */
+                fill_any(&d, k);
+                check(&d, k, 1);
+                fill_with(i % 2 ? -d.a.max : d.a.max, d.b.max, k);
+                check(&d, k, 1);
+                fill_with(i % 2 ? -0.0 : 0.0, -d.b.max, k);
+                check(&d, k, 1);
+            }
+        }
+    }
+}
+
+/* Values that the formats lack are refused. */
+static void test_refused(void **state) {
+    (void)state;
+    static const double bad[] = {128, -129, 0.5, 127.5, 1e10, -1e300, INFINITY, -INFINITY, NAN, 0x1p-1074};
+    const ulp_datapath d = datapath("int8");
+    const ulp_gemm_shape s = {.m = M, .n = N, .k = 300, .lda = 300, .ldb = N, .ldc = N};
+    for (size_t isa = 0; isa < offered; isa++)
+        for (size_t t = 0; t < 2 * sizeof bad / sizeof bad[0]; t++) {
+            fill_with(-128, 127, 300);
+            (t % 2 ? a : b)[below(M * 300)] = bad[t / 2];
+            assert_int_equal(ulp_backend_gemm64(backends[isa], c, a, b, &s, (ulp_summation){&d, {0}}), ULP_NO_CODE);
+            fill_with(-0.0, 127, 300);
+            assert_int_equal(ulp_backend_gemm64(backends[isa], c, a, b, &s, (ulp_summation){&d, {0}}), ULP_OK);
+            for (size_t i = 0; i < M * N; i++) assert_true(same_result(c[i], 0.0));
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_integer_ends), cmocka_unit_test(test_integer_starts),
+                                       cmocka_unit_test(test_narrow_ends), cmocka_unit_test(test_narrow_starts),
+                                       cmocka_unit_test(test_refused)};
+    ulp_threads_set(1);
+    for (size_t i = 0; i < ISAS; i++)
+        if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    print_message("%zu sums\n", sums);
+    return failed;
+}
