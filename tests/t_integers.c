@@ -1,8 +1,8 @@
 /* t_integers.c - matrix products whose sums are integers, at the ends of the ranges in which they are computed so.
  *
- * Products of int8, e2m1 and e2m3 are sums of 8-bit integers while no partial sum leaves a range, and other loops
- * compute them beyond it. The sums here end just inside and just outside of each range. All results have the bits of
- * the definition (ulp_dot), on every instruction set and one thread.
+ * Products of int8, e2m1 and e2m3, with and without scales, are sums of 8-bit integers while no partial sum leaves a
+ * range, and other loops compute them beyond it. The sums here end just inside and just outside of each range. All
+ * results have the bits of the definition (ulp_dot), on every instruction set and one thread.
  */
 #include <stdlib.h>
 
@@ -15,6 +15,8 @@ enum { M = 2, N = 5, DEPTH = 132000, ISAS = 8 };
 static const ulp_backend *backends[ISAS];
 static size_t offered, sums;
 static double a[M * DEPTH], b[N * DEPTH], start[M * N], want[M * N], c[M * N]; /* a (M, k), b (N, k) */
+static double a_scale[M * DEPTH], b_scale[N * DEPTH]; /* a scale for each block of a row or column */
+static float a_factors[M * DEPTH], b_factors[N * DEPTH];
 static float a_narrow[M * DEPTH], b_narrow[N * DEPTH], c_narrow[M * N];
 static uint64_t seed = 1;
 
@@ -46,19 +48,30 @@ static void fill_any(const ulp_datapath *d, size_t k) {
     for (size_t i = 0; i < N * k; i++) b[i] = any(&d->b);
 }
 
+/* Few operands that are not zero, and these of the least magnitude. */
+static void fill_few(const ulp_datapath *d, size_t k) {
+    for (size_t i = 0; i < M * k; i++) a[i] = (below(2) - below(2)) * d->a.min_positive;
+    for (size_t i = 0; i < N * k; i++) b[i] = below(9) ? 0.0 : (below(2) - below(2)) * d->b.min_positive;
+}
+
 static void start_at(double x) {
     for (size_t i = 0; i < M * N; i++) start[i] = x;
 }
 
 /* Compares the product of k terms that starts at `start` with the definition. */
 static void check(const ulp_datapath *d, size_t k, int accumulate) {
-    const ulp_gemm_shape s = {
+    ulp_gemm_shape s = {
         .m = M, .n = N, .k = k, .lda = k, .ldb = k, .ldc = N, .b_trans = 1, .accumulate = (uint8_t)accumulate};
     const int wide = !d->result.fits_binary32;
+    const size_t blocks = d->scale_block == 0 ? 0 : (k + d->scale_block - 1) / d->scale_block;
+    if (blocks > 0) s.a_scales = a_factors, s.b_scales = b_factors;
+    for (size_t i = 0; i < M * blocks; i++) a_factors[i] = (float)a_scale[i];
+    for (size_t i = 0; i < N * blocks; i++) b_factors[i] = (float)b_scale[i];
     for (size_t i = 0; i < M; i++)
-        for (size_t j = 0; j < N; j++, sums++)
-            want[i * N + j] = ulp_dot(d, accumulate ? start[i * N + j] : 0.0,
-                                      (ulp_products){a + i * k, b + j * k, k, NULL, NULL}, (ulp_stream){0});
+        for (size_t j = 0; j < N; j++, sums++) {
+            const ulp_products products = {a + i * k, b + j * k, k, a_scale + i * blocks, b_scale + j * blocks};
+            want[i * N + j] = ulp_dot(d, accumulate ? start[i * N + j] : 0.0, products, (ulp_stream){0});
+        }
     for (size_t i = 0; i < M * k; i++) a_narrow[i] = (float)a[i];
     for (size_t i = 0; i < N * k; i++) b_narrow[i] = (float)b[i];
     for (size_t isa = 0; isa < offered; isa++) {
@@ -184,6 +197,70 @@ static void test_narrow_starts(void **state) {
     }
 }
 
+/* ---- mxf4 and nvf4 ---- */
+
+static const char *const scaled_names[] = {"b200-e2m1-mxf4",      "b200-e2m1-nvf4",         "b200-e2m1-nvf4:F=22",
+                                           "b200-e2m1-mxf4:F=25", "b200-e2m1-mxf4:F=40",    "b200-e2m1-nvf4:F=37",
+                                           "b200-e2m1-nvf4:F=14", "b200-e2m1-mxf4:floor=9", "b200-e2m1-nvf4:floor=28"};
+enum { SCALED_NAMES = sizeof scaled_names / sizeof scaled_names[0], STYLES = 7 };
+
+/* A scale. The largest and the least exponents of a style differ by about F, the most at which nothing is truncated. */
+static double scale_of(const ulp_datapath *d, int style) {
+    const int fraction = d->fused.fraction, low = d->scale.emin, high = d->scale.emax;
+    int e = 0;
+    if (style == 1) e = below(7) - 3;
+    if (style == 2) e = below(9) == 0 ? -(fraction - 8 + below(12)) / 2 : 0;
+    if (style == 3) e = below(9) == 0 ? (fraction - 14 + below(16)) / 2 : 0;
+    if (style == 4) return below(3) ? 0.0 : 1.0;
+    if (style == 5) e = below(2) ? low : high - 1;
+    if (style == 6 && below(20) == 0) return NAN;
+    e = e < low - 3 ? low - 3 : e > high - 1 ? high - 1 : e;
+    return ldexp(d->scale.prec > 1 ? 1.0 + below(8) / 8.0 : 1.0, e);
+}
+
+static void fill_scales(const ulp_datapath *d, int a_style, int b_style) {
+    const ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
+    for (size_t i = 0; i < N * 32; i++) {
+        if (i < M * 32) a_scale[i] = ulp_round(scale_of(d, a_style), &d->scale, nearest, 0);
+        b_scale[i] = ulp_round(scale_of(d, b_style), &d->scale, nearest, 0);
+    }
+}
+
+/* Scales whose terms are and are not far apart, and starts beside these terms. */
+static void test_scaled(void **state) {
+    (void)state;
+    for (size_t t = 0; t < SCALED_NAMES; t++) {
+        const ulp_datapath d = datapath(scaled_names[t]);
+        const double near[] = {0,       -0.0,    1,      -0x1.fffffep-9, -0x1p7, 0x1.000002p20, 0x1p7,  -0x1p45,
+                               -0x1p28, 0x1p-30, 0x1p13, 0x1.8p-140,     0x1p28, NAN,           0x1p126};
+        for (int style = 0; style < STYLES * STYLES; style++)
+            for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
+                const size_t k = 1 + (size_t)below(300);
+                start_at(near[i]);
+                if (below(2)) start[below(M * N)] = near[below(15)];
+                if (i % 2) fill_any(&d, k);
+                else fill_few(&d, k);
+                fill_scales(&d, style % STYLES, style / STYLES);
+                check(&d, k, i > 0);
+            }
+        for (int i = 0; i < 400; i++) { /* one start, or few scales, just beyond the range */
+            const size_t k = 1 + (size_t)below(128);
+            start_at(0);
+            start[0] = i % 2 ? 0 : below(2) ? 0x1p7 : -0x1p7;
+            fill_few(&d, k);
+            fill_scales(&d, i % 2 ? 2 : 0, i % 4 == 3 ? 3 : 0);
+            check(&d, k, 1);
+        }
+        fill_with(-1, 1, 64); /* terms of -0 beside a start of -0 */
+        for (size_t i = 0; i < N * 32; i++) a_scale[i % (M * 32)] = d.scale.has_zero ? 0.0 : 1.0, b_scale[i] = 1.0;
+        start_at(-0.0);
+        check(&d, 64, 1);
+        check(&d, 0, 1);
+        b_scale[1] = NAN; /* beside scales of zero */
+        check(&d, 64, 0);
+    }
+}
+
 /* Values that the formats lack are refused. */
 static void test_refused(void **state) {
     (void)state;
@@ -203,8 +280,8 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_integer_ends), cmocka_unit_test(test_integer_starts),
-                                       cmocka_unit_test(test_narrow_ends), cmocka_unit_test(test_narrow_starts),
-                                       cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_narrow_ends),  cmocka_unit_test(test_narrow_starts),
+                                       cmocka_unit_test(test_scaled),       cmocka_unit_test(test_refused)};
     ulp_threads_set(1);
     for (size_t i = 0; i < ISAS; i++)
         if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);

@@ -73,18 +73,24 @@ ULP_INLINE vword add_products(vword sum, vword a, vword b, int per) {
     return sum + pair_products(a, b);
 }
 
-/* sum += the products of `words` words of `rows` rows of A, which are `row` words apart, and of a panel of B.
- * `rows` and `per` are constants. */
-ULP_INLINE void add_run(vword (*restrict sum)[VECTORS], const uint32_t *a, size_t row, const vword *b, size_t words,
-                        int rows, int per) {
+/* sum (rows, vectors) += the products of `words` words of `rows` rows of A, which are `row` words apart, and of vectors
+ * of a panel of B. `rows`, `vectors` and `per` are constants. */
+ULP_INLINE void add_run(vword *restrict sum, const uint32_t *a, size_t row, const vword *b, size_t words, int rows,
+                        int vectors, int per) {
     for (size_t p = 0; p < words; p++) ALL_UNROLLED for (int r = 0; r < rows; r++) {
             const vword x = (vword){0} + a[(size_t)r * row + p];
-            ALL_UNROLLED for (int v = 0; v < VECTORS; v++) sum[r][v] =
-                add_products(sum[r][v], x, b[p * VECTORS + (size_t)v], per);
+            ALL_UNROLLED for (int v = 0; v < vectors; v++) sum[r * vectors + v] =
+                add_products(sum[r * vectors + v], x, b[p * VECTORS + (size_t)v], per);
         }
 }
 
 /* ---- packing ---- */
+
+/* Whether the values of a format are integers of 8 bits times 2^qmin. */
+static inline int fits_byte(const ulp_format *f) {
+    return f->is_signed && !f->is_fixed && !f->has_inf && f->nan_codes == ULP_NAN_NONE &&
+           ulp_scale(f->max, -f->qmin) <= 127.0;
+}
 
 /* The packed operands of a product. Numbers times their factor are integers. */
 typedef struct dots {
@@ -95,7 +101,8 @@ typedef struct dots {
     int32_t zero_a, zero_b;
     uint32_t *a, *b;             /* A (m rounded up to `rows`, runs words), B as panels of (runs words, WIDE) */
     uint32_t *a_start, *b_start; /* the start of a run: (m rounded up, runs), and panels of (runs, WIDE) */
-    size_t rows;
+    size_t rows;                 /* rows of a tile */
+    size_t step; /* the runs are a multiple of this number, at least 1; zeros replace the missing runs */
 } dots;
 
 ULP_INLINE size_t dots_panels(const dots *d) { return (d->job->s.n + WIDE - 1) / WIDE; }
@@ -131,7 +138,9 @@ static inline void integers_of(int32_t *restrict to, const ulp_job *job, const v
 static inline void dots_pack_panel_run(const dots *d, size_t panel, size_t run) {
     const ulp_job *job = d->job;
     const size_t width = dots_width(d, panel), first = run * d->length, all = job->s.k;
-    const size_t end = all - first < d->length ? all : first + d->length,
+    const size_t end = all < first               ? first
+                       : all - first < d->length ? all
+                                                 : first + d->length,
                  stride = b_index(job, 0, 1) - b_index(job, 0, 0);
     const uint32_t offset = (uint32_t)d->zero_a + (d->per == QUADS ? 128u : 0u);
     uint32_t *to = d->b + (panel * dots_row(d) + run * d->words) * WIDE,
@@ -202,7 +211,8 @@ static inline void dots_pack_blocks(const dots *d, size_t begin, size_t end) {
 /* Allocates the operands of a sum in runs of d->length products and packs B. 0 if there is no memory. */
 static inline int dots_begin(dots *d) {
     d->per = quads_offered() ? QUADS : PAIRS;
-    d->runs = d->job->s.k == 0 ? 0 : (d->job->s.k + d->length - 1) / d->length;
+    const size_t products = d->length * d->step;
+    d->runs = d->job->s.k == 0 ? 0 : (d->job->s.k + products - 1) / products * d->step;
     d->words = (d->length + (size_t)d->per - 1) / (size_t)d->per;
     const size_t panels = dots_panels(d) * WIDE, rows = dots_blocks(d) * d->rows;
     d->a = ULP_CPU(ulp_gemm_room)(rows * dots_row(d), sizeof *d->a);

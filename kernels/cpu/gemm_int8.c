@@ -29,7 +29,7 @@ ULP_INLINE void add_tile(vword (*restrict acc)[VECTORS], const dots *d, size_t i
         vword part[ROWS][VECTORS];
         for (int r = 0; r < ROWS; r++)
             for (int v = 0; v < VECTORS; v++) part[r][v] = start[v] + d->a_start[(i0 + (size_t)r) * d->runs + run];
-        add_run(part, dots_a(d, i0, run), dots_row(d), dots_b(d, panel, run), d->words, ROWS, per);
+        add_run(part[0], dots_a(d, i0, run), dots_row(d), dots_b(d, panel, run), d->words, ROWS, VECTORS, per);
         for (int r = 0; r < ROWS; r++)
             for (int v = 0; v < VECTORS; v++)
                 acc[r][v] = clamps ? clamped_sum(acc[r][v], part[r][v]) : acc[r][v] + part[r][v];
@@ -98,6 +98,7 @@ ulp_status ULP_CPU(ulp_gemm_int8)(const ulp_job *job) {
     work w = {.clamps = clamps,
               .d = {.job = job,
                     .rows = ROWS,
+                    .step = 1,
                     .zero_a = d->zero_a,
                     .zero_b = d->zero_b,
                     .a_factor = 1.0,

@@ -21,7 +21,7 @@ typedef struct work {
 ULP_INLINE void add_tile(vword (*acc)[VECTORS], const dots *d, size_t i0, size_t panel, int per) {
     vword sum[ROWS][VECTORS];
     memcpy(sum, acc, sizeof sum);
-    add_run(sum, dots_a(d, i0, 0), dots_row(d), dots_b(d, panel, 0), d->words, ROWS, per);
+    add_run(sum[0], dots_a(d, i0, 0), dots_row(d), dots_b(d, panel, 0), d->words, ROWS, VECTORS, per);
     memcpy(acc, sum, sizeof sum);
 }
 
@@ -56,12 +56,6 @@ static void blocks_part(void *context, size_t begin, size_t end) {
     dots_pack_blocks(&w->d, begin, end);
     for (size_t panel = 0; panel < dots_panels(&w->d); panel++)
         for (size_t block = begin; block < end; block++) tile(w, block * ROWS, panel);
-}
-
-/* Whether the values of a format are integers of 8 bits times 2^qmin. */
-static int fits_byte(const ulp_format *f) {
-    return f->is_signed && !f->is_fixed && !f->has_inf && f->nan_codes == ULP_NAN_NONE &&
-           ulp_scale(f->max, -f->qmin) <= 127.0;
 }
 
 /* Whether the start values are multiples of 2^unit, and no partial sum reaches 2^(unit + 24). */
@@ -99,6 +93,7 @@ ulp_status ULP_CPU(ulp_gemm_narrow)(const ulp_job *job) {
     work w = {.unit = d->a.qmin + d->b.qmin,
               .d = {.job = job,
                     .rows = ROWS,
+                    .step = 1,
                     .a_factor = ulp_scale(1.0, -d->a.qmin),
                     .b_factor = ulp_scale(1.0, -d->b.qmin),
                     .length = job->s.k}};
