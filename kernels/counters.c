@@ -1,12 +1,17 @@
 /* counters.c - addition of the counts of a rounding pass, from several threads at once. */
 #include "kernels/rounding/count.h"
 
+/* Most counts of most passes are zero, and an addition takes as long as the rounding of many elements. */
+static void add(uint64_t *to, uint64_t count) {
+    if (count != 0) __atomic_fetch_add(to, count, __ATOMIC_RELAXED);
+}
+
 void ulp_stats_add(ulp_stats *to, const ulp_stats *from) {
-    __atomic_fetch_add(&to->count, from->count, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&to->overflow, from->overflow, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&to->saturated, from->saturated, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&to->underflow, from->underflow, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&to->subnormal, from->subnormal, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&to->zero, from->zero, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&to->nan, from->nan, __ATOMIC_RELAXED);
+    add(&to->count, from->count);
+    add(&to->overflow, from->overflow);
+    add(&to->saturated, from->saturated);
+    add(&to->underflow, from->underflow);
+    add(&to->subnormal, from->subnormal);
+    add(&to->zero, from->zero);
+    add(&to->nan, from->nan);
 }

@@ -45,6 +45,7 @@ static float other_value(const ulp_format *f, size_t i) {
                             INFINITY,
                             -INFINITY,
                             max * 1.5f,
+                            max + ldexpf(1, f->emax - f->prec + 1),
                             ulp_from_bits32(0x7fc00000u),
                             ulp_from_bits32(0xffc00000u),
                             ulp_from_bits32(0x7fffffffu),
@@ -159,8 +160,34 @@ static void test_outside(void **state) {
     assert_true(calls > 100000 / thinned(7));
 }
 
+/* The largest value and the next number of the same precision share the upper half of their words. */
+static void test_shared_half(void **state) {
+    const ulp_format f = named("binary16p11se");
+    const float beyond = (float)f.max + ldexpf(1, f.emax - f.prec + 1);
+    (void)state;
+    assert_int_equal(ulp_bits32((float)f.max) >> 16, ulp_bits32(beyond) >> 16);
+    fill(&f, 1);
+    for (int m = 0; m < ULP_MODE_COUNT; m++) {
+        const ulp_rule rule = rule_of(m, ULP_OVERFLOW_DEFAULT, 0);
+        const ulp_stream s = {1, 2, 3};
+        for (size_t at = 5; at < N; at += 400) {
+            const float before = x[at];
+            x[at] = m % 2 ? beyond : -beyond;
+            for (size_t e = 0; e < N; e++) want[e] = scalar(x[e], &f, rule, s, e);
+            for (size_t b = 0; b < offered; b++) {
+                ulp_stats stats = {0};
+                check(backends[b], N, &f, rule, s, 0, &stats);
+                check(backends[b], N, &f, rule, s, 0, NULL);
+                assert_int_equal(stats.overflow, 1);
+            }
+            x[at] = before;
+        }
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_inside), cmocka_unit_test(test_outside)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_inside), cmocka_unit_test(test_outside),
+                                       cmocka_unit_test(test_shared_half)};
     for (size_t i = 0; ulp_cpu_isa_name(i) != NULL && i < ISAS; i++)
         if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
     return cmocka_run_group_tests(tests, NULL, NULL);

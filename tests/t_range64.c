@@ -48,6 +48,7 @@ static double other_value(const ulp_format *f, size_t i) {
                              nextafter(lowest, -INFINITY),
                              max * (1 + 0x1p-22),
                              max * 2,
+                             max + ldexp(1, f->emax - f->prec + 1),
                              lowest * 2,
                              INFINITY,
                              -INFINITY,

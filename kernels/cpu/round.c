@@ -2,9 +2,18 @@
 #include <string.h>
 
 #include "cpu.h"
+#include "float_rounding.h"
 #include "formats/rng.h"
 #include "kernels/rounding/count.h"
 #include "kernels/rounding/watched.h"
+
+/* The constants of round_anchored. */
+typedef struct anchored {
+    float_format format;
+    int serves, by_input; /* by_input: a watch of counted rounding looks at the arguments, not at the results */
+    uint32_t most;        /* the largest magnitude that is in range */
+    int upper, least;     /* its upper half, and that of the least normal value */
+} anchored;
 
 typedef struct work {
     float *y;
@@ -13,6 +22,7 @@ typedef struct work {
     const double *x64;
     ulp_rounding how;
     ulp_core core;
+    anchored anchored;
 } work;
 
 /* A piece of the arrays, and the random words of its elements. */
@@ -23,7 +33,8 @@ typedef struct piece {
     const uint32_t *words;
 } piece;
 
-enum { STEP = 32 };
+enum { STEP = 64 };
+_Static_assert(STEP % (4 * FLOATS) == 0 && ULP_PIECE % STEP == 0, "a step is whole turns of a loop");
 
 ULP_INLINE uint32_t word_of(const uint32_t *words, size_t i, uint32_t mode) {
     return ulp_mode_is_stochastic(mode) ? words[i] : 0u;
@@ -72,13 +83,100 @@ static found watched_wide(const piece *p, const ulp_core *core, int counted) {
     switch (core->mode) { ULP_MODES(MODE_INSTANCE) }
     return (found){0, 0};
 }
-
-static found watched_narrow(const piece *p, const ulp_core *core, int counted) {
-    enum { SHAPE = ULP_SHAPE_NARROW };
-    switch (core->mode) { ULP_MODES(MODE_INSTANCE) }
-    return (found){0, 0};
-}
 #undef MODE_INSTANCE
+
+/* ---- values in range, by anchors ---- */
+
+static void anchored_of(anchored *a, const ulp_core *core, const ulp_format *f) {
+    const uint32_t most = ulp_watched_limit(core), next = most + (1u << core->drop);
+    a->serves = float_format_of(&a->format, core, f);
+    a->most = most;
+    a->upper = (int)(most >> 16);
+    a->least = (int)(core->min_normal >> 16);
+    a->by_input = core->mode == ULP_SRA || next >> 16 == most >> 16;
+}
+
+/* The results of a piece that are not zero and below the least normal value, and the zeros. */
+typedef struct small_counts {
+    int32_t subnormal, zero;
+} small_counts;
+
+/* Whether all values are in range. Formats of round_float have no result whose upper half is zero, except zero. */
+ULP_INLINE int anchored_run(const piece *p, const anchored *a, uint32_t mode, int by_input, small_counts *counts) {
+    const float_format f = a->format;
+    const float *restrict from = p->x;
+    float *restrict to = p->y;
+    const uint32_t *restrict words = p->words;
+    const size_t n = p->n;
+    const vshort least = all_shorts(a->least);
+    vshort upper = all_shorts(0), below = all_shorts(0), zero = all_shorts(0);
+    vuint most = all_uints(0);
+    for (size_t i = 0; i < n; i += 4 * FLOATS) {
+        vfloat y[4];
+        UNROLLED for (size_t v = 0; v < 4; v++) {
+            vfloat x;
+            vuint word = all_uints(0);
+            memcpy(&x, from + i + v * FLOATS, sizeof x);
+            if (mode == ULP_SRA) memcpy(&word, words + i + v * FLOATS, sizeof word);
+            y[v] = round_float(x, &f, mode, word);
+            if (by_input) most = larger_uints(most, (vuint)x & 0x7fffffffu);
+            memcpy(to + i + v * FLOATS, &y[v], sizeof y[v]);
+        }
+        if (by_input && counts == NULL) continue;
+        UNROLLED for (int v = 0; v < 4; v += 2) {
+            const vshort size = upper_shorts(y[v], y[v + 1]);
+            if (!by_input) upper = larger_shorts(upper, size);
+            if (counts == NULL) continue;
+            below = count_below(below, size, least);
+            zero = count_below(zero, size, all_shorts(1));
+        }
+    }
+    if (counts != NULL) {
+        counts->zero = sum_of_counts(zero);
+        counts->subnormal = sum_of_counts(below) - counts->zero;
+    }
+    return by_input ? !any_above((vint)most, (int32_t)a->most) : !any_short_above(upper, a->upper);
+}
+
+/* Whether the watch over arguments is the faster one, without counts. */
+enum { BY_INPUT = ULP_VECTOR_BYTES > 16 };
+
+/* An instance for each mode and watch, with and without counts. */
+static int anchored_piece(const piece *p, const anchored *a, uint32_t mode, small_counts *counts) {
+    switch (mode) {
+#define CASE(id, name, meaning, stochastic, inward)                                                                    \
+    case id:                                                                                                           \
+        if (counts != NULL)                                                                                            \
+            return a->by_input ? anchored_run(p, a, id, 1, counts) : anchored_run(p, a, id, 0, counts);                \
+        return BY_INPUT || a->by_input ? anchored_run(p, a, id, 1, NULL) : anchored_run(p, a, id, 0, NULL);
+        ULP_MODES(CASE)
+#undef CASE
+    default: return 0;
+    }
+}
+
+static int32_t zeros_of(const float *x, size_t n) {
+    vint zeros[4] = {all_ints(0), all_ints(0), all_ints(0), all_ints(0)};
+    for (size_t i = 0; i < n; i += 4 * FLOATS) UNROLLED for (size_t v = 0; v < 4; v++) {
+            vfloat at;
+            memcpy(&at, x + i + v * FLOATS, sizeof at);
+            zeros[v] = count_zeros(zeros[v], at);
+        }
+    return sum_of_counts((vshort)(zeros[0] + zeros[1] + zeros[2] + zeros[3]));
+}
+
+static void add_small(const piece *p, const small_counts *counts, ulp_stats *stats) {
+    stats->subnormal += (uint64_t)counts->subnormal;
+    stats->zero += (uint64_t)counts->zero;
+    if (counts->zero > 0) stats->underflow += (uint64_t)(counts->zero - zeros_of(p->x, p->n));
+}
+
+static int round_anchored(const piece *p, const work *w, ulp_stats *stats) {
+    small_counts counts;
+    if (!anchored_piece(p, &w->anchored, w->core.mode, stats != NULL ? &counts : NULL)) return 0;
+    if (stats != NULL) add_small(p, &counts, stats);
+    return 1;
+}
 
 /* ---- any values ---- */
 
@@ -173,23 +271,19 @@ static uint32_t shape_of(const piece *p, const ulp_core *core) {
 /* Counts the small results of a piece whose values are in range. */
 static void count_small(const piece *p, const ulp_core *core, ulp_stats *stats) {
     const int32_t least = (int32_t)core->min_normal;
-    int32_t small = 0, zero = 0, nothing = 0;
+    int32_t below = 0, zero = 0;
     FOUR_VECTORS
     for (size_t i = 0; i < p->n / STEP * STEP; i++) {
         const int32_t size = (int32_t)(ulp_bits32(p->y[i]) & 0x7fffffffu);
-        small += size < least;
+        below += size < least;
         zero += size == 0;
     }
-    for (size_t i = 0; zero > 0 && i < p->n / STEP * STEP; i++) nothing += p->x[i] == 0.0f;
-    stats->subnormal += (uint64_t)(small - zero);
-    stats->zero += (uint64_t)zero;
-    stats->underflow += (uint64_t)(zero - nothing);
+    add_small(p, &(small_counts){below - zero, zero}, stats);
 }
 
 /* Rounds a piece whose values are in range. 0 if a value is not. */
 static int round_watched(const piece *p, const ulp_core *core, uint32_t shape, ulp_stats *stats) {
-    static found (*const run[])(const piece *, const ulp_core *, int) = {watched_any, watched_wide, watched_narrow};
-    const found f = run[shape](p, core, stats != NULL);
+    const found f = (shape == ULP_SHAPE_WIDE ? watched_wide : watched_any)(p, core, stats != NULL);
     if (f.most > ulp_watched_limit(core)) return 0;
     if (stats != NULL && f.least < core->min_normal) count_small(p, core, stats);
     return 1;
@@ -200,14 +294,18 @@ static int round_watched(const piece *p, const ulp_core *core, uint32_t shape, u
 enum { UNWATCHED = 8 };
 
 /* *unwatched is the number of pieces that are left of them. */
-static void round_piece(const piece *p, const ulp_core *core, ulp_stats *stats, int *unwatched) {
-    const uint32_t shape = shape_of(p, core);
-    if (*unwatched == 0 && ulp_watched_serves(core, shape)) {
-        if (round_watched(p, core, shape, stats)) return;
+static void round_piece(const piece *p, const work *w, ulp_stats *stats, int *unwatched) {
+    const uint32_t shape = shape_of(p, &w->core);
+    if (*unwatched == 0) {
+        if (w->anchored.serves && shape != ULP_SHAPE_WIDE) {
+            if (round_anchored(p, w, stats)) return;
+        } else if (ulp_watched_serves(&w->core, shape)) {
+            if (round_watched(p, &w->core, shape, stats)) return;
+        }
         *unwatched = UNWATCHED + 1;
     }
     *unwatched -= *unwatched > 0;
-    round_unwatched(p, core, shape, stats);
+    round_unwatched(p, &w->core, shape, stats);
 }
 
 /* ---- the work of one thread: elements begin .. end - 1 ---- */
@@ -229,7 +327,7 @@ static void round_core_part(void *context, size_t begin, size_t end) {
         if (more > 0) p.y = last;
         if (ulp_mode_is_stochastic(w->core.mode))
             ULP_CPU(ulp_words)(words, p.n, w->how.stream.seed, w->how.stream.stream, w->how.stream.first + at);
-        round_piece(&p, &w->core, stats, &unwatched);
+        round_piece(&p, w, stats, &unwatched);
         if (more > 0) memcpy(w->y + at, last, n * sizeof *last);
     }
     counts.count = end - begin;
@@ -269,6 +367,7 @@ ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, ulp_roundi
     w.x64 = NULL;
     w.how = how;
     const int vector = ulp_core_init(&w.core, how.format, how.rule);
+    if (vector) anchored_of(&w.anchored, &w.core, how.format);
     ulp_parallel_for(n, ULP_GRAIN, vector ? round_core_part : round_scalar_part, &w);
     return ULP_OK;
 }
