@@ -34,12 +34,12 @@ static const char names[] =
     "exact:fp64:src exact:e4m3:rne exact:bf16:rd exact:q10.12:rz exact:fp32:rne:promote=16 exact:fp16:nosub:ru "
     "exact:e8m0:rna int8 int8:sat int8:za=5:zb=-77 int8:sat:zb=255 v100-fp16 h100-fp16 a100-fp16-fp16 h100-bf16 "
     "b200-tf32 h100-e4m3 h100-e4m3.e5m2 h100-e5m2-mma b200-e2m1 h100-e4m3:promote=64 b200-e4m3-mx b200-e2m1-mxf4 "
-    "b200-e2m1-nvf4 rtx5090-e5m2.e2m3-mx ";
-enum { NAMES = 90 };
+    "b200-e2m1-nvf4 rtx5090-e5m2.e2m3-mx h100-e4m3:F=20:kept=20 a100-fp16:F=21:kept=15 a100-fp16-fp16:F=14 ";
+enum { NAMES = 93 };
 
 /* ---- data ---- */
 
-typedef enum { ORDINARY, SPECIAL, LARGE, SMALL, WIDE, ZEROS, ONE_NAN, CANCELLING, DATA } data;
+typedef enum { ORDINARY, SPECIAL, LARGE, SMALL, WIDE, ZEROS, ONE_NAN, CANCELLING, FULL, DATA } data;
 
 static int below(uint64_t *seed, int n) { return (int)(next_random(seed) >> 33) % n; }
 
@@ -58,6 +58,8 @@ static double number(data kind, const ulp_format *f, int wide, uint64_t *seed) {
     case SMALL: return ldexp(near, (f->prec > 24 && !wide ? -148 : ilogb(f->min_positive)) / 2 + below(seed, 4) - 2);
     case WIDE: return ldexp(near, below(seed, 2 * reach) - reach);
     case ZEROS: return below(seed, 3) ? (below(seed, 2) ? 0.0 : -0.0) : below(seed, 2) ? ldexp(near, -120) : near;
+    case FULL: /* all significant bits are ones: the largest sums of products with equal exponents */
+        return ldexp(2.0 - ldexp(1.0, 1 - f->prec), below(seed, 9) == 0) * (below(seed, 40) ? 1 : -1);
     default: return near;
     }
 }

@@ -2,19 +2,24 @@
  *
  * The vectors compute the integer definition of kernels/products/fused.h. The inputs have at most 11 significant bits,
  * so that a product is exact in binary32, and its multiple by the power of two 2^(F - Emax) is exact as well.
- * Conversion to integer truncates toward zero: this is the alignment. Sums of up to 2^(29-F) terms fit an int32_t.
- * Exponents are 16-bit integers in separate arrays: Emax needs one addition and one maximum for each product. fuse()
- * returns 0 where an exponent is too near the ends of the range of binary32.
+ * Conversion to integer truncates toward zero: this is the alignment. The terms add up in one or two int32_t.
+ * Exponents are 16-bit integers in separate arrays: Emax needs one addition and one maximum for each product. A watched
+ * function returns 0 where an exponent is too near the ends of the range of binary32; the others need operands and
+ * sums whose range is known.
  */
 #ifndef ULP_ALIGNED_H
 #define ULP_ALIGNED_H
 
 #include "gemm.h"
 
-enum { BYTES = ULP_VECTOR_BYTES, ROWS = BYTES / 16 };
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
 
-/* A vector has LANES floats. A panel has two vectors: a vector of 16-bit exponents holds as many columns. Vector
- * h holds the columns 2 i + h, so that its exponents are the lower (h = 0) or upper halves of 32-bit words. */
+enum { BYTES = ULP_VECTOR_BYTES, ROWS = 4 };
+
+/* A vector has LANES floats. A panel has two vectors: a vector of 16-bit exponents holds as many columns. Its 32-bit
+ * words hold the exponents of vector 0 in their lower halves (h = 0) and those of vector 1 in their upper halves. */
 enum { LANES = BYTES / 4, HALVES = 2, WIDTH = HALVES * LANES };
 
 typedef float vfloat __attribute__((vector_size(BYTES)));
@@ -64,22 +69,26 @@ typedef struct operands {
     size_t count;
 } operands;
 
-/* hi 1024 + lo rounded toward zero to 24 bits. *inexact: -1 where bits were lost. |hi| < 2^24, 0 <= lo < 2^12. */
-ULP_INLINE vfloat truncate(vint hi, vint lo, vint *inexact) {
-    const vfloat x = __builtin_convertvector(hi, vfloat) * 1024.0f, y = __builtin_convertvector(lo, vfloat);
-    const vfloat sum = x + y, error = y - (sum - x); /* exact: |x| >= |y|, or both are small */
-    *inexact = (vint)(error != 0.0f);
-    const vint back = ((bits_of(error) ^ bits_of(sum)) >> 31) & *inexact; /* one unit where |sum| is too large */
-    return float_of((vint)((vuint)sum + (vuint)back));
+/* v rounded toward zero to 24 bits; |v| < 2^31. */
+ULP_INLINE vfloat toward_zero(vint v) {
+#if defined(__AVX512F__)
+    return (vfloat)_mm512_cvt_roundepi32_ps((__m512i)v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+#else
+    /* Where |v| >= 2^24, |v| >> 24 has its first one at the first bit of |v| that binary32 loses. Without this bit the
+     * conversion to nearest rounds down. */
+    const vint sign = v >> 31, size = (v ^ sign) - sign;
+    const vfloat x = __builtin_convertvector(size & ~(size >> 24), vfloat);
+    return float_of(bits_of(x) | (sign & INT32_MIN));
+#endif
 }
 
 /* A binary32 value that is rounded to odd, rounded to nearest even in binary16. The addition of 3 2^(e+12) leaves 11
- * bits. */
-ULP_INLINE vfloat to_half(vfloat x) {
+ * bits. `bounded` values stay below 2^16. */
+ULP_INLINE vfloat to_half(vfloat x, int bounded) {
     const vint e = max32(bits_of(x) & 0x7f800000, (vint){0} + (113 << 23));
     const vfloat anchor = float_of((vint)((vuint)e + ((13u << 23) | 0x400000u)));
     const vfloat y = (x + anchor) - anchor;
-    return y * 0x1p112f * 0x1p-112f; /* 2^16 and beyond become infinite */
+    return bounded ? y : y * 0x1p112f * 0x1p-112f; /* 2^16 and beyond become infinite */
 }
 
 /* Not 0 if an exponent is out of the range in which these lanes are exact. below: LOWEST minus the Emax of a lane's
@@ -101,130 +110,169 @@ ULP_INLINE vint half_of(vshort x, int h) { return (vint)(h == 0 ? (vuint)x << 16
 /* 2^(F - Emax) as words, from the exponent field of Emax. */
 ULP_INLINE vint scale_to(const plan *p, vint top) { return (vint)(((uint32_t)(254 + p->fraction) << 23) - (vuint)top); }
 
+/* How a row computes its sums. All fields are constants where a function is compiled. */
+typedef struct way {
+    enum { PLAIN, LATE, SCALED } kind;
+    int span;   /* products of an unrolled loop: L, or 16 where L is a multiple of 16 */
+    int narrow; /* the results are binary16 */
+    enum {
+        FITS_FLOAT, /* |sum of the aligned terms| < 2^24 */
+        FITS_INT,   /* |sum| < 2^31 */
+        FITS_TWO    /* the first 16 products, and all other terms, are two sums below 2^31 */
+    } size;
+    int watched; /* exponents can be out of range */
+} way;
+
+/* The terms of a sum as integers, aligned. second: 0 unless way.size is FITS_TWO. */
+typedef struct aligned_sum {
+    vint first[ROWS][HALVES], second[ROWS][HALVES];
+} aligned_sum;
+
+/* The largest exponents of p->length products, biased by 127. */
+ULP_INLINE void largest_exponents(vshort emax[ROWS], const operands *o, const plan *p) {
+    for (int r = 0; r < ROWS; r++) emax[r] = (vshort){0} + (int16_t)ABSENT;
+    for (int k = 0; k < p->length; k += 2)
+        UNROLLED for (int i = k; i < k + 2; i++) UNROLLED for (int r = 0; r < ROWS; r++) emax[r] =
+            max16(emax[r], *(const vshort *)(const void *)(o->b_exponent + i * WIDTH) + o->a_exponent[i * ROWS + r]);
+}
+
+/* sum += products begin .. end - 1 times their factors. */
+ULP_INLINE void add_products(vint sum[ROWS][HALVES], vfloat factor[ROWS][HALVES], const operands *o, int begin,
+                             int end) {
+    for (int k = begin; k < end; k++) {
+        const vfloat *b = (const vfloat *)(const void *)(o->b + k * WIDTH);
+        UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) sum[r][h] +=
+            __builtin_convertvector(o->a[k * ROWS + r] * b[h] * factor[r][h], vint);
+    }
+}
+
+/* The rounded sum, times 2^(Emax - F). top: the exponent field of Emax. */
+ULP_INLINE vfloat round_sum(vint first, vint second, vint top, const plan *p, way w) {
+    vint sum = first, unit = top - (p->fraction << 23);
+    if (w.size == FITS_FLOAT) {
+        const vfloat total = __builtin_convertvector(sum, vfloat);
+        if (w.narrow) return to_half(total * float_of(unit), !w.watched);
+        return float_of(bits_of(total) & p->keep) * float_of(unit);
+    }
+    if (w.size == FITS_TWO) {
+        sum = (vint)((vuint)first + (vuint)second);
+        const vint over = ((sum ^ first) & (sum ^ second)) >> 31; /* -1: the sum needs 33 bits */
+        const vint half = ((sum >> 1) ^ INT32_MIN) | (sum & 1);   /* with the lost bit: the same after rounding */
+        sum = (half & over) | (sum & ~over);
+        unit += over & (1 << 23);
+    }
+    const vfloat total = toward_zero(sum);
+    if (!w.narrow) return float_of(bits_of(total) & p->keep) * float_of(unit);
+    const vint odd = (vint)(__builtin_convertvector(total, vint) != sum) & 1;
+    return to_half(float_of(bits_of(total) | odd) * float_of(unit), !w.watched);
+}
+
 /* One fused sum of p->length products for ROWS x WIDTH outputs, in place. Returns 0 where the outputs need the scalar
  * definition; then c is unchanged. */
-ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, int span, int narrow, int scaled) {
-    vshort emax[ROWS];
-    for (int r = 0; r < ROWS; r++) emax[r] = (vshort){0} + (int16_t)ABSENT;
-    for (int k0 = 0; k0 < p->length; k0 += span)
-        UNROLLED for (int k = k0; k < k0 + span; k++) for (int r = 0; r < ROWS; r++) emax[r] =
-            max16(emax[r], *(const vshort *)(const void *)(o->b_exponent + k * WIDTH) + o->a_exponent[k * ROWS + r]);
-    vint factor[ROWS][HALVES], top[ROWS][HALVES], most = {0}, c_below = {0};
-    vshort below = {0};
+ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, way w) {
+    vshort emax[ROWS], below = {0};
+    vint top[ROWS][HALVES], most = {0}, c_below = {0};
+    vfloat factor[ROWS][HALVES];
+    largest_exponents(emax, o, p);
     UNROLLED for (int r = 0; r < ROWS; r++) {
         vshort shift = {0}, e = emax[r];
-        if (scaled) {
+        if (w.kind == SCALED) {
             shift = *(const vshort *)(const void *)o->b_scale + o->a_scale[r];
             e += shift;
         }
-        below = max16(below, (LOWEST - e) & (e > SKIPPED / 2));
-        e = max16(e, (vshort){0} + (int16_t)p->floor);
-        e = (e - max16(e - (HIGHEST + 1), (vshort){0}) + 127) << 7; /* at most HIGHEST + 1 */
+        if (w.watched) below = max16(below, (LOWEST + 127 - e) & (e > SKIPPED / 2));
+        e = max16(e, (vshort){0} + (int16_t)(p->floor + 127));
+        if (w.watched) e = e - max16(e - (HIGHEST + 128), (vshort){0}); /* at most HIGHEST + 1, biased */
+        e <<= 7;
         UNROLLED for (int h = 0; h < HALVES; h++) {
-            const vint u = bits_of(c[r][h]) & 0x7fffffff, field = u & 0x7f800000;
-            c_below = max32(c_below, (((127 + LOWEST) << 23) - u) & (u > 0));
+            const vint field = bits_of(c[r][h]) & 0x7f800000;
             vint t = max32(half_of(e, h), field);
-            if (narrow) t = max32(t, (u != 0) & ((p->emin + 127) << 23));
-            most = max32(most, t);
+            if (w.narrow) t = max32(t, (field != 0) & ((p->emin + 127) << 23));
+            if (w.watched) {
+                const vint u = bits_of(c[r][h]) & 0x7fffffff;
+                c_below = max32(c_below, (((127 + LOWEST) << 23) - u) & (u > 0));
+                most = max32(most, t);
+            }
             top[r][h] = t;
-            factor[r][h] = scale_to(p, t);
-            if (scaled) {
-                const vint x = (factor[r][h] >> 23) + (half_of(shift, h) >> 16);
-                factor[r][h] = max32(x - max32(x - 254, (vint){0}), (vint){0} + 1) << 23;
+            vint power = scale_to(p, t);
+            if (w.kind == SCALED) {
+                const vint x = (power >> 23) + (half_of(shift, h) >> 16);
+                power = max32(x - max32(x - 254, (vint){0}), (vint){0} + 1) << 23;
             }
+            factor[r][h] = float_of(power);
         }
     }
-    if (out_of_range(below, most, c_below) != 0) return 0;
+    if (w.watched && out_of_range(below, most, c_below) != 0) return 0;
 
-    vint hi[ROWS][HALVES], lo[ROWS][HALVES], sum[ROWS][HALVES];
-    UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) {
-        sum[r][h] = __builtin_convertvector(c[r][h] * float_of(scale_to(p, top[r][h])), vint);
-        hi[r][h] = sum[r][h] >> 10;
-        lo[r][h] = sum[r][h] & 1023;
-    }
-    for (int k0 = 0; k0 < p->length; k0 += span) {
-        for (int r = 0; r < ROWS; r++)
-            for (int h = 0; h < HALVES && span == 16; h++) sum[r][h] = (vint){0}; /* 8 products and c fit one integer */
-        UNROLLED for (int k = k0; k < k0 + span; k++) {
-            const vfloat *b = (const vfloat *)(const void *)(o->b + k * WIDTH);
-            for (int r = 0; r < ROWS; r++)
-                for (int h = 0; h < HALVES; h++)
-                    sum[r][h] += __builtin_convertvector(o->a[k * ROWS + r] * b[h] * float_of(factor[r][h]), vint);
-        }
-        for (int r = 0; r < ROWS; r++)
-            for (int h = 0; h < HALVES; h++) {
-                hi[r][h] = (span == 16 ? hi[r][h] : (vint){0}) + (sum[r][h] >> 10);
-                lo[r][h] = (span == 16 ? lo[r][h] : (vint){0}) + (sum[r][h] & 1023);
-            }
-    }
-    UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) {
-        vint inexact;
-        const vfloat total = truncate(hi[r][h], lo[r][h], &inexact);
-        const vfloat unit = float_of(top[r][h] - (p->fraction << 23));
-        if (narrow) c[r][h] = to_half(float_of(bits_of(total) | (inexact & 1)) * unit);
-        else c[r][h] = float_of(bits_of(total) & p->keep) * unit;
-    }
+    /* the first 16 products are a sum of their own where the terms need two */
+    aligned_sum sum;
+    UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) sum.first[r][h] =
+        w.size == FITS_TWO ? (vint){0} : __builtin_convertvector(c[r][h] * float_of(scale_to(p, top[r][h])), vint);
+    add_products(sum.first, factor, o, 0, w.size == FITS_TWO ? 16 : p->length);
+    UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) sum.second[r][h] =
+        w.size == FITS_TWO ? __builtin_convertvector(c[r][h] * float_of(scale_to(p, top[r][h])), vint) : (vint){0};
+    if (w.size == FITS_TWO) add_products(sum.second, factor, o, 16, p->length);
+    UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) c[r][h] =
+        round_sum(sum.first[r][h], sum.second[r][h], top[r][h], p, w);
     return 1;
 }
 
 /* fp8 on fp16 units: two sums start at zero, and c is added last. binary32 is wide enough for sums of binary16: 24 >= 2
  * 11 + 2 bits (Figueroa 1995, doi:10.1145/221332.221334). */
-ULP_INLINE int fuse_late(vfloat c[ROWS][HALVES], const operands *o, const plan *p, int span, int narrow) {
+ULP_INLINE int fuse_late(vfloat c[ROWS][HALVES], const operands *o, const plan *p, way w) {
     vfloat partial[ROWS][HALVES];
-    for (int r = 0; r < ROWS; r++)
-        for (int h = 0; h < HALVES; h++) partial[r][h] = (vfloat){0};
+    UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) partial[r][h] = (vfloat){0};
     operands second = *o;
     second.a += p->length * ROWS, second.a_exponent += p->length * ROWS;
     second.b += p->length * WIDTH, second.b_exponent += p->length * WIDTH;
-    if (!fuse(partial, o, p, span, narrow, 0) || !fuse(partial, &second, p, span, narrow, 0)) return 0;
-    for (int r = 0; r < ROWS; r++)
-        for (int h = 0; h < HALVES; h++) {
-            const vfloat sum = c[r][h] + partial[r][h];
-            c[r][h] = narrow ? to_half(sum) : sum;
-        }
+    if (!fuse(partial, o, p, w) || !fuse(partial, &second, p, w)) return 0;
+    UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) {
+        const vfloat sum = c[r][h] + partial[r][h];
+        c[r][h] = w.narrow ? to_half(sum, !w.watched) : sum;
+    }
     return 1;
 }
 
-enum { PLAIN, LATE, SCALED };
-
 /* Runs up to o.count steps in order. Stops before a step that holds special values or is out of range. Returns the
  * number of steps that are done. */
-ULP_INLINE size_t run_steps(vfloat c[ROWS][HALVES], operands o, const plan *row_plan, int kind, int span, int narrow) {
+ULP_INLINE size_t run_steps(vfloat c[ROWS][HALVES], operands o, const plan *row_plan, way w) {
     const plan p = *row_plan;
-    const int step = kind == LATE ? 2 * p.length : p.length;
+    const int step = w.kind == LATE ? 2 * p.length : p.length;
     vfloat sums[ROWS][HALVES];
-    for (int r = 0; r < ROWS; r++)
-        for (int h = 0; h < HALVES; h++) sums[r][h] = c[r][h];
+    UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) sums[r][h] = c[r][h];
     size_t at = 0;
     for (; at < o.count; at++) {
-        if (o.a_special[at] | o.b_special[at]) break;
-        if (!(kind == LATE ? fuse_late(sums, &o, &p, span, narrow) : fuse(sums, &o, &p, span, narrow, kind == SCALED)))
-            break;
+        if (w.watched && (o.a_special[at] | o.b_special[at])) break;
+        if (!(w.kind == LATE ? fuse_late(sums, &o, &p, w) : fuse(sums, &o, &p, w))) break;
         o.a += step * ROWS, o.a_exponent += step * ROWS, o.a_scale += ROWS;
         o.b += step * WIDTH, o.b_exponent += step * WIDTH, o.b_scale += WIDTH;
     }
-    for (int r = 0; r < ROWS; r++)
-        for (int h = 0; h < HALVES; h++) c[r][h] = sums[r][h];
+    UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) c[r][h] = sums[r][h];
     return at;
 }
 
 typedef size_t (*run_function)(vfloat c[ROWS][HALVES], operands o, const plan *p);
 
-/* One function for each kind, width of the unrolled sum and width of the result: X(name, kind, span, narrow). */
+/* Every way: X(name, kind, span, narrow, size). */
 #define RUNS(X)                                                                                                        \
-    X(plain4, PLAIN, 4, 0)                                                                                             \
-    X(plain8, PLAIN, 8, 0)                                                                                             \
-    X(plain16, PLAIN, 16, 0)                                                                                           \
-    X(narrow4, PLAIN, 4, 1)                                                                                            \
-    X(narrow8, PLAIN, 8, 1)                                                                                            \
-    X(narrow16, PLAIN, 16, 1)                                                                                          \
-    X(late16, LATE, 16, 0)                                                                                             \
-    X(late_narrow16, LATE, 16, 1)                                                                                      \
-    X(scaled16, SCALED, 16, 0)
+    X(plain4, PLAIN, 4, 0, FITS_INT)                                                                                   \
+    X(plain8, PLAIN, 8, 0, FITS_INT)                                                                                   \
+    X(plain16_short, PLAIN, 16, 0, FITS_FLOAT)                                                                         \
+    X(plain16, PLAIN, 16, 0, FITS_TWO)                                                                                 \
+    X(narrow4, PLAIN, 4, 1, FITS_INT)                                                                                  \
+    X(narrow8, PLAIN, 8, 1, FITS_INT)                                                                                  \
+    X(narrow16_short, PLAIN, 16, 1, FITS_FLOAT)                                                                        \
+    X(narrow16, PLAIN, 16, 1, FITS_TWO)                                                                                \
+    X(late16, LATE, 16, 0, FITS_INT)                                                                                   \
+    X(late_narrow16, LATE, 16, 1, FITS_INT)                                                                            \
+    X(scaled16, SCALED, 16, 0, FITS_TWO)
 
-#define RUN(name, kind, span, narrow)                                                                                  \
+#define RUN(name, kind, span, narrow, size)                                                                            \
     static size_t name(vfloat c[ROWS][HALVES], operands o, const plan *p) {                                            \
-        return run_steps(c, o, p, kind, span, narrow);                                                                 \
+        return run_steps(c, o, p, (way){kind, span, narrow, size, 0});                                                 \
+    }                                                                                                                  \
+    static size_t name##_watched(vfloat c[ROWS][HALVES], operands o, const plan *p) {                                  \
+        return run_steps(c, o, p, (way){kind, span, narrow, size, 1});                                                 \
     }
 RUNS(RUN)
 
