@@ -20,16 +20,18 @@ typedef struct float_format {
     uint32_t per;           /* per - word of 2^e: the word of 2^32 over the quantum */
 } float_format;
 
-/* 0 if round_float does not serve the format and rule of the core. */
-static inline int float_format_of(float_format *to, const ulp_core *c, const ulp_format *f) {
-    const int narrow = f->has_subnormals && f->qmin >= -126 && f->emax + 1 + (int)c->drop <= 127 && f->emax >= f->emin;
-    to->least = c->emin << 23;
-    to->anchor = c->drop << 23 | 1u << 22;
-    to->signs = c->zero_sign;
-    to->random = c->random;
+/* 0 if round_float does not serve the format and rule. */
+static inline int float_format_of(float_format *to, const ulp_format *f, ulp_rule rule) {
+    const uint32_t drop = 24u - f->prec;
+    if (!ulp_core_offers(f, rule) || !f->has_subnormals || f->qmin < -126 || f->emax + 1 + (int)drop > 127 ||
+        f->emax < f->emin || drop < 2)
+        return 0;
+    to->least = (uint32_t)(f->emin + 127) << 23;
+    to->anchor = drop << 23 | 1u << 22;
+    to->signs = f->has_neg_zero ? 0x80000000u : 0u;
+    to->random = ulp_core_random(rule);
     to->per = (2u * 127u + 31u + f->prec) << 23;
-    if (!narrow || c->drop < 2) return 0;
-    return ulp_narrow_knows(c->mode) || (ADDS_FRACTIONS && c->mode == ULP_SRA && f->qmin >= -94);
+    return ulp_narrow_knows(rule.mode) || (ADDS_FRACTIONS && rule.mode == ULP_SRA && f->qmin >= -94);
 }
 
 /* A magnitude with the sign of u; f->signs is a constant of the loop. */

@@ -1,4 +1,4 @@
-/* floats.h - vectors of binary32 numbers: sums in a direction, maxima, the upper halves of words, counts.
+/* floats.h - vectors of binary32 numbers: sums in a direction, maxima, the upper halves and the exponents of words.
  */
 #ifndef ULP_CPU_FLOATS_H
 #define ULP_CPU_FLOATS_H
@@ -16,11 +16,10 @@ enum { FLOATS = ULP_VECTOR_BYTES / 4 }; /* the numbers of a vector */
 typedef float vfloat __attribute__((vector_size(ULP_VECTOR_BYTES)));
 typedef uint32_t vuint __attribute__((vector_size(ULP_VECTOR_BYTES)));
 typedef int32_t vint __attribute__((vector_size(ULP_VECTOR_BYTES)));
-typedef int16_t vshort __attribute__((vector_size(ULP_VECTOR_BYTES)));
+typedef uint16_t vshort __attribute__((vector_size(ULP_VECTOR_BYTES)));
+typedef uint8_t vbytes __attribute__((vector_size(ULP_VECTOR_BYTES)));
 
 ULP_INLINE vuint all_uints(uint32_t x) { return (vuint){0} + x; }
-ULP_INLINE vint all_ints(int32_t x) { return (vint){0} + x; }
-ULP_INLINE vshort all_shorts(int x) { return (vshort){0} + (int16_t)x; }
 
 /* The larger of two words below 2^31. */
 ULP_INLINE vuint larger_uints(vuint a, vuint b) {
@@ -43,48 +42,80 @@ ULP_INLINE vuint larger_numbers(vuint a, vuint b) {
 #endif
 }
 
+/* Twice the upper halves of the magnitudes of two vectors, in any order. */
+ULP_INLINE vshort upper_shorts(vfloat a, vfloat b) {
+#if defined(__AVX512BW__)
+    const __m512i low = _mm512_srli_epi32((__m512i)a, 16);
+    const vshort upper = (vshort)_mm512_mask_blend_epi16(0xaaaaaaaau, low, (__m512i)b);
+#elif defined(__AVX2__)
+    const vshort upper = (vshort)_mm256_blend_epi16(_mm256_srli_epi32((__m256i)a, 16), (__m256i)b, 0xaa);
+#else
+    const vshort upper = (vshort)(((vuint)a >> 16) | ((vuint)b & 0xffff0000u));
+#endif
+    return upper + upper;
+}
+
 ULP_INLINE vshort larger_shorts(vshort a, vshort b) {
 #if defined(__AVX512BW__)
-    return (vshort)_mm512_max_epi16((__m512i)a, (__m512i)b);
+    return (vshort)_mm512_max_epu16((__m512i)a, (__m512i)b);
 #elif defined(__AVX2__)
-    return (vshort)_mm256_max_epi16((__m256i)a, (__m256i)b);
+    return (vshort)_mm256_max_epu16((__m256i)a, (__m256i)b);
 #elif defined(__SSE2__)
-    return (vshort)_mm_max_epi16((__m128i)a, (__m128i)b);
+    return (vshort)_mm_add_epi16(_mm_subs_epu16((__m128i)a, (__m128i)b), (__m128i)b);
 #else
-    const vshort yes = a > b;
+    const vshort yes = (vshort)(a > b);
     return (a & yes) | (b & ~yes);
 #endif
 }
 
-/* The upper halves of the magnitudes of two vectors, in any order. */
-ULP_INLINE vshort upper_shorts(vfloat a, vfloat b) {
+/* The exponent fields of four vectors from their upper_shorts, in any order. */
+ULP_INLINE vbytes exponents_of(vshort a, vshort b) {
 #if defined(__AVX512BW__)
-    const __m512i low = _mm512_srli_epi32((__m512i)a, 16);
-    return (vshort)_mm512_mask_blend_epi16(0xaaaaaaaau, low, (__m512i)b) & (int16_t)0x7fff;
+    return (vbytes)_mm512_mask_blend_epi8(0xaaaaaaaaaaaaaaaau, _mm512_srli_epi16((__m512i)a, 8), (__m512i)b);
+#else
+    return (vbytes)((a >> 8) | (b & 0xff00u));
+#endif
+}
+
+/* A bit for each byte below `limit`, where 0 < limit. */
+ULP_INLINE uint64_t bytes_below(vbytes x, uint32_t limit) {
+    const vbytes most = (vbytes){0} + (uint8_t)(limit - 1);
+#if defined(__AVX512BW__)
+    return _mm512_cmple_epu8_mask((__m512i)x, (__m512i)most);
 #elif defined(__AVX2__)
-    return (vshort)_mm256_blend_epi16(_mm256_srli_epi32((__m256i)a, 16), (__m256i)b, 0xaa) & (int16_t)0x7fff;
+    const __m256i below = _mm256_cmpeq_epi8(_mm256_min_epu8((__m256i)x, (__m256i)most), (__m256i)x);
+    return (uint32_t)_mm256_movemask_epi8(below);
+#elif defined(__SSE2__)
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8((__m128i)x, (__m128i)most), (__m128i)x));
 #else
-    return (vshort)(((vuint)a >> 16) | ((vuint)b & 0xffff0000u)) & (int16_t)0x7fff;
+    uint64_t below = 0;
+    for (int i = 0; i < ULP_VECTOR_BYTES; i++) below |= (uint64_t)(x[i] <= most[i]) << i;
+    return below;
 #endif
 }
 
-/* counts + 1 where x < limit. */
-ULP_INLINE vshort count_below(vshort counts, vshort x, vshort limit) {
-#if defined(__AVX512BW__)
-    const __mmask32 below = _mm512_cmplt_epi16_mask((__m512i)x, (__m512i)limit);
-    return (vshort)_mm512_mask_add_epi16((__m512i)counts, below, (__m512i)counts, _mm512_set1_epi16(1));
+ULP_INLINE int32_t bits_of(uint64_t x) {
+#if defined(__GNUC__)
+    return __builtin_popcountll(x);
 #else
-    return counts - (x < limit);
+    int32_t bits = 0;
+    for (; x != 0; x &= x - 1) bits++;
+    return bits;
 #endif
 }
 
-/* counts + 1 where x = 0. */
-ULP_INLINE vint count_zeros(vint counts, vfloat x) {
+/* The number of zeros. */
+ULP_INLINE int32_t zeros_of(vfloat x) {
 #if defined(__AVX512F__)
-    const __mmask16 zero = _mm512_cmp_ps_mask((__m512)x, _mm512_setzero_ps(), _CMP_EQ_OQ);
-    return (vint)_mm512_mask_add_epi32((__m512i)counts, zero, (__m512i)counts, _mm512_set1_epi32(1));
+    return bits_of(_mm512_cmp_ps_mask((__m512)x, _mm512_setzero_ps(), _CMP_EQ_OQ));
+#elif defined(__AVX2__)
+    return bits_of((uint32_t)_mm256_movemask_ps(_mm256_cmp_ps((__m256)x, _mm256_setzero_ps(), _CMP_EQ_OQ)));
+#elif defined(__SSE2__)
+    return bits_of((uint32_t)_mm_movemask_ps(_mm_cmpeq_ps((__m128)x, _mm_setzero_ps())));
 #else
-    return counts - (x == 0.0f);
+    int32_t zeros = 0;
+    for (int i = 0; i < FLOATS; i++) zeros += x[i] == 0.0f;
+    return zeros;
 #endif
 }
 
@@ -103,40 +134,16 @@ ULP_INLINE int any_above(vint x, int32_t limit) {
 #endif
 }
 
-ULP_INLINE int any_short_above(vshort x, int limit) {
+ULP_INLINE int any_short_above(vshort x, uint32_t limit) {
 #if defined(__AVX512BW__)
-    return _mm512_cmpgt_epi16_mask((__m512i)x, _mm512_set1_epi16((int16_t)limit)) != 0;
-#elif defined(__AVX2__)
-    return _mm256_movemask_epi8(_mm256_cmpgt_epi16((__m256i)x, _mm256_set1_epi16((int16_t)limit))) != 0;
-#elif defined(__SSE2__)
-    return _mm_movemask_epi8(_mm_cmpgt_epi16((__m128i)x, _mm_set1_epi16((int16_t)limit))) != 0;
+    return _mm512_cmpgt_epu16_mask((__m512i)x, _mm512_set1_epi16((int16_t)limit)) != 0;
 #else
+    uint16_t each[ULP_VECTOR_BYTES / 2];
     int any = 0;
-    for (int i = 0; i < 2 * FLOATS; i++) any |= x[i] > limit;
+    memcpy(each, &x, sizeof each);
+    for (int i = 0; i < ULP_VECTOR_BYTES / 2; i++) any |= each[i] > limit;
     return any;
 #endif
-}
-
-/* The sum of counts up to 255. */
-ULP_INLINE int32_t sum_of_counts(vshort counts) {
-    uint64_t part[ULP_VECTOR_BYTES / 8], sum = 0;
-#if defined(__AVX512BW__)
-    const __m512i parts = _mm512_sad_epu8((__m512i)counts, _mm512_setzero_si512());
-    return (int32_t)_mm512_reduce_add_epi64(parts);
-#elif defined(__AVX2__)
-    const __m256i parts = _mm256_sad_epu8((__m256i)counts, _mm256_setzero_si256());
-#elif defined(__SSE2__)
-    const __m128i parts = _mm_sad_epu8((__m128i)counts, _mm_setzero_si128());
-#else
-    const vshort parts = counts;
-    int16_t each[2 * FLOATS];
-    memcpy(each, &parts, sizeof each);
-    for (int i = 0; i < 2 * FLOATS; i++) sum += (uint64_t)each[i];
-    return (int32_t)sum;
-#endif
-    memcpy(part, &parts, sizeof part);
-    for (int i = 0; i < ULP_VECTOR_BYTES / 8; i++) sum += part[i];
-    return (int32_t)sum;
 }
 
 /* Whether float_sum_toward rounds in the direction of its mode. */

@@ -12,16 +12,17 @@ typedef struct anchored {
     float_format format;
     int serves, by_input; /* by_input: a watch of counted rounding looks at the arguments, not at the results */
     uint32_t most;        /* the largest magnitude that is in range */
-    int upper, least;     /* its upper half, and that of the least normal value */
+    uint32_t upper;       /* twice its upper half */
+    uint32_t least;       /* the exponent field of the least normal value */
 } anchored;
 
 typedef struct work {
     float *y;
+    const ulp_rounding *how; /* between y and x, which gcc would load as one vector right after two stores */
     const float *x;
     double *y64;
     const double *x64;
-    ulp_rounding how;
-    ulp_core core;
+    ulp_core core; /* of binary64 elements */
     anchored anchored;
 } work;
 
@@ -87,30 +88,44 @@ static found watched_wide(const piece *p, const ulp_core *core, int counted) {
 
 /* ---- values in range, by anchors ---- */
 
-static void anchored_of(anchored *a, const ulp_core *core, const ulp_format *f) {
-    const uint32_t most = ulp_watched_limit(core), next = most + (1u << core->drop);
-    a->serves = float_format_of(&a->format, core, f);
+static void anchored_of(anchored *a, const ulp_format *f, ulp_rule rule) {
+    a->serves = float_format_of(&a->format, f, rule);
+    if (!a->serves) return;
+    const double limit = f->max < -f->lowest ? f->max : -f->lowest;
+    const uint32_t most = ulp_bits32((float)limit), next = most + (1u << (24 - f->prec));
     a->most = most;
-    a->upper = (int)(most >> 16);
-    a->least = (int)(core->min_normal >> 16);
-    a->by_input = core->mode == ULP_SRA || next >> 16 == most >> 16;
+    a->upper = most >> 16 << 1;
+    a->least = ulp_bits32((float)f->min_normal) >> 23;
+    a->by_input = rule.mode == ULP_SRA || next >> 16 == most >> 16;
 }
 
-/* The results of a piece that are not zero and below the least normal value, and the zeros. */
+/* The results of a piece below the least normal value, those of them that are zeros, and the zeros of the arguments. */
 typedef struct small_counts {
-    int32_t subnormal, zero;
+    int32_t below, zero, nothing;
 } small_counts;
 
-/* Whether all values are in range. Formats of round_float have no result whose upper half is zero, except zero. */
+/* The zeros of n elements, whole vectors. */
+ULP_INLINE int32_t zeros_among(const float *x, size_t n) {
+    int32_t zeros = 0;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        vfloat at;
+        memcpy(&at, x + i, sizeof at);
+        zeros += zeros_of(at);
+    }
+    return zeros;
+}
+
+/* Whether all values are in range. No result except zero has the exponent field zero, and the least normal value is a
+ * power of two: the fields decide what is small. */
 ULP_INLINE int anchored_run(const piece *p, const anchored *a, uint32_t mode, int by_input, small_counts *counts) {
     const float_format f = a->format;
     const float *restrict from = p->x;
     float *restrict to = p->y;
     const uint32_t *restrict words = p->words;
     const size_t n = p->n;
-    const vshort least = all_shorts(a->least);
-    vshort upper = all_shorts(0), below = all_shorts(0), zero = all_shorts(0);
+    vshort upper = (vshort){0};
     vuint most = all_uints(0);
+    small_counts count = {0, 0, 0};
     for (size_t i = 0; i < n; i += 4 * FLOATS) {
         vfloat y[4];
         UNROLLED for (size_t v = 0; v < 4; v++) {
@@ -123,18 +138,16 @@ ULP_INLINE int anchored_run(const piece *p, const anchored *a, uint32_t mode, in
             memcpy(to + i + v * FLOATS, &y[v], sizeof y[v]);
         }
         if (by_input && counts == NULL) continue;
-        UNROLLED for (int v = 0; v < 4; v += 2) {
-            const vshort size = upper_shorts(y[v], y[v + 1]);
-            if (!by_input) upper = larger_shorts(upper, size);
-            if (counts == NULL) continue;
-            below = count_below(below, size, least);
-            zero = count_below(zero, size, all_shorts(1));
-        }
+        const vshort first = upper_shorts(y[0], y[1]), second = upper_shorts(y[2], y[3]);
+        if (!by_input) upper = larger_shorts(upper, larger_shorts(first, second));
+        if (counts == NULL) continue;
+        const vbytes exponents = exponents_of(first, second);
+        const uint64_t zero = bytes_below(exponents, 1);
+        count.below += bits_of(bytes_below(exponents, a->least));
+        count.zero += bits_of(zero);
+        if (zero != 0) count.nothing += zeros_among(from + i, 4 * FLOATS);
     }
-    if (counts != NULL) {
-        counts->zero = sum_of_counts(zero);
-        counts->subnormal = sum_of_counts(below) - counts->zero;
-    }
+    if (counts != NULL) *counts = count;
     return by_input ? !any_above((vint)most, (int32_t)a->most) : !any_short_above(upper, a->upper);
 }
 
@@ -155,26 +168,16 @@ static int anchored_piece(const piece *p, const anchored *a, uint32_t mode, smal
     }
 }
 
-static int32_t zeros_of(const float *x, size_t n) {
-    vint zeros[4] = {all_ints(0), all_ints(0), all_ints(0), all_ints(0)};
-    for (size_t i = 0; i < n; i += 4 * FLOATS) UNROLLED for (size_t v = 0; v < 4; v++) {
-            vfloat at;
-            memcpy(&at, x + i + v * FLOATS, sizeof at);
-            zeros[v] = count_zeros(zeros[v], at);
-        }
-    return sum_of_counts((vshort)(zeros[0] + zeros[1] + zeros[2] + zeros[3]));
-}
-
-static void add_small(const piece *p, const small_counts *counts, ulp_stats *stats) {
-    stats->subnormal += (uint64_t)counts->subnormal;
+static void add_small(const small_counts *counts, ulp_stats *stats) {
+    stats->subnormal += (uint64_t)(counts->below - counts->zero);
     stats->zero += (uint64_t)counts->zero;
-    if (counts->zero > 0) stats->underflow += (uint64_t)(counts->zero - zeros_of(p->x, p->n));
+    stats->underflow += (uint64_t)(counts->zero - counts->nothing);
 }
 
 static int round_anchored(const piece *p, const work *w, ulp_stats *stats) {
     small_counts counts;
-    if (!anchored_piece(p, &w->anchored, w->core.mode, stats != NULL ? &counts : NULL)) return 0;
-    if (stats != NULL) add_small(p, &counts, stats);
+    if (!anchored_piece(p, &w->anchored, w->how->rule.mode, stats != NULL ? &counts : NULL)) return 0;
+    if (stats != NULL) add_small(&counts, stats);
     return 1;
 }
 
@@ -278,7 +281,7 @@ static void count_small(const piece *p, const ulp_core *core, ulp_stats *stats) 
         below += size < least;
         zero += size == 0;
     }
-    add_small(p, &(small_counts){below - zero, zero}, stats);
+    add_small(&(small_counts){below, zero, zero > 0 ? zeros_among(p->x, p->n) : 0}, stats);
 }
 
 /* Rounds a piece whose values are in range. 0 if a value is not. */
@@ -293,29 +296,45 @@ static int round_watched(const piece *p, const ulp_core *core, uint32_t shape, u
  * without a first attempt. */
 enum { UNWATCHED = 8 };
 
-/* *unwatched is the number of pieces that are left of them. */
-static void round_piece(const piece *p, const work *w, ulp_stats *stats, int *unwatched) {
-    const uint32_t shape = shape_of(p, &w->core);
-    if (*unwatched == 0) {
-        if (w->anchored.serves && shape != ULP_SHAPE_WIDE) {
-            if (round_anchored(p, w, stats)) return;
-        } else if (ulp_watched_serves(&w->core, shape)) {
-            if (round_watched(p, &w->core, shape, stats)) return;
+/* What a thread keeps from piece to piece. Many calls need no core, and take less time than its preparation. */
+typedef struct state {
+    int unwatched; /* the number of pieces that are left of UNWATCHED */
+    int ready;     /* whether there is a core */
+    ulp_core core;
+} state;
+
+static void core_ready(state *s, const work *w) {
+    if (!s->ready) ulp_core_init(&s->core, w->how->format, w->how->rule);
+    s->ready = 1;
+}
+
+static void round_piece(const piece *p, const work *w, ulp_stats *stats, state *s) {
+    const int anchors = s->unwatched == 0 && w->anchored.serves;
+    if (anchors && w->how->rule.mode != ULP_SRA && round_anchored(p, w, stats)) return;
+    core_ready(s, w);
+    const uint32_t shape = shape_of(p, &s->core);
+    if (s->unwatched == 0) {
+        if (anchors && shape != ULP_SHAPE_WIDE) {
+            if (w->how->rule.mode == ULP_SRA && round_anchored(p, w, stats)) return;
+        } else if (ulp_watched_serves(&s->core, shape)) {
+            if (round_watched(p, &s->core, shape, stats)) return;
         }
-        *unwatched = UNWATCHED + 1;
+        s->unwatched = UNWATCHED + 1;
     }
-    *unwatched -= *unwatched > 0;
-    round_unwatched(p, &w->core, shape, stats);
+    s->unwatched -= s->unwatched > 0;
+    round_unwatched(p, &s->core, shape, stats);
 }
 
 /* ---- the work of one thread: elements begin .. end - 1 ---- */
 
 static void round_core_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    ulp_stats counts = {0}, *const stats = w->how.stats == NULL ? NULL : &counts;
+    ulp_stats counts = {0}, *const stats = w->how->stats == NULL ? NULL : &counts;
     float held[ULP_PIECE], last[ULP_PIECE];
     uint32_t words[ULP_PIECE];
-    int unwatched = 0;
+    const int stochastic = ulp_mode_is_stochastic(w->how->rule.mode);
+    state s;
+    s.unwatched = s.ready = 0;
     for (size_t at = begin; at < end; at += ULP_PIECE) {
         const size_t n = end - at < ULP_PIECE ? end - at : ULP_PIECE, more = (0 - n) % STEP;
         piece p = {w->y + at, w->x + at, n + more, words};
@@ -325,38 +344,38 @@ static void round_core_part(void *context, size_t begin, size_t end) {
             counts.zero -= more;
         }
         if (more > 0) p.y = last;
-        if (ulp_mode_is_stochastic(w->core.mode))
-            ULP_CPU(ulp_words)(words, p.n, w->how.stream.seed, w->how.stream.stream, w->how.stream.first + at);
-        round_piece(&p, w, stats, &unwatched);
+        if (stochastic)
+            ULP_CPU(ulp_words)(words, p.n, w->how->stream.seed, w->how->stream.stream, w->how->stream.first + at);
+        round_piece(&p, w, stats, &s);
         if (more > 0) memcpy(w->y + at, last, n * sizeof *last);
     }
     counts.count = end - begin;
-    if (stats != NULL) ulp_stats_add(w->how.stats, stats);
+    if (stats != NULL) ulp_stats_add(w->how->stats, stats);
 }
 
 /* ---- all elements ---- */
 
 static void round64_core_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    ulp_stream stream = w->how.stream;
+    ulp_stream stream = w->how->stream;
     stream.first += begin;
-    ULP_CPU(ulp_round64_core)(w->y64 + begin, w->x64 + begin, end - begin, &w->core, w->how.format, stream);
+    ULP_CPU(ulp_round64_core)(w->y64 + begin, w->x64 + begin, end - begin, &w->core, w->how->format, stream);
 }
 
 /* Any format, any rule, floats or doubles: the scalar definition, element by element. */
 static void round_scalar_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     ulp_stats stats = {0};
-    const int stochastic = ulp_mode_is_stochastic(w->how.rule.mode);
+    const int stochastic = ulp_mode_is_stochastic(w->how->rule.mode);
     for (size_t i = begin; i < end; i++) {
         double x = w->x64 != NULL ? w->x64[i] : (double)w->x[i];
-        uint32_t word = stochastic ? ulp_random_word(w->how.stream, i) : 0;
-        double y = ulp_round(x, w->how.format, w->how.rule, word);
+        uint32_t word = stochastic ? ulp_random_word(w->how->stream, i) : 0;
+        double y = ulp_round(x, w->how->format, w->how->rule, word);
         if (w->y64 != NULL) w->y64[i] = y;
         else w->y[i] = (float)y;
-        if (w->how.stats != NULL) ulp_stats_count(&stats, ulp_exact_of(x), y, w->how.format, w->how.rule, word);
+        if (w->how->stats != NULL) ulp_stats_count(&stats, ulp_exact_of(x), y, w->how->format, w->how->rule, word);
     }
-    if (w->how.stats != NULL) ulp_stats_add(w->how.stats, &stats);
+    if (w->how->stats != NULL) ulp_stats_add(w->how->stats, &stats);
 }
 
 ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, ulp_rounding how) {
@@ -365,15 +384,14 @@ ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, ulp_roundi
     w.x = x;
     w.y64 = NULL;
     w.x64 = NULL;
-    w.how = how;
-    const int vector = ulp_core_init(&w.core, how.format, how.rule);
-    if (vector) anchored_of(&w.anchored, &w.core, how.format);
-    ulp_parallel_for(n, ULP_GRAIN, vector ? round_core_part : round_scalar_part, &w);
+    w.how = &how;
+    anchored_of(&w.anchored, how.format, how.rule);
+    ulp_parallel_for(n, ULP_GRAIN, ulp_core_offers(how.format, how.rule) ? round_core_part : round_scalar_part, &w);
     return ULP_OK;
 }
 
 ulp_status ULP_CPU(ulp_cpu_round64)(double *y, const double *x, size_t n, ulp_rounding how) {
-    work w = {.y64 = y, .x64 = x, .how = how};
+    work w = {.y64 = y, .x64 = x, .how = &how};
     const int vector = how.stats == NULL && ulp_core_init(&w.core, how.format, how.rule);
     ulp_parallel_for(n, ULP_GRAIN, vector ? round64_core_part : round_scalar_part, &w);
     return ULP_OK;

@@ -67,32 +67,63 @@ ULP_FN int ulp_narrow_knows(uint32_t mode) { return (int)ulp_mode_in(mode, ULP_N
 /* 2^k as binary64 bits, for -1022 <= k <= 1023. */
 ULP_FN uint64_t ulp_power64(int32_t k) { return (uint64_t)(k + 1023) << 52; }
 
+/* The end of the range of a sign: the largest magnitude, the results for a finite value beyond it and for an infinity;
+ * as values and as binary32 bits. */
+typedef struct ulp_end {
+    double limit, overflow, infinite;
+    uint32_t limit32, overflow32, infinite32;
+} ulp_end;
+
+ULP_FN ulp_end ulp_end_of(const ulp_format *f, uint32_t mode, uint32_t policy, uint32_t neg) {
+    ulp_end e;
+    e.limit = neg ? -f->lowest : f->max;
+    e.overflow = ulp_overflow_value(f, mode, policy, neg, 0);
+    e.infinite = ulp_overflow_value(f, mode, policy, neg, 1);
+    e.limit32 = ulp_bits32((float)e.limit);
+    e.overflow32 = ulp_bits32((float)e.overflow);
+    e.infinite32 = ulp_bits32((float)e.infinite);
+    return e;
+}
+
+ULP_FN uint32_t ulp_core_policy(const ulp_format *f, ulp_rule rule) {
+    return rule.overflow == ULP_OVERFLOW_DEFAULT ? f->overflow : rule.overflow;
+}
+
+/* Whether the core offers a format and rule. */
+ULP_FN int ulp_core_offers(const ulp_format *f, ulp_rule rule) {
+    return f->fits_binary32 && f->is_signed && f->has_zero && !f->zero_binade && f->prec >= 2 && f->emin >= -126 &&
+           f->emin <= 127 && ulp_core_policy(f, rule) != ULP_OVERFLOW_WRAP;
+}
+
+/* The mask of the bits of a word that a rule uses. */
+ULP_FN uint32_t ulp_core_random(ulp_rule rule) {
+    return 0xffffffffu << (32u - (rule.random_bits ? rule.random_bits : 32u));
+}
+
 /* Prepares the core. 0 if the core does not offer this format and rule. */
 ULP_FN int ulp_core_init(ulp_core *c, const ulp_format *f, ulp_rule rule) {
-    uint32_t policy = rule.overflow == ULP_OVERFLOW_DEFAULT ? f->overflow : rule.overflow;
-    if (!f->fits_binary32 || !f->is_signed || !f->has_zero || f->zero_binade || f->prec < 2 || f->emin < -126 ||
-        f->emin > 127 || policy == ULP_OVERFLOW_WRAP)
-        return 0;
+    const uint32_t policy = ulp_core_policy(f, rule);
+    if (!ulp_core_offers(f, rule)) return 0;
     c->drop = 24u - f->prec;
     c->emin = (uint32_t)(f->emin + 127);
     c->below = f->has_subnormals ? 0u : f->prec - 1u;
     c->least64 = ulp_power64(f->qmin);
     c->least = ulp_bits32((float)ulp_from_bits64(c->least64));
     c->min_normal = ulp_bits32((float)f->min_normal);
+    const ulp_end end[2] = {ulp_end_of(f, rule.mode, policy, 0), ulp_end_of(f, rule.mode, policy, 1)};
     for (uint32_t neg = 0; neg < 2; neg++) {
-        const double limit = neg ? -f->lowest : f->max;
-        const double over = ulp_overflow_value(f, rule.mode, policy, neg, 0);
-        const double infinite = ulp_overflow_value(f, rule.mode, policy, neg, 1);
-        c->limit64[neg] = ulp_bits64(limit);
-        c->overflow64[neg] = ulp_bits64(over);
-        c->infinite64[neg] = ulp_bits64(infinite);
-        c->limit[neg] = ulp_bits32((float)limit);
-        c->overflow[neg] = ulp_bits32((float)over);
-        c->infinite[neg] = ulp_bits32((float)infinite);
+        c->limit64[neg] = ulp_bits64(end[neg].limit);
+        c->overflow64[neg] = ulp_bits64(end[neg].overflow);
+        c->infinite64[neg] = ulp_bits64(end[neg].infinite);
+        c->limit[neg] = end[neg].limit32;
+        c->overflow[neg] = end[neg].overflow32;
+        c->infinite[neg] = end[neg].infinite32;
     }
     c->zero_sign = f->has_neg_zero ? 0x80000000u : 0u;
-    c->symmetric = f->has_neg_zero && c->limit[0] == c->limit[1] && c->overflow[1] == (c->overflow[0] | 0x80000000u) &&
-                   c->infinite[0] == c->overflow[0] && c->infinite[1] == c->overflow[1];
+    const uint32_t differ = (end[0].limit32 ^ end[1].limit32) |
+                            ((end[0].overflow32 | 0x80000000u) ^ end[1].overflow32) |
+                            (end[0].infinite32 ^ end[0].overflow32) | (end[1].infinite32 ^ end[1].overflow32);
+    c->symmetric = (uint32_t)(differ == 0) & f->has_neg_zero;
     c->beyond = (uint32_t)(f->emax + 128) << 23;
     c->shape = ULP_SHAPE_ANY;
     if (f->emin == -126 && f->has_subnormals) c->shape = ULP_SHAPE_WIDE;
@@ -107,7 +138,7 @@ ULP_FN int ulp_core_init(ulp_core *c, const ulp_format *f, ulp_rule rule) {
     c->watched = rule.mode == ULP_SRA || (f->has_subnormals && f->emax >= f->emin && ulp_narrow_knows(rule.mode));
     c->mode = rule.mode;
     c->random_bits = rule.random_bits ? rule.random_bits : 32u;
-    c->random = 0xffffffffu << (32u - c->random_bits);
+    c->random = ulp_core_random(rule);
     return 1;
 }
 
