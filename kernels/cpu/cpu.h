@@ -22,6 +22,13 @@
 #define UNROLLED _Pragma("GCC unroll 8")
 #endif
 
+/* Before a loop over all registers of a tile. */
+#if defined(__clang__)
+#define ALL_UNROLLED _Pragma("clang loop unroll(full)")
+#else
+#define ALL_UNROLLED _Pragma("GCC unroll 8")
+#endif
+
 /* Asks gcc for four vectors in each turn of the loop that follows. clang would unroll the scalar loop, which it does
  * not vectorise then. */
 #if defined(__GNUC__) && !defined(__clang__)

@@ -30,13 +30,6 @@ typedef int32_t vint __attribute__((vector_size(ULP_VECTOR_BYTES)));
 
 /* ---- the loop ---- */
 
-/* Before a loop over all registers of a tile. */
-#if defined(__clang__)
-#define ALL_UNROLLED _Pragma("clang loop unroll(full)")
-#else
-#define ALL_UNROLLED _Pragma("GCC unroll 8")
-#endif
-
 /* Whether a word may hold four products. */
 static inline int quads_offered(void) {
 #if defined(__AVX512BW__)

@@ -3,11 +3,13 @@
  * A sum has n products, each a multiple of 2^low below 2^top in magnitude. One to PARTS binary64 numbers, which never
  * round, hold the sum. Let g >= 3, n <= 2^g and u = top + g - 53. The products rounded to multiples of 2^u have partial
  * sums of at most 2^(u+53), which are exact. The remainder of each product is at most 2^(u-1). The remainders are
- * summed in the same way with u - 54 + g in place of u, until u <= low, where no remainder is left. The scalar
- * definition (kernels/products/wide_sum.h) computes rows and columns with too wide a range, with Inf or with NaN.
+ * summed in the same way with u - 54 + g in place of u, until u <= low, where no remainder is left. Where the operands
+ * are narrow enough, slices of A (slices.h) form the parts of `exact` by fused multiply-adds. The scalar definition
+ * (kernels/products/wide_sum.h) computes rows and columns with too wide a range, with Inf or with NaN.
  */
 #include "extent.h"
 #include "lanes.h"
+#include "slices.h"
 
 enum { PARTS = 4 };
 
@@ -90,7 +92,10 @@ static void add_products(double *sums, const lanes_products *of, const plan *p) 
 typedef struct work {
     lanes l;
     extent *row, *panel; /* (m), (panels) */
-    rounding how;        /* the rounding of `block` */
+    int failed;          /* no memory was left */
+    int vectors;         /* the results are rounded in vectors, by `how` */
+    rounding how;
+    slices cut; /* of A; count = 0: none */
 } work;
 
 /* The sums of LANES outputs. */
@@ -127,41 +132,7 @@ static ulp_exact combine_parts(double c, const double *part, int parts, uint32_t
     return x;
 }
 
-/* ---- exact ---- */
-
-/* Rounds the sum of products first .. end - 1: acc becomes c plus the products, rounded. */
-static void round_sums(const work *w, sums *s, size_t i, size_t panel, size_t first, size_t end) {
-    const ulp_job *job = w->l.job;
-    const ulp_datapath *d = job->datapath;
-    const size_t width = lanes_width(&w->l, panel), sum = d->promote == 0 ? 0 : first / d->promote;
-    const int stochastic = ulp_mode_is_stochastic(d->rule.mode);
-    const lanes_products products = lanes_products_of(&w->l, i, panel, first, end);
-    for (size_t j = 0; j < width; j++) {
-        const uint64_t index = word_index(job, i, panel * LANES + j) + sum;
-        int known = 0;
-        ulp_exact x = {0, 0, 0, 0, 0, ULP_EXACT_ZERO};
-        if (s->p.parts > 0) x = combine_parts(s->acc[j], s->part + j, s->p.parts, d->rule.mode, &known);
-        if (!known) x = sum_by_definition(s->acc[j], &products, j);
-        const uint32_t word = stochastic ? ulp_random_word(job->stream, index) : 0;
-        s->acc[j] = ulp_round_exact(x, &d->accumulator, d->rule, word);
-    }
-    memset(s->part, 0, sizeof s->part);
-}
-
-/* Adds products k0 .. k1 - 1 of row i and a panel. */
-static void advance_exact(const work *w, sums *s, size_t i, size_t panel, size_t k0, size_t k1) {
-    const size_t all = w->l.job->s.k, every = w->l.job->datapath->promote;
-    for (size_t k = k0, end; k < k1; k = end) {
-        end = every == 0 || k1 - k < every - k % every ? k1 : k - k % every + every;
-        const lanes_products products = lanes_products_of(&w->l, i, panel, k, end);
-        add_products(s->part, &products, &s->p);
-        if (every == 0 || (end % every != 0 && end != all)) continue;
-        round_sums(w, s, i, panel, (end - 1) / every * every, end);
-        lanes_promote(s->total, s->acc);
-    }
-}
-
-/* ---- block ---- */
+/* ---- rounding in vectors ---- */
 
 /* acc <- round(acc + h + l). Let h' + l' = h + l by two_sum, and (t, e) = two_sum(acc, h'). The sum is t + e + l', and
  * t + RO(e + l') rounds to odd like the sum (Boldo and Melquiond 2008, doi:10.1109/TC.2007.70819). Proof: if the inner
@@ -192,6 +163,11 @@ ULP_WAYS(BLOCKS)
 #define ROW(way, name, meaning, stochastic, inward) [way] = block_##way,
 static void (*const by_way[WAYS])(double *, const double *, const rounding *, const uint32_t *, int) = {ULP_WAYS(ROW)};
 
+/* Prepares *how. Returns 0 if the lanes do not offer the rounding of a job. */
+static int vectors_round(rounding *how, const ulp_job *job) {
+    return (job->datapath->kind == ULP_EXACT ? plain_rounding_of : rounding_of)(how, job) && job_fits_binary32(job);
+}
+
 /* Whether the sum of a lane may be a zero whose sign depends on the terms. */
 static int zero_signs_matter(const double *acc, const double *part, int two, size_t width, uint32_t mode) {
     const uint64_t always = mode == ULP_RD;
@@ -202,6 +178,72 @@ static int zero_signs_matter(const double *acc, const double *part, int two, siz
     }
     return found != 0;
 }
+
+/* ---- exact ---- */
+
+/* round_sums in vectors. Returns 0, with acc and the parts as before, where a sign of a zero is open. */
+static int round_vectors(const work *w, sums *s, size_t i, size_t panel, size_t sum) {
+    const size_t width = lanes_width(&w->l, panel);
+    const uint32_t mode = w->l.job->datapath->rule.mode;
+    const int two = s->p.parts > 1;
+    uint32_t words[LANES] = {0};
+    double part[2 * LANES];
+    if (s->p.parts == 0 || s->p.parts > (w->cut.count > 0 ? MOST_SLICES : 2)) return 0;
+    memcpy(part, s->part, sizeof part);
+    if (s->p.parts == 3) slices_fold(part, s->part + 2 * LANES);
+    if (zero_signs_matter(s->acc, part, two, width, mode)) return 0;
+    if (way_is_stochastic(w->how.way)) lanes_words(words, &w->l, i, panel, sum, 1);
+    by_way[w->how.way](s->acc, part, &w->how, words, two);
+    return 1;
+}
+
+/* Rounds the sum of products first .. end - 1: acc becomes c plus the products, rounded. */
+static void round_sums(const work *w, sums *s, size_t i, size_t panel, size_t first, size_t end) {
+    const ulp_job *job = w->l.job;
+    const ulp_datapath *d = job->datapath;
+    const size_t width = lanes_width(&w->l, panel), sum = d->promote == 0 ? 0 : first / d->promote;
+    const int stochastic = ulp_mode_is_stochastic(d->rule.mode);
+    const lanes_products products = lanes_products_of(&w->l, i, panel, first, end);
+    const int done = w->vectors && round_vectors(w, s, i, panel, sum);
+    for (size_t j = 0; j < width && !done; j++) {
+        const uint64_t index = word_index(job, i, panel * LANES + j) + sum;
+        int known = 0;
+        ulp_exact x = {0, 0, 0, 0, 0, ULP_EXACT_ZERO};
+        if (s->p.parts > 0) x = combine_parts(s->acc[j], s->part + j, s->p.parts, d->rule.mode, &known);
+        if (!known) x = sum_by_definition(s->acc[j], &products, j);
+        const uint32_t word = stochastic ? ulp_random_word(job->stream, index) : 0;
+        s->acc[j] = ulp_round_exact(x, &d->accumulator, d->rule, word);
+    }
+    memset(s->part, 0, sizeof s->part);
+}
+
+/* Adds products k0 .. k1 - 1 of row i and a panel. */
+static void advance_exact(const work *w, sums *s, size_t i, size_t panel, size_t k0, size_t k1) {
+    const size_t all = w->l.job->s.k, every = w->l.job->datapath->promote;
+    for (size_t k = k0, end; k < k1; k = end) {
+        end = every == 0 || k1 - k < every - k % every ? k1 : k - k % every + every;
+        const lanes_products products = lanes_products_of(&w->l, i, panel, k, end);
+        add_products(s->part, &products, &s->p);
+        if (every == 0 || (end % every != 0 && end != all)) continue;
+        round_sums(w, s, i, panel, (end - 1) / every * every, end);
+        lanes_promote(s->total, s->acc);
+    }
+}
+
+/* Adds products k0 .. k1 - 1 of rows begin .. end - 1, whose sums are s, and a panel, by slices. */
+static void advance_slices(const work *w, sums *s, size_t begin, size_t end, size_t panel, size_t k0, size_t k1) {
+    const size_t all = w->l.job->s.k, count = (size_t)w->cut.count;
+    double unused[PARTS * LANES] = {0};
+    for (size_t i = begin; i < end; i += SLICED_ROWS) {
+        const double *row = w->cut.sliced + ((i - begin) * all + k0) * count;
+        const int pair = i + 1 < end;
+        slices_add(&w->cut, (double *[]){s[i - begin].part, pair ? s[i - begin + 1].part : unused},
+                   (const double *[]){row, pair ? row + all * count : row}, lanes_panel(&w->l, panel) + k0 * LANES,
+                   k1 - k0);
+    }
+}
+
+/* ---- block ---- */
 
 /* One step of all lanes, of which `width` are columns. */
 static void block_step(const work *w, sums *s, const lanes_products *of, size_t width, const uint32_t *words) {
@@ -244,7 +286,7 @@ static void advance_block(const work *w, sums *s, size_t i, size_t panel, size_t
 static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
     const ulp_datapath *d = w->l.job->datapath;
     const int block = d->kind == ULP_SERIAL;
-    const size_t all = w->l.job->s.k, depth = DEPTH / d->step * d->step;
+    const size_t all = w->l.job->s.k, depth = w->cut.count > 0 ? SLICED_DEPTH : DEPTH / d->step * d->step;
     sums s[MOST_ROWS];
     for (size_t i = begin; i < end; i++) {
         sums *to = s + (i - begin);
@@ -252,10 +294,14 @@ static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
         lanes_start(d->promote != 0 ? to->total : to->acc, &w->l, i, panel);
         const size_t n = block ? d->step : (d->promote != 0 && d->promote < all ? d->promote : all);
         to->p = plan_of(w->row + i, w->panel + panel, n, block ? 2 : PARTS);
+        if (w->cut.count > 0) to->p.parts = w->cut.count;
     }
-    for (size_t k = 0; k < all; k += depth)
-        for (size_t i = begin; i < end; i++)
-            (block ? advance_block : advance_exact)(w, s + (i - begin), i, panel, k, all - k < depth ? all : k + depth);
+    for (size_t k = 0; k < all; k += depth) {
+        const size_t k1 = all - k < depth ? all : k + depth;
+        if (w->cut.count > 0) advance_slices(w, s, begin, end, panel, k, k1);
+        for (size_t i = begin; i < end && w->cut.count == 0; i++)
+            (block ? advance_block : advance_exact)(w, s + (i - begin), i, panel, k, k1);
+    }
     for (size_t i = begin; i < end; i++) {
         if (!block && d->promote == 0) round_sums(w, s + (i - begin), i, panel, 0, all);
         lanes_store(&w->l, i, panel, d->promote != 0 ? s[i - begin].total : s[i - begin].acc);
@@ -270,14 +316,34 @@ static void pack_part(void *context, size_t begin, size_t end) {
     }
 }
 
+/* The rows of a piece of work, at most MOST_ROWS, are converted where they stay in the cache. */
 static void rows_part(void *context, size_t begin, size_t end) {
-    const work *w = context;
-    const size_t all = w->l.job->s.k;
-    for (size_t i = begin; i < end; i++) {
-        lanes_pack_row(&w->l, i);
-        w->row[i] = extent_of(w->l.rows + i * all, all);
+    work *w = context, mine = *w;
+    const size_t all = w->l.job->s.k, n = (end - begin) * all, count = (size_t)w->cut.count;
+    mine.l.first = begin;
+    mine.l.rows = ULP_CPU(ulp_gemm_room)(n * (1 + count), sizeof *mine.l.rows);
+    if (mine.l.rows == NULL) {
+        __atomic_store_n(&w->failed, 1, __ATOMIC_RELAXED);
+        return;
     }
-    for (size_t panel = 0; panel < lanes_panels(&w->l); panel++) panel_part(w, begin, end, panel);
+    mine.cut.sliced = mine.l.rows + n;
+    for (size_t i = begin; i < end; i++) {
+        lanes_pack_row(&mine.l, i);
+        w->row[i] = extent_of(mine.l.rows + (i - begin) * all, all);
+    }
+    if (count > 0) slices_cut(mine.cut.sliced, mine.l.rows, n, &w->cut);
+    for (size_t panel = 0; panel < lanes_panels(&w->l); panel++) panel_part(&mine, begin, end, panel);
+    free(mine.l.rows);
+}
+
+/* Plans the slices of A if they are exact for all rows. */
+static void plan_slices(work *w) {
+    const ulp_job *job = w->l.job;
+    const ulp_gemm_shape *s = &job->s;
+    const extent a = array_extent(job, job->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda);
+    extent b = {0, 0, 0, 1};
+    for (size_t p = 0; p < lanes_panels(&w->l); p++) b = extent_both(b, w->panel[p]);
+    w->cut = slices_of(&a, &b, s->k);
 }
 
 ulp_status ULP_CPU(ulp_gemm_exact)(const ulp_job *job) {
@@ -285,16 +351,19 @@ ulp_status ULP_CPU(ulp_gemm_exact)(const ulp_job *job) {
     const int block = d->kind == ULP_SERIAL && d->length > 1;
     work w = {.l = {.job = job}};
     if (d->has_inputs || !(d->kind == ULP_EXACT || block)) return ULP_UNSUPPORTED;
-    if (block && (!rounding_of(&w.how, job) || !job_fits_binary32(job))) return ULP_UNSUPPORTED;
+    w.vectors = vectors_round(&w.how, job);
+    if (block && !w.vectors) return ULP_UNSUPPORTED;
+    w.l.packed = ULP_CPU(ulp_gemm_room)(lanes_panels(&w.l) * job->s.k * LANES, sizeof *w.l.packed);
     w.row = ULP_CPU(ulp_gemm_room)(job->s.m, sizeof *w.row);
     w.panel = ULP_CPU(ulp_gemm_room)(lanes_panels(&w.l), sizeof *w.panel);
-    const int enough = lanes_room(&w.l) && w.row != NULL && w.panel != NULL;
+    const int enough = w.l.packed != NULL && w.row != NULL && w.panel != NULL;
     if (enough) {
         ulp_parallel_for(lanes_panels(&w.l), 1, pack_part, &w);
+        if (!block && d->promote == 0) plan_slices(&w);
         ulp_parallel_for(job->s.m, row_grain(job->s.m), rows_part, &w);
     }
-    lanes_free(&w.l);
-    free(w.row);
     free(w.panel);
-    return enough ? ULP_OK : ULP_NO_MEMORY;
+    free(w.row);
+    free(w.l.packed);
+    return enough && !w.failed ? ULP_OK : ULP_NO_MEMORY;
 }

@@ -24,7 +24,8 @@ _Static_assert(LANES % HELD_LANES == 0, "a panel is whole groups");
 
 typedef struct lanes {
     const ulp_job *job;
-    double *packed, *rows; /* B as panels of (k, LANES), zero-padded; A (m, k) */
+    double *packed, *rows; /* B as panels of (k, LANES), zero-padded; A (m, k), or some rows of A from row `first` */
+    size_t first;
 } lanes;
 
 ULP_INLINE const double *lanes_panel(const lanes *l, size_t panel) { return l->packed + panel * l->job->s.k * LANES; }
@@ -50,7 +51,8 @@ static inline void lanes_pack_part(void *context, size_t begin, size_t end) {
 
 static inline void lanes_pack_row(const lanes *l, size_t i) {
     const size_t k_all = l->job->s.k;
-    for (size_t k = 0; k < k_all; k++) l->rows[i * k_all + k] = job_at(l->job, l->job->a, a_index(l->job, i, k));
+    for (size_t k = 0; k < k_all; k++)
+        l->rows[(i - l->first) * k_all + k] = job_at(l->job, l->job->a, a_index(l->job, i, k));
 }
 
 /* Allocates the operands. 0 if there is no memory. */
@@ -73,7 +75,7 @@ typedef struct lanes_products {
 
 /* The products k0 .. k1 - 1 of row i and a panel. */
 ULP_INLINE lanes_products lanes_products_of(const lanes *l, size_t i, size_t panel, size_t k0, size_t k1) {
-    return (lanes_products){l->rows + i * l->job->s.k + k0, lanes_panel(l, panel) + k0 * LANES, k1 - k0};
+    return (lanes_products){l->rows + (i - l->first) * l->job->s.k + k0, lanes_panel(l, panel) + k0 * LANES, k1 - k0};
 }
 
 /* to (LANES) = the start values of row i in a panel, +0 if the job has none. */
@@ -253,8 +255,8 @@ typedef struct rounding {
     lane_format small; /* of BY_SMALL */
 } rounding;
 
-/* 0 if the lanes do not offer the job's accumulator and rule. */
-static inline int rounding_of(rounding *r, const ulp_job *w) {
+/* The rounding without proofs. 0 if the lanes do not offer the job's accumulator and rule. */
+static inline int plain_rounding_of(rounding *r, const ulp_job *w) {
     const ulp_datapath *d = w->datapath;
     if (!ulp_core_init(&r->core, &d->accumulator, d->rule) || !ulp_core64_decides(&r->core)) return 0;
     const int range = nearest_range(&r->format, w);
@@ -262,11 +264,17 @@ static inline int rounding_of(rounding *r, const ulp_job *w) {
     if (range == ULP_RANGE_OPEN) r->way = BY_OPEN;
     if (range == ULP_RANGE_CLOSED) r->way = BY_CLOSED;
     r->fused = 0;
-    if (range != ULP_RANGE_OTHER && w->s.k > 0) {
+    return 1;
+}
+
+/* 0 if the lanes do not offer the job's accumulator and rule. */
+static inline int rounding_of(rounding *r, const ulp_job *w) {
+    if (!plain_rounding_of(r, w)) return 0;
+    if ((r->way == BY_OPEN || r->way == BY_CLOSED) && w->s.k > 0) {
         const proofs p = proofs_of(w);
         if (p.small) r->way = BY_SMALL;
         r->fused = p.small && p.fused;
-        r->small = lane_format_of(&d->accumulator, &r->core);
+        r->small = lane_format_of(&w->datapath->accumulator, &r->core);
     }
     return 1;
 }
