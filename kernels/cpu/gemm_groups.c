@@ -1,14 +1,16 @@
 /* gemm_groups.c - the product on rows whose groups are summed exactly before their scales apply: mxf4 and nvf4.
  *
- * The sums of groups are integers (dots.h). A term is such a sum times two scales, exact in binary64. The lanes are
- * columns of the result. Let all terms of a tile and its start values be multiples of 2^low, let no scale product have
- * an exponent above low + F, and let all partial sums be below 2^(low + F + 1) in magnitude. Then Emax <= low + F, and
- * the alignment truncates nothing. A step is the exact sum of c and its terms, below 2^(low + F + 1) + 2^(low + F +
- * 14), which has at most 53 bits for F <= 37, and one truncation to binary32. The largest partial sum is known at the
- * end of a tile. A tile without these properties is computed row by row: a term in units of 2^(Emax - F) is below 2^(F
- * + 12), so that conversion to int64_t truncates the term as the alignment does. The scalar definition
- * (kernels/products/fused.h) computes steps with a value that is not finite and steps with a result outside the normal
- * range of binary32.
+ * The sums of groups are integers (dots.h). A term is such a sum times two scales, exact in binary64 and below
+ * 2025 2^Emax: 16 products of at most 36 by significands of at most 15/8. The terms of a step and c are together below
+ * 8102 2^Emax, so that sums of multiples of 2^(Emax - F), F <= 40, have at most 53 bits. The lanes are columns of the
+ * result.
+ *
+ * Let all terms of a tile and its start values be multiples of 2^low, let no scale product have an exponent above
+ * low + F, and let all partial sums be below 2^(low + F + 1) in magnitude. Then Emax <= low + F, the alignment
+ * truncates nothing, and a step is an exact sum and one truncation to binary32. The largest partial sum is known at the
+ * end of a tile. A tile without these properties is computed row by row: terms in units of 2^(Emax - F) are truncated
+ * to whole numbers. The scalar definition (kernels/products/fused.h) computes steps with a value that is not finite and
+ * steps with a result outside the normal range of binary32.
  */
 #include "dots.h"
 #include "doubles.h"
@@ -18,7 +20,7 @@
 
 /* The rows of a tile, and the vectors of columns that a tile holds at a time. */
 enum { ROWS = ULP_VECTOR_BYTES == 64 ? 4 : 2, HELD = 2 };
-enum { GROUP = 16, GROUPS = ULP_STEP_MAX / GROUP, NOTHING = -10000, MOST_FRACTION = 37 };
+enum { GROUP = 16, GROUPS = ULP_STEP_MAX / GROUP, NOTHING = -10000, LOWEST = -300 };
 
 /* The exponents of scales that are not zero; last is 1024 if a scale is not finite. */
 typedef struct range {
@@ -166,7 +168,7 @@ static int32_t low_of(const work *w, const double *c, size_t block, size_t panel
     if (start.bits > 0 && start.low < low) low = start.low;
     const int holds = start.narrow && last <= low + fraction && d->fused.floor <= low + fraction &&
                       (start.bits == 0 || start.top <= low + fraction + 1) && low >= -126 && low + fraction < 126;
-    return holds && fraction <= MOST_FRACTION ? low : NOTHING;
+    return holds ? low : NOTHING;
 }
 
 /* Adds the products to c (ROWS, WIDE). 0, with c as before, if a step may truncate. */
@@ -212,28 +214,30 @@ static int step(double *restrict y, const double *restrict c, double terms[GROUP
     const int32_t fraction = d->fused.fraction, floor = d->fused.floor == ULP_NO_EXPONENT ? NOTHING : d->fused.floor;
     const uint64_t keep = ~0ull << (52 - d->fused.kept);
     int32_t emax[WIDE];
-    uint32_t out_of_range = 0;
+    uint32_t open = 0; /* c is not finite */
+    uint64_t outside = 0;
     for (size_t j = 0; j < WIDE; j++) {
         const int32_t e = exponent_of(c[j]), own = e > -126 ? e : -126;
         emax[j] = c[j] == 0.0 || own < floor ? floor : own;
-        out_of_range |= (uint32_t)(e == 1024);
+        open |= (uint32_t)(e == 1024);
     }
     for (size_t g = 0; g < GROUPS; g++)
         for (size_t j = 0; j < WIDE; j++) {
             const int32_t e = terms[g][j] == 0.0 ? NOTHING : exponents[g][j];
             emax[j] = e > emax[j] ? e : emax[j];
         }
-    if (out_of_range) return 0;
+    if (open) return 0;
     for (size_t j = 0; j < WIDE; j++) {
-        const int32_t e = emax[j] == NOTHING ? 0 : emax[j];
+        const int32_t e = emax[j] > LOWEST ? emax[j] : LOWEST; /* all terms are zero if Emax is NOTHING */
         const double factor = power(fraction - e);
-        int64_t total = (int64_t)(c[j] * factor);
-        for (size_t g = 0; g < GROUPS; g++) total += (int64_t)(terms[g][j] * factor);
-        const double exact = (double)total * power(e - fraction), size = exact < 0.0 ? -exact : exact;
-        out_of_range |= (uint32_t)(size != 0.0) & ((uint32_t)(size < 0x1p-126) | (uint32_t)(size >= 0x1p128));
+        double total = 0.0;
+        for (size_t g = 0; g < GROUPS; g++) total += trunc(terms[g][j] * factor);
+        const double exact = (total + trunc(c[j] * factor)) * power(e - fraction);
+        const uint64_t field = ulp_bits64(exact) >> 52 & 0x7ff; /* not zero: 2^-126 to below 2^128 have 897 to 1150 */
+        outside |= ((field - 897) | (1150 - field)) & (0 - field);
         y[j] = ulp_from_bits64(ulp_bits64(exact) & keep);
     }
-    return !out_of_range;
+    return outside >> 63 == 0;
 }
 
 /* The terms of a step of row i, and the exponents of their scales. 0 if a scale is not finite. */
