@@ -48,8 +48,9 @@ static void rounding_of(rounding *r, const ulp_core *core, const ulp_format *f) 
 
 /* ---- values in range: mode and way are constants in each instance ---- */
 
-ULP_INLINE int watched_run(const piece *p, const rounding *r, uint32_t mode, int way) {
-    const lane_format f = r->format;
+ULP_INLINE int watched_signs(const piece *p, const rounding *r, uint32_t mode, int way, uint64_t signs) {
+    lane_format f = r->format;
+    f.signs = signs;
     const double *restrict from = p->x;
     double *restrict to = p->y;
     const size_t n = p->n;
@@ -70,6 +71,12 @@ ULP_INLINE int watched_run(const piece *p, const rounding *r, uint32_t mode, int
     }
     /* an input whose upper half is that of the largest value may be larger than this value */
     return way == CUT ? watch_is_within(w, r->least, r->most - 1) : watch_is_within(w, 0, r->most);
+}
+
+/* An instance for each kind of zeros. A mask that is no constant lets gcc join two operations of AVX-512. */
+ULP_INLINE int watched_run(const piece *p, const rounding *r, uint32_t mode, int way) {
+    if (way != CUT && r->format.signs == 0) return watched_signs(p, r, mode, way, 0);
+    return watched_signs(p, r, mode, way, ROUNDS_TOWARD ? r->format.signs : 1ull << 63);
 }
 
 static int watched_cut(const piece *p, const rounding *r) {
