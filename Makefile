@@ -44,8 +44,8 @@ BUILD := $(if $(filter release,$(MODE)),build,build/$(MODE))
 WARN  := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror=switch $(if $(WERROR),-Werror)
 FLAGS_release := -O3 -g1
 FLAGS_debug   := -O0 -g3
-FLAGS_asan    := -O2 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-FLAGS_tsan    := -O2 -g -fsanitize=thread
+FLAGS_asan    := -O2 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FLAGS_tsan    := -O2 -g1 -fsanitize=thread
 CFLAGS   ?= $(FLAGS_$(MODE))
 # -ffp-contract=off: a b + c is two roundings unless the source says fma
 ALL_CFLAGS := -std=c11 $(WARN) $(CFLAGS) $(if $(filter-out $(FLAGS_$(MODE)),$(CFLAGS)),$(filter -fsanitize%,$(FLAGS_$(MODE)))) \

@@ -20,7 +20,7 @@ static double a_wide[2 * ROOM], b_wide[2 * ROOM], c_wide[2 * ROOM];
 static float a_memory[2 * ROOM], b_memory[2 * ROOM], c_memory[2 * ROOM], a_scales[BLOCKS], b_scales[BLOCKS];
 
 static const char names[] =
-    "fp32 serial:fp16:rne serial:bf16:sr serial:e4m3:rz serial:q8.8:wrap:rd serial:fp32:srb/9 serial:fp64:rne "
+    "fp32 serial:fp16:rne serial:bf16:sr serial:e4m3:rz serial:e4m3fnuz:rne serial:e5m2:ro serial:q8.8:wrap:rd serial:fp32:srb/9 serial:fp64:rne "
     "serial:fp64:sr serial:fp16:rne:promote=32 serial:e4m3:sr:promote=7 split:fp16:rne split:bf16:ru "
     "split:fp32:rne split:e5m2:sr split:fp64:rd split:fp16:sr:promote=5 split:fp24:rna split:q8.8:rne "
     "split:fp32:ro split:dlfloat16:rne chunk1:fp16:rne chunk4:fp16:rne chunk32:e6m9:rne chunk8:bf16:sr "
@@ -35,7 +35,7 @@ static const char names[] =
     "exact:e8m0:rna int8 int8:sat int8:za=5:zb=-77 int8:sat:zb=255 v100-fp16 h100-fp16 a100-fp16-fp16 h100-bf16 "
     "b200-tf32 h100-e4m3 h100-e4m3.e5m2 h100-e5m2-mma b200-e2m1 h100-e4m3:promote=64 b200-e4m3-mx b200-e2m1-mxf4 "
     "b200-e2m1-nvf4 rtx5090-e5m2.e2m3-mx h100-e4m3:F=20:kept=20 a100-fp16:F=21:kept=15 a100-fp16-fp16:F=14 ";
-enum { NAMES = 93 };
+enum { NAMES = 95 };
 
 /* ---- data ---- */
 

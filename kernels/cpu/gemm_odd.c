@@ -1,103 +1,14 @@
-/* gemm_odd.c - serial and chunked sums in mode rne, in lanes of binary32, where additions round in a direction.
+/* gemm_odd.c - serial and chunked sums in lanes of binary32, where additions round in a direction.
  *
- * A sum acc + a b that is rounded to odd with 24 bits rounds to a format of at most 22 bits like the exact sum (Boldo
- * and Melquiond 2008, doi:10.1109/TC.2007.70819). It needs no proof for the operands, and a vector holds twice the sums
- * of gemm_serial.c. Sums rounded down and up have the odd one where they differ. An anchor, whose last place is the
- * quantum, rounds the odd sum. Where a sum can be too large, a watch looks for it, and the sums are formed once more in
- * binary64. Lanes are columns of the result.
+ * odd.h rounds the sums. It needs no proof for the operands, and a vector holds twice the sums of gemm_serial.c. Where
+ * a sum can be too large, a watch looks for it, and the sums are formed once more in binary64. Lanes are columns of the
+ * result.
  */
-#include "lanes.h"
+#include "odd.h"
 
 #if defined(__AVX512F__)
 
-enum { ROWS = 4, WORDS = ULP_VECTOR_BYTES / 4, VECTORS = LANES / WORDS };
-
-typedef float vfloat __attribute__((vector_size(ULP_VECTOR_BYTES)));
-typedef uint32_t vword __attribute__((vector_size(ULP_VECTOR_BYTES)));
-
-/* What is known of the sums: none is too large; the same, and all are multiples of the least quantum; large sums are
- * saturated; the watch is to find out whether one is too large. */
-enum { SMALL, MULTIPLES, SATURATED, WATCHED };
-
-/* The constants of a format: the word of 2^emin, the word that turns a binade into its anchor, the sign bit if zeros
- * keep their sign, the largest value, and twice the word of the largest magnitude that the watch accepts. */
-typedef struct narrow_format {
-    uint32_t least, anchor, signs;
-    float most;
-    uint32_t limit;
-} narrow_format;
-
-/* Products of ROWS rows of A, (k) each, and a panel of B (k, LANES). */
-typedef struct narrow_products {
-    const float *a[ROWS], *b;
-    size_t k;
-} narrow_products;
-
-typedef struct group_sums {
-    _Alignas(ULP_VECTOR_BYTES) float at[ROWS][LANES];
-} group_sums;
-
-/* ---- vectors ---- */
-
-/* a b + acc rounded to odd. */
-ULP_INLINE vfloat odd_sum(vfloat a, vfloat b, vfloat acc) {
-    const __m512 x = (__m512)a, y = (__m512)b, z = (__m512)acc;
-    const __m512 down = _mm512_fmadd_round_ps(x, y, z, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-    const __m512 up = _mm512_fmadd_round_ps(x, y, z, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
-    const __mmask16 odd = _mm512_test_epi32_mask(_mm512_castps_si512(down), _mm512_set1_epi32(1));
-    return (vfloat)_mm512_mask_blend_ps(odd, up, down); /* an exact sum is both */
-}
-
-ULP_INLINE vword larger_words(vword a, vword b) { return (vword)_mm512_max_epu32((__m512i)a, (__m512i)b); }
-
-ULP_INLINE vfloat round_odd(vfloat x, const narrow_format *f, int range) {
-    vword binade = (vword)x & 0x7f800000u;
-    if (range != MULTIPLES) binade = larger_words(binade, (vword){0} + f->least);
-    const vfloat anchor = (vfloat)(binade + f->anchor);
-    vfloat y = (x + anchor) - anchor;
-    if (range == MULTIPLES) return y;
-    y = (vfloat)((vword)y | ((vword)x & f->signs));
-    if (range != SATURATED) return y;
-    return (vfloat)_mm512_range_ps((__m512)y, _mm512_set1_ps(f->most), 2); /* the smaller magnitude, the sign of y */
-}
-
-/* Adds products to the sums of a group. Returns 0 if a sum was too large; then the sums are of no use. `range` is a
- * constant. */
-ULP_INLINE int run(group_sums *sums, const narrow_products *of, const narrow_format *format, int range) {
-    const narrow_format f = *format;
-    vfloat acc[ROWS][VECTORS];
-    vword most = {0};
-    UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int v = 0; v < VECTORS; v++) acc[r][v] =
-        *(const vfloat *)(const void *)(sums->at[r] + v * WORDS);
-    for (size_t k = 0; k < of->k; k++) {
-        const vfloat *b = (const vfloat *)(const void *)(of->b + k * LANES);
-        UNROLLED for (int r = 0; r < ROWS; r++) {
-            const vfloat a = of->a[r][k] - (vfloat){0}; /* the sign of a zero stays */
-            UNROLLED for (int v = 0; v < VECTORS; v++) {
-                acc[r][v] = round_odd(odd_sum(a, b[v], acc[r][v]), &f, range);
-                if (range == WATCHED) most = larger_words(most, (vword)acc[r][v] + (vword)acc[r][v]);
-            }
-        }
-    }
-    UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int v = 0; v < VECTORS; v++) *
-        (vfloat *)(void *)(sums->at[r] + v * WORDS) = acc[r][v];
-    uint32_t all = 0;
-    for (int i = 0; i < WORDS; i++) all = most[i] > all ? most[i] : all;
-    return all <= f.limit;
-}
-
-typedef int (*run_function)(group_sums *sums, const narrow_products *of, const narrow_format *format);
-
-static int run_small(group_sums *s, const narrow_products *of, const narrow_format *f) { return run(s, of, f, SMALL); }
-static int run_multiples(group_sums *s, const narrow_products *of, const narrow_format *f) {
-    return run(s, of, f, MULTIPLES);
-}
-static int run_saturated(group_sums *s, const narrow_products *of, const narrow_format *f) {
-    return run(s, of, f, SATURATED);
-}
-static int run_watched(group_sums *s, const narrow_products *of, const narrow_format *f) {
-    return run(s, of, f, WATCHED);
-}
+#include "folded.h"
 
 /* ---- the product ---- */
 
@@ -107,6 +18,7 @@ typedef struct work {
     float *packed, *rows; /* B as panels of (k, LANES), zero-padded; A (m, k) */
     narrow_format format;
     run_function run;
+    ulp_core core;
     ulp_nearest nearest;
     int range;    /* of `nearest` */
     size_t every; /* products of a partial sum that joins the total; 0: there is no total */
@@ -133,22 +45,20 @@ static void pack_part(void *context, size_t begin, size_t end) {
     }
 }
 
-/* Adds products in binary64, where the odd sums have 53 bits. */
+enum { STEPS = 64 }; /* products between two looks at the watch */
+
+/* Adds at most STEPS products in binary64. */
 static void add_again(const work *w, group_sums *to, const narrow_products *of) {
+    double a[STEPS], b[STEPS * LANES], acc[LANES];
+    uint32_t words[STEPS * LANES]; /* no mode here reads them */
+    for (size_t i = 0; i < of->k * LANES; i++) b[i] = (double)of->b[i];
     for (int r = 0; r < ROWS; r++) {
-        double acc[LANES];
+        for (size_t k = 0; k < of->k; k++) a[k] = (double)of->a[r][k];
         for (int j = 0; j < LANES; j++) acc[j] = (double)to->at[r][j];
-        for (size_t k = 0; k < of->k; k++)
-            for (int j = 0; j < LANES; j++) {
-                const double sum =
-                    ulp_odd_sum((double)of->a[r][k] * (double)of->b[k * LANES + (size_t)j], acc[j], ULP_RNE);
-                acc[j] = ulp_nearest64(sum, &w->nearest, w->range);
-            }
+        add_folded(acc, &(lanes_products){a, b, of->k}, &w->core, &w->nearest, w->range, words);
         for (int j = 0; j < LANES; j++) to->at[r][j] = (float)acc[j];
     }
 }
-
-enum { STEPS = 64 }; /* products between two looks at the watch */
 
 static void add_products(const work *w, group_sums *to, narrow_products of) {
     for (size_t left = of.k; left > 0; left -= of.k) {
@@ -230,18 +140,32 @@ static void rows_part(void *context, size_t begin, size_t end) {
 
 /* Sets the function and the constants for the operands of a job. 0: these lanes do not serve. */
 static int choose(work *w) {
-    enum { TOP = 100 }; /* products and accepted sums are below 2^TOP: no anchor overflows */
+    enum { TOP = 100 }; /* products and accepted sums are below 2^TOP */
+    static const run_function watched[ULP_MODE_COUNT] = {[ULP_RNE] = rne_watched,
+                                                         [ULP_RZ] = rz_watched,
+                                                         [ULP_RU] = ru_watched,
+                                                         [ULP_RD] = rd_watched,
+                                                         [ULP_RO] = ro_watched};
+    static const run_function small[ULP_MODE_COUNT] = {
+        [ULP_RNE] = rne_small, [ULP_RZ] = rz_small, [ULP_RU] = ru_small, [ULP_RD] = rd_small, [ULP_RO] = ro_small};
     const ulp_gemm_shape *s = &w->job->s;
     const ulp_format *f = &w->job->datapath->accumulator;
+    const uint32_t mode = w->core.mode;
     const extent a = array_extent(w->job, w->job->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda);
     const extent b = array_extent(w->job, w->job->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb);
-    const int top = a.top + b.top, full = f->max == ulp_scale(2.0 - ulp_scale(1.0, 1 - f->prec), f->emax);
+    const int top = a.top + b.top;
+    w->nearest = ulp_nearest_of(f);
+    w->range = ulp_nearest_range(&w->nearest, f, w->job->datapath->rule);
     ulp_format below = *f;
     if (below.max > 0x1p100) below.max = 0x1p100;
-    if (!a.narrow || !b.narrow || top >= TOP || f->emin < -126 || !(full || w->range == ULP_RANGE_CLOSED)) return 0;
-    if (s->k > 0 && !s->accumulate && sums_fit(top, s->k, 2, &below))
-        w->run = a.low + b.low >= f->qmin ? run_multiples : run_small;
-    else w->run = w->range == ULP_RANGE_CLOSED && f->max < 0x1p100 ? run_saturated : run_watched;
+    if (watched[mode] == NULL || !a.narrow || !b.narrow || top >= TOP || f->emin < -126 || !f->has_subnormals ||
+        f->emax < f->emin || !starts_are_members(w->job, &w->nearest, ULP_RANGE_OPEN))
+        return 0;
+    const int fits = s->k > 0 && !s->accumulate && sums_fit(top, s->k, 4, &below); /* a rounding: at most 2^(1-p) */
+    if (fits && mode == ULP_RNE && a.low + b.low >= f->qmin) w->run = rne_multiples;
+    else if (fits) w->run = small[mode];
+    else if (w->range == ULP_RANGE_CLOSED && f->max < 0x1p100 && !s->accumulate) w->run = rne_saturated; /* loses NaN */
+    else w->run = watched[mode];
     w->format = (narrow_format){.least = ulp_bits32((float)ulp_scale(1.0, f->emin)),
                                 .anchor = (24u - f->prec) << 23 | 1u << 22,
                                 .signs = f->has_neg_zero ? 1u << 31 : 0,
@@ -254,11 +178,11 @@ ulp_status ULP_CPU(ulp_gemm_odd)(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
     const int chunked = d->kind == ULP_CHUNKED;
     work w = {.job = job, .panels = (job->s.n + LANES - 1) / LANES, .every = chunked ? d->length : d->promote};
-    if (!(chunked || (d->kind == ULP_SERIAL && d->length == 1)) || d->has_inputs || d->accumulator.prec > 22 ||
-        !d->accumulator.fits_binary32 || !job_fits_binary32(job))
+    if (!(chunked || (d->kind == ULP_SERIAL && d->length == 1)) || d->has_inputs || job->s.m < 2 ||
+        d->accumulator.prec > 22 || !d->accumulator.fits_binary32 ||
+        !ulp_core_init(&w.core, &d->accumulator, d->rule) || !ulp_core64_decides(&w.core) || !job_fits_binary32(job) ||
+        !choose(&w))
         return ULP_UNSUPPORTED;
-    w.range = nearest_range(&w.nearest, job);
-    if (w.range == ULP_RANGE_OTHER || !choose(&w)) return ULP_UNSUPPORTED;
     const size_t groups = (job->s.m + ROWS - 1) / ROWS;
     w.packed = ULP_CPU(ulp_gemm_room)(w.panels * job->s.k * LANES, sizeof *w.packed);
     w.rows = ULP_CPU(ulp_gemm_room)(job->s.m * job->s.k, sizeof *w.rows);
