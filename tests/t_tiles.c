@@ -20,7 +20,8 @@ static double a_wide[2 * ROOM], b_wide[2 * ROOM], c_wide[2 * ROOM];
 static float a_memory[2 * ROOM], b_memory[2 * ROOM], c_memory[2 * ROOM], a_scales[BLOCKS], b_scales[BLOCKS];
 
 static const char names[] =
-    "fp32 serial:fp16:rne serial:bf16:sr serial:e4m3:rz serial:e4m3fnuz:rne serial:e5m2:ro serial:q8.8:wrap:rd serial:fp32:srb/9 serial:fp64:rne "
+    "fp32 serial:fp16:rne serial:bf16:sr serial:e4m3:rz serial:e4m3fnuz:rne serial:e5m2:ro serial:q8.8:wrap:rd "
+    "serial:fp32:srb/9 serial:fp64:rne "
     "serial:fp64:sr serial:fp16:rne:promote=32 serial:e4m3:sr:promote=7 split:fp16:rne split:bf16:ru "
     "split:fp32:rne split:e5m2:sr split:fp64:rd split:fp16:sr:promote=5 split:fp24:rna split:q8.8:rne "
     "split:fp32:ro split:dlfloat16:rne chunk1:fp16:rne chunk4:fp16:rne chunk32:e6m9:rne chunk8:bf16:sr "
