@@ -9,11 +9,9 @@
  *   - the same in binary32, for products under datapaths and for trainings
  *   - the products of the step alone, by OpenBLAS, for the training of the network 784-1000-1000-10
  *
- * What binds a row. Rounding: the instructions of one turn of the inner loop, as `objdump -d` of the library built by
- * gcc 12 shows them, over the vectors of a turn (a vector is 16 binary32 or 8 binary64 numbers with AVX-512, and half
- * as many with AVX2). Products: the instructions that a call executes with AVX-512, built by gcc 12 at commit da03e41,
- * counted step by step at two sizes; the difference leaves out what does not grow with the size; a vector is 16 sums to
- * which a product is added. Rows that are not here have not been counted.
+ * What binds a row: the instructions of one turn of the inner loop, as `objdump -d` of the library built by gcc 12
+ * shows them, over the vectors of a turn. A vector is 16 binary32 or 8 binary64 numbers with AVX-512, and half as many
+ * with AVX2. For products it is as many sums, to each of which a product is added.
  *
  *     row                                 instructions a vector, or bytes a number
  *     memcpy and rounding in memory       8 bytes: read 4, write 4
@@ -27,17 +25,29 @@
  *     binary64 arrays, bfloat16           rne 11, rz 8, ru 11, ro 11, sra 16; AVX2: rne 12, then the same
  *     binary64 arrays, other formats      rne 11, rz 12, ru 12, ro 14, sra 21; AVX2: 12, 16, 15, 18, 31
  *     product fp32                        2.1
- *     serial sums: binary16, e4m3 rne     34, 36
- *     serial sums: bfloat16 rne           28
- *     serial sums: binary16 ru, ro        37, 45
+ *     serial sums, rne: binary32 lanes    12 (bfloat16 10, saturated 13), AVX-512 alone
+ *     the same: rz, ru, rd, ro            9, 8, 8, 15
+ *     serial sums, AVX2: binary64 lanes   rne 11 (bfloat16 6, saturated 11), ru 10, ro 10
+ *     serial sums, mode sr                15 of binary64 lanes, and the words
+ *     split, pairwise, kahan, rne         15, 15, 31 of binary64 lanes; AVX2: 17, 17, 37
+ *     Tensor Core rows                    6.4 and 16 for each step of the row (two sums: 29; binary16 results: 29);
+ *                                         AVX2: 6.9 and 28 (two sums: 50)
+ *     int8, e2m1, e2m3                    0.4 with VNNI, whose instruction forms 64 products; 1.3 without; AVX2: 1.6
+ *     mxf4, nvf4                          0.9, 1.2 with VNNI: a group takes a conversion, a product and an addition
+ *     exact, operands of two slices       7: 4 fused multiply-adds of 8 numbers, 3 loads and counts; AVX2: 9
  *
- * Rows whose instructions are counted in the loop over k of the object code alone, at commit 3d70f02:
- *     int8, e2m1, e2m3                    0.4 with VNNI, whose instruction forms 64 products; 1.3 without
- *     mxf4, nvf4                          0.9, 1.2 with VNNI; a group takes a conversion, a product and an addition
- *     exact, operands of two slices       7: 4 fused multiply-adds of 8 numbers, 3 loads and counts
+ * The rows of products that miss their goals on a processor with 4 pipes for vectors (Zen 5, where a product of the
+ * fp32 row takes half a cycle a vector), and the counts against the goals:
+ *   - serial sums in AVX2, goal 8: 11 instructions for 4 sums, of which 8.6 are arithmetic, are 4.3 cycles for 8 sums:
+ *     8.6 times fp32. Saturation adds two. No instruction of AVX2 rounds in a direction, so that there are no lanes of
+ *     binary32.
+ *   - serial sums, mode sr, goal 30: 35 instructions for 16 words, and 30 for the sums, are 16.4 cycles: 33 times fp32.
+ *     AVX2: 46 and 30 for 8 words and sums are 19 cycles: 38 times fp32.
+ *   - rows whose steps have 4 products (v100, tf32 of a100), goal 4: 6.4 + 16 / 4 instructions are 2.6 cycles, 5.2
+ *     times fp32; of them 8.3 are arithmetic, 4.1 times. AVX2, goal 6: 6.9 + 28 / 4 are 3.5 cycles, 7 times.
+ *   - rows with binary16 results, steps of 8 products, goal 4: 6.4 + 29 / 8 instructions are 2.5 cycles, 5 times fp32.
  *
- * The rows of rounding that miss their goals on a processor with 4 pipes for vectors (Zen 5, 4 GHz, where memcpy takes
- * 1.7 cycles for 64 bytes), and the counts against the goals:
+ * The rows of rounding that miss their goals there (4 GHz, memcpy takes 1.7 cycles for 64 bytes):
  *   - rne with AVX-512, goal 0.6: 2.8 cycles a vector. Of 11 instructions 8 are arithmetic, 2 cycles; a call takes 110
  *     cycles beside its loops, 0.9 a vector of 2048 numbers. bfloat16 has 7 such instructions, 2.65 cycles in all: its
  *     counts do not forbid the goal, yet a vector takes 3.1 cycles.
