@@ -26,7 +26,7 @@
  *     binary64 arrays, other formats      rne 11, rz 12, ru 12, ro 14, sra 21; AVX2: 12, 16, 15, 18, 31
  *     product fp32                        2.1
  *     serial sums, rne: binary32 lanes    12 (bfloat16 10, saturated 13), AVX-512 alone
- *     the same: rz, ru, rd, ro            9, 8, 8, 15
+ *     the same: rna, rz, ru, rd, ro       9, 9, 8, 8, 15
  *     serial sums, AVX2: binary64 lanes   rne 11 (bfloat16 6, saturated 11), ru 10, ro 10
  *     serial sums, mode sr                15 of binary64 lanes, and the words
  *     split, pairwise, kahan, rne         15, 15, 31 of binary64 lanes; AVX2: 17, 17, 37
@@ -38,9 +38,10 @@
  *
  * The rows of products that miss their goals on a processor with 4 pipes for vectors (Zen 5, where a product of the
  * fp32 row takes half a cycle a vector), and the counts against the goals:
- *   - serial sums in AVX2, goal 8: 11 instructions for 4 sums, of which 8.6 are arithmetic, are 4.3 cycles for 8 sums:
- *     8.6 times fp32. Saturation adds two. No instruction of AVX2 rounds in a direction, so that there are no lanes of
- *     binary32.
+ *   - serial sums in AVX2, goals 8 and 12: mode rne has 8 arithmetic instructions for 4 sums, 2 cycles: 8 times fp32 at
+ *     the very best. Saturation adds two. From a sum to the next one they take 15 cycles or more, with changes between
+ *     the units of integers and numbers, and 16 registers hold 8 vectors of sums. No instruction of AVX2 rounds in a
+ *     direction, so that there are no lanes of binary32.
  *   - serial sums, mode sr, goal 30: 35 instructions for 16 words, and 30 for the sums, are 16.4 cycles: 33 times fp32.
  *     AVX2: 46 and 30 for 8 words and sums are 19 cycles: 38 times fp32.
  *   - rows whose steps have 4 products (v100, tf32 of a100), goal 4: 6.4 + 16 / 4 instructions are 2.6 cycles, 5.2

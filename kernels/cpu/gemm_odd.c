@@ -16,7 +16,7 @@ typedef struct work {
     const ulp_job *job;
     size_t panels;
     float *packed, *rows; /* B as panels of (k, LANES), zero-padded; A (m, k) */
-    narrow_format format;
+    odd_format format;
     run_function run;
     ulp_core core;
     ulp_nearest nearest;
@@ -48,7 +48,7 @@ static void pack_part(void *context, size_t begin, size_t end) {
 enum { STEPS = 64 }; /* products between two looks at the watch */
 
 /* Adds at most STEPS products in binary64. */
-static void add_again(const work *w, group_sums *to, const narrow_products *of) {
+static void add_again(const work *w, group_sums *to, const odd_products *of) {
     double a[STEPS], b[STEPS * LANES], acc[LANES];
     uint32_t words[STEPS * LANES]; /* no mode here reads them */
     for (size_t i = 0; i < of->k * LANES; i++) b[i] = (double)of->b[i];
@@ -60,7 +60,7 @@ static void add_again(const work *w, group_sums *to, const narrow_products *of) 
     }
 }
 
-static void add_products(const work *w, group_sums *to, narrow_products of) {
+static void add_products(const work *w, group_sums *to, odd_products of) {
     for (size_t left = of.k; left > 0; left -= of.k) {
         of.k = left < STEPS ? left : STEPS;
         const group_sums before = *to;
@@ -80,7 +80,7 @@ static void add_to_total(const work *w, sums *s) {
         group_sums total = {.at = {{0}}};
         memcpy(total.at[0], s->total.at[r], sizeof total.at[0]);
         if (w->job->datapath->promote == 0)
-            add_products(w, &total, (narrow_products){{&one, &one, &one, &one}, s->acc.at[r], 1});
+            add_products(w, &total, (odd_products){{&one, &one, &one, &one}, s->acc.at[r], 1});
         else
             for (int j = 0; j < LANES; j++) total.at[0][j] += s->acc.at[r][j];
         memcpy(s->total.at[r], total.at[0], sizeof total.at[0]);
@@ -93,7 +93,7 @@ static void advance(const work *w, sums *s, size_t group, size_t panel, size_t k
     const size_t all = w->job->s.k, m = w->job->s.m;
     for (size_t k = k0, end; k < k1; k = end) {
         end = w->every == 0 || k1 - k < w->every - k % w->every ? k1 : k - k % w->every + w->every;
-        narrow_products of = {.b = w->packed + (panel * all + k) * LANES, .k = end - k};
+        odd_products of = {.b = w->packed + (panel * all + k) * LANES, .k = end - k};
         for (size_t r = 0, i = group * ROWS; r < ROWS; r++, i++) of.a[r] = w->rows + (i < m ? i : m - 1) * all + k;
         add_products(w, &s->acc, of);
         if (w->every != 0 && (end % w->every == 0 || end == all)) add_to_total(w, s);
@@ -141,13 +141,12 @@ static void rows_part(void *context, size_t begin, size_t end) {
 /* Sets the function and the constants for the operands of a job. 0: these lanes do not serve. */
 static int choose(work *w) {
     enum { TOP = 100 }; /* products and accepted sums are below 2^TOP */
-    static const run_function watched[ULP_MODE_COUNT] = {[ULP_RNE] = rne_watched,
-                                                         [ULP_RZ] = rz_watched,
-                                                         [ULP_RU] = ru_watched,
-                                                         [ULP_RD] = rd_watched,
-                                                         [ULP_RO] = ro_watched};
+    static const run_function watched[ULP_MODE_COUNT] = {
+        [ULP_RNE] = rne_watched, [ULP_RNA] = rna_watched, [ULP_RZ] = rz_watched,
+        [ULP_RU] = ru_watched,   [ULP_RD] = rd_watched,   [ULP_RO] = ro_watched};
     static const run_function small[ULP_MODE_COUNT] = {
-        [ULP_RNE] = rne_small, [ULP_RZ] = rz_small, [ULP_RU] = ru_small, [ULP_RD] = rd_small, [ULP_RO] = ro_small};
+        [ULP_RNE] = rne_small, [ULP_RNA] = rna_small, [ULP_RZ] = rz_small,
+        [ULP_RU] = ru_small,   [ULP_RD] = rd_small,   [ULP_RO] = ro_small};
     const ulp_gemm_shape *s = &w->job->s;
     const ulp_format *f = &w->job->datapath->accumulator;
     const uint32_t mode = w->core.mode;
@@ -166,11 +165,11 @@ static int choose(work *w) {
     else if (fits) w->run = small[mode];
     else if (w->range == ULP_RANGE_CLOSED && f->max < 0x1p100 && !s->accumulate) w->run = rne_saturated; /* loses NaN */
     else w->run = watched[mode];
-    w->format = (narrow_format){.least = ulp_bits32((float)ulp_scale(1.0, f->emin)),
-                                .anchor = (24u - f->prec) << 23 | 1u << 22,
-                                .signs = f->has_neg_zero ? 1u << 31 : 0,
-                                .most = (float)f->max,
-                                .limit = 2 * ulp_bits32((float)below.max)};
+    w->format = (odd_format){.rounding = {.least = (uint32_t)(f->emin + 127) << 23,
+                                          .anchor = (24u - f->prec) << 23 | 1u << 22,
+                                          .signs = f->has_neg_zero ? 1u << 31 : 0},
+                             .most = (float)f->max,
+                             .limit = ulp_bits32((float)below.max)};
     return 1;
 }
 
