@@ -10,8 +10,6 @@
 
 #include "folded.h"
 
-/* ---- the product ---- */
-
 typedef struct work {
     const ulp_job *job;
     size_t panels;
