@@ -120,7 +120,7 @@ typedef struct way {
         FITS_INT,   /* |sum| < 2^31 */
         FITS_TWO    /* the first 16 products, and all other terms, are two sums below 2^31 */
     } size;
-    int watched; /* exponents can be out of range */
+    int watched; /* exponents can be out of range, or a binary32 result keeps fewer bits than an integer sum has */
 } way;
 
 /* The terms of a sum as integers, aligned. second: 0 unless way.size is FITS_TWO. */
@@ -128,9 +128,9 @@ typedef struct aligned_sum {
     vint first[ROWS][HALVES], second[ROWS][HALVES];
 } aligned_sum;
 
-/* The largest exponents of p->length products, biased by 127. */
-ULP_INLINE void largest_exponents(vshort emax[ROWS], const operands *o, const plan *p) {
-    for (int r = 0; r < ROWS; r++) emax[r] = (vshort){0} + (int16_t)ABSENT;
+/* The largest exponents of p->length products, biased by 127, or `least`. */
+ULP_INLINE void largest_exponents(vshort emax[ROWS], const operands *o, const plan *p, int least) {
+    for (int r = 0; r < ROWS; r++) emax[r] = (vshort){0} + (int16_t)least;
     for (int k = 0; k < p->length; k += 2)
         UNROLLED for (int i = k; i < k + 2; i++) UNROLLED for (int r = 0; r < ROWS; r++) emax[r] =
             max16(emax[r], *(const vshort *)(const void *)(o->b_exponent + i * WIDTH) + o->a_exponent[i * ROWS + r]);
@@ -162,7 +162,7 @@ ULP_INLINE vfloat round_sum(vint first, vint second, vint top, const plan *p, wa
         unit += over & (1 << 23);
     }
     const vfloat total = toward_zero(sum);
-    if (!w.narrow) return float_of(bits_of(total) & p->keep) * float_of(unit);
+    if (!w.narrow) return (w.watched ? float_of(bits_of(total) & p->keep) : total) * float_of(unit);
     const vint odd = (vint)(__builtin_convertvector(total, vint) != sum) & 1;
     return to_half(float_of(bits_of(total) | odd) * float_of(unit), !w.watched);
 }
@@ -173,7 +173,8 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, wa
     vshort emax[ROWS], below = {0};
     vint top[ROWS][HALVES], most = {0}, c_below = {0};
     vfloat factor[ROWS][HALVES];
-    largest_exponents(emax, o, p);
+    const int floor = p->floor + 127, bounded = !w.watched && w.kind != SCALED;
+    largest_exponents(emax, o, p, bounded ? floor : ABSENT);
     UNROLLED for (int r = 0; r < ROWS; r++) {
         vshort shift = {0}, e = emax[r];
         if (w.kind == SCALED) {
@@ -181,7 +182,7 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, wa
             e += shift;
         }
         if (w.watched) below = max16(below, (LOWEST + 127 - e) & (e > SKIPPED / 2));
-        e = max16(e, (vshort){0} + (int16_t)(p->floor + 127));
+        if (!bounded) e = max16(e, (vshort){0} + (int16_t)floor);
         if (w.watched) e = e - max16(e - (HIGHEST + 128), (vshort){0}); /* at most HIGHEST + 1, biased */
         e <<= 7;
         UNROLLED for (int h = 0; h < HALVES; h++) {

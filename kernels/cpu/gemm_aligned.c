@@ -28,12 +28,13 @@ static int has_size(const ulp_datapath *d, int size) {
     return largest_sum(d, 16) - ldexp(2.0, d->fused.fraction) < 0x1p31 && largest_sum(d, n - 16) <= 0x1p31;
 }
 
+static int kind_of(const ulp_datapath *d) { return d->fused.late ? LATE : (d->scale_block != 0 ? SCALED : PLAIN); }
+
 /* The function of aligned.h for a row. NULL if there is none. */
 static run_function run_for(const ulp_datapath *d, int watched) {
     const int n = d->fused.length, span = n % 16 == 0 ? 16 : n, narrow = d->accumulator.prec < 24;
-    const int kind = d->fused.late ? LATE : (d->scale_block != 0 ? SCALED : PLAIN);
 #define MATCH(name, kind_, span_, narrow_, size)                                                                       \
-    if (kind == kind_ && span == span_ && narrow == narrow_ && has_size(d, size))                                      \
+    if (kind_of(d) == kind_ && span == span_ && narrow == narrow_ && has_size(d, size))                                \
         return watched ? name##_watched : name;
     RUNS(MATCH)
     return NULL;
@@ -50,7 +51,9 @@ static int is_watched(const work *w, const range *a, const range *b, const range
     while (w->padded >> log_k != 0) log_k++;
     const int largest = most + log_k > start->most + 1 ? most + log_k : start->most + 1; /* |sum| < 2^(largest + 1) */
     const int fits = narrow ? largest < 15 && w->steps <= 1024 / 3 : largest <= HIGHEST;
-    return a->special || b->special || start->special || least < LOWEST || start->least < LOWEST || !fits;
+    const int short_sums = kind_of(d) == PLAIN && d->fused.length % 16 == 0 && has_size(d, FITS_FLOAT);
+    const int cuts = d->fused.kept < 23 && !narrow && !short_sums; /* only a watched function cuts longer sums */
+    return a->special || b->special || start->special || least < LOWEST || start->least < LOWEST || !fits || cuts;
 }
 
 /* Computes one step of all outputs of a block by the scalar definition. */
