@@ -40,8 +40,9 @@
  * fp32 row takes half a cycle a vector), and the counts against the goals:
  *   - serial sums in AVX2, goals 8 and 12: mode rne has 8 arithmetic instructions for 4 sums, 2 cycles: 8 times fp32 at
  *     the very best. Saturation adds two. From a sum to the next one they take 15 cycles or more, with changes between
- *     the units of integers and numbers, and 16 registers hold 8 vectors of sums. No instruction of AVX2 rounds in a
- *     direction, so that there are no lanes of binary32.
+ *     the units of integers and numbers, and 16 registers hold 8 vectors of sums. The directed modes have 10
+ *     instructions, 10 times fp32, and pieces with a sum near zero are computed twice. No instruction of AVX2 rounds in
+ *     a direction, so that there are no lanes of binary32.
  *   - serial sums, mode sr, goal 30: 35 instructions for 16 words, and 30 for the sums, are 16.4 cycles: 33 times fp32.
  *     AVX2: 46 and 30 for 8 words and sums are 19 cycles: 38 times fp32.
  *   - rows whose steps have 4 products (v100, tf32 of a100), goal 4: 6.4 + 16 / 4 instructions are 2.6 cycles, 5.2
