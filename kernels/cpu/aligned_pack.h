@@ -20,7 +20,6 @@ typedef struct work {
     const ulp_job *job;
     size_t padded; /* k rounded up to whole steps */
     size_t steps, panels;
-    int scaled;          /* there are block scales: every step is watched */
     float *b;            /* (panels, padded, WIDTH), in the order of the summation, zero-padded */
     int16_t *b_exponent; /* (panels, padded, WIDTH) */
     int16_t *b_scale;    /* (panels, steps, WIDTH), exponents of the block scales */

@@ -40,9 +40,10 @@ static run_function run_for(const ulp_datapath *d, int watched) {
     return NULL;
 }
 
-/* Whether the steps of a block are watched. start: the range of the sums before the first product. Without a watch,
- * Emax is LOWEST or more, or all terms are zero: a sum that is not zero is a multiple of 2^(Emax - F) of an earlier
- * step. |a b| < 2^most, and roundings to binary16 enlarge a sum by 2^-11 of it at most. */
+/* Whether the steps of a block are watched: all steps of a row with block scales are. start: the range of the sums
+ * before the first product. Without a watch, Emax is LOWEST or more, or all terms are zero: a sum that is not zero is a
+ * multiple of 2^(Emax - F) of an earlier step. |a b| < 2^most, and roundings to binary16 enlarge a sum by 2^-11 of it
+ * at most. */
 static int is_watched(const work *w, const range *a, const range *b, const range *start) {
     const ulp_datapath *d = w->job->datapath;
     const int empty = a->least > a->most || b->least > b->most, narrow = d->accumulator.prec < 24;
@@ -53,7 +54,8 @@ static int is_watched(const work *w, const range *a, const range *b, const range
     const int fits = narrow ? largest < 15 && w->steps <= 1024 / 3 : largest <= HIGHEST;
     const int short_sums = kind_of(d) == PLAIN && d->fused.length % 16 == 0 && has_size(d, FITS_FLOAT);
     const int cuts = d->fused.kept < 23 && !narrow && !short_sums; /* only a watched function cuts longer sums */
-    return a->special || b->special || start->special || least < LOWEST || start->least < LOWEST || !fits || cuts;
+    return d->scale_block != 0 || a->special || b->special || start->special || least < LOWEST ||
+           start->least < LOWEST || !fits || cuts;
 }
 
 /* Computes one step of all outputs of a block by the scalar definition. */
@@ -160,7 +162,7 @@ static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
     for (size_t block = begin; block < end; block++) {
         sums *to = &blocks[block - begin];
         const range start = s->accumulate ? range_of_sums(&to->now) : (range){INT16_MAX, INT16_MIN, 0};
-        to->watched = w->scaled || is_watched(w, rows_at(w, block).range, &w->b_range[panel], &start);
+        to->watched = is_watched(w, rows_at(w, block).range, &w->b_range[panel], &start);
     }
     for (size_t at = 0; at < w->steps; at += depth)
         for (size_t block = begin; block < end; block++)
@@ -194,7 +196,7 @@ static int is_offered(const ulp_job *job) {
 
 ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job) {
     if (!is_offered(job)) return ULP_UNSUPPORTED;
-    work w = {.job = job, .scaled = job->datapath->scale_block != 0};
+    work w = {.job = job};
     w.steps = (job->s.k + job->datapath->step - 1) / job->datapath->step;
     w.padded = w.steps * job->datapath->step;
     w.panels = (job->s.n + WIDTH - 1) / WIDTH;
