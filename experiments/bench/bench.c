@@ -30,8 +30,8 @@
  *     serial sums, AVX2: binary64 lanes   rne 11 (bfloat16 6, saturated 11), ru 10, ro 10
  *     serial sums, mode sr                15 of binary64 lanes, and the words
  *     split, pairwise, kahan, rne         15, 15, 31 of binary64 lanes; AVX2: 17, 17, 37
- *     Tensor Core rows                    6.4 and 16 for each step of the row (two sums: 29; binary16 results: 29);
- *                                         AVX2: 6.9 and 28 (two sums: 50)
+ *     Tensor Core rows                    6.4 and 14 for each step of the row (two sums: 28; binary16 results: 28);
+ *                                         AVX2: 6.9 and 26 (two sums: 48)
  *     int8, e2m1, e2m3                    0.4 with VNNI, whose instruction forms 64 products; 1.3 without; AVX2: 1.6
  *     mxf4, nvf4                          0.9, 1.2 with VNNI: a group takes a conversion, a product and an addition
  *     exact, operands of two slices       7: 4 fused multiply-adds of 8 numbers, 3 loads and counts; AVX2: 9
@@ -44,10 +44,12 @@
  *     instructions, 10 times fp32, and pieces with a sum near zero are computed twice. No instruction of AVX2 rounds in
  *     a direction, so that there are no lanes of binary32.
  *   - serial sums, mode sr, goal 30: 35 instructions for 16 words, and 30 for the sums, are 16.4 cycles: 33 times fp32.
- *     AVX2: 46 and 30 for 8 words and sums are 19 cycles: 38 times fp32.
- *   - rows whose steps have 4 products (v100, tf32 of a100), goal 4: 6.4 + 16 / 4 instructions are 2.6 cycles, 5.2
- *     times fp32; of them 8.3 are arithmetic, 4.1 times. AVX2, goal 6: 6.9 + 28 / 4 are 3.5 cycles, 7 times.
- *   - rows with binary16 results, steps of 8 products, goal 4: 6.4 + 29 / 8 instructions are 2.5 cycles, 5 times fp32.
+ *     AVX2: 46 and 30 for 8 words and sums are 19 cycles: 38 times fp32. With AVX-512 a third of the instructions move
+ *     data: arithmetic alone would take 26 times fp32.
+ *   - rows whose steps have 4 products (v100, tf32 of a100), goal 4: 6.4 + 14 / 4 instructions are 2.5 cycles, 4.9
+ *     times fp32; AVX2, goal 6: 6.9 + 26 / 4 are 3.4 cycles, 6.7 times. Rows with binary16 results and steps of 8, goal
+ *     4: 6.4 + 28 / 8 are 2.5 cycles, 4.9 times. A quarter of these instructions load or move data: arithmetic alone
+ *     would take 3.6, 4.6 and 3.7 times fp32, so that the counts do not forbid these goals.
  *
  * Training steps of 784-1000-1000-10 in q8.8, goals 1.1 and 1.2 (nearest, stochastic): 1.8 million weights and as many
  * gradients are rounded in a step of 5.9 ms. A gradient is rounded as the product is stored. An update reads two
