@@ -1,8 +1,9 @@
 /* aligned.h - fused sums of a Tensor Core row for a block of outputs at once, in vectors of binary32.
  *
  * The vectors compute the integer definition of kernels/products/fused.h. The inputs have at most 11 significant bits,
- * so that a product is exact in binary32, and its multiple by the power of two 2^(F - Emax) is exact as well.
- * Conversion to integer truncates toward zero: this is the alignment. The terms add up in one or two int32_t.
+ * so that a product is exact in binary32, and its multiple by the power of two 2^(F - Emax) is exact as well. Where
+ * Emax <= F, an addition to the exponent forms the multiple. Conversion to integer truncates toward zero: this is the
+ * alignment. The terms add up in one or two int32_t.
  * Exponents are 16-bit integers in separate arrays: Emax needs one addition and one maximum for each product. A watched
  * function returns 0 where an exponent is too near the ends of the range of binary32; the others need operands and
  * sums whose range is known.
@@ -12,7 +13,7 @@
 
 #include "gemm.h"
 
-#if defined(__AVX512F__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
@@ -34,22 +35,30 @@ enum {
     HIGHEST = 119
 };
 
-/* The maximum of vectors, in a form that the compiler turns into one or two instructions. */
-#if defined(__clang__) || (defined(__AVX2__) && !defined(__AVX512BW__))
-#define VECTOR_MAX(name, type, elements)                                                                               \
-    ULP_INLINE type name(type a, type b) {                                                                             \
-        type yes = (type)(a > b);                                                                                      \
-        return (a & yes) | (b & ~yes);                                                                                 \
-    }
+/* The larger of two numbers. */
+ULP_INLINE vshort max16(vshort a, vshort b) {
+#if defined(__AVX512BW__)
+    return (vshort)_mm512_max_epi16((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (vshort)_mm256_max_epi16((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+    return (vshort)_mm_max_epi16((__m128i)a, (__m128i)b);
 #else
-#define VECTOR_MAX(name, type, elements)                                                                               \
-    ULP_INLINE type name(type a, type b) {                                                                             \
-        for (int i = 0; i < (elements); i++) a[i] = a[i] > b[i] ? a[i] : b[i];                                         \
-        return a;                                                                                                      \
-    }
+    const vshort yes = (vshort)(a > b);
+    return (a & yes) | (b & ~yes);
 #endif
-VECTOR_MAX(max16, vshort, WIDTH)
-VECTOR_MAX(max32, vint, LANES)
+}
+
+ULP_INLINE vint max32(vint a, vint b) {
+#if defined(__AVX512F__)
+    return (vint)_mm512_max_epi32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (vint)_mm256_max_epi32((__m256i)a, (__m256i)b);
+#else
+    const vint yes = (vint)(a > b);
+    return (a & yes) | (b & ~yes);
+#endif
+}
 
 ULP_INLINE vint bits_of(vfloat x) { return (vint)x; }
 ULP_INLINE vfloat float_of(vint u) { return (vfloat)u; }
@@ -107,9 +116,6 @@ ULP_INLINE uint64_t out_of_range(vshort below, vint most, vint c_below) {
 /* One half of each 32-bit word, times 2^16, as a 32-bit integer. Half 0 is the lower half. */
 ULP_INLINE vint half_of(vshort x, int h) { return (vint)(h == 0 ? (vuint)x << 16 : (vuint)x & 0xffff0000u); }
 
-/* 2^(F - Emax) as words, from the exponent field of Emax. */
-ULP_INLINE vint scale_to(const plan *p, vint top) { return (vint)(((uint32_t)(254 + p->fraction) << 23) - (vuint)top); }
-
 /* How a row computes its sums. All fields are constants where a function is compiled. */
 typedef struct way {
     enum { PLAIN, LATE, SCALED } kind;
@@ -120,38 +126,54 @@ typedef struct way {
         FITS_INT,   /* |sum| < 2^31 */
         FITS_TWO    /* the first 16 products, and all other terms, are two sums below 2^31 */
     } size;
-    int watched; /* exponents can be out of range, or a binary32 result keeps fewer bits than an integer sum has */
+    enum {
+        NEAR,   /* Emax <= F in all steps */
+        FAR,    /* Emax <= HIGHEST in all steps */
+        WATCHED /* exponents can be out of range, or a binary32 result keeps fewer bits than an integer sum has */
+    } care;
 } way;
 
-/* The terms of a sum as integers, aligned. second: 0 unless way.size is FITS_TWO. */
-typedef struct aligned_sum {
-    vint first[ROWS][HALVES], second[ROWS][HALVES];
-} aligned_sum;
+/* The bias of the exponent of 2^(F - Emax): without bias the exponent is added to products. */
+ULP_INLINE int bias_of(way w) { return w.care == NEAR ? 0 : 127; }
+
+/* 2^(F - Emax) as words, from the exponent field of Emax. */
+ULP_INLINE vint scale_to(const plan *p, vint top, way w) {
+    return (vint)(((uint32_t)(127 + bias_of(w) + p->fraction) << 23) - (vuint)top);
+}
+
+/* 2^(Emax - F) as words. */
+ULP_INLINE vint inverse(vint power, way w) { return ((127 + bias_of(w)) << 23) - power; }
+
+/* The integer part of x 2^(F - Emax). A zero times 2^(F - Emax) may be a number below 1: F - Emax < 127. */
+ULP_INLINE vint align(vfloat x, vint power, way w) {
+    const vfloat y = w.care == NEAR ? float_of(bits_of(x) + power) : x * float_of(power);
+    return __builtin_convertvector(y, vint);
+}
 
 /* The largest exponents of p->length products, biased by 127, or `least`. */
-ULP_INLINE void largest_exponents(vshort emax[ROWS], const operands *o, const plan *p, int least) {
+ULP_INLINE void largest_exponents(vshort emax[ROWS], const int16_t *a, const int16_t *b, const plan *p, int least) {
     for (int r = 0; r < ROWS; r++) emax[r] = (vshort){0} + (int16_t)least;
     for (int k = 0; k < p->length; k += 2)
         UNROLLED for (int i = k; i < k + 2; i++) UNROLLED for (int r = 0; r < ROWS; r++) emax[r] =
-            max16(emax[r], *(const vshort *)(const void *)(o->b_exponent + i * WIDTH) + o->a_exponent[i * ROWS + r]);
+            max16(emax[r], *(const vshort *)(const void *)(b + i * WIDTH) + a[i * ROWS + r]);
 }
 
-/* sum += products begin .. end - 1 times their factors. */
-ULP_INLINE void add_products(vint sum[ROWS][HALVES], vfloat factor[ROWS][HALVES], const operands *o, int begin,
-                             int end) {
+/* sum += products begin .. end - 1, aligned. */
+ULP_INLINE void add_products(vint sum[ROWS][HALVES], vint power[ROWS][HALVES], const operands *o, int begin, int end,
+                             way w) {
     for (int k = begin; k < end; k++) {
         const vfloat *b = (const vfloat *)(const void *)(o->b + k * WIDTH);
         UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) sum[r][h] +=
-            __builtin_convertvector(o->a[k * ROWS + r] * b[h] * factor[r][h], vint);
+            align(o->a[k * ROWS + r] * b[h], power[r][h], w);
     }
 }
 
-/* The rounded sum, times 2^(Emax - F). top: the exponent field of Emax. */
-ULP_INLINE vfloat round_sum(vint first, vint second, vint top, const plan *p, way w) {
-    vint sum = first, unit = top - (p->fraction << 23);
+/* The rounded sum, times 2^(Emax - F). */
+ULP_INLINE vfloat round_sum(vint first, vint second, vint power, const plan *p, way w) {
+    vint sum = first, unit = inverse(power, w);
     if (w.size == FITS_FLOAT) {
         const vfloat total = __builtin_convertvector(sum, vfloat);
-        if (w.narrow) return to_half(total * float_of(unit), !w.watched);
+        if (w.narrow) return to_half(total * float_of(unit), w.care != WATCHED);
         return float_of(bits_of(total) & p->keep) * float_of(unit);
     }
     if (w.size == FITS_TWO) {
@@ -162,74 +184,78 @@ ULP_INLINE vfloat round_sum(vint first, vint second, vint top, const plan *p, wa
         unit += over & (1 << 23);
     }
     const vfloat total = toward_zero(sum);
-    if (!w.narrow) return (w.watched ? float_of(bits_of(total) & p->keep) : total) * float_of(unit);
+    if (!w.narrow) return (w.care == WATCHED ? float_of(bits_of(total) & p->keep) : total) * float_of(unit);
     const vint odd = (vint)(__builtin_convertvector(total, vint) != sum) & 1;
-    return to_half(float_of(bits_of(total) | odd) * float_of(unit), !w.watched);
+    return to_half(float_of(bits_of(total) | odd) * float_of(unit), w.care != WATCHED);
 }
 
-/* One fused sum of p->length products for ROWS x WIDTH outputs, in place. Returns 0 where the outputs need the scalar
- * definition; then c is unchanged. */
-ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, way w) {
-    vshort emax[ROWS], below = {0};
-    vint top[ROWS][HALVES], most = {0}, c_below = {0};
-    vfloat factor[ROWS][HALVES];
-    const int floor = p->floor + 127, bounded = !w.watched && w.kind != SCALED;
-    largest_exponents(emax, o, p, bounded ? floor : ABSENT);
+/* The least value of largest_exponents. */
+ULP_INLINE int least_exponent(const plan *p, way w) {
+    return w.care != WATCHED && w.kind != SCALED ? p->floor + 127 : ABSENT;
+}
+
+/* One fused sum of p->length products for ROWS x WIDTH outputs, in place. emax: the largest exponents of the products,
+ * and then of the products of the next step, if `more`. Returns 0 where the outputs need the scalar definition; then c
+ * is unchanged. */
+ULP_INLINE int fuse(vfloat c[ROWS][HALVES], vshort emax[ROWS], const operands *o, const plan *p, way w, int more) {
+    vshort below = {0};
+    vint power[ROWS][HALVES], factor[ROWS][HALVES], most = {0}, c_below = {0};
+    const int watched = w.care == WATCHED;
     UNROLLED for (int r = 0; r < ROWS; r++) {
         vshort shift = {0}, e = emax[r];
         if (w.kind == SCALED) {
             shift = *(const vshort *)(const void *)o->b_scale + o->a_scale[r];
             e += shift;
         }
-        if (w.watched) below = max16(below, (LOWEST + 127 - e) & (e > SKIPPED / 2));
-        if (!bounded) e = max16(e, (vshort){0} + (int16_t)floor);
-        if (w.watched) e = e - max16(e - (HIGHEST + 128), (vshort){0}); /* at most HIGHEST + 1, biased */
+        if (watched) below = max16(below, (LOWEST + 127 - e) & (e > SKIPPED / 2));
+        if (least_exponent(p, w) == ABSENT) e = max16(e, (vshort){0} + (int16_t)(p->floor + 127));
+        if (watched) e = e - max16(e - (HIGHEST + 128), (vshort){0}); /* at most HIGHEST + 1, biased */
         e <<= 7;
         UNROLLED for (int h = 0; h < HALVES; h++) {
             const vint field = bits_of(c[r][h]) & 0x7f800000;
             vint t = max32(half_of(e, h), field);
             if (w.narrow) t = max32(t, (field != 0) & ((p->emin + 127) << 23));
-            if (w.watched) {
+            if (watched) {
                 const vint u = bits_of(c[r][h]) & 0x7fffffff;
                 c_below = max32(c_below, (((127 + LOWEST) << 23) - u) & (u > 0));
                 most = max32(most, t);
             }
-            top[r][h] = t;
-            vint power = scale_to(p, t);
+            power[r][h] = factor[r][h] = scale_to(p, t, w);
             if (w.kind == SCALED) {
-                const vint x = (power >> 23) + (half_of(shift, h) >> 16);
-                power = max32(x - max32(x - 254, (vint){0}), (vint){0} + 1) << 23;
+                const vint x = (power[r][h] >> 23) + (half_of(shift, h) >> 16);
+                factor[r][h] = max32(x - max32(x - 254, (vint){0}), (vint){0} + 1) << 23;
             }
-            factor[r][h] = float_of(power);
         }
     }
-    if (w.watched && out_of_range(below, most, c_below) != 0) return 0;
+    if (watched && out_of_range(below, most, c_below) != 0) return 0;
 
     /* the first 16 products are a sum of their own where the terms need two */
-    aligned_sum sum;
-    UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) sum.first[r][h] =
-        w.size == FITS_TWO ? (vint){0} : __builtin_convertvector(c[r][h] * float_of(scale_to(p, top[r][h])), vint);
-    add_products(sum.first, factor, o, 0, w.size == FITS_TWO ? 16 : p->length);
-    UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) sum.second[r][h] =
-        w.size == FITS_TWO ? __builtin_convertvector(c[r][h] * float_of(scale_to(p, top[r][h])), vint) : (vint){0};
-    if (w.size == FITS_TWO) add_products(sum.second, factor, o, 16, p->length);
+    vint first[ROWS][HALVES], second[ROWS][HALVES];
+    UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) first[r][h] =
+        w.size == FITS_TWO ? (vint){0} : align(c[r][h], power[r][h], w);
+    add_products(first, factor, o, 0, w.size == FITS_TWO ? 16 : p->length, w);
+    UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) second[r][h] =
+        w.size == FITS_TWO ? align(c[r][h], power[r][h], w) : (vint){0};
+    if (w.size == FITS_TWO) add_products(second, factor, o, 16, p->length, w);
+    const int ahead = more ? p->length : 0;
+    largest_exponents(emax, o->a_exponent + ahead * ROWS, o->b_exponent + ahead * WIDTH, p, least_exponent(p, w));
     UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) c[r][h] =
-        round_sum(sum.first[r][h], sum.second[r][h], top[r][h], p, w);
+        round_sum(first[r][h], second[r][h], power[r][h], p, w);
     return 1;
 }
 
 /* fp8 on fp16 units: two sums start at zero, and c is added last. binary32 is wide enough for sums of binary16: 24 >= 2
  * 11 + 2 bits (Figueroa 1995, doi:10.1145/221332.221334). */
-ULP_INLINE int fuse_late(vfloat c[ROWS][HALVES], const operands *o, const plan *p, way w) {
+ULP_INLINE int fuse_late(vfloat c[ROWS][HALVES], vshort emax[ROWS], const operands *o, const plan *p, way w, int more) {
     vfloat partial[ROWS][HALVES];
     UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) partial[r][h] = (vfloat){0};
     operands second = *o;
     second.a += p->length * ROWS, second.a_exponent += p->length * ROWS;
     second.b += p->length * WIDTH, second.b_exponent += p->length * WIDTH;
-    if (!fuse(partial, o, p, w) || !fuse(partial, &second, p, w)) return 0;
+    if (!fuse(partial, emax, o, p, w, 1) || !fuse(partial, emax, &second, p, w, more)) return 0;
     UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) {
         const vfloat sum = c[r][h] + partial[r][h];
-        c[r][h] = w.narrow ? to_half(sum, !w.watched) : sum;
+        c[r][h] = w.narrow ? to_half(sum, w.care != WATCHED) : sum;
     }
     return 1;
 }
@@ -240,11 +266,14 @@ ULP_INLINE size_t run_steps(vfloat c[ROWS][HALVES], operands o, const plan *row_
     const plan p = *row_plan;
     const int step = w.kind == LATE ? 2 * p.length : p.length;
     vfloat sums[ROWS][HALVES];
+    vshort emax[ROWS];
     UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) sums[r][h] = c[r][h];
+    largest_exponents(emax, o.a_exponent, o.b_exponent, &p, least_exponent(&p, w));
     size_t at = 0;
     for (; at < o.count; at++) {
-        if (w.watched && (o.a_special[at] | o.b_special[at])) break;
-        if (!(w.kind == LATE ? fuse_late(sums, &o, &p, w) : fuse(sums, &o, &p, w))) break;
+        const int more = at + 1 < o.count;
+        if (w.care == WATCHED && (o.a_special[at] | o.b_special[at])) break;
+        if (!(w.kind == LATE ? fuse_late(sums, emax, &o, &p, w, more) : fuse(sums, emax, &o, &p, w, more))) break;
         o.a += step * ROWS, o.a_exponent += step * ROWS, o.a_scale += ROWS;
         o.b += step * WIDTH, o.b_exponent += step * WIDTH, o.b_scale += WIDTH;
     }
@@ -268,13 +297,14 @@ typedef size_t (*run_function)(vfloat c[ROWS][HALVES], operands o, const plan *p
     X(late_narrow16, LATE, 16, 1, FITS_INT)                                                                            \
     X(scaled16, SCALED, 16, 0, FITS_TWO)
 
-#define RUN(name, kind, span, narrow, size)                                                                            \
+#define RUN_WITH(name, ...)                                                                                            \
     static size_t name(vfloat c[ROWS][HALVES], operands o, const plan *p) {                                            \
-        return run_steps(c, o, p, (way){kind, span, narrow, size, 0});                                                 \
-    }                                                                                                                  \
-    static size_t name##_watched(vfloat c[ROWS][HALVES], operands o, const plan *p) {                                  \
-        return run_steps(c, o, p, (way){kind, span, narrow, size, 1});                                                 \
+        return run_steps(c, o, p, (way){__VA_ARGS__});                                                                 \
     }
+#define RUN(name, kind, span, narrow, size)                                                                            \
+    RUN_WITH(name##_near, kind, span, narrow, size, NEAR)                                                              \
+    RUN_WITH(name##_far, kind, span, narrow, size, FAR)                                                                \
+    RUN_WITH(name##_watched, kind, span, narrow, size, WATCHED)
 RUNS(RUN)
 
 #endif

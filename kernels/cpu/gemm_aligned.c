@@ -31,20 +31,20 @@ static int has_size(const ulp_datapath *d, int size) {
 static int kind_of(const ulp_datapath *d) { return d->fused.late ? LATE : (d->scale_block != 0 ? SCALED : PLAIN); }
 
 /* The function of aligned.h for a row. NULL if there is none. */
-static run_function run_for(const ulp_datapath *d, int watched) {
+static run_function run_for(const ulp_datapath *d, int care) {
     const int n = d->fused.length, span = n % 16 == 0 ? 16 : n, narrow = d->accumulator.prec < 24;
 #define MATCH(name, kind_, span_, narrow_, size)                                                                       \
     if (kind_of(d) == kind_ && span == span_ && narrow == narrow_ && has_size(d, size))                                \
-        return watched ? name##_watched : name;
+        return care == WATCHED ? name##_watched : care == FAR ? name##_far : name##_near;
     RUNS(MATCH)
     return NULL;
 }
 
-/* Whether the steps of a block are watched: all steps of a row with block scales are. start: the range of the sums
- * before the first product. Without a watch, Emax is LOWEST or more, or all terms are zero: a sum that is not zero is a
- * multiple of 2^(Emax - F) of an earlier step. |a b| < 2^most, and roundings to binary16 enlarge a sum by 2^-11 of it
- * at most. */
-static int is_watched(const work *w, const range *a, const range *b, const range *start) {
+/* The care that the steps of a block need; all steps of a row with block scales are watched. start: the range of the
+ * sums before the first product. Without a watch, Emax is LOWEST or more, or all terms are zero: a sum that is not zero
+ * is a multiple of 2^(Emax - F) of an earlier step. |a b| < 2^most, and roundings to binary16 enlarge a sum by 2^-11 of
+ * it at most. */
+static int care_of(const work *w, const range *a, const range *b, const range *start) {
     const ulp_datapath *d = w->job->datapath;
     const int empty = a->least > a->most || b->least > b->most, narrow = d->accumulator.prec < 24;
     const int least = empty ? LOWEST : a->least + b->least, most = empty ? LOWEST : a->most + b->most + 2;
@@ -54,8 +54,10 @@ static int is_watched(const work *w, const range *a, const range *b, const range
     const int fits = narrow ? largest < 15 && w->steps <= 1024 / 3 : largest <= HIGHEST;
     const int short_sums = kind_of(d) == PLAIN && d->fused.length % 16 == 0 && has_size(d, FITS_FLOAT);
     const int cuts = d->fused.kept < 23 && !narrow && !short_sums; /* only a watched function cuts longer sums */
-    return d->scale_block != 0 || a->special || b->special || start->special || least < LOWEST ||
-           start->least < LOWEST || !fits || cuts;
+    if (d->scale_block != 0 || a->special || b->special || start->special || least < LOWEST || start->least < LOWEST ||
+        !fits || cuts)
+        return WATCHED;
+    return largest <= d->fused.fraction ? NEAR : FAR;
 }
 
 /* Computes one step of all outputs of a block by the scalar definition. */
@@ -99,7 +101,7 @@ typedef union outputs {
 /* The sums of a block. */
 typedef struct sums {
     outputs now, total; /* the current sums, and the promoted sums */
-    int watched;
+    int care;
 } sums;
 
 /* The range of the sums that a block starts with. */
@@ -117,7 +119,7 @@ static range range_of_sums(const outputs *c) {
 static void advance(const work *w, sums *s, size_t block, size_t panel, size_t first, size_t last) {
     const ulp_datapath *d = w->job->datapath;
     const plan p = plan_of(d);
-    const run_function run = run_for(d, s->watched);
+    const run_function run = run_for(d, s->care);
     const rows r = rows_at(w, block);
     const size_t every = d->promote / d->step; /* steps from one promotion to the next */
     for (size_t at = first; at < last;) {
@@ -162,7 +164,7 @@ static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
     for (size_t block = begin; block < end; block++) {
         sums *to = &blocks[block - begin];
         const range start = s->accumulate ? range_of_sums(&to->now) : (range){INT16_MAX, INT16_MIN, 0};
-        to->watched = is_watched(w, rows_at(w, block).range, &w->b_range[panel], &start);
+        to->care = care_of(w, rows_at(w, block).range, &w->b_range[panel], &start);
     }
     for (size_t at = 0; at < w->steps; at += depth)
         for (size_t block = begin; block < end; block++)
@@ -191,7 +193,7 @@ static int is_offered(const ulp_job *job) {
     const int single = d->accumulator.prec == 24 && d->accumulator.emin == -126 && f->output == ULP_RZ;
     return !job->wide && d->kind == ULP_ALIGNED && d->a_prec <= 11 && d->b_prec <= 11 && f->group == 0 &&
            f->align == ULP_RZ && !open && (half || single) && f->fraction <= 25 && f->floor <= 0 &&
-           run_for(d, 0) != NULL;
+           run_for(d, WATCHED) != NULL;
 }
 
 ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job) {
