@@ -120,54 +120,68 @@ static void test_update(void **state) {
     assert_true(cells >= 9);
 }
 
-/* Numbers in the domain of kernels/rounding/spaced.h: c is a multiple of the quantum, and many a b are at a tie or
- * beside it. Piece 2 has results out of range, piece 3 a c between multiples, piece 4 a NaN and an infinity. */
-static void fill_spaced(float *a, float *b, float *c, const ulp_format *f, size_t n) {
+/* Numbers in the domain of kernels/cpu/spaced.h: w is a multiple of the quantum, and many a (f g) are at a tie or
+ * beside it. Piece 2 has results out of range, piece 3 a w between multiples, piece 4 a NaN and an infinity. */
+static void fill_spaced(float *w, float *g, double factor, const ulp_format *f, size_t n) {
     uint64_t seed = 11;
     const double quantum = ulp_scale(1.0, f->qmin);
     for (size_t i = 0; i < n; i++) {
         const uint64_t bits = next_random(&seed);
         const double whole = (double)(bits % (1u << (f->prec - 2))) - (double)(1u << (f->prec - 3));
         const double half = (double)((bits >> 20) % 64) - 32.0, tiny = ulp_scale(1.0, -(int)((bits >> 32) % 60));
-        c[i] = (float)(whole * quantum);
-        a[i] = (float)((bits >> 40) % 3 == 0 ? 0.5 : (bits >> 40) % 3 == 1 ? -0.5 - tiny : 0.5 * tiny);
-        b[i] = (float)((bits >> 50) % 2 ? half * quantum : half * quantum * (1.0 + tiny));
+        w[i] = (float)(whole * quantum);
+        if ((bits >> 52) % 4 == 0) w[i] = 0.0f;
+        g[i] = (float)((bits >> 50) % 2 ? half * quantum / factor : half * quantum * (1.0 + tiny) / factor);
+        if ((bits >> 54) % 8 == 0) g[i] = (float)(half * tiny * quantum / factor);
     }
-    b[2 * 1024 + 5] = (float)(4.0 * f->max);
-    c[3 * 1024 + 6] = (float)(0.25 * quantum);
-    a[4 * 1024 + 7] = NAN, b[4 * 1024 + 9] = INFINITY;
+    g[2 * 1024 + 5] = (float)(4.0 * f->max / factor);
+    w[3 * 1024 + 6] = (float)(0.25 * quantum);
+    w[4 * 1024 + 7] = NAN, g[4 * 1024 + 9] = INFINITY;
+}
+
+enum { SPACED = 5 * 1024 + 333 };
+
+/* w + a (factor g), with the product by the factor as a step of its own if `steps` is 2. */
+static void check_spaced(const ulp_backend *backend, const ulp_format *f, ulp_rule rule, float a, float factor,
+                         size_t steps) {
+    const ulp_stream stream = {3, 77 + rule.random_bits, 1000003};
+    const ulp_format binary32 = named("binary32");
+    const ulp_update_step step[2] = {
+        {.op = ULP_MUL, .y = scratch(1), .a = array(1), .b = value(factor), .format = binary32},
+        {ULP_FUSED, array(0), value(a), steps == 2 ? scratch(1) : array(1), array(0), *f, rule, stream}};
+    float *w = start[0], *g = start[1], *y = got[0];
+    fill_spaced(w, g, (double)factor, f, SPACED);
+    memcpy(y, w, SPACED * sizeof *y);
+    memcpy(got[1], g, SPACED * sizeof *g);
+    assert_int_equal(ulp_backend_update(backend, step + 2 - steps, steps, SPACED), ULP_OK);
+    for (size_t i = 0; i < SPACED; i++) {
+        const uint32_t word = rule.mode == ULP_RNE ? 0 : ulp_random_word(stream, i);
+        const float by = steps == 2 ? g[i] * factor : g[i];
+        const ulp_scalar_op op = {ULP_FUSED, (double)a, (double)by, (double)w[i]};
+        const float want_y = (float)ulp_arith(op, f, rule, word);
+        if (ulp_bits32(y[i]) != ulp_bits32(want_y) && !(isnan(y[i]) && isnan(want_y)))
+            fail_msg("%s, %s %s, element %zu: %a + %a %a gives %a, want %a", backend->what, f->name,
+                     ulp_mode_name((ulp_mode)rule.mode), i, (double)w[i], (double)a, (double)by, (double)y[i],
+                     (double)want_y);
+    }
 }
 
 static void test_spaced(void **state) {
     static const char *const formats[] = {"q8.8", "q2.14", "q4.4", "q1.7"};
     static const int modes[] = {ULP_RNE, ULP_SRA, ULP_SRC};
-    enum { SPACED = 5 * 1024 + 333 };
-    float *a = start[0], *b = start[1], *c = start[2], *y = got[0];
+    static const float rates[] = {0.5f, -0.5f, -0.01f, -0x1.000002p-1f, 0x1.fffffep-8f};
     (void)state;
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
-        for (size_t m = 0; m < 6; m++) {
-            const ulp_format f = named(formats[k]);
-            const ulp_rule rule = rule_of(modes[m / 2], 0, modes[m / 2] != ULP_RNE && m % 2 ? 8 : 0);
-            const ulp_stream stream = {3, 77 + m, 1000003};
-            fill_spaced(a, b, c, &f, SPACED);
-            for (size_t isa = 0; ulp_cpu_isa_name(isa); isa++) {
-                const ulp_backend *backend = ulp_cpu_backend(isa);
-                if (!backend) continue;
-                memcpy(y, c, SPACED * sizeof *y); /* in place, as an update */
-                assert_int_equal(ulp_backend_map(backend, y, (ulp_array_op){ULP_FUSED, a, b, y}, SPACED,
-                                                 (ulp_rounding){&f, rule, stream, NULL}),
-                                 ULP_OK);
-                for (size_t i = 0; i < SPACED; i++) {
-                    const uint32_t word = rule.mode == ULP_RNE ? 0 : ulp_random_word(stream, i);
-                    const ulp_scalar_op op = {ULP_FUSED, (double)a[i], (double)b[i], (double)c[i]};
-                    const float want_y = (float)ulp_arith(op, &f, rule, word);
-                    if (ulp_bits32(y[i]) != ulp_bits32(want_y) && !(isnan(y[i]) && isnan(want_y)))
-                        fail_msg("%s, %s %s, element %zu: %a %a %a gives %a, want %a", backend->what, f.name,
-                                 ulp_mode_name((ulp_mode)rule.mode), i, (double)a[i], (double)b[i], (double)c[i],
-                                 (double)y[i], (double)want_y);
+        for (size_t m = 0; m < 6; m++)
+            for (size_t r = 0; r < sizeof rates / sizeof *rates; r++)
+                for (size_t isa = 0; ulp_cpu_isa_name(isa); isa++) {
+                    const ulp_format f = named(formats[k]);
+                    const ulp_rule rule = rule_of(modes[m / 2], 0, modes[m / 2] != ULP_RNE && m % 2 ? 8 : 0);
+                    const ulp_backend *backend = ulp_cpu_backend(isa);
+                    if (!backend) continue;
+                    check_spaced(backend, &f, rule, rates[r], 0x1p-7f, 2);
+                    check_spaced(backend, &f, rule, rates[r], 1.0f, 1);
                 }
-            }
-        }
 }
 
 static void test_refusals(void **state) {

@@ -37,6 +37,13 @@
 #define FOUR_VECTORS
 #endif
 
+/* Before a loop over elements whose result may be the array of an operand, and overlaps it in no other way. */
+#if defined(__clang__)
+#define ELEMENTWISE _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define ELEMENTWISE _Pragma("GCC ivdep")
+#endif
+
 /* The bytes of a vector of this instruction set. */
 #if defined(__AVX512F__)
 enum { ULP_VECTOR_BYTES = 64 };
@@ -44,6 +51,13 @@ enum { ULP_VECTOR_BYTES = 64 };
 enum { ULP_VECTOR_BYTES = 32 };
 #else
 enum { ULP_VECTOR_BYTES = 16 };
+#endif
+
+/* Whether the instruction set has a fused multiply-add. */
+#if defined(__FMA__) || defined(__FP_FAST_FMAF) || defined(__ARM_FEATURE_FMA)
+#define FUSED_IS_FAST 1
+#else
+#define FUSED_IS_FAST 0
 #endif
 
 /* The elements of a piece of work. The words and counts of a piece fit the first-level cache. */

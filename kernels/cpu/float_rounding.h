@@ -55,10 +55,11 @@ ULP_INLINE vfloat round_float_by_units(vfloat x, vfloat anchor, const float_form
 /* Mode sra. */
 ULP_INLINE vfloat round_float_by_words(vfloat x, vuint binade, const float_format *f, vuint word) {
     const vfloat a = (vfloat)((vuint)x & 0x7fffffffu), anchor = (vfloat)(binade + f->anchor);
-    const vfloat sum = a + anchor, near = sum - anchor;
-    const vfloat at = (a - near) * (vfloat)(f->per - binade); /* a - near < 0 only where a multiple of 2^-32 */
-    const vfloat y = (vfloat)add_fractions((vuint)sum, at, word & f->random) - anchor;
-    return float_with_sign(y, (vuint)x, f);
+    const vfloat sum = FLOATS_ROUND_TOWARD ? float_sum_toward(a, anchor, ULP_RZ) : a + anchor;
+    const vfloat at = (a - (sum - anchor)) * (vfloat)(f->per - binade); /* if negative, a multiple of 2^-32 */
+    const vuint random = word & f->random, to = FLOATS_ROUND_TOWARD ? carry_fractions((vuint)sum, at, random)
+                                                                    : add_fractions((vuint)sum, at, random);
+    return float_with_sign((vfloat)to - anchor, (vuint)x, f);
 }
 
 /* x rounded in modes rne, rna, rz, ru, rd, ro and sra. `mode` is a constant. */

@@ -119,6 +119,13 @@ ULP_INLINE int32_t zeros_of(vfloat x) {
 #endif
 }
 
+ULP_INLINE int any_bit(vuint x) {
+    uint32_t each[FLOATS], any = 0;
+    memcpy(each, &x, sizeof each);
+    for (int i = 0; i < FLOATS; i++) any |= each[i];
+    return any != 0;
+}
+
 /* Whether a number is above a limit. */
 ULP_INLINE int any_above(vint x, int32_t limit) {
 #if defined(__AVX512F__)
@@ -173,21 +180,27 @@ enum { ADDS_FRACTIONS = 1 };
 enum { ADDS_FRACTIONS = 0 };
 #endif
 
-/* `sum` + floor(rest + word 2^-32), where `sum` counts units and `rest`, -1/2 <= rest <= 1/2, is part of a unit; `at`
- * is rest 2^32. A negative `at` is an integer. */
-ULP_INLINE vuint add_fractions(vuint sum, vfloat at, vuint word) {
-#if defined(__AVX2__)
-    const vint negative = (vint)at >> 31;
+/* Where `down` counts units and `at`, 0 <= at < 2^32, is part of a unit times 2^32: `down`, and one more if
+ * floor(at) + word is at least 2^32. Only if FLOATS_ROUND_TOWARD. */
+ULP_INLINE vuint carry_fractions(vuint down, vfloat at, vuint word) {
 #if defined(__AVX512F__)
-    const vuint fraction = (vuint)_mm512_cvttps_epi32((__m512)at); /* modulo 2^32; 2^31 becomes -2^31 */
-    const __mmask16 carry = _mm512_cmplt_epu32_mask((__m512i)(fraction + word), (__m512i)word);
-    const vuint down = sum + (vuint)negative;
+    const vuint all = (vuint)_mm512_cvttps_epu32((__m512)at) + word;
+    const __mmask16 carry = _mm512_cmplt_epu32_mask((__m512i)all, (__m512i)word);
     return (vuint)_mm512_mask_sub_epi32((__m512i)down, carry, (__m512i)down, _mm512_set1_epi32(-1));
 #else
-    const vuint fraction = (vuint)_mm256_cvttps_epi32((__m256)at), all = fraction + word;
-    const vint whole = (vint)_mm256_max_epu32((__m256i)all, (__m256i)word) == (vint)all; /* no carry */
-    return sum + (vuint)negative + (vuint)whole + 1u;
+    (void)at, (void)word;
+    return down;
 #endif
+}
+
+/* `sum` + floor(rest + word 2^-32), where `sum` counts units and `rest`, -1/2 <= rest <= 1/2, is part of a unit; `at`
+ * is rest 2^32. A negative `at` is an integer. Only if ADDS_FRACTIONS and not FLOATS_ROUND_TOWARD. */
+ULP_INLINE vuint add_fractions(vuint sum, vfloat at, vuint word) {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    const vint negative = (vint)at >> 31;
+    const vuint fraction = (vuint)_mm256_cvttps_epi32((__m256)at), all = fraction + word; /* 2^31 becomes -2^31 */
+    const vint whole = (vint)_mm256_max_epu32((__m256i)all, (__m256i)word) == (vint)all;  /* no carry */
+    return sum + (vuint)negative + (vuint)whole + 1u;
 #else
     (void)at, (void)word;
     return sum;

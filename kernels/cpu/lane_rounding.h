@@ -67,14 +67,8 @@ ULP_INLINE vdouble round_normal(vdouble x, const lane_format *f, uint32_t mode, 
     }
 }
 
-typedef uint32_t vwords __attribute__((vector_size(ULP_VECTOR_BYTES / 2)));
-
 /* DOUBLES random words, one in each lane. */
-ULP_INLINE vbits random_lanes(const uint32_t *words, const lane_format *f) {
-    vwords part;
-    memcpy(&part, words, sizeof part);
-    return __builtin_convertvector(part, vbits) & f->random;
-}
+ULP_INLINE vbits random_lanes(const uint32_t *words, const lane_format *f) { return wide_words(words) & f->random; }
 
 /* A magnitude with the sign of u; f->signs is a constant of the loop. */
 ULP_INLINE vdouble with_sign(vdouble magnitude, vbits u, const lane_format *f) {

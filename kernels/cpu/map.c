@@ -3,9 +3,6 @@
 #include "formats/rng.h"
 #include "kernels/rounding/count.h"
 #include "kernels/products/exact_step.h"
-#include "kernels/rounding/spaced.h"
-
-#include <string.h>
 
 typedef struct work {
     float *y;
@@ -13,8 +10,6 @@ typedef struct work {
     ulp_op op;
     ulp_rounding how;
     ulp_core core;
-    ulp_spaced spaced;
-    int is_spaced; /* whether spaced.h serves the operation, the format and the mode */
 } work;
 
 ULP_INLINE double operand(const float *x, size_t i) { return x == NULL ? 0.0 : (double)x[i]; }
@@ -62,55 +57,29 @@ static void round_piece(float *y, const double *z, size_t n, const ulp_core *cor
     }
 }
 
-/* One pass for a b + c in a format of equal spacing. Returns 0 and leaves y as it is if spaced.h does not serve an
- * element. */
-ULP_INLINE int spaced_run(const work *w, size_t at, size_t n, const uint32_t *words, uint32_t mode) {
-    const float *a = w->a + at, *b = w->b + at, *c = w->c + at;
-    const ulp_spaced s = w->spaced;
-    float y[ULP_PIECE];
-    uint64_t outside[2] = {0, 0};
-    for (size_t i = 0; i < n; i++)
-        y[i] = (float)ulp_spaced_fused((double)a[i], (double)b[i], (double)c[i], &s, mode,
-                                       ulp_mode_is_stochastic(mode) ? words[i] : 0u, outside);
-    if (outside[0] != 0 || outside[1] >> 63 != 0) return 0;
-    memcpy(w->y + at, y, n * sizeof *y);
-    return 1;
-}
-
-static int spaced_piece(const work *w, size_t at, size_t n, const uint32_t *words) {
-    if (!w->is_spaced) return 0;
-    return w->core.mode == ULP_SRA ? spaced_run(w, at, n, words, ULP_SRA) : spaced_run(w, at, n, words, ULP_RNE);
-}
-
 static void core_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     double z[ULP_PIECE];
-    uint32_t words[ULP_PIECE] = {0};
+    uint32_t words[ULP_PIECE];
     ulp_stats stats = {0};
     const int stochastic = ulp_mode_is_stochastic(w->how.rule.mode);
     for (size_t at = begin; at < end; at += ULP_PIECE) {
         size_t n = end - at < ULP_PIECE ? end - at : ULP_PIECE;
         if (stochastic)
             ULP_CPU(ulp_words)(words, n, w->how.stream.seed, w->how.stream.stream, w->how.stream.first + at);
-        if (spaced_piece(w, at, n, words)) continue;
         exact_piece(z, w, at, n);
         round_piece(w->y + at, z, n, &w->core, words);
         for (size_t i = 0; w->how.stats != NULL && i < n; i++)
-            ulp_stats_count(&stats, ulp_exact_of(z[i]), (double)w->y[at + i], w->how.format, w->how.rule, words[i]);
+            ulp_stats_count(&stats, ulp_exact_of(z[i]), (double)w->y[at + i], w->how.format, w->how.rule,
+                            stochastic ? words[i] : 0);
     }
     if (w->how.stats != NULL) ulp_stats_add(w->how.stats, &stats);
 }
 
 /* ---- in binary32 and mode rne the processor itself rounds ---- */
 
-#if defined(__FMA__) || defined(__FP_FAST_FMAF) || defined(__ARM_FEATURE_FMA)
-enum { FMA_IS_FAST = 1 };
-#else
-enum { FMA_IS_FAST = 0 };
-#endif
-
 static int is_native(const work *w) {
-    if (w->op == ULP_FUSED && !FMA_IS_FAST) return 0;
+    if (w->op == ULP_FUSED && !FUSED_IS_FAST) return 0;
     return w->how.stats == NULL && ulp_core_is_binary32(&w->core);
 }
 
@@ -129,6 +98,7 @@ ULP_INLINE float native_op(ulp_op op, float a, float b, float c) {
 
 ULP_INLINE void native_run(const work *w, size_t begin, size_t end, ulp_op op) {
     const float *a = w->a, *b = ulp_op_operands(op) > 1 ? w->b : w->a, *c = op == ULP_FUSED ? w->c : w->a;
+    ELEMENTWISE
     for (size_t i = begin; i < end; i++) {
         float y = native_op(op, a[i], b[i], c[i]);
         w->y[i] = y == y ? y : ulp_from_bits32(0x7fc00000u);
@@ -166,7 +136,6 @@ ulp_status ULP_CPU(ulp_cpu_map)(float *y, ulp_array_op op, size_t n, ulp_roundin
     work w = {
         .y = y, .a = op.a, .b = operands > 1 ? op.b : NULL, .c = operands > 2 ? op.c : NULL, .op = op.op, .how = how};
     const int vector = ulp_core_init(&w.core, how.format, how.rule) && ulp_core64_decides(&w.core);
-    w.is_spaced = vector && op.op == ULP_FUSED && how.stats == NULL && ulp_spaced_init(&w.spaced, how.format, &w.core);
     ulp_parallel_for(n, ULP_GRAIN, !vector ? scalar_part : is_native(&w) ? native_part : core_part, &w);
     return ULP_OK;
 }

@@ -18,7 +18,7 @@
 
 /* The vectors of a group, whose rounds are interleaved, as far as the registers hold them; and the blocks of a group.
  */
-enum { PHILOX_GROUP = ULP_VECTOR_BYTES == 64 ? 4 : 2, PHILOX_BLOCKS = PHILOX_GROUP * ULP_VECTOR_BYTES / 8 };
+enum { PHILOX_GROUP = ULP_VECTOR_BYTES >= 32 ? 4 : 2, PHILOX_BLOCKS = PHILOX_GROUP * ULP_VECTOR_BYTES / 8 };
 
 typedef uint64_t vwide __attribute__((vector_size(ULP_VECTOR_BYTES)));
 

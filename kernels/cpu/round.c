@@ -194,12 +194,13 @@ static void core_ready(state *s, const work *w) {
 
 static void round_piece(const piece *p, const work *w, ulp_stats *stats, state *s) {
     const int anchors = s->unwatched == 0 && w->anchored.serves;
-    if (anchors && w->how->rule.mode != ULP_SRA && round_anchored(p, &w->anchored, w->how->rule.mode, stats)) return;
+    const int first = FLOATS_ROUND_TOWARD || w->how->rule.mode != ULP_SRA; /* anchors are the fastest way */
+    if (anchors && first && round_anchored(p, &w->anchored, w->how->rule.mode, stats)) return;
     core_ready(s, w);
     const uint32_t shape = shape_of(p, &s->core);
     if (s->unwatched == 0) {
         if (anchors && shape != ULP_SHAPE_WIDE) {
-            if (w->how->rule.mode == ULP_SRA && round_anchored(p, &w->anchored, w->how->rule.mode, stats)) return;
+            if (!first && round_anchored(p, &w->anchored, w->how->rule.mode, stats)) return;
         } else if (ulp_watched_serves(&s->core, shape)) {
             if (round_watched(p, &s->core, shape, stats)) return;
         }
