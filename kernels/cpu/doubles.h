@@ -22,13 +22,15 @@ typedef uint32_t vhalf __attribute__((vector_size(ULP_VECTOR_BYTES))); /* two to
 ULP_INLINE vdouble all_doubles(double x) { return x - (vdouble){0}; } /* the sign of a zero stays */
 ULP_INLINE vbits all_bits(uint64_t x) { return (vbits){0} + x; }
 
-/* DOUBLES binary32 numbers, or words of memory, as the lanes of a vector. gcc converts to 512 bits in two halves. */
+/* DOUBLES binary32 numbers, or words of memory, as the lanes of a vector. gcc would convert in two halves. */
 typedef float vfloats __attribute__((vector_size(ULP_VECTOR_BYTES / 2)));
 typedef uint32_t vwords __attribute__((vector_size(ULP_VECTOR_BYTES / 2)));
 
 ULP_INLINE vdouble wide_floats(vfloats x) {
 #if defined(__AVX512F__)
     return (vdouble)_mm512_cvtps_pd((__m256)x);
+#elif defined(__AVX2__)
+    return (vdouble)_mm256_cvtps_pd((__m128)x);
 #else
     return __builtin_convertvector(x, vdouble);
 #endif
@@ -39,6 +41,8 @@ ULP_INLINE vbits wide_words(const uint32_t *from) {
     memcpy(&words, from, sizeof words);
 #if defined(__AVX512F__)
     return (vbits)_mm512_cvtepu32_epi64((__m256i)words);
+#elif defined(__AVX2__)
+    return (vbits)_mm256_cvtepu32_epi64((__m128i)words);
 #else
     return __builtin_convertvector(words, vbits);
 #endif
