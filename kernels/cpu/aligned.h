@@ -127,9 +127,10 @@ typedef struct way {
         FITS_TWO    /* the first 16 products, and all other terms, are two sums below 2^31 */
     } size;
     enum {
-        NEAR,   /* Emax <= F in all steps */
-        FAR,    /* Emax <= HIGHEST in all steps */
-        WATCHED /* exponents can be out of range, or a binary32 result keeps fewer bits than an integer sum has */
+        NEAR,    /* Emax <= F in all steps */
+        FAR,     /* Emax <= HIGHEST in all steps */
+        WATCHED, /* exponents can be out of range, or a binary32 result keeps fewer bits than an integer sum has */
+        CARES
     } care;
 } way;
 

@@ -18,6 +18,8 @@ typedef struct range {
 
 typedef struct work {
     const ulp_job *job;
+    plan plan;
+    run_function run[CARES];
     size_t padded; /* k rounded up to whole steps */
     size_t steps, panels;
     float *b;            /* (panels, padded, WIDTH), in the order of the summation, zero-padded */
@@ -48,9 +50,9 @@ ULP_INLINE int32_t exponent_of(float x, int32_t emin, int32_t bias) {
 
 ULP_INLINE uint32_t is_special(float x) { return (uint32_t)((ulp_bits32(x) & 0x7f800000u) == 0x7f800000u); }
 
-/* The exponent of a block's scale, 0 in a datapath without scales. A NaN scale makes the block special. */
+/* The exponent of a block's scale. A NaN scale makes the block special. */
 static int16_t scale_of(const float *scales, size_t at, const ulp_datapath *d, uint8_t *special) {
-    if (d->scale_block == 0 || scales == NULL) return 0;
+    if (scales == NULL) return 0;
     if (is_special(scales[at])) {
         *special = 1;
         return 0;
@@ -94,27 +96,34 @@ ULP_INLINE void read_row(float x[WIDTH], const ulp_job *job, size_t k, size_t j0
         for (size_t j = 0; j < WIDTH; j++) x[j] = k < job->s.k && j < width ? b_at(job, k, j0 + j) : 0.0f;
 }
 
+/* The scales of a panel. */
+static void pack_scales(const work *w, size_t panel) {
+    const ulp_gemm_shape *s = &w->job->s;
+    int16_t *scale = w->b_scale + panel * w->steps * WIDTH;
+    uint8_t *special = w->b_special + panel * w->steps;
+    for (size_t at = 0; at < w->steps; at++)
+        for (size_t j = panel * WIDTH; j < (panel + 1) * WIDTH; j++)
+            scale[at * WIDTH + lane(j % WIDTH)] =
+                j < s->n ? scale_of(s->b_scales, j * w->steps + at, w->job->datapath, &special[at]) : 0;
+}
+
 static void pack_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     const ulp_datapath *d = w->job->datapath;
-    const ulp_gemm_shape *s = &w->job->s;
     for (size_t panel = begin; panel < end; panel++) {
-        const size_t j0 = panel * WIDTH;
         float *b = w->b + panel * w->padded * WIDTH;
-        int16_t *e = w->b_exponent + panel * w->padded * WIDTH, *scale = w->b_scale + panel * w->steps * WIDTH;
+        int16_t *e = w->b_exponent + panel * w->padded * WIDTH;
         uint8_t *special = w->b_special + panel * w->steps;
         for (size_t at = 0; at < w->steps; at++) {
             uint8_t any = 0;
             for (size_t k = at * d->step; k < (at + 1) * d->step; k++) {
                 const size_t to = place(d, k) * WIDTH;
-                read_row(b + to, w->job, k, j0);
+                read_row(b + to, w->job, k, panel * WIDTH);
                 any |= find_exponents(e + to, b + to, d->b_emin);
             }
-            for (size_t j = 0; j < WIDTH; j++)
-                scale[at * WIDTH + lane(j)] =
-                    j0 + j < s->n ? scale_of(s->b_scales, (j0 + j) * w->steps + at, d, &any) : 0;
             special[at] = any;
         }
+        if (d->scale_block != 0) pack_scales(w, panel);
         w->b_range[panel] = range_of(e, w->padded * WIDTH, special, w->steps, 0);
     }
 }
@@ -162,7 +171,7 @@ static void pack_rows(const work *w, const rows *r, size_t i0) {
         uint32_t any = 0;
         for (size_t i = 0; i < d->step * ROWS; i++) any |= is_special(a[i]);
         r->special[at] = (uint8_t)any;
-        for (size_t i = 0; i < ROWS; i++)
+        for (size_t i = 0; i < ROWS && d->scale_block != 0; i++)
             r->scale[at * ROWS + i] =
                 i0 + i < s->m ? scale_of(s->a_scales, (i0 + i) * w->steps + at, d, r->special + at) : 0;
     }

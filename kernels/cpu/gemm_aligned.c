@@ -118,8 +118,6 @@ static range range_of_sums(const outputs *c) {
 /* Computes steps first .. last - 1 of a block. */
 static void advance(const work *w, sums *s, size_t block, size_t panel, size_t first, size_t last) {
     const ulp_datapath *d = w->job->datapath;
-    const plan p = plan_of(d);
-    const run_function run = run_for(d, s->care);
     const rows r = rows_at(w, block);
     const size_t every = d->promote / d->step; /* steps from one promotion to the next */
     for (size_t at = first; at < last;) {
@@ -135,7 +133,7 @@ static void advance(const work *w, sums *s, size_t block, size_t panel, size_t f
                             .a_special = r.special + at,
                             .b_special = w->b_special + panel * w->steps + at,
                             .count = left};
-        const size_t done = run(s->now.v, o, &p);
+        const size_t done = w->run[s->care](s->now.v, o, &w->plan);
         at += done;
         if (done < left) step_by_definition(w, s->now.f, &r, block, panel, at++);
         if (every != 0 && (at % every == 0 || at == w->steps))
@@ -198,7 +196,8 @@ static int is_offered(const ulp_job *job) {
 
 ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job) {
     if (!is_offered(job)) return ULP_UNSUPPORTED;
-    work w = {.job = job};
+    work w = {.job = job, .plan = plan_of(job->datapath)};
+    for (int care = 0; care < CARES; care++) w.run[care] = run_for(job->datapath, care);
     w.steps = (job->s.k + job->datapath->step - 1) / job->datapath->step;
     w.padded = w.steps * job->datapath->step;
     w.panels = (job->s.n + WIDTH - 1) / WIDTH;
