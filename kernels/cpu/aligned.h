@@ -91,13 +91,37 @@ ULP_INLINE vfloat toward_zero(vint v) {
 #endif
 }
 
-/* A binary32 value that is rounded to odd, rounded to nearest even in binary16. The addition of 3 2^(e+12) leaves 11
- * bits. `bounded` values stay below 2^16. */
-ULP_INLINE vfloat to_half(vfloat x, int bounded) {
-    const vint e = max32(bits_of(x) & 0x7f800000, (vint){0} + (113 << 23));
-    const vfloat anchor = float_of((vint)((vuint)e + ((13u << 23) | 0x400000u)));
-    const vfloat y = (x + anchor) - anchor;
-    return bounded ? y : y * 0x1p112f * 0x1p-112f; /* 2^16 and beyond become infinite */
+/* The larger of t and `least` where c is not zero, else t. */
+ULP_INLINE vint at_least(vint t, int32_t least, vfloat c) {
+#if defined(__AVX512F__)
+    const __mmask16 counts = _mm512_test_epi32_mask((__m512i)c, _mm512_set1_epi32(0x7f800000));
+    return (vint)_mm512_mask_max_epi32((__m512i)t, counts, (__m512i)t, _mm512_set1_epi32(least));
+#else
+    return max32(t, (vint)((bits_of(c) & 0x7f800000) != 0) & least);
+#endif
+}
+
+/* v rounded to odd; |v| < 2^31. */
+ULP_INLINE vfloat to_odd(vint v) {
+    const vfloat x = toward_zero(v);
+    const vint back = __builtin_convertvector(x, vint);
+#if defined(__AVX512F__)
+    const __mmask16 inexact = _mm512_cmpneq_epi32_mask((__m512i)back, (__m512i)v);
+    return (vfloat)_mm512_mask_or_epi32((__m512i)x, inexact, (__m512i)x, _mm512_set1_epi32(1));
+#else
+    return float_of(bits_of(x) | ((vint)(back == v) + 1));
+#endif
+}
+
+/* a b + c, where a b is exact. */
+ULP_INLINE vfloat multiply_add(vfloat a, vfloat b, vfloat c) {
+#if defined(__AVX512F__)
+    return (vfloat)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__AVX2__)
+    return (vfloat)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+    return a * b + c;
+#endif
 }
 
 /* Not 0 if an exponent is out of the range in which these lanes are exact. below: LOWEST minus the Emax of a lane's
@@ -151,8 +175,12 @@ ULP_INLINE vint align(vfloat x, vint power, way w) {
     return __builtin_convertvector(y, vint);
 }
 
-/* The largest exponents of p->length products, biased by 127, or `least`. */
-ULP_INLINE void largest_exponents(vshort emax[ROWS], const int16_t *a, const int16_t *b, const plan *p, int least) {
+/* Whether largest_exponents starts at the floor of Emax. */
+ULP_INLINE int is_bounded(way w) { return w.care != WATCHED && w.kind != SCALED; }
+
+/* The largest exponents of p->length products, biased by 127. */
+ULP_INLINE void largest_exponents(vshort emax[ROWS], const int16_t *a, const int16_t *b, const plan *p, way w) {
+    const int least = is_bounded(w) ? p->floor + 127 : ABSENT;
     for (int r = 0; r < ROWS; r++) emax[r] = (vshort){0} + (int16_t)least;
     for (int k = 0; k < p->length; k += 2)
         UNROLLED for (int i = k; i < k + 2; i++) UNROLLED for (int r = 0; r < ROWS; r++) emax[r] =
@@ -169,30 +197,34 @@ ULP_INLINE void add_products(vint sum[ROWS][HALVES], vint power[ROWS][HALVES], c
     }
 }
 
+/* x 2^(Emax - F) rounded to nearest even in binary16, where x is rounded to odd. like: a number with the exponent
+ * of x, which may be ready earlier. The addition of 3 2^(e+12) leaves 11 bits of a number of exponent e. */
+ULP_INLINE vfloat to_half(vfloat x, vfloat like, vint power, way w) {
+    const int three = (13 << 23) | 0x400000; /* from e to 3 2^(e+12) */
+    const vint e = (bits_of(like) & 0x7f800000) - (power - ((bias_of(w) << 23) + three));
+    const vfloat anchor = float_of(max32(e, (vint){0} + ((113 << 23) + three)));
+    const vfloat y = multiply_add(x, float_of(inverse(power, w)), anchor) - anchor;
+    return w.care == WATCHED ? y * 0x1p112f * 0x1p-112f : y; /* 2^16 and beyond become infinite */
+}
+
 /* The rounded sum, times 2^(Emax - F). */
 ULP_INLINE vfloat round_sum(vint first, vint second, vint power, const plan *p, way w) {
-    vint sum = first, unit = inverse(power, w);
+    vint sum = first;
     if (w.size == FITS_FLOAT) {
         const vfloat total = __builtin_convertvector(sum, vfloat);
-        if (w.narrow) return to_half(total * float_of(unit), w.care != WATCHED);
-        return float_of(bits_of(total) & p->keep) * float_of(unit);
+        if (w.narrow) return to_half(total, total, power, w);
+        return float_of(bits_of(total) & p->keep) * float_of(inverse(power, w));
     }
     if (w.size == FITS_TWO) {
         sum = (vint)((vuint)first + (vuint)second);
         const vint over = ((sum ^ first) & (sum ^ second)) >> 31; /* -1: the sum needs 33 bits */
         const vint half = ((sum >> 1) ^ INT32_MIN) | (sum & 1);   /* with the lost bit: the same after rounding */
         sum = (half & over) | (sum & ~over);
-        unit += over & (1 << 23);
+        power -= over & (1 << 23);
     }
+    if (w.narrow) return to_half(to_odd(sum), toward_zero(sum), power, w);
     const vfloat total = toward_zero(sum);
-    if (!w.narrow) return (w.care == WATCHED ? float_of(bits_of(total) & p->keep) : total) * float_of(unit);
-    const vint odd = (vint)(__builtin_convertvector(total, vint) != sum) & 1;
-    return to_half(float_of(bits_of(total) | odd) * float_of(unit), w.care != WATCHED);
-}
-
-/* The least value of largest_exponents. */
-ULP_INLINE int least_exponent(const plan *p, way w) {
-    return w.care != WATCHED && w.kind != SCALED ? p->floor + 127 : ABSENT;
+    return (w.care == WATCHED ? float_of(bits_of(total) & p->keep) : total) * float_of(inverse(power, w));
 }
 
 /* One fused sum of p->length products for ROWS x WIDTH outputs, in place. emax: the largest exponents of the products,
@@ -209,13 +241,13 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], vshort emax[ROWS], const operands *o
             e += shift;
         }
         if (watched) below = max16(below, (LOWEST + 127 - e) & (e > SKIPPED / 2));
-        if (least_exponent(p, w) == ABSENT) e = max16(e, (vshort){0} + (int16_t)(p->floor + 127));
+        if (!is_bounded(w)) e = max16(e, (vshort){0} + (int16_t)(p->floor + 127));
         if (watched) e = e - max16(e - (HIGHEST + 128), (vshort){0}); /* at most HIGHEST + 1, biased */
         e <<= 7;
         UNROLLED for (int h = 0; h < HALVES; h++) {
             const vint field = bits_of(c[r][h]) & 0x7f800000;
             vint t = max32(half_of(e, h), field);
-            if (w.narrow) t = max32(t, (field != 0) & ((p->emin + 127) << 23));
+            if (w.narrow) t = at_least(t, (p->emin + 127) << 23, c[r][h]);
             if (watched) {
                 const vint u = bits_of(c[r][h]) & 0x7fffffff;
                 c_below = max32(c_below, (((127 + LOWEST) << 23) - u) & (u > 0));
@@ -239,7 +271,7 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], vshort emax[ROWS], const operands *o
         w.size == FITS_TWO ? align(c[r][h], power[r][h], w) : (vint){0};
     if (w.size == FITS_TWO) add_products(second, factor, o, 16, p->length, w);
     const int ahead = more ? p->length : 0;
-    largest_exponents(emax, o->a_exponent + ahead * ROWS, o->b_exponent + ahead * WIDTH, p, least_exponent(p, w));
+    largest_exponents(emax, o->a_exponent + ahead * ROWS, o->b_exponent + ahead * WIDTH, p, w);
     UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) c[r][h] =
         round_sum(first[r][h], second[r][h], power[r][h], p, w);
     return 1;
@@ -256,7 +288,7 @@ ULP_INLINE int fuse_late(vfloat c[ROWS][HALVES], vshort emax[ROWS], const operan
     if (!fuse(partial, emax, o, p, w, 1) || !fuse(partial, emax, &second, p, w, more)) return 0;
     UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) {
         const vfloat sum = c[r][h] + partial[r][h];
-        c[r][h] = w.narrow ? to_half(sum, w.care != WATCHED) : sum;
+        c[r][h] = w.narrow ? to_half(sum, sum, (vint){0} + (bias_of(w) << 23), w) : sum;
     }
     return 1;
 }
@@ -269,7 +301,7 @@ ULP_INLINE size_t run_steps(vfloat c[ROWS][HALVES], operands o, const plan *row_
     vfloat sums[ROWS][HALVES];
     vshort emax[ROWS];
     UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) sums[r][h] = c[r][h];
-    largest_exponents(emax, o.a_exponent, o.b_exponent, &p, least_exponent(&p, w));
+    largest_exponents(emax, o.a_exponent, o.b_exponent, &p, w);
     size_t at = 0;
     for (; at < o.count; at++) {
         const int more = at + 1 < o.count;
