@@ -39,10 +39,15 @@ int ulp_threads_get(void) {
 
 NOT_INSTRUMENTED void ulp_parallel_for(size_t n, size_t grain, void (*body)(void *context, size_t begin, size_t end),
                                        void *context) {
-    const size_t step = grain > 0 ? grain : 1, pieces = (n + step - 1) / step;
+    const size_t step = grain > 0 ? grain : 1;
+    if (n <= step) { /* before the division, which takes as long as ten elements */
+        if (n > 0) body(context, 0, n);
+        return;
+    }
+    const size_t pieces = (n + step - 1) / step;
 #if defined(_OPENMP)
     const int most = ulp_threads_get(), threads = pieces < (size_t)most ? (int)pieces : most;
-    if (pieces > 1 && threads > 1 && !omp_in_parallel()) {
+    if (threads > 1 && !omp_in_parallel()) {
         char fork = 0, join = 0;
         ORDER_BEFORE(&fork);
 #pragma omp parallel for schedule(dynamic) num_threads(threads)

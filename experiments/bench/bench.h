@@ -65,9 +65,7 @@ typedef struct job {
     ulp_status (*run)(const struct job *j);
 
     const bench *b;
-    const ulp_format *format;
-    ulp_rule rule;
-    ulp_stats *stats;
+    ulp_rounding how; /* ready, so that a call copies it whole */
     const ulp_datapath *datapath;
     const void *x, *y;
     void *z;

@@ -41,15 +41,9 @@ static ulp_status take(arrays *a, const ulp_backend *backend, size_t n, int wide
 
 /* ---- jobs ---- */
 
-static ulp_status run_round(const job *j) {
-    return ulp_backend_round(j->b->backend, j->z, j->x, j->n,
-                             (ulp_rounding){j->format, j->rule, (ulp_stream){1, 0, 0}, j->stats});
-}
+static ulp_status run_round(const job *j) { return ulp_backend_round(j->b->backend, j->z, j->x, j->n, j->how); }
 
-static ulp_status run_round64(const job *j) {
-    return ulp_backend_round64(j->b->backend, j->z, j->x, j->n,
-                               (ulp_rounding){j->format, j->rule, (ulp_stream){1, 0, 0}, NULL});
-}
+static ulp_status run_round64(const job *j) { return ulp_backend_round64(j->b->backend, j->z, j->x, j->n, j->how); }
 
 static job rounding(const bench *b, const arrays *a, size_t n, const ulp_format *format, const ulp_named_rule *rule) {
     job j = {.what = "round",
@@ -59,8 +53,7 @@ static job rounding(const bench *b, const arrays *a, size_t n, const ulp_format 
              .amount = (double)n,
              .run = run_round,
              .b = b,
-             .format = format,
-             .rule = rule->rule,
+             .how = {format, rule->rule, (ulp_stream){1, 0, 0}, NULL},
              .x = a->x,
              .z = a->y};
     job_name(&j, format->name, rule->name, NULL);
@@ -71,18 +64,18 @@ static job rounding(const bench *b, const arrays *a, size_t n, const ulp_format 
 static size_t add_rounding(group *g, const job *j, size_t copy, size_t words) {
     const size_t i = group_add(g, j);
     group_compare(g, i, copy, "memcpy", SPEED);
-    if (ulp_mode_is_stochastic(j->rule.mode)) group_compare(g, i, words, "random words", SPEED);
+    if (ulp_mode_is_stochastic(j->how.rule.mode)) group_compare(g, i, words, "random words", SPEED);
     return i;
 }
 
 /* Adds the counted rounding of the array and the rounding of a binary64 array, beside rounding j. */
 static void add_others(group *g, arrays *a, job j, size_t plain) {
     j.what = "count";
-    j.stats = &a->stats;
+    j.how.stats = &a->stats;
     group_compare(g, group_add(g, &j), plain, "uncounted", TIME);
     j.what = "round64";
     j.run = run_round64;
-    j.stats = NULL;
+    j.how.stats = NULL;
     j.x = a->x64;
     j.z = a->y64;
     group_compare(g, group_add(g, &j), plain, "binary32", SPEED);

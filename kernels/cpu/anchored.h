@@ -8,17 +8,7 @@
 #include <string.h>
 
 #include "float_rounding.h"
-
-/* A piece of the arrays, and the random words of its elements. */
-typedef struct piece {
-    float *y;
-    const float *x; /* not y */
-    size_t n;       /* at most ULP_PIECE; a multiple of STEP, so that vector loops have no remainder */
-    const uint32_t *words;
-} piece;
-
-enum { STEP = 64 };
-_Static_assert(STEP % (4 * FLOATS) == 0 && ULP_PIECE % STEP == 0, "a step is whole turns of a loop");
+#include "piece.h"
 
 /* The constants of round_anchored. */
 typedef struct anchored {
@@ -29,11 +19,10 @@ typedef struct anchored {
     uint32_t least;       /* the exponent field of the least normal value */
 } anchored;
 
-static void anchored_of(anchored *a, const ulp_format *f, ulp_rule rule) {
+static void anchored_of(anchored *a, const ulp_format *f, ulp_rule rule, uint32_t most) {
     a->serves = float_format_of(&a->format, f, rule);
     if (!a->serves) return;
-    const double limit = f->max < -f->lowest ? f->max : -f->lowest;
-    const uint32_t most = ulp_bits32((float)limit), next = most + (1u << (24 - f->prec));
+    const uint32_t next = most + (1u << (24 - f->prec));
     a->most = most;
     a->upper = most >> 16 << 1;
     a->least = ulp_bits32((float)f->min_normal) >> 23;
@@ -56,30 +45,50 @@ ULP_INLINE int32_t zeros_among(const float *x, size_t n) {
     return zeros;
 }
 
+/* Whether all values are in range, where `fields` holds the largest exponent fields. Only if one is the field of the
+ * limit are the values looked at once more. */
+static int all_in_range(const piece *p, const anchored *a, vuint fields) {
+    const uint32_t of_most = a->most & 0x7f800000u;
+    vuint most = all_uints(0);
+    if (!any_above((vint)fields, (int32_t)of_most - 1)) return 1;
+    if (any_above((vint)fields, (int32_t)of_most)) return 0;
+    for (size_t i = 0; i < p->n; i += FLOATS) {
+        vuint u;
+        memcpy(&u, p->x + i, sizeof u);
+        most = larger_numbers(most, u & 0x7fffffffu);
+    }
+    return !any_above((vint)most, (int32_t)a->most);
+}
+
+/* y (TOGETHER vectors) = elements `at` and following, rounded; stores them. `fields` holds the largest exponent fields,
+ * if it is not NULL. */
+ULP_INLINE void round_together(const piece *p, size_t at, const float_format *f, uint32_t mode, vfloat *y,
+                               vuint *fields) {
+    vfloat x[TOGETHER];
+    UNROLLED for (size_t v = 0; v < TOGETHER; v++) memcpy(&x[v], p->x + at + v * FLOATS, sizeof x[v]);
+    UNROLLED for (size_t v = 0; v < TOGETHER; v++) {
+        vuint word = all_uints(0);
+        if (mode == ULP_SRA) memcpy(&word, p->words + at + v * FLOATS, sizeof word);
+        y[v] = round_float(x[v], fields_of(x[v]), f, mode, word);
+        if (fields != NULL) *fields = larger_numbers(*fields, fields_of(x[v]));
+    }
+    UNROLLED for (size_t v = 0; v < TOGETHER; v++) memcpy(p->y + at + v * FLOATS, &y[v], sizeof y[v]);
+}
+
 /* Whether all values are in range. No result except zero has the exponent field zero, and the least normal value is a
  * power of two: the fields decide what is small. */
 ULP_INLINE int anchored_signs(const piece *p, const anchored *a, uint32_t mode, int by_input, uint32_t signs,
                               small_counts *counts) {
     float_format f = a->format;
     f.signs = signs;
-    const float *restrict from = p->x;
-    float *restrict to = p->y;
-    const uint32_t *restrict words = p->words;
-    const size_t n = p->n;
+    const piece part = *p;
     vshort upper = (vshort){0};
     vuint most = all_uints(0);
     small_counts count = {0, 0, 0};
-    for (size_t i = 0; i < n; i += 4 * FLOATS) {
+    for (size_t i = 0; i < part.n; i += 4 * FLOATS) {
         vfloat y[4];
-        UNROLLED for (size_t v = 0; v < 4; v++) {
-            vfloat x;
-            vuint word = all_uints(0);
-            memcpy(&x, from + i + v * FLOATS, sizeof x);
-            if (mode == ULP_SRA) memcpy(&word, words + i + v * FLOATS, sizeof word);
-            y[v] = round_float(x, &f, mode, word);
-            if (by_input) most = larger_uints(most, (vuint)x & 0x7fffffffu);
-            memcpy(to + i + v * FLOATS, &y[v], sizeof y[v]);
-        }
+        UNROLLED for (size_t v = 0; v < 4; v += TOGETHER)
+            round_together(&part, i + v * FLOATS, &f, mode, y + v, by_input ? &most : NULL);
         if (by_input && counts == NULL) continue;
         const vshort first = upper_shorts(y[0], y[1]), second = upper_shorts(y[2], y[3]);
         if (!by_input) upper = larger_shorts(upper, larger_shorts(first, second));
@@ -89,10 +98,10 @@ ULP_INLINE int anchored_signs(const piece *p, const anchored *a, uint32_t mode, 
         count.below += bits_of(bytes_below(exponents, a->least));
         if (zero == 0) continue;
         count.zero += bits_of(zero);
-        count.nothing += zeros_among(from + i, 4 * FLOATS);
+        count.nothing += zeros_among(part.x + i, 4 * FLOATS);
     }
     if (counts != NULL) *counts = count;
-    return by_input ? !any_above((vint)most, (int32_t)a->most) : !any_short_above(upper, a->upper);
+    return by_input ? all_in_range(p, a, most) : !any_short_above(upper, a->upper);
 }
 
 /* An instance for each kind of zeros. A mask that is no constant lets gcc join two operations of AVX-512. */

@@ -62,9 +62,12 @@ ULP_INLINE vfloat round_float_by_words(vfloat x, vuint binade, const float_forma
     return float_with_sign((vfloat)to - anchor, (vuint)x, f);
 }
 
-/* x rounded in modes rne, rna, rz, ru, rd, ro and sra. `mode` is a constant. */
-ULP_INLINE vfloat round_float(vfloat x, const float_format *f, uint32_t mode, vuint word) {
-    const vuint u = (vuint)x, binade = larger_numbers(u & 0x7f800000u, all_uints(f->least));
+/* The exponent fields: the words of 2^e for numbers of binade e, the word of an infinity for NaN. */
+ULP_INLINE vuint fields_of(vfloat x) { return (vuint)x & 0x7f800000u; }
+
+/* x with its fields_of rounded in modes rne, rna, rz, ru, rd, ro and sra. `mode` is a constant. */
+ULP_INLINE vfloat round_float(vfloat x, vuint fields, const float_format *f, uint32_t mode, vuint word) {
+    const vuint u = (vuint)x, binade = larger_numbers(fields, all_uints(f->least));
     vfloat anchor = (vfloat)(binade + f->anchor), y;
     if (mode == ULP_SRA) return round_float_by_words(x, binade, f, word);
     if (mode == ULP_RNE) {

@@ -42,6 +42,16 @@ ULP_INLINE vuint larger_numbers(vuint a, vuint b) {
 #endif
 }
 
+/* x + 1 where u has the bit. */
+ULP_INLINE vuint one_more_where(vuint u, uint32_t bit, vuint x) {
+#if defined(__AVX512F__)
+    const __mmask16 more = _mm512_test_epi32_mask((__m512i)u, _mm512_set1_epi32((int32_t)bit));
+    return (vuint)_mm512_mask_sub_epi32((__m512i)x, more, (__m512i)x, _mm512_set1_epi32(-1));
+#else
+    return x - (vuint)((u & bit) == bit);
+#endif
+}
+
 /* Twice the upper halves of the magnitudes of two vectors, in any order. */
 ULP_INLINE vshort upper_shorts(vfloat a, vfloat b) {
 #if defined(__AVX512BW__)

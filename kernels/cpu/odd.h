@@ -61,7 +61,7 @@ ULP_INLINE vfloat round_sum(vfloat x, const odd_format *f, uint32_t mode, int ra
         const vfloat anchor = (vfloat)(((vuint)x & 0x7f800000u) + f->rounding.anchor);
         return (x + anchor) - anchor;
     }
-    const vfloat y = round_float(x, &f->rounding, mode, (vuint){0});
+    const vfloat y = round_float(x, fields_of(x), &f->rounding, mode, (vuint){0});
     if (range != SATURATED) return y;
     return (vfloat)_mm512_range_ps((__m512)y, _mm512_set1_ps(f->most), 2); /* the smaller magnitude, the sign of y */
 }

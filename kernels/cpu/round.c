@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "anchored.h"
+#include "cut.h"
 #include "formats/rng.h"
 #include "kernels/rounding/count.h"
 #include "kernels/rounding/watched.h"
@@ -14,6 +15,7 @@ typedef struct work {
     const double *x64;
     ulp_core core; /* of binary64 elements */
     anchored anchored;
+    cut cut;
 } work;
 
 ULP_INLINE uint32_t word_of(const uint32_t *words, size_t i, uint32_t mode) {
@@ -193,14 +195,18 @@ static void core_ready(state *s, const work *w) {
 }
 
 static void round_piece(const piece *p, const work *w, ulp_stats *stats, state *s) {
-    const int anchors = s->unwatched == 0 && w->anchored.serves;
-    const int first = FLOATS_ROUND_TOWARD || w->how->rule.mode != ULP_SRA; /* anchors are the fastest way */
-    if (anchors && first && round_anchored(p, &w->anchored, w->how->rule.mode, stats)) return;
+    const uint32_t mode = w->how->rule.mode;
+    const int anchors = s->unwatched == 0 && w->anchored.serves, cuts = s->unwatched == 0 && stats == NULL;
+    const int first = FLOATS_ROUND_TOWARD || mode != ULP_SRA; /* anchors are the fastest way */
+    if (anchors && first && round_anchored(p, &w->anchored, mode, stats)) return;
+    if (cuts && w->cut.always && round_cut(p, &w->cut, mode)) return;
     core_ready(s, w);
     const uint32_t shape = shape_of(p, &s->core);
     if (s->unwatched == 0) {
-        if (anchors && shape != ULP_SHAPE_WIDE) {
-            if (!first && round_anchored(p, &w->anchored, w->how->rule.mode, stats)) return;
+        if (cuts && w->cut.serves && !w->cut.always && shape == ULP_SHAPE_WIDE) {
+            if (round_cut(p, &w->cut, mode)) return;
+        } else if (anchors && shape != ULP_SHAPE_WIDE) {
+            if (!first && round_anchored(p, &w->anchored, mode, stats)) return;
         } else if (ulp_watched_serves(&s->core, shape)) {
             if (round_watched(p, &s->core, shape, stats)) return;
         }
@@ -270,8 +276,13 @@ ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, ulp_roundi
     w.y64 = NULL;
     w.x64 = NULL;
     w.how = &how;
-    anchored_of(&w.anchored, how.format, how.rule);
-    ulp_parallel_for(n, ULP_GRAIN, ulp_core_offers(how.format, how.rule) ? round_core_part : round_scalar_part, &w);
+    const int offers = ulp_core_offers(how.format, how.rule);
+    if (offers) {
+        const uint32_t most = largest_in_range(how.format);
+        anchored_of(&w.anchored, how.format, how.rule, most);
+        cut_of(&w.cut, how.format, how.rule, most);
+    }
+    ulp_parallel_for(n, ULP_GRAIN, offers ? round_core_part : round_scalar_part, &w);
     return ULP_OK;
 }
 

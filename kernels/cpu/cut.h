@@ -1,0 +1,78 @@
+/* cut.h - rounding of a piece of a binary32 array at one bit of the words, while its values are in range.
+ *
+ * All numbers lose equally many bits if the format has the exponents of binary32, as bfloat16 has, or if a piece has
+ * only zeros and normal numbers of the format. An addend carries into the bits that are kept.
+ */
+#ifndef ULP_CPU_CUT_H
+#define ULP_CPU_CUT_H
+
+#include <string.h>
+
+#include "piece.h"
+
+/* The constants of round_cut. */
+typedef struct cut {
+    int serves, always; /* whether for pieces of zeros and normal numbers, and whether for all pieces */
+    uint32_t lost;      /* mask of the bits that are lost */
+    uint32_t most;      /* the largest magnitude that is in range */
+    uint32_t random;    /* mask of the bits of a random word that are used */
+    uint32_t shift;     /* 32 less the number of lost bits */
+} cut;
+
+/* For a format and rule that ulp_core_offers. */
+static void cut_of(cut *c, const ulp_format *f, ulp_rule rule, uint32_t most) {
+    const uint32_t drop = 24u - f->prec;
+    c->serves = drop > 0 && f->has_neg_zero && (ulp_narrow_knows(rule.mode) || rule.mode == ULP_SRA);
+    c->always = c->serves && f->has_subnormals && f->emin == -126;
+    if (!c->serves) return;
+    c->lost = (1u << drop) - 1u;
+    c->most = most;
+    c->random = ulp_core_random(rule);
+    c->shift = 32u - drop;
+}
+
+/* u rounded. `mode` is a constant. */
+ULP_INLINE vuint cut_words(vuint u, const cut *c, uint32_t mode, vuint word) {
+    const uint32_t lost = c->lost;
+    switch (mode) {
+    case ULP_RNE: return one_more_where(u, lost + 1u, u + (lost >> 1)) & ~lost;
+    case ULP_RNA: return (u + (lost / 2u + 1u)) & ~lost;
+    case ULP_RU: return (u + (~(vuint)((vint)u >> 31) & lost)) & ~lost;
+    case ULP_RD: return (u + ((vuint)((vint)u >> 31) & lost)) & ~lost;
+    case ULP_RO: return (u | ((u & lost) + lost)) & ~lost;
+    case ULP_SRA: return (u + ((word & c->random) >> c->shift)) & ~lost;
+    default: return u & ~lost; /* rz */
+    }
+}
+
+ULP_INLINE int cut_run(const piece *p, const cut *constants, uint32_t mode) {
+    const cut c = *constants;
+    const piece part = *p;
+    vuint most = all_uints(0);
+    for (size_t i = 0; i < part.n; i += 4 * FLOATS) {
+        vuint u[4];
+        UNROLLED for (size_t v = 0; v < 4; v++) memcpy(&u[v], part.x + i + v * FLOATS, sizeof u[v]);
+        UNROLLED for (size_t v = 0; v < 4; v++) {
+            vuint word = all_uints(0);
+            if (mode == ULP_SRA) memcpy(&word, part.words + i + v * FLOATS, sizeof word);
+            most = larger_uints(most, u[v] & 0x7fffffffu);
+            u[v] = cut_words(u[v], &c, mode, word);
+        }
+        UNROLLED for (size_t v = 0; v < 4; v++) memcpy(part.y + i + v * FLOATS, &u[v], sizeof u[v]);
+    }
+    return !any_above((vint)most, (int32_t)c.most);
+}
+
+/* Rounds a piece whose numbers all lose equally many bits. 0 if a value is not in range; then the results are of no
+ * use. */
+static int round_cut(const piece *p, const cut *c, uint32_t mode) {
+    switch (mode) {
+#define CASE(id, name, meaning, stochastic, inward)                                                                    \
+    case id: return cut_run(p, c, id);
+        ULP_MODES(CASE)
+#undef CASE
+    default: return 0;
+    }
+}
+
+#endif

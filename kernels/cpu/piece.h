@@ -1,0 +1,27 @@
+/* piece.h - a piece of binary32 arrays that is rounded at once, and the range in which rounding needs no overflow. */
+#ifndef ULP_CPU_PIECE_H
+#define ULP_CPU_PIECE_H
+
+#include "floats.h"
+
+/* A piece of the arrays, and the random words of its elements. */
+typedef struct piece {
+    float *y;
+    const float *x; /* not y */
+    size_t n;       /* at most ULP_PIECE; a multiple of STEP, so that vector loops have no remainder */
+    const uint32_t *words;
+} piece;
+
+enum { STEP = 64 };
+_Static_assert(STEP % (4 * FLOATS) == 0 && ULP_PIECE % STEP == 0, "a step is whole turns of a loop");
+
+/* The vectors that a loop reads before it writes the first of them. A processor may wait with a read for a write before
+ * it whose address has the same last 12 bits. */
+enum { TOGETHER = ULP_VECTOR_BYTES == 64 ? 4 : 1 };
+
+/* The largest magnitude, as binary32 bits, that is in the range of a format with both signs. */
+static inline uint32_t largest_in_range(const ulp_format *f) {
+    return ulp_bits32((float)(f->max < -f->lowest ? f->max : -f->lowest));
+}
+
+#endif
