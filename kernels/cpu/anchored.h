@@ -55,7 +55,7 @@ static int all_in_range(const piece *p, const anchored *a, vuint fields) {
     for (size_t i = 0; i < p->n; i += FLOATS) {
         vuint u;
         memcpy(&u, p->x + i, sizeof u);
-        most = larger_numbers(most, u & 0x7fffffffu);
+        most = larger_fields(most, u & 0x7fffffffu);
     }
     return !any_above((vint)most, (int32_t)a->most);
 }
@@ -70,7 +70,7 @@ ULP_INLINE void round_together(const piece *p, size_t at, const float_format *f,
         vuint word = all_uints(0);
         if (mode == ULP_SRA) memcpy(&word, p->words + at + v * FLOATS, sizeof word);
         y[v] = round_float(x[v], fields_of(x[v]), f, mode, word);
-        if (fields != NULL) *fields = larger_numbers(*fields, fields_of(x[v]));
+        if (fields != NULL) *fields = larger_fields(*fields, fields_of(x[v]));
     }
     UNROLLED for (size_t v = 0; v < TOGETHER; v++) memcpy(p->y + at + v * FLOATS, &y[v], sizeof y[v]);
 }

@@ -66,9 +66,9 @@ enum { ULP_PIECE = 1024, ULP_GRAIN = 32 * ULP_PIECE };
 /* words (n) = the random words of elements index .. index + n - 1 of (seed, stream); n <= ULP_PIECE. */
 void ULP_CPU(ulp_words)(uint32_t *words, size_t n, uint64_t seed, uint64_t stream, uint64_t index);
 
-/* y (n) = x (n) rounded by a core of the format. Element 0 has the index stream.first. y may be x. */
-void ULP_CPU(ulp_round64_core)(double *y, const double *x, size_t n, const ulp_core *core, const ulp_format *format,
-                               ulp_stream stream);
+/* y (n) = x (n) rounded, for a format and rule that ulp_core_offers, without counts. Element 0 has the index
+ * how.stream.first. y may be x. */
+void ULP_CPU(ulp_round64_core)(double *y, const double *x, size_t n, ulp_rounding how);
 
 /* The operations of the backend table; backend.h documents them. */
 ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, ulp_rounding rounding);

@@ -86,6 +86,16 @@ ULP_INLINE vhalf larger_halves(vhalf a, vhalf b) {
 #endif
 }
 
+/* The larger of two words whose sign and significand are zero, in the units for integers if they have such an
+ * instruction. */
+ULP_INLINE vbits larger_exponents(vbits a, vbits b) {
+#if defined(__AVX2__)
+    return (vbits)larger_halves((vhalf)a, (vhalf)b);
+#else
+    return (vbits)larger((vdouble)a, (vdouble)b);
+#endif
+}
+
 ULP_INLINE vhalf smaller_halves(vhalf a, vhalf b) {
 #if defined(__AVX512F__)
     return (vhalf)_mm512_min_epu32((__m512i)a, (__m512i)b);

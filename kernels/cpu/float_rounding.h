@@ -67,7 +67,9 @@ ULP_INLINE vuint fields_of(vfloat x) { return (vuint)x & 0x7f800000u; }
 
 /* x with its fields_of rounded in modes rne, rna, rz, ru, rd, ro and sra. `mode` is a constant. */
 ULP_INLINE vfloat round_float(vfloat x, vuint fields, const float_format *f, uint32_t mode, vuint word) {
-    const vuint u = (vuint)x, binade = larger_numbers(fields, all_uints(f->least));
+    const vuint u = (vuint)x, least = all_uints(f->least);
+    /* in mode rne the units for integers have more to do than those for numbers */
+    const vuint binade = mode == ULP_RNE ? larger_numbers(fields, least) : larger_fields(fields, least);
     vfloat anchor = (vfloat)(binade + f->anchor), y;
     if (mode == ULP_SRA) return round_float_by_words(x, binade, f, word);
     if (mode == ULP_RNE) {

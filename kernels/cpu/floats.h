@@ -35,10 +35,23 @@ ULP_INLINE vuint larger_uints(vuint a, vuint b) {
 
 /* The same for words of binary32 numbers that are not NaN. */
 ULP_INLINE vuint larger_numbers(vuint a, vuint b) {
-#if defined(__SSE2__) && !defined(__AVX2__)
+#if defined(__AVX512F__)
+    return (vuint)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (vuint)_mm256_max_ps((__m256)a, (__m256)b);
+#elif defined(__SSE2__)
     return (vuint)_mm_max_ps((__m128)a, (__m128)b);
 #else
     return larger_uints(a, b);
+#endif
+}
+
+/* The same, in the units for integers if they have such an instruction. */
+ULP_INLINE vuint larger_fields(vuint a, vuint b) {
+#if defined(__AVX2__)
+    return larger_uints(a, b);
+#else
+    return larger_numbers(a, b);
 #endif
 }
 

@@ -167,7 +167,7 @@ ulp_status ULP_CPU(ulp_gemm_serial)(const ulp_job *job) {
     if (!(chunked || (d->kind == ULP_SERIAL && d->length == 1)) || d->has_inputs ||
         !ulp_core_init(&w.core, &d->accumulator, d->rule) || !ulp_core64_decides(&w.core) || !job_fits_binary32(job))
         return ULP_UNSUPPORTED;
-    w.format = lane_format_of(&d->accumulator, &w.core);
+    w.format = lane_format_of(&d->accumulator, w.core.random);
     w.nearest = ulp_nearest_of(&d->accumulator);
     w.members = starts_are_members(job, &w.nearest, ULP_RANGE_OPEN);
     w.range = w.members ? ulp_nearest_range(&w.nearest, &d->accumulator, d->rule) : ULP_RANGE_OTHER;

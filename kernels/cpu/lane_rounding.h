@@ -25,14 +25,15 @@ typedef struct lane_format {
     uint64_t word, per;     /* binade - word: the quantum times 2^-32; per - binade: 2^32 over the quantum */
 } lane_format;
 
-static inline lane_format lane_format_of(const ulp_format *f, const ulp_core *c) {
+/* `random` is the mask of the bits of a random word that are used. */
+static inline lane_format lane_format_of(const ulp_format *f, uint32_t random) {
     const uint32_t lost = 53u - f->prec;
     return (lane_format){.least = ulp_bits64(ulp_scale(1.0, f->emin)),
                          .anchor = (uint64_t)lost << 52 | 1ull << 51,
                          .signs = f->has_neg_zero ? 1ull << 63 : 0,
                          .ones = (1ull << lost) - 1,
                          .half = 1ull << (lost - 1),
-                         .random = c->random,
+                         .random = random,
                          .shift = lost > 32 ? lost - 32 : 0,
                          .lowest = f->lowest,
                          .most = f->max,
@@ -44,6 +45,7 @@ static inline lane_format lane_format_of(const ulp_format *f, const ulp_core *c)
  * number becomes zero. */
 ULP_INLINE vdouble round_nearest(vdouble x, const lane_format *f, int multiples) {
     vbits binade = (vbits)x & 0x7ff0000000000000u;
+    /* the units for integers have more to do than those for numbers */
     if (!multiples) binade = (vbits)larger((vdouble)binade, (vdouble)all_bits(f->least));
     const vdouble anchor = (vdouble)(binade + f->anchor), y = (x + anchor) - anchor;
     return multiples ? y : (vdouble)((vbits)y | ((vbits)x & f->signs));
@@ -105,7 +107,7 @@ ULP_INLINE vdouble round_anchored(vdouble x, const lane_format *f, uint32_t mode
     /* a tie becomes a value above the tie; no other result changes, as at least two bits are lost */
     if (mode == ULP_RNA) return round_nearest((vdouble)((vbits)x | 1u), f, 0);
     const vbits u = (vbits)x, sign = all_bits(1ull << 63);
-    const vbits binade = (vbits)larger((vdouble)(u & 0x7ff0000000000000u), (vdouble)all_bits(f->least));
+    const vbits binade = larger_exponents(u & 0x7ff0000000000000u, all_bits(f->least));
     if (!ROUNDS_TOWARD) return round_by_units(x, binade, f, mode, word);
     vbits anchor = binade + f->anchor;
     if (mode == ULP_RZ) anchor |= u & sign;

@@ -274,7 +274,7 @@ static inline int rounding_of(rounding *r, const ulp_job *w) {
         const proofs p = proofs_of(w);
         if (p.small) r->way = BY_SMALL;
         r->fused = p.small && p.fused;
-        r->small = lane_format_of(&w->datapath->accumulator, &r->core);
+        r->small = lane_format_of(&w->datapath->accumulator, r->core.random);
     }
     return 1;
 }

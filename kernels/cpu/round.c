@@ -13,7 +13,6 @@ typedef struct work {
     const float *x;
     double *y64;
     const double *x64;
-    ulp_core core; /* of binary64 elements */
     anchored anchored;
     cut cut;
 } work;
@@ -248,9 +247,9 @@ static void round_core_part(void *context, size_t begin, size_t end) {
 
 static void round64_core_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    ulp_stream stream = w->how->stream;
-    stream.first += begin;
-    ULP_CPU(ulp_round64_core)(w->y64 + begin, w->x64 + begin, end - begin, &w->core, w->how->format, stream);
+    ulp_rounding how = *w->how;
+    how.stream.first += begin;
+    ULP_CPU(ulp_round64_core)(w->y64 + begin, w->x64 + begin, end - begin, how);
 }
 
 /* Any format, any rule, floats or doubles: the scalar definition, element by element. */
@@ -287,8 +286,11 @@ ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, ulp_roundi
 }
 
 ulp_status ULP_CPU(ulp_cpu_round64)(double *y, const double *x, size_t n, ulp_rounding how) {
-    work w = {.y64 = y, .x64 = x, .how = &how};
-    const int vector = how.stats == NULL && ulp_core_init(&w.core, how.format, how.rule);
+    work w; /* no initialiser, as above */
+    w.y64 = y;
+    w.x64 = x;
+    w.how = &how;
+    const int vector = how.stats == NULL && ulp_core_offers(how.format, how.rule);
     ulp_parallel_for(n, ULP_GRAIN, vector ? round64_core_part : round_scalar_part, &w);
     return ULP_OK;
 }

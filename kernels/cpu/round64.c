@@ -24,29 +24,47 @@ typedef struct piece {
 enum { CUT, ANCHORED, WAYS };
 
 typedef struct rounding {
-    ulp_core core;
+    const ulp_rounding *how;
     lane_format format;
     int offers[WAYS];
-    uint32_t least, most; /* of the watch */
+    uint64_t most;         /* the largest magnitude that is in range */
+    uint32_t least, below; /* of the watch of CUT: an input with the upper half of `most` may be larger */
+    int ready;             /* whether there is a core. Many calls need none, and take less time than its preparation */
+    ulp_core core;
 } rounding;
 
 enum { BY_ANCHOR = ULP_NARROW_MODES | 1 << ULP_SRA, BY_CUT = BY_ANCHOR & ~(1 << ULP_RNE | 1 << ULP_RNA) };
 
-static void rounding_of(rounding *r, const ulp_core *core, const ulp_format *f) {
-    const uint64_t most = core->within64, next = most + (1ull << (53u - f->prec));
-    const int served = f->has_subnormals && f->emax >= f->emin && ulp_mode_in(core->mode, BY_ANCHOR);
-    r->core = *core;
-    r->format = lane_format_of(f, core);
+static void rounding_of(rounding *r, const ulp_rounding *how) {
+    const ulp_format *f = how->format;
+    const uint32_t mode = how->rule.mode;
+    r->how = how;
+    r->ready = 0;
+    r->format = lane_format_of(f, ulp_core_random(how->rule));
+    r->most = ulp_bits64(f->max < -f->lowest ? f->max : -f->lowest);
     r->least = watch_limit(ulp_bits64(f->min_normal));
-    r->most = watch_limit(most);
-    /* the upper half of a word shows whether a result is larger than the largest value */
-    r->offers[ANCHORED] = served && watch_limit(next) > r->most;
+    r->below = watch_limit(r->most) - 1;
+    r->offers[ANCHORED] = f->has_subnormals && f->emax >= f->emin && ulp_mode_in(mode, BY_ANCHOR);
     /* formats without this condition have small values in most arrays; the lost bits are more than a lower half */
     r->offers[CUT] =
-        served && core->shape == ULP_SHAPE_WIDE && f->has_neg_zero && f->prec <= 20 && ulp_mode_in(core->mode, BY_CUT);
+        r->offers[ANCHORED] && f->emin == -126 && f->has_neg_zero && f->prec <= 20 && ulp_mode_in(mode, BY_CUT);
 }
 
 /* ---- values in range: mode and way are constants in each instance ---- */
+
+/* Whether all values are in range, where `fields` holds the largest exponent fields. Only if one is the field of the
+ * limit are the values looked at once more. */
+static int all_in_range(const piece *p, const rounding *r, vbits fields) {
+    const uint64_t of_most = r->most & 0x7ff0000000000000u;
+    uint64_t each[DOUBLES], largest = 0;
+    memcpy(each, &fields, sizeof each);
+    for (size_t i = 0; i < DOUBLES; i++) largest = each[i] > largest ? each[i] : largest;
+    for (size_t i = 0; i < p->n && largest == of_most; i++) {
+        const uint64_t size = ulp_bits64(p->x[i]) & 0x7fffffffffffffffu;
+        largest = size > r->most ? size : largest;
+    }
+    return largest <= of_most;
+}
 
 ULP_INLINE int watched_signs(const piece *p, const rounding *r, uint32_t mode, int way, uint64_t signs) {
     lane_format f = r->format;
@@ -55,6 +73,7 @@ ULP_INLINE int watched_signs(const piece *p, const rounding *r, uint32_t mode, i
     double *restrict to = p->y;
     const size_t n = p->n;
     watch w = watch_begin();
+    vbits fields = all_bits(0);
     for (size_t i = 0; i < n; i += 4 * DOUBLES) {
         vdouble x[4], y[4];
         UNROLLED for (size_t v = 0; v < 4; v++) {
@@ -63,14 +82,14 @@ ULP_INLINE int watched_signs(const piece *p, const rounding *r, uint32_t mode, i
             if (mode == ULP_SRA) word = random_lanes(p->words + i + v * DOUBLES, &f);
             y[v] = way == CUT ? round_normal(x[v], &f, mode, word) : round_anchored(x[v], &f, mode, word);
             memcpy(to + i + v * DOUBLES, &y[v], sizeof y[v]);
+            if (way == ANCHORED) fields = larger_exponents(fields, (vbits)x[v] & 0x7ff0000000000000u);
         }
-        UNROLLED for (int v = 0; v < 4; v += 2) {
-            if (way == CUT) w = watch_least(w, y[v], y[v + 1]); /* sums of words may wrap around for NaN: */
-            w = way == CUT ? watch_most(w, x[v], x[v + 1]) : watch_most(w, y[v], y[v + 1]);
+        UNROLLED for (int v = 0; way == CUT && v < 4; v += 2) {
+            w = watch_least(w, y[v], y[v + 1]);
+            w = watch_most(w, x[v], x[v + 1]); /* not y: sums of words may wrap around for NaN */
         }
     }
-    /* an input whose upper half is that of the largest value may be larger than this value */
-    return way == CUT ? watch_is_within(w, r->least, r->most - 1) : watch_is_within(w, 0, r->most);
+    return way == CUT ? watch_is_within(w, r->least, r->below) : all_in_range(p, r, fields);
 }
 
 /* An instance for each kind of zeros. A mask that is no constant lets gcc join two operations of AVX-512. */
@@ -80,7 +99,7 @@ ULP_INLINE int watched_run(const piece *p, const rounding *r, uint32_t mode, int
 }
 
 static int watched_cut(const piece *p, const rounding *r) {
-    switch (r->core.mode) {
+    switch (r->how->rule.mode) {
     case ULP_RZ: return watched_run(p, r, ULP_RZ, CUT);
     case ULP_RU: return watched_run(p, r, ULP_RU, CUT);
     case ULP_RD: return watched_run(p, r, ULP_RD, CUT);
@@ -91,7 +110,7 @@ static int watched_cut(const piece *p, const rounding *r) {
 }
 
 static int watched_anchored(const piece *p, const rounding *r) {
-    switch (r->core.mode) {
+    switch (r->how->rule.mode) {
 #define CASE(id, name, meaning, stochastic, inward)                                                                    \
     case id: return watched_run(p, r, id, ANCHORED);
         ULP_MODES(CASE)
@@ -125,7 +144,7 @@ static void round_any(const piece *p, const ulp_core *core) {
 enum { REST = 8 };
 
 /* rest[way] is the number of pieces that are left of them. */
-static void round_piece(const piece *p, const rounding *r, int rest[WAYS]) {
+static void round_piece(const piece *p, rounding *r, int rest[WAYS]) {
     static int (*const run[WAYS])(const piece *, const rounding *) = {watched_cut, watched_anchored};
     for (int way = 0; way < WAYS; way++) {
         if (!r->offers[way] || rest[way]-- > 0) continue;
@@ -133,16 +152,17 @@ static void round_piece(const piece *p, const rounding *r, int rest[WAYS]) {
         if (run[way](p, r)) return;
         rest[way] = REST;
     }
+    if (!r->ready) r->ready = ulp_core_init(&r->core, r->how->format, r->how->rule);
     round_any(p, &r->core);
 }
 
-void ULP_CPU(ulp_round64_core)(double *y, const double *x, size_t n, const ulp_core *core, const ulp_format *format,
-                               ulp_stream stream) {
+void ULP_CPU(ulp_round64_core)(double *y, const double *x, size_t n, ulp_rounding how) {
+    const ulp_stream stream = how.stream;
     double held[ULP_PIECE], last[ULP_PIECE];
     uint32_t words[ULP_PIECE];
     int rest[WAYS] = {0};
-    rounding r;
-    rounding_of(&r, core, format);
+    rounding r; /* no initialiser, which would clear the core */
+    rounding_of(&r, &how);
     for (size_t at = 0; at < n; at += ULP_PIECE) {
         const size_t count = n - at < ULP_PIECE ? n - at : ULP_PIECE, more = (0 - count) % STEP;
         piece p = {y + at, x + at, count + more, words};
@@ -151,7 +171,7 @@ void ULP_CPU(ulp_round64_core)(double *y, const double *x, size_t n, const ulp_c
             memset(held + count, 0, more * sizeof *held);
         }
         if (more > 0) p.y = last;
-        if (ulp_mode_is_stochastic(core->mode))
+        if (ulp_mode_is_stochastic(how.rule.mode))
             ULP_CPU(ulp_words)(words, p.n, stream.seed, stream.stream, stream.first + at);
         round_piece(&p, &r, rest);
         if (more > 0) memcpy(y + at, last, count * sizeof *last);
