@@ -16,14 +16,14 @@
  *     row                                 instructions a vector, or bytes a number
  *     memcpy and rounding in memory       8 bytes: read 4, write 4
  *     memcpy, cache                       a load and a store
- *     round, cache: bfloat16              rne 10, rz 6, ru 10, ro 9, sra 11 and the words; AVX2 the same
- *     round, cache: other formats         rne 11, rz 12, ru 11, ro 14; AVX2: rne 12, rz 15, ru 15, ro 18
- *     the same, sra                       20 and the words; AVX2: 11 and the words if all are normal, after a test of
+ *     round, cache: bfloat16              rne 10, rz 6, ru 9, ro 9, sra 8 and the words; AVX2 the same
+ *     round, cache: other formats         rne 10, rz 11, ru 10, ro 13; AVX2: rne 11, rz 14, ru 14, ro 17
+ *     the same, sra                       20 and the words; AVX2: 8 and the words if all are normal, after a test of
  *                                         9; else 25 after this test
  *     random words (part of sra)          35; AVX2: 46 (20 wide multiplications for 16 and 8 words)
- *     counted rounding                    bfloat16 rne 12, other formats rne 15 (AVX2: 17); then 4 locked additions
- *     binary64 arrays, bfloat16           rne 11, rz 8, ru 11, ro 11, sra 16; AVX2: rne 12, then the same
- *     binary64 arrays, other formats      rne 11, rz 12, ru 12, ro 14, sra 21; AVX2: 12, 16, 15, 18, 31
+ *     counted rounding                    bfloat16 rne 12, other formats rne 13 (AVX2: 16); then 4 locked additions
+ *     binary64 arrays, bfloat16           rne 10, rz 8, ru 11, ro 11, sra 16; AVX2: rne 11, then the same
+ *     binary64 arrays, other formats      rne 10, rz 11, ru 11, ro 13, sra 20; AVX2: 11, 14, 14, 17, 31
  *     product fp32                        2.1
  *     serial sums, rne: binary32 lanes    12 (bfloat16 10, saturated 13), AVX-512 alone
  *     the same: rna, rz, ru, rd, ro       9, 9, 8, 8, 15
@@ -60,19 +60,18 @@
  * and update, 46, 34 and 47 instructions for 8 numbers, are 43 million instructions, 2.9 ms at 4 in a cycle, beside a
  * step of 10.3 ms with 0.3 ms of update: 1.25 times at the very best.
  *
- * The rows of rounding that miss their goals there (4 GHz, memcpy takes 1.7 cycles for 64 bytes):
- *   - rne with AVX-512, goal 0.6: 2.8 cycles a vector. Of 11 instructions 8 are arithmetic, 2 cycles; a call takes 110
- *     cycles beside its loops, 0.9 a vector of 2048 numbers. bfloat16 has 7 such instructions, 2.65 cycles in all: its
- *     counts do not forbid the goal, yet a vector takes 3.1 cycles.
- *   - rne with AVX2, goals 0.6 and 0.35: 1.4 and 2.4 cycles for 32 bytes. 9 operations take 2.25 (bfloat16: 7, 1.75),
- *     the call 0.4.
- *   - rz, ru, ro with AVX2, goal 0.25: 3.4 cycles for 32 bytes. 12 to 15 operations take 3 to 3.8, the call 0.4.
- *   - sra with AVX2, goal 0.07: 12 cycles for 8 numbers. Words and rounding have 52 operations or more: 13 cycles.
- *   - counted e4m3 and q8.8, goal 1.5, measured 1.51 to 1.56 in rne, rz and ru with AVX-512 and 1.52 in rz of e4m3 with
- *     AVX2: 15 instructions against 11, 20 more for each turn with a zero, and locked additions of four counts, which
- *     take an eighth of the time of the uncounted call.
- *   - binary64, goal 0.5, modes ro with AVX-512 and rz, ru, ro with AVX2, measured 0.45 to 0.5: a vector takes as many
- *     instructions as a binary32 vector, which holds twice the numbers. bfloat16 rne with AVX2: 12 against 10.
+ * The rows of rounding that miss their goals there (4 GHz, memcpy takes 1.8 cycles for 64 bytes, a call 100 cycles
+ * beside its loops, which are 0.8 a vector of 2048 numbers with AVX-512 and 0.4 with AVX2):
+ *   - rne with AVX2, goals 0.6 and 0.35: 1.5 and 2.6 cycles for 32 bytes. 8 operations take 2 (bfloat16: 7, 1.75), the
+ *     call 0.4, which leaves 0.2 for the goal 0.35.
+ *   - rz, ru, ro with AVX2, goal 0.25: 3.6 cycles for 32 bytes. 11 to 14 operations take 2.8 to 3.5, the call 0.4.
+ *   - sra with AVX2, goal 0.07: 13 cycles for 8 numbers. Words and rounding have 49 operations or more: 12.3 cycles,
+ *     the call 0.4, and a test of the piece.
+ *   - counted e4m3 and q8.8, goal 1.5, measured 1.45 to 1.55 (clang, whose uncounted loops are faster: 1.7): 13
+ *     instructions against 10, 20 more for each turn with a zero, and locked additions of four counts, which take an
+ *     eighth of the time of the uncounted call.
+ *   - binary64, goal 0.5, modes ro and rz, ru, ro with AVX2, measured 0.45 to 0.5: a vector takes as many instructions
+ *     as a binary32 vector, which holds twice the numbers.
  */
 #include "bench.h"
 

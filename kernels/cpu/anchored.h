@@ -13,20 +13,15 @@
 /* The constants of round_anchored. */
 typedef struct anchored {
     float_format format;
-    int serves, by_input; /* by_input: a watch of counted rounding looks at the arguments, not at the results */
-    uint32_t most;        /* the largest magnitude that is in range */
-    uint32_t upper;       /* twice its upper half */
-    uint32_t least;       /* the exponent field of the least normal value */
+    int serves;
+    uint32_t most;  /* the largest magnitude that is in range */
+    uint32_t least; /* the exponent field of the least normal value */
 } anchored;
 
 static void anchored_of(anchored *a, const ulp_format *f, ulp_rule rule, uint32_t most) {
     a->serves = float_format_of(&a->format, f, rule);
-    if (!a->serves) return;
-    const uint32_t next = most + (1u << (24 - f->prec));
     a->most = most;
-    a->upper = most >> 16 << 1;
     a->least = ulp_bits32((float)f->min_normal) >> 23;
-    a->by_input = rule.mode == ULP_SRA || next >> 16 == most >> 16;
 }
 
 /* The results of a piece below the least normal value, those of them that are zeros, and the zeros of the arguments. */
@@ -45,19 +40,30 @@ ULP_INLINE int32_t zeros_among(const float *x, size_t n) {
     return zeros;
 }
 
-/* Whether all values are in range, where `fields` holds the largest exponent fields. Only if one is the field of the
- * limit are the values looked at once more. */
-static int all_in_range(const piece *p, const anchored *a, vuint fields) {
-    const uint32_t of_most = a->most & 0x7f800000u;
+/* Whether no magnitude of the arguments is above the largest one. */
+static int none_is_above(const piece *p, const anchored *a) {
     vuint most = all_uints(0);
-    if (!any_above((vint)fields, (int32_t)of_most - 1)) return 1;
-    if (any_above((vint)fields, (int32_t)of_most)) return 0;
     for (size_t i = 0; i < p->n; i += FLOATS) {
         vuint u;
         memcpy(&u, p->x + i, sizeof u);
-        most = larger_fields(most, u & 0x7fffffffu);
+        most = larger_uints(most, u & 0x7fffffffu);
     }
     return !any_above((vint)most, (int32_t)a->most);
+}
+
+/* What a loop over a piece finds. */
+typedef struct exponents {
+    vuint fields; /* the largest exponent fields of the arguments, at their place in a word */
+    vbytes most;  /* the largest exponent fields of the results */
+} exponents;
+
+/* Whether all values are in range. A result is outside the range where its argument is, except in mode sra. The values
+ * are looked at once more if an exponent field is the field of the largest one. */
+ULP_INLINE int in_range(const piece *p, const anchored *a, const exponents *f, int by_input) {
+    const uint32_t field = a->most >> 23;
+    if (by_input ? !any_above((vint)f->fields, (int32_t)(field << 23) - 1) : !any_byte_above(f->most, field - 1))
+        return 1;
+    return none_is_above(p, a);
 }
 
 /* y (TOGETHER vectors) = elements `at` and following, rounded; stores them. `fields` holds the largest exponent fields,
@@ -75,52 +81,44 @@ ULP_INLINE void round_together(const piece *p, size_t at, const float_format *f,
     UNROLLED for (size_t v = 0; v < TOGETHER; v++) memcpy(p->y + at + v * FLOATS, &y[v], sizeof y[v]);
 }
 
-/* Whether all values are in range. No result except zero has the exponent field zero, and the least normal value is a
- * power of two: the fields decide what is small. */
-ULP_INLINE int anchored_signs(const piece *p, const anchored *a, uint32_t mode, int by_input, uint32_t signs,
-                              small_counts *counts) {
+/* Rounds a piece; whether all values are in range. No result except zero has the exponent field zero, and the least
+ * normal value is a power of two: the fields decide what is small. */
+ULP_INLINE int anchored_signs(const piece *p, const anchored *a, uint32_t mode, uint32_t signs, small_counts *counts) {
+    const int by_input = counts == NULL || mode == ULP_SRA;
     float_format f = a->format;
     f.signs = signs;
+    const uint32_t least = a->least; /* a copy: the results could alias the constants */
     const piece part = *p;
-    vshort upper = (vshort){0};
-    vuint most = all_uints(0);
+    exponents found = {{0}, {0}};
     small_counts count = {0, 0, 0};
     for (size_t i = 0; i < part.n; i += 4 * FLOATS) {
         vfloat y[4];
         UNROLLED for (size_t v = 0; v < 4; v += TOGETHER)
-            round_together(&part, i + v * FLOATS, &f, mode, y + v, by_input ? &most : NULL);
-        if (by_input && counts == NULL) continue;
-        const vshort first = upper_shorts(y[0], y[1]), second = upper_shorts(y[2], y[3]);
-        if (!by_input) upper = larger_shorts(upper, larger_shorts(first, second));
+            round_together(&part, i + v * FLOATS, &f, mode, y + v, by_input ? &found.fields : NULL);
         if (counts == NULL) continue;
-        const vbytes exponents = exponents_of(first, second);
-        const uint64_t zero = bytes_below(exponents, 1);
-        count.below += bits_of(bytes_below(exponents, a->least));
+        const vbytes fields = exponents_of(upper_shorts(y[0], y[1]), upper_shorts(y[2], y[3]));
+        if (!by_input) found.most = larger_bytes(found.most, fields);
+        count.below += bits_of(bytes_below(fields, least));
+        const uint64_t zero = zero_bytes(fields);
         if (zero == 0) continue;
         count.zero += bits_of(zero);
         count.nothing += zeros_among(part.x + i, 4 * FLOATS);
     }
     if (counts != NULL) *counts = count;
-    return by_input ? all_in_range(p, a, most) : !any_short_above(upper, a->upper);
+    return in_range(p, a, &found, by_input);
 }
 
 /* An instance for each kind of zeros. A mask that is no constant lets gcc join two operations of AVX-512. */
-ULP_INLINE int anchored_run(const piece *p, const anchored *a, uint32_t mode, int by_input, small_counts *counts) {
-    if (a->format.signs == 0) return anchored_signs(p, a, mode, by_input, 0, counts);
-    return anchored_signs(p, a, mode, by_input, FLOATS_ROUND_TOWARD ? a->format.signs : 0x80000000u, counts);
+ULP_INLINE int anchored_run(const piece *p, const anchored *a, uint32_t mode, small_counts *counts) {
+    if (a->format.signs == 0) return anchored_signs(p, a, mode, 0, counts);
+    return anchored_signs(p, a, mode, FLOATS_ROUND_TOWARD ? a->format.signs : 0x80000000u, counts);
 }
 
-/* Whether the watch over arguments is the faster one, without counts. */
-enum { BY_INPUT = ULP_VECTOR_BYTES > 16 };
-
-/* An instance for each mode and watch, with and without counts. */
+/* An instance for each mode, with and without counts. */
 static int anchored_piece(const piece *p, const anchored *a, uint32_t mode, small_counts *counts) {
     switch (mode) {
 #define CASE(id, name, meaning, stochastic, inward)                                                                    \
-    case id:                                                                                                           \
-        if (counts != NULL)                                                                                            \
-            return a->by_input ? anchored_run(p, a, id, 1, counts) : anchored_run(p, a, id, 0, counts);                \
-        return BY_INPUT || a->by_input ? anchored_run(p, a, id, 1, NULL) : anchored_run(p, a, id, 0, NULL);
+    case id: return counts != NULL ? anchored_run(p, a, id, counts) : anchored_run(p, a, id, NULL);
         ULP_MODES(CASE)
 #undef CASE
     default: return 0;

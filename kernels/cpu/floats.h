@@ -65,38 +65,52 @@ ULP_INLINE vuint one_more_where(vuint u, uint32_t bit, vuint x) {
 #endif
 }
 
-/* Twice the upper halves of the magnitudes of two vectors, in any order. */
+/* The upper halves of two vectors, in any order. */
 ULP_INLINE vshort upper_shorts(vfloat a, vfloat b) {
 #if defined(__AVX512BW__)
-    const __m512i low = _mm512_srli_epi32((__m512i)a, 16);
-    const vshort upper = (vshort)_mm512_mask_blend_epi16(0xaaaaaaaau, low, (__m512i)b);
+    return (vshort)_mm512_mask_blend_epi16(0xaaaaaaaau, _mm512_srli_epi32((__m512i)a, 16), (__m512i)b);
 #elif defined(__AVX2__)
-    const vshort upper = (vshort)_mm256_blend_epi16(_mm256_srli_epi32((__m256i)a, 16), (__m256i)b, 0xaa);
+    return (vshort)_mm256_blend_epi16(_mm256_srli_epi32((__m256i)a, 16), (__m256i)b, 0xaa);
 #else
-    const vshort upper = (vshort)(((vuint)a >> 16) | ((vuint)b & 0xffff0000u));
-#endif
-    return upper + upper;
-}
-
-ULP_INLINE vshort larger_shorts(vshort a, vshort b) {
-#if defined(__AVX512BW__)
-    return (vshort)_mm512_max_epu16((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (vshort)_mm256_max_epu16((__m256i)a, (__m256i)b);
-#elif defined(__SSE2__)
-    return (vshort)_mm_add_epi16(_mm_subs_epu16((__m128i)a, (__m128i)b), (__m128i)b);
-#else
-    const vshort yes = (vshort)(a > b);
-    return (a & yes) | (b & ~yes);
+    return (vshort)(((vuint)a >> 16) | ((vuint)b & 0xffff0000u));
 #endif
 }
 
 /* The exponent fields of four vectors from their upper_shorts, in any order. */
 ULP_INLINE vbytes exponents_of(vshort a, vshort b) {
+    const vshort low = a >> 7, high = b + b;
 #if defined(__AVX512BW__)
-    return (vbytes)_mm512_mask_blend_epi8(0xaaaaaaaaaaaaaaaau, _mm512_srli_epi16((__m512i)a, 8), (__m512i)b);
+    return (vbytes)_mm512_mask_blend_epi8(0xaaaaaaaaaaaaaaaau, (__m512i)low, (__m512i)high);
 #else
-    return (vbytes)((a >> 8) | (b & 0xff00u));
+    return (vbytes)((low & 0xffu) | (high & 0xff00u));
+#endif
+}
+
+ULP_INLINE vbytes larger_bytes(vbytes a, vbytes b) {
+#if defined(__AVX512BW__)
+    return (vbytes)_mm512_max_epu8((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (vbytes)_mm256_max_epu8((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+    return (vbytes)_mm_max_epu8((__m128i)a, (__m128i)b);
+#else
+    const vbytes yes = (vbytes)(a > b);
+    return (a & yes) | (b & ~yes);
+#endif
+}
+
+/* A bit for each byte that is zero. */
+ULP_INLINE uint64_t zero_bytes(vbytes x) {
+#if defined(__AVX512BW__)
+    return _mm512_testn_epi8_mask((__m512i)x, (__m512i)x);
+#elif defined(__AVX2__)
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8((__m256i)x, _mm256_setzero_si256()));
+#elif defined(__SSE2__)
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8((__m128i)x, _mm_setzero_si128()));
+#else
+    uint64_t zero = 0;
+    for (int i = 0; i < ULP_VECTOR_BYTES; i++) zero |= (uint64_t)(x[i] == 0) << i;
+    return zero;
 #endif
 }
 
@@ -105,16 +119,15 @@ ULP_INLINE uint64_t bytes_below(vbytes x, uint32_t limit) {
     const vbytes most = (vbytes){0} + (uint8_t)(limit - 1);
 #if defined(__AVX512BW__)
     return _mm512_cmple_epu8_mask((__m512i)x, (__m512i)most);
-#elif defined(__AVX2__)
-    const __m256i below = _mm256_cmpeq_epi8(_mm256_min_epu8((__m256i)x, (__m256i)most), (__m256i)x);
-    return (uint32_t)_mm256_movemask_epi8(below);
-#elif defined(__SSE2__)
-    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8((__m128i)x, (__m128i)most), (__m128i)x));
 #else
-    uint64_t below = 0;
-    for (int i = 0; i < ULP_VECTOR_BYTES; i++) below |= (uint64_t)(x[i] <= most[i]) << i;
-    return below;
+    return zero_bytes(larger_bytes(x, most) ^ most);
 #endif
+}
+
+/* Whether a byte is above a limit. */
+ULP_INLINE int any_byte_above(vbytes x, uint32_t limit) {
+    const vbytes all = (vbytes){0} + (uint8_t)limit;
+    return zero_bytes(larger_bytes(x, all) ^ all) != ~0ull >> (64 - ULP_VECTOR_BYTES);
 }
 
 ULP_INLINE int32_t bits_of(uint64_t x) {
@@ -160,18 +173,6 @@ ULP_INLINE int any_above(vint x, int32_t limit) {
 #else
     int32_t any = 0;
     for (int i = 0; i < FLOATS; i++) any |= x[i] > limit;
-    return any;
-#endif
-}
-
-ULP_INLINE int any_short_above(vshort x, uint32_t limit) {
-#if defined(__AVX512BW__)
-    return _mm512_cmpgt_epu16_mask((__m512i)x, _mm512_set1_epi16((int16_t)limit)) != 0;
-#else
-    uint16_t each[ULP_VECTOR_BYTES / 2];
-    int any = 0;
-    memcpy(each, &x, sizeof each);
-    for (int i = 0; i < ULP_VECTOR_BYTES / 2; i++) any |= each[i] > limit;
     return any;
 #endif
 }
