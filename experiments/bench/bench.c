@@ -30,8 +30,8 @@
  *     serial sums, AVX2: binary64 lanes   rne 11 (bfloat16 6, saturated 11), ru 10, ro 10
  *     serial sums, mode sr                15 of binary64 lanes, and the words
  *     split, pairwise, kahan, rne         15, 15, 31 of binary64 lanes; AVX2: 17, 17, 37
- *     Tensor Core rows                    6.4 and 14 for each step of the row (two sums: 28; binary16 results: 28);
- *                                         AVX2: 6.9 and 26 (two sums: 48)
+ *     Tensor Core rows                    6.4 and 10 for each step of the row (two sums: 24; binary16 results: 22);
+ *                                         AVX2: 6.4 and 21 (two sums: 46; binary16 results: 34)
  *     int8, e2m1, e2m3                    0.4 with VNNI, whose instruction forms 64 products; 1.3 without; AVX2: 1.6
  *     mxf4, nvf4                          0.9, 1.2 with VNNI: a group takes a conversion, a product and an addition
  *     exact, operands of two slices       7: 4 fused multiply-adds of 8 numbers, 3 loads and counts; AVX2: 9
@@ -46,10 +46,13 @@
  *   - serial sums, mode sr, goal 30: 35 instructions for 16 words, and 30 for the sums, are 16.4 cycles: 33 times fp32.
  *     AVX2: 46 and 30 for 8 words and sums are 19 cycles: 38 times fp32. With AVX-512 a third of the instructions move
  *     data: arithmetic alone would take 26 times fp32.
- *   - rows whose steps have 4 products (v100, tf32 of a100), goal 4: 6.4 + 14 / 4 instructions are 2.5 cycles, 4.9
- *     times fp32; AVX2, goal 6: 6.9 + 26 / 4 are 3.4 cycles, 6.7 times. Rows with binary16 results and steps of 8, goal
- *     4: 6.4 + 28 / 8 are 2.5 cycles, 4.9 times. A quarter of these instructions load or move data: arithmetic alone
- *     would take 3.6, 4.6 and 3.7 times fp32, so that the counts do not forbid these goals.
+ *   - Tensor Core rows with AVX-512, goal 4: steps of 4 products (v100, tf32 of a100), measured 4.15 to 4.25, and of 8
+ *     with binary16 results (a100-fp16-fp16), measured 4.3 to 4.5. 5 arithmetic instructions for a product and 9.5 or
+ *     19.5 for a step are 1.84 and 1.86 cycles a vector, 3.4 times fp32, so that the counts do not forbid the goal. The
+ *     loops take 2.05 and 2.15 cycles: 17 and about 32 cycles pass from a sum of integers to the first aligned term of
+ *     the next step, and the queue of waiting instructions does not reach far enough to hide all of them. Packing, the
+ *     check of the operands and the store of C take 8 percent of a product of size 512. Exponents as bytes would save
+ *     12 of the 236 arithmetic instructions of a step of 4 products for 8 vectors of sums.
  *
  * Training steps of 784-1000-1000-10 in q8.8, goals 1.1 and 1.2 (nearest, stochastic): 1.8 million weights and as many
  * gradients are rounded in a step of 6 ms. A gradient is rounded as the product is stored. An update is one pass, which
