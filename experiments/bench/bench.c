@@ -19,8 +19,8 @@
  *     round, cache: bfloat16              rne 10, rz 6, ru 9, ro 9, sra 8 and the words; AVX2 the same
  *     round, cache: other formats         rne 10, rz 11, ru 10, ro 13; AVX2: rne 11, rz 14, ru 14, ro 17
  *     the same, sra                       20 and the words; AVX2: 8 and the words if all are normal, after a test of
- *                                         9; else 25 after this test
- *     random words (part of sra)          35; AVX2: 46 (20 wide multiplications for 16 and 8 words)
+ *                                         9; else 25 after this test (fixed point: without it)
+ *     random words (part of sra)          35; AVX2: 52 (20 wide multiplications for 16 and 8 words)
  *     counted rounding                    bfloat16 rne 12, other formats rne 13 (AVX2: 16); then 4 locked additions
  *     binary64 arrays, bfloat16           rne 10, rz 8, ru 11, ro 11, sra 16; AVX2: rne 11, then the same
  *     binary64 arrays, other formats      rne 10, rz 11, ru 11, ro 13, sra 20; AVX2: 11, 14, 14, 17, 31
@@ -44,8 +44,8 @@
  *     instructions, 10 times fp32, and pieces with a sum near zero are computed twice. No instruction of AVX2 rounds in
  *     a direction, so that there are no lanes of binary32.
  *   - serial sums, mode sr, goal 30: 35 instructions for 16 words, and 30 for the sums, are 16.4 cycles: 33 times fp32.
- *     AVX2: 46 and 30 for 8 words and sums are 19 cycles: 38 times fp32. With AVX-512 a third of the instructions move
- *     data: arithmetic alone would take 26 times fp32.
+ *     AVX2: 52 and 30 for 8 words and sums are 20.5 cycles: 41 times fp32. With AVX-512 a third of the instructions
+ *     move data: arithmetic alone would take 26 times fp32.
  *   - Tensor Core rows with AVX-512, goal 4: steps of 4 products (v100, tf32 of a100), measured 4.15 to 4.3, and of 8
  *     with binary16 results (a100-fp16-fp16), measured 4.3 to 4.55. 5 arithmetic instructions for a product and 9.5 or
  *     19.5 for a step are 1.84 and 1.86 cycles a vector, 3.4 times fp32, so that the counts do not forbid the goal. The
@@ -57,10 +57,10 @@
  * Training steps of 784-1000-1000-10 in q8.8, goals 1.1 and 1.2 (nearest, stochastic): 1.8 million weights and as many
  * gradients are rounded in a step of 6 ms. A gradient is rounded as the product is stored. An update is one pass, which
  * reads two numbers and writes one: 18 instructions a vector to nearest; stochastic 33, AVX2: 47. Nearest takes 1.03 to
- * 1.05 times fp32. Stochastic with AVX-512, measured 1.20 to 1.22: 4.0 million words take 0.75 ms (35 instructions take
+ * 1.05 times fp32. Stochastic with AVX-512, measured 1.20 to 1.23: 4.0 million words take 0.75 ms (35 instructions take
  * 11 cycles, as multiplications and shifts share a pipe), rounding and update at least 0.43 ms, 0.3 ms of which fp32's
- * own update takes too: these counts do not forbid 1.2. Stochastic with AVX2, measured 1.33 to 1.38: words, rounding
- * and update, 46, 34 and 47 instructions for 8 numbers, are 43 million instructions, 2.9 ms at 4 in a cycle, beside a
+ * own update takes too: these counts do not forbid 1.2. Stochastic with AVX2, measured 1.35 to 1.41: words, rounding
+ * and update, 52, 25 and 47 instructions for 8 numbers, are 43 million instructions, 2.9 ms at 4 in a cycle, beside a
  * step of 10.3 ms with 0.3 ms of update: 1.25 times at the very best.
  *
  * The rows of rounding that miss their goals there (4 GHz, memcpy takes 1.8 cycles for 64 bytes, a call 100 cycles

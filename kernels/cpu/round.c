@@ -193,10 +193,16 @@ static void core_ready(state *s, const work *w) {
     s->ready = 1;
 }
 
+/* Whether anchors serve, and are faster than any way of ULP_SHAPE_WIDE. In fixed point few pieces have this shape. */
+static int anchors_first(const work *w) {
+    const anchored *a = &w->anchored;
+    return a->serves && (FLOATS_ROUND_TOWARD || w->how->rule.mode != ULP_SRA || a->most >> 23 <= a->least);
+}
+
 static void round_piece(const piece *p, const work *w, ulp_stats *stats, state *s) {
     const uint32_t mode = w->how->rule.mode;
     const int anchors = s->unwatched == 0 && w->anchored.serves, cuts = s->unwatched == 0 && stats == NULL;
-    const int first = FLOATS_ROUND_TOWARD || mode != ULP_SRA; /* anchors are the fastest way */
+    const int first = anchors_first(w);
     if (anchors && first && round_anchored(p, &w->anchored, mode, stats)) return;
     if (cuts && w->cut.always && round_cut(p, &w->cut, mode)) return;
     core_ready(s, w);

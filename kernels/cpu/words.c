@@ -17,7 +17,9 @@ enum { LANES = ULP_VECTOR_BYTES / 8 };
 
 /* Two words as they follow each other in memory. */
 ULP_INLINE vwide pair_of(vwide first, vwide second) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    return (vwide)_mm256_blend_epi32((__m256i)first, (__m256i)(second << 32), 0xaa);
+#elif defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     return first << 32 | (second & 0xffffffffu);
 #else
     return second << 32 | (first & 0xffffffffu);
