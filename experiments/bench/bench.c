@@ -27,7 +27,7 @@
  *     product fp32                        2.1
  *     serial sums, rne: binary32 lanes    12 (bfloat16 10, saturated 13), AVX-512 alone
  *     the same: rna, rz, ru, rd, ro       9, 9, 8, 8, 15
- *     serial sums, AVX2: binary64 lanes   rne 11 (bfloat16 6, saturated 11), ru 10, ro 10
+ *     serial sums, AVX2: binary64 lanes   rne 9 (bfloat16 6, saturated 11), rz 5, ru 9, ro 9
  *     serial sums, mode sr                15 of binary64 lanes, and the words
  *     split, pairwise, kahan, rne         15, 15, 31 of binary64 lanes; AVX2: 17, 17, 37
  *     Tensor Core rows                    6.4 and 10 for each step of the row (two sums: 24; binary16 results: 22);
@@ -40,8 +40,8 @@
  * fp32 row takes half a cycle a vector), and the counts against the goals:
  *   - serial sums in AVX2, goals 8 and 12: mode rne has 8 arithmetic instructions for 4 sums, 2 cycles: 8 times fp32 at
  *     the very best. Saturation adds two. From a sum to the next one they take 15 cycles or more, with changes between
- *     the units of integers and numbers, and 16 registers hold 8 vectors of sums. The directed modes have 10
- *     instructions, 10 times fp32, and pieces with a sum near zero are computed twice. No instruction of AVX2 rounds in
+ *     the units of integers and numbers, and 16 registers hold 8 vectors of sums. The directed modes have 9
+ *     instructions, 9 times fp32, and pieces with a sum near zero are computed twice. No instruction of AVX2 rounds in
  *     a direction, so that there are no lanes of binary32.
  *   - serial sums, mode sr, goal 30: 35 instructions for 16 words, and 30 for the sums, are 16.4 cycles: 33 times fp32.
  *     AVX2: 52 and 30 for 8 words and sums are 20.5 cycles: 41 times fp32. With AVX-512 a third of the instructions

@@ -29,6 +29,13 @@
 #define ALL_UNROLLED _Pragma("GCC unroll 8")
 #endif
 
+/* Keeps a vector in a register here. gcc moves sums to memory and back in loops where all fit the registers. */
+#if defined(__SSE2__)
+#define IN_REGISTER(x) __asm__("" : "+v"(x))
+#else
+#define IN_REGISTER(x) (void)(x)
+#endif
+
 /* Asks gcc for four vectors in each turn of the loop that follows. clang would unroll the scalar loop, which it does
  * not vectorise then. */
 #if defined(__GNUC__) && !defined(__clang__)

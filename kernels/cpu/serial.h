@@ -33,6 +33,7 @@ ULP_INLINE watch group_run(double *restrict sums, const lanes_products *of, cons
                 if (way == ULP_SRA) word = random_lanes(words + i * LANES + (size_t)v * DOUBLES, &f);
                 acc[v] = round_normal(fused_toward(a, b[v], acc[v], way), &f, way, word);
             }
+            IN_REGISTER(acc[v]);
         }
         UNROLLED for (int v = 0; v < HELD; v += 2) {
             if (range == NOT_LARGE) w = watch_most(w, acc[v], acc[v + 1]);
