@@ -22,6 +22,7 @@ typedef struct work {
     run_function run[CARES];
     size_t padded; /* k rounded up to whole steps */
     size_t steps, panels;
+    int log_k, cuts;     /* padded < 2^log_k; whether only the watched functions cut the sums of the row */
     float *b;            /* (panels, padded, WIDTH), in the order of the summation, zero-padded */
     int16_t *b_exponent; /* (panels, padded, WIDTH) */
     int16_t *b_scale;    /* (panels, steps, WIDTH), exponents of the block scales */
@@ -60,31 +61,36 @@ static int16_t scale_of(const float *scales, size_t at, const ulp_datapath *d, u
     return (int16_t)ulp_term_of((double)scales[at], 1, d->scale.emin).e;
 }
 
-/* Sets the exponents of a row of a panel. Returns whether an element is special. */
-ULP_INLINE uint8_t find_exponents(int16_t *restrict exponent, const float *restrict x, int32_t emin) {
-    uint32_t special = 0, pairs[LANES];
+/* Sets the exponents of a row of a panel. */
+ULP_INLINE void find_exponents(int16_t *restrict exponent, const float *restrict x, int32_t emin) {
+    uint32_t pairs[LANES];
     for (size_t i = 0; i < LANES; i++) {
         const uint32_t lower = (uint32_t)exponent_of(x[i], emin, 0) & 0xffffu,
                        upper = (uint32_t)exponent_of(x[LANES + i], emin, 0) << 16;
         pairs[i] = lower | upper;
-        special |= is_special(x[i]) | is_special(x[LANES + i]);
     }
     memcpy(exponent, pairs, sizeof pairs);
-    return (uint8_t)special;
 }
 
-/* The range of n exponents with a bias, of steps that `special` describes. */
-static range range_of(const int16_t *exponent, size_t n, const uint8_t *special, size_t steps, int bias) {
+enum { OF_SPECIAL = 128 }; /* exponent_of a special value */
+
+/* The range of n exponents with a bias. */
+static range range_of(const int16_t *exponent, size_t n, int bias) {
     uint16_t least = UINT16_MAX; /* from SKIPPED + 1 on: SKIPPED itself is the largest */
     int16_t most = SKIPPED;
-    uint8_t any = 0;
     for (size_t i = 0; i < n; i++) most = exponent[i] > most ? exponent[i] : most;
     for (size_t i = 0; i < n; i++) {
         const uint16_t e = (uint16_t)(exponent[i] - (SKIPPED + 1));
         least = e < least ? e : least;
     }
-    for (size_t i = 0; i < steps; i++) any |= special[i];
-    return (range){least + (SKIPPED + 1) - bias, most - bias, any};
+    return (range){least + (SKIPPED + 1) - bias, most - bias, most - bias == OF_SPECIAL};
+}
+
+/* Sets which of `steps` steps, of n elements each, have special values; `any` says whether one has. */
+static void find_specials(uint8_t *special, size_t steps, const float *x, size_t n, int any) {
+    memset(special, 0, steps);
+    for (size_t at = 0; any && at < steps; at++)
+        for (size_t i = 0; i < n; i++) special[at] |= (uint8_t)is_special(x[at * n + i]);
 }
 
 /* Row k of a panel of B, from column j0 on; zeros past the end. */
@@ -96,7 +102,7 @@ ULP_INLINE void read_row(float x[WIDTH], const ulp_job *job, size_t k, size_t j0
         for (size_t j = 0; j < WIDTH; j++) x[j] = k < job->s.k && j < width ? b_at(job, k, j0 + j) : 0.0f;
 }
 
-/* The scales of a panel. */
+/* The scales of a panel. Their special values are those of the steps, too. */
 static void pack_scales(const work *w, size_t panel) {
     const ulp_gemm_shape *s = &w->job->s;
     int16_t *scale = w->b_scale + panel * w->steps * WIDTH;
@@ -113,18 +119,14 @@ static void pack_part(void *context, size_t begin, size_t end) {
     for (size_t panel = begin; panel < end; panel++) {
         float *b = w->b + panel * w->padded * WIDTH;
         int16_t *e = w->b_exponent + panel * w->padded * WIDTH;
-        uint8_t *special = w->b_special + panel * w->steps;
-        for (size_t at = 0; at < w->steps; at++) {
-            uint8_t any = 0;
-            for (size_t k = at * d->step; k < (at + 1) * d->step; k++) {
-                const size_t to = place(d, k) * WIDTH;
-                read_row(b + to, w->job, k, panel * WIDTH);
-                any |= find_exponents(e + to, b + to, d->b_emin);
-            }
-            special[at] = any;
+        for (size_t k = 0; k < w->padded; k++) {
+            const size_t to = place(d, k) * WIDTH;
+            read_row(b + to, w->job, k, panel * WIDTH);
+            find_exponents(e + to, b + to, d->b_emin);
         }
+        w->b_range[panel] = range_of(e, w->padded * WIDTH, 0);
+        find_specials(w->b_special + panel * w->steps, w->steps, b, d->step * WIDTH, w->b_range[panel].special);
         if (d->scale_block != 0) pack_scales(w, panel);
-        w->b_range[panel] = range_of(e, w->padded * WIDTH, special, w->steps, 0);
     }
 }
 
@@ -166,16 +168,12 @@ static void pack_rows(const work *w, const rows *r, size_t i0) {
     const ulp_gemm_shape *s = &w->job->s;
     read_rows(w, r->a, i0);
     for (size_t i = 0; i < w->padded * ROWS; i++) r->exponent[i] = (int16_t)exponent_of(r->a[i], d->a_emin, BIAS);
-    for (size_t at = 0; at < w->steps; at++) {
-        const float *a = r->a + at * d->step * ROWS;
-        uint32_t any = 0;
-        for (size_t i = 0; i < d->step * ROWS; i++) any |= is_special(a[i]);
-        r->special[at] = (uint8_t)any;
-        for (size_t i = 0; i < ROWS && d->scale_block != 0; i++)
+    *r->range = range_of(r->exponent, w->padded * ROWS, BIAS);
+    find_specials(r->special, w->steps, r->a, d->step * ROWS, r->range->special);
+    for (size_t at = 0; at < w->steps && d->scale_block != 0; at++)
+        for (size_t i = 0; i < ROWS; i++)
             r->scale[at * ROWS + i] =
                 i0 + i < s->m ? scale_of(s->a_scales, (i0 + i) * w->steps + at, d, r->special + at) : 0;
-    }
-    *r->range = range_of(r->exponent, w->padded * ROWS, r->special, w->steps, BIAS);
 }
 
 enum { ROOM_OF_RANGE = 16 }; /* floats */

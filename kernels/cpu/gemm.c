@@ -16,6 +16,17 @@ typedef struct input_check {
 
 enum { PART = 256 };
 
+/* Whether x and y (n) are equal finite numbers. */
+static int are_unchanged(const float *x, const float *y, size_t n) {
+    uint32_t differ = 0, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t u = ulp_bits32(x[i]), a = u & 0x7fffffffu;
+        differ |= u ^ ulp_bits32(y[i]);
+        most = a > most ? a : most;
+    }
+    return differ == 0 && most < 0x7f800000u;
+}
+
 static uint32_t bad_floats(const input_check *w, const float *x, size_t n) {
     float y[PART];
     const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
@@ -24,6 +35,7 @@ static uint32_t bad_floats(const input_check *w, const float *x, size_t n) {
     uint32_t bad = 0;
     if (!w->format->fits_binary32 || ulp_rule_check(w->format, rule) != ULP_OK) return 1;
     ULP_CPU(ulp_cpu_round)(y, x, n, (ulp_rounding){.format = w->format, .rule = rule});
+    if (are_unchanged(x, y, n)) return 0;
     for (size_t i = 0; i < n; i++) {
         const uint32_t u = ulp_bits32(x[i]), v = ulp_bits32(y[i]), a = u & 0x7fffffffu,
                        differs = (uint32_t)(u << 1 != v << 1);

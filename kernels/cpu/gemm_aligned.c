@@ -40,6 +40,12 @@ static run_function run_for(const ulp_datapath *d, int care) {
     return NULL;
 }
 
+/* Whether sums are cut to fewer bits than a result has, which only the watched functions do for longer sums. */
+static int only_watched_cuts(const ulp_datapath *d) {
+    const int short_sums = kind_of(d) == PLAIN && d->fused.length % 16 == 0 && has_size(d, FITS_FLOAT);
+    return d->fused.kept < 23 && d->accumulator.prec == 24 && !short_sums;
+}
+
 /* The care that the steps of a block need; all steps of a row with block scales are watched. start: the range of the
  * sums before the first product. Without a watch, Emax is LOWEST or more, or all terms are zero: a sum that is not zero
  * is a multiple of 2^(Emax - F) of an earlier step. |a b| < 2^most, and roundings to binary16 enlarge a sum by 2^-11 of
@@ -48,14 +54,11 @@ static int care_of(const work *w, const range *a, const range *b, const range *s
     const ulp_datapath *d = w->job->datapath;
     const int empty = a->least > a->most || b->least > b->most, narrow = d->accumulator.prec < 24;
     const int least = empty ? LOWEST : a->least + b->least, most = empty ? LOWEST : a->most + b->most + 2;
-    int log_k = 0;
-    while (w->padded >> log_k != 0) log_k++;
-    const int largest = most + log_k > start->most + 1 ? most + log_k : start->most + 1; /* |sum| < 2^(largest + 1) */
+    const int sum = most + w->log_k,
+              largest = sum > start->most + 1 ? sum : start->most + 1; /* |c| < 2^(largest + 1) */
     const int fits = narrow ? largest < 15 && w->steps <= 1024 / 3 : largest <= HIGHEST;
-    const int short_sums = kind_of(d) == PLAIN && d->fused.length % 16 == 0 && has_size(d, FITS_FLOAT);
-    const int cuts = d->fused.kept < 23 && !narrow && !short_sums; /* only a watched function cuts longer sums */
     if (d->scale_block != 0 || a->special || b->special || start->special || least < LOWEST || start->least < LOWEST ||
-        !fits || cuts)
+        !fits || w->cuts)
         return WATCHED;
     return largest <= d->fused.fraction ? NEAR : FAR;
 }
@@ -97,6 +100,11 @@ typedef union outputs {
     vfloat v[ROWS][HALVES];
     float f[ROWS * WIDTH];
 } outputs;
+
+static void clear(outputs *c) {
+    for (int r = 0; r < ROWS; r++)
+        for (int h = 0; h < HALVES; h++) c->v[r][h] = (vfloat){0};
+}
 
 /* The sums of a block. */
 typedef struct sums {
@@ -154,7 +162,10 @@ static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
     const size_t j0 = panel * WIDTH, width = s->n - j0 < WIDTH ? s->n - j0 : WIDTH,
                  depth = DEPTH / w->job->datapath->step;
     sums blocks[MOST_BLOCKS];
-    memset(blocks, 0, (end - begin) * sizeof *blocks);
+    for (size_t i = 0; i < end - begin; i++) {
+        clear(&blocks[i].now);
+        if (w->job->datapath->promote != 0) clear(&blocks[i].total);
+    }
     float *out = (float *)w->job->c + j0;
     for (size_t i = begin * ROWS; i < end * ROWS && i < s->m && s->accumulate; i++)
         for (size_t j = 0; j < width; j++)
@@ -167,9 +178,11 @@ static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
     for (size_t at = 0; at < w->steps; at += depth)
         for (size_t block = begin; block < end; block++)
             advance(w, &blocks[block - begin], block, panel, at, w->steps - at < depth ? w->steps : at + depth);
-    for (size_t i = begin * ROWS; i < end * ROWS && i < s->m; i++)
-        for (size_t j = 0; j < width; j++)
-            out[i * s->ldc + j] = canonical(outer_sums(w, &blocks[i / ROWS - begin])[i % ROWS * WIDTH + j]);
+    for (size_t i = begin * ROWS; i < end * ROWS && i < s->m; i++) {
+        const float *restrict from = outer_sums(w, &blocks[i / ROWS - begin]) + i % ROWS * WIDTH;
+        float *restrict to = out + i * s->ldc;
+        for (size_t j = 0; j < width; j++) to[j] = canonical(from[j]);
+    }
 }
 
 static void rows_part(void *context, size_t begin, size_t end) {
@@ -201,6 +214,8 @@ ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job) {
     w.steps = (job->s.k + job->datapath->step - 1) / job->datapath->step;
     w.padded = w.steps * job->datapath->step;
     w.panels = (job->s.n + WIDTH - 1) / WIDTH;
+    while (w.padded >> w.log_k != 0) w.log_k++;
+    w.cuts = only_watched_cuts(job->datapath);
     const size_t n = w.panels * w.padded * WIDTH, scales = w.panels * w.steps * WIDTH;
     w.b = ULP_CPU(ulp_gemm_room)(n, sizeof *w.b);
     w.b_exponent = ULP_CPU(ulp_gemm_room)(n + scales, sizeof *w.b_exponent);
