@@ -42,10 +42,10 @@ do for [file in figure_files] {
     set arrow 1 from left, left * bytes to peak / bytes, peak nohead linecolor rgb ink linewidth 2
     set arrow 2 from peak / bytes, peak to right, peak nohead linecolor rgb ink linewidth 2
     set label 3 sprintf("memory: %.3g GB/s", bytes) at 0.6, 0.6 * bytes * 1.5 font label_font textcolor rgb ink right
-    set label 4 sprintf("multipliers of binary32: %.3g G products/s", peak) at right / 1.15, peak * 1.2 font label_font textcolor rgb ink right
+    set label 4 sprintf("multipliers of binary32: %.3g G products/s", peak) at 4, peak * 1.2 font label_font textcolor rgb ink right
     if (words == words) {
         set arrow 3 from left, words to right, words nohead linecolor rgb grey dashtype (3,4) linewidth 1.5
-        set label 5 sprintf("random words: %.3g G/s", words) at left * 1.15, words * 1.2 font label_font textcolor rgb grey left
+        set label 5 sprintf("random words: %.3g G/s", words) at 0.5, words * 1.2 font label_font textcolor rgb grey left
     }
     set label 6 "rounding" at at_rounding, 0.13 center font label_font textcolor rgb grey
     set label 7 "products of size 64, 128, ..." at 10, 0.13 center font label_font textcolor rgb grey

@@ -83,48 +83,57 @@ static void add_others(group *g, arrays *a, job j, size_t plain) {
 
 /* ---- the parts ---- */
 
+/* The rows of rounding in the first-level cache: the arrays, and the jobs that the rows stand beside. */
+typedef struct in_cache {
+    arrays a;
+    group g;
+    size_t copy, words;
+} in_cache;
+
+static ulp_status begin_in_cache(in_cache *c, const ulp_task *task) {
+    const bench *b = task->context;
+    const size_t n = (size_t)((const settings *)task->settings)->cache;
+    const ulp_status status = take(&c->a, b->backend, n, 1);
+    c->g = (group){0};
+    if (status != ULP_OK) return status;
+    const job copy = roof_copy(b, c->a.y, c->a.x, n, 1), words = roof_words(b, c->a.words, n);
+    c->copy = group_add(&c->g, &copy);
+    c->words = group_add(&c->g, &words);
+    return ULP_OK;
+}
+
 ulp_status put_rounding_in_cache(const ulp_task *task) {
     const settings *set = task->settings;
-    const bench *b = task->context;
-    const size_t n = (size_t)set->cache;
-    arrays a;
-    group g = {0};
-    ulp_status status = take(&a, b->backend, n, 1);
+    in_cache c;
+    ulp_status status = begin_in_cache(&c, task);
     if (status == ULP_OK) {
-        const job copy = roof_copy(b, a.y, a.x, n, 1), words = roof_words(b, a.words, n);
-        const size_t by_copy = group_add(&g, &copy), by_words = group_add(&g, &words);
-        group_compare(&g, by_words, by_copy, "memcpy", SPEED);
+        group_compare(&c.g, c.words, c.copy, "memcpy", SPEED);
         for (size_t f = 0; f < set->formats.count; f++)
             for (size_t m = 0; m < set->modes.count; m++) {
-                const job j = rounding(b, &a, n, &set->formats.at[f], &set->modes.at[m]);
-                add_others(&g, &a, j, add_rounding(&g, &j, by_copy, by_words));
+                const job j = rounding(task->context, &c.a, (size_t)set->cache, &set->formats.at[f], &set->modes.at[m]);
+                add_others(&c.g, &c.a, j, add_rounding(&c.g, &j, c.copy, c.words));
             }
-        status = group_measure(task, &g);
+        status = group_measure(task, &c.g);
     }
-    release(&a);
+    release(&c.a);
     return status;
 }
 
 ulp_status put_random_bits(const ulp_task *task) {
     const settings *set = task->settings;
-    const bench *b = task->context;
-    const size_t n = (size_t)set->cache;
-    arrays a;
-    group g = {0};
-    ulp_status status = take(&a, b->backend, n, 1);
+    in_cache c;
+    ulp_status status = begin_in_cache(&c, task);
     if (status == ULP_OK) {
-        const job copy = roof_copy(b, a.y, a.x, n, 1), words = roof_words(b, a.words, n);
-        const size_t by_copy = group_add(&g, &copy), by_words = group_add(&g, &words);
         for (size_t f = 0; f < set->formats.count; f++)
             for (size_t r = 0; r < set->bits.count; r++) {
                 ulp_named_rule rule = {.rule = {.mode = ULP_SRA, .random_bits = (uint8_t)set->bits.at[r]}};
                 snprintf(rule.name, sizeof rule.name, "sra/%d", (int)set->bits.at[r]);
-                const job j = rounding(b, &a, n, &set->formats.at[f], &rule);
-                add_rounding(&g, &j, by_copy, by_words);
+                const job j = rounding(task->context, &c.a, (size_t)set->cache, &set->formats.at[f], &rule);
+                add_rounding(&c.g, &j, c.copy, c.words);
             }
-        status = group_measure(task, &g);
+        status = group_measure(task, &c.g);
     }
-    release(&a);
+    release(&c.a);
     return status;
 }
 
