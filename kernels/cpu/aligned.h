@@ -200,8 +200,9 @@ ULP_INLINE void add_products(vint sum[ROWS][HALVES], vint power[ROWS][HALVES], c
 /* x 2^(Emax - F) rounded to nearest even in binary16, where x is rounded to odd. like: a number with the exponent
  * of x, which may be ready earlier. The addition of 3 2^(e+12) leaves 11 bits of a number of exponent e. */
 ULP_INLINE vfloat to_half(vfloat x, vfloat like, vint power, way w) {
-    const int three = (13 << 23) | 0x400000; /* from e to 3 2^(e+12) */
-    const vint e = (bits_of(like) & 0x7f800000) - (power - ((bias_of(w) << 23) + three));
+    const int three = (13 << 23) | 0x400000;                /* from e to 3 2^(e+12) */
+    const vuint field = (vuint)bits_of(like) & 0x7f800000u; /* that of an infinity wraps around */
+    const vint e = (vint)(field - (vuint)(power - ((bias_of(w) << 23) + three)));
     const vfloat anchor = float_of(max32(e, (vint){0} + ((113 << 23) + three)));
     const vfloat y = multiply_add(x, float_of(inverse(power, w)), anchor) - anchor;
     return w.care == WATCHED ? y * 0x1p112f * 0x1p-112f : y; /* 2^16 and beyond become infinite */
