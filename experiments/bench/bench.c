@@ -46,13 +46,13 @@
  *   - serial sums, mode sr, goal 30: 35 instructions for 16 words, and 30 for the sums, are 16.4 cycles: 33 times fp32.
  *     AVX2: 52 and 30 for 8 words and sums are 20.5 cycles: 41 times fp32. With AVX-512 a third of the instructions
  *     move data: arithmetic alone would take 26 times fp32.
- *   - Tensor Core rows with AVX-512, goal 4: steps of 4 products (v100, tf32 of a100), measured 4.15 to 4.3, and of 8
- *     with binary16 results (a100-fp16-fp16), measured 4.3 to 4.55. 5 arithmetic instructions for a product and 9.5 or
+ *   - Tensor Core rows with AVX-512, goal 4: steps of 4 products (v100, tf32 of a100), measured 4.05 to 4.3, and of 8
+ *     with binary16 results (a100-fp16-fp16), measured 4.15 to 4.5. 5 arithmetic instructions for a product and 9.5 or
  *     19.5 for a step are 1.84 and 1.86 cycles a vector, 3.4 times fp32, so that the counts do not forbid the goal. The
  *     loops take 2.05 and 2.15 cycles: 17 and about 32 cycles pass from a sum of integers to the first aligned term of
  *     the next step, and the queue of waiting instructions does not reach far enough to hide all of them. Packing, the
- *     check of the operands and the store of C take 8 percent of a product of size 512. Exponents as bytes would save
- *     12 of the 236 arithmetic instructions of a step of 4 products for 8 vectors of sums.
+ *     check of the operands and the store of C take 5 to 8 percent of a product of size 512. Exponents as bytes would
+ * save 12 of the 236 arithmetic instructions of a step of 4 products for 8 vectors of sums.
  *
  * Training steps of 784-1000-1000-10 in q8.8, goals 1.1 and 1.2 (nearest, stochastic): 1.8 million weights and as many
  * gradients are rounded in a step of 6 ms. A gradient is rounded as the product is stored. An update is one pass, which
