@@ -27,6 +27,7 @@ fi
 # Kill a rank when a point is finished: `of` processes are the ranks of points (4), or compute points one by one (3).
 case_of() { # case_of N VICTIM
     mkdir kill$1 && cd kill$1 || exit 2
+    export OMPI_MCA_orte_tmpdir_base="$PWD" # of each mpirun of those that run at the same time
     mpirun --allow-run-as-root --oversubscribe -n $1 "$A" $long --out k.csv >out.txt 2>err.txt &
     mpi=$! tries=0
     # on a busy machine the first point takes long
@@ -65,6 +66,7 @@ wait $three
 for of in 4:2 3:0; do
     n=${of%:*} rank=${of#*:}
     if [ "$(cat kill$n/status)" = 0 ] || [ -e kill$n/k.csv ]; then skip "rank $rank of $n is killed" "it was over too soon"; continue; fi
+    [ -e kill$n/k.csv.part ] || sed 's/^/# /' kill$n/err.txt # why no point was finished
     [ "$(cat kill$n/status)" != 0 ] && [ "$(cat kill$n/seconds)" -le 10 ]
     verdict $? "rank $rank of $n is killed: the others end within 10 seconds"
     [ "$(grep -c "^all_reduce: rank $rank of $n (process [0-9]* on .*) has died" kill$n/err.txt)" = 1 ]

@@ -9,6 +9,7 @@ trap 'test -n "$child" && kill -9 "$child" 2>/dev/null; rm -rf "$work"' EXIT
 cd "$work" || exit 2
 failed=0
 export NO_COLOR=1
+export OMPI_MCA_orte_tmpdir_base="$work" # an mpirun that ends removes the shared default, which another one is about to use
 unset ULPLAB_ISA OMP_NUM_THREADS ULPLAB_DATA
 
 verdict() { # verdict STATUS TEXT

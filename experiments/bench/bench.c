@@ -52,7 +52,7 @@
  *     loops take 2.05 and 2.15 cycles: 17 and about 32 cycles pass from a sum of integers to the first aligned term of
  *     the next step, and the queue of waiting instructions does not reach far enough to hide all of them. Packing, the
  *     check of the operands and the store of C take 5 to 8 percent of a product of size 512. Exponents as bytes would
- * save 12 of the 236 arithmetic instructions of a step of 4 products for 8 vectors of sums.
+ *     save 12 of the 236 arithmetic instructions of a step of 4 products for 8 vectors of sums.
  *
  * Training steps of 784-1000-1000-10 in q8.8, goals 1.1 and 1.2 (nearest, stochastic): 1.8 million weights and as many
  * gradients are rounded in a step of 6 ms. A gradient is rounded as the product is stored. An update is one pass, which
