@@ -141,6 +141,19 @@ static void fill_spaced(float *w, float *g, double factor, const ulp_format *f, 
 
 enum { SPACED = 5 * 1024 + 333 };
 
+/* The map of the same operation in place gives the bits of the update. */
+static void check_map(const ulp_backend *backend, const ulp_format *f, ulp_rule rule, ulp_stream stream, float a) {
+    float *y = got[2], *rate = start[2];
+    for (size_t i = 0; i < SPACED; i++) rate[i] = a;
+    memcpy(y, start[0], SPACED * sizeof *y);
+    const ulp_array_op op = {ULP_FUSED, rate, start[1], y};
+    assert_int_equal(ulp_backend_map(backend, y, op, SPACED, (ulp_rounding){f, rule, stream, NULL}), ULP_OK);
+    for (size_t i = 0; i < SPACED; i++)
+        if (ulp_bits32(y[i]) != ulp_bits32(got[0][i]) && !(isnan(y[i]) && isnan(got[0][i])))
+            fail_msg("%s, %s %s, element %zu: the map gives %a, the update %a", backend->what, f->name,
+                     ulp_mode_name((ulp_mode)rule.mode), i, (double)y[i], (double)got[0][i]);
+}
+
 /* w + a (factor g), with the product by the factor as a step of its own if `steps` is 2. */
 static void check_spaced(const ulp_backend *backend, const ulp_format *f, ulp_rule rule, float a, float factor,
                          size_t steps) {
@@ -154,6 +167,7 @@ static void check_spaced(const ulp_backend *backend, const ulp_format *f, ulp_ru
     memcpy(y, w, SPACED * sizeof *y);
     memcpy(got[1], g, SPACED * sizeof *g);
     assert_int_equal(ulp_backend_update(backend, step + 2 - steps, steps, SPACED), ULP_OK);
+    if (steps == 1) check_map(backend, f, rule, stream, a);
     for (size_t i = 0; i < SPACED; i++) {
         const uint32_t word = rule.mode == ULP_RNE ? 0 : ulp_random_word(stream, i);
         const float by = steps == 2 ? g[i] * factor : g[i];

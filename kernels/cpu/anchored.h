@@ -58,7 +58,7 @@ typedef struct exponents {
 } exponents;
 
 /* Whether all values are in range. A result is outside the range where its argument is, except in mode sra. The values
- * are looked at once more if an exponent field is the field of the largest one. */
+ * are looked at once more if an exponent field is not below the field of the largest one. */
 ULP_INLINE int in_range(const piece *p, const anchored *a, const exponents *f, int by_input) {
     const uint32_t field = a->most >> 23;
     if (by_input ? !any_above((vint)f->fields, (int32_t)(field << 23) - 1) : !any_byte_above(f->most, field - 1))

@@ -70,6 +70,11 @@ enum { ULP_VECTOR_BYTES = 16 };
 /* The elements of a piece of work. The words and counts of a piece fit the first-level cache. */
 enum { ULP_PIECE = 1024, ULP_GRAIN = 32 * ULP_PIECE };
 
+/* The largest magnitude, as binary32 bits, that is in the range of a format with both signs. */
+static inline uint32_t largest_in_range(const ulp_format *f) {
+    return ulp_bits32((float)(f->max < -f->lowest ? f->max : -f->lowest));
+}
+
 /* words (n) = the random words of elements index .. index + n - 1 of (seed, stream); n <= ULP_PIECE. */
 void ULP_CPU(ulp_words)(uint32_t *words, size_t n, uint64_t seed, uint64_t stream, uint64_t index);
 

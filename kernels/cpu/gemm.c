@@ -23,7 +23,6 @@ static int are_values(const float *x, size_t n, const ulp_format *f) {
     if (!f->is_signed || !f->has_subnormals || !f->has_zero || f->zero_binade || f->prec > 23) return 0;
     const uint32_t lost = (1u << (24u - f->prec)) - 1u;
     const float normal = (float)f->min_normal, anchor = (float)ulp_scale(1.5, f->qmin + 23);
-    const uint32_t limit = ulp_bits32((float)(f->max < -f->lowest ? f->max : -f->lowest));
     uint32_t differ = 0, most = 0;
     for (size_t i = 0; i < n; i++) {
         const uint32_t u = ulp_bits32(x[i]), a = u & 0x7fffffffu;
@@ -31,7 +30,7 @@ static int are_values(const float *x, size_t n, const ulp_format *f) {
         differ |= (u & lost) | (ulp_bits32(same) ^ ulp_bits32(low));
         most = a > most ? a : most;
     }
-    return differ == 0 && most <= limit;
+    return differ == 0 && most <= largest_in_range(f);
 }
 
 static uint32_t bad_floats(const input_check *w, const float *x, size_t n) {

@@ -1,4 +1,4 @@
-/* piece.h - a piece of binary32 arrays that is rounded at once, and the range in which rounding needs no overflow. */
+/* piece.h - a piece of binary32 arrays that is rounded at once. */
 #ifndef ULP_CPU_PIECE_H
 #define ULP_CPU_PIECE_H
 
@@ -18,10 +18,5 @@ _Static_assert(STEP % (4 * FLOATS) == 0 && ULP_PIECE % STEP == 0, "a step is who
 /* The vectors that a loop reads before it writes the first of them. A processor may wait with a read for a write before
  * it whose address has the same last 12 bits. */
 enum { TOGETHER = ULP_VECTOR_BYTES == 64 ? 4 : 1 };
-
-/* The largest magnitude, as binary32 bits, that is in the range of a format with both signs. */
-static inline uint32_t largest_in_range(const ulp_format *f) {
-    return ulp_bits32((float)(f->max < -f->lowest ? f->max : -f->lowest));
-}
 
 #endif

@@ -208,8 +208,8 @@ static void round_piece(const piece *p, const work *w, ulp_stats *stats, state *
     core_ready(s, w);
     const uint32_t shape = shape_of(p, &s->core);
     if (s->unwatched == 0) {
-        if (cuts && w->cut.serves && !w->cut.always && shape == ULP_SHAPE_WIDE) {
-            if (round_cut(p, &w->cut, mode)) return;
+        if (cuts && w->cut.serves && shape == ULP_SHAPE_WIDE) {
+            if (!w->cut.always && round_cut(p, &w->cut, mode)) return;
         } else if (anchors && shape != ULP_SHAPE_WIDE) {
             if (!first && round_anchored(p, &w->anchored, mode, stats)) return;
         } else if (ulp_watched_serves(&s->core, shape)) {

@@ -4,8 +4,8 @@
  * and the product f g is rounded to binary32. The functions serve results in the range of the format, and a w that is a
  * value of the format. They report other operands and leave w as it is; then the steps of the update run one by one.
  *   - rne: w + anchor is exact for an anchor of 1.5 2^23 quanta (2^52 in binary64), and the last place of the sum
- *     a (f g) + (w + anchor) is one quantum. The one rounding of the processor is the rounding to the format; the
- * anchor is even, so ties are right.
+ *     a (f g) + (w + anchor) is one quantum. The one rounding of the processor is the rounding to the format. The
+ *     anchor is even, so that ties are right.
  *   - sra: the last place of a base of 1.5 2^20 quanta is 2^-32 quanta in binary64, the unit of a random word. The
  *     upper half of the word of base + |x| + random, rounded downward, counts the quanta of the result for x.
  * tests/t_update.c compares both with the scalar definition.
