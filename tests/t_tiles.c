@@ -256,6 +256,8 @@ static void check_product(const ulp_datapath *d, data kind, size_t shape, int wi
                 .kind = kind,
                 .wide = wide};
     int is_first = 1;
+    /* the numbers of the blocks of words get another upper half, or return to 0 */
+    if (turn % 7 == 1) r.stream.first = (turn % 4 << 34) - next_random(seed) % 8192;
     fill(kind, d, &s, wide, seed);
     for (size_t layout = 0; layout < 2; layout++) {
         lay_out(&s, (unsigned)(turn / 3 + layout * 5) % 16);

@@ -20,7 +20,7 @@
  *     round, cache: other formats         rne 10, rz 11, ru 10, ro 13; AVX2: rne 11, rz 14, ru 14, ro 17
  *     the same, sra                       20 and the words; AVX2: 8 and the words if all are normal, after a test of
  *                                         9; else 25 after this test (fixed point: without it)
- *     random words (part of sra)          35; AVX2: 52 (20 wide multiplications for 16 and 8 words)
+ *     random words (part of sra)          34; AVX2: 60 (18 wide multiplications for 16 and 8 words)
  *     counted rounding                    bfloat16 rne 12, other formats rne 13 (AVX2: 16); then 4 locked additions
  *     binary64 arrays, bfloat16           rne 10, rz 8, ru 11, ro 11, sra 16; AVX2: rne 11, then the same
  *     binary64 arrays, other formats      rne 10, rz 11, ru 11, ro 13, sra 20; AVX2: 11, 14, 14, 17, 31
@@ -28,7 +28,7 @@
  *     serial sums, rne: binary32 lanes    12 (bfloat16 10, saturated 13), AVX-512 alone
  *     the same: rna, rz, ru, rd, ro       9, 9, 8, 8, 15
  *     serial sums, AVX2: binary64 lanes   rne 9 (bfloat16 6, saturated 11), rz 5, ru 9, ro 9
- *     serial sums, mode sr                15 of binary64 lanes, and the words
+ *     serial sums, mode sr                14 of binary32 lanes, and the words; AVX2: 15 of binary64 lanes
  *     split, pairwise, kahan, rne         15, 15, 31 of binary64 lanes; AVX2: 17, 17, 37
  *     Tensor Core rows                    6.4 and 10 for each step of the row (two sums: 24; binary16 results: 22);
  *                                         AVX2: 6.4 and 21 (two sums: 46; binary16 results: 34)

@@ -36,6 +36,14 @@
 #define IN_REGISTER(x) (void)(x)
 #endif
 
+/* Keeps the computation of a vector behind that of the vector before it, where a loop interleaves long chains. clang
+ * would form one chain after the other. */
+#if defined(__SSE2__)
+#define IN_ORDER(x) __asm__ volatile("" : "+v"(x))
+#else
+#define IN_ORDER(x) (void)(x)
+#endif
+
 /* Asks gcc for four vectors in each turn of the loop that follows. clang would unroll the scalar loop, which it does
  * not vectorise then. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -74,9 +82,6 @@ enum { ULP_PIECE = 1024, ULP_GRAIN = 32 * ULP_PIECE };
 static inline uint32_t largest_in_range(const ulp_format *f) {
     return ulp_bits32((float)(f->max < -f->lowest ? f->max : -f->lowest));
 }
-
-/* words (n) = the random words of elements index .. index + n - 1 of (seed, stream); n <= ULP_PIECE. */
-void ULP_CPU(ulp_words)(uint32_t *words, size_t n, uint64_t seed, uint64_t stream, uint64_t index);
 
 /* y (n) = x (n) rounded, for a format and rule that ulp_core_offers, without counts. Element 0 has the index
  * how.stream.first. y may be x. */

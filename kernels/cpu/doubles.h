@@ -202,6 +202,11 @@ ULP_INLINE watch watch_both(watch w, vdouble a, vdouble b) {
 /* The range of a watch: twice the upper half of the word of a magnitude. */
 ULP_INLINE uint32_t watch_limit(uint64_t magnitude) { return (uint32_t)(magnitude >> 32) * 2u; }
 
+/* The limits of a watch, as of watch_limit. */
+typedef struct limits {
+    uint32_t least, most;
+} limits;
+
 /* Whether all results are zero or in the range from `least` to `most`. */
 ULP_INLINE int watch_is_within(watch w, uint32_t least, uint32_t most) {
     uint32_t low[ULP_VECTOR_BYTES / 4], high[ULP_VECTOR_BYTES / 4], beyond = 0;

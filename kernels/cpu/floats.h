@@ -33,6 +33,17 @@ ULP_INLINE vuint larger_uints(vuint a, vuint b) {
 #endif
 }
 
+#if defined(__AVX512F__)
+/* The smaller of two words; whether a word is above or below a limit. */
+ULP_INLINE vuint smaller_uints(vuint a, vuint b) { return (vuint)_mm512_min_epu32((__m512i)a, (__m512i)b); }
+ULP_INLINE int any_uint_above(vuint x, uint32_t limit) {
+    return _mm512_cmpgt_epu32_mask((__m512i)x, (__m512i)all_uints(limit)) != 0;
+}
+ULP_INLINE int any_uint_below(vuint x, uint32_t limit) {
+    return _mm512_cmplt_epu32_mask((__m512i)x, (__m512i)all_uints(limit)) != 0;
+}
+#endif
+
 /* The same for words of binary32 numbers that are not NaN. */
 ULP_INLINE vuint larger_numbers(vuint a, vuint b) {
 #if defined(__AVX512F__)
@@ -194,6 +205,17 @@ ULP_INLINE vfloat float_sum_toward(vfloat a, vfloat b, uint32_t mode) {
 #else
     (void)mode;
     return a + b;
+#endif
+}
+
+/* a b + c, where a b is exact. */
+ULP_INLINE vfloat float_fused(vfloat a, vfloat b, vfloat c) {
+#if defined(__AVX512F__)
+    return (vfloat)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__FMA__)
+    return (vfloat)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+    return a * b + c;
 #endif
 }
 

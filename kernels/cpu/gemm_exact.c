@@ -192,7 +192,7 @@ static int round_vectors(const work *w, sums *s, size_t i, size_t panel, size_t 
     memcpy(part, s->part, sizeof part);
     if (s->p.parts == 3) slices_fold(part, s->part + 2 * LANES);
     if (zero_signs_matter(s->acc, part, two, width, mode)) return 0;
-    if (way_is_stochastic(w->how.way)) lanes_words(words, &w->l, i, panel, sum, 1);
+    if (way_is_stochastic(w->how.way)) lanes_words(words, w->l.job, i, panel, sum, 1);
     by_way[w->how.way](s->acc, part, &w->how, words, two);
     return 1;
 }
@@ -274,7 +274,7 @@ static void advance_block(const work *w, sums *s, size_t i, size_t panel, size_t
         const size_t n = k1 - k < d->step ? k1 - k : d->step, step = (k - k0) / d->step % STEPS;
         const size_t left = (k1 - k + d->step - 1) / d->step;
         if (way_is_stochastic(w->how.way) && step == 0)
-            lanes_words(words, &w->l, i, panel, k / d->step, left < STEPS ? left : STEPS);
+            lanes_words(words, w->l.job, i, panel, k / d->step, left < STEPS ? left : STEPS);
         const lanes_products products = lanes_products_of(&w->l, i, panel, k, k + n);
         block_step(w, s, &products, lanes_width(&w->l, panel), words + step * LANES);
         if (d->promote != 0 && ((k + n) % d->promote == 0 || k + n == w->l.job->s.k)) lanes_promote(s->total, s->acc);

@@ -203,7 +203,8 @@ static void end_tree(const work *w, double *state, size_t i, size_t panel, size_
     uint32_t words[TREE_WORDS * LANES];
     const uint32_t *word = words;
     if (way_is_stochastic(w->how.way))
-        lanes_words(words, &w->l, i, panel, roundings_before(d, k + count, count) + roundings(d, count), ones(count));
+        lanes_words(words, w->l.job, i, panel, roundings_before(d, k + count, count) + roundings(d, count),
+                    ones(count));
     const double *x = NULL;
     for (size_t level = 0; count >> level != 0; level++) {
         if ((count >> level & 1u) == 0) continue;
@@ -247,7 +248,7 @@ static void advance(const work *w, double *state, size_t i, size_t panel, size_t
         if (end - k > left) end = k + left;
         const size_t done = roundings(d, count), more = roundings(d, count + end - k) - done;
         if (way_is_stochastic(w->how.way))
-            lanes_words(words, &w->l, i, panel, roundings_before(d, k, count) + done, more);
+            lanes_words(words, w->l.job, i, panel, roundings_before(d, k, count) + done, more);
         const range r = {a + k, b + k * LANES, end - k, count, words};
         run(w, state, &r);
         if (every != 0 && (end % every == 0 || end == all)) add_to_total(w, state, i, panel, end, count + end - k);

@@ -1,10 +1,10 @@
 /* gemm_odd.c - serial and chunked sums in lanes of binary32, where additions round in a direction.
  *
- * odd.h rounds the sums. It needs no proof for the operands, and a vector holds twice the sums of gemm_serial.c. Where
- * a sum can be too large, a watch looks for it, and the sums are formed once more in binary64. Lanes are columns of the
- * result.
+ * odd.h rounds the sums, in mode sra random_sums.h. It needs no proof for the operands, and a vector holds twice the
+ * sums of gemm_serial.c. Where a sum can be too large, a watch looks for it, and the sums are formed once more in
+ * binary64. Lanes are columns of the result.
  */
-#include "odd.h"
+#include "random_sums.h"
 
 #if defined(__AVX512F__)
 
@@ -15,7 +15,8 @@ typedef struct work {
     size_t panels;
     float *packed, *rows; /* B as panels of (k, LANES), zero-padded; A (m, k) */
     odd_format format;
-    run_function run;
+    run_function run;     /* NULL: mode sra */
+    random_format random; /* mode sra */
     ulp_core core;
     ulp_nearest nearest;
     int range;    /* of `nearest` */
@@ -43,42 +44,70 @@ static void pack_part(void *context, size_t begin, size_t end) {
     }
 }
 
-enum { STEPS = 64 }; /* products between two looks at the watch */
+enum { STEPS = 64, FEW_STEPS = 8 }; /* products between two looks at the watch; in mode sra */
 
-/* Adds at most STEPS products in binary64. */
-static void add_again(const work *w, group_sums *to, const odd_products *of) {
+/* Adds at most STEPS products to the sums of row r of a group in binary64. words (k, LANES) in mode sra */
+static void add_row_again(const work *w, group_sums *to, const odd_products *of, int r, const uint32_t *words) {
     double a[STEPS], b[STEPS * LANES], acc[LANES];
-    uint32_t words[STEPS * LANES]; /* no mode here reads them */
+    for (size_t k = 0; k < of->k; k++) a[k] = (double)of->a[r][k];
     for (size_t i = 0; i < of->k * LANES; i++) b[i] = (double)of->b[i];
-    for (int r = 0; r < ROWS; r++) {
-        for (size_t k = 0; k < of->k; k++) a[k] = (double)of->a[r][k];
-        for (int j = 0; j < LANES; j++) acc[j] = (double)to->at[r][j];
-        add_folded(acc, &(lanes_products){a, b, of->k}, &w->core, &w->nearest, w->range, words);
-        for (int j = 0; j < LANES; j++) to->at[r][j] = (float)acc[j];
+    for (int j = 0; j < LANES; j++) acc[j] = (double)to->at[r][j];
+    add_folded(acc, &(lanes_products){a, b, of->k}, &w->core, &w->nearest, w->range, words);
+    for (int j = 0; j < LANES; j++) to->at[r][j] = (float)acc[j];
+}
+
+/* Where sums are: row 0 of a group, the panel, and the number of the first random word of these products. */
+typedef struct place {
+    size_t row, panel;
+    uint64_t first;
+} place;
+
+/* Mode sra: adds at most STEPS products to `rows` rows. */
+static void add_by_words(const work *w, group_sums *to, const odd_products *of, place at, size_t rows) {
+    _Alignas(ULP_VECTOR_BYTES) uint32_t words[STEPS * LANES];
+    for (size_t r = 0; r < rows; r++) {
+        odd_products part = *of;
+        lanes_words(words, w->job, at.row + r, at.panel, at.first, of->k);
+        for (size_t k = 0; k < of->k; k += part.k, part.a[r] += part.k, part.b += part.k * LANES) {
+            group_sums before;
+            memcpy(before.at[r], to->at[r], sizeof before.at[r]);
+            part.k = of->k - k < FEW_STEPS ? of->k - k : FEW_STEPS;
+            const random_products products = {part.a[r], part.b, words + k * LANES, part.k};
+            if (random_run(to->at[r], &products, &w->random)) continue;
+            memcpy(to->at[r], before.at[r], sizeof before.at[r]);
+            add_row_again(w, to, &part, (int)r, words + k * LANES);
+        }
     }
 }
 
-static void add_products(const work *w, group_sums *to, odd_products of) {
+static void add_products(const work *w, group_sums *to, odd_products of, place at, size_t rows) {
     for (size_t left = of.k; left > 0; left -= of.k) {
         of.k = left < STEPS ? left : STEPS;
-        const group_sums before = *to;
-        if (!w->run(to, &of, &w->format)) {
-            *to = before;
-            add_again(w, to, &of);
+        if (w->run == NULL) {
+            add_by_words(w, to, &of, at, rows);
+        } else {
+            const group_sums before = *to;
+            if (!w->run(to, &of, &w->format)) {
+                *to = before;
+                for (int r = 0; r < ROWS; r++) add_row_again(w, to, &of, r, NULL);
+            }
         }
         for (int r = 0; r < ROWS; r++) of.a[r] += of.k;
         of.b += of.k * LANES;
+        at.first += of.k;
     }
 }
 
-/* Adds the partial sums of a chunk or of a promotion to the totals and clears them. */
-static void add_to_total(const work *w, sums *s) {
+/* Adds the partial sums of a chunk or of a promotion, which ends after `end` products, to the totals and clears them.
+ */
+static void add_to_total(const work *w, sums *s, place at, size_t rows, size_t end) {
     static const float one = 1.0f;
-    for (int r = 0; r < ROWS; r++) {
+    at.first = end + (end - 1) / w->every;
+    for (size_t r = 0; r < rows; r++, at.row++) {
         group_sums total = {.at = {{0}}};
         memcpy(total.at[0], s->total.at[r], sizeof total.at[0]);
         if (w->job->datapath->promote == 0)
-            add_products(w, &total, (odd_products){{&one, &one, &one, &one}, s->acc.at[r], 1});
+            add_products(w, &total, (odd_products){{&one, &one, &one, &one}, s->acc.at[r], 1}, at, 1);
         else
             for (int j = 0; j < LANES; j++) total.at[0][j] += s->acc.at[r][j];
         memcpy(s->total.at[r], total.at[0], sizeof total.at[0]);
@@ -88,13 +117,15 @@ static void add_to_total(const work *w, sums *s) {
 
 /* Adds products k0 .. k1 - 1 of a group of rows. The last row takes the place of rows past the end. */
 static void advance(const work *w, sums *s, size_t group, size_t panel, size_t k0, size_t k1) {
-    const size_t all = w->job->s.k, m = w->job->s.m;
+    const size_t all = w->job->s.k, m = w->job->s.m, row = group * ROWS, rows = m - row < ROWS ? m - row : ROWS;
+    const size_t chunk = w->job->datapath->kind == ULP_CHUNKED ? w->every : 0;
     for (size_t k = k0, end; k < k1; k = end) {
         end = w->every == 0 || k1 - k < w->every - k % w->every ? k1 : k - k % w->every + w->every;
         odd_products of = {.b = w->packed + (panel * all + k) * LANES, .k = end - k};
-        for (size_t r = 0, i = group * ROWS; r < ROWS; r++, i++) of.a[r] = w->rows + (i < m ? i : m - 1) * all + k;
-        add_products(w, &s->acc, of);
-        if (w->every != 0 && (end % w->every == 0 || end == all)) add_to_total(w, s);
+        const place at = {row, panel, chunk == 0 ? k : k + k / chunk};
+        for (size_t r = 0; r < ROWS; r++) of.a[r] = w->rows + (r < rows ? row + r : m - 1) * all + k;
+        add_products(w, &s->acc, of, at, rows);
+        if (w->every != 0 && (end % w->every == 0 || end == all)) add_to_total(w, s, at, rows, end);
     }
 }
 
@@ -103,10 +134,10 @@ static void move_row(const work *w, float *at, size_t i, size_t panel, int store
     const ulp_gemm_shape *s = &w->job->s;
     const size_t j0 = panel * LANES, width = s->n - j0 < LANES ? s->n - j0 : LANES;
     for (size_t j = 0; j < width; j++) {
-        const size_t place = i * s->ldc + j0 + j;
-        if (!store) at[j] = (float)job_at(w->job, w->job->c, place);
-        else if (w->job->wide) ((double *)w->job->c)[place] = at[j] == at[j] ? (double)at[j] : ulp_quiet_nan();
-        else ((float *)w->job->c)[place] = canonical(at[j]);
+        const size_t e = i * s->ldc + j0 + j;
+        if (!store) at[j] = (float)job_at(w->job, w->job->c, e);
+        else if (w->job->wide) ((double *)w->job->c)[e] = at[j] == at[j] ? (double)at[j] : ulp_quiet_nan();
+        else ((float *)w->job->c)[e] = canonical(at[j]);
     }
 }
 
@@ -155,9 +186,15 @@ static int choose(work *w) {
     w->range = ulp_nearest_range(&w->nearest, f, w->job->datapath->rule);
     ulp_format below = *f;
     if (below.max > 0x1p100) below.max = 0x1p100;
-    if (watched[mode] == NULL || !a.narrow || !b.narrow || top >= TOP || f->emin < -126 || !f->has_subnormals ||
-        f->emax < f->emin || !starts_are_members(w->job, &w->nearest, ULP_RANGE_OPEN))
+    if ((watched[mode] == NULL && mode != ULP_SRA) || !a.narrow || !b.narrow || top >= TOP || f->emin < -126 ||
+        !f->has_subnormals || f->emax < f->emin || !starts_are_members(w->job, &w->nearest, ULP_RANGE_OPEN))
         return 0;
+    if (mode == ULP_SRA) {                 /* no sum but zero rounds to zero, and results are usually normal */
+        enum { USUAL = 12, LEAST = -149 }; /* sums are often that many binades below the largest product */
+        w->run = NULL;
+        return a.low + b.low >= LEAST && f->emin <= top - USUAL && (f->has_neg_zero || !s->accumulate) &&
+               random_format_of(&w->random, f, w->core.random, below.max);
+    }
     const int fits = s->k > 0 && !s->accumulate && sums_fit(top, s->k, 4, &below); /* a rounding: at most 2^(1-p) */
     if (fits && mode == ULP_RNE && a.low + b.low >= f->qmin) w->run = rne_multiples;
     else if (fits) w->run = small[mode];

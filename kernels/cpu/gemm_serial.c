@@ -97,7 +97,7 @@ static void add_products(const work *w, vector_function run, limits within, doub
     uint32_t words[STEPS * LANES];
     for (size_t k = 0, end; k < of->k; k = end) {
         end = of->k - k < STEPS ? of->k : k + STEPS;
-        if (stochastic) lanes_words(words, &w->l, i, panel, first + k, end - k);
+        if (stochastic) lanes_words(words, w->l.job, i, panel, first + k, end - k);
         add_part(w, run, within, acc, &(lanes_products){of->a + k, of->b + k * LANES, end - k}, words);
     }
 }

@@ -126,56 +126,66 @@ static inline int job_fits_binary32(const ulp_job *w) {
 
 /* ---- random words ---- */
 
-enum { MOST_WORDS = 128 };
+/* Two vectors of blocks, a block for each of PAIR columns. Lane i of vector g belongs to column 2 i + g: the words of
+ * the two vectors, in pairs, lie in the order of the columns. */
+enum { MOST_WORDS = 128, WIDES = ULP_VECTOR_BYTES / 8, PAIR = 2 * WIDES, PAIRS = LANES / PAIR };
 
-/* A part of the words of lanes_words: `columns` columns of the result, whose words begin at `index`, index + step, ...
+/* rows (4 count, LANES) = the words of `count` blocks of each column; column j begins with block (index + j step) / 4.
  */
-typedef struct lane_words {
-    uint32_t *to; /* (count, LANES), the first column of the part */
-    size_t count, columns;
-    uint64_t index, step;
-} lane_words;
-
-/* Stores the words of block `number` of each column. */
-ULP_INLINE void store_block(const lane_words *part, const philox *p, size_t number) {
-    uint64_t word[4][PHILOX_BLOCKS];
-    memcpy(word, p->word, sizeof word);
-    for (size_t w = 0; w < 4; w++) {
-        if (part->step % 4 == 0) {
-            const size_t row = 4 * number + w - (size_t)(part->index % 4); /* wraps around before the first word */
-            for (size_t j = 0; row < part->count && j < PHILOX_BLOCKS; j++)
-                part->to[row * LANES + j] = (uint32_t)word[w][j];
-            continue;
+static inline void lanes_blocks(uint32_t *rows, size_t count, const philox *p, uint64_t index, uint64_t step) {
+    enum { TOGETHER = PHILOX_MOST / 2 };
+    uint64_t first[PAIRS][2][WIDES];
+    vwide block[2 * PAIRS];
+    for (size_t j = 0; j < LANES; j++) first[j / PAIR][j % 2][j % PAIR / 2] = (index + j * step) / 4;
+    memcpy(block, first, sizeof block);
+    for (size_t pair = 0; pair < count * PAIRS; pair += TOGETHER) {
+        vwide at[2 * TOGETHER];
+        philox_words w;
+        ALL_UNROLLED for (size_t i = 0; i < TOGETHER; i++) {
+            at[2 * i] = block[2 * ((pair + i) % PAIRS)] + (pair + i) / PAIRS;
+            at[2 * i + 1] = block[2 * ((pair + i) % PAIRS) + 1] + (pair + i) / PAIRS;
         }
-        for (size_t j = 0; j < part->columns; j++) {
-            const size_t row = 4 * number + w - (size_t)((part->index + j * part->step) % 4);
-            if (row < part->count) part->to[row * LANES + j] = (uint32_t)word[w][j];
+        philox_blocks(&w, at, p, 2 * TOGETHER);
+        ALL_UNROLLED for (size_t i = 0; i < TOGETHER; i++) {
+            if (pair + i >= count * PAIRS) break;
+            uint32_t *to = rows + (pair + i) / PAIRS * 4 * LANES + (pair + i) % PAIRS * PAIR;
+            ALL_UNROLLED for (size_t row = 0; row < 4; row++) {
+                const vwide words = pair_of(w.word[row][2 * i], w.word[row][2 * i + 1]);
+                memcpy(to + row * LANES, &words, sizeof words);
+            }
         }
     }
 }
 
 /* words (count, LANES) = the words first .. first + count - 1 of each output of row i in a panel;
  * count <= MOST_WORDS. Columns beyond the result hold any words. */
-static inline void lanes_words(uint32_t *words, const lanes *l, size_t i, size_t panel, uint64_t first, size_t count) {
-    const ulp_stream stream = l->job->stream;
-    const size_t width = lanes_width(l, panel);
-    const uint64_t step = ulp_datapath_words(l->job->datapath, l->job->s.k);
-    const uint64_t index = stream.first + word_index(l->job, i, panel * LANES) + first;
-    philox_keys keys;
-    philox_keys_of(&keys, stream.seed);
-    if (width < LANES) memset(words, 0, count * LANES * sizeof *words);
-    for (size_t j = 0; j < width; j += PHILOX_BLOCKS) {
-        const size_t columns = width - j < PHILOX_BLOCKS ? width - j : PHILOX_BLOCKS;
-        const lane_words part = {words + j, count, columns, index + j * step, step};
-        vwide block[PHILOX_GROUP];
-        philox_blocks_of(block, part.index, step);
-        for (size_t number = 0; 4 * number < count + 3; number++) {
-            philox p;
-            philox_blocks(&p, block, &keys, stream.stream);
-            store_block(&part, &p, number);
-            philox_advance(block, 1);
-        }
+static inline void lanes_words(uint32_t *words, const ulp_job *job, size_t i, size_t panel, uint64_t first,
+                               size_t count) {
+    const ulp_stream stream = job->stream;
+    const uint64_t step = ulp_datapath_words(job->datapath, job->s.k);
+    const uint64_t index = stream.first + word_index(job, i, panel * LANES) + first;
+    if (!philox_are_near(index, index + (LANES - 1) * step + count)) { /* both upper halves are rare */
+        for (size_t j = 0; j < LANES; j++)
+            for (size_t k = 0; k < count; k++)
+                words[k * LANES + j] = ulp_random_word((ulp_stream){stream.seed, stream.stream, index}, j * step + k);
+        return;
     }
+    philox p;
+    philox_begin(&p, stream.seed, stream.stream);
+    ULP_CPU(ulp_philox_set)(&p, index >> 34);
+    if (step % 4 == 0 && index % 4 == 0 && count % 4 == 0) {
+        lanes_blocks(words, count / 4, &p, index, step);
+        return;
+    }
+    _Alignas(ULP_VECTOR_BYTES) uint32_t rows[(MOST_WORDS + 8) * LANES];
+    const size_t blocks = (count + 6) / 4; /* the first and the last one may be needed in part */
+    lanes_blocks(rows, blocks, &p, index, step);
+    if (step % 4 == 0) {
+        memcpy(words, rows + index % 4 * LANES, count * LANES * sizeof *words);
+        return;
+    }
+    for (size_t k = 0; k < count; k++)
+        for (size_t j = 0; j < LANES; j++) words[k * LANES + j] = rows[(k + (index + j * step) % 4) * LANES + j];
 }
 
 /* ---- mode rne ---- */

@@ -1,6 +1,5 @@
 /* map.c - elementwise operations on arrays, the exact result rounded once. */
-#include "cpu.h"
-#include "formats/rng.h"
+#include "philox.h"
 #include "kernels/rounding/count.h"
 #include "kernels/products/exact_step.h"
 
@@ -61,12 +60,13 @@ static void core_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     double z[ULP_PIECE];
     uint32_t words[ULP_PIECE];
+    philox source;
     ulp_stats stats = {0};
     const int stochastic = ulp_mode_is_stochastic(w->how.rule.mode);
+    philox_begin(&source, w->how.stream.seed, w->how.stream.stream);
     for (size_t at = begin; at < end; at += ULP_PIECE) {
         size_t n = end - at < ULP_PIECE ? end - at : ULP_PIECE;
-        if (stochastic)
-            ULP_CPU(ulp_words)(words, n, w->how.stream.seed, w->how.stream.stream, w->how.stream.first + at);
+        if (stochastic) ULP_CPU(ulp_words)(words, n, &source, w->how.stream.first + at);
         exact_piece(z, w, at, n);
         round_piece(w->y + at, z, n, &w->core, words);
         for (size_t i = 0; w->how.stats != NULL && i < n; i++)

@@ -3,9 +3,9 @@
 
 #include "anchored.h"
 #include "cut.h"
-#include "formats/rng.h"
 #include "kernels/rounding/count.h"
 #include "kernels/rounding/watched.h"
+#include "philox.h"
 
 typedef struct work {
     float *y;
@@ -228,7 +228,9 @@ static void round_core_part(void *context, size_t begin, size_t end) {
     ulp_stats counts = {0}, *const stats = w->how->stats == NULL ? NULL : &counts;
     float held[ULP_PIECE], last[ULP_PIECE];
     uint32_t words[ULP_PIECE];
+    philox source;
     const int stochastic = ulp_mode_is_stochastic(w->how->rule.mode);
+    philox_begin(&source, w->how->stream.seed, w->how->stream.stream);
     state s;
     s.unwatched = s.ready = 0;
     for (size_t at = begin; at < end; at += ULP_PIECE) {
@@ -240,8 +242,7 @@ static void round_core_part(void *context, size_t begin, size_t end) {
             counts.zero -= more;
         }
         if (more > 0) p.y = last;
-        if (stochastic)
-            ULP_CPU(ulp_words)(words, p.n, w->how->stream.seed, w->how->stream.stream, w->how->stream.first + at);
+        if (stochastic) ULP_CPU(ulp_words)(words, p.n, &source, w->how->stream.first + at);
         round_piece(&p, w, stats, &s);
         if (more > 0) memcpy(w->y + at, last, n * sizeof *last);
     }

@@ -7,6 +7,7 @@
 
 #include "cpu.h"
 #include "lane_rounding.h"
+#include "philox.h"
 
 enum { STEP = 32 }; /* vector loops over a piece have no remainder */
 _Static_assert(STEP % (4 * DOUBLES) == 0 && ULP_PIECE % STEP == 0, "a step is whole turns of a loop");
@@ -160,9 +161,11 @@ void ULP_CPU(ulp_round64_core)(double *y, const double *x, size_t n, ulp_roundin
     const ulp_stream stream = how.stream;
     double held[ULP_PIECE], last[ULP_PIECE];
     uint32_t words[ULP_PIECE];
+    philox source;
     int rest[WAYS] = {0};
     rounding r; /* no initialiser, which would clear the core */
     rounding_of(&r, &how);
+    philox_begin(&source, stream.seed, stream.stream);
     for (size_t at = 0; at < n; at += ULP_PIECE) {
         const size_t count = n - at < ULP_PIECE ? n - at : ULP_PIECE, more = (0 - count) % STEP;
         piece p = {y + at, x + at, count + more, words};
@@ -171,8 +174,7 @@ void ULP_CPU(ulp_round64_core)(double *y, const double *x, size_t n, ulp_roundin
             memset(held + count, 0, more * sizeof *held);
         }
         if (more > 0) p.y = last;
-        if (ulp_mode_is_stochastic(how.rule.mode))
-            ULP_CPU(ulp_words)(words, p.n, stream.seed, stream.stream, stream.first + at);
+        if (ulp_mode_is_stochastic(how.rule.mode)) ULP_CPU(ulp_words)(words, p.n, &source, stream.first + at);
         round_piece(&p, &r, rest);
         if (more > 0) memcpy(y + at, last, count * sizeof *last);
     }

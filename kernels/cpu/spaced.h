@@ -35,10 +35,11 @@ typedef struct spaced {
     uint32_t mode;
     float a, factor;           /* the caller sets them */
     lane anchor, lowest, most; /* of mode rne */
-    float quantum, whole;      /* whole + c, a number of 2^23 to 2^24 quanta, counts quanta */
+    float whole;               /* of mode sra: whole + c, a number of 2^23 to 2^24 quanta, counts quanta */
     uint32_t limit;            /* 2^k - 1, the largest magnitude that mode sra serves, in quanta */
     uint32_t random;           /* mask of the bits of a word that are used */
     uint64_t base;
+    float scale, offset; /* the number whose word is the upper half of a sum, times scale, less offset, is the result */
 } spaced;
 
 /* Prepares the constants. 0 if the functions below do not serve the format and the rule. */
@@ -51,9 +52,11 @@ static inline int spaced_of(spaced *s, const ulp_format *f, ulp_rule rule) {
     s->anchor = (lane)ulp_scale(1.5, LANE_PLACES + f->qmin);
     s->lowest = (lane)f->lowest;
     s->most = (lane)f->max;
-    s->quantum = (float)quantum;
     s->whole = (float)(0x1.04p23 * quantum);
     s->base = ulp_bits64(0x1.8p20 * quantum);
+    const uint32_t none = (uint32_t)(s->base >> 32); /* no quantum; the next word is one quantum */
+    s->scale = (float)(quantum / ((double)ulp_from_bits32(none + 1u) - (double)ulp_from_bits32(none)));
+    s->offset = ulp_from_bits32(none) * s->scale;
     s->random = ulp_core_random(rule);
     for (s->limit = 0; 2.0 * s->limit + 1.0 <= most / quantum;) s->limit = 2 * s->limit + 1;
     return 1;
@@ -104,32 +107,33 @@ ULP_INLINE vuint upper_words(vbits low, vbits high) {
 ULP_INLINE vdouble low_half(vfloat x) { return wide_floats(__builtin_shufflevector(x, x, HALF(0))); }
 ULP_INLINE vdouble high_half(vfloat x) { return wide_floats(__builtin_shufflevector(x, x, HALF(FLOATS / 2))); }
 
-/* The parts of FLOATS results for x = w + a g. */
+/* The words of FLOATS results for x = w + a g: the upper half of the word of base, and the rounded magnitude in quanta,
+ * and the sign of x. A magnitude above spaced.limit gives a larger word. */
 typedef struct counted {
-    vuint sign, quanta; /* the sign bit of x; the rounded magnitude if it is at most spaced.limit, else above it */
-    vuint inexact;      /* not zero in a lane whose operands are not served */
+    vuint word;
+    vuint inexact; /* not zero in a lane whose operands are not served */
 } counted;
 
+#if defined(__AVX512F__)
+/* The word of x + base + a random word, where base and word have the sign of x. Both sums are rounded toward zero,
+ * which changes no unit of 2^-32 quanta. */
+ULP_INLINE vbits count_half(vdouble w, vdouble g, const uint32_t *words, const spaced *s) {
+    const vdouble x = fused_toward(all_doubles((double)s->a), g, w, ULP_RZ);
+    const vbits base = ((vbits)x & 0x8000000000000000u) | s->base;
+    return (vbits)sum_toward(x, (vdouble)((wide_words(words) & s->random) | base), ULP_RZ);
+}
+
+ULP_INLINE counted count_quanta(vfloat w, vfloat g, const uint32_t *words, const spaced *s) {
+    const vbits low = count_half(low_half(w), low_half(g), words, s),
+                high = count_half(high_half(w), high_half(g), words + DOUBLES, s);
+    return (counted){upper_words(low, high), all_uints(0)};
+}
+#else
 /* base + a random word */
 ULP_INLINE vdouble random_base(const uint32_t *words, const spaced *s) {
     return (vdouble)((wide_words(words) & s->random) | s->base);
 }
 
-#if defined(__AVX512F__)
-/* The words of x and of the sum. Both are rounded toward zero, which changes no unit of 2^-32 quanta. */
-ULP_INLINE void count_half(vbits *x, vbits *sum, vdouble w, vdouble g, vdouble base, const spaced *s) {
-    *x = (vbits)fused_toward(all_doubles((double)s->a), g, w, ULP_RZ);
-    *sum = (vbits)sum_toward((vdouble)(*x & 0x7fffffffffffffffu), base, ULP_RZ);
-}
-
-ULP_INLINE counted count_quanta(vfloat w, vfloat g, const uint32_t *words, const spaced *s) {
-    vbits x[2], sum[2];
-    count_half(&x[0], &sum[0], low_half(w), low_half(g), random_base(words, s), s);
-    count_half(&x[1], &sum[1], high_half(w), high_half(g), random_base(words + DOUBLES, s), s);
-    return (counted){upper_words(x[0], x[1]) & 0x80000000u, upper_words(sum[0], sum[1]) - (uint32_t)(s->base >> 32),
-                     all_uints(0)};
-}
-#else
 ULP_INLINE vuint sign_of_sum(vfloat w, vfloat g, const spaced *s) {
 #if defined(__AVX2__) && defined(__FMA__)
     return (vuint)_mm256_fmadd_ps(_mm256_set1_ps(s->a), (__m256)g, (__m256)w) & 0x80000000u;
@@ -153,7 +157,7 @@ ULP_INLINE counted count_quanta(vfloat w, vfloat g, const uint32_t *words, const
     const vbits low = sum_below(low_half(to), random_base(words, s), s),
                 high = sum_below(high_half(to), random_base(words + DOUBLES, s), s);
     const vuint whole = (vuint)sum - ulp_bits32(s->whole);
-    return (counted){sign, upper_words(low, high) + whole - (uint32_t)(s->base >> 32),
+    return (counted){(upper_words(low, high) + whole) | sign,
                      (vuint)(sum - s->whole - from) | ((whole + (1u << 17)) >> 18)};
 }
 #endif
@@ -167,15 +171,17 @@ ULP_INLINE int spaced_stochastic(float *restrict w, float *restrict held, const 
         vfloat at, by;
         memcpy(&at, w + i, sizeof at);
         memcpy(&by, g + i, sizeof by);
+        IN_REGISTER(at); /* gcc would copy w to held in a loop of its own */
         const counted r = count_quanta(at, by * s.factor, words + i, &s);
-        const vfloat size = __builtin_convertvector((vint)r.quanta, vfloat) * s.quantum,
-                     to = (vfloat)((vuint)size | r.sign) + 0.0f; /* no negative zero */
+        const vfloat offset = (vfloat)((r.word & 0x80000000u) | ulp_bits32(s.offset)),
+                     to = float_fused((vfloat)r.word, (vfloat){0} + s.scale, -offset); /* exact; a zero is +0 */
         memcpy(held + i, &at, sizeof at);
         memcpy(w + i, &to, sizeof to);
-        all |= r.quanta;
+        all |= r.word;
         inexact |= r.inexact;
     }
-    return !any_bit((all & ~s.limit) | inexact);
+    /* a magnitude above the limit sets another bit */
+    return !any_bit((all & ~(0x80000000u | (uint32_t)(s.base >> 32) | s.limit)) | inexact);
 }
 
 /* ---- both ---- */

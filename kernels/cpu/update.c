@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "philox.h"
 #include "spaced.h"
 
 /* The last steps of an update that are one step of spaced.h: perhaps f g, and w + a (f g). */
@@ -28,10 +29,12 @@ typedef struct search {
     uint32_t most; /* binary32 bits without the sign */
 } search;
 
-/* Buffers for the operands of one piece. A buffer of a value holds the value `held` until a step needs another one. */
+/* Buffers for the operands of one piece, and the random words of the last step. A buffer of a value holds the value
+ * `held` until a step needs another one. */
 typedef struct buffers {
     float scratch[ULP_UPDATE_SCRATCH][ULP_PIECE], value[3][ULP_PIECE];
     uint32_t held[3];
+    philox source;
 } buffers;
 
 static void hold(buffers *r, int which, float value) {
@@ -69,9 +72,8 @@ static void run_step(buffers *r, const ulp_update_step *s, size_t at, size_t n) 
 static int run_joined(buffers *r, const joined *last, size_t at, size_t n) {
     float *w = elements(r, last->w, at, 0), *g = elements(r, last->g, at, 1), padded[2][ULP_PIECE];
     uint32_t words[ULP_PIECE];
-    const ulp_stream *from = &last->stream;
     const size_t whole = (n + FLOATS - 1) / FLOATS * FLOATS;
-    if (last->constants.mode == ULP_SRA) ULP_CPU(ulp_words)(words, whole, from->seed, from->stream, from->first + at);
+    if (last->constants.mode == ULP_SRA) ULP_CPU(ulp_words)(words, whole, &r->source, last->stream.first + at);
     if (whole == n) return spaced_update(w, g, words, n, &last->constants);
     memset(padded, 0, sizeof padded);
     memcpy(padded[0], w, n * sizeof *w);
@@ -92,6 +94,7 @@ static void update_part(void *context, size_t begin, size_t end) {
     buffers r;
     memset(r.value, 0, sizeof r.value);
     memset(r.held, 0, sizeof r.held);
+    philox_begin(&r.source, ((const work *)context)->last.stream.seed, ((const work *)context)->last.stream.stream);
     for (size_t at = begin; at < end; at += ULP_PIECE)
         run_steps(&r, context, at, end - at < ULP_PIECE ? end - at : ULP_PIECE);
 }

@@ -1,45 +1,46 @@
 /* words.c - random words of consecutive array elements. */
 #include "philox.h"
 
+void ULP_CPU(ulp_philox_set)(philox *p, uint64_t upper) {
+    uint32_t low = (uint32_t)p->seed, high = (uint32_t)(p->seed >> 32);
+    for (int i = 0; i < PHILOX_ROUNDS; i++, low += PHILOX_W32_0, high += PHILOX_W32_1) {
+        p->key[i][0] = wide_all(low);
+        p->key[i][1] = wide_all(high);
+    }
+    const vwide product = wide_product(wide_all(p->stream), PHILOX_M4x32_1);
+    p->first = (p->stream >> 32) ^ p->key[0][1];
+    p->second[0] = product ^ p->key[1][0];
+    p->kept = wide_product((product >> 32) ^ upper ^ p->key[0][0], PHILOX_M4x32_0);
+    p->second[1] = (p->kept >> 32) ^ p->key[1][1];
+    p->upper = upper;
+}
+
 /* Lane 2 i of a vector holds block i of the vector, lane 2 i + 1 block LANES / 2 + i: then the pairs of words of the
  * even lanes, and those of the odd lanes, lie in the order of memory. */
 enum { LANES = ULP_VECTOR_BYTES / 8 };
 #if defined(__AVX512F__)
+#define BLOCKS 0, 4, 1, 5, 2, 6, 3, 7
 #define EVEN_LANES 0, 8, 2, 10, 4, 12, 6, 14
 #define ODD_LANES 1, 9, 3, 11, 5, 13, 7, 15
 #elif defined(__AVX2__)
+#define BLOCKS 0, 2, 1, 3
 #define EVEN_LANES 0, 4, 2, 6
 #define ODD_LANES 1, 5, 3, 7
 #else
+#define BLOCKS 0, 1
 #define EVEN_LANES 0, 2
 #define ODD_LANES 1, 3
 #endif
 
-/* Two words as they follow each other in memory. */
-ULP_INLINE vwide pair_of(vwide first, vwide second) {
-#if defined(__AVX2__) && !defined(__AVX512F__)
-    return (vwide)_mm256_blend_epi32((__m256i)first, (__m256i)(second << 32), 0xaa);
-#elif defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    return first << 32 | (second & 0xffffffffu);
-#else
-    return second << 32 | (first & 0xffffffffu);
-#endif
-}
-
-/* The numbers of PHILOX_BLOCKS blocks from `first`. */
-ULP_INLINE void blocks_from(vwide block[PHILOX_GROUP], uint64_t first) {
-    uint64_t number[PHILOX_BLOCKS];
-    for (uint64_t i = 0; i < PHILOX_BLOCKS; i++)
-        number[i] = first + i / LANES * LANES + i % 2 * (LANES / 2) + i % LANES / 2;
-    memcpy(block, number, sizeof number);
-}
-
-/* to (4 PHILOX_BLOCKS) = the words of PHILOX_BLOCKS blocks in their order. */
-ULP_INLINE void group_words(uint32_t *to, const vwide block[PHILOX_GROUP], const philox_keys *keys, uint64_t stream) {
-    philox p;
-    philox_blocks(&p, block, keys, stream);
-    UNROLLED for (int g = 0; g < PHILOX_GROUP; g++) {
-        const vwide low = pair_of(p.word[0][g], p.word[1][g]), high = pair_of(p.word[2][g], p.word[3][g]);
+/* to (4 LANES vectors) = the words of the blocks from `first`, in their order. `vectors` is a constant. */
+ULP_INLINE void words_from(uint32_t *to, uint64_t first, const philox *p, int vectors) {
+    static const vwide order = {BLOCKS};
+    vwide block[PHILOX_MOST];
+    philox_words w;
+    ALL_UNROLLED for (int g = 0; g < vectors; g++) block[g] = order + (first + (uint64_t)g * LANES);
+    philox_blocks(&w, block, p, vectors);
+    ALL_UNROLLED for (int g = 0; g < vectors; g++) {
+        const vwide low = pair_of(w.word[0][g], w.word[1][g]), high = pair_of(w.word[2][g], w.word[3][g]);
         const vwide even = __builtin_shufflevector(low, high, EVEN_LANES);
         const vwide odd = __builtin_shufflevector(low, high, ODD_LANES);
         memcpy(to + 4 * LANES * g, &even, sizeof even);
@@ -47,26 +48,23 @@ ULP_INLINE void group_words(uint32_t *to, const vwide block[PHILOX_GROUP], const
     }
 }
 
-void ULP_CPU(ulp_words)(uint32_t *words, size_t n, uint64_t seed, uint64_t stream, uint64_t index) {
-    enum { GROUP = 4 * PHILOX_BLOCKS };
-    uint32_t buffer[GROUP];
-    vwide block[PHILOX_GROUP];
-    const size_t skip = (size_t)(index % 4);
-    philox_keys keys;
-    philox_keys_of(&keys, seed);
-    blocks_from(block, index / 4);
+void ULP_CPU(ulp_words)(uint32_t *words, size_t n, philox *p, uint64_t index) {
+    enum { FOUR = 16 * LANES, SIX = 24 * LANES }; /* the words of so many vectors */
+    uint32_t buffer[FOUR];
+    if (!philox_are_near(index, index + n)) { /* both upper halves are rare */
+        for (size_t i = 0; i < n; i++) words[i] = ulp_random_word((ulp_stream){p->seed, p->stream, index}, i);
+        return;
+    }
     size_t done = 0;
-    if (skip == 0)
-        for (; n - done >= GROUP; done += GROUP) {
-            group_words(words + done, block, &keys, stream);
-            philox_advance(block, PHILOX_BLOCKS);
-        }
-    /* the words before `from` in the buffer belong to earlier elements */
-    for (size_t from = skip; done < n; from = 0) {
-        const size_t count = n - done < GROUP - from ? n - done : GROUP - from;
-        group_words(buffer, block, &keys, stream);
+    if (p->upper != index >> 34) ULP_CPU(ulp_philox_set)(p, index >> 34);
+    if (index % 4 == 0) {
+        for (; n - done >= 2 * SIX; done += SIX) words_from(words + done, (index + done) / 4, p, 6);
+        for (; n - done >= FOUR; done += FOUR) words_from(words + done, (index + done) / 4, p, 4);
+    }
+    while (done < n) { /* the words before `from` in the buffer belong to earlier elements */
+        const size_t from = (size_t)((index + done) % 4), count = n - done < FOUR - from ? n - done : FOUR - from;
+        words_from(buffer, (index + done) / 4, p, 4);
         memcpy(words + done, buffer + from, count * sizeof *words);
-        philox_advance(block, PHILOX_BLOCKS);
         done += count;
     }
 }
