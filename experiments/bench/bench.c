@@ -28,7 +28,7 @@
  *     serial sums, rne: binary32 lanes    12 (bfloat16 10, saturated 13), AVX-512 alone
  *     the same: rna, rz, ru, rd, ro       9, 9, 8, 8, 15
  *     serial sums, AVX2: binary64 lanes   rne 9 (bfloat16 6, saturated 11), rz 5, ru 9, ro 9
- *     serial sums, mode sr                14 of binary32 lanes, and the words; AVX2: 15 of binary64 lanes
+ *     serial sums, mode sr                15 of binary32 lanes, and the words
  *     split, pairwise, kahan, rne         15, 15, 31 of binary64 lanes; AVX2: 17, 17, 37
  *     Tensor Core rows                    6.4 and 10 for each step of the row (two sums: 24; binary16 results: 22);
  *                                         AVX2: 6.4 and 21 (two sums: 46; binary16 results: 34)
@@ -42,10 +42,11 @@
  *     the very best. Saturation adds two. From a sum to the next one they take 15 cycles or more, with changes between
  *     the units of integers and numbers, and 16 registers hold 8 vectors of sums. The directed modes have 9
  *     instructions, 9 times fp32, and pieces with a sum near zero are computed twice. No instruction of AVX2 rounds in
- *     a direction, so that there are no lanes of binary32.
- *   - serial sums, mode sr, goal 30: 35 instructions for 16 words, and 30 for the sums, are 16.4 cycles: 33 times fp32.
- *     AVX2: 52 and 30 for 8 words and sums are 20.5 cycles: 41 times fp32. With AVX-512 a third of the instructions
- *     move data: arithmetic alone would take 26 times fp32.
+ *     a direction: lanes of binary32 leave ties undecided, and with these sums formed once more they take twice the
+ *     time.
+ *   - serial sums, mode sr in AVX2, goal 30, measured 33 to 40: 60 instructions for 8 words, and 15 for the sums, are
+ *     18.7 cycles: 37 times fp32. A third of the instructions for the words move data, as 16 registers hold the state
+ * of 4 vectors: arithmetic alone would take 25 times fp32.
  *   - Tensor Core rows with AVX-512, goal 4: steps of 4 products (v100, tf32 of a100), measured 4.05 to 4.3, and of 8
  *     with binary16 results (a100-fp16-fp16), measured 4.15 to 4.5. 5 arithmetic instructions for a product and 9.5 or
  *     19.5 for a step are 1.84 and 1.86 cycles a vector, 3.4 times fp32, so that the counts do not forbid the goal. The
@@ -56,14 +57,11 @@
  *
  * Training steps of 784-1000-1000-10 in q8.8, goals 1.1 and 1.2 (nearest, stochastic): 1.8 million weights and as many
  * gradients are rounded in a step of 6 ms. A gradient is rounded as the product is stored. An update is one pass, which
- * reads two numbers and writes one: 18 instructions a vector to nearest; stochastic 33, AVX2: 47. Nearest takes 1.03 to
- * 1.05 times fp32. Stochastic with AVX-512, measured 1.20 to 1.24: 4.0 million words take 0.75 ms (35 instructions take
- * 11 cycles, as multiplications and shifts share a pipe), rounding and update at least 0.43 ms, 0.3 ms of which fp32's
- * own update takes too: these counts do not forbid 1.2. Stochastic with AVX2, measured 1.35 to 1.41: words, rounding
- * and update, 52, 25 and 47 instructions for 8 numbers, are 43 million instructions, 2.9 ms at 4 in a cycle, beside a
- * step of 10.3 ms with 0.3 ms of update: 1.25 times at the very best. Two threads are 1.84 to 1.95 times as fast as one
- * where no other program runs, goal 1.85: one thread alone copies the inputs, computes the loss and forms the products
- * of ten columns.
+ * reads two numbers and writes one: 18 instructions a vector to nearest; stochastic 30, AVX2: 52. With AVX-512 nearest
+ * takes 1.03 to 1.05 times fp32, stochastic 1.17 to 1.2. Stochastic with AVX2, measured 1.3 to 1.35: words, rounding and
+ * update, 60, 25 and 52 instructions for 8 numbers, are 47 million instructions, 2.9 ms at 4 in a cycle, beside a step
+ * of 9.6 ms with 0.3 ms of update: 1.27 times. Two threads are 1.84 to 1.95 times as fast as one where no other program
+ * runs, goal 1.85: one thread alone copies the inputs, computes the loss and forms the products of ten columns.
  *
  * The rows of rounding that miss their goals there (4 GHz, memcpy takes 1.8 cycles for 64 bytes, a call 100 cycles
  * beside its loops, which are 0.8 a vector of 2048 numbers with AVX-512 and 0.4 with AVX2):

@@ -33,14 +33,32 @@ ULP_INLINE vuint larger_uints(vuint a, vuint b) {
 #endif
 }
 
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 /* The smaller of two words; whether a word is above or below a limit. */
-ULP_INLINE vuint smaller_uints(vuint a, vuint b) { return (vuint)_mm512_min_epu32((__m512i)a, (__m512i)b); }
-ULP_INLINE int any_uint_above(vuint x, uint32_t limit) {
-    return _mm512_cmpgt_epu32_mask((__m512i)x, (__m512i)all_uints(limit)) != 0;
+ULP_INLINE vuint smaller_uints(vuint a, vuint b) {
+#if defined(__AVX512F__)
+    return (vuint)_mm512_min_epu32((__m512i)a, (__m512i)b);
+#else
+    return (vuint)_mm256_min_epu32((__m256i)a, (__m256i)b);
+#endif
 }
+
+ULP_INLINE int any_uint_above(vuint x, uint32_t limit) {
+#if defined(__AVX512F__)
+    return _mm512_cmpgt_epu32_mask((__m512i)x, (__m512i)all_uints(limit)) != 0;
+#else
+    const __m256i all = (__m256i)all_uints(limit);
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_max_epu32((__m256i)x, all), all)) != -1;
+#endif
+}
+
 ULP_INLINE int any_uint_below(vuint x, uint32_t limit) {
+#if defined(__AVX512F__)
     return _mm512_cmplt_epu32_mask((__m512i)x, (__m512i)all_uints(limit)) != 0;
+#else
+    const __m256i all = (__m256i)all_uints(limit);
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_min_epu32((__m256i)x, all), all)) != -1;
+#endif
 }
 #endif
 

@@ -1,12 +1,12 @@
-/* gemm_odd.c - serial and chunked sums in lanes of binary32, where additions round in a direction.
+/* gemm_odd.c - serial and chunked sums in lanes of binary32: where additions round in a direction, and in mode sra.
  *
- * odd.h rounds the sums, in mode sra random_sums.h. It needs no proof for the operands, and a vector holds twice the
- * sums of gemm_serial.c. Where a sum can be too large, a watch looks for it, and the sums are formed once more in
- * binary64. Lanes are columns of the result.
+ * odd.h rounds the sums, in mode sra decided.h. A vector holds twice the sums of gemm_serial.c. Where a sum can be out
+ * of range, a watch looks for it, and the sums are formed once more in binary64. Lanes are columns of the result.
  */
-#include "random_sums.h"
+#include "decided.h"
+#include "odd.h"
 
-#if defined(__AVX512F__)
+#if defined(__AVX2__) && defined(__FMA__)
 
 #include "folded.h"
 
@@ -14,9 +14,9 @@ typedef struct work {
     const ulp_job *job;
     size_t panels;
     float *packed, *rows; /* B as panels of (k, LANES), zero-padded; A (m, k) */
-    odd_format format;
-    run_function run;     /* NULL: mode sra */
-    random_format random; /* mode sra */
+    odd_format odd;
+    run_function run; /* NULL: mode sra */
+    decided_format decided;
     ulp_core core;
     ulp_nearest nearest;
     int range;    /* of `nearest` */
@@ -62,8 +62,8 @@ typedef struct place {
     uint64_t first;
 } place;
 
-/* Mode sra: adds at most STEPS products to `rows` rows. */
-static void add_by_words(const work *w, group_sums *to, const odd_products *of, place at, size_t rows) {
+/* Adds at most STEPS products to `rows` rows in mode sra. */
+static void add_decided(const work *w, group_sums *to, const odd_products *of, place at, size_t rows) {
     _Alignas(ULP_VECTOR_BYTES) uint32_t words[STEPS * LANES];
     for (size_t r = 0; r < rows; r++) {
         odd_products part = *of;
@@ -72,8 +72,8 @@ static void add_by_words(const work *w, group_sums *to, const odd_products *of, 
             group_sums before;
             memcpy(before.at[r], to->at[r], sizeof before.at[r]);
             part.k = of->k - k < FEW_STEPS ? of->k - k : FEW_STEPS;
-            const random_products products = {part.a[r], part.b, words + k * LANES, part.k};
-            if (random_run(to->at[r], &products, &w->random)) continue;
+            const decided_products products = {part.a[r], part.b, words + k * LANES, part.k};
+            if (decided_run(to->at[r], &products, &w->decided)) continue;
             memcpy(to->at[r], before.at[r], sizeof before.at[r]);
             add_row_again(w, to, &part, (int)r, words + k * LANES);
         }
@@ -84,10 +84,10 @@ static void add_products(const work *w, group_sums *to, odd_products of, place a
     for (size_t left = of.k; left > 0; left -= of.k) {
         of.k = left < STEPS ? left : STEPS;
         if (w->run == NULL) {
-            add_by_words(w, to, &of, at, rows);
+            add_decided(w, to, &of, at, rows);
         } else {
             const group_sums before = *to;
-            if (!w->run(to, &of, &w->format)) {
+            if (!w->run(to, &of, &w->odd)) {
                 *to = before;
                 for (int r = 0; r < ROWS; r++) add_row_again(w, to, &of, r, NULL);
             }
@@ -167,9 +167,10 @@ static void rows_part(void *context, size_t begin, size_t end) {
     for (size_t panel = 0; panel < w->panels; panel++) panel_part(w, begin, end, panel);
 }
 
-/* Sets the function and the constants for the operands of a job. 0: these lanes do not serve. */
-static int choose(work *w) {
-    enum { TOP = 100 }; /* products and accepted sums are below 2^TOP */
+/* Sets the function and the constants of odd.h for products below 2^top that are multiples of 2^low, where sums are
+ * accepted up to `below.max`. 0: odd.h does not serve the mode. */
+#if defined(__AVX512F__)
+static int choose_odd(work *w, int top, int low, const ulp_format *below) {
     static const run_function watched[ULP_MODE_COUNT] = {
         [ULP_RNE] = rne_watched, [ULP_RNA] = rna_watched, [ULP_RZ] = rz_watched,
         [ULP_RU] = ru_watched,   [ULP_RD] = rd_watched,   [ULP_RO] = ro_watched};
@@ -179,33 +180,44 @@ static int choose(work *w) {
     const ulp_gemm_shape *s = &w->job->s;
     const ulp_format *f = &w->job->datapath->accumulator;
     const uint32_t mode = w->core.mode;
+    const int fits = s->k > 0 && !s->accumulate && sums_fit(top, s->k, 4, below); /* a rounding: at most 2^(1-p) */
+    if (fits && mode == ULP_RNE && low >= f->qmin) w->run = rne_multiples;
+    else if (fits) w->run = small[mode];
+    else if (w->range == ULP_RANGE_CLOSED && f->max < 0x1p100 && !s->accumulate) w->run = rne_saturated; /* loses NaN */
+    else w->run = watched[mode];
+    w->odd = (odd_format){.rounding = {.least = (uint32_t)(f->emin + 127) << 23,
+                                       .anchor = (24u - f->prec) << 23 | 1u << 22,
+                                       .signs = f->has_neg_zero ? 1u << 31 : 0},
+                          .most = (float)f->max,
+                          .limit = ulp_bits32((float)below->max)};
+    return watched[mode] != NULL;
+}
+#else
+static int choose_odd(const work *w, int top, int low, const ulp_format *below) {
+    (void)w, (void)top, (void)low, (void)below;
+    return 0;
+}
+#endif
+
+/* Sets the function and the constants for the operands of a job. 0: these lanes do not serve. */
+static int choose(work *w) {
+    enum { TOP = 100 }; /* products and accepted sums are below 2^TOP */
+    const ulp_gemm_shape *s = &w->job->s;
+    const ulp_format *f = &w->job->datapath->accumulator;
     const extent a = array_extent(w->job, w->job->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda);
     const extent b = array_extent(w->job, w->job->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb);
-    const int top = a.top + b.top;
     w->nearest = ulp_nearest_of(f);
     w->range = ulp_nearest_range(&w->nearest, f, w->job->datapath->rule);
     ulp_format below = *f;
     if (below.max > 0x1p100) below.max = 0x1p100;
-    if ((watched[mode] == NULL && mode != ULP_SRA) || !a.narrow || !b.narrow || top >= TOP || f->emin < -126 ||
-        !f->has_subnormals || f->emax < f->emin || !starts_are_members(w->job, &w->nearest, ULP_RANGE_OPEN))
+    if (!a.narrow || !b.narrow || a.top + b.top >= TOP || f->emin < -126 || !f->has_subnormals || f->emax < f->emin ||
+        !starts_are_members(w->job, &w->nearest, ULP_RANGE_OPEN))
         return 0;
-    if (mode == ULP_SRA) {                 /* no sum but zero rounds to zero, and results are usually normal */
-        enum { USUAL = 12, LEAST = -149 }; /* sums are often that many binades below the largest product */
-        w->run = NULL;
-        return a.low + b.low >= LEAST && f->emin <= top - USUAL && (f->has_neg_zero || !s->accumulate) &&
-               random_format_of(&w->random, f, w->core.random, below.max);
-    }
-    const int fits = s->k > 0 && !s->accumulate && sums_fit(top, s->k, 4, &below); /* a rounding: at most 2^(1-p) */
-    if (fits && mode == ULP_RNE && a.low + b.low >= f->qmin) w->run = rne_multiples;
-    else if (fits) w->run = small[mode];
-    else if (w->range == ULP_RANGE_CLOSED && f->max < 0x1p100 && !s->accumulate) w->run = rne_saturated; /* loses NaN */
-    else w->run = watched[mode];
-    w->format = (odd_format){.rounding = {.least = (uint32_t)(f->emin + 127) << 23,
-                                          .anchor = (24u - f->prec) << 23 | 1u << 22,
-                                          .signs = f->has_neg_zero ? 1u << 31 : 0},
-                             .most = (float)f->max,
-                             .limit = ulp_bits32((float)below.max)};
-    return 1;
+    if (choose_odd(w, a.top + b.top, a.low + b.low, &below)) return 1;
+    if (!f->has_neg_zero && s->accumulate) return 0; /* a sum of zeros would be -0 */
+    w->run = NULL;
+    return w->core.mode == ULP_SRA &&
+           decided_format_of(&w->decided, f, w->core.random, a.top + b.top, a.low + b.low, below.max);
 }
 
 ulp_status ULP_CPU(ulp_gemm_odd)(const ulp_job *job) {

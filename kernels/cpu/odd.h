@@ -11,8 +11,6 @@
 #include "float_rounding.h"
 #include "lanes.h"
 
-#if defined(__AVX512F__)
-
 enum { ROWS = 4, VECTORS = LANES / FLOATS };
 
 /* What is known of the sums: none is too large; the same, and all are multiples of the least quantum (mode rne); large
@@ -36,6 +34,11 @@ typedef struct odd_products {
 typedef struct group_sums {
     _Alignas(ULP_VECTOR_BYTES) float at[ROWS][LANES];
 } group_sums;
+
+/* Adds products to the sums of a group. Returns 0 if a sum was too large; then the sums are of no use. */
+typedef int (*run_function)(group_sums *sums, const odd_products *of, const odd_format *format);
+
+#if defined(__AVX512F__)
 
 /* a b + acc in a direction: mode rz, ru or rd. */
 ULP_INLINE vfloat float_fused_toward(vfloat a, vfloat b, vfloat acc, uint32_t mode) {
@@ -66,8 +69,7 @@ ULP_INLINE vfloat round_sum(vfloat x, const odd_format *f, uint32_t mode, int ra
     return (vfloat)_mm512_range_ps((__m512)y, _mm512_set1_ps(f->most), 2); /* the smaller magnitude, the sign of y */
 }
 
-/* Adds products to the sums of a group. Returns 0 if a sum was too large; then the sums are of no use. `mode` and
- * `range` are constants. */
+/* A run_function; `mode` and `range` are constants. */
 ULP_INLINE int run(group_sums *sums, const odd_products *of, const odd_format *format, uint32_t mode, int range) {
     const odd_format f = *format;
     vfloat acc[ROWS][VECTORS];
@@ -90,8 +92,6 @@ ULP_INLINE int run(group_sums *sums, const odd_products *of, const odd_format *f
     for (int i = 0; i < FLOATS; i++) all = most[i] > all ? most[i] : all;
     return all <= f.limit;
 }
-
-typedef int (*run_function)(group_sums *sums, const odd_products *of, const odd_format *format);
 
 /* X(name, mode, range) */
 #define RUNS(X)                                                                                                        \
