@@ -58,10 +58,10 @@
  * Training steps of 784-1000-1000-10 in q8.8, goals 1.1 and 1.2 (nearest, stochastic): 1.8 million weights and as many
  * gradients are rounded in a step of 6 ms. A gradient is rounded as the product is stored. An update is one pass, which
  * reads two numbers and writes one: 18 instructions a vector to nearest; stochastic 30, AVX2: 52. With AVX-512 nearest
- * takes 1.03 to 1.05 times fp32, stochastic 1.17 to 1.2. Stochastic with AVX2, measured 1.3 to 1.35: words, rounding and
- * update, 60, 25 and 52 instructions for 8 numbers, are 47 million instructions, 2.9 ms at 4 in a cycle, beside a step
- * of 9.6 ms with 0.3 ms of update: 1.27 times. Two threads are 1.84 to 1.95 times as fast as one where no other program
- * runs, goal 1.85: one thread alone copies the inputs, computes the loss and forms the products of ten columns.
+ * takes 1.03 to 1.05 times fp32, stochastic 1.17 to 1.2. Stochastic with AVX2, measured 1.3 to 1.35: words, rounding
+ * and update, 60, 25 and 52 instructions for 8 numbers, are 47 million instructions, 2.9 ms at 4 in a cycle, beside a
+ * step of 9.6 ms with 0.3 ms of update: 1.27 times. Two threads are 1.84 to 1.95 times as fast as one where no other
+ * program runs, goal 1.85: one thread alone copies the inputs, computes the loss and forms the products of ten columns.
  *
  * The rows of rounding that miss their goals there (4 GHz, memcpy takes 1.8 cycles for 64 bytes, a call 100 cycles
  * beside its loops, which are 0.8 a vector of 2048 numbers with AVX-512 and 0.4 with AVX2):
