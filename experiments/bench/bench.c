@@ -30,8 +30,8 @@
  *     serial sums, AVX2: binary64 lanes   rne 9 (bfloat16 6, saturated 11), rz 5, ru 9, ro 9
  *     serial sums, mode sr                15 of binary32 lanes, and the words
  *     split, pairwise, kahan, rne         15, 15, 31 of binary64 lanes; AVX2: 17, 17, 37
- *     Tensor Core rows                    6.4 and 10 for each step of the row (two sums: 24; binary16 results: 22);
- *                                         AVX2: 6.4 and 21 (two sums: 46; binary16 results: 34)
+ *     Tensor Core rows                    5.5 and 8.5 for each step of the row (two sums: 21; binary16 results: 20);
+ *                                         AVX2: 5.5 and 18 (two sums: 43; binary16 results: 35)
  *     int8, e2m1, e2m3                    0.4 with VNNI, whose instruction forms 64 products; 1.3 without; AVX2: 1.6
  *     mxf4, nvf4                          0.9, 1.2 with VNNI: a group takes a conversion, a product and an addition
  *     exact, operands of two slices       7: 4 fused multiply-adds of 8 numbers, 3 loads and counts; AVX2: 9
@@ -47,13 +47,13 @@
  *   - serial sums, mode sr in AVX2, goal 30, measured 33 to 40: 60 instructions for 8 words, and 15 for the sums, are
  *     18.7 cycles: 37 times fp32. A third of the instructions for the words move data, as 16 registers hold the state
  * of 4 vectors: arithmetic alone would take 25 times fp32.
- *   - Tensor Core rows with AVX-512, goal 4: steps of 4 products (v100, tf32 of a100), measured 4.05 to 4.3, and of 8
- *     with binary16 results (a100-fp16-fp16), measured 4.15 to 4.5. 5 arithmetic instructions for a product and 9.5 or
- *     19.5 for a step are 1.84 and 1.86 cycles a vector, 3.4 times fp32, so that the counts do not forbid the goal. The
- *     loops take 2.05 and 2.15 cycles: 17 and about 32 cycles pass from a sum of integers to the first aligned term of
- *     the next step, and the queue of waiting instructions does not reach far enough to hide all of them. Packing, the
- *     check of the operands and the store of C take 5 to 8 percent of a product of size 512. Exponents as bytes would
- *     save 12 of the 236 arithmetic instructions of a step of 4 products for 8 vectors of sums.
+ *   - Tensor Core rows with AVX-512, goal 4: only steps of 4 products with binary16 results miss it (v100-fp16-fp16,
+ *     which is no row here), measured 5.1 to 5.4. 4.5 arithmetic instructions for a product and 19.3 for a step are
+ *     2.3 cycles a vector: 4.7 times fp32 at the very best. Steps of 8 with binary16 results (a100-fp16-fp16), measured
+ *     3.85 to 4.0, have 6.9 instructions, 1.73 cycles: 3.45 times. Steps of 4 with binary32 results (v100, tf32 of
+ *     a100), measured 3.7 to 3.9, have 6.6, 1.64 cycles: 3.3 times. The loops take 1.85 to 2 cycles, about 3.5
+ *     instructions in a cycle. Packing, the check of the operands and the store of C take 5 to 7 percent of a product
+ *     of size 512.
  *
  * Training steps of 784-1000-1000-10 in q8.8, goals 1.1 and 1.2 (nearest, stochastic): 1.8 million weights and as many
  * gradients are rounded in a step of 6 ms. A gradient is rounded as the product is stored. An update is one pass, which

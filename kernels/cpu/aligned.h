@@ -4,12 +4,15 @@
  * so that a product is exact in binary32, and its multiple by the power of two 2^(F - Emax) is exact as well. Where
  * Emax <= F, an addition to the exponent forms the multiple. Conversion to integer truncates toward zero: this is the
  * alignment. The terms add up in one or two int32_t.
- * Exponents are 16-bit integers in separate arrays: Emax needs one addition and one maximum for each product. A watched
- * function returns 0 where an exponent is too near the ends of the range of binary32; the others need operands and
- * sums whose range is known.
+ * Separate arrays hold, as bytes, how far exponents are below the largest one of a block or panel: their distances.
+ * Emax needs one addition and one minimum of distances for the products of four vectors. A watched function returns 0
+ * where an exponent is too near the ends of the range of binary32; the others need operands and sums whose range is
+ * known.
  */
 #ifndef ULP_ALIGNED_H
 #define ULP_ALIGNED_H
+
+#include <string.h>
 
 #include "gemm.h"
 
@@ -19,21 +22,54 @@
 
 enum { BYTES = ULP_VECTOR_BYTES, ROWS = 4 };
 
-/* A vector has LANES floats. A panel has two vectors: a vector of 16-bit exponents holds as many columns. Its 32-bit
- * words hold the exponents of vector 0 in their lower halves (h = 0) and those of vector 1 in their upper halves. */
-enum { LANES = BYTES / 4, HALVES = 2, WIDTH = HALVES * LANES };
+/* A vector has LANES floats. A panel has two vectors: a vector of 16-bit integers holds as many columns. Its 32-bit
+ * words hold the integers of vector 0 in their lower halves (h = 0) and those of vector 1 in their upper halves. A
+ * vector of bytes holds as many columns of a pair of rows: the lower byte of a 16-bit integer is that of the first row.
+ */
+enum { LANES = BYTES / 4, HALVES = 2, WIDTH = HALVES * LANES, PAIRS = ROWS / 2 };
 
 typedef float vfloat __attribute__((vector_size(BYTES)));
 typedef int32_t vint __attribute__((vector_size(BYTES)));
 typedef uint32_t vuint __attribute__((vector_size(BYTES)));
 typedef int16_t vshort __attribute__((vector_size(BYTES)));
+typedef uint16_t vushort __attribute__((vector_size(BYTES)));
+typedef uint8_t vbyte __attribute__((vector_size(BYTES)));
 
 enum {
-    SKIPPED = -16384, /* the exponent of zero: below every other exponent; the sum of two fits an int16_t */
-    ABSENT = -20000,  /* below every product with one zero, also after adding a scale */
-    LOWEST = -100,    /* scales, terms and results are normal binary32 numbers for Emax from LOWEST to HIGHEST */
+    FARTHEST = 255,  /* the distance of zero, and of all products from this distance on */
+    ABSENT = -16384, /* added to the exponent of zero: below every other exponent, also after adding a scale */
+    TOO_LOW = -1024, /* the same where a product that is not zero can be at this distance: below LOWEST */
+    LOWEST = -100,   /* scales, terms and results are normal binary32 numbers for Emax from LOWEST to HIGHEST */
     HIGHEST = 119
 };
+
+/* The smaller of two distances. */
+ULP_INLINE vbyte min8(vbyte a, vbyte b) {
+#if defined(__AVX512BW__)
+    return (vbyte)_mm512_min_epu8((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (vbyte)_mm256_min_epu8((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+    return (vbyte)_mm_min_epu8((__m128i)a, (__m128i)b);
+#else
+    const vbyte yes = (vbyte)(a < b);
+    return (a & yes) | (b & ~yes);
+#endif
+}
+
+/* The sum of two distances, at most FARTHEST. */
+ULP_INLINE vbyte add8(vbyte a, vbyte b) {
+#if defined(__AVX512BW__)
+    return (vbyte)_mm512_adds_epu8((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (vbyte)_mm256_adds_epu8((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+    return (vbyte)_mm_adds_epu8((__m128i)a, (__m128i)b);
+#else
+    const vbyte sum = a + b;
+    return sum | (vbyte)(sum < a);
+#endif
+}
 
 /* The larger of two numbers. */
 ULP_INLINE vshort max16(vshort a, vshort b) {
@@ -70,12 +106,15 @@ typedef struct plan {
     int32_t emin; /* emin of the accumulator */
 } plan;
 
-/* The arrays of the operands of `count` steps. */
+/* The arrays of the operands of `count` steps. A distance of B is there twice: for both rows of a pair. */
 typedef struct operands {
     const float *a, *b;
-    const int16_t *a_exponent, *b_exponent, *a_scale, *b_scale;
+    const uint8_t *a_distance, *b_distance;
+    const int16_t *a_scale, *b_scale;
     const uint8_t *a_special, *b_special; /* (count) */
     size_t count;
+    int top;  /* the exponent at distance 0, biased by 127 */
+    int zero; /* added to the exponent at distance FARTHEST: ABSENT or TOO_LOW */
 } operands;
 
 /* v rounded toward zero to 24 bits; |v| < 2^31. */
@@ -91,26 +130,24 @@ ULP_INLINE vfloat toward_zero(vint v) {
 #endif
 }
 
-/* The larger of t and `least` where c is not zero, else t. */
+enum { LARGER_SIZE = 11 }; /* of two numbers, without its sign: for the instruction vrangeps */
+
+/* The larger of t and `least` where c is not zero, else t. clang would form a masked maximum by two instructions. */
 ULP_INLINE vint at_least(vint t, int32_t least, vfloat c) {
-#if defined(__AVX512F__)
+#if defined(__AVX512DQ__)
     const __mmask16 counts = _mm512_test_epi32_mask((__m512i)c, _mm512_set1_epi32(0x7f800000));
-    return (vint)_mm512_mask_max_epi32((__m512i)t, counts, (__m512i)t, _mm512_set1_epi32(least));
+    return (vint)_mm512_mask_range_ps((__m512)t, counts, (__m512)t, (__m512)_mm512_set1_epi32(least), LARGER_SIZE);
 #else
     return max32(t, (vint)((bits_of(c) & 0x7f800000) != 0) & least);
 #endif
 }
 
-/* v rounded to odd; |v| < 2^31. */
-ULP_INLINE vfloat to_odd(vint v) {
+/* v as a number that rounds to nearest in binary16 as v does; |v| < 2^31. Rounding to 24 bits toward zero loses at most
+ * 7 bits. If they are not zero, they set some of the last 7 bits of the significand; all 7 are below half of the last
+ * bit of binary16. */
+ULP_INLINE vfloat with_lost_bits(vint v) {
     const vfloat x = toward_zero(v);
-    const vint back = __builtin_convertvector(x, vint);
-#if defined(__AVX512F__)
-    const __mmask16 inexact = _mm512_cmpneq_epi32_mask((__m512i)back, (__m512i)v);
-    return (vfloat)_mm512_mask_or_epi32((__m512i)x, inexact, (__m512i)x, _mm512_set1_epi32(1));
-#else
-    return float_of(bits_of(x) | ((vint)(back == v) + 1));
-#endif
+    return float_of(bits_of(x) | ((v - __builtin_convertvector(x, vint)) & 0x7f));
 }
 
 /* a b + c, where a b is exact. */
@@ -175,30 +212,57 @@ ULP_INLINE vint align(vfloat x, vint power, way w) {
     return __builtin_convertvector(y, vint);
 }
 
-/* Whether largest_exponents starts at the floor of Emax. */
+/* Whether the range of the exponents is known. */
 ULP_INLINE int is_bounded(way w) { return w.care != WATCHED && w.kind != SCALED; }
 
-/* The largest exponents of p->length products, biased by 127. */
-ULP_INLINE void largest_exponents(vshort emax[ROWS], const int16_t *a, const int16_t *b, const plan *p, way w) {
-    const int least = is_bounded(w) ? p->floor + 127 : ABSENT;
-    for (int r = 0; r < ROWS; r++) emax[r] = (vshort){0} + (int16_t)least;
-    for (int k = 0; k < p->length; k += 2)
-        UNROLLED for (int i = k; i < k + 2; i++) UNROLLED for (int r = 0; r < ROWS; r++) emax[r] =
-            max16(emax[r], *(const vshort *)(const void *)(b + i * WIDTH) + a[i * ROWS + r]);
+/* The products of a fused sum; a constant where they are few. */
+ULP_INLINE int length_of(const plan *p, way w) { return w.span < 16 ? w.span : p->length; }
+
+/* The distance of Emax before the first product: that of its floor, if the range is known. */
+ULP_INLINE vbyte start_of(const operands *o, const plan *p, way w) {
+    return (vbyte){0} + (uint8_t)(is_bounded(w) ? o->top - (p->floor + 127) : FARTHEST);
 }
 
-/* sum += products begin .. end - 1, aligned. */
-ULP_INLINE void add_products(vint sum[ROWS][HALVES], vint power[ROWS][HALVES], const operands *o, int begin, int end,
-                             way w) {
+/* nearest: takes the smaller of itself and the distances of product k, for each pair of rows. */
+ULP_INLINE void take_distances(vbyte nearest[PAIRS], const uint8_t *a, const uint8_t *b, int k) {
+    UNROLLED for (int q = 0; q < PAIRS; q++) {
+        uint16_t two;
+        memcpy(&two, a + k * ROWS + 2 * q, sizeof two);
+        const vbyte columns = *(const vbyte *)(const void *)(b + k * 2 * WIDTH);
+        nearest[q] = min8(nearest[q], add8(columns, (vbyte)((vushort){0} + two)));
+    }
+}
+
+/* The byte of row r and half h in each 32-bit word, as an exponent field with any bits around it. */
+ULP_INLINE vint field_of(vbyte x, int r, int h) {
+    const vuint u = (vuint)x;
+    const int place = 16 * h + 8 * (r % 2);
+    return (vint)(place < 23 ? u << (23 - place) : u >> (place - 23));
+}
+
+/* The larger of two exponent fields; c is finite. */
+ULP_INLINE vint larger_field(vint u, vfloat c) {
+#if defined(__AVX512DQ__)
+    return (vint)_mm512_range_ps((__m512)u, (__m512)c, LARGER_SIZE) & 0x7f800000;
+#else
+    return max32(u & 0x7f800000, bits_of(c) & 0x7f800000);
+#endif
+}
+
+/* sum += products begin .. end - 1, aligned. nearest: takes the distances of as many products, `ahead` products later:
+ * alone, the minima would wait for each other. */
+ULP_INLINE void add_products(vint sum[ROWS][HALVES], vint power[ROWS][HALVES], vbyte nearest[PAIRS], const operands *o,
+                             int begin, int end, int ahead, way w) {
     for (int k = begin; k < end; k++) {
         const vfloat *b = (const vfloat *)(const void *)(o->b + k * WIDTH);
         UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) sum[r][h] +=
             align(o->a[k * ROWS + r] * b[h], power[r][h], w);
+        take_distances(nearest, o->a_distance, o->b_distance, k + ahead);
     }
 }
 
-/* x 2^(Emax - F) rounded to nearest even in binary16, where x is rounded to odd. like: a number with the exponent
- * of x, which may be ready earlier. The addition of 3 2^(e+12) leaves 11 bits of a number of exponent e. */
+/* x 2^(Emax - F) rounded to nearest even in binary16. like: a number with the exponent of x, which may be ready
+ * earlier. The addition of 3 2^(e+12) leaves 11 bits of a number of exponent e. */
 ULP_INLINE vfloat to_half(vfloat x, vfloat like, vint power, way w) {
     const int three = (13 << 23) | 0x400000;                /* from e to 3 2^(e+12) */
     const vuint field = (vuint)bits_of(like) & 0x7f800000u; /* that of an infinity wraps around */
@@ -208,13 +272,26 @@ ULP_INLINE vfloat to_half(vfloat x, vfloat like, vint power, way w) {
     return w.care == WATCHED ? y * 0x1p112f * 0x1p-112f : y; /* 2^16 and beyond become infinite */
 }
 
+/* x 2^(Emax - F), where x is 0 or |x| >= 1. Where Emax <= F, a subtraction from the exponent forms it; the subtraction
+ * with saturation in the upper half of a word leaves 0 as it is. */
+ULP_INLINE vfloat unscale(vfloat x, vint power, way w) {
+#if defined(__AVX512BW__)
+    if (w.care == NEAR) return (vfloat)_mm512_subs_epu16((__m512i)x, (__m512i)power);
+#elif defined(__AVX2__)
+    if (w.care == NEAR) return (vfloat)_mm256_subs_epu16((__m256i)x, (__m256i)power);
+#elif defined(__SSE2__)
+    if (w.care == NEAR) return (vfloat)_mm_subs_epu16((__m128i)x, (__m128i)power);
+#endif
+    return x * float_of(inverse(power, w));
+}
+
 /* The rounded sum, times 2^(Emax - F). */
 ULP_INLINE vfloat round_sum(vint first, vint second, vint power, const plan *p, way w) {
     vint sum = first;
     if (w.size == FITS_FLOAT) {
         const vfloat total = __builtin_convertvector(sum, vfloat);
         if (w.narrow) return to_half(total, total, power, w);
-        return float_of(bits_of(total) & p->keep) * float_of(inverse(power, w));
+        return unscale(float_of(bits_of(total) & p->keep), power, w);
     }
     if (w.size == FITS_TWO) {
         sum = (vint)((vuint)first + (vuint)second);
@@ -223,37 +300,54 @@ ULP_INLINE vfloat round_sum(vint first, vint second, vint power, const plan *p, 
         sum = (half & over) | (sum & ~over);
         power -= over & (1 << 23);
     }
-    if (w.narrow) return to_half(to_odd(sum), toward_zero(sum), power, w);
+    if (w.narrow) return to_half(with_lost_bits(sum), toward_zero(sum), power, w);
     const vfloat total = toward_zero(sum);
-    return (w.care == WATCHED ? float_of(bits_of(total) & p->keep) : total) * float_of(inverse(power, w));
+    return unscale(w.care == WATCHED ? float_of(bits_of(total) & p->keep) : total, power, w);
 }
 
-/* One fused sum of p->length products for ROWS x WIDTH outputs, in place. emax: the largest exponents of the products,
- * and then of the products of the next step, if `more`. Returns 0 where the outputs need the scalar definition; then c
- * is unchanged. */
-ULP_INLINE int fuse(vfloat c[ROWS][HALVES], vshort emax[ROWS], const operands *o, const plan *p, way w, int more) {
-    vshort below = {0};
-    vint power[ROWS][HALVES], factor[ROWS][HALVES], most = {0}, c_below = {0};
-    const int watched = w.care == WATCHED;
+/* What out_of_range needs. */
+typedef struct watch {
+    vshort below;
+    vint most, c_below;
+} watch;
+
+/* The exponents of the products of row r, biased, times 2^7, where their range is not known. shift: those of the block
+ * scales. */
+ULP_INLINE vshort exponents_of(const vbyte nearest[PAIRS], int r, vshort *shift, watch *seen, const operands *o,
+                               const plan *p, way w) {
+    const vushort two = (vushort)nearest[r / 2], distance = r % 2 == 0 ? two & 0xff : two >> 8;
+    vshort e = (int16_t)o->top - (vshort)distance + ((vshort)(distance == FARTHEST) & (int16_t)o->zero);
+    if (w.kind == SCALED) {
+        *shift = *(const vshort *)(const void *)o->b_scale + o->a_scale[r];
+        e += *shift;
+    }
+    seen->below = max16(seen->below, (LOWEST + 127 - e) & (e > ABSENT / 2));
+    e = max16(e, (vshort){0} + (int16_t)(p->floor + 127));
+    return (e - max16(e - (HIGHEST + 128), (vshort){0})) << 7; /* at most HIGHEST + 1 */
+}
+
+/* Adds to `seen` what out_of_range needs of c, and of t, the exponent field of Emax. */
+ULP_INLINE void look_at(watch *seen, vfloat c, vint t) {
+    const vint size = bits_of(c) & 0x7fffffff;
+    seen->c_below = max32(seen->c_below, (((127 + LOWEST) << 23) - size) & (size > 0));
+    seen->most = max32(seen->most, t);
+}
+
+/* One fused sum of the products of a step for ROWS x WIDTH outputs, in place. nearest: the smallest distances of the
+ * products, and then of the products of the next step, if `more`. Returns 0 where the outputs need the scalar
+ * definition; then c is unchanged. */
+ULP_INLINE int fuse(vfloat c[ROWS][HALVES], vbyte nearest[PAIRS], const operands *o, const plan *p, way w, int more) {
+    vint power[ROWS][HALVES], factor[ROWS][HALVES];
+    watch seen = {{0}, {0}, {0}};
     UNROLLED for (int r = 0; r < ROWS; r++) {
-        vshort shift = {0}, e = emax[r];
-        if (w.kind == SCALED) {
-            shift = *(const vshort *)(const void *)o->b_scale + o->a_scale[r];
-            e += shift;
-        }
-        if (watched) below = max16(below, (LOWEST + 127 - e) & (e > SKIPPED / 2));
-        if (!is_bounded(w)) e = max16(e, (vshort){0} + (int16_t)(p->floor + 127));
-        if (watched) e = e - max16(e - (HIGHEST + 128), (vshort){0}); /* at most HIGHEST + 1, biased */
-        e <<= 7;
+        const vbyte field = (uint8_t)o->top - nearest[r / 2];
+        vshort shift = {0}, e = {0};
+        if (!is_bounded(w)) e = exponents_of(nearest, r, &shift, &seen, o, p, w);
         UNROLLED for (int h = 0; h < HALVES; h++) {
-            const vint field = bits_of(c[r][h]) & 0x7f800000;
-            vint t = max32(half_of(e, h), field);
+            vint t = is_bounded(w) ? larger_field(field_of(field, r, h), c[r][h])
+                                   : max32(half_of(e, h), bits_of(c[r][h]) & 0x7f800000);
             if (w.narrow) t = at_least(t, (p->emin + 127) << 23, c[r][h]);
-            if (watched) {
-                const vint u = bits_of(c[r][h]) & 0x7fffffff;
-                c_below = max32(c_below, (((127 + LOWEST) << 23) - u) & (u > 0));
-                most = max32(most, t);
-            }
+            if (!is_bounded(w)) look_at(&seen, c[r][h], t);
             power[r][h] = factor[r][h] = scale_to(p, t, w);
             if (w.kind == SCALED) {
                 const vint x = (power[r][h] >> 23) + (half_of(shift, h) >> 16);
@@ -261,18 +355,18 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], vshort emax[ROWS], const operands *o
             }
         }
     }
-    if (watched && out_of_range(below, most, c_below) != 0) return 0;
+    if (!is_bounded(w) && out_of_range(seen.below, seen.most, seen.c_below) != 0) return 0;
 
+    const int ahead = more ? length_of(p, w) : 0;
+    UNROLLED for (int q = 0; q < PAIRS; q++) nearest[q] = start_of(o, p, w);
     /* the first 16 products are a sum of their own where the terms need two */
     vint first[ROWS][HALVES], second[ROWS][HALVES];
     UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) first[r][h] =
         w.size == FITS_TWO ? (vint){0} : align(c[r][h], power[r][h], w);
-    add_products(first, factor, o, 0, w.size == FITS_TWO ? 16 : p->length, w);
+    add_products(first, factor, nearest, o, 0, w.size == FITS_TWO ? 16 : length_of(p, w), ahead, w);
     UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) second[r][h] =
         w.size == FITS_TWO ? align(c[r][h], power[r][h], w) : (vint){0};
-    if (w.size == FITS_TWO) add_products(second, factor, o, 16, p->length, w);
-    const int ahead = more ? p->length : 0;
-    largest_exponents(emax, o->a_exponent + ahead * ROWS, o->b_exponent + ahead * WIDTH, p, w);
+    if (w.size == FITS_TWO) add_products(second, factor, nearest, o, 16, p->length, ahead, w);
     UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) c[r][h] =
         round_sum(first[r][h], second[r][h], power[r][h], p, w);
     return 1;
@@ -280,13 +374,14 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], vshort emax[ROWS], const operands *o
 
 /* fp8 on fp16 units: two sums start at zero, and c is added last. binary32 is wide enough for sums of binary16: 24 >= 2
  * 11 + 2 bits (Figueroa 1995, doi:10.1145/221332.221334). */
-ULP_INLINE int fuse_late(vfloat c[ROWS][HALVES], vshort emax[ROWS], const operands *o, const plan *p, way w, int more) {
+ULP_INLINE int fuse_late(vfloat c[ROWS][HALVES], vbyte nearest[PAIRS], const operands *o, const plan *p, way w,
+                         int more) {
     vfloat partial[ROWS][HALVES];
     UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) partial[r][h] = (vfloat){0};
     operands second = *o;
-    second.a += p->length * ROWS, second.a_exponent += p->length * ROWS;
-    second.b += p->length * WIDTH, second.b_exponent += p->length * WIDTH;
-    if (!fuse(partial, emax, o, p, w, 1) || !fuse(partial, emax, &second, p, w, more)) return 0;
+    second.a += p->length * ROWS, second.a_distance += p->length * ROWS;
+    second.b += p->length * WIDTH, second.b_distance += p->length * 2 * WIDTH;
+    if (!fuse(partial, nearest, o, p, w, 1) || !fuse(partial, nearest, &second, p, w, more)) return 0;
     UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) {
         const vfloat sum = c[r][h] + partial[r][h];
         c[r][h] = w.narrow ? to_half(sum, sum, (vint){0} + (bias_of(w) << 23), w) : sum;
@@ -298,18 +393,20 @@ ULP_INLINE int fuse_late(vfloat c[ROWS][HALVES], vshort emax[ROWS], const operan
  * number of steps that are done. */
 ULP_INLINE size_t run_steps(vfloat c[ROWS][HALVES], operands o, const plan *row_plan, way w) {
     const plan p = *row_plan;
-    const int step = w.kind == LATE ? 2 * p.length : p.length;
+    const int step = w.kind == LATE ? 2 * p.length : length_of(&p, w);
+    if (is_bounded(w) && o.top < p.floor + 127) o.top = p.floor + 127;
     vfloat sums[ROWS][HALVES];
-    vshort emax[ROWS];
+    vbyte nearest[PAIRS];
     UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) sums[r][h] = c[r][h];
-    largest_exponents(emax, o.a_exponent, o.b_exponent, &p, w);
+    UNROLLED for (int q = 0; q < PAIRS; q++) nearest[q] = start_of(&o, &p, w);
+    for (int k = 0; k < p.length; k++) take_distances(nearest, o.a_distance, o.b_distance, k);
     size_t at = 0;
     for (; at < o.count; at++) {
         const int more = at + 1 < o.count;
         if (w.care == WATCHED && (o.a_special[at] | o.b_special[at])) break;
-        if (!(w.kind == LATE ? fuse_late(sums, emax, &o, &p, w, more) : fuse(sums, emax, &o, &p, w, more))) break;
-        o.a += step * ROWS, o.a_exponent += step * ROWS, o.a_scale += ROWS;
-        o.b += step * WIDTH, o.b_exponent += step * WIDTH, o.b_scale += WIDTH;
+        if (!(w.kind == LATE ? fuse_late(sums, nearest, &o, &p, w, more) : fuse(sums, nearest, &o, &p, w, more))) break;
+        o.a += step * ROWS, o.a_distance += step * ROWS, o.a_scale += ROWS;
+        o.b += step * WIDTH, o.b_distance += step * 2 * WIDTH, o.b_scale += WIDTH;
     }
     UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) c[r][h] = sums[r][h];
     return at;

@@ -10,10 +10,12 @@
 
 #include "aligned.h"
 
-/* The least and the largest exponent of numbers that are not zero. No such number: least > most. special: there are
- * special values. */
+enum { OF_SPECIAL = 128 }; /* the exponent of a special value */
+
+/* The least and the largest exponent of numbers that are not zero. special: there are special values. empty: all are
+ * zero. */
 typedef struct range {
-    int least, most, special;
+    int least, most, special, empty;
 } range;
 
 typedef struct work {
@@ -24,7 +26,7 @@ typedef struct work {
     size_t steps, panels;
     int log_k, cuts;     /* padded < 2^log_k; whether only the watched functions cut the sums of the row */
     float *b;            /* (panels, padded, WIDTH), in the order of the summation, zero-padded */
-    int16_t *b_exponent; /* (panels, padded, WIDTH) */
+    uint8_t *b_distance; /* (panels, padded, WIDTH, 2), of the exponents from the largest of the panel */
     int16_t *b_scale;    /* (panels, steps, WIDTH), exponents of the block scales */
     uint8_t *b_special;  /* (panels, steps) */
     range *b_range;      /* (panels) */
@@ -32,7 +34,7 @@ typedef struct work {
     size_t a_bytes;
 } work;
 
-/* The place of column j among the 16-bit integers of a panel. */
+/* The place of column j among the scales of a panel. */
 ULP_INLINE size_t lane(size_t j) { return j % LANES * HALVES + j / LANES; }
 
 /* The place of product k in the order of the summation: fp8 on fp16 units adds k = 0, 1 (mod 4) first. */
@@ -40,13 +42,6 @@ static size_t place(const ulp_datapath *d, size_t k) {
     if (!d->fused.late) return k;
     const size_t at = k % d->step, half = at / 2 % 2;
     return k - at + half * d->fused.length + at / 4 * 2 + at % 2;
-}
-
-/* The exponent of x in the alignment, plus bias. emin is -126 or more. */
-ULP_INLINE int32_t exponent_of(float x, int32_t emin, int32_t bias) {
-    const uint32_t a = ulp_bits32(x) & 0x7fffffffu;
-    const int32_t e = (int32_t)(a >> 23) - 127, at_least = (e > emin ? e : emin) + bias;
-    return a == 0 ? SKIPPED : at_least;
 }
 
 ULP_INLINE uint32_t is_special(float x) { return (uint32_t)((ulp_bits32(x) & 0x7f800000u) == 0x7f800000u); }
@@ -61,29 +56,67 @@ static int16_t scale_of(const float *scales, size_t at, const ulp_datapath *d, u
     return (int16_t)ulp_term_of((double)scales[at], 1, d->scale.emin).e;
 }
 
-/* Sets the exponents of a row of a panel. */
-ULP_INLINE void find_exponents(int16_t *restrict exponent, const float *restrict x, int32_t emin) {
-    uint32_t pairs[LANES];
-    for (size_t i = 0; i < LANES; i++) {
-        const uint32_t lower = (uint32_t)exponent_of(x[i], emin, 0) & 0xffffu,
-                       upper = (uint32_t)exponent_of(x[LANES + i], emin, 0) << 16;
-        pairs[i] = lower | upper;
-    }
-    memcpy(exponent, pairs, sizeof pairs);
+/* The largest |x| of some numbers x, and the largest 2^31 - |x| of those that are not zero, as words. */
+typedef union extremes {
+    vint v[2];
+    int32_t word[2][LANES];
+} extremes;
+
+ULP_INLINE void extend(extremes *e, vint x) {
+    const vint size = x & INT32_MAX;
+    e->v[0] = max32(e->v[0], size);
+    e->v[1] = max32(e->v[1], -size & INT32_MAX);
 }
 
-enum { OF_SPECIAL = 128 }; /* exponent_of a special value */
-
-/* The range of n exponents with a bias. */
-static range range_of(const int16_t *exponent, size_t n, int bias) {
-    uint16_t least = UINT16_MAX; /* from SKIPPED + 1 on: SKIPPED itself is the largest */
-    int16_t most = SKIPPED;
-    for (size_t i = 0; i < n; i++) most = exponent[i] > most ? exponent[i] : most;
-    for (size_t i = 0; i < n; i++) {
-        const uint16_t e = (uint16_t)(exponent[i] - (SKIPPED + 1));
-        least = e < least ? e : least;
+/* The range of numbers, where those below 2^emin have the exponent emin. */
+static range range_between(const extremes *e, int emin) {
+    int32_t most = 0, rest = 0;
+    for (int i = 0; i < LANES; i++) {
+        most = e->word[0][i] > most ? e->word[0][i] : most;
+        rest = e->word[1][i] > rest ? e->word[1][i] : rest;
     }
-    return (range){least + (SKIPPED + 1) - bias, most - bias, most - bias == OF_SPECIAL};
+    const int low = (int)((0x80000000u - (uint32_t)rest) >> 23) - 127, high = (most >> 23) - 127;
+    return (range){low > emin ? low : emin, high > emin ? high : emin, most >= 0x7f800000, most == 0};
+}
+
+/* The range of x (n); n is a multiple of LANES. */
+static range range_of(const float *x, size_t n, int emin) {
+    extremes e = {{{0}, {0}}};
+    for (size_t i = 0; i < n; i += LANES) extend(&e, *(const vint *)(const void *)(x + i));
+    return range_between(&e, emin);
+}
+
+/* The largest exponent of x (n) that is not one of a special value, and at least emin. */
+static int largest_finite(const float *x, size_t n, int emin) {
+    for (size_t i = 0; i < n; i++) {
+        const int e = (int)(ulp_bits32(x[i]) >> 23 & 0xff) - 127;
+        if (e < OF_SPECIAL && e > emin) emin = e;
+    }
+    return emin;
+}
+
+/* The distances of the exponents of x from `top`, which is biased; those of special values do not matter. Numbers below
+ * 2^emin have the exponent emin, which is -126 or more. */
+ULP_INLINE vuint distances_of(vint x, int top, int emin) {
+    const vint size = x & INT32_MAX, e = max32(size >> 23, (vint){0} + (emin + 127));
+    return (vuint)((top - e) | ((vint)(size == 0) & FARTHEST));
+}
+
+/* distance (n, WIDTH, 2), from n rows x of a panel. */
+static void find_b_distances(uint8_t *distance, const float *x, size_t n, int top, int emin) {
+    for (size_t k = 0; k < n; k++) {
+        const vint *from = (const vint *)(const void *)(x + k * WIDTH);
+        const vuint once = distances_of(from[0], top, emin) | distances_of(from[1], top, emin) << 16;
+        *(vuint *)(void *)(distance + k * 2 * WIDTH) = once | once << 8;
+    }
+}
+
+/* distance (n), from the elements x of a block. */
+static void find_a_distances(uint8_t *restrict distance, const float *restrict x, size_t n, int top, int emin) {
+    for (size_t i = 0; i < n; i++) {
+        const int32_t size = (int32_t)(ulp_bits32(x[i]) & 0x7fffffffu), field = size >> 23;
+        distance[i] = (uint8_t)((top - (field > emin + 127 ? field : emin + 127)) | -(size == 0));
+    }
 }
 
 /* Sets which of `steps` steps, of n elements each, have special values; `any` says whether one has. */
@@ -118,25 +151,26 @@ static void pack_part(void *context, size_t begin, size_t end) {
     const ulp_datapath *d = w->job->datapath;
     for (size_t panel = begin; panel < end; panel++) {
         float *b = w->b + panel * w->padded * WIDTH;
-        int16_t *e = w->b_exponent + panel * w->padded * WIDTH;
+        range *of_panel = &w->b_range[panel];
+        extremes found = {{{0}, {0}}};
         for (size_t k = 0; k < w->padded; k++) {
             const size_t to = place(d, k) * WIDTH;
             read_row(b + to, w->job, k, panel * WIDTH);
-            find_exponents(e + to, b + to, d->b_emin);
+            for (size_t h = 0; h < HALVES; h++) extend(&found, *(const vint *)(const void *)(b + to + h * LANES));
         }
-        w->b_range[panel] = range_of(e, w->padded * WIDTH, 0);
-        find_specials(w->b_special + panel * w->steps, w->steps, b, d->step * WIDTH, w->b_range[panel].special);
+        *of_panel = range_between(&found, d->b_emin);
+        if (of_panel->special) of_panel->most = largest_finite(b, w->padded * WIDTH, d->b_emin);
+        find_b_distances(w->b_distance + panel * w->padded * 2 * WIDTH, b, w->padded, of_panel->most + 127, d->b_emin);
+        find_specials(w->b_special + panel * w->steps, w->steps, b, d->step * WIDTH, of_panel->special);
         if (d->scale_block != 0) pack_scales(w, panel);
     }
 }
-
-enum { BIAS = 127 }; /* of the exponents of A */
 
 /* ROWS rows of A. */
 typedef struct rows {
     range *range;
     float *a;          /* (padded, ROWS) */
-    int16_t *exponent; /* (padded, ROWS), biased */
+    uint8_t *distance; /* (padded, ROWS), of the exponents from the largest of the block */
     int16_t *scale;    /* (steps, ROWS) */
     uint8_t *special;  /* (steps) */
 } rows;
@@ -167,8 +201,9 @@ static void pack_rows(const work *w, const rows *r, size_t i0) {
     const ulp_datapath *d = w->job->datapath;
     const ulp_gemm_shape *s = &w->job->s;
     read_rows(w, r->a, i0);
-    for (size_t i = 0; i < w->padded * ROWS; i++) r->exponent[i] = (int16_t)exponent_of(r->a[i], d->a_emin, BIAS);
-    *r->range = range_of(r->exponent, w->padded * ROWS, BIAS);
+    *r->range = range_of(r->a, w->padded * ROWS, d->a_emin);
+    if (r->range->special) r->range->most = largest_finite(r->a, w->padded * ROWS, d->a_emin);
+    find_a_distances(r->distance, r->a, w->padded * ROWS, r->range->most + 127, d->a_emin);
     find_specials(r->special, w->steps, r->a, d->step * ROWS, r->range->special);
     for (size_t at = 0; at < w->steps && d->scale_block != 0; at++)
         for (size_t i = 0; i < ROWS; i++)
@@ -181,8 +216,8 @@ enum { ROOM_OF_RANGE = 16 }; /* floats */
 static rows rows_at(const work *w, size_t at) {
     void *room = w->a + at * w->a_bytes;
     rows r = {.range = room, .a = (float *)room + ROOM_OF_RANGE};
-    r.exponent = (int16_t *)(void *)(r.a + w->padded * ROWS);
-    r.scale = r.exponent + w->padded * ROWS;
+    r.distance = (uint8_t *)(r.a + w->padded * ROWS);
+    r.scale = (int16_t *)(void *)(r.distance + w->padded * ROWS);
     r.special = (uint8_t *)(r.scale + w->steps * ROWS);
     return r;
 }

@@ -52,7 +52,7 @@ static int only_watched_cuts(const ulp_datapath *d) {
  * it at most. */
 static int care_of(const work *w, const range *a, const range *b, const range *start) {
     const ulp_datapath *d = w->job->datapath;
-    const int empty = a->least > a->most || b->least > b->most, narrow = d->accumulator.prec < 24;
+    const int empty = a->empty || b->empty, narrow = d->accumulator.prec < 24;
     const int least = empty ? LOWEST : a->least + b->least, most = empty ? LOWEST : a->most + b->most + 2;
     const int sum = most + w->log_k,
               largest = sum > start->most + 1 ? sum : start->most + 1; /* |c| < 2^(largest + 1) */
@@ -112,35 +112,28 @@ typedef struct sums {
     int care;
 } sums;
 
-/* The range of the sums that a block starts with. */
-static range range_of_sums(const outputs *c) {
-    int32_t least = INT32_MAX, most = 0;
-    for (size_t i = 0; i < ROWS * WIDTH; i++) {
-        const int32_t u = (int32_t)(ulp_bits32(c->f[i]) & 0x7fffffffu), or_more = u == 0 ? INT32_MAX : u;
-        least = or_more < least ? or_more : least;
-        most = u > most ? u : most;
-    }
-    return (range){(least >> 23) - 127, (most >> 23) - 127, most >= 0x7f800000};
-}
-
 /* Computes steps first .. last - 1 of a block. */
 static void advance(const work *w, sums *s, size_t block, size_t panel, size_t first, size_t last) {
     const ulp_datapath *d = w->job->datapath;
     const rows r = rows_at(w, block);
-    const size_t every = d->promote / d->step; /* steps from one promotion to the next */
+    const range *ra = r.range, *rb = &w->b_range[panel];
+    const int reach = ra->most - ra->least + rb->most - rb->least; /* the largest distance of a product */
+    const size_t every = d->promote / d->step;                     /* steps from one promotion to the next */
     for (size_t at = first; at < last;) {
         const size_t k = at * d->step, b = (panel * w->padded + k) * WIDTH;
         size_t left = last - at; /* steps to `last` or to the next promotion */
         if (every != 0 && left > every - at % every) left = every - at % every;
         const operands o = {.a = r.a + k * ROWS,
                             .b = w->b + b,
-                            .a_exponent = r.exponent + k * ROWS,
-                            .b_exponent = w->b_exponent + b,
+                            .a_distance = r.distance + k * ROWS,
+                            .b_distance = w->b_distance + 2 * b,
                             .a_scale = r.scale + at * ROWS,
                             .b_scale = w->b_scale + (panel * w->steps + at) * WIDTH,
                             .a_special = r.special + at,
                             .b_special = w->b_special + panel * w->steps + at,
-                            .count = left};
+                            .count = left,
+                            .top = ra->most + rb->most + 127,
+                            .zero = reach < FARTHEST ? ABSENT : TOO_LOW};
         const size_t done = w->run[s->care](s->now.v, o, &w->plan);
         at += done;
         if (done < left) step_by_definition(w, s->now.f, &r, block, panel, at++);
@@ -157,6 +150,14 @@ enum { DEPTH = 1024, MOST_BLOCKS = 16 }; /* about DEPTH products of a panel fit 
 /* The sums that start and end as the elements of C. */
 ULP_INLINE float *outer_sums(const work *w, sums *s) { return w->job->datapath->promote != 0 ? s->total.f : s->now.f; }
 
+/* Stores the first `width` of WIDTH results. */
+ULP_INLINE void put_row(float *restrict to, const float *restrict from, size_t width) {
+    if (width == WIDTH)
+        for (size_t j = 0; j < WIDTH; j++) to[j] = canonical(from[j]);
+    else
+        for (size_t j = 0; j < width; j++) to[j] = canonical(from[j]);
+}
+
 static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
     const ulp_gemm_shape *s = &w->job->s;
     const size_t j0 = panel * WIDTH, width = s->n - j0 < WIDTH ? s->n - j0 : WIDTH,
@@ -172,16 +173,16 @@ static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
             outer_sums(w, &blocks[i / ROWS - begin])[i % ROWS * WIDTH + j] = out[i * s->ldc + j];
     for (size_t block = begin; block < end; block++) {
         sums *to = &blocks[block - begin];
-        const range start = s->accumulate ? range_of_sums(&to->now) : (range){INT16_MAX, INT16_MIN, 0};
+        const range start =
+            s->accumulate ? range_of(to->now.f, ROWS * WIDTH, -127) : (range){INT16_MAX, INT16_MIN, 0, 1};
         to->care = care_of(w, rows_at(w, block).range, &w->b_range[panel], &start);
     }
     for (size_t at = 0; at < w->steps; at += depth)
         for (size_t block = begin; block < end; block++)
             advance(w, &blocks[block - begin], block, panel, at, w->steps - at < depth ? w->steps : at + depth);
     for (size_t i = begin * ROWS; i < end * ROWS && i < s->m; i++) {
-        const float *restrict from = outer_sums(w, &blocks[i / ROWS - begin]) + i % ROWS * WIDTH;
-        float *restrict to = out + i * s->ldc;
-        for (size_t j = 0; j < width; j++) to[j] = canonical(from[j]);
+        const float *from = outer_sums(w, &blocks[i / ROWS - begin]) + i % ROWS * WIDTH;
+        put_row(out + i * s->ldc, from, width);
     }
 }
 
@@ -218,24 +219,26 @@ ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job) {
     w.cuts = only_watched_cuts(job->datapath);
     const size_t n = w.panels * w.padded * WIDTH, scales = w.panels * w.steps * WIDTH;
     w.b = ULP_CPU(ulp_gemm_room)(n, sizeof *w.b);
-    w.b_exponent = ULP_CPU(ulp_gemm_room)(n + scales, sizeof *w.b_exponent);
+    w.b_distance = ULP_CPU(ulp_gemm_room)(2 * n, 1);
+    w.b_scale = ULP_CPU(ulp_gemm_room)(scales, sizeof *w.b_scale);
     w.b_special = ULP_CPU(ulp_gemm_room)(w.panels * w.steps, 1);
     w.b_range = ULP_CPU(ulp_gemm_room)(w.panels, sizeof *w.b_range);
     const size_t blocks = (job->s.m + ROWS - 1) / ROWS;
-    w.a_bytes = (ROOM_OF_RANGE * sizeof(float) + w.padded * ROWS * (sizeof(float) + sizeof(int16_t)) +
+    w.a_bytes = (ROOM_OF_RANGE * sizeof(float) + w.padded * ROWS * (sizeof(float) + 1) +
                  w.steps * (ROWS * sizeof(int16_t) + 1) + 63) /
                 64 * 64;
     w.a = ULP_CPU(ulp_gemm_room)(blocks, w.a_bytes);
-    const int enough = w.b != NULL && w.b_exponent != NULL && w.b_special != NULL && w.b_range != NULL && w.a != NULL;
+    const int enough = w.b != NULL && w.b_distance != NULL && w.b_scale != NULL && w.b_special != NULL &&
+                       w.b_range != NULL && w.a != NULL;
     if (enough) {
-        w.b_scale = w.b_exponent + n;
         ulp_parallel_for(w.panels, 1, pack_part, &w);
         ulp_parallel_for(blocks, row_grain(blocks), rows_part, &w);
     }
     free(w.a);
     free(w.b_range);
     free(w.b_special);
-    free(w.b_exponent);
+    free(w.b_scale);
+    free(w.b_distance);
     free(w.b);
     return enough ? ULP_OK : ULP_NO_MEMORY;
 }
