@@ -36,8 +36,8 @@ static const char names[] =
     "exact:e8m0:rna int8 int8:sat int8:za=5:zb=-77 int8:sat:zb=255 v100-fp16 h100-fp16 a100-fp16-fp16 h100-bf16 "
     "b200-tf32 h100-e4m3 h100-e4m3.e5m2 h100-e5m2-mma b200-e2m1 h100-e4m3:promote=64 b200-e4m3-mx b200-e2m1-mxf4 "
     "b200-e2m1-nvf4 rtx5090-e5m2.e2m3-mx h100-e4m3:F=20:kept=20 a100-fp16:F=21:kept=15 a100-fp16-fp16:F=14 "
-    "v100-fp16:F=12:kept=10 ";
-enum { NAMES = 96 };
+    "v100-fp16:F=12:kept=10 a100-tf32 ";
+enum { NAMES = 97 };
 
 /* ---- data ---- */
 
