@@ -24,7 +24,7 @@ typedef struct work {
     run_function run[CARES];
     size_t padded; /* k rounded up to whole steps */
     size_t steps, panels;
-    int log_k, cuts;     /* padded < 2^log_k; whether only the watched functions cut the sums of the row */
+    int log_k, cuts;     /* padded <= 2^log_k; whether only the watched functions cut the sums of the row */
     float *b;            /* (panels, padded, WIDTH), in the order of the summation, zero-padded */
     uint8_t *b_distance; /* (panels, padded, WIDTH, 2), of the exponents from the largest of the panel */
     int16_t *b_scale;    /* (panels, steps, WIDTH), exponents of the block scales */

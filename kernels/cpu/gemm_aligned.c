@@ -215,7 +215,7 @@ ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job) {
     w.steps = (job->s.k + job->datapath->step - 1) / job->datapath->step;
     w.padded = w.steps * job->datapath->step;
     w.panels = (job->s.n + WIDTH - 1) / WIDTH;
-    while (w.padded >> w.log_k != 0) w.log_k++;
+    while ((size_t)1 << w.log_k < w.padded) w.log_k++;
     w.cuts = only_watched_cuts(job->datapath);
     const size_t n = w.panels * w.padded * WIDTH, scales = w.panels * w.steps * WIDTH;
     w.b = ULP_CPU(ulp_gemm_room)(n, sizeof *w.b);
