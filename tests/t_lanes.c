@@ -23,6 +23,7 @@ typedef enum edge {
     LARGEST,
     TIES,
     TIES_BESIDE_SMALL,
+    BESIDE_TIES,
     WIDE,
     LONG,
     ZEROS,
@@ -36,6 +37,7 @@ static const char *const edge_names[EDGES] = {"ordinary values",
                                               "products near the largest value",
                                               "exact ties",
                                               "exact ties beside 2^-60",
+                                              "sums beside ties by the last place of a small term",
                                               "exponents from -60 to 60",
                                               "24 significant bits",
                                               "zeros",
@@ -62,6 +64,9 @@ static double operand(edge kind, int is_a, size_t k, const ulp_format *f) {
     case TIES_BESIDE_SMALL:
         if (k % 3 == 0) return is_a ? sign() * 0x1p-30 : 0x1p-30; /* a product that binary64 loses beside the others */
         return k % 3 == 1 && is_a ? 1.0 : significand(p + 1 < 12 ? p + 1 : 12);
+    case BESIDE_TIES: /* half a unit of the last place, and a little more */
+        if (is_a) return 1.0;
+        return k % 8 == 0 ? significand(p < 20 ? p : 20) : sign() * ldexp(1.0 + ldexp(1.0, 1 - p), -p);
     case WIDE: return ldexp(significand(8), below(61) - 30);
     case LONG: return ldexp(significand(24), below(8) - 4);
     case ZEROS:

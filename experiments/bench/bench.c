@@ -29,7 +29,8 @@
  *     the same: rna, rz, ru, rd, ro       9, 9, 8, 8, 15
  *     serial sums, AVX2: binary64 lanes   rne 9 (bfloat16 6, saturated 11), rz 5, ru 9, ro 9
  *     serial sums, mode sr                15 of binary32 lanes, and the words
- *     split, pairwise, kahan, rne         15, 15, 31 of binary64 lanes; AVX2: 17, 17, 37
+ *     split, pairwise, rne                15, 17 of binary32 lanes; AVX2: 17, 20
+ *     kahan, rne                          31 of binary64 lanes; AVX2: 37
  *     Tensor Core rows                    5.5 and 8.5 for each step of the row (two sums: 21; binary16 results: 20);
  *                                         AVX2: 5.5 and 18 (two sums: 43; binary16 results: 35)
  *     int8, e2m1, e2m3                    0.4 with VNNI, whose instruction forms 64 products; 1.3 without; AVX2: 1.6

@@ -4,6 +4,7 @@
  * of range, a watch looks for it, and the sums are formed once more in binary64. Lanes are columns of the result.
  */
 #include "decided.h"
+#include "float_panels.h"
 #include "odd.h"
 
 #if defined(__AVX2__) && defined(__FMA__)
@@ -11,9 +12,7 @@
 #include "folded.h"
 
 typedef struct work {
-    const ulp_job *job;
-    size_t panels;
-    float *packed, *rows; /* B as panels of (k, LANES), zero-padded; A (m, k) */
+    float_panels p;
     odd_format odd;
     run_function run; /* NULL: mode sra */
     decided_format decided;
@@ -27,22 +26,6 @@ typedef struct work {
 typedef struct sums {
     group_sums acc, total;
 } sums;
-
-static void pack_part(void *context, size_t begin, size_t end) {
-    const work *w = context;
-    const ulp_gemm_shape *s = &w->job->s;
-    for (size_t panel = begin; panel < end; panel++) {
-        const size_t j0 = panel * LANES, width = s->n - j0 < LANES ? s->n - j0 : LANES;
-        float *to = w->packed + panel * s->k * LANES;
-        for (size_t k = 0; k < s->k; k++, to += LANES) {
-            if (width < LANES) memset(to, 0, LANES * sizeof *to);
-            if (!w->job->wide && !s->b_trans)
-                memcpy(to, (const float *)w->job->b + b_index(w->job, k, j0), width * sizeof *to);
-            else
-                for (size_t j = 0; j < width; j++) to[j] = (float)job_at(w->job, w->job->b, b_index(w->job, k, j0 + j));
-        }
-    }
-}
 
 enum { STEPS = 64, FEW_STEPS = 8 }; /* products between two looks at the watch; in mode sra */
 
@@ -67,7 +50,7 @@ static void add_decided(const work *w, group_sums *to, const odd_products *of, p
     _Alignas(ULP_VECTOR_BYTES) uint32_t words[STEPS * LANES];
     for (size_t r = 0; r < rows; r++) {
         odd_products part = *of;
-        lanes_words(words, w->job, at.row + r, at.panel, at.first, of->k);
+        lanes_words(words, w->p.job, at.row + r, at.panel, at.first, of->k);
         for (size_t k = 0; k < of->k; k += part.k, part.a[r] += part.k, part.b += part.k * LANES) {
             group_sums before;
             memcpy(before.at[r], to->at[r], sizeof before.at[r]);
@@ -106,7 +89,7 @@ static void add_to_total(const work *w, sums *s, place at, size_t rows, size_t e
     for (size_t r = 0; r < rows; r++, at.row++) {
         group_sums total = {.at = {{0}}};
         memcpy(total.at[0], s->total.at[r], sizeof total.at[0]);
-        if (w->job->datapath->promote == 0)
+        if (w->p.job->datapath->promote == 0)
             add_products(w, &total, (odd_products){{&one, &one, &one, &one}, s->acc.at[r], 1}, at, 1);
         else
             for (int j = 0; j < LANES; j++) total.at[0][j] += s->acc.at[r][j];
@@ -117,27 +100,15 @@ static void add_to_total(const work *w, sums *s, place at, size_t rows, size_t e
 
 /* Adds products k0 .. k1 - 1 of a group of rows. The last row takes the place of rows past the end. */
 static void advance(const work *w, sums *s, size_t group, size_t panel, size_t k0, size_t k1) {
-    const size_t all = w->job->s.k, m = w->job->s.m, row = group * ROWS, rows = m - row < ROWS ? m - row : ROWS;
-    const size_t chunk = w->job->datapath->kind == ULP_CHUNKED ? w->every : 0;
+    const size_t all = w->p.job->s.k, m = w->p.job->s.m, row = group * ROWS, rows = m - row < ROWS ? m - row : ROWS;
+    const size_t chunk = w->p.job->datapath->kind == ULP_CHUNKED ? w->every : 0;
     for (size_t k = k0, end; k < k1; k = end) {
         end = w->every == 0 || k1 - k < w->every - k % w->every ? k1 : k - k % w->every + w->every;
-        odd_products of = {.b = w->packed + (panel * all + k) * LANES, .k = end - k};
+        odd_products of = {.b = w->p.packed + (panel * all + k) * LANES, .k = end - k};
         const place at = {row, panel, chunk == 0 ? k : k + k / chunk};
-        for (size_t r = 0; r < ROWS; r++) of.a[r] = w->rows + (r < rows ? row + r : m - 1) * all + k;
+        for (size_t r = 0; r < ROWS; r++) of.a[r] = w->p.rows + (r < rows ? row + r : m - 1) * all + k;
         add_products(w, &s->acc, of, at, rows);
         if (w->every != 0 && (end % w->every == 0 || end == all)) add_to_total(w, s, at, rows, end);
-    }
-}
-
-/* Reads the start values of row i into sums (LANES), or stores the sums as the result. */
-static void move_row(const work *w, float *at, size_t i, size_t panel, int store) {
-    const ulp_gemm_shape *s = &w->job->s;
-    const size_t j0 = panel * LANES, width = s->n - j0 < LANES ? s->n - j0 : LANES;
-    for (size_t j = 0; j < width; j++) {
-        const size_t e = i * s->ldc + j0 + j;
-        if (!store) at[j] = (float)job_at(w->job, w->job->c, e);
-        else if (w->job->wide) ((double *)w->job->c)[e] = at[j] == at[j] ? (double)at[j] : ulp_quiet_nan();
-        else ((float *)w->job->c)[e] = canonical(at[j]);
     }
 }
 
@@ -147,24 +118,23 @@ static float *outer_row(const work *w, sums *s, size_t i) {
 }
 
 static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
-    const size_t m = w->job->s.m, all = w->job->s.k;
+    const size_t m = w->p.job->s.m, all = w->p.job->s.k;
     sums at[MOST_ROWS];
     memset(at, 0, (end - begin) * sizeof *at);
-    for (size_t i = begin * ROWS; i < end * ROWS && i < m && w->job->s.accumulate; i++)
-        move_row(w, outer_row(w, at + (i / ROWS - begin), i), i, panel, 0);
+    for (size_t i = begin * ROWS; i < end * ROWS && i < m && w->p.job->s.accumulate; i++)
+        float_panels_move(&w->p, outer_row(w, at + (i / ROWS - begin), i), i, panel, 0);
     for (size_t k = 0; k < all; k += DEPTH)
         for (size_t group = begin; group < end; group++)
             advance(w, at + (group - begin), group, panel, k, all - k < DEPTH ? all : k + DEPTH);
     for (size_t i = begin * ROWS; i < end * ROWS && i < m; i++)
-        move_row(w, outer_row(w, at + (i / ROWS - begin), i), i, panel, 1);
+        float_panels_move(&w->p, outer_row(w, at + (i / ROWS - begin), i), i, panel, 1);
 }
 
 static void rows_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    const size_t m = w->job->s.m, all = w->job->s.k;
-    for (size_t i = begin * ROWS; i < end * ROWS && i < m; i++)
-        for (size_t k = 0; k < all; k++) w->rows[i * all + k] = (float)job_at(w->job, w->job->a, a_index(w->job, i, k));
-    for (size_t panel = 0; panel < w->panels; panel++) panel_part(w, begin, end, panel);
+    const size_t m = w->p.job->s.m;
+    for (size_t i = begin * ROWS; i < end * ROWS && i < m; i++) float_panels_row(&w->p, i);
+    for (size_t panel = 0; panel < w->p.panels; panel++) panel_part(w, begin, end, panel);
 }
 
 /* Sets the function and the constants of odd.h for products below 2^top that are multiples of 2^low, where sums are
@@ -177,8 +147,8 @@ static int choose_odd(work *w, int top, int low, const ulp_format *below) {
     static const run_function small[ULP_MODE_COUNT] = {
         [ULP_RNE] = rne_small, [ULP_RNA] = rna_small, [ULP_RZ] = rz_small,
         [ULP_RU] = ru_small,   [ULP_RD] = rd_small,   [ULP_RO] = ro_small};
-    const ulp_gemm_shape *s = &w->job->s;
-    const ulp_format *f = &w->job->datapath->accumulator;
+    const ulp_gemm_shape *s = &w->p.job->s;
+    const ulp_format *f = &w->p.job->datapath->accumulator;
     const uint32_t mode = w->core.mode;
     const int fits = s->k > 0 && !s->accumulate && sums_fit(top, s->k, 4, below); /* a rounding: at most 2^(1-p) */
     if (fits && mode == ULP_RNE && low >= f->qmin) w->run = rne_multiples;
@@ -202,16 +172,16 @@ static int choose_odd(const work *w, int top, int low, const ulp_format *below) 
 /* Sets the function and the constants for the operands of a job. 0: these lanes do not serve. */
 static int choose(work *w) {
     enum { TOP = 100 }; /* products and accepted sums are below 2^TOP */
-    const ulp_gemm_shape *s = &w->job->s;
-    const ulp_format *f = &w->job->datapath->accumulator;
-    const extent a = array_extent(w->job, w->job->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda);
-    const extent b = array_extent(w->job, w->job->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb);
+    const ulp_gemm_shape *s = &w->p.job->s;
+    const ulp_format *f = &w->p.job->datapath->accumulator;
+    const extent a = array_extent(w->p.job, w->p.job->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda);
+    const extent b = array_extent(w->p.job, w->p.job->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb);
     w->nearest = ulp_nearest_of(f);
-    w->range = ulp_nearest_range(&w->nearest, f, w->job->datapath->rule);
+    w->range = ulp_nearest_range(&w->nearest, f, w->p.job->datapath->rule);
     ulp_format below = *f;
     if (below.max > 0x1p100) below.max = 0x1p100;
     if (!a.narrow || !b.narrow || a.top + b.top >= TOP || f->emin < -126 || !f->has_subnormals || f->emax < f->emin ||
-        !starts_are_members(w->job, &w->nearest, ULP_RANGE_OPEN))
+        !starts_are_members(w->p.job, &w->nearest, ULP_RANGE_OPEN))
         return 0;
     if (choose_odd(w, a.top + b.top, a.low + b.low, &below)) return 1;
     if (!f->has_neg_zero && s->accumulate) return 0; /* a sum of zeros would be -0 */
@@ -223,22 +193,19 @@ static int choose(work *w) {
 ulp_status ULP_CPU(ulp_gemm_odd)(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
     const int chunked = d->kind == ULP_CHUNKED;
-    work w = {.job = job, .panels = (job->s.n + LANES - 1) / LANES, .every = chunked ? d->length : d->promote};
+    work w = {.p = {.job = job}, .every = chunked ? d->length : d->promote};
     if (!(chunked || (d->kind == ULP_SERIAL && d->length == 1)) || d->has_inputs || job->s.m < 2 ||
         d->accumulator.prec > 22 || !d->accumulator.fits_binary32 ||
         !ulp_core_init(&w.core, &d->accumulator, d->rule) || !ulp_core64_decides(&w.core) || !job_fits_binary32(job) ||
         !choose(&w))
         return ULP_UNSUPPORTED;
     const size_t groups = (job->s.m + ROWS - 1) / ROWS;
-    w.packed = ULP_CPU(ulp_gemm_room)(w.panels * job->s.k * LANES, sizeof *w.packed);
-    w.rows = ULP_CPU(ulp_gemm_room)(job->s.m * job->s.k, sizeof *w.rows);
-    const int enough = w.packed != NULL && w.rows != NULL;
+    const int enough = float_panels_room(&w.p);
     if (enough) {
-        ulp_parallel_for(w.panels, 1, pack_part, &w);
+        ulp_parallel_for(w.p.panels, 1, float_panels_pack, &w.p);
         ulp_parallel_for(groups, row_grain(groups), rows_part, &w);
     }
-    free(w.rows);
-    free(w.packed);
+    float_panels_free(&w.p);
     return enough ? ULP_OK : ULP_NO_MEMORY;
 }
 
