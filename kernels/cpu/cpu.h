@@ -83,6 +83,9 @@ static inline uint32_t largest_in_range(const ulp_format *f) {
     return ulp_bits32((float)(f->max < -f->lowest ? f->max : -f->lowest));
 }
 
+/* words (n) = the random words of elements index .. index + n - 1 of (seed, stream). The benchmark times it. */
+void ULP_CPU(ulp_words)(uint32_t *words, size_t n, uint64_t seed, uint64_t stream, uint64_t index);
+
 /* y (n) = x (n) rounded, for a format and rule that ulp_core_offers, without counts. Element 0 has the index
  * how.stream.first. y may be x. */
 void ULP_CPU(ulp_round64_core)(double *y, const double *x, size_t n, ulp_rounding how);

@@ -66,7 +66,7 @@ static void core_part(void *context, size_t begin, size_t end) {
     philox_begin(&source, w->how.stream.seed, w->how.stream.stream);
     for (size_t at = begin; at < end; at += ULP_PIECE) {
         size_t n = end - at < ULP_PIECE ? end - at : ULP_PIECE;
-        if (stochastic) ULP_CPU(ulp_words)(words, n, &source, w->how.stream.first + at);
+        if (stochastic) ULP_CPU(ulp_philox_words)(words, n, &source, w->how.stream.first + at);
         exact_piece(z, w, at, n);
         round_piece(w->y + at, z, n, &w->core, words);
         for (size_t i = 0; w->how.stats != NULL && i < n; i++)

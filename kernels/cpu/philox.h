@@ -68,7 +68,7 @@ ULP_INLINE void philox_begin(philox *p, uint64_t seed, uint64_t stream) {
 void ULP_CPU(ulp_philox_set)(philox *p, uint64_t upper);
 
 /* words (n) = the random words of elements index .. index + n - 1. */
-void ULP_CPU(ulp_words)(uint32_t *words, size_t n, philox *p, uint64_t index);
+void ULP_CPU(ulp_philox_words)(uint32_t *words, size_t n, philox *p, uint64_t index);
 
 /* Whether the numbers of the blocks of two elements of a stream have one upper half. */
 ULP_INLINE int philox_are_near(uint64_t index, uint64_t other) { return index >> 34 == other >> 34; }

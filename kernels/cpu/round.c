@@ -242,7 +242,7 @@ static void round_core_part(void *context, size_t begin, size_t end) {
             counts.zero -= more;
         }
         if (more > 0) p.y = last;
-        if (stochastic) ULP_CPU(ulp_words)(words, p.n, &source, w->how->stream.first + at);
+        if (stochastic) ULP_CPU(ulp_philox_words)(words, p.n, &source, w->how->stream.first + at);
         round_piece(&p, w, stats, &s);
         if (more > 0) memcpy(w->y + at, last, n * sizeof *last);
     }

@@ -174,7 +174,7 @@ void ULP_CPU(ulp_round64_core)(double *y, const double *x, size_t n, ulp_roundin
             memset(held + count, 0, more * sizeof *held);
         }
         if (more > 0) p.y = last;
-        if (ulp_mode_is_stochastic(how.rule.mode)) ULP_CPU(ulp_words)(words, p.n, &source, stream.first + at);
+        if (ulp_mode_is_stochastic(how.rule.mode)) ULP_CPU(ulp_philox_words)(words, p.n, &source, stream.first + at);
         round_piece(&p, &r, rest);
         if (more > 0) memcpy(y + at, last, count * sizeof *last);
     }

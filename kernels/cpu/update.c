@@ -73,7 +73,7 @@ static int run_joined(buffers *r, const joined *last, size_t at, size_t n) {
     float *w = elements(r, last->w, at, 0), *g = elements(r, last->g, at, 1), padded[2][ULP_PIECE];
     uint32_t words[ULP_PIECE];
     const size_t whole = (n + FLOATS - 1) / FLOATS * FLOATS;
-    if (last->constants.mode == ULP_SRA) ULP_CPU(ulp_words)(words, whole, &r->source, last->stream.first + at);
+    if (last->constants.mode == ULP_SRA) ULP_CPU(ulp_philox_words)(words, whole, &r->source, last->stream.first + at);
     if (whole == n) return spaced_update(w, g, words, n, &last->constants);
     memset(padded, 0, sizeof padded);
     memcpy(padded[0], w, n * sizeof *w);

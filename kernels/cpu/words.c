@@ -48,7 +48,7 @@ ULP_INLINE void words_from(uint32_t *to, uint64_t first, const philox *p, int ve
     }
 }
 
-void ULP_CPU(ulp_words)(uint32_t *words, size_t n, philox *p, uint64_t index) {
+void ULP_CPU(ulp_philox_words)(uint32_t *words, size_t n, philox *p, uint64_t index) {
     enum { FOUR = 16 * LANES, SIX = 24 * LANES }; /* the words of so many vectors */
     uint32_t buffer[FOUR];
     if (!philox_are_near(index, index + n)) { /* both upper halves are rare */
@@ -67,4 +67,10 @@ void ULP_CPU(ulp_words)(uint32_t *words, size_t n, philox *p, uint64_t index) {
         memcpy(words + done, buffer + from, count * sizeof *words);
         done += count;
     }
+}
+
+void ULP_CPU(ulp_words)(uint32_t *words, size_t n, uint64_t seed, uint64_t stream, uint64_t index) {
+    philox p;
+    philox_begin(&p, seed, stream);
+    ULP_CPU(ulp_philox_words)(words, n, &p, index);
 }
