@@ -27,7 +27,7 @@ typedef struct decided_format {
     double least, most;         /* the range of results */
 } decided_format;
 
-/* Products of a row of A, (k), and a panel of B (k, LANES); words (k, LANES) in mode sra. */
+/* Products of a row of A, (k), and a panel of B (k, LANES); words (k, LANES). */
 typedef struct decided_products {
     const float *a, *b;
     const uint32_t *words;
@@ -43,7 +43,7 @@ ULP_INLINE vuint sum_word(vfloat a, vfloat b, vfloat acc) {
 #endif
 }
 
-/* The distance to the boundary: the carry. A sum to nearest may lie on either side of it. */
+/* How far a sum and what was added are from a carry. A sum rounded to nearest may be on either side of it. */
 ULP_INLINE vuint rest_of(vuint to, const decided_format *f) {
     return FLOATS_ROUND_TOWARD ? f->ones & ~to : (to + 1u) & f->ones;
 }
@@ -82,6 +82,7 @@ static inline int decided_group(float *sums, const decided_products *of, size_t 
     vuint rest[GROUP], most = {0}, least = ~(vuint){0};
     UNROLLED for (int v = 0; v < GROUP; v++) {
         acc[v] = ((const vfloat *)(const void *)(sums + column))[v];
+        most = larger_uints(most, (vuint)acc[v] + (vuint)acc[v]); /* no carry changes a NaN */
         rest[v] = ~(vuint){0};
     }
     for (size_t k = 0; k < of->k; k++) {
@@ -125,9 +126,7 @@ static inline int decided_format_of(decided_format *to, const ulp_format *f, uin
                            .shift = shift,
                            .wide_shift = 53u - f->prec - 32u,
                            .ones = (1u << lost) - 1u,
-                           .few = !FLOATS_ROUND_TOWARD ? 2
-                                  : all_are_added      ? 0
-                                                       : 1,
+                           .few = FLOATS_ROUND_TOWARD ? !all_are_added : 2,
                            .least = f->min_normal,
                            .most = most};
     return low >= LEAST && f->qmin >= LEAST && f->emin <= top - USUAL && (lost >= MANY || to->few == 0);
