@@ -87,7 +87,7 @@ typedef struct ulp_rounding {
     const ulp_format *format;
     ulp_rule rule;
     ulp_stream stream;
-    ulp_stats *stats; /* the counts to add to; NULL: no counting */
+    ulp_stats *stats; /* the counts to add to; NULL: no counting. Calls on several threads have counts of their own. */
 } ulp_rounding;
 
 /* The elementwise operation op(a, b, c). Operands that the operation does not use may be NULL. */
@@ -267,6 +267,9 @@ void ulp_tile_get(size_t *rows, size_t *columns);
 /* Runs body(context, begin, end) over [0, n) on the threads of ulp_threads_get(). All pieces but the last are multiples
  * of `grain`. Inside a parallel region only the calling thread runs the pieces. */
 void ulp_parallel_for(size_t n, size_t grain, void (*body)(void *context, size_t begin, size_t end), void *context);
+
+/* Whether the calling thread is inside a parallel region. */
+int ulp_parallel_inside(void);
 
 #ifdef __cplusplus
 }

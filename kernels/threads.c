@@ -37,6 +37,14 @@ int ulp_threads_get(void) {
 #endif
 }
 
+int ulp_parallel_inside(void) {
+#if defined(_OPENMP)
+    return omp_in_parallel();
+#else
+    return 0;
+#endif
+}
+
 NOT_INSTRUMENTED void ulp_parallel_for(size_t n, size_t grain, void (*body)(void *context, size_t begin, size_t end),
                                        void *context) {
     const size_t step = grain > 0 ? grain : 1;

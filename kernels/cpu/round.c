@@ -15,6 +15,7 @@ typedef struct work {
     const double *x64;
     anchored anchored;
     cut cut;
+    int alone; /* whether one thread adds to the counts */
 } work;
 
 ULP_INLINE uint32_t word_of(const uint32_t *words, size_t i, uint32_t mode) {
@@ -247,7 +248,7 @@ static void round_core_part(void *context, size_t begin, size_t end) {
         if (more > 0) memcpy(w->y + at, last, n * sizeof *last);
     }
     counts.count = end - begin;
-    if (stats != NULL) ulp_stats_add(w->how->stats, stats);
+    if (stats != NULL) (w->alone ? ulp_stats_add_alone : ulp_stats_add)(w->how->stats, stats);
 }
 
 /* ---- all elements ---- */
@@ -282,6 +283,7 @@ ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, ulp_roundi
     w.y64 = NULL;
     w.x64 = NULL;
     w.how = &how;
+    w.alone = how.stats != NULL && n <= ULP_GRAIN && !ulp_parallel_inside();
     const int offers = ulp_core_offers(how.format, how.rule);
     if (offers) {
         const uint32_t most = largest_in_range(how.format);
