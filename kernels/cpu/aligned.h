@@ -14,26 +14,16 @@
 
 #include <string.h>
 
+#include "aligned_vectors.h"
 #include "gemm.h"
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
-enum { BYTES = ULP_VECTOR_BYTES, ROWS = 4 };
+enum { ROWS = 4 };
 
 /* A vector has LANES floats. A panel has two vectors: a vector of 16-bit integers holds as many columns. Its 32-bit
  * words hold the integers of vector 0 in their lower halves (h = 0) and those of vector 1 in their upper halves. A
  * vector of bytes holds as many columns of a pair of rows: the lower byte of a 16-bit integer is that of the first row.
  */
-enum { LANES = BYTES / 4, HALVES = 2, WIDTH = HALVES * LANES, PAIRS = ROWS / 2 };
-
-typedef float vfloat __attribute__((vector_size(BYTES)));
-typedef int32_t vint __attribute__((vector_size(BYTES)));
-typedef uint32_t vuint __attribute__((vector_size(BYTES)));
-typedef int16_t vshort __attribute__((vector_size(BYTES)));
-typedef uint16_t vushort __attribute__((vector_size(BYTES)));
-typedef uint8_t vbyte __attribute__((vector_size(BYTES)));
+enum { LANES = FLOATS, HALVES = 2, WIDTH = HALVES * LANES, PAIRS = ROWS / 2 };
 
 enum {
     FARTHEST = 255,  /* the distance of zero, and of all products from this distance on */
@@ -42,62 +32,6 @@ enum {
     LOWEST = -100,   /* scales, terms and results are normal binary32 numbers for Emax from LOWEST to HIGHEST */
     HIGHEST = 119
 };
-
-/* The smaller of two distances. */
-ULP_INLINE vbyte min8(vbyte a, vbyte b) {
-#if defined(__AVX512BW__)
-    return (vbyte)_mm512_min_epu8((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (vbyte)_mm256_min_epu8((__m256i)a, (__m256i)b);
-#elif defined(__SSE2__)
-    return (vbyte)_mm_min_epu8((__m128i)a, (__m128i)b);
-#else
-    const vbyte yes = (vbyte)(a < b);
-    return (a & yes) | (b & ~yes);
-#endif
-}
-
-/* The sum of two distances, at most FARTHEST. */
-ULP_INLINE vbyte add8(vbyte a, vbyte b) {
-#if defined(__AVX512BW__)
-    return (vbyte)_mm512_adds_epu8((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (vbyte)_mm256_adds_epu8((__m256i)a, (__m256i)b);
-#elif defined(__SSE2__)
-    return (vbyte)_mm_adds_epu8((__m128i)a, (__m128i)b);
-#else
-    const vbyte sum = a + b;
-    return sum | (vbyte)(sum < a);
-#endif
-}
-
-/* The larger of two numbers. */
-ULP_INLINE vshort max16(vshort a, vshort b) {
-#if defined(__AVX512BW__)
-    return (vshort)_mm512_max_epi16((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (vshort)_mm256_max_epi16((__m256i)a, (__m256i)b);
-#elif defined(__SSE2__)
-    return (vshort)_mm_max_epi16((__m128i)a, (__m128i)b);
-#else
-    const vshort yes = (vshort)(a > b);
-    return (a & yes) | (b & ~yes);
-#endif
-}
-
-ULP_INLINE vint max32(vint a, vint b) {
-#if defined(__AVX512F__)
-    return (vint)_mm512_max_epi32((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (vint)_mm256_max_epi32((__m256i)a, (__m256i)b);
-#else
-    const vint yes = (vint)(a > b);
-    return (a & yes) | (b & ~yes);
-#endif
-}
-
-ULP_INLINE vint bits_of(vfloat x) { return (vint)x; }
-ULP_INLINE vfloat float_of(vint u) { return (vfloat)u; }
 
 /* The constants of a row for the vectors. */
 typedef struct plan {
@@ -117,65 +51,18 @@ typedef struct operands {
     int zero; /* added to the exponent at distance FARTHEST: ABSENT or TOO_LOW */
 } operands;
 
-/* v rounded toward zero to 24 bits; |v| < 2^31. */
-ULP_INLINE vfloat toward_zero(vint v) {
-#if defined(__AVX512F__)
-    return (vfloat)_mm512_cvt_roundepi32_ps((__m512i)v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-#else
-    /* Where |v| >= 2^24, |v| >> 24 has its first one at the first bit of |v| that binary32 loses. Without this bit the
-     * conversion to nearest rounds down. */
-    const vint sign = v >> 31, size = (v ^ sign) - sign;
-    const vfloat x = __builtin_convertvector(size & ~(size >> 24), vfloat);
-    return float_of(bits_of(x) | (sign & INT32_MIN));
-#endif
-}
-
-enum { LARGER_SIZE = 11 }; /* of two numbers, without its sign: for the instruction vrangeps */
-
-/* The larger of t and `least` where c is not zero, else t. clang would form a masked maximum by two instructions. */
-ULP_INLINE vint at_least(vint t, int32_t least, vfloat c) {
-#if defined(__AVX512DQ__)
-    const __mmask16 counts = _mm512_test_epi32_mask((__m512i)c, _mm512_set1_epi32(0x7f800000));
-    return (vint)_mm512_mask_range_ps((__m512)t, counts, (__m512)t, (__m512)_mm512_set1_epi32(least), LARGER_SIZE);
-#else
-    return max32(t, (vint)((bits_of(c) & 0x7f800000) != 0) & least);
-#endif
-}
-
-/* v as a number that rounds to nearest in binary16 as v does; |v| < 2^31. Rounding to 24 bits toward zero loses at most
- * 7 bits. If they are not zero, they set some of the last 7 bits of the significand; all 7 are below half of the last
- * bit of binary16. */
-ULP_INLINE vfloat with_lost_bits(vint v) {
-    const vfloat x = toward_zero(v);
-    return float_of(bits_of(x) | ((v - __builtin_convertvector(x, vint)) & 0x7f));
-}
-
-/* a b + c, where a b is exact. */
-ULP_INLINE vfloat multiply_add(vfloat a, vfloat b, vfloat c) {
-#if defined(__AVX512F__)
-    return (vfloat)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif defined(__AVX2__)
-    return (vfloat)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#else
-    return a * b + c;
-#endif
-}
-
 /* Not 0 if an exponent is out of the range in which these lanes are exact. below: LOWEST minus the Emax of a lane's
  * products. most: the largest Emax of a lane, as an exponent field. c_below: the field of LOWEST minus c. */
-ULP_INLINE uint64_t out_of_range(vshort below, vint most, vint c_below) {
+ULP_INLINE uint64_t out_of_range(vint16 below, vint most, vint c_below) {
     const vint wide = (most >= ((128 + HIGHEST) << 23)) | (c_below > 0);
     union {
         vint whole;
-        uint64_t word[BYTES / 8];
+        uint64_t word[ULP_VECTOR_BYTES / 8];
     } any = {wide | (vint)(below > 0)};
     uint64_t all = 0;
-    for (int i = 0; i < BYTES / 8; i++) all |= any.word[i];
+    for (int i = 0; i < ULP_VECTOR_BYTES / 8; i++) all |= any.word[i];
     return all;
 }
-
-/* One half of each 32-bit word, times 2^16, as a 32-bit integer. Half 0 is the lower half. */
-ULP_INLINE vint half_of(vshort x, int h) { return (vint)(h == 0 ? (vuint)x << 16 : (vuint)x & 0xffff0000u); }
 
 /* How a row computes its sums. All fields are constants where a function is compiled. */
 typedef struct way {
@@ -208,7 +95,7 @@ ULP_INLINE vint inverse(vint power, way w) { return ((127 + bias_of(w)) << 23) -
 
 /* The integer part of x 2^(F - Emax). A zero times 2^(F - Emax) may be a number below 1: F - Emax < 127. */
 ULP_INLINE vint align(vfloat x, vint power, way w) {
-    const vfloat y = w.care == NEAR ? float_of(bits_of(x) + power) : x * float_of(power);
+    const vfloat y = w.care == NEAR ? float_of(int_of(x) + power) : x * float_of(power);
     return __builtin_convertvector(y, vint);
 }
 
@@ -219,22 +106,22 @@ ULP_INLINE int is_bounded(way w) { return w.care != WATCHED && w.kind != SCALED;
 ULP_INLINE int length_of(const plan *p, way w) { return w.span < 16 ? w.span : p->length; }
 
 /* The distance of Emax before the first product: that of its floor, if the range is known. */
-ULP_INLINE vbyte start_of(const operands *o, const plan *p, way w) {
-    return (vbyte){0} + (uint8_t)(is_bounded(w) ? o->top - (p->floor + 127) : FARTHEST);
+ULP_INLINE vbytes start_of(const operands *o, const plan *p, way w) {
+    return (vbytes){0} + (uint8_t)(is_bounded(w) ? o->top - (p->floor + 127) : FARTHEST);
 }
 
 /* nearest: takes the smaller of itself and the distances of product k, for each pair of rows. */
-ULP_INLINE void take_distances(vbyte nearest[PAIRS], const uint8_t *a, const uint8_t *b, int k) {
+ULP_INLINE void take_distances(vbytes nearest[PAIRS], const uint8_t *a, const uint8_t *b, int k) {
     UNROLLED for (int q = 0; q < PAIRS; q++) {
         uint16_t two;
         memcpy(&two, a + k * ROWS + 2 * q, sizeof two);
-        const vbyte columns = *(const vbyte *)(const void *)(b + k * 2 * WIDTH);
-        nearest[q] = min8(nearest[q], add8(columns, (vbyte)((vushort){0} + two)));
+        const vbytes columns = *(const vbytes *)(const void *)(b + k * 2 * WIDTH);
+        nearest[q] = min8(nearest[q], add8(columns, (vbytes)((vshort){0} + two)));
     }
 }
 
 /* The byte of row r and half h in each 32-bit word, as an exponent field with any bits around it. */
-ULP_INLINE vint field_of(vbyte x, int r, int h) {
+ULP_INLINE vint field_of(vbytes x, int r, int h) {
     const vuint u = (vuint)x;
     const int place = 16 * h + 8 * (r % 2);
     return (vint)(place < 23 ? u << (23 - place) : u >> (place - 23));
@@ -245,13 +132,13 @@ ULP_INLINE vint larger_field(vint u, vfloat c) {
 #if defined(__AVX512DQ__)
     return (vint)_mm512_range_ps((__m512)u, (__m512)c, LARGER_SIZE) & 0x7f800000;
 #else
-    return max32(u & 0x7f800000, bits_of(c) & 0x7f800000);
+    return max32(u & 0x7f800000, int_of(c) & 0x7f800000);
 #endif
 }
 
 /* sum += products begin .. end - 1, aligned. nearest: takes the distances of as many products, `ahead` products later:
  * alone, the minima would wait for each other. */
-ULP_INLINE void add_products(vint sum[ROWS][HALVES], vint power[ROWS][HALVES], vbyte nearest[PAIRS], const operands *o,
+ULP_INLINE void add_products(vint sum[ROWS][HALVES], vint power[ROWS][HALVES], vbytes nearest[PAIRS], const operands *o,
                              int begin, int end, int ahead, way w) {
     for (int k = begin; k < end; k++) {
         const vfloat *b = (const vfloat *)(const void *)(o->b + k * WIDTH);
@@ -264,11 +151,11 @@ ULP_INLINE void add_products(vint sum[ROWS][HALVES], vint power[ROWS][HALVES], v
 /* x 2^(Emax - F) rounded to nearest even in binary16. like: a number with the exponent of x, which may be ready
  * earlier. The addition of 3 2^(e+12) leaves 11 bits of a number of exponent e. */
 ULP_INLINE vfloat to_half(vfloat x, vfloat like, vint power, way w) {
-    const int three = (13 << 23) | 0x400000;                /* from e to 3 2^(e+12) */
-    const vuint field = (vuint)bits_of(like) & 0x7f800000u; /* that of an infinity wraps around */
+    const int three = (13 << 23) | 0x400000;               /* from e to 3 2^(e+12) */
+    const vuint field = (vuint)int_of(like) & 0x7f800000u; /* that of an infinity wraps around */
     const vint e = (vint)(field - (vuint)(power - ((bias_of(w) << 23) + three)));
     const vfloat anchor = float_of(max32(e, (vint){0} + ((113 << 23) + three)));
-    const vfloat y = multiply_add(x, float_of(inverse(power, w)), anchor) - anchor;
+    const vfloat y = float_fused(x, float_of(inverse(power, w)), anchor) - anchor;
     return w.care == WATCHED ? y * 0x1p112f * 0x1p-112f : y; /* 2^16 and beyond become infinite */
 }
 
@@ -291,7 +178,7 @@ ULP_INLINE vfloat round_sum(vint first, vint second, vint power, const plan *p, 
     if (w.size == FITS_FLOAT) {
         const vfloat total = __builtin_convertvector(sum, vfloat);
         if (w.narrow) return to_half(total, total, power, w);
-        return unscale(float_of(bits_of(total) & p->keep), power, w);
+        return unscale(float_of(int_of(total) & p->keep), power, w);
     }
     if (w.size == FITS_TWO) {
         sum = (vint)((vuint)first + (vuint)second);
@@ -302,33 +189,33 @@ ULP_INLINE vfloat round_sum(vint first, vint second, vint power, const plan *p, 
     }
     if (w.narrow) return to_half(with_lost_bits(sum), toward_zero(sum), power, w);
     const vfloat total = toward_zero(sum);
-    return unscale(w.care == WATCHED ? float_of(bits_of(total) & p->keep) : total, power, w);
+    return unscale(w.care == WATCHED ? float_of(int_of(total) & p->keep) : total, power, w);
 }
 
 /* What out_of_range needs. */
 typedef struct watch {
-    vshort below;
+    vint16 below;
     vint most, c_below;
 } watch;
 
 /* The exponents of the products of row r, biased, times 2^7, where their range is not known. shift: those of the block
  * scales. */
-ULP_INLINE vshort exponents_of(const vbyte nearest[PAIRS], int r, vshort *shift, watch *seen, const operands *o,
-                               const plan *p, way w) {
-    const vushort two = (vushort)nearest[r / 2], distance = r % 2 == 0 ? two & 0xff : two >> 8;
-    vshort e = (int16_t)o->top - (vshort)distance + ((vshort)(distance == FARTHEST) & (int16_t)o->zero);
+ULP_INLINE vint16 largest_exponents(const vbytes nearest[PAIRS], int r, vint16 *shift, watch *seen, const operands *o,
+                                    const plan *p, way w) {
+    const vshort two = (vshort)nearest[r / 2], distance = r % 2 == 0 ? two & 0xff : two >> 8;
+    vint16 e = (int16_t)o->top - (vint16)distance + ((vint16)(distance == FARTHEST) & (int16_t)o->zero);
     if (w.kind == SCALED) {
-        *shift = *(const vshort *)(const void *)o->b_scale + o->a_scale[r];
+        *shift = *(const vint16 *)(const void *)o->b_scale + o->a_scale[r];
         e += *shift;
     }
     seen->below = max16(seen->below, (LOWEST + 127 - e) & (e > ABSENT / 2));
-    e = max16(e, (vshort){0} + (int16_t)(p->floor + 127));
-    return (e - max16(e - (HIGHEST + 128), (vshort){0})) << 7; /* at most HIGHEST + 1 */
+    e = max16(e, (vint16){0} + (int16_t)(p->floor + 127));
+    return (e - max16(e - (HIGHEST + 128), (vint16){0})) << 7; /* at most HIGHEST + 1 */
 }
 
 /* Adds to `seen` what out_of_range needs of c, and of t, the exponent field of Emax. */
 ULP_INLINE void look_at(watch *seen, vfloat c, vint t) {
-    const vint size = bits_of(c) & 0x7fffffff;
+    const vint size = int_of(c) & 0x7fffffff;
     seen->c_below = max32(seen->c_below, (((127 + LOWEST) << 23) - size) & (size > 0));
     seen->most = max32(seen->most, t);
 }
@@ -336,16 +223,16 @@ ULP_INLINE void look_at(watch *seen, vfloat c, vint t) {
 /* One fused sum of the products of a step for ROWS x WIDTH outputs, in place. nearest: the smallest distances of the
  * products, and then of the products of the next step, if `more`. Returns 0 where the outputs need the scalar
  * definition; then c is unchanged. */
-ULP_INLINE int fuse(vfloat c[ROWS][HALVES], vbyte nearest[PAIRS], const operands *o, const plan *p, way w, int more) {
+ULP_INLINE int fuse(vfloat c[ROWS][HALVES], vbytes nearest[PAIRS], const operands *o, const plan *p, way w, int more) {
     vint power[ROWS][HALVES], factor[ROWS][HALVES];
     watch seen = {{0}, {0}, {0}};
     UNROLLED for (int r = 0; r < ROWS; r++) {
-        const vbyte field = (uint8_t)o->top - nearest[r / 2];
-        vshort shift = {0}, e = {0};
-        if (!is_bounded(w)) e = exponents_of(nearest, r, &shift, &seen, o, p, w);
+        const vbytes field = (uint8_t)o->top - nearest[r / 2];
+        vint16 shift = {0}, e = {0};
+        if (!is_bounded(w)) e = largest_exponents(nearest, r, &shift, &seen, o, p, w);
         UNROLLED for (int h = 0; h < HALVES; h++) {
             vint t = is_bounded(w) ? larger_field(field_of(field, r, h), c[r][h])
-                                   : max32(half_of(e, h), bits_of(c[r][h]) & 0x7f800000);
+                                   : max32(half_of(e, h), int_of(c[r][h]) & 0x7f800000);
             if (w.narrow) t = at_least(t, (p->emin + 127) << 23, c[r][h]);
             if (!is_bounded(w)) look_at(&seen, c[r][h], t);
             power[r][h] = factor[r][h] = scale_to(p, t, w);
@@ -374,7 +261,7 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], vbyte nearest[PAIRS], const operands
 
 /* fp8 on fp16 units: two sums start at zero, and c is added last. binary32 is wide enough for sums of binary16: 24 >= 2
  * 11 + 2 bits (Figueroa 1995, doi:10.1145/221332.221334). */
-ULP_INLINE int fuse_late(vfloat c[ROWS][HALVES], vbyte nearest[PAIRS], const operands *o, const plan *p, way w,
+ULP_INLINE int fuse_late(vfloat c[ROWS][HALVES], vbytes nearest[PAIRS], const operands *o, const plan *p, way w,
                          int more) {
     vfloat partial[ROWS][HALVES];
     UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) partial[r][h] = (vfloat){0};
@@ -396,7 +283,7 @@ ULP_INLINE size_t run_steps(vfloat c[ROWS][HALVES], operands o, const plan *row_
     const int step = w.kind == LATE ? 2 * p.length : length_of(&p, w);
     if (is_bounded(w) && o.top < p.floor + 127) o.top = p.floor + 127;
     vfloat sums[ROWS][HALVES];
-    vbyte nearest[PAIRS];
+    vbytes nearest[PAIRS];
     UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) sums[r][h] = c[r][h];
     UNROLLED for (int q = 0; q < PAIRS; q++) nearest[q] = start_of(&o, &p, w);
     for (int k = 0; k < p.length; k++) take_distances(nearest, o.a_distance, o.b_distance, k);

@@ -1,0 +1,103 @@
+/* aligned_vectors.h - vectors of aligned.h: distances as bytes, 16-bit and 32-bit integers, and their conversion to
+ * binary32.
+ */
+#ifndef ULP_CPU_ALIGNED_VECTORS_H
+#define ULP_CPU_ALIGNED_VECTORS_H
+
+#include "floats.h"
+
+typedef int16_t vint16 __attribute__((vector_size(ULP_VECTOR_BYTES)));
+
+/* The smaller of two distances. */
+ULP_INLINE vbytes min8(vbytes a, vbytes b) {
+#if defined(__AVX512BW__)
+    return (vbytes)_mm512_min_epu8((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (vbytes)_mm256_min_epu8((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+    return (vbytes)_mm_min_epu8((__m128i)a, (__m128i)b);
+#else
+    const vbytes yes = (vbytes)(a < b);
+    return (a & yes) | (b & ~yes);
+#endif
+}
+
+/* The sum of two distances, at most 255. */
+ULP_INLINE vbytes add8(vbytes a, vbytes b) {
+#if defined(__AVX512BW__)
+    return (vbytes)_mm512_adds_epu8((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (vbytes)_mm256_adds_epu8((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+    return (vbytes)_mm_adds_epu8((__m128i)a, (__m128i)b);
+#else
+    const vbytes sum = a + b;
+    return sum | (vbytes)(sum < a);
+#endif
+}
+
+/* The larger of two numbers. */
+ULP_INLINE vint16 max16(vint16 a, vint16 b) {
+#if defined(__AVX512BW__)
+    return (vint16)_mm512_max_epi16((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (vint16)_mm256_max_epi16((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+    return (vint16)_mm_max_epi16((__m128i)a, (__m128i)b);
+#else
+    const vint16 yes = (vint16)(a > b);
+    return (a & yes) | (b & ~yes);
+#endif
+}
+
+ULP_INLINE vint max32(vint a, vint b) {
+#if defined(__AVX512F__)
+    return (vint)_mm512_max_epi32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (vint)_mm256_max_epi32((__m256i)a, (__m256i)b);
+#else
+    const vint yes = (vint)(a > b);
+    return (a & yes) | (b & ~yes);
+#endif
+}
+
+ULP_INLINE vint int_of(vfloat x) { return (vint)x; }
+ULP_INLINE vfloat float_of(vint u) { return (vfloat)u; }
+
+/* v rounded toward zero to 24 bits; |v| < 2^31. */
+ULP_INLINE vfloat toward_zero(vint v) {
+#if defined(__AVX512F__)
+    return (vfloat)_mm512_cvt_roundepi32_ps((__m512i)v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+#else
+    /* Where |v| >= 2^24, |v| >> 24 has its first one at the first bit of |v| that binary32 loses. Without this bit the
+     * conversion to nearest rounds down. */
+    const vint sign = v >> 31, size = (v ^ sign) - sign;
+    const vfloat x = __builtin_convertvector(size & ~(size >> 24), vfloat);
+    return float_of(int_of(x) | (sign & INT32_MIN));
+#endif
+}
+
+enum { LARGER_SIZE = 11 }; /* of two numbers, without its sign: for the instruction vrangeps */
+
+/* The larger of t and `least` where c is not zero, else t. clang would form a masked maximum by two instructions. */
+ULP_INLINE vint at_least(vint t, int32_t least, vfloat c) {
+#if defined(__AVX512DQ__)
+    const __mmask16 counts = _mm512_test_epi32_mask((__m512i)c, _mm512_set1_epi32(0x7f800000));
+    return (vint)_mm512_mask_range_ps((__m512)t, counts, (__m512)t, (__m512)_mm512_set1_epi32(least), LARGER_SIZE);
+#else
+    return max32(t, (vint)((int_of(c) & 0x7f800000) != 0) & least);
+#endif
+}
+
+/* v as a number that rounds to nearest in binary16 as v does; |v| < 2^31. Rounding to 24 bits toward zero loses at most
+ * 7 bits. If they are not zero, they set some of the last 7 bits of the significand; all 7 are below half of the last
+ * bit of binary16. */
+ULP_INLINE vfloat with_lost_bits(vint v) {
+    const vfloat x = toward_zero(v);
+    return float_of(int_of(x) | ((v - __builtin_convertvector(x, vint)) & 0x7f));
+}
+
+/* One half of each 32-bit word, times 2^16, as a 32-bit integer. Half 0 is the lower half. */
+ULP_INLINE vint half_of(vint16 x, int h) { return (vint)(h == 0 ? (vuint)x << 16 : (vuint)x & 0xffff0000u); }
+
+#endif
