@@ -82,7 +82,7 @@ static inline int decided_group(float *sums, const decided_products *of, size_t 
     vuint rest[GROUP], most = {0}, least = ~(vuint){0};
     UNROLLED for (int v = 0; v < GROUP; v++) {
         acc[v] = ((const vfloat *)(const void *)(sums + column))[v];
-        most = larger_uints(most, (vuint)acc[v] + (vuint)acc[v]); /* no carry changes a NaN */
+        most = larger_words(most, (vuint)acc[v] + (vuint)acc[v]); /* no carry changes a NaN */
         rest[v] = ~(vuint){0};
     }
     for (size_t k = 0; k < of->k; k++) {
@@ -92,9 +92,9 @@ static inline int decided_group(float *sums, const decided_products *of, size_t 
         UNROLLED for (int v = 0; v < GROUP; v++) {
             const vuint to = sum_word(a, b[v], acc[v]) + ((words[v] & f.random) >> f.shift);
             const vuint result = to & ~f.ones, twice = result + result;
-            rest[v] = smaller_uints(rest[v], rest_of(to, &f));
-            most = larger_uints(most, twice);
-            least = smaller_uints(least, twice - 1u); /* zero becomes the largest number */
+            rest[v] = smaller_words(rest[v], rest_of(to, &f));
+            most = larger_words(most, twice);
+            least = smaller_words(least, twice - 1u); /* zero becomes the largest number */
             acc[v] = (vfloat)result;
         }
     }

@@ -75,7 +75,8 @@ ULP_INLINE vdouble smaller(vdouble a, vdouble b) {
 #endif
 }
 
-ULP_INLINE vhalf larger_halves(vhalf a, vhalf b) {
+/* The larger and the smaller of two 32-bit words. */
+ULP_INLINE vhalf larger_words(vhalf a, vhalf b) {
 #if defined(__AVX512F__)
     return (vhalf)_mm512_max_epu32((__m512i)a, (__m512i)b);
 #elif defined(__AVX2__)
@@ -90,13 +91,13 @@ ULP_INLINE vhalf larger_halves(vhalf a, vhalf b) {
  * instruction. */
 ULP_INLINE vbits larger_exponents(vbits a, vbits b) {
 #if defined(__AVX2__)
-    return (vbits)larger_halves((vhalf)a, (vhalf)b);
+    return (vbits)larger_words((vhalf)a, (vhalf)b);
 #else
     return (vbits)larger((vdouble)a, (vdouble)b);
 #endif
 }
 
-ULP_INLINE vhalf smaller_halves(vhalf a, vhalf b) {
+ULP_INLINE vhalf smaller_words(vhalf a, vhalf b) {
 #if defined(__AVX512F__)
     return (vhalf)_mm512_min_epu32((__m512i)a, (__m512i)b);
 #elif defined(__AVX2__)
@@ -182,30 +183,25 @@ ULP_INLINE vhalf upper_halves(vdouble a, vdouble b) {
 
 ULP_INLINE watch watch_most(watch w, vdouble a, vdouble b) {
     const vhalf u = upper_halves(a, b);
-    w.most = larger_halves(w.most, u + u);
+    w.most = larger_words(w.most, u + u);
     return w;
 }
 
 ULP_INLINE watch watch_least(watch w, vdouble a, vdouble b) {
     const vhalf u = upper_halves(a, b);
-    w.least = smaller_halves(w.least, u + u - 1); /* zero becomes the largest number */
+    w.least = smaller_words(w.least, u + u - 1); /* zero becomes the largest number */
     return w;
 }
 
 ULP_INLINE watch watch_both(watch w, vdouble a, vdouble b) {
     const vhalf u = upper_halves(a, b), twice = u + u;
-    w.most = larger_halves(w.most, twice);
-    w.least = smaller_halves(w.least, twice - 1); /* zero becomes the largest number */
+    w.most = larger_words(w.most, twice);
+    w.least = smaller_words(w.least, twice - 1); /* zero becomes the largest number */
     return w;
 }
 
 /* The range of a watch: twice the upper half of the word of a magnitude. */
 ULP_INLINE uint32_t watch_limit(uint64_t magnitude) { return (uint32_t)(magnitude >> 32) * 2u; }
-
-/* The limits of a watch, as of watch_limit. */
-typedef struct limits {
-    uint32_t least, most;
-} limits;
 
 /* Whether all results are zero or in the range from `least` to `most`. */
 ULP_INLINE int watch_is_within(watch w, uint32_t least, uint32_t most) {

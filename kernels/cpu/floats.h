@@ -34,15 +34,7 @@ ULP_INLINE vuint larger_uints(vuint a, vuint b) {
 }
 
 #if defined(__AVX2__)
-/* The smaller of two words; whether a word is above or below a limit. */
-ULP_INLINE vuint smaller_uints(vuint a, vuint b) {
-#if defined(__AVX512F__)
-    return (vuint)_mm512_min_epu32((__m512i)a, (__m512i)b);
-#else
-    return (vuint)_mm256_min_epu32((__m256i)a, (__m256i)b);
-#endif
-}
-
+/* Whether a word is above or below a limit. */
 ULP_INLINE int any_uint_above(vuint x, uint32_t limit) {
 #if defined(__AVX512F__)
     return _mm512_cmpgt_epu32_mask((__m512i)x, (__m512i)all_uints(limit)) != 0;

@@ -52,12 +52,12 @@ static void add_decided(const work *w, group_sums *to, const odd_products *of, p
         odd_products part = *of;
         lanes_words(words, w->p.job, at.row + r, at.panel, at.first, of->k);
         for (size_t k = 0; k < of->k; k += part.k, part.a[r] += part.k, part.b += part.k * LANES) {
-            group_sums before;
-            memcpy(before.at[r], to->at[r], sizeof before.at[r]);
+            float before[LANES];
+            memcpy(before, to->at[r], sizeof before);
             part.k = of->k - k < FEW_STEPS ? of->k - k : FEW_STEPS;
             const decided_products products = {part.a[r], part.b, words + k * LANES, part.k};
             if (decided_run(to->at[r], &products, &w->decided)) continue;
-            memcpy(to->at[r], before.at[r], sizeof before.at[r]);
+            memcpy(to->at[r], before, sizeof before);
             add_row_again(w, to, &part, (int)r, words + k * LANES);
         }
     }

@@ -44,6 +44,11 @@ ULP_INLINE watch group_run(double *restrict sums, const lanes_products *of, cons
     return w;
 }
 
+/* The limits of the watch, as of watch_limit. */
+typedef struct limits {
+    uint32_t least, most;
+} limits;
+
 /* Adds products to sums (LANES). words (k, LANES) in mode sra. Returns 0 if a sum was out of range; then the sums are
  * of no use. */
 typedef int (*vector_function)(double *sums, const lanes_products *of, const uint32_t *words, const lane_format *f,
