@@ -45,10 +45,10 @@ ULP_INLINE vuint cut_words(vuint u, const cut *c, uint32_t mode, vuint word) {
     }
 }
 
-ULP_INLINE int cut_run(const piece *p, const cut *constants, uint32_t mode) {
+ULP_INLINE int cut_run(const piece *p, const cut *constants, uint32_t mode, uint32_t *least) {
     const cut c = *constants;
     const piece part = *p;
-    vuint most = all_uints(0);
+    vuint most = all_uints(0), small = all_uints(0x7fffffffu);
     for (size_t i = 0; i < part.n; i += 4 * FLOATS) {
         vuint u[4];
         UNROLLED for (size_t v = 0; v < 4; v++) memcpy(&u[v], part.x + i + v * FLOATS, sizeof u[v]);
@@ -57,18 +57,20 @@ ULP_INLINE int cut_run(const piece *p, const cut *constants, uint32_t mode) {
             if (mode == ULP_SRA) memcpy(&word, part.words + i + v * FLOATS, sizeof word);
             most = larger_uints(most, u[v] & 0x7fffffffu);
             u[v] = cut_words(u[v], &c, mode, word);
+            if (least != NULL) small = smaller_uints(small, u[v] & 0x7fffffffu);
         }
         UNROLLED for (size_t v = 0; v < 4; v++) memcpy(part.y + i + v * FLOATS, &u[v], sizeof u[v]);
     }
+    if (least != NULL) *least = least_uint(small);
     return !any_above((vint)most, (int32_t)c.most);
 }
 
 /* Rounds a piece whose numbers all lose equally many bits. 0 if a value is not in range; then the results are of no
- * use. */
-static int round_cut(const piece *p, const cut *c, uint32_t mode) {
+ * use. *least becomes the least magnitude of the results, if `least` is not NULL. */
+static int round_cut(const piece *p, const cut *c, uint32_t mode, uint32_t *least) {
     switch (mode) {
 #define CASE(id, name, meaning, stochastic, inward)                                                                    \
-    case id: return cut_run(p, c, id);
+    case id: return least != NULL ? cut_run(p, c, id, least) : cut_run(p, c, id, NULL);
         ULP_MODES(CASE)
 #undef CASE
     default: return 0;

@@ -33,6 +33,26 @@ ULP_INLINE vuint larger_uints(vuint a, vuint b) {
 #endif
 }
 
+/* The smaller of two words below 2^31. */
+ULP_INLINE vuint smaller_uints(vuint a, vuint b) {
+#if defined(__AVX512F__)
+    return (vuint)_mm512_min_epu32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (vuint)_mm256_min_epu32((__m256i)a, (__m256i)b);
+#else
+    const vuint yes = (vuint)((vint)a < (vint)b);
+    return (a & yes) | (b & ~yes);
+#endif
+}
+
+/* The least word of a vector. */
+ULP_INLINE uint32_t least_uint(vuint x) {
+    uint32_t each[FLOATS], least = UINT32_MAX;
+    memcpy(each, &x, sizeof each);
+    for (int i = 0; i < FLOATS; i++) least = each[i] < least ? each[i] : least;
+    return least;
+}
+
 #if defined(__AVX2__)
 /* Whether a word is above or below a limit. */
 ULP_INLINE int any_uint_above(vuint x, uint32_t limit) {
@@ -86,10 +106,17 @@ ULP_INLINE vuint one_more_where(vuint u, uint32_t bit, vuint x) {
 #endif
 }
 
+#if defined(__AVX512F__)
+/* The bits of a where the mask has ones, else the bits of b. */
+ULP_INLINE vuint bits_by(vuint mask, vuint a, vuint b) {
+    return (vuint)_mm512_ternarylogic_epi32((__m512i)mask, (__m512i)a, (__m512i)b, 0xca);
+}
+#endif
+
 /* The upper halves of two vectors, in any order. */
 ULP_INLINE vshort upper_shorts(vfloat a, vfloat b) {
 #if defined(__AVX512BW__)
-    return (vshort)_mm512_mask_blend_epi16(0xaaaaaaaau, _mm512_srli_epi32((__m512i)a, 16), (__m512i)b);
+    return (vshort)bits_by(all_uints(0xffff0000u), (vuint)b, (vuint)a >> 16);
 #elif defined(__AVX2__)
     return (vshort)_mm256_blend_epi16(_mm256_srli_epi32((__m256i)a, 16), (__m256i)b, 0xaa);
 #else
@@ -101,7 +128,7 @@ ULP_INLINE vshort upper_shorts(vfloat a, vfloat b) {
 ULP_INLINE vbytes exponents_of(vshort a, vshort b) {
     const vshort low = a >> 7, high = b + b;
 #if defined(__AVX512BW__)
-    return (vbytes)_mm512_mask_blend_epi8(0xaaaaaaaaaaaaaaaau, (__m512i)low, (__m512i)high);
+    return (vbytes)bits_by(all_uints(0xff00ff00u), (vuint)high, (vuint)low);
 #else
     return (vbytes)((low & 0xffu) | (high & 0xff00u));
 #endif

@@ -129,6 +129,18 @@ static void split_small(double *state, const range *r, const rounding *how) {
     }
 }
 
+/* Whether the sums (LANES) are values of the format, and none is -0. */
+static int are_values(const double *sums, const lane_format *f) {
+    double values[LANES];
+    for (size_t j = 0; j < LANES; j += DOUBLES) {
+        const vdouble value = round_unsigned(*(const vdouble *)(const void *)(sums + j), f);
+        memcpy(values + j, &value, sizeof value);
+    }
+    return memcmp(values, sums, sizeof values) == 0;
+}
+
+/* For sums that are values of the format, none of them -0. Then every sum of two values is a multiple of the least
+ * quantum, and no such sum is -0. The sign of a product that is rounded to zero changes no result. */
 static void kahan_fused(double *state, const range *r, const rounding *how) {
     const lane_format f = how->small;
     for (size_t j = 0; j < LANES; j += HELD_LANES) {
@@ -138,9 +150,9 @@ static void kahan_fused(double *state, const range *r, const rounding *how) {
         for (size_t i = 0; i < r->k; i++) {
             const vdouble a = all_doubles(r->a[i]), *b = (const vdouble *)(const void *)(r->b + i * LANES + j);
             UNROLLED for (int v = 0; v < HELD; v++) {
-                const vdouble y = round_nearest(fused(a, b[v], -error[v]), &f, 0);
-                const vdouble t = round_nearest(acc[v] + y, &f, 0);
-                error[v] = round_nearest(round_nearest(t - acc[v], &f, 0) - y, &f, 0);
+                const vdouble y = round_unsigned(fused(a, b[v], -error[v]), &f);
+                const vdouble t = round_nearest(acc[v] + y, &f, 1);
+                error[v] = round_nearest(round_nearest(t - acc[v], &f, 1) - y, &f, 1);
                 acc[v] = t;
             }
         }
@@ -231,7 +243,9 @@ static void run(const work *w, double *state, const range *r) {
     const functions *f = &by_way[w->how.way];
     switch (w->l.job->datapath->kind) {
     case ULP_SPLIT: (w->how.way == BY_SMALL ? split_small : f->split)(state, r, &w->how); break;
-    case ULP_KAHAN: (w->how.fused ? kahan_fused : f->kahan)(state, r, &w->how); break;
+    case ULP_KAHAN:
+        (w->how.fused && are_values(state + ACC * LANES, &w->how.small) ? kahan_fused : f->kahan)(state, r, &w->how);
+        break;
     default: (w->how.way == BY_SMALL ? tree_small : f->tree)(state, r, &w->how); break;
     }
 }

@@ -41,14 +41,26 @@ static inline lane_format lane_format_of(const ulp_format *f, uint32_t random) {
                          .per = (uint64_t)(2046 + 31 + f->prec) << 52};
 }
 
+/* Mode rne; results of zero are +0. binade: the word of 2^e for x in binade e, or of 2^emin. */
+ULP_INLINE vdouble round_at(vdouble x, vbits binade, const lane_format *f) {
+    const vdouble anchor = (vdouble)(binade + f->anchor);
+    return (x + anchor) - anchor;
+}
+
 /* Mode rne. multiples: x is +0 or a multiple of the least quantum, so that subnormal results are exact and no negative
  * number becomes zero. */
 ULP_INLINE vdouble round_nearest(vdouble x, const lane_format *f, int multiples) {
     vbits binade = (vbits)x & 0x7ff0000000000000u;
     /* the units for integers have more to do than those for numbers */
     if (!multiples) binade = (vbits)larger((vdouble)binade, (vdouble)all_bits(f->least));
-    const vdouble anchor = (vdouble)(binade + f->anchor), y = (x + anchor) - anchor;
+    const vdouble y = round_at(x, binade, f);
     return multiples ? y : (vdouble)((vbits)y | ((vbits)x & f->signs));
+}
+
+/* Mode rne; results of zero are +0. */
+ULP_INLINE vdouble round_unsigned(vdouble x, const lane_format *f) {
+    const vdouble binade = (vdouble)((vbits)x & 0x7ff0000000000000u);
+    return round_at(x, (vbits)larger(binade, (vdouble)all_bits(f->least)), f);
 }
 
 /* A saturated result; NaN stays. */

@@ -157,9 +157,9 @@ static uint32_t shape_of(const piece *p, const ulp_core *core) {
     return below == 0 ? ULP_SHAPE_WIDE : ULP_SHAPE_ANY;
 }
 
-/* Counts the small results of a piece whose values are in range. */
-static void count_small(const piece *p, const ulp_core *core, ulp_stats *stats) {
-    const int32_t least = (int32_t)core->min_normal;
+/* Counts the small results of a piece whose values are in range. `normal` is the word of the least normal value. */
+static void count_small(const piece *p, uint32_t normal, ulp_stats *stats) {
+    const int32_t least = (int32_t)normal;
     int32_t below = 0, zero = 0;
     FOUR_VECTORS
     for (size_t i = 0; i < p->n / STEP * STEP; i++) {
@@ -174,7 +174,16 @@ static void count_small(const piece *p, const ulp_core *core, ulp_stats *stats) 
 static int round_watched(const piece *p, const ulp_core *core, uint32_t shape, ulp_stats *stats) {
     const found f = (shape == ULP_SHAPE_WIDE ? watched_wide : watched_any)(p, core, stats != NULL);
     if (f.most > ulp_watched_limit(core)) return 0;
-    if (stats != NULL && f.least < core->min_normal) count_small(p, core, stats);
+    if (stats != NULL && f.least < core->min_normal) count_small(p, core->min_normal, stats);
+    return 1;
+}
+
+/* The same for a piece whose numbers all lose equally many bits. */
+static int round_at_cut(const piece *p, const work *w, ulp_stats *stats) {
+    const uint32_t mode = w->how->rule.mode, normal = w->anchored.least << 23;
+    uint32_t least;
+    if (!round_cut(p, &w->cut, mode, stats != NULL ? &least : NULL)) return 0;
+    if (stats != NULL && least < normal) count_small(p, normal, stats);
     return 1;
 }
 
@@ -202,15 +211,15 @@ static int anchors_first(const work *w) {
 
 static void round_piece(const piece *p, const work *w, ulp_stats *stats, state *s) {
     const uint32_t mode = w->how->rule.mode;
-    const int anchors = s->unwatched == 0 && w->anchored.serves, cuts = s->unwatched == 0 && stats == NULL;
+    const int anchors = s->unwatched == 0 && w->anchored.serves;
     const int first = anchors_first(w);
     if (anchors && first && round_anchored(p, &w->anchored, mode, stats)) return;
-    if (cuts && w->cut.always && round_cut(p, &w->cut, mode)) return;
+    if (s->unwatched == 0 && w->cut.always && round_at_cut(p, w, stats)) return;
     core_ready(s, w);
     const uint32_t shape = shape_of(p, &s->core);
     if (s->unwatched == 0) {
-        if (cuts && w->cut.serves && shape == ULP_SHAPE_WIDE) {
-            if (!w->cut.always && round_cut(p, &w->cut, mode)) return;
+        if (w->cut.serves && shape == ULP_SHAPE_WIDE) {
+            if (!w->cut.always && round_at_cut(p, w, stats)) return;
         } else if (anchors && shape != ULP_SHAPE_WIDE) {
             if (!first && round_anchored(p, &w->anchored, mode, stats)) return;
         } else if (ulp_watched_serves(&s->core, shape)) {
