@@ -90,7 +90,7 @@ ifeq ($(MAKELEVEL),0)
 say = $(info $(1) $(if $(2),found,$(or $(4),missing): $(3)))
 $(call say,OpenMP     ,$(HAVE_OPENMP),array operations run on one thread)
 $(call say,GNU MPFR   ,$(HAVE_MPFR),no oracle: ulp verify and most tests are left out)
-$(call say,zlib       ,$(HAVE_ZLIB),MNIST files have to be unpacked)
+$(call say,zlib       ,$(HAVE_ZLIB),MNIST files have to be unpacked$(,) compressed .npz files are refused)
 $(call say,nvcc       ,$(HAVE_NVCC),$(if $(NVCC_VERSION),$(NVCC_VERSION)$(,) needs $(NVCC_NEEDED); )no CUDA,$(if $(NVCC_VERSION),too old))
 $(call say,mpicc      ,$(HAVE_MPI),no MPI; sweeps run on threads)
 $(call say,gnuplot    ,$(HAVE_GNUPLOT),no figures)
@@ -310,6 +310,7 @@ $T/t_options: $O/tests/t_options.o $(patsubst %.c,$O/%.o,$(wildcard experiments/
 
 # what a test wants beside its own source
 $T/t_walled: $O/tests/walled.o
+$T/t_files: $(patsubst %.c,$O/%.o,$(wildcard experiments/ulp/files/*.c)) $O/experiments/ulp/lines.o $O/experiments/ulp/values.o
 
 # ---- tests ----
 

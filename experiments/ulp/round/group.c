@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/ulp/files/numbers.h"
+
 size_t round_size(const round_group *g) {
     if (g->to == TO_F32LE) return 4;
     if (g->to == TO_F64LE) return 8;
@@ -65,25 +67,8 @@ static void write_lines(round_group *g, size_t n, int codes) {
 
 /* ---- bytes ---- */
 
-void round_swap(void *numbers, size_t n, size_t size) {
-    unsigned char *at = numbers;
-    for (size_t i = 0; i < n; i++, at += size)
-        for (size_t low = 0, high = size - 1; low < high; low++, high--) {
-            const unsigned char byte = at[low];
-            at[low] = at[high];
-            at[high] = byte;
-        }
-}
-
-void round_little_endian(void *numbers, size_t n, size_t size) {
-    const uint16_t one = 1;
-    unsigned char first;
-    memcpy(&first, &one, 1);
-    if (first == 0) round_swap(numbers, n, size);
-}
-
 static void write_numbers(round_group *g, void *numbers, size_t n, size_t size) {
-    round_little_endian(numbers, n, size);
+    file_little_endian(numbers, n, size);
     fwrite(numbers, size, n, g->out);
 }
 

@@ -5,10 +5,22 @@
 #include "experiments/ulp/tool.h"
 
 #include "experiments/harness/cli/decimal.h"
+#include "experiments/ulp/files/npz_write.h"
 
 /* The forms of input and output, in the order of the words of --from and --to. */
-typedef enum round_from { FROM_TEXT, FROM_F32, FROM_F64, FROM_F32LE, FROM_F64LE, FROM_NPY } round_from;
-typedef enum round_to { TO_CODE, TO_VALUE, TO_BOTH, TO_F32LE, TO_F64LE, TO_CODELE, TO_NPY, TO_NPYCODE } round_to;
+typedef enum round_from { FROM_TEXT, FROM_F32, FROM_F64, FROM_F32LE, FROM_F64LE, FROM_NPY, FROM_NPZ } round_from;
+typedef enum round_to {
+    TO_CODE,
+    TO_VALUE,
+    TO_BOTH,
+    TO_F32LE,
+    TO_F64LE,
+    TO_CODELE,
+    TO_NPY,
+    TO_NPYCODE,
+    TO_NPZ,
+    TO_NPZCODE
+} round_to;
 
 enum { ROUND_GROUP = 4096, ROUND_LINE = 64 }; /* numbers of a group; characters of an output line, and some more */
 
@@ -22,8 +34,10 @@ typedef struct round_group {
     tool_target target;
     const ulp_backend *backend;
     FILE *out;
-    int to;           /* round_to; binary output as one of TO_F32LE, TO_F64LE, TO_CODELE */
-    int is_npy;       /* 1: the output begins with the header of a .npy file */
+    int to;     /* round_to; binary output as one of TO_F32LE, TO_F64LE, TO_CODELE */
+    int is_npy; /* 1: the output begins with the header of a .npy file, or is a .npz file of such files */
+    int is_npz; /* 1: the output is a .npz file */
+    npz_writer archive;
     char npy_kind;    /* 'f': of values, 'u': of codes */
     ulp_format coded; /* the format of the codes in the output; binary16 where values are written as <f2 */
     int is_narrow;    /* 1: the numbers and the results are in narrow_x and narrow_y */
@@ -45,11 +59,6 @@ typedef struct round_group {
 /* The bytes of a number in binary output. */
 size_t round_size(const round_group *g);
 
-/* Turn n numbers of `size` bytes from the byte order of this machine into little-endian order, or back. */
-void round_little_endian(void *numbers, size_t n, size_t size);
-/* Reverse the bytes of n numbers. */
-void round_swap(void *numbers, size_t n, size_t size);
-
 /* Round the numbers of the group, and write the results before the first one that has no code. Returns their number,
  * which is n if all have codes; the caller empties the group. */
 size_t round_group_write(round_group *g);
@@ -60,7 +69,7 @@ void round_add_missing(ulp_text *to, double value, const ulp_format *format);
 /* Round the numbers of lines of text. Returns as tool_each_line(). */
 int round_texts(round_group *g, int from, const ulp_arguments *a);
 
-/* Round the numbers of binary files; a .npy file to a .npy file gets the shape of the input. Returns as
+/* Round the numbers of binary files; the array of a .npy or .npz file keeps its shape in such a file. Returns as
  * tool_each_line(). */
 int round_binaries(round_group *g, int from, const ulp_arguments *a);
 

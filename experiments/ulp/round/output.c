@@ -1,52 +1,45 @@
 /* output.c - ulp round: the file that results are written to; see output.h. */
 #include "output.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <errno.h>
 
-#include "npy.h"
+#include "experiments/ulp/files/npy.h"
 
 static void write_header(const round_group *g, uint64_t count) {
     npy_write_header(g->out, &(npy_array){.kind = g->npy_kind, .size = round_size(g), .dims = 1, .shape = {count}});
 }
 
-static int open_file(round_output *o, round_group *g) {
-    if (!o->place.direct) o->name = ulp_path_replace(o->place.file, "", ".tmp");
-    g->out = fopen(o->name != NULL ? o->name : o->place.file, "w");
-    return g->out != NULL ? ULP_GO_ON : ulp_cannot_write(o->program, o->place.path, 1);
-}
-
 int round_output_open(round_output *o, round_group *g, int from, const char *path) {
-    int status = ulp_place_choose(&o->place, o->program, path);
+    int status = file_output_choose(&o->to, o->program, path);
     if (status != ULP_GO_ON) return status;
-    o->has_header_late = g->is_npy && from != FROM_NPY;
-    if (o->has_header_late && o->place.direct)
+    o->has_header_late = g->is_npy && from < FROM_NPY;
+    if (g->is_npz && o->to.place.direct)
+        return ulp_usage_error(o->program,
+                               "the list of arrays of a .npz file stands at its end; name a file with --out");
+    if (o->has_header_late && o->to.place.direct)
         return ulp_usage_error(o->program,
                                "the header of a .npy file holds the number of elements, which is known at the "
                                "end; name a file with --out");
-    if (strcmp(path, "-") != 0) status = open_file(o, g);
+    status = file_output_open(&o->to, g->is_npz ? "w+" : "w");
+    if (status == ULP_GO_ON) g->out = o->to.file;
+    if (status == ULP_GO_ON && g->to >= TO_F32LE) status = file_output_refuse_terminal(&o->to);
     if (status != ULP_GO_ON) return status;
-    if (g->to >= TO_F32LE && isatty(fileno(g->out)))
-        return ulp_usage_error(o->program, "binary numbers do not go to a terminal; redirect them, or name a file with "
-                                           "--out");
+    g->archive.file = g->out;
+    if (o->has_header_late && g->is_npz) npz_begin(&g->archive, "arr_0");
     if (o->has_header_late) write_header(g, 0);
     return ULP_GO_ON;
 }
 
-int round_output_close(round_output *o, const round_group *g, int status) {
-    if (g->out != NULL && g->out != stdout) {
-        if (o->has_header_late && status == ULP_EXIT_FINE) {
-            rewind(g->out);
-            write_header(g, g->index);
-        }
-        const int bad = ferror(g->out);
-        if (fclose(g->out) != 0 || bad ||
-            (status == ULP_EXIT_FINE && o->name != NULL && rename(o->name, o->place.file) != 0))
-            status = ulp_cannot_write(o->program, o->place.path, 0);
-        if (status != ULP_EXIT_FINE && o->name != NULL) remove(o->name);
-    }
-    free(o->name);
-    ulp_place_free(&o->place);
-    return status;
+/* Write the header at the beginning of the array again. */
+static void complete_header(round_group *g) {
+    if (fseek(g->out, g->is_npz ? npz_first(&g->archive) : 0, SEEK_SET) != 0) g->archive.failed = errno;
+    write_header(g, g->index);
+    if (fseek(g->out, 0, SEEK_END) != 0) g->archive.failed = errno;
+    if (g->is_npz) npz_end(&g->archive);
+}
+
+int round_output_close(round_output *o, round_group *g, int status) {
+    if (o->to.file != NULL && o->has_header_late && status == ULP_EXIT_FINE) complete_header(g);
+    if (o->to.file != NULL && g->is_npz) npz_finish(&g->archive);
+    return file_output_close(&o->to, status, status == ULP_EXIT_FINE ? g->archive.failed : 0);
 }

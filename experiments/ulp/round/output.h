@@ -2,13 +2,12 @@
 #ifndef ULP_TOOL_ROUND_OUTPUT_H
 #define ULP_TOOL_ROUND_OUTPUT_H
 
-#include "experiments/harness/table/output.h"
+#include "experiments/ulp/files/output.h"
 #include "experiments/ulp/round/group.h"
 
 typedef struct round_output {
     const char *program;
-    ulp_place place;
-    char *name;          /* of the file that is renamed at the end; NULL: none */
+    file_output to;
     int has_header_late; /* 1: the number of elements in the header is known at the end */
 } round_output;
 
@@ -18,6 +17,6 @@ int round_output_open(round_output *o, round_group *g, int from, const char *pat
 
 /* Close the file. If `status` is ULP_EXIT_FINE the file gets its name, else it is removed and an old file stays.
  * Returns `status`, or ULP_EXIT_FAILED after a message if the file could not be written. */
-int round_output_close(round_output *o, const round_group *g, int status);
+int round_output_close(round_output *o, round_group *g, int status);
 
 #endif

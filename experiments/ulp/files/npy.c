@@ -1,11 +1,8 @@
-/* npy.c - ulp round: reading and writing the header of .npy files; see npy.h. */
+/* npy.c - reading and writing the header of .npy files; see npy.h. */
 #include "npy.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "experiments/harness/cli/message.h"
 #include "experiments/harness/cli/options.h"
@@ -13,24 +10,11 @@
 enum { MOST_HEADER = 65535 }; /* what version 1.0 allows; the header of an array of numbers has 128 bytes */
 
 typedef struct header {
-    const char *program, *shown;
-    int file;
+    file_source *source;
+    char kind;                  /* that the reader wants */
     const char *at;             /* the rest of the text */
     char text[MOST_HEADER + 1]; /* the dictionary */
 } header;
-
-size_t npy_read_bytes(int file, void *to, size_t bytes, int *failed) {
-    size_t done = 0;
-    *failed = 0;
-    while (done < bytes) {
-        const ssize_t n = read(file, (char *)to + done, bytes - done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) *failed = errno;
-        if (n <= 0) break;
-        done += (size_t)n;
-    }
-    return done;
-}
 
 static int refuse(const header *h, const char *text, ...) ULP_PRINTF(2, 3);
 
@@ -40,7 +24,7 @@ static int refuse(const header *h, const char *text, ...) {
     va_start(arguments, text);
     ulp_text_print_list(&why, text, arguments);
     va_end(arguments);
-    ulp_complain(h->program, "%s: the header of the .npy file %s", h->shown, ulp_text_of(&why));
+    ulp_complain(h->source->program, "%s: the header of the .npy file %s", h->source->shown, ulp_text_of(&why));
     ulp_text_free(&why);
     return ULP_EXIT_USAGE;
 }
@@ -49,8 +33,8 @@ static int refuse(const header *h, const char *text, ...) {
 
 static int read_part(const header *h, void *to, size_t bytes) {
     int failed;
-    const size_t n = npy_read_bytes(h->file, to, bytes, &failed);
-    if (failed) return ulp_run_error(h->program, "%s: cannot read: %s", h->shown, strerror(failed));
+    const size_t n = file_source_read(h->source, to, bytes, &failed);
+    if (failed) return ulp_run_error(h->source->program, "%s: cannot read: %s", h->source->shown, strerror(failed));
     return n == bytes ? ULP_GO_ON : refuse(h, "is cut off: %zu of %zu bytes of it are missing", bytes - n, bytes);
 }
 
@@ -58,13 +42,13 @@ static int read_part(const header *h, void *to, size_t bytes) {
 static int read_text(header *h) {
     unsigned char start[8], length[4];
     int failed;
-    const size_t n = npy_read_bytes(h->file, start, sizeof start, &failed);
-    if (failed) return ulp_run_error(h->program, "%s: cannot read: %s", h->shown, strerror(failed));
+    const size_t n = file_source_read(h->source, start, sizeof start, &failed);
+    if (failed) return ulp_run_error(h->source->program, "%s: cannot read: %s", h->source->shown, strerror(failed));
     if (n < sizeof start || memcmp(start, "\x93NUMPY", 6) != 0)
-        return ulp_usage_error(h->program,
+        return ulp_usage_error(h->source->program,
                                "%s is no .npy file: it does not begin with the bytes 93 4e 55 4d 50 59 and a "
                                "version",
-                               h->shown);
+                               h->source->shown);
     if (start[6] < 1 || start[6] > 3 || start[7] != 0)
         return refuse(h, "has version %d.%d; known: 1.0 2.0 3.0", start[6], start[7]);
     int status = read_part(h, length, start[6] == 1 ? 2 : 4);
@@ -115,13 +99,15 @@ static int read_descr(npy_array *array, header *h) {
     char descr[64];
     const int status = read_quoted(descr, sizeof descr, h, "a quoted type (records are not read)");
     if (status != ULP_GO_ON) return status;
-    if ((descr[0] != '<' && descr[0] != '>') || descr[1] != 'f' || strchr("248", descr[2]) == NULL ||
-        strlen(descr) != 3)
+    if (h->kind == 'u' && strcmp(descr, "|u1") != 0)
+        return refuse(h, "says that the elements are '%s'; codes of a block format are of the type |u1", descr);
+    if (h->kind == 'f' && ((descr[0] != '<' && descr[0] != '>') || descr[1] != 'f' || strchr("248", descr[2]) == NULL ||
+                           strlen(descr) != 3))
         return refuse(h,
                       "says that the elements are '%s'; known: <f2 <f4 <f8 >f2 >f4 >f8 (in Python, "
                       "x.astype('<f4') is such an array)",
                       descr);
-    array->kind = 'f';
+    array->kind = h->kind;
     array->is_big = descr[0] == '>';
     array->size = (size_t)(descr[2] - '0');
     return ULP_GO_ON;
@@ -205,22 +191,20 @@ static int count_elements(npy_array *array, const header *h) {
     return ULP_GO_ON;
 }
 
-/* A regular file has to hold the array and nothing else. */
+/* A source of known size has to hold the array and nothing else. */
 static int check_size(const npy_array *array, const header *h) {
-    struct stat about;
-    const off_t at = lseek(h->file, 0, SEEK_CUR);
-    if (at < 0 || fstat(h->file, &about) != 0 || !S_ISREG(about.st_mode)) return ULP_GO_ON;
-    const uint64_t holds = about.st_size > at ? (uint64_t)(about.st_size - at) : 0, wants = array->size * array->count;
+    const file_source *s = h->source;
+    if (s->size == UINT64_MAX) return ULP_GO_ON;
+    const uint64_t holds = s->size > s->given ? s->size - s->given : 0, wants = array->size * array->count;
     if (holds == wants) return ULP_GO_ON;
     return refuse(h, "announces %llu bytes of elements, and the file holds %llu", (unsigned long long)wants,
                   (unsigned long long)holds);
 }
 
-int npy_read_header(npy_array *array, int file, const char *program, const char *shown) {
+int npy_read_header(npy_array *array, file_source *source, char kind) {
     static header h;
-    h.program = program;
-    h.shown = shown;
-    h.file = file;
+    h.source = source;
+    h.kind = kind;
     h.at = h.text;
     memset(array, 0, sizeof *array);
     int status = read_text(&h);

@@ -1,10 +1,12 @@
-/* npy.h - ulp round: the header of .npy files (numpy.lib.format), versions 1.0 to 3.0. */
-#ifndef ULP_TOOL_ROUND_NPY_H
-#define ULP_TOOL_ROUND_NPY_H
+/* npy.h - the header of .npy files (numpy.lib.format), versions 1.0 to 3.0. */
+#ifndef ULP_TOOL_FILES_NPY_H
+#define ULP_TOOL_FILES_NPY_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "source.h"
 
 enum { NPY_DIMENSIONS = 64 };
 
@@ -19,13 +21,10 @@ typedef struct npy_array {
     uint64_t count; /* of the elements; size count < 2^63 */
 } npy_array;
 
-/* Read `bytes` bytes. Returns the number of bytes read, which is less only at the end of the file and after a failure
- * of read(), when *failed gets its errno. */
-size_t npy_read_bytes(int file, void *to, size_t bytes, int *failed);
-
-/* Read the header of a .npy file of values, and check it. A regular file has to hold the array and nothing behind it.
- * Returns ULP_GO_ON, or the exit status after a message. */
-int npy_read_header(npy_array *array, int file, const char *program, const char *shown);
+/* Read the header of a .npy file and check it. `kind` is 'f' for values of 2, 4 or 8 bytes, 'u' for codes of one byte.
+ * A source of known size has to hold the array and nothing behind it. Returns ULP_GO_ON, or the exit status after a
+ * message. */
+int npy_read_header(npy_array *array, file_source *source, char kind);
 
 /* Write a header of version 1.0, in a multiple of 64 bytes. A header of one dimension has 128 bytes. */
 void npy_write_header(FILE *file, const npy_array *array);

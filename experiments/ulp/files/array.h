@@ -1,0 +1,27 @@
+/* array.h - whole arrays of .npy and .npz files in memory. */
+#ifndef ULP_TOOL_FILES_ARRAY_H
+#define ULP_TOOL_FILES_ARRAY_H
+
+#include "experiments/harness/cli/text.h"
+#include "npy.h"
+#include "npz.h"
+
+/* An array in C order: the last index runs fastest. */
+typedef struct file_array {
+    npy_array header; /* is_fortran and is_big are 0 */
+    char *shown;      /* the name of the file in messages */
+    void *elements;   /* (count) doubles, if they were read as values; bytes, if as codes */
+} file_array;
+
+/* Read the array of `path`, a .npy file, FILE.npz, FILE.npz:NAME, or "-". `kind` is as in npy_read_header(). Returns
+ * ULP_GO_ON, or the exit status after a message. The memory grows with the bytes that are read, not with what the
+ * header announces. The caller frees the array in both cases. */
+int file_array_read(file_array *a, const char *program, const char *path, char kind);
+/* The same, from a source that is open. */
+int file_array_read_source(file_array *a, file_source *source, char kind);
+void file_array_free(file_array *a);
+
+/* Add the index of element i, as (3, 5). */
+void file_array_add_index(ulp_text *to, const npy_array *header, uint64_t i);
+
+#endif

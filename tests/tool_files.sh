@@ -1,0 +1,198 @@
+#!/bin/sh
+# tool_files.sh - .npy and .npz files in ulp round, and hostile archives; a comparison with NumPy.
+. tests/tool_support.sh
+
+python= # with NumPy, to compare with
+if command -v python3 >/dev/null && python3 -c 'import zipfile' 2>/dev/null; then python=python3; fi
+numpy=
+if [ -n "$python" ] && $python -c 'import numpy' 2>/dev/null; then numpy=$python; fi
+
+# same TEXT FILE FILE: the files hold the same and something
+same() {
+    [ -s "$2" ] && cmp -s "$2" "$3"
+    verdict $? "$1"
+}
+
+# ---- archives that the tool writes and reads ----
+
+awk 'BEGIN { for (i = 1; i < 700; i++) print i * 0.37 - 90 }' >numbers
+"$ULP" round --format fp32 --to npy --out x.npy numbers && "$ULP" round --format fp32 --to npz --out x.npz numbers
+verdict $? 'an archive of text'
+"$ULP" round --format e4m3 --from npy x.npy >want
+for file in x.npz x.npz:arr_0; do
+    "$ULP" round --format e4m3 --from npz $file >out
+    same "$file is the array" out want
+done
+"$ULP" round --format e4m3 --from npz <x.npz >out
+same 'an archive on standard input' out want
+cat x.npz | "$ULP" round --format e4m3 --from npz >out 2>err
+[ $? -eq 2 ] && grep -q 'stdin: .*name a file, not a pipe' err
+verdict $? 'an archive from a pipe is refused'
+"$ULP" round --format e4m3 --from npy --to npycode --out code.npy x.npy && "$ULP" round --format e4m3 --from npz --to npzcode --out code.npz x.npz
+verdict $? 'an archive of codes'
+head -c $((39 + $(wc -c <code.npy))) code.npz | tail -c +40 >out
+same 'its member is the .npy file' out code.npy
+"$ULP" round --format e4m3 --mode sr --from npy --to npz --out y.npz x.npy && "$ULP" round --format e4m3 --mode sr --from npz --to npz --out z.npz x.npz
+same 'the same bytes from either file' y.npz z.npz
+cp y.npz self.npz && "$ULP" round --format e4m3 --from npz --to npz --out self.npz self.npz && cmp -s self.npz y.npz
+verdict $? 'the output may be the input'
+refuses 'an archive on stdout' 'stands at its end; name a file with --out' round --format fp16 --from npz --to npz x.npz
+refuses 'two archives into one' 'the arrays of one file' round --format fp16 --from npz --to npz --out z.npz x.npz x.npz
+refuses 'an array that is not there' "x.npz: the archive has no array 'w'; it holds: arr_0" round --format fp16 --from npz x.npz:w
+refuses 'an array without a name' "has no array ''" round --format fp16 --from npz x.npz:
+refuses 'a missing archive' 'cannot read none.npz: No such file' round --format fp16 --from npz none.npz:w
+refuses 'no archive' 'x.npy: no .npz file' round --format fp16 --from npz x.npy
+if [ -w /dev/full ]; then refuses 'an archive on a device' 'name a file with --out' round --format fp16 --from npz --to npz --out /dev/full x.npz; fi
+
+# ---- hostile archives ----
+
+echo old >kept.npz
+limit=400000 # a program with a sanitizer does not start in little memory
+(ulimit -v $limit && exec "$ULP" formats) >out 2>err || limit=unlimited
+# hostile PATTERN FILE: the file is refused with exit 2 and PATTERN in little memory, and an old output stays
+hostile() {
+    (ulimit -v $limit; exec "$ULP" round --format fp16 --from npz --to npz --out kept.npz "$2") >out 2>err
+    got=$?
+    [ $got -eq 2 ] && [ ! -s out ] && grep -q -- "^ulp round: $2.*$1" err && [ "$(cat kept.npz)" = old ] && [ ! -e kept.npz.tmp ] ||
+        { echo "# exit $got"; sed 's/^/#   /' err; false; }
+    verdict $? "hostile archive: $1"
+}
+: >h.npz && hostile 'no .npz file' h.npz
+printf 'PK\003\004' >h.npz && hostile 'no .npz file' h.npz
+{ printf 'PK\003\004' && head -c 100 x.npz; } >h.npz && hostile 'the archive is cut off' h.npz
+printf 'PK\005\006\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000' >h.npz && "$ULP" round --format fp16 --from npz h.npz >out 2>err
+[ $? -eq 2 ] && grep -q 'the archive holds no array' err
+verdict $? 'an empty archive'
+size=$(wc -c <x.npz)
+# patched PATTERN PLACE BYTES: x.npz with other bytes at PLACE, counted back from its end if PLACE is negative
+patched() {
+    place=$2
+    [ "$place" -ge 0 ] || place=$((size + place))
+    cp x.npz h.npz && printf "$3" | dd of=h.npz bs=1 seek="$place" conv=notrunc 2>dd.txt
+    hostile "$1" h.npz
+}
+# the record at the end has 22 bytes, the entry before it 46 and the name arr_0.npy
+entry=$((-22 - 46 - 9))
+patched 'ZIP64' -12 '\377\377'
+patched 'ZIP64' -6 '\377\377\377\377'
+patched 'in several parts' -18 '\001'
+patched 'its end is byte' -6 '\000'
+patched 'a list of 55 bytes does not hold 2 members' -14 '\002\000\002'
+patched 'damaged at entry 1' $entry 'x'
+patched 'is encrypted' $((entry + 8)) '\001'
+patched 'compression method 12' $((entry + 10)) '\014'
+patched 'does not have the\|cannot hold\|is damaged\|not that in the list' $((entry + 10)) '\010'
+patched 'is damaged: its CRC-32' $((entry + 16)) 'crc'
+patched 'is stored in' $((entry + 20)) '\001'
+patched 'entry 1 of 1 in the list of members is cut off' $((entry + 28)) '\377\377'
+patched 'begins behind the members' $((entry + 42)) '\377\377\377\010'
+patched 'of 4 GiB or more' $((entry + 42)) '\377\377\377\377'
+patched 'holds a path from the root' $((entry + 46)) '/'
+patched 'holds a path out of its folder' $((entry + 46)) '../'
+patched 'holds a path out of its folder' $((entry + 46)) 'a/../'
+patched 'holds a backslash' $((entry + 46)) 'a\\'
+patched 'holds a control character' $((entry + 46)) '\033'
+patched 'holds a zero byte' $((entry + 46)) 'a\000'
+patched 'not that in the list of members' 26 '\010'
+patched 'is cut off' 28 '\377\377'
+patched 'is damaged: its CRC-32' 300 '\001'
+patched 'is damaged: its CRC-32' 60 '9'
+
+# archives by Python: compressed, with declared sizes that do not match, with other arrays
+if [ -n "$python" ]; then
+    cat >make.py <<'END'
+import struct, zipfile
+def npy(descr, shape, data, order='False'):
+    text = "{'descr': %s, 'fortran_order': %s, 'shape': %s, }" % (descr, order, shape)
+    return b'\x93NUMPY\x01\x00' + struct.pack('<H', len(text)) + text.encode() + data
+two = struct.pack('<2f', 1, -2)
+def archive(name, members, method=zipfile.ZIP_STORED):
+    with zipfile.ZipFile(name, 'w', method) as z:
+        for member, data in members: z.writestr(member, data)
+    return open(name, 'rb').read()
+good = npy("'<f4'", '(2,)', two)
+archive('stored.npz', [('a.npy', good), ('note.txt', b'no array'), ('b/c.npy', npy("'>f2'", '(1, 1)', b'\x3c\x00'))])
+packed = archive('packed.npz', [('a.npy', good)], zipfile.ZIP_DEFLATED)
+archive('object.npz', [('a.npy', npy("'|O'", '(2,)', two))])
+archive('shape.npz', [('a.npy', npy("'<f4'", '(4294967296, 4294967296)', two))])
+archive('huge.npz', [('a.npy', npy("'<f8'", '(1000000000000,)', two))], zipfile.ZIP_DEFLATED)
+archive('short.npz', [('a.npy', npy("'<f4'", '(3,)', two))])
+archive('bad.npz', [('a.npy', good), ('b.npy', b'no array')])
+archive('bzip2.npz', [('a.npy', good)], zipfile.ZIP_BZIP2)
+import warnings
+warnings.simplefilter('ignore')
+archive('twice.npz', [('a.npy', good), ('a.npy', good)])
+at = packed.index(b'PK\1\2')
+def patched(name, data, place, new): open(name, 'wb').write(data[:place] + new + data[place + len(new):])
+size = struct.unpack('<I', packed[at + 24:at + 28])[0]
+patched('less.npz', packed, at + 24, struct.pack('<I', size - 1))
+patched('more.npz', packed, at + 24, struct.pack('<I', size + 1))
+patched('bomb.npz', packed, at + 24, struct.pack('<I', 4000000000))
+patched('bits.npz', packed, 40, b'\xff\xff\xff')
+patched('cut.npz', packed, at + 20, struct.pack('<I', struct.unpack('<I', packed[at + 20:at + 24])[0] - 5))
+zeros = npy("'<f4'", '(30000000,)', bytes(120000000))
+archive('zeros.npz', [('a.npy', zeros)], zipfile.ZIP_DEFLATED)
+END
+    $python make.py
+    verdict $? 'archives by Python'
+    gives 'the value of a member in a folder' 0 '' '1\n' round --format fp32 --to value --from npz stored.npz:b/c
+    "$ULP" round --format fp32 --to npz --from npz --out all.npz stored.npz && $python -c 'import zipfile
+z = zipfile.ZipFile("all.npz")
+assert z.testzip() is None and z.namelist() == ["a.npy", "b/c.npy"] and z.read("a.npy")[128:] == bytes([0, 0, 128, 63, 0, 0, 0, 192])'
+    verdict $? 'all arrays of an archive, read by Python'
+    refuses 'one array of two' 'stored.npz: the archive holds 2 arrays; name one, as stored.npz:a: a b/c' round --format fp32 --from npz stored.npz
+    refuses 'an array twice' "two arrays 'a'" round --format fp32 --from npz twice.npz:a
+    hostile 'says that the elements are' object.npz
+    hostile 'a shape of 2^63 bytes or more' shape.npz
+    hostile 'announces 12 bytes of elements, and the file holds 8' short.npz
+    hostile 'b is no .npy file' bad.npz
+    hostile 'compression method 12' bzip2.npz
+    if "$ULP" round --format fp32 --from npz packed.npz >out 2>err; then
+        gives 'a compressed member' 0 '' '1\n-2\n' round --format fp32 --to value --from npz packed.npz
+        hostile 'announces 8000000000000 bytes of elements, and the file holds 8' huge.npz
+        hostile 'does not have the .* bytes' less.npz
+        hostile 'does not have the .* bytes' more.npz
+        hostile 'cannot hold the 4000000000 bytes' bomb.npz
+        hostile 'compressed bytes of the member .a. are damaged' bits.npz
+        hostile 'compressed bytes of the member .a. are damaged' cut.npz
+        (ulimit -v $limit; exec "$ULP" round --format fp16 --from npz --to npycode --out zeros.npy zeros.npz) 2>err && [ "$(wc -c <zeros.npy)" -eq 60000128 ]
+        verdict $? 'many zeros in little memory'
+        rm -f zeros.np?
+    else
+        grep -q 'this build has no zlib' err
+        verdict $? 'compressed members need zlib'
+    fi
+else
+    skip 'hostile archives by Python' 'no python3'
+fi
+
+# ---- NumPy ----
+
+if [ -n "$numpy" ]; then
+    cat >numpy_round.py <<'END'
+import subprocess, sys
+import numpy as np
+ulp = sys.argv[1]
+rng = np.random.default_rng(1)
+arrays = {'w': rng.normal(size=(33, 20)).astype('f4'), 'h': np.asfortranarray(rng.normal(size=(3, 5, 2)).astype('f2')),
+          'd': rng.normal(size=7), 's': np.float32(1.1)}
+for save in (np.savez, np.savez_compressed):
+    save('in.npz', **arrays)
+    subprocess.run([ulp, 'round', '--format', 'fp16', '--from', 'npz', '--to', 'npz', '--out', 'out.npz', 'in.npz'], check=True)
+    with np.load('out.npz') as out:
+        assert sorted(out) == sorted(arrays)
+        for name, x in arrays.items():
+            assert out[name].dtype == x.dtype and out[name].shape == x.shape, name
+            assert (out[name] == x.astype('f2').astype(x.dtype)).all(), name
+END
+    if "$ULP" round --format fp32 --from npz packed.npz >out 2>err; then
+        $numpy numpy_round.py "$ULP" 2>err || { sed 's/^/#   /' err; false; }
+        verdict $? 'NumPy: savez and savez_compressed, rounded and loaded'
+    else
+        skip 'NumPy: savez and savez_compressed, rounded and loaded' 'no zlib'
+    fi
+else
+    skip 'NumPy: savez and savez_compressed, rounded and loaded' 'no python3 with NumPy'
+fi
+
+exit $failed
