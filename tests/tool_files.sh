@@ -166,6 +166,66 @@ else
     skip 'hostile archives by Python' 'no python3'
 fi
 
+# ---- gemm ----
+
+# a matrix of numbers: matrix FILE ROWS COLUMNS FORMAT NUMBER...
+matrix() {
+    file=$1 rows=$2 columns=$3 format=$4
+    shift 4
+    printf '%s\n' "$@" | "$ULP" round --format $format --to f32le --out elements.f32
+    text="{'descr': '<f4', 'fortran_order': False, 'shape': ($rows, $columns), }"
+    { printf "\\223NUMPY\\001\\000\\$(printf %03o ${#text})\\000%s" "$text" && cat elements.f32; } >$file
+}
+matrix a.npy 2 3 fp32 1 2 3 4 5 6
+matrix b.npy 3 2 fp32 1 0 -1 2 0.5 0.25
+matrix c.npy 2 2 fp32 100 200 300 -0.125
+exits 'gemm: matrices of files' 0 gemm --datapath h100-fp16 --a a.npy --b b.npy --out p.npy --seconds 0
+says 'gemm: sizes of the files' '^shape       m 2, n 2, k 3$' out
+says 'gemm: names of the files' '^data        a.npy, b.npy, a in binary16, b in binary16$' out
+says 'gemm: no error' '^max error   0$' out
+gives 'gemm: the product' 0 '' '0.5\n4.75\n2\n11.5\n' round --format fp32 --from npy --to value p.npy
+exits 'gemm: a start value' 0 gemm --datapath h100-fp16 --a a.npy --b b.npy --c c.npy --out p.npy --seconds 0.01
+says 'gemm: its name' 'b in binary16, from c.npy$' out
+says 'gemm: no error from there' '^max error   0$' out
+gives 'gemm: the product and the start value' 0 '' '100.5\n204.75\n302\n11.375\n' round --format fp32 --from npy --to value p.npy
+"$ULP" gemm --datapath serial:fp64:rne --a a.npy --b b.npy --c c.npy --out p.npy --seconds 0 >out && [ "$(wc -c <p.npy)" -eq 160 ]
+verdict $? 'gemm: binary64 where the result needs it'
+gives 'gemm: its values' 0 '' '100.5\n204.75\n302\n11.375\n' round --format fp64 --from npy --to value p.npy
+"$ULP" round --format fp32 --from npy --to npz --out ab.npz a.npy && "$ULP" gemm --datapath h100-fp16 --a ab.npz:arr_0 --b b.npy --out q.npy --seconds 0 >out &&
+    "$ULP" gemm --datapath h100-fp16 --a a.npy --b b.npy --out p.npy --seconds 0 >out
+same 'gemm: an array of an archive' q.npy p.npy
+"$ULP" gemm --datapath b200-e4m3-mx --a a.npy --b b.npy --seconds 0 >out
+says 'gemm: block scales' ', scales 1$' out
+"$ULP" gemm --datapath h100-fp16 --m 5 --n 6 --k 7 --seconds 0 --out p.npy >out && [ "$(wc -c <p.npy)" -eq 248 ]
+verdict $? 'gemm: the product of random matrices in a file'
+matrix tenth.npy 2 3 fp32 1 2 3 4 0.1 6
+refuses 'gemm: an element that the format does not hold' 'tenth.npy: element (1, 1), 0.10000000149011612, has no code in e4m3; --in rounds' gemm --datapath h100-e4m3 --a tenth.npy --b b.npy
+exits 'gemm: --in rounds it' 0 gemm --datapath h100-e4m3 --in e4m3 --a tenth.npy --b b.npy --seconds 0
+exits 'gemm: --in' 0 gemm --datapath fp32 --in e4m3 --a tenth.npy --b b.npy --seconds 0
+says 'gemm: --in is named' 'a in e4m3, b in e4m3$' out
+refuses 'gemm: start values of another shape' 'tenth.npy is (2, 3), and the product of A and B is (2, 2)' gemm --datapath serial:fp16:rne --a a.npy --b b.npy --c tenth.npy
+matrix tenth.npy 2 2 fp32 1 2 3 0.1
+refuses 'gemm: a start value that the result format does not hold' 'tenth.npy: element (1, 1), .*, has no code in binary16' gemm --datapath serial:fp16:rne --a a.npy --b b.npy --c tenth.npy
+refuses 'gemm: sizes that differ' 'a.npy is (2, 3) and a.npy is (2, 3): A has 3 columns, and B has 2 rows' gemm --datapath fp32 --a a.npy --b a.npy
+refuses 'gemm: --m that contradicts' '--m 4: m is 2 in the files of --a and --b' gemm --datapath fp32 --a a.npy --b b.npy --m 4
+refuses 'gemm: --k that contradicts' '--k 2: k is 3' gemm --datapath fp32 --a a.npy --b b.npy --k 2
+exits 'gemm: sizes that agree' 0 gemm --datapath fp32 --a a.npy --b b.npy --m 2 --n 2 --k 3 --seconds 0
+refuses 'gemm: one matrix' '--a a.npy: --a and --b are given together' gemm --datapath fp32 --a a.npy
+refuses 'gemm: a start value alone' '--c a.npy: goes with --a and --b' gemm --datapath fp32 --c a.npy
+refuses 'gemm: --data and files' 'the data are those of --a and --b' gemm --datapath fp32 --a a.npy --b b.npy --data normal
+refuses 'gemm: a vector' 'x.npy has 1 dimension; a matrix has 2' gemm --datapath fp32 --a a.npy --b x.npy
+matrix empty.npy 3 0 fp32
+refuses 'gemm: no elements' 'empty.npy has no elements' gemm --datapath fp32 --a a.npy --b empty.npy
+refuses 'gemm: --out -' 'goes to a .npy file' gemm --datapath fp32 --out -
+refuses 'gemm: --out p.npz' 'goes to a .npy file' gemm --datapath fp32 --out p.npz
+refuses 'gemm: --out in a missing folder' 'cannot write none/p.npy' gemm --datapath fp32 --a a.npy --b b.npy --out none/p.npy
+head -c $(($(wc -c <b.npy) - 1)) b.npy >cut.npy
+refuses 'gemm: a file that is cut off' 'announces 24 bytes of elements, and the file holds 23' gemm --datapath fp32 --a a.npy --b cut.npy
+echo old >kept.npy
+refuses 'gemm: a missing file' 'cannot read none.npy' gemm --datapath fp32 --a a.npy --b none.npy --out kept.npy
+[ "$(cat kept.npy)" = old ] && [ ! -e kept.npy.tmp ]
+verdict $? 'gemm: an old file stays'
+
 # ---- NumPy ----
 
 if [ -n "$numpy" ]; then
@@ -191,7 +251,27 @@ END
     else
         skip 'NumPy: savez and savez_compressed, rounded and loaded' 'no zlib'
     fi
+    cat >numpy_gemm.py <<'END'
+import subprocess, sys
+import numpy as np
+ulp = sys.argv[1]
+rng = np.random.default_rng(2)
+a = np.asfortranarray(rng.integers(-9, 10, (17, 33)).astype('f2'))
+b = rng.integers(-9, 10, (33, 5)).astype('>f8')
+c = rng.integers(-999, 1000, (17, 5)).astype('f4')
+np.save('a.npy', a)
+np.savez('bc.npz', b=b, c=c)
+for datapath, dtype in (('fp32', 'f4'), ('serial:fp64:rne', 'f8'), ('a100-fp16', 'f4')):
+    command = [ulp, 'gemm', '--datapath', datapath, '--a', 'a.npy', '--b', 'bc.npz:b', '--out', 'p.npy', '--seconds', '0']
+    for more, want in (([], a.astype('f8') @ b), (['--c', 'bc.npz:c'], c + a.astype('f8') @ b)):
+        subprocess.run(command + more, check=True, stdout=subprocess.DEVNULL)
+        p = np.load('p.npy')
+        assert p.dtype == dtype and p.shape == (17, 5) and (p == want).all(), datapath
+END
+    $numpy numpy_gemm.py "$ULP" 2>err || { sed 's/^/#   /' err; false; }
+    verdict $? 'NumPy: matrices of whole numbers are multiplied without error'
 else
+    skip 'NumPy: matrices of whole numbers are multiplied without error' 'no python3 with NumPy'
     skip 'NumPy: savez and savez_compressed, rounded and loaded' 'no python3 with NumPy'
 fi
 

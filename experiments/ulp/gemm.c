@@ -1,6 +1,7 @@
-/* gemm.c - ulp gemm: checksum, error and speed of one matrix product under a datapath, on seeded data. */
-#include "gemm.h"
+/* gemm.c - ulp gemm: checksum, error and speed of one matrix product under a datapath, on seeded data or files. */
+#include "gemm_files.h"
 #include "experiments/harness/cli/progress.h"
+#include "experiments/ulp/files/output.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,11 +35,14 @@ static void fill_scales(const gemm_job *w, float *x, size_t count, uint64_t stre
                                 (ulp_rule){0}, 0);
 }
 
+/* Memory for C, and random data if no files are given. */
 static ulp_status prepare(gemm_job *w) {
+    w->c = gemm_room(w->m * w->n, sizeof *w->c);
+    if (w->c == NULL) return ULP_NO_MEMORY;
+    if (w->a_file != NULL) return ULP_OK;
     w->a = gemm_room(w->m * w->k, sizeof *w->a);
     w->b = gemm_room(w->k * w->n, sizeof *w->b);
-    w->c = gemm_room(w->m * w->n, sizeof *w->c);
-    if (w->a == NULL || w->b == NULL || w->c == NULL) return ULP_NO_MEMORY;
+    if (w->a == NULL || w->b == NULL) return ULP_NO_MEMORY;
     fill(w, w->a, w->m * w->k, &w->a_format, 1);
     fill(w, w->b, w->k * w->n, &w->b_format, 2);
     if (w->datapath.scale_block == 0) return ULP_OK;
@@ -63,6 +67,7 @@ static int wants_another_run(const gemm_job *w, double *fastest, double *total, 
 /* Arrays in memory of the backend, or NULL. */
 typedef struct operands {
     void *a, *b, *c, *a_scales, *b_scales;
+    const void *start; /* (m,n) in host memory, or NULL */
 } operands;
 
 /* *to = backend memory for `count` elements, with a copy of x (count) if x is not NULL. Sets *status on failure, and
@@ -89,18 +94,21 @@ static ulp_status time_product(const gemm_job *w, const operands *o, void *c, in
                                   .lda = w->k,
                                   .ldb = w->n,
                                   .ldc = w->n,
+                                  .accumulate = o->start != NULL,
                                   .a_scales = o->a_scales,
                                   .b_scales = o->b_scales};
     const ulp_summation sum = {&w->datapath, (ulp_stream){w->seed, 0, 0}};
-    ulp_status status;
+    const size_t bytes = w->m * w->n * (in_float ? sizeof(float) : sizeof(double));
+    ulp_status status = ULP_OK;
     double start, total = 0;
     do {
+        if (o->start != NULL) status = w->backend->upload(o->c, o->start, bytes);
+        if (status != ULP_OK) return status;
         start = ulp_clock();
         status = in_float ? ulp_backend_gemm(w->backend, o->c, o->a, o->b, &shape, sum)
                           : ulp_backend_gemm64(w->backend, o->c, o->a, o->b, &shape, sum);
     } while (status == ULP_OK && wants_another_run(w, seconds, &total, ulp_clock() - start));
-    return status == ULP_OK ? w->backend->download(c, o->c, w->m * w->n * (in_float ? sizeof(float) : sizeof(double)))
-                            : status;
+    return status == ULP_OK ? w->backend->download(c, o->c, bytes) : status;
 }
 
 /* A copy of x (count) as floats; NULL without memory. The caller frees it. */
@@ -116,7 +124,10 @@ static ulp_status multiply_float(const gemm_job *w, operands *o, double *seconds
         return ULP_UNSUPPORTED;
     const size_t an = w->m * w->k, bn = w->k * w->n, cn = w->m * w->n;
     float *a = as_floats(w->a, an), *b = as_floats(w->b, bn), *c = gemm_room(cn, sizeof *c);
-    ulp_status status = a != NULL && b != NULL && c != NULL ? ULP_OK : ULP_NO_MEMORY;
+    float *const start = w->start != NULL ? as_floats(w->start, cn) : NULL;
+    const int has_memory = a != NULL && b != NULL && c != NULL && (start != NULL || w->start == NULL);
+    ulp_status status = has_memory ? ULP_OK : ULP_NO_MEMORY;
+    o->start = start;
     copy_to_backend(&status, w, &o->a, a, an, sizeof *a);
     copy_to_backend(&status, w, &o->b, b, bn, sizeof *b);
     copy_to_backend(&status, w, &o->c, NULL, cn, sizeof *c);
@@ -125,11 +136,13 @@ static ulp_status multiply_float(const gemm_job *w, operands *o, double *seconds
     free(a);
     free(b);
     free(c);
+    free(start);
     return status;
 }
 
 static ulp_status multiply_double(const gemm_job *w, operands *o, double *seconds) {
     ulp_status status = ULP_OK;
+    o->start = w->start;
     copy_to_backend(&status, w, &o->a, w->a, w->m * w->k, sizeof *w->a);
     copy_to_backend(&status, w, &o->b, w->b, w->k * w->n, sizeof *w->b);
     copy_to_backend(&status, w, &o->c, NULL, w->m * w->n, sizeof *w->c);
@@ -169,6 +182,9 @@ static ulp_status checksum(const gemm_job *w, uint64_t *hash) {
 
 static gemm_job given;
 
+#define GEMM_FILE(field, option, text)                                                                                 \
+    { .name = option, .type = &ulp_type_text, ULP_AT(gemm_job, field), .value_name = "FILE", .help = text }
+
 static const ulp_option options[] = {
     {.name = "datapath",
      .type = &tool_type_product,
@@ -201,6 +217,14 @@ static const ulp_option options[] = {
      ULP_AT(gemm_job, tile),
      .value_name = "RxC",
      .help = "form the result in tiles of at most R rows and C columns"},
+    GEMM_FILE(a_file, "a",
+              "A (m,k), a .npy file of 16, 32 or 64-bit floats, FILE.npz or FILE.npz:NAME; with --b, in place of "
+              "random data"),
+    GEMM_FILE(b_file, "b", "B (k,n), as A"),
+    GEMM_FILE(c_file, "c", "C (m,n), the values at which sums start, of the result's format; +0 unless given"),
+    GEMM_FILE(out, "out",
+              "a .npy file for the result, in binary32, or in binary64 if the result's format needs it; an old file is "
+              "replaced"),
     {0},
 };
 
@@ -228,9 +252,13 @@ static void print_result(const gemm_job *w, const char *data, const result *r) {
     printf("datapath    %s\n", w->datapath.name);
     printf("shape       m %llu, n %llu, k %llu\n", (unsigned long long)w->m, (unsigned long long)w->n,
            (unsigned long long)w->k);
-    printf("data        %s, seed %llu, a in %s, b in %s%s%s\n", data, (unsigned long long)w->seed, w->a_format.name,
-           w->b_format.name, w->a_scales != NULL ? ", scales 0.5 to 2 in " : "",
-           w->a_scales != NULL ? w->datapath.scale.name : "");
+    if (w->a_file != NULL) printf("data        %s, %s", w->a_file, w->b_file);
+    else printf("data        %s, seed %llu", data, (unsigned long long)w->seed);
+    printf(", a in %s, b in %s", w->a_format.name, w->b_format.name);
+    if (w->a_scales != NULL) printf(", scales 0.5 to 2 in %s", w->datapath.scale.name);
+    else if (w->datapath.scale_block != 0) printf(", scales 1");
+    if (w->c_file != NULL) printf(", from %s", w->c_file);
+    putchar('\n');
     printf("checksum    %016llx, FNV-1a 64 of the codes in %s\n", (unsigned long long)r->hash, w->datapath.result.name);
     gemm_check_print(&r->check);
     printf("time        %.3g s, %.3g giga-products/s, %s %s, %d thread%s\n", r->seconds,
@@ -242,6 +270,7 @@ static void release(gemm_job *w) {
     free(w->a);
     free(w->b);
     free(w->c);
+    free(w->start);
     free(w->a_scales);
     free(w->b_scales);
 }
@@ -255,27 +284,49 @@ static ulp_status compute(gemm_job *w, result *r) {
     return r->check.lacks_memory ? ULP_NO_MEMORY : ULP_OK;
 }
 
-static int run(const ulp_arguments *a) {
-    gemm_job *w = &given;
-    result r = {0};
+/* The formats, the tile and the data of the job. */
+static int set_job(gemm_job *w, const ulp_arguments *a) {
     int status = tool_product_resolve(&w->product, w->backend, a->program);
     w->datapath = w->product.datapath;
     if (status == ULP_GO_ON)
         status =
             tool_choose_inputs(&w->a_format, &w->b_format, a, &w->datapath, ulp_setting_given(a, "in") ? &w->in : NULL);
     if (status == ULP_GO_ON && w->tile != NULL) status = set_tile(a, w->tile);
-    if (status != ULP_GO_ON) return status;
-    ulp_threads_set((int)w->threads);
+    if (status == ULP_GO_ON) status = gemm_files_check(w, a);
+    return status == ULP_GO_ON ? gemm_files_read(w, a) : status;
+}
+
+/* Compute, write the result to a file if one is asked for, and print. */
+static int compute_and_print(gemm_job *w, const ulp_arguments *a, FILE *out) {
+    result r = {0};
     const ulp_status done = compute(w, &r);
+    if (done == ULP_OK && out != NULL) gemm_files_write(w, out);
     if (done == ULP_OK) print_result(w, ulp_setting_find(a, "data")->value, &r);
     gemm_check_release(&r.check);
-    release(w);
     if (done == ULP_OK) return ULP_EXIT_FINE;
     if (done == ULP_NO_MEMORY)
-        return ulp_run_error(a->program, "out of memory for m %llu, n %llu, k %llu; smaller --m, --n, --k need less",
-                             (unsigned long long)w->m, (unsigned long long)w->n, (unsigned long long)w->k);
+        return ulp_run_error(a->program, "out of memory for m %llu, n %llu, k %llu; smaller %s need less",
+                             (unsigned long long)w->m, (unsigned long long)w->n, (unsigned long long)w->k,
+                             w->a_file != NULL ? "matrices" : "--m, --n, --k");
     return ulp_run_error(a->program, "%s on %s x %s: %s", w->datapath.name, w->a_format.name, w->b_format.name,
                          ulp_status_text(done));
+}
+
+static int run(const ulp_arguments *a) {
+    gemm_job *w = &given;
+    file_output out = {0};
+    int status = set_job(w, a);
+    if (status == ULP_GO_ON && w->out != NULL) {
+        status = file_output_choose(&out, a->program, w->out);
+        if (status == ULP_GO_ON) status = file_output_open(&out, "w");
+    }
+    if (status == ULP_GO_ON) {
+        ulp_threads_set((int)w->threads);
+        status = compute_and_print(w, a, out.file);
+    }
+    if (w->out != NULL) status = file_output_close(&out, status, 0);
+    release(w);
+    return status;
 }
 
 const tool_command tool_gemm = {
@@ -284,7 +335,11 @@ const tool_command tool_gemm = {
                 .summary = "a matrix product under a datapath: checksum, error against the exact result, speed",
                 .details =
                     "C (m,n) = A (m,k) B (k,n) from +0 on random data that is rounded to the input format. Block "
-                    "scales are uniform on [0.5, 2). The checksum is the same on every backend, for any number of "
+                    "scales are uniform on [0.5, 2). Matrices of files give m, n and k; --in rounds their elements to "
+                    "nearest even, and without --in an element that the input format does not hold is refused; block "
+                    "scales are 1.\n\n"
+                    "  ulp gemm --datapath h100-fp16 --in fp16 --a a.npy --b b.npy --out c.npy\n\n"
+                    "The checksum is the same on every backend, for any number of "
                     "threads, any instruction set and any tile; that of a GPU's own product beside that of its model "
                     "says whether the bits are those. The exact results are computed for as many outputs, evenly "
                     "spread, as 2^23 products allow. The last line, `time`, is the only one that differs between two "

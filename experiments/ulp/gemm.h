@@ -13,10 +13,13 @@ typedef struct gemm_job {
     int kind; /* data_kind */
     uint64_t m, n, k, seed, threads;
     const char *tile;
-    double seconds;             /* for which the product is repeated */
-    size_t blocks;              /* number of scales along k */
-    double *a, *b, *c;          /* (m,k), (k,n), (m,n); host memory */
-    float *a_scales, *b_scales; /* (m,blocks), (n,blocks), or NULL; host memory */
+    const char *a_file, *b_file, *c_file; /* of A, B and the start values; NULL: random data, +0 */
+    const char *out;                      /* the file of the result, or NULL */
+    double *start;                        /* (m,n) the start values, in host memory; NULL: +0 */
+    double seconds;                       /* for which the product is repeated */
+    size_t blocks;                        /* number of scales along k */
+    double *a, *b, *c;                    /* (m,k), (k,n), (m,n); host memory */
+    float *a_scales, *b_scales;           /* (m,blocks), (n,blocks), or NULL; host memory */
     const ulp_backend *backend;
 } gemm_job;
 
@@ -30,7 +33,7 @@ typedef struct gemm_check {
     const gemm_job *job;
     ulp_datapath exact;
     size_t count, stride;   /* outputs 0, stride, 2 stride, ... */
-    double *exact_c, *size; /* (count) exact results; elements of |A||B| */
+    double *exact_c, *size; /* (count) exact results; elements of |A||B|, plus those of |C| */
     int lacks_memory;       /* then they are not there */
 } gemm_check;
 

@@ -14,7 +14,8 @@ static void exact_part(void *context, size_t begin, size_t end) {
     if (x == NULL) __atomic_store_n(&v->lacks_memory, 1, __ATOMIC_RELAXED);
     for (size_t i = begin; i < end && x != NULL; i++) {
         const size_t row = i * v->stride / w->n, column = i * v->stride % w->n;
-        v->size[i] = 0;
+        const double start = w->start != NULL ? w->start[i * v->stride] : 0.0;
+        v->size[i] = fabs(start);
         for (size_t l = 0; l < w->k; l++) { /* a product with a scale has few bits and is exact */
             const size_t block = d->scale_block != 0 ? l / d->scale_block : 0;
             x[l] = (w->a[row * w->k + l] - d->zero_a) *
@@ -23,7 +24,7 @@ static void exact_part(void *context, size_t begin, size_t end) {
                    (w->b_scales != NULL ? (double)w->b_scales[column * w->blocks + block] : 1.0);
             v->size[i] += fabs(x[l]) * fabs(y[l]);
         }
-        v->exact_c[i] = ulp_dot(&v->exact, 0.0, (ulp_products){x, y, w->k, NULL, NULL}, (ulp_stream){0});
+        v->exact_c[i] = ulp_dot(&v->exact, start, (ulp_products){x, y, w->k, NULL, NULL}, (ulp_stream){0});
     }
     free(x);
 }
@@ -63,7 +64,7 @@ void gemm_check_print(const gemm_check *v) {
     printf("exact       %zu of %zu outputs compared with the exact sum, rounded once to binary64\n", v->count,
            (size_t)(w->m * w->n));
     printf("max error   %.6g\n", worst);
-    printf("relative    %.6g, the largest error over |A||B|\n", relative);
+    printf("relative    %.6g, the largest error over |A||B|%s\n", relative, w->start != NULL ? " + |C|" : "");
     printf("frobenius   %.6g, the norm of the error over that of the exact result\n",
            norm > 0 ? sqrt(squares / norm) : 0.0);
     printf("not finite  %zu of those compared, left out of the errors\n", not_finite);
