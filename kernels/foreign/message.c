@@ -1,0 +1,48 @@
+/* message.c - the sentence about the last failure on a thread, objects, backends by name. */
+#include "message.h"
+
+#include "kernels/near_words.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static _Thread_local char sentence_of_thread[ULP_EXPLAIN_MAX + 200];
+
+const char *ulp_foreign_error(void) { return sentence_of_thread; }
+
+void ulp_foreign_release(void *object) { free(object); }
+
+ulp_status ulp_foreign_fail(ulp_status status, const char *sentence, ...) {
+    va_list arguments;
+    va_start(arguments, sentence);
+    vsnprintf(sentence_of_thread, sizeof sentence_of_thread, sentence, arguments);
+    va_end(arguments);
+    return status;
+}
+
+ulp_status ulp_foreign_status(ulp_status status, const char *what) {
+    if (status == ULP_OK) return status;
+    const char *more = ulp_backend_error();
+    return ulp_foreign_fail(status, "%s: %s", what, more[0] != '\0' ? more : ulp_status_text(status));
+}
+
+ulp_status ulp_foreign_unknown(const char *kind, const char *word, const char *words) {
+    char near[200];
+    const int found = ulp_near_words(near, sizeof near, word, words, 3);
+    if (found > 0) return ulp_foreign_fail(ULP_BAD_NAME, "no %s '%.64s'; near words: %s", kind, word, near);
+    return ulp_foreign_fail(ULP_BAD_NAME, "no %s '%.64s'; there are: %s", kind, word, words);
+}
+
+void *ulp_foreign_object(size_t size) {
+    void *object = calloc(1, size);
+    if (object == NULL) ulp_foreign_fail(ULP_NO_MEMORY, "%s", ulp_status_text(ULP_NO_MEMORY));
+    return object;
+}
+
+ulp_status ulp_foreign_backend(const ulp_backend **backend, const char *name) {
+    const ulp_status status = ulp_backend_get(backend, name);
+    if (status == ULP_BAD_NAME) return ulp_foreign_unknown("backend", name, ulp_backend_names());
+    if (status == ULP_NO_DEVICE) return ulp_foreign_fail(status, "%s", ulp_backend_lacks(name));
+    return ulp_foreign_status(status, name != NULL ? name : "the default backend");
+}

@@ -1,0 +1,30 @@
+/* message.h - the sentence about the last failure on a thread. */
+#ifndef ULP_FOREIGN_MESSAGE_H
+#define ULP_FOREIGN_MESSAGE_H
+
+#include "foreign.h"
+
+/* Keeps a sentence and returns the status. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+ulp_status
+ulp_foreign_fail(ulp_status status, const char *sentence, ...);
+
+/* Keeps "WHAT: the status as a sentence" and returns the status; does nothing if the status is ULP_OK. */
+ulp_status ulp_foreign_status(ulp_status status, const char *what);
+
+/* Keeps the sentence about a word that no list has: its kind, and the nearest words of the list (separated by blanks).
+ * Returns ULP_BAD_NAME. */
+ulp_status ulp_foreign_unknown(const char *kind, const char *word, const char *words);
+
+/* A zeroed object of `size` bytes. NULL, with a sentence, if no memory is left. */
+void *ulp_foreign_object(size_t size);
+
+/* The backend called `name`; NULL is the CPU's. */
+ulp_status ulp_foreign_backend(const ulp_backend **backend, const char *name);
+
+/* The format called `name`, with a sentence if there is none. */
+ulp_status ulp_foreign_parse(ulp_format *format, const char *name);
+
+#endif

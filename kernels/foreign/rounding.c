@@ -1,0 +1,112 @@
+/* rounding.c - rounding of arrays and arithmetic on arrays, for other languages. */
+#include "rounder.h"
+
+#include "formats/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(ulp_stats) == 7 * sizeof(uint64_t), "counts of other languages are 7 numbers");
+
+/* ---- rounders ---- */
+
+/* Writes the words of a list, separated by blanks. */
+static void words_of(char *to, int list) {
+    to[0] = '\0';
+    for (size_t i = 0; ulp_foreign_word(list, i) != NULL; i++) {
+        if (i > 0) strcat(to, " ");
+        strcat(to, ulp_foreign_word(list, i));
+    }
+}
+
+static ulp_status rule_of(ulp_rule *rule, const char *mode, const char *overflow, int bits) {
+    char words[200];
+    ulp_mode m = ULP_RNE;
+    ulp_overflow policy = ULP_OVERFLOW_DEFAULT;
+    if (mode != NULL && ulp_mode_parse(&m, mode) != ULP_OK) {
+        words_of(words, ULP_FOREIGN_MODES);
+        return ulp_foreign_unknown("mode", mode, strcat(words, " sr"));
+    }
+    if (overflow != NULL && ulp_overflow_parse(&policy, overflow) != ULP_OK) {
+        words_of(words, ULP_FOREIGN_POLICIES);
+        return ulp_foreign_unknown("overflow policy", overflow, words);
+    }
+    if (bits < 0 || bits > 32) return ulp_foreign_fail(ULP_BAD_ARGUMENT, "bits is %d; random bits are 1 to 32", bits);
+    *rule = (ulp_rule){(uint8_t)m, (uint8_t)policy, (uint8_t)bits};
+    return ULP_OK;
+}
+
+ulp_status ulp_foreign_rounder(ulp_rounder **rounder, const char *format, const char *mode, const char *overflow,
+                               int bits, const char *backend) {
+    ulp_rounder *const r = ulp_foreign_object(sizeof *r);
+    if (r == NULL) return ULP_NO_MEMORY;
+    ulp_status status = ulp_foreign_parse(&r->format, format);
+    if (status == ULP_OK) status = rule_of(&r->rule, mode, overflow, bits);
+    if (status == ULP_OK) status = ulp_foreign_backend(&r->backend, backend);
+    if (status == ULP_OK && ulp_rule_check(&r->format, r->rule) != ULP_OK)
+        status =
+            ulp_foreign_fail(ULP_UNSUPPORTED, "%s does not take the overflow policy %s: only fixed point wraps around",
+                             r->format.name, ulp_overflow_name((ulp_overflow)r->rule.overflow));
+    if (status != ULP_OK) free(r);
+    else *rounder = r;
+    return status;
+}
+
+/* ---- rounding ---- */
+
+ulp_status ulp_foreign_round(const ulp_rounder *r, float *y, const float *x, size_t n) {
+    return ulp_foreign_status(ulp_backend_round(r->backend, y, x, n, (ulp_rounding){&r->format, r->rule, {0}, NULL}),
+                              r->format.name);
+}
+
+ulp_status ulp_foreign_round64(const ulp_rounder *r, double *y, const double *x, size_t n) {
+    return ulp_foreign_status(ulp_backend_round64(r->backend, y, x, n, (ulp_rounding){&r->format, r->rule, {0}, NULL}),
+                              r->format.name);
+}
+
+ulp_status ulp_foreign_round_any(const ulp_rounder *r, void *y, const void *x, size_t n, int wide, uint64_t seed,
+                                 uint64_t stream, uint64_t first, uint64_t *counts) {
+    ulp_stats stats = {0};
+    const ulp_rounding how = {&r->format, r->rule, {seed, stream, first}, counts != NULL ? &stats : NULL};
+    const ulp_status status =
+        wide ? ulp_backend_round64(r->backend, y, x, n, how) : ulp_backend_round(r->backend, y, x, n, how);
+    if (counts != NULL) {
+        uint64_t more[7];
+        memcpy(more, &stats, sizeof more);
+        for (int i = 0; i < 7; i++) counts[i] += more[i];
+    }
+    return ulp_foreign_status(status, r->format.name);
+}
+
+/* ---- arithmetic ---- */
+
+typedef struct map64 {
+    const ulp_rounder *r;
+    ulp_op op;
+    double *y;
+    const double *a, *b, *c;
+    ulp_stream stream;
+} map64;
+
+static void map64_part(void *context, size_t begin, size_t end) {
+    const map64 *m = context;
+    const int stochastic = ulp_mode_is_stochastic(m->r->rule.mode), operands = ulp_op_operands(m->op);
+    for (size_t i = begin; i < end; i++) {
+        const ulp_scalar_op op = {m->op, m->a[i], operands > 1 ? m->b[i] : 0.0, operands > 2 ? m->c[i] : 0.0};
+        m->y[i] = ulp_arith(op, &m->r->format, m->r->rule, stochastic ? ulp_random_word(m->stream, i) : 0u);
+    }
+}
+
+ulp_status ulp_foreign_map(const ulp_rounder *r, int op, void *y, const void *a, const void *b, const void *c, size_t n,
+                           int wide, uint64_t seed, uint64_t stream, uint64_t first) {
+    enum { GRAIN = 1024 };
+    const ulp_stream words = {seed, stream, first};
+    if (op < 0 || op >= ULP_OP_COUNT) return ulp_foreign_fail(ULP_BAD_ARGUMENT, "there is no operation %d", op);
+    if (!wide)
+        return ulp_foreign_status(ulp_backend_map(r->backend, y, (ulp_array_op){(ulp_op)op, a, b, c}, n,
+                                                  (ulp_rounding){&r->format, r->rule, words, NULL}),
+                                  r->format.name);
+    map64 m = {r, (ulp_op)op, y, a, b, c, words};
+    ulp_parallel_for(n, GRAIN, map64_part, &m);
+    return ULP_OK;
+}

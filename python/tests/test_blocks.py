@@ -1,0 +1,76 @@
+"""Block-scaled formats: the definition of OCP MX and NVFP4, computed by NumPy."""
+
+import numpy as np
+import pytest
+
+import ulplab as ul
+
+RNG = np.random.default_rng(13)
+
+
+@pytest.mark.parametrize("name", ["mxfp8-e4m3", "mxfp8-e5m2", "mxfp6-e2m3", "mxfp6-e3m2", "mxfp4"])
+def test_mx_is_its_definition(name):
+    """OCP MX v1.0, section 6.3: the scale is 2^(floor(log2 amax) - emax); elements are rounded and clamped."""
+    x = (RNG.standard_normal((7, 96)) * 10.0 ** RNG.integers(-6, 6, (7, 96))).astype(np.float32)
+    q = ul.quantize(x, name)
+    element = ul.Format(q.block.element)
+    rows = x.reshape(7, 3, 32).astype(np.float64)
+    scale = 2.0 ** (np.floor(np.log2(np.abs(rows).max(-1, keepdims=True))) - element.emax)
+    want = ul.round(rows / scale, element, overflow="sat") * scale
+    assert np.array_equal(q.dequantize(), want.reshape(x.shape).astype(np.float32))
+    assert np.array_equal(q.scale_values(), scale[..., 0])
+
+
+def test_nvfp4():
+    x = RNG.standard_normal((3, 40)).astype(np.float32)
+    q = ul.quantize(x, "nvfp4")
+    assert q.block.size == 16 and q.scales.shape == (3, 3)
+    assert q.tensor_scale == np.float32(np.abs(x).max() / np.float64(6 * 448))
+    assert ul.quantize(x, "nvfp4", tensor_scale=1.0).tensor_scale == 1.0
+    assert np.abs(q.dequantize() - x).max() < 0.2 * np.abs(x).max()
+
+
+def test_axes_and_packing():
+    x = RNG.standard_normal((4, 33, 5)).astype(np.float32)
+    q = ul.quantize(x, "mxfp4", axis=1)
+    assert q.elements.shape == (4, 5, 33) and q.scales.shape == (4, 5, 2) and q.dequantize().shape == x.shape
+    last = ul.quantize(np.moveaxis(x, 1, -1), "mxfp4")
+    assert np.array_equal(q.elements, last.elements)
+    assert np.array_equal(q.dequantize(), np.moveaxis(last.dequantize(), -1, 1))
+    packed = q.packed()
+    assert packed.shape == (4, 5, 17)
+    assert np.array_equal(packed[..., :16] & 15, q.elements[..., 0:32:2])
+    assert np.array_equal(packed[..., :16] >> 4, q.elements[..., 1:32:2])
+    assert np.array_equal(packed[..., 16], q.elements[..., 32])
+
+
+def test_rules_and_words():
+    x = np.float32([[7.9] + [0.1] * 31])
+    assert ul.quantize(x, "mxfp4").dequantize()[0, 0] == 6.0
+    assert ul.quantize(x, "mxfp4", scale_rule="noclip").dequantize()[0, 0] == 8.0
+    assert ul.quantize(x, ul.Block("mxfp4:ceil")).block.rule == "ceil"
+    y = RNG.standard_normal((1, 64)).astype(np.float32)
+    one, two = (ul.quantize(y, "mxfp4", mode="sr", seed=s).elements for s in (1, 2))
+    assert not np.array_equal(one, two)
+    assert np.array_equal(one, ul.quantize(y, "mxfp4", mode="sr", seed=1).elements)
+
+
+def test_special_values():
+    x = np.float32([np.nan, np.inf, -np.inf, 0, -0.0, 1])
+    assert np.isnan(ul.quantize(x, "mxfp8-e4m3").dequantize()[0])
+    assert np.all(np.isnan(ul.quantize(x, "mxfp4").dequantize()))
+    assert ul.quantize(np.zeros((2, 0), np.float32), "mxfp4").dequantize().shape == (2, 0)
+
+
+def test_bad_arguments():
+    for call, error in (
+        (lambda: ul.quantize(1.0, "mxfp4"), ValueError),
+        (lambda: ul.quantize([1.0], "mxfp5"), ValueError),
+        (lambda: ul.quantize([1.0], "mxfp4", axis=1), ValueError),
+        (lambda: ul.quantize([1.0], "mxfp4", scale_rule="round"), ValueError),
+        (lambda: ul.quantize([1.0], "nvfp4", tensor_scale=-1.0), ValueError),
+        (lambda: ul.quantize([1.0], "nvfp4", tensor_scale="max"), ValueError),
+        (lambda: ul.quantize([1.0], 4), TypeError),
+    ):
+        with pytest.raises(error):
+            call()

@@ -1,0 +1,52 @@
+"""ulplab: low-precision arithmetic with exact bits, at the speed of C.
+
+Formats (FP16, bfloat16, FP8, FP4, fixed point, any eXmY), every rounding mode, stochastic rounding that a seed
+reproduces, block-scaled formats, and sums of products as Tensor Cores form them. Every result is the exact result
+rounded once.
+
+    >>> import ulplab as ul
+    >>> ul.round([0.01, 464.0, 1e6], "e4m3")
+    array([9.765625e-03, 4.480000e+02, 4.480000e+02])
+    >>> ul.dot([1, -1, 2**-10, 2**-10], [1, 1, 2**-15, 2**-15], "h100-fp16")
+    np.float32(5.9604645e-08)
+"""
+
+from ._blocks import Block, Quantized, blocks, dequantize, quantize
+from ._formats import Format, FormatRow, decode, formats
+from ._library import DeviceError, get_threads, set_threads
+from ._probe import Probe, Property, probe
+from ._products import Datapath, datapaths, dot, matmul
+from ._rounding import Stats, add, div, encode, fma, mul, round, sqrt, sub
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Block",
+    "Datapath",
+    "DeviceError",
+    "Format",
+    "FormatRow",
+    "Probe",
+    "Property",
+    "Quantized",
+    "Stats",
+    "add",
+    "blocks",
+    "datapaths",
+    "decode",
+    "dequantize",
+    "div",
+    "dot",
+    "encode",
+    "fma",
+    "formats",
+    "get_threads",
+    "matmul",
+    "mul",
+    "probe",
+    "quantize",
+    "round",
+    "set_threads",
+    "sqrt",
+    "sub",
+]

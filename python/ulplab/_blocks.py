@@ -1,0 +1,191 @@
+"""Block-scaled formats: MX, NVFP4 and others as codes of elements and scales."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Optional, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._arrays import Array, address, as_float, check_integer, stream_number
+from ._formats import decode
+from ._library import Handle, c_text, call, check, text, texts
+from ._rounding import rule_of
+
+
+class Block:
+    """A block-scaled format: "mxfp8", "mxfp4", "nvfp4", ..., with a scale rule as in "mxfp4:noclip".
+
+    Attributes:
+        name: the canonical name. element, scale: names of the formats of elements and scales.
+        size: elements that share a scale. rule: "floor", "ceil", "even" or "noclip".
+
+    Raises:
+        ValueError: no block format has this name.
+
+    Sources: OCP Microscaling Formats v1.0, section 5; NVIDIA 2025, arXiv:2509.25149 (NVFP4).
+    """
+
+    def __init__(self, name: str) -> None:
+        self._handle = Handle("block", c_text(name, "the name of a block format"))
+        at = self._handle.address
+        self.name, self.element, self.scale, self.rule = (text(call.block_part(at, i)) for i in range(4))
+        self.size = int(str(call.block_size(at)))
+
+    def __repr__(self) -> str:
+        return f"Block({self.name!r})"
+
+    @property
+    def has_tensor_scale(self) -> bool:
+        """Whether arrays have a binary32 factor of their own beside the scales of blocks, as in NVFP4."""
+        return self.scale != "e8m0"
+
+
+@lru_cache(maxsize=256)
+def _block_named(name: str) -> Block:
+    return Block(name)
+
+
+def blocks() -> list[str]:
+    """The names of the registered block formats."""
+    return texts(lambda i: call.block_text(i, 0))
+
+
+@dataclass(frozen=True)
+class Quantized:
+    """An array in a block-scaled format; see :func:`quantize`.
+
+    Attributes:
+        block: the format. axis: the axis along which blocks lie.
+        elements: element codes, uint8, of the shape of the array with `axis` last.
+        scales: scale codes, uint8, of this shape with ceil(length / block.size) in place of the last length.
+        tensor_scale: the factor of the whole array, 1 for formats without it.
+    """
+
+    block: Block
+    axis: int
+    elements: NDArray[np.uint8]
+    scales: NDArray[np.uint8]
+    tensor_scale: float
+
+    def packed(self) -> NDArray[np.uint8]:
+        """The element codes as hardware wants them: two codes of 4 bits in a byte, the first in the low half.
+
+        Codes of 6 and 8 bits stay one in a byte. An odd last axis is filled by a zero code.
+        """
+        if self.block.element != "e2m1":
+            return self.elements
+        codes = self.elements
+        if codes.shape[-1] % 2:
+            codes = np.concatenate([codes, np.zeros((*codes.shape[:-1], 1), np.uint8)], axis=-1)
+        low, high = codes[..., 0::2], codes[..., 1::2]
+        return (low | high << 4).astype(np.uint8)
+
+    def scale_values(self) -> NDArray[np.float32]:
+        """The values of the scales, without the tensor scale."""
+        return np.asarray(decode(self.scales, self.block.scale), np.float32)
+
+    def dequantize(self) -> NDArray[np.float32]:
+        """The values, float32, of the shape of the array."""
+        return dequantize(self)
+
+
+def quantize(
+    x: ArrayLike,
+    block: Union[str, Block],
+    axis: int = -1,
+    *,
+    scale_rule: Optional[str] = None,
+    tensor_scale: Union[str, float, None] = None,
+    mode: str = "rne",
+    bits: int = 0,
+    overflow: Optional[str] = None,
+    seed: int = 0,
+    stream: Union[int, str] = 0,
+    first: int = 0,
+) -> Quantized:
+    """An array in a block-scaled format.
+
+    Args:
+        x: numbers of at least one dimension; they become float32 first, which is exact for float32 and narrower.
+        block: "mxfp8", "mxfp6", "mxfp4", "mxint8", "nvfp4", ...: see :func:`blocks`.
+        axis: blocks lie along this axis; the last block of a row may have fewer elements.
+        scale_rule: "floor", "ceil", "even" or "noclip"; None is the rule of the format.
+        tensor_scale: a factor of the whole array; "amax" computes NVFP4's from the largest magnitude; None is "amax"
+            for NVFP4 and 1 for formats with power-of-two scales.
+        mode, bits, overflow, seed, stream, first: the rounding of the elements, as of :func:`ulplab.round`; the index
+            of an element is its place in the array with `axis` last.
+
+    Raises:
+        ValueError: an unknown name, a number of x that float32 does not hold, an axis that x does not have.
+    """
+    if isinstance(block, Block):
+        if scale_rule is not None:
+            block = f"{block.name.partition(':')[0]}:{scale_rule}"
+    elif not isinstance(block, str):
+        raise TypeError(f"a block format is a name or a Block, not {type(block).__name__}")
+    elif scale_rule is not None:
+        block = f"{block}:{scale_rule}"
+    of = _block_named(block) if isinstance(block, str) else block
+    array = as_float(x)
+    if array.ndim == 0:
+        raise ValueError("x is a number; a block-scaled format takes an array")
+    place = check_integer(axis, "axis", -array.ndim, array.ndim - 1)
+    narrow = array.astype(np.float32)
+    rows = np.ascontiguousarray(np.moveaxis(narrow, place, -1))
+    if tensor_scale is None:
+        tensor_scale = "amax" if of.has_tensor_scale else 1.0
+    if tensor_scale == "amax":
+        finite = np.abs(rows[np.isfinite(rows)])
+        factor = float(str(call.tensor_scale(of._handle.address, float(finite.max()) if finite.size else 0.0)))
+    elif isinstance(tensor_scale, str):
+        raise ValueError(f"tensor_scale is {tensor_scale!r}; allowed are 'amax', a positive number and None")
+    else:
+        factor = float(tensor_scale)
+    n = rows.shape[-1]
+    count = -(-n // of.size)
+    elements = np.empty(rows.shape, np.uint8)
+    scales = np.empty((*rows.shape[:-1], count), np.uint8)
+    rule = rule_of("binary32", mode, bits, overflow, None)
+    check(
+        call.block_encode(
+            of._handle.address,
+            address(elements),
+            address(scales),
+            address(rows),
+            rows.size // n if n else 0,
+            n,
+            factor,
+            rule.address,
+            check_integer(seed, "seed", 0, 2**64 - 1),
+            stream_number(stream),
+            check_integer(first, "first", 0, 2**64 - 1),
+        )
+    )
+    return Quantized(of, place % array.ndim, elements, scales, factor)
+
+
+def dequantize(q: Quantized) -> NDArray[np.float32]:
+    """The values of an array in a block-scaled format: float32, of the shape of the array that was quantized."""
+    elements: Array = np.ascontiguousarray(q.elements)
+    scales: Array = np.ascontiguousarray(q.scales)
+    n = elements.shape[-1]
+    if elements.dtype != np.uint8 or scales.dtype != np.uint8:
+        raise TypeError(f"codes are uint8, not {elements.dtype} and {scales.dtype}")
+    if scales.shape != (*elements.shape[:-1], -(-n // q.block.size)):
+        raise ValueError(f"elements of shape {elements.shape} do not go with scales of shape {scales.shape}")
+    y = np.empty(elements.shape, np.float32)
+    check(
+        call.block_decode(
+            q.block._handle.address,
+            address(y),
+            address(elements),
+            address(scales),
+            elements.size // n if n else 0,
+            n,
+            q.tensor_scale,
+        )
+    )
+    return np.ascontiguousarray(np.moveaxis(y, -1, q.axis))
