@@ -3,7 +3,7 @@
 #
 # Uses sudo when not run as root.
 set -eu
-packages='gcc g++ libc6-dev make libmpfr-dev libcmocka-dev librandom123-dev zlib1g-dev gnuplot-nox'
+packages='gcc g++ libc6-dev make libmpfr-dev libcmocka-dev librandom123-dev zlib1g-dev gnuplot-nox python3-numpy python3-pytest'
 print=
 usage='usage: sh packages.sh [--all] [--print]
 

@@ -27,6 +27,7 @@ cat >"$dir/floors" <<'END'
 6 kernels/products/datapath_native.c
 7 kernels/probe/
 7 kernels/reduction/
+8 kernels/foreign/
 8 sim/
 9 experiments/harness/cli/
 10 experiments/harness/table/

@@ -76,11 +76,11 @@ def products() -> None:
     a = ul.round(np.random.default_rng(2).standard_normal((SIZE, SIZE)).astype(np.float32), "fp16")
     out = np.empty((SIZE, SIZE), np.float32)
     shape = (ctypes.c_uint64 * 9)(SIZE, SIZE, SIZE, SIZE, SIZE, SIZE, 0, 0, 0)
+    at, to = address(a), address(out)
     for name in ("fp32", "h100-fp16", "serial:fp16:rne"):
         of = datapath_of(name)._handle.address
-        at, to = address(a), address(out)
-        here = best(lambda name=name: ul.matmul(a, a, name))  # type: ignore[misc]
-        in_c = best(lambda of=of: call.gemm(of, None, to, at, at, shape, 0, None, None, 0, 0, 0))  # type: ignore[misc]
+        here = best(lambda name=name: ul.matmul(a, a, name))
+        in_c = best(lambda of=of: call.gemm(of, None, to, at, at, shape, 0, None, None, 0, 0, 0))
         row(f"matmul {SIZE} under {name}", here, "the C library", in_c)
 
 
