@@ -134,7 +134,7 @@ const char *ulp_foreign_property(const ulp_probe *probe, int i, int which) {
 int ulp_foreign_found(const ulp_probe *probe, int i, int64_t *value) {
     if (i < 0 || i >= ULP_PROPERTY_COUNT) return ULP_NOT_REACHABLE;
     *value = probe->property[i].value;
-    return probe->property[i].found;
+    return (int)probe->property[i].found;
 }
 
 uint64_t ulp_foreign_runs(const ulp_probe *probe) { return probe->runs; }
