@@ -1,5 +1,5 @@
 #!/bin/sh
-# tool_files.sh - .npy and .npz files in ulp round, and hostile archives; a comparison with NumPy.
+# tool_files.sh - .npy and .npz files in ulp round, gemm and block, and hostile archives; comparisons with NumPy.
 . tests/tool_support.sh
 
 python= # with NumPy, to compare with
@@ -226,6 +226,49 @@ refuses 'gemm: a missing file' 'cannot read none.npy' gemm --datapath fp32 --a a
 [ "$(cat kept.npy)" = old ] && [ ! -e kept.npy.tmp ]
 verdict $? 'gemm: an old file stays'
 
+# ---- block ----
+
+# text and arrays give the same codes and values: 2 rows of 48 elements, which are whole blocks of 16 in a row
+awk 'BEGIN { for (i = 0; i < 96; i++) printf "%.6g\n", (i * 37 % 101 - 50) * 2 ^ (i % 7 - 3) }' >numbers
+"$ULP" round --format fp32 --to value --out exact numbers
+matrix w.npy 2 48 fp32 $(cat exact)
+for case in nvfp4/sr nvfp4/rne mxfp8/rz mxfp4/rne; do
+    format=${case%/*} mode=${case#*/}
+    "$ULP" block --format $format --mode $mode --from npy --to npz --out codes.npz w.npy && "$ULP" block --format $format --mode $mode --from npy --to npy --out values.npy w.npy
+    verdict $? "block $case: arrays"
+    if [ ${format#nv} = $format ]; then # 48 elements are a block and a half
+        { head -n 48 exact | "$ULP" block --format $format --mode $mode --to value && tail -n 48 exact | "$ULP" block --format $format --mode $mode --to value; } >want
+    else
+        "$ULP" block --format $format --mode $mode --to value exact >want
+    fi
+    "$ULP" round --format fp32 --from npy --to value values.npy >out
+    same "block $case: the values of lines" out want
+    "$ULP" block --format $format --decode --from npz --to npy codes.npz >decoded.npy
+    same "block $case: codes and back" decoded.npy values.npy
+done
+"$ULP" block --format nvfp4 --tensor-scale auto --from npy --to npz --out codes.npz w.npy 2>err && "$ULP" block --format nvfp4 --tensor-scale auto --to value exact >want 2>want.err
+cmp -s err want.err && "$ULP" block --format nvfp4 --decode --from npz --to npy codes.npz | "$ULP" round --format fp32 --from npy --to value >out
+same 'block: the tensor scale is in the file' out want
+refuses 'block: the tensor scale twice' 'codes.npz holds the tensor scale' block --format nvfp4 --tensor-scale 2 --decode --from npz --to npy codes.npz
+refuses 'block: codes of another format' 'the shape is not that of the elements with 2 scales' block --format mxfp4 --decode --from npz --to npy codes.npz
+"$ULP" block --format mxfp8 --from npy --to npz --out codes.npz w.npy
+refuses 'block: codes of more bits' 'codes.npz:elements: element (0, .*, is no code of e2m1: 4 bits' block --format mxfp4 --decode --from npz --to npy codes.npz
+refuses 'block: no codes' "ab.npz: the archive has no array 'elements'" block --format mxfp4 --decode --from npz --to npy ab.npz
+refuses 'block: one array of the codes' 'takes the whole file' block --format mxfp4 --decode --from npz --to npy codes.npz:scales
+refuses 'block: codes on stdout' 'name a file with --out' block --format mxfp4 --from npy --to npz w.npy
+refuses 'block: lines to an array' 'go with --from npy' block --format mxfp4 --to npz numbers
+refuses 'block: an array to lines' 'go with --to npy' block --format mxfp4 --from npy w.npy
+refuses 'block: --out of lines' 'text goes to stdout' block --format mxfp4 --out out.txt numbers
+refuses 'block: two arrays' 'name one file, not 2' block --format mxfp4 --from npy --to npy w.npy w.npy
+refuses 'block: --decode to codes' '--decode takes --from npz and --to npy' block --format mxfp4 --decode --from npz --to npz codes.npz
+refuses 'block: --list and --from' 'stands alone' block --list --from npy
+cp kept.npy old.npy
+refuses 'block: a file that is cut off' 'announces 24 bytes of elements, and the file holds 23' block --format mxfp4 --from npy --to npy --out old.npy cut.npy
+[ "$(cat old.npy)" = old ] && [ ! -e old.npy.tmp ]
+verdict $? 'block: an old file stays'
+cat w.npy | "$ULP" block --format mxfp4 --from npy --to npy >out && "$ULP" block --format mxfp4 --from npy --to npy w.npy >want
+same 'block: an array from a pipe' out want
+
 # ---- NumPy ----
 
 if [ -n "$numpy" ]; then
@@ -270,7 +313,29 @@ for datapath, dtype in (('fp32', 'f4'), ('serial:fp64:rne', 'f8'), ('a100-fp16',
 END
     $numpy numpy_gemm.py "$ULP" 2>err || { sed 's/^/#   /' err; false; }
     verdict $? 'NumPy: matrices of whole numbers are multiplied without error'
+    cat >numpy_block.py <<'END'
+import subprocess, sys
+import numpy as np
+ulp = sys.argv[1]
+rng = np.random.default_rng(3)
+e2m1 = np.array([0, .5, 1, 1.5, 2, 3, 4, 6, -0., -.5, -1, -1.5, -2, -3, -4, -6])
+for x in (rng.normal(size=(3, 5, 40)).astype('f4'), np.asfortranarray(rng.normal(size=(4, 64)).astype('f2')), rng.normal(size=7), np.zeros((2, 0))):
+    np.savez('x.npz', other=np.ones(3), x=x)
+    command = [ulp, 'block', '--format', 'mxfp4', '--from', 'npz', 'x.npz:x']
+    subprocess.run(command + ['--to', 'npz', '--out', 'codes.npz'], check=True)
+    subprocess.run(command + ['--to', 'npy', '--out', 'values.npy'], check=True)
+    y = np.load('values.npy')
+    with np.load('codes.npz') as codes:
+        assert sorted(codes) == ['elements', 'scales']
+        e, s = codes['elements'], codes['scales']
+    assert e.shape == y.shape == x.shape and s.shape == x.shape[:-1] + (-(-x.shape[-1] // 32),)
+    scale = np.repeat(2.0 ** (s.astype(int) - 127), 32, axis=-1)[..., :x.shape[-1]]
+    assert (e2m1[e] * scale == y).all() and (abs(y - x) <= scale * 2).all()
+END
+    $numpy numpy_block.py "$ULP" 2>err || { sed 's/^/#   /' err; false; }
+    verdict $? 'NumPy: elements times scales are the values'
 else
+    skip 'NumPy: elements times scales are the values' 'no python3 with NumPy'
     skip 'NumPy: matrices of whole numbers are multiplied without error' 'no python3 with NumPy'
     skip 'NumPy: savez and savez_compressed, rounded and loaded' 'no python3 with NumPy'
 fi

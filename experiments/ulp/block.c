@@ -1,20 +1,22 @@
 /* block.c - ulp block: a filter that converts an array to codes of a block-scaled format, and codes to values. */
-#include "tool.h"
+#include "experiments/ulp/block/arrays.h"
 
 #include "experiments/harness/cli/types.h"
-#include "formats/block.h"
 
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum to_kind { TO_CODE, TO_VALUE, TO_BOTH } to_kind;
+typedef enum from_kind { FROM_TEXT, FROM_NPY, FROM_NPZ } from_kind;
+typedef enum to_kind { TO_CODE, TO_VALUE, TO_BOTH, TO_NPY, TO_NPZ } to_kind;
 
 typedef struct settings {
     ulp_block block;
     ulp_rule rule;
     ulp_stream stream; /* stream.first is the number of elements printed so far */
+    int from;          /* from_kind */
     int to;            /* to_kind */
+    const char *out;
     const char *tensor_scale_text;
     int decode, list;
     int whole; /* 1: the tensor scale depends on the whole input */
@@ -170,14 +172,22 @@ static const ulp_option options[] = {
         settings, tensor_scale_text, "tensor-scale", text, "1", .value_name = "X|auto",
         .help = "a factor of the whole array, rounded to binary32; auto, for nvfp4: amax of all the input / (max * "
                 "largest scale); stderr says which, --decode has to be told"),
-    ULP_OPTION(settings, to, choice, "code", .words = "code value both",
+    ULP_OPTION(settings, from, choice, "text", .words = "text npy npz",
+               .help = "input: text has a number a line; npy is a .npy file of 16, 32 or 64-bit floats; npz is a .npz "
+                       "file, and FILE.npz:NAME names one array of several"),
+    ULP_OPTION(settings, to, choice, "code", .words = "code value both npy npz",
                .help =
                    "output: the codes of the scale and of the element in lower-case hex; the value, element * scale * "
-                   "tensor scale in binary32, as %.17g, or nan, inf, -inf, -0; both: three columns"),
+                   "tensor scale in binary32, as %.17g, or nan, inf, -inf, -0; both: three columns; from npy and npz: "
+                   "npy, a .npy "
+                   "file of the values, or npz, a .npz file of the codes"),
+    ULP_OPTION(settings, out, text, "-", .value_name = "FILE",
+               .help = "the file for npy and npz, - is stdout; an old file is replaced when all is done"),
     {.name = "decode",
      .type = &ulp_type_flag,
      ULP_AT(settings, decode),
-     .help = "the inverse: lines of a scale code and an element code, as --to code prints them, to values"},
+     .help = "the inverse: lines of a scale code and an element code, as --to code prints them, to values; with --from "
+             "npz --to npy the arrays that --to npz writes, to values"},
     {.name = "list",
      .type = &ulp_type_flag,
      ULP_AT(settings, list),
@@ -204,29 +214,68 @@ static int choose_tensor_scale(settings *s, const ulp_arguments *a) {
 
 /* Whether an option is given that belongs to the encoding alone. */
 static int encoding_given(const ulp_arguments *a) {
-    static const char *const names[] = {"mode", "overflow", "bits", "seed", "stream", "to"};
+    static const char *const names[] = {"mode", "overflow", "bits", "seed", "stream"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (ulp_setting_given(a, names[i])) return 1;
     return 0;
 }
 
-static int run(const ulp_arguments *a) {
-    settings *s = &given;
-    if (s->list && (ulp_setting_given(a, "format") || ulp_setting_given(a, "tensor-scale") || s->decode ||
-                    encoding_given(a) || a->word_count))
-        return ulp_usage_error(a->program, "--list stands alone");
-    if (s->list) return list_blocks();
+/* Refuse forms of input and output that do not go together. Returns ULP_GO_ON, or the exit status after a message. */
+static int check_forms(const settings *s, const ulp_arguments *a) {
+    if ((s->from == FROM_TEXT) != (s->to < TO_NPY))
+        return ulp_usage_error(a->program, s->from == FROM_TEXT
+                                               ? "--to npy and --to npz go with --from npy or --from npz"
+                                               : "--from npy and --from npz go with --to npy or --to npz");
+    if (s->from == FROM_TEXT && ulp_setting_given(a, "out"))
+        return ulp_usage_error(a->program, "--out goes with --to npy and --to npz; text goes to stdout");
+    if (s->from != FROM_TEXT && a->word_count > 1)
+        return ulp_usage_error(a->program, "one array is converted; name one file, not %zu", a->word_count);
+    if (s->decode && s->from != FROM_TEXT && (s->from != FROM_NPZ || s->to != TO_NPY))
+        return ulp_usage_error(a->program, "--decode takes --from npz and --to npy: codes to values");
+    return ULP_GO_ON;
+}
+
+/* Check the options, and set rule, tensor scale and stream. Returns ULP_GO_ON, or the exit status after a message. */
+static int set_job(settings *s, const ulp_arguments *a) {
     if (!ulp_setting_given(a, "format"))
         return ulp_usage_error(a->program, "--format is needed, mxfp4 for example; --list names all");
-    if (s->decode && encoding_given(a))
+    if (s->decode && (encoding_given(a) || (s->from == FROM_TEXT && ulp_setting_given(a, "to"))))
         return ulp_usage_error(a->program, "--decode takes --format and --tensor-scale only; it prints values");
-    if (s->decode) s->to = TO_VALUE;
-    int status = tool_rule(&s->rule, a);
+    if (s->decode && s->from == FROM_TEXT) s->to = TO_VALUE;
+    int status = check_forms(s, a);
+    if (status == ULP_GO_ON) status = tool_rule(&s->rule, a);
     if (status == ULP_GO_ON) status = choose_tensor_scale(s, a);
-    if (status != ULP_GO_ON) return status;
-    if (ulp_element_check(&s->block.element, s->rule) != ULP_OK)
-        return tool_refuse_wrap(a, tool_rounding_given.overflow, s->block.name);
+    if (status == ULP_GO_ON && ulp_element_check(&s->block.element, s->rule) != ULP_OK)
+        status = tool_refuse_wrap(a, tool_rounding_given.overflow, s->block.name);
     s->stream = tool_stream();
+    return status;
+}
+
+static int convert_arrays(const settings *s, const ulp_arguments *a) {
+    block_arrays b = {.program = a->program,
+                      .path = a->word_count > 0 ? a->words[0] : "-",
+                      .out = s->out,
+                      .block = &s->block,
+                      .rule = s->rule,
+                      .stream = s->stream,
+                      .tensor_scale = s->tensor_scale,
+                      .finds_tensor_scale = s->whole,
+                      .is_tensor_scale_told = ulp_setting_given(a, "tensor-scale"),
+                      .is_archive = s->from == FROM_NPZ,
+                      .to_codes = s->to == TO_NPZ};
+    return s->decode ? block_arrays_decode(&b) : block_arrays_encode(&b);
+}
+
+static int run(const ulp_arguments *a) {
+    settings *s = &given;
+    if (s->list &&
+        (ulp_setting_given(a, "format") || ulp_setting_given(a, "tensor-scale") || s->decode || encoding_given(a) ||
+         ulp_setting_given(a, "from") || ulp_setting_given(a, "to") || ulp_setting_given(a, "out") || a->word_count))
+        return ulp_usage_error(a->program, "--list stands alone");
+    if (s->list) return list_blocks();
+    const int status = set_job(s, a);
+    if (status != ULP_GO_ON) return status;
+    if (s->from != FROM_TEXT) return convert_arrays(s, a);
     return s->decode ? tool_each_line(a, decode_line, s) : encode(s, a);
 }
 
@@ -250,6 +299,13 @@ const tool_command tool_block = {
                             "line ends it "
                             "with exit 2; nothing is printed of its block, and under --tensor-scale auto nothing at "
                             "all.\n\n"
+                            "An array of a .npy or .npz file keeps its shape; blocks lie along its last dimension and "
+                            "end with it. The number of element i, for random words, is its place in C order. Codes "
+                            "are the arrays `elements` and `scales` of a .npz file, one byte a code, and "
+                            "`tensor_scale`, where the format has one or --tensor-scale is given.\n\n"
+                            "  ulp block --format nvfp4 --tensor-scale auto --from npy --to npz \\\n"
+                            "      --out codes.npz w.npy\n"
+                            "  ulp block --format nvfp4 --decode --from npz --to npy codes.npz >w4.npy\n\n"
                             "  printf '0.7\\n' | ulp block --format mxfp4 --to both\n"
                             "  7c 7 0.75   # scale 2^-3, element 6\n",
          .takes_words = 1},

@@ -93,21 +93,32 @@ int file_array_read_source(file_array *a, file_source *s, char kind) {
     return status;
 }
 
-int file_array_read(file_array *a, const char *program, const char *path, char kind) {
-    file_source s = {0};
-    npz_archive z = {0};
-    const npz_member *member;
-    int status = ULP_GO_ON;
+int file_array_read_npy(file_array *a, const char *program, const char *path, char kind) {
+    file_source s;
     *a = (file_array){0};
-    if (npz_is_named(path)) {
-        status = npz_open(&z, program, path);
-        if (status == ULP_GO_ON) status = npz_choose(&member, &z);
-        if (status == ULP_GO_ON) status = npz_open_member(&s, &z, member);
-    } else status = file_source_open(&s, program, path);
+    int status = file_source_open(&s, program, path);
+    if (status == ULP_GO_ON) status = file_array_read_source(a, &s, kind);
+    file_source_close(&s);
+    return status;
+}
+
+int file_array_read_npz(file_array *a, const char *program, const char *path, char kind) {
+    file_source s = {0};
+    npz_archive z;
+    const npz_member *member;
+    *a = (file_array){0};
+    int status = npz_open(&z, program, path);
+    if (status == ULP_GO_ON) status = npz_choose(&member, &z);
+    if (status == ULP_GO_ON) status = npz_open_member(&s, &z, member);
     if (status == ULP_GO_ON) status = file_array_read_source(a, &s, kind);
     file_source_close(&s);
     npz_close(&z);
     return status;
+}
+
+int file_array_read(file_array *a, const char *program, const char *path, char kind) {
+    return npz_is_named(path) ? file_array_read_npz(a, program, path, kind)
+                              : file_array_read_npy(a, program, path, kind);
 }
 
 void file_array_free(file_array *a) {

@@ -17,6 +17,9 @@ typedef struct file_array {
  * ULP_GO_ON, or the exit status after a message. The memory grows with the bytes that are read, not with what the
  * header announces. The caller frees the array in both cases. */
 int file_array_read(file_array *a, const char *program, const char *path, char kind);
+/* The same, of a path that is a .npy file, or FILE or FILE.npz:NAME of an archive, whatever its name says. */
+int file_array_read_npy(file_array *a, const char *program, const char *path, char kind);
+int file_array_read_npz(file_array *a, const char *program, const char *path, char kind);
 /* The same, from a source that is open. */
 int file_array_read_source(file_array *a, file_source *source, char kind);
 void file_array_free(file_array *a);
