@@ -14,6 +14,7 @@
 #   make wheel           build/wheel/*.whl, the Python package with libulp in it; python/README.md says how to use it
 #   make web             build/web/ulplab.html, the page for the classroom: one file that works offline
 #   make course          build/course: archives for students and teachers; IDS="anna bob" adds sheets and keys, WORD=
+#   make vectors         build/vectors: conversions and sums with their results, .npz and .csv, for tests of other programs
 #   make install         PREFIX= and DESTDIR= are honoured
 #   make clean           removes build/; distclean also results/ and figures/
 #
@@ -182,7 +183,7 @@ BUILD_ID := $(shell printf '%08x' $$({ find formats kernels sim experiments -typ
     LC_ALL=C sort | xargs cat; $(CC) --version; echo '$(ALL_CPPFLAGS) $(ALL_CFLAGS)'; \
     $(if $(WITH_CUDA),echo '$(NVCC_VERSION) $(NVCC_FLAGS)';) } | cksum | cut -d ' ' -f 1))
 
-.PHONY: list-experiments all tests programs libraries check check-all check-gpu bench bench-record bench-compare bench-gpu figures figures-quick slides course install clean distclean help
+.PHONY: list-experiments all tests programs libraries check check-all check-gpu bench bench-record bench-compare bench-gpu figures figures-quick slides course vectors install clean distclean help
 # kept although only pattern rules name them
 .SECONDARY: $(patsubst %.c,$O/%.o,$(REFERENCE) $(wildcard experiments/*/*.c experiments/*/*/*.c tests/*.c tests/*/*.c)) \
     $(patsubst %.cpp,$O/%.o,$(wildcard tests/emulated/*.cpp)) $(CUDA_SRC:%.cu=$O/emulated/%.o) $(EXPERIMENTS:%=results/%.csv)
@@ -222,6 +223,7 @@ FOR_experiments/harness/sweep/ranks = $(MPI_CFLAGS)
 FOR_experiments/ulp = $(if $(HAVE_MPFR),-DULP_WITH_MPFR) $(if $(HAVE_MPI),-DULP_WITH_MPI)
 # the loops of tests need no vectors, and a third less time to compile
 FOR_tests = $(if $(filter release,$(MODE)),-O1)
+FOR_experiments/ulp/vectors = $(if $(HAVE_MPFR),-DULP_WITH_MPFR)
 FOR_experiments/bench = $(if $(HAVE_BLAS),-DULP_WITH_BLAS)
 FOR_experiments/bench/json = -DULP_COMMIT_DATE="\"$(COMMIT_DATE)\""
 
@@ -476,6 +478,11 @@ wheel:
 
 course: programs web
 	PAGE=$(WEB)/ulplab.html BIN=$B OUT=$(BUILD)/course IDS='$(strip $(IDS))' WORD='$(WORD)' sh course/make.sh
+
+# ---- golden vectors ----
+
+vectors: programs
+	@BIN=$B OUT=$(BUILD)/vectors COMMIT='$(COMMIT)' CHECK=$(if $(HAVE_MPFR),--check) sh experiments/ulp/vectors/make.sh
 
 # ---- install ----
 

@@ -1,0 +1,68 @@
+/* oracle.c - ulp vectors: the comparison with MPFR, by the oracle of the tests; see oracle.h. */
+#include "oracle.h"
+
+#include "experiments/harness/cli/options.h"
+
+#if defined(ULP_WITH_MPFR)
+
+#include "sim/reference.h"
+
+enum { SHOWN = 5 };
+
+int vectors_oracle_offered(void) { return 1; }
+
+int vectors_oracle_open(vectors_oracle *oracle, const char *program, const ulp_format *format, int check) {
+    *oracle = (vectors_oracle){.program = program, .reference = check ? ulp_reference_new(format) : NULL};
+    return check && oracle->reference == NULL ? ulp_run_error(program, "%s", ulp_status_text(ULP_NO_MEMORY))
+                                              : ULP_GO_ON;
+}
+
+void vectors_oracle_close(vectors_oracle *oracle) {
+    if (oracle->reference != NULL) ulp_reference_free(oracle->reference);
+}
+
+static int agree(double got, double want) {
+    return ulp_bits64(got) == ulp_bits64(want) || (got != got && want != want);
+}
+
+void vectors_oracle_compare_value(vectors_oracle *oracle, uint64_t code, double value) {
+    if (oracle->reference == NULL) return;
+    const double want = ulp_reference_decode(oracle->reference, code);
+    oracle->compared++;
+    if (!agree(value, want) && oracle->wrong++ < SHOWN)
+        ulp_complain(oracle->program, "code %llx: value %a, the oracle gives %a", (unsigned long long)code, value,
+                     want);
+}
+
+void vectors_oracle_compare(vectors_oracle *oracle, uint64_t code, double x, ulp_rule rule, uint32_t word) {
+    if (oracle->reference == NULL) return;
+    const double want = ulp_reference_round(oracle->reference, x, 0.0, rule, word);
+    const double got = ulp_reference_decode(oracle->reference, code);
+    oracle->compared++;
+    if (!agree(got, want) && oracle->wrong++ < SHOWN)
+        ulp_complain(oracle->program, "x = %a, mode %s, overflow %s, word %08x: code %llx is %a, MPFR gives %a", x,
+                     ulp_mode_name((ulp_mode)rule.mode), ulp_overflow_name((ulp_overflow)rule.overflow), word,
+                     (unsigned long long)code, got, want);
+}
+
+#else
+
+int vectors_oracle_offered(void) { return 0; }
+
+int vectors_oracle_open(vectors_oracle *oracle, const char *program, const ulp_format *format, int check) {
+    (void)format, (void)check;
+    *oracle = (vectors_oracle){.program = program};
+    return ULP_GO_ON;
+}
+
+void vectors_oracle_close(vectors_oracle *oracle) { (void)oracle; }
+
+void vectors_oracle_compare(vectors_oracle *oracle, uint64_t code, double x, ulp_rule rule, uint32_t word) {
+    (void)oracle, (void)code, (void)x, (void)rule, (void)word;
+}
+
+void vectors_oracle_compare_value(vectors_oracle *oracle, uint64_t code, double value) {
+    (void)oracle, (void)code, (void)value;
+}
+
+#endif

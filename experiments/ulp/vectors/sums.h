@@ -1,0 +1,18 @@
+/* sums.h - ulp vectors: the vectors of a datapath. */
+#ifndef ULP_TOOL_VECTORS_SUMS_H
+#define ULP_TOOL_VECTORS_SUMS_H
+
+#include "file.h"
+#include "kernels/products/datapath.h"
+
+/* Datapath i of the vectors: the rows of hardware, then a list of general forms; *in = the format of a and b where the
+ * datapath implies none, else unchanged. Returns ULP_BAD_ARGUMENT past the end. */
+ulp_status vectors_datapath(size_t i, ulp_datapath *datapath, const char **in);
+
+/* Write datapaths/NAME.npz and NAME.csv, and append a line to `index`, the text of datapaths.csv, whose first line is
+ * vectors_index. `in` is the format of a and b, NULL for that of the accumulator. Returns ULP_GO_ON, or the exit status
+ * after a message. */
+int vectors_of_datapath(ulp_text *index, const ulp_datapath *datapath, const char *in, const vectors_request *request);
+extern const char vectors_index[];
+
+#endif
