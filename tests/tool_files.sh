@@ -221,6 +221,10 @@ refuses 'gemm: --out p.npz' 'goes to a .npy file' gemm --datapath fp32 --out p.n
 refuses 'gemm: --out in a missing folder' 'cannot write none/p.npy' gemm --datapath fp32 --a a.npy --b b.npy --out none/p.npy
 head -c $(($(wc -c <b.npy) - 1)) b.npy >cut.npy
 refuses 'gemm: a file that is cut off' 'announces 24 bytes of elements, and the file holds 23' gemm --datapath fp32 --a a.npy --b cut.npy
+{ printf '\223NUMPY\001\000\110\000' && printf '%-72s' "{'descr': '<f4', 'fortran_order': False, 'shape': (1048576, 16777216), }" && printf '12345678'; } >pipe.npy
+cat pipe.npy | (ulimit -v $limit; exec "$ULP" gemm --datapath fp32 --a - --b b.npy) >out 2>err
+[ $? -eq 2 ] && grep -q 'stdin ends after 8 bytes of elements; its header announces 70368744177664' err
+verdict $? 'gemm: a pipe that announces much, in little memory'
 echo old >kept.npy
 refuses 'gemm: a missing file' 'cannot read none.npy' gemm --datapath fp32 --a a.npy --b none.npy --out kept.npy
 [ "$(cat kept.npy)" = old ] && [ ! -e kept.npy.tmp ]
