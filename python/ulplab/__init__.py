@@ -12,6 +12,7 @@ rounded once.
 """
 
 from ._blocks import Block, Quantized, blocks, dequantize, quantize
+from ._experiments import Claim, Experiment, experiments, run
 from ._formats import Format, FormatRow, decode, formats
 from ._library import DeviceError, get_threads, set_threads
 from ._probe import Probe, Property, probe
@@ -22,8 +23,10 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Block",
+    "Claim",
     "Datapath",
     "DeviceError",
+    "Experiment",
     "Format",
     "FormatRow",
     "Probe",
@@ -38,6 +41,7 @@ __all__ = [
     "div",
     "dot",
     "encode",
+    "experiments",
     "fma",
     "formats",
     "get_threads",
@@ -46,6 +50,7 @@ __all__ = [
     "probe",
     "quantize",
     "round",
+    "run",
     "set_threads",
     "sqrt",
     "sub",

@@ -3,8 +3,8 @@
 A SPEC is a text as in the policies of the command line: FORMAT[/MODE[/BITS]]. Examples are "e4m3", "e5m2:sat",
 "bf16/sr" and "fp16/sr/8". The operations are registered with `torch.library`, so that `torch.compile` takes them.
 
-Random words are a function of (seed, stream, index). :func:`stream_id` makes the stream of a rounding point, a layer and
-a step as the trainings of ulplab do.
+Random words are a function of (seed, stream, index). :func:`stream_id` makes the stream of a rounding point, a layer
+and a step as the trainings of ulplab do.
 """
 
 from __future__ import annotations
@@ -279,8 +279,8 @@ class Policy:
     """Where a model rounds, and how its products are formed. None: as PyTorch does.
 
     Attributes:
-        weight: the SPEC of weights and biases where a layer computes with them. act: of inputs of the model and outputs of
-            layers. wgrad, agrad: of the gradients of weights and of activations.
+        weight: the SPEC of weights and biases where a layer computes with them. act: of inputs of the model and
+            outputs of layers. wgrad, agrad: of the gradients of weights and of activations.
         fwd, bwd: the datapaths of forward and backward products of linear layers and convolutions. cast: the mode that
             rounds operands to the input formats of a Tensor Core.
     """
