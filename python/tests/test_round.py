@@ -178,6 +178,7 @@ def test_stream_text_is_its_hash():
         (([1.0], "e4m3", "nearest"), {}, ValueError, "rne"),
         (([1.0], "e4m3\0"), {}, ValueError, "zero byte"),
         (([1.0], 7), {}, TypeError, "name"),
+        (([1.0], "e4m3", None), {}, TypeError, "mode"),
         (([1.0], "e4m3", "sr"), {"bits": 33}, ValueError, "33"),
         (([1.0], "e4m3", "sr"), {"bits": -1}, ValueError, "-1"),
         (([1.0], "e4m3", "rne"), {"bits": 4}, ValueError, "rne"),

@@ -63,6 +63,8 @@ class _Rule(Handle):
         self.address = None
         self.format = format_of(format)
         random = check_integer(bits, "bits", 0, 32)
+        if not isinstance(mode, str):
+            raise TypeError(f"mode is a text, not {type(mode).__name__}")
         super().__init__(
             "rounder",
             self.format.name.encode(),
