@@ -28,14 +28,14 @@ cat >"$dir/floors" <<'END'
 7 kernels/probe/
 7 kernels/reduction/
 8 kernels/foreign/
-8 sim/
-9 experiments/harness/cli/
-10 experiments/harness/table/
-11 experiments/harness/claims/
-11 experiments/harness/sweep/
-12 experiments/harness/training/
-13 experiments/harness/
-14 experiments/
+9 sim/
+10 experiments/harness/cli/
+11 experiments/harness/table/
+12 experiments/harness/claims/
+12 experiments/harness/sweep/
+13 experiments/harness/training/
+14 experiments/harness/
+15 experiments/
 END
 
 verdict() { # verdict STATUS TEXT

@@ -19,7 +19,7 @@ tsan)
     exit 0
     ;;
 esac
-ULPLAB_LIBRARY=$library ULPLAB_BIN=$(cd "$BIN" && pwd) PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 LD_PRELOAD=$preload \
+ULPLAB_DATA=experiments/data ULPLAB_LIBRARY=$library ULPLAB_BIN=$(cd "$BIN" && pwd) PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 LD_PRELOAD=$preload \
     ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" \
     "$found" -m pytest -v -p no:cacheprovider --tb=short python/tests 2>&1 | awk '
     # "python/tests/test_x.py::name[case] PASSED [ 50%]" becomes a TAP line

@@ -18,6 +18,7 @@ from ._library import DeviceError, get_threads, set_threads
 from ._probe import Probe, Property, probe
 from ._products import Datapath, datapaths, dot, matmul
 from ._rounding import Stats, add, div, encode, fma, mul, round, sqrt, sub
+from ._training import Observation, Score, Step, Trained, Training, train
 
 __version__ = "0.1.0"
 
@@ -29,10 +30,15 @@ __all__ = [
     "Experiment",
     "Format",
     "FormatRow",
+    "Observation",
     "Probe",
     "Property",
     "Quantized",
+    "Score",
     "Stats",
+    "Step",
+    "Trained",
+    "Training",
     "add",
     "blocks",
     "datapaths",
@@ -54,4 +60,5 @@ __all__ = [
     "set_threads",
     "sqrt",
     "sub",
+    "train",
 ]

@@ -48,7 +48,10 @@ _P = c_void_p
 #: int (*)(uint64_t *code, double c, const double *a, const double *b, size_t k)
 Device = ctypes.CFUNCTYPE(c_int, POINTER(c_uint64), c_double, POINTER(c_double), POINTER(c_double), c_size_t)
 
-# name: result, arguments; see kernels/foreign/foreign.h
+#: void (*)(int point, uint64_t layer, uint64_t step, int scale_log2, uint64_t n, float *raw, float *rounded)
+Observer = ctypes.CFUNCTYPE(None, c_int, c_uint64, c_uint64, c_int, c_uint64, POINTER(c_float), POINTER(c_float))
+
+# name: result, arguments; see kernels/foreign/foreign.h and sim/foreign_training.h
 _FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "error": (c_char_p, []),
     "release": (None, [_P]),
@@ -86,6 +89,15 @@ _FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "property": (c_char_p, [_P, c_int, c_int]),
     "found": (c_int, [_P, c_int, POINTER(c_int64)]),
     "runs": (c_uint64, [_P]),
+    "run_new": (c_int, [_P, _P, c_uint64, c_uint64, c_double, _P, _P, _P]),
+    "run_release": (None, [_P]),
+    "run_number": (c_uint64, [_P, c_int]),
+    "run_layer": (c_char_p, [_P, c_uint64, POINTER(c_uint64), POINTER(c_uint64)]),
+    "run_observe": (None, [_P, _P, ctypes.c_uint32]),
+    "point": (c_char_p, [c_int]),
+    "run_step": (c_int, [_P, _P]),
+    "run_score": (c_int, [_P, c_int, _P]),
+    "run_weights": (c_int, [_P, _P, _P]),
 }
 
 
@@ -158,17 +170,18 @@ def texts(function: Callable[..., object], *arguments: object) -> list[str]:
 class Handle:
     """An object of the library, which is released with the Python object."""
 
-    __slots__ = ("address",)
+    __slots__ = ("_release", "address")
 
-    def __init__(self, maker: str, *arguments: object) -> None:
+    def __init__(self, maker: str, *arguments: object, release: str = "release") -> None:
         self.address: Optional[int] = None
+        self._release = getattr(call, release)
         to = c_void_p()
         check(getattr(call, maker)(ctypes.byref(to), *arguments))
         self.address = to.value
 
     def __del__(self) -> None:
         if getattr(self, "address", None) is not None:
-            library.ulp_foreign_release(c_void_p(self.address))
+            self._release(self.address)
             self.address = None
 
 

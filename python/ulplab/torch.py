@@ -30,7 +30,7 @@ from ._rounding import rule_of
 
 # rounding points and uses of ulp_stream_id, sim/policy.h
 WEIGHT, ACT, WGRAD, AGRAD, STATE, MASTER = range(6)
-FORWARD, BACKWARD, WPRODUCT = 16, 18, 19
+FORWARD, BACKWARD, WPRODUCT, BPRODUCT = 16, 18, 19, 20
 
 
 def stream_id(use: int, layer: int = 0, step: int = 0, *, lane: int = 0, evaluation: bool = False) -> int:
@@ -170,6 +170,23 @@ def _matmul_setup(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     ctx.c_shape = None if c is None else c.shape
 
 
+def _start_gradient(ctx: Any, gradient: Tensor) -> Tensor:
+    """The gradient of start values; of a bias: sums of rows or columns of `gradient`, as products with ones.
+
+    A bias has the shape (n) or (m, 1); start values of another shape are summed by PyTorch.
+    """
+    m, n = gradient.shape[-2:]
+    stream = _words(ctx.stream & ~(0x7F << 56) | BPRODUCT << 56)
+    if gradient.dim() == 2 and ctx.c_shape == (n,):
+        rows, columns = torch.ones((1, m), dtype=gradient.dtype), gradient
+    elif gradient.dim() == 2 and ctx.c_shape == (m, 1) and n > 1:
+        rows, columns = torch.ones((1, n), dtype=gradient.dtype), gradient.transpose(0, 1)
+    else:
+        return gradient.sum_to_size(ctx.c_shape)
+    sums = _matmul_op(rows, columns, None, ctx.backward, ctx.backward, ctx.cast, ctx.seed, stream)
+    return sums.reshape(ctx.c_shape)  # type: ignore[no-any-return]
+
+
 def _matmul_backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     a, b = ctx.saved_tensors
     gradient = gradient.contiguous()
@@ -186,7 +203,7 @@ def _matmul_backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     if ctx.needs_input_grad[1]:
         of_b = product(a.transpose(-1, -2), gradient, WPRODUCT).sum_to_size(b.shape)
     if ctx.c_shape is not None and ctx.needs_input_grad[2]:
-        of_c = gradient.sum_to_size(ctx.c_shape)
+        of_c = _start_gradient(ctx, gradient)
     return of_a, of_b, of_c, None, None, None, None, None
 
 

@@ -1,0 +1,270 @@
+"""Training of networks whose every rounding is declared: the trainings of the experiments, step by step."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any, Callable, NamedTuple, Optional, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._arrays import address, check_integer
+from ._library import Handle, Observer, c_text, call, check, text, texts
+
+POINTS: list[str] = texts(call.point)
+
+Images = tuple[ArrayLike, ArrayLike, int]
+
+
+class Step(NamedTuple):
+    """A training step.
+
+    Attributes:
+        step: its number, from 0. loss: the mean over the batch; NaN or Inf: the run diverged. scale_log2: log2 of the
+            loss scale. overflow: whether gradients had Inf or NaN. skipped: whether the step made no update.
+    """
+
+    step: int
+    loss: float
+    scale_log2: int
+    overflow: bool
+    skipped: bool
+
+
+class Score(NamedTuple):
+    """A score: the mean loss, the share of right samples, the share of wrong labels, the number of samples."""
+
+    loss: float
+    accuracy: float
+    label_error: float
+    n: int
+
+
+class Observation(NamedTuple):
+    """A tensor at a rounding point.
+
+    Attributes:
+        point: "weight", "act", "wgrad", "agrad", ... layer: its number; activations have the number of the layer whose
+            input they are. step: from 0. scale_log2: gradients carry the factor 2^scale_log2.
+        raw, rounded: the numbers before and after the rounding, float32, one dimension; copies.
+    """
+
+    point: str
+    layer: int
+    step: int
+    scale_log2: int
+    raw: NDArray[np.float32]
+    rounded: NDArray[np.float32]
+
+
+class Training:
+    """A training run in progress.
+
+    Args:
+        net: a line of text, as "conv8@3 relu pool2 fc10" (``ulp help nets``).
+        policy: where the run rounds, as "mixed:fp16" or "q8.8/sr" (``ulp help policies``).
+        data: the name of a data set ("digits", "mnist"), or (images, labels, n_train): uint8 images (n, c, h, w),
+            (n, h, w) or (n, features), uint8 labels (n), and the number of images at the beginning for training; the
+            byte 255 is 1.0.
+        folder: of a named data set; None: the environment's ULPLAB_DATA, then the place where it ships.
+        optimizer, scaler, loss: as "adam,rate=0.001", "pytorch", "softmax" (``ulp help optimizers``, ``scalers``,
+            ``losses``); loss None is the loss that fits the data.
+        batch: samples of a step. seed: of initial weights, order and random words. init_std: the deviation of initial
+            weights; 0 is He's and Glorot's. backend: "cpu" (None) or "cuda".
+
+    Attributes:
+        params, layers, n_train, n, features, classes: numbers of the run. step_count: steps so far.
+
+    Raises:
+        ValueError: a text is wrong; the message names the word. The run is bit by bit the run of the command line.
+    """
+
+    def __init__(
+        self,
+        net: str,
+        policy: str = "fp32",
+        data: Union[str, Images] = "digits",
+        *,
+        folder: Optional[str] = None,
+        optimizer: str = "sgd",
+        scaler: str = "none",
+        loss: Optional[str] = None,
+        batch: int = 32,
+        seed: int = 1,
+        init_std: float = 0.0,
+        backend: Optional[str] = None,
+    ) -> None:
+        named = data if isinstance(data, str) else None
+        words = (ctypes.c_char_p * 8)(
+            *(
+                c_text(word, name)
+                for word, name in (
+                    (net, "net"),
+                    (policy, "policy"),
+                    (scaler, "scaler"),
+                    (optimizer, "optimizer"),
+                    (loss, "loss"),
+                    (named, "data"),
+                    (folder, "folder"),
+                    (backend, "backend"),
+                )
+            )
+        )
+        numbers, pixels, labels = (None, None, None) if isinstance(data, str) else _images(data)
+        self._handle = Handle(
+            "run_new",
+            words,
+            check_integer(batch, "batch", 1, 2**31),
+            check_integer(seed, "seed", 0, 2**64 - 1),
+            float(init_std),
+            numbers,
+            None if pixels is None else address(pixels),
+            None if labels is None else address(labels),
+            release="run_release",
+        )
+        of = [int(str(call.run_number(self._handle.address, i))) for i in range(6)]
+        self.params, count, self.n_train, self.n, self.features, self.classes = of
+        self.layers: list[tuple[str, slice]] = []
+        for i in range(count):
+            first, n = ctypes.c_uint64(), ctypes.c_uint64()
+            word = text(call.run_layer(self._handle.address, i, ctypes.byref(first), ctypes.byref(n)))
+            self.layers.append((word, slice(first.value, first.value + n.value)))
+        self.step_count = 0
+        self._observer: Any = None
+        self._raised: list[BaseException] = []
+
+    def observe(self, see: Optional[Callable[[Observation], object]], points: Optional[list[str]] = None) -> None:
+        """Shows tensors of the following steps to a function; None ends it.
+
+        Args:
+            see: gets an :class:`Observation` at every rounding of the points. What it raises, `step` raises.
+            points: names of rounding points; None is all of them.
+        """
+        bits = 0
+        for name in POINTS if points is None else points:
+            if name not in POINTS:
+                raise ValueError(f"no rounding point {name!r}; there are {', '.join(POINTS)}")
+            bits |= 1 << POINTS.index(name)
+
+        def shown(point: int, layer: int, step: int, scale: int, n: int, raw: Any, rounded: Any) -> None:
+            if self._raised or see is None:
+                return
+            try:
+                before, after = (np.ctypeslib.as_array(at, (n,)).copy() for at in (raw, rounded))
+                see(Observation(POINTS[point], layer, step, scale, before, after))
+            except BaseException as error:
+                self._raised.append(error)
+
+        self._observer = None if see is None else Observer(shown)
+        call.run_observe(self._handle.address, self._observer, bits)
+
+    def step(self) -> Step:
+        """Runs one training step."""
+        report = (ctypes.c_double * 4)()
+        check(call.run_step(self._handle.address, report))
+        if self._raised:
+            raise self._raised.pop()
+        self.step_count += 1
+        return Step(self.step_count - 1, report[0], int(report[1]), bool(report[2]), bool(report[3]))
+
+    def score(self, part: str = "test") -> Score:
+        """Scores the "test" or the "train" part of the data with the present weights, under the policy."""
+        if part not in ("test", "train"):
+            raise ValueError(f"part is {part!r}; allowed are 'test' and 'train'")
+        found = (ctypes.c_double * 4)()
+        check(call.run_score(self._handle.address, part == "test", found))
+        return Score(found[0], found[1], found[2], int(found[3]))
+
+    def weights(self) -> NDArray[np.float32]:
+        """The weights that the layers use (params); `layers[i]` has the word of layer i and its slice."""
+        w = np.empty(self.params, np.float32)
+        check(call.run_weights(self._handle.address, address(w), None))
+        return w
+
+    def masters(self) -> NDArray[np.float32]:
+        """The weights that updates are added to (params): master weights where there are any, else the weights."""
+        w = np.empty(self.params, np.float32)
+        check(call.run_weights(self._handle.address, None, address(w)))
+        return w
+
+
+def _images(data: Images) -> tuple[Any, NDArray[np.uint8], NDArray[np.uint8]]:
+    """The numbers, pixels and labels of images; ValueError or TypeError if they do not fit."""
+    try:
+        given, of, train = data
+    except (TypeError, ValueError):
+        raise TypeError("data is the name of a data set, or (images, labels, n_train)") from None
+    pixels, labels = np.asarray(given), np.asarray(of)
+    if pixels.dtype != np.uint8 or labels.dtype != np.uint8:
+        raise TypeError(f"images and labels are uint8, not {pixels.dtype} and {labels.dtype}")
+    shapes = {2: (1, 1), 3: (1,), 4: ()}
+    if pixels.ndim not in shapes or labels.shape != pixels.shape[:1] or not pixels.size:
+        raise ValueError(f"images have shape {pixels.shape} and labels {labels.shape}; see Training")
+    n = pixels.shape[0]
+    dims = (*pixels.shape[1:], 1, 1) if pixels.ndim == 2 else (*shapes[pixels.ndim], *pixels.shape[1:])
+    numbers = (n, check_integer(train, "n_train", 1, n), *dims, int(labels.max()) + 1, 255)
+    return (ctypes.c_uint64 * 7)(*numbers), np.ascontiguousarray(pixels), np.ascontiguousarray(labels)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A training run; see :func:`train`.
+
+    Attributes:
+        loss, scale_log2, skipped: of each step, as arrays. train, test: the scores at the end.
+        weights, masters: the weights at the end. diverged: whether a loss became NaN or infinite in a step that was
+            not skipped. training: the run, which can go on.
+    """
+
+    loss: NDArray[np.float64]
+    scale_log2: NDArray[np.int64]
+    skipped: NDArray[np.bool_]
+    train: Score
+    test: Score
+    weights: NDArray[np.float32]
+    masters: NDArray[np.float32]
+    diverged: bool
+    training: Training
+
+
+def train(
+    net: str,
+    policy: str = "fp32",
+    data: Union[str, Images] = "digits",
+    *,
+    steps: int = 100,
+    callback: Optional[Callable[[Training, Step], object]] = None,
+    observe: Optional[Callable[[Observation], object]] = None,
+    points: Optional[list[str]] = None,
+    **options: Any,
+) -> Trained:
+    """Trains a net under a policy.
+
+    Args:
+        net, policy, data, options: see :class:`Training`. steps: training steps.
+        callback: callback(training, step) after every step; the run ends early if it returns True.
+        observe, points: see :meth:`Training.observe`.
+
+    Returns:
+        Losses and scales of the steps, scores and weights.
+    """
+    run = Training(net, policy, data, **options)
+    if observe is not None:
+        run.observe(observe, points)
+    reports: list[Step] = []
+    for _ in range(check_integer(steps, "steps", 0, 2**40)):
+        reports.append(run.step())
+        if callback is not None and callback(run, reports[-1]) is True:
+            break
+    return Trained(
+        np.array([report.loss for report in reports], np.float64),
+        np.array([report.scale_log2 for report in reports], np.int64),
+        np.array([report.skipped for report in reports], np.bool_),
+        run.score("train"),
+        run.score("test"),
+        run.weights(),
+        run.masters(),
+        any(not np.isfinite(report.loss) and not report.skipped for report in reports),
+        run,
+    )

@@ -1,0 +1,171 @@
+/* foreign_training.c - training runs for other languages. */
+#include "foreign_training.h"
+
+#include "kernels/foreign/message.h"
+#include "train.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ulp_foreign_run {
+    ulp_data data;
+    ulp_net net;
+    ulp_policy policy;
+    ulp_scaler_rule scaler;
+    ulp_optimizer_rule optimizer;
+    const ulp_loss_kind *loss;
+    ulp_trainer *trainer;
+    ulp_observer observer;
+    ulp_foreign_observer *see;
+};
+
+/* ---- the parts of a run ---- */
+
+/* The images of the caller as a data set. */
+static ulp_status take_images(ulp_data *data, const uint64_t *number, const uint8_t *pixels, const uint8_t *labels,
+                              char *error) {
+    const uint64_t n = number[ULP_FOREIGN_IMAGES], train = number[ULP_FOREIGN_IMAGES_TRAIN],
+                   classes = number[ULP_FOREIGN_IMAGES_CLASSES], white = number[ULP_FOREIGN_IMAGES_WHITE];
+    const ulp_dims dims = {number[ULP_FOREIGN_IMAGES_C], number[ULP_FOREIGN_IMAGES_H], number[ULP_FOREIGN_IMAGES_W]};
+    if (n < 1 || train < 1 || train > n || ulp_dims_size(dims) < 1 || classes < 1 || classes > 255 || white < 1 ||
+        white > 255) {
+        strcpy(error, "images need at least one sample for training, one pixel, 1 to 255 classes, and a white of 1 to "
+                      "255");
+        return ULP_BAD_ARGUMENT;
+    }
+    for (uint64_t i = 0; i < n; i++)
+        if (labels[i] >= classes) {
+            strcpy(error, "a label is not below the number of classes");
+            return ULP_BAD_ARGUMENT;
+        }
+    *data = (ulp_data){.name = "images",
+                       .n = n,
+                       .n_train = train,
+                       .dims = dims,
+                       .features = ulp_dims_size(dims),
+                       .classes = classes,
+                       .labels = 1,
+                       .white = (uint8_t)white};
+    data->pixel = malloc(n * data->features);
+    data->label = malloc(n);
+    if (data->pixel == NULL || data->label == NULL) return ULP_NO_MEMORY;
+    memcpy(data->pixel, pixels, n * data->features);
+    memcpy(data->label, labels, n);
+    return ULP_OK;
+}
+
+static const char *or_else(const char *text, const char *otherwise) { return text != NULL ? text : otherwise; }
+
+/* Reads the texts into the run. */
+static ulp_status read_texts(ulp_foreign_run *run, const char *const *text, uint64_t seed, const uint64_t *images,
+                             const uint8_t *pixels, const uint8_t *labels, char *error, size_t size) {
+    const char *data = text[ULP_FOREIGN_RUN_DATA], *loss = text[ULP_FOREIGN_RUN_LOSS];
+    ulp_status status = data != NULL ? ulp_data_load(&run->data, data, text[ULP_FOREIGN_RUN_FOLDER], seed, error, size)
+                                     : take_images(&run->data, images, pixels, labels, error);
+    if (status == ULP_OK)
+        status = ulp_net_parse(&run->net, or_else(text[ULP_FOREIGN_RUN_NET], ""), run->data.dims, error, size);
+    if (status == ULP_OK)
+        status = ulp_policy_parse(&run->policy, or_else(text[ULP_FOREIGN_RUN_POLICY], "fp32"), error, size);
+    if (status == ULP_OK)
+        status = ulp_scaler_parse(&run->scaler, or_else(text[ULP_FOREIGN_RUN_SCALER], "none"), error, size);
+    if (status == ULP_OK)
+        status = ulp_optimizer_parse(&run->optimizer, or_else(text[ULP_FOREIGN_RUN_OPTIMIZER], "sgd"), error, size);
+    if (status == ULP_OK && loss != NULL) status = ulp_loss_parse(&run->loss, loss, error, size);
+    return status;
+}
+
+/* ---- runs ---- */
+
+void ulp_foreign_run_release(ulp_foreign_run *run) {
+    if (run == NULL) return;
+    ulp_trainer_free(run->trainer);
+    ulp_net_release(&run->net);
+    ulp_data_release(&run->data);
+    free(run);
+}
+
+ulp_status ulp_foreign_run_new(ulp_foreign_run **run, const char *const texts[ULP_FOREIGN_RUN_TEXTS], uint64_t batch,
+                               uint64_t seed, double init_std, const uint64_t images[ULP_FOREIGN_IMAGES_NUMBERS],
+                               const uint8_t *pixels, const uint8_t *labels) {
+    char error[600] = "";
+    const ulp_backend *backend;
+    ulp_status status = ulp_foreign_backend(&backend, texts[ULP_FOREIGN_RUN_BACKEND]);
+    if (status != ULP_OK) return status;
+    ulp_foreign_run *const made = ulp_foreign_object(sizeof *made);
+    if (made == NULL) return ULP_NO_MEMORY;
+    status = read_texts(made, texts, seed, images, pixels, labels, error, sizeof error);
+    const ulp_train_options options = {.net = &made->net,
+                                       .policy = &made->policy,
+                                       .scaler = &made->scaler,
+                                       .optimizer = &made->optimizer,
+                                       .loss = made->loss,
+                                       .batch = batch,
+                                       .seed = seed,
+                                       .init_std = init_std,
+                                       .backend = backend};
+    if (status == ULP_OK) status = ulp_trainer_new(&made->trainer, &made->data, &options, error, sizeof error);
+    if (status == ULP_OK) {
+        *run = made;
+        return ULP_OK;
+    }
+    ulp_foreign_run_release(made);
+    return ulp_foreign_fail(status, "%s", error[0] != '\0' ? error : ulp_status_text(status));
+}
+
+uint64_t ulp_foreign_run_number(const ulp_foreign_run *run, int which) {
+    switch (which) {
+    case ULP_FOREIGN_PARAMS: return run->net.params;
+    case ULP_FOREIGN_LAYERS: return run->net.count;
+    case ULP_FOREIGN_SAMPLES_TRAIN: return run->data.n_train;
+    case ULP_FOREIGN_SAMPLES: return run->data.n;
+    case ULP_FOREIGN_FEATURES: return run->data.features;
+    default: return run->data.classes;
+    }
+}
+
+const char *ulp_foreign_run_layer(const ulp_foreign_run *run, uint64_t i, uint64_t *first, uint64_t *n) {
+    if (i >= run->net.count) return NULL;
+    const ulp_layer *layer = &run->net.layers[i];
+    *first = layer->first_param;
+    *n = layer->params;
+    return layer->word;
+}
+
+/* ---- steps ---- */
+
+static void show(void *context, const ulp_observation *o) {
+    const ulp_foreign_run *run = context;
+    run->see((int)o->point, o->layer, o->step, o->scale_log2, o->n, o->raw, o->rounded);
+}
+
+void ulp_foreign_run_observe(ulp_foreign_run *run, ulp_foreign_observer *observer, uint32_t points) {
+    run->see = observer;
+    run->observer = (ulp_observer){show, run, points};
+    run->trainer->observer = observer != NULL ? &run->observer : NULL;
+}
+
+const char *ulp_foreign_point(int i) { return i >= 0 && i < ULP_AT_COUNT ? ulp_point_name((ulp_point_kind)i) : NULL; }
+
+ulp_status ulp_foreign_run_step(ulp_foreign_run *run, double report[4]) {
+    ulp_step step = {0};
+    const ulp_status status = ulp_trainer_step(run->trainer, &step);
+    report[0] = step.loss;
+    report[1] = step.scale_log2;
+    report[2] = step.overflow;
+    report[3] = step.skipped;
+    return ulp_foreign_status(status, "a training step");
+}
+
+ulp_status ulp_foreign_run_score(ulp_foreign_run *run, int test, double score[4]) {
+    ulp_score found = {0};
+    const ulp_status status = ulp_trainer_score(run->trainer, test ? ULP_TEST_PART : ULP_TRAIN_PART, &found);
+    score[0] = found.loss;
+    score[1] = found.accuracy;
+    score[2] = found.label_error;
+    score[3] = (double)found.n;
+    return ulp_foreign_status(status, "a score");
+}
+
+ulp_status ulp_foreign_run_weights(const ulp_foreign_run *run, float *w, float *master) {
+    return ulp_foreign_status(ulp_trainer_weights(run->trainer, w, master), "the weights");
+}
