@@ -468,6 +468,7 @@ WHEEL := $(BUILD)/wheel
 wheel:
 	$(if $(WITH_CUDA),@$(MAKE) --no-print-directory NVCC= BUILD=$(WHEEL_BUILD) libraries,@$(MAKE) --no-print-directory libraries)
 	@rm -rf $(WHEEL) && mkdir -p $(WHEEL)/plain && cp -R python $(WHEEL)/source && cp LICENSE $(WHEEL)/source
+	@cp -R experiments/data $(WHEEL)/source/ulplab/data
 	ULPLAB_LIBRARY=$(abspath $(WHEEL_BUILD)/lib/libulp.so) $(PYTHON) -m pip wheel -q --no-deps -w $(WHEEL)/plain $(WHEEL)/source
 	@if $(PYTHON) -m auditwheel --version > /dev/null 2>&1; then \
 	    $(PYTHON) -m auditwheel repair -w $(WHEEL) $(WHEEL)/plain/*.whl; \

@@ -74,3 +74,17 @@ def test_bad_arguments():
     ):
         with pytest.raises(error):
             call()
+
+
+def test_float64_is_rounded_to_float32_first():
+    assert np.array_equal(
+        ul.quantize([0.1, 0.2], "mxfp4").elements, ul.quantize(np.float32([0.1, 0.2]), "mxfp4").elements
+    )
+    with pytest.raises(ValueError, match="1e\\+300"):
+        ul.quantize([1e300, 1.0], "mxfp4")
+    with pytest.raises(ValueError, match="noclip"):
+        ul.quantize([1.0], "mxfp4", scale_rule="foo")
+    assert ul.quantize([1.0], "mxfp4:noclip", scale_rule="ceil").block.rule == "ceil"
+    for bad in (0, -1, np.nan, np.inf):
+        with pytest.raises(ValueError, match="tensor_scale"):
+            ul.quantize([1.0], "nvfp4", tensor_scale=bad)

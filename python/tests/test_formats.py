@@ -66,3 +66,29 @@ def test_bad_codes():
         ul.encode([np.nan], "e2m1")
     with pytest.raises(ValueError, match="2\\^32"):
         ul.Format("binary32").codes()
+
+
+def test_dtypes_are_formats():
+    assert ul.Format(np.float16).name == "binary16" and ul.Format("float32").name == "binary32"
+    assert ul.Format("float8_e4m3fn").name == "e4m3" and ul.Format(np.dtype("f8")).name == "binary64"
+    assert ul.round(1.1, np.float16) == np.float16(1.1)
+    with pytest.raises(ValueError, match="int8"):
+        ul.Format(np.int8)
+    for bad in (None, object(), 7):
+        with pytest.raises(TypeError, match=type(bad).__name__):
+            ul.Format(bad)
+
+
+def test_objects_are_pickled():
+    import copy
+    import pickle
+
+    f, d, q = ul.Format("e4m3:inf"), ul.Datapath("h100-fp16"), ul.quantize(np.ones((2, 32)), "mxfp4:ceil")
+    for of in (f, d, q.block):
+        assert pickle.loads(pickle.dumps(of)).name == of.name and copy.deepcopy(of).name == of.name
+    assert np.array_equal(pickle.loads(pickle.dumps(q)).dequantize(), q.dequantize())
+    assert "448" in str(ul.Format("e4m3"))
+
+
+def test_nothing_has_no_codes():
+    assert ul.decode([], "e4m3").shape == (0,) and ul.encode([], "e4m3").dtype == np.uint8

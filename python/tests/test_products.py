@@ -158,3 +158,14 @@ def test_probe_raises_what_the_function_raises():
         ul.probe(lambda a, b, c: (_ for _ in ()).throw(KeyboardInterrupt()))
     with pytest.raises(ValueError, match="shape"):
         ul.probe(lambda a, b, c: np.ones(2))
+
+
+def test_probe_wants_numbers():
+    for result in (None, "1", [1, 2]):
+        with pytest.raises((TypeError, ValueError), match="f returned"):
+            ul.probe(lambda a, b, c, result=result: result)
+
+
+def test_cast_without_input_formats():
+    a = RNG.standard_normal((3, 3))
+    assert np.array_equal(ul.matmul(a, a, cast="rne"), ul.matmul(a.astype(np.float32), a.astype(np.float32)))

@@ -189,6 +189,7 @@ def test_stream_text_is_its_hash():
         (([1.0], "e4m3"), {"overflow": "wrap"}, ValueError, "wrap"),
         (([1.0], "e4m3"), {"backend": "gpu"}, ValueError, "cpu"),
         ((["a"], "e4m3"), {}, TypeError, "dtype"),
+        ((np.ma.array([1.0]), "e4m3"), {}, TypeError, "masked"),
         (([1j], "e4m3"), {}, TypeError, "complex"),
         (([None], "e4m3"), {}, TypeError, "object"),
         (([2**60], "e4m3"), {}, ValueError, "2^53"),

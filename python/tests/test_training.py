@@ -52,6 +52,13 @@ def test_repeats_itself():
         ul.set_threads(threads)
 
 
+def test_digits_ship():
+    run = ul.Training("fc10", "fp16")
+    assert run.n == 1797 and run.features == 64 and run.step().loss > 0
+    whole = ul.Training("fc4", "fp16", (DATA[0], DATA[1], len(DATA[1])))
+    assert np.isnan(whole.score("test").accuracy) and whole.score("train").n == 200
+
+
 def test_early_end_and_observers():
     seen = []
     result = ul.train(
@@ -98,7 +105,7 @@ def test_observers_may_raise():
         (lambda: ul.Training("fc4", "fp16", (DATA[0], DATA[1][:5], 10)), ValueError, "shape"),
         (lambda: ul.Training("fc4", "fp16", (DATA[0], DATA[1], 500)), ValueError, "n_train"),
         (lambda: ul.Training("fc4", "fp16", (DATA[0], DATA[1] + 252, 100)), ValueError, "classes|label"),
-        (lambda: ul.Training("fc4", "fp16", DATA).observe(print, ["grad"]), ValueError, "wgrad"),
+        (lambda: ul.Training("fc4", "fp16", DATA).observe(print, "grad"), ValueError, "wgrad"),
         (lambda: ul.Training("fc4", "fp16", DATA).score("all"), ValueError, "test"),
     ],
 )

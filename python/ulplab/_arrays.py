@@ -35,6 +35,8 @@ def as_float(x: ArrayLike, name: str = "x") -> Array:
     float16 and bfloat16 become float32, integers become float64; both conversions are exact.
     Raises TypeError for other dtypes and ValueError for integers beyond 2^53.
     """
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array; give its data, or fill it")
     array = np.asarray(x)
     dtype = array.dtype
     if dtype != FLOAT32 and dtype != FLOAT64:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +36,9 @@ class Block:
 
     def __repr__(self) -> str:
         return f"Block({self.name!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Block, (self.name,)
 
     @property
     def has_tensor_scale(self) -> bool:
@@ -109,7 +112,7 @@ def quantize(
     """An array in a block-scaled format.
 
     Args:
-        x: numbers of at least one dimension; they become float32 first, which is exact for float32 and narrower.
+        x: numbers of at least one dimension. float64 is rounded to float32 first, as `ulp block` does.
         block: "mxfp8", "mxfp6", "mxfp4", "mxint8", "nvfp4", ...: see :func:`blocks`.
         axis: blocks lie along this axis; the last block of a row may have fewer elements.
         scale_rule: "floor", "ceil", "even" or "noclip"; None is the rule of the format.
@@ -119,21 +122,28 @@ def quantize(
             of an element is its place in the array with `axis` last.
 
     Raises:
-        ValueError: an unknown name, a number of x that float32 does not hold, an axis that x does not have.
+        ValueError: an unknown name, a number of x beyond the range of float32, an axis that x does not have.
     """
+    rules = texts(call.word, 3)
+    if scale_rule is not None and scale_rule not in rules:
+        raise ValueError(f"no scale rule {scale_rule!r}; there are {', '.join(rules)}")
     if isinstance(block, Block):
         if scale_rule is not None:
             block = f"{block.name.partition(':')[0]}:{scale_rule}"
     elif not isinstance(block, str):
         raise TypeError(f"a block format is a name or a Block, not {type(block).__name__}")
     elif scale_rule is not None:
-        block = f"{block}:{scale_rule}"
+        block = f"{block.partition(':')[0]}:{scale_rule}"
     of = _block_named(block) if isinstance(block, str) else block
     array = as_float(x)
     if array.ndim == 0:
         raise ValueError("x is a number; a block-scaled format takes an array")
     place = check_integer(axis, "axis", -array.ndim, array.ndim - 1)
-    narrow = array.astype(np.float32)
+    with np.errstate(over="ignore"):
+        narrow = array.astype(np.float32)
+    beyond = np.isinf(narrow) & np.isfinite(array)
+    if beyond.any():
+        raise ValueError(f"x has {float(array[beyond].flat[0])!r}, which is beyond the range of float32")
     rows = np.ascontiguousarray(np.moveaxis(narrow, place, -1))
     if tensor_scale is None:
         tensor_scale = "amax" if of.has_tensor_scale else 1.0
@@ -144,6 +154,8 @@ def quantize(
         raise ValueError(f"tensor_scale is {tensor_scale!r}; allowed are 'amax', a positive number and None")
     else:
         factor = float(tensor_scale)
+        if not 0.0 < factor < np.inf:
+            raise ValueError(f"tensor_scale is {factor!r}; allowed are 'amax', a positive number and None")
     n = rows.shape[-1]
     count = -(-n // of.size)
     elements = np.empty(rows.shape, np.uint8)

@@ -89,8 +89,10 @@ class Experiment:
 
 def _tree(name: str) -> Optional[Path]:
     """A folder of the source tree; None outside of it."""
-    folder = Path(__file__).resolve().parent.parent.parent / name
-    return folder if folder.is_dir() else None
+    trees = [Path(__file__).resolve().parent.parent.parent]
+    if os.environ.get("ULPLAB_BIN"):  # build/bin of a source tree
+        trees.append(Path(os.environ["ULPLAB_BIN"]).resolve().parent.parent)
+    return next((tree / name for tree in trees if (tree / name).is_dir()), None)
 
 
 def _folders() -> Iterator[Path]:
@@ -98,6 +100,7 @@ def _folders() -> Iterator[Path]:
     chosen = os.environ.get("ULPLAB_BIN")
     if chosen:
         yield Path(chosen)
+        return
     built = _tree("build/bin")
     if built is not None:
         yield built

@@ -26,14 +26,35 @@ _ML_DTYPES = {
     "e4m3fnuz": "float8_e4m3fnuz",
     "e5m2fnuz": "float8_e5m2fnuz",
     "e8m0": "float8_e8m0fnu",
+    "e3m4": "float8_e3m4",
     "e2m1": "float4_e2m1fn",
     "e2m3": "float6_e2m3fn",
     "e3m2": "float6_e3m2fn",
 }
 
+_NUMPY = {"binary16": "float16", "binary32": "float32", "binary64": "float64"}
+_OF_DTYPES = {dtype: name for name, dtype in (*_ML_DTYPES.items(), *_NUMPY.items())}
+
+
+def _name_of(format: object) -> str:
+    """The name of a format: of NumPy's, ml_dtypes' and PyTorch's dtypes and their names, too."""
+    if isinstance(format, str):
+        return _OF_DTYPES.get(format, format)
+    name = str(format)[len("torch.") :] if str(format).startswith("torch.") else None
+    if name is None:
+        try:
+            if format is None:  # NumPy takes None for float64
+                raise TypeError
+            name = np.dtype(format).name  # type: ignore[call-overload]
+        except TypeError:
+            raise TypeError(f"a format is a name, a Format or a dtype, not {type(format).__name__}") from None
+    if name not in _OF_DTYPES:
+        raise ValueError(f"no format has the dtype {name}; there are {', '.join(sorted(_OF_DTYPES))}")
+    return _OF_DTYPES[name]
+
 
 class Format:
-    """A number format by its name: a registered name or alias, eXmY, qI.F, binaryKpP, with suffixes as :sat.
+    """A number format: a registered name or alias, eXmY, qI.F, binaryKpP, with suffixes as :sat; or a dtype.
 
     ``ulp help formats`` and :func:`formats` list the registered names. A format is a set of numbers
     ``(-1)^s m 2^(e - prec + 1)`` with codes of `bits` bits (IEEE P3109 interim report v4.0, section 4).
@@ -77,8 +98,8 @@ class Format:
     min_normal: float
     min_positive: float
 
-    def __init__(self, name: str) -> None:
-        self._handle = Handle("format", c_text(name, "the name of a format"))
+    def __init__(self, name: Any) -> None:
+        self._handle = Handle("format", c_text(_name_of(name), "the name of a format"))
         integers = (ctypes.c_uint64 * len(_INTEGERS))()
         numbers = (ctypes.c_double * len(_NUMBERS))()
         self.name: str = text(call.format_fields(self._handle.address, integers, numbers))
@@ -102,6 +123,16 @@ class Format:
     def __repr__(self) -> str:
         return f"Format({self.name!r})"
 
+    def __str__(self) -> str:
+        special = [word for word, there in (("Inf", self.has_inf), ("NaN", self.nan_codes != "none")) if there]
+        return (
+            f"{self.name}: {self.bits} bits, {self.prec} of precision, {self.lowest:g} to {self.max:g}, least positive "
+            f"{self.min_positive:g}, {' and '.join(special) or 'no Inf, no NaN'}, overflow {self.overflow}"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Format, (self.name,)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Format) and other.name == self.name
 
@@ -121,7 +152,7 @@ class Format:
     @property
     def dtype(self) -> Optional[np.dtype[Any]]:
         """The dtype whose bits are the codes: NumPy's, or of ml_dtypes if it is installed; None if there is none."""
-        own = {"binary16": "float16", "binary32": "float32", "binary64": "float64"}.get(self.name)
+        own = _NUMPY.get(self.name)
         if own is not None:
             return np.dtype(own)
         name = _ML_DTYPES.get(self.name)
@@ -157,11 +188,14 @@ class Format:
         return y[()] if np.ndim(x) == 0 else y
 
     def next_up(self, x: ArrayLike) -> Any:
-        """The least value above x, for any x; float64 of x's shape (IEEE 754-2019, 5.3.1)."""
+        """The least value above x, for any x; float64 of x's shape (IEEE 754-2019, 5.3.1).
+
+        Past the largest value Inf where the format has it, else the largest value.
+        """
         return self._each("next", x, 1)
 
     def next_down(self, x: ArrayLike) -> Any:
-        """The greatest value below x, for any x; float64 of x's shape (IEEE 754-2019, 5.3.1)."""
+        """The greatest value below x, for any x; float64 of x's shape; see :meth:`next_up`."""
         return self._each("next", x, 0)
 
     def spacing(self, x: ArrayLike) -> Any:
@@ -174,13 +208,11 @@ def _format_named(name: str) -> Format:
     return Format(name)
 
 
-def format_of(format: Union[str, Format]) -> Format:
-    """A format, by its name or itself."""
+def format_of(format: Any) -> Format:
+    """A format, by its name, a dtype or itself."""
     if isinstance(format, Format):
         return format
-    if not isinstance(format, str):
-        raise TypeError(f"a format is a name or a Format, not {type(format).__name__}")
-    return _format_named(format)
+    return _format_named(_name_of(format))
 
 
 class FormatRow(NamedTuple):
@@ -228,6 +260,8 @@ def decode(codes: ArrayLike, format: Union[str, Format]) -> Any:
     array = np.asarray(codes)
     if f.dtype is not None and array.dtype == f.dtype:
         array = np.ascontiguousarray(array).view(f.code_dtype)
+    if not array.size:
+        array = array.astype(f.code_dtype)
     if array.dtype.kind not in "iu":
         raise TypeError(f"codes are integers, not {array.dtype}")
     if array.size and (int(array.min()) < 0 or int(array.max()) >> f.bits):

@@ -190,6 +190,8 @@ def set_threads(n: int) -> None:
 
     0 restores the default: the environment's OMP_NUM_THREADS, else all processors. Results never depend on it.
     """
+    if type(n) is not int:
+        raise TypeError(f"n is an integer, not {type(n).__name__}")
     if not 0 <= n <= 1024:
         raise ValueError(f"n is {n}; the number of threads is 0 to 1024")
     _threads_set(n)

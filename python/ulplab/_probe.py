@@ -45,6 +45,9 @@ class Probe:
     def __getitem__(self, name: str) -> Property:
         return self.properties[name]
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         rows = [f"{p.name:<20} {p.value:<24} {p.meaning}" for p in self.properties.values()]
         return "\n".join([*rows, f"{self.runs} sums"])
@@ -68,6 +71,9 @@ def probe(
 
     Returns:
         The properties: products in one sum, bits kept, alignment, rounding, order, special values.
+
+    The vectors are made for sums of blocks of products in an order, as matrix units form them. A function that adds in
+    a tree or in several partial sums, or that adds c at the end, is described by the nearest such sum only.
 
     Raises:
         What f raises. ValueError: a result of f is no value of the format.
@@ -117,6 +123,8 @@ def probe(
 def _code(y: Any, f: Format) -> int:
     """The code of a result. The bits of a NaN of float32 stay."""
     value = np.asarray(y)
+    if value.dtype.kind not in "fiu" and value.dtype.name != "bfloat16":
+        raise TypeError(f"f returned {type(y).__name__}, not a number")
     if value.size != 1:
         raise ValueError(f"f returned an array of shape {value.shape}, not a number")
     value = value.reshape(())

@@ -58,6 +58,9 @@ class Datapath:
     def __repr__(self) -> str:
         return f"Datapath({self.name!r})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Datapath, (self.name,)
+
     def words(self, k: int) -> int:
         """The number of random words of a sum of k products."""
         return int(str(call.datapath_words(self._handle.address, check_integer(k, "k", 0, 2**40))))
@@ -90,7 +93,9 @@ def _operand(x: Array, name: str, dtype: np.dtype[Any]) -> Array:
         same = (narrow == x) | (np.isnan(narrow) & np.isnan(x))
         if not bool(np.all(same)):
             at = tuple(int(i) for i in np.argwhere(~same)[0])
-            raise ValueError(f"{name}{list(at)} is {float(x[at])!r}, no float32 number; round {name} first")
+            raise ValueError(
+                f"{name}{list(at)} is {float(x[at])!r}, no float32 number; round {name} first, or give cast='rne'"
+            )
         return narrow
     return x.astype(dtype, copy=False)
 
@@ -136,7 +141,8 @@ def matmul(
             dimensions broadcast. The dtypes of :func:`ulplab.round` are allowed.
         datapath: a datapath or its name.
         c: (..., m, n), the start values of the sums, values of the datapath's result format; None for +0.
-        cast: the mode that rounds a and b to the input formats of a Tensor Core; None: they have to be values.
+        cast: the mode that rounds a and b to the input formats of a Tensor Core, else to the dtype of the result; None:
+            they have to be values of these formats, so that a sum rounds nothing that the datapath does not round.
         a_scales, b_scales: (m, ceil(k / scale_block)) and (n, ceil(k / scale_block)), values of the scale format,
             for datapaths with block scales and for a and b of two dimensions; None: all scales are 1.
         seed, stream, first: the random words of sums with stochastic rounding; the sum of element i (C order) has the
@@ -157,8 +163,9 @@ def matmul(
     if of_a.ndim < 2 or of_b.ndim < 2:
         raise ValueError(f"a has {of_a.ndim} dimensions and b has {of_b.ndim}; matrices have at least two (see dot)")
     if cast is not None:
-        of_a = of_a if d.a is None else np.asarray(_round(of_a, d.a, cast))
-        of_b = of_b if d.b is None else np.asarray(_round(of_b, d.b, cast))
+        holder = "binary32" if dtype == FLOAT32 else "binary64"
+        of_a = np.asarray(_round(of_a, d.a or holder, cast))
+        of_b = np.asarray(_round(of_b, d.b or holder, cast))
     left, m, k, lda = _matrices(_operand(of_a, "a", dtype), transpose_a)
     right, k_b, n, ldb = _matrices(_operand(of_b, "b", dtype), transpose_b)
     if k != k_b:

@@ -84,7 +84,7 @@ _rules: dict[tuple[object, ...], _Rule] = {}
 
 
 def rule_of(format: FormatLike, mode: str, bits: int, overflow: Optional[str], backend: Optional[str]) -> _Rule:
-    key = (format if type(format) is str else getattr(format, "name", None), mode, bits, overflow, backend)
+    key = (format if type(format) is str else getattr(format, "name", format), mode, bits, overflow, backend)
     try:
         return _rules[key]
     except (KeyError, TypeError):
@@ -113,7 +113,7 @@ def round(
 
     Args:
         x: numbers of any shape: float16, bfloat16 (ml_dtypes), float32, float64, or integers up to 2^53.
-        format: a format or its name: "e4m3", "bf16", "q8.8", "e5m7:sat".
+        format: a format, its name ("e4m3", "bf16", "q8.8", "e5m7:sat"), or a dtype (np.float16, "float8_e4m3fn").
         mode: "rne", "rna", "rz", "ru", "rd", "ro"; "sra" (or "sr"), "srb", "src" are stochastic.
         bits: random bits of a stochastic mode, 1 to 32; 0 is 32.
         overflow: "inf", "sat", "nan", "wrap" (fixed point only); None is the policy of the format.
@@ -126,6 +126,8 @@ def round(
     Returns:
         An array of x's shape; a number if x is one. The dtype is x's if it holds every value of the format, else
         float32 if this does, else float64. Integers give float64. With stats a pair: the array and the counts.
+        NaN stays NaN, also in a format without NaN codes, which :func:`encode` refuses. A format without zero (e8m0)
+        gives its least value in place of zero.
 
     Raises:
         ValueError: an unknown name, a number out of range, an `out` that does not fit. TypeError: a dtype that is no

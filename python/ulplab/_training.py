@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Callable, NamedTuple, Optional, Union
 
 import numpy as np
@@ -67,7 +69,7 @@ class Training:
         data: the name of a data set ("digits", "mnist"), or (images, labels, n_train): uint8 images (n, c, h, w),
             (n, h, w) or (n, features), uint8 labels (n), and the number of images at the beginning for training; the
             byte 255 is 1.0.
-        folder: of a named data set; None: the environment's ULPLAB_DATA, then the place where it ships.
+        folder: of a named data set; None: the environment's ULPLAB_DATA, then the package, which has "digits".
         optimizer, scaler, loss: as "adam,rate=0.001", "pytorch", "softmax" (``ulp help optimizers``, ``scalers``,
             ``losses``); loss None is the loss that fits the data.
         batch: samples of a step. seed: of initial weights, order and random words. init_std: the deviation of initial
@@ -96,6 +98,8 @@ class Training:
         backend: Optional[str] = None,
     ) -> None:
         named = data if isinstance(data, str) else None
+        if folder is None and named is not None and not os.environ.get("ULPLAB_DATA"):
+            folder = _shipped(named)
         words = (ctypes.c_char_p * 8)(
             *(
                 c_text(word, name)
@@ -142,6 +146,8 @@ class Training:
             points: names of rounding points; None is all of them.
         """
         bits = 0
+        if isinstance(points, str):
+            points = [points]
         for name in POINTS if points is None else points:
             if name not in POINTS:
                 raise ValueError(f"no rounding point {name!r}; there are {', '.join(POINTS)}")
@@ -174,6 +180,8 @@ class Training:
             raise ValueError(f"part is {part!r}; allowed are 'test' and 'train'")
         found = (ctypes.c_double * 4)()
         check(call.run_score(self._handle.address, part == "test", found))
+        if found[3] == 0:
+            return Score(np.nan, np.nan, np.nan, 0)
         return Score(found[0], found[1], found[2], int(found[3]))
 
     def weights(self) -> NDArray[np.float32]:
@@ -187,6 +195,15 @@ class Training:
         w = np.empty(self.params, np.float32)
         check(call.run_weights(self._handle.address, None, address(w)))
         return w
+
+
+def _shipped(name: str) -> Optional[str]:
+    """The folder of a data set that ships with the package or the source tree; None where there is none."""
+    here = Path(__file__).resolve().parent
+    for folder in (here / "data", here.parent.parent / "experiments" / "data"):
+        if (folder / f"{name}.csv").exists():
+            return str(folder)
+    return None
 
 
 def _images(data: Images) -> tuple[Any, NDArray[np.uint8], NDArray[np.uint8]]:
