@@ -23,7 +23,9 @@ ulp_status ulp_foreign_fail(ulp_status status, const char *sentence, ...) {
 
 ulp_status ulp_foreign_status(ulp_status status, const char *what) {
     if (status == ULP_OK) return status;
-    const char *more = ulp_backend_error();
+    /* of other statuses the backend says nothing: its sentence would be that of an earlier failure */
+    const int of_backend = status == ULP_UNSUPPORTED || status == ULP_NO_DEVICE || status == ULP_DEVICE_FAILED;
+    const char *more = of_backend ? ulp_backend_error() : "";
     return ulp_foreign_fail(status, "%s: %s", what, more[0] != '\0' ? more : ulp_status_text(status));
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import Array, address, as_float, check_integer, stream_number
-from ._formats import decode
+from ._formats import decode, format_of
 from ._library import Handle, c_text, call, check, text, texts
 from ._rounding import rule_of
 
@@ -78,7 +78,7 @@ class Quantized:
 
         Codes of 6 and 8 bits stay one in a byte. An odd last axis is filled by a zero code.
         """
-        if self.block.element != "e2m1":
+        if format_of(self.block.element).bits != 4:
             return self.elements
         codes = self.elements
         if codes.shape[-1] % 2:

@@ -101,20 +101,14 @@ _FUNCTIONS: dict[str, tuple[object, list[object]]] = {
 }
 
 
-def _function(name: str, prefix: str = "ulp_foreign_") -> Callable[..., object]:
-    function = getattr(library, prefix + name)
-    if prefix == "ulp_foreign_":
-        function.restype, function.argtypes = _FUNCTIONS[name]
-    return function  # type: ignore[no-any-return]
-
-
 class _Calls:
     """The functions ulp_foreign_NAME as attributes NAME."""
 
     def __getattr__(self, name: str) -> Callable[..., object]:
-        function = _function(name)
+        function = getattr(library, "ulp_foreign_" + name)
+        function.restype, function.argtypes = _FUNCTIONS[name]
         setattr(self, name, function)
-        return function
+        return function  # type: ignore[no-any-return]
 
 
 call = _Calls()
