@@ -4,7 +4,8 @@
     python notebooks.py html FOLDER [NAME...]   runs notebooks and writes FOLDER/NAME.html
 
 Without names all notebooks of this folder. Needs nbclient and ipykernel, and for HTML nbconvert. The kernel is this
-interpreter; it finds ulplab by PYTHONPATH or as an installed package. The notebooks in this folder stay as they are.
+interpreter; its ulplab is the one that is installed or in PYTHONPATH, else the one of this source tree. The notebooks
+in this folder stay as they are.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,8 @@ def environment(folder: str) -> dict[str, str]:
     """The environment of a kernel that works in a folder and leaves the user's own settings of IPython alone."""
     env = {key: value for key, value in os.environ.items() if key != "MPLBACKEND"}
     paths = [os.path.abspath(path) for path in env.get("PYTHONPATH", "").split(os.pathsep) if path]
+    if find_spec("ulplab") is None:
+        paths.append(str(HERE.parent))
     env["PYTHONPATH"] = os.pathsep.join(paths)
     for name in ("ULPLAB_LIBRARY", "ULPLAB_BIN", "ULPLAB_DATA"):
         if env.get(name):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-NAMES = ("rounding",)
+NAMES = ("fp8_torch", "gradient_underflow", "rounding", "stagnation", "tensor_core")
 
 if not EXAMPLES.is_dir():
     pytest.skip("the notebooks are in the source tree", allow_module_level=True)

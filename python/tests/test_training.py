@@ -59,6 +59,16 @@ def test_digits_ship():
     assert np.isnan(whole.score("test").accuracy) and whole.score("train").n == 200
 
 
+def test_digits():
+    images, labels = ul.digits()
+    assert (images.shape, images.dtype, labels.shape) == ((1797, 8, 8), np.float32, (1797,))
+    assert images.min() == 0 and images.max() == 1 and np.array_equal(ul.round(images, "e4m3"), images)
+    assert set(labels.tolist()) == set(range(10))
+    pixels = (images * 16).astype(np.uint8)
+    run = ul.Training("fc10", "fp32", (pixels, labels.astype(np.uint8), 1437))
+    assert (run.features, run.classes) == (64, 10)
+
+
 def test_early_end_and_observers():
     seen = []
     result = ul.train(

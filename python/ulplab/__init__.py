@@ -18,7 +18,7 @@ from ._library import DeviceError, get_threads, set_threads
 from ._probe import Probe, Property, probe
 from ._products import Datapath, datapaths, dot, matmul
 from ._rounding import Stats, add, div, encode, fma, mul, round, sqrt, sub
-from ._training import Observation, Score, Step, Trained, Training, train
+from ._training import Observation, Score, Step, Trained, Training, digits, train
 
 __version__ = "0.1.0"
 
@@ -44,6 +44,7 @@ __all__ = [
     "datapaths",
     "decode",
     "dequantize",
+    "digits",
     "div",
     "dot",
     "encode",

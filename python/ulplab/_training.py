@@ -206,6 +206,25 @@ def _shipped(name: str) -> Optional[str]:
     return None
 
 
+def digits() -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """The handwritten digits that ship with the package.
+
+    Returns:
+        images (1797, 8, 8), multiples of 1/16 from 0 (paper) to 1 (ink), and labels (1797), 0 to 9, in the order of the
+        file. The data set "digits" of a :class:`Training` has the same images in an order that depends on the seed.
+
+    Raises:
+        FileNotFoundError: the package has no data, as in a copy of the folder `python` alone.
+
+    Source: Alpaydin and Kaynak 1998, doi:10.24432/C50P49, CC BY 4.0.
+    """
+    folder = _shipped("digits")
+    if folder is None:
+        raise FileNotFoundError("the data set digits is neither in the package nor in a source tree around it")
+    table = np.loadtxt(Path(folder) / "digits.csv", np.int64, delimiter=",")
+    return (table[:, :64].reshape(-1, 8, 8) / 16).astype(np.float32), table[:, 64]
+
+
 def _images(data: Images) -> tuple[Any, NDArray[np.uint8], NDArray[np.uint8]]:
     """The numbers, pixels and labels of images; ValueError or TypeError if they do not fit."""
     try:
