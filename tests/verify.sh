@@ -195,6 +195,31 @@ child=
 [ $? -eq 0 ] && [ "$(pieces kept/long)" -gt "$(cat before)" ]
 verdict $? 'once it has ended, its pieces are kept by the next'
 
+# ---- the results of another program ----
+
+awk 'BEGIN { for (i = 1; i < 3000; i++) print (i - 1500) * 0.37 }' >numbers
+"$ULP" round --format fp64 --to npy --out x.npy numbers
+for mode in rne rd sr; do
+    "$ULP" round --format e4m3 --mode $mode --seed 7 --stream 3 --from npy --to npy --out $mode.npy x.npy
+    exits 0 "results of ulp round, $mode" "$ULP" verify --format e4m3 --mode $mode --seed 7 --stream 3 --inputs x.npy --results $mode.npy
+    says "^PASS $mode.npy e4m3 $mode[a]* default: 2999 results, 0 mismatches\$" out.txt "the verdict of $mode"
+done
+exits 1 'results in another mode' "$ULP" verify --format e4m3 --mode rz --inputs x.npy --results rne.npy
+says '^FAIL rne.npy e4m3 rz default: 2999 results, [1-9][0-9]* mismatches$' out.txt 'they fail'
+says '^ulp verify: element (.*,): x = .*: the result is .*, MPFR gives ' err.txt 'and the first are shown'
+exits 1 'results of another seed' "$ULP" verify --format e4m3 --mode sr --seed 8 --stream 3 --inputs x.npy --results sr.npy
+"$ULP" round --format e4m3 --overflow nan --from npy --to npz --out nan.npz x.npy
+exits 0 'a policy, and a member of an archive' "$ULP" verify --format e4m3 --mode rne --overflow nan --inputs x.npy --results nan.npz:arr_0
+head -n 5 numbers | "$ULP" round --format fp64 --to npy --out five.npy
+refuses 'arrays of two shapes' 'x.npy has the shape (2999,) and five.npy has (5,)' verify --format e4m3 --mode rne --inputs x.npy --results five.npy
+refuses 'inputs alone' 'given together' verify --format e4m3 --mode rne --inputs x.npy
+refuses 'two modes of results' 'name both' verify --format e4m3 --mode rne,rz --inputs x.npy --results rne.npy
+refuses 'results under --sample' '\-\-sample does not go with --inputs' verify --format e4m3 --mode rne --sample 9 --inputs x.npy --results rne.npy
+refuses 'all policies of results' 'one policy' verify --format e4m3 --mode rne --overflow all --inputs x.npy --results rne.npy
+refuses 'wrap of results' 'wrap' verify --format e4m3 --mode rne --overflow wrap --inputs x.npy --results rne.npy
+refuses 'a stream without inputs' 'goes with --inputs' verify --format e4m3 --stream 3
+refuses 'a text as results' 'numbers is no .npy file' verify --format e4m3 --mode rne --inputs x.npy --results numbers
+
 # ---- refusals ----
 
 refuses 'sample and exhaustive' 'exclude' verify --sample 10 --exhaustive

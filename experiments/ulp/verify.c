@@ -1,12 +1,13 @@
 /* verify.c - ulp verify: comparing rounding with the MPFR oracle; the options, and the cases that they choose.
  *
- * The inputs of a case are a sample, or all 2^32 binary32 values.
+ * The inputs of a case are a sample, all 2^32 binary32 values, or a file beside a file of results.
  */
 #include "tool.h"
 
 #if defined(ULP_WITH_MPFR)
 
 #include "verify_case.h"
+#include "verify_files.h"
 
 #include <string.h>
 
@@ -40,8 +41,8 @@ static struct settings {
     ulp_rule_list modes;
     int policies;
     int exhaustive;
-    uint64_t sample, bits, seed, jobs;
-    const char *resume;
+    uint64_t sample, bits, seed, stream, jobs;
+    const char *inputs, *results, *resume;
     const ulp_backend *backend;
 } given;
 
@@ -64,6 +65,16 @@ static const ulp_option options[] = {
      .type = &ulp_type_flag,
      ULP_AT(struct settings, exhaustive),
      .help = "all 2^32 binary32 inputs"},
+    {.name = "inputs",
+     .type = &ulp_type_text,
+     ULP_AT(struct settings, inputs),
+     .value_name = "FILE",
+     .help = "with --results: the inputs of another program's rounding, a .npy file or FILE.npz:NAME"},
+    {.name = "results",
+     .type = &ulp_type_text,
+     ULP_AT(struct settings, results),
+     .value_name = "FILE",
+     .help = "the values that this program got, an array of the same shape"},
     {.name = "sample",
      .type = &ulp_type_unsigned,
      ULP_AT(struct settings, sample),
@@ -82,6 +93,11 @@ static const ulp_option options[] = {
      ULP_AT(struct settings, seed),
      .value = "1",
      .help = "of inputs and of random bits"},
+    {.name = "stream",
+     .type = &ulp_type_unsigned,
+     ULP_AT(struct settings, stream),
+     .value = "0",
+     .help = "with --inputs: the random word of element i is a function of seed, stream and i"},
     {.name = "jobs",
      .type = &ulp_type_unsigned,
      ULP_AT(struct settings, jobs),
@@ -154,11 +170,46 @@ static int check_bits(const ulp_arguments *a) {
     return ULP_GO_ON;
 }
 
+/* ---- the results of another program ---- */
+
+/* Refuse options that do not go with --inputs and --results. */
+static int check_files(const ulp_arguments *a) {
+    static const char *const others[] = {"exhaustive", "sample", "jobs", "resume", "backend"};
+    if ((given.inputs == NULL) != (given.results == NULL))
+        return ulp_usage_error(a->program, "--inputs and --results are given together");
+    if (given.inputs == NULL && ulp_setting_given(a, "stream"))
+        return ulp_usage_error(a->program, "--stream %llu: goes with --inputs", (unsigned long long)given.stream);
+    for (size_t i = 0; given.inputs != NULL && i < sizeof others / sizeof *others; i++)
+        if (ulp_setting_given(a, others[i]))
+            return ulp_usage_error(a->program, "--%s does not go with --inputs", others[i]);
+    if (given.inputs != NULL && (given.formats.count != 1 || given.modes.count != 1))
+        return ulp_usage_error(a->program, "the results of --results follow one --format and one --mode; name both");
+    return ULP_GO_ON;
+}
+
+static int run_files(const ulp_arguments *a) {
+    verify_files w = {.inputs = given.inputs,
+                      .results = given.results,
+                      .format = given.formats.at[0],
+                      .mode = given.modes.at[0].name,
+                      .rule = given.modes.at[0].rule,
+                      .stream = {given.seed, given.stream, 0}};
+    if (given.policies == ALL_POLICIES && ulp_setting_given(a, "overflow"))
+        return ulp_usage_error(a->program, "--overflow all: the results of --results follow one policy");
+    w.rule.overflow = (uint8_t)(ulp_setting_given(a, "overflow") ? given.policies : ULP_OVERFLOW_DEFAULT);
+    if (w.rule.random_bits == 0) w.rule.random_bits = (uint8_t)given.bits;
+    if (ulp_rule_check(&w.format, w.rule) != ULP_OK)
+        return tool_refuse_wrap(a, (ulp_overflow)w.rule.overflow, w.format.name);
+    return verify_files_run(&w, a->program);
+}
+
 static int run(const ulp_arguments *a) {
     if (given.exhaustive && ulp_setting_given(a, "sample"))
         return ulp_usage_error(a->program, "--exhaustive and --sample exclude each other");
-    int status = check_bits(a);
+    int status = check_files(a);
+    if (status == ULP_GO_ON) status = check_bits(a);
     if (status != ULP_GO_ON) return status;
+    if (given.inputs != NULL) return run_files(a);
     if (!ulp_setting_given(a, "overflow")) given.policies = given.exhaustive ? ULP_OVERFLOW_DEFAULT : ALL_POLICIES;
     if (count_cases() == 0)
         return ulp_usage_error(a->program,
@@ -202,6 +253,11 @@ const tool_command tool_verify = {
              "to the last bit, on any machine, backend and number of threads. The exit status "
              "is the verdict. A journal keeps pieces of any case: taken are those of the same case, inputs, "
              "seed, backend and instruction set or device, others are computed and kept beside them. A journal "
-             "of another build is refused.\n"},
+             "of another build is refused.\n\n"
+             "With --inputs and --results the results are another program's, values of 2, 4 or 8 bytes: a library, a "
+             "kernel, a GPU. Each is compared with MPFR's for one format, mode and policy. NaN equals NaN; the signs "
+             "of "
+             "zeros count. The first differences are shown.\n\n"
+             "  ulp verify --format e4m3 --mode rne --inputs x.npy --results y.npy\n"},
     .groups = {{"options", options, &given}},
     .run = run};

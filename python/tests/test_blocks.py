@@ -76,10 +76,24 @@ def test_bad_arguments():
             call()
 
 
-def test_float64_is_rounded_to_float32_first():
-    assert np.array_equal(
-        ul.quantize([0.1, 0.2], "mxfp4").elements, ul.quantize(np.float32([0.1, 0.2]), "mxfp4").elements
-    )
+@pytest.mark.parametrize("mode", ["rne", "rna", "rz", "ru", "rd", "ro"])
+def test_float64_is_rounded_once(mode):
+    """Numbers beside ties and beside powers of two, where a rounding to float32 first gives another result."""
+    element = ul.Format("e4m3")
+    values = np.asarray(element.values(), np.float64)
+    values = values[np.isfinite(values)]
+    ties = (values[1:] + values[:-1]) / 2
+    beside = np.concatenate([np.nextafter(ties, np.inf), np.nextafter(ties, -np.inf)])
+    rows = np.zeros((-(-len(beside) // 31), 32))
+    rows[:, 0] = np.nextafter(512.0, 0)  # the scale is 1, though this number is 512 in float32
+    rows[:, 1:].flat[: len(beside)] = beside
+    q = ul.quantize(rows, "mxfp8-e4m3", mode=mode)
+    assert np.all(q.scale_values() == 1.0)
+    assert np.array_equal(q.dequantize(), ul.round(rows, element, mode, overflow="sat"))
+    assert not np.array_equal(q.elements, ul.quantize(rows.astype(np.float32), "mxfp8-e4m3", mode=mode).elements)
+
+
+def test_more_bad_arguments():
     with pytest.raises(ValueError, match="1e\\+300"):
         ul.quantize([1e300, 1.0], "mxfp4")
     with pytest.raises(ValueError, match="noclip"):

@@ -145,7 +145,9 @@ def round(
         given = getattr(x, "dtype", array.dtype)
         scalar = np.ndim(x) == 0
         dtype = array.dtype if array.dtype == FLOAT64 or rule.narrow else FLOAT64
-        array = array.astype(dtype, copy=False)
+        if array.dtype != dtype:
+            with np.errstate(invalid="ignore"):  # a signaling NaN
+                array = array.astype(dtype)
         f = rule.format
         if is_narrow(given) and holds(given, f.prec, f.qmin, max(f.max, -f.lowest)):
             dtype = given

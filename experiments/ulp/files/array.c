@@ -138,3 +138,10 @@ void file_array_add_index(ulp_text *to, const npy_array *h, uint64_t i) {
     }
     ulp_text_print(to, h->dims == 1 ? ",)" : ")");
 }
+
+void file_array_add_shape(ulp_text *to, const npy_array *h) {
+    ulp_text_print(to, "(");
+    for (size_t d = 0; d < h->dims; d++)
+        ulp_text_print(to, "%s%llu", d > 0 ? ", " : "", (unsigned long long)h->shape[d]);
+    ulp_text_print(to, h->dims == 1 ? ",)" : ")");
+}

@@ -26,5 +26,7 @@ void file_array_free(file_array *a);
 
 /* Add the index of element i, as (3, 5). */
 void file_array_add_index(ulp_text *to, const npy_array *header, uint64_t i);
+/* Add the shape, as (3, 5). */
+void file_array_add_shape(ulp_text *to, const npy_array *header);
 
 #endif

@@ -1,10 +1,11 @@
-"""The same numbers from other libraries: every code, and random numbers. Known differences are named here.
+"""The casts of ml_dtypes, NumPy and PyTorch: every code, and random numbers. Known differences are named here.
 
 A difference that a test here names is a row of the table in README.md. A new one fails.
 """
 
 import numpy as np
 import pytest
+from comparing import same
 
 import ulplab as ul
 
@@ -24,11 +25,6 @@ ML_DTYPES = {
 
 #: where ml_dtypes overflows to NaN and the format's own policy here is saturation
 NAN_POLICY = {"e4m3", "e4m3fnuz", "e5m2fnuz", "e8m0"}
-
-
-def same(x, y):
-    x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    return (np.isnan(x) & np.isnan(y)) | ((x == y) & (np.signbit(x) == np.signbit(y)))
 
 
 @pytest.fixture(scope="module")
@@ -96,42 +92,26 @@ def test_ml_dtypes_rounds_float64_twice(ml_dtypes, name):
     assert np.sum(theirs != np.concatenate([values[1:], values[:-1]])) == len(ties)
 
 
-def test_gfloat_codes():
-    gfloat = pytest.importorskip("gfloat")
-    formats = pytest.importorskip("gfloat.formats")
-    pairs = {
-        "binary16": formats.format_info_binary16,
-        "bfloat16": formats.format_info_bfloat16,
-        "e5m2": formats.format_info_ocp_e5m2,
-        "e4m3": formats.format_info_ocp_e4m3,
-        "e3m2": formats.format_info_ocp_e3m2,
-        "e2m3": formats.format_info_ocp_e2m3,
-        "e2m1": formats.format_info_ocp_e2m1,
-        "e8m0": formats.format_info_ocp_e8m0,
-    }
-    for name, info in pairs.items():
-        f = ul.Format(name)
-        codes = f.codes() if f.bits <= 8 else f.codes()[::37]
-        theirs = np.array([gfloat.decode_float(info, int(c)).fval for c in codes])
-        assert same(ul.decode(codes, f), theirs).all(), name
+TORCH = {
+    "bfloat16": "bfloat16",
+    "binary16": "float16",
+    "e5m2": "float8_e5m2",
+    "e4m3": "float8_e4m3fn",
+    "e4m3fnuz": "float8_e4m3fnuz",
+    "e5m2fnuz": "float8_e5m2fnuz",
+    "e8m0": "float8_e8m0fnu",
+}
 
 
-def test_gfloat_rounding():
-    gfloat = pytest.importorskip("gfloat")
-    formats = pytest.importorskip("gfloat.formats")
-    modes = {
-        "rne": gfloat.RoundMode.TiesToEven,
-        "rna": gfloat.RoundMode.TiesToAway,
-        "rz": gfloat.RoundMode.TowardZero,
-        "ru": gfloat.RoundMode.TowardPositive,
-        "rd": gfloat.RoundMode.TowardNegative,
-    }
-    rng = np.random.default_rng(2)
-    x = rng.standard_normal(300) * 2.0 ** rng.integers(-12, 8, 300)
-    for name, info in (("e4m3", formats.format_info_ocp_e4m3), ("binary16", formats.format_info_binary16)):
-        for mode, theirs in modes.items():
-            want = [gfloat.round_float(info, float(v), theirs, sat=True) for v in x]
-            assert same(ul.round(x, name, mode, overflow="sat"), want).all(), (name, mode)
+@pytest.mark.parametrize("name", TORCH)
+def test_codes_of_torch(name):
+    torch = pytest.importorskip("torch")
+    if not hasattr(torch, TORCH[name]):
+        pytest.skip(f"this PyTorch has no {TORCH[name]}")
+    f = ul.Format(name)
+    codes = f.codes()
+    theirs = torch.from_numpy(codes.view(np.int16 if f.bits == 16 else np.uint8)).view(getattr(torch, TORCH[name]))
+    assert len(codes) == 2**f.bits and same(ul.decode(codes, f), theirs.to(torch.float32).numpy()).all()
 
 
 def test_torch_casts():
