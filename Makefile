@@ -7,6 +7,7 @@
 #   make check           the tests; MODE=asan and MODE=tsan run them under sanitizers
 #   make check-all       all 2^32 binary32 inputs against MPFR; FORMATS=, MODES=, OVERFLOW= narrow it
 #   make check-gpu       everything that needs a GPU, one report
+#   make notebooks       runs the notebooks of python/examples and writes each as a page, figures/notebooks/NAME.html
 #   make bench           throughput beside memcpy, the peak and OpenBLAS; PEERS=1, CPFLOAT=folder: other libraries; BENCH=options
 #   make bench-record    adds results/bench.json to tests/golden/bench.md
 #   make bench-compare   OLD=a.json NEW=b.json: which rows changed beyond noise
@@ -183,7 +184,7 @@ BUILD_ID := $(shell printf '%08x' $$({ find formats kernels sim experiments -typ
     LC_ALL=C sort | xargs cat; $(CC) --version; echo '$(ALL_CPPFLAGS) $(ALL_CFLAGS)'; \
     $(if $(WITH_CUDA),echo '$(NVCC_VERSION) $(NVCC_FLAGS)';) } | cksum | cut -d ' ' -f 1))
 
-.PHONY: list-experiments all tests programs libraries check check-all check-gpu bench bench-record bench-compare bench-gpu figures figures-quick slides course vectors install clean distclean help
+.PHONY: list-experiments all tests programs libraries check check-all check-gpu bench bench-record bench-compare bench-gpu figures figures-quick notebooks slides course vectors install clean distclean help
 # kept although only pattern rules name them
 .SECONDARY: $(patsubst %.c,$O/%.o,$(REFERENCE) $(wildcard experiments/*/*.c experiments/*/*/*.c tests/*.c tests/*/*.c)) \
     $(patsubst %.cpp,$O/%.o,$(wildcard tests/emulated/*.cpp)) $(CUDA_SRC:%.cu=$O/emulated/%.o) $(EXPERIMENTS:%=results/%.csv)
@@ -399,13 +400,32 @@ RUN_AND_DRAW = @$(MAKE) --no-print-directory -j$$(getconf _NPROCESSORS_ONLN) IN_
 figures: programs
 	$(call RUN_AND_DRAW)
 	$(NO_GNUPLOT)
+	$(NO_NOTEBOOKS)
 
 figures-quick: programs
 	$(call RUN_AND_DRAW,FIGURE_OPTIONS=--quick)
 	$(NO_GNUPLOT)
 
-figures/index.html: $(FIGURES) plots/gallery.sh plots/captions.sh plots/field.awk $(wildcard plots/*.txt)
+figures/index.html: $$(NEW_PAGES) $(FIGURES) plots/gallery.sh plots/captions.sh plots/field.awk $(wildcard plots/*.txt)
 	EXPERIMENTS='$(EXPERIMENTS)' sh plots/gallery.sh
+
+# The notebooks as pages, by the first Python that has what a page needs (python/examples/notebooks.py): the interpreter,
+# then the names of the notebooks. `make figures-quick` leaves them as they are.
+# No Python loads the library of a sanitizer without its help.
+NOTEBOOKS_READY = $(eval NOTEBOOKS_READY := $(if $(filter release debug,$(MODE)),$(shell for p in '$(PYTHON)' /usr/bin/python3; do \
+    "$$p" python/examples/notebooks.py ready 2>/dev/null && break; done)))$(NOTEBOOKS_READY)
+NOTEBOOK_PAGES = $(patsubst %,figures/notebooks/%.html,$(wordlist 2,99,$(NOTEBOOKS_READY)))
+NEW_PAGES = $(if $(filter --quick,$(FIGURE_OPTIONS)),,$(NOTEBOOK_PAGES))
+NOTEBOOKS_NEED = notebooks: the pages are left out; they need matplotlib$(,) nbclient$(,) nbconvert and ipykernel (sh packages.sh --all)$(,) and MODE=release
+NO_NOTEBOOKS = @$(if $(NOTEBOOKS_READY),true,echo '$(NOTEBOOKS_NEED)')
+
+figures/notebooks/%.html: python/examples/%.ipynb python/examples/notebooks.py $(wildcard python/ulplab/*.py) $L/libulp.so
+	@ULPLAB_LIBRARY=$L/libulp.so PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 \
+	    $(firstword $(NOTEBOOKS_READY)) python/examples/notebooks.py html figures/notebooks $*
+
+notebooks: $$(NOTEBOOK_PAGES)
+	$(NO_NOTEBOOKS)
+	@if [ -f figures/index.html ]; then EXPERIMENTS='$(EXPERIMENTS)' sh plots/gallery.sh; fi
 
 # the slides take the figures as they are, also those of a quick run
 slides: | $(filter figures figures-quick,$(MAKECMDGOALS))

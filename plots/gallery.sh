@@ -9,7 +9,9 @@
 #                             SKIP, published, or run; the row of kind run has the command in the column here.
 # The figures of a group stand together under the question of the group; the group with the least order comes first. The
 # page shows the experiments that have a figure or results and the experiments in EXPERIMENTS (environment), and names
-# missing parts. The page needs no network and no other file, except that its links to the CSV and the PNG are relative.
+# missing parts. Below them stand the notebooks of python/examples with their questions, and links to their pages
+# figures/notebooks/NAME.html. The page needs no network and no other file, except that its links to the CSV, the PNG and
+# the notebooks are relative.
 set -e
 mkdir -p figures
 out=figures/index.html
@@ -84,6 +86,24 @@ figure() {
     printf '</p>\n</section>\n'
 }
 
+# the title and the question of a notebook stand in lines of their own in its first cell
+title() { sed -n 's/^ *"# \(.*\)\\n",$/\1/p' "$1" | sed -n 1p | escape; }
+question() { sed -n 's/^ *"\*\*Question\.\*\* \(.*\)\\n",$/\1/p' "$1" | sed -n 1p | escape; }
+notebooks() {
+    printf '<section id="notebooks">\n<h3>notebooks</h3>\n<table>\n'
+    for notebook in python/examples/*.ipynb; do
+        name=$(basename "$notebook" .ipynb)
+        link=$(title "$notebook")
+        if [ -f "figures/notebooks/$name.html" ]; then link="<a href=\"notebooks/$name.html\">$link</a>"; fi
+        printf '<tr><td>%s</td><td>%s</td><td><code>%s</code></td></tr>\n' "$link" "$(question "$notebook")" "$notebook"
+        [ -f "figures/notebooks/$name.html" ] || lacking=yes
+    done
+    printf '</table>\n'
+    if [ -n "$lacking" ]; then printf '<p class="missing">A title without a link has no page yet: <code>make notebooks</code> writes it.</p>\n'; fi
+    printf '</section>\n'
+}
+[ -f python/examples/rounding.ipynb ] && with_notebooks=yes || with_notebooks=
+
 names=$(ordered shown)
 
 {
@@ -150,11 +170,13 @@ HEAD
         for name in $(of_group "$question"); do printf ' <a href="#%s">%s</a>' "$name" "$name"; done
         printf '</p>\n'
     done
+    if [ -n "$with_notebooks" ]; then printf '<p><span>How do I compute this in Python?</span> <a href="#notebooks">notebooks</a></p>\n'; fi
     printf '</nav>\n'
     echo "$groups" | while IFS= read -r question; do
         printf '<h2>%s</h2>\n' "$(printf '%s' "$question" | escape)"
         for name in $(of_group "$question"); do figure "$name"; done
     done
+    if [ -n "$with_notebooks" ]; then printf '<h2>How do I compute this in Python?</h2>\n' && notebooks; fi
     printf '</body>\n</html>\n'
 } >"$fresh"
 mv "$fresh" "$out"

@@ -40,6 +40,19 @@ for name in $(echo "$names" | sed '/^powers$/d'); do
     verdict $? "$name has a claim of at most 110 characters and a text to read aloud of 40 to 80 words"
 done
 
+# notebooks: a title links to the page if it is there
+grep -q 'notebooks' gallery/figures/index.html
+[ $? -eq 1 ]
+verdict $? 'without notebooks the page does not speak of them'
+mkdir -p gallery/python/examples gallery/figures/notebooks && cp "$SOURCES"/../python/examples/*.ipynb gallery/python/examples
+: >gallery/figures/notebooks/rounding.html
+(cd gallery && EXPERIMENTS=powers sh plots/gallery.sh) >out.txt
+grep -qFx "<tr><td><a href=\"notebooks/rounding.html\">Rounding</a></td><td>Which numbers does an 8-bit format have, and what becomes of all the others?</td><td><code>python/examples/rounding.ipynb</code></td></tr>" gallery/figures/index.html &&
+    grep -q '^<tr><td>Stagnation</td><td>Add .*?</td>' gallery/figures/index.html && grep -q '<code>make notebooks</code> writes it' gallery/figures/index.html
+verdict $? 'notebooks have titles and questions, a link to the page that is there, and the command for the others'
+[ "$(grep -c '<tr><td>.*</td><td>[A-Z][^<]*?</td><td><code>python/examples/' gallery/figures/index.html)" -eq "$(ls gallery/python/examples/*.ipynb | wc -l)" ]
+verdict $? 'every notebook has a row'
+
 # slides: a tall and a wide drawing, one of a quick run
 drawing() { # drawing NAME HEIGHT
     printf '%s\n' '<?xml version="1.0" encoding="utf-8"?>' '<svg ' ' viewBox="0 0 1160 '"$2"'"' ' xmlns="http://www.w3.org/2000/svg"' \

@@ -1,7 +1,9 @@
 """Runs the notebooks of this folder, and writes each as a page of HTML that needs no other file and no network.
 
-    python notebooks.py run NAME...             runs notebooks; an error of a cell, or a warning, is an error
+    python notebooks.py run [NAME...]           runs notebooks; an error of a cell, or a warning, is an error
     python notebooks.py html FOLDER [NAME...]   runs notebooks and writes FOLDER/NAME.html
+    python notebooks.py ready                   prints this interpreter and the notebooks whose pages it can write;
+                                                exits with 3 if there are none
 
 Without names all notebooks of this folder. Needs nbclient and ipykernel, and for HTML nbconvert. The kernel is this
 interpreter; its ulplab is the one that is installed or in PYTHONPATH, else the one of this source tree. The notebooks
@@ -10,6 +12,7 @@ in this folder stay as they are.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -31,6 +34,18 @@ LOADS = re.compile(r"""<(?:script|link|iframe)\b|<img\b[^>]*\bsrc=["'](?!data:)|
 def names() -> list[str]:
     """The names of the notebooks of this folder."""
     return sorted(path.stem for path in HERE.glob("*.ipynb"))
+
+
+def missing(name: str, *more: str) -> list[str]:
+    """The modules that a notebook imports, and those that are named, as far as they are not installed; not ulplab."""
+    code = "".join(line for cell in json.loads(source(name))["cells"] for line in cell["source"] if line.endswith("\n"))
+    imports = re.findall(r"^import (\w+)", code, re.MULTILINE)
+    return [module for module in sorted({*imports, *more} - {"ulplab"}) if find_spec(module) is None]
+
+
+def source(name: str) -> str:
+    """The text of a notebook's file."""
+    return (HERE / f"{name}.ipynb").read_text(encoding="utf-8")
 
 
 def environment(folder: str) -> dict[str, str]:
@@ -63,7 +78,7 @@ def execute(name: str, timeout: int = 600) -> Any:
     from jupyter_client.manager import AsyncKernelManager
 
     nbformat: Any = import_module("nbformat")  # it and nbconvert have no types
-    notebook = nbformat.read(HERE / f"{name}.ipynb", as_version=4)
+    notebook = nbformat.reads(source(name), as_version=4)
     with tempfile.TemporaryDirectory() as folder:
         # no folders of kernels: the kernel is this interpreter, whatever "python3" is for the user
         specs = KernelSpecManager(kernel_dirs=[])
@@ -106,8 +121,18 @@ def write(folder: Path, chosen: list[str]) -> None:
         print(f"{folder / name}.html  {time.monotonic() - begin:.0f} s", flush=True)
 
 
+def ready() -> int:
+    """Prints the interpreter and the notebooks whose pages it can write."""
+    can = [name for name in names() if not missing(name, "numpy", "nbclient", "nbconvert", "ipykernel")]
+    if can:
+        print(sys.executable, *can)
+    return 0 if can else 3
+
+
 def main(words: list[str]) -> int:
     known = names()
+    if words == ["ready"]:
+        return ready()
     html = words[:1] == ["html"] and len(words) > 1
     if not html and words[:1] != ["run"]:
         print((__doc__ or "").split("\n\n")[1], file=sys.stderr)

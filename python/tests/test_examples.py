@@ -61,6 +61,10 @@ def test_form(name):
     assert any(text.startswith("## Predict first") for text in before_code)
     last = "".join(cells[-1]["source"])
     assert "## Exercises" in last and "## To read" in last
+    prose = "\n".join(sources(name, "markdown"))
+    assert not re.search(
+        r"<[a-z/]|^[-+] ", prose, re.MULTILINE
+    )  # nbconvert breaks tags; a sum at a line's start is a list
     code = sources(name, "code")
     assert "import ulplab as ul" in "\n".join(code)
     assert sum(len(re.findall(r"^assert ", text, re.MULTILINE)) for text in code) >= 5
@@ -75,16 +79,12 @@ def test_named_in_the_readme():
     assert [name for name in NAMES if f"(examples/{name}.ipynb)" not in readme] == []
 
 
-def missing(name):
-    needs = ["matplotlib", *(["torch"] if name == "fp8_torch" else [])]
-    return [need for need in needs if find_spec(need) is None]
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_runs(name, tmp_path):
     """In a kernel of Jupyter where nbclient is installed, else the same cells as a program of Python."""
-    if missing(name):
-        pytest.skip(f"{', '.join(missing(name))} missing")
+    absent = notebooks.missing(name)
+    if absent:
+        pytest.skip(f"{', '.join(absent)} missing")
     if find_spec("nbclient") is not None and find_spec("ipykernel") is not None:
         outputs = [out for cell in notebooks.execute(name).cells for out in cell.get("outputs", [])]
         assert sum("image/png" in out.get("data", {}) for out in outputs) >= 2
@@ -121,6 +121,17 @@ def test_command_line(tmp_path):
         done = subprocess.run([*script, *words], env=env, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 2 and says in done.stderr
     assert list(tmp_path.iterdir()) == []
+    done = subprocess.run([*script, "ready"], env=env, cwd=tmp_path, capture_output=True, text=True)
+    absent = {name: notebooks.missing(name, "nbclient", "nbconvert", "ipykernel") for name in NAMES}
+    can = [name for name in NAMES if not absent[name]]
+    assert done.stdout.split()[1:] == can and done.returncode == (0 if can else 3)
+
+
+def test_missing(monkeypatch):
+    """What a notebook imports is what it needs."""
+    monkeypatch.setattr(notebooks, "find_spec", lambda module: None)
+    assert notebooks.missing("fp8_torch", "nbclient") == ["matplotlib", "nbclient", "numpy", "torch"]
+    assert notebooks.missing("rounding") == ["matplotlib", "numpy"]
 
 
 def test_page(tmp_path):
