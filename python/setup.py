@@ -1,6 +1,7 @@
-"""The wheel: the package and the library libulp.so, for all versions of Python 3 on one platform.
+"""The wheel: the package, the library libulp.so and the programs, for all versions of Python 3 on one platform.
 
-The library is the file ULPLAB_LIBRARY, else build/lib/libulp.so of the source tree, which is built if it is missing.
+The package's folder is laid out as an installation: bin, lib, share. Its files are in the folder ULPLAB_FILES, else
+`make wheel-files` makes them in the source tree.
 """
 
 import os
@@ -17,27 +18,21 @@ try:
 except ImportError:
     from wheel.bdist_wheel import bdist_wheel
 
-HERE = Path(__file__).resolve().parent
+TREE = Path(__file__).resolve().parent.parent
 
 
-def library() -> Path:
-    chosen = os.environ.get("ULPLAB_LIBRARY")
+def files() -> Path:
+    chosen = os.environ.get("ULPLAB_FILES")
     if chosen:
         return Path(chosen)
-    built = HERE.parent / "build" / "lib" / "libulp.so"
-    if not built.exists():
-        subprocess.run(["make", "-C", str(HERE.parent), "NVCC=", "libraries"], check=True)
-    return built
+    subprocess.run(["make", "-C", str(TREE), "wheel-files"], check=True)
+    return TREE / "build" / "wheel" / "files"
 
 
-class BuildWithLibrary(build_py):
+class BuildWithFiles(build_py):
     def run(self) -> None:
         super().run()
-        to = Path(self.build_lib) / "ulplab" / "lib" / "libulp.so"
-        to.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(library(), to)
-        if shutil.which("strip"):
-            subprocess.run(["strip", "--strip-unneeded", str(to)], check=True)
+        shutil.copytree(files(), Path(self.build_lib) / "ulplab", dirs_exist_ok=True)
 
 
 class WheelForAnyPython(bdist_wheel):
@@ -50,4 +45,4 @@ class DistributionWithLibrary(Distribution):
         return True
 
 
-setup(cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": WheelForAnyPython}, distclass=DistributionWithLibrary)
+setup(cmdclass={"build_py": BuildWithFiles, "bdist_wheel": WheelForAnyPython}, distclass=DistributionWithLibrary)

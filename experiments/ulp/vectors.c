@@ -106,7 +106,8 @@ static int run(const ulp_arguments *a) {
     const int all = !ulp_setting_given(a, "format") && !ulp_setting_given(a, "datapath");
     const vectors_request r = {a->program, given.out, given.seed, given.sums, given.sample, given.check};
     if (given.check && !vectors_oracle_offered()) {
-        ulp_complain(a->program, "--check: this build has no MPFR; install libmpfr-dev and run make again");
+        ulp_complain(a->program,
+                     "--check: this build has no MPFR; in the source tree install libmpfr-dev and run make again");
         return ULP_EXIT_LACKING;
     }
     int status = check_inputs(a);

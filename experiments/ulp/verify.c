@@ -3,9 +3,6 @@
  * The inputs of a case are a sample, all 2^32 binary32 values, or a file beside a file of results.
  */
 #include "tool.h"
-
-#if defined(ULP_WITH_MPFR)
-
 #include "verify_case.h"
 #include "verify_files.h"
 
@@ -116,6 +113,8 @@ static const ulp_option options[] = {
      .help = "whose kernels"},
     {0},
 };
+
+#if defined(ULP_WITH_MPFR)
 
 static int first_policy(void) { return given.policies == ALL_POLICIES ? ULP_OVERFLOW_INF : given.policies; }
 static int last_policy(void) { return given.policies == ALL_POLICIES ? ULP_OVERFLOW_WRAP : given.policies; }
@@ -229,13 +228,14 @@ static int run(const ulp_arguments *a) {
     return closed == ULP_GO_ON ? status : closed;
 }
 
+#define WITHOUT_MPFR ""
+
 #else
 
-static const ulp_option options[] = {{0}};
-static int given;
+#define WITHOUT_MPFR "\nThis build has no MPFR, and the command ends with exit status 3.\n"
 
 static int run(const ulp_arguments *a) {
-    ulp_complain(a->program, "this build has no MPFR; install libmpfr-dev and run make again");
+    ulp_complain(a->program, "this build has no MPFR; in the source tree install libmpfr-dev and run make again");
     return ULP_EXIT_LACKING;
 }
 
@@ -256,8 +256,7 @@ const tool_command tool_verify = {
              "of another build is refused.\n\n"
              "With --inputs and --results the results are another program's, values of 2, 4 or 8 bytes: a library, a "
              "kernel, a GPU. Each is compared with MPFR's for one format, mode and policy. NaN equals NaN; the signs "
-             "of "
-             "zeros count. The first differences are shown.\n\n"
-             "  ulp verify --format e4m3 --mode rne --inputs x.npy --results y.npy\n"},
+             "of zeros count. The first differences are shown.\n\n"
+             "  ulp verify --format e4m3 --mode rne --inputs x.npy --results y.npy\n" WITHOUT_MPFR},
     .groups = {{"options", options, &given}},
     .run = run};

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ulplab as ul
-from ulplab._experiments import _folders
+from ulplab._experiments import program
 
 MODES = ["rne", "rna", "rz", "ru", "rd", "ro", "sra", "srb", "src"]
 POLICIES = ["sat", "nan", "inf", None]
@@ -15,8 +15,9 @@ POLICIES = ["sat", "nan", "inf", None]
 @pytest.fixture(scope="module")
 def tool():
     """The path of `ulp`; the tests are skipped where it is missing or has no MPFR."""
-    found = next((str(folder / "ulp") for folder in _folders() if (folder / "ulp").exists()), None)
-    if found is None:
+    try:
+        found = program("ulp")
+    except ul.DeviceError:
         pytest.skip("the programs are not installed")
     if subprocess.run([found, "verify", "--format", "e2m1", "--sample", "1"], capture_output=True).returncode == 3:
         pytest.skip("ulp has no MPFR")

@@ -16,8 +16,10 @@ import numpy as np
 
 from ._arrays import Array
 from ._library import DeviceError
+from ._library import path as library
 
-_USAGE, _LACKS = 2, 3
+#: exit statuses of the programs
+USAGE, LACKS = 2, 3
 
 
 class Claim(NamedTuple):
@@ -67,12 +69,14 @@ class Experiment:
         """Draws the figure with gnuplot and returns the path of the PNG; the SVG is beside it.
 
         Raises:
-            DeviceError: gnuplot or the folder `plots` of the source tree is missing.
+            DeviceError: gnuplot is missing, or the folder `plots` of an installation or of the source tree.
             RuntimeError: gnuplot failed, as it does where a run has too few points for the figure.
         """
-        scripts = _tree("plots")
-        if scripts is None or shutil.which("gnuplot") is None:
-            raise DeviceError("a figure needs gnuplot and the folder `plots` of the source tree")
+        if shutil.which("gnuplot") is None:
+            raise DeviceError("a figure needs gnuplot, and no folder of PATH has it")
+        scripts = _plots()
+        if scripts is None:
+            raise DeviceError(f"a figure needs the folder `plots`, which is not beside the programs in {_programs()}")
         with tempfile.TemporaryDirectory() as folder:
             at = Path(folder)
             (at / "plots").symlink_to(scripts)
@@ -87,43 +91,56 @@ class Experiment:
         return self.path / f"{self.name}.png"
 
 
-def _tree(name: str) -> Optional[Path]:
-    """A folder of the source tree; None outside of it."""
-    trees = [Path(__file__).resolve().parent.parent.parent]
-    if os.environ.get("ULPLAB_BIN"):  # build/bin of a source tree
-        trees.append(Path(os.environ["ULPLAB_BIN"]).resolve().parent.parent)
-    return next((tree / name for tree in trees if (tree / name).is_dir()), None)
-
-
 def _folders() -> Iterator[Path]:
     """The folders that may have the programs, in the order of the search."""
     chosen = os.environ.get("ULPLAB_BIN")
     if chosen:
         yield Path(chosen)
         return
-    built = _tree("build/bin")
-    if built is not None:
-        yield built
+    if "/" in library:  # PREFIX/lib/libulp.so: the wheel's folder, build/ of a source tree, an installation
+        yield Path(library).resolve().parent.parent / "bin"
     yield from (Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder)
 
 
-def _program(name: str) -> Path:
+def _is_program(path: Path) -> bool:
+    """Whether a file is a program, and not a script, as the command `ulp` of the wheel is."""
+    if not path.is_file() or not os.access(path, os.X_OK):
+        return False
+    with path.open("rb") as file:
+        return file.read(2) != b"#!"
+
+
+def _programs() -> Path:
+    """The folder of the programs."""
     for folder in _folders():
-        if (folder / "ulp").exists() and os.access(folder / name, os.X_OK):
-            return folder / name
-    if not any((folder / "ulp").exists() for folder in _folders()):
-        raise DeviceError("the programs of ulplab are not installed; set ULPLAB_BIN to their folder")
+        if _is_program(folder / "ulp"):
+            return folder
+    raise DeviceError("the programs of ulplab are not installed; set ULPLAB_BIN to their folder")
+
+
+def _plots() -> Optional[Path]:
+    """The folder of the scripts for gnuplot, of an installation or of the source tree that has the programs."""
+    above = list(_programs().resolve().parents)
+    places = [above[0] / "share" / "ulplab" / "plots", *(folder / "plots" for folder in above[1:3])]
+    return next((place for place in places if (place / "style.gp").exists()), None)
+
+
+def program(name: str) -> Path:
+    """The program of this name."""
+    folder = _programs()
+    if _is_program(folder / name):
+        return folder / name
     raise ValueError(f"no experiment {name!r}; ulplab.experiments() lists them")
 
 
 def experiments() -> list[str]:
     """The names of the experiments whose programs are installed."""
-    for folder in _folders():
-        if (folder / "ulp").exists():
-            tree = _tree("experiments")
-            names = sorted(path.name for path in folder.iterdir() if os.access(path, os.X_OK) and path.name != "ulp")
-            return [name for name in names if tree is None or (tree / name / f"{name}.c").exists()]
-    return []
+    try:
+        folder, plots = _programs(), _plots()
+    except DeviceError:
+        return []
+    names = sorted(path.name for path in folder.iterdir() if path.name != "ulp" and _is_program(path))
+    return [name for name in names if plots is None or (plots / f"{name}.gp").exists()]
 
 
 def _arguments(options: dict[str, Any]) -> list[str]:
@@ -170,6 +187,10 @@ def run(
 ) -> Experiment:
     """Runs an experiment.
 
+    Its program is searched for in the folder that ULPLAB_BIN names, and nowhere else if it is set; then beside the
+    library in use, so that both are of one version: in the wheel, in ``build/bin`` of a source tree or in an
+    installation; then in the folders of PATH.
+
     Args:
         experiment: its name, as "loss_scaling": see :func:`experiments`.
         quick, full: the small size (seconds) or the published size.
@@ -187,7 +208,7 @@ def run(
     """
     if not isinstance(experiment, str) or not experiment.replace("_", "").isalnum():
         raise ValueError(f"no experiment {experiment!r}; ulplab.experiments() lists them")
-    program = _program(experiment)
+    file = program(experiment)
     for name in ("out", "list", "help", "version"):
         if name in options:
             raise TypeError(f"run() takes no option {name!r}")
@@ -195,10 +216,10 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     table = folder / f"{experiment}.csv"
     words = _arguments({"quick": quick, "full": full, "quiet": True, **options, "out": table})
-    done = subprocess.run([str(program), *words], capture_output=True, text=True)
-    if done.returncode == _USAGE:
+    done = subprocess.run([str(file), *words], capture_output=True, text=True)
+    if done.returncode == USAGE:
         raise ValueError(done.stderr.strip())
-    if done.returncode == _LACKS:
+    if done.returncode == LACKS:
         raise DeviceError(done.stderr.strip())
     claims_file = folder / f"{experiment}.claims.tsv"
     if done.returncode not in (0, 1) or not table.exists() or not claims_file.exists():

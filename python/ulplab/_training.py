@@ -200,7 +200,7 @@ class Training:
 def _shipped(name: str) -> Optional[str]:
     """The folder of a data set that ships with the package or the source tree; None where there is none."""
     here = Path(__file__).resolve().parent
-    for folder in (here / "data", here.parent.parent / "experiments" / "data"):
+    for folder in (here / "share" / "ulplab", here.parent.parent / "experiments" / "data"):
         if (folder / f"{name}.csv").exists():
             return str(folder)
     return None
