@@ -56,6 +56,9 @@ def test_opcheck():
     torch.library.opcheck(torch.ops.ulplab.round, (x, "e4m3", "e5m2", 0, 0, 0, 0))
     torch.library.opcheck(torch.ops.ulplab.matmul, (x, w, c, "fp32", "fp32", "", 0, 0))
     torch.library.opcheck(torch.ops.ulplab.matmul, (x, w, None, "h100-fp16", "h100-fp16", "rne", 0, 0))
+    image, kernel, bias = (tensor(*shape).requires_grad_() for shape in ((2, 4, 6, 5), (6, 2, 3, 2), (6,)))
+    geometry = ([2, 1], [1, 1], [1, 2], 2)
+    torch.library.opcheck(torch.ops.ulplab.conv2d, (image, kernel, bias, *geometry, "fp32", "fp32", "", 0, 0))
 
 
 def test_matmul_and_its_gradients():
@@ -82,10 +85,16 @@ def test_linear_and_conv2d_are_those_of_torch():
     x, w, c = tensor(7, 3, 5), tensor(4, 5, seed=2), tensor(4, seed=3)
     assert torch.allclose(ut.linear(x, w, c), torch.nn.functional.linear(x, w, c), atol=1e-5)
     image, kernel, bias = tensor(2, 4, 9, 8), tensor(6, 2, 3, 3, seed=2), tensor(6, seed=3)
-    for options in ({}, {"stride": 2, "padding": 1}, {"dilation": 2, "padding": (2, 1)}):
+    leaves = [of.requires_grad_() for of in (image, kernel, bias)]
+    far = {"padding": 5, "stride": (3, 2)}
+    for options in ({}, {"stride": 2, "padding": 1}, {"dilation": 2, "padding": (2, 1)}, far):
         got = ut.conv2d(image, kernel, bias, groups=2, **options)
         want = torch.nn.functional.conv2d(image, kernel, bias, groups=2, **options)
         assert got.shape == want.shape and torch.allclose(got, want, atol=1e-5)
+        weights = tensor(*want.shape, seed=4)
+        pairs = [torch.autograd.grad((of * weights).sum(), leaves) for of in (got, want)]
+        for ours, theirs in zip(*pairs):
+            assert torch.allclose(ours, theirs, atol=1e-4)
 
 
 def small_net():
@@ -196,6 +205,11 @@ def test_streams_are_those_of_the_library():
         (lambda: ut.matmul(tensor(3), tensor(3)), "dimensions"),
         (lambda: ut.matmul(tensor(3, 2), tensor(3, 2)), "products"),
         (lambda: ut.matmul(tensor(3, 2), tensor(2, 3), "h100"), "h100"),
+        (lambda: ut.conv2d(tensor(1, 2, 5, 5), tensor(3, 2, 6, 6)), "does not fit"),
+        (lambda: ut.conv2d(tensor(1, 2, 5, 5), tensor(3, 1, 2, 2)), "channels"),
+        (lambda: ut.conv2d(tensor(2, 5, 5), tensor(3, 2, 2, 2)), "dimensions"),
+        (lambda: ut.conv2d(tensor(1, 2, 5, 5), tensor(3, 2, 2, 2), padding="same"), "padding is 'same'"),
+        (lambda: ut.conv2d(tensor(1, 2, 5, 5), tensor(3, 2, 2, 2), stride=0), "stride is 0"),
         (lambda: ut.quantize_module(torch.nn.Linear(2, 2), "mixed:e4m3x"), "e4m3x"),
         (lambda: ut.quantize_module(torch.nn.Linear(2, 2), "weights=e4m3"), "weights"),
         (lambda: ut.quantize_module(torch.nn.Linear(2, 2), "bwd=fp32"), "fwd"),

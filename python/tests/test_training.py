@@ -171,3 +171,99 @@ def test_mlp_of_torch_is_the_mlp_of_the_library(rounding, path):
         gradients = [layer.parametrizations[name].original.grad.numpy() for name in ("weight", "bias")]
         mine = [gradients[0].T.ravel(), gradients[1]]
         assert np.array_equal(np.concatenate(mine), tensors["wgrad", number])
+
+
+CNN = "conv4@3p1 relu pool2 conv6@2p1s2g2 relu fc4"
+
+
+@pytest.mark.parametrize(
+    "rounding, path",
+    [
+        ("weight=bf16,act=bf16,wgrad=bf16,agrad=bf16", "h100-bf16"),
+        ("weight=fp16,act=fp16,wgrad=fp16,agrad=fp16", "v100-fp16"),
+        ("weight=fp16,act=fp16,wgrad=fp16,agrad=fp16", "serial:fp16:rne"),
+        ("weight=fp16,act=fp16,wgrad=fp16,agrad=fp16", "chunk8:fp24:rne"),
+        ("weight=bf16,act=bf16,wgrad=bf16,agrad=bf16", "fp32"),
+        ("weight=bf16/sr,act=bf16/sr,wgrad=bf16/sr,agrad=bf16/sr", "serial:bf16:sr"),
+    ],
+)
+def test_cnn_of_torch_is_the_cnn_of_the_library(rounding, path):
+    """Outputs, weight gradients and the gradients between layers, with a stride, zeros around the image and groups."""
+    torch = pytest.importorskip("torch")
+    ut = pytest.importorskip("ulplab.torch")
+    B = 16
+    run = ul.Training(CNN, f"{rounding},acc={path}", DATA, batch=B, seed=3)
+    for _ in range(3):  # biases start at zero
+        run.step()
+    weights = run.weights()
+    tensors = observed_step(run)
+    nn = torch.nn
+    net = nn.Sequential(
+        nn.Conv2d(1, 4, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(4, 6, 2, padding=1, stride=2, groups=2),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(24, 4),
+    )
+    layers = {0: net[0], 3: net[3], 5: net[6]}
+    with torch.no_grad():
+        for number, layer in layers.items():
+            values = torch.from_numpy(weights[run.layers[number][1]])
+            n = layer.weight.numel()
+            if isinstance(layer, nn.Linear):
+                layer.weight.copy_(values[:n].reshape(layer.weight.T.shape).T)
+            else:
+                layer.weight.copy_(values[:n].reshape(layer.weight.shape))
+            layer.bias.copy_(values[n:])
+    ut.quantize_module(net, f"{rounding},acc={path}", seed=3).step = 3
+    inner = []
+
+    def keep(module, given, output):
+        output.retain_grad()
+        inner.append(output)
+
+    for number in (0, 2, 3):
+        net[number].register_forward_hook(keep)
+    x = torch.from_numpy(tensors["act", 0].reshape(B, 1, 6, 6)).requires_grad_()
+    z = net(x)
+    assert np.array_equal(z.detach().numpy().ravel(), tensors["act", 6])
+    z.backward(torch.from_numpy(tensors["agrad", 6].reshape(B, 4)))
+    for output, number in zip(inner, (1, 3, 4)):
+        assert np.array_equal(output.detach().numpy().ravel(), tensors["act", number])
+        spec, stream = rounding.split("agrad=")[1], ut.stream_id(ut.AGRAD, number, step=3)
+        gradient = ut.fake_quantize(output.grad, spec, seed=3, stream=stream)  # its rounding comes behind this place
+        assert gradient.any() and np.array_equal(gradient.numpy().ravel(), tensors["agrad", number])
+    for number, layer in layers.items():
+        assert weights[run.layers[number][1]][-1] != 0
+        of_weight, of_bias = (layer.parametrizations[name].original.grad.numpy() for name in ("weight", "bias"))
+        if isinstance(layer, nn.Linear):
+            of_weight = of_weight.T
+        mine = np.concatenate([of_weight.ravel(), of_bias])
+        assert mine.any() and np.array_equal(mine, tensors["wgrad", number])
+
+
+def test_cnn_of_torch_in_its_own_products():
+    """PyTorch's own binary32 products differ from the library's in the order of the sums alone."""
+    torch = pytest.importorskip("torch")
+    nn = torch.nn
+    B = 16
+    run = ul.Training("conv4@3p1s2 relu fc4", "fp32", DATA, batch=B, seed=3)
+    run.step()
+    weights = run.weights()
+    tensors = observed_step(run)
+    net = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1, stride=2), nn.ReLU(), nn.Flatten(), nn.Linear(36, 4))
+    kernels, rows = (torch.from_numpy(weights[run.layers[number][1]]) for number in (0, 2))
+    with torch.no_grad():
+        net[0].weight.copy_(kernels[:36].reshape(4, 1, 3, 3))
+        net[0].bias.copy_(kernels[36:])
+        net[3].weight.copy_(rows[:144].reshape(36, 4).T)
+        net[3].bias.copy_(rows[144:])
+    z = net(torch.from_numpy(tensors["act", 0].reshape(B, 1, 6, 6)))
+    z.backward(torch.from_numpy(tensors["agrad", 3].reshape(B, 4)))
+    assert np.allclose(z.detach().numpy().ravel(), tensors["act", 3], rtol=1e-5, atol=1e-6)
+    gradients = [net[0].weight.grad.numpy().ravel(), net[0].bias.grad.numpy()]
+    assert np.allclose(np.concatenate(gradients), tensors["wgrad", 0], rtol=1e-4, atol=1e-6)
+    gradients = [net[3].weight.grad.numpy().T.ravel(), net[3].bias.grad.numpy()]
+    assert np.allclose(np.concatenate(gradients), tensors["wgrad", 2], rtol=1e-4, atol=1e-6)
