@@ -197,13 +197,15 @@ static void find_monotonic(prober *p) {
                p->fraction + 1, p->fraction + 1);
 }
 
-/* Uses a sum that needs more bits than `kept`, and a next sum that cancels the ones of the first. */
+/* Uses a sum that needs more bits than `kept`, and a next sum that cancels the ones of the first. Where a sum has one
+ * product and c is added last, the first sum is two sums: of the one, and of the product behind it. */
 static void find_between(prober *p) {
     const int t = carry_for(p, p->kept + 2, !p->inside);
     if (p->kept == 0 || t < 0 || p->length == 0) return;
     const double extra = 0.75 * ulp_power(t - p->kept), one = one_of(p);
+    const int next = p->length == 1 && !p->inside ? 2 : p->span;
     put_sum(p, t, 1, extra);
-    for (int i = 0; i < 1 << t; i++) ulp_vector_put(p, p->span + p->place[i], -one);
+    for (int i = 0; i < 1 << t; i++) ulp_vector_put(p, next + p->place[i], -one);
     const double got = ulp_vector_run(p);
     if (!p->beyond)
         ulp_report(p, ULP_P_BETWEEN, ULP_FOUND, got == extra * one,

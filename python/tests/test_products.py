@@ -148,6 +148,23 @@ def test_probe_finds_the_row():
     assert serial["L"].value == "1" and serial["rounding"].value == "rne"
 
 
+def test_probe_of_sums_that_add_c_last():
+    def rounded(a, b, c):
+        sum = np.float32(0)
+        for x, y in zip(a, b):
+            sum += x * y
+        return sum + c
+
+    def carried(a, b, c):
+        return np.float32(np.sum(a.astype(np.float64) * b.astype(np.float64))) + c
+
+    with np.errstate(all="ignore"):
+        for f, between in ((rounded, "rounded"), (carried, "carried on")):
+            report = ul.probe(f)
+            assert report["c"].value == "added last" and report["between sums"].value == between
+            assert report["rounding"].value == report["rounding of c"].value == "rne"
+
+
 def test_probe_raises_what_the_function_raises():
     def fails(a, b, c):
         raise KeyError("mine")

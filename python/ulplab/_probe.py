@@ -73,7 +73,7 @@ def probe(
         The properties: products in one sum, bits kept, alignment, rounding, order, special values.
 
     The vectors are made for sums of blocks of products in an order, as matrix units form them. A function that adds in
-    a tree or in several partial sums, or that adds c at the end, is described by the nearest such sum only.
+    a tree or in several partial sums is described by the nearest such sum only.
 
     Raises:
         What f raises. ValueError: a result of f is no value of the format.
