@@ -2,12 +2,13 @@
 
     python notebooks.py run [NAME...]           runs notebooks; an error of a cell, or a warning, is an error
     python notebooks.py html FOLDER [NAME...]   runs notebooks and writes FOLDER/NAME.html
+    python notebooks.py strip [NAME...]         takes outputs, counts and metadata out of the files, as git has them
     python notebooks.py ready                   prints this interpreter and the notebooks whose pages it can write;
                                                 exits with 3 if there are none
 
 Without names all notebooks of this folder. Needs nbclient and ipykernel, and for HTML nbconvert. The kernel is this
-interpreter; its ulplab is the one that is installed or in PYTHONPATH, else the one of this source tree. The notebooks
-in this folder stay as they are.
+interpreter; its ulplab is the one that is installed or in PYTHONPATH, else the one of this source tree. Only `strip`
+changes the notebooks.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import re
 import sys
 import tempfile
 import time
+from html import escape
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,6 +29,9 @@ HERE = Path(__file__).resolve().parent
 
 #: scripts for formulas, diagrams and widgets, of which the notebooks have none; they would be loaded from other hosts
 SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL)
+#: the title of a figure in the code of a cell, the text for readers who do not see the figure
+TITLE = re.compile(r"""title\(\s*f?"([^"{}]{12,})\"""")
+IMAGE = re.compile(r"""<img\b[^>]*?\bsrc="data:image/png""")
 #: what makes a browser load a file
 LOADS = re.compile(r"""<(?:script|link|iframe)\b|<img\b[^>]*\bsrc=["'](?!data:)|@import|url\(["']?(?!data:|["'#])""")
 
@@ -48,6 +53,25 @@ def source(name: str) -> str:
     return (HERE / f"{name}.ipynb").read_text(encoding="utf-8")
 
 
+def stripped(text: str) -> str:
+    """The text of a notebook's file without what Jupyter adds when the notebook is run and saved."""
+    notebook = json.loads(text)
+    for cell in notebook["cells"]:
+        cell["metadata"] = {}
+        if cell["cell_type"] == "code":
+            cell.update(execution_count=None, outputs=[])
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    notebook["metadata"] = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+def strip(name: str) -> None:
+    """Strips the file of a notebook."""
+    fresh = HERE / f"{name}.ipynb.tmp"
+    fresh.write_text(stripped(source(name)), encoding="utf-8")
+    fresh.replace(HERE / f"{name}.ipynb")
+
+
 def environment(folder: str) -> dict[str, str]:
     """The environment of a kernel that works in a folder and leaves the user's own settings of IPython alone."""
     env = {key: value for key, value in os.environ.items() if key != "MPLBACKEND"}
@@ -59,7 +83,6 @@ def environment(folder: str) -> dict[str, str]:
         if env.get(name):
             env[name] = os.path.abspath(env[name])
     env["IPYTHONDIR"] = os.path.join(folder, "ipython")
-    env["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
     return env
 
 
@@ -103,7 +126,13 @@ def page(name: str, notebook: Any) -> str:
     """
     exporter = import_module("nbconvert").HTMLExporter(template_name="lab", embed_images=True)
     html, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": f"ulplab: {name}"}})
-    html = SCRIPT.sub("", html)
+    titles = []
+    for cell in notebook.cells:
+        drawn = sum("image/png" in output.get("data", {}) for output in cell.get("outputs", []))
+        title = TITLE.search(cell.source)
+        titles += [title.group(1) if title else f"a figure of {name}"] * drawn
+    each = iter(titles)
+    html = IMAGE.sub(lambda _: f'<img alt="{escape(next(each))}" src="data:image/png', SCRIPT.sub("", html))
     found = LOADS.search(html)
     if found:
         raise RuntimeError(f"{name}: the page would load something: {html[found.start() : found.start() + 100]!r}")
@@ -130,11 +159,12 @@ def ready() -> int:
 
 
 def main(words: list[str]) -> int:
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # else the debugger of ipykernel, which nobody uses here, warns
     known = names()
     if words == ["ready"]:
         return ready()
     html = words[:1] == ["html"] and len(words) > 1
-    if not html and words[:1] != ["run"]:
+    if not html and words[:1] not in (["run"], ["strip"]):
         print((__doc__ or "").split("\n\n")[1], file=sys.stderr)
         return 2
     chosen = words[2:] if html else words[1:]
@@ -142,7 +172,10 @@ def main(words: list[str]) -> int:
         if name not in known:
             print(f"no notebook {name!r}; there are {', '.join(known)}", file=sys.stderr)
             return 2
-    if html:
+    if words[0] == "strip":
+        for name in chosen or known:
+            strip(name)
+    elif html:
         write(Path(words[1]), chosen or known)
     else:
         for name in chosen or known:
