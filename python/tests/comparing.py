@@ -5,7 +5,8 @@ import numpy as np
 
 def same(x, y):
     """Where x and y are the same number with the same sign, or both NaN."""
-    x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    with np.errstate(invalid="ignore"):  # a signaling NaN
+        x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
     return (np.isnan(x) & np.isnan(y)) | ((x == y) & (np.signbit(x) == np.signbit(y)))
 
 

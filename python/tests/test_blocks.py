@@ -38,7 +38,7 @@ def test_axes_and_packing():
     assert np.array_equal(q.elements, last.elements)
     assert np.array_equal(q.dequantize(), np.moveaxis(last.dequantize(), -1, 1))
     packed = q.packed()
-    assert packed.shape == (4, 5, 17)
+    assert packed.shape == (4, 5, 17) and repr(q) == "<Quantized mxfp4, elements of shape (4, 5, 33), axis 1>"
     assert np.array_equal(packed[..., :16] & 15, q.elements[..., 0:32:2])
     assert np.array_equal(packed[..., :16] >> 4, q.elements[..., 1:32:2])
     assert np.array_equal(packed[..., 16], q.elements[..., 32])

@@ -213,3 +213,17 @@ def test_many_calls_leak_nothing():
         if i % 100 == 0:
             ul.Format("e5m7")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2000  # KiB
+
+
+def test_words_are_checked_in_every_mode():
+    for words, error in (({"seed": -1}, ValueError), ({"first": 2**64}, ValueError), ({"stream": 1.5}, TypeError)):
+        for mode in ("rne", "sr"):
+            with pytest.raises(error):
+                ul.round([1.0], "e4m3", mode, **words)
+
+
+def test_narrow_dtypes():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    x = np.float32([0.3, 448, -0.0, np.nan]).astype(ml_dtypes.float8_e4m3fn)
+    y = ul.round(x, "e5m2")
+    assert y.dtype == np.float32 and np.array_equal(y, ul.round(x.astype(np.float32), "e5m2"), equal_nan=True)

@@ -163,7 +163,7 @@ def test_training_repeats_itself():
             loss = torch.nn.functional.cross_entropy(net(x), t)
             loss.backward()
             optimizer.step()
-            losses.append(float(loss))
+            losses.append(loss.item())
         moment = optimizer.state[next(net.parameters())]["exp_avg"].numpy()
         assert np.array_equal(moment, ul.round(moment, "bf16"))
         weight = next(net.parameters()).detach().numpy()

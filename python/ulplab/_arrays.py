@@ -32,7 +32,7 @@ def address(array: Array) -> int:
 def as_float(x: ArrayLike, name: str = "x") -> Array:
     """x as an array of float32 or float64 in C order, without a copy where it is one.
 
-    float16 and bfloat16 become float32, integers become float64; both conversions are exact.
+    float16 and the dtypes of ml_dtypes become float32, integers become float64; these conversions are exact.
     Raises TypeError for other dtypes and ValueError for integers beyond 2^53.
     """
     if isinstance(x, np.ma.MaskedArray):
@@ -40,7 +40,7 @@ def as_float(x: ArrayLike, name: str = "x") -> Array:
     array = np.asarray(x)
     dtype = array.dtype
     if dtype != FLOAT32 and dtype != FLOAT64:
-        if dtype.name in _NARROW:
+        if dtype.name in _NARROW or dtype.name.startswith(("float8_", "float6_", "float4_")):
             array = array.astype(np.float32)
         elif dtype.kind in "iu":
             if dtype.itemsize > 4 and array.size and max(abs(int(array.min())), abs(int(array.max()))) > 2**53:
@@ -49,7 +49,7 @@ def as_float(x: ArrayLike, name: str = "x") -> Array:
         elif dtype.kind == "f" and dtype.itemsize <= 8:
             array = array.astype(np.float32 if dtype.itemsize == 4 else np.float64)  # another byte order
         else:
-            raise TypeError(f"{name} has dtype {dtype}; allowed are float16, bfloat16, float32, float64 and integers")
+            raise TypeError(f"{name} has dtype {dtype}; allowed are floats of up to 64 bits and integers")
     return array if array.flags.c_contiguous and array.flags.aligned else np.array(array, order="C")
 
 

@@ -56,7 +56,7 @@ def blocks() -> list[str]:
     return texts(lambda i: call.block_text(i, 0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Quantized:
     """An array in a block-scaled format; see :func:`quantize`.
 
@@ -72,6 +72,9 @@ class Quantized:
     elements: NDArray[np.uint8]
     scales: NDArray[np.uint8]
     tensor_scale: float
+
+    def __repr__(self) -> str:
+        return f"<Quantized {self.block.name}, elements of shape {self.elements.shape}, axis {self.axis}>"
 
     def packed(self) -> NDArray[np.uint8]:
         """The element codes as hardware wants them: two codes of 4 bits in a byte, the first in the low half.

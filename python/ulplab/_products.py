@@ -81,7 +81,11 @@ def datapath_of(datapath: Union[str, Datapath]) -> Datapath:
 
 
 def datapaths() -> list[str]:
-    """The names of the hardware rows, one for each pair of input formats."""
+    """The names of the hardware rows, one for each pair of input formats.
+
+    Other datapaths are written by their form: "fp32" (the reference), "int8", "serial:FORMAT:MODE", likewise "split:",
+    "chunkN:", "blockN:", "pairwise:", "kahan:" and "exact:". `python -m ulplab help datapaths` explains all of them.
+    """
     return texts(call.datapath_row)
 
 

@@ -95,6 +95,12 @@ def rule_of(format: FormatLike, mode: str, bits: int, overflow: Optional[str], b
         return rule
 
 
+def _check_words(seed: int, stream: Union[int, str], first: int) -> None:
+    check_integer(seed, "seed", 0, 2**64 - 1)
+    stream_number(stream)
+    check_integer(first, "first", 0, 2**64 - 1)
+
+
 def round(
     x: ArrayLike,
     format: FormatLike,
@@ -112,7 +118,7 @@ def round(
     """Rounds every element once to a value of a format.
 
     Args:
-        x: numbers of any shape: float16, bfloat16 (ml_dtypes), float32, float64, or integers up to 2^53.
+        x: numbers of any shape: float16, float32, float64, dtypes of ml_dtypes, or integers up to 2^53.
         format: a format, its name ("e4m3", "bf16", "q8.8", "e5m7:sat"), or a dtype (np.float16, "float8_e4m3fn").
         mode: "rne", "rna", "rz", "ru", "rd", "ro"; "sra" (or "sr"), "srb", "src" are stochastic.
         bits: random bits of a stochastic mode, 1 to 32; 0 is 32.
@@ -136,6 +142,8 @@ def round(
     Source: IEEE 754-2019, 4.3 and 7.4; IEEE P3109 interim report v4.0, section 4.6.
     """
     rule = rule_of(format, mode, bits, overflow, backend)
+    if seed != 0 or stream != 0 or first != 0:
+        _check_words(seed, stream, first)
     if type(x) is np.ndarray and x.dtype == FLOAT32 and rule.narrow and x.flags.c_contiguous:
         array = x
         dtype: np.dtype[Any] = FLOAT32

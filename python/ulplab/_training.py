@@ -64,13 +64,13 @@ class Training:
     """A training run in progress.
 
     Args:
-        net: a line of text, as "conv8@3 relu pool2 fc10" (``ulp help nets``).
-        policy: where the run rounds, as "mixed:fp16" or "q8.8/sr" (``ulp help policies``).
+        net: a line of text, as "conv8@3 relu pool2 fc10" (``python -m ulplab help nets``).
+        policy: where the run rounds, as "mixed:fp16" or "q8.8/sr" (``help policies``).
         data: the name of a data set ("digits", "mnist"), or (images, labels, n_train): uint8 images (n, c, h, w),
             (n, h, w) or (n, features), uint8 labels (n), and the number of images at the beginning for training; the
             byte 255 is 1.0.
         folder: of a named data set; None: the environment's ULPLAB_DATA, then the package, which has "digits".
-        optimizer, scaler, loss: as "adam,rate=0.001", "pytorch", "softmax" (``ulp help optimizers``, ``scalers``,
+        optimizer, scaler, loss: as "adam,rate=0.001", "pytorch", "softmax" (``help optimizers``, ``scalers``,
             ``losses``); loss None is the loss that fits the data.
         batch: samples of a step. seed: of initial weights, order and random words. init_std: the deviation of initial
             weights; 0 is He's and Glorot's. backend: "cpu" (None) or "cuda".
@@ -243,7 +243,7 @@ def _images(data: Images) -> tuple[Any, NDArray[np.uint8], NDArray[np.uint8]]:
     return (ctypes.c_uint64 * 7)(*numbers), np.ascontiguousarray(pixels), np.ascontiguousarray(labels)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trained:
     """A training run; see :func:`train`.
 
@@ -262,6 +262,10 @@ class Trained:
     masters: NDArray[np.float32]
     diverged: bool
     training: Training
+
+    def __repr__(self) -> str:
+        end = "diverged" if self.diverged else f"test accuracy {self.test.accuracy:.4g}"
+        return f"<Trained {len(self.loss)} steps, {len(self.weights)} weights, {end}>"
 
 
 def train(
