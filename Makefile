@@ -347,13 +347,19 @@ $T/walled/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/wal
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $(WALL) -Wl,-rpath,'$$ORIGIN/../../lib/walled' $(inputs) $(MPI_LIBS) $(MPFR_LIBS) $(LIBS) -lm -o $@
 
+# the library with the emulated CUDA device, for the tests of the Python package
+$L/emulated/libulp.so: $(EMULATED_OBJ) $(filter-out $O/kernels/cuda/%,$(LIB_OBJ)) $O/objects.txt $O/links.txt
+	@mkdir -p $(@D)
+	$(call run,ld,$@)$(LINK_EMULATED) $(SHARED) $(inputs) $(LIBS) -lm -o $@
+
 # the page, and what the library makes of the numbers of its test
 WEB_TESTS := $(if $(filter release,$(MODE)),web $T/web_native)
 $T/web_native: $O/tests/web/native.o $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(LIBS) -lm -o $@
 
-tests: all $(WEB_TESTS) $(TESTS:%=$T/%) $(if $(TESTS),$(WALLED:%=$T/walled/%)) $(CHECK_EMULATED) $(EMULATED_TESTS)
+tests: all $(WEB_TESTS) $(TESTS:%=$T/%) $(if $(TESTS),$(WALLED:%=$T/walled/%)) $(CHECK_EMULATED) $(EMULATED_TESTS) \
+    $(if $(CHECK_EMULATED),$L/emulated/libulp.so)
 
 # the tests are built by all processors, also where make has no -j
 check:

@@ -2,7 +2,8 @@
 # python.sh - the Python package on the library of this build: python/tests, run by pytest.
 #
 # PYTHON is the interpreter; without it the first of python3 and /usr/bin/python3 that has NumPy and pytest. Under asan
-# the sanitizer's library is loaded before the interpreter.
+# the sanitizer's library is loaded before the interpreter. ULPLAB_EMULATED tells the tests of the library with the
+# emulated CUDA device, where there is one.
 library=$(cd "$BIN/../lib" && pwd)/libulp.so
 for python in "${PYTHON:-}" python3 /usr/bin/python3; do
     [ -n "$python" ] && "$python" -c 'import numpy, pytest' 2> /dev/null && found=$python && break
@@ -19,7 +20,10 @@ tsan)
     exit 0
     ;;
 esac
-ULPLAB_DATA=experiments/data ULPLAB_LIBRARY=$library ULPLAB_BIN=$(cd "$BIN" && pwd) PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 LD_PRELOAD=$preload \
+emulated=${library%/*}/emulated/libulp.so
+[ -f "$emulated" ] || emulated=
+ULPLAB_DATA=experiments/data ULPLAB_LIBRARY=$library ULPLAB_EMULATED=$emulated ULPLAB_BIN=$(cd "$BIN" && pwd) \
+    PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 LD_PRELOAD=$preload \
     ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" \
     "$found" -m pytest -v -p no:cacheprovider --tb=short python/tests 2>&1 | awk '
     # "python/tests/test_x.py::name[case] PASSED [ 50%]" becomes a TAP line
