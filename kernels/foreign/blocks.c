@@ -2,10 +2,9 @@
 #include "rounder.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 ulp_status ulp_foreign_block(ulp_block **block, const char *name) {
-    char words[2000] = "";
+    ulp_foreign_words words = {0};
     ulp_block *const made = ulp_foreign_object(sizeof *made);
     if (made == NULL) return ULP_NO_MEMORY;
     if (name != NULL && ulp_block_parse(made, name) == ULP_OK) {
@@ -13,11 +12,9 @@ ulp_status ulp_foreign_block(ulp_block **block, const char *name) {
         return ULP_OK;
     }
     free(made);
-    for (size_t i = 0; ulp_foreign_block_text(i, ULP_FOREIGN_NAME) != NULL; i++) {
-        strcat(words, ulp_foreign_block_text(i, ULP_FOREIGN_NAME));
-        strcat(words, " ");
-    }
-    return ulp_foreign_unknown("block format", name != NULL ? name : "", words);
+    for (size_t i = 0; ulp_foreign_block_text(i, ULP_FOREIGN_NAME) != NULL; i++)
+        ulp_foreign_add_word(&words, ulp_foreign_block_text(i, ULP_FOREIGN_NAME));
+    return ulp_foreign_unknown("block format", name != NULL ? name : "", words.text);
 }
 
 const char *ulp_foreign_block_text(size_t i, int which) {

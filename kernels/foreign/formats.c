@@ -1,9 +1,7 @@
 /* formats.c - formats, their values and codes, for other languages. */
 #include "message.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- words ---- */
 
@@ -33,13 +31,12 @@ const char *ulp_foreign_format_text(size_t i, int which) {
 
 /* Keeps the sentence about a name that is no format. */
 static ulp_status unknown_format(const char *name) {
-    char words[2000] = "";
-    size_t used = 0;
-    for (size_t i = 0; ulp_foreign_format_text(i, ULP_FOREIGN_NAME) != NULL && used < sizeof words; i++)
-        used +=
-            (size_t)snprintf(words + used, sizeof words - used, "%s %s ", ulp_foreign_format_text(i, ULP_FOREIGN_NAME),
-                             ulp_foreign_format_text(i, ULP_FOREIGN_ALIASES));
-    return ulp_foreign_unknown("format", name, words);
+    ulp_foreign_words words = {0};
+    for (size_t i = 0; ulp_foreign_format_text(i, ULP_FOREIGN_NAME) != NULL; i++) {
+        ulp_foreign_add_word(&words, ulp_foreign_format_text(i, ULP_FOREIGN_NAME));
+        ulp_foreign_add_word(&words, ulp_foreign_format_text(i, ULP_FOREIGN_ALIASES));
+    }
+    return ulp_foreign_unknown("format", name, words.text);
 }
 
 ulp_status ulp_foreign_parse(ulp_format *format, const char *name) {

@@ -29,6 +29,14 @@ ulp_status ulp_foreign_status(ulp_status status, const char *what) {
     return ulp_foreign_fail(status, "%s: %s", what, more[0] != '\0' ? more : ulp_status_text(status));
 }
 
+void ulp_foreign_add_word(ulp_foreign_words *words, const char *word) {
+    const size_t room = sizeof words->text - words->used;
+    if (word[0] == '\0') return;
+    const int length = snprintf(words->text + words->used, room, "%s%s", words->used > 0 ? " " : "", word);
+    if (length > 0 && (size_t)length < room) words->used += (size_t)length;
+    else words->text[words->used] = '\0';
+}
+
 ulp_status ulp_foreign_unknown(const char *kind, const char *word, const char *words) {
     char near[200];
     const int found = ulp_near_words(near, sizeof near, word, words, 3);

@@ -14,6 +14,15 @@ ulp_foreign_fail(ulp_status status, const char *sentence, ...);
 /* Keeps "WHAT: the status as a sentence" and returns the status; does nothing if the status is ULP_OK. */
 ulp_status ulp_foreign_status(ulp_status status, const char *what);
 
+/* A list of words that is made word by word; zeroed, it is empty. */
+typedef struct ulp_foreign_words {
+    char text[8192]; /* the words, a blank between them */
+    size_t used;
+} ulp_foreign_words;
+
+/* Adds a word, or words with blanks between them; "" adds none. What has no room is left out. */
+void ulp_foreign_add_word(ulp_foreign_words *words, const char *word);
+
 /* Keeps the sentence about a word that no list has: its kind, and the nearest words of the list (separated by blanks).
  * Returns ULP_BAD_NAME. */
 ulp_status ulp_foreign_unknown(const char *kind, const char *word, const char *words);

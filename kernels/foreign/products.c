@@ -3,20 +3,19 @@
 
 #include "kernels/near_words.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- datapaths ---- */
 
 /* Keeps the sentence about a name that is no datapath: the parser's reason, else the nearest rows. */
 static ulp_status unknown_datapath(const char *name, ulp_status status) {
-    char why[ULP_EXPLAIN_MAX], near[200], words[8000] = "";
-    size_t used = 0;
+    char why[ULP_EXPLAIN_MAX], near[200];
+    ulp_foreign_words words = {0};
     ulp_datapath_explain(why, name);
     if (why[0] != '\0') return ulp_foreign_fail(status, "no datapath '%.90s'; %s", name, why);
-    for (size_t i = 0; ulp_foreign_datapath_row(i) != NULL && used < sizeof words; i++)
-        used += (size_t)snprintf(words + used, sizeof words - used, "%s ", ulp_foreign_datapath_row(i));
-    const int found = ulp_near_words(near, sizeof near, name, words, 3);
+    for (size_t i = 0; ulp_foreign_datapath_row(i) != NULL; i++)
+        ulp_foreign_add_word(&words, ulp_foreign_datapath_row(i));
+    const int found = ulp_near_words(near, sizeof near, name, words.text, 3);
     return ulp_foreign_fail(status, "no datapath '%.90s'; %s%s", name,
                             found > 0 ? "near names: " : "`ulp help datapaths` lists them", found > 0 ? near : "");
 }

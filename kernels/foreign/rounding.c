@@ -10,27 +10,20 @@ _Static_assert(sizeof(ulp_stats) == 7 * sizeof(uint64_t), "counts of other langu
 
 /* ---- rounders ---- */
 
-/* Writes the words of a list, separated by blanks. */
-static void words_of(char *to, int list) {
-    to[0] = '\0';
-    for (size_t i = 0; ulp_foreign_word(list, i) != NULL; i++) {
-        if (i > 0) strcat(to, " ");
-        strcat(to, ulp_foreign_word(list, i));
-    }
+/* Keeps the sentence about a word that a list does not have; `alias` is another word of the list. */
+static ulp_status unknown_word(const char *kind, const char *word, int list, const char *alias) {
+    ulp_foreign_words words = {0};
+    for (size_t i = 0; ulp_foreign_word(list, i) != NULL; i++) ulp_foreign_add_word(&words, ulp_foreign_word(list, i));
+    ulp_foreign_add_word(&words, alias);
+    return ulp_foreign_unknown(kind, word, words.text);
 }
 
 static ulp_status rule_of(ulp_rule *rule, const char *mode, const char *overflow, int bits) {
-    char words[200];
     ulp_mode m = ULP_RNE;
     ulp_overflow policy = ULP_OVERFLOW_DEFAULT;
-    if (mode != NULL && ulp_mode_parse(&m, mode) != ULP_OK) {
-        words_of(words, ULP_FOREIGN_MODES);
-        return ulp_foreign_unknown("mode", mode, strcat(words, " sr"));
-    }
-    if (overflow != NULL && ulp_overflow_parse(&policy, overflow) != ULP_OK) {
-        words_of(words, ULP_FOREIGN_POLICIES);
-        return ulp_foreign_unknown("overflow policy", overflow, words);
-    }
+    if (mode != NULL && ulp_mode_parse(&m, mode) != ULP_OK) return unknown_word("mode", mode, ULP_FOREIGN_MODES, "sr");
+    if (overflow != NULL && ulp_overflow_parse(&policy, overflow) != ULP_OK)
+        return unknown_word("overflow policy", overflow, ULP_FOREIGN_POLICIES, "");
     if (bits < 0 || bits > 32) return ulp_foreign_fail(ULP_BAD_ARGUMENT, "bits is %d; random bits are 1 to 32", bits);
     *rule = (ulp_rule){(uint8_t)m, (uint8_t)policy, (uint8_t)bits};
     return ULP_OK;
