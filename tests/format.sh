@@ -4,7 +4,7 @@
 # The scripts of the page are sources too.
 # modes: release
 failed=0
-sources=$(find formats kernels sim experiments web tests \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' -o -name '*.js' \) | sort)
+sources=$(find formats kernels sim experiments web languages tests \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' -o -name '*.js' \) | sort)
 
 long=$({ echo "$sources"; ls web/*.css web/*.html; } | LC_ALL=C.UTF-8 xargs awk 'length > 120 { print FILENAME ":" FNR }')
 if [ -z "$long" ]; then
@@ -20,7 +20,7 @@ case $(clang-format --version 2>/dev/null) in
 *' version 14.'*) ;;
 *) echo 'ok - sources are as .clang-format says # SKIP no clang-format 14'; exit $failed ;;
 esac
-for folder in formats kernels sim experiments web tests; do
+for folder in formats kernels sim experiments web languages tests; do
     if bad=$(echo "$sources" | grep "^$folder/" | xargs clang-format --dry-run -Werror 2>&1); then
         echo "ok - $folder is as .clang-format says"
     else

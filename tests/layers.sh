@@ -28,7 +28,8 @@ forbid 'kernels includes nothing above it' "$include(sim|experiments|tests)/|${i
 forbid 'sim includes nothing above it' "$include(experiments|tests)/|${include}\.\./" $(sources sim)
 forbid 'experiments include nothing above them' "$include(web|tests)/" $(sources experiments)
 forbid 'the page needs the arithmetic, not networks nor the command line' "$include(sim|tests)/|${include}experiments/harness/[a-z]+/" $(sources web)
-forbid 'nobody includes tests' "${include}tests/" $(sources formats kernels sim experiments web)
+forbid 'other languages need kernels/foreign alone' "${include}(formats|sim|experiments|web)/|${include}kernels/([^f]|f[^o])" $(sources languages)
+forbid 'nobody includes tests' "${include}tests/" $(sources formats kernels sim experiments web languages)
 forbid 'formats: no stdio, no allocation, no threads' "$include(stdio|stdlib|string|math|pthread|omp)\.h|\b(malloc|calloc|realloc|free|printf)\(" $(sources formats)
 forbid 'MPFR has one home' "${include}mpfr\.h" $(sources formats kernels experiments) $(sources sim | grep -v '^sim/reference\.c$')
 forbid 'MPI has one home' "${include}mpi\.h" $(sources formats kernels sim) $(sources experiments | grep -v '^experiments/harness/sweep/ranks\.c$')
@@ -39,6 +40,6 @@ forbid 'libraries neither print nor exit' '(^|[^a-z_])(printf|puts|putchar|exit|
 forbid 'the rounding environment is never changed' 'fesetround|_MM_SET_|_controlfp' $(sources formats kernels sim experiments web)
 forbid 'no fast-math' '-Ofast|-ffast-math|-funsafe' Makefile
 forbid 'plots read results only' "['\"](experiments|sim|kernels|formats|tests)/" $(find plots -name '*.gp' | sort)
-forbid 'no absolute path of a machine' '(^|[^A-Za-z0-9_.])/(home|work|root|Users)/' $(sources formats kernels sim experiments web tests) $(find web tests/web -type f) Makefile README.md CONTRIBUTING.md Containerfile
+forbid 'no absolute path of a machine' '(^|[^A-Za-z0-9_.])/(home|work|root|Users)/' $(sources formats kernels sim experiments web tests) $(find web tests/web languages -type f) Makefile README.md CONTRIBUTING.md Containerfile
 
 exit $failed

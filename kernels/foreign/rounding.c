@@ -68,6 +68,9 @@ ulp_status ulp_foreign_round_any(const ulp_rounder *r, void *y, const void *x, s
         memcpy(more, &stats, sizeof more);
         for (int i = 0; i < 7; i++) counts[i] += more[i];
     }
+    if (status == ULP_UNSUPPORTED && !wide && !r->format.fits_binary32)
+        return ulp_foreign_fail(status, "binary32 does not hold every value of %s; give an array of binary64",
+                                r->format.name);
     return ulp_foreign_status(status, r->format.name);
 }
 
