@@ -227,3 +227,10 @@ def test_narrow_dtypes():
     x = np.float32([0.3, 448, -0.0, np.nan]).astype(ml_dtypes.float8_e4m3fn)
     y = ul.round(x, "e5m2")
     assert y.dtype == np.float32 and np.array_equal(y, ul.round(x.astype(np.float32), "e5m2"), equal_nan=True)
+
+
+@pytest.mark.filterwarnings("error")
+def test_signaling_nan_makes_no_warning():
+    x = np.uint32([0x7F800001, 0x3F800000]).view(np.float32)
+    for y in (ul.round(x, "binary64"), ul.round(x, "e4m3"), ul.add(x, 1.0, "binary64"), ul.Format("e4m3").next_up(x)):
+        assert np.isnan(y[0]) and not np.isnan(y[1])

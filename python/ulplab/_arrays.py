@@ -29,6 +29,14 @@ def address(array: Array) -> int:
         return int(array.__array_interface__["data"][0])
 
 
+def converted(array: Array, dtype: Any) -> Array:
+    """An array in a dtype that holds its numbers. A signaling NaN becomes a quiet one, without a warning of NumPy."""
+    if array.dtype == dtype:
+        return array
+    with np.errstate(invalid="ignore"):
+        return array.astype(dtype)
+
+
 def as_float(x: ArrayLike, name: str = "x") -> Array:
     """x as an array of float32 or float64 in C order, without a copy where it is one.
 
@@ -41,13 +49,13 @@ def as_float(x: ArrayLike, name: str = "x") -> Array:
     dtype = array.dtype
     if dtype != FLOAT32 and dtype != FLOAT64:
         if dtype.name in _NARROW or dtype.name.startswith(("float8_", "float6_", "float4_")):
-            array = array.astype(np.float32)
+            array = converted(array, FLOAT32)
         elif dtype.kind in "iu":
             if dtype.itemsize > 4 and array.size and max(abs(int(array.min())), abs(int(array.max()))) > 2**53:
                 raise ValueError(f"{name} has integers beyond 2^53, which float64 does not hold")
             array = array.astype(np.float64)
         elif dtype.kind == "f" and dtype.itemsize <= 8:
-            array = array.astype(np.float32 if dtype.itemsize == 4 else np.float64)  # another byte order
+            array = converted(array, FLOAT32 if dtype.itemsize == 4 else FLOAT64)  # another byte order
         else:
             raise TypeError(f"{name} has dtype {dtype}; allowed are floats of up to 64 bits and integers")
     return array if array.flags.c_contiguous and array.flags.aligned else np.array(array, order="C")

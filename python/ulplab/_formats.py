@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Optional, Union
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import Array, address, as_float
+from ._arrays import FLOAT64, Array, address, as_float, converted
 from ._library import Handle, c_text, call, check, text, texts
 
 _INTEGERS: list[str] = text(call.format_names(1)).split()
@@ -182,7 +182,7 @@ class Format:
         return np.unique(decoded[np.isfinite(decoded)] + 0.0)
 
     def _each(self, name: str, x: ArrayLike, *more: int) -> Any:
-        array = as_float(x).astype(np.float64)
+        array = converted(as_float(x), FLOAT64)
         y = np.empty_like(array)
         getattr(call, name)(self._handle.address, address(y), address(array), array.size, *more)
         return y[()] if np.ndim(x) == 0 else y
@@ -261,7 +261,7 @@ def decode(codes: ArrayLike, format: Union[str, Format]) -> Any:
     if f.dtype is not None and array.dtype == f.dtype:
         array = np.ascontiguousarray(array).view(f.code_dtype)
     if not array.size:
-        array = array.astype(f.code_dtype)
+        array = np.empty(array.shape, f.code_dtype)
     if array.dtype.kind not in "iu":
         raise TypeError(f"codes are integers, not {array.dtype}")
     if array.size and (int(array.min()) < 0 or int(array.max()) >> f.bits):

@@ -9,7 +9,18 @@ from typing import Any, Optional, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._arrays import FLOAT32, FLOAT64, Array, address, as_float, check_integer, check_out, result_of, stream_number
+from ._arrays import (
+    FLOAT32,
+    FLOAT64,
+    Array,
+    address,
+    as_float,
+    check_integer,
+    check_out,
+    converted,
+    result_of,
+    stream_number,
+)
 from ._formats import codes_of, format_of
 from ._library import Handle, c_text, call, check, text, texts
 from ._rounding import round as _round
@@ -101,7 +112,7 @@ def _operand(x: Array, name: str, dtype: np.dtype[Any]) -> Array:
                 f"{name}{list(at)} is {float(x[at])!r}, no float32 number; round {name} first, or give cast='rne'"
             )
         return narrow
-    return x.astype(dtype, copy=False)
+    return converted(x, dtype)
 
 
 def _explain(operands: tuple[tuple[str, Array, Optional[str]], ...]) -> None:
@@ -234,7 +245,7 @@ def _scales(
     if array.shape != shape:
         raise ValueError(f"{name} has shape {array.shape}; {d.name} takes {shape} here")
     codes_of(array, format_of(d.scale))
-    return np.ascontiguousarray(array.astype(np.float32))
+    return np.ascontiguousarray(converted(array, FLOAT32))
 
 
 def dot(a: ArrayLike, b: ArrayLike, datapath: Union[str, Datapath] = "fp32", c: ArrayLike = 0.0, **options: Any) -> Any:

@@ -17,6 +17,7 @@ from ._arrays import (
     as_float,
     check_integer,
     check_out,
+    converted,
     holds,
     is_narrow,
     result_of,
@@ -154,8 +155,7 @@ def round(
         scalar = np.ndim(x) == 0
         dtype = array.dtype if array.dtype == FLOAT64 or rule.narrow else FLOAT64
         if array.dtype != dtype:
-            with np.errstate(invalid="ignore"):  # a signaling NaN
-                array = array.astype(dtype)
+            array = converted(array, dtype)
         f = rule.format
         if is_narrow(given) and holds(given, f.prec, f.qmin, max(f.max, -f.lowest)):
             dtype = given
@@ -253,7 +253,7 @@ def _arithmetic(
     widen = [a.dtype == FLOAT64 for a, operand in zip(arrays, operands) if type(operand) not in (int, float)]
     returned = FLOAT64 if not rule.narrow or any(widen) or not widen else FLOAT32
     shape = np.broadcast_shapes(*(np.shape(a) for a in arrays))
-    full = [np.ascontiguousarray(np.broadcast_to(a.astype(dtype, copy=False), shape)) for a in arrays]
+    full = [np.ascontiguousarray(np.broadcast_to(converted(a, dtype), shape)) for a in arrays]
     out = None if o["out"] is None else check_out(o["out"], shape, returned)
     to = np.empty(shape, dtype)
     words = (check_integer(o["seed"], "seed", 0, 2**64 - 1), stream_number(o["stream"]))
