@@ -81,16 +81,29 @@ static void add(tally *to, const tally *n) {
     for (size_t i = 0; i < sizeof *to / sizeof *x; i++) x[i] += y[i];
 }
 
-/* The listed rows are the rows of the oracle. */
+/* Whether a row belongs to a GPU of the oracle. */
+static int is_of_oracle(const char *name) {
+    for (size_t i = 0; i < ORACLE_LINES; i++) {
+        const size_t n = strlen(oracle_lines[i].gpu);
+        if (strncmp(name, oracle_lines[i].gpu, n) == 0 && name[n] == '-') return 1;
+    }
+    return 0;
+}
+
+/* The listed rows of NVIDIA are the rows of the oracle. t_units.c checks all other rows. */
 static void test_names(void **state) {
     (void)state;
     static char known[NAMES][64];
     static int seen[NAMES];
-    size_t count = 0, listed = 0;
+    size_t count = 0, listed = 0, others = 0;
     ulp_datapath d, parsed;
     while (oracle_name(count, known[count], sizeof known[count])) assert_true(++count < NAMES);
     for (; ulp_datapath_get(listed, &d) == ULP_OK; listed++) {
         size_t i = 0;
+        if (!is_of_oracle(d.name)) {
+            others++;
+            continue;
+        }
         while (i < count && strcmp(known[i], d.name) != 0) i++;
         if (i == count) fail_msg("%s: the oracle has no row of this name", d.name);
         if (seen[i]++) fail_msg("%s: listed twice", d.name);
@@ -101,13 +114,14 @@ static void test_names(void **state) {
     for (size_t i = 0; i < count; i++)
         if (!seen[i]) fail_msg("%s: not listed", known[i]);
     assert_int_equal(ulp_datapath_get(listed, &d), ULP_BAD_ARGUMENT);
-    assert_int_equal(listed, count);
+    assert_int_equal(listed, count + others);
     assert_true(count > 200);
 }
 
 static void test_rows(void **state) {
     (void)state;
     char name[64];
+    size_t narrow = 0;
     for (size_t i = 0; oracle_name(i, name, sizeof name); i++) {
         tally n = {0};
         oracle o, unbounded;
@@ -119,8 +133,9 @@ static void test_rows(void **state) {
             if (!THINNED && n.results[j] == 0 && j != IS_LARGEST)
                 fail_msg("%s: no case whose result is %s", name, kind_names[j]);
         assert_true(n.chains > 0 && n.ragged > 0 && n.cancelled > 0);
-        /* the floor is above the least products of bf16 and tf32, and of fp16 with fp16 results */
-        if (!THINNED && o.floor != ORACLE_NONE && (o.a->e == 8 || (o.acc->f == 10 && o.a->f == 10)) && changed == 0)
+        /* the floor is above the least products of bf16 and tf32; few sums of fp16 with fp16 results show it */
+        narrow += o.acc->f == 10 ? changed : 0;
+        if (!THINNED && o.floor != ORACLE_NONE && o.a->e == 8 && changed == 0)
             fail_msg("%s: the floor changes no result", name);
         n.by_floor = changed;
         add(&all, &n);
@@ -130,7 +145,7 @@ static void test_rows(void **state) {
         print_message("%-9s %10zu operands %8zu start values %8zu results\n", kind_names[j], all.inputs[j],
                       all.starts[j], all.results[j]);
     }
-    assert_true(all.negative_zeros > 0 && all.overflows > 0 && all.by_floor > 0);
+    assert_true(all.negative_zeros > 0 && all.overflows > 0 && all.by_floor > 0 && (THINNED || narrow > 0));
     print_message(
         "%zu cases in %zu rows: %zu chains, %zu ragged, %zu overflows, %zu cancelled, %zu decided by the floor\n",
         all.cases, rows, all.chains, all.ragged, all.overflows, all.cancelled, all.by_floor);

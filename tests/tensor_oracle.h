@@ -101,7 +101,7 @@ static inline oracle_number oracle_unpack(oracle_number x) {
  * for NaN. *infinite gets bit 0 for +Inf and bit 1 for -Inf. *emax is raised to the largest exponent of a term. */
 static inline int oracle_terms(const oracle *o, oracle_number *term, int *infinite, int *emax, const uint32_t *a,
                                const uint32_t *b, const uint32_t *sa, const uint32_t *sb) {
-    int n = 0;
+    int n = 0, any = 0;
     for (int i = 0; i < o->length; i++) {
         oracle_number x = oracle_decode(a[i], o->a), y = oracle_decode(b[i], o->b);
         if (o->late) x = oracle_unpack(x), y = oracle_unpack(y);
@@ -123,13 +123,16 @@ static inline int oracle_terms(const oracle *o, oracle_number *term, int *infini
         } else {
             if (i % o->group == 0) term[n++] = (oracle_number){.e = 0, .w = 2, .m = 0};
             oracle_number *g = &term[n - 1];
+            any = i % o->group == 0 ? 0 : any;
+            any |= p.m != 0;
             g->m += (p.neg ? -p.m : p.m) * ((int64_t)1 << p.e); /* units of 1/4: e2m1 products are multiples */
             if ((i + 1) % o->group != 0) continue;
             g->neg = g->m < 0;
             g->m = (g->neg ? -g->m : g->m) * s.m * t.m;
             g->e = s.e + t.e;
             g->w = 2 + s.w + t.w;
-            if (g->m != 0 && g->e > *emax) *emax = g->e;
+            const int counted = any && s.m != 0 && t.m != 0 ? g->e : o->zero_product;
+            if (counted > *emax) *emax = counted;
         }
     }
     return n;

@@ -105,27 +105,67 @@ static int print_property(const ulp_datapath *d, ulp_property_id id, const ulp_p
     return known && !agrees(p, value);
 }
 
-/* The instruction of a row: given by the end of its name, else the instruction of its generation. */
+/* The instruction of a row: given by the end of its name, else the instruction of its machine. */
 static const char *unit_of(const char *name) {
     static const struct {
-        const char *end, *unit;
+        const char *begin, *end, *unit;
     } units[] = {
-        {"-mma", "mma.sync"},     {"-k4", "mma.sync, k = 4"}, {"-k8", "mma.sync, k = 8"}, {"-k16", "mma.sync, k = 16"},
-        {"-mx", "mma, mxf8f6f4"}, {"-mxf4", "mma, mxf4"},     {"-nvf4", "mma, mxf4nvf4"},
+        {"", "-mma", "mma.sync"},
+        {"", "-k4", "mma.sync, k = 4"},
+        {"", "-k8", "mma.sync, k = 8"},
+        {"", "-k16", "mma.sync, k = 16"},
+        {"", "-mx", "mma, mxf8f6f4"},
+        {"", "-mxf4", "mma, mxf4"},
+        {"", "-nvf4", "mma, mxf4nvf4"},
+        {"h100-", "", "wgmma"},
+        {"b200-", "", "tcgen05"},
+        {"mi250-bf16", "-p2", "MFMA bf16"},
+        {"mi250-bf16", "", "MFMA bf16_1k"},
+        {"mi", "", "MFMA"},
+        {"avx512-bf16", "", "VDPBF16PS"},
+        {"avx512-fp16", "", "VDPPHPS"},
+        {"amx-bf16", "", "TDPBF16PS"},
+        {"amx-fp16", "", "TDPFP16PS"},
+        {"amx-e", "", "TDPBF8PS and its mixed forms"},
+        {"arm-bf16", "-ebf", "BFDOT, BFMMLA, EBF = 1"},
+        {"arm-", "-fmlal", "FMLAL"},
+        {"arm-", "-fmopa", "FMOPA"},
+        {"arm-bf16", "", "BFDOT, BFMMLA, EBF = 0"},
+        {"arm-e", "", "FDOT"},
+        {"riscv-", "", "Zvdota, draft 0.2"},
+        {"", "", "mma.sync"},
     };
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    for (size_t i = 0;; i++) {
         const size_t n = strlen(name), m = strlen(units[i].end);
-        if (n > m && strcmp(name + n - m, units[i].end) == 0) return units[i].unit;
+        if (strncmp(name, units[i].begin, strlen(units[i].begin)) == 0 && n > m &&
+            strcmp(name + n - m, units[i].end) == 0)
+            return units[i].unit;
     }
-    return strncmp(name, "h100-", 5) == 0 ? "wgmma" : (strncmp(name, "b200-", 5) == 0 ? "tcgen05" : "mma.sync");
+}
+
+/* The fields of a row in a few words. */
+static void describe_row(char *to, size_t size, const ulp_datapath *d) {
+    const ulp_fused *f = &d->fused;
+    const ulp_chains *s = &d->chains;
+    if (d->kind == ULP_ALIGNED && f->join != 0)
+        snprintf(to, size, "L %-3d F %-3d join %d, normal %d, parts %d", f->length, f->fraction, f->join, f->normal,
+                 f->parts);
+    else if (d->kind == ULP_ALIGNED)
+        snprintf(to, size, "L %-3d F %-3d bits %-3d%s", f->length, f->fraction, f->kept, f->c_last ? " c last" : "");
+    else if (d->kind == ULP_CHAINS)
+        snprintf(to, size, "L %-3d terms of %d, %d chain%s%s%s", s->length, s->term, s->lanes, s->lanes > 1 ? "s" : "",
+                 s->c_last ? ", c last" : "", s->flush != ULP_KEEP_OUTPUT ? ", flushes" : "");
+    else snprintf(to, size, "L %-3u exact sum, one rounding", d->length);
 }
 
 static int list_rows(void) {
     ulp_datapath d;
-    for (size_t i = 0; ulp_datapath_get(i, &d) == ULP_OK; i++)
-        printf("%-22s L %-3d F %-3d bits %-3d acc %-5s %-4s %s\n", d.name, d.fused.length, d.fused.fraction,
-               d.fused.kept, d.accumulator.prec < 24 ? "fp16" : "fp32", ulp_mode_name((ulp_mode)d.fused.output),
-               unit_of(d.name));
+    char fields[80];
+    for (size_t i = 0; ulp_datapath_get(i, &d) == ULP_OK; i++) {
+        describe_row(fields, sizeof fields, &d);
+        printf("%-22s %-38s acc %-5s %-4s %s\n", d.name, fields, d.accumulator.prec < 24 ? "fp16" : "fp32",
+               ulp_mode_name((ulp_mode)(d.kind == ULP_ALIGNED ? d.fused.output : d.rule.mode)), unit_of(d.name));
+    }
     return ULP_EXIT_FINE;
 }
 

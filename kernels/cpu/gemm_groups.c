@@ -214,7 +214,7 @@ static int step(double *restrict y, const double *restrict c, double terms[GROUP
     const int32_t fraction = d->fused.fraction, floor = d->fused.floor == ULP_NO_EXPONENT ? NOTHING : d->fused.floor;
     const uint64_t keep = ~0ull << (52 - d->fused.kept);
     int32_t emax[WIDE];
-    uint32_t open = 0; /* c is not finite */
+    uint32_t open = 0; /* c is not finite, or a group without a sum may count */
     uint64_t outside = 0;
     for (size_t j = 0; j < WIDE; j++) {
         const int32_t e = exponent_of(c[j]), own = e > -126 ? e : -126;
@@ -226,6 +226,9 @@ static int step(double *restrict y, const double *restrict c, double terms[GROUP
             const int32_t e = terms[g][j] == 0.0 ? NOTHING : exponents[g][j];
             emax[j] = e > emax[j] ? e : emax[j];
         }
+    for (size_t g = 0; g < GROUPS; g++) /* a group that cancels counts, a group of zeros does not */
+        for (size_t j = 0; j < WIDE; j++)
+            open |= (uint32_t)(terms[g][j] == 0.0) & (uint32_t)(exponents[g][j] > emax[j]);
     if (open) return 0;
     for (size_t j = 0; j < WIDE; j++) {
         const int32_t e = emax[j] > LOWEST ? emax[j] : LOWEST; /* all terms are zero if Emax is NOTHING */
@@ -338,7 +341,8 @@ ulp_status ULP_CPU(ulp_gemm_groups)(const ulp_job *job) {
     if (job->wide || d->kind != ULP_ALIGNED || f->group != GROUP || d->step != ULP_STEP_MAX || d->promote != 0 ||
         d->a_prec > 2 || d->b_prec > 2 || d->a.emax > 2 || d->b.emax > 2 || !fits_byte(&d->a) || !fits_byte(&d->b) ||
         d->scale.prec > 4 || f->fraction > 40 || f->align != ULP_RZ || f->output != ULP_RZ ||
-        d->accumulator.prec != 24 || d->accumulator.emin != -126 || f->zero_c != ULP_NO_EXPONENT || f->signed_zero)
+        d->accumulator.prec != 24 || d->accumulator.emin != -126 || f->zero_c != ULP_NO_EXPONENT ||
+        f->zero_product != ULP_NO_EXPONENT || f->signed_zero)
         return ULP_UNSUPPORTED;
     work w = {.blocks = (job->s.k + d->scale_block - 1) / d->scale_block,
               .unit = ulp_scale(1.0, d->a.qmin + d->b.qmin),

@@ -86,9 +86,9 @@ static int is_exact(const ulp_job *job, int unit) {
 
 ulp_status ULP_CPU(ulp_gemm_narrow)(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
-    if (job->wide || d->kind != ULP_ALIGNED || d->fused.group != 0 || d->fused.late || d->scale_block != 0 ||
-        job->s.k == 0 || !d->has_inputs || !fits_byte(&d->a) || !fits_byte(&d->b) ||
-        !is_exact(job, d->a.qmin + d->b.qmin))
+    if (job->wide || d->kind != ULP_ALIGNED || d->fused.group != 0 || d->fused.late || d->fused.join != 0 ||
+        d->fused.c_last || d->scale_block != 0 || job->s.k == 0 || !d->has_inputs || !fits_byte(&d->a) ||
+        !fits_byte(&d->b) || !is_exact(job, d->a.qmin + d->b.qmin))
         return ULP_UNSUPPORTED;
     work w = {.unit = d->a.qmin + d->b.qmin,
               .d = {.job = job,

@@ -285,7 +285,7 @@ bool is_offered(const ulp_datapath &d) {
     const ulp_fused *f = &d.fused;
     const ulp_format *c = &d.accumulator;
     const bool open = f->zero_operand != ULP_NO_EXPONENT || f->zero_product != ULP_NO_EXPONENT ||
-                      f->zero_c != ULP_NO_EXPONENT || f->signed_zero;
+                      f->zero_c != ULP_NO_EXPONENT || f->signed_zero || f->join != 0 || f->c_last;
     const bool results = c->has_inf && c->has_subnormals && c->emin >= -126 && c->emax <= 127 && c->prec <= 24 &&
                          ulp_overflow_of(c, ULP_OVERFLOW_DEFAULT) == ULP_OVERFLOW_INF;
     const bool rounding = f->align == ULP_RZ && (f->output == ULP_RZ || f->output == ULP_RNE);

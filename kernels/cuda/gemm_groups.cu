@@ -32,13 +32,22 @@ __device__ inline double scale_at(const float *scales, size_t line, size_t lines
     return x < 0.0 ? -x : x;
 }
 
-/* c and the scaled sums of the groups, aligned, truncated, added and rounded once. */
+/* Whether a product of group g of a line of A and a line of B is not zero. */
+__device__ inline bool has_product(const buffers *room, size_t turn, int g, int i, int j) {
+    bool any = false;
+    for (int e = g * GROUP; e < (g + 1) * GROUP; e++)
+        any |= (&room->a[turn][e][0].x)[i] != 0.0f && (&room->b[turn][e][0].x)[j] != 0.0f;
+    return any;
+}
+
+/* c and the scaled sums of the groups, aligned, truncated, added and rounded once. exponents: those with which the
+ * groups count. */
 __device__ inline float fused(float c, const double terms[GROUPS], const int exponents[GROUPS], const plan &p) {
     const double from = (double)c;
     int emax = max(p.floor, (int)LOWEST);
     if (from != 0.0) emax = max(emax, ulp_exponent(from, p.emin));
 #pragma unroll
-    for (int g = 0; g < GROUPS; g++) emax = max(emax, terms[g] == 0.0 ? (int)LOWEST : exponents[g]);
+    for (int g = 0; g < GROUPS; g++) emax = max(emax, exponents[g]);
     double sum = ulp_to_unit<false>(from, emax - p.fraction);
 #pragma unroll
     for (int g = 0; g < GROUPS; g++) sum += ulp_to_unit<false>(terms[g], emax - p.fraction);
@@ -67,8 +76,11 @@ __device__ inline void step(float c[PER][PER], const buffers *room, size_t turn,
             for (int q = 0; q < PER; q++) {
                 const double sa = room->a_scale[turn][g][ulp_tile_line<PER>(y, r)],
                              sb = room->b_scale[turn][g][ulp_tile_line<PER>(x, q)];
+                const int e = ulp_exponent(sa, p.scale_emin) + ulp_exponent(sb, p.scale_emin);
+                const bool counts = sums[r][q] != 0.0f ||
+                                    has_product(room, turn, g, ulp_tile_line<PER>(y, r), ulp_tile_line<PER>(x, q));
                 terms[r][q][g] = (double)sums[r][q] * (sa * sb);
-                exponents[r][q][g] = ulp_exponent(sa, p.scale_emin) + ulp_exponent(sb, p.scale_emin);
+                exponents[r][q][g] = counts && sa * sb != 0.0 ? e : (int)LOWEST;
             }
     }
 #pragma unroll
@@ -117,7 +129,8 @@ bool is_offered(const ulp_datapath &d) {
     return d.kind == ULP_ALIGNED && f->group == GROUP && d.step == DEPTH && d.promote == 0 && !f->late &&
            d.a_prec <= 2 && d.b_prec <= 2 && d.a.emax <= 2 && d.b.emax <= 2 && d.a.qmin >= -1 && d.b.qmin >= -1 &&
            d.scale.prec <= 4 && f->fraction <= 37 && f->floor <= 128 && f->align == ULP_RZ && f->output == ULP_RZ &&
-           d.accumulator.prec == 24 && d.accumulator.emin == -126 && f->zero_c == ULP_NO_EXPONENT && !f->signed_zero;
+           d.accumulator.prec == 24 && d.accumulator.emin == -126 && f->zero_c == ULP_NO_EXPONENT &&
+           f->zero_product == ULP_NO_EXPONENT && !f->signed_zero;
 }
 
 } // namespace

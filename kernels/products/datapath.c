@@ -11,6 +11,13 @@ static ulp_status init_fused(ulp_datapath *d) {
     if (grouped &&
         (d->scale_block == 0 || f->length % d->scale_block != 0 || (f->group == 0 && f->length != d->scale_block)))
         return ULP_NOT_IN_RANGE;
+    if (f->c_last && (f->late || grouped)) return ULP_UNSUPPORTED;
+    if (f->join != 0) {
+        const int meets =
+            f->fraction <= f->join && f->join <= f->fraction + 12 && f->normal >= 1 && f->normal <= f->join;
+        if (!meets || f->parts < 1 || f->parts > 2) return ULP_NOT_IN_RANGE;
+        if (grouped || f->late || f->c_last || f->floor != ULP_NO_EXPONENT) return ULP_UNSUPPORTED;
+    }
     if (f->group != 0 && (f->length % f->group != 0 || d->scale_block % f->group != 0)) return ULP_NOT_IN_RANGE;
     d->step = f->late ? 2u * f->length : f->length;
     d->rounded = d->accumulator;
@@ -25,13 +32,26 @@ static ulp_status init_fused(ulp_datapath *d) {
     return status;
 }
 
+static ulp_status init_chains(ulp_datapath *d) {
+    const ulp_chains *s = &d->chains;
+    const uint32_t set = (uint32_t)s->term * s->lanes * (s->swapped ? 2u : 1u);
+    if (!d->has_inputs || s->term < 1 || s->lanes < 1 || (s->lanes & (s->lanes - 1)) != 0 || s->length < 1 ||
+        s->length > ULP_STEP_MAX || s->length % set != 0 || s->flush_ab > ULP_FLUSH_POSITIVE ||
+        s->flush_c > ULP_FLUSH_POSITIVE || s->flush > ULP_FLUSH_ROUNDED || s->shift > 127)
+        return ULP_NOT_IN_RANGE;
+    if (ulp_mode_is_stochastic(d->rule.mode) || d->accumulator.is_fixed) return ULP_UNSUPPORTED;
+    d->step = s->length;
+    return ULP_OK;
+}
+
 ulp_status ulp_datapath_init(ulp_datapath *d) {
-    if (d == NULL || d->kind > ULP_ALIGNED) return ULP_BAD_ARGUMENT;
+    if (d == NULL || d->kind >= ULP_NATIVE) return ULP_BAD_ARGUMENT;
     if (d->length == 0) d->length = 1;
     d->step = d->kind == ULP_SERIAL ? d->length : 1;
     if (d->step > ULP_STEP_MAX) return ULP_NOT_IN_RANGE;
     ulp_status status = ulp_rule_check(&d->accumulator, d->rule);
     if (status == ULP_OK && d->kind == ULP_ALIGNED) status = init_fused(d);
+    if (status == ULP_OK && d->kind == ULP_CHAINS) status = init_chains(d);
     if (status == ULP_OK && d->promote != 0) {
         if (d->kind == ULP_CHUNKED) return ULP_UNSUPPORTED; /* the sums of chunks already have an outer sum */
         if (d->promote % d->step != 0) return ULP_NOT_IN_RANGE;

@@ -26,6 +26,7 @@ typedef enum ulp_datapath_kind {
                      doi:10.1145/363707.363723) */
     ULP_EXACT,    /* one rounding of the exact sum of c and all products, for any number and range of products */
     ULP_ALIGNED,  /* sums of products and the accumulator, aligned, truncated, added, rounded once: Tensor Cores */
+    ULP_CHAINS,   /* the products of an instruction in chains, with a rounding after each addition */
     ULP_NATIVE    /* a native product, defined by a device; only the device's backend offers it */
 } ulp_datapath_kind;
 
@@ -45,6 +46,7 @@ typedef struct ulp_fused {
     uint8_t kept;     /* fraction bits of the rounded result: 23, 10, or 13 for E8M13 in binary32 */
     uint8_t align;    /* ulp_mode of the alignment: rz */
     uint8_t output; /* ulp_mode of the final rounding: rne, or rz, where only 2^(emax+1) and larger values become Inf */
+    uint8_t c_last; /* 1: the sum starts at +0; c is added last, rounded in the mode `output` */
     uint8_t late;   /* 1: 2 L products in two sums, the second starts at the first: k = 0, 1 (mod 4), then k = 2, 3; the
                        first starts at zero, c is added last, rne: fp8 on fp16 units */
     uint8_t group;  /* products summed exactly before their block scales apply (mxf4, nvf4); 0: no groups */
@@ -53,7 +55,42 @@ typedef struct ulp_fused {
     int16_t zero_operand; /* exponent of a zero operand in Emax; open, default none: not counted */
     int16_t zero_product; /* exponent of a zero product in Emax; open, default none */
     int16_t zero_c;       /* exponent of c = 0 in Emax; open, default none */
+
+    /* The one-sided sum of AMD CDNA3 (one_sided.h); join = 0: c is a term of the sum above. */
+    uint8_t join;   /* bits kept below the exponent of products and c where their sum meets c, rounded down; open */
+    uint8_t normal; /* bits kept below the exponent of the normalised sum, rounded down, before the final rounding */
+    uint8_t parts;  /* product k belongs to part k mod `parts`; each part is aligned to its own largest exponent */
+    uint8_t c_cut;  /* 1: c counts as zero if its exponent is below that of the sum by more than fraction + 1 */
 } ulp_fused;
+
+/* What happens to subnormal operands and start values. */
+typedef enum ulp_flush_input { ULP_KEEP_INPUT, ULP_FLUSH_SIGNED, ULP_FLUSH_POSITIVE } ulp_flush_input;
+
+/* What happens to tiny results, which are below the smallest normal number. A flushed result keeps its sign. */
+typedef enum ulp_flush_output {
+    ULP_KEEP_OUTPUT,
+    ULP_FLUSH_BEFORE, /* the exact result is tiny */
+    ULP_FLUSH_AFTER,  /* the result rounded with an unbounded exponent is tiny */
+    ULP_FLUSH_ROUNDED /* the rounded result is subnormal */
+} ulp_flush_output;
+
+/* The sum of an instruction with a rounding after each addition: the matrix and dot-product instructions of x86, Arm
+ * and AMD CDNA2. `term` products form a term, their exact sum. Terms t, t + lanes, t + 2 lanes, ... form a chain. Then
+ * the results of the chains are added as a binary tree of neighbours. datapath->rule has the mode of all roundings. */
+typedef struct ulp_chains {
+    uint8_t length;   /* products of an instruction */
+    uint8_t term;     /* products of a term */
+    uint8_t fused;    /* 1: chain + term is rounded once; 0: each term is rounded before it is added */
+    uint8_t lanes;    /* number of chains, a power of two */
+    uint8_t swapped;  /* 1: terms 1, 0, 3, 2, 5, 4, ... */
+    uint8_t c_last;   /* 1: chains start at +0, a chain of a single term is this term, and c is added last; 0: the first
+                         chain starts at c */
+    uint8_t flush_ab; /* ulp_flush_input of a and b, below the smallest normal numbers of their formats */
+    uint8_t flush_c;  /* ulp_flush_input of the start value */
+    uint8_t flush;    /* ulp_flush_output of every rounding */
+    uint8_t shift;    /* all products are times 2^-shift */
+    uint8_t saturate; /* 1: a finite sum beyond the range becomes the largest number */
+} ulp_chains;
 
 enum { ULP_DATAPATH_NAME_MAX = 96, ULP_EXPLAIN_MAX = 400 };
 
@@ -70,11 +107,12 @@ typedef struct ulp_datapath {
     uint8_t has_inputs; /* 1: a and b are values of the formats below; 0: any binary64 values */
     ulp_format a, b;
     int32_t zero_a, zero_b; /* zero points: the product is (a - zero_a)(b - zero_b); integers only */
-    ulp_fused fused;
-    uint8_t scale_block; /* products that share a scale of a and one of b; 0: no scales */
-    ulp_format scale;    /* format of the scales; the sign of a scale is ignored */
-    uint16_t native;     /* NATIVE: the row of the device's list of native products */
-    uint64_t nan_code;   /* code of a NaN result; 0: the canonical NaN of the format */
+    ulp_fused fused;        /* ALIGNED */
+    ulp_chains chains;      /* CHAINS */
+    uint8_t scale_block;    /* products that share a scale of a and one of b; 0: no scales */
+    ulp_format scale;       /* format of the scales; the sign of a scale is ignored */
+    uint16_t native;        /* NATIVE: the row of the device's list of native products */
+    uint64_t nan_code;      /* code of a NaN result; 0: the canonical NaN of the format */
 
     ulp_format result;  /* format of start values and results: the accumulator's, or binary32 under promotion */
     ulp_format rounded; /* ALIGNED: the accumulator's format with kept + 1 bits of precision */

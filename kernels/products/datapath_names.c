@@ -132,9 +132,31 @@ static int print_mode(char *text, size_t size, const void *from, const ulp_key *
     return snprintf(text, size, "%s", ulp_mode_name((ulp_mode)((const uint8_t *)from)[key->at]));
 }
 
+/* A word of the list key->form, "none|signed|positive", is the number of its place. */
+static ulp_status read_word(void *to, const ulp_key *key, const char *value, char *error, size_t error_size) {
+    const size_t n = strlen(value);
+    uint8_t place = 0;
+    for (const char *at = key->form; *at != '\0'; at += strcspn(at, "|"), at += *at == '|', place++)
+        if (n > 0 && strcspn(at, "|") == n && strncmp(at, value, n) == 0) {
+            ((uint8_t *)to)[key->at] = place;
+            return ULP_OK;
+        }
+    if (error) snprintf(error, error_size, "'%s=%s': %s is one of %s", key->name, value, key->name, key->form);
+    return ULP_BAD_NAME;
+}
+
+static int print_word(char *text, size_t size, const void *from, const ulp_key *key) {
+    const char *at = key->form;
+    for (uint8_t place = ((const uint8_t *)from)[key->at]; place > 0 && *at != '\0'; place--)
+        at += strcspn(at, "|"), at += *at == '|';
+    return snprintf(text, size, "%.*s", (int)strcspn(at, "|"), at);
+}
+
 #define FIELD(field) ULP_KEY_FIELD(ulp_datapath, field)
 #define EXPONENT(name, help, field)                                                                                    \
     { name, help, ULP_KEY_INTEGER, FIELD(field), -1000, 1000, "none", ULP_NO_EXPONENT, NULL, NULL }
+#define WORD(name, help, field, words)                                                                                 \
+    { name, help, ULP_KEY_OWN, FIELD(field), 0, 0, words, 0, read_word, print_word }
 #define MODE(name, help, field)                                                                                        \
     { name, help, ULP_KEY_OWN, FIELD(field), 0, 0, "a rounding mode that is not stochastic", 0, read_mode, print_mode }
 
@@ -164,6 +186,39 @@ static const ulp_key tensor_core_keys[] = {
     EXPONENT("zero_operand", "the exponent that an operand of zero counts with", fused.zero_operand),
     EXPONENT("zero_product", "the exponent that a product of zero counts with", fused.zero_product),
     EXPONENT("zero_c", "the exponent that a start value of zero counts with", fused.zero_c),
+    {"c_last", "1: the sum starts at +0, and c is added last", ULP_KEY_FLAG, FIELD(fused.c_last), 0, 1, NULL, 0, NULL,
+     NULL},
+    {"join", "bits kept where the products' sum meets c, rounded down; 0: c is a term of the sum", ULP_KEY_INTEGER,
+     FIELD(fused.join), 0, 52, NULL, 0, NULL, NULL},
+    {"normal", "with join: bits kept of the normalised sum, rounded down", ULP_KEY_INTEGER, FIELD(fused.normal), 1, 52,
+     NULL, 0, NULL, NULL},
+    {"parts", "with join: products k mod parts are aligned apart", ULP_KEY_INTEGER, FIELD(fused.parts), 1, 2, NULL, 0,
+     NULL, NULL},
+    {"c_cut", "with join: 1: c far below the sum is zero", ULP_KEY_FLAG, FIELD(fused.c_cut), 0, 1, NULL, 0, NULL, NULL},
+    {.name = NULL},
+};
+
+static const ulp_key chain_keys[] = {
+    {"length", "products of an instruction", ULP_KEY_INTEGER, FIELD(chains.length), 1, ULP_STEP_MAX, NULL, 0, NULL,
+     NULL},
+    {"term", "products of a term, which is their exact sum", ULP_KEY_INTEGER, FIELD(chains.term), 1, ULP_STEP_MAX, NULL,
+     0, NULL, NULL},
+    {"fused", "1: chain + term is rounded once; 0: a term is rounded first", ULP_KEY_FLAG, FIELD(chains.fused), 0, 1,
+     NULL, 0, NULL, NULL},
+    {"lanes", "number of chains, a power of two", ULP_KEY_INTEGER, FIELD(chains.lanes), 1, ULP_STEP_MAX, NULL, 0, NULL,
+     NULL},
+    {"swapped", "1: the second term of a pair comes first", ULP_KEY_FLAG, FIELD(chains.swapped), 0, 1, NULL, 0, NULL,
+     NULL},
+    {"last", "1: c is added to the sum of the chains; 0: the first chain starts at c", ULP_KEY_FLAG,
+     FIELD(chains.c_last), 0, 1, NULL, 0, NULL, NULL},
+    MODE("mode", "how every sum is rounded", rule.mode),
+    WORD("flush_ab", "the zero that a subnormal operand becomes", chains.flush_ab, "none|signed|positive"),
+    WORD("flush_c", "the zero that a subnormal start value becomes", chains.flush_c, "none|signed|positive"),
+    WORD("flush", "which results become zero: tiny before rounding, after rounding, or rounded to a subnormal",
+         chains.flush, "none|before|after|rounded"),
+    {"shift", "products are times 2^-shift", ULP_KEY_INTEGER, FIELD(chains.shift), 0, 127, NULL, 0, NULL, NULL},
+    {"saturate", "1: a finite sum beyond the range becomes the largest number", ULP_KEY_FLAG, FIELD(chains.saturate), 0,
+     1, NULL, 0, NULL, NULL},
     {.name = NULL},
 };
 
@@ -174,12 +229,13 @@ static int holds(const ulp_key *keys, const ulp_key *key) {
 
 static const char *lacks_key(const void *to, const ulp_key *key) {
     const ulp_datapath *d = to;
-    if (holds(tensor_core_keys, key) && d->kind != ULP_ALIGNED) return "is of Tensor Core rows only";
+    if (holds(tensor_core_keys, key) && d->kind != ULP_ALIGNED) return "is of rows with aligned sums only";
+    if (holds(chain_keys, key) && d->kind != ULP_CHAINS) return "is of rows with chains only";
     if (holds(integer_keys, key) && !(d->has_inputs && d->a.is_fixed)) return "is of int8 only";
     return NULL;
 }
 
-static const ulp_key *const all_keys[] = {any_keys, integer_keys, tensor_core_keys, NULL};
+static const ulp_key *const all_keys[] = {any_keys, integer_keys, tensor_core_keys, chain_keys, NULL};
 static const ulp_key_reader settings_reader = {.lists = all_keys, .between = ':', .plain = 1, .lacks = lacks_key};
 
 ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *parts, char *error, size_t error_size) {
@@ -196,8 +252,11 @@ void ulp_datapath_settings_help(const ulp_help *to) {
     ulp_help_line(to, "Settings of int8:");
     ulp_help_keys(to, (const ulp_key *const[]){integer_keys, NULL}, NULL);
     ulp_help_line(to, "%s", "");
-    ulp_help_line(to, "Settings of Tensor Core rows:");
+    ulp_help_line(to, "Settings of rows with aligned sums (NVIDIA, CDNA3, RISC-V):");
     ulp_help_keys(to, (const ulp_key *const[]){tensor_core_keys, NULL}, NULL);
+    ulp_help_line(to, "%s", "");
+    ulp_help_line(to, "Settings of rows with chains (x86, Arm, CDNA2):");
+    ulp_help_keys(to, (const ulp_key *const[]){chain_keys, NULL}, NULL);
 }
 
 /* Writes the name of `base`, then the settings in which *d differs from *base. */

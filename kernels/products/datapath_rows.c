@@ -1,73 +1,165 @@
-/* datapath_rows.c - the rows of datapaths that model hardware: GPU-INPUT[.INPUT][-ACCUMULATOR][-UNIT]. */
+/* datapath_rows.c - the rows of datapaths that model hardware: MACHINE-INPUT[.INPUT][-ACCUMULATOR][-UNIT]. */
 #include "datapath.h"
 
 #include <string.h>
 
 enum { NONE = ULP_NO_EXPONENT };
 
-/* A unit of a GPU generation. `inputs` lists formats: a datapath for each format, or for each pair of formats if
- * `mixed`. Khattak and Mikaitis 2025 (arXiv 2512.07004) measured the floors of Emax on V100, A100, L40S, H100 and B200
- * with fp16 and bf16. For tf32 the floors are assumed to be equal. RTX Blackwell and fp8 show no floor. The other
- * fields are from Xie et al. 2025 (arXiv 2511.10909), and from the machine code of ptxas 13.0 for fp8 of `mma` on
- * h100 and b200. */
+/* A matrix or dot-product unit of a machine. `inputs` lists formats: a datapath for each format, or for each pair of
+ * formats if `mixed`. */
 typedef struct row {
-    const char *gpu, *unit;
+    const char *machine, *unit;
     const char *also; /* other names of the unit: h100-fp16-wgmma is h100-fp16 */
     const char *inputs, *accumulator;
-    uint8_t mixed, length, fraction, kept; /* kept = 0: all bits of the accumulator */
-    int16_t floor;
-    uint8_t late, group, scale_block;
+    uint8_t mixed, kind, mode;
+    uint32_t length; /* of a SERIAL row */
+    ulp_fused fused; /* kept = 0: all bits of the accumulator */
+    ulp_chains chains;
+    uint8_t scale_block;
     const char *scale;
+    uint16_t nan_code; /* 1: NaN results have all bits of the code set but the sign */
 } row;
 
 #define FP8 "e4m3 e5m2"
 #define FP864 "e4m3 e5m2 e3m2 e2m3 e2m1"
+#define FNUZ8 "e4m3fnuz e5m2fnuz"
+
+/* A Tensor Core. Khattak and Mikaitis 2025 (arXiv 2512.07004) measured the floors of Emax on V100, A100, L40S, H100 and
+ * B200 with fp16 and bf16. MMA-Sim 2.1.1 (Xie et al. 2025, arXiv 2511.10909) has the same numbers as exponents of zero
+ * terms, on all units; since c is zero or has at least the accumulator's emin, both are one rule. The other fields are
+ * from Xie et al., and from the machine code of ptxas 13.0 for fp8 of `mma` on h100 and b200. */
+#define CORE(machine_, unit_, also_, inputs_, accumulator_, mixed_, L, F, kept_, floor_, ...)                          \
+    {                                                                                                                  \
+        .machine = machine_, .unit = unit_, .also = also_, .inputs = inputs_, .accumulator = accumulator_,             \
+        .mixed = mixed_, .kind = ULP_ALIGNED, .nan_code = 1, .fused.length = L, .fused.fraction = F,                   \
+        .fused.kept = kept_, .fused.floor = floor_, .fused.zero_c = NONE, __VA_ARGS__                                  \
+    }
+
+/* AMD CDNA3: products are truncated, sums are rounded down. Whether the sum meets c with 32 or 31 bits is open. */
+#define CDNA3(inputs_, mixed_, L, parts_, c_cut_)                                                                      \
+    {                                                                                                                  \
+        .machine = "mi300", .unit = "", .also = "mfma", .inputs = inputs_, .accumulator = "fp32", .mixed = mixed_,     \
+        .kind = ULP_ALIGNED, .fused = {                                                                                \
+            .length = L,                                                                                               \
+            .fraction = 24,                                                                                            \
+            .floor = NONE,                                                                                             \
+            .output = ULP_RNE,                                                                                         \
+            .signed_zero = 1,                                                                                          \
+            .zero_c = -126,                                                                                            \
+            .join = 32,                                                                                                \
+            .normal = 31,                                                                                              \
+            .parts = parts_,                                                                                           \
+            .c_cut = c_cut_                                                                                            \
+        }                                                                                                              \
+    }
+
+/* The chains of AMD CDNA2: a tree of rounded products, then c. */
+#define CDNA2(products)                                                                                                \
+    .length = products, .term = 1, .lanes = products, .c_last = 1, .flush_ab = ULP_FLUSH_POSITIVE,                     \
+    .flush_c = ULP_FLUSH_POSITIVE, .flush = ULP_FLUSH_ROUNDED
+
+/* The chains of x86: c and results are flushed. A binary16 operand is a normal number of binary32. */
+#define X86(products, products_of_term, is_fused, chains_)                                                             \
+    .length = products, .term = products_of_term, .fused = is_fused, .lanes = chains_, .flush_c = ULP_FLUSH_SIGNED,    \
+    .flush = ULP_FLUSH_AFTER
+#define FLUSH_BF16 .flush_ab = ULP_FLUSH_SIGNED
+
+#define ARM(products, products_of_term, is_fused, chains_)                                                             \
+    .length = products, .term = products_of_term, .fused = is_fused, .lanes = chains_, .c_last = 1
+
+#define RISCV(L, F)                                                                                                    \
+    .length = L, .fraction = F, .floor = NONE, .zero_c = NONE, .align = ULP_RO, .output = ULP_RO, .c_last = 1
+
+#define UNIT(machine_, unit_, also_, inputs_, accumulator_, mixed_, kind_, ...)                                        \
+    {                                                                                                                  \
+        .machine = machine_, .unit = unit_, .also = also_, .inputs = inputs_, .accumulator = accumulator_,             \
+        .mixed = mixed_, .kind = kind_, __VA_ARGS__                                                                    \
+    }
 
 static const row rows[] = {
-    /* gpu, unit, its other names, inputs, accumulator, mixed, L, F, kept, floor, late, group, scale block and format */
-    {"v100", "", "mma", "fp16", "fp32", 0, 4, 23, 0, -131, 0, 0, 0, ""},
-    {"v100", "", "mma", "fp16", "fp16", 0, 4, 23, 0, -19, 0, 0, 0, ""},
-    {"t4", "", "mma", "fp16", "fp32", 0, 8, 24, 0, -132, 0, 0, 0, ""},
-    {"t4", "", "mma", "fp16", "fp16", 0, 8, 24, 0, -20, 0, 0, 0, ""},
-    {"a100", "", "mma", "fp16 bf16", "fp32", 0, 8, 24, 0, -132, 0, 0, 0, ""},
-    {"a100", "", "mma", "fp16", "fp16", 0, 8, 24, 0, -20, 0, 0, 0, ""},
-    {"a100", "", "mma", "tf32", "fp32", 0, 4, 24, 0, -132, 0, 0, 0, ""},
-    {"l40s", "", "mma", "fp16 bf16", "fp32", 0, 8, 24, 0, -132, 0, 0, 0, ""},
-    {"l40s", "", "mma", "fp16", "fp16", 0, 8, 24, 0, -20, 0, 0, 0, ""},
-    {"l40s", "", "mma", "tf32", "fp32", 0, 4, 24, 0, -132, 0, 0, 0, ""},
-    {"l40s", "", "mma", FP8, "fp32", 1, 16, 13, 13, NONE, 0, 0, 0, ""},
-    {"l40s", "", "mma", FP8, "fp16", 1, 16, 13, 0, NONE, 0, 0, 0, ""},
-    {"h100", "", "wgmma mma", "fp16 bf16", "fp32", 0, 16, 25, 0, -133, 0, 0, 0, ""},
-    {"h100", "", "wgmma mma", "fp16", "fp16", 0, 16, 25, 0, -21, 0, 0, 0, ""},
-    {"h100", "", "wgmma mma", "tf32", "fp32", 0, 8, 25, 0, -133, 0, 0, 0, ""},
-    {"h100", "", "wgmma", FP8, "fp32", 1, 32, 13, 13, NONE, 0, 0, 0, ""},
-    {"h100", "", "wgmma", FP8, "fp16", 1, 32, 13, 0, NONE, 0, 0, 0, ""},
-    {"h100", "k8", "", "fp16 bf16", "fp32", 0, 8, 25, 0, -133, 0, 0, 0, ""}, /* mma.m16n8k8 */
-    {"h100", "k4", "", "tf32", "fp32", 0, 4, 25, 0, -133, 0, 0, 0, ""},      /* mma.m16n8k4 */
-    {"h100", "mma", "", FP8, "fp32", 1, 16, 25, 0, -133, 1, 0, 0, ""},       /* mma.sync on fp16 units */
-    {"h100", "mma", "", FP8, "fp16", 1, 16, 25, 0, -21, 1, 0, 0, ""},
-    {"b200", "", "tcgen05", "fp16 bf16", "fp32", 0, 16, 25, 0, -133, 0, 0, 0, ""}, /* tcgen05 */
-    {"b200", "", "tcgen05", "fp16", "fp16", 0, 16, 25, 0, -21, 0, 0, 0, ""},
-    {"b200", "", "tcgen05", "tf32", "fp32", 0, 8, 25, 0, -133, 0, 0, 0, ""},
-    {"b200", "", "tcgen05", FP864, "fp32", 1, 32, 25, 0, NONE, 0, 0, 0, ""},
-    {"b200", "", "tcgen05", FP864, "fp16", 1, 32, 25, 0, NONE, 0, 0, 0, ""},
-    {"b200", "mma", "", "fp16 bf16", "fp32", 0, 16, 25, 0, -133, 0, 0, 0, ""},
-    {"b200", "mma", "", "fp16", "fp16", 0, 16, 25, 0, -21, 0, 0, 0, ""},
-    {"b200", "mma", "", "tf32", "fp32", 0, 8, 25, 0, -133, 0, 0, 0, ""},
-    {"b200", "mma", "", FP8, "fp32", 1, 16, 25, 0, -133, 1, 0, 0, ""},
-    {"b200", "mma", "", FP8, "fp16", 1, 16, 25, 0, -21, 1, 0, 0, ""},
-    {"b200", "mx", "", FP864, "fp32", 1, 32, 25, 0, NONE, 0, 0, 32, "e8m0"}, /* mxf8f6f4 */
-    {"b200", "mxf4", "", "e2m1", "fp32", 0, 64, 35, 0, NONE, 0, 16, 32, "e8m0"},
-    {"b200", "nvf4", "", "e2m1", "fp32", 0, 64, 35, 0, NONE, 0, 16, 16, "e4m3"},
-    {"rtx5090", "", "mma", "fp16 bf16", "fp32", 0, 16, 25, 0, NONE, 0, 0, 0, ""},
-    {"rtx5090", "", "mma", "fp16", "fp16", 0, 16, 25, 0, NONE, 0, 0, 0, ""},
-    {"rtx5090", "", "mma", "tf32", "fp32", 0, 8, 25, 0, NONE, 0, 0, 0, ""},
-    {"rtx5090", "", "mma", FP864, "fp32", 1, 32, 25, 0, NONE, 0, 0, 0, ""},
-    {"rtx5090", "", "mma", FP864, "fp16", 1, 32, 25, 0, NONE, 0, 0, 0, ""},
-    {"rtx5090", "k16", "", FP8, "fp32", 1, 16, 25, 0, NONE, 0, 0, 0, ""}, /* mma.m16n8k16 */
-    {"rtx5090", "mx", "", FP864, "fp32", 1, 32, 25, 0, NONE, 0, 0, 32, "e8m0"},
-    {"rtx5090", "mxf4", "", "e2m1", "fp32", 0, 64, 35, 0, NONE, 0, 16, 32, "e8m0"},
-    {"rtx5090", "nvf4", "", "e2m1", "fp32", 0, 64, 35, 0, NONE, 0, 16, 16, "e4m3"},
+    /* machine, unit, its other names, inputs, accumulator, mixed, L, F, kept, floor */
+    CORE("v100", "", "mma", "fp16", "fp32", 0, 4, 23, 0, -131, .fused.late = 0),
+    CORE("v100", "", "mma", "fp16", "fp16", 0, 4, 23, 0, -19, .fused.late = 0),
+    CORE("t4", "", "mma", "fp16", "fp32", 0, 8, 24, 0, -132, .fused.late = 0),
+    CORE("t4", "", "mma", "fp16", "fp16", 0, 8, 24, 0, -20, .fused.late = 0),
+    CORE("t4", "k4", "", "fp16", "fp32", 0, 4, 23, 0, -131, .fused.late = 0), /* mma.m8n8k4 */
+    CORE("t4", "k4", "", "fp16", "fp16", 0, 4, 23, 0, -19, .fused.late = 0),
+    CORE("a100", "", "mma", "fp16 bf16", "fp32", 0, 8, 24, 0, -132, .fused.late = 0),
+    CORE("a100", "", "mma", "fp16", "fp16", 0, 8, 24, 0, -20, .fused.late = 0),
+    CORE("a100", "", "mma", "tf32", "fp32", 0, 4, 24, 0, -132, .fused.late = 0),
+    CORE("l40s", "", "mma", "fp16 bf16", "fp32", 0, 8, 24, 0, -132, .fused.late = 0),
+    CORE("l40s", "", "mma", "fp16", "fp16", 0, 8, 24, 0, -20, .fused.late = 0),
+    CORE("l40s", "", "mma", "tf32", "fp32", 0, 4, 24, 0, -132, .fused.late = 0),
+    CORE("l40s", "", "mma", FP8, "fp32", 1, 16, 13, 13, -132, .fused.late = 0),
+    CORE("l40s", "", "mma", FP8, "fp16", 1, 16, 13, 0, -20, .fused.late = 0),
+    CORE("h100", "", "wgmma mma", "fp16 bf16", "fp32", 0, 16, 25, 0, -133, .fused.late = 0),
+    CORE("h100", "", "wgmma mma", "fp16", "fp16", 0, 16, 25, 0, -21, .fused.late = 0),
+    CORE("h100", "", "wgmma mma", "tf32", "fp32", 0, 8, 25, 0, -133, .fused.late = 0),
+    CORE("h100", "", "wgmma", FP8, "fp32", 1, 32, 13, 13, -133, .fused.late = 0),
+    CORE("h100", "", "wgmma", FP8, "fp16", 1, 32, 13, 0, -21, .fused.late = 0),
+    CORE("h100", "k8", "", "fp16 bf16", "fp32", 0, 8, 25, 0, -133, .fused.late = 0), /* mma.m16n8k8 */
+    CORE("h100", "k4", "", "tf32", "fp32", 0, 4, 25, 0, -133, .fused.late = 0),      /* mma.m16n8k4 */
+    CORE("h100", "mma", "", FP8, "fp32", 1, 16, 25, 0, -133, .fused.late = 1),       /* mma.sync on fp16 units */
+    CORE("h100", "mma", "", FP8, "fp16", 1, 16, 25, 0, -21, .fused.late = 1),
+    CORE("b200", "", "tcgen05", "fp16 bf16", "fp32", 0, 16, 25, 0, -133, .fused.late = 0), /* tcgen05 */
+    CORE("b200", "", "tcgen05", "fp16", "fp16", 0, 16, 25, 0, -21, .fused.late = 0),
+    CORE("b200", "", "tcgen05", "tf32", "fp32", 0, 8, 25, 0, -133, .fused.late = 0),
+    CORE("b200", "", "tcgen05", FP864, "fp32", 1, 32, 25, 0, -133, .fused.late = 0),
+    CORE("b200", "", "tcgen05", FP864, "fp16", 1, 32, 25, 0, -21, .fused.late = 0),
+    CORE("b200", "mma", "", "fp16 bf16", "fp32", 0, 16, 25, 0, -133, .fused.late = 0),
+    CORE("b200", "mma", "", "fp16", "fp16", 0, 16, 25, 0, -21, .fused.late = 0),
+    CORE("b200", "mma", "", "tf32", "fp32", 0, 8, 25, 0, -133, .fused.late = 0),
+    CORE("b200", "mma", "", FP8, "fp32", 1, 16, 25, 0, -133, .fused.late = 1),
+    CORE("b200", "mma", "", FP8, "fp16", 1, 16, 25, 0, -21, .fused.late = 1),
+    CORE("b200", "mx", "", FP864, "fp32", 1, 32, 25, 0, -133, .scale_block = 32, .scale = "e8m0"), /* mxf8f6f4 */
+    CORE("b200", "mxf4", "", "e2m1", "fp32", 0, 64, 35, 0, -139, .fused.group = 16, .scale_block = 32, .scale = "e8m0"),
+    CORE("b200", "nvf4", "", "e2m1", "fp32", 0, 64, 35, 0, -139, .fused.group = 16, .scale_block = 16, .scale = "e4m3"),
+    CORE("rtx5090", "", "mma", "fp16 bf16", "fp32", 0, 16, 25, 0, -133, .fused.late = 0),
+    CORE("rtx5090", "", "mma", "fp16", "fp16", 0, 16, 25, 0, -21, .fused.late = 0),
+    CORE("rtx5090", "", "mma", "tf32", "fp32", 0, 8, 25, 0, -133, .fused.late = 0),
+    CORE("rtx5090", "", "mma", FP864, "fp32", 1, 32, 25, 0, -133, .fused.late = 0),
+    CORE("rtx5090", "", "mma", FP864, "fp16", 1, 32, 25, 0, -21, .fused.late = 0),
+    CORE("rtx5090", "k16", "", FP8, "fp32", 1, 16, 25, 0, -133, .fused.late = 0), /* mma.m16n8k16 */
+    CORE("rtx5090", "mx", "", FP864, "fp32", 1, 32, 25, 0, -133, .scale_block = 32, .scale = "e8m0"),
+    CORE("rtx5090", "mxf4", "", "e2m1", "fp32", 0, 64, 35, 0, -139, .fused.group = 16, .scale_block = 32,
+         .scale = "e8m0"),
+    CORE("rtx5090", "nvf4", "", "e2m1", "fp32", 0, 64, 35, 0, -139, .fused.group = 16, .scale_block = 16,
+         .scale = "e4m3"),
+
+    /* AMD MFMA: Xie et al. 2025, arXiv 2511.10909, version 2; Khattak and Mikaitis 2025, arXiv 2512.07004. mi250-bf16
+     * is the _1k instruction. Subnormal operands of CDNA2 become +0; subnormal sums become zeros of their sign. */
+    UNIT("mi100", "", "mfma", "fp16", "fp32", 0, ULP_SERIAL, .length = 4),
+    UNIT("mi100", "", "mfma", "bf16", "fp32", 0, ULP_SERIAL, .length = 2),
+    UNIT("mi250", "", "mfma", "fp16 bf16", "fp32", 0, ULP_CHAINS, .chains = {CDNA2(4)}),
+    UNIT("mi250", "p2", "", "bf16", "fp32", 0, ULP_CHAINS, .chains = {CDNA2(2)}),
+    CDNA3("fp16 bf16", 0, 8, 1, 0),
+    CDNA3("tf32", 0, 4, 1, 0),
+    CDNA3(FNUZ8, 1, 16, 2, 1),
+
+    /* x86: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, operation of VDPBF16PS, VDPPHPS,
+     * TDPBF16PS, TDPFP16PS, TDPBF8PS and their mixed forms. Subnormal binary32 numbers are zeros, also as results. */
+    UNIT("avx512", "", "", "bf16", "fp32", 0, ULP_CHAINS, .chains = {X86(2, 1, 1, 1), .swapped = 1, FLUSH_BF16}),
+    UNIT("avx512", "", "", "fp16", "fp32", 0, ULP_CHAINS, .chains = {X86(2, 1, 1, 1), .swapped = 1}),
+    UNIT("amx", "", "", "bf16", "fp32", 0, ULP_CHAINS, .chains = {X86(32, 1, 1, 2), .c_last = 1, FLUSH_BF16}),
+    UNIT("amx", "", "", "fp16", "fp32", 0, ULP_CHAINS, .chains = {X86(32, 1, 1, 2), .c_last = 1}),
+    UNIT("amx", "", "", FP8, "fp32", 1, ULP_CHAINS, .chains = {X86(64, 2, 0, 2), .c_last = 1}),
+
+    /* Arm: Arm Architecture Reference Manual for A-profile (DDI 0487), BFDOT and BFMMLA with FPCR.EBF = 0 and 1, FMLAL,
+     * FMOPA of binary16, FDOT of FP8 in 4 ways into binary32 and in 2 ways into binary16 with FPMR.LSCALE = 0 and
+     * FPMR.OSM = 0. */
+    UNIT("arm", "", "bfdot bfmmla", "bf16", "fp32", 0, ULP_CHAINS, .mode = ULP_RO,
+         .chains = {ARM(2, 1, 0, 2), .flush_ab = ULP_FLUSH_SIGNED, .flush_c = ULP_FLUSH_SIGNED,
+                    .flush = ULP_FLUSH_BEFORE}),
+    UNIT("arm", "ebf", "", "bf16", "fp32", 0, ULP_CHAINS, .chains = {ARM(2, 2, 0, 1)}),
+    UNIT("arm", "fmlal", "", "fp16 bf16", "fp32", 0, ULP_SERIAL, .length = 1),
+    UNIT("arm", "fmopa", "", "fp16", "fp32", 0, ULP_CHAINS, .chains = {ARM(2, 2, 0, 1)}),
+    UNIT("arm", "", "fdot", FP8, "fp32", 1, ULP_CHAINS, .chains = {.length = 4, .term = 4, .fused = 1, .lanes = 1}),
+    UNIT("arm", "", "fdot", FP8, "fp16", 1, ULP_CHAINS, .chains = {.length = 2, .term = 2, .fused = 1, .lanes = 1}),
+
+    /* RISC-V: draft of Zvdota and Zvbdota, version 0.2, bulk normalization with F = 23 + log2 L. L belongs to the
+     * implementation: the elements of a register of 128 bits. */
+    UNIT("riscv", "", "", "bf16", "fp32", 0, ULP_ALIGNED, .fused = {RISCV(8, 26)}),
+    UNIT("riscv", "", "", FP8, "fp32", 0, ULP_ALIGNED, .fused = {RISCV(16, 27)}),
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -112,7 +204,7 @@ static int pair_at(const row *r, size_t i, size_t u, char name[ULP_DATAPATH_NAME
     if (!unit_at(unit, r, u)) return 0;
     word_at(formats[0], r->inputs, r->mixed ? i / n : i);
     word_at(formats[1], r->inputs, r->mixed ? i % n : i);
-    strcpy(name, r->gpu);
+    strcpy(name, r->machine);
     strcat(strcat(name, "-"), formats[0]);
     if (strcmp(formats[0], formats[1]) != 0) strcat(strcat(name, "."), formats[1]);
     if (strcmp(r->accumulator, "fp32") != 0) strcat(strcat(name, "-"), r->accumulator);
@@ -129,16 +221,19 @@ static ulp_status from_row(ulp_datapath *d, const row *r, size_t i) {
     if (status == ULP_OK) status = ulp_format_parse(&d->b, formats[1]);
     if (status == ULP_OK && r->scale_block != 0) status = ulp_format_parse(&d->scale, r->scale);
     const int narrow = d->accumulator.prec < 24;
-    d->kind = ULP_ALIGNED;
+    d->kind = r->kind;
+    d->length = r->length != 0 ? r->length : 1;
+    d->rule.mode = r->mode;
     d->has_inputs = 1;
     d->scale_block = r->scale_block;
-    d->nan_code = narrow ? 0x7fffu : 0x7fffffffu;
-    d->fused = (ulp_fused){
-        .length = r->length, .fraction = r->fraction, .floor = r->floor, .late = r->late, .group = r->group};
-    d->fused.kept = r->kept != 0 ? r->kept : (uint8_t)(d->accumulator.prec - 1);
-    d->fused.align = ULP_RZ;
-    d->fused.output = narrow ? ULP_RNE : ULP_RZ;
-    d->fused.zero_operand = d->fused.zero_product = d->fused.zero_c = NONE;
+    if (r->nan_code) d->nan_code = narrow ? 0x7fffu : 0x7fffffffu;
+    d->chains = r->chains;
+    d->fused = r->fused;
+    d->fused.zero_operand = d->fused.zero_product = NONE;
+    if (r->kind != ULP_ALIGNED) return status;
+    if (d->fused.kept == 0) d->fused.kept = (uint8_t)(d->accumulator.prec - 1);
+    if (r->nan_code) d->fused.align = ULP_RZ, d->fused.output = narrow ? ULP_RNE : ULP_RZ;
+    else if (r->fused.join != 0) d->fused.align = ULP_RZ;
     return status;
 }
 

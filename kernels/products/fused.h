@@ -57,11 +57,21 @@ ULP_FN double ulp_fused_round(const ulp_datapath *d, int64_t total, int32_t unit
     const uint32_t neg = total < 0;
     if (total == 0) return 0.0;
     ulp_exact x = ulp_exact_pack(neg, 0, neg ? 0u - (uint64_t)total : (uint64_t)total, 0, unit);
-    if (d->fused.output == ULP_RZ && x.exp + 127 > d->rounded.emax)
+    if ((d->fused.output == ULP_RZ || d->fused.output == ULP_RO) && x.exp + 127 > d->rounded.emax)
         return ulp_from_bits64((uint64_t)neg << 63 | 0x7ff0000000000000u);
     ulp_rule rule = {d->fused.output, ULP_OVERFLOW_INF, 0};
     double y = ulp_round_exact(x, &d->rounded, rule, 0);
     return y == 0.0 && !d->fused.signed_zero ? 0.0 : y;
+}
+
+/* x + y rounded in the mode `output`, as the last addition where c is added last. */
+ULP_FN double ulp_fused_add(const ulp_datapath *d, double x, double y) {
+    const ulp_exact sum = ulp_exact_add(ulp_exact_of(x), ulp_exact_of(y));
+    const ulp_rule rule = {d->fused.output, ULP_OVERFLOW_INF, 0};
+    if (sum.kind == ULP_EXACT_FINITE && (d->fused.output == ULP_RZ || d->fused.output == ULP_RO) &&
+        sum.exp + 127 > d->accumulator.emax)
+        return ulp_from_bits64((uint64_t)sum.neg << 63 | 0x7ff0000000000000u);
+    return ulp_round_exact(sum, &d->accumulator, rule, 0);
 }
 
 /* NaN, or the infinity of the sum, or 0 where all terms are finite. */
@@ -102,14 +112,13 @@ ULP_FN double ulp_fused_sum(const ulp_datapath *d, double c, const double *a, co
     for (uint32_t i = 0; i < n; i++) {
         ulp_term x = ulp_term_of(a[i], d->a_prec, d->a_emin), y = ulp_term_of(b[i], d->b_prec, d->b_emin);
         int32_t e = ulp_product_exponent(f, x, y);
-        if (e != ULP_NO_EXPONENT) emax = ulp_max_i32(emax, e + scale);
+        if (e != ULP_NO_EXPONENT) emax = ulp_max_i32(emax, x.m != 0 && y.m != 0 ? e + scale : e);
         terms[i].m = x.m * y.m;
         terms[i].e = x.e + y.e + scale;
         terms[i].w = x.w + y.w;
         terms[i].neg = x.neg ^ y.neg;
     }
-    if (n < f->length && ulp_padding_exponent(f) != ULP_NO_EXPONENT)
-        emax = ulp_max_i32(emax, ulp_padding_exponent(f) + scale);
+    if (n < f->length && ulp_padding_exponent(f) != ULP_NO_EXPONENT) emax = ulp_max_i32(emax, ulp_padding_exponent(f));
     if (emax == ULP_NO_EXPONENT) return 0.0; /* every term is zero */
     const int32_t unit = emax - f->fraction;
     int64_t total = ulp_term_align(tc, unit, f->align);
@@ -128,8 +137,16 @@ ULP_FN int64_t ulp_group_sum(const ulp_datapath *d, const double *a, const doubl
     return sum;
 }
 
+/* Whether all products are zero. */
+ULP_FN int32_t ulp_products_are_zero(const double *a, const double *b, uint32_t n) {
+    int32_t all = 1;
+    for (uint32_t i = 0; i < n; i++) all &= (int32_t)(a[i] == 0.0) | (int32_t)(b[i] == 0.0);
+    return all;
+}
+
 /* mxf4 and nvf4: the exact sum of each group times the significands of its scales, aligned at the sum of the scales'
- * exponents. The inputs have no Inf and no NaN. There is one scale for each group, not for each scale_block. */
+ * exponents. A group counts in Emax even if its products cancel; a group of zeros counts as a zero product. The inputs
+ * have no Inf and no NaN. There is one scale for each group, not for each scale_block. */
 ULP_FN double ulp_fused_groups(const ulp_datapath *d, double c, const ulp_products *p) {
     const ulp_fused *f = &d->fused;
     const uint32_t n = (uint32_t)p->k, groups = (n + f->group - 1u) / f->group;
@@ -145,7 +162,8 @@ ULP_FN double ulp_fused_groups(const ulp_datapath *d, double c, const ulp_produc
         terms[g].m = (sum < 0 ? 0u - (uint64_t)sum : (uint64_t)sum) * x.m * y.m;
         terms[g].e = x.e + y.e;
         terms[g].w = x.w + y.w + d->a_prec - 1 + d->b_prec - 1 - d->a_emin - d->b_emin;
-        if (terms[g].m != 0) emax = ulp_max_i32(emax, terms[g].e);
+        const int32_t zero = x.m == 0 || y.m == 0 || ulp_products_are_zero(p->a + at, p->b + at, size);
+        emax = ulp_max_i32(emax, zero ? f->zero_product : terms[g].e);
     }
     if (emax == ULP_NO_EXPONENT) return 0.0;
     const int32_t unit = emax - f->fraction;

@@ -7,7 +7,8 @@
 #define ULP_SUM_H
 
 #include "formats/rng.h"
-#include "fused.h"
+#include "chains.h"
+#include "one_sided.h"
 #include "wide_sum.h"
 
 /* The state of a sum. */
@@ -18,7 +19,7 @@ typedef struct ulp_sum {
     double level[64]; /* PAIRWISE: left sums of 2^i products without their right part */
     uint64_t count;   /* number of products so far, since the last promotion or chunk */
     uint64_t index;   /* index of the next random word */
-    ulp_wide wide;    /* EXACT, and SERIAL with several products in a step */
+    ulp_wide wide;    /* EXACT; SERIAL and CHAINS with several products in an exact sum */
 } ulp_sum;
 
 ULP_FN double ulp_sum_round(ulp_sum *s, const ulp_datapath *d, ulp_exact x, ulp_stream stream) {
@@ -102,6 +103,8 @@ ULP_FN int32_t ulp_scales_hold_nan(const double *sa, const double *sb, uint32_t 
 ULP_FN double ulp_sum_fused(const ulp_datapath *d, double c, const ulp_products *p) {
     const uint32_t n = (uint32_t)p->k;
     if (d->fused.late) return ulp_fused_late(d, c, p->a, p->b, n);
+    if (d->fused.join != 0) return ulp_one_sided_sum(d, c, p->a, p->b, n);
+    if (d->fused.c_last) return ulp_fused_add(d, c, ulp_fused_sum(d, 0.0, p->a, p->b, n, 0));
     if (d->scale_block == 0) return ulp_fused_sum(d, c, p->a, p->b, n, 0);
     double x[ULP_STEP_MAX], y[ULP_STEP_MAX]; /* one scale for each group */
     const uint32_t size = d->fused.group ? d->fused.group : d->scale_block, groups = (n + size - 1) / size;
@@ -146,6 +149,7 @@ ULP_FN void ulp_sum_step(ulp_sum *s, const ulp_datapath *d, const ulp_products *
     case ULP_KAHAN: ulp_sum_kahan(s, d, a[0], b[0], stream); break;
     case ULP_EXACT: ulp_wide_add(&s->wide, a[0], b[0]); break;
     case ULP_ALIGNED: s->acc = ulp_sum_fused(d, s->acc, next); break;
+    case ULP_CHAINS: s->acc = ulp_chains_sum(d, s->acc, a, b, n, s->count == 0, &s->wide); break;
     default: break;
     }
     s->count += n;
