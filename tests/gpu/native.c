@@ -49,13 +49,13 @@ static matrices matrices_of(size_t m, size_t n, size_t k, const ulp_cuda_native 
  * row says why. */
 static int find_order(row *r, const ulp_unit *unit, size_t k, char *text, size_t size, size_t *chain) {
     ulp_order order;
-    const ulp_status status = ulp_order_find(&order, unit, k);
+    const ulp_status status = ulp_order_find(&order, unit, k, 0);
     text[0] = '\0';
     *chain = 0;
     if (status == ULP_UNSUPPORTED)
-        snprintf(text, size, "no tree: the order differs from sum to sum, or no addition loses a bit");
+        snprintf(text, size, "no tree: the order differs from sum to sum, or results are integers");
     else if (row_ok(r, status, "finding the order")) {
-        ulp_order_text(text, size, &order);
+        ulp_order_text(text, size, &order, 0);
         *chain = ulp_order_chain(&order);
         ulp_order_free(&order);
     }
