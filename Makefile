@@ -301,7 +301,7 @@ LIBULP := $L/libulp.$(if $(STATIC),a,so)
 .SECONDEXPANSION:
 $B/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $(REFERENCE_OBJ) $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(MPI_LIBS) $(MPFR_LIBS) $(if $(filter bench,$*),$(if $(HAVE_BLAS),-lopenblas)) $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(MPI_LIBS) $(MPFR_LIBS) $(if $(filter bench,$*),$(if $(HAVE_BLAS),-lopenblas)) $(if $(filter ulp,$*),-ldl) $(LIBS) -lm -o $@
 
 $T/%: $O/tests/%.o $(HARNESS_OBJ) $(REFERENCE_OBJ) $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
@@ -345,7 +345,7 @@ $L/walled/libulp.so: $O/tests/walled.o $O/tests/walled_get.o $(or $(EMULATED),$O
 	$(call run,ld,$@)$(if $(EMULATED),$(LINK_EMULATED),$(LINK)) $(WALL) $(SHARED) $(inputs) $(LIBS) -lm -o $@ && ln -sf libulp.so $@.$(SOMAJOR)
 $T/walled/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/walled/libulp.so $O/links.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(LINK) $(WALL) -Wl,-rpath,'$$ORIGIN/../../lib/walled' $(inputs) $(MPI_LIBS) $(MPFR_LIBS) $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(LINK) $(WALL) -Wl,-rpath,'$$ORIGIN/../../lib/walled' $(inputs) $(MPI_LIBS) $(MPFR_LIBS) $(if $(filter ulp,$*),-ldl) $(LIBS) -lm -o $@
 
 # the library with the emulated CUDA device, for the tests of the Python package
 $L/emulated/libulp.so: $(EMULATED_OBJ) $(filter-out $O/kernels/cuda/%,$(LIB_OBJ)) $O/objects.txt $O/links.txt

@@ -87,6 +87,30 @@ static void help_datapaths(ulp_text *to) {
     add_rows(to);
 }
 
+static void help_trees(ulp_text *to) {
+    ulp_text_print(
+        to, "ulp probe --tree NAME finds the order of a sum (Xie et al. 2025, arXiv 2411.00442): of a datapath, of "
+            "cblas_sdot and cblas_sgemm of OpenBLAS, or, with --exec, of a program. All terms are units, but two are M "
+            "and -M, beside which units are lost. The result counts the units that are added behind both.\n\n"
+            "(x y)        the sum of x and y\n"
+            "(x y z)      a sum of three terms at once, as Tensor Cores form it\n"
+            "[x y z]      a sum of three terms without loss before its rounding; # in the drawing\n"
+            "0-15         the products 0 to 15; c is the start value\n"
+            "0-24/8       the products 0, 8, 16 and 24\n"
+            "{x 0-63:16}  the products 0 to 63 are added to x in this order, 16 at a time; without :16 one at a time, "
+            ":[16] in sums without loss\n"
+            "<0-15>       a binary tree, whose left part has the largest power of two below the number of products\n\n"
+            "--plain prints no {} and <>. --csv prints a row for each node, with its place in the drawing.\n\n"
+            "--exec PROGRAM starts the command once. For each sum it gets one line: c, the k values of a, then the k "
+            "values of b, with single blanks between them: decimal numbers of up to 17 digits, or inf, -inf, nan. k "
+            "is half of the number of words less one, and changes from line to line. It answers with one line: the "
+            "result, as a decimal or hex number, inf or nan, which is read as the nearest value of --result. It has to "
+            "flush its output after each line. A program that ends, gives no answer within --timeout, or answers with "
+            "anything else ends the probe with exit status 1. Without --tree its properties are found.\n\n"
+            "  ulp probe --tree h100-fp16 --k 48\n"
+            "  ulp probe --tree --exec 'python3 -u sum.py' --k 64\n");
+}
+
 typedef struct topic {
     const char *name, *what;
     void (*print)(ulp_text *to);
@@ -98,6 +122,7 @@ static const topic own_topics[] = {
     {"formats", "number formats: rows, families, suffixes", help_formats, NULL, 0},
     {"modes", "rounding modes", help_modes, NULL, 6},
     {"datapaths", "how sums of products are formed", help_datapaths, NULL, 23},
+    {"trees", "the order of a sum, and how other programs are probed", help_trees, NULL, 13},
     {"reductions", "how the gradients of many ranks become one mean", NULL, ulp_reduction_help, ULP_HELP_COLUMN},
 };
 

@@ -2,6 +2,7 @@
 #include "kernels/cuda/unit.h"
 #include "kernels/probe/probe.h"
 #include "tool.h"
+#include "tree/tree.h"
 
 #include <string.h>
 
@@ -345,8 +346,44 @@ static int run_model(const char *program, const ulp_datapath *d, int csv) {
     return differ > 0 ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
 }
 
+/* ---- a program ---- */
+
+static int run_exec(const char *program) {
+    tool_pipe *pipe = NULL;
+    ulp_probe probe;
+    const int opened = tool_exec_open(&pipe, program);
+    if (opened != ULP_GO_ON) return opened;
+    const ulp_unit unit = tool_pipe_unit(pipe);
+    const ulp_status status = ulp_probe_unit(&probe, &unit);
+    const int result = tool_exec_close(pipe, program, status, ULP_EXIT_FINE);
+    if (result != ULP_EXIT_FINE) return result;
+    const ulp_datapath nameless = {.kind = ULP_NATIVE, .name = "program"};
+    if (given.csv) puts("device,property,found,row,verdict,vector");
+    else {
+        tool_print_folded(2, "%s: products %s x %s, results %s; %llu sums\n", tool_tree_given.exec, unit.a.name,
+                          unit.b.name, unit.result.name, (unsigned long long)probe.runs);
+        print_line("property", "found", "the row says", "verdict", "vector");
+    }
+    for (int i = 0; i < ULP_PROPERTY_COUNT; i++)
+        print_property(&nameless, (ulp_property_id)i, &probe.property[i], given.csv);
+    return ULP_EXIT_FINE;
+}
+
+static int run_tree(const ulp_arguments *a) {
+    const ulp_backend *backend;
+    const char *name = given.backend == ON_CUDA ? "cuda" : "cpu";
+    const ulp_status status = ulp_backend_get(&backend, name);
+    if (status == ULP_OK) return tool_tree_run(a, &given.product, backend, given.csv);
+    ulp_complain(a->program, "--backend %s: %s", name, ulp_cuda_lacks());
+    return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : ULP_EXIT_USAGE;
+}
+
 static int run(const ulp_arguments *a) {
     const ulp_setting *datapath = ulp_setting_find(a, "datapath");
+    const int checked = tool_tree_check(a);
+    if (checked != ULP_GO_ON) return checked;
+    if (tool_tree_given.tree) return run_tree(a);
+    if (tool_tree_given.exec != NULL) return run_exec(a->program);
     if (given.list && (datapath->given || given.csv)) return ulp_usage_error(a->program, "--list stands alone");
     if (given.backend == ON_CUDA) return run_silicon(a->program, datapath->value);
     if (given.list) return list_rows();
@@ -365,12 +402,13 @@ static int run(const ulp_arguments *a) {
 const tool_command tool_probe = {
     .command =
         {.name = "ulp probe",
-         .usage = "--datapath D [--csv] | --backend cuda [--datapath native:N] [--csv] | [--backend cuda] --list",
+         .usage = "--datapath D [--csv] | --exec PROGRAM [--csv] | --tree D [--k N] [--csv] | --tree --exec PROGRAM | "
+                  "--backend cuda [--datapath native:N] [--csv] | [--backend cuda] --list",
          .summary = "finds out how a fused sum is formed: block length, bits, rounding, special values",
          .details =
              "Feeds the datapath vectors that tell the cases apart, as one would a Tensor Core, and prints a line for "
              "each property: the value found, the value that the datapath's row says, the verdict, and the vector that "
-             "decides. No value is read from the row to find a property. The verdict compares the found value with the "
+             "decides. The verdict compares the found value with the "
              "row: ok, DIFFERS, or - where the row does not say. Exit status 1 if a value differs. `at least`, `at "
              "most`: the input formats reach no further; `not reachable`: no vector of these formats tells, and why; "
              "`another`: none of the answers that the line knows. Block scales are ones except in the lines about "
@@ -393,6 +431,7 @@ const tool_command tool_probe = {
                                 "differ, 3 where there "
                                 "is no such device. At the end: points on which published sources disagree or that "
                                 "nobody has measured, "
-                                "and the answers that were found.\n"},
-    .groups = {{"options", options, &given}},
+                                "and the answers that were found. `ulp help trees` explains --tree and --exec.\n",
+         .takes_words = 1},
+    .groups = {{"options", options, &given}, {"trees and programs", tool_tree_options, &tool_tree_given}},
     .run = run};

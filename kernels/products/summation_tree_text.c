@@ -298,8 +298,23 @@ static int same_shape(const ulp_order *o, int32_t x, int32_t y, int32_t shift) {
     return e == f;
 }
 
-/* The number of parts of a serial sum of equal parts; the topmost part may be shorter. 0 if the tree is none. *part =
- * the first part. */
+static int32_t largest_of(const ulp_order *o, int32_t at) {
+    int32_t largest = node_at(o, at)->leaf;
+    for (int32_t e = node_at(o, at)->child; e != ULP_ORDER_NONE; e = node_at(o, e)->next) {
+        const int32_t below = largest_of(o, e);
+        if (below > largest) largest = below;
+    }
+    return largest;
+}
+
+/* Whether the products of a subtree are neighbours. */
+static int is_together(const ulp_order *o, int32_t at) {
+    const int32_t first = first_of(o, at);
+    return first >= 0 && largest_of(o, at) - first + 1 == node_at(o, at)->size;
+}
+
+/* The number of parts of a serial sum of equal parts of neighbours; the topmost part may be shorter. 0 if the tree is
+ * none. *part = the first part. */
 static int32_t parts_of(const ulp_order *o, int32_t at, int32_t *part) {
     int32_t parts = 0, above = ULP_ORDER_NONE;
     for (; !is_leaf(o, at); at = node_at(o, at)->child) {
@@ -310,6 +325,7 @@ static int32_t parts_of(const ulp_order *o, int32_t at, int32_t *part) {
             (parts == 1 ? size < node_at(o, above)->size
                         : !same_shape(o, right, above, first_of(o, above) - first_of(o, right))))
             break;
+        if (!is_together(o, right)) return 0;
         above = right;
         parts++;
     }

@@ -1,0 +1,238 @@
+/* tree.c - ulp probe --tree: the order of a sum, of a datapath, of a function or of another program. */
+#include "tree.h"
+
+#include "blas.h"
+#include "kernels/cuda/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+tool_tree_settings tool_tree_given;
+
+#define FIELD(field) ULP_AT(tool_tree_settings, field)
+
+const ulp_option tool_tree_options[] = {
+    {.name = "tree", .type = &ulp_type_flag, FIELD(tree), .help = "the order of the sum, instead of its properties"},
+    {.name = "k",
+     .type = &ulp_type_integer,
+     FIELD(k),
+     .value = "32",
+     .min = 1,
+     .max = 16384,
+     .help = "with --tree: number of products"},
+    {.name = "plain", .type = &ulp_type_flag, FIELD(plain), .help = "with --tree: no short forms and no drawing"},
+    {.name = "m",
+     .type = &ulp_type_integer,
+     FIELD(m),
+     .value = "1",
+     .min = 1,
+     .max = 4096,
+     .help = "with --tree of cblas_sgemm and of a GPU's product: rows of the result; the sum is its first element"},
+    {.name = "n",
+     .type = &ulp_type_integer,
+     FIELD(n),
+     .value = "1",
+     .min = 1,
+     .max = 4096,
+     .help = "the same: columns of the result"},
+    {.name = "exec",
+     .type = &ulp_type_text,
+     FIELD(exec),
+     .value_name = "PROGRAM",
+     .help = "probe a program, a command for the shell, which forms sums: a line of operands in, a line out"},
+    {.name = "in", .type = &ulp_type_format, FIELD(in), .value = "fp32", .help = "with --exec: the format of a and b"},
+    {.name = "result",
+     .type = &ulp_type_format,
+     FIELD(result),
+     .value = "fp32",
+     .help = "with --exec: the format of c and of the result"},
+    {.name = "timeout",
+     .type = &ulp_type_number,
+     FIELD(timeout),
+     .value_name = "S",
+     .value = "10",
+     .min = 0.01,
+     .max = 86400,
+     .help = "with --exec: seconds that an answer may take"},
+    {0},
+};
+
+int tool_tree_check(const ulp_arguments *a) {
+    static const char *const of_tree[] = {"k", "plain", "m", "n"}, *const of_exec[] = {"in", "result", "timeout"};
+    const tool_tree_settings *g = &tool_tree_given;
+    for (size_t i = 0; !g->tree && i < sizeof of_tree / sizeof of_tree[0]; i++)
+        if (ulp_setting_given(a, of_tree[i])) return ulp_usage_error(a->program, "--%s goes with --tree", of_tree[i]);
+    for (size_t i = 0; g->exec == NULL && i < sizeof of_exec / sizeof of_exec[0]; i++)
+        if (ulp_setting_given(a, of_exec[i])) return ulp_usage_error(a->program, "--%s goes with --exec", of_exec[i]);
+    if (!g->tree && a->word_count > 0)
+        return ulp_usage_error(a->program,
+                               "'%s' is not an option, and ulp probe takes no words besides, except a name "
+                               "with --tree (see --help)",
+                               a->words[0]);
+    const int named = ulp_setting_given(a, "datapath");
+    if (a->word_count + (size_t)named + (g->exec != NULL) > 1)
+        return ulp_usage_error(a->program, "one thing is probed at a time: --datapath, a word or --exec");
+    if (g->exec != NULL && (ulp_setting_given(a, "backend") || ulp_setting_given(a, "list")))
+        return ulp_usage_error(a->program, "--exec goes with neither --backend nor --list");
+    if (g->tree && ulp_setting_given(a, "list")) return ulp_usage_error(a->program, "--list stands alone");
+    if (g->tree && !named && a->word_count == 0 && g->exec == NULL)
+        return ulp_usage_error(a->program, "--tree needs the name of a datapath, cblas_sdot, cblas_sgemm, or --exec");
+    return ULP_GO_ON;
+}
+
+/* ---- programs ---- */
+
+int tool_exec_open(tool_pipe **pipe, const char *program) {
+    const tool_tree_settings *g = &tool_tree_given;
+    const tool_pipe_plan plan = {g->exec, g->timeout, g->in, g->result};
+    const ulp_status status = tool_pipe_open(pipe, &plan);
+    if (status == ULP_OK) return ULP_GO_ON;
+    tool_pipe_close(*pipe);
+    return ulp_run_error(program, "--exec %s: the program cannot be started", g->exec);
+}
+
+int tool_exec_close(tool_pipe *pipe, const char *program, ulp_status status, int fine) {
+    const char *problem = tool_pipe_problem(pipe);
+    if (problem[0] != '\0') fine = ulp_run_error(program, "--exec %s: the program %s", tool_tree_given.exec, problem);
+    else if (status != ULP_OK)
+        fine = ulp_run_error(program, "--exec %s: %s", tool_tree_given.exec, ulp_status_text(status));
+    tool_pipe_close(pipe);
+    return fine;
+}
+
+/* ---- what is probed ---- */
+
+typedef struct target {
+    const char *name;
+    ulp_unit unit;
+    int with_c;
+    ulp_cuda_native native;
+    ulp_cuda_place place;
+    tool_blas_size size;
+    tool_pipe *pipe;
+} target;
+
+static int choose_blas(target *t, const char *program) {
+    t->size = (tool_blas_size){(size_t)tool_tree_given.m, (size_t)tool_tree_given.n};
+    if (tool_blas_unit(&t->unit, t->name, &t->size, &t->with_c) == ULP_OK) return ULP_GO_ON;
+    ulp_complain(program, "%s: OpenBLAS is not there (libopenblas0)", t->name);
+    return ULP_EXIT_LACKING;
+}
+
+static int choose_datapath(target *t, const ulp_arguments *a, tool_product *product, const ulp_backend *backend) {
+    const ulp_setting *named = ulp_setting_find(a, "datapath");
+    ulp_text error = {0};
+    if (a->word_count == 1) {
+        const int status = tool_type_product.read(product, t->name, named->option, &error);
+        if (status != ULP_EXIT_FINE) {
+            ulp_complain(a->program, "--tree%s%s", ulp_text_of(&error)[0] == ':' ? "" : " ", ulp_text_of(&error));
+            ulp_text_free(&error);
+            return status;
+        }
+    }
+    const int status = tool_product_resolve(product, backend, a->program);
+    if (status != ULP_GO_ON) return status;
+    if (product->native == NULL) {
+        t->name = product->datapath.name;
+        t->unit = ulp_unit_of(&product->datapath);
+        return ULP_GO_ON;
+    }
+    ulp_cuda_native_parse(&t->native, product->native);
+    t->place = (ulp_cuda_place){&t->native, (size_t)tool_tree_given.m, (size_t)tool_tree_given.n};
+    t->unit = ulp_cuda_unit_in(&t->place);
+    return ULP_GO_ON;
+}
+
+static int choose(target *t, const ulp_arguments *a, tool_product *product, const ulp_backend *backend) {
+    memset(t, 0, sizeof *t);
+    t->with_c = 1;
+    if (tool_tree_given.exec != NULL) {
+        const int status = tool_exec_open(&t->pipe, a->program);
+        t->name = tool_tree_given.exec;
+        if (status == ULP_GO_ON) t->unit = tool_pipe_unit(t->pipe);
+        return status;
+    }
+    t->name = a->word_count == 1 ? a->words[0] : ulp_setting_find(a, "datapath")->value;
+    return tool_blas_is_name(t->name) ? choose_blas(t, a->program) : choose_datapath(t, a, product, backend);
+}
+
+/* ---- the report ---- */
+
+static void print_legend(const char *text) {
+    if (strchr(text, '{') != NULL)
+        tool_print_folded(2, "{x a-b:n}: the terms a to b are added to x in this order, n at a time; without :n one "
+                             "at a time; :[n] in exact sums");
+    if (strchr(text, '/') != NULL) tool_print_folded(2, "a-b/s: the terms a, a + s, ..., b");
+    if (strchr(text, '<') != NULL)
+        tool_print_folded(2, "<a-b>: a binary tree, whose left part has the largest power of two below the number of "
+                             "terms");
+    if (strchr(text, '[') != NULL)
+        tool_print_folded(2, "[x y z], # in the drawing: added without loss, then rounded once");
+}
+
+static void print_tree(const target *t, const ulp_order *o) {
+    const size_t size = 24 * ((size_t)o->k + 2);
+    char shape[300], *text = ulp_grow(NULL, size);
+    ulp_order_text(text, size, o, tool_tree_given.plain);
+    ulp_order_shape(shape, sizeof shape, o);
+    tool_print_folded(2, "%s%s%s: products %s x %s, results %s; %d products%s; %llu sums", t->name,
+                      tool_blas_is_name(t->name) ? " of " : "", tool_blas_is_name(t->name) ? tool_blas_what() : "",
+                      t->unit.a.name, t->unit.b.name, t->unit.result.name, (int)o->k, o->with_c ? " and c" : ", c = 0",
+                      (unsigned long long)o->runs);
+    puts(text);
+    puts(shape);
+    if (!tool_tree_given.plain) {
+        print_legend(text);
+        const int columns = ulp_columns_of(stdout);
+        putchar('\n');
+        if (!tool_tree_draw(o, columns, 130))
+            printf("the drawing does not fit %d columns and 130 lines; --csv prints the nodes\n", columns);
+    }
+    free(text);
+}
+
+/* The sentence for a tree that was not found. */
+static int refuse(const target *t, const char *program, ulp_status status) {
+    const size_t most = ulp_order_limit(&t->unit);
+    const char *result = t->unit.result.name;
+    if (status == ULP_NOT_IN_RANGE && most < 2)
+        return ulp_usage_error(program,
+                               "--tree %s: no product of %s and %s is so large, beside a unit, that sums in %s "
+                               "lose the unit",
+                               t->name, t->unit.a.name, t->unit.b.name, result);
+    if (status == ULP_NOT_IN_RANGE)
+        return ulp_usage_error(program,
+                               "--k %lld: with products of %s and %s and results in %s the tree of %s can be "
+                               "found for up to %zu products",
+                               (long long)tool_tree_given.k, t->unit.a.name, t->unit.b.name, result, t->name, most - 1);
+    if (status == ULP_UNSUPPORTED && t->unit.result.is_fixed)
+        return ulp_usage_error(program, "--tree %s: sums in %s lose no bits, so their results do not show an order",
+                               t->name, result);
+    if (status == ULP_UNSUPPORTED)
+        return ulp_run_error(program,
+                             "%s: the results fit no tree: the order changes from sum to sum, depends on the "
+                             "operands, or the function is not a sum",
+                             t->name);
+    return ulp_run_error(program, "%s: %s", t->name, ulp_status_text(status));
+}
+
+int tool_tree_run(const ulp_arguments *a, tool_product *product, const ulp_backend *backend, int csv) {
+    target t;
+    ulp_order order;
+    int result = choose(&t, a, product, backend);
+    if (result != ULP_GO_ON) return result;
+    const size_t k = (size_t)tool_tree_given.k;
+    ulp_status status = ulp_order_find(&order, &t.unit, k, t.with_c);
+    if (status == ULP_UNSUPPORTED && t.with_c) { /* a function may leave c out */
+        const ulp_status without = ulp_order_find(&order, &t.unit, k, 0);
+        if (without != ULP_UNSUPPORTED) status = without;
+    }
+    const int broken = t.pipe != NULL && tool_pipe_problem(t.pipe)[0] != '\0';
+    result = status == ULP_OK ? ULP_EXIT_FINE : (broken ? ULP_EXIT_FAILED : refuse(&t, a->program, status));
+    if (t.pipe != NULL) result = tool_exec_close(t.pipe, a->program, broken ? status : ULP_OK, result);
+    if (status != ULP_OK) return result;
+    if (csv) tool_tree_csv(t.pipe != NULL ? "program" : t.name, &order);
+    else print_tree(&t, &order);
+    ulp_order_free(&order);
+    return result;
+}
