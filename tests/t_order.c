@@ -101,6 +101,11 @@ static void test_trees(void **state) {
                 "pairwise: a binary tree, whose left part has the largest power of two; c is added last");
     expect_with("pairwise:fp32:rne", 6, 0, 0, "(((0 1) (2 3)) (4 5))", NULL);
     expect_with("pairwise:fp32:rne", 300, 0, 0, "<0-299>", NULL);
+    expect_with("avx512-bf16", 6, 1, 0, "((((((c 1) 0) 3) 2) 5) 4)",
+                "serial: one product at a time, in the order c 1 0 3 2 5 4");
+    expect_with("amx-bf16", 12, 1, 0, "(c ({0-10/2} {1-11/2}))", NULL);
+    expect_with("mi250-bf16-p2", 6, 1, 0, "(((c (0 1)) (2 3)) (4 5))",
+                "3 parts of 2 products, added one after the other");
     expect_with("chunk4:fp32:rne", 12, 0, 0, "(({0-3} {4-7}) {8-11})",
                 "3 parts of 4 products, added one after the other; each part: serial");
     expect_with("chunk4:fp32:rne", 8, 1, 1, "((c (((0 1) 2) 3)) (((4 5) 6) 7))", NULL);
@@ -166,6 +171,7 @@ static void test_other_orders(void **state) {
                     "2 lanes: lane j adds the products j, j + 2, ... one after the other, then the lanes are added");
     expect_shuffled(BACKWARD, 5, "{4-0}", "serial, backwards: one product at a time, from the last to the first");
     expect_shuffled(BACKWARD, 300, "{299-0}", "serial, backwards: one product at a time, from the last to the first");
+    expect_shuffled(BACKWARD, 2, "(0 1)", "serial: one product at a time, in the order of k");
     /* the order differs from sum to sum, so there is no tree */
     assert_int_equal(find_shuffled(&o, HOPELESS, 24), ULP_UNSUPPORTED);
 }
@@ -363,6 +369,9 @@ static void test_errors(void **state) {
     assert_int_equal(ulp_order_limit(&unit), 0);
     unit = ulp_unit_of(&narrow);
     assert_int_equal(ulp_order_find(&o, &unit, 400, 0), ULP_NOT_IN_RANGE);
+    d = path_of("b200-e4m3.e3m2-fp16"); /* 25 bits of a fused sum lose nothing of these products */
+    unit = ulp_unit_of(&d);
+    assert_int_equal(ulp_order_find(&o, &unit, 16, 1), ULP_NOT_IN_RANGE);
     d = path_of("h100-e4m3"); /* from 2^-18 to 2^16, binary32 has room for 256 terms */
     unit = ulp_unit_of(&d);
     assert_int_equal(ulp_order_limit(&unit), 256);

@@ -315,12 +315,20 @@ static ulp_status search(tester *s, term *list, int32_t *parent) {
     return status == ULP_OK ? finish(s, parent, list) : status;
 }
 
+static int has_exact_sums(const ulp_order *o) {
+    int found = 0;
+    for (int32_t at = 0; at < o->count; at++) found |= o->node[at].exact;
+    return found;
+}
+
 static ulp_status search_by_ways(tester *s, term *list, int32_t *parent) {
     const size_t terms = (size_t)s->to->k + (size_t)s->to->with_c;
     ulp_status worst = ULP_NOT_IN_RANGE;
     for (size_t i = 0; i < WAYS; i++) {
         ulp_status status = choose_values(s, terms, &ways[i]);
         if (status == ULP_OK) status = search(s, list, parent);
+        /* a fused sum that is wider than its result may keep what the result loses */
+        if (status == ULP_OK && !ways[i].fused && has_exact_sums(s->to)) status = ULP_NOT_IN_RANGE;
         if (status != ULP_NOT_IN_RANGE && status != ULP_UNSUPPORTED) return status;
         if (status == ULP_UNSUPPORTED) worst = status;
     }

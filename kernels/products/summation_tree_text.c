@@ -341,7 +341,8 @@ static void part_in_words(char to[80], const ulp_order *o, int32_t at) {
     const chain c = is_leaf(o, at) ? (chain){.levels = 0} : chain_of(o, at);
     const int32_t n = node_at(o, at)->size;
     to[0] = '\0';
-    if (is_flat(o, at) && n > 2) strcpy(to, node_at(o, at)->exact ? "one exact sum" : "one fused sum");
+    if (n < 3) return;
+    if (is_flat(o, at)) strcpy(to, node_at(o, at)->exact ? "one exact sum" : "one fused sum");
     else if (c.levels > 0 && c.all.count == n && c.length == 1 && c.all.stride == 1) strcpy(to, "serial");
     else if (c.levels > 0 && c.all.count == n && c.all.stride == 1)
         snprintf(to, 80, "%s sums of %d products, one after the other", c.exact ? "exact" : "fused", c.length);
@@ -362,9 +363,34 @@ static void chain_in_words(char *to, size_t size, const chain *c) {
     else snprintf(to, size, "a chain with steps of %d", c->all.stride);
 }
 
+/* Sums of two terms, of which one is a product, in any order. 0 if the tree is something else. */
+static int serial_in_words(char *to, size_t size, const ulp_order *o, int32_t root) {
+    enum { SHOWN = 8 };
+    int32_t order[SHOWN], count = 0, at = root;
+    for (; !is_leaf(o, at); count++) {
+        const int32_t left = node_at(o, at)->child, right = node_at(o, left)->next;
+        if (right == ULP_ORDER_NONE || node_at(o, right)->next != ULP_ORDER_NONE) return 0;
+        if (!is_leaf(o, left) && !is_leaf(o, right)) return 0;
+        /* of the two leaves of the lowest sum the first one counts as the start */
+        const int32_t leaf = is_leaf(o, right) ? right : left;
+        order[count % SHOWN] = node_at(o, leaf)->leaf;
+        at = leaf == right ? left : right;
+    }
+    order[count++ % SHOWN] = node_at(o, at)->leaf;
+    size_t used = (size_t)snprintf(to, size, "serial: one product at a time, in the order");
+    for (int32_t i = 0; i < count && i < SHOWN && used < size; i++) {
+        const int32_t leaf = order[(count - 1 - i) % SHOWN];
+        used += leaf == ULP_ORDER_C ? (size_t)snprintf(to + used, size - used, " c")
+                                    : (size_t)snprintf(to + used, size - used, " %d", leaf);
+    }
+    if (count > SHOWN && used < size) snprintf(to + used, size - used, " ...");
+    return 1;
+}
+
 static int tree_in_words(char *to, size_t size, const ulp_order *o, int32_t root) {
     int32_t part = ULP_ORDER_NONE;
     char inside[80];
+    if (serial_in_words(to, size, o, root)) return 1;
     const int32_t parts = parts_of(o, root, &part);
     if (parts > 1 || (parts == 1 && node_at(o, part)->size > 1)) {
         part_in_words(inside, o, part);

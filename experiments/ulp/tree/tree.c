@@ -195,7 +195,7 @@ static void print_tree(const target *t, const ulp_order *o) {
 static int refuse(const target *t, const char *program, ulp_status status) {
     const size_t most = ulp_order_limit(&t->unit);
     const char *result = t->unit.result.name;
-    if (status == ULP_NOT_IN_RANGE && most < 2)
+    if (status == ULP_NOT_IN_RANGE && (most < 2 || (size_t)tool_tree_given.k < most))
         return ulp_usage_error(program,
                                "--tree %s: no product of %s and %s is so large, beside a unit, that sums in %s "
                                "lose the unit",
