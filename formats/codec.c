@@ -1,5 +1,5 @@
 /* codec.c - encoding by rounding: the code of a value, the neighbours of a value in the format, and their spacing. */
-#include "round.h"
+#include "tapered.h"
 
 /* The magnitude code of a finite non-zero value of the format. */
 static uint64_t encode_magnitude(ulp_exact x, const ulp_format *f) {
@@ -24,6 +24,10 @@ ulp_status ulp_encode(uint64_t *code, double value, const ulp_format *f) {
         return ULP_OK;
     }
     if (ulp_round(value, f, exact, 0) != value) return ULP_NO_CODE;
+    if (f->taper != ULP_TAPER_NONE) {
+        *code = ulp_tapered_encode(x, f);
+        return ULP_OK;
+    }
     if (x.kind == ULP_EXACT_ZERO) {
         *code = f->has_neg_zero ? sign : 0;
     } else if (f->is_fixed) {
@@ -78,7 +82,8 @@ static size_t encode_each(uint64_t *code, const double *value, size_t n, const u
 }
 
 size_t ulp_encode_array(uint64_t *code, const double *value, size_t n, const ulp_format *f) {
-    if (f->emin < -1022) return encode_each(code, value, n, f); /* binary64 has no normal numbers there */
+    /* binary64 has no normal numbers there */
+    if (f->emin < -1022 || f->taper != ULP_TAPER_NONE) return encode_each(code, value, n, f);
     const recipe r = recipe_of(f);
     const uint64_t unit = ulp_bits64(r.unit);
     uint64_t missing = 0;
@@ -98,6 +103,17 @@ size_t ulp_encode_array(uint64_t *code, const double *value, size_t n, const ulp
     return missing == 0 ? n : encode_each(code, value, n, f);
 }
 
+void ulp_code_letters(char *letters, uint64_t code, const ulp_format *f) {
+    const int fraction = f->is_fixed ? f->frac_bits : f->prec - 1;
+    if (f->taper != ULP_TAPER_NONE) {
+        ulp_tapered_letters(letters, code, f);
+        return;
+    }
+    for (int i = 0; i < f->bits; i++) letters[i] = i >= f->bits - fraction ? 'f' : f->is_fixed ? 'i' : 'e';
+    if (f->is_signed && !f->is_fixed) letters[0] = 's';
+    letters[f->bits] = '\0';
+}
+
 /* The least positive binary64 value: no binary64 value lies between a binary64 value x and x + step. */
 static const double step = 0x1p-1074;
 
@@ -105,6 +121,7 @@ double ulp_next_up(double x, const ulp_format *f) {
     ulp_rule rule = {ULP_RU, (uint8_t)(f->has_inf ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT), 0};
     if (x != x) return x;
     if (x < f->lowest) return f->lowest;
+    if (f->taper != ULP_TAPER_NONE) return ulp_tapered_next(x, f);
     double y = ulp_round_pair(x, step, f, rule, 0);
     /* a zero above a negative x is -0; x + step can cancel, which gives +0 */
     return y == 0.0 ? ulp_zero_value(f, 1) : y;
@@ -114,6 +131,7 @@ double ulp_next_down(double x, const ulp_format *f) {
     ulp_rule rule = {ULP_RD, (uint8_t)(f->has_inf && f->is_signed ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT), 0};
     if (x != x) return x;
     if (x > f->max) return f->max;
+    if (f->taper != ULP_TAPER_NONE) return 0.0 - ulp_tapered_next(-x, f);
     double y = ulp_round_pair(x, -step, f, rule, 0);
     return y == 0.0 ? ulp_zero_value(f, 0) : y;
 }
@@ -121,6 +139,7 @@ double ulp_next_down(double x, const ulp_format *f) {
 double ulp_spacing(double x, const ulp_format *f) {
     ulp_exact v = ulp_exact_of(x);
     if (v.kind == ULP_EXACT_NAN || v.kind == ULP_EXACT_INF) return ulp_quiet_nan();
+    if (f->taper != ULP_TAPER_NONE) return ulp_tapered_spacing(x, f);
     if (f->is_fixed || v.kind != ULP_EXACT_FINITE || v.exp + 127 < f->emin) return ulp_scale(1.0, f->qmin);
     return ulp_scale(1.0, v.exp + 127 - f->prec + 1);
 }

@@ -3,9 +3,10 @@
  *
  * In every format the magnitude codes have the order of the magnitudes (P3109 interim report v4.0, section 4.3). A
  * floating-point code is a sign, an exponent field and a fraction. A fixed-point code is a two's complement integer. In
- * a format with :nosub the codes of subnormals decode to zero.
+ * a format with :nosub the codes of subnormals decode to zero. tapered.c derives tapered formats and decodes their
+ * codes.
  */
-#include "round.h"
+#include "tapered.h"
 
 /* ---- the value of a code ---- */
 
@@ -43,6 +44,7 @@ double ulp_decode(uint64_t code, const ulp_format *f) {
     code &= low_bits(f->bits);
     if (f->is_fixed) return decode_fixed(code, f);
     if (is_nan_code(code, f)) return ulp_quiet_nan();
+    if (f->taper != ULP_TAPER_NONE) return ulp_tapered_decode(code, f);
     double magnitude = decode_magnitude(code & ~sign_bit(f), f);
     if (magnitude == 0.0)
         return ulp_zero_value(f, (code & sign_bit(f)) != 0); /* :nosub gives codes of -0 in a format without -0 */
@@ -122,10 +124,12 @@ static ulp_status init_floating(ulp_format *f) {
 }
 
 ulp_status ulp_format_init(ulp_format *format) {
-    ulp_status status = format->is_fixed ? init_fixed(format) : init_floating(format);
+    ulp_status status = format->taper != ULP_TAPER_NONE ? ulp_tapered_init(format)
+                        : format->is_fixed              ? init_fixed(format)
+                                                        : init_floating(format);
     if (status != ULP_OK) return status;
     if (format->overflow == ULP_OVERFLOW_DEFAULT)
-        format->overflow = format->has_inf ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT;
+        format->overflow = format->has_inf || format->taper != ULP_TAPER_NONE ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT;
     if (format->overflow == ULP_OVERFLOW_WRAP && !format->is_fixed) return ULP_UNSUPPORTED;
     return format->overflow < ULP_OVERFLOW_COUNT ? ULP_OK : ULP_BAD_ARGUMENT;
 }
@@ -137,6 +141,7 @@ static int least_spacing(const ulp_format *f) { return f->is_fixed ? -f->frac_bi
 static int significand(const ulp_format *f) { return f->is_fixed ? f->bits - 1 : f->prec; }
 
 int ulp_format_holds(const ulp_format *outer, const ulp_format *inner) {
+    if (outer->taper != ULP_TAPER_NONE || inner->taper != ULP_TAPER_NONE) return ulp_tapered_holds(outer, inner);
     if (inner->has_inf > outer->has_inf || inner->has_zero > outer->has_zero) return 0;
     if (inner->nan_codes != ULP_NAN_NONE && outer->nan_codes == ULP_NAN_NONE) return 0;
     if (inner->max > outer->max || inner->lowest < outer->lowest || least_spacing(inner) < least_spacing(outer))
@@ -148,6 +153,7 @@ int ulp_format_holds(const ulp_format *outer, const ulp_format *inner) {
 
 ulp_status ulp_format_shift(ulp_format *format, int k) {
     ulp_format shifted = *format;
+    if (format->taper != ULP_TAPER_NONE) return ULP_UNSUPPORTED;
     if (k < -4096 || k > 4096 || (shifted.is_fixed && (shifted.frac_bits < k || shifted.frac_bits - k > 255)))
         return ULP_NOT_IN_RANGE;
     if (shifted.is_fixed) shifted.frac_bits = (uint8_t)(shifted.frac_bits - k);

@@ -1,9 +1,10 @@
 /* format.h - the numbers of a format: the descriptor, the registry, the names.
  *
  * A format is the set { +-m 2^(e-p+1) : 0 <= m < 2^p, emin <= e <= emax } and its special codes (IEEE P3109 interim
- * report v4.0, section 4). Fixed point is a set of this kind in which every value is subnormal. A descriptor is plain
- * data without pointers: it can be copied, and it can be sent to a device. round.h rounds a real number to a member of
- * the set, descriptor.c computes the value of a code, and codec.c computes the code of a value.
+ * report v4.0, section 4). Fixed point is a set of this kind in which every value is subnormal. A tapered format holds
+ * only some members of the set: p is its largest precision (taper.h). A descriptor is plain data without pointers: it
+ * can be copied, and it can be sent to a device. round.h rounds a real number to a member of the set, descriptor.c
+ * computes the value of a code, and codec.c computes the code of a value.
  */
 #ifndef ULP_FORMAT_H
 #define ULP_FORMAT_H
@@ -52,7 +53,8 @@ const char *ulp_status_text(ulp_status status);
 
 /* The overflow policies: the result of a rounded value r with |r| > max (IEEE 754-2019, 7.4). */
 typedef enum ulp_overflow {
-    ULP_OVERFLOW_DEFAULT, /* the policy of the format's suffix, else inf where the format has infinities, else sat */
+    ULP_OVERFLOW_DEFAULT, /* the policy of the format's suffix, else inf where the format has infinities or is tapered,
+                             else sat */
     ULP_OVERFLOW_INF,     /* IEEE 754: max where the mode rounds inward, else infinity; a format without Inf gives NaN,
                              without NaN max */
     ULP_OVERFLOW_SAT,     /* the nearest end of the range, for infinite input also */
@@ -66,8 +68,17 @@ typedef enum ulp_nan_codes {
     ULP_NAN_NONE,     /* no NaN: e3m2, e2m3, e2m1, fixed point */
     ULP_NAN_IEEE,     /* exponent field all ones, fraction not zero, both signs */
     ULP_NAN_ALL_ONES, /* every magnitude bit is one, in both signs if signed: e4m3, dlfloat16, e8m0, unsigned P3109 */
-    ULP_NAN_NEG_ZERO  /* the single code of -0 in other formats: fnuz, signed P3109 */
+    ULP_NAN_NEG_ZERO  /* the single code of -0 in other formats: fnuz, signed P3109, posits, takums, hif8 */
 } ulp_nan_codes;
+
+/* The kinds of tapered formats, whose precision depends on the exponent: taper.h. */
+typedef enum ulp_taper {
+    ULP_TAPER_NONE,
+    ULP_TAPER_POSIT, /* regime, exponent, fraction: Posit Standard 2022 */
+    ULP_TAPER_TAKUM, /* direction, regime, characteristic, fraction: the linear takum of Hunhold 2024 */
+    ULP_TAPER_HIF8,  /* dot, exponent, fraction: HiFloat8 of Luo et al. 2024 */
+    ULP_TAPER_COUNT
+} ulp_taper;
 
 enum { ULP_NAME_MAX = 32 };
 
@@ -75,8 +86,8 @@ enum { ULP_NAME_MAX = 32 };
 typedef struct ulp_format {
     char name[ULP_NAME_MAX]; /* lower case, as on the command line, with suffixes */
     uint8_t bits;            /* code width, 1..64 */
-    uint8_t prec;            /* p, significand bits with the hidden bit; fixed point: bits */
-    int16_t bias;            /* bias of the exponent field; fixed point: 0, not used */
+    uint8_t prec;            /* p, significand bits with the hidden bit; fixed point: bits; tapered: the most */
+    int16_t bias;            /* bias of the exponent field; fixed point and tapered: 0, not used */
     uint8_t is_signed;       /* the format has negative values */
     uint8_t is_fixed;        /* a value is a two's complement integer times 2^-frac_bits */
     uint8_t frac_bits;       /* F of qI.F; 0 for floating point */
@@ -84,12 +95,16 @@ typedef struct ulp_format {
     uint8_t has_zero;        /* 1 in every format except e8m0 */
     uint8_t has_neg_zero;
     uint8_t has_subnormals;
-    uint8_t zero_binade; /* exponent field 0 holds normal numbers, and its fraction 0 is zero: dlfloat16 */
-    uint8_t nan_codes;   /* ulp_nan_codes */
-    uint8_t overflow;    /* the ulp_overflow of a rule with the default policy; never DEFAULT */
+    uint8_t zero_binade;   /* exponent field 0 holds normal numbers, and its fraction 0 is zero: dlfloat16 */
+    uint8_t nan_codes;     /* ulp_nan_codes */
+    uint8_t overflow;      /* the ulp_overflow of a rule with the default policy; never DEFAULT */
+    uint8_t taper;         /* ulp_taper */
+    uint8_t exponent_bits; /* es of posits; else 0, not used */
 
-    int16_t emin, emax;    /* exponents of normal numbers 1.f 2^e; fixed point: both are bits - 1 - frac_bits */
-    int16_t qmin;          /* the smallest quantum is 2^qmin: qmin = emin - prec + 1, or emin without subnormals */
+    int16_t emin, emax;    /* exponents of normal numbers 1.f 2^e; fixed point: both are bits - 1 - frac_bits;
+                              tapered: floor(log2) of the least positive and of the largest value */
+    int16_t qmin;          /* the smallest quantum is 2^qmin: qmin = emin - prec + 1, or emin without subnormals;
+                              tapered: every value is a multiple of 2^qmin */
     uint8_t fits_binary32; /* every value is a binary32 value, so that float arrays can hold the values */
     uint64_t max_code;     /* magnitude code of the largest finite value */
     uint64_t inf_code;     /* magnitude code of +Inf; 0 if none */
@@ -118,12 +133,13 @@ ulp_status ulp_format_init(ulp_format *format);
 
 /* Makes every value 2^k times as large: reduces the exponent bias, or the number of fraction bits, by k. The name does
  * not change. Returns ULP_NOT_IN_RANGE and leaves *format unchanged where a value would leave the range of binary64 or
- * the number of fraction bits would leave its range. */
+ * the number of fraction bits would leave its range. Returns ULP_UNSUPPORTED for tapered formats, which have no bias.
+ */
 ulp_status ulp_format_shift(ulp_format *format, int k);
 
 /* The format called `text`: a registered name or alias, eXmY (IEEE-like; eXmYieee where eXmY is a registered name),
- * qI.F (I counts the sign), or binaryKpP{s,u}{e,f}. Each name may have suffixes :nosub :sat :inf :nan :wrap. The
- * function writes *format only if it returns ULP_OK. */
+ * qI.F (I counts the sign), binaryKpP{s,u}{e,f}, positN (2 exponent bits), positNesE, or takumN. Each name may have
+ * suffixes :nosub :sat :inf :nan :wrap. The function writes *format only if it returns ULP_OK. */
 ulp_status ulp_format_parse(ulp_format *format, const char *text);
 
 /* The numbers that a name of the family of `text` may contain: "qI.F takes ...". "" if `text` belongs to no family. */
@@ -154,6 +170,11 @@ size_t ulp_encode_array(uint64_t *code /* (n) */, const double *value /* (n) */,
 
 typedef enum ulp_class { ULP_ZERO, ULP_SUBNORMAL, ULP_NORMAL, ULP_INFINITE, ULP_NAN } ulp_class;
 
+/* One letter for each bit of a code from the left, and '\0': s sign, e exponent, f fraction, i integer; in tapered
+ * formats also r regime, d direction of a takum, c characteristic, d dot of hif8. In a negative posit or takum these
+ * are the fields of the code itself, not of its two's complement (Posit Standard 2022, section 3.3). */
+void ulp_code_letters(char *letters /* (bits + 1) */, uint64_t code, const ulp_format *format);
+
 /* The class of a code. A code of fixed point is zero or normal. */
 ulp_class ulp_classify(uint64_t code, const ulp_format *format);
 
@@ -164,7 +185,8 @@ double ulp_next_down(double x, const ulp_format *format);
 
 /* The spacing of the format at x. Fixed point: 2^-F. Floating point: 2^(floor(log2 |x|) - p + 1) from 2^emin on, and
  * 2^qmin where |x| < 2^emin; qmin = emin in a format without subnormals. dlfloat16 between 0 and its least value:
- * 2^emin. NaN and Inf give NaN. */
+ * 2^emin. Tapered formats: the distance of the two magnitudes of the format around |x|, above the largest value that of
+ * the largest two; no power of two where exponent bits are cut. NaN and Inf give NaN. */
 double ulp_spacing(double x, const ulp_format *format);
 
 #ifdef __cplusplus

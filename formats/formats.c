@@ -5,7 +5,16 @@
  */
 #include "format.h"
 
-enum { S = 1, INF = 2, NEGZERO = 4, SUB = 8, ZERO = 16, BINADE0 = 32, IEEE = S | INF | NEGZERO | SUB | ZERO };
+enum {
+    S = 1,
+    INF = 2,
+    NEGZERO = 4,
+    SUB = 8,
+    ZERO = 16,
+    BINADE0 = 32,
+    TAPERED = 64,
+    IEEE = S | INF | NEGZERO | SUB | ZERO
+};
 
 typedef struct row {
     ulp_format_row text;
@@ -17,6 +26,7 @@ typedef struct row {
 #define OCP8 "OCP OFP8 v1.0"
 #define OCPMX "OCP MX v1.0"
 #define P3109 "IEEE P3109 v4.0"
+#define POSITS "Posit Standard 2022"
 
 static const row rows[] = {
     /* name, aliases, source, bits, p, bias, flags, NaN codes */
@@ -52,6 +62,12 @@ static const row rows[] = {
     {{"q6.10", "", "two's complement"}, 16, 0, 10, 0, ULP_NAN_NONE},
     {{"q8.0", "int8", "two's complement"}, 8, 0, 0, 0, ULP_NAN_NONE},
     {{"q4.0", "int4", "two's complement"}, 4, 0, 0, 0, ULP_NAN_NONE},
+    /* tapered: the column of p holds the exponent bits of posits, the column of the bias holds the kind */
+    {{"posit8", "", POSITS}, 8, 2, ULP_TAPER_POSIT, TAPERED, ULP_NAN_NEG_ZERO},
+    {{"posit16", "", POSITS}, 16, 2, ULP_TAPER_POSIT, TAPERED, ULP_NAN_NEG_ZERO},
+    {{"takum8", "", "Hunhold 2024 (linear)"}, 8, 0, ULP_TAPER_TAKUM, TAPERED, ULP_NAN_NEG_ZERO},
+    {{"takum16", "", "Hunhold 2024 (linear)"}, 16, 0, ULP_TAPER_TAKUM, TAPERED, ULP_NAN_NEG_ZERO},
+    {{"hif8", "hifloat8", "Luo et al. 2024"}, 8, 0, ULP_TAPER_HIF8, TAPERED | INF, ULP_NAN_NEG_ZERO},
 };
 
 const size_t ulp_format_count = sizeof rows / sizeof rows[0];
@@ -109,6 +125,13 @@ static int letter(const char **at, const char *end, char c) {
     return 1;
 }
 
+/* The word w at the beginning of [*at, end). */
+static int word(const char **at, const char *end, const char *w) {
+    while (*w != '\0')
+        if (!letter(at, end, *w++)) return 0;
+    return 1;
+}
+
 static int in_words(const char *a, size_t n, const char *words) {
     while (*words != '\0') {
         size_t w = 0;
@@ -131,7 +154,12 @@ static ulp_format from_row(const row *r) {
     f.has_subnormals = (r->flags & SUB) != 0;
     f.has_zero = (r->flags & ZERO) != 0;
     f.zero_binade = (r->flags & BINADE0) != 0;
-    if (r->prec == 0) { /* fixed point: the column of the bias holds F */
+    if (r->flags & TAPERED) {
+        f.taper = (uint8_t)r->bias;
+        f.exponent_bits = r->prec;
+        f.bias = 0;
+        f.prec = 0;
+    } else if (r->prec == 0) { /* fixed point: the column of the bias holds F */
         f.is_fixed = 1;
         f.frac_bits = (uint8_t)r->bias;
         f.bias = 0;
@@ -165,8 +193,7 @@ static ulp_status parse_fixed(ulp_format *f, const char *at, const char *end) {
 }
 
 static ulp_status parse_p3109(ulp_format *f, const char *at, const char *end) {
-    for (const char *w = "binary"; *w != '\0'; w++)
-        if (!letter(&at, end, *w)) return ULP_BAD_NAME;
+    if (!word(&at, end, "binary")) return ULP_BAD_NAME;
     int k = number(&at, end);
     if (!letter(&at, end, 'p')) return ULP_BAD_NAME;
     int p = number(&at, end);
@@ -186,6 +213,27 @@ static ulp_status parse_p3109(ulp_format *f, const char *at, const char *end) {
     return ULP_OK;
 }
 
+static ulp_status parse_posit(ulp_format *f, const char *at, const char *end) {
+    if (!word(&at, end, "posit")) return ULP_BAD_NAME;
+    int n = number(&at, end), es = 2;
+    if (at != end && (!word(&at, end, "es") || (es = number(&at, end)) < 0)) return ULP_BAD_NAME;
+    if (n < 0 || at != end) return ULP_BAD_NAME;
+    if (n < 3 || n > 32 || es > 4) return ULP_NOT_IN_RANGE;
+    row r = {{"", "", ""}, (uint8_t)n, (uint8_t)es, ULP_TAPER_POSIT, TAPERED, ULP_NAN_NEG_ZERO};
+    *f = from_row(&r);
+    return ULP_OK;
+}
+
+static ulp_status parse_takum(ulp_format *f, const char *at, const char *end) {
+    if (!word(&at, end, "takum")) return ULP_BAD_NAME;
+    int n = number(&at, end);
+    if (n < 0 || at != end) return ULP_BAD_NAME;
+    if (n < 6 || n > 32) return ULP_NOT_IN_RANGE;
+    row r = {{"", "", ""}, (uint8_t)n, 0, ULP_TAPER_TAKUM, TAPERED, ULP_NAN_NEG_ZERO};
+    *f = from_row(&r);
+    return ULP_OK;
+}
+
 /* The families of names, and the sentence that states the numbers in a name. */
 static const struct family {
     ulp_status (*parse)(ulp_format *f, const char *at, const char *end);
@@ -194,6 +242,8 @@ static const struct family {
     {parse_ieee_like, "eXmY takes X from 1 to 11 and Y from 0 to 52"},
     {parse_fixed, "qI.F takes I from 1, which counts the sign, and I + F up to 32"},
     {parse_p3109, "binaryKpP takes K from 3 to 16, P from 1, and an exponent field of at most 10 bits"},
+    {parse_posit, "positN takes N from 3 to 32, and positNesE also E from 0 to 4"},
+    {parse_takum, "takumN takes N from 6 to 32"},
 };
 
 enum { FAMILIES = sizeof families / sizeof families[0] };

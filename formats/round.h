@@ -220,6 +220,41 @@ ULP_FN double ulp_round_wrapped(ulp_exact x, const ulp_format *f, uint32_t mode,
     return ulp_scale(value, f->qmin);
 }
 
+/* Rounds the rank of a finite x in a tapered format. Every mode decides by the last bit of the rank below (`odd`) and
+ * by the fraction of the rank. So rne is the rounding of the Posit Standard 2022, section 4.1, and of takums: where
+ * exponent bits are cut, the tie is the value whose code has one more bit, not the mean. Directed modes give the next
+ * value in their direction, except that a value beyond the least or the largest value gives that value: posits and
+ * takums neither underflow nor overflow. The stochastic modes round up with the fraction of the rank as probability,
+ * which is the fraction of the gap where the gap has no cut exponent bits. */
+#if defined(__CUDACC__) /* device code links no function of another file */
+#define ULP_DEFINES_TAPERED
+#define ULP_TAPERED_FN ULP_FN
+#else
+#define ULP_TAPERED_FN
+#endif
+ULP_TAPERED_FN double ulp_round_tapered(ulp_exact x, const ulp_format *f, ulp_rule rule, uint32_t policy,
+                                        uint32_t word);
+#if defined(ULP_DEFINES_TAPERED)
+#include "taper.h"
+ULP_TAPERED_FN double ulp_round_tapered(ulp_exact x, const ulp_format *f, ulp_rule rule, uint32_t policy,
+                                        uint32_t word) {
+    const int32_t e = x.exp + 127; /* 2^e <= |x| < 2^(e+1) */
+    const uint64_t last = ulp_taper_last(f);
+    const int saturates = ulp_taper_saturates(f);
+    ulp_cut cut = {0, {0, 0}};
+    if (e > f->emax) cut.kept = last + 1;
+    else if (e >= f->emin) cut = ulp_cut_at(ulp_taper_rank(x, f, e), 0);
+    else if (!saturates) cut = ulp_cut_at(x, f->emin); /* between 0 and the least value, a power of two */
+    uint64_t rank = cut.kept + ulp_round_up(rule.mode, (uint32_t)cut.kept & 1u, cut.lost, x.neg, word,
+                                            rule.random_bits ? rule.random_bits : 32u);
+    if (saturates) rank = rank < 1 ? 1 : rank > last ? last : rank;
+    if (rank == 0) return ulp_zero_value(f, x.neg);
+    if (rank > last) return ulp_overflow_value(f, rule.mode, policy, x.neg, 0);
+    const double magnitude = ulp_taper_value(f, rank);
+    return x.neg ? -magnitude : magnitude;
+}
+#endif
+
 /* The one rounding: the value of `format` that `rule` chooses for the exact value x. `word` holds the random bits of
  * the stochastic modes (R is its top r bits); the other modes ignore `word`. */
 ULP_FN double ulp_round_exact(ulp_exact x, const ulp_format *f, ulp_rule rule, uint32_t word) {
@@ -230,6 +265,7 @@ ULP_FN double ulp_round_exact(ulp_exact x, const ulp_format *f, ulp_rule rule, u
         return ulp_overflow_value(f, mode, policy == ULP_OVERFLOW_WRAP ? (uint32_t)ULP_OVERFLOW_SAT : policy, x.neg, 1);
     if (x.kind == ULP_EXACT_ZERO) return ulp_zero_value(f, x.neg);
     if (x.kind == ULP_EXACT_CANCELLED) return ulp_zero_value(f, mode == ULP_RD);
+    if (f->taper != ULP_TAPER_NONE) return ulp_round_tapered(x, f, rule, policy, word);
     if (policy == ULP_OVERFLOW_WRAP) return ulp_round_wrapped(x, f, mode, word, r);
 
     int32_t e = x.exp + 127; /* 2^e <= |x| < 2^(e+1) */

@@ -88,6 +88,9 @@ ulp_status ulp_cast_read(ulp_cast *to, ulp_cast_text *about, const char *text, c
     if (!cast.format.fits_binary32)
         return ulp_fail(error, error_size, ULP_UNSUPPORTED, "%s=%s: arrays carry binary32, the format does not fit",
                         about->name, word);
+    if (cast.tensor_scale && cast.format.taper != ULP_TAPER_NONE)
+        return ulp_fail(error, error_size, ULP_UNSUPPORTED, "%s=%s: a tapered format has no bias that a scale moves",
+                        about->name, word);
     if (slash) status = ulp_rule_read(&cast.rule, slash + 1, error, error_size);
     if (status == ULP_OK) *to = cast;
     return status;

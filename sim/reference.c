@@ -10,6 +10,9 @@
  *    changes no decision if the truncation is finer than every breakpoint, a multiple of 2^-34 quantum. In floating
  *    point prec + 34 <= 87 bits are enough. In fixed point the largest quotient is 2^2098, and its low bits matter
  *    under wrap; the bits from there down to 2^(-32-34) are 2164 bits.
+ *
+ * In a tapered format the position is the code string of the value read as a number, with the binary point after the
+ * last bit that a code holds. reference_taper.h writes the strings.
  */
 #include "reference.h"
 
@@ -18,6 +21,8 @@
 #include <stdlib.h>
 
 #include <mpfr.h>
+
+#include "reference_taper.h"
 
 enum { NARROW = 64, WIDE = 4352, QUOTIENT_FLOAT = 128, QUOTIENT_FIXED = 2240, STICKY = 64 };
 
@@ -31,6 +36,7 @@ struct ulp_reference {
     long emin;
     uint64_t max_code, inf_code; /* magnitude codes; inf_code UINT64_MAX: no Inf; other codes above max_code are NaN */
     double max, lowest, min_positive, min_normal;
+    double ladder[LADDER];     /* hif8: the values in ascending order */
     mpfr_t top, bottom, least; /* max, lowest, min_positive */
     mpfr_t a, b, c, quotient;
     scratch narrow, middle, wide;
@@ -88,6 +94,17 @@ static void derive_fixed(ulp_reference *ref) {
     ref->min_positive = ref->min_normal = ldexp(1.0, -f->frac_bits);
 }
 
+static void derive_taper(ulp_reference *ref) {
+    const ulp_format *f = &ref->format;
+    if (f->taper == ULP_TAPER_HIF8) taper_ladder(ref->ladder);
+    ref->inf_code = f->taper == ULP_TAPER_HIF8 ? 0x6f : UINT64_MAX;
+    ref->max_code = f->taper == ULP_TAPER_HIF8 ? 0x7f : low_bits(f->bits - 1u);
+    ref->max = f->taper == ULP_TAPER_HIF8 ? 0x1p15 : taper_magnitude(f, ref->max_code);
+    ref->lowest = -ref->max;
+    ref->min_positive = taper_magnitude(f, 1);
+    ref->min_normal = f->taper == ULP_TAPER_HIF8 ? 0x1p-15 : ref->min_positive;
+}
+
 static void scratch_init(scratch *s, mpfr_prec_t prec) { mpfr_inits2(prec, s->x, s->z, (mpfr_ptr)0); }
 
 static void scratch_clear(scratch *s) { mpfr_clears(s->x, s->z, (mpfr_ptr)0); }
@@ -96,7 +113,8 @@ ulp_reference *ulp_reference_new(const ulp_format *format) {
     ulp_reference *ref = format ? calloc(1, sizeof *ref) : NULL;
     if (!ref) return NULL;
     ref->format = *format;
-    if (format->is_fixed) derive_fixed(ref);
+    if (format->taper != ULP_TAPER_NONE) derive_taper(ref);
+    else if (format->is_fixed) derive_fixed(ref);
     else derive_float(ref);
     mpfr_inits2(53, ref->top, ref->bottom, ref->least, ref->a, ref->b, ref->c, (mpfr_ptr)0);
     mpfr_set_d(ref->top, ref->max, MPFR_RNDN);
@@ -134,10 +152,11 @@ double ulp_reference_decode(const ulp_reference *ref, uint64_t code) {
     uint64_t bits = code & low_bits(f->bits), mag = bits & ~sign;
     int neg = (bits & sign) != 0;
     if (f->is_fixed) return ldexp((double)mag - (neg ? (double)sign : 0.0), -f->frac_bits);
+    if (neg && f->taper != ULP_TAPER_NONE && f->taper != ULP_TAPER_HIF8) mag = (sign - mag) & low_bits(f->bits - 1u);
     if (neg && mag == 0 && f->nan_codes == ULP_NAN_NEG_ZERO) return NAN;
     if (mag == ref->inf_code) return neg ? -INFINITY : INFINITY;
     if (mag > ref->max_code) return NAN;
-    double value = magnitude(ref, mag);
+    double value = f->taper != ULP_TAPER_NONE ? taper_magnitude(f, mag) : magnitude(ref, mag);
     return neg && (value != 0.0 || f->has_neg_zero) ? -value : value;
 }
 
@@ -283,9 +302,47 @@ static void round_to_quantum(ulp_reference *ref, scratch *s, ulp_rule rule, uint
     mpfr_mul_2si(s->z, s->z, q, MPFR_RNDN);
 }
 
+/* middle.x = the position of |s->x| in a tapered format; s->x becomes |s->x|. */
+static void tapered_position(ulp_reference *ref, scratch *s) {
+    const ulp_format *f = &ref->format;
+    mpfr_ptr to = s == &ref->narrow ? ref->middle.x : s->x; /* narrow has no room for the bits before the fraction */
+    mpfr_abs(to, s->x, MPFR_RNDN);
+    if (f->taper == ULP_TAPER_HIF8) {
+        size_t i = 0;
+        while (i + 2 < LADDER && mpfr_cmp_d(to, ref->ladder[i + 1]) >= 0) i++;
+        mpfr_sub_d(to, to, ref->ladder[i], MPFR_RNDN);
+        mpfr_div_d(to, to, ref->ladder[i + 1] - ref->ladder[i], MPFR_RNDN); /* a power of two */
+        mpfr_add_ui(to, to, i, MPFR_RNDN);
+        return;
+    }
+    const taper_string head = taper_head(f, mpfr_get_exp(to) - 1);
+    mpfr_mul_2si(to, to, 1 - mpfr_get_exp(to), MPFR_RNDN);
+    mpfr_sub_ui(to, to, 1, MPFR_RNDN);
+    if (head.length == 0) mpfr_set_zero(to, 1);
+    mpfr_add_d(to, to, (double)head.bits, MPFR_RNDN);
+    mpfr_mul_2si(to, to, f->bits - 1 - head.length, MPFR_RNDN);
+}
+
+/* s->x, finite and not zero, rounded to a number of a tapered format. */
+static double round_tapered(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_t word) {
+    const int neg = mpfr_sgn(s->x) < 0, clamped = ref->format.taper != ULP_TAPER_HIF8;
+    const double last = clamped ? (double)ref->max_code : LADDER - 3;
+    tapered_position(ref, s);
+    if (s == &ref->narrow) s = &ref->middle;
+    if (neg) mpfr_neg(s->x, s->x, MPFR_RNDN);
+    round_position(ref, s, rule, word);
+    double rank = fabs(mpfr_get_d(s->z, MPFR_RNDN));
+    if (clamped) rank = fmin(fmax(rank, 1), last);
+    if (rank == 0) return zero_of(ref, neg);
+    if (rank > last) return out_of_range(ref, rule, neg, 0);
+    const double value = clamped ? taper_magnitude(&ref->format, (uint64_t)rank) : ref->ladder[(int)rank];
+    return neg ? -value : value;
+}
+
 /* s->x, finite and not zero, rounded to a number of the format. */
 static double round_exact(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_t word) {
     int neg = mpfr_sgn(s->x) < 0;
+    if (ref->format.taper != ULP_TAPER_NONE) return round_tapered(ref, s, rule, word);
     if (ref->format.zero_binade && mpfr_cmpabs(s->x, ref->least) < 0) {
         /* the quantum between 0 and the least value is the least value, which is no power of two */
         load_quotient(ref, mpfr_div(ref->quotient, s->x, ref->least, MPFR_RNDZ));

@@ -69,6 +69,7 @@ WEB_EXPORT(web_format) const char *web_format(const char *name) {
     web_integer_field("bits", f.bits);
     web_integer_field("precision", f.prec);
     web_integer_field("fixed", f.is_fixed);
+    web_integer_field("tapered", f.taper != ULP_TAPER_NONE);
     web_integer_field("signed", f.is_signed);
     web_integer_field("bias", f.bias);
     web_integer_field("emin", f.emin);

@@ -12,6 +12,8 @@ static void add_bits(uint64_t code, const ulp_format *f) {
     for (int i = 0; i < f->bits; i++) bits[i] = code >> (f->bits - 1 - i) & 1 ? '1' : '0';
     bits[f->bits] = '\0';
     web_text_field("bits", bits);
+    ulp_code_letters(bits, code, f);
+    web_text_field("letters", bits);
 }
 
 /* The value as sign, binary significand and power of two. */
@@ -23,6 +25,18 @@ static void add_product(uint64_t code, const ulp_format *f) {
     if (f->is_fixed) {
         web_integer_field("integer", (int64_t)ulp_scale(ulp_decode(code, f), f->frac_bits));
         web_integer_field("exponent", -f->frac_bits);
+        return;
+    }
+    if (f->taper != ULP_TAPER_NONE) {
+        const double value = ulp_decode(code, f), size = value < 0 ? -value : value;
+        const int e = ulp_exact_of(size).exp + 127;
+        uint64_t fraction = ulp_bits64(ulp_scale(size, -e)) << 12;
+        digits[n++] = '1';
+        for (digits[n++] = '.'; fraction != 0; fraction <<= 1) digits[n++] = fraction >> 63 ? '1' : '0';
+        digits[digits[n - 1] == '.' ? n - 1 : n] = '\0';
+        web_text_field("sign", value < 0 ? "-" : "+");
+        web_text_field("significand", digits);
+        web_integer_field("exponent", e);
         return;
     }
     const int field = (int)(magnitude >> (f->prec - 1));
@@ -55,6 +69,17 @@ static double spacing_within(double x, const ulp_format *f) {
     return ulp_spacing(x, f);
 }
 
+/* log2 of a power of two; null for another number: spacings of tapered formats. */
+static void add_power(const char *key, double x) {
+    const ulp_exact power = ulp_exact_of(x);
+    if (power.hi << 1 == 0) {
+        web_integer_field(key, power.exp + 127);
+    } else {
+        web_key(key);
+        web_add("null");
+    }
+}
+
 /* Describes a code of a format as the fields of an object. */
 static void add_code(uint64_t code, const ulp_format *f) {
     const double y = ulp_decode(code, f), unit = spacing_within(y, f);
@@ -75,7 +100,7 @@ static void add_code(uint64_t code, const ulp_format *f) {
     }
     if (unit == unit) {
         web_exact_field("ulp", unit);
-        web_integer_field("ulpExponent", ulp_exact_of(unit).exp + 127);
+        add_power("ulpExponent", unit);
     }
 }
 
@@ -245,9 +270,6 @@ WEB_EXPORT(web_sides) const char *web_sides(const char *formats, const char *tex
         const double y = ulp_round(x, &f[i], rule, 0);
         web_add("%s{", i > 0 ? "," : "");
         web_text_field("format", f[i].name);
-        web_integer_field("signBits", f[i].is_signed && !f[i].is_fixed);
-        web_integer_field("fractionBits", f[i].is_fixed ? f[i].frac_bits : f[i].prec - 1);
-        web_integer_field("fixed", f[i].is_fixed);
         web_exact_field("value", y);
         web_code_field("code", y, &f[i]);
         if (ulp_encode(&code, y, &f[i]) == ULP_OK) add_bits(code, &f[i]);
@@ -255,7 +277,7 @@ WEB_EXPORT(web_sides) const char *web_sides(const char *formats, const char *tex
         const double relative = x == 0 ? 0 : (y - x) / x;
         if (relative - relative == 0) web_add("%.17g", relative);
         else web_add("null");
-        web_integer_field("ulpExponent", ulp_exact_of(spacing_within(y == y ? y : 0, &f[i])).exp + 127);
+        add_power("ulpExponent", spacing_within(y == y ? y : 0, &f[i]));
         web_add("}");
     }
     web_add("]}");

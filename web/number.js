@@ -40,18 +40,18 @@ function meaningOf(shown, format) {
   if (format.fixed)
     return `${minus(String(shown.integer))} × ${power(shown.exponent)}: an integer in units of the last place`;
   const product = `${shown.sign === '-' ? '−' : '+'}${shown.significand}₂ × ${power(shown.exponent)}`;
-  if (shown.class === 'subnormal')
+  if (shown.class === 'subnormal' && !format.tapered)
     return `${product}. The number is subnormal: the exponent field is 0, the leading bit is 0, and the exponent is ${
         minus(String(format.emin))}`;
+  if (format.tapered) return product;
   return `${product}. The exponent is the field ${shown.field} − bias ${minus(String(format.bias))}`;
 }
 
 function drawBits(shown, format) {
-  const row = byId('number-bits-row'),
-        classes = fieldClasses(format.signBits, format.fractionBits, format.bits, format.fixed);
+  const row = byId('number-bits-row'), classes = fieldClasses(shown.letters);
   const buttons = [...shown.bits].map((bit, i) => {
     const place = format.bits - 1 - i;
-    const edge = i > 0 && classes[i] !== classes[i - 1] ? ' edge' : '';
+    const edge = i > 0 && shown.letters[i] !== shown.letters[i - 1] ? ' edge' : '';
     const button = make('button', {
       type: 'button',
       class: `bit ${classes[i]}${edge}`,
@@ -63,15 +63,13 @@ function drawBits(shown, format) {
     return button;
   });
   row.replaceChildren(...buttons);
-  const names = format.fixed ?
-      [['integer', 'integer bits, the first has the weight of the sign'], ['fraction', 'fraction']] :
-      [['sign', 'sign'], ['exponent', 'exponent'], ['fraction', 'fraction of the significand']];
-  const widths = {
-    sign: format.signBits,
-    exponent: format.exponentBits,
-    integer: format.integerBits,
-    fraction: format.fractionBits
-  };
+  const names =
+      format.fixed ? [['integer', 'integer bits, the first has the weight of the sign'], ['fraction', 'fraction']] : [
+        ['sign', 'sign'], ['exponent', format.tapered ? 'regime and exponent' : 'exponent'],
+        ['fraction', 'fraction of the significand']
+      ];
+  const widths = {};
+  for (const name of classes) widths[name] = (widths[name] || 0) + 1;
   byId('number-legend')
       .replaceChildren(...names.filter(([key]) => widths[key] > 0)
                            .map(([key, text]) => make('span', {
@@ -105,7 +103,11 @@ function drawShown(shown, format) {
   ];
   if (shown.below) rows.push(['Below', longNumber(shown.below.value)]);
   if (shown.above) rows.push(['Above', longNumber(shown.above.value)]);
-  if (shown.ulp) rows.push(['ulp, the spacing here', `${power(shown.ulpExponent)} = ${digits(shown.ulp)}`]);
+  if (shown.ulp)
+    rows.push([
+      'ulp, the spacing here',
+      `${shown.ulpExponent === null ? '' : power(shown.ulpExponent) + ' = '}${digits(shown.ulp)}`
+    ]);
   facts(byId('number-facts'), rows);
 }
 
@@ -157,8 +159,10 @@ function drawFormat(f) {
         ['Fixed point', `${f.integerBits} integer bits, which count the sign, and ${f.fractionBits} fraction bits`]);
   else
     rows.push(
-        ['Precision', `${f.precision} significant bit${f.precision === 1 ? '' : 's'}`],
-        ['Exponents', `${minus(String(f.emin))} to ${minus(String(f.emax))}, bias ${minus(String(f.bias))}`]);
+        ['Precision', `${f.precision} significant bit${f.precision === 1 ? '' : 's'}${f.tapered ? ' at most' : ''}`], [
+          'Exponents',
+          `${minus(String(f.emin))} to ${minus(String(f.emax))}` + (f.tapered ? '' : `, bias ${minus(String(f.bias))}`)
+        ]);
   rows.push(['Largest', digits(f.max, 40)], ['Lowest', digits(f.lowest, 40)]);
   if (!f.fixed) rows.push(['Least normal', digits(f.minNormal, 40)]);
   rows.push(['Least positive', digits(f.minPositive, 40)]);
@@ -173,11 +177,12 @@ function drawSides(x) {
   if (answer.error) return;
   const rows = answer.rows.map((r) => {
     const strip = make('span', {class: 'strip', 'aria-hidden': 'true'});
-    const classes = r.bits ? fieldClasses(r.signBits, r.fractionBits, r.bits.length, r.fixed) : [];
+    const classes = r.bits ? fieldClasses(r.letters) : [];
     classes.forEach((kind, i) => strip.append(make('i', {class: kind, text: r.bits[i]})));
     return make(
         'tr', {}, head(r.format), cell(r.code, 'code'), cell(digits(r.value, 26)),
-        cell(r.relative === null ? '' : signed(r.relative), 'right'), cell(power(r.ulpExponent)), cell(strip));
+        cell(r.relative === null ? '' : signed(r.relative), 'right'),
+        cell(r.ulpExponent === null ? '' : power(r.ulpExponent)), cell(strip));
   });
   fill(byId('number-sides-table'), ['format', 'code', 'value', '>relative error', 'ulp', 'bits'], rows);
 }

@@ -132,9 +132,13 @@ function numberOf(id, what, low = -Number.MAX_VALUE, high = Number.MAX_VALUE) {
 const widthOf = (element) => Math.max(280, Math.floor(element.clientWidth || 280));
 
 const frame = () => new Promise((done) => setTimeout(done, 0));
-const fieldClasses = (signBits, fractionBits, n, fixed) => Array.from(
-    {length: n},
-    (_, i) =>
-        (i < signBits             ? 'sign' :
-             i < n - fractionBits ? (fixed ? 'integer' : 'exponent') :
-                                    'fraction'));
+const fieldNames = {
+  s: 'sign',
+  i: 'integer',
+  e: 'exponent',
+  r: 'exponent',
+  d: 'exponent',
+  c: 'exponent',
+  f: 'fraction'
+};
+const fieldClasses = (letters) => [...letters].map((letter) => fieldNames[letter]);

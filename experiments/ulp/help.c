@@ -10,7 +10,8 @@ const char *tool_name(const tool_command *command) { return command->command.nam
 static void add_line(void *context, const char *line) { ulp_text_print(context, "%s\n", line); }
 
 static void help_formats(ulp_text *to) {
-    static const char *const families[] = {"e5m7", "q6.10", "binary8p3sf"}; /* one name of each family */
+    static const char *const families[] = {"e5m7", "q6.10", "binary8p3sf", "posit12",
+                                           "takum12"}; /* one name of each family */
     const ulp_format_row *row;
     ulp_format f;
     ulp_text_print(
@@ -25,14 +26,19 @@ static void help_formats(ulp_text *to) {
                    "\nBesides these rows every name of a family is a format:\n");
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
         ulp_text_print(to, "  %s\n", ulp_format_limits(families[i]));
-    ulp_text_print(to,
-                   "eXmY has a sign, X exponent bits and Y fraction bits. Where eXmY is no row, the rules are those "
-                   "of IEEE 754: the top exponent holds infinity and, if Y > 0, NaN. eXmYieee is this format where "
-                   "eXmY is a row.\n"
-                   "qI.F is two's complement with I bits before the binary point and F bits behind it.\n"
-                   "binaryKpP has K bits in all and P significant bits. It ends with s or u (signed or not) and "
-                   "with e or f (with infinities or finite).\n"
-                   "A suffix changes a format: :nosub has no subnormal numbers; one of");
+    ulp_text_print(
+        to, "eXmY has a sign, X exponent bits and Y fraction bits. Where eXmY is no row, the rules are those "
+            "of IEEE 754: the top exponent holds infinity and, if Y > 0, NaN. eXmYieee is this format where "
+            "eXmY is a row.\n"
+            "qI.F is two's complement with I bits before the binary point and F bits behind it.\n"
+            "binaryKpP has K bits in all and P significant bits. It ends with s or u (signed or not) and "
+            "with e or f (with infinities or finite).\n"
+            "positN is the posit of N bits with 2 exponent bits (Posit Standard 2022), positNesE an older one "
+            "with E. takumN is the linear takum of N bits. In these tapered formats, and in hif8, the precision "
+            "depends on the exponent; p is the largest. Rounding is that of the code, read as a number. In posits "
+            "and takums no number becomes zero or infinite, and only NaN and infinite inputs become NaR, "
+            "which is shown as nan.\n"
+            "A suffix changes a format: :nosub has no subnormal numbers; one of");
     for (int i = ULP_OVERFLOW_INF; i < ULP_OVERFLOW_COUNT; i++)
         ulp_text_print(to, " :%s", ulp_overflow_name((ulp_overflow)i));
     ulp_text_print(
@@ -42,7 +48,8 @@ static void help_formats(ulp_text *to) {
             "  :sat   the nearest end of the range, for an infinite input too\n"
             "  :nan   NaN, for an infinite input too\n"
             "  :wrap  fixed point only: the result modulo 2^bits; an infinite input becomes the nearest end\n"
-            "Without a suffix it is :inf in a format with infinities, else :sat. In an unsigned format a negative "
+            "Without a suffix it is :inf in a format with infinities or a tapered format, else :sat. In an unsigned "
+            "format a negative "
             "number is beyond the range unless it rounds to zero: :sat gives the least number, :inf and :nan give "
             "NaN. e8m0 has no zero: its least number 2^-127 stands for zero.\n"
             "`ulp formats` prints all parameters of the rows, `ulp show` draws a number in a format.\n");

@@ -28,17 +28,16 @@ static void print_exact(const char *label, double value) {
 
 /* Print the bits of a code in fields: sign, exponent, significand; for fixed point integer and fraction. */
 static void print_fields(uint64_t code, const ulp_format *f) {
-    char letters[80], bits[80];
+    char each[65], letters[130], bits[130];
     int at = 0;
-    const int fraction = f->is_fixed ? f->frac_bits : f->prec - 1;
-    for (int i = f->bits - 1; i >= 0; i--) {
-        const int sign = i == f->bits - 1 && (f->is_signed && !f->is_fixed);
-        if (at > 0 && (i == fraction - 1 || (i == f->bits - 2 && f->is_signed && !f->is_fixed && fraction <= i))) {
+    ulp_code_letters(each, code, f);
+    for (int i = 0; i < f->bits; i++) {
+        if (i > 0 && each[i] != each[i - 1]) {
             letters[at] = ' ';
             bits[at++] = f->is_fixed ? '.' : ' ';
         }
-        letters[at] = sign ? 's' : i < fraction ? 'f' : f->is_fixed ? 'i' : 'e';
-        bits[at++] = code >> i & 1 ? '1' : '0';
+        letters[at] = each[i];
+        bits[at++] = code >> (f->bits - 1 - i) & 1 ? '1' : '0';
     }
     letters[at] = bits[at] = '\0';
     printf("  fields    %s\n            %s\n", letters, bits);
@@ -49,6 +48,20 @@ static double spacing_within(double x, const ulp_format *f) {
     if (x > f->max) x = f->max;
     if (x < f->lowest) x = f->lowest;
     return ulp_spacing(x, f);
+}
+
+/* The same for a tapered format, with the precision at the value. */
+static void print_tapered(uint64_t code, const ulp_format *f) {
+    const double value = ulp_decode(code, f);
+    const int e = ulp_exact_of(value).exp + 127;
+    char significand[40], letters[65];
+    int bits = 1;
+    if (value < 0 && ulp_encode(&code, -value, f) != ULP_OK) return; /* each tapered format holds -value */
+    ulp_code_letters(letters, code, f);
+    for (const char *at = letters; value >= f->min_normal || -value >= f->min_normal ? *at : 0; at++)
+        bits += *at == 'f';
+    tool_exact_text(significand, ulp_scale(value < 0 ? -value : value, -e), 30);
+    printf("%s%s x 2^%d; p = %d here\n", value < 0 ? "-" : "+", significand, e, bits);
 }
 
 /* Print the value of a code as a product of significand and power of two. */
@@ -68,6 +81,10 @@ static void print_meaning(uint64_t code, const ulp_format *f) {
         }
         break;
     case ULP_NORMAL: break;
+    }
+    if (f->taper != ULP_TAPER_NONE) {
+        print_tapered(code, f);
+        return;
     }
     if (f->is_fixed) {
         printf("%.0f x 2^-%d, an integer in units of the last place\n", ulp_scale(value, f->frac_bits), f->frac_bits);
@@ -93,6 +110,14 @@ static void print_neighbour(const char *label, double value, double y, const ulp
     putchar('\n');
 }
 
+/* The share of the random words that round x to `high`. A larger word never rounds to a smaller magnitude. */
+static double share_of_words(double x, double high, ulp_rule rule, const ulp_format *f) {
+    uint64_t least = 0;
+    for (uint64_t step = 1ull << 31; step > 0; step >>= 1)
+        if (ulp_round(x, f, rule, (uint32_t)(least + step - 1)) != high) least += step;
+    return ulp_scale((double)((1ull << 32) - least), -32);
+}
+
 static void print_mode(ulp_mode mode, double x, const ulp_format *f) {
     const ulp_rule rule = {(uint8_t)mode, ULP_OVERFLOW_DEFAULT, 0};
     double low = ulp_round(x, f, rule, 0), high = ulp_round(x, f, rule, 0xffffffffu), unit = spacing_within(x, f);
@@ -102,7 +127,9 @@ static void print_mode(ulp_mode mode, double x, const ulp_format *f) {
         char other[40];
         tool_exact_text(text, low, 24);
         tool_exact_text(other, high, 24);
-        double up = high - high == 0.0 ? (x - low) / (high - low) : (x < low ? low - x : x - low) / unit;
+        double up = f->taper != ULP_TAPER_NONE ? share_of_words(x, high, rule, f)
+                    : high - high == 0.0       ? (x - low) / (high - low)
+                                               : (x < low ? low - x : x - low) / unit;
         printf("  %-4s      %s or %s; the latter with probability %.9g\n", ulp_mode_name(mode), text, other, up);
         return;
     }
@@ -123,6 +150,7 @@ static void show(double x, const char *text, const ulp_format *f) {
     printf("%s in %s: %d bits, p = %d", text, f->name, f->bits, f->prec);
     if (f->is_fixed)
         printf(", %d integer bits (the sign counts), %d fraction bits\n", f->bits - f->frac_bits, f->frac_bits);
+    else if (f->taper != ULP_TAPER_NONE) printf(" at most, exponents %d to %d\n", f->emin, f->emax);
     else printf(", bias %d, exponents %d to %d\n", f->bias, f->emin, f->emax);
     print_exact("value", x);
     printf(" (binary64%s)\n", beyond_note(text, x));
@@ -143,8 +171,10 @@ static void show(double x, const char *text, const ulp_format *f) {
     if (unit == unit) {
         char spacing[40];
         tool_exact_text(spacing, unit, 30);
-        printf("  ulp       %s = 2^%d%s\n", spacing, ulp_exact_of(unit).exp + 127,
-               x > f->max || x < f->lowest ? ", at the end of the range: VALUE is beyond it" : "");
+        const ulp_exact power = ulp_exact_of(unit); /* in a tapered format the spacing need not be a power of two */
+        printf("  ulp       %s", spacing);
+        if ((power.hi << 1 | power.lo) == 0) printf(" = 2^%d", power.exp + 127);
+        printf("%s\n", x > f->max || x < f->lowest ? ", at the end of the range: VALUE is beyond it" : "");
     }
     printf("  mode      result                     code      error in ulp; overflow: %s\n",
            ulp_overflow_name((ulp_overflow)f->overflow));

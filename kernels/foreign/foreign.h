@@ -52,6 +52,8 @@ const char *ulp_foreign_word(int list, size_t i);
     X(zero_binade)                                                                                                     \
     X(nan_codes)                                                                                                       \
     X(overflow)                                                                                                        \
+    X(taper)                                                                                                           \
+    X(exponent_bits)                                                                                                   \
     X(emin)                                                                                                            \
     X(emax)                                                                                                            \
     X(qmin)                                                                                                            \

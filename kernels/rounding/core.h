@@ -91,8 +91,8 @@ ULP_FN uint32_t ulp_core_policy(const ulp_format *f, ulp_rule rule) {
 
 /* Whether the core offers a format and rule. */
 ULP_FN int ulp_core_offers(const ulp_format *f, ulp_rule rule) {
-    return f->fits_binary32 && f->is_signed && f->has_zero && !f->zero_binade && f->prec >= 2 && f->emin >= -126 &&
-           f->emin <= 127 && ulp_core_policy(f, rule) != ULP_OVERFLOW_WRAP;
+    return f->fits_binary32 && f->taper == ULP_TAPER_NONE && f->is_signed && f->has_zero && !f->zero_binade &&
+           f->prec >= 2 && f->emin >= -126 && f->emin <= 127 && ulp_core_policy(f, rule) != ULP_OVERFLOW_WRAP;
 }
 
 /* The mask of the bits of a word that a rule uses. */

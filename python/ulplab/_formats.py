@@ -16,6 +16,7 @@ _INTEGERS: list[str] = text(call.format_names(1)).split()
 _NUMBERS: list[str] = text(call.format_names(0)).split()
 _POLICIES: list[str] = texts(call.word, 1)
 _NAN_CODES = ("none", "ieee", "all ones", "negative zero")
+_TAPERS = ("none", "posit", "takum", "hif8")
 
 #: formats and the dtypes of ml_dtypes with the same codes
 _ML_DTYPES = {
@@ -54,7 +55,7 @@ def _name_of(format: object) -> str:
 
 
 class Format:
-    """A number format: a registered name or alias, eXmY, qI.F, binaryKpP, with suffixes as :sat; or a dtype.
+    """A number format: a registered name or alias, eXmY, qI.F, binaryKpP, positN, takumN, with suffixes as :sat; or a dtype.
 
     ``ulp help formats`` and :func:`formats` list the registered names. A format is a set of numbers
     ``(-1)^s m 2^(e - prec + 1)`` with codes of `bits` bits (IEEE P3109 interim report v4.0, section 4).
@@ -66,6 +67,8 @@ class Format:
         max, lowest, min_normal, min_positive: the largest, the most negative, the least normal and positive values.
         is_signed, is_fixed, has_inf, has_zero, has_neg_zero, has_subnormals, fits_binary32: properties.
         frac_bits: fraction bits of fixed point. nan_codes: "none", "ieee", "all ones" or "negative zero".
+        taper: "none", or the kind of a format whose precision depends on the exponent: "posit", "takum", "hif8"; prec is
+            then the largest precision. exponent_bits: of a posit.
         overflow: the overflow policy that the name implies: "inf", "sat", "nan" or "wrap".
         max_code, inf_code, nan_code: codes of the largest value, of +Inf and of NaN (0 if there is none).
 
@@ -86,6 +89,8 @@ class Format:
     zero_binade: bool
     nan_codes: str
     overflow: str
+    taper: str
+    exponent_bits: int
     emin: int
     emax: int
     qmin: int
@@ -114,6 +119,8 @@ class Format:
             return _NAN_CODES[value]
         if field == "overflow":
             return _POLICIES[value]
+        if field == "taper":
+            return _TAPERS[value]
         if field.startswith(("is_", "has_", "fits_")) or field == "zero_binade":
             return bool(value)
         if field in ("bias", "emin", "emax", "qmin") and value >= 2**63:
