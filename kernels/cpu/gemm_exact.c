@@ -350,7 +350,8 @@ ulp_status ULP_CPU(ulp_gemm_exact)(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
     const int block = d->kind == ULP_SERIAL && d->length > 1;
     work w = {.l = {.job = job}};
-    if (d->has_inputs || !(d->kind == ULP_EXACT || block)) return ULP_UNSUPPORTED;
+    if ((d->has_inputs && (d->a.is_fixed || d->zero_a != 0 || d->zero_b != 0)) || !(d->kind == ULP_EXACT || block))
+        return ULP_UNSUPPORTED;
     w.vectors = vectors_round(&w.how, job);
     if (block && !w.vectors) return ULP_UNSUPPORTED;
     w.l.packed = ULP_CPU(ulp_gemm_room)(lanes_panels(&w.l) * job->s.k * LANES, sizeof *w.l.packed);
