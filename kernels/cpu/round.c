@@ -4,8 +4,10 @@
 #include "anchored.h"
 #include "cut.h"
 #include "kernels/rounding/count.h"
+#include "kernels/rounding/tapered.h"
 #include "kernels/rounding/watched.h"
 #include "philox.h"
+#include "tapered.h"
 
 typedef struct work {
     float *y;
@@ -269,6 +271,14 @@ static void round64_core_part(void *context, size_t begin, size_t end) {
     ULP_CPU(ulp_round64_core)(w->y64 + begin, w->x64 + begin, end - begin, how);
 }
 
+static void round_tapered_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    ulp_rounding how = *w->how;
+    how.stream.first += begin;
+    if (w->x64 != NULL) ULP_CPU(ulp_round_tapered64)(w->y64 + begin, w->x64 + begin, end - begin, how);
+    else ULP_CPU(ulp_round_tapered32)(w->y + begin, w->x + begin, end - begin, how);
+}
+
 /* Any format, any rule, floats or doubles: the scalar definition, element by element. */
 static void round_scalar_part(void *context, size_t begin, size_t end) {
     const work *w = context;
@@ -285,6 +295,11 @@ static void round_scalar_part(void *context, size_t begin, size_t end) {
     if (w->how->stats != NULL) ulp_stats_add(w->how->stats, &stats);
 }
 
+/* The work on arrays that the core does not offer. */
+static void (*part_of(const ulp_format *f, int wide))(void *, size_t, size_t) {
+    return ulp_tapered_offers(f, wide) ? round_tapered_part : round_scalar_part;
+}
+
 ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, ulp_rounding how) {
     work w; /* no initialiser: clearing the whole structure would take as long as 100 elements */
     w.y = y;
@@ -299,7 +314,7 @@ ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, ulp_roundi
         anchored_of(&w.anchored, how.format, how.rule, most);
         cut_of(&w.cut, how.format, how.rule, most);
     }
-    ulp_parallel_for(n, ULP_GRAIN, offers ? round_core_part : round_scalar_part, &w);
+    ulp_parallel_for(n, ULP_GRAIN, offers ? round_core_part : part_of(how.format, 0), &w);
     return ULP_OK;
 }
 
@@ -309,6 +324,6 @@ ulp_status ULP_CPU(ulp_cpu_round64)(double *y, const double *x, size_t n, ulp_ro
     w.x64 = x;
     w.how = &how;
     const int vector = how.stats == NULL && ulp_core_offers(how.format, how.rule);
-    ulp_parallel_for(n, ULP_GRAIN, vector ? round64_core_part : round_scalar_part, &w);
+    ulp_parallel_for(n, ULP_GRAIN, vector ? round64_core_part : part_of(how.format, 1), &w);
     return ULP_OK;
 }
