@@ -146,7 +146,7 @@ L := $(BUILD)/lib
 T := $(BUILD)/test
 
 REFERENCE := $(wildcard sim/reference.c)
-LIB_SRC  := $(wildcard formats/*.c kernels/*.c kernels/products/*.c kernels/probe/*.c kernels/reduction/*.c kernels/foreign/*.c) \
+LIB_SRC  := $(wildcard formats/*.c kernels/*.c kernels/products/*.c kernels/probe/*.c kernels/reduction/*.c kernels/foreign/*.c kernels/cpu/native/*.c) \
             $(filter-out $(REFERENCE),$(wildcard sim/*.c sim/*/*.c))
 CPU_SRC  := $(wildcard kernels/cpu/*.c)
 # $(call kinds,FOLDER,KIND,HEADER): sim/FOLDER/NAME.c exports ulp_KIND_NAME; a made source holds the table of them

@@ -194,10 +194,11 @@ ulp_status ulp_policy_check(const ulp_policy *policy, char *error, size_t error_
 ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, char *error, size_t error_size) {
     for (size_t i = 0; i < 2 + policy->paths; i++) {
         const ulp_datapath *path = i == 0 ? &policy->forward : i == 1 ? &policy->backward : &policy->path[i - 2];
-        if (path->kind == ULP_NATIVE && strcmp(backend, "cuda") != 0)
+        const int of_cpu = path->native >= ULP_NATIVE_OF_CPU;
+        if (path->kind == ULP_NATIVE && strcmp(backend, of_cpu ? "cpu" : "cuda") != 0)
             return ulp_fail(error, error_size, ULP_UNSUPPORTED,
-                            "datapath %s: a GPU's own product, which takes the backend cuda; the backend is %s",
-                            path->name, backend);
+                            "datapath %s: a %s's own product, which takes the backend %s; the backend is %s",
+                            path->name, of_cpu ? "processor" : "GPU", of_cpu ? "cpu" : "cuda", backend);
     }
     return ULP_OK;
 }

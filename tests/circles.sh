@@ -20,6 +20,7 @@ cat >"$dir/floors" <<'END'
 2 kernels/key_values.c
 3 kernels/products/
 4 kernels/
+4 kernels/cpu/native/
 5 kernels/cpu/
 5 kernels/cuda/
 6 kernels/backend.c

@@ -1,6 +1,7 @@
 /* backends.c - ulp backends: the backends and instruction sets that this build and this machine offer. */
 #include "tool.h"
 
+#include "kernels/cpu/native/native.h"
 #include "kernels/cuda/cuda.h"
 
 static void print_cuda(void) {
@@ -17,6 +18,18 @@ static void print_cuda(void) {
         d.driver % 1000 / 10, d.runtime / 1000, d.runtime % 1000 / 10);
 }
 
+static void print_native(const char *name, const char *what, const char *lacks) {
+    if (lacks[0] != '\0') tool_print_folded(24, "%-23s not offered: %s", name, lacks);
+    else tool_print_folded(24, "%-23s offered: %s", name, what);
+}
+
+static void print_processor(void) {
+    ulp_cpu_native native;
+    for (size_t i = 0; ulp_cpu_native_get(i, &native) == ULP_OK; i++)
+        print_native(native.name, native.what, native.lacks);
+    print_native("native:f16c", "VCVTPS2PH, VCVTPH2PS: conversions, for `make check-silicon`", ulp_cpu_f16c_lacks());
+}
+
 static int run(const ulp_arguments *a) {
     const ulp_backend *chosen = NULL;
     ulp_status status = ulp_backend_get(&chosen, "cpu");
@@ -26,6 +39,7 @@ static int run(const ulp_arguments *a) {
                ulp_cpu_isa_offered(i) ? "offered" : "not offered: this processor lacks it",
                chosen == ulp_cpu_backend(i) ? ", in use" : "");
     printf("cpu   threads   %d\n", ulp_threads_get());
+    print_processor();
     print_cuda();
 #if defined(ULP_WITH_MPI)
     tool_print_folded(16, "mpi             offered: mpirun -n N build/bin/EXPERIMENT shares the points of a sweep");

@@ -1,12 +1,15 @@
 /* dot.c - ulp dot: a filter that forms sums of products of codes under a datapath. */
+#include "kernels/cpu/native/native.h"
 #include "tool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct settings {
-    ulp_datapath datapath;
-    ulp_format a, b; /* of the operands */
+    tool_product product;
+    ulp_datapath datapath; /* of the product */
+    ulp_cpu_native native; /* of a datapath of kind NATIVE */
+    ulp_format a, b;       /* of the operands */
     ulp_format in;
     uint64_t seed, stream;
     const char **words; /* (room) the words of the line */
@@ -17,8 +20,8 @@ static settings given;
 
 static const ulp_option options[] = {
     {.name = "datapath",
-     .type = &ulp_type_datapath,
-     ULP_AT(settings, datapath),
+     .type = &tool_type_product,
+     ULP_AT(settings, product),
      .needed = 1,
      .help = "how the sum is formed"},
     {.name = "in",
@@ -118,8 +121,13 @@ static int dot_line(void *context, const tool_line *line) {
         ulp_products products = {a, b, t.k, NULL, NULL};
         if (t.a_scales != NULL) products.a_scales = scales, products.b_scales = scales + t.blocks;
         const ulp_stream stream = {s->seed, s->stream, line->index * ulp_datapath_words(d, t.k)};
-        const double y = ulp_dot(d, t.values[0], products, stream);
-        const ulp_status encoded = ulp_datapath_code(&code, y, d);
+        ulp_status encoded;
+        if (d->kind == ULP_NATIVE) {
+            const ulp_unit unit = ulp_cpu_native_unit(&s->native);
+            encoded = unit.dot(unit.context, &code, t.values[0], products);
+        } else {
+            encoded = ulp_datapath_code(&code, ulp_dot(d, t.values[0], products, stream), d);
+        }
         if (encoded != ULP_OK)
             status = tool_bad_line(line, "the result has no code in %s: %s", d->result.name, ulp_status_text(encoded));
     }
@@ -146,7 +154,11 @@ int tool_choose_inputs(ulp_format *a, ulp_format *b, const ulp_arguments *argume
 
 static int run(const ulp_arguments *a) {
     const ulp_format *in = ulp_setting_given(a, "in") ? &given.in : NULL;
-    int status = tool_choose_inputs(&given.a, &given.b, a, &given.datapath, in);
+    int status = tool_product_resolve(&given.product, NULL, a->program);
+    if (status != ULP_GO_ON) return status;
+    given.datapath = given.product.datapath;
+    if (given.datapath.kind == ULP_NATIVE) ulp_cpu_native_of(&given.native, &given.datapath);
+    status = tool_choose_inputs(&given.a, &given.b, a, &given.datapath, in);
     if (status == ULP_GO_ON) status = tool_each_line(a, dot_line, &given);
     free(given.words);
     return status;

@@ -190,7 +190,7 @@ static const ulp_option options[] = {
      .type = &tool_type_product,
      ULP_AT(gemm_job, product),
      .needed = 1,
-     .help = "how sums are formed; native:... with --backend cuda is a GPU's own product"},
+     .help = "how sums are formed; native:... is the processor's own product, or with --backend cuda a GPU's"},
     ULP_OPTION(gemm_job, backend, backend, "cpu", .help = "the machine that computes"),
     ULP_OPTION(gemm_job, m, unsigned, "256", .min = 1, .max = 1 << 20, .help = "rows of A and C"),
     ULP_OPTION(gemm_job, n, unsigned, "256", .min = 1, .max = 1 << 20, .help = "columns of B and C"),

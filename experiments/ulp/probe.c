@@ -1,4 +1,5 @@
 /* probe.c - ulp probe: properties of a fused sum, found by test vectors and compared with a datapath's row or model. */
+#include "kernels/cpu/native/native.h"
 #include "kernels/cuda/unit.h"
 #include "kernels/probe/probe.h"
 #include "tool.h"
@@ -226,12 +227,19 @@ static int same_property(const ulp_property *x, const ulp_property *y) {
     return x->found == y->found && x->value == y->value;
 }
 
+/* A native product: of the processor, or of a GPU. */
+typedef struct own_product {
+    const char *name, *what, *model;
+    ulp_unit unit;
+    const ulp_cuda_native *gpu; /* NULL: of the processor */
+} own_product;
+
 /* Print the table of one native product. Returns the number of properties in which the product and its model differ, or
  * -1 if the device failed. */
-static int print_silicon(const ulp_cuda_native *native, int csv) {
+static int print_silicon(const own_product *native, int csv) {
     ulp_datapath path;
     ulp_probe silicon, model;
-    const ulp_unit unit = ulp_cuda_unit_of(native);
+    const ulp_unit unit = native->unit;
     const int known = native->model[0] != '\0' && ulp_datapath_parse(&path, native->model) == ULP_OK;
     int differ = 0;
     if (ulp_probe_unit(&silicon, &unit) != ULP_OK) return -1;
@@ -257,7 +265,7 @@ static int print_silicon(const ulp_cuda_native *native, int csv) {
         else print_line(ulp_property_name(id), found, wanted, verdict, p->how);
         differ += !equal;
     }
-    if (!csv) print_open_points(native, &silicon, known ? &path : NULL);
+    if (!csv && native->gpu != NULL) print_open_points(native->gpu, &silicon, known ? &path : NULL);
     if (!csv && known)
         printf("\n%d %s from the model\n\n", differ, differ == 1 ? "property differs" : "properties differ");
     return differ;
@@ -319,10 +327,22 @@ static int run_silicon(const char *program, const char *name) {
     }
     if (given.csv) puts("device,property,silicon,model,verdict,vector");
     for (size_t i = 0; name != NULL ? i == 0 : ulp_cuda_native_get(i, &native) == ULP_OK; i++) {
-        const int more = native.lacks[0] != '\0' ? 0 : print_silicon(&native, given.csv);
+        const own_product own = {native.name, native.what, native.model, ulp_cuda_unit_of(&native), &native};
+        const int more = native.lacks[0] != '\0' ? 0 : print_silicon(&own, given.csv);
         if (more < 0) return ulp_run_error(program, "%s: %s", native.name, ulp_backend_error());
         differ += more;
     }
+    return differ > 0 ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
+}
+
+/* Probe the processor's own product. */
+static int run_processor(const char *program, const ulp_datapath *d, int csv) {
+    ulp_cpu_native native;
+    if (ulp_cpu_native_of(&native, d) != ULP_OK) return ulp_run_error(program, "%s: it is not offered", d->name);
+    const own_product own = {native.name, native.what, native.model, ulp_cpu_native_unit(&native), NULL};
+    if (csv) puts("device,property,silicon,model,verdict,vector");
+    const int differ = print_silicon(&own, csv);
+    if (differ < 0) return ulp_run_error(program, "%s: %s", native.name, ulp_status_text(ULP_DEVICE_FAILED));
     return differ > 0 ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
 }
 
@@ -390,10 +410,10 @@ static int run(const ulp_arguments *a) {
     if (!datapath->given)
         return ulp_usage_error(a->program, "--datapath is needed; --list names the rows of hardware, `ulp help "
                                            "datapaths` all that can be probed");
-    if (given.product.native)
-        return ulp_usage_error(
-            a->program, "--datapath %s: a GPU's own product, which takes --backend cuda, where there is a device",
-            given.product.native);
+    if (given.product.native) {
+        const int resolved = tool_product_resolve(&given.product, NULL, a->program);
+        return resolved != ULP_GO_ON ? resolved : run_processor(a->program, &given.product.datapath, given.csv);
+    }
     return run_model(a->program, &given.product.datapath, given.csv);
 }
 

@@ -1,7 +1,9 @@
 /* product.c - the option --datapath of subcommands that multiply: a datapath, or a device's own product. */
+#include "kernels/cpu/native/native.h"
 #include "tool.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* Read a datapath, or keep the name of a native product: the device is known only after all options are read. */
 static int read_product(void *field, const char *text, const ulp_option *option, ulp_text *error) {
@@ -27,8 +29,19 @@ const ulp_option_type tool_type_product = {.value_name = "NAME",
 int tool_product_resolve(tool_product *product, const ulp_backend *backend, const char *program) {
     char why[ULP_EXPLAIN_MAX];
     if (!product->native) return ULP_GO_ON;
-    if (strcmp(backend->name, "cuda") != 0)
-        return ulp_usage_error(program, "--datapath %s: a GPU's own product, which takes --backend cuda",
+    ulp_cpu_native native;
+    const int of_cpu = ulp_cpu_native_parse(&native, product->native) == ULP_OK;
+    const int on_cpu = backend == NULL || strcmp(backend->name, "cuda") != 0;
+    if (strcasecmp(product->native, "native:f16c") == 0)
+        return ulp_usage_error(program, "--datapath %s: these are conversions; `make check-silicon` compares them",
+                               product->native);
+    if (of_cpu && !on_cpu)
+        return ulp_usage_error(program, "--datapath %s: the processor's own product, which takes --backend cpu",
+                               product->native);
+    if (!of_cpu && on_cpu)
+        return ulp_usage_error(program,
+                               "--datapath %s: a GPU's own product, which takes --backend cuda, where there is "
+                               "a device, or an unknown one; `ulp backends` lists the processor's",
                                product->native);
     const ulp_status status = ulp_datapath_native(&product->datapath, product->native, why);
     if (status == ULP_OK) return ULP_GO_ON;

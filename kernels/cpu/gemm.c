@@ -111,7 +111,7 @@ static ulp_status run_tile(const ulp_job *w) {
         ULP_CPU(ulp_gemm_lanes),  ULP_CPU(ulp_gemm_blocks), ULP_CPU(ulp_gemm_exact),   ULP_CPU(ulp_gemm_int8),
         ULP_CPU(ulp_gemm_any)};
     ulp_status status = ULP_UNSUPPORTED;
-    if (w->datapath->kind == ULP_NATIVE) return status;
+    if (w->datapath->kind == ULP_NATIVE) return ULP_CPU(ulp_gemm_native)(w);
     for (size_t i = 0; status == ULP_UNSUPPORTED && i < sizeof kinds / sizeof kinds[0]; i++) status = kinds[i](w);
     return status;
 }

@@ -66,6 +66,7 @@ ulp_status ULP_CPU(ulp_gemm_narrow)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_groups)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_int8)(const ulp_job *job);
+ulp_status ULP_CPU(ulp_gemm_native)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_any)(const ulp_job *job);
 
 #endif

@@ -27,11 +27,15 @@ typedef enum ulp_datapath_kind {
     ULP_EXACT,    /* one rounding of the exact sum of c and all products, for any number and range of products */
     ULP_ALIGNED,  /* sums of products and the accumulator, aligned, truncated, added, rounded once: Tensor Cores */
     ULP_CHAINS,   /* the products of an instruction in chains, with a rounding after each addition */
-    ULP_NATIVE    /* a native product, defined by a device; only the device's backend offers it */
+    ULP_NATIVE    /* a native product, defined by a machine; only the machine's backend offers it */
 } ulp_datapath_kind;
 
 /* No exponent: an operand that does not count in the alignment, or no floor. */
 enum { ULP_NO_EXPONENT = INT16_MIN };
+
+/* Native products of the processor: `native` of a datapath is this number and the row of kernels/cpu/native/native.c.
+ * Numbers below are rows of kernels/cuda/native_rows.h. */
+enum { ULP_NATIVE_OF_CPU = 0x8000 };
 
 /* The largest number of products in a step. */
 enum { ULP_STEP_MAX = 64 };
@@ -111,7 +115,7 @@ typedef struct ulp_datapath {
     ulp_chains chains;      /* CHAINS */
     uint8_t scale_block;    /* products that share a scale of a and one of b; 0: no scales */
     ulp_format scale;       /* format of the scales; the sign of a scale is ignored */
-    uint16_t native;        /* NATIVE: the row of the device's list of native products */
+    uint16_t native;        /* NATIVE: the row of the machine's list of native products */
     uint64_t nan_code;      /* code of a NaN result; 0: the canonical NaN of the format */
 
     ulp_format result;  /* format of start values and results: the accumulator's, or binary32 under promotion */
@@ -135,10 +139,10 @@ ulp_status ulp_datapath_parse(ulp_datapath *datapath, const char *text);
  * datapath->name begins with no row or form. */
 ulp_status ulp_datapath_print(char *text, size_t size, const ulp_datapath *datapath);
 
-/* The native product called `text` ("native:mma:fp16") as a datapath. Only the backend "cuda" offers the datapath;
- * other backends return ULP_UNSUPPORTED, and ulp_dot gives NaN. Returns ULP_BAD_NAME for an unknown name, ULP_NO_DEVICE
- * if there is no device or the device lacks the product, and ULP_NOT_IN_RANGE for a bad ULPLAB_CUDA_DEVICE. A failure
- * writes a sentence to `why`. */
+/* The native product called `text` as a datapath: "native:avx512-bf16" of the processor, "native:mma:fp16" of a GPU.
+ * Only the backend "cpu" or "cuda" offers the datapath; the other returns an error, and ulp_dot gives NaN. Returns
+ * ULP_BAD_NAME for an unknown name, ULP_NO_DEVICE if there is no device or the machine lacks the product, and
+ * ULP_NOT_IN_RANGE for a bad ULPLAB_CUDA_DEVICE. A failure writes a sentence to `why`. */
 ulp_status ulp_datapath_native(ulp_datapath *datapath, const char *text, char why[ULP_EXPLAIN_MAX]);
 
 /* Whether a name is the name of a native product: it begins with native: in upper or lower case. */

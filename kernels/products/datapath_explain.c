@@ -29,7 +29,10 @@ const char *ulp_datapath_names(void) {
            "FPCR.EBF = 1;\n"
            "                       -fmlal, -fmopa. RISC-V: the draft of Zvdota\n"
            "mma.sync in f64        forms sums as serial:fp64:rne does\n"
-           "native:...             with --backend cuda, in `ulp gemm`, `ulp probe` and policies: a GPU's own "
+           "native:...             the processor's own products, beside their models: avx512-bf16 vnni-int8 "
+           "vnni-int8-sat\n"
+           "                       vnni-int16 vnni-int16-sat amx-bf16 amx-int8; `ulp backends` says which are there.\n"
+           "                       With --backend cuda, in `ulp gemm`, `ulp probe` and policies: a GPU's own "
            "products.\n"
            "                       native:mma:INPUT[.INPUT][-ACCUMULATOR][-UNIT]  by mma.sync: fp16 bf16 tf32 e4m3 "
            "e5m2 int8 fp64,\n"
@@ -122,7 +125,8 @@ void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text) {
     const ulp_datapath_form *form = ulp_datapath_form_of(p.base, &rest);
     if (status != ULP_OK) {
         if (ulp_datapath_is_native(p.base))
-            say(to, "native: names are a GPU's own products: for `ulp gemm`, `ulp probe` and policies with --backend "
+            say(to, "this native: name is none of the processor's; others are a GPU's own products: for `ulp gemm`, "
+                    "`ulp probe` and policies with --backend "
                     "cuda, where there is a device");
         else if (explain_setting(to, p.base)) return;
         else if (form != NULL) explain_form(to, form, rest);

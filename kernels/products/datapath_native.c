@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/cpu/native/native.h"
 #include "kernels/cuda/cuda.h"
 
 static ulp_status refuse(char *why, ulp_status status, const char *text, const char *sentence) {
@@ -11,12 +12,31 @@ static ulp_status refuse(char *why, ulp_status status, const char *text, const c
     return status;
 }
 
+/* The processor's own product. The model gives the code of NaN. */
+static ulp_status from_processor(ulp_datapath *datapath, const ulp_cpu_native *native, char *why) {
+    if (native->lacks[0] != '\0') return refuse(why, ULP_NO_DEVICE, native->name, native->lacks);
+    *datapath = (ulp_datapath){.kind = ULP_NATIVE,
+                               .accumulator = native->result,
+                               .result = native->result,
+                               .length = 1,
+                               .step = 1,
+                               .native = native->row,
+                               .has_inputs = 1,
+                               .a = native->a,
+                               .b = native->b,
+                               .zero_a = native->zero_a};
+    strcpy(datapath->name, native->name);
+    return ULP_OK;
+}
+
 ulp_status ulp_datapath_native(ulp_datapath *datapath, const char *text, char why[ULP_EXPLAIN_MAX]) {
     ulp_cuda_native native;
+    ulp_cpu_native processor;
     ulp_datapath model;
     ulp_datapath_parts parts;
     why[0] = '\0';
     if (datapath == NULL || text == NULL) return ULP_BAD_ARGUMENT;
+    if (ulp_cpu_native_parse(&processor, text) == ULP_OK) return from_processor(datapath, &processor, why);
     const int is_one = ulp_datapath_is_native(text) && ulp_datapath_cut(&parts, text);
     ulp_status status = is_one ? ulp_cuda_native_parse(&native, text) : ULP_BAD_NAME;
     if (status == ULP_BAD_NAME)

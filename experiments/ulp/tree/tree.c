@@ -2,6 +2,7 @@
 #include "tree.h"
 
 #include "blas.h"
+#include "kernels/cpu/native/native.h"
 #include "kernels/cuda/unit.h"
 
 #include <stdlib.h>
@@ -106,6 +107,7 @@ typedef struct target {
     const char *name;
     ulp_unit unit;
     int with_c;
+    ulp_cpu_native processor;
     ulp_cuda_native native;
     ulp_cuda_place place;
     tool_blas_size size;
@@ -135,6 +137,11 @@ static int choose_datapath(target *t, const ulp_arguments *a, tool_product *prod
     if (product->native == NULL) {
         t->name = product->datapath.name;
         t->unit = ulp_unit_of(&product->datapath);
+        return ULP_GO_ON;
+    }
+    t->name = product->datapath.name;
+    if (ulp_cpu_native_of(&t->processor, &product->datapath) == ULP_OK) {
+        t->unit = ulp_cpu_native_unit(&t->processor);
         return ULP_GO_ON;
     }
     ulp_cuda_native_parse(&t->native, product->native);
