@@ -7,6 +7,7 @@
 #   make check           the tests; MODE=asan and MODE=tsan run them under sanitizers
 #   make check-all       all 2^32 binary32 inputs against MPFR; FORMATS=, MODES=, OVERFLOW= narrow it
 #   make check-gpu       everything that needs a GPU, one report
+#   make check-silicon   the processor's own products and conversions beside their models, tests/silicon/PROCESSOR.txt
 #   make notebooks       runs the notebooks of python/examples and writes each as a page, figures/notebooks/NAME.html
 #   make bench           throughput beside memcpy, the peak and OpenBLAS; PEERS=1, CPFLOAT=folder: other libraries; BENCH=options
 #   make bench-record    adds results/bench.json to tests/golden/bench.md
@@ -334,6 +335,11 @@ $T/t_gpu_%: $O/tests/emulated/t_gpu_%.o $(EMULATED_OBJ) $L/libulp.a $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK_EMULATED) $(inputs) $(LIBS) -lm -o $@
 
+# The processor's own products and conversions beside their models
+$T/check_silicon: $(patsubst %.c,$O/%.o,$(wildcard tests/silicon/*.c)) $(LIBULP) $O/links.txt
+	@mkdir -p $(@D)
+	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(LIBS) -lm -o $@
+
 # Programs for tests of --backend: the CPU's memory behind a wall (tests/walled.h), and the emulated CUDA device; both are
 # in a libulp of their own, which these programs share
 WALLED := $(filter-out bench,$(PROGRAMS))
@@ -358,7 +364,7 @@ $T/web_native: $O/tests/web/native.o $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(LIBS) -lm -o $@
 
-tests: all $(WEB_TESTS) $(TESTS:%=$T/%) $(if $(TESTS),$(WALLED:%=$T/walled/%)) $(CHECK_EMULATED) $(EMULATED_TESTS) \
+tests: all $(WEB_TESTS) $T/check_silicon $(TESTS:%=$T/%) $(if $(TESTS),$(WALLED:%=$T/walled/%)) $(CHECK_EMULATED) $(EMULATED_TESTS) \
     $(if $(CHECK_EMULATED),$L/emulated/libulp.so)
 
 # the tests are built by all processors, also where make has no -j
@@ -374,6 +380,10 @@ check-all: check
 REPORT ?= results/check_gpu.txt
 check-gpu: $(if $(WITH_CUDA),$T/check_gpu)
 	@$(if $(WITH_CUDA),,echo 'make check-gpu: nvcc is missing or older than $(NVCC_NEEDED)' >&2; exit 3;) CHECK=$T/check_gpu REPORT=$(REPORT) sh tests/gpu/report.sh
+
+# the processor beside its models, all inputs; a short form is part of `make check`
+check-silicon: $T/check_silicon
+	@CHECK=$T/check_silicon REPORT='$(SILICON)' sh tests/silicon/report.sh
 
 # ---- figures ----
 

@@ -14,6 +14,7 @@ const char *ulp_datapath_names(void) {
            "kahan:FORMAT:MODE      Kahan's compensated sum\n"
            "exact:FORMAT:MODE      one rounding of the exact sum\n"
            "int8, int8:sat         int8 products in int32 that wraps, or clamps every 32 products\n"
+           "vnni-int8[-sat], vnni-int16[-sat]  x86 VPDPBUSD[S] (a unsigned, less 128), VPDPWSSD[S] in int32\n"
            "MACHINE-INPUT[.INPUT][-ACCUMULATOR][-UNIT]  matrix and dot-product units; `ulp probe --list` names them:\n"
            "                       v100 t4 a100 l40s h100 b200 rtx5090 (NVIDIA), mi100 mi250 mi300 (AMD), avx512 amx "
            "(x86),\n"

@@ -95,18 +95,34 @@ static ulp_status parse_fp32(ulp_datapath *d) {
     return parse_accumulator(d, "binary32:rne");
 }
 
-/* Reads int8, and int8:sat, which clamps after every 32 products, the k of one mma instruction (PTX: .satfinite). */
-static ulp_status parse_int8(ulp_datapath *d, const char *text) {
-    const int clamps = strcmp(text, "int8:sat") == 0;
-    if (!clamps && strcmp(text, "int8") != 0) return ULP_BAD_NAME;
-    ulp_status status = ulp_format_parse(&d->a, "int8");
-    if (status == ULP_OK) status = ulp_format_parse(&d->accumulator, clamps ? "q32.0:sat" : "q32.0:wrap");
-    d->b = d->a;
-    strcpy(d->name, text);
-    d->kind = ULP_SERIAL;
-    d->length = clamps ? 32 : 1;
-    d->has_inputs = 1;
-    return status;
+/* Products of integers in 32 bits: the operands, the products after which the sum wraps or clamps, and the zero point
+ * of a. int8:sat clamps after the products of one mma instruction (PTX: .satfinite). vnni is AVX512_VNNI: VPDPBUSD,
+ * whose a is unsigned, VPDPWSSD, and their saturating forms, which clamp c + the exact sum of 4 or 2 products. */
+static const struct integers {
+    const char *name, *operands, *accumulator;
+    uint8_t length;
+    int16_t zero_a;
+} integers[] = {
+    {"int8", "int8", "q32.0:wrap", 1, 0},         {"int8:sat", "int8", "q32.0:sat", 32, 0},
+    {"vnni-int8", "int8", "q32.0:wrap", 4, -128}, {"vnni-int8-sat", "int8", "q32.0:sat", 4, -128},
+    {"vnni-int16", "q16.0", "q32.0:wrap", 2, 0},  {"vnni-int16-sat", "q16.0", "q32.0:sat", 2, 0},
+};
+
+static ulp_status parse_integers(ulp_datapath *d, const char *text) {
+    for (size_t i = 0; i < sizeof integers / sizeof integers[0]; i++) {
+        const struct integers *row = &integers[i];
+        if (strcmp(text, row->name) != 0) continue;
+        ulp_status status = ulp_format_parse(&d->a, row->operands);
+        if (status == ULP_OK) status = ulp_format_parse(&d->accumulator, row->accumulator);
+        d->b = d->a;
+        strcpy(d->name, text);
+        d->kind = ULP_SERIAL;
+        d->length = row->length;
+        d->zero_a = row->zero_a;
+        d->has_inputs = 1;
+        return status;
+    }
+    return ULP_BAD_NAME;
 }
 
 /* ---- settings at the end of a name: ...:key=value ---- */
@@ -231,7 +247,7 @@ static const char *lacks_key(const void *to, const ulp_key *key) {
     const ulp_datapath *d = to;
     if (holds(tensor_core_keys, key) && d->kind != ULP_ALIGNED) return "is of rows with aligned sums only";
     if (holds(chain_keys, key) && d->kind != ULP_CHAINS) return "is of rows with chains only";
-    if (holds(integer_keys, key) && !(d->has_inputs && d->a.is_fixed)) return "is of int8 only";
+    if (holds(integer_keys, key) && !(d->has_inputs && d->a.is_fixed)) return "is of int8 and vnni only";
     return NULL;
 }
 
@@ -249,7 +265,7 @@ void ulp_datapath_settings_help(const ulp_help *to) {
                   "print the settings that differ from the row's own values, in this order.");
     ulp_help_keys(to, (const ulp_key *const[]){any_keys, NULL}, NULL);
     ulp_help_line(to, "%s", "");
-    ulp_help_line(to, "Settings of int8:");
+    ulp_help_line(to, "Settings of int8 and vnni:");
     ulp_help_keys(to, (const ulp_key *const[]){integer_keys, NULL}, NULL);
     ulp_help_line(to, "%s", "");
     ulp_help_line(to, "Settings of rows with aligned sums (NVIDIA, CDNA3, RISC-V):");
@@ -287,7 +303,7 @@ int ulp_datapath_cut(ulp_datapath_parts *p, const char *text) {
 
 ulp_status ulp_datapath_base(ulp_datapath *d, const char *base) {
     ulp_status status = strcmp(base, "fp32") == 0 ? parse_fp32(d) : parse_form(d, base);
-    if (status == ULP_BAD_NAME) status = parse_int8(d, base);
+    if (status == ULP_BAD_NAME) status = parse_integers(d, base);
     return status == ULP_BAD_NAME ? ulp_datapath_row(d, base) : status;
 }
 

@@ -19,7 +19,7 @@ static const row rows[] = {
     {"avx512-bf16", "VDPBF16PS", "bf16", "bf16", "fp32", "avx512-bf16", 0, 2, 1, ulp_lacks_avx512_bf16,
      ulp_dot_avx512_bf16},
     {"avx512-fp16", "VDPPHPS", "fp16", "fp16", "fp32", "avx512-fp16", 0, 2, 1, ulp_lacks_avx512_fp16, NULL},
-    {"vnni-int8", "VPDPBUSD", "int8", "int8", "q32.0", "int8:za=-128", -128, 4, 1, ulp_lacks_vnni, ulp_dot_vnni_int8},
+    {"vnni-int8", "VPDPBUSD", "int8", "int8", "q32.0", "vnni-int8", -128, 4, 1, ulp_lacks_vnni, ulp_dot_vnni_int8},
     {"vnni-int8-sat", "VPDPBUSDS", "int8", "int8", "q32.0", "vnni-int8-sat", -128, 4, 1, ulp_lacks_vnni,
      ulp_dot_vnni_int8_sat},
     {"vnni-int16", "VPDPWSSD", "q16.0", "q16.0", "q32.0", "vnni-int16", 0, 2, 1, ulp_lacks_vnni, ulp_dot_vnni_int16},

@@ -1,0 +1,39 @@
+#!/bin/sh
+# silicon.sh - the short form of make check-silicon: the processor's own products beside their models; and how the tool names them.
+. tests/tool_support.sh
+
+"$tree/${TESTS:-build/test}/check_silicon" --small --tap || failed=1
+for native in avx512-bf16 vnni-int8-sat amx-bf16 avx512-fp16; do
+    "$ULP" probe --datapath native:$native >out 2>err
+    got=$?
+    if "$ULP" backends | grep -q "^native:$native .*not offered"; then
+        [ $got -eq 3 ] && grep -q 'has no \|not built\|does not permit\|not for x86' err
+        verdict $? "native:$native is not there: exit 3 and why"
+    else
+        [ $got -eq 0 ]
+        verdict $? "ulp probe finds the properties of the row on native:$native"
+    fi
+done
+if "$ULP" backends | grep -q '^native:avx512-bf16 *offered'; then
+    gives 'the odd product first: 2^24 + 1 is lost' 0 '4b800000 cb80 3f80 3f80 3f80\n' '00000000\n' dot --datapath native:avx512-bf16
+    gives 'the row does the same' 0 '4b800000 cb80 3f80 3f80 3f80\n' '00000000\n' dot --datapath avx512-bf16
+    for isa in baseline avx2 avx512; do
+        for d in avx512-bf16 native:avx512-bf16; do
+            ULPLAB_ISA=$isa "$ULP" gemm --datapath $d --m 33 --n 21 --k 50 --seconds 0 | grep '^checksum ' | cut -d' ' -f1-12 | sed 's/ in .*//'
+        done >sums.txt
+        [ "$(sort -u sums.txt | wc -l)" = 1 ] || sed 's/^/#   /' sums.txt
+        [ "$(wc -l <sums.txt)" = 2 ] && [ "$(sort -u sums.txt | wc -l)" = 1 ]
+        verdict $? "ulp gemm on $isa: the bits of the row"
+    done
+    "$ULP" probe --tree native:avx512-bf16 --k 4 >out
+    [ "$(sed -n 2p out)" = '((((c 1) 0) 3) 2)' ]
+    verdict $? 'the tree of native:avx512-bf16'
+else
+    skip 'native:avx512-bf16' 'this processor has no AVX512_BF16'
+fi
+refuses 'conversions are no product' 'these are conversions' gemm --datapath native:f16c
+refuses 'an unknown native product' 'lists the processor' gemm --datapath native:avx512
+refuses 'a product of the processor on a GPU' 'takes --backend cpu' gemm --datapath native:vnni --backend cuda 2>/dev/null ||
+    true
+
+exit $failed
