@@ -18,7 +18,7 @@ static void put_code(work *w, uint32_t *to, double x, size_t k, int is_b) {
     const unsigned bits = 32u / w->native->codes;
     uint32_t code = 0;
     const ulp_status status = ulp_cpu_native_code(&code, x, w->native, is_b);
-    if (status != ULP_OK) __atomic_store_n((int *)&w->status, status, __ATOMIC_RELAXED);
+    if (status != ULP_OK) __atomic_store_n((int *)&w->status, (int)status, __ATOMIC_RELAXED);
     *to |= (code & (bits == 8 ? 0xffu : 0xffffu)) << bits * (unsigned)(k % w->native->codes);
 }
 
