@@ -7,9 +7,9 @@
 static int is_fp32_chain(const ulp_job *w) {
     const ulp_datapath *d = w->datapath;
     const ulp_format *f = &d->accumulator;
-    return !w->wide && d->kind == ULP_SERIAL && d->length == 1 && d->promote == 0 && d->zero_a == 0 && d->zero_b == 0 && f->prec == 24 &&
-           f->emin == -126 && f->emax == 127 && f->has_subnormals && f->has_inf && d->rule.mode == ULP_RNE &&
-           ulp_overflow_of(f, (ulp_overflow)d->rule.overflow) == ULP_OVERFLOW_INF;
+    return !w->wide && d->kind == ULP_SERIAL && d->length == 1 && d->promote == 0 && d->zero_a == 0 && d->zero_b == 0 &&
+           f->prec == 24 && f->emin == -126 && f->emax == 127 && f->has_subnormals && f->has_inf &&
+           d->rule.mode == ULP_RNE && ulp_overflow_of(f, (ulp_overflow)d->rule.overflow) == ULP_OVERFLOW_INF;
 }
 
 /* Rounds rows begin .. end - 1 of the result if the job asks for it. */
