@@ -68,6 +68,7 @@ swamping --seeds 1 --longest 12 --chunks 1,3,32
 block_fma --sizes 7,64,300 --outputs 9
 fp8_accumulation --datapath h100-e4m3,b200-e4m3 --k 224 --outputs 17 --bits 14 --promote 32,128 --scaling amax
 order --k 133 --orders 5
+units --sums 64 --repeats 2 --length 96
 END
 
 says '^bfloat16,rne,plain,stop,1,256,256,' counting.csv "counting: bfloat16 stops at 256"
