@@ -27,6 +27,11 @@ typedef struct row {
 #define OCPMX "OCP MX v1.0"
 #define P3109 "IEEE P3109 v4.0"
 #define POSITS "Posit Standard 2022"
+/* CFloat8 has a bias of 6 bits that a program sets: suffix :bias=N. Without the suffix the bias is that of IEEE 754.
+ * Every exponent code holds numbers. The text gives subnormals as 0.m 2^-bias and normal numbers from 2^(1-bias) on,
+ * which would leave a hole of half a binade between them. It also speaks of gradual underflow. So subnormals here are
+ * 0.m 2^(1-bias), as in IEEE 754. */
+#define TESLA "Tesla Dojo 2021"
 
 static const row rows[] = {
     /* name, aliases, source, bits, p, bias, flags, NaN codes */
@@ -54,6 +59,8 @@ static const row rows[] = {
     {{"e2m3", "fp6e2m3", OCPMX}, 6, 4, 1, S | NEGZERO | SUB | ZERO, ULP_NAN_NONE},
     {{"e2m1", "fp4e2m1", OCPMX}, 4, 2, 1, S | NEGZERO | SUB | ZERO, ULP_NAN_NONE},
     {{"e8m0", "ue8m0", OCPMX}, 8, 1, 127, 0, ULP_NAN_ALL_ONES},
+    {{"cfloat8_1_4_3", "cfloat8e4m3", TESLA}, 8, 4, 7, S | NEGZERO | SUB | ZERO, ULP_NAN_NONE},
+    {{"cfloat8_1_5_2", "cfloat8e5m2", TESLA}, 8, 3, 15, S | NEGZERO | SUB | ZERO, ULP_NAN_NONE},
     {{"dlfloat16", "dlfloat", "Agrawal et al. 2019"}, 16, 10, 31, S | NEGZERO | ZERO | BINADE0, ULP_NAN_ALL_ONES},
     {{"fp24", "e8m15", "IEEE 754-2019 rules"}, 24, 16, 127, IEEE, ULP_NAN_IEEE},
     {{"q8.8", "", "two's complement"}, 16, 0, 8, 0, ULP_NAN_NONE},
@@ -248,10 +255,31 @@ static const struct family {
 
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
+/* The suffix :bias=N. */
+static ulp_status parse_bias(ulp_format *f, const char *text, size_t n) {
+    const char *at = text, *end = text + n;
+    if (!word(&at, end, "bias=")) return ULP_BAD_NAME;
+    const int bias = number(&at, end);
+    if (at != end || bias < 0) return ULP_BAD_NAME;
+    for (const char *name = f->name; *name != '\0'; name++) /* only one bias */
+        if (name[0] == ':' && name[1] == 'b') return ULP_BAD_NAME;
+    if (f->is_fixed || f->taper != ULP_TAPER_NONE) return ULP_UNSUPPORTED;
+    if (bias > 63) return ULP_NOT_IN_RANGE;
+    f->bias = (int16_t)bias;
+    return append(f->name, ":", 1) && append(f->name, text, n) ? ULP_OK : ULP_BAD_NAME;
+}
+
 const char *ulp_format_limits(const char *text) {
     ulp_format f;
     size_t n = 0;
     while (text[n] != '\0' && text[n] != ':') n++;
+    f.name[0] = '\0';
+    f.is_fixed = f.taper = 0;
+    for (const char *at = text + n, *end = at; *at != '\0'; at = end) {
+        do end++;
+        while (*end != '\0' && *end != ':');
+        if (parse_bias(&f, at + 1, (size_t)(end - at - 1)) == ULP_NOT_IN_RANGE) return ":bias=N takes N from 0 to 63";
+    }
     for (size_t i = 0; i < FAMILIES; i++)
         if (families[i].parse(&f, text, text + n) != ULP_BAD_NAME) return families[i].limits;
     return "";
@@ -273,6 +301,8 @@ static ulp_status parse_base(ulp_format *f, const char *text, size_t n) {
 }
 
 static ulp_status parse_suffix(ulp_format *f, const char *text, size_t n) {
+    const ulp_status status = parse_bias(f, text, n);
+    if (status != ULP_BAD_NAME) return status;
     if (same(text, n, "nosub")) {
         if (f->is_fixed || !f->has_subnormals) return ULP_UNSUPPORTED;
         f->has_subnormals = 0;

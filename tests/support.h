@@ -44,7 +44,7 @@ static inline int test_format(size_t i, ulp_format *f) {
         "e5m10:nosub bf16:nosub fp32:nosub e4m3:nosub e4m3fnuz:nosub e2m1:nosub binary8p3uf:nosub "
         "e5m2:sat e4m3:inf e4m3:nan q1.0 q1.7 q4.2 q8.0:wrap q9.7:wrap q8.8:wrap "
         "binary4p2sf binary5p3ue binary6p1uf binary8p2uf binary8p7se binary8p8uf binary16p5se "
-        "binary16p11sf ";
+        "binary16p11sf cfloat8_1_4_3:bias=63 cfloat8_1_5_2:bias=0 e4m3:bias=12:nan posit12 posit5es1 takum9 ";
     memset(f, 0, sizeof *f);
     if (i < ulp_format_count) {
         assert_int_equal(ulp_format_get(i, f, NULL), ULP_OK);

@@ -62,7 +62,8 @@ static void test_names(void **state) {
                  "split:e5m2:sat:ru|int8|int8:sat|int8:za=-255:zb=255|int8:sat:za=1|serial:fp16:sr/32:promote=7|"
                  "h100-fp16:L=64:F=40:kept=1|h100-fp16:align=rd:output=rne:floor=none:zero_c=-1000|"
                  "h100-bf16:signed_zero=1:zero_operand=-126:zero_product=5|h100-e4m3:F=20:kept=20|"
-                 "h100-e4m3:promote=128|h100-e4m3-mma:L=32|h100-fp16:L=8",
+                 "h100-e4m3:promote=128|h100-e4m3-mma:L=32|h100-fp16:L=8|serial:posit16:rne|exact:takum16:rd|"
+                 "kahan:hif8:rna|serial:cfloat8_1_4_3:bias=3:rne|serial:cfloat8_1_5_2:bias=20:sat:rne:promote=8",
                  ULP_OK);
     expect_name("h100-fp16:L=000000000000000000000000000000000000000000000000000000000000000000000000000000000008",
                 ULP_BAD_NAME);

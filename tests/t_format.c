@@ -45,6 +45,8 @@ static const row table[] = {
     {"e3m2", "", 6, 3, 3, 28, 0x1f, 0x1p-2, 0x1p-4, -28, NONE, NONE, NONE, SAT, 1},
     {"e2m3", "", 6, 1, 4, 7.5, 0x1f, 1, 0x1p-3, -7.5, NONE, NONE, NONE, SAT, 1},
     {"e2m1", "", 4, 1, 2, 6, 0x7, 1, 0.5, -6, NONE, NONE, NONE, SAT, 1},
+    {"cfloat8_1_4_3", "cfloat8e4m3", 8, 7, 4, 480, 0x7f, 0x1p-6, 0x1p-9, -480, NONE, NONE, NONE, SAT, 1},
+    {"cfloat8_1_5_2", "cfloat8e5m2", 8, 15, 3, 114688, 0x7f, 0x1p-14, 0x1p-16, -114688, NONE, NONE, NONE, SAT, 1},
     {"e8m0", "", 8, 127, 1, 0x1p127, 0xfe, 0x1p-127, 0x1p-127, 0x1p-127, NONE, 0xff, 0xff, SAT, 0},
     {"dlfloat16", "", 16, 31, 10, 1022 * 0x1p23, 0x7ffe, 513 * 0x1p-40, 513 * 0x1p-40, -1022 * 0x1p23, NONE, 0x7fff,
      0x7fff, SAT, 1},
@@ -269,6 +271,41 @@ static void test_suffixes(void **state) {
             }
 }
 
+/* The suffix :bias=N: tables 4 and 5 of Tesla's text on CFloat8, normal numbers from 2^(1-N) on. */
+static void test_bias(void **state) {
+    (void)state;
+    ulp_format f;
+    for (int bias = 0; bias <= 63; bias++)
+        for (int wide = 0; wide < 2; wide++) {
+            char name[64];
+            snprintf(name, sizeof name, "cfloat8_1_%s:bias=%d", wide ? "5_2" : "4_3", bias);
+            f = named(name);
+            check_derived(&f);
+            assert_string_equal(f.name, name);
+            equal(name, "min normal", f.min_normal, ldexp(1, 1 - bias));
+            equal(name, "min positive", f.min_positive, ldexp(1, (wide ? -1 : -2) - bias));
+            equal(name, "max", f.max, wide ? ldexp(1.75, 31 - bias) : ldexp(1.875, 15 - bias));
+        }
+    static const struct {
+        const char *name;
+        ulp_status status;
+    } rows[] = {{"cfloat8_1_4_3:bias=64", ULP_NOT_IN_RANGE},
+                {"cfloat8_1_4_3:bias=", ULP_BAD_NAME},
+                {"cfloat8_1_4_3:bias=-1", ULP_BAD_NAME},
+                {"cfloat8_1_4_3:bias=07", ULP_BAD_NAME},
+                {"cfloat8_1_4_3:bias=7x", ULP_BAD_NAME},
+                {"cfloat8_1_4_3:bias=7:bias=7", ULP_BAD_NAME},
+                {"q8.8:bias=3", ULP_UNSUPPORTED},
+                {"posit8:bias=3", ULP_UNSUPPORTED},
+                {"binary64:bias=3", ULP_NOT_IN_RANGE},
+                {"cfloat8_1_3_4", ULP_BAD_NAME},
+                {"CFloat8_1_5_2:SAT:BIAS=3:nosub", ULP_OK}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (ulp_format_parse(&f, rows[i].name) != rows[i].status) fail_msg("%s: another status", rows[i].name);
+    assert_non_null(strstr(ulp_format_limits("cfloat8_1_4_3:sat:bias=64"), "from 0 to 63"));
+    assert_non_null(strstr(ulp_format_limits("e12m3:sat"), "eXmY"));
+}
+
 /* ---- descriptors without a name ---- */
 
 static void test_init(void **state) {
@@ -321,7 +358,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_standards), cmocka_unit_test(test_registry), cmocka_unit_test(test_ieee_like),
         cmocka_unit_test(test_fixed),     cmocka_unit_test(test_p3109),    cmocka_unit_test(test_ad_hoc),
-        cmocka_unit_test(test_suffixes),  cmocka_unit_test(test_init),     cmocka_unit_test(test_holds),
+        cmocka_unit_test(test_suffixes),  cmocka_unit_test(test_bias),     cmocka_unit_test(test_init),
+        cmocka_unit_test(test_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,7 +162,7 @@ static void test_refusals(void **state) {
         {"--parts head,head", "head is given twice"},
         {"--out=", "--out: the file's name is empty"},
         {"--formats bfloat61", "--formats: no format 'bfloat61'; did you mean 'bfloat16'?\n(`ulp help formats`"},
-        {"--formats fp16:foo", "suffixes are :nosub, and one of :inf"},
+        {"--formats fp16:foo", "suffixes are :nosub, :bias=N with N from 0 to 63, and one of :inf"},
         {"--formats fp16,fp64", "--formats binary64: has to lie within binary32"},
         {"--formats fp16,half", "binary16 is given twice"},
         {"--formats q40.2",

@@ -38,7 +38,8 @@ static void help_formats(ulp_text *to) {
             "depends on the exponent; p is the largest. Rounding is that of the code, read as a number. In posits "
             "and takums no number becomes zero or infinite, and only NaN and infinite inputs become NaR, "
             "which is shown as nan.\n"
-            "A suffix changes a format: :nosub has no subnormal numbers; one of");
+            "A suffix changes a format: :nosub has no subnormal numbers; :bias=N, N from 0 to 63, sets the bias of the "
+            "exponent field, which cfloat8 leaves to the program; one of");
     for (int i = ULP_OVERFLOW_INF; i < ULP_OVERFLOW_COUNT; i++)
         ulp_text_print(to, " :%s", ulp_overflow_name((ulp_overflow)i));
     ulp_text_print(

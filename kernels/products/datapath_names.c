@@ -283,12 +283,14 @@ static ulp_status print_unlike(char *text, size_t size, const ulp_datapath *d, c
     return status == ULP_OK && (length < 0 || (size_t)length >= size) ? ULP_BAD_ARGUMENT : status;
 }
 
-/* The first colon before a key=, or the end. */
+/* The first colon before a key=, or the end. bias= belongs to the name of a format. */
 static char *settings_of(char *text) {
-    char *equals = strchr(text, '=');
-    if (equals == NULL) return text + strlen(text);
-    while (equals > text && *equals != ':') equals--;
-    return equals;
+    char *colon = strchr(text, ':');
+    for (; colon != NULL; colon = strchr(colon + 1, ':')) {
+        const size_t key = strcspn(colon + 1, ":=");
+        if (colon[1 + key] == '=' && strncmp(colon + 1, "bias=", 5) != 0) return colon;
+    }
+    return strchr(text, '=') != NULL && strchr(text, ':') == NULL ? text : text + strlen(text);
 }
 
 int ulp_datapath_cut(ulp_datapath_parts *p, const char *text) {

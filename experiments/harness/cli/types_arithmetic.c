@@ -18,7 +18,7 @@ static void add_nearest(ulp_text *error, const char *text, const char *words) {
 /* ---- formats ---- */
 
 static void add_suffixes(ulp_text *error) {
-    ulp_text_print(error, "; suffixes are :nosub, and one of");
+    ulp_text_print(error, "; suffixes are :nosub, :bias=N with N from 0 to 63, and one of");
     for (int i = ULP_OVERFLOW_INF; i < ULP_OVERFLOW_COUNT; i++)
         ulp_text_print(error, " :%s", ulp_overflow_name((ulp_overflow)i));
 }
@@ -53,7 +53,10 @@ static int read_format(void *field, const char *text, const ulp_option *o, ulp_t
     }
     if (status == ULP_NOT_IN_RANGE) ulp_text_print(error, "%s: out of range: %s", text, ulp_format_limits(text));
     else if (status == ULP_UNSUPPORTED)
-        ulp_text_print(error, "%s: only fixed point wraps around, and only formats with subnormals take :nosub", text);
+        ulp_text_print(error,
+                       "%s: only fixed point wraps around, only formats with subnormals take :nosub, and only formats "
+                       "with an exponent bias take :bias=N",
+                       text);
     else refuse_unknown_format(text, error);
     return ULP_EXIT_USAGE;
 }
