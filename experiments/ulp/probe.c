@@ -128,11 +128,11 @@ static const char *unit_of(const char *name) {
         {"avx512-fp16", "", "VDPPHPS"},
         {"amx-bf16", "", "TDPBF16PS"},
         {"amx-fp16", "", "TDPFP16PS"},
-        {"amx-e", "", "TDPBF8PS and its mixed forms"},
-        {"arm-bf16", "-ebf", "BFDOT, BFMMLA, EBF = 1"},
+        {"amx-e", "", "TDPBF8PS, ..."},
+        {"arm-bf16", "-ebf", "BFDOT, EBF = 1"},
         {"arm-", "-fmlal", "FMLAL"},
         {"arm-", "-fmopa", "FMOPA"},
-        {"arm-bf16", "", "BFDOT, BFMMLA, EBF = 0"},
+        {"arm-bf16", "", "BFDOT, EBF = 0"},
         {"arm-e", "", "FDOT"},
         {"riscv-", "", "Zvdota, draft 0.2"},
         {"", "", "mma.sync"},
@@ -145,27 +145,25 @@ static const char *unit_of(const char *name) {
     }
 }
 
-/* The fields of a row in a few words. */
+/* The fields of a row in at most 20 characters. */
 static void describe_row(char *to, size_t size, const ulp_datapath *d) {
     const ulp_fused *f = &d->fused;
     const ulp_chains *s = &d->chains;
-    if (d->kind == ULP_ALIGNED && f->join != 0)
-        snprintf(to, size, "L %-3d F %-3d join %d, normal %d, parts %d", f->length, f->fraction, f->join, f->normal,
-                 f->parts);
-    else if (d->kind == ULP_ALIGNED)
-        snprintf(to, size, "L %-3d F %-3d bits %-3d%s", f->length, f->fraction, f->kept, f->c_last ? " c last" : "");
-    else if (d->kind == ULP_CHAINS)
-        snprintf(to, size, "L %-3d terms of %d, %d chain%s%s%s", s->length, s->term, s->lanes, s->lanes > 1 ? "s" : "",
-                 s->c_last ? ", c last" : "", s->flush != ULP_KEEP_OUTPUT ? ", flushes" : "");
-    else snprintf(to, size, "L %-3u exact sum, one rounding", d->length);
+    const int chains = d->kind == ULP_CHAINS, length = chains ? s->length : (int)d->step;
+    if (d->kind == ULP_ALIGNED)
+        snprintf(to, size, "L %-3d F %-3d %s %-3d", f->length, f->fraction, f->join != 0 ? "join" : "bits",
+                 f->join != 0 ? f->join : f->kept);
+    else
+        snprintf(to, size, "L %-3d %s%s", length, chains ? "chains " : "exact",
+                 chains ? (s->c_last ? "c last" : "from c") : "");
 }
 
 static int list_rows(void) {
     ulp_datapath d;
-    char fields[80];
+    char fields[40];
     for (size_t i = 0; ulp_datapath_get(i, &d) == ULP_OK; i++) {
         describe_row(fields, sizeof fields, &d);
-        printf("%-22s %-38s acc %-5s %-4s %s\n", d.name, fields, d.accumulator.prec < 24 ? "fp16" : "fp32",
+        printf("%-22s %-20s acc %-5s %-4s %s\n", d.name, fields, d.accumulator.prec < 24 ? "fp16" : "fp32",
                ulp_mode_name((ulp_mode)(d.kind == ULP_ALIGNED ? d.fused.output : d.rule.mode)), unit_of(d.name));
     }
     return ULP_EXIT_FINE;
