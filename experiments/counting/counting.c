@@ -36,9 +36,11 @@
 
 #include "sim/tensor.h"
 
+static int takes_format(const ulp_format *f) { return ulp_format_within_binary32(f) && f->taper == ULP_TAPER_NONE; }
+
 static const ulp_option options[] = {
-    ULP_OPTION_FORMATS_IF(settings, formats, ULP_SUM_FORMATS, NULL, ulp_format_within_binary32,
-                          ULP_WANTS_WITHIN_BINARY32),
+    ULP_OPTION_FORMATS_IF(settings, formats, ULP_SUM_FORMATS, NULL, takes_format,
+                          ULP_WANTS_WITHIN_BINARY32 ", " ULP_WANTS_ONE_PRECISION),
     ULP_OPTION_MODES_OF(settings, modes, "rne,rz,ru,sra", NULL),
     ULP_OPTION(settings, limit, integer, "16777218", .quick = "1050000",
                .help = "additions after which a deterministic sum that still moves is left alone", .min = 1,

@@ -30,9 +30,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+static int takes_format(const ulp_format *f) { return ulp_format_with_sign(f) && f->taper == ULP_TAPER_NONE; }
+
 static const ulp_option options[] = {
-    ULP_OPTION_FORMATS_IF(settings, formats, "fp16,bf16,e5m2,e4m3,q8.8", NULL, ulp_format_with_sign,
-                          ULP_WANTS_WITH_SIGN),
+    ULP_OPTION_FORMATS_IF(settings, formats, "fp16,bf16,e5m2,e4m3,q8.8", NULL, takes_format,
+                          ULP_WANTS_WITH_SIGN ", " ULP_WANTS_ONE_PRECISION),
     ULP_OPTION_NET(settings, lesson, "fc128 relu fc128 relu fc64 relu fc10", NULL, NULL),
     ULP_OPTION_SET(settings, lesson.set),
     ULP_OPTION_BATCH(settings, lesson, "256"),

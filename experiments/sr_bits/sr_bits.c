@@ -42,13 +42,14 @@
 enum { BLOCK = 4096 };
 
 static int takes_format(const ulp_format *f) {
-    return f->fits_binary32 && !f->is_fixed && f->prec >= 2 && f->prec <= 16 && f->emin <= -24 &&
-           f->emax >= (int)f->prec + 18;
+    return f->fits_binary32 && !f->is_fixed && f->taper == ULP_TAPER_NONE && f->prec >= 2 && f->prec <= 16 &&
+           f->emin <= -24 && f->emax >= (int)f->prec + 18;
 }
 
 static const ulp_option options[] = {
-    ULP_OPTION_FORMATS_IF(settings, formats, "e8m2,e8m4,bfloat16", "bfloat16", takes_format,
-                          "needs 2 to 16 significant bits p and exponents from -24 to p + 18, as e8m3 has"),
+    ULP_OPTION_FORMATS_IF(
+        settings, formats, "e8m2,e8m4,bfloat16", "bfloat16", takes_format,
+        "needs 2 to 16 significant bits p and exponents from -24 to p + 18, as e8m3 has, " ULP_WANTS_ONE_PRECISION),
     ULP_OPTION(settings, modes, choices, "all", .words = MODE_WORDS, .help = "stochastic modes"),
     ULP_OPTION(settings, bits, integers, "1..16", .help = "random bits r", .min = 1, .max = 16),
     ULP_OPTION(settings, reach, integer, "17", .quick = "14", .full = "21",

@@ -45,12 +45,12 @@
 enum { MODES_MAX = 32, BLOCK = 4096 };
 
 static int takes_format(const ulp_format *f) {
-    return f->fits_binary32 && f->is_signed && !f->is_fixed && f->prec <= 24;
+    return f->fits_binary32 && f->is_signed && !f->is_fixed && f->prec <= 24 && f->taper == ULP_TAPER_NONE;
 }
 
 static const ulp_option options[] = {
     ULP_OPTION_FORMATS_IF(settings, formats, "binary16,bfloat16", NULL, takes_format,
-                          "has to be signed floating point no wider than binary32"),
+                          "has to be signed floating point no wider than binary32, " ULP_WANTS_ONE_PRECISION),
     ULP_OPTION_MODES_OF(settings, modes, "rne,sra", NULL),
     ULP_OPTION(settings, data, choices, "all", .words = DATA_WORDS,
                .help = "terms: U[0,1]; U[-1,1]; products of two of these; 1, 1/2, 1/3, ..."),

@@ -40,11 +40,13 @@
 #include <string.h>
 
 /* Formats that wrap around are left out: a sum that wraps around is not a rounded sum. */
-static int takes_format(const ulp_format *f) { return ulp_format_with_sign(f) && f->overflow != ULP_OVERFLOW_WRAP; }
+static int takes_format(const ulp_format *f) {
+    return ulp_format_with_sign(f) && f->overflow != ULP_OVERFLOW_WRAP && f->taper == ULP_TAPER_NONE;
+}
 
 static const ulp_option options[] = {
     ULP_OPTION_FORMATS_IF(settings, formats, "fp32,fp16,bf16,e4m3", NULL, takes_format,
-                          ULP_WANTS_WITH_SIGN ", and not to wrap around"),
+                          ULP_WANTS_WITH_SIGN ", not to wrap around, " ULP_WANTS_ONE_PRECISION),
     ULP_OPTION_MODES_OF(settings, modes, "rne,sr", NULL),
     ULP_OPTION_NET(settings, lesson, "fc128 relu fc64 relu fc10", NULL, NULL),
     ULP_OPTION_SET(settings, lesson.set),

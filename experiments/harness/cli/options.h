@@ -149,6 +149,7 @@ void ulp_add_stochastic_modes(ulp_text *to);
 int ulp_format_within_binary32(const ulp_format *format);
 int ulp_format_with_sign(const ulp_format *format);
 #define ULP_WANTS_WITHIN_BINARY32 "has to lie within binary32"
+#define ULP_WANTS_ONE_PRECISION "and not to be tapered: the claims take one precision for all exponents"
 #define ULP_WANTS_WITH_SIGN "has to lie within binary32, which carries the numbers, and to have a sign and a zero"
 
 /* ---- a command line ---- */
