@@ -104,13 +104,17 @@ static void choose_scaler(ulp_amp *amp) {
                                : "small gradients become zero in the format; the loss scale moves them into its range";
 }
 
-int ulp_amp_takes(const ulp_format *f) { return f->is_signed && !f->is_fixed && f->fits_binary32; }
+int ulp_amp_takes(const ulp_format *f) {
+    return f->is_signed && !f->is_fixed && f->fits_binary32 &&
+           f->taper == ULP_TAPER_NONE; /* tensor scales move a bias */
+}
 
 ulp_status ulp_amp_derive(ulp_amp *amp, const ulp_net *net, const ulp_format *format, char *error, size_t error_size) {
     if (!ulp_amp_takes(format))
         return ulp_fail(error, error_size, ULP_UNSUPPORTED,
                         "automatic mixed precision in %s: gradients have signs and overflow to infinity or NaN, and "
-                        "arrays carry binary32; fp16, bf16, e4m3, e5m2 and any eXmY that fits binary32 are taken",
+                        "arrays carry binary32; fp16, bf16, e4m3, e5m2 and any eXmY that fits binary32 are taken, "
+                        "tapered formats are not",
                         format->name);
     tensor_type *type = calloc(net->count + 1, sizeof *type);
     if (!type) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for automatic mixed precision");

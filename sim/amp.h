@@ -59,7 +59,7 @@ int ulp_amp_takes(const ulp_format *format);
 
 /* The policy and the scaler of a net in a low format. On failure `error` (may be NULL) gets a sentence.
  *
- *  - ULP_UNSUPPORTED: the format is unsigned, is fixed point, or does not fit binary32 (ulp_amp_takes()).
+ *  - ULP_UNSUPPORTED: the format is unsigned, is fixed point, is tapered, or does not fit binary32 (ulp_amp_takes()).
  *  - ULP_BAD_ARGUMENT: the net has so many layers with policies of their own that no policy holds them. */
 ulp_status ulp_amp_derive(ulp_amp *amp, const ulp_net *net, const ulp_format *format, char *error, size_t error_size);
 

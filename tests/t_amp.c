@@ -153,7 +153,7 @@ static void test_every_kind(void **state) {
 }
 
 static void test_refused(void **state) {
-    static const char *const formats[] = {"q8.8", "e8m0", "fp64", "binary8p4uf"};
+    static const char *const formats[] = {"q8.8", "e8m0", "fp64", "binary8p4uf", "posit8", "hif8"};
     ulp_net net = net_of("fc10");
     (void)state;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {

@@ -25,7 +25,7 @@
 
 static const ulp_option options[] = {
     ULP_OPTION_FORMATS_IF(settings, formats, "fp16,bf16", "fp16", ulp_amp_takes,
-                          "the formats of amp: floating point with a sign, in the range of binary32"),
+                          "the formats of amp: floating point with a sign, in the range of binary32, not tapered"),
     ULP_OPTION(settings, ways, choices, "all", .words = &(WAY_WORDS)[sizeof "fp32"],
                .help = "ways to train in a format"),
     ULP_OPTIONS_NETWORKS(settings, networks, "small,cnn,resnet,gru,lstm", "small,cnn", NULL),
