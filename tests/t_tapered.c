@@ -20,7 +20,7 @@ static double posit_value(uint64_t code, int n, int es) {
     at--;
     for (int i = 0; i < es; i++, at--) e = 2 * e + (at >= 0 ? bit_of(code, at) : 0);
     for (; at >= 0; at--, weight /= 2) f += weight * bit_of(code, at);
-    return ldexp(1 - 3 * s + f, (1 - 2 * s) * ((r << es) * 1 + e + s));
+    return ldexp(1 - 3 * s + f, (1 - 2 * s) * (r * (1 << es) + e + s));
 }
 
 /* The value of a linear takum: ((1 - 3s) + f) 2^((-1)^s (c + s)) (Hunhold 2024, arXiv:2404.18603, definitions 2, 10).
