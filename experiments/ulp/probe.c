@@ -13,6 +13,11 @@
 
 static int max_of(int a, int b) { return a > b ? a : b; }
 
+/* The code of a NaN result: the row's, or the canonical one of the format. */
+static int64_t nan_code_of(const ulp_datapath *d) {
+    return (int64_t)(d->nan_code != 0 ? d->nan_code : d->result.nan_code);
+}
+
 static int aligned_value(const ulp_datapath *d, ulp_property_id id, int64_t *value) {
     const ulp_fused *f = &d->fused;
     /* with some values of the fields the vectors cannot show a property */
@@ -22,12 +27,13 @@ static int aligned_value(const ulp_datapath *d, ulp_property_id id, int64_t *val
     switch (id) {
     case ULP_P_LENGTH: *value = f->length; return plain_late;
     case ULP_P_PROMOTION:
+        if (f->join != 0 || f->c_last) return 0; /* sums that leave for an outer one may look the same */
         *value = f->late ? 2 * f->length : 0;
         return !f->late || (plain_late && d->accumulator.prec >= 24);
     case ULP_P_ORDER: *value = f->late; return plain_late;
-    case ULP_P_PLACE: *value = f->late; return 1;
+    case ULP_P_PLACE: *value = f->late || f->c_last; return 1;
     case ULP_P_CARRY: *value = 0; return !cut;
-    case ULP_P_CANCEL: *value = 0; return f->fraction > 2 && f->length > 1;
+    case ULP_P_CANCEL: *value = f->join != 0; return f->fraction > 2 && f->length > 1;
     case ULP_P_SCALE: *value = 0; return f->fraction > 2;
     case ULP_P_GROUP: *value = f->group != 0 ? f->group : 1; return 1;
     case ULP_P_FRACTION:
@@ -37,25 +43,44 @@ static int aligned_value(const ulp_datapath *d, ulp_property_id id, int64_t *val
         *value = f->late && f->fraction < f->kept ? f->fraction : f->kept;
         return 1;
     case ULP_P_OUTPUT: *value = f->output; return !f->late || f->fraction >= f->kept || f->align == f->output;
-    case ULP_P_LAST: *value = ULP_RNE; return 1;
+    case ULP_P_LAST: *value = f->c_last ? f->output : ULP_RNE; return 1;
     case ULP_P_MONOTONIC:
         *value = (int64_t)f->length << f->kept > (int64_t)1 << f->fraction;
         return f->output == ULP_RZ && f->align == ULP_RZ && f->group == 0 && (f->length & (f->length - 1)) == 0;
-    case ULP_P_NAN: *value = (int64_t)d->nan_code; return 1;
+    case ULP_P_NAN: *value = nan_code_of(d); return 1;
     case ULP_P_OVERFLOW:
         *value = f->output == ULP_RNE;
         return whole && f->fraction > f->kept - (f->output == ULP_RZ) && (f->output == ULP_RNE || f->output == ULP_RZ);
-    case ULP_P_UNDERFLOW: *value = f->signed_zero; return f->output == ULP_RNE || f->output == ULP_RZ;
+    case ULP_P_UNDERFLOW: *value = f->signed_zero; return f->join == 0 && (f->output == ULP_RNE || f->output == ULP_RZ);
     case ULP_P_FLOOR: /* c = 0 differs from a floor only if its exponent is above the exponents of all other c */
         *value = f->zero_c > d->result.emin && !f->late ? f->floor : max_of(f->floor, f->zero_c);
-        return 1;
-    case ULP_P_ZERO_C: *value = f->zero_c; return 1;
+        return f->join == 0; /* products alone do not align with c */
+    case ULP_P_ZERO_C: *value = f->zero_c; return f->join == 0;
     case ULP_P_ZERO_PRODUCT:
         *value = f->zero_operand != ULP_NO_EXPONENT ? 2 * f->zero_operand : f->zero_product;
         return 1;
     case ULP_P_ZERO_OPERAND: *value = f->zero_operand; return 1;
     case ULP_P_SCALE_BLOCK: *value = d->scale_block; return 1;
     default: *value = 0; return id < ULP_PROPERTY_COUNT;
+    }
+}
+
+/* Each instruction is a sum of its own: the vectors show what happens to c, to tiny numbers, and how sums are rounded.
+ */
+static int chains_value(const ulp_datapath *d, ulp_property_id id, int64_t *value) {
+    const ulp_chains *s = &d->chains;
+    switch (id) {
+    case ULP_P_PLACE: *value = s->c_last; return 1;
+    case ULP_P_KEPT: *value = d->accumulator.prec - 1; return 1;
+    case ULP_P_OUTPUT: *value = d->rule.mode; return 1;
+    case ULP_P_LAST: *value = d->rule.mode; return s->c_last;
+    case ULP_P_BETWEEN: *value = 0; return 1;
+    case ULP_P_SUBNORMAL_IN: *value = s->flush_ab != ULP_KEEP_INPUT; return d->a.emin <= d->result.emin;
+    case ULP_P_SUBNORMAL_OUT: *value = s->flush_c != ULP_KEEP_INPUT || s->flush != ULP_KEEP_OUTPUT; return 1;
+    case ULP_P_INF_ZERO:
+    case ULP_P_INF_INF: *value = 0; return 1;
+    case ULP_P_NAN: *value = nan_code_of(d); return 1;
+    default: return 0;
     }
 }
 
@@ -78,6 +103,7 @@ static int row_value(const ulp_datapath *d, ulp_property_id id, int64_t *value) 
     }
     if (d->promote != 0 || d->result.is_fixed) return 0;
     if (d->kind == ULP_ALIGNED) return aligned_value(d, id, value);
+    if (d->kind == ULP_CHAINS) return chains_value(d, id, value);
     return d->kind == ULP_SERIAL && serial_value(d, id, value);
 }
 
