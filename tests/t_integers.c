@@ -97,7 +97,9 @@ static const char *const integer_names[] = {"int8",
                                             "int8:sat:za=255:zb=-255",
                                             "int8:sat:za=-128",
                                             "int8:sat:zb=127",
-                                            "int8:za=-3:zb=77"};
+                                            "int8:za=-3:zb=77",
+                                            "vnni-int8",
+                                            "vnni-int8-sat"};
 enum { INTEGER_NAMES = sizeof integer_names / sizeof integer_names[0] };
 
 /* Sums that reach and pass the ends of 32-bit integers by their last terms. */
