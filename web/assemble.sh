@@ -1,5 +1,5 @@
 #!/bin/sh
-# assemble.sh WASM - writes the page as one file to stdout: page.html with style, scripts, data and wasm module inside.
+# assemble.sh WASM - writes the page as one file to stdout: page.html with style, scripts, data and the wasm module, gzip in base64, inside.
 set -eu
 web=$(dirname "$0")
 while IFS= read -r line; do
@@ -9,7 +9,7 @@ while IFS= read -r line; do
     *'@include scripts@'*) for script in "$web"/*.js; do cat "$script"; done ;;
     *'@include wasm@'*)
         printf '%s' "${line%%@include wasm@*}"
-        base64 "$1" | tr -d '\n'
+        gzip -9 -n < "$1" | base64 | tr -d '\n'
         printf '%s\n' "${line##*@include wasm@}"
         ;;
     *) printf '%s\n' "$line" ;;

@@ -83,7 +83,7 @@ function fillLists() {
 }
 
 async function main() {
-  await wasmStart(wasmBytes(byId('wasm').textContent));
+  await wasmStart(await wasmBytes(byId('wasm').textContent));
   fillLists();
   startTheme();
   startTabs();

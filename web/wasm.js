@@ -14,10 +14,12 @@ async function wasmStart(bytes) {
   wasm.exports = instance.exports;
 }
 
-function wasmBytes(base64) {
+// The module from base64 of gzip.
+async function wasmBytes(base64) {
   const text = atob(base64.trim()), bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  return bytes;
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Response(stream).arrayBuffer();
 }
 
 // Calls an export. Strings are written to the input area, one after the other.

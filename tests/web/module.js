@@ -1,12 +1,12 @@
 // module.js - the wasm module of the page's file, for Node.
 'use strict';
-const fs = require('node:fs');
+const fs = require('node:fs'), zlib = require('node:zlib');
 
 async function load(file) {
   const [, base64] = fs.readFileSync(file, 'utf8').match(/<script type="text\/plain" id="wasm">([^<]*)<\/script>/);
   const nothing = () => 8;
   const {instance} = await WebAssembly.instantiate(
-      Buffer.from(base64, 'base64'),
+      zlib.gunzipSync(Buffer.from(base64, 'base64')),
       {wasi_snapshot_preview1: {fd_close: nothing, fd_seek: nothing, fd_write: nothing}});
   const e = instance.exports;
   e._initialize();
