@@ -48,12 +48,13 @@ static int find_lost(prober *p, int at, uint8_t lost[PROBE_K]) {
     return end;
 }
 
-/* Whether c = 1, a product of half an ulp, and a product too small for a rounded sum with it, give 1 + ulp: an exact
- * sum of three terms, which is rounded once to nearest. */
+/* Whether c = 1 and a product of half an ulp give 1, and with a product too small for a rounded sum of both, 1 + ulp:
+ * an exact sum of three terms, which is rounded once to nearest. */
 static int adds_two_exactly(prober *p) {
     const double ulp = ulp_power(1 - p->unit->result.prec);
     ulp_vector_start(p, 1.0);
     ulp_vector_put(p, 0, 0.5 * ulp);
+    if (ulp_vector_gives(p, 1.0) != 1) return 0;
     ulp_vector_put(p, 1, ulp_scale(ulp, -p->unit->result.prec - 3));
     return ulp_vector_gives(p, 1.0 + ulp) == 1;
 }
