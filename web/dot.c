@@ -198,6 +198,29 @@ static int holds(const ulp_datapath *d) {
     return yes;
 }
 
+/* Whether the page draws the aligned terms: c is one of them. */
+static int is_drawn(const ulp_datapath *d) { return d->kind == ULP_ALIGNED && d->fused.join == 0 && !d->fused.c_last; }
+
+/* How a row of the hardware that is not drawn forms a sum, in a few words; "" for other datapaths. */
+static void add_rule(const ulp_datapath *d) {
+    char text[120] = "";
+    const ulp_chains *s = &d->chains;
+    if (d->kind == ULP_ALIGNED && d->fused.join != 0)
+        snprintf(text, sizeof text, "%d products, cut to %d bits; their sum and c are rounded down", d->fused.length,
+                 d->fused.fraction);
+    else if (d->kind == ULP_ALIGNED && d->fused.c_last)
+        snprintf(text, sizeof text, "%d products, rounded to odd at %d bits; c is added last", d->fused.length,
+                 d->fused.fraction);
+    else if (d->kind == ULP_CHAINS)
+        snprintf(text, sizeof text, "%d products in %d chain%s, a rounding after each addition%s", s->length, s->lanes,
+                 s->lanes > 1 ? "s" : "", s->c_last ? "; c is added last" : "");
+    else if (d->kind == ULP_SERIAL && d->has_inputs && d->length > 1)
+        snprintf(text, sizeof text, "the exact sum of c and %u products, rounded once", d->length);
+    else if (d->kind == ULP_SERIAL && d->has_inputs)
+        snprintf(text, sizeof text, "one fused multiply-add after the other");
+    web_text_field("rule", text);
+}
+
 static void add_machine(const ulp_datapath *d) {
     const double y = ulp_dot(d, set.c, (ulp_products){set.a, set.b, set.k, NULL, NULL}, (ulp_stream){0});
     uint64_t code;
@@ -205,7 +228,8 @@ static void add_machine(const ulp_datapath *d) {
     web_text_field("name", d->name);
     web_text_field("inputs", d->has_inputs ? d->a.name : "");
     web_text_field("result", d->result.name);
-    web_integer_field("aligned", d->kind == ULP_ALIGNED);
+    web_integer_field("aligned", is_drawn(d));
+    add_rule(d);
     web_integer_field("late", d->kind == ULP_ALIGNED && d->fused.late);
     web_integer_field("length", d->kind == ULP_ALIGNED ? d->fused.length : 1);
     web_integer_field("fraction", d->kind == ULP_ALIGNED ? d->fused.fraction : 0);
@@ -361,11 +385,11 @@ WEB_EXPORT(web_dot_terms) const char *web_dot_terms(const char *name) {
     web_integer_field("late", d.fused.late);
     web_key("blocks");
     web_add("[");
-    if (d.kind == ULP_ALIGNED) add_blocks(&d);
+    if (is_drawn(&d)) add_blocks(&d);
     web_add("]");
     web_key("sums");
     web_add("[");
-    if (d.kind == ULP_SERIAL || d.kind == ULP_SPLIT || d.kind == ULP_KAHAN) add_partial_sums(&d);
+    if ((d.kind == ULP_SERIAL && d.length == 1) || d.kind == ULP_SPLIT || d.kind == ULP_KAHAN) add_partial_sums(&d);
     web_add("]}");
     return web_answer();
 }

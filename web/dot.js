@@ -90,6 +90,7 @@ function chooseMachine(name) {
 
 // How a machine forms a sum, in a few words.
 function ruleOf(m) {
+  if (m.rule) return m.rule;
   if (!m.aligned)
     return {
       'fp32': 'one fused multiply-add after the other',
