@@ -71,6 +71,11 @@ order --k 133 --orders 5
 units --sums 64 --repeats 2 --length 96
 END
 
+exits 0 "hardware_sr --quick: every claim passes" "$BIN/hardware_sr" --quick --out hardware_sr.csv
+says '^PASS' out.txt "hardware_sr tests claims"
+"$BIN/hardware_sr" --quick --threads 1 --quiet --out t.csv
+same hardware_sr.csv t.csv "hardware_sr: the same CSV with 1 threads"
+
 says '^bfloat16,rne,plain,stop,1,256,256,' counting.csv "counting: bfloat16 stops at 256"
 says '^bfloat16,rne,plain,stop,1,65,[0-9.]*,5.0625,40a2,' harmonic.csv "harmonic: bfloat16 stops at term 65, at 5.0625"
 says '^binary16,rne,plain,stop,1,199,2.953125,' cartoon_sgd.csv "cartoon_sgd: binary16 stops after 199 updates, at 2.953125"

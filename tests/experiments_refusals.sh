@@ -202,6 +202,8 @@ exits 2 "swamping --chunks 1.5" "$BIN/swamping" --quick --chunks 1.5
 says '1.5: has to be a whole number' err.txt "it says why"
 exits 2 "block_fma with a datapath of other inputs" "$BIN/block_fma" --quick --datapath h100-bf16
 says 'h100-bf16: needs binary16 inputs' err.txt "it names it"
+exits 2 "hardware_sr with one value" "$BIN/hardware_sr" --quick --fractions 1
+says 'fractions' err.txt "it names the option"
 exits 2 "units with a datapath of other inputs" "$BIN/units" --quick --datapath fp32,mi300-fp16
 says 'mi300-fp16: needs bfloat16 inputs' err.txt "it names it"
 exits 2 "fp8_accumulation with a datapath of other inputs" "$BIN/fp8_accumulation" --quick --datapath h100-fp16
