@@ -60,27 +60,13 @@ ULP_INLINE vfloat plus(vfloat x, vfloat a, vfloat b) {
 #endif
 }
 
-/* x + y rounded to odd, where the sum does not overflow. Of the two numbers around a sum one is odd. */
-ULP_INLINE vfloat odd_sum(vfloat x, vfloat y) {
-#if defined(__AVX512F__)
-    const __m512i down = (__m512i)_mm512_add_round_ps((__m512)x, (__m512)y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC),
-                  up = (__m512i)_mm512_add_round_ps((__m512)x, (__m512)y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
-    return (vfloat)_mm512_mask_mov_epi32(up, _mm512_test_epi32_mask(down, _mm512_set1_epi32(1)), down);
-#else
-    const vfloat s = x + y, t = s - x, error = (x - (s - t)) + (y - t);
-    const vuint u = (vuint)s, inexact = (vuint)(error < 0) | (vuint)(error > 0), step = ~u & 1u & inexact,
-                down = (vuint)((vint)((vuint)error ^ u) >> 31);
-    return (vfloat)(u + step - ((step & down) << 1));
-#endif
-}
-
-ULP_INLINE vfloat sum_of(vfloat x, vfloat y, form how) { return how == ODD_2 ? odd_sum(x, y) : x + y; }
+ULP_INLINE vfloat sum_of(vfloat x, vfloat y, form how) { return how == ODD_2 ? odd_float_sum(x, y) : x + y; }
 
 /* The sum of the products k and k + 1. */
 ULP_INLINE vfloat pair_sum(const float *a, const vfloat *b, size_t v, form how) {
     const size_t next = LANES / FLOATS;
     const vfloat first = all_of(a[0]) * b[v];
-    return how == ODD_2 ? odd_sum(first, all_of(a[1]) * b[next + v]) : plus(first, all_of(a[1]), b[next + v]);
+    return how == ODD_2 ? odd_float_sum(first, all_of(a[1]) * b[next + v]) : plus(first, all_of(a[1]), b[next + v]);
 }
 
 /* c (rows, group) += instructions without chains that go on; a (rows, k). `how` and `rows` are constants. */

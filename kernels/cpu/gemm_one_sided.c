@@ -1,28 +1,27 @@
-/* gemm_one_sided.c - the product on rows with one-sided sums: AMD CDNA3, in vectors; lanes are columns.
+/* gemm_one_sided.c - the product on rows with one-sided sums, AMD CDNA3, and with sums rounded to odd, RISC-V, in
+ * vectors; lanes are columns.
  *
- * The vectors compute the integer definition of kernels/products/one_sided.h. The largest exponent of the products of a
- * step is the largest product of the powers of two below the operands. A product times 2^(F - e) is exact in binary32;
- * its conversion to an integer truncates it. Sums of the integers are below 2^30. Where the sum meets c, binary64
- * holds all bits. The scalar definition computes tiles with special values, or with exponents near the ends of the
- * range of binary32.
+ * The vectors compute the integer definitions of kernels/products/one_sided.h and fused.h. The largest exponent of the
+ * products of a step is the largest product of the powers of two below the operands. A product times 2^(F - e) is exact
+ * in binary32; its conversion to an integer truncates it. Sums of the integers are below 2^30. Where the sum meets c,
+ * binary64 holds all bits. The scalar definition computes tiles with special values, or with exponents near the ends of
+ * the range of binary32.
  */
 #include "doubles.h"
 #include "float_panels.h"
+#include "floats.h"
 #include "ranges.h"
 
 #include <limits.h>
 
-enum { ROWS = 2, PARTS = 2, HALVES = 2, FLOATS = ULP_VECTOR_BYTES / 4 };
+enum { ROWS = 2, PARTS = 2, HALVES = 2 };
 
 /* Bounds of the exponents of operands' products and of c in vectors. */
 enum { LEAST = -90, MOST = 90 };
 
-typedef float vfloat __attribute__((vector_size(ULP_VECTOR_BYTES)));
-typedef int32_t vint __attribute__((vector_size(ULP_VECTOR_BYTES)));
-
 /* The constants of a row. */
 typedef struct plan {
-    int length, parts, c_cut;
+    int length, parts, c_cut, odd;
     uint64_t normal;                    /* in the exponent field of binary64 */
     float scale;                        /* 2^fraction */
     double more, fraction, cut, joined; /* 2^(join - fraction), 2^fraction, 2^(-fraction - 1), 2^-join */
@@ -42,18 +41,7 @@ typedef struct work {
 
 ULP_INLINE vfloat all_floats(float x) { return x - (vfloat){0}; }
 
-ULP_INLINE vfloat larger_floats(vfloat a, vfloat b) {
-#if defined(__AVX512F__)
-    return (vfloat)_mm512_max_ps((__m512)a, (__m512)b);
-#elif defined(__AVX2__)
-    return (vfloat)_mm256_max_ps((__m256)a, (__m256)b);
-#elif defined(__SSE2__)
-    return (vfloat)_mm_max_ps((__m128)a, (__m128)b);
-#else
-    const vint yes = a > b;
-    return (vfloat)(((vint)a & yes) | ((vint)b & ~yes));
-#endif
-}
+ULP_INLINE vfloat larger_floats(vfloat a, vfloat b) { return (vfloat)larger_numbers((vuint)a, (vuint)b); }
 
 /* 2^-e for powers of two 2^e. */
 ULP_INLINE vfloat reciprocal(vfloat power) { return (vfloat)((254 << 23) - (vint)power); }
@@ -123,6 +111,25 @@ ULP_INLINE vfloats narrow_doubles(vdouble x) {
 #endif
 }
 
+/* x rounded to an odd integer, unless it is an integer; |x| < 2^31. */
+ULP_INLINE vint odd_ints(vfloat x) {
+    const vint sign = (vint)x >> 31, size = __builtin_convertvector((vfloat)((vint)x & INT32_MAX), vint);
+    const vint lost = __builtin_convertvector(size, vfloat) != (vfloat)((vint)x & INT32_MAX);
+    return ((size | (lost & 1)) ^ sign) - sign;
+}
+
+/* x rounded to odd with 24 bits. */
+ULP_INLINE vfloat odd_single(vint x) {
+    const vint sign = x >> 31, size = (x ^ sign) - sign;
+#if defined(__AVX512F__)
+    const vint cut = (vint)_mm512_cvt_roundepi32_ps((__m512i)size, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+#else
+    const vint cut = (vint) __builtin_convertvector(size & ~(size >> 24), vfloat); /* rounds down without this bit */
+#endif
+    const vint lost = __builtin_convertvector((vfloat)cut, vint) != size;
+    return (vfloat)((cut | (lost & 1)) | (sign & INT32_MIN));
+}
+
 /* ---- one sum ---- */
 
 /* The sum of the products times 2^(fraction - e), and c: sum 2^(e - fraction) + c, cut and rounded. e: 2^e, or 0 if all
@@ -158,15 +165,17 @@ typedef struct dot {
 
 /* The products of a row from x, powers from `power`, and a vector of columns. length and parts are constants. */
 ULP_INLINE dot dot_of(const float *x, const float *power, const float *b, const float *b_power, const plan *p,
-                      int length, int parts) {
+                      int length, int parts, int odd) {
     vfloat e[PARTS] = {{0}, {0}}, scale[PARTS];
     vint sum[PARTS] = {{0}, {0}};
     UNROLLED for (int k = 0; k < length; k++) e[k % parts] =
         larger_floats(e[k % parts], all_floats(power[k]) * *(const vfloat *)(const void *)(b_power + k * LANES));
     for (int q = 0; q < parts; q++) /* with a power of zero, all products are zero */
         scale[q] = reciprocal(larger_floats(e[q], all_floats(0x1p-100f))) * p->scale;
-    UNROLLED for (int k = 0; k < length; k++) sum[k % parts] += __builtin_convertvector(
-        (all_floats(x[k]) * *(const vfloat *)(const void *)(b + k * LANES)) * scale[k % parts], vint);
+    UNROLLED for (int k = 0; k < length; k++) {
+        const vfloat x_b = (all_floats(x[k]) * *(const vfloat *)(const void *)(b + k * LANES)) * scale[k % parts];
+        sum[k % parts] += odd ? odd_ints(x_b) : __builtin_convertvector(x_b, vint);
+    }
     if (parts == 1) return (dot){sum[0], e[0]};
     const vfloat top = larger_floats(e[0], e[1]), least = larger_floats(top, all_floats(0x1p-100f));
     vint both = {0};
@@ -184,7 +193,7 @@ enum { COUNT = LANES / FLOATS * ROWS }; /* the vectors of a tile */
 
 /* All steps of ROWS rows and a panel; state (ROWS, LANES). length and parts are constants. All products of a step come
  * first: a sum with c has a long latency, and the sums of the vectors of a tile do not wait for each other. */
-ULP_INLINE void steps(float *state, const work *w, size_t i, size_t panel, int length, int parts) {
+ULP_INLINE void steps(float *state, const work *w, size_t i, size_t panel, int length, int parts, int odd) {
     const plan p = w->plan;
     const float *a = w->a + i * w->padded, *a_power = w->a_power + i * w->padded, *b = w->b + panel * w->padded * LANES,
                 *b_power = w->b_power + panel * w->padded * LANES;
@@ -195,15 +204,18 @@ ULP_INLINE void steps(float *state, const work *w, size_t i, size_t panel, int l
             for (size_t v = 0; v < LANES / FLOATS; v++) {
                 const size_t at = r * w->padded + k, from = k * LANES + v * FLOATS;
                 dots[r * (LANES / FLOATS) + v] =
-                    dot_of(a + at, a_power + at, b + from, b_power + from, &p, length, parts);
+                    dot_of(a + at, a_power + at, b + from, b_power + from, &p, length, parts, odd);
             }
-        for (size_t t = 0; t < COUNT; t++) c[t] = join(dots[t].sum, dots[t].e, c[t], &p);
+        for (size_t t = 0; t < COUNT; t++)
+            c[t] = odd ? odd_float_sum(c[t], odd_single(dots[t].sum) * (dots[t].e * (1.0f / p.scale)))
+                       : join(dots[t].sum, dots[t].e, c[t], &p);
     }
 }
 
-static void steps_4(float *state, const work *w, size_t i, size_t panel) { steps(state, w, i, panel, 4, 1); }
-static void steps_8(float *state, const work *w, size_t i, size_t panel) { steps(state, w, i, panel, 8, 1); }
-static void steps_16(float *state, const work *w, size_t i, size_t panel) { steps(state, w, i, panel, 16, 2); }
+static void steps_4(float *state, const work *w, size_t i, size_t panel) { steps(state, w, i, panel, 4, 1, 0); }
+static void steps_8(float *state, const work *w, size_t i, size_t panel) { steps(state, w, i, panel, 8, 1, 0); }
+static void odd_8(float *state, const work *w, size_t i, size_t panel) { steps(state, w, i, panel, 8, 1, 1); }
+static void steps_16(float *state, const work *w, size_t i, size_t panel) { steps(state, w, i, panel, 16, 2, 0); }
 
 /* ---- the product ---- */
 
@@ -250,7 +262,7 @@ static void tile_by_definition(const work *w, float *c, size_t i0, size_t rows, 
                     b[t] = (double)w->b[(panel * w->padded + k + t) * LANES + j];
                 }
                 float *at = c + r * LANES + j;
-                *at = (float)ulp_one_sided_sum(job->datapath, (double)*at, a, b, (uint32_t)n);
+                *at = (float)ulp_sum_fused(job->datapath, (double)*at, &(ulp_products){a, b, n, NULL, NULL});
             }
 }
 
@@ -263,6 +275,7 @@ static void tile(const work *w, size_t block, size_t panel) {
     float *out = (float *)job->c + i0 * s->ldc + j0;
     for (size_t r = 0; r < rows && s->accumulate; r++) memcpy(c + r * LANES, out + r * s->ldc, width * sizeof *c);
     if (!is_plain(w, block, panel, c)) tile_by_definition(w, c, i0, rows, panel);
+    else if (w->plan.odd) odd_8(c, w, i0, panel);
     else if (w->plan.length == 4) steps_4(c, w, i0, panel);
     else if (w->plan.length == 8) steps_8(c, w, i0, panel);
     else steps_16(c, w, i0, panel);
@@ -309,14 +322,26 @@ static void blocks_part(void *context, size_t begin, size_t end) {
         for (size_t block = begin; block < end; block++) tile(w, block, panel);
 }
 
-static int is_offered(const ulp_datapath *d) {
+/* Whether the row rounds products to odd, and adds c last: RISC-V. */
+static int is_odd(const ulp_datapath *d) {
+    const ulp_fused *f = &d->fused;
+    return f->c_last && f->length == 8 && f->align == ULP_RO && f->output == ULP_RO && f->zero_c == ULP_NO_EXPONENT &&
+           f->floor == ULP_NO_EXPONENT && d->a_prec <= 8 && d->b_prec <= 8 && f->fraction <= 26 && f->fraction >= 16;
+}
+
+static int is_one_sided(const ulp_datapath *d) {
     const ulp_fused *f = &d->fused;
     const int lengths = f->parts == 1 ? f->length == 4 || f->length == 8 : f->length == 16;
-    return d->kind == ULP_ALIGNED && f->join != 0 && lengths && f->fraction == 24 && f->kept == 23 && f->signed_zero &&
-           f->normal < f->join + 1 && f->join <= 40 && f->align == ULP_RZ && f->output == ULP_RNE &&
-           f->zero_c == -126 && f->zero_operand == ULP_NO_EXPONENT && f->zero_product == ULP_NO_EXPONENT &&
-           d->promote == 0 && d->a_prec <= 11 && d->b_prec <= 11 && d->accumulator.prec == 24 &&
-           d->accumulator.emin == -126 && d->accumulator.emax == 127;
+    return f->join != 0 && lengths && f->fraction == 24 && f->signed_zero && f->normal <= f->join && f->join <= 40 &&
+           f->align == ULP_RZ && f->output == ULP_RNE && f->zero_c == -126;
+}
+
+static int is_offered(const ulp_datapath *d) {
+    const ulp_fused *f = &d->fused;
+    return d->kind == ULP_ALIGNED && (is_odd(d) || is_one_sided(d)) && f->kept == 23 && d->scale_block == 0 &&
+           f->zero_operand == ULP_NO_EXPONENT && f->zero_product == ULP_NO_EXPONENT && d->promote == 0 &&
+           d->a_prec <= 11 && d->b_prec <= 11 && d->accumulator.prec == 24 && d->accumulator.emin == -126 &&
+           d->accumulator.emax == 127;
 }
 
 ulp_status ULP_CPU(ulp_gemm_one_sided)(const ulp_job *job) {
@@ -326,6 +351,7 @@ ulp_status ULP_CPU(ulp_gemm_one_sided)(const ulp_job *job) {
     w.plan = (plan){.length = d->fused.length,
                     .parts = d->fused.parts,
                     .c_cut = d->fused.c_cut,
+                    .odd = d->fused.c_last,
                     .normal = (uint64_t)d->fused.normal << 52,
                     .scale = (float)ulp_scale(1.0, d->fused.fraction),
                     .more = ulp_scale(1.0, d->fused.join - d->fused.fraction),
