@@ -181,7 +181,8 @@ ulp_status ulp_backend_reduce(const ulp_backend *backend, float *y, const float 
 
 /* C = A B under a datapath; see ulp_gemm_shape. Each element is the ulp_dot() of its row and column. Returns
  * ULP_NO_CODE if the datapath's input format does not hold an operand. ulp_backend_gemm returns ULP_UNSUPPORTED if
- * results are wider than binary32 (int8, binary64); ulp_backend_gemm64 gives these results. */
+ * results are wider than binary32 (int8, binary64); ulp_backend_gemm64 gives these results. Datapaths with words are of
+ * ulp_backend_gemm alone. */
 ulp_status ulp_backend_gemm(const ulp_backend *backend, float *c, const float *a, const float *b,
                             const ulp_gemm_shape *shape, ulp_summation summation);
 ulp_status ulp_backend_gemm64(const ulp_backend *backend, double *c, const double *a, const double *b,

@@ -69,8 +69,13 @@ block_fma --sizes 7,64,300 --outputs 9
 fp8_accumulation --datapath h100-e4m3,b200-e4m3 --k 224 --outputs 17 --bits 14 --promote 32,128 --scaling amax
 order --k 133 --orders 5
 units --sums 64 --repeats 2 --length 96
+multiword --lengths 10,112 --words 1,3
 END
 
+exits 0 "multiword --quick: every claim passes" "$BIN/multiword" --quick --out multiword.csv
+says '^PASS' out.txt "multiword tests claims"
+"$BIN/multiword" --quick --threads 1 --quiet --out t.csv
+same multiword.csv t.csv "multiword: the same CSV with 1 thread"
 exits 0 "hardware_sr --quick: every claim passes" "$BIN/hardware_sr" --quick --out hardware_sr.csv
 says '^PASS' out.txt "hardware_sr tests claims"
 "$BIN/hardware_sr" --quick --threads 1 --quiet --out t.csv

@@ -36,8 +36,9 @@ static const char names[] =
     "exact:e8m0:rna int8 int8:sat int8:za=5:zb=-77 int8:sat:zb=255 v100-fp16 h100-fp16 a100-fp16-fp16 h100-bf16 "
     "b200-tf32 h100-e4m3 h100-e4m3.e5m2 h100-e5m2-mma b200-e2m1 h100-e4m3:promote=64 b200-e4m3-mx b200-e2m1-mxf4 "
     "b200-e2m1-nvf4 rtx5090-e5m2.e2m3-mx h100-e4m3:F=20:kept=20 a100-fp16:F=21:kept=15 a100-fp16-fp16:F=14 "
-    "v100-fp16:F=12:kept=10 a100-tf32 ";
-enum { NAMES = 97 };
+    "v100-fp16:F=12:kept=10 a100-tf32 h100-bf16:words=3 a100-fp16:words=2:first=small mi250-fp16:words=2 "
+    "arm-bf16:words=3:split=rz ";
+enum { NAMES = 101 };
 
 /* ---- data ---- */
 
@@ -231,7 +232,7 @@ static void check_layout(run_of *r, size_t turn, int *is_first, uint64_t *seed) 
     for (r->isa = 0; r->isa < offered; r->isa++)
         for (int call = 0; call < 2; call++) {
             const size_t *tile = tiles[*is_first ? 0 : (turn + r->isa * 4 + (size_t)call * 5) % TILES];
-            r->narrow_call = call && !r->wide && r->d->result.fits_binary32;
+            r->narrow_call = (call || r->d->words) && !r->wide && r->d->result.fits_binary32;
             if (call && !r->narrow_call && (turn + r->isa) % 3 != 0) continue;
             ulp_tile_set(tile[0], tile[1]);
             /* with many small tiles several threads are slow */

@@ -373,6 +373,9 @@ static int run_processor(const char *program, const ulp_datapath *d, int csv) {
 static int run_model(const char *program, const ulp_datapath *d, int csv) {
     ulp_probe probe;
     int differ = 0;
+    if (d->words != 0)
+        return ulp_usage_error(program,
+                               "%s: a product of several words is many sums; probe the unit, without words=", d->name);
     const ulp_unit unit = ulp_unit_of(d);
     const ulp_status status = ulp_probe_unit(&probe, &unit);
     if (status != ULP_OK) return ulp_usage_error(program, "%s: %s", d->name, ulp_status_text(status));

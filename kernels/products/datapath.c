@@ -1,6 +1,8 @@
-/* datapath.c - derivation of the second group of fields of a datapath, and a whole sum as a plain function. */
+/* datapath.c - derivation of the second group of fields of a datapath, and the codes of its results. */
 #include "datapath.h"
-#include "sum.h"
+#include "multiword.h"
+
+#include <string.h>
 
 static ulp_status init_fused(ulp_datapath *d) {
     const ulp_fused *f = &d->fused;
@@ -44,6 +46,18 @@ static ulp_status init_chains(ulp_datapath *d) {
     return ULP_OK;
 }
 
+/* Operands with words are binary32 values. word_a and word_b get the unit's formats. */
+static ulp_status init_words(ulp_datapath *d) {
+    if (d->words > ULP_WORDS_MAX || d->words_small_first > 1 || d->words_cut > 1) return ULP_NOT_IN_RANGE;
+    if (!d->has_inputs || d->a.is_fixed || d->scale_block != 0) return ULP_UNSUPPORTED;
+    if (strcmp(d->a.name, "binary32") == 0) return ULP_OK;
+    d->word_a = d->a;
+    d->word_b = d->b;
+    const ulp_status status = ulp_format_parse(&d->a, "binary32");
+    d->b = d->a;
+    return status;
+}
+
 ulp_status ulp_datapath_init(ulp_datapath *d) {
     if (d == NULL || d->kind >= ULP_NATIVE) return ULP_BAD_ARGUMENT;
     if (d->length == 0) d->length = 1;
@@ -61,7 +75,8 @@ ulp_status ulp_datapath_init(ulp_datapath *d) {
     } else {
         d->result = d->accumulator;
     }
-    return status;
+    if (status == ULP_OK && (d->words_small_first || d->words_cut) && d->words == 0) return ULP_NOT_IN_RANGE;
+    return status == ULP_OK && d->words != 0 ? init_words(d) : status;
 }
 
 uint64_t ulp_datapath_words(const ulp_datapath *d, uint64_t k) {
@@ -75,23 +90,6 @@ uint64_t ulp_datapath_words(const ulp_datapath *d, uint64_t k) {
     case ULP_EXACT: return d->promote == 0 ? 1 : (k + d->promote - 1) / d->promote;
     default: return 0;
     }
-}
-
-/* ---- the definition as plain functions ---- */
-
-double ulp_dot(const ulp_datapath *d, double c, ulp_products products, ulp_stream stream) {
-    ulp_sum sum;
-    const size_t per = d->scale_block != 0 ? d->scale_block : 1;
-    if (d->kind == ULP_NATIVE) return ulp_quiet_nan();
-    ulp_sum_start(&sum, d, c, 0);
-    for (size_t i = 0; i < products.k; i += d->step) {
-        ulp_products next = {products.a + i, products.b + i, products.k - i, NULL, NULL};
-        if (next.k > d->step) next.k = d->step;
-        if (products.a_scales != NULL) next.a_scales = products.a_scales + i / per;
-        if (products.b_scales != NULL) next.b_scales = products.b_scales + i / per;
-        ulp_sum_step(&sum, d, &next, stream);
-    }
-    return ulp_sum_end(&sum, d, stream);
 }
 
 ulp_status ulp_datapath_code(uint64_t *code, double result, const ulp_datapath *d) {

@@ -110,17 +110,21 @@ typedef struct ulp_datapath {
                            again from +0; 0: never (DeepSeek-AI 2024, arXiv 2412.19437, section 3.3.2) */
     uint8_t has_inputs; /* 1: a and b are values of the formats below; 0: any binary64 values */
     ulp_format a, b;
-    int32_t zero_a, zero_b; /* zero points: the product is (a - zero_a)(b - zero_b); integers only */
-    ulp_fused fused;        /* ALIGNED */
-    ulp_chains chains;      /* CHAINS */
-    uint8_t scale_block;    /* products that share a scale of a and one of b; 0: no scales */
-    ulp_format scale;       /* format of the scales; the sign of a scale is ignored */
-    uint16_t native;        /* NATIVE: the row of the machine's list of native products */
-    uint64_t nan_code;      /* code of a NaN result; 0: the canonical NaN of the format */
+    uint8_t words; /* N: operands are binary32 values, split into N words each (multiword.h); 0: operands of a row */
+    uint8_t words_cut;         /* 1: words are rounded toward zero; 0: to nearest */
+    uint8_t words_small_first; /* 1: the products of the smallest words are added first */
+    int32_t zero_a, zero_b;    /* zero points: the product is (a - zero_a)(b - zero_b); integers only */
+    ulp_fused fused;           /* ALIGNED */
+    ulp_chains chains;         /* CHAINS */
+    uint8_t scale_block;       /* products that share a scale of a and one of b; 0: no scales */
+    ulp_format scale;          /* format of the scales; the sign of a scale is ignored */
+    uint16_t native;           /* NATIVE: the row of the machine's list of native products */
+    uint64_t nan_code;         /* code of a NaN result; 0: the canonical NaN of the format */
 
-    ulp_format result;  /* format of start values and results: the accumulator's, or binary32 under promotion */
-    ulp_format rounded; /* ALIGNED: the accumulator's format with kept + 1 bits of precision */
-    uint32_t step;      /* products in a step; the last step may have fewer, and zeros replace the missing products */
+    ulp_format word_a, word_b; /* with words: the formats of the words; a and b are binary32 */
+    ulp_format result;         /* format of start values and results: the accumulator's, or binary32 under promotion */
+    ulp_format rounded;        /* ALIGNED: the accumulator's format with kept + 1 bits of precision */
+    uint32_t step; /* products in a step; the last step may have fewer, and zeros replace the missing products */
     uint8_t a_prec, b_prec; /* ALIGNED: precision of the significands that are multiplied */
     int16_t a_emin, b_emin; /* ALIGNED: the lowest exponents of these significands; subnormals have this exponent */
 } ulp_datapath;

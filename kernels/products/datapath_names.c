@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "multiword.h"
+
 /* ---- the forms KIND:FORMAT:MODE, and KINDN:FORMAT:MODE with a number N ---- */
 
 static const ulp_datapath_form forms[] = {
@@ -183,6 +185,14 @@ static const ulp_key any_keys[] = {
     {.name = NULL},
 };
 
+static const ulp_key word_keys[] = {
+    {"words", "operands are binary32 values, split into so many words of the unit's format", ULP_KEY_INTEGER,
+     FIELD(words), 1, ULP_WORDS_MAX, NULL, 0, NULL, NULL},
+    WORD("split", "with words: how a word is rounded", words_cut, "rne|rz"),
+    WORD("first", "with words: which words' products are added first", words_small_first, "large|small"),
+    {.name = NULL},
+};
+
 static const ulp_key integer_keys[] = {
     {"za", "zero point of a; -128: a is unsigned, less 128", ULP_KEY_INTEGER, FIELD(zero_a), -255, 255, NULL, 0, NULL,
      NULL},
@@ -247,11 +257,13 @@ static const char *lacks_key(const void *to, const ulp_key *key) {
     const ulp_datapath *d = to;
     if (holds(tensor_core_keys, key) && d->kind != ULP_ALIGNED) return "is of rows with aligned sums only";
     if (holds(chain_keys, key) && d->kind != ULP_CHAINS) return "is of rows with chains only";
+    if (holds(word_keys, key) && (!d->has_inputs || d->a.is_fixed || d->scale_block != 0))
+        return "is of rows with narrow floating-point operands without block scales only";
     if (holds(integer_keys, key) && !(d->has_inputs && d->a.is_fixed)) return "is of int8 and vnni only";
     return NULL;
 }
 
-static const ulp_key *const all_keys[] = {any_keys, integer_keys, tensor_core_keys, chain_keys, NULL};
+static const ulp_key *const all_keys[] = {any_keys, word_keys, integer_keys, tensor_core_keys, chain_keys, NULL};
 static const ulp_key_reader settings_reader = {.lists = all_keys, .between = ':', .plain = 1, .lacks = lacks_key};
 
 ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *parts, char *error, size_t error_size) {
@@ -264,6 +276,9 @@ void ulp_datapath_settings_help(const ulp_help *to) {
                   "Settings stand at the end of a name: NAME:key=value:key=value, as h100-e4m3:F=20:kept=20. Programs "
                   "print the settings that differ from the row's own values, in this order.");
     ulp_help_keys(to, (const ulp_key *const[]){any_keys, NULL}, NULL);
+    ulp_help_line(to, "%s", "");
+    ulp_help_line(to, "Settings of rows with floating-point operands (multi-word products, h100-bf16:words=3):");
+    ulp_help_keys(to, (const ulp_key *const[]){word_keys, NULL}, NULL);
     ulp_help_line(to, "%s", "");
     ulp_help_line(to, "Settings of int8 and vnni:");
     ulp_help_keys(to, (const ulp_key *const[]){integer_keys, NULL}, NULL);
