@@ -66,6 +66,7 @@ exits 'help optimizers' 0 help optimizers
 says 'help optimizers: adam' '^adam' out
 exits 'help data' 0 help data
 says 'help data: digits' '^digits ' out
+refuses 'probe of a product of several words' 'h100-bf16:words=3: a product of several words is many sums; probe the unit, without words=' probe --datapath h100-bf16:words=3
 refuses 'help of an unknown topic' "no topic 'fromats'; did you mean formats?" help fromats
 refuses 'help of two topics' 'one topic at a time' help modes formats
 refuses 'a command that is almost right' "no command 'rouns'; did you mean round?" rouns

@@ -10,6 +10,8 @@ gives 'the other way round: 1 + 1 + 2048' 0 '0000 3c00 3c00 6800 3c00 3c00 3c00\
 gives 'binary16 products in binary32: 2048 + 1 + 1' 0 '00000000 6800 3c00 3c00 3c00 3c00 3c00\n' '45002000\n' dot --datapath fp32 --in fp16
 gives 'no products' 0 '3c00\n' '3c00\n' dot --datapath serial:fp16:rne
 gives 'e4m3 in binary16' 0 '0000 7e 7e\n' '7c00\n' dot --datapath serial:fp16:rne --in e4m3
+gives 'three words of bfloat16: 1.0000001 x 3' 0 '00000000 3f800001 40400000\n' '40400001\n' dot --datapath h100-bf16:words=3
+gives 'one word of bfloat16' 0 '00000000 3f800001 40400000\n' '40400000\n' dot --datapath h100-bf16:words=1
 gives 'stochastic: step j of line i takes word i k + j' 0 '3c00 1000 3c00\n3c00 1000 3c00\n3c00 1000 3c00\n' '3c00\n3c01\n3c01\n' dot --datapath serial:fp16:sr --seed 0
 first='3c00 1000 0000 3c00 3c00\n' second='3c00 0000 1000 3c00 3c00\n'
 gives 'stochastic: the first of two products' 0 "$first$first$first$first" '3c00\n3c01\n3c00\n3c00\n' dot --datapath serial:fp16:sr --seed 8589934592 --stream 4294967303
