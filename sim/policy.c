@@ -124,7 +124,7 @@ ulp_status ulp_operands_check(const ulp_operands *o, char *error, size_t error_s
     const ulp_cast *casts[] = {o->a, o->b};
     for (int i = 0; o->path->has_inputs && i < 2; i++) {
         const char *name = point_names[points[i]], *format = casts[i]->format.name;
-        if (casts[i]->tensor_scale)
+        if (casts[i]->tensor_scale && o->path->words == 0) /* with words, operands are any binary32 numbers */
             return ulp_fail(error, error_size, ULP_UNSUPPORTED,
                             "%s=%s: takes operands in %s, and a scale per tensor, %s=%s@..., moves numbers out of "
                             "every format",
