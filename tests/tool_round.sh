@@ -182,6 +182,21 @@ for variable in ULPLAB_ISA=foo ULPLAB_DATA=/nonexistent OMP_NUM_THREADS=many; do
     verdict $? "$variable ulp round is refused"
 done
 
+# ---- convert ----
+
+gives 'two values of cvt.rs share one word' 0 '10000000 0x1.002p0 0x1.002p0\n0fff1000 0x1.002p0 0x1.002p0\n' '3c01 3c00\n3c00 3c01\n' convert --by cvt.rs.f16x2
+gives 'one value, and a value beyond the range' 0 'ffffffff 70000\n' '7c00\n' convert --by cvt.rs.f16x2
+gives 'a bias of 8 bits' 0 '7f 1.125\n80 1.125\n' '3c\n3d\n' convert --by vcvtbiasph2bf8
+gives 'saturation, without a random word' 0 '1e9 -inf\n' '7e fe\n' convert --by cvt.rn.satfinite.e4m3x2
+refuses 'an unknown conversion' "no conversion 'cvt.rs.f16'; did you mean cvt.rs.f16x2?" convert --by cvt.rs.f16
+refuses 'no conversion' '--by NAME is needed' convert
+gives 'a random word that is none' 2 'zz 1\n' '' convert --by cvt.rs.f16x2
+says 'it is named' "'zz' is no random word" err
+gives 'a value that binary16 does not hold' 2 '00 1.0001\n' '' convert --by vcvtbiasph2bf8
+says 'it is named, too' "'1.0001' is no number of binary16" err
+gives 'three values for two' 2 '0 1 2 3\n' '' convert --by cvt.rs.f16x2
+gives 'no value' 2 '0\n' '' convert --by cvt.rs.f16x2
+
 # ---- arith ----
 
 gives '1 + 2^-10' 0 '3c00 1400\n' '3c01\n' arith --format fp16 --op add

@@ -14,8 +14,8 @@ typedef struct tool_command {
     int (*run)(const ulp_arguments *a); /* runs after the fields are filled; returns the exit status */
 } tool_command;
 
-extern const tool_command tool_formats, tool_show, tool_round, tool_arith, tool_dot, tool_gemm, tool_probe, tool_block,
-    tool_verify, tool_backends, tool_amp, tool_course, tool_vectors;
+extern const tool_command tool_formats, tool_show, tool_round, tool_convert, tool_arith, tool_dot, tool_gemm,
+    tool_probe, tool_block, tool_verify, tool_backends, tool_amp, tool_course, tool_vectors;
 
 /* The name of a command without "ulp ". */
 const char *tool_name(const tool_command *command);
