@@ -122,6 +122,14 @@ for d in v100-fp16=4,23,rz t4-fp16=8,24,rz a100-tf32=4,24,rz l40s-e4m3=16,13,rz 
     [ "$got" = "$want" ]
     verdict $? "probe $name: L, F and rounding are $want"
 done
+differing='' probed=0
+for name in $("$ULP" probe --list | awk '$1 ~ /-/ { print $1 }'); do
+    "$ULP" probe --datapath "$name" --csv >out 2>err || differing="$differing $name"
+    probed=$((probed + 1))
+done
+[ -z "$differing" ] || echo "# differ:$differing"
+[ -z "$differing" ] && [ "$probed" -gt 200 ]
+verdict $? 'the prober finds every row of the list as the row says'
 exits 'probe of fp32' 0 probe --datapath fp32
 says 'probe of fp32: one product at a time' '^L  *1  *1  *ok' out
 says 'probe: every column has a heading' '^property  *found  *the row says  *verdict  *vector' out

@@ -96,12 +96,48 @@ static int serial_value(const ulp_datapath *d, ulp_property_id id, int64_t *valu
     }
 }
 
+/* What a c far below the products does under a rounding of their sum. */
+static int64_t small_of(uint32_t mode) {
+    return mode == ULP_RZ ? 3 : mode == ULP_RD ? 1 : mode == ULP_RU ? 2 : mode == ULP_RO ? 4 : 0;
+}
+
+/* Properties of small numbers, for all kinds of rows with one rule of rounding. */
+static int small_value(const ulp_datapath *d, ulp_property_id id, int64_t *value) {
+    const ulp_fused *f = &d->fused;
+    const ulp_chains *s = &d->chains;
+    const int aligned = d->kind == ULP_ALIGNED, chains = d->kind == ULP_CHAINS;
+    const int cut = aligned && f->fraction < d->result.prec + 3; /* c is cut before the sum is rounded */
+    const uint32_t mode = !aligned ? d->rule.mode : cut && !f->c_last ? f->align : f->output;
+    switch (id) {
+    case ULP_P_SIGNS:
+        *value = (aligned && f->join != 0) || mode == ULP_RD || mode == ULP_RU;
+        return !aligned || (f->align != ULP_RD && f->align != ULP_RU && f->output != ULP_RD && f->output != ULP_RU);
+    case ULP_P_SMALL_C:
+        *value = aligned && f->join != 0 ? !f->c_cut : aligned && f->late ? 0 : small_of(mode);
+        if (aligned && f->join == 0 && !f->late && !f->c_last && cut && mode == ULP_RZ) *value = 0;
+        return !aligned || (f->join != 0 && f->join <= d->result.prec) || f->late || f->c_last || mode == ULP_RZ ||
+               mode == ULP_RNE;
+    case ULP_P_PAIR:
+        if (d->rule.mode != ULP_RNE) return 0;
+        if (d->kind == ULP_SERIAL) *value = d->length > 1 ? 2 : 0;
+        else *value = s->c_last || s->term > 1 ? 2 : s->swapped;
+        return d->kind == ULP_SERIAL || (chains && s->fused && (s->lanes == 1 || s->c_last));
+    case ULP_P_SUBNORMAL_C: *value = chains && s->flush_c != ULP_KEEP_INPUT; return chains;
+    case ULP_P_TINY: *value = chains && s->flush != ULP_KEEP_OUTPUT; return chains;
+    case ULP_P_FLUSH: *value = s->flush - ULP_FLUSH_BEFORE; return chains && s->flush != ULP_KEEP_OUTPUT;
+    default: return -1;
+    }
+}
+
 static int row_value(const ulp_datapath *d, ulp_property_id id, int64_t *value) {
     if (id == ULP_P_PROMOTION && d->promote != 0 && d->promote < 8192) {
         *value = d->promote;
         return (d->kind == ULP_ALIGNED && !d->fused.late) || d->kind == ULP_SERIAL || d->kind == ULP_SPLIT;
     }
     if (d->promote != 0 || d->result.is_fixed) return 0;
+    const int small =
+        d->kind == ULP_ALIGNED || d->kind == ULP_CHAINS || d->kind == ULP_SERIAL ? small_value(d, id, value) : -1;
+    if (small >= 0) return small;
     if (d->kind == ULP_ALIGNED) return aligned_value(d, id, value);
     if (d->kind == ULP_CHAINS) return chains_value(d, id, value);
     return d->kind == ULP_SERIAL && serial_value(d, id, value);
@@ -462,7 +498,7 @@ const tool_command tool_probe = {
              "scales. Where roundings are by chance, the properties that depend on a rounding are not reachable.\n\n"
              "The properties. The terms of a sum are its products and c. They are aligned at the largest exponent of a "
              "term; an exponent of `none` does not count there.\n" ULP_PROPERTIES(
-                 PROPERTY_LINE) "\n" TOOL_DATAPATH_SOURCES "\n"
+                 PROPERTY_LINE) "\n`ulp help datapaths` names the sources of the rows.\n\n"
                                 "A row stands for the instruction that the end of its name says: -mma is mma.sync (fp8 "
                                 "there runs on fp16 "
                                 "units), -k4, -k8 and -k16 are mma.sync with that k, -mx is mxf8f6f4, -mxf4 and -nvf4 "

@@ -54,5 +54,6 @@ ulp_status ulp_probe_unit(ulp_probe *probe, const ulp_unit *unit) {
         ulp_probe_rounding(&p);
     }
     ulp_probe_values(&p);
+    if (!unit->result.is_fixed) ulp_probe_small(&p);
     return p.status;
 }

@@ -59,7 +59,15 @@ enum { ULP_STOCHASTIC = ULP_MODE_COUNT + 1 };
     X(ULP_P_ZERO_OPERAND, "zero operand", "", "the exponent that the 0 of a product 0 x b aligns with")                \
     X(ULP_P_SCALE, "scales", "of products only|of c too|another", "what block scales multiply")                        \
     X(ULP_P_SCALE_BLOCK, "scale block", "", "products that share a scale")                                             \
-    X(ULP_P_SCALE_NAN, "nan scale", "nan|another", "the result with a scale of NaN")
+    X(ULP_P_SCALE_NAN, "nan scale", "nan|another", "the result with a scale of NaN")                                   \
+    X(ULP_P_SIGNS, "signs", "symmetric|not symmetric", "whether f(-x) = -f(x)")                                        \
+    X(ULP_P_SMALL_C, "small c", "lost|rounded down|rounded up|rounded to zero|rounded to odd|another",                 \
+      "what a c far below the products does to the sum")                                                               \
+    X(ULP_P_PAIR, "pair", "ascending|second first|together|lost", "the order in which c meets the first two products") \
+    X(ULP_P_SUBNORMAL_C, "subnormal c", "kept|flushed", "a subnormal c beside a normal product")                       \
+    X(ULP_P_TINY, "tiny result", "kept|flushed", "a subnormal difference of normal terms")                             \
+    X(ULP_P_FLUSH, "flush", "before rounding|after rounding|if rounded to a subnormal",                                \
+      "which results just below the least normal number are flushed")
 
 typedef enum ulp_property_id {
 #define ULP_PROPERTY_ID(id, name, words, meaning) id,

@@ -48,15 +48,19 @@ static int find_lost(prober *p, int at, uint8_t lost[PROBE_K]) {
     return end;
 }
 
-/* Whether c = 1 and a product of half an ulp give 1, and with a product too small for a rounded sum of both, 1 + ulp:
+/* Whether c = 2^s and a product of half an ulp give c, and with a product too small for a rounded sum of both, c + ulp:
  * an exact sum of three terms, which is rounded once to nearest. */
 static int adds_two_exactly(prober *p) {
-    const double ulp = ulp_power(1 - p->unit->result.prec);
-    ulp_vector_start(p, 1.0);
+    const int prec = p->unit->result.prec;
+    int s = 0;
+    double x, y;
+    while (s < p->top && !ulp_factor(&x, &y, ulp_power(s - 2 * prec - 2), &p->unit->a, &p->unit->b)) s++;
+    const double c = ulp_power(s), ulp = ulp_power(s + 1 - prec);
+    ulp_vector_start(p, c);
     ulp_vector_put(p, 0, 0.5 * ulp);
-    if (ulp_vector_gives(p, 1.0) != 1) return 0;
-    ulp_vector_put(p, 1, ulp_scale(ulp, -p->unit->result.prec - 3));
-    return ulp_vector_gives(p, 1.0 + ulp) == 1;
+    if (ulp_vector_gives(p, c) != 1) return 0;
+    ulp_vector_put(p, 1, ulp_scale(ulp, -prec - 3));
+    return ulp_vector_gives(p, c + ulp) == 1;
 }
 
 /* The length of a sum that loses no third product beside two: 1 or 2. */

@@ -68,5 +68,6 @@ void ulp_find_rounding(prober *p);
 void ulp_probe_sum(prober *p);      /* sum.c: L, F, alignment, the place of c */
 void ulp_probe_rounding(prober *p); /* round.c: bits, rounding, carries, promotion */
 void ulp_probe_values(prober *p);   /* values.c: special values, ends of the range, floors, scales */
+void ulp_probe_small(prober *p);    /* small.c: signs, small c, tiny results */
 
 #endif

@@ -1,0 +1,183 @@
+/* small.c - the prober's tests of signs, of numbers far below a sum, and of numbers below the least normal number. */
+#include "vectors.h"
+
+#include <stdlib.h>
+
+/* ---- signs ---- */
+
+enum { SIGN_SUMS = 64, SIGN_PRODUCTS = 8 };
+
+/* Products of +-1, +-2 and +-4, and a start value that is small beside them: the same sum for the same i. */
+static void put_small_start(prober *p, int i, int negate) {
+    uint32_t random = 12345u + 977u * (uint32_t)i;
+    const double c = ulp_scale((double)(1 + i % 7), -i % (p->unit->result.prec + 6));
+    ulp_vector_start(p, (i % 2 != 0) != negate ? -c : c);
+    for (int k = 0; k < SIGN_PRODUCTS; k++) {
+        random = random * 1664525u + 1013904223u;
+        const double product = (double)(1 << (random >> 28 & 1)) * (double)(1 << (random >> 29 & 1));
+        ulp_vector_put(p, k, (random >> 31 != 0) != negate ? -product : product);
+    }
+}
+
+static void find_symmetry(prober *p) {
+    int seen = 0, odd = 1;
+    if (!p->unit->a.is_signed || !p->unit->result.is_signed || p->stochastic) {
+        ulp_report(p, ULP_P_SIGNS, ULP_NOT_REACHABLE, 0, "%s",
+                   p->stochastic ? "the rounding is stochastic" : "there are no negative numbers");
+        return;
+    }
+    for (int i = 0; i < SIGN_SUMS && p->status == ULP_OK; i++) {
+        put_small_start(p, i, 0);
+        const double y = ulp_vector_run(p);
+        if (p->beyond) continue;
+        put_small_start(p, i, 1);
+        const double z = ulp_vector_run(p);
+        if (p->beyond || y != y) continue;
+        odd &= y == -z;
+        seen++;
+    }
+    if (seen > SIGN_SUMS / 4)
+        ulp_report(p, ULP_P_SIGNS, ULP_FOUND, !odd, "%d sums with small c, and the same with all signs changed", seen);
+    else ulp_report(p, ULP_P_SIGNS, ULP_NOT_REACHABLE, 0, "too few sums of these formats");
+}
+
+/* ---- a start value far below the sum ---- */
+
+/* The result of a product +-2^t and c = +-2^(t - prec - 3), in units of the product: -1 below, 0 equal, 1 above; 2 if
+ * the vector cannot be formed. */
+static int moved(prober *p, int t, int negative, int c_negative) {
+    const double base = negative ? -ulp_power(t) : ulp_power(t), c = ulp_power(t - p->unit->result.prec - 3);
+    ulp_vector_start(p, c_negative ? -c : c);
+    ulp_vector_put(p, 0, base);
+    const double y = ulp_vector_run(p);
+    if (p->beyond || y != y) return 2;
+    return y > base ? 1 : y < base ? -1 : 0;
+}
+
+static void find_small_start(prober *p) {
+    static const int patterns[6][4] = {/* of +base +c, +base -c, -base +c, -base -c */
+                                       {0, 0, 0, 0},   {0, -1, 0, -1}, {1, 0, 1, 0}, {0, -1, 1, 0},
+                                       {1, -1, 1, -1}, {0, -1, 0, 0}}; /* down to half an ulp of -base, and to even */
+    const int t = p->unit->result.emin + p->unit->result.prec + 4 > 0 ? 4 : 0;
+    int got[4], value = 5, seen = 1;
+    for (int i = 0; i < 4; i++) seen &= (got[i] = moved(p, t, i >= 2, i % 2)) != 2;
+    for (int m = 0; m < 6; m++) {
+        int same = 1;
+        for (int i = 0; i < 4; i++) same &= got[i] == patterns[m][i];
+        if (same) value = m < 5 ? m : 1;
+    }
+    if (p->stochastic || !seen)
+        ulp_report(p, ULP_P_SMALL_C, ULP_NOT_REACHABLE, 0, "%s",
+                   seen ? "the rounding is stochastic" : "the formats hold no such product and c");
+    else
+        ulp_report(p, ULP_P_SMALL_C, ULP_FOUND, value, "products +-2^%d and c = +-2^%d", t,
+                   t - p->unit->result.prec - 3);
+}
+
+/* ---- the order in a pair ---- */
+
+/* Whether 2^t + the two products, -2^t and 2^(t - prec) with the latter at place `at`, is 2^(t - prec): 1, 0 if it is
+ * zero, -1 else. */
+static int keeps_last(prober *p, int t, int at) {
+    const double small = ulp_power(t - p->unit->result.prec);
+    ulp_vector_start(p, ulp_power(t));
+    ulp_vector_put(p, at, small);
+    ulp_vector_put(p, 1 - at, -ulp_power(t));
+    const double y = ulp_vector_run(p);
+    return p->beyond ? -1 : y == small ? 1 : y == 0.0 ? 0 : -1;
+}
+
+static void find_pair(prober *p) {
+    double x, y;
+    int t = p->unit->result.prec;
+    while (t > 0 && !(ulp_factor(&x, &y, ulp_power(t), &p->unit->a, &p->unit->b) &&
+                      ulp_factor(&x, &y, ulp_power(t - p->unit->result.prec), &p->unit->a, &p->unit->b)))
+        t--;
+    const int first = keeps_last(p, t, 1), second = keeps_last(p, t, 0);
+    if (p->stochastic || first < 0 || second < 0)
+        ulp_report(p, ULP_P_PAIR, ULP_NOT_REACHABLE, 0,
+                   "the formats hold no such products, or the rounding hides them");
+    else
+        ulp_report(p, ULP_P_PAIR, ULP_FOUND,
+                   first && second ? 2
+                   : first         ? 0
+                   : second        ? 1
+                                   : 3,
+                   "c = 2^%d, products -2^%d and 2^%d in both orders: which sum is not zero", t, t,
+                   t - p->unit->result.prec);
+}
+
+/* ---- below the least normal number ---- */
+
+/* c has to meet a product before it meets a zero, so both first places are tried. */
+static void find_subnormal_start(prober *p) {
+    const double normal = ulp_power(p->unit->result.emin);
+    int kept = 0, flushed = 0;
+    for (int k = 0; k < 2; k++) {
+        ulp_vector_start(p, 0.5 * normal);
+        ulp_vector_put(p, k, normal);
+        const double y = ulp_vector_run(p);
+        kept |= !p->beyond && y == 1.5 * normal;
+        flushed |= !p->beyond && y == normal;
+    }
+    if (p->beyond || p->unit->result.qmin == p->unit->result.emin)
+        ulp_report(p, ULP_P_SUBNORMAL_C, ULP_NOT_REACHABLE, 0, "no product is the least normal number");
+    else if (kept || flushed)
+        ulp_report(p, ULP_P_SUBNORMAL_C, ULP_FOUND, !kept, "c half the least normal number, which is a product");
+    else ulp_report(p, ULP_P_SUBNORMAL_C, ULP_NOT_REACHABLE, 0, "zeros or the floor cut such sums");
+}
+
+static void find_tiny(prober *p) {
+    const double normal = ulp_power(p->unit->result.emin);
+    ulp_vector_start(p, 1.5 * normal);
+    ulp_vector_put(p, 0, -normal);
+    const double y = ulp_vector_run(p);
+    if (p->beyond || p->unit->result.qmin == p->unit->result.emin)
+        ulp_report(p, ULP_P_TINY, ULP_NOT_REACHABLE, 0, "no product is the least normal number");
+    else if (y == 0.5 * normal || y == 0.0)
+        ulp_report(p, ULP_P_TINY, ULP_FOUND, y == 0.0, "c = 3/2 of the least normal number and a product of -1");
+    else ulp_report(p, ULP_P_TINY, ULP_NOT_REACHABLE, 0, "zeros or the floor cut such sums");
+}
+
+/* The result of the least normal number times `factor`, c or the product at place 0, and a tiny product behind it. */
+static double beside(prober *p, int place, double factor, double tiny) {
+    const double normal = factor * ulp_power(p->unit->result.emin);
+    ulp_vector_start(p, place == 0 ? normal : 0.0);
+    if (place != 0) ulp_vector_put(p, 0, normal);
+    ulp_vector_put(p, place, tiny);
+    return ulp_vector_run(p);
+}
+
+/* With a rounding to nearest: 2^emin - 2^(emin - prec - 1) rounds to 2^emin with any exponents, and 2^emin - 2^(emin -
+ * prec) only in the format. A tiny product has to be added before it is rounded. */
+static void find_flush(prober *p) {
+    const int emin = p->unit->result.emin, prec = p->unit->result.prec;
+    const double normal = ulp_power(emin);
+    ulp_report(p, ULP_P_FLUSH, ULP_NOT_REACHABLE, 0, "tiny results are not flushed, or not rounded to nearest");
+    if (p->to->property[ULP_P_TINY].found != ULP_FOUND || p->to->property[ULP_P_TINY].value == 0 || p->mode != ULP_RNE)
+        return;
+    ulp_report(p, ULP_P_FLUSH, ULP_NOT_REACHABLE, 0,
+               "a tiny product is flushed before it is added, or cannot be formed");
+    for (int place = 0; place <= 4; place++) {
+        const double proof = ulp_power(emin - prec / 2);
+        if (beside(p, place, 1.5, proof) != 1.5 * normal + proof || p->beyond) continue;
+        const double nearly = beside(p, place, 1.0, -ulp_power(emin - prec - 1));
+        const double below = beside(p, place, 1.0, -ulp_power(emin - prec));
+        if (p->beyond) continue;
+        ulp_report(p, ULP_P_FLUSH, ULP_FOUND,
+                   nearly == 0.0  ? 0
+                   : below == 0.0 ? 1
+                                  : 2,
+                   "2^%d less 2^%d and less 2^%d: which one is zero", emin, emin - prec - 1, emin - prec);
+        return;
+    }
+}
+
+void ulp_probe_small(prober *p) {
+    find_symmetry(p);
+    find_small_start(p);
+    find_pair(p);
+    find_subnormal_start(p);
+    find_tiny(p);
+    find_flush(p);
+}
