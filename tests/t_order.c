@@ -104,6 +104,8 @@ static void test_trees(void **state) {
     expect_with("avx512-bf16", 6, 1, 0, "((((((c 1) 0) 3) 2) 5) 4)",
                 "serial: one product at a time, in the order c 1 0 3 2 5 4");
     expect_with("amx-bf16", 12, 1, 0, "(c ({0-10/2} {1-11/2}))", NULL);
+    expect_with("arm-bf16", 8, 1, 0, "((((c (0 1)) (2 3)) (4 5)) (6 7))",
+                "4 parts of 2 products, added one after the other");
     expect_with("mi250-bf16-p2", 6, 1, 0, "(((c (0 1)) (2 3)) (4 5))",
                 "3 parts of 2 products, added one after the other");
     expect_with("chunk4:fp32:rne", 12, 0, 0, "(({0-3} {4-7}) {8-11})",

@@ -133,6 +133,14 @@ static ulp_status is_lost(tester *s, int32_t i, int32_t j, int32_t alone, int *l
     return status == ULP_OK && units > 1 ? ULP_UNSUPPORTED : status;
 }
 
+/* Whether all terms are u and all are counted. A device may flush u. */
+static ulp_status counts_all(tester *s) {
+    int32_t units = 0;
+    fill(s, s->small);
+    const ulp_status status = run_sum(s, &units);
+    return status == ULP_OK && units != s->to->k + s->to->with_c ? ULP_UNSUPPORTED : status;
+}
+
 /* ---- trees ---- */
 
 /* A list of subtrees: the children of one node. */
@@ -326,6 +334,7 @@ static ulp_status search_by_ways(tester *s, term *list, int32_t *parent) {
     ulp_status worst = ULP_NOT_IN_RANGE;
     for (size_t i = 0; i < WAYS; i++) {
         ulp_status status = choose_values(s, terms, &ways[i]);
+        if (status == ULP_OK) status = counts_all(s);
         if (status == ULP_OK) status = search(s, list, parent);
         /* a fused sum that is wider than its result may keep what the result loses */
         if (status == ULP_OK && !ways[i].fused && has_exact_sums(s->to)) status = ULP_NOT_IN_RANGE;
