@@ -72,6 +72,10 @@ units --sums 64 --repeats 2 --length 96
 multiword --lengths 10,112 --words 1,3
 END
 
+exits 0 "trees --quick: every claim passes" "$BIN/trees" --quick --out trees.csv
+says '^PASS' out.txt "trees tests claims"
+"$BIN/trees" --quick --threads 1 --quiet --out t.csv
+same trees.csv t.csv "trees: the same CSV with 1 thread"
 exits 0 "multiword --quick: every claim passes" "$BIN/multiword" --quick --out multiword.csv
 says '^PASS' out.txt "multiword tests claims"
 "$BIN/multiword" --quick --threads 1 --quiet --out t.csv

@@ -202,6 +202,8 @@ exits 2 "swamping --chunks 1.5" "$BIN/swamping" --quick --chunks 1.5
 says '1.5: has to be a whole number' err.txt "it says why"
 exits 2 "block_fma with a datapath of other inputs" "$BIN/block_fma" --quick --datapath h100-bf16
 says 'h100-bf16: needs binary16 inputs' err.txt "it names it"
+exits 2 "trees of integers" "$BIN/trees" --quick --datapath int8
+exits 2 "trees of several words" "$BIN/trees" --quick --datapath h100-bf16:words=2
 exits 2 "multiword with block scales" "$BIN/multiword" --quick --datapath b200-e2m1-nvf4
 exits 2 "multiword with a datapath that has words" "$BIN/multiword" --quick --datapath h100-bf16:words=2
 exits 2 "multiword with 13 words" "$BIN/multiword" --quick --words 13

@@ -1,0 +1,125 @@
+/* trees.c - in which order does each machine add the products of one sum, and which of them at once?
+ *
+ * The trees are found from results alone, by masked units (kernels/products/summation_tree.h; FPRev: Xie et al. 2025,
+ * arXiv 2411.00442), and not read from the rows of the datapaths.
+ */
+#include "trees.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/products/summation_tree.h"
+
+enum { TEXT = 4096, TERM = 12 };
+
+static const ulp_option options[] = {
+    ULP_OPTION_DATAPATHS_OF(settings, datapaths,
+                            "fp32,a100-fp16,h100-fp16,mi100-fp16,mi250-fp16,mi300-fp16,avx512-bf16,amx-bf16,arm-bf16,"
+                            "riscv-bf16",
+                            NULL),
+    ULP_OPTION(settings, products, integer, "16", .help = "products of the sum", .min = 1, .max = 256),
+    {0},
+};
+
+static const ulp_column columns[] = {
+    ULP_COLUMNS(row, datapath, node, terms, term, line, height, over, over_line, over_height, tree),
+    {0},
+};
+
+static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
+    const settings *s = own;
+    (void)context;
+    for (size_t i = 0; i < s->datapaths.count; i++) {
+        const ulp_datapath *d = &s->datapaths.at[i];
+        if (d->kind == ULP_NATIVE || d->words != 0 || d->result.is_fixed)
+            return ulp_plan_fail(plan, ULP_UNSUPPORTED, "--datapath %s: a model of one floating-point sum is needed",
+                                 d->name);
+        ulp_plan_add(plan, &(point){d}, 1, "%s", d->name);
+    }
+    return ULP_OK;
+}
+
+/* Place of each node in the figure. */
+typedef struct place {
+    double line, height;
+    int32_t over; /* the sum that takes the node, or ULP_ORDER_NONE */
+    int32_t used;
+} place;
+
+static void put_places(const ulp_order *o, place *p, int32_t at, int32_t over, double *line) {
+    const ulp_order_node *n = &o->node[at];
+    double first = 0, last = 0;
+    p[at] = (place){.over = over, .used = 1};
+    if (n->child == ULP_ORDER_NONE) {
+        p[at].line = (*line)++;
+        return;
+    }
+    for (int32_t e = n->child; e != ULP_ORDER_NONE; e = o->node[e].next) {
+        put_places(o, p, e, at, line);
+        if (e == n->child) first = p[e].line;
+        last = p[e].line;
+        p[at].height = fmax(p[at].height, p[e].height + 1);
+    }
+    p[at].line = (first + last) / 2;
+}
+
+static const char *kind_of(const ulp_order *o, int32_t at) {
+    int children = 0;
+    for (int32_t e = o->node[at].child; e != ULP_ORDER_NONE; e = o->node[e].next) children++;
+    return children < 3 ? "addition" : o->node[at].exact ? "exact" : "fused";
+}
+
+static void put_nodes(const ulp_task *task, const ulp_order *o, const place *p, const char *text) {
+    const ulp_datapath *d = ((const point *)task->point)->datapath;
+    for (int32_t i = 0; i < o->count; i++) {
+        char term[TERM] = "";
+        if (!p[i].used) continue;
+        if (o->node[i].leaf == ULP_ORDER_C) strcpy(term, "c");
+        else if (o->node[i].leaf != ULP_ORDER_NONE) snprintf(term, sizeof term, "%d", o->node[i].leaf);
+        row r = {.datapath = d->name,
+                 .node = i,
+                 .terms = o->node[i].size,
+                 .term = term,
+                 .over = p[i].over == ULP_ORDER_NONE ? "" : kind_of(o, p[i].over),
+                 .line = p[i].line,
+                 .height = p[i].height,
+                 .over_line = NAN,
+                 .over_height = NAN,
+                 .tree = i == o->root ? text : ""};
+        if (p[i].over != ULP_ORDER_NONE) r.over_line = p[p[i].over].line, r.over_height = p[p[i].over].height;
+        ulp_row_put(task->rows, &r);
+    }
+}
+
+static ulp_status compute(const ulp_task *task) {
+    const settings *s = task->settings;
+    const ulp_datapath *d = ((const point *)task->point)->datapath;
+    const ulp_unit unit = ulp_unit_of(d);
+    ulp_order order;
+    char text[TEXT];
+    double line = 0;
+    ulp_status status = ulp_order_find(&order, &unit, (size_t)s->products, 1);
+    if (status != ULP_OK)
+        return ulp_task_fail(task, status, "%s: no tree of %lld products was found: %s", d->name,
+                             (long long)s->products, ulp_status_text(status));
+    place *places = calloc((size_t)order.count, sizeof *places);
+    if (places != NULL) {
+        put_places(&order, places, order.root, ULP_ORDER_NONE, &line);
+        ulp_order_text(text, sizeof text, &order, 1);
+        put_nodes(task, &order, places, text);
+    } else {
+        status = ULP_NO_MEMORY;
+    }
+    free(places);
+    ulp_order_free(&order);
+    return status;
+}
+
+static const ulp_experiment experiment = {
+    .name = "trees",
+    .question = "in which order does each machine add the products of one sum, and which of them at once?",
+    ULP_EXPERIMENT_OF(settings, point, row),
+};
+
+int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }
