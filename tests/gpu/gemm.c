@@ -390,6 +390,8 @@ void check_gemm(const check *c) {
     try_names(c, "products: exact sums, whole or of blocks", exact_names, 0, few);
     every_row(c);
     try_names(c, "products: Tensor Core rows with other fields", odd_rows, 0, few);
+    try_names(c, "products: several words for each operand",
+              "h100-bf16:words=3 a100-fp16:words=2:first=small mi250-fp16:words=2:split=rz", 0, few);
     try_names(c, "products: 8-bit integers", integer_names, 1, c->small ? 8 : 48);
     try_names(c, "products: arrays of binary64", wide_names, 1, few);
     check_special_products(c);
