@@ -10,6 +10,7 @@
 #include "doubles.h"
 #include "float_panels.h"
 #include "floats.h"
+#include "odd_sums.h"
 #include "ranges.h"
 
 #include <limits.h>
@@ -111,25 +112,6 @@ ULP_INLINE vfloats narrow_doubles(vdouble x) {
 #endif
 }
 
-/* x rounded to an odd integer, unless it is an integer; |x| < 2^31. */
-ULP_INLINE vint odd_ints(vfloat x) {
-    const vint sign = (vint)x >> 31, size = __builtin_convertvector((vfloat)((vint)x & INT32_MAX), vint);
-    const vint lost = __builtin_convertvector(size, vfloat) != (vfloat)((vint)x & INT32_MAX);
-    return ((size | (lost & 1)) ^ sign) - sign;
-}
-
-/* x rounded to odd with 24 bits. */
-ULP_INLINE vfloat odd_single(vint x) {
-    const vint sign = x >> 31, size = (x ^ sign) - sign;
-#if defined(__AVX512F__)
-    const vint cut = (vint)_mm512_cvt_roundepi32_ps((__m512i)size, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-#else
-    const vint cut = (vint) __builtin_convertvector(size & ~(size >> 24), vfloat); /* rounds down without this bit */
-#endif
-    const vint lost = __builtin_convertvector((vfloat)cut, vint) != size;
-    return (vfloat)((cut | (lost & 1)) | (sign & INT32_MIN));
-}
-
 /* ---- one sum ---- */
 
 /* The sum of the products times 2^(fraction - e), and c: sum 2^(e - fraction) + c, cut and rounded. e: 2^e, or 0 if all
@@ -189,6 +171,24 @@ ULP_INLINE dot dot_of(const float *x, const float *power, const float *b, const 
     return (dot){both, top};
 }
 
+/* The sum of the products of a step on RISC-V, rounded to odd. Each integer is below 2^(F + 2), so that the sum of four
+ * is below 2^31 for F = 27, and of eight for F = 26 and numbers below 2. */
+ULP_INLINE vfloat odd_dot(const float *x, const float *power, const float *b, const float *b_power, const plan *p,
+                          int length) {
+    if (length == 8) {
+        const dot d = dot_of(x, power, b, b_power, p, 8, 1, 1);
+        return odd_single(d.sum) * (d.e * (1.0f / p->scale));
+    }
+    vfloat e = {0};
+    vint sum[4] = {{0}, {0}, {0}, {0}};
+    UNROLLED for (int k = 0; k < 16; k++) e =
+        larger_floats(e, all_floats(power[k]) * *(const vfloat *)(const void *)(b_power + k * LANES));
+    const vfloat scale = reciprocal(larger_floats(e, all_floats(0x1p-90f))) * p->scale;
+    UNROLLED for (int k = 0; k < 16; k++) sum[k % 4] +=
+        odd_ints((all_floats(x[k]) * *(const vfloat *)(const void *)(b + k * LANES)) * scale);
+    return odd_long_single(long_sum_of(sum)) * (e * (1.0f / p->scale));
+}
+
 enum { COUNT = LANES / FLOATS * ROWS }; /* the vectors of a tile */
 
 /* All steps of ROWS rows and a panel; state (ROWS, LANES). length and parts are constants. All products of a step come
@@ -200,21 +200,23 @@ ULP_INLINE void steps(float *state, const work *w, size_t i, size_t panel, int l
     vfloat *c = (vfloat *)(void *)state;
     for (size_t k = 0; k < w->padded; k += (size_t)length) {
         dot dots[COUNT];
+        vfloat odds[COUNT];
         for (size_t r = 0; r < ROWS; r++)
             for (size_t v = 0; v < LANES / FLOATS; v++) {
                 const size_t at = r * w->padded + k, from = k * LANES + v * FLOATS;
-                dots[r * (LANES / FLOATS) + v] =
-                    dot_of(a + at, a_power + at, b + from, b_power + from, &p, length, parts, odd);
+                const size_t t = r * (LANES / FLOATS) + v;
+                if (odd) odds[t] = odd_dot(a + at, a_power + at, b + from, b_power + from, &p, length);
+                else dots[t] = dot_of(a + at, a_power + at, b + from, b_power + from, &p, length, parts, 0);
             }
         for (size_t t = 0; t < COUNT; t++)
-            c[t] = odd ? odd_float_sum(c[t], odd_single(dots[t].sum) * (dots[t].e * (1.0f / p.scale)))
-                       : join(dots[t].sum, dots[t].e, c[t], &p);
+            c[t] = odd ? odd_float_sum(c[t], odds[t]) : join(dots[t].sum, dots[t].e, c[t], &p);
     }
 }
 
 static void steps_4(float *state, const work *w, size_t i, size_t panel) { steps(state, w, i, panel, 4, 1, 0); }
 static void steps_8(float *state, const work *w, size_t i, size_t panel) { steps(state, w, i, panel, 8, 1, 0); }
 static void odd_8(float *state, const work *w, size_t i, size_t panel) { steps(state, w, i, panel, 8, 1, 1); }
+static void odd_16(float *state, const work *w, size_t i, size_t panel) { steps(state, w, i, panel, 16, 1, 1); }
 static void steps_16(float *state, const work *w, size_t i, size_t panel) { steps(state, w, i, panel, 16, 2, 0); }
 
 /* ---- the product ---- */
@@ -275,7 +277,8 @@ static void tile(const work *w, size_t block, size_t panel) {
     float *out = (float *)job->c + i0 * s->ldc + j0;
     for (size_t r = 0; r < rows && s->accumulate; r++) memcpy(c + r * LANES, out + r * s->ldc, width * sizeof *c);
     if (!is_plain(w, block, panel, c)) tile_by_definition(w, c, i0, rows, panel);
-    else if (w->plan.odd) odd_8(c, w, i0, panel);
+    else if (w->plan.odd && w->plan.length == 8) odd_8(c, w, i0, panel);
+    else if (w->plan.odd) odd_16(c, w, i0, panel);
     else if (w->plan.length == 4) steps_4(c, w, i0, panel);
     else if (w->plan.length == 8) steps_8(c, w, i0, panel);
     else steps_16(c, w, i0, panel);
@@ -325,8 +328,9 @@ static void blocks_part(void *context, size_t begin, size_t end) {
 /* Whether the row rounds products to odd, and adds c last: RISC-V. */
 static int is_odd(const ulp_datapath *d) {
     const ulp_fused *f = &d->fused;
-    return f->c_last && f->length == 8 && f->align == ULP_RO && f->output == ULP_RO && f->zero_c == ULP_NO_EXPONENT &&
-           f->floor == ULP_NO_EXPONENT && d->a_prec <= 8 && d->b_prec <= 8 && f->fraction <= 26 && f->fraction >= 16;
+    const int lengths = f->length == 8 ? f->fraction <= 26 : f->length == 16 && f->fraction <= 27;
+    return f->c_last && lengths && f->align == ULP_RO && f->output == ULP_RO && f->zero_c == ULP_NO_EXPONENT &&
+           f->floor == ULP_NO_EXPONENT && d->a_prec <= 8 && d->b_prec <= 8 && f->fraction >= 16;
 }
 
 static int is_one_sided(const ulp_datapath *d) {
