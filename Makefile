@@ -475,7 +475,7 @@ bench-gpu: $B/bench_gpu $B/throughput
 # The C sources of the page, compiled to wasm32 by clang and Debian's wasi-libc, and put into one HTML file
 WEB_CC  ?= clang
 WEB_SRC := $(wildcard web/*.c formats/*.c) experiments/harness/running_sum.c kernels/key_values.c kernels/near_words.c \
-    $(addprefix kernels/products/,datapath.c datapath_names.c datapath_explain.c datapath_rows.c)
+    $(addprefix kernels/products/,datapath.c datapath_names.c datapath_explain.c datapath_rows.c dot.c multiword.c)
 WEB     := $(BUILD)/web
 WEB_FLAGS := --target=wasm32-wasi -mexec-model=reactor -std=c11 $(WARN) -Wno-pass-failed -Oz -flto -DNDEBUG -ffp-contract=off -fno-math-errno \
     -fno-trapping-math -ffunction-sections -fdata-sections -I. -I$(WEB)/include -D_POSIX_C_SOURCE=200809L \

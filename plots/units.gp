@@ -89,7 +89,7 @@ do for [file in figure_files] {
     set rmargin at screen 0.975
     set tmargin at screen 0.355
     set bmargin at screen 0.03
-    set title "What a sum becomes. Grey: the exact sum, rounded once to nearest. Red: another number" offset 0,1.0
+    set title "What a sum becomes. Grey: the exact sum, rounded once to nearest. Orange: another number" offset 0,1.0
     set xrange [0.5:M + 0.5]
     set xtics scale 0 ("" 1)
     do for [i = 1:N] { set label 100 + i word(names, i) at 0.45,i right font small_font textcolor rgb value(word(colours, i)) }

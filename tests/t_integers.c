@@ -99,7 +99,10 @@ static const char *const integer_names[] = {"int8",
                                             "int8:sat:zb=127",
                                             "int8:za=-3:zb=77",
                                             "vnni-int8",
-                                            "vnni-int8-sat"};
+                                            "vnni-int8-sat",
+                                            "vnni-int16",
+                                            "vnni-int16-sat",
+                                            "vnni-int16:za=255:zb=-3"};
 enum { INTEGER_NAMES = sizeof integer_names / sizeof integer_names[0] };
 
 /* Sums that reach and pass the ends of 32-bit integers by their last terms. */
@@ -107,7 +110,7 @@ static void test_integer_ends(void **state) {
     (void)state;
     for (size_t t = 0; t < INTEGER_NAMES; t++) {
         const ulp_datapath d = datapath(integer_names[t]);
-        const double ends[2] = {-128, 127};
+        const double ends[2] = {d.a.lowest, d.a.max};
         for (int x = 0; x < 2; x++)
             for (int y = 0; y < 2; y++) {
                 const double term = (ends[x] - d.zero_a) * (ends[y] - d.zero_b);
@@ -133,16 +136,18 @@ static void test_integer_starts(void **state) {
     for (size_t t = 0; t < INTEGER_NAMES; t++) {
         const ulp_datapath d = datapath(integer_names[t]);
         for (size_t k = 1; k < 200; k = k * 2 + (k == 4)) {
-            const double reach = (double)k * (128.0 + abs(d.zero_a)) * (128.0 + abs(d.zero_b));
+            const double reach = (double)k * (abs(d.zero_a) - d.a.lowest) * (abs(d.zero_b) - d.b.lowest);
+            if (reach >= 0x1p32) continue; /* the starts are 32-bit integers */
             const double near[] = {
                 0x1p31 - 1 - reach, 0x1p31 - reach, reach - 0x1p31, reach - 0x1p31 + 1, 0x1p31 - 1, -0x1p31, 0, -1};
             for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
                 start_at(near[i]);
                 fill_any(&d, k);
                 check(&d, k, 1);
-                fill_with(i % 2 ? -128 : 127, -128, k);
+                fill_with(i % 2 ? d.a.lowest : d.a.max, d.b.lowest, k);
                 check(&d, k, 1);
-                for (size_t p = 1; p < M * k; p += 2) a[p] = -a[p] < 128 ? -a[p] : 127; /* away from the end and back */
+                for (size_t p = 1; p < M * k; p += 2)
+                    a[p] = -a[p] <= d.a.max ? -a[p] : d.a.max; /* away from the end and back */
                 check(&d, k, 1);
             }
         }

@@ -1,4 +1,4 @@
-/* dots.h - sums of products of integers of at most 8 bits: packing, and the loop over a tile of outputs.
+/* dots.h - sums of products of integers of at most 8 or 16 bits: packing, and the loop over a tile of outputs.
  *
  * A sum is cut into runs of `length` products. A word holds the next products of a row or a column: two 16-bit
  * integers, or four 8-bit integers where the processor has VNNI, whose unsigned operand is A plus 128. All arithmetic
@@ -49,7 +49,7 @@ ULP_INLINE vword pair_products(vword a, vword b) {
     return (vword)_mm_madd_epi16((__m128i)a, (__m128i)b);
 #else
     const vint low = ((vint)(a << 16) >> 16) * ((vint)(b << 16) >> 16), high = ((vint)a >> 16) * ((vint)b >> 16);
-    return (vword)(low + high);
+    return (vword)low + (vword)high;
 #endif
 }
 
@@ -88,7 +88,7 @@ static inline int fits_byte(const ulp_format *f) {
 /* The packed operands of a product. Numbers times their factor are integers. */
 typedef struct dots {
     const ulp_job *job;
-    int per;
+    int per, pairs_only;        /* products of a word; 1: integers of 16 bits, which are never four */
     size_t length, runs, words; /* products of a run, runs of a sum, words of a run */
     double a_factor, b_factor;
     int32_t zero_a, zero_b;
@@ -138,7 +138,8 @@ static inline void dots_pack_panel_run(const dots *d, size_t panel, size_t run) 
     const uint32_t offset = (uint32_t)d->zero_a + (d->per == QUADS ? 128u : 0u);
     uint32_t *to = d->b + (panel * dots_row(d) + run * d->words) * WIDE,
              *start = d->b_start + (panel * d->runs + run) * WIDE;
-    int32_t x[QUADS][WIDE] = {{0}}, sum[WIDE] = {0};
+    int32_t x[QUADS][WIDE] = {{0}};
+    uint32_t sum[WIDE] = {0};
     for (size_t k = first; k < first + d->words * (size_t)d->per; k += (size_t)d->per, to += WIDE) {
         for (size_t i = 0; i < (size_t)d->per; i++)
             if (k + i < end)
@@ -150,9 +151,9 @@ static inline void dots_pack_panel_run(const dots *d, size_t panel, size_t run) 
                         ((uint32_t)x[2][j] & 0xffu) << 16 | (uint32_t)x[3][j] << 24;
         else
             for (int j = 0; j < WIDE; j++) to[j] = ((uint32_t)x[0][j] & 0xffffu) | (uint32_t)x[1][j] << 16;
-        for (int j = 0; j < WIDE; j++) sum[j] += x[0][j] + x[1][j] + x[2][j] + x[3][j];
+        for (int j = 0; j < WIDE; j++) sum[j] += (uint32_t)(x[0][j] + x[1][j] + x[2][j] + x[3][j]);
     }
-    for (int j = 0; j < WIDE; j++) start[j] = 0u - offset * (uint32_t)sum[j];
+    for (int j = 0; j < WIDE; j++) start[j] = 0u - offset * sum[j];
 }
 
 /* Packs panels begin .. end - 1, for ulp_parallel_for. */
@@ -203,7 +204,7 @@ static inline void dots_pack_blocks(const dots *d, size_t begin, size_t end) {
 
 /* Allocates the operands of a sum in runs of d->length products and packs B. 0 if there is no memory. */
 static inline int dots_begin(dots *d) {
-    d->per = quads_offered() ? QUADS : PAIRS;
+    d->per = quads_offered() && !d->pairs_only ? QUADS : PAIRS;
     const size_t products = d->length * d->step;
     d->runs = d->job->s.k == 0 ? 0 : (d->job->s.k + products - 1) / products * d->step;
     d->words = (d->length + (size_t)d->per - 1) / (size_t)d->per;

@@ -136,10 +136,12 @@ void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text) {
     }
     if (ulp_datapath_settings(&d, &p, to, ULP_EXPLAIN_MAX) != ULP_OK) return;
     if (d.words == 0 && (d.words_small_first || d.words_cut))
-        say(to, "split and first are for words=N, the number of words of an operand");
+        say(to, "split and first need words=N, the number of words of an operand");
     else if (d.promote != 0 && d.kind == ULP_CHUNKED) say(to, "promote: chunks have an outer sum of their own");
     else if (d.promote != 0) say(to, "promote: a multiple of the products of one sum, into a sum that fits binary32");
     else if (d.kind == ULP_ALIGNED)
         say(to, "kept: less than the bits of the accumulator; L: a multiple of the scales' block");
+    else if (d.kind == ULP_CHAINS)
+        say(to, "length: a multiple of term times lanes, twice that if swapped; lanes: a power of two");
     else say(to, d.length > 1 ? "blockN: N is 1 to 64" : "wrap-around is for fixed point");
 }

@@ -186,10 +186,14 @@ static const ulp_key any_keys[] = {
 };
 
 static const ulp_key word_keys[] = {
-    {"words", "operands are binary32 values, split into so many words of the unit's format", ULP_KEY_INTEGER,
-     FIELD(words), 1, ULP_WORDS_MAX, NULL, 0, NULL, NULL},
+    {"words",
+     "operands are binary32 codes, each a sum of N words of the unit's format: word 1 is the rounded operand, the next "
+     "word is the rounded remainder. Products of word i of a and word j of b with i + j <= N + 1 are summed, pair by "
+     "pair, each sum over all k from the result of the one before, c first. NaN where word 1 is infinite",
+     ULP_KEY_INTEGER, FIELD(words), 1, ULP_WORDS_MAX, NULL, 0, NULL, NULL},
     WORD("split", "with words: how a word is rounded", words_cut, "rne|rz"),
-    WORD("first", "with words: which words' products are added first", words_small_first, "large|small"),
+    WORD("first", "with words: large begins with word 1 of both, small with the smallest words, which is more exact",
+         words_small_first, "large|small"),
     {.name = NULL},
 };
 
