@@ -28,16 +28,14 @@ int tool_help(FILE *out, const tool_command *const *commands, size_t count, int 
 /* The sources of the rows that model hardware, and the rows that tests compare with measurements. */
 #define TOOL_DATAPATH_SOURCES                                                                                          \
     "A row is a model of a machine, not the machine. The rows of NVIDIA follow Xie et al. 2025 (arXiv 2511.10909). "   \
-    "Their floors follow "                                                                                             \
-    "Khattak and Mikaitis 2025 (arXiv 2512.07004), who measured v100, a100, l40s, h100 and b200 with fp16 and bf16; "  \
-    "the other floors are assumed. The rows -mma of h100 and b200 with fp8 follow the machine code of ptxas 13.0.\n"   \
+    "Their floors follow Khattak and Mikaitis 2025 (arXiv 2512.07004), who measured v100, a100, l40s, h100 and b200 "  \
+    "with fp16 and bf16; the other floors are assumed. The rows -mma of h100 and b200 with fp8 follow the machine "    \
+    "code of ptxas 13.0. The rows of AMD follow MMA-Sim 2.1.1 (Xie et al.). The rows of x86, Arm and RISC-V follow "   \
+    "the manuals, the open emulators Bochs and QEMU, and the draft of Zvdota; `make check-silicon` compares the "      \
+    "first ones with the processor.\n"                                                                                 \
     "The tests compare eleven rows, bit for bit, with 55,000 sums that Khattak and Mikaitis measured: v100-fp16, "     \
     "v100-fp16-fp16, a100-fp16, a100-fp16-fp16, a100-bf16, a100-tf32, l40s-fp16, l40s-fp16-fp16, l40s-bf16, "          \
-    "l40s-e4m3, l40s-e5m2. The other rows, with all of t4, h100, b200 and rtx5090, rest on the publications alone.\n"  \
-    "Rows of AMD follow MMA-Sim 2.1.1 (Xie et al.); rows of x86, Arm and RISC-V follow the manuals, the open "         \
-    "emulators "                                                                                                       \
-    "Bochs and QEMU, and the draft of Zvdota. `make check-silicon` compares avx512-bf16 and vnni with the "            \
-    "processor.\n"
+    "l40s-e4m3, l40s-e5m2. The other rows, with all of t4, h100, b200 and rtx5090, rest on the publications alone.\n"
 
 /* ---- rounding.c: the options of commands that round ---- */
 
