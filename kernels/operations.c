@@ -110,8 +110,6 @@ static ulp_status check_gemm(const void *c, const void *a, const void *b, const 
     return ulp_rule_check(&d->accumulator, d->rule);
 }
 
-static int has_words(const ulp_datapath *d) { return d != NULL && d->words != 0; }
-
 static ulp_status check_gemm32(const float *c, const float *a, const float *b, const ulp_gemm_shape *s,
                                const ulp_datapath *d) {
     if (s == NULL || d == NULL) return ULP_BAD_ARGUMENT;
@@ -124,18 +122,24 @@ static ulp_status check_reduce(const float *y, const float *x, size_t m, size_t 
     return n == 0 ? ULP_OK : ulp_rule_check(&d->accumulator, d->rule);
 }
 
+/* The product, whose arguments are checked, by the backend, or as several products of words. */
+static ulp_status multiply(const ulp_backend *backend, float *c, const float *a, const float *b,
+                           const ulp_gemm_shape *shape, ulp_summation by) {
+    return by.datapath->words != 0 ? ulp_multiword_gemm(backend, c, a, b, shape, by.datapath)
+                                   : backend->gemm(c, a, b, shape, by);
+}
+
 ulp_status ulp_backend_gemm(const ulp_backend *backend, float *c, const float *a, const float *b,
                             const ulp_gemm_shape *shape, ulp_summation summation) {
-    if (has_words(summation.datapath)) {
-        const ulp_status status = check_gemm32(c, a, b, shape, summation.datapath);
-        return status == ULP_OK ? ulp_multiword_gemm(backend, c, a, b, shape, summation.datapath) : status;
-    }
-    DISPATCH(gemm, check_gemm32(c, a, b, shape, summation.datapath), c, a, b, shape, summation);
+    lacking[0] = '\0';
+    if (backend->gemm == NULL) return lacks(backend, "gemm");
+    const ulp_status checked = check_gemm32(c, a, b, shape, summation.datapath);
+    return checked == ULP_OK ? multiply(backend, c, a, b, shape, summation) : checked;
 }
 
 ulp_status ulp_backend_gemm64(const ulp_backend *backend, double *c, const double *a, const double *b,
                               const ulp_gemm_shape *shape, ulp_summation summation) {
-    if (has_words(summation.datapath)) return lacks(backend, "gemm64 with words");
+    if (summation.datapath != NULL && summation.datapath->words != 0) return lacks(backend, "gemm64 with words");
     DISPATCH(gemm64, check_gemm(c, a, b, shape, summation.datapath), c, a, b, shape, summation);
 }
 
@@ -154,20 +158,20 @@ ulp_status ulp_backend_gemm_round(const ulp_backend *backend, float *c, const fl
     if (backend->gemm_round == NULL && backend->gemm == NULL) return lacks(backend, "gemm");
     if (backend->gemm_round == NULL && backend->round == NULL) return lacks(backend, "round");
     if (checked != ULP_OK) return checked;
-    const int words = has_words(summation.datapath);
-    if (backend->gemm_round != NULL && !words) return backend->gemm_round(c, a, b, shape, summation, rounding);
-    const ulp_status status = words ? ulp_multiword_gemm(backend, c, a, b, shape, summation.datapath)
-                                    : backend->gemm(c, a, b, shape, summation);
+    if (backend->gemm_round != NULL && summation.datapath->words == 0)
+        return backend->gemm_round(c, a, b, shape, summation, rounding);
+    const ulp_status status = multiply(backend, c, a, b, shape, summation);
     return status == ULP_OK ? backend->round(c, c, shape->m * shape->n, rounding) : status;
 }
 
 ulp_status ulp_backend_reduce(const ulp_backend *backend, float *y, const float *x, size_t m, size_t n,
                               ulp_summation summation) {
-    if (has_words(summation.datapath)) {
-        const ulp_status status = check_reduce(y, x, m, n, summation.datapath);
-        return status == ULP_OK ? ulp_multiword_reduce(backend, y, x, m, n, summation.datapath) : status;
-    }
-    DISPATCH(reduce, check_reduce(y, x, m, n, summation.datapath), y, x, m, n, summation);
+    lacking[0] = '\0';
+    if (backend->reduce == NULL) return lacks(backend, "reduce");
+    const ulp_status checked = check_reduce(y, x, m, n, summation.datapath);
+    if (checked != ULP_OK) return checked;
+    return summation.datapath->words != 0 ? ulp_multiword_reduce(backend, y, x, m, n, summation.datapath)
+                                          : backend->reduce(y, x, m, n, summation);
 }
 
 /* ---- im2col and permute ---- */

@@ -1,14 +1,8 @@
 /* t_long_sums.c - sums of products rounded to odd that need more than 32 bits, on each instruction set, against
  * ulp_dot(). */
 #include "support.h"
-#include <stdlib.h>
-#include "kernels/backend.h"
-#include "kernels/products/datapath.h"
 
-static uint64_t next(uint64_t *seed) {
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return *seed >> 33;
-}
+#include "kernels/backend.h"
 
 /* Sums of large products of one exponent on RISC-V, which need more than 32 bits, and their cancelling forms. */
 static void test_long_sums(void **state) {
@@ -24,11 +18,12 @@ static void test_long_sums(void **state) {
         assert_int_equal(ulp_datapath_parse(&d, names[n % 4]), ULP_OK);
         const double most[2] = {2.0 - ldexp(1.0, 1 - d.a.prec), 2.0 - ldexp(1.0, 1 - d.b.prec)};
         for (int i = 0; i < K; i++) {
-            const int tiny = (int)(next(&seed) % 16) < (int)(n / 4 % 4), sign = n / 16 % 2 && next(&seed) % 2;
+            const int tiny = (int)(next_random(&seed) % 16) < (int)(n / 4 % 4),
+                      sign = n / 16 % 2 && next_random(&seed) % 2;
             x[i] = a[i] = (float)ldexp(sign ? -most[0] : most[0], tiny ? -5 : 3);
-            z[i] = b[i] = (float)ldexp(most[1], tiny ? 3 - (int)(next(&seed) % 8) : 3);
+            z[i] = b[i] = (float)ldexp(most[1], tiny ? 3 - (int)(next_random(&seed) % 8) : 3);
         }
-        y = c = (float)ldexp(1.0, 10 - (int)(next(&seed) % 40));
+        y = c = (float)ldexp(1.0, 10 - (int)(next_random(&seed) % 40));
         const float want = (float)ulp_dot(&d, (double)c, (ulp_products){x, z, K, NULL, NULL}, (ulp_stream){1, 0, 0});
         const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = K, .lda = K, .ldb = 1, .ldc = 1, .accumulate = 1};
         for (size_t isa = 0; ulp_cpu_isa_name(isa) != NULL; isa++, y = c) {

@@ -1,7 +1,7 @@
 /* multiword.c - how exact is a product of binary32 matrices on a unit for 16- or 8-bit operands, if each operand is a
  * sum of several words?
  *
- * The experiment of Mary and Mikaitis (2024, hal-04671474, section 4) in the form of Khattak and Mikaitis (2025, arXiv
+ * The experiment of Mary and Mikaitis (2024, hal-04671474) in the form of Khattak and Mikaitis (2025, arXiv
  * 2512.07004; the code and the numbers: MATLAB-tensor-core): A (10,n) and B (n,10) have elements of both signs whose
  * logarithms are uniform in 20 decades. Powers of two scale each row of A and each column of B, so that the largest
  * element is at most theta = min(the largest number of the unit's format, sqrt(largest binary32 number / n)). Each

@@ -2,146 +2,11 @@
 #include "kernels/cpu/native/native.h"
 #include "kernels/cuda/unit.h"
 #include "kernels/probe/probe.h"
+#include "probe/row_value.h"
 #include "tool.h"
 #include "tree/tree.h"
 
 #include <string.h>
-
-/* ---- the properties of a row, from the fields of the datapath ----
- *
- * Each function writes the value of a property and returns 1 if the vectors can show this value. */
-
-static int max_of(int a, int b) { return a > b ? a : b; }
-
-/* The code of a NaN result: the row's, or the canonical one of the format. */
-static int64_t nan_code_of(const ulp_datapath *d) {
-    return (int64_t)(d->nan_code != 0 ? d->nan_code : d->result.nan_code);
-}
-
-static int aligned_value(const ulp_datapath *d, ulp_property_id id, int64_t *value) {
-    const ulp_fused *f = &d->fused;
-    /* with some values of the fields the vectors cannot show a property */
-    const int whole = f->kept == d->accumulator.prec - 1,
-              plain_late = !f->late || (f->length % 2 == 0 && f->fraction <= 26),
-              cut = max_of(max_of(f->zero_operand, f->zero_product), f->zero_c) > -60;
-    switch (id) {
-    case ULP_P_LENGTH: *value = f->length; return plain_late;
-    case ULP_P_PROMOTION:
-        if (f->join != 0 || f->c_last) return 0; /* sums that leave for an outer one may look the same */
-        *value = f->late ? 2 * f->length : 0;
-        return !f->late || (plain_late && d->accumulator.prec >= 24);
-    case ULP_P_ORDER: *value = f->late; return plain_late;
-    case ULP_P_PLACE: *value = f->late || f->c_last; return 1;
-    case ULP_P_CARRY: *value = 0; return !cut;
-    case ULP_P_CANCEL: *value = f->join != 0; return f->fraction > 2 && f->length > 1;
-    case ULP_P_SCALE: *value = 0; return f->fraction > 2;
-    case ULP_P_GROUP: *value = f->group != 0 ? f->group : 1; return 1;
-    case ULP_P_FRACTION:
-    case ULP_P_FRACTION_C: *value = f->fraction; return 1;
-    case ULP_P_ALIGN: *value = f->align; return 1;
-    case ULP_P_KEPT: /* late: the second sum truncates the result of the first sum */
-        *value = f->late && f->fraction < f->kept ? f->fraction : f->kept;
-        return 1;
-    case ULP_P_OUTPUT: *value = f->output; return !f->late || f->fraction >= f->kept || f->align == f->output;
-    case ULP_P_LAST: *value = f->c_last ? f->output : ULP_RNE; return 1;
-    case ULP_P_MONOTONIC:
-        *value = (int64_t)f->length << f->kept > (int64_t)1 << f->fraction;
-        return f->output == ULP_RZ && f->align == ULP_RZ && f->group == 0 && (f->length & (f->length - 1)) == 0;
-    case ULP_P_NAN: *value = nan_code_of(d); return 1;
-    case ULP_P_OVERFLOW:
-        *value = f->output == ULP_RNE;
-        return whole && f->fraction > f->kept - (f->output == ULP_RZ) && (f->output == ULP_RNE || f->output == ULP_RZ);
-    case ULP_P_UNDERFLOW: *value = f->signed_zero; return f->join == 0 && (f->output == ULP_RNE || f->output == ULP_RZ);
-    case ULP_P_FLOOR: /* c = 0 differs from a floor only if its exponent is above the exponents of all other c */
-        *value = f->zero_c > d->result.emin && !f->late ? f->floor : max_of(f->floor, f->zero_c);
-        return f->join == 0; /* products alone do not align with c */
-    case ULP_P_ZERO_C: *value = f->zero_c; return f->join == 0;
-    case ULP_P_ZERO_PRODUCT:
-        *value = f->zero_operand != ULP_NO_EXPONENT ? 2 * f->zero_operand : f->zero_product;
-        return 1;
-    case ULP_P_ZERO_OPERAND: *value = f->zero_operand; return 1;
-    case ULP_P_SCALE_BLOCK: *value = d->scale_block; return 1;
-    default: *value = 0; return id < ULP_PROPERTY_COUNT;
-    }
-}
-
-/* Each instruction is a sum of its own: the vectors show what happens to c, to tiny numbers, and how sums are rounded.
- */
-static int chains_value(const ulp_datapath *d, ulp_property_id id, int64_t *value) {
-    const ulp_chains *s = &d->chains;
-    switch (id) {
-    case ULP_P_PLACE: *value = s->c_last; return 1;
-    case ULP_P_KEPT: *value = d->accumulator.prec - 1; return 1;
-    case ULP_P_OUTPUT: *value = d->rule.mode; return 1;
-    case ULP_P_LAST: *value = d->rule.mode; return s->c_last;
-    case ULP_P_BETWEEN: *value = 0; return 1;
-    case ULP_P_SUBNORMAL_IN: *value = s->flush_ab != ULP_KEEP_INPUT; return d->a.emin <= d->result.emin;
-    case ULP_P_SUBNORMAL_OUT: *value = s->flush_c != ULP_KEEP_INPUT || s->flush != ULP_KEEP_OUTPUT; return 1;
-    case ULP_P_INF_ZERO:
-    case ULP_P_INF_INF: *value = 0; return 1;
-    case ULP_P_NAN: *value = nan_code_of(d); return 1;
-    default: return 0;
-    }
-}
-
-static int serial_value(const ulp_datapath *d, ulp_property_id id, int64_t *value) {
-    switch (id) {
-    case ULP_P_LENGTH: *value = d->length; return 1;
-    case ULP_P_ORDER:
-    case ULP_P_PLACE: *value = 0; return 1;
-    case ULP_P_KEPT: *value = d->accumulator.prec - 1; return 1;
-    case ULP_P_OUTPUT: *value = d->rule.mode; return !ulp_mode_is_stochastic(d->rule.mode);
-    case ULP_P_PROMOTION: *value = 0; return 1;
-    default: return 0;
-    }
-}
-
-/* What a c far below the products does under a rounding of their sum. */
-static int64_t small_of(uint32_t mode) {
-    return mode == ULP_RZ ? 3 : mode == ULP_RD ? 1 : mode == ULP_RU ? 2 : mode == ULP_RO ? 4 : 0;
-}
-
-/* Properties of small numbers, for all kinds of rows with one rule of rounding. */
-static int small_value(const ulp_datapath *d, ulp_property_id id, int64_t *value) {
-    const ulp_fused *f = &d->fused;
-    const ulp_chains *s = &d->chains;
-    const int aligned = d->kind == ULP_ALIGNED, chains = d->kind == ULP_CHAINS;
-    const int cut = aligned && f->fraction < d->result.prec + 3; /* c is cut before the sum is rounded */
-    const uint32_t mode = !aligned ? d->rule.mode : cut && !f->c_last ? f->align : f->output;
-    switch (id) {
-    case ULP_P_SIGNS:
-        *value = (aligned && f->join != 0) || mode == ULP_RD || mode == ULP_RU;
-        return !aligned || (f->align != ULP_RD && f->align != ULP_RU && f->output != ULP_RD && f->output != ULP_RU);
-    case ULP_P_SMALL_C:
-        *value = aligned && f->join != 0 ? !f->c_cut : aligned && f->late ? 0 : small_of(mode);
-        if (aligned && f->join == 0 && !f->late && !f->c_last && cut && mode == ULP_RZ) *value = 0;
-        return !aligned || (f->join != 0 && f->join <= d->result.prec) || f->late || f->c_last || mode == ULP_RZ ||
-               mode == ULP_RNE;
-    case ULP_P_PAIR:
-        if (d->rule.mode != ULP_RNE) return 0;
-        if (d->kind == ULP_SERIAL) *value = d->length > 1 ? 2 : 0;
-        else *value = s->c_last || s->term > 1 ? 2 : s->swapped;
-        return d->kind == ULP_SERIAL || (chains && s->fused && (s->lanes == 1 || s->c_last));
-    case ULP_P_SUBNORMAL_C: *value = chains && s->flush_c != ULP_KEEP_INPUT; return chains;
-    case ULP_P_TINY: *value = chains && s->flush != ULP_KEEP_OUTPUT; return chains;
-    case ULP_P_FLUSH: *value = s->flush - ULP_FLUSH_BEFORE; return chains && s->flush != ULP_KEEP_OUTPUT;
-    default: return -1;
-    }
-}
-
-static int row_value(const ulp_datapath *d, ulp_property_id id, int64_t *value) {
-    if (id == ULP_P_PROMOTION && d->promote != 0 && d->promote < 8192) {
-        *value = d->promote;
-        return (d->kind == ULP_ALIGNED && !d->fused.late) || d->kind == ULP_SERIAL || d->kind == ULP_SPLIT;
-    }
-    if (d->promote != 0 || d->result.is_fixed) return 0;
-    const int small =
-        d->kind == ULP_ALIGNED || d->kind == ULP_CHAINS || d->kind == ULP_SERIAL ? small_value(d, id, value) : -1;
-    if (small >= 0) return small;
-    if (d->kind == ULP_ALIGNED) return aligned_value(d, id, value);
-    if (d->kind == ULP_CHAINS) return chains_value(d, id, value);
-    return d->kind == ULP_SERIAL && serial_value(d, id, value);
-}
 
 static int agrees(const ulp_property *p, int64_t value) {
     if (p->found == ULP_AT_LEAST) return value >= p->value;
@@ -159,7 +24,7 @@ static void print_line(const char *property, const char *found, const char *want
 static int print_property(const ulp_datapath *d, ulp_property_id id, const ulp_property *p, int csv) {
     char found[64], wanted[64] = "-";
     int64_t value;
-    const int known = p->found != ULP_NOT_REACHABLE && row_value(d, id, &value);
+    const int known = p->found != ULP_NOT_REACHABLE && tool_row_value(d, id, &value);
     ulp_property_text(found, id, p->found, p->value);
     if (known) ulp_property_text(wanted, id, ULP_FOUND, value);
     if (known && value <= ULP_NO_EXPONENT) strcpy(wanted, "none");
@@ -276,8 +141,8 @@ static void print_open_points(const ulp_cuda_native *native, const ulp_probe *si
         int64_t value;
         if (!concerns(p->scope, native)) continue;
         ulp_property_text(text, p->id, found->found, found->value);
-        if (model != NULL && row_value(model, p->id, &value)) ulp_property_text(wanted, p->id, ULP_FOUND, value);
-        if (model != NULL && row_value(model, p->id, &value) && value <= ULP_NO_EXPONENT) strcpy(wanted, "none");
+        if (model != NULL && tool_row_value(model, p->id, &value)) ulp_property_text(wanted, p->id, ULP_FOUND, value);
+        if (model != NULL && tool_row_value(model, p->id, &value) && value <= ULP_NO_EXPONENT) strcpy(wanted, "none");
         tool_print_folded(4, "%-52s %-18s found: %-20s the model's default: %s", p->text, ulp_property_name(p->id),
                           text, wanted);
     }

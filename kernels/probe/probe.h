@@ -17,6 +17,10 @@ extern "C" {
 /* The value of a rounding that is stochastic in any mode. */
 enum { ULP_STOCHASTIC = ULP_MODE_COUNT + 1 };
 
+/* Values of ULP_P_SMALL_C and of ULP_P_PAIR. */
+enum { ULP_SMALL_LOST, ULP_SMALL_DOWN, ULP_SMALL_UP, ULP_SMALL_TO_ZERO, ULP_SMALL_TO_ODD, ULP_SMALL_ANOTHER };
+enum { ULP_PAIR_ASCENDING, ULP_PAIR_SECOND_FIRST, ULP_PAIR_TOGETHER, ULP_PAIR_LOST };
+
 /* The properties: X(enumerator, name, words, meaning). `words` gives the kind of value:
  *   - names separated by bars: the names of the values 0, 1, ...
  *   - "": a number

@@ -1,7 +1,7 @@
 /* small.c - the prober's tests of signs, of numbers far below a sum, and of numbers below the least normal number. */
 #include "vectors.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 /* ---- signs ---- */
 
@@ -55,17 +55,18 @@ static int moved(prober *p, int t, int negative, int c_negative) {
 }
 
 static void find_small_start(prober *p) {
-    static const int patterns[6][4] = {/* of +base +c, +base -c, -base +c, -base -c */
-                                       {0, 0, 0, 0},   {0, -1, 0, -1}, {1, 0, 1, 0}, {0, -1, 1, 0},
-                                       {1, -1, 1, -1}, {0, -1, 0, 0}}; /* down to half an ulp of -base, and to even */
+    static const struct {
+        int moved[4]; /* +base +c, +base -c, -base +c, -base -c */
+        int value;
+    } patterns[] = {{{0, 0, 0, 0}, ULP_SMALL_LOST},    {{0, -1, 0, -1}, ULP_SMALL_DOWN},
+                    {{0, -1, 0, 0}, ULP_SMALL_DOWN}, /* down to half an ulp of -base, and to even */
+                    {{1, 0, 1, 0}, ULP_SMALL_UP},      {{0, -1, 1, 0}, ULP_SMALL_TO_ZERO},
+                    {{1, -1, 1, -1}, ULP_SMALL_TO_ODD}};
     const int t = p->unit->result.emin + p->unit->result.prec + 4 > 0 ? 4 : 0;
-    int got[4], value = 5, seen = 1;
+    int got[4], value = ULP_SMALL_ANOTHER, seen = 1;
     for (int i = 0; i < 4; i++) seen &= (got[i] = moved(p, t, i >= 2, i % 2)) != 2;
-    for (int m = 0; m < 6; m++) {
-        int same = 1;
-        for (int i = 0; i < 4; i++) same &= got[i] == patterns[m][i];
-        if (same) value = m < 5 ? m : 1;
-    }
+    for (size_t m = 0; m < sizeof patterns / sizeof patterns[0]; m++)
+        if (memcmp(got, patterns[m].moved, sizeof got) == 0) value = patterns[m].value;
     if (p->stochastic || !seen)
         ulp_report(p, ULP_P_SMALL_C, ULP_NOT_REACHABLE, 0, "%s",
                    seen ? "the rounding is stochastic" : "the formats hold no such product and c");

@@ -4,7 +4,7 @@
  * of x after i words; all remainders are exact in binary32. The product with N words adds the products of word i of a
  * and word j of b for i + j <= N + 1, N (N + 1) / 2 sums over all k in all. Each of these sums starts at the result of
  * the one before. The order: i = 1, 2, ..., and j = 1, 2, ... within i; or the reverse (Markidis et al. 2018,
- * doi:10.1109/IPDPSW.2018.00091; Fasi et al. 2023, doi:10.1137/21M1465032, section 3; Mary and Mikaitis 2024,
+ * doi:10.1109/IPDPSW.2018.00091; Fasi et al. 2023, doi:10.1137/21M1465032; Mary and Mikaitis 2024,
  * hal-04671474).
  *
  * Words are not scaled. Words below the format's range are lost, and an operand beyond the range gives NaN. A caller
