@@ -103,6 +103,20 @@ static void test_policy_text_returns(void **state) {
     assert_null(strstr(first, "F=25"));
 }
 
+/* A row of a matrix unit takes operands in its own format; as a product of words it takes any binary32 numbers, also
+ * after a scale per tensor. */
+static void test_policy_words(void **state) {
+    static const char *const texts[] = {"mixed:fp16,fwd=h100-bf16:words=3",
+                                        "mixed:fp16,act=fp16@amax,weight=fp16@amax,fwd=h100-fp16:words=2",
+                                        "mixed:e4m3@delayed4,wgrad=fp32,fwd=a100-fp16:words=2"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const ulp_policy p = policy_of(texts[i]);
+        assert_int_equal(p.forward.words, i == 0 ? 3 : 2);
+        assert_true(p.forward.has_inputs);
+    }
+}
+
 static void test_policy_bad(void **state) {
     static const struct {
         const char *text, *word;
@@ -130,6 +144,10 @@ static void test_policy_bad(void **state) {
         {"mixed:fp16,wgrad=e8m0", "wgrad=e8m0: gradients need a format with a sign and a zero", ULP_UNSUPPORTED},
         {"fp16,state=binary8p4uf", "state=binary8p4uf: gradients need", ULP_UNSUPPORTED},
         {"mixed:fp16,conv.*=binary8p4uf", "conv.*=binary8p4uf: gradients need", ULP_UNSUPPORTED},
+        {"mixed:fp16,fwd=h100-bf16", "takes operands in bfloat16, which does not hold all of act=binary16",
+         ULP_UNSUPPORTED},
+        {"mixed:fp16,act=fp16@amax,fwd=h100-fp16", "moves numbers out of every format", ULP_UNSUPPORTED},
+        {"mixed:fp16,weight=e4m3@delayed4,fwd=a100-fp16", "moves numbers out of every format", ULP_UNSUPPORTED},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -201,6 +219,7 @@ int main(void) {
         cmocka_unit_test(test_policy_gradients_overflow),
         cmocka_unit_test(test_policy_text_returns),
         cmocka_unit_test(test_policy_edited),
+        cmocka_unit_test(test_policy_words),
         cmocka_unit_test(test_policy_bad),
         cmocka_unit_test(test_stream_ids),
     };
