@@ -40,54 +40,30 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     return ULP_OK;
 }
 
-/* Place of each node in the figure. */
-typedef struct place {
-    double line, height;
-    int32_t over; /* the sum that takes the node, or ULP_ORDER_NONE */
-    int32_t used;
-} place;
-
-static void put_places(const ulp_order *o, place *p, int32_t at, int32_t over, double *line) {
-    const ulp_order_node *n = &o->node[at];
-    double first = 0, last = 0;
-    p[at] = (place){.over = over, .used = 1};
-    if (n->child == ULP_ORDER_NONE) {
-        p[at].line = (*line)++;
-        return;
-    }
-    for (int32_t e = n->child; e != ULP_ORDER_NONE; e = o->node[e].next) {
-        put_places(o, p, e, at, line);
-        if (e == n->child) first = p[e].line;
-        last = p[e].line;
-        p[at].height = fmax(p[at].height, p[e].height + 1);
-    }
-    p[at].line = (first + last) / 2;
-}
-
 static const char *kind_of(const ulp_order *o, int32_t at) {
     int children = 0;
     for (int32_t e = o->node[at].child; e != ULP_ORDER_NONE; e = o->node[e].next) children++;
     return children < 3 ? "addition" : o->node[at].exact ? "exact" : "fused";
 }
 
-static void put_nodes(const ulp_task *task, const ulp_order *o, const place *p, const char *text) {
+static void put_nodes(const ulp_task *task, const ulp_order *o, const ulp_order_place *place, const char *text) {
     const ulp_datapath *d = ((const point *)task->point)->datapath;
     for (int32_t i = 0; i < o->count; i++) {
+        const int32_t over = place[i].parent;
         char term[TERM] = "";
-        if (!p[i].used) continue;
+        if (over == ULP_ORDER_NONE) continue;
         if (o->node[i].leaf == ULP_ORDER_C) strcpy(term, "c");
         else if (o->node[i].leaf != ULP_ORDER_NONE) snprintf(term, sizeof term, "%d", o->node[i].leaf);
         row r = {.datapath = d->name,
                  .node = i,
                  .terms = o->node[i].size,
                  .term = term,
-                 .over = p[i].over == ULP_ORDER_NONE ? "" : kind_of(o, p[i].over),
-                 .line = p[i].line,
-                 .height = p[i].height,
-                 .over_line = NAN,
-                 .over_height = NAN,
+                 .over = i == o->root ? "" : kind_of(o, over),
+                 .line = place[i].line,
+                 .height = place[i].height,
+                 .over_line = i == o->root ? NAN : place[over].line,
+                 .over_height = i == o->root ? NAN : (double)place[over].height,
                  .tree = i == o->root ? text : ""};
-        if (p[i].over != ULP_ORDER_NONE) r.over_line = p[p[i].over].line, r.over_height = p[p[i].over].height;
         ulp_row_put(task->rows, &r);
     }
 }
@@ -98,20 +74,19 @@ static ulp_status compute(const ulp_task *task) {
     const ulp_unit unit = ulp_unit_of(d);
     ulp_order order;
     char text[TEXT];
-    double line = 0;
     ulp_status status = ulp_order_find(&order, &unit, (size_t)s->products, 1);
     if (status != ULP_OK)
         return ulp_task_fail(task, status, "%s: no tree of %lld products was found: %s", d->name,
                              (long long)s->products, ulp_status_text(status));
-    place *places = calloc((size_t)order.count, sizeof *places);
-    if (places != NULL) {
-        put_places(&order, places, order.root, ULP_ORDER_NONE, &line);
+    ulp_order_place *place = malloc((size_t)order.count * sizeof *place);
+    if (place != NULL) {
+        ulp_order_places(place, &order);
         ulp_order_text(text, sizeof text, &order, 1);
-        put_nodes(task, &order, places, text);
+        put_nodes(task, &order, place, text);
     } else {
         status = ULP_NO_MEMORY;
     }
-    free(places);
+    free(place);
     ulp_order_free(&order);
     return status;
 }

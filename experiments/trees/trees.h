@@ -13,12 +13,13 @@ typedef struct point {
     const ulp_datapath *datapath;
 } point;
 
-/* A node of a tree. term: c, or the k of a product; a sum has none. terms: the number of terms
- * below. over: the sum that takes the node: an addition of two, more terms that are aligned (fused), or more that are
- * added exactly. line: the mean line of its children, where term i is on line i. height:
- * the number of sums below, on the longest way. over_*: the place of the sum that
- * takes the node; the last sum has none. tree:
- * the whole tree in brackets, on the line of the last sum. */
+/* A node of a tree, at its place in the figure (ulp_order_place).
+ *   term   c, or the k of a product; a sum has none
+ *   terms  number of terms below
+ *   over   the sum that takes the node: an addition of two, more terms that are aligned (fused), or more that are added
+ *          exactly; the last sum has none
+ *   over_line, over_height  the place of that sum
+ *   tree   the whole tree in brackets, in the row of the last sum */
 typedef struct row {
     const char *datapath;
     int64_t node, terms;

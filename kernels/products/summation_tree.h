@@ -46,6 +46,19 @@ void ulp_order_free(ulp_order *order);
 /* The largest number of terms for which M and u exist in the formats of the device; 0: for no sum. */
 size_t ulp_order_limit(const ulp_unit *unit);
 
+/* ---- on paper: summation_tree_places.c ---- */
+
+/* The place of a node in a drawing: terms are on lines 0, 1, ... from the left of the tree to its right, and a sum is
+ * halfway between its first child and its last. */
+typedef struct ulp_order_place {
+    double line;
+    int32_t height; /* number of sums on the longest way from the node down to a term */
+    int32_t parent; /* the sum that takes the node; the root takes itself; ULP_ORDER_NONE: not in the tree */
+} ulp_order_place;
+
+/* Fills place[i] for each node i of `order`. */
+void ulp_order_places(ulp_order_place *place, const ulp_order *order);
+
 /* ---- in words: summation_tree_text.c ---- */
 
 /* L if the tree is a chain: L products at a time in the order of k, perhaps fewer in the last sum; c, if it is a term,
