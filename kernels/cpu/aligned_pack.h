@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "aligned.h"
+#include "aligned_runs.h"
 
 enum { OF_SPECIAL = 128 }; /* the exponent of a special value */
 

@@ -106,10 +106,10 @@ static ulp_status check_inputs(const ulp_job *w) {
 
 static ulp_status run_tile(const ulp_job *w) {
     static ulp_status (*const kinds[])(const ulp_job *) = {
-        ULP_CPU(ulp_gemm_fp32),   ULP_CPU(ulp_gemm_narrow),    ULP_CPU(ulp_gemm_aligned), ULP_CPU(ulp_gemm_groups),
-        ULP_CPU(ulp_gemm_chains), ULP_CPU(ulp_gemm_one_sided), ULP_CPU(ulp_gemm_odd),     ULP_CPU(ulp_gemm_serial),
-        ULP_CPU(ulp_gemm_terms),  ULP_CPU(ulp_gemm_lanes),     ULP_CPU(ulp_gemm_blocks),  ULP_CPU(ulp_gemm_exact),
-        ULP_CPU(ulp_gemm_int8),   ULP_CPU(ulp_gemm_any)};
+        ULP_CPU(ulp_gemm_fp32),   ULP_CPU(ulp_gemm_narrow), ULP_CPU(ulp_gemm_aligned), ULP_CPU(ulp_gemm_groups),
+        ULP_CPU(ulp_gemm_chains), ULP_CPU(ulp_gemm_odd),    ULP_CPU(ulp_gemm_serial),  ULP_CPU(ulp_gemm_terms),
+        ULP_CPU(ulp_gemm_lanes),  ULP_CPU(ulp_gemm_blocks), ULP_CPU(ulp_gemm_exact),   ULP_CPU(ulp_gemm_int8),
+        ULP_CPU(ulp_gemm_any)};
     ulp_status status = ULP_UNSUPPORTED;
     if (w->datapath->kind == ULP_NATIVE) return ULP_CPU(ulp_gemm_native)(w);
     for (size_t i = 0; status == ULP_UNSUPPORTED && i < sizeof kinds / sizeof kinds[0]; i++) status = kinds[i](w);

@@ -57,7 +57,6 @@ void *ULP_CPU(ulp_gemm_room)(size_t n, size_t size);
 ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_chains)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_blocks)(const ulp_job *job);
-ulp_status ULP_CPU(ulp_gemm_one_sided)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_odd)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_serial)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_terms)(const ulp_job *job);

@@ -21,16 +21,23 @@ static double largest_sum(const ulp_datapath *d, int n) {
     return ldexp(n * a * b + 2.0, d->fused.fraction);
 }
 
+static int kind_of(const ulp_datapath *d) {
+    if (d->fused.join != 0) return ONE_SIDED;
+    if (d->fused.c_last) return ODD;
+    return d->fused.late ? LATE : (d->scale_block != 0 ? SCALED : PLAIN);
+}
+
 /* Whether the sums of a row have a size. */
 static int has_size(const ulp_datapath *d, int size) {
     const int n = d->fused.length;
+    const double c = ldexp(2.0, d->fused.fraction);
+    if (kind_of(d) == ODD) return largest_sum(d, size == FITS_FOUR ? 4 : n) - c < 0x1p31;
+    if (kind_of(d) == ONE_SIDED) return largest_sum(d, n) < 0x1p30;
     if (size != FITS_TWO) return largest_sum(d, n) <= (size == FITS_FLOAT ? 0x1p24 : 0x1p31);
-    return largest_sum(d, 16) - ldexp(2.0, d->fused.fraction) < 0x1p31 && largest_sum(d, n - 16) <= 0x1p31;
+    return largest_sum(d, 16) - c < 0x1p31 && largest_sum(d, n - 16) <= 0x1p31;
 }
 
-static int kind_of(const ulp_datapath *d) { return d->fused.late ? LATE : (d->scale_block != 0 ? SCALED : PLAIN); }
-
-/* The function of aligned.h for a row. NULL if there is none. */
+/* The function of aligned_runs.h for a row. NULL if there is none. */
 static run_function run_for(const ulp_datapath *d, int care) {
     const int n = d->fused.length, span = n % 16 == 0 ? 16 : n, narrow = d->accumulator.prec < 24;
 #define MATCH(name, kind_, span_, narrow_, size)                                                                       \
@@ -47,18 +54,18 @@ static int only_watched_cuts(const ulp_datapath *d) {
 }
 
 /* The care that the steps of a block need; all steps of a row with block scales are watched. start: the range of the
- * sums before the first product. Without a watch, Emax is LOWEST or more, or all terms are zero: a sum that is not zero
- * is a multiple of 2^(Emax - F) of an earlier step. |a b| < 2^most, and roundings to binary16 enlarge a sum by 2^-11 of
- * it at most. */
+ * sums before the first product. Without a watch, Emax is plan.lowest or more, or all terms are zero: a sum that is not
+ * zero is a multiple of the least unit of an earlier step. |a b| < 2^most, and roundings to binary16 enlarge a sum by
+ * 2^-11 of it at most. */
 static int care_of(const work *w, const range *a, const range *b, const range *start) {
     const ulp_datapath *d = w->job->datapath;
     const int empty = a->empty || b->empty, narrow = d->accumulator.prec < 24;
-    const int least = empty ? LOWEST : a->least + b->least, most = empty ? LOWEST : a->most + b->most + 2;
+    const int least = empty ? w->plan.least : a->least + b->least, most = empty ? w->plan.least : a->most + b->most + 2;
     const int sum = most + w->log_k,
               largest = sum > start->most + 1 ? sum : start->most + 1; /* |c| < 2^(largest + 1) */
     const int fits = narrow ? largest < 15 && w->steps <= 1024 / 3 : largest <= HIGHEST;
-    if (d->scale_block != 0 || a->special || b->special || start->special || least < LOWEST || start->least < LOWEST ||
-        !fits || w->cuts)
+    if (d->scale_block != 0 || a->special || b->special || start->special || least < w->plan.least ||
+        start->least < w->plan.least || !fits || w->cuts)
         return WATCHED;
     return largest <= d->fused.fraction ? NEAR : FAR;
 }
@@ -88,10 +95,18 @@ static void step_by_definition(const work *w, float *c, const rows *r, size_t bl
 /* ---- the product ---- */
 
 static plan plan_of(const ulp_datapath *d) {
-    plan p = {.length = d->fused.length, .fraction = d->fused.fraction};
-    p.floor = d->fused.floor > LOWEST ? d->fused.floor : LOWEST;
-    p.keep = (int32_t)(0xffffffffu << (23 - d->fused.kept));
-    p.emin = d->accumulator.emin;
+    enum { LOWEST = -100, ONE_SIDED_LOWEST = -90, ONE_SIDED_LEAST = -80 };
+    const ulp_fused *f = &d->fused;
+    const int core = f->join == 0 && !f->c_last;
+    plan p = {.length = f->length, .fraction = f->fraction, .emin = d->accumulator.emin};
+    p.lowest = core ? LOWEST : ONE_SIDED_LOWEST; /* units of one-sided and odd sums are 2^-32 and 2^-27 of 2^Emax */
+    p.least = core ? LOWEST : ONE_SIDED_LEAST;   /* their multiples are multiples of 2^(lowest - F) */
+    p.floor = f->floor > p.lowest ? f->floor : p.lowest;
+    p.keep = (int32_t)(0xffffffffu << (23 - f->kept));
+    p.guard = f->join - f->fraction;
+    p.grain = -(float)ulp_scale(1.0, p.guard - f->normal);
+    p.least_c = f->c_cut ? 0.5f : 0.0f;
+    p.per_guard = (float)ulp_scale(1.0, p.guard);
     return p;
 }
 
@@ -195,16 +210,40 @@ static void rows_part(void *context, size_t begin, size_t end) {
     for (size_t panel = 0; panel < w->panels; panel++) panel_part(w, begin, end, panel);
 }
 
-/* Whether this source computes the row: the conditions of aligned.h. */
+/* Whether aligned_one_sided.h computes the row. */
+static int is_one_sided(const ulp_fused *f) {
+    const int lengths = f->parts == 1 ? f->length == 4 || f->length == 8 : f->length == 16,
+              guard = f->join - f->fraction;
+    return lengths && f->fraction == 24 && guard > 0 && guard <= MOST_GUARD && f->normal >= 24 &&
+           f->normal <= f->join && f->signed_zero && f->align == ULP_RZ && f->output == ULP_RNE && f->zero_c == -126;
+}
+
+/* Whether aligned_odd.h computes the row. */
+static int is_odd(const ulp_datapath *d) {
+    const ulp_fused *f = &d->fused;
+    return (f->length == 8 || f->length == 16) && f->align == ULP_RO && f->output == ULP_RO && !f->signed_zero &&
+           f->zero_c == ULP_NO_EXPONENT && f->floor == ULP_NO_EXPONENT && d->a_prec <= 8 && d->b_prec <= 8 &&
+           f->fraction >= 16 && f->fraction <= 27;
+}
+
+/* Whether aligned_fused.h computes the row. */
+static int is_core(const ulp_datapath *d) {
+    const ulp_fused *f = &d->fused;
+    const int half = d->accumulator.prec == 11 && d->accumulator.emin == -14 && f->kept == 10 && f->output == ULP_RNE;
+    const int single = d->accumulator.prec == 24 && d->accumulator.emin == -126 && f->output == ULP_RZ;
+    return f->align == ULP_RZ && (half || single) && f->zero_c == ULP_NO_EXPONENT && !f->signed_zero &&
+           f->fraction <= 25 && f->floor <= 0;
+}
+
+/* Whether this source computes the row. */
 static int is_offered(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
     const ulp_fused *f = &d->fused;
-    const int open = f->zero_operand != ULP_NO_EXPONENT || f->zero_product != ULP_NO_EXPONENT ||
-                     f->zero_c != ULP_NO_EXPONENT || f->signed_zero || f->join != 0 || f->c_last;
-    const int half = d->accumulator.prec == 11 && d->accumulator.emin == -14 && f->kept == 10 && f->output == ULP_RNE;
-    const int single = d->accumulator.prec == 24 && d->accumulator.emin == -126 && f->output == ULP_RZ;
+    const int simple = d->accumulator.prec == 24 && d->accumulator.emin == -126 && d->accumulator.emax == 127 &&
+                       f->kept == 23 && d->scale_block == 0 && d->promote == 0;
+    const int by_kind = f->join != 0 ? simple && is_one_sided(f) : f->c_last ? simple && is_odd(d) : is_core(d);
     return !job->wide && d->kind == ULP_ALIGNED && d->a_prec <= 11 && d->b_prec <= 11 && f->group == 0 &&
-           f->align == ULP_RZ && !open && (half || single) && f->fraction <= 25 && f->floor <= 0 &&
+           f->zero_operand == ULP_NO_EXPONENT && f->zero_product == ULP_NO_EXPONENT && by_kind &&
            run_for(d, WATCHED) != NULL;
 }
 
