@@ -42,11 +42,9 @@ typedef struct plan {
     int32_t emin;   /* emin of the accumulator */
 
     /* one-sided sums */
-    int32_t guard;   /* join - fraction: bits below the integers of c */
-    int32_t uncut;   /* 127 + normal - guard: sums of no larger biased exponent are not cut before they are rounded */
-    float per_guard; /* 2^guard */
-    float grain;     /* -2^(guard - normal): minus the unit to which a sum of exponent 0 is rounded down */
-    float least_c;   /* c counts as zero if it is less than this part of its unit */
+    int32_t kept_rest; /* mask of the last bits of an integer sum that the row keeps */
+    float grain;       /* minus the unit to which a sum of exponent 0 is rounded down, in units of the guard bits */
+    float least_c;     /* c counts as zero if it is less than this part of its unit */
 } plan;
 
 /* The arrays of the operands of `count` steps. A distance of B is there twice: for both rows of a pair. */

@@ -1,10 +1,13 @@
 /* aligned_one_sided.h - one-sided sums of AMD CDNA3 for a block of outputs: the integer definition of
  * kernels/products/one_sided.h in vectors.
  *
- * A sum of products is an integer s in units of 2^(e - F), where e is the largest exponent of the
- * products. It meets c at the exponent m, the larger of e and the exponent of c. The integer `high` counts units of
- * 2^(m - F); the `guard` bits below them come from s alone, as c is rounded down to these units. One addition of
- * binary32 rounds high 2^guard + low once: the upper bits of `high` and all other bits are two exact binary32 numbers.
+ * A sum of products is an integer s in units of 2^(e - F), where e is the largest exponent of the products. It meets c
+ * at the exponent m, the larger of e and the exponent of c. The integer `high` counts units of 2^(m - F); the GUARD
+ * bits below them come from s alone, as c is rounded down to these units. One addition of binary32 rounds high 2^GUARD
+ * and the guard bits once: the upper bits of `high` and all other bits are two exact binary32 numbers.
+ *
+ * Where m - e > 32, s is less than a quarter of a unit, and c is a power of two or has a last place of two units: the
+ * sum rounds to c. The same holds for s 2^-32 instead of s 2^(e - m), which is what the vectors add.
  */
 #ifndef ULP_ALIGNED_ONE_SIDED_H
 #define ULP_ALIGNED_ONE_SIDED_H
@@ -12,9 +15,10 @@
 #include "aligned.h"
 
 enum {
-    PARTS = 2,        /* the most parts of a step */
-    MOST_GUARD = 8,   /* guard bits: the unit of the last one is a normal number for every m */
-    LOW_BITS = 1 << 7 /* of `high`, |high| < 2^30: the last 7 bits go with the guard bits */
+    PARTS = 2,       /* the most parts of a step */
+    GUARD = 8,       /* bits of the sum below `high`; a row may keep fewer of them */
+    MIDDLE = 1 << 6, /* half of the last 7 bits of `high`, |high| < 2^30, which go with the guard bits */
+    LOW_BITS = 2 * MIDDLE
 };
 
 ULP_INLINE int parts_of(way w) { return w.kind == ONE_SIDED && w.span == 16 ? 2 : 1; }
@@ -38,7 +42,7 @@ ULP_INLINE vint floor_ints(vfloat x, float least) {
 }
 
 /* Minus the unit to which a sum in units of the guard bits is rounded down, or -1. x: a number with the exponent of the
- * sum. per_unit: minus the part of 2^exponent that the machine keeps. */
+ * sum. per_unit: minus the unit for the exponent 0. */
 ULP_INLINE vint grain_of(vfloat x, float per_unit) {
     const vfloat grain = float_of(int_of(x) & 0x7f800000) * per_unit;
 #if defined(__AVX512F__)
@@ -48,24 +52,31 @@ ULP_INLINE vint grain_of(vfloat x, float per_unit) {
 #endif
 }
 
-/* (high 2^guard + low modulo 2^guard) modulo 2^guard LOW_BITS, rounded down to multiples of -grain. */
-ULP_INLINE vint rest_of(vuint high, vuint low, vint grain, int guard) {
-    const uint32_t all = (uint32_t)((LOW_BITS << guard) - 1);
-#if defined(__AVX512F__)
-    const vuint both = bits_by(all_uints((1u << guard) - 1u), low, high);
-    return (vint)_mm512_ternarylogic_epi32((__m512i)both, (__m512i)all_uints(all), (__m512i)grain, 0x80);
+/* high 2^GUARD + the first GUARD bits of `part`, as a part of 2^32. */
+ULP_INLINE vuint with_part(vuint high, vuint part) {
+#if defined(__AVX512BW__)
+    const __m512i bytes = _mm512_set_epi32(15, 11, 7, 3, 15, 11, 7, 3, 15, 11, 7, 3, 15, 11, 7, 3); /* of 128 bits */
+    return (vuint)_mm512_mask_shuffle_epi8((__m512i)(high << GUARD), 0x1111111111111111u, (__m512i)part, bytes);
 #else
-    const uint32_t below = (1u << guard) - 1u;
-    return (vint)((low & below) | (high & (all - below))) & grain;
+    return high << GUARD | part >> (32 - GUARD);
 #endif
 }
 
-/* x with its last bits replaced by those of LOW_BITS / 2. */
+/* The bits of x in the mask, rounded down to multiples of -grain. */
+ULP_INLINE vint rest_of(vuint x, vint grain, int32_t mask) {
+#if defined(__AVX512F__)
+    return (vint)_mm512_ternarylogic_epi32((__m512i)x, _mm512_set1_epi32(mask), (__m512i)grain, 0x80);
+#else
+    return (vint)x & mask & grain;
+#endif
+}
+
+/* x with MIDDLE instead of its last bits. */
 ULP_INLINE vint with_middle(vint x) {
 #if defined(__AVX512F__)
-    return (vint)bits_by(all_uints(LOW_BITS - 1), all_uints(LOW_BITS / 2), (vuint)x);
+    return (vint)bits_by(all_uints(LOW_BITS - 1), all_uints(MIDDLE), (vuint)x);
 #else
-    return (x & -LOW_BITS) | (LOW_BITS / 2);
+    return (x & -LOW_BITS) | MIDDLE;
 #endif
 }
 
@@ -73,17 +84,17 @@ ULP_INLINE vint with_middle(vint x) {
  * if it is less than this part of a unit. */
 ULP_INLINE vfloat join(vint sum, vint e, vfloat c, const plan *p, float least_c) {
     const vint meet = larger_field(e, c);
-    const vuint down = (vuint)(meet - e) >> 23, guard = all_uints((uint32_t)p->guard);
-    const vfloat unit = float_of(meet - ((p->fraction + p->guard) << 23)),
+    const vuint down = (vuint)(meet - e) >> 23, part = shift_up((vuint)sum, less(all_uints(32), down));
+    const vfloat unit = float_of(meet - ((p->fraction + GUARD) << 23)),
                  per_unit = float_of(((254 + p->fraction) << 23) - meet);
     const vint high = shift_down(sum, down) + floor_ints(c * per_unit, least_c);
-    const vuint low = (vuint)shift_down((vint)shift_up((vuint)sum, less(guard, down)), less(down, guard));
     /* 24 bits: the conversion is exact. The exponent is that of the sum, also just above -2^n; at -2^n it is less, but
      * nothing is lost there */
     const vfloat top = __builtin_convertvector(with_middle(high), vfloat);
-    const vint rest = rest_of(shift_up((vuint)high, guard), low, grain_of(top, p->grain), p->guard),
-               middle = (vint){0} + (LOW_BITS / 2 << p->guard);
-    return float_fused(top, p->per_guard - (vfloat){0}, __builtin_convertvector(rest - middle, vfloat)) * unit;
+    const vint rest = rest_of(with_part((vuint)high, part), grain_of(top, p->grain), p->kept_rest);
+    return float_fused(top, (float)(1 << GUARD) - (vfloat){0},
+                       __builtin_convertvector(rest - (MIDDLE << GUARD), vfloat)) *
+           unit;
 }
 
 /* The largest exponent field of the parts. */

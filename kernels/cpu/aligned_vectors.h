@@ -146,14 +146,14 @@ ULP_INLINE vint shift_down(vint x, vuint n) {
 #endif
 }
 
-/* x 2^n modulo 2^32, n < 32 */
+/* x 2^n modulo 2^32 */
 ULP_INLINE vuint shift_up(vuint x, vuint n) {
 #if defined(__AVX512F__)
     return (vuint)_mm512_sllv_epi32((__m512i)x, (__m512i)n);
 #elif defined(__AVX2__)
     return (vuint)_mm256_sllv_epi32((__m256i)x, (__m256i)n);
 #else
-    return x << n;
+    return (x << (n & 31u)) & (vuint)(n < 32u);
 #endif
 }
 

@@ -290,7 +290,17 @@ ULP_INLINE vuint add_fractions(vuint sum, vfloat at, vuint word) {
 #endif
 }
 
-/* x + y rounded to odd, where the sum does not overflow. Of the two numbers around a sum one is odd. */
+/* -1 where x is a number other than zero. */
+ULP_INLINE vint differs_from_zero(vfloat x) {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    return (vint)_mm256_cmp_ps((__m256)x, _mm256_setzero_ps(), _CMP_NEQ_OQ);
+#else
+    return (vint)(x < 0.0f) | (vint)(x > 0.0f);
+#endif
+}
+
+/* x + y rounded to odd, where the sum does not overflow. Of the two numbers around a sum one is odd: the word of the
+ * number toward zero with a last bit of 1. */
 ULP_INLINE vfloat odd_float_sum(vfloat x, vfloat y) {
 #if defined(__AVX512F__)
     const __m512i down = (__m512i)_mm512_add_round_ps((__m512)x, (__m512)y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC),
@@ -298,9 +308,8 @@ ULP_INLINE vfloat odd_float_sum(vfloat x, vfloat y) {
     return (vfloat)_mm512_mask_mov_epi32(up, _mm512_test_epi32_mask(down, _mm512_set1_epi32(1)), down);
 #else
     const vfloat s = x + y, t = s - x, error = (x - (s - t)) + (y - t);
-    const vuint u = (vuint)s, inexact = (vuint)(error < 0) | (vuint)(error > 0), step = ~u & 1u & inexact,
-                down = (vuint)((vint)((vuint)error ^ u) >> 31);
-    return (vfloat)(u + step - ((step & down) << 1));
+    const vint inexact = differs_from_zero(error), beyond = ((vint)error ^ (vint)s) >> 31; /* -1: s is not toward zero */
+    return (vfloat)(((vint)s + (beyond & inexact)) | (inexact & 1));
 #endif
 }
 

@@ -97,16 +97,15 @@ static void step_by_definition(const work *w, float *c, const rows *r, size_t bl
 static plan plan_of(const ulp_datapath *d) {
     enum { LOWEST = -100, ONE_SIDED_LOWEST = -90, ONE_SIDED_LEAST = -80 };
     const ulp_fused *f = &d->fused;
-    const int core = f->join == 0 && !f->c_last;
+    const int core = f->join == 0 && !f->c_last, guard = f->join - f->fraction;
     plan p = {.length = f->length, .fraction = f->fraction, .emin = d->accumulator.emin};
     p.lowest = core ? LOWEST : ONE_SIDED_LOWEST; /* units of one-sided and odd sums are 2^-32 and 2^-27 of 2^Emax */
     p.least = core ? LOWEST : ONE_SIDED_LEAST;   /* their multiples are multiples of 2^(lowest - F) */
     p.floor = f->floor > p.lowest ? f->floor : p.lowest;
     p.keep = (int32_t)(0xffffffffu << (23 - f->kept));
-    p.guard = f->join - f->fraction;
-    p.grain = -(float)ulp_scale(1.0, p.guard - f->normal);
+    p.kept_rest = guard > 0 && guard <= GUARD ? (LOW_BITS << GUARD) - (1 << (GUARD - guard)) : 0;
+    p.grain = -(float)ulp_scale(1.0, GUARD - f->normal);
     p.least_c = f->c_cut ? 0.5f : 0.0f;
-    p.per_guard = (float)ulp_scale(1.0, p.guard);
     return p;
 }
 
@@ -214,8 +213,8 @@ static void rows_part(void *context, size_t begin, size_t end) {
 static int is_one_sided(const ulp_fused *f) {
     const int lengths = f->parts == 1 ? f->length == 4 || f->length == 8 : f->length == 16,
               guard = f->join - f->fraction;
-    return lengths && f->fraction == 24 && guard > 0 && guard <= MOST_GUARD && f->normal >= 24 &&
-           f->normal <= f->join && f->signed_zero && f->align == ULP_RZ && f->output == ULP_RNE && f->zero_c == -126;
+    return lengths && f->fraction == 24 && guard > 1 && guard <= GUARD && f->normal >= 24 && f->normal <= f->join &&
+           f->signed_zero && f->align == ULP_RZ && f->output == ULP_RNE && f->zero_c == -126;
 }
 
 /* Whether aligned_odd.h computes the row. */
