@@ -74,8 +74,8 @@ ulp_status ULP_CPU(ulp_gemm_native)(const ulp_job *job) {
     ulp_cpu_native native;
     const ulp_status status = ulp_cpu_native_of(&native, job->datapath);
     if (status != ULP_OK) return status;
-    const size_t per = (size_t)native.codes * native.words, panels = (job->s.n + LANES - 1) / LANES;
-    work w = {.job = job, .native = &native, .words = (job->s.k + per - 1) / per * native.words, .status = ULP_OK};
+    const size_t panels = (job->s.n + LANES - 1) / LANES;
+    work w = {.job = job, .native = &native, .words = (job->s.k + native.codes - 1) / native.codes, .status = ULP_OK};
     w.a = ULP_CPU(ulp_gemm_room)(job->s.m * w.words, sizeof *w.a);
     w.b = ULP_CPU(ulp_gemm_room)(panels * w.words * LANES, sizeof *w.b);
     if (w.a == NULL || w.b == NULL) w.status = ULP_NO_MEMORY;

@@ -101,20 +101,34 @@ static uint64_t draw(const ulp_format *f, int kind, uint64_t *state) {
     }
 }
 
+/* Sums at the least normal number: 0: c is this number, and products are near its last place; 1: the first product is,
+ * too; 2: negative zeros and products that become negative zeros. */
+static void draw_tiny(const pair *p, sum *s, int kind, uint64_t r, uint64_t *state) {
+    const ulp_format *a = &p->silicon.a, *b = &p->silicon.b, *c = &p->silicon.result;
+    const uint64_t negative = 1ull << (a->bits - 1), one = (uint64_t)a->bias << (b->prec - 1);
+    s->k = 1 + r % (kind == 2 ? 8 : 4);
+    s->c = kind == 2 ? 1ull << (c->bits - 1) : draw(c, 8, state);
+    for (size_t i = 0; i < s->k; i++) {
+        const int subnormal = kind == 2 && check_random(state) % 3 == 0;
+        s->a[i] = draw(a, kind == 0 || (kind == 1 && i > 0) ? 9 : 8, state);
+        s->b[i] = kind == 1 && i == 0 ? one : draw(b, 9, state);
+        if (kind == 1 && i > 0 && check_random(state) % 2) s->b[i] -= 1ull << (b->prec - 1); /* half of it */
+        if (kind != 2) continue;
+        s->a[i] = (subnormal ? s->a[i] & ((1ull << (a->prec - 1)) - 1) : s->a[i]) | negative;
+        s->b[i] = subnormal ? one : s->b[i] & ~negative;
+        if (subnormal && s->a[i] == negative) s->a[i] |= 1;
+    }
+}
+
 static void draw_sum(const pair *p, sum *s, uint64_t *state) {
     const uint64_t r = check_random(state);
     static const int mixes[][4] = {{1, 1, 1, 1}, {1, 1, 5, 5}, {0, 0, 0, 0}, {2, 1, 3, 1}, {7, 7, 7, 2},
                                    {3, 3, 3, 1}, {1, 6, 4, 1}, {5, 5, 5, 5}, {7, 1, 2, 7}, {1, 1, 1, 5}};
     const int *mix = mixes[r % (sizeof mixes / sizeof mixes[0])];
     s->k = (r >> 8) % 4 == 0 ? 1 + (r >> 16) % MOST : 1 + (r >> 16) % 6;
-    const uint64_t c = check_random(state);
-    if ((c >> 8) % 16 == 0 && !p->silicon.result.is_fixed && p->silicon.a.emax > 100) {
-        s->k = 1 + (c >> 16) % 4;
-        s->c = draw(&p->silicon.result, 8, state);
-        for (size_t i = 0; i < s->k; i++) {
-            s->a[i] = draw(&p->silicon.a, 9, state);
-            s->b[i] = draw(&p->silicon.b, 9, state);
-        }
+    const uint64_t c = check_random(state), special = (c >> 8) % 16;
+    if (special < 3 && !p->silicon.result.is_fixed && p->silicon.a.emax > 100) {
+        draw_tiny(p, s, (int)special, c >> 16, state);
         return;
     }
     s->c = draw(&p->silicon.result, (c & 3) == 0 ? 6 : mix[c >> 4 & 3], state);
@@ -222,7 +236,7 @@ static void check_altered(check_plan *plan, const pair *p) {
     ulp_datapath d = p->model;
     if (d.kind == ULP_CHAINS) {
         d.chains.swapped = !d.chains.swapped;
-        expect_altered(plan, p, "the other product first", &d);
+        if (d.chains.lanes == 1) expect_altered(plan, p, "the other product first", &d); /* two chains are exchanged */
         d = p->model;
         d.chains.flush_ab = ULP_KEEP_INPUT;
         expect_altered(plan, p, "subnormal operands", &d);

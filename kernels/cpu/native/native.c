@@ -100,7 +100,7 @@ static ulp_status pack(uint32_t *to, size_t stride, const double *x, size_t k, c
 
 static ulp_status dot(void *context, uint64_t *code, double c, ulp_products products) {
     const ulp_cpu_native *n = context;
-    const size_t per = (size_t)n->codes * n->words, words = (products.k + per - 1) / per * n->words;
+    const size_t words = (products.k + n->codes - 1) / n->codes;
     if (products.a_scales != NULL || products.b_scales != NULL) return ULP_UNSUPPORTED;
     if (n->lacks[0] != '\0') return ULP_NO_DEVICE;
     uint32_t *a = calloc(words * (ULP_NATIVE_LANES + 1) + 1, sizeof *a);

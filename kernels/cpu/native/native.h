@@ -25,7 +25,7 @@ typedef struct ulp_cpu_native {
     ulp_format a, b, result;
     int32_t zero_a;       /* -128: codes of a are unsigned, and the value of a code is less by 128 */
     uint16_t row;         /* ULP_NATIVE_OF_CPU + row of the list: `native` of a datapath */
-    uint8_t codes, words; /* codes in a word; words of an instruction */
+    uint8_t codes, words; /* codes in a word; the most words of an instruction */
 } ulp_cpu_native;
 
 /* Native product `i`. Returns ULP_BAD_ARGUMENT past the end. */
@@ -41,7 +41,8 @@ ulp_status ulp_cpu_native_code(uint32_t *code, double value, const ulp_cpu_nativ
 /* The value of a result. */
 double ulp_cpu_native_value(uint32_t code, const ulp_cpu_native *native);
 
-/* c (16) += a (words) times b (words,16), one instruction for each native->words words. The processor must offer it. */
+/* c (16) += a (words) times b (words,16), one instruction for each native->words words; the last one may have fewer.
+ * The processor must offer it. */
 void ulp_cpu_native_run(const ulp_cpu_native *native, uint32_t *c, const uint32_t *a, const uint32_t *b, size_t words);
 
 /* A native product of the processor as a device; *native must exist as long as the device. Results are the codes that
