@@ -95,6 +95,28 @@ static void test_modes(void **state) {
     }
 }
 
+/* A lost term leaves a last place of M where sums are rounded to odd, also in narrow formats and where products are
+ * rounded to odd. */
+static void test_odd_sums(void **state) {
+    (void)state;
+    expect_with("riscv-bf16", 24, 1, 0, "(((c (0-7)) (8-15)) (16-23))", NULL);
+    expect_with("riscv-e4m3", 24, 1, 0, "((c (0-15)) (16-23))", NULL);
+    expect_with("riscv-e5m2", 32, 0, 0, "((0-15) (16-31))", NULL);
+    expect_with("riscv-bf16:L=16:F=27", 40, 0, 0, "(((0-15) (16-31)) (32-39))", NULL);
+    expect_with("serial:fp16:ro", 40, 1, 0, "{c 0-39}", NULL);
+    expect_with("serial:bf16:ro", 12, 1, 0, "{c 0-11}", NULL);
+    expect_with("serial:fp16:ru", 6, 0, 0, "{0-5}", NULL);
+    expect_with("chunk4:fp16:ro", 12, 0, 0, "(({0-3} {4-7}) {8-11})", NULL);
+    expect_with("pairwise:fp16:ro", 12, 1, 0, "(c <0-11>)", NULL);
+}
+
+/* c is not shifted as products are. */
+static void test_shifted_products(void **state) {
+    (void)state;
+    expect_with("arm-e4m3:shift=3", 12, 1, 0, "{c 0-11:[4]}", NULL);
+    expect_with("arm-e5m2-fp16:shift=9", 6, 1, 0, "{c 0-5:[2]}", NULL);
+}
+
 static void test_trees(void **state) {
     (void)state;
     expect_with("pairwise:fp32:rne", 8, 1, 0, "(c <0-7>)",
@@ -391,9 +413,10 @@ static void test_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chains), cmocka_unit_test(test_exact_sums),   cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_trees),  cmocka_unit_test(test_other_orders), cmocka_unit_test(test_random_trees),
-        cmocka_unit_test(test_runs),   cmocka_unit_test(test_near_chains),  cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_chains),       cmocka_unit_test(test_exact_sums),       cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_odd_sums),     cmocka_unit_test(test_shifted_products), cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_other_orders), cmocka_unit_test(test_random_trees),     cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_near_chains),  cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 #include "kernels/cpu/native/native.h"
 #include "kernels/cuda/unit.h"
 #include "kernels/probe/probe.h"
+#include "kernels/products/summation_tree.h"
+#include "probe/row_list.h"
 #include "probe/row_value.h"
 #include "tool.h"
 #include "tree/tree.h"
@@ -34,66 +36,41 @@ static int print_property(const ulp_datapath *d, ulp_property_id id, const ulp_p
     return known && !agrees(p, value);
 }
 
-/* The instruction of a row: given by the end of its name, else the instruction of its machine. */
-static const char *unit_of(const char *name) {
-    static const struct {
-        const char *begin, *end, *unit;
-    } units[] = {
-        {"", "-mma", "mma.sync"},
-        {"", "-k4", "mma.sync, k = 4"},
-        {"", "-k8", "mma.sync, k = 8"},
-        {"", "-k16", "mma.sync, k = 16"},
-        {"", "-mx", "mma, mxf8f6f4"},
-        {"", "-mxf4", "mma, mxf4"},
-        {"", "-nvf4", "mma, mxf4nvf4"},
-        {"h100-", "", "wgmma"},
-        {"b200-", "", "tcgen05"},
-        {"mi250-bf16", "-p2", "MFMA bf16"},
-        {"mi250-bf16", "", "MFMA bf16_1k"},
-        {"mi", "", "MFMA"},
-        {"avx512-bf16", "", "VDPBF16PS"},
-        {"avx512-fp16", "", "VDPPHPS"},
-        {"amx-bf16", "", "TDPBF16PS"},
-        {"amx-fp16", "", "TDPFP16PS"},
-        {"amx-e", "", "TDPBF8PS, ..."},
-        {"arm-bf16", "-ebf", "BFDOT, EBF = 1"},
-        {"arm-", "-fmlal", "FMLAL"},
-        {"arm-", "-fmopa", "FMOPA"},
-        {"arm-bf16", "", "BFDOT, EBF = 0"},
-        {"arm-e", "", "FDOT"},
-        {"riscv-", "", "Zvdota, draft 0.2"},
-        {"", "", "mma.sync"},
-    };
-    for (size_t i = 0;; i++) {
-        const size_t n = strlen(name), m = strlen(units[i].end);
-        if (strncmp(name, units[i].begin, strlen(units[i].begin)) == 0 && n > m &&
-            strcmp(name + n - m, units[i].end) == 0)
-            return units[i].unit;
+/* ---- the order of a sum ---- */
+
+enum { TREE_PRODUCTS = 16, TREE_TEXT = 400 };
+
+/* The summation tree of c and of TREE_PRODUCTS products, or of as many as can be found, as text. */
+typedef struct tree {
+    char text[TREE_TEXT]; /* or "not reachable" */
+    char how[80];         /* or the reason why there is none */
+} tree;
+
+static tree tree_of(const ulp_unit *unit) {
+    tree t = {.text = "not reachable"};
+    const size_t most = ulp_order_limit(unit), k = most > TREE_PRODUCTS ? TREE_PRODUCTS : most > 0 ? most - 1 : 0;
+    ulp_order order;
+    const ulp_status status = k == 0 ? ULP_NOT_IN_RANGE : ulp_order_find(&order, unit, k, 1);
+    if (status != ULP_OK) {
+        strcpy(t.how, status == ULP_NOT_IN_RANGE ? "no product is so large that it hides another"
+                      : unit->result.is_fixed    ? "sums lose no bits"
+                                                 : "the results fit no tree");
+        return t;
     }
+    ulp_order_text(t.text, sizeof t.text, &order, 0);
+    snprintf(t.how, sizeof t.how, "c and %zu products; `ulp help trees`", k);
+    ulp_order_free(&order);
+    return t;
 }
 
-/* The fields of a row in at most 20 characters. */
-static void describe_row(char *to, size_t size, const ulp_datapath *d) {
-    const ulp_fused *f = &d->fused;
-    const ulp_chains *s = &d->chains;
-    const int chains = d->kind == ULP_CHAINS, length = chains ? s->length : (int)d->step;
-    if (d->kind == ULP_ALIGNED)
-        snprintf(to, size, "L %-3d F %-3d %s %-3d", f->length, f->fraction, f->join != 0 ? "join" : "bits",
-                 f->join != 0 ? f->join : f->kept);
-    else
-        snprintf(to, size, "L %-3d %s%s", length, chains ? "chains " : "exact",
-                 chains ? (s->c_last ? "c last" : "from c") : "");
-}
-
-static int list_rows(void) {
-    ulp_datapath d;
-    char fields[40];
-    for (size_t i = 0; ulp_datapath_get(i, &d) == ULP_OK; i++) {
-        describe_row(fields, sizeof fields, &d);
-        printf("%-22s %-20s acc %-5s %-4s %s\n", d.name, fields, d.accumulator.prec < 24 ? "fp16" : "fp32",
-               ulp_mode_name((ulp_mode)(d.kind == ULP_ALIGNED ? d.fused.output : d.rule.mode)), unit_of(d.name));
-    }
-    return ULP_EXIT_FINE;
+/* Prints the line of a tree beside that of the model; NULL: no model. Returns whether they differ. */
+static int print_tree(const char *name, const tree *found, const tree *model, int csv) {
+    const char *wanted = model != NULL ? model->text : "-";
+    const int differ = model != NULL && strcmp(found->text, model->text) != 0;
+    const char *verdict = model == NULL ? "-" : differ ? "DIFFERS" : "ok";
+    if (csv) printf("%s,tree,%s,%s,%s,\"%s\"\n", name, found->text, wanted, verdict, found->how);
+    else print_line("tree", found->text, wanted, verdict, found->how);
+    return differ;
 }
 
 /* ---- a device compared with its model ---- */
@@ -189,6 +166,14 @@ static int print_silicon(const own_product *native, int csv) {
         if (csv) printf("%s,%s,%s,%s,%s,\"%s\"\n", native->name, ulp_property_name(id), found, wanted, verdict, p->how);
         else print_line(ulp_property_name(id), found, wanted, verdict, p->how);
         differ += !equal;
+    }
+    const tree order = tree_of(&unit);
+    if (known) {
+        const ulp_unit row = ulp_unit_of(&path);
+        const tree wanted = tree_of(&row);
+        differ += print_tree(native->name, &order, &wanted, csv);
+    } else {
+        print_tree(native->name, &order, NULL, csv);
     }
     if (!csv && native->gpu != NULL) print_open_points(native->gpu, &silicon, known ? &path : NULL);
     if (!csv && known)
@@ -289,6 +274,8 @@ static int run_model(const char *program, const ulp_datapath *d, int csv) {
     }
     for (int i = 0; i < ULP_PROPERTY_COUNT; i++)
         differ += print_property(d, (ulp_property_id)i, &probe.property[i], csv);
+    const tree order = tree_of(&unit);
+    print_tree(d->name, &order, NULL, csv);
     if (!csv && differ > 0)
         printf("\n%d %s from the row\n", differ, differ == 1 ? "property differs" : "properties differ");
     return differ > 0 ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
@@ -302,9 +289,16 @@ static int run_exec(const char *program) {
     const int opened = tool_exec_open(&pipe, program);
     if (opened != ULP_GO_ON) return opened;
     const ulp_unit unit = tool_pipe_unit(pipe);
-    const ulp_status status = ulp_probe_unit(&probe, &unit);
+    char why[ULP_PROBE_WHY] = "";
+    tree order = {.text = ""};
+    ulp_status status = ulp_probe_sums(why, &unit);
+    const int sums = status != ULP_UNSUPPORTED;
+    if (!sums) status = ULP_OK;
+    else if (status == ULP_OK) status = ulp_probe_unit(&probe, &unit);
+    if (sums && status == ULP_OK) order = tree_of(&unit);
     const int result = tool_exec_close(pipe, program, status, ULP_EXIT_FINE);
     if (result != ULP_EXIT_FINE) return result;
+    if (!sums) return ulp_run_error(program, "--exec: the answers are no sums of products: %s", why);
     const ulp_datapath nameless = {.kind = ULP_NATIVE, .name = "program"};
     if (given.csv) puts("device,property,found,row,verdict,vector");
     else {
@@ -314,6 +308,7 @@ static int run_exec(const char *program) {
     }
     for (int i = 0; i < ULP_PROPERTY_COUNT; i++)
         print_property(&nameless, (ulp_property_id)i, &probe.property[i], given.csv);
+    print_tree(nameless.name, &order, NULL, given.csv);
     return ULP_EXIT_FINE;
 }
 
@@ -334,7 +329,7 @@ static int run(const ulp_arguments *a) {
     if (tool_tree_given.exec != NULL) return run_exec(a->program);
     if (given.list && (datapath->given || given.csv)) return ulp_usage_error(a->program, "--list stands alone");
     if (given.backend == ON_CUDA) return run_silicon(a->program, datapath->value);
-    if (given.list) return list_rows();
+    if (given.list) return tool_row_list();
     if (!datapath->given)
         return ulp_usage_error(a->program, "--datapath is needed; --list names the rows of hardware, `ulp help "
                                            "datapaths` all that can be probed");

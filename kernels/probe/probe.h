@@ -37,12 +37,11 @@ enum { ULP_PAIR_ASCENDING, ULP_PAIR_SECOND_FIRST, ULP_PAIR_TOGETHER, ULP_PAIR_LO
     X(ULP_P_PLACE, "c", "in the sum|added last", "whether c is a term of the sum")                                     \
     X(ULP_P_ALIGN, "alignment", "mode", "what happens to the bits below F")                                            \
     X(ULP_P_NORMALISED, "products normalised", "no|yes", "whether 1.5 x 1.5 = 2.25 aligns at exponent 1, not 0")       \
-    X(ULP_P_SUBNORMAL, "subnormal operand", "keeps emin|normalised",                                                   \
-      "the exponent that a subnormal operand aligns with")                                                             \
+    X(ULP_P_SUBNORMAL, "subnormal operand", "keeps emin|normalised", "the exponent that it aligns with")               \
     X(ULP_P_KEPT, "bits kept", "", "fraction bits of a result")                                                        \
     X(ULP_P_OUTPUT, "rounding", "mode", "how the sum is rounded to these bits")                                        \
     X(ULP_P_LAST, "rounding of c", "mode", "how the last addition is rounded where c is added last")                   \
-    X(ULP_P_CARRY, "carries", "kept|lost", "whether sums above the largest term keep all bits until the rounding")     \
+    X(ULP_P_CARRY, "carries", "kept|lost", "whether sums above the largest term keep all bits")                        \
     X(ULP_P_MONOTONIC, "monotonic", "no violation|no", "whether a larger c never gives a smaller sum")                 \
     X(ULP_P_BETWEEN, "between sums", "rounded|carried on", "what one sum hands to the next")                           \
     X(ULP_P_PROMOTION, "promotion", "count", "products after which the partial sum leaves for an outer one")           \
@@ -53,7 +52,7 @@ enum { ULP_PAIR_ASCENDING, ULP_PAIR_SECOND_FIRST, ULP_PAIR_TOGETHER, ULP_PAIR_LO
     X(ULP_P_INF_INF, "inf - inf", "nan|another", "the result with such terms")                                         \
     X(ULP_P_NAN, "nan code", "code", "the code of a NaN result")                                                       \
     X(ULP_P_OVERFLOW, "overflow", "inf from max + ulp|inf from max + ulp/2|stays max|wraps around|another",            \
-      "the result beyond the largest number")                                                                          \
+      "the result beyond the range")                                                                                   \
     X(ULP_P_CANCEL, "overflow cancels", "yes|no", "whether products beyond the range may cancel")                      \
     X(ULP_P_ZEROS, "all -0", "+0|-0|another", "the sum of negative zeros")                                             \
     X(ULP_P_UNDERFLOW, "negative underflow", "+0|-0|another", "the result of a negative sum that rounds to zero")      \
@@ -64,6 +63,7 @@ enum { ULP_PAIR_ASCENDING, ULP_PAIR_SECOND_FIRST, ULP_PAIR_TOGETHER, ULP_PAIR_LO
     X(ULP_P_SCALE, "scales", "of products only|of c too|another", "what block scales multiply")                        \
     X(ULP_P_SCALE_BLOCK, "scale block", "", "products that share a scale")                                             \
     X(ULP_P_SCALE_NAN, "nan scale", "nan|another", "the result with a scale of NaN")                                   \
+    X(ULP_P_SHIFT, "shift", "", "bits by which every product is shifted down")                                         \
     X(ULP_P_SIGNS, "signs", "symmetric|not symmetric", "whether f(-x) = -f(x)")                                        \
     X(ULP_P_SMALL_C, "small c", "lost|rounded down|rounded up|rounded to zero|rounded to odd|another",                 \
       "what a c far below the products does to the sum")                                                               \
@@ -71,7 +71,11 @@ enum { ULP_PAIR_ASCENDING, ULP_PAIR_SECOND_FIRST, ULP_PAIR_TOGETHER, ULP_PAIR_LO
     X(ULP_P_SUBNORMAL_C, "subnormal c", "kept|flushed", "a subnormal c beside a normal product")                       \
     X(ULP_P_TINY, "tiny result", "kept|flushed", "a subnormal difference of normal terms")                             \
     X(ULP_P_FLUSH, "flush", "before rounding|after rounding|if rounded to a subnormal",                                \
-      "which results just below the least normal number are flushed")
+      "which results just below the least normal number are flushed")                                                  \
+    X(ULP_P_MINUS_ZERO, "all -1 x 0", "+0|-0|another", "the sum of c = -0 and products -1 x 0")                        \
+    X(ULP_P_NEGATIVE_C, "negative tiny c", "kept|-0|+0|another", "a negative subnormal c beside products 0 x 0")       \
+    X(ULP_P_BESIDE_C, "bits beside c", "", "bits of the products kept below the exponent of a larger c")               \
+    X(ULP_P_BEFORE, "bits before rounding", "", "bits kept below the exponent of the sum until it is rounded")
 
 typedef enum ulp_property_id {
 #define ULP_PROPERTY_ID(id, name, words, meaning) id,
@@ -101,6 +105,12 @@ typedef struct ulp_probe {
 
 /* Probes a device. Returns the status of its callback if the status is not ULP_OK. */
 ulp_status ulp_probe_unit(ulp_probe *probe, const ulp_unit *unit);
+
+enum { ULP_PROBE_WHY = 120 };
+
+/* Whether a device forms sums of products at all, by sums of a few ones. Returns ULP_OK, ULP_UNSUPPORTED with the first
+ * sum that is wrong in `why`, or the status of the callback. */
+ulp_status ulp_probe_sums(char why[ULP_PROBE_WHY], const ulp_unit *unit);
 
 /* The name of a property ("L", "F products", ...) and its meaning. NULL past the end. */
 const char *ulp_property_name(ulp_property_id id);

@@ -221,9 +221,9 @@ enum { CHAIN = 8192 };
 static int count_kept(prober *p, double small, int n) {
     double a[CHAIN], b[CHAIN], x, y;
     const double big = ulp_power(p->top);
-    if (!ulp_factor(&x, &y, small, &p->unit->a, &p->unit->b)) return -1;
+    if (!ulp_vector_factor(p, &x, &y, small)) return -1;
     for (int i = 1; i < n; i++) a[i] = x, b[i] = y;
-    ulp_factor(&a[0], &b[0], big, &p->unit->a, &p->unit->b);
+    ulp_vector_factor(p, &a[0], &b[0], big);
     if (p->status != ULP_OK) return -1;
     p->status = p->unit->dot(p->unit->context, &p->code, 0.0, (ulp_products){a, b, (size_t)n, NULL, NULL});
     p->to->runs++;
@@ -303,9 +303,9 @@ static void find_normalised(prober *p) {
                                       : p->fraction;
     const int as_product = !p->inside;
     if (p->length < 2 || (p->inside ? p->to->property[ULP_P_FRACTION_C].found : p->f_found) != ULP_FOUND) return;
-    ulp_factor(&x, &y, ulp_power(e + 1), &p->unit->a, &p->unit->b);
+    ulp_vector_factor(p, &x, &y, ulp_power(e + 1));
     const int control = ulp_survives(p, x, y, ulp_power(e - f), as_product);
-    ulp_factor(&x, &y, ulp_power(e), &p->unit->a, &p->unit->b);
+    ulp_vector_factor(p, &x, &y, ulp_power(e));
     const int product = ulp_survives(p, 1.5 * x, 1.5 * y, ulp_power(e - f), as_product);
     if (control == 0 && product >= 0)
         ulp_report(p, ULP_P_NORMALISED, ULP_FOUND, !product, "1.5 x 1.5 - 1.5 x 1.5 + 2^-F; beside 2 - 2 it is lost");
@@ -322,7 +322,9 @@ static void find_subnormal(prober *p) {
         return;
     while (y > b->max) y *= 0.5;
     int j = 0, r = 1;
-    for (; j < 100 && (r = ulp_survives(p, a->min_positive, y, a->min_positive * y * ulp_power(-j), 0)) == 1; j++) {}
+    for (; j < 100 &&
+           (r = ulp_survives(p, a->min_positive, y, ulp_vector_product(p, a->min_positive, y) * ulp_power(-j), 0)) == 1;
+         j++) {}
     if (r == 0 && j - 1 == f - drop)
         ulp_report(p, ULP_P_SUBNORMAL, ULP_FOUND, 0,
                    "+x -x and c, x the least value times 2^%d: c is lost %d places earlier", b->emax, drop);

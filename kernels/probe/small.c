@@ -1,4 +1,6 @@
-/* small.c - the prober's tests of signs, of numbers far below a sum, and of numbers below the least normal number. */
+/* small.c - the prober's tests of signs, of numbers far below a sum, of bits below c, and of numbers below the least
+ * normal number.
+ */
 #include "vectors.h"
 
 #include <string.h>
@@ -91,8 +93,8 @@ static int keeps_last(prober *p, int t, int at) {
 static void find_pair(prober *p) {
     double x, y;
     int t = p->unit->result.prec;
-    while (t > 0 && !(ulp_factor(&x, &y, ulp_power(t), &p->unit->a, &p->unit->b) &&
-                      ulp_factor(&x, &y, ulp_power(t - p->unit->result.prec), &p->unit->a, &p->unit->b)))
+    while (t > 0 && !(ulp_vector_factor(p, &x, &y, ulp_power(t)) &&
+                      ulp_vector_factor(p, &x, &y, ulp_power(t - p->unit->result.prec))))
         t--;
     const int first = keeps_last(p, t, 1), second = keeps_last(p, t, 0);
     if (p->stochastic || first < 0 || second < 0)
@@ -174,6 +176,60 @@ static void find_flush(prober *p) {
     }
 }
 
+/* ---- signs of zeros ---- */
+
+static int sign_of_zero(double y) { return y != 0.0 ? 2 : (int)(ulp_bits64(y) >> 63); }
+
+static void find_minus_zeros(prober *p) {
+    const double half = -0.5 * ulp_power(p->unit->result.emin);
+    ulp_report(p, ULP_P_MINUS_ZERO, ULP_NOT_REACHABLE, 0, "there is no -0");
+    ulp_report(p, ULP_P_NEGATIVE_C, ULP_NOT_REACHABLE, 0, "there is no negative subnormal c");
+    if (!p->unit->result.has_neg_zero || !p->unit->a.is_signed) return;
+    ulp_vector_start(p, -0.0);
+    for (int k = 0; k < PROBE_K; k++) p->a[k] = -1.0;
+    ulp_report(p, ULP_P_MINUS_ZERO, ULP_FOUND, sign_of_zero(ulp_vector_run(p)), "c = -0 and products -1 x 0");
+    ulp_vector_start(p, half);
+    if (p->beyond || p->unit->result.qmin == p->unit->result.emin) return;
+    const double y = ulp_vector_run(p);
+    ulp_report(p, ULP_P_NEGATIVE_C, ULP_FOUND,
+               y == half  ? 0
+               : y != 0.0 ? 3
+                          : 2 - sign_of_zero(y),
+               "c = -2^%d alone", p->unit->result.emin - 1);
+}
+
+/* ---- bits below c ---- */
+
+/* Whether c = 2^t, +-2^(t - gap), half a unit in the last place of their sum, and 2^(t - j) round up to the next
+ * number: 1, 0 if down, -1 if the vector cannot be formed or gives another result. j = 0: without the last product. */
+static int breaks_tie(prober *p, int t, int gap, int sign, int j) {
+    const double base = ulp_power(t) + sign * ulp_power(t - gap),
+                 unit = ulp_power(t + 1 - p->unit->result.prec - (sign < 0));
+    ulp_vector_start(p, ulp_power(t));
+    ulp_vector_put(p, 0, sign * ulp_power(t - gap));
+    ulp_vector_put(p, 1, 0.5 * unit);
+    if (j > 0) ulp_vector_put(p, 2, ulp_power(t - j));
+    const double y = ulp_vector_run(p);
+    return p->beyond ? -1 : y == base + unit ? 1 : y == base ? 0 : -1;
+}
+
+/* The sum ends below 2^t with sign = -1, and has the exponent t with sign = 1. */
+static void find_bits_below(prober *p, ulp_property_id id, int sign) {
+    const int prec = p->unit->result.prec, gap = prec < 19 ? prec - 3 : 16, first = prec + 1 + (sign < 0);
+    ulp_report(p, id, ULP_NOT_REACHABLE, 0, "needs a rounding to nearest of c and three products in one sum");
+    if (prec < 8 || p->stochastic) return;
+    for (int t = 30; t > -20; t--) {
+        int last = first, r = breaks_tie(p, t, gap, sign, 0);
+        if (r != 0 || breaks_tie(p, t, gap, sign, first) != 1) continue;
+        while (last < 100 && (r = breaks_tie(p, t, gap, sign, last + 1)) == 1) last++;
+        const int end = gap + p->fraction; /* where the alignment of the products may cut */
+        ulp_report(p, id, r == 0 && (p->f_found != ULP_FOUND || last < end) ? ULP_FOUND : ULP_AT_LEAST, last,
+                   "c = 2^%d, %c2^%d, half an ulp, and 2^(%d - j): the tie is broken up to j = %d", t,
+                   sign < 0 ? '-' : '+', t - gap, t, last);
+        if (r == 0) return;
+    }
+}
+
 void ulp_probe_small(prober *p) {
     find_symmetry(p);
     find_small_start(p);
@@ -181,4 +237,7 @@ void ulp_probe_small(prober *p) {
     find_subnormal_start(p);
     find_tiny(p);
     find_flush(p);
+    find_minus_zeros(p);
+    find_bits_below(p, ULP_P_BESIDE_C, -1);
+    find_bits_below(p, ULP_P_BEFORE, 1);
 }

@@ -7,13 +7,26 @@
 
 /* ---- products and powers that can be formed ---- */
 
+void ulp_probe_shift(prober *p) {
+    ulp_vector_start(p, 0.0);
+    ulp_vector_put_factors(p, 0, 1.0, 1.0);
+    const double y = ulp_vector_run(p);
+    int shift = 0;
+    while (shift < 127 && y < ulp_power(-shift)) shift++;
+    if (p->beyond || y != ulp_power(-shift)) {
+        ulp_report(p, ULP_P_SHIFT, ULP_NOT_REACHABLE, 0, "1 x 1 alone cannot be formed, or gives no power of two");
+        return;
+    }
+    p->shift = shift;
+    ulp_report(p, ULP_P_SHIFT, ULP_FOUND, shift, "1 x 1 alone gives 2^-%d", shift);
+}
+
 static void find_reach(prober *p) {
     double x, y;
     for (p->top = 12; p->top > -20; p->top--)
-        if (p->top <= p->unit->result.emax - 3 && ulp_factor(&x, &y, ulp_power(p->top), &p->unit->a, &p->unit->b))
-            break;
+        if (p->top <= p->unit->result.emax - 3 && ulp_vector_factor(p, &x, &y, ulp_power(p->top))) break;
     while (p->depth < 100 && ulp_is_member(ulp_power(p->top - p->depth - 1), &p->unit->result, 0) &&
-           ulp_factor(&x, &y, ulp_power(p->top - p->depth - 1), &p->unit->a, &p->unit->b))
+           ulp_vector_factor(p, &x, &y, ulp_power(p->top - p->depth - 1)))
         p->depth++;
     for (; p->depth > 1; p->depth--) { /* the device may flush a product of subnormal operands */
         ulp_vector_start(p, 0.0);
@@ -54,7 +67,7 @@ static int adds_two_exactly(prober *p) {
     const int prec = p->unit->result.prec;
     int s = 0;
     double x, y;
-    while (s < p->top && !ulp_factor(&x, &y, ulp_power(s - 2 * prec - 2), &p->unit->a, &p->unit->b)) s++;
+    while (s < p->top && !ulp_vector_factor(p, &x, &y, ulp_power(s - 2 * prec - 2))) s++;
     const double c = ulp_power(s), ulp = ulp_power(s + 1 - prec);
     ulp_vector_start(p, c);
     ulp_vector_put(p, 0, 0.5 * ulp);
@@ -208,7 +221,7 @@ static int fraction_at(prober *p, int k, int *reached_end) {
         ulp_vector_start(p, 0.0);
         ulp_vector_put(p, k, ulp_power(p->top - j));
         double x, y;
-        ulp_factor(&x, &y, ulp_power(p->top), &p->unit->a, &p->unit->b);
+        ulp_vector_factor(p, &x, &y, ulp_power(p->top));
         ulp_vector_pair(p, x, y, k);
         if (ulp_vector_gives(p, ulp_power(p->top - j)) != 1) break;
     }
@@ -240,7 +253,7 @@ static void find_fraction(prober *p) {
 static void find_place(prober *p) {
     double x, y, big = p->group > 1 ? 1.0 : ulp_power(p->top); /* groups align at the exponents of their scales */
     int j = 1, r = 1;
-    ulp_factor(&x, &y, big, &p->unit->a, &p->unit->b);
+    ulp_vector_factor(p, &x, &y, big);
     if (p->length == 1) { /* the order of the sum is c = small, +big, -big */
         ulp_vector_start(p, ulp_power(p->top - p->depth));
         ulp_vector_put(p, 0, big);
@@ -277,7 +290,7 @@ static void find_align(prober *p) {
     const int at = p->place[p->length - 1];
     const double unit = ulp_power(p->top - p->fraction);
     double x, y;
-    ulp_factor(&x, &y, ulp_power(p->top), &p->unit->a, &p->unit->b);
+    ulp_vector_factor(p, &x, &y, ulp_power(p->top));
     for (int sign = 1; sign >= -1; sign -= 2)
         for (int quarters = 1; quarters < 8; quarters++) {
             ulp_vector_start(p, 0.0);

@@ -25,8 +25,8 @@ static void find_subnormals_in(prober *p) {
         while (least * other < 1 && other * 2 <= g->max) other *= 2;
         ulp_vector_start(p, 0.0);
         ulp_vector_put_factors(p, 0, i == 0 ? least : other, i == 0 ? other : least);
-        const int r = least < f->min_normal ? ulp_vector_gives(p, least * other) : -1;
-        if (r < 0 || (r == 0 && lost_from_normal(p, least * other))) continue;
+        const int r = least < f->min_normal ? ulp_vector_gives(p, ulp_vector_product(p, least, other)) : -1;
+        if (r < 0 || (r == 0 && lost_from_normal(p, ulp_vector_product(p, least, other)))) continue;
         good &= r;
         seen++;
     }
@@ -144,7 +144,7 @@ static void find_zeros(prober *p) {
     ulp_report(p, ULP_P_ZEROS, ULP_FOUND, zero_sign(y), "c = -0 and products -0 x 1");
     if (p->stochastic)
         ulp_report(p, ULP_P_UNDERFLOW, ULP_NOT_REACHABLE, 0, "the rounding is stochastic: zero or the least result");
-    if (p->stochastic || tiny == 0.0 || !ulp_factor(&x, &y, -tiny, &p->unit->a, &p->unit->b)) return;
+    if (p->stochastic || tiny == 0.0 || !ulp_vector_factor(p, &x, &y, -tiny)) return;
     ulp_vector_start(p, 0.0);
     ulp_vector_put_factors(p, 0, x, y);
     y = ulp_vector_run(p);
@@ -177,7 +177,7 @@ static int own_exponent(const prober *p) {
     for (int i = 0; i < p->length; i++) {
         const double x = p->a[p->place[i]], y = p->b[p->place[i]];
         if (x == 0 || y == 0) continue;
-        const int e = exponent_of(x, &p->unit->a) + exponent_of(y, &p->unit->b);
+        const int e = exponent_of(x, &p->unit->a) + exponent_of(y, &p->unit->b) - p->shift;
         most = e > most ? e : most;
     }
     return p->c != 0 && most < p->unit->result.emin ? p->unit->result.emin : most;

@@ -21,9 +21,15 @@ void ulp_vector_put_factors(prober *p, int k, double a, double b) {
     p->b[k] = b;
 }
 
+double ulp_vector_product(const prober *p, double x, double y) { return ulp_scale(x * y, -p->shift); }
+
+int ulp_vector_factor(const prober *p, double *x, double *y, double product) {
+    return ulp_factor(x, y, ulp_scale(product, p->shift), &p->unit->a, &p->unit->b);
+}
+
 void ulp_vector_put(prober *p, int k, double product) {
     double x, y;
-    if (ulp_factor(&x, &y, product, &p->unit->a, &p->unit->b)) ulp_vector_put_factors(p, k, x, y);
+    if (ulp_vector_factor(p, &x, &y, product)) ulp_vector_put_factors(p, k, x, y);
     else p->beyond = 1;
 }
 
@@ -53,7 +59,7 @@ void ulp_vector_pair(prober *p, double x, double y, int avoid) {
         if (first >= 0) return;
         first = k;
     }
-    if (first >= 0 && p->length == 2 && p->c == 0.0) p->c = -x * y;
+    if (first >= 0 && p->length == 2 && p->c == 0.0) p->c = -ulp_vector_product(p, x, y);
     else p->beyond = 1;
 }
 

@@ -16,6 +16,7 @@ typedef struct prober {
     int beyond;    /* 1 if the vector cannot be formed: an element has no factors or is no value of its format */
     uint64_t code; /* code of the latest result */
     /* results so far */
+    int shift;          /* the device takes 2^-shift x y for a product of x and y */
     int top, depth;     /* products 2^top, 2^(top-1), ..., 2^(top-depth) can be formed and are results */
     int low;            /* 2^low is a small product */
     int cancels;        /* +big - big + small loses the small term */
@@ -32,6 +33,10 @@ typedef struct prober {
 } prober;
 
 void ulp_vector_start(prober *p, double c);
+/* The product of x and y as the device takes it. */
+double ulp_vector_product(const prober *p, double x, double y);
+/* Finds values *x and *y of the formats whose product the device takes for `product`. Returns 0 if there are none. */
+int ulp_vector_factor(const prober *p, double *x, double *y, double product);
 void ulp_vector_put(prober *p, int k, double product);
 void ulp_vector_put_factors(prober *p, int k, double a, double b);
 /* The result of the vector. NaN if the vector cannot be formed, see `beyond`. Zeros fill the last sum up to its length.
@@ -65,9 +70,10 @@ void ulp_report_mode(prober *p, ulp_property_id id, unsigned modes, int seen, co
 /* Finds `kept` and `mode`. Uses L and F. An unknown F counts as large enough. */
 void ulp_find_rounding(prober *p);
 
-void ulp_probe_sum(prober *p);      /* sum.c: L, F, alignment, the place of c */
+void ulp_probe_shift(prober *p); /* sum.c: whether products are shifted; the vectors of all other tests allow for it */
+void ulp_probe_sum(prober *p);   /* sum.c: L, F, alignment, the place of c */
 void ulp_probe_rounding(prober *p); /* round.c: bits, rounding, carries, promotion */
 void ulp_probe_values(prober *p);   /* values.c: special values, ends of the range, floors, scales */
-void ulp_probe_small(prober *p);    /* small.c: signs, small c, tiny results */
+void ulp_probe_small(prober *p);    /* small.c: signs, small c, tiny results, bits kept beside a larger c */
 
 #endif

@@ -1,15 +1,19 @@
 /* summation_tree.c - summation trees from test sums. */
 #include "summation_tree.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- M and u ---- */
 
 /* A way to choose M and u. `normal`: factors and products are normal numbers, for devices that flush subnormals.
- * `fused`: u is also lost in an alignment of a few more bits than binary32 has. `near`: u is the largest that is lost,
- * and multiples of a power above all counts do not count: the rounding of M + u may not be M, as in mode ru. */
-static const struct way { int normal, fused, near; } ways[] = {{1, 1, 0}, {0, 1, 0}, {0, 1, 1}, {0, 0, 0}};
+ * `fused`: u is also lost in an alignment of a few more bits than binary32 has; 2: of four more bits. `near`: u is the
+ * largest that is lost, and multiples of a power above all counts do not count: the rounding of M + u may not be M, as
+ * in modes ru and ro. */
+static const struct way {
+    int normal, fused, near;
+} ways[] = {{1, 1, 0}, {0, 1, 0}, {0, 1, 1}, {0, 0, 0}, {0, 2, 1}, {0, 0, 1}};
 
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
@@ -19,6 +23,7 @@ typedef struct tester {
     ulp_order *to;
     double c, *a, *b; /* a, b: (k) */
     double big[2], small[2], u;
+    double one;      /* what the device takes for 1 x 1: a power of two */
     int64_t modulus; /* counts are taken modulo this number; 0: as they are */
 } tester;
 
@@ -47,7 +52,7 @@ static int exponents(tester *s, const struct way *w, int *high, int *low, int *l
     const ulp_format *f = &s->unit->result;
     *high = power_from(s->big, f->emax - 1, 0, -1, s->unit, w->normal);
     *low = power_from(s->small, w->normal ? f->emin : f->qmin, 0, 1, s->unit, w->normal);
-    *least = (w->fused && f->prec < 24 ? 24 : f->prec) + 2;
+    *least = (w->fused && f->prec < 24 ? 24 : f->prec) + 2 * (w->fused > 1 ? 2 : 1);
     return !f->is_fixed && *high != ULP_NO_EXPONENT && *low != ULP_NO_EXPONENT;
 }
 
@@ -58,7 +63,7 @@ static ulp_status choose_values(tester *s, size_t terms, const struct way *w) {
     if (bits > s->unit->result.prec || high - low < bits + least) return ULP_NOT_IN_RANGE;
     if (w->near) low = power_from(s->small, high - least - bits, low, -1, s->unit, 0);
     s->modulus = w->near ? (int64_t)2 << bits : 0;
-    s->u = ulp_scale(1.0, low);
+    s->u = ulp_scale(s->one, low);
     return ULP_OK;
 }
 
@@ -77,16 +82,28 @@ size_t ulp_order_limit(const ulp_unit *unit) {
 /* ---- test sums ---- */
 
 static void fill(tester *s, const double factors[2]) {
-    s->c = s->to->with_c ? factors[0] * factors[1] : 0.0;
+    s->c = s->to->with_c ? factors[0] * factors[1] * s->one : 0.0;
     for (int32_t e = 0; e < s->to->k; e++) {
         s->a[e] = factors[0];
         s->b[e] = factors[1];
     }
 }
 
+/* Finds s->one. */
+static ulp_status find_one(tester *s) {
+    static const double factors[2] = {1.0, 1.0};
+    uint64_t code = 0;
+    const ulp_status status =
+        s->unit->dot(s->unit->context, &code, 0.0, (ulp_products){&factors[0], &factors[1], 1, NULL, NULL});
+    const double y = status == ULP_OK ? ulp_decode(code, &s->unit->result) : 0.0;
+    s->to->runs++;
+    if (y > 0.0 && y <= 1.0 && ulp_scale(1.0, ilogb(y)) == y) s->one = y;
+    return status;
+}
+
 static void put_term(tester *s, int32_t k, double sign, const double factors[2]) {
     if (k == ULP_ORDER_C) {
-        s->c = sign * factors[0] * factors[1];
+        s->c = sign * factors[0] * factors[1] * s->one;
         return;
     }
     s->a[k] = sign * factors[0];
@@ -103,6 +120,8 @@ static ulp_status run_sum(tester *s, int32_t *units) {
     const double quotient = ulp_decode(code, &s->unit->result) / s->u;
     if (!(quotient > -0x1p62 && quotient < 0x1p62) || quotient != (double)(int64_t)quotient) return ULP_UNSUPPORTED;
     int64_t many = (int64_t)quotient;
+    if (s->modulus != 0 && many >> s->unit->result.prec != 0 && -many >> s->unit->result.prec != 0)
+        return ULP_UNSUPPORTED; /* so large a multiple could hide units */
     if (s->modulus != 0) many = (many % s->modulus + s->modulus) % s->modulus;
     if (many < 0 || many > s->to->k + 1) return ULP_UNSUPPORTED;
     *units = (int32_t)many;
@@ -351,12 +370,13 @@ ulp_status ulp_order_find(ulp_order *order, const ulp_unit *unit, size_t k, int 
     order->k = (int32_t)k;
     order->with_c = with_c != 0;
     const size_t room = 3 * (k + 1); /* an exact sum that takes more children leaves a node that no parent has */
-    tester s = {.unit = unit, .to = order, .a = malloc(k * sizeof *s.a), .b = malloc(k * sizeof *s.b)};
+    tester s = {.unit = unit, .to = order, .one = 1.0, .a = malloc(k * sizeof *s.a), .b = malloc(k * sizeof *s.b)};
     term *list = malloc(room * sizeof *list);
     int32_t *parent = malloc(room * sizeof *parent);
     order->node = malloc(room * sizeof *order->node);
     const int memory = s.a != NULL && s.b != NULL && list != NULL && parent != NULL && order->node != NULL;
-    const ulp_status status = memory ? search_by_ways(&s, list, parent) : ULP_NO_MEMORY;
+    ulp_status status = memory ? find_one(&s) : ULP_NO_MEMORY;
+    if (status == ULP_OK) status = search_by_ways(&s, list, parent);
     free(s.a);
     free(s.b);
     free(list);

@@ -4,6 +4,7 @@
 /* Each function writes the value of a property and returns 1 if the vectors of the prober can show this value. */
 
 static int max_of(int a, int b) { return a > b ? a : b; }
+static int min_of(int a, int b) { return a < b ? a : b; }
 
 /* The code of a NaN result: the row's, or the canonical one of the format. */
 static int64_t nan_code_of(const ulp_datapath *d) {
@@ -85,10 +86,13 @@ static int aligned_value(const ulp_datapath *d, ulp_property_id id, int64_t *val
         *value = f->join != 0;
         return f->align != ULP_RD && f->align != ULP_RU && f->output != ULP_RD && f->output != ULP_RU;
     case ULP_P_SMALL_C: return small_c_of_aligned(d, value);
+    case ULP_P_BESIDE_C: *value = min_of(f->join, f->normal + 1); return f->join != 0;
+    case ULP_P_BEFORE: *value = min_of(f->join, f->normal); return f->join != 0;
     case ULP_P_PAIR:
     case ULP_P_SUBNORMAL_C:
     case ULP_P_TINY:
-    case ULP_P_FLUSH: return 0;
+    case ULP_P_FLUSH:
+    case ULP_P_NEGATIVE_C: return 0;
     default: *value = 0; return id < ULP_PROPERTY_COUNT;
     }
 }
@@ -116,6 +120,11 @@ static int chains_value(const ulp_datapath *d, ulp_property_id id, int64_t *valu
     case ULP_P_SUBNORMAL_C: *value = s->flush_c != ULP_KEEP_INPUT; return 1;
     case ULP_P_TINY: *value = s->flush != ULP_KEEP_OUTPUT; return 1;
     case ULP_P_FLUSH: *value = s->flush - ULP_FLUSH_BEFORE; return s->flush != ULP_KEEP_OUTPUT;
+    case ULP_P_SHIFT: *value = s->shift; return 1;
+    case ULP_P_MINUS_ZERO: /* -0 if all terms are: chains that start at +0 are not */
+        *value = s->flush_c != ULP_FLUSH_POSITIVE && (!s->c_last || s->length == s->term * s->lanes);
+        return s->term == 1 && (d->rule.mode == ULP_RNE || d->rule.mode == ULP_RO);
+    case ULP_P_NEGATIVE_C: *value = s->flush_c == ULP_KEEP_INPUT ? s->flush != ULP_KEEP_OUTPUT : 2; return 1;
     default: return 0;
     }
 }
@@ -127,7 +136,10 @@ static int serial_value(const ulp_datapath *d, ulp_property_id id, int64_t *valu
     case ULP_P_PLACE: *value = 0; return 1;
     case ULP_P_KEPT: *value = d->accumulator.prec - 1; return 1;
     case ULP_P_OUTPUT: *value = d->rule.mode; return !ulp_mode_is_stochastic(d->rule.mode);
-    case ULP_P_PROMOTION: *value = 0; return 1;
+    case ULP_P_PROMOTION:
+    case ULP_P_SHIFT:
+    case ULP_P_NEGATIVE_C: *value = 0; return 1;
+    case ULP_P_MINUS_ZERO: *value = 1; return d->length == 1 && !is_directed(d->rule.mode);
     case ULP_P_SIGNS: *value = is_directed(d->rule.mode); return 1;
     case ULP_P_SMALL_C: *value = small_c_under(d->rule.mode); return 1;
     case ULP_P_PAIR: *value = d->length > 1 ? ULP_PAIR_TOGETHER : ULP_PAIR_ASCENDING; return d->rule.mode == ULP_RNE;
