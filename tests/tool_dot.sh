@@ -136,6 +136,7 @@ says 'probe: every column has a heading' '^property  *found  *the row says  *ver
 says 'probe says what is not reachable' '^F products  *not reachable' out
 refuses 'probe without a datapath' '--list' probe
 refuses 'probe: an unknown datapath' '`ulp help datapaths`' probe --datapath h200-fp16
+refuses 'a misspelt row: the nearest is named' 'did you mean amx-bf16? there are amx-bf16 amx-fp16' probe --datapath amx-bf15
 refuses 'probe: a native product without --backend cuda' '--backend cuda, where there is a device' probe --datapath native:wgmma:e4m3:promote=64
 refuses 'probe: --list and a datapath' 'stands alone' probe --list --datapath fp32
 refuses 'probe: words' 'takes no words' probe fp32

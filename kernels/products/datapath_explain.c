@@ -1,6 +1,8 @@
 /* datapath_explain.c - the list of datapath names for help, and the reason why a name is refused. */
 #include "datapath_names.h"
+#include "kernels/near_words.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,17 +85,32 @@ static void explain_form(char *to, const ulp_datapath_form *form, const char *re
     }
 }
 
-/* Explains the bad name of a row: lists the rows with this beginning. */
+/* Explains the bad name of a row: names the nearest rows with this beginning, then all of them. */
 static void explain_row(char *to, const char *base) {
+    enum { SHOWN = 12 };
+    static const char *const start = "no row of that name; ";
+    char all[4096] = "", near[2 * ULP_DATAPATH_NAME_MAX];
     ulp_datapath d;
-    size_t count = 0;
+    size_t count = 0, used = 0, shown = 0;
     const size_t n = strcspn(base, "-") + 1;
     for (size_t i = 0; base[n - 1] != '\0' && ulp_datapath_get(i, &d) == ULP_OK; i++) {
-        if (strncmp(d.name, base, n) != 0 || ++count > 12) continue;
-        say(to, count == 1 ? "no row of that name; there are " : " ");
-        say(to, d.name);
+        const size_t length = strlen(d.name);
+        if (strncmp(d.name, base, n) != 0 || used + length + 2 > sizeof all) continue;
+        if (count == SHOWN) shown = used;
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", count == 0 ? "" : " ", d.name);
+        count++;
     }
-    if (count > 12) say(to, " ...; `ulp probe --list` names all");
+    if (count == 0) return;
+    say(to, start);
+    if (ulp_near_words(near, sizeof near, base, all, 2) > 0) {
+        say(to, "did you mean ");
+        say(to, near);
+        say(to, "? ");
+    }
+    if (shown != 0) all[shown] = '\0';
+    say(to, "there are ");
+    say(to, all);
+    if (shown != 0) say(to, " ...; `ulp probe --list` names all");
 }
 
 /* Explains a name whose last word would be a setting if it had a value: h100-fp16:F. Returns 0 for other names. */
