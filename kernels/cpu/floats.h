@@ -308,7 +308,8 @@ ULP_INLINE vfloat odd_float_sum(vfloat x, vfloat y) {
     return (vfloat)_mm512_mask_mov_epi32(up, _mm512_test_epi32_mask(down, _mm512_set1_epi32(1)), down);
 #else
     const vfloat s = x + y, t = s - x, error = (x - (s - t)) + (y - t);
-    const vint inexact = differs_from_zero(error), beyond = ((vint)error ^ (vint)s) >> 31; /* -1: s is not toward zero */
+    const vint inexact = differs_from_zero(error),
+               beyond = ((vint)error ^ (vint)s) >> 31; /* -1: s is not toward zero */
     return (vfloat)(((vint)s + (beyond & inexact)) | (inexact & 1));
 #endif
 }

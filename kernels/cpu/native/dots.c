@@ -1,4 +1,4 @@
-/* dots.c - the instructions of AVX512_BF16, AVX512_VNNI and F16C. */
+/* dots.c - the instructions of AVX512_BF16, AVX10.2, AVX512_VNNI and F16C. */
 #include "native.h"
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -23,6 +23,23 @@ DOT(ulp_dot_vnni_int8, "avx512f,avx512vnni", __m512i, PLAIN, _mm512_dpbusd_epi32
 DOT(ulp_dot_vnni_int8_sat, "avx512f,avx512vnni", __m512i, PLAIN, _mm512_dpbusds_epi32, PLAIN)
 DOT(ulp_dot_vnni_int16, "avx512f,avx512vnni", __m512i, PLAIN, _mm512_dpwssd_epi32, PLAIN)
 DOT(ulp_dot_vnni_int16_sat, "avx512f,avx512vnni", __m512i, PLAIN, _mm512_dpwssds_epi32, PLAIN)
+
+/* VDPPHPS zmm0, zmm1, zmm2, for compilers that do not know it. */
+__attribute__((target("avx512f"))) void ulp_dot_avx512_fp16(uint32_t *c, const uint32_t *a, const uint32_t *b,
+                                                            size_t words) {
+    typedef struct sixteen {
+        uint32_t word[ULP_NATIVE_LANES];
+    } sixteen;
+    for (size_t i = 0; i < words; i++)
+        __asm__ volatile("vmovdqu32 %0, %%zmm0\n\t"
+                         "vpbroadcastd %1, %%zmm1\n\t"
+                         "vmovdqu32 %2, %%zmm2\n\t"
+                         ".byte 0x62, 0xf2, 0x74, 0x48, 0x52, 0xc2\n\t"
+                         "vmovdqu32 %%zmm0, %0"
+                         : "+m"(*(sixteen *)c)
+                         : "m"(a[i]), "m"(*(const sixteen *)(b + ULP_NATIVE_LANES * i))
+                         : "xmm0", "xmm1", "xmm2");
+}
 
 /* ---- conversions ---- */
 
@@ -64,6 +81,9 @@ __attribute__((target("avx512f,avx512bf16"))) void ulp_cpu_bf16_narrow(uint16_t 
 static void absent(uint32_t *c) { (void)c; } /* never called: ulp_cpu_native_parse says what is missing */
 void ulp_dot_avx512_bf16(uint32_t *c, const uint32_t *a, const uint32_t *b, size_t words) {
     (void)a, (void)b, (void)words, absent(c);
+}
+void ulp_dot_avx512_fp16(uint32_t *c, const uint32_t *a, const uint32_t *b, size_t words) {
+    ulp_dot_avx512_bf16(c, a, b, words);
 }
 void ulp_dot_vnni_int8(uint32_t *c, const uint32_t *a, const uint32_t *b, size_t words) {
     ulp_dot_avx512_bf16(c, a, b, words);

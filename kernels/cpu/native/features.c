@@ -54,13 +54,15 @@ const char *ulp_lacks_amx_int8(void) {
 const char *ulp_lacks_amx_fp16(void) {
     const char *tiles = lacks_tiles();
     if (tiles[0] != '\0') return tiles;
-    return has(7, 1, EAX, 21) ? "not built: this version has no code for AMX-FP16 (TDPFP16PS)"
-                              : "this processor has no AMX-FP16 (CPUID leaf 7.1, EAX bit 21)";
+    return has(7, 1, EAX, 21) ? "" : "this processor has no AMX-FP16 (CPUID leaf 7.1, EAX bit 21)";
 }
 
 const char *ulp_lacks_avx512_fp16(void) {
-    return has(7, 1, EDX, 19) && has(0x24, 0, EBX, 1) ? "not built: this version has no code for AVX10.2 (VDPPHPS)"
-                                                      : "this processor has no AVX10.2 (VDPPHPS)";
+    /* bits 0 to 7 of EBX are the version of AVX10, here 2 or more; bit 18: vectors of 512 bits */
+    const int version = has(0x24, 0, EBX, 1) || has(0x24, 0, EBX, 2) || has(0x24, 0, EBX, 3);
+    return has_avx512() && has(7, 1, EDX, 19) && version && has(0x24, 0, EBX, 18)
+               ? ""
+               : "this processor has no AVX10.2 with 512 bits (VDPPHPS)";
 }
 
 const char *ulp_cpu_f16c_lacks(void) {

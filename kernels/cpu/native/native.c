@@ -5,8 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A native product: name behind "native:", instruction, operands, model, codes in a word, words of an instruction. A
- * product without a function is one that this version does not have. */
+/* A native product: name behind "native:", instruction, operands, model, codes in a word, words of an instruction. */
 typedef struct row {
     const char *name, *what, *a, *b, *result, *model;
     int32_t zero_a;
@@ -18,7 +17,8 @@ typedef struct row {
 static const row rows[] = {
     {"avx512-bf16", "VDPBF16PS", "bf16", "bf16", "fp32", "avx512-bf16", 0, 2, 1, ulp_lacks_avx512_bf16,
      ulp_dot_avx512_bf16},
-    {"avx512-fp16", "VDPPHPS", "fp16", "fp16", "fp32", "avx512-fp16", 0, 2, 1, ulp_lacks_avx512_fp16, NULL},
+    {"avx512-fp16", "VDPPHPS", "fp16", "fp16", "fp32", "avx512-fp16", 0, 2, 1, ulp_lacks_avx512_fp16,
+     ulp_dot_avx512_fp16},
     {"vnni-int8", "VPDPBUSD", "int8", "int8", "q32.0", "vnni-int8", -128, 4, 1, ulp_lacks_vnni, ulp_dot_vnni_int8},
     {"vnni-int8-sat", "VPDPBUSDS", "int8", "int8", "q32.0", "vnni-int8-sat", -128, 4, 1, ulp_lacks_vnni,
      ulp_dot_vnni_int8_sat},
@@ -26,7 +26,7 @@ static const row rows[] = {
     {"vnni-int16-sat", "VPDPWSSDS", "q16.0", "q16.0", "q32.0", "vnni-int16-sat", 0, 2, 1, ulp_lacks_vnni,
      ulp_dot_vnni_int16_sat},
     {"amx-bf16", "TDPBF16PS", "bf16", "bf16", "fp32", "amx-bf16", 0, 2, 16, ulp_lacks_amx_bf16, ulp_dot_amx_bf16},
-    {"amx-fp16", "TDPFP16PS", "fp16", "fp16", "fp32", "amx-fp16", 0, 2, 16, ulp_lacks_amx_fp16, NULL},
+    {"amx-fp16", "TDPFP16PS", "fp16", "fp16", "fp32", "amx-fp16", 0, 2, 16, ulp_lacks_amx_fp16, ulp_dot_amx_fp16},
     {"amx-int8", "TDPBSSD", "int8", "int8", "q32.0", "int8", 0, 4, 16, ulp_lacks_amx_int8, ulp_dot_amx_int8},
 };
 
@@ -80,8 +80,7 @@ double ulp_cpu_native_value(uint32_t code, const ulp_cpu_native *n) {
 }
 
 void ulp_cpu_native_run(const ulp_cpu_native *n, uint32_t *c, const uint32_t *a, const uint32_t *b, size_t words) {
-    ulp_native_dot *run = rows[n->row - ULP_NATIVE_OF_CPU].run;
-    if (run != NULL) run(c, a, b, words);
+    rows[n->row - ULP_NATIVE_OF_CPU].run(c, a, b, words);
 }
 
 /* ---- one sum ---- */
