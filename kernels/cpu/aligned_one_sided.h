@@ -52,24 +52,25 @@ ULP_INLINE vint grain_of(vfloat x, float per_unit) {
 #endif
 }
 
-/* high 2^GUARD + the first GUARD bits of `part`, as a part of 2^32. */
-ULP_INLINE vuint with_part(vuint high, vuint part) {
+/* The last bits of high 2^GUARD + the first GUARD bits of `part`, a part of 2^32, that are in the mask, rounded down to
+ * multiples of -grain; less MIDDLE 2^GUARD. */
+ULP_INLINE vfloat rest_of(vuint high, vuint part, vint grain, int32_t mask) {
 #if defined(__AVX512BW__)
-    const __m512i bytes = _mm512_set_epi32(15, 11, 7, 3, 15, 11, 7, 3, 15, 11, 7, 3, 15, 11, 7, 3); /* of 128 bits */
-    return (vuint)_mm512_mask_shuffle_epi8((__m512i)(high << GUARD), 0x1111111111111111u, (__m512i)part, bytes);
+    /* the bytes of 2^23 + rest: byte 0 of `high` becomes byte 1, and byte 3 of `part` byte 0; a row is 128 bits */
+    const __m512i from_high = _mm512_set_epi32(0xc00, 0x800, 0x400, 0, 0xc00, 0x800, 0x400, 0, 0xc00, 0x800, 0x400, 0,
+                                               0xc00, 0x800, 0x400, 0),
+                  from_part = _mm512_set_epi32(15, 11, 7, 3, 15, 11, 7, 3, 15, 11, 7, 3, 15, 11, 7, 3);
+    const __m512i upper = _mm512_mask_shuffle_epi8(_mm512_set1_epi32(0x4b000000), 0x2222222222222222u, (__m512i)high,
+                                                   from_high),
+                  all = _mm512_mask_shuffle_epi8(upper, 0x1111111111111111u, (__m512i)part, from_part);
+    const __m512i kept = _mm512_ternarylogic_epi32(all, _mm512_set1_epi32(mask | 0x4b000000), (__m512i)grain, 0x80);
+    return (vfloat)kept - (float)(0x800000 + (MIDDLE << GUARD));
 #else
-    return high << GUARD | part >> (32 - GUARD);
+    const vint x = (vint)(high << GUARD | part >> (32 - GUARD)) & mask & grain;
+    return __builtin_convertvector(x - (MIDDLE << GUARD), vfloat);
 #endif
 }
-
-/* The bits of x in the mask, rounded down to multiples of -grain. */
-ULP_INLINE vint rest_of(vuint x, vint grain, int32_t mask) {
-#if defined(__AVX512F__)
-    return (vint)_mm512_ternarylogic_epi32((__m512i)x, _mm512_set1_epi32(mask), (__m512i)grain, 0x80);
-#else
-    return (vint)x & mask & grain;
-#endif
-}
+_Static_assert(GUARD == 8, "the guard bits are a byte");
 
 /* x with MIDDLE instead of its last bits. */
 ULP_INLINE vint with_middle(vint x) {
@@ -91,10 +92,8 @@ ULP_INLINE vfloat join(vint sum, vint e, vfloat c, const plan *p, float least_c)
     /* 24 bits: the conversion is exact. The exponent is that of the sum, also just above -2^n; at -2^n it is less, but
      * nothing is lost there */
     const vfloat top = __builtin_convertvector(with_middle(high), vfloat);
-    const vint rest = rest_of(with_part((vuint)high, part), grain_of(top, p->grain), p->kept_rest);
-    return float_fused(top, (float)(1 << GUARD) - (vfloat){0},
-                       __builtin_convertvector(rest - (MIDDLE << GUARD), vfloat)) *
-           unit;
+    const vfloat rest = rest_of((vuint)high, part, grain_of(top, p->grain), p->kept_rest);
+    return float_fused(top, (float)(1 << GUARD) - (vfloat){0}, rest) * unit;
 }
 
 /* The largest exponent field of the parts. */

@@ -299,18 +299,41 @@ ULP_INLINE vint differs_from_zero(vfloat x) {
 #endif
 }
 
-/* x + y rounded to odd, where the sum does not overflow. Of the two numbers around a sum one is odd: the word of the
- * number toward zero with a last bit of 1. */
-ULP_INLINE vfloat odd_float_sum(vfloat x, vfloat y) {
-#if defined(__AVX512F__)
-    const __m512i down = (__m512i)_mm512_add_round_ps((__m512)x, (__m512)y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC),
-                  up = (__m512i)_mm512_add_round_ps((__m512)x, (__m512)y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
-    return (vfloat)_mm512_mask_mov_epi32(up, _mm512_test_epi32_mask(down, _mm512_set1_epi32(1)), down);
-#else
-    const vfloat s = x + y, t = s - x, error = (x - (s - t)) + (y - t);
+/* The sum s with its error `error`, rounded to odd: the word of the number toward zero with a last bit of 1. */
+ULP_INLINE vfloat odd_float_of(vfloat s, vfloat error) {
     const vint inexact = differs_from_zero(error),
                beyond = ((vint)error ^ (vint)s) >> 31; /* -1: s is not toward zero */
     return (vfloat)(((vint)s + (beyond & inexact)) | (inexact & 1));
+}
+
+#if defined(__AVX512F__)
+/* The odd one of two neighbours, or the number that is both. */
+ULP_INLINE vfloat odd_float_between(__m512 down, __m512 up) {
+    const __mmask16 odd = _mm512_test_epi32_mask((__m512i)down, _mm512_set1_epi32(1));
+    return (vfloat)_mm512_mask_mov_epi32((__m512i)up, odd, (__m512i)down);
+}
+#endif
+
+/* x + y rounded to odd, where the sum does not overflow. */
+ULP_INLINE vfloat odd_float_sum(vfloat x, vfloat y) {
+#if defined(__AVX512F__)
+    return odd_float_between(_mm512_add_round_ps((__m512)x, (__m512)y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC),
+                             _mm512_add_round_ps((__m512)x, (__m512)y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC));
+#else
+    const vfloat s = x + y, t = s - x;
+    return odd_float_of(s, (x - (s - t)) + (y - t));
+#endif
+}
+
+/* The same for a b + x, where a b is exact. */
+ULP_INLINE vfloat odd_float_fused(vfloat a, vfloat b, vfloat x) {
+#if defined(__AVX512F__)
+    return odd_float_between(
+        _mm512_fmadd_round_ps((__m512)a, (__m512)b, (__m512)x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC),
+        _mm512_fmadd_round_ps((__m512)a, (__m512)b, (__m512)x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC));
+#else
+    const vfloat s = float_fused(a, b, x), t = s - x;
+    return odd_float_of(s, (x - (s - t)) + float_fused(a, b, -t));
 #endif
 }
 

@@ -66,7 +66,7 @@ ULP_INLINE vfloat sum_of(vfloat x, vfloat y, form how) { return how == ODD_2 ? o
 ULP_INLINE vfloat pair_sum(const float *a, const vfloat *b, size_t v, form how) {
     const size_t next = LANES / FLOATS;
     const vfloat first = all_of(a[0]) * b[v];
-    return how == ODD_2 ? odd_float_sum(first, all_of(a[1]) * b[next + v]) : plus(first, all_of(a[1]), b[next + v]);
+    return how == ODD_2 ? odd_float_fused(all_of(a[1]), b[next + v], first) : plus(first, all_of(a[1]), b[next + v]);
 }
 
 /* c (rows, group) += instructions without chains that go on; a (rows, k). `how` and `rows` are constants. */
