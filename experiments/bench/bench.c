@@ -33,9 +33,12 @@
  *     kahan, rne                          22 of binary64 lanes; AVX2: 24
  *     Tensor Core rows                    5.5 and 8.5 for each step of the row (two sums: 21; binary16 results: 20);
  *                                         AVX2: 5.5 and 18 (two sums: 43; binary16 results: 35)
- *     int8, e2m1, e2m3                    0.4 with VNNI, whose instruction forms 64 products; 1.3 without; AVX2: 1.6
- *     mxf4, nvf4                          0.9, 1.2 with VNNI: a group takes a conversion, a product and an addition
- *     exact, operands of two slices       7: 4 fused multiply-adds of 8 numbers, 3 loads and counts; AVX2: 9
+ *     units of other vendors              one-sided sums (mi300): 5.5 and 26 for each step, 45 of both are arithmetic
+ * with steps of 4; sums rounded to odd (riscv): 7.5 and 12 (16 products: 30); exact block sums (mi100, FDOT of Arm): 1
+ * of binary64 lanes and 4 for each step (binary16 results: 6); chains: 1 to 2, rounded to odd 4; AVX2: 7 int8, e2m1,
+ * e2m3                    0.4 with VNNI, whose instruction forms 64 products; 1.3 without; AVX2: 1.6 mxf4, nvf4
+ * 0.9, 1.2 with VNNI: a group takes a conversion, a product and an addition exact, operands of two slices       7: 4
+ * fused multiply-adds of 8 numbers, 3 loads and counts; AVX2: 9
  *
  * The rows of products that miss their goals on a processor with 4 pipes for vectors (Zen 5, where a product of the
  * fp32 row takes half a cycle a vector), and the counts against the goals:
@@ -98,7 +101,8 @@ static const ulp_option options[] = {
         "serial:binary16:sr,serial:binary16:sr/8,split:binary16:rne,chunk32:e6m9:rne,pairwise:binary16:rne,"
         "kahan:binary16:rne,exact:binary32:rne,int8,v100-fp16,a100-fp16,a100-bf16,a100-tf32,a100-fp16-fp16,h100-fp16,"
         "h100-bf16,h100-e4m3,h100-e4m3:promote=128,h100-e4m3-mma,b200-e4m3,b200-e4m3-mx,b200-e2m3,b200-e2m1,"
-        "b200-e2m1-mxf4,b200-e2m1-nvf4",
+        "b200-e2m1-mxf4,b200-e2m1-nvf4,mi100-bf16,mi250-fp16,mi300-fp16,mi300-tf32,mi300-e4m3fnuz,amx-bf16,arm-bf16,"
+        "arm-e4m3-fp16,riscv-bf16,riscv-e4m3",
         NULL),
     ULP_OPTION(settings, sizes, integers, "64,128,256,512,1024", .quick = "64,256",
                .full = "64,128,256,512,1024,2048,4096", .help = "m = n = k of the products by size", .min = 1,

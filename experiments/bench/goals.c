@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* Patterns of the shell for the work, what it is of, its mode, and the name of what it is compared with; then the least
- * size, and the goal with avx512 and with avx2. The first row that fits counts. Arrays in memory have the goals of
- * "round in memory". */
+ * size, and the goal with avx512 and with avx2, 0 for none. The first row that fits counts. Arrays in memory have the
+ * goals of "round in memory". */
 static const struct goal {
     const char *what, *of, *mode, *beside;
     size_t least;
@@ -31,6 +31,10 @@ static const struct goal {
     {"product", "split:*", "*", "fp32", 256, 20, 20},
     {"product", "chunk*", "*", "fp32", 256, 20, 20},
     {"product", "pairwise:*", "*", "fp32", 256, 20, 20},
+    {"product", "*", "*", "a100-fp16", 256, 2, 2},
+    {"product", "mi[0-9]*", "*", "fp32", 0, 0, 0}, /* units of other vendors stand beside a100-fp16 */
+    {"product", "avx512-*", "*", "fp32", 0, 0, 0},
+    {"product", "arm-*", "*", "fp32", 0, 0, 0},
     {"product", "[a-z]*[0-9]-*", "*", "fp32", 256, 4, 6},
     {"product", "*", "*", "one thread", 512, 1.85, 1.85},
     {"step", "784-*", "fp32", "PyTorch*", 0, 1.1, 1.1},
@@ -51,7 +55,7 @@ double goal_of(const job *j, const comparison *c) {
         const struct goal *g = &goals[i];
         if (j->n >= g->least && fits(g->what, what) && fits(g->of, j->of) && fits(g->mode, j->mode) &&
             fits(g->beside, c->name))
-            return wide ? g->avx512 : g->avx2;
+            return g->avx512 > 0 ? (wide ? g->avx512 : g->avx2) : ULP_NO_NUMBER;
     }
     return ULP_NO_NUMBER;
 }

@@ -147,6 +147,15 @@ static ulp_status add_fp32(group *g, matrices *m, const ulp_datapath *fp32, int 
 
 /* ---- the parts ---- */
 
+/* Compares the product of a unit of another vendor than NVIDIA with a100-fp16, if it is there. The NaN of a Tensor Core
+ * has all bits set. */
+static void compare_unit(group *g, size_t added, const ulp_datapath *d) {
+    if (!d->has_inputs || d->a.is_fixed || d->nan_code != 0) return;
+    for (size_t other = 0; other < added; other++)
+        if (strcmp(g->jobs[other].what, "product") == 0 && strcmp(g->jobs[other].of, "a100-fp16") == 0)
+            group_compare(g, added, other, "a100-fp16", TIME);
+}
+
 static ulp_status add_datapath(group *g, matrices *m, const ulp_datapath *d, size_t fp32) {
     const operands *o;
     const ulp_status status = operands_of(m, &o, d);
@@ -157,6 +166,7 @@ static ulp_status add_datapath(group *g, matrices *m, const ulp_datapath *d, siz
         for (size_t other = 0; other < g->count; other++)
             if (strncmp(g->jobs[other].by, "OpenBLAS", 8) == 0) group_compare(g, i, other, "OpenBLAS", SPEED);
         group_compare(g, i, fp32, "fp32", TIME);
+        compare_unit(g, i, d);
     }
     group_compare(g, i, group_add(g, &loop), "loop in C", SPEED);
     return ULP_OK;

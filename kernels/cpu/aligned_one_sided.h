@@ -87,7 +87,7 @@ ULP_INLINE vfloat join(vint sum, vint e, vfloat c, const plan *p, float least_c)
     const vint meet = larger_field(e, c);
     const vuint down = (vuint)(meet - e) >> 23, part = shift_up((vuint)sum, less(all_uints(32), down));
     const vfloat unit = float_of(meet - ((p->fraction + GUARD) << 23)),
-                 per_unit = float_of(((254 + p->fraction) << 23) - meet);
+                 per_unit = float_of((vint)(((uint32_t)(254 + p->fraction) << 23) - (vuint)meet));
     const vint high = shift_down(sum, down) + floor_ints(c * per_unit, least_c);
     /* 24 bits: the conversion is exact. The exponent is that of the sum, also just above -2^n; at -2^n it is less, but
      * nothing is lost there */
