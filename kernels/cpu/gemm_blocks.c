@@ -10,7 +10,12 @@
 #include "lanes.h"
 #include "ranges.h"
 
-enum { ROWS = ULP_VECTOR_BYTES == 64 ? 4 : 2, GROUP = 4 }; /* the sums that registers hold: rows, and most vectors */
+enum {
+    ROWS = ULP_VECTOR_BYTES == 64   ? 4
+           : ULP_VECTOR_BYTES == 32 ? 3
+                                    : 2,
+    GROUP = 4
+}; /* the sums that registers hold: rows, and most vectors */
 _Static_assert(LANES % (GROUP * DOUBLES) == 0, "a panel is whole groups");
 
 typedef struct work {
@@ -134,8 +139,8 @@ static int piece_is_exact(const work *w, const double *state, range a, range b) 
     return top < low + 53 && (!w->half || top <= 15);
 }
 
-enum { SLICE = 32 * LANES }; /* numbers of a panel that stay in the first-level cache */
-enum { PIECE = 32 };         /* rows that use a slice of a panel */
+enum { SLICE = 32 * LANES };       /* numbers of a panel that stay in the first-level cache */
+enum { PIECE = 32 / ROWS * ROWS }; /* rows that use a slice of a panel */
 
 /* The rows begin .. end - 1 of a panel, at most PIECE. The rows of A are there up to a multiple of ROWS. */
 static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
