@@ -40,6 +40,8 @@ else
     skip 'native:avx512-bf16' 'this processor has no AVX512_BF16'
 fi
 refuses 'conversions are no product' 'these are conversions' gemm --datapath native:f16c
-refuses 'an unknown native product' 'lists the processor' gemm --datapath native:avx512
+refuses 'an unknown native product' 'did you mean native:avx512-bf16' gemm --datapath native:avx512
+refuses 'a native product with a setting' "'length=8' cannot be set" gemm --datapath native:amx-bf16:length=8
+refuses "a GPU's product without --backend cuda" 'takes --backend cuda' gemm --datapath native:mma:fp16
 
 exit $failed

@@ -25,7 +25,12 @@ refuses 'a block that is too long' 'block65:fp16:rne: .*; blockN: N is 1 to 64$'
 refuses 'a block without products' 'blockN: N is 1 to 64$' dot --datapath block0:fp16:rne
 refuses 'an empty datapath' "--datapath: no datapath ''$" dot --datapath ''
 refuses 'a datapath that is a colon' "--datapath: no datapath ':'" dot --datapath :
-refuses 'a datapath that ends in a colon' 'nothing follows the last colon' dot --datapath h100-fp16:
+refuses 'a datapath that ends in a colon' 'a colon has nothing behind it' dot --datapath h100-fp16:
+refuses 'promote that is no multiple' 'promote=17: a multiple of 16' dot --datapath h100-fp16:promote=17
+refuses 'a setting of one-sided sums elsewhere' 'normal, parts and c_cut need join' dot --datapath h100-fp16:normal=30
+refuses 'join out of range' 'join=37: it is F to F + 12, here 24 to 36' dot --datapath mi300-fp16:join=37
+refuses 'normal above join' 'normal=33: it is at most join, here 32' dot --datapath mi300-fp16:normal=33
+refuses 'kept beyond the accumulator' 'kept is a whole number from 1 to 23' dot --datapath h100-fp16:kept=30
 for bits in ' 8' +8; do refuses "random bits '$bits'" "no mode 'sr/$bits'" dot --datapath "serial:fp16:sr/$bits"; done
 refuses 'a datapath with a bad mode' "no mode 'up'" dot --datapath serial:fp16:up
 refuses 'a setting without a value' 'F needs a value, as F=...: a whole number from 0 to 40' dot --datapath h100-fp16:F

@@ -35,6 +35,7 @@ refuses 'products that are never lost' 'no product of e2m1' probe --tree b200-e2
 refuses 'an unknown name' "no datapath 'h200'" probe --tree h200
 refuses 'no name' 'needs the name' probe --tree
 refuses 'two names' 'one thing is probed at a time' probe --tree fp32 --datapath fp32
+refuses '--m of a sum that does not depend on it' 'go with cblas_sgemm' probe --tree h100-fp16 --m 8
 refuses 'two words' 'one thing is probed at a time' probe --tree fp32 fp32
 refuses '--k without --tree' '--k goes with --tree' probe --datapath fp32 --k 4
 refuses '--k 0' '--k' probe --tree fp32 --k 0

@@ -223,8 +223,12 @@ static int run_silicon(const char *program, const char *name) {
     const ulp_backend *cuda;
     ulp_cuda_native native;
     int differ = 0;
+    ulp_cpu_native of_cpu;
+    if (name != NULL && ulp_cpu_native_parse(&of_cpu, name) == ULP_OK)
+        return ulp_usage_error(program, "--datapath %s: the processor's own product, which takes --backend cpu", name);
     if (name != NULL && ulp_cuda_native_parse(&native, name) == ULP_BAD_NAME)
-        return ulp_usage_error(program, "--datapath %s: no native product of that name (`ulp help datapaths`)", name);
+        return ulp_usage_error(program, "--datapath %s: no product of a GPU has that name (`ulp help datapaths`)",
+                               name);
     const ulp_status status = ulp_backend_get(&cuda, "cuda");
     if (status != ULP_OK) {
         ulp_complain(program, "--backend cuda: %s", ulp_cuda_lacks());
@@ -349,9 +353,9 @@ const tool_command tool_probe = {
                   "--backend cuda [--datapath native:N] [--csv] | [--backend cuda] --list",
          .summary = "finds out how a fused sum is formed: block length, bits, rounding, special values",
          .details =
-             "Feeds the datapath vectors that tell the cases apart, as one would a Tensor Core, and prints a line for "
-             "each property: the value found, the value that the datapath's row says, the verdict, and the vector that "
-             "decides. The verdict compares the found value with the "
+             "Feeds the datapath vectors that tell the cases apart, as one would a Tensor Core, and prints for each "
+             "property: the value found, the value that the datapath's row says, the verdict, and the vector. The "
+             "verdict compares the found value with the "
              "row: ok, DIFFERS, or - where the row does not say. Exit status 1 if a value differs. `at least`, `at "
              "most`: the input formats reach no further; `not reachable`: no vector of these formats tells, and why; "
              "`another`: none of the answers that the line knows. Block scales are ones except in the lines about "

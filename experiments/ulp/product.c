@@ -1,7 +1,10 @@
 /* product.c - the option --datapath of subcommands that multiply: a datapath, or a device's own product. */
 #include "kernels/cpu/native/native.h"
+#include "kernels/cuda/unit.h"
+#include "kernels/near_words.h"
 #include "tool.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -26,6 +29,29 @@ const ulp_option_type tool_type_product = {.value_name = "NAME",
                                            .print = print_product,
                                            .topic = "datapaths"};
 
+/* A native product that the processor does not know: a GPU's, one with settings, or a misspelt name. */
+static int refuse_native(const char *program, const char *name) {
+    char names[600] = "", near[2 * ULP_DATAPATH_NAME_MAX], base[ULP_DATAPATH_NAME_MAX];
+    ulp_cuda_native gpu;
+    ulp_cpu_native native;
+    if (ulp_cuda_native_parse(&gpu, name) != ULP_BAD_NAME)
+        return ulp_usage_error(program,
+                               "--datapath %s: a GPU's own product, which takes --backend cuda, where there is "
+                               "a device; `ulp backends` lists the processor's",
+                               name);
+    for (size_t i = 0; ulp_cpu_native_get(i, &native) == ULP_OK; i++)
+        if (strlen(names) + strlen(native.name) + 2 < sizeof names)
+            strcat(strcat(names, names[0] != '\0' ? " " : ""), native.name);
+    const char *colon = strchr(name + strlen("native:"), ':');
+    snprintf(base, sizeof base, "%.*s", colon != NULL ? (int)(colon - name) : (int)strlen(name), name);
+    if (colon != NULL && ulp_cpu_native_parse(&native, base) == ULP_OK)
+        return ulp_usage_error(program, "--datapath %s: '%s' cannot be set, since the instruction of %s is what it is",
+                               name, colon + 1, native.name);
+    const int found = ulp_near_words(near, sizeof near, name, names, 2);
+    return ulp_usage_error(program, "--datapath %s: no native product of that name%s%s%s\nthe processor's: %s", name,
+                           found ? "; did you mean " : "", found ? near : "", found ? "?" : "", names);
+}
+
 int tool_product_resolve(tool_product *product, const ulp_backend *backend, const char *program) {
     char why[ULP_EXPLAIN_MAX];
     if (!product->native) return ULP_GO_ON;
@@ -38,11 +64,7 @@ int tool_product_resolve(tool_product *product, const ulp_backend *backend, cons
     if (of_cpu && !on_cpu)
         return ulp_usage_error(program, "--datapath %s: the processor's own product, which takes --backend cpu",
                                product->native);
-    if (!of_cpu && on_cpu)
-        return ulp_usage_error(program,
-                               "--datapath %s: a GPU's own product, which takes --backend cuda, where there is "
-                               "a device, or an unknown one; `ulp backends` lists the processor's",
-                               product->native);
+    if (!of_cpu && on_cpu) return refuse_native(program, product->native);
     const ulp_status status = ulp_datapath_native(&product->datapath, product->native, why);
     if (status == ULP_OK) return ULP_GO_ON;
     ulp_complain(program, "--datapath %s", why);

@@ -73,7 +73,8 @@ enum { ULP_PAIR_ASCENDING, ULP_PAIR_SECOND_FIRST, ULP_PAIR_TOGETHER, ULP_PAIR_LO
     X(ULP_P_FLUSH, "flush", "before rounding|after rounding|if rounded to a subnormal",                                \
       "which results just below the least normal number are flushed")                                                  \
     X(ULP_P_MINUS_ZERO, "all -1 x 0", "+0|-0|another", "the sum of c = -0 and products -1 x 0")                        \
-    X(ULP_P_NEGATIVE_C, "negative tiny c", "kept|-0|+0|another", "a negative subnormal c beside products 0 x 0")       \
+    X(ULP_P_NEGATIVE_C, "negative tiny c", "kept|-0|+0|another", "a negative subnormal c beside a product of 0")       \
+    X(ULP_P_PARTS, "parts", "", "groups of products that are aligned apart")                                           \
     X(ULP_P_BESIDE_C, "bits beside c", "", "bits of the products kept below the exponent of a larger c")               \
     X(ULP_P_BEFORE, "bits before rounding", "", "bits kept below the exponent of the sum until it is rounded")
 

@@ -162,7 +162,7 @@ static void find_carry(prober *p) {
     if (p->length < 3 || p->kept < 6) return;
     ulp_vector_start(p, 0.0);
     for (int i = 0; i < p->length; i++) ulp_vector_put_factors(p, p->place[i], 1.5, 1.5);
-    int good = ulp_vector_gives(p, 2.25 * p->length);
+    int good = ulp_vector_gives(p, ulp_vector_product(p, 1.5, 1.5) * p->length);
     const int last = p->f_found == ULP_FOUND && p->fraction < p->kept - 1 ? p->fraction : p->kept - 1;
     ulp_vector_start(p, ulp_power(-last));
     for (int i = 0; i < 3; i++) ulp_vector_put(p, p->place[i], 1.0);
@@ -232,10 +232,22 @@ static int count_kept(prober *p, double small, int n) {
     return many >= 0 && many < n - 1 ? (int)many : -1;
 }
 
+/* Whether c = 2^top keeps something of as many products of `small` as a sum takes. */
+static int keeps_some(prober *p, double small) {
+    const double big = ulp_power(p->top);
+    ulp_vector_start(p, big);
+    for (int i = 0; i < p->length; i++) ulp_vector_put(p, p->place[i], small);
+    return ulp_vector_gives(p, big) == 0;
+}
+
 /* A sum stays at its large first term until it is promoted. The sum of the later products gives the length of the
  * interval. The second run has products of half the size, because trees and compensated sums keep more of them. */
 static void find_promotion(prober *p) {
-    const int bits = p->f_found == ULP_FOUND && p->fraction > p->kept + 1 ? p->fraction + 1 : p->kept + 2;
+    int bits = p->f_found == ULP_FOUND && p->fraction > p->kept + 1 ? p->fraction + 1 : p->kept + 2;
+    /* to nearest, products that are not aligned with c have to be lost together, and need not be lost one by one */
+    const int by_sum = p->inside && p->mode == ULP_RNE, most = bits + 7;
+    if (by_sum) bits = p->kept + 2;
+    while (by_sum && bits < most && keeps_some(p, ulp_power(p->top - bits))) bits++;
     if (p->kept == 0 || p->mode < 0 || (p->length > 1 && p->f_found != ULP_FOUND)) {
         ulp_report(p, ULP_P_PROMOTION, ULP_NOT_REACHABLE, 0,
                    p->stochastic ? "the rounding is stochastic: no chain stalls for certain"
@@ -250,6 +262,10 @@ static void find_promotion(prober *p) {
                                            : "the chain stalls for some of them only");
     else if (first > 0 && count_kept(p, small, CHAIN - first) != 0) /* later intervals lose products too */
         ulp_report(p, ULP_P_PROMOTION, ULP_NOT_REACHABLE, 0, "sums of equal products stall within an interval, too");
+    else if (first == 0 && !p->inside && p->mode == ULP_RNE && bits > p->kept + 2)
+        ulp_report(p, ULP_P_PROMOTION, ULP_NOT_REACHABLE, 0, "products that are lost one by one may be lost together");
+    else if (first > 0 && !p->inside && p->mode == ULP_RNE && CHAIN - first == p->length)
+        ulp_report(p, ULP_P_PROMOTION, ULP_NOT_REACHABLE, 0, "the products of one sum are not lost together");
     else
         ulp_report(p, ULP_P_PROMOTION, ULP_FOUND, first == 0 ? 0 : CHAIN - first, "1 and %d products 2^-%d: %s",
                    CHAIN - 1, bits, first == 0 ? "all are lost" : "those behind the first interval count");

@@ -189,13 +189,40 @@ static void find_minus_zeros(prober *p) {
     for (int k = 0; k < PROBE_K; k++) p->a[k] = -1.0;
     ulp_report(p, ULP_P_MINUS_ZERO, ULP_FOUND, sign_of_zero(ulp_vector_run(p)), "c = -0 and products -1 x 0");
     ulp_vector_start(p, half);
+    ulp_vector_put_factors(p, 0, 0.0, 1.0);
     if (p->beyond || p->unit->result.qmin == p->unit->result.emin) return;
     const double y = ulp_vector_run(p);
     ulp_report(p, ULP_P_NEGATIVE_C, ULP_FOUND,
                y == half  ? 0
                : y != 0.0 ? 3
                           : 2 - sign_of_zero(y),
-               "c = -2^%d alone", p->unit->result.emin - 1);
+               "c = -2^%d and a product 0 x 1", p->unit->result.emin - 1);
+}
+
+/* ---- parts ---- */
+
+/* +big and -big at the first and the third place, and half the negative unit of the alignment at another: lost in their
+ * part, where it is cut toward zero, and a whole unit in another part, whose sum is rounded down. */
+static void find_parts(prober *p) {
+    const double half = ulp_power(p->top - p->fraction - 1);
+    int apart = 0, seen = 0;
+    ulp_report(p, ULP_P_PARTS, ULP_NOT_REACHABLE, 0, "needs four products in a sum, F, and an alignment toward zero");
+    if (p->length < 4 || p->f_found != ULP_FOUND || p->group > 1 || p->to->property[ULP_P_SIGNS].found != ULP_FOUND)
+        return;
+    for (int i = 1; i < p->length; i++) {
+        if (i == 2) continue;
+        ulp_vector_start(p, 0.0);
+        ulp_vector_put(p, p->place[0], ulp_power(p->top));
+        ulp_vector_put(p, p->place[2], -ulp_power(p->top));
+        ulp_vector_put(p, p->place[i], -half);
+        const double y = ulp_vector_run(p);
+        if (p->beyond || (y != 0.0 && y != -2 * half)) return;
+        apart += y != 0.0;
+        seen++;
+    }
+    if (apart < seen)
+        ulp_report(p, ULP_P_PARTS, ULP_FOUND, apart == 0 ? 1 : 2,
+                   "+big -big and -2^-%d big: at %d of %d places a unit is left", p->fraction + 1, apart, seen);
 }
 
 /* ---- bits below c ---- */
@@ -222,8 +249,9 @@ static void find_bits_below(prober *p, ulp_property_id id, int sign) {
         int last = first, r = breaks_tie(p, t, gap, sign, 0);
         if (r != 0 || breaks_tie(p, t, gap, sign, first) != 1) continue;
         while (last < 100 && (r = breaks_tie(p, t, gap, sign, last + 1)) == 1) last++;
-        const int end = gap + p->fraction; /* where the alignment of the products may cut */
-        ulp_report(p, id, r == 0 && (p->f_found != ULP_FOUND || last < end) ? ULP_FOUND : ULP_AT_LEAST, last,
+        /* where the alignment, or a rounding, of the products may cut */
+        const int end = gap + (p->f_found == ULP_FOUND ? p->fraction : prec) - (sign > 0);
+        ulp_report(p, id, r == 0 && last < end ? ULP_FOUND : ULP_AT_LEAST, last,
                    "c = 2^%d, %c2^%d, half an ulp, and 2^(%d - j): the tie is broken up to j = %d", t,
                    sign < 0 ? '-' : '+', t - gap, t, last);
         if (r == 0) return;
@@ -238,6 +266,7 @@ void ulp_probe_small(prober *p) {
     find_tiny(p);
     find_flush(p);
     find_minus_zeros(p);
+    find_parts(p);
     find_bits_below(p, ULP_P_BESIDE_C, -1);
     find_bits_below(p, ULP_P_BEFORE, 1);
 }

@@ -14,6 +14,7 @@ static ulp_status init_fused(ulp_datapath *d) {
         (d->scale_block == 0 || f->length % d->scale_block != 0 || (f->group == 0 && f->length != d->scale_block)))
         return ULP_NOT_IN_RANGE;
     if (f->c_last && (f->late || grouped)) return ULP_UNSUPPORTED;
+    if (f->join == 0 && (f->normal != 0 || f->parts != 0 || f->c_cut)) return ULP_NOT_IN_RANGE;
     if (f->join != 0) {
         const int meets =
             f->fraction <= f->join && f->join <= f->fraction + 12 && f->normal >= 1 && f->normal <= f->join;

@@ -121,12 +121,33 @@ static int explain_setting(char *to, const char *base) {
     const char *colon = strrchr(base, ':');
     if (colon == NULL) return 0;
     if (colon[1] == '\0') {
-        say(to, "nothing follows the last colon");
+        say(to, "a colon has nothing behind it");
         return 1;
     }
     memcpy(p.base, base, (size_t)(colon - base));
     strcpy(p.settings, colon);
     return ulp_datapath_base(&d, p.base) == ULP_OK && ulp_datapath_settings(&d, &p, to, ULP_EXPLAIN_MAX) != ULP_OK;
+}
+
+/* Explains settings of an aligned sum that do not fit each other. */
+static void explain_aligned(char *to, const ulp_datapath *d) {
+    const ulp_fused *f = &d->fused;
+    char range[120] = "";
+    if (f->join == 0 && (f->normal != 0 || f->parts != 0 || f->c_cut))
+        say(to, "normal, parts and c_cut need join: c is a term of this sum");
+    else if (f->c_last && (f->join != 0 || f->late || d->scale_block != 0))
+        say(to, "c_last: not with join, with scales, or with two sums of one instruction (-mma of FP8)");
+    else if (f->join != 0 && (f->join < f->fraction || f->join > f->fraction + 12))
+        snprintf(range, sizeof range, "join=%d: it is F to F + 12, here %d to %d, or 0", f->join, f->fraction,
+                 f->fraction + 12);
+    else if (f->join != 0 && f->normal > f->join)
+        snprintf(range, sizeof range, "normal=%d: it is at most join, here %d", f->normal, f->join);
+    else if (f->join != 0) say(to, "join: with parts 1 or 2, without scales and without a floor");
+    else if (f->kept >= d->accumulator.prec)
+        snprintf(range, sizeof range, "kept=%d: it is at most %d, the fraction bits of the accumulator", f->kept,
+                 d->accumulator.prec - 1);
+    else say(to, "L: a multiple of the scales' block, at most 64 (-mma of FP8: 32)");
+    say(to, range);
 }
 
 void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text) {
@@ -156,9 +177,14 @@ void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text) {
     if (d.words == 0 && (d.words_small_first || d.words_cut))
         say(to, "split and first need words=N, the number of words of an operand");
     else if (d.promote != 0 && d.kind == ULP_CHUNKED) say(to, "promote: chunks have an outer sum of their own");
-    else if (d.promote != 0) say(to, "promote: a multiple of the products of one sum, into a sum that fits binary32");
-    else if (d.kind == ULP_ALIGNED)
-        say(to, "kept: less than the bits of the accumulator; L: a multiple of the scales' block");
+    else if (d.promote != 0) {
+        char range[120] = "promote: the accumulator has to fit binary32";
+        const unsigned promote = d.promote;
+        d.promote = 0; /* to find the products of one sum */
+        if (ulp_datapath_init(&d) == ULP_OK && promote % d.step != 0)
+            snprintf(range, sizeof range, "promote=%u: a multiple of %u, the products of one sum", promote, d.step);
+        say(to, range);
+    } else if (d.kind == ULP_ALIGNED) explain_aligned(to, &d);
     else if (d.kind == ULP_CHAINS)
         say(to, "length: a multiple of term times lanes, twice that if swapped; lanes: a power of two");
     else say(to, d.length > 1 ? "blockN: N is 1 to 64" : "wrap-around is for fixed point");

@@ -218,11 +218,11 @@ static const ulp_key tensor_core_keys[] = {
     EXPONENT("zero_c", "the exponent that a start value of zero counts with", fused.zero_c),
     {"c_last", "1: the sum starts at +0, and c is added last", ULP_KEY_FLAG, FIELD(fused.c_last), 0, 1, NULL, 0, NULL,
      NULL},
-    {"join", "bits kept where the products' sum meets c, rounded down; 0: c is a term of the sum", ULP_KEY_INTEGER,
-     FIELD(fused.join), 0, 52, NULL, 0, NULL, NULL},
-    {"normal", "with join: bits kept of the normalised sum, rounded down", ULP_KEY_INTEGER, FIELD(fused.normal), 1, 52,
-     NULL, 0, NULL, NULL},
-    {"parts", "with join: products k mod parts are aligned apart", ULP_KEY_INTEGER, FIELD(fused.parts), 1, 2, NULL, 0,
+    {"join", "bits kept where the products' sum meets c, rounded down: F to F + 12; 0: c is a term of the sum",
+     ULP_KEY_INTEGER, FIELD(fused.join), 0, 52, NULL, 0, NULL, NULL},
+    {"normal", "with join: bits kept of the normalised sum, rounded down, at most join", ULP_KEY_INTEGER,
+     FIELD(fused.normal), 0, 52, NULL, 0, NULL, NULL},
+    {"parts", "with join: products k mod parts are aligned apart", ULP_KEY_INTEGER, FIELD(fused.parts), 0, 2, NULL, 0,
      NULL, NULL},
     {"c_cut", "with join: 1: c far below the sum is zero", ULP_KEY_FLAG, FIELD(fused.c_cut), 0, 1, NULL, 0, NULL, NULL},
     {.name = NULL},
@@ -271,8 +271,11 @@ static const ulp_key *const all_keys[] = {any_keys, word_keys, integer_keys, ten
 static const ulp_key_reader settings_reader = {.lists = all_keys, .between = ':', .plain = 1, .lacks = lacks_key};
 
 ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *parts, char *error, size_t error_size) {
-    return *parts->settings ? ulp_keys_read(d, &settings_reader, parts->settings + 1, parts->base, error, error_size)
-                            : ULP_OK;
+    const uint8_t joined = d->fused.join;
+    if (*parts->settings == '\0') return ULP_OK;
+    const ulp_status status = ulp_keys_read(d, &settings_reader, parts->settings + 1, parts->base, error, error_size);
+    if (joined != 0 && d->fused.join == 0) d->fused.normal = d->fused.parts = d->fused.c_cut = 0;
+    return status;
 }
 
 void ulp_datapath_settings_help(const ulp_help *to) {

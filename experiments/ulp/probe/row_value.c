@@ -48,7 +48,7 @@ static int aligned_value(const ulp_datapath *d, ulp_property_id id, int64_t *val
     switch (id) {
     case ULP_P_LENGTH: *value = f->length; return plain_late;
     case ULP_P_PROMOTION:
-        if (f->join != 0 || f->c_last) return 0; /* sums that leave for an outer one may look the same */
+        if (f->c_last) return 0; /* sums that leave for an outer one may look the same */
         *value = f->late ? 2 * f->length : 0;
         return !f->late || (plain_late && d->accumulator.prec >= 24);
     case ULP_P_ORDER: *value = f->late; return plain_late;
@@ -63,7 +63,10 @@ static int aligned_value(const ulp_datapath *d, ulp_property_id id, int64_t *val
     case ULP_P_KEPT: /* late: the second sum truncates the result of the first sum */
         *value = f->late && f->fraction < f->kept ? f->fraction : f->kept;
         return 1;
-    case ULP_P_OUTPUT: *value = f->output; return !f->late || f->fraction >= f->kept || f->align == f->output;
+    case ULP_P_OUTPUT:
+        *value = f->output;
+        if (f->join != 0 && f->normal < f->kept + 3) return 0; /* most sums are rounded down before */
+        return !f->late || f->fraction >= f->kept || f->align == f->output;
     case ULP_P_LAST: *value = f->c_last ? f->output : ULP_RNE; return 1;
     case ULP_P_MONOTONIC:
         *value = (int64_t)f->length << f->kept > (int64_t)1 << f->fraction;
@@ -84,8 +87,10 @@ static int aligned_value(const ulp_datapath *d, ulp_property_id id, int64_t *val
     case ULP_P_SCALE_BLOCK: *value = d->scale_block; return 1;
     case ULP_P_SIGNS:
         *value = f->join != 0;
+        if (f->join != 0 && f->fraction > d->result.prec + 2) return 0; /* no c of the vectors is rounded down */
         return f->align != ULP_RD && f->align != ULP_RU && f->output != ULP_RD && f->output != ULP_RU;
     case ULP_P_SMALL_C: return small_c_of_aligned(d, value);
+    case ULP_P_PARTS: *value = f->parts; return f->join != 0;
     case ULP_P_BESIDE_C: *value = min_of(f->join, f->normal + 1); return f->join != 0;
     case ULP_P_BEFORE: *value = min_of(f->join, f->normal); return f->join != 0;
     case ULP_P_PAIR:
@@ -102,7 +107,9 @@ static int aligned_value(const ulp_datapath *d, ulp_property_id id, int64_t *val
 static int chains_value(const ulp_datapath *d, ulp_property_id id, int64_t *value) {
     const ulp_chains *s = &d->chains;
     switch (id) {
-    case ULP_P_PLACE: *value = s->c_last; return 1;
+    case ULP_P_PLACE: /* the vectors of c need a product, or all products, beside c */
+        *value = s->c_last;
+        return s->c_last || (s->fused && (s->term == 1 || s->term == s->length));
     case ULP_P_KEPT: *value = d->accumulator.prec - 1; return 1;
     case ULP_P_OUTPUT: *value = d->rule.mode; return 1;
     case ULP_P_LAST: *value = d->rule.mode; return s->c_last;
@@ -122,9 +129,11 @@ static int chains_value(const ulp_datapath *d, ulp_property_id id, int64_t *valu
     case ULP_P_FLUSH: *value = s->flush - ULP_FLUSH_BEFORE; return s->flush != ULP_KEEP_OUTPUT;
     case ULP_P_SHIFT: *value = s->shift; return 1;
     case ULP_P_MINUS_ZERO: /* -0 if all terms are: chains that start at +0 are not */
-        *value = s->flush_c != ULP_FLUSH_POSITIVE && (!s->c_last || s->length == s->term * s->lanes);
+        *value = s->flush_c != ULP_FLUSH_POSITIVE && (s->c_last ? s->length == s->lanes && !s->fused : s->lanes == 1);
         return s->term == 1 && (d->rule.mode == ULP_RNE || d->rule.mode == ULP_RO);
-    case ULP_P_NEGATIVE_C: *value = s->flush_c == ULP_KEEP_INPUT ? s->flush != ULP_KEEP_OUTPUT : 2; return 1;
+    case ULP_P_NEGATIVE_C: /* a second product of zero makes -0 a +0 */
+        *value = s->flush_c != ULP_KEEP_INPUT ? 2 : s->flush == ULP_KEEP_OUTPUT ? 0 : s->c_last ? 1 : 2;
+        return 1;
     default: return 0;
     }
 }

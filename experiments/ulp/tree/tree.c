@@ -72,7 +72,8 @@ int tool_tree_check(const ulp_arguments *a) {
                                a->words[0]);
     const int named = ulp_setting_given(a, "datapath");
     if (a->word_count + (size_t)named + (g->exec != NULL) > 1)
-        return ulp_usage_error(a->program, "one thing is probed at a time: --datapath, a word or --exec");
+        return ulp_usage_error(a->program,
+                               "one thing is probed at a time: --datapath D, --tree NAME or --exec PROGRAM");
     if (g->exec != NULL && (ulp_setting_given(a, "backend") || ulp_setting_given(a, "list")))
         return ulp_usage_error(a->program, "--exec goes with neither --backend nor --list");
     if (g->tree && ulp_setting_given(a, "list")) return ulp_usage_error(a->program, "--list stands alone");
@@ -134,6 +135,12 @@ static int choose_datapath(target *t, const ulp_arguments *a, tool_product *prod
     }
     const int status = tool_product_resolve(product, backend, a->program);
     if (status != ULP_GO_ON) return status;
+    const char *sized = ulp_setting_given(a, "m") ? "m" : ulp_setting_given(a, "n") ? "n" : NULL;
+    if (sized != NULL && (backend == NULL || strcmp(backend->name, "cuda") != 0))
+        return ulp_usage_error(a->program,
+                               "--%s: the sum of %s does not depend on the size of the result; --m and --n "
+                               "go with cblas_sgemm and with a GPU's product",
+                               sized, t->name);
     if (product->native == NULL) {
         t->name = product->datapath.name;
         t->unit = ulp_unit_of(&product->datapath);

@@ -62,7 +62,7 @@ const char *ulp_lacks_avx512_fp16(void) {
     const int version = has(0x24, 0, EBX, 1) || has(0x24, 0, EBX, 2) || has(0x24, 0, EBX, 3);
     return has_avx512() && has(7, 1, EDX, 19) && version && has(0x24, 0, EBX, 18)
                ? ""
-               : "this processor has no AVX10.2 with 512 bits (VDPPHPS)";
+               : "this processor has no AVX10.2 with 512 bits (VDPPHPS; AVX512_FP16 is another extension)";
 }
 
 const char *ulp_cpu_f16c_lacks(void) {
