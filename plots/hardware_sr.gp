@@ -11,7 +11,7 @@ do for [file in figure_files] {
     eval figure_open("hardware_sr", file, 1160, 520)
     set multiplot
     set label 1 "Few random bits bias stochastic rounding; shared random bits make errors alike" at screen 0.02,0.95 font title_font textcolor rgb ink
-    set label 2 "Blackwell's cvt.rs, all random words counted. nu: how far a value lies from one number of the format to the next." at screen 0.02,0.895 font label_font textcolor rgb grey
+    set label 2 "Two readings of the text of Blackwell's cvt.rs, which nobody has measured. nu: how far a value lies from one number of the format to the next." at screen 0.02,0.895 font label_font textcolor rgb grey
     set tmargin at screen 0.79
     set bmargin at screen 0.13
     set xrange [0:1]
@@ -35,6 +35,7 @@ do for [file in figure_files] {
     set title "Variance of the sum of two equal values"
     set label 11 "16 shared bits: 4 p (1 − p)" at 0.5,1.06 center textcolor rgb blue font label_font
     set label 12 "8 bits each: 2 p (1 − p)" at 0.5,0.56 center textcolor rgb red font label_font
+    set label 13 "p: the probability to round up" at 0.5,0.06 center textcolor rgb grey font label_font
     plot csv using "nu":(variance("cvt.rs.satfinite.e4m3x4:shared")) with points pointtype 7 pointsize 0.35 linecolor rgb blue, \
          csv using "nu":(variance("cvt.rs.satfinite.e4m3x4:split")) with points pointtype 7 pointsize 0.35 linecolor rgb red
     unset multiplot

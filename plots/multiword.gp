@@ -33,6 +33,9 @@ do for [p = 1:words(paths)] {
 }
 unset print
 array last_error[5 * 7]
+array at[7]
+array text[7]
+array colour[7]
 do for [p = 1:5] {
     do for [w in word(lists, p)] {
         eval forget
@@ -44,7 +47,7 @@ do for [p = 1:5] {
 do for [file in figure_files] {
     eval figure_open("multiword", file, 1160, 640)
     set multiplot
-    set label 1 "More words make a product more exact, but long sums only on a unit that rounds them to nearest" at screen 0.02,0.962 font title_font textcolor rgb ink
+    set label 1 "More words make a product more exact; long sums gain only on a unit that rounds them to nearest" at screen 0.02,0.962 font title_font textcolor rgb ink
     set label 2 "Each operand is a sum of words, rounded toward zero. Lines: this run. Crosses: published errors of other random matrices." at screen 0.02,0.915 font label_font textcolor rgb grey
     set logscale xy 10
     set xrange [9:longest * 25]
@@ -61,15 +64,38 @@ do for [file in figure_files] {
         if (panel == 1) { set ylabel "error, relative to the norms" font label_font textcolor rgb ink offset 0.5,0 } else { set ylabel "" }
         first = panel == 1 ? 1 : 3
         end = panel == 1 ? 2 : 5
-        set label 900 "1 word,\nevery unit" at longest * 1.35,last_error[7 * (first - 1) + 1] left font small_font textcolor rgb ink
+        labels = 1
+        at[1] = last_error[7 * (first - 1) + 1]
+        text[1] = "1 word,\nevery unit"
+        colour[1] = "ink"
         do for [p = first:end] {
             v = word(lists, p)[3:3]
             w = word(lists, p)[5:5]
             y = last_error[7 * (p - 1) + int(v)]
             z = last_error[7 * (p - 1) + int(w)]
             near = y / z < 1.4 && z / y < 1.4 # one label for both lines
-            set label 900 + 2 * p sprintf(near ? "%s,\n%s and %s words" : "%s,\n%s words", word(names, p), v, w) at longest * 1.35,y * (p == 4 ? 1.6 : 1.15) left font small_font textcolor rgb value(word(colours, p))
-            if (!near) { set label 901 + 2 * p sprintf("%s,\n%s words", word(names, p), w) at longest * 1.35,z * 1.15 left font small_font textcolor rgb value(word(colours, p)) }
+            labels = labels + 1
+            at[labels] = y * 1.15
+            text[labels] = sprintf(near ? "%s,\n%s and %s words" : "%s,\n%s words", word(names, p), v, w)
+            colour[labels] = word(colours, p)
+            if (!near) {
+                labels = labels + 1
+                at[labels] = z * 1.15
+                text[labels] = sprintf("%s,\n%s words", word(names, p), w)
+                colour[labels] = word(colours, p)
+            }
+        }
+        # from the top down, each label at least its height below the one before
+        under = 1
+        do for [i = 1:labels] {
+            top = 0
+            do for [j = 1:labels] { if (at[j] > top) { top = at[j]; next = j } }
+            y = i > 1 && top > under / 3 ? under / 3 : top
+            named = colour[next]
+            shown = text[next]
+            set label 900 + i shown at longest * 1.35,y left font small_font textcolor rgb value(named)
+            under = y
+            at[next] = 0
         }
         if (panel == 1) { set label 201 "2 words" at 12,9e-6 left font small_font textcolor rgb grey; set label 202 "3 words" at 12,1.4e-7 left font small_font textcolor rgb grey }
         if (panel == 2) { set label 201 "4 words" at 130,1.1e-5 left font small_font textcolor rgb grey; set label 202 "6 words" at 12,4.5e-8 left font small_font textcolor rgb grey }

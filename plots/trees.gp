@@ -30,7 +30,7 @@ do for [file in figure_files] {
     eval figure_open("trees", file, 1240, 860)
     set multiplot
     set label 1 "Ten machines add c and the same 16 products in nine different orders" at screen 0.02,0.968 font title_font textcolor rgb ink
-    set label 2 "From left to right. A thin upright adds two numbers and rounds. Blue: many terms at once, aligned and cut. Red: many terms exactly, then one rounding." at screen 0.02,0.93 font label_font textcolor rgb grey
+    set label 2 "From left to right. Thin: two numbers are added and rounded. Blue: many terms at once, aligned and cut. Orange: many terms exactly, then one rounding." at screen 0.02,0.93 font label_font textcolor rgb grey
     unset border
     unset grid
     set xtics scale 0 ("" -1)

@@ -38,13 +38,13 @@ do for [file in figure_files] {
     eval figure_open("units", file, 1240, 940)
     set multiplot
     set label 1 "One dot product, eleven machines: no two of them agree on every sum" at screen 0.02,0.968 font title_font textcolor rgb ink
-    set label 2 sprintf("All machines get the same bfloat16 products and binary32 start values. Models of the published rules, bit by bit.") at screen 0.02,0.935 font label_font textcolor rgb grey
+    set label 2 "All machines get products of the same bfloat16 numbers, and the same start values c. Models of the published rules, bit by bit." at screen 0.02,0.935 font label_font textcolor rgb grey
     # who agrees with whom
     set lmargin at screen 0.15
     set rmargin at screen 0.60
     set tmargin at screen 0.87
     set bmargin at screen 0.47
-    set title sprintf("Per cent of %s sums of %s products with equal bits", option(csv, "sums"), option(csv, "products")) offset 0,0
+    set title sprintf("Per cent of %s sums of %s products with equal bits; darker: more often", option(csv, "sums"), option(csv, "products")) offset 0,0
     set xrange [0.5:N + 0.5]
     set yrange [N + 0.5:0.5]
     set xtics scale 0 ("" 1)
@@ -89,7 +89,7 @@ do for [file in figure_files] {
     set rmargin at screen 0.975
     set tmargin at screen 0.355
     set bmargin at screen 0.03
-    set title "What a sum becomes. Grey: the exact sum, rounded once to nearest. Orange: another number" offset 0,1.0
+    set title "What a sum becomes. Grey: the exact sum, rounded once to nearest. Black, bold: another number" offset 0,1.0
     set xrange [0.5:M + 0.5]
     set xtics scale 0 ("" 1)
     do for [i = 1:N] { set label 100 + i word(names, i) at 0.45,i right font small_font textcolor rgb value(word(colours, i)) }
@@ -97,7 +97,8 @@ do for [file in figure_files] {
         set label 200 + s word(heads, s) at s,0.1 center font label_font textcolor rgb ink
         do for [i = 1:N] {
             v = got[N * (s - 1) + i]
-            set label 1000 + N * s + i text_of(v) at s,i center font small_font textcolor rgb (v == truth(s) ? grey : red)
+            shown = v == truth(s) ? text_of(v) : "{/:Bold " . text_of(v) . "}"
+            set label 1000 + N * s + i shown at s,i center font small_font textcolor rgb (v == truth(s) ? grey : ink)
         }
     }
     plot NaN notitle

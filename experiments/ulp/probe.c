@@ -357,8 +357,9 @@ const tool_command tool_probe = {
              "property: the value found, the value that the datapath's row says, the verdict, and the vector. The "
              "verdict compares the found value with the "
              "row: ok, DIFFERS, or - where the row does not say. Exit status 1 if a value differs. `at least`, `at "
-             "most`: the input formats reach no further; `not reachable`: no vector of these formats tells, and why; "
-             "`another`: none of the answers that the line knows. Block scales are ones except in the lines about "
+             "most`: the formats of the operands have no further numbers; `not reachable`: no vector of these formats "
+             "tells, and why; "
+             "`another`: an answer that has no name. Block scales are ones except in the lines about "
              "scales. Where roundings are by chance, the properties that depend on a rounding are not reachable.\n\n"
              "The properties. The terms of a sum are its products and c. They are aligned at the largest exponent of a "
              "term; an exponent of `none` does not count there.\n" ULP_PROPERTIES(

@@ -140,7 +140,11 @@ static void find_fraction_narrow(prober *p) {
     } /* both signs, since the alignment may round to one side */
     p->fraction = j - 1;
     p->f_found = r == 0 ? ULP_FOUND : (j > (p->mode == ULP_RNE ? p->kept + 2 : 1) ? ULP_AT_LEAST : ULP_NOT_REACHABLE);
-    if (p->f_found == ULP_NOT_REACHABLE)
+    const int own_sum = p->f_found == ULP_FOUND && p->mode == ULP_RNE && p->fraction >= p->kept + p->unit->result.prec;
+    if (own_sum)
+        ulp_report(p, ULP_P_FRACTION, ULP_NOT_REACHABLE, 0,
+                   "products have a rounded sum of their own, which keeps 2^-%d beside c = 1", p->fraction);
+    else if (p->f_found == ULP_NOT_REACHABLE)
         ulp_report(p, ULP_P_FRACTION, ULP_NOT_REACHABLE, 0, "products reach from 2^%d to 2^%d only", p->top - p->depth,
                    p->top);
     else if (p->mode == ULP_RZ)

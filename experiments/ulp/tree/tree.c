@@ -189,10 +189,10 @@ static void print_tree(const target *t, const ulp_order *o) {
     char shape[300], *text = ulp_grow(NULL, size);
     ulp_order_text(text, size, o, tool_tree_given.plain);
     ulp_order_shape(shape, sizeof shape, o);
-    tool_print_folded(2, "%s%s%s: products %s x %s, results %s; %d products%s; %llu sums", t->name,
+    tool_print_folded(2, "%s%s%s: products %s x %s, results %s; %d product%s%s; %llu sums", t->name,
                       tool_blas_is_name(t->name) ? " of " : "", tool_blas_is_name(t->name) ? tool_blas_what() : "",
-                      t->unit.a.name, t->unit.b.name, t->unit.result.name, (int)o->k, o->with_c ? " and c" : ", c = 0",
-                      (unsigned long long)o->runs);
+                      t->unit.a.name, t->unit.b.name, t->unit.result.name, (int)o->k, o->k == 1 ? "" : "s",
+                      o->with_c ? " and c" : ", c = 0", (unsigned long long)o->runs);
     puts(text);
     puts(shape);
     if (!tool_tree_given.plain) {
