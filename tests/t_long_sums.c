@@ -1,5 +1,5 @@
 /* t_long_sums.c - sums with more bits than the integers of vectors have, on each instruction set, against ulp_dot():
- * sums of products rounded to odd, and one-sided sums that are cut. */
+ * sums of products rounded to odd, one-sided sums that are cut, and block sums that binary64 does not hold. */
 #include "support.h"
 
 #include "kernels/backend.h"
@@ -84,7 +84,54 @@ static void test_one_sided_sums(void **state) {
     assert_true(wide > 1000);
 }
 
+/* The result of c and k products on each instruction set differs from the definition in so many. */
+static size_t count_wrong(const char *name, float c, const float *a, const float *b, size_t k) {
+    double x[8], z[8];
+    ulp_datapath d;
+    size_t wrong = 0;
+    assert_int_equal(ulp_datapath_parse(&d, name), ULP_OK);
+    for (size_t i = 0; i < k; i++) x[i] = (double)a[i], z[i] = (double)b[i];
+    const float want = (float)ulp_dot(&d, (double)c, (ulp_products){x, z, k, NULL, NULL}, (ulp_stream){1, 0, 0});
+    const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = k, .lda = k, .ldb = 1, .ldc = 1, .accumulate = 1};
+    for (size_t isa = 0; ulp_cpu_isa_name(isa) != NULL; isa++) {
+        float y = c;
+        if (!ulp_cpu_isa_offered(isa)) continue;
+        assert_int_equal(ulp_backend_gemm(ulp_cpu_backend(isa), &y, a, b, &shape, (ulp_summation){.datapath = &d}),
+                         ULP_OK);
+        wrong += ulp_bits32(y) != ulp_bits32(want);
+    }
+    return wrong;
+}
+
+/* A tie that a product breaks, 20 to 60 bits below c; and sums at the end of the range of binary16. */
+static void test_block_sums(void **state) {
+    (void)state;
+    static const char *const names[] = {"mi100-fp16", "mi100-bf16", "arm-e5m2"}, *const half = "arm-e5m2-fp16";
+    size_t wrong = 0;
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
+        for (int t = 2; t < 34; t++)
+            for (int e = -12; e <= 0; e++)
+                for (int sign = -1; sign <= 1; sign++) {
+                    const float c = (float)ldexp(1.0 + (t % 2) * 0x1p-23, t), half_ulp = (float)ldexp(1.0, t - 24);
+                    const int up = (t - 24) / 2; /* half an ulp as a product of two powers */
+                    const float a[2] = {(float)ldexp(1.0, up), (float)ldexp(sign, e)},
+                                b[2] = {half_ulp / a[0], (float)ldexp(1.0, e)};
+                    wrong += count_wrong(names[n], c, a, b, 2);
+                }
+    for (int i = 0; i < 64; i++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            const float c = (float)sign * (32768.0f + 32.0f * (float)(16 * i)), a[2] = {(float)sign * 128.0f, 4.0f},
+                        b[2] = {256.0f - (float)(64 * (i % 3)), 4.0f * (float)(i % 5 - 2)};
+            wrong += count_wrong(half, c, a, b, 2);
+            const float largest = (float)sign * 65504.0f, d[2] = {(float)sign * 4.0f, 0.25f},
+                        f[2] = {4.0f, 0.25f * (float)(i % 5 - 2)};
+            wrong += count_wrong(half, largest, d, f, 2);
+        }
+    assert_int_equal(wrong, 0);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_long_sums), cmocka_unit_test(test_one_sided_sums)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_long_sums), cmocka_unit_test(test_one_sided_sums),
+                                       cmocka_unit_test(test_block_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,12 +10,8 @@
 #include "lanes.h"
 #include "ranges.h"
 
-enum {
-    ROWS = ULP_VECTOR_BYTES == 64   ? 4
-           : ULP_VECTOR_BYTES == 32 ? 3
-                                    : 2,
-    GROUP = 4
-}; /* the sums that registers hold: rows, and most vectors */
+/* The sums that registers hold: vectors of a row, at most, and rows. */
+enum { GROUP = 4, ROWS = ULP_VECTOR_BYTES == 64 ? 4 : ULP_VECTOR_BYTES == 32 ? 3 : 2 };
 _Static_assert(LANES % (GROUP * DOUBLES) == 0, "a panel is whole groups");
 
 typedef struct work {
