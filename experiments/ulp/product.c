@@ -29,12 +29,23 @@ const ulp_option_type tool_type_product = {.value_name = "NAME",
                                            .print = print_product,
                                            .topic = "datapaths"};
 
+/* Whether a name is that of a GPU's product. A build without CUDA goes by the beginning: a unit, or a format. */
+static int is_of_gpu(const char *name) {
+    char first[ULP_NAME_MAX];
+    ulp_cuda_native gpu;
+    ulp_format f;
+    const ulp_status status = ulp_cuda_native_parse(&gpu, name);
+    const char *begin = name + strlen("native:");
+    if (status == ULP_OK || status == ULP_BAD_NAME) return status == ULP_OK;
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(begin, ":.-"), begin);
+    return strcasecmp(first, "mma") == 0 || strcasecmp(first, "wgmma") == 0 || ulp_format_parse(&f, first) == ULP_OK;
+}
+
 /* A native product that the processor does not know: a GPU's, one with settings, or a misspelt name. */
 static int refuse_native(const char *program, const char *name) {
     char names[600] = "", near[2 * ULP_DATAPATH_NAME_MAX], base[ULP_DATAPATH_NAME_MAX];
-    ulp_cuda_native gpu;
     ulp_cpu_native native;
-    if (ulp_cuda_native_parse(&gpu, name) != ULP_BAD_NAME)
+    if (is_of_gpu(name))
         return ulp_usage_error(program,
                                "--datapath %s: a GPU's own product, which takes --backend cuda, where there is "
                                "a device; `ulp backends` lists the processor's",
