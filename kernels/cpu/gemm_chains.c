@@ -12,7 +12,7 @@
 #include "floats.h"
 #include "ranges.h"
 
-enum { ROWS = ULP_VECTOR_BYTES == 64 ? 4 : 2, GROUP = ULP_VECTOR_BYTES == 64 ? 4 : 2, PAIR_GROUP = 2 };
+enum { ROWS = ULP_VECTOR_BYTES == 64 ? 4 : 2, GROUP = 4, PAIR_GROUP = 2 };
 
 /* The forms of instructions that this source offers. */
 typedef enum form {
