@@ -33,12 +33,12 @@
  *     kahan, rne                          22 of binary64 lanes; AVX2: 24
  *     Tensor Core rows                    5.5 and 8.5 for each step of the row (two sums: 21; binary16 results: 20);
  *                                         AVX2: 5.5 and 18 (two sums: 43; binary16 results: 35)
- *     units of other vendors              one-sided sums (mi300): 5.5 and 26 for each step, 45 of both are arithmetic
- * with steps of 4; sums rounded to odd (riscv): 7.5 and 12 (16 products: 30); exact block sums (mi100, FDOT of Arm): 1
- * of binary64 lanes and 4 for each step (binary16 results: 6); chains: 1 to 2, rounded to odd 4; AVX2: 7 int8, e2m1,
- * e2m3                    0.4 with VNNI, whose instruction forms 64 products; 1.3 without; AVX2: 1.6 mxf4, nvf4
- * 0.9, 1.2 with VNNI: a group takes a conversion, a product and an addition exact, operands of two slices       7: 4
- * fused multiply-adds of 8 numbers, 3 loads and counts; AVX2: 9
+ *     mi300 (AMD CDNA3)                   the products of Tensor Core rows, and more to join a step with c
+ *     riscv                               two conversions of each product, for its rounding to odd
+ *     mi100, FDOT of Arm                  binary64 lanes, with a conversion to binary32 and back for each step
+ *     int8, e2m1, e2m3                    0.4 with VNNI, whose instruction forms 64 products; 1.3 without; AVX2: 1.6
+ *     mxf4, nvf4                          0.9, 1.2 with VNNI: a group takes a conversion, a product and an addition
+ *     exact, operands of two slices       7: 4 fused multiply-adds of 8 numbers, 3 loads and counts; AVX2: 9
  *
  * The rows of products that miss their goals on a processor with 4 pipes for vectors (Zen 5, where a product of the
  * fp32 row takes half a cycle a vector), and the counts against the goals:
@@ -62,10 +62,9 @@
  *     of size 512.
  *
  * Units of other vendors, goal 2 beside a100-fp16, on a processor with 2 pipes for vectors of 512 bits (Intel Xeon,
- * family 6 model 167), size 512: mi300-tf32 with AVX-512 takes 2.0 to 2.05 (size 1024: 1.96). A step of 4 products has
- * 44 arithmetic instructions a vector, of which 24 join the sum and c, beside 45 of a step of 8 products of a100-fp16:
- * 1.96 at the very best. With AVX2 arm-bf16 takes 2.1 to 2.25, since each sum rounded to odd has 12 arithmetic
- * instructions without directed additions, and riscv, with steps rounded to odd, 1.9 to 2.1.
+ * family 6 model 167), size 512: mi300-tf32 with AVX-512 takes 2.0 to 2.05, as its steps have 4 products, and each step
+ * joins its sum with c. With AVX2 arm-bf16 takes 2.1 to 2.25, since no addition rounds in a direction, and rows of
+ * riscv take 1.9 to 2.1.
  *
  * Training steps of 784-1000-1000-10 in q8.8, goals 1.1 and 1.2 (nearest, stochastic): 1.8 million weights and as many
  * gradients are rounded in a step of 6 ms. A gradient is rounded as the product is stored. An update is one pass, which
