@@ -1,32 +1,7 @@
 /* t_order.c - summation trees found from results, against the trees that datapaths define. */
-#include "support.h"
-
-#include "kernels/products/summation_tree.h"
+#include "order.h"
 
 #include <stdlib.h>
-
-static ulp_datapath path_of(const char *name) {
-    ulp_datapath d;
-    memset(&d, 0, sizeof d);
-    if (ulp_datapath_parse(&d, name) != ULP_OK) fail_msg("%s: no datapath", name);
-    return d;
-}
-
-/* The tree of a datapath, with c as a term or without c. */
-static void expect_with(const char *name, size_t k, int with_c, int whole, const char *text, const char *shape) {
-    const ulp_datapath d = path_of(name);
-    const ulp_unit unit = ulp_unit_of(&d);
-    ulp_order o;
-    char got[3000], words[300];
-    const ulp_status status = ulp_order_find(&o, &unit, k, with_c);
-    if (status != ULP_OK) fail_msg("%s, k = %zu: %s", name, k, ulp_status_text(status));
-    ulp_order_text(got, sizeof got, &o, whole);
-    ulp_order_shape(words, sizeof words, &o);
-    if (strcmp(got, text) != 0) fail_msg("%s, k = %zu: found %s, want %s", name, k, got, text);
-    if (shape != NULL && strcmp(words, shape) != 0) fail_msg("%s, k = %zu: '%s', want '%s'", name, k, words, shape);
-    assert_int_equal(o.node[o.root].size, (int)k + with_c);
-    ulp_order_free(&o);
-}
 
 static void expect_chain(const char *name, size_t k, size_t chain, const char *text) {
     for (int with_c = 0; with_c <= 1; with_c++) {
@@ -80,41 +55,6 @@ static void test_exact_sums(void **state) {
     expect_with("block2:bf16:rne", 6, 0, 0, "{0-5:[2]}", NULL);
     expect_with("exact:fp32:rne:promote=16", 48, 0, 0, "(([0-15] [16-31]) [32-47])",
                 "3 parts of 16 products, added one after the other; each part: one exact sum");
-}
-
-/* In these modes M + u is not M, but a multiple of the last place of M. */
-static void test_modes(void **state) {
-    const char *modes[] = {"rz", "ru", "rd", "ro", "rna"};
-    (void)state;
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "serial:fp32:%s", modes[i]);
-        expect_with(name, 20, 1, 0, "{c 0-19}", NULL);
-        snprintf(name, sizeof name, "pairwise:fp32:%s", modes[i]);
-        expect_with(name, 8, 0, 1, "(((0 1) (2 3)) ((4 5) (6 7)))", NULL);
-    }
-}
-
-/* A lost term leaves a last place of M where sums are rounded to odd, also in narrow formats and where products are
- * rounded to odd. */
-static void test_odd_sums(void **state) {
-    (void)state;
-    expect_with("riscv-bf16", 24, 1, 0, "(((c (0-7)) (8-15)) (16-23))", NULL);
-    expect_with("riscv-e4m3", 24, 1, 0, "((c (0-15)) (16-23))", NULL);
-    expect_with("riscv-e5m2", 32, 0, 0, "((0-15) (16-31))", NULL);
-    expect_with("riscv-bf16:L=16:F=27", 40, 0, 0, "(((0-15) (16-31)) (32-39))", NULL);
-    expect_with("serial:fp16:ro", 40, 1, 0, "{c 0-39}", NULL);
-    expect_with("serial:bf16:ro", 12, 1, 0, "{c 0-11}", NULL);
-    expect_with("serial:fp16:ru", 6, 0, 0, "{0-5}", NULL);
-    expect_with("chunk4:fp16:ro", 12, 0, 0, "(({0-3} {4-7}) {8-11})", NULL);
-    expect_with("pairwise:fp16:ro", 12, 1, 0, "(c <0-11>)", NULL);
-}
-
-/* c is not shifted as products are. */
-static void test_shifted_products(void **state) {
-    (void)state;
-    expect_with("arm-e4m3:shift=3", 12, 1, 0, "{c 0-11:[4]}", NULL);
-    expect_with("arm-e5m2-fp16:shift=9", 6, 1, 0, "{c 0-5:[2]}", NULL);
 }
 
 static void test_trees(void **state) {
@@ -413,9 +353,8 @@ static void test_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chains),       cmocka_unit_test(test_exact_sums),       cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_odd_sums),     cmocka_unit_test(test_shifted_products), cmocka_unit_test(test_trees),
-        cmocka_unit_test(test_other_orders), cmocka_unit_test(test_random_trees),     cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_chains),       cmocka_unit_test(test_exact_sums),   cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_other_orders), cmocka_unit_test(test_random_trees), cmocka_unit_test(test_runs),
         cmocka_unit_test(test_near_chains),  cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

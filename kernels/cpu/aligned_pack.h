@@ -1,4 +1,5 @@
-/* aligned_pack.h - the operands of a Tensor Core row, packed for aligned.h: elements, their exponents, their range.
+/* aligned_pack.h - the operands of a row with aligned sums, packed for aligned.h: elements, their exponents, their
+ * range.
  *
  * B is packed as panels of WIDTH columns, A as blocks of ROWS rows, both in the order of the summation and with zeros
  * up to whole steps and whole blocks.

@@ -1,5 +1,5 @@
-/* aligned_vectors.h - vectors of aligned.h: distances as bytes, 16-bit and 32-bit integers, and their conversion to
- * binary32.
+/* aligned_vectors.h - vectors of aligned.h: distances as bytes, 16-bit and 32-bit integers, their shifts, and their
+ * conversion to binary32 and back.
  */
 #ifndef ULP_CPU_ALIGNED_VECTORS_H
 #define ULP_CPU_ALIGNED_VECTORS_H

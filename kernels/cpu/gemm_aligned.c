@@ -1,4 +1,5 @@
-/* gemm_aligned.c - the product on Tensor Core rows: packing, blocks, and the scalar definition for special data.
+/* gemm_aligned.c - the product on rows with aligned sums, those of Tensor Cores, CDNA3 and RISC-V: packing, blocks, and
+ * the scalar definition for special data.
  *
  * The lanes are columns of the result. Blocks of ROWS x WIDTH outputs go through k together (aligned.h). Packing finds
  * special values and the range of the exponents. If the range can be too large for the lanes, or there are special

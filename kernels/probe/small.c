@@ -178,8 +178,6 @@ static void find_flush(prober *p) {
 
 /* ---- signs of zeros ---- */
 
-static int sign_of_zero(double y) { return y != 0.0 ? 2 : (int)(ulp_bits64(y) >> 63); }
-
 static void find_minus_zeros(prober *p) {
     const double half = -0.5 * ulp_power(p->unit->result.emin);
     ulp_report(p, ULP_P_MINUS_ZERO, ULP_NOT_REACHABLE, 0, "there is no -0");
@@ -187,7 +185,7 @@ static void find_minus_zeros(prober *p) {
     if (!p->unit->result.has_neg_zero || !p->unit->a.is_signed) return;
     ulp_vector_start(p, -0.0);
     for (int k = 0; k < PROBE_K; k++) p->a[k] = -1.0;
-    ulp_report(p, ULP_P_MINUS_ZERO, ULP_FOUND, sign_of_zero(ulp_vector_run(p)), "c = -0 and products -1 x 0");
+    ulp_report(p, ULP_P_MINUS_ZERO, ULP_FOUND, ulp_zero_sign(ulp_vector_run(p)), "c = -0 and products -1 x 0");
     ulp_vector_start(p, half);
     ulp_vector_put_factors(p, 0, 0.0, 1.0);
     if (p->beyond || p->unit->result.qmin == p->unit->result.emin) return;
@@ -195,7 +193,7 @@ static void find_minus_zeros(prober *p) {
     ulp_report(p, ULP_P_NEGATIVE_C, ULP_FOUND,
                y == half  ? 0
                : y != 0.0 ? 3
-                          : 2 - sign_of_zero(y),
+                          : 2 - ulp_zero_sign(y),
                "c = -2^%d and a product 0 x 1", p->unit->result.emin - 1);
 }
 

@@ -130,8 +130,6 @@ static void find_cancel(prober *p) {
 
 /* ---- zeros ---- */
 
-static int zero_sign(double y) { return y != 0.0 ? 2 : (int)(ulp_bits64(y) >> 63); }
-
 static void find_zeros(prober *p) {
     const ulp_format *f = &p->unit->result;
     double x, y, tiny = 0.25 * f->min_positive;
@@ -141,14 +139,14 @@ static void find_zeros(prober *p) {
     ulp_vector_start(p, -0.0);
     for (int k = 0; k < PROBE_K; k++) p->a[k] = -0.0, p->b[k] = 1.0;
     y = ulp_vector_run(p);
-    ulp_report(p, ULP_P_ZEROS, ULP_FOUND, zero_sign(y), "c = -0 and products -0 x 1");
+    ulp_report(p, ULP_P_ZEROS, ULP_FOUND, ulp_zero_sign(y), "c = -0 and products -0 x 1");
     if (p->stochastic)
         ulp_report(p, ULP_P_UNDERFLOW, ULP_NOT_REACHABLE, 0, "the rounding is stochastic: zero or the least result");
     if (p->stochastic || tiny == 0.0 || !ulp_vector_factor(p, &x, &y, -tiny)) return;
     ulp_vector_start(p, 0.0);
     ulp_vector_put_factors(p, 0, x, y);
     y = ulp_vector_run(p);
-    ulp_report(p, ULP_P_UNDERFLOW, ULP_FOUND, zero_sign(y), "a product of -1/4 of the least result");
+    ulp_report(p, ULP_P_UNDERFLOW, ULP_FOUND, ulp_zero_sign(y), "a product of -1/4 of the least result");
 }
 
 /* ---- the exponents of tiny and zero terms in the alignment ---- */

@@ -53,6 +53,9 @@ void ulp_report(prober *p, ulp_property_id id, ulp_found found, int64_t value, c
 
 static inline double ulp_power(int e) { return ulp_scale(1.0, e); }
 
+/* 0 for +0, 1 for -0, 2 for all other values. */
+static inline int ulp_zero_sign(double y) { return y != 0.0 ? 2 : (int)(ulp_bits64(y) >> 63); }
+
 /* Puts +x y and -x y into the first sum, in different groups and not at place `avoid`. In a sum of two products c is
  * one of the two terms. */
 void ulp_vector_pair(prober *p, double x, double y, int avoid);

@@ -87,7 +87,6 @@ static void explain_form(char *to, const ulp_datapath_form *form, const char *re
 /* Explains the bad name of a row: names the nearest rows with this beginning, then all of them. */
 static void explain_row(char *to, const char *base) {
     enum { SHOWN = 12 };
-    static const char *const start = "no row of that name; ";
     char all[4096] = "", near[2 * ULP_DATAPATH_NAME_MAX];
     ulp_datapath d;
     size_t count = 0, used = 0, shown = 0;
@@ -100,7 +99,7 @@ static void explain_row(char *to, const char *base) {
         count++;
     }
     if (count == 0) return;
-    say(to, start);
+    say(to, "no row of that name; ");
     if (ulp_near_words(near, sizeof near, base, all, 2) > 0) {
         say(to, "did you mean ");
         say(to, near);
