@@ -79,7 +79,7 @@ typedef struct way {
     int narrow; /* the results are binary16 */
     enum {
         FITS_FLOAT, /* |sum of the aligned terms| < 2^24 */
-        FITS_INT,   /* |sum| < 2^31; of ONE_SIDED, |sum| <= 2^30 */
+        FITS_INT,   /* |sum| < 2^31; of ONE_SIDED, |sum| < 2^30 */
         FITS_TWO,   /* the first 16 products, and all other terms, are two sums below 2^31 */
         FITS_FOUR   /* the sums of each 4 products are below 2^31 */
     } size;
