@@ -385,6 +385,9 @@ check-gpu: $(if $(WITH_CUDA),$T/check_gpu)
 check-silicon: $T/check_silicon
 	@CHECK=$T/check_silicon REPORT='$(SILICON)' sh tests/silicon/report.sh
 
+# what has a folder and a target of its own: tests/NAME/NAME.mk, with its line for `make help` in its head
+include $(wildcard tests/*/*.mk)
+
 # ---- figures ----
 
 FIGURES := $(EXPERIMENTS:%=figures/%.svg)
@@ -564,6 +567,6 @@ distclean: clean
 	rm -rf results figures
 
 help:
-	@sed -n 's/^#   \(make\)/\1/p' Makefile
+	@sed -n 's/^#   \(make\)/\1/p' Makefile $(wildcard tests/*/*.mk)
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
