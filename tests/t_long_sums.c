@@ -36,6 +36,42 @@ static void test_long_sums(void **state) {
     assert_int_equal(wrong, 0);
 }
 
+/* Products rounded to odd that are so far below the largest one that binary32 does not hold their multiples: each still
+ * counts as one unit. Few products are not zero, so that the units decide. */
+static void test_far_products(void **state) {
+    (void)state;
+    enum { M = 2, K = 24, N = 20, ROUNDS = 400 };
+    static const char *const names[] = {"riscv-bf16", "riscv-bf16:F=20", "riscv-bf16:L=16:F=27", "mi300-bf16"};
+    size_t wrong = 0;
+    for (size_t n = 0; n < ROUNDS; n++) {
+        static float a[M * K], b[K * N], y[M * N];
+        uint64_t seed = n;
+        ulp_datapath d;
+        assert_int_equal(ulp_datapath_parse(&d, names[n % (sizeof names / sizeof names[0])]), ULP_OK);
+        for (int i = 0; i < M * K; i++) {
+            const uint64_t r = next_random(&seed);
+            a[i] = r % 3 ? 0.0f
+                         : (float)ldexp((double)(128 + (r >> 8) % 128) * (r >> 20 & 1 ? 1 : -1),
+                                        -133 - 7 + (int)(r >> 32) % 250);
+            if (a[i] != (float)ulp_round((double)a[i], &d.a, (ulp_rule){0}, 0)) a[i] = 0x1p-133f;
+        }
+        for (int i = 0; i < K * N; i++) b[i] = (float)ldexp(1.0, n % 8 < 4 ? 0 : (int)(next_random(&seed) % 14) - 7);
+        const ulp_gemm_shape shape = {.m = M, .n = N, .k = K, .lda = K, .ldb = N, .ldc = N};
+        for (size_t isa = 0; ulp_cpu_isa_name(isa) != NULL; isa++) {
+            if (!ulp_cpu_isa_offered(isa)) continue;
+            assert_int_equal(ulp_backend_gemm(ulp_cpu_backend(isa), y, a, b, &shape, (ulp_summation){.datapath = &d}),
+                             ULP_OK);
+            for (int i = 0; i < M * N; i++) {
+                double x[K], z[K];
+                for (int k = 0; k < K; k++) x[k] = a[i / N * K + k], z[k] = b[k * N + i % N];
+                const float want = (float)ulp_dot(&d, 0.0, (ulp_products){x, z, K, NULL, NULL}, (ulp_stream){1, 0, 0});
+                wrong += ulp_bits32(y[i]) != ulp_bits32(want);
+            }
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
 /* One-sided sums near ties and near powers of two of both signs: c is 2^e or next to it, and products are large, or
  * units of the bits below c that decide. */
 static void test_one_sided_sums(void **state) {
@@ -131,7 +167,7 @@ static void test_block_sums(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_long_sums), cmocka_unit_test(test_one_sided_sums),
-                                       cmocka_unit_test(test_block_sums)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_long_sums), cmocka_unit_test(test_far_products),
+                                       cmocka_unit_test(test_one_sided_sums), cmocka_unit_test(test_block_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

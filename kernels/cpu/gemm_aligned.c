@@ -54,6 +54,19 @@ static int only_watched_cuts(const ulp_datapath *d) {
     return d->fused.kept < 23 && d->accumulator.prec == 24 && !short_sums;
 }
 
+/* The care of blocks whose steps are all computed by the scalar definition. */
+enum { BY_DEFINITION = CARES };
+
+/* Whether a product can be so far below Emax that its multiple by 2^(F - Emax) is zero in binary32, or the product
+ * itself. A truncated product is zero then, but one that is rounded to odd is not. Operands have at most 8 bits, so a
+ * product of subnormal operands is at least 2^-14 times its least exponent. */
+static int loses_odd_products(const plan *p, const range *a, const range *b) {
+    enum { LEAST = -149 + 14 };
+    if (a->empty || b->empty) return 0;
+    const int least = a->least + b->least, most = a->most + b->most;
+    return least < LEAST || least + p->fraction - most < LEAST;
+}
+
 /* The care that the steps of a block need; all steps of a row with block scales are watched. start: the range of the
  * sums before the first product. Without a watch, Emax is plan.lowest or more, or all terms are zero: a sum that is not
  * zero is a multiple of the least unit of an earlier step. |a b| < 2^most, and roundings to binary16 enlarge a sum by
@@ -64,6 +77,7 @@ static int care_of(const work *w, const range *a, const range *b, const range *s
     const int least = empty ? w->plan.least : a->least + b->least, most = empty ? w->plan.least : a->most + b->most + 2;
     const int sum = most + w->log_k,
               largest = sum > start->most + 1 ? sum : start->most + 1; /* |c| < 2^(largest + 1) */
+    if (kind_of(d) == ODD && loses_odd_products(&w->plan, a, b)) return BY_DEFINITION;
     const int fits = narrow ? largest < 15 && w->steps <= 1024 / 3 : largest <= HIGHEST;
     if (d->scale_block != 0 || a->special || b->special || start->special || least < w->plan.least ||
         start->least < w->plan.least || !fits || w->cuts)
@@ -149,7 +163,7 @@ static void advance(const work *w, sums *s, size_t block, size_t panel, size_t f
                             .count = left,
                             .top = ra->most + rb->most + 127,
                             .zero = reach < FARTHEST ? ABSENT : TOO_LOW};
-        const size_t done = w->run[s->care](s->now.v, o, &w->plan);
+        const size_t done = s->care == BY_DEFINITION ? 0 : w->run[s->care](s->now.v, o, &w->plan);
         at += done;
         if (done < left) step_by_definition(w, s->now.f, &r, block, panel, at++);
         if (every != 0 && (at % every == 0 || at == w->steps))
