@@ -112,6 +112,9 @@ ifdef HAVE_ZLIB
 ALL_CPPFLAGS += -DULP_WITH_ZLIB
 LIBS += -lz
 endif
+ifdef HAVE_MPFR
+LIBS += -lmpfr -lgmp
+endif
 
 # CUDA code is part of the release build; the other modes run its kernels on the CPU, in tests. It is built for the GPUs of
 # this machine, or for sm_90a where there is none: a target costs a minute and a half of a processor.
@@ -146,9 +149,9 @@ B := $(BUILD)/bin
 L := $(BUILD)/lib
 T := $(BUILD)/test
 
-REFERENCE := $(wildcard sim/reference.c)
 LIB_SRC  := $(wildcard formats/*.c kernels/*.c kernels/products/*.c kernels/probe/*.c kernels/reduction/*.c kernels/foreign/*.c kernels/cpu/native/*.c) \
-            $(filter-out $(REFERENCE),$(wildcard sim/*.c sim/*/*.c))
+            $(if $(HAVE_MPFR),$(filter-out %/absent.c,$(wildcard kernels/mpfr/*.c)),$(wildcard kernels/mpfr/absent.c)) \
+            $(wildcard sim/*.c sim/*/*.c)
 CPU_SRC  := $(wildcard kernels/cpu/*.c)
 # $(call kinds,FOLDER,KIND,HEADER): sim/FOLDER/NAME.c exports ulp_KIND_NAME; a made source holds the table of them
 KINDS := $(foreach k,layers:layer:layer losses:loss:loss data:data:data optim:optimizer:optim,\
@@ -174,9 +177,7 @@ labs = '/* labs.c - made by the Makefile: the labs of experiments/ulp/labs. */' 
     'const course_lab *const course_labs[] = {' $(foreach n,$(LABS),'    &course_lab_$n$(,)') '};' \
     'const size_t course_lab_count = sizeof course_labs / sizeof *course_labs;'
 EXPERIMENTS := $(filter-out ulp bench bench_gpu throughput,$(PROGRAMS))
-REFERENCE_OBJ := $(if $(HAVE_MPFR),$(REFERENCE:%.c=$O/%.o))
 TESTS := $(if $(and $(HAVE_CMOCKA),$(HAVE_MPFR)),$(patsubst tests/%.c,%,$(wildcard tests/t_*.c)))
-MPFR_LIBS := $(if $(HAVE_MPFR),-lmpfr -lgmp)
 
 COMMIT := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 COMMIT_DATE := $(shell git log -1 --format=%cs 2>/dev/null || echo unknown)
@@ -187,7 +188,7 @@ BUILD_ID := $(shell printf '%08x' $$({ find formats kernels sim experiments -typ
 
 .PHONY: list-experiments all tests programs libraries check check-all check-gpu bench bench-record bench-compare bench-gpu figures figures-quick notebooks slides course vectors install clean distclean help
 # kept although only pattern rules name them
-.SECONDARY: $(patsubst %.c,$O/%.o,$(REFERENCE) $(wildcard experiments/*/*.c experiments/*/*/*.c tests/*.c tests/*/*.c)) \
+.SECONDARY: $(patsubst %.c,$O/%.o,$(wildcard experiments/*/*.c experiments/*/*/*.c tests/*.c tests/*/*.c)) \
     $(patsubst %.cpp,$O/%.o,$(wildcard tests/emulated/*.cpp)) $(CUDA_SRC:%.cu=$O/emulated/%.o) $(EXPERIMENTS:%=results/%.csv)
 all: libraries programs
 
@@ -237,7 +238,7 @@ $O/flags.txt: .FORCE
 $O/objects.txt: .FORCE
 	$(call stamp,$(LIB_OBJ))
 $O/links.txt: .FORCE
-	$(call stamp,$(LINK) $(MPI_LIBS) $(MPFR_LIBS) $(LIBS) $(HAVE_BLAS) $(STATIC) $(HARNESS_OBJ))
+	$(call stamp,$(LINK) $(MPI_LIBS) $(LIBS) $(HAVE_BLAS) $(STATIC) $(HARNESS_OBJ))
 # one stamp for each FOR_NAME, and the objects that are made with its flags
 define for_rule
 $O/for/$(subst /,-,$(1)).txt: .FORCE
@@ -300,13 +301,13 @@ $L/libulp.so: $L/libulp.so.$(VERSION)
 LIBULP := $L/libulp.$(if $(STATIC),a,so)
 
 .SECONDEXPANSION:
-$B/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $(REFERENCE_OBJ) $(LIBULP) $O/links.txt
+$B/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(MPI_LIBS) $(MPFR_LIBS) $(if $(filter bench,$*),$(if $(HAVE_BLAS),-lopenblas)) $(if $(filter ulp,$*),-ldl) $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(MPI_LIBS) $(if $(filter bench,$*),$(if $(HAVE_BLAS),-lopenblas)) $(if $(filter ulp,$*),-ldl) $(LIBS) -lm -o $@
 
-$T/%: $O/tests/%.o $(HARNESS_OBJ) $(REFERENCE_OBJ) $(LIBULP) $O/links.txt
+$T/%: $O/tests/%.o $(HARNESS_OBJ) $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(MPI_LIBS) -lcmocka $(MPFR_LIBS) $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(MPI_LIBS) -lcmocka $(LIBS) -lm -o $@
 
 # the command line alone, which needs the library and nothing of the harness above it
 $T/t_options: $O/tests/t_options.o $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/cli/*.c)) $L/libulp.a
@@ -349,9 +350,9 @@ $L/walled/libulp.so: $O/tests/walled.o $O/tests/walled_get.o $(or $(EMULATED),$O
     $(filter-out $O/kernels/cuda/%,$(LIB_OBJ)) $O/objects.txt $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(if $(EMULATED),$(LINK_EMULATED),$(LINK)) $(WALL) $(SHARED) $(inputs) $(LIBS) -lm -o $@ && ln -sf libulp.so $@.$(SOMAJOR)
-$T/walled/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/walled/libulp.so $O/links.txt
+$T/walled/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $L/walled/libulp.so $O/links.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(LINK) $(WALL) -Wl,-rpath,'$$ORIGIN/../../lib/walled' $(inputs) $(MPI_LIBS) $(MPFR_LIBS) $(if $(filter ulp,$*),-ldl) $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(LINK) $(WALL) -Wl,-rpath,'$$ORIGIN/../../lib/walled' $(inputs) $(MPI_LIBS) $(if $(filter ulp,$*),-ldl) $(LIBS) -lm -o $@
 
 # the library with the emulated CUDA device, for the tests of the Python package
 $L/emulated/libulp.so: $(EMULATED_OBJ) $(filter-out $O/kernels/cuda/%,$(LIB_OBJ)) $O/objects.txt $O/links.txt
@@ -545,7 +546,7 @@ D = $(DESTDIR)$(PREFIX)
 install: all
 	$(INSTALL) -d $D/bin $D/lib/pkgconfig $D/share/ulplab/plots $D/share/doc/ulplab
 	$(INSTALL) -m 755 $(PROGRAMS:%=$B/%) $D/bin
-	for h in $$(find formats kernels sim -name '*.h' ! -path '*/cpu/*' ! -path '*/cuda/*' ! -name reference.h); do \
+	for h in $$(find formats kernels sim -name '*.h' ! -path '*/cpu/*' ! -path '*/cuda/*' ! -path '*/mpfr/*'); do \
 	    $(INSTALL) -D -m 644 $$h $D/include/ulplab/$$h || exit 1; done
 	$(INSTALL) -m 644 $L/libulp.a $D/lib
 	$(INSTALL) -m 755 $L/libulp.so.$(VERSION) $D/lib

@@ -4,6 +4,7 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/cuda/cuda.h"
 #include "kernels/curves.h"
+#include "kernels/mpfr/oracle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,7 @@ static ulp_status choose_cpu(const ulp_backend **backend) {
 ulp_status ulp_backend_get(const ulp_backend **backend, const char *name) {
     if (backend == NULL) return ULP_BAD_ARGUMENT;
     if (name == NULL || strcmp(name, "cpu") == 0) return choose_cpu(backend);
+    if (strcmp(name, "mpfr") == 0) return ulp_mpfr_backend(backend);
     return strcmp(name, "cuda") == 0 ? ulp_cuda_backend(backend) : ULP_BAD_NAME;
 }
 
@@ -85,11 +87,12 @@ static const struct isa *isa_of_cpu(void) {
 void ulp_tanh_rows(double *x, size_t rows, size_t ld, size_t n) { isa_of_cpu()->tanh_rows(x, rows, ld, n); }
 void ulp_sigmoid_rows(double *x, size_t rows, size_t ld, size_t n) { isa_of_cpu()->sigmoid_rows(x, rows, ld, n); }
 
-const char *ulp_backend_names(void) { return "cpu cuda"; }
+const char *ulp_backend_names(void) { return "cpu cuda mpfr"; }
 
 const char *ulp_backend_lacks(const char *name) {
     const ulp_backend *backend;
     if (name != NULL && strcmp(name, "cuda") == 0) return ulp_cuda_lacks();
+    if (name != NULL && strcmp(name, "mpfr") == 0) return ulp_mpfr_lacks();
     if (ulp_backend_get(&backend, name) != ULP_NO_DEVICE) return "";
     return "this machine does not run the instruction set that ULPLAB_ISA asks for";
 }

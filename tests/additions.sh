@@ -30,7 +30,7 @@ edit formats/formats.c '/^static const row rows\[\]/ { inside = 1 }
 edit formats/round.h '{ print }
     /^    X\(ULP_RNA, / { print "    X(ULP_RNZ, \"rnz\", \"to nearest, ties toward zero\", 0, ULP_INWARD_NONE) \\" }
     /^    case ULP_RNA: return nu/ { print "    case ULP_RNZ: return (uint32_t)(nu > half) | ((uint32_t)(nu == half) & (uint32_t)(tail != 0));" }'
-edit sim/reference.c '{ print }
+edit kernels/mpfr/reference.c '{ print }
     /^    case ULP_RNA: mpfr_round/ {
         print "    case ULP_RNZ:"
         print "        mpfr_round(s->z, s->x);"
@@ -42,7 +42,7 @@ edit sim/reference.c '{ print }
 changed >files
 [ "$(cat files)" = 'formats/formats.c 1
 formats/round.h 2
-sim/reference.c 6' ]
+kernels/mpfr/reference.c 6' ]
 verdict $? 'a format is one line; a mode is two lines of round.h, and its oracle'
 
 # one file each: a layer, a loss that is half of softmax, four kinds of bars, sgd at half its rate, and an experiment
@@ -175,7 +175,7 @@ END
 changed >files
 [ "$(cat files)" = 'formats/formats.c 1
 formats/round.h 2
-sim/reference.c 6' ]
+kernels/mpfr/reference.c 6' ]
 verdict $? 'a layer, a loss, a data set, an optimizer, a lab and an experiment change no file'
 
 make -j"$(getconf _NPROCESSORS_ONLN)" MODE=release CC="${CC:-gcc}" CFLAGS=-O0 NVCC= STATIC=1 \

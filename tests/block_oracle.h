@@ -5,7 +5,7 @@
 #include "support.h"
 
 #include "formats/block.h"
-#include "sim/reference.h"
+#include "kernels/mpfr/reference.h"
 
 enum { E8M0_NAN = 0xff, E4M3_NAN = 0x7f };
 

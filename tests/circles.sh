@@ -23,20 +23,21 @@ cat >"$dir/floors" <<'END'
 4 kernels/cpu/native/
 5 kernels/cpu/
 5 kernels/cuda/
-6 kernels/backend.c
-6 kernels/operations.c
-6 kernels/products/datapath_native.c
-7 kernels/probe/
-7 kernels/reduction/
-8 kernels/foreign/
-9 sim/
-10 experiments/harness/cli/
-11 experiments/harness/table/
-12 experiments/harness/claims/
-12 experiments/harness/sweep/
-13 experiments/harness/training/
-14 experiments/harness/
-15 experiments/
+6 kernels/mpfr/
+7 kernels/backend.c
+7 kernels/operations.c
+7 kernels/products/datapath_native.c
+8 kernels/probe/
+8 kernels/reduction/
+9 kernels/foreign/
+10 sim/
+11 experiments/harness/cli/
+12 experiments/harness/table/
+13 experiments/harness/claims/
+13 experiments/harness/sweep/
+14 experiments/harness/training/
+15 experiments/harness/
+16 experiments/
 END
 
 verdict() { # verdict STATUS TEXT
@@ -58,8 +59,14 @@ objects_of() {
             if [ -e "$2/$source.c" ]; then echo "$object $source.c"; fi
             if [ -e "$2/$source.cu" ]; then echo "$object $source.cu"; fi
         done >"$dir/found"
-    # kernels/cuda/absent.c replaces the sources of CUDA
-    if grep -q 'kernels/cuda/.*\.cu$' "$dir/found"; then grep -v ' kernels/cuda/absent\.c$' "$dir/found"; else cat "$dir/found"; fi
+    # absent.c of kernels/cuda or of kernels/mpfr replaces the other sources of its folder
+    for folder in cuda mpfr; do
+        if [ "$(grep -c " kernels/$folder/" "$dir/found")" -gt 1 ]; then
+            grep -v " kernels/$folder/absent\.c$" "$dir/found" >"$dir/kept"
+            mv "$dir/kept" "$dir/found"
+        fi
+    done
+    cat "$dir/found"
 }
 
 # arrows FOLDER TREE: lines "USER USED SYMBOL"
@@ -156,7 +163,7 @@ report() {
 
 # ---- this build ----
 
-find formats kernels sim experiments -name '*.c' ! -path kernels/cuda/absent.c | sort >"$dir/sources"
+find formats kernels sim experiments -name '*.c' ! -path kernels/cuda/absent.c ! -path kernels/mpfr/absent.c | sort >"$dir/sources"
 objects_of "$objects" . | cut -d' ' -f2 | sort -u | comm -23 "$dir/sources" - | sed 's/^/# no object of /' >"$dir/missing"
 cat "$dir/missing"
 [ ! -s "$dir/missing" ]

@@ -31,7 +31,8 @@ forbid 'the page needs the arithmetic, not networks nor the command line' "$incl
 forbid 'other languages need kernels/foreign alone' "${include}(formats|sim|experiments|web)/|${include}kernels/([^f]|f[^o])" $(sources languages)
 forbid 'nobody includes tests' "${include}tests/" $(sources formats kernels sim experiments web languages)
 forbid 'formats: no stdio, no allocation, no threads' "$include(stdio|stdlib|string|math|pthread|omp)\.h|\b(malloc|calloc|realloc|free|printf)\(" $(sources formats)
-forbid 'MPFR has one home' "${include}mpfr\.h" $(sources formats kernels experiments) $(sources sim | grep -v '^sim/reference\.c$')
+forbid 'MPFR has one home' "${include}mpfr\.h" $(sources formats kernels sim experiments | grep -v '^kernels/mpfr/reference\.c$')
+forbid 'GMP has one home' "${include}gmp\.h" $(sources formats kernels sim experiments | grep -v '^kernels/mpfr/')
 forbid 'MPI has one home' "${include}mpi\.h" $(sources formats kernels sim) $(sources experiments | grep -v '^experiments/harness/sweep/ranks\.c$')
 forbid 'Random123 has one home' "${include}Random123" $(sources formats kernels sim experiments web | grep -v '^formats/rng\.h$')
 forbid 'CUDA has one home' '^[ \t]*#[ \t]*include[ \t]*(<(cuda|cublas|mma)|"(cuda_|cublas))' $(sources formats sim experiments) $(sources kernels | grep -v '^kernels/cuda/')
@@ -41,5 +42,12 @@ forbid 'the rounding environment is never changed' 'fesetround|_MM_SET_|_control
 forbid 'no fast-math' '-Ofast|-ffast-math|-funsafe' Makefile
 forbid 'plots read results only' "['\"](experiments|sim|kernels|formats|tests)/" $(find plots -name '*.gp' | sort)
 forbid 'no absolute path of a machine' '(^|[^A-Za-z0-9_.])/(home|work|root|Users)/' $(sources formats kernels sim experiments web tests) $(find web tests/web languages -type f) Makefile README.md CONTRIBUTING.md Containerfile
+
+# The backend mpfr calls no function of other folders but these: threads, movement of data, names, and the code of a result.
+own='mpfr_[a-z0-9_]*|reference_[a-z0-9_]*'
+other='parallel_for|cpu_im2col_baseline|cpu_permute_baseline|mode_is_stochastic|format_parse|datapath_code|unit_of'
+calls=$(grep -noE '\bulp_[a-z0-9_]+\(' $(sources kernels/mpfr | grep -v '/absent\.c$') | grep -vE ":ulp_($own|$other)\($|oracle\.h:")
+[ -z "$calls" ] || { echo 'not ok - the backend mpfr shares no arithmetic'; echo "$calls" | sed 's/^/# /'; exit 1; }
+echo 'ok - the backend mpfr shares no arithmetic'
 
 exit $failed

@@ -10,7 +10,7 @@
 
 #include "formats/rng.h"
 #include "kernels/reduction/reduction.h"
-#include "sim/reference.h"
+#include "kernels/mpfr/reference.h"
 
 /* The mean of element i of x (R,n). */
 typedef struct mean_of {

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "sim/reference.h"
+#include "kernels/mpfr/reference.h"
 
 #define FLOAT(NAME, BITS, P, BIAS, NAN_CODES, INF)                                                                     \
     {                                                                                                                  \

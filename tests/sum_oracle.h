@@ -12,7 +12,7 @@
 #include <gmp.h>
 
 #include "formats/rng.h"
-#include "sim/reference.h"
+#include "kernels/mpfr/reference.h"
 
 typedef enum { SERIAL, SPLIT, BLOCK, CHUNK, PAIRWISE, KAHAN, EXACT, SCHEMES } scheme;
 

@@ -6,7 +6,7 @@
 
 #include "formats/rng.h"
 #include "kernels/backend.h"
-#include "sim/reference.h"
+#include "kernels/mpfr/reference.h"
 
 static uint64_t checked[ULP_OP_COUNT];
 

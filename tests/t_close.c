@@ -7,7 +7,7 @@
 
 #include "formats/rng.h"
 #include "kernels/backend.h"
-#include "sim/reference.h"
+#include "kernels/mpfr/reference.h"
 
 enum { ISAS = 8, WORDS = 20000 };
 

@@ -4,7 +4,7 @@
 
 #include "support.h"
 
-#include "sim/reference.h"
+#include "kernels/mpfr/reference.h"
 
 enum { EVERY_CODE = 16, SAMPLES = 20000 }; /* largest number of bits for tests of every code; number of samples else */
 

@@ -3,7 +3,7 @@
 
 #include "support.h"
 
-#include "sim/reference.h"
+#include "kernels/mpfr/reference.h"
 
 #define NONE UINT64_MAX
 

@@ -6,7 +6,7 @@
 
 #include "formats/rng.h"
 #include "kernels/backend.h"
-#include "sim/reference.h"
+#include "kernels/mpfr/reference.h"
 
 enum { ROOM = 1 << 20, CHUNK = 4096, ALL_POLICIES = 10 }; /* formats of up to 10 bits: every input with every policy */
 

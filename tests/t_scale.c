@@ -5,7 +5,7 @@
 
 #include "formats/rng.h"
 #include "formats/scale.h"
-#include "sim/reference.h"
+#include "kernels/mpfr/reference.h"
 
 enum { M = 7, N = 13, COUNT = M * N };
 

@@ -47,9 +47,9 @@ static int run(const ulp_arguments *a) {
     printf("mpi             not in this build\n");
 #endif
 #if defined(ULP_WITH_MPFR)
-    printf("mpfr            offered: ulp verify\n");
+    printf("mpfr            offered: ulp verify, --backend mpfr\n");
 #else
-    printf("mpfr            not in this build: ulp verify is not offered\n");
+    printf("mpfr            not in this build: neither ulp verify nor --backend mpfr is offered\n");
 #endif
     return ULP_EXIT_FINE;
 }

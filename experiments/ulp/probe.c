@@ -194,7 +194,8 @@ static struct settings {
     int backend, list, csv;
 } given;
 
-enum { ON_CPU, ON_CUDA };
+enum { ON_CPU, ON_CUDA, ON_MPFR };
+static const char *const backend_names[] = {[ON_CPU] = "cpu", [ON_CUDA] = "cuda", [ON_MPFR] = "mpfr"};
 
 static const ulp_option options[] = {
     {.name = "datapath",
@@ -205,8 +206,8 @@ static const ulp_option options[] = {
      .type = &ulp_type_choice,
      ULP_AT(struct settings, backend),
      .value = "cpu",
-     .words = "cpu cuda",
-     .help = "the models, or the GPU itself"},
+     .words = "cpu cuda mpfr",
+     .help = "the models, the GPU itself, or the models by MPFR from their definitions"},
     {.name = "list",
      .type = &ulp_type_flag,
      ULP_AT(struct settings, list),
@@ -260,13 +261,22 @@ static int run_processor(const char *program, const ulp_datapath *d, int csv) {
     return differ > 0 ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
 }
 
-static int run_model(const char *program, const ulp_datapath *d, int csv) {
+/* The backend that is asked for. Returns ULP_GO_ON or an exit status. */
+static int get_backend(const ulp_backend **backend, const char *program) {
+    const char *name = backend_names[given.backend];
+    const ulp_status status = ulp_backend_get(backend, name);
+    if (status == ULP_OK) return ULP_GO_ON;
+    ulp_complain(program, "--backend %s: %s", name, ulp_backend_lacks(name));
+    return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : ULP_EXIT_USAGE;
+}
+
+static int run_model(const char *program, const ulp_datapath *d, const ulp_backend *backend, int csv) {
     ulp_probe probe;
     int differ = 0;
     if (d->words != 0)
         return ulp_usage_error(program,
                                "%s: a product of several words is many sums; probe the unit, without words=", d->name);
-    const ulp_unit unit = ulp_unit_of(d);
+    const ulp_unit unit = tool_model_unit(d, backend);
     const ulp_status status = ulp_probe_unit(&probe, &unit);
     if (status != ULP_OK) return ulp_usage_error(program, "%s: %s", d->name, ulp_status_text(status));
     if (csv) puts("device,property,found,row,verdict,vector");
@@ -318,11 +328,8 @@ static int run_exec(const char *program) {
 
 static int run_tree(const ulp_arguments *a) {
     const ulp_backend *backend;
-    const char *name = given.backend == ON_CUDA ? "cuda" : "cpu";
-    const ulp_status status = ulp_backend_get(&backend, name);
-    if (status == ULP_OK) return tool_tree_run(a, &given.product, backend, given.csv);
-    ulp_complain(a->program, "--backend %s: %s", name, ulp_cuda_lacks());
-    return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : ULP_EXIT_USAGE;
+    const int got = get_backend(&backend, a->program);
+    return got == ULP_GO_ON ? tool_tree_run(a, &given.product, backend, given.csv) : got;
 }
 
 static int run(const ulp_arguments *a) {
@@ -337,11 +344,12 @@ static int run(const ulp_arguments *a) {
     if (!datapath->given)
         return ulp_usage_error(a->program, "--datapath is needed; --list names the rows of hardware, `ulp help "
                                            "datapaths` all that can be probed");
-    if (given.product.native) {
-        const int resolved = tool_product_resolve(&given.product, NULL, a->program);
-        return resolved != ULP_GO_ON ? resolved : run_processor(a->program, &given.product.datapath, given.csv);
-    }
-    return run_model(a->program, &given.product.datapath, given.csv);
+    const ulp_backend *backend;
+    int status = get_backend(&backend, a->program);
+    if (status == ULP_GO_ON) status = tool_product_resolve(&given.product, backend, a->program);
+    if (status != ULP_GO_ON) return status;
+    if (given.product.native) return run_processor(a->program, &given.product.datapath, given.csv);
+    return run_model(a->program, &given.product.datapath, backend, given.csv);
 }
 
 #define PROPERTY_LINE(id, name, words, meaning) "  " name ": " meaning "\n"

@@ -1,6 +1,7 @@
 /* product.c - the option --datapath of subcommands that multiply: a datapath, or a device's own product. */
 #include "kernels/cpu/native/native.h"
 #include "kernels/cuda/unit.h"
+#include "kernels/mpfr/oracle.h"
 #include "kernels/near_words.h"
 #include "tool.h"
 
@@ -69,6 +70,11 @@ int tool_product_resolve(tool_product *product, const ulp_backend *backend, cons
     ulp_cpu_native native;
     const int of_cpu = ulp_cpu_native_parse(&native, product->native) == ULP_OK;
     const int on_cpu = backend == NULL || strcmp(backend->name, "cuda") != 0;
+    if (backend != NULL && strcmp(backend->name, "mpfr") == 0)
+        return ulp_usage_error(program,
+                               "--datapath %s: a machine's own product, which MPFR does not form; the backends "
+                               "are cpu and cuda",
+                               product->native);
     if (strcasecmp(product->native, "native:f16c") == 0)
         return ulp_usage_error(program, "--datapath %s: these are conversions; `make check-silicon` compares them",
                                product->native);
@@ -80,4 +86,9 @@ int tool_product_resolve(tool_product *product, const ulp_backend *backend, cons
     if (status == ULP_OK) return ULP_GO_ON;
     ulp_complain(program, "--datapath %s", why);
     return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : ULP_EXIT_USAGE;
+}
+
+ulp_unit tool_model_unit(const ulp_datapath *datapath, const ulp_backend *backend) {
+    const int by_mpfr = backend != NULL && strcmp(backend->name, "mpfr") == 0;
+    return by_mpfr ? ulp_mpfr_unit_of(datapath) : ulp_unit_of(datapath);
 }

@@ -4,6 +4,7 @@
 
 #include "experiments/harness/cli/options.h"
 #include "formats/rng.h"
+#include "kernels/products/unit.h"
 
 #include <stdio.h>
 
@@ -84,6 +85,9 @@ extern const ulp_option_type tool_type_product;
 
 /* Set `datapath` of a device's own product. Returns ULP_GO_ON, or the exit status after a message. */
 int tool_product_resolve(tool_product *product, const ulp_backend *backend, const char *program);
+
+/* The model of a datapath as a device: the definition's, or, for the backend "mpfr", MPFR's. */
+ulp_unit tool_model_unit(const ulp_datapath *datapath, const ulp_backend *backend);
 
 /* dot.c: the formats of a and b are `in`, or, if `in` is NULL, the formats that the datapath implies. Returns
  * ULP_GO_ON, or the exit status after a message if the datapath does not take `in`. */

@@ -8,7 +8,7 @@
 
 #include "experiments/harness/cli/options.h"
 #include "formats/rng.h"
-#include "sim/reference.h"
+#include "kernels/mpfr/reference.h"
 #include "verify_case.h"
 #include "verify_sample.h"
 

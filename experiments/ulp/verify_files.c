@@ -8,7 +8,7 @@
 #include "experiments/harness/cli/options.h"
 #include "experiments/harness/cli/progress.h"
 #include "experiments/ulp/files/array.h"
-#include "sim/reference.h"
+#include "kernels/mpfr/reference.h"
 
 enum { SHOWN = 5, STEP = 1 << 14 };
 

@@ -143,7 +143,7 @@ static int choose_datapath(target *t, const ulp_arguments *a, tool_product *prod
                                sized, t->name);
     if (product->native == NULL) {
         t->name = product->datapath.name;
-        t->unit = ulp_unit_of(&product->datapath);
+        t->unit = tool_model_unit(&product->datapath, backend);
         return ULP_GO_ON;
     }
     t->name = product->datapath.name;

@@ -5,7 +5,7 @@
 
 #if defined(ULP_WITH_MPFR)
 
-#include "sim/reference.h"
+#include "kernels/mpfr/reference.h"
 
 enum { SHOWN = 5 };
 

@@ -1,11 +1,15 @@
-/* reference.c - the oracle on MPFR and GMP integers; see reference.h. No other file includes <mpfr.h>.
+/* reference.c - the oracle on MPFR and GMP integers; see reference.h and reference_exact.h. No other file includes
+ * <mpfr.h>.
  *
  * A value is divided by the quantum, the distance of neighbouring numbers of the format at the value. The quotient is
  * the position of the value. MPFR rounds the position to an integer; the stochastic modes use the formulas of P3109 on
  * GMP integers. All variables have a fixed size, and these precisions make all steps exact:
  *
  *  - NARROW: one binary64 value has 53 bits, and the parity shift of prec = 1 adds one bit.
- *  - WIDE: a b + c has bits from 2^2048 down to 2^-2148; hi + lo has fewer bits.
+ *  - ROOM: the bits that a position has more than its value: the parity shift adds one bit, and the code string of a
+ *    tapered format has at most 64 bits before the fraction.
+ *  - WIDE: a b + c has bits from 2^2048 down to 2^-2148; hi + lo has fewer bits, and a sum of 2^63 products has 63
+ * more. A value of at most MIDDLE - ROOM bits takes a variable of fewer bits, which saves time and changes nothing.
  *  - QUOTIENT: quotients and roots are truncated to QUOTIENT bits, and a nonzero remainder sets one bit below. This
  *    changes no decision if the truncation is finer than every breakpoint, a multiple of 2^-34 quantum. In floating
  *    point prec + 34 <= 87 bits are enough. In fixed point the largest quotient is 2^2098, and its low bits matter
@@ -22,9 +26,11 @@
 
 #include <mpfr.h>
 
+#include "reference_exact.h"
 #include "reference_taper.h"
 
-enum { NARROW = 64, WIDE = 4352, QUOTIENT_FLOAT = 128, QUOTIENT_FIXED = 2240, STICKY = 64 };
+enum { NARROW = 64, ROOM = 128, WIDE = 4480, QUOTIENT_FLOAT = 256, QUOTIENT_FIXED = 2240, STICKY = 64 };
+enum { MIDDLE = QUOTIENT_FLOAT + STICKY };
 
 /* x is the exact value, then its position. z is the rounded position, then the rounded value. */
 typedef struct scratch {
@@ -41,6 +47,7 @@ struct ulp_reference {
     mpfr_t a, b, c, quotient;
     scratch narrow, middle, wide;
     mpz_t integer, random, limit;
+    int overflowed; /* the last finite value that was rounded is out of range */
 };
 
 /* ---- the format ---- */
@@ -120,7 +127,7 @@ ulp_reference *ulp_reference_new(const ulp_format *format) {
     mpfr_set_d(ref->top, ref->max, MPFR_RNDN);
     mpfr_set_d(ref->bottom, ref->lowest, MPFR_RNDN);
     mpfr_set_d(ref->least, ref->min_positive, MPFR_RNDN);
-    mpfr_prec_t prec = format->is_fixed ? QUOTIENT_FIXED : QUOTIENT_FLOAT;
+    const mpfr_prec_t prec = format->is_fixed ? QUOTIENT_FIXED : QUOTIENT_FLOAT;
     mpfr_init2(ref->quotient, prec);
     scratch_init(&ref->narrow, NARROW);
     scratch_init(&ref->middle, prec + STICKY);
@@ -145,6 +152,7 @@ double ulp_reference_max(const ulp_reference *ref) { return ref->max; }
 double ulp_reference_lowest(const ulp_reference *ref) { return ref->lowest; }
 double ulp_reference_min_positive(const ulp_reference *ref) { return ref->min_positive; }
 double ulp_reference_min_normal(const ulp_reference *ref) { return ref->min_normal; }
+int ulp_reference_overflowed(const ulp_reference *ref) { return ref->overflowed; }
 
 double ulp_reference_decode(const ulp_reference *ref, uint64_t code) {
     const ulp_format *f = &ref->format;
@@ -237,8 +245,9 @@ static int overflow_stays_finite(ulp_mode mode, int neg) {
 }
 
 /* The result for a rounded value that is out of range, or for an infinite value. */
-static double out_of_range(const ulp_reference *ref, ulp_rule rule, int neg, int infinite) {
+static double out_of_range(ulp_reference *ref, ulp_rule rule, int neg, int infinite) {
     double end = neg ? ref->lowest : ref->max;
+    ref->overflowed = !infinite;
     switch (rule.overflow) {
     case ULP_OVERFLOW_SAT:
     case ULP_OVERFLOW_WRAP: return end;
@@ -255,6 +264,11 @@ static double out_of_range(const ulp_reference *ref, ulp_rule rule, int neg, int
 static void wrap(ulp_reference *ref, mpfr_t z) {
     mp_bitcnt_t bits = ref->format.bits;
     mpfr_get_z(ref->integer, z, MPFR_RNDN);
+    mpz_set_ui(ref->limit, 0);
+    mpz_setbit(ref->limit, bits - 1);
+    ref->overflowed = mpz_cmp(ref->integer, ref->limit) >= 0;
+    mpz_neg(ref->limit, ref->limit);
+    ref->overflowed |= mpz_cmp(ref->integer, ref->limit) < 0;
     mpz_fdiv_r_2exp(ref->integer, ref->integer, bits);
     if (mpz_tstbit(ref->integer, bits - 1)) {
         mpz_set_ui(ref->limit, 0);
@@ -367,6 +381,7 @@ static int fill_defaults(const ulp_reference *ref, ulp_rule *rule) {
 
 /* s->x, any value, rounded to a number of the format. */
 static double finish(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_t word) {
+    ref->overflowed = 0;
     if (mpfr_regular_p(s->x)) return round_exact(ref, s, rule, word);
     if (mpfr_nan_p(s->x)) return NAN;
     int neg = mpfr_signbit(s->x) != 0;
@@ -382,15 +397,38 @@ double ulp_reference_round(ulp_reference *ref, double hi, double lo, ulp_rule ru
     return finish(ref, s, rule, word);
 }
 
+static mpfr_exp_t larger(mpfr_exp_t a, mpfr_exp_t b) { return a > b ? a : b; }
+
+/* The variable for an exact value of so many bits. */
+static scratch *scratch_of(ulp_reference *ref, mpfr_exp_t bits) {
+    return bits <= MIDDLE - ROOM ? &ref->middle : &ref->wide;
+}
+
+/* The most bits of x + y, where the highest bits of x and y are below 2^top and their lowest bits are multiples of
+ * 2^(top - bits). */
+static mpfr_exp_t bits_of_sum(mpfr_exp_t top_x, mpfr_exp_t bits_x, mpfr_exp_t top_y, mpfr_exp_t bits_y) {
+    return larger(top_x, top_y) + larger(bits_x - top_x, bits_y - top_y) + 1;
+}
+
+/* The most bits of the exact result of an operation that is not a quotient or a root. Where an operand is zero or not
+ * finite, the result is not finite or has the bits of one product or of one operand. */
+static mpfr_exp_t bits_of_result(const ulp_reference *ref, ulp_op op) {
+    const int third = op == ULP_FUSED;
+    if (op == ULP_MUL || !mpfr_regular_p(ref->a) || !mpfr_regular_p(ref->b)) return 106;
+    if (third && !mpfr_regular_p(ref->c)) return 106;
+    const mpfr_exp_t a = mpfr_get_exp(ref->a), b = mpfr_get_exp(ref->b);
+    return third ? bits_of_sum(a + b, 106, mpfr_get_exp(ref->c), 53) : bits_of_sum(a, 53, b, 53);
+}
+
 double ulp_reference_arith(ulp_reference *ref, ulp_scalar_op op, ulp_rule rule, uint32_t word) {
     if (!fill_defaults(ref, &rule)) return NAN;
-    /* results in ref->wide are exact, so this mode decides only the sign of a zero sum */
+    /* sums and products are exact, so this mode decides only the sign of a zero sum */
     mpfr_rnd_t zero_sign = rule.mode == ULP_RD ? MPFR_RNDD : MPFR_RNDN;
-    scratch *s = op.op == ULP_DIV || op.op == ULP_SQRT ? &ref->middle : &ref->wide;
     int inexact = 0;
     mpfr_set_d(ref->a, op.a, MPFR_RNDN);
     mpfr_set_d(ref->b, op.b, MPFR_RNDN);
     mpfr_set_d(ref->c, op.c, MPFR_RNDN);
+    scratch *s = op.op == ULP_DIV || op.op == ULP_SQRT ? &ref->middle : scratch_of(ref, bits_of_result(ref, op.op));
     switch (op.op) {
     case ULP_ADD: inexact = mpfr_add(s->x, ref->a, ref->b, zero_sign); break;
     case ULP_SUB: inexact = mpfr_sub(s->x, ref->a, ref->b, zero_sign); break;
@@ -403,4 +441,26 @@ double ulp_reference_arith(ulp_reference *ref, ulp_scalar_op op, ulp_rule rule, 
     assert(inexact == 0);
     (void)inexact;
     return finish(ref, s, rule, word);
+}
+
+/* ---- exact values given as integers ---- */
+
+/* A variable that holds m 2^e. */
+static scratch *load_integer(ulp_reference *ref, mpz_srcptr m, long e) {
+    scratch *s = scratch_of(ref, (mpfr_exp_t)mpz_sizeinbase(m, 2));
+    const int inexact = mpfr_set_z_2exp(s->x, m, e, MPFR_RNDN);
+    assert(inexact == 0);
+    (void)inexact;
+    return s;
+}
+
+double ulp_reference_round_exact(ulp_reference *ref, mpz_srcptr m, long e, ulp_rule rule, uint32_t word) {
+    if (!fill_defaults(ref, &rule)) return NAN;
+    return finish(ref, load_integer(ref, m, e), rule, word);
+}
+
+void ulp_reference_round_integer(ulp_reference *ref, mpz_ptr y, mpz_srcptr m, long e, ulp_mode mode) {
+    scratch *s = load_integer(ref, m, e);
+    round_position(ref, s, (ulp_rule){(uint8_t)mode, 0, 32}, 0);
+    mpfr_get_z(y, s->z, MPFR_RNDN);
 }

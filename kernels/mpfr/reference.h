@@ -1,4 +1,4 @@
-/* reference.h - the oracle for tests: formats, roundings and operations computed by MPFR.
+/* reference.h - the oracle: formats, roundings and operations computed by MPFR.
  *
  * The oracle checks formats/ and shares no code with it. Of a format descriptor it reads only the defining parameters,
  * and of round.h it uses only the types. It computes every derived number again (emin, largest and least values, the
@@ -43,6 +43,10 @@ double ulp_reference_round(ulp_reference *ref, double hi, double lo, ulp_rule ru
 /* a + b, a - b, a b, a / b, sqrt(a) or a b + c of any doubles, rounded once by `rule` as in ulp_reference_round().
  * Invalid operations and an unknown op give NaN. IEEE 754-2019, 5.4.1, 6.3 and 7.2. */
 double ulp_reference_arith(ulp_reference *ref, ulp_scalar_op op, ulp_rule rule, uint32_t word);
+
+/* 1 if the value of the last rounding was finite and its rounded magnitude is out of range, else 0. Wrap-around counts,
+ * too. */
+int ulp_reference_overflowed(const ulp_reference *ref);
 
 /* The value of a code: the low `bits` bits of `code`. NaN codes give NaN. */
 double ulp_reference_decode(const ulp_reference *ref, uint64_t code);

@@ -1,0 +1,25 @@
+/* operations.h - the operations of the backend "mpfr", which table.c puts into its table; backend.h documents them. */
+#ifndef ULP_MPFR_OPERATIONS_H
+#define ULP_MPFR_OPERATIONS_H
+
+#include "oracle.h"
+
+ulp_status ulp_mpfr_round(float *y, const float *x, size_t n, ulp_rounding how);
+ulp_status ulp_mpfr_round64(double *y, const double *x, size_t n, ulp_rounding how);
+ulp_status ulp_mpfr_map(float *y, ulp_array_op op, size_t n, ulp_rounding how);
+ulp_status ulp_mpfr_update(const ulp_update_step *step, size_t steps, size_t n);
+ulp_status ulp_mpfr_largest(float *y, const float *x, size_t n);
+ulp_status ulp_mpfr_reduce(float *y, const float *x, size_t m, size_t n, ulp_summation by);
+ulp_status ulp_mpfr_gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape, ulp_summation by);
+ulp_status ulp_mpfr_gemm64(double *c, const double *a, const double *b, const ulp_gemm_shape *shape, ulp_summation by);
+ulp_status ulp_mpfr_narrow(float *y, const double *x, size_t n);
+ulp_status ulp_mpfr_relu(float *y, const float *x, size_t n);
+ulp_status ulp_mpfr_relu_slope(float *dx, const float *dy, const float *y, size_t n);
+ulp_status ulp_mpfr_activate(double *y, const float *x, size_t n, ulp_activation f);
+ulp_status ulp_mpfr_activate_slope(double *dx, const float *dy, const float *at, size_t n, ulp_activation f);
+ulp_status ulp_mpfr_pool(float *y, float *place, const float *x, const ulp_windows *windows);
+ulp_status ulp_mpfr_pool_slope(float *dx, const float *dy, const float *place, const ulp_windows *windows);
+ulp_status ulp_mpfr_softmax(double *p, double *loss, const float *z, ulp_labels labels);
+ulp_status ulp_mpfr_softmax_slope(double *dz, const float *p, ulp_labels labels, double scale);
+
+#endif

@@ -1,0 +1,51 @@
+/* table.c - the table of the backend "mpfr". */
+#include "operations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Movement of data, which computes nothing. */
+ulp_status ulp_cpu_im2col_baseline(float *y, const float *x, const ulp_im2col *geometry);
+ulp_status ulp_cpu_permute_baseline(float *y, const float *x, ulp_permute_shape shape);
+
+static void *alloc(size_t bytes) { return bytes > SIZE_MAX - 64 ? NULL : aligned_alloc(64, (bytes + 64) / 64 * 64); }
+
+static ulp_status copy(void *to, const void *from, size_t bytes) {
+    if (bytes > 0) memcpy(to, from, bytes);
+    return ULP_OK;
+}
+
+static const ulp_backend table = {
+    .name = "mpfr",
+    .what = "GNU MPFR and GMP integers",
+    .alloc = alloc,
+    .release = free,
+    .upload = copy,
+    .download = copy,
+    .round = ulp_mpfr_round,
+    .round64 = ulp_mpfr_round64,
+    .map = ulp_mpfr_map,
+    .update = ulp_mpfr_update,
+    .largest = ulp_mpfr_largest,
+    .reduce = ulp_mpfr_reduce,
+    .gemm = ulp_mpfr_gemm,
+    .gemm64 = ulp_mpfr_gemm64,
+    .im2col = ulp_cpu_im2col_baseline,
+    .permute = ulp_cpu_permute_baseline,
+    .narrow = ulp_mpfr_narrow,
+    .relu = ulp_mpfr_relu,
+    .relu_slope = ulp_mpfr_relu_slope,
+    .activate = ulp_mpfr_activate,
+    .activate_slope = ulp_mpfr_activate_slope,
+    .pool = ulp_mpfr_pool,
+    .pool_slope = ulp_mpfr_pool_slope,
+    .softmax = ulp_mpfr_softmax,
+    .softmax_slope = ulp_mpfr_softmax_slope,
+};
+
+ulp_status ulp_mpfr_backend(const ulp_backend **backend) {
+    *backend = &table;
+    return ULP_OK;
+}
+
+const char *ulp_mpfr_lacks(void) { return ""; }
