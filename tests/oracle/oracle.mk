@@ -11,3 +11,7 @@ $T/oracle/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $O/tests/oracle/scalar.
 check-oracle: programs $(if $(HAVE_MPFR),$(EXPERIMENTS:%=$T/oracle/%))
 	@$(if $(HAVE_MPFR),,echo 'make check-oracle: MPFR is missing (libmpfr-dev)' >&2; exit 3;) \
 	BIN=$B ORACLE=$T/oracle EXPERIMENTS='$(EXPERIMENTS)' ONLY='$(ONLY)' REPORT='$(REPORT)' sh tests/oracle/oracle.sh
+
+# tests/oracle.sh runs the quickest of them as a part of `make check`
+ORACLE_QUICK := fixed_point loss_scaling magnitudes ode order stagnation units update_ratio
+tests: $(if $(and $(filter release,$(MODE)),$(TESTS)),$(ORACLE_QUICK:%=$T/oracle/%))
