@@ -227,7 +227,7 @@ for source in "$SOURCES"/*/; do
     if "$BIN/$name" --help | grep -q '^  --backend '; then
         took=$((took + 1))
         exits 2 "$name --backend tpu" "$BIN/$name" --quick --backend tpu --out machine.csv
-        known='^known: cpu cuda$'
+        known='^known: cpu cuda mpfr$'
         [ "$name" = bench_gpu ] && known='^known: cuda$' # it has no CPU timings
         says "$known" err.txt "it lists the known ones"
         if [ $gpu = yes ]; then skip "$name --backend cuda without a device" "there is one"; continue; fi

@@ -57,6 +57,7 @@ says 'dot --help: Tensor Cores' 'h100-e4m3.e5m2' out
 # ---- gemm ----
 
 shape='--m 17 --n 9 --k 70 --seconds 0'
+mpfr() { "$ULP" backends | grep -q '^mpfr *offered'; }
 for d in fp32 h100-fp16 h100-e4m3.e5m2 h100-e4m3-mma a100-tf32 b200-e2m1-nvf4 b200-e4m3-mx int8 serial:fp64:rne serial:fp16:sr kahan:bf16:rne; do
     exits "gemm $d" 0 gemm --datapath $d $shape --threads 1
     grep -v '^time' out >one
@@ -66,6 +67,10 @@ for d in fp32 h100-fp16 h100-e4m3.e5m2 h100-e4m3-mma a100-tf32 b200-e2m1-nvf4 b2
     ULPLAB_ISA=baseline "$ULP" gemm --datapath $d $shape 2>err | grep -v '^time' >three
     cmp -s one three
     verdict $? "gemm $d: the same with ULPLAB_ISA=baseline"
+    mpfr || { skip "gemm $d: the same by MPFR" 'this build has no MPFR'; continue; }
+    "$ULP" gemm --datapath $d $shape --backend mpfr 2>err | grep -v '^time' >three
+    cmp -s one three
+    verdict $? "gemm $d: the same by MPFR"
 done
 for d in fp32 serial:fp16:rne serial:bf16:sr kahan:fp16:rne a100-fp16 h100-e4m3 b200-e4m3-mx b200-e2m1-nvf4 int8; do
     "$ULP" gemm --datapath $d --m 33 --n 65 --k 70 --seconds 0 2>err | grep -v '^time' >one
@@ -151,5 +156,23 @@ exits 'probe of a device that is not there' 3 probe --backend cuda --list
 exits 'probe of a product of a device that is not there' 3 probe --backend cuda --datapath native:mma:fp16
 says 'probe: why there is none' '^ulp probe: --backend cuda: .' err
 unset CUDA_VISIBLE_DEVICES
+
+# the backend mpfr: probes find what they find in the models, and there is no native product
+if mpfr; then
+    for d in h100-fp16 mi300-e4m3fnuz riscv-bf16 avx512-bf16 b200-e2m1-nvf4 kahan:e4m3:rne; do
+        "$ULP" probe --datapath $d >one 2>err
+        "$ULP" probe --datapath $d --backend mpfr >two 2>err
+        grep -q '^property' one && cmp one two
+        verdict $? "probe $d: the same by MPFR"
+    done
+    "$ULP" probe --tree mi250-bf16 >one 2>err && "$ULP" probe --tree mi250-bf16 --backend mpfr >two 2>err && cmp one two
+    verdict $? 'probe --tree: the same by MPFR'
+    refuses 'gemm: a native product by MPFR' 'which MPFR does not form; the backends are cpu and cuda' gemm --datapath native:avx512-bf16 --backend mpfr
+    exits 'gemm: the line of the time names MPFR' 0 gemm --datapath fp32 $shape --backend mpfr
+    says 'gemm: the machine is MPFR' '^time .*, mpfr GNU MPFR and GMP integers, ' out
+else
+    exits 'gemm --backend mpfr without MPFR' 3 gemm --datapath fp32 --backend mpfr
+    says 'and why' 'this build has no MPFR' err
+fi
 
 exit $failed
