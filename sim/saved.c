@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "data.h"
 #include "fail.h"
 #include "kernels/checksum.h"
+#include "replace.h"
 
 enum { VERSION = 3, PIECE = 1 << 16, LINES_MAX = 1 << 18 };
 
@@ -162,26 +162,24 @@ ulp_status ulp_saved_write(const ulp_saved_kind *kind, const void *run, const ch
                            size_t note_bytes, char *error, size_t error_size) {
     ulp_lines lines;
     ulp_status status = describe(&lines, kind, run, note_bytes);
-    size_t length = strlen(path) + sizeof ".tmp";
-    char *name = malloc(length);
-    if (status != ULP_OK || !name) {
-        if (status == ULP_OK) free(lines.text);
-        free(name);
-        return ulp_fail(error, error_size, status == ULP_OK ? ULP_NO_MEMORY : status, "%s: no memory for a checkpoint",
-                        path);
+    if (status != ULP_OK) return ulp_fail(error, error_size, status, "%s: %s", path, ulp_status_text(status));
+    ulp_replacement *r;
+    const ulp_lock_result opened = ulp_replacement_open(&r, path);
+    int good = opened == ULP_LOCK_OURS;
+    if (good) {
+        writer w = {r->file, 0};
+        good = put_all(&w, &(entry){kind, run, note, note_bytes}, &lines);
+        if (good) good = ulp_replacement_finish(r);
+        else {
+            const int why = errno;
+            ulp_replacement_drop(r);
+            errno = why;
+        }
     }
-    snprintf(name, length, "%s.tmp", path);
-    writer w = {fopen(name, "wb"), 0};
-    int good = w.file && put_all(&w, &(entry){kind, run, note, note_bytes}, &lines);
-    good = good && fflush(w.file) == 0 && fsync(fileno(w.file)) == 0;
-    if (w.file && fclose(w.file) != 0) good = 0;
-    if (good && rename(name, path) != 0) good = 0;
-    if (!good) {
-        status = ulp_fail(error, error_size, ULP_BAD_FILE, "%s: cannot be written: %s", path, strerror(errno));
-        if (w.file) remove(name);
-    }
+    if (!good)
+        status = ulp_fail(error, error_size, ULP_BAD_FILE, "%s: cannot be written: %s", path,
+                          opened == ULP_LOCK_TAKEN ? "another process is writing it" : strerror(errno));
     free(lines.text);
-    free(name);
     return status;
 }
 

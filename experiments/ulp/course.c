@@ -1,5 +1,6 @@
 /* course.c - ulp course: the questions of a student, the marks of answers, the CSV of a class, the key. */
 #include "course/class.h"
+#include "experiments/harness/table/output.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -89,15 +90,18 @@ static void add_file(ulp_text *to, const course_lab *only, course_student studen
 static int write_new(const ulp_arguments *a, const char *id, const course_lab *lab, const ulp_text *text) {
     ulp_text path = {0};
     ulp_text_print(&path, "%s/%s%s%s.csv", given.out, id, lab ? "-" : "", lab ? lab->name : "");
-    int status = ULP_EXIT_FINE, written = 0;
-    FILE *file = fopen(ulp_text_of(&path), "wx");
-    if (file) {
-        written = fputs(ulp_text_of(text), file) >= 0;
-        written = fclose(file) == 0 && written;
+    int status = ULP_EXIT_FINE, there = access(ulp_text_of(&path), F_OK) == 0, failed = 0;
+    ulp_replacement *r;
+    if (!there) status = ulp_replacement_begin(&r, a->program, ulp_text_of(&path), ulp_text_of(&path), 0);
+    if (!there && status == ULP_GO_ON) {
+        fputs(ulp_text_of(text), r->file);
+        if (!ulp_replacement_finish_new(r)) failed = errno;
+        there = failed == EEXIST;
+        status = ULP_EXIT_FINE;
     }
-    if (!file && errno == EEXIST)
+    if (there)
         status = ulp_usage_error(a->program, "%s is there, and may hold answers: remove it first", ulp_text_of(&path));
-    else if (!written) status = ulp_run_error(a->program, "cannot write %s: %s", ulp_text_of(&path), strerror(errno));
+    else if (failed) status = ulp_run_error(a->program, "cannot write %s: %s", ulp_text_of(&path), strerror(failed));
     ulp_text_free(&path);
     return status;
 }
@@ -159,7 +163,7 @@ static int run_check(const ulp_arguments *a) {
     if (given.json) course_report_json(&report, &file, given.almost);
     else course_report(&report, &file);
     fputs(ulp_text_of(&report), stdout);
-    fflush(stdout);
+    ulp_flush_stdout();
     print_problems(a, &file, NULL, !given.json && is_terminal());
     const int status = file.problem_count                                      ? ULP_EXIT_USAGE
                        : course_count(&file, NULL, COURSE_RIGHT) != file.count ? ULP_EXIT_FAILED
@@ -203,7 +207,7 @@ static int run_grade(const ulp_arguments *a) {
         if (given.questions) course_class_questions(&rows, &class, given.almost);
         else course_class_rows(&rows, &class, given.almost);
         fputs(ulp_text_of(&rows), stdout);
-        fflush(stdout);
+        ulp_flush_stdout();
         if (print_class_problems(a, &class, lab)) status = ULP_EXIT_USAGE;
     }
     ulp_text_free(&rows);

@@ -318,7 +318,7 @@ static int run(const ulp_arguments *a) {
     int status = set_job(w, a);
     if (status == ULP_GO_ON && w->out != NULL) {
         status = file_output_choose(&out, a->program, w->out);
-        if (status == ULP_GO_ON) status = file_output_open(&out, "w");
+        if (status == ULP_GO_ON) status = file_output_open(&out);
     }
     if (status == ULP_GO_ON) {
         ulp_threads_set((int)w->threads);

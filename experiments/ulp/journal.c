@@ -2,9 +2,9 @@
 #include "journal.h"
 
 #include "experiments/harness/cli/options.h"
-#include "experiments/harness/table/lock.h"
 #include "experiments/harness/table/output.h"
 #include "experiments/harness/table/pieces.h"
+#include "sim/replace.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +26,8 @@ struct journal {
     entry *entries;             /* (count) sorted by name */
     size_t count, room;
     size_t next;          /* index of the next piece in the file */
-    pthread_mutex_t lock; /* protects file and next while threads keep pieces */
+    int failed;           /* errno of the first piece that could not be written; 0: none */
+    pthread_mutex_t lock; /* protects file, next and failed while threads keep pieces */
 };
 
 /* ---- reading ---- */
@@ -117,24 +118,16 @@ static int cannot_write(const journal *j) {
 
 /* Write the file again with the pieces that were read; unfinished and damaged pieces are left out. */
 static int begin_anew(journal *j) {
-    char *name = ulp_path_replace(j->place, "", ".tmp");
-    FILE *fresh = fopen(name, "w");
-    int status = ULP_GO_ON;
-    if (fresh) {
-        fputs(head, fresh);
-        ulp_pieces_begin(fresh);
-        for (size_t i = 0; i < j->count; i++) write_entry(j, fresh, &j->entries[i]);
-    }
-    if (!fresh || fflush(fresh) != 0 || !ulp_lock_replace(fresh, name, j->place)) {
-        status = cannot_write(j);
-        if (fresh) fclose(fresh);
-        if (fresh) remove(name);
-    } else {
-        fclose(j->file);
-        j->file = fresh;
-    }
-    free(name);
-    return status;
+    ulp_replacement *r;
+    if (ulp_replacement_open(&r, j->place) != ULP_LOCK_OURS) return cannot_write(j);
+    fputs(head, r->file);
+    ulp_pieces_begin(r->file);
+    for (size_t i = 0; i < j->count; i++) write_entry(j, r->file, &j->entries[i]);
+    FILE *fresh = ulp_replacement_keep(r);
+    if (!fresh) return cannot_write(j);
+    fclose(j->file);
+    j->file = fresh;
+    return ULP_GO_ON;
 }
 
 static void release(journal *j) {
@@ -185,15 +178,16 @@ void journal_keep(journal *j, const char *name, uint64_t mismatches, uint64_t ha
     const entry e = {(char *)(uintptr_t)name, mismatches, hash};
     pthread_mutex_lock(&j->lock);
     write_entry(j, j->file, &e);
-    fflush(j->file);
+    if (fflush(j->file) != 0 && !j->failed) j->failed = errno;
     pthread_mutex_unlock(&j->lock);
 }
 
 int journal_close(journal *j) {
-    const int failed = ferror(j->file);
     int status = ULP_GO_ON;
-    if ((fclose(j->file) != 0) | failed)
-        status = ulp_run_error(j->program, "cannot write %s: finished pieces are missing there", j->path);
+    if (fclose(j->file) != 0 && !j->failed) j->failed = errno;
+    if (j->failed)
+        status = ulp_run_error(j->program, "cannot write %s: %s; finished pieces are missing there", j->path,
+                               strerror(j->failed));
     release(j);
     return status;
 }

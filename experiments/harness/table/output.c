@@ -36,11 +36,12 @@ char *ulp_path_behind_links(const char *path) {
 int ulp_place_choose(ulp_place *place, const char *program, const char *path) {
     struct stat about;
     const int is_stdout = strcmp(path, "-") == 0, exists = !is_stdout && stat(path, &about) == 0;
+    const int is_circle = !is_stdout && !exists && errno == ELOOP; /* of symbolic links */
     *place = (ulp_place){.path = ulp_copy_text(path), .direct = is_stdout || (exists && !S_ISREG(about.st_mode))};
     /* a link of /dev/fd to a pipe names no path */
     place->file = place->direct ? ulp_copy_text(path) : ulp_path_behind_links(path);
-    if (exists && S_ISDIR(about.st_mode)) {
-        errno = EISDIR;
+    if (is_circle || (exists && S_ISDIR(about.st_mode))) {
+        errno = is_circle ? ELOOP : EISDIR;
         return ulp_cannot_write(program, path, 1);
     }
     return exists && place->direct && access(path, W_OK) != 0 ? ulp_cannot_write(program, path, 1) : -1;
@@ -52,36 +53,60 @@ void ulp_place_free(ulp_place *place) {
     *place = (ulp_place){0};
 }
 
-static int write_file(const char *path, int direct, const char *shown, const char *program,
-                      void (*write)(FILE *file, const void *own), const void *own) {
-    char *name = direct ? ulp_copy_text(path) : ulp_path_replace(path, "", ".tmp");
-    FILE *file = fopen(name, "w");
+int ulp_replacement_begin(ulp_replacement **r, const char *program, const char *path, const char *shown, int named) {
+    ulp_text name = {0};
     int status = -1;
-    if (!file) status = ulp_cannot_write(program, shown, 0);
-    else {
-        write(file, own);
-        const int bad = ferror(file);
-        if (fclose(file) != 0 || bad || (!direct && rename(name, path) != 0)) {
-            status = ulp_cannot_write(program, shown, 0);
-            if (!direct) remove(name);
-        }
+    switch (ulp_replacement_open(r, path)) {
+    case ULP_LOCK_OURS: return -1;
+    case ULP_LOCK_TAKEN:
+        return ulp_usage_error(program, "another run is writing %s: let it end, or choose another place with --out",
+                               shown);
+    case ULP_LOCK_SPECIAL: errno = EEXIST; break;
+    case ULP_LOCK_FAILED: break;
     }
-    free(name);
+    const int why = errno;
+    ulp_text_print(&name, "%s.tmp", shown);
+    errno = why;
+    status = ulp_cannot_write(program, ulp_text_of(&name), named);
+    ulp_text_free(&name);
     return status;
+}
+
+static int write_direct(const char *path, const char *shown, const char *program,
+                        void (*write)(FILE *file, const void *own), const void *own) {
+    FILE *file = fopen(path, "w");
+    if (!file) return ulp_cannot_write(program, shown, 0);
+    write(file, own);
+    int failed = ulp_stream_failure(file, 0);
+    if (fclose(file) != 0 && !failed) failed = errno;
+    errno = failed;
+    return failed ? ulp_cannot_write(program, shown, 0) : -1;
+}
+
+static int write_file(const char *path, const char *shown, const char *program,
+                      void (*write)(FILE *file, const void *own), const void *own) {
+    ulp_replacement *r;
+    const int status = ulp_replacement_begin(&r, program, path, shown, 0);
+    if (status >= 0) return status;
+    write(r->file, own);
+    return ulp_replacement_finish(r) ? -1 : ulp_cannot_write(program, shown, 0);
 }
 
 int ulp_place_write(const ulp_place *place, const char *program, void (*write)(FILE *file, const void *own),
                     const void *own) {
-    if (strcmp(place->path, "-") != 0) return write_file(place->file, place->direct, place->path, program, write, own);
+    if (!place->direct) return write_file(place->file, place->path, program, write, own);
+    if (strcmp(place->path, "-") != 0) return write_direct(place->file, place->path, program, write, own);
     write(stdout, own);
-    return fflush(stdout) == 0 && !ferror(stdout) ? -1 : ulp_cannot_write(program, "standard output", 0);
+    const int failed = ulp_stream_failure(stdout, 0);
+    errno = failed;
+    return failed ? ulp_cannot_write(program, "standard output", 0) : -1;
 }
 
 int ulp_place_write_beside(const ulp_place *place, const char *ending, const char *program,
                            void (*write)(FILE *file, const void *own), const void *own) {
     if (place->direct) return -1;
     char *path = ulp_path_replace(place->file, ".csv", ending);
-    const int status = write_file(path, 0, path, program, write, own);
+    const int status = write_file(path, path, program, write, own);
     free(path);
     return status;
 }

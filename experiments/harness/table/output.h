@@ -1,4 +1,4 @@
-/* output.h - writing files as a whole or not at all: a file is written under another name and then renamed.
+/* output.h - where programs write: files as a whole or not at all (sim/replace.h), standard output and devices.
  *
  * If the name is a symbolic link, the file behind the link is replaced, and the link stays. Standard output (-) and
  * devices are written directly.
@@ -7,6 +7,8 @@
 #define ULP_TABLE_OUTPUT_H
 
 #include <stdio.h>
+
+#include "sim/replace.h"
 
 /* The path behind a chain of symbolic links; the file may not exist yet. The caller frees the path. */
 char *ulp_path_behind_links(const char *path);
@@ -22,6 +24,10 @@ typedef struct ulp_place {
  * be written. */
 int ulp_place_choose(ulp_place *place, const char *program, const char *path);
 void ulp_place_free(ulp_place *place);
+
+/* Begin to replace the file `path`, which messages call `shown`. Returns -1, or the exit status after a message. A file
+ * that another process is writing is refused. `named`: see ulp_cannot_write(). */
+int ulp_replacement_begin(ulp_replacement **r, const char *program, const char *path, const char *shown, int named);
 
 /* Write a file by write(), which gets the open file and `own`. Returns -1, or the exit status after a message; on
  * failure an old file is unchanged. */

@@ -90,7 +90,7 @@ static int write_output(const block_arrays *b, coded *c) {
     if (status == ULP_GO_ON && b->to_codes && o.place.direct)
         status =
             ulp_usage_error(b->program, "the list of arrays of a .npz file stands at its end; name a file with --out");
-    if (status == ULP_GO_ON) status = file_output_open(&o, b->to_codes ? "w+" : "w");
+    if (status == ULP_GO_ON) status = file_output_open(&o);
     if (status == ULP_GO_ON) status = file_output_refuse_terminal(&o);
     if (status == ULP_GO_ON) {
         if (b->to_codes) failed = write_codes(o.file, b, c);

@@ -2,7 +2,6 @@
 #include "output.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,13 +12,17 @@ int file_output_choose(file_output *o, const char *program, const char *path) {
     return ulp_place_choose(&o->place, program, path);
 }
 
-int file_output_open(file_output *o, const char *mode) {
+int file_output_open(file_output *o) {
     if (strcmp(o->place.path, "-") == 0) {
         o->file = stdout;
         return ULP_GO_ON;
     }
-    if (!o->place.direct) o->name = ulp_path_replace(o->place.file, "", ".tmp");
-    o->file = fopen(o->name != NULL ? o->name : o->place.file, mode);
+    if (!o->place.direct) {
+        const int status = ulp_replacement_begin(&o->whole, o->program, o->place.file, o->place.path, 1);
+        if (status == ULP_GO_ON) o->file = o->whole->file;
+        return status;
+    }
+    o->file = fopen(o->place.file, "w");
     return o->file != NULL ? ULP_GO_ON : ulp_cannot_write(o->program, o->place.path, 1);
 }
 
@@ -29,17 +32,29 @@ int file_output_refuse_terminal(const file_output *o) {
                                        "--out");
 }
 
+static int report(const file_output *o, int failed, int status) {
+    if (!failed) return status;
+    errno = failed;
+    return ulp_cannot_write(o->program, o->place.path, 0);
+}
+
+/* End the file that gets its name now, or not: after a failure. */
+static int close_whole(file_output *o, int status, int failed) {
+    failed = ulp_stream_failure(o->file, failed);
+    if (status != ULP_EXIT_FINE || failed) ulp_replacement_drop(o->whole);
+    else if (!ulp_replacement_finish(o->whole)) failed = errno;
+    return report(o, failed, status);
+}
+
+static int close_direct(const file_output *o, int status, int failed) {
+    failed = ulp_stream_failure(o->file, failed);
+    if (fclose(o->file) != 0 && !failed) failed = errno;
+    return report(o, failed, status);
+}
+
 int file_output_close(file_output *o, int status, int failed) {
-    if (o->file != NULL && o->file != stdout) {
-        const int bad = ferror(o->file) || failed;
-        if (failed) errno = failed;
-        const int closed = fclose(o->file) == 0;
-        if (failed) errno = failed;
-        if (!closed || bad || (status == ULP_EXIT_FINE && o->name != NULL && rename(o->name, o->place.file) != 0))
-            status = ulp_cannot_write(o->program, o->place.path, 0);
-        if (status != ULP_EXIT_FINE && o->name != NULL) remove(o->name);
-    }
-    free(o->name);
+    if (o->whole != NULL) status = close_whole(o, status, failed);
+    else if (o->file != NULL && o->file != stdout) status = close_direct(o, status, failed);
     ulp_place_free(&o->place);
     *o = (file_output){0};
     return status;

@@ -7,16 +7,17 @@
 typedef struct file_output {
     const char *program;
     ulp_place place;
-    char *name; /* of the file that is renamed at the end; NULL: none */
-    FILE *file; /* NULL: not open yet */
+    ulp_replacement *whole; /* NULL: stdout or a device, or not open yet */
+    FILE *file;             /* NULL: not open yet */
 } file_output;
 
 /* Choose the place for `path`; "-" is stdout. Returns ULP_GO_ON, or the exit status after a message. After this
  * function file_output_close() is called in any case. */
 int file_output_choose(file_output *o, const char *program, const char *path);
 
-/* Open the file; `mode` is that of fopen(). Returns ULP_GO_ON, or the exit status after a message. */
-int file_output_open(file_output *o, const char *mode);
+/* Open the file; a file that gets its name at the end is for reading, too. Returns ULP_GO_ON, or the exit status after
+ * a message. */
+int file_output_open(file_output *o);
 
 /* Refuse a terminal for binary numbers. Returns ULP_GO_ON, or the exit status after a message. */
 int file_output_refuse_terminal(const file_output *o);

@@ -20,7 +20,7 @@ int round_output_open(round_output *o, round_group *g, int from, const char *pat
         return ulp_usage_error(o->program,
                                "the header of a .npy file holds the number of elements, which is known at the "
                                "end; name a file with --out");
-    status = file_output_open(&o->to, g->is_npz ? "w+" : "w");
+    status = file_output_open(&o->to);
     if (status == ULP_GO_ON) g->out = o->to.file;
     if (status == ULP_GO_ON && g->to >= TO_F32LE) status = file_output_refuse_terminal(&o->to);
     if (status != ULP_GO_ON) return status;

@@ -43,11 +43,11 @@ void vectors_cell(ulp_text *csv, uint64_t code, int bits) {
 /* ---- files ---- */
 
 /* Open FOLDER/PATH; file_output_close() ends it. Returns ULP_GO_ON, or the exit status after a message. */
-static int open_file(file_output *o, const vectors_request *to, const char *path, const char *mode) {
+static int open_file(file_output *o, const vectors_request *to, const char *path) {
     ulp_text whole = {0};
     ulp_text_print(&whole, "%s/%s", to->folder, path);
     int status = file_output_choose(o, to->program, ulp_text_of(&whole));
-    if (status == ULP_GO_ON) status = file_output_open(o, mode);
+    if (status == ULP_GO_ON) status = file_output_open(o);
     ulp_text_free(&whole);
     return status;
 }
@@ -60,7 +60,7 @@ static int close_file(file_output *o, int status, int failed) {
 int vectors_write_npz(const vectors_request *to, const char *path, const vectors_file *file) {
     file_output o;
     npz_writer archive = {0};
-    const int status = open_file(&o, to, path, "w+");
+    const int status = open_file(&o, to, path);
     archive.file = o.file;
     for (const vectors_array *a = file->at; status == ULP_GO_ON && a < file->at + file->count; a++) {
         const npy_array array = {.kind = a->kind, .size = a->size, .dims = 1, .shape = {a->bytes.length / a->size}};
@@ -74,7 +74,7 @@ int vectors_write_npz(const vectors_request *to, const char *path, const vectors
 
 int vectors_write_text(const vectors_request *to, const char *path, const ulp_text *text) {
     file_output o;
-    const int status = open_file(&o, to, path, "w");
+    const int status = open_file(&o, to, path);
     if (status == ULP_GO_ON) fwrite(ulp_text_of(text), 1, text->length, o.file);
     return close_file(&o, status, 0);
 }

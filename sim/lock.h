@@ -1,8 +1,12 @@
-/* lock.h - files that one process at a time adds to: the parts of a sweep, the journal of ulp verify. */
-#ifndef ULP_TABLE_LOCK_H
-#define ULP_TABLE_LOCK_H
+/* lock.h - files that one process at a time writes to: parts of a sweep, journals, files that are to replace others. */
+#ifndef ULP_LOCK_H
+#define ULP_LOCK_H
 
 #include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef enum ulp_lock_result {
     ULP_LOCK_OURS,
@@ -15,8 +19,7 @@ typedef enum ulp_lock_result {
  * without locks every process succeeds. Closing any other stream on the same file drops the lock. */
 ulp_lock_result ulp_lock_open(FILE **file, const char *path);
 
-/* Lock `fresh`, which is open under the name `name`, and rename it to `path`, whose lock this process holds. No other
- * process can take the lock between the two steps. Returns 0 on failure; errno says why. */
-int ulp_lock_replace(FILE *fresh, const char *name, const char *path);
-
+#ifdef __cplusplus
+}
+#endif
 #endif

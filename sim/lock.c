@@ -24,6 +24,13 @@ static int is_special(const char *path) {
     return stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
 }
 
+/* Close a locked file, and remove it if it is empty, as a new file is. */
+static void drop_empty(int file, const char *path) {
+    struct stat about;
+    if (fstat(file, &about) == 0 && about.st_size == 0) unlink(path);
+    close(file);
+}
+
 /* If the owner of the lock replaced or removed the file between the two steps, both steps are repeated. */
 ulp_lock_result ulp_lock_open(FILE **file, const char *path) {
     enum { TRIES = 100 };
@@ -34,14 +41,14 @@ ulp_lock_result ulp_lock_open(FILE **file, const char *path) {
         const int ours = lock_file(opened);
         if (ours && is_named(opened, path)) {
             *file = fdopen(opened, "r+");
-            return *file ? ULP_LOCK_OURS : ULP_LOCK_FAILED;
+            if (*file) return ULP_LOCK_OURS;
+            const int why = errno;
+            drop_empty(opened, path);
+            errno = why;
+            return ULP_LOCK_FAILED;
         }
         close(opened);
         if (!ours) break;
     }
     return ULP_LOCK_TAKEN;
-}
-
-int ulp_lock_replace(FILE *fresh, const char *name, const char *path) {
-    return lock_file(fileno(fresh)) && rename(name, path) == 0;
 }
