@@ -200,16 +200,18 @@ static ulp_status compare_with_one(const ulp_task *task, const ulp_trainer *many
     return status;
 }
 
-static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *stretch) {
+static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *stretch) {
     char text[ULP_REDUCTION_TEXT_MAX];
-    if (!stretch->final) return;
+    if (!stretch->final) return ULP_OK;
     row r = row_of(task, text);
     r.loss = stretch->loss;
     r.accuracy = stretch->test.accuracy;
     r.skipped = (int64_t)t->scaler.skipped;
     r.scale_log2 = t->scaler.log2;
     r.diverged = stretch->diverged;
-    if (compare_with_one(task, t, &r) == ULP_OK) ulp_row_put(task->rows, &r);
+    const ulp_status status = compare_with_one(task, t, &r);
+    if (status == ULP_OK) ulp_row_put(task->rows, &r);
+    return status;
 }
 
 static ulp_status compute(const ulp_task *task) {

@@ -169,9 +169,9 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
 
 /* ---- one run ---- */
 
-static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *stretch) {
+static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *stretch) {
     const point *p = task->point;
-    if (!stretch->final) return;
+    if (!stretch->final) return ULP_OK;
     const row r = {p->network->name,
                    p->format ? p->format->name : "binary32",
                    p->way,
@@ -182,6 +182,7 @@ static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch
                    p->method->weights,
                    p->method->moved};
     ulp_row_put(task->rows, &r);
+    return ULP_OK;
 }
 
 static ulp_status compute(const ulp_task *task) {

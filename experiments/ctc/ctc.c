@@ -218,7 +218,7 @@ static void release(void *shared) {
 
 /* ---- training ---- */
 
-static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {
+static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {
     const point *at = task->point;
     row r;
     ulp_row_clear(task->rows, &r);
@@ -235,6 +235,7 @@ static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch
     r.skipped = (int64_t)t->scaler.skipped;
     r.diverged = s->diverged;
     ulp_row_put(task->rows, &r);
+    return ULP_OK;
 }
 
 static ulp_status compute_training(const ulp_task *task) {

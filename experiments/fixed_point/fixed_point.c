@@ -115,7 +115,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
 /* ---- one run ---- */
 
 /* Puts a row after every epoch, and a row about the whole run at its end. */
-static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {
+static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {
     const point *p = task->point;
     row r;
     (void)t;
@@ -131,6 +131,7 @@ static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch
     r.moved = s->moved;
     r.diverged = s->diverged;
     ulp_row_put(task->rows, &r);
+    return ULP_OK;
 }
 
 static ulp_status compute(const ulp_task *task) {

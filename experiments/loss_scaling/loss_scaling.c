@@ -180,8 +180,9 @@ static void put_row(const ulp_task *task, int what, ulp_training_cells cells) {
 
 static void record_step(const ulp_task *task, const ulp_step *step) { put_row(task, STEP, ulp_cells_of_step(step)); }
 
-static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *stretch) {
+static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *stretch) {
     if (stretch->final) put_row(task, FINAL, ulp_cells_of_stretch(t, stretch));
+    return ULP_OK;
 }
 
 static ulp_scaler_rule rule_of(const settings *s, const point *p) {

@@ -89,11 +89,12 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     return status == ULP_OK && s->lesson.how.amp.bits ? add_variant(plan, s, x, AMP) : status;
 }
 
-static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {
+static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {
     const point *at = task->point;
     row r = {at->variant, s->final, (int64_t)at->seed, ulp_cells_of_stretch(t, s)};
     r.cells.scale_log2 -= ((const settings *)task->settings)->weight;
     ulp_row_put(task->rows, &r);
+    return ULP_OK;
 }
 
 static ulp_status compute(const ulp_task *task) {

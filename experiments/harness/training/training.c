@@ -137,7 +137,7 @@ static ulp_status end_stretch(work *w) {
     if (status == ULP_OK) status = ulp_trainer_score(w->trainer, ULP_TEST_PART, &s.test);
     now->losses = 0;
     now->loss = 0;
-    if (status == ULP_OK) t->record(w->task, w->trainer, &s);
+    if (status == ULP_OK) status = t->record(w->task, w->trainer, &s);
     if (status != ULP_OK || !now->last) return status;
     s.final = 1;
     if (t->want_learned) {
@@ -145,7 +145,7 @@ static ulp_status end_stretch(work *w) {
         s.loss = learned.loss;
         s.train_accuracy = learned.accuracy;
     }
-    if (status == ULP_OK) t->record(w->task, w->trainer, &s);
+    if (status == ULP_OK) status = t->record(w->task, w->trainer, &s);
     return status;
 }
 

@@ -2,9 +2,9 @@
  *
  * compute() fills a ulp_training and calls ulp_training_run(), which makes the trainer and takes the steps. After every
  * `every` steps, and after the last step, it calls record(), which puts rows. At the end it calls record() once more,
- * with `final`, for the rows about the whole training.
+ * with `final`, for the rows about the whole training. A status of record() other than ULP_OK ends the training.
  *
- *     static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s);
+ *     static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s);
  *     const ulp_training training = {.data = data, .options = {...}, .steps = epochs * ulp_epoch_steps(data, batch),
  *                                    .every = ulp_epoch_steps(data, batch), .record = record};
  *     return ulp_training_run(task, &training);
@@ -53,7 +53,7 @@ typedef struct ulp_training {
     int want_moved, want_learned;
     double checkpoint; /* seconds between checkpoints; 0: none */
     /* Put rows about a stretch, or about a step that was taken (NULL: no such rows), into task->rows. */
-    void (*record)(const ulp_task *task, const ulp_trainer *trainer, const ulp_stretch *stretch);
+    ulp_status (*record)(const ulp_task *task, const ulp_trainer *trainer, const ulp_stretch *stretch);
     void (*record_step)(const ulp_task *task, const ulp_step *step);
 } ulp_training;
 
