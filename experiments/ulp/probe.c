@@ -51,6 +51,7 @@ static tree tree_of(const ulp_unit *unit) {
     const size_t most = ulp_order_limit(unit), k = most > TREE_PRODUCTS ? TREE_PRODUCTS : most > 0 ? most - 1 : 0;
     ulp_order order;
     const ulp_status status = k == 0 ? ULP_NOT_IN_RANGE : ulp_order_find(&order, unit, k, 1);
+    if (status == ULP_NO_MEMORY) ulp_out_of_memory(0);
     if (status != ULP_OK) {
         strcpy(t.how, status == ULP_NOT_IN_RANGE ? "no product is so large that it hides another"
                       : unit->result.is_fixed    ? "sums lose no bits"

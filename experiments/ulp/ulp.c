@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#if defined(ULP_WITH_MPFR)
+#include "sim/reference.h"
+#endif
+
 static const tool_command *const commands[] = {
     &tool_formats, &tool_show,  &tool_round,  &tool_convert, &tool_arith,    &tool_dot,    &tool_gemm,
     &tool_probe,   &tool_block, &tool_verify, &tool_amp,     &tool_backends, &tool_course, &tool_vectors,
@@ -49,6 +53,9 @@ static int option_before_command(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+#if defined(ULP_WITH_MPFR)
+    ulp_reference_allocate_by(ulp_grow);
+#endif
     if (argc < 2) {
         tool_help(stderr, commands, COMMANDS, argc, argv);
         return ULP_EXIT_USAGE;

@@ -112,6 +112,25 @@ static void derive_taper(ulp_reference *ref) {
     ref->min_normal = f->taper == ULP_TAPER_HIF8 ? 0x1p-15 : ref->min_positive;
 }
 
+static void *(*grow_memory)(void *memory, size_t bytes);
+
+static void *allocate(size_t bytes) { return grow_memory(NULL, bytes); }
+
+static void *reallocate(void *memory, size_t old, size_t bytes) {
+    (void)old;
+    return grow_memory(memory, bytes);
+}
+
+static void release(void *memory, size_t bytes) {
+    (void)bytes;
+    free(memory);
+}
+
+void ulp_reference_allocate_by(void *(*grow)(void *memory, size_t bytes)) {
+    grow_memory = grow;
+    mp_set_memory_functions(allocate, reallocate, release);
+}
+
 static void scratch_init(scratch *s, mpfr_prec_t prec) { mpfr_inits2(prec, s->x, s->z, (mpfr_ptr)0); }
 
 static void scratch_clear(scratch *s) { mpfr_clears(s->x, s->z, (mpfr_ptr)0); }

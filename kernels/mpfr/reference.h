@@ -20,16 +20,21 @@
 #ifndef ULP_REFERENCE_H
 #define ULP_REFERENCE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "formats/format.h"
 #include "formats/round.h"
 
+/* GMP and MPFR cannot report that memory is out: they end the program by a signal. With `grow` they allocate by it, as
+ * by realloc(), and it ends the program in its own way. Called before any other function here. */
+void ulp_reference_allocate_by(void *(*grow)(void *memory, size_t bytes));
+
 /* One format and preallocated MPFR variables. */
 typedef struct ulp_reference ulp_reference;
 
 /* A context with a copy of *format, whose defining parameters must be consistent. NULL if there is no memory or if
- * format is NULL. GMP ends the program if GMP cannot allocate its own few kilobytes. */
+ * format is NULL. */
 ulp_reference *ulp_reference_new(const ulp_format *format);
 void ulp_reference_free(ulp_reference *ref);
 

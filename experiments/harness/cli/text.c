@@ -7,12 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+void ulp_out_of_memory(size_t bytes) {
+    if (bytes) fprintf(stderr, "out of memory (%zu bytes)\n", bytes);
+    else fputs("out of memory\n", stderr);
+    exit(EXIT_FAILURE);
+}
+
 void *ulp_grow(void *memory, size_t bytes) {
     void *grown = realloc(memory, bytes ? bytes : 1);
-    if (!grown) {
-        fprintf(stderr, "out of memory (%zu bytes)\n", bytes);
-        exit(EXIT_FAILURE);
-    }
+    if (!grown) ulp_out_of_memory(bytes);
     return grown;
 }
 

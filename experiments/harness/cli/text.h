@@ -23,7 +23,10 @@ void ulp_text_print_list(ulp_text *text, const char *format, va_list arguments);
 const char *ulp_text_of(const ulp_text *text); /* never NULL */
 void ulp_text_free(ulp_text *text);
 
-/* Allocate memory. Without memory the program ends with the exit status 1. */
+/* End the program with a message and the exit status 1; `bytes` 0: the number is not known. */
+_Noreturn void ulp_out_of_memory(size_t bytes);
+
+/* Allocate memory. Without memory the program ends as above. */
 void *ulp_grow(void *memory, size_t bytes);
 char *ulp_copy_text(const char *text);
 /* Make room for one more element of an array; doubles *room if needed. */

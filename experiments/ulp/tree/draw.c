@@ -6,10 +6,10 @@
 
 enum { LABEL = 6, STEP = 2 };
 
-/* The places of all nodes, which the caller frees; NULL: no memory. */
+/* The places of all nodes, which the caller frees. */
 static ulp_order_place *places_of(const ulp_order *o) {
-    ulp_order_place *place = malloc((size_t)o->count * sizeof *place);
-    if (place != NULL) ulp_order_places(place, o);
+    ulp_order_place *place = ulp_grow(NULL, (size_t)o->count * sizeof *place);
+    ulp_order_places(place, o);
     return place;
 }
 
@@ -53,8 +53,8 @@ int tool_tree_draw(const ulp_order *o, int columns, int lines) {
     ulp_order_place *place = places_of(o);
     char *grid = NULL;
     const int32_t used = o->node[o->root].size; /* a line for each term */
-    const size_t width = place == NULL ? 0 : column_of(&place[o->root]) + 2;
-    if (place != NULL && used <= lines && width <= (size_t)columns) grid = malloc((size_t)used * width);
+    const size_t width = column_of(&place[o->root]) + 2;
+    if (used <= lines && width <= (size_t)columns) grid = ulp_grow(NULL, (size_t)used * width);
     if (grid != NULL) {
         memset(grid, ' ', (size_t)used * width);
         draw_all(grid, width, o, place);
@@ -72,7 +72,7 @@ int tool_tree_draw(const ulp_order *o, int columns, int lines) {
 void tool_tree_csv(const char *device, const ulp_order *o) {
     ulp_order_place *place = places_of(o);
     puts("device,node,parent,kind,k,terms,height,line");
-    for (int32_t at = 0; place != NULL && at < o->count; at++) {
+    for (int32_t at = 0; at < o->count; at++) {
         const ulp_order_node *n = &o->node[at];
         const int is_term = n->child == ULP_ORDER_NONE;
         if (place[at].parent == ULP_ORDER_NONE) continue;
