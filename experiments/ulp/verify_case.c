@@ -192,7 +192,7 @@ int verify_case(verify_job *j, size_t number, size_t of) {
     printf("%s %zu/%zu %s: %llu input%s, %llu mismatch%s, hash %016llx\n", mismatches == 0 ? "PASS" : "FAIL", number,
            of, case_name(name, j), (unsigned long long)j->inputs, ulp_plural(j->inputs), (unsigned long long)mismatches,
            mismatches == 1 ? "" : "es", (unsigned long long)hash);
-    fflush(stdout);
+    ulp_flush_stdout();
     return mismatches == 0;
 }
 

@@ -26,6 +26,16 @@ static void add_readable(ulp_text *to, const char *text) {
     }
 }
 
+static int stdout_failed; /* errno of the first write that failed; 0: none */
+
+void ulp_flush_stdout(void) {
+    if (fflush(stdout) != 0 && !stdout_failed) stdout_failed = errno;
+}
+
+void ulp_note_stdout(void) {
+    if (ferror(stdout) && !stdout_failed) stdout_failed = errno;
+}
+
 static void complain(const char *program, const char *text, va_list arguments) {
     ulp_text message = {0}, line = {0}, wrapped = {0};
     if (!program) return;
@@ -35,7 +45,7 @@ static void complain(const char *program, const char *text, va_list arguments) {
     if (isatty(STDERR_FILENO)) ulp_text_wrap(&wrapped, ulp_text_of(&line), 0, 2, ulp_columns_of(stderr));
     else ulp_text_add(&wrapped, ulp_text_of(&line), line.length);
     ulp_text_add(&wrapped, "\n", 1);
-    fflush(stdout);
+    ulp_flush_stdout();
     fwrite(wrapped.data, 1, wrapped.length, stderr);
     fflush(stderr);
     ulp_text_free(&message);
@@ -84,9 +94,9 @@ int ulp_exit_of(ulp_status status) {
 }
 
 int ulp_finish_stdout(const char *program, int status) {
-    errno = 0;
-    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-    const char *why = errno ? strerror(errno) : "an earlier write failed";
+    ulp_flush_stdout();
+    if (!stdout_failed && !ferror(stdout)) return status;
+    const char *why = stdout_failed ? strerror(stdout_failed) : "an earlier write failed";
     return ulp_run_error(program, "cannot write the output: %s", why);
 }
 

@@ -26,6 +26,11 @@ const char *ulp_after_subject(const char *sentence, const char *subject);
 /* The exit status that belongs to a library's status. */
 int ulp_exit_of(ulp_status status);
 
+/* Keep the reason of a failure for ulp_finish_stdout(): of a flush before the end, and, called behind a write, of that
+ * write. */
+void ulp_flush_stdout(void);
+void ulp_note_stdout(void);
+
 /* Flush stdout at the end of a program, also after --help and --version. Returns `status`, or ULP_EXIT_FAILED after a
  * message if something could not be written. */
 int ulp_finish_stdout(const char *program, int status);

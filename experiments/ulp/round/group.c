@@ -63,6 +63,7 @@ static void write_lines(round_group *g, size_t n, int codes) {
         *at++ = '\n';
     }
     fwrite(g->output.text, 1, (size_t)(at - g->output.text), g->out);
+    ulp_note_stdout();
 }
 
 /* ---- bytes ---- */
@@ -70,6 +71,7 @@ static void write_lines(round_group *g, size_t n, int codes) {
 static void write_numbers(round_group *g, void *numbers, size_t n, size_t size) {
     file_little_endian(numbers, n, size);
     fwrite(numbers, size, n, g->out);
+    ulp_note_stdout();
 }
 
 static void write_codes(round_group *g, size_t n) {
