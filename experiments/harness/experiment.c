@@ -252,7 +252,8 @@ static int finish(ulp_run *run) {
     if (!shard) failed = judge_run(run);
     status = write_results(run);
     if (status < 0) status = write_report(run);
-    ulp_sweep_close(&run->sweep);
+    /* after a failure --resume uses the finished points to write the files again */
+    if (status < 0 || run->experiment->whole) ulp_sweep_close(&run->sweep);
     if (status >= 0) return status;
     if (!run->common.quiet)
         ulp_complain(run->sweep.program, "%zu point%s, %zu row%s, %.1f s -> %s%s", run->sweep.finished,

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "experiments/harness/cli/message.h"
-#include "experiments/harness/table/lock.h"
 #include "experiments/harness/table/pieces.h"
+#include "sim/replace.h"
 
 /* Open OUT.part, new or of an earlier run, and lock it. */
 static int lock_part(ulp_sweep *s) {
@@ -129,7 +129,8 @@ static int resume_part(ulp_sweep *s, int was_there) {
     return -1;
 }
 
-/* The points in the file of a stopped run; *is_run gets 0 if the file has another origin. */
+/* The points in the file of a stopped run; *is_run gets 0 if the file has another origin, and -1 if it cannot be read.
+ */
 static size_t finished_points(FILE *file, int *is_run) {
     char *line = NULL;
     size_t room = 0, count = 0;
@@ -139,6 +140,7 @@ static size_t finished_points(FILE *file, int *is_run) {
         *is_run |= strncmp(line, "# build: ", 9) == 0;
     }
     free(line);
+    if (ferror(file)) *is_run = -1;
     return count;
 }
 
@@ -155,6 +157,7 @@ static void drop_empty_part(ulp_sweep *s) {
 static int spare_points(ulp_sweep *s) {
     int status = -1, is_run;
     const size_t count = finished_points(s->part_file, &is_run);
+    if (is_run < 0) return ulp_run_error(s->program, "cannot read %s: %s", s->part, strerror(errno));
     if (!is_run)
         return ulp_usage_error(s->program, "%s is no file of a stopped run: move it away, or give another --out",
                                s->part);
@@ -176,26 +179,22 @@ static int spare_points(ulp_sweep *s) {
 
 /* Write OUT.part again with the points that are done; an unfinished last piece of a killed run is left out. */
 static int rewrite_part(ulp_sweep *s) {
-    char *name = ulp_path_replace(s->part, "", ".tmp");
-    FILE *fresh = fopen(name, "w"), *old = s->part_file;
-    int status = -1;
-    if (fresh) {
-        write_head(s, fresh);
+    ulp_replacement *r;
+    int status = ulp_replacement_begin(&r, s->program, s->part, s->part, 1);
+    if (status < 0) {
+        write_head(s, r->file);
         for (size_t k = 0; k < s->plan->count; k++) {
             const ulp_piece piece = piece_of(s, k);
-            if (s->work[k].done) ulp_piece_write(fresh, &piece);
+            if (s->work[k].done) ulp_piece_write(r->file, &piece);
+        }
+        FILE *fresh = ulp_replacement_keep(r), *old = s->part_file;
+        if (!fresh) status = ulp_cannot_write(s->program, s->part, 0);
+        else {
+            s->part_file = fresh;
+            fclose(old);
         }
     }
-    if (!fresh || fflush(fresh) != 0 || !ulp_lock_replace(fresh, name, s->part)) {
-        status = ulp_cannot_write(s->program, fresh ? s->part : name, !fresh);
-        if (fresh) fclose(fresh);
-        remove(name);
-        drop_empty_part(s);
-    } else {
-        s->part_file = fresh;
-        fclose(old);
-    }
-    free(name);
+    if (status >= 0) drop_empty_part(s);
     return status;
 }
 

@@ -180,6 +180,8 @@ static int read_pieces(cursor *c) {
         ulp_text_free(&what);
         free(copy);
     }
+    if (status < 0 && ferror(c->reader->file))
+        return ulp_run_error(c->reader->program, "cannot read %s: %s", c->reader->path, strerror(errno));
     if (status < 0 && (cut || c->length)) report_cut(c); /* the file ends within a piece, or within its first line */
     return status;
 }
