@@ -5,6 +5,7 @@
  */
 #include "options.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,6 +148,7 @@ static int read_argument(ulp_arguments *a, int argc, char **argv, int *i) {
 }
 
 int ulp_arguments_read(ulp_arguments *a, int argc, char **argv, int silent) {
+    signal(SIGXFSZ, SIG_IGN); /* writing beyond the limit of the shell fails with EFBIG, which gets a message */
     a->program = silent ? NULL : a->command->name;
     collect_settings(a);
     a->words = ulp_grow(NULL, ((size_t)argc + 1) * sizeof *a->words);
