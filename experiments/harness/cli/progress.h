@@ -4,7 +4,7 @@
 
 #include "text.h"
 
-/* The time in seconds, monotonic. */
+/* The time in seconds, which never goes back. */
 double ulp_clock(void);
 
 /* After ulp_stop_on_signals() the first SIGINT or SIGTERM makes ulp_stopping() true; the second signal ends the
