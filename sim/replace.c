@@ -64,9 +64,18 @@ int ulp_folder_sync(const char *path) {
     return good;
 }
 
+/* Whether a write may fail for this reason. */
+static int is_of_write(int why) {
+    static const int reasons[] = {ENOSPC, EFBIG, EDQUOT, EIO, EINTR, EPIPE, EROFS, ENXIO, ENODEV};
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        if (why == reasons[i]) return 1;
+    return 0;
+}
+
 int ulp_stream_failure(FILE *file, int failed) {
-    const int bad = ferror(file);
+    const int bad = ferror(file), latest = errno;
     if (fflush(file) != 0) return errno;
+    if (bad && is_of_write(latest)) return latest;
     return failed ? failed : bad ? EIO : 0;
 }
 

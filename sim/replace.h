@@ -43,7 +43,7 @@ FILE *ulp_replacement_keep(ulp_replacement *r);
 void ulp_replacement_drop(ulp_replacement *r);
 
 /* The errno of what could not be written to a stream; 0 if all bytes are with the system. A stream does not keep the
- * reason of an earlier failure: it is found by trying again, else it is `failed` if that is not 0, else EIO. */
+ * reason of an earlier failure: then it is errno, if a write may fail for that, else `failed`, else EIO. */
 int ulp_stream_failure(FILE *file, int failed);
 
 /* Wait until the names in the folder of PATH are on the disk. Returns 0 on failure; errno says why. Where a folder

@@ -22,7 +22,7 @@ void ulp_stop_on_signals(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;
-    action.sa_flags = (int)SA_RESETHAND;
+    action.sa_flags = (int)(SA_RESETHAND | SA_RESTART); /* a write to a slow pipe goes on, and is not half a write */
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

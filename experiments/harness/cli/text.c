@@ -3,11 +3,15 @@
 
 #include "kernels/near_words.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Only one thread may call exit(); others for which memory is out wait here for the end. */
 void ulp_out_of_memory(size_t bytes) {
+    static pthread_mutex_t last = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&last);
     if (bytes) fprintf(stderr, "out of memory (%zu bytes)\n", bytes);
     else fputs("out of memory\n", stderr);
     exit(EXIT_FAILURE);
