@@ -7,7 +7,7 @@
  *
  * The order is: write, fsync, rename, fsync of the folder. So PATH is the old file or the new one, also after a loss of
  * power. PATH.tmp is locked while it is written, so two processes never write to it. What a killed process has left in
- * PATH.tmp is written over. exit() removes every PATH.tmp of the process.
+ * PATH.tmp is written over. A process that ends in the ordinary way removes every PATH.tmp of its own.
  */
 #ifndef ULP_REPLACE_H
 #define ULP_REPLACE_H
@@ -21,7 +21,7 @@ extern "C" {
 typedef struct ulp_replacement {
     FILE *file; /* for reading and writing, empty at first */
     char *name, *path;
-    struct ulp_replacement *next; /* of the replacements that exit() removes */
+    struct ulp_replacement *next; /* of the replacements that the end of the process removes */
 } ulp_replacement;
 
 /* Open PATH.tmp. *r is NULL unless the result is ULP_LOCK_OURS; then one of the functions below ends it. */

@@ -98,6 +98,7 @@ int run_shell(const places *p, const char *commands) {
     if (child == 0) {
         if (chdir(p->run) != 0) _exit(126);
         setenv("BIN", p->bin, 1);
+        redirect(STDOUT_FILENO, "/dev/null", O_WRONLY);
         execl("/bin/sh", "sh", "-c", commands, (char *)NULL);
         _exit(127);
     }

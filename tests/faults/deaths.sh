@@ -24,8 +24,9 @@ fi
 # the process of a rank below the mpirun $mpi, or nothing
 process_of() {
     for process in $(ps -e -o pid=,ppid= | awk -v p="$mpi" '$2 == p {print $1}'); do
-        tr '\0' '\n' <"/proc/$process/environ" 2>/dev/null | grep -qx "OMPI_COMM_WORLD_RANK=$1" && echo "$process"
+        { tr '\0' '\n' <"/proc/$process/environ"; } 2>/dev/null | grep -qx "OMPI_COMM_WORLD_RANK=$1" && echo "$process"
     done
+    true
 }
 points() { grep -c '^# end ' k.csv.part 2>/dev/null || true; }
 
@@ -54,8 +55,8 @@ die() {
         verdict $? "$text: too late, the run is whole"
         return
     fi
-    [ "$(cat k.csv)" = old ]
-    verdict $? "$text: exit status $status, and the old file stays"
+    [ "$(cat k.csv)" = old ] || cmp -s whole.csv k.csv
+    verdict $? "$text: exit status $status, the file is old or new"
     if [ "$n" -eq 1 ]; then "$BIN/all_reduce" $small --resume --out k.csv >out.txt 2>err.txt
     else start "$n" "$BIN/all_reduce" $small --resume --out k.csv >out.txt 2>err.txt; fi
     [ $? -eq 0 ] || sed 's/^/# /' err.txt
