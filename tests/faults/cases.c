@@ -34,6 +34,7 @@ const fault_case fault_cases[] = {
     {"loss_scaling", "true", SCALING, .again = NULL},
     {"gan", "true", GAN, .brief = 1},
     {"all_reduce", "true", REDUCE " --threads 1", .again = NULL},
+    {"all_reduce threads", "true", REDUCE " --threads 3", .threads = 1},
     {"profile", "true",
      "gradient_underflow --quick --steps 3 --seeds 1 --net fc10 --scales 0 --formats fp16 --threads 1 --quiet "
      "--profile "
@@ -41,8 +42,9 @@ const fault_case fault_cases[] = {
      .again = NULL},
     {"verify", "$BIN/ulp verify --format e4m3 --mode rne --overflow inf --sample 500 --resume j",
      "ulp verify --format e4m3 --mode rne,ru --overflow inf --sample 500 --jobs 1 --resume j", .again = "", .brief = 1},
-    {"verify threads", "true", "ulp verify --format e4m3 --mode rne,ru --overflow inf --sample 500 --jobs 3 --resume j",
-     .again = "", .threads = 1},
+    {"verify threads", "true",
+     "ulp verify --format e4m3 --mode rne,ru --overflow inf --sample 40000 --jobs 3 --resume j", .again = "",
+     .threads = 1},
     {"verify arrays",
      NUMBERS "for t in x y; do $BIN/ulp round --format e4m3 --to npy --out $t.npy <stdin; done; rm stdin",
      "ulp verify --format e4m3 --mode rne --inputs x.npy --results y.npy", .again = ""},

@@ -30,9 +30,14 @@ static int same_head(const tree_file *a, const tree_file *b) {
     return strncmp(a->bytes, b->bytes, n + 1) == 0 && ends_with(a->bytes, "\n") && ends_with(b->bytes, "\n");
 }
 
+static int is_journal(const expected *e, const char *name) {
+    return strstr(e->of->command, "--resume j") && strcmp(name, "j") == 0;
+}
+
 static int is_new(const expected *e, const tree_file *file, const char *name) {
     const tree_file *wanted = tree_find(&e->undisturbed.files, name);
-    return same_file(file, wanted) || (e->of->loose && same_form(file, wanted)) ||
+    return same_file(file, wanted) ||
+           ((e->of->loose || (e->of->threads && is_journal(e, name))) && same_form(file, wanted)) ||
            (ends_with(name, ".profile.csv") && same_head(file, wanted));
 }
 
@@ -44,10 +49,6 @@ static int is_kept(const char *name) {
 }
 
 static int is_unfinished(const char *name) { return ends_with(name, ".tmp"); }
-
-static int is_journal(const expected *e, const char *name) {
-    return strstr(e->of->command, "--resume j") && strcmp(name, "j") == 0;
-}
 
 /* Each file is old, new or absent; kept and unfinished files may be there, too. */
 static const char *judge_files(const expected *e, const outcome *o, int may_leave_tmp) {
