@@ -3,9 +3,7 @@
 
 #include <string.h>
 
-#if defined(ULP_WITH_MPFR)
-#include "sim/reference.h"
-#endif
+#include "kernels/mpfr/oracle.h"
 
 static const tool_command *const commands[] = {
     &tool_formats, &tool_show,  &tool_round,  &tool_convert, &tool_arith,    &tool_dot,    &tool_gemm,
@@ -53,9 +51,7 @@ static int option_before_command(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-#if defined(ULP_WITH_MPFR)
     ulp_reference_allocate_by(ulp_grow);
-#endif
     if (argc < 2) {
         tool_help(stderr, commands, COMMANDS, argc, argv);
         return ULP_EXIT_USAGE;

@@ -26,6 +26,10 @@ ulp_status ulp_mpfr_backend(const ulp_backend **backend);
 /* The reason, in a sentence, why there is no backend "mpfr". "" if there is one. */
 const char *ulp_mpfr_lacks(void);
 
+/* GMP and MPFR cannot report that memory is out: they end the program by a signal. After this call they allocate by
+ * `grow`, which works like realloc() and may end the program in its own way. Called before any other use of MPFR. */
+void ulp_reference_allocate_by(void *(*grow)(void *memory, size_t bytes));
+
 /* One whole sum, c + the products, as ulp_dot(). NaN for a native product and where no memory is left. */
 double ulp_mpfr_sum_of(const ulp_datapath *datapath, double c, ulp_products products, ulp_stream stream);
 

@@ -26,6 +26,7 @@
 
 #include <mpfr.h>
 
+#include "oracle.h"
 #include "reference_exact.h"
 #include "reference_taper.h"
 

@@ -26,10 +26,6 @@
 #include "formats/format.h"
 #include "formats/round.h"
 
-/* GMP and MPFR cannot report that memory is out: they end the program by a signal. With `grow` they allocate by it, as
- * by realloc(), and it ends the program in its own way. Called before any other function here. */
-void ulp_reference_allocate_by(void *(*grow)(void *memory, size_t bytes));
-
 /* One format and preallocated MPFR variables. */
 typedef struct ulp_reference ulp_reference;
 

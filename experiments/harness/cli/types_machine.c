@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/mpfr/oracle.h"
 #include "options.h"
 #include "types.h"
 
@@ -54,6 +55,7 @@ static void release_datapaths(void *field) { free(((ulp_datapath_list *)field)->
 /* ---- backends ---- */
 
 static int read_backend(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+    if (strcmp(text, "mpfr") == 0) ulp_reference_allocate_by(ulp_grow);
     const ulp_status status = ulp_backend_get(field, text);
     (void)o;
     if (status == ULP_OK) return ULP_EXIT_FINE;
