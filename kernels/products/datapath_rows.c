@@ -239,10 +239,14 @@ static ulp_status from_row(ulp_datapath *d, const row *r, size_t i) {
 
 ulp_status ulp_datapath_row(ulp_datapath *d, const char *text) {
     char name[ULP_DATAPATH_NAME_MAX], formats[2][ULP_NAME_MAX];
-    for (size_t r = 0; r < ROWS; r++)
-        for (size_t i = 0; i < pair_count(&rows[r]); i++)
+    for (size_t r = 0; r < ROWS; r++) {
+        const size_t machine = strlen(rows[r].machine);
+        if (strncmp(text, rows[r].machine, machine) != 0 || text[machine] != '-') continue;
+        const size_t n = pair_count(&rows[r]);
+        for (size_t i = 0; i < n; i++)
             for (size_t u = 0; pair_at(&rows[r], i, u, name, formats); u++)
                 if (strcmp(name, text) == 0) return from_row(d, &rows[r], i);
+    }
     return ULP_BAD_NAME;
 }
 
