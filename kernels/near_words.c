@@ -9,13 +9,9 @@ enum { LONGEST_WORD = 48 }; /* words of more letters are not compared */
 
 static int same(char a, char b) { return tolower((unsigned char)a) == tolower((unsigned char)b); }
 
-/* The edit distance of a and b (m); an exchange of neighbours is one edit. 0 if a has two or more letters and b begins
- * with a. */
-static size_t distance(const char *a, const char *b, size_t m) {
-    size_t d[LONGEST_WORD + 1][LONGEST_WORD + 1], n = strlen(a), common = 0;
-    if (n > LONGEST_WORD || m > LONGEST_WORD) return LONGEST_WORD;
-    while (common < n && common < m && same(a[common], b[common])) common++;
-    if (n > 1 && common == n) return 0;
+/* The edit distance of a (n) and b (m), each of at most LONGEST_WORD letters; an exchange of neighbours is one edit. */
+static size_t distance(const char *a, size_t n, const char *b, size_t m) {
+    size_t d[LONGEST_WORD + 1][LONGEST_WORD + 1];
     for (size_t i = 0; i <= n; i++) {
         for (size_t j = 0; j <= m; j++) {
             if (!i || !j) {
@@ -33,15 +29,26 @@ static size_t distance(const char *a, const char *b, size_t m) {
     return d[n][m];
 }
 
+/* Whether the distance of the text (n) and a word (m) is `wanted`. A word that begins with the text, of two letters or
+ * more, has the distance 0. */
+static int is_near(const char *text, size_t n, const char *word, size_t m, size_t wanted) {
+    size_t common = 0;
+    if (m > LONGEST_WORD) return 0;
+    while (common < n && common < m && same(text[common], word[common])) common++;
+    if (common == n && (n > 1 || m == n)) return wanted == 0;
+    /* the difference of the lengths is a lower bound, which is quick to compute */
+    return wanted > 0 && (m > n ? m - n : n - m) <= wanted && distance(text, n, word, m) == wanted;
+}
+
 int ulp_near_words(char *near, size_t size, const char *text, const char *words, int most) {
-    const size_t limit = (strlen(text) + 1) / 3 + (strlen(text) < 2);
+    const size_t n = strlen(text), limit = n > LONGEST_WORD ? 0 : (n + 1) / 3 + (n < 2);
     size_t used = 0;
     int found = 0;
     if (size) near[0] = 0;
-    for (size_t wanted = 0; wanted <= limit && !found; wanted++) /* near words come first */
+    for (size_t wanted = 0; wanted <= limit && !found && n <= LONGEST_WORD; wanted++) /* near words come first */
         for (const char *word = words + strspn(words, " "); *word && found < most; word += strspn(word, " ")) {
-            const size_t length = strcspn(word, " "), edits = distance(text, word, length);
-            if (edits == wanted && edits < length && used < size) {
+            const size_t length = strcspn(word, " ");
+            if (wanted < length && used < size && is_near(text, n, word, length, wanted)) {
                 used += (size_t)snprintf(near + used, size - used, "%s%.*s", found ? ", " : "", (int)length, word);
                 found++;
             }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -52,6 +53,11 @@ static void test_texts(void **state) {
     assert_string_equal(ulp_text_of(&text), "abc, abe");
     ulp_text_free(&text);
     assert_int_equal(ulp_nearest_words(&text, "something", "abc xyz", 2), 0);
+    enum { LONG = 1 << 20 }; /* a long word costs no time: no word is near it */
+    char *word = memset(ulp_grow(NULL, LONG + 1), 'a', LONG);
+    word[LONG] = '\0';
+    assert_int_equal(ulp_nearest_words(&text, word, "abc xyz aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 2), 0);
+    free(word);
     ulp_text_quote(&text, "it's");
     assert_string_equal(ulp_text_of(&text), "'it'\\''s'");
     ulp_text_free(&text);
