@@ -71,7 +71,7 @@ ulp_status ulp_policy_set(ulp_policy *policy, ulp_point_kind point, const ulp_fo
     if ((when == ULP_SCALED_DELAYED) != (history > 0) || history > ULP_HISTORY_MAX) return ULP_BAD_ARGUMENT;
     if (!format->fits_binary32 || (when && !ulp_point_takes_scale(point))) return ULP_UNSUPPORTED;
     ulp_status status = when ? ULP_OK : ulp_point_let_overflow(&cast.format, point);
-    if (status == ULP_OK && policy->selections) status = select_for_all(policy, point, &cast);
+    if (status == ULP_OK && policy->selections && point != ULP_AT_LOSS) status = select_for_all(policy, point, &cast);
     if (status != ULP_OK) return status;
     cast.rule = policy->at[point].rule;
     policy->at[point] = cast;

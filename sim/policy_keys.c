@@ -30,7 +30,7 @@ ulp_status ulp_draft_cast(draft *d, int i, const char *text) {
     status =
         ulp_policy_set(&d->policy, (ulp_point_kind)i, &cast.format, (ulp_tensor_scale)cast.tensor_scale, cast.history);
     d->policy.at[i].rule = cast.rule;
-    if (status == ULP_OK && d->policy.selections) { /* ulp_policy_set() has added one for all layers */
+    if (status == ULP_OK && d->policy.selections && i != ULP_AT_LOSS) { /* ulp_policy_set() has added one for all */
         ulp_selection *last = &d->policy.selection[d->policy.selections - 1];
         last->cast.rule = cast.rule;
         last->own_mode = (uint8_t)about.has_mode;

@@ -79,6 +79,7 @@ static void test_policy_text_returns(void **state) {
                                         "mixed:fp16,wgrad=e5m2,agrad=e4m3,acc=serial:fp16:sr/8,master=none,mode=srb/7",
                                         "mixed:e4m3,agrad=e4m3:sat",
                                         "q8.8,state=q4.12,mode=sr",
+                                        "fp16,conv.mode=sr,loss=fp32",
                                         "master=binary32:sat"};
     char first[ULP_POLICY_TEXT_MAX], second[ULP_POLICY_TEXT_MAX];
     (void)state;
