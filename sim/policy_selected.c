@@ -33,14 +33,16 @@ static ulp_status take_selector(const draft *d, selected_word *w) {
     return ULP_OK;
 }
 
+/* The key of a word: SELECTOR.*= and SELECTOR.master= have two kinds of values. */
+static int key_of(int what) {
+    return what == ULP_SELECT_MIXED ? ULP_SELECT_ALL : what == ULP_SELECT_NO_MASTER ? ULP_AT_MASTER : what;
+}
+
 static ulp_status add_selection(draft *d, const selected_word *w, const ulp_selection *selection,
                                 const ulp_datapath *path) {
     for (size_t i = 0; i < d->policy.selections; i++) {
         const ulp_selection *other = &d->policy.selection[i];
-        const int same_key = other->what == selection->what ||
-                             (other->what + selection->what == ULP_SELECT_ALL + ULP_SELECT_MIXED &&
-                              other->what >= ULP_SELECT_ALL && selection->what >= ULP_SELECT_ALL) ||
-                             (other->what + selection->what == ULP_AT_MASTER + ULP_SELECT_NO_MASTER);
+        const int same_key = key_of(other->what) == key_of(selection->what);
         if (same_key && strcmp(other->layers, w->layers) == 0)
             return ulp_fail(d->error, d->error_size, ULP_BAD_NAME, "policy: %s is given twice", w->name);
     }

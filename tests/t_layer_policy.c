@@ -110,6 +110,7 @@ static void test_modes(void **state) {
 /* The canonical text gives the same policies of layers, and is its own canonical text. */
 static void test_texts_return(void **state) {
     static const char *const texts[] = {
+        "mixed:fp16,fc.agrad=e5m2,fc.bwd=fp32,conv.state=bf16,conv.fwd=fp32", /* no two words have one key */
         "mixed:fp16,bn.*=fp32,5.acc=h100-fp16,first.weight=bf16,last.*=fp32,3.act=e4m3@amax",
         "fp32,conv.*=mixed:e5m2/sr/4,fc.mode=sr,fc.act=bf16,mode=rz,tanh.act=fp16",
         "fp16,fc.master=fp32,0.master=none,act=bf16,fwd=fp32,master=none,5.bwd=serial:bf16:rne",
