@@ -50,17 +50,21 @@ ulp_status ulp_policy_select(ulp_policy *policy, const ulp_selection *selection,
     return ULP_OK;
 }
 
-/* Add a selection that gives all layers the cast of a point, with the rule of the point, and remove the selections that
- * lose against it. */
-static ulp_status select_for_all(ulp_policy *policy, ulp_point_kind point, const ulp_cast *cast) {
-    ulp_selection all = {.layers = "*", .what = (uint8_t)point, .cast = *cast};
+void ulp_policy_forget(ulp_policy *policy, int what) {
+    const int master = what == ULP_AT_MASTER || what == ULP_SELECT_NO_MASTER;
     size_t kept = 0;
     for (size_t i = 0; i < policy->selections; i++) {
-        const uint8_t what = policy->selection[i].what;
-        const int loses = what == point || (point == ULP_AT_MASTER && what == ULP_SELECT_NO_MASTER);
+        const int other = policy->selection[i].what;
+        const int loses = other == what || (master && (other == ULP_AT_MASTER || other == ULP_SELECT_NO_MASTER));
         if (!loses) policy->selection[kept++] = policy->selection[i];
     }
     policy->selections = kept;
+}
+
+/* Add a selection that gives all layers the cast of a point, with the rule of the point. */
+static ulp_status select_for_all(ulp_policy *policy, ulp_point_kind point, const ulp_cast *cast) {
+    ulp_selection all = {.layers = "*", .what = (uint8_t)point, .cast = *cast};
+    ulp_policy_forget(policy, point);
     all.cast.rule = policy->at[point].rule;
     return ulp_policy_select(policy, &all, NULL);
 }

@@ -148,6 +148,9 @@ void ulp_policy_help(const ulp_help *to);
  * ULP_BAD_ARGUMENT: the policy has no room for another selection or datapath. */
 ulp_status ulp_policy_select(ulp_policy *policy, const ulp_selection *selection, const ulp_datapath *path);
 
+/* Remove the selections that lose against a later word for all layers; `what` is as in ulp_selection. */
+void ulp_policy_forget(ulp_policy *policy, int what);
+
 /* The policy of a layer that no selection selects. */
 ulp_layer_policy ulp_policy_of_most(const ulp_policy *policy);
 

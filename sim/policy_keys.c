@@ -60,6 +60,7 @@ ulp_status ulp_draft_datapath(const draft *d, ulp_datapath *datapath, const char
 /* A word without a selector is for all layers. After words with selectors it becomes a selection of all layers. */
 static ulp_status for_all(draft *d, ulp_selected what, const ulp_datapath *path) {
     const ulp_selection all = {.layers = "*", .what = (uint8_t)what};
+    ulp_policy_forget(&d->policy, (int)what);
     if (!d->policy.selections || ulp_policy_select(&d->policy, &all, path) == ULP_OK) return ULP_OK;
     return ulp_draft_full(d, path ? path->name : "master=none");
 }

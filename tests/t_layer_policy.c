@@ -115,6 +115,7 @@ static void test_texts_return(void **state) {
         "fp32,conv.*=mixed:e5m2/sr/4,fc.mode=sr,fc.act=bf16,mode=rz,tanh.act=fp16",
         "fp16,fc.master=fp32,0.master=none,act=bf16,fwd=fp32,master=none,5.bwd=serial:bf16:rne",
         "mixed:e4m3,conv.agrad=e4m3:sat@delayed8,conv.weight=e4m3@delayed,out=fp32",
+        "fp16,fc.mode=sr/17,bwd=fp32,acc=fp32", /* bwd= for all layers twice */
     };
     char first[ULP_POLICY_TEXT_MAX], second[ULP_POLICY_TEXT_MAX];
     (void)state;
