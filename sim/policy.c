@@ -64,7 +64,7 @@ void ulp_policy_forget(ulp_policy *policy, int what) {
 /* Add a selection that gives all layers the cast of a point, with the rule of the point. */
 static ulp_status select_for_all(ulp_policy *policy, ulp_point_kind point, const ulp_cast *cast) {
     ulp_selection all = {.layers = "*", .what = (uint8_t)point, .cast = *cast};
-    ulp_policy_forget(policy, point);
+    ulp_policy_forget(policy, (int)point);
     all.cast.rule = policy->at[point].rule;
     return ulp_policy_select(policy, &all, NULL);
 }
