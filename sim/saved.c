@@ -185,13 +185,21 @@ ulp_status ulp_saved_write(const ulp_saved_kind *kind, const void *run, const ch
 
 /* ---- loading ---- */
 
+/* Read the last line, "note: SIZE" with an empty line behind it, as it is written. */
+static int read_note_size(size_t *note_bytes, const char *line) {
+    char right[40];
+    if (sscanf(line, "note: %zu", note_bytes) != 1) return 0;
+    snprintf(right, sizeof right, "note: %zu\n\n", *note_bytes);
+    return strncmp(line, right, strlen(right)) == 0;
+}
+
 /* Compare the lines of a file with the lines of this run. The size of the note may differ and goes to *note_bytes. Both
  * texts end with an empty line. */
 static ulp_status compare(const char *file_lines, const char *run_lines, size_t *note_bytes, const char *path,
                           char *error, size_t error_size) {
     for (;;) {
         size_t a = strcspn(file_lines, "\n"), b = strcspn(run_lines, "\n");
-        if (strncmp(run_lines, "note: ", 6) == 0 && sscanf(file_lines, "note: %zu", note_bytes) == 1) return ULP_OK;
+        if (strncmp(run_lines, "note: ", 6) == 0 && read_note_size(note_bytes, file_lines)) return ULP_OK;
         if (a != b || memcmp(file_lines, run_lines, a) != 0)
             return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "%s is of another run: there '%.*s', here '%.*s'",
                             path, (int)(a < 400 ? a : 400), file_lines, (int)(b < 400 ? b : 400), run_lines);
@@ -257,8 +265,8 @@ static ulp_status take(const ulp_saved_kind *kind, const void *run, const conten
     status = compare(file_lines, run_lines.text, &note->n, path, error, error_size);
     free(run_lines.text);
     if (status != ULP_OK) return status;
-    size_t before = (size_t)(end + 2 - file_lines);
-    if (n - 4 != before + state_bytes(kind, run) + note->n)
+    const size_t before = (size_t)(end + 2 - file_lines), state = before + state_bytes(kind, run);
+    if (n - 4 < state || n - 4 - state != note->n)
         return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: damaged or truncated", path);
     status = restore(kind, run, bytes + before, note);
     return status == ULP_OK ? ULP_OK : ulp_fail(error, error_size, status, "%s: %s", path, ulp_status_text(status));

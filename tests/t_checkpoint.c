@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/checksum.h"
 #include "sim/checkpoint.h"
 #include "training.h"
 
@@ -232,10 +233,42 @@ static void test_damage(void **state) {
     ulp_trainer_free(t);
 }
 
+/* A file with a right checksum whose note has a size that is written in another way, or that the file cannot hold. */
+static void test_forged(void **state) {
+    static const char *const sizes[] = {"-1", "18446744073709551615", "01", "1 ", "1\nmore: 1", "0", "2"};
+    training_texts o = options_of("fp32", "none", "sgd");
+    ulp_trainer *t = trainer_of(&digits, &o);
+    unsigned char *bytes;
+    size_t n;
+    (void)state;
+    assert_int_equal(ulp_checkpoint_save(t, file, "x", 1, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_file_read(&bytes, &n, file, SIZE_MAX / 4, error, sizeof error), ULP_OK);
+    const char *note = strstr((char *)bytes, "note: 1\n");
+    assert_non_null(note);
+    const size_t before = (size_t)(note + 6 - (char *)bytes), behind = n - 4 - before - 1;
+    unsigned char *forged = malloc(n + 40);
+    assert_non_null(forged);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        const size_t length = strlen(sizes[i]), whole = before + length + behind;
+        memcpy(forged, bytes, before);
+        memcpy(forged + before, sizes[i], length);
+        memcpy(forged + before + length, bytes + before + 1, behind);
+        const uint32_t crc = ulp_crc32(0, forged, whole);
+        for (int k = 0; k < 4; k++) forged[whole + (size_t)k] = (unsigned char)(crc >> (24 - 8 * k));
+        rewrite(forged, whole + 4, whole + 4);
+        if (i == 1 || i > 4) expect_refusal(&digits, &o, ULP_BAD_FILE, "damaged or truncated");
+        else expect_refusal(&digits, &o, ULP_BAD_ARGUMENT, "there 'note: ");
+    }
+    remove(file);
+    free(forged);
+    free(bytes);
+    ulp_trainer_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_bits),  cmocka_unit_test(test_rate),   cmocka_unit_test(test_padding),
-        cmocka_unit_test(test_other_runs), cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_other_runs), cmocka_unit_test(test_damage), cmocka_unit_test(test_forged),
     };
     return cmocka_run_group_tests_name("checkpoint", tests, load_digits, free_digits);
 }
