@@ -89,8 +89,9 @@ for file in dos marked; do
     verdict $? "is read ($file)"
 done
 
-# a piece with a changed result, count or end is computed again, and so is a piece that occurs twice
-for damage in '4s/^0 \(.*\)$/3 \1/' '4s/.$/x/' '4s/^/ /' '3s/ inf / sat /' '5s/.$/x/' '4d' '5d' '5s/ 1 / 2 /' '4s/.*//'; do
+# a piece with a changed result, count, end or number is computed again, and so is a piece that occurs twice
+for damage in '4s/^0 \(.*\)$/3 \1/' '4s/.$/x/' '4s/^/ /' '3s/ inf / sat /' '5s/.$/x/' '4d' '5d' '5s/ 1 / 2 /' '4s/.*//' \
+    '3s/ 0:/ 9223372036854775840:/;5s/ 0:/ 9223372036854775840:/' '3s/ 0:/ 999999999999:/;5s/ 0:/ 999999999999:/'; do
     sed "$damage" journal >damaged
     cmp -s journal damaged && verdict 1 "the damage $damage changes the journal"
     resumed damaged "verify --resume of a journal with the damage $damage"

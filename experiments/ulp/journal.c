@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char head[] = "# journal of ulp verify: format mode overflow bits inputs exhaustive seed kernels piece\n";
 
@@ -25,6 +26,7 @@ struct journal {
     FILE *file;                 /* locked */
     entry *entries;             /* (count) sorted by name */
     size_t count, room;
+    size_t most;          /* pieces that the file can hold */
     size_t next;          /* index of the next piece in the file */
     int failed;           /* errno of the first piece that could not be written; 0: none */
     pthread_mutex_t lock; /* protects file, next and failed while threads keep pieces */
@@ -32,10 +34,9 @@ struct journal {
 
 /* ---- reading ---- */
 
+/* Pieces are numbered from 0, and each has bytes of its own. */
 static int knows(void *own, size_t index, const char *label) {
-    (void)own;
-    (void)index;
-    return *label != '\0';
+    return index < ((const journal *)own)->most && *label != '\0';
 }
 
 static int take(void *own, const ulp_piece *piece) {
@@ -91,7 +92,9 @@ static int read_journal(journal *j, FILE *file) {
                                      .own = j,
                                      .knows = knows,
                                      .take = take};
+    struct stat about;
     int stopped;
+    if (fstat(fileno(file), &about) == 0) j->most = (size_t)about.st_size;
     if (!begins_like_one(file, &stopped))
         return ulp_usage_error(j->program, "--resume %s: this file is no journal of ulp verify; it stays as it is",
                                j->path);
