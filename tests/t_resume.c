@@ -68,6 +68,10 @@ static void test_shards(void **state) {
     append("forged.csv", "# piece 1: binary16 rne 2\n# end 1: 0 crc32 18bd1aba\n");
     expect_exit(1, "--merge results/toy.shard-1-of-3.csv forged.csv --out m.csv");
     assert_true(has("stderr.txt", "point 'binary16 rne 2' differs"));
+    expect_exit(0, "--shard 0/16 --out forged.csv");
+    append("forged.csv", "# piece 1: binary16 rne 2\nno row\n# end 1: 1 crc32 27221aae\n");
+    expect_exit(2, "--merge forged.csv --out m.csv");
+    assert_true(has("stderr.txt", "the lines of point 'binary16 rne 2' are no rows of this experiment"));
     expect_exit(2, "--merge /dev/null --out m.csv");
 }
 

@@ -50,6 +50,7 @@ static int knows(void *own, size_t index, const char *label) {
 typedef struct source {
     ulp_sweep *sweep;
     const char *path;
+    int forgiving; /* as of the reader */
 } source;
 
 static int knows_from(void *own, size_t index, const char *label) {
@@ -60,6 +61,15 @@ static int take_piece(void *own, const ulp_piece *piece) {
     const source *from = own;
     ulp_sweep *s = from->sweep;
     ulp_work *work = &s->work[piece->index];
+    if (!ulp_rows_fit(s->columns, piece->lines ? piece->lines : "", piece->length)) {
+        if (!from->forgiving)
+            return ulp_usage_error(s->program,
+                                   "%s: the lines of point '%s' are no rows of this experiment; make that file again",
+                                   from->path, piece->label);
+        ulp_complain(s->program, "%s: the lines of point '%s' are no rows of this experiment; it is computed again",
+                     from->path, piece->label);
+        return -1;
+    }
     if (!work->done) {
         ulp_text_add(&work->rows.text, piece->lines ? piece->lines : "", piece->length);
         work->rows.count = piece->count;
@@ -73,7 +83,7 @@ static int take_piece(void *own, const ulp_piece *piece) {
 }
 
 static int read_points(ulp_sweep *s, const char *path, FILE *file, int forgiving) {
-    source from = {s, path};
+    source from = {s, path, forgiving};
     const ulp_piece_reader reader = {.program = s->program,
                                      .path = path,
                                      .file = file,

@@ -1,10 +1,13 @@
 /* table.c - writing rows as lines of a CSV, and reading them back; see table.h. */
 #include "table.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define NEVER_IN_TEXT ",\"\r\n#" /* characters that no cell of text has */
 
 static const uint64_t no_number_bits = 0x7ff8000000756c70u; /* a quiet NaN with "ulp" in its payload */
 
@@ -44,7 +47,7 @@ void ulp_row_clear(const ulp_rows *rows, void *row) { clear_row(rows->columns, r
 
 static void put_text(ulp_rows *rows, const char *text) {
     if (!text) return;
-    if (strpbrk(text, ",\"\r\n#")) stop_for_bug(rows, "a cell with a comma, quote, # or line break", text);
+    if (strpbrk(text, NEVER_IN_TEXT)) stop_for_bug(rows, "a cell with a comma, quote, # or line break", text);
     ulp_text_add(&rows->text, text, strlen(text));
 }
 
@@ -113,29 +116,64 @@ static int word_of(const char *words, const char *cell) {
     return -1;
 }
 
+/* Read a cell; returns 0 for a text that no cell of the column has. */
 static int read_cell(void *to, const ulp_column *c, const char *cell) {
     char *end = NULL;
     clear_cell(to, c->type);
     if (!*cell || c->type == ULP_CELL_CODE) return 1;
     switch (c->type) {
-    case ULP_CELL_TEXT: *(const char **)to = cell; return 1;
+    case ULP_CELL_TEXT: *(const char **)to = cell; return !strpbrk(cell, NEVER_IN_TEXT);
     case ULP_CELL_WORD: *(int *)to = word_of(c->words, cell); return *(int *)to >= 0;
-    case ULP_CELL_INTEGER: *(int64_t *)to = strtoll(cell, &end, 10); return !*end;
-    case ULP_CELL_NUMBER: *(double *)to = strtod(cell, &end); return !*end;
+    case ULP_CELL_INTEGER:
+        errno = 0;
+        *(int64_t *)to = strtoll(cell, &end, 10);
+        return !*end && errno == 0 && *(int64_t *)to != ULP_NO_INTEGER;
+    case ULP_CELL_NUMBER: *(double *)to = strtod(cell, &end); return !*end && !ulp_is_no_number(*(double *)to);
     case ULP_CELL_CODE: break;
     }
     return 1;
 }
 
-/* Read one line into a row; the line is cut into cells in place. */
-static int read_row(const ulp_table *t, void *row, char *line) {
-    const ulp_column *c = t->columns;
+/* A cell of any type. */
+typedef union any_cell {
+    const char *text;
+    int word;
+    int64_t integer;
+    double number;
+    ulp_code code;
+} any_cell;
+
+/* Read one line into a row, or, if row is NULL, only check the line; the line is cut into cells in place. */
+static int read_row(const ulp_column *columns, void *row, char *line) {
+    const ulp_column *c = columns;
+    any_cell unused;
     for (char *next; c->name && line; c++, line = next) {
         next = strchr(line, ',');
         if (next) *next++ = '\0';
-        if (!read_cell(cell_of(row, c), c, line)) return 0;
+        if (!read_cell(row ? cell_of(row, c) : &unused, c, line)) return 0;
     }
     return !c->name && !line;
+}
+
+/* Cut a text at its first line break. Returns the next line. */
+static char *cut_line(char *text) {
+    char *end = text + strcspn(text, "\n");
+    if (*end) *end++ = '\0';
+    return end;
+}
+
+int ulp_rows_fit(const ulp_column *columns, const char *lines, size_t length) {
+    if (length && memchr(lines, '\0', length)) return 0;
+    char *text = ulp_grow(NULL, length + 1);
+    int good = 1;
+    if (length) memcpy(text, lines, length);
+    text[length] = '\0';
+    for (char *line = text, *next; *line && good; line = next) {
+        next = cut_line(line);
+        good = read_row(columns, NULL, line);
+    }
+    free(text);
+    return good;
 }
 
 int ulp_table_add(ulp_table *t, const char *lines, size_t length, const void *point) {
@@ -144,15 +182,14 @@ int ulp_table_add(ulp_table *t, const char *lines, size_t length, const void *po
     text[length] = '\0';
     t->texts = ulp_room_for(t->texts, t->text_count, &t->text_room, sizeof *t->texts);
     t->texts[t->text_count++] = text;
-    for (char *line = text, *end; *line; line = end) {
-        end = line + strcspn(line, "\n");
-        if (*end) *end++ = '\0';
+    for (char *line = text, *next; *line; line = next) {
+        next = cut_line(line);
         if (t->count == t->room) {
             t->room = t->room ? 2 * t->room : 64;
             t->rows = ulp_grow(t->rows, t->room * t->row_size);
             t->points = ulp_grow(t->points, t->room * sizeof *t->points);
         }
-        if (!read_row(t, (char *)t->rows + t->count * t->row_size, line)) return 0;
+        if (!read_row(t->columns, (char *)t->rows + t->count * t->row_size, line)) return 0;
         t->points[t->count++] = point;
     }
     return 1;

@@ -130,6 +130,9 @@ typedef struct ulp_table {
 /* An empty table. */
 ulp_table ulp_table_of(const ulp_column *columns, size_t row_size);
 
+/* Whether the lines are rows of these columns. */
+int ulp_rows_fit(const ulp_column *columns, const char *lines, size_t length);
+
 /* Append the lines of a point; returns 0 if a line does not fit the columns. */
 int ulp_table_add(ulp_table *table, const char *lines, size_t length, const void *point);
 void ulp_table_free(ulp_table *table);
