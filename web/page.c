@@ -112,8 +112,8 @@ int web_number_read(double *value, const char *text) {
     if (end != NULL && *end == '^') {
         const double sign = text[0] == '-' && factor == 1 ? -1 : 1; /* -2^-3 is -(2^-3) */
         end = read_plain(&exponent, end + 1);
-        if (end == NULL || *end != '\0' || sign * base != 2 || exponent != (double)(int)exponent) return 0;
-        if (exponent < -2200 || exponent > 2200) return 0;
+        if (end == NULL || *end != '\0' || sign * base != 2 || !(exponent >= -2200 && exponent <= 2200)) return 0;
+        if (exponent != (double)(int)exponent) return 0;
         *value = ldexp(sign * factor, (int)exponent);
         return 1;
     }
