@@ -92,6 +92,8 @@ static int encode(settings *s, const ulp_arguments *a) {
     if (status == ULP_EXIT_FINE) print_blocks(s);
     free(s->x);
     free(s->elements);
+    s->x = NULL;
+    s->n = s->room = 0;
     return status;
 }
 

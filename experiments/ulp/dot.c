@@ -161,6 +161,8 @@ static int run(const ulp_arguments *a) {
     status = tool_choose_inputs(&given.a, &given.b, a, &given.datapath, in);
     if (status == ULP_GO_ON) status = tool_each_line(a, dot_line, &given);
     free(given.words);
+    given.words = NULL;
+    given.room = 0;
     return status;
 }
 

@@ -273,6 +273,9 @@ static void release(gemm_job *w) {
     free(w->start);
     free(w->a_scales);
     free(w->b_scales);
+    w->a = w->b = w->c = w->start = NULL;
+    w->a_scales = w->b_scales = NULL;
+    w->blocks = 0;
 }
 
 static ulp_status compute(gemm_job *w, result *r) {

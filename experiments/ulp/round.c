@@ -72,6 +72,9 @@ static int run(const ulp_arguments *a) {
     int status = tool_target_set(&given.target, a);
     if (status != ULP_GO_ON) return status;
     group.target = s->target;
+    group.n = group.index = 0;
+    group.is_narrow = 0;
+    group.archive = (npz_writer){0};
     group.powers = ulp_powers_of_ten();
     if (ulp_backend_get(&group.backend, "cpu") != ULP_OK)
         return ulp_run_error(a->program, "%s", ulp_backend_lacks("cpu"));

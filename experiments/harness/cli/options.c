@@ -196,7 +196,10 @@ static int resolve(const ulp_arguments *a, ulp_setting *s) {
         *(ulp_text_list *)s->field = s->values;
         return ULP_GO_ON;
     }
-    if (!s->value) return ULP_GO_ON;
+    if (!s->value) {
+        memset(s->field, 0, o->size);
+        return ULP_GO_ON;
+    }
     if (s->given && !*s->value && (o->type == &ulp_type_text || o->type == &ulp_type_folder)) return refuse_empty(a, o);
     int status = o->type->read(s->field, s->value, o, &error);
     s->filled = status == ULP_EXIT_FINE;

@@ -51,7 +51,7 @@ struct ulp_option {
     const char *name; /* without the dashes */
     const ulp_option_type *type;
     /* The default; quick and full replace it under --quick and --full (NULL: they do not). If `value` is NULL, there is
-     * no default, and the field stays unchanged unless the option is given. */
+     * no default, and the field becomes zero unless the option is given. */
     const char *value, *quick, *full;
     const char *help;                       /* one sentence without a full stop */
     double min, max;                        /* limits of a number; both 0: no limits */

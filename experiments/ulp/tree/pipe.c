@@ -216,22 +216,24 @@ static void quote(char to[44], const char *text) {
     strcpy(to + n, text[n] != '\0' ? "..." : "");
 }
 
-static ulp_status read_answer(tool_pipe *p, uint64_t *code) {
+const char *tool_answer_read(uint64_t *code, char *answer, size_t n, const ulp_format *result, char why[200]) {
     char shown[44];
     double value;
-    char *end = memchr(p->answer, '\n', p->have);
-    if ((size_t)(end + 1 - p->answer) != p->have || memchr(p->answer, '\0', p->have) != NULL)
-        return failed(p, "answered one line of operands with more than one line");
-    while (end > p->answer && (end[-1] == '\r' || end[-1] == ' ')) end--;
+    char *end = memchr(answer, '\n', n);
+    if ((size_t)(end + 1 - answer) != n || memchr(answer, '\0', n) != NULL)
+        return "answered one line of operands with more than one line";
+    while (end > answer && (end[-1] == '\r' || end[-1] == ' ')) end--;
     *end = '\0';
-    const char *word = p->answer + strspn(p->answer, " ");
+    const char *word = answer + strspn(answer, " ");
     quote(shown, word);
-    if (!tool_number(&value, word)) return failed(p, "answered '%s', which is not one number", shown);
-    p->answers++;
-    const double y = ulp_round(value, &p->plan.result, (ulp_rule){ULP_RNE, ULP_OVERFLOW_DEFAULT, 0}, 0);
-    if (ulp_encode(code, y, &p->plan.result) != ULP_OK)
-        return failed(p, "answered '%s', which has no code in %s", shown, p->plan.result.name);
-    return ULP_OK;
+    const int is_number = tool_number(&value, word);
+    if (!is_number) snprintf(why, 200, "answered '%s', which is not one number", shown);
+    else {
+        const double y = ulp_round(value, result, (ulp_rule){ULP_RNE, ULP_OVERFLOW_DEFAULT, 0}, 0);
+        if (ulp_encode(code, y, result) == ULP_OK) return NULL;
+        snprintf(why, 200, "answered '%s', which has no code in %s", shown, result->name);
+    }
+    return why;
 }
 
 static ulp_status dot_by_program(void *context, uint64_t *code, double c, ulp_products products) {
@@ -239,7 +241,12 @@ static ulp_status dot_by_program(void *context, uint64_t *code, double c, ulp_pr
     if (p->problem[0] != '\0' || p->pid <= 0) return ULP_DEVICE_FAILED;
     if (!form_line(p, c, &products)) return ULP_NO_MEMORY;
     const ulp_status status = exchange(p);
-    return status == ULP_OK ? read_answer(p, code) : status;
+    if (status != ULP_OK) return status;
+    char room[200];
+    const char *why = tool_answer_read(code, p->answer, p->have, &p->plan.result, room);
+    if (why != NULL) return failed(p, "%s", why);
+    p->answers++;
+    return ULP_OK;
 }
 
 ulp_unit tool_pipe_unit(tool_pipe *pipe) {

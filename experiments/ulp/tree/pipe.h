@@ -22,6 +22,10 @@ ulp_status tool_pipe_open(tool_pipe **pipe, const tool_pipe_plan *plan);
  * ULP_DEVICE_FAILED, then and in all later calls. */
 ulp_unit tool_pipe_unit(tool_pipe *pipe);
 
+/* Read the answer (n) to one line of operands, in which there is a line break: the code of the number in `result`.
+ * Returns NULL, or what is wrong with the answer, for a sentence; `why` is room for it. The answer is changed. */
+const char *tool_answer_read(uint64_t *code, char *answer, size_t n, const ulp_format *result, char why[200]);
+
 /* What the program did wrong, in a sentence without its subject: "ended with exit status 3 after 12 answers"; "" if
  * nothing. */
 const char *tool_pipe_problem(const tool_pipe *pipe);
