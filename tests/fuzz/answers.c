@@ -2,6 +2,28 @@
 #include "experiments/ulp/course/mark.h"
 #include "support/fuzz.h"
 
+/* The tag of a student's sheet. Drawing a sheet takes longer than reading a file, so the last ones are kept. */
+static uint32_t tag_of(const course_lab *lab, const char *id) {
+    enum { KEPT = 16 };
+    static struct {
+        const course_lab *lab;
+        char id[65];
+        uint32_t tag;
+    } kept[KEPT];
+    static size_t next;
+    for (size_t i = 0; i < KEPT; i++)
+        if (kept[i].lab == lab && strcmp(kept[i].id, id) == 0) return kept[i].tag;
+    course_sheet sheet;
+    course_sheet_make(&sheet, lab, (course_student){id, ""});
+    kept[next].lab = lab;
+    kept[next].tag = course_sheet_tag(&sheet);
+    snprintf(kept[next].id, sizeof kept[next].id, "%s", id);
+    course_sheet_free(&sheet);
+    const uint32_t tag = kept[next].tag;
+    next = (next + 1) % KEPT;
+    return tag;
+}
+
 /* The sheet of a student is named by a number that depends on the questions; "@" stands for the right one. */
 static ulp_text with_tags(const char *text) {
     ulp_text made = {0};
@@ -17,10 +39,7 @@ static ulp_text with_tags(const char *text) {
             lab = course_lab_find(name);
         }
         if (lab && course_id_fits(id)) {
-            course_sheet sheet;
-            course_sheet_make(&sheet, lab, (course_student){id, ""});
-            ulp_text_print(&made, "sheet %s,%08x\n", lab->name, (unsigned)course_sheet_tag(&sheet));
-            course_sheet_free(&sheet);
+            ulp_text_print(&made, "sheet %s,%08x\n", lab->name, (unsigned)tag_of(lab, id));
         } else ulp_text_add(&made, at, whole);
         at += whole;
     }

@@ -86,7 +86,7 @@ static void seeds(void) {
                                         "help modes\n",
                                         "convert --list\n",
                                         "amp --net conv8@3p1,bn,relu,fc10 --format fp16 --explain\n",
-                                        "course sheet --id anna L1\n",
+
                                         "block --format nvfp4 --tensor-scale 0.5\n7\n"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) fuzz_seed_text("%s", texts[i]);
 }

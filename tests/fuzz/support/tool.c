@@ -8,8 +8,8 @@ int fuzz_ulp_main(int argc, char **argv); /* main of experiments/ulp/ulp.c */
 enum { WORDS_MAX = 40 };
 
 /* Commands that read their words and files, and end soon. */
-static const char *const commands[] = {"arith", "amp",  "block",  "convert", "dot", "formats",   "gemm",  "help",
-                                       "round", "show", "verify", "course",  "-h",  "--version", "probe", "backends"};
+static const char *const commands[] = {"arith", "amp",  "block",  "convert", "dot",      "formats",   "gemm", "help",
+                                       "round", "show", "verify", "probe",   "backends", "--version", "-h"};
 
 /* A word may name the files of the input and files in the working folder, and nothing else. */
 static int is_harmless(const char *word) {
