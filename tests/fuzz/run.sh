@@ -17,6 +17,8 @@ one() {
     FUZZ_TARGET=$name "$PROGRAM" -max_total_time="$SECONDS_EACH" -timeout=20 -rss_limit_mb=3000 -malloc_limit_mb=1500 \
         -artifact_prefix="$WORK/$name-" -print_final_stats=1 "$WORK/$name" "$PWD/tests/fuzz/corpus/$name" > "$log" 2>&1
     status=$?
+    # 72: libFuzzer was interrupted
+    case $status in 72 | 130 | 143) return ;; esac
     awk -v name="$name" -v status=$status '
         / cov: / { for (i = 1; i < NF; i++) if ($i == "cov:") edges = $(i + 1) }
         /^Done / { runs = $2; seconds = $5 }
