@@ -1,5 +1,6 @@
 /* t_long_sums.c - sums with more bits than the integers of vectors have, on each instruction set, against ulp_dot():
- * sums of products rounded to odd, one-sided sums that are cut, and block sums that binary64 does not hold. */
+ * sums of products rounded to odd, one-sided sums that are cut, block sums that binary64 does not hold, and groups
+ * beside a subnormal c. */
 #include "support.h"
 
 #include "kernels/backend.h"
@@ -166,8 +167,51 @@ static void test_block_sums(void **state) {
     assert_int_equal(wrong, 0);
 }
 
+/* A subnormal c has the exponent -126 in the alignment: this cuts a term that is a bit or two below the unit. */
+static void test_groups_beside_a_subnormal_c(void **state) {
+    (void)state;
+    enum { K = 64 };
+    size_t wrong = 0, cut = 0;
+    ulp_datapath d;
+    assert_int_equal(ulp_datapath_parse(&d, "b200-e2m1-mxf4"), ULP_OK);
+    for (int e = -149; e < -120; e++)
+        for (int below = -166; below < -155; below++)
+            for (int sign = -1; sign <= 1; sign += 2) {
+                float a[K] = {0}, b[K] = {0}, sa[2] = {0x1p-64f, 0x1p-80f},
+                      sb[2] = {0x1p-64f, ldexpf(1.0f, below + 80)};
+                double x[K] = {0}, z[K] = {0}, xs[2] = {sa[0], sa[1]}, zs[2] = {sb[0], sb[1]};
+                for (int i = 0; i < 16; i++) x[i] = z[i] = a[i] = b[i] = 1.0f; /* 2^-124, with the exponent -128 */
+                x[K / 2] = a[K / 2] = 1.0f;
+                z[K / 2] = b[K / 2] = (float)sign; /* +-2^below */
+                const float c = ldexpf(1.0f, e);
+                const float want =
+                    (float)ulp_dot(&d, (double)c, (ulp_products){x, z, K, xs, zs}, (ulp_stream){1, 0, 0});
+                const ulp_gemm_shape shape = {.m = 1,
+                                              .n = 1,
+                                              .k = K,
+                                              .lda = K,
+                                              .ldb = 1,
+                                              .ldc = 1,
+                                              .accumulate = 1,
+                                              .a_scales = sa,
+                                              .b_scales = sb};
+                cut += want == 0x1p-124f + c && sign < 0;
+                for (size_t isa = 0; ulp_cpu_isa_name(isa) != NULL; isa++) {
+                    float y = c;
+                    if (!ulp_cpu_isa_offered(isa)) continue;
+                    assert_int_equal(
+                        ulp_backend_gemm(ulp_cpu_backend(isa), &y, a, b, &shape, (ulp_summation){.datapath = &d}),
+                        ULP_OK);
+                    wrong += ulp_bits32(y) != ulp_bits32(want);
+                }
+            }
+    assert_int_equal(wrong, 0);
+    assert_true(cut > 100);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_long_sums), cmocka_unit_test(test_far_products),
-                                       cmocka_unit_test(test_one_sided_sums), cmocka_unit_test(test_block_sums)};
+                                       cmocka_unit_test(test_one_sided_sums), cmocka_unit_test(test_block_sums),
+                                       cmocka_unit_test(test_groups_beside_a_subnormal_c)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

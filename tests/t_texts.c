@@ -58,6 +58,9 @@ static void test_texts(void **state) {
     word[LONG] = '\0';
     assert_int_equal(ulp_nearest_words(&text, word, "abc xyz aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 2), 0);
     free(word);
+    assert_int_equal(ulp_nearest_words(&text, "mdoe", "node mode", 1), 1); /* an exchange is one edit */
+    assert_string_equal(ulp_text_of(&text), "mode");
+    ulp_text_free(&text);
     ulp_text_quote(&text, "it's");
     assert_string_equal(ulp_text_of(&text), "'it'\\''s'");
     ulp_text_free(&text);
