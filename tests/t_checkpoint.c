@@ -54,6 +54,7 @@ static void test_same_bits(void **state) {
         {"mixed:fp16", "pytorch,interval=4,init=24",
          "sgd,rate=0.1,momentum=0.9"}, /* the scale grows, overflows and skips steps before and after the cut */
         {"mixed:fp16", "megatron,interval=3,init=26", "adam,rate=0.01"}, /* with hysteresis */
+        {"mixed:fp16", "pytorch,hysteresis=40,init=30", "sgd,rate=0.1"}, /* the 40th overflow comes after the cut */
         {"mixed:fp16", "layer,interval=5", "sgd,rate=0.2"},
         {"mixed:fp16", "logmax", "adamw,rate=0.01,decay=0.01,drop=0.5/13"},
         {"q6.10,mode=sr,acc=fp32,loss=fp32", "static:6",

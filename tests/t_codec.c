@@ -62,7 +62,6 @@ static void test_every_code(void **state) {
         for (uint64_t n = 0; n < code_count(&f); n++) {
             uint64_t code = pick_code(&f, n, &seed), back = ~code;
             double value = ulp_decode(code, &f), want = ulp_reference_decode(ref, code);
-            if (want == 0.0 && !f.has_neg_zero) want = 0.0;
             equal("decode", code, 0, &f, value, want);
             equal("decode with bits above the width", code, 0, &f, ulp_decode(code | ~mask_of(&f), &f), want);
             assert_int_equal(ulp_encode(&back, value, &f), ULP_OK);

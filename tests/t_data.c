@@ -105,6 +105,14 @@ static void test_permutation(void **state) {
     for (size_t i = 0; i < N; i++) assert_int_equal(seen[i], 1);
     assert_true(moved > N - 10);
     ulp_permutation(order, 0, (ulp_stream){1, 1, 0});
+    /* all permutations of three occur, also those that leave an element in its place */
+    size_t times[27] = {0}, kinds = 0;
+    for (uint64_t stream = 0; stream < 120; stream++) {
+        ulp_permutation(order, 3, (ulp_stream){1, stream, 0});
+        times[9 * order[0] + 3 * order[1] + order[2]]++;
+    }
+    for (size_t i = 0; i < 27; i++) kinds += times[i] > 5;
+    assert_int_equal(kinds, 6);
 }
 
 /* A given folder has to hold the set; no other folder is read. $ULPLAB_DATA is only the first folder of a search. */
@@ -341,6 +349,8 @@ static void test_histogram(void **state) {
     assert_int_equal(ulp_histogram_from(&h, 0), 4);
     assert_int_equal(ulp_histogram_from(&h, 128), 0);
     assert_int_equal(ulp_histogram_below(&h, 128), 7);
+    ulp_histogram_merge(&g, &h); /* counts of both, also where both are not zero */
+    assert_true(g.count == 20 && g.zero == 2 && g.inf == 4 && g.nan == 2);
 }
 
 int main(void) {

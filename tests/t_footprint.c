@@ -104,6 +104,15 @@ static void test_policies_of_layers(void **state) {
     same_effort("fc3 update", layer[2].effort[ULP_EFFORT_UPDATE], 0, (4 + 8 + 8) * L, ULP_PEAK_FP32);
 }
 
+/* out= is the format of the output of the net. The gradient of the output keeps the format of agrad. */
+static void test_output(void **state) {
+    (void)state;
+    count_texts("fc6 tanh fc3", (ulp_dims){1, 4, 4}, "mixed:fp16", "sgd", 5);
+    const uint64_t gradients = whole.bytes[ULP_BYTES_AGRAD];
+    count_texts("fc6 tanh fc3", (ulp_dims){1, 4, 4}, "mixed:fp16,out=fp32", "sgd", 5);
+    assert_true(gradients > 0 && whole.bytes[ULP_BYTES_AGRAD] == gradients);
+}
+
 static void test_wrong_selector(void **state) {
     const training_texts texts = {.net = "fc6 fc3", .policy = "mixed:fp16,conv.*=fp32", .optimizer = "sgd"};
     training_types types;
@@ -235,6 +244,7 @@ int main(void) {
                                        cmocka_unit_test(test_machines),
                                        cmocka_unit_test(test_policies_of_layers),
                                        cmocka_unit_test(test_transposed),
+                                       cmocka_unit_test(test_output),
                                        cmocka_unit_test(test_wrong_selector),
                                        cmocka_unit_test(test_seconds)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -319,6 +319,10 @@ static void test_drop(void **state) {
     /* five standard errors of binomial shares: 0.7 are kept, and 2 0.3 0.7 differ between two steps */
     assert_true(fabs((double)kept / (2 * B * N) - 0.7) < 5 * sqrt(0.21 / (2 * B * N)));
     assert_true(fabs((double)changed / (B * N) - 0.42) < 5 * sqrt(0.42 * 0.58 / (B * N)));
+    /* the words of a sample follow from its number, in whichever part of a batch the sample is */
+    r.pass.now.first = 1;
+    rig_forward(&r);
+    assert_memory_equal(rig_output(&r), first + N, (B - 1) * N * sizeof *first);
     r.pass.now.evaluation = 1;
     rig_forward(&r);
     assert_memory_equal(rig_output(&r), rig_input(&r), B * N * sizeof(float));

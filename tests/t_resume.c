@@ -32,6 +32,10 @@ static void test_resume(void **state) {
     expect_exit(0, "--out r.csv --resume");
     assert_true(has("stderr.txt", "no r.csv.part to resume"));
     assert_same("whole.csv", "r.csv");
+    /* killed, resumed and killed again: all points that were finished are still there */
+    expect_exit(128 + 9, "--threads 1 --out again.csv --signal 9");
+    expect_exit(128 + 9, "--threads 1 --out again.csv --resume --signal 9");
+    assert_true(has("again.csv.part", "# end 0: 3 crc32 ") && has("again.csv.part", "# end 1: 3 crc32 "));
 }
 
 static void test_shards(void **state) {

@@ -1,16 +1,12 @@
-/* t_sim.c - small functions of sim/: relu, softmax, the number of right answers, arenas and tensors. */
+/* t_sim.c - small functions of sim/: relu, softmax, the number of right answers, arenas and tensors, the order of
+ * epochs. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "kernels/backend.h"
 #include "sim/argmax.h"
 #include "sim/tensor.h"
+#include "training.h"
 
 static void test_relu(void **state) {
     static const float x[] = {-1.0f, -0.0f, 0.0f, 2.0f, INFINITY, -INFINITY, NAN}, dy[] = {1, 2, 3, 4, 5, 6, 7};
@@ -92,12 +88,34 @@ static void test_family(void **state) {
     ulp_arena_release(&f);
 }
 
+/* Each epoch has an order of its own. At rate 0 the loss of a step depends on its samples alone. */
+static void test_epochs(void **state) {
+    enum { EPOCHS = 3, BATCHES = 3 };
+    double loss[EPOCHS][BATCHES];
+    const training_texts o = {.net = "fc10", .policy = "fp32", .optimizer = "sgd,rate=0", .batch = 479, .seed = 1};
+    (void)state;
+    assert_int_equal(load_digits(NULL), 0);
+    ulp_trainer *t = trainer_of(&digits, &o);
+    assert_int_equal(digits.n_train, BATCHES * o.batch);
+    for (int i = 0; i < EPOCHS * BATCHES; i++) {
+        ulp_step s;
+        assert_int_equal(ulp_trainer_step(t, &s), ULP_OK);
+        loss[i / BATCHES][i % BATCHES] = s.loss;
+    }
+    for (int e = 1; e < EPOCHS; e++) {
+        double differ = 0;
+        assert_memory_not_equal(loss[e], loss[e - 1], sizeof loss[e]);
+        for (int i = 0; i < BATCHES; i++) differ += loss[e][i] - loss[0][i];
+        assert_true(fabs(differ) < 1e-5); /* an epoch has all samples once */
+    }
+    ulp_trainer_free(t);
+    free_digits(NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_relu),
-        cmocka_unit_test(test_softmax),
-        cmocka_unit_test(test_count_right),
-        cmocka_unit_test(test_family),
+        cmocka_unit_test(test_relu),   cmocka_unit_test(test_softmax), cmocka_unit_test(test_count_right),
+        cmocka_unit_test(test_family), cmocka_unit_test(test_epochs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/rng.h"
 #include "sim/ctc.h"
 #include "support.h"
 #include "training.h"
@@ -63,6 +64,23 @@ static void test_strips(void **state) {
     for (size_t i = 0; i < strips.n * strips.features; i++) ink += strips.pixel[i];
     for (size_t L = 4; L <= 6; L++) drawn += L * lengths[L];
     assert_true(fabs((double)ink / (double)drawn / (561718.0 / 1797.0) - 1.0) < 0.02);
+}
+
+/* Random word 0 of a strip gives its number of digits, word 2 k + 1 the digit k, and word 2 k + 2 the gap before it. */
+static void test_words_of_strips(void **state) {
+    (void)state;
+    for (size_t i = 0; i < strips.n_train; i += 97) {
+        const ulp_stream s = {1, ulp_stream_id(ULP_USE_SPLIT, 0, 1, i), 0};
+        const uint8_t *strip = strips.pixel + i * strips.features;
+        size_t x = 0;
+        for (size_t k = 0; k < 4; k++) {
+            const size_t digit = (size_t)(ulp_random_uniform(s, 2 * k + 1) * (double)digits.n_train);
+            x += (size_t)(ulp_random_uniform(s, 2 * k + 2) * 3.0);
+            for (size_t y = 0; y < 8; y++)
+                assert_memory_equal(strip + y * strips.dims.w + x, digits.pixel + digit * 64 + y * 8, 8);
+            x += 8;
+        }
+    }
 }
 
 static void test_strips_follow_seed(void **state) {
@@ -175,8 +193,13 @@ static void test_learns(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strips),  cmocka_unit_test(test_strips_follow_seed), cmocka_unit_test(test_mnist_strips),
-        cmocka_unit_test(test_options), cmocka_unit_test(test_single_labels),      cmocka_unit_test(test_scaler_sees),
+        cmocka_unit_test(test_strips),
+        cmocka_unit_test(test_words_of_strips),
+        cmocka_unit_test(test_strips_follow_seed),
+        cmocka_unit_test(test_mnist_strips),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_single_labels),
+        cmocka_unit_test(test_scaler_sees),
         cmocka_unit_test(test_learns),
     };
     return cmocka_run_group_tests(tests, load_both, free_both);

@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include "experiments/harness/sums.h"
+#include "experiments/harness/claims/finding.h"
 #include "experiments/harness/claims/spread.h"
 
 static ulp_sum sum_of(const ulp_format *f, ulp_cure cure) {
@@ -92,10 +93,69 @@ static void test_words_of_lists(void **state) {
     assert_false(ulp_list_has("", "e4m3") || ulp_list_has("binary16 e4m3", "") || ulp_list_has("", ""));
 }
 
+/* A search finds the row of its cure, not the first row of its format. */
+static void test_find(void **state) {
+    (void)state;
+    const ulp_format f = named("e4m3");
+    const ulp_named_rule rne = {"rne", {0}};
+    const ulp_sum_point points[] = {{&f, &rne, ULP_CURE_NONE}, {&f, &rne, ULP_CURE_KAHAN}};
+    ulp_sum_key rows[] = {{"e4m3", "rne", ULP_CURE_NONE, 0, 1}, {"e4m3", "rne", ULP_CURE_KAHAN, 0, 1}};
+    const void *at[] = {&points[0], &points[1]};
+    const ulp_table table = {.rows = rows, .row_size = sizeof rows[0], .count = 2, .points = at};
+    assert_ptr_equal(ulp_sum_find(&table, &(ulp_sum_wanted){.format = &f, .cure = ULP_CURE_KAHAN}), &rows[1]);
+    assert_ptr_equal(ulp_sum_find(&table, &(ulp_sum_wanted){.format = &f, .cure = ULP_CURE_NONE}), &rows[0]);
+    assert_null(ulp_sum_find(&table, &(ulp_sum_wanted){.format = &f, .cure = ULP_CURE_MASTER}));
+}
+
+/* One verdict about several things fails if one of them does not hold. */
+static void test_findings(void **state) {
+    (void)state;
+    ulp_claims c = {0};
+    for (int against = 0; against < 3; against++) {
+        ulp_finding f = {0};
+        for (int i = 0; i < 3; i++) ulp_finding_add(&f, i >= against, "%d", i);
+        ulp_claim_found(&c, "", &f, "all");
+    }
+    assert_int_equal(ulp_claims_count(&c, ULP_PASS), 1);
+    assert_int_equal(ulp_claims_count(&c, ULP_FAIL), 2);
+    ulp_claims_free(&c);
+}
+
+/* A claim about 8 or more is judged at 8, and skipped with a reason at 7. */
+static void test_reasons(void **state) {
+    (void)state;
+    const ulp_option option = {.name = "seeds", .value = "8"};
+    ulp_setting setting = {.option = &option};
+    ulp_arguments arguments = {.settings = &setting, .count = 1};
+    ulp_claims c = {.arguments = &arguments};
+    static const struct {
+        const char *value;
+        int judged;
+    } cases[] = {{"7", 0}, {"8", 1}, {"9", 1}, {"8.0", 1}, {"10", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        setting.value = cases[i].value;
+        assert_int_equal(*ulp_claim_reason(&c, "seeds>=8") == '\0', cases[i].judged);
+    }
+    setting.value = "9";
+    assert_true(*ulp_claim_reason(&c, "seeds=8") != '\0');
+    ulp_claims_free(&c);
+}
+
+static void test_median(void **state) {
+    (void)state;
+    ulp_numbers numbers = {0};
+    static const double values[] = {4.0, 1.0, 8.0, 2.0};
+    for (size_t i = 0; i < 4; i++) ulp_numbers_add(&numbers, values[i]);
+    const ulp_spread s = ulp_numbers_take(&numbers);
+    assert_true(s.n == 4 && s.median == 3.0 && s.least == 1.0 && s.most == 8.0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cures),        cmocka_unit_test(test_words),   cmocka_unit_test(test_native),
-        cmocka_unit_test(test_distribution), cmocka_unit_test(test_thinned), cmocka_unit_test(test_words_of_lists),
+        cmocka_unit_test(test_cures),        cmocka_unit_test(test_words),    cmocka_unit_test(test_native),
+        cmocka_unit_test(test_distribution), cmocka_unit_test(test_thinned),  cmocka_unit_test(test_words_of_lists),
+        cmocka_unit_test(test_find),         cmocka_unit_test(test_findings), cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_median),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,6 +64,9 @@ static void test_texts(void **state) {
     ulp_text_quote(&text, "it's");
     assert_string_equal(ulp_text_of(&text), "'it'\\''s'");
     ulp_text_free(&text);
+    ulp_text_quote(&text, "a b");
+    assert_string_equal(ulp_text_of(&text), "'a b'");
+    ulp_text_free(&text);
     ulp_text_wrap(&text, "one two three\nfour a,bb,ccc,dddd", 0, 2, 10);
     assert_string_equal(ulp_text_of(&text), "one two\n  three\n  four\n  a,bb,\n  ccc,dddd");
     ulp_text_free(&text);

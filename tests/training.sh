@@ -19,6 +19,8 @@ run() { "$F" $small "$@"; }
 run --quiet --checkpoint 0 --out whole.csv || verdict 1 "the whole run"
 [ "$(grep -c ',epoch,[0-9]' whole.csv)" -eq $((3 * epochs)) ]
 verdict $? "a row per epoch: 3 settings of $epochs epochs"
+awk -F, -v last="$epochs" '$1 == "binary32" && $5 == last { loss[$4] = $6 } END { exit !(loss["epoch"] < 1.5 * loss["final"] && loss["final"] < 1.5 * loss["epoch"]) }' whole.csv
+verdict $? "the mean loss of the last epoch is near the loss after it: the larger losses of earlier epochs do not count"
 run --quiet --checkpoint 0.01 --out often.csv
 same whole.csv often.csv "checkpoints leave no trace in the rows"
 [ "$(left)" -eq 0 ]

@@ -3,7 +3,7 @@
 #
 # `make mutants` calls this script in the tree's root. From the environment: JOBS faults at a time (default: one per
 # processor); SAMPLE=N draws N faults by the commit; ONLY="NAME ..." takes the named faults; RESULTS=FILE gets the lines
-# of the results (default build/mutants/results.txt); CC. The sources of the tree are only read.
+# of the results (default build/mutants/results.txt); CC; FOLDER is another place for build/mutants. The sources are only read.
 #
 # build/mutants/base is a copy of the tree with a fast build: CFLAGS=-O1 -g0, no CUDA by nvcc, no MPI. A fault gets a copy
 # of the base, so that make compiles what the fault touches and nothing has to be put back. The tests run in the order of
@@ -12,7 +12,7 @@
 # present sources: an interrupted run goes on where it stopped, and a fault whose text and tests are as they were is not
 # run again. FRESH=1 forgets the journal.
 
-folder=build/mutants
+folder=${FOLDER:-build/mutants}
 base=$folder/base
 journal=$folder/journal.txt
 green=$folder/green.txt
@@ -21,7 +21,7 @@ jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
 build() { # build TREE TARGET...
     tree=$1
     shift
-    (cd "$tree" && unset MAKEFLAGS MFLAGS MAKELEVEL && make -s CC="${CC:-gcc}" CFLAGS='-O1 -g0' NVCC= MPICC= BUILD_ID=mutants \
+    (cd "$tree" && unset MAKEFLAGS MFLAGS MAKELEVEL && make -s CC="${CC:-gcc}" CFLAGS='-O1 -g0' NVCC= MPICC= BUILD_ID=00000000 \
         COMMIT=mutants "$@")
 }
 awk_tables() { awk -v mode="$1" -v name="$2" -f tests/mutants/mutants.awk tests/mutants/*.faults; }
@@ -29,10 +29,12 @@ key_of() { sed -n "s/^$1 //p" $folder/keys.txt; }
 now() { date +%s.%N; }
 since() { awk -v from="$1" -v to="$(now)" 'BEGIN { printf "%.1f", to - from }'; }
 
-# the programs that a script of tests runs: those that it names, and those of the scripts that it reads
+# the programs that a script of tests runs: those that it names, and those of the scripts that it reads; all programs if it
+# has a variable in the place of a name, or looks for programs in the folder
 programs_of() {
+    grep -q 'PATH=\$BIN' "tests/$1" && echo programs
     for script in "tests/$1" $(sed -n 's,^\. \(tests/[a-z_]*\.sh\).*,\1,p' "tests/$1"); do cat "$script"; done |
-        grep -o '\$BIN"\{0,1\}/[a-z_0-9]*' | sed 's,.*/,build/bin/,' | sort -u
+        grep -o '\$BIN"\{0,1\}/[$a-z_0-9]*' | sed 's,.*/\$.*,programs,; s,.*/,build/bin/,' | sort -u
 }
 
 # the goals of make for tests
@@ -41,13 +43,17 @@ goals_of() {
         case $test in
         check_emulated*) echo build/test/check_emulated ;;
         *.sh) programs_of "$test" ;;
-        *) echo "build/test/$test" ;;
+        *)
+            echo "build/test/$test"
+            [ ! -e "tests/$test.c" ] || ! grep -q 'getenv("BIN")' "tests/$test.c" || echo build/bin/ulp
+            ;;
         esac
     done | sort -u
 }
 
 # passes TREE TEST SECONDS: runs a test in a tree until its first failure. check_emulated:PART:ONLY is a part of cuda.sh.
 passes() (
+    fifo=$PWD/$folder/fifo.$$ # outside of the tree, which may be copied at this time
     cd "$1" || exit 2
     test=$2 part=${2#check_emulated:}
     export CMOCKA_MESSAGE_OUTPUT=TAP OMP_WAIT_POLICY=passive BIN=build/bin TESTS=build/test MODE=release NVCC=
@@ -60,8 +66,8 @@ passes() (
     command -v stdbuf >/dev/null && lines='stdbuf -oL' || lines=
     limit=$1
     shift
-    fifo=fifo.$$ # tests of the base run at the same time
-    mkfifo "$fifo"
+    rm -f "$fifo"
+    mkfifo "$fifo" || exit 2
     # timeout makes a group of processes and ends all of them
     timeout -k 5 "$limit" $lines "$@" >"$fifo" 2>&1 </dev/null &
     child=$!
@@ -70,11 +76,12 @@ passes() (
     wait $child
 )
 
-# whether a test passes without a fault; its seconds go to the list of green tests
+# is_green TEST TREE: whether a test passes without a fault, in a new copy of the base; its seconds go to a list
 is_green() {
     grep -q "^$1 " $green && return
     green_begun=$(now)
-    passes $base "$1" 600 && echo "$1 $(since "$green_begun")" >>$green
+    rm -rf "$2"
+    cp -Rp $base "$2" && passes "$2" "$1" 600 && echo "$1 $(since "$green_begun")" >>$green
 }
 
 # --one NAME: plants a fault and writes its line
@@ -85,9 +92,11 @@ $(grep "^$1 " $folder/list.txt)
 END
     equal=$(sed -n "s/^$name: //p" $folder/equal.txt)
     rm -rf "$tree"
-    cp -Rp $base "$tree" || exit 1
     line=
-    if ! awk_tables plant "$name" >"$tree/planted.tmp"; then line="error $name: $(tail -n 1 "$tree/planted.tmp")"; fi
+    cp -Rp $base "$tree" || line="error $name: the base cannot be copied"
+    if [ -z "$line" ] && ! awk_tables plant "$name" >"$tree/planted.tmp"; then
+        line="error $name: $(tail -n 1 "$tree/planted.tmp")"
+    fi
     [ -z "$line" ] && cat "$tree/planted.tmp" >"$tree/$file"
     for test in $tests; do
         [ -n "$line" ] && break
@@ -102,7 +111,7 @@ END
         cpu=$(awk -F '[ms ]+' 'NR == 2 { printf "%.0f", 60 * $1 + $2 + 60 * $3 + $4 }' "$tree/times")
         line="caught $name by $test in $(since "$begun") s, $cpu of the processor ($built s to build)"
         [ -n "$equal" ] && line="error $name: $test sees it, although its table says: $equal"
-        is_green "$test" || line="error $name: $test fails without it, too"
+        is_green "$test" "$tree" || line="error $name: $test fails without it, too"
     done
     [ -z "$line" ] && [ -n "$equal" ] && line="equal $name: $equal"
     [ -z "$line" ] && line="SURVIVED $name: $tests pass"
