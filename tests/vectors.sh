@@ -27,6 +27,9 @@ verdict $? 'the baseline instruction set gives the same bytes'
 write other --seed 2 >out && ! cmp -s one/datapaths/h100-e4m3.csv other/datapaths/h100-e4m3.csv &&
     cmp -s one/formats/e4m3.csv other/formats/e4m3.csv
 verdict $? 'another seed draws other sums, and an 8-bit format has no sample'
+"$ULP" vectors --format e3m2 --sample 16 --out six >out &&
+    [ "$(awk -F, 'NR > 1 && $3 !~ /^[0-9a-f][0-9a-f]$/' six/formats/e3m2.csv | wc -l)" -eq 0 ] && grep -q ',3f,' six/formats/e3m2.csv
+verdict $? 'a code of 6 bits has two digits'
 
 # ---- conversions against ulp round ----
 
