@@ -170,11 +170,17 @@ if [ "$(head -n 1 $journal 2>/dev/null)" != "$known" ] || [ -n "${FRESH:-}" ]; t
     rm -f $green
 fi
 touch $green
-while read -r name; do
-    files=
-    for test in $(sed -n "s/^$name [^ ]* //p" $folder/list.txt); do files="$files $(ls "tests/$test" "tests/$test.c" 2>/dev/null)"; done
-    echo "$name $({ awk_tables text "$name"; [ -z "$files" ] || cat $files; } | cksum | tr -d ' ')"
-done <$folder/chosen.txt >$folder/keys.txt
+# texts_of NAME: the fault and its tests
+texts_of() {
+    awk_tables text "$1"
+    for test in $(sed -n "s/^$1 [^ ]* //p" $folder/list.txt); do
+        case $test in
+        check_emulated:*) cat tests/gpu/*.c ;;
+        *) for file in "tests/$test" "tests/$test.c" "tests/emulated/$test.cpp"; do [ ! -e "$file" ] || cat "$file"; done ;;
+        esac
+    done
+}
+while read -r name; do echo "$name $(texts_of "$name" </dev/null | cksum | tr -d ' ')"; done <$folder/chosen.txt >$folder/keys.txt
 
 tests=$(while read -r name; do grep "^$name " $folder/list.txt; done <$folder/chosen.txt | cut -d ' ' -f 3- | tr ' ' '\n' | sort -u)
 begun=$(now)
