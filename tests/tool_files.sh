@@ -257,8 +257,9 @@ refuses 'block: the tensor scale twice' 'codes.npz holds the tensor scale' block
 refuses 'block: codes of another format' 'the shape is not that of the elements with 2 scales' block --format mxfp4 --decode --from npz --to npy codes.npz
 "$ULP" block --format mxfp8 --from npy --to npz --out codes.npz w.npy
 refuses 'block: codes of more bits' 'codes.npz:elements: element (0, .*, is no code of e2m1: 4 bits' block --format mxfp4 --decode --from npz --to npy codes.npz
-"$ULP" block --format mxfp6 --from npy --to npz --out codes.npz w.npy
-refuses 'block: codes of two bits more' 'codes.npz:elements: element (0, .*, is no code of e2m1: 4 bits' block --format mxfp4 --decode --from npz --to npy codes.npz
+# positive numbers: codes of 5 bits
+"$ULP" round --format e8m0 --from npy --to npy w.npy >positive.npy && "$ULP" block --format mxfp6 --from npy --to npz --out codes.npz positive.npy
+refuses 'block: codes of one bit more' 'codes.npz:elements: element (0, .*, is no code of e2m1: 4 bits' block --format mxfp4 --decode --from npz --to npy codes.npz
 refuses 'block: no codes' "ab.npz: the archive has no array 'elements'" block --format mxfp4 --decode --from npz --to npy ab.npz
 refuses 'block: one array of the codes' 'takes the whole file' block --format mxfp4 --decode --from npz --to npy codes.npz:scales
 refuses 'block: codes on stdout' 'name a file with --out' block --format mxfp4 --from npy --to npz w.npy
