@@ -116,8 +116,29 @@ static void test_largest(void **state) {
     }
 }
 
+/* The upper slices of the products sum up to -c and to a tie, and the lowest slice adds one unit 2^54 times smaller:
+ * two parts in the place of three slices would lose it, and with it the direction of the result. */
+static void test_fold(void **state) {
+    (void)state;
+    enum { K = 8 };
+    static const char *const toward[] = {"exact:fp32:ru", "exact:fp32:rd", "exact:fp32:ro"};
+    for (size_t t = 0; t < sizeof toward / sizeof toward[0]; t++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            ulp_datapath d;
+            assert_int_equal(ulp_datapath_parse(&d, toward[t]), ULP_OK);
+            for (size_t i = 0; i < M * K; i++) {
+                const size_t k = i % K;
+                a[i] = sign * (k < 6 ? 127 * 0x1p-10 : k == 6 ? 0x1p-32 : 0x1p-86);
+            }
+            for (size_t i = 0; i < N * K; i++) b[i] = i % K < 6 ? 15 * 0x1p18 : 1.0;
+            for (size_t i = 0; i < M * N; i++) start[i] = -sign * 6 * 127 * 15 * 0x1p8;
+            check(&d, K, 1, 0);
+        }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_spans), cmocka_unit_test(test_largest)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_spans), cmocka_unit_test(test_largest),
+                                       cmocka_unit_test(test_fold)};
     ulp_threads_set(1);
     for (size_t i = 0; i < ISAS; i++)
         if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);

@@ -201,7 +201,7 @@ judged() {
         { name = $3; sub(/:$/, "", name); if (name in key && key[name] == $1) { sub(/^[^ ]* /, ""); line[name] = $0 } }
         END { for (i = 1; i <= n; i++) if (order[i] in line) print line[order[i]] }' $folder/keys.txt $journal
 }
-judged | sed 's/^[^ ]* \([^ :]*\).*/\1/' >$folder/known.txt
+judged | sed -n 's/^caught \([^ ]*\).*/\1/p; s/^equal \([^:]*\):.*/\1/p' >$folder/known.txt # the others are run again
 [ -s $folder/known.txt ] && echo "$(wc -l <$folder/known.txt) faults are known from an earlier run of these sources: $journal"
 grep -vxFf $folder/known.txt $folder/chosen.txt | xargs -r -P "$jobs" -n 1 sh tests/mutants/mutants.sh --one
 
