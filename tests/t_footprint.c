@@ -107,9 +107,9 @@ static void test_policies_of_layers(void **state) {
 /* out= is the format of the output of the net. The gradient of the output keeps the format of agrad. */
 static void test_output(void **state) {
     (void)state;
-    count_texts("fc6 tanh fc3", (ulp_dims){1, 4, 4}, "mixed:fp16", "sgd", 5);
+    count_texts("fc3 tanh fc6", (ulp_dims){1, 4, 4}, "mixed:fp16", "sgd", 5);
     const uint64_t gradients = whole.bytes[ULP_BYTES_AGRAD];
-    count_texts("fc6 tanh fc3", (ulp_dims){1, 4, 4}, "mixed:fp16,out=fp32", "sgd", 5);
+    count_texts("fc3 tanh fc6", (ulp_dims){1, 4, 4}, "mixed:fp16,out=fp32", "sgd", 5);
     assert_true(gradients > 0 && whole.bytes[ULP_BYTES_AGRAD] == gradients);
 }
 
