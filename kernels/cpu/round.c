@@ -3,7 +3,9 @@
 
 #include "anchored.h"
 #include "cut.h"
+#include "general.h"
 #include "kernels/rounding/count.h"
+#include "kernels/rounding/general.h"
 #include "kernels/rounding/tapered.h"
 #include "kernels/rounding/watched.h"
 #include "philox.h"
@@ -279,6 +281,12 @@ static void round_tapered_part(void *context, size_t begin, size_t end) {
     else ULP_CPU(ulp_round_tapered32)(w->y + begin, w->x + begin, end - begin, how);
 }
 
+static void round_general_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    if (w->x64 != NULL) ULP_CPU(ulp_round_general64)(w->y64 + begin, w->x64 + begin, end - begin, *w->how);
+    else ULP_CPU(ulp_round_general32)(w->y + begin, w->x + begin, end - begin, *w->how);
+}
+
 /* Any format, any rule, floats or doubles: the scalar definition, element by element. */
 static void round_scalar_part(void *context, size_t begin, size_t end) {
     const work *w = context;
@@ -296,8 +304,10 @@ static void round_scalar_part(void *context, size_t begin, size_t end) {
 }
 
 /* The work on arrays that the core does not offer. */
-static void (*part_of(const ulp_format *f, int wide))(void *, size_t, size_t) {
-    return ulp_tapered_offers(f, wide) ? round_tapered_part : round_scalar_part;
+static void (*part_of(const ulp_rounding *how, int wide))(void *, size_t, size_t) {
+    if (ulp_tapered_offers(how->format, wide)) return round_tapered_part;
+    const int general = how->stats == NULL && ulp_general_offers(how->format, how->rule) != ULP_GENERAL_NONE;
+    return general ? round_general_part : round_scalar_part;
 }
 
 ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, ulp_rounding how) {
@@ -314,7 +324,7 @@ ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, ulp_roundi
         anchored_of(&w.anchored, how.format, how.rule, most);
         cut_of(&w.cut, how.format, how.rule, most);
     }
-    ulp_parallel_for(n, ULP_GRAIN, offers ? round_core_part : part_of(how.format, 0), &w);
+    ulp_parallel_for(n, ULP_GRAIN, offers ? round_core_part : part_of(&how, 0), &w);
     return ULP_OK;
 }
 
@@ -324,6 +334,6 @@ ulp_status ULP_CPU(ulp_cpu_round64)(double *y, const double *x, size_t n, ulp_ro
     w.x64 = x;
     w.how = &how;
     const int vector = how.stats == NULL && ulp_core_offers(how.format, how.rule);
-    ulp_parallel_for(n, ULP_GRAIN, vector ? round64_core_part : part_of(how.format, 1), &w);
+    ulp_parallel_for(n, ULP_GRAIN, vector ? round64_core_part : part_of(&how, 1), &w);
     return ULP_OK;
 }

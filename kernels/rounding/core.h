@@ -14,7 +14,8 @@
  * is the direction.
  *
  * ulp_core_init accepts signed formats with a zero and p >= 2 whose values and exponent range fit binary32: then the
- * parity of a code is the parity of the significand. The scalar path rounds wrap-around and dlfloat16.
+ * parity of a code is the parity of the significand. general.h rounds to the other formats and wraps around; what no
+ * text offers, as stochastic modes there, the scalar path rounds.
  */
 #ifndef ULP_CORE_H
 #define ULP_CORE_H
