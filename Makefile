@@ -5,7 +5,7 @@
 #   make figures-quick   the same in less than a minute, with less data
 #   make slides          after make figures: each figure as a slide with its claim, figures/slides/index.html shows them
 #   make check           the tests; MODE=asan and MODE=tsan run them under sanitizers
-#   make check-all       all 2^32 binary32 inputs against MPFR; FORMATS=, MODES=, OVERFLOW= narrow it
+#   make check-all       all 2^32 binary32 inputs of every case against MPFR, faults, all random words; FORMATS=, MODES=, OVERFLOW=, ISAS=
 #   make check-gpu       everything that needs a GPU, one report
 #   make check-silicon   the processor's own products and conversions beside their models, tests/silicon/PROCESSOR.txt
 #   make notebooks       runs the notebooks of python/examples and writes each as a page, figures/notebooks/NAME.html
@@ -375,7 +375,7 @@ check:
 	BIN=$B TESTS=$T CC='$(CC)' MODE=$(MODE) NVCC='$(if $(HAVE_NVCC),$(NVCC))' sh tests/run.sh
 
 check-all: check
-	BIN=$B sh tests/exhaustive.sh
+	@BIN=$B TESTS=$T JOBS='$(JOBS)' sh tests/exhaustive.sh
 
 # everything that needs a GPU; REPORT=tests/gpu/NAME.txt keeps the report where it can be committed
 REPORT ?= results/check_gpu.txt

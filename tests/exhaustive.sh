@@ -1,15 +1,54 @@
 #!/bin/sh
-# exhaustive.sh - all 2^32 binary32 inputs of every format, mode and overflow policy against MPFR, which takes days.
+# exhaustive.sh - make check-all: all 2^32 binary32 inputs of every format, mode and overflow policy against MPFR, planted
+# faults, and stochastic rounding over all words. Half an hour to an hour on two processors; tests/exhaustive/README.md.
 #
-# results/exhaustive.journal keeps finished pieces, so the test may be stopped and started again. FORMATS, MODES and
-# OVERFLOW select cases: FORMATS=binary16 MODES=rne OVERFLOW=default make check-all
+# tests/golden/exhaustive.txt has a line for each case: format, mode, policy, number of runs, SHA-256 of the list of
+# runs; a line of `ulp verify --exhaustive` becomes one by
+#   sed -n 's,^PASS [0-9/]* \(.*\): .* mismatches\, \([0-9]*\) runs*\, sha256 ,\1 \2 ,p'
+# results/exhaustive.journal keeps finished cases, so the sweep may be stopped and started again. FORMATS, MODES and
+# OVERFLOW select cases, with commas: FORMATS=binary16,e4m3 MODES=rne OVERFLOW=default make check-all. With a selection
+# the faults and the words are left out. ISAS="baseline avx2" sweeps with these instruction sets, JOBS=N on N threads.
 BIN=${BIN:-build/bin}
+TESTS=${TESTS:-build/test}
+golden=tests/golden/exhaustive.txt
+out=$(mktemp) || exit 1
+trap 'rm -f "$out" "$out.cases" "$out.missing"' EXIT
 mkdir -p results
-failed=0
-for format in ${FORMATS:-all}; do
-    for mode in ${MODES:-rne rna rz ru rd ro}; do
-        "$BIN/ulp" verify --format "$format" --mode "$mode" --overflow "${OVERFLOW:-all}" --exhaustive \
-            --resume results/exhaustive.journal || failed=1
-    done
+passed=0 failed=0 skipped=0
+
+count() { # count STATUS TEXT
+    if [ "$1" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAIL $2"; fi
+}
+
+# sweep POLICY: the cases of a policy, or of all; each has to pass with the runs of its golden line
+sweep() {
+    "$BIN/ulp" verify --exhaustive --format "${FORMATS:-all}" --mode "${MODES:-rne,rna,rz,ru,rd,ro}" --overflow "$1" \
+        ${JOBS:+--jobs "$JOBS"} --resume results/exhaustive.journal | tee "$out"
+    sed -n 's,^PASS [0-9/]* \(.*\): .* mismatches\, \([0-9]*\) runs*\, sha256 ,\1 \2 ,p' "$out" >"$out.cases"
+    grep -vxFf "$golden" "$out.cases" | sed 's/^/FAIL not in tests\/golden\/exhaustive.txt: /' | tee "$out.missing"
+    cases=$(grep -cE '^(PASS|FAIL) [0-9]' "$out") wrong=$(grep -c '^FAIL [0-9]' "$out") others=$(wc -l <"$out.missing")
+    passed=$((passed + cases - wrong - others)) failed=$((failed + wrong + others))
+    [ "$cases" -gt 0 ] || count 1 "no case of --overflow $1 ran"
+}
+
+for isa in ${ISAS:-default}; do
+    if [ "$isa" = default ]; then unset ULPLAB_ISA
+    elif "$BIN/ulp" backends | grep -q "$isa *offered"; then export ULPLAB_ISA="$isa"
+    else
+        skipped=$((skipped + 1))
+        echo "$isa: this processor lacks it"
+        continue
+    fi
+    echo "instruction set: $isa"
+    for policy in ${OVERFLOW:-all default}; do sweep "$policy"; done
 done
-exit $failed
+if [ -z "$FORMATS$MODES$OVERFLOW" ]; then
+    unset ULPLAB_ISA
+    [ -z "$JOBS" ] || export OMP_NUM_THREADS="$JOBS"
+    "$TESTS/check_faults"
+    count $? 'planted faults'
+    "$TESTS/check_counts"
+    count $? 'stochastic rounding over all words'
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ] && [ $passed -gt 0 ]

@@ -7,7 +7,6 @@
 #include "sim/replace.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,7 @@
 static const char head[] = "# journal of ulp verify: format mode overflow bits inputs exhaustive seed kernels piece\n";
 
 typedef struct entry {
-    char *name;
-    uint64_t mismatches, hash;
+    char *name, *result; /* the result has no line break */
 } entry;
 
 struct journal {
@@ -42,19 +40,24 @@ static int knows(void *own, size_t index, const char *label) {
 static int take(void *own, const ulp_piece *piece) {
     journal *j = own;
     entry e = {0};
-    int end = 0;
-    if (piece->count != 1 || sscanf(piece->lines, "%" SCNu64 " %16" SCNx64 "%n", &e.mismatches, &e.hash, &end) != 2 ||
-        piece->lines[end] != '\n') {
+    if (piece->count != 1 || piece->length < 2) {
         ulp_complain(j->program, "%s: piece '%s' holds no result; it is computed again", j->path, piece->label);
         return ULP_GO_ON;
     }
     e.name = ulp_copy_text(piece->label);
+    e.result = ulp_copy_text(piece->lines);
+    e.result[strcspn(e.result, "\r\n")] = '\0';
     j->entries = ulp_room_for(j->entries, j->count, &j->room, sizeof *j->entries);
     j->entries[j->count++] = e;
     return ULP_GO_ON;
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(((const entry *)a)->name, ((const entry *)b)->name); }
+
+static void free_entry(entry *e) {
+    free(e->name);
+    free(e->result);
+}
 
 /* Drop all pieces whose name occurs more than once: none of them can be trusted. */
 static void drop_repeated(journal *j) {
@@ -66,7 +69,7 @@ static void drop_repeated(journal *j) {
             ulp_complain(j->program, "%s: piece '%s' stands there %zu times; it is computed again", j->path,
                          j->entries[i].name, run);
         if (run == 1) j->entries[kept++] = j->entries[i];
-        for (size_t k = 0; run > 1 && k < run; k++) free(j->entries[i + k].name);
+        for (size_t k = 0; run > 1 && k < run; k++) free_entry(&j->entries[i + k]);
     }
     j->count = kept;
 }
@@ -108,7 +111,7 @@ static int read_journal(journal *j, FILE *file) {
 
 static void write_entry(journal *j, FILE *file, const entry *e) {
     ulp_text line = {0};
-    ulp_text_print(&line, "%" PRIu64 " %016" PRIx64 "\n", e->mismatches, e->hash);
+    ulp_text_print(&line, "%s\n", e->result);
     const ulp_piece piece = {
         .index = j->next++, .label = e->name, .lines = line.data, .length = line.length, .count = 1};
     ulp_piece_write(file, &piece);
@@ -134,7 +137,7 @@ static int begin_anew(journal *j) {
 }
 
 static void release(journal *j) {
-    for (size_t i = 0; i < j->count; i++) free(j->entries[i].name);
+    for (size_t i = 0; i < j->count; i++) free_entry(&j->entries[i]);
     free(j->entries);
     free(j->place);
     pthread_mutex_destroy(&j->lock);
@@ -168,17 +171,14 @@ int journal_open(journal **opened, const char *program, const char *path) {
     return status;
 }
 
-int journal_find(const journal *j, const char *name, uint64_t *mismatches, uint64_t *hash) {
+const char *journal_find(const journal *j, const char *name) {
     const entry wanted = {.name = (char *)(uintptr_t)name};
     const entry *found = j->count ? bsearch(&wanted, j->entries, j->count, sizeof *j->entries, by_name) : NULL;
-    if (!found) return 0;
-    *mismatches = found->mismatches;
-    *hash = found->hash;
-    return 1;
+    return found ? found->result : NULL;
 }
 
-void journal_keep(journal *j, const char *name, uint64_t mismatches, uint64_t hash) {
-    const entry e = {(char *)(uintptr_t)name, mismatches, hash};
+void journal_keep(journal *j, const char *name, const char *result) {
+    const entry e = {(char *)(uintptr_t)name, (char *)(uintptr_t)result};
     pthread_mutex_lock(&j->lock);
     write_entry(j, j->file, &e);
     if (fflush(j->file) != 0 && !j->failed) j->failed = errno;

@@ -1,12 +1,10 @@
 /* journal.h - a file in which ulp verify keeps finished pieces of all cases, and finds them again by name.
  *
- * The file is a file of pieces (harness/table/pieces.h). Each piece has one line with its mismatches and its hash. The
- * head names the build; a file of another build is refused. One process at a time has the file open.
+ * The file is a file of pieces (harness/table/pieces.h). Each piece has one line, its result. The head names the build;
+ * a file of another build is refused. One process at a time has the file open.
  */
 #ifndef ULP_TOOL_JOURNAL_H
 #define ULP_TOOL_JOURNAL_H
-
-#include <stdint.h>
 
 typedef struct journal journal;
 
@@ -15,11 +13,11 @@ typedef struct journal journal;
  * unchanged. Returns -1, or the exit status after a message. */
 int journal_open(journal **j, const char *program, const char *path);
 
-/* Find the result of the piece called `name`; returns 0 if the journal does not have the piece. */
-int journal_find(const journal *j, const char *name, uint64_t *mismatches, uint64_t *hash);
+/* The result of the piece called `name`, valid until journal_close(); NULL if the journal does not have the piece. */
+const char *journal_find(const journal *j, const char *name);
 
-/* Keep a result. Several threads may call it at the same time. */
-void journal_keep(journal *j, const char *name, uint64_t mismatches, uint64_t hash);
+/* Keep a result, a line of words. Several threads may call it at the same time. */
+void journal_keep(journal *j, const char *name, const char *result);
 
 /* Close the file. Returns -1, or the exit status after a message. */
 int journal_close(journal *j);

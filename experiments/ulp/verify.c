@@ -5,7 +5,10 @@
 #include "tool.h"
 #include "verify_case.h"
 #include "verify_files.h"
+#include "verify_runs.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ALL_POLICIES = ULP_OVERFLOW_COUNT };
@@ -37,9 +40,9 @@ static struct settings {
     ulp_format_list formats;
     ulp_rule_list modes;
     int policies;
-    int exhaustive;
+    int exhaustive, plain;
     uint64_t sample, bits, seed, stream, jobs;
-    const char *inputs, *results, *resume;
+    const char *inputs, *results, *resume, *runs;
     const ulp_backend *backend;
 } given;
 
@@ -61,7 +64,16 @@ static const ulp_option options[] = {
     {.name = "exhaustive",
      .type = &ulp_type_flag,
      ULP_AT(struct settings, exhaustive),
-     .help = "all 2^32 binary32 inputs"},
+     .help = "all 2^32 binary32 inputs; MPFR is asked at the ends of runs with one result"},
+    {.name = "plain",
+     .type = &ulp_type_flag,
+     ULP_AT(struct settings, plain),
+     .help = "with --exhaustive: MPFR is asked for every input, which takes a hundred times as long"},
+    {.name = "runs",
+     .type = &ulp_type_text,
+     ULP_AT(struct settings, runs),
+     .value_name = "FILE",
+     .help = "with --exhaustive and one case: writes the list of runs"},
     {.name = "inputs",
      .type = &ulp_type_text,
      ULP_AT(struct settings, inputs),
@@ -128,12 +140,17 @@ static size_t count_cases(void) {
     return n;
 }
 
-/* Run the cases of one format. Returns ULP_GO_ON, or the exit status after a message. */
+/* Whether a case is swept by runs. The results of a stochastic mode form no runs. */
+static int by_runs(size_t mode) {
+    return given.exhaustive && !given.plain && !ulp_mode_is_stochastic(given.modes.at[mode].rule.mode);
+}
+
+/* Run the cases of one format that are not swept by runs. Returns ULP_GO_ON, or the exit status after a message. */
 static int run_format(verify_job *j, size_t *number, size_t *failed) {
     const size_t of = count_cases();
     for (size_t m = 0; m < given.modes.count; m++)
         for (int p = first_policy(); p <= last_policy(); p++) {
-            if (!offered(&j->format, p)) continue;
+            if (!offered(&j->format, p) || by_runs(m)) continue;
             j->mode = given.modes.at[m];
             j->rule = j->mode.rule;
             j->rule.overflow = (uint8_t)p;
@@ -145,10 +162,43 @@ static int run_format(verify_job *j, size_t *number, size_t *failed) {
     return ULP_GO_ON;
 }
 
+/* Run the cases that are swept by runs, which come first. */
+static int run_sweeps(const verify_job *j, FILE *list, size_t *number, size_t *failed) {
+    const size_t of = count_cases();
+    verify_runs_case *cases = ulp_grow(NULL, (of + 1) * sizeof *cases);
+    for (size_t f = 0; f < given.formats.count; f++)
+        for (size_t m = 0; m < given.modes.count; m++)
+            for (int p = first_policy(); p <= last_policy(); p++) {
+                if (!offered(&given.formats.at[f], p) || !by_runs(m)) continue;
+                verify_runs_case *c = &cases[(*number)++];
+                *c = (verify_runs_case){&given.formats.at[f], given.modes.at[m].name, given.modes.at[m].rule};
+                c->rule.overflow = (uint8_t)p;
+            }
+    const verify_runs v = {j->program, j->backend, cases, *number, of, j->journal, list};
+    const ulp_status status = *number > 0 ? verify_runs_all(&v, failed) : ULP_OK;
+    free(cases);
+    return status == ULP_OK ? ULP_GO_ON : ulp_run_error(tool_verify.command.name, "%s", ulp_status_text(status));
+}
+
+/* Run the sweeps, of which the only one writes its list of runs to --runs. */
+static int run_listed(const verify_job *j, size_t *number, size_t *failed) {
+    if (given.runs == NULL) return run_sweeps(j, NULL, number, failed);
+    char *name = ulp_path_replace(given.runs, "", ".tmp");
+    FILE *list = fopen(name, "w");
+    int status = list ? run_sweeps(j, list, number, failed) : ULP_GO_ON;
+    const int bad =
+        list == NULL || (ferror(list) | fclose(list)) != 0 || (status == ULP_GO_ON && rename(name, given.runs) != 0);
+    if (bad && status == ULP_GO_ON)
+        status = ulp_usage_error(j->program, "cannot write %s: %s", given.runs, strerror(errno));
+    if (list && status != ULP_GO_ON) remove(name);
+    free(name);
+    return status;
+}
+
 static int run_cases(verify_job *j) {
     const double started = ulp_clock();
     size_t number = 0, failed = 0;
-    int status = ULP_GO_ON;
+    int status = run_listed(j, &number, &failed);
     for (size_t f = 0; f < given.formats.count && status == ULP_GO_ON; f++) {
         j->format = given.formats.at[f];
         status = run_format(j, &number, &failed);
@@ -173,7 +223,7 @@ static int check_bits(const ulp_arguments *a) {
 
 /* Refuse options that do not go with --inputs and --results. */
 static int check_files(const ulp_arguments *a) {
-    static const char *const others[] = {"exhaustive", "sample", "jobs", "resume", "backend"};
+    static const char *const others[] = {"exhaustive", "plain", "runs", "sample", "jobs", "resume", "backend"};
     if ((given.inputs == NULL) != (given.results == NULL))
         return ulp_usage_error(a->program, "--inputs and --results are given together");
     if (given.inputs == NULL && ulp_setting_given(a, "stream"))
@@ -202,9 +252,21 @@ static int run_files(const ulp_arguments *a) {
     return verify_files_run(&w, a->program);
 }
 
-static int run(const ulp_arguments *a) {
+/* Refuse options of a sweep that have nothing to say. */
+static int check_sweep(const ulp_arguments *a) {
     if (given.exhaustive && ulp_setting_given(a, "sample"))
         return ulp_usage_error(a->program, "--exhaustive and --sample exclude each other");
+    if (given.plain && !given.exhaustive) return ulp_usage_error(a->program, "--plain goes with --exhaustive");
+    if (given.runs == NULL) return ULP_GO_ON;
+    if (!given.exhaustive || given.plain)
+        return ulp_usage_error(a->program, "--runs %s: goes with --exhaustive without --plain", given.runs);
+    if (count_cases() != 1 || !by_runs(0))
+        return ulp_usage_error(a->program, "--runs %s: name one format, one deterministic mode and one overflow policy",
+                               given.runs);
+    return ULP_GO_ON;
+}
+
+static int run(const ulp_arguments *a) {
     int status = check_files(a);
     if (status == ULP_GO_ON) status = check_bits(a);
     if (status != ULP_GO_ON) return status;
@@ -213,6 +275,8 @@ static int run(const ulp_arguments *a) {
     if (count_cases() == 0)
         return ulp_usage_error(a->program,
                                "--overflow wrap is offered by fixed point alone: there is no case to verify");
+    status = check_sweep(a);
+    if (status != ULP_GO_ON) return status;
     verify_job j = {.program = a->program,
                     .backend = given.backend,
                     .exhaustive = given.exhaustive,
@@ -249,7 +313,10 @@ const tool_command tool_verify = {
          .details =
              "One PASS or FAIL line per case of format, mode and overflow policy, with the numbers of inputs and "
              "mismatches and a hash; then a count. The hash is made from the bits of all results of the case, in "
-             "the order of the inputs. Equal hashes of two runs with the same inputs and seed mean equal results "
+             "the order of the inputs. Under --exhaustive it is the SHA-256 of the list of runs: a run is a row of "
+             "neighbouring inputs with one result, or with results equal to the inputs, and the list has its first "
+             "and last input and their results, in hex. Stochastic modes have no runs and are swept as by --plain. "
+             "Equal hashes of two runs with the same inputs and seed mean equal results "
              "to the last bit, on any machine, backend and number of threads. The exit status "
              "is the verdict. A journal keeps pieces of any case: taken are those of the same case, inputs, "
              "seed, backend and instruction set or device, others are computed and kept beside them. A journal "

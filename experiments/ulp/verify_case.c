@@ -42,10 +42,11 @@ static void name_piece(char to[PIECE_NAME_MAX], const verify_job *j, size_t inde
 }
 
 static void keep(verify_job *j, size_t index, const verify_piece *p) {
-    char name[PIECE_NAME_MAX];
+    char name[PIECE_NAME_MAX], result[64];
     if (j->journal == NULL) return;
     name_piece(name, j, index);
-    journal_keep(j->journal, name, p->mismatches, p->hash);
+    snprintf(result, sizeof result, "%" PRIu64 " %016" PRIx64, p->mismatches, p->hash);
+    journal_keep(j->journal, name, result);
 }
 
 /* Mark the pieces of this case that the journal has. */
@@ -54,7 +55,8 @@ static void recall(verify_job *j) {
         char name[PIECE_NAME_MAX];
         verify_piece *p = &j->piece[i];
         name_piece(name, j, i);
-        p->done = journal_find(j->journal, name, &p->mismatches, &p->hash);
+        const char *result = journal_find(j->journal, name);
+        p->done = result != NULL && sscanf(result, "%" SCNu64 " %16" SCNx64, &p->mismatches, &p->hash) == 2;
         if (p->done) j->finished += j->per_piece;
     }
 }
