@@ -21,10 +21,14 @@ for isa in baseline avx2 avx512; do
         continue
     fi
     export ULPLAB_ISA=$isa
-    exits 0 "a sweep under $isa" "$ULP" verify --exhaustive --format e4m3 --mode rne --overflow nan --runs list.$isa --jobs 1
+    exits 0 "a sweep under $isa" "$ULP" verify --exhaustive --format e4m3 --mode rne --overflow nan --runs list.$isa --jobs 1 --resume journal
     as_golden
     [ -s case.txt ] && [ "$(grep -cxFf case.txt "$golden")" -eq 1 ]
     verdict $? "it has the golden runs"
+    cp out.txt swept.txt
+    exits 0 "and again from the journal" "$ULP" verify --exhaustive --format e4m3 --mode rne --overflow nan --resume journal
+    [ "$(grep PASS out.txt)" = "$(grep PASS swept.txt)" ] && [ "$(grep -c "^# piece .* cpu:$isa 0$" journal)" -eq 1 ]
+    verdict $? 'with the same line'
     unset ULPLAB_ISA
 done
 [ "$(sha256sum <list.baseline | cut -d ' ' -f 1)" = "$(cut -d ' ' -f 5 case.txt)" ]
