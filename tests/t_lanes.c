@@ -141,9 +141,9 @@ static void check_all(const char *form, const char *format, int first) {
     }
 }
 
-static const char *const formats[] = {"fp16",  "bf16", "e5m2",       "e4m3",    "e4m3:sat", "e4m3fnuz",
-                                      "q8.8",  "e6m9", "tf32",       "e8m12",   "e5m15",    "fp24",
-                                      "e8m22", "fp32", "bf16:nosub", "fp16:sat"};
+static const char *const formats[] = {"fp16",  "bf16", "e5m2",       "e4m3",     "e4m3:sat",    "e4m3fnuz",
+                                      "q8.8",  "e6m9", "tf32",       "e8m12",    "e5m15",       "fp24",
+                                      "e8m22", "fp32", "bf16:nosub", "fp16:sat", "binary8p1se", "e5m0"};
 static const char *const forms[] = {"serial", "chunk7", "split", "pairwise", "kahan"};
 
 static void test_form(void **state) {
