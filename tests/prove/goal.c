@@ -163,6 +163,19 @@ GOAL_FN uint64_t code(uint64_t x, uint32_t policy) {
     return one_nan(ulp_bits64(ulp_nearest64(ulp_from_bits64(x), &n, range)));
 }
 
+#elif defined(GOAL_within64) /* ulp_nearest64 where no value is beyond the range, as lanes of kernels/cpu use it */
+
+GOAL_FN int assumed(uint64_t x) {
+    const ulp_rule rne = rule_of(ULP_RNE, ULP_OVERFLOW_DEFAULT, 0);
+    return (GOAL_MODES & 1) && ulp_core_offers(&format, rne) && format.has_subnormals && format.emax >= format.emin &&
+           wanted(x, SPEC_RNE, SPEC_TO_NAN, 0, 32) != spec_nan;
+}
+GOAL_FN uint64_t spec(uint64_t x) { return wanted(x, SPEC_RNE, SPEC_TO_NAN, 0, 32); }
+GOAL_FN uint64_t code(uint64_t x) {
+    const ulp_nearest n = ulp_nearest_of(&format);
+    return one_nan(ulp_bits64(ulp_nearest64(ulp_from_bits64(x), &n, ULP_RANGE_NONE)));
+}
+
 #elif defined(GOAL_tapered64) || defined(GOAL_tapered32) /* ulp_tapered_round64, ulp_tapered_round */
 
 #if defined(GOAL_tapered64)

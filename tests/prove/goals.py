@@ -14,15 +14,15 @@ WITH_MODE = "exact core64 watched64 core32 any32 watched32 tapered64 tapered32".
 FUNCTIONS = {
     "exact": "ulp_round_exact", "core64": "ulp_core_round64", "watched64": "ulp_core_watched64",
     "core32": "ulp_core_magnitude and ulp_core_finish", "any32": "the same by ULP_SHAPE_ANY",
-    "watched32": "ulp_watched", "nearest64": "ulp_nearest64", "tapered64": "ulp_tapered_round64",
-    "tapered32": "ulp_tapered_round", "decide": "ulp_round_up", "to_odd": "ulp_to_odd",
-    "once": "ulp_core64_decides", "formats": "ulp_round_exact",
+    "watched32": "ulp_watched", "nearest64": "ulp_nearest64", "within64": "ulp_nearest64 within the range",
+    "tapered64": "ulp_tapered_round64", "tapered32": "ulp_tapered_round", "decide": "ulp_round_up", "to_odd": "ulp_to_odd",
+    "once": "ulp_core64_decides", "formats": "ulp_round_exact of formats with unknown parameters",
 }
 
 # Cases and formats of the planted faults, and of the comparison of terms with the executed program.
 PLANTED = [pair.split(":") for pair in """exact:e4m3 exact:q8.8 exact:dlfloat16 exact:posit8 exact:takum16 exact:hif8
     core64:e4m3 watched64:e4m3 core32:e4m3 core32:bfloat16 any32:binary16 watched32:bfloat16 nearest64:binary16
-    tapered64:takum8 tapered32:posit16""".split()]
+    within64:q8.8 tapered64:takum8 tapered32:posit16""".split()]
 SAMPLED = [pair.split(":") for pair in """exact:e4m3 exact:q8.8 exact:posit8 core64:e4m3 watched64:e4m3 core32:bfloat16
     core32:e4m3 any32:e4m3 nearest64:binary16 tapered64:takum16 tapered32:posit8 decide: to_odd:""".split()]
 
@@ -70,7 +70,7 @@ def goals():
         cases += {"floating": ["core64", "watched64", "core32", "any32", "watched32"], "fixed": [],
                   "tapered": ["tapered64", "tapered32"]}[kind]
         if kind == "floating" or kind == "fixed":
-            cases.append("nearest64")
+            cases += ["nearest64", "within64"]
         for case in cases:
             for group in ["deterministic", "stochastic"] if case in WITH_MODE else ["rne"]:
                 yield Goal(case, name, group)
@@ -81,7 +81,7 @@ def goals():
                 continue  # no number below the normal ones
             for group in ["deterministic", "stochastic"] if case in WITH_MODE and fault == "1" else \
                     ["deterministic" if case in WITH_MODE else "rne"]:
-                if case.startswith("watched") and fault == "2":
+                if case.startswith(("watched", "within")) and fault == "2":
                     continue  # numbers beyond the range are not promised
                 yield Goal(case, form, group, fault)
     for name, (_, _, case, form, group) in mutants().items():
@@ -91,5 +91,5 @@ def goals():
     for prec in range(1, 17):
         for group in ("deterministic", "stochastic"):
             yield Goal("formats", f"p{prec}", group)
-    yield Goal("formats", "p4", "deterministic", "2")
+    yield Goal("formats", "p4", "deterministic", "3")
     yield Goal("formats", "p4", "stochastic", "1")

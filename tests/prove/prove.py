@@ -162,7 +162,7 @@ def attempt(goal, text):
     if not modes:
         return "not-offered", "-"
     about = " ".join(modes) if mode_of else "-"
-    if goal.case == "nearest64":
+    if goal.case in ("nearest64", "within64"):
         about = "rne"
     result, numbers = solver.solve(solver.name(), made.terms.lines + [made.assumed, made.differ], made.watched)
     if result == "unsat":

@@ -3,7 +3,8 @@
 #
 # DESCRIBE (build/test/describe), LIBRARY (build/lib/libulp.so), CC, CLANG, PYTHON and SOLVER are from the environment,
 # and so are JOBS (default: one per processor), LIMIT (processor seconds for a goal, default 600), ONLY (a regular
-# expression of names of goals), REPORT (a file), RETRY (unfinished goals once more). Exit status 3: something is missing.
+# expression of names of goals), REPORT (a file), RETRY (unfinished goals once more). With the argument --ready it prints
+# the name of the solver and ends. Exit status 3: something is missing.
 cd "$(dirname "$0")/../.." || exit 2
 for c in ${CLANG:-clang clang-14 clang-18}; do
     clang=$(command -v "$c") && break
@@ -19,6 +20,6 @@ done
     exit 3
 }
 export SOLVER="$solver"
-[ "${1:-}" = --ready ] && exit 0
+[ "${1:-}" = --ready ] && echo "$solver" && exit 0
 exec "$python" tests/prove/prove.py run --jobs "${JOBS:-$(getconf _NPROCESSORS_ONLN)}" --limit "${LIMIT:-600}" --only "${ONLY:-}" \
     ${REPORT:+--report "$REPORT"} ${RETRY:+--retry}
