@@ -45,7 +45,7 @@ done
 if [ -z "$FORMATS$MODES$OVERFLOW" ]; then
     unset ULPLAB_ISA
     [ -z "$JOBS" ] || export OMP_NUM_THREADS="$JOBS"
-    "$TESTS/check_faults"
+    "$TESTS/check_sweep"
     count $? 'planted faults'
     "$TESTS/check_counts"
     count $? 'stochastic rounding over all words'

@@ -1,4 +1,4 @@
-/* check_faults.c - planted faults: over all 2^32 inputs, the sweep by runs counts the wrong results of the plain sweep.
+/* check_sweep.c - planted faults: over all 2^32 inputs, the sweep by runs counts the wrong results of the plain sweep.
  *
  * A line for each fault, then the counts; the exit status is the verdict. `--only TEXT` chooses faults by their names.
  */
@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
     const char *only = argc == 3 && strcmp(argv[1], "--only") == 0 ? argv[2] : "";
     int passed = 0, failed = 0;
     if (argc != 1 && *only == '\0') {
-        fprintf(stderr, "usage: check_faults [--only TEXT]\n");
+        fprintf(stderr, "usage: check_sweep [--only TEXT]\n");
         return 2;
     }
     for (size_t first = 0; first < FAULTS; first += fault_group(first)) {
