@@ -14,7 +14,7 @@
 #include "support.h"
 
 #include "kernels/checksum.h"
-#include "sim/reference.h"
+#include "kernels/mpfr/reference.h"
 
 #define GOLDEN "tests/golden/arith_tables.txt"
 

@@ -1,6 +1,6 @@
 # streams.mk - the test of random streams: sources of sim/ that draw words on the host are compiled with tests/streams/hook.h.
 
-DRAWING := $(shell grep -lE '\bulp_random_(word|uniform)\b' $(filter-out sim/reference.c,$(wildcard sim/*.c sim/*/*.c)))
+DRAWING := $(shell grep -lE '\bulp_random_(word|uniform)\b' $(wildcard sim/*.c sim/*/*.c))
 DRAWING_OBJ := $(DRAWING:%.c=$O/drawing/%.o)
 
 $O/drawing/%.o: %.c tests/streams/hook.h $O/flags.txt
