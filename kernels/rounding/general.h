@@ -80,19 +80,13 @@ ULP_CORE double ulp_choose(uint64_t yes, double a, double b) {
     return ulp_from_bits64(ulp_select(yes, ulp_bits64(a), ulp_bits64(b)));
 }
 
-/* Whether a magnitude that lies `rest` above the number below is rounded up. */
+/* Whether a magnitude that lies `rest` above the number below is rounded up. Each deterministic mode decides by the
+ * place of rest / quantum among 0, 1/2 and 1, so that 1/4 and 3/4 stand for all fractions of their halves. */
 ULP_CORE uint64_t ulp_general_up(double rest, double quantum, uint64_t odd, uint64_t neg, uint32_t mode) {
     const uint64_t inexact = (uint64_t)(rest > 0.0), above = (uint64_t)(rest + rest > quantum),
                    tie = (uint64_t)(rest + rest == quantum);
-    switch (mode) {
-    case ULP_RNE: return above | (tie & odd);
-    case ULP_RNA: return above | tie;
-    case ULP_RZ: return 0;
-    case ULP_RU: return inexact & (neg ^ 1u);
-    case ULP_RD: return inexact & neg;
-    case ULP_RO: return inexact & (odd ^ 1u);
-    default: return 0; /* no mode of ulp_general_offers */
-    }
+    const ulp_fraction lost = {(uint32_t)((inexact + tie) << 30 | above << 31), 0};
+    return ulp_round_up(mode, (uint32_t)odd, lost, (uint32_t)neg, 0, 32);
 }
 
 /* A magnitude rounded to precision p, before overflow. */
