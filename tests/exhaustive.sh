@@ -45,6 +45,9 @@ done
 if [ -z "$FORMATS$MODES$OVERFLOW" ]; then
     unset ULPLAB_ISA
     [ -z "$JOBS" ] || export OMP_NUM_THREADS="$JOBS"
+    "$TESTS/by_oracle" >"$out.cases"
+    [ "$(grep -cxFf "$out.cases" "$golden")" -eq "$(wc -l <"$out.cases")" ] && [ -s "$out.cases" ]
+    count $? "golden runs by MPFR alone: $(grep -vxFf "$golden" "$out.cases" | head -3)"
     "$TESTS/check_sweep"
     count $? 'planted faults'
     "$TESTS/check_counts"

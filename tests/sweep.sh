@@ -1,9 +1,10 @@
 #!/bin/sh
-# sweep.sh - complete sweeps in short: one case by every instruction set has its golden runs; the list of runs; refusals.
+# sweep.sh - complete sweeps in short: one case by every instruction set has its golden runs; golden runs by MPFR alone; refusals.
 #
 # t_sweep.c has the runs of all cases in windows and the planted faults; `make check-all` sweeps all cases.
 # modes: release
 golden=$PWD/tests/golden/exhaustive.txt
+TESTS=$(cd "${TESTS:-build/test}" && pwd)
 . tests/support.sh
 ULP=$BIN/ulp
 
@@ -37,6 +38,9 @@ verdict $? 'the hash is the SHA-256 of the list of --runs'
 verdict $? 'the list has a line for each run'
 says '^ff800000 ff800000 7fc00000$' list.baseline 'the first run is -Inf'
 says '^43e80001 7f7fffff 7fc00000$' list.baseline 'above 464 is the overflow'
+"$TESTS/by_oracle" --bits 8 >lines.txt
+[ "$(grep -cxFf lines.txt "$golden")" -eq "$(wc -l <lines.txt)" ] && [ "$(wc -l <lines.txt)" -ge 600 ]
+verdict $? 'the golden runs of all formats of 8 bits are those of MPFR alone'
 [ "$(sed '/^#/d' "$golden" | sort -u | wc -l)" -eq "$(sed '/^#/d' "$golden" | wc -l)" ]
 verdict $? 'no golden line stands twice'
 

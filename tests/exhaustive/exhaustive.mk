@@ -10,6 +10,10 @@ $T/check_sweep: $O/tests/exhaustive/check_sweep.o $O/tests/exhaustive/faults.o $
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(LIBS) -lm -o $@
 
+$T/by_oracle: $O/tests/exhaustive/by_oracle.o $(SWEEP_OBJ) $(LIBULP) $O/links.txt
+	@mkdir -p $(@D)
+	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(LIBS) -lm -o $@
+tests: $(if $(HAVE_MPFR),$T/by_oracle)
 check-all: $(if $(HAVE_MPFR),$T/check_sweep)
 
 .PHONY: check-sweep
