@@ -231,6 +231,7 @@ mkfifo pipe
 refuses 'a journal that is a pipe' '--resume pipe: a device or a pipe keeps no journal' verify --sample 10 --resume pipe
 [ -p pipe ]
 verdict $? 'the pipe stays a pipe'
+refuses 'the oracle as a backend' 'this is the oracle' verify --sample 10 --backend mpfr
 refuses 'an unknown backend' 'known: cpu cuda' verify --sample 10 --backend tpu
 refuses 'an unknown format' "no format 'fp17'; did you mean 'fp16'?" verify --format fp17
 refuses 'an unknown mode' 'known: rne' verify --mode up

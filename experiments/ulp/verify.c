@@ -210,8 +210,11 @@ static int run_cases(verify_job *j) {
     return failed == 0 ? ULP_EXIT_FINE : ULP_EXIT_FAILED;
 }
 
-/* Refuse --bits if a mode that the user names is not stochastic. */
-static int check_bits(const ulp_arguments *a) {
+/* Refuse --backend mpfr, and --bits if a mode that the user names is not stochastic. */
+static int check_settings(const ulp_arguments *a) {
+    if (given.backend != NULL && strcmp(given.backend->name, "mpfr") == 0)
+        return ulp_usage_error(a->program,
+                               "--backend mpfr: this is the oracle, with which other backends are compared");
     const ulp_setting *mode = ulp_setting_find(a, "mode");
     for (size_t m = 0; given.bits != 0 && strcmp(mode->value, "all") != 0 && m < given.modes.count; m++)
         if (!ulp_mode_is_stochastic(given.modes.at[m].rule.mode))
@@ -268,7 +271,7 @@ static int check_sweep(const ulp_arguments *a) {
 
 static int run(const ulp_arguments *a) {
     int status = check_files(a);
-    if (status == ULP_GO_ON) status = check_bits(a);
+    if (status == ULP_GO_ON) status = check_settings(a);
     if (status != ULP_GO_ON) return status;
     if (given.inputs != NULL) return run_files(a);
     if (!ulp_setting_given(a, "overflow")) given.policies = given.exhaustive ? ULP_OVERFLOW_DEFAULT : ALL_POLICIES;
