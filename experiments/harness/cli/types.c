@@ -174,9 +174,11 @@ static int read_item(ulp_number_list *list, size_t *room, char *item, const ulp_
                        MOST_IN_RANGE);
         return ULP_EXIT_USAGE;
     }
-    for (double x = first; x <= last; x += 1.0) {
+    /* counted, since adding 1 to a number above 2^53 may leave it as it is */
+    const int64_t steps = (int64_t)(last - first);
+    for (int64_t i = 0; i <= steps; i++) {
         list->at = ulp_room_for(list->at, list->count, room, sizeof *list->at);
-        list->at[list->count++] = x;
+        list->at[list->count++] = first + (double)i;
     }
     return ULP_EXIT_FINE;
 }
