@@ -28,8 +28,9 @@
 
 MODE    ?= release
 PREFIX  ?= /usr/local
-VERSION := 0.1.0
-SOMAJOR := 0
+VERSION := 0.9.0
+# programs that were linked with one ABI run with every library of this ABI; before 1.0.0 the middle number changes it
+ABI     := $(subst $(empty) ,.,$(wordlist 1,$(if $(filter 0.%,$(VERSION)),2,1),$(subst ., ,$(VERSION))))
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -54,6 +55,8 @@ CFLAGS   ?= $(FLAGS_$(MODE))
 # -ffp-contract=off: a b + c is two roundings unless the source says fma
 ALL_CFLAGS := -std=c11 $(WARN) $(CFLAGS) $(if $(filter-out $(FLAGS_$(MODE)),$(CFLAGS)),$(filter -fsanitize%,$(FLAGS_$(MODE)))) \
               -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -pthread
+# no object names the folder of the build; not in ALL_CFLAGS, which programs record
+MAP := -ffile-prefix-map=$(CURDIR)=/ulplab
 ALL_CPPFLAGS := -I. -D_POSIX_C_SOURCE=200809L $(if $(RANDOM123),-I$(RANDOM123)) $(CPPFLAGS)
 # debug information is four fifths of what a link writes; compressed it is a third
 LINK = $(CC) $(ALL_CFLAGS) -Wl,--compress-debug-sections=zlib $(LDFLAGS)
@@ -135,6 +138,7 @@ NVCC_FLAGS := -std=c++17 -O3 --fmad=false -ftz=false -prec-div=true -prec-sqrt=t
     $(foreach a,$(filter-out %a,$(firstword $(CUDA_ARCHS))),-gencode arch=compute_$(a),code=compute_$(a)) \
     $(if $(WERROR),-Werror all-warnings) -I. $(if $(RANDOM123),-I$(RANDOM123)) \
     -Xcompiler -fPIC,-pthread,-ffp-contract=off,-Wall,-Wextra
+NVCC_MAP := -Xcompiler $(MAP)
 endif
 
 # ---- sources: wildcards, no lists kept by hand ----
@@ -179,8 +183,11 @@ labs = '/* labs.c - made by the Makefile: the labs of experiments/ulp/labs. */' 
 EXPERIMENTS := $(filter-out ulp bench bench_gpu throughput,$(PROGRAMS))
 TESTS := $(if $(and $(HAVE_CMOCKA),$(HAVE_MPFR)),$(patsubst tests/%.c,%,$(wildcard tests/t_*.c)))
 
-COMMIT := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
-COMMIT_DATE := $(shell git log -1 --format=%cs 2>/dev/null || echo unknown)
+# the commit, its date, and its time in seconds: an archive of `make dist` has them in a file, a clone asks git
+ARCHIVED := $(shell grep -v Format .commit 2>/dev/null)
+COMMIT := $(or $(word 1,$(ARCHIVED)),$(shell git describe --always --abbrev=12 --exclude '*' --dirty 2>/dev/null || echo unknown))
+COMMIT_DATE := $(or $(word 2,$(ARCHIVED)),$(shell git log -1 --format=%cs 2>/dev/null || echo unknown))
+export SOURCE_DATE_EPOCH ?= $(or $(word 3,$(ARCHIVED)),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
 # what identifies a build: a checksum over its sources, compilers and flags, 8 hex digits
 BUILD_ID := $(shell printf '%08x' $$({ find formats kernels sim experiments -type f \( -name '*.[ch]' -o -name '*.cu' \) | \
     LC_ALL=C sort | xargs cat; $(CC) --version; echo '$(ALL_CPPFLAGS) $(ALL_CFLAGS)'; \
@@ -201,7 +208,7 @@ programs: $(PROGRAMS:%=$B/%)
 
 $O/%.o: %.c $O/flags.txt
 	@mkdir -p $(@D)
-	$(call run,cc,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(FOR_$*) $(FOR_$(patsubst %/,%,$(dir $*))) -MMD -MP -c $< -o $@
+	$(call run,cc,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(FOR_$*) $(FOR_$(patsubst %/,%,$(dir $*))) $(MAP) -MMD -MP -c $< -o $@
 
 define kinds_rule
 $O/kinds/$(1).c: .FORCE
@@ -211,9 +218,9 @@ $(foreach k,$(KINDS),$(eval $(call kinds_rule,$(word 1,$(subst :, ,$k)),$(word 2
 $O/made/labs.c: .FORCE
 	@mkdir -p $(@D) && { printf '%s\n' $(labs) | cmp -s - $@ || printf '%s\n' $(labs) > $@; }
 $O/kinds/%.o: $O/kinds/%.c $O/flags.txt
-	$(call run,cc,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(call run,cc,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(MAP) -MMD -MP -c $< -o $@
 $O/made/%.o: $O/made/%.c $O/flags.txt
-	$(call run,cc,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(call run,cc,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(MAP) -MMD -MP -c $< -o $@
 
 # FOR_SOURCE and FOR_FOLDER: flags of one source, of the sources of one folder; empty where an optional part is missing.
 # The record of a run names the version, the build, the commit and the flags of its build.
@@ -254,14 +261,14 @@ results/.options: .FORCE
 define isa_rule
 $O/kernels/cpu/%.$(1).o: kernels/cpu/%.c $O/flags.txt
 	@mkdir -p $$(@D)
-	$$(call run,cc,$$< ($(1)))$$(CC) $$(ALL_CPPFLAGS) $$(ALL_CFLAGS) $$(ISA_FLAGS_$(1)) -DULP_ISA=$(1) -MMD -MP -c $$< -o $$@
+	$$(call run,cc,$$< ($(1)))$$(CC) $$(ALL_CPPFLAGS) $$(ALL_CFLAGS) $$(ISA_FLAGS_$(1)) -DULP_ISA=$(1) $$(MAP) -MMD -MP -c $$< -o $$@
 endef
 $(foreach isa,$(ISAS),$(eval $(call isa_rule,$(isa))))
 
 # kernels/cuda: by nvcc for devices, and by the host's compiler for the emulated device of the tests
 $O/%.o: %.cu $O/cuda_flags.txt
 	@mkdir -p $(@D)
-	$(call run,nvcc,$<)$(NVCC) $(NVCC_FLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+	$(call run,nvcc,$<)$(NVCC) $(NVCC_FLAGS) $(NVCC_MAP) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
 $O/cuda_flags.txt: .FORCE
 	$(call stamp,$(NVCC) $(NVCC_FLAGS))
 
@@ -273,17 +280,17 @@ EMULATED_FLAGS := -std=c++17 -Wall -Wextra -Werror=switch -Wno-unknown-pragmas $
 EMULATED_OBJ := $(CUDA_SRC:%.cu=$O/emulated/%.o) $(patsubst %.cpp,$O/%.o,$(filter-out tests/emulated/t_%,$(wildcard tests/emulated/*.cpp)))
 $O/emulated/%.o: %.cu $O/emulated_flags.txt
 	@mkdir -p $(@D)
-	$(call run,c++,$< (emulated))$(CXX) -x c++ $(EMULATED_FLAGS) -MMD -MP -c $< -o $@
+	$(call run,c++,$< (emulated))$(CXX) -x c++ $(EMULATED_FLAGS) $(MAP) -MMD -MP -c $< -o $@
 $O/tests/emulated/%.o: tests/emulated/%.cpp $O/emulated_flags.txt
 	@mkdir -p $(@D)
-	$(call run,c++,$<)$(CXX) $(EMULATED_FLAGS) -MMD -MP -c $< -o $@
+	$(call run,c++,$<)$(CXX) $(EMULATED_FLAGS) $(MAP) -MMD -MP -c $< -o $@
 $O/emulated_flags.txt: .FORCE
 	$(call stamp,$(CXX) $(EMULATED_FLAGS))
 
 # what a link takes of its prerequisites: all but the stamps
 inputs = $(filter %.o %.a %.so,$^)
 # calls inside the library go straight to their function
-SHARED = -shared -Wl,-Bsymbolic-functions -Wl,-soname,libulp.so.$(SOMAJOR)
+SHARED = -shared -Wl,-Bsymbolic-functions -Wl,-soname,libulp.so.$(ABI)
 
 $L/libulp.a: $(LIB_OBJ) $O/objects.txt
 	@mkdir -p $(@D)
@@ -294,8 +301,8 @@ $L/libulp.so.$(VERSION): $(LIB_OBJ) $O/objects.txt $O/links.txt
 	$(call run,ld,$@)$(LINK) $(SHARED) $(inputs) $(LIBS) -lm -o $@
 
 $L/libulp.so: $L/libulp.so.$(VERSION)
-	@ln -sf libulp.so.$(VERSION) $L/libulp.so.$(SOMAJOR)
-	@ln -sf libulp.so.$(SOMAJOR) $@
+	@ln -sf libulp.so.$(VERSION) $L/libulp.so.$(ABI)
+	@ln -sf libulp.so.$(ABI) $@
 
 # programs and tests share the library: every copy of it costs 13 MB, and with device code 30
 LIBULP := $L/libulp.$(if $(STATIC),a,so)
@@ -349,7 +356,7 @@ WALL := -Wl,--wrap=ulp_backend_get
 $L/walled/libulp.so: $O/tests/walled.o $O/tests/walled_get.o $(or $(EMULATED),$O/kernels/cuda/absent.o) \
     $(filter-out $O/kernels/cuda/%,$(LIB_OBJ)) $O/objects.txt $O/links.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(if $(EMULATED),$(LINK_EMULATED),$(LINK)) $(WALL) $(SHARED) $(inputs) $(LIBS) -lm -o $@ && ln -sf libulp.so $@.$(SOMAJOR)
+	$(call run,ld,$@)$(if $(EMULATED),$(LINK_EMULATED),$(LINK)) $(WALL) $(SHARED) $(inputs) $(LIBS) -lm -o $@ && ln -sf libulp.so $@.$(ABI)
 $T/walled/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $L/walled/libulp.so $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $(WALL) -Wl,-rpath,'$$ORIGIN/../../lib/walled' $(inputs) $(MPI_LIBS) $(if $(filter ulp,$*),-ldl) $(LIBS) -lm -o $@
@@ -515,7 +522,7 @@ wheel-files:
 	    $(WHEEL_BUILD)/lib/libulp.so $(WHEEL_PROGRAMS:%=$(WHEEL_BUILD)/bin/%)
 	@rm -rf $(WHEEL_FILES) && mkdir -p $(WHEEL_FILES)/bin $(WHEEL_FILES)/lib $(WHEEL_FILES)/share/ulplab/plots
 	@cp $(WHEEL_PROGRAMS:%=$(WHEEL_BUILD)/bin/%) $(WHEEL_FILES)/bin
-	@cp $(WHEEL_BUILD)/lib/libulp.so.$(VERSION) $(WHEEL_FILES)/lib/libulp.so.$(SOMAJOR)
+	@cp $(WHEEL_BUILD)/lib/libulp.so.$(VERSION) $(WHEEL_FILES)/lib/libulp.so.$(ABI)
 	@strip --strip-unneeded $(WHEEL_FILES)/bin/* $(WHEEL_FILES)/lib/*
 	@cp experiments/data/* $(WHEEL_FILES)/share/ulplab && cp $(PLOT_FILES) $(WHEEL_FILES)/share/ulplab/plots
 
@@ -550,8 +557,8 @@ install: all
 	    $(INSTALL) -D -m 644 $$h $D/include/ulplab/$$h || exit 1; done
 	$(INSTALL) -m 644 $L/libulp.a $D/lib
 	$(INSTALL) -m 755 $L/libulp.so.$(VERSION) $D/lib
-	ln -sf libulp.so.$(VERSION) $D/lib/libulp.so.$(SOMAJOR)
-	ln -sf libulp.so.$(SOMAJOR) $D/lib/libulp.so
+	ln -sf libulp.so.$(VERSION) $D/lib/libulp.so.$(ABI)
+	ln -sf libulp.so.$(ABI) $D/lib/libulp.so
 	$(INSTALL) -m 644 experiments/data/* $D/share/ulplab
 	$(INSTALL) -m 644 $(PLOT_FILES) $D/share/ulplab/plots
 	$(INSTALL) -m 644 CITATION.cff LICENSE README.md CHANGELOG.md $D/share/doc/ulplab

@@ -59,8 +59,13 @@ if [ -n "$IDS" ]; then
 fi
 # pack NAME: one archive, a zip file where zip is there
 pack() {
-    if command -v zip >/dev/null; then (cd "$out" && zip -qrX "$1.zip" "$1" && echo "$out/$1.zip")
-    else (cd "$out" && tar -czf "$1.tar.gz" "$1" && echo "$out/$1.tar.gz"); fi
+    # the bytes of an archive depend on its files alone: one time, one order, one set of rights
+    find "$out/$1" -exec chmod u=rwX,go=rX {} + -exec touch -d "@${SOURCE_DATE_EPOCH:-0}" {} +
+    if command -v zip >/dev/null; then
+        (cd "$out" && find "$1" | LC_ALL=C sort | TZ=UTC zip -qX "$1.zip" -@ && echo "$out/$1.zip")
+    else
+        (cd "$out" && tar --sort=name --owner=0 --group=0 --numeric-owner -cf - "$1" | gzip -9n >"$1.tar.gz" && echo "$out/$1.tar.gz")
+    fi
 }
 pack student
 pack teacher

@@ -10,7 +10,7 @@ the functions of `kernels/foreign` in the library libulp. Every result is the ex
     Ulplab.matmul(a, b, "a100-fp16")
 
 The library is the file `ULPLAB_LIBRARY` of the environment, else `build/lib/libulp.so` of the source tree, else the
-installed `libulp.so.0`. Errors are `ArgumentError`, `OutOfMemoryError` and, of a missing device, `ErrorException`, with the
+installed `libulp.so.0.9`. Errors are `ArgumentError`, `OutOfMemoryError` and, of a missing device, `ErrorException`, with the
 library's sentence.
 """
 module Ulplab
@@ -21,7 +21,7 @@ const handle = Ref{Ptr{Cvoid}}(C_NULL)
 
 function __init__()
     built = joinpath(@__DIR__, "..", "build", "lib", "libulp.so")
-    handle[] = dlopen(get(ENV, "ULPLAB_LIBRARY", isfile(built) ? built : "libulp.so.0"))
+    handle[] = dlopen(get(ENV, "ULPLAB_LIBRARY", isfile(built) ? built : "libulp.so.0.9"))
 end
 
 "The address of the function ulp_foreign_NAME."

@@ -135,7 +135,7 @@ static void check_derived(const ulp_format *f) {
 
 static void upper(char to[64], const char *from) {
     size_t i = 0;
-    for (; from[i] != '\0' && i < 63; i++) to[i] = (char)(from[i] >= 'a' && from[i] <= 'z' ? from[i] - 32 : from[i]);
+    for (; i < 63 && from[i] != '\0'; i++) to[i] = (char)(from[i] >= 'a' && from[i] <= 'z' ? from[i] - 32 : from[i]);
     to[i] = '\0';
 }
 

@@ -78,8 +78,9 @@ static void same_arrays(const pair *p) {
     const ulp_arena *a = &p->left->arena, *b = &p->right->arena;
     const size_t n = p->left->model.net.params;
     float *w = calloc(4 * n + 1, sizeof *w);
-    unsigned char *x = malloc(2 * a->bytes), *y = x + a->bytes;
+    unsigned char *x = malloc(2 * a->bytes);
     assert_true(w && x);
+    unsigned char *y = x + a->bytes;
     assert_int_equal(ulp_trainer_weights(p->left, w, w + n), ULP_OK);
     assert_int_equal(ulp_trainer_weights(p->right, w + 2 * n, w + 3 * n), ULP_OK);
     same_bytes(p, "weights", w, w + 2 * n, 2 * n * sizeof *w);

@@ -126,7 +126,7 @@ static void claim_doubling(ulp_claims *c) {
         const row *d = find(c, (key){r->data, ULP_REDUCE_DOUBLING, r->mean, r->format, r->mode, r->ranks});
         if (!d || ulp_mode_is_stochastic(((const point *)c->table->points[i])->how.rule.mode)) continue;
         const int equal =
-            memcmp(&d->value, &r->value, sizeof d->value) == 0 && memcmp(&d->error, &r->error, sizeof d->error) == 0;
+            ulp_bits64(d->value) == ulp_bits64(r->value) && ulp_bits64(d->error) == ulp_bits64(r->error);
         same += (size_t)equal;
         other += (size_t)!equal;
     }

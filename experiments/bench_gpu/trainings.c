@@ -76,7 +76,7 @@ ulp_status put_trainings(const ulp_task *task) {
     ulp_status status = ULP_OK;
     for (int i = 0; i < TRAININGS && status == ULP_OK; i++) {
         const training *what = &b->training[i];
-        double gpu, cpu;
+        double gpu = 0, cpu = 0;
         status = train(&gpu, task, what, b->gpu, steps);
         if (status == ULP_OK) status = train(&cpu, task, what, b->cpu, steps < 10 ? steps : 10);
         if (status != ULP_OK) return status;

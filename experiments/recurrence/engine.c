@@ -62,8 +62,9 @@ void engine_end(engine *e) {
 
 ulp_status engine_reference(engine *e, double *h) {
     const ulp_net *net = &e->model.net;
-    double *w = calloc(net->params + e->B * ulp_dims_size(net->in), sizeof *w), *inner = w + net->params;
+    double *w = calloc(net->params + e->B * ulp_dims_size(net->in), sizeof *w);
     if (w == NULL) return ULP_NO_MEMORY;
+    double *inner = w + net->params;
     for (size_t i = 0; i < net->params; i++) w[i] = (double)e->w[i];
     /* at most one layer precedes the recurrent layer, and it only moves numbers */
     if (e->at) net->layers[0].kind->forward64(&net->layers[0], inner, e->x64, NULL, w, e->B);

@@ -10,9 +10,13 @@ static void exact_part(void *context, size_t begin, size_t end) {
     gemm_check *v = context;
     const gemm_job *w = v->job;
     const ulp_datapath *d = &w->datapath;
-    double *x = gemm_room(2 * w->k, sizeof *x), *y = x + w->k;
-    if (x == NULL) __atomic_store_n(&v->lacks_memory, 1, __ATOMIC_RELAXED);
-    for (size_t i = begin; i < end && x != NULL; i++) {
+    double *x = gemm_room(2 * w->k, sizeof *x);
+    if (x == NULL) {
+        __atomic_store_n(&v->lacks_memory, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    double *y = x + w->k;
+    for (size_t i = begin; i < end; i++) {
         const size_t row = i * v->stride / w->n, column = i * v->stride % w->n;
         const double start = w->start != NULL ? w->start[i * v->stride] : 0.0;
         v->size[i] = fabs(start);

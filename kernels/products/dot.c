@@ -22,9 +22,13 @@ static double dot_of_unit(const ulp_datapath *d, double c, ulp_products products
 static double dot_of_words(const ulp_datapath *d, double c, ulp_products p) {
     const ulp_rule rule = ulp_word_rule(d);
     ulp_datapath unit;
-    double *words = malloc((2 * p.k + 1) * sizeof *words), *a = words, *b = words + p.k;
-    if (words == NULL || ulp_multiword_unit(&unit, d) != ULP_OK) c = ulp_quiet_nan();
-    for (int t = 0; t < ulp_word_pairs(d) && words != NULL; t++) {
+    double *words = malloc((2 * p.k + 1) * sizeof *words);
+    if (words == NULL || ulp_multiword_unit(&unit, d) != ULP_OK) {
+        free(words);
+        return ulp_quiet_nan();
+    }
+    double *a = words, *b = words + p.k;
+    for (int t = 0; t < ulp_word_pairs(d); t++) {
         const ulp_word_pair pair = ulp_word_pair_of(d, t);
         for (size_t k = 0; k < p.k; k++) {
             a[k] = ulp_operand_word(p.a[k], pair.i, &d->word_a, rule);

@@ -78,7 +78,7 @@ def test_order(tmp_path, monkeypatch):
     (scripts / "ulp").chmod(0o755)
     library = tmp_path / "prefix" / "lib" / "libulp.so"
     library.parent.mkdir()
-    library.symlink_to("libulp.so.0")
+    library.symlink_to("libulp.so.0.9")
     monkeypatch.setenv("PATH", f"{scripts}{os.pathsep}{on_path}")
     monkeypatch.setattr(programs, "library", str(library))
     monkeypatch.setenv("ULPLAB_BIN", str(chosen))
@@ -91,7 +91,7 @@ def test_order(tmp_path, monkeypatch):
     with pytest.raises(ul.DeviceError, match="ULPLAB_BIN"):
         ul.run("stagnation")
     assert ul.experiments() == []
-    monkeypatch.setattr(programs, "library", "libulp.so.0")  # found by the system, which names no folder
+    monkeypatch.setattr(programs, "library", "libulp.so.0.9")  # found by the system, which names no folder
     monkeypatch.setenv("ULPLAB_BIN", str(beside))
     with pytest.raises(ul.DeviceError, match="not installed"):
         ul.run("stagnation")

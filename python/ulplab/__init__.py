@@ -20,7 +20,7 @@ from ._products import Datapath, datapaths, dot, matmul
 from ._rounding import Stats, add, div, encode, fma, mul, round, sqrt, sub
 from ._training import Observation, Score, Step, Trained, Training, digits, train
 
-__version__ = "0.1.0"
+__version__ = "0.9.0"
 
 __all__ = [
     "Block",

@@ -120,9 +120,9 @@ static void make_lines(void *context, size_t begin, size_t end) {
 
 int main(int argc, char **argv) {
     const int most = argc == 3 && strcmp(argv[1], "--bits") == 0 ? atoi(argv[2]) : 19;
-    job *jobs = calloc(ulp_format_count * ULP_MODE_COUNT * ULP_OVERFLOW_COUNT, sizeof *jobs);
     size_t count = 0;
     if ((argc != 1 && argc != 3) || most < 1) return fprintf(stderr, "usage: by_oracle [--bits BITS]\n"), 2;
+    job *jobs = calloc(ulp_format_count * ULP_MODE_COUNT * ULP_OVERFLOW_COUNT, sizeof *jobs);
     if (!jobs) return 1;
     for (size_t i = 0; i < ulp_format_count; i++)
         for (uint8_t mode = 0; mode < ULP_MODE_COUNT; mode++)

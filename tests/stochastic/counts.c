@@ -196,9 +196,11 @@ static void check_gaps(void *context, size_t begin, size_t end) {
 /* Arrays with a value of every gap: each element is the scalar's with the word of its index. */
 static void check_arrays(job *j, const ulp_backend *b) {
     const size_t n = j->count * PLACES;
-    double *x = malloc(2 * n * sizeof *x), *y = x + n;
-    float *x32 = malloc(2 * n * sizeof *x32), *y32 = x32 + n;
+    double *x = malloc(2 * n * sizeof *x);
+    float *x32 = malloc(2 * n * sizeof *x32);
     if (!x || !x32) abort();
+    double *y = x + n;
+    float *y32 = x32 + n;
     for (int r = 1; r <= BITS_MAX; r += j->every > 1 ? 5 : 1)
         for (int mode = ULP_SRA; mode <= ULP_SRC; mode++)
             for (int p = ULP_OVERFLOW_INF; p <= (j->format.is_fixed ? ULP_OVERFLOW_WRAP : ULP_OVERFLOW_NAN); p++) {

@@ -212,7 +212,7 @@ static ulp_status exchange(tool_pipe *p) {
 /* The beginning of an answer, for a message. */
 static void quote(char to[44], const char *text) {
     size_t n = 0;
-    for (; text[n] != '\0' && n < 40; n++) to[n] = text[n] >= ' ' && text[n] <= '~' ? text[n] : '?';
+    for (; n < 40 && text[n] != '\0'; n++) to[n] = text[n] >= ' ' && text[n] <= '~' ? text[n] : '?';
     strcpy(to + n, text[n] != '\0' ? "..." : "");
 }
 
