@@ -138,7 +138,8 @@ NVCC_FLAGS := -std=c++17 -O3 --fmad=false -ftz=false -prec-div=true -prec-sqrt=t
     $(foreach a,$(filter-out %a,$(firstword $(CUDA_ARCHS))),-gencode arch=compute_$(a),code=compute_$(a)) \
     $(if $(WERROR),-Werror all-warnings) -I. $(if $(RANDOM123),-I$(RANDOM123)) \
     -Xcompiler -fPIC,-pthread,-ffp-contract=off,-Wall,-Wextra
-NVCC_MAP := -Xcompiler $(MAP)
+# nvcc names files in objects after its process, unless it keeps them, and hashes the folder of the source into names
+NVCC_MAP = -Xcompiler $(MAP) --keep --keep-dir $(@:.o=.keep) $(foreach x,cudafe cicc,-X$x --orig_src_path_name -X$x /ulplab/$<)
 endif
 
 # ---- sources: wildcards, no lists kept by hand ----
@@ -267,8 +268,9 @@ $(foreach isa,$(ISAS),$(eval $(call isa_rule,$(isa))))
 
 # kernels/cuda: by nvcc for devices, and by the host's compiler for the emulated device of the tests
 $O/%.o: %.cu $O/cuda_flags.txt
-	@mkdir -p $(@D)
+	@mkdir -p $(@:.o=.keep)
 	$(call run,nvcc,$<)$(NVCC) $(NVCC_FLAGS) $(NVCC_MAP) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+	@rm -rf $(@:.o=.keep)
 $O/cuda_flags.txt: .FORCE
 	$(call stamp,$(NVCC) $(NVCC_FLAGS))
 

@@ -71,6 +71,12 @@ static const ulp_backend *open_wall(void) {
     return inner;
 }
 
+/* Whether the environment asks for a wrong first result of this operation: a test of who would see it. */
+static int is_wrong(const char *operation) {
+    const char *wrong = getenv("WALLED_WRONG");
+    return wrong != NULL && strcmp(wrong, operation) == 0;
+}
+
 /* ---- checks of arguments ---- */
 
 /* Check that [at, at + bytes) lies in one live block, and add it to the pages of the operation. */
@@ -157,7 +163,9 @@ static ulp_status round_(float *y, const float *x, size_t n, ulp_rounding roundi
     inside("round", x, n * sizeof *x);
     outside("round", rounding.format, sizeof *rounding.format);
     outside("round", rounding.stats, sizeof *rounding.stats);
-    return left(open_wall()->round(y, x, n, rounding));
+    const ulp_status status = open_wall()->round(y, x, n, rounding);
+    if (is_wrong("round") && n > 0) y[0] = y[0] == 1.0f ? 2.0f : 1.0f;
+    return left(status);
 }
 
 static ulp_status round64(double *y, const double *x, size_t n, ulp_rounding rounding) {
@@ -166,7 +174,9 @@ static ulp_status round64(double *y, const double *x, size_t n, ulp_rounding rou
     inside("round64", x, n * sizeof *x);
     outside("round64", rounding.format, sizeof *rounding.format);
     outside("round64", rounding.stats, sizeof *rounding.stats);
-    return left(open_wall()->round64(y, x, n, rounding));
+    const ulp_status status = open_wall()->round64(y, x, n, rounding);
+    if (is_wrong("round64") && n > 0) y[0] = y[0] == 1.0 ? 2.0 : 1.0;
+    return left(status);
 }
 
 static ulp_status map(float *y, ulp_array_op op, size_t n, ulp_rounding rounding) {

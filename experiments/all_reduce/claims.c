@@ -125,8 +125,7 @@ static void claim_doubling(ulp_claims *c) {
         if (r->order != ULP_REDUCE_TREE || r->data == TRAINING || !is_power_of_two(r->ranks)) continue;
         const row *d = find(c, (key){r->data, ULP_REDUCE_DOUBLING, r->mean, r->format, r->mode, r->ranks});
         if (!d || ulp_mode_is_stochastic(((const point *)c->table->points[i])->how.rule.mode)) continue;
-        const int equal =
-            ulp_bits64(d->value) == ulp_bits64(r->value) && ulp_bits64(d->error) == ulp_bits64(r->error);
+        const int equal = ulp_bits64(d->value) == ulp_bits64(r->value) && ulp_bits64(d->error) == ulp_bits64(r->error);
         same += (size_t)equal;
         other += (size_t)!equal;
     }

@@ -28,8 +28,9 @@ static void add_row(ulp_text *to, const course_entry *entry, double almost) {
     }
     add_field(to, ulp_text_of(&entry->files));
     add_field(to, ulp_text_of(&entry->note));
-    for (const course_mark *m = file ? file->marks : NULL; file && m < file->marks + file->count; m++)
-        if (m->lab == lab) ulp_text_print(to, ",%s", course_verdict_name(m->verdict)), verdicts++;
+    for (size_t i = 0; file && i < file->count; i++)
+        if (file->marks[i].lab == lab)
+            ulp_text_print(to, ",%s", course_verdict_name(file->marks[i].verdict)), verdicts++;
     for (; verdicts < COURSE_QUESTIONS_MAX; verdicts++) ulp_text_add(to, ",", 1);
     ulp_text_add(to, "\n", 1);
 }

@@ -41,8 +41,10 @@ course_problem *course_complain(course_file *file, const course_lab *lab, unsign
 }
 
 void course_add_problems(ulp_text *to, const course_file *file, const course_lab *lab) {
-    for (const course_problem *p = file->problems; p < file->problems + file->problem_count; p++)
+    for (size_t i = 0; i < file->problem_count; i++) {
+        const course_problem *p = &file->problems[i];
         if (!lab || !p->lab || p->lab == lab) ulp_text_print(to, "%s\n", p->text);
+    }
 }
 
 /* Cut blanks and one pair of quotes off a field, in place. */
@@ -100,7 +102,8 @@ static int take_row(void *context, const tool_line *line) {
 /* The row of that name, which is then used; a second row of the name is a problem. */
 static const row *find_row(reading *r, const char *name) {
     const row *found = NULL;
-    for (row *at = r->rows; at < r->rows + r->count; at++) {
+    for (size_t i = 0; i < r->count; i++) {
+        row *at = &r->rows[i];
         if (strcasecmp(at->name, name) != 0) continue;
         at->used = 1;
         if (found)
@@ -149,8 +152,10 @@ static void check_answer(reading *r, const course_question *q, const row *at) {
 
 static int has_rows_of(const reading *r, const course_lab *lab) {
     const size_t length = strlen(lab->name);
-    for (const row *at = r->rows; at < r->rows + r->count; at++)
-        if (strncasecmp(at->name, lab->name, length) == 0 && at->name[length] == '.') return 1;
+    for (size_t i = 0; i < r->count; i++) {
+        const char *name = r->rows[i].name;
+        if (strncasecmp(name, lab->name, length) == 0 && name[length] == '.') return 1;
+    }
     return 0;
 }
 
@@ -187,12 +192,12 @@ static void mark_lab(reading *r, const char *word) {
 }
 
 static void complain_about_others(reading *r) {
-    for (const row *at = r->rows; at < r->rows + r->count; at++)
-        if (!at->used)
+    for (size_t i = 0; i < r->count; i++)
+        if (!r->rows[i].used)
             course_complain(
-                r->file, r->lab, at->line,
-                "there is no question '%s': the names of questions are as L1.3, and a lab is one of %s to %s", at->name,
-                course_labs[0]->name, course_labs[course_lab_count - 1]->name);
+                r->file, r->lab, r->rows[i].line,
+                "there is no question '%s': the names of questions are as L1.3, and a lab is one of %s to %s",
+                r->rows[i].name, course_labs[0]->name, course_labs[course_lab_count - 1]->name);
 }
 
 void course_file_mark(course_file *file, const char *path, const char *program, const char *id, const char *word) {
@@ -232,11 +237,13 @@ static void free_mark(course_mark *mark) {
 
 void course_file_keep(course_file *file, const course_lab *lab) {
     size_t marks = 0, problems = 0;
-    for (course_mark *m = file->marks; m < file->marks + file->count; m++) {
+    for (size_t i = 0; i < file->count; i++) {
+        course_mark *m = &file->marks[i];
         if (m->lab == lab) file->marks[marks++] = *m;
         else free_mark(m);
     }
-    for (course_problem *p = file->problems; p < file->problems + file->problem_count; p++) {
+    for (size_t i = 0; i < file->problem_count; i++) {
+        course_problem *p = &file->problems[i];
         if (!p->lab || p->lab == lab) file->problems[problems++] = *p;
         else free(p->text);
     }

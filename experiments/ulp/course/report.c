@@ -31,7 +31,8 @@ static void add_sum(ulp_text *to, const course_file *file) {
 
 void course_report(ulp_text *to, const course_file *file) {
     const course_lab *lab = NULL;
-    for (const course_mark *m = file->marks; m < file->marks + file->count; m++) {
+    for (size_t i = 0; i < file->count; i++) {
+        const course_mark *m = &file->marks[i];
         const size_t questions = course_questions(file, m->lab);
         const int is_open = questions < file->count && course_count(file, m->lab, COURSE_OPEN) == questions;
         if (m->lab != lab && is_open) ulp_text_print(to, "%s, lab %s: %zu open\n", file->id, m->lab->name, questions);
