@@ -1,6 +1,6 @@
 # fuzz.mk - hostile input: the targets of tests/fuzz as two programs, libFuzzer's and one that goes through the corpus.
 #
-#   make fuzz            hostile input for each target of tests/fuzz, FUZZ_SECONDS= for each (1200), FUZZ="names nets" narrows it
+#   make fuzz            hostile input for each target of tests/fuzz, FUZZ_SECONDS= for each (1200), FUZZ="formats nets" narrows it, FUZZ_SEED=
 #   make fuzz-corpus     adds what `make fuzz` has found to tests/fuzz/corpus, in its smallest form
 FUZZ_SECONDS ?= 1200
 FUZZ_TARGETS := $(sort $(basename $(notdir $(wildcard tests/fuzz/*.c))))
@@ -39,7 +39,7 @@ fuzz-program:
 	    { echo 'make fuzz: needs clang with libFuzzer (clang and libclang-rt-dev, sh packages.sh --all), or FUZZ_CC=' >&2; exit 3; }
 	+@$(FUZZ_MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(getconf _NPROCESSORS_ONLN)) $(FUZZ_BUILD)/test/fuzz
 fuzz: fuzz-program
-	@PROGRAM=$(FUZZ_BUILD)/test/fuzz WORK=$(BUILD)/fuzz SECONDS_EACH=$(FUZZ_SECONDS) sh tests/fuzz/run.sh $(or $(FUZZ),$(FUZZ_TARGETS))
+	@PROGRAM=$(FUZZ_BUILD)/test/fuzz WORK=$(BUILD)/fuzz SECONDS_EACH=$(FUZZ_SECONDS) SEED=$(FUZZ_SEED) sh tests/fuzz/run.sh $(or $(FUZZ),$(FUZZ_TARGETS))
 fuzz-corpus: fuzz-program $T/fuzz
 	@SEEDS=$T/fuzz PROGRAM=$(FUZZ_BUILD)/test/fuzz WORK=$(BUILD)/fuzz sh tests/fuzz/merge.sh $(or $(FUZZ),$(FUZZ_TARGETS))
 tests: $(if $(TESTS),$T/fuzz)

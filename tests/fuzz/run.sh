@@ -3,7 +3,7 @@
 #
 # PROGRAM is libFuzzer's program, and WORK the folder of what it finds: WORK/NAME is the corpus of a target, which the
 # next run goes on from, and WORK/NAME.log is its log. A run that was interrupted goes on with the targets that are
-# missing. An input that fails stays in WORK, its name begins with NAME-, and the target has failed.
+# missing. SEED=N begins with the same inventions each time; without it each run has its own. An input that fails stays in WORK, its name begins with NAME-, and the target has failed.
 set -u
 
 # one TARGET: fuzz it, and leave its line in WORK/TARGET.line
@@ -14,7 +14,7 @@ one() {
         return
     fi
     mkdir -p "$WORK/$name" || return
-    FUZZ_TARGET=$name "$PROGRAM" -max_total_time="$SECONDS_EACH" -timeout=20 -rss_limit_mb=3000 -malloc_limit_mb=1500 \
+    FUZZ_TARGET=$name "$PROGRAM" -seed="${SEED:-0}" -max_total_time="$SECONDS_EACH" -timeout=20 -rss_limit_mb=3000 -malloc_limit_mb=1500 \
         -artifact_prefix="$WORK/$name-" -print_final_stats=1 "$WORK/$name" "$PWD/tests/fuzz/corpus/$name" > "$log" 2>&1
     status=$?
     # 72: libFuzzer was interrupted
@@ -40,10 +40,11 @@ if [ "${1:-}" = --one ]; then
     exit 0
 fi
 
+SEED=${SEED:-0}
 JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
 WORK=$(mkdir -p "$WORK" && cd "$WORK" && pwd) || exit 1
 PROGRAM=$(cd "$(dirname "$PROGRAM")" && pwd)/$(basename "$PROGRAM") || exit 1
-export PROGRAM WORK SECONDS_EACH
+export PROGRAM WORK SECONDS_EACH SEED
 export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 # lines are kept only for the rest of the same run
 this="$(cksum < "$PROGRAM") $SECONDS_EACH $*"
