@@ -3,7 +3,8 @@
 #
 # PROGRAM is libFuzzer's program, and WORK the folder of what it finds: WORK/NAME is the corpus of a target, which the
 # next run goes on from, and WORK/NAME.log is its log. A run that was interrupted goes on with the targets that are
-# missing. SEED=N begins with the same inventions each time; without it each run has its own. An input that fails stays in WORK, its name begins with NAME-, and the target has failed.
+# missing. SEED=N begins with the same inventions each time; without it each run has its own. An input that fails stays
+# in WORK, its name begins with NAME-, and the target has failed.
 set -u
 
 # one TARGET: fuzz it, and leave its line in WORK/TARGET.line
