@@ -87,7 +87,7 @@ static void compare_option(ulp_claims *c, char *item) {
     item[length] = '\0';
     const ulp_setting *s = ulp_setting_find(c->arguments, item);
     const char *want = has_value ? item + length + 1 + or_more : ulp_option_default(s->option, c->preset);
-    if (strcmp(s->value, want) == 0 || (or_more && atof(s->value) >= atof(want))) return;
+    if (strcmp(s->value, want) == 0 || (or_more && strtod(s->value, NULL) >= strtod(want, NULL))) return;
     if (*want)
         ulp_text_print(&c->why, "--%s is %.100s, the claim is about %s%s", item, s->value, want,
                        or_more ? " or more" : "");
