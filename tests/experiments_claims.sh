@@ -35,8 +35,12 @@ says '^SKIP .*(--steps is 9, the claim is about 150)$' out.txt "the claims are s
 
 # experiments about sums, with the options of a small run: exact numbers, and the same bytes for every way to make a run
 while read -r name part <&3; do
-    exits 0 "$name --quick: every claim passes" "$BIN/$name" --quick --out $name.csv
-    says '^PASS' out.txt "$name tests claims"
+    case ${MODE:-release} in
+    release | debug)
+        exits 0 "$name --quick: every claim passes" "$BIN/$name" --quick --out $name.csv
+        says '^PASS' out.txt "$name tests claims" ;;
+    *) exits 0 "$name, a small run: no claim fails" "$BIN/$name" --quick $part --out $name.csv ;;
+    esac
     if grep -q '^FAIL' out.txt; then verdict 1 "$name: no FAIL line"; else verdict 0 "$name: no FAIL line"; fi
     "$BIN/$name" --quick $part --quiet --out part.csv
     for threads in 1 2; do

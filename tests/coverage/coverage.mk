@@ -10,5 +10,5 @@ COVERAGE_FLAGS := -O1 -g1 --coverage -fprofile-update=atomic
 coverage:
 	@command -v gcovr > /dev/null || { echo 'make coverage: gcovr is missing (sh packages.sh --all)' >&2; exit 3; }
 	@find $(COVERAGE) -name '*.gcda' -delete 2> /dev/null; true
-	@$(MAKE) --no-print-directory BUILD=$(COVERAGE) CFLAGS='$(COVERAGE_FLAGS)' NVCC= CHECK_EMULATED= check
+	@$(MAKE) --no-print-directory MODE=debug BUILD=$(COVERAGE) CFLAGS='$(COVERAGE_FLAGS)' NVCC= CHECK_EMULATED= check
 	@sh tests/coverage/coverage.sh $(COVERAGE)
