@@ -43,6 +43,7 @@ for program in "$TESTS"/walled/*; do
         part="--nets small,resnet,gru --steps 2 --seeds 1 --scales 24 --scalers pytorch,layer --other-scalers all --other-scales 0"
         less="--net fc8,relu,fc10 --steps 1 --seeds 1 --scales 0 --scalers pytorch --other-scalers layer --other-scales 0" ;;
     magnitudes) part="--steps 20" less="--steps 2 --net fc8,relu,fc10 --batch 64" ;;
+    multiword) part="--lengths 10,379 --words 1,3" less="--lengths 10,112 --words 1,3" ;;
     order) part="--k 333 --orders 20" ;;
     quantized_inference) part="--epochs 1 --bits 3,8 --seeds 1" less="--epochs 1 --bits 3 --schemes symmetric --seeds 1 --net fc10" ;;
     recipe) part="--epochs 2" less="--epochs 1 --seeds 1 --net fc4,relu,fc10 --variants fp32,fp16-recipe,bf16-nomaster,fp8-now" ;;
