@@ -275,7 +275,7 @@ $O/cuda_flags.txt: .FORCE
 	$(call stamp,$(NVCC) $(NVCC_FLAGS))
 
 # A device traps on an address that is not aligned. MODE=asan finds such addresses on the emulated device.
-SANITIZERS := $(filter -fsanitize% -fno-sanitize% -fno-omit%,$(CFLAGS))
+SANITIZERS := $(filter -fsanitize% -fno-sanitize% -fno-omit% --coverage -fprofile-update%,$(CFLAGS))
 EMULATED_FLAGS := -std=c++17 -Wall -Wextra -Werror=switch -Wno-unknown-pragmas $(if $(WERROR),-Werror) -O2 -g1 \
     $(SANITIZERS) \
     -ffp-contract=off -fPIC -pthread -I. -Itests/emulated $(if $(RANDOM123),-I$(RANDOM123))

@@ -10,9 +10,9 @@ usage='usage: sh packages.sh [--all] [--print]
 installs the Debian or Ubuntu packages that are missing; uses sudo when not run as root
 
   --all    also the optional packages: clang, clang-format, OpenMPI, OpenBLAS,
-           pkg-config, GNU parallel; libclang-rt for make fuzz, gcovr for make
-           coverage, cppcheck and clang-tidy for make lint, Valgrind, faketime for
-           make reproducible, Z3 with its Python module for make prove; for the page
+           pkg-config, GNU parallel; libclang-rt for make fuzz, cppcheck and
+           clang-tidy for make lint, Valgrind for make memcheck, faketime for make
+           reproducible, Z3 with its Python module for make prove; for the page
            lld, wasi-libc and libclang-rt for wasm32, and for its tests Node
            and (on Debian) Chromium; for the notebooks Matplotlib, nbclient,
            nbconvert and ipykernel
@@ -21,7 +21,7 @@ installs the Debian or Ubuntu packages that are missing; uses sudo when not run 
 for word; do
     case $word in
     --all) packages="$packages clang clang-format libomp-dev lld libopenmpi-dev openmpi-bin libopenblas-dev pkg-config parallel"
-        packages="$packages libclang-rt-dev gcovr cppcheck clang-tidy valgrind faketime python3-z3 wasi-libc libclang-rt-dev-wasm32 nodejs python3-matplotlib python3-nbclient python3-nbconvert python3-ipykernel"
+        packages="$packages libclang-rt-dev cppcheck clang-tidy valgrind faketime python3-z3 wasi-libc libclang-rt-dev-wasm32 nodejs python3-matplotlib python3-nbclient python3-nbconvert python3-ipykernel"
         # Ubuntu has Chromium as a snap only
         if grep -qx 'ID=debian' /etc/os-release 2>/dev/null; then packages="$packages chromium"; fi ;;
     --print) print=yes ;;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench.sh - the benchmark runs, with its options and with a worker of another library, and writes its files; the scripts
 # that record a run and compare two runs take good files and refuse bad ones. No timing decides a test.
-# modes: release
+# modes: release debug
 
 SOURCES=$(pwd)/experiments/bench
 . tests/support.sh

@@ -2,7 +2,7 @@
 # sweep.sh - complete sweeps in short: one case by every instruction set has its golden runs; golden runs by MPFR alone; refusals.
 #
 # t_sweep.c has the runs of all cases in windows and the planted faults; `make check-all` sweeps all cases.
-# modes: release
+# modes: release debug
 golden=$PWD/tests/golden/exhaustive.txt
 TESTS=$(cd "${TESTS:-build/test}" && pwd)
 . tests/support.sh
