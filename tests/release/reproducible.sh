@@ -25,7 +25,7 @@ build() {
         cd "$tree" || exit
         "$@" make -j"$jobs" NVCC="$NVCC" all && "$@" make NVCC="$NVCC" install DESTDIR="$root" PREFIX=/usr || exit
         if [ -n "$WEB" ]; then "$@" make NVCC="$NVCC" web && cp build/web/ulplab.html "$root" || exit; fi
-        if "$PYTHON" -c 'import setuptools, wheel' 2>/dev/null; then
+        if [ -n "$wheel" ]; then
             "$@" make -j"$jobs" NVCC="$NVCC" PYTHON="$PYTHON" wheel && cp build/wheel/*.whl "$root" || exit
         fi
         "$@" make NVCC="$NVCC" course IDS=anna || exit
@@ -40,6 +40,15 @@ list() {
     done)
 }
 
+# without: a part that is left out counts as skipped
+without() {
+    echo "skipped: $1"
+    skipped=$((skipped + 1))
+}
+wheel=yes
+"$PYTHON" -m pip --version >/dev/null 2>&1 || { wheel= && without 'no wheel, Python has no pip'; }
+[ -n "$WEB" ] || without 'no page, its compiler is missing'
+[ -n "$NVCC" ] || without 'no kernels of CUDA, nvcc is missing'
 later=
 if command -v faketime >/dev/null; then
     later='faketime -f +1d'
@@ -51,7 +60,7 @@ if command -v faketime >/dev/null; then
         chmod +x "$WORK/nvcc"
         NVCC=$WORK/nvcc
     fi
-else echo 'skipped: both builds are of today, faketime is missing' && skipped=1; fi
+else without 'both builds are of today, faketime is missing'; fi
 build "$WORK/one" "$(getconf _NPROCESSORS_ONLN)" "$WORK/root1" env LC_ALL=C TZ=UTC || failed=$((failed + 1))
 # shellcheck disable=SC2086
 (umask 027 && build "$WORK/a_longer/path/two" 3 "$WORK/root2" env LC_ALL=C.UTF-8 TZ=Asia/Kathmandu HOME=/nonexistent $later) ||
