@@ -25,7 +25,7 @@ one() {
         "$BIN"/*) to=$WORK/wrapped/$name/bin/${program##*/} ;;
         *) to=$WORK/wrapped/$name/test/${program##*/} ;;
         esac
-        printf '%s\n' '#!/bin/sh' "exec valgrind -q --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite --log-file='$logs/%p.log' '$program' \"\$@\"" >"$to"
+        printf '%s\n' '#!/bin/sh' "exec valgrind -q --max-threads=20000 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite --log-file='$logs/%p.log' '$program' \"\$@\"" >"$to"
         chmod +x "$to"
     done
     for folder in walled faults; do [ ! -e "$TESTS/$folder" ] || ln -sfn "$TESTS/$folder" "$WORK/wrapped/$name/test/$folder"; done
