@@ -34,7 +34,8 @@ since() { awk -v from="$1" -v to="$(now)" 'BEGIN { printf "%.1f", to - from }'; 
 programs_of() {
     grep -q 'PATH=\$BIN' "tests/$1" && echo programs
     for script in "tests/$1" $(sed -n 's,^\. \(tests/[a-z_]*\.sh\).*,\1,p' "tests/$1"); do cat "$script"; done |
-        grep -o '\$BIN"\{0,1\}/[$a-z_0-9]*' | sed 's,.*/\$.*,programs,; s,.*/,build/bin/,' | sort -u
+        grep -o '\$BIN"\{0,1\}/[$a-z_0-9]*\|\$TESTS/walled/[a-z_0-9]*' | sed 's,^\$TESTS,build/test,' |
+        sed '/^build/b; s,.*/\$.*,programs,; s,.*/,build/bin/,' | sort -u
 }
 
 # the goals of make for tests
