@@ -188,7 +188,8 @@ TESTS := $(if $(and $(HAVE_CMOCKA),$(HAVE_MPFR)),$(patsubst tests/%.c,%,$(wildca
 ARCHIVED := $(shell grep -v Format .commit 2>/dev/null)
 COMMIT := $(or $(word 1,$(ARCHIVED)),$(shell git describe --always --abbrev=12 --exclude '*' --dirty 2>/dev/null || echo unknown))
 COMMIT_DATE := $(or $(word 2,$(ARCHIVED)),$(shell git log -1 --format=%cs 2>/dev/null || echo unknown))
-export SOURCE_DATE_EPOCH ?= $(or $(word 3,$(ARCHIVED)),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
+# asked for once: an exported variable is expanded for every recipe
+export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(word 3,$(ARCHIVED)),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
 # what identifies a build: a checksum over its sources, compilers and flags, 8 hex digits
 BUILD_ID := $(shell printf '%08x' $$({ find formats kernels sim experiments -type f \( -name '*.[ch]' -o -name '*.cu' \) | \
     LC_ALL=C sort | xargs cat; $(CC) --version; echo '$(ALL_CPPFLAGS) $(ALL_CFLAGS)'; \

@@ -54,6 +54,7 @@ says() { # says FILE TEXT: FILE has the text of the version
 says CITATION.cff "version: $version"
 says python/pyproject.toml "version = \"$version\""
 says python/ulplab/__init__.py "__version__ = \"$version\""
+says languages/Ulplab.jl "libulp.so.$(echo "$version" | sed -E 's/^(0\.[0-9]+|[1-9][0-9]*)\..*/\1/')"
 says CHANGELOG.md "## $version, "
 says tests/golden/versions.txt "$version "
 [ "$(sed -n 's/^## \([0-9.]*\),.*/\1/p' "$tree/CHANGELOG.md" | head -n 1)" = "$version" ]

@@ -6,8 +6,8 @@ CPPCHECK   ?= cppcheck
 LINT := $(BUILD)/lint
 # clang has no analyser for -fanalyzer, and other compilers than gcc 12 and later none for C
 LINT_CC ?= gcc
-# made where they are asked for
-LINT_SRC = $(eval LINT_SRC := $(sort $(shell find formats kernels sim experiments web tests -name '*.c')))$(LINT_SRC)
+# made where they are asked for; tests/prove/goal.c is no source alone: a goal gives it the name of what it includes
+LINT_SRC = $(eval LINT_SRC := $(sort $(shell find formats kernels sim experiments web tests -name '*.c' ! -path tests/prove/goal.c)))$(LINT_SRC)
 # -fanalyzer has more paths than it can follow in matrix products, which allocate and open nothing, takes shifts of vectors
 # for shifts of their lengths, and does not know that the assertions of cmocka end a test
 LINT_ENDLESS := kernels/cpu/gemm_% tests/%
@@ -17,20 +17,21 @@ LINT_FLAGS := $(filter -D% -I% -f%,$(ALL_CPPFLAGS) $(filter-out -fsanitize% -fno
 lint_isa = $(if $(X86),$(if $(filter kernels/cpu/%,$(1)),$(ISA_FLAGS_$(2)) -DULP_ISA=$(2)))
 lint_flags = $(LINT_FLAGS) $(FOR_$(1)) $(FOR_$(patsubst %/,%,$(dir $(1)))) $(call lint_isa,$(1),$(2))
 
-# a file of findings for each source and tool; an empty file is a clean source
+# a file of findings for each source and tool; an empty file is a clean source. An analyser that fails has not read it.
+LINT_FAILED = echo '$<:1: error: the analyser has failed [failed]' >> $@.tmp
 $(LINT)/%.analyzer: %.c
 	@mkdir -p $(@D)
 	$(call run,analyzer,$<)$(LINT_CC) $(call lint_flags,$*,avx512) -O1 -fanalyzer $(call LINT_VECTORS,$*) \
-	    -MMD -MP -MF $(LINT)/$*.d -MT $@ -MT $(LINT)/$*.tidy -c $< -o /dev/null 2> $@.tmp || true; mv $@.tmp $@
+	    -MMD -MP -MF $(LINT)/$*.d -MT $@ -MT $(LINT)/$*.tidy -c $< -o /dev/null 2> $@.tmp || $(LINT_FAILED); mv $@.tmp $@
 $(LINT)/%.tidy: %.c .clang-tidy
 	@mkdir -p $(@D)
-	$(call run,tidy,$<)$(CLANG_TIDY) --quiet $< -- $(call lint_flags,$*,avx2) > $@.tmp 2> $@.err || cat $@.err >> $@.tmp; rm -f $@.err; mv $@.tmp $@
+	$(call run,tidy,$<)$(CLANG_TIDY) --quiet $< -- $(call lint_flags,$*,avx2) > $@.tmp 2> $@.err || { cat $@.err >> $@.tmp; $(LINT_FAILED); }; rm -f $@.err; mv $@.tmp $@
 # cppcheck reads all sources in one run, and keeps what it found of each
 $(LINT)/sources.cppcheck: $$(LINT_SRC) $$(shell find formats kernels sim experiments web tests -name '*.h') tests/lint/cppcheck.txt
 	@mkdir -p $(LINT)/cppcheck
 	$(call run,cppcheck,all sources)$(CPPCHECK) -j "$$(getconf _NPROCESSORS_ONLN)" --cppcheck-build-dir=$(LINT)/cppcheck --quiet \
 	    --enable=warning,performance,portability --inline-suppr --suppressions-list=tests/lint/cppcheck.txt --std=c11 -I. \
-	    -DULP_WITH_MPFR -DULP_WITH_ZLIB $(filter-out kernels/cuda/%,$(LINT_SRC)) > $@.tmp 2>&1 || true; mv $@.tmp $@
+	    -DULP_WITH_MPFR -DULP_WITH_ZLIB $(filter-out kernels/cuda/%,$(LINT_SRC)) > $@.tmp 2>&1 || $(LINT_FAILED); mv $@.tmp $@
 
 LINT_FOUND = $(if $(call have,$(LINT_CC)),$(patsubst %.c,$(LINT)/%.analyzer,$(filter-out $(LINT_ENDLESS),$(LINT_SRC)))) \
     $(if $(call have,$(CLANG_TIDY)),$(LINT_SRC:%.c=$(LINT)/%.tidy)) $(if $(call have,$(CPPCHECK)),$(LINT)/sources.cppcheck)

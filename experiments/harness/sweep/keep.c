@@ -104,13 +104,13 @@ static int is_own_place(const ulp_sweep *s, FILE *file) {
 
 static int merge_file(ulp_sweep *s, const char *path) {
     struct stat about;
+    if (!*path) return ulp_usage_error(s->program, "--merge: the name of a file is empty");
     FILE *file = fopen(path, "r");
     if (file && fstat(fileno(file), &about) == 0 && S_ISDIR(about.st_mode)) {
         fclose(file);
         file = NULL;
         errno = EISDIR;
     }
-    if (!*path) return ulp_usage_error(s->program, "--merge: the name of a file is empty");
     if (!file) return ulp_usage_error(s->program, "--merge: cannot read %s: %s", path, strerror(errno));
     const int status =
         is_own_place(s, file)
