@@ -89,11 +89,6 @@ says '^PASS' out.txt "hardware_sr tests claims"
 "$BIN/hardware_sr" --quick --threads 1 --quiet --out t.csv
 same hardware_sr.csv t.csv "hardware_sr: the same CSV with 1 threads"
 
-says '^bfloat16,rne,plain,stop,1,256,256,' counting.csv "counting: bfloat16 stops at 256"
-says '^bfloat16,rne,plain,stop,1,65,[0-9.]*,5.0625,40a2,' harmonic.csv "harmonic: bfloat16 stops at term 65, at 5.0625"
-says '^binary16,rne,plain,stop,1,199,2.953125,' cartoon_sgd.csv "cartoon_sgd: binary16 stops after 199 updates, at 2.953125"
-says '^decay,bfloat16,rne,1000,,0.015625,,3c80,' ode.csv "ode: bfloat16 with 1000 steps does not move"
-
 # for every seed and for every length from FROM on, the rows of e6m9 have the sum SUM and its code CODE
 stops() { # stops CHUNK FROM SUM CODE
     awk -F, -v chunk="$1" -v from="$2" -v sum="$3" -v code="$4" '
@@ -101,18 +96,28 @@ stops() { # stops CHUNK FROM SUM CODE
         END { exit !(rows > 0 && good == rows) }' swamping.csv
     verdict $? "swamping: to nearest, chunk $1, every sum of $2 terms and more is $3, code $4"
 }
-stops 1 8192 4096 5600
-stops 32 131072 65536 5e00
-stops 64 262144 131072 6000
 stop() { says "^constant,,$1,32768,$2," fp8_accumulation.csv "fp8_accumulation: 32768 products of 2^-8 give $2 by $1"; }
-stop h100-e4m3,, 64,42800000,0.5
-stop l40s-e4m3,, 64,42800000,0.5
-stop h100-e4m3:F=11:kept=11,12, 16,41800000,0.875
-stop h100-e4m3:F=12:kept=12,13, 32,42000000,0.75
-stop h100-e4m3:F=14:kept=14,15, 128,43000000,0
-for every in 32 64 128 256 512 1024 2048; do stop h100-e4m3:promote=$every,,$every 128,43000000,0; done
-stop b200-e4m3,, 128,43000000,0
-stop h100-e4m3-mma,, 128,43000000,0
+
+# exact numbers of the quick runs above; a sanitizer made smaller runs, which do not have these rows
+case ${MODE:-release} in
+release | debug)
+    says '^bfloat16,rne,plain,stop,1,256,256,' counting.csv "counting: bfloat16 stops at 256"
+    says '^bfloat16,rne,plain,stop,1,65,[0-9.]*,5.0625,40a2,' harmonic.csv "harmonic: bfloat16 stops at term 65, at 5.0625"
+    says '^binary16,rne,plain,stop,1,199,2.953125,' cartoon_sgd.csv "cartoon_sgd: binary16 stops after 199 updates, at 2.953125"
+    says '^decay,bfloat16,rne,1000,,0.015625,,3c80,' ode.csv "ode: bfloat16 with 1000 steps does not move"
+    stops 1 8192 4096 5600
+    stops 32 131072 65536 5e00
+    stops 64 262144 131072 6000
+    stop h100-e4m3,, 64,42800000,0.5
+    stop l40s-e4m3,, 64,42800000,0.5
+    stop h100-e4m3:F=11:kept=11,12, 16,41800000,0.875
+    stop h100-e4m3:F=12:kept=12,13, 32,42000000,0.75
+    stop h100-e4m3:F=14:kept=14,15, 128,43000000,0
+    for every in 32 64 128 256 512 1024 2048; do stop h100-e4m3:promote=$every,,$every 128,43000000,0; done
+    stop b200-e4m3,, 128,43000000,0
+    stop h100-e4m3-mma,, 128,43000000,0 ;;
+*) skip "exact numbers of counting, harmonic, cartoon_sgd, ode, swamping and fp8_accumulation" "not under a sanitizer" ;;
+esac
 
 # formats with one bit of precision, in which ties go to the even code, and formats whose range is too small for long sums
 exits 0 "sum_growth with one bit of significand and with little range: every claim passes" \
