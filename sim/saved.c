@@ -188,7 +188,8 @@ ulp_status ulp_saved_write(const ulp_saved_kind *kind, const void *run, const ch
 /* Read the last line, "note: SIZE" with an empty line behind it, as it is written. */
 static int read_note_size(size_t *note_bytes, const char *line) {
     char right[40];
-    if (sscanf(line, "note: %zu", note_bytes) != 1) return 0;
+    if (strncmp(line, "note: ", 6) != 0) return 0;
+    *note_bytes = strtoul(line + 6, NULL, 10);
     snprintf(right, sizeof right, "note: %zu\n\n", *note_bytes);
     return strncmp(line, right, strlen(right)) == 0;
 }

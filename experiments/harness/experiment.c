@@ -372,7 +372,11 @@ int ulp_experiment_main(const ulp_experiment *experiment, int argc, char **argv)
     run.plan.arguments = &run.arguments;
     run.settings = calloc(1, experiment->settings_size + 1);
     run.context = calloc(1, experiment->context_size + 1);
-    if (!run.settings || !run.context) return ulp_run_error(experiment->name, "out of memory");
+    if (!run.settings || !run.context) {
+        free(run.settings);
+        free(run.context);
+        return ulp_run_error(experiment->name, "out of memory");
+    }
     ulp_ranks_start(&run.sweep, experiment->name, &argc, &argv);
     run.argc = argc;
     run.argv = argv;

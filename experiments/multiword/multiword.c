@@ -69,11 +69,11 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
                                  "and without words",
                                  d->name);
         for (size_t t = 0; t < s->lengths.count; t++) {
-            double products = 0;
+            int64_t products = 0;
             for (size_t w = 0; w < s->words.count; w++)
                 if (!has_enough(d, s->words.at[w]))
-                    products += WAYS * (double)(s->words.at[w] * (s->words.at[w] + 1) / 2 * s->lengths.at[t]);
-            ulp_plan_add(plan, &(point){d, s->lengths.at[t]}, products * (double)(s->size * s->size), "%s %lld",
+                    products += WAYS * (s->words.at[w] * (s->words.at[w] + 1) / 2 * s->lengths.at[t]);
+            ulp_plan_add(plan, &(point){d, s->lengths.at[t]}, (double)products * (double)(s->size * s->size), "%s %lld",
                          d->name, (long long)s->lengths.at[t]);
         }
     }

@@ -227,10 +227,10 @@ static ulp_status compare_alone(const machine *m, ulp_summation how, const matri
     *different = 0;
     for (size_t i = 0; i < ROWS * COLUMNS && status == ULP_OK; i++) {
         ulp_summation alone = how;
-        double y;
+        double y = 0;
         alone.stream.first += i * ulp_datapath_words(how.datapath, k);
         status = multiply(m, alone, m->a + i / COLUMNS * k, m->b + i % COLUMNS * k, k, &y);
-        *different += memcmp(&y, &x->c[i], sizeof y) != 0;
+        *different += ulp_bits64(y) != ulp_bits64(x->c[i]);
     }
     return status;
 }

@@ -104,7 +104,8 @@ static void claim_bounded(ulp_claims *c, double gain) {
  * formats of up to 16 bits, seeds and steps from 32 on. */
 static double mean_quotient(const ulp_claims *c, const row *these) {
     const row *r;
-    double sum = 0, n = 0;
+    double sum = 0;
+    size_t n = 0;
     curve a, b;
     for (size_t i = 0; (r = next_run(c, &i, these, GAIN | MODE | SUMS)) != NULL; i++) {
         row plain = *r;
@@ -115,7 +116,7 @@ static double mean_quotient(const ulp_claims *c, const row *these) {
         read_curve(&b, c, &plain, RUN, ERROR);
         for (int k = 31; k < a.n && a.n == b.n; k++, n++) sum += a.value[k] / b.value[k];
     }
-    return n > 0 ? sum / n : (double)NAN;
+    return n > 0 ? sum / (double)n : (double)NAN;
 }
 
 static void claim_quotients(ulp_claims *c, double gain) {

@@ -230,11 +230,11 @@ static const ulp_option options[] = {
 
 /* Read ROWSxCOLUMNS and set the tile. */
 static int set_tile(const ulp_arguments *a, const char *text) {
-    unsigned long rows, columns;
-    int end = 0;
+    enum { MOST = 9999999 };
     const int plain = strspn(text, "0123456789x") == strlen(text); /* neither signs nor blanks */
-    if (!plain || sscanf(text, "%7lux%7lu%n", &rows, &columns, &end) != 2 || text[end] != '\0' || rows == 0 ||
-        columns == 0)
+    char *end;
+    const unsigned long rows = strtoul(text, &end, 10), columns = *end == 'x' ? strtoul(end + 1, &end, 10) : 0;
+    if (!plain || *end != '\0' || rows == 0 || columns == 0 || rows > MOST || columns > MOST)
         return ulp_usage_error(a->program,
                                "--tile %s: rows and columns of a tile of the result, at least 1, as in 7x13", text);
     ulp_tile_set(rows, columns);

@@ -131,7 +131,7 @@ static ulp_status put_agreements(const ulp_task *task) {
         for (size_t q = 0; q < paths; q++) {
             size_t equal = 0;
             for (size_t i = 0; i < sums; i++)
-                equal += memcmp(&results[p * sums + i], &results[q * sums + i], sizeof *results) == 0;
+                equal += ulp_bits64(results[p * sums + i]) == ulp_bits64(results[q * sums + i]);
             ulp_row_put(task->rows, &(row){.part = at->part,
                                            .data = at->data,
                                            .datapath = s->datapaths.at[p].name,

@@ -100,7 +100,8 @@ ulp_status update_counts_round(update_counts *w, const ulp_net *net, float rate,
 void update_counts_edges(const update_counts *w, const ulp_format *f, tally *t) {
     for (size_t i = 0; i < 6 * w->n; i++) {
         double x = (double)w->host[i / 6], next = i % 2 ? ulp_next_up(x, f) : ulp_next_down(x, f);
-        double u = (next - x) / 2 * (1 + ((double)(i % 6 / 2) - 1) * 0x1p-20);
+        const size_t side = i % 6 / 2; /* below half of the gap, at it, above it */
+        double u = (next - x) / 2 * (1 + ((double)side - 1) * 0x1p-20);
         if (next == x || isinf(next)) continue;
         t->count++;
         t->against_criterion += (ulp_round_pair(x, u, f, (ulp_rule){0}, 0) == x) != stays(x, u, f);

@@ -99,10 +99,11 @@ static void find_mode(prober *p) {
     const double ulp = ulp_power(t - p->kept);
     for (int sign = 1; sign >= -1; sign -= 2)
         for (int quarters = 1; quarters < 8; quarters++) {
+            const int whole = quarters / 4;
             put_sum(p, t, sign, quarters * 0.25 * ulp);
             const double got = sign * ulp_vector_run(p) / one_of(p);
             if (p->beyond) continue;
-            ulp_modes_watch(&modes, sign < 0, quarters / 4, quarters % 4, (got - ulp_power(t)) / ulp - quarters / 4);
+            ulp_modes_watch(&modes, sign < 0, whole, quarters % 4, (got - ulp_power(t)) / ulp - whole);
             seen++;
         }
     p->mode = seen ? ulp_modes_one(modes) : -1;
@@ -137,12 +138,12 @@ static void find_last(prober *p) {
     const double ulp = ulp_power(p->top - n);
     for (int sign = 1; sign >= -1; sign -= 2)
         for (int quarters = 1; quarters < 8; quarters++) {
+            const int whole = quarters / 4;
             ulp_vector_start(p, sign * quarters * 0.25 * ulp);
             ulp_vector_put(p, 0, sign * ulp_power(p->top));
             const double got = sign * ulp_vector_run(p);
             if (p->beyond) continue;
-            ulp_modes_watch(&modes, sign < 0, quarters / 4, quarters % 4,
-                            (got - ulp_power(p->top)) / ulp - quarters / 4);
+            ulp_modes_watch(&modes, sign < 0, whole, quarters % 4, (got - ulp_power(p->top)) / ulp - whole);
             seen++;
         }
     if (seen && modes == 0 && p->stochastic)

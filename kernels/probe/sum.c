@@ -297,12 +297,13 @@ static void find_align(prober *p) {
     ulp_vector_factor(p, &x, &y, ulp_power(p->top));
     for (int sign = 1; sign >= -1; sign -= 2)
         for (int quarters = 1; quarters < 8; quarters++) {
+            const int whole = quarters / 4;
             ulp_vector_start(p, 0.0);
             ulp_vector_put(p, at, sign * quarters * 0.25 * unit);
             ulp_vector_pair(p, x, y, at);
             const double got = sign * ulp_vector_run(p) / unit;
             if (p->beyond) continue;
-            ulp_modes_watch(&modes, sign < 0, quarters / 4, quarters % 4, got - quarters / 4);
+            ulp_modes_watch(&modes, sign < 0, whole, quarters % 4, got - whole);
             seen++;
         }
     ulp_report_mode(p, ULP_P_ALIGN, modes, seen, "+1 -1 and x 2^-F, x = +-1/4 to +-7/4: the result in units of 2^-F");

@@ -7,8 +7,9 @@ enum { WORDS_MAX = 60 };
 
 /* Split a line at blanks and line breaks. */
 static int split(char *line, char **argv) {
+    static char name[] = "toy";
     int argc = 1;
-    argv[0] = (char[]){"toy"};
+    argv[0] = name;
     for (char *at = line; argc < WORDS_MAX;) {
         at += strspn(at, " \n");
         if (!*at) break;

@@ -24,21 +24,23 @@ typedef struct arrays {
 
 enum { SLACK = 8 };
 
-static int arrays_open(const check *c, row *r, arrays *a, size_t n) {
-    const size_t bytes = (n + SLACK) * sizeof(float);
-    *a = (arrays){.n = n, .x = malloc(bytes), .want = malloc(bytes), .got = malloc(bytes)};
-    if (a->x == NULL || a->want == NULL || a->got == NULL) return row_ok(r, ULP_NO_MEMORY, "host memory");
-    a->device_x = c->gpu->alloc(bytes);
-    a->device_y = c->gpu->alloc(bytes);
-    return row_ok(r, a->device_x != NULL && a->device_y != NULL ? ULP_OK : ULP_NO_MEMORY, "device memory");
-}
-
 static void arrays_close(const check *c, arrays *a) {
     c->gpu->release(a->device_x);
     c->gpu->release(a->device_y);
     free(a->x);
     free(a->want);
     free(a->got);
+}
+
+static int arrays_open(const check *c, row *r, arrays *a, size_t n) {
+    const size_t bytes = (n + SLACK) * sizeof(float);
+    *a = (arrays){.n = n, .x = malloc(bytes), .want = malloc(bytes), .got = malloc(bytes)};
+    const int on_host = a->x != NULL && a->want != NULL && a->got != NULL;
+    a->device_x = on_host ? c->gpu->alloc(bytes) : NULL;
+    a->device_y = on_host ? c->gpu->alloc(bytes) : NULL;
+    const int opened = a->device_x != NULL && a->device_y != NULL;
+    if (!opened) arrays_close(c, a);
+    return row_ok(r, opened ? ULP_OK : ULP_NO_MEMORY, on_host ? "device memory" : "host memory");
 }
 
 static void counters_equal(row *r, const ulp_stats *got, const ulp_stats *want, const char *format, const char *mode) {

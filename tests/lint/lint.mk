@@ -6,8 +6,8 @@ CPPCHECK   ?= cppcheck
 LINT := $(BUILD)/lint
 # clang has no analyser for -fanalyzer, and other compilers than gcc 12 and later none for C
 LINT_CC ?= gcc
-# made where they are asked for; tests/prove/goal.c is no source alone: a goal gives it the name of what it includes
-LINT_SRC = $(eval LINT_SRC := $(sort $(shell find formats kernels sim experiments web tests -name '*.c' ! -path tests/prove/goal.c)))$(LINT_SRC)
+# made where they are asked for; goal.c and replay.c of tests/prove are no sources alone: a goal names what they include
+LINT_SRC = $(eval LINT_SRC := $(sort $(shell find formats kernels sim experiments web tests -name '*.c' ! -path tests/prove/goal.c ! -path tests/prove/replay.c)))$(LINT_SRC)
 # -fanalyzer has more paths than it can follow in matrix products, which allocate and open nothing, takes shifts of vectors
 # for shifts of their lengths, and does not know that the assertions of cmocka end a test
 LINT_ENDLESS := kernels/cpu/gemm_% tests/%
@@ -23,7 +23,7 @@ $(LINT)/%.analyzer: %.c
 	@mkdir -p $(@D)
 	$(call run,analyzer,$<)$(LINT_CC) $(call lint_flags,$*,avx512) -O1 -fanalyzer $(call LINT_VECTORS,$*) \
 	    -MMD -MP -MF $(LINT)/$*.d -MT $@ -MT $(LINT)/$*.tidy -c $< -o /dev/null 2> $@.tmp || $(LINT_FAILED); mv $@.tmp $@
-$(LINT)/%.tidy: %.c .clang-tidy
+$(LINT)/%.tidy: %.c .clang-tidy tests/.clang-tidy
 	@mkdir -p $(@D)
 	$(call run,tidy,$<)$(CLANG_TIDY) --quiet $< -- $(call lint_flags,$*,avx2) > $@.tmp 2> $@.err || { cat $@.err >> $@.tmp; $(LINT_FAILED); }; rm -f $@.err; mv $@.tmp $@
 # cppcheck reads all sources in one run, and keeps what it found of each
@@ -38,7 +38,8 @@ LINT_FOUND = $(if $(call have,$(LINT_CC)),$(patsubst %.c,$(LINT)/%.analyzer,$(fi
 .PHONY: lint
 lint:
 	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(getconf _NPROCESSORS_ONLN)) lint-files
-	@sh tests/lint/lint.sh $(LINT) $(foreach t,$(LINT_CC) $(CLANG_TIDY) $(CPPCHECK),$(if $(call have,$t),,$t))
+	@printf '%s\n' $(LINT_FOUND) > $(LINT)/list
+	@sh tests/lint/lint.sh $(LINT)/list $(foreach t,$(LINT_CC) $(CLANG_TIDY) $(CPPCHECK),$(if $(call have,$t),,$t))
 .PHONY: lint-files
 lint-files: $$(LINT_FOUND)
 -include $(if $(filter lint-files,$(MAKECMDGOALS)),$(shell find $(LINT) -name '*.d' 2>/dev/null))

@@ -1,18 +1,19 @@
 #!/bin/sh
-# lint.sh FOLDER [TOOL...] - what the analysers found: files of findings in FOLDER, named after the sources; TOOLs are missing.
+# lint.sh LIST [TOOL...] - what the analysers found, in the files of findings of LIST, named after the sources; TOOLs are missing.
 #
 # tests/lint/known.txt has findings that are no faults: source, check, reason. A line of it that no finding needs is a
 # failure. Sources with other findings are printed, and analysed again by the next run.
-folder=$1
+list=$1
 shift
 for tool; do echo "skipped: $tool is missing"; done
-find "$folder" \( -name '*.analyzer' -o -name '*.tidy' -o -name '*.cppcheck' \) | LC_ALL=C sort |
+LC_ALL=C sort "$list" |
     awk -v known=tests/lint/known.txt -v here="$PWD/" -v skipped=$# '
         # a finding is a line FILE:LINE:COLUMN: KIND: TEXT [CHECK]; lines of other forms explain it
         function is_known(line,    file, check) {
             file = line
             sub(/:.*/, "", file)
             if (index(file, here) == 1) file = substr(file, length(here) + 1)
+            sub(/^\.\//, "", file)
             check = line
             sub(/\]$/, "", check)
             sub(/.*\[(-W)?/, "", check)

@@ -61,7 +61,8 @@ static int take_piece(void *own, const ulp_piece *piece) {
     const source *from = own;
     ulp_sweep *s = from->sweep;
     ulp_work *work = &s->work[piece->index];
-    if (!ulp_rows_fit(s->columns, piece->lines ? piece->lines : "", piece->length)) {
+    const char *lines = piece->lines ? piece->lines : "";
+    if (!ulp_rows_fit(s->columns, lines, piece->length)) {
         if (!from->forgiving)
             return ulp_usage_error(s->program,
                                    "%s: the lines of point '%s' are no rows of this experiment; make that file again",
@@ -71,13 +72,13 @@ static int take_piece(void *own, const ulp_piece *piece) {
         return -1;
     }
     if (!work->done) {
-        ulp_text_add(&work->rows.text, piece->lines ? piece->lines : "", piece->length);
+        ulp_text_add(&work->rows.text, lines, piece->length);
         work->rows.count = piece->count;
         work->done = 1;
         return -1;
     }
     if (work->rows.text.length == piece->length &&
-        (!piece->length || memcmp(work->rows.text.data, piece->lines, piece->length) == 0))
+        (!piece->length || memcmp(work->rows.text.data, lines, piece->length) == 0))
         return -1;
     return ulp_run_error(s->program, "%s: point '%s' differs from another file's", from->path, piece->label);
 }

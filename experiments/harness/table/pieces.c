@@ -91,9 +91,14 @@ static int read_head(cursor *c) {
 
 /* Whether the line begins a known piece; then *index and *label are set. */
 static int is_piece(const cursor *c, size_t *index, const char **label) {
-    int used = 0;
-    if (sscanf(c->line, "# piece %zu: %n", index, &used) != 1 || used == 0) return 0;
-    *label = c->line + used;
+    static const char begin[] = "# piece ";
+    if (strncmp(c->line, begin, sizeof begin - 1) != 0) return 0;
+    const char *number = c->line + sizeof begin - 1;
+    if (*number < '0' || *number > '9') return 0;
+    char *end;
+    *index = strtoul(number, &end, 10);
+    if (strncmp(end, ": ", 2) != 0) return 0;
+    *label = end + 2;
     return c->reader->knows(c->reader->own, *index, *label);
 }
 

@@ -17,7 +17,11 @@ double ulp_no_number(void) {
     return x;
 }
 
-int ulp_is_no_number(double x) { return memcmp(&x, &no_number_bits, sizeof x) == 0; }
+int ulp_is_no_number(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits == no_number_bits;
+}
 
 /* End the program: the mistake is in the code of an experiment, not in its input. */
 static _Noreturn void stop_for_bug(const ulp_rows *rows, const char *what, const char *which) {

@@ -39,7 +39,8 @@ static int is_cut_short(const course_question *q, double x) {
     const char *exponent = strchr(digits, 'e');
     if (!exponent || own[first + strspn(own + first, "0")] == 'e') return 0;
     snprintf(cut, sizeof cut, "%.*s%s", (int)first + n, digits, exponent);
-    return strtod(cut, NULL) == x || fabs(x - q->key) <= 0.5000001 * pow(10, atoi(exponent + 1) - n);
+    return strtod(cut, NULL) == x ||
+           fabs(x - q->key) <= 0.5000001 * pow(10, (double)(strtol(exponent + 1, NULL, 10) - n));
 }
 
 /* Whether the magnitude of the key is a power of two and x its exponent. Where the question asks for any number, x can

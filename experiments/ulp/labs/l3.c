@@ -12,7 +12,7 @@ static void ask_gradient(course_sheet *s) {
         const unsigned negative = course_draw(s, 2), digits = 11 + course_draw(s, 89);
         snprintf(text, sizeof text, "%s%u.%u%s", negative ? "-" : "", digits / 10, digits % 10,
                  powers[course_draw(s, 4)]);
-        sscanf(text, "%lf", &x);
+        x = strtod(text, NULL);
     } while (x == 6e-8 || x == -6e-8); /* on the page */
     course_question *q = course_ask_number(s, course_round(x, &f, ULP_RNE), &f,
                                            "Which number does the gradient %s become in binary16 (to nearest, ties to "

@@ -28,6 +28,7 @@ static int compare(const void *p, const void *q) {
 
 static void sort(vectors_numbers *to) {
     size_t kept = 0;
+    if (to->count == 0) return;
     qsort(to->at, to->count, sizeof *to->at, compare);
     for (size_t i = 0; i < to->count; i++)
         if (kept == 0 || compare(&to->at[kept - 1], &to->at[i]) != 0) to->at[kept++] = to->at[i];
