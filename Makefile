@@ -46,7 +46,7 @@ $(error MODE=$(MODE): must be release, debug, asan or tsan)
 endif
 BUILD := $(if $(filter release,$(MODE)),build,build/$(MODE))
 
-WARN  := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror=switch $(if $(WERROR),-Werror)
+WARN  := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror=switch -Werror=implicit-function-declaration $(if $(WERROR),-Werror)
 FLAGS_release := -O3 -g1
 FLAGS_debug   := -O0 -g3
 FLAGS_asan    := -O2 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

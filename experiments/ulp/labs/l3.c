@@ -2,6 +2,7 @@
 #include "experiments/ulp/course/sheet.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static void ask_gradient(course_sheet *s) {
     static const char *const powers[] = {"e-8", "e-8", "e-7", "e-6"};
