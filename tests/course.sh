@@ -39,6 +39,9 @@ mkdir sheets
 exits 0 'a file for each student' "$ULP" course sheet --id anna,bob,o.k@uni-x.de --out sheets
 [ "$(ls sheets | tr '\n' ' ')" = 'anna.csv bob.csv o.k@uni-x.de.csv ' ]
 verdict $? 'has the names of the students'
+exits 2 'a student twice' "$ULP" course sheet --id eva,bob,eva --out sheets
+[ ! -e sheets/eva.csv ]
+verdict $? 'nothing is written then'
 exits 2 'a file that is there is kept' "$ULP" course sheet --id bob --out sheets
 says 'may hold answers' err.txt 'with a sentence'
 

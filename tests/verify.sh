@@ -231,6 +231,11 @@ mkfifo pipe
 refuses 'a journal that is a pipe' '--resume pipe: a device or a pipe keeps no journal' verify --sample 10 --resume pipe
 [ -p pipe ]
 verdict $? 'the pipe stays a pipe'
+"$ULP" verify --sample 10 --format e4m3 --mode rne --resume kept.txt >out.txt
+cp kept.txt before.txt
+refuses 'the list of runs in the journal' '--runs ./kept.txt is the file of --resume' verify --format e4m3 --mode rne --overflow nan \
+    --exhaustive --runs ./kept.txt --resume kept.txt
+same before.txt kept.txt 'the journal is as it was'
 refuses 'the oracle as a backend' 'this is the oracle' verify --sample 10 --backend mpfr
 refuses 'an unknown backend' 'known: cpu cuda' verify --sample 10 --backend tpu
 refuses 'an unknown format' "no format 'fp17'; did you mean 'fp16'?" verify --format fp17

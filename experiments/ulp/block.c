@@ -291,8 +291,9 @@ const tool_command tool_block = {
          .details =
              "The input is one array, a number a line: decimal or hex float, correctly rounded to binary32 first "
              "(past its range: infinite). Neighbours share a scale; the last block may be short. Line i of the output "
-             "is element i. Finite values beyond the range clamp by default, infinite ones become Inf, else NaN; a "
-             "NaN where the element has none makes the scale NaN, and with it the whole block.\n\n"
+             "is element i. By default a finite value beyond the range becomes the largest one, and an infinite value "
+             "becomes Inf, or NaN in an element without Inf. Where the element has no NaN, a NaN makes the scale NaN, "
+             "and with it the whole block.\n\n"
              "RULE finds the scale from amax, the block's largest finite magnitude; max is the element's largest "
              "value, emax its exponent, p its significand bits:\n" ULP_SCALE_RULES(
                  RULE_LINE) "nvfp4's scale is amax / max, rounded down by floor, to nearest by even, up by ceil and "

@@ -121,11 +121,21 @@ static int refuse_lab(const ulp_arguments *a, const char *name) {
                            course_labs[course_lab_count - 1]->name);
 }
 
+/* Refuse a student who would get two files. */
+static int refuse_twins(const ulp_arguments *a) {
+    char id[256], later[256];
+    for (const char *at = given.id; ulp_next_item(id, sizeof id, &at) > 0;)
+        for (const char *rest = at; ulp_next_item(later, sizeof later, &rest) > 0;)
+            if (strcmp(id, later) == 0) return ulp_usage_error(a->program, "--id: '%s' is given twice", id);
+    return ULP_GO_ON;
+}
+
 static int print_files(const ulp_arguments *a, int with_key) {
     const course_lab *lab = NULL;
     if (!given.id)
         return ulp_usage_error(a->program, "--id is missing: the numbers of the questions depend on the student's id");
     int status = check_ids(a);
+    if (status == ULP_GO_ON) status = refuse_twins(a);
     if (status != ULP_GO_ON) return status;
     if (a->word_count == 2 && !(lab = course_lab_find(a->words[1]))) return refuse_lab(a, a->words[1]);
     char id[256];

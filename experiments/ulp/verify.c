@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { ALL_POLICIES = ULP_OVERFLOW_COUNT };
 
@@ -269,6 +270,13 @@ static int check_sweep(const ulp_arguments *a) {
     return ULP_GO_ON;
 }
 
+/* Whether the file of this name is the journal, if there is one already. */
+static int is_journal(const char *name) {
+    struct stat file, resumed;
+    return name != NULL && given.resume != NULL && stat(name, &file) == 0 && stat(given.resume, &resumed) == 0 &&
+           file.st_dev == resumed.st_dev && file.st_ino == resumed.st_ino;
+}
+
 static int run(const ulp_arguments *a) {
     int status = check_files(a);
     if (status == ULP_GO_ON) status = check_settings(a);
@@ -285,7 +293,11 @@ static int run(const ulp_arguments *a) {
                     .exhaustive = given.exhaustive,
                     .inputs = given.exhaustive ? 1ull << 32 : given.sample,
                     .stream = {given.seed, 0, 0}};
-    if (given.resume != NULL) status = journal_open(&j.journal, a->program, given.resume);
+    int is_twice = is_journal(given.runs);
+    if (given.resume != NULL && !is_twice) status = journal_open(&j.journal, a->program, given.resume);
+    if (j.journal != NULL && is_journal(given.runs)) is_twice = 1, journal_close(j.journal);
+    if (is_twice)
+        return ulp_usage_error(a->program, "--runs %s is the file of --resume: name another file", given.runs);
     if (status != ULP_GO_ON) return status;
     pthread_mutex_init(&j.lock, NULL);
     ulp_threads_set((int)given.jobs);

@@ -42,6 +42,9 @@ if [ "${1:-}" = --one ]; then
 fi
 
 SEED=${SEED:-0}
+case $SECONDS_EACH in
+'' | 0 | *[!0-9]*) echo "make fuzz: FUZZ_SECONDS=$SECONDS_EACH: a whole number of seconds, at least 1" >&2; exit 2 ;;
+esac
 JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
 WORK=$(mkdir -p "$WORK" && cd "$WORK" && pwd) || exit 1
 PROGRAM=$(cd "$(dirname "$PROGRAM")" && pwd)/$(basename "$PROGRAM") || exit 1

@@ -239,7 +239,14 @@ def read_journal(path):
 
 def run(options):
     global stopped
-    chosen = [g for g in goals() if re.search(options.only, g.name)]
+    try:
+        chosen = [g for g in goals() if re.search(options.only, g.name)]
+    except re.error as error:
+        print(f"prove: ONLY={options.only} is no regular expression: {error}", file=sys.stderr)
+        return 2
+    if not chosen:
+        print(f"prove: ONLY={options.only}: no goal has such a name; names are as exact-e4m3-deterministic", file=sys.stderr)
+        return 2
     journal_path = f"{BUILD}/journal.txt"
     journal = {k: v for k, v in read_journal(journal_path).items() if v[0] != "unfinished" or not options.retry}
     counts, rows = {}, []
@@ -275,9 +282,9 @@ def finish(counts, rows):
         if judged in ("failed", "unfinished"):
             print(f"{judged}: {goal.name}: {text}")
     if have("not-offered"):
-        print(f"{have('not-offered')} goals say nothing: the library does not offer the function for the format and modes")
+        print(f"not offered: {have('not-offered')} (the library does not offer the function for the format and modes)")
     if have("agree"):
-        print(f"{have('agree')} goals whose terms agree with the executed program on a sample")
+        print(f"terms that agree with the executed program on a sample: {have('agree')}")
     print(f"{have('proved')} proved, {have('planted')} refuted as planted, {have('unfinished')} unfinished, {have('failed')} failed")
     passed = have("proved") + have("planted") + have("agree")
     print(f"{passed} passed, {have('failed')} failed, {have('unfinished')} skipped")

@@ -85,7 +85,9 @@ static int read_head(cursor *c) {
     }
     while (c->more && strncmp(c->line, "# shard: ", 9) == 0) next_line(c);
     if (ferror(r->file)) return ulp_usage_error(r->program, "cannot read %s: %s", r->path, strerror(errno));
-    if (*head) return ulp_usage_error(r->program, "%s: the head of this file is not complete", r->path);
+    if (*head)
+        return ulp_usage_error(r->program, "%s: the head of this file is not complete, and no point follows: remove it",
+                               r->path);
     return read_build(c);
 }
 
