@@ -64,7 +64,7 @@ is_exact(i) = !is_inf(0) && column("value") == true_mean(i)
 do for [file in figure_files] {
     eval figure_open("all_reduce", file, 1160, 1340)
     set multiplot
-    set label 1 "A ring adds the ranks one after another and stops in few bits; a tree adds equals to equals" at screen 0.02,0.978 font title_font textcolor rgb ink
+    set label 1 "A ring adds the ranks one after another and stops in few bits; a tree adds sums of like size" at screen 0.02,0.978 font title_font textcolor rgb ink
     set label 2 "Gradients of R ranks become one mean. Each partial sum is rounded to the format, to nearest even; the sum is divided by R at its end." at screen 0.02,0.954 font label_font textcolor rgb grey
     set label 3 "Left: equal gradients in binary16, in a ring, divided at three places. Right: the same numbers as above, in one format." at screen 0.02,0.635 font label_font textcolor rgb grey
     set label 4 "A network learns digits: each of R ranks has 1/R of the batch. Only the reduction of the gradients is not in binary32. Means over the seeds." at screen 0.02,0.318 font label_font textcolor rgb grey
@@ -141,12 +141,12 @@ do for [file in figure_files] {
     set yrange [88:98]
     set ytics 88,2,98 format "%g %%"
     set ylabel ""
-    set label 11 "guessing: 10 %" at graph 0.98,0.06 right textcolor rgb grey font small_font
+    set label 11 "lines as at the right; guessing, 10 %, is far below" at graph 0.98,0.06 right textcolor rgb grey font small_font
     plot for [i = 1:N] rows("training " . word(reductions, i)) using "ranks":(100 * column("accuracy")) smooth unique with linespoints pointtype mark(kind_of[i]) pointsize 0.8 linewidth (kind_of[i] == 1 ? 2.5 : 1.5) dashtype dash(kind_of[i]) linecolor rgb colour_of(format_of[i])
     unset label 11
 
     eval panel(0.57, 0.8, 0.055, 0.268)
-    set title "Distance of the weights to one rank"
+    set title "Distance from the weights of one rank"
     set yrange [5e-8:2]
     set logscale y 10
     set ytics ("10^{-7}" 1e-7, "10^{-5}" 1e-5, "0.001" 1e-3, "0.1" 0.1, "1" 1) format "%g"

@@ -125,7 +125,7 @@ do for [file in figure_files] {
     set key at screen 0.735,down(170 + row_height * N) left top samplen 1.4 Left reverse font small_font
     do for [i = 1:S] {
         v = word(stopped, i)
-        set label 2 + i sprintf("%s:\nNaN, stopped at step %d", short(v), summary(csv, "steps", v)) at screen 0.74,down(full_height - 99 - 38 * (S - i)) left font small_font textcolor rgb tone(v)
+        set label 2 + i short(v) . end_of(v) at screen 0.74,down(full_height - 99 - 38 * (S - i)) left font small_font textcolor rgb tone(v)
     }
     if (W == 0) {
         set label 1 "no training reached its last step" at graph 0.5,0.5 center font label_font textcolor rgb grey

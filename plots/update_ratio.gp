@@ -124,7 +124,7 @@ do for [file in figure_files] {
     # --- training without master weights
     set tmargin at screen 0.46
     set bmargin at screen 0.092
-    set title "Training loss with weights in that format only"
+    set title "Training loss, weights kept in one format"
     set xlabel "training step"
     set ylabel "mean loss since the last point" offset 0.6,0
     set logscale y
