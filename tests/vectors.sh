@@ -31,6 +31,16 @@ verdict $? 'another seed draws other sums, and an 8-bit format has no sample'
     [ "$(awk -F, 'NR > 1 && $3 !~ /^[0-9a-f][0-9a-f]$/' six/formats/e3m2.csv | wc -l)" -eq 0 ] && grep -q ',3f,' six/formats/e3m2.csv
 verdict $? 'a code of 6 bits has two digits'
 
+# ---- words of the generator, which only the complete set has ----
+
+"$ULP" vectors --sample 1 --sums 1 --out whole >out && [ -s whole/words.npz ]
+verdict $? 'vectors of every format and datapath'
+# the known answer of Random123 for key 0 and counter 0, and the checksum that every compiler has to write
+[ "$(awk -F, '$1 $2 ~ /^0+$/ && $3 ~ /^0+[0-3]$/ { print $4 }' whole/words.csv | tr '\n' ' ')" = '6627e8d5 e169c58d bc57ac4c 9b00dbd8 ' ]
+verdict $? 'words.csv has the known answer of Philox'
+[ "$(sha256sum <whole/words.csv | cut -c 1-16)" = 02baf201e01dcd95 ]
+verdict $? 'the bytes of words.csv are the known ones'
+
 # ---- conversions against ulp round ----
 
 # column FILE NAME: a column of a CSV

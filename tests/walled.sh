@@ -104,6 +104,17 @@ if [ -n "$emulated" ]; then
         verdict $? "ulp gemm $model"
         same plain.txt out.txt "ulp gemm $native: the bits of $model"
     done
+    # the prober finds the properties of the model in a native product
+    for native in mma:fp16 mma:e4m3 mma:e4m3-fp16 mma:tf32 wgmma:e4m3; do
+        exits 0 "ulp probe native:$native" "$TESTS/walled/ulp" probe --backend cuda --datapath "native:$native"
+        says '^0 properties differ from the model' out.txt "native:$native has the properties of its model"
+        says '^open points: ' out.txt "and the open points are listed"
+    done
+    exits 0 "ulp probe native --csv" "$TESTS/walled/ulp" probe --backend cuda --datapath native:mma:bf16 --csv
+    says '^device,property,silicon,model,verdict,vector' out.txt "has a head"
+    exits 0 "ulp probe --backend cuda --list" "$TESTS/walled/ulp" probe --backend cuda --list
+    says '^native:mma:fp16 ' out.txt "has a line for each native product"
+    exits 2 "a product of the processor on a device" "$TESTS/walled/ulp" probe --backend cuda --datapath native:avx512-bf16
     less="--net fc8,relu,fc10 --steps 1 --seeds 1 --scales 0 --scalers pytorch --other-scalers layer --other-scales 0 --formats fp16 --threads 1 --quick --quiet"
     "$BIN/loss_scaling" $less --policy mixed:fp16,acc=h100-fp16 --out plain.csv
     "$TESTS/walled/loss_scaling" $less --policy mixed:fp16,acc=native:mma:fp16 --backend cuda --out out.csv

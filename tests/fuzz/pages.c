@@ -54,8 +54,9 @@ static void read_input(input *in, char *text) {
 
 static uint32_t small(double x) { return x >= 0 && x < 1e6 ? (uint32_t)x : 33; }
 
-static const char *const functions[] = {"dot",   "random", "terms", "format", "data",   "generate", "line", "around",
-                                        "round", "coin",   "code",  "number", "finite", "sides",    "sum",  "lists"};
+static const char *const functions[] = {"dot",    "random", "terms", "format", "data",  "generate",
+                                        "line",   "around", "round", "coin",   "code",  "number",
+                                        "finite", "sides",  "sum",   "inputs", "lists", "cures"};
 enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
 
 static const char *judge(const input *in) {
@@ -116,6 +117,8 @@ static const char *call(const input *in) {
     case 12: return web_finite(t[1], x[2], x[3]);
     case 13: return web_sides(t[1], t[2], t[3]);
     case 14: return sum(in);
+    case 15: return web_inputs();
+    case 16: return web_lists();
     default: return web_cures();
     }
 }
@@ -160,7 +163,10 @@ static void seeds(void) {
                                         "sum\n100\n0.01\n1\n1\nstagnation binary16 rne none",
                                         "sum\n0\n1\n2\n8\nharmonic bfloat16 rne kahan",
                                         "sum\n0\n1\n2\n8\ncounting e4m3 sr none",
-                                        "lists"};
+                                        "terms\nserial:fp16:rne",
+                                        "inputs",
+                                        "lists",
+                                        "cures"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) fuzz_seed_text("%s", texts[i]);
 }
 
