@@ -286,15 +286,25 @@ static void check_map(const ulp_backend *b, ulp_op op, float operands[3][N], con
             (unsigned long long)want.subnormal, (unsigned long long)want.overflow, (unsigned long long)want.zero);
 }
 
+/* Operands about 1, so that no result of most formats is beyond the range, and other code rounds the array. */
+static void fill_calm(float calm[3][N], uint64_t *seed) {
+    for (size_t i = 0; i < N; i++)
+        for (int j = 0; j < 3; j++) {
+            const uint32_t word = (uint32_t)next_random(seed), sign = j > 0 ? word & 0x80000000u : 0;
+            calm[j][i] = ulp_from_bits32(sign | 0x3f800000u | (word & 0x7fffffu));
+        }
+}
+
 static void test_map(void **state) {
     (void)state;
-    static float operands[3][N];
+    static float operands[3][N], calm[3][N];
     ulp_format f;
     for (size_t i = 0; test_format(i, &f); i++) {
         uint64_t seed = i;
         for (int j = 0; j < 3 * N; j++)
             operands[j / N][j % N] =
                 j % 5 ? (float)random_operand(&f, &seed) : ulp_from_bits32((uint32_t)next_random(&seed));
+        fill_calm(calm, &seed);
         for (size_t isa = 0; ulp_cpu_isa_name(isa) != NULL; isa++) {
             const ulp_backend *b = ulp_cpu_backend(isa);
             if (b == NULL) continue;
@@ -308,8 +318,8 @@ static void test_map(void **state) {
             for (int op = 0; op < ULP_OP_COUNT; op++)
                 for (int m = 0; m < ULP_MODE_COUNT; m++)
                     if ((i + isa + (size_t)m + (size_t)op) % thinned(3) == 0)
-                        check_map(b, (ulp_op)op, operands, &f, rule_of(m, 0, m % 2 ? 11 : 0),
-                                  (ulp_stream){3, 1, isa + (size_t)m});
+                        check_map(b, (ulp_op)op, (i + (size_t)op) % 2 ? operands : calm, &f,
+                                  rule_of(m, 0, m % 2 ? 11 : 0), (ulp_stream){3, 1, isa + (size_t)m});
         }
     }
     expect_cases(100000);

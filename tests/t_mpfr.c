@@ -113,13 +113,16 @@ static void test_elements(void **state) {
 
 /* ---- sums of products ---- */
 
-/* A value of a format: special, near the ends of the range, or of a small range of exponents so that sums cancel. */
+/* A value of a format: special, near the ends of the range, of a small range of exponents so that sums cancel, or (kind
+ * 4) zero or far below 1, so that the exponent of a zero product decides. */
 static double any_value(const ulp_format *f, int kind) {
     const double any = (double)any_float(f);
     const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_DEFAULT, 0};
     if (kind == 0) return isnan(any) && f->nan_codes == ULP_NAN_NONE ? 0.0 : ulp_round(any, f, rule, 0);
     if (kind == 1) return ulp_decode(next_random(&seed), f);
     const double middle = f->is_fixed ? f->max / 64 : 1.0;
+    if (kind == 4)
+        return below(2) ? 0.0 : ulp_round((1 + below(256) / 256.0) * ldexp(below(2) ? 1 : -1, -below(12)), f, rule, 0);
     return ulp_round(middle * (1 + below(256) / 256.0) * ldexp(below(2) ? 1 : -1, below(kind == 2 ? 4 : 20) - 2), f,
                      rule, 0);
 }
@@ -222,6 +225,8 @@ static void test_settings(void **state) {
                                         "a100-fp16:align=ro",
                                         "a100-fp16:zero_operand=-10",
                                         "a100-fp16:zero_product=-20:zero_c=-3",
+                                        "a100-fp16:zero_product=9",
+                                        "h100-e4m3:zero_product=5:zero_c=3",
                                         "h100-e4m3:promote=64",
                                         "h100-e4m3:kept=10:output=rne",
                                         "v100-fp16:c_last=1",
@@ -246,7 +251,12 @@ static void test_settings(void **state) {
                                         "h100-fp16:words=2",
                                         "h100-bf16:words=3:split=rz:first=small"};
     (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) check_datapath(names[i]);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        ulp_datapath d;
+        check_datapath(names[i]);
+        assert_int_equal(ulp_datapath_parse(&d, names[i]), ULP_OK);
+        for (int t = 0; t < 4; t++) check_product(&d, 4);
+    }
 }
 
 /* The operations between products. */
