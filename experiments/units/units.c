@@ -120,7 +120,7 @@ static ulp_status put_agreements(const ulp_task *task) {
     const point *at = task->point;
     const size_t paths = s->datapaths.count, sums = (size_t)s->sums;
     dot x;
-    double *results = malloc(paths * sums * sizeof *results);
+    double *results = calloc(paths * sums, sizeof *results);
     int enough = open_dot(&x, (size_t)s->products) && results != NULL;
     for (size_t i = 0; i < sums && enough; i++) {
         fill(&x, s, at->data, "agree", i, 4.0);

@@ -38,9 +38,10 @@ static int arrays_open(const check *c, row *r, arrays *a, size_t n) {
     const int on_host = a->x != NULL && a->want != NULL && a->got != NULL;
     a->device_x = on_host ? c->gpu->alloc(bytes) : NULL;
     a->device_y = on_host ? c->gpu->alloc(bytes) : NULL;
-    const int opened = a->device_x != NULL && a->device_y != NULL;
-    if (!opened) arrays_close(c, a);
-    return row_ok(r, opened ? ULP_OK : ULP_NO_MEMORY, on_host ? "device memory" : "host memory");
+    if (a->device_x != NULL && a->device_y != NULL) return 1;
+    arrays_close(c, a);
+    row_ok(r, ULP_NO_MEMORY, on_host ? "device memory" : "host memory");
+    return 0;
 }
 
 static void counters_equal(row *r, const ulp_stats *got, const ulp_stats *want, const char *format, const char *mode) {

@@ -23,7 +23,7 @@ $(LINT)/%.analyzer: %.c
 	@mkdir -p $(@D)
 	$(call run,analyzer,$<)$(LINT_CC) $(call lint_flags,$*,avx512) -O1 -fanalyzer $(call LINT_VECTORS,$*) \
 	    -MMD -MP -MF $(LINT)/$*.d -MT $@ -MT $(LINT)/$*.tidy -c $< -o /dev/null 2> $@.tmp || $(LINT_FAILED); mv $@.tmp $@
-$(LINT)/%.tidy: %.c .clang-tidy tests/.clang-tidy
+$(LINT)/%.tidy: %.c .clang-tidy $$(if $$(findstring /tests/,$$@),tests/.clang-tidy)
 	@mkdir -p $(@D)
 	$(call run,tidy,$<)$(CLANG_TIDY) --quiet $< -- $(call lint_flags,$*,avx2) > $@.tmp 2> $@.err || { cat $@.err >> $@.tmp; $(LINT_FAILED); }; rm -f $@.err; mv $@.tmp $@
 # cppcheck reads all sources in one run, and keeps what it found of each
