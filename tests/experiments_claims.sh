@@ -1,14 +1,16 @@
 #!/bin/sh
 # experiments_claims.sh - claims pass in quick runs and with seeds that once failed, or say why they are skipped.
 . tests/support.sh
+# a sanitizer makes smaller and fewer runs
+case ${MODE:-release} in
+release | debug) sanitized= ways='1 2' sets='baseline avx2 avx512' ;;
+*) sanitized=yes ways=2 sets=baseline ;;
+esac
 
 # experiments that train, with the options of a small run: a quick run has claims that pass, and a small run has the
 # same bytes with another number of threads. A sanitizer needs minutes for this.
 while read -r name part <&3; do
-    case ${MODE:-release} in
-    release | debug) ;;
-    *) skip "$name --quick: every claim passes" "not under a sanitizer"; continue ;;
-    esac
+    [ -z "$sanitized" ] || { skip "$name --quick: every claim passes" "not under a sanitizer"; continue; }
     exits 0 "$name --quick: every claim passes" "$BIN/$name" --quick --threads 2 --out $name.csv
     if grep -q '^PASS' out.txt && ! grep -q '^FAIL' out.txt; then verdict 0 "$name tests claims"; else verdict 1 "$name tests claims"; fi
     for threads in 1 2; do "$BIN/$name" --quick $part --threads $threads --quiet --out t$threads.csv; done
@@ -35,18 +37,12 @@ says '^SKIP .*(--steps is 9, the claim is about 150)$' out.txt "the claims are s
 
 # experiments about sums, with the options of a small run: exact numbers, and the same bytes for every way to make a run
 while read -r name part <&3; do
-    case ${MODE:-release} in
-    release | debug)
+    if [ -z "$sanitized" ]; then
         exits 0 "$name --quick: every claim passes" "$BIN/$name" --quick --out $name.csv
-        says '^PASS' out.txt "$name tests claims" ;;
-    *) exits 0 "$name, a small run: no claim fails" "$BIN/$name" --quick $part --out $name.csv ;;
-    esac
+        says '^PASS' out.txt "$name tests claims"
+    else exits 0 "$name, a small run: no claim fails" "$BIN/$name" --quick $part --out $name.csv; fi
     if grep -q '^FAIL' out.txt; then verdict 1 "$name: no FAIL line"; else verdict 0 "$name: no FAIL line"; fi
     "$BIN/$name" --quick $part --quiet --out part.csv
-    case ${MODE:-release} in
-    release | debug) ways='1 2' sets='baseline avx2 avx512' ;;
-    *) ways=2 sets=baseline ;;
-    esac
     for threads in $ways; do
         "$BIN/$name" --quick $part --threads $threads --quiet --out t.csv 2>/dev/null
         same part.csv t.csv "$name: the same CSV with $threads threads"
@@ -99,8 +95,7 @@ stops() { # stops CHUNK FROM SUM CODE
 stop() { says "^constant,,$1,32768,$2," fp8_accumulation.csv "fp8_accumulation: 32768 products of 2^-8 give $2 by $1"; }
 
 # exact numbers of the quick runs above; a sanitizer made smaller runs, which do not have these rows
-case ${MODE:-release} in
-release | debug)
+if [ -z "$sanitized" ]; then
     says '^bfloat16,rne,plain,stop,1,256,256,' counting.csv "counting: bfloat16 stops at 256"
     says '^bfloat16,rne,plain,stop,1,65,[0-9.]*,5.0625,40a2,' harmonic.csv "harmonic: bfloat16 stops at term 65, at 5.0625"
     says '^binary16,rne,plain,stop,1,199,2.953125,' cartoon_sgd.csv "cartoon_sgd: binary16 stops after 199 updates, at 2.953125"
@@ -115,9 +110,8 @@ release | debug)
     stop h100-e4m3:F=14:kept=14,15, 128,43000000,0
     for every in 32 64 128 256 512 1024 2048; do stop h100-e4m3:promote=$every,,$every 128,43000000,0; done
     stop b200-e4m3,, 128,43000000,0
-    stop h100-e4m3-mma,, 128,43000000,0 ;;
-*) skip "exact numbers of counting, harmonic, cartoon_sgd, ode, swamping and fp8_accumulation" "not under a sanitizer" ;;
-esac
+    stop h100-e4m3-mma,, 128,43000000,0
+else skip "exact numbers of counting, harmonic, cartoon_sgd, ode, swamping and fp8_accumulation" "not under a sanitizer"; fi
 
 # formats with one bit of precision, in which ties go to the even code, and formats whose range is too small for long sums
 exits 0 "sum_growth with one bit of significand and with little range: every claim passes" \
@@ -132,13 +126,10 @@ says '^SKIP' out.txt "and says so"
 exits 0 "order with few orders skips the claims about many" "$BIN/order" --quick --k 64 --orders 5 --out t.csv
 says '^SKIP' out.txt "and says so"
 
-case ${MODE:-release} in
-release | debug) ;;
-*)
+if [ -n "$sanitized" ]; then
     skip "claims of multiword and of five networks" "not under a sanitizer"
     exit $failed
-    ;;
-esac
+fi
 
 exits 0 "multiword --quick: every claim passes" "$BIN/multiword" --quick --out multiword.csv
 says '^PASS' out.txt "multiword tests claims"

@@ -1,13 +1,6 @@
 /* t_resume.c - runs that are killed and resumed, divided into shards, or started twice; runs that must stay whole. */
 #include "toy.h"
 
-static int lacks(const char *path, const char *text) {
-    char *data = read_all(path);
-    const int lacking = data && !strstr(data, text);
-    free(data);
-    return lacking;
-}
-
 static void test_resume(void **state) {
     static const char *const deaths[] = {"--signal 9", "--signal 2", "--signal 15", "--signal 2 --slow", "--status 7"};
     char line[120];

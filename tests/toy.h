@@ -179,6 +179,14 @@ static inline int has(const char *path, const char *text) {
     return found;
 }
 
+/* Whether the file is there without the text. */
+static inline int lacks(const char *path, const char *text) {
+    char *data = read_all(path);
+    const int lacking = data && !strstr(data, text);
+    free(data);
+    return lacking;
+}
+
 static inline void assert_same(const char *a, const char *b) {
     char *x = read_all(a), *y = read_all(b);
     assert_true(x && y);

@@ -3,7 +3,8 @@
  *
  * Every number is an integer of 704 bits in units of 2^-352, so that products, their sums and all intermediate results
  * are exact. A rule cuts and rounds such integers as UNITS.md and the sources there describe it. The oracle shares no
- * code and no table with the tested code.
+ * code and no table with the tested code. The file is long because whoever checks it against the sources reads it
+ * whole.
  */
 #ifndef ULP_TESTS_UNITS_ORACLE_H
 #define ULP_TESTS_UNITS_ORACLE_H

@@ -236,6 +236,8 @@ cp kept.txt before.txt
 refuses 'the list of runs in the journal' '--runs ./kept.txt is the file of --resume' verify --format e4m3 --mode rne --overflow nan \
     --exhaustive --runs ./kept.txt --resume kept.txt
 same before.txt kept.txt 'the journal is as it was'
+refuses 'the list of runs in a new journal' '--runs ./new.txt is the file of --resume' verify --format e4m3 --mode rne --overflow nan \
+    --exhaustive --runs ./new.txt --resume new.txt
 refuses 'the oracle as a backend' 'this is the oracle' verify --sample 10 --backend mpfr
 refuses 'an unknown backend' 'known: cpu cuda' verify --sample 10 --backend tpu
 refuses 'an unknown format' "no format 'fp17'; did you mean 'fp16'?" verify --format fp17

@@ -277,6 +277,10 @@ static int is_journal(const char *name) {
            file.st_dev == resumed.st_dev && file.st_ino == resumed.st_ino;
 }
 
+static int refuse_journal(const ulp_arguments *a) {
+    return ulp_usage_error(a->program, "--runs %s is the file of --resume: name another file", given.runs);
+}
+
 static int run(const ulp_arguments *a) {
     int status = check_files(a);
     if (status == ULP_GO_ON) status = check_settings(a);
@@ -293,12 +297,10 @@ static int run(const ulp_arguments *a) {
                     .exhaustive = given.exhaustive,
                     .inputs = given.exhaustive ? 1ull << 32 : given.sample,
                     .stream = {given.seed, 0, 0}};
-    int is_twice = is_journal(given.runs);
-    if (given.resume != NULL && !is_twice) status = journal_open(&j.journal, a->program, given.resume);
-    if (j.journal != NULL && is_journal(given.runs)) is_twice = 1, journal_close(j.journal);
-    if (is_twice)
-        return ulp_usage_error(a->program, "--runs %s is the file of --resume: name another file", given.runs);
+    if (is_journal(given.runs)) return refuse_journal(a);
+    if (given.resume != NULL) status = journal_open(&j.journal, a->program, given.resume);
     if (status != ULP_GO_ON) return status;
+    if (is_journal(given.runs)) return journal_close(j.journal), refuse_journal(a); /* a new one, as ./x and x */
     pthread_mutex_init(&j.lock, NULL);
     ulp_threads_set((int)given.jobs);
     status = run_cases(&j);

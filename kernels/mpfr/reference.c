@@ -1,5 +1,5 @@
-/* reference.c - the oracle on MPFR and GMP integers; see reference.h and reference_exact.h. No other file includes
- * <mpfr.h>.
+/* reference.c - the oracle on MPFR and GMP integers; see reference.h and reference_exact.h. The file is
+ * long because no other file of the library includes <mpfr.h>.
  *
  * A value is divided by the quantum, the distance of neighbouring numbers of the format at the value. The quotient is
  * the position of the value. MPFR rounds the position to an integer; the stochastic modes use the formulas of P3109 on

@@ -1,4 +1,7 @@
-/* summation_tree_text.c - summation trees in words: brackets with short forms, and sentences about their shape. */
+/* summation_tree_text.c - summation trees in words: brackets with short forms, and sentences about their shape.
+ *
+ * The file is long because both forms describe the same runs, chains and binary trees, which the first half finds.
+ */
 #include "summation_tree.h"
 
 #include <stdarg.h>

@@ -7,21 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/exact.h"
+
 #define NEVER_IN_TEXT ",\"\r\n#" /* characters that no cell of text has */
 
 static const uint64_t no_number_bits = 0x7ff8000000756c70u; /* a quiet NaN with "ulp" in its payload */
 
-double ulp_no_number(void) {
-    double x;
-    memcpy(&x, &no_number_bits, sizeof x);
-    return x;
-}
+double ulp_no_number(void) { return ulp_from_bits64(no_number_bits); }
 
-int ulp_is_no_number(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits == no_number_bits;
-}
+int ulp_is_no_number(double x) { return ulp_bits64(x) == no_number_bits; }
 
 /* End the program: the mistake is in the code of an experiment, not in its input. */
 static _Noreturn void stop_for_bug(const ulp_rows *rows, const char *what, const char *which) {
