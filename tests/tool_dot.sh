@@ -80,7 +80,7 @@ for d in fp32 serial:fp16:rne serial:bf16:sr kahan:fp16:rne a100-fp16 h100-e4m3 
         verdict $? "gemm $d: the same in tiles of $tile"
     done
 done
-for tile in 0x4 4 x4 4x 4x5x6 -1x4 4x-1; do refuses "gemm: --tile $tile" 'as in 7x13' gemm --datapath fp32 --tile "$tile"; done
+for tile in 0x4 4 x4 4x 4x5x6 -1x4 4x-1 10000000x1 18446744073709551617x1; do refuses "gemm: --tile $tile" 'as in 7x13' gemm --datapath fp32 --tile "$tile"; done
 exits 'gemm --backend cpu' 0 gemm --datapath fp32 $shape --backend cpu
 says 'gemm: the last line names the machine' '^time .*, cpu [a-z0-9]*, ' out
 refuses 'gemm: --seconds -1' '-1' gemm --datapath fp32 --seconds -1

@@ -235,8 +235,8 @@ static int set_tile(const ulp_arguments *a, const char *text) {
     char *end;
     const unsigned long rows = strtoul(text, &end, 10), columns = *end == 'x' ? strtoul(end + 1, &end, 10) : 0;
     if (!plain || *end != '\0' || rows == 0 || columns == 0 || rows > MOST || columns > MOST)
-        return ulp_usage_error(a->program,
-                               "--tile %s: rows and columns of a tile of the result, at least 1, as in 7x13", text);
+        return ulp_usage_error(
+            a->program, "--tile %s: rows and columns of a tile of the result, 1 to %d each, as in 7x13", text, MOST);
     ulp_tile_set(rows, columns);
     return ULP_GO_ON;
 }
