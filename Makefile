@@ -5,7 +5,7 @@
 #   make figures-quick   the same in less than a minute, with less data
 #   make slides          after make figures: each figure as a slide with its claim, figures/slides/index.html shows them
 #   make check           the tests; MODE=asan and MODE=tsan run them under sanitizers
-#   make check-all       all 2^32 binary32 inputs of every case against MPFR, faults, all random words; FORMATS=, MODES=, OVERFLOW=, ISAS=
+#   make check-all       all 2^32 binary32 inputs of every case against MPFR, faults, all random words; FORMATS=, MODES=, OVERFLOW=, ISA=
 #   make check-gpu       everything that needs a GPU, one report
 #   make check-silicon   the processor's own products and conversions beside their models, tests/silicon/PROCESSOR.txt
 #   make notebooks       runs the notebooks of python/examples and writes each as a page, figures/notebooks/NAME.html
@@ -384,8 +384,10 @@ check:
 	@$(if $(TESTS),,echo 'the tests need cmocka (libcmocka-dev) and MPFR (libmpfr-dev)' >&2; exit 3;) \
 	BIN=$B TESTS=$T CC='$(CC)' MODE=$(MODE) NVCC='$(if $(HAVE_NVCC),$(NVCC))' sh tests/run.sh
 
-check-all: check
-	@BIN=$B TESTS=$T JOBS='$(JOBS)' sh tests/exhaustive.sh
+# a selection of cases or instruction sets runs without the other parts
+SELECTED := $(FORMATS)$(MODES)$(OVERFLOW)$(ISA)
+check-all: $(if $(SELECTED),tests,check)
+	@BIN=$B TESTS=$T FORMATS='$(FORMATS)' MODES='$(MODES)' OVERFLOW='$(OVERFLOW)' ISA='$(ISA)' JOBS='$(JOBS)' sh tests/exhaustive.sh
 
 # everything that needs a GPU; REPORT=tests/gpu/NAME.txt keeps the report where it can be committed
 REPORT ?= results/check_gpu.txt

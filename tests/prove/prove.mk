@@ -17,4 +17,4 @@ prove: $T/describe
 check-tables: $T/t_arith_tables
 	@$T/t_arith_tables --all
 
-check-all: check-tables
+check-all: $(if $(SELECTED),,check-tables)
