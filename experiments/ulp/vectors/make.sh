@@ -20,7 +20,7 @@ cp "$here/../../../LICENSE" "$work"
 version=$("$BIN/ulp" --version | sed 's/^[^)]*) \([^ ]*\).*/\1/')
 compared=$(awk '/as MPFR gives them/ { for (i = 1; i <= NF; i++) if ($i == "results") n += $(i - 1) } END { printf "%d", n }' "$work/report.txt")
 if [ "$compared" -gt 0 ]; then checked="all $compared results agree."; else checked='not in this build.'; fi
-sed "s/@VERSION@/$version/; s/@COMMIT@/${COMMIT:-unknown}/; s/@CHECKED@/$checked/" "$here/README.md" >"$work/README.md"
+sed "s/@VERSION@/$version/; s/@COMMIT@/${COMMIT:-unknown}/; s/@CHECKED@/$checked/" "$here/README.md.in" >"$work/README.md"
 rm "$work/report.txt"
 (cd "$work" && find . -type f ! -name 'SHA256SUMS*' | sed 's/^\.\///' | LC_ALL=C sort | xargs sha256sum >SHA256SUMS.tmp && mv SHA256SUMS.tmp SHA256SUMS)
 rm -rf "$out"
