@@ -56,6 +56,11 @@ if [ "$(cat "$WORK/running" 2>/dev/null)" != "$this" ]; then
     rm -f "$WORK"/*.line
     echo "$this" > "$WORK/running"
 fi
+# a target that is stopped leaves its temporary folder in TMPDIR
+TMPDIR=$(mktemp -d /tmp/ulp-fuzz.XXXXXX) || exit 1
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+trap 'exit 130' INT TERM
 printf '%s\n' "$@" | xargs -P "$JOBS" -n 1 sh tests/fuzz/run.sh --one
 passed=0 failed=0
 for name; do
