@@ -194,7 +194,7 @@ static size_t header(unsigned char *to, uint32_t magic, uint32_t n) {
 
 /* Write four small files with these magic numbers and counts. */
 static void write_set(uint32_t magic, uint32_t images, uint32_t labels, int missing_bytes, unsigned char label) {
-    unsigned char bytes[256];
+    unsigned char bytes[256] = {0};
     for (uint32_t part = 0; part < 2; part++) {
         uint32_t n = part ? TEST : images;
         size_t at = header(bytes, part ? 0x803 : magic, n);
