@@ -71,16 +71,28 @@ static inline uint64_t wanted(uint64_t x, uint32_t mode, uint32_t policy, uint32
 
 #if defined(GOAL_exact) /* ulp_round_exact */
 
+/* A goal may be one part of a case, the numbers of some exponent fields: those in [GOAL_FROM, GOAL_TO). If it is one
+ * field, it is a constant of the goal, and so are all shifts. */
+#if defined(GOAL_FROM)
+static inline int in_part(uint64_t x) { return (x >> 52 & 0x7ff) >= GOAL_FROM && (x >> 52 & 0x7ff) < GOAL_TO; }
+static inline uint64_t of_part(uint64_t x) {
+    return GOAL_TO - GOAL_FROM == 1 ? (x & ~spec_inf) | (uint64_t)GOAL_FROM << 52 : x;
+}
+#else
+static inline int in_part(uint64_t x) { return (void)x, 1; }
+static inline uint64_t of_part(uint64_t x) { return x; }
+#endif
+
 GOAL_FN int assumed(uint64_t x, uint32_t mode, uint32_t policy, uint32_t word, uint32_t r) {
-    (void)x, (void)word;
-    return is_rule(mode, policy, r);
+    (void)word;
+    return is_rule(mode, policy, r) && in_part(x);
 }
 GOAL_FN uint64_t spec(uint64_t x, uint32_t mode, uint32_t policy, uint32_t word, uint32_t r) {
-    return wanted(x, mode, policy, word, r);
+    return wanted(of_part(x), mode, policy, word, r);
 }
 GOAL_FN uint64_t code(uint64_t x, uint32_t mode, uint32_t policy, uint32_t word, uint32_t r) {
-    const double y = ulp_round_exact(ulp_exact_of(ulp_from_bits64(x)), &format, rule_of(mode, policy, r), word);
-    return one_nan(ulp_bits64(y));
+    const ulp_exact exact = ulp_exact_of(ulp_from_bits64(of_part(x)));
+    return one_nan(ulp_bits64(ulp_round_exact(exact, &format, rule_of(mode, policy, r), word)));
 }
 
 #elif defined(GOAL_core64) || defined(GOAL_watched64) /* ulp_core_round64, ulp_core_watched64 */

@@ -70,6 +70,8 @@ def arguments(goal):
                 out.write(text)
             os.replace(f"{header}.{os.getpid()}", header)
         given.append(f'-DFORMAT_H="{os.path.abspath(header)}"')
+    if goal.fields:
+        given += [f"-DGOAL_FROM={goal.fields[0]}", f"-DGOAL_TO={goal.fields[1]}"]
     if goal.fault and goal.fault.isdigit():
         given.append(f"-DSPEC_FAULT={goal.fault}")
     return given + includes(goal)
@@ -305,8 +307,9 @@ def report(options, chosen, rows):
             if judged == "not-offered":
                 continue
             fault = f" fault={goal.fault}" if goal.fault else ""
+            part = f" fields={goal.fields[0]}..{goal.fields[1] - 1}" if goal.fields else ""
             out.write(f"{judged} {float(used):.1f} {FUNCTIONS[goal.case].replace(' ', '_')} {goal.form or '-'} "
-                      f"{goal.group or '-'}{fault} [{text}]\n")
+                      f"{goal.group or '-'}{part}{fault} [{text}]\n")
     os.replace(options.report + ".tmp", options.report)
 
 
