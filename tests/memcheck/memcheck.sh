@@ -6,8 +6,8 @@
 # Verdicts of the tests themselves are not counted: some measure time or limit memory, and a fused multiply-add of Valgrind
 # loses results below the least subnormal number. A test in C that fails leaves its memory behind, so that a leak there is no
 # error, and the run is counted as skipped. Valgrind has no AVX-512, so that programs choose AVX2. Tests that take more than 3 s
-# of the processor alone run with ALL=yes only, and are counted as skipped; so are the tests of the emulated GPU, which end
-# processes by wrong accesses on purpose.
+# of the processor alone run with ALL=yes only, and are counted as skipped; so are the tests of walled memory and of the emulated GPU,
+# which end processes by wrong accesses on purpose.
 set -u
 tree=$(pwd)
 command -v valgrind >/dev/null || { echo 'make memcheck: valgrind is missing (sh packages.sh --all)' >&2; exit 3; }
@@ -74,8 +74,8 @@ skipped=0
 for test in "$TESTS"/t_*; do
     case $test in
     *.d) continue ;;
-    */t_gpu_*)
-        echo "skipped: ${test##*/} is of the emulated GPU"
+    */t_gpu_* | */t_walled)
+        echo "skipped: ${test##*/} makes wrong accesses on purpose"
         skipped=$((skipped + 1))
         continue ;;
     esac
