@@ -248,7 +248,7 @@ static const struct family {
 } families[] = {
     {parse_ieee_like, "eXmY takes X from 1 to 11 and Y from 0 to 52"},
     {parse_fixed, "qI.F takes I from 1, which counts the sign, and I + F up to 32"},
-    {parse_p3109, "binaryKpP takes K from 3 to 16, P from 1, and an exponent field of at most 10 bits"},
+    {parse_p3109, "binaryKpP takes K from 3 to 16, P from 1, and an exponent field of at most 11 bits"},
     {parse_posit, "positN takes N from 3 to 32, and positNesE also E from 0 to 4"},
     {parse_takum, "takumN takes N from 6 to 32"},
 };
@@ -269,22 +269,6 @@ static ulp_status parse_bias(ulp_format *f, const char *text, size_t n) {
     return append(f->name, ":", 1) && append(f->name, text, n) ? ULP_OK : ULP_BAD_NAME;
 }
 
-const char *ulp_format_limits(const char *text) {
-    ulp_format f;
-    size_t n = 0;
-    while (text[n] != '\0' && text[n] != ':') n++;
-    f.name[0] = '\0';
-    f.is_fixed = f.taper = 0;
-    for (const char *at = text + n, *end = at; *at != '\0'; at = end) {
-        do end++;
-        while (*end != '\0' && *end != ':');
-        if (parse_bias(&f, at + 1, (size_t)(end - at - 1)) == ULP_NOT_IN_RANGE) return ":bias=N takes N from 0 to 63";
-    }
-    for (size_t i = 0; i < FAMILIES; i++)
-        if (families[i].parse(&f, text, text + n) != ULP_BAD_NAME) return families[i].limits;
-    return "";
-}
-
 static ulp_status parse_base(ulp_format *f, const char *text, size_t n) {
     for (size_t i = 0; i < ulp_format_count; i++) {
         if (same(text, n, rows[i].text.name) || in_words(text, n, rows[i].text.aliases)) {
@@ -298,6 +282,35 @@ static ulp_status parse_base(ulp_format *f, const char *text, size_t n) {
     for (size_t i = 0; i < FAMILIES && status == ULP_BAD_NAME; i++) status = families[i].parse(f, text, text + n);
     if (status == ULP_OK && !append(f->name, text, n)) status = ULP_BAD_NAME;
     return status;
+}
+
+/* The limits of the suffixes :bias=N and :nosub, where one of them puts the format `text` out of range; else "". n: the
+ * length of the name without suffixes. */
+static const char *limits_of_suffixes(const char *text, size_t n) {
+    static const char bias[] = ":bias=N takes N from 0 to 63, and a format with an exponent field of at most 10 bits";
+    ulp_format f;
+    const int known = parse_base(&f, text, n) == ULP_OK;
+    const int width = known ? f.bits - f.is_signed - f.prec + 1 : 0;
+    int has_nosub = 0;
+    if (!known) f.name[0] = '\0', f.is_fixed = f.taper = 0;
+    for (const char *at = text + n, *end = at; *at != '\0'; at = end) {
+        do end++;
+        while (*end != '\0' && *end != ':');
+        const ulp_status status = parse_bias(&f, at + 1, (size_t)(end - at - 1));
+        if (status == ULP_NOT_IN_RANGE || (status == ULP_OK && width > 10)) return bias;
+        has_nosub |= same(at + 1, (size_t)(end - at - 1), "nosub");
+    }
+    return has_nosub && known ? ":nosub takes a format with normal numbers, which eXmY has from X = 2" : "";
+}
+
+const char *ulp_format_limits(const char *text) {
+    ulp_format f;
+    size_t n = 0;
+    while (text[n] != '\0' && text[n] != ':') n++;
+    const char *limits = limits_of_suffixes(text, n);
+    for (size_t i = 0; i < FAMILIES && *limits == '\0'; i++)
+        if (families[i].parse(&f, text, text + n) != ULP_BAD_NAME) limits = families[i].limits;
+    return limits;
 }
 
 static ulp_status parse_suffix(ulp_format *f, const char *text, size_t n) {

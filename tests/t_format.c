@@ -303,7 +303,16 @@ static void test_bias(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (ulp_format_parse(&f, rows[i].name) != rows[i].status) fail_msg("%s: another status", rows[i].name);
     assert_non_null(strstr(ulp_format_limits("cfloat8_1_4_3:sat:bias=64"), "from 0 to 63"));
+    assert_non_null(strstr(ulp_format_limits("binary64:bias=2"), "at most 10 bits"));
+    assert_non_null(strstr(ulp_format_limits("e11m3:nosub:bias=3"), "at most 10 bits"));
+    assert_non_null(strstr(ulp_format_limits("e1m2:nosub:bias=3"), ":nosub"));
+    assert_non_null(strstr(ulp_format_limits("e12m3:nosub:bias=3"), "eXmY"));
     assert_non_null(strstr(ulp_format_limits("e12m3:sat"), "eXmY"));
+    /* the longest exponent field of binaryKpP has 11 bits, as its limits say */
+    assert_int_equal(ulp_format_parse(&f, "binary16p6uf"), ULP_OK);
+    assert_int_equal(f.bits - f.prec + 1, 11);
+    assert_int_equal(ulp_format_parse(&f, "binary16p5uf"), ULP_NOT_IN_RANGE);
+    assert_non_null(strstr(ulp_format_limits("binary16p5uf"), "at most 11 bits"));
 }
 
 /* ---- descriptors without a name ---- */
