@@ -38,7 +38,7 @@ static inline ulp_status ulp_cuda_counting_begin(ulp_cuda_counting *c, ulp_stats
     if (stats == NULL) return ULP_OK;
     c->device = static_cast<ulp_stats *>(ulp_cuda_room(sizeof *c->device));
     if (c->device == NULL) return ULP_NO_MEMORY;
-    return ulp_cuda_check(cudaMemsetAsync(c->device, 0, sizeof *c->device, ulp_cuda_stream()), "cudaMemsetAsync");
+    return ulp_cuda_zero(c->device, sizeof *c->device);
 }
 
 /* Adds the counts of n elements to the caller's if `status` is ULP_OK. Returns `status`, or the status of the

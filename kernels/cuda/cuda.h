@@ -39,6 +39,9 @@ ulp_status ulp_cuda_timer_start(ulp_cuda_timer *timer);
 ulp_status ulp_cuda_timer_stop(ulp_cuda_timer *timer, double *seconds);
 void ulp_cuda_timer_close(ulp_cuda_timer *timer);
 
+/* The clock of the processors in Hz, as a kernel counts it during 2 ms after the work before. */
+ulp_status ulp_cuda_clock(double *hertz);
+
 /* y = x, both on the device: the reference for operations that only read and write memory. */
 ulp_status ulp_cuda_copy(void *y, const void *x, size_t bytes);
 

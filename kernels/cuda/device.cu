@@ -198,6 +198,12 @@ static void *allocate(size_t bytes, cudaError_t *error) {
     return memory;
 }
 
+void ulp_cuda_trim(void) {
+    pthread_mutex_lock(&device.lock);
+    trim();
+    pthread_mutex_unlock(&device.lock);
+}
+
 void *ulp_cuda_room(size_t bytes) {
     if (ulp_cuda_open() != ULP_OK) return NULL;
     const size_t whole = bytes == 0 ? 64 : (bytes + 63) / 64 * 64;
@@ -223,10 +229,17 @@ void ulp_cuda_release(void *memory) {
     pthread_mutex_unlock(&device.lock);
 }
 
+/* The runtime may read pageable memory after the call, so that this function waits. */
 ulp_status ulp_cuda_upload(void *to, const void *host, size_t bytes) {
     if (bytes == 0) return ULP_OK;
-    return ulp_cuda_check(cudaMemcpyAsync(to, host, bytes, cudaMemcpyHostToDevice, device.stream),
-                          "cudaMemcpyAsync to the device");
+    ulp_status status = ulp_cuda_check(cudaMemcpyAsync(to, host, bytes, cudaMemcpyHostToDevice, device.stream),
+                                       "cudaMemcpyAsync to the device");
+    return status == ULP_OK ? ulp_cuda_check(cudaStreamSynchronize(device.stream), "work on the device") : status;
+}
+
+ulp_status ulp_cuda_zero(void *memory, size_t bytes) {
+    if (bytes == 0) return ULP_OK;
+    return ulp_cuda_check(cudaMemsetAsync(memory, 0, bytes, device.stream), "cudaMemsetAsync");
 }
 
 ulp_status ulp_cuda_download(void *host, const void *from, size_t bytes) {

@@ -26,11 +26,19 @@ void ulp_cuda_say(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void *ulp_cuda_room(size_t bytes);
 void ulp_cuda_release(void *memory);
 
+/* Copies from the host. The host's memory can be used again at the return. Waits until all earlier work is done:
+ * numbers for a kernel are better arguments of its launch. */
 ulp_status ulp_cuda_upload(void *device, const void *host, size_t bytes);
+/* Fills device memory with bytes 0, in the order of the stream. */
+ulp_status ulp_cuda_zero(void *device, size_t bytes);
 /* Waits until all earlier work is done, and reports its failures. */
 ulp_status ulp_cuda_download(void *host, const void *device, size_t bytes);
 
-/* Launches kernel(arguments...) on the stream. */
+/* Gives released blocks, which are kept for later requests, back to the device. */
+void ulp_cuda_trim(void);
+
+/* Launches kernel(arguments...) on the stream. The first launch of a kernel with much local memory needs memory of the
+ * device: where there is none, released blocks are given back and the launch is tried once more. */
 template <typename... Expected, typename... Given>
 static inline ulp_status ulp_cuda_launch(const char *name, void (*kernel)(Expected...), dim3 grid, dim3 block,
                                          Given &&...given) {
@@ -38,7 +46,13 @@ static inline ulp_status ulp_cuda_launch(const char *name, void (*kernel)(Expect
     config.gridDim = grid;
     config.blockDim = block;
     config.stream = ulp_cuda_stream();
-    return ulp_cuda_check(cudaLaunchKernelEx(&config, kernel, static_cast<Expected>(given)...), name);
+    cudaError_t error = cudaLaunchKernelEx(&config, kernel, static_cast<Expected>(given)...);
+    if (error == cudaErrorMemoryAllocation) {
+        (void)cudaGetLastError();
+        ulp_cuda_trim();
+        error = cudaLaunchKernelEx(&config, kernel, static_cast<Expected>(given)...);
+    }
+    return ulp_cuda_check(error, name);
 }
 
 /* Threads of a block of elementwise kernels, and the number of blocks for n pieces of work. The threads go through the

@@ -30,8 +30,7 @@ template <typename T> ulp_status check_inputs(const T *a, const T *b, const ulp_
     if (!d->has_inputs || s->k == 0) return ULP_OK;
     uint32_t found = 0, *device = static_cast<uint32_t *>(ulp_cuda_room(sizeof *device));
     if (device == NULL) return ULP_NO_MEMORY;
-    ulp_status status =
-        ulp_cuda_check(cudaMemsetAsync(device, 0, sizeof *device, ulp_cuda_stream()), "cudaMemsetAsync");
+    ulp_status status = ulp_cuda_zero(device, sizeof *device);
     if (status == ULP_OK)
         status = check_values(device, a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda, &d->a);
     if (status == ULP_OK)

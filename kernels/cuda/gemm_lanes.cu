@@ -273,8 +273,7 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
 
 /* Computes the findings *found (FINDINGS), which stay on the device. */
 ulp_status find_bits_and_starts(uint32_t *found, const ulp_cuda_job<float> &w, const plan &p, bool bits, bool starts) {
-    ulp_status status =
-        ulp_cuda_check(cudaMemsetAsync(found, 0, FINDINGS * sizeof *found, ulp_cuda_stream()), "cudaMemsetAsync");
+    ulp_status status = ulp_cuda_zero(found, FINDINGS * sizeof *found);
     if (status == ULP_OK && bits) {
         const bool a_down = w.a_row == 1, b_down = w.b_row == 1; /* the kernel runs along memory */
         status = ulp_cuda_launch("bits of a", bits_kernel, ulp_cuda_blocks(w.m * w.k), ULP_CUDA_THREADS,

@@ -16,6 +16,7 @@ ulp_status ulp_native_library(unsigned, const ulp_native_job *) { return ULP_UNS
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 namespace {
 
@@ -81,10 +82,11 @@ struct library {
     functions f;
     cublasLtHandle_t handle;
     void *workspace;
-    float *scales; /* scales of our B and of our A, in device memory */
+    float *scales;  /* scales of our B and of our A, in device memory */
+    float known[2]; /* the numbers in `scales`; 0: none yet */
     plan latest;
 };
-library lt = {PTHREAD_ONCE_INIT, PTHREAD_MUTEX_INITIALIZER, "", {}, NULL, NULL, NULL, {}};
+library lt = {PTHREAD_ONCE_INIT, PTHREAD_MUTEX_INITIALIZER, "", {}, NULL, NULL, NULL, {0.0f, 0.0f}, {}};
 
 #if defined(ULP_EMULATED_DEVICE)
 
@@ -207,18 +209,22 @@ uint32_t factor_of(cudaDataType_t type, bool one) {
     return type == CUDA_R_32I ? 1u : type == CUDA_R_16F ? 0x3c00u : 0x3f800000u;
 }
 
-/* Allocates the memory that all calls share, and uploads the scales of this call. */
-ulp_status prepare_memory(const ulp_native_job *w) {
+/* Allocates the memory that all calls share. Uploads the scales of an fp8 call if they are not those of the call
+ * before: an upload waits for the device. */
+ulp_status prepare_memory(const call *c, const ulp_native_job *w) {
     const float scales[2] = {w->b_scale, w->a_scale};
     if (lt.workspace == NULL) lt.workspace = ulp_cuda_room(WORKSPACE);
     if (lt.scales == NULL) lt.scales = static_cast<float *>(ulp_cuda_room(sizeof scales));
     if (lt.workspace == NULL || lt.scales == NULL) return ULP_NO_MEMORY;
-    return ulp_cuda_upload(lt.scales, scales, sizeof scales);
+    if (!c->fp8 || memcmp(lt.known, scales, sizeof scales) == 0) return ULP_OK;
+    const ulp_status status = ulp_cuda_upload(lt.scales, scales, sizeof scales);
+    if (status == ULP_OK) memcpy(lt.known, scales, sizeof scales);
+    return status;
 }
 
 ulp_status multiply(unsigned row, const call *c, const ulp_native_job *w) {
     plan *p = &lt.latest;
-    ulp_status status = prepare_memory(w);
+    ulp_status status = prepare_memory(c, w);
     if (status == ULP_OK && (!p->made || p->row != row || p->m != w->m || p->n != w->n || p->depth != w->depth))
         status = make_plan(p, row, c, w);
     if (status != ULP_OK) return status;

@@ -92,9 +92,20 @@ __device__ float fetch(const ulp_operand &o, const float *scratch, size_t i) {
     }
 }
 
+/* The first steps of a list are arguments of the launch; a longer list is in device memory. */
+enum { ARGUMENTS = 16 };
+struct step_list {
+    const step *longer; /* NULL: the steps are `first` */
+    size_t count;
+    step first[ARGUMENTS];
+};
+static_assert(sizeof(step_list) < 32764, "a launch has 32,764 bytes of arguments (CUDA 12.1 and later)");
+
 /* Runs all steps on an element before the next element. A step may read the results of earlier steps for this
  * element. */
-__global__ void __launch_bounds__(ULP_CUDA_THREADS) update_kernel(const step *steps, size_t count, size_t n) {
+__global__ void __launch_bounds__(ULP_CUDA_THREADS) update_kernel(const __grid_constant__ step_list list, size_t n) {
+    const step *const steps = list.longer != NULL ? list.longer : list.first;
+    const size_t count = list.count;
     for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) {
         float scratch[ULP_UPDATE_SCRATCH] = {0.0f, 0.0f, 0.0f, 0.0f};
         for (size_t k = 0; k < count; k++) {
@@ -145,15 +156,20 @@ ulp_status ulp_cuda_map(float *y, ulp_array_op op, size_t n, ulp_rounding how) {
 ulp_status ulp_cuda_update(const ulp_update_step *list, size_t steps, size_t n) {
     ulp_status status = ulp_cuda_open();
     if (status != ULP_OK || steps == 0 || n == 0) return status;
-    step *host = static_cast<step *>(malloc(steps * sizeof *host)),
-         *device = static_cast<step *>(ulp_cuda_room(steps * sizeof *device));
-    if (host == NULL || device == NULL) status = ULP_NO_MEMORY;
+    step_list all = {NULL, steps, {}};
+    step *host = all.first, *device = NULL;
+    if (steps > ARGUMENTS) {
+        host = static_cast<step *>(malloc(steps * sizeof *host));
+        device = static_cast<step *>(ulp_cuda_room(steps * sizeof *device));
+        if (host == NULL || device == NULL) status = ULP_NO_MEMORY;
+    }
     for (size_t k = 0; k < steps && status == ULP_OK; k++) host[k] = prepared(list[k]);
-    if (status == ULP_OK) status = ulp_cuda_upload(device, host, steps * sizeof *host);
+    if (status == ULP_OK && device != NULL) status = ulp_cuda_upload(device, host, steps * sizeof *host);
+    all.longer = device;
     if (status == ULP_OK)
-        status = ulp_cuda_launch("update", update_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, device, steps, n);
+        status = ulp_cuda_launch("update", update_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, all, n);
     ulp_cuda_release(device);
-    free(host);
+    if (host != all.first) free(host);
     return status;
 }
 
@@ -162,7 +178,7 @@ ulp_status ulp_cuda_largest(float *y, const float *x, size_t n) {
     if (status != ULP_OK) return status;
     uint32_t most = 0, *device = static_cast<uint32_t *>(ulp_cuda_room(sizeof *device));
     if (device == NULL) return ULP_NO_MEMORY;
-    status = ulp_cuda_upload(device, &most, sizeof most);
+    status = ulp_cuda_zero(device, sizeof *device);
     if (status == ULP_OK && n > 0)
         status = ulp_cuda_launch("largest", largest_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, device, x, n);
     if (status == ULP_OK) status = ulp_cuda_download(&most, device, sizeof most);

@@ -66,7 +66,7 @@ ulp_status ulp_native_encode(void *codes, const T *x, const ulp_native_array *ar
     if (n == 0) return ULP_OK;
     device = static_cast<uint32_t *>(ulp_cuda_room(sizeof *device));
     if (device == NULL) return ULP_NO_MEMORY;
-    ulp_status status = ulp_cuda_upload(device, &found, sizeof found);
+    ulp_status status = ulp_cuda_zero(device, sizeof *device);
     if (status == ULP_OK)
         status = ulp_cuda_launch("values to codes", encode_kernel<T>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, device,
                                  codes, x, *array, *format, bytes);

@@ -45,6 +45,51 @@ void ulp_cuda_timer_close(ulp_cuda_timer *timer) {
     free(timer);
 }
 
+namespace {
+
+/* The device's clock of nanoseconds, and the clock of this processor. */
+__device__ inline uint64_t nanoseconds(void) {
+#if defined(ULP_EMULATED_DEVICE)
+    return ulp_emulated_nanoseconds();
+#else
+    uint64_t now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    return now;
+#endif
+}
+__device__ inline uint64_t cycles(void) {
+#if defined(ULP_EMULATED_DEVICE)
+    return ulp_emulated_nanoseconds();
+#else
+    return (uint64_t)clock64();
+#endif
+}
+
+/* to = the cycles and the nanoseconds of a loop of at least `least` nanoseconds. */
+__global__ void clock_kernel(uint64_t *to, uint64_t least) {
+    const uint64_t begin = nanoseconds(), first = cycles();
+    uint64_t now = begin;
+    while (now - begin < least) now = nanoseconds();
+    to[0] = cycles() - first;
+    to[1] = now - begin;
+}
+
+} // namespace
+
+ulp_status ulp_cuda_clock(double *hertz) {
+    uint64_t seen[2] = {0, 1}, *device;
+    if (hertz == NULL) return ULP_BAD_ARGUMENT;
+    ulp_status status = ulp_cuda_open();
+    if (status != ULP_OK) return status;
+    device = static_cast<uint64_t *>(ulp_cuda_room(sizeof seen));
+    if (device == NULL) return ULP_NO_MEMORY;
+    status = ulp_cuda_launch("the clock", clock_kernel, 1, 1, device, 2000000);
+    if (status == ULP_OK) status = ulp_cuda_download(seen, device, sizeof seen);
+    ulp_cuda_release(device);
+    *hertz = 1e9 * (double)seen[0] / (double)seen[1];
+    return status;
+}
+
 ulp_status ulp_cuda_copy(void *y, const void *x, size_t bytes) {
     ulp_status status = ulp_cuda_open();
     if (status != ULP_OK || bytes == 0) return status;

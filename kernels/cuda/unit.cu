@@ -16,8 +16,7 @@ ulp_status lay_out(operands *to, const ulp_cuda_place *p, double c, const ulp_pr
     if (to->c == NULL) return ULP_NO_MEMORY;
     to->a = to->c + p->m * p->n;
     to->b = to->a + p->m * k;
-    ulp_status status =
-        ulp_cuda_check(cudaMemsetAsync(to->c, 0, elements * sizeof *to->c, ulp_cuda_stream()), "cudaMemsetAsync");
+    ulp_status status = ulp_cuda_zero(to->c, elements * sizeof *to->c);
     if (status == ULP_OK) status = ulp_cuda_upload(to->c, &c, sizeof c);
     if (status == ULP_OK) status = ulp_cuda_upload(to->a, from.a, k * sizeof *from.a);
     if (status == ULP_OK) status = ulp_cuda_upload(to->b, from.b, k * sizeof *from.b);

@@ -3,7 +3,8 @@
  * The sources of kernels/cuda compile as C++17 with this file in place of CUDA's own. A launch runs its blocks one
  * after the other. The threads of a block are coroutines; they switch only at barriers, and their order differs from
  * block to block. A kernel that lacks a barrier therefore gives wrong results. Only kernels and copies can access
- * device memory, and nobody can access the page after an allocation. Nothing here is meant to be fast. */
+ * device memory, and nobody can access the page after an allocation. A copy from the host is made at the next call, as
+ * late as CUDA may read pageable memory. Nothing here is meant to be fast. */
 #ifndef ULP_EMULATED_CUDA_RUNTIME_H
 #define ULP_EMULATED_CUDA_RUNTIME_H
 
@@ -121,6 +122,8 @@ static inline int __viaddmax_s32(int a, int b, int c) {
     const int sum = (int)((unsigned)a + (unsigned)b);
     return sum > c ? sum : c;
 }
+/* a clock of nanoseconds; that of the processors goes as fast */
+uint64_t ulp_emulated_nanoseconds(void);
 static inline int min(int a, int b) { return a < b ? a : b; }
 static inline int max(int a, int b) { return a > b ? a : b; }
 static inline int __ffs(int x) { return __builtin_ffs(x); }
@@ -197,6 +200,11 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
+
+/* For tests: the number of copies from the host so far; the memory of the device, of which the live allocations take a
+ * part; the memory that a launch needs beside them. */
+extern unsigned ulp_emulated_uploads;
+extern size_t ulp_emulated_memory, ulp_emulated_local;
 
 /* body(context) is the kernel with its arguments, for the thread that threadIdx and blockIdx name. */
 cudaError_t ulp_emulated_launch(const cudaLaunchConfig_t *config, void (*body)(void *context), void *context);

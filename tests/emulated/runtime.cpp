@@ -251,6 +251,8 @@ static void run_block(void) {
 
 enum { PAGE = 4096, MOST_BLOCKS = 4096, LARGE = 4 << 20 };
 static const size_t ARENA = (size_t)4 << 30;
+unsigned ulp_emulated_uploads;
+size_t ulp_emulated_memory = ARENA, ulp_emulated_local;
 
 struct block {
     char *memory, *pages;
@@ -315,6 +317,26 @@ static block *holder(const void *at, size_t bytes) {
     return nullptr;
 }
 
+static size_t live_bytes(void) {
+    size_t sum = 0;
+    for (unsigned i = 0; i < device.count; i++) sum += device.blocks[i].bytes;
+    return sum;
+}
+
+/* The copy from the host that is still to be made. */
+static struct {
+    void *to;
+    const void *from;
+    size_t bytes;
+} late;
+
+static void copy_now(void) {
+    if (late.bytes == 0) return;
+    open_memory();
+    memmove(late.to, late.from, late.bytes);
+    late.bytes = 0;
+}
+
 ptrdiff_t ulp_emulated_place(const void *at, size_t bytes) {
     const block *b = holder(at, bytes);
     return b == nullptr ? -1 : static_cast<const char *>(at) - b->memory;
@@ -322,6 +344,8 @@ ptrdiff_t ulp_emulated_place(const void *at, size_t bytes) {
 
 cudaError_t cudaMalloc(void **memory, size_t bytes) {
     if (ulp_emulated_capability() == 0) return cudaErrorNoDevice;
+    copy_now();
+    if (live_bytes() + bytes > ulp_emulated_memory) return cudaErrorMemoryAllocation;
     if (device.base == nullptr) {
         void *base = mmap(nullptr, ARENA, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base == MAP_FAILED) fail("no address space");
@@ -354,6 +378,7 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
 
 cudaError_t cudaFree(void *memory) {
     if (memory == nullptr) return cudaSuccess;
+    copy_now();
     block *b = holder(memory, 0);
     if (b == nullptr || b->memory != memory) return cudaErrorInvalidValue;
     b->bytes = 0;
@@ -365,6 +390,12 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     if (bytes == 0) return cudaSuccess;
     if ((kind != cudaMemcpyDeviceToHost) != (holder(to, bytes) != nullptr)) return cudaErrorInvalidValue;
     if ((kind != cudaMemcpyHostToDevice) != (holder(from, bytes) != nullptr)) return cudaErrorInvalidValue;
+    copy_now();
+    if (kind == cudaMemcpyHostToDevice) {
+        late = {to, from, bytes};
+        ulp_emulated_uploads++;
+        return cudaSuccess;
+    }
     open_memory();
     memmove(to, from, bytes);
     if (kind == cudaMemcpyDeviceToHost) close_memory();
@@ -374,6 +405,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t) {
     if (bytes == 0) return cudaSuccess;
     if (holder(to, bytes) == nullptr) return cudaErrorInvalidValue;
+    copy_now();
     open_memory();
     memset(to, value, bytes);
     return cudaSuccess;
@@ -386,6 +418,8 @@ cudaError_t ulp_emulated_launch(const cudaLaunchConfig_t *config, void (*body)(v
     if (threads == 0 || threads > MOST_THREADS || grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.y > 65535 ||
         grid.z > 65535 || config->dynamicSmemBytes != 0)
         return cudaErrorInvalidConfiguration;
+    if (live_bytes() + ulp_emulated_local > ulp_emulated_memory) return cudaErrorMemoryAllocation;
+    copy_now();
     gridDim = grid;
     blockDim = block;
     ulp_emulated_launches++;
@@ -474,6 +508,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t) {
+    copy_now();
     close_memory();
     return cudaSuccess;
 }
@@ -483,10 +518,14 @@ cudaError_t cudaEventCreate(cudaEvent_t *event) {
     return *event != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+uint64_t ulp_emulated_nanoseconds(void) {
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    event->seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+    event->seconds = 1e-9 * (double)ulp_emulated_nanoseconds();
     return cudaSuccess;
 }
 
