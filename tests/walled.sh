@@ -158,6 +158,9 @@ if [ -n "$emulated" ]; then
     exits 0 "bench_gpu runs where there is a device" "$TESTS/walled/bench_gpu" --elements 1003 --arrays 2 --size 33 --native-size 40 --seconds 0.001 --steps 1 --units 4 --batch 2 --quiet \
         --formats fp16 --modes rne,sr --datapath fp32,h100-fp16,int8 --backend cuda --out bench_gpu.csv
     says '^training,' bench_gpu.csv "it timed trainings"
+    awk -F, '!/^#/ { if (!n++) { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        native += $at["what"] == "native"; bad += !($at["ratio"] > 0 && $at["clock"] > 0) } END { exit bad || native < 40 }' bench_gpu.csv
+    verdict $? "each row has a ratio to its reference, and a clock"
     exits 0 "throughput runs where there is a device" "$TESTS/walled/throughput" --quick --variants fp32-emulated,fp16-mma,fp8 --steps 1 --net fc4,relu,fc10 --batch 8 --quiet --out throughput.csv
     says '^fp8,' throughput.csv "it timed fp8"
 else

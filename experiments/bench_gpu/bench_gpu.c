@@ -1,8 +1,16 @@
 /* bench_gpu.c - throughput of a GPU at rounding, at emulated products, at its own products, and at training.
  *
- * Times come from events in the stream of the device. A row holds the median of at least five batches. The arrays that
- * are rounded take turns, so that none of them is in the second-level cache. The numbers are timings: they differ from
- * run to run, and no test depends on them.
+ * Times come from events in the stream of the device. A row holds the median of at least five batches, after a warm-up
+ * of the same length; `clock` is that of the processors in MHz, right after the batches. The arrays that are rounded
+ * take turns, so that none of them is in the second-level cache. The numbers are timings: they differ from run to run,
+ * and no test depends on them.
+ *
+ * What is timed:
+ *   - rounding: the call of ulp_backend_round
+ *   - products under datapaths: the call of ulp_backend_gemm; where the datapath has input formats, it also checks that
+ *     both operands have numbers of these formats, and waits for the answer
+ *   - products of the device itself: the product of codes alone, without the conversion of operands and result
+ *   - training: whole steps, by the clock of the host
  *
  * `ratio` compares the speed with a reference of the same run:
  *   - rounding: a copy on the device, in bytes per second
@@ -36,8 +44,8 @@ static const ulp_option options[] = {
                .max = 1024),
     ULP_OPTION(settings, steps, integer, "60", .quick = "2", .full = "300", .help = "training steps that are timed",
                .min = 1, .max = 1e6),
-    ULP_OPTION(settings, seconds, number, "0.3", .quick = "0.001", .full = "1", .help = "time per row at least",
-               .min = 0.0001, .max = 60),
+    ULP_OPTION(settings, seconds, number, "0.3", .quick = "0.001", .full = "1",
+               .help = "time per row at least, and as long to warm up", .min = 0.0001, .max = 60),
     ULP_OPTION(settings, backend, choice, "cuda", .help = "the machine that is timed, a CUDA device", .words = "cuda",
                .silent = 1),
     ULP_OPTION_SEED(settings, seed),
@@ -45,7 +53,7 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMNS(row, what, of, mode, n, rate, unit, ratio),
+    ULP_COLUMNS(row, what, of, mode, n, rate, unit, ratio, clock),
     {0},
 };
 
@@ -77,7 +85,7 @@ static ulp_status put_round(const ulp_task *task, job *t, const ulp_named_rule *
     if (status != ULP_OK) return ulp_task_fail(task, status, "%s %s", t->format->name, mode->name);
     const double rate = 2.0 * sizeof(float) * n / seconds;
     ulp_row_put(task->rows, &(row){t->stats ? "round and count" : "round", t->format->name, mode->name, n, rate * 1e-9,
-                                   "GB/s", rate / copy});
+                                   "GB/s", rate / copy, t->clock});
     return ULP_OK;
 }
 
@@ -91,7 +99,7 @@ static ulp_status put_rounding(const ulp_task *task) {
     ulp_status status = measure(&seconds, copy_work, &t);
     if (status != ULP_OK) return status;
     const double copy = 2.0 * sizeof(float) * n / seconds;
-    ulp_row_put(task->rows, &(row){"copy", NULL, NULL, n, copy * 1e-9, "GB/s", 1});
+    ulp_row_put(task->rows, &(row){"copy", NULL, NULL, n, copy * 1e-9, "GB/s", 1, t.clock});
     for (size_t f = 0; f < set->formats.count; f++)
         for (size_t m = 0; m < set->modes.count && status == ULP_OK; m++) {
             t.format = &set->formats.at[f];
@@ -154,7 +162,7 @@ static ulp_status compute(const ulp_task *task) {
 
 void judge(ulp_claims *c) {
     const row *rows = c->table->rows;
-    ulp_sheet *table = ulp_sheet_new("throughput of the CUDA backend", "what,of,mode,n,rate,unit,ratio");
+    ulp_sheet *table = ulp_sheet_new("throughput of the CUDA backend", "what,of,mode,n,rate,unit,ratio,MHz");
     for (size_t i = 0; i < c->table->count; i++) {
         const row *r = &rows[i];
         ulp_sheet_put(table, "%s", r->what);
@@ -165,6 +173,7 @@ void judge(ulp_claims *c) {
         ulp_sheet_put(table, "%s", r->unit);
         if (isnan(r->ratio)) ulp_sheet_put(table, "%s", "");
         else ulp_sheet_put(table, "%.3g", r->ratio);
+        ulp_sheet_put(table, "%.0f", r->clock);
     }
     ulp_sheet_print(table, c->file);
 }

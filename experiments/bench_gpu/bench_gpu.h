@@ -22,7 +22,7 @@ typedef struct row {
     const char *what, *of, *mode;
     double n, rate;
     const char *unit;
-    double ratio;
+    double ratio, clock; /* clock: of the device's processors right after the row, in MHz */
 } row;
 
 /* A network and a policy whose training is timed. */
@@ -57,13 +57,16 @@ typedef struct job {
     const ulp_datapath *datapath;
     ulp_cuda_product *product;
     ulp_stats *stats;
+    double clock; /* after the last measurement, in MHz */
 } job;
 
 typedef ulp_status (*work)(job *t);
 
 /* measure.c: *median gets the time of one call in seconds, by the events of the device: the median of at least five
- * batches. */
+ * batches, after a warm-up as long as all of them. t->clock gets the clock after them. */
 ulp_status measure(double *median, work todo, job *t);
+/* *megahertz gets the clock of the device's processors now. */
+ulp_status clock_now(double *megahertz);
 
 /* arrays.c: allocates and frees all arrays on the device. */
 ulp_status arrays_open(bench *b);

@@ -43,13 +43,17 @@ ulp_status put_products(const ulp_task *task) {
         if (status == ULP_OK) status = measure(&seconds, gemm_work, &t);
         if (status != ULP_OK) return ulp_task_fail(task, status, "%s: %s", t.datapath->name, ulp_backend_error());
         const double rate = products / seconds;
-        ulp_row_put(task->rows, &(row){"gemm", t.datapath->name, NULL, n, rate * 1e-9, "G products/s", rate / chain});
+        ulp_row_put(task->rows,
+                    &(row){"gemm", t.datapath->name, NULL, n, rate * 1e-9, "G products/s", rate / chain, t.clock});
         if (ulp_task_progress(task, (double)(d + 1) / (double)datapaths->count)) return ULP_OK;
     }
     return ULP_OK;
 }
 
 /* ---- products of the device itself ---- */
+
+/* The product that the others are compared with. */
+#define REFERENCE "native:fp32"
 
 static ulp_status put_native(const ulp_task *task, const ulp_cuda_native *native, double *chain) {
     const bench *b = task->context;
@@ -67,21 +71,22 @@ static ulp_status put_native(const ulp_task *task, const ulp_cuda_native *native
     ulp_cuda_product_end(t.product);
     if (status != ULP_OK) return status;
     const double rate = 2e-12 * (double)n * (double)m / seconds;
-    if (strcmp(native->name, "native:fp32") == 0) *chain = rate;
+    if (strcmp(native->name, REFERENCE) == 0) *chain = rate;
     ulp_row_put(task->rows, &(row){"native", native->name, native->model, (double)n, rate, "T operations/s",
-                                   *chain > 0 ? rate / *chain : ULP_NO_NUMBER});
+                                   *chain > 0 ? rate / *chain : ULP_NO_NUMBER, t.clock});
     return ULP_OK;
 }
 
 ulp_status put_native_products(const ulp_task *task) {
     ulp_cuda_native native;
     double chain = 0.0;
-    for (size_t i = 0; ulp_cuda_native_get(i, &native) == ULP_OK; i++) {
-        if (native.lacks[0] != '\0') continue;
-        const ulp_status status = put_native(task, &native, &chain);
-        if (status == ULP_UNSUPPORTED) continue; /* the library has no algorithm for this size */
-        if (status != ULP_OK) return ulp_task_fail(task, status, "%s: %s", native.name, ulp_backend_error());
-        if (ulp_task_progress(task, (double)(i % 64) / 64.0)) return ULP_OK;
-    }
+    for (int first = 1; first >= 0; first--) /* the reference comes first */
+        for (size_t i = 0; ulp_cuda_native_get(i, &native) == ULP_OK; i++) {
+            if (native.lacks[0] != '\0' || (strcmp(native.name, REFERENCE) == 0) != first) continue;
+            const ulp_status status = put_native(task, &native, &chain);
+            if (status == ULP_UNSUPPORTED) continue; /* the library has no algorithm for this size */
+            if (status != ULP_OK) return ulp_task_fail(task, status, "%s: %s", native.name, ulp_backend_error());
+            if (ulp_task_progress(task, (double)(i % 64) / 64.0)) return ULP_OK;
+        }
     return ULP_OK;
 }

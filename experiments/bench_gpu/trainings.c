@@ -76,12 +76,13 @@ ulp_status put_trainings(const ulp_task *task) {
     ulp_status status = ULP_OK;
     for (int i = 0; i < TRAININGS && status == ULP_OK; i++) {
         const training *what = &b->training[i];
-        double gpu = 0, cpu = 0;
+        double gpu = 0, cpu = 0, clock = 0;
         status = train(&gpu, task, what, b->gpu, steps);
+        if (status == ULP_OK) status = clock_now(&clock);
         if (status == ULP_OK) status = train(&cpu, task, what, b->cpu, steps < 10 ? steps : 10);
         if (status != ULP_OK) return status;
         ulp_row_put(task->rows,
-                    &(row){"training", what->text, what->name, (double)set->batch, gpu, "steps/s", gpu / cpu});
+                    &(row){"training", what->text, what->name, (double)set->batch, gpu, "steps/s", gpu / cpu, clock});
         if (ulp_task_progress(task, (double)(i + 1) / TRAININGS)) break;
     }
     return status;
