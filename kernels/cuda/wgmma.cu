@@ -12,27 +12,32 @@ template <int ROWS, int COLUMNS> struct stage {
 };
 
 /* Copies a matrix of ROWS rows from memory to a stage, 16 bytes at a time through registers. Bytes past the end of
- * k are 0. */
+ * k are 0. Eight neighbouring threads have eight neighbouring rows: they fill a core matrix, 128 bytes in all 32 banks.
+ * The four groups of a warp have the whole of these rows, so that each row is read as 64 bytes. */
 template <int ROWS, int THREADS> struct loader {
-    enum { PIECES = ROWS * STAGE / 16, COUNT = (PIECES + THREADS - 1) / THREADS };
+    enum { ACROSS = STAGE / 16, PIECES = ROWS * ACROSS, COUNT = (PIECES + THREADS - 1) / THREADS };
     uint4 piece[COUNT];
+
+    static __device__ uint32_t number_of(int i) { return i * THREADS + threadIdx.x; }
+    static __device__ uint32_t row_of(uint32_t p) { return p / (8 * ACROSS) * 8 + p % 8; }
+    static __device__ uint32_t byte_of(uint32_t p) { return p / 8 % ACROSS * 16; }
 
     __device__ void load(const unsigned char *from, size_t row, size_t k, size_t depth) {
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
-            const uint32_t p = i * THREADS + threadIdx.x, byte = p % (STAGE / 16) * 16;
+            const uint32_t p = number_of(i), byte = byte_of(p);
             const bool inside = p < PIECES && k + byte < depth;
-            piece[i] = inside ? *reinterpret_cast<const uint4 *>(from + (row + p / (STAGE / 16)) * depth + k + byte)
+            piece[i] = inside ? *reinterpret_cast<const uint4 *>(from + (row + row_of(p)) * depth + k + byte)
                               : uint4{0, 0, 0, 0};
         }
     }
     __device__ void store(unsigned char (*to)[ROWS * ULP_WGMMA_K_BYTES]) const {
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
-            const uint32_t p = i * THREADS + threadIdx.x, row = p / (STAGE / 16), byte = p % (STAGE / 16) * 16;
+            const uint32_t p = number_of(i), byte = byte_of(p);
             if (p < PIECES)
-                *reinterpret_cast<uint4 *>(
-                    &to[byte / ULP_WGMMA_K_BYTES][ulp_wgmma_place(row, byte % ULP_WGMMA_K_BYTES)]) = piece[i];
+                ulp_wgmma_store(&to[byte / ULP_WGMMA_K_BYTES][ulp_wgmma_place(row_of(p), byte % ULP_WGMMA_K_BYTES)],
+                                piece[i]);
         }
     }
 };

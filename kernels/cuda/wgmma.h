@@ -35,6 +35,14 @@ static __device__ inline void ulp_wgmma_commit(void) { asm volatile("wgmma.commi
 static __device__ inline void ulp_wgmma_wait(void) { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
 #endif
 
+/* Writes 16 bytes to shared memory. Eight neighbouring threads write at once if their bytes lie in different banks. */
+static __device__ inline void ulp_wgmma_store(unsigned char *to, uint4 bytes) {
+#if defined(ULP_EMULATED_DEVICE)
+    ulp_emulated_shared_store(to, sizeof bytes);
+#endif
+    *reinterpret_cast<uint4 *>(to) = bytes;
+}
+
 /* Prevents the compiler from moving a use of D across this place. */
 template <typename Word, int COUNT> static __device__ inline void ulp_wgmma_hold(Word (&d)[COUNT]) {
 #if !defined(ULP_EMULATED_DEVICE)

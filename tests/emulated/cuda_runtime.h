@@ -141,6 +141,14 @@ extern unsigned ulp_emulated_launches; /* number of launches so far */
 uint32_t ulp_emulated_shared_address(const void *p);
 void ulp_emulated_proxy_fence(void);
 void ulp_emulated_wgmma_fence(void);
+/* A thread writes `bytes` (4, 8 or 16) to shared memory, which has 32 banks of 4 bytes: the 128 bytes that 32, 16 or 8
+ * neighbouring threads write go at once if no bank gets two words. ulp_emulated_stores counts these groups of threads,
+ * and the passes that they need, since its last call. */
+void ulp_emulated_shared_store(const void *to, unsigned bytes);
+struct ulp_emulated_store_counts {
+    unsigned long groups, passes;
+};
+ulp_emulated_store_counts ulp_emulated_stores(void);
 void ulp_emulated_wgmma(const char *instruction, uint32_t *d, uint64_t a, uint64_t b, int keep);
 void ulp_emulated_wgmma_commit(void);
 void ulp_emulated_wgmma_wait(void);

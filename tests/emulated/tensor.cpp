@@ -189,6 +189,55 @@ void ulp_emulated_mma64(const char *text, double *d, double a, double b) {
                 d[j % 2] = __builtin_fma(all[4 * i + k].a, all[4 * j + k].b, d[j % 2]);
 }
 
+/* ---- banks of shared memory ---- */
+
+namespace {
+
+struct store {
+    uintptr_t to;
+    unsigned bytes;
+};
+std::vector<store> stores[1024]; /* of each thread, in its order */
+
+/* The passes of writes at once: the largest number of different words in a bank. */
+unsigned long passes_of(const std::vector<store> &group) {
+    std::vector<uintptr_t> bank[32];
+    size_t most = 0;
+    for (const store &s : group)
+        for (uintptr_t word = s.to / 4; word < (s.to + s.bytes) / 4; word++) {
+            std::vector<uintptr_t> &words = bank[word % 32];
+            bool known = false;
+            for (uintptr_t other : words) known |= other == word;
+            if (!known) words.push_back(word);
+            most = words.size() > most ? words.size() : most;
+        }
+    return most;
+}
+
+} // namespace
+
+void ulp_emulated_shared_store(const void *to, unsigned bytes) {
+    if ((uintptr_t)to % bytes != 0) fail("a store to shared memory that is not aligned");
+    stores[threadIdx.x].push_back({(uintptr_t)to, bytes});
+}
+
+ulp_emulated_store_counts ulp_emulated_stores(void) {
+    ulp_emulated_store_counts counts = {0, 0};
+    for (unsigned first = 0; first < 1024;) {
+        const unsigned at_once = stores[first].empty() ? 32 : 128 / stores[first][0].bytes;
+        for (size_t n = 0; n < stores[first].size(); n++) {
+            std::vector<store> group;
+            for (unsigned t = first; t < first + at_once; t++)
+                if (n < stores[t].size()) group.push_back(stores[t][n]);
+            counts.groups++;
+            counts.passes += passes_of(group);
+        }
+        for (unsigned t = first; t < first + at_once; t++) stores[t].clear();
+        first += at_once;
+    }
+    return counts;
+}
+
 /* ---- wgmma ---- */
 
 namespace {
