@@ -37,22 +37,36 @@ ulp_status ulp_cuda_download(void *host, const void *device, size_t bytes);
 /* Gives released blocks, which are kept for later requests, back to the device. */
 void ulp_cuda_trim(void);
 
-/* Launches kernel(arguments...) on the stream. The first launch of a kernel with much local memory needs memory of the
- * device: where there is none, released blocks are given back and the launch is tried once more. */
+/* Launches kernel(arguments...) on the stream, with `shared` bytes of dynamic shared memory. The first launch of a
+ * kernel with much local memory needs memory of the device: where there is none, released blocks are given back and the
+ * launch is tried once more. */
 template <typename... Expected, typename... Given>
-static inline ulp_status ulp_cuda_launch(const char *name, void (*kernel)(Expected...), dim3 grid, dim3 block,
-                                         Given &&...given) {
+static inline ulp_status ulp_cuda_launch_with(const char *name, void (*kernel)(Expected...), dim3 grid, dim3 block,
+                                              size_t shared, Given &&...given) {
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
     config.blockDim = block;
+    config.dynamicSmemBytes = shared;
     config.stream = ulp_cuda_stream();
-    cudaError_t error = cudaLaunchKernelEx(&config, kernel, static_cast<Expected>(given)...);
+    cudaError_t error = cudaSuccess;
+    if (shared > 48 << 10) /* more than a kernel has without asking */
+        error = cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    if (error != cudaSuccess) return ulp_cuda_check(error, name);
+    error = cudaLaunchKernelEx(&config, kernel, static_cast<Expected>(given)...);
     if (error == cudaErrorMemoryAllocation) {
         (void)cudaGetLastError();
         ulp_cuda_trim();
         error = cudaLaunchKernelEx(&config, kernel, static_cast<Expected>(given)...);
     }
     return ulp_cuda_check(error, name);
+}
+
+/* The same without dynamic shared memory. */
+template <typename... Expected, typename... Given>
+static inline ulp_status ulp_cuda_launch(const char *name, void (*kernel)(Expected...), dim3 grid, dim3 block,
+                                         Given &&...given) {
+    return ulp_cuda_launch_with(name, kernel, grid, block, 0, static_cast<Given &&>(given)...);
 }
 
 /* Threads of a block of elementwise kernels, and the number of blocks for n pieces of work. The threads go through the

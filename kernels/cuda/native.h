@@ -23,16 +23,17 @@ typedef struct ulp_native_tile {
     unsigned rows, columns;
 } ulp_native_tile;
 
-/* Launches a kernel with a block for each tile of D. The x index of the grid runs down the columns of tiles. Returns
- * ULP_UNSUPPORTED, with a sentence, if the blocks exceed the limit of a launch. */
+/* Launches a kernel with a block for each tile of D, and `shared` bytes of dynamic shared memory. The x index of the
+ * grid runs down the columns of tiles. Returns ULP_UNSUPPORTED, with a sentence, if the blocks exceed the limit of a
+ * launch. */
 static inline ulp_status ulp_native_launch(const char *name, void (*kernel)(ulp_native_job), const ulp_native_job &w,
-                                           ulp_native_tile tile, unsigned threads) {
+                                           ulp_native_tile tile, unsigned threads, size_t shared = 0) {
     const size_t down = w.m / tile.rows, across = w.n / tile.columns;
     if (across > 0x7fffffff / down) {
         ulp_cuda_say("%s: %zu times %zu tiles are more than a launch may have blocks", name, down, across);
         return ULP_UNSUPPORTED;
     }
-    return ulp_cuda_launch(name, kernel, (unsigned)(down * across), threads, w);
+    return ulp_cuda_launch_with(name, kernel, (unsigned)(down * across), threads, shared, w);
 }
 
 /* The first element of this block's tile. */

@@ -4,43 +4,32 @@
 
 namespace {
 
-enum { STEPS = 2, STAGE = STEPS * ULP_WGMMA_K_BYTES }; /* number of instructions and bytes of k between two barriers */
+/* Instructions and bytes of k of a stage, and the number of stages. While the instructions of one stage run, those of
+ * the next one wait, and the operands of the two stages after it are on their way. */
+enum { STEPS = 2, STAGE = STEPS * ULP_WGMMA_K_BYTES, STAGES = 4, AHEAD = 2 };
+static_assert(STAGES == AHEAD + 2, "one stage is read by instructions that run, one by those that wait");
 
 /* The operands of STEPS instructions, without swizzle. Each instruction has a slab of 32 bytes of k. */
 template <int ROWS, int COLUMNS> struct stage {
     unsigned char a[STEPS][ROWS * ULP_WGMMA_K_BYTES], b[STEPS][COLUMNS * ULP_WGMMA_K_BYTES];
 };
 
-/* Copies a matrix of ROWS rows from memory to a stage, 16 bytes at a time through registers. Bytes past the end of
- * k are 0. Eight neighbouring threads have eight neighbouring rows: they fill a core matrix, 128 bytes in all 32 banks.
- * The four groups of a warp have the whole of these rows, so that each row is read as 64 bytes. */
-template <int ROWS, int THREADS> struct loader {
-    enum { ACROSS = STAGE / 16, PIECES = ROWS * ACROSS, COUNT = (PIECES + THREADS - 1) / THREADS };
-    uint4 piece[COUNT];
-
-    static __device__ uint32_t number_of(int i) { return i * THREADS + threadIdx.x; }
-    static __device__ uint32_t row_of(uint32_t p) { return p / (8 * ACROSS) * 8 + p % 8; }
-    static __device__ uint32_t byte_of(uint32_t p) { return p / 8 % ACROSS * 16; }
-
-    __device__ void load(const unsigned char *from, size_t row, size_t k, size_t depth) {
+/* Begins the copy of a matrix of ROWS rows from memory to a stage, 16 bytes at a time. Bytes past the end of k are 0.
+ * Eight neighbouring threads have eight neighbouring rows: they fill a core matrix, 128 bytes in all 32 banks. The four
+ * groups of a warp have the whole of these rows, so that each row is read as 64 bytes. */
+template <int ROWS, int THREADS>
+__device__ inline void copy(unsigned char (*to)[ROWS * ULP_WGMMA_K_BYTES], const unsigned char *from, size_t row,
+                            size_t k, size_t depth) {
+    enum { ACROSS = STAGE / 16, PIECES = ROWS * ACROSS };
 #pragma unroll
-        for (int i = 0; i < COUNT; i++) {
-            const uint32_t p = number_of(i), byte = byte_of(p);
-            const bool inside = p < PIECES && k + byte < depth;
-            piece[i] = inside ? *reinterpret_cast<const uint4 *>(from + (row + row_of(p)) * depth + k + byte)
-                              : uint4{0, 0, 0, 0};
-        }
+    for (uint32_t first = 0; first < PIECES; first += THREADS) {
+        const uint32_t p = first + threadIdx.x, r = p / (8 * ACROSS) * 8 + p % 8, byte = p / 8 % ACROSS * 16;
+        if (p >= PIECES) break;
+        const bool inside = k + byte < depth;
+        ulp_copy_begin(&to[byte / ULP_WGMMA_K_BYTES][ulp_wgmma_place(r, byte % ULP_WGMMA_K_BYTES)],
+                       from + (row + r) * depth + (inside ? k + byte : 0), inside);
     }
-    __device__ void store(unsigned char (*to)[ROWS * ULP_WGMMA_K_BYTES]) const {
-#pragma unroll
-        for (int i = 0; i < COUNT; i++) {
-            const uint32_t p = number_of(i), byte = byte_of(p);
-            if (p < PIECES)
-                ulp_wgmma_store(&to[byte / ULP_WGMMA_K_BYTES][ulp_wgmma_place(row_of(p), byte % ULP_WGMMA_K_BYTES)],
-                                piece[i]);
-        }
-    }
-};
+}
 
 /* Whether a word of D holds one binary32 result. Otherwise a word holds two binary16 results. */
 template <typename Op> constexpr bool is_wide = Op::D == Op::N / 2;
@@ -74,7 +63,7 @@ template <typename Op> struct results {
 };
 
 template <typename Op, int GROUPS, bool PROMOTE>
-__device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N> (&stages)[2]) {
+__device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N> *stages) {
     enum { ROWS = 64 * GROUPS, THREADS = 128 * GROUPS, PAIRS = Op::N / 4 };
     const ulp_native_origin tile = ulp_native_origin_of<ROWS, Op::N>(w);
     const size_t row = tile.row, column = tile.column;
@@ -83,51 +72,76 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
         return (row + group * 64 + ulp_wgmma_d_row(thread, 2 * pair)) * w.n + column +
                ulp_wgmma_d_column(thread, 2 * pair);
     };
+    auto begin_copy =
+        [&](size_t number) { /* the group of a stage past the end of k is empty */
+                             if (number * STAGE < w.depth) {
+                                 copy<ROWS, THREADS>(stages[number % STAGES].a, w.a, row, number * STAGE, w.depth);
+                                 copy<Op::N, THREADS>(stages[number % STAGES].b, w.b, column, number * STAGE, w.depth);
+                             }
+                             ulp_copy_commit();
+        };
+    for (size_t number = 0; number < AHEAD; number++) begin_copy(number);
     typename Op::word d[Op::D] = {}, total[PROMOTE ? Op::D : 1] = {};
     if (w.c != NULL)
 #pragma unroll
         for (int pair = 0; pair < PAIRS; pair++) results<Op>::load(PROMOTE ? total : d, w.c, place(pair), pair);
     int keep = w.c != NULL && !PROMOTE; /* the first instruction of a sum from zero does not read D */
     size_t since = 0;                   /* bytes of k in D since the last promotion */
-    loader<ROWS, THREADS> a;
-    loader<Op::N, THREADS> b;
-    a.load(w.a, row, 0, w.depth);
-    b.load(w.b, column, 0, w.depth);
-    a.store(stages[0].a);
-    b.store(stages[0].b);
-    ulp_proxy_fence();
-    __syncthreads();
-    for (size_t k = 0, at = 0; k < w.depth; k += STAGE, at ^= 1) {
-        const bool more = k + STAGE < w.depth;
-        if (more) a.load(w.a, row, k + STAGE, w.depth);
-        if (more) b.load(w.b, column, k + STAGE, w.depth);
-#pragma unroll
-        for (int step = 0; step < STEPS; step++) {
-            if (k + step * ULP_WGMMA_K_BYTES >= w.depth) break;
-            const uint32_t left = ulp_shared_address(stages[at].a[step]) + group * 64 / 8 * ULP_WGMMA_STRIDE;
-            ulp_wgmma_hold(d);
-            ulp_wgmma_fence();
-            Op::run(d, ulp_wgmma_descriptor(left), ulp_wgmma_descriptor(ulp_shared_address(stages[at].b[step])), keep);
-            ulp_wgmma_commit();
-            if (step == 0 && more) { /* stores while the instruction runs */
-                a.store(stages[at ^ 1].a);
-                b.store(stages[at ^ 1].b);
-            }
-            ulp_wgmma_wait();
-            ulp_wgmma_hold(d);
-            keep = 1;
-            if constexpr (PROMOTE) {
-                since += ULP_WGMMA_K_BYTES;
-                if (since == w.promote || k + (step + 1) * ULP_WGMMA_K_BYTES >= w.depth) {
-#pragma unroll
-                    for (int i = 0; i < Op::D; i++) total[i] = results<Op>::add(total[i], d[i]);
-                    keep = 0;
-                    since = 0;
-                }
-            }
-        }
+    ulp_wgmma_hold(d);
+    auto next = [&](size_t number) -> const stage<ROWS, Op::N> & {
+        ulp_copy_wait<AHEAD - 1>();
         ulp_proxy_fence();
-        __syncthreads();
+        __syncthreads(); /* the stage is there, and nobody reads the stage that is copied to now */
+        begin_copy(number + AHEAD);
+        ulp_wgmma_fence();
+        return stages[number % STAGES];
+    };
+    auto run = [&](const stage<ROWS, Op::N> &s, int step) {
+        const uint32_t left = ulp_shared_address(s.a[step]) + group * 64 / 8 * ULP_WGMMA_STRIDE;
+        Op::run(d, ulp_wgmma_descriptor(left), ulp_wgmma_descriptor(ulp_shared_address(s.b[step])), keep);
+        keep = 1;
+    };
+    auto add = [&](bool last) { /* after each instruction; adds D to the total where a promotion is due */
+                                ulp_wgmma_commit();
+                                ulp_wgmma_wait<0>();
+                                ulp_wgmma_hold(d);
+                                since += ULP_WGMMA_K_BYTES;
+                                if (since != w.promote && !last) return;
+#pragma unroll
+                                for (int i = 0; i < (PROMOTE ? Op::D : 0); i++)
+                                    total[i] = results<Op>::add(total[i], d[i]);
+                                keep = 0;
+                                since = 0;
+    };
+    const size_t whole = w.depth / STAGE;
+    const bool half = w.depth % STAGE != 0;
+    auto run_whole = [&](size_t number) {
+        const stage<ROWS, Op::N> &s = next(number);
+        run(s, 0);
+        if constexpr (PROMOTE) {
+            add(false);
+            ulp_wgmma_fence();
+        }
+        run(s, 1);
+        if constexpr (PROMOTE) add(number + 1 == whole && !half);
+        else ulp_wgmma_commit();
+    };
+    if (whole > 0) {
+        run_whole(0); /* before the loop: D in the loop comes from instructions only */
+#pragma unroll 1
+        for (size_t number = 1; number < whole; number++) {
+            run_whole(number);
+            if constexpr (!PROMOTE) ulp_wgmma_wait<1>();
+        }
+        ulp_wgmma_wait<0>();
+        ulp_wgmma_hold(d);
+    }
+    if (half) {
+        run(next(whole), 0);
+        if constexpr (PROMOTE) add(true);
+        else ulp_wgmma_commit();
+        ulp_wgmma_wait<0>();
+        ulp_wgmma_hold(d);
     }
 #pragma unroll
     for (int pair = 0; pair < PAIRS; pair++) results<Op>::store(w.d, PROMOTE ? total : d, place(pair), pair);
@@ -136,16 +150,16 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
 /* GROUPS warpgroups, one below the other. On an architecture without wgmma the kernel is empty and is not launched. */
 template <typename Op, int GROUPS, bool PROMOTE>
 __global__ void __launch_bounds__(128 * GROUPS) wgmma_kernel(const __grid_constant__ ulp_native_job w) {
-    if constexpr (ULP_WGMMA_OFFERED) {
-        __shared__ __align__(128) stage<64 * GROUPS, Op::N> stages[2];
-        product<Op, GROUPS, PROMOTE>(w, stages);
-    }
+    if constexpr (ULP_WGMMA_OFFERED)
+        product<Op, GROUPS, PROMOTE>(w, reinterpret_cast<stage<64 * GROUPS, Op::N> *>(ulp_dynamic_shared()));
 }
 
 template <typename Small, typename Large, bool PROMOTE> ulp_status launch_as(const ulp_native_job &w) {
     const bool large = w.m % ulp_wgmma_large.rows == 0 && w.n % ulp_wgmma_large.columns == 0;
-    return large ? ulp_native_launch("wgmma", wgmma_kernel<Large, 2, PROMOTE>, w, ulp_wgmma_large, 256)
-                 : ulp_native_launch("wgmma", wgmma_kernel<Small, 1, PROMOTE>, w, ulp_wgmma_small, 128);
+    return large ? ulp_native_launch("wgmma", wgmma_kernel<Large, 2, PROMOTE>, w, ulp_wgmma_large, 256,
+                                     STAGES * sizeof(stage<128, Large::N>))
+                 : ulp_native_launch("wgmma", wgmma_kernel<Small, 1, PROMOTE>, w, ulp_wgmma_small, 128,
+                                     STAGES * sizeof(stage<64, Small::N>));
 }
 
 template <typename Small, typename Large> ulp_status launch(const ulp_native_job &w) {

@@ -151,7 +151,14 @@ struct ulp_emulated_store_counts {
 ulp_emulated_store_counts ulp_emulated_stores(void);
 void ulp_emulated_wgmma(const char *instruction, uint32_t *d, uint64_t a, uint64_t b, int keep);
 void ulp_emulated_wgmma_commit(void);
-void ulp_emulated_wgmma_wait(void);
+void ulp_emulated_wgmma_wait(unsigned left);
+/* The dynamic shared memory of the launch; its bytes are 0xba at the begin of each block. */
+unsigned char *ulp_emulated_dynamic_shared(void);
+/* cp.async of 16 bytes, or of 16 zeros, its groups and the wait for all of them but `left`. Some threads copy at once,
+ * others at the wait; until then the bytes there are wrong. */
+void ulp_emulated_copy(void *to, const void *from, bool inside);
+void ulp_emulated_copy_commit(void);
+void ulp_emulated_copy_wait(unsigned left);
 
 /* ---- the host's side ---- */
 
@@ -196,6 +203,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device);
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaMalloc(void **memory, size_t bytes);
@@ -215,7 +224,8 @@ extern unsigned ulp_emulated_uploads;
 extern size_t ulp_emulated_memory, ulp_emulated_local;
 
 /* body(context) is the kernel with its arguments, for the thread that threadIdx and blockIdx name. */
-cudaError_t ulp_emulated_launch(const cudaLaunchConfig_t *config, void (*body)(void *context), void *context);
+cudaError_t ulp_emulated_launch(const cudaLaunchConfig_t *config, const void *kernel, void (*body)(void *context),
+                                void *context);
 
 template <typename... Expected, typename... Given>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Expected...), Given &&...given) {
@@ -227,7 +237,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(
             std::apply(c->kernel, c->values);
         }
     } c = {kernel, std::tuple<Expected...>(std::forward<Given>(given)...)};
-    return ulp_emulated_launch(config, call::body, &c);
+    return ulp_emulated_launch(config, reinterpret_cast<const void *>(kernel), call::body, &c);
 }
 
 /* The offset of `at` in the allocation that holds [at, at + bytes); -1 if this is not device memory. */

@@ -411,12 +411,43 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t) {
     return cudaSuccess;
 }
 
-cudaError_t ulp_emulated_launch(const cudaLaunchConfig_t *config, void (*body)(void *context), void *context) {
+/* ---- launches ---- */
+
+/* A kernel has 48 KB of dynamic shared memory, or as much as it asks for, up to 227 KB. */
+enum { USUAL_SHARED = 48 << 10, MOST_SHARED = 227 << 10, MOST_KERNELS = 512 };
+alignas(1024) static unsigned char dynamic_shared[MOST_SHARED];
+static struct {
+    const void *kernel;
+    size_t shared;
+} asked[MOST_KERNELS];
+static unsigned asked_count;
+
+cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value) {
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 || value > MOST_SHARED)
+        return cudaErrorInvalidValue;
+    unsigned i = 0;
+    while (i < asked_count && asked[i].kernel != kernel) i++;
+    if (i == MOST_KERNELS) return cudaErrorInvalidValue;
+    asked[i] = {kernel, (size_t)value};
+    if (i == asked_count) asked_count++;
+    return cudaSuccess;
+}
+
+static size_t shared_of(const void *kernel) {
+    for (unsigned i = 0; i < asked_count; i++)
+        if (asked[i].kernel == kernel) return asked[i].shared;
+    return USUAL_SHARED;
+}
+
+unsigned char *ulp_emulated_dynamic_shared(void) { return dynamic_shared; }
+
+cudaError_t ulp_emulated_launch(const cudaLaunchConfig_t *config, const void *kernel, void (*body)(void *context),
+                                void *context) {
     const dim3 grid = config->gridDim, block = config->blockDim;
     const size_t threads = (size_t)block.x * block.y * block.z;
     if (ulp_emulated_capability() == 0) return cudaErrorNoDevice;
     if (threads == 0 || threads > MOST_THREADS || grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.y > 65535 ||
-        grid.z > 65535 || config->dynamicSmemBytes != 0)
+        grid.z > 65535 || config->dynamicSmemBytes > shared_of(kernel))
         return cudaErrorInvalidConfiguration;
     if (live_bytes() + ulp_emulated_local > ulp_emulated_memory) return cudaErrorMemoryAllocation;
     copy_now();
@@ -432,6 +463,7 @@ cudaError_t ulp_emulated_launch(const cudaLaunchConfig_t *config, void (*body)(v
         for (unsigned y = 0; y < grid.y; y++)
             for (unsigned x = 0; x < grid.x; x++) {
                 blockIdx = {x, y, z};
+                memset(dynamic_shared, 0xba, config->dynamicSmemBytes);
                 run_block();
                 run.block++;
             }

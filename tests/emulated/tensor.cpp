@@ -284,12 +284,22 @@ struct pending {
     uint32_t *d;
     uint64_t a, b;
     int keep;
-    bool committed, done;
+    unsigned group; /* 0: not committed */
+    bool done;
+};
+/* A copy to shared memory that is not finished. */
+struct copying {
+    void *to;
+    const void *from; /* NULL: zeros */
+    unsigned group;
 };
 struct progress {
     bool fenced, proxied;
     std::vector<pending> list;
     std::map<uint32_t *, std::vector<uint32_t>> saved; /* D before the first instruction of the list */
+    unsigned groups;                                   /* of instructions that are not finished */
+    std::vector<copying> copies;
+    unsigned copy_groups;
 };
 progress threads[1024];
 
@@ -347,24 +357,76 @@ void ulp_emulated_wgmma(const char *text, uint32_t *d, uint64_t a, uint64_t b, i
     if (t.saved.count(d) == 0) t.saved[d] = std::vector<uint32_t>(d, d + words);
     for (size_t i = 0; i < words; i++) d[i] = 0xffbadbadu;
     /* a GPU may read operands at once or later: even warps read them here, odd warps at the wait */
-    pending p = {&w, d, a, b, keep, false, threadIdx.x / 32 % 2 == 0};
+    pending p = {&w, d, a, b, keep, 0, threadIdx.x / 32 % 2 == 0};
     if (p.done) finish(p, t.saved[d]);
     t.list.push_back(p);
 }
 
 void ulp_emulated_wgmma_commit(void) {
-    for (pending &p : threads[threadIdx.x].list) p.committed = true;
+    progress &t = threads[threadIdx.x];
+    t.groups++;
+    for (pending &p : t.list)
+        if (p.group == 0) p.group = t.groups;
 }
 
-void ulp_emulated_wgmma_wait(void) {
+/* All groups but the latest `left` are finished. D of an instruction that is not finished stays wrong. */
+void ulp_emulated_wgmma_wait(unsigned left) {
     progress &t = threads[threadIdx.x];
     __syncwarp();
-    for (const pending &p : t.list) {
-        if (!p.committed) fail("a wgmma that was not committed");
-        if (!p.done) finish(p, t.saved[p.d]);
+    const unsigned over = t.groups > left ? t.groups - left : 0;
+    std::vector<pending> rest;
+    for (pending p : t.list) {
+        if (p.group == 0) fail("a wgmma that was not committed");
+        if (p.group > over) {
+            p.group -= over;
+            rest.push_back(p);
+        } else if (!p.done) finish(p, t.saved[p.d]);
     }
-    for (const auto &s : t.saved) memcpy(s.first, s.second.data(), s.second.size() * sizeof s.second[0]);
-    t.list.clear();
-    t.saved.clear();
+    t.groups -= over;
+    t.list = rest;
     t.fenced = false;
+    if (!rest.empty()) return;
+    for (const auto &s : t.saved) memcpy(s.first, s.second.data(), s.second.size() * sizeof s.second[0]);
+    t.saved.clear();
+}
+
+/* ---- copies to shared memory ---- */
+
+static void copy_now(const copying &c) {
+    if (c.from == nullptr) memset(c.to, 0, 16);
+    else memcpy(c.to, c.from, 16);
+}
+
+void ulp_emulated_copy(void *to, const void *from, bool inside) {
+    progress &t = threads[threadIdx.x];
+    if ((uintptr_t)from % 16 != 0) fail("a copy of 16 bytes that is not aligned");
+    ulp_emulated_shared_store(to, 16);
+    const copying c = {to, inside ? from : nullptr, 0};
+    if (threadIdx.x / 32 % 2 == 0) copy_now(c);
+    else memset(to, 0xba, 16);
+    t.copies.push_back(c);
+}
+
+void ulp_emulated_copy_commit(void) {
+    progress &t = threads[threadIdx.x];
+    t.copy_groups++;
+    for (copying &c : t.copies)
+        if (c.group == 0) c.group = t.copy_groups;
+}
+
+void ulp_emulated_copy_wait(unsigned left) {
+    progress &t = threads[threadIdx.x];
+    const unsigned over = t.copy_groups > left ? t.copy_groups - left : 0;
+    std::vector<copying> rest;
+    for (copying c : t.copies) {
+        if (c.group == 0 || c.group > over) {
+            if (c.group != 0) c.group -= over;
+            rest.push_back(c);
+        } else {
+            if (threadIdx.x / 32 % 2 != 0) copy_now(c);
+            t.proxied = false;
+        }
+    }
+    t.copies = rest;
+    t.copy_groups -= over;
 }
