@@ -28,6 +28,11 @@ exits 2 "--merge into a folder that is not there" "$S" $small --merge shard1.csv
 says 'cannot write nowhere/x.csv.*--out' err.txt "it says which and what to do"
 exits 2 "--resume in a folder that is not there" "$S" $small --resume --out nowhere/x.csv
 says 'cannot write nowhere/x.csv.*--out' err.txt "it says which and what to do"
+mkdir beside.run.json
+exits 2 "a file beside the CSV whose name a folder has" "$S" $small --out beside.csv
+says 'cannot write beside.run.json: Is a directory' err.txt "it is named before anything is computed"
+[ ! -e beside.csv ]
+verdict $? "and nothing is written"
 exits 2 "timings are not cut into shards" "$BIN/bench" --quick --shard 0/2
 says 'run it whole' err.txt "it says why"
 

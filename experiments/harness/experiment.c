@@ -276,6 +276,9 @@ static int choose_place(ulp_run *run) {
         status = ulp_cannot_write(run->sweep.program, "into a new folder results", 1);
     if (status < 0) status = ulp_place_choose(&run->sweep.place, run->sweep.program, path.data);
     ulp_text_free(&path);
+    static const char *const endings[] = {".summary.csv", ".claims.tsv", ".run.json"};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0] && status < 0; i++)
+        status = ulp_place_check_beside(&run->sweep.place, endings[i], run->sweep.program);
     if (status < 0 && run->sweep.place.direct && run->common.resume)
         status = ulp_usage_error(run->sweep.program, "--resume needs --out to be a file; '%s' keeps nothing",
                                  run->sweep.place.path);

@@ -102,6 +102,19 @@ int ulp_place_write(const ulp_place *place, const char *program, void (*write)(F
     return failed ? ulp_cannot_write(program, "standard output", 0) : -1;
 }
 
+int ulp_place_check_beside(const ulp_place *place, const char *ending, const char *program) {
+    struct stat about;
+    if (place->direct) return -1;
+    char *path = ulp_path_replace(place->file, ".csv", ending);
+    int status = -1;
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
+        errno = EISDIR;
+        status = ulp_cannot_write(program, path, 1);
+    }
+    free(path);
+    return status;
+}
+
 int ulp_place_write_beside(const ulp_place *place, const char *ending, const char *program,
                            void (*write)(FILE *file, const void *own), const void *own) {
     if (place->direct) return -1;

@@ -34,6 +34,10 @@ int ulp_replacement_begin(ulp_replacement **r, const char *program, const char *
 int ulp_place_write(const ulp_place *place, const char *program, void (*write)(FILE *file, const void *own),
                     const void *own);
 
+/* Before a run: returns -1, or the exit status after a message if a folder has the name that
+ * ulp_place_write_beside() will write. */
+int ulp_place_check_beside(const ulp_place *place, const char *ending, const char *program);
+
 /* As ulp_place_write(), for the file whose name has `ending` in place of `.csv`. If the place is direct, nothing is
  * written and the result is -1. */
 int ulp_place_write_beside(const ulp_place *place, const char *ending, const char *program,
