@@ -282,7 +282,7 @@ static void test_environment(void **state) {
                     "toy: ULPLAB_ISA=foo: no instruction set of that name; instruction sets here: baseline");
     expect_variable(0, "ULPLAB_ISA", "baseline", "");
     expect_variable(0, "ULPLAB_ISA", "", "");
-    expect_variable(2, "ULPLAB_DATA", "/nonexistent", "toy: ULPLAB_DATA=/nonexistent: there is no such folder");
+    expect_variable(2, "ULPLAB_DATA", "no/such/folder", "toy: ULPLAB_DATA=no/such/folder: there is no such folder");
     expect_variable(0, "ULPLAB_DATA", ".", "");
     static const char *const threads[] = {"many", "0", "-1", "2,", ",2", "2;3", "1e9", "9999999999", "2 3"};
     for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++)

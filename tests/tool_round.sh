@@ -176,7 +176,7 @@ gives 'seeds like 1e3 and 0x3e8' 0 "$half$half$half$half" "$(printf "$half$half$
 gives 'the same in hex' 0 "$half$half$half$half" "$(cat out)\n" round --format fp16 --mode sr --seed 0x3e8
 gives 'a byte order mark and line ends of DOS' 0 '\357\273\2771\r\n2\r\n' '3c00\n4000\n' round --format fp16
 gives 'a byte order mark inside a file is no number' 2 '1\n\357\273\2772\n' '3c00\n' round --format fp16
-for variable in ULPLAB_ISA=foo ULPLAB_DATA=/nonexistent OMP_NUM_THREADS=many; do
+for variable in ULPLAB_ISA=foo ULPLAB_DATA=no/such/folder OMP_NUM_THREADS=many; do
     echo 1 | env "$variable" "$ULP" round --format fp16 >out 2>err
     [ $? -eq 2 ] && [ ! -s out ] && grep -q "^ulp round: $variable: " err
     verdict $? "$variable ulp round is refused"

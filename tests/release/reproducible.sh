@@ -63,7 +63,7 @@ if command -v faketime >/dev/null; then
 else without 'both builds are of today, faketime is missing'; fi
 build "$WORK/one" "$(getconf _NPROCESSORS_ONLN)" "$WORK/root1" env LC_ALL=C TZ=UTC || failed=$((failed + 1))
 # shellcheck disable=SC2086
-(umask 027 && build "$WORK/a_longer/path/two" 3 "$WORK/root2" env LC_ALL=C.UTF-8 TZ=Asia/Kathmandu HOME=/nonexistent $later) ||
+(umask 027 && build "$WORK/a_longer/path/two" 3 "$WORK/root2" env LC_ALL=C.UTF-8 TZ=Asia/Kathmandu HOME="$WORK/home" $later) ||
     failed=$((failed + 1))
 for root in root1 root2; do list "$WORK/$root" >"$WORK/$root.txt"; done
 differ=$(diff "$WORK/root1.txt" "$WORK/root2.txt" | sed -n 's/^[<>] [^ ]* *//p' | sort -u)
