@@ -83,10 +83,11 @@ struct library {
     cublasLtHandle_t handle;
     void *workspace;
     float *scales;  /* scales of our B and of our A, in device memory */
-    float known[2]; /* the numbers in `scales`; 0: none yet */
+    float known[2]; /* the numbers in `scales`, if is_known */
+    bool is_known;
     plan latest;
 };
-library lt = {PTHREAD_ONCE_INIT, PTHREAD_MUTEX_INITIALIZER, "", {}, NULL, NULL, NULL, {0.0f, 0.0f}, {}};
+library lt = {PTHREAD_ONCE_INIT, PTHREAD_MUTEX_INITIALIZER, "", {}, NULL, NULL, NULL, {0.0f, 0.0f}, false, {}};
 
 #if defined(ULP_EMULATED_DEVICE)
 
@@ -216,9 +217,10 @@ ulp_status prepare_memory(const call *c, const ulp_native_job *w) {
     if (lt.workspace == NULL) lt.workspace = ulp_cuda_room(WORKSPACE);
     if (lt.scales == NULL) lt.scales = static_cast<float *>(ulp_cuda_room(sizeof scales));
     if (lt.workspace == NULL || lt.scales == NULL) return ULP_NO_MEMORY;
-    if (!c->fp8 || memcmp(lt.known, scales, sizeof scales) == 0) return ULP_OK;
+    if (!c->fp8 || (lt.is_known && memcmp(lt.known, scales, sizeof scales) == 0)) return ULP_OK;
     const ulp_status status = ulp_cuda_upload(lt.scales, scales, sizeof scales);
-    if (status == ULP_OK) memcpy(lt.known, scales, sizeof scales);
+    memcpy(lt.known, scales, sizeof scales);
+    lt.is_known = status == ULP_OK;
     return status;
 }
 

@@ -72,14 +72,14 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
         return (row + group * 64 + ulp_wgmma_d_row(thread, 2 * pair)) * w.n + column +
                ulp_wgmma_d_column(thread, 2 * pair);
     };
-    auto begin_copy =
-        [&](size_t number) { /* the group of a stage past the end of k is empty */
-                             if (number * STAGE < w.depth) {
-                                 copy<ROWS, THREADS>(stages[number % STAGES].a, w.a, row, number * STAGE, w.depth);
-                                 copy<Op::N, THREADS>(stages[number % STAGES].b, w.b, column, number * STAGE, w.depth);
-                             }
-                             ulp_copy_commit();
-        };
+    /* Every stage is a group of copies; the group of a stage past the end of k is empty. */
+    auto begin_copy = [&](size_t number) {
+        if (number * STAGE < w.depth) {
+            copy<ROWS, THREADS>(stages[number % STAGES].a, w.a, row, number * STAGE, w.depth);
+            copy<Op::N, THREADS>(stages[number % STAGES].b, w.b, column, number * STAGE, w.depth);
+        }
+        ulp_copy_commit();
+    };
     for (size_t number = 0; number < AHEAD; number++) begin_copy(number);
     typename Op::word d[Op::D] = {}, total[PROMOTE ? Op::D : 1] = {};
     if (w.c != NULL)
@@ -101,17 +101,20 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
         Op::run(d, ulp_wgmma_descriptor(left), ulp_wgmma_descriptor(ulp_shared_address(s.b[step])), keep);
         keep = 1;
     };
-    auto add = [&](bool last) { /* after each instruction; adds D to the total where a promotion is due */
-                                ulp_wgmma_commit();
-                                ulp_wgmma_wait<0>();
-                                ulp_wgmma_hold(d);
-                                since += ULP_WGMMA_K_BYTES;
-                                if (since != w.promote && !last) return;
+    /* Ends a group of instructions. With a promotion it is one instruction, and D is added to the total where that is
+     * due. */
+    auto end = [&](bool last) {
+        ulp_wgmma_commit();
+        if constexpr (PROMOTE) {
+            ulp_wgmma_wait<0>();
+            ulp_wgmma_hold(d);
+            since += ULP_WGMMA_K_BYTES;
+            if (since != w.promote && !last) return;
 #pragma unroll
-                                for (int i = 0; i < (PROMOTE ? Op::D : 0); i++)
-                                    total[i] = results<Op>::add(total[i], d[i]);
-                                keep = 0;
-                                since = 0;
+            for (int i = 0; i < Op::D; i++) total[i] = results<Op>::add(total[i], d[i]);
+            keep = 0;
+            since = 0;
+        }
     };
     const size_t whole = w.depth / STAGE;
     const bool half = w.depth % STAGE != 0;
@@ -119,12 +122,11 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
         const stage<ROWS, Op::N> &s = next(number);
         run(s, 0);
         if constexpr (PROMOTE) {
-            add(false);
+            end(false);
             ulp_wgmma_fence();
         }
         run(s, 1);
-        if constexpr (PROMOTE) add(number + 1 == whole && !half);
-        else ulp_wgmma_commit();
+        end(number + 1 == whole && !half);
     };
     if (whole > 0) {
         run_whole(0); /* before the loop: D in the loop comes from instructions only */
@@ -138,8 +140,7 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
     }
     if (half) {
         run(next(whole), 0);
-        if constexpr (PROMOTE) add(true);
-        else ulp_wgmma_commit();
+        end(true);
         ulp_wgmma_wait<0>();
         ulp_wgmma_hold(d);
     }

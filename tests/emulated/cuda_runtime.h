@@ -143,7 +143,7 @@ void ulp_emulated_proxy_fence(void);
 void ulp_emulated_wgmma_fence(void);
 /* A thread writes `bytes` (4, 8 or 16) to shared memory, which has 32 banks of 4 bytes: the 128 bytes that 32, 16 or 8
  * neighbouring threads write go at once if no bank gets two words. ulp_emulated_stores counts these groups of threads,
- * and the passes that they need, since its last call. */
+ * and the passes that they need, since its last call; the first call begins to count. */
 void ulp_emulated_shared_store(const void *to, unsigned bytes);
 struct ulp_emulated_store_counts {
     unsigned long groups, passes;

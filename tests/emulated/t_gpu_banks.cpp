@@ -44,7 +44,7 @@ static void product(const char *name, size_t m, size_t n, size_t k) {
 }
 
 int main() {
-    verdict(ulp_cuda_open() == ULP_OK, "the device is there");
+    verdict(ulp_cuda_open() == ULP_OK && ulp_emulated_stores().groups == 0, "the device is there, nothing is counted");
     model(near, 8, 8, "neighbours of 16 bytes need one pass");
     model(apart, 8, 16, "neighbours 32 bytes apart need two");
     model(same, 2, 2, "one word needs one pass");

@@ -198,6 +198,7 @@ struct store {
     unsigned bytes;
 };
 std::vector<store> stores[1024]; /* of each thread, in its order */
+bool counts_stores;
 
 /* The passes of writes at once: the largest number of different words in a bank. */
 unsigned long passes_of(const std::vector<store> &group) {
@@ -218,11 +219,12 @@ unsigned long passes_of(const std::vector<store> &group) {
 
 void ulp_emulated_shared_store(const void *to, unsigned bytes) {
     if ((uintptr_t)to % bytes != 0) fail("a store to shared memory that is not aligned");
-    stores[threadIdx.x].push_back({(uintptr_t)to, bytes});
+    if (counts_stores) stores[threadIdx.x].push_back({(uintptr_t)to, bytes});
 }
 
 ulp_emulated_store_counts ulp_emulated_stores(void) {
     ulp_emulated_store_counts counts = {0, 0};
+    counts_stores = true;
     for (unsigned first = 0; first < 1024;) {
         const unsigned at_once = stores[first].empty() ? 32 : 128 / stores[first][0].bytes;
         for (size_t n = 0; n < stores[first].size(); n++) {
@@ -278,30 +280,56 @@ const wgmma &wgmma_of(const char *text) {
     return at != known.end() ? at->second : known.emplace(text, read_wgmma(text)).first->second;
 }
 
-/* An instruction that is not finished, and the state of a thread between a fence and a wait. */
-struct pending {
+/* Work of a thread that is not finished, in groups: instructions, or copies. */
+template <typename T> struct queue {
+    std::vector<T> list;
+    unsigned groups; /* that are committed and not finished */
+
+    void commit() {
+        groups++;
+        for (T &item : list)
+            if (item.group == 0) item.group = groups;
+    }
+    /* Calls finish for the items of all groups but the latest `left`. */
+    template <typename F> void wait(unsigned left, F finish) {
+        const unsigned over = groups > left ? groups - left : 0;
+        std::vector<T> rest;
+        for (T item : list) {
+            if (item.group != 0 && item.group <= over) {
+                finish(item);
+                continue;
+            }
+            if (item.group != 0) item.group -= over;
+            rest.push_back(item);
+        }
+        list = rest;
+        groups -= over;
+    }
+};
+
+struct instruction_begun {
     const wgmma *what;
     uint32_t *d;
     uint64_t a, b;
     int keep;
-    unsigned group; /* 0: not committed */
     bool done;
+    unsigned group; /* 0: not committed */
 };
-/* A copy to shared memory that is not finished. */
-struct copying {
+struct copy_begun {
     void *to;
     const void *from; /* NULL: zeros */
     unsigned group;
 };
 struct progress {
     bool fenced, proxied;
-    std::vector<pending> list;
-    std::map<uint32_t *, std::vector<uint32_t>> saved; /* D before the first instruction of the list */
-    unsigned groups;                                   /* of instructions that are not finished */
-    std::vector<copying> copies;
-    unsigned copy_groups;
+    queue<instruction_begun> instructions;
+    std::map<uint32_t *, std::vector<uint32_t>> saved; /* D before the first of the instructions */
+    queue<copy_begun> copies;
 };
 progress threads[1024];
+
+/* A GPU may read and copy at once or as late as the wait: even warps do it at once, odd warps at the wait. */
+bool is_early() { return threadIdx.x / 32 % 2 == 0; }
 
 /* to (32) = row r of an operand in shared memory. The operand consists of core matrices of 8 rows of 16 bytes. In a row
  * of core matrices the distance is `leading` bytes, and in a column of core matrices it is `stride` bytes. */
@@ -314,7 +342,7 @@ void operand_row(unsigned char *to, uint64_t descriptor, unsigned r) {
 }
 
 /* d = the elements of D that this thread holds. */
-void finish(const pending &p, std::vector<uint32_t> &d) {
+void finish(const instruction_begun &p, std::vector<uint32_t> &d) {
     const wgmma &w = *p.what;
     const bool half = w.in.result == "f16";
     const unsigned thread = threadIdx.x % 128, lane = thread & 31, warp = thread >> 5;
@@ -356,77 +384,50 @@ void ulp_emulated_wgmma(const char *text, uint32_t *d, uint64_t a, uint64_t b, i
     if (!t.fenced || !t.proxied) fail(std::string(text) + ": there is no fence before the instruction");
     if (t.saved.count(d) == 0) t.saved[d] = std::vector<uint32_t>(d, d + words);
     for (size_t i = 0; i < words; i++) d[i] = 0xffbadbadu;
-    /* a GPU may read operands at once or later: even warps read them here, odd warps at the wait */
-    pending p = {&w, d, a, b, keep, 0, threadIdx.x / 32 % 2 == 0};
-    if (p.done) finish(p, t.saved[d]);
-    t.list.push_back(p);
+    instruction_begun begun = {&w, d, a, b, keep, is_early(), 0};
+    if (begun.done) finish(begun, t.saved[d]);
+    t.instructions.list.push_back(begun);
 }
 
-void ulp_emulated_wgmma_commit(void) {
-    progress &t = threads[threadIdx.x];
-    t.groups++;
-    for (pending &p : t.list)
-        if (p.group == 0) p.group = t.groups;
-}
+void ulp_emulated_wgmma_commit(void) { threads[threadIdx.x].instructions.commit(); }
 
-/* All groups but the latest `left` are finished. D of an instruction that is not finished stays wrong. */
+/* D of an instruction that is not finished stays wrong. */
 void ulp_emulated_wgmma_wait(unsigned left) {
     progress &t = threads[threadIdx.x];
     __syncwarp();
-    const unsigned over = t.groups > left ? t.groups - left : 0;
-    std::vector<pending> rest;
-    for (pending p : t.list) {
-        if (p.group == 0) fail("a wgmma that was not committed");
-        if (p.group > over) {
-            p.group -= over;
-            rest.push_back(p);
-        } else if (!p.done) finish(p, t.saved[p.d]);
-    }
-    t.groups -= over;
-    t.list = rest;
+    for (const instruction_begun &i : t.instructions.list)
+        if (i.group == 0) fail("a wgmma that was not committed");
+    t.instructions.wait(left, [&](const instruction_begun &i) {
+        if (!i.done) finish(i, t.saved[i.d]);
+    });
     t.fenced = false;
-    if (!rest.empty()) return;
+    if (!t.instructions.list.empty()) return;
     for (const auto &s : t.saved) memcpy(s.first, s.second.data(), s.second.size() * sizeof s.second[0]);
     t.saved.clear();
 }
 
 /* ---- copies to shared memory ---- */
 
-static void copy_now(const copying &c) {
+static void finish(const copy_begun &c) {
     if (c.from == nullptr) memset(c.to, 0, 16);
     else memcpy(c.to, c.from, 16);
 }
 
 void ulp_emulated_copy(void *to, const void *from, bool inside) {
-    progress &t = threads[threadIdx.x];
     if ((uintptr_t)from % 16 != 0) fail("a copy of 16 bytes that is not aligned");
     ulp_emulated_shared_store(to, 16);
-    const copying c = {to, inside ? from : nullptr, 0};
-    if (threadIdx.x / 32 % 2 == 0) copy_now(c);
+    const copy_begun c = {to, inside ? from : nullptr, 0};
+    if (is_early()) finish(c);
     else memset(to, 0xba, 16);
-    t.copies.push_back(c);
+    threads[threadIdx.x].copies.list.push_back(c);
 }
 
-void ulp_emulated_copy_commit(void) {
-    progress &t = threads[threadIdx.x];
-    t.copy_groups++;
-    for (copying &c : t.copies)
-        if (c.group == 0) c.group = t.copy_groups;
-}
+void ulp_emulated_copy_commit(void) { threads[threadIdx.x].copies.commit(); }
 
 void ulp_emulated_copy_wait(unsigned left) {
     progress &t = threads[threadIdx.x];
-    const unsigned over = t.copy_groups > left ? t.copy_groups - left : 0;
-    std::vector<copying> rest;
-    for (copying c : t.copies) {
-        if (c.group == 0 || c.group > over) {
-            if (c.group != 0) c.group -= over;
-            rest.push_back(c);
-        } else {
-            if (threadIdx.x / 32 % 2 != 0) copy_now(c);
-            t.proxied = false;
-        }
-    }
-    t.copies = rest;
-    t.copy_groups -= over;
+    t.copies.wait(left, [&](const copy_begun &c) {
+        if (!is_early()) finish(c);
+        t.proxied = false;
+    });
 }
