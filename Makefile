@@ -389,10 +389,11 @@ SELECTED := $(FORMATS)$(MODES)$(OVERFLOW)$(ISA)
 check-all: $(if $(SELECTED),tests,check)
 	@BIN=$B TESTS=$T FORMATS='$(FORMATS)' MODES='$(MODES)' OVERFLOW='$(OVERFLOW)' ISA='$(ISA)' JOBS='$(JOBS)' sh tests/exhaustive.sh
 
-# everything that needs a GPU; REPORT=tests/gpu/NAME.txt keeps the report where it can be committed
+# everything that needs a GPU; REPORT=tests/gpu/NAME.txt keeps the report where it can be committed; PARTS='races open' runs
+# these parts alone; LONG=1 takes large sizes
 REPORT ?= results/check_gpu.txt
 check-gpu: $(if $(WITH_CUDA),$T/check_gpu)
-	@$(if $(WITH_CUDA),,echo 'make check-gpu: nvcc is missing or older than $(NVCC_NEEDED)' >&2; exit 3;) CHECK=$T/check_gpu REPORT=$(REPORT) sh tests/gpu/report.sh
+	@$(if $(WITH_CUDA),,echo 'make check-gpu: nvcc is missing or older than $(NVCC_NEEDED)' >&2; exit 3;) CHECK=$T/check_gpu REPORT='$(REPORT)' PARTS='$(PARTS)' LONG='$(LONG)' sh tests/gpu/report.sh
 
 # the processor beside its models, all inputs; a short form is part of `make check`
 check-silicon: $T/check_silicon
@@ -480,10 +481,11 @@ bench-record:
 bench-compare:
 	@sh experiments/bench/compare.sh '$(OLD)' '$(NEW)'
 
+# RECORD=tests/gpu/NAME.bench.txt keeps the record where it can be committed
+RECORD ?= results/bench_gpu.txt
 bench-gpu: $B/bench_gpu $B/throughput
 	@mkdir -p results figures
-	$B/bench_gpu --restart
-	$B/throughput --restart
+	BENCH=$B/bench_gpu THROUGHPUT=$B/throughput sh experiments/bench_gpu/record.sh $(RECORD)
 	$(if $(HAVE_GNUPLOT),LC_ALL=C.UTF-8 gnuplot plots/bench_gpu.gp && LC_ALL=C.UTF-8 gnuplot plots/throughput.gp)
 
 # ---- the page ----

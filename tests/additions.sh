@@ -285,8 +285,8 @@ if [ -n "$TESTS" ] && [ -x "$tree/$TESTS/check_emulated" ]; then
     verdict $? 'a native product is one line'
     make -j"$(getconf _NPROCESSORS_ONLN)" MODE=release CC="${CC:-gcc}" NVCC= build/test/check_emulated >log 2>&1
     verdict $? 'the second copy is built'
-    exits 2 'before, mma:twin is no native product' "$tree/$TESTS/check_emulated" --small --tap --part native --only mma:twin
-    exits 0 'the emulated device computes mma:twin' build/test/check_emulated --small --tap --part native --only mma:twin
+    exits 2 'before, mma:twin is no native product' "$tree/$TESTS/check_emulated" --small --tap --part tensor --only mma:twin
+    exits 0 'the emulated device computes mma:twin' build/test/check_emulated --small --tap --part tensor --only mma:twin
     says '^ok - cuda: .*mma:twin' out.txt 'its bits are those of its model'
 else
     skip 'a native product' 'no check_emulated in TESTS'

@@ -8,7 +8,9 @@ failed=0
 case ${MODE:-release} in
 release) "$TESTS/check_emulated" --small --tap || failed=1 ;;
 *) # a sanitizer needs minutes for all trainings, so only two of them run
-    for part in elements moves network gemm refusals tensor native; do "$TESTS/check_emulated" --small --tap --part $part || failed=1; done
+    for part in $("$TESTS/check_emulated" --parts | cut -f 1 | grep -v training); do
+        "$TESTS/check_emulated" --small --tap --part "$part" || failed=1
+    done
     "$TESTS/check_emulated" --small --tap --part training --only ', mixed:fp16' || failed=1
     ;;
 esac
@@ -20,6 +22,53 @@ for capability in 80 89 100; do
     EMULATED_CAPABILITY=$capability "$TESTS/check_emulated" --small --tap --part tensor --only mma: > "$log" || failed=1
     grep -v wgmma "$log"
 done
+
+# A device that differs from its model: the sums of an open point find the answer, and the row says what it sets.
+differs() { # differs SETTING POINT PRODUCT SENTENCE
+    if EMULATED_SETTINGS=$1 "$TESTS/check_emulated" --small --rows --part open --only "$2, $3" > "$log"; [ $? -eq 1 ] && grep -qF "$4" "$log"; then
+        echo "ok - cuda: a device with $1 answers the open point '$2'"
+    else
+        echo "not ok - cuda: a device with $1 answers the open point '$2'"
+        sed 's/^/# /' "$log"
+        failed=1
+    fi
+}
+differs :zero_operand=-126 'zero operand' mma:fp16 'h100-fp16:zero_operand=-126: with -126, which sets fused.zero_operand'
+differs :zero_c=-126 'zero start' wgmma:bf16 'h100-bf16:zero_c=-126: with -126, which sets fused.zero_c'
+differs :floor=none floor mma:tf32 'h100-tf32:floor=none: there is none, which sets fused.floor'
+differs :floor=-132 floor mma:bf16 'h100-bf16:floor=-132: one more, which sets fused.floor'
+differs :floor=-22 floor wgmma:fp16-fp16 'h100-fp16-fp16:floor=-22: one less, which sets fused.floor'
+differs :signed_zero=1 'negative underflow' mma:tf32 'h100-tf32:signed_zero=1: -0, which sets fused.signed_zero'
+differs :c_last=1 'start of wgmma' wgmma:e4m3 'h100-e4m3:c_last=1: it is added last, which sets fused.c_last'
+differs :output=rz 'rounding of wgmma' wgmma:e5m2-fp16 'h100-e5m2-fp16:output=rz: toward zero, which sets fused.output'
+differs :F=24 floor mma:bf16 'no answer fits'
+
+# the report of a machine, from a small run, with programs in the place of the driver's own
+tools=$(mktemp -d) || exit 1
+trap 'rm -rf "$log" "$tools"' EXIT
+printf '#!/bin/sh\nexec "%s" --small "$@"\n' "$TESTS/check_emulated" > "$tools/check"
+printf '#!/bin/sh\necho 580.65, P0, 1980 MHz\n' > "$tools/nvidia-smi"
+printf '#!/bin/sh\ncase "$*" in *racecheck*tensor*wgmma*) echo "========= a hazard"; exit 9 ;; esac\n' > "$tools/compute-sanitizer"
+chmod +x "$tools"/*
+PATH=$tools:$PATH CHECK=$tools/check REPORT=$tools/report.txt PARTS='sanitizer refusals open' sh tests/gpu/report.sh > "$log" 2>&1
+status=$?
+if [ $status -eq 1 ] && grep -q '^device  *emulated device' "$tools/report.txt" && [ "$(grep -c '^state  *.*: 580.65, P0, 1980 MHz$' "$tools/report.txt")" -eq 2 ] &&
+    grep -q "^FAIL compute-sanitizer racecheck, short run of tensor 'wgmma:e4m3'" "$tools/report.txt" && grep -q '^     ========= a hazard' "$tools/report.txt" &&
+    [ "$(grep -c '^PASS compute-sanitizer' "$tools/report.txt")" -gt 15 ] && grep -q '^PASS open: floor, wgmma:bf16' "$tools/report.txt" &&
+    [ "$(grep -c '^time  *part [a-z]*: [0-9]* s$' "$tools/report.txt")" -eq 3 ] && tail -n 1 "$tools/report.txt" | grep -q ' passed, 1 failed, '; then
+    echo 'ok - cuda: the report of a machine is one file'
+else
+    echo 'not ok - cuda: the report of a machine is one file'
+    sed 's/^/# /' "$log"
+    failed=1
+fi
+if CHECK=$tools/check REPORT=$tools/none.txt PARTS='open nosuch' sh tests/gpu/report.sh > "$log" 2>&1; [ $? -eq 2 ] && grep -q 'nosuch.*layouts' "$log" && [ ! -e "$tools/none.txt" ]; then
+    echo 'ok - cuda: a part that does not exist is refused'
+else
+    echo 'not ok - cuda: a part that does not exist is refused'
+    failed=1
+fi
+
 if EMULATED_CAPABILITY=0 "$TESTS/check_emulated" > "$log" 2>&1; [ $? -eq 3 ] && grep -q 'this machine has no CUDA device' "$log"; then
     echo 'ok - cuda: without a device exit 3 and a sentence'
 else

@@ -6,6 +6,7 @@
 # The CUDA device of these programs is the emulated device.
 
 TESTS=$(cd "${TESTS:-build/test}" && pwd) || exit 2
+tree=$PWD
 . tests/support.sh
 
 emulated=
@@ -159,10 +160,25 @@ if [ -n "$emulated" ]; then
         --formats fp16 --modes rne,sr --datapath fp32,h100-fp16,int8 --backend cuda --out bench_gpu.csv
     says '^training,' bench_gpu.csv "it timed trainings"
     awk -F, '!/^#/ { if (!n++) { for (i = 1; i <= NF; i++) at[$i] = i; next }
-        native += $at["what"] == "native"; bad += !($at["ratio"] > 0 && $at["clock"] > 0) } END { exit bad || native < 40 }' bench_gpu.csv
+        native += $at["what"] == "native"; bad += !($at["ratio"] > 0 && $at["clock"] > 0 && $at["against"] != "")
+        beside[$at["what"] " " $at["of"]] = $at["against"] }
+        END { exit bad || native < 40 || beside["native native:wgmma:fp16"] != "native:fp16" || beside["native native:fp16"] != "native:fp32" ||
+            beside["gemm h100-fp16"] != "native:fp32" || beside["native native:mma:fp64"] != "native:fp32" }' bench_gpu.csv
     verdict $? "each row has a ratio to its reference, and a clock"
     exits 0 "throughput runs where there is a device" "$TESTS/walled/throughput" --quick --variants fp32-emulated,fp16-mma,fp8 --steps 1 --net fc4,relu,fc10 --batch 8 --quiet --out throughput.csv
     says '^fp8,' throughput.csv "it timed fp8"
+    printf '#!/bin/sh\nexec "%s" --elements 1003 --arrays 1 --size 16 --native-size 0 --seconds 0.0001 --steps 1 --units 4 --batch 2 --quiet --formats fp16 --modes rne --datapath fp32 --backend cuda "$@"\n' \
+        "$TESTS/walled/bench_gpu" >bench_small
+    printf '#!/bin/sh\nexec "%s" --quick --variants fp32,fp8 --steps 1 --net fc4,relu,fc10 --batch 8 --quiet "$@"\n' "$TESTS/walled/throughput" >throughput_small
+    printf '#!/bin/sh\necho 580.65, P0, 1980 MHz\n' >nvidia-smi
+    chmod +x bench_small throughput_small nvidia-smi
+    (PATH=$PWD:$PATH BENCH=./bench_small THROUGHPUT=./throughput_small exits 0 "the record of a GPU is written" sh "$tree/experiments/bench_gpu/record.sh" record.txt)
+    [ "$(grep -c '^state .*P0, 1980 MHz$' record.txt)" -eq 3 ] && grep -q '^round,' record.txt && grep -q '^fp8,' record.txt && grep -q '^time  *[0-9]* s$' record.txt
+    verdict $? "it has the rows of both benchmarks, and the state of the GPU before, between and after"
+    printf '#!/bin/sh\nexit 4\n' >throughput_small
+    (PATH=$PWD:$PATH BENCH=./bench_small THROUGHPUT=./throughput_small exits 4 "a benchmark that fails" sh "$tree/experiments/bench_gpu/record.sh" failed.txt)
+    [ ! -e failed.txt ]
+    verdict $? "leaves no record"
 else
     skip "bench_gpu" "no emulated device in this build"
 fi

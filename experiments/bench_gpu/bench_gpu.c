@@ -12,10 +12,10 @@
  *   - products of the device itself: the product of codes alone, without the conversion of operands and result
  *   - training: whole steps, by the clock of the host
  *
- * `ratio` compares the speed with a reference of the same run:
+ * `ratio` compares the speed with what `against` names, in the same run:
  *   - rounding: a copy on the device, in bytes per second
- *   - products under datapaths: the binary32 chain
- *   - products of the device itself: cuBLAS in binary32
+ *   - products under datapaths: cuBLASLt in binary32, of the same size; the binary32 chain if the library is not there
+ *   - products of the device itself: the product of the same types by cuBLASLt if there is one, else in binary32
  *   - training: the CPU backend
  */
 #include "bench_gpu.h"
@@ -53,7 +53,7 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMNS(row, what, of, mode, n, rate, unit, ratio, clock),
+    ULP_COLUMNS(row, what, of, mode, n, rate, unit, ratio, against, clock),
     {0},
 };
 
@@ -85,7 +85,7 @@ static ulp_status put_round(const ulp_task *task, job *t, const ulp_named_rule *
     if (status != ULP_OK) return ulp_task_fail(task, status, "%s %s", t->format->name, mode->name);
     const double rate = 2.0 * sizeof(float) * n / seconds;
     ulp_row_put(task->rows, &(row){t->stats ? "round and count" : "round", t->format->name, mode->name, n, rate * 1e-9,
-                                   "GB/s", rate / copy, t->clock});
+                                   "GB/s", rate / copy, "copy", t->clock});
     return ULP_OK;
 }
 
@@ -99,7 +99,7 @@ static ulp_status put_rounding(const ulp_task *task) {
     ulp_status status = measure(&seconds, copy_work, &t);
     if (status != ULP_OK) return status;
     const double copy = 2.0 * sizeof(float) * n / seconds;
-    ulp_row_put(task->rows, &(row){"copy", NULL, NULL, n, copy * 1e-9, "GB/s", 1, t.clock});
+    ulp_row_put(task->rows, &(row){"copy", NULL, NULL, n, copy * 1e-9, "GB/s", 1, "copy", t.clock});
     for (size_t f = 0; f < set->formats.count; f++)
         for (size_t m = 0; m < set->modes.count && status == ULP_OK; m++) {
             t.format = &set->formats.at[f];
@@ -162,7 +162,7 @@ static ulp_status compute(const ulp_task *task) {
 
 void judge(ulp_claims *c) {
     const row *rows = c->table->rows;
-    ulp_sheet *table = ulp_sheet_new("throughput of the CUDA backend", "what,of,mode,n,rate,unit,ratio,MHz");
+    ulp_sheet *table = ulp_sheet_new("throughput of the CUDA backend", "what,of,mode,n,rate,unit,ratio,to,MHz");
     for (size_t i = 0; i < c->table->count; i++) {
         const row *r = &rows[i];
         ulp_sheet_put(table, "%s", r->what);
@@ -173,6 +173,7 @@ void judge(ulp_claims *c) {
         ulp_sheet_put(table, "%s", r->unit);
         if (isnan(r->ratio)) ulp_sheet_put(table, "%s", "");
         else ulp_sheet_put(table, "%.3g", r->ratio);
+        ulp_sheet_put(table, "%s", r->against);
         ulp_sheet_put(table, "%.0f", r->clock);
     }
     ulp_sheet_print(table, c->file);

@@ -22,7 +22,9 @@ typedef struct row {
     const char *what, *of, *mode;
     double n, rate;
     const char *unit;
-    double ratio, clock; /* clock: of the device's processors right after the row, in MHz */
+    double ratio;
+    const char *against; /* what the ratio is to */
+    double clock;        /* of the device's processors right after the row, in MHz */
 } row;
 
 /* A network and a policy whose training is timed. */

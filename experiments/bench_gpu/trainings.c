@@ -81,8 +81,8 @@ ulp_status put_trainings(const ulp_task *task) {
         if (status == ULP_OK) status = clock_now(&clock);
         if (status == ULP_OK) status = train(&cpu, task, what, b->cpu, steps < 10 ? steps : 10);
         if (status != ULP_OK) return status;
-        ulp_row_put(task->rows,
-                    &(row){"training", what->text, what->name, (double)set->batch, gpu, "steps/s", gpu / cpu, clock});
+        ulp_row_put(task->rows, &(row){"training", what->text, what->name, (double)set->batch, gpu, "steps/s",
+                                       gpu / cpu, "cpu", clock});
         if (ulp_task_progress(task, (double)(i + 1) / TRAININGS)) break;
     }
     return status;

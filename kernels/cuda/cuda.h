@@ -82,6 +82,9 @@ ulp_status ulp_cuda_product_begin(ulp_cuda_product **product, const ulp_cuda_nat
 ulp_status ulp_cuda_product_begin64(ulp_cuda_product **product, const ulp_cuda_native *native, const double *c,
                                     const double *a, const double *b, const ulp_gemm_shape *shape);
 ulp_status ulp_cuda_product_run(ulp_cuda_product *product);
+/* Runs the product `times` times, each time on cleared results. *different (host memory) = the number of 4-byte words
+ * of results, padding included, that differ from those of the first time. */
+ulp_status ulp_cuda_product_repeat(ulp_cuda_product *product, unsigned times, uint64_t *different);
 ulp_status ulp_cuda_product_values(ulp_cuda_product *product, float *c);
 ulp_status ulp_cuda_product_values64(ulp_cuda_product *product, double *c);
 /* codes (m,n), device memory: the codes that the hardware wrote, including codes of NaN. */

@@ -359,6 +359,27 @@ ulp_status ulp_cuda_product_run(ulp_cuda_product *p) {
     }
 }
 
+ulp_status ulp_cuda_product_repeat(ulp_cuda_product *p, unsigned times, uint64_t *different) {
+    if (p == NULL || different == NULL) return ULP_BAD_ARGUMENT;
+    const size_t bytes = p->job.m * p->job.n * p->result_bytes;
+    *different = 0;
+    if (p->m == 0 || p->n == 0 || times == 0) return ULP_OK;
+    void *first = ulp_cuda_room(bytes);
+    uint64_t *count = static_cast<uint64_t *>(ulp_cuda_room(sizeof *count));
+    ulp_status status = first == NULL || count == NULL ? ULP_NO_MEMORY : ulp_cuda_zero(count, sizeof *count);
+    for (unsigned i = 0; i < times && status == ULP_OK; i++) {
+        p->job.d = i == 0 ? first : p->d;
+        status = ulp_cuda_zero(p->job.d, bytes);
+        if (status == ULP_OK) status = ulp_cuda_product_run(p);
+        if (status == ULP_OK && i > 0) status = ulp_native_differ(count, p->d, first, bytes / sizeof(uint32_t));
+    }
+    p->job.d = p->d;
+    if (status == ULP_OK) status = ulp_cuda_download(different, count, sizeof *count);
+    ulp_cuda_release(first);
+    ulp_cuda_release(count);
+    return status;
+}
+
 ulp_status ulp_cuda_product_values(ulp_cuda_product *p, float *c) {
     ulp_status status = p == NULL ? ULP_BAD_ARGUMENT : check_floats(&p->native);
     return status == ULP_OK ? values(p, c) : status;

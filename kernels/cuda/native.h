@@ -79,6 +79,8 @@ ulp_status ulp_native_encode(void *codes, const T *x, const ulp_native_array *ar
 /* x = the values of codes of binary32, binary16, int32 or binary64. NaN is canonical. */
 template <typename T>
 ulp_status ulp_native_decode(T *x, const void *codes, const ulp_native_array *array, const ulp_format *format);
+/* Adds the number of 4-byte words in which two arrays differ to *count (device memory). */
+ulp_status ulp_native_differ(uint64_t *count, const void *x, const void *y, size_t words);
 /* to = the codes in consecutive words, without padding. */
 ulp_status ulp_native_widen(uint64_t *to, const void *codes, const ulp_native_array *array, unsigned bytes);
 

@@ -56,6 +56,13 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
         to[e] = get(codes, e / w.width * (w.pitch / bytes) + e % w.width, bytes);
 }
 
+__global__ void __launch_bounds__(ULP_CUDA_THREADS)
+    differ_kernel(uint64_t *count, const uint32_t *x, const uint32_t *y, size_t words) {
+    unsigned differ = 0;
+    for (size_t i = ulp_cuda_thread(); i < words; i += ulp_cuda_threads()) differ += x[i] != y[i];
+    if (differ != 0) atomicAdd(reinterpret_cast<unsigned long long *>(count), (unsigned long long)differ);
+}
+
 } // namespace
 
 template <typename T>
@@ -87,6 +94,11 @@ template ulp_status ulp_native_encode(void *, const float *, const ulp_native_ar
 template ulp_status ulp_native_encode(void *, const double *, const ulp_native_array *, const ulp_format *);
 template ulp_status ulp_native_decode(float *, const void *, const ulp_native_array *, const ulp_format *);
 template ulp_status ulp_native_decode(double *, const void *, const ulp_native_array *, const ulp_format *);
+
+ulp_status ulp_native_differ(uint64_t *count, const void *x, const void *y, size_t words) {
+    return ulp_cuda_launch("differences", differ_kernel, ulp_cuda_blocks(words), ULP_CUDA_THREADS, count,
+                           static_cast<const uint32_t *>(x), static_cast<const uint32_t *>(y), words);
+}
 
 ulp_status ulp_native_widen(uint64_t *to, const void *codes, const ulp_native_array *array, unsigned bytes) {
     const size_t n = array->rows * array->width;

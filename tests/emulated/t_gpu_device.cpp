@@ -2,6 +2,7 @@
  * uploads.
  */
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/native.h"
 #include "kernels/cuda/operations.h"
 
 #include <stdio.h>
@@ -94,12 +95,35 @@ static void products(const char *name, unsigned first, unsigned other) {
     ulp_cuda_release(c);
 }
 
+/* Words of two arrays that differ are counted, whatever their number, and added to the count. */
+static void differences(size_t words, size_t differ) {
+    uint32_t host[3000] = {}, other[3000] = {};
+    uint64_t count[2] = {5, 0};
+    for (size_t i = 0; i < differ; i++) other[(i * 7 + words - 1) % words] = 1u << (i % 32);
+    uint32_t *x = static_cast<uint32_t *>(ulp_cuda_room(sizeof host)),
+             *y = static_cast<uint32_t *>(ulp_cuda_room(sizeof host));
+    uint64_t *to = static_cast<uint64_t *>(ulp_cuda_room(sizeof count));
+    bool fine = x != nullptr && y != nullptr && to != nullptr && ulp_cuda_upload(x, host, sizeof host) == ULP_OK &&
+                ulp_cuda_upload(y, other, sizeof other) == ULP_OK &&
+                ulp_cuda_upload(to, count, sizeof count) == ULP_OK && ulp_native_differ(to, x, y, words) == ULP_OK &&
+                ulp_cuda_download(count, to, sizeof count) == ULP_OK;
+    char what[80];
+    snprintf(what, sizeof what, "%zu of %zu words differ", differ, words);
+    verdict(fine && count[0] == 5 + differ && count[1] == 0, what);
+    ulp_cuda_release(x);
+    ulp_cuda_release(y);
+    ulp_cuda_release(to);
+}
+
 int main() {
     verdict(ulp_cuda_open() == ULP_OK, "is there");
     uploads();
     launches();
     updates(16, 0);
     updates(17, 1);
+    differences(1, 1);
+    differences(2999, 0);
+    differences(2999, 41);
     products("native:fp16", 0, 0);
     products("native:e4m3", 1, 1);
     return failed;

@@ -1,12 +1,16 @@
 /* check.c - make check-gpu: checks of the CUDA backend against the CPU; each check prints a row, the last line counts.
  *
- *     check_gpu [--small] [--tap] [--rows] [--part PART] [--only WORD]
+ *     check_gpu [--small | --long] [--tap] [--rows] [--part PART] [--only WORD]
+ *     check_gpu --parts | --points
  *
  *  - --small: small sizes, for runs of seconds
+ *  - --long: large sizes, for runs of more than minutes
  *  - --tap: rows are TAP lines
  *  - --rows: only rows are printed
- *  - --part: one of elements, moves, network, gemm, refusals, tensor, native, training; none prints the device alone
+ *  - --part: one of the parts that --parts lists; none prints the device alone
  *  - --only: only the rows whose name contains WORD
+ *  - --parts: lists the parts in their order
+ *  - --points: lists the open points of the models, their answers, and what each answer sets
  *
  * The exit status is 0 if no row failed, 1 if a row failed, 2 for a wrong command line, and 3 without a device. */
 #include "check.h"
@@ -27,9 +31,21 @@ static struct {
 static const struct part {
     const char *name;
     void (*check)(const check *c);
-} parts[] = {{"elements", check_elements}, {"moves", check_moves},      {"network", check_network},
-             {"gemm", check_gemm},         {"refusals", check_refused}, {"tensor", check_tensor_cores},
-             {"native", check_native},     {"training", check_training}};
+    const char *what;
+} parts[] = {
+    {"layouts", check_layouts, "places of elements in instructions"},
+    {"tensor", check_tensor_cores, "instructions against their models"},
+    {"chains", check_chains, "long sums: order, promotion, binary64, clamps"},
+    {"library", check_library, "cuBLASLt"},
+    {"elements", check_elements, "rounding and operations on elements"},
+    {"moves", check_moves, "transposes and patches"},
+    {"network", check_network, "operations between products"},
+    {"gemm", check_gemm, "products under every datapath"},
+    {"refusals", check_refused, "arguments that are refused"},
+    {"races", check_races, "large products again and again"},
+    {"training", check_training, "trainings"},
+    {"open", check_open, "answers to the open points of the models"},
+};
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
 /* ---- rows ---- */
@@ -220,24 +236,38 @@ static void head(const check *c) {
 }
 
 static int usage(const char *word) {
-    fprintf(stderr,
-            "check_gpu: '%s': allowed are --small, --tap, --rows, --only WORD that is part of a row's name, and --part",
-            word);
+    fprintf(
+        stderr,
+        "check_gpu: '%s': allowed are --small, --long, --tap, --rows, --parts, --points, --only WORD that is part of "
+        "a row's name, and --part",
+        word);
     for (size_t i = 0; i < PARTS; i++) fprintf(stderr, " %s", parts[i].name);
     fprintf(stderr, " none\n");
     return 2;
 }
 
+static int print_list(const char *which) {
+    if (strcmp(which, "--points") == 0) print_open_points();
+    else
+        for (size_t i = 0; i < PARTS; i++) printf("%s\t%s\n", parts[i].name, parts[i].what);
+    return 0;
+}
+
 int main(int argc, char **argv) {
     check c = {0};
+    const char *list = NULL;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--small") == 0) c.small = 1;
+        else if (strcmp(argv[i], "--long") == 0) c.lengthy = 1;
+        else if (strcmp(argv[i], "--parts") == 0 || strcmp(argv[i], "--points") == 0) list = argv[i];
         else if (strcmp(argv[i], "--tap") == 0) report.tap = 1;
         else if (strcmp(argv[i], "--rows") == 0) report.rows = 1;
         else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) report.only = argv[++i];
         else if (strcmp(argv[i], "--part") == 0 && i + 1 < argc) report.part = argv[++i];
         else return usage(argv[i]);
     }
+    if (c.small && c.lengthy) return usage("--small --long");
+    if (list != NULL) return print_list(list);
     const int none = report.part != NULL && strcmp(report.part, "none") == 0;
     int known = report.part == NULL || none;
     for (size_t i = 0; i < PARTS && !known; i++) known = strcmp(report.part, parts[i].name) == 0;

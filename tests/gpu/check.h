@@ -13,6 +13,7 @@ typedef struct check {
     ulp_cuda_info info;
     int emulated; /* the device is the emulated one */
     int small;    /* small sizes, for runs of seconds */
+    int lengthy;  /* large sizes, for runs of more than minutes */
 } check;
 
 /* A row before it is printed: the number of compared elements, the number of wrong elements, the first difference. */
@@ -58,13 +59,21 @@ void *to_device(const check *c, row *r, const void *host, size_t bytes);
 int from_device(const check *c, row *r, void *host, const void *device, size_t bytes);
 
 /* The checks; each has its own source. */
+void check_layouts(const check *c);
+void check_tensor_cores(const check *c);
+void check_chains(const check *c);
+void check_library(const check *c);
 void check_elements(const check *c);
 void check_moves(const check *c);
+void check_network(const check *c);
 void check_gemm(const check *c);
 void check_refused(const check *c);
-void check_tensor_cores(const check *c);
-void check_native(const check *c);
-void check_network(const check *c);
+void check_races(const check *c);
 void check_training(const check *c);
+void check_open(const check *c);
+
+/* Prints the open points: the question, the publications, the answers, and the field of the row that the answer sets.
+ */
+void print_open_points(void);
 
 #endif

@@ -1,21 +1,26 @@
 #!/bin/sh
 # report.sh - make check-gpu: writes the report of one machine to standard output and to REPORT while the tests run.
 #
-# CHECK and REPORT are from the environment. The report has the state of the device, every row of check_gpu, and short runs
-# under compute-sanitizer if it is installed. Each part runs in its own process, so that a fault does not affect the other
-# parts. PARTS are the parts to run; PATIENCE is the time limit of a part in seconds. The exit status is 0 if all rows
-# passed, 1 if a row failed, and 3 if there is no device. CUDA_LAUNCH_BLOCKING=1 in the environment shows the failing kernel.
-CHECK=${CHECK:-build/test/check_gpu} REPORT=${REPORT:-results/check_gpu.txt} PATIENCE=${PATIENCE:-300}
-PARTS=${PARTS:-elements moves network gemm refusals tensor native training}
-
-state() {
-    command -v nvidia-smi > /dev/null || { echo 'state        nvidia-smi is not installed'; return; }
-    nvidia-smi --query-gpu=driver_version,clocks.sm,clocks.max.sm,clocks.mem,power.draw,temperature.gpu,persistence_mode,ecc.mode.current \
-        --format=csv,noheader 2> /dev/null | sed 's/^/state        driver, SM clock, largest SM clock, memory clock, power, temperature, persistence, ECC: /'
-}
+# CHECK and REPORT are from the environment. The report is one file that can be committed: the state of the device before
+# and after, short runs under compute-sanitizer if it is installed, and every row of check_gpu, in the order in which a
+# first run on a new GPU finds faults fastest. Each part runs in its own process, so that a fault does not affect the other
+# parts. PARTS are the parts to run, `sanitizer` or parts of `check_gpu --parts`; LONG=1 takes large sizes; PATIENCE is the
+# time limit of a part in seconds. The exit status is 0 if all rows passed, 1 if a row failed, and 3 if there is no device.
+# CUDA_LAUNCH_BLOCKING=1 in the environment shows the failing kernel.
+CHECK=${CHECK:-build/test/check_gpu} REPORT=${REPORT:-results/check_gpu.txt}
+PATIENCE=${PATIENCE:-$([ -n "$LONG" ] && echo 3600 || echo 300)}
+here=$(dirname "$0")
+known="sanitizer $("$CHECK" --parts | cut -f 1 | tr '\n' ' ')" || exit 1
+PARTS=${PARTS:-$known}
+for name in $PARTS; do
+    case " $known " in
+    *" $name "*) ;;
+    *) echo "make check-gpu: PARTS='$name': the parts are $known" >&2; exit 2 ;;
+    esac
+done
 
 part() { # part NAME: the rows of a part
-    timeout "$PATIENCE" "$CHECK" --part "$1" --rows
+    timeout "$PATIENCE" "$CHECK" --part "$1" --rows ${LONG:+--long}
     status=$?
     [ $status -le 1 ] || echo "FAIL part $1 ended with status $status$([ $status -ne 124 ] || echo ", after $PATIENCE s")"
 }
@@ -29,25 +34,32 @@ sanitized() { # sanitized TOOL PART WORD: a short run under compute-sanitizer
     fi
 }
 
+# Copies wait for copies, stages of operands and rounding are where a race or a wrong address would be.
+sanitizer() {
+    command -v compute-sanitizer > /dev/null || { echo 'SKIP compute-sanitizer: it is not installed'; return; }
+    for tool in memcheck racecheck synccheck initcheck; do
+        sanitized $tool gemm products
+        sanitized $tool tensor mma:fp16
+        sanitized $tool tensor wgmma:e4m3
+        [ -n "$LONG" ] || [ $tool = memcheck ] || continue
+        sanitized $tool elements 'sizes 0'
+        sanitized $tool elements map
+        sanitized $tool elements update
+        sanitized $tool elements largest
+        sanitized $tool moves permute
+        sanitized $tool moves patches
+        sanitized $tool network softmax
+    done
+}
+
 all() {
-    state
-    for name in $PARTS; do part "$name"; done
-    if command -v compute-sanitizer > /dev/null; then
-        for tool in memcheck racecheck synccheck; do
-            sanitized $tool elements 'sizes 0'
-            sanitized $tool elements map
-            sanitized $tool elements update
-            sanitized $tool elements largest
-            sanitized $tool moves permute
-            sanitized $tool moves patches
-            sanitized $tool gemm products
-            sanitized $tool tensor mma:fp16
-            sanitized $tool tensor wgmma:e4m3
-        done
-    else
-        echo 'SKIP compute-sanitizer: it is not installed'
-    fi
-    state
+    sh "$here/state.sh"
+    for name in $PARTS; do
+        began=$(date +%s)
+        case $name in sanitizer) sanitizer ;; *) part "$name" ;; esac
+        echo "time         part $name: $(($(date +%s) - began)) s"
+    done
+    sh "$here/state.sh"
 }
 
 log=$(mktemp) || exit 1

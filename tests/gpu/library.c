@@ -1,88 +1,12 @@
-/* native.c - native products: their orders of summation, and the library's products against bounds, sums and models. */
-#include "codes.h"
+/* library.c - the products of cuBLASLt against bounds, sums, orders and models. */
+#include "sums.h"
 
 #include "kernels/cuda/unit.h"
-#include "kernels/products/summation_tree.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The k of sums that are long enough to show promotion. */
-enum { LONG = 2304 };
-
-static int starts(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
-
-static ulp_datapath path_of(row *r, const char *name) {
-    ulp_datapath d;
-    memset(&d, 0, sizeof d);
-    row_ok(r, ulp_datapath_parse(&d, name), "%s", name);
-    return d;
-}
-
-/* A row about the native product d; the next call overwrites its name. */
-static row row_for(const char *what, const ulp_cuda_native *d) {
-    static char name[160];
-    snprintf(name, sizeof name, "%s %s", what, d->name + strlen("native:"));
-    row r = row_of(name);
-    if (!r.skipped && d->lacks[0] != '\0') row_skip(&r, "%s", d->lacks);
-    return r;
-}
-
-/* ---- operands ---- */
-
-static matrices matrices_of(size_t m, size_t n, size_t k, const ulp_cuda_native *d, uint64_t seed) {
-    const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
-    matrices x = {.m = m, .n = n, .k = k};
-    matrices_alloc(&x);
-    fill_normal(x.a, m * k, d->a.is_fixed ? 48.0 : 1.0, seed);
-    fill_normal(x.b, k * n, d->b.is_fixed ? 48.0 : 1.0, seed + 1);
-    for (size_t i = 0; i < m * k; i++) x.wide_a[i] = x.a[i] = (float)ulp_round((double)x.a[i], &d->a, rule, 0);
-    for (size_t i = 0; i < k * n; i++) x.wide_b[i] = x.b[i] = (float)ulp_round((double)x.b[i], &d->b, rule, 0);
-    return x;
-}
-
-/* ---- orders ---- */
-
-/* The order of a sum of k products as text, and the length of its chain in *chain. Returns 0 if the search failed; the
- * row says why. */
-static int find_order(row *r, const ulp_unit *unit, size_t k, char *text, size_t size, size_t *chain) {
-    ulp_order order;
-    const ulp_status status = ulp_order_find(&order, unit, k, 0);
-    text[0] = '\0';
-    *chain = 0;
-    if (status == ULP_UNSUPPORTED)
-        snprintf(text, size, "no tree: the order differs from sum to sum, or results are integers");
-    else if (row_ok(r, status, "finding the order")) {
-        ulp_order_text(text, size, &order, 0);
-        *chain = ulp_order_chain(&order);
-        ulp_order_free(&order);
-    }
-    return !r->stopped;
-}
-
-/* An instruction has the order of its model. */
-static void check_order(const check *c, const ulp_cuda_native *d) {
-    row r = row_for("order of", d);
-    char got[800], want[800];
-    size_t chain, model_chain;
-    const size_t k = c->small ? 70 : 240;
-    const ulp_cuda_place place = {d, c->small ? 7 : 300, c->small ? 5 : 260};
-    if (!r.skipped) {
-        const ulp_datapath path = path_of(&r, d->model);
-        const ulp_unit unit = ulp_cuda_unit_in(&place), model = ulp_unit_of(&path);
-        if (find_order(&r, &unit, k, got, sizeof got, &chain) &&
-            find_order(&r, &model, k, want, sizeof want, &model_chain)) {
-            row_true(&r, strcmp(got, want) == 0 && chain == model_chain, "found %s, but %s has %s", got, d->model,
-                     want);
-            if (r.wrong == 0) snprintf(r.first, sizeof r.first, "%.390s", got);
-        }
-    }
-    row_end(&r);
-}
-
-/* ---- the library ---- */
 
 /* |error| <= gamma_k sum |a b| with gamma_k = k u / (1 - k u), for every order (Higham 2002, section 3.1). */
 static void check_bound(const check *c, const ulp_cuda_native *d) {
@@ -124,31 +48,6 @@ static void check_exact(const check *c, const ulp_cuda_native *d) {
     if (!r.skipped && c->small) compare_with(c, &r, d, d->model, 60, 50, 300);
     else if (!r.skipped) compare_with(c, &r, d, d->model, 300, 280, 700);
     row_end(&r);
-}
-
-/* x (n) = random integers from -most to most. */
-static void fill_integers(float *x, double *wide, size_t n, uint32_t most, uint64_t seed) {
-    for (size_t i = 0; i < n; i++) wide[i] = x[i] = (float)(int)(word_of(seed, i) % (2 * most + 1)) - (float)most;
-}
-
-/* Every partial sum of small integers is exact, in every order, with every number of kept bits, and in every type. */
-static void compare_integers(const check *c, row *r, const ulp_cuda_native *d, size_t m, size_t n, size_t k,
-                             int accumulate) {
-    matrices x = {.m = m, .n = n, .k = k, .accumulate = accumulate, .wide = d->result.is_fixed};
-    matrices_alloc(&x);
-    fill_integers(x.a, x.wide_a, m * k, 2, 31);
-    fill_integers(x.b, x.wide_b, k * n, 3, 32);
-    fill_integers(x.c, x.wide_c, m * n, 40, 33);
-    if (!r->stopped && device_codes(c, r, &x, d))
-        for (size_t i = 0; i < m; i++)
-            for (size_t j = 0; j < n; j++) {
-                double want = accumulate ? x.wide_c[i * n + j] : 0.0;
-                for (size_t q = 0; q < k; q++) want += x.wide_a[i * k + q] * x.wide_b[q * n + j];
-                const double got = ulp_decode(x.got[i * n + j], &d->result);
-                row_true(r, got == want, "element (%zu,%zu) of (%zu,%zu,%zu)%s: %g, has to be %g", i, j, m, n, k,
-                         accumulate ? " on C" : "", got, want);
-            }
-    matrices_free(&x);
 }
 
 /* Sizes that are multiples of the library's alignments, and other sizes. Each product differs from the one before in k,
@@ -235,55 +134,6 @@ static void check_library_order(const check *c, const ulp_cuda_native *d) {
     }
 }
 
-/* Find the promotion interval with which the model gives every bit of an fp8 product; 0 means no promotion. With
- * expected < 0 the product is a call of the library: its order is its own matter, so that the row states what was
- * found. The emulated library has an order that no interval gives. */
-static void check_promotion(const check *c, const ulp_cuda_native *d, const char *model, int64_t expected) {
-    static const unsigned intervals[] = {0, 32, 64, 96, 128, 192, 256, 384, 512, 1024, 2048};
-    row r = row_for("promotion in", d);
-    if (!r.skipped) {
-        matrices x = c->small ? matrices_of(9, 5, LONG, d, 21) : matrices_of(256, 256, 4608, d, 21);
-        int64_t found = -1, several = 0;
-        size_t least = x.m * x.n;
-        const int fine = device_codes(c, &r, &x, d);
-        for (size_t i = 0; fine && i < sizeof intervals / sizeof intervals[0]; i++) {
-            char name[ULP_DATAPATH_NAME_MAX + 24];
-            size_t wrong = 0;
-            snprintf(name, sizeof name, intervals[i] == 0 ? "%s" : "%s:promote=%u", model, intervals[i]);
-            const ulp_datapath path = path_of(&r, name);
-            if (r.stopped || !model_codes(c, &r, &x, &path)) break;
-            for (size_t e = 0; e < x.m * x.n; e++) wrong += x.got[e] != x.want[e];
-            if (wrong < least) least = wrong;
-            if (wrong != 0) continue;
-            several += found >= 0;
-            found = intervals[i];
-        }
-        if (c->emulated && expected < 0)
-            row_true(&r, found < 0 && fine, "the emulated library gives the bits of %s, promote=%lld", model,
-                     (long long)found);
-        else if (expected < 0) row_true(&r, fine, "no results");
-        else
-            row_true(
-                &r, found == expected && several == 0,
-                "promotion every %lld products, not %lld; %lld more intervals give all bits; the nearest differs in "
-                "%zu of %zu",
-                (long long)found, (long long)expected, (long long)several, least, x.m * x.n);
-        if (r.wrong == 0 && found < 0)
-            snprintf(r.first, sizeof r.first, "none of 0, 32, ..., 2048 products: the nearest differs in %zu of %zu",
-                     least, x.m * x.n);
-        else if (r.wrong == 0 && several > 0)
-            snprintf(r.first, sizeof r.first, "%lld intervals give all bits, the longest every %lld products",
-                     (long long)several + 1, (long long)found);
-        else if (r.wrong == 0 && found == 0)
-            snprintf(r.first, sizeof r.first, "none: %s itself gives all %zu results", model, x.m * x.n);
-        else if (r.wrong == 0)
-            snprintf(r.first, sizeof r.first, "every %lld products: %s:promote=%lld gives all %zu results",
-                     (long long)found, model, (long long)found, x.m * x.n);
-        matrices_free(&x);
-    }
-    row_end(&r);
-}
-
 /* to (m,n) = the device's product of x, as values. */
 static int device_values(const check *c, row *r, const matrices *x, const ulp_cuda_native *d, float *to) {
     const ulp_gemm_shape s = matrices_shape(x);
@@ -328,7 +178,7 @@ static void check_fast(const check *c, const ulp_cuda_native *d) {
         char name[sizeof d->name];
         ulp_cuda_native plain;
         const size_t size = c->small ? 16 : 256;
-        matrices x = matrices_of(size, size, LONG, d, 9), y = matrices_of(size, size, LONG, d, 9);
+        matrices x = matrices_of(size, size, LONG_K, d, 9), y = matrices_of(size, size, LONG_K, d, 9);
         snprintf(name, sizeof name, "%.*s", (int)(strlen(d->name) - strlen(":fast")), d->name);
         size_t differ = 0;
         if (row_ok(&r, ulp_cuda_native_parse(&plain, name), "%s", name) && device_codes(c, &r, &x, d) &&
@@ -352,8 +202,7 @@ static void check_no_scales(const check *c) {
     float *memory = c->gpu->alloc(64 * sizeof *memory);
     const ulp_gemm_shape s = {.m = 1, .n = 1, .k = 1, .lda = 1, .ldb = 1, .ldc = 1};
     for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK && !r.skipped; i++) {
-        if (d.lacks[0] != '\0' || (d.a.bits == 8 && !starts(d.name, "native:mma:") && !starts(d.name, "native:wgmma:")))
-            continue;
+        if (d.lacks[0] != '\0' || (d.a.bits == 8 && !is_instruction(&d))) continue;
         d.b_scale = 2.0f;
         row_true(&r, ulp_cuda_native_gemm(&d, memory, memory + 16, memory + 32, &s) == ULP_UNSUPPORTED, "%s", d.name);
     }
@@ -361,7 +210,7 @@ static void check_no_scales(const check *c) {
     row_end(&r);
 }
 
-static void check_library(const check *c, const ulp_cuda_native *d) {
+static void check_product(const check *c, const ulp_cuda_native *d) {
     const int fp8 = d->a.bits == 8 && !d->a.is_fixed;
     if (d->model[0] != '\0') check_exact(c, d);
     else if (d->a.prec == 24) check_bound(c, d);
@@ -377,16 +226,9 @@ static void check_library(const check *c, const ulp_cuda_native *d) {
     }
 }
 
-void check_native(const check *c) {
+void check_library(const check *c) {
     ulp_cuda_native d;
     check_no_scales(c);
-    for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK; i++) {
-        const int mma = starts(d.name, "native:mma:"), wgmma = starts(d.name, "native:wgmma:");
-        if (!mma && !wgmma) check_library(c, &d);
-        else if (d.lacks[0] == '\0' && d.model[0] != '\0' && !d.result.is_fixed && (!c->small || i % 4 == 0))
-            check_order(c, &d);
-        if (wgmma && d.lacks[0] == '\0' && starts(d.name, "native:wgmma:e4m3") &&
-            (d.promote != 0 || strcmp(d.name, "native:wgmma:e4m3") == 0))
-            check_promotion(c, &d, "h100-e4m3", d.promote);
-    }
+    for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK; i++)
+        if (!is_instruction(&d)) check_product(c, &d);
 }
