@@ -38,6 +38,8 @@ typedef struct ulp_gemm_shape {
     uint8_t c_trans;    /* the array of C in memory is (n,m); an element has the random words of its place in (m,n) */
     uint8_t accumulate; /* a sum starts at the element of C, a value of the datapath's result format; else it starts at
                            +0 */
+    uint8_t deferred;   /* the caller asks ulp_backend_settle() later whether all operands were values of their formats;
+                           a backend may then return ULP_OK before it knows */
     /* The scales of a datapath with scales: of A (m, ceil(k / scale_block)) and of B (n, ceil(k / scale_block)), values
      * of the scale format. NULL means that all scales are 1. */
     const float *a_scales, *b_scales;
@@ -148,6 +150,10 @@ typedef struct ulp_backend {
     /* NULL: ulp_backend_gemm_round() calls gemm, then round. */
     ulp_status (*gemm_round)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
                              ulp_summation summation, ulp_rounding rounding);
+    /* NULL: the backend derives nothing from arrays, and defers no answer. */
+    ulp_status (*keep)(const float *x, size_t n);
+    void (*forget)(const float *x, size_t n);
+    ulp_status (*settle)(void);
 } ulp_backend;
 
 /* ---- the operations: each function checks its arguments and calls the backend's function ----
@@ -193,6 +199,16 @@ ulp_status ulp_backend_gemm64(const ulp_backend *backend, double *c, const doubl
  */
 ulp_status ulp_backend_gemm_round(const ulp_backend *backend, float *c, const float *a, const float *b,
                                   const ulp_gemm_shape *shape, ulp_summation summation, ulp_rounding rounding);
+
+/* ulp_backend_keep declares that x (n) does not change until ulp_backend_forget, or until its memory is released. A
+ * backend may keep what it derives from x, such as codes for its own products. ulp_backend_forget ends this for all
+ * kept arrays that x (n) touches. A caller that changes a kept array gets results of its old elements. */
+ulp_status ulp_backend_keep(const ulp_backend *backend, const float *x, size_t n);
+void ulp_backend_forget(const ulp_backend *backend, const float *x, size_t n);
+
+/* Waits for the answer of the deferred products since the last call. Returns ULP_NO_CODE if an operand of one of them
+ * was no value of its format: then the results of these products mean nothing. */
+ulp_status ulp_backend_settle(const ulp_backend *backend);
 
 /* y (c K K, B oh ow) = for each element of the kernel, the elements of x (B,c,h,w) that the kernel element meets. A
  * convolution is a matrix product with y. */

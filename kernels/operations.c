@@ -174,6 +174,21 @@ ulp_status ulp_backend_reduce(const ulp_backend *backend, float *y, const float 
                                           : backend->reduce(y, x, m, n, summation);
 }
 
+ulp_status ulp_backend_keep(const ulp_backend *backend, const float *x, size_t n) {
+    lacking[0] = '\0';
+    if (x == NULL && n > 0) return ULP_BAD_ARGUMENT;
+    return backend->keep != NULL ? backend->keep(x, n) : ULP_OK;
+}
+
+void ulp_backend_forget(const ulp_backend *backend, const float *x, size_t n) {
+    if (backend->forget != NULL) backend->forget(x, n);
+}
+
+ulp_status ulp_backend_settle(const ulp_backend *backend) {
+    lacking[0] = '\0';
+    return backend->settle != NULL ? backend->settle() : ULP_OK;
+}
+
 /* ---- im2col and permute ---- */
 
 static ulp_status check_im2col(const float *y, const float *x, const ulp_im2col *g) {

@@ -103,19 +103,30 @@ ulp_status ulp_model_forward_layer(ulp_model *m, ulp_pass *pass, const float *w,
     return status;
 }
 
+/* The end of a part whose products did not wait for the check of their operands: if `ask`, asks for the answer. */
+static ulp_status settle(ulp_pass *pass, ulp_status status, int ask) {
+    pass->now.deferred = 0;
+    if (!ask && status == ULP_OK) return status;
+    const ulp_status answer = ulp_backend_settle(pass->run.backend);
+    return status == ULP_OK ? answer : status;
+}
+
+/* In training the backward pass asks. */
 ulp_status ulp_model_forward(ulp_model *m, ulp_pass *pass, const float *w) {
     ulp_status status = ULP_OK;
+    pass->now.deferred = 1;
     for (size_t i = 0; i < m->net.count && status == ULP_OK; i++) status = ulp_model_forward_layer(m, pass, w, i);
-    return status;
+    return settle(pass, status, pass->now.evaluation != 0);
 }
 
 ulp_status ulp_model_backward(ulp_model *m, ulp_pass *pass, const float *w) {
     ulp_status status = ULP_OK;
+    pass->now.deferred = 1;
     for (size_t i = m->net.count; i-- > 0 && status == ULP_OK;) {
         ulp_layer_tensors t = tensors_of(m, w, i);
         const double began = ulp_profile_enter(pass->run.profile, i);
         status = m->net.layers[i].kind->backward(&m->net.layers[i], pass, &t);
         ulp_profile_leave(pass->run.profile, began);
     }
-    return status;
+    return settle(pass, status, 1);
 }

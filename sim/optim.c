@@ -113,6 +113,7 @@ static ulp_status start_part(const ulp_optimizer *o, const ulp_pass *pass, const
 
 ulp_status ulp_optimizer_start(ulp_optimizer *o, ulp_pass *pass, const float *w) {
     ulp_status status = ULP_OK;
+    ulp_backend_forget(pass->run.backend, o->weight, o->n);
     for (size_t i = 0; i < o->parts && status == ULP_OK; i++) {
         const ulp_update_part part = part_of(o, i);
         status = start_part(o, pass, &part, w);
@@ -129,7 +130,7 @@ ulp_status ulp_optimizer_scale_weights(const ulp_optimizer *o, ulp_pass *pass, c
             status =
                 ulp_pass_round(pass, ulp_site_of(ULP_AT_WEIGHT, i, 0), o->weight + layer->first_param, layer->params);
     }
-    return status;
+    return status == ULP_OK ? ulp_backend_keep(pass->run.backend, o->weight, o->n) : status;
 }
 
 ulp_status ulp_optimizer_start_net(ulp_optimizer *o, ulp_pass *pass, const ulp_net *net, float *state, double std) {
@@ -228,6 +229,7 @@ static ulp_status step_span(const ulp_optimizer *o, const ulp_pass *pass, const 
 
 ulp_status ulp_optimizer_step(ulp_optimizer *o, ulp_pass *pass, const float *dw, const ulp_span *span, size_t spans) {
     ulp_status status = ULP_OK;
+    ulp_backend_forget(pass->run.backend, o->weight, o->n);
     for (size_t i = 0; i < o->parts && !spans && status == ULP_OK; i++) {
         const ulp_update_part part = part_of(o, i);
         status = step_span(o, pass, &part, dw, (ulp_span){part.first, part.n, pass->now.scales.log2});

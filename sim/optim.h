@@ -146,7 +146,8 @@ void ulp_optimizer_carve(ulp_optimizer *optimizer, ulp_arena *arena, size_t n);
  * Without master weights w is rounded to the weights. */
 ulp_status ulp_optimizer_start(ulp_optimizer *optimizer, ulp_pass *pass, const float *w);
 
-/* Round weights that have a tensor scale from the master weights; the weights of each layer are one tensor. */
+/* Round weights that have a tensor scale from the master weights; the weights of each layer are one tensor. Then the
+ * weights do not change until the next step, and the backend may keep what it derives from them. */
 ulp_status ulp_optimizer_scale_weights(const ulp_optimizer *optimizer, ulp_pass *pass, const ulp_net *net);
 
 /* Set the initial weights of a net (ulp_net_init() with the seed of the pass), and its state (states) in backend

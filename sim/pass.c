@@ -352,10 +352,17 @@ static ulp_summation summation_of(const ulp_pass *pass, const ulp_site *site, co
     return (ulp_summation){datapath, stream_of(pass, site, words)};
 }
 
+static ulp_gemm_shape deferring(const ulp_pass *pass, const ulp_gemm_shape *shape) {
+    ulp_gemm_shape own = *shape;
+    own.deferred = pass->now.deferred;
+    return own;
+}
+
 ulp_status ulp_pass_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
                          const ulp_gemm_shape *shape) {
     const double began = begin(pass);
-    const ulp_status status = ulp_backend_gemm(pass->run.backend, c, a, b, shape, summation_of(pass, &site, shape));
+    const ulp_gemm_shape own = deferring(pass, shape);
+    const ulp_status status = ulp_backend_gemm(pass->run.backend, c, a, b, &own, summation_of(pass, &site, shape));
     ulp_profile_end(pass->run.profile, is_forward(&site) ? ULP_TIME_FORWARD : ULP_TIME_BACKWARD, began);
     return status;
 }
@@ -372,10 +379,11 @@ ulp_status ulp_pass_gemm_part(ulp_pass *pass, ulp_site site, float *c, const flo
                               const ulp_gemm_shape *shape, const ulp_pass_whole *whole) {
     ulp_stats counted = {0};
     if (!rounds_in_parts(pass, &whole->site)) return ulp_pass_gemm(pass, site, c, a, b, shape);
+    const ulp_gemm_shape own = deferring(pass, shape);
     ulp_rounding rounding = rounding_of(pass, &whole->site, cast_of(pass, &whole->site), &counted);
     rounding.stream.first += (uint64_t)(c - whole->x);
     const ulp_status status =
-        ulp_backend_gemm_round(pass->run.backend, c, a, b, shape, summation_of(pass, &site, shape), rounding);
+        ulp_backend_gemm_round(pass->run.backend, c, a, b, &own, summation_of(pass, &site, shape), rounding);
     add_counts(pass, &whole->site, &counted);
     return status;
 }

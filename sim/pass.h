@@ -60,6 +60,7 @@ typedef struct ulp_pass_now {
     size_t rank;  /* of data-parallel training, else 0; every rank has random words of its own */
     ulp_pass_scales scales;
     const ulp_observer *observer; /* may be NULL */
+    uint8_t deferred; /* 1: products do not wait for the check of their operands; the model asks ulp_backend_settle() */
 } ulp_pass_now;
 
 /* The number of elements at a rounding point, rounded or exact, and the number of zeros among them. */

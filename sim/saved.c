@@ -224,6 +224,7 @@ static ulp_status restore(const ulp_saved_kind *kind, const void *run, const uns
     if (!note->bytes) return ULP_NO_MEMORY;
     for (size_t i = 0; kind->arena(run, i) && status == ULP_OK; i++) {
         const ulp_arena *arena = kind->arena(run, i);
+        ulp_backend_forget(arena->backend, (const float *)(const void *)arena->memory, arena->bytes / sizeof(float));
         status = arena->backend->upload(arena->memory, bytes, arena->bytes);
         bytes += arena->bytes;
     }

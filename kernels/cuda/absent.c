@@ -30,6 +30,11 @@ ulp_status ulp_cuda_copy(void *y, const void *x, size_t bytes) {
     return absent(y);
 }
 
+ulp_status ulp_cuda_product_repeat(ulp_cuda_product *product, unsigned times, uint64_t *different) {
+    (void)times, (void)different;
+    return absent(product);
+}
+
 ulp_status ulp_cuda_native_get(size_t i, ulp_cuda_native *native) {
     (void)i;
     return absent(native);

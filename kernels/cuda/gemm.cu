@@ -1,5 +1,6 @@
 // gemm.cu - matrix products under a datapath: the check of the inputs, and the choice of the kind of product.
 #include "gemm.h"
+#include "kept.h"
 #include "native.h"
 #include "operations.h"
 
@@ -20,24 +21,27 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS) check_kernel(uint32_t *found
     if (bad) atomicOr(found, 1u);
 }
 
+/* Of an array that is kept, and whose elements are known to be values of the format, nothing is asked. */
 template <typename T>
 ulp_status check_values(uint32_t *found, const T *x, size_t rows, size_t width, size_t ld, const ulp_format *f) {
+    const ulp_native_array array = {rows, width, ld, 1, 0, 0, false};
+    unsigned char *none = NULL;
+    if (ulp_cuda_kept_codes(&none, x, &array, f) == ULP_KEPT_OLD) return ULP_OK;
     return ulp_cuda_launch("members of a format", check_kernel<T>, ulp_cuda_blocks(rows * width), ULP_CUDA_THREADS,
                            found, x, rows, width, ld, *f);
 }
 
 template <typename T> ulp_status check_inputs(const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d) {
+    ulp_cuda_question q;
     if (!d->has_inputs || s->k == 0) return ULP_OK;
-    uint32_t found = 0, *device = static_cast<uint32_t *>(ulp_cuda_room(sizeof *device));
-    if (device == NULL) return ULP_NO_MEMORY;
-    ulp_status status = ulp_cuda_zero(device, sizeof *device);
+    ulp_status status = ulp_cuda_question_begin(&q, s->deferred != 0);
+    if (status != ULP_OK) return status;
+    status = check_values(q.found, a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda, &d->a);
     if (status == ULP_OK)
-        status = check_values(device, a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda, &d->a);
-    if (status == ULP_OK)
-        status = check_values(device, b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
-    if (status == ULP_OK) status = ulp_cuda_download(&found, device, sizeof found);
-    ulp_cuda_release(device);
-    return status == ULP_OK && found ? ULP_NO_CODE : status;
+        status = check_values(q.found, b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
+    status = ulp_cuda_question_end(&q, status);
+    if (status != ULP_OK) ulp_cuda_kept_drop(NULL);
+    return status;
 }
 
 template <typename T> ulp_cuda_job<T> job_of(T *c, const T *a, const T *b, const ulp_gemm_shape *s, ulp_summation by) {

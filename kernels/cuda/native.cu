@@ -1,4 +1,5 @@
 // native.cu - native products by name: the list, the products that this device offers, and the conversion of operands.
+#include "kept.h"
 #include "library.h"
 #include "native.h"
 #include "native_rows.h"
@@ -216,7 +217,7 @@ struct ulp_cuda_product {
     size_t m, n, k;
     ulp_native_array result; /* the layout of c and d in the caller's array */
     unsigned result_bytes;
-    unsigned char *a, *b;
+    unsigned char *a, *b; /* memory of this product; NULL: the operand's codes are kept */
     void *c, *d;
 };
 
@@ -264,19 +265,39 @@ void set_sizes(ulp_cuda_product *p) {
     p->job.b_scale = p->native.b_scale;
 }
 
+/* *codes = the codes of an operand, which are kept or in memory of its own at *own. */
+template <typename T>
+ulp_status operand(const unsigned char **codes, unsigned char **own, uint32_t *found, const T *x,
+                   const ulp_native_array *array, const ulp_format *format) {
+    unsigned char *to = NULL;
+    const ulp_kept kept = ulp_cuda_kept_codes(&to, x, array, format);
+    if (kept == ULP_KEPT_NOT) to = *own = static_cast<unsigned char *>(ulp_cuda_room(array->all_rows * array->pitch));
+    *codes = to;
+    if (kept == ULP_KEPT_OLD) return ULP_OK;
+    const ulp_status status = to == NULL ? ULP_NO_MEMORY : ulp_native_encode(found, to, x, array, format);
+    if (status != ULP_OK && kept == ULP_KEPT_NEW) ulp_cuda_kept_drop(to);
+    return status;
+}
+
 /* Reads no operand if the result has no elements. In binary64 the products of the padding are -0, so that a sum of -0
  * stays -0. A product of +0 in the chain of fma would give +0. */
 template <typename T>
 ulp_status encode(ulp_cuda_product *p, const T *c, const T *a, const T *b, const ulp_gemm_shape *s) {
     if (s->m == 0 || s->n == 0) return ULP_OK;
-    const ulp_native_job *w = &p->job;
+    ulp_native_job *w = &p->job;
+    ulp_cuda_question q;
     const ulp_native_array left = {s->m, s->k,     s->a_trans ? 1 : s->lda, s->a_trans ? s->lda : 1,
                                    w->m, w->depth, p->native.a.bits == 64};
     const ulp_native_array right = {s->n,     s->k, s->b_trans ? s->ldb : 1, s->b_trans ? 1 : s->ldb, w->n,
                                     w->depth, false};
-    ulp_status status = ulp_native_encode(p->a, a, &left, &p->native.a);
-    if (status == ULP_OK) status = ulp_native_encode(p->b, b, &right, &p->native.b);
-    if (status == ULP_OK && p->c != NULL) status = ulp_native_encode(p->c, c, &p->result, &p->native.result);
+    ulp_status status = ulp_cuda_question_begin(&q, s->deferred != 0);
+    if (status != ULP_OK) return status;
+    status = operand(&w->a, &p->a, q.found, a, &left, &p->native.a);
+    if (status == ULP_OK) status = operand(&w->b, &p->b, q.found, b, &right, &p->native.b);
+    if (status == ULP_OK && p->c != NULL) status = ulp_native_encode(q.found, p->c, c, &p->result, &p->native.result);
+    status = ulp_cuda_question_end(&q, status);
+    if (status == ULP_NO_CODE && p->a == NULL) ulp_cuda_kept_drop(w->a);
+    if (status == ULP_NO_CODE && p->b == NULL) ulp_cuda_kept_drop(w->b);
     return status;
 }
 
@@ -298,16 +319,11 @@ ulp_status begin(ulp_cuda_product **product, const ulp_cuda_native *native, cons
     p->result_bytes = native->result.bits / 8u;
     const size_t pitch = w->n * p->result_bytes;
     p->result = {s->m, s->n, s->c_trans ? 1 : s->ldc, s->c_trans ? s->ldc : 1, w->m, pitch, false};
-    p->a = static_cast<unsigned char *>(ulp_cuda_room(w->m * w->depth));
-    p->b = static_cast<unsigned char *>(ulp_cuda_room(w->n * w->depth));
     p->d = ulp_cuda_room(w->m * pitch);
     if (s->accumulate) p->c = ulp_cuda_room(w->m * pitch);
-    w->a = p->a;
-    w->b = p->b;
     w->c = p->c;
     w->d = p->d;
-    status = p->a == NULL || p->b == NULL || p->d == NULL || (s->accumulate && p->c == NULL) ? ULP_NO_MEMORY
-                                                                                             : encode(p, c, a, b, s);
+    status = p->d == NULL || (s->accumulate && p->c == NULL) ? ULP_NO_MEMORY : encode(p, c, a, b, s);
     if (status != ULP_OK) ulp_cuda_product_end(p);
     else *product = p;
     return status;

@@ -73,9 +73,10 @@ typedef struct ulp_native_array {
 /* Bytes of a code in memory. A code of tf32 is in the upper bits of a binary32 word. */
 static inline unsigned ulp_native_bytes(const ulp_format *f) { return f->bits == 19 ? 4u : f->bits / 8u; }
 
-/* codes = the codes of x. Returns ULP_NO_CODE if the format does not hold an element. T is float or double. */
+/* codes = the codes of x. *found becomes 1 if the format does not hold an element. T is float or double. */
 template <typename T>
-ulp_status ulp_native_encode(void *codes, const T *x, const ulp_native_array *array, const ulp_format *format);
+ulp_status ulp_native_encode(uint32_t *found, void *codes, const T *x, const ulp_native_array *array,
+                             const ulp_format *format);
 /* x = the values of codes of binary32, binary16, int32 or binary64. NaN is canonical. */
 template <typename T>
 ulp_status ulp_native_decode(T *x, const void *codes, const ulp_native_array *array, const ulp_format *format);

@@ -66,20 +66,13 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
 } // namespace
 
 template <typename T>
-ulp_status ulp_native_encode(void *codes, const T *x, const ulp_native_array *array, const ulp_format *format) {
+ulp_status ulp_native_encode(uint32_t *found, void *codes, const T *x, const ulp_native_array *array,
+                             const ulp_format *format) {
     const unsigned bytes = ulp_native_bytes(format);
     const size_t n = array->all_rows * array->pitch / bytes;
-    uint32_t found = 0, *device;
     if (n == 0) return ULP_OK;
-    device = static_cast<uint32_t *>(ulp_cuda_room(sizeof *device));
-    if (device == NULL) return ULP_NO_MEMORY;
-    ulp_status status = ulp_cuda_zero(device, sizeof *device);
-    if (status == ULP_OK)
-        status = ulp_cuda_launch("values to codes", encode_kernel<T>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, device,
-                                 codes, x, *array, *format, bytes);
-    if (status == ULP_OK) status = ulp_cuda_download(&found, device, sizeof found);
-    ulp_cuda_release(device);
-    return status == ULP_OK && found ? ULP_NO_CODE : status;
+    return ulp_cuda_launch("values to codes", encode_kernel<T>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, found, codes, x,
+                           *array, *format, bytes);
 }
 
 template <typename T>
@@ -90,8 +83,8 @@ ulp_status ulp_native_decode(T *x, const void *codes, const ulp_native_array *ar
                            (unsigned)format->bits, format->is_fixed != 0);
 }
 
-template ulp_status ulp_native_encode(void *, const float *, const ulp_native_array *, const ulp_format *);
-template ulp_status ulp_native_encode(void *, const double *, const ulp_native_array *, const ulp_format *);
+template ulp_status ulp_native_encode(uint32_t *, void *, const float *, const ulp_native_array *, const ulp_format *);
+template ulp_status ulp_native_encode(uint32_t *, void *, const double *, const ulp_native_array *, const ulp_format *);
 template ulp_status ulp_native_decode(float *, const void *, const ulp_native_array *, const ulp_format *);
 template ulp_status ulp_native_decode(double *, const void *, const ulp_native_array *, const ulp_format *);
 

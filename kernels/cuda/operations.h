@@ -26,4 +26,8 @@ ulp_status ulp_cuda_pool_slope(float *dx, const float *dy, const float *place, c
 ulp_status ulp_cuda_softmax(double *p, double *loss, const float *z, ulp_labels labels);
 ulp_status ulp_cuda_softmax_slope(double *dz, const float *p, ulp_labels labels, double scale);
 
+ulp_status ulp_cuda_keep(const float *x, size_t n);
+void ulp_cuda_forget(const float *x, size_t n);
+ulp_status ulp_cuda_settle(void);
+
 #endif

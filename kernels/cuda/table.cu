@@ -33,6 +33,9 @@ static const ulp_backend table = {
     ulp_cuda_softmax,
     ulp_cuda_softmax_slope,
     /* gemm_round */ nullptr,
+    ulp_cuda_keep,
+    ulp_cuda_forget,
+    ulp_cuda_settle,
 };
 
 ulp_status ulp_cuda_backend(const ulp_backend **backend) {

@@ -97,7 +97,8 @@ static void products(const char *name, unsigned first, unsigned other) {
 
 /* Words of two arrays that differ are counted, whatever their number, and added to the count. */
 static void differences(size_t words, size_t differ) {
-    uint32_t host[3000] = {}, other[3000] = {};
+    static uint32_t host[40000], other[40000]; /* more than a launch has threads */
+    memset(other, 0, sizeof other);
     uint64_t count[2] = {5, 0};
     for (size_t i = 0; i < differ; i++) other[(i * 7 + words - 1) % words] = 1u << (i % 32);
     uint32_t *x = static_cast<uint32_t *>(ulp_cuda_room(sizeof host)),
@@ -122,8 +123,8 @@ int main() {
     updates(16, 0);
     updates(17, 1);
     differences(1, 1);
-    differences(2999, 0);
-    differences(2999, 41);
+    differences(39999, 0);
+    differences(39999, 30000);
     products("native:fp16", 0, 0);
     products("native:e4m3", 1, 1);
     return failed;
