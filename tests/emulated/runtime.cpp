@@ -251,7 +251,8 @@ static void run_block(void) {
 
 enum { PAGE = 4096, MOST_BLOCKS = 4096, LARGE = 4 << 20 };
 static const size_t ARENA = (size_t)4 << 30;
-unsigned ulp_emulated_uploads;
+unsigned ulp_emulated_uploads, ulp_emulated_downloads;
+size_t ulp_emulated_copied;
 size_t ulp_emulated_memory = ARENA, ulp_emulated_local;
 
 struct block {
@@ -391,6 +392,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     if ((kind != cudaMemcpyDeviceToHost) != (holder(to, bytes) != nullptr)) return cudaErrorInvalidValue;
     if ((kind != cudaMemcpyHostToDevice) != (holder(from, bytes) != nullptr)) return cudaErrorInvalidValue;
     copy_now();
+    if (kind != cudaMemcpyDeviceToDevice) ulp_emulated_copied += bytes;
     if (kind == cudaMemcpyHostToDevice) {
         late = {to, from, bytes};
         ulp_emulated_uploads++;
@@ -398,7 +400,10 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     }
     open_memory();
     memmove(to, from, bytes);
-    if (kind == cudaMemcpyDeviceToHost) close_memory();
+    if (kind == cudaMemcpyDeviceToHost) {
+        ulp_emulated_downloads++;
+        close_memory();
+    }
     return cudaSuccess;
 }
 
