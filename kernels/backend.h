@@ -11,8 +11,10 @@
 #define ULP_BACKEND_H
 
 #include "kernels/functions/activation.h"
-#include "kernels/products/datapath.h"
+#include "kernels/functions/dropout.h"
+#include "kernels/functions/norm.h"
 #include "kernels/functions/pool.h"
+#include "kernels/products/datapath.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -145,6 +147,14 @@ typedef struct ulp_backend {
     ulp_status (*activate_slope)(double *dx, const float *dy, const float *at, size_t n, ulp_activation f);
     ulp_status (*pool)(float *y, float *place, const float *x, const ulp_windows *windows);
     ulp_status (*pool_slope)(float *dx, const float *dy, const float *place, const ulp_windows *windows);
+    ulp_status (*average)(double *y, const float *x, const ulp_windows *windows);
+    ulp_status (*average_slope)(double *dx, const float *dy, const ulp_windows *windows);
+    ulp_status (*norm_statistics)(double *to, const float *x, ulp_channels shape);
+    ulp_status (*norm_running)(double *to, const float *running, const float *batch, ulp_channels shape);
+    ulp_status (*norm)(double *y, const float *x, ulp_norm by);
+    ulp_status (*norm_sums)(double *sums, const float *dy, const float *x, ulp_norm by);
+    ulp_status (*norm_slope)(double *dx, const float *dy, const float *x, const double *sums, ulp_norm by);
+    ulp_status (*dropout)(double *y, const float *x, size_t n, ulp_dropout how);
     ulp_status (*softmax)(double *p, double *loss, const float *z, ulp_labels labels);
     ulp_status (*softmax_slope)(double *dz, const float *p, ulp_labels labels, double scale);
     /* NULL: ulp_backend_gemm_round() calls gemm, then round. */
@@ -238,6 +248,32 @@ ulp_status ulp_backend_pool(const ulp_backend *backend, float *y, float *place, 
                             const ulp_windows *windows);
 ulp_status ulp_backend_pool_slope(const ulp_backend *backend, float *dx, const float *dy, const float *place,
                                   const ulp_windows *windows);
+
+/* y (images,h / K,w / K) = the mean of each window of x (images,h,w). dx (images,h,w) = dy (images,h / K,w / K) / K^2
+ * in the windows, and +0 outside. See average.h; K is at least 1 and has no upper bound. */
+ulp_status ulp_backend_average(const ulp_backend *backend, double *y, const float *x, const ulp_windows *windows);
+ulp_status ulp_backend_average_slope(const ulp_backend *backend, double *dx, const float *dy,
+                                     const ulp_windows *windows);
+
+/* Batch normalisation of the channels of x (B,c,n); see norm.h. Arrays without numbers (B c n = 0) give no results.
+ *
+ *  - norm_statistics: to (2,c) = the means and the variances of the channels
+ *  - norm_running: to (2,c) = 9/10 of running (2,c) + 1/10 of batch (2,c), whose variances are made unbiased
+ *  - norm: y (B,c,n) = gamma z + beta
+ *  - norm_sums: sums (2,c) = dgamma, dbeta
+ *  - norm_slope: dx (B,c,n), from the results of norm_sums */
+ulp_status ulp_backend_norm_statistics(const ulp_backend *backend, double *to, const float *x, ulp_channels shape);
+ulp_status ulp_backend_norm_running(const ulp_backend *backend, double *to, const float *running, const float *batch,
+                                    ulp_channels shape);
+ulp_status ulp_backend_norm(const ulp_backend *backend, double *y, const float *x, ulp_norm by);
+ulp_status ulp_backend_norm_sums(const ulp_backend *backend, double *sums, const float *dy, const float *x,
+                                 ulp_norm by);
+ulp_status ulp_backend_norm_slope(const ulp_backend *backend, double *dx, const float *dy, const float *x,
+                                  const double *sums, ulp_norm by);
+
+/* y (n) = 100 / (100 - percent) x for the elements that their random words keep, and +0 for the others. See dropout.h.
+ */
+ulp_status ulp_backend_dropout(const ulp_backend *backend, double *y, const float *x, size_t n, ulp_dropout how);
 
 /* p (B,C) = softmax of the rows of z (B,C); loss (B) = -log p[label]; C is at least 1; see softmax.h. dz (B,C) = scale
  * (p - t) / B, where t is 1 in the column of the label, else 0. A label of C or more gives a NaN loss and t = 0. */

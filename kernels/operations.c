@@ -242,6 +242,60 @@ ulp_status ulp_backend_pool_slope(const ulp_backend *backend, float *dx, const f
     DISPATCH(pool_slope, check_windows(dx, dy, place, windows), dx, dy, place, windows);
 }
 
+static ulp_status check_average(const void *a, const void *b, const ulp_windows *s) {
+    return s != NULL && s->K > 0 ? check_arrays(a, b, b, s->images) : ULP_BAD_ARGUMENT;
+}
+
+ulp_status ulp_backend_average(const ulp_backend *backend, double *y, const float *x, const ulp_windows *windows) {
+    DISPATCH(average, check_average(y, x, windows), y, x, windows);
+}
+
+ulp_status ulp_backend_average_slope(const ulp_backend *backend, double *dx, const float *dy,
+                                     const ulp_windows *windows) {
+    DISPATCH(average_slope, check_average(dx, dy, windows), dx, dy, windows);
+}
+
+static size_t numbers_of(ulp_channels s) { return s.B * s.c * s.n; }
+
+ulp_status ulp_backend_norm_statistics(const ulp_backend *backend, double *to, const float *x, ulp_channels shape) {
+    DISPATCH(norm_statistics, check_arrays(to, x, x, numbers_of(shape)), to, x, shape);
+}
+
+ulp_status ulp_backend_norm_running(const ulp_backend *backend, double *to, const float *running, const float *batch,
+                                    ulp_channels shape) {
+    DISPATCH(norm_running, check_arrays(to, running, batch, numbers_of(shape)), to, running, batch, shape);
+}
+
+/* Checks three arrays and the statistics. */
+static ulp_status check_norm(const void *a, const void *b, const void *c, const ulp_norm *by) {
+    const ulp_status status = check_arrays(a, b, c, numbers_of(by->shape));
+    return status == ULP_OK ? check_arrays(by->statistics, a, a, numbers_of(by->shape)) : status;
+}
+
+ulp_status ulp_backend_norm(const ulp_backend *backend, double *y, const float *x, ulp_norm by) {
+    DISPATCH(norm, check_norm(y, x, by.w, &by), y, x, by);
+}
+
+ulp_status ulp_backend_norm_sums(const ulp_backend *backend, double *sums, const float *dy, const float *x,
+                                 ulp_norm by) {
+    DISPATCH(norm_sums, check_norm(sums, dy, x, &by), sums, dy, x, by);
+}
+
+static ulp_status check_norm_slope(const double *dx, const float *dy, const float *x, const double *sums,
+                                   const ulp_norm *by) {
+    const ulp_status status = check_norm(dx, dy, x, by);
+    return status == ULP_OK ? check_arrays(by->w, sums, sums, numbers_of(by->shape)) : status;
+}
+
+ulp_status ulp_backend_norm_slope(const ulp_backend *backend, double *dx, const float *dy, const float *x,
+                                  const double *sums, ulp_norm by) {
+    DISPATCH(norm_slope, check_norm_slope(dx, dy, x, sums, &by), dx, dy, x, sums, by);
+}
+
+ulp_status ulp_backend_dropout(const ulp_backend *backend, double *y, const float *x, size_t n, ulp_dropout how) {
+    DISPATCH(dropout, how.percent <= ULP_DROPOUT_MOST ? check_arrays(y, x, x, n) : ULP_BAD_ARGUMENT, y, x, n, how);
+}
+
 static ulp_status check_labels(const void *to, const float *from, const ulp_labels *l) {
     return l->C > 0 ? check_arrays(to, from, l->label, l->B) : ULP_BAD_ARGUMENT;
 }

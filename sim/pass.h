@@ -2,7 +2,7 @@
  *
  * Layers, losses and the trainer round and multiply only through these functions, so every rounding has a rounding
  * point, a random stream and an observer, on every backend. If a backend does not offer an operation (cells of
- * recurrent layers, batch normalisation), the numbers are downloaded, computed on the host and uploaded.
+ * recurrent layers), the numbers are downloaded, computed on the host and uploaded.
  */
 #ifndef ULP_PASS_H
 #define ULP_PASS_H

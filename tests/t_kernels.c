@@ -285,6 +285,14 @@ static void test_lacking(void **state) {
     CASE(activate_slope, NULL, NULL, NULL, 0, (ulp_activation){0});
     CASE(pool, NULL, NULL, NULL, NULL);
     CASE(pool_slope, NULL, NULL, NULL, NULL);
+    CASE(average, NULL, NULL, NULL);
+    CASE(average_slope, NULL, NULL, NULL);
+    CASE(norm_statistics, NULL, NULL, (ulp_channels){0});
+    CASE(norm_running, NULL, NULL, NULL, (ulp_channels){0});
+    CASE(norm, NULL, NULL, (ulp_norm){.shape = {0}});
+    CASE(norm_sums, NULL, NULL, NULL, (ulp_norm){.shape = {0}});
+    CASE(norm_slope, NULL, NULL, NULL, NULL, (ulp_norm){.shape = {0}});
+    CASE(dropout, NULL, NULL, 0, (ulp_dropout){0});
     CASE(softmax, NULL, NULL, NULL, (ulp_labels){0});
     CASE(softmax_slope, NULL, NULL, (ulp_labels){0}, 1.0);
 #undef CASE

@@ -1,7 +1,8 @@
-/* t_mpfr.c - the backend "mpfr" gives the bits of the CPU's backend, in every operation of the table.
+/* t_mpfr.c - the backend "mpfr" gives the bits of the CPU's backend.
  *
  * The two share no arithmetic, so that an error of one shows as a difference. The CPU's backend is the one of the
- * slowest instruction set; other tests compare the instruction sets with it.
+ * slowest instruction set; other tests compare the instruction sets with it. t_mpfr_layers.c has batch normalisation,
+ * average pooling and dropout.
  */
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* t_network.c - activation functions, pooling, softmax with cross-entropy, and conversion to binary32.
+/* t_network.c - activation functions, pooling, normalisation, dropout, softmax with cross-entropy, and conversion to
+ * binary32.
  *
  * Every instruction set is compared with scalar definitions, and softmax with MPFR. */
 #include "support.h"
@@ -17,14 +18,15 @@ static float x[N], dy[N], y[N], want[N];
 static double wide[N], wide_want[N], loss[N];
 static uint8_t label[ROWS];
 
-/* Values in the usual range of activations, and some with random bits. */
-static void fill(float *to, uint64_t stream) {
+/* Values in the usual range of activations, and with any != 0 some with random bits. */
+static void fill(float *to, uint64_t stream, int any) {
     const ulp_stream s = {11, stream, 0};
     for (uint64_t i = 0; i < N; i++) {
         const uint32_t word = ulp_random_word(s, i);
-        to[i] = word % 5 == 0 ? ulp_from_bits32(ulp_random_word(s, N + i))
-                              : (float)(ulp_random_uniform(s, 2 * N + i) * 16.0 - 8.0);
+        to[i] = any && word % 5 == 0 ? ulp_from_bits32(ulp_random_word(s, N + i))
+                                     : (float)(ulp_random_uniform(s, 2 * N + i) * 16.0 - 8.0);
     }
+    if (!any) return;
     to[7] = 0.0f, to[8] = -0.0f, to[9] = INFINITY, to[10] = -INFINITY, to[11] = NAN, to[12] = -NAN;
 }
 
@@ -102,6 +104,107 @@ static void check_pool(const ulp_backend *b, size_t images, size_t K) {
             assert_true(ulp_bits64(wide[i]) == ulp_bits64(wide_want[i]));
 }
 
+/* Check means and their gradient; the windows leave out the last row and column. */
+static void check_average(const ulp_backend *b, size_t images, size_t K) {
+    const size_t oh = 3, ow = 4, h = oh * K + (K > 1), w = ow * K + (K > 1), all = images * h * w;
+    const ulp_windows s = {images, h, w, K};
+    assert_true(all <= N);
+    assert_int_equal(ulp_backend_average(b, wide, x, &s), ULP_OK);
+    for (size_t i = 0; i < images * oh * ow; i++) {
+        const float *window = x + (i / ow / oh * h + i / ow % oh * K) * w + i % ow * K;
+        double sum = 0.0;
+        for (size_t j = 0; j < K * K; j++) sum += (double)window[j / K * w + j % K];
+        wide_want[i] = ulp_quieted(sum / (double)(K * K));
+    }
+    same_doubles("average", b, images * oh * ow);
+    assert_int_equal(ulp_backend_average_slope(b, wide, dy, &s), ULP_OK);
+    for (size_t i = 0; i < all; i++) {
+        const size_t p = i / w % h / K, q = i % w / K, image = i / w / h;
+        wide_want[i] = 0.0;
+        if (p < oh && q < ow) wide_want[i] = ulp_quieted((double)dy[(image * oh + p) * ow + q] / (double)(K * K));
+    }
+    same_doubles("gradient of average", b, all);
+}
+
+/* The index of number i of channel c. */
+static size_t place(const ulp_channels *s, size_t c, size_t i) { return (i / s->n * s->c + c) * s->n + i % s->n; }
+
+/* Check the statistics and their effect on the running statistics `w`. */
+static void check_statistics(const ulp_backend *b, ulp_channels s, const float *w) {
+    const double M = (double)(s.B * s.n);
+    for (size_t c = 0; c < s.c; c++) {
+        double sum = 0.0, squares = 0.0;
+        for (size_t i = 0; i < s.B * s.n; i++) sum += (double)x[place(&s, c, i)];
+        for (size_t i = 0; i < s.B * s.n; i++) {
+            const double d = (double)x[place(&s, c, i)] - sum / M;
+            squares += d * d;
+        }
+        wide_want[c] = ulp_quieted(sum / M);
+        wide_want[s.c + c] = ulp_quieted(squares / M);
+    }
+    assert_int_equal(ulp_backend_norm_statistics(b, wide, x, s), ULP_OK);
+    same_doubles("statistics", b, 2 * s.c);
+    for (size_t i = 0; i < 2 * s.c; i++) {
+        const double batch = i < s.c || M < 2.0 ? (double)dy[i] : (double)dy[i] * (M / (M - 1.0));
+        wide_want[i] = ulp_quieted(0.9 * (double)w[i] + 0.1 * batch);
+    }
+    assert_int_equal(ulp_backend_norm_running(b, wide, w, dy, s), ULP_OK);
+    same_doubles("running statistics", b, 2 * s.c);
+}
+
+/* Check normalised values and gradients, for statistics and parameters that are no values of x. */
+static void check_norm(const ulp_backend *b, ulp_channels s) {
+    const size_t n = s.B * s.c * s.n;
+    const double M = (double)(s.B * s.n);
+    float *statistics = want, *w = want + 2 * s.c;
+    double sums[2 * MOST];
+    assert_true(n <= N && s.c <= MOST);
+    for (size_t i = 0; i < 2 * s.c; i++) {
+        statistics[i] = i % 7 == 6 ? dy[i] : fabsf(dy[i]);
+        w[i] = x[N - 1 - i];
+    }
+    check_statistics(b, s, w);
+    for (size_t c = 0; c < s.c; c++) {
+        const double inverse = 1.0 / sqrt((double)statistics[s.c + c] + 1e-5);
+        sums[c] = sums[s.c + c] = 0.0;
+        for (size_t i = 0; i < s.B * s.n; i++) {
+            const size_t at = place(&s, c, i);
+            const double z = ((double)x[at] - (double)statistics[c]) * inverse;
+            wide_want[at] = ulp_quieted((double)w[c] * z + (double)w[s.c + c]);
+            sums[c] += (double)dy[at] * z;
+            sums[s.c + c] += (double)dy[at];
+        }
+    }
+    const ulp_norm by = {s, statistics, w};
+    assert_int_equal(ulp_backend_norm(b, wide, x, by), ULP_OK);
+    same_doubles("normalised values", b, n);
+    for (size_t i = 0; i < 2 * s.c; i++) wide_want[i] = ulp_quieted(sums[i]);
+    assert_int_equal(ulp_backend_norm_sums(b, wide, dy, x, by), ULP_OK);
+    same_doubles("sums of gradients", b, 2 * s.c);
+    for (size_t i = 0; i < n; i++) {
+        const size_t c = i / s.n % s.c;
+        const double inverse = 1.0 / sqrt((double)statistics[s.c + c] + 1e-5);
+        const double z = ((double)x[i] - (double)statistics[c]) * inverse, mean = sums[s.c + c] / M;
+        wide_want[i] = ulp_quieted((double)w[c] * inverse * ((double)dy[i] - mean - z * (sums[c] / M)));
+    }
+    assert_int_equal(ulp_backend_norm_slope(b, wide, dy, x, sums, by), ULP_OK);
+    same_doubles("gradients through a normalisation", b, n);
+}
+
+/* Check that every element's own word decides, for words that begin anywhere in a block. */
+static void check_dropout(const ulp_backend *b, size_t n, uint32_t percent) {
+    const ulp_dropout how = {percent, {5, percent, (uint64_t)percent * 3 + 1}};
+    size_t kept = 0;
+    assert_int_equal(ulp_backend_dropout(b, wide, x, n, how), ULP_OK);
+    for (size_t i = 0; i < n; i++) {
+        const int stays = ulp_random_uniform(how.stream, i) >= (double)percent / 100.0;
+        wide_want[i] = stays ? ulp_quieted((double)x[i] * 100.0 / (100.0 - (double)percent)) : 0.0;
+        kept += (size_t)stays;
+    }
+    same_doubles("dropout", b, n);
+    assert_true(n < 1000 || (kept > 0 && (kept < n || percent == 0)));
+}
+
 static void check_softmax(const ulp_backend *b, size_t B, size_t C) {
     double losses[ROWS];
     for (size_t i = 0; i < B; i++) label[i] = (uint8_t)(i % 9 == 8 ? C : i * 7 % C);
@@ -123,27 +226,48 @@ static void check_softmax(const ulp_backend *b, size_t B, size_t C) {
     same_doubles("gradient of softmax", b, B * C);
 }
 
+/* Every operation on one instruction set. */
+static void check_all(const ulp_backend *b) {
+    static const ulp_channels shapes[] = {{1, 1, 1},  {2, 3, 1},     {1, 4, 5},   {3, 1, 7},
+                                          {4, 7, 50}, {100, 300, 1}, {2, 299, 2}, {5, 3, 2000}};
+    for (size_t s = 0; s < SIZES; s++) {
+        check_relu(b, sizes[s]);
+        check_narrow(b, sizes[s]);
+        for (uint8_t kind = 0; kind < ULP_ACTIVATION_COUNT; kind++)
+            check_curve(b, (ulp_activation){.kind = kind, .a = 0.25}, sizes[s]);
+        check_dropout(b, sizes[s], 0);
+        check_dropout(b, sizes[s], 37);
+        check_dropout(b, sizes[s], 99);
+    }
+    check_pool(b, 3, 1);
+    check_pool(b, 40, 2);
+    check_pool(b, 90, 3);
+    check_average(b, 3, 1);
+    check_average(b, 40, 2);
+    check_average(b, 20, 5);
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+        ulp_threads_set((int)(k % 3));
+        check_norm(b, shapes[k]);
+    }
+    ulp_threads_set(0);
+    check_softmax(b, 1, 1);
+    check_softmax(b, ROWS, 10);
+    check_softmax(b, 130, MOST);
+}
+
+/* A channel with a NaN has NaN in all its results, so that numbers without NaN are tried, too. */
 static void test_instruction_sets(void **state) {
     size_t offered = 0;
     (void)state;
-    fill(x, 1);
-    fill(dy, 2);
-    for (size_t isa = 0; ulp_cpu_isa_name(isa) != NULL; isa++) {
-        const ulp_backend *b = ulp_cpu_backend(isa);
-        if (b == NULL) continue;
-        offered++;
-        for (size_t s = 0; s < SIZES; s++) {
-            check_relu(b, sizes[s]);
-            check_narrow(b, sizes[s]);
-            for (uint8_t kind = 0; kind < ULP_ACTIVATION_COUNT; kind++)
-                check_curve(b, (ulp_activation){.kind = kind, .a = 0.25}, sizes[s]);
+    for (int any = 1; any >= 0; any--) {
+        fill(x, 1, any);
+        fill(dy, 2, any);
+        for (size_t isa = 0; ulp_cpu_isa_name(isa) != NULL; isa++) {
+            const ulp_backend *b = ulp_cpu_backend(isa);
+            if (b == NULL) continue;
+            offered++;
+            check_all(b);
         }
-        check_pool(b, 3, 1);
-        check_pool(b, 40, 2);
-        check_pool(b, 90, 3);
-        check_softmax(b, 1, 1);
-        check_softmax(b, ROWS, 10);
-        check_softmax(b, 130, MOST);
     }
     assert_true(offered > 0);
 }

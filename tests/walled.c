@@ -1,6 +1,6 @@
 /* walled.c - protected memory, and operations that unprotect the memory while they run; see walled.h. */
 #define _DEFAULT_SOURCE /* for MAP_ANONYMOUS and MAP_NORESERVE */
-#include "walled.h"
+#include "walled_inside.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -48,8 +48,7 @@ static void widen(const void *at, size_t bytes) {
     if (hole_end == NULL || arena + to > hole_end) hole_end = arena + to;
 }
 
-/* Every operation calls enter(), checks its arguments, computes, and calls left(). One operation runs at a time. */
-static void enter(void) {
+void walled_enter(void) {
     if (pthread_mutex_lock(&lock) != 0) die("memory", "no lock", NULL, 0);
     operations++;
 }
@@ -60,13 +59,12 @@ static void leave(void) {
     pthread_mutex_unlock(&lock);
 }
 
-static ulp_status left(ulp_status status) {
+ulp_status walled_left(ulp_status status) {
     leave();
     return status;
 }
 
-/* Unprotect the pages of the operation. */
-static const ulp_backend *open_wall(void) {
+const ulp_backend *walled_open(void) {
     protect(PROT_READ | PROT_WRITE);
     return inner;
 }
@@ -79,8 +77,7 @@ static int is_wrong(const char *operation) {
 
 /* ---- checks of arguments ---- */
 
-/* Check that [at, at + bytes) lies in one live block, and add it to the pages of the operation. */
-static void inside(const char *operation, const void *at, size_t bytes) {
+void walled_inside(const char *operation, const void *at, size_t bytes) {
     const uintptr_t from = (uintptr_t)at;
     if (bytes == 0) return;
     for (size_t i = 0; i < blocks; i++) {
@@ -95,10 +92,10 @@ static void inside(const char *operation, const void *at, size_t bytes) {
 }
 
 static void inside_or_null(const char *operation, const void *at, size_t bytes) {
-    if (at != NULL) inside(operation, at, bytes);
+    if (at != NULL) walled_inside(operation, at, bytes);
 }
 
-static void outside(const char *operation, const void *at, size_t bytes) {
+void walled_outside(const char *operation, const void *at, size_t bytes) {
     const uintptr_t from = (uintptr_t)at, begin = (uintptr_t)arena;
     if (bytes > 0 && from < begin + arena_bytes && from + bytes > begin)
         die(operation, "host memory lies in the backend's", at, bytes);
@@ -121,11 +118,11 @@ static void *take(size_t bytes) {
 }
 
 static void *alloc(size_t bytes) {
-    enter();
+    walled_enter();
     void *memory = take(bytes);
     if (memory != NULL && bytes > 0) {
         widen(memory, bytes);
-        open_wall();
+        walled_open();
         memset(memory, 0xff, bytes);
     }
     leave();
@@ -134,7 +131,7 @@ static void *alloc(size_t bytes) {
 
 static void release(void *memory) {
     size_t i = 0;
-    enter();
+    walled_enter();
     while (memory != NULL && i < blocks && !(table[i].live && table[i].at == memory)) i++;
     if (memory != NULL && i == blocks) die("release", "this is no block of the backend's memory", memory, 0);
     if (memory != NULL) table[i].live = 0;
@@ -142,78 +139,78 @@ static void release(void *memory) {
 }
 
 static ulp_status upload(void *device, const void *host, size_t bytes) {
-    enter();
-    inside("upload", device, bytes);
-    outside("upload", host, bytes);
-    return left(open_wall()->upload(device, host, bytes));
+    walled_enter();
+    walled_inside("upload", device, bytes);
+    walled_outside("upload", host, bytes);
+    return walled_left(walled_open()->upload(device, host, bytes));
 }
 
 static ulp_status download(void *host, const void *device, size_t bytes) {
-    enter();
-    outside("download", host, bytes);
-    inside("download", device, bytes);
-    return left(open_wall()->download(host, device, bytes));
+    walled_enter();
+    walled_outside("download", host, bytes);
+    walled_inside("download", device, bytes);
+    return walled_left(walled_open()->download(host, device, bytes));
 }
 
 /* ---- arithmetic ---- */
 
 static ulp_status round_(float *y, const float *x, size_t n, ulp_rounding rounding) {
-    enter();
-    inside("round", y, n * sizeof *y);
-    inside("round", x, n * sizeof *x);
-    outside("round", rounding.format, sizeof *rounding.format);
-    outside("round", rounding.stats, sizeof *rounding.stats);
-    const ulp_status status = open_wall()->round(y, x, n, rounding);
+    walled_enter();
+    walled_inside("round", y, n * sizeof *y);
+    walled_inside("round", x, n * sizeof *x);
+    walled_outside("round", rounding.format, sizeof *rounding.format);
+    walled_outside("round", rounding.stats, sizeof *rounding.stats);
+    const ulp_status status = walled_open()->round(y, x, n, rounding);
     if (is_wrong("round") && n > 0) y[0] = y[0] == 1.0f ? 2.0f : 1.0f;
-    return left(status);
+    return walled_left(status);
 }
 
 static ulp_status round64(double *y, const double *x, size_t n, ulp_rounding rounding) {
-    enter();
-    inside("round64", y, n * sizeof *y);
-    inside("round64", x, n * sizeof *x);
-    outside("round64", rounding.format, sizeof *rounding.format);
-    outside("round64", rounding.stats, sizeof *rounding.stats);
-    const ulp_status status = open_wall()->round64(y, x, n, rounding);
+    walled_enter();
+    walled_inside("round64", y, n * sizeof *y);
+    walled_inside("round64", x, n * sizeof *x);
+    walled_outside("round64", rounding.format, sizeof *rounding.format);
+    walled_outside("round64", rounding.stats, sizeof *rounding.stats);
+    const ulp_status status = walled_open()->round64(y, x, n, rounding);
     if (is_wrong("round64") && n > 0) y[0] = y[0] == 1.0 ? 2.0 : 1.0;
-    return left(status);
+    return walled_left(status);
 }
 
 static ulp_status map(float *y, ulp_array_op op, size_t n, ulp_rounding rounding) {
-    enter();
-    inside("map", y, n * sizeof *y);
-    inside("map", op.a, n * sizeof *op.a);
+    walled_enter();
+    walled_inside("map", y, n * sizeof *y);
+    walled_inside("map", op.a, n * sizeof *op.a);
     inside_or_null("map", op.b, n * sizeof *op.b);
     inside_or_null("map", op.c, n * sizeof *op.c);
-    outside("map", rounding.format, sizeof *rounding.format);
-    outside("map", rounding.stats, sizeof *rounding.stats);
-    return left(open_wall()->map(y, op, n, rounding));
+    walled_outside("map", rounding.format, sizeof *rounding.format);
+    walled_outside("map", rounding.stats, sizeof *rounding.stats);
+    return walled_left(walled_open()->map(y, op, n, rounding));
 }
 
 static ulp_status update(const ulp_update_step *step, size_t steps, size_t n) {
-    enter();
-    outside("update", step, steps * sizeof *step);
+    walled_enter();
+    walled_outside("update", step, steps * sizeof *step);
     for (size_t i = 0; i < steps; i++) {
         const ulp_operand *operand[] = {&step[i].y, &step[i].a, &step[i].b, &step[i].c};
         for (size_t k = 0; k < sizeof operand / sizeof *operand; k++)
-            if (operand[k]->kind == ULP_OPERAND_ARRAY) inside("update", operand[k]->at, n * sizeof(float));
+            if (operand[k]->kind == ULP_OPERAND_ARRAY) walled_inside("update", operand[k]->at, n * sizeof(float));
     }
-    return left(open_wall()->update(step, steps, n));
+    return walled_left(walled_open()->update(step, steps, n));
 }
 
 static ulp_status largest(float *y, const float *x, size_t n) {
-    enter();
-    outside("largest", y, sizeof *y);
-    inside("largest", x, n * sizeof *x);
-    return left(open_wall()->largest(y, x, n));
+    walled_enter();
+    walled_outside("largest", y, sizeof *y);
+    walled_inside("largest", x, n * sizeof *x);
+    return walled_left(walled_open()->largest(y, x, n));
 }
 
 static ulp_status reduce(float *y, const float *x, size_t m, size_t n, ulp_summation summation) {
-    enter();
-    inside("reduce", y, n * sizeof *y);
-    inside("reduce", x, m * n * sizeof *x);
-    outside("reduce", summation.datapath, sizeof *summation.datapath);
-    return left(open_wall()->reduce(y, x, m, n, summation));
+    walled_enter();
+    walled_inside("reduce", y, n * sizeof *y);
+    walled_inside("reduce", x, m * n * sizeof *x);
+    walled_outside("reduce", summation.datapath, sizeof *summation.datapath);
+    return walled_left(walled_open()->reduce(y, x, m, n, summation));
 }
 
 /* The number of elements from the first to the last element of a matrix whose rows are `stride` apart. */
@@ -224,123 +221,49 @@ static size_t extent(size_t rows, size_t columns, size_t stride, int transposed)
 
 /* Check the operands other than c; their numbers have `size` bytes. */
 static void inside_operands(const char *operation, const void *a, const void *b, size_t size, const ulp_gemm_shape *s) {
-    outside(operation, s, sizeof *s);
-    inside(operation, a, extent(s->m, s->k, s->lda, s->a_trans) * size);
-    inside(operation, b, extent(s->k, s->n, s->ldb, s->b_trans) * size);
+    walled_outside(operation, s, sizeof *s);
+    walled_inside(operation, a, extent(s->m, s->k, s->lda, s->a_trans) * size);
+    walled_inside(operation, b, extent(s->k, s->n, s->ldb, s->b_trans) * size);
 }
 
 /* Check the result, the datapath and the block scales. */
 static void inside_sums(const char *operation, const void *c, size_t size, const ulp_gemm_shape *s,
                         const ulp_datapath *datapath) {
-    outside(operation, datapath, sizeof *datapath);
+    walled_outside(operation, datapath, sizeof *datapath);
     const size_t scales = datapath->scale_block ? (s->k + datapath->scale_block - 1) / datapath->scale_block : 0;
-    inside(operation, c, extent(s->m, s->n, s->ldc, s->c_trans) * size);
+    walled_inside(operation, c, extent(s->m, s->n, s->ldc, s->c_trans) * size);
     inside_or_null(operation, s->a_scales, s->m * scales * sizeof(float));
     inside_or_null(operation, s->b_scales, s->n * scales * sizeof(float));
 }
 
 static ulp_status gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape, ulp_summation summation) {
-    enter();
+    walled_enter();
     inside_operands("gemm", a, b, sizeof *a, shape);
     inside_sums("gemm", c, sizeof *c, shape, summation.datapath);
-    return left(open_wall()->gemm(c, a, b, shape, summation));
+    return walled_left(walled_open()->gemm(c, a, b, shape, summation));
 }
 
 static ulp_status gemm64(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
                          ulp_summation summation) {
-    enter();
+    walled_enter();
     inside_operands("gemm64", a, b, sizeof *a, shape);
     inside_sums("gemm64", c, sizeof *c, shape, summation.datapath);
-    return left(open_wall()->gemm64(c, a, b, shape, summation));
+    return walled_left(walled_open()->gemm64(c, a, b, shape, summation));
 }
 
 static ulp_status im2col(float *y, const float *x, const ulp_im2col *p) {
-    enter();
-    outside("im2col", p, sizeof *p);
-    inside("im2col", y, p->c * p->kernel * p->kernel * p->B * p->oh * p->ow * sizeof *y);
-    inside("im2col", x, p->B * p->c * p->h * p->w * sizeof *x);
-    return left(open_wall()->im2col(y, x, p));
+    walled_enter();
+    walled_outside("im2col", p, sizeof *p);
+    walled_inside("im2col", y, p->c * p->kernel * p->kernel * p->B * p->oh * p->ow * sizeof *y);
+    walled_inside("im2col", x, p->B * p->c * p->h * p->w * sizeof *x);
+    return walled_left(walled_open()->im2col(y, x, p));
 }
 
 static ulp_status permute(float *y, const float *x, ulp_permute_shape s) {
-    enter();
-    inside("permute", y, s.count * s.a * s.b * s.n * sizeof *y);
-    inside("permute", x, s.count * s.a * s.b * s.n * sizeof *x);
-    return left(open_wall()->permute(y, x, s));
-}
-
-/* ---- other operations of a network ---- */
-
-static ulp_status narrow(float *y, const double *x, size_t n) {
-    enter();
-    inside("narrow", y, n * sizeof *y);
-    inside("narrow", x, n * sizeof *x);
-    return left(open_wall()->narrow(y, x, n));
-}
-
-static ulp_status relu(float *y, const float *x, size_t n) {
-    enter();
-    inside("relu", y, n * sizeof *y);
-    inside("relu", x, n * sizeof *x);
-    return left(open_wall()->relu(y, x, n));
-}
-
-static ulp_status relu_slope(float *dx, const float *dy, const float *y, size_t n) {
-    enter();
-    inside("relu_slope", dx, n * sizeof *dx);
-    inside("relu_slope", dy, n * sizeof *dy);
-    inside("relu_slope", y, n * sizeof *y);
-    return left(open_wall()->relu_slope(dx, dy, y, n));
-}
-
-static ulp_status activate(double *y, const float *x, size_t n, ulp_activation f) {
-    enter();
-    inside("activate", y, n * sizeof *y);
-    inside("activate", x, n * sizeof *x);
-    return left(open_wall()->activate(y, x, n, f));
-}
-
-static ulp_status activate_slope(double *dx, const float *dy, const float *at, size_t n, ulp_activation f) {
-    enter();
-    inside("activate_slope", dx, n * sizeof *dx);
-    inside("activate_slope", dy, n * sizeof *dy);
-    inside("activate_slope", at, n * sizeof *at);
-    return left(open_wall()->activate_slope(dx, dy, at, n, f));
-}
-
-static ulp_status pool(float *y, float *place, const float *x, const ulp_windows *s) {
-    enter();
-    outside("pool", s, sizeof *s);
-    inside("pool", y, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *y);
-    inside("pool", place, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *place);
-    inside("pool", x, s->images * s->h * s->w * sizeof *x);
-    return left(open_wall()->pool(y, place, x, s));
-}
-
-static ulp_status pool_slope(float *dx, const float *dy, const float *place, const ulp_windows *s) {
-    enter();
-    outside("pool_slope", s, sizeof *s);
-    inside("pool_slope", dx, s->images * s->h * s->w * sizeof *dx);
-    inside("pool_slope", dy, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *dy);
-    inside("pool_slope", place, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *place);
-    return left(open_wall()->pool_slope(dx, dy, place, s));
-}
-
-static ulp_status softmax(double *p, double *loss, const float *z, ulp_labels of) {
-    enter();
-    inside("softmax", p, of.B * of.C * sizeof *p);
-    inside("softmax", loss, of.B * sizeof *loss);
-    inside("softmax", z, of.B * of.C * sizeof *z);
-    inside("softmax", of.label, of.B);
-    return left(open_wall()->softmax(p, loss, z, of));
-}
-
-static ulp_status softmax_slope(double *dz, const float *p, ulp_labels of, double scale) {
-    enter();
-    inside("softmax_slope", dz, of.B * of.C * sizeof *dz);
-    inside("softmax_slope", p, of.B * of.C * sizeof *p);
-    inside("softmax_slope", of.label, of.B);
-    return left(open_wall()->softmax_slope(dz, p, of, scale));
+    walled_enter();
+    walled_inside("permute", y, s.count * s.a * s.b * s.n * sizeof *y);
+    walled_inside("permute", x, s.count * s.a * s.b * s.n * sizeof *x);
+    return walled_left(walled_open()->permute(y, x, s));
 }
 
 /* ---- the table ---- */
@@ -359,18 +282,10 @@ const ulp_backend *walled(const ulp_backend *backend) {
                                           .gemm = gemm,
                                           .gemm64 = gemm64,
                                           .im2col = im2col,
-                                          .permute = permute,
-                                          .narrow = narrow,
-                                          .relu = relu,
-                                          .relu_slope = relu_slope,
-                                          .activate = activate,
-                                          .activate_slope = activate_slope,
-                                          .pool = pool,
-                                          .pool_slope = pool_slope,
-                                          .softmax = softmax,
-                                          .softmax_slope = softmax_slope};
+                                          .permute = permute};
     static char what[64];
     inner = backend;
+    walled_add_network(&table_of_walled);
     snprintf(what, sizeof what, "walled %s", inner->what);
     table_of_walled.name = inner->name;
     table_of_walled.what = what;

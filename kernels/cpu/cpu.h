@@ -112,6 +112,14 @@ ulp_status ULP_CPU(ulp_cpu_activate)(double *y, const float *x, size_t n, ulp_ac
 ulp_status ULP_CPU(ulp_cpu_activate_slope)(double *dx, const float *dy, const float *at, size_t n, ulp_activation f);
 ulp_status ULP_CPU(ulp_cpu_pool)(float *y, float *place, const float *x, const ulp_windows *windows);
 ulp_status ULP_CPU(ulp_cpu_pool_slope)(float *dx, const float *dy, const float *place, const ulp_windows *windows);
+ulp_status ULP_CPU(ulp_cpu_average)(double *y, const float *x, const ulp_windows *windows);
+ulp_status ULP_CPU(ulp_cpu_average_slope)(double *dx, const float *dy, const ulp_windows *windows);
+ulp_status ULP_CPU(ulp_cpu_norm_statistics)(double *to, const float *x, ulp_channels shape);
+ulp_status ULP_CPU(ulp_cpu_norm_running)(double *to, const float *running, const float *batch, ulp_channels shape);
+ulp_status ULP_CPU(ulp_cpu_norm)(double *y, const float *x, ulp_norm by);
+ulp_status ULP_CPU(ulp_cpu_norm_sums)(double *sums, const float *dy, const float *x, ulp_norm by);
+ulp_status ULP_CPU(ulp_cpu_norm_slope)(double *dx, const float *dy, const float *x, const double *sums, ulp_norm by);
+ulp_status ULP_CPU(ulp_cpu_dropout)(double *y, const float *x, size_t n, ulp_dropout how);
 ulp_status ULP_CPU(ulp_cpu_softmax)(double *p, double *loss, const float *z, ulp_labels labels);
 ulp_status ULP_CPU(ulp_cpu_softmax_slope)(double *dz, const float *p, ulp_labels labels, double scale);
 

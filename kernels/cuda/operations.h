@@ -23,6 +23,14 @@ ulp_status ulp_cuda_activate(double *y, const float *x, size_t n, ulp_activation
 ulp_status ulp_cuda_activate_slope(double *dx, const float *dy, const float *at, size_t n, ulp_activation f);
 ulp_status ulp_cuda_pool(float *y, float *place, const float *x, const ulp_windows *windows);
 ulp_status ulp_cuda_pool_slope(float *dx, const float *dy, const float *place, const ulp_windows *windows);
+ulp_status ulp_cuda_average(double *y, const float *x, const ulp_windows *windows);
+ulp_status ulp_cuda_average_slope(double *dx, const float *dy, const ulp_windows *windows);
+ulp_status ulp_cuda_norm_statistics(double *to, const float *x, ulp_channels shape);
+ulp_status ulp_cuda_norm_running(double *to, const float *running, const float *batch, ulp_channels shape);
+ulp_status ulp_cuda_norm(double *y, const float *x, ulp_norm by);
+ulp_status ulp_cuda_norm_sums(double *sums, const float *dy, const float *x, ulp_norm by);
+ulp_status ulp_cuda_norm_slope(double *dx, const float *dy, const float *x, const double *sums, ulp_norm by);
+ulp_status ulp_cuda_dropout(double *y, const float *x, size_t n, ulp_dropout how);
 ulp_status ulp_cuda_softmax(double *p, double *loss, const float *z, ulp_labels labels);
 ulp_status ulp_cuda_softmax_slope(double *dz, const float *p, ulp_labels labels, double scale);
 

@@ -9,8 +9,8 @@ extern "C" {
 #endif
 
 /* Windows of K x K side by side on images (images,h,w): (h / K, w / K) windows for each image. Rows and columns that do
- * not fill a window belong to no window. K is from 1 to ULP_WINDOW_MAX, so that places in a window are exact in
- * binary32. */
+ * not fill a window belong to no window. K is at least 1; for maxima it is at most ULP_WINDOW_MAX, so that places in a
+ * window are exact in binary32. */
 typedef struct ulp_windows {
     size_t images, h, w, K;
 } ulp_windows;

@@ -19,6 +19,14 @@ ulp_status ulp_mpfr_activate(double *y, const float *x, size_t n, ulp_activation
 ulp_status ulp_mpfr_activate_slope(double *dx, const float *dy, const float *at, size_t n, ulp_activation f);
 ulp_status ulp_mpfr_pool(float *y, float *place, const float *x, const ulp_windows *windows);
 ulp_status ulp_mpfr_pool_slope(float *dx, const float *dy, const float *place, const ulp_windows *windows);
+ulp_status ulp_mpfr_average(double *y, const float *x, const ulp_windows *windows);
+ulp_status ulp_mpfr_average_slope(double *dx, const float *dy, const ulp_windows *windows);
+ulp_status ulp_mpfr_norm_statistics(double *to, const float *x, ulp_channels shape);
+ulp_status ulp_mpfr_norm_running(double *to, const float *running, const float *batch, ulp_channels shape);
+ulp_status ulp_mpfr_norm(double *y, const float *x, ulp_norm by);
+ulp_status ulp_mpfr_norm_sums(double *sums, const float *dy, const float *x, ulp_norm by);
+ulp_status ulp_mpfr_norm_slope(double *dx, const float *dy, const float *x, const double *sums, ulp_norm by);
+ulp_status ulp_mpfr_dropout(double *y, const float *x, size_t n, ulp_dropout how);
 ulp_status ulp_mpfr_softmax(double *p, double *loss, const float *z, ulp_labels labels);
 ulp_status ulp_mpfr_softmax_slope(double *dz, const float *p, ulp_labels labels, double scale);
 

@@ -17,40 +17,34 @@ static ulp_status avg_shape(ulp_layer *layer, const char *args) {
     return ULP_OK;
 }
 
+static ulp_windows windows(const ulp_layer *layer, size_t B) {
+    return (ulp_windows){.images = B * layer->in.c, .h = layer->in.h, .w = layer->in.w, .K = layer->arg[0]};
+}
+
+static ulp_status avg_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const ulp_windows s = windows(layer, pass->now.B);
+    double *exact = pass->scratch.wide;
+    ulp_status status = ulp_backend_average(pass->run.backend, exact, t->x, &s);
+    return status == ULP_OK
+               ? ulp_pass_round64(pass, ulp_site_output(layer), t->y, exact, pass->now.B * ulp_dims_size(layer->out))
+               : status;
+}
+
+static ulp_status avg_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const ulp_windows s = windows(layer, pass->now.B);
+    double *exact = pass->scratch.wide;
+    if (!t->dx) return ULP_OK;
+    ulp_status status = ulp_backend_average_slope(pass->run.backend, exact, t->dy, &s);
+    return status == ULP_OK ? ulp_pass_round64(pass, ulp_site_input_gradient(layer), t->dx, exact,
+                                               pass->now.B * ulp_dims_size(layer->in))
+                            : status;
+}
+
 /* The index of the first pixel of window i; windows are counted over all images. */
 static size_t window_at(const ulp_layer *layer, size_t i) {
     const ulp_dims in = layer->in, out = layer->out;
     const size_t q = i % out.w, p = i / out.w % out.h, image = i / out.w / out.h;
     return (image * in.h + p * layer->arg[0]) * in.w + q * layer->arg[0];
-}
-
-static ulp_status avg_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t K = layer->arg[0], row = ulp_dims_size(layer->out), n = pass->now.B * row;
-    ulp_status status =
-        pass->run.backend->download(t->own.host_x, t->x, pass->now.B * ulp_dims_size(layer->in) * sizeof(float));
-    if (status != ULP_OK) return status;
-    for (size_t i = 0; i < n; i++) {
-        const float *window = t->own.host_x + window_at(layer, i);
-        double sum = 0.0;
-        for (size_t j = 0; j < K * K; j++) sum += (double)window[j / K * layer->in.w + j % K];
-        t->own.host_wide[i] = sum / (double)(K * K);
-    }
-    return ulp_pass_round_host(pass, ulp_site_output(layer), t->y, t->own.host_wide, n);
-}
-
-static ulp_status avg_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t K = layer->arg[0], row = ulp_dims_size(layer->in), m = pass->now.B * row,
-                 n = pass->now.B * ulp_dims_size(layer->out);
-    if (!t->dx) return ULP_OK;
-    ulp_status status = pass->run.backend->download(t->own.host_x, t->dy, n * sizeof(float));
-    if (status != ULP_OK) return status;
-    for (size_t i = 0; i < m; i++) t->own.host_wide[i] = 0.0;
-    for (size_t i = 0; i < n; i++) {
-        double *window = t->own.host_wide + window_at(layer, i);
-        const double dx = (double)t->own.host_x[i] / (double)(K * K);
-        for (size_t j = 0; j < K * K; j++) window[j / K * layer->in.w + j % K] = dx;
-    }
-    return ulp_pass_round_host(pass, ulp_site_input_gradient(layer), t->dx, t->own.host_wide, m);
 }
 
 static void avg_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,

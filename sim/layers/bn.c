@@ -14,14 +14,12 @@
 #include "sim/layer.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-static const double eps = 1e-5;
 
 static ulp_status bn_shape(ulp_layer *layer, const char *args) {
     layer->out = layer->in;
     layer->params = layer->states = layer->saved = 2 * layer->in.c; /* `saved` is used for the batch, not per sample */
     layer->widest = layer->params;
+    layer->work = 2 * layer->params; /* the batch's sums, in binary64 */
     return *args ? ULP_BAD_ARGUMENT : ULP_OK;
 }
 
@@ -35,136 +33,43 @@ static void bn_init_state(const ulp_layer *layer, float *state) {
     for (size_t i = 0; i < layer->states; i++) state[i] = i < layer->in.c ? 0.0f : 1.0f;
 }
 
-/* The arrays of one computation over channels; host memory. */
-typedef struct work {
-    size_t B, c, positions;
-    const float *x, *dy;     /* (B,c,positions) */
-    double *to;              /* y or dx (B,c,positions), or m and v (2 c) */
-    double *sums;            /* dgamma, dbeta (2 c) */
-    const float *statistics; /* m, v (2 c) */
-    const float *w;          /* gamma, beta (2 c) */
-} work;
-
-static size_t place(const work *t, size_t c, size_t b) { return (b * t->c + c) * t->positions; }
-
-static void statistics_part(void *context, size_t begin, size_t end) {
-    const work *t = context;
-    const double M = (double)(t->B * t->positions);
-    for (size_t c = begin; c < end; c++) {
-        double sum = 0.0, squares = 0.0;
-        for (size_t b = 0; b < t->B; b++)
-            for (size_t i = 0; i < t->positions; i++) sum += (double)t->x[place(t, c, b) + i];
-        const double mean = sum / M;
-        for (size_t b = 0; b < t->B; b++)
-            for (size_t i = 0; i < t->positions; i++) {
-                const double d = (double)t->x[place(t, c, b) + i] - mean;
-                squares += d * d;
-            }
-        t->to[c] = mean;
-        t->to[t->c + c] = squares / M;
-    }
-}
-
-static double inverse_deviation(const work *t, size_t c) { return 1.0 / sqrt((double)t->statistics[t->c + c] + eps); }
-
-static void forward_part(void *context, size_t begin, size_t end) {
-    const work *t = context;
-    for (size_t c = begin; c < end; c++) {
-        const double mean = (double)t->statistics[c], inverse = inverse_deviation(t, c);
-        const double gamma = (double)t->w[c], beta = (double)t->w[t->c + c];
-        for (size_t b = 0; b < t->B; b++)
-            for (size_t i = place(t, c, b); i < place(t, c, b) + t->positions; i++)
-                t->to[i] = gamma * (((double)t->x[i] - mean) * inverse) + beta;
-    }
-}
-
-static void backward_part(void *context, size_t begin, size_t end) {
-    const work *t = context;
-    const double M = (double)(t->B * t->positions);
-    for (size_t c = begin; c < end; c++) {
-        const double mean = (double)t->statistics[c], inverse = inverse_deviation(t, c), gamma = (double)t->w[c];
-        double dgamma = 0.0, dbeta = 0.0;
-        for (size_t b = 0; b < t->B; b++)
-            for (size_t i = place(t, c, b); i < place(t, c, b) + t->positions; i++) {
-                dbeta += (double)t->dy[i];
-                dgamma += (double)t->dy[i] * (((double)t->x[i] - mean) * inverse);
-            }
-        for (size_t b = 0; b < t->B && t->to; b++)
-            for (size_t i = place(t, c, b); i < place(t, c, b) + t->positions; i++) {
-                const double z = ((double)t->x[i] - mean) * inverse;
-                t->to[i] = gamma * inverse * ((double)t->dy[i] - dbeta / M - z * (dgamma / M));
-            }
-        t->sums[c] = dgamma;
-        t->sums[t->c + c] = dbeta;
-    }
-}
-
-static work work_of(const ulp_layer *layer, const ulp_pass *pass, const ulp_layer_tensors *t) {
+static ulp_norm norm_of(const ulp_layer *layer, const ulp_pass *pass, const float *statistics, const float *w) {
     const ulp_dims d = layer->in;
-    return (work){.B = pass->now.B, .c = d.c, .positions = d.h * d.w, .x = t->own.host_x, .to = t->own.host_wide};
+    return (ulp_norm){.shape = {.B = pass->now.B, .c = d.c, .n = d.h * d.w}, .statistics = statistics, .w = w};
 }
 
-/* t->saved = the statistics of the batch in `part`. The running statistics take a tenth of them. batch and running (2
- * c) are host memory for both. */
-static ulp_status train_statistics(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t, const work *part,
-                                   float *batch, float *running) {
+/* t->saved = the statistics of the batch. The running statistics take a tenth of them. */
+static ulp_status train_statistics(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t,
+                                   ulp_channels shape) {
     const ulp_backend *backend = pass->run.backend;
     const ulp_site batch_site = {.use = ULP_AT_NORM, .layer = layer->index},
                    running_site = {.use = ULP_AT_NORM, .layer = layer->index, .lane = 1};
-    const size_t n = 2 * part->c, M = part->B * part->positions;
-    ulp_parallel_for(part->c, 1, statistics_part, (void *)part);
-    ulp_status status = ulp_pass_round_host(pass, batch_site, t->saved, part->to, n);
-    if (status == ULP_OK) status = backend->download(batch, t->saved, n * sizeof(float));
-    if (status == ULP_OK) status = backend->download(running, t->state, n * sizeof(float));
-    if (status != ULP_OK) return status;
-    for (size_t i = 0; i < n; i++) {
-        const double unbiased = i < part->c || M < 2 ? 1.0 : (double)M / (double)(M - 1);
-        part->to[i] = 0.9 * (double)running[i] + 0.1 * ((double)batch[i] * unbiased);
-    }
-    return ulp_pass_round_host(pass, running_site, t->state, part->to, n);
+    double *exact = pass->scratch.wide;
+    ulp_status status = ulp_backend_norm_statistics(backend, exact, t->x, shape);
+    if (status == ULP_OK) status = ulp_pass_round64(pass, batch_site, t->saved, exact, layer->states);
+    if (status == ULP_OK) status = ulp_backend_norm_running(backend, exact, t->state, t->saved, shape);
+    return status == ULP_OK ? ulp_pass_round64(pass, running_site, t->state, exact, layer->states) : status;
 }
 
 static ulp_status bn_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const ulp_backend *backend = pass->run.backend;
-    work part = work_of(layer, pass, t);
-    const size_t n = pass->now.B * ulp_dims_size(layer->in), c = part.c;
-    float *host = malloc(4 * c * sizeof *host); /* m, v, gamma, beta (c) */
-    if (!host) return ULP_NO_MEMORY;
-    part.statistics = host;
-    part.w = host + 2 * c;
-    ulp_status status = backend->download(t->own.host_x, t->x, n * sizeof(float));
-    if (status == ULP_OK && !pass->now.evaluation) status = train_statistics(layer, pass, t, &part, host, host + 2 * c);
-    if (status == ULP_OK)
-        status = backend->download(host, pass->now.evaluation ? t->state : t->saved, 2 * c * sizeof(float));
-    if (status == ULP_OK) status = backend->download(host + 2 * c, t->w, 2 * c * sizeof(float));
-    if (status == ULP_OK) ulp_parallel_for(c, 1, forward_part, &part);
-    free(host);
-    return status == ULP_OK ? ulp_pass_round_host(pass, ulp_site_output(layer), t->y, t->own.host_wide, n) : status;
+    const ulp_norm by = norm_of(layer, pass, pass->now.evaluation ? t->state : t->saved, t->w);
+    const size_t n = pass->now.B * ulp_dims_size(layer->in);
+    double *exact = pass->scratch.wide;
+    ulp_status status = pass->now.evaluation ? ULP_OK : train_statistics(layer, pass, t, by.shape);
+    if (status == ULP_OK) status = ulp_backend_norm(pass->run.backend, exact, t->x, by);
+    return status == ULP_OK ? ulp_pass_round64(pass, ulp_site_output(layer), t->y, exact, n) : status;
 }
 
 static ulp_status bn_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_backend *backend = pass->run.backend;
-    work part = work_of(layer, pass, t);
-    const size_t n = pass->now.B * ulp_dims_size(layer->in), c = part.c;
-    double *sums = malloc(4 * c * sizeof *sums); /* dgamma, dbeta (c); then m, v, gamma (c) as floats */
-    if (!sums) return ULP_NO_MEMORY;
-    float *host = (float *)(void *)(sums + 2 * c);
-    part.sums = sums;
-    part.statistics = host;
-    part.w = host + 2 * c;
-    part.dy = t->own.host_y;
-    if (!t->dx) part.to = NULL;
-    ulp_status status = backend->download(t->own.host_x, t->x, n * sizeof(float));
-    if (status == ULP_OK) status = backend->download(t->own.host_y, t->dy, n * sizeof(float));
-    if (status == ULP_OK) status = backend->download(host, t->saved, 2 * c * sizeof(float));
-    if (status == ULP_OK) status = backend->download(host + 2 * c, t->w, c * sizeof(float));
-    if (status == ULP_OK) ulp_parallel_for(c, 1, backward_part, &part);
-    if (status == ULP_OK && t->dx)
-        status = ulp_pass_round_host(pass, ulp_site_input_gradient(layer), t->dx, t->own.host_wide, n);
-    if (status == ULP_OK)
-        status = ulp_pass_round_host(pass, ulp_site_weight_gradients(layer), t->dw, sums, layer->params);
-    free(sums);
-    return status;
+    const ulp_norm by = norm_of(layer, pass, t->saved, t->w);
+    const size_t n = pass->now.B * ulp_dims_size(layer->in);
+    double *exact = pass->scratch.wide, *sums = (double *)(void *)t->own.work;
+    ulp_status status = ulp_backend_norm_sums(backend, sums, t->dy, t->x, by);
+    if (status == ULP_OK && t->dx) status = ulp_backend_norm_slope(backend, exact, t->dy, t->x, sums, by);
+    if (status == ULP_OK && t->dx) status = ulp_pass_round64(pass, ulp_site_input_gradient(layer), t->dx, exact, n);
+    return status == ULP_OK ? ulp_pass_round64(pass, ulp_site_weight_gradients(layer), t->dw, sums, layer->params)
+                            : status;
 }
 
 static void bn_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
@@ -180,7 +85,7 @@ static void bn_forward64(const ulp_layer *layer, double *y, const double *x, con
         }
         for (size_t i = 0; i < B * positions; i++) {
             const size_t at = (i / positions * C + c) * positions + i % positions;
-            y[at] = w[c] * (x[at] - mean) / sqrt(variance + eps) + w[C + c];
+            y[at] = w[c] * (x[at] - mean) / sqrt(variance + ULP_NORM_EPS) + w[C + c];
         }
     }
 }

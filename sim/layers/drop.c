@@ -8,41 +8,32 @@
  */
 #include "sim/layer.h"
 
-#include "formats/rng.h"
 #include "sim/tensor.h"
 
 static ulp_status drop_shape(ulp_layer *layer, const char *args) {
     layer->out = layer->in;
-    return ulp_args_number(&layer->arg[0], args, 0, 99);
+    return ulp_args_number(&layer->arg[0], args, 0, ULP_DROPOUT_MOST);
 }
 
-/* own->host_wide (B,row) = x (B,row) after dropout, not rounded yet. */
-static ulp_status keep(const ulp_layer *layer, const ulp_pass *pass, const ulp_workspace *own, const float *x) {
+/* y (B,row) = x (B,row) after dropout, rounded as the tensor of a site. */
+static ulp_status keep(const ulp_layer *layer, ulp_pass *pass, ulp_site site, float *y, const float *x) {
     const size_t row = ulp_dims_size(layer->out), n = pass->now.B * row;
-    const uint64_t P = layer->arg[0], least = (P * 0x100000000u + 99) / 100;
-    const ulp_stream stream = {pass->run.seed, ulp_stream_id(ULP_USE_DROP, 0, layer->index, pass->now.step),
-                               ulp_pass_first_word(pass) + (uint64_t)pass->now.first * row};
-    ulp_status status = pass->run.backend->download(own->host_x, x, n * sizeof(float));
-    if (status != ULP_OK) return status;
-    for (size_t i = 0; i < n; i++)
-        own->host_wide[i] =
-            ulp_random_word(stream, i) >= least ? (double)own->host_x[i] * 100.0 / (double)(100 - P) : 0.0;
-    return ULP_OK;
+    const ulp_dropout how = {.percent = (uint32_t)layer->arg[0],
+                             .stream = {pass->run.seed, ulp_stream_id(ULP_USE_DROP, 0, layer->index, pass->now.step),
+                                        ulp_pass_first_word(pass) + (uint64_t)pass->now.first * row}};
+    double *exact = pass->scratch.wide;
+    ulp_status status = ulp_backend_dropout(pass->run.backend, exact, x, n, how);
+    return status == ULP_OK ? ulp_pass_round64(pass, site, y, exact, n) : status;
 }
 
 static ulp_status drop_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t row = ulp_dims_size(layer->out), n = pass->now.B * row;
+    const size_t n = pass->now.B * ulp_dims_size(layer->out);
     if (pass->now.evaluation) return ulp_tensor_copy(pass->run.backend, t->y, t->x, n);
-    ulp_status status = keep(layer, pass, &t->own, t->x);
-    return status == ULP_OK ? ulp_pass_round_host(pass, ulp_site_output(layer), t->y, t->own.host_wide, n) : status;
+    return keep(layer, pass, ulp_site_output(layer), t->y, t->x);
 }
 
 static ulp_status drop_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t row = ulp_dims_size(layer->out), n = pass->now.B * row;
-    if (!t->dx) return ULP_OK;
-    ulp_status status = keep(layer, pass, &t->own, t->dy);
-    return status == ULP_OK ? ulp_pass_round_host(pass, ulp_site_input_gradient(layer), t->dx, t->own.host_wide, n)
-                            : status;
+    return t->dx ? keep(layer, pass, ulp_site_input_gradient(layer), t->dx, t->dy) : ULP_OK;
 }
 
 extern const ulp_layer_kind ulp_layer_drop;

@@ -1,4 +1,5 @@
-/* network.c - activation functions, pooling, softmax with cross-entropy and conversion to binary32, against the CPU. */
+/* network.c - activation functions, max pooling, softmax with cross-entropy and conversion to binary32, against the
+ * CPU; layers.c continues. */
 #include "check.h"
 
 #include <math.h>
@@ -209,4 +210,5 @@ void check_network(const check *c) {
     check_narrow(c);
     check_pool(c);
     check_softmax(c);
+    check_layers(c);
 }

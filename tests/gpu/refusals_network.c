@@ -1,4 +1,4 @@
-/* refusals_network.c - refused arguments of activation functions, pooling and softmax. */
+/* refusals_network.c - refused arguments of activation functions, pooling, normalisation, dropout and softmax. */
 #include "refusals.h"
 
 static void check_curves_refused(const check *c) {
@@ -62,6 +62,87 @@ static void check_pool_refused(const check *c) {
     refusals_close(w);
 }
 
+static void check_average_refused(const check *c) {
+    both pair, *w = &pair;
+    const ulp_windows one = {1, 4, 4, 2}, none_at_all = {1, 4, 4, 0}, large = {1, 4, 4, ULP_WINDOW_MAX + 1},
+                      empty = {0, 4, 4, 2};
+    if (refusals_open(w, c, "refused: average")) {
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average(on->b, on->y64, on->x, NULL));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average(on->b, on->y64, on->x, &none_at_all));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average(on->b, NULL, on->x, &one));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average(on->b, on->y64, NULL, &one));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average_slope(on->b, on->y64, on->x, NULL));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average_slope(on->b, on->y64, on->x, &none_at_all));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average_slope(on->b, NULL, on->x, &one));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average_slope(on->b, on->y64, NULL, &one));
+        EXPECT(ULP_OK, ulp_backend_average(on->b, NULL, NULL, &empty));
+        EXPECT(ULP_OK, ulp_backend_average_slope(on->b, NULL, NULL, &empty));
+        EXPECT(ULP_OK, ulp_backend_average(on->b, on->y64, on->x, &large)); /* no window fits */
+        refusals_untouched(w);
+        EXPECT(ULP_OK, ulp_backend_average(on->b, on->y64, on->x, &one));
+        EXPECT(ULP_OK, ulp_backend_average_slope(on->b, on->y64, on->x, &one));
+        EXPECT(ULP_OK, ulp_backend_average_slope(on->b, on->y64, on->x, &large));
+    }
+    refusals_close(w);
+}
+
+static void check_norm_refused(const check *c) {
+    both pair, *w = &pair;
+    const ulp_channels s = {2, 3, 4}, empty[] = {{0, 3, 4}, {2, 0, 4}, {2, 3, 0}};
+    if (refusals_open(w, c, "refused: normalisation")) {
+#define BY(statistics, w) ((ulp_norm){s, statistics, w})
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_statistics(on->b, NULL, on->x, s));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_statistics(on->b, on->y64, NULL, s));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_running(on->b, NULL, on->x, on->x, s));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_running(on->b, on->y64, NULL, on->x, s));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_running(on->b, on->y64, on->x, NULL, s));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm(on->b, NULL, on->x, BY(on->x, on->x)));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm(on->b, on->y64, NULL, BY(on->x, on->x)));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm(on->b, on->y64, on->x, BY(NULL, on->x)));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm(on->b, on->y64, on->x, BY(on->x, NULL)));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_sums(on->b, NULL, on->x, on->x, BY(on->x, on->x)));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_sums(on->b, on->y64, NULL, on->x, BY(on->x, on->x)));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_sums(on->b, on->y64, on->x, NULL, BY(on->x, on->x)));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_sums(on->b, on->y64, on->x, on->x, BY(NULL, on->x)));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_slope(on->b, NULL, on->x, on->x, on->x64, BY(on->x, on->x)));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_slope(on->b, on->y64, NULL, on->x, on->x64, BY(on->x, on->x)));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_slope(on->b, on->y64, on->x, NULL, on->x64, BY(on->x, on->x)));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_slope(on->b, on->y64, on->x, on->x, NULL, BY(on->x, on->x)));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_slope(on->b, on->y64, on->x, on->x, on->x64, BY(NULL, on->x)));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_slope(on->b, on->y64, on->x, on->x, on->x64, BY(on->x, NULL)));
+        for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++) {
+            EXPECT(ULP_OK, ulp_backend_norm_statistics(on->b, on->y64, NULL, empty[i]));
+            EXPECT(ULP_OK, ulp_backend_norm_running(on->b, on->y64, NULL, NULL, empty[i]));
+            EXPECT(ULP_OK, ulp_backend_norm(on->b, on->y64, NULL, (ulp_norm){empty[i], NULL, NULL}));
+            EXPECT(ULP_OK, ulp_backend_norm_sums(on->b, on->y64, NULL, NULL, (ulp_norm){empty[i], NULL, NULL}));
+            EXPECT(ULP_OK, ulp_backend_norm_slope(on->b, on->y64, NULL, NULL, NULL, (ulp_norm){empty[i], NULL, NULL}));
+        }
+        refusals_untouched(w);
+        EXPECT(ULP_OK, ulp_backend_norm_statistics(on->b, on->y64, on->x, s));
+        EXPECT(ULP_OK, ulp_backend_norm_running(on->b, on->y64, on->x, on->x, s));
+        EXPECT(ULP_OK, ulp_backend_norm(on->b, on->y64, on->x, BY(on->x, on->x)));
+        EXPECT(ULP_OK, ulp_backend_norm_sums(on->b, on->y64, on->x, on->x, BY(on->x, NULL)));
+        EXPECT(ULP_OK, ulp_backend_norm_slope(on->b, on->y64, on->x, on->x, on->x64, BY(on->x, on->x)));
+#undef BY
+    }
+    refusals_close(w);
+}
+
+static void check_dropout_refused(const check *c) {
+    both pair, *w = &pair;
+    const ulp_dropout half = {50, none}, all = {100, none};
+    if (refusals_open(w, c, "refused: dropout")) {
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_dropout(on->b, on->y64, on->x, ROOM, all));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_dropout(on->b, NULL, NULL, 0, all));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_dropout(on->b, NULL, on->x, ROOM, half));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_dropout(on->b, on->y64, NULL, ROOM, half));
+        EXPECT(ULP_OK, ulp_backend_dropout(on->b, NULL, NULL, 0, half));
+        refusals_untouched(w);
+        EXPECT(ULP_OK, ulp_backend_dropout(on->b, on->y64, on->x, ROOM, half));
+    }
+    refusals_close(w);
+}
+
 static void check_softmax_refused(const check *c) {
     both pair, *w = &pair;
     if (refusals_open(w, c, "refused: softmax")) {
@@ -89,5 +170,8 @@ static void check_softmax_refused(const check *c) {
 void check_refused_between(const check *c) {
     check_curves_refused(c);
     check_pool_refused(c);
+    check_average_refused(c);
+    check_norm_refused(c);
+    check_dropout_refused(c);
     check_softmax_refused(c);
 }

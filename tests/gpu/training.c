@@ -10,6 +10,7 @@
 enum { SIDE = 8, CLASSES = 4, SAMPLES = 96, TRAIN = 64 };
 
 #define RESIDUAL "conv4@3p1 bn relu fork conv4@3p1 tanh join drop20 pool2 fc8 sigmoid fork fc8 leaky join fc4"
+#define AVERAGED "conv4@3p1 bn relu avg2 drop50 fc8 bn tanh drop0 fc4"
 #define RECURRENT "columns2 gru5 lstm4 rnn3 last fc4"
 
 /* Each run is named for its difference from the others. Together the runs have every kind of layer, every rounding
@@ -32,6 +33,10 @@ static const struct run {
     {"residual, fixed point", RESIDUAL, "q6.10,mode=sr,acc=fp32,loss=fp32", "none", "sgd", NULL},
     {"residual, Kahan and chunks", RESIDUAL, "mixed:fp16,fwd=kahan:fp16:rne,bwd=chunk4:fp16:rne", "static:4", "sgd",
      NULL},
+    {"averaged, mixed:fp16", AVERAGED, "mixed:fp16", "pytorch,init=12,interval=2", "sgd,momentum=0.9", NULL},
+    {"averaged, fixed point", AVERAGED, "q6.10,mode=sr,acc=fp32,loss=fp32", "none", "adam", NULL},
+    {"averaged, e4m3 with scales per tensor", AVERAGED,
+     "mixed:e4m3,act=e4m3@amax,agrad=e5m2@delayed2,weight=e4m3@amax,wgrad=e5m2@amax", "static:4", "sgd", NULL},
     {"recurrent, mixed:fp16", RECURRENT, "mixed:fp16", "logmax", "sgd,momentum=0.9", NULL},
     {"recurrent, binary16 alone", RECURRENT, "fp16", "static:4", "adam", NULL},
     {"recurrent, e4m3 with scales per tensor", RECURRENT,

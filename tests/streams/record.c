@@ -103,6 +103,10 @@ static ulp_status gemm_round(float *c, const float *a, const float *b, const ulp
     take_rounding("round of a product", rounding, (uint64_t)s->m * s->n);
     return inner->gemm_round(c, a, b, s, how, rounding);
 }
+static ulp_status dropout(double *y, const float *x, size_t n, ulp_dropout how) {
+    take("dropout", how.stream, n);
+    return inner->dropout(y, x, n, how);
+}
 
 const ulp_backend *recording(const ulp_backend *backend) {
     static ulp_backend table;
@@ -115,6 +119,7 @@ const ulp_backend *recording(const ulp_backend *backend) {
     table.reduce = reduce;
     table.gemm = gemm;
     table.gemm64 = gemm64;
+    table.dropout = dropout;
     table.gemm_round = backend->gemm_round ? gemm_round : NULL;
     return &table;
 }
