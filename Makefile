@@ -325,7 +325,7 @@ $T/t_options: $O/tests/t_options.o $(patsubst %.c,$O/%.o,$(wildcard experiments/
 	$(call run,ld,$@)$(LINK) $^ -lcmocka $(LIBS) -lm -o $@
 
 # what a test wants beside its own source
-$T/t_walled: $O/tests/walled.o
+$T/t_walled: $O/tests/walled.o $O/tests/walled_sequences.o
 $T/t_files: $(patsubst %.c,$O/%.o,$(wildcard experiments/ulp/files/*.c)) $O/experiments/ulp/lines.o $O/experiments/ulp/values.o
 
 # ---- tests ----
@@ -356,7 +356,7 @@ $T/check_silicon: $(patsubst %.c,$O/%.o,$(wildcard tests/silicon/*.c)) $(LIBULP)
 WALLED := $(filter-out bench,$(PROGRAMS))
 EMULATED := $(if $(CHECK_EMULATED),$(EMULATED_OBJ))
 WALL := -Wl,--wrap=ulp_backend_get
-$L/walled/libulp.so: $O/tests/walled.o $O/tests/walled_get.o $(or $(EMULATED),$O/kernels/cuda/absent.o) \
+$L/walled/libulp.so: $O/tests/walled.o $O/tests/walled_sequences.o $O/tests/walled_get.o $(or $(EMULATED),$O/kernels/cuda/absent.o) \
     $(filter-out $O/kernels/cuda/%,$(LIB_OBJ)) $O/objects.txt $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(if $(EMULATED),$(LINK_EMULATED),$(LINK)) $(WALL) $(SHARED) $(inputs) $(LIBS) -lm -o $@ && ln -sf libulp.so $@.$(ABI)

@@ -1,8 +1,8 @@
 /* pass.h - the operations of one pass of a batch through a net: rounding, multiplying, counting and observing.
  *
  * Layers, losses and the trainer round and multiply only through these functions, so every rounding has a rounding
- * point, a random stream and an observer, on every backend. If a backend does not offer an operation (cells of
- * recurrent layers, batch normalisation), the numbers are downloaded, computed on the host and uploaded.
+ * point, a random stream and an observer, on every backend. Numbers of an operation that no backend offers (batch
+ * normalisation) are downloaded, computed on the host and uploaded.
  */
 #ifndef ULP_PASS_H
 #define ULP_PASS_H

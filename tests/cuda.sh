@@ -8,7 +8,7 @@ failed=0
 case ${MODE:-release} in
 release) "$TESTS/check_emulated" --small --tap || failed=1 ;;
 *) # a sanitizer needs minutes for all trainings, so only two of them run
-    for part in elements moves network gemm refusals tensor native; do "$TESTS/check_emulated" --small --tap --part $part || failed=1; done
+    for part in elements moves network sequences gemm refusals tensor native; do "$TESTS/check_emulated" --small --tap --part $part || failed=1; done
     "$TESTS/check_emulated" --small --tap --part training --only ', mixed:fp16' || failed=1
     ;;
 esac

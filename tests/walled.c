@@ -1,6 +1,6 @@
 /* walled.c - protected memory, and operations that unprotect the memory while they run; see walled.h. */
 #define _DEFAULT_SOURCE /* for MAP_ANONYMOUS and MAP_NORESERVE */
-#include "walled.h"
+#include "walled_operations.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -48,8 +48,8 @@ static void widen(const void *at, size_t bytes) {
     if (hole_end == NULL || arena + to > hole_end) hole_end = arena + to;
 }
 
-/* Every operation calls enter(), checks its arguments, computes, and calls left(). One operation runs at a time. */
-static void enter(void) {
+/* One operation runs at a time. */
+void enter(void) {
     if (pthread_mutex_lock(&lock) != 0) die("memory", "no lock", NULL, 0);
     operations++;
 }
@@ -60,13 +60,13 @@ static void leave(void) {
     pthread_mutex_unlock(&lock);
 }
 
-static ulp_status left(ulp_status status) {
+ulp_status left(ulp_status status) {
     leave();
     return status;
 }
 
 /* Unprotect the pages of the operation. */
-static const ulp_backend *open_wall(void) {
+const ulp_backend *open_wall(void) {
     protect(PROT_READ | PROT_WRITE);
     return inner;
 }
@@ -80,7 +80,7 @@ static int is_wrong(const char *operation) {
 /* ---- checks of arguments ---- */
 
 /* Check that [at, at + bytes) lies in one live block, and add it to the pages of the operation. */
-static void inside(const char *operation, const void *at, size_t bytes) {
+void inside(const char *operation, const void *at, size_t bytes) {
     const uintptr_t from = (uintptr_t)at;
     if (bytes == 0) return;
     for (size_t i = 0; i < blocks; i++) {
@@ -98,7 +98,7 @@ static void inside_or_null(const char *operation, const void *at, size_t bytes) 
     if (at != NULL) inside(operation, at, bytes);
 }
 
-static void outside(const char *operation, const void *at, size_t bytes) {
+void outside(const char *operation, const void *at, size_t bytes) {
     const uintptr_t from = (uintptr_t)at, begin = (uintptr_t)arena;
     if (bytes > 0 && from < begin + arena_bytes && from + bytes > begin)
         die(operation, "host memory lies in the backend's", at, bytes);
@@ -368,7 +368,10 @@ const ulp_backend *walled(const ulp_backend *backend) {
                                           .pool = pool,
                                           .pool_slope = pool_slope,
                                           .softmax = softmax,
-                                          .softmax_slope = softmax_slope};
+                                          .softmax_slope = softmax_slope,
+                                          .cell = walled_cell,
+                                          .ctc_outputs = walled_ctc_outputs,
+                                          .ctc = walled_ctc};
     static char what[64];
     inner = backend;
     snprintf(what, sizeof what, "walled %s", inner->what);

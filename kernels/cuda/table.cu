@@ -32,6 +32,9 @@ static const ulp_backend table = {
     ulp_cuda_pool_slope,
     ulp_cuda_softmax,
     ulp_cuda_softmax_slope,
+    ulp_cuda_cell,
+    ulp_cuda_ctc_outputs,
+    ulp_cuda_ctc,
     /* gemm_round */ nullptr,
 };
 

@@ -41,6 +41,9 @@ static const ulp_backend table = {
     .pool_slope = ulp_mpfr_pool_slope,
     .softmax = ulp_mpfr_softmax,
     .softmax_slope = ulp_mpfr_softmax_slope,
+    .cell = ulp_mpfr_cell,
+    .ctc_outputs = ulp_mpfr_ctc_outputs,
+    .ctc = ulp_mpfr_ctc,
 };
 
 ulp_status ulp_mpfr_backend(const ulp_backend **backend) {

@@ -218,9 +218,10 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 
-/* For tests: the number of copies from the host so far; the memory of the device, of which the live allocations take a
- * part; the memory that a launch needs beside them. */
-extern unsigned ulp_emulated_uploads;
+/* For tests: the number of copies from the host and to the host so far, and their bytes; the memory of the device, of
+ * which the live allocations take a part; the memory that a launch needs beside them. */
+extern unsigned ulp_emulated_uploads, ulp_emulated_downloads;
+extern size_t ulp_emulated_uploaded, ulp_emulated_downloaded;
 extern size_t ulp_emulated_memory, ulp_emulated_local;
 
 /* body(context) is the kernel with its arguments, for the thread that threadIdx and blockIdx name. */

@@ -251,7 +251,8 @@ static void run_block(void) {
 
 enum { PAGE = 4096, MOST_BLOCKS = 4096, LARGE = 4 << 20 };
 static const size_t ARENA = (size_t)4 << 30;
-unsigned ulp_emulated_uploads;
+unsigned ulp_emulated_uploads, ulp_emulated_downloads;
+size_t ulp_emulated_uploaded, ulp_emulated_downloaded;
 size_t ulp_emulated_memory = ARENA, ulp_emulated_local;
 
 struct block {
@@ -394,11 +395,15 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     if (kind == cudaMemcpyHostToDevice) {
         late = {to, from, bytes};
         ulp_emulated_uploads++;
+        ulp_emulated_uploaded += bytes;
         return cudaSuccess;
     }
     open_memory();
     memmove(to, from, bytes);
-    if (kind == cudaMemcpyDeviceToHost) close_memory();
+    if (kind != cudaMemcpyDeviceToHost) return cudaSuccess;
+    ulp_emulated_downloads++;
+    ulp_emulated_downloaded += bytes;
+    close_memory();
     return cudaSuccess;
 }
 

@@ -27,9 +27,9 @@ static struct {
 static const struct part {
     const char *name;
     void (*check)(const check *c);
-} parts[] = {{"elements", check_elements}, {"moves", check_moves},      {"network", check_network},
-             {"gemm", check_gemm},         {"refusals", check_refused}, {"tensor", check_tensor_cores},
-             {"native", check_native},     {"training", check_training}};
+} parts[] = {{"elements", check_elements},   {"moves", check_moves},   {"network", check_network},
+             {"sequences", check_sequences}, {"gemm", check_gemm},     {"refusals", check_refused},
+             {"tensor", check_tensor_cores}, {"native", check_native}, {"training", check_training}};
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
 /* ---- rows ---- */

@@ -65,6 +65,7 @@ void check_refused(const check *c);
 void check_tensor_cores(const check *c);
 void check_native(const check *c);
 void check_network(const check *c);
+void check_sequences(const check *c);
 void check_training(const check *c);
 
 #endif
