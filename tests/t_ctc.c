@@ -308,6 +308,39 @@ static void test_stochastic(void **state) {
     assert_true(back_squares > 0.0 && fabs(back) <= 5.0 * sqrt(back_squares));
 }
 
+/* Every instruction set and number of threads gives the same losses, gradients and counts. */
+static void test_instruction_sets(void **state) {
+    enum { SAMPLES = 7, N = SAMPLES * C * T };
+    static double got[2][N], loss[2][SAMPLES], work[SAMPLES * (2 * T + 1) * S_MAX];
+    uint8_t label[SAMPLES][L_MAX];
+    float z[N], p[N];
+    const ulp_format e8m1 = named("e8m1");
+    const ulp_sequences of = {label[0], SAMPLES, C, T, L_MAX};
+    (void)state;
+    for (size_t i = 0; i < N; i++) z[i] = (float)(4.0 * ulp_random_uniform((ulp_stream){3, 1, 0}, i) - 2.0);
+    for (size_t b = 0; b < SAMPLES; b++) memcpy(label[b], sequences[b % SEQUENCES], L_MAX);
+    for (int way = 0; way < 2 * 2 * 8; way++) {
+        const ulp_backend *backend = ulp_cpu_backend((size_t)way / 4);
+        ulp_stats counts[2] = {{0}, {0}};
+        if (!backend) continue;
+        ulp_path_sums sums = {.linear = (uint8_t)(way % 2), .scale = 8.0, .beta_stream = 2};
+        sums.rounding = (ulp_rounding){&e8m1, rule_of(ULP_SRA, 0, 0), {9, 1, 5}, NULL};
+        for (int side = 0; side < 2; side++) { /* side 0: the slowest instruction set on one thread */
+            const ulp_backend *b = side ? backend : ulp_cpu_backend(0);
+            ulp_threads_set(side ? 1 + way / 2 % 2 * 2 : 1);
+            sums.rounding.stats = &counts[side];
+            assert_int_equal(ulp_backend_ctc_outputs(b, got[side], z, of, sums.linear), ULP_OK);
+            assert_int_equal(ulp_backend_narrow(b, p, got[side], N), ULP_OK);
+            assert_int_equal(ulp_backend_ctc(b, got[side], loss[side], work, p, of, &sums), ULP_OK);
+        }
+        assert_memory_equal(got[0], got[1], sizeof got[0]);
+        assert_memory_equal(loss[0], loss[1], sizeof loss[0]);
+        assert_memory_equal(&counts[0], &counts[1], sizeof counts[0]);
+        assert_true(counts[0].count > 0 && isfinite(loss[0][0]));
+    }
+    ulp_threads_set(0);
+}
+
 /* ---- decoding ---- */
 
 static size_t distance(const uint8_t *a, size_t n, const uint8_t *b, size_t m) {
@@ -352,9 +385,11 @@ static void test_decode(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_path),  cmocka_unit_test(test_gradient),      cmocka_unit_test(test_impossible),
-        cmocka_unit_test(test_forms_agree), cmocka_unit_test(test_rounds_once),   cmocka_unit_test(test_underflow),
-        cmocka_unit_test(test_stochastic),  cmocka_unit_test(test_edit_distance), cmocka_unit_test(test_decode),
+        cmocka_unit_test(test_every_path),  cmocka_unit_test(test_gradient),
+        cmocka_unit_test(test_impossible),  cmocka_unit_test(test_forms_agree),
+        cmocka_unit_test(test_rounds_once), cmocka_unit_test(test_underflow),
+        cmocka_unit_test(test_stochastic),  cmocka_unit_test(test_edit_distance),
+        cmocka_unit_test(test_decode),      cmocka_unit_test(test_instruction_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

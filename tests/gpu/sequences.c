@@ -115,8 +115,8 @@ static int compute(row *r, sequences *s, const ulp_path_sums *sums, double *outp
            row_ok(r, s->b->download(loss, s->loss, s->of.B * sizeof *loss), "download");
 }
 
-/* The labels of a batch: sequences of every length from 0 to L, in which every second label equals the one before it;
- * one sequence in nine has a number that is not a label. */
+/* The labels of a batch: sequences of L labels, one less and so on, in which every second label equals the one before
+ * it; one sequence in nine has a number that is not a label. */
 static void fill_labels(uint8_t *label, ulp_sequences of, uint64_t seed) {
     for (size_t b = 0; b < of.B; b++)
         for (size_t k = 0; k < of.L; k++) {
@@ -124,7 +124,7 @@ static void fill_labels(uint8_t *label, ulp_sequences of, uint64_t seed) {
             *at = (uint8_t)(of.C > 1 ? word_of(seed, b * of.L + k) % (of.C - 1) : 0);
             if (k > 0 && word_of(seed + 1, b * of.L + k) % 2) *at = at[-1];
             if (k == 0 && b % 9 == 8) *at = (uint8_t)(of.C < 250 ? of.C + b % 3 : 0);
-            if (k >= b % (of.L + 1)) *at = ULP_NO_LABEL;
+            if (k >= of.L - b % (of.L + 1)) *at = ULP_NO_LABEL;
         }
 }
 
