@@ -325,7 +325,7 @@ $T/t_options: $O/tests/t_options.o $(patsubst %.c,$O/%.o,$(wildcard experiments/
 	$(call run,ld,$@)$(LINK) $^ -lcmocka $(LIBS) -lm -o $@
 
 # what a test wants beside its own source
-WALL_OBJ := $O/tests/walled.o $O/tests/walled_network.o
+WALL_OBJ := $O/tests/walled.o $O/tests/walled_network.o $O/tests/walled_sequences.o
 $T/t_walled: $(WALL_OBJ)
 $T/t_files: $(patsubst %.c,$O/%.o,$(wildcard experiments/ulp/files/*.c)) $O/experiments/ulp/lines.o $O/experiments/ulp/values.o
 

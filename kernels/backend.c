@@ -1,21 +1,16 @@
-/* backend.c - the choice of a backend by name, and of the instruction set of the CPU backend and of curves.h. */
+/* backend.c - the choice of a backend by name, and of the instruction set of the CPU backend. */
 #include "backend.h"
 
 #include "kernels/cpu/cpu.h"
 #include "kernels/cuda/cuda.h"
-#include "kernels/curves.h"
 #include "kernels/mpfr/oracle.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef void curve(double *x, size_t rows, size_t ld, size_t n);
-
 extern const ulp_backend ulp_cpu_table_baseline;
-curve ulp_cpu_tanh_rows_baseline, ulp_cpu_sigmoid_rows_baseline;
 #if defined(__x86_64__)
 extern const ulp_backend ulp_cpu_table_avx2, ulp_cpu_table_avx512;
-curve ulp_cpu_tanh_rows_avx2, ulp_cpu_sigmoid_rows_avx2, ulp_cpu_tanh_rows_avx512, ulp_cpu_sigmoid_rows_avx512;
 #endif
 
 static int runs_baseline(void) { return 1; }
@@ -33,13 +28,12 @@ static int runs_avx512(void) {
 static const struct isa {
     const char *name;
     const ulp_backend *table;
-    curve *tanh_rows, *sigmoid_rows;
     int (*runs)(void);
 } isas[] = {
-    {"baseline", &ulp_cpu_table_baseline, ulp_cpu_tanh_rows_baseline, ulp_cpu_sigmoid_rows_baseline, runs_baseline},
+    {"baseline", &ulp_cpu_table_baseline, runs_baseline},
 #if defined(__x86_64__)
-    {"avx2", &ulp_cpu_table_avx2, ulp_cpu_tanh_rows_avx2, ulp_cpu_sigmoid_rows_avx2, runs_avx2},
-    {"avx512", &ulp_cpu_table_avx512, ulp_cpu_tanh_rows_avx512, ulp_cpu_sigmoid_rows_avx512, runs_avx512},
+    {"avx2", &ulp_cpu_table_avx2, runs_avx2},
+    {"avx512", &ulp_cpu_table_avx512, runs_avx512},
 #endif
 };
 
@@ -74,18 +68,6 @@ ulp_status ulp_backend_get(const ulp_backend **backend, const char *name) {
     if (strcmp(name, "mpfr") == 0) return ulp_mpfr_backend(backend);
     return strcmp(name, "cuda") == 0 ? ulp_cuda_backend(backend) : ULP_BAD_NAME;
 }
-
-/* The instruction set of the CPU backend. */
-static const struct isa *isa_of_cpu(void) {
-    const ulp_backend *cpu;
-    size_t i = 0;
-    if (choose_cpu(&cpu) != ULP_OK) return &isas[0];
-    while (i + 1 < ISA_COUNT && isas[i].table != cpu) i++;
-    return &isas[i];
-}
-
-void ulp_tanh_rows(double *x, size_t rows, size_t ld, size_t n) { isa_of_cpu()->tanh_rows(x, rows, ld, n); }
-void ulp_sigmoid_rows(double *x, size_t rows, size_t ld, size_t n) { isa_of_cpu()->sigmoid_rows(x, rows, ld, n); }
 
 const char *ulp_backend_names(void) { return "cpu cuda mpfr"; }
 

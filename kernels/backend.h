@@ -11,6 +11,7 @@
 #define ULP_BACKEND_H
 
 #include "kernels/functions/activation.h"
+#include "kernels/functions/cell.h"
 #include "kernels/functions/dropout.h"
 #include "kernels/functions/norm.h"
 #include "kernels/functions/pool.h"
@@ -118,6 +119,25 @@ typedef struct ulp_labels {
     size_t B, C;
 } ulp_labels;
 
+/* B sequences of labels at T steps with C outputs each, for connectionist temporal classification (functions/ctc.h). A
+ * sequence ends at its first ULP_NO_LABEL, or at L. Labels are outputs in 0 .. C - 2; output C - 1 is the blank. The
+ * labels are the backend's memory. */
+typedef struct ulp_sequences {
+    const uint8_t *label; /* (B,L) */
+    size_t B, C, T, L;
+} ulp_sequences;
+
+enum { ULP_NO_LABEL = 255, ULP_LABELS_MAX = 254 };
+
+/* The sums over paths of a batch, and their gradient. */
+typedef struct ulp_path_sums {
+    uint8_t linear;        /* 1: probabilities, 0: their natural logarithms */
+    double scale;          /* factor of the gradient */
+    ulp_rounding rounding; /* of every operation of alpha and beta, see functions/ctc.h. The words of sample b begin at
+                              stream.first + b ulp_ctc_words(L, T). The counts leave out `saturated`. */
+    uint64_t beta_stream;  /* takes the place of rounding.stream.stream in beta */
+} ulp_path_sums;
+
 /* The table of a backend's functions. The function ulp_backend_NAME below documents the entry NAME and checks its
  * arguments, so that the entry does not check them. NULL: the backend does not offer the operation. */
 typedef struct ulp_backend {
@@ -157,6 +177,10 @@ typedef struct ulp_backend {
     ulp_status (*dropout)(double *y, const float *x, size_t n, ulp_dropout how);
     ulp_status (*softmax)(double *p, double *loss, const float *z, ulp_labels labels);
     ulp_status (*softmax_slope)(double *dz, const float *p, ulp_labels labels, double scale);
+    ulp_status (*cell)(double *to, const ulp_cell_arrays *arrays, ulp_cell_stage stage);
+    ulp_status (*ctc_outputs)(double *p, const float *z, ulp_sequences sequences, int linear);
+    ulp_status (*ctc)(double *dz, double *loss, double *work, const float *p, ulp_sequences sequences,
+                      const ulp_path_sums *sums);
     /* NULL: ulp_backend_gemm_round() calls gemm, then round. */
     ulp_status (*gemm_round)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
                              ulp_summation summation, ulp_rounding rounding);
@@ -280,6 +304,22 @@ ulp_status ulp_backend_dropout(const ulp_backend *backend, double *y, const floa
 ulp_status ulp_backend_softmax(const ulp_backend *backend, double *p, double *loss, const float *z, ulp_labels labels);
 ulp_status ulp_backend_softmax_slope(const ulp_backend *backend, double *dz, const float *p, ulp_labels labels,
                                      double scale);
+
+/* to (B, width N) = a stage of the cell of a recurrent layer; see cell.h. */
+ulp_status ulp_backend_cell(const ulp_backend *backend, double *to, const ulp_cell_arrays *arrays,
+                            ulp_cell_stage stage);
+
+/* p (B,C,T) = log softmax over the C outputs of each step of z (B,C,T); the softmax if linear. The relative error of a
+ * softmax is below 2^-48. */
+ulp_status ulp_backend_ctc_outputs(const ulp_backend *backend, double *p, const float *z, ulp_sequences sequences,
+                                   int linear);
+
+/* The loss (B) of sequences of labels, and the gradient dz (B,C,T) = scale (softmax - e) / B of their mean, from p
+ * (B,C,T), softmax or log softmax; see ctc.h. Both are in binary64, computed from the rounded sums. The gradient of a
+ * sample is NaN where its loss is not finite; so it is where a label is not an output. C and T are at least 1, L is at
+ * most ULP_LABELS_MAX. work (B, 2 T + 1, 2 L + 1) is the backend's memory; its contents do not matter. */
+ulp_status ulp_backend_ctc(const ulp_backend *backend, double *dz, double *loss, double *work, const float *p,
+                           ulp_sequences sequences, const ulp_path_sums *sums);
 
 /* Checks the part of a product that does not depend on the datapath: operands that are read are not NULL, rows do not
  * overlap. */

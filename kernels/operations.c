@@ -309,3 +309,42 @@ ulp_status ulp_backend_softmax_slope(const ulp_backend *backend, double *dz, con
                                      double scale) {
     DISPATCH(softmax_slope, check_labels(dz, p, &labels), dz, p, labels, scale);
 }
+
+/* ---- cells of recurrent layers, sequences of labels ---- */
+
+static ulp_status check_cell(const double *to, const ulp_cell_arrays *arrays, ulp_cell_stage stage) {
+    if (arrays == NULL || stage >= ULP_CELL_STAGE_COUNT) return ULP_BAD_ARGUMENT;
+    const ulp_cell_widths widths = ulp_cell_widths_of(stage);
+    const size_t n = arrays->B * arrays->N;
+    ulp_status status = check_arrays(to, to, to, n);
+    for (size_t i = 0; i < ULP_CELL_OPERANDS && widths.in[i] > 0 && status == ULP_OK; i++)
+        status = check_arrays(arrays->in[i], to, to, n);
+    return status;
+}
+
+ulp_status ulp_backend_cell(const ulp_backend *backend, double *to, const ulp_cell_arrays *arrays,
+                            ulp_cell_stage stage) {
+    DISPATCH(cell, check_cell(to, arrays, stage), to, arrays, stage);
+}
+
+static ulp_status check_sequences(const double *to, const float *from, const ulp_sequences *s) {
+    return s->C > 0 && s->T > 0 ? check_arrays(to, from, from, s->B) : ULP_BAD_ARGUMENT;
+}
+
+ulp_status ulp_backend_ctc_outputs(const ulp_backend *backend, double *p, const float *z, ulp_sequences sequences,
+                                   int linear) {
+    DISPATCH(ctc_outputs, check_sequences(p, z, &sequences), p, z, sequences, linear);
+}
+
+static ulp_status check_ctc(const double *dz, const double *loss, const double *work, const float *p,
+                            const ulp_sequences *s, const ulp_path_sums *sums) {
+    if (sums == NULL || sums->rounding.format == NULL || s->L > ULP_LABELS_MAX) return ULP_BAD_ARGUMENT;
+    const void *const label = s->L > 0 ? (const void *)s->label : (const void *)p;
+    if (check_sequences(dz, p, s) != ULP_OK || check_arrays(loss, work, label, s->B) != ULP_OK) return ULP_BAD_ARGUMENT;
+    return check_float_rounding(sums->rounding.format, sums->rounding.rule);
+}
+
+ulp_status ulp_backend_ctc(const ulp_backend *backend, double *dz, double *loss, double *work, const float *p,
+                           ulp_sequences sequences, const ulp_path_sums *sums) {
+    DISPATCH(ctc, check_ctc(dz, loss, work, p, &sequences, sums), dz, loss, work, p, sequences, sums);
+}

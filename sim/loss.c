@@ -33,20 +33,20 @@ ulp_status ulp_loss_init(ulp_loss *loss, const ulp_loss_kind *kind, ulp_dims out
     return loss->kind->check(out, data, error, error_size);
 }
 
-void ulp_loss_carve(ulp_loss *loss, ulp_arena *arena, size_t room) {
+void ulp_loss_carve(ulp_loss *loss, ulp_arena *arena, size_t batch, size_t room) {
     loss->p = ulp_arena_take(arena, room * ulp_dims_size(loss->out));
     loss->row = ulp_arena_take(arena, room);
     loss->wide = ulp_arena_take64(arena, room);
     loss->exact = ulp_arena_take64(arena, room * ulp_dims_size(loss->out));
     loss->label = ulp_arena_take8(arena, room * loss->labels);
+    loss->work = ulp_arena_take64(arena, loss->kind->work ? batch * loss->kind->work(loss) : 0);
 }
 
 ulp_status ulp_loss_ready(ulp_loss *loss, size_t room) {
     size_t n = room * ulp_dims_size(loss->out), more = loss->kind->scratch ? loss->kind->scratch(loss) : 0;
     loss->host = calloc(room + more, sizeof *loss->host);
     loss->host_z = calloc(n, sizeof *loss->host_z);
-    loss->host_exact = calloc(n, sizeof *loss->host_exact);
-    if (!loss->host || !loss->host_z || !loss->host_exact) return ULP_NO_MEMORY;
+    if (!loss->host || !loss->host_z) return ULP_NO_MEMORY;
     loss->scratch = loss->host + room;
     return ULP_OK;
 }
@@ -54,6 +54,5 @@ ulp_status ulp_loss_ready(ulp_loss *loss, size_t room) {
 void ulp_loss_release(ulp_loss *loss) {
     free(loss->host);
     free(loss->host_z);
-    free(loss->host_exact);
     memset(loss, 0, sizeof *loss);
 }

@@ -43,8 +43,9 @@ typedef struct ulp_loss_kind {
     const char *what;
     /* Check whether the net's output fits the data; error gets a sentence if it does not. */
     ulp_status (*check)(ulp_dims out, const ulp_data *data, char *error, size_t error_size);
-    /* The number of doubles of `scratch`; NULL: none. */
+    /* The number of doubles of `scratch`, and of `work` for one sample; NULL: none. */
     size_t (*scratch)(const ulp_loss *loss);
+    size_t (*work)(const ulp_loss *loss);
     /* Compute batch->dz and the mean loss. */
     ulp_status (*step)(const ulp_loss *loss, ulp_pass *pass, const ulp_loss_batch *batch, double *mean);
     /* Add a batch to sum: its losses to sum->loss, its counts to sum->right, sum->labels and sum->edits. */
@@ -61,9 +62,9 @@ struct ulp_loss {
     double *wide;           /* (room) backend memory: each sample's loss */
     double *exact;          /* (room,out) backend memory: probabilities or gradients before their rounding */
     uint8_t *label;         /* (room,labels) backend memory */
+    double *work;           /* (batch, work of the kind) backend memory, for a step */
     double *host;           /* (room) host memory */
     float *host_z;          /* (room,out) host memory */
-    double *host_exact;     /* (room,out) host memory */
     double *scratch;        /* for use by the kind; host memory */
 };
 
@@ -78,8 +79,9 @@ ulp_status ulp_loss_parse(const ulp_loss_kind **kind, const char *name, char *er
 ulp_status ulp_loss_init(ulp_loss *loss, const ulp_loss_kind *kind, ulp_dims out, const ulp_data *data, char *error,
                          size_t error_size);
 
-/* Carve the tensors for up to `room` samples (it runs twice, see tensor.h); allocate the host's memory; free it. */
-void ulp_loss_carve(ulp_loss *loss, ulp_arena *arena, size_t room);
+/* Carve the tensors for steps of up to `batch` and scores of up to `room` samples (it runs twice, see tensor.h);
+ * allocate the host's memory; free it. */
+void ulp_loss_carve(ulp_loss *loss, ulp_arena *arena, size_t batch, size_t room);
 ulp_status ulp_loss_ready(ulp_loss *loss, size_t room);
 void ulp_loss_release(ulp_loss *loss);
 

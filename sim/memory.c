@@ -96,9 +96,11 @@ static void count_model(size_t *bytes, const sizes *s) {
 }
 
 static void count_loss(size_t *bytes, const sizes *s) {
-    const size_t out = ulp_dims_size(s->net->out), room = s->room;
+    const size_t out = ulp_dims_size(s->net->out), room = s->room,
+                 work = s->loss.kind->work ? s->batch * s->loss.kind->work(&s->loss) : 0;
     bytes[ULP_MEMORY_LOSS] = floats(room * out) + floats(room) + array(room, sizeof(double)) +
-                             array(room * out, sizeof(double)) + array(room * s->loss.labels, 1);
+                             array(room * out, sizeof(double)) + array(room * s->loss.labels, 1) +
+                             array(work, sizeof(double));
 }
 
 /* A process that computes all ranks has the gradients of each of them. */
@@ -130,7 +132,7 @@ static size_t count_host(const sizes *s) {
     const size_t scratch = s->elements * (4 * sizeof(float) + 2 * sizeof(double)),
                  lists = (3 * count + 2) * sizeof(float *) + count * sizeof(ulp_layer) + 1,
                  history = ULP_AT_COUNT * (count + 1) * (history_of(s) + 1) * sizeof(float),
-                 loss = (s->room + more) * sizeof(double) + s->room * out * (sizeof(float) + sizeof(double)),
+                 loss = (s->room + more) * sizeof(double) + s->room * out * sizeof(float),
                  samples = data->n_train * sizeof(uint32_t) + s->room * (data->labels + data->features * sizeof(float)),
                  scales = count * (sizeof(ulp_scaler) + sizeof(size_t) + sizeof(int) + sizeof(ulp_span));
     return sizeof(ulp_trainer) + scratch + rows_of(s) + lists + history + loss + samples + (s->per_layer ? scales : 0);
@@ -182,6 +184,7 @@ static size_t list_arrays(place *to, const ulp_trainer *t) {
     for (size_t i = 0; i < sizeof of_weights / sizeof *of_weights; i++)
         n = put(to, n, of_weights[i], i == 1 ? o->masters : m->net.params, weight_kinds[i]);
     for (size_t i = 0; i < sizeof of_loss / sizeof *of_loss; i++) n = put(to, n, of_loss[i], 1, ULP_MEMORY_LOSS);
+    n = put(to, n, t->loss.work, t->loss.kind->work != NULL, ULP_MEMORY_LOSS);
     for (size_t i = 0; i <= m->net.count; i++) {
         n = put(to, n, m->tensor[i], 1, ULP_MEMORY_ACT);
         n = put(to, n, m->grad[i], 1, ULP_MEMORY_AGRAD);

@@ -1,8 +1,7 @@
 /* pass.h - the operations of one pass of a batch through a net: rounding, multiplying, counting and observing.
  *
  * Layers, losses and the trainer round and multiply only through these functions, so every rounding has a rounding
- * point, a random stream and an observer, on every backend. If a backend does not offer an operation (cells of
- * recurrent layers), the numbers are downloaded, computed on the host and uploaded.
+ * point, a random stream and an observer, on every backend.
  */
 #ifndef ULP_PASS_H
 #define ULP_PASS_H

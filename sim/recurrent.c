@@ -12,7 +12,6 @@ typedef struct layer_pass {
     const ulp_cell *cell;
     const ulp_layer *layer;
     ulp_pass *pass;
-    const ulp_workspace *own;
     size_t F, N, T, B, G, w, u;
     const float *W, *U, *b;          /* (F,w), (N,u), (G) */
     float *x, *kept[ULP_STAGES_MAX]; /* saved: (T,B,F); (T+1, B, width N), step 0 is the initial state */
@@ -22,9 +21,12 @@ typedef struct layer_pass {
     float *grad[ULP_STAGES_MAX];     /* (T+1, B, grad_width N), step T is zero */
 } layer_pass;
 
-static size_t sum_of(const size_t *width, size_t n) {
+/* The width of the tensor of a stage, in units of N; the sum of the widths of n stages. */
+static size_t width_of(const ulp_cell_rule *rule) { return ulp_cell_widths_of(rule->stage).to; }
+
+static size_t widths_of(const ulp_cell_rule *rule, size_t n) {
     size_t sum = 0;
-    for (size_t i = 0; i < n; i++) sum += width[i];
+    for (size_t i = 0; i < n; i++) sum += width_of(&rule[i]);
     return sum;
 }
 
@@ -32,7 +34,7 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 static layer_pass layer_pass_of(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_cell *cell = layer->kind->cell;
-    layer_pass s = {.cell = cell, .layer = layer, .pass = pass, .own = &t->own};
+    layer_pass s = {.cell = cell, .layer = layer, .pass = pass};
     s.F = layer->in.c;
     s.N = layer->out.c;
     s.T = layer->in.w;
@@ -46,13 +48,13 @@ static layer_pass layer_pass_of(const ulp_layer *layer, ulp_pass *pass, const ul
     s.batch_ones = t->ones;
     s.x = t->saved;
     float *at = s.x + s.T * s.B * s.F;
-    for (size_t k = 0; k < cell->stages; at += (s.T + 1) * s.B * cell->width[k++] * s.N) s.kept[k] = at;
+    for (size_t k = 0; k < cell->stages; at += (s.T + 1) * s.B * width_of(&cell->forward[k++]) * s.N) s.kept[k] = at;
     s.sums = s.dy = t->own.work;
     s.p = s.dy + s.T * s.B * s.N;
     s.ones = s.p + s.B * s.N;
     s.dx = s.ones + s.T * s.B;
     at = s.dx + s.T * s.B * s.F;
-    for (size_t k = 0; k < cell->grads; at += (s.T + 1) * s.B * cell->grad_width[k++] * s.N) s.grad[k] = at;
+    for (size_t k = 0; k < cell->grads; at += (s.T + 1) * s.B * width_of(&cell->backward[k++]) * s.N) s.grad[k] = at;
     return s;
 }
 
@@ -61,7 +63,7 @@ _Static_assert(ULP_STEPS_MAX == 512, "recurrent.h: the text of ULP_RECURRENT_TAK
 ulp_status ulp_recurrent_shape(ulp_layer *layer, const char *args) {
     const ulp_cell *cell = layer->kind->cell;
     size_t N, F = layer->in.c, T = layer->in.w;
-    size_t kept = sum_of(cell->width, cell->stages), grads = sum_of(cell->grad_width, cell->grads);
+    size_t kept = widths_of(cell->forward, cell->stages), grads = widths_of(cell->backward, cell->grads);
     if (ulp_args_number(&N, args, 1, ULP_UNITS_MAX) != ULP_OK) return ULP_BAD_ARGUMENT;
     if (!ulp_dims_is_sequence(layer->in) || T > ULP_STEPS_MAX) return ULP_UNSUPPORTED;
     layer->out = (ulp_dims){N, 1, T};
@@ -72,7 +74,7 @@ ulp_status ulp_recurrent_shape(ulp_layer *layer, const char *args) {
     layer->inner = T * (kept - 1) * N; /* all stages but the last, which is the output */
     layer->saved = T * F + (T + 1) * kept * N;
     layer->work = larger(cell->gates * N, T * (N + 1 + F) + N + (T + 1) * grads * N);
-    layer->widest = N * larger(larger(3 * kept, 2 + 2 * grads), cell->gates); /* the host memory of a ulp_cell_view */
+    layer->widest = cell->gates * N; /* ds */
     return ULP_OK;
 }
 
@@ -94,32 +96,44 @@ static ulp_site site_of(const layer_pass *s, uint32_t use, size_t t, size_t k, s
     return (ulp_site){.use = use, .layer = layer, .lane = lane, .per_sample = row};
 }
 
-/* Download n floats to *at, and move *at behind them; returns their address. */
-static const float *fetch(const layer_pass *s, float **at, const float *from, size_t n, ulp_status *status) {
-    float *to = *at;
-    if (*status == ULP_OK) *status = s->pass->run.backend->download(to, from, n * sizeof *to);
-    *at += n;
-    return to;
+/* ---- stages ---- */
+
+/* An operand of a stage of step t. */
+static const float *operand_of(const layer_pass *s, size_t operand, size_t t) {
+    const size_t k = operand % 4, next = t + 1 < s->T ? t + 2 : 0; /* 0: the initial state, zeros */
+    const size_t kept = s->B * s->N * width_of(&s->cell->forward[k]),
+                 grad = s->B * s->N * width_of(&s->cell->backward[k]);
+    switch (operand) {
+    case ULP_SUMS: return s->sums;
+    case ULP_DY: return s->dy + t * s->B * s->N;
+    case ULP_P: return s->p;
+    default: break;
+    }
+    switch (operand - k) {
+    case ULP_WAS: return s->kept[k] + t * kept;
+    case ULP_NOW: return s->kept[k] + (t + 1) * kept;
+    case ULP_NEXT: return s->kept[k] + next * kept;
+    case ULP_GRAD: return s->grad[k] + t * grad;
+    default: return s->grad[k] + (t + 1) * grad;
+    }
+}
+
+/* to (B, width N) = a stage of step t, rounded at a site. */
+static ulp_status run_stage(const layer_pass *s, const ulp_cell_rule *rule, size_t t, float *to, ulp_site site) {
+    const ulp_cell_widths widths = ulp_cell_widths_of(rule->stage);
+    ulp_cell_arrays arrays = {.B = s->B, .N = s->N};
+    double *exact = s->pass->scratch.wide;
+    for (size_t i = 0; i < ULP_CELL_OPERANDS && widths.in[i] > 0; i++) arrays.in[i] = operand_of(s, rule->in[i], t);
+    const ulp_status status = ulp_backend_cell(s->pass->run.backend, exact, &arrays, rule->stage);
+    return status == ULP_OK ? ulp_pass_round64(s->pass, site, to, exact, s->B * widths.to * s->N) : status;
 }
 
 /* ---- forward ---- */
 
-static ulp_status round_stage(const layer_pass *s, size_t t, size_t k) {
-    const ulp_cell *cell = s->cell;
-    ulp_cell_view view = {.B = s->B, .N = s->N};
-    ulp_status status = ULP_OK;
-    float *a = s->own->host_x, *b = s->own->host_y;
-    view.sums = fetch(s, &a, s->sums, s->B * s->G, &status);
-    for (size_t i = 0; i < cell->stages; i++) {
-        size_t n = s->B * cell->width[i] * s->N;
-        view.was[i] = fetch(s, &b, s->kept[i] + t * n, n, &status);
-        view.now[i] = fetch(s, &b, s->kept[i] + (t + 1) * n, n, &status);
-    }
-    if (status != ULP_OK) return status;
-    cell->forward[k](s->own->host_wide, &view);
-    size_t row = cell->width[k] * s->N, n = s->B * row;
-    return ulp_pass_round_host(s->pass, site_of(s, ULP_AT_ACT, t, k, row), s->kept[k] + (t + 1) * n, s->own->host_wide,
-                               n);
+static ulp_status forward_stage(const layer_pass *s, size_t t, size_t k) {
+    const ulp_cell_rule *rule = &s->cell->forward[k];
+    const size_t row = width_of(rule) * s->N;
+    return run_stage(s, rule, t, s->kept[k] + (t + 1) * s->B * row, site_of(s, ULP_AT_ACT, t, k, row));
 }
 
 static ulp_status step_forward(const layer_pass *s, size_t t) {
@@ -132,7 +146,7 @@ static ulp_status step_forward(const layer_pass *s, size_t t) {
     ulp_status status = ulp_pass_gemm(s->pass, bias_site, s->sums, s->batch_ones, s->b, &start);
     if (status == ULP_OK) status = ulp_pass_gemm(s->pass, in_site, s->sums + s->G - s->w, x, s->W, &in);
     if (status == ULP_OK) status = ulp_pass_gemm(s->pass, state_site, s->sums, h, s->U, &state);
-    for (size_t k = 0; k < s->cell->stages && status == ULP_OK; k++) status = round_stage(s, t, k);
+    for (size_t k = 0; k < s->cell->stages && status == ULP_OK; k++) status = forward_stage(s, t, k);
     return status;
 }
 
@@ -142,7 +156,7 @@ ulp_status ulp_recurrent_forward(const ulp_layer *layer, ulp_pass *pass, const u
     const layer_pass s = layer_pass_of(layer, pass, t);
     ulp_status status = ulp_transpose(backend, s.x, t->x, 1, s.B * s.F, s.T);
     for (size_t k = 0; k < cell->stages && status == ULP_OK; k++)
-        status = ulp_tensor_fill(backend, s.kept[k], s.B * cell->width[k] * s.N, 0.0f);
+        status = ulp_tensor_fill(backend, s.kept[k], s.B * width_of(&cell->forward[k]) * s.N, 0.0f);
     for (size_t step = 0; step < s.T && status == ULP_OK; step++) status = step_forward(&s, step);
     if (status != ULP_OK) return status;
     return ulp_transpose(backend, t->y, s.kept[cell->stages - 1] + s.B * s.N, 1, s.T, s.B * s.N);
@@ -150,29 +164,10 @@ ulp_status ulp_recurrent_forward(const ulp_layer *layer, ulp_pass *pass, const u
 
 /* ---- backward ---- */
 
-static ulp_status round_grad(const layer_pass *s, size_t t, size_t k) {
-    const ulp_cell *cell = s->cell;
-    ulp_cell_view view = {.B = s->B, .N = s->N};
-    ulp_status status = ULP_OK;
-    float *a = s->own->host_x, *b = s->own->host_y;
-    view.dy = fetch(s, &a, s->dy + t * s->B * s->N, s->B * s->N, &status);
-    view.p = fetch(s, &a, s->p, s->B * s->N, &status);
-    for (size_t i = 0; i < cell->grads; i++) {
-        size_t n = s->B * cell->grad_width[i] * s->N;
-        view.grad[i] = fetch(s, &a, s->grad[i] + t * n, n, &status);
-        view.grad_next[i] = fetch(s, &a, s->grad[i] + (t + 1) * n, n, &status);
-    }
-    for (size_t i = 0; i < cell->stages; i++) {
-        size_t n = s->B * cell->width[i] * s->N, next = t + 1 < s->T ? t + 2 : 0; /* 0: the initial state, zeros */
-        view.was[i] = fetch(s, &b, s->kept[i] + t * n, n, &status);
-        view.now[i] = fetch(s, &b, s->kept[i] + (t + 1) * n, n, &status);
-        view.next[i] = fetch(s, &b, s->kept[i] + next * n, n, &status);
-    }
-    if (status != ULP_OK) return status;
-    cell->backward[k](s->own->host_wide, &view);
-    size_t row = cell->grad_width[k] * s->N, n = s->B * row;
-    return ulp_pass_round_host(s->pass, site_of(s, ULP_AT_AGRAD, t, k + 1, row), s->grad[k] + t * n, s->own->host_wide,
-                               n);
+static ulp_status backward_stage(const layer_pass *s, size_t t, size_t k) {
+    const ulp_cell_rule *rule = &s->cell->backward[k];
+    const size_t row = width_of(rule) * s->N;
+    return run_stage(s, rule, t, s->grad[k] + t * s->B * row, site_of(s, ULP_AT_AGRAD, t, k + 1, row));
 }
 
 static ulp_status step_backward(const layer_pass *s, size_t t) {
@@ -181,7 +176,7 @@ static ulp_status step_backward(const layer_pass *s, size_t t) {
     ulp_status status;
     if (t + 1 == s->T) status = ulp_tensor_fill(s->pass->run.backend, s->p, s->B * s->N, 0.0f);
     else status = ulp_pass_gemm(s->pass, site_of(s, ULP_USE_BACKWARD, t, 1, 1), s->p, ds_next, s->U, &shape);
-    for (size_t k = 0; k < s->cell->grads && status == ULP_OK; k++) status = round_grad(s, t, k);
+    for (size_t k = 0; k < s->cell->grads && status == ULP_OK; k++) status = backward_stage(s, t, k);
     return status;
 }
 
@@ -217,7 +212,7 @@ ulp_status ulp_recurrent_backward_sums(const ulp_layer *layer, ulp_pass *pass, c
     const layer_pass s = layer_pass_of(layer, pass, t);
     ulp_status status = ulp_transpose(pass->run.backend, s.dy, t->dy, 1, s.B * s.N, s.T);
     for (size_t k = 0; k < cell->grads && status == ULP_OK; k++) {
-        size_t n = s.B * cell->grad_width[k] * s.N;
+        size_t n = s.B * width_of(&cell->backward[k]) * s.N;
         status = ulp_tensor_fill(pass->run.backend, s.grad[k] + s.T * n, n, 0.0f);
     }
     for (size_t step = s.T; step-- > 0 && status == ULP_OK;) status = step_backward(&s, step);

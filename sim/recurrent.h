@@ -5,13 +5,13 @@
  *
  *   s_t <- b + x_t W + h_(t-1) U     the policy's forward datapath: the sum starts at the bias, then come the features,
  *                                    then the units, in ascending order; s stays in the accumulators and is not rounded
- *   kept_t[k] <- forward[k](...)     the stages of the cell in order, each computed in binary64 and rounded once at
+ *   kept_t[k] <- forward[k]          the stages of the cell in order, each computed in binary64 and rounded once at
  *                                    ULP_AT_ACT as tensor number index + 1; the last stage is h_t
  *
  * The backward pass runs from the last step to the first:
  *
  *   p_t <- ds_(t+1) U'               the policy's backward datapath; p_(T-1) = 0; not rounded
- *   grad_t[k] <- backward[k](...)    each computed in binary64 and rounded once at ULP_AT_AGRAD as tensor number
+ *   grad_t[k] <- backward[k]         each computed in binary64 and rounded once at ULP_AT_AGRAD as tensor number
  *                                    index; the first is dh_t, the last ds_t (B,G)
  *   dW, dU, db <- x' ds, h' ds, 1' ds   one product each, k = T B: t ascending, within t samples ascending; rounded at
  *                                    ULP_AT_WGRAD
@@ -32,27 +32,34 @@ extern "C" {
 
 enum { ULP_STAGES_MAX = 3 };
 
-/* The arrays of one step of a batch, on the host. `was`, `now` and `next` are steps t-1, t and t+1; outside of the
- * sequence they are zeros. Forward stages see sums, was and now. Backward stages see all arrays but sums. */
-typedef struct ulp_cell_view {
-    size_t B, N;
-    const float *sums;                                                             /* (B,G) */
-    const float *was[ULP_STAGES_MAX], *now[ULP_STAGES_MAX], *next[ULP_STAGES_MAX]; /* kept[k] (B, width[k] N) */
-    const float *dy, *p;                                                           /* (B,N) */
-    const float *grad[ULP_STAGES_MAX], *grad_next[ULP_STAGES_MAX];                 /* (B, grad_width[k] N) */
-} ulp_cell_view;
+/* The arrays that a stage reads at step t: SUMS, DY, P, or one of the others plus the number k of a stage or gradient.
+ * Steps outside of the sequence are zeros. Forward stages read s, kept_(t-1) and kept_t; backward stages read all but
+ * s. */
+typedef enum ulp_cell_array {
+    ULP_SUMS,          /* s_t (B,G) */
+    ULP_DY,            /* dy_t (B,N) */
+    ULP_P,             /* p_t (B,N) */
+    ULP_WAS = 4,       /* kept_(t-1)[k] */
+    ULP_NOW = 8,       /* kept_t[k] */
+    ULP_NEXT = 12,     /* kept_(t+1)[k] */
+    ULP_GRAD = 16,     /* grad_t[k] */
+    ULP_GRAD_NEXT = 20 /* grad_(t+1)[k] */
+} ulp_cell_array;
 
-/* Compute a stage: to (B, width N), not rounded yet. */
-typedef void (*ulp_cell_stage)(double *to, const ulp_cell_view *view);
+/* A stage, and its operands in the order of its row in kernels/functions/cell.h. */
+typedef struct ulp_cell_rule {
+    ulp_cell_stage stage;
+    uint8_t in[ULP_CELL_OPERANDS]; /* ulp_cell_array, plus k */
+} ulp_cell_rule;
 
-/* A kind of cell; widths in units of N. */
+/* A kind of cell. The stages have the widths of their rows in cell.h. */
 typedef struct ulp_cell {
-    size_t gates;                             /* G / N */
-    size_t w_from;                            /* W takes part in the gates w_from .. gates - 1 */
-    size_t u_to;                              /* U takes part in the gates 0 .. u_to - 1 */
-    size_t stages, width[ULP_STAGES_MAX];     /* the last stage is h, width 1 */
-    size_t grads, grad_width[ULP_STAGES_MAX]; /* the first gradient is dh, width 1; the last is ds, width gates */
-    ulp_cell_stage forward[ULP_STAGES_MAX], backward[ULP_STAGES_MAX];
+    size_t gates;  /* G / N */
+    size_t w_from; /* W takes part in the gates w_from .. gates - 1 */
+    size_t u_to;   /* U takes part in the gates 0 .. u_to - 1 */
+    size_t stages; /* the last stage is h, width 1 */
+    size_t grads;  /* the first gradient is dh, width 1; the last is ds, width gates */
+    ulp_cell_rule forward[ULP_STAGES_MAX], backward[ULP_STAGES_MAX];
     size_t open_gate; /* 1 + the index of the gate whose bias starts at 1; 0: no such gate */
     /* Unit j in binary64 without rounding points: replaces h and c (N) of step t-1 by those of step t; sums s (G). */
     void (*unit64)(double *h, double *c, const double *s, size_t j, size_t N);

@@ -1,7 +1,7 @@
 /* tensor.c - carving, filling and copying tensors; see tensor.h. */
 #include "tensor.h"
 
-enum { ALIGNMENT = 64, PIECE = 1 << 14 /* of an upload */ };
+enum { ALIGNMENT = 64 };
 
 void ulp_arena_init(ulp_arena *arena, const ulp_backend *backend) {
     arena->backend = backend;
@@ -37,12 +37,11 @@ void ulp_arena_release(ulp_arena *arena) {
 }
 
 ulp_status ulp_tensor_fill(const ulp_backend *backend, float *x, size_t n, float value) {
-    float piece[PIECE];
-    ulp_status status = ULP_OK;
-    for (size_t i = 0; i < PIECE && i < n; i++) piece[i] = value;
-    for (size_t at = 0; at < n && status == ULP_OK; at += PIECE)
-        status = backend->upload(x + at, piece, (n - at < PIECE ? n - at : PIECE) * sizeof(float));
-    return status;
+    ulp_update_step step = {.op = ULP_STEP_ROUND,
+                            .y = {.kind = ULP_OPERAND_ARRAY, .at = x},
+                            .a = {.kind = ULP_OPERAND_VALUE, .value = value}};
+    const ulp_status status = ulp_format_parse(&step.format, "binary32");
+    return status == ULP_OK ? ulp_backend_update(backend, &step, 1, n) : status;
 }
 
 ulp_status ulp_tensor_copy(const ulp_backend *backend, float *y, const float *x, size_t n) {

@@ -14,7 +14,7 @@
 static void carve(void *own, ulp_arena *f) {
     ulp_trainer *t = own;
     ulp_optimizer_carve(&t->optimizer, f, t->model.net.params);
-    ulp_loss_carve(&t->loss, f, t->model.room);
+    ulp_loss_carve(&t->loss, f, t->model.batch, t->model.room);
 }
 
 static ulp_status allocate(ulp_trainer *t) {

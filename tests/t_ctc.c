@@ -61,14 +61,15 @@ static void logarithms(double *to, const double *p, size_t n) {
 }
 
 static void check_sums(const double *p, const uint8_t *label, size_t C, size_t T, int linear) {
-    double want_e[C_MAX * T_MAX], e[C_MAX * T_MAX], q[C_MAX * T_MAX], alpha[T_MAX * S_MAX], beta[T_MAX * S_MAX];
+    double want_e[C_MAX * T_MAX], e[C_MAX * T_MAX], q[C_MAX * T_MAX], alpha[T_MAX * S_MAX], beta[T_MAX * S_MAX],
+        row[S_MAX];
     size_t L = ulp_label_count(label, L_MAX), S = 2 * L + 1;
-    ulp_ctc_form form = {.linear = linear};
+    const ulp_ctc_form form = {.linear = (uint8_t)linear};
     double want = every_path(want_e, p, label, L, C, T);
     if (linear) memcpy(q, p, sizeof q);
     else logarithms(q, p, C * T);
     double P = ulp_ctc_alpha(alpha, q, &(ulp_ctc_task){label, L, C, T}, &form);
-    ulp_ctc_beta(beta, q, &(ulp_ctc_task){label, L, C, T}, &form);
+    ulp_ctc_beta(beta, row, q, &(ulp_ctc_task){label, L, C, T}, &form);
     ulp_ctc_expected(e, alpha, beta, P, &(ulp_ctc_task){label, L, C, T}, &form);
     if (want == 0.0) { /* no path is long enough */
         assert_true(ulp_ctc_loss(P, &form) == INFINITY);
@@ -116,7 +117,7 @@ static const ulp_data three = {.name = "three", .classes = 3, .labels = L_MAX};
 
 static void bench_carve(void *own, ulp_arena *arena) {
     bench *t = own;
-    ulp_loss_carve(&t->loss, arena, B);
+    ulp_loss_carve(&t->loss, arena, B, B);
     t->z = ulp_arena_take(arena, B * C * T);
     t->dz = ulp_arena_take(arena, B * C * T);
 }
@@ -216,8 +217,9 @@ static void test_forms_agree(void **state) {
     enum { LONG = 60, CLASSES = 11, L = 6 };
     static double p[CLASSES * LONG], q[CLASSES * LONG], alpha[LONG * (2 * L + 1)];
     static const uint8_t label[L] = {3, 3, 1, 4, 1, 5};
-    ulp_cast cast = {.format = named("fp32")};
-    ulp_ctc_form linear = {.linear = 1, .cast = &cast}, logs = {.cast = &cast};
+    const ulp_format fp32 = named("fp32");
+    const ulp_rounding rounding = {.format = &fp32};
+    const ulp_ctc_form linear = ulp_ctc_form_of(1, rounding), logs = ulp_ctc_form_of(0, rounding);
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         for (size_t i = 0; i < CLASSES * LONG; i++)
@@ -237,9 +239,9 @@ static void test_rounds_once(void **state) {
     static const uint8_t label[1] = {0};
     static const double p[4] = {1.0, 1.0, 0x1p-60, 0.0},
                         logs[4] = {-1.0, -1.0, -1.0, -0x1p-60}; /* (2,2); the second output is the blank */
-    ulp_cast up = {.format = named("fp32"), .rule = rule_of(ULP_RU, 0, 0)},
-             down = {.format = named("fp32"), .rule = rule_of(ULP_RD, 0, 0)};
-    ulp_ctc_form linear = {.linear = 1, .cast = &up}, logarithmic = {.cast = &down};
+    const ulp_format fp32 = named("fp32");
+    const ulp_ctc_form linear = ulp_ctc_form_of(1, (ulp_rounding){&fp32, rule_of(ULP_RU, 0, 0), {0}, NULL}),
+                       logarithmic = ulp_ctc_form_of(0, (ulp_rounding){&fp32, rule_of(ULP_RD, 0, 0), {0}, NULL});
     double alpha[2 * 3];
     (void)state;
     ulp_ctc_alpha(alpha, p, &(ulp_ctc_task){label, 1, 2, 2}, &linear);
@@ -253,9 +255,9 @@ static void test_rounds_once(void **state) {
 /* The loss of an empty sequence: T blanks with probability 1/2, so alpha_t = 2^-(t+1) exactly. */
 static double halves(const char *format, size_t steps, int linear, ulp_stats *stats) {
     static double p[2 * 512], alpha[512];
-    ulp_cast cast = {.format = named(format)};
-    ulp_ctc_form form = {.linear = linear, .cast = &cast, .stats = stats};
-    for (size_t i = 0; i < 2 * steps; i++) p[i] = linear ? 0.5 : ulp_round(log(0.5), &cast.format, cast.rule, 0);
+    const ulp_format f = named(format);
+    const ulp_ctc_form form = ulp_ctc_form_of(linear, (ulp_rounding){.format = &f, .stats = stats});
+    for (size_t i = 0; i < 2 * steps; i++) p[i] = linear ? 0.5 : ulp_round(log(0.5), &f, (ulp_rule){0}, 0);
     return ulp_ctc_loss(ulp_ctc_alpha(alpha, p, &(ulp_ctc_task){NULL, 0, 2, steps}, &form), &form);
 }
 
@@ -282,19 +284,20 @@ static void test_underflow(void **state) {
  * word. */
 static void test_stochastic(void **state) {
     enum { RUNS = 40000, L = 3, STEPS = 7 };
-    double p[4 * STEPS], exact[STEPS * S_MAX], alpha[STEPS * S_MAX], beta[STEPS * S_MAX],
+    double p[4 * STEPS], exact[STEPS * S_MAX], alpha[STEPS * S_MAX], beta[STEPS * S_MAX], row[S_MAX],
         sum = 0.0, squares = 0.0, back = 0.0, back_squares = 0.0;
-    ulp_cast cast = {.format = named("e8m1"), .rule = rule_of(ULP_SRA, 0, 0)};
-    ulp_ctc_form plain = {.linear = 1}, form = {.linear = 1, .cast = &cast};
+    const ulp_format e8m1 = named("e8m1");
+    const ulp_ctc_form plain = {.linear = 1};
+    ulp_ctc_form form = ulp_ctc_form_of(1, (ulp_rounding){&e8m1, rule_of(ULP_SRA, 0, 0), {0}, NULL});
     (void)state;
     probabilities(p, 4, STEPS, 8);
     double want = ulp_ctc_alpha(exact, p, &(ulp_ctc_task){sequences[4], L, 4, STEPS}, &plain);
-    ulp_ctc_beta(beta, p, &(ulp_ctc_task){sequences[4], L, 4, STEPS}, &plain);
+    ulp_ctc_beta(beta, row, p, &(ulp_ctc_task){sequences[4], L, 4, STEPS}, &plain);
     double want_back = beta[0] * exact[0] + beta[1] * exact[1];
     for (int k = 0; k < RUNS; k++) {
-        form.stream = (ulp_stream){9, 1, (uint64_t)k * ulp_ctc_words(L, STEPS)};
+        form.rounding.stream = (ulp_stream){9, 1, (uint64_t)k * ulp_ctc_words(L, STEPS)};
         double P = ulp_ctc_alpha(alpha, p, &(ulp_ctc_task){sequences[4], L, 4, STEPS}, &form) / want - 1.0;
-        ulp_ctc_beta(beta, p, &(ulp_ctc_task){sequences[4], L, 4, STEPS}, &form);
+        ulp_ctc_beta(beta, row, p, &(ulp_ctc_task){sequences[4], L, 4, STEPS}, &form);
         double Q = (beta[0] * exact[0] + beta[1] * exact[1]) / want_back - 1.0;
         sum += P;
         squares += P * P;
@@ -303,6 +306,39 @@ static void test_stochastic(void **state) {
     }
     assert_true(squares > 0.0 && fabs(sum) <= 5.0 * sqrt(squares));
     assert_true(back_squares > 0.0 && fabs(back) <= 5.0 * sqrt(back_squares));
+}
+
+/* Every instruction set and number of threads gives the same losses, gradients and counts. */
+static void test_instruction_sets(void **state) {
+    enum { SAMPLES = 7, N = SAMPLES * C * T };
+    static double got[2][N], loss[2][SAMPLES], work[SAMPLES * (2 * T + 1) * S_MAX];
+    uint8_t label[SAMPLES][L_MAX];
+    float z[N], p[N];
+    const ulp_format e8m1 = named("e8m1");
+    const ulp_sequences of = {label[0], SAMPLES, C, T, L_MAX};
+    (void)state;
+    for (size_t i = 0; i < N; i++) z[i] = (float)(4.0 * ulp_random_uniform((ulp_stream){3, 1, 0}, i) - 2.0);
+    for (size_t b = 0; b < SAMPLES; b++) memcpy(label[b], sequences[b % SEQUENCES], L_MAX);
+    for (int way = 0; way < 2 * 2 * 8; way++) {
+        const ulp_backend *backend = ulp_cpu_backend((size_t)way / 4);
+        ulp_stats counts[2] = {{0}, {0}};
+        if (!backend) continue;
+        ulp_path_sums sums = {.linear = (uint8_t)(way % 2), .scale = 8.0, .beta_stream = 2};
+        sums.rounding = (ulp_rounding){&e8m1, rule_of(ULP_SRA, 0, 0), {9, 1, 5}, NULL};
+        for (int side = 0; side < 2; side++) { /* side 0: the slowest instruction set on one thread */
+            const ulp_backend *b = side ? backend : ulp_cpu_backend(0);
+            ulp_threads_set(side ? 1 + way / 2 % 2 * 2 : 1);
+            sums.rounding.stats = &counts[side];
+            assert_int_equal(ulp_backend_ctc_outputs(b, got[side], z, of, sums.linear), ULP_OK);
+            assert_int_equal(ulp_backend_narrow(b, p, got[side], N), ULP_OK);
+            assert_int_equal(ulp_backend_ctc(b, got[side], loss[side], work, p, of, &sums), ULP_OK);
+        }
+        assert_memory_equal(got[0], got[1], sizeof got[0]);
+        assert_memory_equal(loss[0], loss[1], sizeof loss[0]);
+        assert_memory_equal(&counts[0], &counts[1], sizeof counts[0]);
+        assert_true(counts[0].count > 0 && isfinite(loss[0][0]));
+    }
+    ulp_threads_set(0);
 }
 
 /* ---- decoding ---- */
@@ -349,9 +385,11 @@ static void test_decode(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_path),  cmocka_unit_test(test_gradient),      cmocka_unit_test(test_impossible),
-        cmocka_unit_test(test_forms_agree), cmocka_unit_test(test_rounds_once),   cmocka_unit_test(test_underflow),
-        cmocka_unit_test(test_stochastic),  cmocka_unit_test(test_edit_distance), cmocka_unit_test(test_decode),
+        cmocka_unit_test(test_every_path),  cmocka_unit_test(test_gradient),
+        cmocka_unit_test(test_impossible),  cmocka_unit_test(test_forms_agree),
+        cmocka_unit_test(test_rounds_once), cmocka_unit_test(test_underflow),
+        cmocka_unit_test(test_stochastic),  cmocka_unit_test(test_edit_distance),
+        cmocka_unit_test(test_decode),      cmocka_unit_test(test_instruction_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -295,6 +295,9 @@ static void test_lacking(void **state) {
     CASE(dropout, NULL, NULL, 0, (ulp_dropout){0});
     CASE(softmax, NULL, NULL, NULL, (ulp_labels){0});
     CASE(softmax_slope, NULL, NULL, (ulp_labels){0}, 1.0);
+    CASE(cell, NULL, NULL, ULP_CELL_SUM);
+    CASE(ctc_outputs, NULL, NULL, (ulp_sequences){0}, 0);
+    CASE(ctc, NULL, NULL, NULL, NULL, (ulp_sequences){0}, NULL);
 #undef CASE
     assert_int_equal(ulp_backend_relu(whole, NULL, NULL, 0), ULP_OK);
     assert_string_equal(ulp_backend_error(), "");

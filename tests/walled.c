@@ -286,6 +286,7 @@ const ulp_backend *walled(const ulp_backend *backend) {
     static char what[64];
     inner = backend;
     walled_add_network(&table_of_walled);
+    walled_add_sequences(&table_of_walled);
     snprintf(what, sizeof what, "walled %s", inner->what);
     table_of_walled.name = inner->name;
     table_of_walled.what = what;

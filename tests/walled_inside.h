@@ -18,7 +18,8 @@ void walled_inside(const char *operation, const void *at, size_t bytes);
 /* Check that [at, at + bytes) is no memory of the backend. */
 void walled_outside(const char *operation, const void *at, size_t bytes);
 
-/* Put the operations of walled_network.c into the table. */
+/* Put the operations of walled_network.c and of walled_sequences.c into the table. */
 void walled_add_network(ulp_backend *table);
+void walled_add_sequences(ulp_backend *table);
 
 #endif

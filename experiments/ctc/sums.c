@@ -19,8 +19,7 @@ double exact_loss(int64_t C, int64_t L, int64_t T) { return (double)T * ulp_log(
 
 typedef struct paths {
     size_t C, L, longest;
-    ulp_cast cast;
-    ulp_ctc_form form; /* form.cast points to `cast`, or is NULL */
+    ulp_ctc_form form;
     double *p, *alpha; /* (C,T) and (T,2 L + 1) */
     uint8_t label[100];
 } paths;
@@ -31,17 +30,13 @@ static double sum_of_paths(const paths *s, size_t T) {
 
 static ulp_status paths_new(paths *s, const point *at, size_t longest) {
     *s = (paths){.C = (size_t)at->outputs, .L = (size_t)at->labels, .longest = longest};
-    s->form.linear = at->form == LINEAR;
-    if (at->format) {
-        s->cast = (ulp_cast){.format = *at->format, .rule = {.mode = ULP_RNE}};
-        s->form.cast = &s->cast;
-    }
+    s->form = ulp_ctc_form_of(at->form == LINEAR, (ulp_rounding){.format = at->format, .rule = {.mode = ULP_RNE}});
     for (size_t i = 0; i < s->L; i++) s->label[i] = (uint8_t)(i % (s->C - 1));
     s->p = malloc(s->C * s->longest * sizeof *s->p);
     s->alpha = malloc(s->longest * (2 * s->L + 1) * sizeof *s->alpha);
     if (!s->p || !s->alpha) return ULP_NO_MEMORY;
     double p = s->form.linear ? 1.0 / (double)s->C : -ulp_log((double)s->C);
-    if (s->form.cast) p = ulp_round(p, &s->cast.format, s->cast.rule, 0);
+    if (at->format) p = ulp_round(p, at->format, s->form.rounding.rule, 0);
     for (size_t i = 0; i < s->C * s->longest; i++) s->p[i] = p;
     return ULP_OK;
 }

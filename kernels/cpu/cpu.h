@@ -122,5 +122,9 @@ ulp_status ULP_CPU(ulp_cpu_norm_slope)(double *dx, const float *dy, const float 
 ulp_status ULP_CPU(ulp_cpu_dropout)(double *y, const float *x, size_t n, ulp_dropout how);
 ulp_status ULP_CPU(ulp_cpu_softmax)(double *p, double *loss, const float *z, ulp_labels labels);
 ulp_status ULP_CPU(ulp_cpu_softmax_slope)(double *dz, const float *p, ulp_labels labels, double scale);
+ulp_status ULP_CPU(ulp_cpu_cell)(double *to, const ulp_cell_arrays *arrays, ulp_cell_stage stage);
+ulp_status ULP_CPU(ulp_cpu_ctc_outputs)(double *p, const float *z, ulp_sequences sequences, int linear);
+ulp_status ULP_CPU(ulp_cpu_ctc)(double *dz, double *loss, double *work, const float *p, ulp_sequences sequences,
+                                const ulp_path_sums *sums);
 
 #endif

@@ -49,5 +49,8 @@ const ulp_backend ULP_CPU(ulp_cpu_table) = {
     .dropout = ULP_CPU(ulp_cpu_dropout),
     .softmax = ULP_CPU(ulp_cpu_softmax),
     .softmax_slope = ULP_CPU(ulp_cpu_softmax_slope),
+    .cell = ULP_CPU(ulp_cpu_cell),
+    .ctc_outputs = ULP_CPU(ulp_cpu_ctc_outputs),
+    .ctc = ULP_CPU(ulp_cpu_ctc),
     .gemm_round = ULP_CPU(ulp_cpu_gemm_round),
 };

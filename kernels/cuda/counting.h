@@ -41,13 +41,13 @@ static inline ulp_status ulp_cuda_counting_begin(ulp_cuda_counting *c, ulp_stats
     return ulp_cuda_zero(c->device, sizeof *c->device);
 }
 
-/* Adds the counts of n elements to the caller's if `status` is ULP_OK. Returns `status`, or the status of the
- * download. */
+/* Adds the counts to the caller's if `status` is ULP_OK: n elements, and the elements that the kernel counted itself.
+ * Returns `status`, or the status of the download. */
 static inline ulp_status ulp_cuda_counting_end(ulp_cuda_counting *c, size_t n, ulp_status status) {
     ulp_stats counts;
     if (c->device != NULL && status == ULP_OK) status = ulp_cuda_download(&counts, c->device, sizeof counts);
     if (c->device != NULL && status == ULP_OK) {
-        counts.count = n;
+        counts.count += n;
         ulp_stats_add(c->host, &counts);
     }
     ulp_cuda_release(c->device);

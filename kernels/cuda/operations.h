@@ -33,6 +33,10 @@ ulp_status ulp_cuda_norm_slope(double *dx, const float *dy, const float *x, cons
 ulp_status ulp_cuda_dropout(double *y, const float *x, size_t n, ulp_dropout how);
 ulp_status ulp_cuda_softmax(double *p, double *loss, const float *z, ulp_labels labels);
 ulp_status ulp_cuda_softmax_slope(double *dz, const float *p, ulp_labels labels, double scale);
+ulp_status ulp_cuda_cell(double *to, const ulp_cell_arrays *arrays, ulp_cell_stage stage);
+ulp_status ulp_cuda_ctc_outputs(double *p, const float *z, ulp_sequences sequences, int linear);
+ulp_status ulp_cuda_ctc(double *dz, double *loss, double *work, const float *p, ulp_sequences sequences,
+                        const ulp_path_sums *sums);
 
 ulp_status ulp_cuda_keep(const float *x, size_t n);
 void ulp_cuda_forget(const float *x, size_t n);

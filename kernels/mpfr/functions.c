@@ -4,6 +4,8 @@
  * text of the definition: it has loops for the polynomials and libm's exact functions (ldexp, frexp) for bits, and it
  * shows that the first text and its vector forms compute what the definition says. Other arithmetic cannot.
  */
+#include "functions.h"
+
 #include "operations.h"
 
 #include <math.h>
@@ -24,7 +26,7 @@ static double exp_tail(double r) {
     return p;
 }
 
-static double exp_of(double x) {
+double ulp_mpfr_exp(double x) {
     if (isnan(x)) return x;
     if (x > 709.782712893384) return INFINITY;
     if (x < -745.1332191019412) return 0.0;
@@ -40,7 +42,7 @@ static double log_tail(double z) {
     return p * z;
 }
 
-static double log_of(double x) {
+double ulp_mpfr_log(double x) {
     int k;
     if (isnan(x) || x < 0.0) return NAN;
     if (x == 0.0) return -INFINITY;
@@ -52,7 +54,7 @@ static double log_of(double x) {
     return k * ln2_high - ((half - (rest + k * ln2_low)) - f);
 }
 
-static double tanh_of(double x) {
+double ulp_mpfr_tanh(double x) {
     const double a = fabs(x);
     if (isnan(x) || x == 0.0) return x;
     double t = 1.0;
@@ -60,13 +62,13 @@ static double tanh_of(double x) {
         const double r = 2.0 * a, e = r + r * r * exp_tail(r);
         t = e / (e + 2.0);
     } else if (!(a > 22.0)) {
-        t = 1.0 - 2.0 / (exp_of(2.0 * a) + 1.0);
+        t = 1.0 - 2.0 / (ulp_mpfr_exp(2.0 * a) + 1.0);
     }
     return copysign(t, x);
 }
 
-static double sigmoid_of(double x) {
-    const double e = exp_of(x < 0.0 ? x : -x);
+double ulp_mpfr_sigmoid(double x) {
+    const double e = ulp_mpfr_exp(x < 0.0 ? x : -x);
     return (x < 0.0 ? e : 1.0) / (1.0 + e);
 }
 
@@ -76,8 +78,8 @@ ulp_status ulp_mpfr_activate(double *y, const float *x, size_t n, ulp_activation
         double value = NAN;
         switch ((ulp_activation_kind)f.kind) {
         case ULP_LEAKY: value = at > 0.0 ? at : at * f.a; break;
-        case ULP_TANH: value = tanh_of(at); break;
-        case ULP_SIGMOID: value = sigmoid_of(at); break;
+        case ULP_TANH: value = ulp_mpfr_tanh(at); break;
+        case ULP_SIGMOID: value = ulp_mpfr_sigmoid(at); break;
         case ULP_ACTIVATION_COUNT: break;
         }
         y[i] = quiet(value);
@@ -106,10 +108,10 @@ ulp_status ulp_mpfr_softmax(double *p, double *loss, const float *z, ulp_labels 
         double largest = (double)z[0], sum = 0.0;
         for (size_t c = 1; c < C; c++)
             if ((double)z[c] > largest) largest = (double)z[c];
-        for (size_t c = 0; c < C; c++) sum += p[c] = exp_of((double)z[c] - largest);
+        for (size_t c = 0; c < C; c++) sum += p[c] = ulp_mpfr_exp((double)z[c] - largest);
         for (size_t c = 0; c < C; c++) p[c] = quiet(p[c] / sum);
         loss[b] = NAN;
-        if (labels.label[b] < C) loss[b] = quiet(log_of(sum) - ((double)z[labels.label[b]] - largest));
+        if (labels.label[b] < C) loss[b] = quiet(ulp_mpfr_log(sum) - ((double)z[labels.label[b]] - largest));
     }
     return ULP_OK;
 }

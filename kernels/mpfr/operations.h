@@ -29,5 +29,9 @@ ulp_status ulp_mpfr_norm_slope(double *dx, const float *dy, const float *x, cons
 ulp_status ulp_mpfr_dropout(double *y, const float *x, size_t n, ulp_dropout how);
 ulp_status ulp_mpfr_softmax(double *p, double *loss, const float *z, ulp_labels labels);
 ulp_status ulp_mpfr_softmax_slope(double *dz, const float *p, ulp_labels labels, double scale);
+ulp_status ulp_mpfr_cell(double *to, const ulp_cell_arrays *arrays, ulp_cell_stage stage);
+ulp_status ulp_mpfr_ctc_outputs(double *p, const float *z, ulp_sequences sequences, int linear);
+ulp_status ulp_mpfr_ctc(double *dz, double *loss, double *work, const float *p, ulp_sequences sequences,
+                        const ulp_path_sums *sums);
 
 #endif

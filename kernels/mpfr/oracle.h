@@ -4,9 +4,10 @@
  * The backend shares no arithmetic with formats/ and with the other folders of kernels/: of their headers it uses types
  * and names alone. reference.h rounds, dot.h forms sums of products, words.h has random words, functions.c has exp,
  * log, tanh and sigmoid. exp and log are defined by an order of binary64 operations (kernels/functions/elementary.h),
- * so functions.c is a second text of this definition and no other arithmetic. In layers.c (batch normalisation, average
- * pooling, dropout) MPFR rounds every operation of the defined order. Movement of data (im2col, permute) is the CPU's;
- * a product of several words for each operand is formed by kernels/multiword_gemm.c from the operations here.
+ * so functions.c is a second text of this definition and no other arithmetic; so is cell.c, for the cells of recurrent
+ * layers. In layers.c (batch normalisation, average pooling, dropout) MPFR rounds every operation of the defined order.
+ * Movement of data (im2col, permute) is the CPU's; a product of several words for each operand is formed by
+ * kernels/multiword_gemm.c from the operations here.
  *
  * The backend is slow: a rounding takes some 200 ns, and a product and its sum some 300 ns. A build without MPFR has
  * absent.c in its place.

@@ -49,6 +49,9 @@ static const ulp_backend table = {
     .dropout = ulp_mpfr_dropout,
     .softmax = ulp_mpfr_softmax,
     .softmax_slope = ulp_mpfr_softmax_slope,
+    .cell = ulp_mpfr_cell,
+    .ctc_outputs = ulp_mpfr_ctc_outputs,
+    .ctc = ulp_mpfr_ctc,
 };
 
 ulp_status ulp_mpfr_backend(const ulp_backend **backend) {

@@ -18,6 +18,7 @@
 #ifndef ULP_ROUNDING_GENERAL_H
 #define ULP_ROUNDING_GENERAL_H
 
+#include "kernels/functions/lanes.h"
 #include "kernels/rounding/core.h"
 
 typedef enum ulp_general_kind {
@@ -74,10 +75,6 @@ ULP_FN ulp_general ulp_general_of(const ulp_format *f, ulp_rule rule) {
     g.part = ulp_scale(1.0, -f->bits);
     g.far = ulp_scale(g.quantum, f->bits + 52);
     return g;
-}
-
-ULP_CORE double ulp_choose(uint64_t yes, double a, double b) {
-    return ulp_from_bits64(ulp_select(yes, ulp_bits64(a), ulp_bits64(b)));
 }
 
 /* Whether a magnitude that lies `rest` above the number below is rounded up. Each deterministic mode decides by the

@@ -15,6 +15,8 @@ extern const ulp_layer_kind ulp_layer_gru;
 
 enum { STEPS_MAX = ULP_STEPS_MAX / 2 };
 
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
 /* One of the two layers. */
 static ulp_layer part_of(const ulp_layer *layer, size_t which) {
     ulp_layer part = *layer;
@@ -41,7 +43,7 @@ static ulp_status bigru_shape(ulp_layer *layer, const char *args) {
     layer->reread = 2 * part.reread;
     layer->inner = 2 * part.inner;
     layer->widest = part.widest;
-    layer->work = part.work + 2 * m + 2 * n; /* x and dx against time, and y or dy of both layers */
+    layer->work = part.work + 2 * larger(m, n) + 2 * m + 2 * n; /* see `both` */
     return ULP_OK;
 }
 
@@ -53,26 +55,32 @@ static void bigru_init(const ulp_layer *layer, float *w, ulp_stream stream, doub
     }
 }
 
-/* y (rows,T) = x (rows,T) with its steps in the opposite order, backend memory. */
-static ulp_status turn(const ulp_backend *backend, const ulp_workspace *own, float *y, const float *x, size_t rows,
-                       size_t T) {
-    ulp_status status = backend->download(own->host_x, x, rows * T * sizeof *x);
-    if (status != ULP_OK) return status;
-    for (size_t i = 0; i < rows * T; i++) own->host_y[i] = own->host_x[i / T * T + T - 1 - i % T];
-    return backend->upload(y, own->host_y, rows * T * sizeof *y);
-}
-
 /* The arrays in the workspace behind that of one layer. */
 typedef struct both {
-    float *y;  /* (2,B,N,T) y or dy of both layers, each in the order of its own steps */
-    float *x;  /* (B,F,T) x against time */
-    float *dx; /* (B,F,T) dx of the second layer */
+    float *y;        /* (2,B,N,T) y or dy of both layers, each in the order of its own steps */
+    float *x;        /* (B,F,T) x against time */
+    float *dx;       /* (B,F,T) dx of the second layer */
+    float *steps[2]; /* (T,B,F) or (T,B,N) for turn() */
 } both;
 
 static both arrays_of(const ulp_layer *layer, const ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t B = pass->now.B, n = ulp_dims_size(layer->out), m = ulp_dims_size(layer->in);
-    float *end = t->own.work + B * layer->work; /* the arrays are at the end, because the layers begin at the start */
-    return (both){end - B * n, end - B * (n + m), end - B * (n + 2 * m)};
+    const size_t B = pass->now.B, n = ulp_dims_size(layer->out), m = ulp_dims_size(layer->in), wide = larger(m, n / 2);
+    both own;
+    own.y =
+        t->own.work + B * layer->work - B * n; /* the arrays are at the end, because the layers begin at the start */
+    own.x = own.y - B * m;
+    own.dx = own.x - B * m;
+    own.steps[0] = own.dx - B * wide;
+    own.steps[1] = own.steps[0] - B * wide;
+    return own;
+}
+
+/* y (rows,T) = x (rows,T) with its steps in the opposite order, backend memory. y may be x. */
+static ulp_status turn(const ulp_backend *backend, const both *own, float *y, const float *x, size_t rows, size_t T) {
+    ulp_status status = ulp_transpose(backend, own->steps[0], x, 1, rows, T);
+    for (size_t t = 0; t < T && status == ULP_OK; t++)
+        status = ulp_tensor_copy(backend, own->steps[1] + t * rows, own->steps[0] + (T - 1 - t) * rows, rows);
+    return status == ULP_OK ? ulp_transpose(backend, y, own->steps[1], 1, T, rows) : status;
 }
 
 /* The tensors of one of the layers. dx stays NULL if it is not wanted. */
@@ -94,26 +102,23 @@ static ulp_status bigru_forward(const ulp_layer *layer, ulp_pass *pass, const ul
     const ulp_backend *backend = pass->run.backend;
     const size_t B = pass->now.B, T = layer->in.w, half = ulp_dims_size(layer->out) / 2;
     const both own = arrays_of(layer, pass, t);
-    ulp_status status = turn(backend, &t->own, own.x, t->x, B * layer->in.c, T);
+    ulp_status status = turn(backend, &own, own.x, t->x, B * layer->in.c, T);
     for (size_t which = 0; which < 2 && status == ULP_OK; which++) {
         const ulp_layer part = part_of(layer, which);
         const ulp_layer_tensors of_part = tensors_of(&part, pass, t, own, which);
         status = ulp_recurrent_forward(&part, pass, &of_part);
     }
-    if (status == ULP_OK) status = turn(backend, &t->own, own.y + B * half, own.y + B * half, B * half / T, T);
+    if (status == ULP_OK) status = turn(backend, &own, own.y + B * half, own.y + B * half, B * half / T, T);
     return status == ULP_OK ? ulp_backend_permute(backend, t->y, own.y, (ulp_permute_shape){1, 2, B, half}) : status;
 }
 
 /* t->dx = the sum of t->dx and the gradient of the second layer. */
 static ulp_status add_gradients(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t, const float *dx) {
-    const ulp_backend *backend = pass->run.backend;
-    const ulp_workspace *own = &t->own;
-    const size_t n = pass->now.B * ulp_dims_size(layer->in);
-    ulp_status status = backend->download(own->host_x, t->dx, n * sizeof *dx);
-    if (status == ULP_OK) status = backend->download(own->host_y, dx, n * sizeof *dx);
-    if (status != ULP_OK) return status;
-    for (size_t i = 0; i < n; i++) own->host_wide[i] = (double)own->host_x[i] + (double)own->host_y[i];
-    return ulp_pass_round_host(pass, ulp_site_input_gradient(layer), t->dx, own->host_wide, n);
+    const ulp_cell_arrays arrays = {.B = pass->now.B, .N = ulp_dims_size(layer->in), .in = {t->dx, dx}};
+    double *exact = pass->scratch.wide;
+    const ulp_status status = ulp_backend_cell(pass->run.backend, exact, &arrays, ULP_CELL_SUM);
+    return status == ULP_OK ? ulp_pass_round64(pass, ulp_site_input_gradient(layer), t->dx, exact, arrays.B * arrays.N)
+                            : status;
 }
 
 static ulp_status bigru_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
@@ -121,14 +126,14 @@ static ulp_status bigru_backward(const ulp_layer *layer, ulp_pass *pass, const u
     const size_t B = pass->now.B, T = layer->in.w, half = ulp_dims_size(layer->out) / 2;
     const both own = arrays_of(layer, pass, t);
     ulp_status status = ulp_backend_permute(backend, own.y, t->dy, (ulp_permute_shape){1, B, 2, half});
-    if (status == ULP_OK) status = turn(backend, &t->own, own.y + B * half, own.y + B * half, B * half / T, T);
+    if (status == ULP_OK) status = turn(backend, &own, own.y + B * half, own.y + B * half, B * half / T, T);
     for (size_t which = 0; which < 2 && status == ULP_OK; which++) {
         const ulp_layer part = part_of(layer, which);
         const ulp_layer_tensors of_part = tensors_of(&part, pass, t, own, which);
         status = ulp_recurrent_backward_sums(&part, pass, &of_part);
     }
     if (status != ULP_OK || !t->dx) return status;
-    status = turn(backend, &t->own, own.dx, own.dx, B * layer->in.c, T);
+    status = turn(backend, &own, own.dx, own.dx, B * layer->in.c, T);
     return status == ULP_OK ? add_gradients(layer, pass, t, own.dx) : status;
 }
 

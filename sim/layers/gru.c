@@ -10,69 +10,18 @@
  *   dh_t      <- dy_t + p_t + dh_(t+1) z_(t+1)
  *   ds_t      <- [dn r, dn q r (1 - r), dh (h_(t-1) - n) z (1 - z), dn],  dn = dh (1 - z) (1 - n^2)
  *
- * Every line is computed in binary64, and each element is rounded once. recurrent.h describes the sums and the streams.
+ * Every line is a stage of kernels/functions/cell.h, computed in binary64; each element is rounded once. recurrent.h
+ * describes the sums and the streams.
  */
-#include "kernels/curves.h"
 #include "kernels/functions/elementary.h"
 #include "sim/recurrent.h"
 
 enum { GATES, CANDIDATE, HIDDEN };
-enum { Q, R, Z, NEW };
-
-static void gates(double *to, const ulp_cell_view *v) {
-    size_t N = v->N;
-    for (size_t b = 0; b < v->B; b++)
-        for (size_t j = 0; j < 3 * N; j++) to[b * 3 * N + j] = (double)v->sums[b * 4 * N + j];
-    ulp_sigmoid_rows(to + R * N, v->B, 3 * N, 2 * N);
-}
-
-static void candidate(double *to, const ulp_cell_view *v) {
-    size_t N = v->N;
-    for (size_t b = 0; b < v->B; b++)
-        for (size_t j = 0; j < N; j++) {
-            const float *g = v->now[GATES] + b * 3 * N + j;
-            to[b * N + j] = (double)v->sums[(b * 4 + NEW) * N + j] + (double)g[R * N] * (double)g[Q * N];
-        }
-    ulp_tanh_rows(to, v->B, N, N);
-}
-
-static void hidden(double *to, const ulp_cell_view *v) {
-    size_t N = v->N;
-    for (size_t b = 0; b < v->B; b++)
-        for (size_t j = 0; j < N; j++) {
-            double z = (double)v->now[GATES][(b * 3 + Z) * N + j];
-            to[b * N + j] = (1.0 - z) * (double)v->now[CANDIDATE][b * N + j] + z * (double)v->was[HIDDEN][b * N + j];
-        }
-}
-
-static void grad_hidden(double *to, const ulp_cell_view *v) {
-    size_t N = v->N;
-    for (size_t b = 0; b < v->B; b++)
-        for (size_t j = 0; j < N; j++) {
-            size_t i = b * N + j;
-            to[i] = (double)v->dy[i] + (double)v->p[i] +
-                    (double)v->grad_next[0][i] * (double)v->next[GATES][(b * 3 + Z) * N + j];
-        }
-}
-
-static void grad_sums(double *to, const ulp_cell_view *v) {
-    size_t N = v->N;
-    for (size_t b = 0; b < v->B; b++)
-        for (size_t j = 0; j < N; j++) {
-            const float *g = v->now[GATES] + b * 3 * N + j;
-            double q = (double)g[Q * N], r = (double)g[R * N], z = (double)g[Z * N];
-            double n = (double)v->now[CANDIDATE][b * N + j], was = (double)v->was[HIDDEN][b * N + j];
-            double dh = (double)v->grad[0][b * N + j], dn = dh * (1.0 - z) * (1.0 - n * n), *ds = to + b * 4 * N + j;
-            ds[Q * N] = dn * r;
-            ds[R * N] = dn * q * r * (1.0 - r);
-            ds[Z * N] = dh * (was - n) * z * (1.0 - z);
-            ds[NEW * N] = dn;
-        }
-}
+enum { DH };
 
 static void unit64(double *h, double *c, const double *s, size_t j, size_t N) {
-    double r = ulp_sigmoid(s[R * N + j]), z = ulp_sigmoid(s[Z * N + j]),
-           n = ulp_tanh(s[NEW * N + j] + r * s[Q * N + j]);
+    double r = ulp_sigmoid(s[ULP_GRU_R * N + j]), z = ulp_sigmoid(s[ULP_GRU_Z * N + j]),
+           n = ulp_tanh(s[ULP_GRU_N * N + j] + r * s[ULP_GRU_Q * N + j]);
     (void)c;
     h[j] = (1.0 - z) * n + z * h[j];
 }
@@ -82,11 +31,12 @@ static const ulp_cell cell = {
     .w_from = 1,
     .u_to = 3,
     .stages = 3,
-    .width = {3, 1, 1},
     .grads = 2,
-    .grad_width = {1, 4},
-    .forward = {gates, candidate, hidden},
-    .backward = {grad_hidden, grad_sums},
+    .forward = {{ULP_GRU_GATES, {ULP_SUMS}},
+                {ULP_GRU_CANDIDATE, {ULP_SUMS, ULP_NOW + GATES}},
+                {ULP_GRU_HIDDEN, {ULP_NOW + GATES, ULP_NOW + CANDIDATE, ULP_WAS + HIDDEN}}},
+    .backward = {{ULP_GRU_GRAD_HIDDEN, {ULP_DY, ULP_P, ULP_GRAD_NEXT + DH, ULP_NEXT + GATES}},
+                 {ULP_GRU_GRAD_SUMS, {ULP_GRAD + DH, ULP_NOW + GATES, ULP_NOW + CANDIDATE, ULP_WAS + HIDDEN}}},
     .unit64 = unit64,
 };
 

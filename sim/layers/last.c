@@ -2,33 +2,32 @@
  *
  * No value is changed. The gradient of the other steps is zero.
  */
-#include <string.h>
-
 #include "sim/sequence.h"
 
 static ulp_status last_shape(ulp_layer *layer, const char *args) {
     layer->out = (ulp_dims){layer->in.c, 1, 1};
+    layer->work = ulp_dims_size(layer->in);
     if (*args) return ULP_BAD_ARGUMENT;
     return ulp_dims_is_sequence(layer->in) ? ULP_OK : ULP_UNSUPPORTED;
 }
 
 static ulp_status last_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    size_t T = layer->in.w, n = pass->now.B * layer->in.c;
-    ulp_status status = pass->run.backend->download(t->own.host_x, t->x, n * T * sizeof(float));
-    if (status != ULP_OK) return status;
-    for (size_t i = 0; i < n; i++) t->own.host_y[i] = t->own.host_x[i * T + T - 1];
-    status = pass->run.backend->upload(t->y, t->own.host_y, n * sizeof(float));
+    const ulp_backend *backend = pass->run.backend;
+    const size_t T = layer->in.w, n = pass->now.B * layer->in.c;
+    float *steps = t->own.work; /* (T,B,c) */
+    ulp_status status = ulp_transpose(backend, steps, t->x, 1, n, T);
+    if (status == ULP_OK) status = ulp_tensor_copy(backend, t->y, steps + (T - 1) * n, n);
     return status == ULP_OK ? ulp_pass_show(pass, ulp_site_output(layer), t->y, n) : status;
 }
 
 static ulp_status last_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    size_t T = layer->in.w, n = pass->now.B * layer->in.c;
+    const ulp_backend *backend = pass->run.backend;
+    const size_t T = layer->in.w, n = pass->now.B * layer->in.c;
+    float *steps = t->own.work;
     if (!t->dx) return ULP_OK;
-    ulp_status status = pass->run.backend->download(t->own.host_x, t->dy, n * sizeof(float));
-    if (status != ULP_OK) return status;
-    memset(t->own.host_y, 0, n * T * sizeof(float));
-    for (size_t i = 0; i < n; i++) t->own.host_y[i * T + T - 1] = t->own.host_x[i];
-    status = pass->run.backend->upload(t->dx, t->own.host_y, n * T * sizeof(float));
+    ulp_status status = ulp_tensor_fill(backend, steps, (T - 1) * n, 0.0f);
+    if (status == ULP_OK) status = ulp_tensor_copy(backend, steps + (T - 1) * n, t->dy, n);
+    if (status == ULP_OK) status = ulp_transpose(backend, t->dx, steps, 1, T, n);
     return status == ULP_OK ? ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, n * T) : status;
 }
 

@@ -11,78 +11,19 @@
  *   dc_t        <- dc_(t+1) f_(t+1) + dh o (1 - tanh(c)^2)
  *   ds_t        <- [dc g i (1 - i), dc c_(t-1) f (1 - f), dh tanh(c) o (1 - o), dc i (1 - g^2)]
  *
- * Every line is computed in binary64, and each element is rounded once. recurrent.h describes the sums and the streams.
+ * Every line is a stage of kernels/functions/cell.h, computed in binary64; each element is rounded once. recurrent.h
+ * describes the sums and the streams.
  */
-#include "kernels/curves.h"
 #include "kernels/functions/elementary.h"
 #include "sim/recurrent.h"
 
 enum { GATES, MEMORY, HIDDEN };
-enum { IN, FORGET, OUT, NEW };
 enum { DH, DC };
 
-static void gates(double *to, const ulp_cell_view *v) {
-    for (size_t i = 0; i < 4 * v->B * v->N; i++) to[i] = (double)v->sums[i];
-    ulp_sigmoid_rows(to, v->B, 4 * v->N, NEW * v->N);
-    ulp_tanh_rows(to + NEW * v->N, v->B, 4 * v->N, v->N);
-}
-
-static void memory(double *to, const ulp_cell_view *v) {
-    size_t N = v->N;
-    for (size_t b = 0; b < v->B; b++)
-        for (size_t j = 0; j < N; j++) {
-            const float *g = v->now[GATES] + b * 4 * N + j;
-            to[b * N + j] =
-                (double)g[FORGET * N] * (double)v->was[MEMORY][b * N + j] + (double)g[IN * N] * (double)g[NEW * N];
-        }
-}
-
-static void hidden(double *to, const ulp_cell_view *v) {
-    size_t N = v->N;
-    for (size_t i = 0; i < v->B * N; i++) to[i] = (double)v->now[MEMORY][i];
-    ulp_tanh_rows(to, v->B, N, N);
-    for (size_t b = 0; b < v->B; b++)
-        for (size_t j = 0; j < N; j++) to[b * N + j] = (double)v->now[GATES][(b * 4 + OUT) * N + j] * to[b * N + j];
-}
-
-static void grad_hidden(double *to, const ulp_cell_view *v) {
-    for (size_t i = 0; i < v->B * v->N; i++) to[i] = (double)v->dy[i] + (double)v->p[i];
-}
-
-static void grad_memory(double *to, const ulp_cell_view *v) {
-    size_t N = v->N;
-    for (size_t i = 0; i < v->B * N; i++) to[i] = (double)v->now[MEMORY][i];
-    ulp_tanh_rows(to, v->B, N, N);
-    for (size_t b = 0; b < v->B; b++)
-        for (size_t j = 0; j < N; j++) {
-            size_t i = b * N + j;
-            double c = to[i], o = (double)v->now[GATES][(b * 4 + OUT) * N + j];
-            to[i] = (double)v->grad_next[DC][i] * (double)v->next[GATES][(b * 4 + FORGET) * N + j] +
-                    (double)v->grad[DH][i] * o * (1.0 - c * c);
-        }
-}
-
-static void grad_sums(double *to, const ulp_cell_view *v) {
-    size_t N = v->N;
-    for (size_t b = 0; b < v->B; b++)
-        for (size_t j = 0; j < N; j++) to[(b * 4 + OUT) * N + j] = (double)v->now[MEMORY][b * N + j];
-    ulp_tanh_rows(to + OUT * N, v->B, 4 * N, N);
-    for (size_t b = 0; b < v->B; b++)
-        for (size_t j = 0; j < N; j++) {
-            const float *gate = v->now[GATES] + b * 4 * N + j;
-            double i = (double)gate[IN * N], f = (double)gate[FORGET * N], o = (double)gate[OUT * N],
-                   g = (double)gate[NEW * N];
-            double dh = (double)v->grad[DH][b * N + j], dc = (double)v->grad[DC][b * N + j], *ds = to + b * 4 * N + j;
-            ds[IN * N] = dc * g * i * (1.0 - i);
-            ds[FORGET * N] = dc * (double)v->was[MEMORY][b * N + j] * f * (1.0 - f);
-            ds[OUT * N] = dh * ds[OUT * N] * o * (1.0 - o);
-            ds[NEW * N] = dc * i * (1.0 - g * g);
-        }
-}
-
 static void unit64(double *h, double *c, const double *s, size_t j, size_t N) {
-    c[j] = ulp_sigmoid(s[FORGET * N + j]) * c[j] + ulp_sigmoid(s[IN * N + j]) * ulp_tanh(s[NEW * N + j]);
-    h[j] = ulp_sigmoid(s[OUT * N + j]) * ulp_tanh(c[j]);
+    c[j] = ulp_sigmoid(s[ULP_LSTM_F * N + j]) * c[j] +
+           ulp_sigmoid(s[ULP_LSTM_I * N + j]) * ulp_tanh(s[ULP_LSTM_G * N + j]);
+    h[j] = ulp_sigmoid(s[ULP_LSTM_O * N + j]) * ulp_tanh(c[j]);
 }
 
 static const ulp_cell cell = {
@@ -90,12 +31,16 @@ static const ulp_cell cell = {
     .w_from = 0,
     .u_to = 4,
     .stages = 3,
-    .width = {4, 1, 1},
     .grads = 3,
-    .grad_width = {1, 1, 4},
-    .forward = {gates, memory, hidden},
-    .backward = {grad_hidden, grad_memory, grad_sums},
-    .open_gate = FORGET + 1,
+    .forward = {{ULP_LSTM_GATES, {ULP_SUMS}},
+                {ULP_LSTM_MEMORY, {ULP_NOW + GATES, ULP_WAS + MEMORY}},
+                {ULP_LSTM_HIDDEN, {ULP_NOW + GATES, ULP_NOW + MEMORY}}},
+    .backward = {{ULP_CELL_SUM, {ULP_DY, ULP_P}},
+                 {ULP_LSTM_GRAD_MEMORY,
+                  {ULP_GRAD_NEXT + DC, ULP_NEXT + GATES, ULP_GRAD + DH, ULP_NOW + GATES, ULP_NOW + MEMORY}},
+                 {ULP_LSTM_GRAD_SUMS,
+                  {ULP_GRAD + DH, ULP_GRAD + DC, ULP_NOW + GATES, ULP_NOW + MEMORY, ULP_WAS + MEMORY}}},
+    .open_gate = ULP_LSTM_F + 1,
     .unit64 = unit64,
 };
 

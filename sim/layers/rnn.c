@@ -4,27 +4,14 @@
  *   dh_t <- dy_t + p_t
  *   ds_t <- dh_t (1 - h_t^2)
  *
- * Every line rounds each element once. recurrent.h describes the tensors and the sums.
+ * Every line is a stage of kernels/functions/cell.h, computed in binary64; each element is rounded once. recurrent.h
+ * describes the tensors and the sums.
  */
-#include "kernels/curves.h"
 #include "kernels/functions/elementary.h"
 #include "sim/recurrent.h"
 
-static void hidden(double *to, const ulp_cell_view *v) {
-    for (size_t i = 0; i < v->B * v->N; i++) to[i] = (double)v->sums[i];
-    ulp_tanh_rows(to, v->B, v->N, v->N);
-}
-
-static void grad_hidden(double *to, const ulp_cell_view *v) {
-    for (size_t i = 0; i < v->B * v->N; i++) to[i] = (double)v->dy[i] + (double)v->p[i];
-}
-
-static void grad_sums(double *to, const ulp_cell_view *v) {
-    for (size_t i = 0; i < v->B * v->N; i++) {
-        double h = (double)v->now[0][i];
-        to[i] = (double)v->grad[0][i] * (1.0 - h * h);
-    }
-}
+enum { HIDDEN };
+enum { DH };
 
 static void unit64(double *h, double *c, const double *s, size_t j, size_t N) {
     (void)c;
@@ -37,11 +24,9 @@ static const ulp_cell cell = {
     .w_from = 0,
     .u_to = 1,
     .stages = 1,
-    .width = {1},
     .grads = 2,
-    .grad_width = {1, 1},
-    .forward = {hidden},
-    .backward = {grad_hidden, grad_sums},
+    .forward = {{ULP_RNN_HIDDEN, {ULP_SUMS}}},
+    .backward = {{ULP_CELL_SUM, {ULP_DY, ULP_P}}, {ULP_RNN_GRAD_SUMS, {ULP_GRAD + DH, ULP_NOW + HIDDEN}}},
     .unit64 = unit64,
 };
 

@@ -1,4 +1,4 @@
-/* ctc_linear.c - the loss of label sequences whose sums over paths are probabilities; see ctc.h. */
+/* ctc_linear.c - the loss of label sequences whose sums over paths are probabilities; see kernels/functions/ctc.h. */
 #include "sim/ctc_batch.h"
 
 static ulp_status step(const ulp_loss *loss, ulp_pass *pass, const ulp_loss_batch *batch, double *mean) {
@@ -11,6 +11,7 @@ const ulp_loss_kind ulp_loss_ctc_linear = {
     .what = "label sequences, sums over paths of probabilities",
     .check = ulp_ctc_check,
     .scratch = ulp_ctc_scratch,
+    .work = ulp_ctc_work,
     .step = step,
     .score = ulp_ctc_score,
 };

@@ -40,6 +40,7 @@ static const struct part {
     {"elements", check_elements, "rounding and operations on elements"},
     {"moves", check_moves, "transposes and patches"},
     {"network", check_network, "operations between products"},
+    {"sequences", check_sequences, "cells of recurrent layers, losses of sequences of labels"},
     {"gemm", check_gemm, "products under every datapath"},
     {"refusals", check_refused, "arguments that are refused"},
     {"races", check_races, "large products again and again"},

@@ -1,4 +1,5 @@
-/* refusals_network.c - refused arguments of activation functions, pooling, normalisation, dropout and softmax. */
+/* refusals_network.c - refused arguments of activation functions, pooling, normalisation, dropout, softmax, cells, CTC.
+ */
 #include "refusals.h"
 
 static void check_curves_refused(const check *c) {
@@ -167,6 +168,69 @@ static void check_softmax_refused(const check *c) {
     refusals_close(w);
 }
 
+static void check_cells_refused(const check *c) {
+    both pair, *w = &pair;
+    if (refusals_open(w, c, "refused: stages of cells")) {
+#define ARRAYS(...) (&(ulp_cell_arrays){__VA_ARGS__})
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_cell(on->b, on->y64, NULL, ULP_CELL_SUM));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_cell(on->b, on->y64, ARRAYS(2, 3, {on->x, on->x}), ULP_CELL_STAGE_COUNT));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_cell(on->b, NULL, ARRAYS(0, 0, {NULL}), ULP_CELL_STAGE_COUNT));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_cell(on->b, NULL, ARRAYS(2, 3, {on->x, on->x}), ULP_CELL_SUM));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_cell(on->b, on->y64, ARRAYS(2, 3, {on->x, NULL}), ULP_CELL_SUM));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_cell(on->b, on->y64, ARRAYS(2, 3, {NULL, on->x}), ULP_CELL_SUM));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_cell(on->b, on->y64, ARRAYS(1, 2, {on->x, on->x, on->x, on->x, NULL}),
+                                                  ULP_LSTM_GRAD_MEMORY));
+        EXPECT(ULP_OK, ulp_backend_cell(on->b, NULL, ARRAYS(0, 3, {NULL}), ULP_GRU_GATES));
+        EXPECT(ULP_OK, ulp_backend_cell(on->b, NULL, ARRAYS(2, 0, {NULL}), ULP_GRU_GATES));
+        EXPECT(ULP_OK, ulp_backend_cell(on->b, NULL, ARRAYS(2, 0, {NULL}), ULP_CELL_SUM));
+        refusals_untouched(w);
+        EXPECT(ULP_OK, ulp_backend_cell(on->b, on->y64, ARRAYS(2, 3, {on->x, on->x}), ULP_CELL_SUM));
+        EXPECT(ULP_OK, ulp_backend_cell(on->b, on->y64, ARRAYS(2, 3, {on->x}), ULP_GRU_GATES));
+#undef ARRAYS
+    }
+    refusals_close(w);
+}
+
+static void check_ctc_refused(const check *c) {
+    both pair, *w = &pair;
+    if (refusals_open(w, c, "refused: ctc")) {
+        const ulp_path_sums sums = {.rounding = {.format = &w->fp16}}, none_at_all = {0},
+                            wide = {.rounding = {.format = &w->wide}},
+                            wrong = {.rounding = {&w->fp16, rules[0].rule, none, NULL}};
+#define OF(B, C, T, L) (ulp_sequences){(const uint8_t *)(const void *)on->x, B, C, T, L}
+#define UNLABELLED                                                                                                     \
+    (ulp_sequences) { NULL, 1, 2, 2, 1 }
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc_outputs(on->b, NULL, on->x, OF(1, 2, 2, 1), 0));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc_outputs(on->b, on->y64, NULL, OF(1, 2, 2, 1), 0));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc_outputs(on->b, on->y64, on->x, OF(1, 0, 2, 1), 0));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc_outputs(on->b, on->y64, on->x, OF(1, 2, 0, 1), 0));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(on->b, on->y64, on->y64, on->y64, on->x, OF(1, 2, 2, 1), NULL));
+        EXPECT(ULP_BAD_ARGUMENT,
+               ulp_backend_ctc(on->b, on->y64, on->y64, on->y64, on->x, OF(1, 2, 2, 1), &none_at_all));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(on->b, on->y64, on->y64, on->y64, on->x, OF(1, 2, 2, 1), &wrong));
+        EXPECT(ULP_UNSUPPORTED, ulp_backend_ctc(on->b, on->y64, on->y64, on->y64, on->x, OF(1, 2, 2, 1), &wide));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(on->b, NULL, on->y64, on->y64, on->x, OF(1, 2, 2, 1), &sums));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(on->b, on->y64, NULL, on->y64, on->x, OF(1, 2, 2, 1), &sums));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(on->b, on->y64, on->y64, NULL, on->x, OF(1, 2, 2, 1), &sums));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(on->b, on->y64, on->y64, on->y64, NULL, OF(1, 2, 2, 1), &sums));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(on->b, on->y64, on->y64, on->y64, on->x, UNLABELLED, &sums));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(on->b, on->y64, on->y64, on->y64, on->x, OF(1, 0, 2, 1), &sums));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(on->b, on->y64, on->y64, on->y64, on->x, OF(1, 2, 0, 1), &sums));
+        EXPECT(ULP_BAD_ARGUMENT,
+               ulp_backend_ctc(on->b, on->y64, on->y64, on->y64, on->x, OF(0, 2, 2, ULP_LABELS_MAX + 1), &sums));
+        EXPECT(ULP_OK, ulp_backend_ctc_outputs(on->b, NULL, NULL, OF(0, 2, 2, 1), 1));
+        EXPECT(ULP_OK, ulp_backend_ctc(on->b, NULL, NULL, NULL, NULL, OF(0, 2, 2, ULP_LABELS_MAX), &sums));
+        refusals_untouched(w);
+        EXPECT(ULP_OK, ulp_backend_ctc_outputs(on->b, on->y64, on->x, OF(1, 2, 2, 1), 1));
+        EXPECT(ULP_OK, ulp_backend_ctc(on->b, on->y64, on->x64, on->y64 + 4, on->x, OF(1, 2, 2, 1), &sums));
+        EXPECT(ULP_OK,
+               ulp_backend_ctc(on->b, on->y64, on->x64, on->y64 + 4, on->x, (ulp_sequences){NULL, 1, 2, 2, 0}, &sums));
+#undef UNLABELLED
+#undef OF
+    }
+    refusals_close(w);
+}
+
 void check_refused_between(const check *c) {
     check_curves_refused(c);
     check_pool_refused(c);
@@ -174,4 +238,6 @@ void check_refused_between(const check *c) {
     check_norm_refused(c);
     check_dropout_refused(c);
     check_softmax_refused(c);
+    check_cells_refused(c);
+    check_ctc_refused(c);
 }

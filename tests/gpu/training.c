@@ -1,17 +1,19 @@
 /* training.c - training on the device: losses, counters, scales, observed tensors, scores and weights as on the CPU. */
 #include "check.h"
 
+#include "kernels/functions/ctc.h"
 #include "tests/texts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE = 8, CLASSES = 4, SAMPLES = 96, TRAIN = 64 };
+enum { SIDE = 8, CLASSES = 4, LABELS = 3, SAMPLES = 96, TRAIN = 64 };
 
 #define RESIDUAL "conv4@3p1 bn relu fork conv4@3p1 tanh join drop20 pool2 fc8 sigmoid fork fc8 leaky join fc4"
 #define AVERAGED "conv4@3p1 bn relu avg2 drop50 fc8 bn tanh drop0 fc4"
 #define RECURRENT "columns2 gru5 lstm4 rnn3 last fc4"
+#define SEQUENCES "columns bigru3 lstm5 conv5@1"
 
 /* Each run is named for its difference from the others. Together the runs have every kind of layer, every rounding
  * point, and every kind of scaler and optimizer. */
@@ -48,7 +50,21 @@ static const struct run {
      "native:wgmma:e4m3"},
 };
 
-static uint8_t pixel[SAMPLES * SIDE * SIDE], label[SAMPLES];
+/* Runs on sequences of labels. No observer looks at them, so that the device rounds all numbers itself. */
+static const struct run_of_labels {
+    const char *loss;
+    struct run run;
+} runs_of_labels[] = {
+    {"ctc", {"labels, mixed:fp16", SEQUENCES, "mixed:fp16", "pytorch,init=12,interval=2", "adam", NULL}},
+    {"ctc-linear", {"labels, binary32", SEQUENCES, "fp32", "none", "sgd,momentum=0.9", NULL}},
+    {"ctc",
+     {"labels, e4m3 with scales per tensor", SEQUENCES,
+      "mixed:e4m3,act=e4m3@amax,agrad=e5m2@delayed2,loss=bf16,mode=sr", "layer,init=10", "sgd", NULL}},
+    {"ctc-linear",
+     {"labels, sums that underflow", SEQUENCES, "mixed:bf16,loss=fp16,mode=sr/9", "static:6", "sgd", NULL}},
+};
+
+static uint8_t pixel[SAMPLES * SIDE * SIDE], label[SAMPLES], labels[SAMPLES * LABELS];
 static const ulp_data images = {.name = "images",
                                 .n = SAMPLES,
                                 .n_train = TRAIN,
@@ -59,6 +75,7 @@ static const ulp_data images = {.name = "images",
                                 .white = 255,
                                 .pixel = pixel,
                                 .label = label};
+static ulp_data sequences; /* the images with up to LABELS labels each, some without labels, some with equal ones */
 
 /* Fold everything that an observer gets into one number (FNV-1a, 64 bits). */
 static void see(void *context, const ulp_observation *observed) {
@@ -82,13 +99,15 @@ typedef struct side {
     float *weights; /* (2 params): weights, then master weights */
 } side;
 
-static int open_side(side *s, row *r, const struct run *run, const char *products, const ulp_backend *backend,
-                     size_t batch) {
+static int open_side(side *s, row *r, const struct run *run, const char *loss, const char *products,
+                     const ulp_backend *backend, size_t batch) {
     char error[1024] = "", policy[256];
     snprintf(policy, sizeof policy, "%s%s%s", run->policy, products != NULL ? ",acc=" : "",
              products != NULL ? products : "");
     *s = (side){.observer = {see, &s->hash, UINT32_MAX}};
+    const ulp_data *data = loss != NULL ? &sequences : &images;
     const training_texts options = {.net = run->net,
+                                    .loss = loss,
                                     .policy = policy,
                                     .scaler = run->scaler,
                                     .optimizer = run->optimizer,
@@ -96,8 +115,8 @@ static int open_side(side *s, row *r, const struct run *run, const char *product
                                     .seed = 5,
                                     .backend = backend,
                                     .counting = 1,
-                                    .observer = &s->observer};
-    if (!row_ok(r, trainer_from_texts(&s->trainer, &images, &options, error, sizeof error), "%s: %s", run->name, error))
+                                    .observer = loss == NULL ? &s->observer : NULL};
+    if (!row_ok(r, trainer_from_texts(&s->trainer, data, &options, error, sizeof error), "%s: %s", run->name, error))
         return 0;
     s->weights = calloc(2 * s->trainer->model.net.params + 1, sizeof *s->weights);
     return row_ok(r, s->weights != NULL ? ULP_OK : ULP_NO_MEMORY, "host memory");
@@ -157,15 +176,15 @@ static int ready(row *r, const struct run *run, ulp_cuda_native *native, const c
     return !r->skipped;
 }
 
-static void train(const check *c, const struct run *run) {
+static void train(const check *c, const struct run *run, const char *loss) {
     char name[160];
     ulp_cuda_native native;
     const char *model;
     snprintf(name, sizeof name, "training: %s", run->name);
     row r = row_of(name);
     side want = {0}, got = {0};
-    if (ready(&r, run, &native, &model) && open_side(&want, &r, run, model, c->cpu, c->small ? 8 : 32) &&
-        open_side(&got, &r, run, run->native, c->gpu, c->small ? 8 : 32)) {
+    if (ready(&r, run, &native, &model) && open_side(&want, &r, run, loss, model, c->cpu, c->small ? 8 : 32) &&
+        open_side(&got, &r, run, loss, run->native, c->gpu, c->small ? 8 : 32)) {
         for (int k = 0; k < (c->small ? 3 : 60) && !r.stopped; k++) {
             row_ok(&r, ulp_trainer_step(want.trainer, &want.step), "%s: the CPU's step", run->name);
             if (row_ok(&r, ulp_trainer_step(got.trainer, &got.step), "%s: step %d", run->name, k))
@@ -185,5 +204,12 @@ void check_training(const check *c) {
         /* the label is the number of a white row of pixels */
         for (size_t k = 0; k < SIDE; k++) pixel[(i * SIDE + label[i]) * SIDE + k] = 255;
     }
-    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) train(c, &runs[i]);
+    for (size_t i = 0; i < SAMPLES * LABELS; i++)
+        labels[i] = i % LABELS < i / LABELS % (LABELS + 1) ? (uint8_t)(word_of(10, i) % CLASSES / 2) : ULP_NO_LABEL;
+    sequences = images;
+    sequences.labels = LABELS;
+    sequences.label = labels;
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) train(c, &runs[i], NULL);
+    for (size_t i = 0; i < sizeof runs_of_labels / sizeof runs_of_labels[0]; i++)
+        train(c, &runs_of_labels[i].run, runs_of_labels[i].loss);
 }

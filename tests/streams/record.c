@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/functions/ctc.h"
 #include "kernels/products/datapath.h"
 
 void streams_drawn(ulp_stream stream, uint64_t i);
@@ -107,6 +108,15 @@ static ulp_status dropout(double *y, const float *x, size_t n, ulp_dropout how) 
     take("dropout", how.stream, n);
     return inner->dropout(y, x, n, how);
 }
+static ulp_status ctc(double *dz, double *loss, double *work, const float *p, ulp_sequences of,
+                      const ulp_path_sums *sums) {
+    const uint64_t n = of.B * ulp_ctc_words(of.L, of.T);
+    ulp_rounding back = sums->rounding;
+    back.stream.stream = sums->beta_stream;
+    take_rounding("alpha", sums->rounding, n);
+    take_rounding("beta", back, n);
+    return inner->ctc(dz, loss, work, p, of, sums);
+}
 
 const ulp_backend *recording(const ulp_backend *backend) {
     static ulp_backend table;
@@ -120,6 +130,7 @@ const ulp_backend *recording(const ulp_backend *backend) {
     table.gemm = gemm;
     table.gemm64 = gemm64;
     table.dropout = dropout;
+    table.ctc = ctc;
     table.gemm_round = backend->gemm_round ? gemm_round : NULL;
     return &table;
 }

@@ -1,0 +1,118 @@
+/* t_mpfr_sequences.c - the backend "mpfr" gives the bits of the CPU's backend in cells and in sums over paths. */
+#include <stdlib.h>
+
+#include "support.h"
+
+#include "kernels/backend.h"
+
+static const ulp_backend *mpfr, *cpu;
+static uint64_t seed = 19;
+
+static int below(int n) { return (int)(next_random(&seed) >> 33) % n; }
+
+static float number(void) {
+    switch (below(12)) {
+    case 0: return ulp_from_bits32((uint32_t)next_random(&seed));
+    case 1: return below(2) ? 0.0f : -0.0f;
+    case 2: return below(2) ? INFINITY : -INFINITY;
+    default: return (float)((below(8000) - 4000) * ldexp(1, -9 - below(6)));
+    }
+}
+
+static void same_doubles(const char *what, const double *a, const double *b, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!same_result(a[i], b[i])) fail_msg("%s: element %zu of %zu is %a, not %a", what, i, n, a[i], b[i]);
+}
+
+static void test_cells(void **state) {
+    enum { UNITS = 60 };
+    static float x[ULP_CELL_OPERANDS][4 * UNITS];
+    static double a[4 * UNITS], b[4 * UNITS];
+    (void)state;
+    for (int stage = 0; stage < ULP_CELL_STAGE_COUNT; stage++)
+        for (int t = 0; t < 30; t += (int)thinned(6)) {
+            const size_t N = 1 + (size_t)below(12), B = UNITS / N;
+            ulp_cell_arrays arrays = {.B = B, .N = N};
+            const ulp_cell_widths widths = ulp_cell_widths_of((ulp_cell_stage)stage);
+            char what[32];
+            for (size_t i = 0; i < ULP_CELL_OPERANDS; i++) {
+                for (size_t k = 0; k < 4 * UNITS; k++) x[i][k] = number();
+                arrays.in[i] = x[i];
+            }
+            snprintf(what, sizeof what, "stage %d", stage);
+            assert_int_equal(ulp_backend_cell(mpfr, a, &arrays, (ulp_cell_stage)stage), ULP_OK);
+            assert_int_equal(ulp_backend_cell(cpu, b, &arrays, (ulp_cell_stage)stage), ULP_OK);
+            same_doubles(what, a, b, widths.to * B * N);
+        }
+}
+
+/* One batch: outputs, and sums over paths with every count. */
+static void check_batch(ulp_sequences of, ulp_path_sums sums, const char *what) {
+    enum { MOST = 2000 };
+    static float z[MOST], p[MOST];
+    static double exact[2][MOST], loss[2][16], work[16 * 40 * 20];
+    static uint8_t label[16 * 10];
+    ulp_stats counts[2] = {{0}, {0}};
+    const size_t n = of.B * of.C * of.T;
+    assert_true(n <= MOST && of.B <= 16 && of.B * (2 * of.T + 1) * (2 * of.L + 1) <= sizeof work / sizeof *work);
+    for (size_t i = 0; i < n; i++) z[i] = below(200) ? (float)((below(8000) - 4000) * 0x1p-10) : number();
+    for (size_t i = 0; i < of.B * of.L; i++) {
+        label[i] = (uint8_t)below((int)of.C + (below(20) == 0));
+        if (of.C > 1 && label[i] == of.C - 1) label[i] = 0;
+        if (i % of.L > 0 && below(3) == 0) label[i] = label[i - 1];
+        if (below((int)of.L + 1) == 0) label[i] = ULP_NO_LABEL;
+    }
+    of.label = label;
+    assert_int_equal(ulp_backend_ctc_outputs(mpfr, exact[0], z, of, sums.linear), ULP_OK);
+    assert_int_equal(ulp_backend_ctc_outputs(cpu, exact[1], z, of, sums.linear), ULP_OK);
+    same_doubles(what, exact[0], exact[1], n);
+    ulp_rounding rounding = sums.rounding;
+    rounding.stats = NULL;
+    ulp_backend_round64(cpu, exact[1], exact[1], n, rounding);
+    ulp_backend_narrow(cpu, p, exact[1], n);
+    for (int side = 0; side < 2; side++) {
+        sums.rounding.stats = &counts[side];
+        assert_int_equal(ulp_backend_ctc(side ? cpu : mpfr, exact[side], loss[side], work, p, of, &sums), ULP_OK);
+    }
+    same_doubles(what, loss[0], loss[1], of.B);
+    same_doubles(what, exact[0], exact[1], n);
+    if (memcmp(&counts[0], &counts[1], sizeof counts[0]) != 0)
+        fail_msg("%s: counts %llu %llu, underflow %llu %llu", what, (unsigned long long)counts[0].count,
+                 (unsigned long long)counts[1].count, (unsigned long long)counts[0].underflow,
+                 (unsigned long long)counts[1].underflow);
+}
+
+/* Both forms under every mode, in formats that round, underflow, saturate and lack infinities. */
+static void test_paths(void **state) {
+    static const char *const formats[] = {"fp32", "fp16", "bf16", "e4m3", "e5m2", "q6.10", "e8m1"};
+    (void)state;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        const ulp_format f = named(formats[i]);
+        for (int mode = 0; mode < ULP_MODE_COUNT; mode++)
+            for (int linear = 0; linear < 2; linear++)
+                for (int t = 0; t < 6; t += (int)thinned(2)) {
+                    const ulp_sequences of = {NULL, 1 + (size_t)below(5), 1 + (size_t)below(6), 1 + (size_t)below(12),
+                                              (size_t)below(6)};
+                    const int policy = t % 3 == 2 ? ULP_OVERFLOW_SAT : ULP_OVERFLOW_DEFAULT;
+                    const ulp_rule rule =
+                        rule_of(mode, policy, ulp_mode_is_stochastic((uint32_t)mode) ? 1 + below(32) : 0);
+                    char what[96];
+                    snprintf(what, sizeof what, "%s %s %s (%zu,%zu,%zu) of %zu labels", formats[i],
+                             ulp_mode_name((ulp_mode)mode), linear ? "linear" : "logarithmic", of.B, of.C, of.T, of.L);
+                    check_batch(
+                        of,
+                        (ulp_path_sums){.linear = (uint8_t)linear,
+                                        .scale = 64,
+                                        .rounding = {&f, rule, {next_random(&seed), 4, next_random(&seed)}, NULL},
+                                        .beta_stream = 9},
+                        what);
+                }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cells), cmocka_unit_test(test_paths)};
+    cpu = ulp_cpu_backend(0);
+    if (cpu == NULL || ulp_backend_get(&mpfr, "mpfr") != ULP_OK) return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
