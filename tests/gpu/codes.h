@@ -4,19 +4,22 @@
 
 #include "check.h"
 
-/* The operands of one product, as floats and as doubles; the codes of the device and of the model. */
+/* The operands of one product, as floats and as doubles; block scales; the codes of the device and of the model. */
 typedef struct matrices {
     size_t m, n, k;
     int accumulate;   /* C is the start of the sums */
     int wide;         /* the device gets doubles */
     float *a, *b, *c; /* (m,k), (k,n), (m,n) */
     double *wide_a, *wide_b, *wide_c;
-    uint64_t *got, *want; /* (m,n) */
+    size_t blocks;              /* block scales of a row of A and of a column of B; 0: the product has none */
+    float *a_scales, *b_scales; /* (m, blocks), (n, blocks); NULL stands for scales of 1 */
+    uint64_t *got, *want;       /* (m,n) */
 } matrices;
 
-/* Allocate all arrays for m, n and k, set to zero. */
+/* Allocate all arrays for m, n, k and blocks, set to zero. */
 void matrices_alloc(matrices *x);
 void matrices_free(matrices *x);
+/* The shape without scales. */
 ulp_gemm_shape matrices_shape(const matrices *x);
 
 /* got = the codes that the hardware writes. Returns 0 if a call failed; the row names the call. */
