@@ -89,7 +89,7 @@ ULP_FN uint32_t ulp_tcgen05_scale_ids(uint32_t instruction, uint32_t a, uint32_t
 
 /* Scales come in groups: four scales, one byte each, for each of 128 rows of A, or columns of B.
  * tcgen05.cp.32x128b.warpx4 copies a group from shared memory, 32 rows of 16 bytes, to the lanes of each warp and four
- * columns (sections 9.7.16.9.1 and 9.7.16.10.7.2). Row `row` is in lane row % 32 and column row / 32. */
+ * columns (sections 9.7.16.9.2 and 9.7.16.10.7.2). Row `row` is in lane row % 32 and column row / 32. */
 enum { ULP_SCALES_ROWS = 128, ULP_SCALES_IN_GROUP = 4, ULP_SCALES_BYTES = 512, ULP_SCALES_COLUMNS = 4 };
 
 ULP_FN uint32_t ulp_scale_place(uint32_t row, uint32_t scale) { return row % 32 * 16 + row / 32 * 4 + scale; }

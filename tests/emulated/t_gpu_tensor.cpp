@@ -36,8 +36,7 @@ struct shared {
     uint32_t tensor;
 };
 
-/* D (128,16) = A B + C with two instructions, of which the emulated device carries out one at once and one at the wait:
- * A and B are ones in binary16, C is 2 in binary32, the sums are 34. */
+/* D (128,16) = A B + C with two instructions: A and B are ones in binary16, C is 2 in binary32, the sums are 34. */
 void kernel(float *to, fault f) {
     shared *m = reinterpret_cast<shared *>(ulp_dynamic_shared());
     const uint32_t warp = threadIdx.x / 32;

@@ -224,8 +224,17 @@ barrier *barrier_at(uint64_t *at) {
 }
 
 std::deque<work> waiting; /* in the order of the program */
-unsigned long begun;
 bool init_fenced;
+
+/* A block carries out its work at once, or as late as it may, or its copies of scales at once and its instructions
+ * late. The choice depends on the number of the block. */
+enum { AT_ONCE, LATE, COPIES_FIRST } pace;
+unsigned blocks;
+
+void choose_pace(void) {
+    const unsigned choice = (blocks++ * 2654435761u >> 16) % 3;
+    pace = choice == 0 ? AT_ONCE : choice == 1 ? LATE : COPIES_FIRST;
+}
 
 void do_first(void) {
     const work w = waiting.front();
@@ -273,6 +282,7 @@ void ulp_emulated_tensor_alloc(uint32_t *to, uint32_t columns) {
     }
     relinquished = true;
     init_fenced = false;
+    choose_pace();
     *to = first;
     for (unsigned i = 0; i < blockDim.x; i++) threads[i] = debts();
 }
@@ -340,22 +350,21 @@ void ulp_emulated_tensor_load_wait(void) {
     t.loads.clear();
 }
 
-/* A copy of scales follows no earlier instruction: every other copy is made at once. */
+/* A copy of scales follows no earlier instruction. */
 void ulp_emulated_tensor_copy(const char *text, uint32_t to, uint64_t from) {
     check_begin("tcgen05.cp");
     if (strcmp(text, "32x128b.warpx4") != 0) fail(std::string("tcgen05.cp ") + text + ": not read");
     work w = {work::COPY, nullptr, to, 0, 0, 0, from, false, nullptr};
-    if (begun++ % 2 == 0) copy_scales(w);
+    if (pace != LATE) copy_scales(w);
     else waiting.push_back(w);
 }
 
-/* Every third instruction is carried out at once, after the work before it; the others wait for a wait. */
 void ulp_emulated_tcgen05(const char *text, uint32_t d, uint64_t a, uint64_t b, uint32_t descriptor, uint32_t a_scales,
                           uint32_t b_scales, uint32_t keep) {
     check_begin("tcgen05.mma");
     waiting.push_back(
         {work::INSTRUCTION, &meaning_of(text, descriptor), d, a_scales, b_scales, a, b, keep != 0, nullptr});
-    if (begun++ % 3 == 0) do_all();
+    if (pace == AT_ONCE) do_all();
 }
 
 void ulp_emulated_barrier_init(uint64_t *at, unsigned count) {

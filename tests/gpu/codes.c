@@ -2,6 +2,7 @@
 #include "codes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void matrices_alloc(matrices *x) {
     const size_t a = x->m * x->k, b = x->k * x->n, c = x->m * x->n;
@@ -75,4 +76,11 @@ int model_codes(const check *c, row *r, matrices *x, const ulp_datapath *path) {
         fine = row_ok(r, ulp_datapath_code(&x->want[i], narrow ? (double)x->c[i] : x->wide_c[i], path),
                       "%s: a result's code", path->name);
     return fine;
+}
+
+int is_instruction(const ulp_cuda_native *d) {
+    static const char *const families[] = {"native:mma:", "native:wgmma:", "native:tcgen05:"};
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        if (strncmp(d->name, families[i], strlen(families[i])) == 0) return 1;
+    return 0;
 }

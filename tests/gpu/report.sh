@@ -43,6 +43,7 @@ all() {
             sanitized $tool gemm products
             sanitized $tool tensor mma:fp16
             sanitized $tool tensor wgmma:e4m3
+            sanitized $tool tensor tcgen05:e4m3-mx
         done
     else
         echo 'SKIP compute-sanitizer: it is not installed'

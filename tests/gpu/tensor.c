@@ -122,6 +122,10 @@ static void run_trial(const check *c, row *r, const ulp_cuda_native *d, const ul
     matrices t = {.m = m, .n = n, .k = k, .accumulate = accumulate, .wide = 1};
     if (d->scale_block != 0) t.blocks = (k + d->scale_block - 1) / d->scale_block;
     matrices_alloc(&t);
+    if (what == CANCELLING) { /* NULL stands for scales of 1 */
+        free(t.b_scales);
+        t.b_scales = NULL;
+    }
     fill(&t, what, d, 1000u * d->row + 100u * what + k);
     if (device_codes(c, r, &t, d) && model_codes(c, r, &t, path)) compare(r, &t, what, d);
     matrices_free(&t);
@@ -342,21 +346,29 @@ static void check_probe(const ulp_cuda_native *d) {
     row_end(&r);
 }
 
-/* The instructions of a generation: a device of another one lacks them all, and has one row of the report for them. */
-static const char *const generations[] = {"wgmma:", "tcgen05:"};
-
 static int is_of(const ulp_cuda_native *d, const char *family) {
     return strncmp(d->name + strlen("native:"), family, strlen(family)) == 0;
 }
 
-static void check_generations(void) {
+/* The instructions of one generation. A device of another one lacks them all, and they are one row of its report; its
+ * name has the row of which report.sh makes a short run. */
+static const struct {
+    const char *family, *row;
+} generations[] = {{"wgmma:", "wgmma:e4m3 and all other products by wgmma"},
+                   {"tcgen05:", "tcgen05:e4m3-mx and all other products by tcgen05"}};
+
+static int lacks_generation(const ulp_cuda_native *d) {
+    return (is_of(d, generations[0].family) || is_of(d, generations[1].family)) && d->lacks[0] != '\0';
+}
+
+static void skip_generations(void) {
     for (size_t g = 0; g < sizeof generations / sizeof generations[0]; g++) {
         ulp_cuda_native d;
         size_t i = 0;
-        row r = row_of(g == 0 ? "products by wgmma" : "products by tcgen05");
-        while (!r.skipped && ulp_cuda_native_get(i, &d) == ULP_OK && !is_of(&d, generations[g])) i++;
-        if (!r.skipped && d.lacks[0] != '\0') row_skip(&r, "%s", d.lacks);
-        else row_true(&r, is_of(&d, generations[g]), "there are none");
+        while (ulp_cuda_native_get(i, &d) == ULP_OK && !is_of(&d, generations[g].family)) i++;
+        row r = row_of(generations[g].row);
+        if (r.skipped || !lacks_generation(&d)) continue;
+        row_skip(&r, "%s", d.lacks);
         row_end(&r);
     }
 }
@@ -366,10 +378,9 @@ void check_tensor_cores(const check *c) {
     check_values(c);
     check_starts();
     check_tiles(c);
-    check_generations();
+    skip_generations();
     for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK; i++) {
-        const int of_generation = is_of(&d, generations[0]) || is_of(&d, generations[1]);
-        if ((!is_of(&d, "mma:") && !of_generation) || (of_generation && d.lacks[0] != '\0')) continue;
+        if (!is_instruction(&d) || lacks_generation(&d)) continue;
         check_native_row(c, &d);
         if (!c->small || strcmp(d.model, "h100-fp16") == 0 || strstr(d.name, "mma:e4m3-fp16") != NULL) check_probe(&d);
     }
