@@ -23,7 +23,7 @@ verdict $? 'at most 5 of them change no result'
 missing=
 for test in $(tables list | cut -d ' ' -f 3- | tr ' ' '\n' | sort -u); do
     case $test in
-    check_emulated:*) grep -q "{\"$(echo "$test" | cut -d : -f 2)\", check_" tests/gpu/check.c ;;
+    check_emulated*:*) grep -q "{\"$(echo "$test" | cut -d : -f 2)\", check_" tests/gpu/check.c ;;
     t_gpu_*) [ -e "tests/emulated/$test.cpp" ] ;;
     *.sh) [ -e "tests/$test" ] ;;
     *) [ -e "tests/$test.c" ] ;;

@@ -148,7 +148,7 @@ static void test_shared_memory(void **state) {
     static unsigned char held[256 * 32];
     memset(held, 0, sizeof held);
     for (unsigned row = 0; row < 256; row++)
-        for (unsigned byte = 0; byte < 32; byte++) held[ulp_wgmma_place(row, byte)]++;
+        for (unsigned byte = 0; byte < 32; byte++) held[ulp_operand_place(row, byte)]++;
     all_ones(held, sizeof held, "shared memory");
     for (unsigned address = 0; address < 1u << 18; address += 16 * 977) {
         const uint64_t d = ulp_wgmma_descriptor(address);
@@ -158,12 +158,61 @@ static void test_shared_memory(void **state) {
         assert_true((d & ~(uint64_t)0x00003fff3fff3fffu) == 0); /* no base offset, no swizzle, unused bits zero */
         for (unsigned row = 0; row < 256; row += 8)
             for (unsigned half = 0; half < 2; half++) {
-                const unsigned core = ulp_wgmma_place(row, 16 * half);
+                const unsigned core = ulp_operand_place(row, 16 * half);
                 assert_int_equal(core, row / 8 * stride + half * leading);
                 for (unsigned r = 0; r < 8; r++)
                     for (unsigned i = 0; i < 16; i++)
-                        assert_int_equal(ulp_wgmma_place(row + r, 16 * half + i), core + 16 * r + i);
+                        assert_int_equal(ulp_operand_place(row + r, 16 * half + i), core + 16 * r + i);
             }
+    }
+}
+
+/* tcgen05: the matrix descriptors of operands and scales (section 9.7.16.4.1, table 40), the instruction descriptor
+ * (section 9.7.16.4.2, tables 42 to 44), addresses of tensor memory. */
+static void test_tcgen05(void **state) {
+    (void)state;
+    for (unsigned address = 0; address < 1u << 18; address += 16 * 977) {
+        assert_true(ulp_tcgen05_descriptor(address) == (ulp_wgmma_descriptor(address) | (uint64_t)1 << 46));
+        assert_true(ulp_scales_descriptor(address) ==
+                    ((uint64_t)1 << 46 | (uint64_t)8 << 32 | address / 16)); /* 8 rows of 16 bytes */
+    }
+    /* F16 x F16 on F32, 128 x 256; E4M3 x E5M2 on F16, 128 x 16; S8 x S8 with saturation; E2M1 x E2M1 with UE8M0 */
+    assert_int_equal(ulp_tcgen05_instruction(ULP_TCGEN05_FIELD_F32, 0, 0, 256), 0x08400010);
+    assert_int_equal(ulp_tcgen05_instruction(ULP_TCGEN05_FIELD_F16, 0, 1, 16), 0x08040400);
+    assert_int_equal(ulp_tcgen05_instruction(ULP_TCGEN05_FIELD_S32_SAT, 1, 1, 128), 0x082004a8);
+    assert_int_equal(ulp_tcgen05_scale_ids(ulp_tcgen05_instruction(ULP_TCGEN05_FIELD_UE8M0, 1, 1, 128), 2, 2),
+                     0x08a00480 | 2u << 29 | 2 << 4);
+    assert_int_equal(ulp_tensor_address(32, 96, 7), 0x00600027);
+}
+
+/* A group of scales: scale s of row r of 128 is in lane r % 32 of every warp, in byte s of column r / 32. */
+static void test_scales(void **state) {
+    (void)state;
+    unsigned char held[ULP_SCALES_BYTES] = {0};
+    for (unsigned row = 0; row < ULP_SCALES_ROWS; row++)
+        for (unsigned s = 0; s < ULP_SCALES_IN_GROUP; s++) {
+            const unsigned at = ulp_scale_place(row, s), lane = at / 16, column = at % 16 / 4;
+            held[at]++;
+            assert_int_equal(lane, row % 32);
+            assert_int_equal(column, row / 32);
+            assert_int_equal(at % 4, s);
+        }
+    all_ones(held, sizeof held, "scales");
+    static const char *const names[] = {"e8m0", "e4m3"};
+    for (size_t n = 0; n < 2; n++) {
+        const ulp_format f = named(names[n]);
+        for (uint32_t code = 0; code < 256; code++) {
+            uint32_t bad = 0;
+            const uint32_t want = f.is_signed ? code & 127 : code; /* the sign does not count */
+            assert_int_equal(ulp_code_of_scale(ulp_decode(code, &f), &f, &bad), want);
+            assert_int_equal(bad, 0);
+        }
+        const double strange[] = {0.0, 1.0625, 0x1p-128, 0x1p128, INFINITY};
+        for (size_t i = f.has_zero; i < sizeof strange / sizeof strange[0]; i++) {
+            uint32_t bad = 0;
+            (void)ulp_code_of_scale(strange[i], &f, &bad);
+            if (bad == 0) fail_msg("%s: the scale %a was taken", f.name, strange[i]);
+        }
     }
 }
 
@@ -182,7 +231,8 @@ static void check_code(double x, const ulp_format *f) {
 
 static void test_codes(void **state) {
     (void)state;
-    static const char *const names[] = {"fp16", "bf16", "tf32", "e4m3", "e5m2", "fp32", "q8.0", "q32.0"};
+    static const char *const names[] = {"fp16", "bf16", "tf32", "e4m3", "e5m2", "e3m2",
+                                        "e2m3", "e2m1", "fp32", "q8.0", "q32.0"};
     const double others[] = {0.0,     -0.0,     INFINITY,     -INFINITY,    NAN,          448.0,     464.0,
                              480.0,   -480.0,   65504.0,      65520.0,      0x1p-1060,    0x1p-1074, 0x1.8p-24,
                              0x1p-25, 0x1p-149, 0x1.8p-149,   0x1p-150,     127.0,        128.0,     -128.0,
@@ -215,7 +265,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ptx),     cmocka_unit_test(test_ptx_f64),       cmocka_unit_test(test_once),
         cmocka_unit_test(test_wgmma_d), cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_codes),
-        cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_halves),  cmocka_unit_test(test_tcgen05),       cmocka_unit_test(test_scales),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,6 +148,7 @@ refuses 'probe without a datapath' '--list' probe
 refuses 'probe: an unknown datapath' '`ulp help datapaths`' probe --datapath h200-fp16
 refuses 'a misspelt row: the nearest is named' 'did you mean amx-bf16? there are amx-bf16 amx-fp16' probe --datapath amx-bf15
 refuses 'probe: a native product without --backend cuda' '--backend cuda, where there is a device' probe --datapath native:wgmma:e4m3:promote=64
+refuses 'probe: a product by tcgen05 without --backend cuda' '--backend cuda, where there is a device' probe --datapath native:tcgen05:e2m1-nvf4
 refuses 'probe: --list and a datapath' 'stands alone' probe --list --datapath fp32
 refuses 'probe: words' 'takes no words' probe fp32
 refuses 'probe: an unknown backend' 'known: cpu cuda' probe --backend tpu

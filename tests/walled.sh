@@ -105,6 +105,19 @@ if [ -n "$emulated" ]; then
         verdict $? "ulp gemm $model"
         same plain.txt out.txt "ulp gemm $native: the bits of $model"
     done
+    # the same by tcgen05, with and without block scales, on the generation that has it
+    shape="--m 65 --n 9 --k 130 --threads 1 --seconds 0"
+    for d in fp16 e3m2.e2m1-fp16 e4m3-mx e2m1-mxf4 e2m1-nvf4; do
+        "$BIN/ulp" gemm --datapath "b200-$d" $shape | grep -E '^(checksum|data) ' >plain.txt
+        EMULATED_CAPABILITY=100 "$TESTS/walled/ulp" gemm --datapath "native:tcgen05:$d" $shape --backend cuda | grep -E '^(checksum|data) ' >out.txt
+        [ -s plain.txt ]
+        verdict $? "ulp gemm b200-$d"
+        same plain.txt out.txt "ulp gemm native:tcgen05:$d: the bits of b200-$d"
+    done
+    for native in tcgen05:e4m3 tcgen05:e2m1-nvf4; do
+        exits 0 "ulp probe native:$native" env EMULATED_CAPABILITY=100 "$TESTS/walled/ulp" probe --backend cuda --datapath "native:$native"
+        says '^0 properties differ from the model' out.txt "native:$native has the properties of its model"
+    done
     # the prober finds the properties of the model in a native product
     for native in mma:fp16 mma:e4m3 mma:e4m3-fp16 mma:tf32 wgmma:e4m3; do
         exits 0 "ulp probe native:$native" "$TESTS/walled/ulp" probe --backend cuda --datapath "native:$native"

@@ -39,7 +39,8 @@ static int is_of_gpu(const char *name) {
     const char *begin = name + strlen("native:");
     if (status == ULP_OK || status == ULP_BAD_NAME) return status == ULP_OK;
     snprintf(first, sizeof first, "%.*s", (int)strcspn(begin, ":.-"), begin);
-    return strcasecmp(first, "mma") == 0 || strcasecmp(first, "wgmma") == 0 || ulp_format_parse(&f, first) == ULP_OK;
+    return strcasecmp(first, "mma") == 0 || strcasecmp(first, "wgmma") == 0 || strcasecmp(first, "tcgen05") == 0 ||
+           ulp_format_parse(&f, first) == ULP_OK;
 }
 
 /* A native product that the processor does not know: a GPU's, one with settings, or a misspelt name. */

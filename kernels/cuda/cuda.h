@@ -47,13 +47,15 @@ ulp_status ulp_cuda_copy(void *y, const void *x, size_t bytes);
 
 /* ---- native products: the device's own arithmetic ---- */
 
-/* A native product: "native:mma:fp16", "native:wgmma:e4m3:promote=128", "native:fp16". */
+/* A native product: "native:mma:fp16", "native:wgmma:e4m3:promote=128", "native:tcgen05:e2m1-nvf4", "native:fp16". */
 typedef struct ulp_cuda_native {
     char name[ULP_DATAPATH_NAME_MAX];
     char what[120];                    /* the instruction or call */
     char model[ULP_DATAPATH_NAME_MAX]; /* datapath expected to have its bits on this device; "" if none is known */
     char lacks[200];                   /* the reason why this device or build does not offer it; "" if offered */
     ulp_format a, b, result;
+    uint8_t scale_block;    /* products that share a block scale of a and one of b; 0: no scales */
+    ulp_format scale;       /* format of the block scales; the sign of a scale is ignored */
     uint16_t row;           /* row in the list of native products, kernels/cuda/native_rows.h */
     uint8_t fast;           /* 1: the library's fast accumulation */
     uint32_t promote;       /* N of a datapath's promote=N */
@@ -66,9 +68,10 @@ ulp_status ulp_cuda_native_get(size_t i, ulp_cuda_native *native);
 /* The native product called `text`. Returns ULP_BAD_NAME for an unknown name. */
 ulp_status ulp_cuda_native_parse(ulp_cuda_native *native, const char *text);
 
-/* C = A B by the device's own arithmetic, with the arguments of the backend's gemm and gemm64 and without scales.
- * Returns ULP_NO_CODE if a format does not hold an operand. Returns ULP_UNSUPPORTED, with a sentence in ulp_cuda_error,
- * where the device lacks the product, and where results are wider than binary32 and `c` is an array of floats. */
+/* C = A B by the device's own arithmetic, with the arguments of the backend's gemm and gemm64. Scales, as in the shape,
+ * go with a product that has a scale_block. Returns ULP_NO_CODE if a format does not hold an operand or a scale.
+ * Returns ULP_UNSUPPORTED, with a sentence in ulp_cuda_error, where the device lacks the product, and where results are
+ * wider than binary32 and `c` is an array of floats. */
 ulp_status ulp_cuda_native_gemm(const ulp_cuda_native *native, float *c, const float *a, const float *b,
                                 const ulp_gemm_shape *shape);
 ulp_status ulp_cuda_native_gemm64(const ulp_cuda_native *native, double *c, const double *a, const double *b,

@@ -27,6 +27,7 @@ struct range {
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 range *ranges;
 uint32_t *common; /* the word of deferred answers; NULL before the first one */
+bool is_asked;    /* whether a deferred question waits for ulp_cuda_settle */
 
 void drop_forms(range *r) {
     while (r->forms != NULL) {
@@ -45,7 +46,7 @@ range *range_of(const float *x) {
 
 bool same_array(const ulp_native_array &x, const ulp_native_array &y) {
     return x.rows == y.rows && x.width == y.width && x.row == y.row && x.column == y.column &&
-           x.all_rows == y.all_rows && x.pitch == y.pitch && x.minus == y.minus;
+           x.all_rows == y.all_rows && x.pitch == y.pitch && x.in_16_bytes == y.in_16_bytes && x.minus == y.minus;
 }
 
 ulp_kept look_up(unsigned char **codes, range *r, const float *x, const ulp_native_array *array,
@@ -79,6 +80,7 @@ ulp_status ulp_cuda_question_begin(ulp_cuda_question *q, bool deferred) {
     ulp_status status = ULP_OK;
     q->deferred = deferred;
     pthread_mutex_lock(&lock);
+    is_asked |= deferred;
     q->found = deferred ? common : NULL;
     if (q->found == NULL) {
         q->found = static_cast<uint32_t *>(ulp_cuda_room(sizeof *q->found));
@@ -101,9 +103,9 @@ ulp_status ulp_cuda_question_end(ulp_cuda_question *q, ulp_status status) {
 ulp_status ulp_cuda_settle(void) {
     uint32_t found = 0;
     pthread_mutex_lock(&lock);
-    uint32_t *const asked = common;
-    ulp_status status = asked == NULL ? ULP_OK : ulp_cuda_download(&found, asked, sizeof found);
-    if (status == ULP_OK && found) status = ulp_cuda_zero(asked, sizeof *asked);
+    ulp_status status = is_asked && common != NULL ? ulp_cuda_download(&found, common, sizeof found) : ULP_OK;
+    is_asked = false;
+    if (status == ULP_OK && found) status = ulp_cuda_zero(common, sizeof *common);
     for (range *r = ranges; r != NULL && found; r = r->next) drop_forms(r);
     pthread_mutex_unlock(&lock);
     return status == ULP_OK && found ? ULP_NO_CODE : status;

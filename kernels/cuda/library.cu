@@ -176,7 +176,7 @@ ulp_status choose_algorithm(plan *p, cublasLtMatmulPreference_t preference) {
 /* The matrices of cuBLASLt are column-major: its columns are our rows of B^T and A, and D^T (n,m) = (B^T)^T A^T. */
 ulp_status make_plan(plan *p, unsigned row, const call *c, const ulp_native_job *w) {
     const cublasOperation_t transposed = CUBLAS_OP_T, plain = CUBLAS_OP_N;
-    const size_t k = w->depth / w->bytes;
+    const size_t k = w->k;
     const int8_t quick = 1;
     clear_plan(p);
     TRY(cublasLtMatmulDescCreate, &p->what, c->compute, c->scale);

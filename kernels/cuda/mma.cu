@@ -93,18 +93,20 @@ ulp_status launch64(const ulp_native_job &w) {
     return ulp_native_launch("mma.sync of binary64", mma64_kernel, w, ulp_mma_64, 32);
 }
 
-__global__ void built_kernel(int *to) {
+__global__ void built_kernel(ulp_native_code *to) {
 #if defined(ULP_EMULATED_DEVICE)
-    to[0] = ulp_emulated_capability();
-    to[1] = to[0] == 90;
+    const int capability = ulp_emulated_capability();
+    *to = {capability, capability == 90, capability == 100};
 #else
+    *to = {0, 0, 0};
 #if defined(__CUDA_ARCH__)
-    to[0] = __CUDA_ARCH__ / 10;
+    to->architecture = __CUDA_ARCH__ / 10;
 #endif
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-    to[1] = 1;
-#else
-    to[1] = 0;
+    to->wgmma = 1;
+#endif
+#if defined(__CUDA_ARCH_FEAT_SM100_ALL)
+    to->tcgen05 = 1;
 #endif
 #endif
 }
@@ -122,14 +124,11 @@ ulp_status ulp_native_mma(unsigned row, const ulp_native_job *job) {
     }
 }
 
-ulp_status ulp_native_built(int *architecture, int *wgmma) {
-    int seen[2], *device = static_cast<int *>(ulp_cuda_room(sizeof seen));
+ulp_status ulp_native_built(ulp_native_code *code) {
+    ulp_native_code *device = static_cast<ulp_native_code *>(ulp_cuda_room(sizeof *device));
     if (device == NULL) return ULP_NO_MEMORY;
     ulp_status status = ulp_cuda_launch("what the code was compiled for", built_kernel, 1, 1, device);
-    if (status == ULP_OK) status = ulp_cuda_download(seen, device, sizeof seen);
+    if (status == ULP_OK) status = ulp_cuda_download(code, device, sizeof *code);
     ulp_cuda_release(device);
-    if (status != ULP_OK) return status;
-    *architecture = seen[0];
-    *wgmma = seen[1];
-    return ULP_OK;
+    return status;
 }

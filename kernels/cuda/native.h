@@ -6,13 +6,16 @@
 
 /* D (m,n) = A B + C on codes in device memory, padded with zeros to whole tiles. A has m rows of `depth` bytes, and
  * B has a row of `depth` bytes for each of its n columns: k runs along both. C and D are rows of result codes. c = NULL
- * means zeros. */
+ * means zeros. With block scales, a_scales and b_scales hold the codes of scales in groups of ULP_SCALES_BYTES: a group
+ * has four scales of each of 128 rows, and the `groups` groups along k follow each other (ulp_native_encode_scales). */
 typedef struct ulp_native_job {
     const unsigned char *a, *b;
     const void *c;
     void *d;
     size_t m, n, depth;
-    unsigned bytes;         /* bytes of a code of A and of B */
+    const unsigned char *a_scales, *b_scales;
+    size_t groups;
+    size_t k;               /* codes of A and of B in a row, padding included */
     size_t promote;         /* bytes of k between two additions to a binary32 total; 0: no total */
     float a_scale, b_scale; /* scales of fp8 by the library */
 } ulp_native_job;
@@ -23,17 +26,19 @@ typedef struct ulp_native_tile {
     unsigned rows, columns;
 } ulp_native_tile;
 
-/* Launches a kernel with a block for each tile of D, and `shared` bytes of dynamic shared memory. The x index of the
- * grid runs down the columns of tiles. Returns ULP_UNSUPPORTED, with a sentence, if the blocks exceed the limit of a
- * launch. */
-static inline ulp_status ulp_native_launch(const char *name, void (*kernel)(ulp_native_job), const ulp_native_job &w,
-                                           ulp_native_tile tile, unsigned threads, size_t shared = 0) {
+/* Launches a kernel with a block for each tile of D, and `shared` bytes of dynamic shared memory; `more` are the
+ * kernel's arguments behind the job. The x index of the grid runs down the columns of tiles. Returns ULP_UNSUPPORTED,
+ * with a sentence, if the blocks exceed the limit of a launch. */
+template <typename... More>
+static inline ulp_status ulp_native_launch(const char *name, void (*kernel)(ulp_native_job, More...),
+                                           const ulp_native_job &w, ulp_native_tile tile, unsigned threads,
+                                           size_t shared = 0, More... more) {
     const size_t down = w.m / tile.rows, across = w.n / tile.columns;
     if (across > 0x7fffffff / down) {
         ulp_cuda_say("%s: %zu times %zu tiles are more than a launch may have blocks", name, down, across);
         return ULP_UNSUPPORTED;
     }
-    return ulp_cuda_launch_with(name, kernel, (unsigned)(down * across), threads, shared, w);
+    return ulp_cuda_launch_with(name, kernel, (unsigned)(down * across), threads, shared, w, more...);
 }
 
 /* The first element of this block's tile. */
@@ -55,10 +60,33 @@ ulp_status ulp_native_mma(unsigned row, const ulp_native_job *job);
 static const ulp_native_tile ulp_wgmma_small = {64, 8}, ulp_wgmma_large = {128, 128};
 ulp_status ulp_native_wgmma(unsigned row, const ulp_native_job *job);
 
-/* The architecture for which the code on this device was compiled, 10 major + minor, and whether the code has wgmma. */
-ulp_status ulp_native_built(int *architecture, int *wgmma);
+/* tcgen05.cu: the instruction of a row of ULP_NATIVE_TCGEN05. */
+static const ulp_native_tile ulp_tcgen05_small = {128, 16}, ulp_tcgen05_large = {128, 128};
+ulp_status ulp_native_tcgen05(unsigned row, const ulp_native_job *job);
 
-/* native.cu: the product whose row is in a datapath of kind NATIVE. */
+/* The code on this device: the architecture for which it was compiled, 10 major + minor; whether it has wgmma; whether
+ * it has tcgen05. */
+typedef struct ulp_native_code {
+    int architecture, wgmma, tcgen05;
+} ulp_native_code;
+ulp_status ulp_native_built(ulp_native_code *code);
+
+/* ---- native.cu ---- */
+
+typedef enum ulp_native_family {
+    ULP_NATIVE_BY_MMA,
+    ULP_NATIVE_BY_WGMMA,
+    ULP_NATIVE_BY_TCGEN05,
+    ULP_NATIVE_BY_LIBRARY
+} ulp_native_family;
+
+/* Opens the device and describes the list, once. The functions below want it to be open. */
+ulp_status ulp_native_open(void);
+ulp_native_family ulp_native_family_of(const ulp_cuda_native *native);
+/* Codes of A, and of B, in 16 bytes. */
+unsigned ulp_native_operand_codes(const ulp_cuda_native *native);
+static inline bool ulp_native_is_fp8(const ulp_cuda_native *n) { return n->a.bits == 8 && !n->a.is_fixed; }
+/* The product whose row is in a datapath of kind NATIVE. */
 ulp_status ulp_native_of(ulp_cuda_native *native, const ulp_datapath *datapath);
 
 /* ---- native_codes.cu: values to codes and back ---- */
@@ -67,16 +95,25 @@ typedef struct ulp_native_array {
     size_t rows, width; /* the caller's array: element (i,j) is at[i row + j column] */
     size_t row, column;
     size_t all_rows, pitch; /* the codes: number of rows, bytes between rows */
+    unsigned in_16_bytes;   /* codes in 16 bytes */
     bool minus;             /* binary64 only: the padding is -0, else +0 */
 } ulp_native_array;
 
-/* Bytes of a code in memory. A code of tf32 is in the upper bits of a binary32 word. */
-static inline unsigned ulp_native_bytes(const ulp_format *f) { return f->bits == 19 ? 4u : f->bits / 8u; }
+/* Codes of whole bytes in 16 bytes. A code of tf32 is in the upper bits of a binary32 word. */
+static inline unsigned ulp_native_in_16_bytes(const ulp_format *f) { return f->bits == 19 ? 4u : 128u / f->bits; }
 
-/* codes = the codes of x. *found becomes 1 if the format does not hold an element. T is float or double. */
+/* codes = the codes of x. Codes of 4 and of 6 bits lie one after the other, from the lowest bit on, from the begin of
+ * each 16 bytes; zeros follow where 16 bytes hold more bits than codes. *found becomes 1 if the format does not hold an
+ * element. T is float or double. */
 template <typename T>
 ulp_status ulp_native_encode(uint32_t *found, void *codes, const T *x, const ulp_native_array *array,
                              const ulp_format *format);
+
+/* codes (ceil(rows / 128), groups, ULP_SCALES_BYTES) = the codes of the magnitudes of scales x (array->rows,
+ * array->width). x = NULL, and padding: 1. array->all_rows and array->pitch are not used. *found becomes 1 if the
+ * format does not hold a scale. */
+ulp_status ulp_native_encode_scales(uint32_t *found, unsigned char *codes, const float *x,
+                                    const ulp_native_array *array, size_t groups, const ulp_format *format);
 /* x = the values of codes of binary32, binary16, int32 or binary64. NaN is canonical. */
 template <typename T>
 ulp_status ulp_native_decode(T *x, const void *codes, const ulp_native_array *array, const ulp_format *format);

@@ -27,6 +27,42 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     if (bad) atomicOr(found, 1u);
 }
 
+/* A thread for each 16 bytes of codes of 4 or of 6 bits. */
+template <typename T>
+__global__ void __launch_bounds__(ULP_CUDA_THREADS)
+    pack_kernel(uint32_t *found, uint4 *codes, const T *x, const __grid_constant__ ulp_native_array w,
+                const __grid_constant__ ulp_format f) {
+    uint32_t bad = 0;
+    const size_t across = w.pitch / 16;
+    for (size_t at = ulp_cuda_thread(); at < w.all_rows * across; at += ulp_cuda_threads()) {
+        const size_t i = at / across, first = at % across * w.in_16_bytes;
+        uint64_t half[2] = {0, 0};
+        for (uint32_t e = 0; e < w.in_16_bytes && i < w.rows && first + e < w.width; e++) {
+            const uint64_t code = ulp_code_of((double)x[i * w.row + (first + e) * w.column], &f, &bad);
+            const uint32_t bit = e * f.bits;
+            half[bit / 64] |= code << bit % 64;
+            if (bit / 64 == 0 && bit + f.bits > 64) half[1] |= code >> (64 - bit);
+        }
+        codes[at] = {(uint32_t)half[0], (uint32_t)(half[0] >> 32), (uint32_t)half[1], (uint32_t)(half[1] >> 32)};
+    }
+    if (bad) atomicOr(found, 1u);
+}
+
+/* A thread for each scale, padding included, which is 1. */
+__global__ void __launch_bounds__(ULP_CUDA_THREADS)
+    scales_kernel(uint32_t *found, unsigned char *codes, const float *x, const __grid_constant__ ulp_native_array w,
+                  size_t groups, const __grid_constant__ ulp_format f) {
+    uint32_t bad = 0;
+    const size_t across = groups * ULP_SCALES_IN_GROUP, down = (w.rows + ULP_SCALES_ROWS - 1) / ULP_SCALES_ROWS;
+    for (size_t at = ulp_cuda_thread(); at < down * ULP_SCALES_ROWS * across; at += ulp_cuda_threads()) {
+        const size_t i = at / across, j = at % across, group = i / ULP_SCALES_ROWS * groups + j / ULP_SCALES_IN_GROUP;
+        const bool given = x != NULL && i < w.rows && j < w.width;
+        codes[group * ULP_SCALES_BYTES + ulp_scale_place((uint32_t)(i % ULP_SCALES_ROWS), j % ULP_SCALES_IN_GROUP)] =
+            (unsigned char)ulp_code_of_scale(given ? (double)x[i * w.row + j * w.column] : 1.0, &f, &bad);
+    }
+    if (bad) atomicOr(found, 1u);
+}
+
 /* The bits of a result. */
 __device__ inline uint64_t get(const void *codes, size_t at, unsigned bytes) {
     if (bytes == 2) return static_cast<const uint16_t *>(codes)[at];
@@ -63,16 +99,28 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     if (differ != 0) atomicAdd(reinterpret_cast<unsigned long long *>(count), (unsigned long long)differ);
 }
 
+/* Launches a kernel that sets a word where a format does not hold an element, for `pieces` pieces of work. */
+template <typename... Expected, typename... Given>
+ulp_status run_encoder(size_t pieces, void (*kernel)(uint32_t *, Expected...), Given... given) {
+    if (pieces == 0) return ULP_OK;
+    return ulp_cuda_launch("values to codes", kernel, ulp_cuda_blocks(pieces), ULP_CUDA_THREADS, given...);
+}
+
 } // namespace
 
 template <typename T>
 ulp_status ulp_native_encode(uint32_t *found, void *codes, const T *x, const ulp_native_array *array,
                              const ulp_format *format) {
-    const unsigned bytes = ulp_native_bytes(format);
-    const size_t n = array->all_rows * array->pitch / bytes;
-    if (n == 0) return ULP_OK;
-    return ulp_cuda_launch("values to codes", encode_kernel<T>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, found, codes, x,
-                           *array, *format, bytes);
+    const size_t pieces = array->all_rows * array->pitch / 16;
+    if (format->bits < 8)
+        return run_encoder(pieces, pack_kernel<T>, found, static_cast<uint4 *>(codes), x, *array, *format);
+    return run_encoder(pieces * array->in_16_bytes, encode_kernel<T>, found, codes, x, *array, *format,
+                       16 / array->in_16_bytes);
+}
+
+ulp_status ulp_native_encode_scales(uint32_t *found, unsigned char *codes, const float *x,
+                                    const ulp_native_array *array, size_t groups, const ulp_format *format) {
+    return run_encoder(array->rows * groups, scales_kernel, found, codes, x, *array, groups, *format);
 }
 
 template <typename T>

@@ -69,6 +69,64 @@
       F16, ", 1, 1")                                                                                                   \
     X(E5M2_FP16, "wgmma:e5m2-fp16", "e5m2", "e5m2", "fp16", "e5m2-fp16", HOPPER, "k32.f16.e5m2.e5m2", F16, ", 1, 1")
 
+/* The kinds of tcgen05.mma: name, text, products of one instruction, format of the scales ("" without scales), products
+ * that share a scale. An instruction takes 32 bytes of k in shared memory, so that 16 bytes hold half of its products.
+ */
+#define ULP_TCGEN05_KINDS(X)                                                                                           \
+    X(KIND_F16, "f16", 16, "", 0)                                                                                      \
+    X(KIND_TF32, "tf32", 8, "", 0)                                                                                     \
+    X(KIND_F8F6F4, "f8f6f4", 32, "", 0)                                                                                \
+    X(KIND_I8, "i8", 32, "", 0)                                                                                        \
+    X(KIND_MXF8F6F4, "mxf8f6f4.block_scale.scale_vec::1X", 32, "e8m0", 32)                                             \
+    X(KIND_MXF4, "mxf4.block_scale.scale_vec::2X", 64, "e8m0", 32)                                                     \
+    X(KIND_NVF4, "mxf4nvf4.block_scale.scale_vec::4X", 64, "e4m3", 16)
+
+/* The types of f8f6f4 and mxf8f6f4, and their codes in the instruction descriptor. */
+#define ULP_TCGEN05_NAME_E4M3 "e4m3"
+#define ULP_TCGEN05_NAME_E5M2 "e5m2"
+#define ULP_TCGEN05_NAME_E2M3 "e2m3"
+#define ULP_TCGEN05_NAME_E3M2 "e3m2"
+#define ULP_TCGEN05_NAME_E2M1 "e2m1"
+enum {
+    ULP_TCGEN05_CODE_E4M3 = 0,
+    ULP_TCGEN05_CODE_E5M2 = 1,
+    ULP_TCGEN05_CODE_E2M3 = 3,
+    ULP_TCGEN05_CODE_E3M2 = 4,
+    ULP_TCGEN05_CODE_E2M1 = 5
+};
+
+/* The rows of a pair of these types: results in binary32, in binary16, and with block scales. */
+#define ULP_TCGEN05_PAIR(X, ROW, types, A, B)                                                                          \
+    X(ROW, "tcgen05:" types, ULP_TCGEN05_NAME_##A, ULP_TCGEN05_NAME_##B, "fp32", types, TCGEN05, KIND_F8F6F4, F32,     \
+      ULP_TCGEN05_CODE_##A, ULP_TCGEN05_CODE_##B)                                                                      \
+    X(ROW##_FP16, "tcgen05:" types "-fp16", ULP_TCGEN05_NAME_##A, ULP_TCGEN05_NAME_##B, "fp16", types "-fp16",         \
+      TCGEN05, KIND_F8F6F4, F16, ULP_TCGEN05_CODE_##A, ULP_TCGEN05_CODE_##B)                                           \
+    X(ROW##_MX, "tcgen05:" types "-mx", ULP_TCGEN05_NAME_##A, ULP_TCGEN05_NAME_##B, "fp32", types "-mx", TCGEN05,      \
+      KIND_MXF8F6F4, UE8M0, ULP_TCGEN05_CODE_##A, ULP_TCGEN05_CODE_##B)
+#define ULP_TCGEN05_EQUAL(X, A) ULP_TCGEN05_PAIR(X, A, ULP_TCGEN05_NAME_##A, A, A)
+#define ULP_TCGEN05_MIXED(X, A, B) ULP_TCGEN05_PAIR(X, A##_##B, ULP_TCGEN05_NAME_##A "." ULP_TCGEN05_NAME_##B, A, B)
+#define ULP_TCGEN05_WITH(X, A, B, C, D, E)                                                                             \
+    ULP_TCGEN05_EQUAL(X, A)                                                                                            \
+    ULP_TCGEN05_MIXED(X, A, B)                                                                                         \
+    ULP_TCGEN05_MIXED(X, A, C) ULP_TCGEN05_MIXED(X, A, D) ULP_TCGEN05_MIXED(X, A, E)
+
+/* tcgen05.mma of a block: ..., kind, field of the instruction descriptor for the result or the scales
+ * (ULP_TCGEN05_FIELD_F32 in fragments.h and so on), codes of A and of B there. */
+#define ULP_NATIVE_TCGEN05(X)                                                                                          \
+    X(FP16, "tcgen05:fp16", "fp16", "fp16", "fp32", "fp16", TCGEN05, KIND_F16, F32, 0, 0)                              \
+    X(FP16_FP16, "tcgen05:fp16-fp16", "fp16", "fp16", "fp16", "fp16-fp16", TCGEN05, KIND_F16, F16, 0, 0)               \
+    X(BF16, "tcgen05:bf16", "bf16", "bf16", "fp32", "bf16", TCGEN05, KIND_F16, F32, 1, 1)                              \
+    X(TF32, "tcgen05:tf32", "tf32", "tf32", "fp32", "tf32", TCGEN05, KIND_TF32, F32, 2, 2)                             \
+    ULP_TCGEN05_WITH(X, E4M3, E5M2, E2M3, E3M2, E2M1)                                                                  \
+    ULP_TCGEN05_WITH(X, E5M2, E4M3, E2M3, E3M2, E2M1)                                                                  \
+    ULP_TCGEN05_WITH(X, E2M3, E4M3, E5M2, E3M2, E2M1)                                                                  \
+    ULP_TCGEN05_WITH(X, E3M2, E4M3, E5M2, E2M3, E2M1)                                                                  \
+    ULP_TCGEN05_WITH(X, E2M1, E4M3, E5M2, E2M3, E3M2)                                                                  \
+    X(INT8, "tcgen05:int8", "int8", "int8", "q32.0", "int8", ANY, KIND_I8, S32, 1, 1)                                  \
+    X(INT8_SAT, "tcgen05:int8:sat", "int8", "int8", "q32.0", "int8:sat", ANY, KIND_I8, S32_SAT, 1, 1)                  \
+    X(MXF4, "tcgen05:e2m1-mxf4", "e2m1", "e2m1", "fp32", "e2m1-mxf4", TCGEN05, KIND_MXF4, UE8M0, 1, 1)                 \
+    X(NVF4, "tcgen05:e2m1-nvf4", "e2m1", "e2m1", "fp32", "e2m1-nvf4", TCGEN05, KIND_NVF4, UE4M3, 1, 1)
+
 /* cuBLASLt: ..., compute type, type of its factors, types of A, of B and of the result, 1 for fast accumulation. */
 #define ULP_NATIVE_LIBRARY(X)                                                                                          \
     X(FP32, "fp32", "fp32", "fp32", "fp32", "", ANY, 32F_PEDANTIC, 32F, 32F, 32F, 32F, 0)                              \
@@ -92,10 +150,13 @@ typedef enum ulp_native_row {
 #define ULP_NATIVE_INDEX(row, ...) ULP_NATIVE_WGMMA_##row,
         ULP_NATIVE_WGMMA(ULP_NATIVE_INDEX)
 #undef ULP_NATIVE_INDEX
-#define ULP_NATIVE_INDEX(row, ...) ULP_NATIVE_LIBRARY_##row,
-            ULP_NATIVE_LIBRARY(ULP_NATIVE_INDEX)
+#define ULP_NATIVE_INDEX(row, ...) ULP_NATIVE_TCGEN05_##row,
+            ULP_NATIVE_TCGEN05(ULP_NATIVE_INDEX)
 #undef ULP_NATIVE_INDEX
-                ULP_NATIVE_ROWS
+#define ULP_NATIVE_INDEX(row, ...) ULP_NATIVE_LIBRARY_##row,
+                ULP_NATIVE_LIBRARY(ULP_NATIVE_INDEX)
+#undef ULP_NATIVE_INDEX
+                    ULP_NATIVE_ROWS
 } ulp_native_row;
 
 #endif

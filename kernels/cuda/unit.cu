@@ -2,16 +2,31 @@
 #include "device.h"
 #include "unit.h"
 
+#include <stdlib.h>
+
 namespace {
 
-/* The operands in one block of device memory: C (m,n), A (m,k), and B transposed (n,k). All other elements are
- * zeros. */
+/* The operands in one block of device memory: C (m,n), A (m,k), and B transposed (n,k), whose other elements are zeros;
+ * and the scales of A (m,blocks) and of B (n,blocks), whose other elements are ones. */
 struct operands {
     double *c, *a, *b;
+    float *a_scales, *b_scales; /* NULL: all are 1 */
 };
 
+/* Scales (rows,blocks) with those of the sum in the first row. NULL if there is no memory. */
+float *lay_out_scales(ulp_status *status, const double *from, size_t rows, size_t blocks) {
+    float *device = static_cast<float *>(ulp_cuda_room(rows * blocks * sizeof *device)),
+          *host = static_cast<float *>(malloc(rows * blocks * sizeof *host));
+    if (device == NULL || host == NULL) *status = ULP_NO_MEMORY;
+    for (size_t i = 0; *status == ULP_OK && i < rows * blocks; i++) host[i] = i < blocks ? (float)from[i] : 1.0f;
+    if (*status == ULP_OK) *status = ulp_cuda_upload(device, host, rows * blocks * sizeof *host);
+    free(host);
+    return device;
+}
+
 ulp_status lay_out(operands *to, const ulp_cuda_place *p, double c, const ulp_products &from) {
-    const size_t k = from.k, elements = p->m * p->n + (p->m + p->n) * k;
+    const size_t k = from.k, elements = p->m * p->n + (p->m + p->n) * k, block = p->native->scale_block,
+                 blocks = block == 0 ? 0 : (k + block - 1) / block;
     to->c = static_cast<double *>(ulp_cuda_room(elements * sizeof *to->c));
     if (to->c == NULL) return ULP_NO_MEMORY;
     to->a = to->c + p->m * p->n;
@@ -20,6 +35,8 @@ ulp_status lay_out(operands *to, const ulp_cuda_place *p, double c, const ulp_pr
     if (status == ULP_OK) status = ulp_cuda_upload(to->c, &c, sizeof c);
     if (status == ULP_OK) status = ulp_cuda_upload(to->a, from.a, k * sizeof *from.a);
     if (status == ULP_OK) status = ulp_cuda_upload(to->b, from.b, k * sizeof *from.b);
+    if (blocks > 0 && from.a_scales != NULL) to->a_scales = lay_out_scales(&status, from.a_scales, p->m, blocks);
+    if (blocks > 0 && from.b_scales != NULL) to->b_scales = lay_out_scales(&status, from.b_scales, p->n, blocks);
     return status;
 }
 
@@ -31,6 +48,8 @@ ulp_status multiply(const ulp_cuda_place *p, uint64_t *code, const operands *fro
     shape.k = shape.lda = shape.ldb = k;
     shape.b_trans = 1;
     shape.accumulate = accumulate;
+    shape.a_scales = from->a_scales;
+    shape.b_scales = from->b_scales;
     uint64_t *out = static_cast<uint64_t *>(ulp_cuda_room(p->m * p->n * sizeof *out));
     ulp_status status =
         out == NULL ? ULP_NO_MEMORY : ulp_cuda_product_begin64(&product, p->native, from->c, from->a, from->b, &shape);
@@ -44,11 +63,13 @@ ulp_status multiply(const ulp_cuda_place *p, uint64_t *code, const operands *fro
 
 ulp_status run_sum(const ulp_cuda_place *p, uint64_t *code, double c, const ulp_products &products, bool accumulate) {
     operands o = {};
-    if (products.a_scales != NULL || products.b_scales != NULL) return ULP_UNSUPPORTED;
+    if (p->native->scale_block == 0 && (products.a_scales != NULL || products.b_scales != NULL)) return ULP_UNSUPPORTED;
     ulp_status status = ulp_cuda_open();
     if (status == ULP_OK) status = lay_out(&o, p, c, products);
     if (status == ULP_OK) status = multiply(p, code, &o, products.k, accumulate);
     ulp_cuda_release(o.c);
+    ulp_cuda_release(o.a_scales);
+    ulp_cuda_release(o.b_scales);
     return status;
 }
 
@@ -66,6 +87,8 @@ ulp_unit unit_with(const ulp_cuda_native *native) {
     unit.a = native->a;
     unit.b = native->b;
     unit.result = native->result;
+    unit.scale_block = native->scale_block;
+    unit.scale = native->scale;
     return unit;
 }
 

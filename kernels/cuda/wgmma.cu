@@ -1,35 +1,11 @@
 // wgmma.cu - whole products by wgmma: chains of instructions over ascending k, with operands in shared memory.
 #include "native.h"
+#include "operands.h"
 #include "wgmma.h"
 
 namespace {
 
-/* Instructions and bytes of k of a stage, and the number of stages. While the instructions of one stage run, those of
- * the next one wait, and the operands of the two stages after it are on their way. */
-enum { STEPS = 2, STAGE = STEPS * ULP_WGMMA_K_BYTES, STAGES = 4, AHEAD = 2 };
-static_assert(STAGES == AHEAD + 2, "one stage is read by instructions that run, one by those that wait");
-
-/* The operands of STEPS instructions, without swizzle. Each instruction has a slab of 32 bytes of k. */
-template <int ROWS, int COLUMNS> struct stage {
-    unsigned char a[STEPS][ROWS * ULP_WGMMA_K_BYTES], b[STEPS][COLUMNS * ULP_WGMMA_K_BYTES];
-};
-
-/* Begins the copy of a matrix of ROWS rows from memory to a stage, 16 bytes at a time. Bytes past the end of k are 0.
- * Eight neighbouring threads have eight neighbouring rows: they fill a core matrix, 128 bytes in all 32 banks. The four
- * groups of a warp have the whole of these rows, so that each row is read as 64 bytes. */
-template <int ROWS, int THREADS>
-__device__ inline void copy(unsigned char (*to)[ROWS * ULP_WGMMA_K_BYTES], const unsigned char *from, size_t row,
-                            size_t k, size_t depth) {
-    enum { ACROSS = STAGE / 16, PIECES = ROWS * ACROSS };
-#pragma unroll
-    for (uint32_t first = 0; first < PIECES; first += THREADS) {
-        const uint32_t p = first + threadIdx.x, r = p / (8 * ACROSS) * 8 + p % 8, byte = p / 8 % ACROSS * 16;
-        if (p >= PIECES) break;
-        const bool inside = k + byte < depth;
-        ulp_copy_begin(&to[byte / ULP_WGMMA_K_BYTES][ulp_wgmma_place(r, byte % ULP_WGMMA_K_BYTES)],
-                       from + (row + r) * depth + (inside ? k + byte : 0), inside);
-    }
-}
+enum { STEPS = ULP_STAGE_STEPS, STAGE = ULP_STAGE_BYTES, STAGES = ULP_STAGES, AHEAD = ULP_STAGES_AHEAD };
 
 /* Whether a word of D holds one binary32 result. Otherwise a word holds two binary16 results. */
 template <typename Op> constexpr bool is_wide = Op::D == Op::N / 2;
@@ -63,7 +39,7 @@ template <typename Op> struct results {
 };
 
 template <typename Op, int GROUPS, bool PROMOTE>
-__device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N> *stages) {
+__device__ inline void product(const ulp_native_job &w, ulp_stage<64 * GROUPS, Op::N> *stages) {
     enum { ROWS = 64 * GROUPS, THREADS = 128 * GROUPS, PAIRS = Op::N / 4 };
     const ulp_native_origin tile = ulp_native_origin_of<ROWS, Op::N>(w);
     const size_t row = tile.row, column = tile.column;
@@ -75,8 +51,8 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
     /* Every stage is a group of copies; the group of a stage past the end of k is empty. */
     auto begin_copy = [&](size_t number) {
         if (number * STAGE < w.depth) {
-            copy<ROWS, THREADS>(stages[number % STAGES].a, w.a, row, number * STAGE, w.depth);
-            copy<Op::N, THREADS>(stages[number % STAGES].b, w.b, column, number * STAGE, w.depth);
+            ulp_stage_copy<ROWS, THREADS>(stages[number % STAGES].a, w.a, row, number * STAGE, w.depth);
+            ulp_stage_copy<Op::N, THREADS>(stages[number % STAGES].b, w.b, column, number * STAGE, w.depth);
         }
         ulp_copy_commit();
     };
@@ -88,7 +64,7 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
     int keep = w.c != NULL && !PROMOTE; /* the first instruction of a sum from zero does not read D */
     size_t since = 0;                   /* bytes of k in D since the last promotion */
     ulp_wgmma_hold(d);
-    auto next = [&](size_t number) -> const stage<ROWS, Op::N> & {
+    auto next = [&](size_t number) -> const ulp_stage<ROWS, Op::N> & {
         ulp_copy_wait<AHEAD - 1>();
         ulp_proxy_fence();
         __syncthreads(); /* the stage is there, and nobody reads the stage that is copied to now */
@@ -96,8 +72,8 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
         ulp_wgmma_fence();
         return stages[number % STAGES];
     };
-    auto run = [&](const stage<ROWS, Op::N> &s, int step) {
-        const uint32_t left = ulp_shared_address(s.a[step]) + group * 64 / 8 * ULP_WGMMA_STRIDE;
+    auto run = [&](const ulp_stage<ROWS, Op::N> &s, int step) {
+        const uint32_t left = ulp_shared_address(s.a[step]) + group * 64 / 8 * ULP_OPERAND_STRIDE;
         Op::run(d, ulp_wgmma_descriptor(left), ulp_wgmma_descriptor(ulp_shared_address(s.b[step])), keep);
         keep = 1;
     };
@@ -108,7 +84,7 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
         if constexpr (PROMOTE) {
             ulp_wgmma_wait<0>();
             ulp_wgmma_hold(d);
-            since += ULP_WGMMA_K_BYTES;
+            since += ULP_OPERAND_BYTES;
             if (since != w.promote && !last) return;
 #pragma unroll
             for (int i = 0; i < Op::D; i++) total[i] = results<Op>::add(total[i], d[i]);
@@ -119,7 +95,7 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
     const size_t whole = w.depth / STAGE;
     const bool half = w.depth % STAGE != 0;
     auto run_whole = [&](size_t number) {
-        const stage<ROWS, Op::N> &s = next(number);
+        const ulp_stage<ROWS, Op::N> &s = next(number);
         run(s, 0);
         if constexpr (PROMOTE) {
             end(false);
@@ -152,15 +128,15 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
 template <typename Op, int GROUPS, bool PROMOTE>
 __global__ void __launch_bounds__(128 * GROUPS) wgmma_kernel(const __grid_constant__ ulp_native_job w) {
     if constexpr (ULP_WGMMA_OFFERED)
-        product<Op, GROUPS, PROMOTE>(w, reinterpret_cast<stage<64 * GROUPS, Op::N> *>(ulp_dynamic_shared()));
+        product<Op, GROUPS, PROMOTE>(w, reinterpret_cast<ulp_stage<64 * GROUPS, Op::N> *>(ulp_dynamic_shared()));
 }
 
 template <typename Small, typename Large, bool PROMOTE> ulp_status launch_as(const ulp_native_job &w) {
     const bool large = w.m % ulp_wgmma_large.rows == 0 && w.n % ulp_wgmma_large.columns == 0;
     return large ? ulp_native_launch("wgmma", wgmma_kernel<Large, 2, PROMOTE>, w, ulp_wgmma_large, 256,
-                                     STAGES * sizeof(stage<128, Large::N>))
+                                     STAGES * sizeof(ulp_stage<128, Large::N>))
                  : ulp_native_launch("wgmma", wgmma_kernel<Small, 1, PROMOTE>, w, ulp_wgmma_small, 128,
-                                     STAGES * sizeof(stage<64, Small::N>));
+                                     STAGES * sizeof(ulp_stage<64, Small::N>));
 }
 
 template <typename Small, typename Large> ulp_status launch(const ulp_native_job &w) {

@@ -18,40 +18,13 @@ static constexpr bool ULP_WGMMA_OFFERED = true;
 static constexpr bool ULP_WGMMA_OFFERED = false;
 #endif
 
-/* ---- copies to shared memory, and the instructions before and after wgmma ---- */
+/* ---- the instructions before and after wgmma ---- */
 
 #if defined(ULP_EMULATED_DEVICE)
-static inline unsigned char *ulp_dynamic_shared(void) { return ulp_emulated_dynamic_shared(); }
-static inline uint32_t ulp_shared_address(const void *p) { return ulp_emulated_shared_address(p); }
-static inline void ulp_copy_begin(void *to, const void *from, bool inside) { ulp_emulated_copy(to, from, inside); }
-static inline void ulp_copy_commit(void) { ulp_emulated_copy_commit(); }
-template <int LEFT> static inline void ulp_copy_wait(void) { ulp_emulated_copy_wait(LEFT); }
-static inline void ulp_proxy_fence(void) { ulp_emulated_proxy_fence(); }
 static inline void ulp_wgmma_fence(void) { ulp_emulated_wgmma_fence(); }
 static inline void ulp_wgmma_commit(void) { ulp_emulated_wgmma_commit(); }
 template <int LEFT> static inline void ulp_wgmma_wait(void) { ulp_emulated_wgmma_wait(LEFT); }
 #else
-/* The dynamic shared memory of the block, aligned to 128 bytes. */
-static __device__ inline unsigned char *ulp_dynamic_shared(void) {
-    extern __shared__ __align__(128) unsigned char ulp_dynamic[];
-    return ulp_dynamic;
-}
-static __device__ inline uint32_t ulp_shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
-/* Begins a copy of 16 bytes from global to shared memory, or writes 16 zeros if not `inside`. Eight neighbouring
- * threads write at once if their bytes lie in different banks. */
-static __device__ inline void ulp_copy_begin(void *to, const void *from, bool inside) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(ulp_shared_address(to)), "l"(from),
-                 "r"(inside ? 16 : 0)
-                 : "memory");
-}
-/* Ends a group of copies of this thread; a group may be empty. */
-static __device__ inline void ulp_copy_commit(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
-/* Waits until all groups of copies of this thread but the latest LEFT are done. */
-template <int LEFT> static __device__ inline void ulp_copy_wait(void) {
-    asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
-}
-/* Makes this thread's writes to shared memory visible to wgmma, together with a barrier. */
-static __device__ inline void ulp_proxy_fence(void) { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 static __device__ inline void ulp_wgmma_fence(void) { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 static __device__ inline void ulp_wgmma_commit(void) { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 /* Waits until all groups of instructions of this warpgroup but the latest LEFT are done. */

@@ -42,6 +42,10 @@ const char *ulp_datapath_names(void) {
            "                       native:wgmma:...[:promote=N]  by wgmma: fp16 bf16 tf32 e4m3 e5m2, fp16-fp16 "
            "e4m3-fp16 ...,\n"
            "                       e4m3.e5m2 ...; N a multiple of the products of one instruction\n"
+           "                       native:tcgen05:...  by tcgen05.mma: the same, int8, int8:sat; pairs of e4m3 e5m2 "
+           "e3m2 "
+           "e2m3 e2m1,\n"
+           "                       e2m1-fp16 ...; block scales: e4m3-mx ..., e2m1-mxf4, e2m1-nvf4\n"
            "                       native:INPUT...  by cuBLASLt: fp32 tf32 fp16 fp16-fp16 bf16 e4m3 e4m3.e5m2 "
            "e5m2.e4m3 int8, fp8\n"
            "                       also with :fast, fast accumulation\n";

@@ -52,7 +52,9 @@ ulp_status ulp_datapath_native(ulp_datapath *datapath, const char *text, char wh
                                .promote = native.promote,
                                .has_inputs = 1,
                                .a = native.a,
-                               .b = native.b};
+                               .b = native.b,
+                               .scale_block = native.scale_block,
+                               .scale = native.scale};
     strcpy(datapath->name, native.name);
     if (native.model[0] != '\0' && ulp_datapath_parse(&model, native.model) == ULP_OK)
         datapath->nan_code = model.nan_code;

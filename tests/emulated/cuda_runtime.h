@@ -160,6 +160,30 @@ void ulp_emulated_copy(void *to, const void *from, bool inside);
 void ulp_emulated_copy_commit(void);
 void ulp_emulated_copy_wait(unsigned left);
 
+/* tcgen05 (tcgen05.cpp): tensor memory of 128 lanes and 512 columns, loads and stores of a thread's lane, fences,
+ * barriers in shared memory, instructions and copies of scales. Some of them are carried out at once, others at a wait.
+ * Columns that the block does not have or does not give back, lanes of another warp, and a fence that is missing end
+ * the program. */
+void ulp_emulated_tensor_alloc(uint32_t *to, uint32_t columns);
+void ulp_emulated_tensor_free(uint32_t base, uint32_t columns);
+void ulp_emulated_tensor_before(void);
+void ulp_emulated_tensor_after(void);
+void ulp_emulated_tensor_store(uint32_t address, const uint32_t *d, unsigned count);
+void ulp_emulated_tensor_store_wait(void);
+void ulp_emulated_tensor_load(uint32_t *d, uint32_t address, unsigned count);
+void ulp_emulated_tensor_load_wait(void);
+void ulp_emulated_tensor_copy(const char *text, uint32_t to, uint64_t from);
+void ulp_emulated_tcgen05(const char *text, uint32_t d, uint64_t a, uint64_t b, uint32_t descriptor, uint32_t a_scales,
+                          uint32_t b_scales, uint32_t keep);
+void ulp_emulated_barrier_init(uint64_t *at, unsigned count);
+void ulp_emulated_barrier_init_fence(void);
+void ulp_emulated_tcgen05_commit(uint64_t *at);
+void ulp_emulated_barrier_wait(uint64_t *at, unsigned parity);
+/* For tcgen05.cpp: barriers of the block that were opened so far; other threads run; the end of a block. */
+extern unsigned ulp_emulated_barriers;
+void ulp_emulated_yield(void);
+void ulp_emulated_tensor_end(void);
+
 /* ---- the host's side ---- */
 
 enum cudaError_t {

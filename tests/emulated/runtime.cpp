@@ -15,7 +15,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-unsigned ulp_emulated_launches;
+unsigned ulp_emulated_launches, ulp_emulated_barriers;
 uint3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
 
@@ -188,6 +188,8 @@ static void wait_at(state where) {
 
 void __syncthreads(void) { wait_at(AT_BLOCK); }
 
+void ulp_emulated_yield(void) { wait_at(READY); }
+
 unsigned ulp_emulated_lane(void) { return run.current % 32; }
 
 void ulp_emulated_exchange(void *all, const void *mine, size_t size) {
@@ -226,6 +228,7 @@ static bool open_barriers(void) {
     }
     if (all_at(0, run.count, AT_BLOCK)) {
         release(0, run.count);
+        ulp_emulated_barriers++;
         any = true;
     }
     return any;
@@ -470,6 +473,7 @@ cudaError_t ulp_emulated_launch(const cudaLaunchConfig_t *config, const void *ke
                 blockIdx = {x, y, z};
                 memset(dynamic_shared, 0xba, config->dynamicSmemBytes);
                 run_block();
+                ulp_emulated_tensor_end();
                 run.block++;
             }
     return cudaSuccess;

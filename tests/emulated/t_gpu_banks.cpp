@@ -4,6 +4,8 @@
 #include "kernels/cuda/device.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static int failed;
 
@@ -43,8 +45,16 @@ static void product(const char *name, size_t m, size_t n, size_t k) {
     ulp_cuda_release(all);
 }
 
-int main() {
+/* A device has the instructions of one generation: the program runs once for Hopper, and then again for Blackwell. */
+int main(int, char **argv) {
     verdict(ulp_cuda_open() == ULP_OK && ulp_emulated_stores().groups == 0, "the device is there, nothing is counted");
+    if (ulp_emulated_capability() == 100) {
+        product("native:tcgen05:e4m3", 64, 8, 32);
+        product("native:tcgen05:tf32", 130, 140, 50);
+        product("native:tcgen05:e2m1-mxf4", 128, 16, 300);
+        product("native:tcgen05:e2m1-nvf4", 130, 140, 200);
+        return failed;
+    }
     model(near, 8, 8, "neighbours of 16 bytes need one pass");
     model(apart, 8, 16, "neighbours 32 bytes apart need two");
     model(same, 2, 2, "one word needs one pass");
@@ -52,5 +62,7 @@ int main() {
     product("native:wgmma:e4m3", 130, 140, 200);
     product("native:wgmma:fp16", 128, 128, 64);
     product("native:wgmma:tf32", 20, 8, 50);
-    return failed;
+    fflush(stdout);
+    if (failed == 0 && setenv("EMULATED_CAPABILITY", "100", 1) == 0) execv("/proc/self/exe", argv);
+    return 1;
 }

@@ -1,7 +1,8 @@
 /* t_gpu_copies.cpp - the copies of a training step between host and device.
  *
  * A step takes the samples of the batch and their labels from the host, and it gives the losses of the samples, the
- * answer to the question of the scaler, and counts. No other array leaves the device or comes to it.
+ * answer to the question of the scaler, the answer whether all operands had codes, and counts. No other array leaves
+ * the device or comes to it.
  */
 #include "cuda_runtime.h"
 
@@ -83,16 +84,18 @@ static bool step_of(copies *made, const char *net, const char *policy, const cha
     return status == ULP_OK;
 }
 
-/* A step of a net whose numbers are not counted: two uploads, two downloads, and their bytes. */
-static void arrays_stay(const char *net, const char *policy, const char *loss) {
+/* A step of a net whose numbers are not counted: two uploads, two downloads, or three if the products have input
+ * formats, and their bytes. */
+static void arrays_stay(const char *net, const char *policy, const char *loss, unsigned downloads = 2) {
     const size_t labels = strcmp(loss, "softmax") == 0 ? 1 : LABELS;
-    const size_t up = BATCH * (SIDE * SIDE * sizeof(float) + labels), down = (BATCH + 1) * sizeof(float);
+    const size_t up = BATCH * (SIDE * SIDE * sizeof(float) + labels), down = (BATCH + downloads - 1) * sizeof(float);
     copies made = {};
     char what[200];
     const bool fine = step_of(&made, net, policy, loss, labels, false);
     snprintf(what, sizeof what, "%s, %s, %s: %u uploads of %zu bytes, %u downloads of %zu bytes", net, policy, loss,
              made.uploads, made.uploaded, made.downloads, made.downloaded);
-    verdict(fine && made.uploads == 2 && made.uploaded == up && made.downloads == 2 && made.downloaded == down, what);
+    verdict(fine && made.uploads == 2 && made.uploaded == up && made.downloads == downloads && made.downloaded == down,
+            what);
 }
 
 /* With counting, each download beside the losses and the scaler's answer has the size of one set of counts. */
@@ -109,8 +112,16 @@ static void counts_leave(const char *net, const char *policy, const char *loss) 
 
 int main() {
     static const char *const policies[] = {"fp32", "mixed:fp16", "mixed:bf16,loss=fp16,mode=sr/9"};
-    static const char *const nets[] = {"fc24 relu fc4", "rows rnn5 last fc4", "columns2 gru5 lstm4 last fc4",
+    static const char *const nets[] = {"fc24 relu fc4",
+                                       "conv3@3p1 bn relu fc8 bn fc4",
+                                       "avg3 conv3@1 avg2 fc4",
+                                       "drop30 fc8 drop0 fc4",
+                                       "conv3@3p1 bn tanh pool2 avg2 drop50 fc4",
+                                       "rows rnn5 last fc4",
+                                       "columns2 gru5 lstm4 last fc4",
                                        "rows bigru3 bigru2 last fc4"};
+    static const char *const checked[] = {"mixed:fp16,acc=h100-fp16", "mixed:bf16,acc=native:mma:bf16",
+                                          "mixed:fp16,acc=native:wgmma:fp16"};
     for (const char *policy : policies) {
         for (const char *net : nets) arrays_stay(net, policy, "softmax");
         for (const char *loss : {"ctc", "ctc-linear"}) {
@@ -118,6 +129,8 @@ int main() {
             arrays_stay("columns lstm6 conv5@1", policy, loss);
         }
     }
+    for (const char *policy : checked)
+        for (const char *net : nets) arrays_stay(net, policy, "softmax", 3);
     for (const char *net : nets) counts_leave(net, policies[1], "softmax");
     counts_leave("columns bigru3 conv5@1", policies[1], "ctc");
     return failed;

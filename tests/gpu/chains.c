@@ -2,20 +2,27 @@
 #include "sums.h"
 
 #include "kernels/cuda/unit.h"
+#include "kernels/products/summation_tree.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* An instruction has the order of its model. */
+/* An instruction has the order of its model. Most pairs of formats of 4 and 6 bits lack the range for the search. */
 static void check_order(const check *c, const ulp_cuda_native *d) {
+    const size_t k = c->small ? 70 : 240;
+    ulp_datapath path = {.name = ""};
+    ulp_order order;
+    if (ulp_datapath_parse(&path, d->model) != ULP_OK) return;
+    const ulp_unit model = ulp_unit_of(&path);
+    const ulp_status status = ulp_order_find(&order, &model, k, 0);
+    if (status == ULP_OK) ulp_order_free(&order);
+    if (status == ULP_NOT_IN_RANGE) return;
     row r = row_for("order of", d);
     char got[800], want[800];
     size_t chain, model_chain;
-    const size_t k = c->small ? 70 : 240;
     const ulp_cuda_place place = {d, c->small ? 7 : 300, c->small ? 5 : 260};
     if (!r.skipped) {
-        const ulp_datapath path = path_of(&r, d->model);
-        const ulp_unit unit = ulp_cuda_unit_in(&place), model = ulp_unit_of(&path);
+        const ulp_unit unit = ulp_cuda_unit_in(&place);
         if (find_order(&r, &unit, k, got, sizeof got, &chain) &&
             find_order(&r, &model, k, want, sizeof want, &model_chain)) {
             row_true(&r, strcmp(got, want) == 0 && chain == model_chain, "found %s, but %s has %s", got, d->model,
@@ -81,7 +88,7 @@ void check_chains(const check *c) {
     ulp_cuda_native d;
     check_binary64(c);
     for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK; i++) {
-        if (!is_instruction(&d)) continue;
+        if (!is_instruction(&d) || lacks_generation(&d)) continue;
         if (d.result.is_fixed) check_clamps(c, &d);
         else if (d.lacks[0] == '\0' && d.model[0] != '\0' && (!c->small || i % 4 == 0)) check_order(c, &d);
     }

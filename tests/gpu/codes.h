@@ -4,24 +4,34 @@
 
 #include "check.h"
 
-/* The operands of one product, as floats and as doubles; the codes of the device and of the model. */
+/* The operands of one product, as floats and as doubles; block scales; the codes of the device and of the model. */
 typedef struct matrices {
     size_t m, n, k;
     int accumulate;   /* C is the start of the sums */
     int wide;         /* the device gets doubles */
     float *a, *b, *c; /* (m,k), (k,n), (m,n) */
     double *wide_a, *wide_b, *wide_c;
-    uint64_t *got, *want; /* (m,n) */
+    size_t blocks;              /* block scales of a row of A and of a column of B; 0: the product has none */
+    float *a_scales, *b_scales; /* (m, blocks), (n, blocks); NULL stands for scales of 1 */
+    uint64_t *got, *want;       /* (m,n) */
 } matrices;
 
-/* Allocate all arrays for m, n and k, set to zero. */
+/* Allocate all arrays for m, n, k and blocks, set to zero. */
 void matrices_alloc(matrices *x);
 void matrices_free(matrices *x);
+/* The shape without scales. */
 ulp_gemm_shape matrices_shape(const matrices *x);
 
 /* got = the codes that the hardware writes. Returns 0 if a call failed; the row names the call. */
 int device_codes(const check *c, row *r, matrices *x, const ulp_cuda_native *d);
 /* want = the codes of the datapath's results on the CPU. The results overwrite C. Returns 0 if a call failed. */
 int model_codes(const check *c, row *r, matrices *x, const ulp_datapath *path);
+
+/* Whether a native product is an instruction; the others are calls of the library. */
+int is_instruction(const ulp_cuda_native *d);
+/* Whether the device lacks the product because it is of another generation; tensor.c has one row for all of these. */
+int lacks_generation(const ulp_cuda_native *d);
+/* native_scales.c: scales that native products refuse. */
+void check_refused_scales(const check *c);
 
 #endif

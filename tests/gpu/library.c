@@ -195,21 +195,6 @@ static void check_fast(const check *c, const ulp_cuda_native *d) {
     row_end(&r);
 }
 
-/* A native product without scales refuses a scale. */
-static void check_no_scales(const check *c) {
-    row r = row_of("scales: refused where there are none");
-    ulp_cuda_native d;
-    float *memory = c->gpu->alloc(64 * sizeof *memory);
-    const ulp_gemm_shape s = {.m = 1, .n = 1, .k = 1, .lda = 1, .ldb = 1, .ldc = 1};
-    for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK && !r.skipped; i++) {
-        if (d.lacks[0] != '\0' || (d.a.bits == 8 && !is_instruction(&d))) continue;
-        d.b_scale = 2.0f;
-        row_true(&r, ulp_cuda_native_gemm(&d, memory, memory + 16, memory + 32, &s) == ULP_UNSUPPORTED, "%s", d.name);
-    }
-    c->gpu->release(memory);
-    row_end(&r);
-}
-
 static void check_product(const check *c, const ulp_cuda_native *d) {
     const int fp8 = d->a.bits == 8 && !d->a.is_fixed;
     if (d->model[0] != '\0') check_exact(c, d);
@@ -228,7 +213,7 @@ static void check_product(const check *c, const ulp_cuda_native *d) {
 
 void check_library(const check *c) {
     ulp_cuda_native d;
-    check_no_scales(c);
+    check_refused_scales(c);
     for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK; i++)
         if (!is_instruction(&d)) check_product(c, &d);
 }

@@ -80,7 +80,6 @@ static int ask(const check *c, const open_point *p, const ulp_cuda_native *d) {
     snprintf(name, sizeof name, "open: %s, %s", p->name, d->name + strlen("native:"));
     row r = row_of(name);
     memset(v, 0, sizeof v);
-    if (!r.skipped && d->lacks[0] != '\0') row_skip(&r, "%s", d->lacks);
     for (size_t i = 0; i < POINT_ANSWERS && !r.skipped; i++) v[i].known = open_point_path(&v[i].path, p, i, d);
     if (!r.skipped && !v[0].known) row_skip(&r, "the first answer has no datapath");
     const ulp_unit device = ulp_cuda_unit_of(d);
@@ -100,7 +99,7 @@ static void ask_all(const check *c, const open_point *p) {
     ulp_cuda_native d;
     size_t used = 0, asked = 0;
     for (size_t n = 0; ulp_cuda_native_get(n, &d) == ULP_OK; n++) {
-        if (!p->asked(&d, c->info.capability)) continue;
+        if (d.lacks[0] != '\0' || !p->asked(&d, c->info.capability)) continue;
         asked++;
         if (!ask(c, p, &d) && used < sizeof silent)
             used += (size_t)snprintf(silent + used, sizeof silent - used, " %s", d.name + strlen("native:"));

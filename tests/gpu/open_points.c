@@ -38,12 +38,13 @@ static int put_product(point_sum *s, size_t at, double x, const ulp_datapath *d)
     return 1;
 }
 
-/* An empty sum of one or two instructions, each with 32 bytes of k. */
+/* An empty sum of one or two instructions, each with 32 bytes of k, or 64 products of 4 bits with scales. */
 static words start(point_sum *s, const ulp_datapath *d, uint64_t i) {
     const size_t bytes = d->a.bits == 19 ? 4 : d->a.bits == 16 ? 2 : 1;
     words w = {i + 1, 0};
     memset(s, 0, sizeof *s);
-    s->k = 32 / bytes * (1 + draw(&w, 2));
+    const size_t whole = 32 / bytes, length = d->fused.length;
+    s->k = (length > whole ? length : whole) * (1 + draw(&w, 2));
     return w;
 }
 

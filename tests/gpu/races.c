@@ -46,5 +46,5 @@ static void repeat(const check *c, const ulp_cuda_native *d) {
 void check_races(const check *c) {
     ulp_cuda_native d;
     for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK; i++)
-        if (!c->small || i % 5 == 0) repeat(c, &d);
+        if ((!c->small || i % 5 == 0) && !lacks_generation(&d)) repeat(c, &d);
 }

@@ -41,6 +41,7 @@ sanitizer() {
         sanitized $tool gemm products
         sanitized $tool tensor mma:fp16
         sanitized $tool tensor wgmma:e4m3
+        sanitized $tool tensor tcgen05:e4m3-mx
         [ -n "$LONG" ] || [ $tool = memcheck ] || continue
         sanitized $tool elements 'sizes 0'
         sanitized $tool elements map

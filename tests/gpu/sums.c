@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int is_instruction(const ulp_cuda_native *d) {
-    const char *family = d->name + strlen("native:");
-    return strchr(family, ':') != NULL && !d->fast;
-}
-
 ulp_datapath path_of(row *r, const char *name) {
     ulp_datapath d;
     memset(&d, 0, sizeof d);

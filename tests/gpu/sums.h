@@ -14,9 +14,6 @@ static inline int starts(const char *text, const char *with) {
     return *with == '\0';
 }
 
-/* Whether a native product is an instruction, not a call of the library. */
-int is_instruction(const ulp_cuda_native *d);
-
 /* The datapath called `name`. The row fails if there is none. */
 ulp_datapath path_of(row *r, const char *name);
 

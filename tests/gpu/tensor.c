@@ -69,7 +69,23 @@ static void make_cancelling(matrices *t) {
             if (word_of(77, j * t->k + k) % 8 != 0) t->b[k * t->n + j] = t->b[(k - 1) * t->n + j];
 }
 
+/* x (n) = block scales: random codes; else numbers around 1, some of them negative, since signs do not count. */
+static void fill_scales(float *x, size_t n, kind what, const ulp_format *f, uint64_t seed) {
+    if (what == CODES || what == SPECIALS) {
+        fill_codes(x, n, f, what == SPECIALS, seed);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t w = word_of(seed, i);
+        const float fraction = f->prec > 1 ? 1.0f + (float)(w >> 8 & 7u) / 8.0f : 1.0f;
+        x[i] = fraction * (float)ulp_scale(1.0, (int)(w & 7u) - 4);
+        if (f->is_signed && (w >> 16) % 3 == 0) x[i] = -x[i];
+    }
+}
+
 static void fill(matrices *t, kind what, const ulp_cuda_native *d, uint64_t seed) {
+    if (t->a_scales != NULL) fill_scales(t->a_scales, t->m * t->blocks, what, &d->scale, seed + 5);
+    if (t->b_scales != NULL) fill_scales(t->b_scales, t->n * t->blocks, what, &d->scale, seed + 6);
     fill_operand(t->a, t->m * t->k, what, d, &d->a, seed);
     fill_operand(t->b, t->k * t->n, what, d, &d->b, seed + 1);
     if (what == CANCELLING) make_cancelling(t);
@@ -104,7 +120,12 @@ static void compare(row *r, const matrices *t, kind what, const ulp_cuda_native 
 static void run_trial(const check *c, row *r, const ulp_cuda_native *d, const ulp_datapath *path, kind what, size_t m,
                       size_t n, size_t k, int accumulate) {
     matrices t = {.m = m, .n = n, .k = k, .accumulate = accumulate, .wide = 1};
+    if (d->scale_block != 0) t.blocks = (k + d->scale_block - 1) / d->scale_block;
     matrices_alloc(&t);
+    if (what == CANCELLING) { /* NULL stands for scales of 1 */
+        free(t.b_scales);
+        t.b_scales = NULL;
+    }
     fill(&t, what, d, 1000u * d->row + 100u * what + k);
     if (device_codes(c, r, &t, d) && model_codes(c, r, &t, path)) compare(r, &t, what, d);
     matrices_free(&t);
@@ -224,12 +245,14 @@ static void check_values(const check *c) {
  * largest second dimension of a grid. */
 static void check_tiles(const check *c) {
     row r = row_of("results of many tiles");
-    enum { SMALL_ONES = 4, MANY = 65536 };
+    enum { SMALL_ONES = 6, MANY = 65536 };
     static const struct {
         const char *name;
         size_t m, n;
     } cases[] = {{"native:mma:fp16", 130, 260},
                  {"native:wgmma:fp16", 300, 130},
+                 {"native:tcgen05:fp16", 300, 130},
+                 {"native:tcgen05:e2m1-nvf4", 130, 270},
                  {"native:mma:fp64", 20, 37},
                  {"native:mma:fp64", 2, MANY * 8 + 3},
                  {"native:mma:fp16-fp16", 2, MANY * 64 + 3},
@@ -272,9 +295,10 @@ static void compare_sum(row *r, const ulp_cuda_native *d, const ulp_datapath *pa
 
 static void check_starts(void) {
     row r = row_of("sums on starts, one at a time");
-    static const char *const names[] = {"native:mma:fp16", "native:mma:fp16-fp16", "native:mma:bf16",
-                                        "native:mma:tf32", "native:mma:fp64",      "native:mma:e4m3",
-                                        "native:mma:e5m2", "native:wgmma:bf16",    "native:wgmma:e4m3"};
+    static const char *const names[] = {"native:mma:fp16",     "native:mma:fp16-fp16", "native:mma:bf16",
+                                        "native:mma:tf32",     "native:mma:fp64",      "native:mma:e4m3",
+                                        "native:mma:e5m2",     "native:wgmma:bf16",    "native:wgmma:e4m3",
+                                        "native:tcgen05:bf16", "native:tcgen05:e2m1"};
     static const double starts[] = {1.0, -12.0, 0x1p-20, -0x1.8p10, -0.0};
     static const size_t lengths[] = {0, 1, 5, 40};
     for (size_t i = 0; i < sizeof names / sizeof names[0] && !r.skipped; i++) {
@@ -322,13 +346,35 @@ static void check_probe(const ulp_cuda_native *d) {
     row_end(&r);
 }
 
+/* A device that lacks the instructions of a generation has one row for all of them; its name has the row of which
+ * report.sh makes a short run. */
+static const struct {
+    const char *family, *row;
+} generations[] = {{"native:wgmma:", "wgmma:e4m3 and all other products by wgmma"},
+                   {"native:tcgen05:", "tcgen05:e4m3-mx and all other products by tcgen05"}};
+
+static void skip_generations(void) {
+    for (size_t g = 0; g < sizeof generations / sizeof generations[0]; g++) {
+        ulp_cuda_native d;
+        size_t i = 0;
+        while (ulp_cuda_native_get(i, &d) == ULP_OK &&
+               strncmp(d.name, generations[g].family, strlen(generations[g].family)) != 0)
+            i++;
+        row r = row_of(generations[g].row);
+        if (r.skipped || !lacks_generation(&d)) continue;
+        row_skip(&r, "%s", d.lacks);
+        row_end(&r);
+    }
+}
+
 void check_tensor_cores(const check *c) {
     ulp_cuda_native d;
     check_values(c);
     check_starts();
     check_tiles(c);
+    skip_generations();
     for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK; i++) {
-        if (strncmp(d.name, "native:mma:", 11) != 0 && strncmp(d.name, "native:wgmma:", 13) != 0) continue;
+        if (!is_instruction(&d) || lacks_generation(&d)) continue;
         check_native_row(c, &d);
         if (!c->small || strcmp(d.model, "h100-fp16") == 0 || strstr(d.name, "mma:e4m3-fp16") != NULL) check_probe(&d);
     }

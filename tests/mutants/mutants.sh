@@ -52,15 +52,17 @@ goals_of() {
     done | sort -u
 }
 
-# passes TREE TEST SECONDS: runs a test in a tree until its first failure. check_emulated:PART:ONLY is a part of cuda.sh.
+# passes TREE TEST SECONDS: runs a test in a tree until its first failure. check_emulated:PART:ONLY is a part of cuda.sh, and
+# check_emulated@CAPABILITY:PART:ONLY is one on a device of this compute capability.
 passes() (
     fifo=$PWD/$folder/fifo.$$ # outside of the tree, which may be copied at this time
     cd "$1" || exit 2
-    test=$2 part=${2#check_emulated:}
+    test=$2 part=${2#check_emulated*:}
     export CMOCKA_MESSAGE_OUTPUT=TAP OMP_WAIT_POLICY=passive BIN=build/bin TESTS=build/test MODE=release NVCC=
+    case $test in check_emulated@*) EMULATED_CAPABILITY=${test#*@} && export EMULATED_CAPABILITY="${EMULATED_CAPABILITY%%:*}" ;; esac
     case $test in
-    check_emulated:*:*) set -- "$3" build/test/check_emulated --small --tap --part "${part%%:*}" --only "${part#*:}" ;;
-    check_emulated:*) set -- "$3" build/test/check_emulated --small --tap --part "$part" ;;
+    check_emulated*:*:*) set -- "$3" build/test/check_emulated --small --tap --part "${part%%:*}" --only "${part#*:}" ;;
+    check_emulated*:*) set -- "$3" build/test/check_emulated --small --tap --part "$part" ;;
     *.sh) set -- "$3" sh "tests/$test" ;;
     *) set -- "$3" "build/test/$test" ;;
     esac
@@ -176,7 +178,7 @@ texts_of() {
     awk_tables text "$1"
     for test in $(sed -n "s/^$1 [^ ]* //p" $folder/list.txt); do
         case $test in
-        check_emulated:*) cat tests/gpu/*.c ;;
+        check_emulated*) cat tests/gpu/*.c ;;
         *) for file in "tests/$test" "tests/$test.c" "tests/emulated/$test.cpp"; do [ ! -e "$file" ] || cat "$file"; done ;;
         esac
     done
