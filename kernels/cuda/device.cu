@@ -1,6 +1,5 @@
 // device.cu - the device in use: its choice, its memory, its stream and its errors.
 #include "device.h"
-#include "operations.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -218,7 +217,7 @@ void *ulp_cuda_room(size_t bytes) {
     return memory;
 }
 
-void ulp_cuda_give_back(void *memory) {
+void ulp_cuda_release(void *memory) {
     if (memory == NULL) return;
     pthread_mutex_lock(&device.lock);
     int unused = 0;
@@ -230,14 +229,13 @@ void ulp_cuda_give_back(void *memory) {
     pthread_mutex_unlock(&device.lock);
 }
 
-void ulp_cuda_release(void *memory) {
+size_t ulp_cuda_room_of(const void *memory) {
     size_t bytes = 0;
     pthread_mutex_lock(&device.lock);
-    for (block *b = device.blocks; b != NULL && memory != NULL; b = b->next)
+    for (const block *b = device.blocks; b != NULL && memory != NULL; b = b->next)
         if (b->memory == memory) bytes = b->bytes;
     pthread_mutex_unlock(&device.lock);
-    ulp_cuda_forget(static_cast<const float *>(memory), bytes / sizeof(float));
-    ulp_cuda_give_back(memory);
+    return bytes;
 }
 
 /* The runtime may read pageable memory after the call, so that this function waits. */

@@ -24,9 +24,9 @@ void ulp_cuda_say(const char *format, ...) __attribute__((format(printf, 1, 2)))
 
 /* Allocates device memory, 256-byte aligned, from released blocks or by cudaMalloc. NULL when no memory is left. */
 void *ulp_cuda_room(size_t bytes);
-/* Releases memory; arrays in it are no longer kept. give_back is for memory that never holds kept arrays. */
 void ulp_cuda_release(void *memory);
-void ulp_cuda_give_back(void *memory);
+/* Bytes of a live allocation, at least those that were asked for; 0 for other addresses. */
+size_t ulp_cuda_room_of(const void *memory);
 
 /* Copies from the host. The host's memory can be used again at the return. Waits until all earlier work is done:
  * numbers for a kernel are better arguments of its launch. */

@@ -33,7 +33,7 @@ void drop_forms(range *r) {
     while (r->forms != NULL) {
         form *f = r->forms;
         r->forms = f->next;
-        ulp_cuda_give_back(f->codes);
+        ulp_cuda_release(f->codes);
         free(f);
     }
 }
@@ -95,7 +95,7 @@ ulp_status ulp_cuda_question_end(ulp_cuda_question *q, ulp_status status) {
     uint32_t found = 0;
     if (q->deferred) return status;
     if (status == ULP_OK) status = ulp_cuda_download(&found, q->found, sizeof found);
-    ulp_cuda_give_back(q->found);
+    ulp_cuda_release(q->found);
     return status == ULP_OK && found ? ULP_NO_CODE : status;
 }
 
@@ -147,6 +147,11 @@ void ulp_cuda_forget(const float *x, size_t n) {
         drop_forms(r);
         free(r);
     }
+}
+
+void ulp_cuda_release_array(void *memory) {
+    ulp_cuda_forget(static_cast<const float *>(memory), ulp_cuda_room_of(memory) / sizeof(float));
+    ulp_cuda_release(memory);
 }
 
 ulp_kept ulp_cuda_kept_codes(unsigned char **codes, const float *x, const ulp_native_array *array,

@@ -38,6 +38,8 @@ ulp_status ulp_cuda_ctc_outputs(double *p, const float *z, ulp_sequences sequenc
 ulp_status ulp_cuda_ctc(double *dz, double *loss, double *work, const float *p, ulp_sequences sequences,
                         const ulp_path_sums *sums);
 
+/* Releases memory of the backend; arrays in it are no longer kept. */
+void ulp_cuda_release_array(void *memory);
 ulp_status ulp_cuda_keep(const float *x, size_t n);
 void ulp_cuda_forget(const float *x, size_t n);
 ulp_status ulp_cuda_settle(void);

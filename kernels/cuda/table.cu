@@ -10,7 +10,7 @@ static const ulp_backend table = {
     /* name */ "cuda",
     what,
     /* alloc */ ulp_cuda_room,
-    ulp_cuda_release,
+    ulp_cuda_release_array,
     ulp_cuda_upload,
     ulp_cuda_download,
     ulp_cuda_round,

@@ -44,10 +44,12 @@ static ulp_data data_of(size_t labels) {
 struct copies {
     unsigned uploads, downloads;
     size_t uploaded, downloaded;
+    unsigned launches;
 };
 
 static copies now() {
-    return {ulp_emulated_uploads, ulp_emulated_downloads, ulp_emulated_uploaded, ulp_emulated_downloaded};
+    return {ulp_emulated_uploads, ulp_emulated_downloads, ulp_emulated_uploaded, ulp_emulated_downloaded,
+            ulp_emulated_launches};
 }
 
 /* The copies of the last of some training steps. */
@@ -76,7 +78,7 @@ static bool step_of(copies *made, const char *net, const char *policy, const cha
         status = ulp_trainer_step(trainer, nullptr);
         const copies after = now();
         *made = {after.uploads - before.uploads, after.downloads - before.downloads, after.uploaded - before.uploaded,
-                 after.downloaded - before.downloaded};
+                 after.downloaded - before.downloaded, after.launches - before.launches};
     }
     if (status != ULP_OK) printf("# %s under %s: %s %s\n", net, policy, ulp_status_text(status), error);
     ulp_trainer_free(trainer);
@@ -92,8 +94,8 @@ static void arrays_stay(const char *net, const char *policy, const char *loss, u
     copies made = {};
     char what[200];
     const bool fine = step_of(&made, net, policy, loss, labels, false);
-    snprintf(what, sizeof what, "%s, %s, %s: %u uploads of %zu bytes, %u downloads of %zu bytes", net, policy, loss,
-             made.uploads, made.uploaded, made.downloads, made.downloaded);
+    snprintf(what, sizeof what, "%s, %s, %s: %u uploads of %zu bytes, %u downloads of %zu bytes, %u launches", net,
+             policy, loss, made.uploads, made.uploaded, made.downloads, made.downloaded, made.launches);
     verdict(fine && made.uploads == 2 && made.uploaded == up && made.downloads == downloads && made.downloaded == down,
             what);
 }

@@ -89,7 +89,7 @@ static void released(const char *name) {
     unsigned launches = 0;
     bool fine = ulp_backend_keep(t.gpu, t.device_b, ALL) == ULP_OK && t.run(&launches) == ULP_OK;
     float *const before = t.device_b;
-    ulp_cuda_release(t.device_b);
+    t.gpu->release(t.device_b);
     t.device_b = static_cast<float *>(ulp_cuda_room(sizeof t.b));
     for (float &x : t.b) x = -x;
     fine = fine && t.device_b == before && t.send() && t.run(&launches) == ULP_OK && t.is_right();

@@ -4,8 +4,8 @@
 # CHECK and REPORT are from the environment. The report is one file that can be committed: the state of the device before
 # and after, short runs under compute-sanitizer if it is installed, and every row of check_gpu, in the order in which a
 # first run on a new GPU finds faults fastest. Each part runs in its own process, so that a fault does not affect the other
-# parts. PARTS are the parts to run, `sanitizer` or parts of `check_gpu --parts`; LONG=1 takes large sizes; PATIENCE is the
-# time limit of a part in seconds. The exit status is 0 if all rows passed, 1 if a row failed, and 3 if there is no device.
+# parts. PARTS are the parts to run, `sanitizer` or parts of `check_gpu --parts`; LONG=1 takes large sizes. PATIENCE is the
+# time limit of a part in seconds; the short runs together have two minutes, or PATIENCE each with LONG=1. The exit status is 0 if all rows passed, 1 if a row failed, and 3 if there is no device.
 # CUDA_LAUNCH_BLOCKING=1 in the environment shows the failing kernel.
 CHECK=${CHECK:-build/test/check_gpu} REPORT=${REPORT:-results/check_gpu.txt}
 PATIENCE=${PATIENCE:-$([ -n "$LONG" ] && echo 3600 || echo 300)}
@@ -26,16 +26,24 @@ part() { # part NAME: the rows of a part
 }
 
 sanitized() { # sanitized TOOL PART WORD: a short run under compute-sanitizer
-    if timeout "$PATIENCE" compute-sanitizer --tool "$1" --error-exitcode 9 "$CHECK" --small --part "$2" --only "$3" > "$log" 2>&1; then
-        echo "PASS compute-sanitizer $1, short run of $2 '$3'"
-    else
-        echo "FAIL compute-sanitizer $1, short run of $2 '$3'"
+    left=$PATIENCE
+    [ -n "$LONG" ] || left=$((120 + sanitizer_began - $(date +%s)))
+    text="compute-sanitizer $1, short run of $2 '$3'"
+    [ $left -gt 0 ] || { echo "SKIP $text: no time left; LONG=1 takes more"; return; }
+    timeout "$left" compute-sanitizer --tool "$1" --error-exitcode 9 "$CHECK" --small --part "$2" --only "$3" > "$log" 2>&1
+    case $? in
+    0) echo "PASS $text" ;;
+    124) echo "SKIP $text: not finished in $left s; LONG=1 takes more" ;;
+    *)
+        echo "FAIL $text"
         grep -m 20 '=========' "$log" | sed 's/^/     /'
-    fi
+        ;;
+    esac
 }
 
 # Copies wait for copies, stages of operands and rounding are where a race or a wrong address would be.
 sanitizer() {
+    sanitizer_began=$(date +%s)
     command -v compute-sanitizer > /dev/null || { echo 'SKIP compute-sanitizer: it is not installed'; return; }
     for tool in memcheck racecheck synccheck initcheck; do
         sanitized $tool gemm products
