@@ -89,3 +89,7 @@ int lacks_generation(const ulp_cuda_native *d) {
     return d->lacks[0] != '\0' &&
            (strncmp(d->name, "native:wgmma:", 13) == 0 || strncmp(d->name, "native:tcgen05:", 15) == 0);
 }
+
+int is_left_out(const check *c, const ulp_cuda_native *d, size_t i) {
+    return c->small && i % 4 != 0 && strncmp(d->name, "native:tcgen05:", 15) == 0 && strchr(d->name, '.') != NULL;
+}

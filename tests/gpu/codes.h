@@ -31,6 +31,8 @@ int model_codes(const check *c, row *r, matrices *x, const ulp_datapath *path);
 int is_instruction(const ulp_cuda_native *d);
 /* Whether the device lacks the product because it is of another generation; tensor.c has one row for all of these. */
 int lacks_generation(const ulp_cuda_native *d);
+/* Whether a small run leaves out native product i, one of many pairs of formats. */
+int is_left_out(const check *c, const ulp_cuda_native *d, size_t i);
 /* native_scales.c: scales that native products refuse. */
 void check_refused_scales(const check *c);
 

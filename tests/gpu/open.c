@@ -1,5 +1,5 @@
 /* open.c - the answers of a device to the open points of the models, by sums that tell the answers apart. */
-#include "check.h"
+#include "codes.h"
 
 #include "kernels/cuda/unit.h"
 #include "open_points.h"
@@ -99,7 +99,7 @@ static void ask_all(const check *c, const open_point *p) {
     ulp_cuda_native d;
     size_t used = 0, asked = 0;
     for (size_t n = 0; ulp_cuda_native_get(n, &d) == ULP_OK; n++) {
-        if (d.lacks[0] != '\0' || !p->asked(&d, c->info.capability)) continue;
+        if (d.lacks[0] != '\0' || is_left_out(c, &d, n) || !p->asked(&d, c->info.capability)) continue;
         asked++;
         if (!ask(c, p, &d) && used < sizeof silent)
             used += (size_t)snprintf(silent + used, sizeof silent - used, " %s", d.name + strlen("native:"));
