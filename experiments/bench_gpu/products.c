@@ -73,14 +73,23 @@ static ulp_status put_native(const ulp_task *task, const ulp_cuda_native *native
 }
 
 /* native:fp32, then the library's other products, then the other ones. */
-static int turn_of(const ulp_cuda_native *n) { return strcmp(n->name, "native:fp32") == 0 ? 0 : is_library(n) ? 1 : 2; }
+static int turn_of(const ulp_cuda_native *n) {
+    if (strcmp(n->name, "native:fp32") == 0) return 0;
+    return is_library(n) || n->fast ? 1 : 2;
+}
+
+/* Of the pairs of 8, 6 and 4 bits of tcgen05, which have one rate, e4m3.e5m2 stands for the mixed ones. */
+static int is_like_another(const ulp_cuda_native *n) {
+    return strncmp(n->name, "native:tcgen05:", 15) == 0 && strchr(n->name, '.') != NULL &&
+           strstr(n->name, ":e4m3.e5m2") == NULL;
+}
 
 ulp_status put_native_products(const ulp_task *task) {
     ulp_cuda_native native;
     references known = {.count = 0};
     for (int turn = 0; turn < 3; turn++)
         for (size_t i = 0; ulp_cuda_native_get(i, &native) == ULP_OK; i++) {
-            if (native.lacks[0] != '\0' || turn_of(&native) != turn) continue;
+            if (native.lacks[0] != '\0' || turn_of(&native) != turn || is_like_another(&native)) continue;
             const ulp_status status = put_native(task, &native, &known);
             if (status == ULP_UNSUPPORTED) continue; /* the library has no algorithm for this size */
             if (status != ULP_OK) return ulp_task_fail(task, status, "%s: %s", native.name, ulp_backend_error());
