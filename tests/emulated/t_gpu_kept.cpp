@@ -28,7 +28,7 @@ struct trial {
         bool fine = ulp_cuda_backend(&gpu) == ULP_OK &&
                     (ulp_datapath_is_native(name) ? ulp_datapath_native(&path, name, why)
                                                   : ulp_datapath_parse(&path, name)) == ULP_OK;
-        for (int i = 0; i < ALL; i++) a[i] = (float)(i % 3 - 1), b[i] = (float)(i % 5 - 2);
+        for (int i = 0; i < ALL; i++) a[i] = (float)(i % 3 - 1), b[i] = (float)((3 * i + i / N) % 7 - 3);
         device_a = static_cast<float *>(ulp_cuda_room(sizeof a));
         device_b = static_cast<float *>(ulp_cuda_room(sizeof b));
         device_c = static_cast<float *>(ulp_cuda_room(sizeof c));
