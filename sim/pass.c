@@ -139,7 +139,7 @@ static float deciding_amax(ulp_pass *pass, const ulp_cast *cast, const ulp_site 
 /* *own = the largest finite magnitude of x (n), backend memory. If x contains Inf or NaN, the host finds the number. */
 static ulp_status own_amax(ulp_pass *pass, float *own, const float *x, size_t n) {
     const ulp_backend *backend = pass->run.backend;
-    ulp_status status = ulp_backend_largest(backend, own, x, n);
+    ulp_status status = ulp_backend_largest(backend, own, x, n, 0);
     if (status != ULP_OK || *own - *own == 0.0f) return status;
     status = backend->download(pass->scratch.raw, x, n * sizeof *x);
     if (status == ULP_OK) *own = ulp_amax(pass->scratch.raw, n, 1);
