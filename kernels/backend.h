@@ -4,8 +4,8 @@
  * definition in formats/, for any thread count, instruction set and device. An operation that a backend lacks returns
  * ULP_UNSUPPORTED; no other operation replaces it. Arrays, including the scales of a gemm, are the backend's own memory
  * (alloc); only the functions of the table access this memory. Formats, shapes, stats and steps are host memory. An
- * output may be the same array as an input (but not in gemm, im2col, permute and pool). Arrays may not overlap in
- * another way.
+ * output may be the same array as an input (but not in gemm, im2col, permute, pool and upsample). Arrays may not
+ * overlap in another way.
  */
 #ifndef ULP_BACKEND_H
 #define ULP_BACKEND_H
@@ -153,7 +153,7 @@ typedef struct ulp_backend {
     ulp_status (*round64)(double *y, const double *x, size_t n, ulp_rounding rounding);
     ulp_status (*map)(float *y, ulp_array_op op, size_t n, ulp_rounding rounding);
     ulp_status (*update)(const ulp_update_step *step, size_t steps, size_t n);
-    ulp_status (*largest)(float *y, const float *x, size_t n);
+    ulp_status (*largest)(float *y, const float *x, size_t n, int finite);
     ulp_status (*reduce)(float *y, const float *x, size_t m, size_t n, ulp_summation summation);
     ulp_status (*gemm)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape, ulp_summation summation);
     ulp_status (*gemm64)(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
@@ -161,14 +161,20 @@ typedef struct ulp_backend {
     ulp_status (*im2col)(float *y, const float *x, const ulp_im2col *geometry);
     ulp_status (*permute)(float *y, const float *x, ulp_permute_shape shape);
     ulp_status (*narrow)(float *y, const double *x, size_t n);
+    ulp_status (*scale)(double *y, const double *x, size_t n, double factor);
     ulp_status (*relu)(float *y, const float *x, size_t n);
     ulp_status (*relu_slope)(float *dx, const float *dy, const float *y, size_t n);
     ulp_status (*activate)(double *y, const float *x, size_t n, ulp_activation f);
     ulp_status (*activate_slope)(double *dx, const float *dy, const float *at, size_t n, ulp_activation f);
     ulp_status (*pool)(float *y, float *place, const float *x, const ulp_windows *windows);
     ulp_status (*pool_slope)(float *dx, const float *dy, const float *place, const ulp_windows *windows);
+    ulp_status (*pool_strided)(float *y, float *place, const float *x, const ulp_strided_windows *windows);
+    ulp_status (*pool_strided_slope)(double *dx, const float *dy, const float *place,
+                                     const ulp_strided_windows *windows);
     ulp_status (*average)(double *y, const float *x, const ulp_windows *windows);
     ulp_status (*average_slope)(double *dx, const float *dy, const ulp_windows *windows);
+    ulp_status (*upsample)(float *y, const float *x, const ulp_windows *windows);
+    ulp_status (*upsample_slope)(double *dx, const float *dy, const ulp_windows *windows);
     ulp_status (*norm_statistics)(double *to, const float *x, ulp_channels shape);
     ulp_status (*norm_running)(double *to, const float *running, const float *batch, ulp_channels shape);
     ulp_status (*norm)(double *y, const float *x, ulp_norm by);
@@ -212,8 +218,8 @@ ulp_status ulp_backend_map(const ulp_backend *backend, float *y, ulp_array_op op
 ulp_status ulp_backend_update(const ulp_backend *backend, const ulp_update_step *step, size_t steps, size_t n);
 
 /* *y (host memory) = the largest |x| of x (n): 0 if n = 0, NaN if any element is NaN, else Inf if any element is
- * infinite. */
-ulp_status ulp_backend_largest(const ulp_backend *backend, float *y, const float *x, size_t n);
+ * infinite. With finite = 1 only finite elements count: 0 if no element is finite. */
+ulp_status ulp_backend_largest(const ulp_backend *backend, float *y, const float *x, size_t n, int finite);
 
 /* y (n) = the sums over i of x (m,n) in the datapath's order from +0: the product of a row of ones with x. */
 ulp_status ulp_backend_reduce(const ulp_backend *backend, float *y, const float *x, size_t m, size_t n,
@@ -257,6 +263,9 @@ ulp_status ulp_backend_permute(const ulp_backend *backend, float *y, const float
 /* y (n) = x (n) rounded to nearest even in binary32. This is exact for values of a format that fits binary32. */
 ulp_status ulp_backend_narrow(const ulp_backend *backend, float *y, const double *x, size_t n);
 
+/* y (n) = factor x (n), one product in binary64. */
+ulp_status ulp_backend_scale(const ulp_backend *backend, double *y, const double *x, size_t n, double factor);
+
 /* y (n) = max(x, 0). dx (n) = dy where y > 0, else 0. See activation.h. */
 ulp_status ulp_backend_relu(const ulp_backend *backend, float *y, const float *x, size_t n);
 ulp_status ulp_backend_relu_slope(const ulp_backend *backend, float *dx, const float *dy, const float *y, size_t n);
@@ -273,11 +282,27 @@ ulp_status ulp_backend_pool(const ulp_backend *backend, float *y, float *place, 
 ulp_status ulp_backend_pool_slope(const ulp_backend *backend, float *dx, const float *dy, const float *place,
                                   const ulp_windows *windows);
 
+/* The same for windows with a stride and a frame: p x q windows for each image, as ulp_strided_count() says. y and
+ * place (images,p,q) = the maximum of each window of x (images,h,w), and its place; the frame has no numbers. dx
+ * (images,h,w) = the sums in binary64 of the dy (images,p,q) of the windows whose maximum a pixel is, in the order of
+ * the windows. */
+ulp_status ulp_backend_pool_strided(const ulp_backend *backend, float *y, float *place, const float *x,
+                                    const ulp_strided_windows *windows);
+ulp_status ulp_backend_pool_strided_slope(const ulp_backend *backend, double *dx, const float *dy, const float *place,
+                                          const ulp_strided_windows *windows);
+
 /* y (images,h / K,w / K) = the mean of each window of x (images,h,w). dx (images,h,w) = dy (images,h / K,w / K) / K^2
  * in the windows, and +0 outside. See average.h; K is at least 1 and has no upper bound. */
 ulp_status ulp_backend_average(const ulp_backend *backend, double *y, const float *x, const ulp_windows *windows);
 ulp_status ulp_backend_average_slope(const ulp_backend *backend, double *dx, const float *dy,
                                      const ulp_windows *windows);
+
+/* y (images,h,w) = x (images,h / K,w / K): a pixel of x fills a window; y is +0 outside of the windows. dx (images,h /
+ * K,w / K) = the exact sums of dy (images,h,w) in the windows, each as one number that rounds like the sum to any
+ * format of at most 51 bits. See upsample.h; K is at least 1 and has no upper bound. */
+ulp_status ulp_backend_upsample(const ulp_backend *backend, float *y, const float *x, const ulp_windows *windows);
+ulp_status ulp_backend_upsample_slope(const ulp_backend *backend, double *dx, const float *dy,
+                                      const ulp_windows *windows);
 
 /* Batch normalisation of the channels of x (B,c,n); see norm.h. Arrays without numbers (B c n = 0) give no results.
  *

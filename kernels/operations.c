@@ -95,8 +95,8 @@ ulp_status ulp_backend_update(const ulp_backend *backend, const ulp_update_step 
     DISPATCH(update, check_update(step, steps), step, steps, n);
 }
 
-ulp_status ulp_backend_largest(const ulp_backend *backend, float *y, const float *x, size_t n) {
-    DISPATCH(largest, y == NULL ? ULP_BAD_ARGUMENT : check_arrays(x, x, x, n), y, x, n);
+ulp_status ulp_backend_largest(const ulp_backend *backend, float *y, const float *x, size_t n, int finite) {
+    DISPATCH(largest, y == NULL ? ULP_BAD_ARGUMENT : check_arrays(x, x, x, n), y, x, n, finite);
 }
 
 /* ---- products ---- */
@@ -210,6 +210,10 @@ ulp_status ulp_backend_narrow(const ulp_backend *backend, float *y, const double
     DISPATCH(narrow, check_arrays(y, x, x, n), y, x, n);
 }
 
+ulp_status ulp_backend_scale(const ulp_backend *backend, double *y, const double *x, size_t n, double factor) {
+    DISPATCH(scale, check_arrays(y, x, x, n), y, x, n, factor);
+}
+
 ulp_status ulp_backend_relu(const ulp_backend *backend, float *y, const float *x, size_t n) {
     DISPATCH(relu, check_arrays(y, x, x, n), y, x, n);
 }
@@ -242,17 +246,42 @@ ulp_status ulp_backend_pool_slope(const ulp_backend *backend, float *dx, const f
     DISPATCH(pool_slope, check_windows(dx, dy, place, windows), dx, dy, place, windows);
 }
 
-static ulp_status check_average(const void *a, const void *b, const ulp_windows *s) {
+static ulp_status check_strided(const void *a, const void *b, const void *c, const ulp_strided_windows *s) {
+    if (s == NULL || s->K == 0 || s->K > ULP_WINDOW_MAX || s->stride == 0 || s->pad >= s->K) return ULP_BAD_ARGUMENT;
+    return check_arrays(a, b, c, s->images);
+}
+
+ulp_status ulp_backend_pool_strided(const ulp_backend *backend, float *y, float *place, const float *x,
+                                    const ulp_strided_windows *windows) {
+    DISPATCH(pool_strided, check_strided(y, place, x, windows), y, place, x, windows);
+}
+
+ulp_status ulp_backend_pool_strided_slope(const ulp_backend *backend, double *dx, const float *dy, const float *place,
+                                          const ulp_strided_windows *windows) {
+    DISPATCH(pool_strided_slope, check_strided(dx, dy, place, windows), dx, dy, place, windows);
+}
+
+/* Checks two arrays and windows of any size. */
+static ulp_status check_any_windows(const void *a, const void *b, const ulp_windows *s) {
     return s != NULL && s->K > 0 ? check_arrays(a, b, b, s->images) : ULP_BAD_ARGUMENT;
 }
 
 ulp_status ulp_backend_average(const ulp_backend *backend, double *y, const float *x, const ulp_windows *windows) {
-    DISPATCH(average, check_average(y, x, windows), y, x, windows);
+    DISPATCH(average, check_any_windows(y, x, windows), y, x, windows);
 }
 
 ulp_status ulp_backend_average_slope(const ulp_backend *backend, double *dx, const float *dy,
                                      const ulp_windows *windows) {
-    DISPATCH(average_slope, check_average(dx, dy, windows), dx, dy, windows);
+    DISPATCH(average_slope, check_any_windows(dx, dy, windows), dx, dy, windows);
+}
+
+ulp_status ulp_backend_upsample(const ulp_backend *backend, float *y, const float *x, const ulp_windows *windows) {
+    DISPATCH(upsample, check_any_windows(y, x, windows), y, x, windows);
+}
+
+ulp_status ulp_backend_upsample_slope(const ulp_backend *backend, double *dx, const float *dy,
+                                      const ulp_windows *windows) {
+    DISPATCH(upsample_slope, check_any_windows(dx, dy, windows), dx, dy, windows);
 }
 
 static size_t numbers_of(ulp_channels s) { return s.B * s.c * s.n; }

@@ -24,9 +24,7 @@ typedef struct ulp_layer ulp_layer;
 
 /* Scratch memory for the layer function that runs. Nothing in it is kept between two calls. */
 typedef struct ulp_workspace {
-    float *work;            /* (B * work) backend memory */
-    float *host_x, *host_y; /* (elements) host memory; elements is the size of the largest tensor that is rounded */
-    double *host_wide;      /* (elements) host memory */
+    float *work; /* (B * work) backend memory */
 } ulp_workspace;
 
 /* The tensors of a layer, in backend memory. B samples, m = in and n = out elements per sample. */

@@ -6,7 +6,7 @@
 static int is_finite(float x) { return x - x == 0.0f; }
 
 static ulp_status largest(const ulp_pass *pass, float *y, const float *x, size_t n) {
-    return ulp_backend_largest(pass->run.backend, y, x, n);
+    return ulp_backend_largest(pass->run.backend, y, x, n, 0);
 }
 
 void ulp_loss_scales_release(ulp_loss_scales *s) {

@@ -129,7 +129,7 @@ static size_t count_host(const sizes *s) {
     const ulp_data *data = s->data;
     const size_t count = s->net->count, out = ulp_dims_size(s->net->out),
                  more = s->loss.kind->scratch ? s->loss.kind->scratch(&s->loss) : 0;
-    const size_t scratch = s->elements * (4 * sizeof(float) + 2 * sizeof(double)),
+    const size_t scratch = s->elements * (2 * sizeof(float) + sizeof(double)),
                  lists = (3 * count + 2) * sizeof(float *) + count * sizeof(ulp_layer) + 1,
                  history = ULP_AT_COUNT * (count + 1) * (history_of(s) + 1) * sizeof(float),
                  loss = (s->room + more) * sizeof(double) + s->room * out * sizeof(float),

@@ -42,11 +42,6 @@ static void carve_model(ulp_model *m, ulp_pass *pass, ulp_arena *f) {
 /* Allocate the host's memory, and fill the tensor of ones. */
 static ulp_status make_ready(ulp_model *m, ulp_pass *pass) {
     size_t elements = most_elements(m);
-    ulp_workspace *own = &m->own;
-    own->host_x = calloc(elements, sizeof *own->host_x);
-    own->host_y = calloc(elements, sizeof *own->host_y);
-    own->host_wide = calloc(elements, sizeof *own->host_wide);
-    if (!own->host_x || !own->host_y || !own->host_wide) return ULP_NO_MEMORY;
     ulp_status status = ulp_pass_alloc(pass, elements, m->net.count + 1);
     return status == ULP_OK ? ulp_tensor_fill(pass->run.backend, m->ones, m->room * m->net.ones, 1.0f) : status;
 }
@@ -68,9 +63,6 @@ void ulp_model_release(ulp_model *m, ulp_pass *pass) {
     free(m->tensor);
     free(m->grad);
     free(m->saved);
-    free(m->own.host_x);
-    free(m->own.host_y);
-    free(m->own.host_wide);
     memset(m, 0, sizeof *m);
     if (pass) ulp_pass_release(pass);
 }

@@ -136,16 +136,6 @@ static float deciding_amax(ulp_pass *pass, const ulp_cast *cast, const ulp_site 
     return most > 0.0f ? most : own;
 }
 
-/* *own = the largest finite magnitude of x (n), backend memory. If x contains Inf or NaN, the host finds the number. */
-static ulp_status own_amax(ulp_pass *pass, float *own, const float *x, size_t n) {
-    const ulp_backend *backend = pass->run.backend;
-    ulp_status status = ulp_backend_largest(backend, own, x, n);
-    if (status != ULP_OK || *own - *own == 0.0f) return status;
-    status = backend->download(pass->scratch.raw, x, n * sizeof *x);
-    if (status == ULP_OK) *own = ulp_amax(pass->scratch.raw, n, 1);
-    return status;
-}
-
 /* The cast of a tensor whose largest magnitude is `own`: the format is shifted by the tensor scale. A fixed-point
  * format that cannot be shifted so far stays unchanged. */
 static ulp_cast moved_cast(ulp_pass *pass, const ulp_cast *cast, const ulp_site *site, float own) {
@@ -155,6 +145,14 @@ static ulp_cast moved_cast(ulp_pass *pass, const ulp_cast *cast, const ulp_site 
     ulp_cast moved = *cast;
     ulp_format_shift(&moved.format, k < low ? low : k > high ? high : k);
     return moved;
+}
+
+/* Give the cast of x (n), backend memory, its tensor scale. */
+static ulp_status move_cast(ulp_pass *pass, ulp_cast *cast, const ulp_site *site, const float *x, size_t n) {
+    float own;
+    const ulp_status status = ulp_backend_largest(pass->run.backend, &own, x, n, 1);
+    if (status == ULP_OK) *cast = moved_cast(pass, cast, site, own);
+    return status;
 }
 
 /* ---- rounding ---- */
@@ -170,13 +168,8 @@ static ulp_status timed_round(ulp_pass *pass, ulp_site site, float *x, size_t n)
     ulp_status status = log2 ? ulp_pass_rescale(pass, x, x, n, log2) : ULP_OK;
     if (status != ULP_OK) return status;
     if (ulp_cast_is_identity(&cast)) return show_exact(pass, &site, x, n);
-    if (cast.tensor_scale) {
-        float own;
-        status = own_amax(pass, &own, x, n);
-        if (status != ULP_OK) return status;
-        cast = moved_cast(pass, &cast, &site, own);
-    }
-    if (shown) status = backend->download(pass->scratch.raw, x, n * sizeof *x);
+    if (cast.tensor_scale) status = move_cast(pass, &cast, &site, x, n);
+    if (shown && status == ULP_OK) status = backend->download(pass->scratch.raw, x, n * sizeof *x);
     if (status == ULP_OK) status = ulp_backend_round(backend, x, x, n, rounding_of(pass, &site, &cast, &counted));
     add_counts(pass, &site, &counted);
     if (shown && status == ULP_OK) status = backend->download(pass->scratch.rounded, x, n * sizeof *x);
@@ -257,20 +250,23 @@ ulp_status ulp_pass_round_host(ulp_pass *pass, ulp_site site, float *x, const do
 static ulp_status timed_round64(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
     const ulp_backend *backend = pass->run.backend;
     const ulp_pass_scratch *s = &pass->scratch;
+    const int log2 = rescale_of(pass, &site);
     ulp_cast cast = *cast_of(pass, &site);
     ulp_stats counted = {0};
     ulp_status status = ULP_OK;
-    if (is_observed(pass, &site) || rescale_of(pass, &site) != 0) { /* the host needs the values */
+    if (is_observed(pass, &site)) { /* the host needs the values */
         status = backend->download(s->host, exact, n * sizeof *exact);
-        return status == ULP_OK ? ulp_pass_round_host(pass, site, x, s->host, n) : status;
+        return status == ULP_OK ? timed_round_host(pass, site, x, s->host, n) : status;
     }
-    if (cast.tensor_scale) {
-        float own;
+    if (log2) {
+        status = ulp_backend_scale(backend, s->wide, exact, n, ulp_scale(1.0, log2));
+        exact = s->wide;
+    }
+    if (status == ULP_OK && cast.tensor_scale) {
         status = ulp_backend_narrow(backend, x, exact, n);
-        if (status == ULP_OK) status = own_amax(pass, &own, x, n);
-        if (status != ULP_OK) return status;
-        cast = moved_cast(pass, &cast, &site, own);
+        if (status == ULP_OK) status = move_cast(pass, &cast, &site, x, n);
     }
+    if (status != ULP_OK) return status;
     if (ulp_cast_is_binary32(&cast)) {
         status = ulp_backend_narrow(backend, x, exact, n);
         return status == ULP_OK ? count_exact(pass, &site, x, n) : status;
@@ -302,9 +298,9 @@ static ulp_status timed_add(ulp_pass *pass, ulp_site site, float *y, const float
     const size_t n = pass->now.B * site.per_sample;
     ulp_stats counted = {0};
     if (cast->tensor_scale) { /* the scale depends on the sums */
-        ulp_status found = fetch_both(pass, a, b, n);
-        for (size_t i = 0; i < n; i++) s->host[i] = ulp_sum_to_odd((double)s->raw[i], (double)s->rounded[i]);
-        return found == ULP_OK ? ulp_pass_round_host(pass, site, y, s->host, n) : found;
+        const ulp_cell_arrays arrays = {n, 1, {a, b}};
+        const ulp_status found = ulp_backend_cell(backend, s->wide, &arrays, ULP_CELL_SUM_TO_ODD);
+        return found == ULP_OK ? timed_round64(pass, site, y, s->wide, n) : found;
     }
     ulp_status status =
         ulp_backend_map(backend, y, (ulp_array_op){ULP_ADD, a, b, NULL}, n, rounding_of(pass, &site, cast, &counted));

@@ -79,6 +79,7 @@ static void test_operands(void **state) {
         const char *reads; /* for each result, the numbers that it depends on: operand and gate */
     } stages[] = {
         {ULP_CELL_SUM, "00 10"},
+        {ULP_CELL_SUM_TO_ODD, "00 10"},
         {ULP_RNN_HIDDEN, "00"},
         {ULP_RNN_GRAD_SUMS, "00 10"},
         {ULP_GRU_GATES, "00,01,02"},

@@ -257,52 +257,6 @@ static void nested(void *context, size_t begin, size_t end) {
     if (begin == 0) ulp_parallel_for(shape[0], shape[1], mark, shape);
 }
 
-/* An operation that a backend lacks is refused with its name, before its arguments are checked. */
-static void test_lacking(void **state) {
-    (void)state;
-    const ulp_backend none = {.name = "cpu"}, *whole = backends[0];
-    const ulp_gemm_shape shape = {0};
-#define CASE(operation, ...)                                                                                           \
-    assert_int_equal(ulp_backend_##operation(&none, __VA_ARGS__), ULP_UNSUPPORTED);                                    \
-    assert_string_equal(ulp_backend_error(), "the backend cpu does not offer the operation " #operation)
-    CASE(round, NULL, NULL, 0, (ulp_rounding){0});
-    CASE(round64, NULL, NULL, 0, (ulp_rounding){0});
-    CASE(map, NULL, (ulp_array_op){0}, 0, (ulp_rounding){0});
-    CASE(update, NULL, 0, 0);
-    CASE(largest, NULL, NULL, 0);
-    CASE(reduce, NULL, NULL, 0, 0, (ulp_summation){0});
-    CASE(gemm, NULL, NULL, NULL, &shape, (ulp_summation){0});
-    CASE(gemm64, NULL, NULL, NULL, &shape, (ulp_summation){0});
-    assert_int_equal(ulp_backend_gemm_round(&none, NULL, NULL, NULL, &shape, (ulp_summation){0}, (ulp_rounding){0}),
-                     ULP_UNSUPPORTED);
-    assert_string_equal(ulp_backend_error(), "the backend cpu does not offer the operation gemm");
-    CASE(im2col, NULL, NULL, NULL);
-    CASE(permute, NULL, NULL, (ulp_permute_shape){0});
-    CASE(narrow, NULL, NULL, 0);
-    CASE(relu, NULL, NULL, 0);
-    CASE(relu_slope, NULL, NULL, NULL, 0);
-    CASE(activate, NULL, NULL, 0, (ulp_activation){0});
-    CASE(activate_slope, NULL, NULL, NULL, 0, (ulp_activation){0});
-    CASE(pool, NULL, NULL, NULL, NULL);
-    CASE(pool_slope, NULL, NULL, NULL, NULL);
-    CASE(average, NULL, NULL, NULL);
-    CASE(average_slope, NULL, NULL, NULL);
-    CASE(norm_statistics, NULL, NULL, (ulp_channels){0});
-    CASE(norm_running, NULL, NULL, NULL, (ulp_channels){0});
-    CASE(norm, NULL, NULL, (ulp_norm){.shape = {0}});
-    CASE(norm_sums, NULL, NULL, NULL, (ulp_norm){.shape = {0}});
-    CASE(norm_slope, NULL, NULL, NULL, NULL, (ulp_norm){.shape = {0}});
-    CASE(dropout, NULL, NULL, 0, (ulp_dropout){0});
-    CASE(softmax, NULL, NULL, NULL, (ulp_labels){0});
-    CASE(softmax_slope, NULL, NULL, (ulp_labels){0}, 1.0);
-    CASE(cell, NULL, NULL, ULP_CELL_SUM);
-    CASE(ctc_outputs, NULL, NULL, (ulp_sequences){0}, 0);
-    CASE(ctc, NULL, NULL, NULL, NULL, (ulp_sequences){0}, NULL);
-#undef CASE
-    assert_int_equal(ulp_backend_relu(whole, NULL, NULL, 0), ULP_OK);
-    assert_string_equal(ulp_backend_error(), "");
-}
-
 /* A product that is rounded part by part has the bits and the counts of a product that is rounded afterwards: as tall,
  * wide and small products, with and without a start, under datapaths that round parts and datapaths that do not. */
 static void test_gemm_round(void **state) {
@@ -389,8 +343,8 @@ static void test_parallel_for(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round),   cmocka_unit_test(test_stats_add),  cmocka_unit_test(test_backends),
-        cmocka_unit_test(test_lacking), cmocka_unit_test(test_gemm_round), cmocka_unit_test(test_parallel_for),
+        cmocka_unit_test(test_round),      cmocka_unit_test(test_stats_add),    cmocka_unit_test(test_backends),
+        cmocka_unit_test(test_gemm_round), cmocka_unit_test(test_parallel_for),
     };
     for (size_t i = 0; ulp_cpu_isa_name(i) != NULL && i < ISAS; i++) {
         if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);

@@ -1,5 +1,5 @@
-/* t_mpfr_layers.c - the backend "mpfr" gives the bits of the CPU's backend in batch normalisation, average pooling and
- * dropout.
+/* t_mpfr_layers.c - the backend "mpfr" gives the bits of the CPU's backend in batch normalisation, windows,
+ * up-sampling, products with a factor and dropout.
  */
 #include "support.h"
 
@@ -74,8 +74,46 @@ static void test_average_and_dropout(void **state) {
     }
 }
 
+static void test_windows(void **state) {
+    static float place[2][N], most[2][N];
+    (void)state;
+    for (int t = 0; t < TRIES; t += (int)thinned(7)) {
+        ulp_strided_windows s = {3, 9, 13, 1 + (size_t)(t % 5), 1 + (size_t)(t / 5 % 4), 0};
+        s.pad = (size_t)below((int)s.K);
+        const size_t windows = 3 * ulp_strided_count(9, &s) * ulp_strided_count(13, &s);
+        fill(x, N, 10), fill(y, N, 10);
+        for (size_t i = 0; i < N; i += 2) x[i] = (float)below(3); /* equal maxima */
+        assert_true(windows <= N);
+        ulp_backend_pool_strided(mpfr, most[0], place[0], x, &s);
+        ulp_backend_pool_strided(cpu, most[1], place[1], x, &s);
+        for (size_t i = 0; i < windows; i++)
+            assert_true(ulp_bits32(most[0][i]) == ulp_bits32(most[1][i]) && place[0][i] == place[1][i]);
+        ulp_backend_pool_strided_slope(mpfr, got, y, place[0], &s);
+        ulp_backend_pool_strided_slope(cpu, want, y, place[0], &s);
+        same_wide("gradient of strided windows", got, want, 3 * 9 * 13);
+    }
+}
+
+static void test_upsample_and_scale(void **state) {
+    static float large[2][N];
+    (void)state;
+    for (int t = 0; t < TRIES; t += (int)thinned(7)) {
+        const ulp_windows s = {3, 12, 20, 1 + (size_t)(t % 13)};
+        const double factor = ldexp(1.0, below(2000) - 1000);
+        fill(x, N, 10), fill(y, N, t % 3 * 10);
+        ulp_backend_upsample(mpfr, large[0], x, &s), ulp_backend_upsample(cpu, large[1], x, &s);
+        for (size_t i = 0; i < N; i++) assert_true(ulp_bits32(large[0][i]) == ulp_bits32(large[1][i]));
+        ulp_backend_upsample_slope(mpfr, got, y, &s), ulp_backend_upsample_slope(cpu, want, y, &s);
+        same_wide("sums of windows", got, want, 3 * (12 / s.K) * (20 / s.K));
+        for (size_t i = 0; i < N; i++) sums[i] = ulp_from_bits64(next_random(&seed));
+        ulp_backend_scale(mpfr, got, sums, N, factor), ulp_backend_scale(cpu, want, sums, N, factor);
+        same_wide("products with a factor", got, want, N);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_norm), cmocka_unit_test(test_average_and_dropout)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_norm), cmocka_unit_test(test_average_and_dropout),
+                                       cmocka_unit_test(test_windows), cmocka_unit_test(test_upsample_and_scale)};
     cpu = ulp_cpu_backend(0);
     if (cpu == NULL || ulp_backend_get(&mpfr, "mpfr") != ULP_OK) return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);

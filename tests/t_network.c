@@ -72,6 +72,13 @@ static void check_narrow(const ulp_backend *b, size_t n) {
     same_floats("narrow", b, n);
 }
 
+static void check_scale(const ulp_backend *b, size_t n, double factor) {
+    for (size_t i = 0; i < n; i++) wide_want[i] = ulp_quieted(((double)x[i] + (double)dy[i] * 0x1p-30) * factor);
+    for (size_t i = 0; i < n; i++) wide[i] = (double)x[i] + (double)dy[i] * 0x1p-30;
+    assert_int_equal(ulp_backend_scale(b, wide, wide, n, factor), ULP_OK);
+    same_doubles("scale", b, n);
+}
+
 /* Check that pooling takes the first of the largest values or the first NaN; the windows leave out the last row and
  * column. */
 static void check_pool(const ulp_backend *b, size_t images, size_t K) {
@@ -233,6 +240,8 @@ static void check_all(const ulp_backend *b) {
     for (size_t s = 0; s < SIZES; s++) {
         check_relu(b, sizes[s]);
         check_narrow(b, sizes[s]);
+        check_scale(b, sizes[s], 0x1p-40);
+        check_scale(b, sizes[s], -0.0);
         for (uint8_t kind = 0; kind < ULP_ACTIVATION_COUNT; kind++)
             check_curve(b, (ulp_activation){.kind = kind, .a = 0.25}, sizes[s]);
         check_dropout(b, sizes[s], 0);

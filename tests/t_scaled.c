@@ -135,6 +135,41 @@ static void test_delayed(void **state) {
     }
 }
 
+/* A sum of two tensors is rounded once, although its scale depends on the sums: a part far below binary64 decides a
+ * tie.
+ */
+static void test_sum(void **state) {
+    static const char *const texts[] = {"act=fp16@amax", "act=e4m3@amax/rz", "act=bf16@amax/sr/7", "act=fp16@delayed2"};
+    static bench t;
+    float a[N], b[N], sum[N], y[N];
+    (void)state;
+    for (size_t k = 0; k < 2 * sizeof texts / sizeof *texts; k++) {
+        size_t seen = 0;
+        const ulp_observer observer = {count_observed, &seen, 1u << ULP_AT_ACT};
+        start(&t, texts[k / 2]);
+        t.pass.now.B = N;
+        t.pass.now.observer = k % 2 ? &observer : NULL;
+        values(a, 8, k), values(b, 1, k + 50);
+        if (k % 4 == 3) a[5] = INFINITY, b[7] = NAN;
+        a[0] = 1.0f + 0x1p-11f, b[0] = 0x1p-100f; /* just above a tie of fp16 */
+        a[1] = 1.0f + 0x1p-11f, b[1] = -0x1p-100f;
+        for (size_t i = 0; i < N; i++) sum[i] = a[i] + b[i];
+        assert_int_equal(ulp_pass_add(&t.pass, ulp_site_of(ULP_AT_ACT, 1, 1), y, a, b), ULP_OK);
+        assert_true(seen == (k % 2 ? N : 0));
+        const ulp_cast *cast = &t.policy.at[ULP_AT_ACT];
+        const double scale = (double)ulp_scaling_of(ulp_amax(sum, N, 1), &cast->format, ULP_SCALING_POWER2).scale;
+        const ulp_stream stream = {7, ulp_stream_id(ULP_AT_ACT, 0, 1, 0), 0};
+        for (size_t i = 0; i < N; i++) {
+            const double exact = ulp_sum_to_odd((double)a[i], (double)b[i]) * scale;
+            const float want = (float)(ulp_round(exact, &cast->format, cast->rule, ulp_random_word(stream, i)) / scale);
+            if (ulp_bits32(y[i]) != ulp_bits32(want) && !(isnan(y[i]) && isnan(want)))
+                fail_msg("%s: %a + %a: %a, not %a", texts[k / 2], (double)a[i], (double)b[i], (double)y[i],
+                         (double)want);
+        }
+    }
+    ulp_pass_release(&t.pass);
+}
+
 /* Texts to policies and back, and refused texts. */
 static void test_text(void **state) {
     static const char *const bad[] = {
@@ -187,7 +222,7 @@ static void test_training(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_just_in_time), cmocka_unit_test(test_from),
-                                       cmocka_unit_test(test_delayed), cmocka_unit_test(test_text),
-                                       cmocka_unit_test(test_training)};
+                                       cmocka_unit_test(test_delayed),      cmocka_unit_test(test_sum),
+                                       cmocka_unit_test(test_text),         cmocka_unit_test(test_training)};
     return cmocka_run_group_tests(tests, load_digits, free_digits);
 }

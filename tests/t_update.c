@@ -3,6 +3,8 @@
  * The updates run on every instruction set and with several thread counts. */
 #include "support.h"
 
+#include <float.h>
+
 #include "formats/rng.h"
 #include "kernels/backend.h"
 
@@ -247,17 +249,22 @@ static void test_largest(void **state) {
                 most = fabsf(x[i]) > most ? fabsf(x[i]) : most;
             }
             ulp_threads_set(1 + (int)s % 3);
-            assert_int_equal(ulp_backend_largest(b, &y, x, n), ULP_OK);
-            assert_true(y == most && !signbit(y));
+            for (int finite = 0; finite <= 1; finite++) {
+                assert_int_equal(ulp_backend_largest(b, &y, x, n, finite), ULP_OK);
+                assert_true(y == most && !signbit(y));
+            }
             if (n == 0) continue;
             x[n / 2] = -INFINITY;
-            assert_int_equal(ulp_backend_largest(b, &y, x, n), ULP_OK);
+            assert_int_equal(ulp_backend_largest(b, &y, x, n, 0), ULP_OK);
             assert_true(y == INFINITY);
             x[n - 1] = ulp_from_bits32(0xff800001u);
-            assert_int_equal(ulp_backend_largest(b, &y, x, n), ULP_OK);
+            assert_int_equal(ulp_backend_largest(b, &y, x, n, 0), ULP_OK);
             assert_true(ulp_bits32(y) == 0x7fc00000u);
-            assert_int_equal(ulp_backend_largest(b, &y, NULL, n), ULP_BAD_ARGUMENT);
-            assert_int_equal(ulp_backend_largest(b, NULL, x, n), ULP_BAD_ARGUMENT);
+            x[0] = n > 2 ? FLT_MAX : x[0];
+            assert_int_equal(ulp_backend_largest(b, &y, x, n, 1), ULP_OK);
+            assert_true(y == (n > 2 ? FLT_MAX : 0.0f));
+            assert_int_equal(ulp_backend_largest(b, &y, NULL, n, 0), ULP_BAD_ARGUMENT);
+            assert_int_equal(ulp_backend_largest(b, NULL, x, n, 1), ULP_BAD_ARGUMENT);
         }
     }
     ulp_threads_set(0);

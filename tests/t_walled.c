@@ -299,7 +299,7 @@ static int survives(int misuse) {
         case HOST_ARRAY: ulp_backend_round(wall, device, host, 64, (ulp_rounding){.format = &half}); break;
         case TOO_LONG: ulp_backend_round(wall, device, other, 65, (ulp_rounding){.format = &half}); break;
         case RELEASED: wall->release(device), wall->download(host, device, sizeof host); break;
-        case DEVICE_RESULT: ulp_backend_largest(wall, device, other, 64); break;
+        case DEVICE_RESULT: ulp_backend_largest(wall, device, other, 64, 0); break;
         case HOST_SCALES:
             ulp_backend_gemm(wall, device, other, other + 32, &shape, (ulp_summation){.datapath = &scaled});
             break;

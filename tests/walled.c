@@ -198,11 +198,11 @@ static ulp_status update(const ulp_update_step *step, size_t steps, size_t n) {
     return walled_left(walled_open()->update(step, steps, n));
 }
 
-static ulp_status largest(float *y, const float *x, size_t n) {
+static ulp_status largest(float *y, const float *x, size_t n, int finite) {
     walled_enter();
     walled_outside("largest", y, sizeof *y);
     walled_inside("largest", x, n * sizeof *x);
-    return walled_left(walled_open()->largest(y, x, n));
+    return walled_left(walled_open()->largest(y, x, n, finite));
 }
 
 static ulp_status reduce(float *y, const float *x, size_t m, size_t n, ulp_summation summation) {

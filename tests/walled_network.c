@@ -8,6 +8,13 @@ static ulp_status narrow(float *y, const double *x, size_t n) {
     return walled_left(walled_open()->narrow(y, x, n));
 }
 
+static ulp_status scale(double *y, const double *x, size_t n, double factor) {
+    walled_enter();
+    walled_inside("scale", y, n * sizeof *y);
+    walled_inside("scale", x, n * sizeof *x);
+    return walled_left(walled_open()->scale(y, x, n, factor));
+}
+
 static ulp_status relu(float *y, const float *x, size_t n) {
     walled_enter();
     walled_inside("relu", y, n * sizeof *y);
@@ -56,6 +63,29 @@ static ulp_status pool_slope(float *dx, const float *dy, const float *place, con
     return walled_left(walled_open()->pool_slope(dx, dy, place, s));
 }
 
+/* The number of windows of all images. */
+static size_t strided_windows(const ulp_strided_windows *s) {
+    return s->images * ulp_strided_count(s->h, s) * ulp_strided_count(s->w, s);
+}
+
+static ulp_status pool_strided(float *y, float *place, const float *x, const ulp_strided_windows *s) {
+    walled_enter();
+    walled_outside("pool_strided", s, sizeof *s);
+    walled_inside("pool_strided", y, strided_windows(s) * sizeof *y);
+    walled_inside("pool_strided", place, strided_windows(s) * sizeof *place);
+    walled_inside("pool_strided", x, s->images * s->h * s->w * sizeof *x);
+    return walled_left(walled_open()->pool_strided(y, place, x, s));
+}
+
+static ulp_status pool_strided_slope(double *dx, const float *dy, const float *place, const ulp_strided_windows *s) {
+    walled_enter();
+    walled_outside("pool_strided_slope", s, sizeof *s);
+    walled_inside("pool_strided_slope", dx, s->images * s->h * s->w * sizeof *dx);
+    walled_inside("pool_strided_slope", dy, strided_windows(s) * sizeof *dy);
+    walled_inside("pool_strided_slope", place, strided_windows(s) * sizeof *place);
+    return walled_left(walled_open()->pool_strided_slope(dx, dy, place, s));
+}
+
 static ulp_status average(double *y, const float *x, const ulp_windows *s) {
     walled_enter();
     walled_outside("average", s, sizeof *s);
@@ -70,6 +100,22 @@ static ulp_status average_slope(double *dx, const float *dy, const ulp_windows *
     walled_inside("average_slope", dx, s->images * s->h * s->w * sizeof *dx);
     walled_inside("average_slope", dy, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *dy);
     return walled_left(walled_open()->average_slope(dx, dy, s));
+}
+
+static ulp_status upsample(float *y, const float *x, const ulp_windows *s) {
+    walled_enter();
+    walled_outside("upsample", s, sizeof *s);
+    walled_inside("upsample", y, s->images * s->h * s->w * sizeof *y);
+    walled_inside("upsample", x, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *x);
+    return walled_left(walled_open()->upsample(y, x, s));
+}
+
+static ulp_status upsample_slope(double *dx, const float *dy, const ulp_windows *s) {
+    walled_enter();
+    walled_outside("upsample_slope", s, sizeof *s);
+    walled_inside("upsample_slope", dx, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *dx);
+    walled_inside("upsample_slope", dy, s->images * s->h * s->w * sizeof *dy);
+    return walled_left(walled_open()->upsample_slope(dx, dy, s));
 }
 
 static ulp_status norm_statistics(double *to, const float *x, ulp_channels s) {
@@ -145,14 +191,19 @@ static ulp_status softmax_slope(double *dz, const float *p, ulp_labels of, doubl
 
 void walled_add_network(ulp_backend *table) {
     table->narrow = narrow;
+    table->scale = scale;
     table->relu = relu;
     table->relu_slope = relu_slope;
     table->activate = activate;
     table->activate_slope = activate_slope;
     table->pool = pool;
     table->pool_slope = pool_slope;
+    table->pool_strided = pool_strided;
+    table->pool_strided_slope = pool_strided_slope;
     table->average = average;
     table->average_slope = average_slope;
+    table->upsample = upsample;
+    table->upsample_slope = upsample_slope;
     table->norm_statistics = norm_statistics;
     table->norm_running = norm_running;
     table->norm = norm;

@@ -1,4 +1,4 @@
-/* activation.c - activation functions, their gradients, and conversion from binary64 to binary32. */
+/* activation.c - activation functions, their gradients, products with a factor, and conversion to binary32. */
 #include "cpu.h"
 #include "kernels/functions/lanes.h"
 
@@ -8,6 +8,7 @@ typedef struct work {
     double *z;
     const float *a, *b;
     const double *x;
+    double factor;
     ulp_activation f;
 } work;
 
@@ -22,6 +23,17 @@ static void narrow_part(void *context, size_t begin, size_t end) {
 ulp_status ULP_CPU(ulp_cpu_narrow)(float *y, const double *x, size_t n) {
     work w = {.y = y, .x = x};
     ulp_parallel_for(n, ULP_GRAIN, narrow_part, &w);
+    return ULP_OK;
+}
+
+static void scale_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    for (size_t i = begin; i < end; i++) w->z[i] = ulp_quieted(w->factor * w->x[i]);
+}
+
+ulp_status ULP_CPU(ulp_cpu_scale)(double *y, const double *x, size_t n, double factor) {
+    work w = {.z = y, .x = x, .factor = factor};
+    ulp_parallel_for(n, ULP_GRAIN, scale_part, &w);
     return ULP_OK;
 }
 

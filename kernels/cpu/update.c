@@ -27,6 +27,7 @@ typedef struct work {
 typedef struct search {
     const float *x;
     uint32_t most; /* binary32 bits without the sign */
+    int finite;    /* 1: Inf and NaN do not count */
 } search;
 
 /* Buffers for the operands of one piece, and the random words of the last step. A buffer of a value holds the value
@@ -140,19 +141,25 @@ ulp_status ULP_CPU(ulp_cpu_update)(const ulp_update_step *step, size_t steps, si
     return ULP_OK;
 }
 
-/* The bits of magnitudes have the order of the magnitudes; Inf is above the numbers and NaN is above Inf. */
+/* The bits of magnitudes have the order of the magnitudes; Inf is above the numbers and NaN is above Inf. With `lift`,
+ * the bits of Inf and NaN are below 0 in the signed comparison. */
 static void largest_part(void *context, size_t begin, size_t end) {
     search *s = context;
-    uint32_t most = 0;
-    for (size_t i = begin; i < end; i++) most = ulp_max_u32(most, ulp_bits32(s->x[i]) & 0x7fffffffu);
+    const uint32_t lift = s->finite ? 0x00800000u : 0u;
+    int32_t lifted = (int32_t)lift;
+    for (size_t i = begin; i < end; i++) {
+        const int32_t own = (int32_t)((ulp_bits32(s->x[i]) & 0x7fffffffu) + lift);
+        lifted = own > lifted ? own : lifted;
+    }
+    const uint32_t most = (uint32_t)lifted - lift;
     uint32_t current = __atomic_load_n(&s->most, __ATOMIC_RELAXED);
     while (most > current &&
            !__atomic_compare_exchange_n(&s->most, &current, most, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         continue;
 }
 
-ulp_status ULP_CPU(ulp_cpu_largest)(float *y, const float *x, size_t n) {
-    search s = {x, 0};
+ulp_status ULP_CPU(ulp_cpu_largest)(float *y, const float *x, size_t n, int finite) {
+    search s = {x, 0, finite};
     ulp_parallel_for(n, ULP_GRAIN, largest_part, &s);
     *y = ulp_from_bits32(s.most > 0x7f800000u ? 0x7fc00000u : s.most);
     return ULP_OK;

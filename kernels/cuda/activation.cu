@@ -1,4 +1,4 @@
-// activation.cu - activation functions, their gradients, and conversion from binary64 to binary32.
+// activation.cu - activation functions, their gradients, products with a factor, and conversion to binary32.
 #include "device.h"
 #include "operations.h"
 
@@ -6,6 +6,10 @@ namespace {
 
 __global__ void __launch_bounds__(ULP_CUDA_THREADS) narrow_kernel(float *y, const double *x, size_t n) {
     for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) y[i] = ulp_narrowed(x[i]);
+}
+
+__global__ void __launch_bounds__(ULP_CUDA_THREADS) scale_kernel(double *y, const double *x, size_t n, double factor) {
+    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) y[i] = ulp_quieted(factor * x[i]);
 }
 
 __global__ void __launch_bounds__(ULP_CUDA_THREADS) relu_kernel(float *y, const float *x, size_t n) {
@@ -41,6 +45,10 @@ ulp_status over(size_t n, const char *name, void (*kernel)(Expected...), Given &
 } // namespace
 
 ulp_status ulp_cuda_narrow(float *y, const double *x, size_t n) { return over(n, "narrow", narrow_kernel, y, x, n); }
+
+ulp_status ulp_cuda_scale(double *y, const double *x, size_t n, double factor) {
+    return over(n, "scale", scale_kernel, y, x, n, factor);
+}
 
 ulp_status ulp_cuda_relu(float *y, const float *x, size_t n) { return over(n, "relu", relu_kernel, y, x, n); }
 

@@ -126,11 +126,15 @@ step prepared(const ulp_update_step &s) {
             operands > 2 ? s.c : none};
 }
 
-/* The bits of magnitudes have the order of the magnitudes; Inf is above the numbers and NaN is above Inf. */
-__global__ void __launch_bounds__(ULP_CUDA_THREADS) largest_kernel(uint32_t *most, const float *x, size_t n) {
+/* The bits of magnitudes have the order of the magnitudes; Inf is above the numbers and NaN is above Inf.
+ * Magnitudes with larger bits than `past` do not count. */
+__global__ void __launch_bounds__(ULP_CUDA_THREADS)
+    largest_kernel(uint32_t *most, const float *x, size_t n, uint32_t past) {
     uint32_t own = 0;
-    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads())
-        own = ulp_max_u32(own, ulp_bits32(x[i]) & 0x7fffffffu);
+    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) {
+        const uint32_t magnitude = ulp_bits32(x[i]) & 0x7fffffffu;
+        own = ulp_max_u32(own, magnitude > past ? 0 : magnitude);
+    }
     own = __reduce_max_sync(0xffffffffu, own);
     if (threadIdx.x % 32 == 0 && own != 0) atomicMax(most, own);
 }
@@ -173,14 +177,15 @@ ulp_status ulp_cuda_update(const ulp_update_step *list, size_t steps, size_t n) 
     return status;
 }
 
-ulp_status ulp_cuda_largest(float *y, const float *x, size_t n) {
+ulp_status ulp_cuda_largest(float *y, const float *x, size_t n, int finite) {
     ulp_status status = ulp_cuda_open();
     if (status != ULP_OK) return status;
     uint32_t most = 0, *device = static_cast<uint32_t *>(ulp_cuda_room(sizeof *device));
     if (device == NULL) return ULP_NO_MEMORY;
     status = ulp_cuda_zero(device, sizeof *device);
     if (status == ULP_OK && n > 0)
-        status = ulp_cuda_launch("largest", largest_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, device, x, n);
+        status = ulp_cuda_launch("largest", largest_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, device, x, n,
+                                 finite ? 0x7f7fffffu : 0x7fffffffu);
     if (status == ULP_OK) status = ulp_cuda_download(&most, device, sizeof most);
     ulp_cuda_release(device);
     if (status == ULP_OK) *y = ulp_from_bits32(most > 0x7f800000u ? 0x7fc00000u : most);

@@ -8,7 +8,7 @@ ulp_status ulp_cuda_round(float *y, const float *x, size_t n, ulp_rounding round
 ulp_status ulp_cuda_round64(double *y, const double *x, size_t n, ulp_rounding rounding);
 ulp_status ulp_cuda_map(float *y, ulp_array_op op, size_t n, ulp_rounding rounding);
 ulp_status ulp_cuda_update(const ulp_update_step *step, size_t steps, size_t n);
-ulp_status ulp_cuda_largest(float *y, const float *x, size_t n);
+ulp_status ulp_cuda_largest(float *y, const float *x, size_t n, int finite);
 ulp_status ulp_cuda_reduce(float *y, const float *x, size_t m, size_t n, ulp_summation summation);
 ulp_status ulp_cuda_gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
                          ulp_summation summation);
@@ -17,14 +17,20 @@ ulp_status ulp_cuda_gemm64(double *c, const double *a, const double *b, const ul
 ulp_status ulp_cuda_im2col(float *y, const float *x, const ulp_im2col *geometry);
 ulp_status ulp_cuda_permute(float *y, const float *x, ulp_permute_shape shape);
 ulp_status ulp_cuda_narrow(float *y, const double *x, size_t n);
+ulp_status ulp_cuda_scale(double *y, const double *x, size_t n, double factor);
 ulp_status ulp_cuda_relu(float *y, const float *x, size_t n);
 ulp_status ulp_cuda_relu_slope(float *dx, const float *dy, const float *y, size_t n);
 ulp_status ulp_cuda_activate(double *y, const float *x, size_t n, ulp_activation f);
 ulp_status ulp_cuda_activate_slope(double *dx, const float *dy, const float *at, size_t n, ulp_activation f);
 ulp_status ulp_cuda_pool(float *y, float *place, const float *x, const ulp_windows *windows);
 ulp_status ulp_cuda_pool_slope(float *dx, const float *dy, const float *place, const ulp_windows *windows);
+ulp_status ulp_cuda_pool_strided(float *y, float *place, const float *x, const ulp_strided_windows *windows);
+ulp_status ulp_cuda_pool_strided_slope(double *dx, const float *dy, const float *place,
+                                       const ulp_strided_windows *windows);
 ulp_status ulp_cuda_average(double *y, const float *x, const ulp_windows *windows);
 ulp_status ulp_cuda_average_slope(double *dx, const float *dy, const ulp_windows *windows);
+ulp_status ulp_cuda_upsample(float *y, const float *x, const ulp_windows *windows);
+ulp_status ulp_cuda_upsample_slope(double *dx, const float *dy, const ulp_windows *windows);
 ulp_status ulp_cuda_norm_statistics(double *to, const float *x, ulp_channels shape);
 ulp_status ulp_cuda_norm_running(double *to, const float *running, const float *batch, ulp_channels shape);
 ulp_status ulp_cuda_norm(double *y, const float *x, ulp_norm by);

@@ -18,6 +18,7 @@ extern "C" {
 /* X(identifier, function, width of the result, widths of the operands). 0: no operand. */
 #define ULP_CELL_STAGES(X)                                                                                             \
     X(ULP_CELL_SUM, ulp_cell_sum, 1, 1, 1, 0, 0, 0)                                                                    \
+    X(ULP_CELL_SUM_TO_ODD, ulp_cell_sum_to_odd, 1, 1, 1, 0, 0, 0)                                                      \
     X(ULP_RNN_HIDDEN, ulp_rnn_hidden, 1, 1, 0, 0, 0, 0)                                                                \
     X(ULP_RNN_GRAD_SUMS, ulp_rnn_grad_sums, 1, 1, 1, 0, 0, 0)                                                          \
     X(ULP_GRU_GATES, ulp_gru_gates, 3, 4, 0, 0, 0, 0)                                                                  \
@@ -77,6 +78,12 @@ enum { ULP_LSTM_I, ULP_LSTM_F, ULP_LSTM_O, ULP_LSTM_G };
 ULP_CORE void ulp_cell_sum(double *to, const float *const in[], size_t N) {
     (void)N;
     to[0] = ulp_quieted((double)in[0][0] + (double)in[1][0]);
+}
+
+/* a + b as one number that rounds like the exact sum; residual blocks use it, too */
+ULP_CORE void ulp_cell_sum_to_odd(double *to, const float *const in[], size_t N) {
+    (void)N;
+    to[0] = ulp_quieted(ulp_sum_to_odd((double)in[0][0], (double)in[1][0]));
 }
 
 /* h = tanh(s) */

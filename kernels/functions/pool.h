@@ -2,7 +2,7 @@
 #ifndef ULP_POOL_H
 #define ULP_POOL_H
 
-#include "formats/exact.h"
+#include "elementary.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,6 +34,54 @@ ULP_CORE float ulp_pool_most(float *place, const float *x, size_t w, size_t K) {
     *place = at;
     return most;
 }
+
+/* ---- windows that overlap, lie apart or reach over the edge ---- */
+
+/* Windows of K x K on images (images,h,w). They begin `stride` rows and columns apart, and `pad` rows and columns
+ * without numbers surround an image. stride is at least 1, K is at most ULP_WINDOW_MAX, and pad is below K, so that
+ * every window has a pixel. */
+typedef struct ulp_strided_windows {
+    size_t images, h, w, K, stride, pad;
+} ulp_strided_windows;
+
+/* The number of windows in a column, where size = h, or in a row, where size = w. */
+ULP_CORE size_t ulp_strided_count(size_t size, const ulp_strided_windows *s) {
+    const size_t framed = size + 2 * s->pad;
+    return framed < s->K ? 0 : (framed - s->K) / s->stride + 1;
+}
+
+/* The pixels begin .. end - 1 of a column or a row that a window covers. The first pixel has index `first` in the
+ * window. */
+typedef struct ulp_cover {
+    size_t begin, end, first;
+} ulp_cover;
+
+ULP_CORE ulp_cover ulp_strided_cover(size_t window, size_t size, const ulp_strided_windows *s) {
+    const size_t at = window * s->stride, end = at + s->K - s->pad; /* at is counted from the frame */
+    const size_t first = at < s->pad ? s->pad - at : 0;
+    const ulp_cover cover = {at + first - s->pad, end < size ? end : size, first};
+    return cover;
+}
+
+/* The maximum of the window of these rows and columns of the image x, whose rows are w elements apart. *place = the
+ * index of the maximum in the window, row by row. */
+ULP_CORE float ulp_strided_most(float *place, const float *x, size_t w, size_t K, ulp_cover rows, ulp_cover columns) {
+    float most = x[rows.begin * w + columns.begin];
+    size_t at = rows.first * K + columns.first;
+    for (size_t i = rows.begin; i < rows.end; i++)
+        for (size_t j = columns.begin; j < columns.end; j++) {
+            const float candidate = x[i * w + j];
+            if (!ulp_pool_wins(candidate, most)) continue;
+            most = candidate;
+            at = (i - rows.begin + rows.first) * K + j - columns.begin + columns.first;
+        }
+    *place = (float)at;
+    return most;
+}
+
+/* The gradient of a pixel, with one more window whose maximum the pixel is. The sum starts at +0 and has the order of
+ * the windows. */
+ULP_CORE double ulp_strided_slope(double dx, float dy) { return ulp_quieted(dx + (double)dy); }
 
 #ifdef __cplusplus
 }

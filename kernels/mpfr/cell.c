@@ -5,6 +5,7 @@
  */
 #include "functions.h"
 #include "operations.h"
+#include "reference.h"
 
 #include <math.h>
 
@@ -13,10 +14,14 @@ typedef struct unit {
     double x[ULP_CELL_OPERANDS][4], y[4];
 } unit;
 
-static void compute(unit *u, ulp_cell_stage stage) {
+/* ref: of binary64, for the one stage that does not round to nearest. */
+static void compute(unit *u, ulp_cell_stage stage, ulp_reference *ref) {
     const double *a = u->x[0], *b = u->x[1], *c = u->x[2], *d = u->x[3], *e = u->x[4];
     switch (stage) {
     case ULP_CELL_SUM: u->y[0] = a[0] + b[0]; break;
+    case ULP_CELL_SUM_TO_ODD:
+        u->y[0] = ulp_reference_arith(ref, (ulp_scalar_op){ULP_ADD, a[0], b[0], 0.0}, (ulp_rule){.mode = ULP_RO}, 0);
+        break;
     case ULP_RNN_HIDDEN: u->y[0] = ulp_mpfr_tanh(a[0]); break;
     case ULP_RNN_GRAD_SUMS: u->y[0] = a[0] * (1.0 - b[0] * b[0]); break;
     case ULP_GRU_GATES: /* s */
@@ -61,6 +66,7 @@ static void compute(unit *u, ulp_cell_stage stage) {
 /* The gates of the result and of the operands. */
 static const uint8_t gates[][1 + ULP_CELL_OPERANDS] = {
     [ULP_CELL_SUM] = {1, 1, 1},
+    [ULP_CELL_SUM_TO_ODD] = {1, 1, 1},
     [ULP_RNN_HIDDEN] = {1, 1},
     [ULP_RNN_GRAD_SUMS] = {1, 1, 1},
     [ULP_GRU_GATES] = {3, 4},
@@ -78,14 +84,18 @@ _Static_assert(sizeof gates / sizeof *gates == ULP_CELL_STAGE_COUNT, "a row for 
 
 ulp_status ulp_mpfr_cell(double *to, const ulp_cell_arrays *arrays, ulp_cell_stage stage) {
     const size_t results = gates[stage][0], N = arrays->N;
+    ulp_format binary64;
+    ulp_reference *ref = ulp_format_parse(&binary64, "binary64") == ULP_OK ? ulp_reference_new(&binary64) : NULL;
+    if (ref == NULL) return ULP_NO_MEMORY;
     for (size_t b = 0; b < arrays->B; b++)
         for (size_t j = 0; j < N; j++) {
             unit u = {0};
             for (size_t i = 0; i < ULP_CELL_OPERANDS; i++)
                 for (size_t k = 0; k < gates[stage][1 + i]; k++)
                     u.x[i][k] = (double)arrays->in[i][(b * gates[stage][1 + i] + k) * N + j];
-            compute(&u, stage);
+            compute(&u, stage, ref);
             for (size_t k = 0; k < results; k++) to[(b * results + k) * N + j] = isnan(u.y[k]) ? (double)NAN : u.y[k];
         }
+    ulp_reference_free(ref);
     return ULP_OK;
 }

@@ -147,10 +147,11 @@ ulp_status ulp_mpfr_update(const ulp_update_step *step, size_t steps, size_t n) 
 
 /* ---- operations that choose an element or a number ---- */
 
-ulp_status ulp_mpfr_largest(float *y, const float *x, size_t n) {
+ulp_status ulp_mpfr_largest(float *y, const float *x, size_t n, int finite) {
     float most = 0.0f;
     int nan = 0;
     for (size_t i = 0; i < n; i++) {
+        if (finite && !isfinite(x[i])) continue;
         nan |= isnan(x[i]);
         most = fabsf(x[i]) > most ? fabsf(x[i]) : most;
     }
@@ -205,6 +206,34 @@ ulp_status ulp_mpfr_pool_slope(float *dx, const float *dy, const float *place, c
         const size_t image = i / (rows * columns), row = i / columns % rows, column = i % columns,
                      at = (size_t)place[i];
         dx[(image * s->h + row * s->K + at / s->K) * s->w + column * s->K + at % s->K] = dy[i];
+    }
+    return ULP_OK;
+}
+
+ulp_status ulp_mpfr_pool_strided(float *y, float *place, const float *x, const ulp_strided_windows *s) {
+    const size_t rows = s->h + 2 * s->pad < s->K ? 0 : (s->h + 2 * s->pad - s->K) / s->stride + 1,
+                 columns = s->w + 2 * s->pad < s->K ? 0 : (s->w + 2 * s->pad - s->K) / s->stride + 1;
+    for (size_t i = 0; i < s->images * rows * columns; i++) {
+        const float *image = x + i / columns / rows * s->h * s->w;
+        int found = 0;
+        for (size_t j = 0; j < s->K * s->K; j++) {
+            const size_t row = i / columns % rows * s->stride + j / s->K, column = i % columns * s->stride + j % s->K;
+            if (row < s->pad || row >= s->h + s->pad || column < s->pad || column >= s->w + s->pad) continue;
+            const float candidate = image[(row - s->pad) * s->w + column - s->pad];
+            if (found && !wins(candidate, y[i])) continue;
+            found = 1;
+            y[i] = candidate;
+            place[i] = (float)j;
+        }
+    }
+    return ULP_OK;
+}
+
+ulp_status ulp_mpfr_upsample(float *y, const float *x, const ulp_windows *s) {
+    const size_t rows = s->h / s->K, columns = s->w / s->K;
+    for (size_t i = 0; i < s->images * s->h * s->w; i++) {
+        const size_t image = i / (s->h * s->w), row = i / s->w % s->h / s->K, column = i % s->w / s->K;
+        y[i] = row < rows && column < columns ? x[(image * rows + row) * columns + column] : 0.0f;
     }
     return ULP_OK;
 }

@@ -1,8 +1,9 @@
-/* layers.c - the backend "mpfr": batch normalisation, average pooling and dropout.
+/* layers.c - the backend "mpfr": batch normalisation, gradients of windows, products with a factor and dropout.
  *
- * Their results are fixed by an order of binary64 operations (norm.h, average.h and dropout.h in kernels/functions).
- * This file has the order; MPFR rounds every operation.
+ * Their results are fixed by an order of binary64 operations (norm.h, average.h, pool.h and dropout.h in
+ * kernels/functions). This file has the order; MPFR rounds every operation. The sums of upsample.h are GMP integers.
  */
+#include "exact_sum.h"
 #include "operations.h"
 #include "reference.h"
 #include "words.h"
@@ -13,9 +14,12 @@
 typedef struct work {
     double *to;
     const double *sums;
-    const float *x, *dy;
+    const double *wide;
+    const float *x, *dy, *place;
+    double factor;
     ulp_norm by;
     ulp_windows s;
+    ulp_strided_windows strided;
     ulp_dropout how;
     ulp_status status; /* of all threads */
 } work;
@@ -185,6 +189,53 @@ ulp_status ulp_mpfr_average(double *y, const float *x, const ulp_windows *s) {
 
 ulp_status ulp_mpfr_average_slope(double *dx, const float *dy, const ulp_windows *s) {
     return run((work){.to = dx, .dy = dy, .s = *s}, s->images * s->h * s->w, GRAIN, average_gradient_part);
+}
+
+/* ---- other windows ---- */
+
+/* The gradient of image i. */
+static void strided_gradient(const part *p, size_t i) {
+    const ulp_strided_windows *s = &p->w->strided;
+    const size_t rows = s->h + 2 * s->pad < s->K ? 0 : (s->h + 2 * s->pad - s->K) / s->stride + 1,
+                 columns = s->w + 2 * s->pad < s->K ? 0 : (s->w + 2 * s->pad - s->K) / s->stride + 1;
+    double *image = p->w->to + i * s->h * s->w;
+    for (size_t j = 0; j < s->h * s->w; j++) image[j] = 0.0;
+    for (size_t j = 0; j < rows * columns; j++) {
+        const size_t window = i * rows * columns + j, at = (size_t)p->w->place[window];
+        const size_t row = j / columns * s->stride + at / s->K, column = j % columns * s->stride + at % s->K;
+        double *dx = &image[(row - s->pad) * s->w + column - s->pad];
+        *dx = plus(p, *dx, (double)p->w->dy[window]);
+    }
+}
+
+static void window_sum(const part *p, size_t i) {
+    const ulp_windows *s = &p->w->s;
+    const size_t rows = s->h / s->K, columns = s->w / s->K;
+    const size_t image = i / (rows * columns), row = i / columns % rows, column = i % columns;
+    const float *window = p->w->dy + (image * s->h + row * s->K) * s->w + column * s->K;
+    ulp_mpfr_sum sum;
+    ulp_mpfr_sum_open(&sum);
+    for (size_t j = 0; j < s->K * s->K; j++) ulp_mpfr_sum_add(&sum, (double)window[j / s->K * s->w + j % s->K], 1.0);
+    p->w->to[i] = ulp_mpfr_sum_round(&sum, p->ref, (ulp_rule){.mode = ULP_RO}, 0);
+    ulp_mpfr_sum_close(&sum);
+}
+
+static void scaled(const part *p, size_t i) { p->w->to[i] = times(p, p->w->factor, p->w->wide[i]); }
+
+PART(strided_gradient)
+PART(window_sum)
+PART(scaled)
+
+ulp_status ulp_mpfr_pool_strided_slope(double *dx, const float *dy, const float *place, const ulp_strided_windows *s) {
+    return run((work){.to = dx, .dy = dy, .place = place, .strided = *s}, s->images, 1, strided_gradient_part);
+}
+
+ulp_status ulp_mpfr_upsample_slope(double *dx, const float *dy, const ulp_windows *s) {
+    return run((work){.to = dx, .dy = dy, .s = *s}, s->images * (s->h / s->K) * (s->w / s->K), GRAIN, window_sum_part);
+}
+
+ulp_status ulp_mpfr_scale(double *y, const double *x, size_t n, double factor) {
+    return run((work){.to = y, .wide = x, .factor = factor}, n, GRAIN, scaled_part);
 }
 
 /* ---- dropout ---- */

@@ -3,8 +3,8 @@
  * Windows begin S pixels apart, and P < K rows and columns without numbers surround the image. Without S and P the
  * windows are adjacent. Rows and columns at the end that fill no window are left out. kernels/functions/pool.h says
  * which of equal numbers is the maximum. Forward writes the index of the maximum in its window to `saved`. The gradient
- * is dy at this index, else +0; where windows overlap, the sum in binary64 of the dy of windows with the same maximum,
- * window after window, rounded once at ULP_AT_AGRAD. The backend computes adjacent windows, the host all others.
+ * of adjacent windows is dy at this index, else +0. For all other windows it is the sum in binary64 of the dy of
+ * windows with the same maximum, window after window, rounded once at ULP_AT_AGRAD.
  */
 #include "sim/layer.h"
 
@@ -39,7 +39,48 @@ static ulp_status pool_shape(ulp_layer *layer, const char *args) {
     return ULP_OK;
 }
 
-/* ---- windows in general ---- */
+static ulp_windows windows(const ulp_layer *layer, const ulp_pass *pass) {
+    return (ulp_windows){
+        .images = pass->now.B * layer->in.c, .h = layer->in.h, .w = layer->in.w, .K = layer->arg[SIDE]};
+}
+
+static ulp_strided_windows strided_windows(const ulp_layer *layer, const ulp_pass *pass) {
+    return (ulp_strided_windows){.images = pass->now.B * layer->in.c,
+                                 .h = layer->in.h,
+                                 .w = layer->in.w,
+                                 .K = layer->arg[SIDE],
+                                 .stride = layer->arg[STRIDE],
+                                 .pad = layer->arg[PAD]};
+}
+
+static ulp_status pool_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const ulp_backend *backend = pass->run.backend;
+    const ulp_windows s = windows(layer, pass);
+    const ulp_strided_windows strided = strided_windows(layer, pass);
+    ulp_status status = is_adjacent(layer) ? ulp_backend_pool(backend, t->y, t->saved, t->x, &s)
+                                           : ulp_backend_pool_strided(backend, t->y, t->saved, t->x, &strided);
+    return status == ULP_OK ? ulp_pass_show(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out))
+                            : status;
+}
+
+static ulp_status strided_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const ulp_strided_windows s = strided_windows(layer, pass);
+    double *exact = pass->scratch.wide;
+    ulp_status status = ulp_backend_pool_strided_slope(pass->run.backend, exact, t->dy, t->saved, &s);
+    return status == ULP_OK ? ulp_pass_round64(pass, ulp_site_input_gradient(layer), t->dx, exact,
+                                               pass->now.B * ulp_dims_size(layer->in))
+                            : status;
+}
+
+static ulp_status pool_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const ulp_windows s = windows(layer, pass);
+    if (!t->dx) return ULP_OK;
+    if (!is_adjacent(layer)) return strided_backward(layer, pass, t);
+    ulp_status status = ulp_backend_pool_slope(pass->run.backend, t->dx, t->dy, t->saved, &s);
+    return status == ULP_OK
+               ? ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, pass->now.B * ulp_dims_size(layer->in))
+               : status;
+}
 
 /* Set *at to the index in the input of pixel j of window i, row by row; windows are counted over all images. 0: the
  * pixel lies around the image. */
@@ -49,64 +90,6 @@ static int pixel_at(const ulp_layer *layer, size_t *at, size_t i, size_t j) {
     const size_t row = i / out.w % out.h * S + j / K, column = i % out.w * S + j % K; /* in the image with its frame */
     *at = (i / (out.w * out.h) * in.h + row - P) * in.w + column - P;
     return row >= P && row - P < in.h && column >= P && column - P < in.w;
-}
-
-static ulp_status forward_host(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t K = layer->arg[SIDE], m = pass->now.B * ulp_dims_size(layer->in),
-                 n = pass->now.B * ulp_dims_size(layer->out);
-    float *x = t->own.host_x, *y = t->own.host_y;
-    float *place = (float *)(void *)t->own.host_wide; /* (n) */
-    ulp_status status = pass->run.backend->download(x, t->x, m * sizeof *x);
-    if (status != ULP_OK) return status;
-    for (size_t i = 0; i < n; i++) {
-        int found = 0;
-        for (size_t j = 0, at; j < K * K; j++) {
-            if (!pixel_at(layer, &at, i, j) || (found && !ulp_pool_wins(x[at], y[i]))) continue;
-            found = 1;
-            y[i] = x[at];
-            place[i] = (float)j;
-        }
-    }
-    status = pass->run.backend->upload(t->y, y, n * sizeof *y);
-    return status == ULP_OK ? pass->run.backend->upload(t->saved, place, n * sizeof *place) : status;
-}
-
-static ulp_status backward_host(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t m = pass->now.B * ulp_dims_size(layer->in), n = pass->now.B * ulp_dims_size(layer->out);
-    const float *dy = t->own.host_x, *place = t->own.host_y;
-    double *dx = t->own.host_wide;
-    ulp_status status = pass->run.backend->download(t->own.host_x, t->dy, n * sizeof *dy);
-    if (status == ULP_OK) status = pass->run.backend->download(t->own.host_y, t->saved, n * sizeof *place);
-    if (status != ULP_OK) return status;
-    for (size_t i = 0; i < m; i++) dx[i] = 0.0;
-    for (size_t i = 0, at; i < n; i++)
-        if (pixel_at(layer, &at, i, (size_t)place[i])) dx[at] += (double)dy[i];
-    return ulp_pass_round_host(pass, ulp_site_input_gradient(layer), t->dx, dx, m);
-}
-
-/* ---- the layer ---- */
-
-static ulp_windows windows(const ulp_layer *layer, const ulp_pass *pass) {
-    return (ulp_windows){
-        .images = pass->now.B * layer->in.c, .h = layer->in.h, .w = layer->in.w, .K = layer->arg[SIDE]};
-}
-
-static ulp_status pool_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const ulp_windows s = windows(layer, pass);
-    ulp_status status = is_adjacent(layer) ? ulp_backend_pool(pass->run.backend, t->y, t->saved, t->x, &s)
-                                           : forward_host(layer, pass, t);
-    return status == ULP_OK ? ulp_pass_show(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out))
-                            : status;
-}
-
-static ulp_status pool_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const ulp_windows s = windows(layer, pass);
-    if (!t->dx) return ULP_OK;
-    if (!is_adjacent(layer)) return backward_host(layer, pass, t);
-    ulp_status status = ulp_backend_pool_slope(pass->run.backend, t->dx, t->dy, t->saved, &s);
-    return status == ULP_OK
-               ? ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, pass->now.B * ulp_dims_size(layer->in))
-               : status;
 }
 
 static void pool_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,

@@ -313,9 +313,11 @@ static void check_largest(const check *c) {
                 memcpy(&a.x[n - 1], &(uint32_t){0xff812345u}, sizeof a.x[0]); /* a NaN with sign and payload */
             if (n > 7 && k % 4 == 3) a.x[0] = -1e30f;
             row_ok(&r, c->gpu->upload(a.device_x, a.x, (a.n + SLACK) * sizeof(float)), "upload");
-            row_ok(&r, ulp_backend_largest(c->cpu, a.want, a.x, n), "the CPU's largest");
-            if (row_ok(&r, ulp_backend_largest(c->gpu, a.got, a.device_x, n), "largest of %zu", n))
-                row_floats(&r, a.got, a.want, 1, "of %zu", n);
+            for (int finite = 0; finite <= 1; finite++) {
+                row_ok(&r, ulp_backend_largest(c->cpu, a.want, a.x, n, finite), "the CPU's largest");
+                if (row_ok(&r, ulp_backend_largest(c->gpu, a.got, a.device_x, n, finite), "largest of %zu", n))
+                    row_floats(&r, a.got, a.want, 1, "of %zu, finite = %d", n, finite);
+            }
         }
         arrays_close(c, &a);
     }

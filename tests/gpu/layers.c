@@ -1,8 +1,9 @@
-/* layers.c - batch normalisation, average pooling and dropout, against the CPU. */
+/* layers.c - batch normalisation, windows, up-sampling, products with a factor and dropout, against the CPU. */
 #include "check.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* An array of floats on the host and on the device. */
 typedef struct floats {
@@ -85,7 +86,7 @@ static void check_norm(const check *c) {
     row_end(&r);
 }
 
-/* ---- average pooling and dropout ---- */
+/* ---- windows ---- */
 
 static void check_average_of(const check *c, row *r, const ulp_windows *s, uint64_t seed) {
     const size_t to = s->images * (s->h / s->K) * (s->w / s->K), from = s->images * s->h * s->w;
@@ -111,6 +112,111 @@ static void check_average(const check *c) {
         ulp_windows s = {.images = 1 + word_of(1, k) % 7, .h = 1 + word_of(2, k) % most, .w = 1 + word_of(3, k) % most};
         s.K = 1 + word_of(4, k) % (s.h < s.w ? s.h : s.w) % 5;
         check_average_of(c, &r, &s, 9000 + 10 * k);
+    }
+    row_end(&r);
+}
+
+/* Windows with a stride and a frame. One pixel in two is small and whole, so that some maxima are equal. */
+static void check_strided_of(const check *c, row *r, const ulp_strided_windows *s, uint64_t seed) {
+    const size_t to = s->images * ulp_strided_count(s->h, s) * ulp_strided_count(s->w, s),
+                 from = s->images * s->h * s->w;
+    const ulp_channels shown = {s->images, s->h, s->w};
+    floats x = any_floats(c, r, from, 1, seed), dy = any_floats(c, r, to, 1, seed + 1);
+    floats y = any_floats(c, r, to, 0, seed + 2), place = any_floats(c, r, to, 0, seed + 3);
+    double *want = room(from + 1, sizeof *want), *device = to_device(c, r, want, from * sizeof *want);
+    float *got = room(to + 1, sizeof *got);
+    for (size_t i = 0; i < from; i++)
+        if (word_of(seed + 4, i) % 2) x.host[i] = (float)(word_of(seed + 5, i) % 4) - 1.0f;
+    row_ok(r, c->gpu->upload(x.device, x.host, from * sizeof(float)), "upload");
+    if (!r->stopped) {
+        ulp_backend_pool_strided(c->cpu, y.host, place.host, x.host, s);
+        if (row_ok(r, ulp_backend_pool_strided(c->gpu, y.device, place.device, x.device, s), "pool") &&
+            from_device(c, r, got, y.device, to * sizeof *got))
+            row_floats(r, got, y.host, to, "maxima of %zux%zu, stride %zu, pad %zu, in (%zu,%zu,%zu)", s->K, s->K,
+                       s->stride, s->pad, s->images, s->h, s->w);
+        if (from_device(c, r, got, place.device, to * sizeof *got))
+            row_floats(r, got, place.host, to, "places of %zux%zu, stride %zu, pad %zu, in (%zu,%zu,%zu)", s->K, s->K,
+                       s->stride, s->pad, s->images, s->h, s->w);
+        ulp_backend_pool_strided_slope(c->cpu, want, dy.host, place.host, s);
+        same_doubles(c, r, ulp_backend_pool_strided_slope(c->gpu, device, dy.device, place.device, s), device, want,
+                     from, "gradients of maxima", &shown);
+    }
+    c->gpu->release(device);
+    floats_close(c, &x), floats_close(c, &dy), floats_close(c, &y), floats_close(c, &place);
+    free(want), free(got);
+}
+
+static void check_strided(const check *c) {
+    row r = row_of("pooling by windows with a stride and a frame, and its gradient");
+    for (uint64_t k = 0; k < (c->small ? 60u : 600u) && !r.skipped && !r.stopped; k++) {
+        const uint32_t most = c->small ? 9 : 40;
+        ulp_strided_windows s = {
+            .images = 1 + word_of(1, k) % 7, .h = 1 + word_of(2, k) % most, .w = 1 + word_of(3, k) % most};
+        s.K = 1 + word_of(4, k) % 5;
+        s.stride = 1 + word_of(5, k) % 6;
+        s.pad = word_of(6, k) % s.K;
+        check_strided_of(c, &r, &s, 20000 + 10 * k);
+    }
+    row_end(&r);
+}
+
+/* Copies of pixels, and sums of windows with numbers of many exponents. */
+static void check_upsample_of(const check *c, row *r, const ulp_windows *s, uint64_t seed) {
+    const size_t small = s->images * (s->h / s->K) * (s->w / s->K), large = s->images * s->h * s->w;
+    const ulp_channels shown = {s->images, s->h, s->w};
+    floats x = any_floats(c, r, small, 1, seed), dy = any_floats(c, r, large, 1, seed + 1);
+    floats y = any_floats(c, r, large, 0, seed + 2);
+    double *want = room(small + 1, sizeof *want), *device = to_device(c, r, want, small * sizeof *want);
+    float *got = room(large + 1, sizeof *got);
+    for (size_t i = 0; i < large; i++)
+        if (word_of(seed + 3, i) % 4 == 0) dy.host[i] = ldexpf(dy.host[i], (int)(word_of(seed + 4, i) % 100) - 50);
+    row_ok(r, c->gpu->upload(dy.device, dy.host, large * sizeof(float)), "upload");
+    if (!r->stopped) {
+        ulp_backend_upsample(c->cpu, y.host, x.host, s);
+        if (row_ok(r, ulp_backend_upsample(c->gpu, y.device, x.device, s), "up-sampling") &&
+            from_device(c, r, got, y.device, large * sizeof *got))
+            row_floats(r, got, y.host, large, "windows of %zux%zu in (%zu,%zu,%zu)", s->K, s->K, s->images, s->h, s->w);
+        ulp_backend_upsample_slope(c->cpu, want, dy.host, s);
+        same_doubles(c, r, ulp_backend_upsample_slope(c->gpu, device, dy.device, s), device, want, small,
+                     "sums of windows", &shown);
+    }
+    c->gpu->release(device);
+    floats_close(c, &x), floats_close(c, &dy), floats_close(c, &y);
+    free(want), free(got);
+}
+
+static void check_upsample(const check *c) {
+    row r = row_of("up-sampling and its gradient");
+    for (uint64_t k = 0; k < (c->small ? 30u : 300u) && !r.skipped && !r.stopped; k++) {
+        const uint32_t most = c->small ? 9 : 40;
+        ulp_windows s = {.images = 1 + word_of(1, k) % 7, .h = 1 + word_of(2, k) % most, .w = 1 + word_of(3, k) % most};
+        s.K = 1 + word_of(4, k) % 5;
+        check_upsample_of(c, &r, &s, 30000 + 10 * k);
+    }
+    row_end(&r);
+}
+
+/* ---- elements ---- */
+
+static void check_scale(const check *c) {
+    static const double factors[] = {0x1p-9, 0x1p62, 0x1p-900, -0.0};
+    static const size_t sizes[] = {1, 255, 4099, 100003};
+    row r = row_of("products with a factor in binary64");
+    for (size_t k = 0; k < 4 * (c->small ? 3u : 4u) && !r.skipped && !r.stopped; k++) {
+        const size_t n = sizes[k / 4];
+        const ulp_channels shown = {1, k % 4, n};
+        double *x = room(n, sizeof *x), *want = room(n, sizeof *want);
+        for (size_t i = 0; i < n; i++) {
+            const uint64_t bits = (uint64_t)word_of(k, i) << 32 | word_of(k + 50, i);
+            memcpy(&x[i], &bits, sizeof bits);
+        }
+        double *device = to_device(c, &r, x, n * sizeof *x);
+        ulp_backend_scale(c->cpu, want, x, n, factors[k % 4]);
+        if (!r.stopped) /* in place */
+            same_doubles(c, &r, ulp_backend_scale(c->gpu, device, device, n, factors[k % 4]), device, want, n,
+                         "products", &shown);
+        c->gpu->release(device);
+        free(x), free(want);
     }
     row_end(&r);
 }
@@ -141,5 +247,8 @@ static void check_dropout(const check *c) {
 void check_layers(const check *c) {
     check_norm(c);
     check_average(c);
+    check_strided(c);
+    check_upsample(c);
+    check_scale(c);
     check_dropout(c);
 }

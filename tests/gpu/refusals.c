@@ -160,12 +160,12 @@ static void check_largest(const check *c) {
     both pair, *w = &pair;
     float most = mark;
     if (refusals_open(w, c, "refused: largest")) {
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(on->b, NULL, on->x, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(on->b, &most, NULL, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(on->b, NULL, NULL, 0));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(on->b, NULL, on->x, ROOM, 0));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(on->b, &most, NULL, ROOM, 0));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(on->b, NULL, NULL, 0, 1));
         row_floats(&w->r, &most, &mark, 1, "a refused call wrote the result");
-        EXPECT(ULP_OK, ulp_backend_largest(on->b, &most, NULL, 0));
-        EXPECT(ULP_OK, ulp_backend_largest(on->b, &most, on->x, ROOM));
+        EXPECT(ULP_OK, ulp_backend_largest(on->b, &most, NULL, 0, 1));
+        EXPECT(ULP_OK, ulp_backend_largest(on->b, &most, on->x, ROOM, 0));
     }
     refusals_close(w);
 }

@@ -1,13 +1,15 @@
-/* refusals_network.c - refused arguments of activation functions, pooling, normalisation, dropout, softmax, cells, CTC.
+/* refusals_network.c - refused arguments of activation functions, windows, normalisation, dropout, softmax, cells, CTC.
  */
 #include "refusals.h"
 
 static void check_curves_refused(const check *c) {
     both pair, *w = &pair;
     const ulp_activation f = {.kind = ULP_TANH}, no = {.kind = ULP_ACTIVATION_COUNT};
-    if (refusals_open(w, c, "refused: narrow, relu, curve, slope")) {
+    if (refusals_open(w, c, "refused: narrow, scale, relu, curve, slope")) {
         EXPECT(ULP_BAD_ARGUMENT, ulp_backend_narrow(on->b, NULL, on->x64, ROOM));
         EXPECT(ULP_BAD_ARGUMENT, ulp_backend_narrow(on->b, on->y, NULL, ROOM));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_scale(on->b, NULL, on->x64, ROOM, 2.0));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_scale(on->b, on->y64, NULL, ROOM, 2.0));
         EXPECT(ULP_BAD_ARGUMENT, ulp_backend_relu(on->b, NULL, on->x, ROOM));
         EXPECT(ULP_BAD_ARGUMENT, ulp_backend_relu(on->b, on->y, NULL, ROOM));
         EXPECT(ULP_BAD_ARGUMENT, ulp_backend_relu_slope(on->b, NULL, on->x, on->x, ROOM));
@@ -23,12 +25,14 @@ static void check_curves_refused(const check *c) {
         EXPECT(ULP_BAD_ARGUMENT, ulp_backend_activate_slope(on->b, on->y64, NULL, on->x, ROOM, f));
         EXPECT(ULP_BAD_ARGUMENT, ulp_backend_activate_slope(on->b, on->y64, on->x, NULL, ROOM, f));
         EXPECT(ULP_OK, ulp_backend_narrow(on->b, NULL, NULL, 0));
+        EXPECT(ULP_OK, ulp_backend_scale(on->b, NULL, NULL, 0, 2.0));
         EXPECT(ULP_OK, ulp_backend_relu(on->b, NULL, NULL, 0));
         EXPECT(ULP_OK, ulp_backend_relu_slope(on->b, NULL, NULL, NULL, 0));
         EXPECT(ULP_OK, ulp_backend_activate(on->b, NULL, NULL, 0, f));
         EXPECT(ULP_OK, ulp_backend_activate_slope(on->b, NULL, NULL, NULL, 0, f));
         refusals_untouched(w);
         EXPECT(ULP_OK, ulp_backend_narrow(on->b, on->y, on->x64, ROOM));
+        EXPECT(ULP_OK, ulp_backend_scale(on->b, on->y64, on->x64, ROOM, 2.0));
         EXPECT(ULP_OK, ulp_backend_relu(on->b, on->y, on->x, ROOM));
         EXPECT(ULP_OK, ulp_backend_relu_slope(on->b, on->y, on->x, on->x, ROOM));
         EXPECT(ULP_OK, ulp_backend_activate(on->b, on->y64, on->x, ROOM, f));
@@ -63,6 +67,38 @@ static void check_pool_refused(const check *c) {
     refusals_close(w);
 }
 
+static void check_strided_refused(const check *c) {
+    both pair, *w = &pair;
+    const ulp_strided_windows one = {1, 4, 4, 3, 2, 1}, empty = {0, 4, 4, 3, 2, 1}, none_fits = {1, 4, 4, 5, 1, 0};
+    const ulp_strided_windows bad[] = {{1, 4, 4, 0, 2, 0},
+                                       {1, 4, 4, ULP_WINDOW_MAX + 1, 2, 1},
+                                       {1, 4, 4, 3, 0, 1},
+                                       {1, 4, 4, 3, 2, 3},
+                                       {0, 4, 4, 3, 2, 3}};
+    if (refusals_open(w, c, "refused: pool with a stride and a frame")) {
+        for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+            EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided(on->b, on->y, on->y, on->x, &bad[i]));
+            EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided_slope(on->b, on->y64, on->x, on->x, &bad[i]));
+        }
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided(on->b, on->y, on->y, on->x, NULL));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided(on->b, NULL, on->y, on->x, &one));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided(on->b, on->y, NULL, on->x, &one));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided(on->b, on->y, on->y, NULL, &one));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided_slope(on->b, on->y64, on->x, on->x, NULL));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided_slope(on->b, NULL, on->x, on->x, &one));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided_slope(on->b, on->y64, NULL, on->x, &one));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided_slope(on->b, on->y64, on->x, NULL, &one));
+        EXPECT(ULP_OK, ulp_backend_pool_strided(on->b, NULL, NULL, NULL, &empty));
+        EXPECT(ULP_OK, ulp_backend_pool_strided_slope(on->b, NULL, NULL, NULL, &empty));
+        EXPECT(ULP_OK, ulp_backend_pool_strided(on->b, on->y, on->y + 4, on->x, &none_fits));
+        refusals_untouched(w);
+        EXPECT(ULP_OK, ulp_backend_pool_strided(on->b, on->y, on->y + 4, on->x, &one));
+        EXPECT(ULP_OK, ulp_backend_pool_strided_slope(on->b, on->y64, on->x, on->y + 4, &one));
+        EXPECT(ULP_OK, ulp_backend_pool_strided_slope(on->b, on->y64, on->x, on->x, &none_fits));
+    }
+    refusals_close(w);
+}
+
 static void check_average_refused(const check *c) {
     both pair, *w = &pair;
     const ulp_windows one = {1, 4, 4, 2}, none_at_all = {1, 4, 4, 0}, large = {1, 4, 4, ULP_WINDOW_MAX + 1},
@@ -83,6 +119,30 @@ static void check_average_refused(const check *c) {
         EXPECT(ULP_OK, ulp_backend_average(on->b, on->y64, on->x, &one));
         EXPECT(ULP_OK, ulp_backend_average_slope(on->b, on->y64, on->x, &one));
         EXPECT(ULP_OK, ulp_backend_average_slope(on->b, on->y64, on->x, &large));
+    }
+    refusals_close(w);
+}
+
+static void check_upsample_refused(const check *c) {
+    both pair, *w = &pair;
+    const ulp_windows one = {1, 4, 4, 2}, none_at_all = {1, 4, 4, 0}, large = {1, 4, 4, ULP_WINDOW_MAX + 1},
+                      empty = {0, 4, 4, 2};
+    if (refusals_open(w, c, "refused: upsample")) {
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample(on->b, on->y, on->x, NULL));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample(on->b, on->y, on->x, &none_at_all));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample(on->b, NULL, on->x, &one));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample(on->b, on->y, NULL, &one));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample_slope(on->b, on->y64, on->x, NULL));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample_slope(on->b, on->y64, on->x, &none_at_all));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample_slope(on->b, NULL, on->x, &one));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample_slope(on->b, on->y64, NULL, &one));
+        EXPECT(ULP_OK, ulp_backend_upsample(on->b, NULL, NULL, &empty));
+        EXPECT(ULP_OK, ulp_backend_upsample_slope(on->b, NULL, NULL, &empty));
+        EXPECT(ULP_OK, ulp_backend_upsample_slope(on->b, on->y64, on->x, &large)); /* no window fits */
+        refusals_untouched(w);
+        EXPECT(ULP_OK, ulp_backend_upsample(on->b, on->y, on->x, &one));
+        EXPECT(ULP_OK, ulp_backend_upsample(on->b, on->y, on->x, &large));
+        EXPECT(ULP_OK, ulp_backend_upsample_slope(on->b, on->y64, on->x, &one));
     }
     refusals_close(w);
 }
@@ -234,7 +294,9 @@ static void check_ctc_refused(const check *c) {
 void check_refused_between(const check *c) {
     check_curves_refused(c);
     check_pool_refused(c);
+    check_strided_refused(c);
     check_average_refused(c);
+    check_upsample_refused(c);
     check_norm_refused(c);
     check_dropout_refused(c);
     check_softmax_refused(c);
