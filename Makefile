@@ -124,8 +124,10 @@ endif
 ifdef HAVE_NVCC
 CUDA_HOME  ?= $(patsubst %/bin/nvcc,%,$(realpath $(shell command -v $(NVCC))))
 CUDA_FOUND := $(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | \
-                awk -F. '/^[0-9]+\.[0-9]$$/ && !seen[$$0]++ { print $$1 $$2 ($$1 >= 9 ? "a" : "") }')
+                awk -F. '/^[0-9]+\.[0-9]$$/ && $$1 >= 8 && !seen[$$0]++ { print $$1 $$2 ($$1 >= 9 ? "a" : "") }')
 CUDA_ARCHS ?= $(or $(CUDA_FOUND),90a)
+CUDA_OLD   := $(filter 3% 5% 6% 7%,$(CUDA_ARCHS))
+$(if $(CUDA_OLD),$(error CUDA_ARCHS: $(CUDA_OLD): the least compute capability is 80, as in CUDA_ARCHS="80 90a"))
 ifeq ($(MODE),release)
 WITH_CUDA := yes
 endif

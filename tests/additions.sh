@@ -283,11 +283,20 @@ if [ -n "$TESTS" ] && [ -x "$tree/$TESTS/check_emulated" ]; then
     changed >files
     [ "$(cat files)" = 'kernels/cuda/native_rows.h 1' ]
     verdict $? 'a native product is one line'
+    edit kernels/products/datapath_rows.c '
+        index($0, "CORE(\"h100\", \"\", \"wgmma mma\", \"fp16 bf16\"") { sub(/.fused.late = 0/, ".fused.zero_operand = -126, .fused.zero_c = -126, .fused.signed_zero = 1") }
+        index($0, "CORE(\"h100\", \"\", \"wgmma\", FP8, \"fp16\"") { sub(/.fused.late = 0/, ".rounding = 1 + ULP_RZ, .fused.c_last = 1") }
+        { print }'
     make -j"$(getconf _NPROCESSORS_ONLN)" MODE=release CC="${CC:-gcc}" NVCC= build/test/check_emulated >log 2>&1
     verdict $? 'the second copy is built'
     exits 2 'before, mma:twin is no native product' "$tree/$TESTS/check_emulated" --small --tap --part tensor --only mma:twin
     exits 0 'the emulated device computes mma:twin' build/test/check_emulated --small --tap --part tensor --only mma:twin
     says '^ok - cuda: .*mma:twin' out.txt 'its bits are those of its model'
+    exits 0 'a row takes the answers to open points' build/test/check_emulated --small --rows --part open --only wgmma:
+    says 'h100-bf16: with -126;' out.txt 'the exponent of a zero operand'
+    says 'h100-bf16: -0;' out.txt 'the sign of zero'
+    says 'h100-e4m3-fp16: toward zero;' out.txt 'the rounding'
+    says 'h100-e4m3-fp16: it is added last;' out.txt 'the place of c'
 else
     skip 'a native product' 'no check_emulated in TESTS'
 fi

@@ -38,15 +38,26 @@ differs() { # differs SETTING POINT PRODUCT SENTENCE
         failed=1
     fi
 }
-differs :zero_operand=-126 'zero operand' mma:fp16 'h100-fp16:zero_operand=-126: with -126, which sets fused.zero_operand'
-differs :zero_c=-126 'zero start' wgmma:bf16 'h100-bf16:zero_c=-126: with -126, which sets fused.zero_c'
-differs :floor=none floor mma:tf32 'h100-tf32:floor=none: there is none, which sets fused.floor'
-differs :floor=-132 floor mma:bf16 'h100-bf16:floor=-132: one more, which sets fused.floor'
-differs :floor=-22 floor wgmma:fp16-fp16 'h100-fp16-fp16:floor=-22: one less, which sets fused.floor'
-differs :signed_zero=1 'negative underflow' mma:tf32 'h100-tf32:signed_zero=1: -0, which sets fused.signed_zero'
-differs :c_last=1 'start of wgmma' wgmma:e4m3 'h100-e4m3:c_last=1: it is added last, which sets fused.c_last'
-differs :output=rz 'rounding of wgmma' wgmma:e5m2-fp16 'h100-e5m2-fp16:output=rz: toward zero, which sets fused.output'
+differs :zero_operand=-126 'zero operand' mma:fp16 'h100-fp16:zero_operand=-126: with -126, which sets .fused.zero_operand'
+differs :zero_c=-126 'zero start' wgmma:bf16 'h100-bf16:zero_c=-126: with -126, which sets .fused.zero_c'
+differs :floor=none floor mma:tf32 'h100-tf32:floor=none: no floor, which sets the floor'
+differs :floor=-132 floor mma:bf16 'h100-bf16:floor=-132: higher by one, which sets the floor'
+differs :floor=-22 floor wgmma:fp16-fp16 'h100-fp16-fp16:floor=-22: lower by one, which sets the floor'
+differs :signed_zero=1 'negative underflow' mma:tf32 'h100-tf32:signed_zero=1: -0, which sets .fused.signed_zero'
+differs :c_last=1 'start of wgmma' wgmma:e4m3 'h100-e4m3:c_last=1: it is added last, which sets .fused.c_last'
+differs :output=rz 'rounding of wgmma' wgmma:e5m2-fp16 'h100-e5m2-fp16:output=rz: toward zero, which sets .rounding'
 differs :F=24 floor mma:bf16 'no answer fits'
+
+# a property that no point asks for, or another point, passes for no answer
+for setting in :output=rz :zero_c=-126 :F=13:kept=13 :F=24; do
+    EMULATED_SETTINGS=$setting "$TESTS/check_emulated" --small --rows --part open --only 'floor, ' > "$log"
+    if [ $? -eq 1 ] && ! grep -q 'which sets' "$log"; then echo "ok - cuda: a device with $setting has no other floor"
+    else
+        echo "not ok - cuda: a device with $setting has no other floor"
+        sed 's/^/# /' "$log"
+        failed=1
+    fi
+done
 
 # the report of a machine, from a small run, with programs in the place of the driver's own
 tools=$(mktemp -d) || exit 1

@@ -129,6 +129,9 @@ void lacks_of(char to[200], const row *r, bool fp8) {
     to[0] = '\0';
     if (r->family == ULP_NATIVE_BY_WGMMA) lacks_generation(to, "wgmma", 9, known.code.wgmma != 0);
     else if (r->family == ULP_NATIVE_BY_TCGEN05) lacks_generation(to, "tcgen05", 10, known.code.tcgen05 != 0);
+    else if (r->family == ULP_NATIVE_BY_MMA && capability < 80)
+        snprintf(to, 200, "products by mma.sync need compute capability 8.0; this device has %d.%d", capability / 10,
+                 capability % 10);
     else if (fp8 && capability < 89)
         snprintf(to, 200, "fp8 needs compute capability 8.9; this device has %d.%d", capability / 10, capability % 10);
     else if (r->family == ULP_NATIVE_BY_LIBRARY) snprintf(to, 200, "%s", ulp_native_library_lacks());

@@ -40,7 +40,7 @@ ulp_status ulp_datapath_native(ulp_datapath *datapath, const char *text, char wh
     const int is_one = ulp_datapath_is_native(text) && ulp_datapath_cut(&parts, text);
     ulp_status status = is_one ? ulp_cuda_native_parse(&native, text) : ULP_BAD_NAME;
     if (status == ULP_BAD_NAME)
-        return refuse(why, status, text, "no native product of that name; `ulp probe --help` names them");
+        return refuse(why, status, text, "no native product of that name; `ulp help datapaths` lists them");
     if (status != ULP_OK) return refuse(why, status, text, ulp_cuda_lacks());
     if (native.lacks[0] != '\0') return refuse(why, ULP_NO_DEVICE, text, native.lacks);
     *datapath = (ulp_datapath){.kind = ULP_NATIVE,

@@ -13,11 +13,14 @@ typedef struct row {
     const char *inputs, *accumulator;
     uint8_t mixed, kind, mode;
     uint32_t length; /* of a SERIAL row */
-    ulp_fused fused; /* kept = 0: all bits of the accumulator */
+    /* kept = 0: all bits of the accumulator; zero_operand, zero_product, zero_c = 0: none; align and output of a Tensor
+     * Core are not read, see `rounding` */
+    ulp_fused fused;
     ulp_chains chains;
     uint8_t scale_block;
     const char *scale;
     uint16_t nan_code; /* 1: NaN results have all bits of the code set but the sign */
+    uint8_t rounding;  /* of a Tensor Core: 1 + the ulp_mode of its sums; 0: rz for binary32, rne for binary16 */
 } row;
 
 #define FP8 "e4m3 e5m2"
@@ -32,7 +35,7 @@ typedef struct row {
     {                                                                                                                  \
         .machine = machine_, .unit = unit_, .also = also_, .inputs = inputs_, .accumulator = accumulator_,             \
         .mixed = mixed_, .kind = ULP_ALIGNED, .nan_code = 1, .fused.length = L, .fused.fraction = F,                   \
-        .fused.kept = kept_, .fused.floor = floor_, .fused.zero_c = NONE, __VA_ARGS__                                  \
+        .fused.kept = kept_, .fused.floor = floor_, __VA_ARGS__                                                        \
     }
 
 /* AMD CDNA3: products are truncated, sums are rounded down. Whether the sum meets c with 32 or 31 bits is open. */
@@ -229,10 +232,13 @@ static ulp_status from_row(ulp_datapath *d, const row *r, size_t i) {
     if (r->nan_code) d->nan_code = narrow ? 0x7fffu : 0x7fffffffu;
     d->chains = r->chains;
     d->fused = r->fused;
-    d->fused.zero_operand = d->fused.zero_product = NONE;
+    int16_t *const zeros[] = {&d->fused.zero_operand, &d->fused.zero_product, &d->fused.zero_c};
+    for (size_t k = 0; k < sizeof zeros / sizeof zeros[0]; k++)
+        if (*zeros[k] == 0) *zeros[k] = NONE;
     if (r->kind != ULP_ALIGNED) return status;
     if (d->fused.kept == 0) d->fused.kept = (uint8_t)(d->accumulator.prec - 1);
     if (r->nan_code) d->fused.align = ULP_RZ, d->fused.output = narrow ? ULP_RNE : ULP_RZ;
+    if (r->rounding != 0) d->fused.output = (uint8_t)(r->rounding - 1);
     else if (r->fused.join != 0) d->fused.align = ULP_RZ;
     return status;
 }

@@ -21,11 +21,11 @@ typedef struct point_answer {
     const char *says;
 } point_answer;
 
-/* A point: the first answer is what the model has now. */
+/* A point. The reference is the answer whose datapath is the product's model, or the first answer. */
 typedef struct open_point {
     const char *name, *question;
     const char *source; /* publications that disagree or are silent */
-    const char *field;  /* what the answer sets */
+    const char *field;  /* what the answer sets; "its row" is in kernels/products/datapath_rows.c */
     int (*asked)(const ulp_cuda_native *product, int capability);
     /* Forms the i-th sum for datapath `now`, the first answer. Many sums do not tell the answers apart. */
     void (*form)(point_sum *s, const ulp_datapath *now, uint64_t i);
