@@ -83,6 +83,25 @@ static void once(const char *name) {
     verdict(fine && changed == plain, what);
 }
 
+/* Two operands in one kept array have codes of their own. */
+static void neighbours(const char *name) {
+    trial t(name);
+    unsigned launches = 0;
+    float *const both = static_cast<float *>(ulp_cuda_room(2 * sizeof t.b)), *const own = t.device_b;
+    float turned[ALL];
+    for (int i = 0; i < ALL; i++) turned[i] = t.b[i % N * N + i / N];
+    bool fine = both != nullptr && ulp_cuda_upload(both, t.b, sizeof t.b) == ULP_OK &&
+                ulp_cuda_upload(both + ALL, turned, sizeof turned) == ULP_OK &&
+                ulp_backend_keep(t.gpu, both, 2 * ALL) == ULP_OK;
+    t.device_b = both;
+    fine = fine && t.run(&launches) == ULP_OK && t.is_right();
+    t.device_b = both + ALL;
+    fine = fine && t.run(&launches) == ULP_OK && t.is_right(true);
+    t.device_b = own;
+    t.gpu->release(both);
+    verdict(fine, "two operands in one kept array");
+}
+
 /* Memory that is released and taken again holds no kept array. */
 static void released(const char *name) {
     trial t(name);
@@ -122,6 +141,7 @@ int main() {
         once(name);
         deferred(name);
     }
+    neighbours("native:mma:fp16");
     released("native:mma:fp16");
     return failed;
 }
