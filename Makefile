@@ -392,9 +392,8 @@ SELECTED := $(FORMATS)$(MODES)$(OVERFLOW)$(ISA)
 check-all: $(if $(SELECTED),tests,check)
 	@BIN=$B TESTS=$T FORMATS='$(FORMATS)' MODES='$(MODES)' OVERFLOW='$(OVERFLOW)' ISA='$(ISA)' JOBS='$(JOBS)' sh tests/exhaustive.sh
 
-# everything that needs a GPU; REPORT=tests/gpu/NAME.txt keeps the report where it can be committed; PARTS='races open' runs
-# these parts alone; LONG=1 takes large sizes
-REPORT ?= results/check_gpu.txt
+# everything that needs a GPU; REPORT=tests/gpu/NAME.txt keeps the report where it can be committed, and without it
+# tests/gpu/report.sh names the file; PARTS='races open' runs these parts alone; LONG=1 takes large sizes
 check-gpu: $(if $(WITH_CUDA),$T/check_gpu)
 	@$(if $(WITH_CUDA),,echo 'make check-gpu: nvcc is missing or older than $(NVCC_NEEDED)' >&2; exit 3;) CHECK=$T/check_gpu REPORT='$(REPORT)' PARTS='$(PARTS)' LONG='$(LONG)' sh tests/gpu/report.sh
 
@@ -488,7 +487,7 @@ bench-compare:
 RECORD ?= results/bench_gpu.txt
 bench-gpu: $B/bench_gpu $B/throughput
 	@mkdir -p results figures
-	BENCH=$B/bench_gpu THROUGHPUT=$B/throughput sh experiments/bench_gpu/record.sh $(RECORD)
+	BENCH=$B/bench_gpu THROUGHPUT=$B/throughput sh experiments/bench_gpu/record.sh '$(RECORD)'
 	$(if $(HAVE_GNUPLOT),LC_ALL=C.UTF-8 gnuplot plots/bench_gpu.gp && LC_ALL=C.UTF-8 gnuplot plots/throughput.gp)
 
 # ---- the page ----

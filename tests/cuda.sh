@@ -71,6 +71,8 @@ status=$?
 if [ $status -eq 1 ] && grep -q '^device  *emulated device' "$tools/report.txt" && [ "$(grep -c '^state  *.*: 580.65, P0, 1980 MHz$' "$tools/report.txt")" -eq 2 ] &&
     grep -q "^FAIL compute-sanitizer racecheck, short run of tensor 'wgmma:e4m3'" "$tools/report.txt" && grep -q '^     ========= a hazard' "$tools/report.txt" &&
     [ "$(grep -c '^PASS compute-sanitizer' "$tools/report.txt")" -gt 15 ] && grep -q '^PASS open: floor, wgmma:bf16' "$tools/report.txt" &&
+    grep -q '^parts  *sanitizer refusals open$' "$tools/report.txt" && grep -q '^sizes  *usual$' "$tools/report.txt" &&
+    grep -q '^source  *[^ ]' "$tools/report.txt" && grep -q '^date  *[0-9-]* [0-9:]* UTC$' "$tools/report.txt" &&
     [ "$(grep -c '^time  *part [a-z]*: [0-9]* s$' "$tools/report.txt")" -eq 3 ] && tail -n 1 "$tools/report.txt" | grep -q ' passed, 1 failed, '; then
     echo 'ok - cuda: the report of a machine is one file'
 else
@@ -78,12 +80,62 @@ else
     sed 's/^/# /' "$log"
     failed=1
 fi
-if CHECK=$tools/check REPORT=$tools/none.txt PARTS='open nosuch' sh tests/gpu/report.sh > "$log" 2>&1; [ $? -eq 2 ] && grep -q 'nosuch.*layouts' "$log" && [ ! -e "$tools/none.txt" ]; then
-    echo 'ok - cuda: a part that does not exist is refused'
+refused() { # refused SETTING TEXT: exit 2, one sentence with the text, and no report
+    if env CHECK="$tools/check" REPORT="$tools/none.txt" "$1" sh tests/gpu/report.sh > "$log" 2>&1; [ $? -eq 2 ] && [ "$(wc -l < "$log")" -eq 1 ] &&
+        grep -q "$2" "$log" && [ ! -e "$tools/none.txt" ] && [ ! -e "$tools/none.txt.tmp" ]; then
+        echo "ok - cuda: the report refuses $3"
+    else
+        echo "not ok - cuda: the report refuses $3"
+        sed 's/^/# /' "$log"
+        failed=1
+    fi
+}
+refused 'PARTS=open nosuch' "nosuch.*layouts" 'a part that does not exist'
+refused 'PARTS=*' "'\*'.*layouts" 'a pattern of parts'
+refused "REPORT=$tools" "it is not a file" 'a folder as its file'
+refused "REPORT=$tools/" "it is a folder" 'a name that ends with a slash'
+refused "REPORT=$tools/check/none.txt" "its folder cannot be made" 'a folder that cannot be made'
+refused "CHECK=$tools/nosuch" "nosuch': it is not a program" 'a program that is missing'
+refused PATIENCE=1.5 "'1.5': it is a whole number" 'a time limit that is no whole number'
+refused LONG=yes "LONG='yes'" 'a size that is neither 0 nor 1'
+
+# a part that ends without a row of its own, and a part whose rows are all skipped
+printf '#!/bin/sh\ncase "$*" in --parts) printf "a\\tA\\n" ;; *none) ;; *) echo no memory >&2; exit 1 ;; esac\n' > "$tools/lost"
+printf '#!/bin/sh\ncase "$*" in --parts) printf "a\\tA\\n" ;; *none) ;; *) echo SKIP a ;; esac\n' > "$tools/skips"
+chmod +x "$tools/lost" "$tools/skips"
+if CHECK=$tools/lost REPORT=$tools/lost.txt PARTS=a sh tests/gpu/report.sh > "$log" 2>&1; [ $? -eq 1 ] && [ "$(grep -A 1 '^FAIL part a ended with status 1' "$tools/lost.txt" | tail -n 1)" = '     no memory' ] &&
+    CHECK=$tools/skips REPORT=$tools/skips.txt PARTS=a LONG=0 sh tests/gpu/report.sh > "$log" 2>&1; then
+    echo 'ok - cuda: the report has what a part says on standard error, and skipped rows alone are no failure'
 else
-    echo 'not ok - cuda: a part that does not exist is refused'
+    echo 'not ok - cuda: the report has what a part says on standard error, and skipped rows alone are no failure'
+    sed 's/^/# /' "$log"
     failed=1
 fi
+
+# a signal to the whole process group, as from a terminal: the rows so far remain, and no process or temporary file
+mkdir "$tools/temporary"
+printf '#!/bin/sh\ncase "$*" in --parts) printf "a\\tA\\n" ;; *none) ;; *) echo PASS first; exec sleep 71 ;; esac\n' > "$tools/slow"
+chmod +x "$tools/slow"
+for signal in INT TERM HUP; do
+    TMPDIR=$tools/temporary CHECK=$tools/slow REPORT=$tools/$signal.txt PARTS=a env --default-signal=INT setsid sh tests/gpu/report.sh > "$log" 2>&1 &
+    leader=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        ! grep -qs '^PASS first' "$tools/$signal.txt.tmp" || break
+        sleep 1
+    done
+    kill -s $signal -- -$leader
+    wait $leader
+    status=$?
+    if [ $status -eq 130 ] && grep -q '^PASS first' "$tools/$signal.txt" && [ "$(tail -n 1 "$tools/$signal.txt")" = interrupted ] && [ ! -e "$tools/$signal.txt.tmp" ] &&
+        [ -z "$(ls "$tools/temporary")" ] && [ -z "$(ps -o pid= -s $leader)" ]; then
+        echo "ok - cuda: after $signal the report has the rows so far, and nothing runs on"
+    else
+        echo "not ok - cuda: after $signal the report has the rows so far, and nothing runs on"
+        echo "# status $status"
+        sed 's/^/# /' "$log"
+        failed=1
+    fi
+done
 
 if EMULATED_CAPABILITY=0 "$TESTS/check_emulated" > "$log" 2>&1; [ $? -eq 3 ] && grep -q 'this machine has no CUDA device' "$log"; then
     echo 'ok - cuda: without a device exit 3 and a sentence'

@@ -190,8 +190,22 @@ if [ -n "$emulated" ]; then
     verdict $? "it has the rows of both benchmarks, and the state of the GPU before, between and after"
     printf '#!/bin/sh\nexit 4\n' >throughput_small
     (PATH=$PWD:$PATH BENCH=./bench_small THROUGHPUT=./throughput_small exits 4 "a benchmark that fails" sh "$tree/experiments/bench_gpu/record.sh" failed.txt)
-    [ ! -e failed.txt ]
-    verdict $? "leaves no record"
+    grep -q '^round,' failed.txt && [ "$(tail -n 1 failed.txt)" = 'incomplete: throughput lacks rows: throughput ended with status 4' ] && [ ! -e failed.txt.tmp ]
+    verdict $? "leaves the rows so far, and the record says that rows are missing"
+    printf '#!/bin/sh\necho fp8,1 >"$3"; exec sleep 71\n' >throughput_small
+    BENCH=./bench_small THROUGHPUT=./throughput_small sh "$tree/experiments/bench_gpu/record.sh" stopped.txt >out.txt 2>&1 &
+    leader=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        ! grep -qs '^fp8,1' results/throughput.csv || break
+        sleep 1
+    done
+    kill -TERM $leader
+    wait $leader
+    [ $? -eq 130 ] && grep -q '^fp8,1' stopped.txt && [ "$(tail -n 1 stopped.txt)" = 'incomplete: throughput lacks rows: interrupted' ] && [ ! -e stopped.txt.tmp ]
+    verdict $? "a record that is interrupted has the rows so far"
+    for file in '' -x . nosuch/ bench_small/record.txt; do
+        exits 2 "a record with the name '$file'" sh "$tree/experiments/bench_gpu/record.sh" "$file"
+    done
 else
     skip "bench_gpu" "no emulated device in this build"
 fi

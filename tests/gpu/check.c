@@ -1,7 +1,7 @@
 /* check.c - make check-gpu: checks of the CUDA backend against the CPU; each check prints a row, the last line counts.
  *
  *     check_gpu [--small | --long] [--tap] [--rows] [--part PART] [--only WORD]
- *     check_gpu --parts | --points
+ *     check_gpu --parts | --points | --help
  *
  *  - --small: small sizes, for runs of seconds
  *  - --long: large sizes, for runs of more than minutes
@@ -11,8 +11,10 @@
  *  - --only: only the rows whose name contains WORD
  *  - --parts: lists the parts in their order
  *  - --points: lists the open points of the models, their answers, and what each answer sets
+ *  - --help: prints the usage to standard output
  *
- * The exit status is 0 if no row failed, 1 if a row failed, 2 for a wrong command line, and 3 without a device. */
+ * The exit status is 0 if no row failed, 1 if a row failed, 2 for a wrong command line (one sentence on standard error
+ * names the fault), and 3 without a device. */
 #include "check.h"
 
 #include "formats/rng.h"
@@ -236,15 +238,49 @@ static void head(const check *c) {
            ulp_threads_get());
 }
 
-static int usage(const char *word) {
-    fprintf(
-        stderr,
-        "check_gpu: '%s': allowed are --small, --long, --tap, --rows, --parts, --points, --only WORD that is part of "
-        "a row's name, and --part",
-        word);
-    for (size_t i = 0; i < PARTS; i++) fprintf(stderr, " %s", parts[i].name);
-    fprintf(stderr, " none\n");
+static int usage(void) {
+    printf("check_gpu [--small | --long] [--tap] [--rows] [--part PART] [--only WORD]\n"
+           "check_gpu --parts | --points | --help\n\n"
+           "  --small      small sizes, for runs of seconds\n"
+           "  --long       large sizes, for runs of more than minutes\n"
+           "  --tap        rows are TAP lines\n"
+           "  --rows       only rows are printed\n"
+           "  --part PART  one of the parts that --parts lists; none prints the device alone\n"
+           "  --only WORD  only the rows whose name contains WORD\n"
+           "  --parts      lists the parts in their order\n"
+           "  --points     lists the open points of the models, their answers, and what each answer sets\n"
+           "  --help       prints this\n");
+    return 0;
+}
+
+/* Print the sentence about a fault of the command line. Returns the exit status. */
+__attribute__((format(printf, 1, 2))) static int wrong(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fprintf(stderr, "check_gpu: ");
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
     return 2;
+}
+
+static int wrong_part(const char *fault) {
+    char names[300] = "";
+    for (size_t i = 0, used = 0; i < PARTS; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s, ", parts[i].name);
+    return wrong("%s: the parts are %snone", fault, names);
+}
+
+/* Whether --part names a part. */
+static int known_part(const char *name) {
+    for (size_t i = 0; i < PARTS; i++)
+        if (strcmp(name, parts[i].name) == 0) return 1;
+    return strcmp(name, "none") == 0;
+}
+
+/* The word after option i, or NULL if there is none or an empty word. */
+static const char *word_after(int argc, char **argv, int i) {
+    return i + 1 < argc && argv[i + 1][0] != '\0' ? argv[i + 1] : NULL;
 }
 
 static int print_list(const char *which) {
@@ -254,25 +290,44 @@ static int print_list(const char *which) {
     return 0;
 }
 
+/* Read the command line. Returns 0, or the exit status for a fault. */
+static int read_options(check *c, const char **list, int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        const char *option = argv[i];
+        if (strcmp(option, "--small") == 0) c->small = 1;
+        else if (strcmp(option, "--long") == 0) c->lengthy = 1;
+        else if (strcmp(option, "--parts") == 0 || strcmp(option, "--points") == 0 || strcmp(option, "--help") == 0)
+            *list = option;
+        else if (strcmp(option, "--tap") == 0) report.tap = 1;
+        else if (strcmp(option, "--rows") == 0) report.rows = 1;
+        else if (strcmp(option, "--only") == 0) {
+            report.only = word_after(argc, argv, i++);
+            if (report.only == NULL)
+                return wrong("--only without a word, or with an empty one: it takes a part of a row's name");
+        } else if (strcmp(option, "--part") == 0) {
+            const char *name = word_after(argc, argv, i++);
+            char fault[120];
+            if (name == NULL) return wrong_part("--part without a word, or with an empty one");
+            snprintf(fault, sizeof fault, "--part '%s'", name);
+            if (!known_part(name)) return wrong_part(fault);
+            if (report.part != NULL)
+                return wrong("--part %s and --part %s: one part or, without --part, all parts", report.part, name);
+            report.part = name;
+        } else
+            return wrong("'%s': the options are --small, --long, --tap, --rows, --part PART, --only WORD, --parts, "
+                         "--points and --help",
+                         option);
+    }
+    return c->small && c->lengthy ? wrong("--small and --long: one of them is allowed, not both") : 0;
+}
+
 int main(int argc, char **argv) {
     check c = {0};
     const char *list = NULL;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--small") == 0) c.small = 1;
-        else if (strcmp(argv[i], "--long") == 0) c.lengthy = 1;
-        else if (strcmp(argv[i], "--parts") == 0 || strcmp(argv[i], "--points") == 0) list = argv[i];
-        else if (strcmp(argv[i], "--tap") == 0) report.tap = 1;
-        else if (strcmp(argv[i], "--rows") == 0) report.rows = 1;
-        else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) report.only = argv[++i];
-        else if (strcmp(argv[i], "--part") == 0 && i + 1 < argc) report.part = argv[++i];
-        else return usage(argv[i]);
-    }
-    if (c.small && c.lengthy) return usage("--small --long");
-    if (list != NULL) return print_list(list);
+    const int fault = read_options(&c, &list, argc, argv);
+    if (fault != 0) return fault;
+    if (list != NULL) return strcmp(list, "--help") == 0 ? usage() : print_list(list);
     const int none = report.part != NULL && strcmp(report.part, "none") == 0;
-    int known = report.part == NULL || none;
-    for (size_t i = 0; i < PARTS && !known; i++) known = strcmp(report.part, parts[i].name) == 0;
-    if (!known) return usage(report.part);
     if (ulp_cuda_backend(&c.gpu) != ULP_OK) {
         fprintf(stderr, "check_gpu: %s\n", ulp_cuda_lacks());
         return 3;
@@ -283,7 +338,8 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < PARTS; i++)
         if (report.part == NULL || strcmp(report.part, parts[i].name) == 0) parts[i].check(&c);
     if (none) return 0;
-    if (report.only != NULL && report.passed + report.failed + report.skipped == 0) return usage(report.only);
+    if (report.only != NULL && report.passed + report.failed + report.skipped == 0)
+        return wrong("no row's name contains '%s'", report.only);
     if (!report.rows)
         printf("%s%d passed, %d failed, %d skipped\n", report.tap ? "# " : "\n", report.passed, report.failed,
                report.skipped);
