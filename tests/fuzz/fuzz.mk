@@ -21,8 +21,7 @@ FUZZ_OBJ = $(patsubst %.c,$O/%.o,$(wildcard tests/fuzz/*.c) $(wildcard web/*.c) 
     $(filter-out tests/fuzz/support/$(if $(FUZZER),main,libfuzzer).c,$(wildcard tests/fuzz/support/*.c))) $O/made/fuzz.o $O/made/ulp.o \
     $(filter-out $O/experiments/ulp/ulp.o,$(call program_objects,ulp)) $(HARNESS_OBJ)
 # libFuzzer's program has the CPU backend of one instruction set, which the targets ask for
-FUZZ_LINK = -fsanitize=fuzzer $(if $(X86),$(foreach isa,avx2 avx512,$(foreach n,table tanh_rows sigmoid_rows,\
-    -Wl$(,)--defsym=ulp_cpu_$n_$(isa)=ulp_cpu_$n_baseline)))
+FUZZ_LINK = -fsanitize=fuzzer $(if $(X86),$(foreach isa,avx2 avx512,-Wl$(,)--defsym=ulp_cpu_table_$(isa)=ulp_cpu_table_baseline))
 $T/fuzz: $(FUZZ_OBJ) $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $(if $(FUZZER),$(FUZZ_LINK)) $(RPATH) $(inputs) $(MPI_LIBS) -ldl $(LIBS) -lm -o $@
