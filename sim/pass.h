@@ -80,7 +80,8 @@ typedef struct ulp_amax_history {
     size_t steps;
 } ulp_amax_history;
 
-/* Scratch memory of pass.c. Nothing in it is kept between two calls. */
+/* Scratch memory of pass.c; layers and losses have results in `wide` until they round them. Nothing in it is kept
+ * between two calls. */
 typedef struct ulp_pass_scratch {
     double *wide;         /* (elements) backend memory */
     float *raw, *rounded; /* (elements) host memory */

@@ -39,9 +39,7 @@ template <typename T> ulp_status check_inputs(const T *a, const T *b, const ulp_
     status = check_values(q.found, a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda, &d->a);
     if (status == ULP_OK)
         status = check_values(q.found, b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
-    status = ulp_cuda_question_end(&q, status);
-    if (status != ULP_OK) ulp_cuda_kept_drop(NULL);
-    return status;
+    return ulp_cuda_question_end(&q, status);
 }
 
 template <typename T> ulp_cuda_job<T> job_of(T *c, const T *a, const T *b, const ulp_gemm_shape *s, ulp_summation by) {

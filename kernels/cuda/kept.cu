@@ -38,6 +38,11 @@ void drop_forms(range *r) {
     }
 }
 
+/* After a failure or a bad answer nothing that was derived is trusted. */
+void drop_all_forms(void) {
+    for (range *r = ranges; r != NULL; r = r->next) drop_forms(r);
+}
+
 range *range_of(const float *x) {
     for (range *r = ranges; r != NULL; r = r->next)
         if (x >= r->x && x < r->x + r->n) return r;
@@ -93,22 +98,27 @@ ulp_status ulp_cuda_question_begin(ulp_cuda_question *q, bool deferred) {
 
 ulp_status ulp_cuda_question_end(ulp_cuda_question *q, ulp_status status) {
     uint32_t found = 0;
-    if (q->deferred) return status;
-    if (status == ULP_OK) status = ulp_cuda_download(&found, q->found, sizeof found);
-    ulp_cuda_release(q->found);
-    return status == ULP_OK && found ? ULP_NO_CODE : status;
+    if (!q->deferred) {
+        if (status == ULP_OK) status = ulp_cuda_download(&found, q->found, sizeof found);
+        ulp_cuda_release(q->found);
+        if (status == ULP_OK && found) status = ULP_NO_CODE;
+    }
+    pthread_mutex_lock(&lock);
+    if (status != ULP_OK) drop_all_forms();
+    pthread_mutex_unlock(&lock);
+    return status;
 }
 
-/* After a bad answer nothing that was derived is trusted. */
 ulp_status ulp_cuda_settle(void) {
     uint32_t found = 0;
     pthread_mutex_lock(&lock);
     ulp_status status = is_asked && common != NULL ? ulp_cuda_download(&found, common, sizeof found) : ULP_OK;
     is_asked = false;
     if (status == ULP_OK && found) status = ulp_cuda_zero(common, sizeof *common);
-    for (range *r = ranges; r != NULL && found; r = r->next) drop_forms(r);
+    if (status == ULP_OK && found) status = ULP_NO_CODE;
+    if (status != ULP_OK) drop_all_forms();
     pthread_mutex_unlock(&lock);
-    return status == ULP_OK && found ? ULP_NO_CODE : status;
+    return status;
 }
 
 /* ---- kept arrays ---- */
@@ -161,15 +171,4 @@ ulp_kept ulp_cuda_kept_codes(unsigned char **codes, const float *x, const ulp_na
     const ulp_kept kept = r == NULL ? ULP_KEPT_NOT : look_up(codes, r, x, array, format);
     pthread_mutex_unlock(&lock);
     return kept;
-}
-
-void ulp_cuda_kept_drop(const unsigned char *codes) {
-    pthread_mutex_lock(&lock);
-    for (range *r = ranges; r != NULL; r = r->next)
-        for (form *f = r->forms; f != NULL; f = f->next)
-            if (f->codes == codes) { /* it may be among others, which then are derived again */
-                drop_forms(r);
-                break;
-            }
-    pthread_mutex_unlock(&lock);
 }

@@ -15,7 +15,8 @@ typedef struct ulp_cuda_question {
 } ulp_cuda_question;
 
 ulp_status ulp_cuda_question_begin(ulp_cuda_question *q, bool deferred);
-/* Returns `status`, or ULP_NO_CODE if an answer that is not deferred is yes. */
+/* Returns `status`, or ULP_NO_CODE if an answer that is not deferred is yes. If it does not return ULP_OK, nothing that
+ * was derived from kept arrays stays. */
 ulp_status ulp_cuda_question_end(ulp_cuda_question *q, ulp_status status);
 
 /* ---- kept arrays ---- */
@@ -35,7 +36,5 @@ static inline ulp_kept ulp_cuda_kept_codes(unsigned char **, const double *, con
                                            const ulp_format *) {
     return ULP_KEPT_NOT;
 }
-/* Removes what ulp_cuda_kept_codes has just called new, because the caller could not fill it. */
-void ulp_cuda_kept_drop(const unsigned char *codes);
 
 #endif

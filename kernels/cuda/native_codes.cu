@@ -1,4 +1,4 @@
-// native_codes.cu - operands of native products: conversion of values to padded codes, and of results to values.
+// native_codes.cu - codes of native products: of values, padded, and of scales; results as values; differences.
 #include "fragments.h"
 #include "native.h"
 

@@ -87,9 +87,7 @@ ulp_status operand(const unsigned char **codes, unsigned char **own, uint32_t *f
     if (kept == ULP_KEPT_NOT) to = *own = static_cast<unsigned char *>(ulp_cuda_room(array->all_rows * array->pitch));
     *codes = to;
     if (kept == ULP_KEPT_OLD) return ULP_OK;
-    const ulp_status status = to == NULL ? ULP_NO_MEMORY : ulp_native_encode(found, to, x, array, format);
-    if (status != ULP_OK && kept == ULP_KEPT_NEW) ulp_cuda_kept_drop(to);
-    return status;
+    return to == NULL ? ULP_NO_MEMORY : ulp_native_encode(found, to, x, array, format);
 }
 
 /* The codes of the block scales of A and of B. */
@@ -122,10 +120,7 @@ ulp_status encode(ulp_cuda_product *p, const T *c, const T *a, const T *b, const
     if (status == ULP_OK) status = operand(&w->b, &p->b, q.found, b, &right, &p->native.b);
     if (status == ULP_OK && p->c != NULL) status = ulp_native_encode(q.found, p->c, c, &p->result, &p->native.result);
     if (status == ULP_OK && p->native.scale_block != 0) status = encode_scales(p, q.found, s);
-    status = ulp_cuda_question_end(&q, status);
-    if (status == ULP_NO_CODE && p->a == NULL) ulp_cuda_kept_drop(w->a);
-    if (status == ULP_NO_CODE && p->b == NULL) ulp_cuda_kept_drop(w->b);
-    return status;
+    return ulp_cuda_question_end(&q, status);
 }
 
 template <typename T>

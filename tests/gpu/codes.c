@@ -77,19 +77,3 @@ int model_codes(const check *c, row *r, matrices *x, const ulp_datapath *path) {
                       "%s: a result's code", path->name);
     return fine;
 }
-
-int is_instruction(const ulp_cuda_native *d) {
-    static const char *const families[] = {"native:mma:", "native:wgmma:", "native:tcgen05:"};
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
-        if (strncmp(d->name, families[i], strlen(families[i])) == 0) return 1;
-    return 0;
-}
-
-int lacks_generation(const ulp_cuda_native *d) {
-    return d->lacks[0] != '\0' &&
-           (strncmp(d->name, "native:wgmma:", 13) == 0 || strncmp(d->name, "native:tcgen05:", 15) == 0);
-}
-
-int is_left_out(const check *c, const ulp_cuda_native *d, size_t i) {
-    return c->small && i % 4 != 0 && strncmp(d->name, "native:tcgen05:", 15) == 0 && strchr(d->name, '.') != NULL;
-}

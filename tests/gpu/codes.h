@@ -27,13 +27,4 @@ int device_codes(const check *c, row *r, matrices *x, const ulp_cuda_native *d);
 /* want = the codes of the datapath's results on the CPU. The results overwrite C. Returns 0 if a call failed. */
 int model_codes(const check *c, row *r, matrices *x, const ulp_datapath *path);
 
-/* Whether a native product is an instruction; the others are calls of the library. */
-int is_instruction(const ulp_cuda_native *d);
-/* Whether the device lacks the product because it is of another generation; tensor.c has one row for all of these. */
-int lacks_generation(const ulp_cuda_native *d);
-/* Whether a small run leaves out native product i, one of many pairs of formats. */
-int is_left_out(const check *c, const ulp_cuda_native *d, size_t i);
-/* native_scales.c: scales that native products refuse. */
-void check_refused_scales(const check *c);
-
 #endif

@@ -1,5 +1,5 @@
 /* native_scales.c - native products: factors of A and B, and block scales, that are refused. */
-#include "codes.h"
+#include "sums.h"
 
 /* A native product without factors refuses a factor. */
 static void refuse_factors(const check *c) {

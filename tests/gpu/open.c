@@ -1,5 +1,5 @@
 /* open.c - the answers of a device to the open points of the models, by sums that tell the answers apart. */
-#include "codes.h"
+#include "sums.h"
 
 #include "kernels/cuda/unit.h"
 #include "open_points.h"

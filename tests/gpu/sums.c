@@ -1,4 +1,4 @@
-/* sums.c - what the checks of native products share: rows, operands, sums of integers, orders, promotion. */
+/* sums.c - what the checks of native products share: which products, rows, operands, sums of integers, orders. */
 #include "sums.h"
 
 #include "kernels/products/summation_tree.h"
@@ -6,6 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+int is_instruction(const ulp_cuda_native *d) {
+    return starts(d->name, "native:mma:") || starts(d->name, "native:wgmma:") || starts(d->name, "native:tcgen05:");
+}
+
+int lacks_generation(const ulp_cuda_native *d) {
+    return d->lacks[0] != '\0' && is_instruction(d) && !starts(d->name, "native:mma:");
+}
+
+int is_left_out(const check *c, const ulp_cuda_native *d, size_t i) {
+    return c->small && i % 4 != 0 && starts(d->name, "native:tcgen05:") && strchr(d->name, '.') != NULL;
+}
 
 ulp_datapath path_of(row *r, const char *name) {
     ulp_datapath d;
@@ -40,12 +52,13 @@ int find_order(row *r, const ulp_unit *unit, size_t k, char *text, size_t size, 
     *chain = 0;
     if (status == ULP_UNSUPPORTED)
         snprintf(text, size, "no tree: the order differs from sum to sum, or results are integers");
+    else if (status == ULP_NOT_IN_RANGE) row_skip(r, "the formats lack the range for the search");
     else if (row_ok(r, status, "finding the order")) {
         ulp_order_text(text, size, &order, 0);
         *chain = ulp_order_chain(&order);
         ulp_order_free(&order);
     }
-    return !r->stopped;
+    return !r->stopped && !r->skipped;
 }
 
 /* x (n) = random integers from -most to most. */

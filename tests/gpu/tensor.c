@@ -1,5 +1,5 @@
 /* tensor.c - models of Tensor Core instructions against the instructions: the codes of all results, NaN included. */
-#include "codes.h"
+#include "sums.h"
 
 #include "kernels/cuda/unit.h"
 #include "kernels/probe/probe.h"
