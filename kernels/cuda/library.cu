@@ -65,6 +65,10 @@ bool call_of(call *to, unsigned row) {
 
 const size_t WORKSPACE = (size_t)32 << 20;
 
+/* The scales of our B and of our A are this many floats apart: cuBLASLt 13 wants pointers to scales to be multiples of
+ * 16 bytes, and refuses a call with others as not supported. */
+enum { BETWEEN_SCALES = 4 };
+
 /* The library's descriptors of one product. */
 struct plan {
     bool made;
@@ -82,12 +86,12 @@ struct library {
     functions f;
     cublasLtHandle_t handle;
     void *workspace;
-    float *scales;  /* scales of our B and of our A, in device memory */
-    float known[2]; /* the numbers in `scales`, if is_known */
+    float *scales;                   /* in device memory */
+    float known[BETWEEN_SCALES + 1]; /* the numbers in `scales`, if is_known */
     bool is_known;
     plan latest;
 };
-library lt = {PTHREAD_ONCE_INIT, PTHREAD_MUTEX_INITIALIZER, "", {}, NULL, NULL, NULL, {0.0f, 0.0f}, false, {}};
+library lt = {PTHREAD_ONCE_INIT, PTHREAD_MUTEX_INITIALIZER, "", {}, NULL, NULL, NULL, {}, false, {}};
 
 #if defined(ULP_EMULATED_DEVICE)
 
@@ -184,7 +188,7 @@ ulp_status make_plan(plan *p, unsigned row, const call *c, const ulp_native_job 
     TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_TRANSB, &plain, sizeof plain);
     if (c->fast) TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &quick, sizeof quick);
     if (c->fp8) { /* our B is the library's A */
-        const float *const left = lt.scales, *const right = lt.scales + 1;
+        const float *const left = lt.scales, *const right = lt.scales + BETWEEN_SCALES;
         TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &left, sizeof left);
         TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &right, sizeof right);
     }
@@ -213,7 +217,8 @@ uint32_t factor_of(cudaDataType_t type, bool one) {
 /* Allocates the memory that all calls share. Uploads the scales of an fp8 call if they are not those of the call
  * before: an upload waits for the device. */
 ulp_status prepare_memory(const call *c, const ulp_native_job *w) {
-    const float scales[2] = {w->b_scale, w->a_scale};
+    float scales[BETWEEN_SCALES + 1] = {w->b_scale};
+    scales[BETWEEN_SCALES] = w->a_scale;
     if (lt.workspace == NULL) lt.workspace = ulp_cuda_room(WORKSPACE);
     if (lt.scales == NULL) lt.scales = static_cast<float *>(ulp_cuda_room(sizeof scales));
     if (lt.workspace == NULL || lt.scales == NULL) return ULP_NO_MEMORY;

@@ -380,6 +380,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t what
     memcpy(&w.beta, beta, bytes_of(what->scale));
     const bool scales = (w.what.a_scale == nullptr || is_on_device(w.what.a_scale, 4)) &&
                         (w.what.b_scale == nullptr || is_on_device(w.what.b_scale, 4));
+    if (((uintptr_t)w.what.a_scale | (uintptr_t)w.what.b_scale) % 16 != 0) return CUBLAS_STATUS_NOT_SUPPORTED;
     const ptrdiff_t place = workspace_bytes == 0 ? 0 : ulp_emulated_place(workspace, workspace_bytes);
     if (!scales || place < 0 || place % ALIGNMENT != 0 || !is_there(a, a_layout) || !is_there(b, b_layout) ||
         !is_there(d, d_layout) || (w.beta != 0 && !is_there(c, c_layout)) || (c == d && c_layout != d_layout))
