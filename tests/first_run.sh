@@ -47,7 +47,9 @@ ends() { # ends STATUS TEXT
     [ "$1" -eq 0 ] || sed 's/^/# /' out.txt err.txt | tail -n 30
     verdict "$1" "$2"
 }
-few_files() { [ "$(find out -type f | wc -l)" -le 8 ] && [ -z "$(find out -size +16383k)" ] && [ -z "$(find out -mindepth 1 -type d)" ]; }
+few_files() { # few_files FOLDER
+    [ "$(find "$1" -type f | wc -l)" -le 8 ] && [ -z "$(find "$1" -size +16383k)" ] && [ -z "$(find "$1" -mindepth 1 -type d)" ]
+}
 
 # ---- arguments, and a machine without a device ----
 
@@ -81,7 +83,7 @@ ends $? 'the parts are in two reports, and a part that the script does not know 
 ends $? 'each row of the benchmarks is there once, and the state of the device'
 grep -q '^counters of .*regex:wgmma_kernel' out/ncu.txt && [ "$(grep -c '^PASS ' out/sanitizer.txt)" -eq 5 ] && [ ! -e out/again.txt ]
 ends $? 'then counters and compute-sanitizer'
-few_files
+few_files out
 ends $? 'in few files'
 
 # ---- rows that fail, and more output than fits ----
@@ -97,7 +99,7 @@ grep -q '^blocking 1, level 2' out/again.txt && grep -q '^heuristics' out/again.
 ends $? 'a row that fails runs once more, kernel by kernel, with the log of cuBLASLt'
 [ "$(grep -c '^FAIL compute-sanitizer racecheck' out/sanitizer.txt)" -eq 2 ] && grep -q '^FAIL bench native: bench_gpu ended with status 4' out/facts.txt
 ends $? 'so are what compute-sanitizer finds, and a benchmark that fails'
-few_files
+few_files out
 ends $? 'output that is too long is cut'
 
 # ---- a part that hangs, one that is slow ----
@@ -118,12 +120,13 @@ ends $? "slow programs: SECONDS is kept ($took of 9 s), and what did not end is 
 
 # ---- the script is ended ----
 
-stopped() { # stopped SIGNAL FILE TEXT: the script, ended when FILE has TEXT; its exit status
-    mv out "out.$((turn += 1))" # what goes on after KILL
-    sh "$tree/tests/gpu/first_run.sh" out 100 >out.txt 2>err.txt &
+turn=0
+stopped() { # stopped SIGNAL FILE TEXT: the script, ended when $to/FILE has TEXT; its exit status
+    to=stopped.$((turn += 1)) # a folder of its own: after KILL reports go on
+    sh "$tree/tests/gpu/first_run.sh" $to 100 >out.txt 2>err.txt &
     child=$!
     for _ in $(seq 100); do
-        if grep -qs "$3" "$2"; then break; fi
+        if grep -qs "$3" "$to/$2"; then break; fi
         sleep 0.1
     done
     kill -"$1" $child
@@ -132,23 +135,22 @@ stopped() { # stopped SIGNAL FILE TEXT: the script, ended when FILE has TEXT; it
     child=
     return "$1"
 }
-turn=0
-slow='for i in 1 2 3 4 5 6 7 8 9; do echo "PASS slow $i"; sleep 0.2; done; echo $$ >>"$here/alive"; sleep 3; : >"$here/end"'
+slow='for i in 1 2 3 4 5 6 7 8 9; do echo "PASS slow $i"; sleep 0.2; done; : >"$here/alive"'
 for part in layouts elements; do echo "$slow" >gpu/test/$part; done
-stopped TERM out/b.txt.tmp 'slow 3'
-[ $? -eq 130 ] && grep -q '^PASS slow 3' out/a.txt && grep -q '^PASS slow 3' out/b.txt && grep -q 'interrupted$' out/facts.txt &&
-    grep -q 'the part elements did not end; did not begin: later' out/facts.txt && tail -n 1 out.txt | grep -q '^[1-9][0-9]* passed, 0 failed'
+stopped TERM b.txt.tmp 'slow 5'
+[ $? -eq 130 ] && grep -q '^PASS slow 1' $to/a.txt && grep -q '^PASS slow 5' $to/b.txt && grep -q 'interrupted$' $to/facts.txt &&
+    grep -q 'the part elements did not end; did not begin: later' $to/facts.txt && tail -n 1 out.txt | grep -q '^[1-9][0-9]* passed, 0 failed'
 ends $? 'after TERM the rows so far are there, and what is missing is named'
-few_files && [ ! -e gpu/test/alive ] && sleep 2 && [ ! -e gpu/test/alive ]
+few_files $to && [ ! -e gpu/test/alive ] && sleep 2 && [ ! -e gpu/test/alive ]
 ends $? 'and no program goes on'
-stopped KILL out/b.txt.tmp 'slow 3'
-grep -q '^PASS slow 3' out/a.txt* && grep -q '^PASS slow 3' out/b.txt* && few_files
+stopped KILL b.txt.tmp 'slow 5'
+grep -q '^PASS slow 1' $to/a.txt* && grep -q '^PASS slow 5' $to/b.txt* && few_files $to
 ends $? 'after KILL the rows so far are there'
 all_pass
 echo 'echo kind,rate >"$out.part"; for i in 1 2 3 4 5 6 7 8 9; do echo "slow,$i" >>"$out.part"; echo "line $i"; sleep 0.2; done' >gpu/bin/rows
 for signal in TERM KILL; do
-    stopped $signal out/bench.txt 'line 4'
-    grep -q '^slow,2' out/bench.txt && grep -q '^line 2' out/bench.txt && grep -q '^PASS library' out/a.txt && few_files
+    stopped $signal bench.txt 'line 4'
+    grep -q '^slow,2' $to/bench.txt && grep -q '^line 2' $to/bench.txt && grep -q '^PASS library' $to/a.txt && few_files $to
     ends $? "after $signal so are the rows of a benchmark"
 done
 
@@ -186,6 +188,31 @@ verdict $? 'with the headers of the kit, and they run'
 : >broken
 exits 1 'a build that fails' sh copy/tests/gpu/first_run.sh out 60
 grep -q '^a fault' out/facts.txt && says '^FAIL programs' out/facts.txt 'leaves its reason'
+rm tools/make
+
+# ---- the kit ----
+
+mkdir -p built/test built/lib "built/Random123"
+echo 'int ulp(void); int main(void) { return ulp(); }' >main.c
+echo 'int ulp(void); int ulp(void) { return 0; }' >ulp.c
+: >built/Random123/philox.h
+echo 'abc123' >built/commit
+$CC -g -shared -fPIC ulp.c -Wl,-soname,libulp.so.7 -o built/lib/libulp.so.7.1 && ln -s libulp.so.7.1 built/lib/libulp.so.7 &&
+    $CC -g main.c -Wl,-rpath,'$ORIGIN/../lib' built/lib/libulp.so.7 -o built/test/check_gpu
+kit() { env RANDOM123="$work/built/Random123" sh "$tree/tests/gpu/kit.sh" built kit test/check_gpu lib/libulp.so.7; }
+exits 0 'the kit is made' kit
+[ "$(cd kit && find . -type f | LC_ALL=C sort | tr '\n' ' ')" = './commit ./include/Random123/philox.h ./lib/libulp.so.7 ./test/check_gpu ' ] &&
+    mv built built.gone && kit/test/check_gpu && mv built.gone built && ! readelf -S kit/test/check_gpu kit/lib/* | grep -q '\.debug'
+verdict $? 'it has regular files without debug information, and its program runs where the build is gone'
+cp ulp.c other.c
+$CC -shared -fPIC other.c -Wl,-soname,libother.so.1 -o built/lib/libother.so && $CC main.c -Wl,--no-as-needed built/lib/libother.so built/lib/libulp.so.7 -o built/test/check_gpu
+exits 1 'a program that needs another library is refused' kit
+says 'libother.so.1' err.txt 'the library is named'
+[ -x kit/test/check_gpu ] && kit/test/check_gpu && [ ! -e kit.tmp ]
+verdict $? 'and the old kit stays'
+(unset MAKEFLAGS MFLAGS MAKELEVEL; cd "$tree" && make gpu-kit NVCC=none) >out.txt 2>&1
+grep -q '^make gpu-kit: nvcc is missing' out.txt && grep -q 'Error 3' out.txt
+verdict $? 'without nvcc make says so, with status 3'
 
 # ---- ULPLAB_CUBLASLT, in a library with CUDA ----
 

@@ -24,7 +24,10 @@ bench-gpu: $B/bench_gpu $B/throughput
 KIT_BUILD := build/kit
 KIT_ARCHS  = $(if $(filter file,$(origin CUDA_ARCHS)),90a,$(CUDA_ARCHS))
 KIT_FILES := test/check_gpu bin/bench_gpu bin/throughput
+# what is built, written before the build: the commit may change meanwhile
+KIT_COMMIT = git rev-parse HEAD 2> /dev/null || echo '$(COMMIT)'; git status --short 2> /dev/null | sed 's/^/uncommitted: /' | head -n 20
 gpu-kit:
-	@$(if $(HAVE_NVCC),,$(NO_NVCC)) $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(getconf _NPROCESSORS_ONLN)) \
-	    MODE=release STATIC= HAVE_MPFR= HAVE_MPI= HAVE_ZLIB= HAVE_BLAS= CUDA_ARCHS='$(KIT_ARCHS)' BUILD=$(KIT_BUILD) $(KIT_FILES:%=$(KIT_BUILD)/%)
-	@ARCHS='$(KIT_ARCHS)' COMMIT='$(COMMIT)' RANDOM123='$(RANDOM123_FOLDER)' sh tests/gpu/kit.sh $(KIT_BUILD) .gpu $(KIT_FILES) lib/libulp.so.$(ABI)
+	@$(if $(HAVE_NVCC),,$(NO_NVCC)) mkdir -p $(KIT_BUILD) && { $(KIT_COMMIT); echo 'CUDA_ARCHS $(KIT_ARCHS)'; } > $(KIT_BUILD)/commit
+	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(getconf _NPROCESSORS_ONLN)) MODE=release STATIC= \
+	    HAVE_MPFR= HAVE_MPI= HAVE_ZLIB= HAVE_BLAS= CUDA_ARCHS='$(KIT_ARCHS)' BUILD=$(KIT_BUILD) $(KIT_FILES:%=$(KIT_BUILD)/%)
+	@RANDOM123='$(RANDOM123_FOLDER)' sh tests/gpu/kit.sh $(KIT_BUILD) .gpu $(KIT_FILES) lib/libulp.so.$(ABI)
