@@ -58,6 +58,9 @@ exits 2 'three arguments' sh "$tree/tests/gpu/first_run.sh" out 9 9
 : >file
 exits 2 'OUT is a file' sh "$tree/tests/gpu/first_run.sh" file
 says "OUT 'file'" err.txt 'and the sentence names it'
+mkdir -p taken/facts.txt
+exits 2 'a folder has the name of a file of OUT' sh "$tree/tests/gpu/first_run.sh" taken
+says "OUT 'taken': no file can be written" err.txt 'and the sentence names OUT'
 for seconds in 0 -1 1.5 9s '' ' ' 1234567; do
     exits 2 "SECONDS '$seconds'" sh "$tree/tests/gpu/first_run.sh" out "$seconds"
     says "SECONDS '$seconds': it is a whole number" err.txt 'and the sentence names it'
@@ -192,7 +195,7 @@ rm tools/make
 
 # ---- the kit ----
 
-mkdir -p built/test built/lib "built/Random123"
+mkdir -p built/test built/lib built/Random123
 echo 'int ulp(void); int main(void) { return ulp(); }' >main.c
 echo 'int ulp(void); int ulp(void) { return 0; }' >ulp.c
 : >built/Random123/philox.h

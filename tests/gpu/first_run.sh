@@ -18,7 +18,7 @@ out=$1 total=${2-520}
 case $total in '' | 0* | *[!0-9]* | ???????*) wrong "SECONDS '$total': it is a whole number, from 1 to 999999" ;; esac
 case $out in '') wrong "OUT '': it is a folder" ;; -*) out=./$out ;; esac
 [ ! -e "$out" ] || [ -d "$out" ] || wrong "OUT '$out': it is a file, not a folder"
-{ mkdir -p "$out" && : > "$out/facts.txt"; } 2> /dev/null || wrong "OUT '$out': no file can be written in it"
+(mkdir -p "$out" && : > "$out/facts.txt") 2> /dev/null || wrong "OUT '$out': no file can be written in it"
 out=$(cd "$out" && pwd)
 for name in a.txt a.txt.tmp b.txt b.txt.tmp bench.txt ncu.txt again.txt sanitizer.txt; do rm -f "$out/$name"; done
 programs=${PROGRAMS:-}
