@@ -167,12 +167,14 @@ mkdir -p loader package/nvidia/cu13/lib
 unset ULPLAB_CUBLASLT
 LD_LIBRARY_PATH=$work/nowhere:$work/loader first_run 9
 says "^cuBLASLt  *$work/loader/libcublasLt.so.13" out/facts.txt 'cuBLASLt is found where the loader looks'
-if ! ldconfig -p 2>/dev/null | grep -q libcublasLt; then
-    printf '#!/bin/sh\nprintf "\\n%%s\\n" "%s/package"\n' "$work" >tools/python3
-    chmod +x tools/python3
+printf '#!/bin/sh\n' >tools/ldconfig
+printf '#!/bin/sh\nprintf "\\n%%s\\n" "%s/package"\n' "$work" >tools/python3
+chmod +x tools/ldconfig tools/python3
+for folder in cu13 cublas; do
+    [ -d package/nvidia/$folder ] || mv package/nvidia/cu13 package/nvidia/$folder
     first_run 9
-    says "^cuBLASLt  *$work/package/nvidia/cu13/lib/libcublasLt.so.13" out/facts.txt 'or inside a Python package'
-fi
+    says "^cuBLASLt  *$work/package/nvidia/$folder/lib/libcublasLt.so.13" out/facts.txt "or inside a Python package, nvidia/$folder"
+done
 export ULPLAB_CUBLASLT="$work/none.so"
 
 # a kit that does not start: make builds for this machine
