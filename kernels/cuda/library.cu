@@ -16,6 +16,7 @@ ulp_status ulp_native_library(unsigned, const ulp_native_job *) { return ULP_UNS
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 namespace {
@@ -103,7 +104,18 @@ void find_functions(void) {
 
 #else
 
+/* The library that ULPLAB_CUBLASLT names, and no other; without it the first that is found. NULL: `lacks` says why. */
 void *open_any(void) {
+    const char *chosen = getenv("ULPLAB_CUBLASLT");
+    if (chosen != NULL && chosen[0] != '\0') {
+        void *found = dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
+        if (found != NULL) return found;
+        const char *why = dlerror();
+        const size_t length = strlen(chosen); /* most reasons begin with the name, which may fill the sentence */
+        if (strncmp(why, chosen, length) == 0 && why[length] == ':') why += length + 2;
+        snprintf(lt.lacks, sizeof lt.lacks, "ULPLAB_CUBLASLT=%s: %s", chosen, why);
+        return NULL;
+    }
     static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12",
                                         "/usr/local/cuda/lib64/libcublasLt.so.13",
                                         "/usr/local/cuda/lib64/libcublasLt.so.12"};
@@ -111,17 +123,15 @@ void *open_any(void) {
         void *found = dlopen(name, RTLD_NOW | RTLD_LOCAL);
         if (found != NULL) return found;
     }
+    snprintf(lt.lacks, sizeof lt.lacks,
+             "cuBLASLt was not found: the loader finds neither libcublasLt.so.13 nor libcublasLt.so.12, and "
+             "ULPLAB_CUBLASLT names no library");
     return NULL;
 }
 
 void find_functions(void) {
     void *found = open_any();
-    if (found == NULL) {
-        snprintf(lt.lacks, sizeof lt.lacks,
-                 "cuBLASLt was not found: neither libcublasLt.so.13 nor libcublasLt.so.12 is where libraries are "
-                 "looked for");
-        return;
-    }
+    if (found == NULL) return;
 #define FIND(name)                                                                                                     \
     lt.f.name = reinterpret_cast<decltype(lt.f.name)>(dlsym(found, #name));                                            \
     if (lt.f.name == NULL) snprintf(lt.lacks, sizeof lt.lacks, "the cuBLASLt that was found has no function " #name);
