@@ -4,10 +4,14 @@
  * scheme allows it, k has two parts: the first half and the second half are summed in this way, and then added. No GPU
  * is known to have this order. Each addition of a product rounds once, to binary32 or binary16. Fast accumulation of
  * fp8 keeps 14 bits of each partial sum on devices on which the flag has an effect. int32 wraps around. Operands of
- * tf32 lose their lower 13 bits. */
+ * tf32 lose their lower 13 bits.
+ *
+ * For tests, EMULATED_CUBLAS_REFUSES and EMULATED_CUBLAS_FAILS name a type of operands (fp16, bf16, e4m3, e5m2, int8 or
+ * fp32) whose products have no algorithm, or fail when they are started. */
 #include "cublasLt.h"
 #include "formats/round.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <vector>
 
@@ -108,6 +112,23 @@ bool bytes_lie_well(const problem &p, unsigned unit) {
            (uint64_t)p.d->ld * bytes_of(p.d->type) % unit == 0;
 }
 
+const char *name_of(cudaDataType_t type) {
+    switch (type) {
+    case CUDA_R_16F: return "fp16";
+    case CUDA_R_16BF: return "bf16";
+    case CUDA_R_8F_E4M3: return "e4m3";
+    case CUDA_R_8F_E5M2: return "e5m2";
+    case CUDA_R_8I: return "int8";
+    default: return "fp32";
+    }
+}
+
+/* For tests: whether a variable of the environment names the type of an operand. */
+bool is_named(const char *variable, cudaDataType_t type) {
+    const char *named = getenv(variable);
+    return named != nullptr && strcmp(named, name_of(type)) == 0;
+}
+
 cublasStatus_t judge(const problem &p) {
     if (p.what == nullptr || p.a == nullptr || p.b == nullptr || p.c == nullptr || p.d == nullptr)
         return CUBLAS_STATUS_INVALID_VALUE;
@@ -117,6 +138,7 @@ cublasStatus_t judge(const problem &p) {
     if (is_fp8(p.a->type) && (ulp_emulated_capability() < 89 || !bytes_lie_well(p, 16)))
         return CUBLAS_STATUS_NOT_SUPPORTED;
     if (p.a->type == CUDA_R_8I && !bytes_lie_well(p, 4)) return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (is_named("EMULATED_CUBLAS_REFUSES", p.a->type)) return CUBLAS_STATUS_NOT_SUPPORTED;
     for (const combination &k : combinations)
         if (k.compute == p.what->compute && k.scale == p.what->scale && k.a == p.a->type && k.b == p.b->type &&
             k.result == p.d->type)
@@ -166,11 +188,7 @@ bool shortens(const problem &p) {
 
 const ulp_format *format_of(cudaDataType_t type) {
     static ulp_format known[CUDA_R_8F_E5M2 + 1];
-    const char *name = type == CUDA_R_16F       ? "fp16"
-                       : type == CUDA_R_16BF    ? "bf16"
-                       : type == CUDA_R_8F_E4M3 ? "e4m3"
-                                                : "e5m2";
-    if (known[type].bits == 0) (void)ulp_format_parse(&known[type], name);
+    if (known[type].bits == 0) (void)ulp_format_parse(&known[type], name_of(type));
     return &known[type];
 }
 
@@ -358,6 +376,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t what
     if (handle != &only || !only.started) return CUBLAS_STATUS_NOT_INITIALIZED;
     const cublasStatus_t status = judge(p);
     if (status != CUBLAS_STATUS_SUCCESS) return status;
+    if (is_named("EMULATED_CUBLAS_FAILS", a_layout->type)) return CUBLAS_STATUS_EXECUTION_FAILED;
     if (alpha == nullptr || beta == nullptr || is_on_device(alpha, 1) || is_on_device(beta, 1))
         return CUBLAS_STATUS_INVALID_VALUE;
     if (algorithm == nullptr || algorithm->data[OF] != sign(p) || algorithm->data[WORKSPACE] > workspace_bytes)
