@@ -132,8 +132,8 @@ __device__ inline void add_chain(typename Op::word (&d)[Op::D], Reader r, size_t
     }
 }
 
-/* total = total + the chain over `slabs` slabs, of which every `every` slabs are a sum of their own. Each instruction
- * is waited for. */
+/* total = total + the chain over `slabs` slabs, of which every `every` slabs are a sum of their own. The instructions
+ * of a sum are waited for before it is added. */
 template <typename Op, typename Reader>
 __device__ inline void add_promoted(typename Op::word (&total)[Op::D], Reader r, size_t slabs, size_t every) {
     typename Op::word d[Op::D] = {};
@@ -147,14 +147,16 @@ __device__ inline void add_promoted(typename Op::word (&total)[Op::D], Reader r,
             ulp_wgmma_fence();
             r.template run<Op>(d, step, since != 0); /* the first instruction of a sum does not read D */
             ulp_wgmma_commit();
-            ulp_wgmma_wait<0>();
-            ulp_wgmma_hold(d);
             done++;
             if (++since != every && done != slabs) continue;
+            ulp_wgmma_wait<0>();
+            ulp_wgmma_hold(d);
 #pragma unroll
             for (int i = 0; i < Op::D; i++) total[i] = results<Op>::add(total[i], d[i]);
             since = 0;
         }
+        ulp_wgmma_wait<0>();
+        ulp_wgmma_hold(d);
         r.release(r.slot);
     }
 }

@@ -224,12 +224,8 @@ bench() { # bench NAME MOST PROGRAM OPTION...
     run timeout 20 sh tests/gpu/state.sh >> "$out/bench.txt" 2>&1
 }
 
-speed() { # alone on the GPU; bench_gpu writes the rows of a kind when all of them are measured, so that each kind is a run
-    set -- --seconds 0.1 --elements 65536 --arrays 1 --formats binary16 --modes rne
-    bench native 90 bench_gpu "$@" --datapath fp32 --size 64 --units 16 --steps 1
-    bench rounding 50 bench_gpu --seconds 0.1 --native-size 0 --datapath fp32 --size 64 --units 16 --steps 1
-    bench datapaths 80 bench_gpu "$@" --native-size 0 --units 16 --steps 1
-    bench training 50 bench_gpu "$@" --native-size 0 --datapath fp32 --size 64 --steps 20
+speed() { # alone on the GPU
+    bench rates 150 bench_gpu --seconds 0.1 --steps 20
     bench throughput 40 throughput --steps 20
 }
 
