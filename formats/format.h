@@ -17,16 +17,24 @@
 #include <stdint.h>
 
 /* ULP_FN marks a function that a header defines for host and device. ULP_CORE marks a function that the compiler has to
- * inline: the loop that calls a ULP_CORE function does not vectorise otherwise. */
+ * inline: the loop that calls a ULP_CORE function does not vectorise otherwise. ULP_CALLED marks a long ULP_FN: a CUDA
+ * source that defines ULP_CALLS before its headers calls one copy of the function, because nvcc inlines every call
+ * otherwise, and a kernel of many calls takes a minute to compile. */
 #if defined(__CUDACC__)
 #define ULP_FN static __host__ __device__ inline
 #define ULP_CORE static __host__ __device__ __forceinline__
+#if defined(ULP_CALLS)
+#define ULP_CALLED static __host__ __device__ __noinline__
+#endif
 #elif defined(__GNUC__) || defined(__clang__)
 #define ULP_FN static inline
 #define ULP_CORE static inline __attribute__((always_inline))
 #else
 #define ULP_FN static inline
 #define ULP_CORE static inline
+#endif
+#if !defined(ULP_CALLED)
+#define ULP_CALLED ULP_FN
 #endif
 
 #ifdef __cplusplus

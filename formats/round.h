@@ -257,7 +257,7 @@ ULP_TAPERED_FN double ulp_round_tapered(ulp_exact x, const ulp_format *f, ulp_ru
 
 /* The one rounding: the value of `format` that `rule` chooses for the exact value x. `word` holds the random bits of
  * the stochastic modes (R is its top r bits); the other modes ignore `word`. */
-ULP_FN double ulp_round_exact(ulp_exact x, const ulp_format *f, ulp_rule rule, uint32_t word) {
+ULP_CALLED double ulp_round_exact(ulp_exact x, const ulp_format *f, ulp_rule rule, uint32_t word) {
     const uint32_t mode = rule.mode, r = rule.random_bits ? rule.random_bits : 32u;
     uint32_t policy = rule.overflow == ULP_OVERFLOW_DEFAULT ? f->overflow : rule.overflow;
     if (x.kind == ULP_EXACT_NAN) return ulp_quiet_nan();

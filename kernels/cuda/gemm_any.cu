@@ -1,9 +1,10 @@
 // gemm_any.cu - the product under any datapath by kernels/products/sum.h, with a thread for each output.
+#define ULP_CALLS /* the kernel has every kind of sum */
 #include "gemm.h"
 
 namespace {
 
-enum { ACROSS = 16, DOWN = 8 };
+enum { ACROSS = 16, DOWN = 8, BLOCKS = 9 /* of a processor, at least */ };
 
 /* An element of an array of floats, or of doubles if wide. */
 __device__ double at(const void *array, size_t i, bool wide) {
@@ -12,7 +13,7 @@ __device__ double at(const void *array, size_t i, bool wide) {
 
 /* One kernel for floats and doubles, because no kernel takes longer to compile. The arrays are floats, or doubles if
  * wide. */
-__global__ void __launch_bounds__(ACROSS *DOWN)
+__global__ void __launch_bounds__(ACROSS *DOWN, BLOCKS)
     any_kernel(const __grid_constant__ ulp_cuda_job<float> w, bool wide, const __grid_constant__ ulp_datapath d) {
     const size_t per = d.scale_block != 0 ? d.scale_block : 1;
     for (size_t i = (size_t)blockIdx.y * DOWN + threadIdx.y; i < w.m; i += (size_t)gridDim.y * DOWN)

@@ -75,8 +75,8 @@ ULP_FN double ulp_chain_term(const ulp_datapath *d, double start, const ulp_chai
 }
 
 /* The sum of c and n <= length products. `first`: c is the start value of the whole sum. */
-ULP_FN double ulp_chains_sum(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n, int first,
-                             ulp_wide *wide) {
+ULP_CALLED double ulp_chains_sum(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n,
+                                 int first, ulp_wide *wide) {
     const ulp_chains *s = &d->chains;
     const uint32_t set = (uint32_t)s->term * s->lanes * (s->swapped ? 2u : 1u),
                    terms = (n + set - 1) / set * set / s->term;

@@ -102,8 +102,8 @@ ULP_FN int32_t ulp_padding_exponent(const ulp_fused *f) {
 
 /* One fused sum of c and n <= length products. Zeros replace missing products. `scale` is added to the exponents of all
  * products. */
-ULP_FN double ulp_fused_sum(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n,
-                            int32_t scale) {
+ULP_CALLED double ulp_fused_sum(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n,
+                                int32_t scale) {
     const ulp_fused *f = &d->fused;
     double special = ulp_fused_special(c, a, b, n);
     if (special != 0.0) return special;
@@ -147,7 +147,7 @@ ULP_FN int32_t ulp_products_are_zero(const double *a, const double *b, uint32_t 
 /* mxf4 and nvf4: the exact sum of each group times the significands of its scales, aligned at the sum of the scales'
  * exponents. A group counts in Emax even if its products cancel; a group of zeros counts as a zero product. The inputs
  * have no Inf and no NaN. There is one scale for each group, not for each scale_block. */
-ULP_FN double ulp_fused_groups(const ulp_datapath *d, double c, const ulp_products *p) {
+ULP_CALLED double ulp_fused_groups(const ulp_datapath *d, double c, const ulp_products *p) {
     const ulp_fused *f = &d->fused;
     const uint32_t n = (uint32_t)p->k, groups = (n + f->group - 1u) / f->group;
     ulp_term terms[ULP_STEP_MAX], tc = ulp_term_of(c, d->accumulator.prec, d->accumulator.emin);
@@ -174,8 +174,8 @@ ULP_FN double ulp_fused_groups(const ulp_datapath *d, double c, const ulp_produc
 
 /* 2 L products of fp8 on fp16 units, as two fused sums. The first sum takes the products k = 0, 1 (mod 4) and starts at
  * zero. The second sum takes the other products and starts at the first sum. c is added last, rounded to nearest. */
-ULP_FN double ulp_fused_late(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n) {
-    double x[2][ULP_STEP_MAX], y[2][ULP_STEP_MAX], partial = 0.0;
+ULP_CALLED double ulp_fused_late(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n) {
+    double x[2][ULP_STEP_MAX / 2], y[2][ULP_STEP_MAX / 2], partial = 0.0;
     uint32_t count[2] = {0, 0};
     for (uint32_t i = 0; i < n; i++) {
         uint32_t half = i >> 1 & 1u;

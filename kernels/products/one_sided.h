@@ -52,7 +52,7 @@ ULP_FN double ulp_one_sided_round(const ulp_datapath *d, int64_t total, int32_t 
 }
 
 /* One sum of c and n <= length products. */
-ULP_FN double ulp_one_sided_sum(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n) {
+ULP_CALLED double ulp_one_sided_sum(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n) {
     const ulp_fused *f = &d->fused;
     const double special = ulp_one_sided_special(d, c, a, b, n);
     if (special != 0.0) return special;

@@ -28,12 +28,12 @@ ULP_FN double ulp_sum_round(ulp_sum *s, const ulp_datapath *d, ulp_exact x, ulp_
 }
 
 /* round(x + y) */
-ULP_FN double ulp_sum_add(ulp_sum *s, const ulp_datapath *d, double x, double y, ulp_stream stream) {
+ULP_CALLED double ulp_sum_add(ulp_sum *s, const ulp_datapath *d, double x, double y, ulp_stream stream) {
     return ulp_sum_round(s, d, ulp_exact_add(ulp_exact_of(x), ulp_exact_of(y)), stream);
 }
 
 /* round(a b + c) */
-ULP_FN double ulp_sum_fma(ulp_sum *s, const ulp_datapath *d, double a, double b, double c, ulp_stream stream) {
+ULP_CALLED double ulp_sum_fma(ulp_sum *s, const ulp_datapath *d, double a, double b, double c, ulp_stream stream) {
     return ulp_sum_round(s, d, ulp_exact_fma(ulp_exact_of(a), ulp_exact_of(b), ulp_exact_of(c)), stream);
 }
 
@@ -81,7 +81,7 @@ ULP_FN void ulp_sum_leaf(ulp_sum *s, const ulp_datapath *d, double a, double b, 
 }
 
 /* The sum of the tree's parts, latest part first, and of c. */
-ULP_FN double ulp_sum_tree(ulp_sum *s, const ulp_datapath *d, ulp_stream stream) {
+ULP_CALLED double ulp_sum_tree(ulp_sum *s, const ulp_datapath *d, ulp_stream stream) {
     const double start = d->promote != 0 ? 0.0 : s->total;
     double x = 0.0;
     int32_t any = 0;
@@ -99,15 +99,11 @@ ULP_FN int32_t ulp_scales_hold_nan(const double *sa, const double *sb, uint32_t 
     return yes;
 }
 
-/* The fused sum of c and at most datapath->step products with their scales. */
-ULP_FN double ulp_sum_fused(const ulp_datapath *d, double c, const ulp_products *p) {
-    const uint32_t n = (uint32_t)p->k;
-    if (d->fused.late) return ulp_fused_late(d, c, p->a, p->b, n);
-    if (d->fused.join != 0) return ulp_one_sided_sum(d, c, p->a, p->b, n);
-    if (d->fused.c_last) return ulp_fused_add(d, c, ulp_fused_sum(d, 0.0, p->a, p->b, n, 0));
-    if (d->scale_block == 0) return ulp_fused_sum(d, c, p->a, p->b, n, 0);
+/* The fused sum of c and at most datapath->step products with block scales. */
+ULP_CALLED double ulp_sum_scaled(const ulp_datapath *d, double c, const ulp_products *p) {
     double x[ULP_STEP_MAX], y[ULP_STEP_MAX]; /* one scale for each group */
-    const uint32_t size = d->fused.group ? d->fused.group : d->scale_block, groups = (n + size - 1) / size;
+    const uint32_t n = (uint32_t)p->k, size = d->fused.group ? d->fused.group : d->scale_block,
+                   groups = (n + size - 1) / size;
     for (uint32_t g = 0; g < groups; g++) {
         x[g] = p->a_scales == NULL ? 1.0 : p->a_scales[g * size / d->scale_block];
         y[g] = p->b_scales == NULL ? 1.0 : p->b_scales[g * size / d->scale_block];
@@ -117,6 +113,15 @@ ULP_FN double ulp_sum_fused(const ulp_datapath *d, double c, const ulp_products 
     if (d->fused.group) return ulp_fused_groups(d, c, &by_group);
     const int32_t scale = ulp_term_of(x[0], 1, d->scale.emin).e + ulp_term_of(y[0], 1, d->scale.emin).e;
     return ulp_fused_sum(d, c, p->a, p->b, n, scale);
+}
+
+/* The fused sum of c and at most datapath->step products with their scales. */
+ULP_FN double ulp_sum_fused(const ulp_datapath *d, double c, const ulp_products *p) {
+    const uint32_t n = (uint32_t)p->k;
+    if (d->fused.late) return ulp_fused_late(d, c, p->a, p->b, n);
+    if (d->fused.join != 0) return ulp_one_sided_sum(d, c, p->a, p->b, n);
+    if (d->fused.c_last) return ulp_fused_add(d, c, ulp_fused_sum(d, 0.0, p->a, p->b, n, 0));
+    return d->scale_block == 0 ? ulp_fused_sum(d, c, p->a, p->b, n, 0) : ulp_sum_scaled(d, c, p);
 }
 
 /* Adds the partial sum to the total and starts the next partial sum. */

@@ -51,7 +51,7 @@ ULP_FN void ulp_wide_add(ulp_wide *w, double a, double b) {
 }
 
 /* The sum as an exact value to round. */
-ULP_FN ulp_exact ulp_wide_exact(const ulp_wide *w) {
+ULP_CALLED ulp_exact ulp_wide_exact(const ulp_wide *w) {
     if (w->special != w->special) return ulp_exact_special(ULP_EXACT_NAN, 0);
     if (w->special != 0.0) return ulp_exact_special(ULP_EXACT_INF, w->special < 0.0);
     const uint32_t neg = (uint32_t)(w->word[ULP_WIDE_WORDS - 1] >> 63);
