@@ -3,6 +3,7 @@
 // A block handles a sample. Half of its threads form alpha from the first step on, and the other half form beta from
 // the last step on; the places s of a step are shared among the threads of a half. A step has two barriers, because
 // beta needs the products q of its step. Then a thread handles a step of the gradient.
+#define ULP_CALLS /* an operation on a path is rounded in many places */
 #include "counting.h"
 #include "operations.h"
 #include "kernels/functions/ctc.h"
