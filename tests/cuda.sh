@@ -61,6 +61,16 @@ for setting in :output=rz :zero_c=-126 :F=13:kept=13 :F=24; do
     fi
 done
 
+# a library that refuses products has no order, and no other row about these products passes
+EMULATED_LIBRARY=no-fp8 "$TESTS/check_emulated" --small --rows --part library --only ' e4m3' > "$log"
+if [ $? -eq 1 ] && grep -q '^FAIL order in (16,16,64): e4m3 .*cublasLtMatmul' "$log" && ! grep -q '^PASS' "$log"; then
+    echo 'ok - cuda: a library that refuses products passes no row about them'
+else
+    echo 'not ok - cuda: a library that refuses products passes no row about them'
+    sed 's/^/# /' "$log"
+    failed=1
+fi
+
 # the report of a machine, from a small run, with programs in the place of the driver's own
 tools=$(mktemp -d) || exit 1
 trap 'rm -rf "$log" "$tools"' EXIT

@@ -4,10 +4,12 @@
  * scheme allows it, k has two parts: the first half and the second half are summed in this way, and then added. No GPU
  * is known to have this order. Each addition of a product rounds once, to binary32 or binary16. Fast accumulation of
  * fp8 keeps 14 bits of each partial sum on devices on which the flag has an effect. int32 wraps around. Operands of
- * tf32 lose their lower 13 bits. */
+ * tf32 lose their lower 13 bits. With EMULATED_LIBRARY=no-fp8 in the environment the library offers algorithms for fp8
+ * and then refuses the products. */
 #include "cublasLt.h"
 #include "formats/round.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <vector>
 
@@ -122,6 +124,12 @@ cublasStatus_t judge(const problem &p) {
             k.result == p.d->type)
             return CUBLAS_STATUS_SUCCESS;
     return CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+/* Whether the library refuses a product for which it offered an algorithm. */
+bool refuses(const problem &p) {
+    const char *setting = getenv("EMULATED_LIBRARY"); /* for tests */
+    return setting != nullptr && strcmp(setting, "no-fp8") == 0 && is_fp8(p.a->type);
 }
 
 /* The data of an algorithm: a hash of its problem, the size of its workspace, and whether k has two parts. */
@@ -358,6 +366,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t what
     if (handle != &only || !only.started) return CUBLAS_STATUS_NOT_INITIALIZED;
     const cublasStatus_t status = judge(p);
     if (status != CUBLAS_STATUS_SUCCESS) return status;
+    if (refuses(p)) return CUBLAS_STATUS_NOT_SUPPORTED;
     if (alpha == nullptr || beta == nullptr || is_on_device(alpha, 1) || is_on_device(beta, 1))
         return CUBLAS_STATUS_INVALID_VALUE;
     if (algorithm == nullptr || algorithm->data[OF] != sign(p) || algorithm->data[WORKSPACE] > workspace_bytes)
