@@ -124,6 +124,16 @@ else
     failed=1
 fi
 
+# what takes longest, and finds least that other parts do not find, is last
+PATH=$tools:$PATH CHECK=$tools/skips REPORT=$tools/order.txt sh tests/gpu/report.sh > "$log" 2>&1
+if grep -q '^parts  *a sanitizer$' "$tools/order.txt" && "$TESTS/check_emulated" --parts | tail -n 1 | grep -q '^exhaustive'; then
+    echo 'ok - cuda: the last parts of a report are all binary32 inputs and compute-sanitizer'
+else
+    echo 'not ok - cuda: the last parts of a report are all binary32 inputs and compute-sanitizer'
+    sed 's/^/# /' "$log"
+    failed=1
+fi
+
 # a signal to the whole process group, as from a terminal: the rows so far remain, and no process or temporary file
 mkdir "$tools/temporary"
 printf '#!/bin/sh\ncase "$*" in --parts) printf "a\\tA\\n" ;; *none) ;; *) echo PASS first; exec sleep 71 ;; esac\n' > "$tools/slow"

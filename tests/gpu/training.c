@@ -140,21 +140,14 @@ static void close_side(side *s) {
     free(s->weights);
 }
 
-static void same_counters(row *r, const ulp_stats *got, const ulp_stats *want, const char *name, const char *what) {
-    uint64_t g[sizeof *got / sizeof(uint64_t)], w[sizeof g / sizeof *g];
-    memcpy(g, got, sizeof g);
-    memcpy(w, want, sizeof w);
-    row_words(r, g, w, sizeof g / sizeof *g, "%s: counters of %s", name, what);
-}
-
 static void same_step(row *r, const side *got, const side *want, const char *name) {
     const ulp_step *g = &got->step, *w = &want->step;
     row_doubles(r, &g->loss, &w->loss, 1, "%s: loss of step %llu", name, (unsigned long long)w->step);
     row_true(r, g->scale_log2 == w->scale_log2 && g->overflow == w->overflow && g->skipped == w->skipped,
              "%s: scale or skip of step %llu", name, (unsigned long long)w->step);
-    same_counters(r, &g->act, &w->act, name, "activations");
-    same_counters(r, &g->agrad, &w->agrad, name, "activation gradients");
-    same_counters(r, &g->wgrad, &w->wgrad, name, "weight gradients");
+    row_counters(r, &g->act, &w->act, name, "activations");
+    row_counters(r, &g->agrad, &w->agrad, name, "activation gradients");
+    row_counters(r, &g->wgrad, &w->wgrad, name, "weight gradients");
     const uint64_t g_all[] = {g->agrad_all.count, g->agrad_all.zero, g->wgrad_all.count, g->wgrad_all.zero};
     const uint64_t w_all[] = {w->agrad_all.count, w->agrad_all.zero, w->wgrad_all.count, w->wgrad_all.zero};
     row_words(r, g_all, w_all, 4, "%s: gradients and zeros among them (activations, weights)", name);
