@@ -172,10 +172,34 @@ static void check_values(const check *c) {
     row_end(&r);
 }
 
+/* Products that a row asks by name. */
+typedef struct named {
+    row *r;
+    char without[300]; /* those that the device lacks or that have no model, for the end of the row */
+} named;
+
+/* *d and *path = the product `name` and its model. Returns 0 if the device lacks it, or no model is known. */
+static int has_model(named *all, ulp_cuda_native *d, ulp_datapath *path, const char *name) {
+    memset(path, 0, sizeof *path);
+    if (!row_ok(all->r, ulp_cuda_native_parse(d, name), "%s", name)) return 0;
+    if (d->lacks[0] == '\0' && d->model[0] != '\0')
+        return row_ok(all->r, ulp_datapath_parse(path, d->model), "%s", d->model);
+    const size_t used = strlen(all->without);
+    snprintf(all->without + used, sizeof all->without - used, " %s", name + strlen("native:"));
+    return 0;
+}
+
+static void named_end(named *all) {
+    if (all->r->wrong == 0 && all->without[0] != '\0')
+        snprintf(all->r->first, sizeof all->r->first, "without%s, which this device lacks", all->without);
+    row_end(all->r);
+}
+
 /* Results with several rows and columns of tiles, and results with more than 65535 columns of tiles, which is the
  * largest second dimension of a grid. */
 static void check_tiles(const check *c) {
     row r = row_of("results of many tiles");
+    named all = {&r, ""};
     enum { SMALL_ONES = 6, MANY = 65536 };
     static const struct {
         const char *name;
@@ -191,14 +215,9 @@ static void check_tiles(const check *c) {
     for (size_t i = 0; i < (c->small ? SMALL_ONES : sizeof cases / sizeof cases[0]) && !r.skipped; i++) {
         ulp_cuda_native d;
         ulp_datapath path;
-        memset(&path, 0, sizeof path);
-        if (!row_ok(&r, ulp_cuda_native_parse(&d, cases[i].name), "%s", cases[i].name) || d.lacks[0] != '\0' ||
-            d.model[0] == '\0')
-            continue;
-        if (row_ok(&r, ulp_datapath_parse(&path, d.model), "%s", d.model))
-            run_trial(c, &r, &d, &path, CODES, cases[i].m, cases[i].n, 1, 0);
+        if (has_model(&all, &d, &path, cases[i].name)) run_trial(c, &r, &d, &path, CODES, cases[i].m, cases[i].n, 1, 0);
     }
-    row_end(&r);
+    named_end(&all);
 }
 
 /* One sum with a start value, through the interface of the prober: alone, and in the corner of a larger product. */
@@ -225,6 +244,7 @@ static void compare_sum(row *r, const ulp_cuda_native *d, const ulp_datapath *pa
 
 static void check_starts(void) {
     row r = row_of("sums on starts, one at a time");
+    named all = {&r, ""};
     static const char *const names[] = {"native:mma:fp16",     "native:mma:fp16-fp16", "native:mma:bf16",
                                         "native:mma:tf32",     "native:mma:fp64",      "native:mma:e4m3",
                                         "native:mma:e5m2",     "native:wgmma:bf16",    "native:wgmma:e4m3",
@@ -234,16 +254,12 @@ static void check_starts(void) {
     for (size_t i = 0; i < sizeof names / sizeof names[0] && !r.skipped; i++) {
         ulp_cuda_native d;
         ulp_datapath path;
-        memset(&path, 0, sizeof path);
-        if (!row_ok(&r, ulp_cuda_native_parse(&d, names[i]), "%s", names[i]) || d.lacks[0] != '\0' ||
-            d.model[0] == '\0')
-            continue;
-        if (!row_ok(&r, ulp_datapath_parse(&path, d.model), "%s", d.model)) continue;
+        if (!has_model(&all, &d, &path, names[i])) continue;
         for (size_t s = 0; s < sizeof starts / sizeof starts[0]; s++)
             for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++)
                 compare_sum(&r, &d, &path, lengths[k], starts[s]);
     }
-    row_end(&r);
+    named_end(&all);
 }
 
 /* The prober finds the same properties of the instruction and of its model. */
