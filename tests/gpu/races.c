@@ -50,7 +50,7 @@ static void compare_last(const check *c, row *r, const ulp_cuda_native *d, ulp_c
 static void repeat(const check *c, const ulp_cuda_native *d) {
     row r = row_for("the same bits every time:", d);
     const size_t size = c->small ? SMALL_SIZE : c->lengthy ? LONG_SIZE : SIZE, n = size * size;
-    const unsigned times = c->small ? 3 : TIMES;
+    const unsigned times = c->small ? 2 : TIMES;
     const ulp_gemm_shape s = {.m = size, .n = size, .k = size, .lda = size, .ldb = size, .ldc = size};
     if (!r.skipped) {
         float *x = room(n, sizeof *x), *y = room(n, sizeof *y);
