@@ -6,19 +6,17 @@
 #   make slides          after make figures: each figure as a slide with its claim, figures/slides/index.html shows them
 #   make check           the tests; MODE=asan and MODE=tsan run them under sanitizers
 #   make check-all       all 2^32 binary32 inputs of every case against MPFR, faults, all random words; FORMATS=, MODES=, OVERFLOW=, ISA=
-#   make check-gpu       everything that needs a GPU, one report
 #   make check-silicon   the processor's own products and conversions beside their models, tests/silicon/PROCESSOR.txt
 #   make notebooks       runs the notebooks of python/examples and writes each as a page, figures/notebooks/NAME.html
 #   make bench           throughput beside memcpy, the peak and OpenBLAS; PEERS=1, CPFLOAT=folder: other libraries; BENCH=options
 #   make bench-record    adds results/bench.json to tests/golden/bench.md
 #   make bench-compare   OLD=a.json NEW=b.json: which rows changed beyond noise
-#   make bench-gpu       throughput of a GPU beside a device copy and cuBLAS
 #   make wheel           build/wheel/*.whl, the Python package with libulp and the programs; python/README.md says how to use it
 #   make web             build/web/ulplab.html, the page for the classroom: one file that works offline
 #   make course          build/course: archives for students and teachers; IDS="anna bob" adds sheets and keys, WORD=
 #   make vectors         build/vectors: conversions and sums with their results, .npz and .csv, for tests of other programs
 #   make install         PREFIX= and DESTDIR= are honoured
-#   make clean           removes build/; distclean also results/ and figures/
+#   make clean           removes build/; distclean also results/, figures/ and .gpu/
 #
 # MODE=release|debug|asan|tsan, each in a folder of its own. STATIC=1 links programs with libulp.a, not libulp.so.
 # CUDA_ARCHS="80 89 90a 100a" names the GPUs that nvcc builds for; without it nvcc builds for the GPU of this machine.
@@ -197,7 +195,7 @@ BUILD_ID := $(shell printf '%08x' $$({ find formats kernels sim experiments -typ
     LC_ALL=C sort | xargs cat; $(CC) --version; echo '$(ALL_CPPFLAGS) $(ALL_CFLAGS)'; \
     $(if $(WITH_CUDA),echo '$(NVCC_VERSION) $(NVCC_FLAGS)';) } | cksum | cut -d ' ' -f 1))
 
-.PHONY: list-experiments all tests programs libraries check check-all check-gpu bench bench-record bench-compare bench-gpu figures figures-quick notebooks slides course vectors install clean distclean help
+.PHONY: list-experiments all tests programs libraries check check-all bench bench-record bench-compare figures figures-quick notebooks slides course vectors install clean distclean help
 # kept although only pattern rules name them
 .SECONDARY: $(patsubst %.c,$O/%.o,$(wildcard experiments/*/*.c experiments/*/*/*.c tests/*.c tests/*/*.c)) \
     $(patsubst %.cpp,$O/%.o,$(wildcard tests/emulated/*.cpp)) $(CUDA_SRC:%.cu=$O/emulated/%.o) $(EXPERIMENTS:%=results/%.csv)
@@ -392,11 +390,6 @@ SELECTED := $(FORMATS)$(MODES)$(OVERFLOW)$(ISA)
 check-all: $(if $(SELECTED),tests,check)
 	@BIN=$B TESTS=$T FORMATS='$(FORMATS)' MODES='$(MODES)' OVERFLOW='$(OVERFLOW)' ISA='$(ISA)' JOBS='$(JOBS)' sh tests/exhaustive.sh
 
-# everything that needs a GPU; REPORT=tests/gpu/NAME.txt keeps the report where it can be committed, and without it
-# tests/gpu/report.sh names the file; PARTS='races open' runs these parts alone; LONG=1 takes large sizes
-check-gpu: $(if $(WITH_CUDA),$T/check_gpu)
-	@$(if $(WITH_CUDA),,echo 'make check-gpu: nvcc is missing or older than $(NVCC_NEEDED)' >&2; exit 3;) CHECK=$T/check_gpu REPORT='$(REPORT)' PARTS='$(PARTS)' LONG='$(LONG)' sh tests/gpu/report.sh
-
 # the processor beside its models, all inputs; a short form is part of `make check`
 check-silicon: $T/check_silicon
 	@CHECK=$T/check_silicon REPORT='$(SILICON)' sh tests/silicon/report.sh
@@ -482,13 +475,6 @@ bench-record:
 	@sh experiments/bench/record.sh results/bench.json tests/golden/bench.md
 bench-compare:
 	@sh experiments/bench/compare.sh '$(OLD)' '$(NEW)'
-
-# RECORD=tests/gpu/NAME.bench.txt keeps the record where it can be committed
-RECORD ?= results/bench_gpu.txt
-bench-gpu: $B/bench_gpu $B/throughput
-	@mkdir -p results figures
-	BENCH=$B/bench_gpu THROUGHPUT=$B/throughput sh experiments/bench_gpu/record.sh '$(RECORD)'
-	$(if $(HAVE_GNUPLOT),LC_ALL=C.UTF-8 gnuplot plots/bench_gpu.gp && LC_ALL=C.UTF-8 gnuplot plots/throughput.gp)
 
 # ---- the page ----
 
@@ -582,7 +568,7 @@ clean:
 	rm -rf build
 
 distclean: clean
-	rm -rf results figures
+	rm -rf results figures .gpu
 
 help:
 	@sed -n 's/^#   \(make\)/\1/p' Makefile $(wildcard tests/*/*.mk)

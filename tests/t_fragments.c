@@ -167,6 +167,18 @@ static void test_shared_memory(void **state) {
     }
 }
 
+/* A slab has the bytes of shared memory, for all rows: the 16 bytes that the rows of a tile have in a slab are
+ * neighbours. */
+static void test_slabs(void **state) {
+    (void)state;
+    for (size_t rows = 8; rows <= 264; rows += 64)
+        for (size_t piece = 0; piece < 3 * 2 * rows; piece++) {
+            const size_t row = ulp_slab_row(rows, piece), byte = ulp_slab_byte(rows, piece);
+            assert_true(row < rows && byte % 16 == 0 && byte / 32 < 3);
+            assert_int_equal(byte / 32 * rows * 32 + ulp_operand_place((uint32_t)row, byte % 32), piece * 16);
+        }
+}
+
 /* tcgen05: the matrix descriptors of operands and scales (section 9.7.16.4.1, table 40), the instruction descriptor
  * (section 9.7.16.4.2, tables 42 to 44), addresses of tensor memory. */
 static void test_tcgen05(void **state) {
@@ -264,7 +276,8 @@ static void test_halves(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ptx),     cmocka_unit_test(test_ptx_f64),       cmocka_unit_test(test_once),
-        cmocka_unit_test(test_wgmma_d), cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_wgmma_d), cmocka_unit_test(test_shared_memory),
+                                       cmocka_unit_test(test_slabs), cmocka_unit_test(test_codes),
         cmocka_unit_test(test_halves),  cmocka_unit_test(test_tcgen05),       cmocka_unit_test(test_scales),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

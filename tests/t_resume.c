@@ -349,19 +349,50 @@ static void test_whole(void **state) {
         assert_true(has("stderr.txt", "run it whole"));
     }
     expect_exit(0, "--list --out x.csv");
-    assert_true(has("stdout.txt", "toy --out x.csv # all 16 points"));
+    assert_true(has("stdout.txt", "toy --out x.csv # all points: this experiment is not cut into shards"));
     expect_exit(0, "--help");
     char *help = read_all("stdout.txt");
     assert_true(help && !strstr(help, "--shard") && !strstr(help, "--resume"));
     free(help);
     expect_exit(1, "--threads 1 --signal 2 --slow --out w.csv");
-    assert_true(has("stderr.txt", "nothing was written"));
-    assert_false(is_there("w.csv.part"));
+    assert_true(has("stderr.txt", "stopped after 2 of 16 points; w.csv.part keeps all finished points\n"));
+    assert_true(has("w.csv.part", "# end 1: 3 crc32 ") && lacks("w.csv.part", "# piece 2") && !is_there("w.csv"));
     expect_exit(128 + 9, "--threads 1 --signal 9 --out w.csv");
-    assert_true(is_there("w.csv.part"));
+    assert_true(has("w.csv.part", "# end 1: 3 crc32 "));
     expect_exit(0, "--out w.csv"); /* the run cannot be resumed, so it needs no --restart */
+    assert_false(is_there("w.csv.part"));
+    append("w.csv.part", "my notes\n");
+    expect_exit(2, "--out w.csv");
+    assert_true(has("w.csv.part", "my notes"));
+    remove("w.csv.part");
     expect_exit(0, "--out w.csv --restart");
     toy.whole = 0;
+}
+
+/* A point that fails leaves the others; the head of the CSV says what failed and why. */
+static void test_goes_on(void **state) {
+    char line[120];
+    (void)state;
+    toy.whole = toy.goes_on = toy.threads_inside = 1;
+    const int ends[][2] = {{ULP_DEVICE_FAILED, 1}, {ULP_UNSUPPORTED, 0}};
+    for (int i = 0; i < 2; i++) {
+        const char *says = i == 0 ? "failed: binary16 rne 3: point binary16 rne 3\n"
+                                  : "left out: binary16 rne 3: point binary16 rne 3\n";
+        snprintf(line, sizeof line, "--formats binary16 --out g.csv --status %d", ends[i][0]);
+        expect_exit(ends[i][1], line);
+        assert_true(has("stderr.txt", says) && has("stderr.txt", i == 0 ? ", 1 failed, " : ", 1 left out, "));
+        snprintf(line, sizeof line, "# %sformat,mode,", says);
+        assert_true(has("g.csv", line));
+        assert_true(has("g.csv", "\nbinary16,rne,2,") && has("g.csv", "\nbinary16,sra/8,2,"));
+        assert_true(has("g.run.json", "\"rows\": 21,") && !is_there("g.csv.part"));
+    }
+    remove("g.csv");
+    snprintf(line, sizeof line, "--out g.csv --status %d", ULP_NO_DEVICE);
+    expect_exit(1, line);
+    assert_true(has("stderr.txt", "toy: the device is lost\n") && has("stderr.txt", "stopped after 2 of 16 points; "));
+    assert_true(has("g.csv.part", "# end 1: 3 crc32 ") && has("g.csv.part", "# failed: binary16 rne 3: point "));
+    assert_false(is_there("g.csv"));
+    toy.whole = toy.goes_on = toy.threads_inside = 0;
 }
 
 static void test_list(void **state) {
@@ -388,6 +419,7 @@ static int run_all(void) {
         cmocka_unit_test(test_spared_checkpoint),
         cmocka_unit_test(test_nothing_to_keep),
         cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_goes_on),
         cmocka_unit_test(test_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,6 @@
 # The CUDA device of these programs is the emulated device.
 
 TESTS=$(cd "${TESTS:-build/test}" && pwd) || exit 2
-tree=$PWD
 . tests/support.sh
 
 emulated=
@@ -167,46 +166,5 @@ if "$BIN/ulp" backends | grep -q '^mpfr *offered'; then
     done
 else
     skip "ulp verify behind the wall" "this build has no MPFR"
-fi
-if [ -n "$emulated" ]; then
-    exits 0 "bench_gpu runs where there is a device" "$TESTS/walled/bench_gpu" --elements 1003 --arrays 2 --size 33 --native-size 40 --seconds 0.001 --steps 1 --units 4 --batch 2 --quiet \
-        --formats fp16 --modes rne,sr --datapath fp32,h100-fp16,int8 --backend cuda --out bench_gpu.csv
-    says '^training,' bench_gpu.csv "it timed trainings"
-    awk -F, '!/^#/ { if (!n++) { for (i = 1; i <= NF; i++) at[$i] = i; next }
-        native += $at["what"] == "native"; bad += !($at["ratio"] > 0 && $at["clock"] > 0 && $at["against"] != "")
-        beside[$at["what"] " " $at["of"]] = $at["against"] }
-        END { exit bad || native < 40 || beside["native native:wgmma:fp16"] != "native:fp16" || beside["native native:fp16"] != "native:fp32" ||
-            beside["gemm h100-fp16"] != "native:fp32" || beside["native native:mma:fp64"] != "native:fp32" }' bench_gpu.csv
-    verdict $? "each row has a ratio to its reference, and a clock"
-    exits 0 "throughput runs where there is a device" "$TESTS/walled/throughput" --quick --variants fp32-emulated,fp16-mma,fp8 --steps 1 --net fc4,relu,fc10 --batch 8 --quiet --out throughput.csv
-    says '^fp8,' throughput.csv "it timed fp8"
-    printf '#!/bin/sh\nexec "%s" --elements 1003 --arrays 1 --size 16 --native-size 0 --seconds 0.0001 --steps 1 --units 4 --batch 2 --quiet --formats fp16 --modes rne --datapath fp32 --backend cuda "$@"\n' \
-        "$TESTS/walled/bench_gpu" >bench_small
-    printf '#!/bin/sh\nexec "%s" --quick --variants fp32,fp8 --steps 1 --net fc4,relu,fc10 --batch 8 --quiet "$@"\n' "$TESTS/walled/throughput" >throughput_small
-    printf '#!/bin/sh\necho 580.65, P0, 1980 MHz\n' >nvidia-smi
-    chmod +x bench_small throughput_small nvidia-smi
-    (PATH=$PWD:$PATH BENCH=./bench_small THROUGHPUT=./throughput_small exits 0 "the record of a GPU is written" sh "$tree/experiments/bench_gpu/record.sh" record.txt)
-    [ "$(grep -c '^state .*P0, 1980 MHz$' record.txt)" -eq 3 ] && grep -q '^round,' record.txt && grep -q '^fp8,' record.txt && grep -q '^time  *[0-9]* s$' record.txt
-    verdict $? "it has the rows of both benchmarks, and the state of the GPU before, between and after"
-    printf '#!/bin/sh\nexit 4\n' >throughput_small
-    (PATH=$PWD:$PATH BENCH=./bench_small THROUGHPUT=./throughput_small exits 4 "a benchmark that fails" sh "$tree/experiments/bench_gpu/record.sh" failed.txt)
-    grep -q '^round,' failed.txt && [ "$(tail -n 1 failed.txt)" = 'incomplete: throughput lacks rows: throughput ended with status 4' ] && [ ! -e failed.txt.tmp ]
-    verdict $? "leaves the rows so far, and the record says that rows are missing"
-    printf '#!/bin/sh\necho fp8,1 >"$3"; exec sleep 71\n' >throughput_small
-    BENCH=./bench_small THROUGHPUT=./throughput_small sh "$tree/experiments/bench_gpu/record.sh" stopped.txt >out.txt 2>&1 &
-    leader=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10; do
-        ! grep -qs '^fp8,1' results/throughput.csv || break
-        sleep 1
-    done
-    kill -TERM $leader
-    wait $leader
-    [ $? -eq 130 ] && grep -q '^fp8,1' stopped.txt && [ "$(tail -n 1 stopped.txt)" = 'incomplete: throughput lacks rows: interrupted' ] && [ ! -e stopped.txt.tmp ]
-    verdict $? "a record that is interrupted has the rows so far"
-    for file in '' -x . nosuch/ bench_small/record.txt; do
-        exits 2 "a record with the name '$file'" sh "$tree/experiments/bench_gpu/record.sh" "$file"
-    done
-else
-    skip "bench_gpu" "no emulated device in this build"
 fi
 exit $failed

@@ -5,6 +5,10 @@
  * take turns, so that none of them is in the second-level cache. The numbers are timings: they differ from run to run,
  * and no test depends on them.
  *
+ * Each row is a point of its own. OUT.part has the rows so far at every moment, also after a kill, and the CSV is
+ * written at the end. A row that fails, or that the device or its library does not offer, is a line `# failed: ` or `#
+ * left out: ` with the reason in the head of the CSV, and the run goes on. A device that is lost ends the run.
+ *
  * What is timed:
  *   - rounding: the call of ulp_backend_round
  *   - products under datapaths: the call of ulp_backend_gemm; where the datapath has input formats, it also checks that
@@ -14,13 +18,16 @@
  *
  * `ratio` compares the speed with what `against` names, in the same run:
  *   - rounding: a copy on the device, in bytes per second
- *   - products under datapaths: cuBLASLt in binary32, of the same size; the binary32 chain if the library is not there
- *   - products of the device itself: the product of the same types by cuBLASLt if there is one, else in binary32
+ *   - products under datapaths: the row `reference`, which is cuBLASLt in binary32, of the same size; the binary32
+ * chain if the library is not there
+ *   - products of the device itself: the product of the same types by cuBLASLt if it has a row, else that in binary32
  *   - training: the CPU backend
+ * A row whose reference failed has no ratio.
  */
 #include "bench_gpu.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const ulp_option options[] = {
     ULP_OPTION_FORMATS_OF(settings, formats, "binary16,bfloat16,e4m3,e5m2,q8.8", "binary16,bfloat16"),
@@ -57,63 +64,6 @@ static const ulp_column columns[] = {
     {0},
 };
 
-/* A part of the run. */
-typedef enum part { ROUNDING, PRODUCTS, NATIVE_PRODUCTS, TRAINING } part;
-typedef struct point {
-    part part;
-} point;
-
-/* ---- rounding ---- */
-
-static ulp_status copy_work(job *t) {
-    const size_t k = t->turn++ % t->b->arrays;
-    return ulp_cuda_copy(t->b->y[k], t->b->x[k], t->b->elements * sizeof(float));
-}
-
-static ulp_status round_work(job *t) {
-    const size_t k = t->turn++ % t->b->arrays;
-    return ulp_backend_round(t->b->gpu, t->b->y[k], t->b->x[k], t->b->elements,
-                             (ulp_rounding){t->format, t->rule, (ulp_stream){1, 0, 0}, t->stats});
-}
-
-/* Puts a row of a format and a mode, with the speed relative to the copy, in bytes per second. */
-static ulp_status put_round(const ulp_task *task, job *t, const ulp_named_rule *mode, double copy) {
-    const double n = (double)t->b->elements;
-    double seconds;
-    t->rule = mode->rule;
-    const ulp_status status = measure(&seconds, round_work, t);
-    if (status != ULP_OK) return ulp_task_fail(task, status, "%s %s", t->format->name, mode->name);
-    const double rate = 2.0 * sizeof(float) * n / seconds;
-    ulp_row_put(task->rows, &(row){t->stats ? "round and count" : "round", t->format->name, mode->name, n, rate * 1e-9,
-                                   "GB/s", rate / copy, "copy", t->clock});
-    return ULP_OK;
-}
-
-static ulp_status put_rounding(const ulp_task *task) {
-    const settings *set = task->settings;
-    const bench *b = task->context;
-    const double n = (double)b->elements;
-    job t = {.b = b};
-    ulp_stats stats = {0};
-    double seconds;
-    ulp_status status = measure(&seconds, copy_work, &t);
-    if (status != ULP_OK) return status;
-    const double copy = 2.0 * sizeof(float) * n / seconds;
-    ulp_row_put(task->rows, &(row){"copy", NULL, NULL, n, copy * 1e-9, "GB/s", 1, "copy", t.clock});
-    for (size_t f = 0; f < set->formats.count; f++)
-        for (size_t m = 0; m < set->modes.count && status == ULP_OK; m++) {
-            t.format = &set->formats.at[f];
-            t.stats = NULL;
-            status = put_round(task, &t, &set->modes.at[m], copy);
-            if (status != ULP_OK || f > 0 || m > 0) continue;
-            t.stats = &stats; /* one row is enough to show the cost of the counters */
-            status = put_round(task, &t, &set->modes.at[m], copy);
-        }
-    return status;
-}
-
-/* ---- the run ---- */
-
 static ulp_status open_device(ulp_plan *plan, bench *b) {
     ulp_cuda_info info;
     const ulp_status found = ulp_backend_get(&b->gpu, "cuda");
@@ -122,6 +72,8 @@ static ulp_status open_device(ulp_plan *plan, bench *b) {
     if (status == ULP_OK) status = ulp_cuda_describe(&info);
     if (status == ULP_OK) status = ulp_cuda_timer_open(&b->timer);
     if (status == ULP_OK) status = arrays_open(b);
+    if (status == ULP_OK) b->rates = calloc(1, sizeof *b->rates);
+    if (status == ULP_OK && b->rates == NULL) status = ULP_NO_MEMORY;
     if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s", ulp_backend_error());
     ulp_plan_note(plan, "timing", "yes: two runs of this file differ");
     ulp_plan_note(plan, "device", "%s, compute capability %d.%d", info.name, info.capability / 10,
@@ -132,32 +84,34 @@ static ulp_status open_device(ulp_plan *plan, bench *b) {
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *set = own;
     bench *b = shared;
+    const int lists = ulp_setting_given(plan->arguments, "list"); /* the list does not depend on the device */
     char error[1024];
     b->elements = (size_t)set->elements;
     b->arrays = (size_t)set->arrays;
     b->size = (size_t)set->size;
     b->native_size = (size_t)set->native_size;
     b->seconds = set->seconds;
-    ulp_plan_add(plan, &(point){ROUNDING}, 1, "rounding");
-    ulp_plan_add(plan, &(point){PRODUCTS}, 1, "matrix products");
-    if (b->native_size > 0) ulp_plan_add(plan, &(point){NATIVE_PRODUCTS}, 1, "the device's own products");
-    ulp_plan_add(plan, &(point){TRAINING}, 1, "training");
-    if (ulp_setting_given(plan->arguments, "list")) return ULP_OK; /* the grid does not depend on the device */
-    ulp_status status = open_device(plan, b);
+    ulp_status status = lists ? ULP_OK : open_device(plan, b);
     if (status != ULP_OK) return status;
+    plan_rounding(plan, set);
+    plan_products(plan, set);
+    if (b->native_size > 0 && !lists) plan_native_products(plan);
+    plan_trainings(plan, set);
+    if (lists) return ULP_OK;
     status = ulp_data_load(&b->data, "digits", NULL, 1, error, sizeof error);
     if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s", error);
-    return trainings_open(plan, b, (int)set->units);
+    return trainings_open(plan, b, set->units);
 }
 
+/* A device whose clock cannot be read after a failure runs no kernel any more: every later row would fail. */
 static ulp_status compute(const ulp_task *task) {
-    switch (((const point *)task->point)->part) {
-    case ROUNDING: return put_rounding(task);
-    case PRODUCTS: return put_products(task);
-    case NATIVE_PRODUCTS: return put_native_products(task);
-    case TRAINING: return put_trainings(task);
-    }
-    return ULP_BAD_ARGUMENT;
+    const ulp_status status = ((const point *)task->point)->put(task);
+    const int of_device = status == ULP_UNSUPPORTED || status == ULP_NO_MEMORY || status == ULP_DEVICE_FAILED;
+    double clock;
+    if (status == ULP_OK) return ULP_OK;
+    ulp_task_fail(task, status, "%s", of_device ? ulp_backend_error() : ulp_status_text(status));
+    if (status == ULP_UNSUPPORTED) return status;
+    return clock_now(&clock) == ULP_OK ? ULP_DEVICE_FAILED : ULP_NO_DEVICE;
 }
 
 void judge(ulp_claims *c) {
@@ -173,7 +127,7 @@ void judge(ulp_claims *c) {
         ulp_sheet_put(table, "%s", r->unit);
         if (isnan(r->ratio)) ulp_sheet_put(table, "%s", "");
         else ulp_sheet_put(table, "%.3g", r->ratio);
-        ulp_sheet_put(table, "%s", r->against);
+        ulp_sheet_put(table, "%s", r->against ? r->against : "");
         ulp_sheet_put(table, "%.0f", r->clock);
     }
     ulp_sheet_print(table, c->file);
@@ -185,6 +139,7 @@ static void release(void *shared) {
     arrays_close(b);
     ulp_cuda_timer_close(b->timer);
     ulp_data_release(&b->data);
+    free(b->rates);
 }
 
 static const ulp_experiment experiment = {
@@ -194,6 +149,7 @@ static const ulp_experiment experiment = {
     .context_size = sizeof(bench),
     .threads_inside = 1,
     .whole = 1,
+    .goes_on = 1,
     .release = release,
 };
 

@@ -1,4 +1,4 @@
-/* bench_gpu.h - what the parts of bench_gpu share: settings, rows, the arrays, and a piece of work to time. */
+/* bench_gpu.h - what the parts of bench_gpu share: settings, points, rows, the arrays, and a piece of work to time. */
 #ifndef ULP_BENCH_GPU_H
 #define ULP_BENCH_GPU_H
 
@@ -18,12 +18,22 @@ typedef struct settings {
     uint64_t seed;
 } settings;
 
+/* One row of the CSV. */
+typedef struct point {
+    ulp_status (*put)(const ulp_task *task); /* measures the row and puts it */
+    const ulp_format *format;                /* rounding: format and mode, and 1 to count events */
+    const ulp_named_rule *mode;
+    int counts;
+    const ulp_datapath *datapath; /* products under datapaths */
+    size_t index;                 /* of a native product in its list, or of a training */
+} point;
+
 typedef struct row {
     const char *what, *of, *mode;
     double n, rate;
     const char *unit;
     double ratio;
-    const char *against; /* what the ratio is to */
+    const char *against; /* what the ratio is to; NULL: it has no rate */
     double clock;        /* of the device's processors right after the row, in MHz */
 } row;
 
@@ -35,9 +45,18 @@ typedef struct training {
     const char *name; /* the CSV has this name in place of the policy */
 } training;
 
-enum { TRAININGS = 4 };
+enum { TRAININGS = 4, NATIVES = 256 };
+
+/* Rates of earlier rows, which later rows are compared with. 0: not measured. */
+typedef struct rates {
+    double copy;            /* GB/s */
+    double products;        /* G products/s of `reference` */
+    const char *reference;  /* native:fp32 or fp32 */
+    double native[NATIVES]; /* T operations/s of the native products, by index */
+} rates;
 
 typedef struct bench {
+    rates *rates;
     const ulp_backend *gpu, *cpu;
     ulp_cuda_timer *timer;
     size_t elements, arrays, size, native_size;
@@ -64,7 +83,9 @@ typedef struct job {
 
 typedef ulp_status (*work)(job *t);
 
-/* measure.c: *median gets the time of one call in seconds, by the events of the device: the median of at least five
+/* measure.c: puts a row, with its ratio to `base`, the rate of r.against. If `base` is 0, the row has no ratio. */
+void put(const ulp_task *task, row r, double base);
+/* *median gets the time of one call in seconds, by the events of the device: the median of at least five
  * batches, after a warm-up as long as all of them. t->clock gets the clock after them. */
 ulp_status measure(double *median, work todo, job *t);
 /* *megahertz gets the clock of the device's processors now. */
@@ -77,14 +98,19 @@ void arrays_close(bench *b);
  * binary64 matrices. */
 ulp_status operands(const bench *b, size_t m, const ulp_format *fa, const ulp_format *fb, int wide);
 
-/* products.c: put a row for every datapath, and a row for every product of the device itself. */
-ulp_status put_products(const ulp_task *task);
-ulp_status put_native_products(const ulp_task *task);
+/* Add the points of a part. rounding.c: a copy, and every format and mode. */
+void plan_rounding(ulp_plan *plan, const settings *set);
+/* products.c: every datapath, and what they are compared with. */
+void plan_products(ulp_plan *plan, const settings *set);
+/* native.c: every product of the device itself, and a point for each reason why others are left out. native_rate()
+ * gives the operations per second, times 10^-12, of a native product with m = n = k. */
+void plan_native_products(ulp_plan *plan);
+ulp_status native_rate(double *rate, job *t, const ulp_cuda_native *native, size_t n);
 
 /* trainings.c: trainings_open() reads networks and policies for the data of `b`, which is already loaded.
- * put_trainings() puts a row for each of them. trainings_close() releases them. */
-ulp_status trainings_open(const ulp_plan *plan, bench *b, int units);
-ulp_status put_trainings(const ulp_task *task);
+ * trainings_close() releases them. */
+void plan_trainings(ulp_plan *plan, const settings *set);
+ulp_status trainings_open(const ulp_plan *plan, bench *b, int64_t units);
 void trainings_close(bench *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* measure.c - measures the time of one call on a GPU, by events in its stream. */
+/* measure.c - measures the time of one call on a GPU, by events in its stream, and puts the row. */
 #include "bench_gpu.h"
 #include "experiments/harness/claims/spread.h"
 
@@ -42,4 +42,10 @@ ulp_status measure(double *median, work todo, job *t) {
     ulp_sort_numbers(batch, batches);
     *median = batch[batches / 2];
     return ULP_OK;
+}
+
+void put(const ulp_task *task, row r, double base) {
+    r.ratio = base > 0.0 ? r.rate / base : ULP_NO_NUMBER;
+    if (!(base > 0.0)) r.against = NULL;
+    ulp_row_put(task->rows, &r);
 }

@@ -1,4 +1,4 @@
-/* trainings.c - the trainings of bench_gpu, on the device and on the CPU. */
+/* trainings.c - the rows of bench_gpu about trainings, on the device and on the CPU. */
 #include "bench_gpu.h"
 
 #include <stdio.h>
@@ -17,12 +17,16 @@ static const struct text {
     {"mixed:fp16", "conv32@3p1 relu pool2 conv64@3p1 relu pool2 fc%d relu fc10", "mixed:fp16"},
 };
 
-ulp_status trainings_open(const ulp_plan *plan, bench *b, int units) {
+static void name_net(char text[128], int i, int64_t units) {
+    snprintf(text, 128, texts[i].net, (int)units, (int)units);
+}
+
+ulp_status trainings_open(const ulp_plan *plan, bench *b, int64_t units) {
     ulp_status status = ULP_OK;
     for (int i = 0; i < TRAININGS && status == ULP_OK; i++) {
         training *to = &b->training[i];
         to->name = texts[i].name;
-        snprintf(to->text, sizeof to->text, texts[i].net, units, units);
+        name_net(to->text, i, units);
         status = ulp_plan_read_policy(plan, &to->policy, texts[i].policy, to->name);
         if (status == ULP_OK) status = ulp_plan_read_net(plan, &to->net, to->text, b->data.dims);
     }
@@ -57,33 +61,36 @@ static ulp_status train(double *rate, const ulp_task *task, const training *what
     char error[1024];
     ulp_trainer *trainer;
     ulp_status status = ulp_trainer_new(&trainer, &b->data, &o, error, sizeof error);
-    if (status != ULP_OK) return ulp_task_fail(task, status, "training %s: %s", what->text, error);
+    if (status != ULP_OK) return ulp_task_fail(task, status, "%s", error);
     double began = 0.0;
     for (uint64_t k = 0; k < steps + 3 && status == ULP_OK; k++) {
         if (k == 3) began = now();
         status = ulp_trainer_step(trainer, NULL);
+        if (ulp_task_progress(task, (double)k / (double)(steps + 3))) break;
     }
     *rate = (double)steps / (now() - began + 1e-9);
     ulp_trainer_free(trainer);
-    if (status == ULP_OK) return ULP_OK;
-    return ulp_task_fail(task, status, "training %s: %s", what->text, ulp_backend_error());
+    return status;
 }
 
-ulp_status put_trainings(const ulp_task *task) {
+static ulp_status put_training(const ulp_task *task) {
     const settings *set = task->settings;
     const bench *b = task->context;
+    const training *what = &b->training[((const point *)task->point)->index];
     const uint64_t steps = (uint64_t)set->steps;
-    ulp_status status = ULP_OK;
-    for (int i = 0; i < TRAININGS && status == ULP_OK; i++) {
-        const training *what = &b->training[i];
-        double gpu = 0, cpu = 0, clock = 0;
-        status = train(&gpu, task, what, b->gpu, steps);
-        if (status == ULP_OK) status = clock_now(&clock);
-        if (status == ULP_OK) status = train(&cpu, task, what, b->cpu, steps < 10 ? steps : 10);
-        if (status != ULP_OK) return status;
-        ulp_row_put(task->rows, &(row){"training", what->text, what->name, (double)set->batch, gpu, "steps/s",
-                                       gpu / cpu, "cpu", clock});
-        if (ulp_task_progress(task, (double)(i + 1) / TRAININGS)) break;
+    double gpu, cpu = 0.0, clock;
+    ulp_status status = train(&gpu, task, what, b->gpu, steps);
+    if (status == ULP_OK) status = clock_now(&clock);
+    if (status == ULP_OK) status = train(&cpu, task, what, b->cpu, steps < 10 ? steps : 10);
+    if (status != ULP_OK) return status;
+    put(task, (row){"training", what->text, what->name, (double)set->batch, gpu, "steps/s", 0, "cpu", clock}, cpu);
+    return ULP_OK;
+}
+
+void plan_trainings(ulp_plan *plan, const settings *set) {
+    char net[128];
+    for (size_t i = 0; i < TRAININGS; i++) {
+        name_net(net, (int)i, set->units);
+        ulp_plan_add(plan, &(point){.put = put_training, .index = i}, 3, "training %s %s", net, texts[i].name);
     }
-    return status;
 }

@@ -127,45 +127,6 @@ static int read_options(ulp_run *run) {
     return ulp_arguments_resolve(&run->arguments, run->preset);
 }
 
-/* ---- the header of the CSV ---- */
-
-static void put_format(ulp_text *to, const ulp_format *f) {
-    static const char *const nan_names[] = {"none", "ieee", "all-ones", "negative-zero"};
-    ulp_text_print(to,
-                   "# format %s: bits=%d p=%d bias=%d emin=%d emax=%d max=%.17g lowest=%.17g min_normal=%.17g "
-                   "min_positive=%.17g",
-                   f->name, f->bits, f->prec, f->bias, f->emin, f->emax, f->max, f->lowest, f->min_normal,
-                   f->min_positive);
-    ulp_text_print(to, " signed=%d fixed=%d inf=%d nan=%s negative_zero=%d subnormals=%d overflow=%s\n", f->is_signed,
-                   f->is_fixed, f->has_inf, nan_names[f->nan_codes], f->has_neg_zero, f->has_subnormals,
-                   ulp_overflow_name((ulp_overflow)f->overflow));
-}
-
-static void put_setting(ulp_text *to, const ulp_setting *s) {
-    ulp_text_print(to, "# %s: ", s->option->name);
-    s->option->type->print(to, s->field, s->option);
-    ulp_text_add(to, "\n", 1);
-    if (strcmp(s->option->name, "seed") == 0)
-        ulp_text_print(to, "# generator: %s\n# generator layout: %d\n", ULP_RNG_NAME, ULP_RNG_LAYOUT);
-}
-
-static void begin_header(ulp_run *run) {
-    ulp_text *to = &run->plan.header;
-    size_t own = 0; /* the experiment's own options come first */
-    while (run->experiment->options && run->experiment->options[own].name) own++;
-    ulp_text_print(to, "# experiment: %s\n# version: %s\n", run->experiment->name, ulp_build_version());
-    for (size_t i = 0; i < run->arguments.count; i++) {
-        const ulp_setting *s = &run->arguments.settings[i];
-        if (i < own && !s->option->silent) put_setting(to, s);
-    }
-    for (size_t i = 0; i < run->arguments.count; i++) {
-        const ulp_setting *s = &run->arguments.settings[i];
-        if (s->option->type != &ulp_type_formats) continue;
-        const ulp_format_list *formats = s->field;
-        for (size_t f = 0; f < formats->count; f++) put_format(to, &formats->at[f]);
-    }
-}
-
 /* ---- the run ---- */
 
 static int report_failure(const ulp_run *run, ulp_status status) {
@@ -175,27 +136,13 @@ static int report_failure(const ulp_run *run, ulp_status status) {
 }
 
 static int report_stop(ulp_run *run) {
-    const int nothing = run->sweep.place.direct || run->experiment->whole;
-    if (run->experiment->whole) ulp_sweep_close(&run->sweep);
     const size_t finished = run->sweep.finished, all = run->plan.count;
-    if (nothing)
+    if (run->sweep.place.direct)
         return ulp_run_error(run->sweep.program, "stopped after %zu of %zu point%s; nothing was written", finished, all,
                              ulp_plural(all));
-    return ulp_run_error(run->sweep.program,
-                         "stopped after %zu of %zu point%s; %s keeps all finished points: the same command with "
-                         "--resume goes on",
-                         finished, all, ulp_plural(all), run->sweep.part);
-}
-
-static void write_csv(FILE *file, const void *own) {
-    const ulp_run *run = own;
-    char *columns = ulp_columns_text(run->experiment->columns);
-    fprintf(file, "%s%s\n", ulp_text_of(&run->plan.header), columns);
-    for (size_t k = 0; k < run->plan.count; k++) {
-        const ulp_text *text = &run->sweep.work[k].rows.text;
-        if (text->length) fwrite(text->data, 1, text->length, file);
-    }
-    free(columns);
+    return ulp_run_error(run->sweep.program, "stopped after %zu of %zu point%s; %s keeps all finished points%s",
+                         finished, all, ulp_plural(all), run->sweep.part,
+                         run->experiment->whole ? "" : ": the same command with --resume goes on");
 }
 
 /* Read the rows back and test the claims; returns the number of failed claims. */
@@ -241,13 +188,25 @@ static int write_report(const ulp_run *run) {
     return ulp_place_write_beside(&run->sweep.place, report->ending, run->sweep.program, report->write, report->own);
 }
 
+/* "46 points, 46 rows, 16.1 s -> results/bench_gpu.csv", with the points that have no rows. */
+static void report_end(const ulp_run *run) {
+    const ulp_sweep *s = &run->sweep;
+    ulp_text missing = {0};
+    if (s->failed) ulp_text_print(&missing, ", %zu failed", s->failed);
+    if (s->left_out) ulp_text_print(&missing, ", %zu left out", s->left_out);
+    ulp_complain(s->program, "%zu point%s, %zu row%s%s, %.1f s -> %s%s", s->finished, ulp_plural(s->finished),
+                 run->row_count, ulp_plural(run->row_count), ulp_text_of(&missing), run->wall_seconds, s->place.path,
+                 run->common.shard.count ? " (claims are tested when the shards are merged)" : "");
+    ulp_text_free(&missing);
+}
+
 static int finish(ulp_run *run) {
     int failed = 0;
     const int shard = run->common.shard.count > 0;
     run->wall_seconds = ulp_clock() - run->sweep.started;
     for (size_t k = 0; k < run->plan.count; k++) run->row_count += run->sweep.work[k].rows.count;
     int status = shard ? ulp_sweep_write_shard(&run->sweep)
-                       : ulp_place_write(&run->sweep.place, run->sweep.program, write_csv, run);
+                       : ulp_place_write(&run->sweep.place, run->sweep.program, ulp_run_write_csv, run);
     if (status >= 0) return status;
     if (!shard) failed = judge_run(run);
     status = write_results(run);
@@ -255,11 +214,8 @@ static int finish(ulp_run *run) {
     /* after a failure --resume uses the finished points to write the files again */
     if (status < 0 || run->experiment->whole) ulp_sweep_close(&run->sweep);
     if (status >= 0) return status;
-    if (!run->common.quiet)
-        ulp_complain(run->sweep.program, "%zu point%s, %zu row%s, %.1f s -> %s%s", run->sweep.finished,
-                     ulp_plural(run->sweep.finished), run->row_count, ulp_plural(run->row_count), run->wall_seconds,
-                     run->sweep.place.path, shard ? " (claims are tested when the shards are merged)" : "");
-    return failed ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
+    if (!run->common.quiet) report_end(run);
+    return failed || run->sweep.failed ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
 }
 
 /* Choose the file of the CSV: --out, else results/NAME.csv, else, for a shard, results/NAME.shard-I-of-N.csv. */
@@ -304,7 +260,13 @@ static int compute(ulp_run *run) {
     if (s->rank) return ULP_EXIT_FINE;
     if (s->status != ULP_OK) {
         if (!s->finished) ulp_sweep_close(s);
-        return report_failure(run, s->status);
+        const int status = report_failure(run, s->status);
+        return s->goes_on && s->finished ? report_stop(run) : status;
+    }
+    if (s->goes_on && !s->finished && ulp_sweep_complete(s)) {
+        ulp_sweep_close(s);
+        ulp_complain(s->program, "no point has rows; nothing was written");
+        return s->failed ? ULP_EXIT_FAILED : ULP_EXIT_LACKING;
     }
     return ulp_sweep_complete(s) ? finish(run) : report_stop(run);
 }
@@ -323,6 +285,7 @@ static void set_up_sweep(ulp_run *run) {
     s->ranks_of = e->ranks;
     s->threads_inside = e->threads_inside;
     s->uncut = e->whole;
+    s->goes_on = e->goes_on;
     s->shard = (size_t)run->common.shard.index;
     s->shards = (size_t)run->common.shard.count;
     s->resume = run->common.resume;
@@ -341,7 +304,7 @@ static int execute(ulp_run *run) {
     if (status != ULP_GO_ON) return status;
     ulp_threads_set((int)run->common.threads);
     run->sweep.threads = ulp_threads_get();
-    begin_header(run);
+    ulp_run_begin_header(run);
     const ulp_status planned = e->plan(&run->plan, run->settings, run->context);
     if (planned != ULP_OK) { /* a bad file in plan() is bad input; later the run writes files */
         status = report_failure(run, planned);

@@ -34,6 +34,9 @@ typedef struct ulp_experiment {
     const ulp_column *columns;                                /* columns of the row struct, ends with {0} */
     int threads_inside; /* 1: points are computed one by one, each with all threads for its array operations */
     int whole;          /* 1: all points belong to one process (timings); no shards, no merging, no resuming */
+    int goes_on; /* 1, with threads_inside and whole: a point that fails leaves the others. A head line of the CSV says
+                    why it has no rows: `# left out: ` if compute() returns ULP_UNSUPPORTED, else `# failed: ` and exit
+                    status 1. ULP_NO_DEVICE means that the device is lost, and ends the run. */
 
     /* List the points. `context` (context_size bytes, zero) may get data that all points share. */
     ulp_status (*plan)(ulp_plan *plan, const void *settings, void *context);

@@ -36,7 +36,7 @@ int ulp_run_list(const ulp_run *run) {
     if (run->experiment->whole) {
         print_given(run);
         print_out(out);
-        printf(" # all %zu point%s: this experiment is not cut into shards\n", count, ulp_plural(count));
+        printf(" # all points: this experiment is not cut into shards\n");
         return ULP_EXIT_FINE;
     }
     if (strcmp(out, "-") == 0) return ulp_usage_error(run->sweep.program, "--list with --out -: the shards need files");

@@ -1,4 +1,4 @@
-/* run.h - the state of one run of an experiment, which experiment.c, listing.c and record.c share. */
+/* run.h - the state of one run of an experiment, which experiment.c, csv.c, listing.c and record.c share. */
 #ifndef ULP_HARNESS_RUN_H
 #define ULP_HARNESS_RUN_H
 
@@ -35,6 +35,10 @@ typedef struct ulp_run {
     double wall_seconds;
     size_t row_count;
 } ulp_run;
+
+/* csv.c: begin the head with the settings, before plan() adds its lines; write the CSV, for ulp_place_write(). */
+void ulp_run_begin_header(ulp_run *run);
+void ulp_run_write_csv(FILE *file, const void *run);
 
 /* listing.c: print a command for every point (--list). Returns the exit status. */
 int ulp_run_list(const ulp_run *run);

@@ -8,6 +8,10 @@
  * bits. Here all arrays carry binary32, whatever their format, so the memory traffic of a step is that of binary32, and
  * the rounding of every tensor comes on top: the quotient is a lower bound of what the units of the device can give.
  * The clock is that of the host, because much of a step is work of the host.
+ *
+ * Each variant is a row. OUT.part has the rows so far at every moment, also after a kill, and the CSV is written at the
+ * end. A variant that fails, or whose products the device or this machine lacks, is a line `# failed: ` or `# left out:
+ * ` with the reason in the head of the CSV, and the others run.
  */
 #include "experiments/harness/cli/progress.h"
 #include "experiments/harness/training/lesson.h"
@@ -53,6 +57,7 @@ typedef struct context {
     ulp_lesson lesson;            /* first */
     ulp_lesson_settings settings; /* with the device as backend */
     ulp_method method[VARIANTS];
+    char lacks[VARIANTS][512]; /* why a variant does not run here; "" if it runs */
 } context;
 
 static const ulp_option options[] = {
@@ -72,11 +77,27 @@ static const ulp_option options[] = {
 
 static const ulp_column columns[] = {ULP_WORDS(row, variant, VARIANT_WORDS), ULP_COLUMNS(row, steps, samples), {0}};
 
+/* Reads the policy of a variant. One with products that the device lacks is a point without a row. */
+static ulp_status prepare(ulp_plan *plan, context *x, int i) {
+    const char *name = variants[i].name;
+    char full[ULP_POLICY_TEXT_MAX], why[512];
+    ulp_method *method = &x->method[i];
+    *method = ulp_method_sgd(0.05, 0.9);
+    ulp_status status = ulp_policy_parse(&method->policy, variants[i].policy, why, sizeof why);
+    if (status == ULP_NO_DEVICE) {
+        snprintf(x->lacks[i], sizeof x->lacks[i], "%s", ulp_after_subject(why, "policy"));
+        return ULP_OK;
+    }
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", name, why);
+    status = ulp_lesson_admit(plan, &x->lesson, method, name, full);
+    if (status == ULP_OK) ulp_plan_note(plan, "policy", "%s: %s", name, full);
+    return status;
+}
+
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *s = own;
     context *x = shared;
     ulp_cuda_info info;
-    char full[ULP_POLICY_TEXT_MAX];
     for (int i = 0; i < VARIANTS; i++)
         if (s->variants >> i & 1) ulp_plan_add(plan, &(point){i}, 1, "%s", variants[i].name);
     if (ulp_setting_given(plan->arguments, "list")) return ULP_OK; /* the grid does not depend on the device */
@@ -93,13 +114,8 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     ulp_plan_note(plan, "timing", "yes: two runs of this file differ");
     ulp_plan_note(plan, "device", "%s, compute capability %d.%d", info.name, info.capability / 10,
                   info.capability % 10);
-    for (int i = 0; i < VARIANTS && status == ULP_OK; i++) {
-        if (!(s->variants >> i & 1)) continue;
-        x->method[i] = ulp_method_sgd(0.05, 0.9);
-        status = ulp_plan_read_policy(plan, &x->method[i].policy, variants[i].policy, variants[i].name);
-        if (status == ULP_OK) status = ulp_lesson_admit(plan, &x->lesson, &x->method[i], variants[i].name, full);
-        if (status == ULP_OK) ulp_plan_note(plan, "policy", "%s: %s", variants[i].name, full);
-    }
+    for (int i = 0; i < VARIANTS && status == ULP_OK; i++)
+        if (s->variants >> i & 1) status = prepare(plan, x, i);
     return status;
 }
 
@@ -110,6 +126,7 @@ static ulp_status compute(const ulp_task *task) {
     const ulp_train_options o = ulp_lesson_options(&x->lesson, &x->method[i], s->lesson.seed);
     ulp_trainer *t;
     double began = 0;
+    if (x->lacks[i][0] != '\0') return ulp_task_fail(task, ULP_UNSUPPORTED, "%s", x->lacks[i]);
     ulp_status status = ulp_training_open(&t, task, &x->lesson.data, &o);
     for (int64_t k = 0; k < WARM_UP + s->steps && status == ULP_OK; k++) {
         ulp_step step; /* the check for overflow waits for the device, so a step ends when the function returns */
@@ -118,7 +135,8 @@ static ulp_status compute(const ulp_task *task) {
         if (ulp_task_progress(task, (double)k / (double)(WARM_UP + s->steps))) break;
     }
     const double rate = (double)s->steps / (ulp_clock() - began + 1e-9);
-    ulp_row_put(task->rows, &(row){i, rate, rate * (double)s->lesson.batch});
+    if (status == ULP_OK) ulp_row_put(task->rows, &(row){i, rate, rate * (double)s->lesson.batch});
+    else ulp_task_fail(task, status, "%s", ulp_backend_error());
     ulp_training_close(task, t);
     return status;
 }
@@ -150,6 +168,7 @@ static const ulp_experiment experiment = {
     .context_size = sizeof(context),
     .threads_inside = 1,
     .whole = 1,
+    .goes_on = 1,
     .release = ulp_lesson_release,
 };
 

@@ -47,6 +47,14 @@ ULP_FN uint32_t ulp_operand_place(uint32_t row, uint32_t byte) {
     return row / 8 * ULP_OPERAND_STRIDE + byte / 16 * ULP_OPERAND_LEADING + row % 8 * 16 + byte % 16;
 }
 
+/* Codes of an operand in memory: slabs of ULP_OPERAND_BYTES of k, one after the other. A slab has all rows of the
+ * operand, a multiple of 8, at the places above, so that neighbouring rows of a slab are one copy to shared memory.
+ * The row and the first byte of k of the 16 bytes number `piece`: */
+ULP_FN size_t ulp_slab_row(size_t rows, size_t piece) { return piece % (2 * rows) / 16 * 8 + piece % 8; }
+ULP_FN size_t ulp_slab_byte(size_t rows, size_t piece) {
+    return piece / (2 * rows) * ULP_OPERAND_BYTES + piece / 8 % 2 * 16;
+}
+
 /* The matrix descriptor of an operand at shared-memory address `address`, a multiple of 16 (PTX ISA 9.0, section
  * 9.7.16.5.1): bits 0 to 13 hold the address, bits 16 to 29 the leading offset and bits 32 to 45 the stride offset, all
  * in units of 16 bytes. Base offset and swizzle are 0. */

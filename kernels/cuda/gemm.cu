@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS) check_kernel(uint32_t *found
 /* Of an array that is kept, and whose elements are known to be values of the format, nothing is asked. */
 template <typename T>
 ulp_status check_values(uint32_t *found, const T *x, size_t rows, size_t width, size_t ld, const ulp_format *f) {
-    const ulp_native_array array = {rows, width, ld, 1, 0, 0, 0, false};
+    const ulp_native_array array = {rows, width, ld, 1, 0, 0, 0, false, false};
     unsigned char *none = NULL;
     if (ulp_cuda_kept_codes(&none, x, &array, f) == ULP_KEPT_OLD) return ULP_OK;
     return ulp_cuda_launch("members of a format", check_kernel<T>, ulp_cuda_blocks(rows * width), ULP_CUDA_THREADS,

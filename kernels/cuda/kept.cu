@@ -51,7 +51,8 @@ range *range_of(const float *x) {
 
 bool same_array(const ulp_native_array &x, const ulp_native_array &y) {
     return x.rows == y.rows && x.width == y.width && x.row == y.row && x.column == y.column &&
-           x.all_rows == y.all_rows && x.pitch == y.pitch && x.in_16_bytes == y.in_16_bytes && x.minus == y.minus;
+           x.all_rows == y.all_rows && x.pitch == y.pitch && x.in_16_bytes == y.in_16_bytes && x.minus == y.minus &&
+           x.slabs == y.slabs;
 }
 
 ulp_kept look_up(unsigned char **codes, range *r, const float *x, const ulp_native_array *array,

@@ -16,6 +16,7 @@ ulp_status ulp_native_library(unsigned, const ulp_native_job *) { return ULP_UNS
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 namespace {
@@ -65,6 +66,10 @@ bool call_of(call *to, unsigned row) {
 
 const size_t WORKSPACE = (size_t)32 << 20;
 
+/* The scales of our B and of our A are this many floats apart: cuBLASLt 13 wants pointers to scales to be multiples of
+ * 16 bytes, and refuses a call with others as not supported. */
+enum { BETWEEN_SCALES = 4 };
+
 /* The library's descriptors of one product. */
 struct plan {
     bool made;
@@ -82,12 +87,12 @@ struct library {
     functions f;
     cublasLtHandle_t handle;
     void *workspace;
-    float *scales;  /* scales of our B and of our A, in device memory */
-    float known[2]; /* the numbers in `scales`, if is_known */
+    float *scales;                   /* in device memory */
+    float known[BETWEEN_SCALES + 1]; /* the numbers in `scales`, if is_known */
     bool is_known;
     plan latest;
 };
-library lt = {PTHREAD_ONCE_INIT, PTHREAD_MUTEX_INITIALIZER, "", {}, NULL, NULL, NULL, {0.0f, 0.0f}, false, {}};
+library lt = {PTHREAD_ONCE_INIT, PTHREAD_MUTEX_INITIALIZER, "", {}, NULL, NULL, NULL, {}, false, {}};
 
 #if defined(ULP_EMULATED_DEVICE)
 
@@ -99,7 +104,18 @@ void find_functions(void) {
 
 #else
 
+/* The library that ULPLAB_CUBLASLT names, and no other; without it the first that is found. NULL: `lacks` says why. */
 void *open_any(void) {
+    const char *chosen = getenv("ULPLAB_CUBLASLT");
+    if (chosen != NULL && chosen[0] != '\0') {
+        void *found = dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
+        if (found != NULL) return found;
+        const char *why = dlerror();
+        const size_t length = strlen(chosen); /* most reasons begin with the name, which may fill the sentence */
+        if (strncmp(why, chosen, length) == 0 && why[length] == ':') why += length + 2;
+        snprintf(lt.lacks, sizeof lt.lacks, "ULPLAB_CUBLASLT=%s: %s", chosen, why);
+        return NULL;
+    }
     static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12",
                                         "/usr/local/cuda/lib64/libcublasLt.so.13",
                                         "/usr/local/cuda/lib64/libcublasLt.so.12"};
@@ -107,17 +123,15 @@ void *open_any(void) {
         void *found = dlopen(name, RTLD_NOW | RTLD_LOCAL);
         if (found != NULL) return found;
     }
+    snprintf(lt.lacks, sizeof lt.lacks,
+             "cuBLASLt was not found: the loader finds neither libcublasLt.so.13 nor libcublasLt.so.12, and "
+             "ULPLAB_CUBLASLT names no library");
     return NULL;
 }
 
 void find_functions(void) {
     void *found = open_any();
-    if (found == NULL) {
-        snprintf(lt.lacks, sizeof lt.lacks,
-                 "cuBLASLt was not found: neither libcublasLt.so.13 nor libcublasLt.so.12 is where libraries are "
-                 "looked for");
-        return;
-    }
+    if (found == NULL) return;
 #define FIND(name)                                                                                                     \
     lt.f.name = reinterpret_cast<decltype(lt.f.name)>(dlsym(found, #name));                                            \
     if (lt.f.name == NULL) snprintf(lt.lacks, sizeof lt.lacks, "the cuBLASLt that was found has no function " #name);
@@ -184,7 +198,7 @@ ulp_status make_plan(plan *p, unsigned row, const call *c, const ulp_native_job 
     TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_TRANSB, &plain, sizeof plain);
     if (c->fast) TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &quick, sizeof quick);
     if (c->fp8) { /* our B is the library's A */
-        const float *const left = lt.scales, *const right = lt.scales + 1;
+        const float *const left = lt.scales, *const right = lt.scales + BETWEEN_SCALES;
         TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &left, sizeof left);
         TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &right, sizeof right);
     }
@@ -213,7 +227,8 @@ uint32_t factor_of(cudaDataType_t type, bool one) {
 /* Allocates the memory that all calls share. Uploads the scales of an fp8 call if they are not those of the call
  * before: an upload waits for the device. */
 ulp_status prepare_memory(const call *c, const ulp_native_job *w) {
-    const float scales[2] = {w->b_scale, w->a_scale};
+    float scales[BETWEEN_SCALES + 1] = {w->b_scale};
+    scales[BETWEEN_SCALES] = w->a_scale;
     if (lt.workspace == NULL) lt.workspace = ulp_cuda_room(WORKSPACE);
     if (lt.scales == NULL) lt.scales = static_cast<float *>(ulp_cuda_room(sizeof scales));
     if (lt.workspace == NULL || lt.scales == NULL) return ULP_NO_MEMORY;

@@ -5,9 +5,10 @@
 #include "device.h"
 
 /* D (m,n) = A B + C on codes in device memory, padded with zeros to whole tiles. A has m rows of `depth` bytes, and
- * B has a row of `depth` bytes for each of its n columns: k runs along both. C and D are rows of result codes. c = NULL
- * means zeros. With block scales, a_scales and b_scales hold the codes of scales in groups of ULP_SCALES_BYTES: a group
- * has four scales of each of 128 rows, and the `groups` groups along k follow each other (ulp_native_encode_scales). */
+ * B has a row of `depth` bytes for each of its n columns: k runs along both. wgmma and tcgen05 have both in slabs
+ * (fragments.h). C and D are rows of result codes. c = NULL means zeros. With block scales, a_scales and b_scales hold
+ * the codes of scales in groups of ULP_SCALES_BYTES: a group has four scales of each of 128 rows, and the `groups`
+ * groups along k follow each other (ulp_native_encode_scales). */
 typedef struct ulp_native_job {
     const unsigned char *a, *b;
     const void *c;
@@ -20,14 +21,14 @@ typedef struct ulp_native_job {
     float a_scale, b_scale; /* scales of fp8 by the library */
 } ulp_native_job;
 
-/* The tiles of a family. m and n are multiples of the small tile, and of the large tile if they exceed the small
- * tile. */
+/* The tiles of a family. m and n are multiples of the small tile, and of a larger tile if they exceed the small tile.
+ */
 typedef struct ulp_native_tile {
     unsigned rows, columns;
 } ulp_native_tile;
 
 /* Launches a kernel with a block for each tile of D, and `shared` bytes of dynamic shared memory; `more` are the
- * kernel's arguments behind the job. The x index of the grid runs down the columns of tiles. Returns ULP_UNSUPPORTED,
+ * kernel's arguments behind the job. Returns ULP_UNSUPPORTED,
  * with a sentence, if the blocks exceed the limit of a launch. */
 template <typename... More>
 static inline ulp_status ulp_native_launch(const char *name, void (*kernel)(ulp_native_job, More...),
@@ -46,10 +47,14 @@ struct ulp_native_origin {
     size_t row, column;
 };
 
+/* Blocks go down strips of 8 columns of tiles, so that those that run at the same time share rows and columns. */
 template <unsigned ROWS, unsigned COLUMNS>
 static __device__ inline ulp_native_origin ulp_native_origin_of(const ulp_native_job &w) {
-    const unsigned down = (unsigned)(w.m / ROWS);
-    return {(size_t)(blockIdx.x % down) * ROWS, (size_t)(blockIdx.x / down) * COLUMNS};
+    const unsigned strip = 8;
+    const unsigned down = (unsigned)(w.m / ROWS), across = (unsigned)(w.n / COLUMNS);
+    const unsigned first = blockIdx.x / (strip * down) * strip, rest = blockIdx.x - first * down,
+                   columns = across - first < strip ? across - first : strip;
+    return {(size_t)(rest / columns) * ROWS, (size_t)(first + rest % columns) * COLUMNS};
 }
 
 /* mma.cu: the instruction of a row of ULP_NATIVE_MMA, or of ULP_NATIVE_MMA64, which has one size of tiles. */
@@ -57,7 +62,7 @@ static const ulp_native_tile ulp_mma_small = {16, 8}, ulp_mma_large = {64, 64}, 
 ulp_status ulp_native_mma(unsigned row, const ulp_native_job *job);
 
 /* wgmma.cu: the instruction of a row of ULP_NATIVE_WGMMA. */
-static const ulp_native_tile ulp_wgmma_small = {64, 8}, ulp_wgmma_large = {128, 128};
+static const ulp_native_tile ulp_wgmma_small = {64, 8}, ulp_wgmma_large = {128, 128}, ulp_wgmma_wide = {128, 256};
 ulp_status ulp_native_wgmma(unsigned row, const ulp_native_job *job);
 
 /* tcgen05.cu: the instruction of a row of ULP_NATIVE_TCGEN05. */
@@ -97,6 +102,7 @@ typedef struct ulp_native_array {
     size_t all_rows, pitch; /* the codes: number of rows, bytes between rows */
     unsigned in_16_bytes;   /* codes in 16 bytes */
     bool minus;             /* binary64 only: the padding is -0, else +0 */
+    bool slabs;             /* operands: the codes lie in slabs (fragments.h), else in rows */
 } ulp_native_array;
 
 /* Codes of whole bytes in 16 bytes. A code of tf32 is in the upper bits of a binary32 word. */

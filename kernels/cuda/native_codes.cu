@@ -4,44 +4,27 @@
 
 namespace {
 
-__device__ inline void put(void *codes, size_t at, uint32_t code, unsigned bytes) {
-    if (bytes == 1) static_cast<uint8_t *>(codes)[at] = (uint8_t)code;
-    else if (bytes == 2) static_cast<uint16_t *>(codes)[at] = (uint16_t)code;
-    else static_cast<uint32_t *>(codes)[at] = code;
-}
-
-/* A thread for each code, padding included, whose value is zero. A code of tf32 is in the upper bits of its word. */
+/* A thread for each 16 bytes of codes, padding included, whose value is zero. A code has 16 bytes / in_16_bytes; codes
+ * of 4 and of 6 bits lie one after the other. A code of tf32 is in the upper bits of its word. */
 template <typename T>
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    encode_kernel(uint32_t *found, void *codes, const T *x, const __grid_constant__ ulp_native_array w,
-                  const __grid_constant__ ulp_format f, unsigned bytes) {
+    encode_kernel(uint32_t *found, uint4 *codes, const T *x, const __grid_constant__ ulp_native_array w,
+                  const __grid_constant__ ulp_format f) {
     uint32_t bad = 0;
-    const uint32_t shift = f.bits == 19 ? 13 : 0;
-    const size_t across = w.pitch / bytes;
-    for (size_t at = ulp_cuda_thread(); at < w.all_rows * across; at += ulp_cuda_threads()) {
-        const size_t i = at / across, j = at % across;
-        const double value = i < w.rows && j < w.width ? (double)x[i * w.row + j * w.column] : w.minus ? -0.0 : 0.0;
-        if (bytes == 8) static_cast<double *>(codes)[at] = value;
-        else put(codes, at, ulp_code_of(value, &f, &bad) << shift, bytes);
-    }
-    if (bad) atomicOr(found, 1u);
-}
-
-/* A thread for each 16 bytes of codes of 4 or of 6 bits. */
-template <typename T>
-__global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    pack_kernel(uint32_t *found, uint4 *codes, const T *x, const __grid_constant__ ulp_native_array w,
-                const __grid_constant__ ulp_format f) {
-    uint32_t bad = 0;
+    const uint32_t width = f.bits < 8 ? f.bits : 128 / w.in_16_bytes, shift = f.bits == 19 ? 13 : 0;
     const size_t across = w.pitch / 16;
     for (size_t at = ulp_cuda_thread(); at < w.all_rows * across; at += ulp_cuda_threads()) {
-        const size_t i = at / across, first = at % across * w.in_16_bytes;
+        const size_t i = w.slabs ? ulp_slab_row(w.all_rows, at) : at / across,
+                     piece = w.slabs ? ulp_slab_byte(w.all_rows, at) / 16 : at % across, first = piece * w.in_16_bytes;
         uint64_t half[2] = {0, 0};
-        for (uint32_t e = 0; e < w.in_16_bytes && i < w.rows && first + e < w.width; e++) {
-            const uint64_t code = ulp_code_of((double)x[i * w.row + (first + e) * w.column], &f, &bad);
-            const uint32_t bit = e * f.bits;
-            half[bit / 64] |= code << bit % 64;
-            if (bit / 64 == 0 && bit + f.bits > 64) half[1] |= code >> (64 - bit);
+        for (uint32_t e = 0; e < w.in_16_bytes; e++) {
+            const size_t j = first + e;
+            const double value = i < w.rows && j < w.width ? (double)x[i * w.row + j * w.column] : w.minus ? -0.0 : 0.0;
+            const uint64_t code = f.bits == 64 ? ulp_bits64(value) : (uint64_t)ulp_code_of(value, &f, &bad) << shift;
+            const uint32_t bit = e * width;
+            if (bit < 64) half[0] |= code << bit;
+            if (bit >= 64) half[1] |= code << (bit - 64);
+            else if (bit + width > 64) half[1] |= code >> (64 - bit);
         }
         codes[at] = {(uint32_t)half[0], (uint32_t)(half[0] >> 32), (uint32_t)half[1], (uint32_t)(half[1] >> 32)};
     }
@@ -111,11 +94,8 @@ ulp_status run_encoder(size_t pieces, void (*kernel)(uint32_t *, Expected...), G
 template <typename T>
 ulp_status ulp_native_encode(uint32_t *found, void *codes, const T *x, const ulp_native_array *array,
                              const ulp_format *format) {
-    const size_t pieces = array->all_rows * array->pitch / 16;
-    if (format->bits < 8)
-        return run_encoder(pieces, pack_kernel<T>, found, static_cast<uint4 *>(codes), x, *array, *format);
-    return run_encoder(pieces * array->in_16_bytes, encode_kernel<T>, found, codes, x, *array, *format,
-                       16 / array->in_16_bytes);
+    return run_encoder(array->all_rows * array->pitch / 16, encode_kernel<T>, found, static_cast<uint4 *>(codes), x,
+                       *array, *format);
 }
 
 ulp_status ulp_native_encode_scales(uint32_t *found, unsigned char *codes, const float *x,

@@ -40,26 +40,24 @@ ulp_status check(const ulp_cuda_native *native, const void *c, const void *a, co
     return ulp_gemm_shape_check(a, b, s);
 }
 
-/* The small and the large tile of each family. */
-struct tiles {
-    ulp_native_tile small, large;
-};
-tiles tiles_of(const ulp_cuda_native *native) {
-    const ulp_native_tile library = {16, 16}; /* the requirement of cuBLASLt for fp8 */
-    switch (ulp_native_family_of(native)) {
-    case ULP_NATIVE_BY_LIBRARY: return {library, library};
-    case ULP_NATIVE_BY_WGMMA: return {ulp_wgmma_small, ulp_wgmma_large};
-    case ULP_NATIVE_BY_TCGEN05: return {ulp_tcgen05_small, ulp_tcgen05_large};
-    default: break;
+/* The tile that the result of a product is padded to: the small tile of the family if the result fits it. */
+ulp_native_tile tile_of(const ulp_cuda_product *p) {
+    auto choose = [&](const ulp_native_tile &small, const ulp_native_tile &large) {
+        return p->m <= small.rows && p->n <= small.columns ? small : large;
+    };
+    switch (ulp_native_family_of(&p->native)) {
+    case ULP_NATIVE_BY_LIBRARY: return {16, 16}; /* the requirement of cuBLASLt for fp8 */
+    case ULP_NATIVE_BY_WGMMA:
+        return choose(ulp_wgmma_small,
+                      p->n <= ulp_wgmma_large.columns || p->native.promote != 0 ? ulp_wgmma_large : ulp_wgmma_wide);
+    case ULP_NATIVE_BY_TCGEN05: return choose(ulp_tcgen05_small, ulp_tcgen05_large);
+    default: return p->native.result.bits == 64 ? ulp_mma_64 : choose(ulp_mma_small, ulp_mma_large);
     }
-    if (native->result.bits == 64) return {ulp_mma_64, ulp_mma_64};
-    return {ulp_mma_small, ulp_mma_large};
 }
 
-/* Computes the sizes of the padded operands. A product that fits one small tile uses the small tile. */
+/* Computes the sizes of the padded operands. */
 void set_sizes(ulp_cuda_product *p) {
-    const tiles all = tiles_of(&p->native);
-    const ulp_native_tile tile = p->m <= all.small.rows && p->n <= all.small.columns ? all.small : all.large;
+    const ulp_native_tile tile = tile_of(p);
     const bool library = ulp_native_family_of(&p->native) == ULP_NATIVE_BY_LIBRARY;
     const unsigned codes = ulp_native_operand_codes(&p->native); /* in 16 bytes; an instruction takes 32 bytes */
     p->job.m = round_up(p->m, tile.rows);
@@ -93,8 +91,8 @@ ulp_status operand(const unsigned char **codes, unsigned char **own, uint32_t *f
 /* The codes of the block scales of A and of B. */
 ulp_status encode_scales(ulp_cuda_product *p, uint32_t *found, const ulp_gemm_shape *s) {
     const size_t blocks = (s->k + p->native.scale_block - 1) / p->native.scale_block;
-    const ulp_native_array left = {s->m, blocks, blocks, 1, 0, 0, 0, false},
-                           right = {s->n, blocks, blocks, 1, 0, 0, 0, false};
+    const ulp_native_array left = {s->m, blocks, blocks, 1, 0, 0, 0, false, false},
+                           right = {s->n, blocks, blocks, 1, 0, 0, 0, false, false};
     ulp_status status =
         ulp_native_encode_scales(found, p->a_scales, s->a_scales, &left, p->job.groups, &p->native.scale);
     if (status == ULP_OK)
@@ -109,10 +107,13 @@ ulp_status encode(ulp_cuda_product *p, const T *c, const T *a, const T *b, const
     if (s->m == 0 || s->n == 0) return ULP_OK;
     ulp_native_job *w = &p->job;
     const unsigned codes = ulp_native_operand_codes(&p->native);
-    const ulp_native_array left = {s->m,     s->k,  s->a_trans ? 1 : s->lda, s->a_trans ? s->lda : 1, w->m,
-                                   w->depth, codes, p->native.a.bits == 64};
-    const ulp_native_array right = {s->n,  s->k, s->b_trans ? s->ldb : 1, s->b_trans ? 1 : s->ldb, w->n, w->depth,
-                                    codes, false};
+    const ulp_native_family family = ulp_native_family_of(&p->native);
+    const bool slabs = family == ULP_NATIVE_BY_WGMMA || family == ULP_NATIVE_BY_TCGEN05;
+    const ulp_native_array left = {
+        s->m, s->k, s->a_trans ? 1 : s->lda, s->a_trans ? s->lda : 1, w->m, w->depth, codes, p->native.a.bits == 64,
+        slabs};
+    const ulp_native_array right = {
+        s->n, s->k, s->b_trans ? s->ldb : 1, s->b_trans ? 1 : s->ldb, w->n, w->depth, codes, false, slabs};
     ulp_cuda_question q;
     ulp_status status = ulp_cuda_question_begin(&q, s->deferred != 0);
     if (status != ULP_OK) return status;
@@ -140,8 +141,8 @@ ulp_status begin(ulp_cuda_product **product, const ulp_cuda_native *native, cons
     ulp_native_job *w = &p->job;
     p->result_bytes = native->result.bits / 8u;
     const size_t pitch = w->n * p->result_bytes;
-    p->result = {s->m, s->n,  s->c_trans ? 1 : s->ldc, s->c_trans ? s->ldc : 1,
-                 w->m, pitch, 16 / p->result_bytes,    false};
+    p->result = {s->m,  s->n, s->c_trans ? 1 : s->ldc, s->c_trans ? s->ldc : 1, w->m, pitch, 16 / p->result_bytes,
+                 false, false};
     p->d = ulp_cuda_room(w->m * pitch);
     if (s->accumulate) p->c = ulp_cuda_room(w->m * pitch);
     bool fine = p->d != NULL && (!s->accumulate || p->c != NULL);

@@ -9,10 +9,8 @@ namespace {
 enum {
     ROWS = 128,
     THREADS = 128,
-    STEPS = ULP_STAGE_STEPS,
-    STAGE = ULP_STAGE_BYTES,
-    STAGES = ULP_STAGES,
-    AHEAD = ULP_STAGES_AHEAD,
+    STEPS = 2,  /* instructions of a stage */
+    STAGES = 4, /* in shared memory */
     WORDS = ULP_TENSOR_WORDS
 };
 
@@ -29,9 +27,10 @@ template <typename Kind, int N> struct memory {
         D_COLUMNS = power_of_two(N),
         COLUMNS = power_of_two(D_COLUMNS + STAGES * SCALES_COLUMNS)
     };
-    ulp_stage<ROWS, N> stages[STAGES];
+    ulp_stage<ROWS, N, STEPS> stages[STAGES];
     unsigned char scales[STAGES][2][SCALES_BYTES]; /* of A, of B */
-    uint64_t done[STAGES];                         /* barriers: the instructions of the stage are done */
+    uint64_t full[STAGES], done[STAGES];           /* barriers: the bytes of a stage, the end of its instructions */
+    uint64_t all;                                  /* a barrier: the end of all instructions */
     uint32_t tensor;                               /* the block's tensor memory */
 };
 
@@ -63,36 +62,38 @@ template <bool HALF> struct results {
     }
 };
 
-/* Begins the copy of a stage's groups of scales, 16 bytes a thread. */
+/* Begins the copies of stage `number`: operands, and groups of scales, of which the last stages may have fewer. */
 template <typename Kind, int N>
-__device__ inline void copy_scales(memory<Kind, N> *to, const ulp_native_job &w, size_t row, size_t column,
-                                   size_t number) {
-    enum { GROUPS = memory<Kind, N>::GROUPS, PIECES = ULP_SCALES_BYTES / 16 };
-    static_assert(2 * GROUPS * PIECES <= THREADS, "a thread has one piece");
-    const uint32_t operand = threadIdx.x / (GROUPS * PIECES), piece = threadIdx.x % (GROUPS * PIECES);
-    if (operand > 1) return;
-    const size_t group = number * STEPS * Kind::SCALES / ULP_SCALES_IN_GROUP + piece / PIECES,
-                 of_row = (operand == 0 ? row : column) / ULP_SCALES_ROWS * w.groups;
-    const bool inside = group < w.groups;
-    const unsigned char *from = operand == 0 ? w.a_scales : w.b_scales;
-    ulp_copy_begin(&to->scales[number % STAGES][operand][piece * 16],
-                   from + (inside ? (of_row + group) * ULP_SCALES_BYTES + piece % PIECES * 16 : 0), inside);
+__device__ inline void copy_stage(memory<Kind, N> *m, const ulp_native_job &w, const ulp_native_origin &tile,
+                                  size_t number, uint32_t steps) {
+    const uint32_t slot = (uint32_t)(number % STAGES);
+    uint64_t *const barrier = &m->full[slot];
+    const size_t first = number * STEPS * Kind::SCALES / ULP_SCALES_IN_GROUP;
+    uint32_t groups = memory<Kind, N>::GROUPS;
+    if (first + groups > w.groups) groups = first < w.groups ? (uint32_t)(w.groups - first) : 0;
+    ulp_stage_copy(&m->stages[slot], barrier, w.a, w.m, tile.row, w.b, w.n, tile.column, number * STEPS, steps,
+                   2 * groups * ULP_SCALES_BYTES);
+    if (groups == 0) return;
+    const size_t of_a = tile.row / ULP_SCALES_ROWS * w.groups + first,
+                 of_b = tile.column / ULP_SCALES_ROWS * w.groups + first;
+    ulp_copy_begin(m->scales[slot][0], w.a_scales + of_a * ULP_SCALES_BYTES, groups * ULP_SCALES_BYTES, barrier);
+    ulp_copy_begin(m->scales[slot][1], w.b_scales + of_b * ULP_SCALES_BYTES, groups * ULP_SCALES_BYTES, barrier);
 }
 
 /* Begins the instructions of a stage, and before them the copies of its scales to tensor memory, in one thread. */
 template <typename Kind, int N>
-__device__ inline void run_stage(memory<Kind, N> *m, uint32_t tensor, uint32_t instruction, size_t number, int steps,
-                                 bool keep) {
+__device__ inline void run_stage(memory<Kind, N> *m, uint32_t tensor, uint32_t instruction, size_t number,
+                                 uint32_t steps, bool keep) {
     typedef memory<Kind, N> mem;
     const uint32_t slot = (uint32_t)(number % STAGES), scales = tensor + mem::D_COLUMNS + slot * mem::SCALES_COLUMNS,
                    first = (uint32_t)(number * STEPS * Kind::SCALES % ULP_SCALES_IN_GROUP);
-    const ulp_stage<ROWS, N> &s = m->stages[slot];
+    const ulp_stage<ROWS, N, STEPS> &s = m->stages[slot];
 #pragma unroll
     for (int i = 0; i < 2 * mem::GROUPS; i++)
         ulp_tensor_copy_scales(scales + i * ULP_SCALES_COLUMNS,
                                ulp_scales_descriptor(ulp_shared_address(m->scales[slot]) + i * ULP_SCALES_BYTES));
 #pragma unroll
-    for (int step = 0; step < STEPS; step++) {
+    for (uint32_t step = 0; step < STEPS; step++) {
         if (step == steps) break;
         ulp_tcgen05_operands o = {};
         o.d = tensor;
@@ -110,36 +111,50 @@ __device__ inline void run_stage(memory<Kind, N> *m, uint32_t tensor, uint32_t i
     }
 }
 
+/* The work of the thread that copies and begins instructions. The copies of a stage begin when the instructions that
+ * had its memory are done. */
+template <typename Kind, int N>
+__device__ inline void run_stages(memory<Kind, N> *m, const ulp_native_job &w, const ulp_native_origin &tile,
+                                  uint32_t tensor, uint32_t instruction) {
+    const size_t slabs = w.depth / ULP_OPERAND_BYTES, stages = (slabs + STEPS - 1) / STEPS;
+    auto copy = [&](size_t number) {
+        if (number < stages) copy_stage(m, w, tile, number, ulp_stage_steps<STEPS>(slabs, number));
+    };
+#pragma unroll 1
+    for (size_t number = 0; number < STAGES - 1; number++) copy(number);
+#pragma unroll 1
+    for (size_t number = 0; number < stages; number++) {
+        const uint32_t slot = (uint32_t)(number % STAGES), use = (uint32_t)(number / STAGES);
+        ulp_barrier_wait(&m->full[slot], use);
+        ulp_tensor_after();
+        run_stage<Kind, N>(m, tensor, instruction, number, ulp_stage_steps<STEPS>(slabs, number),
+                           number > 0 || w.c != NULL);
+        ulp_instructions_commit(&m->done[slot]);
+        if (number > 0) ulp_barrier_wait(&m->done[(number - 1) % STAGES], (uint32_t)((number - 1) / STAGES));
+        copy(number + STAGES - 1);
+    }
+    ulp_instructions_commit(&m->all);
+}
+
 template <typename Kind, int N, bool HALF>
 __device__ inline void product(const ulp_native_job &w, uint32_t instruction, memory<Kind, N> *m) {
     const ulp_native_origin tile = ulp_native_origin_of<ROWS, N>(w);
     const uint32_t warp = threadIdx.x / 32;
-    const size_t stages = (w.depth + STAGE - 1) / STAGE, place = (tile.row + threadIdx.x) * w.n + tile.column;
-    /* Every stage is a group of copies; the group of a stage past the end of k is empty. */
-    auto begin_copy = [&](size_t number) {
-        if (number < stages) {
-            ulp_stage<ROWS, N> &to = m->stages[number % STAGES];
-            ulp_stage_copy<ROWS, THREADS>(to.a, w.a, tile.row, number * STAGE, w.depth);
-            ulp_stage_copy<N, THREADS>(to.b, w.b, tile.column, number * STAGE, w.depth);
-            if constexpr (Kind::SCALES != 0) copy_scales<Kind, N>(m, w, tile.row, tile.column, number);
-        }
-        ulp_copy_commit();
-    };
-    auto wait = [&](size_t number) {
-        ulp_instructions_wait(&m->done[number % STAGES], (uint32_t)(number / STAGES));
-        __syncwarp(); /* the threads of a warp load from tensor memory together */
-    };
-    for (size_t number = 0; number < AHEAD; number++) begin_copy(number);
+    const size_t place = (tile.row + threadIdx.x) * w.n + tile.column;
     if (warp == 0) ulp_tensor_alloc(&m->tensor, memory<Kind, N>::COLUMNS);
     if (threadIdx.x == 0) {
-        for (uint64_t &barrier : m->done) ulp_instructions_init(&barrier);
-        ulp_instructions_init_fence();
+        for (int slot = 0; slot < STAGES; slot++) {
+            ulp_barrier_init(&m->full[slot], 1);
+            ulp_barrier_init(&m->done[slot], 1);
+        }
+        ulp_barrier_init(&m->all, 1);
+        ulp_barrier_init_fence();
     }
     ulp_tensor_before();
     __syncthreads();
     ulp_tensor_after();
     const uint32_t tensor = m->tensor, mine = ulp_tensor_address(tensor, warp * 32, 0);
-    if (w.c != NULL || stages == 0) {
+    if (w.c != NULL || w.depth == 0) {
 #pragma unroll 1
         for (int column = 0; column < N; column += WORDS) {
             uint32_t d[WORDS] = {};
@@ -148,26 +163,13 @@ __device__ inline void product(const ulp_native_job &w, uint32_t instruction, me
         }
         ulp_tensor_store_wait();
         ulp_tensor_before();
-    }
-#pragma unroll 1
-    for (size_t number = 0; number < stages; number++) {
-        ulp_copy_wait<AHEAD - 1>();
-        ulp_proxy_fence();
-        __syncthreads(); /* the stage is there */
-        if (threadIdx.x == 0) {
-            const size_t left = (w.depth - number * STAGE) / ULP_OPERAND_BYTES;
-            ulp_tensor_after();
-            run_stage<Kind, N>(m, tensor, instruction, number, left < STEPS ? (int)left : STEPS,
-                               number > 0 || w.c != NULL);
-            ulp_instructions_commit(&m->done[number % STAGES]);
-        }
-        if (number >= STAGES - AHEAD) wait(number - (STAGES - AHEAD)); /* it had the memory that is copied to now */
-        begin_copy(number + AHEAD);
-    }
-    if (stages > 0) {
-        wait(stages - 1);
+        __syncthreads();
         ulp_tensor_after();
     }
+    if (threadIdx.x == 0) run_stages(m, w, tile, tensor, instruction);
+    __syncwarp(); /* the threads of a warp load from tensor memory together */
+    ulp_barrier_wait(&m->all, 0);
+    ulp_tensor_after();
 #pragma unroll 1
     for (int column = 0; column < N; column += WORDS) {
         uint32_t d[WORDS];

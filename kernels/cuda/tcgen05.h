@@ -38,12 +38,7 @@ static inline void ulp_tensor_load_wait(uint32_t (&)[ULP_TENSOR_WORDS]) { ulp_em
 static inline void ulp_tensor_copy_scales(uint32_t to, uint64_t from) {
     ulp_emulated_tensor_copy("32x128b.warpx4", to, from);
 }
-static inline void ulp_instructions_init(uint64_t *barrier) { ulp_emulated_barrier_init(barrier, 1); }
-static inline void ulp_instructions_init_fence(void) { ulp_emulated_barrier_init_fence(); }
 static inline void ulp_instructions_commit(uint64_t *barrier) { ulp_emulated_tcgen05_commit(barrier); }
-static inline void ulp_instructions_wait(uint64_t *barrier, uint32_t use) {
-    ulp_emulated_barrier_wait(barrier, use & 1);
-}
 #else
 /* A warp takes `columns` columns of tensor memory, a power of two from 32 to 512, and writes the address of lane 0 and
  * the first column to shared memory. It waits while other blocks have the columns. No warp takes columns later. */
@@ -95,28 +90,11 @@ static __device__ inline void ulp_tensor_copy_scales(uint32_t to, uint64_t from)
     asm volatile("tcgen05.cp.cta_group::1.32x128b.warpx4 [%0], %1;" ::"r"(to), "l"(from) : "memory");
 }
 
-/* Barriers for the end of instructions; after the inits, a fence and a barrier of the block. */
-static __device__ inline void ulp_instructions_init(uint64_t *barrier) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(ulp_shared_address(barrier)) : "memory");
-}
-static __device__ inline void ulp_instructions_init_fence(void) {
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
-/* The barrier is reached when all instructions and copies that this thread began are done. */
+/* The barrier gets an arrival when all instructions and copies of scales that this thread began are done. */
 static __device__ inline void ulp_instructions_commit(uint64_t *barrier) {
     asm volatile(
         "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(ulp_shared_address(barrier))
         : "memory");
-}
-/* Waits for the commit number `use`, counted from 0, on this barrier. */
-static __device__ inline void ulp_instructions_wait(uint64_t *barrier, uint32_t use) {
-    uint32_t done = 0;
-    while (!done)
-        asm volatile(
-            "{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}\n"
-            : "=r"(done)
-            : "r"(ulp_shared_address(barrier)), "r"(use & 1)
-            : "memory");
 }
 #endif
 

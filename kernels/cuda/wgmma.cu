@@ -5,7 +5,14 @@
 
 namespace {
 
-enum { STEPS = ULP_STAGE_STEPS, STAGE = ULP_STAGE_BYTES, STAGES = ULP_STAGES, AHEAD = ULP_STAGES_AHEAD };
+/* Instructions of a stage, and stages in shared memory. */
+enum { STEPS = 4, STAGES = 4 };
+
+/* The block's dynamic shared memory. `full` counts the bytes of a stage, `free` the warps that no longer read it. */
+template <int ROWS, int COLUMNS> struct memory {
+    ulp_stage<ROWS, COLUMNS, STEPS> stages[STAGES];
+    uint64_t full[STAGES], free[STAGES];
+};
 
 /* Whether a word of D holds one binary32 result. Otherwise a word holds two binary16 results. */
 template <typename Op> constexpr bool is_wide = Op::D == Op::N / 2;
@@ -38,111 +45,183 @@ template <typename Op> struct results {
     }
 };
 
-template <typename Op, int GROUPS, bool PROMOTE>
-__device__ inline void product(const ulp_native_job &w, ulp_stage<64 * GROUPS, Op::N> *stages) {
-    enum { ROWS = 64 * GROUPS, THREADS = 128 * GROUPS, PAIRS = Op::N / 4 };
-    const ulp_native_origin tile = ulp_native_origin_of<ROWS, Op::N>(w);
-    const size_t row = tile.row, column = tile.column;
-    const uint32_t group = threadIdx.x / 128, thread = threadIdx.x % 128;
-    auto place = [&](int pair) {
-        return (row + group * 64 + ulp_wgmma_d_row(thread, 2 * pair)) * w.n + column +
-               ulp_wgmma_d_column(thread, 2 * pair);
-    };
-    /* Every stage is a group of copies; the group of a stage past the end of k is empty. */
-    auto begin_copy = [&](size_t number) {
-        if (number * STAGE < w.depth) {
-            ulp_stage_copy<ROWS, THREADS>(stages[number % STAGES].a, w.a, row, number * STAGE, w.depth);
-            ulp_stage_copy<Op::N, THREADS>(stages[number % STAGES].b, w.b, column, number * STAGE, w.depth);
-        }
-        ulp_copy_commit();
-    };
-    for (size_t number = 0; number < AHEAD; number++) begin_copy(number);
-    typename Op::word d[Op::D] = {}, total[PROMOTE ? Op::D : 1] = {};
-    if (w.c != NULL)
-#pragma unroll
-        for (int pair = 0; pair < PAIRS; pair++) results<Op>::load(PROMOTE ? total : d, w.c, place(pair), pair);
-    int keep = w.c != NULL && !PROMOTE; /* the first instruction of a sum from zero does not read D */
-    size_t since = 0;                   /* bytes of k in D since the last promotion */
-    ulp_wgmma_hold(d);
-    auto next = [&](size_t number) -> const ulp_stage<ROWS, Op::N> & {
-        ulp_copy_wait<AHEAD - 1>();
-        ulp_proxy_fence();
-        __syncthreads(); /* the stage is there, and nobody reads the stage that is copied to now */
-        begin_copy(number + AHEAD);
+/* The work of the thread that copies: it fills a stage as soon as no warp reads it. */
+template <int ROWS, int COLUMNS>
+__device__ inline void copy_stages(const ulp_native_job &w, const ulp_native_origin &tile, memory<ROWS, COLUMNS> *m,
+                                   size_t slabs) {
+#pragma unroll 1
+    for (size_t number = 0; number * STEPS < slabs; number++) {
+        const uint32_t slot = (uint32_t)(number % STAGES), use = (uint32_t)(number / STAGES);
+        if (use > 0) ulp_barrier_wait(&m->free[slot], use - 1);
+        ulp_stage_copy(&m->stages[slot], &m->full[slot], w.a, w.m, tile.row, w.b, w.n, tile.column, number * STEPS,
+                       ulp_stage_steps<STEPS>(slabs, number), 0);
+    }
+}
+
+/* The current stage of a warpgroup, and the descriptors of its operands there. */
+template <int ROWS, int COLUMNS> struct reader {
+    typedef memory<ROWS, COLUMNS> shared;
+    enum { UNIT = 16 }; /* descriptors have addresses in units of 16 bytes, in their lowest bits */
+    shared *m;
+    uint32_t slot, use;
+    uint64_t a, b;
+
+    __device__ reader(shared *memory, uint32_t group) : m(memory), slot(0), use(0) {
+        a = ulp_wgmma_descriptor(ulp_shared_address(m->stages[0].a[0]) + group * 64 / 8 * ULP_OPERAND_STRIDE);
+        b = ulp_wgmma_descriptor(ulp_shared_address(m->stages[0].b[0]));
+    }
+    __device__ void wait() const { ulp_barrier_wait(&m->full[slot], use); }
+    template <typename Op> __device__ void run(typename Op::word *d, int step, int keep) const {
+        enum { A = sizeof m->stages[0].a[0] / UNIT, B = sizeof m->stages[0].b[0] / UNIT };
+        Op::run(d, a + step * A, b + step * B, keep);
+    }
+    /* The instructions of a stage are done. */
+    __device__ void release(uint32_t stage) const {
+        if (threadIdx.x % 32 == 0) ulp_barrier_arrive(&m->free[stage]);
+    }
+    __device__ void next() {
+        enum { STAGE = sizeof m->stages[0] / UNIT };
+        const bool last = slot == STAGES - 1;
+        const int64_t by = last ? -(int64_t)STAGE * (STAGES - 1) : (int64_t)STAGE;
+        slot = last ? 0 : slot + 1;
+        use += last;
+        a += by;
+        b += by;
+    }
+};
+
+/* d = d + the chain over `slabs` slabs, or the chain alone if not `keep`. While the instructions of a stage run, those
+ * of the next one are begun. */
+template <typename Op, typename Reader>
+__device__ inline void add_chain(typename Op::word (&d)[Op::D], Reader r, size_t slabs, int keep) {
+    const size_t whole = slabs / STEPS;
+    const int rest = (int)(slabs % STEPS);
+    auto run_whole = [&]() {
+        r.wait();
         ulp_wgmma_fence();
-        return stages[number % STAGES];
-    };
-    auto run = [&](const ulp_stage<ROWS, Op::N> &s, int step) {
-        const uint32_t left = ulp_shared_address(s.a[step]) + group * 64 / 8 * ULP_OPERAND_STRIDE;
-        Op::run(d, ulp_wgmma_descriptor(left), ulp_wgmma_descriptor(ulp_shared_address(s.b[step])), keep);
-        keep = 1;
-    };
-    /* Ends a group of instructions. With a promotion it is one instruction, and D is added to the total where that is
-     * due. */
-    auto end = [&](bool last) {
-        ulp_wgmma_commit();
-        if constexpr (PROMOTE) {
-            ulp_wgmma_wait<0>();
-            ulp_wgmma_hold(d);
-            since += ULP_OPERAND_BYTES;
-            if (since != w.promote && !last) return;
 #pragma unroll
-            for (int i = 0; i < Op::D; i++) total[i] = results<Op>::add(total[i], d[i]);
-            keep = 0;
-            since = 0;
+        for (int step = 0; step < STEPS; step++) {
+            r.template run<Op>(d, step, keep);
+            keep = 1;
         }
-    };
-    const size_t whole = w.depth / STAGE;
-    const bool half = w.depth % STAGE != 0;
-    auto run_whole = [&](size_t number) {
-        const ulp_stage<ROWS, Op::N> &s = next(number);
-        run(s, 0);
-        if constexpr (PROMOTE) {
-            end(false);
-            ulp_wgmma_fence();
-        }
-        run(s, 1);
-        end(number + 1 == whole && !half);
+        ulp_wgmma_commit();
     };
     if (whole > 0) {
-        run_whole(0); /* before the loop: D in the loop comes from instructions only */
+        run_whole(); /* before the loop: D in the loop comes from instructions only */
 #pragma unroll 1
         for (size_t number = 1; number < whole; number++) {
-            run_whole(number);
-            if constexpr (!PROMOTE) ulp_wgmma_wait<1>();
+            const uint32_t before = r.slot;
+            r.next();
+            run_whole();
+            ulp_wgmma_wait<1>();
+            r.release(before);
         }
         ulp_wgmma_wait<0>();
         ulp_wgmma_hold(d);
+        r.next();
     }
-    if (half) {
-        run(next(whole), 0);
-        end(true);
+    if (rest > 0) r.wait();
+#pragma unroll 1
+    for (int step = 0; step < rest; step++) {
+        ulp_wgmma_fence();
+        r.template run<Op>(d, step, keep);
+        keep = 1;
+        ulp_wgmma_commit();
         ulp_wgmma_wait<0>();
         ulp_wgmma_hold(d);
     }
+}
+
+/* total = total + the chain over `slabs` slabs, of which every `every` slabs are a sum of their own. The instructions
+ * of a sum are waited for before it is added. */
+template <typename Op, typename Reader>
+__device__ inline void add_promoted(typename Op::word (&total)[Op::D], Reader r, size_t slabs, size_t every) {
+    typename Op::word d[Op::D] = {};
+    size_t since = 0; /* slabs in D */
+    ulp_wgmma_hold(d);
+#pragma unroll 1
+    for (size_t done = 0; done < slabs; r.next()) {
+        r.wait();
+#pragma unroll 1
+        for (int step = 0; step < STEPS && done < slabs; step++) {
+            ulp_wgmma_fence();
+            r.template run<Op>(d, step, since != 0); /* the first instruction of a sum does not read D */
+            ulp_wgmma_commit();
+            done++;
+            if (++since != every && done != slabs) continue;
+            ulp_wgmma_wait<0>();
+            ulp_wgmma_hold(d);
 #pragma unroll
-    for (int pair = 0; pair < PAIRS; pair++) results<Op>::store(w.d, PROMOTE ? total : d, place(pair), pair);
+            for (int i = 0; i < Op::D; i++) total[i] = results<Op>::add(total[i], d[i]);
+            since = 0;
+        }
+        ulp_wgmma_wait<0>();
+        ulp_wgmma_hold(d);
+        r.release(r.slot);
+    }
 }
 
-/* GROUPS warpgroups, one below the other. On an architecture without wgmma the kernel is empty and is not launched. */
+/* GROUPS warpgroups multiply, one below the other, and the first thread of the warp behind them copies. */
 template <typename Op, int GROUPS, bool PROMOTE>
-__global__ void __launch_bounds__(128 * GROUPS) wgmma_kernel(const __grid_constant__ ulp_native_job w) {
+__device__ inline void product(const ulp_native_job &w, memory<64 * GROUPS, Op::N> *m) {
+    enum { ROWS = 64 * GROUPS, PAIRS = Op::N / 4 };
+    const ulp_native_origin tile = ulp_native_origin_of<ROWS, Op::N>(w);
+    const uint32_t group = ulp_warpgroup(), thread = threadIdx.x % 128;
+    const size_t slabs = w.depth / ULP_OPERAND_BYTES;
+    if (threadIdx.x == 0) {
+        for (int slot = 0; slot < STAGES; slot++) {
+            ulp_barrier_init(&m->full[slot], 1);
+            ulp_barrier_init(&m->free[slot], 4 * GROUPS);
+        }
+        ulp_barrier_init_fence();
+    }
+    __syncthreads();
+    if (group == GROUPS) {
+        if (thread == 0) copy_stages(w, tile, m, slabs);
+        return;
+    }
+    auto place = [&](int pair) {
+        return (tile.row + group * 64 + ulp_wgmma_d_row(thread, 2 * pair)) * w.n + tile.column +
+               ulp_wgmma_d_column(thread, 2 * pair);
+    };
+    const reader<ROWS, Op::N> r(m, group);
+    typename Op::word d[Op::D] = {};
+    if (w.c != NULL)
+#pragma unroll
+        for (int pair = 0; pair < PAIRS; pair++) results<Op>::load(d, w.c, place(pair), pair);
+    ulp_wgmma_hold(d);
+    if constexpr (PROMOTE) add_promoted<Op>(d, r, slabs, w.promote / ULP_OPERAND_BYTES);
+    else add_chain<Op>(d, r, slabs, w.c != NULL);
+#pragma unroll
+    for (int pair = 0; pair < PAIRS; pair++) results<Op>::store(w.d, d, place(pair), pair);
+}
+
+/* On an architecture without wgmma the kernel is empty and is not launched. */
+template <typename Op, int GROUPS, bool PROMOTE>
+__global__ void __launch_bounds__(128 * GROUPS + 32) wgmma_kernel(const __grid_constant__ ulp_native_job w) {
     if constexpr (ULP_WGMMA_OFFERED)
-        product<Op, GROUPS, PROMOTE>(w, reinterpret_cast<ulp_stage<64 * GROUPS, Op::N> *>(ulp_dynamic_shared()));
+        product<Op, GROUPS, PROMOTE>(w, reinterpret_cast<memory<64 * GROUPS, Op::N> *>(ulp_dynamic_shared()));
 }
 
-template <typename Small, typename Large, bool PROMOTE> ulp_status launch_as(const ulp_native_job &w) {
+template <typename Op, int GROUPS, bool PROMOTE>
+ulp_status launch_tiles(const ulp_native_job &w, const ulp_native_tile &tile) {
+    return ulp_native_launch("wgmma", wgmma_kernel<Op, GROUPS, PROMOTE>, w, tile, 128 * GROUPS + 32,
+                             sizeof(memory<64 * GROUPS, Op::N>));
+}
+
+/* The widest tile that divides the result. */
+template <typename Small, typename Large, typename Wide> ulp_status launch(const ulp_native_job &w) {
     const bool large = w.m % ulp_wgmma_large.rows == 0 && w.n % ulp_wgmma_large.columns == 0;
-    return large ? ulp_native_launch("wgmma", wgmma_kernel<Large, 2, PROMOTE>, w, ulp_wgmma_large, 256,
-                                     STAGES * sizeof(ulp_stage<128, Large::N>))
-                 : ulp_native_launch("wgmma", wgmma_kernel<Small, 1, PROMOTE>, w, ulp_wgmma_small, 128,
-                                     STAGES * sizeof(ulp_stage<64, Small::N>));
-}
-
-template <typename Small, typename Large> ulp_status launch(const ulp_native_job &w) {
-    if constexpr (is_wide<Small>)
-        return w.promote != 0 ? launch_as<Small, Large, true>(w) : launch_as<Small, Large, false>(w);
-    else return w.promote != 0 ? ULP_UNSUPPORTED : launch_as<Small, Large, false>(w);
+    if constexpr (is_wide<Small>) {
+        if (w.promote != 0)
+            return large ? launch_tiles<Large, 2, true>(w, ulp_wgmma_large)
+                         : launch_tiles<Small, 1, true>(w, ulp_wgmma_small);
+    } else if (w.promote != 0) {
+        return ULP_UNSUPPORTED;
+    }
+    if (large && w.n % ulp_wgmma_wide.columns == 0) return launch_tiles<Wide, 2, false>(w, ulp_wgmma_wide);
+    return large ? launch_tiles<Large, 2, false>(w, ulp_wgmma_large)
+                 : launch_tiles<Small, 1, false>(w, ulp_wgmma_small);
 }
 
 } // namespace
@@ -150,7 +229,7 @@ template <typename Small, typename Large> ulp_status launch(const ulp_native_job
 ulp_status ulp_native_wgmma(unsigned row, const ulp_native_job *job) {
     switch (row) {
 #define CASE(ROW, ...)                                                                                                 \
-    case ULP_NATIVE_WGMMA_##ROW: return launch<ulp_wgmma_##ROW##_8, ulp_wgmma_##ROW##_128>(*job);
+    case ULP_NATIVE_WGMMA_##ROW: return launch<ulp_wgmma_##ROW##_8, ulp_wgmma_##ROW##_128, ulp_wgmma_##ROW##_256>(*job);
         ULP_NATIVE_WGMMA(CASE)
 #undef CASE
     default: return ULP_BAD_ARGUMENT;

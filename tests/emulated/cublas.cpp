@@ -4,8 +4,10 @@
  * scheme allows it, k has two parts: the first half and the second half are summed in this way, and then added. No GPU
  * is known to have this order. Each addition of a product rounds once, to binary32 or binary16. Fast accumulation of
  * fp8 keeps 14 bits of each partial sum on devices on which the flag has an effect. int32 wraps around. Operands of
- * tf32 lose their lower 13 bits. With EMULATED_LIBRARY=no-fp8 in the environment the library offers algorithms for fp8
- * and then refuses the products. */
+ * tf32 lose their lower 13 bits.
+ *
+ * For tests, EMULATED_CUBLAS_REFUSES and EMULATED_CUBLAS_FAILS name a type of operands (fp16, bf16, e4m3, e5m2, int8 or
+ * fp32) whose products have no algorithm, or fail when they are started. */
 #include "cublasLt.h"
 #include "formats/round.h"
 
@@ -110,6 +112,23 @@ bool bytes_lie_well(const problem &p, unsigned unit) {
            (uint64_t)p.d->ld * bytes_of(p.d->type) % unit == 0;
 }
 
+const char *name_of(cudaDataType_t type) {
+    switch (type) {
+    case CUDA_R_16F: return "fp16";
+    case CUDA_R_16BF: return "bf16";
+    case CUDA_R_8F_E4M3: return "e4m3";
+    case CUDA_R_8F_E5M2: return "e5m2";
+    case CUDA_R_8I: return "int8";
+    default: return "fp32";
+    }
+}
+
+/* For tests: whether a variable of the environment names the type of an operand. */
+bool is_named(const char *variable, cudaDataType_t type) {
+    const char *named = getenv(variable);
+    return named != nullptr && strcmp(named, name_of(type)) == 0;
+}
+
 cublasStatus_t judge(const problem &p) {
     if (p.what == nullptr || p.a == nullptr || p.b == nullptr || p.c == nullptr || p.d == nullptr)
         return CUBLAS_STATUS_INVALID_VALUE;
@@ -119,17 +138,12 @@ cublasStatus_t judge(const problem &p) {
     if (is_fp8(p.a->type) && (ulp_emulated_capability() < 89 || !bytes_lie_well(p, 16)))
         return CUBLAS_STATUS_NOT_SUPPORTED;
     if (p.a->type == CUDA_R_8I && !bytes_lie_well(p, 4)) return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (is_named("EMULATED_CUBLAS_REFUSES", p.a->type)) return CUBLAS_STATUS_NOT_SUPPORTED;
     for (const combination &k : combinations)
         if (k.compute == p.what->compute && k.scale == p.what->scale && k.a == p.a->type && k.b == p.b->type &&
             k.result == p.d->type)
             return CUBLAS_STATUS_SUCCESS;
     return CUBLAS_STATUS_NOT_SUPPORTED;
-}
-
-/* Whether the library refuses a product for which it offered an algorithm. */
-bool refuses(const problem &p) {
-    const char *setting = getenv("EMULATED_LIBRARY"); /* for tests */
-    return setting != nullptr && strcmp(setting, "no-fp8") == 0 && is_fp8(p.a->type);
 }
 
 /* The data of an algorithm: a hash of its problem, the size of its workspace, and whether k has two parts. */
@@ -174,11 +188,7 @@ bool shortens(const problem &p) {
 
 const ulp_format *format_of(cudaDataType_t type) {
     static ulp_format known[CUDA_R_8F_E5M2 + 1];
-    const char *name = type == CUDA_R_16F       ? "fp16"
-                       : type == CUDA_R_16BF    ? "bf16"
-                       : type == CUDA_R_8F_E4M3 ? "e4m3"
-                                                : "e5m2";
-    if (known[type].bits == 0) (void)ulp_format_parse(&known[type], name);
+    if (known[type].bits == 0) (void)ulp_format_parse(&known[type], name_of(type));
     return &known[type];
 }
 
@@ -366,7 +376,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t what
     if (handle != &only || !only.started) return CUBLAS_STATUS_NOT_INITIALIZED;
     const cublasStatus_t status = judge(p);
     if (status != CUBLAS_STATUS_SUCCESS) return status;
-    if (refuses(p)) return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (is_named("EMULATED_CUBLAS_FAILS", a_layout->type)) return CUBLAS_STATUS_EXECUTION_FAILED;
     if (alpha == nullptr || beta == nullptr || is_on_device(alpha, 1) || is_on_device(beta, 1))
         return CUBLAS_STATUS_INVALID_VALUE;
     if (algorithm == nullptr || algorithm->data[OF] != sign(p) || algorithm->data[WORKSPACE] > workspace_bytes)
@@ -389,6 +399,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t what
     memcpy(&w.beta, beta, bytes_of(what->scale));
     const bool scales = (w.what.a_scale == nullptr || is_on_device(w.what.a_scale, 4)) &&
                         (w.what.b_scale == nullptr || is_on_device(w.what.b_scale, 4));
+    if (((uintptr_t)w.what.a_scale | (uintptr_t)w.what.b_scale) % 16 != 0) return CUBLAS_STATUS_NOT_SUPPORTED;
     const ptrdiff_t place = workspace_bytes == 0 ? 0 : ulp_emulated_place(workspace, workspace_bytes);
     if (!scales || place < 0 || place % ALIGNMENT != 0 || !is_there(a, a_layout) || !is_there(b, b_layout) ||
         !is_there(d, d_layout) || (w.beta != 0 && !is_there(c, c_layout)) || (c == d && c_layout != d_layout))

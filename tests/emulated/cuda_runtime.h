@@ -139,29 +139,22 @@ void ulp_emulated_mma64(const char *instruction, double *d, double a, double b);
  * commit after it, ends the program. */
 extern unsigned ulp_emulated_launches; /* number of launches so far */
 uint32_t ulp_emulated_shared_address(const void *p);
-void ulp_emulated_proxy_fence(void);
 void ulp_emulated_wgmma_fence(void);
-/* A thread writes `bytes` (4, 8 or 16) to shared memory, which has 32 banks of 4 bytes: the 128 bytes that 32, 16 or 8
- * neighbouring threads write go at once if no bank gets two words. ulp_emulated_stores counts these groups of threads,
- * and the passes that they need, since its last call; the first call begins to count. */
-void ulp_emulated_shared_store(const void *to, unsigned bytes);
-struct ulp_emulated_store_counts {
-    unsigned long groups, passes;
-};
-ulp_emulated_store_counts ulp_emulated_stores(void);
 void ulp_emulated_wgmma(const char *instruction, uint32_t *d, uint64_t a, uint64_t b, int keep);
 void ulp_emulated_wgmma_commit(void);
 void ulp_emulated_wgmma_wait(unsigned left);
 /* The dynamic shared memory of the launch; its bytes are 0xba at the begin of each block. */
 unsigned char *ulp_emulated_dynamic_shared(void);
-/* cp.async of 16 bytes, or of 16 zeros, its groups and the wait for all of them but `left`. Some threads copy at once,
- * others at the wait; until then the bytes there are wrong. */
-void ulp_emulated_copy(void *to, const void *from, bool inside);
-void ulp_emulated_copy_commit(void);
-void ulp_emulated_copy_wait(unsigned left);
+/* Barriers in shared memory (barriers.cpp): they count arrivals, and bytes of copies that were announced. Some copies
+ * are made at once, others at the wait; until then the bytes there are wrong. */
+void ulp_emulated_barrier_init(uint64_t *at, unsigned count);
+void ulp_emulated_barrier_init_fence(void);
+void ulp_emulated_barrier_arrive(uint64_t *at, uint32_t bytes);
+void ulp_emulated_barrier_wait(uint64_t *at, unsigned parity);
+void ulp_emulated_copy(void *to, const void *from, uint32_t bytes, uint64_t *at);
 
 /* tcgen05 (tcgen05.cpp): tensor memory of 128 lanes and 512 columns, loads and stores of a thread's lane, fences,
- * barriers in shared memory, instructions and copies of scales. Some of them are carried out at once, others at a wait.
+ * instructions and copies of scales. Some of them are carried out at once, others at a wait.
  * Columns that the block does not have or does not give back, lanes of another warp, and a fence that is missing end
  * the program. */
 void ulp_emulated_tensor_alloc(uint32_t *to, uint32_t columns);
@@ -175,11 +168,9 @@ void ulp_emulated_tensor_load_wait(void);
 void ulp_emulated_tensor_copy(const char *text, uint32_t to, uint64_t from);
 void ulp_emulated_tcgen05(const char *text, uint32_t d, uint64_t a, uint64_t b, uint32_t descriptor, uint32_t a_scales,
                           uint32_t b_scales, uint32_t keep);
-void ulp_emulated_barrier_init(uint64_t *at, unsigned count);
-void ulp_emulated_barrier_init_fence(void);
 void ulp_emulated_tcgen05_commit(uint64_t *at);
-void ulp_emulated_barrier_wait(uint64_t *at, unsigned parity);
-/* For tcgen05.cpp: barriers of the block that were opened so far; other threads run; the end of a block. */
+/* For tcgen05.cpp and barriers.cpp: barriers of the block that were opened so far; other threads run; the end of a
+ * block. */
 extern unsigned ulp_emulated_barriers;
 void ulp_emulated_yield(void);
 void ulp_emulated_tensor_end(void);
@@ -194,7 +185,8 @@ enum cudaError_t {
     cudaErrorInsufficientDriver = 35,
     cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
-    cudaErrorNoKernelImageForDevice = 209
+    cudaErrorNoKernelImageForDevice = 209,
+    cudaErrorLaunchFailure = 719
 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
 enum cudaDeviceAttr { cudaDevAttrClockRate = 13 };

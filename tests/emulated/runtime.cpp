@@ -449,11 +449,18 @@ static size_t shared_of(const void *kernel) {
 
 unsigned char *ulp_emulated_dynamic_shared(void) { return dynamic_shared; }
 
+/* For tests: a device that is lost runs no kernel after the first EMULATED_LOST_AFTER ones. */
+static bool is_lost(void) {
+    const char *after = getenv("EMULATED_LOST_AFTER");
+    return after != nullptr && ulp_emulated_launches >= strtoul(after, nullptr, 10);
+}
+
 cudaError_t ulp_emulated_launch(const cudaLaunchConfig_t *config, const void *kernel, void (*body)(void *context),
                                 void *context) {
     const dim3 grid = config->gridDim, block = config->blockDim;
     const size_t threads = (size_t)block.x * block.y * block.z;
     if (ulp_emulated_capability() == 0) return cudaErrorNoDevice;
+    if (is_lost()) return cudaErrorLaunchFailure;
     if (threads == 0 || threads > MOST_THREADS || grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.y > 65535 ||
         grid.z > 65535 || config->dynamicSmemBytes > shared_of(kernel))
         return cudaErrorInvalidConfiguration;
@@ -493,6 +500,7 @@ const char *cudaGetErrorString(cudaError_t error) {
     case cudaErrorMemoryAllocation: return "out of memory";
     case cudaErrorInvalidConfiguration: return "invalid configuration argument";
     case cudaErrorNoDevice: return "no CUDA-capable device is detected";
+    case cudaErrorLaunchFailure: return "unspecified launch failure";
     default: return "an error";
     }
 }

@@ -19,7 +19,6 @@ enum fault {
     NO_STORE_WAIT,
     NO_FENCE_BEFORE,
     NO_FENCE_AFTER,
-    NO_PROXY_FENCE,
     NO_INIT,
     NO_INIT_FENCE,
     NO_COMMIT,
@@ -42,11 +41,11 @@ void kernel(float *to, fault f) {
     const uint32_t warp = threadIdx.x / 32;
     for (uint32_t i = threadIdx.x; i < sizeof m->a / 2; i += 128) reinterpret_cast<uint16_t *>(m->a)[i] = 0x3c00;
     for (uint32_t i = threadIdx.x; i < sizeof m->b / 2; i += 128) reinterpret_cast<uint16_t *>(m->b)[i] = 0x3c00;
-    ulp_copy_wait<0>(); /* what the threads wrote has no proxy fence yet */
-    if (f != NO_PROXY_FENCE) ulp_proxy_fence();
+
+
     if (warp == 0) ulp_tensor_alloc(&m->tensor, f == COLUMNS_48 ? 48 : 32);
-    if (threadIdx.x == 0 && f != NO_INIT) ulp_instructions_init(&m->done);
-    if (threadIdx.x == 0 && f != NO_INIT_FENCE) ulp_instructions_init_fence();
+    if (threadIdx.x == 0 && f != NO_INIT) ulp_barrier_init(&m->done, 1);
+    if (threadIdx.x == 0 && f != NO_INIT_FENCE) ulp_barrier_init_fence();
     __syncthreads();
     if (f != NO_FENCE_AFTER) ulp_tensor_after();
     const uint32_t mine =
@@ -70,7 +69,7 @@ void kernel(float *to, fault f) {
         for (int step = 0; step < 2; step++) ulp_tcgen05_KIND_F16::run(o);
         if (f != NO_COMMIT) ulp_instructions_commit(&m->done);
     }
-    if (f != NO_WAIT) ulp_instructions_wait(&m->done, 0);
+    if (f != NO_WAIT) ulp_barrier_wait(&m->done, 0);
     if (f != NO_FENCE_AFTER_WAIT) ulp_tensor_after();
     ulp_tensor_load(d, mine);
     ulp_tensor_load_wait(d);
@@ -105,10 +104,9 @@ const struct {
              {NO_STORE_WAIT, "were not waited for", "no wait for a store"},
              {NO_FENCE_BEFORE, "before_thread_sync", "no fence before the barrier"},
              {NO_FENCE_AFTER, "after_thread_sync", "no fence after the barrier"},
-             {NO_PROXY_FENCE, "fence.proxy.async", "no fence between the writes of operands and the instruction"},
              {NO_INIT, "that was not begun", "no init of a barrier"},
-             {NO_INIT_FENCE, "after the inits", "no fence after the init"},
-             {NO_COMMIT, "that nobody begins", "no commit"},
+             {NO_INIT_FENCE, "without a fence after its init", "no fence after the init"},
+             {NO_COMMIT, "what nobody begins", "no commit"},
              {NO_FENCE_AFTER_WAIT, "after_thread_sync", "no fence after the wait for instructions"},
              {NO_WAIT, "instructions are not done", "no wait for instructions"},
              {NO_CONSTANT, "another constant", "a matrix descriptor of wgmma"},

@@ -210,21 +210,7 @@ void copy_scales(const work &w) {
 
 /* ---- the order of work ---- */
 
-/* A barrier in shared memory: a sign that it was begun, its count, the arrivals that are missing, its phase. */
-struct barrier {
-    uint16_t sign;
-    uint16_t count, missing, phase;
-};
-enum { SIGN = 0x5a17 };
-
-barrier *barrier_at(uint64_t *at) {
-    barrier *b = reinterpret_cast<barrier *>(at);
-    if (b->sign != SIGN) fail("a barrier that was not begun");
-    return b;
-}
-
 std::deque<work> waiting; /* in the order of the program */
-bool init_fenced;
 
 /* A block carries out its work at once, or as late as it may, or its copies of scales at once and its instructions
  * late. The choice depends on the number of the block. */
@@ -241,24 +227,16 @@ void do_first(void) {
     waiting.pop_front();
     if (w.type == work::INSTRUCTION) carry_out(w);
     else if (w.type == work::COPY) copy_scales(w);
-    else {
-        barrier *b = barrier_at(w.barrier);
-        if (--b->missing != 0) return;
-        b->missing = b->count;
-        b->phase++;
-    }
+    else instructions_arrive(w.barrier);
 }
 
 void do_all(void) {
     while (!waiting.empty()) do_first();
 }
 
-/* A thread may begin work on operands that every thread has made visible. */
 void check_begin(const char *what) {
     check_after(what);
     check_before(what);
-    for (unsigned i = 0; i < blockDim.x; i++)
-        if (!is_visible(i)) fail(std::string(what) + ": a thread had no fence.proxy.async");
 }
 
 unsigned own_lane(uint32_t address) {
@@ -281,7 +259,6 @@ void ulp_emulated_tensor_alloc(uint32_t *to, uint32_t columns) {
         for (auto &lane : cells) lane[c] = 0xbadbadbau;
     }
     relinquished = true;
-    init_fenced = false;
     choose_pace();
     *to = first;
     for (unsigned i = 0; i < blockDim.x; i++) threads[i] = debts();
@@ -303,6 +280,7 @@ void ulp_emulated_tensor_free(uint32_t base, uint32_t columns) {
 void ulp_emulated_tensor_end(void) {
     for (bool column : taken)
         if (column) fail("a block ends and has tensor memory");
+    check_copies();
     relinquished = false;
 }
 
@@ -367,27 +345,16 @@ void ulp_emulated_tcgen05(const char *text, uint32_t d, uint64_t a, uint64_t b, 
     if (pace == AT_ONCE) do_all();
 }
 
-void ulp_emulated_barrier_init(uint64_t *at, unsigned count) {
-    const barrier b = {SIGN, (uint16_t)count, (uint16_t)count, 0};
-    memcpy(at, &b, sizeof b);
-    init_fenced = false;
-}
-
-void ulp_emulated_barrier_init_fence(void) { init_fenced = true; }
-
 void ulp_emulated_tcgen05_commit(uint64_t *at) {
-    if (!init_fenced) fail("tcgen05.commit: no fence after the inits of barriers");
-    (void)barrier_at(at);
+    check_barrier(at);
     waiting.push_back({work::COMMIT, nullptr, 0, 0, 0, 0, 0, false, at});
 }
 
-void ulp_emulated_barrier_wait(uint64_t *at, unsigned parity) {
-    for (unsigned tries = 0; barrier_at(at)->phase % 2 == parity; tries++) {
-        bool committed = false;
-        for (const work &w : waiting) committed |= w.type == work::COMMIT && w.barrier == at;
-        if (committed) do_first();
-        else ulp_emulated_yield();
-        if (tries == 100000) fail("a wait for instructions that nobody begins");
-    }
-    threads[threadIdx.x].waited = true;
+bool tensor::advance_instructions(uint64_t *at) {
+    bool committed = false;
+    for (const work &w : waiting) committed |= w.type == work::COMMIT && w.barrier == at;
+    if (committed) do_first();
+    return committed;
 }
+
+void tensor::instructions_waited(void) { threads[threadIdx.x].waited = true; }

@@ -38,11 +38,22 @@ uint64_t dot(const instruction &in, uint64_t c, const ulp_products &products);
 
 /* The bytes at an address of shared memory. */
 const unsigned char *shared_bytes(unsigned address);
-/* Whether the thread has made its copies visible to the instructions, since its last wait for copies. */
-bool is_visible(unsigned thread);
 /* to (32) = row r of an operand in shared memory, 32 bytes of k. The operand consists of core matrices of 8 rows of 16
  * bytes. In a row of core matrices the distance is `leading` bytes, and in a column of core matrices `stride` bytes. */
 void operand_row(unsigned char *to, uint64_t descriptor, unsigned r);
+
+/* ---- barriers (barriers.cpp) and instructions that arrive there (tcgen05.cpp) ---- */
+
+/* Ends the program if there is no barrier, or no fence after its init. */
+void check_barrier(uint64_t *at);
+/* Ends the program if a copy has not arrived, at the end of a block. */
+void check_copies(void);
+/* Instructions that were committed to the barrier have ended. */
+void instructions_arrive(uint64_t *at);
+/* Carries out the first instruction that waits, if a commit to the barrier waits. Returns whether one did. */
+bool advance_instructions(uint64_t *at);
+/* The thread has waited for instructions, and owes a fence. */
+void instructions_waited(void);
 
 } // namespace tensor
 

@@ -90,9 +90,9 @@ void ulp_emulated_wgmma(const char *text, uint32_t *d, uint64_t a, uint64_t b, i
     progress &t = threads[threadIdx.x];
     const wgmma &w = wgmma_of(text);
     const size_t words = w.n / (w.in.result == "f16" ? 4 : 2);
-    if (blockDim.y != 1 || blockDim.z != 1 || blockDim.x % 128 != 0)
-        fail(std::string(text) + ": the block does not consist of whole warpgroups");
-    if (!t.fenced || !is_visible(threadIdx.x)) fail(std::string(text) + ": there is no fence before the instruction");
+    if (blockDim.y != 1 || blockDim.z != 1 || threadIdx.x / 128 * 128 + 128 > blockDim.x)
+        fail(std::string(text) + ": the thread is in no whole warpgroup");
+    if (!t.fenced) fail(std::string(text) + ": there is no fence before the instruction");
     if (t.saved.count(d) == 0) t.saved[d] = std::vector<uint32_t>(d, d + words);
     for (size_t i = 0; i < words; i++) d[i] = 0xffbadbadu;
     instruction_begun begun = {&w, d, a, b, keep, is_early(), 0};

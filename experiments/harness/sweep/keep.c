@@ -164,7 +164,7 @@ static void drop_empty_part(ulp_sweep *s) {
 }
 
 /* Refuse to start if OUT.part is a file of something else, or if a stopped run has kept points: without --resume or
- * --restart the user might lose hours of work. */
+ * --restart the user might lose hours of work. An uncut run cannot use such points. */
 static int spare_points(ulp_sweep *s) {
     int status = -1, is_run;
     const size_t count = finished_points(s->part_file, &is_run);
@@ -172,7 +172,7 @@ static int spare_points(ulp_sweep *s) {
     if (!is_run)
         return ulp_usage_error(s->program, "%s is no file of a stopped run: move it away, or give another --out",
                                s->part);
-    if (s->restart) return -1;
+    if (s->restart || s->uncut) return -1;
     if (count)
         return ulp_usage_error(s->program,
                                "%s holds %zu finished point%s of a run that was stopped: --resume goes on with %s, "
@@ -256,7 +256,7 @@ int ulp_sweep_open(ulp_sweep *s) {
     for (size_t i = 0; status < 0 && i < s->merge.count; i++) status = merge_file(s, s->merge.at[i]);
     if (status < 0 && !s->place.direct) status = lock_part(s);
     if (status < 0 && s->resume) status = resume_part(s, was_there);
-    else if (status < 0 && !s->place.direct && !s->uncut) status = spare_points(s);
+    else if (status < 0 && !s->place.direct) status = spare_points(s);
     if (status >= 0) return status;
     for (size_t k = 0; k < s->plan->count; k++) s->resumed += s->work[k].done != 0;
     status = s->place.direct ? -1 : rewrite_part(s);
@@ -267,7 +267,8 @@ int ulp_sweep_open(ulp_sweep *s) {
 int ulp_keep_point(ulp_sweep *s, size_t k) {
     const ulp_piece piece = piece_of(s, k);
     if (!s->part_file) return -1;
-    ulp_piece_write(s->part_file, &piece);
+    if (s->work[k].missing) fprintf(s->part_file, "# %s\n", s->work[k].missing);
+    else ulp_piece_write(s->part_file, &piece);
     return fflush(s->part_file) == 0 ? -1 : ulp_cannot_write(s->program, s->part, 0);
 }
 

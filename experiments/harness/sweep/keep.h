@@ -4,7 +4,8 @@
 
 #include "sweep.h"
 
-/* Append a finished point to OUT.part. Returns -1, or the exit status after a message. */
+/* Append a finished point, or the line of a point without rows, to OUT.part. Returns -1, or the exit status after a
+ * message. */
 int ulp_keep_point(ulp_sweep *s, size_t k);
 
 /* Remove the checkpoint of a point, if there is one. */

@@ -44,6 +44,7 @@ void ulp_sweep_free(ulp_sweep *s) {
     for (size_t k = 0; s->work && k < s->plan->count; k++) {
         ulp_text_free(&s->work[k].rows.text);
         free(s->work[k].file);
+        free(s->work[k].missing);
     }
     if (s->part_file) fclose(s->part_file);
     ulp_place_free(&s->place);

@@ -1,6 +1,7 @@
 /* step.c - the steps of a point (take, compute, finish) and the progress of a sweep; see step.h. */
 #include "step.h"
 
+#include "experiments/harness/cli/message.h"
 #include "keep.h"
 
 /* ---- progress ---- */
@@ -67,9 +68,34 @@ ulp_status ulp_sweep_compute(ulp_sweep *s, size_t k) {
     return s->work[k].cut ? ULP_OK : status;
 }
 
+/* Takes a point without rows out of the sweep, and says why. The sweep ends if the device is lost. */
+static void miss_point(ulp_sweep *s, size_t k, ulp_status status) {
+    const int lacks = status == ULP_UNSUPPORTED;
+    const char *why = s->failure.sentence.length ? s->failure.sentence.data : ulp_status_text(status);
+    ulp_work *work = &s->work[k];
+    ulp_text line = {0};
+    ulp_text_print(&line, "%s: %s: %s", lacks ? "left out" : "failed", s->plan->points[k].label, why);
+    for (char *c = line.data; *c; c++)
+        if (*c == '\n') *c = ' ';
+    ulp_progress_clear(&s->progress);
+    ulp_complain(s->program, "%s", line.data);
+    ulp_text_free(&s->failure.sentence);
+    ulp_text_free(&work->rows.text);
+    work->rows.count = 0;
+    work->missing = line.data;
+    *(lacks ? &s->left_out : &s->failed) += 1;
+    if (status != ULP_NO_DEVICE) return;
+    s->status = ULP_DEVICE_FAILED;
+    ulp_text_print(&s->failure.sentence, "the device is lost");
+}
+
 void ulp_sweep_finish(ulp_sweep *s, size_t k, ulp_status status, const char *failure) {
     ulp_work *work = &s->work[k];
     if (work->cut) return;
+    if (status != ULP_OK && s->goes_on) {
+        miss_point(s, k, status);
+        status = ULP_OK;
+    }
     if (status != ULP_OK) {
         if (s->status == ULP_OK && !s->failure.sentence.length && failure)
             ulp_text_print(&s->failure.sentence, "%s", failure);
@@ -78,7 +104,7 @@ void ulp_sweep_finish(ulp_sweep *s, size_t k, ulp_status status, const char *fai
     }
     work->done = 1;
     work->share = 1;
-    s->finished++;
+    s->finished += !work->missing;
     if (ulp_keep_point(s, k) >= 0 && s->status == ULP_OK) {
         s->status = ULP_BAD_FILE; /* ulp_keep_point() has written the reason */
         ulp_text_print(&s->failure.sentence, "stopped at point '%s'", s->plan->points[k].label);

@@ -5,6 +5,10 @@
  * holds a lock on OUT.part, so that only one run at a time writes to it. The system drops the lock when the process
  * ends, so a killed run blocks no other run. The rows of a point do not depend on the thread, rank or shard that
  * computes the point, nor on the time.
+ *
+ * The points of an uncut sweep are timings of one process: OUT.part of a stopped run is for readers alone, and the next
+ * run writes it anew. A sweep that goes on is an uncut one whose points need each other little: a point without rows
+ * becomes a line `# failed: LABEL: WHY` or `# left out: LABEL: WHY` of OUT.part and of the head of the CSV.
  */
 #ifndef ULP_SWEEP_SWEEP_H
 #define ULP_SWEEP_SWEEP_H
@@ -53,6 +57,7 @@ typedef struct ulp_work {
     char *file;    /* ulp_task.file */
     double share;  /* done so far, 0 to 1 */
     int done, cut; /* cut: the point stopped early, and its rows do not count */
+    char *missing; /* the line of a point without rows in a sweep that goes on; else NULL */
 } ulp_work;
 
 struct ulp_sweep {
@@ -65,6 +70,7 @@ struct ulp_sweep {
     size_t (*ranks_of)(const void *point); /* the ranks that a point is about; NULL: no point is about ranks */
     int threads, threads_inside; /* inside: points run one by one, each with all threads for its array operations */
     int uncut;                   /* 1: all points belong to one process (timings); none is kept for another process */
+    int goes_on;                 /* 1: as of ulp_experiment */
     size_t shard, shards;        /* this run computes the points k with k mod shards = shard; shards 0: all points */
     int resume, restart, quiet;
     ulp_text_list merge; /* paths */
@@ -80,7 +86,8 @@ struct ulp_sweep {
     ulp_status status; /* of the first failure */
     ulp_progress progress;
     double cost_total, started;
-    size_t finished, resumed;
+    size_t finished, resumed;  /* finished: points that are done and have their rows */
+    size_t failed, left_out;   /* points without rows in a sweep that goes on */
     const ulp_ranks *together; /* while all processes compute one point; `agree` says whether any of them stops */
     int (*agree)(int stop);
     size_t shared; /* number of points that all processes have computed together */
