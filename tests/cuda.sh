@@ -61,18 +61,37 @@ for setting in :output=rz :zero_c=-126 :F=13:kept=13 :F=24; do
     fi
 done
 
+# results that are wrong in the same way every time
+if EMULATED_SETTINGS=:F=20 "$TESTS/check_emulated" --small --rows --part races --only 'time: mma:fp16' > "$log"; [ $? -eq 1 ] && grep -q 'places of the product, h100-fp16' "$log"; then
+    echo 'ok - cuda: large products that are wrong every time do not pass as repeated products'
+else
+    echo 'not ok - cuda: large products that are wrong every time do not pass as repeated products'
+    sed 's/^/# /' "$log"
+    failed=1
+fi
+
+# a library that refuses products has no order, and no other row about these products passes
+EMULATED_CUBLAS_REFUSES=e4m3 "$TESTS/check_emulated" --small --rows --part library --only ' e4m3:fast' > "$log"
+if [ $? -eq 1 ] && grep -q '^FAIL order in (16,16,64): e4m3:fast .*cublasLtMatmul' "$log" && ! grep -q '^PASS' "$log"; then
+    echo 'ok - cuda: a library that refuses products passes no row about them'
+else
+    echo 'not ok - cuda: a library that refuses products passes no row about them'
+    sed 's/^/# /' "$log"
+    failed=1
+fi
+
 # the report of a machine, from a small run, with programs in the place of the driver's own
 tools=$(mktemp -d) || exit 1
 trap 'rm -rf "$log" "$tools"' EXIT
 printf '#!/bin/sh\nexec "%s" --small "$@"\n' "$TESTS/check_emulated" > "$tools/check"
 printf '#!/bin/sh\necho 580.65, P0, 1980 MHz\n' > "$tools/nvidia-smi"
-printf '#!/bin/sh\ncase "$*" in *racecheck*tensor*wgmma*) echo "========= a hazard"; exit 9 ;; esac\n' > "$tools/compute-sanitizer"
+printf '#!/bin/sh\ncase "$*" in *racecheck*tensor*wgmma*) echo "========= a hazard"; exit 9 ;; *tcgen05*) echo SKIP a row ;; *) echo PASS a row ;; esac\n' > "$tools/compute-sanitizer"
 chmod +x "$tools"/*
 PATH=$tools:$PATH CHECK=$tools/check REPORT=$tools/report.txt PARTS='sanitizer refusals open' sh tests/gpu/report.sh > "$log" 2>&1
 status=$?
 if [ $status -eq 1 ] && grep -q '^device  *emulated device' "$tools/report.txt" && [ "$(grep -c '^state  *.*: 580.65, P0, 1980 MHz$' "$tools/report.txt")" -eq 2 ] &&
     grep -q "^FAIL compute-sanitizer racecheck, short run of tensor 'wgmma:e4m3'" "$tools/report.txt" && grep -q '^     ========= a hazard' "$tools/report.txt" &&
-    [ "$(grep -c '^PASS compute-sanitizer' "$tools/report.txt")" -gt 15 ] && grep -q '^PASS open: floor, wgmma:bf16' "$tools/report.txt" &&
+    [ "$(grep -c '^PASS compute-sanitizer' "$tools/report.txt")" -gt 15 ] && [ "$(grep -c '^SKIP compute-sanitizer .*: no row of it ran' "$tools/report.txt")" -eq 4 ] && grep -q '^PASS open: floor, wgmma:bf16' "$tools/report.txt" &&
     grep -q '^parts  *sanitizer refusals open$' "$tools/report.txt" && grep -q '^sizes  *usual$' "$tools/report.txt" &&
     grep -q '^source  *[^ ]' "$tools/report.txt" && grep -q '^date  *[0-9-]* [0-9:]* UTC$' "$tools/report.txt" &&
     [ "$(grep -c '^time  *part [a-z]*: [0-9]* s$' "$tools/report.txt")" -eq 3 ] && tail -n 1 "$tools/report.txt" | grep -q ' passed, 1 failed, '; then
@@ -110,6 +129,16 @@ if CHECK=$tools/lost REPORT=$tools/lost.txt PARTS=a sh tests/gpu/report.sh > "$l
     echo 'ok - cuda: the report has what a part says on standard error, and skipped rows alone are no failure'
 else
     echo 'not ok - cuda: the report has what a part says on standard error, and skipped rows alone are no failure'
+    sed 's/^/# /' "$log"
+    failed=1
+fi
+
+# what takes longest, and finds least that other parts do not find, is last
+PATH=$tools:$PATH CHECK=$tools/skips REPORT=$tools/order.txt sh tests/gpu/report.sh > "$log" 2>&1
+if grep -q '^parts  *a sanitizer$' "$tools/order.txt" && "$TESTS/check_emulated" --parts | tail -n 1 | grep -q '^exhaustive'; then
+    echo 'ok - cuda: the last parts of a report are all binary32 inputs and compute-sanitizer'
+else
+    echo 'not ok - cuda: the last parts of a report are all binary32 inputs and compute-sanitizer'
     sed 's/^/# /' "$log"
     failed=1
 fi

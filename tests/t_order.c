@@ -321,6 +321,34 @@ static void test_near_chains(void **state) {
     assert_int_equal(chain_by_hand((int32_t[]){3, 2, 2, 2}, 4, 0), 0);
 }
 
+/* A device that forms `left` sums and then fails with `status`. */
+typedef struct failing {
+    ulp_unit works;
+    ulp_status status;
+    uint64_t left;
+} failing;
+
+static ulp_status failing_dot(void *context, uint64_t *code, double c, ulp_products products) {
+    failing *f = context;
+    return f->left-- == 0 ? f->status : f->works.dot(f->works.context, code, c, products);
+}
+
+/* A device that cannot form the first sum, or a later one, is no device whose sums fit no tree. */
+static void test_failing_device(void **state) {
+    (void)state;
+    const ulp_datapath d = path_of("h100-fp16");
+    for (uint64_t left = 0; left < 40; left += 13) {
+        failing refuses = {ulp_unit_of(&d), ULP_UNSUPPORTED, left}, breaks = {ulp_unit_of(&d), ULP_NO_MEMORY, left};
+        ulp_unit unit = refuses.works;
+        ulp_order o;
+        unit.dot = failing_dot;
+        unit.context = &refuses;
+        assert_int_equal(ulp_order_find(&o, &unit, 40, 0), ULP_DEVICE_FAILED);
+        unit.context = &breaks;
+        assert_int_equal(ulp_order_find(&o, &unit, 40, 0), ULP_NO_MEMORY);
+    }
+}
+
 static void test_errors(void **state) {
     (void)state;
     ulp_order o;
@@ -353,9 +381,9 @@ static void test_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chains),       cmocka_unit_test(test_exact_sums),   cmocka_unit_test(test_trees),
-        cmocka_unit_test(test_other_orders), cmocka_unit_test(test_random_trees), cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_near_chains),  cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_chains),       cmocka_unit_test(test_exact_sums),     cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_other_orders), cmocka_unit_test(test_random_trees),   cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_near_chains),  cmocka_unit_test(test_failing_device), cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,14 +89,21 @@ static void fill(tester *s, const double factors[2]) {
     }
 }
 
+/* *y = the device's sum of c and k products. ULP_UNSUPPORTED says that sums fit no tree, so that a device that cannot
+ * form the sum fails in another way. */
+static ulp_status form_sum(const tester *s, double *y, double c, ulp_products products) {
+    uint64_t code = 0;
+    const ulp_status status = s->unit->dot(s->unit->context, &code, c, products);
+    s->to->runs++;
+    *y = status == ULP_OK ? ulp_decode(code, &s->unit->result) : 0.0;
+    return status == ULP_UNSUPPORTED ? ULP_DEVICE_FAILED : status;
+}
+
 /* Finds s->one. */
 static ulp_status find_one(tester *s) {
     static const double factors[2] = {1.0, 1.0};
-    uint64_t code = 0;
-    const ulp_status status =
-        s->unit->dot(s->unit->context, &code, 0.0, (ulp_products){&factors[0], &factors[1], 1, NULL, NULL});
-    const double y = status == ULP_OK ? ulp_decode(code, &s->unit->result) : 0.0;
-    s->to->runs++;
+    double y;
+    const ulp_status status = form_sum(s, &y, 0.0, (ulp_products){&factors[0], &factors[1], 1, NULL, NULL});
     if (y > 0.0 && y <= 1.0 && ulp_scale(1.0, ilogb(y)) == y) s->one = y;
     return status;
 }
@@ -112,12 +119,10 @@ static void put_term(tester *s, int32_t k, double sign, const double factors[2])
 
 /* *units = the number of terms that are not lost. */
 static ulp_status run_sum(tester *s, int32_t *units) {
-    uint64_t code = 0;
-    const ulp_products products = {s->a, s->b, (size_t)s->to->k, NULL, NULL};
-    const ulp_status status = s->unit->dot(s->unit->context, &code, s->c, products);
-    s->to->runs++;
+    double y;
+    const ulp_status status = form_sum(s, &y, s->c, (ulp_products){s->a, s->b, (size_t)s->to->k, NULL, NULL});
     if (status != ULP_OK) return status;
-    const double quotient = ulp_decode(code, &s->unit->result) / s->u;
+    const double quotient = y / s->u;
     if (!(quotient > -0x1p62 && quotient < 0x1p62) || quotient != (double)(int64_t)quotient) return ULP_UNSUPPORTED;
     int64_t many = (int64_t)quotient;
     if (s->modulus != 0 && many >> s->unit->result.prec != 0 && -many >> s->unit->result.prec != 0)

@@ -38,8 +38,8 @@ typedef struct ulp_order {
 } ulp_order;
 
 /* Finds the tree of a sum of k products, and of c if with_c is 1. Returns ULP_NOT_IN_RANGE if no M and u exist whose
- * sums can be counted, ULP_UNSUPPORTED if results are fixed-point numbers or fit no tree, or the status of the device.
- * The caller frees the tree with ulp_order_free. */
+ * sums can be counted, ULP_UNSUPPORTED if results are fixed-point numbers or fit no tree, or the status of the device,
+ * where ULP_DEVICE_FAILED stands for its ULP_UNSUPPORTED. The caller frees the tree with ulp_order_free. */
 ulp_status ulp_order_find(ulp_order *order, const ulp_unit *unit, size_t k, int with_c);
 void ulp_order_free(ulp_order *order);
 

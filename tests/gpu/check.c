@@ -48,6 +48,7 @@ static const struct part {
     {"races", check_races, "large products again and again"},
     {"training", check_training, "trainings"},
     {"open", check_open, "answers to the open points of the models"},
+    {"exhaustive", check_exhaustive, "conversions of all binary32 numbers to formats of 8 bits"},
 };
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
@@ -101,6 +102,14 @@ void row_words(row *r, const uint64_t *got, const uint64_t *want, size_t n, cons
     }
     r->compared += n;
     va_end(list);
+}
+
+void row_counters(row *r, const ulp_stats *got, const ulp_stats *want, const char *of, const char *how) {
+    uint64_t g[sizeof *got / sizeof(uint64_t)], w[sizeof g / sizeof *g];
+    memcpy(g, got, sizeof g);
+    memcpy(w, want, sizeof w);
+    row_words(r, g, w, sizeof g / sizeof *g,
+              "counters (count, overflow, saturated, underflow, subnormal, zero, nan) of %s, %s", of, how);
 }
 
 void row_true(row *r, int yes, const char *format, ...) {
@@ -182,12 +191,27 @@ void fill_any(float *x, size_t n, const ulp_format *format, uint64_t seed) {
     }
 }
 
-void fill_normal(float *x, size_t n, double scale, uint64_t seed) {
-    for (size_t i = 0; i < n; i++) {
+typedef struct normal_array {
+    float *x;
+    double scale;
+    uint64_t seed;
+} normal_array;
+
+static void fill_normal_part(void *context, size_t begin, size_t end) {
+    const normal_array *w = context;
+    for (size_t i = begin; i < end; i++) {
         double sum = -6.0; /* a sum of twelve uniform numbers is nearly normal */
-        for (uint64_t k = 0; k < 12; k++) sum += (double)word_of(seed, 12 * i + k) * 0x1p-32;
-        x[i] = (float)(sum * scale);
+        for (uint64_t block = 3 * i; block < 3 * i + 3; block++) {
+            const philox4x32_ctr_t words = ulp_random_block(w->seed, 0, block);
+            for (int k = 0; k < 4; k++) sum += (double)words.v[k] * 0x1p-32;
+        }
+        w->x[i] = (float)(sum * w->scale);
     }
+}
+
+void fill_normal(float *x, size_t n, double scale, uint64_t seed) {
+    normal_array all = {x, scale, seed};
+    ulp_parallel_for(n, 4096, fill_normal_part, &all);
 }
 
 void fill_codes(float *x, size_t n, const ulp_format *format, int special, uint64_t seed) {

@@ -33,6 +33,8 @@ void row_doubles(row *r, const double *got, const double *want, size_t n, const 
     __attribute__((format(printf, 5, 6)));
 void row_words(row *r, const uint64_t *got, const uint64_t *want, size_t n, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* Compare the counters of a result; `of` and `how` name the case. */
+void row_counters(row *r, const ulp_stats *got, const ulp_stats *want, const char *of, const char *how);
 /* Count a condition as one comparison. */
 void row_true(row *r, int yes, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Returns whether a call succeeded. A call that failed makes the row fail and sets `stopped`. */
@@ -73,6 +75,7 @@ void check_refused(const check *c);
 void check_races(const check *c);
 void check_training(const check *c);
 void check_open(const check *c);
+void check_exhaustive(const check *c);
 
 /* Prints the open points: the question, the publications, the answers, and the field of the row that the answer sets.
  */

@@ -44,14 +44,6 @@ static int arrays_open(const check *c, row *r, arrays *a, size_t n) {
     return 0;
 }
 
-static void counters_equal(row *r, const ulp_stats *got, const ulp_stats *want, const char *format, const char *mode) {
-    uint64_t g[sizeof *got / sizeof(uint64_t)], w[sizeof g / sizeof *g];
-    memcpy(g, got, sizeof g);
-    memcpy(w, want, sizeof w);
-    row_words(r, g, w, sizeof g / sizeof *g,
-              "counters (count, overflow, saturated, underflow, subnormal, zero, nan) of %s %s", format, mode);
-}
-
 /* Round n elements from element `offset` on, in place or not, with counters or not. */
 static int round_case(const check *c, row *r, arrays *a, size_t offset, size_t n, const ulp_format *f, ulp_rule rule,
                       ulp_stream stream, int in_place, int counting) {
@@ -70,7 +62,7 @@ static int round_case(const check *c, row *r, arrays *a, size_t offset, size_t n
     row_floats(r, a->got, a->want, n, "%s %s, %u bits, policy %s, offset %zu, first %llu%s", f->name,
                ulp_mode_name(rule.mode), rule.random_bits, ulp_overflow_name(rule.overflow), offset,
                (unsigned long long)stream.first, in_place ? ", in place" : "");
-    if (counting) counters_equal(r, &got, &want, f->name, ulp_mode_name(rule.mode));
+    if (counting) row_counters(r, &got, &want, f->name, ulp_mode_name(rule.mode));
     return 1;
 }
 
@@ -119,38 +111,6 @@ static void check_sizes(const check *c) {
     row_end(&r);
 }
 
-/* All binary32 inputs for formats of 8 bits; in small runs one input of 2^20. */
-static void check_exhaustive(const check *c) {
-    row r = row_of("round: all 2^32 binary32 inputs, formats of 8 bits");
-    const char *names[] = {"e4m3", "e5m2", "binary8p3se"};
-    const ulp_rule rules[] = {{ULP_RNE, 0, 0},
-                              {ULP_RZ, 0, 0},
-                              {ULP_SRA, 0, 0},
-                              {ULP_SRC, 0, 5}}; /* a run of all inputs takes two of the rules for each format */
-    const size_t piece = c->small ? 1 << 10 : 1 << 24;
-    const uint64_t pieces = c->small ? 4 : 256;
-    arrays a;
-    ulp_format f;
-    if (c->small) r.name = "round: binary32 inputs, every 2^20th, formats of 8 bits";
-    if (!r.skipped && arrays_open(c, &r, &a, piece)) {
-        for (uint64_t p = 0; p < pieces && !r.stopped; p++) {
-            for (size_t i = 0; i < piece + SLACK; i++) {
-                const uint64_t at = p * piece + i;
-                const uint32_t u = (uint32_t)(c->small ? at << 20 | word_of(1, at) >> 12 : at);
-                memcpy(&a.x[i], &u, sizeof u);
-            }
-            for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
-                for (size_t m = c->small ? 0 : k % 2; m < sizeof rules / sizeof rules[0] && !r.stopped;
-                     m += c->small ? 1 : 2) {
-                    ulp_format_parse(&f, names[k]);
-                    round_case(c, &r, &a, 0, piece, &f, rules[m], (ulp_stream){9, k, p * piece}, 0, 1);
-                }
-        }
-        arrays_close(c, &a);
-    }
-    row_end(&r);
-}
-
 static void check_round64(const check *c) {
     row r = row_of("round64: all formats and modes");
     const size_t n = c->small ? 203 : 60011, bytes = n * sizeof(double);
@@ -176,7 +136,7 @@ static void check_round64(const check *c) {
                 break;
             if (!from_device(c, &r, got, device, bytes)) break;
             row_doubles(&r, got, want, n, "%s %s", f.name, ulp_mode_name(mode));
-            counters_equal(&r, &g, &w, f.name, ulp_mode_name(mode));
+            row_counters(&r, &g, &w, f.name, ulp_mode_name(mode));
         }
     }
     c->gpu->release(device);
@@ -220,7 +180,7 @@ static void check_map(const check *c) {
                     break;
                 if (!from_device(c, &r, got, y, bytes)) break;
                 row_floats(&r, got, want, n, "%s %s %s", ulp_op_name((ulp_op)op), f.name, ulp_mode_name(mode));
-                if (counting) counters_equal(&r, &g, &w, f.name, ulp_mode_name(mode));
+                if (counting) row_counters(&r, &g, &w, f.name, ulp_mode_name(mode));
             }
     }
     for (size_t k = 0; k < 3; k++) {
@@ -355,7 +315,6 @@ void check_elements(const check *c) {
     check_round(c);
     check_sizes(c);
     check_words(c);
-    check_exhaustive(c);
     check_round64(c);
     check_map(c);
     check_update(c);

@@ -6,8 +6,9 @@
 
 #include "kernels/products/unit.h"
 
-/* The k of sums that are long enough to show promotion. */
-enum { LONG_K = 2304 };
+/* The k of sums that are long enough to show promotion; the size of the text of an order. */
+enum { LONG_K = 2304, ORDER_TEXT = 8000 };
+#define NO_TREE "no tree: the order differs from sum to sum"
 
 static inline int starts(const char *text, const char *with) {
     while (*with != '\0' && *text == *with) text++, with++;
@@ -34,9 +35,10 @@ row row_for(const char *what, const ulp_cuda_native *d);
 /* Normal data of the product's formats; C is not set. */
 matrices matrices_of(size_t m, size_t n, size_t k, const ulp_cuda_native *d, uint64_t seed);
 
-/* The order of a sum of k products as text, and the length of its chain in *chain. Returns 0 if the search failed, or
- * if the formats lack the range for it, and the row is skipped; the row says why. */
-int find_order(row *r, const ulp_unit *unit, size_t k, char *text, size_t size, size_t *chain);
+/* The order of a sum of k products as text (ORDER_TEXT), and the length of its chain in *chain. A device whose sums fit
+ * no tree has the text NO_TREE. Returns 0 if the search failed, or if the formats lack the range for it, and the row
+ * is skipped; the row says why. */
+int find_order(row *r, const ulp_unit *unit, size_t k, char *text, size_t *chain);
 
 /* Compares a product (m,n) of small integers with its exact result. Every partial sum is exact, in every order, with
  * every number of kept bits, and in every type. */

@@ -4,6 +4,7 @@
 #include "kernels/functions/ctc.h"
 #include "tests/texts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,20 +31,22 @@ static const struct run {
      "pytorch,init=12,interval=2", "sgd,momentum=0.9", NULL},
     {"residual, a scale per layer", RESIDUAL, "mixed:fp16,mode=sr", "layer,init=12,interval=2", "adam", NULL},
     {"residual, e4m3 with scales per tensor", RESIDUAL,
-     "mixed:e4m3,act=e4m3@amax,agrad=e5m2@delayed2,weight=e4m3@amax,wgrad=e5m2@amax", "static:4", "adamw", NULL},
+     "mixed:e4m3,act=e4m3@amax,agrad=e5m2@delayed2,weight=e4m3@amax,wgrad=e5m2@amax", "pytorch,init=4,interval=20",
+     "adamw", NULL},
     {"residual, sums as Tensor Cores form them", RESIDUAL, "mixed:e4m3,acc=h100-e4m3", "static:4", "sgd", NULL},
     {"residual, stochastic sums", RESIDUAL, "mixed:fp16,mode=sr,acc=serial:fp16:sr", "static:4", "sgd", NULL},
     {"residual, fixed point", RESIDUAL, "q6.10,mode=sr,acc=fp32,loss=fp32", "none", "sgd", NULL},
     {"residual, Kahan and chunks", RESIDUAL, "mixed:fp16,fwd=kahan:fp16:rne,bwd=chunk4:fp16:rne", "static:4", "sgd",
      NULL},
     {"averaged, mixed:fp16", AVERAGED, "mixed:fp16", "pytorch,init=12,interval=2", "sgd,momentum=0.9", NULL},
-    {"averaged, fixed point", AVERAGED, "q6.10,mode=sr,acc=fp32,loss=fp32", "none", "adam", NULL},
+    {"averaged, fixed point", AVERAGED, "q6.10,mode=sr,acc=fp32,loss=fp32", "none", "adam,eps=0.0625", NULL},
     {"averaged, e4m3 with scales per tensor", AVERAGED,
-     "mixed:e4m3,act=e4m3@amax,agrad=e5m2@delayed2,weight=e4m3@amax,wgrad=e5m2@amax", "static:4", "sgd", NULL},
+     "mixed:e4m3,act=e4m3@amax,agrad=e5m2@delayed2,weight=e4m3@amax,wgrad=e5m2@amax", "pytorch,init=4,interval=20",
+     "sgd", NULL},
     {"strided windows, mixed:fp16", STRIDED, "mixed:fp16,agrad=e5m2/sr", "layer,init=12,interval=2", "sgd,momentum=0.9",
      NULL},
     {"recurrent, mixed:fp16", RECURRENT, "mixed:fp16", "logmax", "sgd,momentum=0.9", NULL},
-    {"recurrent, binary16 alone", RECURRENT, "fp16", "static:4", "adam", NULL},
+    {"recurrent, binary16 alone", RECURRENT, "fp16", "static:4", "adam,eps=0.001", NULL},
     {"recurrent, e4m3 with scales per tensor", RECURRENT,
      "mixed:e4m3,act=e4m3@delayed3,agrad=e5m2@delayed,weight=e4m3@delayed2", "layer,init=10", "sgd", NULL},
     {"residual, sums by mma.sync", RESIDUAL, "mixed:fp16", "static:4", "sgd", "native:mma:fp16"},
@@ -140,21 +143,14 @@ static void close_side(side *s) {
     free(s->weights);
 }
 
-static void same_counters(row *r, const ulp_stats *got, const ulp_stats *want, const char *name, const char *what) {
-    uint64_t g[sizeof *got / sizeof(uint64_t)], w[sizeof g / sizeof *g];
-    memcpy(g, got, sizeof g);
-    memcpy(w, want, sizeof w);
-    row_words(r, g, w, sizeof g / sizeof *g, "%s: counters of %s", name, what);
-}
-
 static void same_step(row *r, const side *got, const side *want, const char *name) {
     const ulp_step *g = &got->step, *w = &want->step;
     row_doubles(r, &g->loss, &w->loss, 1, "%s: loss of step %llu", name, (unsigned long long)w->step);
     row_true(r, g->scale_log2 == w->scale_log2 && g->overflow == w->overflow && g->skipped == w->skipped,
              "%s: scale or skip of step %llu", name, (unsigned long long)w->step);
-    same_counters(r, &g->act, &w->act, name, "activations");
-    same_counters(r, &g->agrad, &w->agrad, name, "activation gradients");
-    same_counters(r, &g->wgrad, &w->wgrad, name, "weight gradients");
+    row_counters(r, &g->act, &w->act, name, "activations");
+    row_counters(r, &g->agrad, &w->agrad, name, "activation gradients");
+    row_counters(r, &g->wgrad, &w->wgrad, name, "weight gradients");
     const uint64_t g_all[] = {g->agrad_all.count, g->agrad_all.zero, g->wgrad_all.count, g->wgrad_all.zero};
     const uint64_t w_all[] = {w->agrad_all.count, w->agrad_all.zero, w->wgrad_all.count, w->wgrad_all.zero};
     row_words(r, g_all, w_all, 4, "%s: gradients and zeros among them (activations, weights)", name);
@@ -176,6 +172,10 @@ static void same_end(const check *c, row *r, const side *got, const side *want, 
     row_ok(r, ulp_trainer_weights(got->trainer, got->weights, got->weights + n), "%s: weights", name);
     row_ok(r, ulp_trainer_weights(want->trainer, want->weights, want->weights + n), "%s: the CPU's weights", name);
     row_floats(r, got->weights, want->weights, 2 * n, "%s: weights", name);
+    size_t finite = 0; /* a training that ends in NaN compares NaN with NaN; only one is meant to */
+    for (size_t i = 0; i < n; i++) finite += isfinite(want->weights[i]) != 0;
+    if (2 * finite < n && strstr(name, "NaN") == NULL)
+        row_true(r, 0, "%s: %zu of %zu weights are finite", name, finite, n);
 }
 
 /* Whether the device can make the run. *model = the CPU's model of the native product, or NULL without one. */
