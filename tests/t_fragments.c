@@ -276,9 +276,9 @@ static void test_halves(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ptx),     cmocka_unit_test(test_ptx_f64),       cmocka_unit_test(test_once),
-        cmocka_unit_test(test_wgmma_d), cmocka_unit_test(test_shared_memory),
-                                       cmocka_unit_test(test_slabs), cmocka_unit_test(test_codes),
-        cmocka_unit_test(test_halves),  cmocka_unit_test(test_tcgen05),       cmocka_unit_test(test_scales),
+        cmocka_unit_test(test_wgmma_d), cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_slabs),
+        cmocka_unit_test(test_codes),   cmocka_unit_test(test_halves),        cmocka_unit_test(test_tcgen05),
+        cmocka_unit_test(test_scales),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

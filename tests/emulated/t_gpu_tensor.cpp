@@ -42,7 +42,6 @@ void kernel(float *to, fault f) {
     for (uint32_t i = threadIdx.x; i < sizeof m->a / 2; i += 128) reinterpret_cast<uint16_t *>(m->a)[i] = 0x3c00;
     for (uint32_t i = threadIdx.x; i < sizeof m->b / 2; i += 128) reinterpret_cast<uint16_t *>(m->b)[i] = 0x3c00;
 
-
     if (warp == 0) ulp_tensor_alloc(&m->tensor, f == COLUMNS_48 ? 48 : 32);
     if (threadIdx.x == 0 && f != NO_INIT) ulp_barrier_init(&m->done, 1);
     if (threadIdx.x == 0 && f != NO_INIT_FENCE) ulp_barrier_init_fence();
