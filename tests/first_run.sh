@@ -25,7 +25,7 @@ while [ $# -gt 0 ]; do case $1 in --out) out=$2 ;; esac; shift; done
 END
 cp gpu/bin/bench_gpu gpu/bin/throughput
 printf '#!/bin/sh\ncase $2 in racecheck) exec sh "%s/gpu/race" ;; esac\necho quiet\n' "$work" >tools/compute-sanitizer
-printf '#!/bin/sh\necho counters of "$@"\n' >tools/ncu
+printf '#!/bin/sh\necho counters of "$@"\nfor i in 1 2 3 4 5 6 7 8 9; do echo "counter $i"; sleep 0.02; done\n' >tools/ncu
 printf '#!/bin/sh\necho 580.65, P0\n' >tools/nvidia-smi
 chmod +x gpu/test/check_gpu gpu/bin/* tools/*
 export PATH="$work/tools:$PATH" PROGRAMS="$work/gpu" ULPLAB_CUBLASLT="$work/none.so"
@@ -84,7 +84,7 @@ ends $? 'all rows pass: status 0'
 ends $? 'the parts are in two reports, and a part that the script does not know comes last'
 [ "$(grep -c '^bench_gpu,' out/bench.txt)" -eq 1 ] && [ "$(grep -c '^throughput,' out/bench.txt)" -eq 1 ] && grep -q '^state' out/bench.txt
 ends $? 'each row of the benchmarks is there once, and the state of the device'
-grep -q '^counters of .*regex:wgmma_kernel' out/ncu.txt && [ "$(grep -c '^PASS ' out/sanitizer.txt)" -eq 5 ] && [ ! -e out/again.txt ]
+grep -q '^counters of .*regex:wgmma_kernel' out/ncu.txt && [ "$(grep -c '^counter 9' out/ncu.txt)" -eq 3 ] && [ "$(grep -c '^PASS ' out/sanitizer.txt)" -eq 5 ] && [ ! -e out/again.txt ]
 ends $? 'then counters and compute-sanitizer'
 few_files out
 ends $? 'in few files'

@@ -189,7 +189,8 @@ stage() {
     [ "$most" -ge 2 ] || { say "$name: left out, $(left) s are left"; return 124; }
     say "$name: begins, at most $most s" | tee -a "$file"
     [ -p "$tmp/pipe" ] || mkfifo "$tmp/pipe"
-    { dd bs=65536 count=250000 iflag=count_bytes status=none; cat > /dev/null; } < "$tmp/pipe" >> "$file" &
+    # byte by byte: dd counts each read of a pipe as a block, however short it is, and head writes when it ends
+    { dd bs=1 count=250000 status=none; cat > /dev/null; } < "$tmp/pipe" >> "$file" &
     timeout -k 2 "$most" "$@" > "$tmp/pipe" 2>&1 &
     children=$!
     [ -z "$csv" ] || tail -q -n +1 -s 0.2 -F --pid="$children" "$csv.part" >> "$file" 2> /dev/null &
@@ -310,7 +311,6 @@ elif ! starts; then
     wrong "PROGRAMS='$programs': test/check_gpu does not list its parts"
 fi
 check=$programs/test/check_gpu
-echo "programs     $programs" >> "$out/facts.txt"
 run timeout 60 "$check" --part none > "$tmp/device" 2>&1
 status=$?
 tee -a "$out/facts.txt" < "$tmp/device"
