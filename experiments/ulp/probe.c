@@ -53,9 +53,11 @@ static tree tree_of(const ulp_unit *unit) {
     const ulp_status status = k == 0 ? ULP_NOT_IN_RANGE : ulp_order_find(&order, unit, k, 1);
     if (status == ULP_NO_MEMORY) ulp_out_of_memory(0);
     if (status != ULP_OK) {
-        strcpy(t.how, status == ULP_NOT_IN_RANGE ? "no product is so large that it hides another"
-                      : unit->result.is_fixed    ? "sums lose no bits"
-                                                 : "the results fit no tree");
+        snprintf(t.how, sizeof t.how, "%s",
+                 status == ULP_NOT_IN_RANGE  ? "no product is so large that it hides another"
+                 : unit->result.is_fixed     ? "sums lose no bits"
+                 : status == ULP_UNSUPPORTED ? "the results fit no tree"
+                                             : ulp_status_text(status));
         return t;
     }
     ulp_order_text(t.text, sizeof t.text, &order, 0);

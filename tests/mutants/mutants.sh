@@ -155,7 +155,7 @@ grep -vxFf $folder/skipped.txt $folder/wanted.txt >$folder/chosen.txt || { echo 
 
 # ---- the base ----
 
-sources() { (cd "$1" && find . \( -name .git -o -path ./build -o -path ./results -o -path ./figures -o -name '__pycache__' \) -prune -o -type f \
+sources() { (cd "$1" && find . \( -name .git -o -path ./build -o -path ./results -o -path ./figures -o -path ./.gpu -o -name '__pycache__' \) -prune -o -type f \
     ! -name '*.tmp' -print | LC_ALL=C sort); }
 sources . >$folder/sources.txt
 sources $base >$folder/copied.txt

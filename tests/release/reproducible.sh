@@ -18,7 +18,7 @@ build() {
     shift 3
     mkdir -p "$tree" "$root" || return
     if [ -e .git ]; then git ls-files -z | xargs -0 tar -cf - | tar -xf - -C "$tree"
-    else tar --exclude=./build --exclude=./results --exclude=./figures -cf - . | tar -xf - -C "$tree"; fi || return
+    else tar --exclude=./build --exclude=./results --exclude=./figures --exclude=./.gpu -cf - . | tar -xf - -C "$tree"; fi || return
     # the copy has no repository, and names the commit as an archive does
     echo "$(git rev-parse HEAD 2>/dev/null || echo unknown) day $seconds" >"$tree/.commit"
     (

@@ -72,7 +72,8 @@ void ulp_help_tail(ulp_text *to, int width) {
     const char *isa;
     ulp_text_print(&line, "environment: ULPLAB_ISA (");
     for (size_t i = 0; (isa = ulp_cpu_isa_name(i)) != NULL; i++) ulp_text_print(&line, "%s%s", i ? ", " : "", isa);
-    ulp_text_print(&line, "), ULPLAB_CUDA_DEVICE (which GPU, from 0), OMP_NUM_THREADS, ULPLAB_DATA (folder of the data "
+    ulp_text_print(&line, "), ULPLAB_CUDA_DEVICE (which GPU, from 0), ULPLAB_CUBLASLT (the file of cuBLASLt), "
+                          "OMP_NUM_THREADS, ULPLAB_DATA (folder of the data "
                           "sets), NO_COLOR.\n");
     ulp_text_wrap(to, ulp_text_of(&line), 0, 4, width);
     ulp_text_free(&line);
