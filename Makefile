@@ -124,6 +124,8 @@ CUDA_HOME  ?= $(patsubst %/bin/nvcc,%,$(realpath $(shell command -v $(NVCC))))
 CUDA_FOUND := $(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | \
                 awk -F. '/^[0-9]+\.[0-9]$$/ && $$1 >= 8 && !seen[$$0]++ { print $$1 $$2 ($$1 >= 9 ? "a" : "") }')
 CUDA_ARCHS ?= $(or $(CUDA_FOUND),90a)
+CUDA_BAD   := $(filter-out $(foreach g,3 5 6 7 8 9 10 11 12,$(foreach n,0 1 2 3 5 6 7 8 9,$g$n $g$na $g$nf)),$(CUDA_ARCHS))
+$(if $(CUDA_BAD),$(error CUDA_ARCHS: $(CUDA_BAD): these are no compute capabilities; they are written as in CUDA_ARCHS="80 90a 100a"))
 CUDA_OLD   := $(filter 3% 5% 6% 7%,$(CUDA_ARCHS))
 $(if $(CUDA_OLD),$(error CUDA_ARCHS: $(CUDA_OLD): the least compute capability is 80, as in CUDA_ARCHS="80 90a"))
 ifeq ($(MODE),release)

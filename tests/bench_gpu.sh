@@ -85,6 +85,10 @@ verdict $? "has all other rows of both"
 exits 4 "a benchmark that fails" env THROUGHPUT=./fails sh "$tree/experiments/bench_gpu/record.sh" failed.txt
 grep -q '^round,' failed.txt && [ "$(tail -n 1 failed.txt)" = 'incomplete: throughput ended with status 4' ] && [ ! -e failed.txt.tmp ]
 verdict $? "leaves the rows so far, and the record says that rows are missing"
+printf '#!/bin/sh\nexit 3\n' >none && chmod +x none && echo kept >kept.txt
+exits 3 "a record without a device" env BENCH=./none THROUGHPUT=./none sh "$tree/experiments/bench_gpu/record.sh" kept.txt
+[ "$(cat kept.txt)" = kept ] && [ ! -e kept.txt.tmp ] && [ ! -e kept.txt.rows ]
+verdict $? "leaves an earlier record as it was"
 
 # wait_for FILE TEXT [COUNT]: until FILE has a line with TEXT, or COUNT of them
 wait_for() {

@@ -28,7 +28,8 @@ printf '#!/bin/sh\ncase $2 in racecheck) exec sh "%s/gpu/race" ;; esac\necho qui
 printf '#!/bin/sh\necho counters of "$@"\nfor i in 1 2 3 4 5 6 7 8 9; do echo "counter $i"; sleep 0.02; done\n' >tools/ncu
 printf '#!/bin/sh\necho 580.65, P0\n' >tools/nvidia-smi
 chmod +x gpu/test/check_gpu gpu/bin/* tools/*
-export PATH="$work/tools:$PATH" PROGRAMS="$work/gpu" ULPLAB_CUBLASLT="$work/none.so"
+: >some.so
+export PATH="$work/tools:$PATH" PROGRAMS="$work/gpu" ULPLAB_CUBLASLT="$work/some.so"
 
 all_pass() {
     echo 'echo "device       a rehearsal"' >gpu/test/device
@@ -65,6 +66,13 @@ for seconds in 0 -1 1.5 9s '' ' ' 1234567; do
     exits 2 "SECONDS '$seconds'" sh "$tree/tests/gpu/first_run.sh" out "$seconds"
     says "SECONDS '$seconds': it is a whole number" err.txt 'and the sentence names it'
 done
+exits 2 'an option in the place of OUT' sh "$tree/tests/gpu/first_run.sh" -x
+says "OUT '-x'" err.txt 'and the sentence names it'
+exits 0 'help' sh "$tree/tests/gpu/first_run.sh" --help
+exits 2 'PROGRAMS that is no folder' env PROGRAMS="$work/nowhere" sh "$tree/tests/gpu/first_run.sh" out
+says "PROGRAMS='$work/nowhere': there is no such folder" err.txt 'and the sentence names it'
+exits 2 'a library that is not there' env ULPLAB_CUBLASLT=/none.so sh "$tree/tests/gpu/first_run.sh" out
+says "ULPLAB_CUBLASLT='/none.so'" err.txt 'and the sentence names it'
 exits 2 'PROGRAMS without programs' env PROGRAMS="$work/tools" sh "$tree/tests/gpu/first_run.sh" out
 says 'test/check_gpu' err.txt 'and the sentence names what is missing'
 all_pass
@@ -72,6 +80,11 @@ echo 'echo "check_gpu: no CUDA device" >&2; exit 3' >gpu/test/device
 exits 3 'no device' sh "$tree/tests/gpu/first_run.sh" out
 grep -q '^check_gpu: no CUDA device' out/facts.txt && [ "$(ls out)" = facts.txt ]
 verdict $? 'facts.txt has the reason'
+echo rows >out/a.txt
+sh "$tree/tests/gpu/first_run.sh" out >/dev/null 2>&1
+[ "$(cat out/a.txt)" = rows ]
+verdict $? 'and the rows of an earlier run stay'
+rm out/a.txt
 
 # ---- all pass ----
 
@@ -175,7 +188,7 @@ for folder in cu13 cublas; do
     first_run 9
     says "^cuBLASLt  *$work/package/nvidia/$folder/lib/libcublasLt.so.13" out/facts.txt "or inside a Python package, nvidia/$folder"
 done
-export ULPLAB_CUBLASLT="$work/none.so"
+export ULPLAB_CUBLASLT="$work/some.so"
 
 # a kit that does not start: make builds for this machine
 mkdir -p copy/tests copy/.gpu/test copy/.gpu/bin copy/.gpu/include
@@ -216,7 +229,7 @@ says 'libother.so.1' err.txt 'the library is named'
 [ -x kit/test/check_gpu ] && kit/test/check_gpu && [ ! -e kit.tmp ]
 verdict $? 'and the old kit stays'
 (unset MAKEFLAGS MFLAGS MAKELEVEL; cd "$tree" && make gpu-kit NVCC=none) >out.txt 2>&1
-grep -q '^make gpu-kit: nvcc is missing' out.txt && grep -q 'Error 3' out.txt
+grep -q '^make gpu-kit: none is missing' out.txt && grep -q 'Error 3' out.txt
 verdict $? 'without nvcc make says so, with status 3'
 
 # ---- ULPLAB_CUBLASLT, in a library with CUDA ----

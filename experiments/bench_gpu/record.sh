@@ -4,8 +4,8 @@
 # BENCH and THROUGHPUT are the programs, from the environment. FILE is one text that can be committed; it is written under
 # a temporary name and renamed. A program that fails or is killed leaves its rows so far, and the other one runs all the
 # same. INT, TERM or HUP ends the run, and FILE has the rows so far, too. FILE then has a last line `incomplete: ` that says
-# why rows are missing. The exit status is that of the first program that fails, 2 for a FILE that cannot be written, and
-# 130 after a signal.
+# why rows are missing. Without a row FILE stays as it was. The exit status is that of the first program that fails, 2 for a
+# FILE that cannot be written, and 130 after a signal.
 [ $# -eq 1 ] || { echo 'usage: record.sh FILE' >&2; exit 2; }
 file=$1
 wrong() { echo "record.sh: FILE '$file': $1" >&2; exit 2; }
@@ -31,7 +31,10 @@ rows() {
             /^#/ { if ($0 !~ /^# build: /) print; next }
             { point = point $0 "\n" }
             END { printf "%s\n%s", columns, rows }' "$csv.part"
-    fi >> "$file.tmp"
+    fi > "$file.rows"
+    [ ! -s "$file.rows" ] || any=yes
+    cat "$file.rows" >> "$file.tmp"
+    rm -f "$file.rows"
     [ -z "$(tail -c 1 "$file.tmp")" ] || echo >> "$file.tmp"
     csv=
 }
@@ -41,6 +44,11 @@ lack() { lacking="$lacking${lacking:+, }$1" result=${result:-$2}; } # lack WHY S
 finish() {
     trap '' INT TERM HUP
     [ -z "$lacking" ] || echo "incomplete: $lacking" | tee -a "$file.tmp" >&2
+    if [ -z "$any" ]; then
+        rm -f "$file.tmp"
+        echo "record.sh: FILE '$file' is as it was: there are no rows" >&2
+        exit "${result:-1}"
+    fi
     if mv "$file.tmp" "$file" 2> /dev/null; then echo "record: $file"
     else
         echo "record.sh: FILE '$file': '$file.tmp' has the record, and cannot be renamed" >&2
@@ -78,7 +86,7 @@ measure() { # measure PROGRAM NAME: adds its rows and the state of the GPU after
     sh "$state" >> "$file.tmp"
 }
 
-child= csv= lacking= result= missing='bench_gpu and throughput lack rows'
+child= csv= any= lacking= result= missing='bench_gpu and throughput lack rows'
 trap interrupted INT TERM HUP
 mkdir -p results || { rm -f "$file.tmp"; exit 1; }
 began=$(date +%s)

@@ -1,9 +1,10 @@
 /* barriers.h - barriers in shared memory that count arrivals and bytes, and copies to shared memory that arrive there.
  *
  * A barrier is complete when all its arrivals and all bytes that were announced are there; then it counts anew. A wait
- * names the completion by its number, from 0 on, and may come at most one completion too late. Instructions that read
- * shared memory by themselves (wgmma, tcgen05) see the bytes of a copy after the wait, without a fence. The copies are
- * of compute capability 9.0; on lesser ones nothing below may be called.
+ * names the completion by its number, from 0 on. A barrier knows only whether this number is even: the wait for
+ * completion n has to begin when completion n - 1 is there, and completion n + 1 may not come before its end.
+ * Instructions that read shared memory by themselves (wgmma, tcgen05) see the bytes of a copy after the wait, without a
+ * fence. The copies are of compute capability 9.0; on lesser ones nothing below may be called.
  */
 #ifndef ULP_CUDA_BARRIERS_H
 #define ULP_CUDA_BARRIERS_H

@@ -28,8 +28,8 @@ typedef struct ulp_native_tile {
 } ulp_native_tile;
 
 /* Launches a kernel with a block for each tile of D, and `shared` bytes of dynamic shared memory; `more` are the
- * kernel's arguments behind the job. Returns ULP_UNSUPPORTED,
- * with a sentence, if the blocks exceed the limit of a launch. */
+ * kernel's arguments behind the job. Returns ULP_UNSUPPORTED, with a sentence, if the blocks exceed the limit of a
+ * launch. */
 template <typename... More>
 static inline ulp_status ulp_native_launch(const char *name, void (*kernel)(ulp_native_job, More...),
                                            const ulp_native_job &w, ulp_native_tile tile, unsigned threads,

@@ -4,8 +4,8 @@
 
 namespace {
 
-/* A thread for each 16 bytes of codes, padding included, whose value is zero. A code has 16 bytes / in_16_bytes; codes
- * of 4 and of 6 bits lie one after the other. A code of tf32 is in the upper bits of its word. */
+/* A thread for each 16 bytes of codes, padding included, whose value is zero. A code of whole bytes has 16 bytes /
+ * in_16_bytes; codes of 4 and of 6 bits lie one after the other. A code of tf32 is in the upper bits of its word. */
 template <typename T>
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     encode_kernel(uint32_t *found, uint4 *codes, const T *x, const __grid_constant__ ulp_native_array w,
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     if (bad) atomicOr(found, 1u);
 }
 
-/* A thread for each scale, padding included, which is 1. */
+/* Threads take one scale after the other, padding included, which is 1. */
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     scales_kernel(uint32_t *found, unsigned char *codes, const float *x, const __grid_constant__ ulp_native_array w,
                   size_t groups, const __grid_constant__ ulp_format f) {

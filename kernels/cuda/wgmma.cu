@@ -122,7 +122,7 @@ __device__ inline void add_chain(typename Op::word (&d)[Op::D], Reader r, size_t
     }
     if (rest > 0) r.wait();
 #pragma unroll 1
-    for (int step = 0; step < rest; step++) {
+    for (int step = 0; step < rest; step++) { /* a few instructions, each of which is waited for */
         ulp_wgmma_fence();
         r.template run<Op>(d, step, keep);
         keep = 1;
@@ -133,7 +133,7 @@ __device__ inline void add_chain(typename Op::word (&d)[Op::D], Reader r, size_t
 }
 
 /* total = total + the chain over `slabs` slabs, of which every `every` slabs are a sum of their own. The instructions
- * of a sum are waited for before it is added. */
+ * are waited for before a sum is added, and before a stage is released. */
 template <typename Op, typename Reader>
 __device__ inline void add_promoted(typename Op::word (&total)[Op::D], Reader r, size_t slabs, size_t every) {
     typename Op::word d[Op::D] = {};

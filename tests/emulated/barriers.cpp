@@ -58,6 +58,7 @@ void finish(const copy_begun &c) {
     if (!c.done) memcpy(c.to, c.from, c.bytes);
     barrier &b = barrier_at(c.barrier);
     b.bytes -= c.bytes;
+    if (b.bytes < 0) fail("more bytes at a barrier than were announced");
     complete(b);
 }
 
@@ -113,6 +114,9 @@ void tensor::check_copies(void) {
 void ulp_emulated_copy(void *to, const void *from, uint32_t bytes, uint64_t *at) {
     if ((uintptr_t)to % 16 != 0 || (uintptr_t)from % 16 != 0 || bytes % 16 != 0 || bytes == 0)
         fail("a copy whose addresses or size are no multiples of 16 bytes");
+    if (static_cast<unsigned char *>(to) < ulp_emulated_dynamic_shared() ||
+        static_cast<unsigned char *>(to) + bytes > ulp_emulated_dynamic_shared() + ulp_emulated_dynamic_bytes)
+        fail("a copy to outside the shared memory of the block");
     if (ulp_emulated_place(from, bytes) < 0) fail("a copy from outside the memory of the device");
     if (ulp_emulated_capability() < 90) fail("this device has no copies that arrive at barriers");
     check_barrier(at);

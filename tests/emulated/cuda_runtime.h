@@ -145,6 +145,7 @@ void ulp_emulated_wgmma_commit(void);
 void ulp_emulated_wgmma_wait(unsigned left);
 /* The dynamic shared memory of the launch; its bytes are 0xba at the begin of each block. */
 unsigned char *ulp_emulated_dynamic_shared(void);
+extern size_t ulp_emulated_dynamic_bytes;
 /* Barriers in shared memory (barriers.cpp): they count arrivals, and bytes of copies that were announced. Some copies
  * are made at once, others at the wait; until then the bytes there are wrong. */
 void ulp_emulated_barrier_init(uint64_t *at, unsigned count);

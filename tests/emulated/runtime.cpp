@@ -16,6 +16,7 @@
 #endif
 
 unsigned ulp_emulated_launches, ulp_emulated_barriers;
+size_t ulp_emulated_dynamic_bytes;
 uint3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
 
@@ -479,6 +480,7 @@ cudaError_t ulp_emulated_launch(const cudaLaunchConfig_t *config, const void *ke
             for (unsigned x = 0; x < grid.x; x++) {
                 blockIdx = {x, y, z};
                 memset(dynamic_shared, 0xba, config->dynamicSmemBytes);
+                ulp_emulated_dynamic_bytes = config->dynamicSmemBytes;
                 run_block();
                 ulp_emulated_tensor_end();
                 run.block++;

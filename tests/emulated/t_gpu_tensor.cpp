@@ -26,7 +26,9 @@ enum fault {
     NO_WAIT,
     NO_CONSTANT,
     M_64,
-    A_OF_BFLOAT16
+    A_OF_BFLOAT16,
+    COPY_OUTSIDE,
+    COPY_LEFT
 };
 
 struct shared {
@@ -46,6 +48,8 @@ void kernel(float *to, fault f) {
     if (threadIdx.x == 0 && f != NO_INIT) ulp_barrier_init(&m->done, 1);
     if (threadIdx.x == 0 && f != NO_INIT_FENCE) ulp_barrier_init_fence();
     __syncthreads();
+    if (threadIdx.x == 0 && f == COPY_OUTSIDE) ulp_copy_begin(m->a + sizeof *m / 16 * 16, to, 16, &m->done);
+    if (threadIdx.x == 0 && f == COPY_LEFT) ulp_copy_begin(m->a, to, 16, &m->done);
     if (f != NO_FENCE_AFTER) ulp_tensor_after();
     const uint32_t mine =
         ulp_tensor_address(m->tensor, warp * 32 + (f == OTHER_LANES ? 32 : 0), f == OTHER_COLUMNS ? 17 : 0);
@@ -110,7 +114,9 @@ const struct {
              {NO_WAIT, "instructions are not done", "no wait for instructions"},
              {NO_CONSTANT, "another constant", "a matrix descriptor of wgmma"},
              {M_64, "M and N", "M = 64"},
-             {A_OF_BFLOAT16, "no row b200-bf16.fp16", "A in bfloat16 and B in binary16"}};
+             {A_OF_BFLOAT16, "no row b200-bf16.fp16", "A in bfloat16 and B in binary16"},
+             {COPY_OUTSIDE, "a copy to outside the shared memory", "a copy to a place behind the block's memory"},
+             {COPY_LEFT, "more bytes at a barrier than were announced", "bytes that nobody announced"}};
 
 /* Whether a case, in a process of its own, ends as it has to. */
 bool holds(size_t i) {

@@ -8,26 +8,30 @@
 # The programs are those of .gpu (make gpu-kit). If they do not start on this machine, make builds others, with the headers of
 # .gpu/include. PROGRAMS in the environment names another folder with test/check_gpu, bin/bench_gpu and bin/throughput, and
 # ULPLAB_CUBLASLT the library of cuBLASLt; without it the script looks where machines have it.
-# The exit status is 0 if every part ended and no row failed, 1 if a row failed or a part did not end, 2 for wrong arguments,
-# 3 if there is no device, and 130 if INT, TERM or HUP ended the run.
+# The rows of an earlier run are removed when the device has answered. The exit status is 0 if every part ended and no row
+# failed, 1 if a row failed or a part did not end, 2 for wrong arguments, 3 if there is no device, and 130 if INT, TERM or HUP
+# ended the run.
 set -fu # names of parts are lists of words
 began=$(date +%s)
 wrong() { echo "first_run.sh: $1" >&2; exit 2; }
-[ $# -eq 1 ] || [ $# -eq 2 ] || wrong "$# arguments: they are OUT, a folder, and SECONDS, which may be left out"
+usage='sh tests/gpu/first_run.sh OUT [SECONDS]: OUT is a folder, SECONDS a whole number, 520 without it'
+case ${1:-} in --help) echo "$usage"; exit 0 ;; esac
+[ $# -eq 1 ] || [ $# -eq 2 ] || wrong "$# arguments ('$*'): $usage"
 out=$1 total=${2-520}
 case $total in '' | 0* | *[!0-9]* | ???????*) wrong "SECONDS '$total': it is a whole number, from 1 to 999999" ;; esac
-case $out in '') wrong "OUT '': it is a folder" ;; -*) out=./$out ;; esac
+case $out in '' | -*) wrong "OUT '$out': it is the name of a folder; ./$out if it begins with -" ;; esac
 [ ! -e "$out" ] || [ -d "$out" ] || wrong "OUT '$out': it is a file, not a folder"
-(mkdir -p "$out" && : > "$out/facts.txt") 2> /dev/null || wrong "OUT '$out': no file can be written in it"
-out=$(cd "$out" && pwd)
-for name in a.txt a.txt.tmp b.txt b.txt.tmp bench.txt ncu.txt again.txt sanitizer.txt; do rm -f "$out/$name"; done
 programs=${PROGRAMS:-}
 if [ -n "$programs" ]; then
+    [ -d "$programs" ] || wrong "PROGRAMS='$programs': there is no such folder"
     for name in test/check_gpu bin/bench_gpu bin/throughput; do
         [ -x "$programs/$name" ] || wrong "PROGRAMS='$programs': it has no program $name"
     done
     programs=$(cd "$programs" && pwd)
 fi
+[ -z "${ULPLAB_CUBLASLT:-}" ] || [ -f "$ULPLAB_CUBLASLT" ] || wrong "ULPLAB_CUBLASLT='$ULPLAB_CUBLASLT': there is no such file"
+(mkdir -p "$out" && : > "$out/facts.txt") 2> /dev/null || wrong "OUT '$out': no file can be written in it"
+out=$(cd "$out" && pwd)
 cd "$(dirname "$0")/../.." || exit 2
 PATH=$PATH:/usr/local/cuda/bin:/usr/sbin:/sbin
 tmp=$(mktemp -d) || exit 2
@@ -207,7 +211,7 @@ add_rows() { # rows that a benchmark has written and that bench.txt does not hav
     [ -n "$csv" ] || return
     for rows in "$csv" "$csv.part"; do
         # shellcheck disable=SC2094 # what is added comes after what is read
-        [ ! -s "$rows" ] || awk 'NR == FNR { seen[$0]; next } !($0 in seen)' "$out/bench.txt" "$rows" >> "$out/bench.txt"
+        [ ! -s "$rows" ] || awk 'NR == FNR { sub(/^# columns: /, ""); seen[$0]; next } !($0 in seen)' "$out/bench.txt" "$rows" >> "$out/bench.txt"
     done
     csv=
     rm -rf "$tmp/rows"
@@ -289,6 +293,7 @@ verdict() { # prints rows with FAIL and the counts; sets $status
         [ ! -s "$out/$name.txt" ] ||
             awk '/^FAIL / { print; shown = 1; next } shown && /^     / { print } { shown = 0 }' "$out/$name.txt" | cut -c 1-240
     done | head -n 80
+    [ -z "$incomplete" ] || say 'incomplete: parts did not end, or did not begin; facts.txt names them'
     cat "$out/a.txt" "$out/b.txt" "$out/sanitizer.txt" "$out/facts.txt" 2> /dev/null |
         awk '/^PASS / { p++ } /^FAIL / { f++ } /^SKIP / { s++ } END { printf "%d passed, %d failed, %d skipped\n", p, f, s }' > "$tmp/counts"
     tee -a "$out/facts.txt" < "$tmp/counts"
@@ -315,6 +320,7 @@ run timeout 60 "$check" --part none > "$tmp/device" 2>&1
 status=$?
 tee -a "$out/facts.txt" < "$tmp/device"
 [ $status -eq 0 ] || { say "no device: check_gpu ended with status $status"; exit 3; }
+for name in a.txt a.txt.tmp b.txt b.txt.tmp bench.txt ncu.txt again.txt sanitizer.txt; do rm -f "$out/$name"; done
 checks
 speed
 counters

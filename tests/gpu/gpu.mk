@@ -5,7 +5,7 @@
 #   make gpu-kit         .gpu: programs, library and headers for a bare machine with a GPU, where tests/gpu/first_run.sh runs them
 
 .PHONY: check-gpu bench-gpu gpu-kit
-NO_NVCC = echo 'make $@: nvcc is missing or older than $(NVCC_NEEDED)' >&2; exit 3;
+NO_NVCC = echo 'make $@: $(NVCC) is missing or older than $(NVCC_NEEDED)' >&2; exit 3;
 
 # REPORT=tests/gpu/NAME.txt keeps the report where it can be committed, and without it tests/gpu/report.sh names the file;
 # PARTS='races open' runs these parts alone; LONG=1 takes large sizes
@@ -22,7 +22,7 @@ bench-gpu: $B/bench_gpu $B/throughput
 # The kit is a build of its own, without the parts that a bare machine lacks, for the GPUs that CUDA_ARCHS names on the
 # command line or in the environment, or else for the H100 and the H200: it is not for the GPU of this machine.
 KIT_BUILD := build/kit
-KIT_ARCHS  = $(if $(filter file,$(origin CUDA_ARCHS)),90a,$(CUDA_ARCHS))
+KIT_ARCHS  = $(or $(if $(filter file,$(origin CUDA_ARCHS)),,$(CUDA_ARCHS)),90a)
 KIT_FILES := test/check_gpu bin/bench_gpu bin/throughput
 # what is built, written before the build: the commit may change meanwhile
 KIT_COMMIT = git rev-parse HEAD 2> /dev/null || echo '$(COMMIT)'; git status --short 2> /dev/null | sed 's/^/uncommitted: /' | head -n 20
