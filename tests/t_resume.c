@@ -1,4 +1,6 @@
-/* t_resume.c - runs that are killed and resumed, divided into shards, or started twice; runs that must stay whole. */
+/* t_resume.c - runs that are killed and resumed, divided into shards, or started twice; runs that must stay whole.
+ *
+ * The file is long because every case is a run of the same toy experiment. */
 #include "toy.h"
 
 static void test_resume(void **state) {
