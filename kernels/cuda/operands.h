@@ -8,6 +8,7 @@
 
 #include "barriers.h"
 #include "fragments.h"
+#include "native.h"
 
 /* The operands of a stage of STEPS instructions. Each instruction has a slab of 32 bytes of k. */
 template <int ROWS, int COLUMNS, int STEPS> struct ulp_stage {
@@ -20,17 +21,18 @@ template <int STEPS> static __device__ inline uint32_t ulp_stage_steps(size_t sl
     return left < STEPS ? (uint32_t)left : (uint32_t)STEPS;
 }
 
-/* Begins the copies of a stage, and announces them and `more` bytes at the barrier. The operand A has `m` rows, of
- * which the stage has those from `row` on; B has `n` rows, one for each column of the product. */
+/* Begins the copies of a stage, and announces them and `more` bytes at the barrier. The stage has the rows of the tile
+ * in `steps` slabs of A and of B, from slab `first` on. */
 template <int ROWS, int COLUMNS, int STEPS>
 static __device__ inline void ulp_stage_copy(ulp_stage<ROWS, COLUMNS, STEPS> *to, uint64_t *barrier,
-                                             const unsigned char *a, size_t m, size_t row, const unsigned char *b,
-                                             size_t n, size_t column, size_t first, uint32_t steps, uint32_t more) {
+                                             const ulp_native_job &w, const ulp_native_origin &tile, size_t first,
+                                             uint32_t steps, uint32_t more) {
     ulp_barrier_expect(barrier, steps * (uint32_t)sizeof *to / STEPS + more);
 #pragma unroll 1
     for (uint32_t step = 0; step < steps; step++) {
-        ulp_copy_begin(to->a[step], a + ((first + step) * m + row) * ULP_OPERAND_BYTES, sizeof to->a[0], barrier);
-        ulp_copy_begin(to->b[step], b + ((first + step) * n + column) * ULP_OPERAND_BYTES, sizeof to->b[0], barrier);
+        const size_t a = (first + step) * w.m + tile.row, b = (first + step) * w.n + tile.column;
+        ulp_copy_begin(to->a[step], w.a + a * ULP_OPERAND_BYTES, sizeof to->a[0], barrier);
+        ulp_copy_begin(to->b[step], w.b + b * ULP_OPERAND_BYTES, sizeof to->b[0], barrier);
     }
 }
 

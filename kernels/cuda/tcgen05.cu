@@ -71,8 +71,7 @@ __device__ inline void copy_stage(memory<Kind, N> *m, const ulp_native_job &w, c
     const size_t first = number * STEPS * Kind::SCALES / ULP_SCALES_IN_GROUP;
     uint32_t groups = memory<Kind, N>::GROUPS;
     if (first + groups > w.groups) groups = first < w.groups ? (uint32_t)(w.groups - first) : 0;
-    ulp_stage_copy(&m->stages[slot], barrier, w.a, w.m, tile.row, w.b, w.n, tile.column, number * STEPS, steps,
-                   2 * groups * ULP_SCALES_BYTES);
+    ulp_stage_copy(&m->stages[slot], barrier, w, tile, number * STEPS, steps, 2 * groups * ULP_SCALES_BYTES);
     if (groups == 0) return;
     const size_t of_a = tile.row / ULP_SCALES_ROWS * w.groups + first,
                  of_b = tile.column / ULP_SCALES_ROWS * w.groups + first;

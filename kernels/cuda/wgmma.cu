@@ -53,8 +53,8 @@ __device__ inline void copy_stages(const ulp_native_job &w, const ulp_native_ori
     for (size_t number = 0; number * STEPS < slabs; number++) {
         const uint32_t slot = (uint32_t)(number % STAGES), use = (uint32_t)(number / STAGES);
         if (use > 0) ulp_barrier_wait(&m->free[slot], use - 1);
-        ulp_stage_copy(&m->stages[slot], &m->full[slot], w.a, w.m, tile.row, w.b, w.n, tile.column, number * STEPS,
-                       ulp_stage_steps<STEPS>(slabs, number), 0);
+        ulp_stage_copy(&m->stages[slot], &m->full[slot], w, tile, number * STEPS, ulp_stage_steps<STEPS>(slabs, number),
+                       0);
     }
 }
 

@@ -1,10 +1,10 @@
 /* wgmma.cpp - wgmma of the emulated device; tensor.cpp says how it finds the results. */
-#include "queue.h"
 #include "tensor.h"
 
 #include <map>
 #include <stdio.h>
 #include <string.h>
+#include <vector>
 
 using namespace tensor;
 
@@ -40,6 +40,36 @@ const wgmma &wgmma_of(const char *text) {
     const auto at = known.find(text);
     return at != known.end() ? at->second : known.emplace(text, read_wgmma(text)).first->second;
 }
+
+/* Work of a thread that is not finished, in groups. An item has `group`, which is 0 until it is committed. */
+template <typename T> struct queue {
+    std::vector<T> list;
+    unsigned groups; /* that are committed and not finished */
+
+    void commit() {
+        groups++;
+        for (T &item : list)
+            if (item.group == 0) item.group = groups;
+    }
+    /* Calls finish for the items of all groups but the latest `left`. */
+    template <typename F> void wait(unsigned left, F finish) {
+        const unsigned over = groups > left ? groups - left : 0;
+        std::vector<T> rest;
+        for (T item : list) {
+            if (item.group != 0 && item.group <= over) {
+                finish(item);
+                continue;
+            }
+            if (item.group != 0) item.group -= over;
+            rest.push_back(item);
+        }
+        list = rest;
+        groups -= over;
+    }
+};
+
+/* A GPU may read operands at once or as late as the wait: even warps do it at once, odd warps at the wait. */
+bool is_early() { return threadIdx.x / 32 % 2 == 0; }
 
 struct instruction_begun {
     const wgmma *what;
