@@ -172,10 +172,9 @@ ulp_status ulp_block_scale(uint8_t *code, const float *x, size_t n, const ulp_bl
 
 float ulp_block_tensor_scale(float amax, const ulp_block *b) {
     const ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
-    ulp_format binary32;
-    if (!(amax > 0.0f && amax <= 0x1.fffffep127f) || ulp_format_parse(&binary32, "binary32") != ULP_OK) return 1.0f;
+    if (!(amax > 0.0f && amax <= 0x1.fffffep127f)) return 1.0f;
     float scale =
-        (float)ulp_arith((ulp_scalar_op){ULP_DIV, amax, b->element.max * b->scale.max, 0}, &binary32, nearest, 0);
+        (float)ulp_arith((ulp_scalar_op){ULP_DIV, amax, b->element.max * b->scale.max, 0}, &ulp_binary32, nearest, 0);
     return scale < 0x1p-149f ? 0x1p-149f : scale;
 }
 

@@ -153,6 +153,12 @@ ulp_status ulp_format_parse(ulp_format *format, const char *text);
 /* The numbers that a name of the family of `text` may contain: "qI.F takes ...". "" if `text` belongs to no family. */
 const char *ulp_format_limits(const char *text);
 
+/* The registered formats that code needs without a command line. */
+extern const ulp_format ulp_binary64, ulp_binary32, ulp_binary16, ulp_bfloat16, ulp_e4m3;
+
+/* Whether two descriptors are the same format: the name with its suffixes, and the numbers. */
+int ulp_format_equal(const ulp_format *a, const ulp_format *b);
+
 /* Whether every value of `inner`, Inf and NaN included, is a value of `outer`. The sign of zero does not count. */
 int ulp_format_holds(const ulp_format *outer, const ulp_format *inner);
 

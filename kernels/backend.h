@@ -11,11 +11,10 @@
 #define ULP_BACKEND_H
 
 #include "base/threads.h"
-#include "kernels/functions/activation.h"
 #include "kernels/functions/cell.h"
-#include "kernels/functions/dropout.h"
+#include "kernels/functions/elementwise.h"
 #include "kernels/functions/norm.h"
-#include "kernels/functions/pool.h"
+#include "kernels/functions/windows.h"
 #include "kernels/products/datapath.h"
 
 #ifdef __cplusplus
@@ -267,17 +266,17 @@ ulp_status ulp_backend_narrow(const ulp_backend *backend, float *y, const double
 /* y (n) = factor x (n), one product in binary64. */
 ulp_status ulp_backend_scale(const ulp_backend *backend, double *y, const double *x, size_t n, double factor);
 
-/* y (n) = max(x, 0). dx (n) = dy where y > 0, else 0. See activation.h. */
+/* y (n) = max(x, 0). dx (n) = dy where y > 0, else 0. See elementwise.h. */
 ulp_status ulp_backend_relu(const ulp_backend *backend, float *y, const float *x, size_t n);
 ulp_status ulp_backend_relu_slope(const ulp_backend *backend, float *dx, const float *dy, const float *y, size_t n);
 
-/* y (n) = f(x). dx (n) = f'(x) dy, computed from the values `at` (n) of activation.h. */
+/* y (n) = f(x). dx (n) = f'(x) dy, computed from the values `at` (n) of elementwise.h. */
 ulp_status ulp_backend_activate(const ulp_backend *backend, double *y, const float *x, size_t n, ulp_activation f);
 ulp_status ulp_backend_activate_slope(const ulp_backend *backend, double *dx, const float *dy, const float *at,
                                       size_t n, ulp_activation f);
 
 /* y and place (images,h / K,w / K) = the maximum of each window of x (images,h,w), and the place of the maximum in the
- * window. dx (images,h,w) = dy (images,h / K,w / K) at these places, else +0. See pool.h. */
+ * window. dx (images,h,w) = dy (images,h / K,w / K) at these places, else +0. See windows.h. */
 ulp_status ulp_backend_pool(const ulp_backend *backend, float *y, float *place, const float *x,
                             const ulp_windows *windows);
 ulp_status ulp_backend_pool_slope(const ulp_backend *backend, float *dx, const float *dy, const float *place,
@@ -293,14 +292,14 @@ ulp_status ulp_backend_pool_strided_slope(const ulp_backend *backend, double *dx
                                           const ulp_strided_windows *windows);
 
 /* y (images,h / K,w / K) = the mean of each window of x (images,h,w). dx (images,h,w) = dy (images,h / K,w / K) / K^2
- * in the windows, and +0 outside. See average.h; K is at least 1 and has no upper bound. */
+ * in the windows, and +0 outside. See windows.h; K is at least 1 and has no upper bound. */
 ulp_status ulp_backend_average(const ulp_backend *backend, double *y, const float *x, const ulp_windows *windows);
 ulp_status ulp_backend_average_slope(const ulp_backend *backend, double *dx, const float *dy,
                                      const ulp_windows *windows);
 
 /* y (images,h,w) = x (images,h / K,w / K): a pixel of x fills a window; y is +0 outside of the windows. dx (images,h /
  * K,w / K) = the exact sums of dy (images,h,w) in the windows, each as one number that rounds like the sum to any
- * format of at most 51 bits. See upsample.h; K is at least 1 and has no upper bound. */
+ * format of at most 51 bits. See windows.h; K is at least 1 and has no upper bound. */
 ulp_status ulp_backend_upsample(const ulp_backend *backend, float *y, const float *x, const ulp_windows *windows);
 ulp_status ulp_backend_upsample_slope(const ulp_backend *backend, double *dx, const float *dy,
                                       const ulp_windows *windows);
@@ -321,11 +320,11 @@ ulp_status ulp_backend_norm_sums(const ulp_backend *backend, double *sums, const
 ulp_status ulp_backend_norm_slope(const ulp_backend *backend, double *dx, const float *dy, const float *x,
                                   const double *sums, ulp_norm by);
 
-/* y (n) = 100 / (100 - percent) x for the elements that their random words keep, and +0 for the others. See dropout.h.
+/* y (n) = 100 / (100 - percent) x for the elements that their random words keep, and +0 for the others. See elementwise.h.
  */
 ulp_status ulp_backend_dropout(const ulp_backend *backend, double *y, const float *x, size_t n, ulp_dropout how);
 
-/* p (B,C) = softmax of the rows of z (B,C); loss (B) = -log p[label]; C is at least 1; see softmax.h. dz (B,C) = scale
+/* p (B,C) = softmax of the rows of z (B,C); loss (B) = -log p[label]; C is at least 1; see elementwise.h. dz (B,C) = scale
  * (p - t) / B, where t is 1 in the column of the label, else 0. A label of C or more gives a NaN loss and t = 0. */
 ulp_status ulp_backend_softmax(const ulp_backend *backend, double *p, double *loss, const float *z, ulp_labels labels);
 ulp_status ulp_backend_softmax_slope(const ulp_backend *backend, double *dz, const float *p, ulp_labels labels,

@@ -25,8 +25,6 @@ static ulp_status take_word(const ulp_backend *backend, const operand *o, float 
                             int i) {
     ulp_update_step step[2 * ULP_WORDS_MAX];
     size_t steps = 0;
-    ulp_format binary32;
-    ulp_status status = ulp_format_parse(&binary32, "binary32");
     union {
         const float *from;
         float *at;
@@ -40,10 +38,10 @@ static ulp_status take_word(const ulp_backend *backend, const operand *o, float 
                                           .rule = o->rule};
         if (t == i) break;
         step[steps++] =
-            (ulp_update_step){.op = ULP_SUB, .y = rest, .a = left, .b = rounded, .format = binary32, .rule = {0}};
+            (ulp_update_step){.op = ULP_SUB, .y = rest, .a = left, .b = rounded, .format = ulp_binary32, .rule = {0}};
         left = rest;
     }
-    return status == ULP_OK ? backend->update(step, steps, n) : status;
+    return backend->update(step, steps, n);
 }
 
 /* Writes word i of all elements to o->word. */

@@ -173,7 +173,7 @@ void ulp_net_forward64(const ulp_net *net, double *y, const double *x, const dou
         const ulp_layer *layer = &net->layers[i];
         double *to = i + 1 == net->count ? y : half[i % 2];
         if (layer->kind->nesting < 0 || layer->kind->turns) kept -= B * net->widest;
-        layer->kind->forward64(layer, to, x, kept, w + layer->first_param, B);
+        layer->kind->forward64(layer, &(ulp_layer64){.y = to, .x = x, .skip = kept, .w = w + layer->first_param}, B);
         if (layer->kind->nesting > 0 || layer->kind->turns) {
             memcpy(kept, x, B * ulp_dims_size(layer->in) * sizeof *kept);
             kept += B * net->widest;

@@ -1,8 +1,6 @@
 /* pass.c - rounding, multiplying, counting and observing through the backend; see pass.h. */
 #include "pass.h"
 
-#include <string.h>
-
 #include "formats/exact.h"
 #include "formats/scale.h"
 #include "kernels/rounding/count.h"
@@ -31,9 +29,9 @@ ulp_status ulp_pass_rescale(const ulp_pass *pass, float *y, const float *x, size
     ulp_update_step step = {.op = ULP_MUL,
                             .y = {.kind = ULP_OPERAND_ARRAY, .at = y},
                             .a = {.kind = ULP_OPERAND_ARRAY, .at = (float *)x}, /* read only */
-                            .b = {.kind = ULP_OPERAND_VALUE, .value = (float)ulp_scale(1.0, log2)}};
-    ulp_status status = ulp_format_parse(&step.format, "binary32");
-    return status == ULP_OK ? ulp_backend_update(pass->run.backend, &step, 1, n) : status;
+                            .b = {.kind = ULP_OPERAND_VALUE, .value = (float)ulp_scale(1.0, log2)},
+                            .format = ulp_binary32};
+    return ulp_backend_update(pass->run.backend, &step, 1, n);
 }
 
 /* ---- observing and counting ---- */
@@ -69,14 +67,11 @@ static void count_host(ulp_pass *pass, const ulp_site *site, const float *x, siz
 
 /* Count x (n), backend memory, by a rounding to binary32, which changes no value. */
 static ulp_status count_exact(ulp_pass *pass, const ulp_site *site, const float *x, size_t n) {
-    ulp_format binary32;
     ulp_stats counted = {0};
     float *unused = (float *)(void *)pass->scratch.wide;
     if (!pass->now.counting) return ULP_OK;
-    ulp_status status = ulp_format_parse(&binary32, "binary32");
-    if (status == ULP_OK)
-        status =
-            ulp_backend_round(pass->run.backend, unused, x, n, (ulp_rounding){.format = &binary32, .stats = &counted});
+    const ulp_rounding none = {.format = &ulp_binary32, .stats = &counted};
+    const ulp_status status = ulp_backend_round(pass->run.backend, unused, x, n, none);
     add_tally(pass, site, &counted);
     return status;
 }
@@ -189,8 +184,7 @@ static int is_converted(const ulp_pass *pass, const ulp_site *site, size_t from)
     const ulp_layer_policy *rows = pass->run.rows;
     if (!rows || (site->use != ULP_AT_ACT && site->use != ULP_AT_AGRAD)) return 0;
     const ulp_cast *a = &rows[from].at[site->use], *b = &rows[site->layer].at[site->use];
-    return strcmp(a->format.name, b->format.name) != 0 || a->tensor_scale != b->tensor_scale ||
-           a->history != b->history;
+    return !ulp_format_equal(&a->format, &b->format) || a->tensor_scale != b->tensor_scale || a->history != b->history;
 }
 
 ulp_status ulp_pass_show(ulp_pass *pass, ulp_site site, float *x, size_t n) {

@@ -37,7 +37,7 @@ typedef struct ulp_observer {
 typedef struct ulp_pass_run {
     const ulp_backend *backend;
     const ulp_policy *policy;
-    const ulp_layer_policy *rows; /* [1 + layers] (layer_policy.h), NULL if the policy has no selections */
+    const ulp_layer_policy *rows; /* [1 + layers] (policy.h), NULL if the policy has no selections */
     uint64_t seed;
     ulp_profile *profile; /* may be NULL; of training passes alone */
 } ulp_pass_run;

@@ -155,7 +155,7 @@ ulp_status compute_training(const ulp_task *task) {
     }
     for (int i = 0; i < PLAYERS && w.gan; i++) {
         const ulp_player *p = i == GENERATOR ? &w.gan->generator : &w.gan->discriminator;
-        ulp_profile_add(task, &p->model.net, &p->policy, &p->profile);
+        ulp_profile_add(task, &p->model.net, p->policy, &p->profile);
     }
     ulp_gan_free(w.gan);
     free(w.x);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/losses/argmax.h"
+#include "sim/losses/answers.h"
 
 static void carve(void *own, ulp_arena *arena) {
     engine *e = own;

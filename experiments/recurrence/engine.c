@@ -67,9 +67,10 @@ ulp_status engine_reference(engine *e, double *h) {
     double *inner = w + net->params;
     for (size_t i = 0; i < net->params; i++) w[i] = (double)e->w[i];
     /* at most one layer precedes the recurrent layer, and it only moves numbers */
-    if (e->at) net->layers[0].kind->forward64(&net->layers[0], inner, e->x64, NULL, w, e->B);
+    if (e->at) net->layers[0].kind->forward64(&net->layers[0], &(ulp_layer64){.y = inner, .x = e->x64, .w = w}, e->B);
     const ulp_layer *layer = &net->layers[e->at];
-    layer->kind->forward64(layer, h, e->at ? inner : e->x64, NULL, w + layer->first_param, e->B);
+    layer->kind->forward64(layer, &(ulp_layer64){.y = h, .x = e->at ? inner : e->x64, .w = w + layer->first_param},
+                           e->B);
     free(w);
     return ULP_OK;
 }

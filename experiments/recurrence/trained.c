@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "experiments/harness/training/training.h"
-#include "kernels/functions/softmax.h"
+#include "kernels/functions/elementwise.h"
 
 enum { BATCHES = 8 };
 

@@ -81,6 +81,15 @@ static inline unsigned ulp_cuda_blocks(size_t n) {
     return (unsigned)(blocks < 1 ? 1 : blocks < most ? blocks : most);
 }
 
+/* Launches a kernel on n elements, if there are any: a thread handles its element and the elements at multiples of the
+ * grid size after it. */
+template <typename... Expected, typename... Given>
+static inline ulp_status ulp_cuda_over(size_t n, const char *name, void (*kernel)(Expected...), Given &&...given) {
+    const ulp_status status = ulp_cuda_open();
+    if (status != ULP_OK || n == 0) return status;
+    return ulp_cuda_launch(name, kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, static_cast<Given &&>(given)...);
+}
+
 /* The index of a thread in the launch, and the number of threads. */
 static __device__ inline size_t ulp_cuda_thread(void) { return (size_t)blockIdx.x * blockDim.x + threadIdx.x; }
 static __device__ inline size_t ulp_cuda_threads(void) { return (size_t)gridDim.x * blockDim.x; }

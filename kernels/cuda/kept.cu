@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 namespace {
 
@@ -13,7 +12,7 @@ struct form {
     form *next;
     const float *x;
     ulp_native_array array;
-    char format[sizeof(ulp_format::name)];
+    ulp_format format;
     unsigned char *codes; /* NULL: the elements are values of the format, which is all that is known */
 };
 
@@ -58,7 +57,7 @@ bool same_array(const ulp_native_array &x, const ulp_native_array &y) {
 ulp_kept look_up(unsigned char **codes, range *r, const float *x, const ulp_native_array *array,
                  const ulp_format *format) {
     for (form *f = r->forms; f != NULL; f = f->next)
-        if (f->x == x && same_array(f->array, *array) && strcmp(f->format, format->name) == 0) {
+        if (f->x == x && same_array(f->array, *array) && ulp_format_equal(&f->format, format)) {
             *codes = f->codes;
             return ULP_KEPT_OLD;
         }
@@ -71,7 +70,7 @@ ulp_kept look_up(unsigned char **codes, range *r, const float *x, const ulp_nati
     }
     f->x = x;
     f->array = *array;
-    strcpy(f->format, format->name);
+    f->format = *format;
     f->codes = *codes = room;
     f->next = r->forms;
     r->forms = f;

@@ -84,8 +84,7 @@ _Static_assert(sizeof gates / sizeof *gates == ULP_CELL_STAGE_COUNT, "a row for 
 
 ulp_status ulp_mpfr_cell(double *to, const ulp_cell_arrays *arrays, ulp_cell_stage stage) {
     const size_t results = gates[stage][0], N = arrays->N;
-    ulp_format binary64;
-    ulp_reference *ref = ulp_format_parse(&binary64, "binary64") == ULP_OK ? ulp_reference_new(&binary64) : NULL;
+    ulp_reference *ref = ulp_reference_new(&ulp_binary64);
     if (ref == NULL) return ULP_NO_MEMORY;
     for (size_t b = 0; b < arrays->B; b++)
         for (size_t j = 0; j < N; j++) {

@@ -160,12 +160,10 @@ ulp_status ulp_mpfr_largest(float *y, const float *x, size_t n, int finite) {
 }
 
 ulp_status ulp_mpfr_narrow(float *y, const double *x, size_t n) {
-    ulp_format binary32;
-    const ulp_status status = ulp_format_parse(&binary32, "binary32");
-    ulp_reference *ref = status == ULP_OK ? ulp_reference_new(&binary32) : NULL;
+    ulp_reference *ref = ulp_reference_new(&ulp_binary32);
     for (size_t i = 0; ref != NULL && i < n; i++) y[i] = (float)ulp_reference_round(ref, x[i], 0.0, (ulp_rule){0}, 0);
     ulp_reference_free(ref);
-    return status != ULP_OK ? status : ref != NULL ? ULP_OK : ULP_NO_MEMORY;
+    return ref != NULL ? ULP_OK : ULP_NO_MEMORY;
 }
 
 ulp_status ulp_mpfr_relu(float *y, const float *x, size_t n) {

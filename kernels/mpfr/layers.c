@@ -41,8 +41,7 @@ static double over(const part *p, double a, double b) { return rounded(p, ULP_DI
 
 /* body(part, i) for begin <= i < end. */
 static void run_part(work *w, size_t begin, size_t end, void (*body)(const part *p, size_t i)) {
-    ulp_format binary64;
-    const part p = {w, ulp_format_parse(&binary64, "binary64") == ULP_OK ? ulp_reference_new(&binary64) : NULL};
+    const part p = {w, ulp_reference_new(&ulp_binary64)};
     if (p.ref == NULL) __atomic_store_n((int *)&w->status, ULP_NO_MEMORY, __ATOMIC_RELAXED);
     for (size_t i = begin; p.ref != NULL && i < end; i++) body(&p, i);
     ulp_reference_free(p.ref);

@@ -2,7 +2,6 @@
 #include "datapath.h"
 #include "multiword.h"
 
-#include <string.h>
 
 static ulp_status init_fused(ulp_datapath *d) {
     const ulp_fused *f = &d->fused;
@@ -51,12 +50,11 @@ static ulp_status init_chains(ulp_datapath *d) {
 static ulp_status init_words(ulp_datapath *d) {
     if (d->words > ULP_WORDS_MAX || d->words_small_first > 1 || d->words_cut > 1) return ULP_NOT_IN_RANGE;
     if (!d->has_inputs || d->a.is_fixed || d->scale_block != 0) return ULP_UNSUPPORTED;
-    if (strcmp(d->a.name, "binary32") == 0) return ULP_OK;
+    if (ulp_format_equal(&d->a, &ulp_binary32)) return ULP_OK;
     d->word_a = d->a;
     d->word_b = d->b;
-    const ulp_status status = ulp_format_parse(&d->a, "binary32");
-    d->b = d->a;
-    return status;
+    d->a = d->b = ulp_binary32;
+    return ULP_OK;
 }
 
 ulp_status ulp_datapath_init(ulp_datapath *d) {
@@ -71,7 +69,7 @@ ulp_status ulp_datapath_init(ulp_datapath *d) {
         if (d->kind == ULP_CHUNKED) return ULP_UNSUPPORTED; /* the sums of chunks already have an outer sum */
         if (d->promote % d->step != 0) return ULP_NOT_IN_RANGE;
         if (!d->accumulator.fits_binary32) return ULP_UNSUPPORTED;
-        status = ulp_format_parse(&d->result, "binary32");
+        d->result = ulp_binary32;
         if (d->nan_code != 0) d->nan_code = 0x7fffffffu;
     } else {
         d->result = d->accumulator;

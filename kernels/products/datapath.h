@@ -137,6 +137,12 @@ ulp_status ulp_datapath_init(ulp_datapath *datapath);
  * Returns ULP_BAD_NAME, ULP_NOT_IN_RANGE, or the status of the format's parser. */
 ulp_status ulp_datapath_parse(ulp_datapath *datapath, const char *text);
 
+/* The datapath "fp32": a serial sum in binary32, to nearest even. */
+void ulp_datapath_fp32(ulp_datapath *datapath);
+
+/* Whether two datapaths are the same. The canonical text says everything about a datapath. */
+int ulp_datapath_equal(const ulp_datapath *a, const ulp_datapath *b);
+
 /* Writes the canonical text of a datapath: the row, form or native product that datapath->name begins with, then
  * ":key=value" for each setting with another value than the row has, in the order of `ulp help datapaths`. The parser
  * makes an equal datapath of the text. Returns ULP_BAD_ARGUMENT if the text does not fit, and ULP_BAD_NAME if

@@ -74,7 +74,7 @@ static void explain_form(char *to, const ulp_datapath_form *form, const char *re
         say(to, form->numbered ? "N:FORMAT:MODE, N a number of products" : ":FORMAT:MODE is the form");
     } else if (length < 1 || length > ULP_LONGEST_SUM) {
         say(to, form->name);
-        say(to, strcmp(form->name, "block") == 0 ? "N: N is 1 to 64" : "N: N is 1 to 16777216");
+        say(to, form->kind == ULP_SERIAL ? "N: N is 1 to 64" : "N: N is 1 to 16777216");
     } else if (ulp_format_parse(&f, format) != ULP_OK) {
         say(to, "no format '");
         say(to, format);

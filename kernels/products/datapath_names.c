@@ -92,10 +92,16 @@ static ulp_status parse_form(ulp_datapath *d, const char *text) {
     return status;
 }
 
-static ulp_status parse_fp32(ulp_datapath *d) {
-    strcpy(d->name, "fp32");
-    return parse_accumulator(d, "binary32:rne");
+void ulp_datapath_fp32(ulp_datapath *d) {
+    *d = (ulp_datapath){.name = "fp32",
+                        .kind = ULP_SERIAL,
+                        .accumulator = ulp_binary32,
+                        .length = 1,
+                        .result = ulp_binary32,
+                        .step = 1};
 }
+
+int ulp_datapath_equal(const ulp_datapath *a, const ulp_datapath *b) { return strcmp(a->name, b->name) == 0; }
 
 /* Products of integers in 32 bits: the operands, the products after which the sum wraps or clamps, and the zero point
  * of a. int8:sat clamps after the products of one mma instruction (PTX: .satfinite). vnni is AVX512_VNNI: VPDPBUSD,
@@ -326,7 +332,9 @@ int ulp_datapath_cut(ulp_datapath_parts *p, const char *text) {
 }
 
 ulp_status ulp_datapath_base(ulp_datapath *d, const char *base) {
-    ulp_status status = strcmp(base, "fp32") == 0 ? parse_fp32(d) : parse_form(d, base);
+    ulp_status status = ULP_OK;
+    if (strcmp(base, "fp32") == 0) ulp_datapath_fp32(d);
+    else status = parse_form(d, base);
     if (status == ULP_BAD_NAME) status = parse_integers(d, base);
     return status == ULP_BAD_NAME ? ulp_datapath_row(d, base) : status;
 }

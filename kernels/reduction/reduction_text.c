@@ -37,17 +37,18 @@ static int print_mean(char *text, size_t size, const void *from, const ulp_key *
     return snprintf(text, size, "%s", means[((const ulp_reduction *)from)->mean]);
 }
 
+enum { MEAN, NODE };
 static const ulp_key keys[] = {
-    {"mean", "where the sum becomes a mean", ULP_KEY_OWN, ULP_KEY_FIELD(ulp_reduction, mean), 0, 0,
-     "after, before or half", 0, read_mean, print_mean},
-    {"node", "ranks of a node, which adds in binary32; of two-level only", ULP_KEY_INTEGER,
-     ULP_KEY_FIELD(ulp_reduction, node), 1, ULP_RANKS_MAX, NULL, 0, NULL, NULL},
+    [MEAN] = {"mean", "where the sum becomes a mean", ULP_KEY_OWN, ULP_KEY_FIELD(ulp_reduction, mean), 0, 0,
+              "after, before or half", 0, read_mean, print_mean},
+    [NODE] = {"node", "ranks of a node, which adds in binary32; of two-level only", ULP_KEY_INTEGER,
+              ULP_KEY_FIELD(ulp_reduction, node), 1, ULP_RANKS_MAX, NULL, 0, NULL, NULL},
     {.name = NULL},
 };
 
 static const char *lacks_key(const void *to, const ulp_key *key) {
-    const int is_node = strcmp(key->name, "node") == 0;
-    return is_node && ((const ulp_reduction *)to)->order != ULP_REDUCE_TWO_LEVEL ? "is of two-level only" : NULL;
+    return key == &keys[NODE] && ((const ulp_reduction *)to)->order != ULP_REDUCE_TWO_LEVEL ? "is of two-level only"
+                                                                                            : NULL;
 }
 
 static const ulp_key *const lists[] = {keys, NULL};
@@ -64,7 +65,7 @@ static void let_overflow(ulp_reduction *r) {
 
 ulp_status ulp_reduction_init(ulp_reduction *to, const ulp_format *format, ulp_rule rule, char *error,
                               size_t error_size) {
-    ulp_reduction r = {.format = *format, .rule = rule, .node = 8};
+    ulp_reduction r = {.format = *format, .rule = rule, .inside = ulp_binary32, .node = 8};
     if (!format->fits_binary32)
         return refuse(error, error_size, ULP_UNSUPPORTED, format->name,
                       "arrays carry binary32, and the format does not fit");
@@ -72,8 +73,7 @@ ulp_status ulp_reduction_init(ulp_reduction *to, const ulp_format *format, ulp_r
         return refuse(error, error_size, ULP_UNSUPPORTED, format->name,
                       "gradients need a format with a sign and a zero, as bf16, fp16, e5m2 and e4m3 have");
     if (rule.overflow == ULP_OVERFLOW_DEFAULT) let_overflow(&r);
-    ulp_status status = ulp_format_parse(&r.inside, "binary32");
-    if (status == ULP_OK) status = ulp_rule_check(format, r.rule);
+    const ulp_status status = ulp_rule_check(format, r.rule);
     if (status != ULP_OK) return refuse(error, error_size, status, format->name, "the format does not offer the rule");
     *to = r;
     return ULP_OK;

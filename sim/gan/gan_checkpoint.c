@@ -7,7 +7,7 @@
 static ulp_learning learning_of(const ulp_player *player) {
     ulp_player *p = (ulp_player *)player; /* saving reads the fields, loading writes them */
     return (ulp_learning){.net = &p->model.net,
-                          .policy = &p->policy,
+                          .policy = p->policy,
                           .start_rule = &p->start_rule,
                           .scaler = &p->scaler,
                           .scales = &p->loss_scales,

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "sim/policy/layer_policy.h"
 #include "sim/train/learning_rules.h"
 
 enum { SENTENCE = 1536 };
@@ -20,12 +19,12 @@ ulp_status ulp_player_take(ulp_player *p, const ulp_player_options *o, const ulp
     ulp_status status = ulp_learning_rules_take(&rules, &p->policy, &p->scaler, &p->optimizer, why, sizeof why);
     p->start_rule = p->optimizer.rule;
     if (status == ULP_OK) status = ulp_net_copy(&p->model.net, o->net);
-    if (status == ULP_OK) status = ulp_policy_resolve(&p->rows, &p->policy, &p->model.net, why, sizeof why);
+    if (status == ULP_OK) status = ulp_policy_resolve(&p->rows, p->policy, &p->model.net, why, sizeof why);
     if (status == ULP_OK) status = ulp_optimizer_divide(&p->optimizer, &p->model.net, p->rows, why, sizeof why);
     p->pass.run = *run;
-    p->pass.run.policy = &p->policy;
+    p->pass.run.policy = p->policy;
     p->pass.run.rows = p->rows;
-    if (status == ULP_OK) status = ulp_policy_runs_on(&p->policy, run->backend->name, why, sizeof why);
+    if (status == ULP_OK) status = ulp_policy_runs_on(p->policy, run->backend->name, why, sizeof why);
     return status == ULP_OK ? ULP_OK
                             : ulp_fail(error, error_size, status, "%s: %s", of, *why ? why : ulp_status_text(status));
 }
@@ -52,6 +51,7 @@ void ulp_player_release(ulp_player *p) {
     ulp_loss_scales_release(&p->loss_scales);
     ulp_optimizer_release(&p->optimizer);
     ulp_profile_release(&p->profile);
+    free(p->policy);
     free(p->rows);
     ulp_model_release(&p->model, &p->pass);
 }

@@ -19,8 +19,8 @@ typedef struct ulp_player_options {
 } ulp_player_options;
 
 typedef struct ulp_player {
-    ulp_policy policy;
-    ulp_layer_policy *rows; /* of the layers (layer_policy.h), or NULL */
+    ulp_policy *policy;
+    ulp_layer_policy *rows; /* of the layers (policy.h), or NULL */
     ulp_model model;
     ulp_scaler scaler;
     ulp_loss_scales loss_scales;

@@ -137,18 +137,19 @@ static ulp_status bigru_backward(const ulp_layer *layer, ulp_pass *pass, const u
     return status == ULP_OK ? add_gradients(layer, pass, t, own.dx) : status;
 }
 
-static void bigru_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
-                            size_t B) {
+static void bigru_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {
     const size_t T = layer->in.w, m = ulp_dims_size(layer->in), half = ulp_dims_size(layer->out) / 2;
     double *turned = calloc(m + half, sizeof *turned), *back = turned + m;
     for (size_t b = 0; b < B && turned; b++) {
         const ulp_layer first = part_of(layer, 0), second = part_of(layer, 1);
-        for (size_t i = 0; i < m; i++) turned[i] = x[b * m + i / T * T + T - 1 - i % T];
-        ulp_recurrent_forward64(&first, y + b * 2 * half, x + b * m, skip, w, 1);
-        ulp_recurrent_forward64(&second, back, turned, skip, w + second.params, 1);
-        for (size_t i = 0; i < half; i++) y[(b * 2 + 1) * half + i] = back[i / T * T + T - 1 - i % T];
+        for (size_t i = 0; i < m; i++) turned[i] = t->x[b * m + i / T * T + T - 1 - i % T];
+        const ulp_layer64 of_first = {.y = t->y + b * 2 * half, .x = t->x + b * m, .w = t->w},
+                          of_second = {.y = back, .x = turned, .w = t->w + second.params};
+        ulp_recurrent_forward64(&first, &of_first, 1);
+        ulp_recurrent_forward64(&second, &of_second, 1);
+        for (size_t i = 0; i < half; i++) t->y[(b * 2 + 1) * half + i] = back[i / T * T + T - 1 - i % T];
     }
-    for (size_t i = 0; i < B * 2 * half && !turned; i++) y[i] = ulp_quiet_nan(); /* no memory */
+    for (size_t i = 0; i < B * 2 * half && !turned; i++) t->y[i] = ulp_quiet_nan(); /* no memory */
     free(turned);
 }
 
@@ -159,7 +160,7 @@ const ulp_layer_kind ulp_layer_bigru = {
     .takes = "a sequence of at most 256 steps (an image becomes a sequence by rows or columns)",
     .example = "rows bigru2 bigru1",
     .gain = 1.0,
-    .operation = "cell",
+    .operation = ULP_OPERATION_CELL,
     .products = 2,
     .reads = ULP_READS_BOTH,
     .shape = bigru_shape,

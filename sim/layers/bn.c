@@ -72,20 +72,19 @@ static ulp_status bn_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_
                             : status;
 }
 
-static void bn_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
-                         size_t B) {
-    (void)skip;
+static void bn_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {
     const size_t C = layer->in.c, positions = layer->in.h * layer->in.w;
     for (size_t c = 0; c < C; c++) {
         double mean = 0.0, variance = 0.0, M = (double)(B * positions);
-        for (size_t i = 0; i < B * positions; i++) mean += x[(i / positions * C + c) * positions + i % positions] / M;
+        for (size_t i = 0; i < B * positions; i++)
+            mean += t->x[(i / positions * C + c) * positions + i % positions] / M;
         for (size_t i = 0; i < B * positions; i++) {
-            const double d = x[(i / positions * C + c) * positions + i % positions] - mean;
+            const double d = t->x[(i / positions * C + c) * positions + i % positions] - mean;
             variance += d * d / M;
         }
         for (size_t i = 0; i < B * positions; i++) {
             const size_t at = (i / positions * C + c) * positions + i % positions;
-            y[at] = w[c] * (x[at] - mean) / sqrt(variance + ULP_NORM_EPS) + w[C + c];
+            t->y[at] = t->w[c] * (t->x[at] - mean) / sqrt(variance + ULP_NORM_EPS) + t->w[C + c];
         }
     }
 }
@@ -97,7 +96,7 @@ const ulp_layer_kind ulp_layer_bn = {
     .example = "bn conv3@2 bn tanh fc4 bn",
     .gain = 1.0,
     .passes = 2, /* for mean and variance, then for the output */
-    .operation = "norm",
+    .operation = ULP_OPERATION_NORM,
     .shape = bn_shape,
     .init = bn_init,
     .init_state = bn_init_state,

@@ -88,18 +88,17 @@ static double output64(const ulp_layer *layer, const double *x, const double *w,
     return sum;
 }
 
-static void conv_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
-                           size_t B) {
+static void conv_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {
+    double *y = t->y;
     const ulp_convolution c = convolution_of(layer);
     const size_t N = layer->out.c, k = ulp_convolution_depth(&c, ULP_TO_POSITIONS), m = ulp_dims_size(layer->in),
                  of_group = m / c.groups;
-    (void)skip;
     for (size_t b = 0; b < B; b++)
         for (size_t n = 0; n < N; n++)
             for (size_t i = 0; i < layer->out.h; i++)
                 for (size_t j = 0; j < layer->out.w; j++)
-                    *y++ = (c.has_bias ? w[N * k + n] : 0.0) +
-                           output64(layer, x + b * m + n / (N / c.groups) * of_group, w + n * k, i, j);
+                    *y++ = (c.has_bias ? t->w[N * k + n] : 0.0) +
+                           output64(layer, t->x + b * m + n / (N / c.groups) * of_group, t->w + n * k, i, j);
 }
 
 extern const ulp_layer_kind ulp_layer_conv;
@@ -111,7 +110,7 @@ const ulp_layer_kind ulp_layer_conv = {
              "2^40 products per sample",
     .example = "conv4@3p1s2 tanh conv6@2p1g2 tanh conv3@2g3s2nobias",
     .gain = 1.0,
-    .operation = "convolution",
+    .operation = ULP_OPERATION_CONVOLUTION,
     .products = 1,
     .shape = conv_shape,
     .init = conv_init,

@@ -59,15 +59,13 @@ static ulp_status dense_backward(const ulp_layer *layer, ulp_pass *pass, const u
     return status == ULP_OK ? ulp_pass_round_whole(pass, &of_x, B * m) : status;
 }
 
-static void dense_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
-                            size_t B) {
-    (void)skip;
+static void dense_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {
     size_t m = ulp_dims_size(layer->in), n = layer->out.c;
     for (size_t b = 0; b < B; b++)
         for (size_t j = 0; j < n; j++) {
-            double sum = w[m * n + j];
-            for (size_t i = 0; i < m; i++) sum += x[b * m + i] * w[i * n + j];
-            y[b * n + j] = sum;
+            double sum = t->w[m * n + j];
+            for (size_t i = 0; i < m; i++) sum += t->x[b * m + i] * t->w[i * n + j];
+            t->y[b * n + j] = sum;
         }
 }
 

@@ -1,4 +1,4 @@
-/* layer.c - reading the numbers in the words of a net; see layer.h. */
+/* layer.c - what the kinds of layers share: reading numbers in words, and the ends of their functions; see layer.h. */
 #include "layer.h"
 
 ulp_status ulp_args_read(size_t *n, const char **text, size_t least, size_t most) {
@@ -17,4 +17,27 @@ ulp_status ulp_args_read(size_t *n, const char **text, size_t least, size_t most
 ulp_status ulp_args_number(size_t *n, const char *args, size_t least, size_t most) {
     ulp_status status = ulp_args_read(n, &args, least, most);
     return status == ULP_OK && *args ? ULP_BAD_ARGUMENT : status;
+}
+
+ulp_status ulp_layer_shape_plain(ulp_layer *layer, const char *args) {
+    layer->out = layer->in;
+    return *args ? ULP_BAD_ARGUMENT : ULP_OK;
+}
+
+ulp_status ulp_layer_show_output(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    return ulp_pass_show(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out));
+}
+
+ulp_status ulp_layer_show_gradient(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    return ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, pass->now.B * ulp_dims_size(layer->in));
+}
+
+ulp_status ulp_layer_round_output(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const size_t n = pass->now.B * ulp_dims_size(layer->out);
+    return ulp_pass_round64(pass, ulp_site_output(layer), t->y, pass->scratch.wide, n);
+}
+
+ulp_status ulp_layer_round_gradient(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const size_t n = pass->now.B * ulp_dims_size(layer->in);
+    return ulp_pass_round64(pass, ulp_site_input_gradient(layer), t->dx, pass->scratch.wide, n);
 }

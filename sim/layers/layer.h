@@ -43,19 +43,49 @@ typedef struct ulp_layer_tensors {
     ulp_workspace own;
 } ulp_layer_tensors;
 
+/* The tensors of a layer in binary64 and host memory, for checks. */
+typedef struct ulp_layer64 {
+    double *y;          /* (B,n) */
+    const double *x;    /* (B,m) */
+    const double *skip; /* as in ulp_layer_tensors; of a join and a shortcut alone */
+    const double *w;    /* (params) */
+} ulp_layer64;
+
 /* The tensors of a layer that its backward function reads, besides gradients, weights and `saved`. */
 typedef enum ulp_layer_reads { ULP_READS_INPUT, ULP_READS_OUTPUT, ULP_READS_BOTH, ULP_READS_NEITHER } ulp_layer_reads;
 
+/* The operations of a training step that the lists of amp.h know. */
+typedef enum ulp_operation {
+    ULP_OPERATION_BY_KIND, /* of a kind of layer: a product if the kind forms products, else an activation */
+    ULP_OPERATION_PRODUCT,
+    ULP_OPERATION_CONVOLUTION,
+    ULP_OPERATION_CELL,
+    ULP_OPERATION_NORM,
+    ULP_OPERATION_RELU,
+    ULP_OPERATION_ACTIVATION,
+    ULP_OPERATION_MAX_POOLING,
+    ULP_OPERATION_AVERAGE_POOLING,
+    ULP_OPERATION_UP_SAMPLING,
+    ULP_OPERATION_DROPOUT,
+    ULP_OPERATION_SUM,
+    ULP_OPERATION_COPY,
+    ULP_OPERATION_SOFTMAX,
+    ULP_OPERATION_LOSS,
+    ULP_OPERATION_LARGE_SUM,
+    ULP_OPERATION_UPDATE,
+    ULP_OPERATION_COUNT
+} ulp_operation;
+
 typedef struct ulp_layer_kind {
-    const char *name;      /* the letters before the numbers: "fc" */
-    const char *usage;     /* "fcN: fully connected, N outputs" */
-    const char *takes;     /* the inputs that the kind takes, NULL: all; "a height and a width of K or more" */
-    const char *example;   /* a net for tests, of at most 64 elements per sample, from an input of (1,4,4): "fc5" */
-    double gain;           /* factor of the variance of the weights of the layer before: 2 of relu (He), else 1 */
-    const char *operation; /* its row in the lists of amp.h; NULL: a product if `products`, else an activation */
-    int products;          /* 1: the policy's datapaths form sums of products; 2: of the layer's own outputs, too */
-    int nesting;           /* 1: the layer opens a residual block (fork), -1: it closes the block (join), else 0 */
-    int turns;             /* 1: the layer ends the first branch of a block and begins the second one (shortcut) */
+    const char *name;    /* the letters before the numbers: "fc" */
+    const char *usage;   /* "fcN: fully connected, N outputs" */
+    const char *takes;   /* the inputs that the kind takes, NULL: all; "a height and a width of K or more" */
+    const char *example; /* a net for tests, of at most 64 elements per sample, from an input of (1,4,4): "fc5" */
+    double gain;         /* factor of the variance of the weights of the layer before: 2 of relu (He), else 1 */
+    ulp_operation operation;
+    int products; /* 1: the policy's datapaths form sums of products; 2: of the layer's own outputs, too */
+    int nesting;  /* 1: the layer opens a residual block (fork), -1: it closes the block (join), else 0 */
+    int turns;    /* 1: the layer ends the first branch of a block and begins the second one (shortcut) */
     const struct ulp_cell *cell; /* of a recurrent kind, else NULL */
     ulp_layer_reads reads;       /* for footprint.h; a test checks that backward reads no more */
     int passes;                  /* how often forward reads its input; 0 stands for once */
@@ -76,8 +106,7 @@ typedef struct ulp_layer_kind {
     ulp_status (*backward)(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
     /* The forward function of a training batch in binary64 without rounding points, for checks: y (B,n) from x (B,m), w
      * (params) and, for a join and a shortcut, skip, host memory. NULL: the kind has no such function. */
-    void (*forward64)(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
-                      size_t B);
+    void (*forward64)(const ulp_layer *layer, const ulp_layer64 *t, size_t B);
 } ulp_layer_kind;
 
 struct ulp_layer {
@@ -128,8 +157,21 @@ static inline ulp_site ulp_site_weight_gradients(const ulp_layer *layer) {
     return ulp_site_of(ULP_AT_WGRAD, layer->index, 0);
 }
 
+/* How most kinds end. The output y, or the gradient dx, is exact and is shown (ulp_pass_show); or it is rounded from
+ * pass->scratch.wide. */
+ulp_status ulp_layer_show_output(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
+ulp_status ulp_layer_show_gradient(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
+ulp_status ulp_layer_round_output(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
+ulp_status ulp_layer_round_gradient(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
+
+/* The shape of a kind that takes no numbers and changes no shape. */
+ulp_status ulp_layer_shape_plain(ulp_layer *layer, const char *args);
+
 /* The i-th kind; NULL past the end. */
 const ulp_layer_kind *ulp_layer_kind_get(size_t i);
+
+/* The kind that code names. */
+extern const ulp_layer_kind ulp_layer_last;
 
 #ifdef __cplusplus
 }

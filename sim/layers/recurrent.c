@@ -228,10 +228,9 @@ ulp_status ulp_recurrent_backward(const ulp_layer *layer, ulp_pass *pass, const 
 
 /* ---- binary64 ---- */
 
-void ulp_recurrent_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
-                             size_t B) {
+void ulp_recurrent_forward64(const ulp_layer *layer, const ulp_layer64 *own, size_t B) {
     const ulp_cell *cell = layer->kind->cell;
-    (void)skip;
+    const double *x = own->x, *w = own->w;
     size_t F = layer->in.c, N = layer->out.c, T = layer->in.w, G = cell->gates * N;
     size_t wn = G - cell->w_from * N, un = cell->u_to * N;
     const double *U = w + F * wn, *b = U + N * un;
@@ -246,7 +245,8 @@ void ulp_recurrent_forward64(const ulp_layer *layer, double *y, const double *x,
             for (size_t i = 0; i < N && j < un; i++) s[j] += h[i] * U[i * un + j];
         }
         for (size_t j = 0; h && j < N; j++) cell->unit64(h, c, s, j, N);
-        for (size_t j = 0; j < N; j++) y[(sample * N + j) * T + t] = h ? h[j] : ulp_quiet_nan(); /* NaN: no memory */
+        for (size_t j = 0; j < N; j++)
+            own->y[(sample * N + j) * T + t] = h ? h[j] : ulp_quiet_nan(); /* NaN: no memory */
     }
     free(h);
 }

@@ -76,8 +76,7 @@ ulp_status ulp_recurrent_backward(const ulp_layer *layer, ulp_pass *pass, const 
 
 /* As ulp_recurrent_backward(), but dx stays in the accumulators and is not rounded. */
 ulp_status ulp_recurrent_backward_sums(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
-void ulp_recurrent_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
-                             size_t B);
+void ulp_recurrent_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B);
 
 #ifdef __cplusplus
 }

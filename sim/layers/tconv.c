@@ -95,17 +95,15 @@ static void spread64(const ulp_layer *layer, double *y, double v, size_t pixel, 
     }
 }
 
-static void tconv_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
-                            size_t B) {
+static void tconv_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {
     const ulp_convolution c = convolution_of(layer);
     const size_t m = ulp_dims_size(layer->in), n = ulp_dims_size(layer->out), p = layer->in.h * layer->in.w,
                  q = layer->out.h * layer->out.w, k = ulp_convolution_depth(&c, ULP_TO_POSITIONS);
-    (void)skip;
     for (size_t b = 0; b < B; b++) {
-        for (size_t i = 0; i < n; i++) y[b * n + i] = c.has_bias ? w[layer->in.c * k + i / q] : 0.0;
+        for (size_t i = 0; i < n; i++) t->y[b * n + i] = c.has_bias ? t->w[layer->in.c * k + i / q] : 0.0;
         for (size_t i = 0; i < m; i++) {
             const size_t channel = i / p, group = channel / (layer->in.c / c.groups);
-            spread64(layer, y + b * n + group * (n / c.groups), x[b * m + i], i % p, w + channel * k);
+            spread64(layer, t->y + b * n + group * (n / c.groups), t->x[b * m + i], i % p, t->w + channel * k);
         }
     }
 }
@@ -121,7 +119,7 @@ const ulp_layer_kind ulp_layer_tconv = {
         "not above 2^40 products per sample",
     .example = "conv2@2s2 tconv4@3s2p1g2 tanh tconv1@2nobias",
     .gain = 1.0,
-    .operation = "convolution",
+    .operation = ULP_OPERATION_CONVOLUTION,
     .products = 1,
     .shape = tconv_shape,
     .init = tconv_init,

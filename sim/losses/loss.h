@@ -71,6 +71,9 @@ struct ulp_loss {
 /* The i-th kind; NULL past the end. */
 const ulp_loss_kind *ulp_loss_kind_get(size_t i);
 
+/* The kinds that code names. */
+extern const ulp_loss_kind ulp_loss_softmax, ulp_loss_ctc;
+
 /* The kind called `name`; on failure error (may be NULL) has a sentence that lists the known names. */
 ulp_status ulp_loss_parse(const ulp_loss_kind **kind, const char *name, char *error, size_t error_size);
 

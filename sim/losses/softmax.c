@@ -1,7 +1,7 @@
 /* softmax.c - softmax cross-entropy of single labels, with the gradient (p - t) / B; t is 1 for the label, else 0. */
 #include "sim/losses/loss.h"
 
-#include "sim/losses/argmax.h"
+#include "sim/losses/answers.h"
 #include "base/fail.h"
 
 static ulp_status softmax_check(ulp_dims out, const ulp_data *data, char *error, size_t error_size) {
@@ -50,7 +50,6 @@ static ulp_status softmax_score(const ulp_loss *loss, ulp_pass *pass, ulp_score 
     return ULP_OK;
 }
 
-extern const ulp_loss_kind ulp_loss_softmax;
 const ulp_loss_kind ulp_loss_softmax = {
     .name = "softmax",
     .what = "cross-entropy of one label per sample",

@@ -31,7 +31,7 @@ ulp_status ulp_optimizer_init(ulp_optimizer *o, const ulp_optimizer_rule *rule, 
 /* ---- parts ---- */
 
 static int casts_are_equal(const ulp_cast *a, const ulp_cast *b) {
-    return strcmp(a->format.name, b->format.name) == 0 && a->rule.mode == b->rule.mode &&
+    return ulp_format_equal(&a->format, &b->format) && a->rule.mode == b->rule.mode &&
            a->rule.overflow == b->rule.overflow && a->rule.random_bits == b->rule.random_bits &&
            a->tensor_scale == b->tensor_scale;
 }

@@ -113,6 +113,9 @@ struct ulp_optimizer {
 /* The i-th row of the table; NULL past the end. */
 const ulp_optimizer_kind *ulp_optimizer_kind_get(size_t i);
 
+/* The kinds that code names. */
+extern const ulp_optimizer_kind ulp_optimizer_sgd, ulp_optimizer_adam;
+
 /* The row of that name; NULL if there is none. */
 const ulp_optimizer_kind *ulp_optimizer_kind_find(const char *name);
 
@@ -130,7 +133,7 @@ void ulp_optimizer_help(const ulp_help *to);
 ulp_status ulp_optimizer_init(ulp_optimizer *optimizer, const ulp_optimizer_rule *rule, const ulp_policy *policy,
                               char *error, size_t error_size);
 
-/* Give each layer of a net the policy of its row (layer_policy.h); without rows there is nothing to do. Status and
+/* Give each layer of a net the policy of its row (policy.h); without rows there is nothing to do. Status and
  * sentence are those of ulp_optimizer_init(), or ULP_NO_MEMORY. */
 ulp_status ulp_optimizer_divide(ulp_optimizer *optimizer, const ulp_net *net, const ulp_layer_policy *rows, char *error,
                                 size_t error_size);

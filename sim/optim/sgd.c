@@ -21,7 +21,6 @@ static ulp_operand direction(ulp_update_plan *p, ulp_operand g, double *rate) {
     return v;
 }
 
-extern const ulp_optimizer_kind ulp_optimizer_sgd;
 const ulp_optimizer_kind ulp_optimizer_sgd = {
     .name = "sgd",
     .what = "stochastic gradient descent",

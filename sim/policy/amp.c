@@ -1,4 +1,4 @@
-/* amp.c - deriving and explaining the policy of automatic mixed precision; see amp.h. */
+/* amp.c - the lists of operations of automatic mixed precision, and deriving and explaining its policy; see amp.h. */
 #include "amp.h"
 
 #include <stdarg.h>
@@ -7,6 +7,62 @@
 #include <string.h>
 
 #include "base/fail.h"
+
+/* ---- the lists ---- */
+
+/* In the order of the help text. Words of the published lists: TensorFlow allow, infer, deny, clear; PyTorch lower
+ * precision, fp32, promote; Apex FP16, FP32, casts. "none": the operation is on no list and runs in the format of its
+ * inputs. */
+static const ulp_amp_operation table[ULP_OPERATION_COUNT] = {
+    [ULP_OPERATION_PRODUCT] = {"product", ULP_AMP_LOW, "allow: MatMul", "lower: linear, addmm", "FP16: linear, addmm",
+                               "products are fast in low precision, and their sums stay in binary32"},
+    [ULP_OPERATION_CONVOLUTION] = {"convolution", ULP_AMP_LOW, "allow: Conv2D, Conv2DBackpropInput",
+                                   "lower: conv2d, conv_transpose2d", "FP16: conv2d, conv_transpose2d",
+                                   "its sums of products are fast in low precision"},
+    [ULP_OPERATION_CELL] = {"cell", ULP_AMP_LOW, "allow: GRUBlockCell, BlockLSTM, CudnnRNN",
+                            "lower: gru_cell, lstm_cell, rnn_tanh_cell", "FP16: the cells of torch.nn",
+                            "its sums of products are fast in low precision"},
+    [ULP_OPERATION_NORM] = {"norm", ULP_AMP_FOLLOWS, "infer: FusedBatchNormV3", "none; its weights are binary32",
+                            "none; its weights are binary32",
+                            "its output follows its input; statistics and weights stay in binary32"},
+    [ULP_OPERATION_RELU] = {"relu", ULP_AMP_FOLLOWS, "clear: Relu", "none", "none", "exact in every format"},
+    [ULP_OPERATION_ACTIVATION] = {"activation", ULP_AMP_FOLLOWS, "infer: Sigmoid, Tanh, LeakyRelu", "none", "none",
+                                  "one rounding of a small number"},
+    [ULP_OPERATION_MAX_POOLING] = {"max pooling", ULP_AMP_FOLLOWS, "clear: MaxPool", "none", "none",
+                                   "exact in every format"},
+    [ULP_OPERATION_AVERAGE_POOLING] = {"average pooling", ULP_AMP_FOLLOWS, "infer: AvgPool (deny: Mean)", "none",
+                                       "none", "a window is small, and its sum is exact here"},
+    [ULP_OPERATION_UP_SAMPLING] = {"up-sampling", ULP_AMP_FOLLOWS, "clear: ResizeNearestNeighbor",
+                                   "fp32: upsample_nearest2d", "FP32: interpolate",
+                                   "TensorFlow's row: a copy is exact in every format"},
+    [ULP_OPERATION_DROPOUT] = {"dropout", ULP_AMP_FOLLOWS, "infer: Mul", "none", "none", "one rounding of a product"},
+    [ULP_OPERATION_SUM] = {"sum", ULP_AMP_FOLLOWS, "infer: AddV2", "none: the wider input decides",
+                           "casts: the wider input decides", "one rounding; the wider branch decides"},
+    [ULP_OPERATION_COPY] = {"copy", ULP_AMP_FOLLOWS, "clear: Identity, Reshape, Transpose", "none", "none",
+                            "exact in every format"},
+    [ULP_OPERATION_SOFTMAX] = {"softmax", ULP_AMP_BINARY32, "infer: Softmax, LogSoftmax", "fp32: softmax, log_softmax",
+                               "FP32: softmax", "PyTorch's row: exp spans more than the range of binary16"},
+    [ULP_OPERATION_LOSS] = {"loss", ULP_AMP_BINARY32, "deny: SoftmaxCrossEntropyWithLogits",
+                            "fp32: nll_loss, mse_loss, ... (no ctc_loss)", "FP32: cross_entropy, ...",
+                            "a mean over a batch of numbers of all magnitudes"},
+    [ULP_OPERATION_LARGE_SUM] = {"large sum", ULP_AMP_BINARY32, "deny: Sum, Mean", "fp32: sum, norm", "FP32: sum, norm",
+                                 "long sums lose small terms; here: accumulators of products, gradients of biases"},
+    [ULP_OPERATION_UPDATE] = {"update", ULP_AMP_BINARY32, "the graph's variables stay float32",
+                              "parameters stay float32", "O1: parameters stay float32",
+                              "small updates of large weights vanish in low precision"},
+};
+
+const ulp_amp_operation *ulp_amp_operation_get(size_t i) { return i + 1 < ULP_OPERATION_COUNT ? &table[i + 1] : NULL; }
+
+const ulp_amp_operation *ulp_amp_operation_of(const ulp_layer_kind *kind) {
+    if (kind->operation != ULP_OPERATION_BY_KIND) return &table[kind->operation];
+    return &table[kind->products ? ULP_OPERATION_PRODUCT : ULP_OPERATION_ACTIVATION];
+}
+
+const char *ulp_amp_list_name(ulp_amp_list list) {
+    static const char *const names[] = {"low", "binary32", "follows"};
+    return names[list];
+}
 
 /* ---- the formats of tensors ---- */
 
@@ -63,7 +119,7 @@ static int leaves_weights(const ulp_layer *layer) {
 /* Whether all layers of the kind of layer i leave the preset in the same way as layer i. */
 static int is_whole_kind(const tensor_type *type, const ulp_net *net, size_t i) {
     const ulp_layer *layer = &net->layers[i];
-    if (strcmp(layer->kind->name, "last") == 0) return 0; /* the selector last is another one */
+    if (layer->kind == &ulp_layer_last) return 0; /* the selector last is another one */
     for (size_t k = 0; k < net->count; k++)
         if (net->layers[k].kind == layer->kind && leaves_output(type, &net->layers[k]) != leaves_output(type, layer))
             return 0;
@@ -86,7 +142,7 @@ static void add_layer(text *t, const tensor_type *type, const ulp_net *net, size
 static int needs_tensor_scales(const ulp_format *f) { return f->bits < 16; }
 
 static void add_policy(text *t, const ulp_format *format, const tensor_type *type, const ulp_net *net) {
-    if (strcmp(format->name, "binary32") == 0) {
+    if (ulp_format_equal(format, &ulp_binary32)) {
         add(t, "fp32");
         return;
     }
@@ -98,7 +154,7 @@ static void add_policy(text *t, const ulp_format *format, const tensor_type *typ
 static void choose_scaler(ulp_amp *amp) {
     const ulp_format *f = &amp->format;
     const int wide = f->emin <= -126 && f->emax >= 127, scaled = needs_tensor_scales(f);
-    amp->scaler = *ulp_scaler_rule_find(wide || scaled ? "none" : "pytorch");
+    amp->scaler = ulp_scaler_rules[wide || scaled ? ULP_SCALER_NONE : ULP_SCALER_PYTORCH];
     amp->scaler_why = wide     ? "the format has the exponents of binary32: gradients do not leave its range"
                       : scaled ? "each tensor has a scale of its own"
                                : "small gradients become zero in the format; the loss scale moves them into its range";
@@ -148,8 +204,7 @@ static const char *format_name(const explanation *e, int low) { return low ? e->
 
 static double bytes_of(const explanation *e, int low) { return low ? e->amp->format.bits / 8.0 : 4.0; }
 
-static void tell(const explanation *e, ulp_amp_line line, const char *operation, const char *why) {
-    const ulp_amp_operation *o = ulp_amp_operation_find(operation);
+static void tell(const explanation *e, ulp_amp_line line, const ulp_amp_operation *o, const char *why) {
     line.what = line.what ? line.what : o->name;
     line.list = o->list;
     line.why = why ? why : o->why;
@@ -174,11 +229,12 @@ static void tell_layer(const explanation *e, size_t i) {
         .layer = i, .word = layer->word, .in = format_name(e, e->type[i].low), .out = format_name(e, low)};
     line.casts = (low_weights ? layer->params : 0) + 2 * n * inputs_to_cast(e->type, layer);
     line.bytes = 2.0 * (double)layer->params * bytes_of(e, low_weights) + 2.0 * (double)n * bytes_of(e, low);
-    tell(e, line, o->name, e->type[i + 1].moved ? "the next layer reads it in low precision" : NULL);
+    tell(e, line, o, e->type[i + 1].moved ? "the next layer reads it in low precision" : NULL);
     if (!layer->params) return;
     line = (ulp_amp_line){.layer = i, .word = layer->word, .in = line.in, .out = "binary32"};
     line.what = low_weights ? "sums" : "statistics";
-    tell(e, line, "large sum", low_weights ? "long sums lose small terms: products and biases" : "sums over a batch");
+    tell(e, line, &table[ULP_OPERATION_LARGE_SUM],
+         low_weights ? "long sums lose small terms: products and biases" : "sums over a batch");
 }
 
 static void tell_ends(const explanation *e, const ulp_loss_kind *loss) {
@@ -190,16 +246,16 @@ static void tell_ends(const explanation *e, const ulp_loss_kind *loss) {
     ulp_amp_line line = {.layer = count, .word = loss->name, .in = format_name(e, low), .out = "binary32"};
     line.casts = low ? 2 * n : 0;
     line.bytes = 4.0 * (double)n;
-    if (strcmp(loss->name, "softmax") == 0) {
-        tell(e, line, "softmax", NULL);
+    if (loss == &ulp_loss_softmax) {
+        tell(e, line, &table[ULP_OPERATION_SOFTMAX], NULL);
         line = (ulp_amp_line){.layer = count, .word = loss->name, .in = "binary32", .out = "binary32"};
     }
-    tell(e, line, "loss", NULL);
+    tell(e, line, &table[ULP_OPERATION_LOSS], NULL);
     line =
         (ulp_amp_line){.layer = count + 1, .word = "update", .in = format_name(e, low_params > 0), .out = "binary32"};
     line.casts = low_params;
     line.bytes = 4.0 * (double)low_params;
-    tell(e, line, "update", NULL);
+    tell(e, line, &table[ULP_OPERATION_UPDATE], NULL);
 }
 
 ulp_status ulp_amp_explain(const ulp_amp *amp, const ulp_net *net, const ulp_loss_kind *loss, size_t B,
@@ -212,9 +268,38 @@ ulp_status ulp_amp_explain(const ulp_amp *amp, const ulp_net *net, const ulp_los
     ulp_amp_line input = {.layer = 0, .word = "input", .in = "binary32", .out = format_name(&e, type[0].low)};
     input.casts = type[0].moved ? n : 0;
     input.bytes = (double)n * bytes_of(&e, type[0].low);
-    tell(&e, input, "copy", type[0].moved ? "the first layer reads it in low precision" : "the data are binary32");
+    tell(&e, input, &table[ULP_OPERATION_COPY],
+         type[0].moved ? "the first layer reads it in low precision" : "the data are binary32");
     for (size_t i = 0; i < net->count; i++) tell_layer(&e, i);
     tell_ends(&e, loss);
     free(type);
     return ULP_OK;
+}
+
+/* ---- help ---- */
+
+void ulp_amp_help(const ulp_help *to) {
+    ulp_help_line(to,
+                  "Automatic mixed precision derives the policy of every layer and the scaler from three lists of "
+                  "operations: low (in the format of --amp), binary32, and follows (the format of the input). --amp "
+                  "FORMAT trains with this policy; `ulp amp --net TEXT --format FORMAT --explain` prints the policy, "
+                  "the scaler and the reasons.");
+    ulp_help_line(to, "%s", "");
+    ulp_help_line(to,
+                  "The lists follow TensorFlow's graph rewrite (allow, infer, deny, clear), PyTorch's autocast (lower, "
+                  "fp32, promote) and Apex O1 (FP16, FP32, casts). The words in parentheses say "
+                  "why an operation is on its list here.");
+    for (int i = ULP_OPERATION_PRODUCT; i < ULP_OPERATION_COUNT; i++) {
+        const ulp_amp_operation *o = &table[i];
+        ulp_help_line(to, "%s", "");
+        ulp_help_line(to, "%s: %s (%s)", o->name, ulp_amp_list_name(o->list), o->why);
+        ulp_help_line(to, "  TensorFlow  %s", o->tensorflow);
+        ulp_help_line(to, "  PyTorch     %s", o->pytorch);
+        ulp_help_line(to, "  Apex        %s", o->apex);
+    }
+    ulp_help_line(to, "%s", "");
+    ulp_help_line(to,
+                  "A kind of layer that is on no published list follows its input. Formats of fewer than 16 bits get a "
+                  "scale per tensor (@amax), and gradients of weights in binary32. Formats with the exponents of "
+                  "binary32 need no loss scale; other formats get the scaler pytorch.");
 }

@@ -13,7 +13,8 @@
 #ifndef ULP_AMP_H
 #define ULP_AMP_H
 
-#include "layer_policy.h"
+#include "policy.h"
+#include "sim/net.h"
 #include "sim/losses/loss.h"
 #include "sim/train/scaler.h"
 
@@ -33,9 +34,6 @@ typedef struct ulp_amp_operation {
 
 /* The i-th row of the table; NULL past the end. */
 const ulp_amp_operation *ulp_amp_operation_get(size_t i);
-
-/* The operation of that name; NULL if there is none. */
-const ulp_amp_operation *ulp_amp_operation_find(const char *name);
 
 /* The operation that a kind of layer performs. */
 const ulp_amp_operation *ulp_amp_operation_of(const ulp_layer_kind *kind);

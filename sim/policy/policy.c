@@ -1,20 +1,18 @@
-/* policy.c - changing and checking policies, and properties of their casts; see policy.h. */
+/* policy.c - changing and checking policies, and the policies of the layers of a net; see policy.h. */
 #include "policy.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "policy_words.h"
+#include "sim/net.h"
 
 static const char *const point_names[ULP_AT_COUNT] = {"weight", "act",    "wgrad", "agrad",
                                                       "state",  "master", "loss",  "norm"};
 
 const char *ulp_point_name(ulp_point_kind point) { return (unsigned)point < ULP_AT_COUNT ? point_names[point] : NULL; }
-
-/* A cast has the number of its point; the cast of out= has the number after the last point. */
-enum { AT_OUT = ULP_AT_COUNT };
-
-static const char *cast_name(int i) { return i < AT_OUT ? point_names[i] : "out"; }
 
 static int is_gradient(int i) { return i == ULP_AT_WGRAD || i == ULP_AT_AGRAD; }
 
@@ -34,7 +32,7 @@ int ulp_point_takes_scale(ulp_point_kind point) {
 /* The index of a datapath among those of the selections; ULP_PATHS_MAX if there is no room. */
 static size_t place_path(ulp_policy *policy, const ulp_datapath *path) {
     size_t i = 0;
-    while (i < policy->paths && strcmp(policy->path[i].name, path->name) != 0) i++;
+    while (i < policy->paths && !ulp_datapath_equal(&policy->path[i], path)) i++;
     if (i == ULP_PATHS_MAX) return i;
     policy->path[i] = *path;
     policy->paths += i == policy->paths;
@@ -83,11 +81,11 @@ ulp_status ulp_policy_set(ulp_policy *policy, ulp_point_kind point, const ulp_fo
     return ULP_OK;
 }
 
-ulp_layer_policy ulp_policy_of_most(const ulp_policy *policy) {
-    ulp_layer_policy layer = {
-        .has_master = policy->has_master, .forward = policy->forward, .backward = policy->backward};
-    memcpy(layer.at, policy->at, sizeof layer.at);
-    return layer;
+void ulp_policy_binary32(ulp_policy *policy) {
+    memset(policy, 0, sizeof *policy);
+    for (int i = 0; i < ULP_AT_COUNT; i++) policy->at[i].format = ulp_binary32;
+    ulp_datapath_fp32(&policy->forward);
+    ulp_datapath_fp32(&policy->backward);
 }
 
 /* Give the points of a preset their casts. A mixed preset has binary32 with master weights, but for four points. */
@@ -95,17 +93,16 @@ static void apply_preset(ulp_layer_policy *layer, const ulp_selection *s) {
     const int mixed = s->what == ULP_SELECT_MIXED;
     for (int i = 0; i < ULP_AT_COUNT; i++) {
         const int low = !mixed || i == ULP_AT_WEIGHT || i == ULP_AT_ACT || is_gradient(i);
-        ulp_cast cast = {.rule = {0}};
+        ulp_cast cast = {.format = ulp_binary32};
         if (i == ULP_AT_LOSS) continue; /* of the whole net */
         if (low) cast = s->cast;
-        else ulp_format_parse(&cast.format, "binary32");
         ulp_point_let_overflow(&cast.format, (ulp_point_kind)i);
         layer->at[i] = cast;
     }
     layer->has_master = (uint8_t)mixed;
 }
 
-void ulp_selection_apply(ulp_layer_policy *layer, const ulp_policy *policy, const ulp_selection *s) {
+static void apply(ulp_layer_policy *layer, const ulp_policy *policy, const ulp_selection *s) {
     const ulp_datapath *path = &policy->path[s->path];
     const int preset = s->what == ULP_SELECT_ALL || s->what == ULP_SELECT_MIXED;
     if (preset) apply_preset(layer, s);
@@ -116,13 +113,21 @@ void ulp_selection_apply(ulp_layer_policy *layer, const ulp_policy *policy, cons
     if (s->what < ULP_AT_COUNT) layer->at[s->what] = s->cast;
     for (int i = 0; i < ULP_AT_COUNT && s->what == ULP_SELECT_MODE; i++) {
         ulp_cast *cast = &layer->at[i];
-        if (i == ULP_AT_LOSS || strcmp(cast->format.name, "binary32") == 0) continue;
+        if (i == ULP_AT_LOSS || ulp_format_equal(&cast->format, &ulp_binary32)) continue;
         cast->rule.mode = s->cast.rule.mode;
         cast->rule.random_bits = s->cast.rule.random_bits;
     }
 }
 
-ulp_status ulp_operands_check(const ulp_operands *o, char *error, size_t error_size) {
+/* The operands a and b of a datapath: tensors at two casts. */
+typedef struct operands {
+    const char *key; /* "fwd" or "bwd" */
+    const ulp_datapath *path;
+    ulp_point_kind a_point, b_point;
+    const ulp_cast *a, *b;
+} operands;
+
+static ulp_status check_operands(const operands *o, char *error, size_t error_size) {
     const ulp_point_kind points[] = {o->a_point, o->b_point};
     const ulp_format *takes[] = {&o->path->a, &o->path->b};
     const ulp_cast *casts[] = {o->a, o->b};
@@ -144,11 +149,11 @@ ulp_status ulp_operands_check(const ulp_operands *o, char *error, size_t error_s
 /* The products are y = x w, dw = x' dy and dx = dy w'. */
 static ulp_status check_products(const ulp_policy *p, char *error, size_t error_size) {
     const ulp_cast *act = &p->at[ULP_AT_ACT], *weight = &p->at[ULP_AT_WEIGHT], *agrad = &p->at[ULP_AT_AGRAD];
-    const ulp_operands products[] = {{"fwd", &p->forward, ULP_AT_ACT, ULP_AT_WEIGHT, act, weight},
-                                     {"bwd", &p->backward, ULP_AT_ACT, ULP_AT_AGRAD, act, agrad},
-                                     {"bwd", &p->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, agrad, weight}};
+    const operands products[] = {{"fwd", &p->forward, ULP_AT_ACT, ULP_AT_WEIGHT, act, weight},
+                                 {"bwd", &p->backward, ULP_AT_ACT, ULP_AT_AGRAD, act, agrad},
+                                 {"bwd", &p->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, agrad, weight}};
     ulp_status status = ULP_OK;
-    for (int i = 0; i < 3 && status == ULP_OK; i++) status = ulp_operands_check(&products[i], error, error_size);
+    for (int i = 0; i < 3 && status == ULP_OK; i++) status = check_operands(&products[i], error, error_size);
     return status;
 }
 
@@ -175,7 +180,7 @@ static ulp_status check_cast(named_cast c, char *error, size_t error_size) {
 ulp_status ulp_policy_check(const ulp_policy *policy, char *error, size_t error_size) {
     ulp_status status = ULP_OK;
     for (int i = 0; i < ULP_AT_COUNT + policy->has_out && status == ULP_OK; i++)
-        status = check_cast((named_cast){NULL, cast_name(i), i < AT_OUT ? &policy->at[i] : &policy->out,
+        status = check_cast((named_cast){NULL, ulp_cast_name(i), i < AT_OUT ? &policy->at[i] : &policy->out,
                                          is_gradient(i) || i == ULP_AT_STATE},
                             error, error_size);
     for (size_t i = 0; i < policy->selections && status == ULP_OK; i++) {
@@ -209,7 +214,143 @@ ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, cha
 
 int ulp_cast_is_identity(const ulp_cast *cast) {
     uint8_t policy = (uint8_t)ulp_overflow_of(&cast->format, (ulp_overflow)cast->rule.overflow);
-    return strcmp(cast->format.name, "binary32") == 0 && !cast->tensor_scale && policy == ULP_OVERFLOW_INF;
+    return ulp_format_equal(&cast->format, &ulp_binary32) && !cast->tensor_scale && policy == ULP_OVERFLOW_INF;
 }
 
 int ulp_cast_is_binary32(const ulp_cast *cast) { return cast->rule.mode == ULP_RNE && ulp_cast_is_identity(cast); }
+
+/* ---- the layers of a net ---- */
+
+/* The first and the last layer with parameters; net->count if no layer has any. */
+static size_t first_layer(const ulp_net *net) {
+    size_t i = 0;
+    while (i < net->count && !net->layers[i].params) i++;
+    return i;
+}
+
+static size_t last_layer(const ulp_net *net) {
+    size_t i = net->count;
+    while (i > 0 && !net->layers[i - 1].params) i--;
+    return i ? i - 1 : net->count;
+}
+
+/* Whether a selector selects row t of the table. */
+static int selects(const char *selector, const ulp_net *net, size_t t) {
+    if (strcmp(selector, "*") == 0) return 1;
+    if (strcmp(selector, "input") == 0) return t == 0;
+    if (t == 0) return 0;
+    if (strcmp(selector, "first") == 0) return t - 1 == first_layer(net);
+    if (strcmp(selector, "last") == 0) return t - 1 == last_layer(net);
+    if (*selector >= '0' && *selector <= '9') return strtoull(selector, NULL, 10) == t - 1;
+    return strcmp(selector, net->layers[t - 1].kind->name) == 0;
+}
+
+/* Write the kinds of the net's layers as "conv, bn, relu". */
+static void list_kinds(char *text, size_t size, const ulp_net *net) {
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < net->count && used < size; i++) {
+        size_t before = 0;
+        while (net->layers[before].kind != net->layers[i].kind) before++;
+        if (before == i) used += (size_t)snprintf(text + used, size - used, "%s, ", net->layers[i].kind->name);
+    }
+}
+
+/* What a layer lacks so that a selection changes nothing in it; NULL if the layer lacks nothing. */
+static const char *lacked_by(const ulp_layer *layer, const ulp_selection *s) {
+    switch (s->what) {
+    case ULP_AT_WEIGHT:
+    case ULP_AT_WGRAD:
+    case ULP_AT_STATE:
+    case ULP_AT_MASTER:
+    case ULP_SELECT_NO_MASTER: return layer->params ? NULL : "weights (weight, wgrad, state and master need weights)";
+    case ULP_AT_NORM: return layer->states ? NULL : "means and variances (norm needs a layer bn)";
+    case ULP_SELECT_FORWARD:
+    case ULP_SELECT_BACKWARD: return layer->kind->products ? NULL : "products (fwd, bwd and acc need products)";
+    default: return NULL;
+    }
+}
+
+static ulp_status fail_lacking(const ulp_policy *policy, const ulp_selection *s, const char *lacked, char *error,
+                               size_t error_size) {
+    char word[ULP_VALUE_MAX + ULP_SELECTOR_MAX];
+    ulp_selection_print(word, sizeof word, policy, s);
+    return ulp_fail(error, error_size, ULP_BAD_NAME, "policy: '%s' changes nothing: no layer '%s' has %s", word,
+                    s->layers, lacked);
+}
+
+static ulp_status fail_selector(const char *selector, const ulp_net *net, char *error, size_t error_size) {
+    char kinds[256];
+    list_kinds(kinds, sizeof kinds, net);
+    return ulp_fail(error, error_size, ULP_BAD_NAME,
+                    "policy: '%s.' selects no layer; this net has %snumbers 0 to %zu, first and last (layers with "
+                    "parameters), input, and * for all",
+                    selector, kinds, net->count - 1);
+}
+
+/* Check the operands of the products of layer i. */
+static ulp_status check_layer(const ulp_layer_policy *rows, const ulp_layer *layer, char *error, size_t error_size) {
+    const ulp_layer_policy *own = &rows[layer->index + 1];
+    const ulp_cast *x = &rows[layer->index].at[ULP_AT_ACT], *w = &own->at[ULP_AT_WEIGHT], *y = &own->at[ULP_AT_ACT],
+                   *dy = &own->at[ULP_AT_AGRAD];
+    const operands products[] = {{"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, x, w},
+                                 {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, x, dy},
+                                 {"bwd", &own->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, dy, w},
+                                 {"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, y, w},
+                                 {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, y, dy}};
+    static const size_t counts[] = {0, 3, 5};
+    const size_t count = counts[layer->kind->products];
+    char why[ULP_EXPLAIN_MAX];
+    ulp_status status = ULP_OK;
+    for (size_t i = 0; i < count && status == ULP_OK; i++) status = check_operands(&products[i], why, sizeof why);
+    if (status != ULP_OK)
+        return ulp_fail(error, error_size, status, "policy: layer %zu (%s): %s", layer->index, layer->word, why);
+    if (layer->params && w->tensor_scale && !own->has_master)
+        return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+                        "policy: layer %zu (%s): weight=%s with a scale per tensor needs master weights", layer->index,
+                        layer->word, w->format.name);
+    return ULP_OK;
+}
+
+static ulp_status fill(ulp_layer_policy *rows, const ulp_policy *policy, const ulp_net *net, char *error,
+                       size_t error_size) {
+    for (size_t t = 0; t <= net->count; t++) {
+        rows[t] = (ulp_layer_policy){
+            .has_master = policy->has_master, .forward = policy->forward, .backward = policy->backward};
+        memcpy(rows[t].at, policy->at, sizeof rows[t].at);
+    }
+    for (size_t i = 0; i < policy->selections; i++) {
+        const ulp_selection *s = &policy->selection[i];
+        const char *lacked = NULL;
+        size_t selected = 0, changed = 0;
+        for (size_t t = 0; t <= net->count; t++) {
+            const char *lack = t && *s->layers != '*' ? lacked_by(&net->layers[t - 1], s) : NULL;
+            if (!selects(s->layers, net, t)) continue;
+            apply(&rows[t], policy, s);
+            selected++;
+            changed += !lack;
+            if (lack) lacked = lack;
+        }
+        if (!selected) return fail_selector(s->layers, net, error, error_size);
+        if (!changed) return fail_lacking(policy, s, lacked, error, error_size);
+    }
+    if (policy->has_out) rows[net->count].at[ULP_AT_ACT] = policy->out;
+    for (size_t i = 0; i < net->count; i++) {
+        ulp_status status = check_layer(rows, &net->layers[i], error, error_size);
+        if (status != ULP_OK) return status;
+    }
+    return ULP_OK;
+}
+
+ulp_status ulp_policy_resolve(ulp_layer_policy **rows, const ulp_policy *policy, const ulp_net *net, char *error,
+                              size_t error_size) {
+    *rows = NULL;
+    if (!policy->selections) return ULP_OK;
+    *rows = malloc((net->count + 1) * sizeof **rows);
+    if (!*rows) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for the policies of the layers");
+    ulp_status status = fill(*rows, policy, net, error, error_size);
+    if (status == ULP_OK) return ULP_OK;
+    free(*rows);
+    *rows = NULL;
+    return status;
+}

@@ -35,6 +35,8 @@
 extern "C" {
 #endif
 
+typedef struct ulp_net ulp_net; /* net.h */
+
 /* The rounding points. The numbers are part of the stream ids below and must not change. */
 typedef enum ulp_point_kind {
     ULP_AT_WEIGHT = 0,
@@ -99,7 +101,8 @@ typedef struct ulp_policy {
     ulp_datapath path[ULP_PATHS_MAX];            /* of the selections */
 } ulp_policy;
 
-/* The policy of one layer: the selections that select the layer, applied to the rest of a ulp_policy. */
+/* The policy of one layer: the selections that select the layer, applied to the rest of a ulp_policy. Both structs are
+ * large; functions take them by pointer. */
 typedef struct ulp_layer_policy {
     ulp_cast at[ULP_AT_COUNT];
     uint8_t has_master;
@@ -113,6 +116,9 @@ const char *ulp_point_name(ulp_point_kind point);
  * the known words, and *policy is unchanged. ULP_UNSUPPORTED: a format does not fit binary32, or a datapath has input
  * formats that do not hold the formats of its operands. */
 ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size);
+
+/* The policy "fp32": binary32 to nearest even everywhere, and no master weights. */
+void ulp_policy_binary32(ulp_policy *policy);
 
 /* Whether the tensors of a point may have tensor scales: only weights, activations and their gradients may. */
 int ulp_point_takes_scale(ulp_point_kind point);
@@ -128,7 +134,7 @@ ulp_status ulp_policy_set(ulp_policy *policy, ulp_point_kind point, const ulp_fo
 /* Check that the parts of a policy fit each other: each format offers its rule, weights with a tensor scale have master
  * weights, and datapaths take the formats of their operands. If not, the status is not ULP_OK, and `error` (may be
  * NULL) gets a sentence that names the parts. Of a policy with selections only the rules are checked here; the rest
- * depends on the net (layer_policy.h). */
+ * depends on the net (ulp_policy_resolve). */
 ulp_status ulp_policy_check(const ulp_policy *policy, char *error, size_t error_size);
 
 /* Check that the backend of that name offers the products of a policy: native products need their device. If not,
@@ -151,22 +157,6 @@ ulp_status ulp_policy_select(ulp_policy *policy, const ulp_selection *selection,
 /* Remove the selections that lose against a later word for all layers; `what` is as in ulp_selection. */
 void ulp_policy_forget(ulp_policy *policy, int what);
 
-/* The policy of a layer that no selection selects. */
-ulp_layer_policy ulp_policy_of_most(const ulp_policy *policy);
-
-/* Apply a selection to the policy of a layer that it selects. */
-void ulp_selection_apply(ulp_layer_policy *layer, const ulp_policy *policy, const ulp_selection *selection);
-
-/* Check that a datapath takes the tensors at two casts as its operands a and b. If not, the status is ULP_UNSUPPORTED,
- * and `error` (may be NULL) gets a sentence. */
-typedef struct ulp_operands {
-    const char *key; /* "fwd" or "bwd" */
-    const ulp_datapath *path;
-    ulp_point_kind a_point, b_point;
-    const ulp_cast *a, *b;
-} ulp_operands;
-ulp_status ulp_operands_check(const ulp_operands *operands, char *error, size_t error_size);
-
 /* A gradient's format becomes its variant `:inf` if the format saturates and its name does not say `:sat`. The formats
  * of other points stay. */
 ulp_status ulp_point_let_overflow(ulp_format *format, ulp_point_kind point);
@@ -176,6 +166,25 @@ int ulp_cast_is_identity(const ulp_cast *cast);
 
 /* Whether the cast is the conversion of C to binary32, to nearest even. */
 int ulp_cast_is_binary32(const ulp_cast *cast);
+
+/* ---- the layers of a net ---- */
+
+/* The policies of the layers of a net, from one policy with selections. The table has a row for the input of the net,
+ * and a row for each layer, so that row t is the policy of the layer whose output is tensor t. A policy without
+ * selections needs no table: all rows would be equal.
+ *
+ * *rows [1 + net->count] = the policies of the input and of the layers; free() them. NULL if the policy has no
+ * selections. On failure `error` (may be NULL) gets a sentence:
+ *
+ *  - ULP_BAD_NAME: a selector selects no layer of the net, and the sentence lists the selectors of the net; or no
+ *    selected layer has the tensors or products that the word is about, as in relu.weight=bf16.
+ *  - ULP_UNSUPPORTED: the datapath of a layer does not take the formats of its operands, or weights with a tensor scale
+ *    have no master weights.
+ *  - ULP_NO_MEMORY */
+ulp_status ulp_policy_resolve(ulp_layer_policy **rows, const ulp_policy *policy, const ulp_net *net, char *error,
+                              size_t error_size);
+
+/* ---- random words ---- */
 
 /* Uses of random words other than the rounding points. */
 enum {

@@ -1,11 +1,115 @@
-/* policy_text.c - the text of a policy: presets, parsing and printing; see policy.h. */
+/* policy_text.c - the text of a policy: casts, presets, parsing, printing, help; see policy.h and policy_words.h. */
+#include "policy_words.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "policy_draft.h"
 
-enum { WORD_MAX = ULP_CAST_TEXT_MAX };
+/* ---- casts and rules ---- */
+
+/* Write the names of the known formats as "a, b, c". */
+static void list_formats(char *text, size_t size) {
+    const ulp_format_row *row;
+    size_t used = 0;
+    for (size_t i = 0; i < ulp_format_count && used < size; i++)
+        if (ulp_format_get(i, NULL, &row) == ULP_OK)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", row->name);
+}
+
+static void list_modes(char *text, size_t size) {
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < ULP_MODE_COUNT && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", ulp_mode_name((ulp_mode)i));
+}
+
+ulp_status ulp_rule_read(ulp_rule *rule, const char *text, char *error, size_t error_size) {
+    char word[ULP_CAST_TEXT_MAX], known[256];
+    ulp_mode mode;
+    unsigned long bits = 0;
+    snprintf(word, sizeof word, "%s", text);
+    char *slash = strchr(word, '/');
+    if (slash) *slash = 0;
+    if (ulp_mode_parse(&mode, word) != ULP_OK) {
+        list_modes(known, sizeof known);
+        return ulp_fail(error, error_size, ULP_BAD_NAME, "no rounding mode '%s'; known: %s", word, known);
+    }
+    if (slash) {
+        char *end;
+        bits = strtoul(slash + 1, &end, 10);
+        if (*end || slash[1] < '0' || slash[1] > '9' || bits < 1 || bits > 32 || !ulp_mode_is_stochastic(mode))
+            return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "'%s': random bits are 1 to 32, of a stochastic mode",
+                            text);
+    }
+    rule->mode = (uint8_t)mode;
+    rule->random_bits = (uint8_t)bits;
+    return ULP_OK;
+}
+
+/* Read the part of `word` after @ as a tensor scale, and cut `word` before @. */
+static ulp_status read_tensor_scale(ulp_cast *cast, const ulp_cast_text *about, char *word, char *error,
+                                    size_t error_size) {
+    char *at = strchr(word, '@'), *end;
+    if (!at) return ULP_OK;
+    *at++ = 0;
+    if (!about->takes_scale)
+        return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+                        "%s=%s@%s: only weight, act, wgrad and agrad have scales per tensor", about->name, word, at);
+    if (strcmp(at, "amax") == 0) {
+        cast->tensor_scale = ULP_SCALED_NOW;
+        return ULP_OK;
+    }
+    unsigned long history = strncmp(at, "delayed", 7) != 0 ? 0 : at[7] == 0 ? 16 : strtoul(at + 7, &end, 10);
+    if (history < 1 || history > ULP_HISTORY_MAX || (at[7] && (at[7] < '0' || at[7] > '9' || *end)))
+        return ulp_fail(error, error_size, ULP_BAD_NAME,
+                        "%s=%s@%s: no such tensor scale; known: amax, delayed, delayedN with N from 1 to %d",
+                        about->name, word, at, ULP_HISTORY_MAX);
+    cast->tensor_scale = ULP_SCALED_DELAYED;
+    cast->history = (uint16_t)history;
+    return ULP_OK;
+}
+
+ulp_status ulp_cast_read(ulp_cast *to, ulp_cast_text *about, const char *text, char *error, size_t error_size) {
+    char word[ULP_CAST_TEXT_MAX], known[768];
+    ulp_cast cast;
+    memset(&cast, 0, sizeof cast); /* the padding, too: casts are compared byte by byte in tests */
+    snprintf(word, sizeof word, "%s", text);
+    char *slash = strchr(word, '/');
+    if (slash) *slash = 0;
+    about->has_mode = slash != NULL;
+    ulp_status status = read_tensor_scale(&cast, about, word, error, error_size);
+    if (status != ULP_OK) return status;
+    status = ulp_format_parse(&cast.format, word);
+    if (status != ULP_OK) {
+        list_formats(known, sizeof known);
+        return ulp_fail(error, error_size, status, "no format '%s' for %s; known: %s, eXmY, qI.F", word, about->name,
+                        known);
+    }
+    if (!cast.format.fits_binary32)
+        return ulp_fail(error, error_size, ULP_UNSUPPORTED, "%s=%s: arrays carry binary32, the format does not fit",
+                        about->name, word);
+    if (cast.tensor_scale && cast.format.taper != ULP_TAPER_NONE)
+        return ulp_fail(error, error_size, ULP_UNSUPPORTED, "%s=%s: a tapered format has no bias that a scale moves",
+                        about->name, word);
+    if (slash) status = ulp_rule_read(&cast.rule, slash + 1, error, error_size);
+    if (status == ULP_OK) *to = cast;
+    return status;
+}
+
+int ulp_rule_write(char *text, size_t size, ulp_rule rule) {
+    const char *mode = ulp_mode_name((ulp_mode)rule.mode);
+    return rule.random_bits ? snprintf(text, size, "%s/%u", mode, rule.random_bits) : snprintf(text, size, "%s", mode);
+}
+
+int ulp_cast_write(char *text, size_t size, const ulp_cast *cast) {
+    char rule[24], scale[16] = "";
+    ulp_rule_write(rule, sizeof rule, cast->rule);
+    if (cast->tensor_scale == ULP_SCALED_NOW) snprintf(scale, sizeof scale, "@amax");
+    if (cast->tensor_scale == ULP_SCALED_DELAYED) snprintf(scale, sizeof scale, "@delayed%u", cast->history);
+    return snprintf(text, size, "%s%s/%s", cast->format.name, scale, rule);
+}
 
 static const ulp_key *const lists[] = {ulp_policy_keys, NULL};
 
@@ -23,16 +127,12 @@ static ulp_status set_format(draft *d, const char *format, int all) {
     return status;
 }
 
-/* Parse a preset: "fp32", the name of a format, or "mixed:FORMAT". */
+/* Parse a preset: the name of a format, or "mixed:FORMAT"; the draft is the policy fp32. */
 static ulp_status parse_preset(draft *d, const char *text) {
-    char datapath[WORD_MAX + 16];
+    char datapath[ULP_CAST_TEXT_MAX + 16];
     ulp_format format;
-    int mixed = strncmp(text, "mixed:", 6) == 0;
-    ulp_status status = set_format(d, "fp32", 1);
-    if (status == ULP_OK) status = ulp_draft_datapath(d, &d->policy.forward, "fp32");
-    d->policy.backward = d->policy.forward;
+    const int mixed = strncmp(text, "mixed:", 6) == 0;
     d->policy.has_master = (uint8_t)mixed;
-    if (status != ULP_OK || strcmp(text, "fp32") == 0) return status;
     if (mixed) return set_format(d, text + 6, 0);
     if (ulp_format_parse(&format, text) != ULP_OK) {
         char known[256];
@@ -42,9 +142,9 @@ static ulp_status parse_preset(draft *d, const char *text) {
                         "then %s=",
                         text, known);
     }
-    status = set_format(d, text, 1);
+    ulp_status status = set_format(d, text, 1);
     snprintf(datapath, sizeof datapath, "serial:%s:rne", text);
-    if (status == ULP_OK && strcmp(format.name, d->policy.forward.accumulator.name) != 0) {
+    if (status == ULP_OK && !ulp_format_equal(&format, &ulp_binary32)) {
         status = ulp_draft_datapath(d, &d->policy.forward, datapath);
         d->policy.backward = d->policy.forward;
     }
@@ -57,16 +157,17 @@ static const ulp_key_reader reader = {.lists = lists, .dotted = ulp_draft_select
 
 /* Parse the optional preset and the keys. */
 static ulp_status parse_words(draft *d, const char *text) {
-    char word[WORD_MAX];
+    char word[ULP_CAST_TEXT_MAX];
     const size_t length = strcspn(text, ",");
-    ulp_status status = parse_preset(d, "fp32");
+    ulp_status status = ULP_OK;
     if (length == 0 || length >= sizeof word)
         return ulp_fail(d->error, d->error_size, ULP_BAD_NAME,
-                        "a policy is words between commas, of 1 to %d characters each: '%s'", WORD_MAX - 1, text);
+                        "a policy is words between commas, of 1 to %d characters each: '%s'", ULP_CAST_TEXT_MAX - 1,
+                        text);
     memcpy(word, text, length);
     word[length] = 0;
     if (!strchr(word, '=')) {
-        if (status == ULP_OK) status = parse_preset(d, word);
+        status = parse_preset(d, word);
         text += length;
         if (*text && !*++text)
             return ulp_fail(d->error, d->error_size, ULP_BAD_NAME,
@@ -79,6 +180,7 @@ static ulp_status parse_words(draft *d, const char *text) {
 ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size) {
     draft d;
     memset(&d, 0, sizeof d);
+    ulp_policy_binary32(&d.policy);
     d.error = error;
     d.error_size = error_size;
     if (error && error_size) error[0] = 0;
@@ -89,7 +191,7 @@ ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, s
                                : ulp_fail(error, error_size, status, "'%s': %s", text, ulp_status_text(status));
     for (int i = 0; i < ULP_AT_COUNT + d.policy.has_out; i++) {
         ulp_cast *cast = i < AT_OUT ? &d.policy.at[i] : &d.policy.out;
-        if (d.has_mode && !d.own_mode[i] && strcmp(cast->format.name, "binary32") != 0) cast->rule = d.mode;
+        if (d.has_mode && !d.own_mode[i] && !ulp_format_equal(&cast->format, &ulp_binary32)) cast->rule = d.mode;
     }
     ulp_draft_settle_modes(&d);
     status = ulp_policy_check(&d.policy, error, error_size);
@@ -110,6 +212,7 @@ ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy) {
 
 void ulp_policy_help(const ulp_help *to) {
     ulp_policy fp32;
+    ulp_policy_binary32(&fp32);
     ulp_help_line(to,
                   "A policy says where a training run rounds, to which format and how: a preset, then key=value pairs "
                   "between commas, for example mixed:fp16,master=none,weight=fp16/sr.");
@@ -120,7 +223,7 @@ void ulp_policy_help(const ulp_help *to) {
                    "weight, act, wgrad and agrad in FORMAT; accumulation, state, master, loss and "
                    "norm in binary32");
     ulp_help_line(to, "%s", "");
-    ulp_help_keys(to, lists, ulp_policy_parse(&fp32, "fp32", NULL, 0) == ULP_OK ? &fp32 : NULL);
+    ulp_help_keys(to, lists, &fp32);
     ulp_help_line(to, "%s", "");
     ulp_help_line(
         to,

@@ -7,7 +7,7 @@
 static ulp_learning learning_of(const ulp_trainer *trainer) {
     ulp_trainer *t = (ulp_trainer *)trainer; /* saving reads the fields, loading writes them */
     return (ulp_learning){.net = &t->model.net,
-                          .policy = &t->policy,
+                          .policy = t->policy,
                           .start_rule = &t->start_rule,
                           .scaler = &t->scaler,
                           .scales = &t->loss_scales,

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "sim/policy/layer_policy.h"
 
 const char *ulp_bytes_kind_name(ulp_bytes_kind kind) {
     static const char *const names[ULP_BYTES_KINDS] = {
@@ -34,7 +33,7 @@ size_t ulp_optimizer_arrays(const ulp_optimizer_rule *rule) {
 typedef struct counting {
     const ulp_net *net;
     const ulp_policy *policy;
-    ulp_layer_policy *rows; /* layer_policy.h */
+    ulp_layer_policy *rows; /* policy.h */
     const ulp_optimizer_rule *optimizer;
     size_t batch;
 } counting;
@@ -197,7 +196,7 @@ static ulp_effort update_of(const uint64_t *bytes) {
 
 /* ---- casts ---- */
 
-static int differ(const ulp_format *a, const ulp_format *b) { return strcmp(a->name, b->name) != 0; }
+static int differ(const ulp_format *a, const ulp_format *b) { return !ulp_format_equal(a, b); }
 
 static uint64_t cast_numbers(const counting *r, size_t i) {
     const ulp_layer *l = layer_at(r, i);
@@ -208,7 +207,7 @@ static uint64_t cast_numbers(const counting *r, size_t i) {
     if (differ(format_at(r, i, ULP_AT_WGRAD), format_at(r, i, ULP_AT_STATE))) n += l->params;
     if (!l->kind->products && differ(in, out)) n += 2 * tensor_size(r, i + 1);
     if (l->kind->nesting < 0 && differ(tensor_format(r, l->partner, ULP_AT_ACT), out)) n += 2 * tensor_size(r, i + 1);
-    if (i == 0 && strcmp(in->name, "binary32") != 0) n += tensor_size(r, 0);
+    if (i == 0 && differ(in, &ulp_binary32)) n += tensor_size(r, 0);
     if (i + 1 == r->net->count && differ(out, format_at(r, i, ULP_AT_LOSS))) n += 2 * tensor_size(r, i + 1);
     return n;
 }

@@ -54,22 +54,18 @@ static ulp_status take_images(ulp_data *data, const uint64_t *number, const uint
     return ULP_OK;
 }
 
-static const char *or_else(const char *text, const char *otherwise) { return text != NULL ? text : otherwise; }
-
 /* Reads the texts into the run. */
 static ulp_status read_texts(ulp_foreign_run *run, const char *const *text, uint64_t seed, const uint64_t *images,
                              const uint8_t *pixels, const uint8_t *labels, char *error, size_t size) {
-    const char *data = text[ULP_FOREIGN_RUN_DATA], *loss = text[ULP_FOREIGN_RUN_LOSS];
+    const char *data = text[ULP_FOREIGN_RUN_DATA], *loss = text[ULP_FOREIGN_RUN_LOSS], *net = text[ULP_FOREIGN_RUN_NET],
+               *policy = text[ULP_FOREIGN_RUN_POLICY], *scaler = text[ULP_FOREIGN_RUN_SCALER],
+               *optimizer = text[ULP_FOREIGN_RUN_OPTIMIZER];
     ulp_status status = data != NULL ? ulp_data_load(&run->data, data, text[ULP_FOREIGN_RUN_FOLDER], seed, error, size)
                                      : take_images(&run->data, images, pixels, labels, error);
-    if (status == ULP_OK)
-        status = ulp_net_parse(&run->net, or_else(text[ULP_FOREIGN_RUN_NET], ""), run->data.dims, error, size);
-    if (status == ULP_OK)
-        status = ulp_policy_parse(&run->policy, or_else(text[ULP_FOREIGN_RUN_POLICY], "fp32"), error, size);
-    if (status == ULP_OK)
-        status = ulp_scaler_parse(&run->scaler, or_else(text[ULP_FOREIGN_RUN_SCALER], "none"), error, size);
-    if (status == ULP_OK)
-        status = ulp_optimizer_parse(&run->optimizer, or_else(text[ULP_FOREIGN_RUN_OPTIMIZER], "sgd"), error, size);
+    if (status == ULP_OK) status = ulp_net_parse(&run->net, net != NULL ? net : "", run->data.dims, error, size);
+    if (status == ULP_OK && policy != NULL) status = ulp_policy_parse(&run->policy, policy, error, size);
+    if (status == ULP_OK && scaler != NULL) status = ulp_scaler_parse(&run->scaler, scaler, error, size);
+    if (status == ULP_OK && optimizer != NULL) status = ulp_optimizer_parse(&run->optimizer, optimizer, error, size);
     if (status == ULP_OK && loss != NULL) status = ulp_loss_parse(&run->loss, loss, error, size);
     return status;
 }
@@ -95,9 +91,9 @@ ulp_status ulp_foreign_run_new(ulp_foreign_run **run, const char *const texts[UL
     if (made == NULL) return ULP_NO_MEMORY;
     status = read_texts(made, texts, seed, images, pixels, labels, error, sizeof error);
     const ulp_train_options options = {.net = &made->net,
-                                       .policy = &made->policy,
-                                       .scaler = &made->scaler,
-                                       .optimizer = &made->optimizer,
+                                       .policy = texts[ULP_FOREIGN_RUN_POLICY] ? &made->policy : NULL,
+                                       .scaler = texts[ULP_FOREIGN_RUN_SCALER] ? &made->scaler : NULL,
+                                       .optimizer = texts[ULP_FOREIGN_RUN_OPTIMIZER] ? &made->optimizer : NULL,
                                        .loss = made->loss,
                                        .batch = batch,
                                        .seed = seed,

@@ -19,10 +19,10 @@ typedef struct ulp_learning_rules {
     const ulp_optimizer_rule *optimizer; /* NULL: "sgd" */
 } ulp_learning_rules;
 
-/* Copy the policy, set the scaler and the optimizer to their initial states, and check that the three fit each other.
- * On failure `error` (may be NULL) gets a sentence; the status is that of ulp_policy_check(), ulp_scaler_init() or
- * ulp_optimizer_init(). */
-ulp_status ulp_learning_rules_take(const ulp_learning_rules *rules, ulp_policy *policy, ulp_scaler *scaler,
+/* Copy the policy to *policy, set the scaler and the optimizer to their initial states, and check that the three fit
+ * each other. free() *policy, also after a failure. On failure `error` (may be NULL) gets a sentence; the status is
+ * that of ulp_policy_check(), ulp_scaler_init() or ulp_optimizer_init(). */
+ulp_status ulp_learning_rules_take(const ulp_learning_rules *rules, ulp_policy **policy, ulp_scaler *scaler,
                                    ulp_optimizer *optimizer, char *error, size_t error_size);
 
 #ifdef __cplusplus

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "footprint.h"
-#include "sim/policy/layer_policy.h"
 
 const char *ulp_memory_kind_name(ulp_memory_kind kind) {
     static const char *const names[ULP_MEMORY_KINDS] = {"weights",
@@ -40,8 +39,8 @@ static size_t floats(size_t n) { return array(n, sizeof(float)); }
 typedef struct sizes {
     const ulp_net *net;
     const ulp_data *data;
-    ulp_policy policy;
-    ulp_layer_policy *rows; /* layer_policy.h */
+    const ulp_policy *policy; /* NULL: "fp32" */
+    ulp_layer_policy *rows;   /* policy.h */
     ulp_optimizer_rule optimizer;
     ulp_loss loss;                       /* without arrays */
     int per_layer;                       /* whether layers have loss scales of their own */
@@ -50,27 +49,26 @@ typedef struct sizes {
 
 /* Take the sizes from options that ulp_train_check() has accepted. */
 static ulp_status take_sizes(sizes *s, const ulp_data *data, const ulp_train_options *o) {
-    ulp_status status = ULP_OK;
     s->net = o->net;
     s->data = data;
-    s->optimizer = o->optimizer ? *o->optimizer : ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
+    s->optimizer = o->optimizer ? *o->optimizer : ulp_optimizer_rule_of(&ulp_optimizer_sgd);
     s->per_layer = o->scaler && o->scaler->per_layer;
     s->ranks = o->ranks ? o->ranks : 1;
     s->batch = o->batch / s->ranks;
     s->room = larger(s->batch, ULP_SCORE_BATCH);
     s->elements = larger(s->room * o->net->widest, o->net->params);
-    if (o->policy) s->policy = *o->policy;
-    else status = ulp_policy_parse(&s->policy, "fp32", NULL, 0);
+    s->policy = o->policy;
     s->rows = NULL;
-    if (status == ULP_OK) status = ulp_policy_resolve(&s->rows, &s->policy, o->net, NULL, 0);
+    const ulp_status status = o->policy ? ulp_policy_resolve(&s->rows, o->policy, o->net, NULL, 0) : ULP_OK;
     return status == ULP_OK ? ulp_loss_init(&s->loss, o->loss, o->net->out, data, NULL, 0) : status;
 }
 
 /* The number of parameters with master weights. */
 static size_t masters_of(const sizes *s) {
     size_t sum = 0;
+    if (!s->rows) return s->policy && s->policy->has_master ? s->net->params : 0;
     for (size_t i = 0; i < s->net->count; i++)
-        if (ulp_policy_of_layer(&s->policy, s->rows, i).has_master) sum += s->net->layers[i].params;
+        if (s->rows[i + 1].has_master) sum += s->net->layers[i].params;
     return sum;
 }
 
@@ -112,9 +110,9 @@ static size_t count_ranks(const sizes *s, int is_one_rank) {
 /* The longest history of tensor scales. */
 static size_t history_of(const sizes *s) {
     size_t steps = 0;
-    for (size_t t = 0; t <= (s->rows ? s->net->count : 0); t++)
+    for (size_t t = 0; s->policy && t <= (s->rows ? s->net->count : 0); t++)
         for (int i = 0; i < ULP_AT_COUNT; i++)
-            steps = larger(steps, (s->rows ? s->rows[t].at : s->policy.at)[i].history);
+            steps = larger(steps, (s->rows ? s->rows[t].at : s->policy->at)[i].history);
     return steps;
 }
 
@@ -135,7 +133,8 @@ static size_t count_host(const sizes *s) {
                  loss = (s->room + more) * sizeof(double) + s->room * out * sizeof(float),
                  samples = data->n_train * sizeof(uint32_t) + s->room * (data->labels + data->features * sizeof(float)),
                  scales = count * (sizeof(ulp_scaler) + sizeof(size_t) + sizeof(int) + sizeof(ulp_span));
-    return sizeof(ulp_trainer) + scratch + rows_of(s) + lists + history + loss + samples + (s->per_layer ? scales : 0);
+    return sizeof(ulp_trainer) + sizeof(ulp_policy) + scratch + rows_of(s) + lists + history + loss + samples +
+           (s->per_layer ? scales : 0);
 }
 
 ulp_status ulp_memory_count(ulp_memory *memory, const ulp_data *data, const ulp_train_options *options, char *error,

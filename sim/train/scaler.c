@@ -8,28 +8,34 @@
 #include "base/fail.h"
 #include "kernels/functions/elementary.h"
 
-static const ulp_scaler_rule rules[] = {
+const ulp_scaler_rule ulp_scaler_rules[ULP_SCALER_COUNT] = {
     /* name, what, way, per_layer, skip, init, min, max, interval, hysteresis, the four numbers of logmax */
-    {"none", "no loss scale, 2^0", ULP_SCALE_FIXED, 0, 0, 0, ULP_SCALE_MIN, ULP_SCALE_MAX, 0, 1, 0, 0, 0, 0},
-    {"static", "2^init for good; a step with Inf or NaN is not skipped", ULP_SCALE_FIXED, 0, 0, 0, ULP_SCALE_MIN,
-     ULP_SCALE_MAX, 0, 1, 0, 0, 0, 0},
-    {"pytorch", "torch.amp.GradScaler: doubled after 2000 good steps in a row, halved on overflow",
-     ULP_SCALE_BY_OVERFLOW, 0, 1, 16, ULP_SCALE_MIN, ULP_SCALE_MAX, 2000, 1, 0, 0, 0, 0},
-    {"apex", "NVIDIA Apex amp LossScaler: as pytorch, with at most 2^24", ULP_SCALE_BY_OVERFLOW, 0, 1, 16,
-     ULP_SCALE_MIN, 24, 2000, 1, 0, 0, 0, 0},
-    {"keras", "tf.keras LossScaleOptimizer: as pytorch, from 2^15, at least 2^0", ULP_SCALE_BY_OVERFLOW, 0, 1, 15, 0,
-     ULP_SCALE_MAX, 2000, 1, 0, 0, 0, 0},
-    {"megatron",
-     "Megatron-LM DynamicGradScaler: from 2^32, after 1000 steps, at least 2^0, halved on the second overflow",
-     ULP_SCALE_BY_OVERFLOW, 0, 1, 32, 0, ULP_SCALE_MAX, 1000, 2, 0, 0, 0, 0},
-    {"backoff", "from 2^24, only ever halved", ULP_SCALE_BY_OVERFLOW, 0, 1, 24, ULP_SCALE_MIN, 24, 0, 1, 0, 0, 0, 0},
-    {"logmax", "OpenSeq2Seq LogMaxScaler: follows the size of the gradients", ULP_SCALE_BY_SIZE, 0, 1, 0, 0, 24, 0, 1,
-     16, 3.09, 0.99, 0.999},
-    {"layer", "a loss scale of its own for every layer with parameters, each by the rule of pytorch",
-     ULP_SCALE_BY_OVERFLOW, 1, 1, 16, ULP_LAYER_SCALE_MIN, ULP_LAYER_SCALE_MAX, 2000, 1, 0, 0, 0, 0},
+    [ULP_SCALER_NONE] = {"none", "no loss scale, 2^0", ULP_SCALE_FIXED, 0, 0, 0, ULP_SCALE_MIN, ULP_SCALE_MAX, 0, 1, 0,
+                         0, 0, 0},
+    [ULP_SCALER_STATIC] = {"static", "2^init for good; a step with Inf or NaN is not skipped", ULP_SCALE_FIXED, 0, 0, 0,
+                           ULP_SCALE_MIN, ULP_SCALE_MAX, 0, 1, 0, 0, 0, 0},
+    [ULP_SCALER_PYTORCH] = {"pytorch",
+                            "torch.amp.GradScaler: doubled after 2000 good steps in a row, halved on overflow",
+                            ULP_SCALE_BY_OVERFLOW, 0, 1, 16, ULP_SCALE_MIN, ULP_SCALE_MAX, 2000, 1, 0, 0, 0, 0},
+    [ULP_SCALER_APEX] = {"apex", "NVIDIA Apex amp LossScaler: as pytorch, with at most 2^24", ULP_SCALE_BY_OVERFLOW, 0,
+                         1, 16, ULP_SCALE_MIN, 24, 2000, 1, 0, 0, 0, 0},
+    [ULP_SCALER_KERAS] = {"keras", "tf.keras LossScaleOptimizer: as pytorch, from 2^15, at least 2^0",
+                          ULP_SCALE_BY_OVERFLOW, 0, 1, 15, 0, ULP_SCALE_MAX, 2000, 1, 0, 0, 0, 0},
+    [ULP_SCALER_MEGATRON] =
+        {"megatron",
+         "Megatron-LM DynamicGradScaler: from 2^32, after 1000 steps, at least 2^0, halved on the second overflow",
+         ULP_SCALE_BY_OVERFLOW, 0, 1, 32, 0, ULP_SCALE_MAX, 1000, 2, 0, 0, 0, 0},
+    [ULP_SCALER_BACKOFF] = {"backoff", "from 2^24, only ever halved", ULP_SCALE_BY_OVERFLOW, 0, 1, 24, ULP_SCALE_MIN,
+                            24, 0, 1, 0, 0, 0, 0},
+    [ULP_SCALER_LOGMAX] = {"logmax", "OpenSeq2Seq LogMaxScaler: follows the size of the gradients", ULP_SCALE_BY_SIZE,
+                           0, 1, 0, 0, 24, 0, 1, 16, 3.09, 0.99, 0.999},
+    [ULP_SCALER_LAYER] = {"layer",
+                          "a loss scale of its own for every layer with parameters, each by the rule of pytorch",
+                          ULP_SCALE_BY_OVERFLOW, 1, 1, 16, ULP_LAYER_SCALE_MIN, ULP_LAYER_SCALE_MAX, 2000, 1, 0, 0, 0,
+                          0},
 };
 
-const ulp_scaler_rule *ulp_scaler_rule_get(size_t i) { return i < sizeof rules / sizeof *rules ? &rules[i] : NULL; }
+const ulp_scaler_rule *ulp_scaler_rule_get(size_t i) { return i < ULP_SCALER_COUNT ? &ulp_scaler_rules[i] : NULL; }
 
 const ulp_scaler_rule *ulp_scaler_rule_find(const char *name) {
     const ulp_scaler_rule *rule = NULL;
@@ -81,8 +87,8 @@ static void keys_of(const ulp_key **lists, const ulp_scaler_rule *rule) {
 }
 
 static ulp_status refuse_name(const char *word, char *error, size_t error_size) {
-    const char *names[sizeof rules / sizeof *rules + 1] = {NULL};
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) names[i] = rules[i].name;
+    const char *names[ULP_SCALER_COUNT + 1] = {NULL};
+    for (size_t i = 0; i < ULP_SCALER_COUNT; i++) names[i] = ulp_scaler_rules[i].name;
     return ulp_name_refuse(error, error_size, "scaler: no rule", word, names);
 }
 
@@ -130,18 +136,19 @@ void ulp_scaler_help(const ulp_help *to) {
     ulp_help_line(to, "A scaler chooses the power of two by which the loss is multiplied: NAME, then key=value pairs "
                       "between commas, for example pytorch,interval=50,init=24. static:K is static,init=K.");
     ulp_help_line(to, "%s", "");
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) ulp_help_entry(to, rules[i].name, rules[i].what);
+    for (size_t i = 0; i < ULP_SCALER_COUNT; i++)
+        ulp_help_entry(to, ulp_scaler_rules[i].name, ulp_scaler_rules[i].what);
     ulp_help_line(to, "%s", "");
-    ulp_help_keys(to, (const ulp_key *const[]){loss_keys, count_keys, NULL}, ulp_scaler_rule_find("pytorch"));
+    ulp_help_keys(to, (const ulp_key *const[]){loss_keys, count_keys, NULL}, &ulp_scaler_rules[ULP_SCALER_PYTORCH]);
     ulp_help_line(to, "(the defaults are those of pytorch; a scale of layer lies between %d and %d)",
                   ULP_LAYER_SCALE_MIN, ULP_LAYER_SCALE_MAX);
     ulp_help_line(to, "%s", "");
     ulp_help_line(to, "logmax has other keys in place of interval and hysteresis:");
-    ulp_help_keys(to, (const ulp_key *const[]){size_keys, NULL}, ulp_scaler_rule_find("logmax"));
+    ulp_help_keys(to, (const ulp_key *const[]){size_keys, NULL}, &ulp_scaler_rules[ULP_SCALER_LOGMAX]);
 }
 
 ulp_scaler_rule ulp_scaler_static(int log2) {
-    ulp_scaler_rule rule = *ulp_scaler_rule_find("static");
+    ulp_scaler_rule rule = ulp_scaler_rules[ULP_SCALER_STATIC];
     rule.init = (int16_t)log2;
     return rule;
 }

@@ -63,6 +63,21 @@ typedef struct ulp_scaler {
     ulp_log_averages averages;
 } ulp_scaler;
 
+/* The rows of the table. */
+typedef enum ulp_scaler_name {
+    ULP_SCALER_NONE,
+    ULP_SCALER_STATIC,
+    ULP_SCALER_PYTORCH,
+    ULP_SCALER_APEX,
+    ULP_SCALER_KERAS,
+    ULP_SCALER_MEGATRON,
+    ULP_SCALER_BACKOFF,
+    ULP_SCALER_LOGMAX,
+    ULP_SCALER_LAYER,
+    ULP_SCALER_COUNT
+} ulp_scaler_name;
+extern const ulp_scaler_rule ulp_scaler_rules[ULP_SCALER_COUNT];
+
 /* The i-th row of the table; NULL past the end. */
 const ulp_scaler_rule *ulp_scaler_rule_get(size_t i);
 

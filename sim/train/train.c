@@ -33,6 +33,7 @@ void ulp_trainer_free(ulp_trainer *t) {
     ulp_loss_scales_release(&t->loss_scales);
     ulp_optimizer_release(&t->optimizer);
     ulp_profile_release(&t->profile);
+    free(t->policy);
     free(t->rows);
     free(t->order);
     free(t->label);
@@ -67,16 +68,16 @@ static ulp_status take_options(ulp_trainer *t, const ulp_train_options *o, char 
     ulp_status status = ulp_learning_rules_take(&rules, &t->policy, &t->scaler, &t->optimizer, error, error_size);
     t->start_rule = t->optimizer.rule;
     if (status == ULP_OK) status = take_net(t, o, error, error_size);
-    if (status == ULP_OK) status = ulp_policy_resolve(&t->rows, &t->policy, &t->model.net, error, error_size);
+    if (status == ULP_OK) status = ulp_policy_resolve(&t->rows, t->policy, &t->model.net, error, error_size);
     if (status == ULP_OK) status = ulp_optimizer_divide(&t->optimizer, &t->model.net, t->rows, error, error_size);
     if (status == ULP_OK) status = ulp_loss_init(&t->loss, o->loss, t->model.net.out, t->data, error, error_size);
     if (status != ULP_OK) return status;
     t->observer = o->observer;
     t->counting = o->counting;
-    t->pass.run = (ulp_pass_run){.backend = o->backend, .policy = &t->policy, .rows = t->rows, .seed = o->seed};
+    t->pass.run = (ulp_pass_run){.backend = o->backend, .policy = t->policy, .rows = t->rows, .seed = o->seed};
     if (!o->backend) status = ulp_backend_get(&t->pass.run.backend, NULL);
     if (status != ULP_OK) return ulp_fail(error, error_size, status, "no backend");
-    return ulp_policy_runs_on(&t->policy, t->pass.run.backend->name, error, error_size);
+    return ulp_policy_runs_on(t->policy, t->pass.run.backend->name, error, error_size);
 }
 
 /* A trainer with its options, but without tensors. ulp_trainer_free() frees it, also after a failure. */

@@ -11,7 +11,6 @@
 
 #include "sim/data/data.h"
 #include "kernels/reduction/reduction.h"
-#include "sim/policy/layer_policy.h"
 #include "sim/losses/loss.h"
 #include "sim/model.h"
 #include "sim/optim/optim.h"
@@ -72,8 +71,8 @@ typedef enum ulp_part { ULP_TRAIN_PART, ULP_TEST_PART } ulp_part;
 /* One run in progress. The caller may read the fields; tensors are in backend memory. */
 typedef struct ulp_trainer {
     const ulp_data *data;
-    ulp_policy policy;
-    ulp_layer_policy *rows; /* (1 + layers), see layer_policy.h; NULL if the policy has no selections */
+    ulp_policy *policy;
+    ulp_layer_policy *rows; /* (1 + layers), see policy.h; NULL if the policy has no selections */
     ulp_model model;
     ulp_scaler scaler;
     ulp_loss_scales loss_scales;

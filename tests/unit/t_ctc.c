@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "formats/rng.h"
-#include "sim/losses/label_paths.h"
+#include "sim/losses/answers.h"
 #include "support.h"
 #include "texts.h"
 

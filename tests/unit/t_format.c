@@ -363,12 +363,40 @@ static void test_holds(void **state) {
     assert_true(yes > 200 && no > 1000);
 }
 
+/* The rows for code are the registered formats, field by field; two formats differ in their name or their numbers. */
+static void test_rows(void **state) {
+    static const ulp_format *const rows[] = {&ulp_binary64, &ulp_binary32, &ulp_binary16, &ulp_bfloat16, &ulp_e4m3};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const ulp_format *r = rows[i];
+        ulp_format f, other;
+        memset(&f, 0, sizeof f);
+        assert_int_equal(ulp_format_parse(&f, r->name), ULP_OK);
+        assert_true(ulp_format_equal(r, &f));
+        assert_true(r->emin == f.emin && r->emax == f.emax && r->qmin == f.qmin);
+        assert_int_equal(r->fits_binary32, f.fits_binary32);
+        assert_true(r->max_code == f.max_code && r->inf_code == f.inf_code && r->nan_code == f.nan_code);
+        assert_true(r->max == f.max && r->lowest == f.lowest);
+        assert_true(r->min_normal == f.min_normal && r->min_positive == f.min_positive);
+        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++)
+            assert_int_equal(ulp_format_equal(r, rows[j]), i == j);
+        other = f;
+        assert_int_equal(ulp_format_shift(&other, 3), ULP_OK);
+        assert_false(ulp_format_equal(r, &other));
+    }
+    ulp_format f;
+    assert_int_equal(ulp_format_parse(&f, "e5m10"), ULP_OK); /* the same numbers under another name */
+    assert_false(ulp_format_equal(&ulp_binary16, &f));
+    assert_int_equal(ulp_format_parse(&f, "binary16:sat"), ULP_OK);
+    assert_false(ulp_format_equal(&ulp_binary16, &f));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_standards), cmocka_unit_test(test_registry), cmocka_unit_test(test_ieee_like),
         cmocka_unit_test(test_fixed),     cmocka_unit_test(test_p3109),    cmocka_unit_test(test_ad_hoc),
         cmocka_unit_test(test_suffixes),  cmocka_unit_test(test_bias),     cmocka_unit_test(test_init),
-        cmocka_unit_test(test_holds),
+        cmocka_unit_test(test_holds),     cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

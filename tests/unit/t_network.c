@@ -11,7 +11,7 @@
 
 #include "formats/rng.h"
 #include "kernels/backend.h"
-#include "kernels/functions/softmax.h"
+#include "kernels/functions/elementwise.h"
 
 enum { ISAS = 8, N = 40000, ROWS = 700, MOST = 300 };
 

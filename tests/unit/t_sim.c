@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "kernels/backend.h"
-#include "sim/losses/argmax.h"
+#include "sim/losses/answers.h"
 #include "sim/tensor.h"
 #include "training.h"
 

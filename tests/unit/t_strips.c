@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/rng.h"
-#include "sim/losses/label_paths.h"
+#include "sim/losses/answers.h"
 #include "support.h"
 #include "training.h"
 

@@ -197,7 +197,7 @@ static void test_master_and_scale(void **state) {
         assert_int_equal(ulp_trainer_weights(t, w[k], master[k]), ULP_OK);
         for (size_t i = 0; i < n; i++)
             assert_true((double)w[k][i] ==
-                        ulp_round((double)master[k][i], &t->policy.at[ULP_AT_WEIGHT].format, (ulp_rule){0}, 0));
+                        ulp_round((double)master[k][i], &t->policy->at[ULP_AT_WEIGHT].format, (ulp_rule){0}, 0));
         if (k == 2) assert_int_equal(t->scaler.log2, 3 + 40 / 5);
         ulp_trainer_free(t);
     }
@@ -355,10 +355,10 @@ static void test_out(void **state) {
         assert_int_equal(coarse[1], i != 1);
         hidden[i] = t->model.tensor[1][7];
         logit[i] = t->model.tensor[count][7];
-        assert_int_equal(ulp_policy_print(text, sizeof text, &t->policy), ULP_OK);
+        assert_int_equal(ulp_policy_print(text, sizeof text, t->policy), ULP_OK);
         assert_int_equal(strstr(text, "out=") != NULL, i > 0);
         assert_int_equal(ulp_policy_parse(&again, text, error, sizeof error), ULP_OK);
-        assert_memory_equal(&again, &t->policy, sizeof again);
+        assert_memory_equal(&again, t->policy, sizeof again);
         ulp_trainer_free(t);
     }
     assert_true(hidden[0] == hidden[1] && logit[0] != logit[1]);

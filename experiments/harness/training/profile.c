@@ -163,6 +163,6 @@ void ulp_profile_add(const ulp_task *task, const ulp_net *net, const ulp_policy 
 }
 
 void ulp_training_close(const ulp_task *task, ulp_trainer *t) {
-    if (t) ulp_profile_add(task, &t->model.net, &t->policy, &t->profile);
+    if (t) ulp_profile_add(task, &t->model.net, t->policy, &t->profile);
     ulp_trainer_free(t);
 }

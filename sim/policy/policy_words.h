@@ -1,9 +1,38 @@
-/* policy_draft.h - a policy while its text is parsed, for policy_keys.c, policy_selected.c and policy_text.c. */
-#ifndef ULP_POLICY_DRAFT_H
-#define ULP_POLICY_DRAFT_H
+/* policy_words.h - the words of a policy's text, for the files of this folder.
+ *
+ * A policy grows in a draft while its text is read. Functions that read write a sentence to `error` (may be NULL) on
+ * failure.
+ */
+#ifndef ULP_POLICY_WORDS_H
+#define ULP_POLICY_WORDS_H
 
-#include "cast_text.h"
 #include "base/key_values.h"
+#include "policy.h"
+
+/* ---- casts and rules ---- */
+
+enum { ULP_CAST_TEXT_MAX = 128 };
+
+/* MODE[/BITS]. BITS, 1 to 32, is for stochastic modes alone. The overflow of *rule stays. */
+ulp_status ulp_rule_read(ulp_rule *rule, const char *text, char *error, size_t error_size);
+
+/* The text of a cast as it is read. */
+typedef struct ulp_cast_text {
+    const char *name; /* of the rounding point, for the sentence */
+    int takes_scale;  /* 1: the point takes a tensor scale */
+    int has_mode;     /* set by ulp_cast_read(): the text gives a mode */
+} ulp_cast_text;
+
+/* FORMAT[@amax|@delayed[N]][/MODE[/BITS]]. Without a mode the rule is to nearest even. */
+ulp_status ulp_cast_read(ulp_cast *cast, ulp_cast_text *about, const char *text, char *error, size_t error_size);
+
+/* Writes the text of a cast with its mode, and returns the length. */
+int ulp_cast_write(char *text, size_t size, const ulp_cast *cast);
+
+/* Writes the text of a rule, and returns the length. */
+int ulp_rule_write(char *text, size_t size, ulp_rule rule);
+
+/* ---- drafts ---- */
 
 /* The indices of the keys. A cast has the number of its point; the cast of out= has the number after the last point.
  * The keys fwd, bwd and acc have AT_PRODUCTS and a bit for each datapath. */
@@ -17,6 +46,9 @@ typedef struct draft {
     char *error;
     size_t error_size;
 } draft;
+
+/* The name of the cast with number i. */
+static inline const char *ulp_cast_name(int i) { return i < AT_OUT ? ulp_point_name((ulp_point_kind)i) : "out"; }
 
 /* The keys, in the order of the canonical text; the last one has no name. */
 extern const ulp_key ulp_policy_keys[];

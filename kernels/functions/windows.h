@@ -1,16 +1,24 @@
-/* pool.h - the maximum of a window and its place: one definition for every backend. */
-#ifndef ULP_POOL_H
-#define ULP_POOL_H
+/* windows.h - maxima and means of windows of an image, and up-sampling: one definition for every backend.
+ *
+ * Maxima are exact in binary32. A mean is computed in binary64; its sum starts at +0 and runs row by row. Up-sampling
+ * makes a pixel a window of equal pixels; the gradient of the pixel is the exact sum of the gradients of the window.
+ */
+#ifndef ULP_WINDOWS_H
+#define ULP_WINDOWS_H
 
 #include "elementary.h"
+#include "formats/round.h"
+#include "kernels/products/wide_sum.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* ---- maxima of adjacent windows ---- */
+
 /* Windows of K x K side by side on images (images,h,w): (h / K, w / K) windows for each image. Rows and columns that do
  * not fill a window belong to no window. K is at least 1; for maxima it is at most ULP_WINDOW_MAX, so that places in a
- * window are exact in binary32. */
+ * window are exact in binary32; means and up-sampling have no upper bound. */
 typedef struct ulp_windows {
     size_t images, h, w, K;
 } ulp_windows;
@@ -82,6 +90,38 @@ ULP_CORE float ulp_strided_most(float *place, const float *x, size_t w, size_t K
 /* The gradient of a pixel, with one more window whose maximum the pixel is. The sum starts at +0 and has the order of
  * the windows. */
 ULP_CORE double ulp_strided_slope(double dx, float dy) { return ulp_quieted(dx + (double)dy); }
+
+/* ---- means ---- */
+
+/* The mean of the window of K x K at x, whose rows are w elements apart. */
+ULP_CORE double ulp_average_value(const float *x, size_t w, size_t K) {
+    double sum = 0.0;
+    for (size_t row = 0; row < K; row++)
+        for (size_t column = 0; column < K; column++) sum += (double)x[row * w + column];
+    return ulp_quieted(sum / (double)(K * K));
+}
+
+/* The gradient of a pixel in a window whose mean has the gradient dy. */
+ULP_CORE double ulp_average_slope(float dy, size_t K) { return ulp_quieted((double)dy / (double)(K * K)); }
+
+/* ---- up-sampling ---- */
+
+/* The exact sum of the window of K x K at dy, whose rows are w elements apart, as one binary64 number that rounds like
+ * the sum: the sum itself where no addition in binary64 has an error, else the sum rounded to odd. */
+ULP_FN double ulp_upsample_slope(const float *dy, size_t w, size_t K, const ulp_format *binary64) {
+    double sum = (double)dy[0];
+    int exact = 1;
+    for (size_t j = 1; j < K; j++) exact &= ulp_two_sum(sum, (double)dy[j], &sum) == 0.0;
+    for (size_t i = 1; i < K; i++)
+        for (size_t j = 0; j < K; j++) exact &= ulp_two_sum(sum, (double)dy[i * w + j], &sum) == 0.0;
+    if (exact) return ulp_quieted(sum);
+    ulp_wide wide;
+    const ulp_rule odd = {ULP_RO, ULP_OVERFLOW_DEFAULT, 0};
+    ulp_wide_clear(&wide);
+    for (size_t i = 0; i < K; i++)
+        for (size_t j = 0; j < K; j++) ulp_wide_add(&wide, (double)dy[i * w + j], 1.0);
+    return ulp_round_exact(ulp_wide_exact(&wide), binary64, odd, 0);
+}
 
 #ifdef __cplusplus
 }

@@ -1,15 +1,18 @@
-/* activation.h - activation functions and their gradients, element by element: one definition for every backend.
+/* elementwise.h - activation functions, dropout and softmax: one definition for every backend.
  *
  * relu is exact in binary32. The other functions are computed in binary64; the caller rounds their results once.
  */
-#ifndef ULP_ACTIVATION_H
-#define ULP_ACTIVATION_H
+#ifndef ULP_ELEMENTWISE_H
+#define ULP_ELEMENTWISE_H
 
 #include "elementary.h"
+#include "formats/round.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- activation functions and their gradients ---- */
 
 /* X(identifier, name, f(x), f'(x) dy). `at` is the value that the layer stores: x, or y = f(x) rounded. */
 #define ULP_ACTIVATIONS(X)                                                                                             \
@@ -62,6 +65,59 @@ ULP_CORE double ulp_activation_slope(ulp_activation_kind kind, double a, double 
     case ULP_ACTIVATION_COUNT: break;
     }
     return ulp_quiet_nan();
+}
+
+/* ---- dropout ---- */
+
+/* An element is kept if its random word is at least percent/100 2^32, rounded up. A kept element is multiplied by
+ * 100 / (100 - percent): the product by 100 is exact for binary32, and the quotient is rounded once. Other elements
+ * become +0. */
+
+enum { ULP_DROPOUT_MOST = 99 };
+
+/* The random word of element i has index stream.first + i. */
+typedef struct ulp_dropout {
+    uint32_t percent; /* 0 to ULP_DROPOUT_MOST */
+    ulp_stream stream;
+} ulp_dropout;
+
+/* The least random word of an element that is kept. */
+ULP_CORE uint32_t ulp_dropout_least(uint32_t percent) {
+    return (uint32_t)((percent * (uint64_t)0x100000000u + 99) / 100);
+}
+
+ULP_CORE double ulp_dropout_value(float x, uint32_t word, uint32_t least, uint32_t percent) {
+    const double kept = ulp_quieted((double)x * 100.0 / (double)(100 - percent));
+    return word >= least ? kept : 0.0;
+}
+
+/* ---- softmax with cross-entropy ---- */
+
+/* For a row z (C): p = e^(z - largest) / sum with a relative error below 2^-48. The sum runs in the order of the
+ * columns. loss = log(sum) - (z[label] - largest), which does not underflow. */
+
+/* The largest of z (C), for C of at least 1. NaN if z[0] is NaN. */
+ULP_CORE double ulp_softmax_largest(const float *z, size_t C) {
+    double largest = (double)z[0];
+    for (size_t c = 1; c < C; c++) largest = (double)z[c] > largest ? (double)z[c] : largest;
+    return largest;
+}
+
+ULP_CORE double ulp_softmax_sum(const double *e, size_t C) {
+    double sum = 0.0;
+    for (size_t c = 0; c < C; c++) sum += e[c];
+    return sum;
+}
+
+/* The loss of a row. NaN for a label that is not a column. */
+ULP_CORE double ulp_softmax_loss(const float *z, size_t label, size_t C, double largest, double sum) {
+    return label < C ? ulp_quieted(ulp_log(sum) - ((double)z[label] - largest)) : ulp_quiet_nan();
+}
+
+/* The gradient of the mean loss of B rows, times scale, in a column with probability p. hit is 1 in the label's
+ * column. */
+ULP_CORE double ulp_softmax_slope(float p, uint32_t hit, double scale, size_t B) {
+    return ulp_quieted(((double)p - (double)hit) * scale / (double)B);
 }
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
-/* activation.c - activation functions, their gradients, products with a factor, and conversion to binary32. */
-#include "kernels/cpu/cpu.h"
+/* elementwise.c - activation functions, dropout and softmax with their gradients, products with a factor, and
+ * conversion to binary32. */
+#include "kernels/cpu/philox.h"
 #include "kernels/functions/lanes.h"
 
 /* The arrays of an operation; y or z is the result. */
@@ -10,6 +11,9 @@ typedef struct work {
     const double *x;
     double factor;
     ulp_activation f;
+    ulp_dropout how;
+    ulp_labels labels;
+    double *loss;
 } work;
 
 /* The elements of a piece. An activation function takes several times as long as a rounding. */
@@ -107,5 +111,68 @@ ulp_status ULP_CPU(ulp_cpu_activate)(double *y, const float *x, size_t n, ulp_ac
 ulp_status ULP_CPU(ulp_cpu_activate_slope)(double *dx, const float *dy, const float *at, size_t n, ulp_activation f) {
     work w = {.z = dx, .a = dy, .b = at, .f = f};
     ulp_parallel_for(n, ACTIVATION_GRAIN, slope_part, &w);
+    return ULP_OK;
+}
+
+/* ---- dropout, with random words for a piece of the array at a time ---- */
+
+static void dropout_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    const uint32_t percent = w->how.percent, least = ulp_dropout_least(percent);
+    uint32_t words[ULP_PIECE];
+    philox p;
+    philox_begin(&p, w->how.stream.seed, w->how.stream.stream);
+    for (size_t at = begin; at < end; at += ULP_PIECE) {
+        const size_t n = end - at < ULP_PIECE ? end - at : ULP_PIECE;
+        const float *x = w->a + at;
+        double *y = w->z + at;
+        ULP_CPU(ulp_philox_words)(words, n, &p, w->how.stream.first + at);
+        for (size_t i = 0; i < n; i++) y[i] = ulp_dropout_value(x[i], words[i], least, percent);
+    }
+}
+
+ulp_status ULP_CPU(ulp_cpu_dropout)(double *y, const float *x, size_t n, ulp_dropout how) {
+    work w = {.z = y, .a = x, .how = how};
+    ulp_parallel_for(n, ULP_GRAIN, dropout_part, &w);
+    return ULP_OK;
+}
+
+/* ---- softmax ---- */
+
+/* The number of rows in a piece. */
+static size_t rows_of(size_t C) { return ULP_PIECE / C + 1; }
+
+static void softmax_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    const size_t C = w->labels.C;
+    for (size_t b = begin; b < end; b++) {
+        const float *z = w->a + b * C;
+        double *p = w->z + b * C;
+        const double largest = ulp_softmax_largest(z, C);
+        for (size_t c = 0; c < C; c++) p[c] = ulp_exp((double)z[c] - largest);
+        const double sum = ulp_softmax_sum(p, C);
+        for (size_t c = 0; c < C; c++) p[c] = ulp_quieted(p[c] / sum);
+        w->loss[b] = ulp_softmax_loss(z, w->labels.label[b], C, largest, sum);
+    }
+}
+
+static void softmax_slope_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    const size_t C = w->labels.C;
+    for (size_t b = begin; b < end; b++)
+        for (size_t c = 0; c < C; c++)
+            w->z[b * C + c] =
+                ulp_softmax_slope(w->a[b * C + c], (uint32_t)(c == w->labels.label[b]), w->factor, w->labels.B);
+}
+
+ulp_status ULP_CPU(ulp_cpu_softmax)(double *p, double *loss, const float *z, ulp_labels labels) {
+    work w = {.z = p, .loss = loss, .a = z, .labels = labels};
+    ulp_parallel_for(labels.B, rows_of(labels.C), softmax_part, &w);
+    return ULP_OK;
+}
+
+ulp_status ULP_CPU(ulp_cpu_softmax_slope)(double *dz, const float *p, ulp_labels labels, double scale) {
+    work w = {.z = dz, .a = p, .labels = labels, .factor = scale};
+    ulp_parallel_for(labels.B, rows_of(labels.C), softmax_slope_part, &w);
     return ULP_OK;
 }
