@@ -168,7 +168,7 @@ ulp_status ulp_pass_copied(ulp_pass *pass, ulp_site site, size_t from, float *x,
 /* y = a + b. */
 ulp_status ulp_pass_add(ulp_pass *pass, ulp_site site, float *y, const float *a, const float *b);
 
-/* y = f(x). dx = f'(x) dy, computed from `at`, which is x or y (activation.h says which for each function). */
+/* y = f(x). dx = f'(x) dy, computed from `at`, which is x or y (elementwise.h says which for each function). */
 ulp_status ulp_pass_curve(ulp_pass *pass, ulp_site site, ulp_activation f, float *y, const float *x);
 ulp_status ulp_pass_slope(ulp_pass *pass, ulp_site site, ulp_activation f, float *dx, const float *dy, const float *at);
 

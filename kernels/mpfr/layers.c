@@ -1,7 +1,7 @@
 /* layers.c - the backend "mpfr": batch normalisation, gradients of windows, products with a factor and dropout.
  *
- * Their results are fixed by an order of binary64 operations (norm.h, average.h, pool.h and dropout.h in
- * kernels/functions). This file has the order; MPFR rounds every operation. The sums of upsample.h are GMP integers.
+ * Their results are fixed by an order of binary64 operations (norm.h, windows.h and elementwise.h in
+ * kernels/functions). This file has the order; MPFR rounds every operation. The sums of up-sampling are GMP integers.
  */
 #include "exact_sum.h"
 #include "operations.h"

@@ -1,6 +1,6 @@
 /* policies.c - texts of policies, with selections of layers: canonical texts, refusals, the policies of a net's layers.
  */
-#include "sim/policy/cast_text.h"
+#include "sim/policy/policy_words.h"
 #include "tests/proofs/fuzz/support/fuzz.h"
 
 static int is_valid(const char *text) {
