@@ -39,7 +39,7 @@ ulp_status ulp_train_ranks_take(ulp_trainer *t, const ulp_train_options *o, char
                         "need a scaler of the whole loss, as pytorch",
                         t->scaler.rule.name, t->ranks);
     if (o->reduction) t->reduction = *o->reduction;
-    return o->reduction ? ULP_OK : ulp_reduction_parse(&t->reduction, "ring:fp32", error, error_size);
+    return o->reduction ? ULP_OK : ulp_reduction_init(&t->reduction, &ulp_binary32, (ulp_rule){0}, error, error_size);
 }
 
 /* ---- memory ---- */
