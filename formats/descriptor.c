@@ -169,29 +169,26 @@ ulp_overflow ulp_overflow_of(const ulp_format *format, ulp_overflow policy) {
 
 /* ---- rows for code ---- */
 
-/* The fields of a signed format with subnormals and a hidden bit, those that ulp_format_init derives included. */
-#define FORMAT(name_, bits_, prec_, bias_, max_, normal_, least_)                                                      \
-    .name = name_, .bits = bits_, .prec = prec_, .bias = bias_, .is_signed = 1, .has_zero = 1, .has_neg_zero = 1,      \
-    .has_subnormals = 1, .emin = 1 - bias_, .qmin = 2 - bias_ - prec_, .fits_binary32 = prec_ <= 24, .max = max_,      \
-    .lowest = -max_, .min_normal = normal_, .min_positive = least_
-#define IEEE_FORMAT(name_, bits_, prec_, bias_, inf_, max_, normal_, least_)                                           \
+/* A signed format with subnormals and -0, with the fields that ulp_format_init derives. inf_ = 0: no infinities. */
+#define FORMAT(name_, bits_, prec_, bias_, emax_, nan_codes_, max_code_, inf_, nan_, max_, normal_, least_)            \
     {                                                                                                                  \
-        FORMAT(name_, bits_, prec_, bias_, max_, normal_, least_),                                                     \
-            .has_inf = 1, .nan_codes = ULP_NAN_IEEE, .overflow = ULP_OVERFLOW_INF, .emax = bias_,                      \
-            .max_code = inf_ - 1, .inf_code = inf_, .nan_code = inf_ | 1ull << (prec_ - 2)                             \
+        .name = name_, .bits = bits_, .prec = prec_, .bias = bias_, .is_signed = 1, .has_inf = (inf_) != 0,            \
+        .has_zero = 1, .has_neg_zero = 1, .has_subnormals = 1, .nan_codes = nan_codes_,                                \
+        .overflow = (inf_) != 0 ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT, .emin = 1 - bias_, .emax = emax_,               \
+        .qmin = 2 - bias_ - prec_, .fits_binary32 = prec_ <= 24, .max_code = max_code_, .inf_code = inf_,              \
+        .nan_code = nan_, .max = max_, .lowest = -max_, .min_normal = normal_, .min_positive = least_                  \
     }
 
 const ulp_format ulp_binary64 =
-    IEEE_FORMAT("binary64", 64, 53, 1023, 0x7ff0000000000000u, 0x1.fffffffffffffp1023, 0x1p-1022, 0x1p-1074);
-const ulp_format ulp_binary32 = IEEE_FORMAT("binary32", 32, 24, 127, 0x7f800000u, 0x1.fffffep127, 0x1p-126, 0x1p-149);
-const ulp_format ulp_binary16 = IEEE_FORMAT("binary16", 16, 11, 15, 0x7c00u, 65504.0, 0x1p-14, 0x1p-24);
-const ulp_format ulp_bfloat16 = IEEE_FORMAT("bfloat16", 16, 8, 127, 0x7f80u, 0x1.fep127, 0x1p-126, 0x1p-133);
-const ulp_format ulp_e4m3 = {FORMAT("e4m3", 8, 4, 7, 448.0, 0x1p-6, 0x1p-9),
-                             .nan_codes = ULP_NAN_ALL_ONES,
-                             .overflow = ULP_OVERFLOW_SAT,
-                             .emax = 8,
-                             .max_code = 0x7e,
-                             .nan_code = 0x7f};
+    FORMAT("binary64", 64, 53, 1023, 1023, ULP_NAN_IEEE, 0x7fefffffffffffff, 0x7ff0000000000000, 0x7ff8000000000000,
+           0x1.fffffffffffffp1023, 0x1p-1022, 0x1p-1074);
+const ulp_format ulp_binary32 = FORMAT("binary32", 32, 24, 127, 127, ULP_NAN_IEEE, 0x7f7fffff, 0x7f800000, 0x7fc00000,
+                                       0x1.fffffep127, 0x1p-126, 0x1p-149);
+const ulp_format ulp_binary16 =
+    FORMAT("binary16", 16, 11, 15, 15, ULP_NAN_IEEE, 0x7bff, 0x7c00, 0x7e00, 65504.0, 0x1p-14, 0x1p-24);
+const ulp_format ulp_bfloat16 =
+    FORMAT("bfloat16", 16, 8, 127, 127, ULP_NAN_IEEE, 0x7f7f, 0x7f80, 0x7fc0, 0x1.fep127, 0x1p-126, 0x1p-133);
+const ulp_format ulp_e4m3 = FORMAT("e4m3", 8, 4, 7, 8, ULP_NAN_ALL_ONES, 0x7e, 0, 0x7f, 448.0, 0x1p-6, 0x1p-9);
 
 int ulp_format_equal(const ulp_format *a, const ulp_format *b) {
     for (size_t i = 0; i < ULP_NAME_MAX; i++) {

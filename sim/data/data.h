@@ -1,8 +1,8 @@
 /* data.h - data sets of labelled images for training, and the table of data sets that can be loaded.
  *
  * Pixels are bytes; the byte `white` stands for 1.0. Samples [0, n_train) are for training, the other samples for
- * tests. A kind of data set is one file sim/data/NAME.c that exports one const ulp_data_kind ulp_data_NAME; the
- * Makefile makes the table from the files of the folder.
+ * tests. A kind of data set is a const ulp_data_kind ulp_data_NAME that a file of sim/data exports; the Makefile
+ * makes the table from the files of the folder.
  */
 #ifndef ULP_DATA_H
 #define ULP_DATA_H

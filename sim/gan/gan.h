@@ -86,6 +86,12 @@ ulp_status ulp_gan_make(ulp_gan *gan, float *x, size_t first, size_t n);
 
 void ulp_gan_free(ulp_gan *gan);
 
+/* As ulp_checkpoint_save() and ulp_checkpoint_load() of checkpoint.h. */
+ulp_status ulp_gan_save(const ulp_gan *gan, const char *path, const void *note, size_t note_bytes, char *error,
+                        size_t error_size);
+ulp_status ulp_gan_load(ulp_gan *gan, const char *path, void **note, size_t *note_bytes, char *error,
+                        size_t error_size);
+
 #ifdef __cplusplus
 }
 #endif

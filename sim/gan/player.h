@@ -6,10 +6,6 @@
 #include "sim/model.h"
 #include "sim/optim/optim.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A player copies what the pointers point to. */
 typedef struct ulp_player_options {
     const ulp_net *net;
@@ -57,7 +53,4 @@ void ulp_player_begin(ulp_player *player, uint64_t step, size_t B, int counting)
  * Fills report but for its loss. */
 ulp_status ulp_player_update(ulp_player *player, ulp_player_step *report);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

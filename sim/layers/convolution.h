@@ -21,10 +21,6 @@
 
 #include "layer.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct ulp_convolution {
     ulp_dims image, positions;
     size_t kernel, stride, pad, groups; /* K, S, P, G */
@@ -68,7 +64,4 @@ ulp_status ulp_convolution_forward(const ulp_layer *layer, ulp_convolution_map m
 ulp_status ulp_convolution_backward(const ulp_layer *layer, ulp_convolution_map map, ulp_pass *pass,
                                     const ulp_layer_tensors *t);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -1,6 +1,6 @@
 /* layer.h - the interface of a kind of layer, and the table of kinds.
  *
- * A kind is one file sim/layers/NAME.c that exports one const ulp_layer_kind ulp_layer_NAME. The Makefile makes the
+ * A kind is a const ulp_layer_kind ulp_layer_NAME that a file of sim/layers exports. The Makefile makes the
  * table from the files of the folder; the parser, the trainer, the help and the gradient test by finite differences
  * find the kind through the table.
  */

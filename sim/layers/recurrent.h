@@ -26,10 +26,6 @@
 
 #include "sequence.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { ULP_STAGES_MAX = 3 };
 
 /* The arrays that a stage reads at step t: SUMS, DY, P, or one of the others plus the number k of a stage or gradient.
@@ -78,7 +74,4 @@ ulp_status ulp_recurrent_backward(const ulp_layer *layer, ulp_pass *pass, const 
 ulp_status ulp_recurrent_backward_sums(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
 void ulp_recurrent_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -8,10 +8,6 @@
 
 #include "layer.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The largest number of time steps of a recurrent layer: each step has 8 lanes of the layer's streams, and a lane has
  * 12 bits. */
 enum { ULP_STEPS_MAX = 512 };
@@ -25,7 +21,4 @@ ulp_status ulp_transpose(const ulp_backend *backend, float *y, const float *x, s
 /* As ulp_transpose(), in binary64 on host memory, for forward64. */
 void ulp_transpose64(double *y, const double *x, size_t count, size_t m, size_t n);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

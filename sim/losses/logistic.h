@@ -10,10 +10,6 @@
 
 #include "sim/pass.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* One batch of pass->now.B samples. */
 typedef struct ulp_logistic {
     size_t layer;   /* tensor number of the net's output */
@@ -29,7 +25,4 @@ typedef struct ulp_logistic {
 /* Compute dz, the sum of the rounded losses divided by n, and the number of samples on the right side of p = 1/2. */
 ulp_status ulp_logistic_step(ulp_pass *pass, const ulp_logistic *batch, double *mean, size_t *right);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -1,7 +1,7 @@
 /* loss.h - the interface of a kind of loss, and the table of kinds.
  *
- * A loss has a value for a batch, a gradient and a score. A kind is one file sim/losses/NAME.c that exports one const
- * ulp_loss_kind ulp_loss_NAME; the Makefile makes the table from the files of the folder. These rules hold for all
+ * A loss has a value for a batch, a gradient and a score. A kind is a const ulp_loss_kind ulp_loss_NAME that
+ * a file of sim/losses exports; the Makefile makes the table from the files of the folder. These rules hold for all
  * kinds:
  *
  *  - Probabilities and each sample's loss are computed in binary64 and rounded once at ULP_AT_LOSS, as layers 0 and 1

@@ -68,8 +68,8 @@ typedef struct ulp_optimizer_rule {
 typedef struct ulp_optimizer ulp_optimizer;
 typedef struct ulp_update_plan ulp_update_plan; /* update.h */
 
-/* A kind of optimizer is one file sim/optim/NAME.c that exports one const ulp_optimizer_kind ulp_optimizer_NAME; the
- * Makefile makes the table from the files of the folder. */
+/* A kind of optimizer is a const ulp_optimizer_kind ulp_optimizer_NAME that a file of sim/optim exports; the Makefile
+ * makes the table from the files of the folder. */
 struct ulp_optimizer_kind {
     const char *name, *what;
     const ulp_key *keys; /* of this kind alone */

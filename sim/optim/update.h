@@ -4,10 +4,6 @@
 
 #include "optim.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The scratch arrays of an update. G holds the gradient and then the direction, T holds terms, S holds sums, and E
  * holds the part of a term by which a sum changed (e in optim.h). */
 enum { ULP_UPDATE_STEPS = 20, ULP_SCRATCH_G = 0, ULP_SCRATCH_T = 1, ULP_SCRATCH_S = 2, ULP_SCRATCH_E = 3 };
@@ -56,7 +52,4 @@ void ulp_update_add_state(ulp_update_plan *plan, ulp_update_step step, uint32_t 
 /* x^k by squaring, in a fixed order. */
 double ulp_power(double x, uint64_t k);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

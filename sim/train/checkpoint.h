@@ -8,7 +8,7 @@
  *
  * A checkpoint keeps the whole arena of the trainer's tensors (tensor.h), with every array that a layer or an optimizer
  * carves from the arena, and the state outside of the arena that visit_state() in checkpoint.c visits. The same holds
- * for a run of two networks (gan_checkpoint.h), with two arenas.
+ * for a run of two networks (gan.h), with two arenas.
  */
 #ifndef ULP_CHECKPOINT_H
 #define ULP_CHECKPOINT_H

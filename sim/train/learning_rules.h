@@ -9,10 +9,6 @@
 #include "sim/policy/policy.h"
 #include "scaler.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct ulp_learning_rules {
     const ulp_policy *policy;            /* NULL: "fp32" */
     const ulp_scaler_rule *scaler;       /* NULL: "none" */
@@ -25,7 +21,4 @@ typedef struct ulp_learning_rules {
 ulp_status ulp_learning_rules_take(const ulp_learning_rules *rules, ulp_policy **policy, ulp_scaler *scaler,
                                    ulp_optimizer *optimizer, char *error, size_t error_size);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

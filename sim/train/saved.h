@@ -8,10 +8,6 @@
 #include "loss_scale.h"
 #include "sim/optim/optim.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Lines of text; they are cut off at a limit, and the file is then refused. */
 typedef struct ulp_lines {
     char *text;
@@ -68,7 +64,4 @@ ulp_status ulp_learning_describe(ulp_lines *lines, const ulp_learning *learning)
 /* Visit the state of scaler, scales, optimizer and history. */
 int ulp_learning_visit(const ulp_learning *learning, ulp_state_visitor visit, void *context);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

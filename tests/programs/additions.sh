@@ -46,7 +46,38 @@ kernels/mpfr/reference.c 6' ]
 verdict $? 'a format is one line; a mode is two lines of round.h, and its oracle'
 
 # one file each: a layer, a loss that is half of softmax, four kinds of bars, sgd at half its rate, and an experiment
-sed 's/tanh/htan/g; s/ulp_htan(/ulp_tanh(/; s/ULP_HTAN/ULP_TANH/g' sim/layers/tanh.c >sim/layers/htan.c
+cat >sim/layers/htan.c <<'END'
+/* htan.c - the hyperbolic tangent once more. */
+#include "kernels/functions/elementary.h"
+#include "sim/layers/layer.h"
+
+static const ulp_activation f = {.kind = ULP_TANH};
+
+static ulp_status forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    return ulp_pass_curve(pass, ulp_site_output(layer), f, t->y, t->x);
+}
+
+static ulp_status backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    return t->dx ? ulp_pass_slope(pass, ulp_site_input_gradient(layer), f, t->dx, t->dy, t->y) : ULP_OK;
+}
+
+static void forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {
+    for (size_t i = 0; i < B * ulp_dims_size(layer->out); i++) t->y[i] = ulp_tanh(t->x[i]);
+}
+
+extern const ulp_layer_kind ulp_layer_htan;
+const ulp_layer_kind ulp_layer_htan = {
+    .name = "htan",
+    .usage = "htan: hyperbolic tangent",
+    .example = "htan",
+    .gain = 1.0,
+    .reads = ULP_READS_OUTPUT,
+    .shape = ulp_layer_shape_plain,
+    .forward = forward,
+    .backward = backward,
+    .forward64 = forward64,
+};
+END
 cat >sim/losses/half.c <<'END'
 /* half.c - half of softmax cross-entropy, with its whole gradient. */
 #include "sim/losses/loss.h"

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "sim/gan/gan.h"
-#include "sim/gan/gan_checkpoint.h"
 #include "training.h"
 
 enum { B = 6, LATENTS = 5 };

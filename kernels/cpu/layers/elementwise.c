@@ -16,6 +16,11 @@ typedef struct work {
     double *loss;
 } work;
 
+static ulp_status run(work w, size_t n, size_t grain, void (*part)(void *context, size_t begin, size_t end)) {
+    ulp_parallel_for(n, grain, part, &w);
+    return ULP_OK;
+}
+
 /* The elements of a piece. An activation function takes several times as long as a rounding. */
 enum { ACTIVATION_GRAIN = ULP_GRAIN / 4 };
 
@@ -25,9 +30,7 @@ static void narrow_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_narrow)(float *y, const double *x, size_t n) {
-    work w = {.y = y, .x = x};
-    ulp_parallel_for(n, ULP_GRAIN, narrow_part, &w);
-    return ULP_OK;
+    return run((work){.y = y, .x = x}, n, ULP_GRAIN, narrow_part);
 }
 
 static void scale_part(void *context, size_t begin, size_t end) {
@@ -36,9 +39,7 @@ static void scale_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_scale)(double *y, const double *x, size_t n, double factor) {
-    work w = {.z = y, .x = x, .factor = factor};
-    ulp_parallel_for(n, ULP_GRAIN, scale_part, &w);
-    return ULP_OK;
+    return run((work){.z = y, .x = x, .factor = factor}, n, ULP_GRAIN, scale_part);
 }
 
 static void relu_part(void *context, size_t begin, size_t end) {
@@ -47,9 +48,7 @@ static void relu_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_relu)(float *y, const float *x, size_t n) {
-    work w = {.y = y, .a = x};
-    ulp_parallel_for(n, ULP_GRAIN, relu_part, &w);
-    return ULP_OK;
+    return run((work){.y = y, .a = x}, n, ULP_GRAIN, relu_part);
 }
 
 static void relu_slope_part(void *context, size_t begin, size_t end) {
@@ -58,9 +57,7 @@ static void relu_slope_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_relu_slope)(float *dx, const float *dy, const float *y, size_t n) {
-    work w = {.y = dx, .a = dy, .b = y};
-    ulp_parallel_for(n, ULP_GRAIN, relu_slope_part, &w);
-    return ULP_OK;
+    return run((work){.y = dx, .a = dy, .b = y}, n, ULP_GRAIN, relu_slope_part);
 }
 
 /* The kind is a constant in each instance. The functions of lanes.h have the bits of ulp_activation_value(). */
@@ -103,15 +100,11 @@ static void slope_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_activate)(double *y, const float *x, size_t n, ulp_activation f) {
-    work w = {.z = y, .a = x, .f = f};
-    ulp_parallel_for(n, ACTIVATION_GRAIN, activate_part, &w);
-    return ULP_OK;
+    return run((work){.z = y, .a = x, .f = f}, n, ACTIVATION_GRAIN, activate_part);
 }
 
 ulp_status ULP_CPU(ulp_cpu_activate_slope)(double *dx, const float *dy, const float *at, size_t n, ulp_activation f) {
-    work w = {.z = dx, .a = dy, .b = at, .f = f};
-    ulp_parallel_for(n, ACTIVATION_GRAIN, slope_part, &w);
-    return ULP_OK;
+    return run((work){.z = dx, .a = dy, .b = at, .f = f}, n, ACTIVATION_GRAIN, slope_part);
 }
 
 /* ---- dropout, with random words for a piece of the array at a time ---- */
@@ -132,9 +125,7 @@ static void dropout_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_dropout)(double *y, const float *x, size_t n, ulp_dropout how) {
-    work w = {.z = y, .a = x, .how = how};
-    ulp_parallel_for(n, ULP_GRAIN, dropout_part, &w);
-    return ULP_OK;
+    return run((work){.z = y, .a = x, .how = how}, n, ULP_GRAIN, dropout_part);
 }
 
 /* ---- softmax ---- */
@@ -166,13 +157,10 @@ static void softmax_slope_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_softmax)(double *p, double *loss, const float *z, ulp_labels labels) {
-    work w = {.z = p, .loss = loss, .a = z, .labels = labels};
-    ulp_parallel_for(labels.B, rows_of(labels.C), softmax_part, &w);
-    return ULP_OK;
+    return run((work){.z = p, .loss = loss, .a = z, .labels = labels}, labels.B, rows_of(labels.C), softmax_part);
 }
 
 ulp_status ULP_CPU(ulp_cpu_softmax_slope)(double *dz, const float *p, ulp_labels labels, double scale) {
-    work w = {.z = dz, .a = p, .labels = labels, .factor = scale};
-    ulp_parallel_for(labels.B, rows_of(labels.C), softmax_slope_part, &w);
-    return ULP_OK;
+    return run((work){.z = dz, .a = p, .labels = labels, .factor = scale}, labels.B, rows_of(labels.C),
+               softmax_slope_part);
 }

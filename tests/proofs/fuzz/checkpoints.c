@@ -1,7 +1,7 @@
 /* checkpoints.c - checkpoints of training runs of one and of two networks: a file that is taken is saved as the same.
  */
 #include "sim/train/checkpoint.h"
-#include "sim/gan/gan_checkpoint.h"
+#include "sim/gan/gan.h"
 #include "tests/proofs/fuzz/support/fuzz.h"
 
 #include "base/checksum.h"
