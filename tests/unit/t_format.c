@@ -381,8 +381,10 @@ static void test_rows(void **state) {
         for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++)
             assert_int_equal(ulp_format_equal(r, rows[j]), i == j);
         other = f;
-        assert_int_equal(ulp_format_shift(&other, 3), ULP_OK);
-        assert_false(ulp_format_equal(r, &other));
+        if (i > 0) { /* binary64 has the largest range there is */
+            assert_int_equal(ulp_format_shift(&other, 3), ULP_OK);
+            assert_false(ulp_format_equal(r, &other));
+        }
     }
     ulp_format f;
     assert_int_equal(ulp_format_parse(&f, "e5m10"), ULP_OK); /* the same numbers under another name */
