@@ -1,6 +1,8 @@
 /* pass.c - rounding, multiplying, counting and observing through the backend; see pass.h. */
 #include "pass.h"
 
+#include <string.h>
+
 #include "formats/exact.h"
 #include "formats/scale.h"
 #include "kernels/rounding/count.h"
@@ -35,6 +37,14 @@ ulp_status ulp_pass_rescale(const ulp_pass *pass, float *y, const float *x, size
 }
 
 /* ---- observing and counting ---- */
+
+void ulp_pass_begin(ulp_pass *pass) {
+    const ulp_amax_history *h = &pass->history;
+    size_t columns = h->steps + 1;
+    memset(&pass->counts, 0, sizeof pass->counts);
+    for (size_t i = 0; h->amax && i < ULP_AT_COUNT * h->tensors; i++)
+        h->amax[i * columns + pass->now.step % columns] = 0.0f;
+}
 
 static int is_observed(const ulp_pass *pass, const ulp_site *site) {
     return pass->now.observer && pass->now.observer->points >> site->use & 1u;

@@ -2,7 +2,6 @@
 #include "pass.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void ulp_pass_carve(ulp_pass *pass, ulp_arena *arena, size_t elements) {
     pass->scratch.wide = ulp_arena_take64(arena, elements);
@@ -31,12 +30,4 @@ void ulp_pass_release(ulp_pass *pass) {
     free(pass->history.amax);
     pass->scratch = (ulp_pass_scratch){0};
     pass->history = (ulp_amax_history){0};
-}
-
-void ulp_pass_begin(ulp_pass *pass) {
-    const ulp_amax_history *h = &pass->history;
-    size_t columns = h->steps + 1;
-    memset(&pass->counts, 0, sizeof pass->counts);
-    for (size_t i = 0; h->amax && i < ULP_AT_COUNT * h->tensors; i++)
-        h->amax[i * columns + pass->now.step % columns] = 0.0f;
 }
