@@ -320,12 +320,14 @@ ulp_status ulp_backend_norm_sums(const ulp_backend *backend, double *sums, const
 ulp_status ulp_backend_norm_slope(const ulp_backend *backend, double *dx, const float *dy, const float *x,
                                   const double *sums, ulp_norm by);
 
-/* y (n) = 100 / (100 - percent) x for the elements that their random words keep, and +0 for the others. See elementwise.h.
+/* y (n) = 100 / (100 - percent) x for the elements that their random words keep, and +0 for the others. See
+ * elementwise.h.
  */
 ulp_status ulp_backend_dropout(const ulp_backend *backend, double *y, const float *x, size_t n, ulp_dropout how);
 
-/* p (B,C) = softmax of the rows of z (B,C); loss (B) = -log p[label]; C is at least 1; see elementwise.h. dz (B,C) = scale
- * (p - t) / B, where t is 1 in the column of the label, else 0. A label of C or more gives a NaN loss and t = 0. */
+/* p (B,C) = softmax of the rows of z (B,C); loss (B) = -log p[label]; C is at least 1; see elementwise.h. dz (B,C) =
+ * scale (p - t) / B, where t is 1 in the column of the label, else 0. A label of C or more gives a NaN loss and t = 0.
+ */
 ulp_status ulp_backend_softmax(const ulp_backend *backend, double *p, double *loss, const float *z, ulp_labels labels);
 ulp_status ulp_backend_softmax_slope(const ulp_backend *backend, double *dz, const float *p, ulp_labels labels,
                                      double scale);

@@ -157,8 +157,7 @@ static void claim_recipe(ulp_claims *c, const ulp_format *format) {
         const choice amp = {&networks->at[i], format, AMP}, recipe = {&networks->at[i], format, RECIPE};
         int same = 0, runs = 0, normalised = 0;
         const row *a, *b;
-        for (size_t k = 0; k < net->count; k++)
-            normalised |= net->layers[k].kind->operation == ULP_OPERATION_NORM;
+        for (size_t k = 0; k < net->count; k++) normalised |= net->layers[k].kind->operation == ULP_OPERATION_NORM;
         for (size_t k = 0; (a = ulp_table_find(c->table, &k, is_of, &amp)) != NULL; k++)
             for (size_t j = 0; (b = ulp_table_find(c->table, &j, is_of, &recipe)) != NULL; j++)
                 if (a->seed == b->seed) runs++, same += a->cells.loss == b->cells.loss;

@@ -2,7 +2,6 @@
 #include "datapath.h"
 #include "multiword.h"
 
-
 static ulp_status init_fused(ulp_datapath *d) {
     const ulp_fused *f = &d->fused;
     const int fits = f->length >= 1 && f->length <= (f->late ? ULP_STEP_MAX / 2 : ULP_STEP_MAX) && f->fraction <= 40 &&

@@ -128,11 +128,11 @@ static void test_casts(void **state) {
     ulp_net net = net_of("fc3 relu fc10");
     ulp_amp amp = amp_of(&net, "fp16");
     const ulp_loss_kind *loss;
-    ulp_layer_policy rows[4] = {{.has_master = 0}};
+    ulp_layer_policy rows[4];
     (void)state;
     assert_int_equal(ulp_loss_parse(&loss, "softmax", NULL, 0), ULP_OK);
     for (int i = 0; i < 4; i++) {
-        rows[i].has_master = amp.policy.has_master;
+        rows[i] = (ulp_layer_policy){.has_master = amp.policy.has_master, .forward = amp.policy.forward};
         memcpy(rows[i].at, amp.policy.at, sizeof rows[i].at);
     }
     seen s = {.net = &net, .rows = rows, .amp = &amp};
