@@ -61,6 +61,7 @@ typedef struct ulp_column {
         .name = name_, .type = ULP_CELL_OF(row, field), .at = offsetof(row, field),                                    \
         .end = offsetof(row, field) + sizeof(((row *)0)->field)                                                        \
     }
+#define ULP_COLUMN(row, field) ULP_COLUMN_AS(row, field, #field)
 /* Columns with the names of up to 16 fields, or of fields of the member `part` of the row struct. */
 #define ULP_COLUMNS(row, ...) ULP_EACH(ULP_COLUMN_IN, row, , __VA_ARGS__)
 #define ULP_COLUMNS_OF(row, part, ...) ULP_EACH(ULP_COLUMN_IN, row, part., __VA_ARGS__)
