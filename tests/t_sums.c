@@ -99,7 +99,8 @@ static void test_find(void **state) {
     const ulp_format f = named("e4m3");
     const ulp_named_rule rne = {"rne", {0}};
     const ulp_sum_point points[] = {{&f, &rne, ULP_CURE_NONE}, {&f, &rne, ULP_CURE_KAHAN}};
-    ulp_sum_key rows[] = {{"e4m3", "rne", ULP_CURE_NONE, 0, 1}, {"e4m3", "rne", ULP_CURE_KAHAN, 0, 1}};
+    ulp_sum_row rows[] = {{.format = "e4m3", .mode = "rne", .cure = ULP_CURE_NONE},
+                                {.format = "e4m3", .mode = "rne", .cure = ULP_CURE_KAHAN}};
     const void *at[] = {&points[0], &points[1]};
     const ulp_table table = {.rows = rows, .row_size = sizeof rows[0], .count = 2, .points = at};
     assert_ptr_equal(ulp_sum_find(&table, &(ulp_sum_wanted){.format = &f, .cure = ULP_CURE_KAHAN}), &rows[1]);

@@ -54,27 +54,28 @@ static ulp_sum_row row_now(const ulp_rows *rows, const ulp_sum *s, int what, int
 }
 
 ulp_sum_row ulp_sum_follow(const ulp_task *task, ulp_sum *s, const ulp_sum_way *way) {
+    const int64_t limit = way->limit, every = way->every, period = s->period;
     const int by_copy = way->by_copy && s->cure == ULP_CURE_MASTER;
     double value = s->value, kept = s->kept, exact = 0; /* value and kept: one period earlier */
     ulp_sum_row r = row_now(task->rows, s, ULP_SUM_PATH, 0, 0);
     int64_t k = 0, last = 0;
     int moves = 1;
     if (way->first == 0) ulp_row_put(task->rows, &r);
-    while (moves && k < way->limit) {
+    while (moves && k < limit) {
         way->step(s, ++k, task->settings);
         if (way->exact_term) exact += way->exact_term(k);
-        if (k % s->period != 0) continue;
+        if (period > 1 && k % period != 0) continue;
         const int value_moves = !ulp_same(s->value, value), kept_moves = !ulp_same(s->kept, kept);
         moves = value_moves || kept_moves;
         if (by_copy ? kept_moves : value_moves) last = k;
         if (way->end && ulp_same(s->value, *way->end)) moves = 0;
         value = s->value;
         kept = s->kept;
-        if (ulp_sum_has_row(k, way->every) || !moves) {
+        if (ulp_sum_has_row(k, every) || !moves) {
             r = row_now(task->rows, s, ULP_SUM_PATH, k, exact);
             ulp_row_put(task->rows, &r);
         }
-        if (k % (1 << 16) == 0 && ulp_task_progress(task, (double)k / (double)way->limit)) break;
+        if (k % (1 << 16) == 0 && ulp_task_progress(task, (double)k / (double)limit)) break;
     }
     return row_now(task->rows, s, moves ? ULP_SUM_OPEN : ULP_SUM_STOP, moves ? k : last, exact);
 }
