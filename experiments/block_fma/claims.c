@@ -132,8 +132,7 @@ static void print_table(const ulp_claims *c) {
         ulp_sheet_new("the largest |computed - exact| / (|A| |B|); positive: U[0,1], signed: U[-1,1]", columns);
     for (int kind = 0; kind < KINDS; kind++)
         for (size_t j = 0; j < datapaths->count; j++) {
-            ulp_sheet_put(table, "%s", data_names[kind]);
-            ulp_sheet_put(table, "%s", datapaths->at[j].name);
+            ulp_sheet_put_row(table, "%s,%s", data_names[kind], datapaths->at[j].name);
             for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
                 if (has[i]) ulp_sheet_put(table, "%.2e", error_of(c, kind, datapaths->at[j].name, shown[i]));
         }

@@ -49,8 +49,7 @@ static double end_of(const ulp_claims *c, wanted w) {
 
 static void claim_end(ulp_claims *c, const char *datapath, double want) {
     const double got = end_of(c, named(datapath));
-    char text[160];
-    snprintf(text, sizeof text, "32768 products 1/16 x 1/16: %s ends at %.0f, exactly", datapath, want);
+    const char *text = ulp_claim_text(c, "32768 products 1/16 x 1/16: %s ends at %.0f, exactly", datapath, want);
     if (isnan(got)) ulp_claim_skip(c, text, "it is not in --datapath");
     else ulp_claim(c, got == want, text, "%.17g", got);
 }
@@ -141,11 +140,9 @@ static void claim_cast(ulp_claims *c) {
 }
 
 static void print_line(ulp_sheet *table, const ulp_claims *c, wanted w, const char *name) {
-    ulp_sheet_put(table, "%s", name);
-    ulp_sheet_put(table, "%.4g %%", 100 * mean_of(c, UNIFORM, COLUMN(mean_error), w));
-    ulp_sheet_put(table, "%.4g %%", 100 * mean_of(c, UNIFORM, COLUMN(max_error), w));
-    ulp_sheet_put(table, "%.4g %%", 100 * mean_of(c, NORMAL, COLUMN(norm_error), w));
-    ulp_sheet_put(table, "%.9g", end_of(c, w));
+    ulp_sheet_put_row(table, "%s,%.4g %%,%.4g %%,%.4g %%,%.9g", name, 100 * mean_of(c, UNIFORM, COLUMN(mean_error), w),
+                      100 * mean_of(c, UNIFORM, COLUMN(max_error), w), 100 * mean_of(c, NORMAL, COLUMN(norm_error), w),
+                      end_of(c, w));
 }
 
 static void print_table(const ulp_claims *c) {
@@ -161,11 +158,9 @@ static void print_table(const ulp_claims *c) {
         if (w->by == BY_PROMOTE) snprintf(text, sizeof text, "promoted every %lld", (long long)w->number);
         print_line(table, c, named(w->name), text[0] ? text : w->name);
     }
-    ulp_sheet_put(table, "rounding the data");
-    ulp_sheet_put(table, "%.4g %% norm-wise", 100 * mean_of(c, UNIFORM, COLUMN(cast), named(all->at[0].name)));
-    ulp_sheet_put(table, "-");
-    ulp_sheet_put(table, "%.4g %%", 100 * mean_of(c, NORMAL, COLUMN(cast), named(all->at[0].name)));
-    ulp_sheet_put(table, "-");
+    ulp_sheet_put_row(table, "rounding the data,%.4g %% norm-wise,-,%.4g %%,-",
+                      100 * mean_of(c, UNIFORM, COLUMN(cast), named(all->at[0].name)),
+                      100 * mean_of(c, NORMAL, COLUMN(cast), named(all->at[0].name)));
     ulp_sheet_print(table, c->file);
 }
 

@@ -52,7 +52,7 @@ static int longest_published(const settings *s) {
 }
 
 static void claim_level(ulp_claims *c, const char *datapath, int place) {
-    char measured[120] = "", text[160];
+    char measured[120] = "";
     int found = 0, within = 0;
     for (size_t i = 0; i < LEVELS; i++) {
         if (strcmp(levels[i].datapath, datapath) != 0) continue;
@@ -65,8 +65,8 @@ static void claim_level(ulp_claims *c, const char *datapath, int place) {
                  found > 1 ? ", " : "", (long long)levels[i].words, levels[i].words > 1 ? "s" : "", ratio);
     }
     if (found == 0) return;
-    snprintf(text, sizeof text, "%s: errors within a factor of 2 of the published ones, words rounded toward zero",
-             datapath);
+    const char *text =
+        ulp_claim_text(c, "%s: errors within a factor of 2 of the published ones, words rounded toward zero", datapath);
     ulp_claim(c, within == found, text, "n = %lld; %s", (long long)published_lengths[place], measured);
 }
 

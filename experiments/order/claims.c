@@ -123,8 +123,7 @@ static void print_table(const ulp_claims *c) {
         ulp_sheet_put(sheet, "%s", d->name);
         for (int data = 0; data < DATA_COUNT; data++) {
             const spread any = spread_of(c, (point){d, data, ANY});
-            ulp_sheet_put(sheet, "%d", any.distinct);
-            ulp_sheet_put(sheet, "%.2g", any.width);
+            ulp_sheet_put_row(sheet, "%d,%.2g", any.distinct, any.width);
             for (int kind = INSIDE; kind <= SLICES; kind++) {
                 const spread x = spread_of(c, (point){d, data, kind});
                 if (x.count) ulp_sheet_put(sheet, "%d", x.distinct);

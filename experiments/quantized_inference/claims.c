@@ -52,11 +52,9 @@ static void print_table(const ulp_claims *c, int64_t net) {
         ulp_sheet_put(table, "%lld", (long long)net);
         if (strcmp(r->way.kind, INTEGER) == 0) ulp_sheet_put(table, "%lld bits", (long long)r->way.bits);
         else ulp_sheet_put(table, "%s", r->way.kind);
-        ulp_sheet_put(table, "%s", ulp_word_of(SCHEME_WORDS, (size_t)r->way.scheme).text);
-        ulp_sheet_put(table, "%s", ulp_word_of(ACCUMULATOR_WORDS, (size_t)r->way.accumulator).text);
-        ulp_sheet_put(table, "%.2f", m.accuracy);
-        ulp_sheet_put(table, "%.2f", m.agreement);
-        ulp_sheet_put(table, "%.3g", m.changed);
+        ulp_sheet_put_row(table, "%s,%s,%.2f,%.2f,%.3g", ulp_word_of(SCHEME_WORDS, (size_t)r->way.scheme).text,
+                          ulp_word_of(ACCUMULATOR_WORDS, (size_t)r->way.accumulator).text, m.accuracy, m.agreement,
+                          m.changed);
     }
     ulp_sheet_print(table, c->file);
 }

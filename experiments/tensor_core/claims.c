@@ -35,7 +35,6 @@ static const char *found(const ulp_claims *c, const ulp_datapath *d, ulp_propert
 
 static void claim_row(ulp_claims *c, const ulp_datapath *d) {
     static const ulp_property_id deciding[] = {ULP_P_LENGTH, ULP_P_FRACTION, ULP_P_KEPT, ULP_P_OUTPUT};
-    char text[400];
     const char *wanted[4];
     int good = 1, all = 1;
     const row *length = find(c, d, PROBE, ulp_property_name(ULP_P_LENGTH));
@@ -52,8 +51,8 @@ static void claim_row(ulp_claims *c, const ulp_datapath *d) {
         const row *r = find(c, d, PROBE, ulp_property_name((ulp_property_id)i));
         all &= r && strcmp(r->verdict, "FAIL") != 0;
     }
-    snprintf(text, sizeof text, "%s: L %s, F %s, %s bits, %s, as published, and nothing else contradicts", d->name,
-             wanted[0], wanted[1], wanted[2], wanted[3]);
+    const char *text = ulp_claim_text(c, "%s: L %s, F %s, %s bits, %s, as published, and nothing else contradicts",
+                                      d->name, wanted[0], wanted[1], wanted[2], wanted[3]);
     ulp_claim(c, good && all, text, "L %s, F %s, %s bits, %s", found(c, d, ULP_P_LENGTH), found(c, d, ULP_P_FRACTION),
               found(c, d, ULP_P_KEPT), found(c, d, ULP_P_OUTPUT));
 }
@@ -91,8 +90,7 @@ static void print_table(const ulp_claims *c) {
             const row *r = find(c, d, PROBE, ulp_property_name(shown[j]));
             ulp_sheet_put(sheet, "%s", r && !ulp_is_no_number(r->number) ? r->found : "-");
         }
-        ulp_sheet_put(sheet, "%.2e", number(c, d->name, SIGNED, "rms"));
-        ulp_sheet_put(sheet, "%.2e", number(c, d->name, POSITIVE, "rms"));
+        ulp_sheet_put_row(sheet, "%.2e,%.2e", number(c, d->name, SIGNED, "rms"), number(c, d->name, POSITIVE, "rms"));
     }
     ulp_sheet_print(sheet, c->file);
 }

@@ -71,16 +71,11 @@ static void print_formats(const ulp_claims *c) {
         const ulp_format *f = &set->formats.at[i];
         const tally all = all_of(c, SHARE, f->name);
         const double n = (double)(all.count - all.zero), open = (double)all.open;
-        ulp_sheet_put(table, "%s", f->name);
-        ulp_sheet_put(table, "%d", f->prec);
-        ulp_sheet_put(table, "%.4g", lost(c, f->name, quarter(set, 0)));
+        ulp_sheet_put_row(table, "%s,%d,%.4g", f->name, f->prec, lost(c, f->name, quarter(set, 0)));
         for (int q = 2; q <= 4; q++) ulp_sheet_put(table, "%.4g", lost(c, f->name, quarter(set, q)));
-        ulp_sheet_put(table, "%.4g", percent_lost(all));
-        ulp_sheet_put(table, "%.4g", 100 * (double)all.safe / n);
-        ulp_sheet_put(table, "%.4g", 100 * open / n);
+        ulp_sheet_put_row(table, "%.4g,%.4g,%.4g", percent_lost(all), 100 * (double)all.safe / n, 100 * open / n);
         ulp_sheet_put(table, open > 0 ? "%.3g" : "-", 100 * (double)all.open_lost / open);
-        ulp_sheet_put(table, "%.4g", 100 * (double)all.certain / n);
-        ulp_sheet_put(table, "%.4g", 100 * (double)all.small / n);
+        ulp_sheet_put_row(table, "%.4g,%.4g", 100 * (double)all.certain / n, 100 * (double)all.small / n);
     }
     ulp_sheet_print(table, c->file);
 }
@@ -94,11 +89,9 @@ static void print_runs(const ulp_claims *c) {
     for (size_t i = 0; i < c->table->count; i++) {
         const row *r = &rows[i];
         if (r->what != TRAIN_LOSS || r->seed != seed) continue;
-        ulp_sheet_put(table, "%s", r->run);
-        ulp_sheet_put(table, "%s", r->mode);
-        ulp_sheet_put(table, "%.5g", score(c, TRAIN_LOSS, r->run, r->mode));
-        ulp_sheet_put(table, "%.2f %%", 100 * score(c, TRAIN_ACCURACY, r->run, r->mode));
-        ulp_sheet_put(table, "%.2f %%", 100 * score(c, TEST_ACCURACY, r->run, r->mode));
+        ulp_sheet_put_row(table, "%s,%s,%.5g,%.2f %%,%.2f %%", r->run, r->mode, score(c, TRAIN_LOSS, r->run, r->mode),
+                          100 * score(c, TRAIN_ACCURACY, r->run, r->mode),
+                          100 * score(c, TEST_ACCURACY, r->run, r->mode));
     }
     ulp_sheet_print(table, c->file);
 }
