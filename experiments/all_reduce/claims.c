@@ -183,8 +183,7 @@ typedef struct trained {
 
 static trained trained_of(const ulp_claims *c, const char *reduction, int64_t ranks) {
     trained t = {0};
-    for (size_t i = 0; i < c->table->count; i++) {
-        const row *r = (const row *)c->table->rows + i;
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (r->data != TRAINING || r->ranks != ranks || strcmp(r->reduction, reduction) != 0) continue;
         t.accuracy += 100 * r->accuracy;
         t.loss += r->loss;

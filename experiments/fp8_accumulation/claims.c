@@ -31,9 +31,9 @@ static double mean_of(const ulp_claims *c, int data, size_t column, wanted w) {
     const row *rows = c->table->rows;
     double total = 0;
     int count = 0;
-    for (size_t i = 0; i < c->table->count; i++) {
-        if (!is_of(&rows[i], data, w)) continue;
-        total += *(const double *)((const char *)&rows[i] + column);
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
+        if (!is_of(r, data, w)) continue;
+        total += *(const double *)((const char *)r + column);
         count++;
     }
     return count ? total / count : NAN;
@@ -41,9 +41,8 @@ static double mean_of(const ulp_claims *c, int data, size_t column, wanted w) {
 
 /* The last running sum of the products 2^-8. NaN if there is no row. */
 static double end_of(const ulp_claims *c, wanted w) {
-    const row *rows = c->table->rows;
-    for (size_t i = 0; i < c->table->count; i++)
-        if (rows[i].k == SUM_LENGTH && is_of(&rows[i], CONSTANT, w)) return rows[i].sum;
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++)
+        if (r->k == SUM_LENGTH && is_of(r, CONSTANT, w)) return r->sum;
     return NAN;
 }
 

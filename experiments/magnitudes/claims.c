@@ -15,10 +15,8 @@ static int is_of(const row *r, int kind, int stage) {
 }
 
 static spread spread_of(const ulp_claims *c, int kind, int stage) {
-    const row *rows = c->table->rows;
     spread s = {0};
-    for (size_t i = 0; i < c->table->count; i++) {
-        const row *r = &rows[i];
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (!is_of(r, kind, stage)) continue;
         if (r->what == ZERO) s.zero += (double)r->bin.count;
         if (r->what != BIN) continue;
@@ -66,11 +64,9 @@ typedef struct outcome {
 } outcome;
 
 static outcome outcome_of(const ulp_claims *c, int kind, int stage, const char *format) {
-    const row *rows = c->table->rows;
     outcome sum = {0};
     double whole = 0;
-    for (size_t i = 0; i < c->table->count; i++) {
-        const row *r = &rows[i];
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (!is_of(r, kind, stage) || r->what != SHARE || strcmp(r->format, format) != 0) continue;
         sum.flushed += (double)r->flushed;
         sum.subnormal += (double)r->subnormal;

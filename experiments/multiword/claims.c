@@ -6,9 +6,8 @@
 
 /* The row of a run; NULL if there is none. */
 static const row *row_of(const ulp_claims *c, const char *datapath, int64_t words, int64_t n) {
-    const row *rows = c->table->rows;
-    for (size_t i = 0; i < c->table->count; i++)
-        if (rows[i].words == words && rows[i].n == n && strcmp(rows[i].datapath, datapath) == 0) return &rows[i];
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++)
+        if (r->words == words && r->n == n && strcmp(r->datapath, datapath) == 0) return r;
     return NULL;
 }
 

@@ -99,8 +99,7 @@ static void claim_wider(ulp_claims *c, const char *wide, const char *narrow, dou
 
 static void claim_alone(ulp_claims *c) {
     double outputs = 0, different = 0;
-    for (size_t i = 0; i < c->table->count; i++) {
-        const row *r = (const row *)c->table->rows + i;
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (r->kind != ALONE) continue;
         outputs += (double)r->number;
         different += r->value;
