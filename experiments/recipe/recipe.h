@@ -27,7 +27,7 @@ enum variant_index {
     FP8_NOW,
     FP8_DELAYED,
     COUNT,
-    AMP = COUNT /* the variant of --amp: the policy and the scaler that sim/amp.h derives */
+    AMP = COUNT /* the variant of --amp: the policy and the scaler that sim/policy/amp.h derives */
 };
 #define VARIANT_WORDS                                                                                                  \
     "fp32 fp16 fp16-sums fp16-master fp16-recipe fp16-lowsums fp16-nomaster fp16-sr fp16-kahan "                       \
