@@ -24,8 +24,7 @@ static int is_row(const void *own, const void *at, const void *wanted) {
 }
 
 static const row *find(const ulp_claims *c, key k) {
-    size_t i = 0;
-    return ulp_table_find(c->table, &i, is_row, &k);
+    return ulp_table_find(c->table, &(size_t){0}, is_row, &k);
 }
 
 static const char *order_name(int order) {

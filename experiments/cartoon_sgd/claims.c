@@ -132,10 +132,9 @@ static void print_format(ulp_sheet *sheet, const ulp_claims *c, const ulp_format
     else ulp_sheet_put(sheet, "-");
 }
 
-static void print_table(const ulp_claims *c) {
+static void print_table(ulp_claims *c) {
     const settings *s = c->settings;
-    char columns[160];
-    snprintf(columns, sizeof columns, "format,rate,rne,rz,ru,kahan,master,sra after %lld", (long long)s->updates);
+    const char *columns = ulp_claim_text(c, "format,rate,rne,rz,ru,kahan,master,sra after %lld", (long long)s->updates);
     ulp_sheet *sheet = ulp_sheet_new("the weight at the end, and the updates that moved it; the top is at 3", columns);
     for (size_t f = 0; f < s->sums.formats.count; f++) print_format(sheet, c, &s->sums.formats.at[f]);
     ulp_sheet_print(sheet, c->file);

@@ -99,11 +99,10 @@ static void print_format(ulp_sheet *sheet, const ulp_claims *c, const ulp_format
     else ulp_sheet_put(sheet, "-");
 }
 
-static void print_table(const ulp_claims *c) {
+static void print_table(ulp_claims *c) {
     const settings *s = c->settings;
-    char columns[160];
-    snprintf(columns, sizeof columns, "format,p,predicted,rne,rz,ru,chunks of %lld,kahan,master,sra",
-             (long long)s->chunk);
+    const char *columns =
+        ulp_claim_text(c, "format,p,predicted,rne,rz,ru,chunks of %lld,kahan,master,sra", (long long)s->chunk);
     ulp_sheet *sheet = ulp_sheet_new("where adding ones stops; predicted for rne; in brackets: the addition that "
                                      "leaves the range; >: still moving; sra: mean +- sd",
                                      columns);

@@ -20,7 +20,7 @@ typedef struct sum {
 
 /* The last row of a kind of sum, which is the row of the longest T. */
 static const row *row_of(const ulp_claims *c, sum k) {
-    const row *rows = c->table->rows, *found = NULL;
+    const row *found = NULL;
     for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++)
         if (r->kind == k.kind && r->form == k.form && strcmp(r->format, k.format) == 0 && r->outputs == k.outputs &&
             r->labels == k.labels)
@@ -79,7 +79,6 @@ static int is_of(const row *r, int kind, setting s) {
 
 /* The result of the last rows of a setting, over the seeds. */
 static result result_of(const ulp_claims *c, setting s) {
-    const row *rows = c->table->rows;
     ulp_numbers error = {0}, strips = {0};
     result all = {.diverged = 0};
     for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {

@@ -28,7 +28,6 @@ static int is_of(const row *r, int data, wanted w) {
 
 /* The mean of a column over the rows of the selected ways and over all seeds. NaN if there are no rows. */
 static double mean_of(const ulp_claims *c, int data, size_t column, wanted w) {
-    const row *rows = c->table->rows;
     double total = 0;
     int count = 0;
     for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {

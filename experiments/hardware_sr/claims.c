@@ -11,7 +11,6 @@ typedef struct law {
 } law;
 
 static law law_of(const ulp_claims *c, const ulp_conversion *conversion) {
-    const row *rows = c->table->rows;
     law l = {0};
     for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (strcmp(r->conversion, conversion->name) != 0) continue;

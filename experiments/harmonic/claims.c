@@ -152,13 +152,12 @@ static void print_format(ulp_sheet *sheet, const ulp_claims *c, const ulp_format
     else ulp_sheet_put(sheet, "-");
 }
 
-static void print_table(const ulp_claims *c) {
+static void print_table(ulp_claims *c) {
     const settings *s = c->settings;
-    char columns[160], title[160];
+    char columns[160];
     snprintf(columns, sizeof columns, "format,predicted,rne,rz,kahan,master,sra after %lld", (long long)s->terms);
-    snprintf(
-        title, sizeof title,
-        "where the harmonic series stops, at the first term that moves nothing; >: still moving; H of %lld is %.8g",
+    const char *title = ulp_claim_text(
+        c, "where the harmonic series stops, at the first term that moves nothing; >: still moving; H of %lld is %.8g",
         (long long)s->terms, harmonic_number(s->terms));
     ulp_sheet *sheet = ulp_sheet_new(title, columns);
     for (size_t f = 0; f < s->sums.formats.count; f++) print_format(sheet, c, &s->sums.formats.at[f]);

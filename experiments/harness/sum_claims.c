@@ -13,8 +13,7 @@ static int matches(const void *row, const void *point, const void *key) {
 }
 
 const ulp_sum_row *ulp_sum_find(const ulp_table *table, const ulp_sum_wanted *wanted) {
-    size_t i = 0;
-    return ulp_table_find(table, &i, matches, wanted);
+    return ulp_table_find(table, &(size_t){0}, matches, wanted);
 }
 
 const ulp_sum_row *ulp_sum_find_at(const ulp_table *table, const ulp_sum_wanted *wanted, int64_t n) {

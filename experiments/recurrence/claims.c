@@ -343,7 +343,6 @@ static void claim_trained_back(ulp_claims *c) {
 
 /* The mean accuracy in percent over the seeds, for one cell or for all (CELLS). NaN if there are no rows. */
 static double mean_accuracy(const ulp_claims *c, int cell, const char *learnt) {
-    const row *rows = c->table->rows;
     ulp_numbers accuracy = {0};
     for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++)
         if (r->part == TRAINING && (cell == CELLS || r->cell == cell) && strcmp(r->arithmetic, learnt) == 0)

@@ -14,8 +14,7 @@ static int is_of_point(const void *of_row, const void *of_point, const void *key
 
 /* The first row of a point, or NULL if there is no such row. The first row of a stop is about terms in (0,1). */
 static const row *find(const ulp_claims *c, point wanted) {
-    size_t i = 0;
-    return ulp_table_find(c->table, &i, is_of_point, &wanted);
+    return ulp_table_find(c->table, &(size_t){0}, is_of_point, &wanted);
 }
 
 typedef struct wanted {
@@ -162,11 +161,10 @@ static void print_row(ulp_sheet *sheet, const ulp_claims *c, const ulp_format *f
     }
 }
 
-static void print_table(const ulp_claims *c) {
+static void print_table(ulp_claims *c) {
     const settings *s = c->settings;
-    char title[120];
-    snprintf(title, sizeof title, "sums of terms in (0,1): where they stop, and the mean error of %lld terms",
-             (long long)s->terms);
+    const char *title = ulp_claim_text(c, "sums of terms in (0,1): where they stop, and the mean error of %lld terms",
+                                       (long long)s->terms);
     ulp_sheet *sheet = ulp_sheet_new(title, "format,r,A stops at,B,C,error of A,B,C");
     for (size_t f = 0; f < s->formats.count; f++)
         for (size_t i = 0; i < s->bits.count; i++) print_row(sheet, c, &s->formats.at[f], s->bits.at[i]);

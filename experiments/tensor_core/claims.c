@@ -21,8 +21,7 @@ static int matches(const void *row_, const void *point_, const void *key_) {
 
 /* Returns NULL if this run does not have the row or the datapath. */
 static const row *find(const ulp_claims *c, const ulp_datapath *d, int what, const char *name) {
-    size_t from = 0;
-    return ulp_table_find(c->table, &from, matches, &(key){d, what, name});
+    return ulp_table_find(c->table, &(size_t){0}, matches, &(key){d, what, name});
 }
 
 static const char *or_word(const char *cell, const char *word) { return cell ? cell : word; }

@@ -13,7 +13,6 @@ typedef struct wanted {
 } wanted;
 
 static tally sum_of(const ulp_claims *c, wanted w) {
-    const row *rows = c->table->rows;
     tally sum = {0};
     for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (r->what != w.what || strcmp(r->format, w.format) != 0 || strcmp(r->layer, ALL_LAYERS) != 0) continue;
