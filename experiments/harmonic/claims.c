@@ -1,8 +1,19 @@
-/* claims.c - the table of harmonic, and the claims about its rows. */
+/* claims.c - the table of harmonic, the prediction of where a sum stops (harmonic.c gives the reasons), and the claims.
+ */
 #include <math.h>
 #include <stdio.h>
 
 #include "harmonic.h"
+
+int64_t predict(const ulp_format *format, int64_t limit) {
+    double harmonic = 0;
+    for (int64_t i = 1; i <= limit; i++) {
+        harmonic += 1 / (double)i;
+        if (harmonic > format->max) return 0;
+        if (2 <= (double)i * ulp_spacing(harmonic, format)) return i;
+    }
+    return 0;
+}
 
 static const struct fact {
     const char *format;

@@ -70,16 +70,6 @@ static void add_term(ulp_sum *s, int64_t i, const void *own) {
     else ulp_sum_add(s, ulp_arith((ulp_scalar_op){ULP_DIV, 1, (double)i, 0}, s->format, s->rule, 0), 0);
 }
 
-int64_t predict(const ulp_format *format, int64_t limit) {
-    double harmonic = 0;
-    for (int64_t i = 1; i <= limit; i++) {
-        harmonic += 1 / (double)i;
-        if (harmonic > format->max) return 0;
-        if (2 <= (double)i * ulp_spacing(harmonic, format)) return i;
-    }
-    return 0;
-}
-
 /* The arrays of many sums. */
 enum { SUMS, ONES, DIVISORS, QUOTIENTS, ARRAYS };
 
