@@ -1,5 +1,5 @@
-/* claims.c - the table of counting, the prediction of where a sum stops (counting.c gives the reasons), and the claims.
- */
+/* claims.c - where a sum of counting stops, as predicted (counting.c says why); the table, and the claims about its
+ * rows. */
 #include <math.h>
 #include <stdio.h>
 

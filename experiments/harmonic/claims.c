@@ -1,5 +1,5 @@
-/* claims.c - the table of harmonic, the prediction of where a sum stops (harmonic.c gives the reasons), and the claims.
- */
+/* claims.c - where a sum of harmonic stops, as predicted (harmonic.c says why); the table, and the claims about its
+ * rows. */
 #include <math.h>
 #include <stdio.h>
 
