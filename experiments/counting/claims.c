@@ -1,5 +1,4 @@
-/* claims.c - where a sum of counting stops, as predicted (counting.c says why); the table, and the claims about its
- * rows. */
+/* claims.c - the predicted stops of counting (counting.c says why), its table, and the claims about its rows. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,5 +1,4 @@
-/* claims.c - where a sum of harmonic stops, as predicted (harmonic.c says why); the table, and the claims about its
- * rows. */
+/* claims.c - the predicted stops of harmonic (harmonic.c says why), its table, and the claims about its rows. */
 #include <math.h>
 #include <stdio.h>
 

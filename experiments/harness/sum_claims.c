@@ -1,5 +1,4 @@
-/* sum_claims.c - the judge of experiments about running sums: it finds the rows of a sum, and walks its kinds; see
- * sums.h. */
+/* sum_claims.c - the judge of experiments about running sums finds rows and walks over sums; see sums.h. */
 #include <string.h>
 
 #include "sums.h"

@@ -1,5 +1,4 @@
-/* sums.c - points and rows of experiments about running sums, and the loop that follows one sum to its end; see sums.h.
- */
+/* sums.c - points and rows of experiments about running sums, and the loop that follows one sum; see sums.h. */
 #include "sums.h"
 
 static const ulp_named_rule nearest = {"rne", {0}};

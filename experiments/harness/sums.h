@@ -1,5 +1,4 @@
-/* sums.h - what experiments about running sums (running_sum.h) share: settings, points, rows, both loops, and the
- * judge.
+/* sums.h - settings, points, rows, loops and the judge that experiments about running sums (running_sum.h) share.
  *
  * The settings struct of such an experiment begins with a ulp_sum_settings, its points are ulp_sum_point, and its rows
  * are ulp_sum_row. The plan has, for every format, a point for each rounding mode, and a point for each cure under rne.
