@@ -193,7 +193,7 @@ COMMIT_DATE := $(or $(word 2,$(ARCHIVED)),$(shell git log -1 --format=%cs 2>/dev
 # asked for once: an exported variable is expanded for every recipe
 export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(word 3,$(ARCHIVED)),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
 # what identifies a build: a checksum over its sources, compilers and flags, 8 hex digits
-BUILD_ID := $(shell printf '%08x' $$({ find formats kernels sim experiments -type f \( -name '*.[ch]' -o -name '*.cu' \) | \
+BUILD_ID := $(shell printf '%08x' $$({ find formats kernels sim experiments -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.cu' \) | \
     LC_ALL=C sort | xargs cat; $(CC) --version; echo '$(ALL_CPPFLAGS) $(ALL_CFLAGS)'; \
     $(if $(WITH_CUDA),echo '$(NVCC_VERSION) $(NVCC_FLAGS)';) } | cksum | cut -d ' ' -f 1))
 
@@ -494,7 +494,7 @@ HAVE_WASM = $(shell mkdir -p $(WEB) && printf '\043include <stdio.h>\nint main(v
 RANDOM123_FOLDER = $(realpath $(shell echo '$(hash)include <Random123/philox.h>' | $(CC) $(ALL_CPPFLAGS) -M -x c - | tr ' ' '\n' | \
     sed -n 's,/philox\.h$$,,p'))
 
-$(WEB)/ulplab.wasm: $(WEB_SRC) $(wildcard web/*.h formats/*.h kernels/*.h kernels/products/*.h kernels/functions/*.h experiments/harness/running_sum.h) Makefile
+$(WEB)/ulplab.wasm: $(WEB_SRC) $(wildcard web/*.h formats/*.h kernels/*.h kernels/*.def kernels/products/*.h kernels/functions/*.h experiments/harness/running_sum.h) Makefile
 	@mkdir -p $(WEB)/include && ln -sfn $(RANDOM123_FOLDER) $(WEB)/include/Random123
 	$(call run,wasm,$@)$(WEB_CC) $(WEB_FLAGS) $(WEB_SRC) -o $@
 $(WEB)/ulplab.html: $(WEB)/ulplab.wasm $(wildcard web/*.js web/*.css web/*.html web/*.csv web/*.sh)
@@ -551,7 +551,7 @@ D = $(DESTDIR)$(PREFIX)
 install: all
 	$(INSTALL) -d $D/bin $D/lib/pkgconfig $D/share/ulplab/plots $D/share/doc/ulplab
 	$(INSTALL) -m 755 $(PROGRAMS:%=$B/%) $D/bin
-	for h in $$(find formats kernels sim -name '*.h' ! -path '*/cpu/*' ! -path '*/cuda/*' ! -path '*/mpfr/*'); do \
+	for h in $$(find formats kernels sim \( -name '*.h' -o -name '*.def' \) ! -path '*/cpu/*' ! -path '*/cuda/*' ! -path '*/mpfr/*'); do \
 	    $(INSTALL) -D -m 644 $$h $D/include/ulplab/$$h || exit 1; done
 	$(INSTALL) -m 644 $L/libulp.a $D/lib
 	$(INSTALL) -m 755 $L/libulp.so.$(VERSION) $D/lib
