@@ -46,7 +46,7 @@ def includes(goal):
     os.makedirs(f"{root}/kernels")
     subprocess.check_call(["cp", "-R", "formats", root])
     subprocess.check_call(["cp", "-R", "kernels/rounding", "kernels/products", f"{root}/kernels"])
-    subprocess.check_call(["cp", "kernels/backend.h", "kernels/operations.def", f"{root}/kernels"])
+    subprocess.check_call(["cp", "kernels/backend.h", f"{root}/kernels"])
     before = open(path).read()
     after = subprocess.check_output(["sed", "-E", change, path], text=True)
     if after == before:
