@@ -14,7 +14,7 @@ numbers() { # of all golden files but the record of timings, the list itself and
 }
 
 interface() { # comments and blanks of the headers left out
-    (cd "$tree" && find formats base kernels sim -name '*.h' ! -path '*/cpu/*' ! -path '*/cuda/*' ! -path '*/mpfr/*' | LC_ALL=C sort |
+    (cd "$tree" && find formats base kernels sim \( -name '*.h' -o -name '*.def' \) ! -path '*/cpu/*' ! -path '*/cuda/*' ! -path '*/mpfr/*' | LC_ALL=C sort |
         xargs awk '
             FNR == 1 { print "@" FILENAME; comment = 0 }
             {
