@@ -183,7 +183,7 @@ labs = '/* labs.c - made by the Makefile: the labs of experiments/ulp/labs. */' 
     '$(hash)include "experiments/ulp/course/sheet.h"' $(foreach n,$(LABS),'extern const course_lab course_lab_$n;') \
     'const course_lab *const course_labs[] = {' $(foreach n,$(LABS),'    &course_lab_$n$(,)') '};' \
     'const size_t course_lab_count = sizeof course_labs / sizeof *course_labs;'
-EXPERIMENTS := $(filter-out ulp bench bench_gpu throughput,$(PROGRAMS))
+EXPERIMENTS := $(filter-out ulp bench,$(PROGRAMS))
 TESTS := $(if $(and $(HAVE_CMOCKA),$(HAVE_MPFR)),$(patsubst tests/%.c,%,$(wildcard tests/t_*.c)))
 
 # the commit, its date, and its time in seconds: an archive of `make dist` has them in a file, a clone asks git
@@ -239,7 +239,7 @@ FOR_experiments/ulp = $(if $(HAVE_MPFR),-DULP_WITH_MPFR) $(if $(HAVE_MPI),-DULP_
 FOR_tests = $(if $(filter release,$(MODE)),-O1)
 FOR_experiments/ulp/vectors = $(if $(HAVE_MPFR),-DULP_WITH_MPFR)
 FOR_experiments/bench = $(if $(HAVE_BLAS),-DULP_WITH_BLAS)
-FOR_experiments/bench/json = -DULP_COMMIT_DATE="\"$(COMMIT_DATE)\""
+FOR_experiments/bench/report = -DULP_COMMIT_DATE="\"$(COMMIT_DATE)\""
 
 # $(call stamp,TEXT): rewrite the target only if it does not hold the text. What is made from flags depends on their stamp,
 # so that a part found after the first build is built in by the next.
@@ -356,7 +356,7 @@ $T/check_silicon: $(patsubst %.c,$O/%.o,$(wildcard tests/silicon/*.c)) $(LIBULP)
 
 # Programs for tests of --backend: the CPU's memory behind a wall (tests/walled.h), and the emulated CUDA device; both are
 # in a libulp of their own, which these programs share
-WALLED := $(filter-out bench,$(PROGRAMS))
+WALLED := $(PROGRAMS)
 EMULATED := $(if $(CHECK_EMULATED),$(EMULATED_OBJ))
 WALL := -Wl,--wrap=ulp_backend_get
 $L/walled/libulp.so: $(WALL_OBJ) $O/tests/walled_get.o $(or $(EMULATED),$O/kernels/cuda/absent.o) \
@@ -365,7 +365,7 @@ $L/walled/libulp.so: $(WALL_OBJ) $O/tests/walled_get.o $(or $(EMULATED),$O/kerne
 	$(call run,ld,$@)$(if $(EMULATED),$(LINK_EMULATED),$(LINK)) $(WALL) $(SHARED) $(inputs) $(LIBS) -lm -o $@ && ln -sf libulp.so $@.$(ABI)
 $T/walled/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $L/walled/libulp.so $O/links.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(LINK) $(WALL) -Wl,-rpath,'$$ORIGIN/../../lib/walled' $(inputs) $(MPI_LIBS) $(if $(filter ulp,$*),-ldl) $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(LINK) $(WALL) -Wl,-rpath,'$$ORIGIN/../../lib/walled' $(inputs) $(MPI_LIBS) $(if $(filter bench,$*),$(if $(HAVE_BLAS),-lopenblas)) $(if $(filter ulp,$*),-ldl) $(LIBS) -lm -o $@
 
 # the library with the emulated CUDA device, for the tests of the Python package
 $L/emulated/libulp.so: $(EMULATED_OBJ) $(filter-out $O/kernels/cuda/%,$(LIB_OBJ)) $O/objects.txt $O/links.txt

@@ -1,4 +1,4 @@
-/* roofs.c - the work that bounds the rows: memcpy, the random words alone, a loop of products in registers, sgemm. */
+/* roofs.c - the work that bounds the rows: copies, the random words alone, a loop of products in registers, sgemm. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -8,28 +8,41 @@
 #include <immintrin.h>
 #endif
 
-/* ---- memcpy ---- */
+/* ---- copies ---- */
 
 static void copy_part(void *own, size_t begin, size_t end) {
-    const job *j = own;
-    memcpy((float *)j->z + begin, (const float *)j->x + begin, (end - begin) * sizeof(float));
+    const arrays *a = own;
+    memcpy(a->y[0] + begin, a->x[0] + begin, (end - begin) * sizeof(float));
 }
 
-static ulp_status run_copy(const job *j) {
-    ulp_parallel_for(j->n, (size_t)1 << 20, copy_part, (void *)(uintptr_t)j);
+static ulp_status run_copy(job *j) {
+    ulp_parallel_for(j->n, (size_t)1 << 20, copy_part, j->arrays);
     return ULP_OK;
 }
 
-job roof_copy(const bench *b, float *y, const float *x, size_t n, int threads) {
-    return (job){.what = "copy",
-                 .by = "memcpy",
-                 .threads = threads,
-                 .n = n,
-                 .amount = (double)n,
-                 .run = run_copy,
-                 .b = b,
-                 .x = x,
-                 .z = y};
+static ulp_status run_device_copy(job *j) {
+    const arrays *a = j->arrays;
+    const size_t k = j->turn++ % a->pairs;
+    return ulp_cuda_copy(a->y[k], a->x[k], a->n * sizeof(float));
+}
+
+job roof_copy(const bench *b, arrays *a, int threads) {
+    job j = {.what = "copy",
+             .by = "memcpy",
+             .threads = threads,
+             .n = a->n,
+             .amount = (double)a->n,
+             .run = run_copy,
+             .b = b,
+             .arrays = a};
+    if (!b->timer) return j;
+    job_name(&j, NULL, NULL, "device");
+    j.unit = BYTES;
+    j.amount *= 2 * sizeof(float);
+    j.timer = b->timer;
+    j.keep = "copy";
+    j.run = run_device_copy;
+    return j;
 }
 
 /* ---- random words ---- */
@@ -51,7 +64,7 @@ static words_function *words_of(const char *isa) {
     return ulp_words_baseline;
 }
 
-static ulp_status run_words(const job *j) {
+static ulp_status run_words(job *j) {
     words_function *words = words_of(j->b->backend->what);
     for (size_t i = 0; i < j->n; i += PIECE) words((uint32_t *)j->z + i, j->n - i < PIECE ? j->n - i : PIECE, 1, 0, i);
     return ULP_OK;
@@ -124,8 +137,8 @@ static void fma_part(void *own, size_t begin, size_t end) {
     for (; begin < end; begin++) loop_of(j->b->backend->what, &lanes)();
 }
 
-static ulp_status run_fma(const job *j) {
-    ulp_parallel_for((size_t)j->threads, 1, fma_part, (void *)(uintptr_t)j);
+static ulp_status run_fma(job *j) {
+    ulp_parallel_for((size_t)j->threads, 1, fma_part, j);
     return ULP_OK;
 }
 
@@ -155,7 +168,7 @@ static void name_blas(job *j) {
     job_name(j, NULL, NULL, by);
 }
 
-static ulp_status run_sgemm(const job *j) {
+static ulp_status run_sgemm(job *j) {
     const int n = (int)j->n;
     cblas_sgemm(101, 111, 111, n, n, n, 1.0f, j->x, n, j->y, n, 0.0f, j->z, n);
     return ULP_OK;
@@ -178,7 +191,7 @@ job roof_sgemm(const bench *b, float *c, const float *x, const float *y, size_t 
 }
 
 /* Forward: (batch,out) of every layer. Backward: the gradients of all weights, and of all inputs but the first. */
-static ulp_status run_step(const job *j) {
+static ulp_status run_step(job *j) {
     static const int widths[] = {784, 1000, 1000, 10};
     const int batch = (int)j->n;
     for (int l = 0; l < 3; l++) {
