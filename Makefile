@@ -8,8 +8,8 @@
 #   make check-all       all 2^32 binary32 inputs of every case against MPFR, faults, all random words; FORMATS=, MODES=, OVERFLOW=, ISA=
 #   make check-silicon   the processor's own products and conversions beside their models, tests/silicon/PROCESSOR.txt
 #   make notebooks       runs the notebooks of python/examples and writes each as a page, figures/notebooks/NAME.html
-#   make bench           throughput beside memcpy, the peak and OpenBLAS; PEERS=1, CPFLOAT=folder: other libraries; BENCH=options
-#   make bench-record    adds results/bench.json to tests/golden/bench.md
+#   make bench           speed compared with memcpy, the peak and OpenBLAS; PEERS=1, CPFLOAT=folder: other libraries; BENCH=options
+#   make bench-record    the same, and keeps the rows in RECORD=file
 #   make bench-compare   OLD=a.json NEW=b.json: which rows changed beyond noise
 #   make wheel           build/wheel/*.whl, the Python package with libulp and the programs; python/README.md says how to use it
 #   make web             build/web/ulplab.html, the page for the classroom: one file that works offline
@@ -76,7 +76,7 @@ empty :=
 , := ,
 hash  := $(empty)\#
 
-QUIET_GOALS := clean help distclean list-experiments slides bench-record bench-compare
+QUIET_GOALS := clean help distclean list-experiments slides bench-compare
 ifneq ($(filter-out $(QUIET_GOALS),$(or $(MAKECMDGOALS),all)),)
 HAVE_RANDOM123 := $(call probe,$(hash)include <Random123/philox.h>,return 0;,)
 HAVE_OPENMP := $(call probe,$(hash)include <omp.h>,return omp_get_max_threads() == 0;,-fopenmp)
@@ -465,16 +465,19 @@ slides: | $(filter figures figures-quick,$(MAKECMDGOALS))
 
 BENCH_PEERS := $(filter-out 0 no,$(PEERS))
 # the workers of other libraries come first, so that a run without them loses nothing
+BENCH_WORKERS = workers=; $(if $(BENCH_PEERS)$(CPFLOAT),workers=$$(PEERS='$(BENCH_PEERS)' CPFLOAT='$(CPFLOAT)' CC='$(CC)' \
+    sh experiments/bench/peers/peers.sh $(BUILD)/peers) || exit;)
+BENCH_OPTIONS = $(BENCH) $${workers:+--peers "$$workers"}
 bench: programs
 	@mkdir -p results figures
-	@workers=; $(if $(BENCH_PEERS)$(CPFLOAT),workers=$$(PEERS='$(BENCH_PEERS)' CPFLOAT='$(CPFLOAT)' CC='$(CC)' \
-	    sh experiments/bench/peers/peers.sh $(BUILD)/peers) || exit;) \
-	    echo '$B/bench $(BENCH)'; $B/bench $(BENCH) $${workers:+--peers "$$workers"}
+	@$(BENCH_WORKERS) echo '$B/bench $(BENCH)'; $B/bench $(BENCH_OPTIONS)
 	$(if $(HAVE_GNUPLOT),LC_ALL=C.UTF-8 gnuplot plots/bench.gp && LC_ALL=C.UTF-8 gnuplot plots/roofline.gp)
 
-# results/bench.json as a section of the record; OLD and NEW are two such files
-bench-record:
-	@sh experiments/bench/record.sh results/bench.json tests/golden/bench.md
+bench-record: RECORD ?= results/bench.txt
+bench-record: programs
+	@$(BENCH_WORKERS) BENCH=$B/bench sh experiments/bench/record.sh '$(RECORD)' results/bench.csv $(BENCH_OPTIONS)
+
+# OLD and NEW are files such as results/bench.json
 bench-compare:
 	@sh experiments/bench/compare.sh '$(OLD)' '$(NEW)'
 

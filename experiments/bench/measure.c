@@ -123,7 +123,7 @@ static ulp_status measure(group *g, size_t i, double slice) {
     const double began = ulp_clock();
     ulp_status status = ULP_OK;
     if (j->offer) {
-        if (!peer_measure(&j->once, j->offer, j->n, j->threads, slice)) status = ULP_NO_DEVICE;
+        if (!peer_measure(&j->once, j->offer, j->n, j->threads, slice)) status = ULP_DEVICE_FAILED;
     } else {
         ulp_threads_set(j->threads);
 #if defined(ULP_WITH_BLAS)
