@@ -99,7 +99,7 @@ static const struct part {
 } parts[PARTS] = {
     {"rounding in the first-level cache", 10, put_rounding_in_cache, NULL, NULL},
     {"rounding in memory", 20, put_rounding_in_memory, put_device_rounding, plan_device_rounding},
-    {"rounding with some random bits", 4, put_random_bits, put_device_rounding, plan_device_rounding},
+    {"rounding with some random bits", 4, put_rounding_in_cache, put_device_rounding, plan_device_rounding},
     {"products under datapaths", 40, put_products, put_device_product, plan_device_products},
     {"products by size", 5, put_sizes, NULL, NULL},
     {"products of the device", 0, NULL, put_native, plan_native},

@@ -200,7 +200,6 @@ const char *group_title(const ulp_task *task);
 
 /* The parts: put_NAME() measures a point and puts its rows; plan_NAME() adds the points of a device. */
 ulp_status put_rounding_in_cache(const ulp_task *task); /* rounding.c */
-ulp_status put_random_bits(const ulp_task *task);
 ulp_status put_rounding_in_memory(const ulp_task *task);
 ulp_status put_libraries(const ulp_task *task);
 ulp_status put_device_rounding(const ulp_task *task);

@@ -58,76 +58,7 @@ static job loop_of(job j, const matrices *m, const operands *o) {
     return j;
 }
 
-/* Adds fp32, beside the peak and OpenBLAS. *added gets the number of the job. */
-static ulp_status add_fp32(group *g, matrices *m, const ulp_datapath *fp32, int threads, size_t *added) {
-    const operands *o;
-    const ulp_status status = operands_for(m, &o, m->n, fp32);
-    if (status != ULP_OK) return status;
-    const job peak = roof_fma(m->b, threads), j = product(m, o, m->n, fp32, threads);
-    const size_t by_peak = group_add(g, &peak);
-#if defined(ULP_WITH_BLAS)
-    const job sgemm = roof_sgemm(m->b, m->c, o->x, o->y, m->n, threads);
-    const size_t by_sgemm = group_add(g, &sgemm);
-    group_compare(g, by_sgemm, by_peak, "peak", SPEED);
-#endif
-    *added = group_add(g, &j);
-#if defined(ULP_WITH_BLAS)
-    group_compare(g, *added, by_sgemm, "OpenBLAS", SPEED);
-#endif
-    group_compare(g, *added, by_peak, "peak", SPEED);
-    return ULP_OK;
-}
-
-/* ---- under each datapath ---- */
-
-/* Compares the product of a unit of another vendor than NVIDIA with a100-fp16, if it is there. The NaN of a Tensor Core
- * has all bits set. */
-static void compare_unit(group *g, size_t added, const ulp_datapath *d) {
-    if (!d->has_inputs || d->a.is_fixed || d->nan_code != 0) return;
-    for (size_t other = 0; other < added; other++)
-        if (strcmp(g->jobs[other].what, "product") == 0 && strcmp(g->jobs[other].of, "a100-fp16") == 0)
-            group_compare(g, added, other, "a100-fp16", TIME);
-}
-
-static ulp_status add_datapath(group *g, matrices *m, const ulp_datapath *d, size_t fp32) {
-    const operands *o;
-    const ulp_status status = operands_for(m, &o, m->n, d);
-    if (status != ULP_OK) return status;
-    const job j = product(m, o, m->n, d, 1), loop = loop_of(j, m, o);
-    const size_t i = strcmp(d->name, g->jobs[fp32].of) == 0 ? fp32 : group_add(g, &j);
-    if (i != fp32) {
-        for (size_t other = 0; other < g->count; other++)
-            if (strncmp(g->jobs[other].by, "OpenBLAS", 8) == 0) group_compare(g, i, other, "OpenBLAS", SPEED);
-        group_compare(g, i, fp32, "fp32", TIME);
-        compare_unit(g, i, d);
-    }
-    group_compare(g, i, group_add(g, &loop), "loop in C", SPEED);
-    return ULP_OK;
-}
-
-ulp_status put_products(const ulp_task *task) {
-    const settings *set = task->settings;
-    const bench *b = task->context;
-    matrices m;
-    group g = {0};
-    ulp_datapath fp32;
-    size_t base = 0;
-    ulp_status status = matrices_open(&m, b, (size_t)b->size);
-    if (status == ULP_OK) status = ulp_datapath_parse(&fp32, "fp32");
-    if (status == ULP_OK) status = add_fp32(&g, &m, &fp32, 1, &base);
-    for (size_t d = 0; d < set->datapaths.count && status == ULP_OK; d++)
-        status = add_datapath(&g, &m, &set->datapaths.at[d], base);
-    if (status == ULP_OK) status = group_measure(task, &g);
-    matrices_release(&m);
-    return status;
-}
-
-/* ---- by size ---- */
-
-/* Products in binary32, a rounding after each, a Tensor Core, integers. */
-static const char *const by_size[] = {"fp32", "serial:binary16:rne", "h100-fp16", "int8"};
-enum { BY_SIZE = sizeof by_size / sizeof *by_size };
-
+/* Adds other libraries beside the product `ours`. */
 static void add_peers(group *g, const bench *b, size_t ours) {
     const peer_offer *offer;
     for (size_t at = 0; (offer = peers_find(b->peers, &at, "product", "fp32", NULL)) != NULL;) {
@@ -138,34 +69,95 @@ static void add_peers(group *g, const bench *b, size_t ours) {
     }
 }
 
-static ulp_status add_sizes(group *g, matrices *m, const ulp_datapath *d, int threads, size_t added[BY_SIZE]) {
+/* Adds fp32, beside the peak and OpenBLAS, which is *sgemm, or *sgemm = *added. */
+static ulp_status add_fp32(group *g, matrices *m, const ulp_datapath *fp32, int threads, size_t *added, size_t *sgemm) {
     const operands *o;
-    ulp_status status = add_fp32(g, m, &d[0], threads, &added[0]);
+    const ulp_status status = operands_for(m, &o, m->n, fp32);
     if (status != ULP_OK) return status;
-    add_peers(g, m->b, added[0]);
-    for (int i = 1; i < BY_SIZE && status == ULP_OK; i++) {
-        status = operands_for(m, &o, m->n, &d[i]);
-        if (status != ULP_OK) return status;
-        const job j = product(m, o, m->n, &d[i], threads);
-        added[i] = group_add(g, &j);
-        group_compare(g, added[i], added[0], "fp32", TIME);
+    const job peak = roof_fma(m->b, threads), j = product(m, o, m->n, fp32, threads);
+    const size_t by_peak = group_add(g, &peak);
+#if defined(ULP_WITH_BLAS)
+    const job blas = roof_sgemm(m->b, m->c, o->x, o->y, m->n, threads);
+    *sgemm = group_add(g, &blas);
+    group_compare(g, *sgemm, by_peak, "peak", SPEED);
+    *added = group_add(g, &j);
+    group_compare(g, *added, *sgemm, "OpenBLAS", SPEED);
+#else
+    *sgemm = *added = group_add(g, &j);
+#endif
+    group_compare(g, *added, by_peak, "peak", SPEED);
+    return ULP_OK;
+}
+
+/* Compares the product of a unit of another vendor than NVIDIA with a100-fp16, if it is there. The NaN of a Tensor Core
+ * has all bits set. */
+static void compare_unit(group *g, size_t added, const ulp_datapath *d) {
+    if (!d->has_inputs || d->a.is_fixed || d->nan_code != 0) return;
+    for (size_t other = 0; other < added; other++)
+        if (strcmp(g->jobs[other].what, "product") == 0 && strcmp(g->jobs[other].of, "a100-fp16") == 0)
+            group_compare(g, added, other, "a100-fp16", TIME);
+}
+
+/* Adds the product under a datapath beside fp32. If it is no product by size, also beside OpenBLAS, a unit and the
+ * loop. */
+static ulp_status add_product(group *g, matrices *m, const ulp_datapath *d, int threads, int by_size, size_t fp32,
+                              size_t sgemm) {
+    const operands *o;
+    const ulp_status status = operands_for(m, &o, m->n, d);
+    if (status != ULP_OK) return status;
+    const job j = product(m, o, m->n, d, threads), loop = loop_of(j, m, o);
+    const size_t i = strcmp(d->name, g->jobs[fp32].of) == 0 ? fp32 : group_add(g, &j);
+    if (i != fp32) {
+        if (!by_size && sgemm != fp32) group_compare(g, i, sgemm, "OpenBLAS", SPEED);
+        group_compare(g, i, fp32, "fp32", TIME);
+        if (!by_size) compare_unit(g, i, d);
     }
+    if (!by_size) group_compare(g, i, group_add(g, &loop), "loop in C", SPEED);
+    return ULP_OK;
+}
+
+/* ---- on the CPU ---- */
+
+/* Adds fp32 and the products under some datapaths on some number of threads. */
+static ulp_status add_products(group *g, matrices *m, const ulp_datapath *fp32, const ulp_datapath *d, size_t count,
+                               int threads, int by_size) {
+    size_t base = 0, sgemm = 0;
+    ulp_status status = add_fp32(g, m, fp32, threads, &base, &sgemm);
+    if (status == ULP_OK && by_size) add_peers(g, m->b, base);
+    for (size_t i = 0; i < count && status == ULP_OK; i++)
+        status = add_product(g, m, &d[i], threads, by_size, base, sgemm);
+    return status;
+}
+
+ulp_status put_products(const ulp_task *task) {
+    const settings *set = task->settings;
+    const bench *b = task->context;
+    matrices m;
+    group g = {0};
+    ulp_datapath fp32;
+    ulp_status status = matrices_open(&m, b, (size_t)b->size);
+    if (status == ULP_OK) status = ulp_datapath_parse(&fp32, "fp32");
+    if (status == ULP_OK) status = add_products(&g, &m, &fp32, set->datapaths.at, set->datapaths.count, 1, 0);
+    if (status == ULP_OK) status = group_measure(task, &g);
+    matrices_release(&m);
     return status;
 }
 
 ulp_status put_sizes(const ulp_task *task) {
+    /* products in binary32, a rounding after each, a Tensor Core, integers */
+    static const char *const names[] = {"fp32", "serial:binary16:rne", "h100-fp16", "int8"};
+    enum { NAMES = sizeof names / sizeof *names };
     const bench *b = task->context;
     matrices m;
     group g = {0};
-    ulp_datapath d[BY_SIZE];
-    size_t one[BY_SIZE], all[BY_SIZE];
+    ulp_datapath d[NAMES];
     ulp_status status = matrices_open(&m, b, (size_t)((const point *)task->point)->size);
-    for (int i = 0; i < BY_SIZE && status == ULP_OK; i++) status = ulp_datapath_parse(&d[i], by_size[i]);
-    if (status == ULP_OK) status = add_sizes(&g, &m, d, 1, one);
-    if (status == ULP_OK && b->threads > 1) {
-        status = add_sizes(&g, &m, d, b->threads, all);
-        for (int i = 0; i < BY_SIZE && status == ULP_OK; i++) group_compare(&g, all[i], one[i], "one thread", SPEED);
-    }
+    for (int i = 0; i < NAMES && status == ULP_OK; i++) status = ulp_datapath_parse(&d[i], names[i]);
+    if (status == ULP_OK) status = add_products(&g, &m, &d[0], d + 1, NAMES - 1, 1, 1);
+    const size_t before = g.count;
+    if (status == ULP_OK && b->threads > 1) status = add_products(&g, &m, &d[0], d + 1, NAMES - 1, b->threads, 1);
+    for (size_t i = before; i < g.count && status == ULP_OK; i++)
+        if (g.jobs[i].run == run_product && !g.jobs[i].offer) group_compare(&g, i, i - before, "one thread", SPEED);
     if (status == ULP_OK) status = group_measure(task, &g);
     matrices_release(&m);
     return status;

@@ -90,35 +90,21 @@ enum { CHAINS = 12, STEPS_OF_LOOP = 20000 };
 static volatile float factor = 0.99f, term = 1e-3f;
 static _Thread_local volatile float sink;
 
+/* The loop over vectors of a type. */
+#define SUMS(vector, fused)                                                                                            \
+    vector s[CHAINS], x = (vector){0} + factor, y = (vector){0} + term;                                                \
+    for (int i = 0; i < CHAINS; i++) s[i] = y * (float)i;                                                              \
+    for (int k = 0; k < STEPS_OF_LOOP; k++)                                                                            \
+        for (int i = 0; i < CHAINS; i++) s[i] = fused(s[i], x, y);                                                     \
+    for (int i = 1; i < CHAINS; i++) s[0] += s[i];                                                                     \
+    sink = s[0][0]
+
 typedef float vector4 __attribute__((vector_size(16)));
-
-static void loop_baseline(void) {
-    vector4 s[CHAINS], x = (vector4){0} + factor, y = (vector4){0} + term;
-    for (int i = 0; i < CHAINS; i++) s[i] = y * (float)i;
-    for (int k = 0; k < STEPS_OF_LOOP; k++)
-        for (int i = 0; i < CHAINS; i++) s[i] = s[i] * x + y;
-    for (int i = 1; i < CHAINS; i++) s[0] += s[i];
-    sink = s[0][0];
-}
-
+static vector4 fused4(vector4 a, vector4 b, vector4 c) { return a * b + c; }
+static void loop_baseline(void) { SUMS(vector4, fused4); }
 #if defined(__x86_64__)
-__attribute__((target("avx2,fma"))) static void loop_avx2(void) {
-    __m256 s[CHAINS], x = _mm256_set1_ps(factor), y = _mm256_set1_ps(term);
-    for (int i = 0; i < CHAINS; i++) s[i] = _mm256_mul_ps(y, _mm256_set1_ps((float)i));
-    for (int k = 0; k < STEPS_OF_LOOP; k++)
-        for (int i = 0; i < CHAINS; i++) s[i] = _mm256_fmadd_ps(s[i], x, y);
-    for (int i = 1; i < CHAINS; i++) s[0] = _mm256_add_ps(s[0], s[i]);
-    sink = _mm256_cvtss_f32(s[0]);
-}
-
-__attribute__((target("avx512f"))) static void loop_avx512(void) {
-    __m512 s[CHAINS], x = _mm512_set1_ps(factor), y = _mm512_set1_ps(term);
-    for (int i = 0; i < CHAINS; i++) s[i] = _mm512_mul_ps(y, _mm512_set1_ps((float)i));
-    for (int k = 0; k < STEPS_OF_LOOP; k++)
-        for (int i = 0; i < CHAINS; i++) s[i] = _mm512_fmadd_ps(s[i], x, y);
-    for (int i = 1; i < CHAINS; i++) s[0] = _mm512_add_ps(s[0], s[i]);
-    sink = _mm512_cvtss_f32(s[0]);
-}
+__attribute__((target("avx2,fma"))) static void loop_avx2(void) { SUMS(__m256, _mm256_fmadd_ps); }
+__attribute__((target("avx512f"))) static void loop_avx512(void) { SUMS(__m512, _mm512_fmadd_ps); }
 #endif
 
 /* The loop of an instruction set, and the lanes of its vectors. */

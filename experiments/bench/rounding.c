@@ -64,55 +64,28 @@ static void add_others(group *g, job j, size_t plain) {
 
 /* ---- in the first-level cache ---- */
 
-/* The arrays, and the jobs that the rows stand beside. */
-typedef struct in_cache {
-    arrays a;
-    group g;
-    size_t copy, words;
-} in_cache;
-
-static ulp_status begin_in_cache(in_cache *c, const ulp_task *task) {
-    const bench *b = task->context;
-    const ulp_status status = arrays_open(&c->a, b, (size_t)((const settings *)task->settings)->cache, 1, 1);
-    c->g = (group){0};
-    if (status != ULP_OK) return status;
-    const job copy = roof_copy(b, &c->a, 1), words = roof_words(b, c->a.words, c->a.n);
-    c->copy = group_add(&c->g, &copy);
-    c->words = group_add(&c->g, &words);
-    return ULP_OK;
-}
-
+/* The part `cache`, or the part `bits`, whose modes are numbers of random bits. */
 ulp_status put_rounding_in_cache(const ulp_task *task) {
     const settings *set = task->settings;
-    in_cache c;
-    ulp_status status = begin_in_cache(&c, task);
+    const bench *b = task->context;
+    const int bits = ((const point *)task->point)->part == PART_BITS;
+    arrays a;
+    group g = {0};
+    ulp_status status = arrays_open(&a, b, (size_t)set->cache, 1, 1);
     if (status == ULP_OK) {
-        group_compare(&c.g, c.words, c.copy, "memcpy", SPEED);
+        const job roofs[] = {roof_copy(b, &a, 1), roof_words(b, a.words, a.n)};
+        const size_t copy = group_add(&g, &roofs[0]), words = group_add(&g, &roofs[1]);
+        if (!bits) group_compare(&g, words, copy, "memcpy", SPEED);
         for (size_t f = 0; f < set->formats.count; f++)
-            for (size_t m = 0; m < set->modes.count; m++) {
-                const job j = rounding(task->context, &c.a, &set->formats.at[f], &set->modes.at[m]);
-                add_others(&c.g, j, add_rounding(&c.g, &j, c.copy, c.words));
+            for (size_t m = 0; m < (bits ? set->bits.count : set->modes.count); m++) {
+                const ulp_named_rule rule = bits ? rule_of_bits(set->bits.at[m]) : set->modes.at[m];
+                const job j = rounding(b, &a, &set->formats.at[f], &rule);
+                const size_t plain = add_rounding(&g, &j, copy, words);
+                if (!bits) add_others(&g, j, plain);
             }
-        status = group_measure(task, &c.g);
+        status = group_measure(task, &g);
     }
-    arrays_release(&c.a, task->context);
-    return status;
-}
-
-ulp_status put_random_bits(const ulp_task *task) {
-    const settings *set = task->settings;
-    in_cache c;
-    ulp_status status = begin_in_cache(&c, task);
-    if (status == ULP_OK) {
-        for (size_t f = 0; f < set->formats.count; f++)
-            for (size_t r = 0; r < set->bits.count; r++) {
-                const ulp_named_rule rule = rule_of_bits(set->bits.at[r]);
-                const job j = rounding(task->context, &c.a, &set->formats.at[f], &rule);
-                add_rounding(&c.g, &j, c.copy, c.words);
-            }
-        status = group_measure(task, &c.g);
-    }
-    arrays_release(&c.a, task->context);
+    arrays_release(&a, b);
     return status;
 }
 
