@@ -5,7 +5,7 @@
 #include "experiments/harness/experiment.h"
 #include "kernels/cuda/cuda.h"
 #include "peers.h"
-#include "sim/train.h"
+#include "sim/train/train.h"
 
 typedef struct settings {
     int backend;              /* 1: cuda */

@@ -12,7 +12,7 @@ NO_NVCC = echo 'make $@: $(NVCC) is missing or older than $(NVCC_NEEDED)' >&2; e
 check-gpu: $(if $(WITH_CUDA),$T/check_gpu)
 	@$(if $(WITH_CUDA),,$(NO_NVCC)) CHECK=$T/check_gpu REPORT='$(REPORT)' PARTS='$(PARTS)' LONG='$(LONG)' sh tests/gpu/report.sh
 
-# RECORD=tests/gpu/NAME.bench.txt keeps the record where it can be committed
+# RECORD=tests/golden/gpu/NAME.bench.txt keeps the record where it can be committed
 bench-gpu: RECORD ?= results/bench_gpu.txt
 bench-gpu: $B/bench
 	@mkdir -p results figures
