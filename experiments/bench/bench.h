@@ -139,6 +139,8 @@ typedef struct group {
 } group;
 
 /* measure.c */
+/* A job of ulplab on one thread and, if there is one, on the device; n, unit and amount as of a job. */
+job job_new(const bench *b, const char *what, ulp_status (*run)(job *j), size_t n, int unit, double amount);
 /* Sets the texts of a job, as far as they fit; NULL: the text stays. */
 void job_name(job *j, const char *of, const char *mode, const char *by);
 size_t group_add(group *g, const job *j); /* returns the index of the job */

@@ -39,6 +39,18 @@ void job_name(job *j, const char *of, const char *mode, const char *by) {
     set_text(j->by, sizeof j->by, by);
 }
 
+job job_new(const bench *b, const char *what, ulp_status (*run)(job *j), size_t n, int unit, double amount) {
+    return (job){.what = what,
+                 .by = "ulplab",
+                 .threads = 1,
+                 .unit = unit,
+                 .n = n,
+                 .amount = amount,
+                 .timer = b->timer,
+                 .run = run,
+                 .b = b};
+}
+
 size_t group_add(group *g, const job *j) {
     g->jobs = ulp_room_for(g->jobs, g->count, &g->room, sizeof *g->jobs);
     g->jobs[g->count] = *j;

@@ -16,14 +16,7 @@ ulp_status native_job(job *j, const bench *b, const ulp_cuda_native *native, siz
     const ulp_gemm_shape shape = {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
     const int wide = !native->result.fits_binary32;
     const operands *o;
-    *j = (job){.what = "native",
-               .threads = 1,
-               .unit = OPERATIONS,
-               .n = n,
-               .amount = 2 * (double)n * (double)n * (double)n,
-               .timer = b->timer,
-               .run = run_native,
-               .b = b};
+    *j = job_new(b, "native", run_native, n, OPERATIONS, 2 * (double)n * (double)n * (double)n);
     job_name(j, native->name, native->model, is_library(native) || native->fast ? "cuBLASLt" : "instructions");
     const ulp_status status = operands_of(b->matrices, &o, n, &native->a, &native->b, wide);
     if (status != ULP_OK) return status;

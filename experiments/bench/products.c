@@ -31,19 +31,12 @@ static ulp_status operands_for(matrices *m, const operands **o, size_t n, const 
 
 static job product(const matrices *m, const operands *o, size_t n, const ulp_datapath *d, int threads) {
     const int narrow = d->result.fits_binary32;
-    job j = {.what = "product",
-             .by = "ulplab",
-             .threads = threads,
-             .unit = PRODUCTS,
-             .n = n,
-             .amount = (double)n * (double)n * (double)n,
-             .timer = m->b->timer,
-             .run = run_product,
-             .b = m->b,
-             .datapath = d,
-             .x = narrow ? (const void *)o->x : o->x64,
-             .y = narrow ? (const void *)o->y : o->y64,
-             .z = narrow ? (void *)m->c : m->c64};
+    job j = job_new(m->b, "product", run_product, n, PRODUCTS, (double)n * (double)n * (double)n);
+    j.threads = threads;
+    j.datapath = d;
+    j.x = narrow ? (const void *)o->x : o->x64;
+    j.y = narrow ? (const void *)o->y : o->y64;
+    j.z = narrow ? (void *)m->c : m->c64;
     job_name(&j, d->name, NULL, NULL);
     return j;
 }

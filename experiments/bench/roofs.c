@@ -27,21 +27,14 @@ static ulp_status run_device_copy(job *j) {
 }
 
 job roof_copy(const bench *b, arrays *a, int threads) {
-    job j = {.what = "copy",
-             .by = "memcpy",
-             .threads = threads,
-             .n = a->n,
-             .amount = (double)a->n,
-             .run = run_copy,
-             .b = b,
-             .arrays = a};
-    if (!b->timer) return j;
-    job_name(&j, NULL, NULL, "device");
-    j.unit = BYTES;
-    j.amount *= 2 * sizeof(float);
-    j.timer = b->timer;
-    j.keep = "copy";
-    j.run = run_device_copy;
+    const double n = (double)a->n;
+    const int device = b->timer != NULL;
+    job j = job_new(b, "copy", device ? run_device_copy : run_copy, a->n, device ? BYTES : ELEMENTS,
+                    device ? 2 * sizeof(float) * n : n);
+    job_name(&j, NULL, NULL, device ? "device" : "memcpy");
+    j.threads = threads;
+    j.arrays = a;
+    if (device) j.keep = "copy";
     return j;
 }
 
@@ -71,15 +64,10 @@ static ulp_status run_words(job *j) {
 }
 
 job roof_words(const bench *b, uint32_t *words, size_t n) {
-    return (job){.what = "words",
-                 .of = ULP_RNG_NAME,
-                 .by = "ulplab",
-                 .threads = 1,
-                 .n = n,
-                 .amount = (double)n,
-                 .run = run_words,
-                 .b = b,
-                 .z = words};
+    job j = job_new(b, "words", run_words, n, ELEMENTS, (double)n);
+    job_name(&j, ULP_RNG_NAME, NULL, NULL);
+    j.z = words;
+    return j;
 }
 
 /* ---- products in registers ---- */
@@ -131,13 +119,10 @@ static ulp_status run_fma(job *j) {
 job roof_fma(const bench *b, int threads) {
     int lanes;
     loop_of(b->backend->what, &lanes);
-    return (job){.what = "fma",
-                 .by = "registers",
-                 .threads = threads,
-                 .unit = PRODUCTS,
-                 .amount = (double)threads * CHAINS * STEPS_OF_LOOP * lanes,
-                 .run = run_fma,
-                 .b = b};
+    job j = job_new(b, "fma", run_fma, 0, PRODUCTS, (double)threads * CHAINS * STEPS_OF_LOOP * lanes);
+    job_name(&j, NULL, NULL, "registers");
+    j.threads = threads;
+    return j;
 }
 
 /* ---- sgemm ---- */
@@ -147,11 +132,17 @@ char *openblas_get_corename(void);
 void cblas_sgemm(int order, int transa, int transb, int m, int n, int k, float alpha, const float *a, int lda,
                  const float *b, int ldb, float beta, float *c, int ldc);
 
-/* OpenBLAS chooses kernels for the processor, or those of OPENBLAS_CORETYPE; their name belongs to the row. */
-static void name_blas(job *j) {
+/* A job of OpenBLAS. It chooses kernels for the processor, or those of OPENBLAS_CORETYPE; their name belongs to the
+ * row. */
+static job blas_job(job j, const char *of, int threads, const float *x, const float *y, float *c) {
     char by[64];
     snprintf(by, sizeof by, "OpenBLAS %.40s", openblas_get_corename());
-    job_name(j, NULL, NULL, by);
+    job_name(&j, of, NULL, by);
+    j.threads = threads;
+    j.x = x;
+    j.y = y;
+    j.z = c;
+    return j;
 }
 
 static ulp_status run_sgemm(job *j) {
@@ -161,19 +152,8 @@ static ulp_status run_sgemm(job *j) {
 }
 
 job roof_sgemm(const bench *b, float *c, const float *x, const float *y, size_t n, int threads) {
-    job j = {.what = "product",
-             .of = "fp32",
-             .threads = threads,
-             .unit = PRODUCTS,
-             .n = n,
-             .amount = (double)n * (double)n * (double)n,
-             .run = run_sgemm,
-             .b = b,
-             .x = x,
-             .y = y,
-             .z = c};
-    name_blas(&j);
-    return j;
+    const job j = job_new(b, "product", run_sgemm, n, PRODUCTS, (double)n * (double)n * (double)n);
+    return blas_job(j, "fp32", threads, x, y, c);
 }
 
 /* Forward: (batch,out) of every layer. Backward: the gradients of all weights, and of all inputs but the first. */
@@ -190,18 +170,8 @@ static ulp_status run_step(job *j) {
 }
 
 job roof_step(const bench *b, float *c, const float *x, const float *y, size_t batch, int threads) {
-    job j = {.what = "step",
-             .threads = threads,
-             .unit = STEPS,
-             .n = batch,
-             .amount = 1,
-             .run = run_step,
-             .b = b,
-             .x = x,
-             .y = y,
-             .z = c};
-    job_name(&j, "784-1000-1000-10", "products alone", NULL);
-    name_blas(&j);
+    job j = blas_job(job_new(b, "step", run_step, batch, STEPS, 1), "784-1000-1000-10", threads, x, y, c);
+    job_name(&j, NULL, "products alone", NULL);
     return j;
 }
 #endif

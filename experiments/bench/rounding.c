@@ -18,17 +18,10 @@ static ulp_status run_round64(job *j) {
 
 /* An element of an array on a device is read and written, 8 bytes. */
 static job rounding(const bench *b, arrays *a, const ulp_format *format, const ulp_named_rule *rule) {
-    job j = {.what = "round",
-             .by = "ulplab",
-             .threads = 1,
-             .unit = b->timer ? BYTES : ELEMENTS,
-             .n = a->n,
-             .amount = (b->timer ? 2.0 * sizeof(float) : 1.0) * (double)a->n,
-             .timer = b->timer,
-             .run = run_round,
-             .b = b,
-             .arrays = a,
-             .how = {format, rule->rule, (ulp_stream){1, 0, 0}, NULL}};
+    const double n = (double)a->n;
+    job j = job_new(b, "round", run_round, a->n, b->timer ? BYTES : ELEMENTS, b->timer ? 2 * sizeof(float) * n : n);
+    j.arrays = a;
+    j.how = (ulp_rounding){format, rule->rule, (ulp_stream){1, 0, 0}, NULL};
     job_name(&j, format->name, rule->name, NULL);
     return j;
 }

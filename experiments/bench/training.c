@@ -113,16 +113,9 @@ static ulp_status open_trainer(ulp_trainer **to, const ulp_task *task, const ulp
 static ulp_status run_step(job *j) { return ulp_trainer_step(j->trainer, NULL); }
 
 static job step(const bench *b, ulp_trainer *trainer, const lesson *l, int threads) {
-    job j = {.what = "step",
-             .by = "ulplab",
-             .threads = threads,
-             .unit = STEPS,
-             .n = l->batch,
-             .amount = 1,
-             .timer = b->timer,
-             .run = run_step,
-             .b = b,
-             .trainer = trainer};
+    job j = job_new(b, "step", run_step, l->batch, STEPS, 1);
+    j.threads = threads;
+    j.trainer = trainer;
     job_name(&j, l->name ? l->name : l->net, l->policy_name, NULL);
     for (char *c = j.of; *c; c++) /* a cell has no commas */
         if (*c == ',') *c = ' ';
