@@ -92,26 +92,20 @@ static const ulp_column columns[] = {
 /* The parts: on the CPU a point with a cost of about so many seconds; on a device the points that plan() adds. NULL:
  * the machine does not have the part. */
 static const struct part {
-    const char *title;
     double cost;
     ulp_status (*cpu)(const ulp_task *task), (*cuda)(const ulp_task *task);
     void (*plan)(ulp_plan *plan, const settings *set, int part);
 } parts[PARTS] = {
-    {"rounding in the first-level cache", 10, put_rounding_in_cache, NULL, NULL},
-    {"rounding in memory", 20, put_rounding_in_memory, put_device_rounding, plan_device_rounding},
-    {"rounding with some random bits", 4, put_rounding_in_cache, put_device_rounding, plan_device_rounding},
-    {"products under datapaths", 40, put_products, put_device_product, plan_device_products},
-    {"products by size", 5, put_sizes, NULL, NULL},
-    {"products of the device", 0, NULL, put_native, plan_native},
-    {"training steps", 5, put_training, put_device_training, plan_device_training},
-    {"training steps under policies", 0, NULL, put_device_training, plan_device_training},
-    {"rounding beside other libraries", 10, put_libraries, NULL, NULL},
+    [PART_CACHE] = {10, put_rounding_in_cache, NULL, NULL},
+    [PART_MEMORY] = {20, put_rounding_in_memory, put_device_rounding, plan_device_rounding},
+    [PART_BITS] = {4, put_rounding_in_cache, put_device_rounding, plan_device_rounding},
+    [PART_PRODUCTS] = {40, put_products, put_device_product, plan_device_products},
+    [PART_SIZES] = {5, put_sizes, NULL, NULL},
+    [PART_NATIVE] = {0, NULL, put_native, plan_native},
+    [PART_TRAINING] = {5, put_training, put_device_training, plan_device_training},
+    [PART_POLICIES] = {0, NULL, put_device_training, plan_device_training},
+    [PART_LIBRARIES] = {10, put_libraries, NULL, NULL},
 };
-
-const char *group_title(const ulp_task *task) {
-    const int part = ((const point *)task->point)->part;
-    return part == PART_SIZES ? task->label : parts[part].title;
-}
 
 /* A device whose clock cannot be read after a failure runs no kernel any more: every later row would fail. */
 static ulp_status compute(const ulp_task *task) {
@@ -138,7 +132,7 @@ static ulp_status plan_parts(ulp_plan *plan, const settings *set) {
         if (!(set->parts >> i & 1) || (i == PART_LIBRARIES && !*set->peers) || (i == PART_NATIVE && lists)) continue;
         if (set->backend && parts[i].plan) parts[i].plan(plan, set, i);
         if (set->backend || !parts[i].cpu) continue;
-        if (i != PART_SIZES) ulp_plan_add(plan, &(point){.part = i}, parts[i].cost, "%s", parts[i].title);
+        if (i != PART_SIZES) ulp_plan_add(plan, &(point){.part = i}, parts[i].cost, "%s", part_titles[i]);
         for (size_t k = 0; i == PART_SIZES && k < set->sizes.count; k++)
             ulp_plan_add(plan, &(point){.part = i, .size = set->sizes.at[k]}, parts[i].cost, "products of size %lld",
                          (long long)set->sizes.at[k]);

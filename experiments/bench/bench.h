@@ -139,6 +139,8 @@ typedef struct group {
 } group;
 
 /* measure.c */
+extern const char
+    *const part_titles[PARTS]; /* the groups of the rows; those of the part `sizes` have the label of the point */
 /* A job of ulplab on one thread and, if there is one, on the device; n, unit and amount as of a job. */
 job job_new(const bench *b, const char *what, ulp_status (*run)(job *j), size_t n, int unit, double amount);
 /* Sets the texts of a job, as far as they fit; NULL: the text stays. */
@@ -196,9 +198,6 @@ job roof_sgemm(const bench *b, float *c, const float *x, const float *y, size_t 
 /* The products of a training step of the network 784-1000-1000-10; the arrays have ROOF_STEP_FLOATS elements. */
 job roof_step(const bench *b, float *c, const float *x, const float *y, size_t batch, int threads);
 #endif
-
-/* bench.c: the name of a row's group. */
-const char *group_title(const ulp_task *task);
 
 /* The parts: put_NAME() measures a point and puts its rows; plan_NAME() adds the points of a device. */
 ulp_status put_rounding_in_cache(const ulp_task *task); /* rounding.c */

@@ -178,6 +178,18 @@ static ulp_status measure_beside(group *g, size_t i, double slice) {
 
 /* ---- rows ---- */
 
+const char *const part_titles[PARTS] = {
+    [PART_CACHE] = "rounding in the first-level cache",
+    [PART_MEMORY] = "rounding in memory",
+    [PART_BITS] = "rounding with some random bits",
+    [PART_PRODUCTS] = "products under datapaths",
+    [PART_SIZES] = "products by size",
+    [PART_NATIVE] = "products of the device",
+    [PART_TRAINING] = "training steps",
+    [PART_POLICIES] = "training steps under policies",
+    [PART_LIBRARIES] = "rounding beside other libraries",
+};
+
 /* The value of a sorted array below which a share lies; between two values it is interpolated. */
 static double quantile(const double *sorted, size_t count, double share) {
     const double at = share * (double)(count - 1);
@@ -192,7 +204,8 @@ static void put_row(const ulp_task *task, const job *j, const comparison *c, dou
     const double unit = units[j->unit];
     row r;
     ulp_row_clear(task->rows, &r);
-    r.group = group_title(task);
+    const int part = ((const point *)task->point)->part;
+    r.group = part == PART_SIZES ? task->label : part_titles[part];
     r.what = j->what;
     r.of = *j->of ? j->of : NULL;
     r.mode = *j->mode ? j->mode : NULL;
