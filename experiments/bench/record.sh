@@ -1,5 +1,5 @@
 #!/bin/sh
-# record.sh FILE CSV [OPTION...] - runs the benchmark with these options, and writes its rows and the state of the machine to FILE.
+# record.sh FILE CSV [OPTION...] - runs the benchmark with these options, and writes its rows and the state of a GPU to FILE.
 #
 # BENCH (environment) is the program, which writes CSV. FILE is one text that can be committed; it is written under a temporary
 # name and renamed. A run that fails or is killed leaves its rows so far. INT, TERM or HUP ends the run, and FILE has the rows
@@ -18,7 +18,9 @@ esac
 mkdir -p "$(dirname "$file")" 2> /dev/null || wrong 'its folder cannot be made'
 (: > "$file.tmp") 2> /dev/null || wrong "'$file.tmp' cannot be written"
 mkdir -p "$(dirname "$csv")" || exit 1
-state() { sh "$(dirname "$0")/../../tests/gpu/state.sh" >> "$file.tmp"; }
+gpu=
+case " $* " in *' --backend cuda '*) gpu=yes ;; esac
+state() { [ -z "$gpu" ] || sh "$(dirname "$0")/../../tests/gpu/state.sh" >> "$file.tmp"; }
 
 # The rows of the run. A run that was stopped leaves CSV.part: lines of its head in any place, and points between `# piece` and
 # `# end`, of which a kill may have cut the last one. They become a head, the columns and the rows.

@@ -148,8 +148,8 @@ verdict $? "ends the run after one failure, and the rows so far remain"
 
 # ---- the record ----
 
-record() { sh "$SOURCES/record.sh" "$1" rows/bench.csv; }
-printf '#!/bin/sh\necho $$ >pid; exec "%s" %s --seconds $SECONDS_OF_ROW "$@"\n' "$B" "$small" >bench
+record() { sh "$SOURCES/record.sh" "$1" rows/bench.csv --backend cuda; }
+printf '#!/bin/sh\necho $$ >pid; exec "%s" %s --seconds $SECONDS_OF_ROW "$@"\n' "$B" "${small#--backend cuda}" >bench
 printf '#!/bin/sh\necho 580.65, P0, 1980 MHz\n' >nvidia-smi
 printf '#!/bin/sh\necho what >"$3"; echo fp8,1 >>"$3"; exec sleep 71\n' >hangs
 printf '#!/bin/sh\nexit 3\n' >none
@@ -159,7 +159,10 @@ export PATH BENCH SECONDS_OF_ROW
 exits 0 "the record of a run is written" record record.txt
 [ "$(grep -c '^state .*P0, 1980 MHz$' record.txt)" -eq 2 ] && grep -q ',round,' record.txt && grep -q ',fp8,' record.txt && grep -q '^time  *[0-9]* s$' record.txt
 verdict $? "it has the rows, and the state of the GPU before and after"
-exits 1 "the record of a run with a failed row" env EMULATED_CUBLAS_FAILS=fp16 sh "$SOURCES/record.sh" failed.txt rows/bench.csv
+exits 0 "the record of the CPU" env BENCH="$BIN/bench" sh "$SOURCES/record.sh" cpu.txt rows/cpu.csv --parts bits --bits 4 --cache 64 --formats fp16 --rounds 1 --seconds 0.001 --quiet
+grep -q ',round,binary16,sra/4,' cpu.txt && ! grep -q '^state' cpu.txt && tail -n 1 cpu.txt | grep -q '^time'
+verdict $? "has its rows, and no state of a GPU"
+exits 1 "the record of a run with a failed row" env EMULATED_CUBLAS_FAILS=fp16 sh "$SOURCES/record.sh" failed.txt rows/bench.csv --backend cuda
 grep -q '^# failed: native:fp16: ' failed.txt && grep -q ',step,.*,fp8,' failed.txt && [ "$(tail -n 1 failed.txt)" = 'incomplete: bench ended with status 1' ] && [ ! -e failed.txt.tmp ]
 verdict $? "has all other rows, and says that rows are missing"
 echo kept >kept.txt
@@ -178,7 +181,7 @@ stopped() {
     what=$1 want=$2 last=$3
     shift 3
     rm -f rows/bench.csv.part pid stopped.txt
-    sh "$SOURCES/record.sh" stopped.txt rows/bench.csv >out.txt 2>err.txt &
+    sh "$SOURCES/record.sh" stopped.txt rows/bench.csv --backend cuda >out.txt 2>err.txt &
     child=$!
     wait_for rows/bench.csv.part '^# end ' 3
     "$@"
