@@ -1,4 +1,4 @@
-/* loss.c - finding losses by name, the memory of a loss, and the mean of a batch; see loss.h. */
+/* loss.c - finding losses by name, and the memory of a loss; see loss.h. */
 #include "loss.h"
 
 #include <stdio.h>
@@ -55,15 +55,4 @@ void ulp_loss_release(ulp_loss *loss) {
     free(loss->host);
     free(loss->host_z);
     memset(loss, 0, sizeof *loss);
-}
-
-ulp_status ulp_loss_mean(const ulp_loss *loss, ulp_pass *pass, double *mean) {
-    size_t B = pass->now.B;
-    ulp_status status = ulp_pass_round64(pass, ulp_site_of(ULP_AT_LOSS, 1, 1), loss->row, loss->wide, B);
-    if (status == ULP_OK) status = pass->run.backend->download(loss->host_z, loss->row, B * sizeof(float));
-    if (status != ULP_OK) return status;
-    *mean = 0.0;
-    for (size_t b = 0; b < B; b++) *mean += (double)loss->host_z[b];
-    *mean /= (double)B;
-    return ULP_OK;
 }

@@ -1,24 +1,20 @@
-/* policy.c - changing and checking policies, and the policies of the layers of a net; see policy.h. */
+/* policy.c - changing and checking policies, and properties of their casts; see policy.h. */
 #include "policy.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "policy_words.h"
-#include "sim/net.h"
 
 static const char *const point_names[ULP_AT_COUNT] = {"weight", "act",    "wgrad", "agrad",
                                                       "state",  "master", "loss",  "norm"};
 
 const char *ulp_point_name(ulp_point_kind point) { return (unsigned)point < ULP_AT_COUNT ? point_names[point] : NULL; }
 
-static int is_gradient(int i) { return i == ULP_AT_WGRAD || i == ULP_AT_AGRAD; }
-
 ulp_status ulp_point_let_overflow(ulp_format *format, ulp_point_kind point) {
     char name[2 * ULP_NAME_MAX];
-    if (!is_gradient((int)point) || !format->is_signed || format->overflow != ULP_OVERFLOW_SAT ||
+    if (!ulp_point_is_gradient((int)point) || !format->is_signed || format->overflow != ULP_OVERFLOW_SAT ||
         format->nan_codes == ULP_NAN_NONE || strstr(format->name, ":sat"))
         return ULP_OK;
     snprintf(name, sizeof name, "%s:inf", format->name);
@@ -26,7 +22,7 @@ ulp_status ulp_point_let_overflow(ulp_format *format, ulp_point_kind point) {
 }
 
 int ulp_point_takes_scale(ulp_point_kind point) {
-    return point == ULP_AT_WEIGHT || point == ULP_AT_ACT || is_gradient((int)point);
+    return point == ULP_AT_WEIGHT || point == ULP_AT_ACT || ulp_point_is_gradient((int)point);
 }
 
 /* The index of a datapath among those of the selections; ULP_PATHS_MAX if there is no room. */
@@ -88,46 +84,7 @@ void ulp_policy_binary32(ulp_policy *policy) {
     ulp_datapath_fp32(&policy->backward);
 }
 
-/* Give the points of a preset their casts. A mixed preset has binary32 with master weights, but for four points. */
-static void apply_preset(ulp_layer_policy *layer, const ulp_selection *s) {
-    const int mixed = s->what == ULP_SELECT_MIXED;
-    for (int i = 0; i < ULP_AT_COUNT; i++) {
-        const int low = !mixed || i == ULP_AT_WEIGHT || i == ULP_AT_ACT || is_gradient(i);
-        ulp_cast cast = {.format = ulp_binary32};
-        if (i == ULP_AT_LOSS) continue; /* of the whole net */
-        if (low) cast = s->cast;
-        ulp_point_let_overflow(&cast.format, (ulp_point_kind)i);
-        layer->at[i] = cast;
-    }
-    layer->has_master = (uint8_t)mixed;
-}
-
-static void apply(ulp_layer_policy *layer, const ulp_policy *policy, const ulp_selection *s) {
-    const ulp_datapath *path = &policy->path[s->path];
-    const int preset = s->what == ULP_SELECT_ALL || s->what == ULP_SELECT_MIXED;
-    if (preset) apply_preset(layer, s);
-    if (preset || s->what == ULP_SELECT_FORWARD) layer->forward = *path;
-    if (preset || s->what == ULP_SELECT_BACKWARD) layer->backward = *path;
-    if (s->what == ULP_SELECT_NO_MASTER) layer->has_master = 0;
-    if (s->what == ULP_AT_MASTER) layer->has_master = 1;
-    if (s->what < ULP_AT_COUNT) layer->at[s->what] = s->cast;
-    for (int i = 0; i < ULP_AT_COUNT && s->what == ULP_SELECT_MODE; i++) {
-        ulp_cast *cast = &layer->at[i];
-        if (i == ULP_AT_LOSS || ulp_format_equal(&cast->format, &ulp_binary32)) continue;
-        cast->rule.mode = s->cast.rule.mode;
-        cast->rule.random_bits = s->cast.rule.random_bits;
-    }
-}
-
-/* The operands a and b of a datapath: tensors at two casts. */
-typedef struct operands {
-    const char *key; /* "fwd" or "bwd" */
-    const ulp_datapath *path;
-    ulp_point_kind a_point, b_point;
-    const ulp_cast *a, *b;
-} operands;
-
-static ulp_status check_operands(const operands *o, char *error, size_t error_size) {
+ulp_status ulp_operands_check(const ulp_operands *o, char *error, size_t error_size) {
     const ulp_point_kind points[] = {o->a_point, o->b_point};
     const ulp_format *takes[] = {&o->path->a, &o->path->b};
     const ulp_cast *casts[] = {o->a, o->b};
@@ -149,11 +106,11 @@ static ulp_status check_operands(const operands *o, char *error, size_t error_si
 /* The products are y = x w, dw = x' dy and dx = dy w'. */
 static ulp_status check_products(const ulp_policy *p, char *error, size_t error_size) {
     const ulp_cast *act = &p->at[ULP_AT_ACT], *weight = &p->at[ULP_AT_WEIGHT], *agrad = &p->at[ULP_AT_AGRAD];
-    const operands products[] = {{"fwd", &p->forward, ULP_AT_ACT, ULP_AT_WEIGHT, act, weight},
-                                 {"bwd", &p->backward, ULP_AT_ACT, ULP_AT_AGRAD, act, agrad},
-                                 {"bwd", &p->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, agrad, weight}};
+    const ulp_operands products[] = {{"fwd", &p->forward, ULP_AT_ACT, ULP_AT_WEIGHT, act, weight},
+                                     {"bwd", &p->backward, ULP_AT_ACT, ULP_AT_AGRAD, act, agrad},
+                                     {"bwd", &p->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, agrad, weight}};
     ulp_status status = ULP_OK;
-    for (int i = 0; i < 3 && status == ULP_OK; i++) status = check_operands(&products[i], error, error_size);
+    for (int i = 0; i < 3 && status == ULP_OK; i++) status = ulp_operands_check(&products[i], error, error_size);
     return status;
 }
 
@@ -181,14 +138,14 @@ ulp_status ulp_policy_check(const ulp_policy *policy, char *error, size_t error_
     ulp_status status = ULP_OK;
     for (int i = 0; i < ULP_AT_COUNT + policy->has_out && status == ULP_OK; i++)
         status = check_cast((named_cast){NULL, ulp_cast_name(i), i < AT_OUT ? &policy->at[i] : &policy->out,
-                                         is_gradient(i) || i == ULP_AT_STATE},
+                                         ulp_point_is_gradient(i) || i == ULP_AT_STATE},
                             error, error_size);
     for (size_t i = 0; i < policy->selections && status == ULP_OK; i++) {
         const ulp_selection *s = &policy->selection[i];
         const int preset = s->what == ULP_SELECT_ALL || s->what == ULP_SELECT_MIXED;
         if (s->what < ULP_AT_COUNT || preset)
             status = check_cast((named_cast){s->layers, preset ? "*" : point_names[s->what], &s->cast,
-                                             preset || is_gradient(s->what) || s->what == ULP_AT_STATE},
+                                             preset || ulp_point_is_gradient(s->what) || s->what == ULP_AT_STATE},
                                 error, error_size);
     }
     if (status != ULP_OK || policy->selections) return status;
@@ -218,139 +175,3 @@ int ulp_cast_is_identity(const ulp_cast *cast) {
 }
 
 int ulp_cast_is_binary32(const ulp_cast *cast) { return cast->rule.mode == ULP_RNE && ulp_cast_is_identity(cast); }
-
-/* ---- the layers of a net ---- */
-
-/* The first and the last layer with parameters; net->count if no layer has any. */
-static size_t first_layer(const ulp_net *net) {
-    size_t i = 0;
-    while (i < net->count && !net->layers[i].params) i++;
-    return i;
-}
-
-static size_t last_layer(const ulp_net *net) {
-    size_t i = net->count;
-    while (i > 0 && !net->layers[i - 1].params) i--;
-    return i ? i - 1 : net->count;
-}
-
-/* Whether a selector selects row t of the table. */
-static int selects(const char *selector, const ulp_net *net, size_t t) {
-    if (strcmp(selector, "*") == 0) return 1;
-    if (strcmp(selector, "input") == 0) return t == 0;
-    if (t == 0) return 0;
-    if (strcmp(selector, "first") == 0) return t - 1 == first_layer(net);
-    if (strcmp(selector, "last") == 0) return t - 1 == last_layer(net);
-    if (*selector >= '0' && *selector <= '9') return strtoull(selector, NULL, 10) == t - 1;
-    return strcmp(selector, net->layers[t - 1].kind->name) == 0;
-}
-
-/* Write the kinds of the net's layers as "conv, bn, relu". */
-static void list_kinds(char *text, size_t size, const ulp_net *net) {
-    size_t used = 0;
-    text[0] = 0;
-    for (size_t i = 0; i < net->count && used < size; i++) {
-        size_t before = 0;
-        while (net->layers[before].kind != net->layers[i].kind) before++;
-        if (before == i) used += (size_t)snprintf(text + used, size - used, "%s, ", net->layers[i].kind->name);
-    }
-}
-
-/* What a layer lacks so that a selection changes nothing in it; NULL if the layer lacks nothing. */
-static const char *lacked_by(const ulp_layer *layer, const ulp_selection *s) {
-    switch (s->what) {
-    case ULP_AT_WEIGHT:
-    case ULP_AT_WGRAD:
-    case ULP_AT_STATE:
-    case ULP_AT_MASTER:
-    case ULP_SELECT_NO_MASTER: return layer->params ? NULL : "weights (weight, wgrad, state and master need weights)";
-    case ULP_AT_NORM: return layer->states ? NULL : "means and variances (norm needs a layer bn)";
-    case ULP_SELECT_FORWARD:
-    case ULP_SELECT_BACKWARD: return layer->kind->products ? NULL : "products (fwd, bwd and acc need products)";
-    default: return NULL;
-    }
-}
-
-static ulp_status fail_lacking(const ulp_policy *policy, const ulp_selection *s, const char *lacked, char *error,
-                               size_t error_size) {
-    char word[ULP_VALUE_MAX + ULP_SELECTOR_MAX];
-    ulp_selection_print(word, sizeof word, policy, s);
-    return ulp_fail(error, error_size, ULP_BAD_NAME, "policy: '%s' changes nothing: no layer '%s' has %s", word,
-                    s->layers, lacked);
-}
-
-static ulp_status fail_selector(const char *selector, const ulp_net *net, char *error, size_t error_size) {
-    char kinds[256];
-    list_kinds(kinds, sizeof kinds, net);
-    return ulp_fail(error, error_size, ULP_BAD_NAME,
-                    "policy: '%s.' selects no layer; this net has %snumbers 0 to %zu, first and last (layers with "
-                    "parameters), input, and * for all",
-                    selector, kinds, net->count - 1);
-}
-
-/* Check the operands of the products of layer i. */
-static ulp_status check_layer(const ulp_layer_policy *rows, const ulp_layer *layer, char *error, size_t error_size) {
-    const ulp_layer_policy *own = &rows[layer->index + 1];
-    const ulp_cast *x = &rows[layer->index].at[ULP_AT_ACT], *w = &own->at[ULP_AT_WEIGHT], *y = &own->at[ULP_AT_ACT],
-                   *dy = &own->at[ULP_AT_AGRAD];
-    const operands products[] = {{"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, x, w},
-                                 {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, x, dy},
-                                 {"bwd", &own->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, dy, w},
-                                 {"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, y, w},
-                                 {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, y, dy}};
-    static const size_t counts[] = {0, 3, 5};
-    const size_t count = counts[layer->kind->products];
-    char why[ULP_EXPLAIN_MAX];
-    ulp_status status = ULP_OK;
-    for (size_t i = 0; i < count && status == ULP_OK; i++) status = check_operands(&products[i], why, sizeof why);
-    if (status != ULP_OK)
-        return ulp_fail(error, error_size, status, "policy: layer %zu (%s): %s", layer->index, layer->word, why);
-    if (layer->params && w->tensor_scale && !own->has_master)
-        return ulp_fail(error, error_size, ULP_UNSUPPORTED,
-                        "policy: layer %zu (%s): weight=%s with a scale per tensor needs master weights", layer->index,
-                        layer->word, w->format.name);
-    return ULP_OK;
-}
-
-static ulp_status fill(ulp_layer_policy *rows, const ulp_policy *policy, const ulp_net *net, char *error,
-                       size_t error_size) {
-    for (size_t t = 0; t <= net->count; t++) {
-        rows[t] = (ulp_layer_policy){
-            .has_master = policy->has_master, .forward = policy->forward, .backward = policy->backward};
-        memcpy(rows[t].at, policy->at, sizeof rows[t].at);
-    }
-    for (size_t i = 0; i < policy->selections; i++) {
-        const ulp_selection *s = &policy->selection[i];
-        const char *lacked = NULL;
-        size_t selected = 0, changed = 0;
-        for (size_t t = 0; t <= net->count; t++) {
-            const char *lack = t && *s->layers != '*' ? lacked_by(&net->layers[t - 1], s) : NULL;
-            if (!selects(s->layers, net, t)) continue;
-            apply(&rows[t], policy, s);
-            selected++;
-            changed += !lack;
-            if (lack) lacked = lack;
-        }
-        if (!selected) return fail_selector(s->layers, net, error, error_size);
-        if (!changed) return fail_lacking(policy, s, lacked, error, error_size);
-    }
-    if (policy->has_out) rows[net->count].at[ULP_AT_ACT] = policy->out;
-    for (size_t i = 0; i < net->count; i++) {
-        ulp_status status = check_layer(rows, &net->layers[i], error, error_size);
-        if (status != ULP_OK) return status;
-    }
-    return ULP_OK;
-}
-
-ulp_status ulp_policy_resolve(ulp_layer_policy **rows, const ulp_policy *policy, const ulp_net *net, char *error,
-                              size_t error_size) {
-    *rows = NULL;
-    if (!policy->selections) return ULP_OK;
-    *rows = malloc((net->count + 1) * sizeof **rows);
-    if (!*rows) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for the policies of the layers");
-    ulp_status status = fill(*rows, policy, net, error, error_size);
-    if (status == ULP_OK) return ULP_OK;
-    free(*rows);
-    *rows = NULL;
-    return status;
-}

@@ -69,4 +69,18 @@ void ulp_draft_settle_modes(draft *d);
 /* Write "SELECTOR.KEY=VALUE", and return the length. */
 int ulp_selection_print(char *text, size_t size, const ulp_policy *policy, const ulp_selection *selection);
 
+/* ---- parts of a policy ---- */
+
+static inline int ulp_point_is_gradient(int i) { return i == ULP_AT_WGRAD || i == ULP_AT_AGRAD; }
+
+/* Check that a datapath takes the tensors at two casts as its operands a and b. If not, the status is ULP_UNSUPPORTED,
+ * and `error` (may be NULL) gets a sentence. */
+typedef struct ulp_operands {
+    const char *key; /* "fwd" or "bwd" */
+    const ulp_datapath *path;
+    ulp_point_kind a_point, b_point;
+    const ulp_cast *a, *b;
+} ulp_operands;
+ulp_status ulp_operands_check(const ulp_operands *operands, char *error, size_t error_size);
+
 #endif
