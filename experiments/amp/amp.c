@@ -69,12 +69,12 @@ static void release(void *own) {
 /* ---- what a policy costs ---- */
 
 static ulp_status count_costs(ulp_plan *plan, method *m, const ulp_network *network) {
-    char error[1024];
+    ulp_error error;
     ulp_footprint whole, *layer = ulp_grow(NULL, network->net.count * sizeof *layer);
     const ulp_footprint_run run = {&network->net, &m->policy, &network->optimizer, network->batch};
-    const ulp_status status = ulp_footprint_count(layer, &whole, &run, error, sizeof error);
+    const ulp_status status = ulp_footprint_count(layer, &whole, &run, &error);
     free(layer);
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", network->name, error);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", network->name, error.text);
     m->casts = (int64_t)whole.casts;
     m->kept = (double)(whole.bytes[ULP_BYTES_ACT] + whole.bytes[ULP_BYTES_AGRAD]);
     m->weights = (double)(whole.bytes[ULP_BYTES_WEIGHT] + whole.bytes[ULP_BYTES_MASTER] + whole.bytes[ULP_BYTES_STATE] +
@@ -97,14 +97,14 @@ static void weigh(ulp_scaler_rule *scaler, const settings *s) {
 
 static ulp_status derive(ulp_plan *plan, method *m, const settings *s, const ulp_network *network,
                          const ulp_format *format) {
-    char error[1024];
+    ulp_error error;
     ulp_amp amp;
-    ulp_status status = ulp_amp_derive(&amp, &network->net, format, error, sizeof error);
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", network->name, error);
+    ulp_status status = ulp_amp_derive(&amp, &network->net, format, &error);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", network->name, error.text);
     m->policy = ulp_setting_given(plan->arguments, "policy") ? s->policy.policy : amp.policy;
     m->scaler = amp.scaler;
-    if (*s->scaler && ulp_scaler_parse(&m->scaler, s->scaler, error, sizeof error) != ULP_OK)
-        return ulp_plan_fail(plan, ULP_BAD_NAME, "--scaler: %s", ulp_after_subject(error, "scaler"));
+    if (*s->scaler && ulp_scaler_parse(&m->scaler, s->scaler, &error) != ULP_OK)
+        return ulp_plan_fail(plan, ULP_BAD_NAME, "--scaler: %s", ulp_after_subject(error.text, "scaler"));
     return ULP_OK;
 }
 

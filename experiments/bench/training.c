@@ -51,7 +51,7 @@ static ulp_status make_data(ulp_data *data, size_t side) {
 
 static ulp_status open_trainer(ulp_trainer **to, const ulp_task *task, const ulp_data *data, const struct lesson *l) {
     const bench *b = task->context;
-    char error[1024] = "";
+    ulp_error error = {0};
     ulp_net net = {0};
     ulp_policy policy;
     const ulp_scaler_rule scaler = l->scale ? ulp_scaler_static(l->scale) : *ulp_scaler_rule_find("none");
@@ -64,11 +64,11 @@ static ulp_status open_trainer(ulp_trainer **to, const ulp_task *task, const ulp
                                  .batch = l->batch,
                                  .seed = 1,
                                  .backend = b->backend};
-    ulp_status status = ulp_policy_parse(&policy, l->policy, error, sizeof error);
-    if (status == ULP_OK) status = ulp_net_parse(&net, l->net, data->dims, error, sizeof error);
-    if (status == ULP_OK) status = ulp_trainer_new(to, data, &o, error, sizeof error);
+    ulp_status status = ulp_policy_parse(&policy, l->policy, &error);
+    if (status == ULP_OK) status = ulp_net_parse(&net, l->net, data->dims, &error);
+    if (status == ULP_OK) status = ulp_trainer_new(to, data, &o, &error);
     ulp_net_release(&net);
-    return status == ULP_OK ? status : ulp_task_fail(task, status, "training %s: %s", l->net, error);
+    return status == ULP_OK ? status : ulp_task_fail(task, status, "training %s: %s", l->net, error.text);
 }
 
 static ulp_status run_step(const job *j) { return ulp_trainer_step(j->trainer, NULL); }

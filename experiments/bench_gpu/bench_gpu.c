@@ -85,7 +85,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *set = own;
     bench *b = shared;
     const int lists = ulp_setting_given(plan->arguments, "list"); /* the list does not depend on the device */
-    char error[1024];
+    ulp_error error;
     b->elements = (size_t)set->elements;
     b->arrays = (size_t)set->arrays;
     b->size = (size_t)set->size;
@@ -98,8 +98,8 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     if (b->native_size > 0 && !lists) plan_native_products(plan);
     plan_trainings(plan, set);
     if (lists) return ULP_OK;
-    status = ulp_data_load(&b->data, "digits", NULL, 1, error, sizeof error);
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s", error);
+    status = ulp_data_load(&b->data, "digits", NULL, 1, &error);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s", error.text);
     return trainings_open(plan, b, set->units);
 }
 

@@ -58,10 +58,10 @@ static ulp_status train(double *rate, const ulp_task *task, const training *what
                                  .batch = (size_t)((const settings *)task->settings)->batch,
                                  .seed = 1,
                                  .backend = backend};
-    char error[1024];
+    ulp_error error;
     ulp_trainer *trainer;
-    ulp_status status = ulp_trainer_new(&trainer, &b->data, &o, error, sizeof error);
-    if (status != ULP_OK) return ulp_task_fail(task, status, "%s", error);
+    ulp_status status = ulp_trainer_new(&trainer, &b->data, &o, &error);
+    if (status != ULP_OK) return ulp_task_fail(task, status, "%s", error.text);
     double began = 0.0;
     for (uint64_t k = 0; k < steps + 3 && status == ULP_OK; k++) {
         if (k == 3) began = now();

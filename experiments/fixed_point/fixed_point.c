@@ -78,7 +78,7 @@ static ulp_status make_method(ulp_method *m, const settings *set, const ulp_less
     if (p->rule == &by_lists) return ULP_OK;
     m->scaler = ulp_scaler_static((int)set->scale);
     return p->format ? pattern_fill(&m->policy, &set->policy, p->format, p->rule->rule)
-                     : ulp_policy_parse(&m->policy, "fp32", NULL, 0);
+                     : ulp_policy_parse(&m->policy, "fp32", NULL);
 }
 
 static ulp_status add_run(ulp_plan *plan, const settings *set, const ulp_lesson *x, const point *p) {

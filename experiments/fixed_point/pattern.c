@@ -12,13 +12,13 @@ static void put_into(ulp_text *to, const char *text, const char *format, const c
 }
 
 static int read_with(ulp_policy *policy, const char *text, const char *format, const char *mode, ulp_text *error) {
-    char why[1024];
+    ulp_error why;
     ulp_text whole = {0};
     put_into(&whole, text, format, mode);
-    const ulp_status status = ulp_policy_parse(policy, ulp_text_of(&whole), why, sizeof why);
+    const ulp_status status = ulp_policy_parse(policy, ulp_text_of(&whole), &why);
     ulp_text_free(&whole);
     if (status == ULP_OK) return ULP_EXIT_FINE;
-    ulp_text_print(error, ": %s", why);
+    ulp_text_print(error, ": %s", why.text);
     return ULP_EXIT_USAGE;
 }
 

@@ -116,7 +116,8 @@ static ulp_status refuse(ulp_plan *plan, ulp_status status, const char *of, cons
 static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int index) {
     const char *name = index == AMP ? "amp" : variants[index].name;
     point at = {index, s->seed};
-    char error[1536], of[64];
+    ulp_error error;
+    char of[64];
     if (index == DIGITS) {
         ulp_plan_add(plan, &at, 0.01, "%s", name);
         return ULP_OK;
@@ -125,8 +126,8 @@ static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int
     ulp_status status = set_methods(plan, s, x, index, of);
     if (status != ULP_OK) return status;
     const ulp_gan_options o = gan_options_of(x, s, &at);
-    status = ulp_gan_check(&x->data, &o, error, sizeof error);
-    if (status != ULP_OK) return refuse(plan, status, of, error);
+    status = ulp_gan_check(&x->data, &o, &error);
+    if (status != ULP_OK) return refuse(plan, status, of, error.text);
     for (; at.seed < s->seed + (uint64_t)s->seeds; at.seed++)
         ulp_plan_add(plan, &at, 1, "%s seed %llu", name, (unsigned long long)at.seed);
     return ULP_OK;
@@ -134,9 +135,10 @@ static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int
 
 /* Reads one of the three networks; the message names its option. */
 static ulp_status read_net(const ulp_plan *plan, ulp_net *net, const char *option, const char *text, ulp_dims in) {
-    char error[1536];
-    const ulp_status status = ulp_net_parse(net, text, in, error, sizeof error);
-    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "--%s: %s", option, ulp_after_subject(error, "net"));
+    ulp_error error;
+    const ulp_status status = ulp_net_parse(net, text, in, &error);
+    return status == ULP_OK ? ULP_OK
+                            : ulp_plan_fail(plan, status, "--%s: %s", option, ulp_after_subject(error.text, "net"));
 }
 
 /* Refuses options that fit no variant. */

@@ -62,7 +62,7 @@ static const ulp_column columns[] = {ULP_COLUMNS(row, net, format),       ULP_WO
 static ulp_status make_policy(ulp_policy *policy, const settings *s, const point *p) {
     const int steps = p->scaler >= DELAYED16 ? 16 : 0;
     const ulp_tensor_scale when = steps ? ULP_SCALED_DELAYED : p->scaler == AMAX ? ULP_SCALED_NOW : ULP_UNSCALED;
-    if (!p->format) return ulp_policy_parse(policy, "fp32", NULL, 0);
+    if (!p->format) return ulp_policy_parse(policy, "fp32", NULL);
     *policy = s->networks.how.amp.bits ? p->network->policy : s->policy.policy;
     ulp_status status = ulp_policy_set(policy, ULP_AT_AGRAD, p->format, when, steps);
     if (status == ULP_OK) status = ulp_policy_set(policy, ULP_AT_WGRAD, p->format, when, steps);
@@ -110,7 +110,7 @@ static ulp_status check_gradients(ulp_plan *plan, const ulp_named_policy *named)
     char text[ULP_POLICY_TEXT_MAX];
     ulp_policy preset;
     snprintf(text, sizeof text, "%.*s", (int)strcspn(named->text, ","), named->text);
-    ulp_status status = ulp_policy_parse(&preset, strchr(text, '=') ? "fp32" : text, NULL, 0);
+    ulp_status status = ulp_policy_parse(&preset, strchr(text, '=') ? "fp32" : text, NULL);
     for (int i = 0; i < 2 && status == ULP_OK; i++) {
         const ulp_point_kind at = i ? ULP_AT_WGRAD : ULP_AT_AGRAD;
         if (sets_gradients(&named->policy, &preset, at))

@@ -14,11 +14,11 @@ static void carve(void *own, ulp_arena *arena) {
 
 ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_data *data, const ulp_net *net,
                         const float *trained) {
-    char error[1536];
+    ulp_error error;
     *e = (engine){.data = data, .trained = trained};
     e->pass.run.backend = backend;
     e->pass.run.policy = &e->policy;
-    ulp_status status = ulp_policy_parse(&e->policy, "fp32", error, sizeof error);
+    ulp_status status = ulp_policy_parse(&e->policy, "fp32", &error);
     if (status == ULP_OK) status = ulp_model_init(&e->model, net, 0, BATCH);
     if (status != ULP_OK) return status;
     const ulp_net *n = &e->model.net;

@@ -99,7 +99,8 @@ static ulp_status check_net(const ulp_plan *plan, size_t classes, const ulp_net 
 
 /* Adds the network that the first `length` characters of a text describe. */
 static ulp_status add_net(const ulp_plan *plan, context *x, const char *text, size_t length) {
-    char own[256], error[1536];
+    ulp_error error;
+    char own[256];
     if (x->nets == NETS_MAX || length >= sizeof own || memchr(text, ',', length))
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT,
                              "--net: up to %d networks of %zu characters, blanks between layers", NETS_MAX,
@@ -107,9 +108,9 @@ static ulp_status add_net(const ulp_plan *plan, context *x, const char *text, si
     memcpy(own, text, length);
     own[length] = 0;
     ulp_net *net = &x->net[x->nets++];
-    const ulp_status status = ulp_net_parse(net, own, x->data.dims, error, sizeof error);
+    const ulp_status status = ulp_net_parse(net, own, x->data.dims, &error);
     return status == ULP_OK ? check_net(plan, x->data.classes, net, own)
-                            : ulp_plan_fail(plan, status, "--net: %s", ulp_after_subject(error, "net"));
+                            : ulp_plan_fail(plan, status, "--net: %s", ulp_after_subject(error.text, "net"));
 }
 
 /* Sets the policy of the training of the last network: binary32, or that of --amp. */

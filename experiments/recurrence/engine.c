@@ -34,7 +34,7 @@ ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_net *ne
     e->pass.now.B = B;
     e->observer = (ulp_observer){observe, e, 1u << ULP_AT_AGRAD};
     e->pass.now.observer = &e->observer;
-    ulp_status status = ulp_policy_parse(&e->policy, "fp32", NULL, 0);
+    ulp_status status = ulp_policy_parse(&e->policy, "fp32", NULL);
     if (status == ULP_OK) status = ulp_model_init(&e->model, net, B, B);
     if (status != ULP_OK) return status;
     e->N = e->model.net.layers[at].out.c;

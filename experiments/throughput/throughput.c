@@ -80,15 +80,16 @@ static const ulp_column columns[] = {ULP_WORDS(row, variant, VARIANT_WORDS), ULP
 /* Reads the policy of a variant. One with products that the device lacks is a point without a row. */
 static ulp_status prepare(ulp_plan *plan, context *x, int i) {
     const char *name = variants[i].name;
-    char full[ULP_POLICY_TEXT_MAX], why[512];
+    ulp_error why;
+    char full[ULP_POLICY_TEXT_MAX];
     ulp_method *method = &x->method[i];
     *method = ulp_method_sgd(0.05, 0.9);
-    ulp_status status = ulp_policy_parse(&method->policy, variants[i].policy, why, sizeof why);
+    ulp_status status = ulp_policy_parse(&method->policy, variants[i].policy, &why);
     if (status == ULP_NO_DEVICE) {
-        snprintf(x->lacks[i], sizeof x->lacks[i], "%s", ulp_after_subject(why, "policy"));
+        snprintf(x->lacks[i], sizeof x->lacks[i], "%s", ulp_after_subject(why.text, "policy"));
         return ULP_OK;
     }
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", name, why);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", name, why.text);
     status = ulp_lesson_admit(plan, &x->lesson, method, name, full);
     if (status == ULP_OK) ulp_plan_note(plan, "policy", "%s: %s", name, full);
     return status;

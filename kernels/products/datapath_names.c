@@ -135,14 +135,14 @@ static void list_modes(char *to, size_t size) {
             used += snprintf(to + used, size - (size_t)used, " %s", ulp_mode_name((ulp_mode)m));
 }
 
-static ulp_status read_mode(void *to, const ulp_key *key, const char *value, char *error, size_t error_size) {
+static ulp_status read_mode(void *to, const ulp_key *key, const char *value, ulp_error *error) {
     char modes[100];
     ulp_mode mode = ULP_RNE;
     ulp_status status = ulp_mode_parse(&mode, value);
     if (status == ULP_OK && ulp_mode_is_stochastic(mode)) status = ULP_UNSUPPORTED;
     list_modes(modes, sizeof modes);
     if (status == ULP_OK) ((uint8_t *)to)[key->at] = (uint8_t)mode;
-    else if (error) snprintf(error, error_size, "'%s=%s': %s is one of%s", key->name, value, key->name, modes);
+    else ulp_fail(error, status, "'%s=%s': %s is one of%s", key->name, value, key->name, modes);
     return status;
 }
 
@@ -151,7 +151,7 @@ static int print_mode(char *text, size_t size, const void *from, const ulp_key *
 }
 
 /* A word of the list key->form, "none|signed|positive", is the number of its place. */
-static ulp_status read_word(void *to, const ulp_key *key, const char *value, char *error, size_t error_size) {
+static ulp_status read_word(void *to, const ulp_key *key, const char *value, ulp_error *error) {
     const size_t n = strlen(value);
     uint8_t place = 0;
     for (const char *at = key->form; *at != '\0'; at += strcspn(at, "|"), at += *at == '|', place++)
@@ -159,8 +159,7 @@ static ulp_status read_word(void *to, const ulp_key *key, const char *value, cha
             ((uint8_t *)to)[key->at] = place;
             return ULP_OK;
         }
-    if (error) snprintf(error, error_size, "'%s=%s': %s is one of %s", key->name, value, key->name, key->form);
-    return ULP_BAD_NAME;
+    return ulp_fail(error, ULP_BAD_NAME, "'%s=%s': %s is one of %s", key->name, value, key->name, key->form);
 }
 
 static int print_word(char *text, size_t size, const void *from, const ulp_key *key) {
@@ -270,10 +269,10 @@ static const char *lacks_key(const void *to, const ulp_key *key) {
 static const ulp_key *const all_keys[] = {any_keys, word_keys, integer_keys, tensor_core_keys, chain_keys, NULL};
 static const ulp_key_reader settings_reader = {.lists = all_keys, .between = ':', .plain = 1, .lacks = lacks_key};
 
-ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *parts, char *error, size_t error_size) {
+ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *parts, ulp_error *error) {
     const uint8_t joined = d->fused.join;
     if (*parts->settings == '\0') return ULP_OK;
-    const ulp_status status = ulp_keys_read(d, &settings_reader, parts->settings + 1, parts->base, error, error_size);
+    const ulp_status status = ulp_keys_read(d, &settings_reader, parts->settings + 1, parts->base, error);
     if (joined != 0 && d->fused.join == 0) d->fused.normal = d->fused.parts = d->fused.c_cut = 0;
     return status;
 }
@@ -338,7 +337,7 @@ ulp_status ulp_datapath_parse(ulp_datapath *datapath, const char *text) {
     if (!ulp_datapath_cut(&p, text)) return ULP_BAD_NAME;
     ulp_status status = ulp_datapath_base(&base, p.base);
     ulp_datapath d = base;
-    if (status == ULP_OK) status = ulp_datapath_settings(&d, &p, NULL, 0);
+    if (status == ULP_OK) status = ulp_datapath_settings(&d, &p, NULL);
     if (status == ULP_OK) status = ulp_datapath_init(&d);
     if (status == ULP_OK) status = print_unlike(d.name, sizeof d.name, &d, &base);
     if (status == ULP_OK) *datapath = d;

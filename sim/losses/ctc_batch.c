@@ -15,14 +15,14 @@
 #include "ctc_batch.h"
 
 #include "sim/losses/label_paths.h"
-#include "base/fail.h"
+#include "base/error.h"
 
-ulp_status ulp_ctc_check(ulp_dims out, const ulp_data *data, char *error, size_t error_size) {
+ulp_status ulp_ctc_check(ulp_dims out, const ulp_data *data, ulp_error *error) {
     if (data->classes < 1 || data->labels < 1 || data->labels > ULP_LABELS_MAX)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "loss ctc takes 1 to %d labels per sample, not %zu",
-                        ULP_LABELS_MAX, data->labels);
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "loss ctc takes 1 to %d labels per sample, not %zu", ULP_LABELS_MAX,
+                        data->labels);
     if (out.h == 1 && out.c == data->classes + 1) return ULP_OK;
-    return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
+    return ulp_fail(error, ULP_BAD_ARGUMENT,
                     "for loss ctc the net ends with a sequence of %zu x 1 x steps, one more than the classes of the "
                     "data; it is %zu x %zu x %zu",
                     data->classes + 1, out.c, out.h, out.w);

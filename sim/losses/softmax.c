@@ -2,14 +2,14 @@
 #include "sim/losses/loss.h"
 
 #include "sim/losses/argmax.h"
-#include "base/fail.h"
+#include "base/error.h"
 
-static ulp_status softmax_check(ulp_dims out, const ulp_data *data, char *error, size_t error_size) {
+static ulp_status softmax_check(ulp_dims out, const ulp_data *data, ulp_error *error) {
     if (data->labels != 1)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
-                        "loss softmax takes one label per sample; %s has up to %zu", data->name, data->labels);
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "loss softmax takes one label per sample; %s has up to %zu",
+                        data->name, data->labels);
     if (ulp_dims_size(out) == data->classes) return ULP_OK;
-    return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
+    return ulp_fail(error, ULP_BAD_ARGUMENT,
                     "the net's last layer needs one output per class of the data: it has %zu, %s has %zu classes",
                     ulp_dims_size(out), data->name, data->classes);
 }

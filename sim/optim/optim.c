@@ -4,20 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 #include "sim/normal.h"
 #include "update.h"
 
-static ulp_status fail_kahan(const ulp_optimizer_rule *rule, char *error, size_t error_size) {
-    return ulp_fail(error, error_size, ULP_BAD_NAME,
+static ulp_status fail_kahan(const ulp_optimizer_rule *rule, ulp_error *error) {
+    return ulp_fail(error, ULP_BAD_NAME,
                     "optimizer: kahan=1 takes the place of master weights, which the policy has; %s needs a policy "
                     "with master=none",
                     rule->kind->name);
 }
 
-ulp_status ulp_optimizer_init(ulp_optimizer *o, const ulp_optimizer_rule *rule, const ulp_policy *policy, char *error,
-                              size_t error_size) {
-    if (rule->kahan && policy->has_master && !policy->selections) return fail_kahan(rule, error, error_size);
+ulp_status ulp_optimizer_init(ulp_optimizer *o, const ulp_optimizer_rule *rule, const ulp_policy *policy,
+                              ulp_error *error) {
+    if (rule->kahan && policy->has_master && !policy->selections) return fail_kahan(rule, error);
     memset(o, 0, sizeof *o);
     o->rule = *rule;
     o->parts = 1;
@@ -53,15 +53,14 @@ static void append(ulp_optimizer *o, const ulp_layer *layer, const ulp_layer_pol
     else o->part[o->parts++] = next;
 }
 
-ulp_status ulp_optimizer_divide(ulp_optimizer *o, const ulp_net *net, const ulp_layer_policy *rows, char *error,
-                                size_t error_size) {
+ulp_status ulp_optimizer_divide(ulp_optimizer *o, const ulp_net *net, const ulp_layer_policy *rows, ulp_error *error) {
     if (!rows) return ULP_OK;
     o->part = calloc(net->count + 1, sizeof *o->part);
-    if (!o->part) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for an optimizer");
+    if (!o->part) return ulp_fail(error, ULP_NO_MEMORY, "no memory for an optimizer");
     o->parts = o->masters = 0;
     for (size_t i = 0; i < net->count; i++)
         if (net->layers[i].params) append(o, &net->layers[i], &rows[i + 1]);
-    return o->rule.kahan && o->masters ? fail_kahan(&o->rule, error, error_size) : ULP_OK;
+    return o->rule.kahan && o->masters ? fail_kahan(&o->rule, error) : ULP_OK;
 }
 
 void ulp_optimizer_release(ulp_optimizer *o) {

@@ -29,11 +29,12 @@ const ulp_option_type ulp_type_amp = {
 
 ulp_status ulp_plan_amp(ulp_plan *plan, ulp_policy *policy, ulp_scaler_rule *scaler, const ulp_format *amp,
                         const ulp_net *net, const char *name) {
-    char error[1024], full[ULP_POLICY_TEXT_MAX], key[64];
+    ulp_error error;
+    char full[ULP_POLICY_TEXT_MAX], key[64];
     ulp_amp derived;
     if (!amp->bits) return ULP_OK;
-    ulp_status status = ulp_amp_derive(&derived, net, amp, error, sizeof error);
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "--amp: %s: %s", name, error);
+    ulp_status status = ulp_amp_derive(&derived, net, amp, &error);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "--amp: %s: %s", name, error.text);
     status = ulp_policy_print(full, sizeof full, &derived.policy);
     if (status != ULP_OK) return status;
     *policy = derived.policy;

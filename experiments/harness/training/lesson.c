@@ -4,7 +4,7 @@
 ulp_method ulp_method_sgd(double rate, double momentum) {
     ulp_method m = {.scaler = *ulp_scaler_rule_find("none"),
                     .optimizer = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"))};
-    ulp_policy_parse(&m.policy, "fp32", NULL, 0);
+    ulp_policy_parse(&m.policy, "fp32", NULL);
     m.optimizer.rate = rate;
     m.optimizer.momentum = momentum;
     return m;

@@ -29,7 +29,8 @@ const char ulp_network_words[] = NETWORKS(WORD);
 
 static ulp_status add_network(ulp_plan *plan, ulp_networks *to, network_row row, const ulp_networks_settings *s,
                               int64_t steps) {
-    char error[1536], key[32];
+    ulp_error error;
+    char key[32];
     ulp_network *next = &to->at[to->count];
     if (s->batch) row.batch = (size_t)s->batch;
     if (s->rate > 0) row.rate = s->rate;
@@ -38,11 +39,11 @@ static ulp_status add_network(ulp_plan *plan, ulp_networks *to, network_row row,
     next->optimizer.rate = row.rate;
     next->optimizer.momentum = s->momentum;
     next->optimizer.cosine = row.cosine ? (uint32_t)steps : 0;
-    const ulp_status status = ulp_net_parse(&next->net, row.text, to->data.dims, error, sizeof error);
+    const ulp_status status = ulp_net_parse(&next->net, row.text, to->data.dims, &error);
     if (status != ULP_OK)
         return ulp_plan_fail(plan, status, "%s%s: %s", *s->net ? "--" : "network ", *s->net ? "net" : row.name,
-                             ulp_after_subject(error, "net"));
-    ulp_policy_parse(&next->policy, "fp32", NULL, 0);
+                             ulp_after_subject(error.text, "net"));
+    ulp_policy_parse(&next->policy, "fp32", NULL);
     next->scaler = *ulp_scaler_rule_find("none");
     to->count++;
     snprintf(key, sizeof key, "network %s", row.name);

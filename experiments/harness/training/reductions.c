@@ -6,13 +6,13 @@
 #include "experiments/harness/cli/types.h"
 
 static int read_reduction(void *to, const char *item, const ulp_option *option, ulp_text *error) {
-    char why[1024];
+    ulp_error why;
     ulp_named_reduction *named = to;
     (void)option;
-    if (ulp_reduction_parse(&named->reduction, item, why, sizeof why) == ULP_OK &&
+    if (ulp_reduction_parse(&named->reduction, item, &why) == ULP_OK &&
         ulp_reduction_print(named->name, sizeof named->name, &named->reduction) == ULP_OK)
         return ULP_EXIT_FINE;
-    ulp_text_print(error, ": %s", ulp_after_subject(why, "reduction"));
+    ulp_text_print(error, ": %s", ulp_after_subject(why.text, "reduction"));
     return ULP_EXIT_USAGE;
 }
 

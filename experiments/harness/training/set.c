@@ -37,10 +37,10 @@ const ulp_option_type ulp_type_set = {.value_name = "NAME",
                                       .topic = "data"};
 
 ulp_status ulp_set_load(ulp_plan *plan, ulp_data *data, const ulp_set *set) {
-    char error[1024];
+    ulp_error error;
     ulp_profile_plan(plan);
-    const ulp_status status = ulp_data_load(data, set->name, set->folder, set->seed, error, sizeof error);
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s", error);
+    const ulp_status status = ulp_data_load(data, set->name, set->folder, set->seed, &error);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s", error.text);
     ulp_plan_note(plan, "data", "%s, crc32 %08x, %zu for training, %zu for tests", data->name, data->checksum,
                   data->n_train, data->n - data->n_train);
     return ULP_OK;
