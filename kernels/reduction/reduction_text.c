@@ -113,12 +113,11 @@ ulp_status ulp_reduction_parse(ulp_reduction *reduction, const char *text, ulp_e
     if (!rest || settings <= rest || settings - rest > (ptrdiff_t)sizeof sum)
         return refuse(error, ULP_BAD_NAME, text, "a format follows the order, as in ring:bf16");
     snprintf(sum, sizeof sum, "%.*s", (int)(settings - rest - 1), rest + 1);
-    ulp_status status = read_sum(&r, sum, error);
-    if (status != ULP_OK) return status;
+    ULP_TRY(read_sum(&r, sum, error));
     r.order = (uint8_t)i;
-    if (*settings) status = ulp_keys_read(&r, &settings_reader, settings + 1, "reduction", error);
-    if (status == ULP_OK) *reduction = r;
-    return status;
+    if (*settings) ULP_TRY(ulp_keys_read(&r, &settings_reader, settings + 1, "reduction", error));
+    *reduction = r;
+    return ULP_OK;
 }
 
 ulp_status ulp_reduction_print(char *text, size_t size, const ulp_reduction *r) {

@@ -68,8 +68,8 @@ static ulp_status read_idx(idx *f, const char *folder, const char *name, uint32_
     if (!find(f->path, sizeof f->path, folder, name))
         return ulp_fail(error, ULP_NO_DEVICE, "no %s in %s or %s/mnist%s; expected there: " FOUR_FILES, name, folder,
                         folder, ulp_folder_note(folder));
-    ulp_status status = ulp_file_read(&f->bytes, &f->n, f->path, FILE_LIMIT, error);
-    return status == ULP_OK ? check_header(f, magic, error) : status;
+    ULP_TRY(ulp_file_read(&f->bytes, &f->n, f->path, FILE_LIMIT, error));
+    return check_header(f, magic, error);
 }
 
 /* Append images and labels to data, which has enough room. */

@@ -132,9 +132,9 @@ static ulp_status make(ulp_gan *g) {
     const ulp_stream stream = {pass->run.seed, ulp_stream_id(ULP_USE_LATENT, pass->now.evaluation, 0, step), 0};
     for (size_t i = 0; i < n; i++)
         g->host[i] = (float)ulp_random_normal(stream, first * ulp_dims_size(p->model.net.in) + i);
-    ulp_status status = pass->run.backend->upload(p->model.tensor[0], g->host, n * sizeof *g->host);
-    if (status == ULP_OK) status = round_input(p);
-    return status == ULP_OK ? ulp_model_forward(&p->model, &p->pass, p->optimizer.weight) : status;
+    ULP_TRY(pass->run.backend->upload(p->model.tensor[0], g->host, n * sizeof *g->host));
+    ULP_TRY(round_input(p));
+    return ulp_model_forward(&p->model, &p->pass, p->optimizer.weight);
 }
 
 /* The rows of the data set that belong to the batch of step g->step. */
@@ -230,10 +230,9 @@ static ulp_status step_generator(ulp_gan *g, ulp_gan_report *r) {
 ulp_status ulp_gan_step(ulp_gan *g, ulp_gan_report *report) {
     ulp_gan_report r = {.step = g->step};
     ulp_player_begin(&g->generator, g->step, g->batch, g->counting);
-    ulp_status status = make(g);
-    if (status == ULP_OK) status = step_discriminator(g, &r);
-    if (status == ULP_OK) status = step_generator(g, &r);
-    if (status != ULP_OK) return status;
+    ULP_TRY(make(g));
+    ULP_TRY(step_discriminator(g, &r));
+    ULP_TRY(step_generator(g, &r));
     g->step++;
     if (report) *report = r;
     return ULP_OK;
@@ -242,13 +241,11 @@ ulp_status ulp_gan_step(ulp_gan *g, ulp_gan_report *report) {
 ulp_status ulp_gan_make(ulp_gan *g, float *x, size_t first, size_t n) {
     ulp_player *p = &g->generator;
     const size_t features = g->data->features, out = p->model.net.count;
-    ulp_status status = ULP_OK;
-    for (size_t at = 0; at < n && status == ULP_OK; at += MAKE_BATCH) {
+    for (size_t at = 0; at < n; at += MAKE_BATCH) {
         const size_t B = n - at < MAKE_BATCH ? n - at : MAKE_BATCH;
         p->pass.now = (ulp_pass_now){.step = g->step, .evaluation = 1, .B = B, .first = first + at};
-        status = make(g);
-        if (status == ULP_OK)
-            status = p->pass.run.backend->download(x + at * features, p->model.tensor[out], B * features * sizeof *x);
+        ULP_TRY(make(g));
+        ULP_TRY(p->pass.run.backend->download(x + at * features, p->model.tensor[out], B * features * sizeof *x));
     }
-    return status;
+    return ULP_OK;
 }

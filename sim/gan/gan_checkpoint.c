@@ -52,8 +52,7 @@ ulp_status ulp_gan_load(ulp_gan *g, const char *path, void **note, size_t *note_
     *note = NULL;
     *note_bytes = 0;
     if (g->step) return ulp_fail(error, ULP_BAD_ARGUMENT, "%s: the run has begun already", path);
-    const ulp_status status = ulp_saved_read(&gan_kind, g, path, &stored, error);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_saved_read(&gan_kind, g, path, &stored, error));
     *note = stored.bytes;
     *note_bytes = stored.n;
     g->epoch = 0; /* the next step makes the epoch's order again from the seed */

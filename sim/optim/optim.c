@@ -111,25 +111,23 @@ static ulp_status start_part(const ulp_optimizer *o, const ulp_pass *pass, const
 }
 
 ulp_status ulp_optimizer_start(ulp_optimizer *o, ulp_pass *pass, const float *w) {
-    ulp_status status = ULP_OK;
     ulp_backend_forget(pass->run.backend, o->weight, o->n);
-    for (size_t i = 0; i < o->parts && status == ULP_OK; i++) {
+    for (size_t i = 0; i < o->parts; i++) {
         const ulp_update_part part = part_of(o, i);
-        status = start_part(o, pass, &part, w);
+        ULP_TRY(start_part(o, pass, &part, w));
     }
-    return status;
+    return ULP_OK;
 }
 
 ulp_status ulp_optimizer_scale_weights(const ulp_optimizer *o, ulp_pass *pass, const ulp_net *net) {
-    ulp_status status = ULP_OK;
-    for (size_t i = 0; i < net->count && status == ULP_OK; i++) {
+    for (size_t i = 0; i < net->count; i++) {
         const ulp_layer *layer = &net->layers[i];
         const ulp_cast *at = pass->run.rows ? pass->run.rows[i + 1].at : pass->run.policy->at;
         if (layer->params && at[ULP_AT_WEIGHT].tensor_scale)
-            status =
-                ulp_pass_round(pass, ulp_site_of(ULP_AT_WEIGHT, i, 0), o->weight + layer->first_param, layer->params);
+            ULP_TRY(
+                ulp_pass_round(pass, ulp_site_of(ULP_AT_WEIGHT, i, 0), o->weight + layer->first_param, layer->params));
     }
-    return status == ULP_OK ? ulp_backend_keep(pass->run.backend, o->weight, o->n) : status;
+    return ulp_backend_keep(pass->run.backend, o->weight, o->n);
 }
 
 ulp_status ulp_optimizer_start_net(ulp_optimizer *o, ulp_pass *pass, const ulp_net *net, float *state, double std) {
@@ -144,13 +142,13 @@ ulp_status ulp_optimizer_start_net(ulp_optimizer *o, ulp_pass *pass, const ulp_n
 }
 
 ulp_status ulp_optimizer_masters(const ulp_optimizer *o, const ulp_backend *backend, float *w) {
-    ulp_status status = backend->download(w, o->weight, o->n * sizeof *w);
-    for (size_t i = 0; i < o->parts && status == ULP_OK; i++) {
+    ULP_TRY(backend->download(w, o->weight, o->n * sizeof *w));
+    for (size_t i = 0; i < o->parts; i++) {
         const ulp_update_part part = part_of(o, i);
         if (part.has_master)
-            status = backend->download(w + part.first, o->master + part.first_master, part.n * sizeof *w);
+            ULP_TRY(backend->download(w + part.first, o->master + part.first_master, part.n * sizeof *w));
     }
-    return status;
+    return ULP_OK;
 }
 
 /* ---- the rate ---- */

@@ -78,9 +78,9 @@ ulp_status ulp_optimizer_parse(ulp_optimizer_rule *to, const char *text, ulp_err
     text += length;
     if (*text && !*++text) return ulp_fail(error, ULP_BAD_NAME, "%s: nothing follows the last comma", of);
     const ulp_key *const lists[] = {common_keys, kind->keys, NULL};
-    ulp_status status = ulp_keys_read(&rule, &(ulp_key_reader){.lists = lists}, text, of, error);
-    if (status == ULP_OK) *to = rule;
-    return status;
+    ULP_TRY(ulp_keys_read(&rule, &(ulp_key_reader){.lists = lists}, text, of, error));
+    *to = rule;
+    return ULP_OK;
 }
 
 void ulp_optimizer_help(const ulp_help *to) {

@@ -51,8 +51,7 @@ ulp_status ulp_checkpoint_load(ulp_trainer *t, const char *path, void **note, si
     *note = NULL;
     *note_bytes = 0;
     if (t->step) return ulp_fail(error, ULP_BAD_ARGUMENT, "%s: the run has begun already", path);
-    const ulp_status status = ulp_saved_read(&trainer_kind, t, path, &stored, error);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_saved_read(&trainer_kind, t, path, &stored, error));
     *note = stored.bytes;
     *note_bytes = stored.n;
     t->epoch = 0; /* the next step makes the epoch's order again from the seed */

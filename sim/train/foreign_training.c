@@ -29,11 +29,13 @@ static ulp_status take_images(ulp_data *data, const uint64_t *number, const uint
     const ulp_dims dims = {number[ULP_FOREIGN_IMAGES_C], number[ULP_FOREIGN_IMAGES_H], number[ULP_FOREIGN_IMAGES_W]};
     if (n < 1 || train < 1 || train > n || ulp_dims_size(dims) < 1 || classes < 1 || classes > 255 || white < 1 ||
         white > 255)
-        return ulp_fail(error, ULP_BAD_ARGUMENT,
-                        "images need at least one sample for training, one pixel, 1 to 255 classes, and a white of 1 to "
-                        "255");
+        return ulp_fail(
+            error, ULP_BAD_ARGUMENT,
+            "images need at least one sample for training, one pixel, 1 to 255 classes, and a white of 1 to "
+            "255");
     for (uint64_t i = 0; i < n; i++)
-        if (labels[i] >= classes) return ulp_fail(error, ULP_BAD_ARGUMENT, "a label is not below the number of classes");
+        if (labels[i] >= classes)
+            return ulp_fail(error, ULP_BAD_ARGUMENT, "a label is not below the number of classes");
     *data = (ulp_data){.name = "images",
                        .n = n,
                        .n_train = train,
@@ -56,16 +58,14 @@ static const char *or_else(const char *text, const char *otherwise) { return tex
 static ulp_status read_texts(ulp_foreign_run *run, const char *const *text, uint64_t seed, const uint64_t *images,
                              const uint8_t *pixels, const uint8_t *labels, ulp_error *error) {
     const char *data = text[ULP_FOREIGN_RUN_DATA], *loss = text[ULP_FOREIGN_RUN_LOSS];
-    ulp_status status = data != NULL ? ulp_data_load(&run->data, data, text[ULP_FOREIGN_RUN_FOLDER], seed, error)
-                                     : take_images(&run->data, images, pixels, labels, error);
-    if (status == ULP_OK)
-        status = ulp_net_parse(&run->net, or_else(text[ULP_FOREIGN_RUN_NET], ""), run->data.dims, error);
-    if (status == ULP_OK) status = ulp_policy_parse(&run->policy, or_else(text[ULP_FOREIGN_RUN_POLICY], "fp32"), error);
-    if (status == ULP_OK) status = ulp_scaler_parse(&run->scaler, or_else(text[ULP_FOREIGN_RUN_SCALER], "none"), error);
-    if (status == ULP_OK)
-        status = ulp_optimizer_parse(&run->optimizer, or_else(text[ULP_FOREIGN_RUN_OPTIMIZER], "sgd"), error);
-    if (status == ULP_OK && loss != NULL) status = ulp_loss_parse(&run->loss, loss, error);
-    return status;
+    ULP_TRY(data != NULL ? ulp_data_load(&run->data, data, text[ULP_FOREIGN_RUN_FOLDER], seed, error)
+                         : take_images(&run->data, images, pixels, labels, error));
+    ULP_TRY(ulp_net_parse(&run->net, or_else(text[ULP_FOREIGN_RUN_NET], ""), run->data.dims, error));
+    ULP_TRY(ulp_policy_parse(&run->policy, or_else(text[ULP_FOREIGN_RUN_POLICY], "fp32"), error));
+    ULP_TRY(ulp_scaler_parse(&run->scaler, or_else(text[ULP_FOREIGN_RUN_SCALER], "none"), error));
+    ULP_TRY(ulp_optimizer_parse(&run->optimizer, or_else(text[ULP_FOREIGN_RUN_OPTIMIZER], "sgd"), error));
+    if (loss != NULL) ULP_TRY(ulp_loss_parse(&run->loss, loss, error));
+    return ULP_OK;
 }
 
 /* ---- runs ---- */

@@ -142,9 +142,8 @@ ulp_status ulp_memory_count(ulp_memory *memory, const ulp_data *data, const ulp_
                             ulp_error *error) {
     sizes s;
     memset(memory, 0, sizeof *memory);
-    ulp_status status = ulp_train_check(data, options, error);
-    if (status == ULP_OK) status = take_sizes(&s, data, options);
-    if (status != ULP_OK) return status; /* of the check: the options have passed it */
+    ULP_TRY(ulp_train_check(data, options, error));
+    ULP_TRY(take_sizes(&s, data, options)); /* of the check: the options have passed it */
     count_optimizer(memory->bytes, &s);
     count_model(memory->bytes, &s);
     count_loss(memory->bytes, &s);

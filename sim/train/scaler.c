@@ -114,15 +114,14 @@ ulp_status ulp_scaler_parse(ulp_scaler_rule *to, const char *text, ulp_error *er
     ulp_scaler_rule rule;
     const ulp_key *lists[LISTS];
     char of[40];
-    ulp_status status = parse_name(&rule, text ? text : "", &text, error);
-    if (status != ULP_OK) return status;
+    ULP_TRY(parse_name(&rule, text ? text : "", &text, error));
     snprintf(of, sizeof of, "scaler %s", rule.name);
     if (*text && !*++text) return ulp_fail(error, ULP_BAD_NAME, "%s: nothing follows the last comma", of);
     keys_of(lists, &rule);
-    status = ulp_keys_read(&rule, &(ulp_key_reader){.lists = lists}, text, of, error);
-    if (status == ULP_OK) status = check_limits(&rule, error);
-    if (status == ULP_OK) *to = rule;
-    return status;
+    ULP_TRY(ulp_keys_read(&rule, &(ulp_key_reader){.lists = lists}, text, of, error));
+    ULP_TRY(check_limits(&rule, error));
+    *to = rule;
+    return ULP_OK;
 }
 
 void ulp_scaler_help(const ulp_help *to) {
@@ -146,8 +145,7 @@ ulp_scaler_rule ulp_scaler_static(int log2) {
 }
 
 ulp_status ulp_scaler_init(ulp_scaler *scaler, const ulp_scaler_rule *rule, ulp_error *error) {
-    ulp_status status = check_limits(rule, error);
-    if (status != ULP_OK) return status;
+    ULP_TRY(check_limits(rule, error));
     memset(scaler, 0, sizeof *scaler);
     scaler->rule = *rule;
     scaler->log2 = rule->init;

@@ -22,8 +22,8 @@ static ulp_status allocate(ulp_trainer *t) {
     t->label = calloc(t->model.room, t->data->labels);
     t->input = calloc(t->model.room * t->data->features, sizeof *t->input);
     if (!t->order || !t->label || !t->input || ulp_loss_ready(&t->loss, t->model.room) != ULP_OK) return ULP_NO_MEMORY;
-    ulp_status status = ulp_model_alloc(&t->model, &t->pass, &t->arena, carve, t);
-    return status == ULP_OK ? ulp_train_ranks_alloc(t) : status;
+    ULP_TRY(ulp_model_alloc(&t->model, &t->pass, &t->arena, carve, t));
+    return ulp_train_ranks_alloc(t);
 }
 
 void ulp_trainer_free(ulp_trainer *t) {
@@ -134,8 +134,7 @@ static ulp_status gather(ulp_trainer *t, const uint32_t *rows) {
         for (size_t i = 0; i < d->features; i++) to[i] = value[pixel[i]];
         memcpy(t->label + b * d->labels, d->label + row * d->labels, d->labels);
     }
-    ulp_status status = pass->run.backend->upload(t->model.tensor[0], t->input, B * d->features * sizeof(float));
-    if (status != ULP_OK) return status;
+    ULP_TRY(pass->run.backend->upload(t->model.tensor[0], t->input, B * d->features * sizeof(float)));
     return ulp_pass_round(pass, ulp_site_of(ULP_AT_ACT, 0, d->features), t->model.tensor[0], B * d->features);
 }
 
@@ -226,8 +225,8 @@ ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
 
 ulp_status ulp_trainer_weights(const ulp_trainer *t, float *w, float *master) {
     size_t bytes = t->model.net.params * sizeof(float);
-    ulp_status status = w ? t->pass.run.backend->download(w, t->optimizer.weight, bytes) : ULP_OK;
-    return status == ULP_OK && master ? ulp_optimizer_masters(&t->optimizer, t->pass.run.backend, master) : status;
+    ULP_TRY(w ? t->pass.run.backend->download(w, t->optimizer.weight, bytes) : ULP_OK);
+    return master ? ulp_optimizer_masters(&t->optimizer, t->pass.run.backend, master) : ULP_OK;
 }
 
 /* ---- a whole run ---- */

@@ -159,10 +159,10 @@ static ulp_status step_together(ulp_trainer *t, ulp_status (*pass)(ulp_trainer *
     const ulp_reduction_job job = job_of(t);
     double loss = 0;
     t->pass.now.rank = t->group->rank;
-    ulp_status status = pass(t, &loss);
-    if (status == ULP_OK) status = ulp_reduction_enter(&job, t->model.wgrad, t->model.wgrad, n, t->group->rank);
-    if (status == ULP_OK) status = ulp_reduction_sum_over(&job, t->group, t->model.wgrad, n);
-    return status == ULP_OK ? share_reports(t, loss, mean) : status;
+    ULP_TRY(pass(t, &loss));
+    ULP_TRY(ulp_reduction_enter(&job, t->model.wgrad, t->model.wgrad, n, t->group->rank));
+    ULP_TRY(ulp_reduction_sum_over(&job, t->group, t->model.wgrad, n));
+    return share_reports(t, loss, mean);
 }
 
 ulp_status ulp_train_ranks_step(ulp_trainer *t, ulp_status (*pass)(ulp_trainer *t, double *loss), double *mean) {
