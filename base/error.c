@@ -1,28 +1,42 @@
 /* error.c - a status and the sentence that explains it; see error.h. */
 #include "error.h"
 
-#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
-static void say(ulp_error *error, ulp_status status, const char *what, va_list arguments) {
-    if (!error) return;
+ulp_status ulp_fail_list(ulp_error *error, ulp_status status, const char *what, va_list arguments) {
+    if (!error) return status;
     error->status = status;
     vsnprintf(error->text, sizeof error->text, what, arguments);
+    return status;
 }
 
 ulp_status ulp_fail(ulp_error *error, ulp_status status, const char *what, ...) {
     va_list arguments;
     va_start(arguments, what);
-    say(error, status, what, arguments);
+    ulp_fail_list(error, status, what, arguments);
     va_end(arguments);
     return status;
 }
 
-ulp_status ulp_fail_at_last(ulp_error *error, ulp_status status, const char *what, ...) {
+ulp_status ulp_fail_default(ulp_error *error, ulp_status status, const char *what, ...) {
     va_list arguments;
     va_start(arguments, what);
-    if (error && error->status == ULP_OK) say(error, status, what, arguments);
+    if (error && error->status == ULP_OK) ulp_fail_list(error, status, what, arguments);
     va_end(arguments);
+    return status;
+}
+
+ulp_status ulp_fail_within(ulp_error *error, ulp_status status, const char *where, ...) {
+    char inner[ULP_ERROR_TEXT];
+    va_list arguments;
+    if (!error) return status;
+    strcpy(inner, error->status != ULP_OK ? error->text : ulp_status_text(status));
+    va_start(arguments, where);
+    ulp_fail_list(error, status, where, arguments);
+    va_end(arguments);
+    const size_t used = strlen(error->text);
+    snprintf(error->text + used, sizeof error->text - used, ": %s", inner);
     return status;
 }
 

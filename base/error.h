@@ -6,6 +6,8 @@
 #ifndef ULP_ERROR_H
 #define ULP_ERROR_H
 
+#include <stdarg.h>
+
 #include "formats/format.h"
 
 #ifdef __cplusplus
@@ -27,9 +29,14 @@ typedef struct ulp_error {
 
 /* Write a status and its sentence to error (may be NULL). Returns the status. */
 ulp_status ulp_fail(ulp_error *error, ulp_status status, const char *what, ...) ULP_PRINTF(3, 4);
+ulp_status ulp_fail_list(ulp_error *error, ulp_status status, const char *what, va_list arguments);
 
 /* As ulp_fail(), but a sentence that another function has written since ulp_error_clear() stays. */
-ulp_status ulp_fail_at_last(ulp_error *error, ulp_status status, const char *what, ...) ULP_PRINTF(3, 4);
+ulp_status ulp_fail_default(ulp_error *error, ulp_status status, const char *what, ...) ULP_PRINTF(3, 4);
+
+/* Put "WHERE: " before the sentence that another function has written since ulp_error_clear(); without a sentence
+ * before the text of the status. Returns the status. */
+ulp_status ulp_fail_within(ulp_error *error, ulp_status status, const char *where, ...) ULP_PRINTF(3, 4);
 
 /* Empty an error (may be NULL). */
 void ulp_error_clear(ulp_error *error);

@@ -66,7 +66,7 @@ static int refuse_native(const char *program, const char *name) {
 }
 
 int tool_product_resolve(tool_product *product, const ulp_backend *backend, const char *program) {
-    char why[ULP_EXPLAIN_MAX];
+    ulp_error why;
     if (!product->native) return ULP_GO_ON;
     ulp_cpu_native native;
     const int of_cpu = ulp_cpu_native_parse(&native, product->native) == ULP_OK;
@@ -83,9 +83,9 @@ int tool_product_resolve(tool_product *product, const ulp_backend *backend, cons
         return ulp_usage_error(program, "--datapath %s: the processor's own product, which takes --backend cpu",
                                product->native);
     if (!of_cpu && on_cpu) return refuse_native(program, product->native);
-    const ulp_status status = ulp_datapath_native(&product->datapath, product->native, why);
+    const ulp_status status = ulp_datapath_native(&product->datapath, product->native, &why);
     if (status == ULP_OK) return ULP_GO_ON;
-    ulp_complain(program, "--datapath %s", why);
+    ulp_complain(program, "--datapath %s", why.text);
     return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : ULP_EXIT_USAGE;
 }
 

@@ -23,7 +23,7 @@ static size_t bytes_of(ulp_elements e) { return e.n * sizeof(float); }
 /* Send elements of x to a rank, and receive elements from a rank into `into`, which is x or `other`. */
 static ulp_status exchange(const work *w, size_t to, ulp_elements sent, size_t from, ulp_elements got, float *into) {
     const ulp_backend *b = w->job->backend;
-    ULP_TRY(sent.n ? b->download(w->out, w->x + sent.first, bytes_of(sent)) : ULP_OK);
+    if (sent.n) ULP_TRY(b->download(w->out, w->x + sent.first, bytes_of(sent)));
     ULP_TRY(w->ranks->exchange(w->ranks->context, (ulp_message){to, w->out, bytes_of(sent)},
                                (ulp_message){from, w->in, bytes_of(got)}));
     return got.n ? b->upload(into + got.first, w->in, bytes_of(got)) : ULP_OK;

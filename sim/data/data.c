@@ -29,7 +29,7 @@ ulp_status ulp_data_load(ulp_data *data, const char *name, const char *folder, u
         ulp_status status = load_kind(kind, data, folder, seed, error);
         if (status == ULP_OK) return ULP_OK;
         ulp_data_release(data);
-        return ulp_fail_at_last(error, status, "%s: %s", name, ulp_status_text(status));
+        return ulp_fail_default(error, status, "%s: %s", name, ulp_status_text(status));
     }
     return ulp_fail(error, ULP_BAD_NAME, "no data set '%s'; known: %s", name, known);
 }

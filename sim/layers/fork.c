@@ -25,7 +25,7 @@ static ulp_status fork_backward(const ulp_layer *layer, ulp_pass *pass, const ul
     const int log2 = ulp_pass_scale_between(pass, layer->partner, layer->index);
     const float *past = log2 ? t->own.work : t->past;
     if (!t->dx) return ULP_OK;
-    ULP_TRY(log2 ? ulp_pass_rescale(pass, t->own.work, t->past, pass->now.B * row, log2) : ULP_OK);
+    if (log2) ULP_TRY(ulp_pass_rescale(pass, t->own.work, t->past, pass->now.B * row, log2));
     return ulp_pass_add(pass, ulp_site_input_gradient(layer), t->dx, t->dy, past);
 }
 

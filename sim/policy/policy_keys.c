@@ -40,14 +40,14 @@ ulp_status ulp_draft_cast(draft *d, int i, const char *text) {
 
 ulp_status ulp_draft_datapath(const draft *d, ulp_datapath *datapath, const char *text) {
     ulp_datapath parsed;
-    char why[ULP_EXPLAIN_MAX];
+    ulp_error why;
     const int native = ulp_datapath_is_native(text);
-    ulp_status status = native ? ulp_datapath_native(&parsed, text, why) : ulp_datapath_parse(&parsed, text);
-    if (status != ULP_OK && native) return ulp_fail(d->error, status, "datapath %s", why);
-    ulp_datapath_explain(why, text);
+    ulp_status status = native ? ulp_datapath_native(&parsed, text, &why) : ulp_datapath_parse(&parsed, text);
+    if (status != ULP_OK && native) return ulp_fail(d->error, status, "datapath %s", why.text);
+    ulp_datapath_explain(&why, text);
     if (status != ULP_OK)
         return ulp_fail(d->error, status, "no datapath '%s'%s%s; `ulp help datapaths` lists them", text,
-                        why[0] ? ": " : "", why);
+                        why.text[0] ? ": " : "", why.text);
     if (!parsed.result.fits_binary32)
         return ulp_fail(d->error, ULP_UNSUPPORTED, "datapath '%s': arrays carry binary32, its accumulator does not fit",
                         text);

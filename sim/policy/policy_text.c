@@ -83,7 +83,7 @@ ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, ulp_error *err
     ulp_error_clear(error);
     if (!policy || !text) return ulp_fail(error, ULP_BAD_ARGUMENT, "no policy text");
     const ulp_status status = parse_words(&d, text);
-    if (status != ULP_OK) return ulp_fail_at_last(error, status, "'%s': %s", text, ulp_status_text(status));
+    if (status != ULP_OK) return ulp_fail_default(error, status, "'%s': %s", text, ulp_status_text(status));
     for (int i = 0; i < ULP_AT_COUNT + d.policy.has_out; i++) {
         ulp_cast *cast = i < AT_OUT ? &d.policy.at[i] : &d.policy.out;
         if (d.has_mode && !d.own_mode[i] && strcmp(cast->format.name, "binary32") != 0) cast->rule = d.mode;

@@ -111,8 +111,8 @@ ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ul
         const size_t params = t ? t->model.net.params : 0;
         ulp_trainer_free(t);
         return status == ULP_NO_MEMORY
-                   ? ulp_fail_at_last(error, status, "%s: the net has %zu parameters", ulp_status_text(status), params)
-                   : ulp_fail_at_last(error, status, "%s", ulp_status_text(status));
+                   ? ulp_fail_default(error, status, "%s: the net has %zu parameters", ulp_status_text(status), params)
+                   : ulp_fail_default(error, status, "%s", ulp_status_text(status));
     }
     *trainer = t;
     return ULP_OK;
@@ -225,7 +225,7 @@ ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
 
 ulp_status ulp_trainer_weights(const ulp_trainer *t, float *w, float *master) {
     size_t bytes = t->model.net.params * sizeof(float);
-    ULP_TRY(w ? t->pass.run.backend->download(w, t->optimizer.weight, bytes) : ULP_OK);
+    if (w) ULP_TRY(t->pass.run.backend->download(w, t->optimizer.weight, bytes));
     return master ? ulp_optimizer_masters(&t->optimizer, t->pass.run.backend, master) : ULP_OK;
 }
 

@@ -10,15 +10,15 @@
 
 /* Write why a name is refused: the parser's reason, else the nearest known names. */
 static int refuse_datapath(const char *text, ulp_status status, ulp_text *error) {
-    char why[ULP_EXPLAIN_MAX];
+    ulp_error why;
     ulp_datapath row;
     ulp_text known = {0}, near = {0};
-    ulp_datapath_explain(why, text);
+    ulp_datapath_explain(&why, text);
     for (size_t i = 0; ulp_datapath_get(i, &row) == ULP_OK; i++) ulp_text_print(&known, "%s ", row.name);
-    const int found = !why[0] && ulp_nearest_words(&near, text, ulp_text_of(&known), 3);
+    const int found = !why.text[0] && ulp_nearest_words(&near, text, ulp_text_of(&known), 3);
     if (status == ULP_BAD_NAME) ulp_text_print(error, ": no datapath '%s'", text);
     else ulp_text_print(error, "%s: %s", text, ulp_status_text(status));
-    if (why[0]) ulp_text_print(error, "; %s", why);
+    if (why.text[0]) ulp_text_print(error, "; %s", why.text);
     if (found) ulp_text_print(error, "; did you mean %s?", ulp_text_of(&near));
     ulp_text_print(error, "\n(`ulp help datapaths` lists them)");
     ulp_text_free(&known);

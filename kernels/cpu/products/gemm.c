@@ -207,7 +207,7 @@ static ulp_status run_transposed(const ulp_job *w) {
 
 static ulp_status run(const ulp_job *w) {
     if (w->s.m == 0 || w->s.n == 0) return ULP_OK;
-    ULP_TRY(w->s.k > 0 ? check_inputs(w) : ULP_OK);
+    if (w->s.k > 0) ULP_TRY(check_inputs(w));
     return w->s.c_trans ? run_transposed(w) : run_tiles(w);
 }
 
