@@ -209,9 +209,9 @@ static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_s
     r.skipped = (int64_t)t->scaler.skipped;
     r.scale_log2 = t->scaler.log2;
     r.diverged = stretch->diverged;
-    const ulp_status status = compare_with_one(task, t, &r);
-    if (status == ULP_OK) ulp_row_put(task->rows, &r);
-    return status;
+    ULP_TRY(compare_with_one(task, t, &r));
+    ulp_row_put(task->rows, &r);
+    return ULP_OK;
 }
 
 static ulp_status compute(const ulp_task *task) {

@@ -125,10 +125,9 @@ static ulp_status add_way(ulp_plan *plan, const settings *s, context *x, point a
     memset(m, 0, sizeof *m);
     at.method = m;
     const char *word = ulp_word_of(WAY_WORDS, (size_t)at.way).text, *format = at.format ? at.format->name : "binary32";
-    ulp_status status = choose(plan, m, s, at.network, at.format, at.way);
-    if (status == ULP_OK) status = ulp_policy_admit(plan, &m->policy, "--policy", s->backend, full);
-    if (status == ULP_OK) status = count_costs(plan, m, at.network);
-    if (status != ULP_OK) return status;
+    ULP_TRY(choose(plan, m, s, at.network, at.format, at.way));
+    ULP_TRY(ulp_policy_admit(plan, &m->policy, "--policy", s->backend, full));
+    ULP_TRY(count_costs(plan, m, at.network));
     if (at.way == AMP) {
         snprintf(key, sizeof key, "amp of %s in %s", at.network->name, format);
         ulp_plan_note(plan, key, "%s; scaler %s", full, m->scaler.name);
@@ -137,11 +136,11 @@ static ulp_status add_way(ulp_plan *plan, const settings *s, context *x, point a
     ulp_train_options o = ulp_network_options(at.network, s->seed, s->backend);
     o.policy = &m->policy;
     o.scaler = &m->scaler;
-    status = ulp_training_check(plan, &x->networks.data, &o);
-    for (at.seed = s->seed; at.seed < s->seed + (uint64_t)s->seeds && status == ULP_OK; at.seed++)
+    ULP_TRY(ulp_training_check(plan, &x->networks.data, &o));
+    for (at.seed = s->seed; at.seed < s->seed + (uint64_t)s->seeds; at.seed++)
         ulp_plan_add(plan, &at, at.network->cost * (at.way == LOW ? 4 : 1), "%s %s %s seed %llu", at.network->name,
                      format, word, (unsigned long long)at.seed);
-    return status;
+    return ULP_OK;
 }
 
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {

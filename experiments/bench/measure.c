@@ -110,12 +110,11 @@ static int is_fresh(const job *j) { return j->count && ulp_clock() - j->ended < 
 
 /* Measures a job and the jobs that it is compared with. */
 static ulp_status measure_beside(group *g, size_t i, double slice) {
-    ulp_status status = ULP_OK;
-    for (size_t k = 0; k < g->pairs && status == ULP_OK; k++)
+    for (size_t k = 0; k < g->pairs; k++)
         if (g->comparisons[k].one == i && !is_fresh(&g->jobs[g->comparisons[k].other]))
-            status = measure(g, g->comparisons[k].other, slice);
-    if (status == ULP_OK) status = measure(g, i, slice);
-    for (size_t k = 0; k < g->pairs && status == ULP_OK; k++) {
+            ULP_TRY(measure(g, g->comparisons[k].other, slice));
+    ULP_TRY(measure(g, i, slice));
+    for (size_t k = 0; k < g->pairs; k++) {
         comparison *c = &g->comparisons[k];
         if (c->one != i) continue;
         const job *j = &g->jobs[i], *other = &g->jobs[c->other];
@@ -123,7 +122,7 @@ static ulp_status measure_beside(group *g, size_t i, double slice) {
         const double speed = j->amount / seconds_of(j, threads) / (other->amount / seconds_of(other, threads));
         keep(&c->ratios, &c->count, &c->room, c->relation == TIME ? 1 / speed : speed);
     }
-    return status;
+    return ULP_OK;
 }
 
 /* ---- rows ---- */

@@ -158,8 +158,7 @@ static void compare_unit(group *g, size_t added, const ulp_datapath *d) {
 
 static ulp_status add_datapath(group *g, matrices *m, const ulp_datapath *d, size_t fp32) {
     const operands *o;
-    const ulp_status status = operands_of(m, &o, d);
-    if (status != ULP_OK) return status;
+    ULP_TRY(operands_of(m, &o, d));
     const job j = product(m, o, d, 1), loop = loop_of(j, m, o);
     const size_t i = strcmp(d->name, g->jobs[fp32].of) == 0 ? fp32 : group_add(g, &j);
     if (i != fp32) {
@@ -204,17 +203,15 @@ static void add_peers(group *g, const bench *b, size_t ours) {
 
 static ulp_status add_sizes(group *g, matrices *m, const ulp_datapath *d, int threads, size_t added[BY_SIZE]) {
     const operands *o;
-    ulp_status status = add_fp32(g, m, &d[0], threads, &added[0]);
-    if (status != ULP_OK) return status;
+    ULP_TRY(add_fp32(g, m, &d[0], threads, &added[0]));
     add_peers(g, m->b, added[0]);
-    for (int i = 1; i < BY_SIZE && status == ULP_OK; i++) {
-        status = operands_of(m, &o, &d[i]);
-        if (status != ULP_OK) return status;
+    for (int i = 1; i < BY_SIZE; i++) {
+        ULP_TRY(operands_of(m, &o, &d[i]));
         const job j = product(m, o, &d[i], threads);
         added[i] = group_add(g, &j);
         group_compare(g, added[i], added[0], "fp32", TIME);
     }
-    return status;
+    return ULP_OK;
 }
 
 ulp_status put_sizes(const ulp_task *task) {

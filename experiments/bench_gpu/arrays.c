@@ -74,8 +74,8 @@ static ulp_status numbers(const bench *b, float *x, size_t n, const ulp_format *
 }
 
 ulp_status operands(const bench *b, size_t m, const ulp_format *fa, const ulp_format *fb, int wide) {
-    ulp_status status = numbers(b, b->a, m, fa);
-    if (status == ULP_OK) status = numbers(b, b->b, m, fb);
-    if (status == ULP_OK && wide) status = widen(b, b->wide + m, b->a, m);
-    return status == ULP_OK && wide ? widen(b, b->wide + 2 * m, b->b, m) : status;
+    ULP_TRY(numbers(b, b->a, m, fa));
+    ULP_TRY(numbers(b, b->b, m, fb));
+    if (wide) ULP_TRY(widen(b, b->wide + m, b->a, m));
+    return wide ? widen(b, b->wide + 2 * m, b->b, m) : ULP_OK;
 }

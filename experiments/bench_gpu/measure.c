@@ -6,9 +6,9 @@ enum { BATCHES = 41 };
 
 /* *seconds gets the time of `calls` calls. */
 static ulp_status batch_of(double *seconds, size_t calls, work todo, job *t) {
-    ulp_status status = ulp_cuda_timer_start(t->b->timer);
-    for (size_t i = 0; i < calls && status == ULP_OK; i++) status = todo(t);
-    return status == ULP_OK ? ulp_cuda_timer_stop(t->b->timer, seconds) : status;
+    ULP_TRY(ulp_cuda_timer_start(t->b->timer));
+    for (size_t i = 0; i < calls; i++) ULP_TRY(todo(t));
+    return ulp_cuda_timer_stop(t->b->timer, seconds);
 }
 
 ulp_status clock_now(double *megahertz) {

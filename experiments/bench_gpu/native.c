@@ -46,9 +46,8 @@ static ulp_status put_native(const ulp_task *task) {
     ulp_cuda_native native, to;
     job t = {.b = b};
     double rate;
-    ulp_status status = ulp_cuda_native_get(index, &native);
-    if (status == ULP_OK) status = native_rate(&rate, &t, &native, b->native_size);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_cuda_native_get(index, &native));
+    ULP_TRY(native_rate(&rate, &t, &native, b->native_size));
     b->rates->native[index] = rate;
     const double base = reference_of(&to, b, &native);
     put(task,
@@ -60,8 +59,8 @@ static ulp_status put_native(const ulp_task *task) {
 /* The products that the device or the build lacks for one reason, of which `index` is one. */
 static ulp_status leave_out(const ulp_task *task) {
     ulp_cuda_native native;
-    const ulp_status status = ulp_cuda_native_get(((const point *)task->point)->index, &native);
-    return status == ULP_OK ? ulp_task_fail(task, ULP_UNSUPPORTED, "%s", native.lacks) : status;
+    ULP_TRY(ulp_cuda_native_get(((const point *)task->point)->index, &native));
+    return ulp_task_fail(task, ULP_UNSUPPORTED, "%s", native.lacks);
 }
 
 /* native:fp32, then the library's other products, then the other ones. */

@@ -13,8 +13,7 @@ static ulp_status gemm_work(job *t) {
 
 static ulp_status datapath_operands(const bench *b, const ulp_datapath *d) {
     ulp_format fp16;
-    ulp_status status = ulp_format_parse(&fp16, "binary16");
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_format_parse(&fp16, "binary16"));
     return operands(b, b->size * b->size, d->has_inputs ? &d->a : &fp16, d->has_inputs ? &d->b : &fp16,
                     !d->result.fits_binary32);
 }
@@ -23,10 +22,10 @@ static ulp_status datapath_operands(const bench *b, const ulp_datapath *d) {
 static ulp_status gemm_rate(double *rate, job *t) {
     const double n = (double)t->b->size;
     double seconds;
-    ulp_status status = datapath_operands(t->b, t->datapath);
-    if (status == ULP_OK) status = measure(&seconds, gemm_work, t);
-    if (status == ULP_OK) *rate = 1e-9 * n * n * n / seconds;
-    return status;
+    ULP_TRY(datapath_operands(t->b, t->datapath));
+    ULP_TRY(measure(&seconds, gemm_work, t));
+    *rate = 1e-9 * n * n * n / seconds;
+    return ULP_OK;
 }
 
 /* The library in binary32, or the chain fp32 if the library is not there or has no algorithm for this size. */
@@ -56,8 +55,7 @@ static ulp_status put_product(const ulp_task *task) {
     const bench *b = task->context;
     job t = {.b = b, .datapath = ((const point *)task->point)->datapath};
     double rate;
-    const ulp_status status = gemm_rate(&rate, &t);
-    if (status != ULP_OK) return status;
+    ULP_TRY(gemm_rate(&rate, &t));
     put(task,
         (row){"gemm", t.datapath->name, NULL, (double)b->size, rate, "G products/s", 0, b->rates->reference, t.clock},
         b->rates->products);

@@ -19,8 +19,7 @@ static ulp_status put_copy(const ulp_task *task) {
     const bench *b = task->context;
     job t = {.b = b};
     double seconds;
-    const ulp_status status = measure(&seconds, copy_work, &t);
-    if (status != ULP_OK) return status;
+    ULP_TRY(measure(&seconds, copy_work, &t));
     b->rates->copy = gigabytes(b, seconds);
     put(task, (row){"copy", NULL, NULL, (double)b->elements, b->rates->copy, "GB/s", 0, "copy", t.clock},
         b->rates->copy);
@@ -33,8 +32,7 @@ static ulp_status put_round(const ulp_task *task) {
     ulp_stats stats = {0};
     job t = {.b = b, .format = p->format, .rule = p->mode->rule, .stats = p->counts ? &stats : NULL};
     double seconds;
-    const ulp_status status = measure(&seconds, round_work, &t);
-    if (status != ULP_OK) return status;
+    ULP_TRY(measure(&seconds, round_work, &t));
     put(task,
         (row){p->counts ? "round and count" : "round", p->format->name, p->mode->name, (double)b->elements,
               gigabytes(b, seconds), "GB/s", 0, "copy", t.clock},

@@ -22,15 +22,14 @@ static void name_net(char text[128], int i, int64_t units) {
 }
 
 ulp_status trainings_open(const ulp_plan *plan, bench *b, int64_t units) {
-    ulp_status status = ULP_OK;
-    for (int i = 0; i < TRAININGS && status == ULP_OK; i++) {
+    for (int i = 0; i < TRAININGS; i++) {
         training *to = &b->training[i];
         to->name = texts[i].name;
         name_net(to->text, i, units);
-        status = ulp_plan_read_policy(plan, &to->policy, texts[i].policy, to->name);
-        if (status == ULP_OK) status = ulp_plan_read_net(plan, &to->net, to->text, b->data.dims);
+        ULP_TRY(ulp_plan_read_policy(plan, &to->policy, texts[i].policy, to->name));
+        ULP_TRY(ulp_plan_read_net(plan, &to->net, to->text, b->data.dims));
     }
-    return status;
+    return ULP_OK;
 }
 
 void trainings_close(bench *b) {
@@ -79,10 +78,9 @@ static ulp_status put_training(const ulp_task *task) {
     const training *what = &b->training[((const point *)task->point)->index];
     const uint64_t steps = (uint64_t)set->steps;
     double gpu, cpu = 0.0, clock;
-    ulp_status status = train(&gpu, task, what, b->gpu, steps);
-    if (status == ULP_OK) status = clock_now(&clock);
-    if (status == ULP_OK) status = train(&cpu, task, what, b->cpu, steps < 10 ? steps : 10);
-    if (status != ULP_OK) return status;
+    ULP_TRY(train(&gpu, task, what, b->gpu, steps));
+    ULP_TRY(clock_now(&clock));
+    ULP_TRY(train(&cpu, task, what, b->cpu, steps < 10 ? steps : 10));
     put(task, (row){"training", what->text, what->name, (double)set->batch, gpu, "steps/s", 0, "cpu", clock}, cpu);
     return ULP_OK;
 }

@@ -133,8 +133,7 @@ typedef struct crowd {
 static ulp_status crowd_new(crowd *c, const settings *set, const ascent *s) {
     static const char *const names[OPERATIONS] = {"difference", "gradient", "update", "weight"};
     const size_t runs = (size_t)set->runs;
-    const ulp_status status = ulp_backend_get(&c->cpu, "cpu");
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_backend_get(&c->cpu, "cpu"));
     c->runs = runs;
     c->w = c->cpu->alloc(6 * runs * sizeof *c->w);
     if (!c->w) return ULP_NO_MEMORY;
@@ -166,14 +165,13 @@ static ulp_status update_all(crowd *c, const ulp_sum *s, int64_t k) {
                                 [GRADIENT] = {ULP_MUL, c->u, c->two, c->d},
                                 [UPDATE] = {ULP_MUL, c->u, c->rate, c->u},
                                 [WEIGHT] = {ULP_ADD, c->w, c->w, c->u}};
-    ulp_status status = ULP_OK;
-    for (int i = 0; i < OPERATIONS && status == ULP_OK; i++) {
+    for (int i = 0; i < OPERATIONS; i++) {
         c->stream[i].first = (uint64_t)k << 32;
-        status = ulp_backend_map(c->cpu, operations[i].to,
-                                 (ulp_array_op){operations[i].op, operations[i].a, operations[i].b, NULL}, c->runs,
-                                 (ulp_rounding){s->format, s->rule, c->stream[i], NULL});
+        ULP_TRY(ulp_backend_map(c->cpu, operations[i].to,
+                                (ulp_array_op){operations[i].op, operations[i].a, operations[i].b, NULL}, c->runs,
+                                (ulp_rounding){s->format, s->rule, c->stream[i], NULL}));
     }
-    return status;
+    return ULP_OK;
 }
 
 static void put_crowd(const ulp_task *task, const ulp_sum *s, const crowd *c, int64_t k) {

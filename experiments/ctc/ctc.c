@@ -259,8 +259,8 @@ static ulp_status compute_training(const ulp_task *task) {
                                    .steps = (uint64_t)s->steps,
                                    .every = (uint64_t)s->every,
                                    .record = record};
-    const ulp_status status = at->format ? ulp_policy_set(&policy, ULP_AT_LOSS, at->format, ULP_UNSCALED, 0) : ULP_OK;
-    return status == ULP_OK ? ulp_training_run(task, &training) : status;
+    if (at->format) ULP_TRY(ulp_policy_set(&policy, ULP_AT_LOSS, at->format, ULP_UNSCALED, 0));
+    return ulp_training_run(task, &training);
 }
 
 static ulp_status compute(const ulp_task *task) {

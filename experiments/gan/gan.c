@@ -168,20 +168,16 @@ static ulp_status check_options(const ulp_plan *plan, const settings *s, const c
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *s = own;
     context *x = shared;
-    ulp_status status = ulp_set_load(plan, &x->data, &(ulp_set){s->set, s->data, s->seed});
-    if (status == ULP_OK)
-        status = read_net(plan, &x->generator, "generator-net", s->generator, (ulp_dims){(size_t)s->latents, 1, 1});
-    if (status == ULP_OK)
-        status = read_net(plan, &x->discriminator, "discriminator-net", s->discriminator, x->data.dims);
-    if (status == ULP_OK) status = read_net(plan, &x->judging, "classifier-net", s->classifier, x->data.dims);
-    if (status == ULP_OK) status = check_options(plan, s, x);
-    for (int i = 0; i < COUNT && status == ULP_OK; i++)
-        if (s->variants >> i & 1) status = add_variant(plan, s, x, i);
-    if (status == ULP_OK && s->how.amp.bits) status = add_variant(plan, s, x, AMP);
-    if (status == ULP_OK)
-        status = classifier_start(&x->classifier, plan, &x->data, &x->judging, (uint64_t)s->classifier_steps, s->seed,
-                                  s->backend);
-    return status;
+    ULP_TRY(ulp_set_load(plan, &x->data, &(ulp_set){s->set, s->data, s->seed}));
+    ULP_TRY(read_net(plan, &x->generator, "generator-net", s->generator, (ulp_dims){(size_t)s->latents, 1, 1}));
+    ULP_TRY(read_net(plan, &x->discriminator, "discriminator-net", s->discriminator, x->data.dims));
+    ULP_TRY(read_net(plan, &x->judging, "classifier-net", s->classifier, x->data.dims));
+    ULP_TRY(check_options(plan, s, x));
+    for (int i = 0; i < COUNT; i++)
+        if (s->variants >> i & 1) ULP_TRY(add_variant(plan, s, x, i));
+    if (s->how.amp.bits) ULP_TRY(add_variant(plan, s, x, AMP));
+    return classifier_start(&x->classifier, plan, &x->data, &x->judging, (uint64_t)s->classifier_steps, s->seed,
+                            s->backend);
 }
 
 static void release(void *own) {

@@ -131,8 +131,8 @@ static ulp_status ensemble_new(ensemble *e, const settings *set, const ulp_sum *
     e->one = e->total + runs;
     e->divisor = e->one + runs;
     e->quotient = e->divisor + runs;
-    const ulp_status status = ulp_tensor_fill(e->backend, e->total, runs, (float)s->value);
-    return status == ULP_OK ? ulp_tensor_fill(e->backend, e->one, runs, 1.0f) : status;
+    ULP_TRY(ulp_tensor_fill(e->backend, e->total, runs, (float)s->value));
+    return ulp_tensor_fill(e->backend, e->one, runs, 1.0f);
 }
 
 static void ensemble_free(ensemble *e) {
@@ -143,14 +143,11 @@ static void ensemble_free(ensemble *e) {
 /* Adds term i. Run j takes word i 2^32 + j of the mode's two streams, so no run depends on the number of runs. */
 static ulp_status ensemble_step(ensemble *e, const ulp_sum *s, int64_t i) {
     e->quotients.first = e->sums.first = (uint64_t)i << 32;
-    ulp_status status = ulp_tensor_fill(e->backend, e->divisor, e->runs, (float)i);
-    if (status == ULP_OK)
-        status = ulp_backend_map(e->backend, e->quotient, (ulp_array_op){ULP_DIV, e->one, e->divisor, NULL}, e->runs,
-                                 (ulp_rounding){s->format, s->rule, e->quotients, NULL});
-    if (status == ULP_OK)
-        status = ulp_backend_map(e->backend, e->total, (ulp_array_op){ULP_ADD, e->total, e->quotient, NULL}, e->runs,
-                                 (ulp_rounding){s->format, s->rule, e->sums, NULL});
-    return status;
+    ULP_TRY(ulp_tensor_fill(e->backend, e->divisor, e->runs, (float)i));
+    ULP_TRY(ulp_backend_map(e->backend, e->quotient, (ulp_array_op){ULP_DIV, e->one, e->divisor, NULL}, e->runs,
+                            (ulp_rounding){s->format, s->rule, e->quotients, NULL}));
+    return ulp_backend_map(e->backend, e->total, (ulp_array_op){ULP_ADD, e->total, e->quotient, NULL}, e->runs,
+                           (ulp_rounding){s->format, s->rule, e->sums, NULL});
 }
 
 static void put_runs(const ulp_task *task, const ulp_sum *s, const ensemble *e, int64_t i, double harmonic) {

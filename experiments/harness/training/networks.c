@@ -56,8 +56,7 @@ ulp_status ulp_networks_load(ulp_plan *plan, ulp_networks *networks, const ulp_n
                              int64_t steps) {
     if (*s->net && ulp_setting_given(plan->arguments, "nets"))
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--net is one network in place of --nets: give one of the two");
-    ulp_status status = ulp_set_load(plan, &networks->data, &(ulp_set){s->set, s->data, seed});
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_set_load(plan, &networks->data, &(ulp_set){s->set, s->data, seed}));
     networks->at = ulp_grow(NULL, NETWORKS_MAX * sizeof *networks->at);
     if (*s->net) {
         network_row own = table[0];
@@ -65,9 +64,9 @@ ulp_status ulp_networks_load(ulp_plan *plan, ulp_networks *networks, const ulp_n
         own.text = s->net;
         return add_network(plan, networks, own, s, steps);
     }
-    for (size_t i = 0; status == ULP_OK && i < NETWORKS_MAX; i++)
-        if (s->nets >> i & 1) status = add_network(plan, networks, table[i], s, steps);
-    return status;
+    for (size_t i = 0; i < NETWORKS_MAX; i++)
+        if (s->nets >> i & 1) ULP_TRY(add_network(plan, networks, table[i], s, steps));
+    return ULP_OK;
 }
 
 void ulp_networks_release(void *own) {
