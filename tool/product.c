@@ -10,12 +10,11 @@
 #include <strings.h>
 
 /* Read a datapath, or keep the name of a native product: the device is known only after all options are read. */
-static int read_product(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+static ulp_status read_product(void *field, const char *text, const ulp_option *option, ulp_error *error) {
     tool_product product = {.native = ulp_datapath_is_native(text) ? text : NULL};
-    int status = ULP_EXIT_FINE;
-    if (!product.native) status = ulp_type_datapath.read(&product.datapath, text, option, error);
-    if (status == ULP_EXIT_FINE) *(tool_product *)field = product;
-    return status;
+    if (!product.native) ULP_TRY(ulp_type_datapath.read(&product.datapath, text, option, error));
+    *(tool_product *)field = product;
+    return ULP_OK;
 }
 
 static void print_product(ulp_text *to, const void *field, const ulp_option *option) {

@@ -10,7 +10,7 @@
 
 /* ---- the options of every experiment ---- */
 
-static int read_shard(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+static ulp_status read_shard(void *field, const char *text, const ulp_option *option, ulp_error *error) {
     enum { MOST = 1000000 };
     ulp_shard *shard = field;
     char *end;
@@ -19,10 +19,9 @@ static int read_shard(void *field, const char *text, const ulp_option *option, u
     shard->index = good ? strtoull(text, &end, 10) : 0;
     good = good && *end == '/' && end[1] >= '0' && end[1] <= '9';
     shard->count = good ? strtoull(end + 1, &end, 10) : 0;
-    if (good && !errno && !*end && shard->count <= MOST && shard->index < shard->count) return ULP_EXIT_FINE;
+    if (good && !errno && !*end && shard->count <= MOST && shard->index < shard->count) return ULP_OK;
     (void)option;
-    ulp_text_print(error, "'%s': has to be I/N with 0 <= I < N <= %d", text, MOST);
-    return ULP_EXIT_USAGE;
+    return ulp_refuse(error, "'%s': has to be I/N with 0 <= I < N <= %d", text, MOST);
 }
 
 static void print_shard(ulp_text *to, const void *field, const ulp_option *option) {

@@ -76,6 +76,24 @@ int ulp_run_error(const char *program, const char *text, ...) {
     return ULP_EXIT_FAILED;
 }
 
+ulp_status ulp_refuse(ulp_error *error, const char *what, ...) {
+    ulp_text whole = {0}, shown = {0};
+    va_list arguments;
+    va_start(arguments, what);
+    ulp_text_print_list(&whole, what, arguments);
+    va_end(arguments);
+    add_readable(&shown, ulp_text_of(&whole));
+    ulp_fail(error, ULP_BAD_ARGUMENT, "%s", ulp_text_of(&shown));
+    ulp_text_free(&whole);
+    ulp_text_free(&shown);
+    return ULP_BAD_ARGUMENT;
+}
+
+ulp_status ulp_refuse_more(ulp_error *error, const char *more) {
+    if (error) strncat(error->text, more, sizeof error->text - 1 - strlen(error->text));
+    return ULP_BAD_ARGUMENT;
+}
+
 const char *ulp_after_subject(const char *sentence, const char *subject) {
     const size_t n = strlen(subject);
     return strncmp(sentence, subject, n) == 0 && strncmp(sentence + n, ": ", 2) == 0 ? sentence + n + 2 : sentence;

@@ -3,19 +3,18 @@
 
 #include <string.h>
 
-static int read_amp(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+static ulp_status read_amp(void *field, const char *text, const ulp_option *option, ulp_error *error) {
     ulp_format *to = field;
     if (strcmp(text, "none") == 0) {
         memset(to, 0, sizeof *to);
-        return ULP_EXIT_FINE;
+        return ULP_OK;
     }
-    const int status = ulp_type_format.read(field, text, option, error);
-    if (status != ULP_EXIT_FINE || ulp_amp_takes(to)) return status;
-    ulp_text_print(error,
-                   "'%s': automatic mixed precision takes formats of floating point with a sign that fit "
-                   "binary32, or none",
-                   text);
-    return ULP_EXIT_USAGE;
+    ULP_TRY(ulp_type_format.read(field, text, option, error));
+    if (ulp_amp_takes(to)) return ULP_OK;
+    return ulp_refuse(error,
+                      "'%s': automatic mixed precision takes formats of floating point with a sign that fit "
+                      "binary32, or none",
+                      text);
 }
 
 static void print_amp(ulp_text *to, const void *field, const ulp_option *option) {

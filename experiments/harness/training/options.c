@@ -1,15 +1,15 @@
 /* options.c - the types of options for policies and optimizers, and the reading of networks and policies in plan(). */
 #include "options.h"
 
-static int read_policy(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+static ulp_status read_policy(void *field, const char *text, const ulp_option *option, ulp_error *error) {
     ulp_error why;
     ulp_named_policy *to = field;
     (void)option;
     to->text = text;
     const ulp_status status = ulp_policy_parse(&to->policy, text, &why);
-    if (status == ULP_OK) return ULP_EXIT_FINE;
-    ulp_text_print(error, ": %s", ulp_after_subject(why.text, "policy"));
-    return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : ULP_EXIT_USAGE;
+    if (status == ULP_OK) return ULP_OK;
+    ulp_refuse(error, ": %s", ulp_after_subject(why.text, "policy"));
+    return status == ULP_NO_DEVICE ? ULP_NO_DEVICE : ULP_BAD_ARGUMENT;
 }
 
 static void print_policy(ulp_text *to, const void *field, const ulp_option *option) {
@@ -17,14 +17,13 @@ static void print_policy(ulp_text *to, const void *field, const ulp_option *opti
     ulp_text_print(to, "%s", ((const ulp_named_policy *)field)->text);
 }
 
-static int read_optimizer(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+static ulp_status read_optimizer(void *field, const char *text, const ulp_option *option, ulp_error *error) {
     ulp_error why;
     ulp_named_optimizer *to = field;
     (void)option;
     to->text = text;
-    if (ulp_optimizer_parse(&to->rule, text, &why) == ULP_OK) return ULP_EXIT_FINE;
-    ulp_text_print(error, ": %s", why.text);
-    return ULP_EXIT_USAGE;
+    if (ulp_optimizer_parse(&to->rule, text, &why) == ULP_OK) return ULP_OK;
+    return ulp_refuse(error, ": %s", why.text);
 }
 
 static void print_optimizer(ulp_text *to, const void *field, const ulp_option *option) {

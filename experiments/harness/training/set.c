@@ -11,17 +11,17 @@ static void list_sets(ulp_text *to) {
     for (size_t i = 0; (kind = ulp_data_kind_get(i)); i++) ulp_text_print(to, "%s%s", i ? " " : "", kind->name);
 }
 
-static int read_set(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+static ulp_status read_set(void *field, const char *text, const ulp_option *option, ulp_error *error) {
     ulp_text known = {0};
     const ulp_data_kind *kind;
     (void)option;
     *(const char **)field = text;
     for (size_t i = 0; (kind = ulp_data_kind_get(i)); i++)
-        if (strcmp(kind->name, text) == 0) return ULP_EXIT_FINE;
+        if (strcmp(kind->name, text) == 0) return ULP_OK;
     list_sets(&known);
-    const int status = ulp_refuse_word(error, "data set", text, ulp_text_of(&known), "");
+    ulp_refuse_word(error, "data set", text, ulp_text_of(&known), "");
     ulp_text_free(&known);
-    return status;
+    return ULP_BAD_ARGUMENT;
 }
 
 static void print_set(ulp_text *to, const void *field, const ulp_option *option) {
