@@ -76,16 +76,21 @@ int ulp_run_error(const char *program, const char *text, ...) {
     return ULP_EXIT_FAILED;
 }
 
-ulp_status ulp_refuse(ulp_error *error, const char *what, ...) {
+ulp_status ulp_refuse_list(ulp_error *error, ulp_status status, const char *what, va_list arguments) {
     ulp_text whole = {0}, shown = {0};
-    va_list arguments;
-    va_start(arguments, what);
     ulp_text_print_list(&whole, what, arguments);
-    va_end(arguments);
     add_readable(&shown, ulp_text_of(&whole));
-    ulp_fail(error, ULP_BAD_ARGUMENT, "%s", ulp_text_of(&shown));
+    ulp_fail(error, status, "%s", ulp_text_of(&shown));
     ulp_text_free(&whole);
     ulp_text_free(&shown);
+    return status;
+}
+
+ulp_status ulp_refuse(ulp_error *error, const char *what, ...) {
+    va_list arguments;
+    va_start(arguments, what);
+    ulp_refuse_list(error, ULP_BAD_ARGUMENT, what, arguments);
+    va_end(arguments);
     return ULP_BAD_ARGUMENT;
 }
 
@@ -109,6 +114,11 @@ int ulp_exit_of(ulp_status status) {
     case ULP_UNSUPPORTED: return ULP_EXIT_USAGE;
     default: return ULP_EXIT_FAILED;
     }
+}
+
+int ulp_complain_of(const char *program, const ulp_error *error) {
+    ulp_complain(program, "%s", error->text);
+    return ulp_exit_of(error->status);
 }
 
 int ulp_finish_stdout(const char *program, int status) {
