@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "experiments/harness/claims/spread.h"
 
@@ -62,17 +61,11 @@ static void keep(double **at, size_t *count, size_t *room, double x) {
     (*at)[(*count)++] = x;
 }
 
-static double thread_time(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static ulp_status time_calls(job *j, size_t calls) {
     ulp_status status = ULP_OK;
-    const double began = ulp_clock(), thread_began = thread_time();
+    const double began = ulp_clock(), thread_began = ulp_clock_of_thread();
     for (size_t i = 0; i < calls && status == ULP_OK; i++) status = j->run(j);
-    j->once.thread = (thread_time() - thread_began + 1e-9) / (double)calls;
+    j->once.thread = (ulp_clock_of_thread() - thread_began + 1e-9) / (double)calls;
     j->once.clock = (ulp_clock() - began + 1e-9) / (double)calls;
     return status;
 }

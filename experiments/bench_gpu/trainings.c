@@ -2,7 +2,6 @@
 #include "bench_gpu.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "experiments/harness/training/options.h"
 #include "sim/train/train.h"
@@ -36,12 +35,6 @@ void trainings_close(bench *b) {
     for (int i = 0; i < TRAININGS; i++) ulp_net_release(&b->training[i].net);
 }
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* *rate gets the steps per second, after three steps to warm up. The clock is that of the host, because much of a step
  * is work of the host. */
 static ulp_status train(double *rate, const ulp_task *task, const training *what, const ulp_backend *backend,
@@ -63,11 +56,11 @@ static ulp_status train(double *rate, const ulp_task *task, const training *what
     if (status != ULP_OK) return ulp_task_fail(task, status, "%s", error.text);
     double began = 0.0;
     for (uint64_t k = 0; k < steps + 3 && status == ULP_OK; k++) {
-        if (k == 3) began = now();
+        if (k == 3) began = ulp_clock();
         status = ulp_trainer_step(trainer, NULL);
         if (ulp_task_progress(task, (double)k / (double)(steps + 3))) break;
     }
-    *rate = (double)steps / (now() - began + 1e-9);
+    *rate = (double)steps / (ulp_clock() - began + 1e-9);
     ulp_trainer_free(trainer);
     return status;
 }
