@@ -1,5 +1,8 @@
-/* operations.c - the operations on arrays: each function checks its arguments for all backends and calls the
- * backend. */
+/* operations.c - the operations on arrays: each function checks its arguments for all backends and calls the backend.
+ *
+ * The functions are made from the rows of operations.def, at the end of this file. Before them stand the checks that
+ * the rows name, and the composed operations.
+ */
 #include "backend.h"
 
 #include "kernels/cuda/cuda.h"
@@ -19,12 +22,11 @@ static ulp_status lacks(const ulp_backend *backend, const char *operation) {
 
 const char *ulp_backend_error(void) { return lacking[0] != '\0' ? lacking : ulp_cuda_error(); }
 
-/* Calls the backend's function with checked arguments. */
-#define DISPATCH(operation, status, ...)                                                                               \
-    lacking[0] = '\0';                                                                                                 \
-    if (backend->operation == NULL) return lacks(backend, #operation);                                                 \
-    const ulp_status checked = status;                                                                                 \
-    return checked == ULP_OK ? backend->operation(__VA_ARGS__) : checked
+/* Whether the backend offers the operation. The sentence of the failure before is forgotten. */
+static ulp_status offered(const ulp_backend *backend, int offers, const char *operation) {
+    lacking[0] = '\0';
+    return offers ? ULP_OK : lacks(backend, operation);
+}
 
 /* ---- elements ---- */
 
@@ -35,8 +37,8 @@ static ulp_status check_arrays(const void *a, const void *b, const void *c, size
 
 /* Checks a format and a rule for results in arrays of floats. */
 static ulp_status check_float_rounding(const ulp_format *format, ulp_rule rule) {
-    const ulp_status status = ulp_rule_check(format, rule);
-    return status == ULP_OK && !format->fits_binary32 ? ULP_UNSUPPORTED : status;
+    ULP_TRY(ulp_rule_check(format, rule));
+    return !format->fits_binary32 ? ULP_UNSUPPORTED : ULP_OK;
 }
 
 static ulp_status check_round(const void *y, const void *x, size_t n, const ulp_rounding *r) {
@@ -45,17 +47,8 @@ static ulp_status check_round(const void *y, const void *x, size_t n, const ulp_
 }
 
 static ulp_status check_round32(const float *y, const float *x, size_t n, const ulp_rounding *r) {
-    const ulp_status status = check_round(y, x, n, r);
-    return status == ULP_OK ? check_float_rounding(r->format, r->rule) : status;
-}
-
-ulp_status ulp_backend_round(const ulp_backend *backend, float *y, const float *x, size_t n, ulp_rounding rounding) {
-    DISPATCH(round, check_round32(y, x, n, &rounding), y, x, n, rounding);
-}
-
-ulp_status ulp_backend_round64(const ulp_backend *backend, double *y, const double *x, size_t n,
-                               ulp_rounding rounding) {
-    DISPATCH(round64, check_round(y, x, n, &rounding), y, x, n, rounding);
+    ULP_TRY(check_round(y, x, n, r));
+    return check_float_rounding(r->format, r->rule);
 }
 
 static ulp_status check_map(const float *y, const ulp_array_op *op, size_t n, const ulp_rounding *r) {
@@ -64,10 +57,6 @@ static ulp_status check_map(const float *y, const ulp_array_op *op, size_t n, co
     const float *const b = operands > 1 ? op->b : op->a, *const c = operands > 2 ? op->c : op->a;
     if (n > 0 && (y == NULL || check_arrays(op->a, b, c, n) != ULP_OK)) return ULP_BAD_ARGUMENT;
     return check_float_rounding(r->format, r->rule);
-}
-
-ulp_status ulp_backend_map(const ulp_backend *backend, float *y, ulp_array_op op, size_t n, ulp_rounding rounding) {
-    DISPATCH(map, check_map(y, &op, n, &rounding), y, op, n, rounding);
 }
 
 static int is_result(const ulp_operand *operand) {
@@ -86,17 +75,8 @@ static ulp_status check_step(const ulp_update_step *s) {
 
 static ulp_status check_update(const ulp_update_step *step, size_t steps) {
     if (steps > 0 && step == NULL) return ULP_BAD_ARGUMENT;
-    ulp_status status = ULP_OK;
-    for (size_t k = 0; k < steps && status == ULP_OK; k++) status = check_step(&step[k]);
-    return status;
-}
-
-ulp_status ulp_backend_update(const ulp_backend *backend, const ulp_update_step *step, size_t steps, size_t n) {
-    DISPATCH(update, check_update(step, steps), step, steps, n);
-}
-
-ulp_status ulp_backend_largest(const ulp_backend *backend, float *y, const float *x, size_t n, int finite) {
-    DISPATCH(largest, y == NULL ? ULP_BAD_ARGUMENT : check_arrays(x, x, x, n), y, x, n, finite);
+    for (size_t k = 0; k < steps; k++) ULP_TRY(check_step(&step[k]));
+    return ULP_OK;
 }
 
 /* ---- products ---- */
@@ -131,48 +111,129 @@ static ulp_status multiply(const ulp_backend *backend, float *c, const float *a,
 
 ulp_status ulp_backend_gemm(const ulp_backend *backend, float *c, const float *a, const float *b,
                             const ulp_gemm_shape *shape, ulp_summation summation) {
-    lacking[0] = '\0';
-    if (backend->gemm == NULL) return lacks(backend, "gemm");
-    const ulp_status checked = check_gemm32(c, a, b, shape, summation.datapath);
-    return checked == ULP_OK ? multiply(backend, c, a, b, shape, summation) : checked;
+    ULP_TRY(offered(backend, backend->gemm != NULL, "gemm"));
+    ULP_TRY(check_gemm32(c, a, b, shape, summation.datapath));
+    return multiply(backend, c, a, b, shape, summation);
 }
 
 ulp_status ulp_backend_gemm64(const ulp_backend *backend, double *c, const double *a, const double *b,
                               const ulp_gemm_shape *shape, ulp_summation summation) {
     if (summation.datapath != NULL && summation.datapath->words != 0) return lacks(backend, "gemm64 with words");
-    DISPATCH(gemm64, check_gemm(c, a, b, shape, summation.datapath), c, a, b, shape, summation);
+    ULP_TRY(offered(backend, backend->gemm64 != NULL, "gemm64"));
+    ULP_TRY(check_gemm(c, a, b, shape, summation.datapath));
+    return backend->gemm64(c, a, b, shape, summation);
 }
 
 static ulp_status check_gemm_round(const float *c, const float *a, const float *b, const ulp_gemm_shape *s,
                                    const ulp_datapath *d, const ulp_rounding *r) {
-    const ulp_status status = check_gemm32(c, a, b, s, d);
-    if (status != ULP_OK) return status;
+    ULP_TRY(check_gemm32(c, a, b, s, d));
     if (s->c_trans || (s->m > 1 && s->ldc != s->n)) return ULP_BAD_ARGUMENT;
     return check_round32(c, c, s->m * s->n, r);
 }
 
 ulp_status ulp_backend_gemm_round(const ulp_backend *backend, float *c, const float *a, const float *b,
                                   const ulp_gemm_shape *shape, ulp_summation summation, ulp_rounding rounding) {
-    const ulp_status checked = check_gemm_round(c, a, b, shape, summation.datapath, &rounding);
-    lacking[0] = '\0';
-    if (backend->gemm_round == NULL && backend->gemm == NULL) return lacks(backend, "gemm");
-    if (backend->gemm_round == NULL && backend->round == NULL) return lacks(backend, "round");
-    if (checked != ULP_OK) return checked;
-    if (backend->gemm_round != NULL && summation.datapath->words == 0)
-        return backend->gemm_round(c, a, b, shape, summation, rounding);
-    const ulp_status status = multiply(backend, c, a, b, shape, summation);
-    return status == ULP_OK ? backend->round(c, c, shape->m * shape->n, rounding) : status;
+    const int both = backend->gemm_round != NULL;
+    ULP_TRY(offered(backend, both || backend->gemm != NULL, "gemm"));
+    ULP_TRY(offered(backend, both || backend->round != NULL, "round"));
+    ULP_TRY(check_gemm_round(c, a, b, shape, summation.datapath, &rounding));
+    if (both && summation.datapath->words == 0) return backend->gemm_round(c, a, b, shape, summation, rounding);
+    ULP_TRY(multiply(backend, c, a, b, shape, summation));
+    return backend->round(c, c, shape->m * shape->n, rounding);
 }
 
 ulp_status ulp_backend_reduce(const ulp_backend *backend, float *y, const float *x, size_t m, size_t n,
                               ulp_summation summation) {
-    lacking[0] = '\0';
-    if (backend->reduce == NULL) return lacks(backend, "reduce");
-    const ulp_status checked = check_reduce(y, x, m, n, summation.datapath);
-    if (checked != ULP_OK) return checked;
+    ULP_TRY(offered(backend, backend->reduce != NULL, "reduce"));
+    ULP_TRY(check_reduce(y, x, m, n, summation.datapath));
     return summation.datapath->words != 0 ? ulp_multiword_reduce(backend, y, x, m, n, summation.datapath)
                                           : backend->reduce(y, x, m, n, summation);
 }
+
+/* ---- movement ---- */
+
+static ulp_status check_im2col(const float *y, const float *x, const ulp_im2col *g) {
+    if (g == NULL || g->stride == 0 || g->dilate == 0) return ULP_BAD_ARGUMENT;
+    return check_arrays(y, x, x, ulp_im2col_size(g));
+}
+
+/* ---- networks between matrix products ---- */
+
+static ulp_status check_activation(const void *a, const void *b, const void *c, size_t n, ulp_activation f) {
+    return f.kind < ULP_ACTIVATION_COUNT ? check_arrays(a, b, c, n) : ULP_BAD_ARGUMENT;
+}
+
+static ulp_status check_windows(const void *a, const void *b, const void *c, const ulp_windows *s) {
+    return s != NULL && s->K > 0 && s->K <= ULP_WINDOW_MAX ? check_arrays(a, b, c, s->images) : ULP_BAD_ARGUMENT;
+}
+
+static ulp_status check_strided(const void *a, const void *b, const void *c, const ulp_strided_windows *s) {
+    if (s == NULL || s->K == 0 || s->K > ULP_WINDOW_MAX || s->stride == 0 || s->pad >= s->K) return ULP_BAD_ARGUMENT;
+    return check_arrays(a, b, c, s->images);
+}
+
+/* Checks two arrays and windows of any size. */
+static ulp_status check_any_windows(const void *a, const void *b, const ulp_windows *s) {
+    return s != NULL && s->K > 0 ? check_arrays(a, b, b, s->images) : ULP_BAD_ARGUMENT;
+}
+
+static size_t numbers_of(ulp_channels s) { return s.B * s.c * s.n; }
+
+/* Checks three arrays and the statistics. */
+static ulp_status check_norm(const void *a, const void *b, const void *c, const ulp_norm *by) {
+    ULP_TRY(check_arrays(a, b, c, numbers_of(by->shape)));
+    return check_arrays(by->statistics, a, a, numbers_of(by->shape));
+}
+
+static ulp_status check_norm_slope(const double *dx, const float *dy, const float *x, const double *sums,
+                                   const ulp_norm *by) {
+    ULP_TRY(check_norm(dx, dy, x, by));
+    return check_arrays(by->w, sums, sums, numbers_of(by->shape));
+}
+
+static ulp_status check_labels(const void *to, const float *from, const ulp_labels *l) {
+    return l->C > 0 ? check_arrays(to, from, l->label, l->B) : ULP_BAD_ARGUMENT;
+}
+
+static ulp_status check_softmax(const void *p, const void *loss, const float *z, const ulp_labels *l) {
+    return l->B > 0 && loss == NULL ? ULP_BAD_ARGUMENT : check_labels(p, z, l);
+}
+
+/* ---- cells of recurrent layers, sequences of labels ---- */
+
+static ulp_status check_cell(const double *to, const ulp_cell_arrays *arrays, ulp_cell_stage stage) {
+    if (arrays == NULL || stage >= ULP_CELL_STAGE_COUNT) return ULP_BAD_ARGUMENT;
+    const ulp_cell_widths widths = ulp_cell_widths_of(stage);
+    const size_t n = arrays->B * arrays->N;
+    ULP_TRY(check_arrays(to, to, to, n));
+    for (size_t i = 0; i < ULP_CELL_OPERANDS && widths.in[i] > 0; i++) ULP_TRY(check_arrays(arrays->in[i], to, to, n));
+    return ULP_OK;
+}
+
+static ulp_status check_sequences(const double *to, const float *from, const ulp_sequences *s) {
+    return s->C > 0 && s->T > 0 ? check_arrays(to, from, from, s->B) : ULP_BAD_ARGUMENT;
+}
+
+static ulp_status check_ctc(const double *dz, const double *loss, const double *work, const float *p,
+                            const ulp_sequences *s, const ulp_path_sums *sums) {
+    if (sums == NULL || sums->rounding.format == NULL || s->L > ULP_LABELS_MAX) return ULP_BAD_ARGUMENT;
+    const void *const label = s->L > 0 ? (const void *)s->label : (const void *)p;
+    if (check_sequences(dz, p, s) != ULP_OK || check_arrays(loss, work, label, s->B) != ULP_OK) return ULP_BAD_ARGUMENT;
+    return check_float_rounding(sums->rounding.format, sums->rounding.rule);
+}
+
+/* ---- the functions of the rows ---- */
+
+#define ULP_OPERATION(name, cpu, cuda, mpfr, parameters, arguments, check)                                             \
+    ulp_status ulp_backend_##name(const ulp_backend *backend, ULP_PARAMETERS parameters) {                             \
+        ulp_status status = offered(backend, backend->name != NULL, #name);                                            \
+        if (status == ULP_OK) status = check;                                                                          \
+        return status == ULP_OK ? backend->name arguments : status;                                                    \
+    }
+#define ULP_COMPOSED_OPERATION(name, cpu, cuda, mpfr, parameters)
+#include "kernels/operations.def"
+
+/* ---- what a backend derives from arrays ---- */
 
 ulp_status ulp_backend_keep(const ulp_backend *backend, const float *x, size_t n) {
     lacking[0] = '\0';
@@ -187,193 +248,4 @@ void ulp_backend_forget(const ulp_backend *backend, const float *x, size_t n) {
 ulp_status ulp_backend_settle(const ulp_backend *backend) {
     lacking[0] = '\0';
     return backend->settle != NULL ? backend->settle() : ULP_OK;
-}
-
-/* ---- im2col and permute ---- */
-
-static ulp_status check_im2col(const float *y, const float *x, const ulp_im2col *g) {
-    if (g == NULL || g->stride == 0 || g->dilate == 0) return ULP_BAD_ARGUMENT;
-    return check_arrays(y, x, x, ulp_im2col_size(g));
-}
-
-ulp_status ulp_backend_im2col(const ulp_backend *backend, float *y, const float *x, const ulp_im2col *geometry) {
-    DISPATCH(im2col, check_im2col(y, x, geometry), y, x, geometry);
-}
-
-ulp_status ulp_backend_permute(const ulp_backend *backend, float *y, const float *x, ulp_permute_shape shape) {
-    DISPATCH(permute, check_arrays(y, x, x, shape.count * shape.a * shape.b * shape.n), y, x, shape);
-}
-
-/* ---- operations between products ---- */
-
-ulp_status ulp_backend_narrow(const ulp_backend *backend, float *y, const double *x, size_t n) {
-    DISPATCH(narrow, check_arrays(y, x, x, n), y, x, n);
-}
-
-ulp_status ulp_backend_scale(const ulp_backend *backend, double *y, const double *x, size_t n, double factor) {
-    DISPATCH(scale, check_arrays(y, x, x, n), y, x, n, factor);
-}
-
-ulp_status ulp_backend_relu(const ulp_backend *backend, float *y, const float *x, size_t n) {
-    DISPATCH(relu, check_arrays(y, x, x, n), y, x, n);
-}
-
-ulp_status ulp_backend_relu_slope(const ulp_backend *backend, float *dx, const float *dy, const float *y, size_t n) {
-    DISPATCH(relu_slope, check_arrays(dx, dy, y, n), dx, dy, y, n);
-}
-
-ulp_status ulp_backend_activate(const ulp_backend *backend, double *y, const float *x, size_t n, ulp_activation f) {
-    DISPATCH(activate, f.kind < ULP_ACTIVATION_COUNT ? check_arrays(y, x, x, n) : ULP_BAD_ARGUMENT, y, x, n, f);
-}
-
-ulp_status ulp_backend_activate_slope(const ulp_backend *backend, double *dx, const float *dy, const float *at,
-                                      size_t n, ulp_activation f) {
-    DISPATCH(activate_slope, f.kind < ULP_ACTIVATION_COUNT ? check_arrays(dx, dy, at, n) : ULP_BAD_ARGUMENT, dx, dy, at,
-             n, f);
-}
-
-static ulp_status check_windows(const void *a, const void *b, const void *c, const ulp_windows *s) {
-    return s != NULL && s->K > 0 && s->K <= ULP_WINDOW_MAX ? check_arrays(a, b, c, s->images) : ULP_BAD_ARGUMENT;
-}
-
-ulp_status ulp_backend_pool(const ulp_backend *backend, float *y, float *place, const float *x,
-                            const ulp_windows *windows) {
-    DISPATCH(pool, check_windows(y, place, x, windows), y, place, x, windows);
-}
-
-ulp_status ulp_backend_pool_slope(const ulp_backend *backend, float *dx, const float *dy, const float *place,
-                                  const ulp_windows *windows) {
-    DISPATCH(pool_slope, check_windows(dx, dy, place, windows), dx, dy, place, windows);
-}
-
-static ulp_status check_strided(const void *a, const void *b, const void *c, const ulp_strided_windows *s) {
-    if (s == NULL || s->K == 0 || s->K > ULP_WINDOW_MAX || s->stride == 0 || s->pad >= s->K) return ULP_BAD_ARGUMENT;
-    return check_arrays(a, b, c, s->images);
-}
-
-ulp_status ulp_backend_pool_strided(const ulp_backend *backend, float *y, float *place, const float *x,
-                                    const ulp_strided_windows *windows) {
-    DISPATCH(pool_strided, check_strided(y, place, x, windows), y, place, x, windows);
-}
-
-ulp_status ulp_backend_pool_strided_slope(const ulp_backend *backend, double *dx, const float *dy, const float *place,
-                                          const ulp_strided_windows *windows) {
-    DISPATCH(pool_strided_slope, check_strided(dx, dy, place, windows), dx, dy, place, windows);
-}
-
-/* Checks two arrays and windows of any size. */
-static ulp_status check_any_windows(const void *a, const void *b, const ulp_windows *s) {
-    return s != NULL && s->K > 0 ? check_arrays(a, b, b, s->images) : ULP_BAD_ARGUMENT;
-}
-
-ulp_status ulp_backend_average(const ulp_backend *backend, double *y, const float *x, const ulp_windows *windows) {
-    DISPATCH(average, check_any_windows(y, x, windows), y, x, windows);
-}
-
-ulp_status ulp_backend_average_slope(const ulp_backend *backend, double *dx, const float *dy,
-                                     const ulp_windows *windows) {
-    DISPATCH(average_slope, check_any_windows(dx, dy, windows), dx, dy, windows);
-}
-
-ulp_status ulp_backend_upsample(const ulp_backend *backend, float *y, const float *x, const ulp_windows *windows) {
-    DISPATCH(upsample, check_any_windows(y, x, windows), y, x, windows);
-}
-
-ulp_status ulp_backend_upsample_slope(const ulp_backend *backend, double *dx, const float *dy,
-                                      const ulp_windows *windows) {
-    DISPATCH(upsample_slope, check_any_windows(dx, dy, windows), dx, dy, windows);
-}
-
-static size_t numbers_of(ulp_channels s) { return s.B * s.c * s.n; }
-
-ulp_status ulp_backend_norm_statistics(const ulp_backend *backend, double *to, const float *x, ulp_channels shape) {
-    DISPATCH(norm_statistics, check_arrays(to, x, x, numbers_of(shape)), to, x, shape);
-}
-
-ulp_status ulp_backend_norm_running(const ulp_backend *backend, double *to, const float *running, const float *batch,
-                                    ulp_channels shape) {
-    DISPATCH(norm_running, check_arrays(to, running, batch, numbers_of(shape)), to, running, batch, shape);
-}
-
-/* Checks three arrays and the statistics. */
-static ulp_status check_norm(const void *a, const void *b, const void *c, const ulp_norm *by) {
-    const ulp_status status = check_arrays(a, b, c, numbers_of(by->shape));
-    return status == ULP_OK ? check_arrays(by->statistics, a, a, numbers_of(by->shape)) : status;
-}
-
-ulp_status ulp_backend_norm(const ulp_backend *backend, double *y, const float *x, ulp_norm by) {
-    DISPATCH(norm, check_norm(y, x, by.w, &by), y, x, by);
-}
-
-ulp_status ulp_backend_norm_sums(const ulp_backend *backend, double *sums, const float *dy, const float *x,
-                                 ulp_norm by) {
-    DISPATCH(norm_sums, check_norm(sums, dy, x, &by), sums, dy, x, by);
-}
-
-static ulp_status check_norm_slope(const double *dx, const float *dy, const float *x, const double *sums,
-                                   const ulp_norm *by) {
-    const ulp_status status = check_norm(dx, dy, x, by);
-    return status == ULP_OK ? check_arrays(by->w, sums, sums, numbers_of(by->shape)) : status;
-}
-
-ulp_status ulp_backend_norm_slope(const ulp_backend *backend, double *dx, const float *dy, const float *x,
-                                  const double *sums, ulp_norm by) {
-    DISPATCH(norm_slope, check_norm_slope(dx, dy, x, sums, &by), dx, dy, x, sums, by);
-}
-
-ulp_status ulp_backend_dropout(const ulp_backend *backend, double *y, const float *x, size_t n, ulp_dropout how) {
-    DISPATCH(dropout, how.percent <= ULP_DROPOUT_MOST ? check_arrays(y, x, x, n) : ULP_BAD_ARGUMENT, y, x, n, how);
-}
-
-static ulp_status check_labels(const void *to, const float *from, const ulp_labels *l) {
-    return l->C > 0 ? check_arrays(to, from, l->label, l->B) : ULP_BAD_ARGUMENT;
-}
-
-ulp_status ulp_backend_softmax(const ulp_backend *backend, double *p, double *loss, const float *z, ulp_labels labels) {
-    DISPATCH(softmax, labels.B > 0 && loss == NULL ? ULP_BAD_ARGUMENT : check_labels(p, z, &labels), p, loss, z,
-             labels);
-}
-
-ulp_status ulp_backend_softmax_slope(const ulp_backend *backend, double *dz, const float *p, ulp_labels labels,
-                                     double scale) {
-    DISPATCH(softmax_slope, check_labels(dz, p, &labels), dz, p, labels, scale);
-}
-
-/* ---- cells of recurrent layers, sequences of labels ---- */
-
-static ulp_status check_cell(const double *to, const ulp_cell_arrays *arrays, ulp_cell_stage stage) {
-    if (arrays == NULL || stage >= ULP_CELL_STAGE_COUNT) return ULP_BAD_ARGUMENT;
-    const ulp_cell_widths widths = ulp_cell_widths_of(stage);
-    const size_t n = arrays->B * arrays->N;
-    ulp_status status = check_arrays(to, to, to, n);
-    for (size_t i = 0; i < ULP_CELL_OPERANDS && widths.in[i] > 0 && status == ULP_OK; i++)
-        status = check_arrays(arrays->in[i], to, to, n);
-    return status;
-}
-
-ulp_status ulp_backend_cell(const ulp_backend *backend, double *to, const ulp_cell_arrays *arrays,
-                            ulp_cell_stage stage) {
-    DISPATCH(cell, check_cell(to, arrays, stage), to, arrays, stage);
-}
-
-static ulp_status check_sequences(const double *to, const float *from, const ulp_sequences *s) {
-    return s->C > 0 && s->T > 0 ? check_arrays(to, from, from, s->B) : ULP_BAD_ARGUMENT;
-}
-
-ulp_status ulp_backend_ctc_outputs(const ulp_backend *backend, double *p, const float *z, ulp_sequences sequences,
-                                   int linear) {
-    DISPATCH(ctc_outputs, check_sequences(p, z, &sequences), p, z, sequences, linear);
-}
-
-static ulp_status check_ctc(const double *dz, const double *loss, const double *work, const float *p,
-                            const ulp_sequences *s, const ulp_path_sums *sums) {
-    if (sums == NULL || sums->rounding.format == NULL || s->L > ULP_LABELS_MAX) return ULP_BAD_ARGUMENT;
-    const void *const label = s->L > 0 ? (const void *)s->label : (const void *)p;
-    if (check_sequences(dz, p, s) != ULP_OK || check_arrays(loss, work, label, s->B) != ULP_OK) return ULP_BAD_ARGUMENT;
-    return check_float_rounding(sums->rounding.format, sums->rounding.rule);
-}
-
-ulp_status ulp_backend_ctc(const ulp_backend *backend, double *dz, double *loss, double *work, const float *p,
-                           ulp_sequences sequences, const ulp_path_sums *sums) {
-    DISPATCH(ctc, check_ctc(dz, loss, work, p, &sequences, sums), dz, loss, work, p, sequences, sums);
 }

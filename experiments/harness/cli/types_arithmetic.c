@@ -69,9 +69,9 @@ static void add_all_formats(ulp_named_list *list, const ulp_option *o) {
 
 static ulp_status read_formats(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     ulp_named_list list = {.size = sizeof(ulp_format), .read = read_format, .add_all = add_all_formats};
-    const ulp_status status = ulp_named_list_read(&list, text, o, error);
-    if (status == ULP_OK) *(ulp_format_list *)field = (ulp_format_list){list.at, list.count};
-    return status;
+    ULP_TRY(ulp_named_list_read(&list, text, o, error));
+    *(ulp_format_list *)field = (ulp_format_list){list.at, list.count};
+    return ULP_OK;
 }
 
 static void print_format(ulp_text *to, const void *field, const ulp_option *o) {
@@ -148,9 +148,9 @@ static void add_all_modes(ulp_named_list *list, const ulp_option *o) {
 
 static ulp_status read_modes(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     ulp_named_list list = {.size = sizeof(ulp_named_rule), .read = read_rule, .add_all = add_all_modes};
-    const ulp_status status = ulp_named_list_read(&list, text, o, error);
-    if (status == ULP_OK) *(ulp_rule_list *)field = (ulp_rule_list){list.at, list.count};
-    return status;
+    ULP_TRY(ulp_named_list_read(&list, text, o, error));
+    *(ulp_rule_list *)field = (ulp_rule_list){list.at, list.count};
+    return ULP_OK;
 }
 
 static void print_mode(ulp_text *to, const void *field, const ulp_option *o) {

@@ -33,9 +33,9 @@ static ulp_status read_datapath(void *field, const char *text, const ulp_option 
 
 static ulp_status read_datapaths(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     ulp_named_list list = {.size = sizeof(ulp_datapath), .read = read_datapath};
-    const ulp_status status = ulp_named_list_read(&list, text, o, error);
-    if (status == ULP_OK) *(ulp_datapath_list *)field = (ulp_datapath_list){list.at, list.count};
-    return status;
+    ULP_TRY(ulp_named_list_read(&list, text, o, error));
+    *(ulp_datapath_list *)field = (ulp_datapath_list){list.at, list.count};
+    return ULP_OK;
 }
 
 static void print_datapath(ulp_text *to, const void *field, const ulp_option *o) {

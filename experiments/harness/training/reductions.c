@@ -17,9 +17,9 @@ static ulp_status read_reduction(void *to, const char *item, const ulp_option *o
 
 static ulp_status read_reductions(void *field, const char *text, const ulp_option *option, ulp_error *error) {
     ulp_named_list list = {.size = sizeof(ulp_named_reduction), .read = read_reduction};
-    const ulp_status status = ulp_named_list_read(&list, text, option, error);
-    if (status == ULP_OK) *(ulp_reduction_list *)field = (ulp_reduction_list){list.at, list.count};
-    return status;
+    ULP_TRY(ulp_named_list_read(&list, text, option, error));
+    *(ulp_reduction_list *)field = (ulp_reduction_list){list.at, list.count};
+    return ULP_OK;
 }
 
 static void print_reductions(ulp_text *to, const void *field, const ulp_option *option) {
