@@ -37,13 +37,10 @@ typedef struct player_types {
 
 static ulp_status read_player(player_types *to, ulp_player_options *o, const player_texts *from, ulp_dims in) {
     ulp_status status = ulp_net_parse(&to->net, from->net, in, &error);
+    if (status == ULP_OK) status = ulp_policy_parse(&to->policy, from->policy ? from->policy : "fp32", &error);
+    if (status == ULP_OK) status = ulp_scaler_parse(&to->scaler, from->scaler ? from->scaler : "none", &error);
     if (status == ULP_OK)
-        status = ulp_policy_parse(&to->policy, from->policy ? from->policy : "fp32", &error);
-    if (status == ULP_OK)
-        status = ulp_scaler_parse(&to->scaler, from->scaler ? from->scaler : "none", &error);
-    if (status == ULP_OK)
-        status =
-            ulp_optimizer_parse(&to->optimizer, from->optimizer ? from->optimizer : "sgd,rate=0.5", &error);
+        status = ulp_optimizer_parse(&to->optimizer, from->optimizer ? from->optimizer : "sgd,rate=0.5", &error);
     *o = (ulp_player_options){&to->net, &to->policy, &to->scaler, &to->optimizer};
     return status;
 }
