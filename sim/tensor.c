@@ -40,8 +40,8 @@ ulp_status ulp_tensor_fill(const ulp_backend *backend, float *x, size_t n, float
     ulp_update_step step = {.op = ULP_STEP_ROUND,
                             .y = {.kind = ULP_OPERAND_ARRAY, .at = x},
                             .a = {.kind = ULP_OPERAND_VALUE, .value = value}};
-    const ulp_status status = ulp_format_parse(&step.format, "binary32");
-    return status == ULP_OK ? ulp_backend_update(backend, &step, 1, n) : status;
+    ULP_TRY(ulp_format_parse(&step.format, "binary32"));
+    return ulp_backend_update(backend, &step, 1, n);
 }
 
 ulp_status ulp_tensor_copy(const ulp_backend *backend, float *y, const float *x, size_t n) {

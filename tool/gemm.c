@@ -279,10 +279,9 @@ static void release(gemm_job *w) {
 }
 
 static ulp_status compute(gemm_job *w, result *r) {
-    ulp_status status = prepare(w);
-    if (status == ULP_OK) status = multiply(w, &r->seconds);
-    if (status == ULP_OK) status = checksum(w, &r->hash);
-    if (status != ULP_OK) return status;
+    ULP_TRY(prepare(w));
+    ULP_TRY(multiply(w, &r->seconds));
+    ULP_TRY(checksum(w, &r->hash));
     r->check = gemm_check_of(w);
     return r->check.lacks_memory ? ULP_NO_MEMORY : ULP_OK;
 }

@@ -226,9 +226,8 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     if (!cuda && set->parts == 1u << PART_LIBRARIES && !*set->peers)
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--parts libraries needs --peers");
     if (ulp_setting_given(plan->arguments, "list")) return plan_parts(plan, set);
-    ulp_status status = cuda ? open_device(plan, set, b) : open_processor(plan, b);
-    if (status == ULP_OK) status = plan_parts(plan, set);
-    if (status != ULP_OK) return status;
+    ULP_TRY(cuda ? open_device(plan, set, b) : open_processor(plan, b));
+    ULP_TRY(plan_parts(plan, set));
     ulp_plan_note(plan, "timing", "yes: two runs of this file differ");
     ulp_plan_note(plan, "device", "%s, %s", b->device, b->isa);
     plan->report = (ulp_plan_report){

@@ -3,9 +3,9 @@
 
 extern const ulp_data_kind ulp_data_mnist, ulp_data_mnist_strips;
 
-static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, char *error, size_t error_size) {
+static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, ulp_error *error) {
     static const ulp_strips strips = {&ulp_data_mnist, "mnist-strips", 12000, 2000};
-    return ulp_strips_load(data, &strips, folder, seed, error, error_size);
+    return ulp_strips_load(data, &strips, folder, seed, error);
 }
 
 const ulp_data_kind ulp_data_mnist_strips = {"mnist-strips", "strips of 4 to 6 joined digits of MNIST, labels in order",

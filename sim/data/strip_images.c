@@ -58,11 +58,10 @@ static ulp_status fill(ulp_data *data, const ulp_data *from, const ulp_strips *r
     return ULP_OK;
 }
 
-ulp_status ulp_strips_load(ulp_data *data, const ulp_strips *r, const char *folder, uint64_t seed, char *error,
-                           size_t error_size) {
+ulp_status ulp_strips_load(ulp_data *data, const ulp_strips *r, const char *folder, uint64_t seed, ulp_error *error) {
     ulp_data from;
     memset(&from, 0, sizeof from);
-    ulp_status status = r->from->load(&from, folder, seed, error, error_size);
+    ulp_status status = r->from->load(&from, folder, seed, error);
     if (status == ULP_OK) status = fill(data, &from, r, seed);
     ulp_data_release(&from);
     return status;

@@ -16,8 +16,8 @@ typedef struct ulp_strips {
 } ulp_strips;
 
 /* As `load` of ulp_data_kind. */
-ulp_status ulp_strips_load(ulp_data *data, const ulp_strips *strips, const char *folder, uint64_t seed, char *error,
-                           size_t error_size);
+ulp_status ulp_strips_load(ulp_data *data, const ulp_strips *strips, const char *folder, uint64_t seed,
+                           ulp_error *error);
 
 #ifdef __cplusplus
 }

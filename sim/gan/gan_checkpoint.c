@@ -1,7 +1,7 @@
 /* gan_checkpoint.c - what a checkpoint of a run of two networks holds; see gan_checkpoint.h. */
 #include "gan_checkpoint.h"
 
-#include "base/fail.h"
+#include "base/error.h"
 #include "sim/train/saved.h"
 
 static ulp_learning learning_of(const ulp_player *player) {
@@ -43,18 +43,16 @@ static const ulp_arena *arena(const void *run, size_t i) {
 
 static const ulp_saved_kind gan_kind = {describe, visit_state, arena};
 
-ulp_status ulp_gan_save(const ulp_gan *g, const char *path, const void *note, size_t note_bytes, char *error,
-                        size_t error_size) {
-    return ulp_saved_write(&gan_kind, g, path, note, note_bytes, error, error_size);
+ulp_status ulp_gan_save(const ulp_gan *g, const char *path, const void *note, size_t note_bytes, ulp_error *error) {
+    return ulp_saved_write(&gan_kind, g, path, note, note_bytes, error);
 }
 
-ulp_status ulp_gan_load(ulp_gan *g, const char *path, void **note, size_t *note_bytes, char *error, size_t error_size) {
+ulp_status ulp_gan_load(ulp_gan *g, const char *path, void **note, size_t *note_bytes, ulp_error *error) {
     ulp_saved_note stored = {0};
     *note = NULL;
     *note_bytes = 0;
-    if (g->step) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "%s: the run has begun already", path);
-    const ulp_status status = ulp_saved_read(&gan_kind, g, path, &stored, error, error_size);
-    if (status != ULP_OK) return status;
+    if (g->step) return ulp_fail(error, ULP_BAD_ARGUMENT, "%s: the run has begun already", path);
+    ULP_TRY(ulp_saved_read(&gan_kind, g, path, &stored, error));
     *note = stored.bytes;
     *note_bytes = stored.n;
     g->epoch = 0; /* the next step makes the epoch's order again from the seed */

@@ -9,10 +9,8 @@ extern "C" {
 #endif
 
 /* As ulp_checkpoint_save() and ulp_checkpoint_load(). */
-ulp_status ulp_gan_save(const ulp_gan *gan, const char *path, const void *note, size_t note_bytes, char *error,
-                        size_t error_size);
-ulp_status ulp_gan_load(ulp_gan *gan, const char *path, void **note, size_t *note_bytes, char *error,
-                        size_t error_size);
+ulp_status ulp_gan_save(const ulp_gan *gan, const char *path, const void *note, size_t note_bytes, ulp_error *error);
+ulp_status ulp_gan_load(ulp_gan *gan, const char *path, void **note, size_t *note_bytes, ulp_error *error);
 
 #ifdef __cplusplus
 }

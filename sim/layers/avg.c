@@ -24,20 +24,16 @@ static ulp_windows windows(const ulp_layer *layer, size_t B) {
 static ulp_status avg_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows(layer, pass->now.B);
     double *exact = pass->scratch.wide;
-    ulp_status status = ulp_backend_average(pass->run.backend, exact, t->x, &s);
-    return status == ULP_OK
-               ? ulp_pass_round64(pass, ulp_site_output(layer), t->y, exact, pass->now.B * ulp_dims_size(layer->out))
-               : status;
+    ULP_TRY(ulp_backend_average(pass->run.backend, exact, t->x, &s));
+    return ulp_pass_round64(pass, ulp_site_output(layer), t->y, exact, pass->now.B * ulp_dims_size(layer->out));
 }
 
 static ulp_status avg_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows(layer, pass->now.B);
     double *exact = pass->scratch.wide;
     if (!t->dx) return ULP_OK;
-    ulp_status status = ulp_backend_average_slope(pass->run.backend, exact, t->dy, &s);
-    return status == ULP_OK ? ulp_pass_round64(pass, ulp_site_input_gradient(layer), t->dx, exact,
-                                               pass->now.B * ulp_dims_size(layer->in))
-                            : status;
+    ULP_TRY(ulp_backend_average_slope(pass->run.backend, exact, t->dy, &s));
+    return ulp_pass_round64(pass, ulp_site_input_gradient(layer), t->dx, exact, pass->now.B * ulp_dims_size(layer->in));
 }
 
 /* The index of the first pixel of window i; windows are counted over all images. */

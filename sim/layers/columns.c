@@ -14,15 +14,15 @@ static ulp_status columns_shape(ulp_layer *layer, const char *args) {
 
 static ulp_status columns_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     size_t K = layer->arg[0], rows = pass->now.B * layer->in.c * layer->in.h;
-    ulp_status status = ulp_transpose(pass->run.backend, t->y, t->x, rows, layer->out.w, K);
-    return status == ULP_OK ? ulp_pass_show(pass, ulp_site_output(layer), t->y, rows * layer->in.w) : status;
+    ULP_TRY(ulp_transpose(pass->run.backend, t->y, t->x, rows, layer->out.w, K));
+    return ulp_pass_show(pass, ulp_site_output(layer), t->y, rows * layer->in.w);
 }
 
 static ulp_status columns_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     size_t K = layer->arg[0], rows = pass->now.B * layer->in.c * layer->in.h;
     if (!t->dx) return ULP_OK;
-    ulp_status status = ulp_transpose(pass->run.backend, t->dx, t->dy, rows, K, layer->out.w);
-    return status == ULP_OK ? ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, rows * layer->in.w) : status;
+    ULP_TRY(ulp_transpose(pass->run.backend, t->dx, t->dy, rows, K, layer->out.w));
+    return ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, rows * layer->in.w);
 }
 
 static void columns_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,

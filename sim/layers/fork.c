@@ -16,8 +16,8 @@ static ulp_status fork_shape(ulp_layer *layer, const char *args) {
 
 static ulp_status fork_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t n = pass->now.B * ulp_dims_size(layer->out);
-    ulp_status status = ulp_tensor_copy(pass->run.backend, t->y, t->x, n);
-    return status == ULP_OK ? ulp_pass_copied(pass, ulp_site_output(layer), layer->index, t->y, n) : status;
+    ULP_TRY(ulp_tensor_copy(pass->run.backend, t->y, t->x, n));
+    return ulp_pass_copied(pass, ulp_site_output(layer), layer->index, t->y, n);
 }
 
 static ulp_status fork_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
@@ -25,8 +25,7 @@ static ulp_status fork_backward(const ulp_layer *layer, ulp_pass *pass, const ul
     const int log2 = ulp_pass_scale_between(pass, layer->partner, layer->index);
     const float *past = log2 ? t->own.work : t->past;
     if (!t->dx) return ULP_OK;
-    ulp_status status = log2 ? ulp_pass_rescale(pass, t->own.work, t->past, pass->now.B * row, log2) : ULP_OK;
-    if (status != ULP_OK) return status;
+    if (log2) ULP_TRY(ulp_pass_rescale(pass, t->own.work, t->past, pass->now.B * row, log2));
     return ulp_pass_add(pass, ulp_site_input_gradient(layer), t->dx, t->dy, past);
 }
 

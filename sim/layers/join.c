@@ -18,9 +18,8 @@ static ulp_status join_forward(const ulp_layer *layer, ulp_pass *pass, const ulp
 
 static ulp_status join_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t n = pass->now.B * ulp_dims_size(layer->out);
-    ulp_status status = ulp_tensor_copy(pass->run.backend, t->dx, t->dy, n);
-    return status == ULP_OK ? ulp_pass_copied(pass, ulp_site_input_gradient(layer), layer->index + 1, t->dx, n)
-                            : status;
+    ULP_TRY(ulp_tensor_copy(pass->run.backend, t->dx, t->dy, n));
+    return ulp_pass_copied(pass, ulp_site_input_gradient(layer), layer->index + 1, t->dx, n);
 }
 
 static void join_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,

@@ -15,9 +15,9 @@ static ulp_status last_forward(const ulp_layer *layer, ulp_pass *pass, const ulp
     const ulp_backend *backend = pass->run.backend;
     const size_t T = layer->in.w, n = pass->now.B * layer->in.c;
     float *steps = t->own.work; /* (T,B,c) */
-    ulp_status status = ulp_transpose(backend, steps, t->x, 1, n, T);
-    if (status == ULP_OK) status = ulp_tensor_copy(backend, t->y, steps + (T - 1) * n, n);
-    return status == ULP_OK ? ulp_pass_show(pass, ulp_site_output(layer), t->y, n) : status;
+    ULP_TRY(ulp_transpose(backend, steps, t->x, 1, n, T));
+    ULP_TRY(ulp_tensor_copy(backend, t->y, steps + (T - 1) * n, n));
+    return ulp_pass_show(pass, ulp_site_output(layer), t->y, n);
 }
 
 static ulp_status last_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
@@ -25,10 +25,10 @@ static ulp_status last_backward(const ulp_layer *layer, ulp_pass *pass, const ul
     const size_t T = layer->in.w, n = pass->now.B * layer->in.c;
     float *steps = t->own.work;
     if (!t->dx) return ULP_OK;
-    ulp_status status = ulp_tensor_fill(backend, steps, (T - 1) * n, 0.0f);
-    if (status == ULP_OK) status = ulp_tensor_copy(backend, steps + (T - 1) * n, t->dy, n);
-    if (status == ULP_OK) status = ulp_transpose(backend, t->dx, steps, 1, T, n);
-    return status == ULP_OK ? ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, n * T) : status;
+    ULP_TRY(ulp_tensor_fill(backend, steps, (T - 1) * n, 0.0f));
+    ULP_TRY(ulp_tensor_copy(backend, steps + (T - 1) * n, t->dy, n));
+    ULP_TRY(ulp_transpose(backend, t->dx, steps, 1, T, n));
+    return ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, n * T);
 }
 
 static void last_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,

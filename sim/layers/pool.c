@@ -57,29 +57,24 @@ static ulp_status pool_forward(const ulp_layer *layer, ulp_pass *pass, const ulp
     const ulp_backend *backend = pass->run.backend;
     const ulp_windows s = windows(layer, pass);
     const ulp_strided_windows strided = strided_windows(layer, pass);
-    ulp_status status = is_adjacent(layer) ? ulp_backend_pool(backend, t->y, t->saved, t->x, &s)
-                                           : ulp_backend_pool_strided(backend, t->y, t->saved, t->x, &strided);
-    return status == ULP_OK ? ulp_pass_show(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out))
-                            : status;
+    ULP_TRY(is_adjacent(layer) ? ulp_backend_pool(backend, t->y, t->saved, t->x, &s)
+                               : ulp_backend_pool_strided(backend, t->y, t->saved, t->x, &strided));
+    return ulp_pass_show(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out));
 }
 
 static ulp_status strided_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_strided_windows s = strided_windows(layer, pass);
     double *exact = pass->scratch.wide;
-    ulp_status status = ulp_backend_pool_strided_slope(pass->run.backend, exact, t->dy, t->saved, &s);
-    return status == ULP_OK ? ulp_pass_round64(pass, ulp_site_input_gradient(layer), t->dx, exact,
-                                               pass->now.B * ulp_dims_size(layer->in))
-                            : status;
+    ULP_TRY(ulp_backend_pool_strided_slope(pass->run.backend, exact, t->dy, t->saved, &s));
+    return ulp_pass_round64(pass, ulp_site_input_gradient(layer), t->dx, exact, pass->now.B * ulp_dims_size(layer->in));
 }
 
 static ulp_status pool_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows(layer, pass);
     if (!t->dx) return ULP_OK;
     if (!is_adjacent(layer)) return strided_backward(layer, pass, t);
-    ulp_status status = ulp_backend_pool_slope(pass->run.backend, t->dx, t->dy, t->saved, &s);
-    return status == ULP_OK
-               ? ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, pass->now.B * ulp_dims_size(layer->in))
-               : status;
+    ULP_TRY(ulp_backend_pool_slope(pass->run.backend, t->dx, t->dy, t->saved, &s));
+    return ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, pass->now.B * ulp_dims_size(layer->in));
 }
 
 /* Set *at to the index in the input of pixel j of window i, row by row; windows are counted over all images. 0: the

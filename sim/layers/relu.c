@@ -10,16 +10,16 @@ static ulp_status relu_shape(ulp_layer *layer, const char *args) {
 static ulp_status relu_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_backend *backend = pass->run.backend;
     const size_t n = pass->now.B * ulp_dims_size(layer->out);
-    ulp_status status = ulp_backend_relu(backend, t->y, t->x, n);
-    return status == ULP_OK ? ulp_pass_show(pass, ulp_site_output(layer), t->y, n) : status;
+    ULP_TRY(ulp_backend_relu(backend, t->y, t->x, n));
+    return ulp_pass_show(pass, ulp_site_output(layer), t->y, n);
 }
 
 static ulp_status relu_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_backend *backend = pass->run.backend;
     const size_t n = pass->now.B * ulp_dims_size(layer->out);
     if (!t->dx) return ULP_OK;
-    ulp_status status = ulp_backend_relu_slope(backend, t->dx, t->dy, t->y, n);
-    return status == ULP_OK ? ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, n) : status;
+    ULP_TRY(ulp_backend_relu_slope(backend, t->dx, t->dy, t->y, n));
+    return ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, n);
 }
 
 static void relu_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,

@@ -11,15 +11,15 @@ static ulp_status reshape_shape(ulp_layer *layer, const char *args) {
 
 static ulp_status reshape_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t n = pass->now.B * ulp_dims_size(layer->out);
-    ulp_status status = ulp_tensor_copy(pass->run.backend, t->y, t->x, n);
-    return status == ULP_OK ? ulp_pass_show(pass, ulp_site_output(layer), t->y, n) : status;
+    ULP_TRY(ulp_tensor_copy(pass->run.backend, t->y, t->x, n));
+    return ulp_pass_show(pass, ulp_site_output(layer), t->y, n);
 }
 
 static ulp_status reshape_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t n = pass->now.B * ulp_dims_size(layer->in);
     if (!t->dx) return ULP_OK;
-    ulp_status status = ulp_tensor_copy(pass->run.backend, t->dx, t->dy, n);
-    return status == ULP_OK ? ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, n) : status;
+    ULP_TRY(ulp_tensor_copy(pass->run.backend, t->dx, t->dy, n));
+    return ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, n);
 }
 
 static void reshape_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,

@@ -7,19 +7,14 @@ static ulp_status rows_shape(ulp_layer *layer, const char *args) {
 }
 
 static ulp_status rows_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    ulp_status status =
-        ulp_transpose(pass->run.backend, t->y, t->x, pass->now.B * layer->in.c, layer->in.h, layer->in.w);
-    return status == ULP_OK ? ulp_pass_show(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out))
-                            : status;
+    ULP_TRY(ulp_transpose(pass->run.backend, t->y, t->x, pass->now.B * layer->in.c, layer->in.h, layer->in.w));
+    return ulp_pass_show(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out));
 }
 
 static ulp_status rows_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     if (!t->dx) return ULP_OK;
-    ulp_status status =
-        ulp_transpose(pass->run.backend, t->dx, t->dy, pass->now.B * layer->in.c, layer->in.w, layer->in.h);
-    return status == ULP_OK
-               ? ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, pass->now.B * ulp_dims_size(layer->in))
-               : status;
+    ULP_TRY(ulp_transpose(pass->run.backend, t->dx, t->dy, pass->now.B * layer->in.c, layer->in.w, layer->in.h));
+    return ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, pass->now.B * ulp_dims_size(layer->in));
 }
 
 static void rows_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,

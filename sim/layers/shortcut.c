@@ -17,17 +17,16 @@ static ulp_status shortcut_shape(ulp_layer *layer, const char *args) {
 
 static ulp_status shortcut_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t n = pass->now.B * ulp_dims_size(layer->out);
-    ulp_status status = ulp_tensor_copy(pass->run.backend, t->y, t->skip, n);
-    return status == ULP_OK ? ulp_pass_copied(pass, ulp_site_output(layer), layer->fork, t->y, n) : status;
+    ULP_TRY(ulp_tensor_copy(pass->run.backend, t->y, t->skip, n));
+    return ulp_pass_copied(pass, ulp_site_output(layer), layer->fork, t->y, n);
 }
 
 static ulp_status shortcut_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t n = pass->now.B * ulp_dims_size(layer->in);
     const int log2 = ulp_pass_scale_between(pass, layer->partner, layer->index);
     const ulp_site site = ulp_site_input_gradient(layer);
-    ulp_status status =
-        log2 ? ulp_pass_rescale(pass, t->dx, t->past, n, log2) : ulp_tensor_copy(pass->run.backend, t->dx, t->past, n);
-    if (status != ULP_OK) return status;
+    ULP_TRY(log2 ? ulp_pass_rescale(pass, t->dx, t->past, n, log2)
+                 : ulp_tensor_copy(pass->run.backend, t->dx, t->past, n));
     return log2 ? ulp_pass_round(pass, site, t->dx, n) : ulp_pass_copied(pass, site, layer->partner + 1, t->dx, n);
 }
 

@@ -22,19 +22,16 @@ static ulp_windows windows(const ulp_layer *layer, const ulp_pass *pass) {
 
 static ulp_status up_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows(layer, pass);
-    ulp_status status = ulp_backend_upsample(pass->run.backend, t->y, t->x, &s);
-    return status == ULP_OK ? ulp_pass_show(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out))
-                            : status;
+    ULP_TRY(ulp_backend_upsample(pass->run.backend, t->y, t->x, &s));
+    return ulp_pass_show(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out));
 }
 
 static ulp_status up_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows(layer, pass);
     double *exact = pass->scratch.wide;
     if (!t->dx) return ULP_OK;
-    ulp_status status = ulp_backend_upsample_slope(pass->run.backend, exact, t->dy, &s);
-    return status == ULP_OK ? ulp_pass_round64(pass, ulp_site_input_gradient(layer), t->dx, exact,
-                                               pass->now.B * ulp_dims_size(layer->in))
-                            : status;
+    ULP_TRY(ulp_backend_upsample_slope(pass->run.backend, exact, t->dy, &s));
+    return ulp_pass_round64(pass, ulp_site_input_gradient(layer), t->dx, exact, pass->now.B * ulp_dims_size(layer->in));
 }
 
 /* The index of the input pixel of output pixel i; pixels are counted over all images. */

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-ulp_status ulp_ctc_check(ulp_dims out, const ulp_data *data, char *error, size_t error_size);
+ulp_status ulp_ctc_check(ulp_dims out, const ulp_data *data, ulp_error *error);
 size_t ulp_ctc_scratch(const ulp_loss *loss);
 size_t ulp_ctc_work(const ulp_loss *loss);
 ulp_status ulp_ctc_score(const ulp_loss *loss, ulp_pass *pass, ulp_score *sum, const float *z, const uint8_t *label);

@@ -5,12 +5,13 @@
 #ifndef ULP_CAST_TEXT_H
 #define ULP_CAST_TEXT_H
 
+#include "base/error.h"
 #include "policy.h"
 
 enum { ULP_CAST_TEXT_MAX = 128 };
 
 /* MODE[/BITS]. BITS, 1 to 32, is for stochastic modes alone. The overflow of *rule stays. */
-ulp_status ulp_rule_read(ulp_rule *rule, const char *text, char *error, size_t error_size);
+ulp_status ulp_rule_read(ulp_rule *rule, const char *text, ulp_error *error);
 
 /* The text of a cast as it is read. */
 typedef struct ulp_cast_text {
@@ -20,7 +21,7 @@ typedef struct ulp_cast_text {
 } ulp_cast_text;
 
 /* FORMAT[@amax|@delayed[N]][/MODE[/BITS]]. Without a mode the rule is to nearest even. */
-ulp_status ulp_cast_read(ulp_cast *cast, ulp_cast_text *about, const char *text, char *error, size_t error_size);
+ulp_status ulp_cast_read(ulp_cast *cast, ulp_cast_text *about, const char *text, ulp_error *error);
 
 /* Writes the text of a cast with its mode, and returns the length. */
 int ulp_cast_write(char *text, size_t size, const ulp_cast *cast);

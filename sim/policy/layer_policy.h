@@ -21,8 +21,7 @@ extern "C" {
  *  - ULP_UNSUPPORTED: the datapath of a layer does not take the formats of its operands, or weights with a tensor scale
  *    have no master weights.
  *  - ULP_NO_MEMORY */
-ulp_status ulp_policy_resolve(ulp_layer_policy **rows, const ulp_policy *policy, const ulp_net *net, char *error,
-                              size_t error_size);
+ulp_status ulp_policy_resolve(ulp_layer_policy **rows, const ulp_policy *policy, const ulp_net *net, ulp_error *error);
 
 /* The policy of layer i: its row, or, if `rows` is NULL, the policy of all layers. */
 ulp_layer_policy ulp_policy_of_layer(const ulp_policy *policy, const ulp_layer_policy *rows, size_t i);

@@ -28,6 +28,7 @@
 #ifndef ULP_POLICY_H
 #define ULP_POLICY_H
 
+#include "base/error.h"
 #include "base/key_values.h"
 #include "kernels/products/datapath.h"
 
@@ -112,7 +113,7 @@ const char *ulp_point_name(ulp_point_kind point);
 /* The policy that `text` describes. On failure `error` (may be NULL) gets a sentence that names the bad word and lists
  * the known words, and *policy is unchanged. ULP_UNSUPPORTED: a format does not fit binary32, or a datapath has input
  * formats that do not hold the formats of its operands. */
-ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size);
+ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, ulp_error *error);
 
 /* Whether the tensors of a point may have tensor scales: only weights, activations and their gradients may. */
 int ulp_point_takes_scale(ulp_point_kind point);
@@ -129,11 +130,11 @@ ulp_status ulp_policy_set(ulp_policy *policy, ulp_point_kind point, const ulp_fo
  * weights, and datapaths take the formats of their operands. If not, the status is not ULP_OK, and `error` (may be
  * NULL) gets a sentence that names the parts. Of a policy with selections only the rules are checked here; the rest
  * depends on the net (layer_policy.h). */
-ulp_status ulp_policy_check(const ulp_policy *policy, char *error, size_t error_size);
+ulp_status ulp_policy_check(const ulp_policy *policy, ulp_error *error);
 
 /* Check that the backend of that name offers the products of a policy: native products need their device. If not,
  * the status is ULP_UNSUPPORTED, and `error` (may be NULL) gets a sentence. */
-ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, char *error, size_t error_size);
+ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, ulp_error *error);
 
 /* Write the canonical text with every key; parsing the text gives the same policy. ULP_BAD_ARGUMENT: `size` is too
  * small. */
@@ -165,7 +166,7 @@ typedef struct ulp_operands {
     ulp_point_kind a_point, b_point;
     const ulp_cast *a, *b;
 } ulp_operands;
-ulp_status ulp_operands_check(const ulp_operands *operands, char *error, size_t error_size);
+ulp_status ulp_operands_check(const ulp_operands *operands, ulp_error *error);
 
 /* A gradient's format becomes its variant `:inf` if the format saturates and its name does not say `:sat`. The formats
  * of other points stay. */

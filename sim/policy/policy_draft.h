@@ -14,8 +14,7 @@ typedef struct draft {
     uint8_t own_mode[ULP_AT_COUNT + 1]; /* 1: the text gives the cast a mode of its own */
     uint8_t has_mode;
     ulp_rule mode; /* if has_mode: the value of mode= */
-    char *error;
-    size_t error_size;
+    ulp_error *error;
 } draft;
 
 /* The keys, in the order of the canonical text; the last one has no name. */
@@ -29,7 +28,7 @@ ulp_status ulp_draft_datapath(const draft *d, ulp_datapath *datapath, const char
 ulp_status ulp_draft_full(const draft *d, const char *word);
 
 /* Read "SELECTOR.KEY" with its value into a draft. */
-ulp_status ulp_draft_select(void *d, const char *name, const char *value, char *error, size_t error_size);
+ulp_status ulp_draft_select(void *d, const char *name, const char *value, ulp_error *error);
 
 /* Give selections without a mode of their own the mode of their selector, or the mode of mode=. */
 void ulp_draft_settle_modes(draft *d);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 #include "policy_draft.h"
 
 enum { WORD_MAX = ULP_CAST_TEXT_MAX };
@@ -15,7 +15,7 @@ typedef struct selected_word {
 } selected_word;
 
 static ulp_status fail_word(const draft *d, const selected_word *w, const char *why) {
-    return ulp_fail(d->error, d->error_size, ULP_BAD_NAME, "policy: '%s=%s': %s", w->name, w->value, why);
+    return ulp_fail(d->error, ULP_BAD_NAME, "policy: '%s=%s': %s", w->name, w->value, why);
 }
 
 /* Take the selector from w->name. Whether a net has such a layer is known later. */
@@ -44,7 +44,7 @@ static ulp_status add_selection(draft *d, const selected_word *w, const ulp_sele
         const ulp_selection *other = &d->policy.selection[i];
         const int same_key = key_of(other->what) == key_of(selection->what);
         if (same_key && strcmp(other->layers, w->layers) == 0)
-            return ulp_fail(d->error, d->error_size, ULP_BAD_NAME, "policy: %s is given twice", w->name);
+            return ulp_fail(d->error, ULP_BAD_NAME, "policy: %s is given twice", w->name);
     }
     if (ulp_policy_select(&d->policy, selection, path) == ULP_OK) return ULP_OK;
     return ulp_draft_full(d, w->name);
@@ -56,7 +56,7 @@ static ulp_status add_preset(draft *d, const selected_word *w, ulp_selection *se
     ulp_cast_text about = {.name = w->name};
     char name[WORD_MAX + 16];
     ulp_datapath path;
-    ulp_status status = ulp_cast_read(&selection->cast, &about, w->value + (mixed ? 6 : 0), d->error, d->error_size);
+    ulp_status status = ulp_cast_read(&selection->cast, &about, w->value + (mixed ? 6 : 0), d->error);
     if (status != ULP_OK) return status;
     selection->what = mixed ? ULP_SELECT_MIXED : ULP_SELECT_ALL;
     selection->own_mode = (uint8_t)about.has_mode;
@@ -97,7 +97,7 @@ static ulp_status add_key(draft *d, const selected_word *w, const draft *one, ul
 static const ulp_key *const lists[] = {ulp_policy_keys, NULL};
 static const ulp_key_reader reader = {.lists = lists};
 
-ulp_status ulp_draft_select(void *to, const char *name, const char *value, char *error, size_t error_size) {
+ulp_status ulp_draft_select(void *to, const char *name, const char *value, ulp_error *error) {
     draft *d = to;
     char pair[ULP_VALUE_MAX];
     ulp_selection selection;
@@ -114,11 +114,10 @@ ulp_status ulp_draft_select(void *to, const char *name, const char *value, char 
     if (strcmp(w.key, "*") == 0) return add_preset(d, &w, &selection);
     if (of_all && strcmp(w.key, "mode") == 0) return fail_word(d, &w, "for all layers write mode= without a selector");
     draft *one = calloc(1, sizeof *one);
-    if (!one) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for a policy");
+    if (!one) return ulp_fail(error, ULP_NO_MEMORY, "no memory for a policy");
     one->error = error;
-    one->error_size = error_size;
     snprintf(pair, sizeof pair, "%s=%s", w.key, value);
-    status = ulp_keys_read(one, &reader, pair, "policy", error, error_size);
+    status = ulp_keys_read(one, &reader, pair, "policy", error);
     if (status == ULP_OK) status = add_key(d, &w, one, &selection);
     free(one);
     return status;

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 #include "policy_draft.h"
 
 enum { WORD_MAX = ULP_CAST_TEXT_MAX };
@@ -37,7 +37,7 @@ static ulp_status parse_preset(draft *d, const char *text) {
     if (ulp_format_parse(&format, text) != ULP_OK) {
         char known[256];
         ulp_keys_list(known, sizeof known, lists, "= ");
-        return ulp_fail(d->error, d->error_size, ULP_BAD_NAME,
+        return ulp_fail(d->error, ULP_BAD_NAME,
                         "no policy '%s'; known: a format for everything (fp32, fp16, bf16, ...), mixed:FORMAT, "
                         "then %s=",
                         text, known);
@@ -61,40 +61,37 @@ static ulp_status parse_words(draft *d, const char *text) {
     const size_t length = strcspn(text, ",");
     ulp_status status = parse_preset(d, "fp32");
     if (length == 0 || length >= sizeof word)
-        return ulp_fail(d->error, d->error_size, ULP_BAD_NAME,
-                        "a policy is words between commas, of 1 to %d characters each: '%s'", WORD_MAX - 1, text);
+        return ulp_fail(d->error, ULP_BAD_NAME, "a policy is words between commas, of 1 to %d characters each: '%s'",
+                        WORD_MAX - 1, text);
     memcpy(word, text, length);
     word[length] = 0;
     if (!strchr(word, '=')) {
         if (status == ULP_OK) status = parse_preset(d, word);
         text += length;
         if (*text && !*++text)
-            return ulp_fail(d->error, d->error_size, ULP_BAD_NAME,
+            return ulp_fail(d->error, ULP_BAD_NAME,
                             "policy: nothing follows the last comma; words stand "
                             "between commas");
     }
-    return status == ULP_OK ? ulp_keys_read(d, &reader, text, "policy", d->error, d->error_size) : status;
+    return status == ULP_OK ? ulp_keys_read(d, &reader, text, "policy", d->error) : status;
 }
 
-ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size) {
+ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, ulp_error *error) {
     draft d;
     memset(&d, 0, sizeof d);
     d.error = error;
-    d.error_size = error_size;
-    if (error && error_size) error[0] = 0;
-    if (!policy || !text) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "no policy text");
-    ulp_status status = parse_words(&d, text);
-    if (status != ULP_OK)
-        return error && *error ? status
-                               : ulp_fail(error, error_size, status, "'%s': %s", text, ulp_status_text(status));
+    ulp_error_clear(error);
+    if (!policy || !text) return ulp_fail(error, ULP_BAD_ARGUMENT, "no policy text");
+    const ulp_status status = parse_words(&d, text);
+    if (status != ULP_OK) return ulp_fail_default(error, status, "'%s': %s", text, ulp_status_text(status));
     for (int i = 0; i < ULP_AT_COUNT + d.policy.has_out; i++) {
         ulp_cast *cast = i < AT_OUT ? &d.policy.at[i] : &d.policy.out;
         if (d.has_mode && !d.own_mode[i] && strcmp(cast->format.name, "binary32") != 0) cast->rule = d.mode;
     }
     ulp_draft_settle_modes(&d);
-    status = ulp_policy_check(&d.policy, error, error_size);
-    if (status == ULP_OK) *policy = d.policy;
-    return status;
+    ULP_TRY(ulp_policy_check(&d.policy, error));
+    *policy = d.policy;
+    return ULP_OK;
 }
 
 ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy) {
@@ -120,7 +117,7 @@ void ulp_policy_help(const ulp_help *to) {
                    "weight, act, wgrad and agrad in FORMAT; accumulation, state, master, loss and "
                    "norm in binary32");
     ulp_help_line(to, "%s", "");
-    ulp_help_keys(to, lists, ulp_policy_parse(&fp32, "fp32", NULL, 0) == ULP_OK ? &fp32 : NULL);
+    ulp_help_keys(to, lists, ulp_policy_parse(&fp32, "fp32", NULL) == ULP_OK ? &fp32 : NULL);
     ulp_help_line(to, "%s", "");
     ulp_help_line(
         to,

@@ -60,10 +60,10 @@ static ulp_status take_sizes(sizes *s, const ulp_data *data, const ulp_train_opt
     s->room = larger(s->batch, ULP_SCORE_BATCH);
     s->elements = larger(s->room * o->net->widest, o->net->params);
     if (o->policy) s->policy = *o->policy;
-    else status = ulp_policy_parse(&s->policy, "fp32", NULL, 0);
+    else status = ulp_policy_parse(&s->policy, "fp32", NULL);
     s->rows = NULL;
-    if (status == ULP_OK) status = ulp_policy_resolve(&s->rows, &s->policy, o->net, NULL, 0);
-    return status == ULP_OK ? ulp_loss_init(&s->loss, o->loss, o->net->out, data, NULL, 0) : status;
+    if (status == ULP_OK) status = ulp_policy_resolve(&s->rows, &s->policy, o->net, NULL);
+    return status == ULP_OK ? ulp_loss_init(&s->loss, o->loss, o->net->out, data, NULL) : status;
 }
 
 /* The number of parameters with master weights. */
@@ -138,13 +138,12 @@ static size_t count_host(const sizes *s) {
     return sizeof(ulp_trainer) + scratch + rows_of(s) + lists + history + loss + samples + (s->per_layer ? scales : 0);
 }
 
-ulp_status ulp_memory_count(ulp_memory *memory, const ulp_data *data, const ulp_train_options *options, char *error,
-                            size_t error_size) {
+ulp_status ulp_memory_count(ulp_memory *memory, const ulp_data *data, const ulp_train_options *options,
+                            ulp_error *error) {
     sizes s;
     memset(memory, 0, sizeof *memory);
-    ulp_status status = ulp_train_check(data, options, error, error_size);
-    if (status == ULP_OK) status = take_sizes(&s, data, options);
-    if (status != ULP_OK) return status; /* of the check: the options have passed it */
+    ULP_TRY(ulp_train_check(data, options, error));
+    ULP_TRY(take_sizes(&s, data, options)); /* of the check: the options have passed it */
     count_optimizer(memory->bytes, &s);
     count_model(memory->bytes, &s);
     count_loss(memory->bytes, &s);

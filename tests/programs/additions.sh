@@ -109,8 +109,8 @@ cat >sim/losses/half.c <<'END'
 
 extern const ulp_loss_kind ulp_loss_softmax, ulp_loss_half;
 
-static ulp_status check(ulp_dims out, const ulp_data *data, char *error, size_t error_size) {
-    return ulp_loss_softmax.check(out, data, error, error_size);
+static ulp_status check(ulp_dims out, const ulp_data *data, ulp_error *error) {
+    return ulp_loss_softmax.check(out, data, error);
 }
 
 static ulp_status step(const ulp_loss *loss, ulp_pass *pass, const ulp_loss_batch *batch, double *mean) {
@@ -132,8 +132,8 @@ cat >sim/data/bars.c <<'END'
 
 #include "sim/data/data.h"
 
-static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, char *error, size_t error_size) {
-    (void)folder, (void)error, (void)error_size;
+static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, ulp_error *error) {
+    (void)folder, (void)error;
     *data = (ulp_data){.name = "bars", .n = 64, .dims = {1, 4, 4}, .features = 16, .classes = 4, .labels = 1, .white = 1};
     data->pixel = calloc(64, 16);
     data->label = malloc(64);

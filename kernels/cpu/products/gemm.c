@@ -99,9 +99,8 @@ static ulp_status check_inputs(const ulp_job *w) {
     const ulp_gemm_shape *s = &w->s;
     const ulp_datapath *d = w->datapath;
     if (!d->has_inputs) return ULP_OK;
-    ulp_status status = check_values(w, w->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda, &d->a);
-    return status != ULP_OK ? status
-                            : check_values(w, w->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
+    ULP_TRY(check_values(w, w->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda, &d->a));
+    return check_values(w, w->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
 }
 
 static ulp_status run_tile(const ulp_job *w) {
@@ -137,17 +136,16 @@ static ulp_job tile_of(const ulp_job *w, size_t i, size_t j, size_t m, size_t n)
 }
 
 static ulp_status run_tiles(const ulp_job *w) {
-    ulp_status status = ULP_OK;
     size_t m, n;
     ulp_tile_get(&m, &n);
     if (m == 0 || m > w->s.m) m = w->s.m;
     if (n == 0 || n > w->s.n) n = w->s.n;
     for (size_t i = 0; i < w->s.m; i += m)
-        for (size_t j = 0; j < w->s.n && status == ULP_OK; j += n) {
+        for (size_t j = 0; j < w->s.n; j += n) {
             const ulp_job tile = tile_of(w, i, j, m, n);
-            status = run_tile(&tile);
+            ULP_TRY(run_tile(&tile));
         }
-    return status;
+    return ULP_OK;
 }
 
 /* ---- a result whose array is the transpose of C ---- */
@@ -209,8 +207,7 @@ static ulp_status run_transposed(const ulp_job *w) {
 
 static ulp_status run(const ulp_job *w) {
     if (w->s.m == 0 || w->s.n == 0) return ULP_OK;
-    ulp_status status = w->s.k > 0 ? check_inputs(w) : ULP_OK;
-    if (status != ULP_OK) return status;
+    if (w->s.k > 0) ULP_TRY(check_inputs(w));
     return w->s.c_trans ? run_transposed(w) : run_tiles(w);
 }
 
