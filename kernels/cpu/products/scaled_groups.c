@@ -1,6 +1,6 @@
-/* gemm_groups.c - the product on rows whose groups are summed exactly before their scales apply: mxf4 and nvf4.
+/* scaled_groups.c - the product on rows whose groups are summed exactly before their scales apply: mxf4 and nvf4.
  *
- * The sums of groups are integers (dots.h). A term is such a sum times two scales, exact in binary64 and below
+ * The sums of groups are integers (integer_dots.h). A term is such a sum times two scales, exact in binary64 and below
  * 2025 2^Emax: 16 products of at most 36 by significands of at most 15/8. The terms of a step and c are together below
  * 8102 2^Emax, so that sums of multiples of 2^(Emax - F), F <= 40, have at most 53 bits. The lanes are columns of the
  * result.
@@ -12,7 +12,7 @@
  * to whole numbers. The scalar definition (kernels/products/fused.h) computes steps with a value that is not finite and
  * steps with a result outside the normal range of binary32.
  */
-#include "dots.h"
+#include "integer_dots.h"
 #include "kernels/cpu/doubles.h"
 #include "extent.h"
 
@@ -335,15 +335,18 @@ static ulp_status run(work *w) {
     return enough ? ULP_OK : ULP_NO_MEMORY;
 }
 
-ulp_status ULP_CPU(ulp_gemm_groups)(const ulp_job *job) {
+int ULP_CPU(ulp_serves_scaled_groups)(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
     const ulp_fused *f = &d->fused;
-    if (job->wide || d->kind != ULP_ALIGNED || f->group != GROUP || d->step != ULP_STEP_MAX || d->promote != 0 ||
-        d->a_prec > 2 || d->b_prec > 2 || d->a.emax > 2 || d->b.emax > 2 || !fits_byte(&d->a) || !fits_byte(&d->b) ||
-        d->scale.prec > 4 || f->fraction > 40 || f->align != ULP_RZ || f->output != ULP_RZ ||
-        d->accumulator.prec != 24 || d->accumulator.emin != -126 || f->zero_c != ULP_NO_EXPONENT ||
-        f->zero_product != ULP_NO_EXPONENT || f->signed_zero)
-        return ULP_UNSUPPORTED;
+    return !job->wide && d->kind == ULP_ALIGNED && f->group == GROUP && d->step == ULP_STEP_MAX && d->promote == 0 &&
+           d->a_prec <= 2 && d->b_prec <= 2 && d->a.emax <= 2 && d->b.emax <= 2 && fits_byte(&d->a) &&
+           fits_byte(&d->b) && d->scale.prec <= 4 && f->fraction <= 40 && f->align == ULP_RZ && f->output == ULP_RZ &&
+           d->accumulator.prec == 24 && d->accumulator.emin == -126 && f->zero_c == ULP_NO_EXPONENT &&
+           f->zero_product == ULP_NO_EXPONENT && !f->signed_zero;
+}
+
+ulp_status ULP_CPU(ulp_product_scaled_groups)(const ulp_job *job) {
+    const ulp_datapath *d = job->datapath;
     work w = {.blocks = (job->s.k + d->scale_block - 1) / d->scale_block,
               .unit = ulp_scale(1.0, d->a.qmin + d->b.qmin),
               .d = {.job = job,
