@@ -61,7 +61,7 @@ void tool_paths_list(const ulp_backend *backend) {
     for (size_t i = 0; i < count; i++) {
         tool_print_folded(INDENT, "%-17s %s", paths[i].name, paths[i].what);
         tool_print_folded(INDENT, "%*sexample: %s%s", INDENT, "", paths[i].example,
-                          serves_example(paths, count, i) ? "" : ", which this machine does not offer");
+                          serves_example(paths, count, i) ? "" : ", which another path serves here, or none");
         if (paths[i].condition[0] != '\0')
             tool_print_folded(INDENT, "%*scondition: %s", INDENT, "", paths[i].condition);
     }

@@ -36,12 +36,17 @@ static const char *const forms[] = {"serial:fp16:rne",
                                     "h100-e4m3:promote=128"};
 enum { FORMS = sizeof forms / sizeof *forms };
 
-/* The datapath with this number: a row of hardware, or a form. 0 past the end. */
-static int datapath(size_t i, ulp_datapath *d) {
-    size_t rows = 0;
-    while (ulp_datapath_get(rows, d) == ULP_OK) rows++;
-    if (i < rows) return ulp_datapath_get(i, d) == ULP_OK;
-    return i - rows < FORMS && ulp_datapath_parse(d, forms[i - rows]) == ULP_OK;
+enum { MOST = 600 };
+static ulp_datapath datapaths[MOST];
+static size_t datapath_count;
+
+/* The rows of hardware and the forms above. */
+static void list_datapaths(void) {
+    while (datapath_count + FORMS < MOST && ulp_datapath_get(datapath_count, &datapaths[datapath_count]) == ULP_OK)
+        datapath_count++;
+    assert_true(datapath_count + FORMS < MOST);
+    for (size_t i = 0; i < FORMS; i++)
+        assert_int_equal(ulp_datapath_parse(&datapaths[datapath_count++], forms[i]), ULP_OK);
 }
 
 static double a[M * DEPTH], b[DEPTH * N], c[M * N], want[M * N];
@@ -78,44 +83,35 @@ static void keep_results(double *to, int wide) {
 
 /* ---- the choice ---- */
 
-static size_t ran[2 * MOST_ROWS], run_count, failing;
+static size_t computed, refused, others;
 
-#define SPY(i)                                                                                                         \
-    static ulp_status spy_##i(const ulp_job *job) {                                                                    \
-        (void)job;                                                                                                     \
-        ran[run_count++] = i;                                                                                          \
-        return i == failing ? ULP_UNSUPPORTED : ULP_OK;                                                                \
-    }
-SPY(0)
-SPY(1) SPY(2) SPY(3) SPY(4) SPY(5) SPY(6) SPY(7) SPY(8) SPY(9) SPY(10) SPY(11) SPY(12) SPY(13) SPY(14)
-    SPY(15) static ulp_status (*const spies[MOST_ROWS])(const ulp_job *) = {
-        spy_0, spy_1, spy_2,  spy_3,  spy_4,  spy_5,  spy_6,  spy_7,
-        spy_8, spy_9, spy_10, spy_11, spy_12, spy_13, spy_14, spy_15};
+static ulp_status compute(const ulp_job *job) { return (void)job, computed++, ULP_OK; }
+static ulp_status refuse(const ulp_job *job) { return (void)job, refused++, ULP_UNSUPPORTED; }
+static ulp_status other(const ulp_job *job) { return (void)job, others++, ULP_OK; }
 
 /* Exactly the first row that serves a datapath runs; where its condition does not hold, the next one as well. */
 static void choose(const ulp_backend *backend) {
-    ulp_product_path spied[MOST_ROWS];
-    ulp_datapath d;
     size_t count;
     const ulp_product_path *paths = ulp_product_paths(backend, &count);
     assert_non_null(paths);
     assert_true(count > 1 && count <= MOST_ROWS);
-    for (size_t i = 0; i < count; i++) spied[i] = paths[i], spied[i].run = spies[i];
-    for (size_t n = 0; datapath(n, &d); n++) {
-        const ulp_job job = job_of(&d);
-        size_t first = 0;
+    for (size_t n = 0; n < datapath_count; n++) {
+        const ulp_job job = job_of(&datapaths[n]);
+        ulp_product_path watched[MOST_ROWS];
+        size_t first = 0, second;
+        for (size_t i = 0; i < count; i++) watched[i] = paths[i], watched[i].run = other;
         while (first < count && !paths[first].serves(&job)) first++;
+        for (second = first + 1; second < count && !paths[second].serves(&job);) second++;
         assert_true(first < count);
         assert_int_equal(ulp_product_path_for(paths, count, 0, &job), first);
-        run_count = 0, failing = count;
-        assert_int_equal(ulp_product_run(spied, count, &job), ULP_OK);
-        assert_int_equal(run_count, 1);
-        assert_int_equal(ran[0], first);
-        run_count = 0, failing = first;
-        const size_t second = ulp_product_path_for(paths, count, first + 1, &job);
-        assert_int_equal(ulp_product_run(spied, count, &job), second < count ? ULP_OK : ULP_UNSUPPORTED);
-        assert_int_equal(run_count, second < count ? 2 : 1);
-        if (second < count) assert_int_equal(ran[1], second);
+        computed = refused = others = 0;
+        watched[first].run = compute;
+        assert_int_equal(ulp_product_run(watched, count, &job), ULP_OK);
+        assert_true(computed == 1 && others == 0);
+        watched[first].run = refuse;
+        if (second < count) watched[second].run = compute;
+        assert_int_equal(ulp_product_run(watched, count, &job), second < count ? ULP_OK : ULP_UNSUPPORTED);
+        assert_true(computed == 1 + (second < count) && refused == 1 && others == 0);
     }
 }
 
@@ -129,12 +125,11 @@ static void test_choice(void **state) {
 /* The product, by the backend, has the bits of every row that serves it. A row without a condition computes what it
  * serves. */
 static void compare(const ulp_backend *backend) {
-    ulp_datapath d;
     size_t count;
     const ulp_product_path *paths = ulp_product_paths(backend, &count);
-    for (size_t n = 0; datapath(n, &d); n++) {
-        const ulp_job job = job_of(&d);
-        const ulp_summation by = {&d, job.stream};
+    for (size_t n = 0; n < datapath_count; n++) {
+        const ulp_job job = job_of(&datapaths[n]);
+        const ulp_summation by = {&datapaths[n], job.stream};
         double got[M * N];
         assert_int_equal(job.wide ? ulp_backend_gemm64(backend, c, a, b, &job.s, by)
                                   : ulp_backend_gemm(backend, c_narrow, a_narrow, b_narrow, &job.s, by),
@@ -147,7 +142,7 @@ static void compare(const ulp_backend *backend) {
             assert_int_equal(status, ULP_OK);
             keep_results(got, job.wide);
             if (memcmp(got, want, sizeof want) != 0)
-                fail_msg("%s by %s under %s has other bits", d.name, paths[i].name, backend->what);
+                fail_msg("%s by %s under %s has other bits", datapaths[n].name, paths[i].name, backend->what);
         }
     }
 }
@@ -165,8 +160,8 @@ static void use(const ulp_backend *backend) {
     size_t count, used[MOST_ROWS] = {0};
     char why[ULP_EXPLAIN_MAX];
     const ulp_product_path *paths = ulp_product_paths(backend, &count);
-    for (size_t n = 0; datapath(n, &d); n++) {
-        const ulp_job job = job_of(&d);
+    for (size_t n = 0; n < datapath_count; n++) {
+        const ulp_job job = job_of(&datapaths[n]);
         used[ulp_product_path_for(paths, count, 0, &job)]++;
     }
     for (size_t i = 0; i < count; i++) {
@@ -200,8 +195,14 @@ static void test_other_backends(void **state) {
     assert_int_equal(count, 0);
 }
 
+static int set_up(void **state) {
+    (void)state;
+    list_datapaths();
+    return 0;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice), cmocka_unit_test(test_bits),
                                        cmocka_unit_test(test_rows), cmocka_unit_test(test_other_backends)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -25,7 +25,7 @@
       "sra usual sums are normal numbers",                                                                             \
       "serial:fp16:sra")                                                                                               \
     X(serial_doubles, "serial and chunked sums, in vectors of binary64",                                               \
-      "in arrays of binary64: operands and start values are binary32 values", "serial:fp16:rne")                       \
+      "in arrays of binary64: operands and start values are binary32 values", "serial:fp16:srb")                       \
     X(terms_floats, "split and pairwise sums to nearest in formats of at most 11 bits, in vectors of binary32",        \
       "products are exact in binary32, no sum is beyond the range, and start values are values of the format",         \
       "split:fp16:rne")                                                                                                \
