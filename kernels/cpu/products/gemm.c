@@ -1,4 +1,4 @@
-/* gemm.c - matrix products under a datapath: the check of the inputs, tiles, and the choice of the kind of product. */
+/* gemm.c - matrix products under a datapath: the check of the inputs, tiles, and results in transposed arrays. */
 #include "gemm.h"
 
 #include <stdlib.h>
@@ -104,15 +104,9 @@ static ulp_status check_inputs(const ulp_job *w) {
 }
 
 static ulp_status run_tile(const ulp_job *w) {
-    static ulp_status (*const kinds[])(const ulp_job *) = {
-        ULP_CPU(ulp_gemm_fp32),   ULP_CPU(ulp_gemm_narrow), ULP_CPU(ulp_gemm_aligned), ULP_CPU(ulp_gemm_groups),
-        ULP_CPU(ulp_gemm_chains), ULP_CPU(ulp_gemm_odd),    ULP_CPU(ulp_gemm_serial),  ULP_CPU(ulp_gemm_terms),
-        ULP_CPU(ulp_gemm_lanes),  ULP_CPU(ulp_gemm_blocks), ULP_CPU(ulp_gemm_exact),   ULP_CPU(ulp_gemm_int8),
-        ULP_CPU(ulp_gemm_any)};
-    ulp_status status = ULP_UNSUPPORTED;
-    if (w->datapath->kind == ULP_NATIVE) return ULP_CPU(ulp_gemm_native)(w);
-    for (size_t i = 0; status == ULP_UNSUPPORTED && i < sizeof kinds / sizeof kinds[0]; i++) status = kinds[i](w);
-    return status;
+    size_t count;
+    const ulp_product_path *paths = ULP_CPU(ulp_product_paths)(&count);
+    return ulp_product_run(paths, count, w);
 }
 
 static const void *element_at(const ulp_job *w, const void *array, size_t elements) {
@@ -232,7 +226,8 @@ ulp_status ULP_CPU(ulp_cpu_gemm_round)(float *c, const float *a, const float *b,
     size_t m, n;
     ulp_tile_get(&m, &n);
     ulp_status status = ULP_UNSUPPORTED;
-    if (shape->m > 0 && shape->n > 0 && m == 0 && n == 0) status = ULP_CPU(ulp_gemm_fp32)(&job);
+    if (shape->m > 0 && shape->n > 0 && m == 0 && n == 0 && ULP_CPU(ulp_serves_fp32_chain)(&job))
+        status = ULP_CPU(ulp_product_fp32_chain)(&job);
     if (status != ULP_UNSUPPORTED) return status;
     status = ULP_CPU(ulp_cpu_gemm)(c, a, b, shape, by);
     return status == ULP_OK ? ULP_CPU(ulp_cpu_round)(c, c, shape->m * shape->n, rounding) : status;
