@@ -9,7 +9,7 @@
 #endif
 
 #include "file.h"
-#include "fail.h"
+#include "error.h"
 
 int ulp_file_exists(const char *path) {
     FILE *file = fopen(path, "rb");
@@ -59,26 +59,25 @@ static ulp_status read_all(unsigned char **bytes, size_t *n, source s, size_t li
     return ULP_OK;
 }
 
-ulp_status ulp_file_read(unsigned char **bytes, size_t *n, const char *path, size_t limit, char *error,
-                         size_t error_size) {
+ulp_status ulp_file_read(unsigned char **bytes, size_t *n, const char *path, size_t limit, ulp_error *error) {
     size_t length = strlen(path);
     ulp_status status;
     *bytes = NULL;
     *n = 0;
 #if !defined(ULP_WITH_ZLIB)
     if (length > 3 && strcmp(path + length - 3, ".gz") == 0)
-        return ulp_fail(error, error_size, ULP_NO_DEVICE, "%s: this build has no zlib; unpack the file", path);
+        return ulp_fail(error, ULP_NO_DEVICE, "%s: this build has no zlib; unpack the file", path);
 #endif
     (void)length;
     source s = source_open(path);
-    if (!s) return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: cannot be opened", path);
+    if (!s) return ulp_fail(error, ULP_BAD_FILE, "%s: cannot be opened", path);
     status = read_all(bytes, n, s, limit);
     if (!source_close(s) && status == ULP_OK) status = ULP_BAD_FILE;
     if (status == ULP_OK) return ULP_OK;
     free(*bytes);
     *bytes = NULL;
     *n = 0;
-    if (status == ULP_NO_MEMORY) return ulp_fail(error, error_size, status, "%s: no memory for it", path);
-    return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: %s", path,
+    if (status == ULP_NO_MEMORY) return ulp_fail(error, status, "%s: no memory for it", path);
+    return ulp_fail(error, ULP_BAD_FILE, "%s: %s", path,
                     status == ULP_NOT_IN_RANGE ? "longer than any file of this kind" : "damaged or truncated");
 }

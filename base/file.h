@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "formats/format.h"
+#include "error.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -13,8 +13,7 @@ extern "C" {
 /* Read a whole file into *bytes (n); free() it. A zero byte follows the n bytes. Builds with zlib unpack files whose
  * name ends in .gz; other builds return ULP_NO_DEVICE for them. ULP_BAD_FILE: the file is missing, unreadable, damaged
  * or longer than limit. On failure error gets a sentence. */
-ulp_status ulp_file_read(unsigned char **bytes, size_t *n, const char *path, size_t limit, char *error,
-                         size_t error_size);
+ulp_status ulp_file_read(unsigned char **bytes, size_t *n, const char *path, size_t limit, ulp_error *error);
 
 /* Whether path can be opened. */
 int ulp_file_exists(const char *path);

@@ -11,19 +11,6 @@
 
 enum { LINE = 640, NAME = 48 };
 
-#if defined(__GNUC__)
-__attribute__((format(printf, 4, 5)))
-#endif
-static ulp_status
-refuse(char *error, size_t size, ulp_status status, const char *format, ...) {
-    va_list arguments;
-    if (!error || !size) return status;
-    va_start(arguments, format);
-    vsnprintf(error, size, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
 /* The i-th key of all lists. NULL past the end. */
 static const ulp_key *key_at(const ulp_key *const *lists, size_t i) {
     for (; *lists; lists++)
@@ -44,13 +31,13 @@ static void list_names(char *text, size_t size, const char *const *names, const 
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? between : "", names[i]);
 }
 
-ulp_status ulp_name_refuse(char *error, size_t error_size, const char *of, const char *word, const char *const *names) {
+ulp_status ulp_name_refuse(ulp_error *error, const char *of, const char *word, const char *const *names) {
     char known[LINE], near[NAME];
     list_names(known, sizeof known, names, " ");
     const int found = ulp_near_words(near, sizeof near, word, known, 1);
     list_names(known, sizeof known, names, ", ");
-    return refuse(error, error_size, ULP_BAD_NAME, "%s '%.60s'; %s%s%sknown: %s", of, word,
-                  found ? "did you mean '" : "", near, found ? "'? " : "", known);
+    return ulp_fail(error, ULP_BAD_NAME, "%s '%.60s'; %s%s%sknown: %s", of, word, found ? "did you mean '" : "", near,
+                    found ? "'? " : "", known);
 }
 
 /* names [ULP_KEYS_MAX + 1] = the names of all keys, then NULL. */
@@ -72,8 +59,7 @@ void ulp_keys_list(char *text, size_t size, const ulp_key *const *lists, const c
 typedef struct reading {
     const ulp_key_reader *reader;
     const char *of;
-    char *error;
-    size_t error_size;
+    ulp_error *error;
 } reading;
 
 static void put_integer(void *to, const ulp_key *key, int64_t value) {
@@ -119,7 +105,7 @@ static int read_number(double *number, const char *text, int plain) {
 static ulp_status read_value(void *to, const ulp_key *key, const char *value, const reading *r) {
     char form[LINE];
     double v = 0;
-    if (key->type == ULP_KEY_OWN) return key->read(to, key, value, r->error, r->error_size);
+    if (key->type == ULP_KEY_OWN) return key->read(to, key, value, r->error);
     if (key->type == ULP_KEY_INTEGER && key->form && strcmp(value, key->form) == 0) {
         put_integer(to, key, key->index);
         return ULP_OK;
@@ -129,8 +115,8 @@ static ulp_status read_value(void *to, const ulp_key *key, const char *value, co
     const int is_number = read_number(&v, value, plain && whole), within = is_number && v >= min && v <= max;
     if (!within || (whole && v != (double)(int64_t)v)) {
         form_of(form, sizeof form, key);
-        return refuse(r->error, r->error_size, plain && is_number ? ULP_NOT_IN_RANGE : ULP_BAD_NAME,
-                      "%s: '%s=%s': %s is %s", r->of, key->name, value, key->name, form);
+        return ulp_fail(r->error, plain && is_number ? ULP_NOT_IN_RANGE : ULP_BAD_NAME, "%s: '%s=%s': %s is %s", r->of,
+                        key->name, value, key->name, form);
     }
     if (key->type == ULP_KEY_NUMBER) memcpy((unsigned char *)to + key->at, &v, sizeof v);
     else put_integer(to, key, (int64_t)v);
@@ -155,11 +141,11 @@ static ulp_status refuse_pair(const reading *r, const char *word) {
     char form[LINE];
     const ulp_key *key = key_named(r->reader, word, &(size_t){0});
     if (!key)
-        return refuse(r->error, r->error_size, ULP_BAD_NAME, "%s: '%s' is not key=value; words stand between %s", r->of,
-                      word, between_of(r->reader) == ':' ? "colons" : "commas");
+        return ulp_fail(r->error, ULP_BAD_NAME, "%s: '%s' is not key=value; words stand between %s", r->of, word,
+                        between_of(r->reader) == ':' ? "colons" : "commas");
     form_of(form, sizeof form, key);
-    return refuse(r->error, r->error_size, ULP_BAD_NAME, "%s: %s needs a value, as %s=...: %s (%s)", r->of, key->name,
-                  key->name, form, key->help);
+    return ulp_fail(r->error, ULP_BAD_NAME, "%s: %s needs a value, as %s=...: %s (%s)", r->of, key->name, key->name,
+                    form, key->help);
 }
 
 /* Finds the key of "key=value". *at is its index in all lists. The function replaces the equals sign by a terminator,
@@ -176,7 +162,7 @@ static const ulp_key *find_key(const reading *r, char *word, size_t *at) {
     if (key) return key;
     names_of(names, r->reader->lists);
     snprintf(what, sizeof what, "%s: no key", r->of);
-    ulp_name_refuse(r->error, r->error_size, what, word, names);
+    ulp_name_refuse(r->error, what, word, names);
     return NULL;
 }
 
@@ -186,31 +172,28 @@ static ulp_status read_pair(void *to, char *word, uint64_t *given, const reading
     char *equals = strchr(word, '=');
     if (r->reader->dotted && equals && memchr(word, '.', (size_t)(equals - word))) {
         *equals = 0;
-        return r->reader->dotted(to, word, equals + 1, r->error, r->error_size);
+        return r->reader->dotted(to, word, equals + 1, r->error);
     }
     const ulp_key *key = find_key(r, word, &at);
     if (!key) return ULP_BAD_NAME;
     const char *value = word + strlen(word) + 1, *lacks = r->reader->lacks ? r->reader->lacks(to, key) : NULL;
-    if (*given >> at & 1)
-        return refuse(r->error, r->error_size, ULP_BAD_NAME, "%s: %s is given twice", r->of, key->name);
+    if (*given >> at & 1) return ulp_fail(r->error, ULP_BAD_NAME, "%s: %s is given twice", r->of, key->name);
     *given |= (uint64_t)1 << at;
     if (lacks)
-        return refuse(r->error, r->error_size, ULP_UNSUPPORTED, "%s: '%s=%s': %s %s", r->of, key->name, value,
-                      key->name, lacks);
+        return ulp_fail(r->error, ULP_UNSUPPORTED, "%s: '%s=%s': %s %s", r->of, key->name, value, key->name, lacks);
     return read_value(to, key, value, r);
 }
 
-ulp_status ulp_keys_read(void *to, const ulp_key_reader *reader, const char *text, const char *of, char *error,
-                         size_t error_size) {
-    const reading r = {reader, of, error, error_size};
+ulp_status ulp_keys_read(void *to, const ulp_key_reader *reader, const char *text, const char *of, ulp_error *error) {
+    const reading r = {reader, of, error};
     const char between[] = {between_of(reader), 0};
     uint64_t given = 0;
     while (*text) {
         char word[ULP_VALUE_MAX];
         const size_t length = strcspn(text, between);
         if (length >= sizeof word)
-            return refuse(error, error_size, ULP_BAD_NAME, "%s: '%.40s...' is longer than %d characters", of, text,
-                          ULP_VALUE_MAX - 1);
+            return ulp_fail(error, ULP_BAD_NAME, "%s: '%.40s...' is longer than %d characters", of, text,
+                            ULP_VALUE_MAX - 1);
         memcpy(word, text, length);
         word[length] = 0;
         const ulp_status status = read_pair(to, word, &given, &r);

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "formats/format.h"
+#include "error.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,7 +40,7 @@ struct ulp_key {
      * never has the key. */
     const char *form;
     int index;
-    ulp_status (*read)(void *to, const ulp_key *key, const char *value, char *error, size_t error_size);
+    ulp_status (*read)(void *to, const ulp_key *key, const char *value, ulp_error *error);
     int (*print)(char *text, size_t size, const void *from, const ulp_key *key);
 };
 
@@ -58,15 +58,14 @@ typedef struct ulp_key_reader {
      * ULP_UNSUPPORTED), or NULL. */
     const char *(*lacks)(const void *to, const ulp_key *key);
     /* May be NULL. Reads a pair whose name has a point, as "bn.act=fp16", which no key has. */
-    ulp_status (*dotted)(void *to, const char *name, const char *value, char *error, size_t error_size);
+    ulp_status (*dotted)(void *to, const char *name, const char *value, ulp_error *error);
 } ulp_key_reader;
 
 /* Reads "key=value,..." into the struct at `to`. An empty text changes nothing. A key may occur once. A failure writes
  * a sentence to error (may be NULL): the sentence begins with `of`, quotes the word, and gives the range or the nearest
  * keys. The status is ULP_BAD_NAME, a status of ulp_key_reader, or the status of read(). After a failure the struct may
  * hold some of the values. */
-ulp_status ulp_keys_read(void *to, const ulp_key_reader *reader, const char *text, const char *of, char *error,
-                         size_t error_size);
+ulp_status ulp_keys_read(void *to, const ulp_key_reader *reader, const char *text, const char *of, ulp_error *error);
 
 /* Writes "key=value,..." with the keys that have a canonical text, in the order of the lists. The text leaves out the
  * keys whose values are equal in the struct at `unlike`; NULL leaves out no key. Returns ULP_BAD_ARGUMENT if the text
@@ -80,7 +79,7 @@ void ulp_keys_list(char *text, size_t size, const ulp_key *const *lists, const c
 
 /* Writes the sentence for a word that is not one of the names: "OF 'word'; did you mean 'x'?", or all names if no name
  * is near. `of` is the kind of thing. names ends with NULL. Returns ULP_BAD_NAME. */
-ulp_status ulp_name_refuse(char *error, size_t error_size, const char *of, const char *word, const char *const *names);
+ulp_status ulp_name_refuse(ulp_error *error, const char *of, const char *word, const char *const *names);
 
 /* ---- help text ---- */
 

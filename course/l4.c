@@ -79,7 +79,7 @@ static void ask_dynamic(course_sheet *s) {
     rule.max = 24;
     rule.interval = interval;
     rule.hysteresis = 1;
-    ulp_scaler_init(&scaler, &rule, NULL, 0);
+    ulp_scaler_init(&scaler, &rule, NULL);
     for (unsigned i = 0; i < steps; i++)
         ulp_scaler_update(&scaler, scaler.log2 > limit ? (float)ulp_from_bits64(0x7ff0000000000000u) : 1.0f);
     const char *text =

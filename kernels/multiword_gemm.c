@@ -47,10 +47,9 @@ static ulp_status take_word(const ulp_backend *backend, const operand *o, float 
 /* Writes word i of all elements to o->word. */
 static ulp_status take_words(const ulp_backend *backend, const operand *o, int i) {
     if (o->ld == o->width || o->rows <= 1) return take_word(backend, o, o->word, o->x, o->rows * o->width, i);
-    ulp_status status = ULP_OK;
-    for (size_t r = 0; r < o->rows && status == ULP_OK; r++)
-        status = take_word(backend, o, o->word + r * o->width, o->x + r * o->ld, o->width, i);
-    return status;
+    for (size_t r = 0; r < o->rows; r++)
+        ULP_TRY(take_word(backend, o, o->word + r * o->width, o->x + r * o->ld, o->width, i));
+    return ULP_OK;
 }
 
 static ulp_status add_products(const ulp_backend *backend, float *c, const operand *a, const operand *b,

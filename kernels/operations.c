@@ -37,8 +37,8 @@ static ulp_status check_arrays(const void *a, const void *b, const void *c, size
 
 /* Checks a format and a rule for results in arrays of floats. */
 static ulp_status check_float_rounding(const ulp_format *format, ulp_rule rule) {
-    const ulp_status status = ulp_rule_check(format, rule);
-    return status == ULP_OK && !format->fits_binary32 ? ULP_UNSUPPORTED : status;
+    ULP_TRY(ulp_rule_check(format, rule));
+    return !format->fits_binary32 ? ULP_UNSUPPORTED : ULP_OK;
 }
 
 static ulp_status check_round(const void *y, const void *x, size_t n, const ulp_rounding *r) {
@@ -47,8 +47,8 @@ static ulp_status check_round(const void *y, const void *x, size_t n, const ulp_
 }
 
 static ulp_status check_round32(const float *y, const float *x, size_t n, const ulp_rounding *r) {
-    const ulp_status status = check_round(y, x, n, r);
-    return status == ULP_OK ? check_float_rounding(r->format, r->rule) : status;
+    ULP_TRY(check_round(y, x, n, r));
+    return check_float_rounding(r->format, r->rule);
 }
 
 static ulp_status check_map(const float *y, const ulp_array_op *op, size_t n, const ulp_rounding *r) {
@@ -75,9 +75,8 @@ static ulp_status check_step(const ulp_update_step *s) {
 
 static ulp_status check_update(const ulp_update_step *step, size_t steps) {
     if (steps > 0 && step == NULL) return ULP_BAD_ARGUMENT;
-    ulp_status status = ULP_OK;
-    for (size_t k = 0; k < steps && status == ULP_OK; k++) status = check_step(&step[k]);
-    return status;
+    for (size_t k = 0; k < steps; k++) ULP_TRY(check_step(&step[k]));
+    return ULP_OK;
 }
 
 /* ---- products ---- */
@@ -112,23 +111,22 @@ static ulp_status multiply(const ulp_backend *backend, float *c, const float *a,
 
 ulp_status ulp_backend_gemm(const ulp_backend *backend, float *c, const float *a, const float *b,
                             const ulp_gemm_shape *shape, ulp_summation summation) {
-    ulp_status status = offered(backend, backend->gemm != NULL, "gemm");
-    if (status == ULP_OK) status = check_gemm32(c, a, b, shape, summation.datapath);
-    return status == ULP_OK ? multiply(backend, c, a, b, shape, summation) : status;
+    ULP_TRY(offered(backend, backend->gemm != NULL, "gemm"));
+    ULP_TRY(check_gemm32(c, a, b, shape, summation.datapath));
+    return multiply(backend, c, a, b, shape, summation);
 }
 
 ulp_status ulp_backend_gemm64(const ulp_backend *backend, double *c, const double *a, const double *b,
                               const ulp_gemm_shape *shape, ulp_summation summation) {
     if (summation.datapath != NULL && summation.datapath->words != 0) return lacks(backend, "gemm64 with words");
-    ulp_status status = offered(backend, backend->gemm64 != NULL, "gemm64");
-    if (status == ULP_OK) status = check_gemm(c, a, b, shape, summation.datapath);
-    return status == ULP_OK ? backend->gemm64(c, a, b, shape, summation) : status;
+    ULP_TRY(offered(backend, backend->gemm64 != NULL, "gemm64"));
+    ULP_TRY(check_gemm(c, a, b, shape, summation.datapath));
+    return backend->gemm64(c, a, b, shape, summation);
 }
 
 static ulp_status check_gemm_round(const float *c, const float *a, const float *b, const ulp_gemm_shape *s,
                                    const ulp_datapath *d, const ulp_rounding *r) {
-    const ulp_status status = check_gemm32(c, a, b, s, d);
-    if (status != ULP_OK) return status;
+    ULP_TRY(check_gemm32(c, a, b, s, d));
     if (s->c_trans || (s->m > 1 && s->ldc != s->n)) return ULP_BAD_ARGUMENT;
     return check_round32(c, c, s->m * s->n, r);
 }
@@ -136,20 +134,18 @@ static ulp_status check_gemm_round(const float *c, const float *a, const float *
 ulp_status ulp_backend_gemm_round(const ulp_backend *backend, float *c, const float *a, const float *b,
                                   const ulp_gemm_shape *shape, ulp_summation summation, ulp_rounding rounding) {
     const int both = backend->gemm_round != NULL;
-    ulp_status status = offered(backend, both || backend->gemm != NULL, "gemm");
-    if (status == ULP_OK) status = offered(backend, both || backend->round != NULL, "round");
-    if (status == ULP_OK) status = check_gemm_round(c, a, b, shape, summation.datapath, &rounding);
-    if (status != ULP_OK) return status;
+    ULP_TRY(offered(backend, both || backend->gemm != NULL, "gemm"));
+    ULP_TRY(offered(backend, both || backend->round != NULL, "round"));
+    ULP_TRY(check_gemm_round(c, a, b, shape, summation.datapath, &rounding));
     if (both && summation.datapath->words == 0) return backend->gemm_round(c, a, b, shape, summation, rounding);
-    status = multiply(backend, c, a, b, shape, summation);
-    return status == ULP_OK ? backend->round(c, c, shape->m * shape->n, rounding) : status;
+    ULP_TRY(multiply(backend, c, a, b, shape, summation));
+    return backend->round(c, c, shape->m * shape->n, rounding);
 }
 
 ulp_status ulp_backend_reduce(const ulp_backend *backend, float *y, const float *x, size_t m, size_t n,
                               ulp_summation summation) {
-    ulp_status status = offered(backend, backend->reduce != NULL, "reduce");
-    if (status == ULP_OK) status = check_reduce(y, x, m, n, summation.datapath);
-    if (status != ULP_OK) return status;
+    ULP_TRY(offered(backend, backend->reduce != NULL, "reduce"));
+    ULP_TRY(check_reduce(y, x, m, n, summation.datapath));
     return summation.datapath->words != 0 ? ulp_multiword_reduce(backend, y, x, m, n, summation.datapath)
                                           : backend->reduce(y, x, m, n, summation);
 }
@@ -185,14 +181,14 @@ static size_t numbers_of(ulp_channels s) { return s.B * s.c * s.n; }
 
 /* Checks three arrays and the statistics. */
 static ulp_status check_norm(const void *a, const void *b, const void *c, const ulp_norm *by) {
-    const ulp_status status = check_arrays(a, b, c, numbers_of(by->shape));
-    return status == ULP_OK ? check_arrays(by->statistics, a, a, numbers_of(by->shape)) : status;
+    ULP_TRY(check_arrays(a, b, c, numbers_of(by->shape)));
+    return check_arrays(by->statistics, a, a, numbers_of(by->shape));
 }
 
 static ulp_status check_norm_slope(const double *dx, const float *dy, const float *x, const double *sums,
                                    const ulp_norm *by) {
-    const ulp_status status = check_norm(dx, dy, x, by);
-    return status == ULP_OK ? check_arrays(by->w, sums, sums, numbers_of(by->shape)) : status;
+    ULP_TRY(check_norm(dx, dy, x, by));
+    return check_arrays(by->w, sums, sums, numbers_of(by->shape));
 }
 
 static ulp_status check_labels(const void *to, const float *from, const ulp_labels *l) {
@@ -209,10 +205,9 @@ static ulp_status check_cell(const double *to, const ulp_cell_arrays *arrays, ul
     if (arrays == NULL || stage >= ULP_CELL_STAGE_COUNT) return ULP_BAD_ARGUMENT;
     const ulp_cell_widths widths = ulp_cell_widths_of(stage);
     const size_t n = arrays->B * arrays->N;
-    ulp_status status = check_arrays(to, to, to, n);
-    for (size_t i = 0; i < ULP_CELL_OPERANDS && widths.in[i] > 0 && status == ULP_OK; i++)
-        status = check_arrays(arrays->in[i], to, to, n);
-    return status;
+    ULP_TRY(check_arrays(to, to, to, n));
+    for (size_t i = 0; i < ULP_CELL_OPERANDS && widths.in[i] > 0; i++) ULP_TRY(check_arrays(arrays->in[i], to, to, n));
+    return ULP_OK;
 }
 
 static ulp_status check_sequences(const double *to, const float *from, const ulp_sequences *s) {

@@ -4,14 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 ulp_status ulp_model_init(ulp_model *m, const ulp_net *net, size_t batch, size_t room) {
     memset(m, 0, sizeof *m);
-    ulp_status status = ulp_net_copy(&m->net, net);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_net_copy(&m->net, net));
     m->batch = batch;
     m->room = larger(room, batch);
     m->tensor = calloc(m->net.count + 1, sizeof *m->tensor);
@@ -42,8 +41,8 @@ static void carve_model(ulp_model *m, ulp_pass *pass, ulp_arena *f) {
 /* Allocate the host's memory, and fill the tensor of ones. */
 static ulp_status make_ready(ulp_model *m, ulp_pass *pass) {
     size_t elements = most_elements(m);
-    ulp_status status = ulp_pass_alloc(pass, elements, m->net.count + 1);
-    return status == ULP_OK ? ulp_tensor_fill(pass->run.backend, m->ones, m->room * m->net.ones, 1.0f) : status;
+    ULP_TRY(ulp_pass_alloc(pass, elements, m->net.count + 1));
+    return ulp_tensor_fill(pass->run.backend, m->ones, m->room * m->net.ones, 1.0f);
 }
 
 ulp_status ulp_model_alloc(ulp_model *m, ulp_pass *pass, ulp_arena *f, void (*carve)(void *own, ulp_arena *f),
@@ -51,8 +50,7 @@ ulp_status ulp_model_alloc(ulp_model *m, ulp_pass *pass, ulp_arena *f, void (*ca
     ulp_arena_init(f, pass->run.backend);
     carve_model(m, pass, f);
     carve(own, f);
-    ulp_status status = ulp_arena_alloc(f);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_arena_alloc(f));
     carve_model(m, pass, f);
     carve(own, f);
     return make_ready(m, pass);

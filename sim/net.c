@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 
 static const char blanks[] = " \t\n\r,";
 
@@ -19,19 +19,19 @@ static void list_kinds(char *text, size_t size) {
                                  kind->usage);
 }
 
-static ulp_status fail_unknown(const char *word, char *error, size_t error_size) {
+static ulp_status fail_unknown(const char *word, ulp_error *error) {
     char known[1024];
     list_kinds(known, sizeof known);
-    return ulp_fail(error, error_size, ULP_BAD_NAME, "net: no layer called '%s'; known: %s", word, known);
+    return ulp_fail(error, ULP_BAD_NAME, "net: no layer called '%s'; known: %s", word, known);
 }
 
 /* Write why the shape function refuses the word or its input. */
-static ulp_status fail_shape(ulp_status status, const ulp_layer *layer, char *error, size_t error_size) {
+static ulp_status fail_shape(ulp_status status, const ulp_layer *layer, ulp_error *error) {
     const ulp_layer_kind *kind = layer->kind;
     if (status != ULP_UNSUPPORTED)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: '%s' does not fit the form of its kind, %s",
-                        layer->word, kind->usage);
-    return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "net: '%s' does not fit the form of its kind, %s", layer->word,
+                        kind->usage);
+    return ulp_fail(error, ULP_BAD_ARGUMENT,
                     "net: '%s' does not take an input of %zu x %zu x %zu (channels, height, width): it wants %s",
                     layer->word, layer->in.c, layer->in.h, layer->in.w, kind->takes);
 }
@@ -63,14 +63,14 @@ static size_t open_count(const ulp_net *net) {
 
 /* Link a join with the shortcut of its block, or with the fork if the block has no shortcut. The inputs of the two
  * layers have the same shape, because they are added. */
-static ulp_status close_block(ulp_net *net, ulp_layer *join, char *error, size_t error_size) {
+static ulp_status close_block(ulp_net *net, ulp_layer *join, ulp_error *error) {
     size_t at = open_fork(net);
-    if (at == net->count) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: no fork before '%s'", join->word);
+    if (at == net->count) return ulp_fail(error, ULP_BAD_ARGUMENT, "net: no fork before '%s'", join->word);
     const int branches = net->layers[at].partner != 0;
     if (branches) at = net->layers[at].partner;
     ulp_layer *other = &net->layers[at];
     if (join->in.c != other->in.c || join->in.h != other->in.h || join->in.w != other->in.w)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: %s: it is %zu x %zu x %zu %s and %zu x %zu x %zu %s",
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "net: %s: it is %zu x %zu x %zu %s and %zu x %zu x %zu %s",
                         branches ? "the branches of a block end with the same shape, because join adds them"
                                  : "between fork and join a tensor keeps its shape, unless the block has a shortcut",
                         other->in.c, other->in.h, other->in.w, branches ? "before the shortcut" : "before", join->in.c,
@@ -81,13 +81,12 @@ static ulp_status close_block(ulp_net *net, ulp_layer *join, char *error, size_t
 }
 
 /* Link a shortcut with its fork, whose input is the shortcut's output. */
-static ulp_status turn_block(ulp_net *net, ulp_layer *shortcut, char *error, size_t error_size) {
+static ulp_status turn_block(ulp_net *net, ulp_layer *shortcut, ulp_error *error) {
     shortcut->fork = open_fork(net);
     if (shortcut->fork == net->count)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: no fork before '%s'", shortcut->word);
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "net: no fork before '%s'", shortcut->word);
     ulp_layer *fork = &net->layers[shortcut->fork];
-    if (fork->partner)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: a block has at most one '%s'", shortcut->word);
+    if (fork->partner) return ulp_fail(error, ULP_BAD_ARGUMENT, "net: a block has at most one '%s'", shortcut->word);
     fork->partner = shortcut->index;
     shortcut->out = fork->in;
     return ULP_OK;
@@ -96,15 +95,14 @@ static ulp_status turn_block(ulp_net *net, ulp_layer *shortcut, char *error, siz
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 /* Append the layer that `word` names. */
-static ulp_status add_layer(ulp_net *net, const char *word, char *error, size_t error_size) {
+static ulp_status add_layer(ulp_net *net, const char *word, ulp_error *error) {
     size_t length;
     ulp_layer layer;
     memset(&layer, 0, sizeof layer);
     layer.kind = find_kind(word, &length);
-    if (!layer.kind) return fail_unknown(word, error, error_size);
+    if (!layer.kind) return fail_unknown(word, error);
     if (net->count >= ULP_LAYERS_MAX)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: '%s' is one layer too many, at most %d", word,
-                        ULP_LAYERS_MAX);
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "net: '%s' is one layer too many, at most %d", word, ULP_LAYERS_MAX);
     snprintf(layer.word, sizeof layer.word, "%s", word);
     layer.index = net->count;
     layer.in = net->out;
@@ -112,12 +110,12 @@ static ulp_status add_layer(ulp_net *net, const char *word, char *error, size_t 
     layer.gain = 1.0;
     layer.first_state = net->states;
     ulp_status status = layer.kind->shape(&layer, word + length);
-    if (status != ULP_OK) return fail_shape(status, &layer, error, error_size);
-    if (layer.kind->nesting < 0) status = close_block(net, &layer, error, error_size);
-    if (layer.kind->turns) status = turn_block(net, &layer, error, error_size);
+    if (status != ULP_OK) return fail_shape(status, &layer, error);
+    if (layer.kind->nesting < 0) status = close_block(net, &layer, error);
+    if (layer.kind->turns) status = turn_block(net, &layer, error);
     if (status != ULP_OK) return status;
     ulp_layer *grown = realloc(net->layers, (net->count + 1) * sizeof layer);
-    if (!grown) return ulp_fail(error, error_size, ULP_NO_MEMORY, "net: no memory at '%s'", word);
+    if (!grown) return ulp_fail(error, ULP_NO_MEMORY, "net: no memory at '%s'", word);
     net->layers = grown;
     net->layers[net->count] = layer;
     if (net->count) net->layers[net->count - 1].gain = layer.kind->gain;
@@ -132,27 +130,25 @@ static ulp_status add_layer(ulp_net *net, const char *word, char *error, size_t 
     return ULP_OK;
 }
 
-ulp_status ulp_net_parse(ulp_net *net, const char *text, ulp_dims in, char *error, size_t error_size) {
+ulp_status ulp_net_parse(ulp_net *net, const char *text, ulp_dims in, ulp_error *error) {
     const char *whole = text;
     ulp_status status = ULP_OK;
     memset(net, 0, sizeof *net);
     net->in = net->out = in;
     net->widest = ulp_dims_size(in);
     net->ones = 1;
-    if (!text || net->widest == 0) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: no text or no input");
+    if (!text || net->widest == 0) return ulp_fail(error, ULP_BAD_ARGUMENT, "net: no text or no input");
     for (text += strspn(text, blanks); *text && status == ULP_OK; text += strspn(text, blanks)) {
         char word[sizeof net->layers->word];
         size_t length = strcspn(text, blanks), kept = length < sizeof word ? length : sizeof word - 1;
         memcpy(word, text, kept);
         word[kept] = 0;
-        status = kept == length ? add_layer(net, word, error, error_size)
-                                : ulp_fail(error, error_size, ULP_BAD_NAME, "net: too long a word, '%s...'", word);
+        status = kept == length ? add_layer(net, word, error)
+                                : ulp_fail(error, ULP_BAD_NAME, "net: too long a word, '%s...'", word);
         text += length;
     }
-    if (status == ULP_OK && net->count == 0)
-        status = ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: no layer in '%s'", whole);
-    if (status == ULP_OK && open_count(net))
-        status = ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: no join after 'fork'");
+    if (status == ULP_OK && net->count == 0) status = ulp_fail(error, ULP_BAD_ARGUMENT, "net: no layer in '%s'", whole);
+    if (status == ULP_OK && open_count(net)) status = ulp_fail(error, ULP_BAD_ARGUMENT, "net: no join after 'fork'");
     if (status != ULP_OK) ulp_net_release(net);
     return status;
 }

@@ -9,6 +9,7 @@
 #ifndef ULP_NET_H
 #define ULP_NET_H
 
+#include "base/error.h"
 #include "sim/layers/layer.h"
 
 #ifdef __cplusplus
@@ -35,7 +36,7 @@ typedef struct ulp_net {
  *  - ULP_BAD_NAME: no kind has this name; the sentence lists the known kinds.
  *  - ULP_BAD_ARGUMENT: the numbers are wrong, and the sentence says how the kind is written; or the kind does not take
  *    its input, and the sentence says the shape of the input and which inputs the kind takes. */
-ulp_status ulp_net_parse(ulp_net *net, const char *text, ulp_dims in, char *error, size_t error_size);
+ulp_status ulp_net_parse(ulp_net *net, const char *text, ulp_dims in, ulp_error *error);
 
 /* The initial parameters w (params) and state (states; may be NULL if there are none), host memory: a function of seed
  * alone. A positive std replaces the standard deviations of He and Glorot. */

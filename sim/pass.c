@@ -155,9 +155,9 @@ static ulp_cast moved_cast(ulp_pass *pass, const ulp_cast *cast, const ulp_site 
 /* Give the cast of x (n), backend memory, its tensor scale. */
 static ulp_status move_cast(ulp_pass *pass, ulp_cast *cast, const ulp_site *site, const float *x, size_t n) {
     float own;
-    const ulp_status status = ulp_backend_largest(pass->run.backend, &own, x, n, 1);
-    if (status == ULP_OK) *cast = moved_cast(pass, cast, site, own);
-    return status;
+    ULP_TRY(ulp_backend_largest(pass->run.backend, &own, x, n, 1));
+    *cast = moved_cast(pass, cast, site, own);
+    return ULP_OK;
 }
 
 /* ---- rounding ---- */
@@ -238,10 +238,10 @@ static ulp_status timed_round_host(ulp_pass *pass, ulp_site site, float *x, cons
     for (size_t i = 0; i < n && (shown || cast.tensor_scale || is_binary32); i++) s->raw[i] = (float)exact[i];
     if (cast.tensor_scale) cast = moved_cast(pass, &cast, &site, ulp_amax(s->raw, n, 1));
     if (ulp_cast_is_binary32(&cast)) return hand_over(pass, &site, x, s->raw, n);
-    ulp_status status = round_uploaded(pass, &site, &cast, x, exact, n);
-    if (shown && status == ULP_OK) status = pass->run.backend->download(s->rounded, x, n * sizeof *x);
-    if (shown && status == ULP_OK) show(pass, &site, s->raw, s->rounded, n);
-    return status;
+    ULP_TRY(round_uploaded(pass, &site, &cast, x, exact, n));
+    if (shown) ULP_TRY(pass->run.backend->download(s->rounded, x, n * sizeof *x));
+    if (shown) show(pass, &site, s->raw, s->rounded, n);
+    return ULP_OK;
 }
 
 ulp_status ulp_pass_round_host(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
@@ -291,8 +291,8 @@ ulp_status ulp_pass_round64(ulp_pass *pass, ulp_site site, float *x, const doubl
 
 /* Fetch a and b (n) to scratch.raw and scratch.rounded. */
 static ulp_status fetch_both(ulp_pass *pass, const float *a, const float *b, size_t n) {
-    ulp_status status = pass->run.backend->download(pass->scratch.raw, a, n * sizeof *a);
-    return status == ULP_OK ? pass->run.backend->download(pass->scratch.rounded, b, n * sizeof *b) : status;
+    ULP_TRY(pass->run.backend->download(pass->scratch.raw, a, n * sizeof *a));
+    return pass->run.backend->download(pass->scratch.rounded, b, n * sizeof *b);
 }
 
 static ulp_status timed_add(ulp_pass *pass, ulp_site site, float *y, const float *a, const float *b) {
@@ -328,16 +328,16 @@ ulp_status ulp_pass_add(ulp_pass *pass, ulp_site site, float *y, const float *a,
 ulp_status ulp_pass_curve(ulp_pass *pass, ulp_site site, ulp_activation f, float *y, const float *x) {
     const size_t n = pass->now.B * site.per_sample;
     double *exact = pass->scratch.wide;
-    ulp_status status = ulp_backend_activate(pass->run.backend, exact, x, n, f);
-    return status == ULP_OK ? ulp_pass_round64(pass, site, y, exact, n) : status;
+    ULP_TRY(ulp_backend_activate(pass->run.backend, exact, x, n, f));
+    return ulp_pass_round64(pass, site, y, exact, n);
 }
 
 ulp_status ulp_pass_slope(ulp_pass *pass, ulp_site site, ulp_activation f, float *dx, const float *dy,
                           const float *at) {
     const size_t n = pass->now.B * site.per_sample;
     double *exact = pass->scratch.wide;
-    ulp_status status = ulp_backend_activate_slope(pass->run.backend, exact, dy, at, n, f);
-    return status == ULP_OK ? ulp_pass_round64(pass, site, dx, exact, n) : status;
+    ULP_TRY(ulp_backend_activate_slope(pass->run.backend, exact, dy, at, n, f));
+    return ulp_pass_round64(pass, site, dx, exact, n);
 }
 
 static int is_forward(const ulp_site *site) { return site->use == ULP_USE_FORWARD || site->use == ULP_USE_BIAS; }

@@ -78,20 +78,19 @@ static int explain(const ulp_arguments *a, const ulp_amp *amp, const ulp_net *ne
 }
 
 static int run(const ulp_arguments *a) {
-    char error[2048];
+    ulp_error error;
     ulp_dims in;
     ulp_net net;
     ulp_amp amp;
     const ulp_loss_kind *loss;
     int status = read_shape(&in, a, given.input);
     if (status != ULP_GO_ON) return status;
-    if (ulp_loss_parse(&loss, given.loss, error, sizeof error) != ULP_OK)
-        return ulp_usage_error(a->program, "--loss: %s", error);
-    if (ulp_net_parse(&net, given.net, in, error, sizeof error) != ULP_OK)
-        return ulp_usage_error(a->program, "%s", error);
+    if (ulp_loss_parse(&loss, given.loss, &error) != ULP_OK)
+        return ulp_usage_error(a->program, "--loss: %s", error.text);
+    if (ulp_net_parse(&net, given.net, in, &error) != ULP_OK) return ulp_usage_error(a->program, "%s", error.text);
     status = ULP_EXIT_FINE;
-    if (ulp_amp_derive(&amp, &net, &given.format, error, sizeof error) != ULP_OK)
-        status = ulp_usage_error(a->program, "%s", error);
+    if (ulp_amp_derive(&amp, &net, &given.format, &error) != ULP_OK)
+        status = ulp_usage_error(a->program, "%s", error.text);
     if (status == ULP_EXIT_FINE) {
         printf("policy  %s\n", amp.text);
         printf("scaler  %s\n", amp.scaler.name);

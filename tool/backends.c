@@ -1,5 +1,5 @@
 /* backends.c - ulp backends: the backends and instruction sets that this build and this machine offer. */
-#include "tool.h"
+#include "paths.h"
 
 #include "kernels/cpu/native/native.h"
 #include "kernels/cuda/cuda.h"
@@ -30,10 +30,24 @@ static void print_processor(void) {
     print_native("native:f16c", "VCVTPS2PH, VCVTPH2PS: conversions, for `make check-silicon`", ulp_cpu_f16c_lacks());
 }
 
+static struct settings { int products; } given;
+
+static const ulp_option options[] = {
+    {.name = "products",
+     .type = &ulp_type_flag,
+     ULP_AT(struct settings, products),
+     .help = "the paths of matrix products on the processor, in the order in which they are tried"},
+    {0},
+};
+
 static int run(const ulp_arguments *a) {
     const ulp_backend *chosen = NULL;
     ulp_status status = ulp_backend_get(&chosen, "cpu");
     if (status != ULP_OK) return ulp_complain(a->program, "cpu: %s", ulp_status_text(status)), ulp_exit_of(status);
+    if (given.products) {
+        tool_paths_list(chosen);
+        return ULP_EXIT_FINE;
+    }
     for (size_t i = 0; ulp_cpu_isa_name(i) != NULL; i++)
         printf("cpu   %-9s %s%s\n", ulp_cpu_isa_name(i),
                ulp_cpu_isa_offered(i) ? "offered" : "not offered: this processor lacks it",
@@ -56,9 +70,10 @@ static int run(const ulp_arguments *a) {
 
 const tool_command tool_backends = {
     .command = {.name = "ulp backends",
-                .usage = "",
+                .usage = "[--products]",
                 .summary = "what this build and this machine offer",
                 .details = "Instruction sets of the CPU backend (ULPLAB_ISA=baseline|avx2|avx512 forces one), threads "
                            "(OMP_NUM_THREADS), the CUDA device (ULPLAB_CUDA_DEVICE=N chooses one; exit status 0 "
                            "without it), MPI, MPFR.\n"},
+    .groups = {{"options", options, &given}},
     .run = run};

@@ -141,21 +141,20 @@ static int list_blocks(void) {
 
 /* ---- the command ---- */
 
-static int read_block(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+static ulp_status read_block(void *field, const char *text, const ulp_option *option, ulp_error *error) {
     const ulp_format_row *row;
     ulp_text known = {0}, rules = {0};
     (void)option;
-    if (ulp_block_parse(field, text) == ULP_OK) return ULP_EXIT_FINE;
+    if (ulp_block_parse(field, text) == ULP_OK) return ULP_OK;
     for (size_t i = 0; ulp_block_get(i, NULL, &row) == ULP_OK; i++)
         ulp_text_print(&known, "%s%s%s%s", i ? " " : "", row->name, *row->aliases ? " " : "", row->aliases);
     ulp_text_print(&rules, ", each with one of");
     for (int i = 0; i < ULP_SCALE_RULE_COUNT; i++)
         ulp_text_print(&rules, " :%s", ulp_scale_rule_name((ulp_scale_rule)i));
-    const int status = ulp_refuse_word(error, "block format", text, ulp_text_of(&known), ulp_text_of(&rules));
-    ulp_text_print(error, " (--list says more)");
+    ulp_refuse_word(error, "block format", text, ulp_text_of(&known), ulp_text_of(&rules));
     ulp_text_free(&known);
     ulp_text_free(&rules);
-    return status;
+    return ulp_refuse_more(error, " (--list says more)");
 }
 
 static void print_block(ulp_text *to, const void *field, const ulp_option *option) {

@@ -92,12 +92,13 @@ static int write_new(const ulp_arguments *a, const char *id, const course_lab *l
     ulp_text_print(&path, "%s/%s%s%s.csv", given.out, id, lab ? "-" : "", lab ? lab->name : "");
     int status = ULP_EXIT_FINE, there = access(ulp_text_of(&path), F_OK) == 0, failed = 0;
     ulp_replacement *r;
-    if (!there) status = ulp_replacement_begin(&r, a->program, ulp_text_of(&path), ulp_text_of(&path), 0);
-    if (!there && status == ULP_GO_ON) {
+    ulp_error error;
+    if (!there && ulp_replacement_begin(&r, ulp_text_of(&path), ulp_text_of(&path), 0, &error) != ULP_OK)
+        status = ulp_complain_of(a->program, &error);
+    else if (!there) {
         fputs(ulp_text_of(text), r->file);
         if (!ulp_replacement_finish_new(r)) failed = errno;
         there = failed == EEXIST;
-        status = ULP_EXIT_FINE;
     }
     if (there)
         status = ulp_usage_error(a->program, "%s is there, and may hold answers: remove it first", ulp_text_of(&path));

@@ -1,6 +1,7 @@
 /* gemm.c - ulp gemm: checksum, error and speed of one matrix product under a datapath, on seeded data or files. */
 #include "gemm_files.h"
 #include "experiments/harness/cli/progress.h"
+#include "paths.h"
 #include "tool/files/output.h"
 
 #include <math.h>
@@ -120,8 +121,7 @@ static float *as_floats(const double *x, size_t count) {
 
 /* Multiply on float arrays; ULP_UNSUPPORTED if a format does not fit binary32. */
 static ulp_status multiply_float(const gemm_job *w, operands *o, double *seconds) {
-    if (!w->a_format.fits_binary32 || !w->b_format.fits_binary32 || !w->datapath.result.fits_binary32)
-        return ULP_UNSUPPORTED;
+    if (!tool_paths_narrow(&w->datapath, &w->a_format, &w->b_format)) return ULP_UNSUPPORTED;
     const size_t an = w->m * w->k, bn = w->k * w->n, cn = w->m * w->n;
     float *a = as_floats(w->a, an), *b = as_floats(w->b, bn), *c = gemm_room(cn, sizeof *c);
     float *const start = w->start != NULL ? as_floats(w->start, cn) : NULL;
@@ -217,6 +217,8 @@ static const ulp_option options[] = {
      ULP_AT(gemm_job, tile),
      .value_name = "RxC",
      .help = "form the result in tiles of at most R rows and C columns"},
+    ULP_OPTION(gemm_job, explain, flag, NULL,
+               .help = "print which path computes the product, and on which condition; compute nothing"),
     GEMM_FILE(a_file, "a",
               "A (m,k), a .npy file of 16, 32 or 64-bit floats, FILE.npz or FILE.npz:NAME; with --b, in place of "
               "random data"),
@@ -279,10 +281,9 @@ static void release(gemm_job *w) {
 }
 
 static ulp_status compute(gemm_job *w, result *r) {
-    ulp_status status = prepare(w);
-    if (status == ULP_OK) status = multiply(w, &r->seconds);
-    if (status == ULP_OK) status = checksum(w, &r->hash);
-    if (status != ULP_OK) return status;
+    ULP_TRY(prepare(w));
+    ULP_TRY(multiply(w, &r->seconds));
+    ULP_TRY(checksum(w, &r->hash));
     r->check = gemm_check_of(w);
     return r->check.lacks_memory ? ULP_NO_MEMORY : ULP_OK;
 }
@@ -315,10 +316,30 @@ static int compute_and_print(gemm_job *w, const ulp_arguments *a, FILE *out) {
                          ulp_status_text(done));
 }
 
+static int explain(const gemm_job *w) {
+    size_t rows, columns;
+    ulp_tile_get(&rows, &columns);
+    const ulp_gemm_shape shape = {.m = rows > 0 && rows < w->m ? rows : w->m,
+                                  .n = columns > 0 && columns < w->n ? columns : w->n,
+                                  .k = w->k,
+                                  .lda = w->k,
+                                  .ldb = w->n,
+                                  .ldc = w->n,
+                                  .accumulate = w->start != NULL};
+    tool_paths_explain(w->backend, &w->datapath, !tool_paths_narrow(&w->datapath, &w->a_format, &w->b_format), &shape);
+    return ULP_EXIT_FINE;
+}
+
 static int run(const ulp_arguments *a) {
     gemm_job *w = &given;
     file_output out = {0};
+    if (w->explain && w->out != NULL) return ulp_usage_error(a->program, "--explain computes nothing for --out");
     int status = set_job(w, a);
+    if (status == ULP_GO_ON && w->explain) {
+        status = explain(w);
+        release(w);
+        return status;
+    }
     if (status == ULP_GO_ON && w->out != NULL) {
         status = file_output_choose(&out, a->program, w->out);
         if (status == ULP_GO_ON) status = file_output_open(&out);
@@ -344,7 +365,9 @@ const tool_command tool_gemm = {
                     "  ulp gemm --datapath h100-fp16 --in fp16 --a a.npy --b b.npy --out c.npy\n\n"
                     "The checksum is the same on every backend, for any number of "
                     "threads, any instruction set and any tile; that of a GPU's own product beside that of its model "
-                    "says whether the bits are those. The exact results are computed for as many outputs, evenly "
+                    "says whether the bits are those. --explain names the path that computes a product on the "
+                    "processor; `ulp backends --products` lists all paths. The exact results are computed for as many "
+                    "outputs, evenly "
                     "spread, as 2^23 products allow. The last line, `time`, is the only one that differs between two "
                     "runs.\n"},
     .groups = {{"options", options, &given}},

@@ -21,6 +21,7 @@ typedef struct gemm_job {
     double *a, *b, *c;                    /* (m,k), (k,n), (m,n); host memory */
     float *a_scales, *b_scales;           /* (m,blocks), (n,blocks), or NULL; host memory */
     const ulp_backend *backend;
+    int explain; /* print which path computes the product, and compute nothing */
 } gemm_job;
 
 /* Room for `count` elements; NULL where memory ends. The caller frees it. */

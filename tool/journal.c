@@ -37,19 +37,20 @@ static int knows(void *own, size_t index, const char *label) {
     return index < ((const journal *)own)->most && *label != '\0';
 }
 
-static int take(void *own, const ulp_piece *piece) {
+static ulp_status take(void *own, const ulp_piece *piece, ulp_error *error) {
     journal *j = own;
     entry e = {0};
+    (void)error;
     if (piece->count != 1 || piece->length < 2) {
         ulp_complain(j->program, "%s: piece '%s' holds no result; it is computed again", j->path, piece->label);
-        return ULP_GO_ON;
+        return ULP_OK;
     }
     e.name = ulp_copy_text(piece->label);
     e.result = ulp_copy_text(piece->lines);
     e.result[strcspn(e.result, "\r\n")] = '\0';
     j->entries = ulp_room_for(j->entries, j->count, &j->room, sizeof *j->entries);
     j->entries[j->count++] = e;
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(((const entry *)a)->name, ((const entry *)b)->name); }
@@ -102,9 +103,11 @@ static int read_journal(journal *j, FILE *file) {
         return ulp_usage_error(j->program, "--resume %s: this file is no journal of ulp verify; it stays as it is",
                                j->path);
     if (stopped) return ULP_GO_ON;
-    const int status = ulp_pieces_read(&reader);
+    ulp_error error;
+    const ulp_status status = ulp_pieces_read(&reader, &error);
+    const int exit_status = status == ULP_OK ? ULP_GO_ON : ulp_complain_of(j->program, &error);
     drop_repeated(j);
-    return status;
+    return exit_status;
 }
 
 /* ---- writing ---- */

@@ -306,16 +306,16 @@ static int run_exec(const char *program) {
     const int opened = tool_exec_open(&pipe, program);
     if (opened != ULP_GO_ON) return opened;
     const ulp_unit unit = tool_pipe_unit(pipe);
-    char why[ULP_PROBE_WHY] = "";
+    ulp_error why;
     tree order = {.text = ""};
-    ulp_status status = ulp_probe_sums(why, &unit);
+    ulp_status status = ulp_probe_sums(&why, &unit);
     const int sums = status != ULP_UNSUPPORTED;
     if (!sums) status = ULP_OK;
     else if (status == ULP_OK) status = ulp_probe_unit(&probe, &unit);
     if (sums && status == ULP_OK) order = tree_of(&unit);
     const int result = tool_exec_close(pipe, program, status, ULP_EXIT_FINE);
     if (result != ULP_EXIT_FINE) return result;
-    if (!sums) return ulp_run_error(program, "--exec: the answers are no sums of products: %s", why);
+    if (!sums) return ulp_run_error(program, "--exec: the answers are no sums of products: %s", why.text);
     const ulp_datapath nameless = {.kind = ULP_NATIVE, .name = "program"};
     if (given.csv) puts("device,property,found,row,verdict,vector");
     else {

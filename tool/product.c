@@ -10,12 +10,11 @@
 #include <strings.h>
 
 /* Read a datapath, or keep the name of a native product: the device is known only after all options are read. */
-static int read_product(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+static ulp_status read_product(void *field, const char *text, const ulp_option *option, ulp_error *error) {
     tool_product product = {.native = ulp_datapath_is_native(text) ? text : NULL};
-    int status = ULP_EXIT_FINE;
-    if (!product.native) status = ulp_type_datapath.read(&product.datapath, text, option, error);
-    if (status == ULP_EXIT_FINE) *(tool_product *)field = product;
-    return status;
+    if (!product.native) ULP_TRY(ulp_type_datapath.read(&product.datapath, text, option, error));
+    *(tool_product *)field = product;
+    return ULP_OK;
 }
 
 static void print_product(ulp_text *to, const void *field, const ulp_option *option) {
@@ -66,7 +65,7 @@ static int refuse_native(const char *program, const char *name) {
 }
 
 int tool_product_resolve(tool_product *product, const ulp_backend *backend, const char *program) {
-    char why[ULP_EXPLAIN_MAX];
+    ulp_error why;
     if (!product->native) return ULP_GO_ON;
     ulp_cpu_native native;
     const int of_cpu = ulp_cpu_native_parse(&native, product->native) == ULP_OK;
@@ -83,9 +82,9 @@ int tool_product_resolve(tool_product *product, const ulp_backend *backend, cons
         return ulp_usage_error(program, "--datapath %s: the processor's own product, which takes --backend cpu",
                                product->native);
     if (!of_cpu && on_cpu) return refuse_native(program, product->native);
-    const ulp_status status = ulp_datapath_native(&product->datapath, product->native, why);
+    const ulp_status status = ulp_datapath_native(&product->datapath, product->native, &why);
     if (status == ULP_OK) return ULP_GO_ON;
-    ulp_complain(program, "--datapath %s", why);
+    ulp_complain(program, "--datapath %s", why.text);
     return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : ULP_EXIT_USAGE;
 }
 

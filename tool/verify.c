@@ -15,12 +15,11 @@
 enum { ALL_POLICIES = ULP_OVERFLOW_COUNT };
 
 /* Read a ulp_overflow, or "all" as ALL_POLICIES. */
-static int read_policies(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+static ulp_status read_policies(void *field, const char *text, const ulp_option *option, ulp_error *error) {
     *(int *)field = ALL_POLICIES;
-    if (strcmp(text, "all") == 0) return ULP_EXIT_FINE;
-    const int status = ulp_type_overflow.read(field, text, option, error);
-    if (status != ULP_EXIT_FINE) ulp_text_print(error, ", or all");
-    return status;
+    if (strcmp(text, "all") == 0) return ULP_OK;
+    if (ulp_type_overflow.read(field, text, option, error) == ULP_OK) return ULP_OK;
+    return ulp_refuse_more(error, ", or all");
 }
 
 static void print_policies(ulp_text *to, const void *field, const ulp_option *option) {

@@ -86,11 +86,9 @@ static ulp_status round_inputs(void *context, void *y, const void *x, size_t n) 
     const ulp_backend *b = w->team->v->backend;
     const size_t bytes = n * (w->wide ? sizeof(double) : sizeof(float));
     const ulp_rounding rounding = {w->of->format, w->of->rule, {1, 0, 0}, NULL};
-    ulp_status status = b->upload(w->x, x, bytes);
-    if (status == ULP_OK)
-        status =
-            w->wide ? ulp_backend_round64(b, w->y, w->x, n, rounding) : ulp_backend_round(b, w->y, w->x, n, rounding);
-    return status == ULP_OK ? b->download(y, w->y, bytes) : status;
+    ULP_TRY(b->upload(w->x, x, bytes));
+    ULP_TRY(w->wide ? ulp_backend_round64(b, w->y, w->x, n, rounding) : ulp_backend_round(b, w->y, w->x, n, rounding));
+    return b->download(y, w->y, bytes);
 }
 
 static double right(void *context, double x) {

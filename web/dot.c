@@ -372,10 +372,10 @@ static void add_partial_sums(const ulp_datapath *d) {
 
 WEB_EXPORT(web_dot_terms) const char *web_dot_terms(const char *name) {
     ulp_datapath d;
-    char why[ULP_EXPLAIN_MAX];
+    ulp_error why;
     if (ulp_datapath_parse(&d, name) != ULP_OK) {
-        ulp_datapath_explain(why, name);
-        return web_refuse("\"%.60s\" is not a machine: %s.", name, why);
+        ulp_datapath_explain(&why, name);
+        return web_refuse("\"%.60s\" is not a machine: %s.", name, why.text);
     }
     if (!holds(&d)) return web_refuse("The formats of %s do not hold all operands.", d.name);
     web_begin();

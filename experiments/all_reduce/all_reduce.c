@@ -98,11 +98,11 @@ static int has_points(const settings *s, int data, const point *p) {
 }
 
 static ulp_status add_format(ulp_plan *plan, const settings *s, int data, const ulp_format *format) {
-    char why[256];
+    ulp_error why;
     point p = {.data = data, .seed = s->lesson.seed};
     for (size_t m = 0; m < s->modes.count; m++) {
-        const ulp_status status = ulp_reduction_init(&p.how, format, s->modes.at[m].rule, why, sizeof why);
-        if (status != ULP_OK) return ulp_plan_fail(plan, status, "--formats, --modes: %s", why);
+        const ulp_status status = ulp_reduction_init(&p.how, format, s->modes.at[m].rule, &why);
+        if (status != ULP_OK) return ulp_plan_fail(plan, status, "--formats, --modes: %s", why.text);
         p.how.node = (uint16_t)s->node;
         for (p.how.order = 0; p.how.order < ULP_REDUCE_ORDERS; p.how.order++)
             for (p.how.mean = 0; p.how.mean < ULP_MEANS; p.how.mean++)
@@ -130,7 +130,7 @@ static void note_overflows(ulp_plan *plan, const settings *s) {
     ulp_text text = {0};
     ulp_reduction how;
     for (size_t f = 0; f < s->formats.count; f++)
-        if (ulp_reduction_init(&how, &s->formats.at[f], (ulp_rule){0}, NULL, 0) == ULP_OK) add_overflow(&text, &how);
+        if (ulp_reduction_init(&how, &s->formats.at[f], (ulp_rule){0}, NULL) == ULP_OK) add_overflow(&text, &how);
     for (size_t i = 0; i < s->reductions.count; i++) add_overflow(&text, &s->reductions.at[i].reduction);
     ulp_plan_note(plan, "overflow of sums", "%s", text.length ? text.data + 1 : "");
     ulp_text_free(&text);
@@ -221,9 +221,9 @@ static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_s
     r.skipped = (int64_t)t->scaler.skipped;
     r.scale_log2 = t->scaler.log2;
     r.diverged = stretch->diverged;
-    const ulp_status status = compare_with_one(task, t, &r);
-    if (status == ULP_OK) ulp_row_put(task->rows, &r);
-    return status;
+    ULP_TRY(compare_with_one(task, t, &r));
+    ulp_row_put(task->rows, &r);
+    return ULP_OK;
 }
 
 static ulp_status compute(const ulp_task *task) {

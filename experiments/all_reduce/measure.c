@@ -42,8 +42,8 @@ static void fill(float *x, size_t n, const point *p, size_t rank) {
 static ulp_status enter(const ulp_reduction_job *job, float *to, float *scratch, const point *p, size_t n,
                         size_t rank) {
     fill(scratch, n, p, rank);
-    const ulp_status status = job->backend->upload(to, scratch, n * sizeof *to);
-    return status == ULP_OK ? ulp_reduction_enter(job, to, to, n, rank) : status;
+    ULP_TRY(job->backend->upload(to, scratch, n * sizeof *to));
+    return ulp_reduction_enter(job, to, to, n, rank);
 }
 
 /* result (n) = the mean, host memory. rows (ranks,n): backend memory; of processes that are a rank each only row 0. */
@@ -51,12 +51,10 @@ static ulp_status reduce(const ulp_task *task, const ulp_reduction_job *job, flo
     const point *p = task->point;
     const ulp_ranks *ranks = task->ranks;
     const ulp_backend *backend = job->backend;
-    ulp_status status = ranks ? enter(job, rows, result, p, n, ranks->rank) : ULP_OK;
-    for (size_t r = 0; !ranks && r < p->ranks && status == ULP_OK; r++)
-        status = enter(job, rows + r * n, result, p, n, r);
-    if (status == ULP_OK)
-        status = ranks ? ulp_reduction_sum_over(job, ranks, rows, n) : ulp_reduction_sum(job, rows, n);
-    return status == ULP_OK ? backend->download(result, rows, n * sizeof *result) : status;
+    if (ranks) ULP_TRY(enter(job, rows, result, p, n, ranks->rank));
+    for (size_t r = 0; !ranks && r < p->ranks; r++) ULP_TRY(enter(job, rows + r * n, result, p, n, r));
+    ULP_TRY(ranks ? ulp_reduction_sum_over(job, ranks, rows, n) : ulp_reduction_sum(job, rows, n));
+    return backend->download(result, rows, n * sizeof *result);
 }
 
 /* The roundings that an element passes through, in the format. */

@@ -78,12 +78,12 @@ static void release(void *own) {
 /* ---- what a policy costs ---- */
 
 static ulp_status count_costs(ulp_plan *plan, method *m, const ulp_network *network) {
-    char error[1024];
+    ulp_error error;
     ulp_footprint whole, *layer = ulp_grow(NULL, network->net.count * sizeof *layer);
     const ulp_footprint_run run = {&network->net, &m->policy, &network->optimizer, network->batch};
-    const ulp_status status = ulp_footprint_count(layer, &whole, &run, error, sizeof error);
+    const ulp_status status = ulp_footprint_count(layer, &whole, &run, &error);
     free(layer);
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", network->name, error);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", network->name, error.text);
     m->casts = (int64_t)whole.casts;
     m->kept = (double)(whole.bytes[ULP_BYTES_ACT] + whole.bytes[ULP_BYTES_AGRAD]);
     m->weights = (double)(whole.bytes[ULP_BYTES_WEIGHT] + whole.bytes[ULP_BYTES_MASTER] + whole.bytes[ULP_BYTES_STATE] +
@@ -106,14 +106,14 @@ static void weigh(ulp_scaler_rule *scaler, const settings *s) {
 
 static ulp_status derive(ulp_plan *plan, method *m, const settings *s, const ulp_network *network,
                          const ulp_format *format) {
-    char error[1024];
+    ulp_error error;
     ulp_amp amp;
-    ulp_status status = ulp_amp_derive(&amp, &network->net, format, error, sizeof error);
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", network->name, error);
+    ulp_status status = ulp_amp_derive(&amp, &network->net, format, &error);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", network->name, error.text);
     m->policy = ulp_setting_given(plan->arguments, "policy") ? s->policy.policy : amp.policy;
     m->scaler = amp.scaler;
-    if (*s->scaler && ulp_scaler_parse(&m->scaler, s->scaler, error, sizeof error) != ULP_OK)
-        return ulp_plan_fail(plan, ULP_BAD_NAME, "--scaler: %s", ulp_after_subject(error, "scaler"));
+    if (*s->scaler && ulp_scaler_parse(&m->scaler, s->scaler, &error) != ULP_OK)
+        return ulp_plan_fail(plan, ULP_BAD_NAME, "--scaler: %s", ulp_after_subject(error.text, "scaler"));
     return ULP_OK;
 }
 
@@ -134,10 +134,9 @@ static ulp_status add_way(ulp_plan *plan, const settings *s, context *x, point a
     memset(m, 0, sizeof *m);
     at.method = m;
     const char *word = ulp_word_of(WAY_WORDS, (size_t)at.way).text, *format = at.format ? at.format->name : "binary32";
-    ulp_status status = choose(plan, m, s, at.network, at.format, at.way);
-    if (status == ULP_OK) status = ulp_policy_admit(plan, &m->policy, "--policy", s->backend, full);
-    if (status == ULP_OK) status = count_costs(plan, m, at.network);
-    if (status != ULP_OK) return status;
+    ULP_TRY(choose(plan, m, s, at.network, at.format, at.way));
+    ULP_TRY(ulp_policy_admit(plan, &m->policy, "--policy", s->backend, full));
+    ULP_TRY(count_costs(plan, m, at.network));
     if (at.way == AMP) {
         snprintf(key, sizeof key, "amp of %s in %s", at.network->name, format);
         ulp_plan_note(plan, key, "%s; scaler %s", full, m->scaler.name);
@@ -146,11 +145,11 @@ static ulp_status add_way(ulp_plan *plan, const settings *s, context *x, point a
     ulp_train_options o = ulp_network_options(at.network, s->seed, s->backend);
     o.policy = &m->policy;
     o.scaler = &m->scaler;
-    status = ulp_training_check(plan, &x->networks.data, &o);
-    for (at.seed = s->seed; at.seed < s->seed + (uint64_t)s->seeds && status == ULP_OK; at.seed++)
+    ULP_TRY(ulp_training_check(plan, &x->networks.data, &o));
+    for (at.seed = s->seed; at.seed < s->seed + (uint64_t)s->seeds; at.seed++)
         ulp_plan_add(plan, &at, at.network->cost * (at.way == LOW ? 4 : 1), "%s %s %s seed %llu", at.network->name,
                      format, word, (unsigned long long)at.seed);
-    return status;
+    return ULP_OK;
 }
 
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {

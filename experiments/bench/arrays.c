@@ -76,12 +76,12 @@ ulp_status copy_numbers(const bench *b, void *y, const void *x, size_t bytes) {
 
 ulp_status matrices_open(matrices *m, const bench *b, size_t n) {
     *m = (matrices){.b = b, .n = n};
-    ulp_status status = take(b, &m->unit, n * n * sizeof(float));
-    if (status == ULP_OK) status = take(b, &m->whole, n * n * sizeof(float));
-    if (status == ULP_OK) status = take(b, &m->c, n * n * sizeof(float));
-    if (status == ULP_OK) status = take(b, &m->c64, n * n * sizeof(double));
-    if (status == ULP_OK) status = fill(b, m->unit, NULL, n * n, 2);
-    return status == ULP_OK ? fill(b, m->whole, NULL, n * n, 128) : status;
+    ULP_TRY(take(b, &m->unit, n * n * sizeof(float)));
+    ULP_TRY(take(b, &m->whole, n * n * sizeof(float)));
+    ULP_TRY(take(b, &m->c, n * n * sizeof(float)));
+    ULP_TRY(take(b, &m->c64, n * n * sizeof(double)));
+    ULP_TRY(fill(b, m->unit, NULL, n * n, 2));
+    return fill(b, m->whole, NULL, n * n, 128);
 }
 
 void matrices_release(matrices *m) {
@@ -122,10 +122,10 @@ static ulp_status new_operands(matrices *m) {
     m->at = ulp_room_for(m->at, m->count, &m->room, sizeof *m->at);
     operands *o = &m->at[m->count++];
     *o = (operands){.x = NULL};
-    ulp_status status = take(m->b, &o->x, all * sizeof(float));
-    if (status == ULP_OK) status = take(m->b, &o->y, all * sizeof(float));
-    if (status == ULP_OK) status = take(m->b, &o->x64, all * sizeof(double));
-    return status == ULP_OK ? take(m->b, &o->y64, all * sizeof(double)) : status;
+    ULP_TRY(take(m->b, &o->x, all * sizeof(float)));
+    ULP_TRY(take(m->b, &o->y, all * sizeof(float)));
+    ULP_TRY(take(m->b, &o->x64, all * sizeof(double)));
+    return take(m->b, &o->y64, all * sizeof(double));
 }
 
 ulp_status operands_of(matrices *m, const operands **found, size_t n, const ulp_format *fa, const ulp_format *fb,
@@ -136,12 +136,11 @@ ulp_status operands_of(matrices *m, const operands **found, size_t n, const ulp_
             *found = &m->at[i];
             return ULP_OK;
         }
-    ulp_status status = device && m->count ? ULP_OK : new_operands(m);
+    ULP_TRY(device && m->count ? ULP_OK : new_operands(m));
     operands *o = &m->at[m->count - 1];
-    if (status != ULP_OK) return status;
     o->fa = *fa;
     o->fb = *fb;
     *found = o;
-    status = numbers(m, o->x, wide ? o->x64 : NULL, n * n, fa);
-    return status == ULP_OK ? numbers(m, o->y, wide ? o->y64 : NULL, n * n, fb) : status;
+    ULP_TRY(numbers(m, o->x, wide ? o->x64 : NULL, n * n, fa));
+    return numbers(m, o->y, wide ? o->y64 : NULL, n * n, fb);
 }

@@ -84,9 +84,16 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMNS(row, group, what, of, mode, by, threads, n),  ULP_WORDS(row, unit, UNIT_WORDS),
-    ULP_COLUMNS(row, rate, q1, q3, rounds, beside),           ULP_WORDS(row, relation, RELATION_WORDS),
-    ULP_COLUMNS(row, ratio, ratio_q1, ratio_q3, goal, clock), {0},
+    ULP_COLUMN(row, group),    ULP_COLUMN(row, what),
+    ULP_COLUMN(row, of),       ULP_COLUMN(row, mode),
+    ULP_COLUMN(row, by),       ULP_COLUMN(row, threads),
+    ULP_COLUMN(row, n),        ULP_WORDS(row, unit, UNIT_WORDS),
+    ULP_COLUMN(row, rate),     ULP_COLUMN(row, q1),
+    ULP_COLUMN(row, q3),       ULP_COLUMN(row, rounds),
+    ULP_COLUMN(row, beside),   ULP_WORDS(row, relation, RELATION_WORDS),
+    ULP_COLUMN(row, ratio),    ULP_COLUMN(row, ratio_q1),
+    ULP_COLUMN(row, ratio_q3), ULP_COLUMN(row, goal),
+    ULP_COLUMN(row, clock),    {0},
 };
 
 /* The parts: on the CPU a point with a cost of about so many seconds; on a device the points that plan() adds. NULL:
@@ -219,9 +226,8 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     if (!cuda && set->parts == 1u << PART_LIBRARIES && !*set->peers)
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--parts libraries needs --peers");
     if (ulp_setting_given(plan->arguments, "list")) return plan_parts(plan, set);
-    ulp_status status = cuda ? open_device(plan, set, b) : open_processor(plan, b);
-    if (status == ULP_OK) status = plan_parts(plan, set);
-    if (status != ULP_OK) return status;
+    ULP_TRY(cuda ? open_device(plan, set, b) : open_processor(plan, b));
+    ULP_TRY(plan_parts(plan, set));
     ulp_plan_note(plan, "timing", "yes: two runs of this file differ");
     ulp_plan_note(plan, "device", "%s, %s", b->device, b->isa);
     plan->report = (ulp_plan_report){

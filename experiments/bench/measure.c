@@ -119,10 +119,8 @@ static ulp_status time_calls(job *j, size_t calls) {
 
 static ulp_status warm_up(job *j, double seconds) {
     const double began = ulp_clock();
-    ulp_status status = ULP_OK;
-    for (size_t calls = 1; j->timer && status == ULP_OK && ulp_clock() - began < seconds; calls *= 2)
-        status = time_calls(j, calls);
-    return status;
+    for (size_t calls = 1; j->timer && ulp_clock() - began < seconds; calls *= 2) ULP_TRY(time_calls(j, calls));
+    return ULP_OK;
 }
 
 /* The seconds of work on one thread are its processor time, unless it is compared with work on several threads. */
@@ -159,12 +157,11 @@ static int is_fresh(const job *j) { return j->count && ulp_clock() - j->ended < 
 
 /* Measures a job and the jobs that it is compared with. */
 static ulp_status measure_beside(group *g, size_t i, double slice) {
-    ulp_status status = ULP_OK;
-    for (size_t k = 0; k < g->pairs && status == ULP_OK; k++)
+    for (size_t k = 0; k < g->pairs; k++)
         if (g->comparisons[k].one == i && g->comparisons[k].other != i && !is_fresh(&g->jobs[g->comparisons[k].other]))
-            status = measure(g, g->comparisons[k].other, slice);
-    if (status == ULP_OK) status = measure(g, i, slice);
-    for (size_t k = 0; k < g->pairs && status == ULP_OK; k++) {
+            ULP_TRY(measure(g, g->comparisons[k].other, slice));
+    ULP_TRY(measure(g, i, slice));
+    for (size_t k = 0; k < g->pairs; k++) {
         comparison *c = &g->comparisons[k];
         if (c->one != i) continue;
         const job *j = &g->jobs[i], *other = &g->jobs[c->other];
@@ -173,7 +170,7 @@ static ulp_status measure_beside(group *g, size_t i, double slice) {
         const double speed = j->amount / seconds_of(j, threads) / base;
         keep(&c->ratios, &c->count, &c->room, c->relation == TIME ? 1 / speed : speed);
     }
-    return status;
+    return ULP_OK;
 }
 
 /* ---- rows ---- */

@@ -18,8 +18,7 @@ ulp_status native_job(job *j, const bench *b, const ulp_cuda_native *native, siz
     const operands *o;
     *j = job_new(b, "native", run_native, n, OPERATIONS, 2 * (double)n * (double)n * (double)n);
     job_name(j, native->name, native->model, is_library(native) || native->fast ? "cuBLASLt" : "instructions");
-    const ulp_status status = operands_of(b->matrices, &o, n, &native->a, &native->b, wide);
-    if (status != ULP_OK) return status;
+    ULP_TRY(operands_of(b->matrices, &o, n, &native->a, &native->b, wide));
     return wide ? ulp_cuda_product_begin64(&j->product, native, m->c64, o->x64, o->y64, &shape)
                 : ulp_cuda_product_begin(&j->product, native, m->c, o->x, o->y, &shape);
 }

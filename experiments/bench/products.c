@@ -24,8 +24,7 @@ static ulp_status run_dot(job *j) {
 static ulp_status operands_for(matrices *m, const operands **o, size_t n, const ulp_datapath *d) {
     const int wide = m->b->timer == NULL || !d->result.fits_binary32;
     ulp_format fp16;
-    const ulp_status status = ulp_format_parse(&fp16, "binary16");
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_format_parse(&fp16, "binary16"));
     return operands_of(m, o, n, d->has_inputs ? &d->a : &fp16, d->has_inputs ? &d->b : &fp16, wide);
 }
 
@@ -96,8 +95,7 @@ static void compare_unit(group *g, size_t added, const ulp_datapath *d) {
 static ulp_status add_product(group *g, matrices *m, const ulp_datapath *d, int threads, int by_size, size_t fp32,
                               size_t sgemm) {
     const operands *o;
-    const ulp_status status = operands_for(m, &o, m->n, d);
-    if (status != ULP_OK) return status;
+    ULP_TRY(operands_for(m, &o, m->n, d));
     const job j = product(m, o, m->n, d, threads), loop = loop_of(j, m, o);
     const size_t i = strcmp(d->name, g->jobs[fp32].of) == 0 ? fp32 : group_add(g, &j);
     if (i != fp32) {
@@ -115,11 +113,10 @@ static ulp_status add_product(group *g, matrices *m, const ulp_datapath *d, int 
 static ulp_status add_products(group *g, matrices *m, const ulp_datapath *fp32, const ulp_datapath *d, size_t count,
                                int threads, int by_size) {
     size_t base = 0, sgemm = 0;
-    ulp_status status = add_fp32(g, m, fp32, threads, &base, &sgemm);
-    if (status == ULP_OK && by_size) add_peers(g, m->b, base);
-    for (size_t i = 0; i < count && status == ULP_OK; i++)
-        status = add_product(g, m, &d[i], threads, by_size, base, sgemm);
-    return status;
+    ULP_TRY(add_fp32(g, m, fp32, threads, &base, &sgemm));
+    if (by_size) add_peers(g, m->b, base);
+    for (size_t i = 0; i < count; i++) ULP_TRY(add_product(g, m, &d[i], threads, by_size, base, sgemm));
+    return ULP_OK;
 }
 
 ulp_status put_products(const ulp_task *task) {
@@ -186,8 +183,7 @@ static ulp_status put_product(const ulp_task *task, const ulp_datapath *d, const
     const bench *b = task->context;
     const operands *o;
     group g = {0};
-    const ulp_status status = operands_for(b->matrices, &o, (size_t)b->size, d);
-    if (status != ULP_OK) return status;
+    ULP_TRY(operands_for(b->matrices, &o, (size_t)b->size, d));
     job j = product(b->matrices, o, (size_t)b->size, d, 1);
     j.what = what;
     j.keep = keep;

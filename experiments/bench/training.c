@@ -87,7 +87,7 @@ static ulp_status make_data(ulp_data *data, size_t side, size_t samples) {
 
 static ulp_status open_trainer(ulp_trainer **to, const ulp_task *task, const ulp_backend *backend, const ulp_data *data,
                                const lesson *l) {
-    char error[1024] = "";
+    ulp_error error = {0};
     ulp_net net = {0};
     ulp_policy policy;
     const ulp_scaler_rule scaler = l->scale ? ulp_scaler_static(l->scale) : *ulp_scaler_rule_find("none");
@@ -101,13 +101,13 @@ static ulp_status open_trainer(ulp_trainer **to, const ulp_task *task, const ulp
                                  .batch = l->batch,
                                  .seed = 1,
                                  .backend = backend};
-    ulp_status status = ulp_policy_parse(&policy, l->policy, error, sizeof error);
+    ulp_status status = ulp_policy_parse(&policy, l->policy, &error);
     if (status == ULP_NO_DEVICE) /* this device lacks a product of the policy */
-        return ulp_task_fail(task, ULP_UNSUPPORTED, "%s", ulp_after_subject(error, "policy"));
-    if (status == ULP_OK) status = ulp_net_parse(&net, l->net, data->dims, error, sizeof error);
-    if (status == ULP_OK) status = ulp_trainer_new(to, data, &o, error, sizeof error);
+        return ulp_task_fail(task, ULP_UNSUPPORTED, "%s", ulp_after_subject(error.text, "policy"));
+    if (status == ULP_OK) status = ulp_net_parse(&net, l->net, data->dims, &error);
+    if (status == ULP_OK) status = ulp_trainer_new(to, data, &o, &error);
     ulp_net_release(&net);
-    return status == ULP_OK ? status : ulp_task_fail(task, status, "training %s: %s", l->net, error);
+    return status == ULP_OK ? status : ulp_task_fail(task, status, "training %s: %s", l->net, error.text);
 }
 
 static ulp_status run_step(job *j) { return ulp_trainer_step(j->trainer, NULL); }

@@ -161,23 +161,24 @@ static ulp_text fill_in(const char *text, const char *word) {
 
 /* Reads the network of --net for a cell and checks that it fits CTC. */
 static ulp_status read_net(ulp_plan *plan, const settings *s, context *x, int cell) {
-    char error[1536];
+    ulp_error error;
     ulp_loss loss;
     ulp_text text = fill_in(s->net, cells[cell]);
     ulp_status status = ulp_plan_read_net(plan, &x->net[cell], ulp_text_of(&text), x->data.dims);
     ulp_text_free(&text);
     if (status != ULP_OK) return status;
-    status = ulp_loss_init(&loss, NULL, x->net[cell].out, &x->data, error, sizeof error);
-    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "%s", error);
+    status = ulp_loss_init(&loss, NULL, x->net[cell].out, &x->data, &error);
+    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "%s", error.text);
 }
 
 /* Reads --optimizer, with the number of steps filled in. The rate is that of the cell. */
 static ulp_status read_optimizer(ulp_plan *plan, const settings *s, context *x) {
-    char steps[32], error[1024];
+    ulp_error error;
+    char steps[32];
     snprintf(steps, sizeof steps, "%lld", (long long)s->steps);
     ulp_text text = fill_in(s->optimizer, steps);
-    ulp_status status = ulp_optimizer_parse(&x->optimizer[GRU], ulp_text_of(&text), error, sizeof error);
-    if (status != ULP_OK) ulp_plan_fail(plan, status, "%s", error);
+    ulp_status status = ulp_optimizer_parse(&x->optimizer[GRU], ulp_text_of(&text), &error);
+    if (status != ULP_OK) ulp_plan_fail(plan, status, "%s", error.text);
     else if (strstr(ulp_text_of(&text), ",rate="))
         status = ulp_plan_fail(plan, ULP_BAD_ARGUMENT,
                                "--optimizer '%s': the rate is that of --gru-rate and --lstm-rate", ulp_text_of(&text));
@@ -190,13 +191,13 @@ static ulp_status read_optimizer(ulp_plan *plan, const settings *s, context *x) 
 
 /* Reads the policy of a recipe and checks that the optimizer works under it. */
 static ulp_status read_recipe(ulp_plan *plan, const settings *s, context *x, int r) {
-    char error[1024];
+    ulp_error error;
     ulp_optimizer optimizer;
     x->scaler[r] = *ulp_scaler_rule_find(recipes[r].scaler);
     ulp_status status = ulp_plan_read_policy(plan, &x->policy[r], recipes[r].policy, recipes[r].policy);
     if (status != ULP_OK) return status;
-    status = ulp_optimizer_init(&optimizer, &x->optimizer[GRU], &x->policy[r], error, sizeof error);
-    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "--optimizer '%s': %s", s->optimizer, error);
+    status = ulp_optimizer_init(&optimizer, &x->optimizer[GRU], &x->policy[r], &error);
+    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "--optimizer '%s': %s", s->optimizer, error.text);
 }
 
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
@@ -213,7 +214,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     for (int r = 0; r < RECIPES && status == ULP_OK; r++) /* FP32 is always read: the runs of the loss formats use it */
         if (r == FP32 || s->recipes >> r & 1) status = read_recipe(plan, s, x, r);
     for (int form = 0; form < FORMS && status == ULP_OK; form++) {
-        status = ulp_loss_parse(&x->loss[form], losses[form], NULL, 0);
+        status = ulp_loss_parse(&x->loss[form], losses[form], NULL);
         add_sums(plan, s, form, NULL);
         for (size_t f = 0; f < s->formats.count; f++) add_sums(plan, s, form, &s->formats.at[f]);
     }
@@ -268,8 +269,8 @@ static ulp_status compute_training(const ulp_task *task) {
                                    .steps = (uint64_t)s->steps,
                                    .every = (uint64_t)s->every,
                                    .record = record};
-    const ulp_status status = at->format ? ulp_policy_set(&policy, ULP_AT_LOSS, at->format, ULP_UNSCALED, 0) : ULP_OK;
-    return status == ULP_OK ? ulp_training_run(task, &training) : status;
+    if (at->format) ULP_TRY(ulp_policy_set(&policy, ULP_AT_LOSS, at->format, ULP_UNSCALED, 0));
+    return ulp_training_run(task, &training);
 }
 
 static ulp_status compute(const ulp_task *task) {

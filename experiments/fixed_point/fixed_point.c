@@ -85,15 +85,14 @@ static ulp_status make_method(ulp_method *m, const settings *set, const ulp_less
     if (p->rule == &by_lists) return ULP_OK;
     m->scaler = ulp_scaler_static((int)set->scale);
     return p->format ? pattern_fill(&m->policy, &set->policy, p->format, p->rule->rule)
-                     : ulp_policy_parse(&m->policy, "fp32", NULL, 0);
+                     : ulp_policy_parse(&m->policy, "fp32", NULL);
 }
 
 static ulp_status add_run(ulp_plan *plan, const settings *set, const ulp_lesson *x, const point *p) {
     ulp_method m;
     char full[ULP_POLICY_TEXT_MAX];
-    ulp_status status = make_method(&m, set, x, p);
-    if (status == ULP_OK) status = ulp_lesson_admit(plan, x, &m, "--policy", full);
-    if (status != ULP_OK) return status;
+    ULP_TRY(make_method(&m, set, x, p));
+    ULP_TRY(ulp_lesson_admit(plan, x, &m, "--policy", full));
     if (p->seed == set->lesson.seed && p->rule != &by_lists) ulp_plan_note(plan, "policy in full", "%s", full);
     if (!p->format) ulp_plan_add(plan, p, 1, "binary32 seed %llu", (unsigned long long)p->seed);
     else ulp_plan_add(plan, p, 1, "%s %s seed %llu", p->format->name, p->rule->name, (unsigned long long)p->seed);

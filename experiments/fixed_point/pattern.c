@@ -11,15 +11,15 @@ static void put_into(ulp_text *to, const char *text, const char *format, const c
         else ulp_text_print(to, "%s/%s", format, mode);
 }
 
-static int read_with(ulp_policy *policy, const char *text, const char *format, const char *mode, ulp_text *error) {
-    char why[1024];
+static ulp_status read_with(ulp_policy *policy, const char *text, const char *format, const char *mode,
+                            ulp_error *error) {
+    ulp_error why;
     ulp_text whole = {0};
     put_into(&whole, text, format, mode);
-    const ulp_status status = ulp_policy_parse(policy, ulp_text_of(&whole), why, sizeof why);
+    const ulp_status status = ulp_policy_parse(policy, ulp_text_of(&whole), &why);
     ulp_text_free(&whole);
-    if (status == ULP_OK) return ULP_EXIT_FINE;
-    ulp_text_print(error, ": %s", why);
-    return ULP_EXIT_USAGE;
+    if (status == ULP_OK) return ULP_OK;
+    return ulp_refuse(error, ": %s", why.text);
 }
 
 static uint8_t formats_differ(const ulp_cast *a, const ulp_cast *b) {
@@ -31,21 +31,20 @@ static uint8_t rules_differ(const ulp_cast *a, const ulp_cast *b) { return a->ru
 /* Reads the pattern twice, with different formats and modes. A point has a place in the pattern if the two readings
  * differ at the point. Every format that a datapath takes as input holds all numbers of q2.1 and of q2.0, so that no
  * pattern is refused because of the formats of the readings. */
-static int read_pattern(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+static ulp_status read_pattern(void *field, const char *text, const ulp_option *option, ulp_error *error) {
     pattern *p = field;
     ulp_policy other;
     (void)option;
     p->text = text;
-    int status = read_with(&p->policy, text, "q2.1", "rne", error);
-    if (status == ULP_EXIT_FINE) status = read_with(&other, text, "q2.0", "rz", error);
-    if (status != ULP_EXIT_FINE) return status;
+    ULP_TRY(read_with(&p->policy, text, "q2.1", "rne", error));
+    ULP_TRY(read_with(&other, text, "q2.0", "rz", error));
     for (int i = 0; i < ULP_AT_COUNT; i++) {
         p->takes_format[i] = formats_differ(&p->policy.at[i], &other.at[i]);
         p->takes_rule[i] = rules_differ(&p->policy.at[i], &other.at[i]);
     }
     p->out_takes_format = p->policy.has_out && formats_differ(&p->policy.out, &other.out);
     p->out_takes_rule = p->policy.has_out && rules_differ(&p->policy.out, &other.out);
-    return ULP_EXIT_FINE;
+    return ULP_OK;
 }
 
 static void print_pattern(ulp_text *to, const void *field, const ulp_option *option) {

@@ -127,12 +127,12 @@ static void add_measurements(ulp_plan *plan, const settings *s, const ulp_networ
 
 /* Check that the policy of --policy fits a network. */
 static ulp_status admit(ulp_plan *plan, const ulp_policy *policy, const ulp_network *network) {
-    char error[1024];
+    ulp_error error;
     ulp_layer_policy *rows;
-    const ulp_status status = ulp_policy_resolve(&rows, policy, &network->net, error, sizeof error);
+    const ulp_status status = ulp_policy_resolve(&rows, policy, &network->net, &error);
     if (status != ULP_OK)
         return ulp_plan_fail(plan, status, "--policy and network %s: %s", network->name,
-                             ulp_after_subject(error, "policy"));
+                             ulp_after_subject(error.text, "policy"));
     free(rows);
     return ULP_OK;
 }
@@ -265,14 +265,14 @@ static void put_roof(const counts *c, const ulp_machine *m) {
 /* The memory of a trainer of a small network. */
 static ulp_status put_trainer(const counts *c) {
     const context *x = c->task->context;
-    char error[1024];
+    ulp_error error;
     ulp_memory counted, allocated;
     ulp_trainer *t;
     ulp_train_options o = ulp_network_options(c->p->network, 1, NULL);
     o.policy = &x->policy[c->p->policy];
-    ulp_status status = ulp_memory_count(&counted, &x->small.data, &o, error, sizeof error);
-    if (status == ULP_OK) status = ulp_trainer_new(&t, &x->small.data, &o, error, sizeof error);
-    if (status != ULP_OK) return ulp_task_fail(c->task, status, "%s: %s", c->p->network->name, error);
+    ulp_status status = ulp_memory_count(&counted, &x->small.data, &o, &error);
+    if (status == ULP_OK) status = ulp_trainer_new(&t, &x->small.data, &o, &error);
+    if (status != ULP_OK) return ulp_task_fail(c->task, status, "%s: %s", c->p->network->name, error.text);
     status = ulp_memory_measure(&allocated, t);
     for (int k = 0; k < ULP_MEMORY_RANKS && status == ULP_OK; k++) {
         row r = row_of(c, TRAINER);
@@ -289,7 +289,7 @@ static void put_throughput(const counts *c) {
     const struct measurement *m = c->p->measured;
     const ulp_machine *machine;
     row r = row_of(c, THROUGHPUT);
-    if (ulp_machine_find(&machine, m->machine, NULL, 0) != ULP_OK) return;
+    if (ulp_machine_find(&machine, m->machine, NULL) != ULP_OK) return;
     r.machine = m->machine;
     r.part = m->source;
     r.seconds = ulp_footprint_seconds(c->layer, c->net->count, machine, variants[c->p->policy].tf32);
@@ -325,13 +325,13 @@ static ulp_status put_rows(const counts *c) {
 static ulp_status compute(const ulp_task *task) {
     const context *x = task->context;
     const point *p = task->point;
-    char error[1024];
+    ulp_error error;
     counts c = {.task = task, .p = p, .net = &p->network->net};
     const ulp_footprint_run run = {c.net, &x->policy[p->policy], &p->network->optimizer, p->batch};
     c.layer = malloc(c.net->count * sizeof *c.layer);
     if (!c.layer) return ULP_NO_MEMORY;
-    ulp_status status = ulp_footprint_count(c.layer, &c.whole, &run, error, sizeof error);
-    status = status == ULP_OK ? put_rows(&c) : ulp_task_fail(task, status, "%s: %s", p->network->name, error);
+    ulp_status status = ulp_footprint_count(c.layer, &c.whole, &run, &error);
+    status = status == ULP_OK ? put_rows(&c) : ulp_task_fail(task, status, "%s: %s", p->network->name, error.text);
     free(c.layer);
     return status;
 }

@@ -90,25 +90,24 @@ static ulp_status add_variant(const ulp_plan *plan, ways *to, kind by, int64_t n
 static ulp_status list_ways(const ulp_plan *plan, ways *to, const settings *set) {
     char name[ULP_DATAPATH_NAME_MAX];
     const size_t count = set->datapaths.count + set->bits.count + set->promote.count;
-    ulp_status status = ULP_OK;
     if (count > WAYS_MAX)
         return ulp_plan_fail(plan, ULP_NOT_IN_RANGE, "more than %d datapaths, bits and intervals", WAYS_MAX);
     to->at = ulp_grow(NULL, count * sizeof *to->at);
-    for (size_t i = 0; i < set->datapaths.count && status == ULP_OK; i++) {
+    for (size_t i = 0; i < set->datapaths.count; i++) {
         way w = {.datapath = set->datapaths.at[i], .by = BY_NAME, .number = ULP_NO_INTEGER};
         strcpy(w.name, w.datapath.name);
-        status = add_way(plan, to, &w);
+        ULP_TRY(add_way(plan, to, &w));
     }
-    for (size_t i = 0; i < set->bits.count && status == ULP_OK; i++) {
+    for (size_t i = 0; i < set->bits.count; i++) {
         const int n = (int)set->bits.at[i];
         snprintf(name, sizeof name, "h100-e4m3:F=%d:kept=%d", n - 1, n - 1 < 23 ? n - 1 : 23);
-        status = add_variant(plan, to, BY_BITS, n, name);
+        ULP_TRY(add_variant(plan, to, BY_BITS, n, name));
     }
-    for (size_t i = 0; i < set->promote.count && status == ULP_OK; i++) {
+    for (size_t i = 0; i < set->promote.count; i++) {
         snprintf(name, sizeof name, "h100-e4m3:promote=%d", (int)set->promote.at[i]);
-        status = add_variant(plan, to, BY_PROMOTE, set->promote.at[i], name);
+        ULP_TRY(add_variant(plan, to, BY_PROMOTE, set->promote.at[i], name));
     }
-    return status;
+    return ULP_OK;
 }
 
 static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
@@ -232,9 +231,9 @@ static ulp_status put_way(const ulp_task *task, const way *w, const ulp_product 
     const ulp_datapath *d = &w->datapath;
     if (at->data == CONSTANT) return put_constant(task, w, p->device.a, p->device.c);
     const ulp_stream stream = ulp_stream_named(at->seed, "fp8_accumulation %s %s", data_names[at->data], d->name);
-    const ulp_status status = ulp_product_multiply(p, d, stream);
-    if (status == ULP_OK) put_errors(task->rows, p, at, w, cast_error);
-    return status;
+    ULP_TRY(ulp_product_multiply(p, d, stream));
+    put_errors(task->rows, p, at, w, cast_error);
+    return ULP_OK;
 }
 
 static ulp_status put_ways(const ulp_task *task, const ulp_product *p) {

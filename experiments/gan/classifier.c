@@ -30,7 +30,7 @@ static ulp_status classify(const classifier *c, float *z, double *f, const float
     ulp_pass pass = {.run = {.backend = c->backend, .policy = &binary32}};
     const size_t in = ulp_dims_size(c->net->in), C = c->data->classes, last = c->net->count - 1;
     float *host = calloc(PIECE * c->features, sizeof *host);
-    ulp_status status = host ? ulp_policy_parse(&binary32, "fp32", NULL, 0) : ULP_NO_MEMORY;
+    ulp_status status = host ? ulp_policy_parse(&binary32, "fp32", NULL) : ULP_NO_MEMORY;
     if (status == ULP_OK) status = ulp_model_init(&model, c->net, 0, PIECE);
     if (status != ULP_OK) {
         free(host);
@@ -73,7 +73,7 @@ static ulp_status look_at_tests(classifier *c) {
 
 ulp_status classifier_start(classifier *c, const ulp_plan *plan, const ulp_data *data, const ulp_net *net,
                             uint64_t steps, uint64_t seed, const ulp_backend *backend) {
-    char error[1536];
+    ulp_error error;
     ulp_trainer *t = NULL;
     ulp_score score = {0};
     ulp_optimizer_rule adam = ulp_optimizer_rule_of(ulp_optimizer_kind_find("adam"));
@@ -83,8 +83,8 @@ ulp_status classifier_start(classifier *c, const ulp_plan *plan, const ulp_data 
     const ulp_train_options options = {
         .net = net, .optimizer = &adam, .batch = batch, .seed = seed, .backend = backend};
     *c = (classifier){.data = data, .net = net, .backend = backend};
-    ulp_status status = ulp_trainer_new(&t, data, &options, error, sizeof error);
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "--classifier-net: %s", error);
+    ulp_status status = ulp_trainer_new(&t, data, &options, &error);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "--classifier-net: %s", error.text);
     for (uint64_t i = 0; i < steps && status == ULP_OK; i++) status = ulp_trainer_step(t, NULL);
     if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, &score);
     c->accuracy = score.accuracy;

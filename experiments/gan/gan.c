@@ -125,7 +125,8 @@ static ulp_status refuse(ulp_plan *plan, ulp_status status, const char *of, cons
 static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int index) {
     const char *name = index == AMP ? "amp" : variants[index].name;
     point at = {index, s->seed};
-    char error[1536], of[64];
+    ulp_error error;
+    char of[64];
     if (index == DIGITS) {
         ulp_plan_add(plan, &at, 0.01, "%s", name);
         return ULP_OK;
@@ -134,8 +135,8 @@ static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int
     ulp_status status = set_methods(plan, s, x, index, of);
     if (status != ULP_OK) return status;
     const ulp_gan_options o = gan_options_of(x, s, &at);
-    status = ulp_gan_check(&x->data, &o, error, sizeof error);
-    if (status != ULP_OK) return refuse(plan, status, of, error);
+    status = ulp_gan_check(&x->data, &o, &error);
+    if (status != ULP_OK) return refuse(plan, status, of, error.text);
     for (; at.seed < s->seed + (uint64_t)s->seeds; at.seed++)
         ulp_plan_add(plan, &at, 1, "%s seed %llu", name, (unsigned long long)at.seed);
     return ULP_OK;
@@ -143,9 +144,10 @@ static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int
 
 /* Reads one of the three networks; the message names its option. */
 static ulp_status read_net(const ulp_plan *plan, ulp_net *net, const char *option, const char *text, ulp_dims in) {
-    char error[1536];
-    const ulp_status status = ulp_net_parse(net, text, in, error, sizeof error);
-    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "--%s: %s", option, ulp_after_subject(error, "net"));
+    ulp_error error;
+    const ulp_status status = ulp_net_parse(net, text, in, &error);
+    return status == ULP_OK ? ULP_OK
+                            : ulp_plan_fail(plan, status, "--%s: %s", option, ulp_after_subject(error.text, "net"));
 }
 
 /* Refuses options that fit no variant. */
@@ -175,20 +177,16 @@ static ulp_status check_options(const ulp_plan *plan, const settings *s, const c
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *s = own;
     context *x = shared;
-    ulp_status status = ulp_set_load(plan, &x->data, &(ulp_set){s->set, s->data, s->seed});
-    if (status == ULP_OK)
-        status = read_net(plan, &x->generator, "generator-net", s->generator, (ulp_dims){(size_t)s->latents, 1, 1});
-    if (status == ULP_OK)
-        status = read_net(plan, &x->discriminator, "discriminator-net", s->discriminator, x->data.dims);
-    if (status == ULP_OK) status = read_net(plan, &x->judging, "classifier-net", s->classifier, x->data.dims);
-    if (status == ULP_OK) status = check_options(plan, s, x);
-    for (int i = 0; i < COUNT && status == ULP_OK; i++)
-        if (s->variants >> i & 1) status = add_variant(plan, s, x, i);
-    if (status == ULP_OK && s->how.amp.bits) status = add_variant(plan, s, x, AMP);
-    if (status == ULP_OK)
-        status = classifier_start(&x->classifier, plan, &x->data, &x->judging, (uint64_t)s->classifier_steps, s->seed,
-                                  s->backend);
-    return status;
+    ULP_TRY(ulp_set_load(plan, &x->data, &(ulp_set){s->set, s->data, s->seed}));
+    ULP_TRY(read_net(plan, &x->generator, "generator-net", s->generator, (ulp_dims){(size_t)s->latents, 1, 1}));
+    ULP_TRY(read_net(plan, &x->discriminator, "discriminator-net", s->discriminator, x->data.dims));
+    ULP_TRY(read_net(plan, &x->judging, "classifier-net", s->classifier, x->data.dims));
+    ULP_TRY(check_options(plan, s, x));
+    for (int i = 0; i < COUNT; i++)
+        if (s->variants >> i & 1) ULP_TRY(add_variant(plan, s, x, i));
+    if (s->how.amp.bits) ULP_TRY(add_variant(plan, s, x, AMP));
+    return classifier_start(&x->classifier, plan, &x->data, &x->judging, (uint64_t)s->classifier_steps, s->seed,
+                            s->backend);
 }
 
 static void release(void *own) {

@@ -58,20 +58,19 @@ typedef struct run {
 
 static ulp_status start(run *w) {
     const context *c = w->task->context;
-    char error[1536];
+    ulp_error error;
     ulp_gan_options o = gan_options_of(c, w->task->settings, w->task->point);
     o.clock = ulp_profile_clock(w->task);
-    const ulp_status status = ulp_gan_new(&w->gan, &c->data, &o, error, sizeof error);
-    return status == ULP_OK ? ULP_OK : ulp_task_fail(w->task, status, "%s", error);
+    const ulp_status status = ulp_gan_new(&w->gan, &c->data, &o, &error);
+    return status == ULP_OK ? ULP_OK : ulp_task_fail(w->task, status, "%s", error.text);
 }
 
-static ulp_status save(const void *own, const char *path, const void *note, size_t note_bytes, char *error,
-                       size_t error_size) {
-    return ulp_gan_save(((const run *)own)->gan, path, note, note_bytes, error, error_size);
+static ulp_status save(const void *own, const char *path, const void *note, size_t note_bytes, ulp_error *error) {
+    return ulp_gan_save(((const run *)own)->gan, path, note, note_bytes, error);
 }
 
-static ulp_status load(void *own, const char *path, void **note, size_t *note_bytes, char *error, size_t error_size) {
-    return ulp_gan_load(((run *)own)->gan, path, note, note_bytes, error, error_size);
+static ulp_status load(void *own, const char *path, void **note, size_t *note_bytes, ulp_error *error) {
+    return ulp_gan_load(((run *)own)->gan, path, note, note_bytes, error);
 }
 
 static ulp_status restart(void *own) {

@@ -64,8 +64,7 @@ static const ulp_column columns[] = {
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *s = own;
     ulp_networks *networks = shared;
-    const ulp_status status = ulp_networks_load(plan, networks, &s->networks, s->seed, s->steps);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_networks_load(plan, networks, &s->networks, s->seed, s->steps));
     ulp_plan_note(plan, "rounding",
                   "rne: zero, flushed, overflowed and kept count what one rounding to nearest even makes of a gradient "
                   "times 2^scale_log2");

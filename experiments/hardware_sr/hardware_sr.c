@@ -70,9 +70,8 @@ static ulp_status compute(const ulp_task *task) {
     const point *at = task->point;
     const ulp_conversion *c = at->conversion;
     ulp_format from, to;
-    ulp_status status = ulp_format_parse(&from, c->from);
-    if (status == ULP_OK) status = ulp_format_parse(&to, c->to);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_format_parse(&from, c->from));
+    ULP_TRY(ulp_format_parse(&to, c->to));
     const int dropped = from.prec - to.prec, depth = dropped < 13 ? dropped : 13;
     const uint32_t mask = bits_of(c, 0), other = c->values > 1 ? bits_of(c, 1) : 0;
     const int64_t words = (int64_t)1 << c->bits, steps = (int64_t)1 << depth;

@@ -10,7 +10,7 @@
 
 /* ---- the options of every experiment ---- */
 
-static int read_shard(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+static ulp_status read_shard(void *field, const char *text, const ulp_option *option, ulp_error *error) {
     enum { MOST = 1000000 };
     ulp_shard *shard = field;
     char *end;
@@ -19,10 +19,9 @@ static int read_shard(void *field, const char *text, const ulp_option *option, u
     shard->index = good ? strtoull(text, &end, 10) : 0;
     good = good && *end == '/' && end[1] >= '0' && end[1] <= '9';
     shard->count = good ? strtoull(end + 1, &end, 10) : 0;
-    if (good && !errno && !*end && shard->count <= MOST && shard->index < shard->count) return ULP_EXIT_FINE;
+    if (good && !errno && !*end && shard->count <= MOST && shard->index < shard->count) return ULP_OK;
     (void)option;
-    ulp_text_print(error, "'%s': has to be I/N with 0 <= I < N <= %d", text, MOST);
-    return ULP_EXIT_USAGE;
+    return ulp_refuse(error, "'%s': has to be I/N with 0 <= I < N <= %d", text, MOST);
 }
 
 static void print_shard(ulp_text *to, const void *field, const ulp_option *option) {
@@ -130,7 +129,7 @@ static int read_options(ulp_run *run) {
 /* ---- the run ---- */
 
 static int report_failure(const ulp_run *run, ulp_status status) {
-    const char *what = ulp_text_of(&run->sweep.failure.sentence);
+    const char *what = run->sweep.failure.error.text;
     ulp_complain(run->sweep.program, "%s", *what ? what : ulp_status_text(status));
     return ulp_exit_of(status);
 }
@@ -168,24 +167,21 @@ static int judge_run(ulp_run *run) {
     return ulp_claims_print(&run->claims, run->experiment->name);
 }
 
-static int write_results(ulp_run *run) {
+static ulp_status write_results(ulp_run *run, ulp_error *error) {
     const ulp_place *place = &run->sweep.place;
-    const char *program = run->sweep.program;
-    int status = -1;
     if (!run->common.shard.count) {
-        if (status < 0)
-            status = ulp_place_write_beside(place, ".summary.csv", program, ulp_claims_write_summary, &run->claims);
-        if (status < 0) status = ulp_place_write_beside(place, ".claims.tsv", program, ulp_run_write_claims, run);
+        ULP_TRY(ulp_place_write_beside(place, ".summary.csv", ulp_claims_write_summary, &run->claims, error));
+        ULP_TRY(ulp_place_write_beside(place, ".claims.tsv", ulp_run_write_claims, run, error));
     }
-    return status < 0 ? ulp_place_write_beside(place, ".run.json", program, ulp_run_write_record, run) : status;
+    return ulp_place_write_beside(place, ".run.json", ulp_run_write_record, run, error);
 }
 
 /* Write and print the report of the plan, such as a profile. */
-static int write_report(const ulp_run *run) {
+static ulp_status write_report(const ulp_run *run, ulp_error *error) {
     const ulp_plan_report *report = &run->plan.report;
-    if (!report->own) return -1;
+    if (!report->own) return ULP_OK;
     if (!run->common.quiet) report->print(report->own, strcmp(run->common.out, "-") == 0 ? stderr : stdout);
-    return ulp_place_write_beside(&run->sweep.place, report->ending, run->sweep.program, report->write, report->own);
+    return ulp_place_write_beside(&run->sweep.place, report->ending, report->write, report->own, error);
 }
 
 /* "46 points, 46 rows, 16.1 s -> results/bench_gpu.csv", with the points that have no rows. */
@@ -202,24 +198,25 @@ static void report_end(const ulp_run *run) {
 
 static int finish(ulp_run *run) {
     int failed = 0;
+    ulp_error error;
     const int shard = run->common.shard.count > 0;
     run->wall_seconds = ulp_clock() - run->sweep.started;
     for (size_t k = 0; k < run->plan.count; k++) run->row_count += run->sweep.work[k].rows.count;
-    int status = shard ? ulp_sweep_write_shard(&run->sweep)
-                       : ulp_place_write(&run->sweep.place, run->sweep.program, ulp_run_write_csv, run);
-    if (status >= 0) return status;
+    ulp_status status = shard ? ulp_sweep_write_shard(&run->sweep, &error)
+                              : ulp_place_write(&run->sweep.place, ulp_run_write_csv, run, &error);
+    if (status != ULP_OK) return ulp_complain_of(run->sweep.program, &error);
     if (!shard) failed = judge_run(run);
-    status = write_results(run);
-    if (status < 0) status = write_report(run);
+    status = write_results(run, &error);
+    if (status == ULP_OK) status = write_report(run, &error);
     /* after a failure --resume uses the finished points to write the files again */
-    if (status < 0 || run->experiment->whole) ulp_sweep_close(&run->sweep);
-    if (status >= 0) return status;
+    if (status == ULP_OK || run->experiment->whole) ulp_sweep_close(&run->sweep);
+    if (status != ULP_OK) return ulp_complain_of(run->sweep.program, &error);
     if (!run->common.quiet) report_end(run);
     return failed || run->sweep.failed ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
 }
 
 /* Choose the file of the CSV: --out, else results/NAME.csv, else, for a shard, results/NAME.shard-I-of-N.csv. */
-static int choose_place(ulp_run *run) {
+static ulp_status choose_place(ulp_run *run, ulp_error *error) {
     ulp_text path = {0};
     const ulp_shard *shard = &run->common.shard;
     if (*run->common.out) ulp_text_print(&path, "%s", run->common.out);
@@ -227,28 +224,29 @@ static int choose_place(ulp_run *run) {
         ulp_text_print(&path, "results/%s.shard-%zu-of-%zu.csv", run->experiment->name, (size_t)shard->index,
                        (size_t)shard->count);
     else ulp_text_print(&path, "results/%s.csv", run->experiment->name);
-    int status = -1;
+    ulp_status status = ULP_OK;
     if (!*run->common.out && mkdir("results", 0777) != 0 && errno != EEXIST)
-        status = ulp_cannot_write(run->sweep.program, "into a new folder results", 1);
-    if (status < 0) status = ulp_place_choose(&run->sweep.place, run->sweep.program, path.data);
+        status = ulp_cannot_write(error, "into a new folder results", 1);
+    if (status == ULP_OK) status = ulp_place_choose(&run->sweep.place, path.data, error);
     ulp_text_free(&path);
+    ULP_TRY(status);
     static const char *const endings[] = {".summary.csv", ".claims.tsv", ".run.json"};
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0] && status < 0; i++)
-        status = ulp_place_check_beside(&run->sweep.place, endings[i], run->sweep.program);
-    if (status < 0 && run->sweep.place.direct && run->common.resume)
-        status = ulp_usage_error(run->sweep.program, "--resume needs --out to be a file; '%s' keeps nothing",
-                                 run->sweep.place.path);
-    return status;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        ULP_TRY(ulp_place_check_beside(&run->sweep.place, endings[i], error));
+    if (run->sweep.place.direct && run->common.resume)
+        return ulp_refuse(error, "--resume needs --out to be a file; '%s' keeps nothing", run->sweep.place.path);
+    return ULP_OK;
 }
 
 static int compute(ulp_run *run) {
     ulp_sweep *s = &run->sweep;
     if (s->rank == 0) {
-        int status = choose_place(run);
-        if (status < 0) status = ulp_sweep_open(s);
-        if (status >= 0) {
+        ulp_error error;
+        ulp_status status = choose_place(run, &error);
+        if (status == ULP_OK) status = ulp_sweep_open(s, &error);
+        if (status != ULP_OK) {
             ulp_ranks_dismiss(s);
-            return status;
+            return ulp_complain_of(s->program, &error);
         }
     }
     ulp_stop_on_signals();

@@ -19,37 +19,34 @@ static float *array_of(const state *x, int array) { return x->arrays + (size_t)a
 
 static ulp_status start(state *x, const ulp_sum_settings *set) {
     const ulp_sum_crowd *crowd = x->crowd;
-    ulp_status status = x->backend ? ULP_OK : ulp_backend_get(&x->backend, "cpu");
-    if (status != ULP_OK) return status;
+    ULP_TRY(x->backend ? ULP_OK : ulp_backend_get(&x->backend, "cpu"));
     x->host = malloc(x->runs * sizeof *x->host);
     x->arrays = x->backend->alloc((size_t)crowd->arrays * x->runs * sizeof *x->arrays);
     if (!x->host || !x->arrays) return ULP_NO_MEMORY;
     for (int i = 0; i < crowd->operations; i++)
         x->stream[i] = ulp_stream_named(set->seed, "%s %s %s%s", crowd->name, x->sum->format->name, x->sum->mode,
                                         crowd->operation[i].stream);
-    for (int i = 0; i < crowd->arrays && status == ULP_OK; i++)
-        status = ulp_tensor_fill(x->backend, array_of(x, i), x->runs, (float)crowd->start[i]);
-    return status;
+    for (int i = 0; i < crowd->arrays; i++)
+        ULP_TRY(ulp_tensor_fill(x->backend, array_of(x, i), x->runs, (float)crowd->start[i]));
+    return ULP_OK;
 }
 
 static ulp_status step(state *x, int64_t k) {
     const ulp_sum_crowd *crowd = x->crowd;
-    ulp_status status = ULP_OK;
-    if (crowd->counter) status = ulp_tensor_fill(x->backend, array_of(x, crowd->counter), x->runs, (float)k);
-    for (int i = 0; i < crowd->operations && status == ULP_OK; i++) {
+    if (crowd->counter) ULP_TRY(ulp_tensor_fill(x->backend, array_of(x, crowd->counter), x->runs, (float)k));
+    for (int i = 0; i < crowd->operations; i++) {
         const ulp_sum_operation *o = &crowd->operation[i];
         x->stream[i].first = (uint64_t)k << 32;
-        status = ulp_backend_map(x->backend, array_of(x, o->to),
-                                 (ulp_array_op){o->op, array_of(x, o->a), array_of(x, o->b), NULL}, x->runs,
-                                 (ulp_rounding){x->sum->format, x->sum->rule, x->stream[i], NULL});
+        ULP_TRY(ulp_backend_map(x->backend, array_of(x, o->to),
+                                (ulp_array_op){o->op, array_of(x, o->a), array_of(x, o->b), NULL}, x->runs,
+                                (ulp_rounding){x->sum->format, x->sum->rule, x->stream[i], NULL}));
     }
-    return status;
+    return ULP_OK;
 }
 
 static ulp_status put_rows(const ulp_task *task, const state *x, int64_t k, double exact) {
     const ulp_sum_settings *set = task->settings;
-    const ulp_status status = x->backend->download(x->host, x->arrays, x->runs * sizeof *x->host);
-    if (status != ULP_OK) return status;
+    ULP_TRY(x->backend->download(x->host, x->arrays, x->runs * sizeof *x->host));
     double *values = ulp_grow(NULL, x->runs * sizeof *values);
     for (size_t i = 0; i < x->runs; i++) values[i] = (double)x->host[i];
     for (int64_t i = 0; i < set->paths && i < set->runs; i++) {

@@ -67,7 +67,7 @@ static const ulp_column columns[] = {ULP_COLUMN(row, net),
 static ulp_status make_policy(ulp_policy *policy, const settings *s, const point *p) {
     const int steps = p->scaler >= DELAYED16 ? 16 : 0;
     const ulp_tensor_scale when = steps ? ULP_SCALED_DELAYED : p->scaler == AMAX ? ULP_SCALED_NOW : ULP_UNSCALED;
-    if (!p->format) return ulp_policy_parse(policy, "fp32", NULL, 0);
+    if (!p->format) return ulp_policy_parse(policy, "fp32", NULL);
     *policy = s->networks.how.amp.bits ? p->network->policy : s->policy.policy;
     ulp_status status = ulp_policy_set(policy, ULP_AT_AGRAD, p->format, when, steps);
     if (status == ULP_OK) status = ulp_policy_set(policy, ULP_AT_WGRAD, p->format, when, steps);
@@ -115,16 +115,16 @@ static ulp_status check_gradients(ulp_plan *plan, const ulp_named_policy *named)
     char text[ULP_POLICY_TEXT_MAX];
     ulp_policy preset;
     snprintf(text, sizeof text, "%.*s", (int)strcspn(named->text, ","), named->text);
-    ulp_status status = ulp_policy_parse(&preset, strchr(text, '=') ? "fp32" : text, NULL, 0);
-    for (int i = 0; i < 2 && status == ULP_OK; i++) {
+    ULP_TRY(ulp_policy_parse(&preset, strchr(text, '=') ? "fp32" : text, NULL));
+    for (int i = 0; i < 2; i++) {
         const ulp_point_kind at = i ? ULP_AT_WGRAD : ULP_AT_AGRAD;
         if (sets_gradients(&named->policy, &preset, at))
-            status = ulp_plan_fail(plan, ULP_BAD_ARGUMENT,
-                                   "--policy: %s: --formats decides the formats of gradients, and --scalers their "
-                                   "tensor scales; leave %s out",
-                                   ulp_point_name(at), ulp_point_name(at));
+            ULP_TRY(ulp_plan_fail(plan, ULP_BAD_ARGUMENT,
+                                  "--policy: %s: --formats decides the formats of gradients, and --scalers their "
+                                  "tensor scales; leave %s out",
+                                  ulp_point_name(at), ulp_point_name(at)));
     }
-    return status;
+    return ULP_OK;
 }
 
 /* Refuse a policy that the network or its trainer does not take. */
@@ -167,10 +167,10 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     if (s->networks.how.amp.bits && ulp_setting_given(plan->arguments, "policy"))
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT,
                              "--amp derives the policy, and --policy gives one: give one of the two");
-    ulp_status status = s->networks.how.amp.bits ? ULP_OK : check_gradients(plan, &s->policy);
-    if (status == ULP_OK) status = ulp_networks_load(plan, n, &s->networks, s->seed, s->steps);
-    for (size_t i = 0; i < n->count && status == ULP_OK; i++) status = add_network(plan, s, n, i);
-    return status;
+    ULP_TRY(s->networks.how.amp.bits ? ULP_OK : check_gradients(plan, &s->policy));
+    ULP_TRY(ulp_networks_load(plan, n, &s->networks, s->seed, s->steps));
+    for (size_t i = 0; i < n->count; i++) ULP_TRY(add_network(plan, s, n, i));
+    return ULP_OK;
 }
 
 /* ---- one run ---- */

@@ -121,13 +121,11 @@ static void count_layers(watch *w, const ulp_net *net, int kind, int stage, cons
 static ulp_status observed_step(watch *w, ulp_trainer *t, int stage) {
     float *host = w->host;
     const float rate = (float)ulp_rate_at(&t->optimizer.rule, t->step);
-    ulp_status status = ulp_trainer_weights(t, host, NULL);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_trainer_weights(t, host, NULL));
     count_layers(w, &t->model.net, WEIGHT, stage, host);
-    status = ulp_trainer_step(t, NULL);
+    ULP_TRY(ulp_trainer_step(t, NULL));
     const float *direction = t->optimizer.momentum ? t->optimizer.momentum : t->model.wgrad;
-    if (status == ULP_OK) status = w->backend->download(host, direction, t->model.net.params * sizeof *host);
-    if (status != ULP_OK) return status;
+    ULP_TRY(w->backend->download(host, direction, t->model.net.params * sizeof *host));
     for (size_t i = 0; i < t->model.net.params; i++) host[i] *= rate;
     count_layers(w, &t->model.net, UPDATE, stage, host);
     return w->status;
@@ -234,8 +232,7 @@ static void put_run(const ulp_task *task, const watch *w) {
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *set = own;
     const ulp_lesson *x = shared;
-    const ulp_status status = ulp_lesson_load(plan, shared, &set->lesson);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_lesson_load(plan, shared, &set->lesson));
     if (x->net.count > LAYERS)
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--net has %zu layers, at most %d are looked at", x->net.count,
                              LAYERS);

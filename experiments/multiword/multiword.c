@@ -179,11 +179,10 @@ static void carve(machine *m, const matrices *x) {
 static ulp_status machine_new(machine *m, const ulp_backend *backend, const matrices *x) {
     ulp_arena_init(&m->arena, backend);
     carve(m, x);
-    ulp_status status = ulp_arena_alloc(&m->arena);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_arena_alloc(&m->arena));
     carve(m, x);
-    status = backend->upload(m->a, x->a, x->m * x->n * sizeof *x->a);
-    return status == ULP_OK ? backend->upload(m->b, x->b, x->m * x->n * sizeof *x->b) : status;
+    ULP_TRY(backend->upload(m->a, x->a, x->m * x->n * sizeof *x->a));
+    return backend->upload(m->b, x->b, x->m * x->n * sizeof *x->b);
 }
 
 static ulp_status put_words(const ulp_task *task, const machine *m, matrices *x, int64_t words) {
@@ -196,17 +195,15 @@ static ulp_status put_words(const ulp_task *task, const machine *m, matrices *x,
              .n = at->n,
              .sums = (int64_t)(x->m * x->m)};
     double *const errors[WAYS] = {&r.error, &r.truncated, &r.small_first};
-    ulp_status status = ULP_OK;
-    for (int way = 0; way < WAYS && status == ULP_OK; way++) {
+    for (int way = 0; way < WAYS; way++) {
         ulp_datapath d;
-        status = with_words(&d, at->datapath, words, way);
-        if (status == ULP_OK)
-            status = ulp_backend_gemm(backend, m->c, m->a, m->b, &shape, (ulp_summation){&d, {0, 0, 0}});
-        if (status == ULP_OK) status = backend->download(x->c, m->c, x->m * x->m * sizeof *x->c);
-        if (status == ULP_OK) *errors[way] = error_of(x);
+        ULP_TRY(with_words(&d, at->datapath, words, way));
+        ULP_TRY(ulp_backend_gemm(backend, m->c, m->a, m->b, &shape, (ulp_summation){&d, {0, 0, 0}}));
+        ULP_TRY(backend->download(x->c, m->c, x->m * x->m * sizeof *x->c));
+        *errors[way] = error_of(x);
     }
-    if (status == ULP_OK) ulp_row_put(task->rows, &r);
-    return status;
+    ulp_row_put(task->rows, &r);
+    return ULP_OK;
 }
 
 static ulp_status compute(const ulp_task *task) {

@@ -86,23 +86,23 @@ static void carve(machine *m, size_t rows, size_t width, size_t k) {
 static ulp_status machine_new(machine *m, const ulp_backend *backend, size_t rows, size_t width, size_t k) {
     ulp_arena_init(&m->arena, backend);
     carve(m, rows, width, k);
-    const ulp_status status = ulp_arena_alloc(&m->arena);
-    if (status == ULP_OK) carve(m, rows, width, k);
-    return status;
+    ULP_TRY(ulp_arena_alloc(&m->arena));
+    carve(m, rows, width, k);
+    return ULP_OK;
 }
 
 /* *y = the dot product of a (k) and b (k), which are in backend memory. */
 static ulp_status multiply(const machine *m, ulp_summation how, const double *a, const double *b, size_t k, double *y) {
     const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = k, .lda = k, .ldb = k, .ldc = 1, .b_trans = 1};
-    const ulp_status status = ulp_backend_gemm64(m->arena.backend, m->y, a, b, &shape, how);
-    return status == ULP_OK ? m->arena.backend->download(y, m->y, sizeof *y) : status;
+    ULP_TRY(ulp_backend_gemm64(m->arena.backend, m->y, a, b, &shape, how));
+    return m->arena.backend->download(y, m->y, sizeof *y);
 }
 
 /* *y = the dot product of a (k) and b (k), which are in host memory. */
 static ulp_status product(const machine *m, ulp_summation how, const double *a, const double *b, size_t k, double *y) {
-    ulp_status status = m->arena.backend->upload(m->a, a, k * sizeof *a);
-    if (status == ULP_OK) status = m->arena.backend->upload(m->b, b, k * sizeof *b);
-    return status == ULP_OK ? multiply(m, how, m->a, m->b, k, y) : status;
+    ULP_TRY(m->arena.backend->upload(m->a, a, k * sizeof *a));
+    ULP_TRY(m->arena.backend->upload(m->b, b, k * sizeof *b));
+    return multiply(m, how, m->a, m->b, k, y);
 }
 
 /* Fills x (n) with random data of the point, rounded to the input format f. `name` selects the random stream: every
@@ -121,18 +121,16 @@ static ulp_status fill_factors(const ulp_task *task, const machine *m, factors *
     const ulp_datapath *d = ((const point *)task->point)->datapath;
     ulp_format half;
     ulp_datapath exact;
-    ulp_status status = ulp_format_parse(&half, "binary16");
-    if (status == ULP_OK) status = ulp_datapath_parse(&exact, "exact:binary64:rne");
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_format_parse(&half, "binary16"));
+    ULP_TRY(ulp_datapath_parse(&exact, "exact:binary64:rne"));
     fill(task, f->a, f->k, "a", d->has_inputs ? &d->a : &half);
     fill(task, f->b, f->k, "b", d->has_inputs ? &d->b : &half);
     for (size_t i = 0; i < f->k; i++) {
         f->a_moved[i] = fabs(f->a[i]);
         f->b_moved[i] = fabs(f->b[i]);
     }
-    status = product(m, (ulp_summation){.datapath = &exact}, f->a, f->b, f->k, &f->exact);
-    return status == ULP_OK ? product(m, (ulp_summation){.datapath = &exact}, f->a_moved, f->b_moved, f->k, &f->size)
-                            : status;
+    ULP_TRY(product(m, (ulp_summation){.datapath = &exact}, f->a, f->b, f->k, &f->exact));
+    return product(m, (ulp_summation){.datapath = &exact}, f->a_moved, f->b_moved, f->k, &f->size);
 }
 
 /* Copies the factors in order `number`: shuffled inside groups of `group` products (Fisher and Yates), or unchanged if
@@ -194,19 +192,18 @@ static ulp_status put_orders(const ulp_task *task, const machine *m, factors *f)
 static ulp_status put_slices(const ulp_task *task, const machine *m, const factors *f) {
     const settings *s = task->settings;
     const ulp_datapath *d = ((const point *)task->point)->datapath;
-    ulp_status status = ULP_OK;
-    for (size_t i = 0; i < s->slices.count && status == ULP_OK; i++) {
+    for (size_t i = 0; i < s->slices.count; i++) {
         double y;
         const size_t threads = (size_t)s->slices.at[i];
         ulp_datapath cut = *d; /* one chunk per thread */
         cut.kind = ULP_CHUNKED;
         cut.length = (uint32_t)((f->k + threads - 1) / threads);
-        status = ulp_datapath_init(&cut);
+        ULP_TRY(ulp_datapath_init(&cut));
         const ulp_summation how = {.datapath = &cut, .stream = ulp_stream_named(s->seed, "order %s slices", d->name)};
-        if (status == ULP_OK) status = product(m, how, f->a, f->b, f->k, &y);
-        if (status == ULP_OK) put_sum(task, f, s->slices.at[i], y);
+        ULP_TRY(product(m, how, f->a, f->b, f->k, &y));
+        put_sum(task, f, s->slices.at[i], y);
     }
-    return status;
+    return ULP_OK;
 }
 
 /* Two matrices and their product, host memory. */

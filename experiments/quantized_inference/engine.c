@@ -14,13 +14,12 @@ static void carve(void *own, ulp_arena *arena) {
 
 ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_data *data, const ulp_net *net,
                         const float *trained) {
-    char error[1536];
+    ulp_error error;
     *e = (engine){.data = data, .trained = trained};
     e->pass.run.backend = backend;
     e->pass.run.policy = &e->policy;
-    ulp_status status = ulp_policy_parse(&e->policy, "fp32", error, sizeof error);
-    if (status == ULP_OK) status = ulp_model_init(&e->model, net, 0, BATCH);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_policy_parse(&e->policy, "fp32", &error));
+    ULP_TRY(ulp_model_init(&e->model, net, 0, BATCH));
     const ulp_net *n = &e->model.net;
     e->host = calloc(n->params, sizeof *e->host);
     e->sums = calloc(BATCH * n->widest, sizeof *e->sums);
@@ -46,12 +45,12 @@ void engine_begin(engine *e) { e->right = e->agreed = e->changed = e->formed = 0
 
 ulp_status engine_round_weights(engine *e) {
     const ulp_net *net = &e->model.net;
-    ulp_status status = e->pass.run.backend->upload(e->weight, e->trained, net->params * sizeof(float));
-    for (size_t i = 0; i < net->count && status == ULP_OK; i++)
+    ULP_TRY(e->pass.run.backend->upload(e->weight, e->trained, net->params * sizeof(float)));
+    for (size_t i = 0; i < net->count; i++)
         if (net->layers[i].params)
-            status = ulp_pass_round(&e->pass, ulp_site_of(ULP_AT_WEIGHT, i, 0), e->weight + net->layers[i].first_param,
-                                    net->layers[i].params);
-    return status;
+            ULP_TRY(ulp_pass_round(&e->pass, ulp_site_of(ULP_AT_WEIGHT, i, 0), e->weight + net->layers[i].first_param,
+                                   net->layers[i].params));
+    return ULP_OK;
 }
 
 /* Puts samples [first, first + B) into e->sums, as numbers from 0 to 1. */
@@ -196,22 +195,20 @@ ulp_status engine_put_weights(engine *e, code *w, int bits, int scheme) {
 ulp_status engine_run_integers(engine *e, const code *x, const code *w, const ulp_datapath *narrow) {
     const ulp_backend *backend = e->pass.run.backend;
     const ulp_net *net = &e->model.net;
-    ulp_status status = ULP_OK;
-    for (size_t at = e->data->n_train; at < e->data->n && status == ULP_OK; at += BATCH) {
+    for (size_t at = e->data->n_train; at < e->data->n; at += BATCH) {
         size_t B = e->data->n - at < BATCH ? e->data->n - at : BATCH;
         read_samples(e, at, B);
         const code *first = &x[next_operand(net, 0)];
         for (size_t i = 0; i < B * e->data->features; i++)
             e->sums[i] = (float)cut(rint((double)e->sums[i] / first->scale), first);
-        status = backend->upload(e->model.tensor[0], e->sums, B * e->data->features * sizeof(float));
-        for (size_t i = 0; i < net->count && status == ULP_OK; i++) {
+        ULP_TRY(backend->upload(e->model.tensor[0], e->sums, B * e->data->features * sizeof(float)));
+        for (size_t i = 0; i < net->count; i++) {
             size_t next = next_operand(net, i + 1);
-            if (net->layers[i].params == 0) status = ulp_model_forward_layer(&e->model, &e->pass, e->weight, i);
-            else status = integer_layer(e, i, &x[i], &w[i], narrow, next < net->count ? &x[next] : NULL);
+            if (net->layers[i].params == 0) ULP_TRY(ulp_model_forward_layer(&e->model, &e->pass, e->weight, i));
+            else ULP_TRY(integer_layer(e, i, &x[i], &w[i], narrow, next < net->count ? &x[next] : NULL));
         }
-        if (status == ULP_OK)
-            status = backend->download(e->sums, e->model.tensor[net->count], B * e->data->classes * sizeof(float));
-        if (status == ULP_OK) score(e, e->sums, at - e->data->n_train, B, 0);
+        ULP_TRY(backend->download(e->sums, e->model.tensor[net->count], B * e->data->classes * sizeof(float)));
+        score(e, e->sums, at - e->data->n_train, B, 0);
     }
-    return status;
+    return ULP_OK;
 }

@@ -86,9 +86,7 @@ static ulp_status check_layer(const ulp_plan *plan, const ulp_layer *layer) {
 
 /* Checks that a network can run in integers: its layers form sums of products, or only compare. */
 static ulp_status check_net(const ulp_plan *plan, size_t classes, const ulp_net *net, const char *text) {
-    ulp_status status = ULP_OK;
-    for (size_t i = 0; i < net->count && status == ULP_OK; i++) status = check_layer(plan, &net->layers[i]);
-    if (status != ULP_OK) return status;
+    for (size_t i = 0; i < net->count; i++) ULP_TRY(check_layer(plan, &net->layers[i]));
     if (net->count == 0 || ulp_dims_size(net->out) != classes || net->layers[net->count - 1].params == 0)
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--net: '%s' does not end in a layer with one output per class",
                              text);
@@ -97,7 +95,8 @@ static ulp_status check_net(const ulp_plan *plan, size_t classes, const ulp_net 
 
 /* Adds the network that the first `length` characters of a text describe. */
 static ulp_status add_net(const ulp_plan *plan, context *x, const char *text, size_t length) {
-    char own[256], error[1536];
+    ulp_error error;
+    char own[256];
     if (x->nets == NETS_MAX || length >= sizeof own || memchr(text, ',', length))
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT,
                              "--net: up to %d networks of %zu characters, blanks between layers", NETS_MAX,
@@ -105,9 +104,9 @@ static ulp_status add_net(const ulp_plan *plan, context *x, const char *text, si
     memcpy(own, text, length);
     own[length] = 0;
     ulp_net *net = &x->net[x->nets++];
-    const ulp_status status = ulp_net_parse(net, own, x->data.dims, error, sizeof error);
+    const ulp_status status = ulp_net_parse(net, own, x->data.dims, &error);
     return status == ULP_OK ? check_net(plan, x->data.classes, net, own)
-                            : ulp_plan_fail(plan, status, "--net: %s", ulp_after_subject(error, "net"));
+                            : ulp_plan_fail(plan, status, "--net: %s", ulp_after_subject(error.text, "net"));
 }
 
 /* Sets the policy of the training of the last network: binary32, or that of --amp. */
@@ -116,9 +115,8 @@ static ulp_status choose_policy(ulp_plan *plan, const settings *set, context *x)
     const size_t i = (size_t)x->nets - 1;
     snprintf(name, sizeof name, "net %zu", i + 1);
     x->scaler[i] = *ulp_scaler_rule_find("none");
-    const ulp_status status = ulp_plan_read_policy(plan, &x->policy[i], "fp32", name);
-    return status == ULP_OK ? ulp_plan_amp(plan, &x->policy[i], &x->scaler[i], &set->how.amp, &x->net[i], name)
-                            : status;
+    ULP_TRY(ulp_plan_read_policy(plan, &x->policy[i], "fp32", name));
+    return ulp_plan_amp(plan, &x->policy[i], &x->scaler[i], &set->how.amp, &x->net[i], name);
 }
 
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
@@ -168,15 +166,14 @@ static void put_row(const ulp_task *task, const engine *e, way how) {
 static ulp_status compute_accumulators(const ulp_task *task, engine *e, const code *x, const code *w, way how) {
     const settings *set = task->settings;
     const context *shared = task->context;
-    ulp_status status = ULP_OK;
-    for (int a = 0; a < INTEGER_ACCUMULATORS && status == ULP_OK; a++) {
+    for (int a = 0; a < INTEGER_ACCUMULATORS; a++) {
         if (!(set->accumulators >> a & 1)) continue;
         how.accumulator = a;
         engine_begin(e);
-        status = engine_run_integers(e, x, w, a == INT32 ? NULL : &shared->narrow[a]);
-        if (status == ULP_OK) put_row(task, e, how);
+        ULP_TRY(engine_run_integers(e, x, w, a == INT32 ? NULL : &shared->narrow[a]));
+        put_row(task, e, how);
     }
-    return status;
+    return ULP_OK;
 }
 
 static ulp_status compute_integers(const ulp_task *task, engine *e, int bits) {

@@ -71,9 +71,8 @@ static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int
     m->optimizer.cosine = steps;
     m->optimizer.kahan = v->kahan;
     m->policy = x->lesson.plain.policy;
-    ulp_status status = v->policy ? ulp_plan_read_policy(plan, &m->policy, v->policy, name.text) : ULP_OK;
-    if (status == ULP_OK) status = ulp_lesson_admit(plan, &x->lesson, m, name.text, full);
-    if (status != ULP_OK) return status;
+    if (v->policy) ULP_TRY(ulp_plan_read_policy(plan, &m->policy, v->policy, name.text));
+    ULP_TRY(ulp_lesson_admit(plan, &x->lesson, m, name.text, full));
     if (index != AMP)
         ulp_plan_note(plan, "policy in full", "%s: %s; scaler %s%s", name.text, full, scaler,
                       v->kahan ? ",kahan=1" : "");
@@ -85,10 +84,10 @@ static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *s = own;
     context *x = shared;
-    ulp_status status = ulp_lesson_load(plan, &x->lesson, &s->lesson);
-    for (int i = 0; i < COUNT && status == ULP_OK; i++)
-        if (s->variants >> i & 1) status = add_variant(plan, s, x, i);
-    return status == ULP_OK && s->lesson.how.amp.bits ? add_variant(plan, s, x, AMP) : status;
+    ULP_TRY(ulp_lesson_load(plan, &x->lesson, &s->lesson));
+    for (int i = 0; i < COUNT; i++)
+        if (s->variants >> i & 1) ULP_TRY(add_variant(plan, s, x, i));
+    return s->lesson.how.amp.bits ? add_variant(plan, s, x, AMP) : ULP_OK;
 }
 
 static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {

@@ -34,9 +34,8 @@ ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_net *ne
     e->pass.now.B = B;
     e->observer = (ulp_observer){observe, e, 1u << ULP_AT_AGRAD};
     e->pass.now.observer = &e->observer;
-    ulp_status status = ulp_policy_parse(&e->policy, "fp32", NULL, 0);
-    if (status == ULP_OK) status = ulp_model_init(&e->model, net, B, B);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_policy_parse(&e->policy, "fp32", NULL));
+    ULP_TRY(ulp_model_init(&e->model, net, B, B));
     e->N = e->model.net.layers[at].out.c;
     e->T = e->model.net.layers[at].out.w;
     size_t h = B * e->N * e->T, x = B * ulp_dims_size(net->in), out = B * ulp_dims_size(net->out);
@@ -80,17 +79,15 @@ ulp_status engine_forward(engine *e, const ulp_policy *policy) {
     const ulp_net *net = &e->model.net;
     size_t in = ulp_dims_size(net->in);
     e->policy = *policy;
-    ulp_status status = backend->upload(e->weight, e->w, net->params * sizeof(float));
-    for (size_t i = 0; i < net->count && status == ULP_OK; i++)
+    ULP_TRY(backend->upload(e->weight, e->w, net->params * sizeof(float)));
+    for (size_t i = 0; i < net->count; i++)
         if (net->layers[i].params)
-            status = ulp_pass_round(&e->pass, ulp_site_of(ULP_AT_WEIGHT, i, 0), e->weight + net->layers[i].first_param,
-                                    net->layers[i].params);
-    if (status == ULP_OK) status = backend->upload(e->model.tensor[0], e->x, e->B * in * sizeof(float));
-    if (status == ULP_OK)
-        status = ulp_pass_round(&e->pass, ulp_site_of(ULP_AT_ACT, 0, in), e->model.tensor[0], e->B * in);
-    if (status == ULP_OK) status = ulp_model_forward(&e->model, &e->pass, e->weight);
-    return status == ULP_OK ? backend->download(e->h, e->model.tensor[e->at + 1], e->B * e->N * e->T * sizeof(float))
-                            : status;
+            ULP_TRY(ulp_pass_round(&e->pass, ulp_site_of(ULP_AT_WEIGHT, i, 0), e->weight + net->layers[i].first_param,
+                                   net->layers[i].params));
+    ULP_TRY(backend->upload(e->model.tensor[0], e->x, e->B * in * sizeof(float)));
+    ULP_TRY(ulp_pass_round(&e->pass, ulp_site_of(ULP_AT_ACT, 0, in), e->model.tensor[0], e->B * in));
+    ULP_TRY(ulp_model_forward(&e->model, &e->pass, e->weight));
+    return backend->download(e->h, e->model.tensor[e->at + 1], e->B * e->N * e->T * sizeof(float));
 }
 
 ulp_status engine_backward(engine *e, int scale_log2) {
@@ -98,12 +95,11 @@ ulp_status engine_backward(engine *e, int scale_log2) {
     size_t out = ulp_dims_size(net->out);
     e->pass.now.scales.log2 = scale_log2;
     e->seen = e->kept = 0;
-    ulp_status status = ulp_pass_round_host(&e->pass, ulp_site_of(ULP_AT_AGRAD, net->count, out),
-                                            e->model.grad[net->count], e->top, e->B * out);
-    if (status == ULP_OK) status = ulp_model_backward(&e->model, &e->pass, e->weight);
+    ULP_TRY(ulp_pass_round_host(&e->pass, ulp_site_of(ULP_AT_AGRAD, net->count, out), e->model.grad[net->count], e->top,
+                                e->B * out));
+    ULP_TRY(ulp_model_backward(&e->model, &e->pass, e->weight));
     /* the layer rounds `grads` gradients per step, and the gradient of its input if another layer precedes it */
-    return status == ULP_OK && (e->kept != e->T || e->seen != e->T * e->grads + (e->at ? 1 : 0)) ? ULP_UNSUPPORTED
-                                                                                                 : status;
+    return e->kept != e->T || e->seen != e->T * e->grads + (e->at ? 1 : 0) ? ULP_UNSUPPORTED : ULP_OK;
 }
 
 /* ---- rows ---- */

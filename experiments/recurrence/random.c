@@ -16,9 +16,8 @@ static float round_to_both(double x, const ulp_format *a, const ulp_format *b) {
 
 static ulp_status draw(engine *e, double gain, uint64_t seed) {
     ulp_format bf16, fp16;
-    ulp_status status = ulp_format_parse(&bf16, "bf16");
-    if (status == ULP_OK) status = ulp_format_parse(&fp16, "fp16");
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_format_parse(&bf16, "bf16"));
+    ULP_TRY(ulp_format_parse(&fp16, "fp16"));
     ulp_stream weights = ulp_stream_named(seed, "recurrence weights"),
                inputs = ulp_stream_named(seed, "recurrence inputs");
     size_t in = FEATURES * e->N, x = e->B * FEATURES * e->T;
@@ -45,8 +44,7 @@ static int holds(const engine *e, const ulp_format *format) {
 
 static ulp_status run_random(engine *e, const row *r, const ulp_policy *policy, ulp_rows *rows) {
     errors sum = {0};
-    ulp_status status = engine_forward(e, policy);
-    if (status != ULP_OK) return status;
+    ULP_TRY(engine_forward(e, policy));
     add_errors(&sum, e, NULL);
     put_errors(rows, *r, &sum, e->T);
     return ULP_OK;
@@ -55,8 +53,7 @@ static ulp_status run_random(engine *e, const row *r, const ulp_policy *policy, 
 static ulp_status run_perturbed(engine *e, row r, ulp_rows *rows) {
     errors sum = {0};
     for (size_t i = 0; i < e->B * FEATURES; i++) e->x64[i * e->T] += 0x1p-40;
-    ulp_status status = engine_reference(e, e->moved);
-    if (status != ULP_OK) return status;
+    ULP_TRY(engine_reference(e, e->moved));
     r.arithmetic = "perturbed";
     r.sums = SUMS_BINARY64;
     r.bits = 53;
@@ -70,10 +67,9 @@ static ulp_status run_perturbed(engine *e, row r, ulp_rows *rows) {
 static ulp_status go_back(engine *e, const ulp_policy *policy, int scale_log2, uint64_t seed) {
     ulp_format bf16, fp16;
     ulp_stream top = ulp_stream_named(seed, "recurrence gradient");
-    ulp_status status = engine_forward(e, policy);
-    if (status == ULP_OK) status = ulp_format_parse(&bf16, "bf16");
-    if (status == ULP_OK) status = ulp_format_parse(&fp16, "fp16");
-    if (status != ULP_OK) return status;
+    ULP_TRY(engine_forward(e, policy));
+    ULP_TRY(ulp_format_parse(&bf16, "bf16"));
+    ULP_TRY(ulp_format_parse(&fp16, "fp16"));
     for (size_t i = 0; i < e->B * e->N; i++)
         for (size_t t = 0; t < e->T; t++)
             e->top[i * e->T + t] =

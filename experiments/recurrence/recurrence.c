@@ -91,10 +91,8 @@ static const ulp_column columns[] = {
 /* ---- reading of texts and data ---- */
 
 static ulp_status read_policies(ulp_plan *plan, ulp_policy *to, const arithmetic *from, int n) {
-    ulp_status status = ULP_OK;
-    for (int i = 0; i < n && status == ULP_OK; i++)
-        status = ulp_plan_read_policy(plan, &to[i], from[i].policy, from[i].name);
-    return status;
+    for (int i = 0; i < n; i++) ULP_TRY(ulp_plan_read_policy(plan, &to[i], from[i].policy, from[i].name));
+    return ULP_OK;
 }
 
 static ulp_status read_arithmetics(ulp_plan *plan, const settings *s, context *x) {
@@ -110,8 +108,7 @@ static ulp_status read_arithmetics(ulp_plan *plan, const settings *s, context *x
 
 static ulp_status read_data(ulp_plan *plan, const settings *s, ulp_data *data) {
     const size_t piece = (size_t)s->piece;
-    const ulp_status status = ulp_set_load(plan, data, &(ulp_set){"digits", s->data, s->seed});
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_set_load(plan, data, &(ulp_set){"digits", s->data, s->seed}));
     if (data->features % piece != 0)
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--piece %zu: a digit has %zu pixels, the pieces have to fill it",
                              piece, data->features);

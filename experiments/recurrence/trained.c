@@ -96,9 +96,7 @@ static ulp_status go_back(engine *e, const float *p, const uint8_t *label, int s
 /* p (B,DIGITS) gets the softmax of the output of the net. */
 static ulp_status probabilities(engine *e, float *p) {
     float z[SAMPLES_MAX * DIGITS];
-    ulp_status status =
-        e->pass.run.backend->download(z, e->model.tensor[e->model.net.count], e->B * DIGITS * sizeof(float));
-    if (status != ULP_OK) return status;
+    ULP_TRY(e->pass.run.backend->download(z, e->model.tensor[e->model.net.count], e->B * DIGITS * sizeof(float)));
     for (size_t b = 0; b < e->B; b++) {
         double terms[DIGITS];
         const double largest = ulp_softmax_largest(z + b * DIGITS, DIGITS);
@@ -177,7 +175,7 @@ ulp_status compute_trained(const ulp_task *task) {
 
 ulp_status compute_training(const ulp_task *task) {
     ulp_score score;
-    const ulp_status status = train(task, NULL, &score);
-    if (status == ULP_OK) put_score(task, &score);
-    return status;
+    ULP_TRY(train(task, NULL, &score));
+    put_score(task, &score);
+    return ULP_OK;
 }

@@ -173,12 +173,11 @@ static ulp_status sums_new(sums *s, const settings *set, const rounding *r, cons
     ulp_arena_init(&s->arena, s->backend);
     carve(s);
     s->x = calloc(BLOCK + s->runs, sizeof *s->x);
-    ulp_status status = s->x != NULL ? ulp_arena_alloc(&s->arena) : ULP_NO_MEMORY;
-    if (status != ULP_OK) return status;
+    ULP_TRY(s->x != NULL ? ulp_arena_alloc(&s->arena) : ULP_NO_MEMORY);
     carve(s);
     s->sum = s->x + BLOCK;
-    status = ulp_tensor_fill(s->backend, s->device.ones, BLOCK * s->runs, 1.0f);
-    return status == ULP_OK ? ulp_datapath_init(&s->serial) : status;
+    ULP_TRY(ulp_tensor_fill(s->backend, s->device.ones, BLOCK * s->runs, 1.0f));
+    return ulp_datapath_init(&s->serial);
 }
 
 static void sums_free(sums *s) {

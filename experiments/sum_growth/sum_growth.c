@@ -189,10 +189,9 @@ static void draw(const sums *s, float *to, const char *factor, size_t count) {
 static ulp_status fill_factors(const sums *s, float *x, float *device, const char *factor, size_t count) {
     const size_t all = count * s->runs;
     draw(s, x, factor, count);
-    ulp_status status = s->backend->upload(device, x, all * sizeof *x);
-    if (status == ULP_OK)
-        status = ulp_backend_round(s->backend, device, device, all, (ulp_rounding){.format = s->format});
-    return status == ULP_OK ? s->backend->download(x, device, all * sizeof *x) : status;
+    ULP_TRY(s->backend->upload(device, x, all * sizeof *x));
+    ULP_TRY(ulp_backend_round(s->backend, device, device, all, (ulp_rounding){.format = s->format}));
+    return s->backend->download(x, device, all * sizeof *x);
 }
 
 static ulp_status fill(sums *s, size_t count) {
@@ -246,9 +245,8 @@ static ulp_status add(sums *s, size_t count) {
 
 /* Downloads the present sums. */
 static ulp_status download_sums(const sums *s) {
-    const ulp_status status = s->backend->download(s->sum, s->device.sum, s->modes * s->runs * sizeof(float));
-    return status == ULP_OK ? s->backend->download(s->exact_sum, s->device.exact_sum, s->runs * sizeof(double))
-                            : status;
+    ULP_TRY(s->backend->download(s->sum, s->device.sum, s->modes * s->runs * sizeof(float)));
+    return s->backend->download(s->exact_sum, s->device.exact_sum, s->runs * sizeof(double));
 }
 
 /* The bounds for a sum of n terms; ULP_NO_NUMBER if a bound does not exist. */

@@ -253,13 +253,11 @@ static ulp_status compute(const ulp_task *task) {
     const ulp_datapath *d = ((const point *)task->point)->datapath;
     const ulp_unit unit = ulp_unit_of(d);
     ulp_probe p;
-    ulp_status status = ulp_probe_unit(&p, &unit);
-    for (int i = 0; i < ULP_PROPERTY_COUNT && status == ULP_OK; i++)
-        put_property(task, (ulp_property_id)i, &p.property[i]);
-    if (status == ULP_OK && holds(0.0625, &unit.a) && holds(0.0625, &unit.b))
-        put_number(task, STALL, STALLING, stall(d));
-    for (int what = SIGNED; what <= POSITIVE && status == ULP_OK; what++) status = put_errors(task, what);
-    return status;
+    ULP_TRY(ulp_probe_unit(&p, &unit));
+    for (int i = 0; i < ULP_PROPERTY_COUNT; i++) put_property(task, (ulp_property_id)i, &p.property[i]);
+    if (holds(0.0625, &unit.a) && holds(0.0625, &unit.b)) put_number(task, STALL, STALLING, stall(d));
+    for (int what = SIGNED; what <= POSITIVE; what++) ULP_TRY(put_errors(task, what));
+    return ULP_OK;
 }
 
 static const ulp_experiment experiment = {

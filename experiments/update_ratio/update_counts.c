@@ -80,12 +80,11 @@ ulp_status update_counts_round(update_counts *w, const ulp_net *net, float rate,
                 r = {.kind = ULP_OPERAND_VALUE, .value = -rate};
     ulp_update_step steps[2] = {{.op = ULP_STEP_ROUND, .y = at, .a = at, .format = *f},
                                 {.op = ULP_FUSED, .y = to, .a = r, .b = d, .c = at, .format = *f}};
-    ulp_status status = b->upload(w->weight, w->before, w->n * sizeof(float));
-    if (status == ULP_OK) status = ulp_backend_update(b, steps, 2, w->n);
-    if (status == ULP_OK) status = b->download(w->host, w->weight, w->n * sizeof(float));
+    ULP_TRY(b->upload(w->weight, w->before, w->n * sizeof(float)));
+    ULP_TRY(ulp_backend_update(b, steps, 2, w->n));
+    ULP_TRY(b->download(w->host, w->weight, w->n * sizeof(float)));
     float *sum = w->host + w->n;
-    if (status == ULP_OK) status = b->download(sum, w->sum, w->n * sizeof(float));
-    if (status != ULP_OK) return status;
+    ULP_TRY(b->download(sum, w->sum, w->n * sizeof(float)));
     memset(w->at, 0, sizeof w->at);
     for (size_t l = 0; l < net->count; l++) {
         const ulp_layer *layer = &net->layers[l];

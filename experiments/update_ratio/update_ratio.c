@@ -166,8 +166,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *lesson) {
     if (set->looks > set->steps)
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--looks %lld: more than --steps %lld", (long long)set->looks,
                              (long long)set->steps);
-    const ulp_status status = ulp_lesson_load(plan, lesson, &set->lesson);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_lesson_load(plan, lesson, &set->lesson));
     ulp_plan_note(
         plan, "update",
         "u = -rate' v: the binary32 rate of the step times its momentum, exact; lost: w + u rounded once, rne, is w");
@@ -182,24 +181,22 @@ static ulp_status look_at_all(const ulp_task *task, update_counts *w, const ulp_
     const int64_t step = (int64_t)t->step - 1;
     const float rate = (float)ulp_rate_at(&t->optimizer.rule, (uint64_t)step);
     const float *direction = t->optimizer.momentum ? t->optimizer.momentum : t->model.wgrad;
-    ulp_status status = ulp_trainer_weights(t, w->after, NULL);
-    if (status == ULP_OK) status = w->backend->download(w->direction, direction, w->n * sizeof(float));
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_trainer_weights(t, w->after, NULL));
+    ULP_TRY(w->backend->download(w->direction, direction, w->n * sizeof(float)));
     update_counts_ratios(w, (double)rate);
     put_bins(task, step, &w->ratio);
-    for (size_t i = 0; i < w->formats && status == ULP_OK; i++) {
-        status = update_counts_round(w, &t->model.net, rate, direction, &w->format[i]);
-        if (status == ULP_OK) put_shares(task, step, w, &t->model.net, &w->format[i]);
+    for (size_t i = 0; i < w->formats; i++) {
+        ULP_TRY(update_counts_round(w, &t->model.net, rate, direction, &w->format[i]));
+        put_shares(task, step, w, &t->model.net, &w->format[i]);
     }
-    return status;
+    return ULP_OK;
 }
 
 static ulp_status put_scores(const ulp_task *task, ulp_trainer *t) {
     const int64_t steps = ((const settings *)task->settings)->steps;
     ulp_score train_part = {0}, test_part = {0};
-    ulp_status status = ulp_trainer_score(t, ULP_TRAIN_PART, &train_part);
-    if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, &test_part);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_trainer_score(t, ULP_TRAIN_PART, &train_part));
+    ULP_TRY(ulp_trainer_score(t, ULP_TEST_PART, &test_part));
     put_value(task, TRAIN_LOSS, steps, train_part.loss);
     put_value(task, TRAIN_ACCURACY, steps, train_part.accuracy);
     put_value(task, TEST_ACCURACY, steps, test_part.accuracy);

@@ -113,9 +113,9 @@ static ulp_status check_width(const ulp_format *format, size_t width) {
 }
 
 ulp_status ulp_foreign_decode(const ulp_format *format, double *y, const void *codes, size_t width, size_t n) {
-    const ulp_status status = check_width(format, width);
-    for (size_t i = 0; i < n && status == ULP_OK; i++) y[i] = ulp_decode(code_at(codes, width, i), format);
-    return status;
+    ULP_TRY(check_width(format, width));
+    for (size_t i = 0; i < n; i++) y[i] = ulp_decode(code_at(codes, width, i), format);
+    return ULP_OK;
 }
 
 /* The first of n elements that is no value of the format, and the status of its encoding. */
@@ -133,8 +133,7 @@ ulp_status ulp_foreign_encode(const ulp_format *format, void *codes, size_t widt
     enum { PIECE = 512 };
     double values[PIECE];
     uint64_t piece[PIECE];
-    const ulp_status status = check_width(format, width);
-    if (status != ULP_OK) return status;
+    ULP_TRY(check_width(format, width));
     for (size_t begin = 0; begin < n; begin += PIECE) {
         const size_t more = n - begin < PIECE ? n - begin : PIECE;
         for (size_t i = 0; i < more; i++)

@@ -9,10 +9,11 @@
 
 /* Keeps the sentence about a name that is no datapath: the parser's reason, else the nearest rows. */
 static ulp_status unknown_datapath(const char *name, ulp_status status) {
-    char why[ULP_EXPLAIN_MAX], near[200];
+    ulp_error why;
+    char near[200];
     ulp_foreign_words words = {0};
-    ulp_datapath_explain(why, name);
-    if (why[0] != '\0') return ulp_foreign_fail(status, "no datapath '%.90s'; %s", name, why);
+    ulp_datapath_explain(&why, name);
+    if (why.text[0] != '\0') return ulp_foreign_fail(status, "no datapath '%.90s'; %s", name, why.text);
     for (size_t i = 0; ulp_foreign_datapath_row(i) != NULL; i++)
         ulp_foreign_add_word(&words, ulp_foreign_datapath_row(i));
     const int found = ulp_near_words(near, sizeof near, name, words.text, 3);
@@ -21,19 +22,19 @@ static ulp_status unknown_datapath(const char *name, ulp_status status) {
 }
 
 ulp_status ulp_foreign_datapath(ulp_datapath **datapath, const char *name) {
-    char why[ULP_EXPLAIN_MAX] = "";
+    ulp_error why = {0};
     ulp_datapath *const made = ulp_foreign_object(sizeof *made);
     if (made == NULL) return ULP_NO_MEMORY;
     ulp_status status = ULP_BAD_ARGUMENT;
     if (name == NULL) ulp_foreign_fail(status, "a datapath needs a name");
-    else if (ulp_datapath_is_native(name)) status = ulp_datapath_native(made, name, why);
+    else if (ulp_datapath_is_native(name)) status = ulp_datapath_native(made, name, &why);
     else status = ulp_datapath_parse(made, name);
     if (status == ULP_OK) {
         *datapath = made;
         return ULP_OK;
     }
     free(made);
-    if (why[0] != '\0') return ulp_foreign_fail(status, "%s", why);
+    if (why.text[0] != '\0') return ulp_foreign_fail(status, "%s", why.text);
     return name == NULL ? status : unknown_datapath(name, status);
 }
 

@@ -116,9 +116,8 @@ static ulp_status count_words(job *w) {
 
 static ulp_status run(job w) {
     if (w.s.m == 0 || w.s.n == 0) return ULP_OK;
-    ulp_status status = check_operands(&w);
-    if (status == ULP_OK) status = count_words(&w);
-    if (status != ULP_OK) return status;
+    ULP_TRY(check_operands(&w));
+    ULP_TRY(count_words(&w));
     ulp_parallel_for(w.s.m * w.s.n, 256 / (w.s.k + 1) + 1, sums_part, &w);
     return w.status;
 }

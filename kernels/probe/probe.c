@@ -42,7 +42,7 @@ void ulp_property_text(char to[64], ulp_property_id id, ulp_found found, int64_t
 
 /* ---- whether there is a sum ---- */
 
-ulp_status ulp_probe_sums(char why[ULP_PROBE_WHY], const ulp_unit *unit) {
+ulp_status ulp_probe_sums(ulp_error *error, const ulp_unit *unit) {
     /* c and two products, in units of the device's 1 x 1 */
     static const struct {
         double c, a[2], sum;
@@ -50,7 +50,7 @@ ulp_status ulp_probe_sums(char why[ULP_PROBE_WHY], const ulp_unit *unit) {
                 {0, {0, 1}, 1}, {2, {-1, 0}, 1}, {0, {1, -1}, 0}};
     static const double ones[2] = {1.0, 1.0};
     double one = 0.0;
-    why[0] = '\0';
+    ulp_error_clear(error);
     if (unit == NULL || unit->dot == NULL) return ULP_BAD_ARGUMENT;
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
         const double *a = sums[i].a, c = i == 0 ? 0.0 : sums[i].c * one;
@@ -59,13 +59,11 @@ ulp_status ulp_probe_sums(char why[ULP_PROBE_WHY], const ulp_unit *unit) {
         if (!ulp_is_member(1.0, &unit->a, 0) || !ulp_is_member(1.0, &unit->b, 0) ||
             !ulp_is_member(c, &unit->result, 0) || !ulp_is_member(sums[i].sum * one, &unit->result, 0))
             continue;
-        const ulp_status status = unit->dot(unit->context, &code, c, (ulp_products){a, ones, 2, NULL, NULL});
-        if (status != ULP_OK) return status;
+        ULP_TRY(unit->dot(unit->context, &code, c, (ulp_products){a, ones, 2, NULL, NULL}));
         const double y = ulp_decode(code, &unit->result);
         if (i == 0) one = y;
         if (y == sums[i].sum * one && y - y == 0.0 && one != 0.0) continue;
-        snprintf(why, ULP_PROBE_WHY, "c = %g and products %g x 1, %g x 1 give %g", c, a[0], a[1], y);
-        return ULP_UNSUPPORTED;
+        return ulp_fail(error, ULP_UNSUPPORTED, "c = %g and products %g x 1, %g x 1 give %g", c, a[0], a[1], y);
     }
     return ULP_OK;
 }

@@ -107,11 +107,9 @@ typedef struct ulp_probe {
 /* Probes a device. Returns the status of its callback if the status is not ULP_OK. */
 ulp_status ulp_probe_unit(ulp_probe *probe, const ulp_unit *unit);
 
-enum { ULP_PROBE_WHY = 120 };
-
 /* Whether a device forms sums of products at all, by sums of a few ones. Returns ULP_OK, ULP_UNSUPPORTED with the first
- * sum that is wrong in `why`, or the status of the callback. */
-ulp_status ulp_probe_sums(char why[ULP_PROBE_WHY], const ulp_unit *unit);
+ * sum that is wrong in `error`, or the status of the callback. */
+ulp_status ulp_probe_sums(ulp_error *error, const ulp_unit *unit);
 
 /* The name of a property ("L", "F products", ...) and its meaning. NULL past the end. */
 const char *ulp_property_name(ulp_property_id id);

@@ -152,15 +152,15 @@ ulp_status ulp_datapath_print(char *text, size_t size, const ulp_datapath *datap
 /* The native product called `text` as a datapath: "native:avx512-bf16" of the processor, "native:mma:fp16" of a GPU.
  * Only the backend "cpu" or "cuda" offers the datapath; the other returns an error, and ulp_dot gives NaN. Returns
  * ULP_BAD_NAME for an unknown name, ULP_NO_DEVICE if there is no device or the machine lacks the product, and
- * ULP_NOT_IN_RANGE for a bad ULPLAB_CUDA_DEVICE. A failure writes a sentence to `why`. */
-ulp_status ulp_datapath_native(ulp_datapath *datapath, const char *text, char why[ULP_EXPLAIN_MAX]);
+ * ULP_NOT_IN_RANGE for a bad ULPLAB_CUDA_DEVICE. A failure writes a sentence to error (may be NULL). */
+ulp_status ulp_datapath_native(ulp_datapath *datapath, const char *text, ulp_error *error);
 
 /* Whether a name is the name of a native product: it begins with native: in upper or lower case. */
 int ulp_datapath_is_native(const char *text);
 
 /* Writes the reason why `text` is not a datapath, and the allowed values, in one or two sentences: "h100-fp16: 'F=200':
- * F is a whole number from 0 to 40". Writes "" if `text` is a datapath. */
-void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text);
+ * F is a whole number from 0 to 40". The error is empty, and the status ULP_OK, if `text` is a datapath. */
+ulp_status ulp_datapath_explain(ulp_error *error, const char *text);
 
 /* The name and fields of the hardware row called exactly `text`, before ulp_datapath_init. Returns ULP_BAD_NAME for an
  * unknown name. The unit may have another name in `text`: h100-fp16-wgmma and h100-fp16-mma are h100-fp16. */

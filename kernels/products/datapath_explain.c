@@ -115,6 +115,14 @@ static void explain_row(char *to, const char *base) {
     if (shown != 0) say(to, " ...; `ulp probe --list` names all");
 }
 
+/* Explains settings that cannot be read. Returns 0 if they can. */
+static int explain_settings(char *to, ulp_datapath *d, const ulp_datapath_parts *parts) {
+    ulp_error error;
+    if (ulp_datapath_settings(d, parts, &error) == ULP_OK) return 0;
+    say(to, error.text);
+    return 1;
+}
+
 /* Explains a name whose last word would be a setting if it had a value: h100-fp16:F. Returns 0 for other names. */
 static int explain_setting(char *to, const char *base) {
     ulp_datapath d = {.kind = ULP_SERIAL, .length = 1};
@@ -127,7 +135,7 @@ static int explain_setting(char *to, const char *base) {
     }
     memcpy(p.base, base, (size_t)(colon - base));
     strcpy(p.settings, colon);
-    return ulp_datapath_base(&d, p.base) == ULP_OK && ulp_datapath_settings(&d, &p, to, ULP_EXPLAIN_MAX) != ULP_OK;
+    return ulp_datapath_base(&d, p.base) == ULP_OK && explain_settings(to, &d, &p);
 }
 
 /* Explains settings of an aligned sum that do not fit each other. */
@@ -151,12 +159,11 @@ static void explain_aligned(char *to, const ulp_datapath *d) {
     say(to, range);
 }
 
-void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text) {
-    ulp_datapath d = {.kind = ULP_SERIAL, .length = 1};
+/* Writes the reason why `text` is refused. */
+static void explain(char *to, const char *text) {
+    ulp_datapath d;
     ulp_datapath_parts p;
     const char *rest;
-    to[0] = '\0';
-    if (ulp_datapath_parse(&d, text) == ULP_OK) return;
     if (!ulp_datapath_cut(&p, text)) {
         say(to, "a name has at most 95 characters");
         return;
@@ -174,7 +181,7 @@ void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text) {
         else explain_row(to, p.base);
         return;
     }
-    if (ulp_datapath_settings(&d, &p, to, ULP_EXPLAIN_MAX) != ULP_OK) return;
+    if (explain_settings(to, &d, &p)) return;
     if (d.words == 0 && (d.words_small_first || d.words_cut))
         say(to, "split and first need words=N, the number of words of an operand");
     else if (d.promote != 0 && d.kind == ULP_CHUNKED) say(to, "promote: chunks have an outer sum of their own");
@@ -189,4 +196,14 @@ void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text) {
     else if (d.kind == ULP_CHAINS)
         say(to, "length: a multiple of term times lanes, twice that if swapped; lanes: a power of two");
     else say(to, d.length > 1 ? "blockN: N is 1 to 64" : "wrap-around is for fixed point");
+}
+
+ulp_status ulp_datapath_explain(ulp_error *error, const char *text) {
+    char why[ULP_EXPLAIN_MAX] = "";
+    ulp_datapath d = {.kind = ULP_SERIAL, .length = 1};
+    ulp_error_clear(error);
+    const ulp_status status = ulp_datapath_parse(&d, text);
+    if (status == ULP_OK) return ULP_OK;
+    explain(why, text);
+    return ulp_fail(error, status, "%s", why);
 }

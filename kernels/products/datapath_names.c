@@ -25,8 +25,7 @@ ulp_status ulp_datapath_rule(ulp_rule *rule, const char *text) {
     if (n >= sizeof name) return ULP_BAD_NAME;
     memcpy(name, text, n);
     name[n] = '\0';
-    ulp_status status = ulp_mode_parse(&mode, name);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_mode_parse(&mode, name));
     rule->mode = (uint8_t)mode;
     if (slash == NULL) return ULP_OK;
     char *end;
@@ -49,8 +48,8 @@ static ulp_status parse_accumulator(ulp_datapath *d, const char *text) {
     char format[ULP_NAME_MAX];
     const char *mode = ulp_datapath_split(format, text);
     if (mode == NULL) return ULP_BAD_NAME;
-    ulp_status status = ulp_format_parse(&d->accumulator, format);
-    return status != ULP_OK ? status : ulp_datapath_rule(&d->rule, mode);
+    ULP_TRY(ulp_format_parse(&d->accumulator, format));
+    return ulp_datapath_rule(&d->rule, mode);
 }
 
 const ulp_datapath_form *ulp_datapath_form_of(const char *text, const char **rest) {
@@ -87,9 +86,9 @@ static ulp_status parse_form(ulp_datapath *d, const char *text) {
     if (length < 1 || length > ULP_LONGEST_SUM) return ULP_NOT_IN_RANGE;
     d->kind = form->kind;
     d->length = (uint32_t)length;
-    const ulp_status status = parse_accumulator(d, rest + 1);
-    if (status == ULP_OK) name_form(d, form, rest);
-    return status;
+    ULP_TRY(parse_accumulator(d, rest + 1));
+    name_form(d, form, rest);
+    return ULP_OK;
 }
 
 void ulp_datapath_fp32(ulp_datapath *d) {
@@ -141,14 +140,14 @@ static void list_modes(char *to, size_t size) {
             used += snprintf(to + used, size - (size_t)used, " %s", ulp_mode_name((ulp_mode)m));
 }
 
-static ulp_status read_mode(void *to, const ulp_key *key, const char *value, char *error, size_t error_size) {
+static ulp_status read_mode(void *to, const ulp_key *key, const char *value, ulp_error *error) {
     char modes[100];
     ulp_mode mode = ULP_RNE;
     ulp_status status = ulp_mode_parse(&mode, value);
     if (status == ULP_OK && ulp_mode_is_stochastic(mode)) status = ULP_UNSUPPORTED;
     list_modes(modes, sizeof modes);
     if (status == ULP_OK) ((uint8_t *)to)[key->at] = (uint8_t)mode;
-    else if (error) snprintf(error, error_size, "'%s=%s': %s is one of%s", key->name, value, key->name, modes);
+    else ulp_fail(error, status, "'%s=%s': %s is one of%s", key->name, value, key->name, modes);
     return status;
 }
 
@@ -157,7 +156,7 @@ static int print_mode(char *text, size_t size, const void *from, const ulp_key *
 }
 
 /* A word of the list key->form, "none|signed|positive", is the number of its place. */
-static ulp_status read_word(void *to, const ulp_key *key, const char *value, char *error, size_t error_size) {
+static ulp_status read_word(void *to, const ulp_key *key, const char *value, ulp_error *error) {
     const size_t n = strlen(value);
     uint8_t place = 0;
     for (const char *at = key->form; *at != '\0'; at += strcspn(at, "|"), at += *at == '|', place++)
@@ -165,8 +164,7 @@ static ulp_status read_word(void *to, const ulp_key *key, const char *value, cha
             ((uint8_t *)to)[key->at] = place;
             return ULP_OK;
         }
-    if (error) snprintf(error, error_size, "'%s=%s': %s is one of %s", key->name, value, key->name, key->form);
-    return ULP_BAD_NAME;
+    return ulp_fail(error, ULP_BAD_NAME, "'%s=%s': %s is one of %s", key->name, value, key->name, key->form);
 }
 
 static int print_word(char *text, size_t size, const void *from, const ulp_key *key) {
@@ -276,10 +274,10 @@ static const char *lacks_key(const void *to, const ulp_key *key) {
 static const ulp_key *const all_keys[] = {any_keys, word_keys, integer_keys, tensor_core_keys, chain_keys, NULL};
 static const ulp_key_reader settings_reader = {.lists = all_keys, .between = ':', .plain = 1, .lacks = lacks_key};
 
-ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *parts, char *error, size_t error_size) {
+ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *parts, ulp_error *error) {
     const uint8_t joined = d->fused.join;
     if (*parts->settings == '\0') return ULP_OK;
-    const ulp_status status = ulp_keys_read(d, &settings_reader, parts->settings + 1, parts->base, error, error_size);
+    const ulp_status status = ulp_keys_read(d, &settings_reader, parts->settings + 1, parts->base, error);
     if (joined != 0 && d->fused.join == 0) d->fused.normal = d->fused.parts = d->fused.c_cut = 0;
     return status;
 }
@@ -306,9 +304,9 @@ void ulp_datapath_settings_help(const ulp_help *to) {
 /* Writes the name of `base`, then the settings in which *d differs from *base. */
 static ulp_status print_unlike(char *text, size_t size, const ulp_datapath *d, const ulp_datapath *base) {
     char settings[ULP_DATAPATH_NAME_MAX];
-    ulp_status status = ulp_keys_print(settings, sizeof settings, &settings_reader, d, base);
+    ULP_TRY(ulp_keys_print(settings, sizeof settings, &settings_reader, d, base));
     const int length = snprintf(text, size, "%s%s%s", base->name, settings[0] != '\0' ? ":" : "", settings);
-    return status == ULP_OK && (length < 0 || (size_t)length >= size) ? ULP_BAD_ARGUMENT : status;
+    return length < 0 || (size_t)length >= size ? ULP_BAD_ARGUMENT : ULP_OK;
 }
 
 /* The first colon before a key=, or the end. bias= belongs to the name of a format. */
@@ -344,13 +342,13 @@ ulp_status ulp_datapath_parse(ulp_datapath *datapath, const char *text) {
     ulp_datapath base = {.kind = ULP_SERIAL, .length = 1};
     ulp_datapath_parts p;
     if (!ulp_datapath_cut(&p, text)) return ULP_BAD_NAME;
-    ulp_status status = ulp_datapath_base(&base, p.base);
+    ULP_TRY(ulp_datapath_base(&base, p.base));
     ulp_datapath d = base;
-    if (status == ULP_OK) status = ulp_datapath_settings(&d, &p, NULL, 0);
-    if (status == ULP_OK) status = ulp_datapath_init(&d);
-    if (status == ULP_OK) status = print_unlike(d.name, sizeof d.name, &d, &base);
-    if (status == ULP_OK) *datapath = d;
-    return status;
+    ULP_TRY(ulp_datapath_settings(&d, &p, NULL));
+    ULP_TRY(ulp_datapath_init(&d));
+    ULP_TRY(print_unlike(d.name, sizeof d.name, &d, &base));
+    *datapath = d;
+    return ULP_OK;
 }
 
 ulp_status ulp_datapath_print(char *text, size_t size, const ulp_datapath *datapath) {
@@ -358,10 +356,9 @@ ulp_status ulp_datapath_print(char *text, size_t size, const ulp_datapath *datap
     ulp_datapath_parts p;
     if (text == NULL || datapath == NULL) return ULP_BAD_ARGUMENT;
     if (!ulp_datapath_cut(&p, datapath->name)) return ULP_BAD_NAME;
-    ulp_status status = ULP_OK;
     if (datapath->kind == ULP_NATIVE) strcpy(base.name, p.base);
-    else status = ulp_datapath_base(&base, p.base);
-    return status == ULP_OK ? print_unlike(text, size, datapath, &base) : status;
+    else ULP_TRY(ulp_datapath_base(&base, p.base));
+    return print_unlike(text, size, datapath, &base);
 }
 
 int ulp_datapath_is_native(const char *text) { return strncasecmp(text, "native:", 7) == 0; }

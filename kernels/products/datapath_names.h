@@ -2,6 +2,7 @@
 #ifndef ULP_DATAPATH_NAMES_H
 #define ULP_DATAPATH_NAMES_H
 
+#include "base/error.h"
 #include "datapath.h"
 
 #ifdef __cplusplus
@@ -39,7 +40,7 @@ int ulp_datapath_cut(ulp_datapath_parts *parts, const char *text);
 ulp_status ulp_datapath_base(ulp_datapath *d, const char *base);
 
 /* Sets the fields that the settings determine. A failure writes a sentence to error (may be NULL). */
-ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *parts, char *error, size_t error_size);
+ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *parts, ulp_error *error);
 
 #ifdef __cplusplus
 }

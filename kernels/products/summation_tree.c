@@ -120,8 +120,7 @@ static void put_term(tester *s, int32_t k, double sign, const double factors[2])
 /* *units = the number of terms that are not lost. */
 static ulp_status run_sum(tester *s, int32_t *units) {
     double y;
-    const ulp_status status = form_sum(s, &y, s->c, (ulp_products){s->a, s->b, (size_t)s->to->k, NULL, NULL});
-    if (status != ULP_OK) return status;
+    ULP_TRY(form_sum(s, &y, s->c, (ulp_products){s->a, s->b, (size_t)s->to->k, NULL, NULL}));
     const double quotient = y / s->u;
     if (!(quotient > -0x1p62 && quotient < 0x1p62) || quotient != (double)(int64_t)quotient) return ULP_UNSUPPORTED;
     int64_t many = (int64_t)quotient;
@@ -161,8 +160,8 @@ static ulp_status is_lost(tester *s, int32_t i, int32_t j, int32_t alone, int *l
 static ulp_status counts_all(tester *s) {
     int32_t units = 0;
     fill(s, s->small);
-    const ulp_status status = run_sum(s, &units);
-    return status == ULP_OK && units != s->to->k + s->to->with_c ? ULP_UNSUPPORTED : status;
+    ULP_TRY(run_sum(s, &units));
+    return units != s->to->k + s->to->with_c ? ULP_UNSUPPORTED : ULP_OK;
 }
 
 /* ---- trees ---- */
@@ -207,10 +206,8 @@ static ulp_status grow(tester *s, int32_t *at, growth *g, int32_t pivot, term *g
     ulp_order *o = s->to;
     const int32_t lost = group[0].lost, size = o->node[*at].size, other = group[0].k;
     int absorbed = 1, exact = size + n > lost;
-    ulp_status status = ULP_OK;
     if (size + n < lost) return ULP_UNSUPPORTED;
-    if (exact && g->base != 0 && lost > g->base) status = is_lost(s, pivot, other, g->other, &absorbed);
-    if (status != ULP_OK) return status;
+    if (exact && g->base != 0 && lost > g->base) ULP_TRY(is_lost(s, pivot, other, g->other, &absorbed));
     if (absorbed) {
         *g = (growth){nothing, size, other};
         append(o, &g->inside, *at);
@@ -219,9 +216,9 @@ static ulp_status grow(tester *s, int32_t *at, growth *g, int32_t pivot, term *g
     }
     const int32_t each = lost - g->base;
     if (exact && (each < 1 || n % each != 0 || (absorbed && n == each))) return ULP_UNSUPPORTED;
-    status = children(s, &g->inside, group, n, exact ? each + 1 : lost, exact ? each : 0);
-    if (status == ULP_OK) *at = new_node(o, ULP_ORDER_NONE, &g->inside, exact);
-    return status;
+    ULP_TRY(children(s, &g->inside, group, n, exact ? each + 1 : lost, exact ? each : 0));
+    *at = new_node(o, ULP_ORDER_NONE, &g->inside, exact);
+    return ULP_OK;
 }
 
 /* Builds *root, the largest subtree that contains one of the terms set[0 .. n) and in which fewer than `limit` terms
@@ -248,18 +245,16 @@ static ulp_status subtree(tester *s, int32_t *root, int32_t *used, term *set, in
 /* Appends the terms set[0 .. n), all terms of some children of one node, to its children. `each` is the number of terms
  * of each child of an exact sum; 0: the node is a fused sum, in which `limit` terms are lost. */
 static ulp_status children(tester *s, forest *to, term *set, int32_t n, int32_t limit, int32_t each) {
-    ulp_status status = ULP_OK;
-    for (int32_t used = 1; status == ULP_OK && n > 0; set += used, n -= used) {
+    for (int32_t used = 1; n > 0; set += used, n -= used) {
         int32_t root = 0;
         if (each == 1) root = new_node(s->to, set[0].k, NULL, 0);
-        else status = subtree(s, &root, &used, set, n, limit);
-        if (status != ULP_OK) return status;
+        else ULP_TRY(subtree(s, &root, &used, set, n, limit));
         if (each > 1 && s->to->node[root].size != each) return ULP_UNSUPPORTED;
         if (each != 1 && used < n && (set[used].lost != set[n - 1].lost || set[used].lost != (each ? 2 * each : limit)))
             return ULP_UNSUPPORTED;
         append(s->to, to, root);
     }
-    return status;
+    return ULP_OK;
 }
 
 /* ---- the order of nodes ---- */
@@ -342,9 +337,9 @@ static ulp_status search(tester *s, term *list, int32_t *parent) {
     int32_t used = 0;
     o->count = 0;
     for (int32_t i = 0; i < terms; i++) list[i] = (term){0, i < o->k ? i : ULP_ORDER_C};
-    ulp_status status = subtree(s, &o->root, &used, list, terms, INT32_MAX);
-    if (status == ULP_OK && o->node[o->root].size != terms) status = ULP_UNSUPPORTED;
-    return status == ULP_OK ? finish(s, parent, list) : status;
+    ULP_TRY(subtree(s, &o->root, &used, list, terms, INT32_MAX));
+    if (o->node[o->root].size != terms) return ULP_UNSUPPORTED;
+    return finish(s, parent, list);
 }
 
 static int has_exact_sums(const ulp_order *o) {

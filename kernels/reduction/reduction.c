@@ -105,19 +105,17 @@ static float *row(const work *w, size_t rank) { return w->x + rank * w->n; }
 /* Add the rows 0, stride, 2 stride, ... of N members as the chain of chunk c. Row 0 gets the sum. */
 static ulp_status add_ring(const work *w, ulp_elements e, size_t c, size_t N, size_t stride) {
     float *sum = row(w, (c + 1) % N * stride);
-    ulp_status status = ULP_OK;
-    for (size_t t = 1; t < N && status == ULP_OK; t++)
-        status = ulp_reduction_add(w->job, t + 1 < N ? sum : w->x, sum, row(w, (c + 1 + t) % N * stride), e, t);
-    return status;
+    for (size_t t = 1; t < N; t++)
+        ULP_TRY(ulp_reduction_add(w->job, t + 1 < N ? sum : w->x, sum, row(w, (c + 1 + t) % N * stride), e, t));
+    return ULP_OK;
 }
 
 static ulp_status add_tree(const work *w, ulp_elements e) {
     const size_t R = w->job->ranks;
-    ulp_status status = ULP_OK;
     for (size_t d = 1; d < R; d *= 2)
-        for (size_t r = 0; r + d < R && status == ULP_OK; r += 2 * d)
-            status = ulp_reduction_add(w->job, row(w, r), row(w, r), row(w, r + d), e, r + d);
-    return status;
+        for (size_t r = 0; r + d < R; r += 2 * d)
+            ULP_TRY(ulp_reduction_add(w->job, row(w, r), row(w, r), row(w, r + d), e, r + d));
+    return ULP_OK;
 }
 
 static ulp_status add_doubling(const work *w, ulp_elements e) {
@@ -135,14 +133,13 @@ static ulp_status add_doubling(const work *w, ulp_elements e) {
 
 static ulp_status add_two_level(const work *w, ulp_elements e, size_t c) {
     const size_t nodes = ulp_reduction_nodes(w->job), node = w->job->how->node;
-    ulp_status status = ULP_OK;
-    for (size_t q = 0; q < nodes && status == ULP_OK; q++) {
+    for (size_t q = 0; q < nodes; q++) {
         const size_t members = ulp_reduction_in_node(w->job, q);
-        for (size_t i = 1; i < members && status == ULP_OK; i++)
-            status = ulp_reduction_add_inside(w->job, row(w, q * node), row(w, q * node + i), e);
-        if (status == ULP_OK) status = ulp_reduction_leave_node(w->job, row(w, q * node), e, q);
+        for (size_t i = 1; i < members; i++)
+            ULP_TRY(ulp_reduction_add_inside(w->job, row(w, q * node), row(w, q * node + i), e));
+        ULP_TRY(ulp_reduction_leave_node(w->job, row(w, q * node), e, q));
     }
-    return status == ULP_OK ? add_ring(w, e, c, nodes, node) : status;
+    return add_ring(w, e, c, nodes, node);
 }
 
 static ulp_status add_block(const work *w, ulp_elements e, size_t c) {

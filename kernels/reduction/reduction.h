@@ -44,6 +44,7 @@
 #ifndef ULP_REDUCTION_H
 #define ULP_REDUCTION_H
 
+#include "base/error.h"
 #include "kernels/backend.h"
 #include "kernels/reduction/ranks.h"
 
@@ -77,12 +78,11 @@ extern const char ulp_reduction_orders[], ulp_reduction_means[];
 
 /* A ring with the mean after the sum, and nodes of 8 ranks for the order two-level. ULP_UNSUPPORTED: the format does
  * not fit binary32, has no sign or no zero, or does not offer the rule; `error` (may be NULL) gets a sentence. */
-ulp_status ulp_reduction_init(ulp_reduction *reduction, const ulp_format *format, ulp_rule rule, char *error,
-                              size_t error_size);
+ulp_status ulp_reduction_init(ulp_reduction *reduction, const ulp_format *format, ulp_rule rule, ulp_error *error);
 
 /* The reduction that `text` describes. On failure `error` (may be NULL) gets a sentence that names the bad word and
  * lists the known words, and *reduction is unchanged. */
-ulp_status ulp_reduction_parse(ulp_reduction *reduction, const char *text, char *error, size_t error_size);
+ulp_status ulp_reduction_parse(ulp_reduction *reduction, const char *text, ulp_error *error);
 
 /* Write the canonical text; parsing the text gives the same reduction. ULP_BAD_ARGUMENT: the text does not fit. */
 ulp_status ulp_reduction_print(char *text, size_t size, const ulp_reduction *reduction);

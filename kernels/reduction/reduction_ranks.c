@@ -23,11 +23,10 @@ static size_t bytes_of(ulp_elements e) { return e.n * sizeof(float); }
 /* Send elements of x to a rank, and receive elements from a rank into `into`, which is x or `other`. */
 static ulp_status exchange(const work *w, size_t to, ulp_elements sent, size_t from, ulp_elements got, float *into) {
     const ulp_backend *b = w->job->backend;
-    ulp_status status = sent.n ? b->download(w->out, w->x + sent.first, bytes_of(sent)) : ULP_OK;
-    if (status == ULP_OK)
-        status = w->ranks->exchange(w->ranks->context, (ulp_message){to, w->out, bytes_of(sent)},
-                                    (ulp_message){from, w->in, bytes_of(got)});
-    return status == ULP_OK && got.n ? b->upload(into + got.first, w->in, bytes_of(got)) : status;
+    if (sent.n) ULP_TRY(b->download(w->out, w->x + sent.first, bytes_of(sent)));
+    ULP_TRY(w->ranks->exchange(w->ranks->context, (ulp_message){to, w->out, bytes_of(sent)},
+                               (ulp_message){from, w->in, bytes_of(got)}));
+    return got.n ? b->upload(into + got.first, w->in, bytes_of(got)) : ULP_OK;
 }
 
 static ulp_elements all_of(const work *w) { return (ulp_elements){0, w->n}; }
@@ -37,65 +36,60 @@ static ulp_status receive(const work *w, size_t from) { return exchange(w, 0, NO
 
 /* Receive an array and add it as the right operand of sum `number`. */
 static ulp_status receive_and_add(const work *w, size_t from, uint64_t number) {
-    const ulp_status status = exchange(w, 0, NOTHING, from, all_of(w), w->other);
-    return status == ULP_OK ? ulp_reduction_add(w->job, w->x, w->x, w->other, all_of(w), number) : status;
+    ULP_TRY(exchange(w, 0, NOTHING, from, all_of(w), w->other));
+    return ulp_reduction_add(w->job, w->x, w->x, w->other, all_of(w), number);
 }
 
 /* Member q of a ring of N members, which are the ranks 0, stride, 2 stride, ... First the chunks are summed, then every
  * finished chunk goes round. */
 static ulp_status add_ring(const work *w, size_t q, size_t N, size_t stride) {
     const size_t next = (q + 1) % N * stride, previous = (q + N - 1) % N * stride;
-    ulp_status status = ULP_OK;
-    for (size_t t = 1; t < N && status == ULP_OK; t++) {
+    for (size_t t = 1; t < N; t++) {
         const ulp_elements out = ulp_reduction_chunk(w->n, N, (q + N - t) % N),
                            in = ulp_reduction_chunk(w->n, N, (q + 2 * N - t - 1) % N);
-        status = exchange(w, next, out, previous, in, w->other);
-        if (status == ULP_OK) status = ulp_reduction_add(w->job, w->x, w->other, w->x, in, t);
+        ULP_TRY(exchange(w, next, out, previous, in, w->other));
+        ULP_TRY(ulp_reduction_add(w->job, w->x, w->other, w->x, in, t));
     }
-    if (status == ULP_OK) status = ulp_reduction_finish(w->job, w->x, ulp_reduction_chunk(w->n, N, q));
-    for (size_t t = 1; t < N && status == ULP_OK; t++) {
+    ULP_TRY(ulp_reduction_finish(w->job, w->x, ulp_reduction_chunk(w->n, N, q)));
+    for (size_t t = 1; t < N; t++) {
         const ulp_elements out = ulp_reduction_chunk(w->n, N, (q + N + 1 - t) % N),
                            in = ulp_reduction_chunk(w->n, N, (q + N - t) % N);
-        status = exchange(w, next, out, previous, in, w->x);
+        ULP_TRY(exchange(w, next, out, previous, in, w->x));
     }
-    return status;
+    return ULP_OK;
 }
 
 /* The mean goes down the tree, from rank 0, in the opposite order of the steps. */
 static ulp_status send_down(const work *w) {
     const size_t r = w->ranks->rank, R = w->ranks->count;
-    ulp_status status = ULP_OK;
-    for (size_t d = ulp_reduction_doublers(R); d > 0 && status == ULP_OK; d /= 2) {
-        if (r % (2 * d) == 0 && r + d < R) status = send(w, r + d);
-        else if (r % (2 * d) == d) status = receive(w, r - d);
+    for (size_t d = ulp_reduction_doublers(R); d > 0; d /= 2) {
+        if (r % (2 * d) == 0 && r + d < R) ULP_TRY(send(w, r + d));
+        else if (r % (2 * d) == d) ULP_TRY(receive(w, r - d));
     }
-    return status;
+    return ULP_OK;
 }
 
 static ulp_status add_tree(const work *w) {
     const size_t r = w->ranks->rank, R = w->ranks->count;
-    ulp_status status = ULP_OK;
-    for (size_t d = 1; d < R && status == ULP_OK; d *= 2) {
-        if (r % (2 * d) == d) status = send(w, r - d);
-        else if (r % (2 * d) == 0 && r + d < R) status = receive_and_add(w, r + d, r + d);
+    for (size_t d = 1; d < R; d *= 2) {
+        if (r % (2 * d) == d) ULP_TRY(send(w, r - d));
+        else if (r % (2 * d) == 0 && r + d < R) ULP_TRY(receive_and_add(w, r + d, r + d));
     }
-    if (status == ULP_OK && r == 0) status = ulp_reduction_finish(w->job, w->x, all_of(w));
-    return status == ULP_OK ? send_down(w) : status;
+    if (r == 0) ULP_TRY(ulp_reduction_finish(w->job, w->x, all_of(w)));
+    return send_down(w);
 }
 
 /* The steps of number v of the P ranks that remain. */
 static ulp_status add_pairs(const work *w, size_t v) {
     const size_t R = w->ranks->count, P = ulp_reduction_doublers(R);
-    ulp_status status = ULP_OK;
-    for (size_t d = 1; d < P && status == ULP_OK; d *= 2) {
+    for (size_t d = 1; d < P; d *= 2) {
         const size_t partner = ulp_reduction_doubler(R, v ^ d), left = v & ~(2 * d - 1);
         const int is_left = !(v & d);
-        status = exchange(w, partner, all_of(w), partner, all_of(w), w->other);
-        if (status == ULP_OK)
-            status = ulp_reduction_add(w->job, w->x, is_left ? w->x : w->other, is_left ? w->other : w->x, all_of(w),
-                                       ulp_reduction_doubler(R, left + d));
+        ULP_TRY(exchange(w, partner, all_of(w), partner, all_of(w), w->other));
+        ULP_TRY(ulp_reduction_add(w->job, w->x, is_left ? w->x : w->other, is_left ? w->other : w->x, all_of(w),
+                                  ulp_reduction_doubler(R, left + d)));
     }
-    return status == ULP_OK ? ulp_reduction_finish(w->job, w->x, all_of(w)) : status;
+    return ulp_reduction_finish(w->job, w->x, all_of(w));
 }
 
 static ulp_status add_doubling(const work *w) {
@@ -114,19 +108,18 @@ static ulp_status add_doubling(const work *w) {
 static ulp_status add_two_level(const work *w) {
     const size_t node = w->job->how->node, q = w->ranks->rank / node, first = q * node,
                  members = ulp_reduction_in_node(w->job, q);
-    ulp_status status = ULP_OK;
     if (w->ranks->rank != first) {
-        status = send(w, first);
-        return status == ULP_OK ? receive(w, first) : status;
+        ULP_TRY(send(w, first));
+        return receive(w, first);
     }
-    for (size_t i = 1; i < members && status == ULP_OK; i++) {
-        status = exchange(w, 0, NOTHING, first + i, all_of(w), w->other);
-        if (status == ULP_OK) status = ulp_reduction_add_inside(w->job, w->x, w->other, all_of(w));
+    for (size_t i = 1; i < members; i++) {
+        ULP_TRY(exchange(w, 0, NOTHING, first + i, all_of(w), w->other));
+        ULP_TRY(ulp_reduction_add_inside(w->job, w->x, w->other, all_of(w)));
     }
-    if (status == ULP_OK) status = ulp_reduction_leave_node(w->job, w->x, all_of(w), q);
-    if (status == ULP_OK) status = add_ring(w, q, ulp_reduction_nodes(w->job), node);
-    for (size_t i = 1; i < members && status == ULP_OK; i++) status = send(w, first + i);
-    return status;
+    ULP_TRY(ulp_reduction_leave_node(w->job, w->x, all_of(w), q));
+    ULP_TRY(add_ring(w, q, ulp_reduction_nodes(w->job), node));
+    for (size_t i = 1; i < members; i++) ULP_TRY(send(w, first + i));
+    return ULP_OK;
 }
 
 static ulp_status add_all(const work *w) {

@@ -10,9 +10,8 @@ const char ulp_reduction_orders[] = "ring tree doubling two-level", ulp_reductio
 static const char *const orders[] = {"ring", "tree", "doubling", "two-level", NULL};
 static const char *const means[] = {"after", "before", "half", NULL};
 
-static ulp_status refuse(char *error, size_t size, ulp_status status, const char *text, const char *why) {
-    if (error && size) snprintf(error, size, "reduction '%.60s': %s", text, why);
-    return status;
+static ulp_status refuse(ulp_error *error, ulp_status status, const char *text, const char *why) {
+    return ulp_fail(error, status, "reduction '%.60s': %s", text, why);
 }
 
 /* The index of a word in a list that ends with NULL; -1 if the list does not contain it. */
@@ -24,10 +23,10 @@ static int index_of(const char *const *words, const char *word) {
 
 /* ---- settings ---- */
 
-static ulp_status read_mean(void *to, const ulp_key *key, const char *value, char *error, size_t error_size) {
+static ulp_status read_mean(void *to, const ulp_key *key, const char *value, ulp_error *error) {
     const int i = index_of(means, value);
     (void)key;
-    if (i < 0) return ulp_name_refuse(error, error_size, "reduction: no mean", value, means);
+    if (i < 0) return ulp_name_refuse(error, "reduction: no mean", value, means);
     ((ulp_reduction *)to)->mean = (uint8_t)i;
     return ULP_OK;
 }
@@ -63,38 +62,36 @@ static void let_overflow(ulp_reduction *r) {
         r->rule.overflow = ULP_OVERFLOW_INF;
 }
 
-ulp_status ulp_reduction_init(ulp_reduction *to, const ulp_format *format, ulp_rule rule, char *error,
-                              size_t error_size) {
+ulp_status ulp_reduction_init(ulp_reduction *to, const ulp_format *format, ulp_rule rule, ulp_error *error) {
     ulp_reduction r = {.format = *format, .rule = rule, .inside = ulp_binary32, .node = 8};
     if (!format->fits_binary32)
-        return refuse(error, error_size, ULP_UNSUPPORTED, format->name,
-                      "arrays carry binary32, and the format does not fit");
+        return refuse(error, ULP_UNSUPPORTED, format->name, "arrays carry binary32, and the format does not fit");
     if (!format->is_signed || !format->has_zero)
-        return refuse(error, error_size, ULP_UNSUPPORTED, format->name,
+        return refuse(error, ULP_UNSUPPORTED, format->name,
                       "gradients need a format with a sign and a zero, as bf16, fp16, e5m2 and e4m3 have");
     if (rule.overflow == ULP_OVERFLOW_DEFAULT) let_overflow(&r);
     const ulp_status status = ulp_rule_check(format, r.rule);
-    if (status != ULP_OK) return refuse(error, error_size, status, format->name, "the format does not offer the rule");
+    if (status != ULP_OK) return refuse(error, status, format->name, "the format does not offer the rule");
     *to = r;
     return ULP_OK;
 }
 
 /* Read FORMAT or FORMAT:MODE. */
-static ulp_status read_sum(ulp_reduction *to, const char *text, char *error, size_t error_size) {
+static ulp_status read_sum(ulp_reduction *to, const char *text, ulp_error *error) {
     char name[ULP_NAME_MAX];
     ulp_format format;
     ulp_rule rule = {0};
-    if (ulp_format_parse(&format, text) == ULP_OK) return ulp_reduction_init(to, &format, rule, error, error_size);
+    if (ulp_format_parse(&format, text) == ULP_OK) return ulp_reduction_init(to, &format, rule, error);
     const char *mode = ulp_datapath_split(name, text);
     if (!mode) snprintf(name, sizeof name, "%.31s", text);
     if (ulp_format_parse(&format, name) != ULP_OK)
-        return refuse(error, error_size, ULP_BAD_NAME, name,
+        return refuse(error, ULP_BAD_NAME, name,
                       "no format has this name; ORDER:FORMAT takes fp32, fp16, bf16, e5m2, e4m3 or another of `ulp "
                       "help formats`");
     if (mode && ulp_datapath_rule(&rule, mode) != ULP_OK)
-        return refuse(error, error_size, ULP_BAD_NAME, mode,
+        return refuse(error, ULP_BAD_NAME, mode,
                       "no mode has this name; `ulp help modes` lists them, sr/8 takes 8 random bits");
-    return ulp_reduction_init(to, &format, rule, error, error_size);
+    return ulp_reduction_init(to, &format, rule, error);
 }
 
 /* The settings of a text: they begin with the part before the first '='. */
@@ -105,23 +102,22 @@ static const char *settings_of(const char *text) {
     return at;
 }
 
-ulp_status ulp_reduction_parse(ulp_reduction *reduction, const char *text, char *error, size_t error_size) {
+ulp_status ulp_reduction_parse(ulp_reduction *reduction, const char *text, ulp_error *error) {
     char order[16], sum[ULP_REDUCTION_TEXT_MAX];
     ulp_reduction r;
     const char *rest = strchr(text, ':'), *settings = settings_of(text);
     const size_t length = rest ? (size_t)(rest - text) : strlen(text);
     snprintf(order, sizeof order, "%.*s", length < 15 ? (int)length : 15, text);
     const int i = index_of(orders, order);
-    if (i < 0) return ulp_name_refuse(error, error_size, "reduction: no order", order, orders);
+    if (i < 0) return ulp_name_refuse(error, "reduction: no order", order, orders);
     if (!rest || settings <= rest || settings - rest > (ptrdiff_t)sizeof sum)
-        return refuse(error, error_size, ULP_BAD_NAME, text, "a format follows the order, as in ring:bf16");
+        return refuse(error, ULP_BAD_NAME, text, "a format follows the order, as in ring:bf16");
     snprintf(sum, sizeof sum, "%.*s", (int)(settings - rest - 1), rest + 1);
-    ulp_status status = read_sum(&r, sum, error, error_size);
-    if (status != ULP_OK) return status;
+    ULP_TRY(read_sum(&r, sum, error));
     r.order = (uint8_t)i;
-    if (*settings) status = ulp_keys_read(&r, &settings_reader, settings + 1, "reduction", error, error_size);
-    if (status == ULP_OK) *reduction = r;
-    return status;
+    if (*settings) ULP_TRY(ulp_keys_read(&r, &settings_reader, settings + 1, "reduction", error));
+    *reduction = r;
+    return ULP_OK;
 }
 
 ulp_status ulp_reduction_print(char *text, size_t size, const ulp_reduction *r) {

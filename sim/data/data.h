@@ -7,6 +7,7 @@
 #ifndef ULP_DATA_H
 #define ULP_DATA_H
 
+#include "base/error.h"
 #include "sim/layers/layer.h"
 
 #ifdef __cplusplus
@@ -33,7 +34,7 @@ typedef struct ulp_data_kind {
     /* Load the set from `folder` alone; NULL: from the place where the set ships. If the set has no split of its own,
      * the split depends on seed alone. On failure error gets a sentence. ULP_NO_DEVICE: files are missing, or this
      * build cannot unpack them. ULP_BAD_FILE: files are damaged or of another kind. */
-    ulp_status (*load)(ulp_data *data, const char *folder, uint64_t seed, char *error, size_t error_size);
+    ulp_status (*load)(ulp_data *data, const char *folder, uint64_t seed, ulp_error *error);
 } ulp_data_kind;
 
 /* The i-th kind; NULL past the end. */
@@ -43,8 +44,7 @@ const ulp_data_kind *ulp_data_kind_get(size_t i);
  * $ULPLAB_DATA if that folder holds the set, else from the place where the set ships. The samples do not depend on the
  * path. On failure *data is empty, and error (may be NULL) names the missing files or lists the known names. The status
  * is one of ulp_data_kind's load, or ULP_BAD_NAME, or ULP_NO_MEMORY. */
-ulp_status ulp_data_load(ulp_data *data, const char *name, const char *folder, uint64_t seed, char *error,
-                         size_t error_size);
+ulp_status ulp_data_load(ulp_data *data, const char *name, const char *folder, uint64_t seed, ulp_error *error);
 
 void ulp_data_release(ulp_data *data);
 

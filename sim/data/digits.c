@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 
 #if defined(__linux__)
 #include <unistd.h>
@@ -81,35 +81,35 @@ static int read_number(const unsigned char **at, unsigned max, unsigned char aft
     return 1;
 }
 
-static ulp_status parse(ulp_data *data, const unsigned char *text, char *error, size_t error_size) {
+static ulp_status parse(ulp_data *data, const unsigned char *text, ulp_error *error) {
     const unsigned char *at = text;
     for (size_t i = 0; i < COUNT; i++) {
         int good = 1;
         for (size_t j = 0; j < PIXELS && good; j++) good = read_number(&at, 16, ',', &data->pixel[i * PIXELS + j]);
         if (good) good = read_number(&at, 9, '\n', &data->label[i]);
         if (!good && at[strspn((const char *)at, "0123456789")] == 0)
-            return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: truncated: it ends after %zu of %d lines",
-                            data->origin, i, COUNT);
+            return ulp_fail(error, ULP_BAD_FILE, "%s: truncated: it ends after %zu of %d lines", data->origin, i,
+                            COUNT);
         if (!good)
-            return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: line %zu is not 64 pixels 0..16 and a label 0..9",
-                            data->origin, i + 1);
+            return ulp_fail(error, ULP_BAD_FILE, "%s: line %zu is not 64 pixels 0..16 and a label 0..9", data->origin,
+                            i + 1);
     }
-    if (*at) return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: more than %d lines", data->origin, COUNT);
+    if (*at) return ulp_fail(error, ULP_BAD_FILE, "%s: more than %d lines", data->origin, COUNT);
     return ULP_OK;
 }
 
-static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, char *error, size_t error_size) {
+static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, ulp_error *error) {
     char path[2 * PATH_SIZE];
     unsigned char *text;
     size_t n;
     if (folder && !find_in(path, sizeof path, folder))
-        return ulp_fail(error, error_size, ULP_NO_DEVICE, "no digits.csv (plain or .gz) in %s or %s/digits%s", folder,
-                        folder, ulp_folder_note(folder));
+        return ulp_fail(error, ULP_NO_DEVICE, "no digits.csv (plain or .gz) in %s or %s/digits%s", folder, folder,
+                        ulp_folder_note(folder));
     if (!folder && !find_shipped(path, sizeof path))
-        return ulp_fail(error, error_size, ULP_NO_DEVICE,
+        return ulp_fail(error, ULP_NO_DEVICE,
                         "no digits.csv in experiments/data or share/ulplab, here, beside the program or above: name "
                         "its folder by --data or in the variable ULPLAB_DATA");
-    ulp_status status = ulp_file_read(&text, &n, path, FILE_LIMIT, error, error_size);
+    ulp_status status = ulp_file_read(&text, &n, path, FILE_LIMIT, error);
     if (status != ULP_OK) return status;
     snprintf(data->name, sizeof data->name, "digits");
     snprintf(data->origin, sizeof data->origin, "%.300s", path);
@@ -122,10 +122,9 @@ static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, char *
     data->pixel = malloc((size_t)COUNT * PIXELS);
     data->label = malloc(COUNT);
     data->checksum = ulp_crc32(0, text, n);
-    status = data->pixel && data->label ? parse(data, text, error, error_size) : ULP_NO_MEMORY;
+    status = data->pixel && data->label ? parse(data, text, error) : ULP_NO_MEMORY;
     if (status == ULP_OK && data->checksum != CHECKSUM)
-        status = ulp_fail(error, error_size, ULP_BAD_FILE, "%s: CRC-32 is %08x, must be %08x", path, data->checksum,
-                          CHECKSUM);
+        status = ulp_fail(error, ULP_BAD_FILE, "%s: CRC-32 is %08x, must be %08x", path, data->checksum, CHECKSUM);
     free(text);
     return status == ULP_OK ? ulp_data_split(data, TRAIN, seed) : status;
 }

@@ -67,24 +67,23 @@ static ulp_status fill(ulp_data *data, const ulp_data *from, const strips *r, ui
     return ULP_OK;
 }
 
-static ulp_status load(ulp_data *data, const strips *r, const char *folder, uint64_t seed, char *error,
-                       size_t error_size) {
+static ulp_status load(ulp_data *data, const strips *r, const char *folder, uint64_t seed, ulp_error *error) {
     ulp_data from;
     memset(&from, 0, sizeof from);
-    ulp_status status = r->from->load(&from, folder, seed, error, error_size);
+    ulp_status status = r->from->load(&from, folder, seed, error);
     if (status == ULP_OK) status = fill(data, &from, r, seed);
     ulp_data_release(&from);
     return status;
 }
 
-static ulp_status load_strips(ulp_data *data, const char *folder, uint64_t seed, char *error, size_t error_size) {
+static ulp_status load_strips(ulp_data *data, const char *folder, uint64_t seed, ulp_error *error) {
     static const strips own = {&ulp_data_digits, "strips", 2000, 500};
-    return load(data, &own, folder, seed, error, error_size);
+    return load(data, &own, folder, seed, error);
 }
 
-static ulp_status load_mnist_strips(ulp_data *data, const char *folder, uint64_t seed, char *error, size_t error_size) {
+static ulp_status load_mnist_strips(ulp_data *data, const char *folder, uint64_t seed, ulp_error *error) {
     static const strips own = {&ulp_data_mnist, "mnist-strips", 12000, 2000};
-    return load(data, &own, folder, seed, error, error_size);
+    return load(data, &own, folder, seed, error);
 }
 
 const ulp_data_kind ulp_data_strips = {"strips", "strips of 4 to 6 joined digits, labels in order", 1, load_strips};

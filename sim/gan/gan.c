@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 #include "sim/losses/logistic.h"
 #include "sim/normal.h"
 #include "sim/train/saved.h"
@@ -20,41 +20,40 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 static int same_dims(ulp_dims a, ulp_dims b) { return a.c == b.c && a.h == b.h && a.w == b.w; }
 
 /* Check that the shapes of the two networks fit each other and the data. */
-static ulp_status check_shapes(const ulp_gan *g, char *error, size_t error_size) {
+static ulp_status check_shapes(const ulp_gan *g, ulp_error *error) {
     const ulp_dims made = g->generator.model.net.out, in = g->discriminator.model.net.in, data = g->data->dims;
     const size_t out = ulp_dims_size(g->discriminator.model.net.out);
     if (!same_dims(in, data))
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
+        return ulp_fail(error, ULP_BAD_ARGUMENT,
                         "the discriminator takes inputs of %zu x %zu x %zu (channels, height, width), the data have "
                         "%zu x %zu x %zu",
                         in.c, in.h, in.w, data.c, data.h, data.w);
     if (!same_dims(made, in))
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
+        return ulp_fail(error, ULP_BAD_ARGUMENT,
                         "the generator makes samples of %zu x %zu x %zu (channels, height, width), the discriminator "
                         "takes %zu x %zu x %zu",
                         made.c, made.h, made.w, in.c, in.h, in.w);
     if (out != 1)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
+        return ulp_fail(error, ULP_BAD_ARGUMENT,
                         "the discriminator ends in one number, for example with fc1; this one has %zu outputs", out);
     return ULP_OK;
 }
 
-static ulp_status take_options(ulp_gan *g, const ulp_gan_options *o, char *error, size_t error_size) {
+static ulp_status take_options(ulp_gan *g, const ulp_gan_options *o, ulp_error *error) {
     ulp_pass_run run = {.backend = o->backend, .seed = o->seed};
     ulp_status status = o->backend ? ULP_OK : ulp_backend_get(&run.backend, NULL);
-    if (status != ULP_OK) return ulp_fail(error, error_size, status, "no backend");
+    if (status != ULP_OK) return ulp_fail(error, status, "no backend");
     if (o->batch < 1 || o->batch > g->data->n_train)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
-                        "a batch of %zu samples: must be from 1 to %zu, the training part", o->batch, g->data->n_train);
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "a batch of %zu samples: must be from 1 to %zu, the training part",
+                        o->batch, g->data->n_train);
     if (o->seed >= BORDER_SEED)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "a seed of %llu: must be below 2^62",
-                        (unsigned long long)o->seed);
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "a seed of %llu: must be below 2^62", (unsigned long long)o->seed);
     g->batch = o->batch;
     g->counting = o->counting;
-    status = ulp_player_take(&g->discriminator, &o->discriminator, &run, "discriminator", error, error_size);
+    status = ulp_player_take(&g->discriminator, &o->discriminator, &run, "discriminator", error);
     run.seed += GENERATOR_SEED;
-    if (status == ULP_OK) status = ulp_player_take(&g->generator, &o->generator, &run, "generator", error, error_size);
-    return status == ULP_OK ? check_shapes(g, error, error_size) : status;
+    if (status == ULP_OK) status = ulp_player_take(&g->generator, &o->generator, &run, "generator", error);
+    return status == ULP_OK ? check_shapes(g, error) : status;
 }
 
 static ulp_status allocate(ulp_gan *g, double std) {
@@ -71,18 +70,17 @@ static ulp_status allocate(ulp_gan *g, double std) {
 }
 
 /* A run with its options, but without tensors. ulp_gan_free() frees it, also after a failure. */
-static ulp_status begin(ulp_gan **gan, const ulp_data *data, const ulp_gan_options *options, char *error,
-                        size_t error_size) {
-    if (error && error_size) error[0] = 0;
+static ulp_status begin(ulp_gan **gan, const ulp_data *data, const ulp_gan_options *options, ulp_error *error) {
+    ulp_error_clear(error);
     *gan = calloc(1, sizeof **gan);
-    if (!*gan) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for a training run");
+    if (!*gan) return ulp_fail(error, ULP_NO_MEMORY, "no memory for a training run");
     (*gan)->data = data;
-    return take_options(*gan, options, error, error_size);
+    return take_options(*gan, options, error);
 }
 
-ulp_status ulp_gan_check(const ulp_data *data, const ulp_gan_options *options, char *error, size_t error_size) {
+ulp_status ulp_gan_check(const ulp_data *data, const ulp_gan_options *options, ulp_error *error) {
     ulp_gan *g;
-    ulp_status status = begin(&g, data, options, error, error_size);
+    ulp_status status = begin(&g, data, options, error);
     ulp_gan_free(g);
     return status;
 }
@@ -92,16 +90,15 @@ static ulp_status start_profile(ulp_player *p, double (*clock)(void)) {
     return ulp_profile_init(&p->profile, p->model.net.count, clock);
 }
 
-ulp_status ulp_gan_new(ulp_gan **gan, const ulp_data *data, const ulp_gan_options *options, char *error,
-                       size_t error_size) {
+ulp_status ulp_gan_new(ulp_gan **gan, const ulp_data *data, const ulp_gan_options *options, ulp_error *error) {
     ulp_gan *g;
     *gan = NULL;
-    ulp_status status = begin(&g, data, options, error, error_size);
+    ulp_status status = begin(&g, data, options, error);
     if (status == ULP_OK) {
         status = allocate(g, options->init_std);
         if (status == ULP_OK && options->clock) status = start_profile(&g->generator, options->clock);
         if (status == ULP_OK && options->clock) status = start_profile(&g->discriminator, options->clock);
-        if (status != ULP_OK) ulp_fail(error, error_size, status, "%s", ulp_status_text(status));
+        if (status != ULP_OK) ulp_fail(error, status, "%s", ulp_status_text(status));
     }
     if (status == ULP_OK) *gan = g;
     else ulp_gan_free(g);
@@ -136,9 +133,9 @@ static ulp_status make(ulp_gan *g) {
     const ulp_stream stream = {pass->run.seed, ulp_stream_id(ULP_USE_LATENT, pass->now.evaluation, 0, step), 0};
     for (size_t i = 0; i < n; i++)
         g->host[i] = (float)ulp_random_normal(stream, first * ulp_dims_size(p->model.net.in) + i);
-    ulp_status status = pass->run.backend->upload(p->model.tensor[0], g->host, n * sizeof *g->host);
-    if (status == ULP_OK) status = round_input(p);
-    return status == ULP_OK ? ulp_model_forward(&p->model, &p->pass, p->optimizer.weight) : status;
+    ULP_TRY(pass->run.backend->upload(p->model.tensor[0], g->host, n * sizeof *g->host));
+    ULP_TRY(round_input(p));
+    return ulp_model_forward(&p->model, &p->pass, p->optimizer.weight);
 }
 
 /* The rows of the data set that belong to the batch of step g->step. */
@@ -234,10 +231,9 @@ static ulp_status step_generator(ulp_gan *g, ulp_gan_report *r) {
 ulp_status ulp_gan_step(ulp_gan *g, ulp_gan_report *report) {
     ulp_gan_report r = {.step = g->step};
     ulp_player_begin(&g->generator, g->step, g->batch, g->counting);
-    ulp_status status = make(g);
-    if (status == ULP_OK) status = step_discriminator(g, &r);
-    if (status == ULP_OK) status = step_generator(g, &r);
-    if (status != ULP_OK) return status;
+    ULP_TRY(make(g));
+    ULP_TRY(step_discriminator(g, &r));
+    ULP_TRY(step_generator(g, &r));
     g->step++;
     if (report) *report = r;
     return ULP_OK;
@@ -246,15 +242,13 @@ ulp_status ulp_gan_step(ulp_gan *g, ulp_gan_report *report) {
 ulp_status ulp_gan_make(ulp_gan *g, float *x, size_t first, size_t n) {
     ulp_player *p = &g->generator;
     const size_t features = g->data->features, out = p->model.net.count;
-    ulp_status status = ULP_OK;
-    for (size_t at = 0; at < n && status == ULP_OK; at += MAKE_BATCH) {
+    for (size_t at = 0; at < n; at += MAKE_BATCH) {
         const size_t B = n - at < MAKE_BATCH ? n - at : MAKE_BATCH;
         p->pass.now = (ulp_pass_now){.step = g->step, .evaluation = 1, .B = B, .first = first + at};
-        status = make(g);
-        if (status == ULP_OK)
-            status = p->pass.run.backend->download(x + at * features, p->model.tensor[out], B * features * sizeof *x);
+        ULP_TRY(make(g));
+        ULP_TRY(p->pass.run.backend->download(x + at * features, p->model.tensor[out], B * features * sizeof *x));
     }
-    return status;
+    return ULP_OK;
 }
 
 /* ---- checkpoints ---- */
@@ -298,18 +292,16 @@ static const ulp_arena *arena(const void *run, size_t i) {
 
 static const ulp_saved_kind gan_kind = {describe, visit_state, arena};
 
-ulp_status ulp_gan_save(const ulp_gan *g, const char *path, const void *note, size_t note_bytes, char *error,
-                        size_t error_size) {
-    return ulp_saved_write(&gan_kind, g, path, note, note_bytes, error, error_size);
+ulp_status ulp_gan_save(const ulp_gan *g, const char *path, const void *note, size_t note_bytes, ulp_error *error) {
+    return ulp_saved_write(&gan_kind, g, path, note, note_bytes, error);
 }
 
-ulp_status ulp_gan_load(ulp_gan *g, const char *path, void **note, size_t *note_bytes, char *error, size_t error_size) {
+ulp_status ulp_gan_load(ulp_gan *g, const char *path, void **note, size_t *note_bytes, ulp_error *error) {
     ulp_saved_note stored = {0};
     *note = NULL;
     *note_bytes = 0;
-    if (g->step) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "%s: the run has begun already", path);
-    const ulp_status status = ulp_saved_read(&gan_kind, g, path, &stored, error, error_size);
-    if (status != ULP_OK) return status;
+    if (g->step) return ulp_fail(error, ULP_BAD_ARGUMENT, "%s: the run has begun already", path);
+    ULP_TRY(ulp_saved_read(&gan_kind, g, path, &stored, error));
     *note = stored.bytes;
     *note_bytes = stored.n;
     g->epoch = 0; /* the next step makes the epoch's order again from the seed */

@@ -29,6 +29,7 @@
 #ifndef ULP_GAN_H
 #define ULP_GAN_H
 
+#include "base/error.h"
 #include "sim/data/data.h"
 #include "player.h"
 
@@ -70,12 +71,11 @@ typedef struct ulp_gan {
 } ulp_gan;
 
 /* Check the options. Status and sentence are those of ulp_gan_new(). */
-ulp_status ulp_gan_check(const ulp_data *data, const ulp_gan_options *options, char *error, size_t error_size);
+ulp_status ulp_gan_check(const ulp_data *data, const ulp_gan_options *options, ulp_error *error);
 
 /* A run before its first step. `data` has to outlive the run. On failure *gan is NULL, and error (may be NULL) gets a
  * sentence. */
-ulp_status ulp_gan_new(ulp_gan **gan, const ulp_data *data, const ulp_gan_options *options, char *error,
-                       size_t error_size);
+ulp_status ulp_gan_new(ulp_gan **gan, const ulp_data *data, const ulp_gan_options *options, ulp_error *error);
 
 /* One step of both networks; report may be NULL. */
 ulp_status ulp_gan_step(ulp_gan *gan, ulp_gan_report *report);
@@ -87,10 +87,8 @@ ulp_status ulp_gan_make(ulp_gan *gan, float *x, size_t first, size_t n);
 void ulp_gan_free(ulp_gan *gan);
 
 /* As ulp_checkpoint_save() and ulp_checkpoint_load() of checkpoint.h. */
-ulp_status ulp_gan_save(const ulp_gan *gan, const char *path, const void *note, size_t note_bytes, char *error,
-                        size_t error_size);
-ulp_status ulp_gan_load(ulp_gan *gan, const char *path, void **note, size_t *note_bytes, char *error,
-                        size_t error_size);
+ulp_status ulp_gan_save(const ulp_gan *gan, const char *path, const void *note, size_t note_bytes, ulp_error *error);
+ulp_status ulp_gan_load(ulp_gan *gan, const char *path, void **note, size_t *note_bytes, ulp_error *error);
 
 #ifdef __cplusplus
 }

@@ -3,30 +3,26 @@
 
 #include <stdlib.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 #include "sim/train/learning_rules.h"
-
-enum { SENTENCE = 1536 };
 
 /* ---- start ---- */
 
 ulp_status ulp_player_take(ulp_player *p, const ulp_player_options *o, const ulp_pass_run *run, const char *of,
-                           char *error, size_t error_size) {
-    char why[SENTENCE] = "";
+                           ulp_error *error) {
     *p = (ulp_player){0};
-    if (!o->net) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "%s: no net", of);
+    if (!o->net) return ulp_fail(error, ULP_BAD_ARGUMENT, "%s: no net", of);
     const ulp_learning_rules rules = {o->policy, o->scaler, o->optimizer};
-    ulp_status status = ulp_learning_rules_take(&rules, &p->policy, &p->scaler, &p->optimizer, why, sizeof why);
+    ulp_status status = ulp_learning_rules_take(&rules, &p->policy, &p->scaler, &p->optimizer, error);
     p->start_rule = p->optimizer.rule;
     if (status == ULP_OK) status = ulp_net_copy(&p->model.net, o->net);
-    if (status == ULP_OK) status = ulp_policy_resolve(&p->rows, p->policy, &p->model.net, why, sizeof why);
-    if (status == ULP_OK) status = ulp_optimizer_divide(&p->optimizer, &p->model.net, p->rows, why, sizeof why);
+    if (status == ULP_OK) status = ulp_policy_resolve(&p->rows, p->policy, &p->model.net, error);
+    if (status == ULP_OK) status = ulp_optimizer_divide(&p->optimizer, &p->model.net, p->rows, error);
     p->pass.run = *run;
     p->pass.run.policy = p->policy;
     p->pass.run.rows = p->rows;
-    if (status == ULP_OK) status = ulp_policy_runs_on(p->policy, run->backend->name, why, sizeof why);
-    return status == ULP_OK ? ULP_OK
-                            : ulp_fail(error, error_size, status, "%s: %s", of, *why ? why : ulp_status_text(status));
+    if (status == ULP_OK) status = ulp_policy_runs_on(p->policy, run->backend->name, error);
+    return status == ULP_OK ? ULP_OK : ulp_fail_within(error, status, "%s", of);
 }
 
 /* Carve the arrays that do not belong to the model. */

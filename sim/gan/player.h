@@ -2,6 +2,7 @@
 #ifndef ULP_PLAYER_H
 #define ULP_PLAYER_H
 
+#include "base/error.h"
 #include "sim/train/loss_scale.h"
 #include "sim/model.h"
 #include "sim/optim/optim.h"
@@ -40,7 +41,7 @@ typedef struct ulp_player_step {
 /* Take the options, and check that they fit each other and the backend; `of` begins the sentence of a failure.
  * ulp_player_release() frees the player, also after a failure. */
 ulp_status ulp_player_take(ulp_player *player, const ulp_player_options *options, const ulp_pass_run *run,
-                           const char *of, char *error, size_t error_size);
+                           const char *of, ulp_error *error);
 
 /* Allocate the tensors for so many samples with and without a backward pass, and set the initial weights. */
 ulp_status ulp_player_start(ulp_player *player, size_t batch, size_t room, double std);

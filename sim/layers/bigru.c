@@ -31,8 +31,7 @@ static ulp_layer part_of(const ulp_layer *layer, size_t which) {
 static ulp_status bigru_shape(ulp_layer *layer, const char *args) {
     ulp_layer part = *layer;
     part.kind = &ulp_layer_gru;
-    ulp_status status = ulp_recurrent_shape(&part, args);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_recurrent_shape(&part, args));
     if (layer->in.w > STEPS_MAX) return ULP_UNSUPPORTED;
     const size_t m = ulp_dims_size(layer->in), n = ulp_dims_size(part.out);
     layer->out = (ulp_dims){2 * part.out.c, 1, part.out.w};
@@ -77,10 +76,10 @@ static both arrays_of(const ulp_layer *layer, const ulp_pass *pass, const ulp_la
 
 /* y (rows,T) = x (rows,T) with its steps in the opposite order, backend memory. y may be x. */
 static ulp_status turn(const ulp_backend *backend, const both *own, float *y, const float *x, size_t rows, size_t T) {
-    ulp_status status = ulp_transpose(backend, own->steps[0], x, 1, rows, T);
-    for (size_t t = 0; t < T && status == ULP_OK; t++)
-        status = ulp_tensor_copy(backend, own->steps[1] + t * rows, own->steps[0] + (T - 1 - t) * rows, rows);
-    return status == ULP_OK ? ulp_transpose(backend, y, own->steps[1], 1, T, rows) : status;
+    ULP_TRY(ulp_transpose(backend, own->steps[0], x, 1, rows, T));
+    for (size_t t = 0; t < T; t++)
+        ULP_TRY(ulp_tensor_copy(backend, own->steps[1] + t * rows, own->steps[0] + (T - 1 - t) * rows, rows));
+    return ulp_transpose(backend, y, own->steps[1], 1, T, rows);
 }
 
 /* The tensors of one of the layers. dx stays NULL if it is not wanted. */
@@ -102,23 +101,22 @@ static ulp_status bigru_forward(const ulp_layer *layer, ulp_pass *pass, const ul
     const ulp_backend *backend = pass->run.backend;
     const size_t B = pass->now.B, T = layer->in.w, half = ulp_dims_size(layer->out) / 2;
     const both own = arrays_of(layer, pass, t);
-    ulp_status status = turn(backend, &own, own.x, t->x, B * layer->in.c, T);
-    for (size_t which = 0; which < 2 && status == ULP_OK; which++) {
+    ULP_TRY(turn(backend, &own, own.x, t->x, B * layer->in.c, T));
+    for (size_t which = 0; which < 2; which++) {
         const ulp_layer part = part_of(layer, which);
         const ulp_layer_tensors of_part = tensors_of(&part, pass, t, own, which);
-        status = ulp_recurrent_forward(&part, pass, &of_part);
+        ULP_TRY(ulp_recurrent_forward(&part, pass, &of_part));
     }
-    if (status == ULP_OK) status = turn(backend, &own, own.y + B * half, own.y + B * half, B * half / T, T);
-    return status == ULP_OK ? ulp_backend_permute(backend, t->y, own.y, (ulp_permute_shape){1, 2, B, half}) : status;
+    ULP_TRY(turn(backend, &own, own.y + B * half, own.y + B * half, B * half / T, T));
+    return ulp_backend_permute(backend, t->y, own.y, (ulp_permute_shape){1, 2, B, half});
 }
 
 /* t->dx = the sum of t->dx and the gradient of the second layer. */
 static ulp_status add_gradients(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t, const float *dx) {
     const ulp_cell_arrays arrays = {.B = pass->now.B, .N = ulp_dims_size(layer->in), .in = {t->dx, dx}};
     double *exact = pass->scratch.wide;
-    const ulp_status status = ulp_backend_cell(pass->run.backend, exact, &arrays, ULP_CELL_SUM);
-    return status == ULP_OK ? ulp_pass_round64(pass, ulp_site_input_gradient(layer), t->dx, exact, arrays.B * arrays.N)
-                            : status;
+    ULP_TRY(ulp_backend_cell(pass->run.backend, exact, &arrays, ULP_CELL_SUM));
+    return ulp_pass_round64(pass, ulp_site_input_gradient(layer), t->dx, exact, arrays.B * arrays.N);
 }
 
 static ulp_status bigru_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {

@@ -22,8 +22,8 @@ static ulp_status fork_shape(ulp_layer *layer, const char *args) {
 
 static ulp_status fork_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t n = pass->now.B * ulp_dims_size(layer->out);
-    ulp_status status = ulp_tensor_copy(pass->run.backend, t->y, t->x, n);
-    return status == ULP_OK ? ulp_pass_copied(pass, ulp_site_output(layer), layer->index, t->y, n) : status;
+    ULP_TRY(ulp_tensor_copy(pass->run.backend, t->y, t->x, n));
+    return ulp_pass_copied(pass, ulp_site_output(layer), layer->index, t->y, n);
 }
 
 static ulp_status fork_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
@@ -31,8 +31,7 @@ static ulp_status fork_backward(const ulp_layer *layer, ulp_pass *pass, const ul
     const int log2 = ulp_pass_scale_between(pass, layer->partner, layer->index);
     const float *past = log2 ? t->own.work : t->past;
     if (!t->dx) return ULP_OK;
-    ulp_status status = log2 ? ulp_pass_rescale(pass, t->own.work, t->past, pass->now.B * row, log2) : ULP_OK;
-    if (status != ULP_OK) return status;
+    if (log2) ULP_TRY(ulp_pass_rescale(pass, t->own.work, t->past, pass->now.B * row, log2));
     return ulp_pass_add(pass, ulp_site_input_gradient(layer), t->dx, t->dy, past);
 }
 
@@ -64,17 +63,16 @@ static ulp_status shortcut_shape(ulp_layer *layer, const char *args) {
 
 static ulp_status shortcut_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t n = pass->now.B * ulp_dims_size(layer->out);
-    ulp_status status = ulp_tensor_copy(pass->run.backend, t->y, t->skip, n);
-    return status == ULP_OK ? ulp_pass_copied(pass, ulp_site_output(layer), layer->fork, t->y, n) : status;
+    ULP_TRY(ulp_tensor_copy(pass->run.backend, t->y, t->skip, n));
+    return ulp_pass_copied(pass, ulp_site_output(layer), layer->fork, t->y, n);
 }
 
 static ulp_status shortcut_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t n = pass->now.B * ulp_dims_size(layer->in);
     const int log2 = ulp_pass_scale_between(pass, layer->partner, layer->index);
     const ulp_site site = ulp_site_input_gradient(layer);
-    ulp_status status =
-        log2 ? ulp_pass_rescale(pass, t->dx, t->past, n, log2) : ulp_tensor_copy(pass->run.backend, t->dx, t->past, n);
-    if (status != ULP_OK) return status;
+    ULP_TRY(log2 ? ulp_pass_rescale(pass, t->dx, t->past, n, log2)
+                 : ulp_tensor_copy(pass->run.backend, t->dx, t->past, n));
     return log2 ? ulp_pass_round(pass, site, t->dx, n) : ulp_pass_copied(pass, site, layer->partner + 1, t->dx, n);
 }
 
@@ -105,9 +103,8 @@ static ulp_status join_forward(const ulp_layer *layer, ulp_pass *pass, const ulp
 
 static ulp_status join_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t n = pass->now.B * ulp_dims_size(layer->out);
-    ulp_status status = ulp_tensor_copy(pass->run.backend, t->dx, t->dy, n);
-    return status == ULP_OK ? ulp_pass_copied(pass, ulp_site_input_gradient(layer), layer->index + 1, t->dx, n)
-                            : status;
+    ULP_TRY(ulp_tensor_copy(pass->run.backend, t->dx, t->dy, n));
+    return ulp_pass_copied(pass, ulp_site_input_gradient(layer), layer->index + 1, t->dx, n);
 }
 
 static void join_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {

@@ -45,19 +45,19 @@ static ulp_status train_statistics(const ulp_layer *layer, ulp_pass *pass, const
     const ulp_site batch_site = {.use = ULP_AT_NORM, .layer = layer->index},
                    running_site = {.use = ULP_AT_NORM, .layer = layer->index, .lane = 1};
     double *exact = pass->scratch.wide;
-    ulp_status status = ulp_backend_norm_statistics(backend, exact, t->x, shape);
-    if (status == ULP_OK) status = ulp_pass_round64(pass, batch_site, t->saved, exact, layer->states);
-    if (status == ULP_OK) status = ulp_backend_norm_running(backend, exact, t->state, t->saved, shape);
-    return status == ULP_OK ? ulp_pass_round64(pass, running_site, t->state, exact, layer->states) : status;
+    ULP_TRY(ulp_backend_norm_statistics(backend, exact, t->x, shape));
+    ULP_TRY(ulp_pass_round64(pass, batch_site, t->saved, exact, layer->states));
+    ULP_TRY(ulp_backend_norm_running(backend, exact, t->state, t->saved, shape));
+    return ulp_pass_round64(pass, running_site, t->state, exact, layer->states);
 }
 
 static ulp_status bn_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_norm by = norm_of(layer, pass, pass->now.evaluation ? t->state : t->saved, t->w);
     const size_t n = pass->now.B * ulp_dims_size(layer->in);
     double *exact = pass->scratch.wide;
-    ulp_status status = pass->now.evaluation ? ULP_OK : train_statistics(layer, pass, t, by.shape);
-    if (status == ULP_OK) status = ulp_backend_norm(pass->run.backend, exact, t->x, by);
-    return status == ULP_OK ? ulp_pass_round64(pass, ulp_site_output(layer), t->y, exact, n) : status;
+    ULP_TRY(pass->now.evaluation ? ULP_OK : train_statistics(layer, pass, t, by.shape));
+    ULP_TRY(ulp_backend_norm(pass->run.backend, exact, t->x, by));
+    return ulp_pass_round64(pass, ulp_site_output(layer), t->y, exact, n);
 }
 
 static ulp_status bn_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
@@ -65,11 +65,10 @@ static ulp_status bn_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_
     const ulp_norm by = norm_of(layer, pass, t->saved, t->w);
     const size_t n = pass->now.B * ulp_dims_size(layer->in);
     double *exact = pass->scratch.wide, *sums = (double *)(void *)t->own.work;
-    ulp_status status = ulp_backend_norm_sums(backend, sums, t->dy, t->x, by);
-    if (status == ULP_OK && t->dx) status = ulp_backend_norm_slope(backend, exact, t->dy, t->x, sums, by);
-    if (status == ULP_OK && t->dx) status = ulp_pass_round64(pass, ulp_site_input_gradient(layer), t->dx, exact, n);
-    return status == ULP_OK ? ulp_pass_round64(pass, ulp_site_weight_gradients(layer), t->dw, sums, layer->params)
-                            : status;
+    ULP_TRY(ulp_backend_norm_sums(backend, sums, t->dy, t->x, by));
+    if (t->dx) ULP_TRY(ulp_backend_norm_slope(backend, exact, t->dy, t->x, sums, by));
+    if (t->dx) ULP_TRY(ulp_pass_round64(pass, ulp_site_input_gradient(layer), t->dx, exact, n));
+    return ulp_pass_round64(pass, ulp_site_weight_gradients(layer), t->dw, sums, layer->params);
 }
 
 static void bn_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {

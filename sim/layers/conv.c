@@ -40,8 +40,7 @@ static void conv_init(const ulp_layer *layer, float *w, ulp_stream stream, doubl
 }
 
 static ulp_status conv_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    ulp_status status = ulp_convolution_forward(layer, ULP_TO_POSITIONS, pass, t);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_convolution_forward(layer, ULP_TO_POSITIONS, pass, t));
     return ulp_pass_round(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out));
 }
 
@@ -53,15 +52,14 @@ static ulp_status weight_gradients(const ulp_layer *layer, ulp_pass *pass, const
     const ulp_gemm_shape dw = {
         .m = k, .n = n, .k = rows, .lda = rows, .ldb = rows, .ldc = k, .b_trans = 1, .c_trans = 1};
     const ulp_gemm_shape db = {.m = 1, .n = N, .k = rows, .lda = rows, .ldb = rows, .ldc = N, .b_trans = 1};
-    ulp_status status = ulp_convolution_patches(&c, pass->run.backend, patches, t->x, B);
-    if (status == ULP_OK) status = ulp_backend_permute(pass->run.backend, dy, t->dy, (ulp_permute_shape){1, B, N, p});
-    for (size_t g = 0; g < G && status == ULP_OK; g++)
-        status = ulp_pass_gemm(pass, ulp_convolution_site(layer, ULP_USE_WPRODUCT, g), t->dw + g * n * k,
-                               patches + g * k * rows, dy + g * n * rows, &dw);
-    if (status == ULP_OK && c.has_bias)
-        status = ulp_pass_gemm(pass, ulp_convolution_site(layer, ULP_USE_BPRODUCT, 0), t->dw + N * k, t->ones, dy, &db);
-    if (status == ULP_OK) status = ulp_pass_round(pass, ulp_site_weight_gradients(layer), t->dw, layer->params);
-    return status;
+    ULP_TRY(ulp_convolution_patches(&c, pass->run.backend, patches, t->x, B));
+    ULP_TRY(ulp_backend_permute(pass->run.backend, dy, t->dy, (ulp_permute_shape){1, B, N, p}));
+    for (size_t g = 0; g < G; g++)
+        ULP_TRY(ulp_pass_gemm(pass, ulp_convolution_site(layer, ULP_USE_WPRODUCT, g), t->dw + g * n * k,
+                              patches + g * k * rows, dy + g * n * rows, &dw));
+    if (c.has_bias)
+        ULP_TRY(ulp_pass_gemm(pass, ulp_convolution_site(layer, ULP_USE_BPRODUCT, 0), t->dw + N * k, t->ones, dy, &db));
+    return ulp_pass_round(pass, ulp_site_weight_gradients(layer), t->dw, layer->params);
 }
 
 static ulp_status conv_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {

@@ -153,19 +153,17 @@ static ulp_status slice_sums(const work *w, ulp_pass *pass, slice s) {
                                 .b_trans = 1,
                                 .c_trans = 1,
                                 .accumulate = w->bias != NULL};
-    ulp_status status = w->map == ULP_TO_IMAGE ? position_patches(c, backend, patches, x, s.B)
-                                               : ulp_convolution_patches(c, backend, patches, x, s.B);
-    if (status == ULP_OK && w->map == ULP_TO_IMAGE) {
+    ULP_TRY(w->map == ULP_TO_IMAGE ? position_patches(c, backend, patches, x, s.B)
+                                   : ulp_convolution_patches(c, backend, patches, x, s.B));
+    if (w->map == ULP_TO_IMAGE) {
         const ulp_permute_shape turn = {G, c->positions.c / G, n, c->kernel * c->kernel};
-        status = ulp_backend_permute(backend, turned, w->w, turn);
+        ULP_TRY(ulp_backend_permute(backend, turned, w->w, turn));
         matrix = turned;
     }
-    if (status == ULP_OK && w->bias)
-        status = ulp_pass_gemm(pass, product_site(w, ULP_USE_BIAS, s, 0), sums, w->ones, w->bias, &start);
-    for (size_t g = 0; g < G && status == ULP_OK; g++)
-        status = ulp_pass_gemm(pass, product_site(w, w->use, s, g), sums + g * n * rows, patches + g * k * rows,
-                               matrix + g * n * k, &sum);
-    if (status != ULP_OK) return status;
+    if (w->bias) ULP_TRY(ulp_pass_gemm(pass, product_site(w, ULP_USE_BIAS, s, 0), sums, w->ones, w->bias, &start));
+    for (size_t g = 0; g < G; g++)
+        ULP_TRY(ulp_pass_gemm(pass, product_site(w, w->use, s, g), sums + g * n * rows, patches + g * k * rows,
+                              matrix + g * n * k, &sum));
     return ulp_backend_permute(backend, w->y + s.skip * ulp_dims_size(w->to), sums,
                                (ulp_permute_shape){1, w->to.c, s.B, p});
 }
@@ -174,10 +172,8 @@ static ulp_status slice_sums(const work *w, ulp_pass *pass, slice s) {
 static ulp_status all_sums(const work *w, ulp_pass *pass) {
     const size_t floats = w->c.groups * ulp_convolution_depth(&w->c, w->map) * area(w->to), B = pass->now.B,
                  most = (size_t)ulp_threads_get() * (SLICE / floats) + 1;
-    ulp_status status = ULP_OK;
-    for (size_t b = 0; b < B && status == ULP_OK; b += most)
-        status = slice_sums(w, pass, (slice){b, B - b < most ? B - b : most});
-    return status;
+    for (size_t b = 0; b < B; b += most) ULP_TRY(slice_sums(w, pass, (slice){b, B - b < most ? B - b : most}));
+    return ULP_OK;
 }
 
 ulp_status ulp_convolution_forward(const ulp_layer *layer, ulp_convolution_map map, ulp_pass *pass,

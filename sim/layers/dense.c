@@ -35,10 +35,9 @@ static ulp_status dense_forward(const ulp_layer *layer, ulp_pass *pass, const ul
     const ulp_pass_whole y = {ulp_site_output(layer), t->y};
     ulp_gemm_shape start = {.m = B, .n = n, .k = 1, .lda = 1, .ldb = n, .ldc = n};
     ulp_gemm_shape sum = {.m = B, .n = n, .k = m, .lda = m, .ldb = n, .ldc = n, .accumulate = 1};
-    ulp_status status = ulp_pass_gemm(pass, ulp_site_of(ULP_USE_BIAS, layer->index, 1), t->y, t->ones, bias, &start);
-    if (status == ULP_OK)
-        status = ulp_pass_gemm_part(pass, ulp_site_of(ULP_USE_FORWARD, layer->index, 1), t->y, t->x, t->w, &sum, &y);
-    return status == ULP_OK ? ulp_pass_round_whole(pass, &y, B * n) : status;
+    ULP_TRY(ulp_pass_gemm(pass, ulp_site_of(ULP_USE_BIAS, layer->index, 1), t->y, t->ones, bias, &start));
+    ULP_TRY(ulp_pass_gemm_part(pass, ulp_site_of(ULP_USE_FORWARD, layer->index, 1), t->y, t->x, t->w, &sum, &y));
+    return ulp_pass_round_whole(pass, &y, B * n);
 }
 
 static ulp_status dense_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {

@@ -22,8 +22,8 @@ static ulp_status keep(const ulp_layer *layer, ulp_pass *pass, ulp_site site, fl
                              .stream = {pass->run.seed, ulp_stream_id(ULP_USE_DROP, 0, layer->index, pass->now.step),
                                         ulp_pass_first_word(pass) + (uint64_t)pass->now.first * row}};
     double *exact = pass->scratch.wide;
-    ulp_status status = ulp_backend_dropout(pass->run.backend, exact, x, n, how);
-    return status == ULP_OK ? ulp_pass_round64(pass, site, y, exact, n) : status;
+    ULP_TRY(ulp_backend_dropout(pass->run.backend, exact, x, n, how));
+    return ulp_pass_round64(pass, site, y, exact, n);
 }
 
 static ulp_status drop_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {

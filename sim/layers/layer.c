@@ -15,8 +15,8 @@ ulp_status ulp_args_read(size_t *n, const char **text, size_t least, size_t most
 }
 
 ulp_status ulp_args_number(size_t *n, const char *args, size_t least, size_t most) {
-    ulp_status status = ulp_args_read(n, &args, least, most);
-    return status == ULP_OK && *args ? ULP_BAD_ARGUMENT : status;
+    ULP_TRY(ulp_args_read(n, &args, least, most));
+    return *args ? ULP_BAD_ARGUMENT : ULP_OK;
 }
 
 ulp_status ulp_layer_shape_plain(ulp_layer *layer, const char *args) {

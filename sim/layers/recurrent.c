@@ -124,8 +124,8 @@ static ulp_status run_stage(const layer_pass *s, const ulp_cell_rule *rule, size
     ulp_cell_arrays arrays = {.B = s->B, .N = s->N};
     double *exact = s->pass->scratch.wide;
     for (size_t i = 0; i < ULP_CELL_OPERANDS && widths.in[i] > 0; i++) arrays.in[i] = operand_of(s, rule->in[i], t);
-    const ulp_status status = ulp_backend_cell(s->pass->run.backend, exact, &arrays, rule->stage);
-    return status == ULP_OK ? ulp_pass_round64(s->pass, site, to, exact, s->B * widths.to * s->N) : status;
+    ULP_TRY(ulp_backend_cell(s->pass->run.backend, exact, &arrays, rule->stage));
+    return ulp_pass_round64(s->pass, site, to, exact, s->B * widths.to * s->N);
 }
 
 /* ---- forward ---- */
@@ -143,22 +143,21 @@ static ulp_status step_forward(const layer_pass *s, size_t t) {
     ulp_gemm_shape start = {.m = s->B, .n = s->G, .k = 1, .lda = 1, .ldb = s->G, .ldc = s->G};
     ulp_gemm_shape in = {.m = s->B, .n = s->w, .k = s->F, .lda = s->F, .ldb = s->w, .ldc = s->G, .accumulate = 1};
     ulp_gemm_shape state = {.m = s->B, .n = s->u, .k = s->N, .lda = s->N, .ldb = s->u, .ldc = s->G, .accumulate = 1};
-    ulp_status status = ulp_pass_gemm(s->pass, bias_site, s->sums, s->batch_ones, s->b, &start);
-    if (status == ULP_OK) status = ulp_pass_gemm(s->pass, in_site, s->sums + s->G - s->w, x, s->W, &in);
-    if (status == ULP_OK) status = ulp_pass_gemm(s->pass, state_site, s->sums, h, s->U, &state);
-    for (size_t k = 0; k < s->cell->stages && status == ULP_OK; k++) status = forward_stage(s, t, k);
-    return status;
+    ULP_TRY(ulp_pass_gemm(s->pass, bias_site, s->sums, s->batch_ones, s->b, &start));
+    ULP_TRY(ulp_pass_gemm(s->pass, in_site, s->sums + s->G - s->w, x, s->W, &in));
+    ULP_TRY(ulp_pass_gemm(s->pass, state_site, s->sums, h, s->U, &state));
+    for (size_t k = 0; k < s->cell->stages; k++) ULP_TRY(forward_stage(s, t, k));
+    return ULP_OK;
 }
 
 ulp_status ulp_recurrent_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_cell *cell = layer->kind->cell;
     const ulp_backend *backend = pass->run.backend;
     const layer_pass s = layer_pass_of(layer, pass, t);
-    ulp_status status = ulp_transpose(backend, s.x, t->x, 1, s.B * s.F, s.T);
-    for (size_t k = 0; k < cell->stages && status == ULP_OK; k++)
-        status = ulp_tensor_fill(backend, s.kept[k], s.B * width_of(&cell->forward[k]) * s.N, 0.0f);
-    for (size_t step = 0; step < s.T && status == ULP_OK; step++) status = step_forward(&s, step);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_transpose(backend, s.x, t->x, 1, s.B * s.F, s.T));
+    for (size_t k = 0; k < cell->stages; k++)
+        ULP_TRY(ulp_tensor_fill(backend, s.kept[k], s.B * width_of(&cell->forward[k]) * s.N, 0.0f));
+    for (size_t step = 0; step < s.T; step++) ULP_TRY(step_forward(&s, step));
     return ulp_transpose(backend, t->y, s.kept[cell->stages - 1] + s.B * s.N, 1, s.T, s.B * s.N);
 }
 
@@ -173,11 +172,10 @@ static ulp_status backward_stage(const layer_pass *s, size_t t, size_t k) {
 static ulp_status step_backward(const layer_pass *s, size_t t) {
     ulp_gemm_shape shape = {.m = s->B, .n = s->N, .k = s->u, .lda = s->G, .ldb = s->u, .ldc = s->N, .b_trans = 1};
     const float *ds_next = s->grad[s->cell->grads - 1] + (t + 1) * s->B * s->G;
-    ulp_status status;
-    if (t + 1 == s->T) status = ulp_tensor_fill(s->pass->run.backend, s->p, s->B * s->N, 0.0f);
-    else status = ulp_pass_gemm(s->pass, site_of(s, ULP_USE_BACKWARD, t, 1, 1), s->p, ds_next, s->U, &shape);
-    for (size_t k = 0; k < s->cell->grads && status == ULP_OK; k++) status = backward_stage(s, t, k);
-    return status;
+    if (t + 1 == s->T) ULP_TRY(ulp_tensor_fill(s->pass->run.backend, s->p, s->B * s->N, 0.0f));
+    else ULP_TRY(ulp_pass_gemm(s->pass, site_of(s, ULP_USE_BACKWARD, t, 1, 1), s->p, ds_next, s->U, &shape));
+    for (size_t k = 0; k < s->cell->grads; k++) ULP_TRY(backward_stage(s, t, k));
+    return ULP_OK;
 }
 
 /* dW, dU and db: sums over samples and time. */
@@ -191,11 +189,11 @@ static ulp_status weight_gradients(const layer_pass *s, float *dw) {
     ulp_gemm_shape w_shape = {.m = s->F, .n = s->w, .k = k, .lda = s->F, .ldb = s->G, .ldc = s->w, .a_trans = 1};
     ulp_gemm_shape u_shape = {.m = s->N, .n = s->u, .k = k, .lda = s->N, .ldb = s->G, .ldc = s->u, .a_trans = 1};
     ulp_gemm_shape b_shape = {.m = 1, .n = s->G, .k = k, .lda = k, .ldb = s->G, .ldc = s->G};
-    ulp_status status = ulp_tensor_fill(s->pass->run.backend, s->ones, k, 1.0f);
-    if (status == ULP_OK) status = ulp_pass_gemm_part(s->pass, u_site, dU, h, ds, &u_shape, &whole);
-    if (status == ULP_OK) status = ulp_pass_gemm_part(s->pass, w_site, dw, s->x, ds_in, &w_shape, &whole);
-    if (status == ULP_OK) status = ulp_pass_gemm_part(s->pass, b_site, db, s->ones, ds, &b_shape, &whole);
-    return status == ULP_OK ? ulp_pass_round_whole(s->pass, &whole, s->layer->params) : status;
+    ULP_TRY(ulp_tensor_fill(s->pass->run.backend, s->ones, k, 1.0f));
+    ULP_TRY(ulp_pass_gemm_part(s->pass, u_site, dU, h, ds, &u_shape, &whole));
+    ULP_TRY(ulp_pass_gemm_part(s->pass, w_site, dw, s->x, ds_in, &w_shape, &whole));
+    ULP_TRY(ulp_pass_gemm_part(s->pass, b_site, db, s->ones, ds, &b_shape, &whole));
+    return ulp_pass_round_whole(s->pass, &whole, s->layer->params);
 }
 
 static ulp_status input_gradient(const layer_pass *s, float *dx) {
@@ -203,21 +201,21 @@ static ulp_status input_gradient(const layer_pass *s, float *dx) {
     size_t k = s->T * s->B;
     const float *ds_in = s->grad[s->cell->grads - 1] + s->G - s->w;
     ulp_gemm_shape shape = {.m = k, .n = s->F, .k = s->w, .lda = s->G, .ldb = s->w, .ldc = s->F, .b_trans = 1};
-    ulp_status status = ulp_pass_gemm(s->pass, site, s->dx, ds_in, s->W, &shape);
-    return status == ULP_OK ? ulp_transpose(s->pass->run.backend, dx, s->dx, 1, s->T, s->B * s->F) : status;
+    ULP_TRY(ulp_pass_gemm(s->pass, site, s->dx, ds_in, s->W, &shape));
+    return ulp_transpose(s->pass->run.backend, dx, s->dx, 1, s->T, s->B * s->F);
 }
 
 ulp_status ulp_recurrent_backward_sums(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_cell *cell = layer->kind->cell;
     const layer_pass s = layer_pass_of(layer, pass, t);
-    ulp_status status = ulp_transpose(pass->run.backend, s.dy, t->dy, 1, s.B * s.N, s.T);
-    for (size_t k = 0; k < cell->grads && status == ULP_OK; k++) {
+    ULP_TRY(ulp_transpose(pass->run.backend, s.dy, t->dy, 1, s.B * s.N, s.T));
+    for (size_t k = 0; k < cell->grads; k++) {
         size_t n = s.B * width_of(&cell->backward[k]) * s.N;
-        status = ulp_tensor_fill(pass->run.backend, s.grad[k] + s.T * n, n, 0.0f);
+        ULP_TRY(ulp_tensor_fill(pass->run.backend, s.grad[k] + s.T * n, n, 0.0f));
     }
-    for (size_t step = s.T; step-- > 0 && status == ULP_OK;) status = step_backward(&s, step);
-    if (status == ULP_OK) status = weight_gradients(&s, t->dw);
-    return status == ULP_OK && t->dx ? input_gradient(&s, t->dx) : status;
+    for (size_t step = s.T; step-- > 0;) ULP_TRY(step_backward(&s, step));
+    ULP_TRY(weight_gradients(&s, t->dw));
+    return t->dx ? input_gradient(&s, t->dx) : ULP_OK;
 }
 
 ulp_status ulp_recurrent_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {

@@ -26,16 +26,14 @@ static ulp_status rows_shape(ulp_layer *layer, const char *args) {
 }
 
 static ulp_status rows_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    ulp_status status =
-        ulp_transpose(pass->run.backend, t->y, t->x, pass->now.B * layer->in.c, layer->in.h, layer->in.w);
-    return status == ULP_OK ? ulp_layer_show_output(layer, pass, t) : status;
+    ULP_TRY(ulp_transpose(pass->run.backend, t->y, t->x, pass->now.B * layer->in.c, layer->in.h, layer->in.w));
+    return ulp_layer_show_output(layer, pass, t);
 }
 
 static ulp_status rows_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     if (!t->dx) return ULP_OK;
-    ulp_status status =
-        ulp_transpose(pass->run.backend, t->dx, t->dy, pass->now.B * layer->in.c, layer->in.w, layer->in.h);
-    return status == ULP_OK ? ulp_layer_show_gradient(layer, pass, t) : status;
+    ULP_TRY(ulp_transpose(pass->run.backend, t->dx, t->dy, pass->now.B * layer->in.c, layer->in.w, layer->in.h));
+    return ulp_layer_show_gradient(layer, pass, t);
 }
 
 static void rows_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {
@@ -66,15 +64,15 @@ static ulp_status columns_shape(ulp_layer *layer, const char *args) {
 
 static ulp_status columns_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     size_t K = layer->arg[0], rows = pass->now.B * layer->in.c * layer->in.h;
-    ulp_status status = ulp_transpose(pass->run.backend, t->y, t->x, rows, layer->out.w, K);
-    return status == ULP_OK ? ulp_layer_show_output(layer, pass, t) : status;
+    ULP_TRY(ulp_transpose(pass->run.backend, t->y, t->x, rows, layer->out.w, K));
+    return ulp_layer_show_output(layer, pass, t);
 }
 
 static ulp_status columns_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     size_t K = layer->arg[0], rows = pass->now.B * layer->in.c * layer->in.h;
     if (!t->dx) return ULP_OK;
-    ulp_status status = ulp_transpose(pass->run.backend, t->dx, t->dy, rows, K, layer->out.w);
-    return status == ULP_OK ? ulp_layer_show_gradient(layer, pass, t) : status;
+    ULP_TRY(ulp_transpose(pass->run.backend, t->dx, t->dy, rows, K, layer->out.w));
+    return ulp_layer_show_gradient(layer, pass, t);
 }
 
 static void columns_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {
@@ -109,9 +107,9 @@ static ulp_status last_forward(const ulp_layer *layer, ulp_pass *pass, const ulp
     const ulp_backend *backend = pass->run.backend;
     const size_t T = layer->in.w, n = pass->now.B * layer->in.c;
     float *steps = t->own.work; /* (T,B,c) */
-    ulp_status status = ulp_transpose(backend, steps, t->x, 1, n, T);
-    if (status == ULP_OK) status = ulp_tensor_copy(backend, t->y, steps + (T - 1) * n, n);
-    return status == ULP_OK ? ulp_layer_show_output(layer, pass, t) : status;
+    ULP_TRY(ulp_transpose(backend, steps, t->x, 1, n, T));
+    ULP_TRY(ulp_tensor_copy(backend, t->y, steps + (T - 1) * n, n));
+    return ulp_layer_show_output(layer, pass, t);
 }
 
 static ulp_status last_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
@@ -119,10 +117,10 @@ static ulp_status last_backward(const ulp_layer *layer, ulp_pass *pass, const ul
     const size_t T = layer->in.w, n = pass->now.B * layer->in.c;
     float *steps = t->own.work;
     if (!t->dx) return ULP_OK;
-    ulp_status status = ulp_tensor_fill(backend, steps, (T - 1) * n, 0.0f);
-    if (status == ULP_OK) status = ulp_tensor_copy(backend, steps + (T - 1) * n, t->dy, n);
-    if (status == ULP_OK) status = ulp_transpose(backend, t->dx, steps, 1, T, n);
-    return status == ULP_OK ? ulp_layer_show_gradient(layer, pass, t) : status;
+    ULP_TRY(ulp_tensor_fill(backend, steps, (T - 1) * n, 0.0f));
+    ULP_TRY(ulp_tensor_copy(backend, steps + (T - 1) * n, t->dy, n));
+    ULP_TRY(ulp_transpose(backend, t->dx, steps, 1, T, n));
+    return ulp_layer_show_gradient(layer, pass, t);
 }
 
 static void last_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {
@@ -157,15 +155,15 @@ static ulp_status reshape_shape(ulp_layer *layer, const char *args) {
 
 static ulp_status reshape_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t n = pass->now.B * ulp_dims_size(layer->out);
-    ulp_status status = ulp_tensor_copy(pass->run.backend, t->y, t->x, n);
-    return status == ULP_OK ? ulp_layer_show_output(layer, pass, t) : status;
+    ULP_TRY(ulp_tensor_copy(pass->run.backend, t->y, t->x, n));
+    return ulp_layer_show_output(layer, pass, t);
 }
 
 static ulp_status reshape_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t n = pass->now.B * ulp_dims_size(layer->in);
     if (!t->dx) return ULP_OK;
-    ulp_status status = ulp_tensor_copy(pass->run.backend, t->dx, t->dy, n);
-    return status == ULP_OK ? ulp_layer_show_gradient(layer, pass, t) : status;
+    ULP_TRY(ulp_tensor_copy(pass->run.backend, t->dx, t->dy, n));
+    return ulp_layer_show_gradient(layer, pass, t);
 }
 
 static void reshape_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {

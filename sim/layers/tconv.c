@@ -45,8 +45,7 @@ static void tconv_init(const ulp_layer *layer, float *w, ulp_stream stream, doub
 }
 
 static ulp_status tconv_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    ulp_status status = ulp_convolution_forward(layer, ULP_TO_IMAGE, pass, t);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_convolution_forward(layer, ULP_TO_IMAGE, pass, t));
     return ulp_pass_round(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out));
 }
 
@@ -59,19 +58,17 @@ static ulp_status weight_gradients(const ulp_layer *layer, ulp_pass *pass, const
     float *patches = t->own.work, *turned = patches + G * k * rows; /* (G k, B p); (c, B p), then (N, B q) */
     const ulp_gemm_shape dw = {.m = m, .n = k, .k = rows, .lda = rows, .ldb = rows, .ldc = k, .b_trans = 1};
     const ulp_gemm_shape db = {.m = 1, .n = N, .k = B * q, .lda = B * q, .ldb = B * q, .ldc = N, .b_trans = 1};
-    ulp_status status = ulp_convolution_patches(&c, backend, patches, t->dy, B);
-    if (status == ULP_OK) status = ulp_backend_permute(backend, turned, t->x, (ulp_permute_shape){1, B, G * m, p});
-    for (size_t g = 0; g < G && status == ULP_OK; g++)
-        status = ulp_pass_gemm(pass, ulp_convolution_site(layer, ULP_USE_WPRODUCT, g), t->dw + g * m * k,
-                               turned + g * m * rows, patches + g * k * rows, &dw);
-    if (status == ULP_OK && c.has_bias) {
-        status = ulp_backend_permute(backend, turned, t->dy, (ulp_permute_shape){1, B, N, q});
-        if (status == ULP_OK)
-            status = ulp_pass_gemm(pass, ulp_convolution_site(layer, ULP_USE_BPRODUCT, 0), t->dw + G * m * k, t->ones,
-                                   turned, &db);
+    ULP_TRY(ulp_convolution_patches(&c, backend, patches, t->dy, B));
+    ULP_TRY(ulp_backend_permute(backend, turned, t->x, (ulp_permute_shape){1, B, G * m, p}));
+    for (size_t g = 0; g < G; g++)
+        ULP_TRY(ulp_pass_gemm(pass, ulp_convolution_site(layer, ULP_USE_WPRODUCT, g), t->dw + g * m * k,
+                              turned + g * m * rows, patches + g * k * rows, &dw));
+    if (c.has_bias) {
+        ULP_TRY(ulp_backend_permute(backend, turned, t->dy, (ulp_permute_shape){1, B, N, q}));
+        ULP_TRY(ulp_pass_gemm(pass, ulp_convolution_site(layer, ULP_USE_BPRODUCT, 0), t->dw + G * m * k, t->ones,
+                              turned, &db));
     }
-    if (status == ULP_OK) status = ulp_pass_round(pass, ulp_site_weight_gradients(layer), t->dw, layer->params);
-    return status;
+    return ulp_pass_round(pass, ulp_site_weight_gradients(layer), t->dw, layer->params);
 }
 
 static ulp_status tconv_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {

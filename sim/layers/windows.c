@@ -68,23 +68,23 @@ static ulp_status pool_forward(const ulp_layer *layer, ulp_pass *pass, const ulp
     const ulp_backend *backend = pass->run.backend;
     const ulp_windows s = windows_on(layer->in, layer, pass);
     const ulp_strided_windows strided = strided_windows(layer, pass);
-    ulp_status status = is_adjacent(layer) ? ulp_backend_pool(backend, t->y, t->saved, t->x, &s)
-                                           : ulp_backend_pool_strided(backend, t->y, t->saved, t->x, &strided);
-    return status == ULP_OK ? ulp_layer_show_output(layer, pass, t) : status;
+    ULP_TRY(is_adjacent(layer) ? ulp_backend_pool(backend, t->y, t->saved, t->x, &s)
+                               : ulp_backend_pool_strided(backend, t->y, t->saved, t->x, &strided));
+    return ulp_layer_show_output(layer, pass, t);
 }
 
 static ulp_status strided_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_strided_windows s = strided_windows(layer, pass);
-    ulp_status status = ulp_backend_pool_strided_slope(pass->run.backend, pass->scratch.wide, t->dy, t->saved, &s);
-    return status == ULP_OK ? ulp_layer_round_gradient(layer, pass, t) : status;
+    ULP_TRY(ulp_backend_pool_strided_slope(pass->run.backend, pass->scratch.wide, t->dy, t->saved, &s));
+    return ulp_layer_round_gradient(layer, pass, t);
 }
 
 static ulp_status pool_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows_on(layer->in, layer, pass);
     if (!t->dx) return ULP_OK;
     if (!is_adjacent(layer)) return strided_backward(layer, pass, t);
-    ulp_status status = ulp_backend_pool_slope(pass->run.backend, t->dx, t->dy, t->saved, &s);
-    return status == ULP_OK ? ulp_layer_show_gradient(layer, pass, t) : status;
+    ULP_TRY(ulp_backend_pool_slope(pass->run.backend, t->dx, t->dy, t->saved, &s));
+    return ulp_layer_show_gradient(layer, pass, t);
 }
 
 /* Set *at to the index in the input of pixel j of window i, row by row; windows are counted over all images. 0: the
@@ -135,15 +135,15 @@ static ulp_status avg_shape(ulp_layer *layer, const char *args) {
 
 static ulp_status avg_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows_on(layer->in, layer, pass);
-    ulp_status status = ulp_backend_average(pass->run.backend, pass->scratch.wide, t->x, &s);
-    return status == ULP_OK ? ulp_layer_round_output(layer, pass, t) : status;
+    ULP_TRY(ulp_backend_average(pass->run.backend, pass->scratch.wide, t->x, &s));
+    return ulp_layer_round_output(layer, pass, t);
 }
 
 static ulp_status avg_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows_on(layer->in, layer, pass);
     if (!t->dx) return ULP_OK;
-    ulp_status status = ulp_backend_average_slope(pass->run.backend, pass->scratch.wide, t->dy, &s);
-    return status == ULP_OK ? ulp_layer_round_gradient(layer, pass, t) : status;
+    ULP_TRY(ulp_backend_average_slope(pass->run.backend, pass->scratch.wide, t->dy, &s));
+    return ulp_layer_round_gradient(layer, pass, t);
 }
 
 /* The index of the first pixel of window i; windows are counted over all images. */
@@ -191,15 +191,15 @@ static ulp_status up_shape(ulp_layer *layer, const char *args) {
 
 static ulp_status up_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows_on(layer->out, layer, pass);
-    ulp_status status = ulp_backend_upsample(pass->run.backend, t->y, t->x, &s);
-    return status == ULP_OK ? ulp_layer_show_output(layer, pass, t) : status;
+    ULP_TRY(ulp_backend_upsample(pass->run.backend, t->y, t->x, &s));
+    return ulp_layer_show_output(layer, pass, t);
 }
 
 static ulp_status up_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows_on(layer->out, layer, pass);
     if (!t->dx) return ULP_OK;
-    ulp_status status = ulp_backend_upsample_slope(pass->run.backend, pass->scratch.wide, t->dy, &s);
-    return status == ULP_OK ? ulp_layer_round_gradient(layer, pass, t) : status;
+    ULP_TRY(ulp_backend_upsample_slope(pass->run.backend, pass->scratch.wide, t->dy, &s));
+    return ulp_layer_round_gradient(layer, pass, t);
 }
 
 /* The index of the input pixel of output pixel i; pixels are counted over all images. */

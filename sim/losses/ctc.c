@@ -13,15 +13,15 @@
  * binary64.
  */
 #include "answers.h"
-#include "base/fail.h"
+#include "base/error.h"
 #include "loss.h"
 
-static ulp_status check(ulp_dims out, const ulp_data *data, char *error, size_t error_size) {
+static ulp_status check(ulp_dims out, const ulp_data *data, ulp_error *error) {
     if (data->classes < 1 || data->labels < 1 || data->labels > ULP_LABELS_MAX)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "loss ctc takes 1 to %d labels per sample, not %zu",
-                        ULP_LABELS_MAX, data->labels);
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "loss ctc takes 1 to %d labels per sample, not %zu", ULP_LABELS_MAX,
+                        data->labels);
     if (out.h == 1 && out.c == data->classes + 1) return ULP_OK;
-    return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
+    return ulp_fail(error, ULP_BAD_ARGUMENT,
                     "for loss ctc the net ends with a sequence of %zu x 1 x steps, one more than the classes of the "
                     "data; it is %zu x %zu x %zu",
                     data->classes + 1, out.c, out.h, out.w);
@@ -59,12 +59,12 @@ static ulp_status step(const ulp_loss *loss, ulp_pass *pass, const ulp_loss_batc
     const size_t B = pass->now.B, n = ulp_dims_size(loss->out);
     const ulp_sequences sequences = {loss->label, B, loss->out.c, loss->out.w, loss->labels};
     const ulp_site p_site = ulp_site_of(ULP_AT_LOSS, 0, n), dz_site = ulp_site_of(ULP_AT_AGRAD, batch->layer, n);
-    ulp_status status = backend->upload(loss->label, batch->label, B * loss->labels);
-    if (status == ULP_OK) status = ulp_backend_ctc_outputs(backend, loss->exact, batch->z, sequences, linear);
-    if (status == ULP_OK) status = ulp_pass_round64(pass, p_site, loss->p, loss->exact, B * n);
-    if (status == ULP_OK) status = sums_over_paths(loss, pass, sequences, linear);
-    if (status == ULP_OK) status = ulp_pass_round64(pass, dz_site, batch->dz, loss->exact, B * n);
-    return status == ULP_OK ? ulp_loss_mean(loss, pass, mean) : status;
+    ULP_TRY(backend->upload(loss->label, batch->label, B * loss->labels));
+    ULP_TRY(ulp_backend_ctc_outputs(backend, loss->exact, batch->z, sequences, linear));
+    ULP_TRY(ulp_pass_round64(pass, p_site, loss->p, loss->exact, B * n));
+    ULP_TRY(sums_over_paths(loss, pass, sequences, linear));
+    ULP_TRY(ulp_pass_round64(pass, dz_site, batch->dz, loss->exact, B * n));
+    return ulp_loss_mean(loss, pass, mean);
 }
 
 static ulp_status score(const ulp_loss *loss, ulp_pass *pass, ulp_score *sum, const float *z, const uint8_t *label) {
@@ -72,8 +72,8 @@ static ulp_status score(const ulp_loss *loss, ulp_pass *pass, ulp_score *sum, co
     const ulp_ctc_form form = {0};
     double *p = loss->scratch, *alpha = p + n;
     uint8_t *decoded = (uint8_t *)(alpha + sums_of(loss));
-    ulp_status status = pass->run.backend->download(loss->host_z, z, pass->now.B * n * sizeof *z);
-    for (size_t b = 0; b < pass->now.B && status == ULP_OK; b++) {
+    ULP_TRY(pass->run.backend->download(loss->host_z, z, pass->now.B * n * sizeof *z));
+    for (size_t b = 0; b < pass->now.B; b++) {
         const uint8_t *want = label + b * loss->labels;
         const float *own = loss->host_z + b * n;
         const ulp_ctc_task task = {want, ulp_label_count(want, loss->labels), C, T};
@@ -84,7 +84,7 @@ static ulp_status score(const ulp_loss *loss, ulp_pass *pass, ulp_score *sum, co
         sum->labels += task.L;
         sum->edits += edits;
     }
-    return status;
+    return ULP_OK;
 }
 
 const ulp_loss_kind ulp_loss_ctc = {

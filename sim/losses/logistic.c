@@ -10,8 +10,8 @@ static double log_one_plus_exp(double x) { return (x > 0.0 ? x : 0.0) + ulp_log(
 /* Round batch->exact (B) as a tensor of the loss, and fetch the result to batch->host. */
 static ulp_status round_loss(ulp_pass *pass, const ulp_logistic *batch, size_t layer) {
     const size_t B = pass->now.B;
-    ulp_status status = ulp_pass_round_host(pass, ulp_site_of(ULP_AT_LOSS, layer, 1), batch->row, batch->exact, B);
-    return status == ULP_OK ? pass->run.backend->download(batch->host, batch->row, B * sizeof *batch->host) : status;
+    ULP_TRY(ulp_pass_round_host(pass, ulp_site_of(ULP_AT_LOSS, layer, 1), batch->row, batch->exact, B));
+    return pass->run.backend->download(batch->host, batch->row, B * sizeof *batch->host);
 }
 
 ulp_status ulp_logistic_step(ulp_pass *pass, const ulp_logistic *batch, double *mean, size_t *right) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 
 static const ulp_loss_kind *find(const char *name) {
     const ulp_loss_kind *kind = NULL;
@@ -13,24 +13,24 @@ static const ulp_loss_kind *find(const char *name) {
     return kind;
 }
 
-ulp_status ulp_loss_parse(const ulp_loss_kind **kind, const char *name, char *error, size_t error_size) {
+ulp_status ulp_loss_parse(const ulp_loss_kind **kind, const char *name, ulp_error *error) {
     char known[128] = "";
     const ulp_loss_kind *row;
     *kind = find(name);
     if (*kind) return ULP_OK;
     for (size_t i = 0, used = 0; (row = ulp_loss_kind_get(i)) && used < sizeof known; i++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", row->name);
-    return ulp_fail(error, error_size, ULP_BAD_NAME, "no loss '%s'; known: %s", name, known);
+    return ulp_fail(error, ULP_BAD_NAME, "no loss '%s'; known: %s", name, known);
 }
 
-ulp_status ulp_loss_init(ulp_loss *loss, const ulp_loss_kind *kind, ulp_dims out, const ulp_data *data, char *error,
-                         size_t error_size) {
+ulp_status ulp_loss_init(ulp_loss *loss, const ulp_loss_kind *kind, ulp_dims out, const ulp_data *data,
+                         ulp_error *error) {
     memset(loss, 0, sizeof *loss);
     loss->kind = kind ? kind : data->labels > 1 ? &ulp_loss_ctc : &ulp_loss_softmax;
     loss->out = out;
     loss->classes = data->classes;
     loss->labels = data->labels;
-    return loss->kind->check(out, data, error, error_size);
+    return loss->kind->check(out, data, error);
 }
 
 void ulp_loss_carve(ulp_loss *loss, ulp_arena *arena, size_t batch, size_t room) {

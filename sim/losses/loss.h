@@ -13,6 +13,7 @@
 #ifndef ULP_LOSS_H
 #define ULP_LOSS_H
 
+#include "base/error.h"
 #include "sim/data/data.h"
 #include "sim/pass.h"
 #include "sim/tensor.h"
@@ -42,7 +43,7 @@ typedef struct ulp_loss_kind {
     const char *name; /* "softmax" */
     const char *what;
     /* Check whether the net's output fits the data; error gets a sentence if it does not. */
-    ulp_status (*check)(ulp_dims out, const ulp_data *data, char *error, size_t error_size);
+    ulp_status (*check)(ulp_dims out, const ulp_data *data, ulp_error *error);
     /* The number of doubles of `scratch`, and of `work` for one sample; NULL: none. */
     size_t (*scratch)(const ulp_loss *loss);
     size_t (*work)(const ulp_loss *loss);
@@ -75,12 +76,12 @@ const ulp_loss_kind *ulp_loss_kind_get(size_t i);
 extern const ulp_loss_kind ulp_loss_softmax, ulp_loss_ctc;
 
 /* The kind called `name`; on failure error (may be NULL) has a sentence that lists the known names. */
-ulp_status ulp_loss_parse(const ulp_loss_kind **kind, const char *name, char *error, size_t error_size);
+ulp_status ulp_loss_parse(const ulp_loss_kind **kind, const char *name, ulp_error *error);
 
 /* A loss of a kind on the output of a net. NULL as kind: ctc for data with sequences of labels, else softmax. On
  * failure error (may be NULL) gets a sentence. */
-ulp_status ulp_loss_init(ulp_loss *loss, const ulp_loss_kind *kind, ulp_dims out, const ulp_data *data, char *error,
-                         size_t error_size);
+ulp_status ulp_loss_init(ulp_loss *loss, const ulp_loss_kind *kind, ulp_dims out, const ulp_data *data,
+                         ulp_error *error);
 
 /* Carve the tensors for steps of up to `batch` and scores of up to `room` samples (it runs twice, see tensor.h);
  * allocate the host's memory; free it. */

@@ -2,14 +2,14 @@
 #include "sim/losses/loss.h"
 
 #include "sim/losses/answers.h"
-#include "base/fail.h"
+#include "base/error.h"
 
-static ulp_status softmax_check(ulp_dims out, const ulp_data *data, char *error, size_t error_size) {
+static ulp_status softmax_check(ulp_dims out, const ulp_data *data, ulp_error *error) {
     if (data->labels != 1)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
-                        "loss softmax takes one label per sample; %s has up to %zu", data->name, data->labels);
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "loss softmax takes one label per sample; %s has up to %zu",
+                        data->name, data->labels);
     if (ulp_dims_size(out) == data->classes) return ULP_OK;
-    return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
+    return ulp_fail(error, ULP_BAD_ARGUMENT,
                     "the net's last layer needs one output per class of the data: it has %zu, %s has %zu classes",
                     ulp_dims_size(out), data->name, data->classes);
 }
@@ -18,30 +18,27 @@ static ulp_status softmax_check(ulp_dims out, const ulp_data *data, char *error,
 static ulp_status forward(const ulp_loss *loss, const ulp_pass *pass, const float *z, const uint8_t *label) {
     const ulp_backend *backend = pass->run.backend;
     const ulp_labels labels = {loss->label, pass->now.B, loss->classes};
-    ulp_status status = backend->upload(loss->label, label, labels.B);
-    return status == ULP_OK ? ulp_backend_softmax(backend, loss->exact, loss->wide, z, labels) : status;
+    ULP_TRY(backend->upload(loss->label, label, labels.B));
+    return ulp_backend_softmax(backend, loss->exact, loss->wide, z, labels);
 }
 
 static ulp_status softmax_step(const ulp_loss *loss, ulp_pass *pass, const ulp_loss_batch *batch, double *mean) {
     size_t B = pass->now.B, C = loss->classes;
     const ulp_site p_site = ulp_site_of(ULP_AT_LOSS, 0, C), dz_site = ulp_site_of(ULP_AT_AGRAD, batch->layer, C);
     const double scale = ulp_scale(1.0, pass->now.scales.log2);
-    ulp_status status = forward(loss, pass, batch->z, batch->label);
-    if (status == ULP_OK) status = ulp_pass_round64(pass, p_site, loss->p, loss->exact, B * C);
-    if (status == ULP_OK) status = ulp_loss_mean(loss, pass, mean);
-    if (status == ULP_OK)
-        status =
-            ulp_backend_softmax_slope(pass->run.backend, loss->exact, loss->p, (ulp_labels){loss->label, B, C}, scale);
-    return status == ULP_OK ? ulp_pass_round64(pass, dz_site, batch->dz, loss->exact, B * C) : status;
+    ULP_TRY(forward(loss, pass, batch->z, batch->label));
+    ULP_TRY(ulp_pass_round64(pass, p_site, loss->p, loss->exact, B * C));
+    ULP_TRY(ulp_loss_mean(loss, pass, mean));
+    ULP_TRY(ulp_backend_softmax_slope(pass->run.backend, loss->exact, loss->p, (ulp_labels){loss->label, B, C}, scale));
+    return ulp_pass_round64(pass, dz_site, batch->dz, loss->exact, B * C);
 }
 
 static ulp_status softmax_score(const ulp_loss *loss, ulp_pass *pass, ulp_score *sum, const float *z,
                                 const uint8_t *label) {
     size_t B = pass->now.B, C = loss->classes;
-    ulp_status status = forward(loss, pass, z, label);
-    if (status == ULP_OK) status = pass->run.backend->download(loss->host, loss->wide, B * sizeof(double));
-    if (status == ULP_OK) status = pass->run.backend->download(loss->host_z, z, B * C * sizeof *z);
-    if (status != ULP_OK) return status;
+    ULP_TRY(forward(loss, pass, z, label));
+    ULP_TRY(pass->run.backend->download(loss->host, loss->wide, B * sizeof(double)));
+    ULP_TRY(pass->run.backend->download(loss->host_z, z, B * C * sizeof *z));
     for (size_t b = 0; b < B; b++) sum->loss += loss->host[b];
     size_t right = ulp_count_right(loss->host_z, label, B, C);
     sum->right += right;

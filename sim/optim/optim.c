@@ -4,20 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 #include "sim/normal.h"
 #include "update.h"
 
-static ulp_status fail_kahan(const ulp_optimizer_rule *rule, char *error, size_t error_size) {
-    return ulp_fail(error, error_size, ULP_BAD_NAME,
+static ulp_status fail_kahan(const ulp_optimizer_rule *rule, ulp_error *error) {
+    return ulp_fail(error, ULP_BAD_NAME,
                     "optimizer: kahan=1 takes the place of master weights, which the policy has; %s needs a policy "
                     "with master=none",
                     rule->kind->name);
 }
 
-ulp_status ulp_optimizer_init(ulp_optimizer *o, const ulp_optimizer_rule *rule, const ulp_policy *policy, char *error,
-                              size_t error_size) {
-    if (rule->kahan && policy->has_master && !policy->selections) return fail_kahan(rule, error, error_size);
+ulp_status ulp_optimizer_init(ulp_optimizer *o, const ulp_optimizer_rule *rule, const ulp_policy *policy,
+                              ulp_error *error) {
+    if (rule->kahan && policy->has_master && !policy->selections) return fail_kahan(rule, error);
     memset(o, 0, sizeof *o);
     o->rule = *rule;
     o->parts = 1;
@@ -53,15 +53,14 @@ static void append(ulp_optimizer *o, const ulp_layer *layer, const ulp_layer_pol
     else o->part[o->parts++] = next;
 }
 
-ulp_status ulp_optimizer_divide(ulp_optimizer *o, const ulp_net *net, const ulp_layer_policy *rows, char *error,
-                                size_t error_size) {
+ulp_status ulp_optimizer_divide(ulp_optimizer *o, const ulp_net *net, const ulp_layer_policy *rows, ulp_error *error) {
     if (!rows) return ULP_OK;
     o->part = calloc(net->count + 1, sizeof *o->part);
-    if (!o->part) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for an optimizer");
+    if (!o->part) return ulp_fail(error, ULP_NO_MEMORY, "no memory for an optimizer");
     o->parts = o->masters = 0;
     for (size_t i = 0; i < net->count; i++)
         if (net->layers[i].params) append(o, &net->layers[i], &rows[i + 1]);
-    return o->rule.kahan && o->masters ? fail_kahan(&o->rule, error, error_size) : ULP_OK;
+    return o->rule.kahan && o->masters ? fail_kahan(&o->rule, error) : ULP_OK;
 }
 
 void ulp_optimizer_release(ulp_optimizer *o) {
@@ -112,25 +111,23 @@ static ulp_status start_part(const ulp_optimizer *o, const ulp_pass *pass, const
 }
 
 ulp_status ulp_optimizer_start(ulp_optimizer *o, ulp_pass *pass, const float *w) {
-    ulp_status status = ULP_OK;
     ulp_backend_forget(pass->run.backend, o->weight, o->n);
-    for (size_t i = 0; i < o->parts && status == ULP_OK; i++) {
+    for (size_t i = 0; i < o->parts; i++) {
         const ulp_update_part part = part_of(o, i);
-        status = start_part(o, pass, &part, w);
+        ULP_TRY(start_part(o, pass, &part, w));
     }
-    return status;
+    return ULP_OK;
 }
 
 ulp_status ulp_optimizer_scale_weights(const ulp_optimizer *o, ulp_pass *pass, const ulp_net *net) {
-    ulp_status status = ULP_OK;
-    for (size_t i = 0; i < net->count && status == ULP_OK; i++) {
+    for (size_t i = 0; i < net->count; i++) {
         const ulp_layer *layer = &net->layers[i];
         const ulp_cast *at = pass->run.rows ? pass->run.rows[i + 1].at : pass->run.policy->at;
         if (layer->params && at[ULP_AT_WEIGHT].tensor_scale)
-            status =
-                ulp_pass_round(pass, ulp_site_of(ULP_AT_WEIGHT, i, 0), o->weight + layer->first_param, layer->params);
+            ULP_TRY(
+                ulp_pass_round(pass, ulp_site_of(ULP_AT_WEIGHT, i, 0), o->weight + layer->first_param, layer->params));
     }
-    return status == ULP_OK ? ulp_backend_keep(pass->run.backend, o->weight, o->n) : status;
+    return ulp_backend_keep(pass->run.backend, o->weight, o->n);
 }
 
 ulp_status ulp_optimizer_start_net(ulp_optimizer *o, ulp_pass *pass, const ulp_net *net, float *state, double std) {
@@ -145,13 +142,13 @@ ulp_status ulp_optimizer_start_net(ulp_optimizer *o, ulp_pass *pass, const ulp_n
 }
 
 ulp_status ulp_optimizer_masters(const ulp_optimizer *o, const ulp_backend *backend, float *w) {
-    ulp_status status = backend->download(w, o->weight, o->n * sizeof *w);
-    for (size_t i = 0; i < o->parts && status == ULP_OK; i++) {
+    ULP_TRY(backend->download(w, o->weight, o->n * sizeof *w));
+    for (size_t i = 0; i < o->parts; i++) {
         const ulp_update_part part = part_of(o, i);
         if (part.has_master)
-            status = backend->download(w + part.first, o->master + part.first_master, part.n * sizeof *w);
+            ULP_TRY(backend->download(w + part.first, o->master + part.first_master, part.n * sizeof *w));
     }
-    return status;
+    return ULP_OK;
 }
 
 /* ---- the rate ---- */

@@ -47,6 +47,7 @@
 #ifndef ULP_OPTIM_H
 #define ULP_OPTIM_H
 
+#include "base/error.h"
 #include "sim/net.h"
 #include "sim/tensor.h"
 
@@ -123,7 +124,7 @@ const ulp_optimizer_kind *ulp_optimizer_kind_find(const char *name);
 ulp_optimizer_rule ulp_optimizer_rule_of(const ulp_optimizer_kind *kind);
 
 /* The rule that `text` describes. On failure `error` (may be NULL) gets a sentence that lists the known words. */
-ulp_status ulp_optimizer_parse(ulp_optimizer_rule *rule, const char *text, char *error, size_t error_size);
+ulp_status ulp_optimizer_parse(ulp_optimizer_rule *rule, const char *text, ulp_error *error);
 
 /* The reference text of `ulp help optimizers`. */
 void ulp_optimizer_help(const ulp_help *to);
@@ -131,12 +132,12 @@ void ulp_optimizer_help(const ulp_help *to);
 /* An optimizer for a policy, without arrays. kahan needs a policy without master weights; with them the status is
  * ULP_BAD_NAME, and `error` (may be NULL) gets a sentence. */
 ulp_status ulp_optimizer_init(ulp_optimizer *optimizer, const ulp_optimizer_rule *rule, const ulp_policy *policy,
-                              char *error, size_t error_size);
+                              ulp_error *error);
 
 /* Give each layer of a net the policy of its row (policy.h); without rows there is nothing to do. Status and
  * sentence are those of ulp_optimizer_init(), or ULP_NO_MEMORY. */
-ulp_status ulp_optimizer_divide(ulp_optimizer *optimizer, const ulp_net *net, const ulp_layer_policy *rows, char *error,
-                                size_t error_size);
+ulp_status ulp_optimizer_divide(ulp_optimizer *optimizer, const ulp_net *net, const ulp_layer_policy *rows,
+                                ulp_error *error);
 void ulp_optimizer_release(ulp_optimizer *optimizer);
 
 /* The rate of step t under the rule's schedule. */

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 #include "optim.h"
 
 #define FIELD(field) ULP_KEY_FIELD(ulp_optimizer_rule, field)
 
 /* Read FACTOR/EVERY. */
-static ulp_status read_drop(void *to, const ulp_key *key, const char *value, char *error, size_t error_size) {
+static ulp_status read_drop(void *to, const ulp_key *key, const char *value, ulp_error *error) {
     ulp_optimizer_rule *rule = to;
     char *end;
     const double factor = strtod(value, &end);
@@ -18,8 +18,8 @@ static ulp_status read_drop(void *to, const ulp_key *key, const char *value, cha
     const double every = strtod(second, &end);
     if (second == value || end == second || *end || !(factor >= 0 && factor <= 1 && every >= 1 && every <= 1e9) ||
         every != (double)(uint32_t)every)
-        return ulp_fail(error, error_size, ULP_BAD_NAME, "optimizer %s: '%s=%s': %s is %s", rule->kind->name, key->name,
-                        value, key->name, key->form);
+        return ulp_fail(error, ULP_BAD_NAME, "optimizer %s: '%s=%s': %s is %s", rule->kind->name, key->name, value,
+                        key->name, key->form);
     rule->factor = factor;
     rule->every = (uint32_t)every;
     return ULP_OK;
@@ -61,26 +61,26 @@ ulp_optimizer_rule ulp_optimizer_rule_of(const ulp_optimizer_kind *kind) {
     return rule;
 }
 
-static ulp_status refuse_name(const char *word, char *error, size_t error_size) {
+static ulp_status refuse_name(const char *word, ulp_error *error) {
     const char *names[ULP_KEYS_MAX + 1] = {NULL};
     for (size_t i = 0; i < ULP_KEYS_MAX && ulp_optimizer_kind_get(i); i++) names[i] = ulp_optimizer_kind_get(i)->name;
-    return ulp_name_refuse(error, error_size, "optimizer: none is called", word, names);
+    return ulp_name_refuse(error, "optimizer: none is called", word, names);
 }
 
-ulp_status ulp_optimizer_parse(ulp_optimizer_rule *to, const char *text, char *error, size_t error_size) {
+ulp_status ulp_optimizer_parse(ulp_optimizer_rule *to, const char *text, ulp_error *error) {
     char word[64], of[80];
     const size_t length = text ? strcspn(text, ",") : 0;
     snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : (int)sizeof word - 1, text ? text : "");
     const ulp_optimizer_kind *kind = ulp_optimizer_kind_find(word);
-    if (!kind || length >= sizeof word) return refuse_name(word, error, error_size);
+    if (!kind || length >= sizeof word) return refuse_name(word, error);
     ulp_optimizer_rule rule = ulp_optimizer_rule_of(kind);
     snprintf(of, sizeof of, "optimizer %s", kind->name);
     text += length;
-    if (*text && !*++text) return ulp_fail(error, error_size, ULP_BAD_NAME, "%s: nothing follows the last comma", of);
+    if (*text && !*++text) return ulp_fail(error, ULP_BAD_NAME, "%s: nothing follows the last comma", of);
     const ulp_key *const lists[] = {common_keys, kind->keys, NULL};
-    ulp_status status = ulp_keys_read(&rule, &(ulp_key_reader){.lists = lists}, text, of, error, error_size);
-    if (status == ULP_OK) *to = rule;
-    return status;
+    ULP_TRY(ulp_keys_read(&rule, &(ulp_key_reader){.lists = lists}, text, of, error));
+    *to = rule;
+    return ULP_OK;
 }
 
 void ulp_optimizer_help(const ulp_help *to) {

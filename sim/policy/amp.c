@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 
 /* ---- the lists ---- */
 
@@ -165,15 +165,15 @@ int ulp_amp_takes(const ulp_format *f) {
            f->taper == ULP_TAPER_NONE; /* tensor scales move a bias */
 }
 
-ulp_status ulp_amp_derive(ulp_amp *amp, const ulp_net *net, const ulp_format *format, char *error, size_t error_size) {
+ulp_status ulp_amp_derive(ulp_amp *amp, const ulp_net *net, const ulp_format *format, ulp_error *error) {
     if (!ulp_amp_takes(format))
-        return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+        return ulp_fail(error, ULP_UNSUPPORTED,
                         "automatic mixed precision in %s: gradients have signs and overflow to infinity or NaN, and "
                         "arrays carry binary32; fp16, bf16, e4m3, e5m2 and any eXmY that fits binary32 are taken, "
                         "tapered formats are not",
                         format->name);
     tensor_type *type = calloc(net->count + 1, sizeof *type);
-    if (!type) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for automatic mixed precision");
+    if (!type) return ulp_fail(error, ULP_NO_MEMORY, "no memory for automatic mixed precision");
     memset(amp, 0, sizeof *amp);
     amp->format = *format;
     text t = {amp->text, sizeof amp->text, 0};
@@ -182,11 +182,11 @@ ulp_status ulp_amp_derive(ulp_amp *amp, const ulp_net *net, const ulp_format *fo
     choose_scaler(amp);
     free(type);
     if (t.used >= t.size)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
+        return ulp_fail(error, ULP_BAD_ARGUMENT,
                         "automatic mixed precision: the net has too many layers with policies of their own; the text "
                         "has more than %d characters",
                         ULP_AMP_TEXT_MAX - 1);
-    return ulp_policy_parse(&amp->policy, amp->text, error, error_size);
+    return ulp_policy_parse(&amp->policy, amp->text, error);
 }
 
 /* ---- explanations ---- */

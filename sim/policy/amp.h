@@ -59,7 +59,7 @@ int ulp_amp_takes(const ulp_format *format);
  *
  *  - ULP_UNSUPPORTED: the format is unsigned, is fixed point, is tapered, or does not fit binary32 (ulp_amp_takes()).
  *  - ULP_BAD_ARGUMENT: the net has so many layers with policies of their own that no policy holds them. */
-ulp_status ulp_amp_derive(ulp_amp *amp, const ulp_net *net, const ulp_format *format, char *error, size_t error_size);
+ulp_status ulp_amp_derive(ulp_amp *amp, const ulp_net *net, const ulp_format *format, ulp_error *error);
 
 /* One operation of a training step. */
 typedef struct ulp_amp_line {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 #include "policy_words.h"
 #include "sim/net.h"
 
@@ -90,25 +90,23 @@ static const char *lacked_by(const ulp_layer *layer, const ulp_selection *s) {
     }
 }
 
-static ulp_status fail_lacking(const ulp_policy *policy, const ulp_selection *s, const char *lacked, char *error,
-                               size_t error_size) {
+static ulp_status fail_lacking(const ulp_policy *policy, const ulp_selection *s, const char *lacked, ulp_error *error) {
     char word[ULP_VALUE_MAX + ULP_SELECTOR_MAX];
     ulp_selection_print(word, sizeof word, policy, s);
-    return ulp_fail(error, error_size, ULP_BAD_NAME, "policy: '%s' changes nothing: no layer '%s' has %s", word,
-                    s->layers, lacked);
+    return ulp_fail(error, ULP_BAD_NAME, "policy: '%s' changes nothing: no layer '%s' has %s", word, s->layers, lacked);
 }
 
-static ulp_status fail_selector(const char *selector, const ulp_net *net, char *error, size_t error_size) {
+static ulp_status fail_selector(const char *selector, const ulp_net *net, ulp_error *error) {
     char kinds[256];
     list_kinds(kinds, sizeof kinds, net);
-    return ulp_fail(error, error_size, ULP_BAD_NAME,
+    return ulp_fail(error, ULP_BAD_NAME,
                     "policy: '%s.' selects no layer; this net has %snumbers 0 to %zu, first and last (layers with "
                     "parameters), input, and * for all",
                     selector, kinds, net->count - 1);
 }
 
 /* Check the operands of the products of layer i. */
-static ulp_status check_layer(const ulp_layer_policy *rows, const ulp_layer *layer, char *error, size_t error_size) {
+static ulp_status check_layer(const ulp_layer_policy *rows, const ulp_layer *layer, ulp_error *error) {
     const ulp_layer_policy *own = &rows[layer->index + 1];
     const ulp_cast *x = &rows[layer->index].at[ULP_AT_ACT], *w = &own->at[ULP_AT_WEIGHT], *y = &own->at[ULP_AT_ACT],
                    *dy = &own->at[ULP_AT_AGRAD];
@@ -119,20 +117,19 @@ static ulp_status check_layer(const ulp_layer_policy *rows, const ulp_layer *lay
                                      {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, y, dy}};
     static const size_t counts[] = {0, 3, 5};
     const size_t count = counts[layer->kind->products];
-    char why[ULP_EXPLAIN_MAX];
+    ulp_error why;
     ulp_status status = ULP_OK;
-    for (size_t i = 0; i < count && status == ULP_OK; i++) status = ulp_operands_check(&products[i], why, sizeof why);
+    for (size_t i = 0; i < count && status == ULP_OK; i++) status = ulp_operands_check(&products[i], &why);
     if (status != ULP_OK)
-        return ulp_fail(error, error_size, status, "policy: layer %zu (%s): %s", layer->index, layer->word, why);
+        return ulp_fail(error, status, "policy: layer %zu (%s): %s", layer->index, layer->word, why.text);
     if (layer->params && w->tensor_scale && !own->has_master)
-        return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+        return ulp_fail(error, ULP_UNSUPPORTED,
                         "policy: layer %zu (%s): weight=%s with a scale per tensor needs master weights", layer->index,
                         layer->word, w->format.name);
     return ULP_OK;
 }
 
-static ulp_status fill(ulp_layer_policy *rows, const ulp_policy *policy, const ulp_net *net, char *error,
-                       size_t error_size) {
+static ulp_status fill(ulp_layer_policy *rows, const ulp_policy *policy, const ulp_net *net, ulp_error *error) {
     for (size_t t = 0; t <= net->count; t++) {
         rows[t] = (ulp_layer_policy){
             .has_master = policy->has_master, .forward = policy->forward, .backward = policy->backward};
@@ -150,24 +147,23 @@ static ulp_status fill(ulp_layer_policy *rows, const ulp_policy *policy, const u
             changed += !lack;
             if (lack) lacked = lack;
         }
-        if (!selected) return fail_selector(s->layers, net, error, error_size);
-        if (!changed) return fail_lacking(policy, s, lacked, error, error_size);
+        if (!selected) return fail_selector(s->layers, net, error);
+        if (!changed) return fail_lacking(policy, s, lacked, error);
     }
     if (policy->has_out) rows[net->count].at[ULP_AT_ACT] = policy->out;
     for (size_t i = 0; i < net->count; i++) {
-        ulp_status status = check_layer(rows, &net->layers[i], error, error_size);
+        ulp_status status = check_layer(rows, &net->layers[i], error);
         if (status != ULP_OK) return status;
     }
     return ULP_OK;
 }
 
-ulp_status ulp_policy_resolve(ulp_layer_policy **rows, const ulp_policy *policy, const ulp_net *net, char *error,
-                              size_t error_size) {
+ulp_status ulp_policy_resolve(ulp_layer_policy **rows, const ulp_policy *policy, const ulp_net *net, ulp_error *error) {
     *rows = NULL;
     if (!policy->selections) return ULP_OK;
     *rows = malloc((net->count + 1) * sizeof **rows);
-    if (!*rows) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for the policies of the layers");
-    ulp_status status = fill(*rows, policy, net, error, error_size);
+    if (!*rows) return ulp_fail(error, ULP_NO_MEMORY, "no memory for the policies of the layers");
+    ulp_status status = fill(*rows, policy, net, error);
     if (status == ULP_OK) return ULP_OK;
     free(*rows);
     *rows = NULL;

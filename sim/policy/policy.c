@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 #include "policy_words.h"
 
 static const char *const point_names[ULP_AT_COUNT] = {"weight", "act",    "wgrad", "agrad",
@@ -84,33 +84,32 @@ void ulp_policy_binary32(ulp_policy *policy) {
     ulp_datapath_fp32(&policy->backward);
 }
 
-ulp_status ulp_operands_check(const ulp_operands *o, char *error, size_t error_size) {
+ulp_status ulp_operands_check(const ulp_operands *o, ulp_error *error) {
     const ulp_point_kind points[] = {o->a_point, o->b_point};
     const ulp_format *takes[] = {&o->path->a, &o->path->b};
     const ulp_cast *casts[] = {o->a, o->b};
     for (int i = 0; o->path->has_inputs && i < 2; i++) {
         const char *name = point_names[points[i]], *format = casts[i]->format.name;
         if (casts[i]->tensor_scale && o->path->words == 0) /* with words, operands are any binary32 numbers */
-            return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+            return ulp_fail(error, ULP_UNSUPPORTED,
                             "%s=%s: takes operands in %s, and a scale per tensor, %s=%s@..., moves numbers out of "
                             "every format",
                             o->key, o->path->name, takes[i]->name, name, format);
         if (!ulp_format_holds(takes[i], &casts[i]->format))
-            return ulp_fail(error, error_size, ULP_UNSUPPORTED,
-                            "%s=%s: takes operands in %s, which does not hold all of %s=%s", o->key, o->path->name,
-                            takes[i]->name, name, format);
+            return ulp_fail(error, ULP_UNSUPPORTED, "%s=%s: takes operands in %s, which does not hold all of %s=%s",
+                            o->key, o->path->name, takes[i]->name, name, format);
     }
     return ULP_OK;
 }
 
 /* The products are y = x w, dw = x' dy and dx = dy w'. */
-static ulp_status check_products(const ulp_policy *p, char *error, size_t error_size) {
+static ulp_status check_products(const ulp_policy *p, ulp_error *error) {
     const ulp_cast *act = &p->at[ULP_AT_ACT], *weight = &p->at[ULP_AT_WEIGHT], *agrad = &p->at[ULP_AT_AGRAD];
     const ulp_operands products[] = {{"fwd", &p->forward, ULP_AT_ACT, ULP_AT_WEIGHT, act, weight},
                                      {"bwd", &p->backward, ULP_AT_ACT, ULP_AT_AGRAD, act, agrad},
                                      {"bwd", &p->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, agrad, weight}};
     ulp_status status = ULP_OK;
-    for (int i = 0; i < 3 && status == ULP_OK; i++) status = ulp_operands_check(&products[i], error, error_size);
+    for (int i = 0; i < 3 && status == ULP_OK; i++) status = ulp_operands_check(&products[i], error);
     return status;
 }
 
@@ -121,48 +120,47 @@ typedef struct named_cast {
     int is_gradient; /* 1: of gradients, which have signs and may be zero */
 } named_cast;
 
-static ulp_status check_cast(named_cast c, char *error, size_t error_size) {
+static ulp_status check_cast(named_cast c, ulp_error *error) {
     const ulp_format *f = &c.cast->format;
     const char *layers = c.layers ? c.layers : "", *point = c.layers ? "." : "";
     const ulp_status status = ulp_rule_check(f, c.cast->rule);
     if (status != ULP_OK)
-        return ulp_fail(error, error_size, status, "%s%s%s=%s: the format does not offer the rule", layers, point,
-                        c.key, f->name);
+        return ulp_fail(error, status, "%s%s%s=%s: the format does not offer the rule", layers, point, c.key, f->name);
     if (!c.is_gradient || (f->is_signed && f->has_zero)) return ULP_OK;
-    return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+    return ulp_fail(error, ULP_UNSUPPORTED,
                     "%s%s%s=%s: gradients need a format with a sign and a zero, as bf16, fp16, e5m2 and e4m3 have",
                     layers, point, c.key, f->name);
 }
 
-ulp_status ulp_policy_check(const ulp_policy *policy, char *error, size_t error_size) {
+ulp_status ulp_policy_check(const ulp_policy *policy, ulp_error *error) {
     ulp_status status = ULP_OK;
     for (int i = 0; i < ULP_AT_COUNT + policy->has_out && status == ULP_OK; i++)
         status = check_cast((named_cast){NULL, ulp_cast_name(i), i < AT_OUT ? &policy->at[i] : &policy->out,
                                          ulp_point_is_gradient(i) || i == ULP_AT_STATE},
-                            error, error_size);
+                            error);
     for (size_t i = 0; i < policy->selections && status == ULP_OK; i++) {
         const ulp_selection *s = &policy->selection[i];
         const int preset = s->what == ULP_SELECT_ALL || s->what == ULP_SELECT_MIXED;
         if (s->what < ULP_AT_COUNT || preset)
             status = check_cast((named_cast){s->layers, preset ? "*" : point_names[s->what], &s->cast,
                                              preset || ulp_point_is_gradient(s->what) || s->what == ULP_AT_STATE},
-                                error, error_size);
+                                error);
     }
     if (status != ULP_OK || policy->selections) return status;
     if (policy->at[ULP_AT_WEIGHT].tensor_scale && !policy->has_master)
-        return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+        return ulp_fail(error, ULP_UNSUPPORTED,
                         "weight=%s with a scale per tensor: needs master weights, since a weight that is moved "
                         "with every step's scale could not take small updates",
                         policy->at[ULP_AT_WEIGHT].format.name);
-    return check_products(policy, error, error_size);
+    return check_products(policy, error);
 }
 
-ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, char *error, size_t error_size) {
+ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, ulp_error *error) {
     for (size_t i = 0; i < 2 + policy->paths; i++) {
         const ulp_datapath *path = i == 0 ? &policy->forward : i == 1 ? &policy->backward : &policy->path[i - 2];
         const int of_cpu = path->native >= ULP_NATIVE_OF_CPU;
         if (path->kind == ULP_NATIVE && strcmp(backend, of_cpu ? "cpu" : "cuda") != 0)
-            return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+            return ulp_fail(error, ULP_UNSUPPORTED,
                             "datapath %s: a %s's own product, which takes the backend %s; the backend is %s",
                             path->name, of_cpu ? "processor" : "GPU", of_cpu ? "cpu" : "cuda", backend);
     }

@@ -28,6 +28,7 @@
 #ifndef ULP_POLICY_H
 #define ULP_POLICY_H
 
+#include "base/error.h"
 #include "base/key_values.h"
 #include "kernels/products/datapath.h"
 
@@ -115,7 +116,7 @@ const char *ulp_point_name(ulp_point_kind point);
 /* The policy that `text` describes. On failure `error` (may be NULL) gets a sentence that names the bad word and lists
  * the known words, and *policy is unchanged. ULP_UNSUPPORTED: a format does not fit binary32, or a datapath has input
  * formats that do not hold the formats of its operands. */
-ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size);
+ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, ulp_error *error);
 
 /* The policy "fp32": binary32 to nearest even everywhere, and no master weights. */
 void ulp_policy_binary32(ulp_policy *policy);
@@ -135,11 +136,11 @@ ulp_status ulp_policy_set(ulp_policy *policy, ulp_point_kind point, const ulp_fo
  * weights, and datapaths take the formats of their operands. If not, the status is not ULP_OK, and `error` (may be
  * NULL) gets a sentence that names the parts. Of a policy with selections only the rules are checked here; the rest
  * depends on the net (ulp_policy_resolve). */
-ulp_status ulp_policy_check(const ulp_policy *policy, char *error, size_t error_size);
+ulp_status ulp_policy_check(const ulp_policy *policy, ulp_error *error);
 
 /* Check that the backend of that name offers the products of a policy: native products need their device. If not,
  * the status is ULP_UNSUPPORTED, and `error` (may be NULL) gets a sentence. */
-ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, char *error, size_t error_size);
+ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, ulp_error *error);
 
 /* Write the canonical text with every key; parsing the text gives the same policy. ULP_BAD_ARGUMENT: `size` is too
  * small. */
@@ -181,8 +182,7 @@ int ulp_cast_is_binary32(const ulp_cast *cast);
  *  - ULP_UNSUPPORTED: the datapath of a layer does not take the formats of its operands, or weights with a tensor scale
  *    have no master weights.
  *  - ULP_NO_MEMORY */
-ulp_status ulp_policy_resolve(ulp_layer_policy **rows, const ulp_policy *policy, const ulp_net *net, char *error,
-                              size_t error_size);
+ulp_status ulp_policy_resolve(ulp_layer_policy **rows, const ulp_policy *policy, const ulp_net *net, ulp_error *error);
 
 /* ---- random words ---- */
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 
 static const ulp_key *const lists[] = {ulp_policy_keys, NULL};
 
@@ -32,7 +32,7 @@ static ulp_status parse_preset(draft *d, const char *text) {
     if (ulp_format_parse(&format, text) != ULP_OK) {
         char known[256];
         ulp_keys_list(known, sizeof known, lists, "= ");
-        return ulp_fail(d->error, d->error_size, ULP_BAD_NAME,
+        return ulp_fail(d->error, ULP_BAD_NAME,
                         "no policy '%s'; known: a format for everything (fp32, fp16, bf16, ...), mixed:FORMAT, "
                         "then %s=",
                         text, known);
@@ -56,42 +56,38 @@ static ulp_status parse_words(draft *d, const char *text) {
     const size_t length = strcspn(text, ",");
     ulp_status status = ULP_OK;
     if (length == 0 || length >= sizeof word)
-        return ulp_fail(d->error, d->error_size, ULP_BAD_NAME,
-                        "a policy is words between commas, of 1 to %d characters each: '%s'", ULP_CAST_TEXT_MAX - 1,
-                        text);
+        return ulp_fail(d->error, ULP_BAD_NAME, "a policy is words between commas, of 1 to %d characters each: '%s'",
+                        ULP_CAST_TEXT_MAX - 1, text);
     memcpy(word, text, length);
     word[length] = 0;
     if (!strchr(word, '=')) {
         status = parse_preset(d, word);
         text += length;
         if (*text && !*++text)
-            return ulp_fail(d->error, d->error_size, ULP_BAD_NAME,
+            return ulp_fail(d->error, ULP_BAD_NAME,
                             "policy: nothing follows the last comma; words stand "
                             "between commas");
     }
-    return status == ULP_OK ? ulp_keys_read(d, &reader, text, "policy", d->error, d->error_size) : status;
+    return status == ULP_OK ? ulp_keys_read(d, &reader, text, "policy", d->error) : status;
 }
 
-ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size) {
+ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, ulp_error *error) {
     draft d;
     memset(&d, 0, sizeof d);
     ulp_policy_binary32(&d.policy);
     d.error = error;
-    d.error_size = error_size;
-    if (error && error_size) error[0] = 0;
-    if (!policy || !text) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "no policy text");
-    ulp_status status = parse_words(&d, text);
-    if (status != ULP_OK)
-        return error && *error ? status
-                               : ulp_fail(error, error_size, status, "'%s': %s", text, ulp_status_text(status));
+    ulp_error_clear(error);
+    if (!policy || !text) return ulp_fail(error, ULP_BAD_ARGUMENT, "no policy text");
+    const ulp_status status = parse_words(&d, text);
+    if (status != ULP_OK) return ulp_fail_default(error, status, "'%s': %s", text, ulp_status_text(status));
     for (int i = 0; i < ULP_AT_COUNT + d.policy.has_out; i++) {
         ulp_cast *cast = i < AT_OUT ? &d.policy.at[i] : &d.policy.out;
         if (d.has_mode && !d.own_mode[i] && !ulp_format_equal(&cast->format, &ulp_binary32)) cast->rule = d.mode;
     }
     ulp_draft_settle_modes(&d);
-    status = ulp_policy_check(&d.policy, error, error_size);
-    if (status == ULP_OK) *policy = d.policy;
-    return status;
+    ULP_TRY(ulp_policy_check(&d.policy, error));
+    *policy = d.policy;
+    return ULP_OK;
 }
 
 ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy) {

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 
 ulp_status ulp_draft_full(const draft *d, const char *word) {
-    return ulp_fail(d->error, d->error_size, ULP_BAD_ARGUMENT,
+    return ulp_fail(d->error, ULP_BAD_ARGUMENT,
                     "policy: '%s' is too much: at most %d words with selectors, with at most %d datapaths", word,
                     ULP_SELECTIONS_MAX, ULP_PATHS_MAX);
 }
@@ -17,7 +17,7 @@ ulp_status ulp_draft_cast(draft *d, int i, const char *text) {
     const int takes_scale = i != AT_OUT && ulp_point_takes_scale((ulp_point_kind)i);
     ulp_cast_text about = {.name = ulp_cast_name(i), .takes_scale = takes_scale};
     ulp_cast cast;
-    ulp_status status = ulp_cast_read(&cast, &about, text, d->error, d->error_size);
+    ulp_status status = ulp_cast_read(&cast, &about, text, d->error);
     if (status != ULP_OK) return status;
     d->own_mode[i] = (uint8_t)about.has_mode;
     if (i == AT_OUT) {
@@ -38,17 +38,17 @@ ulp_status ulp_draft_cast(draft *d, int i, const char *text) {
 
 ulp_status ulp_draft_datapath(const draft *d, ulp_datapath *datapath, const char *text) {
     ulp_datapath parsed;
-    char why[ULP_EXPLAIN_MAX];
+    ulp_error why;
     const int native = ulp_datapath_is_native(text);
-    ulp_status status = native ? ulp_datapath_native(&parsed, text, why) : ulp_datapath_parse(&parsed, text);
-    if (status != ULP_OK && native) return ulp_fail(d->error, d->error_size, status, "datapath %s", why);
-    ulp_datapath_explain(why, text);
+    ulp_status status = native ? ulp_datapath_native(&parsed, text, &why) : ulp_datapath_parse(&parsed, text);
+    if (status != ULP_OK && native) return ulp_fail(d->error, status, "datapath %s", why.text);
+    ulp_datapath_explain(&why, text);
     if (status != ULP_OK)
-        return ulp_fail(d->error, d->error_size, status, "no datapath '%s'%s%s; `ulp help datapaths` lists them", text,
-                        why[0] ? ": " : "", why);
+        return ulp_fail(d->error, status, "no datapath '%s'%s%s; `ulp help datapaths` lists them", text,
+                        why.text[0] ? ": " : "", why.text);
     if (!parsed.result.fits_binary32)
-        return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED,
-                        "datapath '%s': arrays carry binary32, its accumulator does not fit", text);
+        return ulp_fail(d->error, ULP_UNSUPPORTED, "datapath '%s': arrays carry binary32, its accumulator does not fit",
+                        text);
     *datapath = parsed;
     return ULP_OK;
 }
@@ -63,23 +63,23 @@ static ulp_status for_all(draft *d, ulp_selected what, const ulp_datapath *path)
     return ulp_draft_full(d, path ? path->name : "master=none");
 }
 
-static ulp_status read_cast(void *to, const ulp_key *key, const char *value, char *error, size_t error_size) {
-    (void)error, (void)error_size; /* the draft has error and error_size, too */
+static ulp_status read_cast(void *to, const ulp_key *key, const char *value, ulp_error *error) {
+    (void)error; /* the draft has it, too */
     return ulp_draft_cast(to, key->index, value);
 }
 
-static ulp_status read_master(void *to, const ulp_key *key, const char *value, char *error, size_t error_size) {
+static ulp_status read_master(void *to, const ulp_key *key, const char *value, ulp_error *error) {
     draft *d = to;
-    if (strcmp(value, "none") != 0) return read_cast(to, key, value, error, error_size);
+    if (strcmp(value, "none") != 0) return read_cast(to, key, value, error);
     d->policy.has_master = 0;
     return for_all(d, ULP_SELECT_NO_MASTER, NULL);
 }
 
-static ulp_status read_products(void *to, const ulp_key *key, const char *value, char *error, size_t error_size) {
+static ulp_status read_products(void *to, const ulp_key *key, const char *value, ulp_error *error) {
     draft *d = to;
     ulp_datapath path;
     ulp_status status = ulp_draft_datapath(d, &path, value);
-    (void)error, (void)error_size;
+    (void)error;
     if (status == ULP_OK && key->index & FORWARD) {
         d->policy.forward = path;
         status = for_all(d, ULP_SELECT_FORWARD, &path);
@@ -91,11 +91,11 @@ static ulp_status read_products(void *to, const ulp_key *key, const char *value,
     return status;
 }
 
-static ulp_status read_mode(void *to, const ulp_key *key, const char *value, char *error, size_t error_size) {
+static ulp_status read_mode(void *to, const ulp_key *key, const char *value, ulp_error *error) {
     draft *d = to;
-    (void)key, (void)error, (void)error_size;
+    (void)key, (void)error;
     d->has_mode = 1;
-    return ulp_rule_read(&d->mode, value, d->error, d->error_size);
+    return ulp_rule_read(&d->mode, value, d->error);
 }
 
 static int print_cast(char *text, size_t size, const void *from, const ulp_key *key) {
@@ -174,7 +174,7 @@ typedef struct selected_word {
 } selected_word;
 
 static ulp_status fail_word(const draft *d, const selected_word *w, const char *why) {
-    return ulp_fail(d->error, d->error_size, ULP_BAD_NAME, "policy: '%s=%s': %s", w->name, w->value, why);
+    return ulp_fail(d->error, ULP_BAD_NAME, "policy: '%s=%s': %s", w->name, w->value, why);
 }
 
 /* Take the selector from w->name. Whether a net has such a layer is known later. */
@@ -203,7 +203,7 @@ static ulp_status add_selection(draft *d, const selected_word *w, const ulp_sele
         const ulp_selection *other = &d->policy.selection[i];
         const int same_key = key_of(other->what) == key_of(selection->what);
         if (same_key && strcmp(other->layers, w->layers) == 0)
-            return ulp_fail(d->error, d->error_size, ULP_BAD_NAME, "policy: %s is given twice", w->name);
+            return ulp_fail(d->error, ULP_BAD_NAME, "policy: %s is given twice", w->name);
     }
     if (ulp_policy_select(&d->policy, selection, path) == ULP_OK) return ULP_OK;
     return ulp_draft_full(d, w->name);
@@ -215,7 +215,7 @@ static ulp_status add_preset(draft *d, const selected_word *w, ulp_selection *se
     ulp_cast_text about = {.name = w->name};
     char name[ULP_CAST_TEXT_MAX + 16];
     ulp_datapath path;
-    ulp_status status = ulp_cast_read(&selection->cast, &about, w->value + (mixed ? 6 : 0), d->error, d->error_size);
+    ulp_status status = ulp_cast_read(&selection->cast, &about, w->value + (mixed ? 6 : 0), d->error);
     if (status != ULP_OK) return status;
     selection->what = mixed ? ULP_SELECT_MIXED : ULP_SELECT_ALL;
     selection->own_mode = (uint8_t)about.has_mode;
@@ -257,7 +257,7 @@ static ulp_status add_key(draft *d, const selected_word *w, const draft *one, ul
 static const ulp_key *const lists[] = {ulp_policy_keys, NULL};
 static const ulp_key_reader reader = {.lists = lists};
 
-ulp_status ulp_draft_select(void *to, const char *name, const char *value, char *error, size_t error_size) {
+ulp_status ulp_draft_select(void *to, const char *name, const char *value, ulp_error *error) {
     draft *d = to;
     char pair[ULP_VALUE_MAX];
     ulp_selection selection;
@@ -274,11 +274,10 @@ ulp_status ulp_draft_select(void *to, const char *name, const char *value, char 
     if (strcmp(w.key, "*") == 0) return add_preset(d, &w, &selection);
     if (of_all && strcmp(w.key, "mode") == 0) return fail_word(d, &w, "for all layers write mode= without a selector");
     draft *one = calloc(1, sizeof *one);
-    if (!one) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for a policy");
+    if (!one) return ulp_fail(error, ULP_NO_MEMORY, "no memory for a policy");
     one->error = error;
-    one->error_size = error_size;
     snprintf(pair, sizeof pair, "%s=%s", w.key, value);
-    status = ulp_keys_read(one, &reader, pair, "policy", error, error_size);
+    status = ulp_keys_read(one, &reader, pair, "policy", error);
     if (status == ULP_OK) status = add_key(d, &w, one, &selection);
     free(one);
     return status;

@@ -6,6 +6,7 @@
 #ifndef ULP_POLICY_WORDS_H
 #define ULP_POLICY_WORDS_H
 
+#include "base/error.h"
 #include "base/key_values.h"
 #include "policy.h"
 
@@ -14,7 +15,7 @@
 enum { ULP_CAST_TEXT_MAX = 128 };
 
 /* MODE[/BITS]. BITS, 1 to 32, is for stochastic modes alone. The overflow of *rule stays. */
-ulp_status ulp_rule_read(ulp_rule *rule, const char *text, char *error, size_t error_size);
+ulp_status ulp_rule_read(ulp_rule *rule, const char *text, ulp_error *error);
 
 /* The text of a cast as it is read. */
 typedef struct ulp_cast_text {
@@ -24,7 +25,7 @@ typedef struct ulp_cast_text {
 } ulp_cast_text;
 
 /* FORMAT[@amax|@delayed[N]][/MODE[/BITS]]. Without a mode the rule is to nearest even. */
-ulp_status ulp_cast_read(ulp_cast *cast, ulp_cast_text *about, const char *text, char *error, size_t error_size);
+ulp_status ulp_cast_read(ulp_cast *cast, ulp_cast_text *about, const char *text, ulp_error *error);
 
 /* Writes the text of a cast with its mode, and returns the length. */
 int ulp_cast_write(char *text, size_t size, const ulp_cast *cast);
@@ -43,8 +44,7 @@ typedef struct draft {
     uint8_t own_mode[ULP_AT_COUNT + 1]; /* 1: the text gives the cast a mode of its own */
     uint8_t has_mode;
     ulp_rule mode; /* if has_mode: the value of mode= */
-    char *error;
-    size_t error_size;
+    ulp_error *error;
 } draft;
 
 /* The name of the cast with number i. */
@@ -61,7 +61,7 @@ ulp_status ulp_draft_datapath(const draft *d, ulp_datapath *datapath, const char
 ulp_status ulp_draft_full(const draft *d, const char *word);
 
 /* Read "SELECTOR.KEY" with its value into a draft. */
-ulp_status ulp_draft_select(void *d, const char *name, const char *value, char *error, size_t error_size);
+ulp_status ulp_draft_select(void *d, const char *name, const char *value, ulp_error *error);
 
 /* Give selections without a mode of their own the mode of their selector, or the mode of mode=. */
 void ulp_draft_settle_modes(draft *d);
@@ -81,6 +81,6 @@ typedef struct ulp_operands {
     ulp_point_kind a_point, b_point;
     const ulp_cast *a, *b;
 } ulp_operands;
-ulp_status ulp_operands_check(const ulp_operands *operands, char *error, size_t error_size);
+ulp_status ulp_operands_check(const ulp_operands *operands, ulp_error *error);
 
 #endif

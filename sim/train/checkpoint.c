@@ -1,7 +1,7 @@
 /* checkpoint.c - what a checkpoint of a training run holds; see checkpoint.h. */
 #include "checkpoint.h"
 
-#include "base/fail.h"
+#include "base/error.h"
 #include "saved.h"
 
 static ulp_learning learning_of(const ulp_trainer *trainer) {
@@ -41,19 +41,17 @@ static const ulp_arena *arena(const void *run, size_t i) { return i == 0 ? &((co
 
 static const ulp_saved_kind trainer_kind = {describe, visit_state, arena};
 
-ulp_status ulp_checkpoint_save(const ulp_trainer *t, const char *path, const void *note, size_t note_bytes, char *error,
-                               size_t error_size) {
-    return ulp_saved_write(&trainer_kind, t, path, note, note_bytes, error, error_size);
+ulp_status ulp_checkpoint_save(const ulp_trainer *t, const char *path, const void *note, size_t note_bytes,
+                               ulp_error *error) {
+    return ulp_saved_write(&trainer_kind, t, path, note, note_bytes, error);
 }
 
-ulp_status ulp_checkpoint_load(ulp_trainer *t, const char *path, void **note, size_t *note_bytes, char *error,
-                               size_t error_size) {
+ulp_status ulp_checkpoint_load(ulp_trainer *t, const char *path, void **note, size_t *note_bytes, ulp_error *error) {
     ulp_saved_note stored = {0};
     *note = NULL;
     *note_bytes = 0;
-    if (t->step) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "%s: the run has begun already", path);
-    const ulp_status status = ulp_saved_read(&trainer_kind, t, path, &stored, error, error_size);
-    if (status != ULP_OK) return status;
+    if (t->step) return ulp_fail(error, ULP_BAD_ARGUMENT, "%s: the run has begun already", path);
+    ULP_TRY(ulp_saved_read(&trainer_kind, t, path, &stored, error));
     *note = stored.bytes;
     *note_bytes = stored.n;
     t->epoch = 0; /* the next step makes the epoch's order again from the seed */

@@ -23,13 +23,13 @@ extern "C" {
  * with a sentence in error (may be NULL), if the file cannot be written; an older file of that name is then unchanged.
  */
 ulp_status ulp_checkpoint_save(const ulp_trainer *trainer, const char *path, const void *note, size_t note_bytes,
-                               char *error, size_t error_size);
+                               ulp_error *error);
 
 /* Bring a run that has made no step yet to the state in the file `path`. *note gets the caller's note (free() it), and
  * *note_bytes its size. ULP_BAD_FILE: the file is missing or damaged. ULP_BAD_ARGUMENT: the run has begun, or the file
  * is of another run, and the sentence says which. On failure the trainer is unchanged and *note is NULL. */
-ulp_status ulp_checkpoint_load(ulp_trainer *trainer, const char *path, void **note, size_t *note_bytes, char *error,
-                               size_t error_size);
+ulp_status ulp_checkpoint_load(ulp_trainer *trainer, const char *path, void **note, size_t *note_bytes,
+                               ulp_error *error);
 
 #ifdef __cplusplus
 }

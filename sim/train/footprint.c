@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 
 const char *ulp_bytes_kind_name(ulp_bytes_kind kind) {
     static const char *const names[ULP_BYTES_KINDS] = {
@@ -238,13 +238,13 @@ static void count_layers(const counting *r, const unsigned char *kept, ulp_footp
     }
 }
 
-ulp_status ulp_footprint_count(ulp_footprint *layer, ulp_footprint *whole, const ulp_footprint_run *run, char *error,
-                               size_t error_size) {
+ulp_status ulp_footprint_count(ulp_footprint *layer, ulp_footprint *whole, const ulp_footprint_run *run,
+                               ulp_error *error) {
     const size_t count = run->net->count;
     counting r = {run->net, run->policy, NULL, run->optimizer, run->batch};
     memset(layer, 0, count * sizeof *layer);
     memset(whole, 0, sizeof *whole);
-    ulp_status status = ulp_policy_resolve(&r.rows, run->policy, run->net, error, error_size);
+    ulp_status status = ulp_policy_resolve(&r.rows, run->policy, run->net, error);
     if (status != ULP_OK) return status;
     size_t *first = calloc(count + 1, sizeof *first);
     unsigned char *kept = calloc(count + 1, 1);
@@ -252,7 +252,7 @@ ulp_status ulp_footprint_count(ulp_footprint *layer, ulp_footprint *whole, const
         find_kept(&r, kept);
         count_layers(&r, kept, layer, whole);
         whole->bytes[ULP_BYTES_AGRAD] = most_gradients(&r, first);
-    } else status = ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for the counts of %zu layers", count);
+    } else status = ulp_fail(error, ULP_NO_MEMORY, "no memory for the counts of %zu layers", count);
     free(first);
     free(kept);
     free(r.rows);

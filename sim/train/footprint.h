@@ -26,6 +26,7 @@
 #ifndef ULP_FOOTPRINT_H
 #define ULP_FOOTPRINT_H
 
+#include "base/error.h"
 #include "machine.h"
 #include "sim/net.h"
 #include "sim/optim/optim.h"
@@ -75,8 +76,8 @@ typedef struct ulp_footprint_run {
 
 /* layer [net->count] = the footprints of the layers; *whole = that of the net, whose efforts are sums, with the type of
  * no single layer. On failure `error` (may be NULL) gets a sentence: the statuses are those of ulp_policy_resolve(). */
-ulp_status ulp_footprint_count(ulp_footprint *layer, ulp_footprint *whole, const ulp_footprint_run *run, char *error,
-                               size_t error_size);
+ulp_status ulp_footprint_count(ulp_footprint *layer, ulp_footprint *whole, const ulp_footprint_run *run,
+                               ulp_error *error);
 
 /* "weights", "master weights", ...; "forward", ...; NULL past the end. */
 const char *ulp_bytes_kind_name(ulp_bytes_kind kind);

@@ -23,21 +23,19 @@ struct ulp_foreign_run {
 
 /* The images of the caller as a data set. */
 static ulp_status take_images(ulp_data *data, const uint64_t *number, const uint8_t *pixels, const uint8_t *labels,
-                              char *error) {
+                              ulp_error *error) {
     const uint64_t n = number[ULP_FOREIGN_IMAGES], train = number[ULP_FOREIGN_IMAGES_TRAIN],
                    classes = number[ULP_FOREIGN_IMAGES_CLASSES], white = number[ULP_FOREIGN_IMAGES_WHITE];
     const ulp_dims dims = {number[ULP_FOREIGN_IMAGES_C], number[ULP_FOREIGN_IMAGES_H], number[ULP_FOREIGN_IMAGES_W]};
     if (n < 1 || train < 1 || train > n || ulp_dims_size(dims) < 1 || classes < 1 || classes > 255 || white < 1 ||
-        white > 255) {
-        strcpy(error, "images need at least one sample for training, one pixel, 1 to 255 classes, and a white of 1 to "
-                      "255");
-        return ULP_BAD_ARGUMENT;
-    }
+        white > 255)
+        return ulp_fail(
+            error, ULP_BAD_ARGUMENT,
+            "images need at least one sample for training, one pixel, 1 to 255 classes, and a white of 1 to "
+            "255");
     for (uint64_t i = 0; i < n; i++)
-        if (labels[i] >= classes) {
-            strcpy(error, "a label is not below the number of classes");
-            return ULP_BAD_ARGUMENT;
-        }
+        if (labels[i] >= classes)
+            return ulp_fail(error, ULP_BAD_ARGUMENT, "a label is not below the number of classes");
     *data = (ulp_data){.name = "images",
                        .n = n,
                        .n_train = train,
@@ -56,18 +54,18 @@ static ulp_status take_images(ulp_data *data, const uint64_t *number, const uint
 
 /* Reads the texts into the run. */
 static ulp_status read_texts(ulp_foreign_run *run, const char *const *text, uint64_t seed, const uint64_t *images,
-                             const uint8_t *pixels, const uint8_t *labels, char *error, size_t size) {
+                             const uint8_t *pixels, const uint8_t *labels, ulp_error *error) {
     const char *data = text[ULP_FOREIGN_RUN_DATA], *loss = text[ULP_FOREIGN_RUN_LOSS], *net = text[ULP_FOREIGN_RUN_NET],
                *policy = text[ULP_FOREIGN_RUN_POLICY], *scaler = text[ULP_FOREIGN_RUN_SCALER],
                *optimizer = text[ULP_FOREIGN_RUN_OPTIMIZER];
-    ulp_status status = data != NULL ? ulp_data_load(&run->data, data, text[ULP_FOREIGN_RUN_FOLDER], seed, error, size)
-                                     : take_images(&run->data, images, pixels, labels, error);
-    if (status == ULP_OK) status = ulp_net_parse(&run->net, net != NULL ? net : "", run->data.dims, error, size);
-    if (status == ULP_OK && policy != NULL) status = ulp_policy_parse(&run->policy, policy, error, size);
-    if (status == ULP_OK && scaler != NULL) status = ulp_scaler_parse(&run->scaler, scaler, error, size);
-    if (status == ULP_OK && optimizer != NULL) status = ulp_optimizer_parse(&run->optimizer, optimizer, error, size);
-    if (status == ULP_OK && loss != NULL) status = ulp_loss_parse(&run->loss, loss, error, size);
-    return status;
+    ULP_TRY(data != NULL ? ulp_data_load(&run->data, data, text[ULP_FOREIGN_RUN_FOLDER], seed, error)
+                         : take_images(&run->data, images, pixels, labels, error));
+    ULP_TRY(ulp_net_parse(&run->net, net != NULL ? net : "", run->data.dims, error));
+    if (policy != NULL) ULP_TRY(ulp_policy_parse(&run->policy, policy, error));
+    if (scaler != NULL) ULP_TRY(ulp_scaler_parse(&run->scaler, scaler, error));
+    if (optimizer != NULL) ULP_TRY(ulp_optimizer_parse(&run->optimizer, optimizer, error));
+    if (loss != NULL) ULP_TRY(ulp_loss_parse(&run->loss, loss, error));
+    return ULP_OK;
 }
 
 /* ---- runs ---- */
@@ -83,13 +81,13 @@ void ulp_foreign_run_release(ulp_foreign_run *run) {
 ulp_status ulp_foreign_run_new(ulp_foreign_run **run, const char *const texts[ULP_FOREIGN_RUN_TEXTS], uint64_t batch,
                                uint64_t seed, double init_std, const uint64_t images[ULP_FOREIGN_IMAGES_NUMBERS],
                                const uint8_t *pixels, const uint8_t *labels) {
-    char error[600] = "";
+    ulp_error error = {0};
     const ulp_backend *backend;
     ulp_status status = ulp_foreign_backend(&backend, texts[ULP_FOREIGN_RUN_BACKEND]);
     if (status != ULP_OK) return status;
     ulp_foreign_run *const made = ulp_foreign_object(sizeof *made);
     if (made == NULL) return ULP_NO_MEMORY;
-    status = read_texts(made, texts, seed, images, pixels, labels, error, sizeof error);
+    status = read_texts(made, texts, seed, images, pixels, labels, &error);
     const ulp_train_options options = {.net = &made->net,
                                        .policy = texts[ULP_FOREIGN_RUN_POLICY] ? &made->policy : NULL,
                                        .scaler = texts[ULP_FOREIGN_RUN_SCALER] ? &made->scaler : NULL,
@@ -99,13 +97,13 @@ ulp_status ulp_foreign_run_new(ulp_foreign_run **run, const char *const texts[UL
                                        .seed = seed,
                                        .init_std = init_std,
                                        .backend = backend};
-    if (status == ULP_OK) status = ulp_trainer_new(&made->trainer, &made->data, &options, error, sizeof error);
+    if (status == ULP_OK) status = ulp_trainer_new(&made->trainer, &made->data, &options, &error);
     if (status == ULP_OK) {
         *run = made;
         return ULP_OK;
     }
     ulp_foreign_run_release(made);
-    return ulp_foreign_fail(status, "%s", error[0] != '\0' ? error : ulp_status_text(status));
+    return ulp_foreign_fail(status, "%s", error.text[0] != '\0' ? error.text : ulp_status_text(status));
 }
 
 uint64_t ulp_foreign_run_number(const ulp_foreign_run *run, int which) {

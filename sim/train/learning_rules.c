@@ -3,19 +3,18 @@
 
 #include <stdlib.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 
 ulp_status ulp_learning_rules_take(const ulp_learning_rules *rules, ulp_policy **policy, ulp_scaler *scaler,
-                                   ulp_optimizer *optimizer, char *error, size_t error_size) {
+                                   ulp_optimizer *optimizer, ulp_error *error) {
     const ulp_optimizer_rule sgd = ulp_optimizer_rule_of(&ulp_optimizer_sgd);
     ulp_policy *own = malloc(sizeof *own);
     *policy = own;
-    if (!own) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for a policy");
+    if (!own) return ulp_fail(error, ULP_NO_MEMORY, "no memory for a policy");
     if (rules->policy) *own = *rules->policy;
     else ulp_policy_binary32(own);
-    ulp_status status = ulp_policy_check(own, error, error_size);
+    ULP_TRY(ulp_policy_check(own, error));
     const ulp_scaler_rule *scale = rules->scaler ? rules->scaler : &ulp_scaler_rules[ULP_SCALER_NONE];
-    if (status == ULP_OK) status = ulp_scaler_init(scaler, scale, error, error_size);
-    if (status != ULP_OK) return status;
-    return ulp_optimizer_init(optimizer, rules->optimizer ? rules->optimizer : &sgd, own, error, error_size);
+    ULP_TRY(ulp_scaler_init(scaler, scale, error));
+    return ulp_optimizer_init(optimizer, rules->optimizer ? rules->optimizer : &sgd, own, error);
 }

@@ -19,6 +19,6 @@ typedef struct ulp_learning_rules {
  * each other. free() *policy, also after a failure. On failure `error` (may be NULL) gets a sentence; the status is
  * that of ulp_policy_check(), ulp_scaler_init() or ulp_optimizer_init(). */
 ulp_status ulp_learning_rules_take(const ulp_learning_rules *rules, ulp_policy **policy, ulp_scaler *scaler,
-                                   ulp_optimizer *optimizer, char *error, size_t error_size);
+                                   ulp_optimizer *optimizer, ulp_error *error);
 
 #endif

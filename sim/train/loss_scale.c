@@ -71,9 +71,7 @@ static ulp_status end_layers(ulp_loss_scales *s, const ulp_pass *pass, const ulp
 ulp_status ulp_loss_scales_end(ulp_loss_scales *s, ulp_scaler *scaler, const ulp_pass *pass, const ulp_model *model,
                                ulp_gradient_check *check) {
     float most = 0.0f;
-    ulp_status status =
-        s->count ? end_layers(s, pass, model, &most) : largest(pass, &most, model->wgrad, model->net.params);
-    if (status != ULP_OK) return status;
+    ULP_TRY(s->count ? end_layers(s, pass, model, &most) : largest(pass, &most, model->wgrad, model->net.params));
     check->overflow = !is_finite(most);
     check->skip = ulp_scaler_update(scaler, most);
     if (!s->count) return ULP_OK;

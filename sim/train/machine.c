@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 
 /* X(name, full name, bandwidth, source, peaks in the order of ulp_peak_type). Where a source gives peaks with sparsity,
  * the row has half of them. */
@@ -30,14 +30,14 @@ const char ulp_machine_words[] = MACHINES(WORD);
 
 const ulp_machine *ulp_machine_get(size_t i) { return i < MACHINES ? &rows[i] : NULL; }
 
-ulp_status ulp_machine_find(const ulp_machine **machine, const char *name, char *error, size_t error_size) {
+ulp_status ulp_machine_find(const ulp_machine **machine, const char *name, ulp_error *error) {
     char known[128] = "";
     size_t used = 0;
     for (size_t i = 0; i < MACHINES; i++) {
         if (strcmp(rows[i].name, name) == 0) return *machine = &rows[i], ULP_OK;
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", rows[i].name);
     }
-    return ulp_fail(error, error_size, ULP_BAD_NAME, "no machine '%s'; known: %s", name, known);
+    return ulp_fail(error, ULP_BAD_NAME, "no machine '%s'; known: %s", name, known);
 }
 
 const char *ulp_peak_type_name(ulp_peak_type type) {

@@ -7,7 +7,7 @@
 #ifndef ULP_MACHINE_H
 #define ULP_MACHINE_H
 
-#include "formats/format.h"
+#include "base/error.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,7 +36,7 @@ extern const char ulp_machine_words[]; /* the names of the machines, each with a
 const ulp_machine *ulp_machine_get(size_t i);
 
 /* The machine of that name. On failure `error` (may be NULL) gets a sentence that lists the known names. */
-ulp_status ulp_machine_find(const ulp_machine **machine, const char *name, char *error, size_t error_size);
+ulp_status ulp_machine_find(const ulp_machine **machine, const char *name, ulp_error *error);
 
 /* "fp32", "tf32", ...; NULL past the end. */
 const char *ulp_peak_type_name(ulp_peak_type type);

@@ -59,8 +59,8 @@ static ulp_status take_sizes(sizes *s, const ulp_data *data, const ulp_train_opt
     s->elements = larger(s->room * o->net->widest, o->net->params);
     s->policy = o->policy;
     s->rows = NULL;
-    const ulp_status status = o->policy ? ulp_policy_resolve(&s->rows, o->policy, o->net, NULL, 0) : ULP_OK;
-    return status == ULP_OK ? ulp_loss_init(&s->loss, o->loss, o->net->out, data, NULL, 0) : status;
+    if (o->policy) ULP_TRY(ulp_policy_resolve(&s->rows, o->policy, o->net, NULL));
+    return ulp_loss_init(&s->loss, o->loss, o->net->out, data, NULL);
 }
 
 /* The number of parameters with master weights. */
@@ -137,13 +137,12 @@ static size_t count_host(const sizes *s) {
            (s->per_layer ? scales : 0);
 }
 
-ulp_status ulp_memory_count(ulp_memory *memory, const ulp_data *data, const ulp_train_options *options, char *error,
-                            size_t error_size) {
+ulp_status ulp_memory_count(ulp_memory *memory, const ulp_data *data, const ulp_train_options *options,
+                            ulp_error *error) {
     sizes s;
     memset(memory, 0, sizeof *memory);
-    ulp_status status = ulp_train_check(data, options, error, error_size);
-    if (status == ULP_OK) status = take_sizes(&s, data, options);
-    if (status != ULP_OK) return status; /* of the check: the options have passed it */
+    ULP_TRY(ulp_train_check(data, options, error));
+    ULP_TRY(take_sizes(&s, data, options)); /* of the check: the options have passed it */
     count_optimizer(memory->bytes, &s);
     count_model(memory->bytes, &s);
     count_loss(memory->bytes, &s);

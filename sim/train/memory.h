@@ -35,8 +35,8 @@ typedef struct ulp_memory {
 
 /* The bytes that ulp_trainer_new() allocates and keeps for these options. Statuses and sentences are those of
  * ulp_train_check(). */
-ulp_status ulp_memory_count(ulp_memory *memory, const ulp_data *data, const ulp_train_options *options, char *error,
-                            size_t error_size);
+ulp_status ulp_memory_count(ulp_memory *memory, const ulp_data *data, const ulp_train_options *options,
+                            ulp_error *error);
 
 /* The bytes of the arena of a trainer, from the places of its arrays: an array ends where the next one begins. The
  * memory outside of the arena cannot be measured in this way and is 0. ULP_NO_MEMORY. */

@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "sim/data/data.h"
-#include "base/fail.h"
+#include "base/error.h"
 #include "base/checksum.h"
 #include "base/replace.h"
 
@@ -160,10 +160,10 @@ static int put_all(writer *w, const entry *e, const ulp_lines *lines) {
 }
 
 ulp_status ulp_saved_write(const ulp_saved_kind *kind, const void *run, const char *path, const void *note,
-                           size_t note_bytes, char *error, size_t error_size) {
+                           size_t note_bytes, ulp_error *error) {
     ulp_lines lines;
     ulp_status status = describe(&lines, kind, run, note_bytes);
-    if (status != ULP_OK) return ulp_fail(error, error_size, status, "%s: %s", path, ulp_status_text(status));
+    if (status != ULP_OK) return ulp_fail(error, status, "%s: %s", path, ulp_status_text(status));
     ulp_replacement *r;
     const ulp_lock_result opened = ulp_replacement_open(&r, path);
     int good = opened == ULP_LOCK_OURS;
@@ -178,7 +178,7 @@ ulp_status ulp_saved_write(const ulp_saved_kind *kind, const void *run, const ch
         }
     }
     if (!good)
-        status = ulp_fail(error, error_size, ULP_BAD_FILE, "%s: cannot be written: %s", path,
+        status = ulp_fail(error, ULP_BAD_FILE, "%s: cannot be written: %s", path,
                           opened == ULP_LOCK_TAKEN ? "another process is writing it" : strerror(errno));
     free(lines.text);
     return status;
@@ -198,13 +198,13 @@ static int read_note_size(size_t *note_bytes, const char *line) {
 /* Compare the lines of a file with the lines of this run. The size of the note may differ and goes to *note_bytes. Both
  * texts end with an empty line. */
 static ulp_status compare(const char *file_lines, const char *run_lines, size_t *note_bytes, const char *path,
-                          char *error, size_t error_size) {
+                          ulp_error *error) {
     for (;;) {
         size_t a = strcspn(file_lines, "\n"), b = strcspn(run_lines, "\n");
         if (strncmp(run_lines, "note: ", 6) == 0 && read_note_size(note_bytes, file_lines)) return ULP_OK;
         if (a != b || memcmp(file_lines, run_lines, a) != 0)
-            return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "%s is of another run: there '%.*s', here '%.*s'",
-                            path, (int)(a < 400 ? a : 400), file_lines, (int)(b < 400 ? b : 400), run_lines);
+            return ulp_fail(error, ULP_BAD_ARGUMENT, "%s is of another run: there '%.*s', here '%.*s'", path,
+                            (int)(a < 400 ? a : 400), file_lines, (int)(b < 400 ? b : 400), run_lines);
         file_lines += a + 1;
         run_lines += b + 1;
     }
@@ -252,7 +252,7 @@ typedef struct content {
 } content;
 
 static ulp_status take(const ulp_saved_kind *kind, const void *run, const content *file, ulp_saved_note *note,
-                       char *error, size_t error_size) {
+                       ulp_error *error) {
     const unsigned char *bytes = file->bytes;
     const size_t n = file->n;
     const char *path = file->path;
@@ -260,28 +260,28 @@ static ulp_status take(const ulp_saved_kind *kind, const void *run, const conten
     const char *file_lines = (const char *)bytes,
                *end = n > 4 ? strstr(file_lines, "\n\n") : NULL; /* ulp_file_read() ends the bytes with a zero */
     if (!end || strncmp(file_lines, "ulplab checkpoint ", 18) != 0)
-        return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: not a checkpoint", path);
+        return ulp_fail(error, ULP_BAD_FILE, "%s: not a checkpoint", path);
     if (crc_at(bytes + n - 4) != ulp_crc32(0, bytes, n - 4))
-        return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: damaged or truncated", path);
+        return ulp_fail(error, ULP_BAD_FILE, "%s: damaged or truncated", path);
     ulp_status status = describe(&run_lines, kind, run, 0);
-    if (status != ULP_OK) return ulp_fail(error, error_size, status, "%s: %s", path, ulp_status_text(status));
-    status = compare(file_lines, run_lines.text, &note->n, path, error, error_size);
+    if (status != ULP_OK) return ulp_fail(error, status, "%s: %s", path, ulp_status_text(status));
+    status = compare(file_lines, run_lines.text, &note->n, path, error);
     free(run_lines.text);
     if (status != ULP_OK) return status;
     const size_t before = (size_t)(end + 2 - file_lines), state = before + state_bytes(kind, run);
     if (n - 4 < state || n - 4 - state != note->n)
-        return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: damaged or truncated", path);
+        return ulp_fail(error, ULP_BAD_FILE, "%s: damaged or truncated", path);
     status = restore(kind, run, bytes + before, note);
-    return status == ULP_OK ? ULP_OK : ulp_fail(error, error_size, status, "%s: %s", path, ulp_status_text(status));
+    return status == ULP_OK ? ULP_OK : ulp_fail(error, status, "%s: %s", path, ulp_status_text(status));
 }
 
 ulp_status ulp_saved_read(const ulp_saved_kind *kind, const void *run, const char *path, ulp_saved_note *note,
-                          char *error, size_t error_size) {
+                          ulp_error *error) {
     content file = {.path = path};
     *note = (ulp_saved_note){0};
-    ulp_status status = ulp_file_read(&file.bytes, &file.n, path, SIZE_MAX / 4, error, error_size);
+    ulp_status status = ulp_file_read(&file.bytes, &file.n, path, SIZE_MAX / 4, error);
     if (status != ULP_OK) return status;
-    status = take(kind, run, &file, note, error, error_size);
+    status = take(kind, run, &file, note, error);
     free(file.bytes);
     return status;
 }

@@ -5,6 +5,7 @@
 #ifndef ULP_SAVED_H
 #define ULP_SAVED_H
 
+#include "base/error.h"
 #include "loss_scale.h"
 #include "sim/optim/optim.h"
 
@@ -35,7 +36,7 @@ typedef struct ulp_saved_kind {
 
 /* Write a run and the caller's note (note_bytes) to the file `path`, as ulp_checkpoint_save() says. */
 ulp_status ulp_saved_write(const ulp_saved_kind *kind, const void *run, const char *path, const void *note,
-                           size_t note_bytes, char *error, size_t error_size);
+                           size_t note_bytes, ulp_error *error);
 
 /* Bring a run to the state in the file, as ulp_checkpoint_load() says. */
 typedef struct ulp_saved_note {
@@ -43,7 +44,7 @@ typedef struct ulp_saved_note {
     size_t n;
 } ulp_saved_note;
 ulp_status ulp_saved_read(const ulp_saved_kind *kind, const void *run, const char *path, ulp_saved_note *note,
-                          char *error, size_t error_size);
+                          ulp_error *error);
 
 /* ---- for the kinds ---- */
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 #include "kernels/functions/elementary.h"
 
 const ulp_scaler_rule ulp_scaler_rules[ULP_SCALER_COUNT] = {
@@ -86,21 +86,20 @@ static void keys_of(const ulp_key **lists, const ulp_scaler_rule *rule) {
     lists[2] = NULL;
 }
 
-static ulp_status refuse_name(const char *word, char *error, size_t error_size) {
+static ulp_status refuse_name(const char *word, ulp_error *error) {
     const char *names[ULP_SCALER_COUNT + 1] = {NULL};
     for (size_t i = 0; i < ULP_SCALER_COUNT; i++) names[i] = ulp_scaler_rules[i].name;
-    return ulp_name_refuse(error, error_size, "scaler: no rule", word, names);
+    return ulp_name_refuse(error, "scaler: no rule", word, names);
 }
 
-static ulp_status check_limits(const ulp_scaler_rule *rule, char *error, size_t error_size) {
+static ulp_status check_limits(const ulp_scaler_rule *rule, ulp_error *error) {
     if (rule->init >= rule->min && rule->init <= rule->max) return ULP_OK;
-    return ulp_fail(error, error_size, ULP_BAD_NAME, "scaler %s: init %d is not between min %d and max %d", rule->name,
-                    rule->init, rule->min, rule->max);
+    return ulp_fail(error, ULP_BAD_NAME, "scaler %s: init %d is not between min %d and max %d", rule->name, rule->init,
+                    rule->min, rule->max);
 }
 
 /* Parse NAME, or static:K as static with init=K. *rest points behind the word. */
-static ulp_status parse_name(ulp_scaler_rule *rule, const char *text, const char **rest, char *error,
-                             size_t error_size) {
+static ulp_status parse_name(ulp_scaler_rule *rule, const char *text, const char **rest, ulp_error *error) {
     char word[64], init[80];
     const ulp_key *lists[LISTS];
     const size_t length = strcspn(text, ",");
@@ -109,27 +108,26 @@ static ulp_status parse_name(ulp_scaler_rule *rule, const char *text, const char
     char *colon = strncmp(word, "static:", 7) == 0 ? word + 6 : NULL;
     if (colon) *colon = 0;
     const ulp_scaler_rule *row = ulp_scaler_rule_find(word);
-    if (!row || length >= sizeof word) return refuse_name(word, error, error_size);
+    if (!row || length >= sizeof word) return refuse_name(word, error);
     *rule = *row;
     if (!colon) return ULP_OK;
     keys_of(lists, rule);
     snprintf(init, sizeof init, "init=%s", colon + 1);
-    return ulp_keys_read(rule, &(ulp_key_reader){.lists = lists}, init, "scaler static", error, error_size);
+    return ulp_keys_read(rule, &(ulp_key_reader){.lists = lists}, init, "scaler static", error);
 }
 
-ulp_status ulp_scaler_parse(ulp_scaler_rule *to, const char *text, char *error, size_t error_size) {
+ulp_status ulp_scaler_parse(ulp_scaler_rule *to, const char *text, ulp_error *error) {
     ulp_scaler_rule rule;
     const ulp_key *lists[LISTS];
     char of[40];
-    ulp_status status = parse_name(&rule, text ? text : "", &text, error, error_size);
-    if (status != ULP_OK) return status;
+    ULP_TRY(parse_name(&rule, text ? text : "", &text, error));
     snprintf(of, sizeof of, "scaler %s", rule.name);
-    if (*text && !*++text) return ulp_fail(error, error_size, ULP_BAD_NAME, "%s: nothing follows the last comma", of);
+    if (*text && !*++text) return ulp_fail(error, ULP_BAD_NAME, "%s: nothing follows the last comma", of);
     keys_of(lists, &rule);
-    status = ulp_keys_read(&rule, &(ulp_key_reader){.lists = lists}, text, of, error, error_size);
-    if (status == ULP_OK) status = check_limits(&rule, error, error_size);
-    if (status == ULP_OK) *to = rule;
-    return status;
+    ULP_TRY(ulp_keys_read(&rule, &(ulp_key_reader){.lists = lists}, text, of, error));
+    ULP_TRY(check_limits(&rule, error));
+    *to = rule;
+    return ULP_OK;
 }
 
 void ulp_scaler_help(const ulp_help *to) {
@@ -153,9 +151,8 @@ ulp_scaler_rule ulp_scaler_static(int log2) {
     return rule;
 }
 
-ulp_status ulp_scaler_init(ulp_scaler *scaler, const ulp_scaler_rule *rule, char *error, size_t error_size) {
-    ulp_status status = check_limits(rule, error, error_size);
-    if (status != ULP_OK) return status;
+ulp_status ulp_scaler_init(ulp_scaler *scaler, const ulp_scaler_rule *rule, ulp_error *error) {
+    ULP_TRY(check_limits(rule, error));
     memset(scaler, 0, sizeof *scaler);
     scaler->rule = *rule;
     scaler->log2 = rule->init;

@@ -24,6 +24,7 @@
 #ifndef ULP_SCALER_H
 #define ULP_SCALER_H
 
+#include "base/error.h"
 #include "base/key_values.h"
 
 #ifdef __cplusplus
@@ -85,7 +86,7 @@ const ulp_scaler_rule *ulp_scaler_rule_get(size_t i);
 const ulp_scaler_rule *ulp_scaler_rule_find(const char *name);
 
 /* The rule that `text` describes. On failure `error` (may be NULL) gets a sentence. */
-ulp_status ulp_scaler_parse(ulp_scaler_rule *rule, const char *text, char *error, size_t error_size);
+ulp_status ulp_scaler_parse(ulp_scaler_rule *rule, const char *text, ulp_error *error);
 
 /* The reference text of `ulp help scalers`. */
 void ulp_scaler_help(const ulp_help *to);
@@ -95,7 +96,7 @@ ulp_scaler_rule ulp_scaler_static(int log2);
 
 /* A scaler in the initial state of a rule. ULP_BAD_NAME: init is not between min and max; `error` (may be NULL) gets a
  * sentence. */
-ulp_status ulp_scaler_init(ulp_scaler *scaler, const ulp_scaler_rule *rule, char *error, size_t error_size);
+ulp_status ulp_scaler_init(ulp_scaler *scaler, const ulp_scaler_rule *rule, ulp_error *error);
 
 /* Update a scaler after a backward pass. `largest` is the largest magnitude of the gradients, which carry
  * 2^scaler->log2; Inf or NaN means overflow. Returns 1 if the step must be skipped. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 #include "learning_rules.h"
 #include "train_ranks.h"
 
@@ -22,8 +22,8 @@ static ulp_status allocate(ulp_trainer *t) {
     t->label = calloc(t->model.room, t->data->labels);
     t->input = calloc(t->model.room * t->data->features, sizeof *t->input);
     if (!t->order || !t->label || !t->input || ulp_loss_ready(&t->loss, t->model.room) != ULP_OK) return ULP_NO_MEMORY;
-    ulp_status status = ulp_model_alloc(&t->model, &t->pass, &t->arena, carve, t);
-    return status == ULP_OK ? ulp_train_ranks_alloc(t) : status;
+    ULP_TRY(ulp_model_alloc(&t->model, &t->pass, &t->arena, carve, t));
+    return ulp_train_ranks_alloc(t);
 }
 
 void ulp_trainer_free(ulp_trainer *t) {
@@ -46,62 +46,62 @@ void ulp_trainer_free(ulp_trainer *t) {
 /* ---- start ---- */
 
 /* Take net and batch from the options, and check that they fit the data. */
-static ulp_status take_net(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
+static ulp_status take_net(ulp_trainer *t, const ulp_train_options *o, ulp_error *error) {
     const ulp_dims dims = t->data->dims;
     if (o->batch < 1 || o->batch > t->data->n_train)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
-                        "a batch of %zu samples: must be from 1 to %zu, the training part", o->batch, t->data->n_train);
-    if (!o->net) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "no net");
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "a batch of %zu samples: must be from 1 to %zu, the training part",
+                        o->batch, t->data->n_train);
+    if (!o->net) return ulp_fail(error, ULP_BAD_ARGUMENT, "no net");
     if (o->net->in.c != dims.c || o->net->in.h != dims.h || o->net->in.w != dims.w)
         return ulp_fail(
-            error, error_size, ULP_BAD_ARGUMENT,
+            error, ULP_BAD_ARGUMENT,
             "the net takes inputs of %zu x %zu x %zu (channels, height, width), the data have %zu x %zu x %zu",
             o->net->in.c, o->net->in.h, o->net->in.w, dims.c, dims.h, dims.w);
-    ulp_status status = ulp_train_ranks_take(t, o, error, error_size);
+    ulp_status status = ulp_train_ranks_take(t, o, error);
     if (status != ULP_OK) return status;
     status = ulp_model_init(&t->model, o->net, t->batch / t->ranks, ULP_SCORE_BATCH);
-    return status == ULP_OK ? ULP_OK : ulp_fail(error, error_size, status, "no memory for a net");
+    return status == ULP_OK ? ULP_OK : ulp_fail(error, status, "no memory for a net");
 }
 
-static ulp_status take_options(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
+static ulp_status take_options(ulp_trainer *t, const ulp_train_options *o, ulp_error *error) {
     const ulp_learning_rules rules = {o->policy, o->scaler, o->optimizer};
-    ulp_status status = ulp_learning_rules_take(&rules, &t->policy, &t->scaler, &t->optimizer, error, error_size);
+    ulp_status status = ulp_learning_rules_take(&rules, &t->policy, &t->scaler, &t->optimizer, error);
     t->start_rule = t->optimizer.rule;
-    if (status == ULP_OK) status = take_net(t, o, error, error_size);
-    if (status == ULP_OK) status = ulp_policy_resolve(&t->rows, t->policy, &t->model.net, error, error_size);
-    if (status == ULP_OK) status = ulp_optimizer_divide(&t->optimizer, &t->model.net, t->rows, error, error_size);
-    if (status == ULP_OK) status = ulp_loss_init(&t->loss, o->loss, t->model.net.out, t->data, error, error_size);
+    if (status == ULP_OK) status = take_net(t, o, error);
+    if (status == ULP_OK) status = ulp_policy_resolve(&t->rows, t->policy, &t->model.net, error);
+    if (status == ULP_OK) status = ulp_optimizer_divide(&t->optimizer, &t->model.net, t->rows, error);
+    if (status == ULP_OK) status = ulp_loss_init(&t->loss, o->loss, t->model.net.out, t->data, error);
     if (status != ULP_OK) return status;
     t->observer = o->observer;
     t->counting = o->counting;
     t->pass.run = (ulp_pass_run){.backend = o->backend, .policy = t->policy, .rows = t->rows, .seed = o->seed};
     if (!o->backend) status = ulp_backend_get(&t->pass.run.backend, NULL);
-    if (status != ULP_OK) return ulp_fail(error, error_size, status, "no backend");
-    return ulp_policy_runs_on(t->policy, t->pass.run.backend->name, error, error_size);
+    if (status != ULP_OK) return ulp_fail(error, status, "no backend");
+    return ulp_policy_runs_on(t->policy, t->pass.run.backend->name, error);
 }
 
 /* A trainer with its options, but without tensors. ulp_trainer_free() frees it, also after a failure. */
-static ulp_status begin(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error,
-                        size_t error_size) {
-    if (error && error_size) error[0] = 0;
+static ulp_status begin(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options,
+                        ulp_error *error) {
+    ulp_error_clear(error);
     *trainer = calloc(1, sizeof **trainer);
-    if (!*trainer) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for a training run");
+    if (!*trainer) return ulp_fail(error, ULP_NO_MEMORY, "no memory for a training run");
     (*trainer)->data = data;
-    return take_options(*trainer, options, error, error_size);
+    return take_options(*trainer, options, error);
 }
 
-ulp_status ulp_train_check(const ulp_data *data, const ulp_train_options *options, char *error, size_t error_size) {
+ulp_status ulp_train_check(const ulp_data *data, const ulp_train_options *options, ulp_error *error) {
     ulp_trainer *t;
-    ulp_status status = begin(&t, data, options, error, error_size);
+    ulp_status status = begin(&t, data, options, error);
     ulp_trainer_free(t);
     return status;
 }
 
-ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error,
-                           size_t error_size) {
+ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options,
+                           ulp_error *error) {
     ulp_trainer *t;
     *trainer = NULL;
-    ulp_status status = begin(&t, data, options, error, error_size);
+    ulp_status status = begin(&t, data, options, error);
     if (status == ULP_OK) status = allocate(t);
     if (status == ULP_OK) status = ulp_loss_scales_start(&t->loss_scales, &t->scaler, &t->model.net);
     if (status == ULP_OK)
@@ -111,10 +111,9 @@ ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ul
     if (status != ULP_OK) {
         const size_t params = t ? t->model.net.params : 0;
         ulp_trainer_free(t);
-        if (error && error_size && error[0]) return status; /* the function that failed wrote the sentence */
-        return status == ULP_NO_MEMORY ? ulp_fail(error, error_size, status, "%s: the net has %zu parameters",
-                                                  ulp_status_text(status), params)
-                                       : ulp_fail(error, error_size, status, "%s", ulp_status_text(status));
+        return status == ULP_NO_MEMORY
+                   ? ulp_fail_default(error, status, "%s: the net has %zu parameters", ulp_status_text(status), params)
+                   : ulp_fail_default(error, status, "%s", ulp_status_text(status));
     }
     *trainer = t;
     return ULP_OK;
@@ -136,8 +135,7 @@ static ulp_status gather(ulp_trainer *t, const uint32_t *rows) {
         for (size_t i = 0; i < d->features; i++) to[i] = value[pixel[i]];
         memcpy(t->label + b * d->labels, d->label + row * d->labels, d->labels);
     }
-    ulp_status status = pass->run.backend->upload(t->model.tensor[0], t->input, B * d->features * sizeof(float));
-    if (status != ULP_OK) return status;
+    ULP_TRY(pass->run.backend->upload(t->model.tensor[0], t->input, B * d->features * sizeof(float)));
     return ulp_pass_round(pass, ulp_site_of(ULP_AT_ACT, 0, d->features), t->model.tensor[0], B * d->features);
 }
 
@@ -228,8 +226,8 @@ ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
 
 ulp_status ulp_trainer_weights(const ulp_trainer *t, float *w, float *master) {
     size_t bytes = t->model.net.params * sizeof(float);
-    ulp_status status = w ? t->pass.run.backend->download(w, t->optimizer.weight, bytes) : ULP_OK;
-    return status == ULP_OK && master ? ulp_optimizer_masters(&t->optimizer, t->pass.run.backend, master) : status;
+    if (w) ULP_TRY(t->pass.run.backend->download(w, t->optimizer.weight, bytes));
+    return master ? ulp_optimizer_masters(&t->optimizer, t->pass.run.backend, master) : ULP_OK;
 }
 
 /* ---- a whole run ---- */
@@ -240,10 +238,10 @@ static int is_finite(double x) { return x - x == 0.0; }
 static int weights_are_nan(const ulp_step *s) { return s->loss != s->loss && s->overflow && !s->skipped; }
 
 ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const ulp_train_options *options,
-                         uint64_t steps, char *error, size_t error_size) {
+                         uint64_t steps, ulp_error *error) {
     ulp_trainer *t;
     ulp_train_result r = {0};
-    ulp_status status = ulp_trainer_new(&t, data, options, error, error_size);
+    ulp_status status = ulp_trainer_new(&t, data, options, error);
     if (status != ULP_OK) return status;
     for (uint64_t i = 0; i < steps; i++) {
         ulp_step s;
@@ -259,7 +257,7 @@ ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const u
     r.skipped = t->scaler.skipped;
     r.overflows = t->scaler.overflows;
     ulp_trainer_free(t);
-    if (status != ULP_OK) return ulp_fail(error, error_size, status, "%s", ulp_status_text(status));
+    if (status != ULP_OK) return ulp_fail(error, status, "%s", ulp_status_text(status));
     *result = r;
     return ULP_OK;
 }

@@ -9,6 +9,7 @@
 #ifndef ULP_TRAIN_H
 #define ULP_TRAIN_H
 
+#include "base/error.h"
 #include "sim/data/data.h"
 #include "kernels/reduction/reduction.h"
 #include "sim/losses/loss.h"
@@ -98,12 +99,12 @@ typedef struct ulp_trainer {
 } ulp_trainer;
 
 /* Check the options. Status and sentence are those of ulp_trainer_new(), but the memory is not allocated. */
-ulp_status ulp_train_check(const ulp_data *data, const ulp_train_options *options, char *error, size_t error_size);
+ulp_status ulp_train_check(const ulp_data *data, const ulp_train_options *options, ulp_error *error);
 
 /* A run before its first step. `data` has to outlive the run. On failure *trainer is NULL, and error (may be NULL) gets
  * a sentence. */
-ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error,
-                           size_t error_size);
+ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options,
+                           ulp_error *error);
 
 /* One training step; report may be NULL. */
 ulp_status ulp_trainer_step(ulp_trainer *trainer, ulp_step *report);
@@ -126,7 +127,7 @@ typedef struct ulp_train_result {
 
 /* Run `steps` steps and score both parts of the data. A run ends early if its weights are NaN: they would stay NaN. */
 ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const ulp_train_options *options,
-                         uint64_t steps, char *error, size_t error_size);
+                         uint64_t steps, ulp_error *error);
 
 #ifdef __cplusplus
 }

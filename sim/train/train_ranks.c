@@ -4,42 +4,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/error.h"
 #include "kernels/rounding/count.h"
 
 /* ---- options ---- */
 
 /* Refuse ranks that do not divide the batch, and name the nearest numbers that do. */
-static ulp_status refuse_ranks(size_t ranks, size_t batch, char *error, size_t error_size) {
+static ulp_status refuse_ranks(size_t ranks, size_t batch, ulp_error *error) {
     size_t below = ranks < batch ? ranks : batch, above = ranks;
     while (batch % below || below > ULP_RANKS_MAX) below--;
     while (above < batch && batch % above) above++;
     if (above >= batch || above > ULP_RANKS_MAX || ranks > batch)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
+        return ulp_fail(error, ULP_BAD_ARGUMENT,
                         "%zu ranks for a batch of %zu samples: ranks have to divide the batch and be at most %d; the "
                         "nearest number is %zu",
                         ranks, batch, ULP_RANKS_MAX, below);
-    return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
+    return ulp_fail(error, ULP_BAD_ARGUMENT,
                     "%zu ranks for a batch of %zu samples: ranks have to divide the batch; the nearest numbers are %zu "
                     "and %zu",
                     ranks, batch, below, above);
 }
 
-ulp_status ulp_train_ranks_take(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
+ulp_status ulp_train_ranks_take(ulp_trainer *t, const ulp_train_options *o, ulp_error *error) {
     t->batch = o->batch;
     t->ranks = o->ranks ? o->ranks : 1;
     t->group = o->group;
-    if (t->ranks > ULP_RANKS_MAX || t->batch % t->ranks) return refuse_ranks(t->ranks, t->batch, error, error_size);
+    if (t->ranks > ULP_RANKS_MAX || t->batch % t->ranks) return refuse_ranks(t->ranks, t->batch, error);
     if (t->group && t->group->count != t->ranks)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "%zu ranks in a group of %zu processes", t->ranks,
-                        t->group->count);
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "%zu ranks in a group of %zu processes", t->ranks, t->group->count);
     if (t->ranks > 1 && t->scaler.rule.per_layer)
-        return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+        return ulp_fail(error, ULP_UNSUPPORTED,
                         "scaler %s: it looks at gradients of activations, which every rank has for itself; %zu ranks "
                         "need a scaler of the whole loss, as pytorch",
                         t->scaler.rule.name, t->ranks);
     if (o->reduction) t->reduction = *o->reduction;
-    return o->reduction ? ULP_OK : ulp_reduction_init(&t->reduction, &ulp_binary32, (ulp_rule){0}, error, error_size);
+    return o->reduction ? ULP_OK : ulp_reduction_init(&t->reduction, &ulp_binary32, (ulp_rule){0}, error);
 }
 
 /* ---- memory ---- */
@@ -160,10 +159,10 @@ static ulp_status step_together(ulp_trainer *t, ulp_status (*pass)(ulp_trainer *
     const ulp_reduction_job job = job_of(t);
     double loss = 0;
     t->pass.now.rank = t->group->rank;
-    ulp_status status = pass(t, &loss);
-    if (status == ULP_OK) status = ulp_reduction_enter(&job, t->model.wgrad, t->model.wgrad, n, t->group->rank);
-    if (status == ULP_OK) status = ulp_reduction_sum_over(&job, t->group, t->model.wgrad, n);
-    return status == ULP_OK ? share_reports(t, loss, mean) : status;
+    ULP_TRY(pass(t, &loss));
+    ULP_TRY(ulp_reduction_enter(&job, t->model.wgrad, t->model.wgrad, n, t->group->rank));
+    ULP_TRY(ulp_reduction_sum_over(&job, t->group, t->model.wgrad, n));
+    return share_reports(t, loss, mean);
 }
 
 ulp_status ulp_train_ranks_step(ulp_trainer *t, ulp_status (*pass)(ulp_trainer *t, double *loss), double *mean) {

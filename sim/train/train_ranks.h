@@ -5,7 +5,7 @@
 #include "train.h"
 
 /* Take batch, ranks, reduction and group from the options, and check that they fit each other and the scaler. */
-ulp_status ulp_train_ranks_take(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size);
+ulp_status ulp_train_ranks_take(ulp_trainer *t, const ulp_train_options *o, ulp_error *error);
 
 /* The memory for gradients of several ranks. ulp_train_ranks_release() frees it, also after a failure. */
 ulp_status ulp_train_ranks_alloc(ulp_trainer *t);

@@ -117,7 +117,8 @@ typedef struct side {
 
 static int open_side(side *s, row *r, const struct run *run, const char *loss, const char *products,
                      const ulp_backend *backend, size_t batch) {
-    char error[1024] = "", policy[256];
+    ulp_error error = {0};
+    char policy[256];
     snprintf(policy, sizeof policy, "%s%s%s", run->policy, products != NULL ? ",acc=" : "",
              products != NULL ? products : "");
     *s = (side){.observer = {see, &s->hash, UINT32_MAX}};
@@ -132,8 +133,7 @@ static int open_side(side *s, row *r, const struct run *run, const char *loss, c
                                     .backend = backend,
                                     .counting = 1,
                                     .observer = loss == NULL ? &s->observer : NULL};
-    if (!row_ok(r, trainer_from_texts(&s->trainer, data, &options, error, sizeof error), "%s: %s", run->name, error))
-        return 0;
+    if (!row_ok(r, trainer_from_texts(&s->trainer, data, &options, &error), "%s: %s", run->name, error.text)) return 0;
     s->weights = calloc(2 * s->trainer->model.net.params + 1, sizeof *s->weights);
     return row_ok(r, s->weights != NULL ? ULP_OK : ULP_NO_MEMORY, "host memory");
 }

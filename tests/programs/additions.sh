@@ -2,9 +2,9 @@
 # additions.sh - in a copy of the tree, one thing of each kind is added, and works.
 #
 # A format is one row. A rounding mode is one row and two cases, in the rounding and in the oracle. An operation of a
-# backend is one row, and a function for each backend that offers it. A layer, a loss, a
-# data set, an optimizer, a lab of the course and an experiment are one file each. A native product is one row. The copy
-# is built without optimization, to save time. newrow.sh tests the rows of datapaths.
+# backend is one row, and a function for each backend that offers it. A layer, a loss, a data set, an optimizer, a lab of
+# the course and an experiment are one file each. A faster path for a product is one row and one file. A native product is
+# one row. The copy is built without optimization, to save time. newrow.sh tests the rows of datapaths.
 # modes: release
 tree=$PWD
 . tests/programs/support.sh
@@ -140,8 +140,8 @@ cat >sim/losses/half.c <<'END'
 
 extern const ulp_loss_kind ulp_loss_softmax, ulp_loss_half;
 
-static ulp_status check(ulp_dims out, const ulp_data *data, char *error, size_t error_size) {
-    return ulp_loss_softmax.check(out, data, error, error_size);
+static ulp_status check(ulp_dims out, const ulp_data *data, ulp_error *error) {
+    return ulp_loss_softmax.check(out, data, error);
 }
 
 static ulp_status step(const ulp_loss *loss, ulp_pass *pass, const ulp_loss_batch *batch, double *mean) {
@@ -163,8 +163,8 @@ cat >sim/data/bars.c <<'END'
 
 #include "sim/data/data.h"
 
-static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, char *error, size_t error_size) {
-    (void)folder, (void)error, (void)error_size;
+static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, ulp_error *error) {
+    (void)folder, (void)error;
     *data = (ulp_data){.name = "bars", .n = 64, .dims = {1, 4, 4}, .features = 16, .classes = 4, .labels = 1, .white = 1};
     data->pixel = calloc(64, 16);
     data->label = malloc(64);
@@ -266,6 +266,33 @@ kernels/mpfr/reference.c 6
 kernels/operations.def 3' ]
 verdict $? 'a layer, a loss, a data set, an optimizer, a lab and an experiment change no file'
 
+# a path for products of a column and a row
+edit kernels/cpu/products/paths.h '
+    /^    X\(fp32_chain,/ { print "    X(outer, \"products of a column and a row in binary32\", \"\", \"fp32\") \\" }
+    { print }'
+cat >kernels/cpu/products/outer.c <<'END'
+/* outer.c - the product of a column and a row in binary32. */
+#include "gemm.h"
+
+int ULP_CPU(ulp_serves_outer)(const ulp_job *job) {
+    return job->s.k == 1 && !job->s.accumulate && ULP_CPU(ulp_serves_fp32_chain)(job);
+}
+
+ulp_status ULP_CPU(ulp_product_outer)(const ulp_job *job) {
+    for (size_t i = 0; i < job->s.m; i++)
+        for (size_t j = 0; j < job->s.n; j++)
+            ((float *)job->c)[i * job->s.ldc + j] = canonical(a_at(job, i, 0) * b_at(job, 0, j) + 0.0f);
+    return ULP_OK;
+}
+END
+changed >files
+[ "$(cat files)" = 'formats/formats.c 1
+formats/round.h 2
+kernels/cpu/products/paths.h 1
+kernels/mpfr/reference.c 6
+kernels/operations.def 3' ]
+verdict $? 'a faster path for a product is one line'
+
 make -j"$(getconf _NPROCESSORS_ONLN)" MODE=release CC="${CC:-gcc}" CFLAGS=-O0 NVCC= STATIC=1 \
     build/bin/ulp build/bin/lesson build/bin/opposite >log 2>&1
 verdict $? 'the copy is built'
@@ -306,6 +333,18 @@ for datapath in serial split kahan pairwise exact chunk3 block4; do
     [ -s $datapath.txt ] && [ "$(sort -u $datapath.txt | wc -l)" -eq 1 ]
     verdict $? "$datapath gives the same product under every instruction set"
 done
+
+# ---- a faster path for a product ----
+
+exits 0 'a product of a column and a row' "$ulp" gemm --datapath fp32 --k 1 --explain
+says '^path  *outer serves products of a column and a row' out.txt 'the new path serves it'
+exits 0 'a longer sum' "$ulp" gemm --datapath fp32 --k 2 --explain
+says '^path  *fp32_chain ' out.txt 'the path that was there serves it'
+exits 0 'the table of paths' "$ulp" backends --products
+says '^outer ' out.txt 'it lists the new path'
+for of in "$ulp" "$BIN/ulp"; do "$of" gemm --datapath fp32 --k 1 --m 37 --n 41 --seconds 0 | grep '^checksum'; done >sums
+[ "$(wc -l <sums)" -eq 2 ] && [ "$(sort -u sums | wc -l)" -eq 1 ]
+verdict $? 'the new path has the bits of the other'
 
 # ---- an operation of a backend ----
 

@@ -34,11 +34,11 @@ static inline void rig_numbers(float *x, size_t n, uint64_t seed) {
 
 /* A net for at most B samples, with initial weights, and with a seeded input and a seeded gradient of the output. */
 static inline void rig_start(rig *r, const char *net, ulp_dims in, size_t B, const char *policy) {
-    char why[2048] = "";
+    ulp_error why = {0};
     memset(r, 0, sizeof *r);
-    if (ulp_policy_parse(&r->policy, policy, why, sizeof why) != ULP_OK ||
-        model_from_text(&r->model, net, in, B, B, why, sizeof why) != ULP_OK)
-        fail_msg("%s", why);
+    if (ulp_policy_parse(&r->policy, policy, &why) != ULP_OK ||
+        model_from_text(&r->model, net, in, B, B, &why) != ULP_OK)
+        fail_msg("%s", why.text);
     assert_int_equal(ulp_backend_get(&r->pass.run.backend, NULL), ULP_OK); /* its memory is host memory */
     r->pass.run.policy = &r->policy;
     r->pass.now.B = B;
@@ -86,10 +86,10 @@ static inline void rig_end(rig *r) {
 
 /* Check that the text of a net is refused with a sentence that contains `part`. */
 static inline void refused(const char *net, ulp_dims in, const char *part) {
-    char why[4096] = "";
+    ulp_error why = {0};
     ulp_net parsed;
-    if (ulp_net_parse(&parsed, net, in, why, sizeof why) == ULP_OK) fail_msg("'%s' was accepted", net);
-    if (strstr(why, part) == NULL) fail_msg("'%s': '%s' does not say '%s'", net, why, part);
+    if (ulp_net_parse(&parsed, net, in, &why) == ULP_OK) fail_msg("'%s' was accepted", net);
+    if (strstr(why.text, part) == NULL) fail_msg("'%s': '%s' does not say '%s'", net, why.text, part);
 }
 
 #endif

@@ -11,12 +11,12 @@
 #include "sim/policy/amp.h"
 #include "sim/train/footprint.h"
 
-static char error[2048];
+static ulp_error error;
 static const ulp_dims image = {1, 8, 8};
 
 static ulp_net net_of(const char *text) {
     ulp_net net;
-    if (ulp_net_parse(&net, text, image, error, sizeof error) != ULP_OK) fail_msg("%s", error);
+    if (ulp_net_parse(&net, text, image, &error) != ULP_OK) fail_msg("%s", error.text);
     return net;
 }
 
@@ -24,7 +24,7 @@ static ulp_amp amp_of(const ulp_net *net, const char *format) {
     ulp_format f;
     ulp_amp amp;
     assert_int_equal(ulp_format_parse(&f, format), ULP_OK);
-    if (ulp_amp_derive(&amp, net, &f, error, sizeof error) != ULP_OK) fail_msg("%s", error);
+    if (ulp_amp_derive(&amp, net, &f, &error) != ULP_OK) fail_msg("%s", error.text);
     return amp;
 }
 
@@ -92,8 +92,7 @@ static uint64_t casts_of(const ulp_net *net, const ulp_policy *policy, size_t ba
     const ulp_optimizer_rule sgd = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
     ulp_footprint layer[32], whole;
     assert_true(net->count <= 32);
-    assert_int_equal(ulp_footprint_count(layer, &whole, &(ulp_footprint_run){net, policy, &sgd, batch}, NULL, 0),
-                     ULP_OK);
+    assert_int_equal(ulp_footprint_count(layer, &whole, &(ulp_footprint_run){net, policy, &sgd, batch}, NULL), ULP_OK);
     return whole.casts;
 }
 
@@ -109,9 +108,9 @@ static void test_explanation(void **state) {
         ulp_amp amp = amp_of(&net, "fp16");
         ulp_layer_policy *rows;
         const ulp_loss_kind *loss;
-        assert_int_equal(ulp_policy_resolve(&rows, &amp.policy, &net, error, sizeof error), ULP_OK);
+        assert_int_equal(ulp_policy_resolve(&rows, &amp.policy, &net, &error), ULP_OK);
         assert_non_null(rows);
-        assert_int_equal(ulp_loss_parse(&loss, "softmax", NULL, 0), ULP_OK);
+        assert_int_equal(ulp_loss_parse(&loss, "softmax", NULL), ULP_OK);
         seen s = {.net = &net, .rows = rows, .amp = &amp};
         assert_int_equal(ulp_amp_explain(&amp, &net, loss, 4, look, &s), ULP_OK);
         assert_int_equal(s.layers, net.count);
@@ -130,7 +129,7 @@ static void test_casts(void **state) {
     const ulp_loss_kind *loss;
     ulp_layer_policy rows[4];
     (void)state;
-    assert_int_equal(ulp_loss_parse(&loss, "softmax", NULL, 0), ULP_OK);
+    assert_int_equal(ulp_loss_parse(&loss, "softmax", NULL), ULP_OK);
     for (int i = 0; i < 4; i++) {
         rows[i] = (ulp_layer_policy){.has_master = amp.policy.has_master, .forward = amp.policy.forward};
         memcpy(rows[i].at, amp.policy.at, sizeof rows[i].at);
@@ -163,8 +162,8 @@ static void test_refused(void **state) {
         ulp_amp amp;
         assert_int_equal(ulp_format_parse(&f, formats[i]), ULP_OK);
         assert_false(ulp_amp_takes(&f));
-        assert_int_equal(ulp_amp_derive(&amp, &net, &f, error, sizeof error), ULP_UNSUPPORTED);
-        assert_non_null(strstr(error, f.name));
+        assert_int_equal(ulp_amp_derive(&amp, &net, &f, &error), ULP_UNSUPPORTED);
+        assert_non_null(strstr(error.text, f.name));
     }
     ulp_net_release(&net);
 }

@@ -79,9 +79,9 @@ static void test_same_bits(void **state) {
         size_t bytes;
         go_on(whole, STEPS, one);
         go_on(first, CUT, two);
-        assert_int_equal(ulp_checkpoint_save(first, file, note, sizeof note, error, sizeof error), ULP_OK);
+        assert_int_equal(ulp_checkpoint_save(first, file, note, sizeof note, &error), ULP_OK);
         ulp_trainer_free(first);
-        assert_int_equal(ulp_checkpoint_load(second, file, &back, &bytes, error, sizeof error), ULP_OK);
+        assert_int_equal(ulp_checkpoint_load(second, file, &back, &bytes, &error), ULP_OK);
         assert_int_equal(bytes, sizeof note);
         assert_string_equal(back, note);
         free(back);
@@ -106,8 +106,8 @@ static void test_rate(void **state) {
         void *note;
         size_t bytes;
         go_on(whole, 5, one);
-        assert_int_equal(ulp_checkpoint_save(whole, file, NULL, 0, error, sizeof error), ULP_OK);
-        assert_int_equal(ulp_checkpoint_load(again, file, &note, &bytes, error, sizeof error), ULP_OK);
+        assert_int_equal(ulp_checkpoint_save(whole, file, NULL, 0, &error), ULP_OK);
+        assert_int_equal(ulp_checkpoint_load(again, file, &note, &bytes, &error), ULP_OK);
         assert_int_equal(bytes, 0);
         free(note);
         whole->optimizer.rule.rate = again->optimizer.rule.rate = rates[i];
@@ -117,8 +117,8 @@ static void test_rate(void **state) {
         assert_alike(whole, again);
         ulp_trainer_free(again);
         again = trainer_of(&digits, &o);
-        assert_int_equal(ulp_checkpoint_save(whole, file, NULL, 0, error, sizeof error), ULP_OK);
-        assert_int_equal(ulp_checkpoint_load(again, file, &note, &bytes, error, sizeof error), ULP_OK);
+        assert_int_equal(ulp_checkpoint_save(whole, file, NULL, 0, &error), ULP_OK);
+        assert_int_equal(ulp_checkpoint_load(again, file, &note, &bytes, &error), ULP_OK);
         free(note);
         assert_true(again->optimizer.rule.rate == rates[i]);
         ulp_trainer_free(again);
@@ -141,8 +141,8 @@ static void test_padding(void **state) {
                      offsetof(ulp_scaler, overflows), 0x20 * i);
         fill_between(&t->optimizer.rule, offsetof(ulp_optimizer_rule, kahan) + sizeof t->optimizer.rule.kahan,
                      sizeof t->optimizer.rule, 0x20 * i);
-        assert_int_equal(ulp_checkpoint_save(t, file, NULL, 0, error, sizeof error), ULP_OK);
-        assert_int_equal(ulp_file_read(&saved[i], &bytes[i], file, SIZE_MAX / 4, error, sizeof error), ULP_OK);
+        assert_int_equal(ulp_checkpoint_save(t, file, NULL, 0, &error), ULP_OK);
+        assert_int_equal(ulp_file_read(&saved[i], &bytes[i], file, SIZE_MAX / 4, &error), ULP_OK);
     }
     assert_int_equal(bytes[0], bytes[1]);
     assert_memory_equal(saved[0], saved[1], bytes[0]);
@@ -157,10 +157,10 @@ static void expect_refusal(const ulp_data *data, const training_texts *o, ulp_st
     ulp_trainer *t = trainer_of(data, o), *fresh = trainer_of(data, o);
     void *note = &note;
     size_t bytes;
-    ulp_status status = ulp_checkpoint_load(t, file, &note, &bytes, error, sizeof error);
-    if (status != want || !strstr(error, says)) print_message("# want %s: %s\n", says, error);
+    ulp_status status = ulp_checkpoint_load(t, file, &note, &bytes, &error);
+    if (status != want || !strstr(error.text, says)) print_message("# want %s: %s\n", says, error.text);
     assert_int_equal(status, want);
-    assert_non_null(strstr(error, says));
+    assert_non_null(strstr(error.text, says));
     assert_null(note);
     assert_alike(t, fresh);
     ulp_trainer_free(t);
@@ -176,9 +176,9 @@ static void test_other_runs(void **state) {
     size_t bytes;
     (void)state;
     go_on(t, 3, trace);
-    assert_int_equal(ulp_checkpoint_save(t, file, "x", 1, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_checkpoint_load(t, file, &note, &bytes, error, sizeof error), ULP_BAD_ARGUMENT);
-    assert_non_null(strstr(error, "begun already"));
+    assert_int_equal(ulp_checkpoint_save(t, file, "x", 1, &error), ULP_OK);
+    assert_int_equal(ulp_checkpoint_load(t, file, &note, &bytes, &error), ULP_BAD_ARGUMENT);
+    assert_non_null(strstr(error.text, "begun already"));
     ulp_trainer_free(t);
 #define OTHER(field, value, says)                                                                                      \
     (other = o, other.field = (value), expect_refusal(&digits, &other, ULP_BAD_ARGUMENT, says))
@@ -213,8 +213,8 @@ static void test_damage(void **state) {
     (void)state;
     remove(file);
     expect_refusal(&digits, &o, ULP_BAD_FILE, "cannot be opened");
-    assert_int_equal(ulp_checkpoint_save(t, file, "x", 1, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_file_read(&bytes, &n, file, SIZE_MAX / 4, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_checkpoint_save(t, file, "x", 1, &error), ULP_OK);
+    assert_int_equal(ulp_file_read(&bytes, &n, file, SIZE_MAX / 4, &error), ULP_OK);
     for (size_t flip = 20; flip < n; flip += n / 17) {
         rewrite(bytes, n, flip);
         expect_refusal(&digits, &o, ULP_BAD_FILE, "damaged");
@@ -229,8 +229,8 @@ static void test_damage(void **state) {
         expect_refusal(&digits, &o, ULP_BAD_FILE, i < 3 ? "not a checkpoint" : "damaged or truncated");
     }
     remove(file);
-    assert_int_equal(ulp_checkpoint_save(t, "no/such/folder.ckpt", NULL, 0, error, sizeof error), ULP_BAD_FILE);
-    assert_non_null(strstr(error, "no/such/folder.ckpt: cannot be written"));
+    assert_int_equal(ulp_checkpoint_save(t, "no/such/folder.ckpt", NULL, 0, &error), ULP_BAD_FILE);
+    assert_non_null(strstr(error.text, "no/such/folder.ckpt: cannot be written"));
     free(bytes);
     ulp_trainer_free(t);
 }
@@ -243,8 +243,8 @@ static void test_forged(void **state) {
     unsigned char *bytes;
     size_t n;
     (void)state;
-    assert_int_equal(ulp_checkpoint_save(t, file, "x", 1, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_file_read(&bytes, &n, file, SIZE_MAX / 4, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_checkpoint_save(t, file, "x", 1, &error), ULP_OK);
+    assert_int_equal(ulp_file_read(&bytes, &n, file, SIZE_MAX / 4, &error), ULP_OK);
     const char *note = strstr((char *)bytes, "note: 1\n");
     assert_non_null(note);
     const size_t before = (size_t)(note + 6 - (char *)bytes), behind = n - 4 - before - 1;

@@ -370,7 +370,7 @@ static void test_words(void **state) {
     }
     refused("conv2@2 conv3@4", (ulp_dims){1, 4, 4},
             "'conv3@4' does not take an input of 2 x 3 x 3 (channels, height, width)");
-    assert_int_equal(ulp_net_parse(&net, "conv8@3p1s2", (ulp_dims){3, 9, 8}, NULL, 0), ULP_OK);
+    assert_int_equal(ulp_net_parse(&net, "conv8@3p1s2", (ulp_dims){3, 9, 8}, NULL), ULP_OK);
     assert_true(net.out.c == 8 && net.out.h == 5 && net.out.w == 4);
     ulp_net_release(&net);
 }

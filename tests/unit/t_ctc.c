@@ -7,7 +7,7 @@
 #include "support.h"
 #include "texts.h"
 
-static char error[2048];
+static ulp_error error;
 
 enum { C_MAX = 5, T_MAX = 7, L_MAX = 4, S_MAX = 2 * L_MAX + 1, NO = ULP_NO_LABEL };
 
@@ -125,11 +125,11 @@ static void bench_carve(void *own, ulp_arena *arena) {
 static void bench_start(bench *t, const char *policy, const char *loss) {
     const ulp_loss_kind *kind;
     memset(t, 0, sizeof *t);
-    assert_int_equal(ulp_policy_parse(&t->policy, policy, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_policy_parse(&t->policy, policy, &error), ULP_OK);
     assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"), ULP_OK);
-    assert_int_equal(model_from_text(&t->model, "tanh", (ulp_dims){C, 1, T}, B, B, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_loss_parse(&kind, loss, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_loss_init(&t->loss, kind, t->model.net.out, &three, error, sizeof error), ULP_OK);
+    assert_int_equal(model_from_text(&t->model, "tanh", (ulp_dims){C, 1, T}, B, B, &error), ULP_OK);
+    assert_int_equal(ulp_loss_parse(&kind, loss, &error), ULP_OK);
+    assert_int_equal(ulp_loss_init(&t->loss, kind, t->model.net.out, &three, &error), ULP_OK);
     t->pass.run.policy = &t->policy;
     t->pass.now.B = B;
     t->pass.run.seed = 5;

@@ -22,7 +22,7 @@
 
 static char folder[64];
 static char mnist_folder[512]; /* $ULPLAB_DATA, or a folder beside the tree */
-static char error[1024];
+static ulp_error error;
 
 static int make_folder(void **state) {
     (void)state;
@@ -65,7 +65,7 @@ static void test_digits(void **state) {
     ulp_data data;
     size_t count[10] = {0}, ink = 0;
     (void)state;
-    assert_int_equal(ulp_data_load(&data, "digits", NULL, 1, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_data_load(&data, "digits", NULL, 1, &error), ULP_OK);
     assert_true(data.n == 1797 && data.n_train == 1437 && data.features == 64 && data.classes == 10 &&
                 data.white == 16);
     assert_int_equal(data.checksum, 0x2ebe3bb7);
@@ -81,9 +81,9 @@ static void test_digits(void **state) {
 static void test_split_follows_seed(void **state) {
     ulp_data a, b, c;
     (void)state;
-    assert_int_equal(ulp_data_load(&a, "digits", NULL, 1, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_data_load(&b, "digits", "", 1, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_data_load(&c, "digits", NULL, 2, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_data_load(&a, "digits", NULL, 1, &error), ULP_OK);
+    assert_int_equal(ulp_data_load(&b, "digits", "", 1, &error), ULP_OK);
+    assert_int_equal(ulp_data_load(&c, "digits", NULL, 2, &error), ULP_OK);
     assert_memory_equal(a.pixel, b.pixel, a.n * a.features);
     assert_memory_equal(a.label, b.label, a.n);
     assert_true(memcmp(a.label, c.label, a.n) != 0);
@@ -120,24 +120,24 @@ static void test_permutation(void **state) {
 static void test_folder_counts(void **state) {
     ulp_data a, b;
     (void)state;
-    assert_int_equal(ulp_data_load(&a, "digits", folder, 1, error, sizeof error), ULP_NO_DEVICE);
-    assert_true(a.pixel == NULL && strstr(error, "no digits.csv") && strstr(error, folder) &&
-                !strstr(error, "no such folder"));
-    assert_int_equal(ulp_data_load(&a, "digits", path_of("none"), 1, error, sizeof error), ULP_NO_DEVICE);
-    assert_true(strstr(error, path_of("none")) && strstr(error, "no such folder"));
-    assert_int_equal(ulp_data_load(&a, "mnist", folder, 1, error, sizeof error), ULP_NO_DEVICE);
-    assert_true(strstr(error, folder) && strstr(error, "train-images-idx3-ubyte") &&
-                strstr(error, "t10k-labels-idx1-ubyte"));
-    assert_int_equal(ulp_data_load(&a, "digits", NULL, 1, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_data_load(&a, "digits", folder, 1, &error), ULP_NO_DEVICE);
+    assert_true(a.pixel == NULL && strstr(error.text, "no digits.csv") && strstr(error.text, folder) &&
+                !strstr(error.text, "no such folder"));
+    assert_int_equal(ulp_data_load(&a, "digits", path_of("none"), 1, &error), ULP_NO_DEVICE);
+    assert_true(strstr(error.text, path_of("none")) && strstr(error.text, "no such folder"));
+    assert_int_equal(ulp_data_load(&a, "mnist", folder, 1, &error), ULP_NO_DEVICE);
+    assert_true(strstr(error.text, folder) && strstr(error.text, "train-images-idx3-ubyte") &&
+                strstr(error.text, "t10k-labels-idx1-ubyte"));
+    assert_int_equal(ulp_data_load(&a, "digits", NULL, 1, &error), ULP_OK);
     setenv("ULPLAB_DATA", folder, 1);
-    assert_int_equal(ulp_data_load(&b, "digits", NULL, 1, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_data_load(&b, "digits", NULL, 1, &error), ULP_OK);
     assert_true(a.checksum == b.checksum && strcmp(a.name, b.name) == 0 && strcmp(a.origin, b.origin) == 0);
     ulp_data_release(&b);
-    assert_int_equal(ulp_data_load(&b, "mnist", NULL, 1, error, sizeof error), ULP_NO_DEVICE);
-    assert_non_null(strstr(error, folder));
+    assert_int_equal(ulp_data_load(&b, "mnist", NULL, 1, &error), ULP_NO_DEVICE);
+    assert_non_null(strstr(error.text, folder));
     write_file("digits.csv", (const unsigned char *)"0,0\n", 4); /* the file exists, so it is read */
-    assert_int_equal(ulp_data_load(&b, "digits", NULL, 1, error, sizeof error), ULP_BAD_FILE);
-    assert_non_null(strstr(error, folder));
+    assert_int_equal(ulp_data_load(&b, "digits", NULL, 1, &error), ULP_BAD_FILE);
+    assert_non_null(strstr(error.text, folder));
     unsetenv("ULPLAB_DATA");
     remove(path_of("digits.csv"));
     ulp_data_release(&a);
@@ -149,24 +149,24 @@ static void test_digits_damaged(void **state) {
     unsigned char *text;
     size_t n;
     (void)state;
-    assert_int_equal(ulp_data_load(&data, "digits", NULL, 1, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_data_load(&data, "digits", NULL, 1, &error), ULP_OK);
     char origin[sizeof data.origin];
     snprintf(origin, sizeof origin, "%s", data.origin);
     ulp_data_release(&data);
-    assert_int_equal(ulp_file_read(&text, &n, origin, 1 << 22, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_file_read(&text, &n, origin, 1 << 22, &error), ULP_OK);
     assert_int_equal(text[0], '0');
     text[0] = '1';
     write_file("digits.csv", text, n);
-    assert_int_equal(ulp_data_load(&data, "digits", folder, 1, error, sizeof error), ULP_BAD_FILE);
-    assert_non_null(strstr(error, "CRC-32"));
+    assert_int_equal(ulp_data_load(&data, "digits", folder, 1, &error), ULP_BAD_FILE);
+    assert_non_null(strstr(error.text, "CRC-32"));
     assert_null(data.pixel);
     write_file("digits.csv", text, n / 2);
-    assert_int_equal(ulp_data_load(&data, "digits", folder, 1, error, sizeof error), ULP_BAD_FILE);
-    assert_non_null(strstr(error, "truncated: it ends after "));
+    assert_int_equal(ulp_data_load(&data, "digits", folder, 1, &error), ULP_BAD_FILE);
+    assert_non_null(strstr(error.text, "truncated: it ends after "));
     text[0] = 'x';
     write_file("digits.csv", text, n);
-    assert_int_equal(ulp_data_load(&data, "digits", folder, 1, error, sizeof error), ULP_BAD_FILE);
-    assert_non_null(strstr(error, "line 1 "));
+    assert_int_equal(ulp_data_load(&data, "digits", folder, 1, &error), ULP_BAD_FILE);
+    assert_non_null(strstr(error.text, "line 1 "));
     free(text);
     remove(path_of("digits.csv"));
 }
@@ -174,12 +174,12 @@ static void test_digits_damaged(void **state) {
 static void test_unknown_set(void **state) {
     ulp_data data;
     (void)state;
-    assert_int_equal(ulp_data_load(&data, "cifar", NULL, 1, error, sizeof error), ULP_BAD_NAME);
-    assert_non_null(strstr(error, "'cifar'"));
-    assert_non_null(strstr(error, "digits, mnist"));
-    assert_int_equal(ulp_data_load(&data, "cifar", NULL, 1, NULL, 0), ULP_BAD_NAME);
-    assert_int_equal(ulp_data_load(&data, "mnist", NULL, 1, error, sizeof error), ULP_NO_DEVICE);
-    assert_non_null(strstr(error, "does not ship"));
+    assert_int_equal(ulp_data_load(&data, "cifar", NULL, 1, &error), ULP_BAD_NAME);
+    assert_non_null(strstr(error.text, "'cifar'"));
+    assert_non_null(strstr(error.text, "digits, mnist"));
+    assert_int_equal(ulp_data_load(&data, "cifar", NULL, 1, NULL), ULP_BAD_NAME);
+    assert_int_equal(ulp_data_load(&data, "mnist", NULL, 1, &error), ULP_NO_DEVICE);
+    assert_non_null(strstr(error.text, "does not ship"));
 }
 
 /* ---- IDX ---- */
@@ -214,7 +214,7 @@ static void test_idx_good(void **state) {
     ulp_data data;
     (void)state;
     write_set(0x803, TRAIN, TRAIN, 0, 9);
-    assert_int_equal(ulp_data_load(&data, "mnist", folder, 1, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_data_load(&data, "mnist", folder, 1, &error), ULP_OK);
     assert_true(data.n == TRAIN + TEST && data.n_train == TRAIN && data.features == 9 && data.dims.h == SIDE &&
                 data.dims.w == SIDE);
     assert_int_equal(data.pixel[10], 10);
@@ -225,9 +225,9 @@ static void test_idx_good(void **state) {
 
 static void expect_bad(const char *sentence) {
     ulp_data data;
-    assert_int_equal(ulp_data_load(&data, "mnist", folder, 1, error, sizeof error), ULP_BAD_FILE);
-    if (!strstr(error, sentence)) print_message("%s\n", error);
-    assert_non_null(strstr(error, sentence));
+    assert_int_equal(ulp_data_load(&data, "mnist", folder, 1, &error), ULP_BAD_FILE);
+    if (!strstr(error.text, sentence)) print_message("%s\n", error.text);
+    assert_non_null(strstr(error.text, sentence));
     assert_null(data.pixel);
     assert_null(data.label);
 }
@@ -252,8 +252,8 @@ static void test_idx_bad(void **state) {
     expect_bad("magic number");
     ulp_data data;
     remove(path_of("train-images-idx3-ubyte"));
-    assert_int_equal(ulp_data_load(&data, "mnist", folder, 1, error, sizeof error), ULP_NO_DEVICE);
-    assert_non_null(strstr(error, "no train-images-idx3-ubyte"));
+    assert_int_equal(ulp_data_load(&data, "mnist", folder, 1, &error), ULP_NO_DEVICE);
+    assert_non_null(strstr(error.text, "no train-images-idx3-ubyte"));
 }
 
 static void test_idx_packed(void **state) {
@@ -270,7 +270,7 @@ static void test_idx_packed(void **state) {
     gzFile packed = gzopen(path_of("train-images-idx3-ubyte.gz"), "wb");
     assert_int_equal(gzwrite(packed, bytes, (unsigned)n), (int)n);
     gzclose(packed);
-    assert_int_equal(ulp_data_load(&data, "mnist", folder, 1, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_data_load(&data, "mnist", folder, 1, &error), ULP_OK);
     assert_int_equal(data.pixel[10], 10);
     ulp_data_release(&data);
     /* half of the packed file */
@@ -290,7 +290,7 @@ static void test_idx_packed(void **state) {
 static void test_mnist(void **state) {
     ulp_data data;
     (void)state;
-    ulp_status status = ulp_data_load(&data, "mnist", mnist_folder, 1, error, sizeof error);
+    ulp_status status = ulp_data_load(&data, "mnist", mnist_folder, 1, &error);
     if (status == ULP_NO_DEVICE) skip();
     assert_int_equal(status, ULP_OK);
     assert_true(data.n == 70000 && data.n_train == 60000 && data.features == 784);
@@ -313,12 +313,12 @@ static void test_file_errors(void **state) {
     unsigned char *bytes;
     size_t n;
     (void)state;
-    assert_int_equal(ulp_file_read(&bytes, &n, path_of("nothing"), 10, error, sizeof error), ULP_BAD_FILE);
-    assert_non_null(strstr(error, "cannot be opened"));
+    assert_int_equal(ulp_file_read(&bytes, &n, path_of("nothing"), 10, &error), ULP_BAD_FILE);
+    assert_non_null(strstr(error.text, "cannot be opened"));
     write_file("digits.csv", (const unsigned char *)"0123456789", 10);
-    assert_int_equal(ulp_file_read(&bytes, &n, path_of("digits.csv"), 9, error, sizeof error), ULP_BAD_FILE);
+    assert_int_equal(ulp_file_read(&bytes, &n, path_of("digits.csv"), 9, &error), ULP_BAD_FILE);
     assert_null(bytes);
-    assert_int_equal(ulp_file_read(&bytes, &n, path_of("digits.csv"), 10, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_file_read(&bytes, &n, path_of("digits.csv"), 10, &error), ULP_OK);
     assert_int_equal(n, 10);
     assert_int_equal(bytes[10], 0);
     free(bytes);

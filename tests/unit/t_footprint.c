@@ -3,7 +3,7 @@
 
 #include "sim/train/footprint.h"
 
-static char error[2048];
+static ulp_error error;
 
 /* ---- what backward reads ---- */
 
@@ -49,10 +49,10 @@ static ulp_footprint layer[LAYERS_MAX], whole;
 static void count_texts(const char *net, ulp_dims in, const char *policy, const char *optimizer, size_t batch) {
     const training_texts texts = {.net = net, .policy = policy, .optimizer = optimizer};
     training_types types;
-    assert_int_equal(read_texts(&types, &texts, in, error, sizeof error), ULP_OK);
+    assert_int_equal(read_texts(&types, &texts, in, &error), ULP_OK);
     const ulp_footprint_run run = {&types.net, &types.policy, &types.optimizer, batch};
     assert_true(types.net.count <= LAYERS_MAX);
-    assert_int_equal(ulp_footprint_count(layer, &whole, &run, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_footprint_count(layer, &whole, &run, &error), ULP_OK);
     ulp_net_release(&types.net);
 }
 
@@ -117,10 +117,10 @@ static void test_wrong_selector(void **state) {
     const training_texts texts = {.net = "fc6 fc3", .policy = "mixed:fp16,conv.*=fp32", .optimizer = "sgd"};
     training_types types;
     (void)state;
-    assert_int_equal(read_texts(&types, &texts, (ulp_dims){1, 4, 4}, error, sizeof error), ULP_OK);
+    assert_int_equal(read_texts(&types, &texts, (ulp_dims){1, 4, 4}, &error), ULP_OK);
     const ulp_footprint_run run = {&types.net, &types.policy, &types.optimizer, 1};
-    assert_int_equal(ulp_footprint_count(layer, &whole, &run, error, sizeof error), ULP_BAD_NAME);
-    assert_non_null(strstr(error, "'conv.' selects no layer"));
+    assert_int_equal(ulp_footprint_count(layer, &whole, &run, &error), ULP_BAD_NAME);
+    assert_non_null(strstr(error.text, "'conv.' selects no layer"));
     ulp_net_release(&types.net);
 }
 
@@ -202,15 +202,15 @@ static void test_machines(void **state) {
     assert_true(type_of("fp32", "fp16") == ULP_PEAK_FP32 && type_of("fp16", "bf16") == ULP_PEAK_FP32);
     assert_true(type_of("fp16", "e5m2:inf") == ULP_PEAK_FP16 && type_of("bf16", "e4m3") == ULP_PEAK_BF16);
     assert_true(type_of("e4m3:sat", "e5m2") == ULP_PEAK_FP8 && type_of("tf32", "tf32") == ULP_PEAK_FP32);
-    assert_int_equal(ulp_machine_find(&m, "v100", error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_machine_find(&m, "v100", &error), ULP_OK);
     assert_int_equal(ulp_machine_type(m, ULP_PEAK_FP8), ULP_PEAK_FP16);
     assert_int_equal(ulp_machine_type(m, ULP_PEAK_BF16), ULP_PEAK_FP32);
     assert_int_equal(ulp_machine_type(m, ULP_PEAK_TF32), ULP_PEAK_FP32);
     assert_true(fabs(ulp_machine_balance(m, ULP_PEAK_FP16) - 125e12 / 900e9) < 1e-9);
     assert_true(fabs(ulp_machine_seconds(m, ULP_PEAK_FP32, 15.7e12, 0) - 2) < 1e-12);
     assert_true(fabs(ulp_machine_seconds(m, ULP_PEAK_FP32, 1, 900e9) - 1) < 1e-12);
-    assert_int_equal(ulp_machine_find(&m, "v101", error, sizeof error), ULP_BAD_NAME);
-    assert_string_equal(error, "no machine 'v101'; known: p100, v100, a100, h100, b200");
+    assert_int_equal(ulp_machine_find(&m, "v101", &error), ULP_BAD_NAME);
+    assert_string_equal(error.text, "no machine 'v101'; known: p100, v100, a100, h100, b200");
     for (size_t i = 0; (m = ulp_machine_get(i)) != NULL; i++) {
         assert_true(strstr(m->source, "NVIDIA") && m->peak[ULP_PEAK_FP32] > 0 && m->bandwidth > 0);
         for (int t = 1; t < ULP_PEAK_TYPES; t++)
@@ -224,7 +224,7 @@ static void test_seconds(void **state) {
     double sum = 0;
     (void)state;
     count_texts("conv64@3p1 relu fc10", (ulp_dims){16, 28, 28}, "fp32", "sgd", 8);
-    assert_int_equal(ulp_machine_find(&m, "a100", error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_machine_find(&m, "a100", &error), ULP_OK);
     for (size_t i = 0; i < 3; i++)
         for (int k = 0; k < ULP_EFFORT_KINDS; k++) {
             const ulp_effort e = layer[i].effort[k];

@@ -35,11 +35,11 @@ typedef struct player_types {
 } player_types;
 
 static ulp_status read_player(player_types *to, ulp_player_options *o, const player_texts *from, ulp_dims in) {
-    ulp_status status = ulp_net_parse(&to->net, from->net, in, error, sizeof error);
-    if (status == ULP_OK) status = ulp_policy_parse(&to->policy, from->policy ? from->policy : "fp32", error, 2048);
-    if (status == ULP_OK) status = ulp_scaler_parse(&to->scaler, from->scaler ? from->scaler : "none", error, 2048);
+    ulp_status status = ulp_net_parse(&to->net, from->net, in, &error);
+    if (status == ULP_OK) status = ulp_policy_parse(&to->policy, from->policy ? from->policy : "fp32", &error);
+    if (status == ULP_OK) status = ulp_scaler_parse(&to->scaler, from->scaler ? from->scaler : "none", &error);
     if (status == ULP_OK)
-        status = ulp_optimizer_parse(&to->optimizer, from->optimizer ? from->optimizer : "sgd,rate=0.5", error, 2048);
+        status = ulp_optimizer_parse(&to->optimizer, from->optimizer ? from->optimizer : "sgd,rate=0.5", &error);
     *o = (ulp_player_options){&to->net, &to->policy, &to->scaler, &to->optimizer};
     return status;
 }
@@ -49,7 +49,7 @@ static ulp_status gan_from_texts(ulp_gan **gan, const gan_texts *texts, ulp_gan_
     *gan = NULL;
     ulp_status status = read_player(&generator, &o.generator, &texts->generator, (ulp_dims){LATENTS, 1, 1});
     if (status == ULP_OK) status = read_player(&discriminator, &o.discriminator, &texts->discriminator, seen);
-    if (status == ULP_OK) status = ulp_gan_new(gan, &digits, &o, error, sizeof error);
+    if (status == ULP_OK) status = ulp_gan_new(gan, &digits, &o, &error);
     ulp_net_release(&generator.net);
     ulp_net_release(&discriminator.net);
     return status;
@@ -59,7 +59,7 @@ static ulp_gan *gan_of(const gan_texts *texts) {
     ulp_gan *gan;
     const ulp_status status =
         gan_from_texts(&gan, texts, (ulp_gan_options){.batch = B, .seed = 5, .counting = 1}, digits.dims);
-    if (status != ULP_OK) fail_msg("%s", error);
+    if (status != ULP_OK) fail_msg("%s", error.text);
     return gan;
 }
 
@@ -297,13 +297,13 @@ static void test_checkpoint(void **state) {
     (void)state;
     for (int i = 0; i < 9; i++) assert_int_equal(ulp_gan_step(whole, NULL), ULP_OK);
     for (int i = 0; i < 5; i++) assert_int_equal(ulp_gan_step(first, NULL), ULP_OK);
-    assert_int_equal(ulp_gan_save(first, file, note, sizeof note, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_gan_load(first, file, &got, &n, error, sizeof error), ULP_BAD_ARGUMENT);
-    assert_non_null(strstr(error, "the run has begun already"));
-    assert_int_equal(ulp_gan_load(stranger, file, &got, &n, error, sizeof error), ULP_BAD_ARGUMENT);
-    assert_non_null(strstr(error, "is of another run: there 'policy: "));
+    assert_int_equal(ulp_gan_save(first, file, note, sizeof note, &error), ULP_OK);
+    assert_int_equal(ulp_gan_load(first, file, &got, &n, &error), ULP_BAD_ARGUMENT);
+    assert_non_null(strstr(error.text, "the run has begun already"));
+    assert_int_equal(ulp_gan_load(stranger, file, &got, &n, &error), ULP_BAD_ARGUMENT);
+    assert_non_null(strstr(error.text, "is of another run: there 'policy: "));
     assert_null(got);
-    assert_int_equal(ulp_gan_load(second, file, &got, &n, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_gan_load(second, file, &got, &n, &error), ULP_OK);
     assert_int_equal(n, sizeof note);
     assert_memory_equal(got, note, sizeof note);
     free(got);
@@ -322,7 +322,7 @@ static void refused(const gan_texts *t, ulp_gan_options o, ulp_dims seen, const 
     ulp_gan *gan;
     assert_int_not_equal(gan_from_texts(&gan, t, o, seen), ULP_OK);
     assert_null(gan);
-    if (!strstr(error, why)) fail_msg("'%s' does not say '%s'", error, why);
+    if (!strstr(error.text, why)) fail_msg("'%s' does not say '%s'", error.text, why);
 }
 
 static void test_refusals(void **state) {

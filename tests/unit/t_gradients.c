@@ -57,13 +57,13 @@ static void bench_carve(void *own, ulp_arena *arena) {
 /* The model of a net, with seeded weights, input and gradient of the output. */
 static void bench_start(bench *t, const char *text) {
     memset(t, 0, sizeof *t);
-    assert_int_equal(ulp_policy_parse(&t->policy, "fp32", error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_policy_parse(&t->policy, "fp32", &error), ULP_OK);
     assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"), ULP_OK); /* its memory is host memory */
     t->pass.run.policy = &t->policy;
     t->pass.now.B = B;
     t->pass.run.seed = 1;
-    ulp_status status = model_from_text(&t->model, text, (ulp_dims){1, 4, 4}, B, B, error, sizeof error);
-    if (status != ULP_OK) print_message("%s\n", error);
+    ulp_status status = model_from_text(&t->model, text, (ulp_dims){1, 4, 4}, B, B, &error);
+    if (status != ULP_OK) print_message("%s\n", error.text);
     assert_int_equal(status, ULP_OK);
     const ulp_net *net = &t->model.net;
     assert_int_equal(ulp_model_alloc(&t->model, &t->pass, &t->arena, bench_carve, t), ULP_OK);

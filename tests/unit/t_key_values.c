@@ -43,11 +43,12 @@ static void test_reads_and_prints(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         things t = {0}, again = {0};
-        char text[256], second[256], why[256] = "";
-        if (ulp_keys_read(&t, &reader, texts[i][0], "thing", why, sizeof why) != ULP_OK) fail_msg("%s", why);
+        ulp_error why = {0};
+        char text[256], second[256];
+        if (ulp_keys_read(&t, &reader, texts[i][0], "thing", &why) != ULP_OK) fail_msg("%s", why.text);
         assert_int_equal(ulp_keys_print(text, sizeof text, &reader, &t, NULL), ULP_OK);
         assert_string_equal(text, texts[i][1]);
-        assert_int_equal(ulp_keys_read(&again, &reader, text, "thing", why, sizeof why), ULP_OK);
+        assert_int_equal(ulp_keys_read(&again, &reader, text, "thing", &why), ULP_OK);
         assert_int_equal(ulp_keys_print(second, sizeof second, &reader, &again, NULL), ULP_OK);
         assert_string_equal(text, second);
         assert_int_equal(ulp_keys_print(text, 20, &reader, &t, NULL), ULP_BAD_ARGUMENT);
@@ -88,17 +89,17 @@ static void test_refuses(void **state) {
     things t = {0};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char why[256] = "";
-        assert_int_equal(ulp_keys_read(&t, &reader, bad[i][0], "thing", why, sizeof why), ULP_BAD_NAME);
-        if (!strstr(why, bad[i][1])) fail_msg("%s: %s", bad[i][0], why);
-        assert_int_equal(ulp_keys_read(&t, &reader, bad[i][0], "thing", NULL, 0), ULP_BAD_NAME);
+        ulp_error why = {0};
+        assert_int_equal(ulp_keys_read(&t, &reader, bad[i][0], "thing", &why), ULP_BAD_NAME);
+        if (!strstr(why.text, bad[i][1])) fail_msg("%s: %s", bad[i][0], why.text);
+        assert_int_equal(ulp_keys_read(&t, &reader, bad[i][0], "thing", NULL), ULP_BAD_NAME);
     }
     memset(longest, '1', sizeof longest);
     memcpy(longest, "share=", 6);
     longest[sizeof longest - 1] = 0;
-    char why[256] = "";
-    assert_int_equal(ulp_keys_read(&t, &reader, longest, "thing", why, sizeof why), ULP_BAD_NAME);
-    assert_true(strlen(why) < 128); /* the message shortens a long word */
+    ulp_error why = {0};
+    assert_int_equal(ulp_keys_read(&t, &reader, longest, "thing", &why), ULP_BAD_NAME);
+    assert_true(strlen(why.text) < 128); /* the message shortens a long word */
 }
 
 /* A reader of pairs with colons between them and of plain whole numbers; only things with a share can have a flag. */
@@ -126,13 +127,13 @@ static void test_plain(void **state) {
     };
     things t = {0};
     (void)state;
-    assert_int_equal(ulp_keys_read(&t, &plain, "Share=1e-1:SMALL=-08:flag=1", "thing", NULL, 0), ULP_OK);
+    assert_int_equal(ulp_keys_read(&t, &plain, "Share=1e-1:SMALL=-08:flag=1", "thing", NULL), ULP_OK);
     assert_true(t.share == 0.1 && t.small == -8 && t.flag == 1);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char why[256] = "";
+        ulp_error why = {0};
         t = (things){0};
-        assert_int_equal(ulp_keys_read(&t, &plain, bad[i].text, "thing", why, sizeof why), bad[i].status);
-        if (!strstr(why, bad[i].why)) fail_msg("%s: %s", bad[i].text, why);
+        assert_int_equal(ulp_keys_read(&t, &plain, bad[i].text, "thing", &why), bad[i].status);
+        if (!strstr(why.text, bad[i].why)) fail_msg("%s: %s", bad[i].text, why.text);
     }
 }
 

@@ -12,7 +12,7 @@
 #include "sim/train/checkpoint.h"
 #include "sim/train/train.h"
 
-static char error[2048];
+static ulp_error error;
 
 #define CNN "conv4@3p1 bn relu pool2 fork conv4@3p1 bn relu join fc16 tanh fc10"
 enum { CONV, BN, RELU, POOL, FORK, CONV2, BN2, RELU2, JOIN, FC, TANH, FC2, LAYERS };
@@ -22,8 +22,8 @@ static ulp_net cnn;
 
 static int load(void **state) {
     (void)state;
-    if (ulp_data_load(&digits, "digits", "", 1, error, sizeof error) != ULP_OK) return 1;
-    return ulp_net_parse(&cnn, CNN, digits.dims, error, sizeof error) != ULP_OK;
+    if (ulp_data_load(&digits, "digits", "", 1, &error) != ULP_OK) return 1;
+    return ulp_net_parse(&cnn, CNN, digits.dims, &error) != ULP_OK;
 }
 
 static int unload(void **state) {
@@ -35,14 +35,14 @@ static int unload(void **state) {
 
 static ulp_policy policy_of(const char *text) {
     ulp_policy policy;
-    if (ulp_policy_parse(&policy, text, error, sizeof error) != ULP_OK) fail_msg("%s: %s", text, error);
+    if (ulp_policy_parse(&policy, text, &error) != ULP_OK) fail_msg("%s: %s", text, error.text);
     return policy;
 }
 
 static ulp_layer_policy *rows_of(const char *text) {
     ulp_policy policy = policy_of(text);
     ulp_layer_policy *rows;
-    if (ulp_policy_resolve(&rows, &policy, &cnn, error, sizeof error) != ULP_OK) fail_msg("%s: %s", text, error);
+    if (ulp_policy_resolve(&rows, &policy, &cnn, &error) != ULP_OK) fail_msg("%s: %s", text, error.text);
     return rows;
 }
 
@@ -87,7 +87,7 @@ static void test_selectors(void **state) {
     assert_true(rows[FC2 + 1].has_master);
     free(rows);
     ulp_policy plain = policy_of("mixed:fp16");
-    assert_int_equal(ulp_policy_resolve(&rows, &plain, &cnn, NULL, 0), ULP_OK);
+    assert_int_equal(ulp_policy_resolve(&rows, &plain, &cnn, NULL), ULP_OK);
     assert_null(rows);
 }
 
@@ -181,12 +181,12 @@ static void test_bad(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ulp_policy policy;
         ulp_layer_policy *rows = NULL;
-        ulp_status status = ulp_policy_parse(&policy, bad[i].text, error, sizeof error);
-        if ((status == ULP_OK) != bad[i].parses) fail_msg("%s: %s", bad[i].text, error);
-        if (bad[i].parses) status = ulp_policy_resolve(&rows, &policy, &cnn, error, sizeof error);
+        ulp_status status = ulp_policy_parse(&policy, bad[i].text, &error);
+        if ((status == ULP_OK) != bad[i].parses) fail_msg("%s: %s", bad[i].text, error.text);
+        if (bad[i].parses) status = ulp_policy_resolve(&rows, &policy, &cnn, &error);
         assert_null(rows);
         assert_int_not_equal(status, ULP_OK);
-        if (!strstr(error, bad[i].words)) fail_msg("%s: %s", bad[i].text, error);
+        if (!strstr(error.text, bad[i].words)) fail_msg("%s: %s", bad[i].text, error.text);
     }
 }
 
@@ -197,11 +197,11 @@ static ulp_trainer *train(const char *text, const char *optimizer, const char *s
     ulp_optimizer_rule rule;
     ulp_scaler_rule scale;
     ulp_trainer *t;
-    assert_int_equal(ulp_optimizer_parse(&rule, optimizer, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_scaler_parse(&scale, scaler, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_optimizer_parse(&rule, optimizer, &error), ULP_OK);
+    assert_int_equal(ulp_scaler_parse(&scale, scaler, &error), ULP_OK);
     const ulp_train_options options = {
         .net = &cnn, .policy = &policy, .optimizer = &rule, .scaler = &scale, .batch = 16, .seed = 5};
-    if (ulp_trainer_new(&t, &digits, &options, error, sizeof error) != ULP_OK) fail_msg("%s: %s", text, error);
+    if (ulp_trainer_new(&t, &digits, &options, &error) != ULP_OK) fail_msg("%s: %s", text, error.text);
     for (int i = 0; i < steps; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
     return t;
 }
@@ -296,9 +296,9 @@ static void test_each_layer_rounds(void **state) {
         watch w = {0};
         const ulp_observer observer = {see, &w, ~0u};
         const ulp_train_options options = {.net = &net, .policy = &policy, .batch = 8, .observer = &observer};
-        if (ulp_net_parse(&net, cases[i].net, digits.dims, error, sizeof error) != ULP_OK ||
-            ulp_trainer_new(&t, &digits, &options, error, sizeof error) != ULP_OK)
-            fail_msg("%s: %s", cases[i].net, error);
+        if (ulp_net_parse(&net, cases[i].net, digits.dims, &error) != ULP_OK ||
+            ulp_trainer_new(&t, &digits, &options, &error) != ULP_OK)
+            fail_msg("%s: %s", cases[i].net, error.text);
         w.rows = t->rows;
         assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
         assert_true(w.seen > 1000);
@@ -340,12 +340,12 @@ static void test_kahan(void **state) {
     ulp_policy policy = policy_of("fp16,fc.master=fp32");
     ulp_optimizer_rule rule;
     (void)state;
-    assert_int_equal(ulp_optimizer_parse(&rule, "sgd,kahan=1", error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_optimizer_parse(&rule, "sgd,kahan=1", &error), ULP_OK);
     ulp_train_options options = {.net = &cnn, .policy = &policy, .optimizer = &rule, .batch = 16};
-    assert_int_equal(ulp_train_check(&digits, &options, error, sizeof error), ULP_BAD_NAME);
-    assert_non_null(strstr(error, "master=none"));
+    assert_int_equal(ulp_train_check(&digits, &options, &error), ULP_BAD_NAME);
+    assert_non_null(strstr(error.text, "master=none"));
     policy = policy_of("mixed:fp16,fc.act=bf16,master=none");
-    assert_int_equal(ulp_train_check(&digits, &options, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_train_check(&digits, &options, &error), ULP_OK);
 }
 
 static void test_checkpoint(void **state) {
@@ -356,10 +356,10 @@ static void test_checkpoint(void **state) {
     (void)state;
     ulp_trainer *a = train(text, "adam", "pytorch", 3), *b = train(text, "adam", "pytorch", 0),
                 *other = train("mixed:e4m3,bn.*=fp32,conv.act=e4m3@delayed2", "adam", "pytorch", 0);
-    assert_int_equal(ulp_checkpoint_save(a, file, NULL, 0, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_checkpoint_load(b, file, &note, &bytes, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_checkpoint_save(a, file, NULL, 0, &error), ULP_OK);
+    assert_int_equal(ulp_checkpoint_load(b, file, &note, &bytes, &error), ULP_OK);
     free(note);
-    assert_int_equal(ulp_checkpoint_load(other, file, &note, &bytes, error, sizeof error), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_checkpoint_load(other, file, &note, &bytes, &error), ULP_BAD_ARGUMENT);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(ulp_trainer_step(a, NULL), ULP_OK);
         assert_int_equal(ulp_trainer_step(b, NULL), ULP_OK);

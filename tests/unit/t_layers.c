@@ -362,7 +362,7 @@ static double accuracy(const char *net, const char *policy, const char *scaler, 
                               .batch = 32,
                               .seed = 1};
     ulp_train_result result;
-    if (run_from_texts(&result, &digits, &o, steps, error, sizeof error) != ULP_OK) fail_msg("%s", error);
+    if (run_from_texts(&result, &digits, &o, steps, &error) != ULP_OK) fail_msg("%s", error.text);
     print_message("%s, %s: %.4f\n", net, policy, result.test.accuracy);
     return result.test.accuracy;
 }

@@ -86,13 +86,13 @@ static void check_memory(const ulp_data *data, const training_texts *texts) {
     training_types types;
     ulp_memory count, measured;
     ulp_trainer *t;
-    assert_int_equal(read_texts(&types, texts, data->dims, error, sizeof error), ULP_OK);
-    ulp_status status = ulp_memory_count(&count, data, &types.options, error, sizeof error);
-    if (status != ULP_OK) fail_msg("%s: %s", texts->net, error);
+    assert_int_equal(read_texts(&types, texts, data->dims, &error), ULP_OK);
+    ulp_status status = ulp_memory_count(&count, data, &types.options, &error);
+    if (status != ULP_OK) fail_msg("%s: %s", texts->net, error.text);
     start_counting();
-    status = ulp_trainer_new(&t, data, &types.options, error, sizeof error);
+    status = ulp_trainer_new(&t, data, &types.options, &error);
     const size_t allocated = stop_counting();
-    if (status != ULP_OK) fail_msg("%s: %s", texts->net, error);
+    if (status != ULP_OK) fail_msg("%s: %s", texts->net, error.text);
     assert_int_equal(ulp_memory_measure(&measured, t), ULP_OK);
     for (int k = 0; k < ULP_MEMORY_RANKS; k++)
         if (count.bytes[k] != measured.bytes[k])
@@ -166,9 +166,9 @@ static void test_memory_refuses(void **state) {
     ulp_memory count;
     (void)state;
     const training_texts texts = {.net = "fc9", .batch = 4};
-    assert_int_equal(read_texts(&types, &texts, digits.dims, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_memory_count(&count, &digits, &types.options, error, sizeof error), ULP_BAD_ARGUMENT);
-    assert_non_null(strstr(error, "one output per class"));
+    assert_int_equal(read_texts(&types, &texts, digits.dims, &error), ULP_OK);
+    assert_int_equal(ulp_memory_count(&count, &digits, &types.options, &error), ULP_BAD_ARGUMENT);
+    assert_non_null(strstr(error.text, "one output per class"));
     ulp_net_release(&types.net);
 }
 
@@ -177,7 +177,7 @@ static void nothing(void *context, size_t begin, size_t end) { (void)context, (v
 /* The first parallel loop of a process allocates memory for its threads, which is no memory of a trainer. */
 static int load(void **state) {
     ulp_parallel_for(1 << 20, 1, nothing, NULL);
-    return load_digits(state) || ulp_data_load(&strips, "strips", NULL, 1, error, sizeof error) != ULP_OK;
+    return load_digits(state) || ulp_data_load(&strips, "strips", NULL, 1, &error) != ULP_OK;
 }
 
 static int unload(void **state) {

@@ -174,10 +174,10 @@ static void test_names(void **state) {
         assert_memory_equal(&again.word_a, &d.word_a, sizeof d.word_a);
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        char why[ULP_EXPLAIN_MAX];
+        ulp_error why;
         if (ulp_datapath_parse(&d, bad[i]) == ULP_OK) fail_msg("%s is a datapath", bad[i]);
-        ulp_datapath_explain(why, bad[i]);
-        if (strlen(why) < 20) fail_msg("%s: '%s'", bad[i], why);
+        ulp_datapath_explain(&why, bad[i]);
+        if (strlen(why.text) < 20) fail_msg("%s: '%s'", bad[i], why.text);
     }
 }
 

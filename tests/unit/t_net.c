@@ -11,20 +11,19 @@
 
 #include "sim/net.h"
 
-static char error[2048];
+static ulp_error error;
 
 static void test_net_good(void **state) {
     ulp_net net;
     (void)state;
-    assert_int_equal(ulp_net_parse(&net, " fc128 relu,fc64\ttanh fc10 ", (ulp_dims){1, 8, 8}, error, sizeof error),
-                     ULP_OK);
+    assert_int_equal(ulp_net_parse(&net, " fc128 relu,fc64\ttanh fc10 ", (ulp_dims){1, 8, 8}, &error), ULP_OK);
     assert_true(net.count == 5 && ulp_dims_size(net.out) == 10 && net.widest == 128);
     assert_true(net.params == 65 * 128 + 129 * 64 + 65 * 10);
     assert_true(net.layers[2].first_param == 65 * 128 && net.layers[4].first_param == 65 * 128 + 129 * 64);
     assert_true(net.layers[0].gain == 2.0 && net.layers[2].gain == 1.0 && net.layers[4].gain == 1.0);
     assert_string_equal(net.layers[2].word, "fc64");
     ulp_net_release(&net);
-    assert_int_equal(ulp_net_parse(&net, "fc1", (ulp_dims){1, 1, 1}, NULL, 0), ULP_OK);
+    assert_int_equal(ulp_net_parse(&net, "fc1", (ulp_dims){1, 1, 1}, NULL), ULP_OK);
     assert_true(net.params == 2);
     ulp_net_release(&net);
 }
@@ -35,7 +34,7 @@ static void test_net_deep(void **state) {
     (void)state;
     for (int i = 0; i < 400; i++) memcpy(text + 9 * i, "fc3 relu ", 9);
     memcpy(text + 3600, "fc10", 5);
-    assert_int_equal(ulp_net_parse(&net, text, (ulp_dims){1, 8, 8}, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_net_parse(&net, text, (ulp_dims){1, 8, 8}, &error), ULP_OK);
     assert_int_equal(net.count, 801);
     ulp_net_release(&net);
 }
@@ -58,20 +57,20 @@ static void test_net_bad(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ulp_net net;
-        ulp_status status = ulp_net_parse(&net, bad[i][0], (ulp_dims){1, 8, 8}, error, sizeof error);
+        ulp_status status = ulp_net_parse(&net, bad[i][0], (ulp_dims){1, 8, 8}, &error);
         assert_true(status == ULP_BAD_NAME || status == ULP_BAD_ARGUMENT);
-        if (!strstr(error, bad[i][1])) print_message("%s: %s\n", bad[i][0], error);
-        assert_non_null(strstr(error, bad[i][1]));
-        if (strstr(error, "'fc"))
+        if (!strstr(error.text, bad[i][1])) print_message("%s: %s\n", bad[i][0], error.text);
+        assert_non_null(strstr(error.text, bad[i][1]));
+        if (strstr(error.text, "'fc"))
             assert_non_null(
-                strstr(error, "does not fit the form of its kind, fcN: fully connected, N outputs (1 to 2^20)"));
+                strstr(error.text, "does not fit the form of its kind, fcN: fully connected, N outputs (1 to 2^20)"));
         /* only the message for an unknown name lists the kinds, and it lists them all */
-        assert_true((strstr(error, ", lstmN, ") != NULL) == (strstr(error, "no layer called") != NULL));
-        for (size_t k = 0; strstr(error, "no layer called") && ulp_layer_kind_get(k); k++) {
+        assert_true((strstr(error.text, ", lstmN, ") != NULL) == (strstr(error.text, "no layer called") != NULL));
+        for (size_t k = 0; strstr(error.text, "no layer called") && ulp_layer_kind_get(k); k++) {
             char word[64];
             snprintf(word, sizeof word, " %.*s", (int)strcspn(ulp_layer_kind_get(k)->usage, ":"),
                      ulp_layer_kind_get(k)->usage);
-            assert_non_null(strstr(error, word));
+            assert_non_null(strstr(error.text, word));
         }
         assert_null(net.layers);
         assert_int_equal(net.count, 0);
@@ -83,7 +82,7 @@ static void test_net_branches(void **state) {
     static const char text[] = "fork conv8@3s2p1 fork relu join shortcut conv8@1s2 join fc10";
     ulp_net net;
     (void)state;
-    assert_int_equal(ulp_net_parse(&net, text, (ulp_dims){1, 8, 8}, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_net_parse(&net, text, (ulp_dims){1, 8, 8}, &error), ULP_OK);
     const ulp_layer *l = net.layers;
     assert_true(l[0].partner == 5 && l[5].fork == 0 && l[5].partner == 7 && l[7].partner == 5);
     assert_true(l[2].partner == 4 && l[4].partner == 2);
@@ -108,8 +107,8 @@ static void test_net_bad_branches(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ulp_net net;
-        assert_true(ulp_net_parse(&net, bad[i][0], (ulp_dims){1, 8, 8}, error, sizeof error) != ULP_OK);
-        if (!strstr(error, bad[i][1])) fail_msg("%s: %s", bad[i][0], error);
+        assert_true(ulp_net_parse(&net, bad[i][0], (ulp_dims){1, 8, 8}, &error) != ULP_OK);
+        if (!strstr(error.text, bad[i][1])) fail_msg("%s: %s", bad[i][0], error.text);
     }
 }
 
@@ -119,7 +118,7 @@ static void test_net_init(void **state) {
     ulp_net net;
     double squares[2] = {0};
     (void)state;
-    assert_int_equal(ulp_net_parse(&net, "fc200 relu fc100", (ulp_dims){1, 8, 8}, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_net_parse(&net, "fc200 relu fc100", (ulp_dims){1, 8, 8}, &error), ULP_OK);
     ulp_net_init(&net, w, NULL, 1, 0.0);
     ulp_net_init(&net, v, NULL, 1, 0.0);
     assert_memory_equal(w, v, sizeof w);

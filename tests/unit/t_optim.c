@@ -104,8 +104,8 @@ static void check_optimizer(const char *text, const char *policy_text) {
     ulp_optimizer o;
     ulp_arena f;
     float w[N], dw[N];
-    assert_int_equal(ulp_policy_parse(&policy, policy_text, error, sizeof error), ULP_OK);
-    if (optimizer_from_text(&o, text, &policy, error, sizeof error) != ULP_OK) fail_msg("%s: %s", text, error);
+    assert_int_equal(ulp_policy_parse(&policy, policy_text, &error), ULP_OK);
+    if (optimizer_from_text(&o, text, &policy, &error) != ULP_OK) fail_msg("%s: %s", text, error.text);
     assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK); /* its memory is host memory */
     ulp_arena_init(&f, pass.run.backend);
     ulp_optimizer_carve(&o, &f, N);
@@ -162,7 +162,7 @@ static void test_operations(void **state) {
             char text[128];
             ulp_policy policy;
             check_optimizer(texts[i], policies[k]);
-            assert_int_equal(ulp_policy_parse(&policy, policies[k], NULL, 0), ULP_OK);
+            assert_int_equal(ulp_policy_parse(&policy, policies[k], NULL), ULP_OK);
             snprintf(text, sizeof text, "%s,kahan=1", texts[i]);
             if (!policy.has_master) check_optimizer(text, policies[k]);
         }
@@ -177,10 +177,10 @@ static void test_kahan_moves(void **state) {
         ulp_pass pass = {.run = {.policy = &policy, .seed = 1}};
         ulp_optimizer o;
         float memory[3] = {1.0f, 0.0f, 0.0f}, dw = 1.0f;
-        assert_int_equal(ulp_policy_parse(&policy, "bf16", NULL, 0), ULP_OK);
+        assert_int_equal(ulp_policy_parse(&policy, "bf16", NULL), ULP_OK);
         assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK);
         assert_int_equal(
-            optimizer_from_text(&o, kahan ? "sgd,rate=0x1p-12,kahan=1" : "sgd,rate=0x1p-12", &policy, NULL, 0), ULP_OK);
+            optimizer_from_text(&o, kahan ? "sgd,rate=0x1p-12,kahan=1" : "sgd,rate=0x1p-12", &policy, NULL), ULP_OK);
         o.n = 1;
         o.weight = memory;
         o.lost = kahan ? memory + 1 : NULL;
@@ -196,7 +196,7 @@ static void test_kahan_moves(void **state) {
 static ulp_optimizer_rule rule_of(const char *text) {
     static const ulp_policy policy;
     ulp_optimizer o;
-    if (optimizer_from_text(&o, text, &policy, error, sizeof error) != ULP_OK) fail_msg("%s: %s", text, error);
+    if (optimizer_from_text(&o, text, &policy, &error) != ULP_OK) fail_msg("%s: %s", text, error.text);
     return o.rule;
 }
 
@@ -284,15 +284,15 @@ static void test_bad_texts(void **state) {
     ulp_optimizer o;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(optimizer_from_text(&o, bad[i][0], &policy, error, sizeof error), ULP_BAD_NAME);
-        if (!strstr(error, bad[i][1])) fail_msg("%s: %s", bad[i][0], error);
-        assert_int_equal(optimizer_from_text(&o, bad[i][0], &policy, NULL, 0), ULP_BAD_NAME);
+        assert_int_equal(optimizer_from_text(&o, bad[i][0], &policy, &error), ULP_BAD_NAME);
+        if (!strstr(error.text, bad[i][1])) fail_msg("%s: %s", bad[i][0], error.text);
+        assert_int_equal(optimizer_from_text(&o, bad[i][0], &policy, NULL), ULP_BAD_NAME);
     }
-    assert_int_equal(optimizer_from_text(&o, "adam,rate=-1", &policy, error, sizeof error), ULP_BAD_NAME);
-    assert_non_null(strstr(error, "optimizer adam: 'rate=-1': rate is a number from 0 to 1000000"));
-    assert_int_equal(ulp_policy_parse(&mixed, "mixed:fp16", NULL, 0), ULP_OK);
-    assert_int_equal(optimizer_from_text(&o, "sgd,kahan=1", &mixed, error, sizeof error), ULP_BAD_NAME);
-    assert_non_null(strstr(error, "master=none"));
+    assert_int_equal(optimizer_from_text(&o, "adam,rate=-1", &policy, &error), ULP_BAD_NAME);
+    assert_non_null(strstr(error.text, "optimizer adam: 'rate=-1': rate is a number from 0 to 1000000"));
+    assert_int_equal(ulp_policy_parse(&mixed, "mixed:fp16", NULL), ULP_OK);
+    assert_int_equal(optimizer_from_text(&o, "sgd,kahan=1", &mixed, &error), ULP_BAD_NAME);
+    assert_non_null(strstr(error.text, "master=none"));
 }
 
 /* ---- whole runs ---- */
@@ -300,7 +300,7 @@ static void test_bad_texts(void **state) {
 static ulp_train_result run_of(const char *optimizer, const char *policy, uint64_t steps) {
     training_texts o = {.net = "fc64 relu fc10", .policy = policy, .optimizer = optimizer, .batch = 32, .seed = 1};
     ulp_train_result r;
-    assert_int_equal(run_from_texts(&r, &digits, &o, steps, error, sizeof error), ULP_OK);
+    assert_int_equal(run_from_texts(&r, &digits, &o, steps, &error), ULP_OK);
     print_message("%s, %s: test %.2f %%\n", optimizer, policy, 100 * r.test.accuracy);
     return r;
 }

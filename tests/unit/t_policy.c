@@ -10,12 +10,12 @@
 
 #include "sim/policy/policy.h"
 
-static char error[2048];
+static ulp_error error;
 
 static ulp_policy policy_of(const char *text) {
     ulp_policy policy;
-    ulp_status status = ulp_policy_parse(&policy, text, error, sizeof error);
-    if (status != ULP_OK) print_message("%s: %s\n", text, error);
+    ulp_status status = ulp_policy_parse(&policy, text, &error);
+    if (status != ULP_OK) print_message("%s: %s\n", text, error.text);
     assert_int_equal(status, ULP_OK);
     return policy;
 }
@@ -155,15 +155,15 @@ static void test_policy_bad(void **state) {
         ulp_policy policy, before;
         memset(&policy, 7, sizeof policy);
         before = policy;
-        ulp_status status = ulp_policy_parse(&policy, bad[i].text, error, sizeof error);
-        if (status != bad[i].status || !strstr(error, bad[i].word))
-            print_message("%s -> %d: %s\n", bad[i].text, status, error);
+        ulp_status status = ulp_policy_parse(&policy, bad[i].text, &error);
+        if (status != bad[i].status || !strstr(error.text, bad[i].word))
+            print_message("%s -> %d: %s\n", bad[i].text, status, error.text);
         assert_int_equal(status, bad[i].status);
-        assert_non_null(strstr(error, bad[i].word));
+        assert_non_null(strstr(error.text, bad[i].word));
         assert_memory_equal(&policy, &before, sizeof policy);
-        assert_int_equal(ulp_policy_parse(&policy, bad[i].text, NULL, 0), bad[i].status);
+        assert_int_equal(ulp_policy_parse(&policy, bad[i].text, NULL), bad[i].status);
     }
-    assert_int_equal(ulp_policy_parse(NULL, "fp32", error, sizeof error), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_policy_parse(NULL, "fp32", &error), ULP_BAD_ARGUMENT);
 }
 
 static void test_stream_ids(void **state) {
@@ -194,11 +194,11 @@ static void test_policy_edited(void **state) {
     ulp_format format;
     (void)state;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        assert_int_equal(ulp_policy_parse(&p, same[i].policy, error, sizeof error), ULP_OK);
-        assert_int_equal(ulp_policy_parse(&q, same[i].text, error, sizeof error), ULP_OK);
+        assert_int_equal(ulp_policy_parse(&p, same[i].policy, &error), ULP_OK);
+        assert_int_equal(ulp_policy_parse(&q, same[i].text, &error), ULP_OK);
         assert_int_equal(ulp_format_parse(&format, same[i].format), ULP_OK);
         assert_int_equal(ulp_policy_set(&p, same[i].point, &format, same[i].when, same[i].history), ULP_OK);
-        assert_int_equal(ulp_policy_check(&p, error, sizeof error), ULP_OK);
+        assert_int_equal(ulp_policy_check(&p, &error), ULP_OK);
         assert_int_equal(ulp_policy_print(first, sizeof first, &p), ULP_OK);
         assert_int_equal(ulp_policy_print(second, sizeof second, &q), ULP_OK);
         assert_string_equal(first, second);
@@ -207,10 +207,10 @@ static void test_policy_edited(void **state) {
     assert_int_equal(ulp_policy_set(&p, ULP_AT_ACT, &format, ULP_SCALED_NOW, 3), ULP_BAD_ARGUMENT);
     assert_int_equal(ulp_format_parse(&format, "fp64"), ULP_OK);
     assert_int_equal(ulp_policy_set(&p, ULP_AT_ACT, &format, ULP_UNSCALED, 0), ULP_UNSUPPORTED);
-    assert_int_equal(ulp_policy_parse(&p, "bf16", NULL, 0), ULP_OK);
+    assert_int_equal(ulp_policy_parse(&p, "bf16", NULL), ULP_OK);
     assert_int_equal(ulp_format_parse(&format, "e4m3"), ULP_OK);
     assert_int_equal(ulp_policy_set(&p, ULP_AT_WEIGHT, &format, ULP_SCALED_NOW, 0), ULP_OK);
-    assert_int_equal(ulp_policy_check(&p, error, sizeof error), ULP_UNSUPPORTED); /* without master weights */
+    assert_int_equal(ulp_policy_check(&p, &error), ULP_UNSUPPORTED); /* without master weights */
 }
 
 int main(void) {

@@ -23,13 +23,13 @@ static ulp_data data;
 static float weights[WEIGHTS_MAX];
 
 static int load(void **state) {
-    char why[1024];
+    ulp_error why;
     ulp_trainer *t;
     (void)state;
     ulp_threads_set(1); /* the products are too small for several threads */
     const training_texts options = {.net = NET, .optimizer = "sgd,rate=0.05,momentum=0.9", .batch = 32, .seed = 3};
-    if (ulp_data_load(&data, "digits", NULL, 1, why, sizeof why) != ULP_OK ||
-        trainer_from_texts(&t, &data, &options, why, sizeof why) != ULP_OK)
+    if (ulp_data_load(&data, "digits", NULL, 1, &why) != ULP_OK ||
+        trainer_from_texts(&t, &data, &options, &why) != ULP_OK)
         return 1;
     for (int i = 0; i < 150; i++)
         if (ulp_trainer_step(t, NULL) != ULP_OK) return 1;
@@ -137,7 +137,7 @@ static void start(engine *e) {
     const ulp_backend *backend;
     ulp_net net;
     assert_int_equal(ulp_backend_get(&backend, NULL), ULP_OK);
-    assert_int_equal(ulp_net_parse(&net, NET, data.dims, NULL, 0), ULP_OK);
+    assert_int_equal(ulp_net_parse(&net, NET, data.dims, NULL), ULP_OK);
     assert_int_equal(engine_start(e, backend, &data, &net, weights), ULP_OK);
     ulp_net_release(&net);
     assert_int_equal(engine_round_weights(e), ULP_OK);

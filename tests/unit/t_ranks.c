@@ -75,10 +75,10 @@ typedef struct outcome {
 } outcome;
 
 static outcome run(training_texts o) {
-    char why[1024];
+    ulp_error why;
     outcome r = {0};
     ulp_trainer *t;
-    if (trainer_from_texts(&t, &digits, &o, why, sizeof why) != ULP_OK) abort();
+    if (trainer_from_texts(&t, &digits, &o, &why) != ULP_OK) abort();
     r.w = calloc(t->model.net.params, sizeof *r.w);
     for (int i = 0; i < STEPS; i++) {
         if (ulp_trainer_step(t, &r.last[i]) != ULP_OK) abort();
@@ -186,8 +186,8 @@ static void test_refused(void **state) {
         training_texts o = plain;
         o.ranks = cases[i].ranks;
         o.scaler = cases[i].scaler;
-        assert_int_not_equal(check_texts(&digits, &o, error, sizeof error), ULP_OK);
-        if (!strstr(error, cases[i].says)) fail_msg("'%s' does not say '%s'", error, cases[i].says);
+        assert_int_not_equal(check_texts(&digits, &o, &error), ULP_OK);
+        if (!strstr(error.text, cases[i].says)) fail_msg("'%s' does not say '%s'", error.text, cases[i].says);
     }
 }
 

@@ -34,9 +34,9 @@ static void numbers(const bench *t, float *x, size_t n, ulp_point_kind point, ui
 
 static void bench_start(bench *t, const char *net, ulp_dims in, const char *policy, size_t B) {
     memset(t, 0, sizeof *t);
-    ulp_status status = ulp_policy_parse(&t->policy, policy, error, sizeof error);
-    if (status == ULP_OK) status = model_from_text(&t->model, net, in, B, B, error, sizeof error);
-    if (status != ULP_OK) print_message("%s\n", error);
+    ulp_status status = ulp_policy_parse(&t->policy, policy, &error);
+    if (status == ULP_OK) status = model_from_text(&t->model, net, in, B, B, &error);
+    if (status != ULP_OK) print_message("%s\n", error.text);
     assert_int_equal(status, ULP_OK);
     assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"), ULP_OK); /* its memory is host memory */
     t->pass.run.policy = &t->policy;
@@ -309,11 +309,11 @@ static void test_directions(void **state) {
     ulp_net net;
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) check_directions(names[i]);
-    assert_int_equal(ulp_net_parse(&net, "bigru3", (ulp_dims){2, 1, 256}, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_net_parse(&net, "bigru3", (ulp_dims){2, 1, 256}, &error), ULP_OK);
     ulp_net_release(&net);
-    assert_int_equal(ulp_net_parse(&net, "bigru3", (ulp_dims){2, 1, 257}, error, sizeof error), ULP_BAD_ARGUMENT);
-    assert_non_null(strstr(error, "'bigru3' does not take an input of 2 x 1 x 257"));
-    assert_int_equal(ulp_net_parse(&net, "bigru0", (ulp_dims){2, 1, 9}, error, sizeof error), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_net_parse(&net, "bigru3", (ulp_dims){2, 1, 257}, &error), ULP_BAD_ARGUMENT);
+    assert_non_null(strstr(error.text, "'bigru3' does not take an input of 2 x 1 x 257"));
+    assert_int_equal(ulp_net_parse(&net, "bigru0", (ulp_dims){2, 1, 9}, &error), ULP_BAD_ARGUMENT);
 }
 
 /* ---- training ---- */
@@ -348,7 +348,7 @@ static void test_initial_weights(void **state) {
     ulp_net net;
     double sum[2] = {0};
     (void)state;
-    assert_int_equal(ulp_net_parse(&net, "lstm50", (ulp_dims){IN, 1, 2}, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_net_parse(&net, "lstm50", (ulp_dims){IN, 1, 2}, &error), ULP_OK);
     float *w = calloc(net.params, sizeof *w);
     assert_non_null(w);
     ulp_net_init(&net, w, NULL, 1, 0.0);
@@ -373,7 +373,7 @@ static void test_learns(void **state) {
                             .batch = 32,
                             .seed = 1};
         ulp_train_result r;
-        assert_int_equal(run_from_texts(&r, &digits, &o, 250, error, sizeof error), ULP_OK);
+        assert_int_equal(run_from_texts(&r, &digits, &o, 250, &error), ULP_OK);
         print_message("%s: test %.2f %%, %d skipped\n", nets[i], 100 * r.test.accuracy, (int)r.skipped);
         assert_true(!r.diverged && r.test.accuracy > 0.85);
     }

@@ -23,7 +23,7 @@ typedef struct bench {
 static void start(bench *t, const char *text) {
     ulp_pass_release(&t->pass); /* the pass of the previous case */
     memset(t, 0, sizeof *t);
-    assert_int_equal(ulp_policy_parse(&t->policy, text, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_policy_parse(&t->policy, text, &error), ULP_OK);
     assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"), ULP_OK);
     t->pass.run.policy = &t->policy;
     t->pass.scratch.wide = t->wide;
@@ -179,21 +179,21 @@ static void test_text(void **state) {
     char text[ULP_POLICY_TEXT_MAX], again[ULP_POLICY_TEXT_MAX];
     (void)state;
     assert_int_equal(
-        ulp_policy_parse(&p, "mixed:fp16,weight=e4m3@amax,act=e4m3@delayed,agrad=e5m2@delayed7/sr/8,wgrad=e5m2", error,
-                         sizeof error),
+        ulp_policy_parse(&p, "mixed:fp16,weight=e4m3@amax,act=e4m3@delayed,agrad=e5m2@delayed7/sr/8,wgrad=e5m2",
+                         &error),
         ULP_OK);
     assert_int_equal(p.at[ULP_AT_ACT].history, 16);
     assert_int_equal(p.at[ULP_AT_AGRAD].history, 7);
     assert_int_equal(ulp_policy_print(text, sizeof text, &p), ULP_OK);
     assert_non_null(strstr(text, "weight=e4m3@amax/rne"));
     assert_non_null(strstr(text, "agrad=e5m2@delayed7/sra/8"));
-    assert_int_equal(ulp_policy_parse(&q, text, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_policy_parse(&q, text, &error), ULP_OK);
     assert_int_equal(ulp_policy_print(again, sizeof again, &q), ULP_OK);
     assert_string_equal(text, again);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        error[0] = 0;
-        assert_int_not_equal(ulp_policy_parse(&q, bad[i], error, sizeof error), ULP_OK);
-        assert_true(strlen(error) > 10);
+        ulp_error_clear(&error);
+        assert_int_not_equal(ulp_policy_parse(&q, bad[i], &error), ULP_OK);
+        assert_true(strlen(error.text) > 10);
     }
 }
 

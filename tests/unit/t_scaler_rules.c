@@ -10,12 +10,12 @@
 
 #include "texts.h"
 
-static char error[2048];
+static ulp_error error;
 
 /* Update a scaler with good steps '.' and overflows '!', and compare the scale after every step. */
 static void trace(const char *text, const char *events, const int *scales, uint64_t skipped) {
     ulp_scaler s;
-    assert_int_equal(scaler_from_text(&s, text, error, sizeof error), ULP_OK);
+    assert_int_equal(scaler_from_text(&s, text, &error), ULP_OK);
     for (size_t i = 0; events[i]; i++) {
         int skip = ulp_scaler_update(&s, events[i] != '!' ? 1.0f : i % 2 ? INFINITY : NAN);
         assert_int_equal(skip, events[i] == '!' && s.rule.skip);
@@ -48,7 +48,7 @@ static void test_scaler_rows(void **state) {
     ulp_scaler s;
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(scaler_from_text(&s, want[i].name, error, sizeof error), ULP_OK);
+        assert_int_equal(scaler_from_text(&s, want[i].name, &error), ULP_OK);
         assert_true(s.log2 == want[i].init && s.rule.max == want[i].max && s.rule.interval == want[i].interval &&
                     s.rule.skip);
         for (unsigned k = 1; k < want[i].interval; k++) ulp_scaler_update(&s, 0.0f);
@@ -57,7 +57,7 @@ static void test_scaler_rows(void **state) {
         assert_int_equal(s.log2, want[i].init + 1);
     }
     for (size_t i = 0; ulp_scaler_rule_get(i); i++)
-        assert_int_equal(scaler_from_text(&s, ulp_scaler_rule_get(i)->name, error, sizeof error), ULP_OK);
+        assert_int_equal(scaler_from_text(&s, ulp_scaler_rule_get(i)->name, &error), ULP_OK);
 }
 
 /* The init of a changed rule has to be within its limits. */
@@ -66,9 +66,9 @@ static void test_scaler_edited(void **state) {
     ulp_scaler_rule rule = *ulp_scaler_rule_find("apex");
     (void)state;
     rule.init = 25;
-    assert_int_equal(ulp_scaler_init(&s, &rule, error, sizeof error), ULP_BAD_NAME);
+    assert_int_equal(ulp_scaler_init(&s, &rule, &error), ULP_BAD_NAME);
     rule = ulp_scaler_static(-7);
-    assert_int_equal(ulp_scaler_init(&s, &rule, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_scaler_init(&s, &rule, &error), ULP_OK);
     assert_true(s.log2 == -7 && !s.rule.skip);
     assert_null(ulp_scaler_rule_find("torch"));
 }
@@ -95,9 +95,9 @@ static void test_scaler_bad(void **state) {
     ulp_scaler s;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(scaler_from_text(&s, bad[i][0], error, sizeof error), ULP_BAD_NAME);
-        if (!strstr(error, bad[i][1])) fail_msg("%s: %s", bad[i][0], error);
-        assert_int_equal(scaler_from_text(&s, bad[i][0], NULL, 0), ULP_BAD_NAME);
+        assert_int_equal(scaler_from_text(&s, bad[i][0], &error), ULP_BAD_NAME);
+        if (!strstr(error.text, bad[i][1])) fail_msg("%s: %s", bad[i][0], error.text);
+        assert_int_equal(scaler_from_text(&s, bad[i][0], NULL), ULP_BAD_NAME);
     }
 }
 

@@ -1,7 +1,7 @@
 /* t_sequences.c - layers on sequences: random words that are used once, batches in pieces, moves, refused words. */
 #include "layering.h"
 
-static char error[2048];
+static ulp_error error;
 
 /* ---- no random word is used twice ---- */
 
@@ -156,11 +156,11 @@ static void test_bad_words(void **state) {
     ulp_net net;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(ulp_net_parse(&net, bad[i].net, bad[i].in, error, sizeof error), ULP_BAD_ARGUMENT);
-        assert_non_null(strstr(error, bad[i].net));
-        assert_non_null(strstr(error, bad[i].why));
+        assert_int_equal(ulp_net_parse(&net, bad[i].net, bad[i].in, &error), ULP_BAD_ARGUMENT);
+        assert_non_null(strstr(error.text, bad[i].net));
+        assert_non_null(strstr(error.text, bad[i].why));
     }
-    assert_int_equal(ulp_net_parse(&net, "rnn3", (ulp_dims){4, 1, 512}, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_net_parse(&net, "rnn3", (ulp_dims){4, 1, 512}, &error), ULP_OK);
     ulp_net_release(&net);
 }
 

@@ -197,7 +197,7 @@ static void test_layers(void **state) {
         char net[256];
         snprintf(net, sizeof net, "fc16 %s %s fc%d", kind->example, kind->example, CLASSES);
         ulp_net parsed;
-        if (ulp_net_parse(&parsed, net, images.dims, error, sizeof error) != ULP_OK)
+        if (ulp_net_parse(&parsed, net, images.dims, &error) != ULP_OK)
             snprintf(net, sizeof net, "%s fc%d", kind->example, CLASSES);
         else ulp_net_release(&parsed);
         train(&images, (training_texts){.net = net});
@@ -245,7 +245,7 @@ static void test_losses(void **state) {
     const ulp_loss_kind *kind;
     ulp_data strips;
     (void)state;
-    assert_int_equal(ulp_data_load(&strips, "strips", NULL, 1, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_data_load(&strips, "strips", NULL, 1, &error), ULP_OK);
     check("the strips"); /* the data set has the seed 1 of its own */
     strips.n = strips.n_train + 20;
     for (size_t i = 0; (kind = ulp_loss_kind_get(i)) != NULL; i++) {
@@ -271,20 +271,19 @@ static void test_gan(void **state) {
     ulp_scaler_rule scaler;
     ulp_optimizer_rule optimizer;
     ulp_gan *gan;
-    assert_int_equal(ulp_net_parse(&generator, "fc12 tanh reshape3x2x2 tconv1@2s2 drop20 sigmoid", (ulp_dims){5, 1, 1},
-                                   error, sizeof error),
-                     ULP_OK);
     assert_int_equal(
-        ulp_net_parse(&discriminator, "conv3@3p1 leaky fc7 drop20 tanh fc1", images.dims, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_policy_parse(&policy, MASTERS, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_scaler_parse(&scaler, "static:4", error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_optimizer_parse(&optimizer, "adam,rate=0.01,decay=0.01", error, sizeof error), ULP_OK);
+        ulp_net_parse(&generator, "fc12 tanh reshape3x2x2 tconv1@2s2 drop20 sigmoid", (ulp_dims){5, 1, 1}, &error),
+        ULP_OK);
+    assert_int_equal(ulp_net_parse(&discriminator, "conv3@3p1 leaky fc7 drop20 tanh fc1", images.dims, &error), ULP_OK);
+    assert_int_equal(ulp_policy_parse(&policy, MASTERS, &error), ULP_OK);
+    assert_int_equal(ulp_scaler_parse(&scaler, "static:4", &error), ULP_OK);
+    assert_int_equal(ulp_optimizer_parse(&optimizer, "adam,rate=0.01,decay=0.01", &error), ULP_OK);
     const ulp_gan_options o = {.generator = {&generator, &policy, &scaler, &optimizer},
                                .discriminator = {&discriminator, &policy, &scaler, &optimizer},
                                .batch = 6,
                                .seed = 5,
                                .backend = backend};
-    if (ulp_gan_new(&gan, &images, &o, error, sizeof error) != ULP_OK) fail_msg("%s", error);
+    if (ulp_gan_new(&gan, &images, &o, &error) != ULP_OK) fail_msg("%s", error.text);
     started = records_operations();
     for (int i = 0; i < STEPS; i++) assert_int_equal(ulp_gan_step(gan, NULL), ULP_OK);
     ulp_gan_free(gan);
@@ -296,7 +295,7 @@ static void test_gan(void **state) {
 static void test_split(void **state) {
     ulp_data data;
     (void)state;
-    assert_int_equal(ulp_data_load(&data, "digits", NULL, 1, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_data_load(&data, "digits", NULL, 1, &error), ULP_OK);
     check("the split of the digits");
     ulp_data_release(&data);
 }

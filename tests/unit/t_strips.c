@@ -13,7 +13,7 @@
 static ulp_data strips;
 
 static int load_both(void **state) {
-    return load_digits(state) || ulp_data_load(&strips, "strips", NULL, 1, error, sizeof error) != ULP_OK;
+    return load_digits(state) || ulp_data_load(&strips, "strips", NULL, 1, &error) != ULP_OK;
 }
 
 static int free_both(void **state) {
@@ -86,23 +86,22 @@ static void test_words_of_strips(void **state) {
 static void test_strips_follow_seed(void **state) {
     ulp_data again, other;
     (void)state;
-    assert_int_equal(ulp_data_load(&again, "strips", NULL, 1, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_data_load(&other, "strips", NULL, 2, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_data_load(&again, "strips", NULL, 1, &error), ULP_OK);
+    assert_int_equal(ulp_data_load(&other, "strips", NULL, 2, &error), ULP_OK);
     assert_memory_equal(again.pixel, strips.pixel, strips.n * strips.features);
     assert_memory_equal(again.label, strips.label, strips.n * strips.labels);
     assert_true(memcmp(other.label, strips.label, strips.n * strips.labels) != 0);
     ulp_data_release(&again);
     ulp_data_release(&other);
-    assert_int_equal(ulp_data_load(&again, "strips", "/nowhere", 1, error, sizeof error), ULP_NO_DEVICE);
-    assert_true(again.pixel == NULL && strstr(error, "no digits.csv"));
+    assert_int_equal(ulp_data_load(&again, "strips", "/nowhere", 1, &error), ULP_NO_DEVICE);
+    assert_true(again.pixel == NULL && strstr(error.text, "no digits.csv"));
 }
 
 static void test_mnist_strips(void **state) {
     const char *folder = getenv("ULPLAB_DATA");
     ulp_data mnist;
     (void)state;
-    ulp_status status =
-        ulp_data_load(&mnist, "mnist-strips", folder && *folder ? folder : "../shared/data", 1, error, sizeof error);
+    ulp_status status = ulp_data_load(&mnist, "mnist-strips", folder && *folder ? folder : "../shared/data", 1, &error);
     if (status == ULP_NO_DEVICE) skip();
     assert_int_equal(status, ULP_OK);
     assert_true(mnist.n == 14000 && mnist.n_train == 12000 && mnist.dims.h == 28 && mnist.dims.w == 204 &&
@@ -132,9 +131,9 @@ static void test_options(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ulp_trainer *t;
-        assert_int_not_equal(trainer_from_texts(&t, bad[i].data, &bad[i].options, error, sizeof error), ULP_OK);
+        assert_int_not_equal(trainer_from_texts(&t, bad[i].data, &bad[i].options, &error), ULP_OK);
         assert_null(t);
-        assert_non_null(strstr(error, bad[i].says));
+        assert_non_null(strstr(error.text, bad[i].says));
     }
 }
 
@@ -146,7 +145,7 @@ static void test_single_labels(void **state) {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         ulp_train_result r;
-        assert_int_equal(run_from_texts(&r, &digits, &options[i], 60, error, sizeof error), ULP_OK);
+        assert_int_equal(run_from_texts(&r, &digits, &options[i], 60, &error), ULP_OK);
         assert_true(r.test.n == 360 && r.test.labels == 360 && r.test.right <= 360);
         if (i == 0)
             assert_true(r.test.right > 180 && r.test.edits == r.test.n - r.test.right &&
@@ -184,7 +183,7 @@ static void test_learns(void **state) {
     (void)state;
     if (THINNED) skip();
     ulp_threads_set(1); /* the products of a step are too small for several threads */
-    assert_int_equal(run_from_texts(&r, &strips, &o, 300, error, sizeof error), ULP_OK);
+    assert_int_equal(run_from_texts(&r, &strips, &o, 300, &error), ULP_OK);
     ulp_threads_set(0);
     print_message("strips, mixed:fp16, 300 steps: label error %.2f %%, %.1f %% of the strips right, %d skipped\n",
                   100 * r.test.label_error, 100 * r.test.accuracy, (int)r.skipped);

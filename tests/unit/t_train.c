@@ -154,7 +154,7 @@ static void test_points(void **state) {
                         .counting = 1,
                         .observer = &observer};
     (void)state;
-    assert_int_equal(ulp_policy_parse(&policy, o.policy, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_policy_parse(&policy, o.policy, &error), ULP_OK);
     ulp_trainer *t = trainer_of(&digits, &o);
     ulp_step step;
     for (int i = 0; i < 5; i++) assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
@@ -261,8 +261,8 @@ static ulp_train_result run_of(const ulp_data *data, const char *net, const char
                         .batch = 32,
                         .seed = 1};
     ulp_train_result r;
-    ulp_status status = run_from_texts(&r, data, &o, steps, error, sizeof error);
-    if (status != ULP_OK) print_message("%s\n", error);
+    ulp_status status = run_from_texts(&r, data, &o, steps, &error);
+    if (status != ULP_OK) print_message("%s\n", error.text);
     assert_int_equal(status, ULP_OK);
     return r;
 }
@@ -301,19 +301,19 @@ static void test_bad_options(void **state) {
     };
     static const training_texts good = {
         .net = "fork conv1@3p1 join bn fc10", .batch = 1437, .optimizer = "sgd,kahan=1", .policy = "fp16"};
-    char checked[sizeof error];
+    ulp_error checked;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ulp_trainer *t = (ulp_trainer *)&digits;
-        ulp_status status = trainer_from_texts(&t, &digits, &bad[i], error, sizeof error);
+        ulp_status status = trainer_from_texts(&t, &digits, &bad[i], &error);
         assert_int_not_equal(status, ULP_OK);
         assert_null(t);
-        assert_true(strlen(error) > 10);
-        assert_int_equal(check_texts(&digits, &bad[i], checked, sizeof checked), status);
-        assert_string_equal(checked, error);
+        assert_true(strlen(error.text) > 10);
+        assert_int_equal(check_texts(&digits, &bad[i], &checked), status);
+        assert_string_equal(checked.text, error.text);
     }
-    assert_int_equal(check_texts(&digits, &good, checked, sizeof checked), ULP_OK);
-    assert_string_equal(checked, "");
+    assert_int_equal(check_texts(&digits, &good, &checked), ULP_OK);
+    assert_string_equal(checked.text, "");
     ulp_trainer_free(NULL);
 }
 
@@ -321,8 +321,7 @@ static void test_mnist(void **state) {
     const char *folder = getenv("ULPLAB_DATA");
     ulp_data mnist;
     (void)state;
-    ulp_status status =
-        ulp_data_load(&mnist, "mnist", folder && *folder ? folder : "../shared/data", 1, error, sizeof error);
+    ulp_status status = ulp_data_load(&mnist, "mnist", folder && *folder ? folder : "../shared/data", 1, &error);
     if (status == ULP_NO_DEVICE) skip();
     assert_int_equal(status, ULP_OK);
     ulp_train_result r = run_of(&mnist, "fc32 relu fc10", "fp32", "none", 400);
@@ -357,14 +356,14 @@ static void test_out(void **state) {
         logit[i] = t->model.tensor[count][7];
         assert_int_equal(ulp_policy_print(text, sizeof text, t->policy), ULP_OK);
         assert_int_equal(strstr(text, "out=") != NULL, i > 0);
-        assert_int_equal(ulp_policy_parse(&again, text, error, sizeof error), ULP_OK);
+        assert_int_equal(ulp_policy_parse(&again, text, &error), ULP_OK);
         assert_memory_equal(&again, t->policy, sizeof again);
         ulp_trainer_free(t);
     }
     assert_true(hidden[0] == hidden[1] && logit[0] != logit[1]);
-    assert_int_not_equal(ulp_policy_parse(&(ulp_policy){0}, "out=e4m3@amax", error, sizeof error), ULP_OK);
-    assert_non_null(strstr(error, "out=e4m3@amax: only weight, act"));
-    assert_int_not_equal(ulp_policy_parse(&(ulp_policy){0}, "out=e4m9z", error, sizeof error), ULP_OK);
+    assert_int_not_equal(ulp_policy_parse(&(ulp_policy){0}, "out=e4m3@amax", &error), ULP_OK);
+    assert_non_null(strstr(error.text, "out=e4m3@amax: only weight, act"));
+    assert_int_not_equal(ulp_policy_parse(&(ulp_policy){0}, "out=e4m9z", &error), ULP_OK);
 }
 
 int main(void) {

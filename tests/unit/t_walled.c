@@ -107,8 +107,8 @@ static void same_scores(const pair *p) {
 static void assert_same_file(const char *a, const char *b) {
     unsigned char *x, *y;
     size_t n, m;
-    assert_int_equal(ulp_file_read(&x, &n, a, SIZE_MAX / 4, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_file_read(&y, &m, b, SIZE_MAX / 4, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_file_read(&x, &n, a, SIZE_MAX / 4, &error), ULP_OK);
+    assert_int_equal(ulp_file_read(&y, &m, b, SIZE_MAX / 4, &error), ULP_OK);
     assert_int_equal(n, m);
     assert_memory_equal(x, y, n);
     free(x);
@@ -120,12 +120,12 @@ static void save_and_resume(pair *p) {
     void *note;
     size_t bytes;
     const uint64_t hash = p->hash[1];
-    assert_int_equal(ulp_checkpoint_save(p->left, left_file, NULL, 0, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_checkpoint_save(p->right, right_file, NULL, 0, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_checkpoint_save(p->left, left_file, NULL, 0, &error), ULP_OK);
+    assert_int_equal(ulp_checkpoint_save(p->right, right_file, NULL, 0, &error), ULP_OK);
     assert_same_file(left_file, right_file);
     ulp_trainer_free(p->right);
     p->right = begin(p, 1);
-    assert_int_equal(ulp_checkpoint_load(p->right, right_file, &note, &bytes, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_checkpoint_load(p->right, right_file, &note, &bytes, &error), ULP_OK);
     p->hash[1] = hash;
     free(note);
     remove(left_file);
@@ -254,7 +254,7 @@ static void test_losses(void **state) {
     ulp_data strips;
     size_t tested = 0;
     (void)state;
-    assert_int_equal(ulp_data_load(&strips, "strips", NULL, 1, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_data_load(&strips, "strips", NULL, 1, &error), ULP_OK);
     strips.n = strips.n_train + 20;
     for (size_t i = 0; (kind = ulp_loss_kind_get(i)) != NULL; i++) {
         training_texts o = {

@@ -11,12 +11,12 @@
 
 #include "texts.h"
 
-static char error[2048];
+static ulp_error error;
 static ulp_data digits;
 
 static inline int load_digits(void **state) {
     (void)state;
-    return ulp_data_load(&digits, "digits", NULL, 1, error, sizeof error) != ULP_OK;
+    return ulp_data_load(&digits, "digits", NULL, 1, &error) != ULP_OK;
 }
 
 static inline int free_digits(void **state) {
@@ -27,8 +27,8 @@ static inline int free_digits(void **state) {
 
 static inline ulp_trainer *trainer_of(const ulp_data *data, const training_texts *options) {
     ulp_trainer *t;
-    ulp_status status = trainer_from_texts(&t, data, options, error, sizeof error);
-    if (status != ULP_OK) print_message("%s\n", error);
+    ulp_status status = trainer_from_texts(&t, data, options, &error);
+    if (status != ULP_OK) print_message("%s\n", error.text);
     assert_int_equal(status, ULP_OK);
     return t;
 }

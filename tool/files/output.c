@@ -9,7 +9,8 @@
 
 int file_output_choose(file_output *o, const char *program, const char *path) {
     *o = (file_output){.program = program};
-    return ulp_place_choose(&o->place, program, path);
+    ulp_error error;
+    return ulp_place_choose(&o->place, path, &error) == ULP_OK ? ULP_GO_ON : ulp_complain_of(program, &error);
 }
 
 int file_output_open(file_output *o) {
@@ -17,13 +18,16 @@ int file_output_open(file_output *o) {
         o->file = stdout;
         return ULP_GO_ON;
     }
+    ulp_error error;
+    ulp_status status = ULP_OK;
     if (!o->place.direct) {
-        const int status = ulp_replacement_begin(&o->whole, o->program, o->place.file, o->place.path, 1);
-        if (status == ULP_GO_ON) o->file = o->whole->file;
-        return status;
+        status = ulp_replacement_begin(&o->whole, o->place.file, o->place.path, 1, &error);
+        if (status == ULP_OK) o->file = o->whole->file;
+    } else {
+        o->file = fopen(o->place.file, "w");
+        if (o->file == NULL) status = ulp_cannot_write(&error, o->place.path, 1);
     }
-    o->file = fopen(o->place.file, "w");
-    return o->file != NULL ? ULP_GO_ON : ulp_cannot_write(o->program, o->place.path, 1);
+    return status == ULP_OK ? ULP_GO_ON : ulp_complain_of(o->program, &error);
 }
 
 int file_output_refuse_terminal(const file_output *o) {
@@ -33,9 +37,11 @@ int file_output_refuse_terminal(const file_output *o) {
 }
 
 static int report(const file_output *o, int failed, int status) {
+    ulp_error error;
     if (!failed) return status;
     errno = failed;
-    return ulp_cannot_write(o->program, o->place.path, 0);
+    ulp_cannot_write(&error, o->place.path, 0);
+    return ulp_complain_of(o->program, &error);
 }
 
 /* End the file that gets its name now, or not: after a failure. */

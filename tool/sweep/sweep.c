@@ -1,6 +1,8 @@
 /* sweep.c - rounding the inputs block by block, and finding the runs of their results. */
 #include "sweep.h"
 
+#include "base/error.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,13 +200,12 @@ static ulp_status take_block(scan *s, uint32_t at, uint32_t n) {
     const int own = needs_own(q, first, last);
     const uint32_t from = sweep_word(s->span, at);
     const int32_t step = s->span->step;
-    ulp_status status;
     if (q->wide) {
         doubles *b = s->d;
         b->y[WORD - 1] = b->y[WORD + BLOCK - 1];
         for (uint32_t i = 0; i < n; i++) b->x[i] = (double)ulp_from_bits32(step == 1 ? from + i : from - i);
         for (uint32_t i = 0; own && i < n; i++) b->own[i] = sweep_exact(q, b->x[i]);
-        status = q->round(q->rounder, b->y + WORD, b->x, n);
+        ULP_TRY(q->round(q->rounder, b->y + WORD, b->x, n));
     } else {
         floats *b = s->f;
         b->y[WORD - 1] = b->y[WORD + BLOCK - 1];
@@ -213,11 +214,11 @@ static ulp_status take_block(scan *s, uint32_t at, uint32_t n) {
         else
             for (uint32_t i = 0; i < n; i++) b->x[i] = ulp_from_bits32(from - i);
         for (uint32_t i = 0; own && i < n; i++) b->own[i] = (float)sweep_exact(q, (double)b->x[i]);
-        status = q->round(q->rounder, b->y + WORD, b->x, n);
+        ULP_TRY(q->round(q->rounder, b->y + WORD, b->x, n));
     }
     const void *values = q->wide ? (own ? s->d->own : s->d->x) : (const void *)(own ? s->f->own : s->f->x);
-    if (status == ULP_OK) take_results(s, at, n, values);
-    return status;
+    take_results(s, at, n, values);
+    return ULP_OK;
 }
 
 static ulp_status take_span(scan *s, const sweep_span *span) {

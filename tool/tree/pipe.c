@@ -240,8 +240,7 @@ static ulp_status dot_by_program(void *context, uint64_t *code, double c, ulp_pr
     tool_pipe *p = context;
     if (p->problem[0] != '\0' || p->pid <= 0) return ULP_DEVICE_FAILED;
     if (!form_line(p, c, &products)) return ULP_NO_MEMORY;
-    const ulp_status status = exchange(p);
-    if (status != ULP_OK) return status;
+    ULP_TRY(exchange(p));
     char room[200];
     const char *why = tool_answer_read(code, p->answer, p->have, &p->plan.result, room);
     if (why != NULL) return failed(p, "%s", why);

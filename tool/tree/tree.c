@@ -124,13 +124,12 @@ static int choose_blas(target *t, const char *program) {
 
 static int choose_datapath(target *t, const ulp_arguments *a, tool_product *product, const ulp_backend *backend) {
     const ulp_setting *named = ulp_setting_find(a, "datapath");
-    ulp_text error = {0};
     if (a->word_count == 1) {
-        const int status = tool_type_product.read(product, t->name, named->option, &error);
-        if (status != ULP_EXIT_FINE) {
-            ulp_complain(a->program, "--tree%s%s", ulp_text_of(&error)[0] == ':' ? "" : " ", ulp_text_of(&error));
-            ulp_text_free(&error);
-            return status;
+        ulp_error error;
+        const ulp_status status = tool_type_product.read(product, t->name, named->option, &error);
+        if (status != ULP_OK) {
+            ulp_complain(a->program, "--tree%s%s", error.text[0] == ':' ? "" : " ", error.text);
+            return ulp_exit_of(status);
         }
     }
     const int status = tool_product_resolve(product, backend, a->program);

@@ -76,6 +76,29 @@ int ulp_run_error(const char *program, const char *text, ...) {
     return ULP_EXIT_FAILED;
 }
 
+ulp_status ulp_refuse_list(ulp_error *error, ulp_status status, const char *what, va_list arguments) {
+    ulp_text whole = {0}, shown = {0};
+    ulp_text_print_list(&whole, what, arguments);
+    add_readable(&shown, ulp_text_of(&whole));
+    ulp_fail(error, status, "%s", ulp_text_of(&shown));
+    ulp_text_free(&whole);
+    ulp_text_free(&shown);
+    return status;
+}
+
+ulp_status ulp_refuse(ulp_error *error, const char *what, ...) {
+    va_list arguments;
+    va_start(arguments, what);
+    ulp_refuse_list(error, ULP_BAD_ARGUMENT, what, arguments);
+    va_end(arguments);
+    return ULP_BAD_ARGUMENT;
+}
+
+ulp_status ulp_refuse_more(ulp_error *error, const char *more) {
+    if (error) strncat(error->text, more, sizeof error->text - 1 - strlen(error->text));
+    return ULP_BAD_ARGUMENT;
+}
+
 const char *ulp_after_subject(const char *sentence, const char *subject) {
     const size_t n = strlen(subject);
     return strncmp(sentence, subject, n) == 0 && strncmp(sentence + n, ": ", 2) == 0 ? sentence + n + 2 : sentence;
@@ -91,6 +114,11 @@ int ulp_exit_of(ulp_status status) {
     case ULP_UNSUPPORTED: return ULP_EXIT_USAGE;
     default: return ULP_EXIT_FAILED;
     }
+}
+
+int ulp_complain_of(const char *program, const ulp_error *error) {
+    ulp_complain(program, "%s", error->text);
+    return ulp_exit_of(error->status);
 }
 
 int ulp_finish_stdout(const char *program, int status) {

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/error.h"
 #include "formats/round.h"
 #include "text.h"
 
@@ -19,6 +20,17 @@ void ulp_complain(const char *program, const char *text, ...) ULP_PRINTF(2, 3);
 /* As ulp_complain(); returns an exit status. */
 int ulp_usage_error(const char *program, const char *text, ...) ULP_PRINTF(2, 3); /* ULP_EXIT_USAGE */
 int ulp_run_error(const char *program, const char *text, ...) ULP_PRINTF(2, 3);   /* ULP_EXIT_FAILED */
+
+/* As ulp_fail() with ULP_BAD_ARGUMENT, or as ulp_fail_list(), for a sentence that quotes words of the user: long words
+ * are shortened here, as in messages, so that the rest of the sentence fits. */
+ulp_status ulp_refuse(ulp_error *error, const char *what, ...) ULP_PRINTF(2, 3);
+ulp_status ulp_refuse_list(ulp_error *error, ulp_status status, const char *what, va_list arguments);
+
+/* Append to the sentence of ulp_refuse(). Returns ULP_BAD_ARGUMENT. */
+ulp_status ulp_refuse_more(ulp_error *error, const char *more);
+
+/* Write the sentence as ulp_complain() does. Returns the exit status that belongs to the error's status. */
+int ulp_complain_of(const char *program, const ulp_error *error);
 
 /* A library's sentence without its subject "SUBJECT: ", for a message that names an option in its place. */
 const char *ulp_after_subject(const char *sentence, const char *subject);

@@ -187,7 +187,7 @@ static int refuse_empty(const ulp_arguments *a, const ulp_option *o) {
 
 static int resolve(const ulp_arguments *a, ulp_setting *s) {
     const ulp_option *o = s->option;
-    ulp_text error = {0};
+    ulp_error error;
     if (!o->type->value_name) {
         *(int *)s->field = s->given;
         return ULP_GO_ON;
@@ -201,13 +201,11 @@ static int resolve(const ulp_arguments *a, ulp_setting *s) {
         return ULP_GO_ON;
     }
     if (s->given && !*s->value && (o->type == &ulp_type_text || o->type == &ulp_type_folder)) return refuse_empty(a, o);
-    int status = o->type->read(s->field, s->value, o, &error);
-    s->filled = status == ULP_EXIT_FINE;
-    if (!s->filled)
-        ulp_complain(a->program, "--%s%s%s", o->name, strncmp(ulp_text_of(&error), ": ", 2) == 0 ? "" : " ",
-                     ulp_text_of(&error));
-    ulp_text_free(&error);
-    return s->filled ? ULP_GO_ON : status;
+    const ulp_status status = o->type->read(s->field, s->value, o, &error);
+    s->filled = status == ULP_OK;
+    if (s->filled) return ULP_GO_ON;
+    ulp_complain(a->program, "--%s%s%s", o->name, strncmp(error.text, ": ", 2) == 0 ? "" : " ", error.text);
+    return ulp_exit_of(status);
 }
 
 int ulp_arguments_resolve(ulp_arguments *a, ulp_preset preset) {

@@ -34,11 +34,11 @@ typedef struct ulp_option_type {
     const char *value_name; /* in --help: "N", "LIST"; NULL: a flag, which takes no value */
     size_t size;            /* of the field */
     int many;               /* 1: all following words that are no options are values, too (FILE...) */
-    /* Read `text` into the field. Returns ULP_EXIT_FINE, or another exit status with a sentence in `error` that names
-     * the text and says what is allowed. The message is "--NAME " and the sentence, or "--NAME" and the sentence if the
-     * sentence begins with ": ". A refused field needs no release. NULL for flags and for types with `many`, whose
-     * field is a ulp_text_list. */
-    int (*read)(void *field, const char *text, const ulp_option *option, ulp_text *error);
+    /* Read `text` into the field. A failure writes a sentence to `error` (may be NULL) that names the text and says
+     * what is allowed. The message is "--NAME " and the sentence, or "--NAME" and the sentence if the sentence begins
+     * with ": ". A refused field needs no release. NULL for flags and for types with `many`, whose field is a
+     * ulp_text_list. */
+    ulp_status (*read)(void *field, const char *text, const ulp_option *option, ulp_error *error);
     /* Add the canonical text of the field, as in header lines. */
     void (*print)(ulp_text *to, const void *field, const ulp_option *option);
     void (*release)(void *field); /* NULL: the field owns no memory */

@@ -1,11 +1,9 @@
-/* progress.c - the clock, requests to stop, and the progress line; see progress.h. */
+/* progress.c - requests to stop, and the progress line; see progress.h. */
 #include "progress.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "message.h"
 
@@ -26,20 +24,6 @@ void ulp_stop_on_signals(void) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-}
-
-/* A clock of a machine that is moved or stopped may go back: the time goes on from the latest look. */
-double ulp_clock(void) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static double latest, lost;
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    const double now = (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
-    pthread_mutex_lock(&lock);
-    if (now + lost < latest) lost = latest - now;
-    const double seconds = latest = now + lost;
-    pthread_mutex_unlock(&lock);
-    return seconds;
 }
 
 ulp_progress ulp_progress_start(const char *program, double share_before) {

@@ -1,11 +1,9 @@
-/* progress.h - the clock, requests to stop, and the progress line of a program. */
+/* progress.h - requests to stop, and the progress line of a program. */
 #ifndef ULP_CLI_PROGRESS_H
 #define ULP_CLI_PROGRESS_H
 
+#include "base/clock.h"
 #include "text.h"
-
-/* The time in seconds, which never goes back. */
-double ulp_clock(void);
 
 /* After ulp_stop_on_signals() the first SIGINT or SIGTERM makes ulp_stopping() true; the second signal ends the
  * program. */

@@ -5,11 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-#if defined(__GNUC__) || defined(__clang__)
-#define ULP_PRINTF(text, first) __attribute__((format(printf, text, first)))
-#else
-#define ULP_PRINTF(text, first)
-#endif
+#include "base/error.h"
 
 /* A string that grows. {0} is the empty string; after the first addition data ends with NUL. */
 typedef struct ulp_text {

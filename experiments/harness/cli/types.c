@@ -11,35 +11,27 @@
 enum { ITEM_MAX = 64 };
 enum { MOST_IN_RANGE = 1000000 }; /* the largest length of a range a..b */
 
-static int refuse(ulp_text *error, const char *text, const char *why) {
-    ulp_text_print(error, "%s: %s", text, why);
-    return ULP_EXIT_USAGE;
+ulp_status ulp_refuse_item(ulp_error *error, const char *list) {
+    return ulp_refuse(error, "'%s': an item is empty or too long; items are separated by single commas", list);
 }
 
-int ulp_refuse_item(ulp_text *error, const char *list) {
-    ulp_text_print(error, "'%s': an item is empty or too long; items are separated by single commas", list);
-    return ULP_EXIT_USAGE;
+ulp_status ulp_refuse_twin(ulp_error *error, const char *list, const char *item) {
+    return ulp_refuse(error, "'%s': %s is given twice", list, item);
 }
 
-int ulp_refuse_twin(ulp_text *error, const char *list, const char *item) {
-    ulp_text_print(error, "'%s': %s is given twice", list, item);
-    return ULP_EXIT_USAGE;
+ulp_status ulp_refuse_all(ulp_error *error, const char *list) {
+    return ulp_refuse(error, "'%s': all stands alone", list);
 }
 
-int ulp_refuse_all(ulp_text *error, const char *list) {
-    ulp_text_print(error, "'%s': all stands alone", list);
-    return ULP_EXIT_USAGE;
-}
-
-int ulp_refuse_word(ulp_text *error, const char *kind, const char *word, const char *words, const char *more) {
+ulp_status ulp_refuse_word(ulp_error *error, const char *kind, const char *word, const char *words, const char *more) {
     enum { FEW = 300 };
+    const int few = strlen(words) < FEW;
     ulp_text near = {0};
-    ulp_text_print(error, ": no %s '%s'", kind, word);
-    if (ulp_nearest_words(&near, word, words, 1)) ulp_text_print(error, "; did you mean '%s'?", ulp_text_of(&near));
-    if (strlen(words) < FEW) ulp_text_print(error, "\nknown: %s%s", words, more);
-    else ulp_text_print(error, " (--help lists the words)");
+    const int found = ulp_nearest_words(&near, word, words, 1);
+    ulp_refuse(error, ": no %s '%s'%s%s%s%s%s%s", kind, word, found ? "; did you mean '" : "", ulp_text_of(&near),
+               found ? "'?" : "", few ? "\nknown: " : " (--help lists the words)", few ? words : "", few ? more : "");
     ulp_text_free(&near);
-    return ULP_EXIT_USAGE;
+    return ULP_BAD_ARGUMENT;
 }
 
 /* ---- numbers ---- */
@@ -48,39 +40,31 @@ static int in_range(const ulp_option *o, double number) {
     return (o->min == 0 && o->max == 0) || (number >= o->min && number <= o->max);
 }
 
-static int read_finite(double *number, const char *text, ulp_text *error) {
+static ulp_status read_finite(double *number, const char *text, ulp_error *error) {
     char *end;
     *number = strtod(text, &end);
-    if (end == text || *end || strspn(text, " \t") > 0) {
-        ulp_text_print(error, "'%s': not a number", text);
-        return ULP_EXIT_USAGE;
-    }
-    return isfinite(*number) ? ULP_EXIT_FINE : refuse(error, text, "has to be a finite number");
+    if (end == text || *end || strspn(text, " \t") > 0) return ulp_refuse(error, "'%s': not a number", text);
+    return isfinite(*number) ? ULP_OK : ulp_refuse(error, "%s: has to be a finite number", text);
 }
 
-static int read_number(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+static ulp_status read_number(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     double number;
-    int status = read_finite(&number, text, error);
-    if (status == ULP_EXIT_FINE && !in_range(o, number)) {
-        ulp_text_print(error, "%s: has to be from %.15g to %.15g", text, o->min, o->max);
-        status = ULP_EXIT_USAGE;
-    }
-    if (status == ULP_EXIT_FINE) *(double *)field = number;
-    return status;
+    ULP_TRY(read_finite(&number, text, error));
+    if (!in_range(o, number)) return ulp_refuse(error, "%s: has to be from %.15g to %.15g", text, o->min, o->max);
+    *(double *)field = number;
+    return ULP_OK;
 }
 
-static int read_integer(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+static ulp_status read_integer(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     double number;
-    int status = read_finite(&number, text, error);
-    if (status != ULP_EXIT_FINE) return status;
+    ULP_TRY(read_finite(&number, text, error));
     if (number != nearbyint(number) || fabs(number) > 0x1p53 || !in_range(o, number)) {
         const int open = o->min == 0 && o->max == 0;
-        ulp_text_print(error, "%s: has to be a whole number from %.0f to %.0f", text, open ? -0x1p53 : o->min,
-                       open ? 0x1p53 : o->max);
-        return ULP_EXIT_USAGE;
+        return ulp_refuse(error, "%s: has to be a whole number from %.0f to %.0f", text, open ? -0x1p53 : o->min,
+                          open ? 0x1p53 : o->max);
     }
     *(int64_t *)field = (int64_t)number;
-    return ULP_EXIT_FINE;
+    return ULP_OK;
 }
 
 /* Decimal or 0x digits are read exactly; other forms (1e3, 0x1p10) are read as binary64. Returns 0 if the text is not a
@@ -97,17 +81,16 @@ static int parse_unsigned(uint64_t *number, const char *text) {
     return *number = (uint64_t)real, 1;
 }
 
-static int read_unsigned(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+static ulp_status read_unsigned(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     const uint64_t least = (uint64_t)o->min, most = o->max > 0 ? (uint64_t)o->max : UINT64_MAX;
     uint64_t number;
     if (!parse_unsigned(&number, text) || number < least || number > most) {
         const char *quote = *text && !strpbrk(text, " \t") ? "" : "'";
-        ulp_text_print(error, "%s%s%s: has to be a whole number from %llu to %llu", quote, text, quote,
-                       (unsigned long long)least, (unsigned long long)most);
-        return ULP_EXIT_USAGE;
+        return ulp_refuse(error, "%s%s%s: has to be a whole number from %llu to %llu", quote, text, quote,
+                          (unsigned long long)least, (unsigned long long)most);
     }
     *(uint64_t *)field = number;
-    return ULP_EXIT_FINE;
+    return ULP_OK;
 }
 
 static void print_integer(ulp_text *to, const void *field, const ulp_option *o) {
@@ -128,10 +111,10 @@ static void print_number(ulp_text *to, const void *field, const ulp_option *o) {
 /* ---- lists of numbers ---- */
 
 /* Read a number of a list, with the checks for a single number. */
-static int read_one(double *number, const char *text, const ulp_option *o, int whole, ulp_text *error) {
+static ulp_status read_one(double *number, const char *text, const ulp_option *o, int whole, ulp_error *error) {
     int64_t integer = 0;
     if (!whole) return read_number(number, text, o, error);
-    int status = read_integer(&integer, text, o, error);
+    const ulp_status status = read_integer(&integer, text, o, error);
     *number = (double)integer;
     return status;
 }
@@ -142,73 +125,67 @@ static int by_size(const void *a, const void *b) {
 }
 
 /* Refuse a list that contains a number twice: two points would have the same name. */
-static int refuse_twins(const ulp_number_list *list, const char *text, ulp_text *error) {
+static ulp_status refuse_twins(const ulp_number_list *list, const char *text, ulp_error *error) {
     double *sorted = ulp_grow(NULL, list->count * sizeof *sorted);
-    int status = ULP_EXIT_FINE;
+    ulp_status status = ULP_OK;
     memcpy(sorted, list->at, list->count * sizeof *sorted);
     qsort(sorted, list->count, sizeof *sorted, by_size);
-    for (size_t i = 1; i < list->count && status == ULP_EXIT_FINE; i++) {
+    for (size_t i = 1; i < list->count && status == ULP_OK; i++) {
         if (sorted[i] != sorted[i - 1]) continue;
-        ulp_text_print(error, "'%s': %.15g is given twice", text, sorted[i]);
-        status = ULP_EXIT_USAGE;
+        status = ulp_refuse(error, "'%s': %.15g is given twice", text, sorted[i]);
     }
     free(sorted);
     return status;
 }
 
 /* Read an item: x, or a..b for a, a + 1, ..., b. */
-static int read_item(ulp_number_list *list, size_t *room, char *item, const ulp_option *o, int whole, ulp_text *error) {
+static ulp_status read_item(ulp_number_list *list, size_t *room, char *item, const ulp_option *o, int whole,
+                            ulp_error *error) {
     char *dots = strstr(item, "..");
     double first, last;
-    if (dots && (dots == item || !dots[2])) {
-        ulp_text_print(error, "'%s': a range is written a..b", item);
-        return ULP_EXIT_USAGE;
-    }
+    if (dots && (dots == item || !dots[2])) return ulp_refuse(error, "'%s': a range is written a..b", item);
     if (dots) *dots = '\0';
-    int status = read_one(&first, item, o, whole, error);
+    ULP_TRY(read_one(&first, item, o, whole, error));
     last = first;
-    if (status == ULP_EXIT_FINE && dots) status = read_one(&last, dots + 2, o, whole, error);
-    if (status != ULP_EXIT_FINE) return status;
-    if (last < first || last - first >= MOST_IN_RANGE) {
-        ulp_text_print(error, "'%s..%s': a range a..b has 1 to %d numbers", item, dots ? dots + 2 : item,
-                       MOST_IN_RANGE);
-        return ULP_EXIT_USAGE;
-    }
+    if (dots) ULP_TRY(read_one(&last, dots + 2, o, whole, error));
+    if (last < first || last - first >= MOST_IN_RANGE)
+        return ulp_refuse(error, "'%s..%s': a range a..b has 1 to %d numbers", item, dots ? dots + 2 : item,
+                          MOST_IN_RANGE);
     /* counted, since adding 1 to a number above 2^53 may leave it as it is */
     const int64_t steps = (int64_t)(last - first);
     for (int64_t i = 0; i <= steps; i++) {
         list->at = ulp_room_for(list->at, list->count, room, sizeof *list->at);
         list->at[list->count++] = first + (double)i;
     }
-    return ULP_EXIT_FINE;
+    return ULP_OK;
 }
 
-static int read_list(ulp_number_list *list, const char *text, const ulp_option *o, int whole, ulp_text *error) {
+static ulp_status read_list(ulp_number_list *list, const char *text, const ulp_option *o, int whole, ulp_error *error) {
     char item[ITEM_MAX];
     const char *at = text;
     size_t room = 0;
-    int more, status = ULP_EXIT_FINE;
+    int more;
+    ulp_status status = ULP_OK;
     *list = (ulp_number_list){0};
-    while (status == ULP_EXIT_FINE && (more = ulp_next_item(item, sizeof item, &at)) != 0)
+    while (status == ULP_OK && (more = ulp_next_item(item, sizeof item, &at)) != 0)
         status = more < 0 ? ulp_refuse_item(error, text) : read_item(list, &room, item, o, whole, error);
-    if (status == ULP_EXIT_FINE) status = refuse_twins(list, text, error);
-    if (status != ULP_EXIT_FINE) free(list->at);
+    if (status == ULP_OK) status = refuse_twins(list, text, error);
+    if (status != ULP_OK) free(list->at);
     return status;
 }
 
-static int read_numbers(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+static ulp_status read_numbers(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     return read_list(field, text, o, 0, error);
 }
 
-static int read_integers(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+static ulp_status read_integers(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     ulp_number_list numbers;
-    int status = read_list(&numbers, text, o, 1, error);
-    if (status != ULP_EXIT_FINE) return status;
+    ULP_TRY(read_list(&numbers, text, o, 1, error));
     ulp_integer_list *list = field;
     *list = (ulp_integer_list){.at = ulp_grow(NULL, numbers.count * sizeof *list->at), .count = numbers.count};
     for (size_t i = 0; i < numbers.count; i++) list->at[i] = (int64_t)numbers.at[i];
     free(numbers.at);
-    return ULP_EXIT_FINE;
+    return ULP_OK;
 }
 
 static void print_numbers(ulp_text *to, const void *field, const ulp_option *o) {
@@ -228,14 +205,11 @@ static void release_integers(void *field) { free(((ulp_integer_list *)field)->at
 
 /* ---- texts and flags ---- */
 
-static int read_text(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+static ulp_status read_text(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     (void)o;
-    if (strpbrk(text, "\r\n")) {
-        ulp_text_print(error, ": a line break in the value");
-        return ULP_EXIT_USAGE;
-    }
+    if (strpbrk(text, "\r\n")) return ulp_refuse(error, ": a line break in the value");
     *(const char **)field = text;
-    return ULP_EXIT_FINE;
+    return ULP_OK;
 }
 
 int ulp_is_folder(const char *path) {
@@ -243,8 +217,8 @@ int ulp_is_folder(const char *path) {
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-static int read_folder(void *field, const char *text, const ulp_option *o, ulp_text *error) {
-    if (*text && !ulp_is_folder(text)) return refuse(error, text, "there is no such folder");
+static ulp_status read_folder(void *field, const char *text, const ulp_option *o, ulp_error *error) {
+    if (*text && !ulp_is_folder(text)) return ulp_refuse(error, "%s: there is no such folder", text);
     return read_text(field, text, o, error);
 }
 
@@ -288,11 +262,11 @@ ulp_word ulp_word_of(const char *words, size_t i) {
     return word;
 }
 
-static int read_choice(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+static ulp_status read_choice(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     const int index = ulp_word_index(o->words, text);
     if (index < 0) return ulp_refuse_word(error, "choice", text, o->words, "");
     *(int *)field = index;
-    return ULP_EXIT_FINE;
+    return ULP_OK;
 }
 
 static uint64_t all_choices(const ulp_option *o) {
@@ -301,7 +275,7 @@ static uint64_t all_choices(const ulp_option *o) {
     return bits;
 }
 
-static int read_choices(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+static ulp_status read_choices(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     char item[ITEM_MAX];
     const char *at = text;
     uint64_t bits = strcmp(text, "all") == 0 ? all_choices(o) : 0;
@@ -315,7 +289,7 @@ static int read_choices(void *field, const char *text, const ulp_option *o, ulp_
         bits |= (uint64_t)1 << index;
     }
     *(uint64_t *)field = bits;
-    return ULP_EXIT_FINE;
+    return ULP_OK;
 }
 
 static void print_choice(ulp_text *to, const void *field, const ulp_option *o) {
@@ -326,11 +300,10 @@ static void print_choice(ulp_text *to, const void *field, const ulp_option *o) {
 static void print_choices(ulp_text *to, const void *field, const ulp_option *o) {
     const char *const defaults[] = {o->value, o->quick, o->full};
     const uint64_t bits = *(const uint64_t *)field;
-    ulp_text none = {0};
     int first = 1;
     for (int i = 0; i < 3; i++) {
         uint64_t named;
-        if (!defaults[i] || read_choices(&named, defaults[i], o, &none) != ULP_EXIT_FINE || named != bits) continue;
+        if (!defaults[i] || read_choices(&named, defaults[i], o, NULL) != ULP_OK || named != bits) continue;
         ulp_text_print(to, "%s", defaults[i]);
         return;
     }

@@ -9,56 +9,55 @@ int ulp_format_within_binary32(const ulp_format *f) { return f->fits_binary32; }
 int ulp_format_with_sign(const ulp_format *f) { return f->fits_binary32 && f->is_signed && f->has_zero; }
 
 /* Add "; did you mean 'x'?" if a known name is near. */
-static void add_nearest(ulp_text *error, const char *text, const char *words) {
+static void add_nearest(ulp_text *to, const char *text, const char *words) {
     ulp_text near = {0};
-    if (ulp_nearest_words(&near, text, words, 1)) ulp_text_print(error, "; did you mean '%s'?", ulp_text_of(&near));
+    if (ulp_nearest_words(&near, text, words, 1)) ulp_text_print(to, "; did you mean '%s'?", ulp_text_of(&near));
     ulp_text_free(&near);
 }
 
 /* ---- formats ---- */
 
-static void add_suffixes(ulp_text *error) {
-    ulp_text_print(error, "; suffixes are :nosub, :bias=N with N from 0 to 63, and one of");
+static void add_suffixes(ulp_text *to) {
+    ulp_text_print(to, "; suffixes are :nosub, :bias=N with N from 0 to 63, and one of");
     for (int i = ULP_OVERFLOW_INF; i < ULP_OVERFLOW_COUNT; i++)
-        ulp_text_print(error, " :%s", ulp_overflow_name((ulp_overflow)i));
+        ulp_text_print(to, " :%s", ulp_overflow_name((ulp_overflow)i));
 }
 
-static void refuse_unknown_format(const char *text, ulp_text *error) {
-    ulp_text known = {0}, base = {0};
+static ulp_status refuse_unknown_format(const char *text, ulp_error *error) {
+    ulp_text known = {0}, base = {0}, more = {0};
     const ulp_format_row *row;
     ulp_format format;
     ulp_text_print(&base, "%.*s", (int)strcspn(text, ":"), text);
-    ulp_text_print(error, ": no format '%s'", text);
-    if (strchr(text, ':') && ulp_format_parse(&format, ulp_text_of(&base)) == ULP_OK) add_suffixes(error);
+    if (strchr(text, ':') && ulp_format_parse(&format, ulp_text_of(&base)) == ULP_OK) add_suffixes(&more);
     else {
         for (size_t i = 0; ulp_format_get(i, NULL, &row) == ULP_OK; i++)
             ulp_text_print(&known, "%s %s ", row->name, row->aliases);
-        add_nearest(error, ulp_text_of(&base), ulp_text_of(&known));
+        add_nearest(&more, ulp_text_of(&base), ulp_text_of(&known));
     }
-    ulp_text_print(error, "\n(`ulp help formats` lists them; any eXmY and qI.F are formats, too)");
+    ulp_refuse(error, ": no format '%s'%s\n(`ulp help formats` lists them; any eXmY and qI.F are formats, too)", text,
+               ulp_text_of(&more));
     ulp_text_free(&known);
     ulp_text_free(&base);
+    ulp_text_free(&more);
+    return ULP_BAD_ARGUMENT;
 }
 
-static int read_format(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+static ulp_status read_format(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     ulp_format format;
     const ulp_status status = ulp_format_parse(&format, text);
-    if (status == ULP_OK && o->takes && !o->takes(&format)) {
-        ulp_text_print(error, "%s: %s", format.name, o->wants);
-        return ULP_EXIT_USAGE;
-    }
+    if (status == ULP_OK && o->takes && !o->takes(&format)) return ulp_refuse(error, "%s: %s", format.name, o->wants);
     if (status == ULP_OK) {
         *(ulp_format *)field = format;
-        return ULP_EXIT_FINE;
+        return ULP_OK;
     }
-    if (status == ULP_NOT_IN_RANGE) ulp_text_print(error, "%s: out of range: %s", text, ulp_format_limits(text));
-    else if (status == ULP_UNSUPPORTED)
-        ulp_text_print(error,
-                       "%s: only fixed point wraps around, only formats with subnormals take :nosub, and only formats "
-                       "with an exponent bias take :bias=N",
-                       text);
-    else refuse_unknown_format(text, error);
-    return ULP_EXIT_USAGE;
+    if (status == ULP_NOT_IN_RANGE) return ulp_refuse(error, "%s: out of range: %s", text, ulp_format_limits(text));
+    if (status == ULP_UNSUPPORTED)
+        return ulp_refuse(
+            error,
+            "%s: only fixed point wraps around, only formats with subnormals take :nosub, and only formats "
+            "with an exponent bias take :bias=N",
+            text);
+    return refuse_unknown_format(text, error);
 }
 
 static void add_all_formats(ulp_named_list *list, const ulp_option *o) {
@@ -68,11 +67,11 @@ static void add_all_formats(ulp_named_list *list, const ulp_option *o) {
             ulp_named_list_add(list, &format);
 }
 
-static int read_formats(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+static ulp_status read_formats(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     ulp_named_list list = {.size = sizeof(ulp_format), .read = read_format, .add_all = add_all_formats};
-    const int status = ulp_named_list_read(&list, text, o, error);
-    if (status == ULP_EXIT_FINE) *(ulp_format_list *)field = (ulp_format_list){list.at, list.count};
-    return status;
+    ULP_TRY(ulp_named_list_read(&list, text, o, error));
+    *(ulp_format_list *)field = (ulp_format_list){list.at, list.count};
+    return ULP_OK;
 }
 
 static void print_format(ulp_text *to, const void *field, const ulp_option *o) {
@@ -101,26 +100,23 @@ void ulp_add_stochastic_modes(ulp_text *to) {
             ulp_text_print(to, "%s%s", to->length > from ? " " : "", ulp_mode_name((ulp_mode)m));
 }
 
-static int refuse_mode(const char *text, const char *more, ulp_text *error) {
-    const int status = ulp_refuse_word(error, "mode", text, mode_words, more);
-    ulp_text_print(error, " (`ulp help modes` says what they do)");
-    return status;
+static ulp_status refuse_mode(const char *text, const char *more, ulp_error *error) {
+    ulp_refuse_word(error, "mode", text, mode_words, more);
+    return ulp_refuse_more(error, " (`ulp help modes` says what they do)");
 }
 
-static int read_mode(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+static ulp_status read_mode(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     ulp_mode mode;
     (void)o;
-    if (strchr(text, '/') != NULL) {
-        ulp_text_print(error, ": no mode '%s'; a tool takes the number of random bits by --bits R", text);
-        return ULP_EXIT_USAGE;
-    }
+    if (strchr(text, '/') != NULL)
+        return ulp_refuse(error, ": no mode '%s'; a tool takes the number of random bits by --bits R", text);
     if (ulp_mode_parse(&mode, text) != ULP_OK) return refuse_mode(text, "", error);
     *(ulp_mode *)field = mode;
-    return ULP_EXIT_FINE;
+    return ULP_OK;
 }
 
 /* Read MODE[/BITS]: a mode, and the number of random bits of a stochastic mode. */
-static int read_rule(void *to, const char *item, const ulp_option *o, ulp_text *error) {
+static ulp_status read_rule(void *to, const char *item, const ulp_option *o, ulp_error *error) {
     ulp_named_rule *rule = to;
     char name[16], *end = NULL;
     (void)o;
@@ -131,28 +127,30 @@ static int read_rule(void *to, const char *item, const ulp_option *o, ulp_text *
     const long bits = slash ? strtol(slash + 1, &end, 10) : 0;
     const int is_number = slash && slash[1] >= '0' && slash[1] <= '9' && !*end;
     if (slash && (!ulp_mode_is_stochastic((uint32_t)mode) || !is_number || bits < 1 || bits > 32)) {
-        ulp_text_print(error, "%s: random bits are 1 to 32, of the stochastic modes (", item);
-        ulp_add_stochastic_modes(error);
-        ulp_text_print(error, ") only");
-        return ULP_EXIT_USAGE;
+        ulp_text stochastic = {0};
+        ulp_add_stochastic_modes(&stochastic);
+        ulp_refuse(error, "%s: random bits are 1 to 32, of the stochastic modes (%s) only", item,
+                   ulp_text_of(&stochastic));
+        ulp_text_free(&stochastic);
+        return ULP_BAD_ARGUMENT;
     }
     rule->rule = (ulp_rule){.mode = (uint8_t)mode, .random_bits = (uint8_t)bits};
     if (slash) snprintf(rule->name, sizeof rule->name, "%s/%ld", ulp_mode_name(mode), bits);
     else snprintf(rule->name, sizeof rule->name, "%s", ulp_mode_name(mode));
-    return ULP_EXIT_FINE;
+    return ULP_OK;
 }
 
 static void add_all_modes(ulp_named_list *list, const ulp_option *o) {
     ulp_named_rule rule;
     for (int m = 0; m < ULP_MODE_COUNT; m++)
-        if (read_rule(&rule, ulp_mode_name((ulp_mode)m), o, NULL) == ULP_EXIT_FINE) ulp_named_list_add(list, &rule);
+        if (read_rule(&rule, ulp_mode_name((ulp_mode)m), o, NULL) == ULP_OK) ulp_named_list_add(list, &rule);
 }
 
-static int read_modes(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+static ulp_status read_modes(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     ulp_named_list list = {.size = sizeof(ulp_named_rule), .read = read_rule, .add_all = add_all_modes};
-    const int status = ulp_named_list_read(&list, text, o, error);
-    if (status == ULP_EXIT_FINE) *(ulp_rule_list *)field = (ulp_rule_list){list.at, list.count};
-    return status;
+    ULP_TRY(ulp_named_list_read(&list, text, o, error));
+    *(ulp_rule_list *)field = (ulp_rule_list){list.at, list.count};
+    return ULP_OK;
 }
 
 static void print_mode(ulp_text *to, const void *field, const ulp_option *o) {
@@ -178,17 +176,17 @@ static void list_ops(ulp_text *to) {
 }
 
 /* Refuse a word that is not one of the words of `list`. */
-static int refuse_unlisted(ulp_text *error, const char *kind, const char *word, void (*list)(ulp_text *to)) {
+static ulp_status refuse_unlisted(ulp_error *error, const char *kind, const char *word, void (*list)(ulp_text *to)) {
     ulp_text words = {0};
     list(&words);
-    const int status = ulp_refuse_word(error, kind, word, ulp_text_of(&words), "");
+    const ulp_status status = ulp_refuse_word(error, kind, word, ulp_text_of(&words), "");
     ulp_text_free(&words);
     return status;
 }
 
-static int read_overflow(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+static ulp_status read_overflow(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     (void)o;
-    if (ulp_overflow_parse(field, text) == ULP_OK) return ULP_EXIT_FINE;
+    if (ulp_overflow_parse(field, text) == ULP_OK) return ULP_OK;
     return refuse_unlisted(error, "overflow policy", text, list_overflows);
 }
 
@@ -197,9 +195,9 @@ static void print_overflow(ulp_text *to, const void *field, const ulp_option *o)
     ulp_text_print(to, "%s", ulp_overflow_name(*(const ulp_overflow *)field));
 }
 
-static int read_op(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+static ulp_status read_op(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     (void)o;
-    if (ulp_op_parse(field, text) == ULP_OK) return ULP_EXIT_FINE;
+    if (ulp_op_parse(field, text) == ULP_OK) return ULP_OK;
     return refuse_unlisted(error, "operation", text, list_ops);
 }
 

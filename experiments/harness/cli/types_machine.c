@@ -9,34 +9,33 @@
 /* ---- datapaths ---- */
 
 /* Write why a name is refused: the parser's reason, else the nearest known names. */
-static int refuse_datapath(const char *text, ulp_status status, ulp_text *error) {
-    char why[ULP_EXPLAIN_MAX];
+static ulp_status refuse_datapath(const char *text, ulp_status status, ulp_error *error) {
+    ulp_error why;
     ulp_datapath row;
     ulp_text known = {0}, near = {0};
-    ulp_datapath_explain(why, text);
+    ulp_datapath_explain(&why, text);
     for (size_t i = 0; ulp_datapath_get(i, &row) == ULP_OK; i++) ulp_text_print(&known, "%s ", row.name);
-    const int found = !why[0] && ulp_nearest_words(&near, text, ulp_text_of(&known), 3);
-    if (status == ULP_BAD_NAME) ulp_text_print(error, ": no datapath '%s'", text);
-    else ulp_text_print(error, "%s: %s", text, ulp_status_text(status));
-    if (why[0]) ulp_text_print(error, "; %s", why);
-    if (found) ulp_text_print(error, "; did you mean %s?", ulp_text_of(&near));
-    ulp_text_print(error, "\n(`ulp help datapaths` lists them)");
+    const int found = !why.text[0] && ulp_nearest_words(&near, text, ulp_text_of(&known), 3);
+    const int named = status == ULP_BAD_NAME;
+    ulp_refuse(error, "%s%s%s%s%s%s%s%s%s\n(`ulp help datapaths` lists them)", named ? ": no datapath '" : "", text,
+               named ? "'" : ": ", named ? "" : ulp_status_text(status), why.text[0] ? "; " : "", why.text,
+               found ? "; did you mean " : "", ulp_text_of(&near), found ? "?" : "");
     ulp_text_free(&known);
     ulp_text_free(&near);
-    return ULP_EXIT_USAGE;
+    return ULP_BAD_ARGUMENT;
 }
 
-static int read_datapath(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+static ulp_status read_datapath(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     const ulp_status status = ulp_datapath_parse(field, text);
     (void)o;
-    return status == ULP_OK ? ULP_EXIT_FINE : refuse_datapath(text, status, error);
+    return status == ULP_OK ? ULP_OK : refuse_datapath(text, status, error);
 }
 
-static int read_datapaths(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+static ulp_status read_datapaths(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     ulp_named_list list = {.size = sizeof(ulp_datapath), .read = read_datapath};
-    const int status = ulp_named_list_read(&list, text, o, error);
-    if (status == ULP_EXIT_FINE) *(ulp_datapath_list *)field = (ulp_datapath_list){list.at, list.count};
-    return status;
+    ULP_TRY(ulp_named_list_read(&list, text, o, error));
+    *(ulp_datapath_list *)field = (ulp_datapath_list){list.at, list.count};
+    return ULP_OK;
 }
 
 static void print_datapath(ulp_text *to, const void *field, const ulp_option *o) {
@@ -54,14 +53,14 @@ static void release_datapaths(void *field) { free(((ulp_datapath_list *)field)->
 
 /* ---- backends ---- */
 
-static int read_backend(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+static ulp_status read_backend(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     if (strcmp(text, "mpfr") == 0) ulp_reference_allocate_by(ulp_grow);
     const ulp_status status = ulp_backend_get(field, text);
     (void)o;
-    if (status == ULP_OK) return ULP_EXIT_FINE;
+    if (status == ULP_OK) return ULP_OK;
     if (status == ULP_BAD_NAME) return ulp_refuse_word(error, "backend", text, ulp_backend_names(), "");
-    ulp_text_print(error, "%s: %s", text, ulp_backend_lacks(text));
-    return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : ULP_EXIT_USAGE;
+    ulp_refuse(error, "%s: %s", text, ulp_backend_lacks(text));
+    return status == ULP_NO_DEVICE ? ULP_NO_DEVICE : ULP_BAD_ARGUMENT;
 }
 
 static void list_backends(ulp_text *to) { ulp_text_print(to, "%s", ulp_backend_names()); }

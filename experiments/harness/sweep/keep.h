@@ -4,9 +4,8 @@
 
 #include "sweep.h"
 
-/* Append a finished point, or the line of a point without rows, to OUT.part. Returns -1, or the exit status after a
- * message. */
-int ulp_keep_point(ulp_sweep *s, size_t k);
+/* Append a finished point, or the line of a point without rows, to OUT.part. */
+ulp_status ulp_keep_point(ulp_sweep *s, size_t k, ulp_error *error);
 
 /* Remove the checkpoint of a point, if there is one. */
 void ulp_keep_forget(const ulp_sweep *s, size_t k);

@@ -26,9 +26,9 @@ void ulp_plan_note(ulp_plan *plan, const char *key, const char *value, ...) {
     ulp_text_add(&plan->header, "\n", 1);
 }
 
-ulp_status ulp_fail_with(ulp_failure *failure, ulp_status status, const char *what, va_list arguments) {
+ulp_status ulp_fail_shared(ulp_failure *failure, ulp_status status, const char *what, va_list arguments) {
     pthread_mutex_lock(&failure->lock);
-    if (!failure->sentence.length) ulp_text_print_list(&failure->sentence, what, arguments);
+    if (failure->error.status == ULP_OK) ulp_refuse_list(&failure->error, status, what, arguments);
     pthread_mutex_unlock(&failure->lock);
     return status;
 }
@@ -36,7 +36,7 @@ ulp_status ulp_fail_with(ulp_failure *failure, ulp_status status, const char *wh
 ulp_status ulp_plan_fail(const ulp_plan *plan, ulp_status status, const char *what, ...) {
     va_list arguments;
     va_start(arguments, what);
-    ulp_fail_with(plan->failure, status, what, arguments);
+    ulp_fail_shared(plan->failure, status, what, arguments);
     va_end(arguments);
     return status;
 }

@@ -12,10 +12,10 @@
 #include "experiments/harness/cli/options.h"
 #include "formats/round.h"
 
-/* The sentence that explains a status other than ULP_OK. The first sentence stays. Threads may share a ulp_failure. */
+/* An error that threads share. The first sentence stays. */
 typedef struct ulp_failure {
     pthread_mutex_t lock;
-    ulp_text sentence;
+    ulp_error error;
 } ulp_failure;
 
 /* A grid point of the plan. */
@@ -60,6 +60,6 @@ void ulp_plan_check(const ulp_plan *plan);
 void ulp_plan_free(ulp_plan *plan);
 
 /* As ulp_plan_fail(), for ulp_task_fail(). */
-ulp_status ulp_fail_with(ulp_failure *failure, ulp_status status, const char *what, va_list arguments);
+ulp_status ulp_fail_shared(ulp_failure *failure, ulp_status status, const char *what, va_list arguments);
 
 #endif

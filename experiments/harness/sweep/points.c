@@ -18,7 +18,7 @@ ulp_stream ulp_stream_named(uint64_t seed, const char *format, ...) {
 ulp_status ulp_task_fail(const ulp_task *task, ulp_status status, const char *what, ...) {
     va_list arguments;
     va_start(arguments, what);
-    ulp_fail_with(&task->sweep->failure, status, what, arguments);
+    ulp_fail_shared(&task->sweep->failure, status, what, arguments);
     va_end(arguments);
     return status;
 }
@@ -48,7 +48,6 @@ void ulp_sweep_free(ulp_sweep *s) {
     }
     if (s->part_file) fclose(s->part_file);
     ulp_place_free(&s->place);
-    ulp_text_free(&s->failure.sentence);
     free(s->work);
     free(s->head);
     free(s->part);

@@ -88,18 +88,18 @@ static void hand_out(ulp_sweep *s) {
 /* Other ranks: ask for a point, compute it, and send its rows. */
 static void serve(ulp_sweep *s) {
     int64_t head[HEAD] = {NO_POINT, ULP_OK, 0, 0};
-    const ulp_text *text = NULL;
+    const char *text = NULL;
     for (;;) {
         MPI_Send(head, HEAD, MPI_INT64_T, 0, TAG_DONE, MPI_COMM_WORLD);
-        if (text) MPI_Send(ulp_text_of(text), (int)text->length, MPI_CHAR, 0, TAG_TEXT, MPI_COMM_WORLD);
+        if (text) MPI_Send(text, (int)head[3], MPI_CHAR, 0, TAG_TEXT, MPI_COMM_WORLD);
         MPI_Recv(&head[0], 1, MPI_INT64_T, 0, TAG_TAKE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (head[0] == NO_POINT) return;
         const ulp_work *work = &s->work[head[0]];
         head[1] = ulp_sweep_compute(s, (size_t)head[0]);
         if (work->cut) head[1] = ULP_BAD_FILE;
-        text = head[1] == ULP_OK ? &work->rows.text : &s->failure.sentence;
+        text = head[1] == ULP_OK ? ulp_text_of(&work->rows.text) : s->failure.error.text;
         head[2] = (int64_t)work->rows.count;
-        head[3] = (int64_t)text->length;
+        head[3] = (int64_t)strlen(text);
     }
 }
 

@@ -71,7 +71,7 @@ ulp_status ulp_sweep_compute(ulp_sweep *s, size_t k) {
 /* Takes a point without rows out of the sweep, and says why. The sweep ends if the device is lost. */
 static void miss_point(ulp_sweep *s, size_t k, ulp_status status) {
     const int lacks = status == ULP_UNSUPPORTED;
-    const char *why = s->failure.sentence.length ? s->failure.sentence.data : ulp_status_text(status);
+    const char *why = s->failure.error.text[0] ? s->failure.error.text : ulp_status_text(status);
     ulp_work *work = &s->work[k];
     ulp_text line = {0};
     ulp_text_print(&line, "%s: %s: %s", lacks ? "left out" : "failed", s->plan->points[k].label, why);
@@ -79,35 +79,35 @@ static void miss_point(ulp_sweep *s, size_t k, ulp_status status) {
         if (*c == '\n') *c = ' ';
     ulp_progress_clear(&s->progress);
     ulp_complain(s->program, "%s", line.data);
-    ulp_text_free(&s->failure.sentence);
+    ulp_error_clear(&s->failure.error);
     ulp_text_free(&work->rows.text);
     work->rows.count = 0;
     work->missing = line.data;
     *(lacks ? &s->left_out : &s->failed) += 1;
     if (status != ULP_NO_DEVICE) return;
-    s->status = ULP_DEVICE_FAILED;
-    ulp_text_print(&s->failure.sentence, "the device is lost");
+    s->status = ulp_fail(&s->failure.error, ULP_DEVICE_FAILED, "the device is lost");
 }
 
 void ulp_sweep_finish(ulp_sweep *s, size_t k, ulp_status status, const char *failure) {
     ulp_work *work = &s->work[k];
+    ulp_error error;
     if (work->cut) return;
     if (status != ULP_OK && s->goes_on) {
         miss_point(s, k, status);
         status = ULP_OK;
     }
     if (status != ULP_OK) {
-        if (s->status == ULP_OK && !s->failure.sentence.length && failure)
-            ulp_text_print(&s->failure.sentence, "%s", failure);
+        if (s->status == ULP_OK && failure && *failure) ulp_fail_default(&s->failure.error, status, "%s", failure);
         if (s->status == ULP_OK) s->status = status;
         return;
     }
     work->done = 1;
     work->share = 1;
     s->finished += !work->missing;
-    if (ulp_keep_point(s, k) >= 0 && s->status == ULP_OK) {
-        s->status = ULP_BAD_FILE; /* ulp_keep_point() has written the reason */
-        ulp_text_print(&s->failure.sentence, "stopped at point '%s'", s->plan->points[k].label);
+    if (ulp_keep_point(s, k, &error) != ULP_OK) {
+        ulp_complain_of(s->program, &error);
+        if (s->status == ULP_OK)
+            s->status = ulp_fail(&s->failure.error, ULP_BAD_FILE, "stopped at point '%s'", s->plan->points[k].label);
     }
     if (s->status == ULP_OK) ulp_keep_forget(s, k);
     show_progress(s);

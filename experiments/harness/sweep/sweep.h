@@ -99,9 +99,9 @@ void ulp_ranks_dismiss(ulp_sweep *s); /* end the other ranks; rank 0 calls it if
 void ulp_ranks_end(void);
 
 /* ulp_sweep_begin() makes room for the points of the plan. Then, on rank 0, ulp_sweep_open() reads merged files, locks
- * the place, and uses or protects the points of a stopped run; it returns -1, or the exit status after a message. */
+ * the place, and uses or protects the points of a stopped run. */
 void ulp_sweep_begin(ulp_sweep *s, const char *head);
-int ulp_sweep_open(ulp_sweep *s);
+ulp_status ulp_sweep_open(ulp_sweep *s, ulp_error *error);
 
 /* Compute the missing points. work[k].done and status say what happened. */
 void ulp_sweep_run(ulp_sweep *s);
@@ -110,8 +110,8 @@ void ulp_sweep_run(ulp_sweep *s);
 int ulp_sweep_complete(const ulp_sweep *s);
 int ulp_sweep_mine(const ulp_sweep *s, size_t point); /* whether the point belongs to this shard */
 
-/* Write the file of the shard. Returns -1, or the exit status after a message. */
-int ulp_sweep_write_shard(const ulp_sweep *s);
+/* Write the file of the shard. */
+ulp_status ulp_sweep_write_shard(const ulp_sweep *s, ulp_error *error);
 
 /* Remove OUT.part with its lock, and the checkpoints of points. Call it when they are not needed any more. */
 void ulp_sweep_close(ulp_sweep *s);

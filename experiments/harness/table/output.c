@@ -11,9 +11,10 @@
 #include "experiments/harness/cli/message.h"
 #include "experiments/harness/cli/text.h"
 
-int ulp_cannot_write(const char *program, const char *path, int named) {
-    ulp_complain(program, "cannot write %s: %s; choose another place with --out", path, strerror(errno));
-    return named ? ULP_EXIT_USAGE : ULP_EXIT_FAILED;
+ulp_status ulp_cannot_write(ulp_error *error, const char *path, int named) {
+    ulp_refuse(error, "cannot write %s: %s; choose another place with --out", path, strerror(errno));
+    if (!named && error) error->status = ULP_BAD_FILE;
+    return named ? ULP_BAD_ARGUMENT : ULP_BAD_FILE;
 }
 
 char *ulp_path_behind_links(const char *path) {
@@ -33,7 +34,7 @@ char *ulp_path_behind_links(const char *path) {
     return at;
 }
 
-int ulp_place_choose(ulp_place *place, const char *program, const char *path) {
+ulp_status ulp_place_choose(ulp_place *place, const char *path, ulp_error *error) {
     struct stat about;
     const int is_stdout = strcmp(path, "-") == 0, exists = !is_stdout && stat(path, &about) == 0;
     const int is_circle = !is_stdout && !exists && errno == ELOOP; /* of symbolic links */
@@ -42,9 +43,9 @@ int ulp_place_choose(ulp_place *place, const char *program, const char *path) {
     place->file = place->direct ? ulp_copy_text(path) : ulp_path_behind_links(path);
     if (is_circle || (exists && S_ISDIR(about.st_mode))) {
         errno = is_circle ? ELOOP : EISDIR;
-        return ulp_cannot_write(program, path, 1);
+        return ulp_cannot_write(error, path, 1);
     }
-    return exists && place->direct && access(path, W_OK) != 0 ? ulp_cannot_write(program, path, 1) : -1;
+    return exists && place->direct && access(path, W_OK) != 0 ? ulp_cannot_write(error, path, 1) : ULP_OK;
 }
 
 void ulp_place_free(ulp_place *place) {
@@ -53,73 +54,71 @@ void ulp_place_free(ulp_place *place) {
     *place = (ulp_place){0};
 }
 
-int ulp_replacement_begin(ulp_replacement **r, const char *program, const char *path, const char *shown, int named) {
+ulp_status ulp_replacement_begin(ulp_replacement **r, const char *path, const char *shown, int named,
+                                 ulp_error *error) {
     ulp_text name = {0};
-    int status = -1;
     switch (ulp_replacement_open(r, path)) {
-    case ULP_LOCK_OURS: return -1;
+    case ULP_LOCK_OURS: return ULP_OK;
     case ULP_LOCK_TAKEN:
-        return ulp_usage_error(program, "another run is writing %s: let it end, or choose another place with --out",
-                               shown);
+        return ulp_refuse(error, "another run is writing %s: let it end, or choose another place with --out", shown);
     case ULP_LOCK_SPECIAL: errno = EEXIST; break;
     case ULP_LOCK_FAILED: break;
     }
     const int why = errno;
     ulp_text_print(&name, "%s.tmp", shown);
     errno = why;
-    status = ulp_cannot_write(program, ulp_text_of(&name), named);
+    const ulp_status status = ulp_cannot_write(error, ulp_text_of(&name), named);
     ulp_text_free(&name);
     return status;
 }
 
-static int write_direct(const char *path, const char *shown, const char *program,
-                        void (*write)(FILE *file, const void *own), const void *own) {
+static ulp_status write_direct(const char *path, const char *shown, void (*write)(FILE *file, const void *own),
+                               const void *own, ulp_error *error) {
     FILE *file = fopen(path, "w");
-    if (!file) return ulp_cannot_write(program, shown, 0);
+    if (!file) return ulp_cannot_write(error, shown, 0);
     write(file, own);
     int failed = ulp_stream_failure(file, 0);
     if (fclose(file) != 0 && !failed) failed = errno;
     errno = failed;
-    return failed ? ulp_cannot_write(program, shown, 0) : -1;
+    return failed ? ulp_cannot_write(error, shown, 0) : ULP_OK;
 }
 
-static int write_file(const char *path, const char *shown, const char *program,
-                      void (*write)(FILE *file, const void *own), const void *own) {
+static ulp_status write_file(const char *path, const char *shown, void (*write)(FILE *file, const void *own),
+                             const void *own, ulp_error *error) {
     ulp_replacement *r;
-    const int status = ulp_replacement_begin(&r, program, path, shown, 0);
-    if (status >= 0) return status;
+    ULP_TRY(ulp_replacement_begin(&r, path, shown, 0, error));
     write(r->file, own);
-    return ulp_replacement_finish(r) ? -1 : ulp_cannot_write(program, shown, 0);
+    return ulp_replacement_finish(r) ? ULP_OK : ulp_cannot_write(error, shown, 0);
 }
 
-int ulp_place_write(const ulp_place *place, const char *program, void (*write)(FILE *file, const void *own),
-                    const void *own) {
-    if (!place->direct) return write_file(place->file, place->path, program, write, own);
-    if (strcmp(place->path, "-") != 0) return write_direct(place->file, place->path, program, write, own);
+ulp_status ulp_place_write(const ulp_place *place, void (*write)(FILE *file, const void *own), const void *own,
+                           ulp_error *error) {
+    if (!place->direct) return write_file(place->file, place->path, write, own, error);
+    if (strcmp(place->path, "-") != 0) return write_direct(place->file, place->path, write, own, error);
     write(stdout, own);
     const int failed = ulp_stream_failure(stdout, 0);
     errno = failed;
-    return failed ? ulp_cannot_write(program, "standard output", 0) : -1;
+    return failed ? ulp_cannot_write(error, "standard output", 0) : ULP_OK;
 }
 
-int ulp_place_check_beside(const ulp_place *place, const char *ending, const char *program) {
+ulp_status ulp_place_check_beside(const ulp_place *place, const char *ending, ulp_error *error) {
     struct stat about;
-    if (place->direct) return -1;
+    if (place->direct) return ULP_OK;
     char *path = ulp_path_replace(place->file, ".csv", ending);
-    int status = -1;
+    ulp_status status = ULP_OK;
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
         errno = EISDIR;
-        status = ulp_cannot_write(program, path, 1);
+        status = ulp_cannot_write(error, path, 1);
     }
     free(path);
     return status;
 }
 
-int ulp_place_write_beside(const ulp_place *place, const char *ending, const char *program,
-                           void (*write)(FILE *file, const void *own), const void *own) {
-    if (place->direct) return -1;
+ulp_status ulp_place_write_beside(const ulp_place *place, const char *ending,
+                                  void (*write)(FILE *file, const void *own), const void *own, ulp_error *error) {
+    if (place->direct) return ULP_OK;
     char *path = ulp_path_replace(place->file, ".csv", ending);
-    const int status = write_file(path, path, program, write, own);
+    const ulp_status status = write_file(path, path, write, own, error);
     free(path);
     return status;
 }

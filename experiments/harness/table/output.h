@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "base/error.h"
 #include "base/replace.h"
 
 /* The path behind a chain of symbolic links; the file may not exist yet. The caller frees the path. */
@@ -20,31 +21,28 @@ typedef struct ulp_place {
     int direct; /* 1: standard output or a device; no renaming, no resuming */
 } ulp_place;
 
-/* Set *place. Returns ULP_GO_ON (-1), or the exit status after a message if `path` is a folder or a device that cannot
- * be written. */
-int ulp_place_choose(ulp_place *place, const char *program, const char *path);
+/* Set *place. A folder, and a device that cannot be written, are refused. */
+ulp_status ulp_place_choose(ulp_place *place, const char *path, ulp_error *error);
 void ulp_place_free(ulp_place *place);
 
-/* Begin to replace the file `path`, which messages call `shown`. Returns -1, or the exit status after a message. A file
- * that another process is writing is refused. `named`: see ulp_cannot_write(). */
-int ulp_replacement_begin(ulp_replacement **r, const char *program, const char *path, const char *shown, int named);
+/* Begin to replace the file `path`, which sentences call `shown`. A file that another process is writing is refused.
+ * `named`: see ulp_cannot_write(). */
+ulp_status ulp_replacement_begin(ulp_replacement **r, const char *path, const char *shown, int named, ulp_error *error);
 
-/* Write a file by write(), which gets the open file and `own`. Returns -1, or the exit status after a message; on
- * failure an old file is unchanged. */
-int ulp_place_write(const ulp_place *place, const char *program, void (*write)(FILE *file, const void *own),
-                    const void *own);
+/* Write a file by write(), which gets the open file and `own`. After a failure an old file is unchanged. */
+ulp_status ulp_place_write(const ulp_place *place, void (*write)(FILE *file, const void *own), const void *own,
+                           ulp_error *error);
 
-/* Before a run: returns -1, or the exit status after a message if a folder has the name that
- * ulp_place_write_beside() will write. */
-int ulp_place_check_beside(const ulp_place *place, const char *ending, const char *program);
+/* Before a run: refuse a folder that has the name that ulp_place_write_beside() will write. */
+ulp_status ulp_place_check_beside(const ulp_place *place, const char *ending, ulp_error *error);
 
 /* As ulp_place_write(), for the file whose name has `ending` in place of `.csv`. If the place is direct, nothing is
- * written and the result is -1. */
-int ulp_place_write_beside(const ulp_place *place, const char *ending, const char *program,
-                           void (*write)(FILE *file, const void *own), const void *own);
+ * written. */
+ulp_status ulp_place_write_beside(const ulp_place *place, const char *ending,
+                                  void (*write)(FILE *file, const void *own), const void *own, ulp_error *error);
 
-/* Write the message about a path that cannot be written, with the reason in errno. Returns ULP_EXIT_USAGE if `named`,
- * that is, if the user chose a wrong path, and ULP_EXIT_FAILED otherwise. */
-int ulp_cannot_write(const char *program, const char *path, int named);
+/* The failure to write a path, with the reason in errno. Returns ULP_BAD_ARGUMENT if `named`, that is, if the user
+ * chose a wrong path, and ULP_BAD_FILE otherwise. */
+ulp_status ulp_cannot_write(ulp_error *error, const char *path, int named);
 
 #endif

@@ -32,6 +32,7 @@ void ulp_piece_write(FILE *file, const ulp_piece *p) {
 /* A file and its current line. */
 typedef struct cursor {
     const ulp_piece_reader *reader;
+    ulp_error *error;
     char *line; /* without its line break */
     size_t room, number;
     size_t length;       /* of line */
@@ -54,40 +55,38 @@ static void next_line(cursor *c) {
 }
 
 /* Check "# build: ID", the last line of the head. */
-static int read_build(const cursor *c) {
+static ulp_status read_build(const cursor *c) {
     static const char key[] = "# build: ";
     if (!c->more || strncmp(c->line, key, strlen(key)) != 0)
-        return ulp_usage_error(c->reader->program, "%s: the head of this file is not complete: it names no build",
-                               c->reader->path);
-    if (strcmp(c->line + strlen(key), ulp_build_id()) == 0) return -1;
-    return ulp_usage_error(c->reader->program,
-                           "%s was made by another build: there %s, here %s; pieces of two builds are not mixed",
-                           c->reader->path, c->line + strlen(key), ulp_build_id());
+        return ulp_refuse(c->error, "%s: the head of this file is not complete: it names no build", c->reader->path);
+    if (strcmp(c->line + strlen(key), ulp_build_id()) == 0) return ULP_OK;
+    return ulp_refuse(c->error, "%s was made by another build: there %s, here %s; pieces of two builds are not mixed",
+                      c->reader->path, c->line + strlen(key), ulp_build_id());
 }
 
-static int read_head(cursor *c) {
+static ulp_status read_head(cursor *c) {
     const ulp_piece_reader *r = c->reader;
     const char *head = r->head;
     for (next_line(c); c->more && *head; next_line(c)) {
         if (strncmp(c->line, "# shard: ", 9) == 0) continue;
         const size_t length = strcspn(head, "\n");
         if (c->line[0] != '#' && (r->forgiving || c->number == 1))
-            return ulp_usage_error(r->program, "%s, line %zu: this is no file of a stopped run", r->path, c->number);
+            return ulp_refuse(c->error, "%s, line %zu: this is no file of a stopped run", r->path, c->number);
         if (c->line[0] != '#')
-            return ulp_usage_error(r->program,
-                                   "%s, line %zu: a row that belongs to no point of this grid; give shards or "
-                                   ".part files, not a finished CSV",
-                                   r->path, c->number);
+            return ulp_refuse(c->error,
+                              "%s, line %zu: a row that belongs to no point of this grid; give shards or "
+                              ".part files, not a finished CSV",
+                              r->path, c->number);
         if (c->length != length || memcmp(c->line, head, length) != 0)
-            return ulp_usage_error(r->program, "%s was made with other options: there '%s', here '%.*s'", r->path,
-                                   c->line, (int)length, head);
+            return ulp_refuse(c->error, "%s was made with other options: there '%s', here '%.*s'", r->path, c->line,
+                              (int)length, head);
         head += length + (head[length] == '\n');
     }
     while (c->more && strncmp(c->line, "# shard: ", 9) == 0) next_line(c);
-    if (ferror(r->file)) return ulp_usage_error(r->program, "cannot read %s: %s", r->path, strerror(errno));
+    if (ferror(r->file)) return ulp_refuse(c->error, "cannot read %s: %s", r->path, strerror(errno));
     if (*head)
-        return ulp_usage_error(r->program, "%s: the head of this file is not complete, and no point follows: remove it",
-                               r->path);
+        return ulp_refuse(c->error, "%s: the head of this file is not complete, and no point follows: remove it",
+                          r->path);
     return read_build(c);
 }
 
@@ -114,23 +113,23 @@ static int is_repeated(cursor *c, size_t index) {
     return c->seen[index]++ != 0;
 }
 
-/* Report a damaged piece. ULP_GO_ON (-1): reading continues after the damage. */
-static int damaged(const cursor *c, size_t number, const char *what, const char *wrong) {
+/* Report a damaged piece. ULP_OK: reading continues after the damage. */
+static ulp_status damaged(const cursor *c, size_t number, const char *what, const char *wrong) {
     const ulp_piece_reader *r = c->reader;
     if (!r->forgiving)
-        return ulp_usage_error(r->program, "%s, line %zu: %s is damaged: %s; make that file again", r->path, number,
-                               what, wrong);
+        return ulp_refuse(c->error, "%s, line %zu: %s is damaged: %s; make that file again", r->path, number, what,
+                          wrong);
     ulp_complain(r->program, "%s, line %zu: %s is damaged: %s; it is computed again", r->path, number, what, wrong);
-    return -1;
+    return ULP_OK;
 }
 
 /* Report a line that begins no piece, although a piece must begin there. */
-static int misplaced(const cursor *c) {
+static ulp_status misplaced(const cursor *c) {
     if (!c->reader->forgiving && c->line[0] != '#')
-        return ulp_usage_error(c->reader->program,
-                               "%s, line %zu: a row that belongs to no point of this grid; give shards or .part "
-                               "files, not a finished CSV",
-                               c->reader->path, c->number);
+        return ulp_refuse(c->error,
+                          "%s, line %zu: a row that belongs to no point of this grid; give shards or .part "
+                          "files, not a finished CSV",
+                          c->reader->path, c->number);
     return damaged(c, c->number, "a piece", "this line names none of this run");
 }
 
@@ -160,10 +159,11 @@ static const char *read_lines(cursor *c, ulp_piece *piece, ulp_text *lines, int 
                                               : "its lines do not match the number and the CRC-32 of its end line";
 }
 
-static int read_pieces(cursor *c) {
-    int status = -1, cut = 0, in_order = 1; /* in_order: the previous piece is not damaged */
+static ulp_status read_pieces(cursor *c) {
+    ulp_status status = ULP_OK;
+    int cut = 0, in_order = 1; /* in_order: the previous piece is not damaged */
     next_line(c);
-    while (c->more && status < 0) {
+    while (c->more && status == ULP_OK) {
         ulp_piece piece = {0};
         const char *label;
         const size_t number = c->number;
@@ -178,7 +178,7 @@ static int read_pieces(cursor *c) {
         piece.label = copy;
         const char *wrong = read_lines(c, &piece, &lines, &cut);
         if (!wrong && !cut && is_repeated(c, piece.index)) wrong = "it stands in this file twice";
-        if (!wrong && !cut) status = c->reader->take(c->reader->own, &piece);
+        if (!wrong && !cut) status = c->reader->take(c->reader->own, &piece, c->error);
         ulp_text_print(&what, "point '%s'", copy);
         if (wrong) status = damaged(c, number, ulp_text_of(&what), wrong);
         in_order = !wrong;
@@ -187,16 +187,17 @@ static int read_pieces(cursor *c) {
         ulp_text_free(&what);
         free(copy);
     }
-    if (status < 0 && ferror(c->reader->file))
-        return ulp_run_error(c->reader->program, "cannot read %s: %s", c->reader->path, strerror(errno));
-    if (status < 0 && (cut || c->length)) report_cut(c); /* the file ends within a piece, or within its first line */
+    if (status == ULP_OK && ferror(c->reader->file))
+        return ulp_fail(c->error, ULP_BAD_FILE, "cannot read %s: %s", c->reader->path, strerror(errno));
+    if (status == ULP_OK && (cut || c->length))
+        report_cut(c); /* the file ends within a piece, or within its first line */
     return status;
 }
 
-int ulp_pieces_read(const ulp_piece_reader *reader) {
-    cursor c = {.reader = reader};
-    int status = read_head(&c);
-    if (status < 0) status = read_pieces(&c);
+ulp_status ulp_pieces_read(const ulp_piece_reader *reader, ulp_error *error) {
+    cursor c = {.reader = reader, .error = error};
+    ulp_status status = read_head(&c);
+    if (status == ULP_OK) status = read_pieces(&c);
     free(c.line);
     free(c.seen);
     return status;

@@ -40,11 +40,11 @@ typedef struct ulp_piece_reader {
     void *own;
     /* Whether the program has a piece with this index and label. */
     int (*knows)(void *own, size_t index, const char *label);
-    /* Take a piece; its texts are valid during the call. Returns ULP_GO_ON (-1), or the exit status after a message. */
-    int (*take)(void *own, const ulp_piece *piece);
+    /* Take a piece; its texts are valid during the call. A failure, with its sentence, ends the reading. */
+    ulp_status (*take)(void *own, const ulp_piece *piece, ulp_error *error);
 } ulp_piece_reader;
 
-/* Read a file. Returns -1, or the exit status after a message. */
-int ulp_pieces_read(const ulp_piece_reader *reader);
+/* Read a file. Damaged pieces that are skipped have messages of their own. */
+ulp_status ulp_pieces_read(const ulp_piece_reader *reader, ulp_error *error);
 
 #endif

@@ -65,40 +65,12 @@ typedef struct ulp_column {
 /* A column with the name of its field, or of a field of the member `part` of the row struct. */
 #define ULP_COLUMN(row, field) ULP_COLUMN_AS(row, field, #field)
 #define ULP_COLUMN_OF(row, part, field) ULP_COLUMN_AS(row, part.field, #field)
-/* Columns with the names of up to 16 fields, or of fields of the member `part` of the row struct. */
-#define ULP_COLUMNS(row, ...) ULP_EACH(ULP_COLUMN_IN, row, , __VA_ARGS__)
-#define ULP_COLUMNS_OF(row, part, ...) ULP_EACH(ULP_COLUMN_IN, row, part., __VA_ARGS__)
 #define ULP_WORDS_AS(row, field, name_, words_)                                                                        \
     {                                                                                                                  \
         .name = name_, .type = ULP_CELL_OF(row, field), .at = offsetof(row, field),                                    \
         .end = offsetof(row, field) + sizeof(((row *)0)->field), .words = words_                                       \
     }
 #define ULP_WORDS(row, field, words_) ULP_WORDS_AS(row, field, #field, words_)
-
-/* F(row, part, x) for every x of a list, with commas between. */
-#define ULP_EACH(F, row, part, ...)                                                                                    \
-    ULP_EACH_OF(__VA_ARGS__, ULP_EACH_16, ULP_EACH_15, ULP_EACH_14, ULP_EACH_13, ULP_EACH_12, ULP_EACH_11,             \
-                ULP_EACH_10, ULP_EACH_9, ULP_EACH_8, ULP_EACH_7, ULP_EACH_6, ULP_EACH_5, ULP_EACH_4, ULP_EACH_3,       \
-                ULP_EACH_2, ULP_EACH_1, 0)                                                                             \
-    (F, row, part, __VA_ARGS__)
-#define ULP_EACH_OF(x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, each, ...) each
-#define ULP_EACH_1(F, row, part, x) F(row, part, x)
-#define ULP_EACH_2(F, row, part, x, ...) F(row, part, x), ULP_EACH_1(F, row, part, __VA_ARGS__)
-#define ULP_EACH_3(F, row, part, x, ...) F(row, part, x), ULP_EACH_2(F, row, part, __VA_ARGS__)
-#define ULP_EACH_4(F, row, part, x, ...) F(row, part, x), ULP_EACH_3(F, row, part, __VA_ARGS__)
-#define ULP_EACH_5(F, row, part, x, ...) F(row, part, x), ULP_EACH_4(F, row, part, __VA_ARGS__)
-#define ULP_EACH_6(F, row, part, x, ...) F(row, part, x), ULP_EACH_5(F, row, part, __VA_ARGS__)
-#define ULP_EACH_7(F, row, part, x, ...) F(row, part, x), ULP_EACH_6(F, row, part, __VA_ARGS__)
-#define ULP_EACH_8(F, row, part, x, ...) F(row, part, x), ULP_EACH_7(F, row, part, __VA_ARGS__)
-#define ULP_EACH_9(F, row, part, x, ...) F(row, part, x), ULP_EACH_8(F, row, part, __VA_ARGS__)
-#define ULP_EACH_10(F, row, part, x, ...) F(row, part, x), ULP_EACH_9(F, row, part, __VA_ARGS__)
-#define ULP_EACH_11(F, row, part, x, ...) F(row, part, x), ULP_EACH_10(F, row, part, __VA_ARGS__)
-#define ULP_EACH_12(F, row, part, x, ...) F(row, part, x), ULP_EACH_11(F, row, part, __VA_ARGS__)
-#define ULP_EACH_13(F, row, part, x, ...) F(row, part, x), ULP_EACH_12(F, row, part, __VA_ARGS__)
-#define ULP_EACH_14(F, row, part, x, ...) F(row, part, x), ULP_EACH_13(F, row, part, __VA_ARGS__)
-#define ULP_EACH_15(F, row, part, x, ...) F(row, part, x), ULP_EACH_14(F, row, part, __VA_ARGS__)
-#define ULP_EACH_16(F, row, part, x, ...) F(row, part, x), ULP_EACH_15(F, row, part, __VA_ARGS__)
-#define ULP_COLUMN_IN(row, part, field) ULP_COLUMN_AS(row, part field, #field)
 
 #define ULP_NO_INTEGER INT64_MIN
 #define ULP_NO_NUMBER ulp_no_number()

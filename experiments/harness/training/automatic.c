@@ -3,19 +3,18 @@
 
 #include <string.h>
 
-static int read_amp(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+static ulp_status read_amp(void *field, const char *text, const ulp_option *option, ulp_error *error) {
     ulp_format *to = field;
     if (strcmp(text, "none") == 0) {
         memset(to, 0, sizeof *to);
-        return ULP_EXIT_FINE;
+        return ULP_OK;
     }
-    const int status = ulp_type_format.read(field, text, option, error);
-    if (status != ULP_EXIT_FINE || ulp_amp_takes(to)) return status;
-    ulp_text_print(error,
-                   "'%s': automatic mixed precision takes formats of floating point with a sign that fit "
-                   "binary32, or none",
-                   text);
-    return ULP_EXIT_USAGE;
+    ULP_TRY(ulp_type_format.read(field, text, option, error));
+    if (ulp_amp_takes(to)) return ULP_OK;
+    return ulp_refuse(error,
+                      "'%s': automatic mixed precision takes formats of floating point with a sign that fit "
+                      "binary32, or none",
+                      text);
 }
 
 static void print_amp(ulp_text *to, const void *field, const ulp_option *option) {
@@ -29,11 +28,12 @@ const ulp_option_type ulp_type_amp = {
 
 ulp_status ulp_plan_amp(ulp_plan *plan, ulp_policy *policy, ulp_scaler_rule *scaler, const ulp_format *amp,
                         const ulp_net *net, const char *name) {
-    char error[1024], full[ULP_POLICY_TEXT_MAX], key[64];
+    ulp_error error;
+    char full[ULP_POLICY_TEXT_MAX], key[64];
     ulp_amp derived;
     if (!amp->bits) return ULP_OK;
-    ulp_status status = ulp_amp_derive(&derived, net, amp, error, sizeof error);
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "--amp: %s: %s", name, error);
+    ulp_status status = ulp_amp_derive(&derived, net, amp, &error);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "--amp: %s: %s", name, error.text);
     status = ulp_policy_print(full, sizeof full, &derived.policy);
     if (status != ULP_OK) return status;
     *policy = derived.policy;

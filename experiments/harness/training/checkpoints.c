@@ -24,13 +24,13 @@ static uint32_t checksum_of(const ulp_task *task) {
 static void save(ulp_checkpoints *c) {
     const ulp_rows *rows = c->task->rows;
     const head h = {checksum_of(c->task), (uint32_t)c->state_bytes, rows->count, rows->text.length};
-    char error[512];
+    ulp_error error;
     ulp_text note = {0};
     ulp_text_add(&note, (const char *)&h, sizeof h);
     ulp_text_add(&note, c->state, c->state_bytes);
     ulp_text_add(&note, ulp_text_of(&rows->text), rows->text.length);
-    if (c->kind->save(c->run, c->file, note.data, note.length, error, sizeof error) != ULP_OK) {
-        ulp_complain(c->task->sweep->program, "%s; going on without checkpoints", error);
+    if (c->kind->save(c->run, c->file, note.data, note.length, &error) != ULP_OK) {
+        ulp_complain(c->task->sweep->program, "%s; going on without checkpoints", error.text);
         c->file = NULL;
     }
     ulp_text_free(&note);
@@ -52,12 +52,12 @@ static int take_note(ulp_checkpoints *c, const char *note, size_t n) {
 
 static ulp_status resume(ulp_checkpoints *c) {
     const ulp_task *task = c->task;
-    char error[1024];
+    ulp_error error;
     void *note;
     size_t n;
     if (access(c->file, F_OK) != 0) return ULP_OK;
-    if (c->kind->load(c->run, c->file, &note, &n, error, sizeof error) != ULP_OK) {
-        ulp_complain(task->sweep->program, "%s; '%s' starts from its beginning", error, task->label);
+    if (c->kind->load(c->run, c->file, &note, &n, &error) != ULP_OK) {
+        ulp_complain(task->sweep->program, "%s; '%s' starts from its beginning", error.text, task->label);
         return ULP_OK;
     }
     const int is_same_run = take_note(c, note, n);

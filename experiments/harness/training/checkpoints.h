@@ -29,9 +29,8 @@
 /* What a checkpoint does with a kind of run. `run` is ulp_checkpoints.run, the caller's struct. */
 typedef struct ulp_checkpoint_kind {
     /* Save and load as ulp_checkpoint_save() and ulp_checkpoint_load() (sim/train/checkpoint.h). */
-    ulp_status (*save)(const void *run, const char *path, const void *note, size_t note_bytes, char *error,
-                       size_t error_size);
-    ulp_status (*load)(void *run, const char *path, void **note, size_t *note_bytes, char *error, size_t error_size);
+    ulp_status (*save)(const void *run, const char *path, const void *note, size_t note_bytes, ulp_error *error);
+    ulp_status (*load)(void *run, const char *path, void **note, size_t *note_bytes, ulp_error *error);
     /* Replace a run that load() has changed by a run that has made no step. */
     ulp_status (*restart)(void *run);
 } ulp_checkpoint_kind;

@@ -4,7 +4,7 @@
 ulp_method ulp_method_sgd(double rate, double momentum) {
     ulp_method m = {.scaler = *ulp_scaler_rule_find("none"),
                     .optimizer = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"))};
-    ulp_policy_parse(&m.policy, "fp32", NULL, 0);
+    ulp_policy_parse(&m.policy, "fp32", NULL);
     m.optimizer.rate = rate;
     m.optimizer.momentum = momentum;
     return m;
@@ -12,8 +12,7 @@ ulp_method ulp_method_sgd(double rate, double momentum) {
 
 ulp_status ulp_lesson_load(ulp_plan *plan, ulp_lesson *lesson, const ulp_lesson_settings *s) {
     lesson->settings = s;
-    const ulp_status status = ulp_set_load(plan, &lesson->data, &(ulp_set){s->set, s->data, s->seed});
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_set_load(plan, &lesson->data, &(ulp_set){s->set, s->data, s->seed}));
     lesson->plain = ulp_method_sgd(0, 0);
     const ulp_status read = ulp_plan_read_net(plan, &lesson->net, s->net, lesson->data.dims);
     if (read != ULP_OK) return read;
@@ -40,8 +39,8 @@ uint64_t ulp_lesson_steps(const ulp_lesson *lesson, int64_t epochs) {
 ulp_status ulp_lesson_admit(const ulp_plan *plan, const ulp_lesson *lesson, const ulp_method *method, const char *of,
                             char full[ULP_POLICY_TEXT_MAX]) {
     const ulp_train_options options = ulp_lesson_options(lesson, method, lesson->settings->seed);
-    const ulp_status status = ulp_policy_admit(plan, &method->policy, of, options.backend, full);
-    return status == ULP_OK ? ulp_training_check(plan, &lesson->data, &options) : status;
+    ULP_TRY(ulp_policy_admit(plan, &method->policy, of, options.backend, full));
+    return ulp_training_check(plan, &lesson->data, &options);
 }
 
 ulp_train_options ulp_lesson_options(const ulp_lesson *lesson, const ulp_method *method, uint64_t seed) {

@@ -19,8 +19,7 @@ ulp_status ulp_product_open(ulp_product *p, const ulp_backend *backend, size_t m
     carve(p);
     p->host.a = malloc((2 * in + out) * sizeof(float));
     p->host.a64 = malloc((2 * in + 2 * out) * sizeof(double));
-    const ulp_status status = p->host.a && p->host.a64 ? ulp_arena_alloc(&p->arena) : ULP_NO_MEMORY;
-    if (status != ULP_OK) return status;
+    ULP_TRY(p->host.a && p->host.a64 ? ulp_arena_alloc(&p->arena) : ULP_NO_MEMORY);
     carve(p);
     p->host.b = p->host.a + in;
     p->host.c = p->host.b + in;
@@ -42,16 +41,16 @@ static ulp_gemm_shape shape_of(const ulp_product *p) {
 
 ulp_status ulp_product_upload(const ulp_product *p) {
     const size_t bytes = p->m * p->k * sizeof(float);
-    const ulp_status status = p->arena.backend->upload(p->device.a, p->host.a, bytes);
-    return status == ULP_OK ? p->arena.backend->upload(p->device.b, p->host.b, bytes) : status;
+    ULP_TRY(p->arena.backend->upload(p->device.a, p->host.a, bytes));
+    return p->arena.backend->upload(p->device.b, p->host.b, bytes);
 }
 
 ulp_status ulp_product_multiply(const ulp_product *p, const ulp_datapath *datapath, ulp_stream stream) {
     const ulp_backend *backend = p->arena.backend;
     const ulp_matrices *on = &p->device;
     const ulp_gemm_shape shape = shape_of(p);
-    const ulp_status status = ulp_backend_gemm(backend, on->c, on->a, on->b, &shape, (ulp_summation){datapath, stream});
-    return status == ULP_OK ? backend->download(p->host.c, on->c, p->m * p->m * sizeof *on->c) : status;
+    ULP_TRY(ulp_backend_gemm(backend, on->c, on->a, on->b, &shape, (ulp_summation){datapath, stream}));
+    return backend->download(p->host.c, on->c, p->m * p->m * sizeof *on->c);
 }
 
 ulp_status ulp_product_multiply_exactly(const ulp_product *p, double *to) {
@@ -60,10 +59,9 @@ ulp_status ulp_product_multiply_exactly(const ulp_product *p, double *to) {
     const size_t in = p->m * p->k * sizeof *on->a64;
     const ulp_gemm_shape shape = shape_of(p);
     ulp_datapath exact;
-    ulp_status status = ulp_datapath_parse(&exact, "exact:binary64:rne");
-    if (status == ULP_OK) status = backend->upload(on->a64, p->host.a64, in);
-    if (status == ULP_OK) status = backend->upload(on->b64, p->host.b64, in);
-    if (status == ULP_OK)
-        status = ulp_backend_gemm64(backend, on->c64, on->a64, on->b64, &shape, (ulp_summation){.datapath = &exact});
-    return status == ULP_OK ? backend->download(to, on->c64, p->m * p->m * sizeof *to) : status;
+    ULP_TRY(ulp_datapath_parse(&exact, "exact:binary64:rne"));
+    ULP_TRY(backend->upload(on->a64, p->host.a64, in));
+    ULP_TRY(backend->upload(on->b64, p->host.b64, in));
+    ULP_TRY(ulp_backend_gemm64(backend, on->c64, on->a64, on->b64, &shape, (ulp_summation){.datapath = &exact}));
+    return backend->download(to, on->c64, p->m * p->m * sizeof *to);
 }

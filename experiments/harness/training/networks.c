@@ -29,7 +29,8 @@ const char ulp_network_words[] = NETWORKS(WORD);
 
 static ulp_status add_network(ulp_plan *plan, ulp_networks *to, network_row row, const ulp_networks_settings *s,
                               int64_t steps) {
-    char error[1536], key[32];
+    ulp_error error;
+    char key[32];
     ulp_network *next = &to->at[to->count];
     if (s->batch) row.batch = (size_t)s->batch;
     if (s->rate > 0) row.rate = s->rate;
@@ -38,11 +39,11 @@ static ulp_status add_network(ulp_plan *plan, ulp_networks *to, network_row row,
     next->optimizer.rate = row.rate;
     next->optimizer.momentum = s->momentum;
     next->optimizer.cosine = row.cosine ? (uint32_t)steps : 0;
-    const ulp_status status = ulp_net_parse(&next->net, row.text, to->data.dims, error, sizeof error);
+    const ulp_status status = ulp_net_parse(&next->net, row.text, to->data.dims, &error);
     if (status != ULP_OK)
         return ulp_plan_fail(plan, status, "%s%s: %s", *s->net ? "--" : "network ", *s->net ? "net" : row.name,
-                             ulp_after_subject(error, "net"));
-    ulp_policy_parse(&next->policy, "fp32", NULL, 0);
+                             ulp_after_subject(error.text, "net"));
+    ulp_policy_parse(&next->policy, "fp32", NULL);
     next->scaler = *ulp_scaler_rule_find("none");
     to->count++;
     snprintf(key, sizeof key, "network %s", row.name);
@@ -55,8 +56,7 @@ ulp_status ulp_networks_load(ulp_plan *plan, ulp_networks *networks, const ulp_n
                              int64_t steps) {
     if (*s->net && ulp_setting_given(plan->arguments, "nets"))
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--net is one network in place of --nets: give one of the two");
-    ulp_status status = ulp_set_load(plan, &networks->data, &(ulp_set){s->set, s->data, seed});
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_set_load(plan, &networks->data, &(ulp_set){s->set, s->data, seed}));
     networks->at = ulp_grow(NULL, NETWORKS_MAX * sizeof *networks->at);
     if (*s->net) {
         network_row own = table[0];
@@ -64,9 +64,9 @@ ulp_status ulp_networks_load(ulp_plan *plan, ulp_networks *networks, const ulp_n
         own.text = s->net;
         return add_network(plan, networks, own, s, steps);
     }
-    for (size_t i = 0; status == ULP_OK && i < NETWORKS_MAX; i++)
-        if (s->nets >> i & 1) status = add_network(plan, networks, table[i], s, steps);
-    return status;
+    for (size_t i = 0; i < NETWORKS_MAX; i++)
+        if (s->nets >> i & 1) ULP_TRY(add_network(plan, networks, table[i], s, steps));
+    return ULP_OK;
 }
 
 void ulp_networks_release(void *own) {

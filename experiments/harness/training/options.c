@@ -1,15 +1,15 @@
 /* options.c - the types of options for policies and optimizers, and the reading of networks and policies in plan(). */
 #include "options.h"
 
-static int read_policy(void *field, const char *text, const ulp_option *option, ulp_text *error) {
-    char why[1024];
+static ulp_status read_policy(void *field, const char *text, const ulp_option *option, ulp_error *error) {
+    ulp_error why;
     ulp_named_policy *to = field;
     (void)option;
     to->text = text;
-    const ulp_status status = ulp_policy_parse(&to->policy, text, why, sizeof why);
-    if (status == ULP_OK) return ULP_EXIT_FINE;
-    ulp_text_print(error, ": %s", ulp_after_subject(why, "policy"));
-    return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : ULP_EXIT_USAGE;
+    const ulp_status status = ulp_policy_parse(&to->policy, text, &why);
+    if (status == ULP_OK) return ULP_OK;
+    ulp_refuse(error, ": %s", ulp_after_subject(why.text, "policy"));
+    return status == ULP_NO_DEVICE ? ULP_NO_DEVICE : ULP_BAD_ARGUMENT;
 }
 
 static void print_policy(ulp_text *to, const void *field, const ulp_option *option) {
@@ -17,14 +17,13 @@ static void print_policy(ulp_text *to, const void *field, const ulp_option *opti
     ulp_text_print(to, "%s", ((const ulp_named_policy *)field)->text);
 }
 
-static int read_optimizer(void *field, const char *text, const ulp_option *option, ulp_text *error) {
-    char why[1024];
+static ulp_status read_optimizer(void *field, const char *text, const ulp_option *option, ulp_error *error) {
+    ulp_error why;
     ulp_named_optimizer *to = field;
     (void)option;
     to->text = text;
-    if (ulp_optimizer_parse(&to->rule, text, why, sizeof why) == ULP_OK) return ULP_EXIT_FINE;
-    ulp_text_print(error, ": %s", why);
-    return ULP_EXIT_USAGE;
+    if (ulp_optimizer_parse(&to->rule, text, &why) == ULP_OK) return ULP_OK;
+    return ulp_refuse(error, ": %s", why.text);
 }
 
 static void print_optimizer(ulp_text *to, const void *field, const ulp_option *option) {
@@ -44,22 +43,23 @@ const ulp_option_type ulp_type_optimizer = {.value_name = "OPTIMIZER",
                                             .topic = "optimizers"};
 
 ulp_status ulp_plan_read_net(const ulp_plan *plan, ulp_net *net, const char *text, ulp_dims in) {
-    char error[1536];
-    const ulp_status status = ulp_net_parse(net, text, in, error, sizeof error);
-    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "%s", error);
+    ulp_error error;
+    const ulp_status status = ulp_net_parse(net, text, in, &error);
+    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "%s", error.text);
 }
 
 ulp_status ulp_plan_read_policy(const ulp_plan *plan, ulp_policy *policy, const char *text, const char *of) {
-    char error[1024];
-    const ulp_status status = ulp_policy_parse(policy, text, error, sizeof error);
-    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "%s: %s", of, ulp_after_subject(error, "policy"));
+    ulp_error error;
+    const ulp_status status = ulp_policy_parse(policy, text, &error);
+    return status == ULP_OK ? ULP_OK
+                            : ulp_plan_fail(plan, status, "%s: %s", of, ulp_after_subject(error.text, "policy"));
 }
 
 ulp_status ulp_policy_admit(const ulp_plan *plan, const ulp_policy *policy, const char *of, const ulp_backend *backend,
                             char full[ULP_POLICY_TEXT_MAX]) {
-    char why[1024];
-    ulp_status status = ulp_policy_check(policy, why, sizeof why);
-    if (status == ULP_OK) status = ulp_policy_runs_on(policy, backend->name, why, sizeof why);
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", of, why);
+    ulp_error why;
+    ulp_status status = ulp_policy_check(policy, &why);
+    if (status == ULP_OK) status = ulp_policy_runs_on(policy, backend->name, &why);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", of, why.text);
     return full ? ulp_policy_print(full, ULP_POLICY_TEXT_MAX, policy) : ULP_OK;
 }

@@ -132,7 +132,7 @@ static times *times_of(report *r, const ulp_net *net, const char *policy) {
 
 ulp_status ulp_training_open(ulp_trainer **trainer, const ulp_task *task, const ulp_data *data,
                              const ulp_train_options *options) {
-    char error[1536];
+    ulp_error error;
     ulp_train_options o = *options;
     *trainer = NULL;
     if (task->sweep->plan->report.own) {
@@ -143,8 +143,8 @@ ulp_status ulp_training_open(ulp_trainer **trainer, const ulp_task *task, const 
                                  o.backend->name);
         o.clock = ulp_profile_clock(task);
     }
-    const ulp_status status = ulp_trainer_new(trainer, data, &o, error, sizeof error);
-    return status == ULP_OK ? ULP_OK : ulp_task_fail(task, status, "%s", error);
+    const ulp_status status = ulp_trainer_new(trainer, data, &o, &error);
+    return status == ULP_OK ? ULP_OK : ulp_task_fail(task, status, "%s", error.text);
 }
 
 double (*ulp_profile_clock(const ulp_task *task))(void) { return task->sweep->plan->report.own ? ulp_clock : NULL; }

@@ -5,22 +5,21 @@
 
 #include "experiments/harness/cli/types.h"
 
-static int read_reduction(void *to, const char *item, const ulp_option *option, ulp_text *error) {
-    char why[1024];
+static ulp_status read_reduction(void *to, const char *item, const ulp_option *option, ulp_error *error) {
+    ulp_error why;
     ulp_named_reduction *named = to;
     (void)option;
-    if (ulp_reduction_parse(&named->reduction, item, why, sizeof why) == ULP_OK &&
+    if (ulp_reduction_parse(&named->reduction, item, &why) == ULP_OK &&
         ulp_reduction_print(named->name, sizeof named->name, &named->reduction) == ULP_OK)
-        return ULP_EXIT_FINE;
-    ulp_text_print(error, ": %s", ulp_after_subject(why, "reduction"));
-    return ULP_EXIT_USAGE;
+        return ULP_OK;
+    return ulp_refuse(error, ": %s", ulp_after_subject(why.text, "reduction"));
 }
 
-static int read_reductions(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+static ulp_status read_reductions(void *field, const char *text, const ulp_option *option, ulp_error *error) {
     ulp_named_list list = {.size = sizeof(ulp_named_reduction), .read = read_reduction};
-    const int status = ulp_named_list_read(&list, text, option, error);
-    if (status == ULP_EXIT_FINE) *(ulp_reduction_list *)field = (ulp_reduction_list){list.at, list.count};
-    return status;
+    ULP_TRY(ulp_named_list_read(&list, text, option, error));
+    *(ulp_reduction_list *)field = (ulp_reduction_list){list.at, list.count};
+    return ULP_OK;
 }
 
 static void print_reductions(ulp_text *to, const void *field, const ulp_option *option) {

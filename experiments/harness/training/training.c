@@ -64,22 +64,21 @@ ulp_gradient_shares ulp_step_shares(const ulp_step *step) {
 /* ---- start and checkpoints ---- */
 
 ulp_status ulp_training_check(const ulp_plan *plan, const ulp_data *data, const ulp_train_options *options) {
-    char error[1536];
-    ulp_status status = ulp_train_check(data, options, error, sizeof error);
-    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "%s", error);
+    ulp_error error;
+    ulp_status status = ulp_train_check(data, options, &error);
+    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "%s", error.text);
 }
 
 static ulp_status start(work *w) {
     return ulp_training_open(&w->trainer, w->task, w->training->data, &w->training->options);
 }
 
-static ulp_status save(const void *run, const char *path, const void *note, size_t note_bytes, char *error,
-                       size_t error_size) {
-    return ulp_checkpoint_save(((const work *)run)->trainer, path, note, note_bytes, error, error_size);
+static ulp_status save(const void *run, const char *path, const void *note, size_t note_bytes, ulp_error *error) {
+    return ulp_checkpoint_save(((const work *)run)->trainer, path, note, note_bytes, error);
 }
 
-static ulp_status load(void *run, const char *path, void **note, size_t *note_bytes, char *error, size_t error_size) {
-    return ulp_checkpoint_load(((work *)run)->trainer, path, note, note_bytes, error, error_size);
+static ulp_status load(void *run, const char *path, void **note, size_t *note_bytes, ulp_error *error) {
+    return ulp_checkpoint_load(((work *)run)->trainer, path, note, note_bytes, error);
 }
 
 static ulp_status restart(void *run) {

@@ -45,9 +45,9 @@ ulp_status ulp_cpu_native_get(size_t i, ulp_cpu_native *native) {
     native->row = (uint16_t)(ULP_NATIVE_OF_CPU + i);
     native->codes = r->codes;
     native->words = r->words;
-    ulp_status status = ulp_format_parse(&native->a, r->a);
-    if (status == ULP_OK) status = ulp_format_parse(&native->b, r->b);
-    return status == ULP_OK ? ulp_format_parse(&native->result, r->result) : status;
+    ULP_TRY(ulp_format_parse(&native->a, r->a));
+    ULP_TRY(ulp_format_parse(&native->b, r->b));
+    return ulp_format_parse(&native->result, r->result);
 }
 
 ulp_status ulp_cpu_native_parse(ulp_cpu_native *native, const char *text) {
@@ -61,14 +61,13 @@ ulp_status ulp_cpu_native_parse(ulp_cpu_native *native, const char *text) {
 
 ulp_status ulp_cpu_native_of(ulp_cpu_native *native, const ulp_datapath *d) {
     if (d->kind != ULP_NATIVE || d->native < ULP_NATIVE_OF_CPU) return ULP_UNSUPPORTED;
-    const ulp_status status = ulp_cpu_native_get(d->native - (size_t)ULP_NATIVE_OF_CPU, native);
-    return status == ULP_OK && native->lacks[0] != '\0' ? ULP_NO_DEVICE : status;
+    ULP_TRY(ulp_cpu_native_get(d->native - (size_t)ULP_NATIVE_OF_CPU, native));
+    return native->lacks[0] != '\0' ? ULP_NO_DEVICE : ULP_OK;
 }
 
 ulp_status ulp_cpu_native_code(uint32_t *code, double value, const ulp_cpu_native *n, int is_b) {
     uint64_t word;
-    const ulp_status status = ulp_encode(&word, value, is_b ? &n->b : &n->a);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_encode(&word, value, is_b ? &n->b : &n->a));
     *code = (uint32_t)word;
     if (!is_b && n->zero_a != 0) *code ^= 0x80u; /* the code of value + 128 without a sign */
     return ULP_OK;

@@ -1,4 +1,4 @@
-/* gemm.c - matrix products under a datapath: the check of the inputs, tiles, and the choice of the kind of product. */
+/* gemm.c - matrix products under a datapath: the check of the inputs, tiles, and results in transposed arrays. */
 #include "gemm.h"
 
 #include <stdlib.h>
@@ -99,21 +99,14 @@ static ulp_status check_inputs(const ulp_job *w) {
     const ulp_gemm_shape *s = &w->s;
     const ulp_datapath *d = w->datapath;
     if (!d->has_inputs) return ULP_OK;
-    ulp_status status = check_values(w, w->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda, &d->a);
-    return status != ULP_OK ? status
-                            : check_values(w, w->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
+    ULP_TRY(check_values(w, w->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda, &d->a));
+    return check_values(w, w->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
 }
 
 static ulp_status run_tile(const ulp_job *w) {
-    static ulp_status (*const kinds[])(const ulp_job *) = {
-        ULP_CPU(ulp_gemm_fp32),   ULP_CPU(ulp_gemm_narrow), ULP_CPU(ulp_gemm_aligned), ULP_CPU(ulp_gemm_groups),
-        ULP_CPU(ulp_gemm_chains), ULP_CPU(ulp_gemm_odd),    ULP_CPU(ulp_gemm_serial),  ULP_CPU(ulp_gemm_terms),
-        ULP_CPU(ulp_gemm_lanes),  ULP_CPU(ulp_gemm_blocks), ULP_CPU(ulp_gemm_exact),   ULP_CPU(ulp_gemm_int8),
-        ULP_CPU(ulp_gemm_any)};
-    ulp_status status = ULP_UNSUPPORTED;
-    if (w->datapath->kind == ULP_NATIVE) return ULP_CPU(ulp_gemm_native)(w);
-    for (size_t i = 0; status == ULP_UNSUPPORTED && i < sizeof kinds / sizeof kinds[0]; i++) status = kinds[i](w);
-    return status;
+    size_t count;
+    const ulp_product_path *paths = ULP_CPU(ulp_product_paths)(&count);
+    return ulp_product_run(paths, count, w);
 }
 
 static const void *element_at(const ulp_job *w, const void *array, size_t elements) {
@@ -137,17 +130,16 @@ static ulp_job tile_of(const ulp_job *w, size_t i, size_t j, size_t m, size_t n)
 }
 
 static ulp_status run_tiles(const ulp_job *w) {
-    ulp_status status = ULP_OK;
     size_t m, n;
     ulp_tile_get(&m, &n);
     if (m == 0 || m > w->s.m) m = w->s.m;
     if (n == 0 || n > w->s.n) n = w->s.n;
     for (size_t i = 0; i < w->s.m; i += m)
-        for (size_t j = 0; j < w->s.n && status == ULP_OK; j += n) {
+        for (size_t j = 0; j < w->s.n; j += n) {
             const ulp_job tile = tile_of(w, i, j, m, n);
-            status = run_tile(&tile);
+            ULP_TRY(run_tile(&tile));
         }
-    return status;
+    return ULP_OK;
 }
 
 /* ---- a result whose array is the transpose of C ---- */
@@ -209,8 +201,7 @@ static ulp_status run_transposed(const ulp_job *w) {
 
 static ulp_status run(const ulp_job *w) {
     if (w->s.m == 0 || w->s.n == 0) return ULP_OK;
-    ulp_status status = w->s.k > 0 ? check_inputs(w) : ULP_OK;
-    if (status != ULP_OK) return status;
+    if (w->s.k > 0) ULP_TRY(check_inputs(w));
     return w->s.c_trans ? run_transposed(w) : run_tiles(w);
 }
 
@@ -235,7 +226,8 @@ ulp_status ULP_CPU(ulp_cpu_gemm_round)(float *c, const float *a, const float *b,
     size_t m, n;
     ulp_tile_get(&m, &n);
     ulp_status status = ULP_UNSUPPORTED;
-    if (shape->m > 0 && shape->n > 0 && m == 0 && n == 0) status = ULP_CPU(ulp_gemm_fp32)(&job);
+    if (shape->m > 0 && shape->n > 0 && m == 0 && n == 0 && ULP_CPU(ulp_serves_fp32_chain)(&job))
+        status = ULP_CPU(ulp_product_fp32_chain)(&job);
     if (status != ULP_UNSUPPORTED) return status;
     status = ULP_CPU(ulp_cpu_gemm)(c, a, b, shape, by);
     return status == ULP_OK ? ULP_CPU(ulp_cpu_round)(c, c, shape->m * shape->n, rounding) : status;

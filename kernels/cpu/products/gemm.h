@@ -1,26 +1,12 @@
-/* gemm.h - declarations that the kinds of matrix products share: the job, its elements, packing.
+/* gemm.h - declarations that the product paths share: the elements of a job, random words, packing.
  *
- * kernels/products/sum.h defines a result element by element. The blocking changes the speed and never a bit. Each kind
- * of product is a source with the function ULP_CPU(ulp_gemm_KIND). The function computes the job or returns
- * ULP_UNSUPPORTED; then the next kind is tried. The last kind, gemm_any.c, computes every job.
+ * kernels/products/sum.h defines a result element by element. The blocking changes the speed and never a bit.
  */
 #ifndef ULP_CPU_GEMM_H
 #define ULP_CPU_GEMM_H
 
-#include "kernels/cpu/cpu.h"
+#include "paths.h"
 #include "kernels/products/sum.h"
-
-typedef struct ulp_job {
-    void *c; /* float, or double if wide */
-    const void *a, *b;
-    int wide;
-    ulp_gemm_shape s;
-    size_t i0, j0,
-        columns; /* the tile's place in the whole result, and the result's columns; random words depend on them */
-    const ulp_datapath *datapath;
-    ulp_stream stream;
-    const ulp_rounding *rounding; /* of C, a whole result with ldc = n; NULL: none. gemm_fp32.c alone rounds C. */
-} ulp_job;
 
 ULP_INLINE double job_at(const ulp_job *w, const void *array, size_t i) {
     return w->wide ? ((const double *)array)[i] : (double)((const float *)array)[i];
@@ -53,20 +39,5 @@ ULP_INLINE size_t row_grain(size_t blocks) {
 
 /* Allocates n elements of `size` bytes, 64-byte aligned. n = 0 gives NULL only if no memory is left. */
 void *ULP_CPU(ulp_gemm_room)(size_t n, size_t size);
-
-ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job);
-ulp_status ULP_CPU(ulp_gemm_chains)(const ulp_job *job);
-ulp_status ULP_CPU(ulp_gemm_blocks)(const ulp_job *job);
-ulp_status ULP_CPU(ulp_gemm_odd)(const ulp_job *job);
-ulp_status ULP_CPU(ulp_gemm_serial)(const ulp_job *job);
-ulp_status ULP_CPU(ulp_gemm_terms)(const ulp_job *job);
-ulp_status ULP_CPU(ulp_gemm_lanes)(const ulp_job *job);
-ulp_status ULP_CPU(ulp_gemm_exact)(const ulp_job *job);
-ulp_status ULP_CPU(ulp_gemm_narrow)(const ulp_job *job);
-ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job);
-ulp_status ULP_CPU(ulp_gemm_groups)(const ulp_job *job);
-ulp_status ULP_CPU(ulp_gemm_int8)(const ulp_job *job);
-ulp_status ULP_CPU(ulp_gemm_native)(const ulp_job *job);
-ulp_status ULP_CPU(ulp_gemm_any)(const ulp_job *job);
 
 #endif

@@ -265,6 +265,12 @@ typedef struct rounding {
     lane_format small; /* of BY_SMALL */
 } rounding;
 
+/* Whether the lanes offer the accumulator and rule of a datapath. */
+static inline int lanes_round(const ulp_datapath *d) {
+    ulp_core core;
+    return ulp_core_init(&core, &d->accumulator, d->rule) && ulp_core64_decides(&core);
+}
+
 /* The rounding without proofs. 0 if the lanes do not offer the job's accumulator and rule. */
 static inline int plain_rounding_of(rounding *r, const ulp_job *w) {
     const ulp_datapath *d = w->datapath;

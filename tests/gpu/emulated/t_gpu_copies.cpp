@@ -68,18 +68,18 @@ static size_t labels_of(const run &r) { return strcmp(r.loss, "softmax") == 0 ? 
  * ones. */
 static bool step_of(copies *made, double *last_loss, const run &r, bool counting) {
     const ulp_data data = data_of(labels_of(r));
-    char error[1024] = "";
+    ulp_error error = {0};
     ulp_net parsed = {};
     ulp_policy rules = {};
     ulp_scaler_rule scaler = {};
     ulp_optimizer_rule optimizer = {};
     ulp_train_options options = {};
     ulp_trainer *trainer = nullptr;
-    ulp_status status = ulp_net_parse(&parsed, r.net, data.dims, error, sizeof error);
-    if (status == ULP_OK) status = ulp_policy_parse(&rules, r.policy, error, sizeof error);
-    if (status == ULP_OK) status = ulp_scaler_parse(&scaler, r.scaler, error, sizeof error);
-    if (status == ULP_OK) status = ulp_optimizer_parse(&optimizer, r.optimizer, error, sizeof error);
-    if (status == ULP_OK) status = ulp_loss_parse(&options.loss, r.loss, error, sizeof error);
+    ulp_status status = ulp_net_parse(&parsed, r.net, data.dims, &error);
+    if (status == ULP_OK) status = ulp_policy_parse(&rules, r.policy, &error);
+    if (status == ULP_OK) status = ulp_scaler_parse(&scaler, r.scaler, &error);
+    if (status == ULP_OK) status = ulp_optimizer_parse(&optimizer, r.optimizer, &error);
+    if (status == ULP_OK) status = ulp_loss_parse(&options.loss, r.loss, &error);
     if (status == ULP_OK) status = ulp_backend_get(&options.backend, "cuda");
     options.net = &parsed;
     options.policy = &rules;
@@ -88,7 +88,7 @@ static bool step_of(copies *made, double *last_loss, const run &r, bool counting
     options.batch = BATCH;
     options.seed = 3;
     options.counting = counting;
-    if (status == ULP_OK) status = ulp_trainer_new(&trainer, &data, &options, error, sizeof error);
+    if (status == ULP_OK) status = ulp_trainer_new(&trainer, &data, &options, &error);
     for (size_t i = 0; status == ULP_OK && i < trainer->loss_scales.count; i++)
         trainer->loss_scales.layer[i].log2 = 4 + (int)(i * 3 % 7);
     for (int k = 0; k < STEPS && status == ULP_OK; k++) {
@@ -100,7 +100,7 @@ static bool step_of(copies *made, double *last_loss, const run &r, bool counting
                  after.downloaded - before.downloaded, after.launches - before.launches};
         *last_loss = report.loss;
     }
-    if (status != ULP_OK) printf("# %s under %s: %s %s\n", r.net, r.policy, ulp_status_text(status), error);
+    if (status != ULP_OK) printf("# %s under %s: %s %s\n", r.net, r.policy, ulp_status_text(status), error.text);
     ulp_trainer_free(trainer);
     ulp_net_release(&parsed);
     return status == ULP_OK;

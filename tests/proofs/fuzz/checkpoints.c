@@ -9,7 +9,7 @@
 
 enum { SAMPLES = 8, FEATURES = 4, BATCH = 4 };
 
-static char error[2048];
+static ulp_error error;
 
 static const ulp_data *small_data(void) {
     static uint8_t pixel[SAMPLES * FEATURES], label[SAMPLES];
@@ -52,7 +52,7 @@ static ulp_trainer *trainer(int i) {
     training_texts texts = runs[i];
     texts.batch = BATCH;
     texts.seed = 3;
-    fuzz_check(trainer_from_texts(&t, small_data(), &texts, error, sizeof error) == ULP_OK, "%s", error);
+    fuzz_check(trainer_from_texts(&t, small_data(), &texts, &error) == ULP_OK, "%s", error.text);
     return t;
 }
 
@@ -62,17 +62,16 @@ static ulp_gan *two_networks(void) {
     ulp_policy policy;
     ulp_scaler_rule scaler;
     ulp_optimizer_rule optimizer;
-    fuzz_check(ulp_net_parse(&made, "fc4 reshape1x2x2", (ulp_dims){2, 1, 1}, error, sizeof error) == ULP_OK, "%s",
-               error);
-    fuzz_check(ulp_net_parse(&judge, "fc2 tanh fc1", (ulp_dims){1, 2, 2}, error, sizeof error) == ULP_OK, "%s", error);
-    ulp_policy_parse(&policy, "mixed:fp16", NULL, 0);
-    ulp_scaler_parse(&scaler, "pytorch,interval=2,init=4", NULL, 0);
-    ulp_optimizer_parse(&optimizer, "sgd,rate=0.1,momentum=0.5", NULL, 0);
+    fuzz_check(ulp_net_parse(&made, "fc4 reshape1x2x2", (ulp_dims){2, 1, 1}, &error) == ULP_OK, "%s", error.text);
+    fuzz_check(ulp_net_parse(&judge, "fc2 tanh fc1", (ulp_dims){1, 2, 2}, &error) == ULP_OK, "%s", error.text);
+    ulp_policy_parse(&policy, "mixed:fp16", NULL);
+    ulp_scaler_parse(&scaler, "pytorch,interval=2,init=4", NULL);
+    ulp_optimizer_parse(&optimizer, "sgd,rate=0.1,momentum=0.5", NULL);
     const ulp_gan_options o = {.generator = {&made, &policy, &scaler, &optimizer},
                                .discriminator = {&judge, &policy, &scaler, &optimizer},
                                .batch = 2,
                                .seed = 3};
-    fuzz_check(ulp_gan_new(&gan, small_data(), &o, error, sizeof error) == ULP_OK, "%s", error);
+    fuzz_check(ulp_gan_new(&gan, small_data(), &o, &error) == ULP_OK, "%s", error.text);
     ulp_net_release(&made);
     ulp_net_release(&judge);
     return gan;
@@ -95,19 +94,19 @@ static void run_trainer(int which, const char *path, const uint8_t *data, size_t
     ulp_trainer *t = trainer(which);
     void *note;
     size_t bytes;
-    error[0] = '\0';
-    const ulp_status status = ulp_checkpoint_load(t, path, &note, &bytes, error, sizeof error);
-    fuzz_check_status(status, error, "a checkpoint");
+    ulp_error_clear(&error);
+    const ulp_status status = ulp_checkpoint_load(t, path, &note, &bytes, &error);
+    fuzz_check_status(status, error.text, "a checkpoint");
     if (status == ULP_OK) {
         fuzz_passed();
-        fuzz_check(ulp_checkpoint_save(t, "again", note, bytes, error, sizeof error) == ULP_OK, "%s", error);
+        fuzz_check(ulp_checkpoint_save(t, "again", note, bytes, &error) == ULP_OK, "%s", error.text);
         if (!is_packed(data, size)) check_same(data, size);
         ulp_step report;
         fuzz_check(ulp_trainer_step(t, &report) == ULP_OK, "no step follows a checkpoint");
         free(note);
     } else {
         fuzz_check(note == NULL && t->step == 0, "a checkpoint is refused, but the run has changed");
-        if (!strstr(error, "not a checkpoint")) fuzz_passed();
+        if (!strstr(error.text, "not a checkpoint")) fuzz_passed();
     }
     ulp_trainer_free(t);
 }
@@ -116,16 +115,16 @@ static void run_gan(const char *path, const uint8_t *data, size_t size) {
     ulp_gan *g = two_networks();
     void *note;
     size_t bytes;
-    error[0] = '\0';
-    const ulp_status status = ulp_gan_load(g, path, &note, &bytes, error, sizeof error);
-    fuzz_check_status(status, error, "a checkpoint");
+    ulp_error_clear(&error);
+    const ulp_status status = ulp_gan_load(g, path, &note, &bytes, &error);
+    fuzz_check_status(status, error.text, "a checkpoint");
     if (status == ULP_OK) {
         fuzz_passed();
-        fuzz_check(ulp_gan_save(g, "again", note, bytes, error, sizeof error) == ULP_OK, "%s", error);
+        fuzz_check(ulp_gan_save(g, "again", note, bytes, &error) == ULP_OK, "%s", error.text);
         if (!is_packed(data, size)) check_same(data, size);
         fuzz_check(ulp_gan_step(g, NULL) == ULP_OK, "no step follows a checkpoint");
         free(note);
-    } else if (!strstr(error, "not a checkpoint")) fuzz_passed();
+    } else if (!strstr(error.text, "not a checkpoint")) fuzz_passed();
     ulp_gan_free(g);
 }
 
@@ -161,13 +160,13 @@ static void seeds(void) {
     for (int i = 0; i < RUNS; i++) {
         ulp_trainer *t = trainer(i);
         for (int k = 0; k < 2; k++) ulp_trainer_step(t, NULL);
-        ulp_checkpoint_save(t, "seed.tmp.ckpt", "note", i == 0 ? 0 : 4, error, sizeof error);
+        ulp_checkpoint_save(t, "seed.tmp.ckpt", "note", i == 0 ? 0 : 4, &error);
         ulp_trainer_free(t);
         seed_file(i);
     }
     ulp_gan *g = two_networks();
     ulp_gan_step(g, NULL);
-    ulp_gan_save(g, "seed.tmp.ckpt", "note", 4, error, sizeof error);
+    ulp_gan_save(g, "seed.tmp.ckpt", "note", 4, &error);
     ulp_gan_free(g);
     seed_file(RUNS);
 }

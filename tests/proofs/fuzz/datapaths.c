@@ -33,20 +33,21 @@ static void check_sum(const ulp_datapath *d) {
 
 static void run(const uint8_t *data, size_t size) {
     const char *text = fuzz_text(data, size);
-    char why[ULP_EXPLAIN_MAX], printed[ULP_DATAPATH_NAME_MAX];
+    ulp_error why;
+    char printed[ULP_DATAPATH_NAME_MAX];
     ulp_datapath d, before, again;
     memset(&d, 0x5a, sizeof d);
     before = again = d;
     const ulp_status status = ulp_datapath_parse(&d, text);
-    ulp_datapath_explain(why, text);
-    fuzz_check(strlen(why) < sizeof why, "'%s': the reason has no end", text);
+    ulp_datapath_explain(&why, text);
+    fuzz_check(strlen(why.text) < ULP_EXPLAIN_MAX, "'%s': the reason has no end", text);
     if (status != ULP_OK) {
         fuzz_check_status(status, "a reason is not always there", text);
         fuzz_check(memcmp(&d, &before, sizeof d) == 0, "'%s' is refused, but the datapath was written", text);
         return;
     }
     fuzz_passed();
-    fuzz_check(!*why, "'%s' is a datapath, and yet: %s", text, why);
+    fuzz_check(!*why.text, "'%s' is a datapath, and yet: %s", text, why.text);
     fuzz_check(ulp_datapath_print(printed, sizeof printed, &d) == ULP_OK, "'%s' cannot be printed", d.name);
     fuzz_check(strcmp(printed, d.name) == 0, "'%s' has the name '%s' and is printed '%s'", text, d.name, printed);
     fuzz_check(ulp_datapath_parse(&again, printed) == ULP_OK, "'%s' is '%s', which is refused", text, printed);

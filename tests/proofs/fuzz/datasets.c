@@ -34,7 +34,7 @@ static void check_data(const ulp_data *d) {
 }
 
 static void run(const uint8_t *data, size_t size) {
-    char error[1024] = "";
+    ulp_error error = {0};
     ulp_data loaded;
     size_t at[5];
     if (!size) return;
@@ -43,15 +43,15 @@ static void run(const uint8_t *data, size_t size) {
     if (digits) write_file("digits.csv", data[0] & 1, data + 1, size - 1);
     else
         for (int i = 0; i < 4; i++) write_file(names[i], data[0] >> i & 1, data + at[i], at[i + 1] - at[i]);
-    const ulp_status status =
-        ulp_data_load(&loaded, digits ? "digits" : "mnist", fuzz_folder(), 1, error, sizeof error);
-    fuzz_check_status(status, error, "a data set");
+    const ulp_status status = ulp_data_load(&loaded, digits ? "digits" : "mnist", fuzz_folder(), 1, &error);
+    fuzz_check_status(status, error.text, "a data set");
     if (status == ULP_OK) {
         fuzz_passed();
         check_data(&loaded);
         ulp_data_release(&loaded);
     }
-    if (strstr(error, "bytes of data") || strstr(error, "label") || strstr(error, "images")) fuzz_passed();
+    if (strstr(error.text, "bytes of data") || strstr(error.text, "label") || strstr(error.text, "images"))
+        fuzz_passed();
 }
 
 static void put32(uint8_t *at, size_t n) {

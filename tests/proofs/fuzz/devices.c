@@ -86,10 +86,11 @@ static void check_tree(device *d, size_t k, int with_c) {
 
 static void check_probe(device *d) {
     static ulp_probe probe;
-    char why[ULP_PROBE_WHY], value[64];
+    ulp_error why;
+    char value[64];
     const ulp_unit unit = unit_of(d);
-    const ulp_status sums = ulp_probe_sums(why, &unit);
-    if (sums == ULP_UNSUPPORTED) fuzz_check_sentence(why, d->path.name);
+    const ulp_status sums = ulp_probe_sums(&why, &unit);
+    if (sums == ULP_UNSUPPORTED) fuzz_check_sentence(why.text, d->path.name);
     if (sums == ULP_OK) fuzz_passed();
     if (ulp_probe_unit(&probe, &unit) != ULP_OK) return;
     fuzz_passed();

@@ -6,14 +6,14 @@
 static int is_valid(const char *text) {
     ulp_optimizer_rule o;
     ulp_scaler_rule s;
-    return ulp_optimizer_parse(&o, text, NULL, 0) == ULP_OK || ulp_scaler_parse(&s, text, NULL, 0) == ULP_OK;
+    return ulp_optimizer_parse(&o, text, NULL) == ULP_OK || ulp_scaler_parse(&s, text, NULL) == ULP_OK;
 }
 
 static void check_optimizer(const char *text) {
-    char error[800] = "";
+    ulp_error error = {0};
     ulp_optimizer_rule rule;
-    const ulp_status status = ulp_optimizer_parse(&rule, text, error, sizeof error);
-    fuzz_check_status(status, error, text);
+    const ulp_status status = ulp_optimizer_parse(&rule, text, &error);
+    fuzz_check_status(status, error.text, text);
     if (status != ULP_OK) return;
     fuzz_passed();
     fuzz_check(rule.rate >= 0 && rule.rate <= 1e6 && rule.momentum >= 0 && rule.decay >= 0, "'%s': rate %g", text,
@@ -26,15 +26,15 @@ static void check_optimizer(const char *text) {
 }
 
 static void check_scaler(const char *text) {
-    char error[800] = "";
+    ulp_error error = {0};
     ulp_scaler_rule rule;
     ulp_scaler scaler;
-    ulp_status status = ulp_scaler_parse(&rule, text, error, sizeof error);
-    fuzz_check_status(status, error, text);
+    ulp_status status = ulp_scaler_parse(&rule, text, &error);
+    fuzz_check_status(status, error.text, text);
     if (status != ULP_OK) return;
     fuzz_passed();
-    status = ulp_scaler_init(&scaler, &rule, error, sizeof error);
-    fuzz_check_status(status, error, text);
+    status = ulp_scaler_init(&scaler, &rule, &error);
+    fuzz_check_status(status, error.text, text);
     if (status != ULP_OK) return;
     for (int step = 0; step < 200; step++) {
         const float largest = step % 7 == 3    ? ulp_from_bits32(0x7f800000u)

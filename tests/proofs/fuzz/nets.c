@@ -16,12 +16,12 @@ static int is_valid(const char *text) {
     ulp_net net;
     ulp_dims in;
     const char *words = shape_of(&in, text);
-    const int good = ulp_net_parse(&net, words, in, NULL, 0) == ULP_OK;
+    const int good = ulp_net_parse(&net, words, in, NULL) == ULP_OK;
     if (good) ulp_net_release(&net);
     return good;
 }
 
-static char error[4096];
+static ulp_error error;
 
 static ulp_text words_of(const ulp_net *net) {
     ulp_text words = {0};
@@ -39,15 +39,15 @@ static void check_amp(const ulp_net *net, const char *text) {
     ulp_format f;
     size_t lines = 0;
     ulp_format_parse(&f, "binary16");
-    error[0] = '\0';
-    const ulp_status status = ulp_amp_derive(&amp, net, &f, error, sizeof error);
-    fuzz_check_status(status, error, text);
+    ulp_error_clear(&error);
+    const ulp_status status = ulp_amp_derive(&amp, net, &f, &error);
+    fuzz_check_status(status, error.text, text);
     if (status != ULP_OK) return;
     static ulp_policy again;
-    fuzz_check(ulp_policy_parse(&again, amp.text, error, sizeof error) == ULP_OK, "'%s': policy '%s': %s", text,
-               amp.text, error);
+    fuzz_check(ulp_policy_parse(&again, amp.text, &error) == ULP_OK, "'%s': policy '%s': %s", text, amp.text,
+               error.text);
     const ulp_loss_kind *loss = NULL;
-    if (ulp_loss_parse(&loss, "softmax", error, sizeof error) == ULP_OK && net->count < 64)
+    if (ulp_loss_parse(&loss, "softmax", &error) == ULP_OK && net->count < 64)
         fuzz_check(ulp_amp_explain(&amp, net, loss, 4, see, &lines) != ULP_OK || lines > 0, "'%s': no lines", text);
 }
 
@@ -65,9 +65,9 @@ static void run(const uint8_t *data, size_t size) {
     ulp_dims in;
     ulp_net net, again, copy;
     text = shape_of(&in, text);
-    error[0] = '\0';
-    const ulp_status status = ulp_net_parse(&net, text, in, error, sizeof error);
-    fuzz_check_status(status, error, text);
+    ulp_error_clear(&error);
+    const ulp_status status = ulp_net_parse(&net, text, in, &error);
+    fuzz_check_status(status, error.text, text);
     if (status != ULP_OK) {
         fuzz_check(net.count == 0 && !net.layers, "'%s' is refused, but the net is not empty", text);
         return;
@@ -75,8 +75,8 @@ static void run(const uint8_t *data, size_t size) {
     fuzz_passed();
     fuzz_check(net.count >= 1 && net.count <= ULP_LAYERS_MAX, "'%s': %zu layers", text, net.count);
     ulp_text words = words_of(&net);
-    fuzz_check(ulp_net_parse(&again, ulp_text_of(&words), in, error, sizeof error) == ULP_OK, "'%s' is '%s': %s", text,
-               ulp_text_of(&words), error);
+    fuzz_check(ulp_net_parse(&again, ulp_text_of(&words), in, &error) == ULP_OK, "'%s' is '%s': %s", text,
+               ulp_text_of(&words), error.text);
     fuzz_check(again.count == net.count && again.params == net.params && again.widest == net.widest &&
                    memcmp(&again.out, &net.out, sizeof net.out) == 0,
                "'%s' is '%s', which is another net", text, ulp_text_of(&words));

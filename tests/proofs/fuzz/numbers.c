@@ -7,19 +7,20 @@
 static int same_number(double a, double b) { return ulp_bits64(a) == ulp_bits64(b) || (a != a && b != b); }
 
 /* Read a value of a type that needs no more than its text; limits of both signs, or none. */
-static int reads(void *field, const ulp_option_type *type, const char *text, double limit, ulp_text *error) {
+static ulp_status reads(void *field, const ulp_option_type *type, const char *text, double limit, ulp_error *error) {
     const ulp_option option = {.name = "n", .type = type, .min = -limit, .max = limit};
     return type->read(field, text, &option, error);
 }
 
 static int is_valid(const char *text) {
-    ulp_text error = {0};
+    ulp_error error;
+    ulp_text why = {0};
     ulp_number_list list;
     double value;
-    int valid = reads(&list, &ulp_type_numbers, text, 0, &error) == ULP_EXIT_FINE;
+    int valid = reads(&list, &ulp_type_numbers, text, 0, &error) == ULP_OK;
     if (valid) ulp_type_numbers.release(&list);
-    valid |= course_read_number(&value, text, &error) != COURSE_NO_NUMBER;
-    ulp_text_free(&error);
+    valid |= course_read_number(&value, text, &why) != COURSE_NO_NUMBER;
+    ulp_text_free(&why);
     return valid;
 }
 
@@ -56,25 +57,25 @@ static void check_type(const ulp_option_type *type, const char *text, double lim
         ulp_integer_list integers;
     } field, again;
     const ulp_option option = {.name = "n", .type = type};
-    ulp_text error = {0}, first = {0}, second = {0};
+    ulp_error error;
+    ulp_text first = {0}, second = {0};
     memset(&field, 0, sizeof field);
     memset(&again, 0, sizeof again);
-    if (reads(&field, type, text, limit, &error) == ULP_EXIT_FINE) {
+    if (reads(&field, type, text, limit, &error) == ULP_OK) {
         const int is_long = (type == &ulp_type_numbers && field.numbers.count > MANY) ||
                             (type == &ulp_type_integers && field.integers.count > MANY);
         fuzz_passed();
         if (!is_long) {
             type->print(&first, &field, &option);
-            fuzz_check(reads(&again, type, ulp_text_of(&first), limit, &error) == ULP_EXIT_FINE,
-                       "'%s' is printed as '%s', which is refused: %s", text, ulp_text_of(&first), ulp_text_of(&error));
+            fuzz_check(reads(&again, type, ulp_text_of(&first), limit, &error) == ULP_OK,
+                       "'%s' is printed as '%s', which is refused: %s", text, ulp_text_of(&first), error.text);
             type->print(&second, &again, &option);
             fuzz_check(strcmp(ulp_text_of(&first), ulp_text_of(&second)) == 0, "'%s' is '%s', which is '%s'", text,
                        ulp_text_of(&first), ulp_text_of(&second));
             if (type->release) type->release(&again);
         }
         if (type->release) type->release(&field);
-    } else fuzz_check_sentence(ulp_text_of(&error), text);
-    ulp_text_free(&error);
+    } else fuzz_check_sentence(error.text, text);
     ulp_text_free(&first);
     ulp_text_free(&second);
 }

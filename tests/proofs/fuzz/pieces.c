@@ -21,7 +21,7 @@ static int knows(void *own, size_t index, const char *label) {
     return index < 1000 && *label;
 }
 
-static int take(void *own, const ulp_piece *piece) {
+static ulp_status take(void *own, const ulp_piece *piece, ulp_error *error) {
     taken *t = own;
     size_t lines = 0;
     for (size_t i = 0; i < piece->length; i++) lines += piece->lines[i] == '\n';
@@ -29,7 +29,8 @@ static int take(void *own, const ulp_piece *piece) {
                "piece %zu: %zu lines, not %zu", piece->index, lines, piece->count);
     if (t->to) ulp_piece_write(t->to, piece);
     t->count++;
-    return -1;
+    (void)error;
+    return ULP_OK;
 }
 
 static int read_pieces(const char *path, int forgiving, taken *t) {
@@ -43,9 +44,10 @@ static int read_pieces(const char *path, int forgiving, taken *t) {
                                      .own = t,
                                      .knows = knows,
                                      .take = take};
-    const int status = ulp_pieces_read(&reader);
+    ulp_error error;
+    const ulp_status status = ulp_pieces_read(&reader, &error);
     fclose(file);
-    return status;
+    return status == ULP_OK ? -1 : ulp_complain_of("fuzz", &error);
 }
 
 static void check_pieces(const char *path, int forgiving) {

@@ -5,10 +5,10 @@
 
 static int is_valid(const char *text) {
     ulp_policy p;
-    return ulp_policy_parse(&p, text, NULL, 0) == ULP_OK;
+    return ulp_policy_parse(&p, text, NULL) == ULP_OK;
 }
 
-static char error[2048];
+static ulp_error error;
 
 /* The policies of the layers of a net, and of most layers. */
 static void check_layers(const ulp_policy *p, const char *text) {
@@ -16,11 +16,11 @@ static void check_layers(const ulp_policy *p, const char *text) {
     ulp_layer_policy *rows = NULL;
     if (!net.count)
         fuzz_check(ulp_net_parse(&net, "conv4@3p1 bn relu fork conv4@3p1 bn join pool2 fc8 relu fc10",
-                                 (ulp_dims){1, 8, 8}, error, sizeof error) == ULP_OK,
-                   "the net: %s", error);
-    error[0] = '\0';
-    const ulp_status status = ulp_policy_resolve(&rows, p, &net, error, sizeof error);
-    fuzz_check_status(status, error, text);
+                                 (ulp_dims){1, 8, 8}, &error) == ULP_OK,
+                   "the net: %s", error.text);
+    ulp_error_clear(&error);
+    const ulp_status status = ulp_policy_resolve(&rows, p, &net, &error);
+    fuzz_check_status(status, error.text, text);
     if (status == ULP_OK)
         for (size_t i = 0; i <= net.count; i++) {
             const ulp_cast *at = rows ? rows[i].at : p->at;
@@ -33,15 +33,16 @@ static void check_layers(const ulp_policy *p, const char *text) {
 
 /* FORMAT[@WHEN][/MODE[/BITS]] is read from what is written of it. */
 static void check_cast(const char *text) {
-    char why[400] = "", written[ULP_CAST_TEXT_MAX];
+    ulp_error why = {0};
+    char written[ULP_CAST_TEXT_MAX];
     ulp_cast cast = {0}, again = {0};
     ulp_cast_text about = {"act", 1, 0};
-    const ulp_status status = ulp_cast_read(&cast, &about, text, why, sizeof why);
-    fuzz_check_status(status, why, text);
+    const ulp_status status = ulp_cast_read(&cast, &about, text, &why);
+    fuzz_check_status(status, why.text, text);
     if (status != ULP_OK) return;
     ulp_cast_write(written, sizeof written, &cast);
-    fuzz_check(ulp_cast_read(&again, &about, written, why, sizeof why) == ULP_OK, "cast '%s' is '%s': %s", text,
-               written, why);
+    fuzz_check(ulp_cast_read(&again, &about, written, &why) == ULP_OK, "cast '%s' is '%s': %s", text, written,
+               why.text);
     fuzz_check(memcmp(&cast, &again, sizeof cast) == 0, "cast '%s' is '%s', which is another", text, written);
 }
 
@@ -51,21 +52,20 @@ static void run(const uint8_t *data, size_t size) {
     const char *text = fuzz_text(data, size);
     memset(&p, 0, sizeof p);
     memset(&again, 0, sizeof again);
-    error[0] = '\0';
+    ulp_error_clear(&error);
     check_cast(text);
-    const ulp_status status = ulp_policy_parse(&p, text, error, sizeof error);
-    fuzz_check_status(status, error, text);
+    const ulp_status status = ulp_policy_parse(&p, text, &error);
+    fuzz_check_status(status, error.text, text);
     if (status != ULP_OK) return;
     fuzz_passed();
     const ulp_status shown = ulp_policy_print(printed, sizeof printed, &p);
     if (shown == ULP_BAD_ARGUMENT && p.selections > 0) return; /* more than ULP_POLICY_TEXT_MAX characters */
     fuzz_check(shown == ULP_OK, "'%s' cannot be printed", text);
-    fuzz_check(ulp_policy_parse(&again, printed, error, sizeof error) == ULP_OK, "'%s' is '%s': %s", text, printed,
-               error);
+    fuzz_check(ulp_policy_parse(&again, printed, &error) == ULP_OK, "'%s' is '%s': %s", text, printed, error.text);
     fuzz_check(ulp_policy_print(twice, sizeof twice, &again) == ULP_OK && strcmp(printed, twice) == 0,
                "'%s' is '%s', which is '%s'", text, printed, twice);
-    error[0] = '\0';
-    fuzz_check_status(ulp_policy_check(&p, error, sizeof error), error, text);
+    ulp_error_clear(&error);
+    fuzz_check_status(ulp_policy_check(&p, &error), error.text, text);
     check_layers(&p, text);
 }
 

@@ -4,7 +4,7 @@
 
 static int is_valid(const char *text) {
     ulp_reduction r;
-    return ulp_reduction_parse(&r, text, NULL, 0) == ULP_OK;
+    return ulp_reduction_parse(&r, text, NULL) == ULP_OK;
 }
 
 /* The mean of equal numbers that a format holds exactly, of a power of two of ranks. */
@@ -26,20 +26,20 @@ static void check_mean(const ulp_reduction *how, const char *text) {
 
 static void run(const uint8_t *data, size_t size) {
     const char *text = fuzz_text(data, size);
-    char error[600] = "", printed[ULP_REDUCTION_TEXT_MAX];
+    ulp_error error = {0};
+    char printed[ULP_REDUCTION_TEXT_MAX];
     ulp_reduction r, before, again;
     memset(&r, 0x5a, sizeof r);
     before = again = r;
-    const ulp_status status = ulp_reduction_parse(&r, text, error, sizeof error);
-    fuzz_check_status(status, error, text);
+    const ulp_status status = ulp_reduction_parse(&r, text, &error);
+    fuzz_check_status(status, error.text, text);
     if (status != ULP_OK) {
         fuzz_check(memcmp(&r, &before, sizeof r) == 0, "'%s' is refused, but the reduction was written", text);
         return;
     }
     fuzz_passed();
     fuzz_check(ulp_reduction_print(printed, sizeof printed, &r) == ULP_OK, "'%s' cannot be printed", text);
-    fuzz_check(ulp_reduction_parse(&again, printed, error, sizeof error) == ULP_OK, "'%s' is '%s': %s", text, printed,
-               error);
+    fuzz_check(ulp_reduction_parse(&again, printed, &error) == ULP_OK, "'%s' is '%s': %s", text, printed, error.text);
     fuzz_check(memcmp(&r.format, &again.format, sizeof r.format) == 0 &&
                    memcmp(&r.rule, &again.rule, sizeof r.rule) == 0 && r.order == again.order && r.mean == again.mean &&
                    r.node == again.node,

@@ -10,7 +10,7 @@ LINT_CC ?= gcc
 LINT_SRC = $(eval LINT_SRC := $(sort $(shell find formats base kernels sim experiments tool course web tests -name '*.c' ! -path tests/proofs/prove/goal.c ! -path tests/proofs/prove/replay.c)))$(LINT_SRC)
 # -fanalyzer has more paths than it can follow in matrix products, which allocate and open nothing, takes shifts of vectors
 # for shifts of their lengths, and does not know that the assertions of cmocka end a test
-LINT_ENDLESS := kernels/cpu/products/gemm_% tests/%
+LINT_ENDLESS := kernels/cpu/products/% tests/%
 LINT_VECTORS = $(if $(filter kernels/cpu/%,$(1)),-Wno-analyzer-shift-count-overflow)
 LINT_FLAGS := $(filter -D% -I% -f%,$(ALL_CPPFLAGS) $(filter-out -fsanitize% -fno-sanitize%,$(ALL_CFLAGS))) -std=c11 -I.
 # the flags of a source: as it is compiled, with one instruction set each

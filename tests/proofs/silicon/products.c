@@ -344,7 +344,8 @@ static void check_matrix(check_plan *plan, const pair *p) {
     static double a[M * K], b[K * N], c[M * N], want[M * N];
     const ulp_backend *cpu;
     ulp_datapath d;
-    char why[ULP_EXPLAIN_MAX], name[200];
+    ulp_error why;
+    char name[200];
     uint64_t state = 5;
     size_t wrong = 0;
     for (size_t i = 0; i < M * K; i++) a[i] = ulp_decode(draw(&p->silicon.a, 1, &state), &p->silicon.a);
@@ -354,7 +355,7 @@ static void check_matrix(check_plan *plan, const pair *p) {
     const ulp_gemm_shape shape = {.m = M, .n = N, .k = K, .lda = K, .ldb = N, .ldc = N, .accumulate = 1};
     snprintf(name, sizeof name, "%s, a matrix product", p->native->name);
     ulp_status status = ulp_backend_get(&cpu, "cpu");
-    if (status == ULP_OK) status = ulp_datapath_native(&d, p->native->name, why);
+    if (status == ULP_OK) status = ulp_datapath_native(&d, p->native->name, &why);
     if (status == ULP_OK) status = ulp_backend_gemm64(cpu, c, a, b, &shape, (ulp_summation){&d, {0}});
     if (status == ULP_OK) status = ulp_backend_gemm64(cpu, want, a, b, &shape, (ulp_summation){&p->model, {0}});
     for (size_t i = 0; i < M * N; i++) wrong += ulp_bits64(c[i]) != ulp_bits64(want[i]);

@@ -1,4 +1,4 @@
-/* gemm_exact.c - exact sums of products: `exact`, and `block`, which rounds once in N products; lanes are columns.
+/* exact.c - exact sums of products: `exact`, and `block`, which rounds once in N products; lanes are columns.
  *
  * A sum has n products, each a multiple of 2^low below 2^top in magnitude. One to PARTS binary64 numbers, which never
  * round, hold the sum. Let g >= 3, n <= 2^g and u = top + g - 53. The products rounded to multiples of 2^u have partial
@@ -346,12 +346,17 @@ static void plan_slices(work *w) {
     w->cut = slices_of(&a, &b, s->k);
 }
 
-ulp_status ULP_CPU(ulp_gemm_exact)(const ulp_job *job) {
+int ULP_CPU(ulp_serves_exact)(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
-    const int block = d->kind == ULP_SERIAL && d->length > 1;
+    const int block = d->kind == ULP_SERIAL && d->length > 1,
+              integers = d->has_inputs && (d->a.is_fixed || d->zero_a != 0 || d->zero_b != 0);
+    return !integers && (d->kind == ULP_EXACT || (block && lanes_round(d)));
+}
+
+ulp_status ULP_CPU(ulp_product_exact)(const ulp_job *job) {
+    const ulp_datapath *d = job->datapath;
+    const int block = d->kind == ULP_SERIAL;
     work w = {.l = {.job = job}};
-    if ((d->has_inputs && (d->a.is_fixed || d->zero_a != 0 || d->zero_b != 0)) || !(d->kind == ULP_EXACT || block))
-        return ULP_UNSUPPORTED;
     w.vectors = vectors_round(&w.how, job);
     if (block && !w.vectors) return ULP_UNSUPPORTED;
     w.l.packed = ULP_CPU(ulp_gemm_room)(lanes_panels(&w.l) * job->s.k * LANES, sizeof *w.l.packed);

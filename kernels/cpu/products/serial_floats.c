@@ -1,15 +1,17 @@
-/* gemm_odd.c - serial and chunked sums in lanes of binary32: where additions round in a direction, and in mode sra.
+/* serial_floats.c - serial and chunked sums in lanes of binary32: where additions round in a direction, and in mode
+ * sra.
  *
- * odd.h rounds the sums, in mode sra decided.h. A vector holds twice the sums of gemm_serial.c. Where a sum can be out
- * of range, a watch looks for it, and the sums are formed once more in binary64. Lanes are columns of the result.
+ * serial_floats.h rounds the sums, in mode sra stochastic_floats.h. A vector holds twice the sums of serial_doubles.c.
+ * Where a sum can be out of range, a watch looks for it, and the sums are formed once more in binary64. Lanes are
+ * columns of the result.
  */
-#include "decided.h"
+#include "stochastic_floats.h"
 #include "float_panels.h"
-#include "odd.h"
+#include "serial_floats.h"
 
 #if defined(__AVX2__) && defined(__FMA__)
 
-#include "folded.h"
+#include "serial_any.h"
 
 typedef struct work {
     float_panels p;
@@ -137,16 +139,19 @@ static void rows_part(void *context, size_t begin, size_t end) {
     for (size_t panel = 0; panel < w->p.panels; panel++) panel_part(w, begin, end, panel);
 }
 
-/* Sets the function and the constants of odd.h for products below 2^top that are multiples of 2^low, where sums are
- * accepted up to `below.max`. 0: odd.h does not serve the mode. */
 #if defined(__AVX512F__)
-static int choose_odd(work *w, int top, int low, const ulp_format *below) {
-    static const run_function watched[ULP_MODE_COUNT] = {
-        [ULP_RNE] = rne_watched, [ULP_RNA] = rna_watched, [ULP_RZ] = rz_watched,
-        [ULP_RU] = ru_watched,   [ULP_RD] = rd_watched,   [ULP_RO] = ro_watched};
-    static const run_function small[ULP_MODE_COUNT] = {
-        [ULP_RNE] = rne_small, [ULP_RNA] = rna_small, [ULP_RZ] = rz_small,
-        [ULP_RU] = ru_small,   [ULP_RD] = rd_small,   [ULP_RO] = ro_small};
+static const run_function watched[ULP_MODE_COUNT] = {
+    [ULP_RNE] = rne_watched, [ULP_RNA] = rna_watched, [ULP_RZ] = rz_watched,
+    [ULP_RU] = ru_watched,   [ULP_RD] = rd_watched,   [ULP_RO] = ro_watched};
+static const run_function small[ULP_MODE_COUNT] = {[ULP_RNE] = rne_small, [ULP_RNA] = rna_small, [ULP_RZ] = rz_small,
+                                                   [ULP_RU] = ru_small,   [ULP_RD] = rd_small,   [ULP_RO] = ro_small};
+
+/* Whether serial_floats.h has functions for a mode. */
+static int has_functions(uint32_t mode) { return watched[mode] != NULL; }
+
+/* Sets the function and the constants for products below 2^top that are multiples of 2^low, where sums are accepted up
+ * to `below.max`. */
+static void choose_function(work *w, int top, int low, const ulp_format *below) {
     const ulp_gemm_shape *s = &w->p.job->s;
     const ulp_format *f = &w->p.job->datapath->accumulator;
     const uint32_t mode = w->core.mode;
@@ -160,44 +165,50 @@ static int choose_odd(work *w, int top, int low, const ulp_format *below) {
                                        .signs = f->has_neg_zero ? 1u << 31 : 0},
                           .most = (float)f->max,
                           .limit = ulp_bits32((float)below->max)};
-    return watched[mode] != NULL;
 }
 #else
-static int choose_odd(const work *w, int top, int low, const ulp_format *below) {
-    (void)w, (void)top, (void)low, (void)below;
+static int has_functions(uint32_t mode) {
+    (void)mode;
     return 0;
+}
+static void choose_function(const work *w, int top, int low, const ulp_format *below) {
+    (void)w, (void)top, (void)low, (void)below;
 }
 #endif
 
-/* Sets the function and the constants for the operands of a job. 0: these lanes do not serve. */
+/* Sets the function and the constants for the operands of a job. 0: these lanes do not serve the operands. */
 static int choose(work *w) {
     enum { TOP = 100 }; /* products and accepted sums are below 2^TOP */
     const ulp_gemm_shape *s = &w->p.job->s;
     const ulp_format *f = &w->p.job->datapath->accumulator;
     const extent a = array_extent(w->p.job, w->p.job->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda);
     const extent b = array_extent(w->p.job, w->p.job->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb);
+    const int top = a.top + b.top, low = a.low + b.low;
     w->nearest = ulp_nearest_of(f);
     w->range = ulp_nearest_range(&w->nearest, f, w->p.job->datapath->rule);
     ulp_format below = *f;
     if (below.max > 0x1p100) below.max = 0x1p100;
-    if (!a.narrow || !b.narrow || a.top + b.top >= TOP || f->emin < -126 || !f->has_subnormals || f->emax < f->emin ||
-        !starts_are_members(w->p.job, &w->nearest, ULP_RANGE_OPEN))
-        return 0;
-    if (choose_odd(w, a.top + b.top, a.low + b.low, &below)) return 1;
-    if (!f->has_neg_zero && s->accumulate) return 0; /* a sum of zeros would be -0 */
+    if (!a.narrow || !b.narrow || top >= TOP || !starts_are_members(w->p.job, &w->nearest, ULP_RANGE_OPEN)) return 0;
     w->run = NULL;
-    return w->core.mode == ULP_SRA &&
-           decided_format_of(&w->decided, f, w->core.random, a.top + b.top, a.low + b.low, below.max);
+    if (w->core.mode == ULP_SRA) return decided_format_of(&w->decided, f, w->core.random, top, low, below.max);
+    choose_function(w, top, low, &below);
+    return 1;
 }
 
-ulp_status ULP_CPU(ulp_gemm_odd)(const ulp_job *job) {
+int ULP_CPU(ulp_serves_serial_floats)(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
-    const int chunked = d->kind == ULP_CHUNKED;
-    work w = {.p = {.job = job}, .every = chunked ? d->length : d->promote};
-    if (!(chunked || (d->kind == ULP_SERIAL && d->length == 1)) || d->has_inputs || job->s.m < 2 ||
-        d->accumulator.prec > 22 || !d->accumulator.fits_binary32 ||
-        !ulp_core_init(&w.core, &d->accumulator, d->rule) || !ulp_core64_decides(&w.core) || !job_fits_binary32(job) ||
-        !choose(&w))
+    const ulp_format *f = &d->accumulator;
+    return (d->kind == ULP_CHUNKED || (d->kind == ULP_SERIAL && d->length == 1)) && !d->has_inputs && job->s.m > 1 &&
+           f->prec <= 22 && f->fits_binary32 && f->emin >= -126 && f->has_subnormals && f->emax >= f->emin &&
+           lanes_round(d) &&
+           (d->rule.mode == ULP_SRA ? f->has_neg_zero || !job->s.accumulate /* a sum of zeros would be -0 */
+                                    : has_functions(d->rule.mode));
+}
+
+ulp_status ULP_CPU(ulp_product_serial_floats)(const ulp_job *job) {
+    const ulp_datapath *d = job->datapath;
+    work w = {.p = {.job = job}, .every = d->kind == ULP_CHUNKED ? d->length : d->promote};
+    if (!ulp_core_init(&w.core, &d->accumulator, d->rule) || !job_fits_binary32(job) || !choose(&w))
         return ULP_UNSUPPORTED;
     const size_t groups = (job->s.m + ROWS - 1) / ROWS;
     const int enough = float_panels_room(&w.p);
@@ -211,7 +222,12 @@ ulp_status ULP_CPU(ulp_gemm_odd)(const ulp_job *job) {
 
 #else
 
-ulp_status ULP_CPU(ulp_gemm_odd)(const ulp_job *job) {
+int ULP_CPU(ulp_serves_serial_floats)(const ulp_job *job) {
+    (void)job;
+    return 0;
+}
+
+ulp_status ULP_CPU(ulp_product_serial_floats)(const ulp_job *job) {
     (void)job;
     return ULP_UNSUPPORTED;
 }

@@ -1,4 +1,4 @@
-/* gemm_native.c - the product by one of the processor's own instructions (kernels/cpu/native/). */
+/* native.c - the product by one of the processor's own instructions (kernels/cpu/native/). */
 #include "gemm.h"
 #include "kernels/cpu/native/native.h"
 
@@ -70,7 +70,9 @@ static void rows_part(void *context, size_t begin, size_t end) {
         for (size_t i = begin; i < end; i++) sum_panel(w, i, p);
 }
 
-ulp_status ULP_CPU(ulp_gemm_native)(const ulp_job *job) {
+int ULP_CPU(ulp_serves_native)(const ulp_job *job) { return job->datapath->kind == ULP_NATIVE; }
+
+ulp_status ULP_CPU(ulp_product_native)(const ulp_job *job) {
     ulp_cpu_native native;
     const ulp_status status = ulp_cpu_native_of(&native, job->datapath);
     if (status != ULP_OK) return status;

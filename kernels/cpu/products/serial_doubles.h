@@ -1,4 +1,4 @@
-/* serial.h - sums with every partial sum rounded, k ascending, in vectors whose range is watched.
+/* serial_doubles.h - sums with every partial sum rounded, k ascending, in vectors whose range is watched.
  */
 #ifndef ULP_CPU_SERIAL_H
 #define ULP_CPU_SERIAL_H

@@ -1,12 +1,10 @@
-/* gemm_chains.c - products under rows with chains, in lanes of binary32: x86, Arm and AMD CDNA2; lanes are columns.
+/* dot_instructions.c - the instructions of x86, Arm and AMD CDNA2 that round after each addition, in lanes of binary32;
+ * lanes are columns.
  *
  * Products of the rows' formats have at most 22 bits. Where no product is below the least bit of binary32, they are
  * exact, and a sum of two products, a product added to a chain, and a sum of chains are one addition of binary32 each.
  * Where all operands and start values are multiples of 2^-126 or more, so are all sums: no result is tiny, and nothing
  * is flushed. A tile without these properties is computed by the scalar definition (kernels/products/chains.h).
- *
- * The pairs of VDPBF16PS and VDPPHPS, and FMLAL, are chains of fused multiply-adds: gemm_fp32.c forms them, for the
- * swapped pairs from copies of A and B with swapped columns and rows.
  */
 #include "float_panels.h"
 #include "kernels/cpu/floats.h"
@@ -16,11 +14,12 @@ enum { ROWS = ULP_VECTOR_BYTES == 64 ? 4 : 2, GROUP = 4, PAIR_GROUP = 2 };
 
 /* The forms of instructions that this source offers. */
 typedef enum form {
-    TREE_2,   /* c + (p0 + p1) */
-    ODD_2,    /* the same, rounded to odd */
-    TREE_4,   /* c + ((p0 + p1) + (p2 + p3)) */
-    CHAINS_1, /* two chains of products, then c */
-    CHAINS_2, /* two chains of sums of two products, then c */
+    TREE_2,    /* c + (p0 + p1) */
+    ODD_2,     /* the same, rounded to odd */
+    TREE_4,    /* c + ((p0 + p1) + (p2 + p3)) */
+    SWAPPED_2, /* (c + p1) + p0, each a fused multiply-add: VDPBF16PS, VDPPHPS, FMLAL */
+    CHAINS_1,  /* two chains of products, then c */
+    CHAINS_2,  /* two chains of sums of two products, then c */
     NO_FORM
 } form;
 
@@ -80,6 +79,10 @@ ULP_INLINE void trees(float *c, const float *a, size_t lda, const float *panel, 
             const vfloat *b = (const vfloat *)(const void *)(panel + i * LANES) + g;
             UNROLLED for (int v = 0; v < GROUP; v++) UNROLLED for (int r = 0; r < rows; r++) {
                 const float *x = a + (size_t)r * lda + i;
+                if (how == SWAPPED_2) {
+                    acc[r][v] = plus(plus(acc[r][v], all_of(x[1]), b[vectors + (size_t)v]), all_of(x[0]), b[v]);
+                    continue;
+                }
                 vfloat sum = pair_sum(x, b, (size_t)v, how);
                 if (how == TREE_4) sum = sum + pair_sum(x + 2, b + 2 * vectors, (size_t)v, how);
                 acc[r][v] = sum_of(acc[r][v], sum, how);
@@ -130,14 +133,13 @@ typedef void (*advance)(float *c, const float *a, size_t lda, const float *panel
 TREES(TREE_2)
 TREES(ODD_2)
 TREES(TREE_4)
+TREES(SWAPPED_2)
 TWO_CHAINS(CHAINS_1)
 TWO_CHAINS(CHAINS_2)
 
-static const advance advances[NO_FORM] = {[TREE_2] = trees_TREE_2,
-                                          [ODD_2] = trees_ODD_2,
-                                          [TREE_4] = trees_TREE_4,
-                                          [CHAINS_1] = chains_CHAINS_1,
-                                          [CHAINS_2] = chains_CHAINS_2};
+static const advance advances[NO_FORM] = {
+    [TREE_2] = trees_TREE_2,       [ODD_2] = trees_ODD_2,        [TREE_4] = trees_TREE_4,
+    [SWAPPED_2] = trees_SWAPPED_2, [CHAINS_1] = chains_CHAINS_1, [CHAINS_2] = chains_CHAINS_2};
 
 /* ---- the product ---- */
 
@@ -231,7 +233,12 @@ static void blocks_part(void *context, size_t begin, size_t end) {
 static form form_of(const ulp_datapath *d) {
     const ulp_chains *s = &d->chains;
     const int nearest = d->rule.mode == ULP_RNE, odd = d->rule.mode == ULP_RO;
-    if (s->swapped || s->shift != 0 || s->saturate || !s->c_last || !(nearest || odd)) return NO_FORM;
+    if (s->swapped)
+        return s->length == 2 && s->term == 1 && s->fused && s->lanes == 1 && !s->c_last && s->shift == 0 &&
+                       !s->saturate && nearest
+                   ? SWAPPED_2
+                   : NO_FORM;
+    if (s->shift != 0 || s->saturate || !s->c_last || !(nearest || odd)) return NO_FORM;
     const int single = s->length == s->term * s->lanes, products = s->term * s->lanes;
     if (single && products == 2 && (nearest || s->term == 1)) return nearest ? TREE_2 : ODD_2;
     if (!nearest) return NO_FORM;
@@ -240,10 +247,18 @@ static form form_of(const ulp_datapath *d) {
     return !single && s->lanes == 2 && s->term == 2 && !s->fused ? CHAINS_2 : NO_FORM;
 }
 
-static ulp_status by_lanes(const ulp_job *job, form how) {
+int ULP_CPU(ulp_serves_dot_instructions)(const ulp_job *job) {
+    const ulp_datapath *d = job->datapath;
+    const ulp_format *f = &d->accumulator;
+    return !job->wide && d->kind == ULP_CHAINS && d->promote == 0 && job->s.k > 0 && d->a.prec + d->b.prec <= 24 &&
+           f->prec == 24 && f->emin == -126 && f->emax == 127 && f->has_inf && f->has_subnormals &&
+           form_of(d) != NO_FORM;
+}
+
+ulp_status ULP_CPU(ulp_product_dot_instructions)(const ulp_job *job) {
     const size_t blocks = (job->s.m + ROWS - 1) / ROWS;
     work w = {.p = {.job = job, .panels = (job->s.n + LANES - 1) / LANES},
-              .form = how,
+              .form = form_of(job->datapath),
               .length = job->datapath->chains.length,
               .flushes =
                   job->datapath->chains.flush != ULP_KEEP_OUTPUT || job->datapath->chains.flush_c != ULP_KEEP_INPUT};
@@ -261,60 +276,4 @@ static ulp_status by_lanes(const ulp_job *job, form how) {
     free(w.row);
     float_panels_free(&w.p);
     return enough ? ULP_OK : ULP_NO_MEMORY;
-}
-
-/* ---- swapped pairs ---- */
-
-/* to (rows, columns) = op(x) with exchanged neighbours of each pair along k, and zeros as the partner of a single k. */
-static void swap_pairs(float *to, const ulp_job *job, int of_b, size_t depth) {
-    const size_t lines = of_b ? job->s.n : job->s.m;
-    for (size_t l = 0; l < lines; l++)
-        for (size_t k = 0; k < depth; k++) {
-            const size_t from = k ^ 1u, at = of_b ? k * lines + l : l * depth + k;
-            to[at] = from >= job->s.k ? 0.0f : of_b ? b_at(job, from, l) : a_at(job, l, from);
-        }
-}
-
-static int is_tiny(const ulp_job *job, const float *a, const float *b, size_t depth) {
-    const range x = range_of(a, job->s.m * depth), y = range_of(b, depth * job->s.n);
-    const range c = job->s.accumulate ? range_of_rows(job->c, job->s.m, job->s.n, job->s.ldc) : empty_range;
-    return x.low + y.low < -126 || c.low < -126;
-}
-
-static ulp_status by_fp32(const ulp_job *job) {
-    const size_t depth = (job->s.k + 1) / 2 * 2;
-    float *a = ULP_CPU(ulp_gemm_room)(job->s.m * depth, sizeof *a),
-          *b = ULP_CPU(ulp_gemm_room)(depth * job->s.n, sizeof *b);
-    ulp_datapath fp32;
-    ulp_status status = a != NULL && b != NULL ? ulp_datapath_parse(&fp32, "fp32") : ULP_NO_MEMORY;
-    if (status == ULP_OK) {
-        swap_pairs(a, job, 0, depth);
-        swap_pairs(b, job, 1, depth);
-        flush_operands(a, job->s.m * depth, &job->datapath->a, job->datapath->chains.flush_ab);
-        flush_operands(b, depth * job->s.n, &job->datapath->b, job->datapath->chains.flush_ab);
-        ulp_job swapped = *job;
-        swapped.a = a, swapped.b = b, swapped.datapath = &fp32;
-        swapped.s.k = depth, swapped.s.lda = depth, swapped.s.ldb = job->s.n;
-        swapped.s.a_trans = swapped.s.b_trans = 0;
-        status = is_tiny(job, a, b, depth) ? ULP_UNSUPPORTED : ULP_CPU(ulp_gemm_fp32)(&swapped);
-    }
-    free(b);
-    free(a);
-    return status;
-}
-
-static int is_swapped_pair(const ulp_chains *s) {
-    return s->swapped && s->length == 2 && s->term == 1 && s->fused && s->lanes == 1 && !s->c_last && s->shift == 0 &&
-           !s->saturate;
-}
-
-ulp_status ULP_CPU(ulp_gemm_chains)(const ulp_job *job) {
-    const ulp_datapath *d = job->datapath;
-    const ulp_format *f = &d->accumulator;
-    if (job->wide || d->kind != ULP_CHAINS || d->promote != 0 || job->s.k == 0 || d->a.prec + d->b.prec > 24 ||
-        f->prec != 24 || f->emin != -126 || f->emax != 127 || !f->has_inf || !f->has_subnormals)
-        return ULP_UNSUPPORTED;
-    if (is_swapped_pair(&d->chains) && d->rule.mode == ULP_RNE) return by_fp32(job);
-    const form how = form_of(d);
-    return how == NO_FORM ? ULP_UNSUPPORTED : by_lanes(job, how);
 }

@@ -1,4 +1,4 @@
-/* gemm_lanes.c - the product with several roundings for each term: split, pairwise, Kahan; lanes are columns.
+/* terms_doubles.c - the product with several roundings for each term: split, pairwise, Kahan; lanes are columns.
  *
  * The source runs the steps of kernels/products/sum.h for LANES outputs at a time. A rounding acts on a product of
  * binary32 values, which is exact in binary64, or on a sum of two numbers folded to odd. lanes.h says where the
@@ -297,11 +297,16 @@ static void rows_part(void *context, size_t begin, size_t end) {
     }
 }
 
-ulp_status ULP_CPU(ulp_gemm_lanes)(const ulp_job *job) {
+int ULP_CPU(ulp_serves_terms_doubles)(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
-    const int kind = d->kind == ULP_SPLIT || d->kind == ULP_KAHAN || d->kind == ULP_PAIRWISE;
+    return (d->kind == ULP_SPLIT || d->kind == ULP_KAHAN || d->kind == ULP_PAIRWISE) && !d->has_inputs &&
+           lanes_round(d);
+}
+
+ulp_status ULP_CPU(ulp_product_terms_doubles)(const ulp_job *job) {
+    const ulp_datapath *d = job->datapath;
     work w = {.l = {.job = job}, .slots = LEVELS};
-    if (!kind || d->has_inputs || !rounding_of(&w.how, job) || !job_fits_binary32(job)) return ULP_UNSUPPORTED;
+    if (!rounding_of(&w.how, job) || !job_fits_binary32(job)) return ULP_UNSUPPORTED;
     const size_t longest = d->promote != 0 && d->promote < job->s.k ? d->promote : job->s.k;
     for (size_t n = longest; n != 0 && d->kind == ULP_PAIRWISE; n >>= 1) w.slots++;
     w.states = ULP_CPU(ulp_gemm_room)(job->s.m * w.slots * LANES, sizeof *w.states);

@@ -1,18 +1,15 @@
-/* gemm_groups.c - the product on rows whose groups are summed exactly before their scales apply: mxf4 and nvf4.
+/* scaled_groups.c - the product on rows whose groups are summed exactly before their scales apply: mxf4 and nvf4.
  *
- * The sums of groups are integers (dots.h). A term is such a sum times two scales, exact in binary64 and below
+ * The sums of groups are integers (integer_dots.h). A term is such a sum times two scales, exact in binary64 and below
  * 2025 2^Emax: 16 products of at most 36 by significands of at most 15/8. The terms of a step and c are together below
- * 8102 2^Emax, so that sums of multiples of 2^(Emax - F), F <= 40, have at most 53 bits. The lanes are columns of the
- * result.
+ * 8102 2^Emax, so that sums of multiples of 2^(Emax - F), F <= 40, have at most 53 bits. Lanes are columns.
  *
  * Let all terms of a tile and its start values be multiples of 2^low, let no scale product have an exponent above
  * low + F, and let all partial sums be below 2^(low + F + 1) in magnitude. Then Emax <= low + F, the alignment
  * truncates nothing, and a step is an exact sum and one truncation to binary32. The largest partial sum is known at the
- * end of a tile. A tile without these properties is computed row by row: terms in units of 2^(Emax - F) are truncated
- * to whole numbers. The scalar definition (kernels/products/fused.h) computes steps with a value that is not finite and
- * steps with a result outside the normal range of binary32.
+ * end of a tile. The scalar definition (kernels/products/fused.h) computes a tile without these properties.
  */
-#include "dots.h"
+#include "integer_dots.h"
 #include "kernels/cpu/doubles.h"
 #include "extent.h"
 
@@ -20,7 +17,7 @@
 
 /* The rows of a tile, and the vectors of columns that a tile holds at a time. */
 enum { ROWS = ULP_VECTOR_BYTES == 64 ? 4 : 2, HELD = 2 };
-enum { GROUP = 16, GROUPS = ULP_STEP_MAX / GROUP, NOTHING = -10000, LOWEST = -300 };
+enum { GROUP = 16, GROUPS = ULP_STEP_MAX / GROUP, NOTHING = -10000 };
 
 /* The exponents of scales that are not zero; last is 1024 if a scale is not finite. */
 typedef struct range {
@@ -193,75 +190,7 @@ static int add_exact(double *c, const work *w, size_t block, size_t panel) {
     return 1;
 }
 
-/* ---- rows ---- */
-
-/* sums (WIDE) = the sums of a group of row i and a panel */
-ULP_INLINE void sum_group(double *restrict sums, const work *w, size_t i, size_t panel, size_t run, int per) {
-    union {
-        vword v[VECTORS];
-        int32_t i[WIDE];
-    } sum;
-    memcpy(sum.v, dots_b_start(&w->d, panel, run), sizeof sum.v);
-    add_run(sum.v, dots_a(&w->d, i, run), 0, dots_b(&w->d, panel, run), GROUP / (size_t)per, 1, VECTORS, per);
-    for (int j = 0; j < WIDE; j++) sums[j] = (double)sum.i[j];
-}
-
-/* One step for WIDE outputs: y from c. terms holds the scaled sums of the groups, exponents the exponents of their
- * scales. Returns 0 where an output needs the scalar definition. */
-static int step(double *restrict y, const double *restrict c, double terms[GROUPS][WIDE],
-                int32_t exponents[GROUPS][WIDE], const work *w) {
-    const ulp_datapath *d = w->d.job->datapath;
-    const int32_t fraction = d->fused.fraction, floor = d->fused.floor == ULP_NO_EXPONENT ? NOTHING : d->fused.floor;
-    const uint64_t keep = ~0ull << (52 - d->fused.kept);
-    int32_t emax[WIDE];
-    uint32_t open = 0; /* c is not finite, or a group without a sum may count */
-    uint64_t outside = 0;
-    for (size_t j = 0; j < WIDE; j++) {
-        const int32_t e = exponent_of(c[j]), own = e > -126 ? e : -126;
-        emax[j] = c[j] == 0.0 || own < floor ? floor : own;
-        open |= (uint32_t)(e == 1024);
-    }
-    for (size_t g = 0; g < GROUPS; g++)
-        for (size_t j = 0; j < WIDE; j++) {
-            const int32_t e = terms[g][j] == 0.0 ? NOTHING : exponents[g][j];
-            emax[j] = e > emax[j] ? e : emax[j];
-        }
-    for (size_t g = 0; g < GROUPS; g++) /* a group that cancels counts, a group of zeros does not */
-        for (size_t j = 0; j < WIDE; j++)
-            open |= (uint32_t)(terms[g][j] == 0.0) & (uint32_t)(exponents[g][j] > emax[j]);
-    if (open) return 0;
-    for (size_t j = 0; j < WIDE; j++) {
-        const int32_t e = emax[j] > LOWEST ? emax[j] : LOWEST; /* all terms are zero if Emax is NOTHING */
-        const double factor = power(fraction - e);
-        double total = 0.0;
-        for (size_t g = 0; g < GROUPS; g++) total += trunc(terms[g][j] * factor);
-        const double exact = (total + trunc(c[j] * factor)) * power(e - fraction);
-        const uint64_t field = ulp_bits64(exact) >> 52 & 0x7ff; /* not zero: 2^-126 to below 2^128 have 897 to 1150 */
-        outside |= ((field - 897) | (1150 - field)) & (0 - field);
-        y[j] = ulp_from_bits64(ulp_bits64(exact) & keep);
-    }
-    return outside >> 63 == 0;
-}
-
-/* The terms of a step of row i, and the exponents of their scales. 0 if a scale is not finite. */
-static int terms_of(double terms[GROUPS][WIDE], int32_t exponents[GROUPS][WIDE], const work *w, size_t i, size_t panel,
-                    size_t first) {
-    const int32_t emin = w->d.job->datapath->scale.emin;
-    int finite = 1;
-    for (size_t g = 0; g < GROUPS; g++) {
-        const double in_units = w->a_scale[i * w->d.runs + first + g], x = in_units / w->unit;
-        const double *scale = w->b_scale + (panel * w->d.runs + first + g) * WIDE;
-        if (w->d.per == QUADS) sum_group(terms[g], w, i, panel, first + g, QUADS);
-        else sum_group(terms[g], w, i, panel, first + g, PAIRS);
-        for (size_t j = 0; j < WIDE; j++) {
-            terms[g][j] *= in_units * scale[j];
-            exponents[g][j] = scale_exponent(x, emin) + scale_exponent(scale[j], emin);
-            finite &= scale[j] == scale[j];
-        }
-        finite &= x == x;
-    }
-    return finite;
-}
+/* ---- by the definition ---- */
 
 /* One step of output (i,j) from c by the scalar definition; `first` is the step's first group. */
 static double step_by_definition(double c, const work *w, size_t i, size_t j, size_t first) {
@@ -281,15 +210,11 @@ static double step_by_definition(double c, const work *w, size_t i, size_t j, si
                : ulp_fused_groups(job->datapath, c, &(ulp_products){a, b, n, x, y});
 }
 
-/* Adds the products to c (WIDE), row i of a panel, step by step. */
+/* Adds the products to c (WIDE), row i of a panel. */
 static void add_row(double *c, const work *w, size_t i, size_t panel) {
-    const size_t width = dots_width(&w->d, panel);
-    double y[WIDE], terms[GROUPS][WIDE];
-    int32_t exponents[GROUPS][WIDE];
-    for (size_t first = 0; first < w->d.runs; first += GROUPS)
-        if (terms_of(terms, exponents, w, i, panel, first) && step(y, c, terms, exponents, w)) memcpy(c, y, sizeof y);
-        else
-            for (size_t j = 0; j < width; j++) c[j] = step_by_definition(c[j], w, i, panel * WIDE + j, first);
+    for (size_t j = 0; j < dots_width(&w->d, panel); j++)
+        for (size_t first = 0; first < w->d.runs; first += GROUPS)
+            c[j] = step_by_definition(c[j], w, i, panel * WIDE + j, first);
 }
 
 /* ---- the product ---- */
@@ -335,15 +260,18 @@ static ulp_status run(work *w) {
     return enough ? ULP_OK : ULP_NO_MEMORY;
 }
 
-ulp_status ULP_CPU(ulp_gemm_groups)(const ulp_job *job) {
+int ULP_CPU(ulp_serves_scaled_groups)(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
     const ulp_fused *f = &d->fused;
-    if (job->wide || d->kind != ULP_ALIGNED || f->group != GROUP || d->step != ULP_STEP_MAX || d->promote != 0 ||
-        d->a_prec > 2 || d->b_prec > 2 || d->a.emax > 2 || d->b.emax > 2 || !fits_byte(&d->a) || !fits_byte(&d->b) ||
-        d->scale.prec > 4 || f->fraction > 40 || f->align != ULP_RZ || f->output != ULP_RZ ||
-        d->accumulator.prec != 24 || d->accumulator.emin != -126 || f->zero_c != ULP_NO_EXPONENT ||
-        f->zero_product != ULP_NO_EXPONENT || f->signed_zero)
-        return ULP_UNSUPPORTED;
+    return !job->wide && d->kind == ULP_ALIGNED && f->group == GROUP && d->step == ULP_STEP_MAX && d->promote == 0 &&
+           d->a_prec <= 2 && d->b_prec <= 2 && d->a.emax <= 2 && d->b.emax <= 2 && fits_byte(&d->a) &&
+           fits_byte(&d->b) && d->scale.prec <= 4 && f->fraction <= 40 && f->align == ULP_RZ && f->output == ULP_RZ &&
+           d->accumulator.prec == 24 && d->accumulator.emin == -126 && f->zero_c == ULP_NO_EXPONENT &&
+           f->zero_product == ULP_NO_EXPONENT && !f->signed_zero;
+}
+
+ulp_status ULP_CPU(ulp_product_scaled_groups)(const ulp_job *job) {
+    const ulp_datapath *d = job->datapath;
     work w = {.blocks = (job->s.k + d->scale_block - 1) / d->scale_block,
               .unit = ulp_scale(1.0, d->a.qmin + d->b.qmin),
               .d = {.job = job,

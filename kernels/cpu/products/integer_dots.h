@@ -1,4 +1,4 @@
-/* dots.h - sums of products of integers of up to 16 bits: packing, and the loop over a tile of outputs.
+/* integer_dots.h - sums of products of integers of up to 16 bits: packing, and the loop over a tile of outputs.
  *
  * A sum is cut into runs of `length` products. A word holds the next products of a row or a column: two 16-bit
  * integers, or four 8-bit integers where the processor has VNNI, whose unsigned operand is A plus 128. All arithmetic

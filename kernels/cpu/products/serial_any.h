@@ -1,4 +1,4 @@
-/* folded.h - sums with every partial sum rounded, k ascending, in binary64 lanes and without any condition.
+/* serial_any.h - sums with every partial sum rounded, k ascending, in binary64 lanes and without any condition.
  *
  * kernels/rounding/core.h, or in mode rne kernels/rounding/nearest.h, rounds the exact sum folded to odd.
  */

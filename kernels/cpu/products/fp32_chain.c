@@ -1,10 +1,10 @@
-/* gemm_fp32.c - the product as a chain of fused multiply-adds in binary32, k ascending, in register blocks. */
+/* fp32_chain.c - the product as a chain of fused multiply-adds in binary32, k ascending, in register blocks. */
 #include "gemm.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int is_fp32_chain(const ulp_job *w) {
+int ULP_CPU(ulp_serves_fp32_chain)(const ulp_job *w) {
     const ulp_datapath *d = w->datapath;
     const ulp_format *f = &d->accumulator;
     return !w->wide && d->kind == ULP_SERIAL && d->length == 1 && d->promote == 0 && d->zero_a == 0 && d->zero_b == 0 &&
@@ -271,8 +271,7 @@ static size_t pieces_of(const ulp_job *job, size_t n, size_t most) {
     return share < 1 ? 1 : share > most ? most : share;
 }
 
-ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job) {
-    if (!is_fp32_chain(job)) return ULP_UNSUPPORTED;
+ulp_status ULP_CPU(ulp_product_fp32_chain)(const ulp_job *job) {
     const ulp_gemm_shape *s = &job->s;
     work w = {.job = job, .block = s->n <= LANES ? MOST_ROWS : ROWS};
     const size_t panels = panels_of(job), blocks = blocks_of(&w);
@@ -326,8 +325,7 @@ static void rows_part(void *context, size_t begin, size_t end) {
         }
 }
 
-ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job) {
-    if (!is_fp32_chain(job)) return ULP_UNSUPPORTED;
+ulp_status ULP_CPU(ulp_product_fp32_chain)(const ulp_job *job) {
     ulp_job copy = *job;
     ulp_parallel_for(job->s.m, 1, rows_part, &copy);
     round_rows(job, 0, job->s.m);

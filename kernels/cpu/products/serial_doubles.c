@@ -1,11 +1,11 @@
-/* gemm_serial.c - products with every partial sum rounded, k ascending: whole, chunked, promoted; lanes are columns.
+/* serial_doubles.c - products with every partial sum rounded, k ascending: whole, chunked, promoted; lanes are columns.
  *
- * Two methods give equal bits. The fast method rounds vectors of sums in a few instructions (serial.h) and
+ * Two methods give equal bits. The fast method rounds vectors of sums in a few instructions (serial_doubles.h) and
  * watches their range. Where the watch finds a value outside the range, or no proof covers the operands, the sums are
- * formed by the other method (folded.h).
+ * formed by the other method (serial_any.h).
  */
-#include "folded.h"
-#include "serial.h"
+#include "serial_any.h"
+#include "serial_doubles.h"
 
 /* ---- the product ---- */
 
@@ -160,13 +160,15 @@ static void pack_part(void *context, size_t begin, size_t end) {
     }
 }
 
-ulp_status ULP_CPU(ulp_gemm_serial)(const ulp_job *job) {
+int ULP_CPU(ulp_serves_serial_doubles)(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
-    const int chunked = d->kind == ULP_CHUNKED;
-    work w = {.l = {.job = job}, .every = chunked ? d->length : d->promote};
-    if (!(chunked || (d->kind == ULP_SERIAL && d->length == 1)) || d->has_inputs ||
-        !ulp_core_init(&w.core, &d->accumulator, d->rule) || !ulp_core64_decides(&w.core) || !job_fits_binary32(job))
-        return ULP_UNSUPPORTED;
+    return (d->kind == ULP_CHUNKED || (d->kind == ULP_SERIAL && d->length == 1)) && !d->has_inputs && lanes_round(d);
+}
+
+ulp_status ULP_CPU(ulp_product_serial_doubles)(const ulp_job *job) {
+    const ulp_datapath *d = job->datapath;
+    work w = {.l = {.job = job}, .every = d->kind == ULP_CHUNKED ? d->length : d->promote};
+    if (!ulp_core_init(&w.core, &d->accumulator, d->rule) || !job_fits_binary32(job)) return ULP_UNSUPPORTED;
     w.format = lane_format_of(&d->accumulator, w.core.random);
     w.nearest = ulp_nearest_of(&d->accumulator);
     w.members = starts_are_members(job, &w.nearest, ULP_RANGE_OPEN);

@@ -1,4 +1,4 @@
-/* odd.h - sums with every partial sum rounded to a format, in vectors of binary32.
+/* serial_floats.h - sums with every partial sum rounded to a format, in vectors of binary32.
  *
  * The processor rounds acc + a b to 24 bits in the direction of the mode, or to odd in modes rne and ro: of the sums
  * down and up the odd one where they differ. Such a sum rounds to a format of at most 22 bits like the exact sum; to

@@ -1,4 +1,4 @@
-/* gemm_aligned.c - the product on rows with aligned sums, those of Tensor Cores, CDNA3 and RISC-V: packing, blocks, and
+/* aligned.c - the product on rows with aligned sums, those of Tensor Cores, CDNA3 and RISC-V: packing, blocks, and
  * the scalar definition for special data.
  *
  * The lanes are columns of the result. Blocks of ROWS x WIDTH outputs go through k together (aligned.h). Packing finds
@@ -249,8 +249,7 @@ static int is_core(const ulp_datapath *d) {
            f->fraction <= 25 && f->floor <= 0;
 }
 
-/* Whether this source computes the row. */
-static int is_offered(const ulp_job *job) {
+int ULP_CPU(ulp_serves_aligned)(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
     const ulp_fused *f = &d->fused;
     const int simple = d->accumulator.prec == 24 && d->accumulator.emin == -126 && d->accumulator.emax == 127 &&
@@ -261,8 +260,7 @@ static int is_offered(const ulp_job *job) {
            run_for(d, WATCHED) != NULL;
 }
 
-ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job) {
-    if (!is_offered(job)) return ULP_UNSUPPORTED;
+ulp_status ULP_CPU(ulp_product_aligned)(const ulp_job *job) {
     work w = {.job = job, .plan = plan_of(job->datapath)};
     for (int care = 0; care < CARES; care++) w.run[care] = run_for(job->datapath, care);
     w.steps = (job->s.k + job->datapath->step - 1) / job->datapath->step;
@@ -298,7 +296,12 @@ ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job) {
 
 #else
 
-ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job) {
+int ULP_CPU(ulp_serves_aligned)(const ulp_job *job) {
+    (void)job;
+    return 0;
+}
+
+ulp_status ULP_CPU(ulp_product_aligned)(const ulp_job *job) {
     (void)job;
     return ULP_UNSUPPORTED;
 }

@@ -1,5 +1,5 @@
-/* decided.h - sums with every partial sum rounded by random words (mode sra), in vectors of binary32, where the bits
- * that a sum loses decide.
+/* stochastic_floats.h - sums with every partial sum rounded by random words (mode sra), in vectors of binary32, where
+ * the bits that a sum loses decide.
  *
  * The processor rounds acc + a b to 24 bits. Normal values of a format of precision p lose the last 24 - p of them. The
  * first bits of the word are added to the lost bits, and the carry decides. It decides like all bits of the exact sum

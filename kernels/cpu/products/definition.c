@@ -1,4 +1,4 @@
-/* gemm_any.c - the product under any datapath: the step function of kernels/products/sum.h, output by output. */
+/* definition.c - the product under any datapath: the step function of kernels/products/sum.h, output by output. */
 #include "gemm.h"
 
 #include <stdlib.h>
@@ -46,7 +46,9 @@ static void rows_part(void *context, size_t begin, size_t end) {
     }
 }
 
-ulp_status ULP_CPU(ulp_gemm_any)(const ulp_job *job) {
+int ULP_CPU(ulp_serves_definition)(const ulp_job *job) { return job->datapath->kind != ULP_NATIVE; }
+
+ulp_status ULP_CPU(ulp_product_definition)(const ulp_job *job) {
     const size_t per = job->datapath->scale_block;
     work w = {.job = job, .blocks = per == 0 ? 0 : (job->s.k + per - 1) / per};
     w.a = ULP_CPU(ulp_gemm_room)(job->s.m * (job->s.k + w.blocks), sizeof *w.a);

@@ -1,10 +1,10 @@
-/* gemm_blocks.c - the exact sum of a few products added to c with one rounding to nearest, in lanes of binary64: block
- * sums, AMD CDNA1, and FDOT of Arm; lanes are columns.
+/* nearest_blocks.c - the exact sum of a few products added to c with one rounding to nearest, in lanes of binary64:
+ * block sums, AMD CDNA1, and FDOT of Arm; lanes are columns.
  *
  * Where the operands are narrow enough, the sum of the products of a step is exact in binary64. Where the ranges of a
  * piece of the operands and of the sums so far show that sums with c are exact, too, they are rounded at once.
  * Elsewhere the sum with c is rounded to odd, which keeps 53 bits, and then to binary32 (24 bits) or binary16 (11
- * bits); this gives the rounding of the exact sum (Boldo and Melquiond 2008, doi:10.1109/TC.2007.70819). gemm_exact.c
+ * bits); this gives the rounding of the exact sum (Boldo and Melquiond 2008, doi:10.1109/TC.2007.70819). exact.c
  * forms all other block sums.
  */
 #include "lanes.h"
@@ -234,7 +234,8 @@ static int sums_are_exact(const ulp_job *job, size_t length) {
     return all_finite(job) && (most == 0.0 || (most < ulp_scale(1.0, 53 + a.low + b.low) && most < 0x1p128));
 }
 
-static int is_offered(const ulp_datapath *d) {
+int ULP_CPU(ulp_serves_nearest_blocks)(const ulp_job *job) {
+    const ulp_datapath *d = job->datapath;
     const ulp_format *f = &d->accumulator;
     const ulp_chains *s = &d->chains;
     const int single = f->prec == 24 && f->emin == -126 && f->emax == 127,
@@ -243,13 +244,13 @@ static int is_offered(const ulp_datapath *d) {
               chain = d->kind == ULP_CHAINS && s->term == s->length && s->length > 1 && s->fused && s->lanes == 1 &&
                       !s->c_last && !s->swapped && !s->saturate && s->flush == ULP_KEEP_OUTPUT &&
                       s->flush_c == ULP_KEEP_INPUT && s->flush_ab == ULP_KEEP_INPUT;
-    return (single || half) && f->has_inf && f->has_subnormals && !f->is_fixed && (block || chain) && d->promote == 0 &&
-           d->rule.mode == ULP_RNE && ulp_overflow_of(f, (ulp_overflow)d->rule.overflow) == ULP_OVERFLOW_INF;
+    return !job->wide && job->s.k > 0 && (single || half) && f->has_inf && f->has_subnormals && !f->is_fixed &&
+           (block || chain) && d->promote == 0 && d->rule.mode == ULP_RNE &&
+           ulp_overflow_of(f, (ulp_overflow)d->rule.overflow) == ULP_OVERFLOW_INF;
 }
 
-ulp_status ULP_CPU(ulp_gemm_blocks)(const ulp_job *job) {
+ulp_status ULP_CPU(ulp_product_nearest_blocks)(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
-    if (job->wide || job->s.k == 0 || !is_offered(d)) return ULP_UNSUPPORTED;
     work w = {.l = {.job = job}, .length = d->step, .half = d->accumulator.prec == 11, .padded = d->kind == ULP_CHAINS};
     if (!sums_are_exact(job, w.length)) return ULP_UNSUPPORTED;
     w.depth = w.length < SLICE / LANES ? SLICE / LANES / w.length * w.length : w.length;

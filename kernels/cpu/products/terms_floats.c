@@ -1,8 +1,9 @@
-/* gemm_terms.c - split and pairwise sums to nearest in lanes of binary32, where products are exact; lanes are columns.
+/* terms_floats.c - split and pairwise sums to nearest in lanes of binary32, where products are exact; lanes are
+ * columns.
  *
  * A binary32 sum of two values of a format of at most 11 bits, rounded to the format, is the exact sum rounded once:
  * Figueroa 1995, doi:10.1145/221332.221334, theorem for sums, 24 >= 2 p + 2. Sums that are subnormal in the format are
- * exact. A proof for the operands excludes sums beyond the range. gemm_lanes.c forms all other sums.
+ * exact. A proof for the operands excludes sums beyond the range. terms_doubles.c forms all other sums.
  */
 #include "float_panels.h"
 #include "kernels/cpu/rounding/float_rounding.h"
@@ -117,13 +118,20 @@ static int operands_serve(const ulp_job *job) {
     return a.bits + b.bits <= 24 && a.top + b.top < TOP && a.low + b.low >= LEAST && proofs_of(&proven).small;
 }
 
-ulp_status ULP_CPU(ulp_gemm_terms)(const ulp_job *job) {
+int ULP_CPU(ulp_serves_terms_floats)(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
     const ulp_format *f = &d->accumulator;
     ulp_nearest nearest;
-    if ((d->kind != ULP_SPLIT && d->kind != ULP_PAIRWISE) || d->has_inputs || d->promote != 0 || job->s.k == 0 ||
-        d->rule.mode != ULP_RNE || f->prec > 11 || f->qmin < -149 || !f->has_subnormals || f->emax < f->emin ||
-        nearest_range(&nearest, job) == ULP_RANGE_OTHER || !job_fits_binary32(job) || !operands_serve(job))
+    return (d->kind == ULP_SPLIT || d->kind == ULP_PAIRWISE) && !d->has_inputs && d->promote == 0 && job->s.k > 0 &&
+           d->rule.mode == ULP_RNE && f->prec <= 11 && f->qmin >= -149 && f->has_subnormals && f->emax >= f->emin &&
+           ulp_nearest_range(&nearest, f, d->rule) != ULP_RANGE_OTHER;
+}
+
+ulp_status ULP_CPU(ulp_product_terms_floats)(const ulp_job *job) {
+    const ulp_datapath *d = job->datapath;
+    const ulp_format *f = &d->accumulator;
+    ulp_nearest nearest;
+    if (nearest_range(&nearest, job) == ULP_RANGE_OTHER || !job_fits_binary32(job) || !operands_serve(job))
         return ULP_UNSUPPORTED;
     work w = {.p = {.job = job}, .slots = LEVELS};
     w.f = (float_format){.least = (uint32_t)(f->emin + 127) << 23,

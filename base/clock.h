@@ -1,0 +1,18 @@
+/* clock.h - the time in seconds. */
+#ifndef ULP_CLOCK_H
+#define ULP_CLOCK_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The time in seconds, which never goes back. */
+double ulp_clock(void);
+
+/* The processor time of the calling thread in seconds. */
+double ulp_clock_of_thread(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,63 @@
+#!/bin/sh
+# tool_paths.sh - product paths: ulp gemm --explain and ulp backends --products.
+. tests/programs/tool_support.sh
+
+# explains TEXT PATH ARGUMENT...: ulp gemm --explain names PATH first
+explains() {
+    text=$1 path=$2
+    shift 2
+    exits "$text" 0 gemm --explain "$@"
+    says "$text: by $path" "^path  *$path serves " out
+}
+
+exits 'backends --products' 0 backends --products
+says 'backends --products: the first path' '^native ' out
+says 'backends --products: the last path' '^definition ' out
+sed -n 's/^\([a-z0-9_]*\)  *.*/\1/p' out | grep -v '^$' >names
+ls "$tree"/kernels/cpu/products/*.c | sed 's|.*/||; s|\.c$||' | grep -Evx 'gemm|paths|room' | sort >sources
+sort names | cmp -s - sources
+verdict $? 'backends --products: a row for each source of a path'
+refuses 'backends takes no words' 'no words' backends products
+
+# each row serves its example, under every instruction set
+for isa in baseline avx2 avx512; do
+    ULPLAB_ISA=$isa "$ULP" backends --products >rows 2>err || { skip "examples under $isa" 'this machine does not run it' && continue; }
+    awk '/^[a-z]/ { name = $1 } / example: / && !/another path/ { sub(/.* example: /, ""); print name, $0 }' rows >examples
+    [ "$(grep -c . examples)" -ge 11 ]
+    verdict $? "examples under $isa"
+    while read -r name example; do
+        ULPLAB_ISA=$isa "$ULP" gemm --datapath "$example" --explain >out 2>err && grep -q "^path  *$name serves " out || echo "$name $example"
+    done <examples >wrong
+    [ ! -s wrong ] || sed 's/^/# /' wrong
+    [ ! -s wrong ]
+    verdict $? "each row serves its example under $isa"
+done
+
+explains 'a chain' fp32_chain --datapath fp32
+explains 'integers' integers --datapath int8
+says 'integers are in arrays of binary64' 'int8, in arrays of binary64' out
+explains 'any binary64 numbers' definition --datapath serial:fp64:rne
+explains 'words' aligned --datapath h100-bf16:words=3
+says 'words: their products' '^words  *[0-9]* products under h100-bf16' out
+export ULPLAB_ISA=baseline
+explains 'a sum under baseline' serial_doubles --datapath serial:fp16:rne
+unset ULPLAB_ISA
+if ULPLAB_ISA=avx512 "$ULP" backends >out 2>err; then
+    export ULPLAB_ISA=avx512
+    explains 'a sum under AVX-512' serial_floats --datapath serial:fp16:rne
+    says 'a sum under AVX-512: on which condition' '^condition  *products are below' out
+    says 'a sum under AVX-512: which path else' '^else  *serial_doubles serves' out
+    explains 'a row is too short for groups of rows' serial_doubles --datapath serial:fp16:rne --m 1
+    explains 'so is a tile' serial_doubles --datapath serial:fp16:rne --tile 1x64
+    unset ULPLAB_ISA
+else
+    skip 'sums under AVX-512' 'this machine does not run it'
+fi
+exits 'the sum is not computed' 0 gemm --datapath serial:fp16:rne --m 1000000 --n 1000000 --k 1000000 --explain
+if grep -q checksum out; then verdict 1 'no checksum is printed'; fi
+refuses '--explain writes no result' 'computes nothing' gemm --datapath fp32 --explain --out c.npy
+if "$ULP" gemm --datapath fp32 --m 2 --backend mpfr >out 2>err; then
+    exits 'MPFR has no paths' 0 gemm --datapath fp32 --explain --backend mpfr
+    says 'MPFR has no paths: it says so' 'only the backend cpu' out
+fi
+exit $failed
