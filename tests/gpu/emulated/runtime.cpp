@@ -1,4 +1,7 @@
-/* runtime.cpp - launches, barriers and memory of the emulated device; see cuda_runtime.h. */
+/* runtime.cpp - launches, barriers and memory of the emulated device; see cuda_runtime.h.
+ *
+ * The file is long because a launch, a barrier, a copy and a wrong access change one state: which threads run, and
+ * which memory the host may touch. */
 #include "cuda_runtime.h"
 
 #include <fenv.h>
@@ -50,6 +53,7 @@ static double add(double a, double b, int mode) {
 
 double __dadd_rz(double a, double b) { return add(a, b, FE_TOWARDZERO); }
 double __dadd_ru(double a, double b) { return add(a, b, FE_UPWARD); }
+double __dadd_rd(double a, double b) { return add(a, b, FE_DOWNWARD); }
 
 /* ---- coroutines ---- */
 
