@@ -1,0 +1,87 @@
+/* anchor.h - numbers rounded by the addition of an anchor: the text for one type of numbers, scalars or a vector, on
+ * the CPU and on the GPU.
+ *
+ * An anchor is 1.5 2^k whose last place is the quantum at x. For |x| <= 2^(k-1) the sum x + anchor lies in the binade
+ * of the anchor, and so it does for x >= 0 and an anchor of 2^k. So the addition rounds x to a multiple of the quantum:
+ * to nearest even, or in the direction of an addition that has one. The subtraction of the anchor is exact. The word of
+ * the sum counts quanta, up to a constant, and its last bit is the parity of the significand. So the neighbour of the
+ * sum in a direction is the next word.
+ *
+ * Where |x| is beyond the values of the format for which the anchor is made, the result is either right or beyond them,
+ * an infinity or NaN.
+ *
+ * A file includes the text once for each type, after these definitions, which end here:
+ *   ANCHOR_NAME(part)      the names of the functions
+ *   ANCHOR_NUMBER, ANCHOR_WORD, ANCHOR_MASK    the types: numbers, their words, a word of one number
+ *   ANCHOR_BITS(x), ANCHOR_FROM(w), ANCHOR_WHERE(condition)    a number's word, the number of a word, all ones where a
+ *                          condition holds. If not defined, those of vectors
+ *   ANCHOR_TOWARD(a, b, mode)    optional: a + b in the direction of mode rz, ru or rd
+ *   ANCHOR_FN              optional: what stands before a function
+ */
+#if !defined(ANCHOR_FN)
+#define ANCHOR_FN ULP_CORE
+#endif
+#if !defined(ANCHOR_BITS)
+#define ANCHOR_BITS(x) ((ANCHOR_WORD)(x))
+#define ANCHOR_FROM(w) ((ANCHOR_NUMBER)(w))
+#define ANCHOR_WHERE(condition) ((ANCHOR_WORD)(condition))
+#endif
+
+/* x + anchor in the direction of mode ru or rd. */
+ANCHOR_FN ANCHOR_NUMBER ANCHOR_NAME(sum)(ANCHOR_NUMBER x, ANCHOR_NUMBER anchor, uint32_t mode) {
+#if defined(ANCHOR_TOWARD)
+    return ANCHOR_TOWARD(x, anchor, mode);
+#else
+    const ANCHOR_NUMBER sum = x + anchor, nearest = sum - anchor;
+    if (mode == ULP_RU) return ANCHOR_FROM(ANCHOR_BITS(sum) - ANCHOR_WHERE(nearest < x));
+    return ANCHOR_FROM(ANCHOR_BITS(sum) + ANCHOR_WHERE(nearest > x));
+#endif
+}
+
+/* x rounded to a multiple of the last place of the anchor, in a deterministic mode. `signs` is the sign bit if zeros
+ * keep their sign, else 0. */
+ANCHOR_FN ANCHOR_NUMBER ANCHOR_NAME(round)(ANCHOR_NUMBER x, ANCHOR_NUMBER anchor, ANCHOR_MASK signs, uint32_t mode) {
+    const ANCHOR_MASK sign = (ANCHOR_MASK)1 << (8 * sizeof(ANCHOR_MASK) - 1);
+    const ANCHOR_WORD u = ANCHOR_BITS(x);
+    ANCHOR_NUMBER y = x;
+    switch (mode) {
+    case ULP_RNE: y = (x + anchor) - anchor; break;
+    /* a tie becomes a number above the tie; no other result changes, as at least two bits are lost */
+    case ULP_RNA: y = (ANCHOR_FROM(u | 1u) + anchor) - anchor; break;
+    case ULP_RU: y = ANCHOR_NAME(sum)(x, anchor, ULP_RU) - anchor; break;
+    case ULP_RD: y = ANCHOR_NAME(sum)(x, anchor, ULP_RD) - anchor; break;
+#if defined(ANCHOR_TOWARD)
+    case ULP_RZ:
+        anchor = ANCHOR_FROM(ANCHOR_BITS(anchor) | (u & sign));
+        y = ANCHOR_TOWARD(x, anchor, ULP_RZ) - anchor;
+        break;
+    case ULP_RO: { /* the sums in both directions are equal, or one unit of the last place apart */
+        const ANCHOR_NUMBER down = ANCHOR_NAME(sum)(x, anchor, ULP_RD), up = ANCHOR_NAME(sum)(x, anchor, ULP_RU);
+        y = ANCHOR_FROM(ANCHOR_BITS(down) | (ANCHOR_BITS(up) & 1u)) - anchor;
+        break;
+    }
+#else
+    case ULP_RZ:
+        y = ANCHOR_NAME(sum)(ANCHOR_FROM(u & ~sign), anchor, ULP_RD) - anchor;
+        y = ANCHOR_FROM(ANCHOR_BITS(y) | (u & sign));
+        return signs != 0 ? y : y + 0.0f; /* no negative zero */
+    case ULP_RO: {
+        const ANCHOR_NUMBER down = ANCHOR_NAME(sum)(x, anchor, ULP_RD), nearest = (x + anchor) - anchor;
+        y = ANCHOR_FROM(ANCHOR_BITS(down) | (ANCHOR_WHERE(nearest != x) & 1u)) - anchor;
+        break;
+    }
+#endif
+    default: break; /* no deterministic mode */
+    }
+    return ANCHOR_FROM(ANCHOR_BITS(y) | (u & signs));
+}
+
+#undef ANCHOR_NAME
+#undef ANCHOR_NUMBER
+#undef ANCHOR_WORD
+#undef ANCHOR_MASK
+#undef ANCHOR_BITS
+#undef ANCHOR_FROM
+#undef ANCHOR_WHERE
+#undef ANCHOR_TOWARD
+#undef ANCHOR_FN
