@@ -27,14 +27,21 @@
 #define ANCHOR_WHERE(condition) ((ANCHOR_WORD)(condition))
 #endif
 
-/* x + anchor in the direction of mode ru or rd. */
+/* x + anchor, rounded in a deterministic mode; in mode rz for a pair of equal signs. */
 ANCHOR_FN ANCHOR_NUMBER ANCHOR_NAME(sum)(ANCHOR_NUMBER x, ANCHOR_NUMBER anchor, uint32_t mode) {
+    /* rna: a tie becomes a number above the tie; no other result changes, as at least two bits are lost */
+    const ANCHOR_NUMBER from = mode == ULP_RNA ? ANCHOR_FROM(ANCHOR_BITS(x) | 1u) : x, sum = from + anchor;
+    if (mode == ULP_RNE || mode == ULP_RNA) return sum;
 #if defined(ANCHOR_TOWARD)
-    return ANCHOR_TOWARD(x, anchor, mode);
+    if (mode != ULP_RO) return ANCHOR_TOWARD(x, anchor, mode);
+    /* the sums in both directions are equal, or one unit of the last place apart */
+    const ANCHOR_NUMBER down = ANCHOR_TOWARD(x, anchor, ULP_RD), up = ANCHOR_TOWARD(x, anchor, ULP_RU);
+    return ANCHOR_FROM(ANCHOR_BITS(down) | (ANCHOR_BITS(up) & 1u));
 #else
-    const ANCHOR_NUMBER sum = x + anchor, nearest = sum - anchor;
+    const ANCHOR_NUMBER nearest = sum - anchor;
     if (mode == ULP_RU) return ANCHOR_FROM(ANCHOR_BITS(sum) - ANCHOR_WHERE(nearest < x));
-    return ANCHOR_FROM(ANCHOR_BITS(sum) + ANCHOR_WHERE(nearest > x));
+    const ANCHOR_WORD down = ANCHOR_BITS(sum) + ANCHOR_WHERE(nearest > x);
+    return ANCHOR_FROM(mode == ULP_RO ? down | (ANCHOR_WHERE(nearest != x) & 1u) : down);
 #endif
 }
 
@@ -43,36 +50,18 @@ ANCHOR_FN ANCHOR_NUMBER ANCHOR_NAME(sum)(ANCHOR_NUMBER x, ANCHOR_NUMBER anchor, 
 ANCHOR_FN ANCHOR_NUMBER ANCHOR_NAME(round)(ANCHOR_NUMBER x, ANCHOR_NUMBER anchor, ANCHOR_MASK signs, uint32_t mode) {
     const ANCHOR_MASK sign = (ANCHOR_MASK)1 << (8 * sizeof(ANCHOR_MASK) - 1);
     const ANCHOR_WORD u = ANCHOR_BITS(x);
-    ANCHOR_NUMBER y = x;
-    switch (mode) {
-    case ULP_RNE: y = (x + anchor) - anchor; break;
-    /* a tie becomes a number above the tie; no other result changes, as at least two bits are lost */
-    case ULP_RNA: y = (ANCHOR_FROM(u | 1u) + anchor) - anchor; break;
-    case ULP_RU: y = ANCHOR_NAME(sum)(x, anchor, ULP_RU) - anchor; break;
-    case ULP_RD: y = ANCHOR_NAME(sum)(x, anchor, ULP_RD) - anchor; break;
 #if defined(ANCHOR_TOWARD)
-    case ULP_RZ:
-        anchor = ANCHOR_FROM(ANCHOR_BITS(anchor) | (u & sign));
-        y = ANCHOR_TOWARD(x, anchor, ULP_RZ) - anchor;
-        break;
-    case ULP_RO: { /* the sums in both directions are equal, or one unit of the last place apart */
-        const ANCHOR_NUMBER down = ANCHOR_NAME(sum)(x, anchor, ULP_RD), up = ANCHOR_NAME(sum)(x, anchor, ULP_RU);
-        y = ANCHOR_FROM(ANCHOR_BITS(down) | (ANCHOR_BITS(up) & 1u)) - anchor;
-        break;
-    }
+    if (mode == ULP_RZ) anchor = ANCHOR_FROM(ANCHOR_BITS(anchor) | (u & sign));
 #else
-    case ULP_RZ:
-        y = ANCHOR_NAME(sum)(ANCHOR_FROM(u & ~sign), anchor, ULP_RD) - anchor;
-        y = ANCHOR_FROM(ANCHOR_BITS(y) | (u & sign));
-        return signs != 0 ? y : y + 0.0f; /* no negative zero */
-    case ULP_RO: {
-        const ANCHOR_NUMBER down = ANCHOR_NAME(sum)(x, anchor, ULP_RD), nearest = (x + anchor) - anchor;
-        y = ANCHOR_FROM(ANCHOR_BITS(down) | (ANCHOR_WHERE(nearest != x) & 1u)) - anchor;
-        break;
+    if (mode == ULP_RZ) x = ANCHOR_FROM(u & ~sign);
+#endif
+    const ANCHOR_NUMBER y = ANCHOR_NAME(sum)(x, anchor, mode) - anchor;
+#if !defined(ANCHOR_TOWARD)
+    if (mode == ULP_RZ) {
+        const ANCHOR_NUMBER signed_y = ANCHOR_FROM(ANCHOR_BITS(y) | (u & sign));
+        return signs != 0 ? signed_y : signed_y + 0.0f; /* no negative zero */
     }
 #endif
-    default: break; /* no deterministic mode */
-    }
     return ANCHOR_FROM(ANCHOR_BITS(y) | (u & signs));
 }
 
