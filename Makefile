@@ -6,7 +6,7 @@
 #   make slides          after make figures: each figure as a slide with its claim, figures/slides/index.html shows them
 #   make check           the tests; MODE=asan and MODE=tsan run them under sanitizers
 #   make check-all       all 2^32 binary32 inputs of every case against MPFR, faults, all random words; FORMATS=, MODES=, OVERFLOW=, ISA=
-#   make check-silicon   the processor's own products and conversions beside their models, tests/silicon/PROCESSOR.txt
+#   make check-silicon   the processor's own products and conversions compared with their models, tests/golden/silicon/PROCESSOR.txt
 #   make notebooks       runs the notebooks of python/examples and writes each as a page, figures/notebooks/NAME.html
 #   make bench           throughput beside memcpy, the peak and OpenBLAS; PEERS=1, CPFLOAT=folder: other libraries; BENCH=options
 #   make bench-record    adds results/bench.json to tests/golden/bench.md
@@ -156,16 +156,16 @@ B := $(BUILD)/bin
 L := $(BUILD)/lib
 T := $(BUILD)/test
 
-LIB_SRC  := $(wildcard formats/*.c kernels/*.c kernels/products/*.c kernels/probe/*.c kernels/reduction/*.c kernels/foreign/*.c kernels/cpu/native/*.c) \
+LIB_SRC  := $(wildcard formats/*.c base/*.c kernels/*.c $(patsubst %,kernels/%/*.c,products probe reduction foreign cpu/native)) \
             $(if $(HAVE_MPFR),$(filter-out %/absent.c,$(wildcard kernels/mpfr/*.c)),$(wildcard kernels/mpfr/absent.c)) \
             $(wildcard sim/*.c sim/*/*.c)
-CPU_SRC  := $(wildcard kernels/cpu/*.c)
-# $(call kinds,FOLDER,KIND,HEADER): sim/FOLDER/NAME.c exports ulp_KIND_NAME; a made source holds the table of them
+CPU_SRC  := $(wildcard kernels/cpu/*.c $(patsubst %,kernels/cpu/%/*.c,rounding products layers))
+# $(call kinds,FOLDER,KIND,HEADER): a source of sim/FOLDER that defines ulp_KIND_NAME is a kind; a made source holds their table
 KINDS := $(foreach k,layers:layer:layer losses:loss:loss data:data:data optim:optimizer:optim,\
            $(if $(wildcard sim/$(word 1,$(subst :, ,$k))/*.c),$k))
-kind_names = $(basename $(notdir $(wildcard sim/$(1)/*.c)))
+kind_names = $(sort $(shell sed -n 's/^const ulp_$(2)_kind ulp_$(2)_\([a-z0-9_]*\) = {.*/\1/p' sim/$(1)/*.c))
 kinds = '/* $(1).c - made by the Makefile: the kinds that the files of sim/$(1) export. */' \
-    '$(hash)include "sim/$(3).h"' $(foreach n,$(kind_names),'extern const ulp_$(2)_kind ulp_$(2)_$n;') \
+    '$(hash)include "sim/$(1)/$(3).h"' $(foreach n,$(kind_names),'extern const ulp_$(2)_kind ulp_$(2)_$n;') \
     'static const ulp_$(2)_kind *const kinds[] = {' $(foreach n,$(kind_names),'    &ulp_$(2)_$n$(,)') '};' \
     'const ulp_$(2)_kind *ulp_$(2)_kind_get(size_t i) { return i < sizeof kinds / sizeof *kinds ? kinds[i] : NULL; }'
 KIND_SRC := $(foreach k,$(KINDS),$O/kinds/$(word 1,$(subst :, ,$k)).c)
@@ -174,17 +174,18 @@ CUDA_SRC := $(wildcard kernels/cuda/*.cu)
 LIB_OBJ  += $(if $(WITH_CUDA),$(CUDA_SRC:%.cu=$O/%.o),$(patsubst %.c,$O/%.o,$(wildcard kernels/cuda/absent.c)))
 HARNESS_OBJ := $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/*.c experiments/harness/*/*.c))
 # a program is a folder: experiments/NAME/NAME.c and what lies beside it
-PROGRAMS := $(foreach d,$(wildcard experiments/*),$(if $(wildcard $d/$(notdir $d).c),$(notdir $d)))
-program_objects = $(patsubst %.c,$O/%.o,$(wildcard experiments/$(1)/*.c experiments/$(1)/*/*.c)) \
-                  $(if $(wildcard experiments/$(1)/labs/*.c),$O/made/labs.o)
-# experiments/ulp/labs/NAME.c exports course_lab_NAME; a made source holds the table of the labs
-LABS := $(sort $(basename $(notdir $(wildcard experiments/ulp/labs/*.c))))
-labs = '/* labs.c - made by the Makefile: the labs of experiments/ulp/labs. */' \
-    '$(hash)include "experiments/ulp/course/sheet.h"' $(foreach n,$(LABS),'extern const course_lab course_lab_$n;') \
+PROGRAMS := ulp $(foreach d,$(wildcard experiments/*),$(if $(wildcard $d/$(notdir $d).c),$(notdir $d)))
+program_objects = $(patsubst %.c,$O/%.o,$(if $(filter ulp,$(1)),$(TOOL_SRC),$(wildcard experiments/$(1)/*.c experiments/$(1)/*/*.c))) \
+                  $(if $(filter ulp,$(1)),$O/made/labs.o)
+TOOL_SRC := $(wildcard tool/*.c tool/*/*.c course/*.c course/*/*.c)
+# course/NAME.c exports course_lab_NAME; a made source holds the table of the labs
+LABS := $(sort $(basename $(notdir $(wildcard course/*.c))))
+labs = '/* labs.c - made by the Makefile: the labs of course. */' \
+    '$(hash)include "course/sheets/sheet.h"' $(foreach n,$(LABS),'extern const course_lab course_lab_$n;') \
     'const course_lab *const course_labs[] = {' $(foreach n,$(LABS),'    &course_lab_$n$(,)') '};' \
     'const size_t course_lab_count = sizeof course_labs / sizeof *course_labs;'
 EXPERIMENTS := $(filter-out ulp bench bench_gpu throughput,$(PROGRAMS))
-TESTS := $(if $(and $(HAVE_CMOCKA),$(HAVE_MPFR)),$(patsubst tests/%.c,%,$(wildcard tests/t_*.c)))
+TESTS := $(if $(and $(HAVE_CMOCKA),$(HAVE_MPFR)),$(patsubst tests/unit/%.c,%,$(wildcard tests/unit/t_*.c)))
 
 # the commit, its date, and its time in seconds: an archive of `make dist` has them in a file, a clone asks git
 ARCHIVED := $(shell grep -v Format .commit 2>/dev/null)
@@ -193,14 +194,14 @@ COMMIT_DATE := $(or $(word 2,$(ARCHIVED)),$(shell git log -1 --format=%cs 2>/dev
 # asked for once: an exported variable is expanded for every recipe
 export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(word 3,$(ARCHIVED)),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
 # what identifies a build: a checksum over its sources, compilers and flags, 8 hex digits
-BUILD_ID := $(shell printf '%08x' $$({ find formats kernels sim experiments -type f \( -name '*.[ch]' -o -name '*.cu' \) | \
+BUILD_ID := $(shell printf '%08x' $$({ find formats base kernels sim experiments tool course -type f \( -name '*.[ch]' -o -name '*.cu' \) | \
     LC_ALL=C sort | xargs cat; $(CC) --version; echo '$(ALL_CPPFLAGS) $(ALL_CFLAGS)'; \
     $(if $(WITH_CUDA),echo '$(NVCC_VERSION) $(NVCC_FLAGS)';) } | cksum | cut -d ' ' -f 1))
 
 .PHONY: list-experiments all tests programs libraries check check-all bench bench-record bench-compare figures figures-quick notebooks slides course vectors install clean distclean help
 # kept although only pattern rules name them
-.SECONDARY: $(patsubst %.c,$O/%.o,$(wildcard experiments/*/*.c experiments/*/*/*.c tests/*.c tests/*/*.c)) \
-    $(patsubst %.cpp,$O/%.o,$(wildcard tests/emulated/*.cpp)) $(CUDA_SRC:%.cu=$O/emulated/%.o) $(EXPERIMENTS:%=results/%.csv)
+.SECONDARY: $(patsubst %.c,$O/%.o,$(wildcard experiments/*/*.c experiments/*/*/*.c tests/*/*.c tests/*/*/*.c) $(TOOL_SRC)) \
+    $(patsubst %.cpp,$O/%.o,$(wildcard tests/gpu/emulated/*.cpp)) $(CUDA_SRC:%.cu=$O/emulated/%.o) $(EXPERIMENTS:%=results/%.csv)
 all: libraries programs
 
 # the names of the experiments, for scripts
@@ -234,10 +235,10 @@ FOR_experiments/harness/cli/build = -DULP_VERSION="\"$(VERSION)\"" -DULP_BUILD_I
 MPI_CFLAGS := $(if $(HAVE_MPI),-DULP_WITH_MPI $(shell $(MPICC) --showme:compile 2>/dev/null))
 MPI_LIBS   := $(if $(HAVE_MPI),$(shell $(MPICC) --showme:link 2>/dev/null))
 FOR_experiments/harness/sweep/ranks = $(MPI_CFLAGS)
-FOR_experiments/ulp = $(if $(HAVE_MPFR),-DULP_WITH_MPFR) $(if $(HAVE_MPI),-DULP_WITH_MPI)
+FOR_tool = $(if $(HAVE_MPFR),-DULP_WITH_MPFR) $(if $(HAVE_MPI),-DULP_WITH_MPI)
 # the loops of tests need no vectors, and a third less time to compile
-FOR_tests = $(if $(filter release,$(MODE)),-O1)
-FOR_experiments/ulp/vectors = $(if $(HAVE_MPFR),-DULP_WITH_MPFR)
+FOR_tests/unit = $(if $(filter release,$(MODE)),-O1)
+FOR_tool/vectors = $(if $(HAVE_MPFR),-DULP_WITH_MPFR)
 FOR_experiments/bench = $(if $(HAVE_BLAS),-DULP_WITH_BLAS)
 FOR_experiments/bench/json = -DULP_COMMIT_DATE="\"$(COMMIT_DATE)\""
 
@@ -281,12 +282,12 @@ $O/cuda_flags.txt: .FORCE
 SANITIZERS := $(filter -fsanitize% -fno-sanitize% -fno-omit% --coverage -fprofile-update%,$(CFLAGS))
 EMULATED_FLAGS := -std=c++17 -Wall -Wextra -Werror=switch -Wno-unknown-pragmas $(if $(WERROR),-Werror) -O2 -g1 \
     $(SANITIZERS) \
-    -ffp-contract=off -fPIC -pthread -I. -Itests/emulated $(if $(RANDOM123),-I$(RANDOM123))
-EMULATED_OBJ := $(CUDA_SRC:%.cu=$O/emulated/%.o) $(patsubst %.cpp,$O/%.o,$(filter-out tests/emulated/t_%,$(wildcard tests/emulated/*.cpp)))
+    -ffp-contract=off -fPIC -pthread -I. -Itests/gpu/emulated $(if $(RANDOM123),-I$(RANDOM123))
+EMULATED_OBJ := $(CUDA_SRC:%.cu=$O/emulated/%.o) $(patsubst %.cpp,$O/%.o,$(filter-out tests/gpu/emulated/t_%,$(wildcard tests/gpu/emulated/*.cpp)))
 $O/emulated/%.o: %.cu $O/emulated_flags.txt
 	@mkdir -p $(@D)
 	$(call run,c++,$< (emulated))$(CXX) -x c++ $(EMULATED_FLAGS) $(MAP) -MMD -MP -c $< -o $@
-$O/tests/emulated/%.o: tests/emulated/%.cpp $O/emulated_flags.txt
+$O/tests/gpu/emulated/%.o: tests/gpu/emulated/%.cpp $O/emulated_flags.txt
 	@mkdir -p $(@D)
 	$(call run,c++,$<)$(CXX) $(EMULATED_FLAGS) $(MAP) -MMD -MP -c $< -o $@
 $O/emulated_flags.txt: .FORCE
@@ -317,19 +318,19 @@ $B/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(MPI_LIBS) $(if $(filter bench,$*),$(if $(HAVE_BLAS),-lopenblas)) $(if $(filter ulp,$*),-ldl) $(LIBS) -lm -o $@
 
-$T/%: $O/tests/%.o $(HARNESS_OBJ) $(LIBULP) $O/links.txt
+$T/%: $O/tests/unit/%.o $(HARNESS_OBJ) $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(MPI_LIBS) -lcmocka $(LIBS) -lm -o $@
 
 # the command line alone, which needs the library and nothing of the harness above it
-$T/t_options: $O/tests/t_options.o $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/cli/*.c)) $L/libulp.a
+$T/t_options: $O/tests/unit/t_options.o $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/cli/*.c)) $L/libulp.a
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $^ -lcmocka $(LIBS) -lm -o $@
 
 # what a test wants beside its own source
-WALL_OBJ := $O/tests/walled.o $O/tests/walled_network.o $O/tests/walled_sequences.o
+WALL_OBJ := $O/tests/unit/walled.o $O/tests/unit/walled_network.o $O/tests/unit/walled_sequences.o
 $T/t_walled: $(WALL_OBJ)
-$T/t_files: $(patsubst %.c,$O/%.o,$(wildcard experiments/ulp/files/*.c)) $O/experiments/ulp/lines.o $O/experiments/ulp/values.o
+$T/t_files: $(patsubst %.c,$O/%.o,$(wildcard tool/files/*.c)) $O/tool/lines.o $O/tool/values.o
 
 # ---- tests ----
 
@@ -344,22 +345,22 @@ LINK_EMULATED = $(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS)) -Wl,--
 $T/check_emulated: $(CHECK_OBJ) $(EMULATED_OBJ) $L/libulp.a $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK_EMULATED) $(inputs) $(LIBS) -lm -o $@
-EMULATED_TESTS := $(if $(CHECK_EMULATED),$(patsubst tests/emulated/%.cpp,$T/%,$(wildcard tests/emulated/t_*.cpp)))
-$T/t_gpu_%: $O/tests/emulated/t_gpu_%.o $(EMULATED_OBJ) $L/libulp.a $O/links.txt
+EMULATED_TESTS := $(if $(CHECK_EMULATED),$(patsubst tests/gpu/emulated/%.cpp,$T/%,$(wildcard tests/gpu/emulated/t_*.cpp)))
+$T/t_gpu_%: $O/tests/gpu/emulated/t_gpu_%.o $(EMULATED_OBJ) $L/libulp.a $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK_EMULATED) $(inputs) $(LIBS) -lm -o $@
 
 # The processor's own products and conversions beside their models
-$T/check_silicon: $(patsubst %.c,$O/%.o,$(wildcard tests/silicon/*.c)) $(LIBULP) $O/links.txt
+$T/check_silicon: $(patsubst %.c,$O/%.o,$(wildcard tests/proofs/silicon/*.c)) $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(LIBS) -lm -o $@
 
-# Programs for tests of --backend: the CPU's memory behind a wall (tests/walled.h), and the emulated CUDA device; both are
+# Programs for tests of --backend: the CPU's memory behind a wall (tests/unit/walled.h), and the emulated CUDA device; both are
 # in a libulp of their own, which these programs share
 WALLED := $(filter-out bench,$(PROGRAMS))
 EMULATED := $(if $(CHECK_EMULATED),$(EMULATED_OBJ))
 WALL := -Wl,--wrap=ulp_backend_get
-$L/walled/libulp.so: $(WALL_OBJ) $O/tests/walled_get.o $(or $(EMULATED),$O/kernels/cuda/absent.o) \
+$L/walled/libulp.so: $(WALL_OBJ) $O/tests/unit/walled_get.o $(or $(EMULATED),$O/kernels/cuda/absent.o) \
     $(filter-out $O/kernels/cuda/%,$(LIB_OBJ)) $O/objects.txt $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(if $(EMULATED),$(LINK_EMULATED),$(LINK)) $(WALL) $(SHARED) $(inputs) $(LIBS) -lm -o $@ && ln -sf libulp.so $@.$(ABI)
@@ -374,7 +375,7 @@ $L/emulated/libulp.so: $(EMULATED_OBJ) $(filter-out $O/kernels/cuda/%,$(LIB_OBJ)
 
 # the page, and what the library makes of the numbers of its test
 WEB_TESTS := $(if $(filter release,$(MODE)),web $T/web_native)
-$T/web_native: $O/tests/web/native.o $(LIBULP) $O/links.txt
+$T/web_native: $O/tests/programs/web/native.o $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(LIBS) -lm -o $@
 
@@ -390,14 +391,14 @@ check:
 # a selection of cases or instruction sets runs without the other parts
 SELECTED := $(FORMATS)$(MODES)$(OVERFLOW)$(ISA)
 check-all: $(if $(SELECTED),tests,check)
-	@BIN=$B TESTS=$T FORMATS='$(FORMATS)' MODES='$(MODES)' OVERFLOW='$(OVERFLOW)' ISA='$(ISA)' JOBS='$(JOBS)' sh tests/exhaustive.sh
+	@BIN=$B TESTS=$T FORMATS='$(FORMATS)' MODES='$(MODES)' OVERFLOW='$(OVERFLOW)' ISA='$(ISA)' JOBS='$(JOBS)' sh tests/programs/exhaustive.sh
 
 # the processor beside its models, all inputs; a short form is part of `make check`
 check-silicon: $T/check_silicon
-	@CHECK=$T/check_silicon REPORT='$(SILICON)' sh tests/silicon/report.sh
+	@CHECK=$T/check_silicon REPORT='$(SILICON)' sh tests/proofs/silicon/report.sh
 
 # what has a folder and a target of its own: tests/NAME/NAME.mk, with its line for `make help` in its head
-include $(wildcard tests/*/*.mk)
+include $(wildcard tests/*/*.mk tests/*/*/*.mk)
 
 # ---- figures ----
 
@@ -482,7 +483,7 @@ bench-compare:
 
 # The C sources of the page, compiled to wasm32 by clang and Debian's wasi-libc, and put into one HTML file
 WEB_CC  ?= clang
-WEB_SRC := $(wildcard web/*.c formats/*.c) experiments/harness/running_sum.c kernels/key_values.c kernels/near_words.c \
+WEB_SRC := $(wildcard web/*.c formats/*.c) experiments/harness/running_sum.c base/key_values.c base/near_words.c \
     $(addprefix kernels/products/,datapath.c datapath_names.c datapath_explain.c datapath_rows.c dot.c multiword.c)
 WEB     := $(BUILD)/web
 WEB_FLAGS := --target=wasm32-wasi -mexec-model=reactor -std=c11 $(WARN) -Wno-pass-failed -Oz -flto -DNDEBUG -ffp-contract=off -fno-math-errno \
@@ -494,7 +495,7 @@ HAVE_WASM = $(shell mkdir -p $(WEB) && printf '\043include <stdio.h>\nint main(v
 RANDOM123_FOLDER = $(realpath $(shell echo '$(hash)include <Random123/philox.h>' | $(CC) $(ALL_CPPFLAGS) -M -x c - | tr ' ' '\n' | \
     sed -n 's,/philox\.h$$,,p'))
 
-$(WEB)/ulplab.wasm: $(WEB_SRC) $(wildcard web/*.h formats/*.h kernels/*.h kernels/products/*.h kernels/functions/*.h experiments/harness/running_sum.h) Makefile
+$(WEB)/ulplab.wasm: $(WEB_SRC) $(wildcard web/*.h formats/*.h base/*.h kernels/*.h kernels/products/*.h kernels/functions/*.h experiments/harness/running_sum.h) Makefile
 	@mkdir -p $(WEB)/include && ln -sfn $(RANDOM123_FOLDER) $(WEB)/include/Random123
 	$(call run,wasm,$@)$(WEB_CC) $(WEB_FLAGS) $(WEB_SRC) -o $@
 $(WEB)/ulplab.html: $(WEB)/ulplab.wasm $(wildcard web/*.js web/*.css web/*.html web/*.csv web/*.sh)
@@ -541,7 +542,7 @@ course: programs web
 # ---- golden vectors ----
 
 vectors: programs
-	@BIN=$B OUT=$(BUILD)/vectors COMMIT='$(COMMIT)' CHECK=$(if $(HAVE_MPFR),--check) sh experiments/ulp/vectors/make.sh
+	@BIN=$B OUT=$(BUILD)/vectors COMMIT='$(COMMIT)' CHECK=$(if $(HAVE_MPFR),--check) sh tool/vectors/make.sh
 
 # ---- install ----
 
@@ -551,7 +552,7 @@ D = $(DESTDIR)$(PREFIX)
 install: all
 	$(INSTALL) -d $D/bin $D/lib/pkgconfig $D/share/ulplab/plots $D/share/doc/ulplab
 	$(INSTALL) -m 755 $(PROGRAMS:%=$B/%) $D/bin
-	for h in $$(find formats kernels sim -name '*.h' ! -path '*/cpu/*' ! -path '*/cuda/*' ! -path '*/mpfr/*'); do \
+	for h in $$(find formats base kernels sim -name '*.h' ! -path '*/cpu/*' ! -path '*/cuda/*' ! -path '*/mpfr/*'); do \
 	    $(INSTALL) -D -m 644 $$h $D/include/ulplab/$$h || exit 1; done
 	$(INSTALL) -m 644 $L/libulp.a $D/lib
 	$(INSTALL) -m 755 $L/libulp.so.$(VERSION) $D/lib
@@ -560,7 +561,7 @@ install: all
 	$(INSTALL) -m 644 experiments/data/* $D/share/ulplab
 	$(INSTALL) -m 644 $(PLOT_FILES) $D/share/ulplab/plots
 	$(INSTALL) -m 644 CITATION.cff LICENSE README.md CHANGELOG.md $D/share/doc/ulplab
-	sh experiments/ulp/man.sh $B $D/share/man $(VERSION) $(PROGRAMS)
+	sh tool/man.sh $B $D/share/man $(VERSION) $(PROGRAMS)
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include/ulplab' '' \
 	    'Name: ulplab' 'Description: low-precision arithmetic: formats, rounding, datapaths, networks' \
 	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lulp -Wl,-rpath,$${libdir}' \
@@ -573,6 +574,6 @@ distclean: clean
 	rm -rf results figures .gpu
 
 help:
-	@sed -n 's/^#   \(make\)/\1/p' Makefile $(wildcard tests/*/*.mk)
+	@sed -n 's/^#   \(make\)/\1/p' Makefile $(wildcard tests/*/*.mk tests/*/*/*.mk)
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

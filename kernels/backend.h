@@ -10,6 +10,7 @@
 #ifndef ULP_BACKEND_H
 #define ULP_BACKEND_H
 
+#include "base/threads.h"
 #include "kernels/functions/activation.h"
 #include "kernels/functions/cell.h"
 #include "kernels/functions/dropout.h"
@@ -372,22 +373,10 @@ int ulp_cpu_isa_offered(size_t i);
 /* The CPU backend of one instruction set, for tests and benchmarks. NULL if it is not offered. */
 const ulp_backend *ulp_cpu_backend(size_t i);
 
-/* The number of threads for array operations, at most 1024. 0 restores the default (OMP_NUM_THREADS, else all
- * processors). A loop never uses more threads than it has pieces. Results never depend on the number of threads. */
-void ulp_threads_set(int n);
-int ulp_threads_get(void);
-
 /* Sets the largest tile of a matrix product, in rows and columns of the result. 0, the default, chooses the fastest
  * tile. Results never depend on the tile. Do not call ulp_tile_set while a product runs. */
 void ulp_tile_set(size_t rows, size_t columns);
 void ulp_tile_get(size_t *rows, size_t *columns);
-
-/* Runs body(context, begin, end) over [0, n) on the threads of ulp_threads_get(). All pieces but the last are multiples
- * of `grain`. Inside a parallel region only the calling thread runs the pieces. */
-void ulp_parallel_for(size_t n, size_t grain, void (*body)(void *context, size_t begin, size_t end), void *context);
-
-/* Whether the calling thread is inside a parallel region. */
-int ulp_parallel_inside(void);
 
 #ifdef __cplusplus
 }

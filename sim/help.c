@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "amp.h"
-#include "data.h"
-#include "loss.h"
+#include "sim/policy/amp.h"
+#include "sim/data/data.h"
+#include "sim/losses/loss.h"
 #include "net.h"
-#include "optim.h"
-#include "policy.h"
-#include "scaler.h"
+#include "sim/optim/optim.h"
+#include "sim/policy/policy.h"
+#include "sim/train/scaler.h"
 
 /* A usage has the form "fcN: description". */
 static void add_layer(const ulp_help *to, const ulp_layer_kind *kind) {

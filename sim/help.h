@@ -2,7 +2,7 @@
 #ifndef ULP_SIM_HELP_H
 #define ULP_SIM_HELP_H
 
-#include "kernels/key_values.h"
+#include "base/key_values.h"
 
 #ifdef __cplusplus
 extern "C" {

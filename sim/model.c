@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "base/fail.h"
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 

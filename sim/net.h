@@ -9,7 +9,7 @@
 #ifndef ULP_NET_H
 #define ULP_NET_H
 
-#include "layer.h"
+#include "sim/layers/layer.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,8 +6,8 @@
 #ifndef ULP_PASS_H
 #define ULP_PASS_H
 
-#include "policy.h"
-#include "profile.h"
+#include "sim/policy/policy.h"
+#include "sim/train/profile.h"
 #include "tensor.h"
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh - runs every test and adds up the results. BIN, TESTS (folders), CC, NVCC and MODE are from the environment.
 #
-# A test is a program build/test/t_* (cmocka, TAP output) or a script tests/*.sh that prints TAP lines. A test that fails
+# A test is a program build/test/t_* (cmocka, TAP output) or a script tests/programs/*.sh that prints TAP lines. A test that fails
 # without the line "not ok" counts as one failure. JOBS tests (default: one per processor) run at a time. The tests that
 # took longest in the last run (TESTS/seconds.txt) start first; without this file scripts start first. A script with the
 # line `# modes: release` tests sources or the build, or is long, so that a sanitizer is of no use; in a MODE that the line
@@ -56,9 +56,9 @@ export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
 export ASAN_OPTIONS="${ASAN_OPTIONS:-allocator_may_return_null=1}"
 export TSAN_OPTIONS="${TSAN_OPTIONS:-allocator_may_return_null=1}"
 
-for test in tests/*.sh "$TESTS"/t_*; do
+for test in tests/programs/*.sh "$TESTS"/t_*; do
     case $test in
-    */t_*.d | tests/run.sh | tests/*support.sh | tests/exhaustive.sh) continue ;;
+    */t_*.d | tests/programs/*support.sh | tests/programs/exhaustive.sh) continue ;;
     esac
     [ -e "$test" ] && echo "$test"
 done > "$logs/found"

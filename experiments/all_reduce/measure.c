@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/update.h"
+#include "sim/optim/update.h"
 #include "sim/normal.h"
 
 row row_of(const ulp_task *task, char text[ULP_REDUCTION_TEXT_MAX]) {

@@ -1,8 +1,8 @@
 /* amp.c - does automatic mixed precision end where binary32 ends, and what does it save and cost?
  *
  * Every network learns the digits in binary32 and, for each of --formats, in three ways: `amp`, with the policy and the
- * scaler that sim/amp.h derives from lists of operations; `recipe`, the preset mixed:FORMAT, the same for all layers
- * (for the first format alone); `low`, every number and every sum in the format, without master weights and loss
+ * scaler that sim/policy/amp.h derives from lists of operations; `recipe`, the preset mixed:FORMAT, the same for all
+ * layers (for the first format alone); `low`, every number and every sum in the format, without master weights and loss
  * scaling. --policy and --scaler replace what amp derives, for one network and one format.
  *
  * The loss has the weight 2^W with W = --weight, and the rate divides the weight out again. A mean over few outputs has
@@ -12,16 +12,16 @@
  * short.
  *
  * Counts of a row: `casts` are the numbers that a step converts between formats (weights, gradients of weights, and
- * tensors where the format changes). `kept` and `weights` are bytes (sim/footprint.h): activations and their gradients;
- * weights, master weights, gradients of weights and the optimizer's state. `moved` are the bytes that a step reads and
- * writes.
+ * tensors where the format changes). `kept` and `weights` are bytes (sim/train/footprint.h): activations and their
+ * gradients; weights, master weights, gradients of weights and the optimizer's state. `moved` are the bytes that a step
+ * reads and writes.
  */
 #include "amp.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/footprint.h"
+#include "sim/train/footprint.h"
 
 static const ulp_option options[] = {
     ULP_OPTION_FORMATS_IF(settings, formats, "fp16,bf16", "fp16", ulp_amp_takes,

@@ -5,7 +5,7 @@
 #include "experiments/harness/training/cells.h"
 #include "experiments/harness/training/networks.h"
 #include "experiments/harness/training/options.h"
-#include "sim/amp.h"
+#include "sim/policy/amp.h"
 
 /* The ways to train in a format: binary32 as the reference, automatic mixed precision, everything in the format, and
  * the recipe written by hand, which treats all layers alike. */

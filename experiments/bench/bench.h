@@ -4,7 +4,7 @@
 
 #include "experiments/harness/experiment.h"
 #include "peers.h"
-#include "sim/train.h"
+#include "sim/train/train.h"
 
 typedef struct settings {
     uint64_t parts; /* bit i stands for part i */

@@ -4,9 +4,9 @@
 
 #include "experiments/harness/experiment.h"
 #include "kernels/cuda/cuda.h"
-#include "sim/data.h"
+#include "sim/data/data.h"
 #include "sim/net.h"
-#include "sim/policy.h"
+#include "sim/policy/policy.h"
 
 typedef struct settings {
     ulp_format_list formats;

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "experiments/harness/training/options.h"
-#include "sim/train.h"
+#include "sim/train/train.h"
 
 /* The name of the policy, the layers with %d for the number of units, and the policy. */
 static const struct text {

@@ -1,7 +1,8 @@
 /* ctc.c - the probability of a label sequence is tiny: where linear sums over paths underflow, and what learns to read.
  *
- * Sums (rows `sum` and `gone`). The forward recursion of CTC (sim/ctc.h) runs over T steps. All C outputs are equally
- * probable at every step. No two neighbours of the L labels are equal. The number of paths then has a closed form:
+ * Sums (rows `sum` and `gone`). The forward recursion of CTC (sim/losses/label_paths.h) runs over T steps. All C
+ * outputs are equally probable at every step. No two neighbours of the L labels are equal. The number of paths then has
+ * a closed form:
  *
  *     -log P = T log C - log binomial(T + L, 2 L)
  *

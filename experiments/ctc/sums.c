@@ -6,7 +6,7 @@
 
 #include "experiments/harness/claims/spread.h"
 #include "kernels/functions/elementary.h"
-#include "sim/ctc.h"
+#include "sim/losses/label_paths.h"
 
 /* log binomial(T + L, 2 L), the number of paths of L labels without equal neighbours. */
 static double log_paths(int64_t L, int64_t T) {

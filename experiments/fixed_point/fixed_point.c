@@ -56,7 +56,7 @@ static const ulp_option options[] = {
                .help = "standard deviation of the initial weights; 0: He and Glorot", .max = 100),
     ULP_OPTION_BATCH(settings, lesson, "100"),
     ULP_OPTION_EPOCHS(settings, lesson, "50", "50", "30"),
-    ULP_OPTION(settings, optimizer, optimizer, "sgd,rate=0.4", .help = "and its rate; sim/optim.h"),
+    ULP_OPTION(settings, optimizer, optimizer, "sgd,rate=0.4", .help = "and its rate; sim/optim/optim.h"),
     ULP_OPTIONS_OF_RUNS(settings, lesson, "3", "2", "3"),
     {0},
 };

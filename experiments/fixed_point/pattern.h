@@ -6,7 +6,7 @@
 #define ULP_EXPERIMENT_FIXED_POINT_PATTERN_H
 
 #include "experiments/harness/cli/options.h"
-#include "sim/policy.h"
+#include "sim/policy/policy.h"
 
 typedef struct pattern {
     const char *text;

@@ -1,6 +1,6 @@
 /* footprint.c - which bytes does training in few bits save, and which speed does a roofline predict?
  *
- * Everything is counted from the shapes of the layers and the formats of a policy (sim/footprint.h): nothing is
+ * Everything is counted from the shapes of the layers and the formats of a policy (sim/train/footprint.h): nothing is
  * trained. The small networks of other experiments are counted for a batch of their own and for the digits; AlexNet,
  * VGG-16, ResNet-50 and a stack of bidirectional recurrent layers for --large-batch samples. The optimizer is SGD with
  * --momentum.
@@ -16,8 +16,8 @@
  *   - throughput: images per second that others measured and published (published), and the PREDICTED seconds of a step
  *     with the same batch (seconds)
  *
- * A predicted time is that of a roofline (sim/machine.h): each operation takes as long as its products at the peak of
- * the data sheet, or as its bytes at the full bandwidth of the memory, whichever is longer. Real programs reach
+ * A predicted time is that of a roofline (sim/train/machine.h): each operation takes as long as its products at the
+ * peak of the data sheet, or as its bytes at the full bandwidth of the memory, whichever is longer. Real programs reach
  * neither, and fuse operations, which moves fewer bytes. Some form fewer products than the definition of a convolution
  * has (Lavin and Gray 2016, arXiv:1509.09308). No published training throughputs of AlexNet and of stacks of gated
  * recurrent layers were found that name the machine, the batch and both precisions; these networks have predictions

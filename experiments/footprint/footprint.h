@@ -4,9 +4,9 @@
 
 #include "experiments/harness/training/networks.h"
 #include "experiments/harness/training/options.h"
-#include "sim/footprint.h"
-#include "sim/layer_policy.h"
-#include "sim/memory.h"
+#include "sim/train/footprint.h"
+#include "sim/policy/layer_policy.h"
+#include "sim/train/memory.h"
 
 /* Residual blocks of ResNet-50 after He et al. 2016, doi:10.1109/CVPR.2016.90, with the stride in the 3 x 3 convolution
  * (v1.5): n channels inside, m outside; PROJECTED blocks change the shape and have the stride s. */

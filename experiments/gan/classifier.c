@@ -6,7 +6,7 @@
 
 #include "experiments/harness/training/training.h"
 #include "kernels/functions/elementary.h"
-#include "sim/frechet.h"
+#include "sim/gan/frechet.h"
 
 enum { PIECE = 256 }; /* samples that the classifier takes at a time */
 

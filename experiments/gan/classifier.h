@@ -3,7 +3,7 @@
 #define ULP_EXPERIMENT_GAN_CLASSIFIER_H
 
 #include "experiments/harness/experiment.h"
-#include "sim/data.h"
+#include "sim/data/data.h"
 #include "sim/net.h"
 
 typedef struct classifier {

@@ -1,8 +1,8 @@
 /* gan.c - a generator and a discriminator in few bits: which arithmetic still learns to write digits?
  *
- * The networks and their losses are those of sim/gan.h, after Goodfellow et al. 2014, arXiv:1406.2661; the transposed
- * convolution and Adam with beta1 = 0.5 follow Radford et al. 2016, arXiv:1511.06434. Both
- * networks have the policy of the variant and, where the variant scales the loss, a dynamic scaler each.
+ * The networks and their losses are those of sim/gan/gan.h, after Goodfellow et al. 2014, arXiv:1406.2661; the
+ * transposed convolution and Adam with beta1 = 0.5 follow Radford et al. 2016, arXiv:1511.06434. Both networks have the
+ * policy of the variant and, where the variant scales the loss, a dynamic scaler each.
  *
  * A classifier, trained in binary32 on the same digits, judges the samples (classifier.h). The Frechet distance of its
  * features to those of the test part is the measure of Heusel et al. 2017, arXiv:1706.08500, with this classifier in

@@ -4,7 +4,7 @@
 
 #include "classifier.h"
 #include "experiments/harness/training/lesson.h"
-#include "sim/gan.h"
+#include "sim/gan/gan.h"
 
 /* X(index, name, description, policy, scaler of each network). DIGITS is no training: the digits themselves. */
 #define VARIANTS(X)                                                                                                    \
@@ -23,7 +23,7 @@
 enum { VARIANTS(INDEX) COUNT };
 enum { GENERATOR, DISCRIMINATOR, PLAYERS };
 
-/* The variant of --amp: policies and scalers that sim/amp.h derives for each network. */
+/* The variant of --amp: policies and scalers that sim/policy/amp.h derives for each network. */
 enum { AMP = COUNT };
 #define ROW_WORDS &(VARIANTS(WORD) " amp")[1]
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/gan_checkpoint.h"
+#include "sim/gan/gan_checkpoint.h"
 
 ulp_gan_options gan_options_of(const context *x, const settings *s, const point *at) {
     const ulp_method *g = &x->method[GENERATOR][at->variant], *d = &x->method[DISCRIMINATOR][at->variant];

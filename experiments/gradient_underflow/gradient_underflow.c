@@ -13,7 +13,7 @@
  *     that are zero in binary32, that the rounding flushes to zero, that overflow (to Inf, NaN or the largest value),
  *     and the rest.
  *   - tensor: the same, with a power of two for each tensor of each step in place of the scale. The power of two brings
- *     the largest gradient of the tensor just below the largest number of the format (sim/policy.h, @amax).
+ *     the largest gradient of the tensor just below the largest number of the format (sim/policy/policy.h, @amax).
  *
  * Percentages in tables, claims and figure refer to the gradients that are not zero in binary32. The column `share`
  * refers to all gradients, so that the bins and zeros of a tensor add up to 1. A scale is safe if no gradient of either

@@ -19,12 +19,12 @@
 #ifndef ULP_HARNESS_EXPERIMENT_H
 #define ULP_HARNESS_EXPERIMENT_H
 
-#include "claims/claims.h"
-#include "claims/sheet.h"
-#include "cli/lists.h"
-#include "cli/options.h"
-#include "sweep/sweep.h"
-#include "table/table.h"
+#include "experiments/harness/claims/claims.h"
+#include "experiments/harness/claims/sheet.h"
+#include "experiments/harness/cli/lists.h"
+#include "experiments/harness/cli/options.h"
+#include "experiments/harness/sweep/sweep.h"
+#include "experiments/harness/table/table.h"
 
 typedef struct ulp_experiment {
     const char *name;                                         /* the name of program, CSV and plot */

@@ -2,10 +2,10 @@
  *
  * Networks learn the digits in mixed precision (--policy), with gradients in one of --formats. The loss is multiplied
  * by 2^scale, and the weight gradients are divided by 2^scale in binary32. Rows `final` are whole runs: binary32,
- * static loss scales, dynamic scalers (sim/scaler.h; log_max of logmax is the end of the range of the format), and, for
- * formats of 8 bits, tensor scales (sim/policy.h) without a loss scale. amax takes the largest magnitude of the tensor
- * itself. delayed16 takes the largest magnitude of the last 16 steps; a larger magnitude saturates. delayed16-inf is
- * the same, but a larger magnitude becomes infinite.
+ * static loss scales, dynamic scalers (sim/train/scaler.h; log_max of logmax is the end of the range of the format),
+ * and, for formats of 8 bits, tensor scales (sim/policy/policy.h) without a loss scale. amax takes the largest
+ * magnitude of the tensor itself. delayed16 takes the largest magnitude of the last 16 steps; a larger magnitude
+ * saturates. delayed16-inf is the same, but a larger magnitude becomes infinite.
  *
  * Rows `step` trace the dynamic scalers of the first network with the first seed. The shares of gradients are those of
  * every step in a trace, and of every --every-th step in other runs.

@@ -6,8 +6,8 @@
 #include "experiments/harness/training/networks.h"
 #include "experiments/harness/training/options.h"
 
-/* The ways to keep gradients in range: none (binary32), a static loss scale, the scalers of sim/scaler.h, and tensor
- * scales from AMAX on. */
+/* The ways to keep gradients in range: none (binary32), a static loss scale, the scalers of sim/train/scaler.h, and
+ * tensor scales from AMAX on. */
 enum { NONE, STATIC, PYTORCH, APEX, KERAS, MEGATRON, BACKOFF, LOGMAX, LAYER, AMAX, DELAYED16, DELAYED16_INF, SCALERS };
 #define DYNAMIC_WORDS "pytorch apex keras megatron backoff logmax layer amax delayed16 delayed16-inf"
 #define SCALER_WORDS "none static " DYNAMIC_WORDS

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/argmax.h"
+#include "sim/losses/argmax.h"
 
 static void carve(void *own, ulp_arena *arena) {
     engine *e = own;

@@ -2,7 +2,7 @@
 #ifndef ULP_QUANTIZED_ENGINE_H
 #define ULP_QUANTIZED_ENGINE_H
 
-#include "sim/data.h"
+#include "sim/data/data.h"
 #include "sim/model.h"
 
 enum { BATCH = 256 }; /* samples of one pass */

@@ -34,7 +34,7 @@
 #define VARIANT_WORDS &(VARIANTS(WORD))[1]
 enum { VARIANTS(INDEX) COUNT };
 
-/* The variant of --amp: the policy and the scaler that sim/amp.h derives. */
+/* The variant of --amp: the policy and the scaler that sim/policy/amp.h derives. */
 enum { AMP = COUNT };
 #define ROW_WORDS &(VARIANTS(WORD) " amp")[1]
 

@@ -4,8 +4,8 @@
 
 #include "experiments/harness/training/automatic.h"
 #include "experiments/harness/training/options.h"
-#include "sim/sequence.h"
-#include "sim/train.h"
+#include "sim/layers/sequence.h"
+#include "sim/train/train.h"
 
 enum { RNN, GRU, LSTM, CELLS };
 #define CELL_WORDS "rnn gru lstm"

@@ -1,7 +1,7 @@
 /* message.c - the sentence about the last failure on a thread, objects, backends by name. */
 #include "message.h"
 
-#include "kernels/near_words.h"
+#include "base/near_words.h"
 
 #include <stdarg.h>
 #include <stdio.h>

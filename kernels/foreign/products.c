@@ -1,7 +1,7 @@
 /* products.c - sums of products and the prober, for other languages. */
 #include "message.h"
 
-#include "kernels/near_words.h"
+#include "base/near_words.h"
 
 #include <stdlib.h>
 

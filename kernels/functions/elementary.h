@@ -3,7 +3,7 @@
  * The libraries libm of different machines differ in the last bit. The functions here consist of + - * / (all correctly
  * rounded by IEEE 754-2019) and integer operations on bits, in a fixed order, without fma: argument reduction and
  * Taylor polynomials with stated remainders. The remainders are far below the error bounds.
- * tests/t_elementary.c measures the bounds.
+ * tests/unit/t_elementary.c measures the bounds.
  */
 #ifndef ULP_ELEMENTARY_H
 #define ULP_ELEMENTARY_H

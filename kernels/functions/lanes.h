@@ -2,7 +2,7 @@
  *
  * Every function gives the bits of the function of elementary.h for every number, and NaN for NaN. The operations on
  * numbers are the same in the same order; the argument is brought into the range of the reduction first, and the
- * special cases are chosen at the end. tests/t_elementary.c compares the two.
+ * special cases are chosen at the end. tests/unit/t_elementary.c compares the two.
  */
 #ifndef ULP_LANES_H
 #define ULP_LANES_H

@@ -9,7 +9,7 @@
 #define ULP_DATAPATH_H
 
 #include "formats/round.h"
-#include "kernels/key_values.h"
+#include "base/key_values.h"
 
 #ifdef __cplusplus
 extern "C" {

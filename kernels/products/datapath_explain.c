@@ -1,6 +1,6 @@
 /* datapath_explain.c - the list of datapath names for help, and the reason why a name is refused. */
 #include "datapath_names.h"
-#include "kernels/near_words.h"
+#include "base/near_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * loop that calls ulp_watched watches the magnitudes: a group with a magnitude above ulp_watched_limit is rounded once
  * more by core.h. Results for such magnitudes are undefined. All other results have the bits of core.h.
  *
- * The shapes are WIDE and ANY of core.h. kernels/cpu/float_rounding.h has a shorter way for NARROW.
+ * The shapes are WIDE and ANY of core.h. kernels/cpu/rounding/float_rounding.h has a shorter way for NARROW.
  */
 #ifndef ULP_WATCHED_H
 #define ULP_WATCHED_H

@@ -51,7 +51,7 @@ Device = ctypes.CFUNCTYPE(c_int, POINTER(c_uint64), c_double, POINTER(c_double),
 #: void (*)(int point, uint64_t layer, uint64_t step, int scale_log2, uint64_t n, float *raw, float *rounded)
 Observer = ctypes.CFUNCTYPE(None, c_int, c_uint64, c_uint64, c_int, c_uint64, POINTER(c_float), POINTER(c_float))
 
-# name: result, arguments; see kernels/foreign/foreign.h and sim/foreign_training.h
+# name: result, arguments; see kernels/foreign/foreign.h and sim/train/foreign_training.h
 _FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "error": (c_char_p, []),
     "release": (None, [_P]),

@@ -11,14 +11,15 @@
  *  - experiments/data and share/ulplab in the folder of the running program, if the system tells it, and in its parents
  *  - experiments/data and share/ulplab in the working directory and in its parents
  */
-#include "kernels/checksum.h"
-#include "sim/data.h"
+#include "base/checksum.h"
+#include "base/file.h"
+#include "sim/data/data.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/fail.h"
+#include "base/fail.h"
 
 #if defined(__linux__)
 #include <unistd.h>

@@ -4,14 +4,15 @@
  * (images; count, rows and columns follow) or 0x00000801 (labels; count follows); then come the bytes. The files give
  * the split: train-* is the training part, t10k-* the test part.
  */
-#include "kernels/checksum.h"
-#include "sim/data.h"
+#include "base/checksum.h"
+#include "base/file.h"
+#include "sim/data/data.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/fail.h"
+#include "base/fail.h"
 
 #define TRAIN_IMAGES "train-images-idx3-ubyte"
 #define TRAIN_LABELS "train-labels-idx1-ubyte"

@@ -1,5 +1,5 @@
 /* mnist_strips.c - strips of 4 to 6 digits of MNIST; see strips.c. */
-#include "sim/strips.h"
+#include "sim/data/strip_images.h"
 
 extern const ulp_data_kind ulp_data_mnist, ulp_data_mnist_strips;
 

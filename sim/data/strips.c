@@ -1,5 +1,5 @@
 /* strips.c - strips of 4 to 6 digits of the set digits; see strips.c. */
-#include "sim/strips.h"
+#include "sim/data/strip_images.h"
 
 extern const ulp_data_kind ulp_data_digits, ulp_data_strips;
 

@@ -6,7 +6,7 @@
  * it is exact up to K = 90. The gradient is dy / K^2, one division in binary64, rounded once at ULP_AT_AGRAD; the
  * gradient of pixels outside of all windows is +0.
  */
-#include "sim/layer.h"
+#include "sim/layers/layer.h"
 
 static ulp_status avg_shape(ulp_layer *layer, const char *args) {
     size_t K;

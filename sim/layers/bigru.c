@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "formats/exact.h"
-#include "sim/recurrent.h"
+#include "sim/layers/recurrent.h"
 
 extern const ulp_layer_kind ulp_layer_gru;
 

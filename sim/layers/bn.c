@@ -11,7 +11,7 @@
  *
  * eps is 1e-5. An evaluation uses the running statistics as m and v; their initial values are 0 and 1.
  */
-#include "sim/layer.h"
+#include "sim/layers/layer.h"
 
 #include <math.h>
 

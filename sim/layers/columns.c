@@ -2,7 +2,7 @@
  *
  * Feature (channel, row, k) at step t is the pixel of column t K + k. K has to divide the width. No value is changed.
  */
-#include "sim/sequence.h"
+#include "sim/layers/sequence.h"
 
 static ulp_status columns_shape(ulp_layer *layer, const char *args) {
     layer->arg[0] = 1;

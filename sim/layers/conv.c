@@ -14,7 +14,7 @@
  *
  * On a sequence (c,1,T) a layer with K = 1 is a dense layer that is applied to every step.
  */
-#include "sim/convolution.h"
+#include "sim/layers/convolution.h"
 
 #include <math.h>
 

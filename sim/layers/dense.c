@@ -5,7 +5,7 @@
  * format, as the product 1 b. The gradients dW = x' dy and db = 1' dy are sums over the samples, and dx = dy W' is a
  * sum over the outputs, in ascending order.
  */
-#include "sim/layer.h"
+#include "sim/layers/layer.h"
 
 #include <math.h>
 

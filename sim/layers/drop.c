@@ -6,7 +6,7 @@
  * The gradient of the kept elements is computed in the same way and rounded at ULP_AT_AGRAD. The kind has no forward64,
  * because the kept elements depend on the step.
  */
-#include "sim/layer.h"
+#include "sim/layers/layer.h"
 
 #include "sim/tensor.h"
 

@@ -4,7 +4,7 @@
  * dy and the gradient that comes back through the second branch, rounded once. If layers have loss scales of their own,
  * the second gradient is first multiplied by a power of two, so that both carry the same scale.
  */
-#include "sim/layer.h"
+#include "sim/layers/layer.h"
 
 #include "sim/tensor.h"
 

@@ -14,7 +14,7 @@
  * describes the sums and the streams.
  */
 #include "kernels/functions/elementary.h"
-#include "sim/recurrent.h"
+#include "sim/layers/recurrent.h"
 
 enum { GATES, CANDIDATE, HIDDEN };
 enum { DH };

@@ -3,7 +3,7 @@
  * After He et al. 2016, doi:10.1109/CVPR.2016.90, section 3.2. Without a `shortcut` in the block the second branch is
  * the identity (equation 1), and y is the sum of x and the input of the fork.
  */
-#include "sim/layer.h"
+#include "sim/layers/layer.h"
 
 #include "sim/tensor.h"
 

@@ -2,7 +2,7 @@
  *
  * No value is changed. The gradient of the other steps is zero.
  */
-#include "sim/sequence.h"
+#include "sim/layers/sequence.h"
 
 static ulp_status last_shape(ulp_layer *layer, const char *args) {
     layer->out = (ulp_dims){layer->in.c, 1, 1};

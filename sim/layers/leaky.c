@@ -2,7 +2,7 @@
  *
  * After Maas, Hannun and Ng 2013, section 2. A x and the gradient A dy are exact in binary64 and rounded once.
  */
-#include "sim/layer.h"
+#include "sim/layers/layer.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
  * of adjacent windows is dy at this index, else +0. For all other windows it is the sum in binary64 of the dy of
  * windows with the same maximum, window after window, rounded once at ULP_AT_AGRAD.
  */
-#include "sim/layer.h"
+#include "sim/layers/layer.h"
 
 #include <math.h>
 

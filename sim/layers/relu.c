@@ -1,5 +1,5 @@
 /* relu.c - y = max(x, 0), exact in every format with a zero. */
-#include "sim/layer.h"
+#include "sim/layers/layer.h"
 
 static ulp_status relu_shape(ulp_layer *layer, const char *args) {
     layer->out = layer->in;

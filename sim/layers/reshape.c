@@ -1,5 +1,5 @@
 /* reshape.c - the numbers of a sample as an image (C,H,W); C H W is the size of the input. No value is changed. */
-#include "sim/layer.h"
+#include "sim/layers/layer.h"
 
 static ulp_status reshape_shape(ulp_layer *layer, const char *args) {
     size_t *to[3] = {&layer->out.c, &layer->out.h, &layer->out.w};

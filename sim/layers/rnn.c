@@ -8,7 +8,7 @@
  * describes the tensors and the sums.
  */
 #include "kernels/functions/elementary.h"
-#include "sim/recurrent.h"
+#include "sim/layers/recurrent.h"
 
 enum { HIDDEN };
 enum { DH };

@@ -1,5 +1,5 @@
 /* rows.c - an image (c,h,w) as a sequence (c w, 1, h): each step reads the next row. No value is changed. */
-#include "sim/sequence.h"
+#include "sim/layers/sequence.h"
 
 static ulp_status rows_shape(ulp_layer *layer, const char *args) {
     layer->out = (ulp_dims){layer->in.c * layer->in.w, 1, layer->in.h};

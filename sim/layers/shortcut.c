@@ -6,7 +6,7 @@
  * loss scales of their own, the gradient is multiplied by a power of two, so that it carries the scale of A's last
  * layer, and rounded.
  */
-#include "sim/layer.h"
+#include "sim/layers/layer.h"
 
 #include "sim/tensor.h"
 

@@ -2,7 +2,7 @@
  *
  * The gradient is dy y (1 - y), with a relative error below 2^-51 before its one rounding.
  */
-#include "sim/layer.h"
+#include "sim/layers/layer.h"
 
 #include "kernels/functions/elementary.h"
 

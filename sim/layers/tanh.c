@@ -1,5 +1,5 @@
 /* tanh.c - y = tanh(x), computed in binary64 (elementary.h) and rounded once. */
-#include "sim/layer.h"
+#include "sim/layers/layer.h"
 
 #include "kernels/functions/elementary.h"
 

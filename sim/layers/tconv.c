@@ -14,7 +14,7 @@
  *
  * With G groups each group has products of its own, and c / G and N / G replace c and N.
  */
-#include "sim/convolution.h"
+#include "sim/layers/convolution.h"
 
 #include <math.h>
 

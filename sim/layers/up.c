@@ -3,7 +3,7 @@
  * Forward changes no value. The gradient of a pixel is the sum of the gradients of its F x F pixels; the sum is exact
  * and is rounded once at ULP_AT_AGRAD.
  */
-#include "sim/layer.h"
+#include "sim/layers/layer.h"
 
 enum { FACTOR_MAX = 1024 };
 

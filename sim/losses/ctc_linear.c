@@ -1,5 +1,5 @@
 /* ctc_linear.c - the loss of label sequences whose sums over paths are probabilities; see kernels/functions/ctc.h. */
-#include "sim/ctc_batch.h"
+#include "sim/losses/ctc_batch.h"
 
 static ulp_status step(const ulp_loss *loss, ulp_pass *pass, const ulp_loss_batch *batch, double *mean) {
     return ulp_ctc_step(loss, pass, batch, mean, 1);

@@ -1,8 +1,8 @@
 /* softmax.c - softmax cross-entropy of single labels, with the gradient (p - t) / B; t is 1 for the label, else 0. */
-#include "sim/loss.h"
+#include "sim/losses/loss.h"
 
-#include "sim/argmax.h"
-#include "sim/fail.h"
+#include "sim/losses/argmax.h"
+#include "base/fail.h"
 
 static ulp_status softmax_check(ulp_dims out, const ulp_data *data, char *error, size_t error_size) {
     if (data->labels != 1)

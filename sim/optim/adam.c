@@ -1,5 +1,5 @@
 /* adam.c - Adam, with the decay added to the gradient; see optim.h. */
-#include "sim/adam.h"
+#include "sim/optim/adam_step.h"
 
 extern const ulp_optimizer_kind ulp_optimizer_adam;
 const ulp_optimizer_kind ulp_optimizer_adam = {

@@ -1,5 +1,5 @@
 /* adamw.c - Adam with decoupled decay; see optim.h. */
-#include "sim/adam.h"
+#include "sim/optim/adam_step.h"
 
 extern const ulp_optimizer_kind ulp_optimizer_adamw;
 const ulp_optimizer_kind ulp_optimizer_adamw = {

@@ -1,5 +1,5 @@
 /* sgd.c - stochastic gradient descent with optional momentum; see optim.h. */
-#include "sim/update.h"
+#include "sim/optim/update.h"
 
 #define FIELD(field) ULP_KEY_FIELD(ulp_optimizer_rule, field)
 

@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "kernels/functions/ctc.h"
-#include "tests/texts.h"
+#include "tests/unit/texts.h"
 
 #include <math.h>
 #include <stdio.h>

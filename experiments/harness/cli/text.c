@@ -1,7 +1,7 @@
 /* text.c - growing strings and arrays, lists of words, paths, shell words, and wrapping of lines; see text.h. */
 #include "text.h"
 
-#include "kernels/near_words.h"
+#include "base/near_words.h"
 
 #include <pthread.h>
 #include <stdio.h>

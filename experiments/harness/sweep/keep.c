@@ -9,7 +9,7 @@
 
 #include "experiments/harness/cli/message.h"
 #include "experiments/harness/table/pieces.h"
-#include "sim/replace.h"
+#include "base/replace.h"
 
 /* Open OUT.part, new or of an earlier run, and lock it. */
 static int lock_part(ulp_sweep *s) {

@@ -1,4 +1,4 @@
-/* output.h - where programs write: files as a whole or not at all (sim/replace.h), standard output and devices.
+/* output.h - where programs write: files as a whole or not at all (base/replace.h), standard output and devices.
  *
  * If the name is a symbolic link, the file behind the link is replaced, and the link stays. Standard output (-) and
  * devices are written directly.
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "sim/replace.h"
+#include "base/replace.h"
 
 /* The path behind a chain of symbolic links; the file may not exist yet. The caller frees the path. */
 char *ulp_path_behind_links(const char *path);

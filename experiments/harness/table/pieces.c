@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/checksum.h"
+#include "base/checksum.h"
 
 static uint32_t checksum_of(const ulp_piece *p) {
     uint32_t crc = ulp_crc32(0, p->label, strlen(p->label));

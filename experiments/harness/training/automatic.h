@@ -1,6 +1,6 @@
 /* automatic.h - the options --amp and --profile of every program that trains.
  *
- * --amp trains by automatic mixed precision in a format (sim/amp.h); profile.h explains --profile.
+ * --amp trains by automatic mixed precision in a format (sim/policy/amp.h); profile.h explains --profile.
  *
  *     typedef struct settings {
  *         ulp_training_settings how; ...         options: ULP_OPTIONS_TRAINING(settings, how), ...
@@ -14,7 +14,7 @@
 #define ULP_TRAINING_AUTOMATIC_H
 
 #include "experiments/harness/experiment.h"
-#include "sim/amp.h"
+#include "sim/policy/amp.h"
 
 extern const ulp_option_type ulp_type_amp; /* ulp_format; `bits` is 0 for none */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernels/checksum.h"
+#include "base/checksum.h"
 
 /* The note of a checkpoint is this head, the caller's state, and the rows so far. */
 typedef struct head {

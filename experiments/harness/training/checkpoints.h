@@ -28,7 +28,7 @@
 
 /* What a checkpoint does with a kind of run. `run` is ulp_checkpoints.run, the caller's struct. */
 typedef struct ulp_checkpoint_kind {
-    /* Save and load as ulp_checkpoint_save() and ulp_checkpoint_load() (sim/checkpoint.h). */
+    /* Save and load as ulp_checkpoint_save() and ulp_checkpoint_load() (sim/train/checkpoint.h). */
     ulp_status (*save)(const void *run, const char *path, const void *note, size_t note_bytes, char *error,
                        size_t error_size);
     ulp_status (*load)(void *run, const char *path, void **note, size_t *note_bytes, char *error, size_t error_size);

@@ -12,7 +12,7 @@
  * rounded once to nearest even
  *   - for each format: the same with a power of two of the tensor in place of 2^scale. This power of two brings the
  *     largest magnitude of the tensor just below the largest number of the format (ulp_scaling_of; FORMAT@amax of
- *     sim/policy.h).
+ *     sim/policy/policy.h).
  */
 #ifndef ULP_GRADIENT_COUNTS_H
 #define ULP_GRADIENT_COUNTS_H

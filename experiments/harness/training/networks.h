@@ -18,7 +18,7 @@
 
 #include "automatic.h"
 #include "set.h"
-#include "sim/train.h"
+#include "sim/train/train.h"
 
 typedef struct ulp_networks_settings {
     uint64_t nets;   /* bit i stands for row i of the table */

@@ -8,8 +8,8 @@
 
 #include "experiments/harness/experiment.h"
 #include "sim/net.h"
-#include "sim/optim.h"
-#include "sim/policy.h"
+#include "sim/optim/optim.h"
+#include "sim/policy/policy.h"
 
 /* ---- types of options; the header line of an option repeats its text ---- */
 

@@ -10,7 +10,7 @@
 #define ULP_TRAINING_PROFILE_H
 
 #include "experiments/harness/experiment.h"
-#include "sim/train.h"
+#include "sim/train/train.h"
 
 /* Called by plan() of every program that trains: prepares the report if --profile is given. */
 void ulp_profile_plan(ulp_plan *plan);

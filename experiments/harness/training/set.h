@@ -6,9 +6,9 @@
 #define ULP_TRAINING_SET_H
 
 #include "experiments/harness/experiment.h"
-#include "sim/data.h"
+#include "sim/data/data.h"
 
-extern const ulp_option_type ulp_type_set; /* const char *: the name of a kind of sim/data.h */
+extern const ulp_option_type ulp_type_set; /* const char *: the name of a kind of sim/data/data.h */
 
 #define ULP_OPTION_SET(s, field) /* a const char *, with ULP_OPTION_DATA, ULP_OPTION_SEED */                           \
     { .name = "set", .type = &ulp_type_set, ULP_AT(s, field), .value = "digits", .help = "the data set" }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/checkpoint.h"
+#include "sim/train/checkpoint.h"
 
 /* Sums over the gradients of the counted steps. */
 typedef struct gradient_sums {

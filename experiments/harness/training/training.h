@@ -19,7 +19,7 @@
 
 #include "checkpoints.h"
 #include "profile.h"
-#include "sim/train.h"
+#include "sim/train/train.h"
 
 /* Shares of the gradients of all layers. ULP_NO_NUMBER if no gradients were counted. */
 typedef struct ulp_gradient_shares {

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .._rounding import rule_of
 
-# rounding points and uses of ulp_stream_id, sim/policy.h
+# rounding points and uses of ulp_stream_id, sim/policy/policy.h
 WEIGHT, ACT, WGRAD, AGRAD, STATE, MASTER = range(6)
 FORWARD, BACKWARD, WPRODUCT, BPRODUCT = 16, 18, 19, 20
 

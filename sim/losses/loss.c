@@ -1,0 +1,58 @@
+/* loss.c - finding losses by name, and the memory of a loss; see loss.h. */
+#include "loss.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+static const ulp_loss_kind *find(const char *name) {
+    const ulp_loss_kind *kind = NULL;
+    for (size_t i = 0; (kind = ulp_loss_kind_get(i)) && strcmp(kind->name, name) != 0;) i++;
+    return kind;
+}
+
+ulp_status ulp_loss_parse(const ulp_loss_kind **kind, const char *name, char *error, size_t error_size) {
+    char known[128] = "";
+    const ulp_loss_kind *row;
+    *kind = find(name);
+    if (*kind) return ULP_OK;
+    for (size_t i = 0, used = 0; (row = ulp_loss_kind_get(i)) && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", row->name);
+    return ulp_fail(error, error_size, ULP_BAD_NAME, "no loss '%s'; known: %s", name, known);
+}
+
+ulp_status ulp_loss_init(ulp_loss *loss, const ulp_loss_kind *kind, ulp_dims out, const ulp_data *data, char *error,
+                         size_t error_size) {
+    memset(loss, 0, sizeof *loss);
+    loss->kind = kind ? kind : find(data->labels > 1 ? "ctc" : "softmax");
+    loss->out = out;
+    loss->classes = data->classes;
+    loss->labels = data->labels;
+    return loss->kind->check(out, data, error, error_size);
+}
+
+void ulp_loss_carve(ulp_loss *loss, ulp_arena *arena, size_t batch, size_t room) {
+    loss->p = ulp_arena_take(arena, room * ulp_dims_size(loss->out));
+    loss->row = ulp_arena_take(arena, room);
+    loss->wide = ulp_arena_take64(arena, room);
+    loss->exact = ulp_arena_take64(arena, room * ulp_dims_size(loss->out));
+    loss->label = ulp_arena_take8(arena, room * loss->labels);
+    loss->work = ulp_arena_take64(arena, loss->kind->work ? batch * loss->kind->work(loss) : 0);
+}
+
+ulp_status ulp_loss_ready(ulp_loss *loss, size_t room) {
+    size_t n = room * ulp_dims_size(loss->out), more = loss->kind->scratch ? loss->kind->scratch(loss) : 0;
+    loss->host = calloc(room + more, sizeof *loss->host);
+    loss->host_z = calloc(n, sizeof *loss->host_z);
+    if (!loss->host || !loss->host_z) return ULP_NO_MEMORY;
+    loss->scratch = loss->host + room;
+    return ULP_OK;
+}
+
+void ulp_loss_release(ulp_loss *loss) {
+    free(loss->host);
+    free(loss->host_z);
+    memset(loss, 0, sizeof *loss);
+}

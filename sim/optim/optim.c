@@ -1,0 +1,244 @@
+/* optim.c - an update as a list of steps for the backend, one list per span; see optim.h. */
+#include "optim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "sim/normal.h"
+#include "update.h"
+
+static ulp_status fail_kahan(const ulp_optimizer_rule *rule, char *error, size_t error_size) {
+    return ulp_fail(error, error_size, ULP_BAD_NAME,
+                    "optimizer: kahan=1 takes the place of master weights, which the policy has; %s needs a policy "
+                    "with master=none",
+                    rule->kind->name);
+}
+
+ulp_status ulp_optimizer_init(ulp_optimizer *o, const ulp_optimizer_rule *rule, const ulp_policy *policy, char *error,
+                              size_t error_size) {
+    if (rule->kahan && policy->has_master && !policy->selections) return fail_kahan(rule, error, error_size);
+    memset(o, 0, sizeof *o);
+    o->rule = *rule;
+    o->parts = 1;
+    o->whole = (ulp_update_part){.has_master = policy->has_master,
+                                 .weight = policy->at[ULP_AT_WEIGHT],
+                                 .state = policy->at[ULP_AT_STATE],
+                                 .master = policy->at[ULP_AT_MASTER]};
+    return ULP_OK;
+}
+
+/* ---- parts ---- */
+
+static int casts_are_equal(const ulp_cast *a, const ulp_cast *b) {
+    return strcmp(a->format.name, b->format.name) == 0 && a->rule.mode == b->rule.mode &&
+           a->rule.overflow == b->rule.overflow && a->rule.random_bits == b->rule.random_bits &&
+           a->tensor_scale == b->tensor_scale;
+}
+
+/* Append the parameters of a layer: to the last part if it rounds in the same way, else as a new part. */
+static void append(ulp_optimizer *o, const ulp_layer *layer, const ulp_layer_policy *row) {
+    const ulp_update_part next = {.first = layer->first_param,
+                                  .n = layer->params,
+                                  .first_master = o->masters,
+                                  .has_master = row->has_master,
+                                  .weight = row->at[ULP_AT_WEIGHT],
+                                  .state = row->at[ULP_AT_STATE],
+                                  .master = row->at[ULP_AT_MASTER]};
+    ulp_update_part *last = o->parts ? &o->part[o->parts - 1] : NULL;
+    o->masters += next.has_master ? next.n : 0;
+    if (last && last->has_master == next.has_master && casts_are_equal(&last->weight, &next.weight) &&
+        casts_are_equal(&last->state, &next.state) && casts_are_equal(&last->master, &next.master))
+        last->n += next.n;
+    else o->part[o->parts++] = next;
+}
+
+ulp_status ulp_optimizer_divide(ulp_optimizer *o, const ulp_net *net, const ulp_layer_policy *rows, char *error,
+                                size_t error_size) {
+    if (!rows) return ULP_OK;
+    o->part = calloc(net->count + 1, sizeof *o->part);
+    if (!o->part) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for an optimizer");
+    o->parts = o->masters = 0;
+    for (size_t i = 0; i < net->count; i++)
+        if (net->layers[i].params) append(o, &net->layers[i], &rows[i + 1]);
+    return o->rule.kahan && o->masters ? fail_kahan(&o->rule, error, error_size) : ULP_OK;
+}
+
+void ulp_optimizer_release(ulp_optimizer *o) {
+    free(o->part);
+    o->part = NULL;
+}
+
+static ulp_update_part part_of(const ulp_optimizer *o, size_t i) {
+    ulp_update_part part = o->part ? o->part[i] : o->whole;
+    if (!o->part) part.n = o->n;
+    return part;
+}
+
+/* ---- arrays ---- */
+
+void ulp_optimizer_carve(ulp_optimizer *o, ulp_arena *arena, size_t n) {
+    o->n = n;
+    if (!o->part) o->masters = o->whole.has_master ? n : 0;
+    o->weight = ulp_arena_take(arena, n);
+    o->master = o->masters ? ulp_arena_take(arena, o->masters) : NULL;
+    o->momentum = o->squares = NULL;
+    o->rule.kind->carve(o, arena);
+    o->lost = o->rule.kahan ? ulp_arena_take(arena, n) : NULL;
+}
+
+/* The cast that rounds master weights to weights. The trainer rounds weights with a tensor scale layer by layer;
+ * before that the weights are equal to the master weights. */
+static const ulp_cast *weight_cast(const ulp_update_part *part) {
+    return part->weight.tensor_scale ? &part->master : &part->weight;
+}
+
+static ulp_status start_part(const ulp_optimizer *o, const ulp_pass *pass, const ulp_update_part *part,
+                             const float *w) {
+    const ulp_backend *backend = pass->run.backend;
+    float *weight = o->weight + part->first, *first = part->has_master ? o->master + part->first_master : weight;
+    const ulp_cast *cast = part->has_master ? &part->master : &part->weight, *to = weight_cast(part);
+    const uint32_t use = part->has_master ? ULP_AT_MASTER : ULP_AT_WEIGHT;
+    ulp_stream stream = {pass->run.seed, ulp_stream_id(use, 0, 0, pass->now.step), part->first};
+    ulp_status status = backend->upload(first, w + part->first, part->n * sizeof *w);
+    if (status == ULP_OK && !ulp_cast_is_identity(cast))
+        status =
+            ulp_backend_round(backend, first, first, part->n, (ulp_rounding){&cast->format, cast->rule, stream, NULL});
+    stream.stream = ulp_stream_id(ULP_AT_WEIGHT, 0, 0, pass->now.step);
+    if (status == ULP_OK && part->has_master)
+        status =
+            ulp_backend_round(backend, weight, first, part->n, (ulp_rounding){&to->format, to->rule, stream, NULL});
+    return status;
+}
+
+ulp_status ulp_optimizer_start(ulp_optimizer *o, ulp_pass *pass, const float *w) {
+    ulp_status status = ULP_OK;
+    ulp_backend_forget(pass->run.backend, o->weight, o->n);
+    for (size_t i = 0; i < o->parts && status == ULP_OK; i++) {
+        const ulp_update_part part = part_of(o, i);
+        status = start_part(o, pass, &part, w);
+    }
+    return status;
+}
+
+ulp_status ulp_optimizer_scale_weights(const ulp_optimizer *o, ulp_pass *pass, const ulp_net *net) {
+    ulp_status status = ULP_OK;
+    for (size_t i = 0; i < net->count && status == ULP_OK; i++) {
+        const ulp_layer *layer = &net->layers[i];
+        const ulp_cast *at = pass->run.rows ? pass->run.rows[i + 1].at : pass->run.policy->at;
+        if (layer->params && at[ULP_AT_WEIGHT].tensor_scale)
+            status =
+                ulp_pass_round(pass, ulp_site_of(ULP_AT_WEIGHT, i, 0), o->weight + layer->first_param, layer->params);
+    }
+    return status == ULP_OK ? ulp_backend_keep(pass->run.backend, o->weight, o->n) : status;
+}
+
+ulp_status ulp_optimizer_start_net(ulp_optimizer *o, ulp_pass *pass, const ulp_net *net, float *state, double std) {
+    float *w = calloc(net->params + net->states + 1, sizeof *w);
+    if (!w) return ULP_NO_MEMORY;
+    ulp_net_init(net, w, w + net->params, pass->run.seed, std);
+    ulp_status status = ulp_optimizer_start(o, pass, w);
+    if (status == ULP_OK) status = ulp_optimizer_scale_weights(o, pass, net);
+    if (status == ULP_OK) status = pass->run.backend->upload(state, w + net->params, net->states * sizeof *w);
+    free(w);
+    return status;
+}
+
+ulp_status ulp_optimizer_masters(const ulp_optimizer *o, const ulp_backend *backend, float *w) {
+    ulp_status status = backend->download(w, o->weight, o->n * sizeof *w);
+    for (size_t i = 0; i < o->parts && status == ULP_OK; i++) {
+        const ulp_update_part part = part_of(o, i);
+        if (part.has_master)
+            status = backend->download(w + part.first, o->master + part.first_master, part.n * sizeof *w);
+    }
+    return status;
+}
+
+/* ---- the rate ---- */
+
+double ulp_rate_at(const ulp_optimizer_rule *r, uint64_t t) {
+    double rate = r->rate;
+    if (t < r->warmup) rate *= (double)(t + 1) / (double)r->warmup;
+    if (r->cosine) rate *= t < r->cosine ? (1.0 + ulp_cos_turn((double)t / (double)r->cosine * 0.5)) * 0.5 : 0.0;
+    if (r->every) rate *= ulp_power(r->factor, t / r->every);
+    return rate;
+}
+
+/* ---- steps ---- */
+
+/* The weights to which updates are added. */
+static ulp_operand target(const ulp_update_plan *p) {
+    const ulp_update_part *part = p->part;
+    if (!part->has_master) return ulp_update_array(p, p->o->weight);
+    return (ulp_operand){.kind = ULP_OPERAND_ARRAY,
+                         .at = p->o->master + (part->first_master + p->span.first - part->first)};
+}
+
+/* The gradient g: unscaled, and with the decay added if the decay is coupled. */
+static ulp_operand add_gradient(ulp_update_plan *p, const float *dw) {
+    const ulp_optimizer *o = p->o;
+    ulp_operand g = ulp_operand_scratch(ULP_SCRATCH_G), w = target(p);
+    if (p->span.scale_log2 == 0 && ulp_cast_is_identity(&p->part->state)) g = ulp_update_array(p, dw);
+    else
+        ulp_update_add_state(p,
+                             ulp_step_binary(ULP_MUL, g, ulp_update_array(p, dw),
+                                             ulp_operand_value(ulp_scale(1.0, -p->span.scale_log2))),
+                             ULP_AT_STATE);
+    if (o->rule.decay == 0.0 || o->rule.kind->decoupled) return g;
+    ulp_update_add_state(p, ulp_step_fused(ulp_operand_scratch(ULP_SCRATCH_G), ulp_operand_value(o->rule.decay), w, g),
+                         ULP_USE_DECAY);
+    return ulp_operand_scratch(ULP_SCRATCH_G);
+}
+
+/* w <- w - shrink w - rate d; with shrink = 0 the term is left out. */
+static void add_update(ulp_update_plan *p, ulp_operand d, double rate, double shrink) {
+    const ulp_optimizer *o = p->o;
+    const ulp_point_kind point = p->part->has_master ? ULP_AT_MASTER : ULP_AT_WEIGHT;
+    ulp_operand w = target(p);
+    if (shrink != 0.0) ulp_update_add(p, ulp_step_fused(w, ulp_operand_value(-shrink), w, w), point, ULP_USE_SHRINK);
+    ulp_update_add(p, ulp_step_fused(w, ulp_operand_value(-rate), d, w), point, ULP_USE_UPDATE);
+    if (p->part->has_master)
+        ulp_update_add(p, ulp_step_unary(ULP_STEP_ROUND, ulp_update_array(p, o->weight), w),
+                       p->part->weight.tensor_scale ? ULP_AT_MASTER : ULP_AT_WEIGHT, ULP_AT_WEIGHT);
+}
+
+static void add_compensated(ulp_update_plan *p, ulp_operand d, double rate, double shrink) {
+    ulp_operand w = ulp_update_array(p, p->o->weight), c = ulp_update_array(p, p->o->lost),
+                y = ulp_operand_scratch(ULP_SCRATCH_T), s = ulp_operand_scratch(ULP_SCRATCH_S),
+                e = ulp_operand_scratch(ULP_SCRATCH_E);
+    ulp_update_add(p, ulp_step_fused(y, ulp_operand_value(-rate), d, c), ULP_AT_WEIGHT, ULP_USE_UPDATE);
+    if (shrink != 0.0)
+        ulp_update_add(p, ulp_step_fused(y, ulp_operand_value(-shrink), w, y), ULP_AT_WEIGHT, ULP_USE_SHRINK);
+    ulp_update_add(p, ulp_step_binary(ULP_ADD, s, w, y), ULP_AT_WEIGHT, ULP_USE_KAHAN_SUM);
+    ulp_update_add(p, ulp_step_binary(ULP_SUB, e, s, w), ULP_AT_WEIGHT, ULP_USE_KAHAN_MOVED);
+    ulp_update_add(p, ulp_step_binary(ULP_SUB, c, y, e), ULP_AT_WEIGHT, ULP_USE_KAHAN_LOST);
+    ulp_update_add(p, ulp_step_unary(ULP_STEP_ROUND, w, s), ULP_AT_WEIGHT, ULP_AT_WEIGHT);
+    p->step[p->steps - 1].rule.mode = ULP_RNE; /* a copy: s is in the format, so every rule gives s */
+}
+
+static ulp_status step_span(const ulp_optimizer *o, const ulp_pass *pass, const ulp_update_part *part, const float *dw,
+                            ulp_span span) {
+    double rate = ulp_rate_at(&o->rule, pass->now.step), shrink = o->rule.kind->decoupled ? rate * o->rule.decay : 0.0;
+    ulp_update_plan p = {.o = o, .pass = pass, .part = part, .span = span};
+    ulp_operand d = add_gradient(&p, dw);
+    d = o->rule.kind->direction(&p, d, &rate);
+    if (o->lost) add_compensated(&p, d, rate, shrink);
+    else add_update(&p, d, rate, shrink);
+    return ulp_backend_update(pass->run.backend, p.step, p.steps, span.n);
+}
+
+ulp_status ulp_optimizer_step(ulp_optimizer *o, ulp_pass *pass, const float *dw, const ulp_span *span, size_t spans) {
+    ulp_status status = ULP_OK;
+    ulp_backend_forget(pass->run.backend, o->weight, o->n);
+    for (size_t i = 0; i < o->parts && !spans && status == ULP_OK; i++) {
+        const ulp_update_part part = part_of(o, i);
+        status = step_span(o, pass, &part, dw, (ulp_span){part.first, part.n, pass->now.scales.log2});
+    }
+    for (size_t i = 0, k = 0; i < spans && status == ULP_OK; i++) {
+        while (span[i].first >= part_of(o, k).first + part_of(o, k).n) k++;
+        const ulp_update_part part = part_of(o, k);
+        status = step_span(o, pass, &part, dw, span[i]);
+    }
+    o->updates += status == ULP_OK;
+    return status;
+}

@@ -1,0 +1,169 @@
+/* optim.h - optimizers and rate schedules: every operation of an update is rounded once, at a declared point.
+ *
+ * An update starts from dw, the gradient of the loss times 2^k. Each arrow is one rounding of an exact right-hand side:
+ *
+ *   g <- dw 2^-k                 into the state format (exact in binary32, but for its subnormals)
+ *   g <- decay w + g             into the state format, if decay is not 0 and the kind is not adamw; w are the master
+ *                                weights if there are any
+ *   d, a direction               all steps into the state format:
+ *     sgd    v <- momentum v + g     if momentum is not 0; d = v, else d = g
+ *     adam   t <- (1 - beta1) g      m <- beta1 m + t
+ *            s <- g g                t <- (1 - beta2) s       v <- beta2 v + t
+ *            q <- sqrt(v)            q <- q + eps'            d <- m / q
+ *   w <- -(rate decay) w + w     adamw, if decay is not 0; rounded like the line below
+ *   w <- -rate' d + w            into the master format, then weights <- w into the weight format;
+ *                                without master weights directly into the weight format
+ *
+ * With kahan=1, these steps, all into the weight format, replace the steps of w. c is the part of the updates that the
+ * weights have not taken yet; c starts at 0:
+ *
+ *   y <- -rate' d + c            y <- -(rate decay) w + y for adamw
+ *   s <- w + y                   e <- s - w              c <- y - e              w = s
+ *
+ *  - sgd: rate' = rate. v is PyTorch's momentum buffer.
+ *  - adam: Kingma and Ba 2015, arXiv:1412.6980, algorithm 1 in the order of the end of section 2. j is the number of
+ *    updates, this update included, and 1 - beta^j is computed in binary64. The bias corrections are
+ *    rate' = rate sqrt(1 - beta2^j) / (1 - beta1^j) and eps' = eps sqrt(1 - beta2^j). The arrays hold m and v without
+ *    the corrections: nothing hides a product g g that underflows in the state format. Where v is 0, d is m / eps'.
+ *  - adamw: Loshchilov and Hutter 2019, arXiv:1711.05101. As in PyTorch, the weights decay before the step, and the
+ *    decay is multiplied by the scheduled rate.
+ *  - kahan: Zamirai et al. 2020, arXiv:2010.06192, updates with Kahan summation. Here -rate' d + c is rounded once, and
+ *    c has the opposite sign.
+ *
+ * The constants of an update are binary64 numbers that are rounded once to binary32. beta1 and beta2 are rounded first,
+ * so that 1 - beta is exact for beta of 1/2 or more. Biases and weights are treated alike.
+ *
+ * The rate of step t is computed in binary64 (elementary.h; the same on every machine). Steps are counted from 0, and
+ * skipped steps are counted, too:
+ *
+ *   rate  min(1, (t + 1) / warmup)  (1 + cos(pi min(1, t / cosine))) / 2  factor^floor(t / every)
+ *
+ * Only the factors that the rule names take part. Warm-up: Goyal et al. 2017, arXiv:1706.02677, 2.2. Cosine: Loshchilov
+ * and Hutter 2017, arXiv:1608.03983, equation 5, to zero and without restarts.
+ *
+ * The text of a rule is NAME, then key=value pairs between commas: "sgd,rate=0.1,momentum=0.9",
+ * "adam,rate=1e-3,warmup=100". ulp_optimizer_help() lists the keys.
+ */
+#ifndef ULP_OPTIM_H
+#define ULP_OPTIM_H
+
+#include "sim/net.h"
+#include "sim/tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ulp_optimizer_kind ulp_optimizer_kind;
+
+/* The settings of an optimizer. */
+typedef struct ulp_optimizer_rule {
+    const ulp_optimizer_kind *kind;
+    double rate, momentum, decay, beta1, beta2, eps;
+    double factor;                  /* multiplies the rate after every `every` steps */
+    uint32_t warmup, cosine, every; /* steps; 0: none */
+    uint8_t kahan;
+} ulp_optimizer_rule;
+
+typedef struct ulp_optimizer ulp_optimizer;
+typedef struct ulp_update_plan ulp_update_plan; /* update.h */
+
+/* A kind of optimizer is one file sim/optim/NAME.c that exports one const ulp_optimizer_kind ulp_optimizer_NAME; the
+ * Makefile makes the table from the files of the folder. */
+struct ulp_optimizer_kind {
+    const char *name, *what;
+    const ulp_key *keys; /* of this kind alone */
+    uint8_t decoupled;   /* 1: decay shrinks the weights and is not added to the gradient */
+    /* Carve the arrays (n) of this kind alone: momentum, squares. */
+    void (*carve)(ulp_optimizer *optimizer, ulp_arena *arena);
+    /* Append the steps that compute the direction of the update from the gradient g; returns the direction. *rate may
+     * be corrected. */
+    ulp_operand (*direction)(ulp_update_plan *plan, ulp_operand g, double *rate);
+    ulp_optimizer_rule rule; /* the defaults of this kind; rule.kind is not set */
+};
+
+/* Parameters first .. first + n - 1, whose gradients carry the factor 2^scale_log2. */
+typedef struct ulp_span {
+    size_t first, n;
+    int scale_log2;
+} ulp_span;
+
+/* Neighbouring layers that round their weights in the same way. */
+typedef struct ulp_update_part {
+    size_t first, n;     /* parameters first .. first + n - 1 */
+    size_t first_master; /* index of their first master weight among the master weights */
+    uint8_t has_master;
+    ulp_cast weight, state, master;
+} ulp_update_part;
+
+struct ulp_optimizer {
+    ulp_optimizer_rule rule; /* may change between steps, but not so that other arrays are needed */
+    uint64_t updates;        /* number of updates so far */
+    size_t n;
+    float *weight;   /* (n) */
+    float *master;   /* (masters), or NULL without master weights */
+    float *momentum; /* (n): v of sgd, m of adam; NULL where sgd's momentum was 0 from the start */
+    float *squares;  /* (n): v of adam, else NULL */
+    float *lost;     /* (n): c of kahan, else NULL */
+    size_t masters;  /* parameters with master weights */
+    size_t parts;
+    ulp_update_part whole, *part; /* the only part; or (parts) parts, NULL if `whole` is the only part */
+};
+
+/* The i-th row of the table; NULL past the end. */
+const ulp_optimizer_kind *ulp_optimizer_kind_get(size_t i);
+
+/* The row of that name; NULL if there is none. */
+const ulp_optimizer_kind *ulp_optimizer_kind_find(const char *name);
+
+/* The rule of a kind with all its defaults. */
+ulp_optimizer_rule ulp_optimizer_rule_of(const ulp_optimizer_kind *kind);
+
+/* The rule that `text` describes. On failure `error` (may be NULL) gets a sentence that lists the known words. */
+ulp_status ulp_optimizer_parse(ulp_optimizer_rule *rule, const char *text, char *error, size_t error_size);
+
+/* The reference text of `ulp help optimizers`. */
+void ulp_optimizer_help(const ulp_help *to);
+
+/* An optimizer for a policy, without arrays. kahan needs a policy without master weights; with them the status is
+ * ULP_BAD_NAME, and `error` (may be NULL) gets a sentence. */
+ulp_status ulp_optimizer_init(ulp_optimizer *optimizer, const ulp_optimizer_rule *rule, const ulp_policy *policy,
+                              char *error, size_t error_size);
+
+/* Give each layer of a net the policy of its row (layer_policy.h); without rows there is nothing to do. Status and
+ * sentence are those of ulp_optimizer_init(), or ULP_NO_MEMORY. */
+ulp_status ulp_optimizer_divide(ulp_optimizer *optimizer, const ulp_net *net, const ulp_layer_policy *rows, char *error,
+                                size_t error_size);
+void ulp_optimizer_release(ulp_optimizer *optimizer);
+
+/* The rate of step t under the rule's schedule. */
+double ulp_rate_at(const ulp_optimizer_rule *rule, uint64_t t);
+
+/* Carve the arrays for n parameters (it runs twice, see tensor.h). */
+void ulp_optimizer_carve(ulp_optimizer *optimizer, ulp_arena *arena, size_t n);
+
+/* Start from w (n), host memory. w is rounded to the master weights, and the master weights are rounded to the weights.
+ * Without master weights w is rounded to the weights. */
+ulp_status ulp_optimizer_start(ulp_optimizer *optimizer, ulp_pass *pass, const float *w);
+
+/* Round weights that have a tensor scale from the master weights; the weights of each layer are one tensor. Then the
+ * weights do not change until the next step, and the backend may keep what it derives from them. */
+ulp_status ulp_optimizer_scale_weights(const ulp_optimizer *optimizer, ulp_pass *pass, const ulp_net *net);
+
+/* Set the initial weights of a net (ulp_net_init() with the seed of the pass), and its state (states) in backend
+ * memory. ULP_NO_MEMORY. */
+ulp_status ulp_optimizer_start_net(ulp_optimizer *optimizer, ulp_pass *pass, const ulp_net *net, float *state,
+                                   double std);
+
+/* w (n) = the weights to which updates are added: master weights where there are any, else the weights. Host memory. */
+ulp_status ulp_optimizer_masters(const ulp_optimizer *optimizer, const ulp_backend *backend, float *w);
+
+/* One update from dw (n), in one pass over memory. The spans cover all parameters and give the scale of their
+ * gradients; each lies in one layer. Without spans all gradients carry 2^pass->now.scales.log2. */
+ulp_status ulp_optimizer_step(ulp_optimizer *optimizer, ulp_pass *pass, const float *dw, const ulp_span *span,
+                              size_t spans);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

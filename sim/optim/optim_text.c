@@ -1,0 +1,101 @@
+/* optim_text.c - the keys of an optimizer's text, and reading and explaining the text; see optim.h. */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "optim.h"
+
+#define FIELD(field) ULP_KEY_FIELD(ulp_optimizer_rule, field)
+
+/* Read FACTOR/EVERY. */
+static ulp_status read_drop(void *to, const ulp_key *key, const char *value, char *error, size_t error_size) {
+    ulp_optimizer_rule *rule = to;
+    char *end;
+    const double factor = strtod(value, &end);
+    const char *second = *end == '/' ? end + 1 : value;
+    const double every = strtod(second, &end);
+    if (second == value || end == second || *end || !(factor >= 0 && factor <= 1 && every >= 1 && every <= 1e9) ||
+        every != (double)(uint32_t)every)
+        return ulp_fail(error, error_size, ULP_BAD_NAME, "optimizer %s: '%s=%s': %s is %s", rule->kind->name, key->name,
+                        value, key->name, key->form);
+    rule->factor = factor;
+    rule->every = (uint32_t)every;
+    return ULP_OK;
+}
+
+static int print_drop(char *text, size_t size, const void *from, const ulp_key *key) {
+    const ulp_optimizer_rule *rule = from;
+    (void)key;
+    return rule->every ? snprintf(text, size, "%.17g/%u", rule->factor, (unsigned)rule->every) : 0;
+}
+
+static const ulp_key common_keys[] = {
+    {"rate", "learning rate, without the schedule", ULP_KEY_NUMBER, FIELD(rate), 0, 1e6, NULL, 0, NULL, NULL},
+    {"decay", "weight decay", ULP_KEY_NUMBER, FIELD(decay), 0, 1e6, NULL, 0, NULL, NULL},
+    {"kahan", "1 makes an update a Kahan sum, in place of master weights", ULP_KEY_FLAG, FIELD(kahan), 0, 1, NULL, 0,
+     NULL, NULL},
+    {"warmup", "steps in which the rate rises to its full size", ULP_KEY_INTEGER, FIELD(warmup), 0, 1e9, NULL, 0, NULL,
+     NULL},
+    {"cosine", "steps in which the rate falls to 0 along half a cosine, 0: none", ULP_KEY_INTEGER, FIELD(cosine), 0,
+     1e9, NULL, 0, NULL, NULL},
+    {.name = "drop",
+     .help = "the rate is multiplied by FACTOR after every EVERY steps",
+     .type = ULP_KEY_OWN,
+     .form = "FACTOR/EVERY, a number from 0 to 1 and a whole number of steps from 1 to 1e+09",
+     .read = read_drop,
+     .print = print_drop},
+    {.name = NULL},
+};
+
+const ulp_optimizer_kind *ulp_optimizer_kind_find(const char *name) {
+    const ulp_optimizer_kind *kind = NULL;
+    for (size_t i = 0; (kind = ulp_optimizer_kind_get(i)) && strcmp(kind->name, name) != 0;) i++;
+    return kind;
+}
+
+ulp_optimizer_rule ulp_optimizer_rule_of(const ulp_optimizer_kind *kind) {
+    ulp_optimizer_rule rule = kind->rule;
+    rule.kind = kind;
+    return rule;
+}
+
+static ulp_status refuse_name(const char *word, char *error, size_t error_size) {
+    const char *names[ULP_KEYS_MAX + 1] = {NULL};
+    for (size_t i = 0; i < ULP_KEYS_MAX && ulp_optimizer_kind_get(i); i++) names[i] = ulp_optimizer_kind_get(i)->name;
+    return ulp_name_refuse(error, error_size, "optimizer: none is called", word, names);
+}
+
+ulp_status ulp_optimizer_parse(ulp_optimizer_rule *to, const char *text, char *error, size_t error_size) {
+    char word[64], of[80];
+    const size_t length = text ? strcspn(text, ",") : 0;
+    snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : (int)sizeof word - 1, text ? text : "");
+    const ulp_optimizer_kind *kind = ulp_optimizer_kind_find(word);
+    if (!kind || length >= sizeof word) return refuse_name(word, error, error_size);
+    ulp_optimizer_rule rule = ulp_optimizer_rule_of(kind);
+    snprintf(of, sizeof of, "optimizer %s", kind->name);
+    text += length;
+    if (*text && !*++text) return ulp_fail(error, error_size, ULP_BAD_NAME, "%s: nothing follows the last comma", of);
+    const ulp_key *const lists[] = {common_keys, kind->keys, NULL};
+    ulp_status status = ulp_keys_read(&rule, &(ulp_key_reader){.lists = lists}, text, of, error, error_size);
+    if (status == ULP_OK) *to = rule;
+    return status;
+}
+
+void ulp_optimizer_help(const ulp_help *to) {
+    ulp_help_line(to,
+                  "An optimizer says how gradients move the weights: NAME, then key=value pairs between commas, for "
+                  "example sgd,rate=0.1,momentum=0.9.");
+    ulp_help_line(to, "%s", "");
+    const ulp_optimizer_kind *kind;
+    for (size_t i = 0; (kind = ulp_optimizer_kind_get(i)); i++) ulp_help_entry(to, kind->name, kind->what);
+    ulp_help_line(to, "%s", "");
+    ulp_help_line(to, "Keys of every optimizer:");
+    ulp_help_keys(to, (const ulp_key *const[]){common_keys, NULL}, NULL);
+    for (size_t i = 0; (kind = ulp_optimizer_kind_get(i)); i++) {
+        ulp_help_line(to, "%s", "");
+        ulp_help_line(to, "Keys of %s (default rate %.7g, decay %.7g):", kind->name, kind->rule.rate, kind->rule.decay);
+        ulp_help_keys(to, (const ulp_key *const[]){kind->keys, NULL}, &kind->rule);
+    }
+}

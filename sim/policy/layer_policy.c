@@ -1,0 +1,143 @@
+/* layer_policy.c - which layers a selector selects, and whether the policies of neighbours fit; see layer_policy.h. */
+#include "layer_policy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "policy_draft.h"
+
+/* The first and the last layer with parameters; net->count if no layer has any. */
+static size_t first_layer(const ulp_net *net) {
+    size_t i = 0;
+    while (i < net->count && !net->layers[i].params) i++;
+    return i;
+}
+
+static size_t last_layer(const ulp_net *net) {
+    size_t i = net->count;
+    while (i > 0 && !net->layers[i - 1].params) i--;
+    return i ? i - 1 : net->count;
+}
+
+/* Whether a selector selects row t of the table. */
+static int selects(const char *selector, const ulp_net *net, size_t t) {
+    if (strcmp(selector, "*") == 0) return 1;
+    if (strcmp(selector, "input") == 0) return t == 0;
+    if (t == 0) return 0;
+    if (strcmp(selector, "first") == 0) return t - 1 == first_layer(net);
+    if (strcmp(selector, "last") == 0) return t - 1 == last_layer(net);
+    if (*selector >= '0' && *selector <= '9') return strtoull(selector, NULL, 10) == t - 1;
+    return strcmp(selector, net->layers[t - 1].kind->name) == 0;
+}
+
+/* Write the kinds of the net's layers as "conv, bn, relu". */
+static void list_kinds(char *text, size_t size, const ulp_net *net) {
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < net->count && used < size; i++) {
+        size_t before = 0;
+        while (net->layers[before].kind != net->layers[i].kind) before++;
+        if (before == i) used += (size_t)snprintf(text + used, size - used, "%s, ", net->layers[i].kind->name);
+    }
+}
+
+/* What a layer lacks so that a selection changes nothing in it; NULL if the layer lacks nothing. */
+static const char *lacked_by(const ulp_layer *layer, const ulp_selection *s) {
+    switch (s->what) {
+    case ULP_AT_WEIGHT:
+    case ULP_AT_WGRAD:
+    case ULP_AT_STATE:
+    case ULP_AT_MASTER:
+    case ULP_SELECT_NO_MASTER: return layer->params ? NULL : "weights (weight, wgrad, state and master need weights)";
+    case ULP_AT_NORM: return layer->states ? NULL : "means and variances (norm needs a layer bn)";
+    case ULP_SELECT_FORWARD:
+    case ULP_SELECT_BACKWARD: return layer->kind->products ? NULL : "products (fwd, bwd and acc need products)";
+    default: return NULL;
+    }
+}
+
+static ulp_status fail_lacking(const ulp_policy *policy, const ulp_selection *s, const char *lacked, char *error,
+                               size_t error_size) {
+    char word[ULP_VALUE_MAX + ULP_SELECTOR_MAX];
+    ulp_selection_print(word, sizeof word, policy, s);
+    return ulp_fail(error, error_size, ULP_BAD_NAME, "policy: '%s' changes nothing: no layer '%s' has %s", word,
+                    s->layers, lacked);
+}
+
+static ulp_status fail_selector(const char *selector, const ulp_net *net, char *error, size_t error_size) {
+    char kinds[256];
+    list_kinds(kinds, sizeof kinds, net);
+    return ulp_fail(error, error_size, ULP_BAD_NAME,
+                    "policy: '%s.' selects no layer; this net has %snumbers 0 to %zu, first and last (layers with "
+                    "parameters), input, and * for all",
+                    selector, kinds, net->count - 1);
+}
+
+/* Check the operands of the products of layer i. */
+static ulp_status check_layer(const ulp_layer_policy *rows, const ulp_layer *layer, char *error, size_t error_size) {
+    const ulp_layer_policy *own = &rows[layer->index + 1];
+    const ulp_cast *x = &rows[layer->index].at[ULP_AT_ACT], *w = &own->at[ULP_AT_WEIGHT], *y = &own->at[ULP_AT_ACT],
+                   *dy = &own->at[ULP_AT_AGRAD];
+    const ulp_operands products[] = {{"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, x, w},
+                                     {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, x, dy},
+                                     {"bwd", &own->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, dy, w},
+                                     {"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, y, w},
+                                     {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, y, dy}};
+    static const size_t counts[] = {0, 3, 5};
+    const size_t count = counts[layer->kind->products];
+    char why[ULP_EXPLAIN_MAX];
+    ulp_status status = ULP_OK;
+    for (size_t i = 0; i < count && status == ULP_OK; i++) status = ulp_operands_check(&products[i], why, sizeof why);
+    if (status != ULP_OK)
+        return ulp_fail(error, error_size, status, "policy: layer %zu (%s): %s", layer->index, layer->word, why);
+    if (layer->params && w->tensor_scale && !own->has_master)
+        return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+                        "policy: layer %zu (%s): weight=%s with a scale per tensor needs master weights", layer->index,
+                        layer->word, w->format.name);
+    return ULP_OK;
+}
+
+static ulp_status fill(ulp_layer_policy *rows, const ulp_policy *policy, const ulp_net *net, char *error,
+                       size_t error_size) {
+    for (size_t t = 0; t <= net->count; t++) rows[t] = ulp_policy_of_most(policy);
+    for (size_t i = 0; i < policy->selections; i++) {
+        const ulp_selection *s = &policy->selection[i];
+        const char *lacked = NULL;
+        size_t selected = 0, changed = 0;
+        for (size_t t = 0; t <= net->count; t++) {
+            const char *lack = t && *s->layers != '*' ? lacked_by(&net->layers[t - 1], s) : NULL;
+            if (!selects(s->layers, net, t)) continue;
+            ulp_selection_apply(&rows[t], policy, s);
+            selected++;
+            changed += !lack;
+            if (lack) lacked = lack;
+        }
+        if (!selected) return fail_selector(s->layers, net, error, error_size);
+        if (!changed) return fail_lacking(policy, s, lacked, error, error_size);
+    }
+    if (policy->has_out) rows[net->count].at[ULP_AT_ACT] = policy->out;
+    for (size_t i = 0; i < net->count; i++) {
+        ulp_status status = check_layer(rows, &net->layers[i], error, error_size);
+        if (status != ULP_OK) return status;
+    }
+    return ULP_OK;
+}
+
+ulp_status ulp_policy_resolve(ulp_layer_policy **rows, const ulp_policy *policy, const ulp_net *net, char *error,
+                              size_t error_size) {
+    *rows = NULL;
+    if (!policy->selections) return ULP_OK;
+    *rows = malloc((net->count + 1) * sizeof **rows);
+    if (!*rows) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for the policies of the layers");
+    ulp_status status = fill(*rows, policy, net, error, error_size);
+    if (status == ULP_OK) return ULP_OK;
+    free(*rows);
+    *rows = NULL;
+    return status;
+}
+
+ulp_layer_policy ulp_policy_of_layer(const ulp_policy *policy, const ulp_layer_policy *rows, size_t i) {
+    return rows ? rows[i + 1] : ulp_policy_of_most(policy);
+}

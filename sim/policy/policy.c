@@ -1,0 +1,215 @@
+/* policy.c - changing and checking policies, and properties of their casts; see policy.h. */
+#include "policy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+static const char *const point_names[ULP_AT_COUNT] = {"weight", "act",    "wgrad", "agrad",
+                                                      "state",  "master", "loss",  "norm"};
+
+const char *ulp_point_name(ulp_point_kind point) { return (unsigned)point < ULP_AT_COUNT ? point_names[point] : NULL; }
+
+/* A cast has the number of its point; the cast of out= has the number after the last point. */
+enum { AT_OUT = ULP_AT_COUNT };
+
+static const char *cast_name(int i) { return i < AT_OUT ? point_names[i] : "out"; }
+
+static int is_gradient(int i) { return i == ULP_AT_WGRAD || i == ULP_AT_AGRAD; }
+
+ulp_status ulp_point_let_overflow(ulp_format *format, ulp_point_kind point) {
+    char name[2 * ULP_NAME_MAX];
+    if (!is_gradient((int)point) || !format->is_signed || format->overflow != ULP_OVERFLOW_SAT ||
+        format->nan_codes == ULP_NAN_NONE || strstr(format->name, ":sat"))
+        return ULP_OK;
+    snprintf(name, sizeof name, "%s:inf", format->name);
+    return ulp_format_parse(format, name);
+}
+
+int ulp_point_takes_scale(ulp_point_kind point) {
+    return point == ULP_AT_WEIGHT || point == ULP_AT_ACT || is_gradient((int)point);
+}
+
+/* The index of a datapath among those of the selections; ULP_PATHS_MAX if there is no room. */
+static size_t place_path(ulp_policy *policy, const ulp_datapath *path) {
+    size_t i = 0;
+    while (i < policy->paths && strcmp(policy->path[i].name, path->name) != 0) i++;
+    if (i == ULP_PATHS_MAX) return i;
+    policy->path[i] = *path;
+    policy->paths += i == policy->paths;
+    return i;
+}
+
+ulp_status ulp_policy_select(ulp_policy *policy, const ulp_selection *selection, const ulp_datapath *path) {
+    const size_t at = path && policy->selections < ULP_SELECTIONS_MAX ? place_path(policy, path) : 0;
+    if (policy->selections == ULP_SELECTIONS_MAX || at == ULP_PATHS_MAX) return ULP_BAD_ARGUMENT;
+    ulp_selection *to = &policy->selection[policy->selections++];
+    *to = *selection;
+    to->path = (uint8_t)at;
+    return ULP_OK;
+}
+
+void ulp_policy_forget(ulp_policy *policy, int what) {
+    const int master = what == ULP_AT_MASTER || what == ULP_SELECT_NO_MASTER;
+    size_t kept = 0;
+    for (size_t i = 0; i < policy->selections; i++) {
+        const int other = policy->selection[i].what;
+        const int loses = other == what || (master && (other == ULP_AT_MASTER || other == ULP_SELECT_NO_MASTER));
+        if (!loses) policy->selection[kept++] = policy->selection[i];
+    }
+    policy->selections = kept;
+}
+
+/* Add a selection that gives all layers the cast of a point, with the rule of the point. */
+static ulp_status select_for_all(ulp_policy *policy, ulp_point_kind point, const ulp_cast *cast) {
+    ulp_selection all = {.layers = "*", .what = (uint8_t)point, .cast = *cast};
+    ulp_policy_forget(policy, (int)point);
+    all.cast.rule = policy->at[point].rule;
+    return ulp_policy_select(policy, &all, NULL);
+}
+
+ulp_status ulp_policy_set(ulp_policy *policy, ulp_point_kind point, const ulp_format *format, ulp_tensor_scale when,
+                          int history) {
+    ulp_cast cast = {.format = *format, .tensor_scale = (uint8_t)when, .history = (uint16_t)history};
+    if ((when == ULP_SCALED_DELAYED) != (history > 0) || history > ULP_HISTORY_MAX) return ULP_BAD_ARGUMENT;
+    if (!format->fits_binary32 || (when && !ulp_point_takes_scale(point))) return ULP_UNSUPPORTED;
+    ulp_status status = when ? ULP_OK : ulp_point_let_overflow(&cast.format, point);
+    if (status == ULP_OK && policy->selections && point != ULP_AT_LOSS) status = select_for_all(policy, point, &cast);
+    if (status != ULP_OK) return status;
+    cast.rule = policy->at[point].rule;
+    policy->at[point] = cast;
+    if (point == ULP_AT_MASTER) policy->has_master = 1;
+    return ULP_OK;
+}
+
+ulp_layer_policy ulp_policy_of_most(const ulp_policy *policy) {
+    ulp_layer_policy layer = {
+        .has_master = policy->has_master, .forward = policy->forward, .backward = policy->backward};
+    memcpy(layer.at, policy->at, sizeof layer.at);
+    return layer;
+}
+
+/* Give the points of a preset their casts. A mixed preset has binary32 with master weights, but for four points. */
+static void apply_preset(ulp_layer_policy *layer, const ulp_selection *s) {
+    const int mixed = s->what == ULP_SELECT_MIXED;
+    for (int i = 0; i < ULP_AT_COUNT; i++) {
+        const int low = !mixed || i == ULP_AT_WEIGHT || i == ULP_AT_ACT || is_gradient(i);
+        ulp_cast cast = {.rule = {0}};
+        if (i == ULP_AT_LOSS) continue; /* of the whole net */
+        if (low) cast = s->cast;
+        else ulp_format_parse(&cast.format, "binary32");
+        ulp_point_let_overflow(&cast.format, (ulp_point_kind)i);
+        layer->at[i] = cast;
+    }
+    layer->has_master = (uint8_t)mixed;
+}
+
+void ulp_selection_apply(ulp_layer_policy *layer, const ulp_policy *policy, const ulp_selection *s) {
+    const ulp_datapath *path = &policy->path[s->path];
+    const int preset = s->what == ULP_SELECT_ALL || s->what == ULP_SELECT_MIXED;
+    if (preset) apply_preset(layer, s);
+    if (preset || s->what == ULP_SELECT_FORWARD) layer->forward = *path;
+    if (preset || s->what == ULP_SELECT_BACKWARD) layer->backward = *path;
+    if (s->what == ULP_SELECT_NO_MASTER) layer->has_master = 0;
+    if (s->what == ULP_AT_MASTER) layer->has_master = 1;
+    if (s->what < ULP_AT_COUNT) layer->at[s->what] = s->cast;
+    for (int i = 0; i < ULP_AT_COUNT && s->what == ULP_SELECT_MODE; i++) {
+        ulp_cast *cast = &layer->at[i];
+        if (i == ULP_AT_LOSS || strcmp(cast->format.name, "binary32") == 0) continue;
+        cast->rule.mode = s->cast.rule.mode;
+        cast->rule.random_bits = s->cast.rule.random_bits;
+    }
+}
+
+ulp_status ulp_operands_check(const ulp_operands *o, char *error, size_t error_size) {
+    const ulp_point_kind points[] = {o->a_point, o->b_point};
+    const ulp_format *takes[] = {&o->path->a, &o->path->b};
+    const ulp_cast *casts[] = {o->a, o->b};
+    for (int i = 0; o->path->has_inputs && i < 2; i++) {
+        const char *name = point_names[points[i]], *format = casts[i]->format.name;
+        if (casts[i]->tensor_scale && o->path->words == 0) /* with words, operands are any binary32 numbers */
+            return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+                            "%s=%s: takes operands in %s, and a scale per tensor, %s=%s@..., moves numbers out of "
+                            "every format",
+                            o->key, o->path->name, takes[i]->name, name, format);
+        if (!ulp_format_holds(takes[i], &casts[i]->format))
+            return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+                            "%s=%s: takes operands in %s, which does not hold all of %s=%s", o->key, o->path->name,
+                            takes[i]->name, name, format);
+    }
+    return ULP_OK;
+}
+
+/* The products are y = x w, dw = x' dy and dx = dy w'. */
+static ulp_status check_products(const ulp_policy *p, char *error, size_t error_size) {
+    const ulp_cast *act = &p->at[ULP_AT_ACT], *weight = &p->at[ULP_AT_WEIGHT], *agrad = &p->at[ULP_AT_AGRAD];
+    const ulp_operands products[] = {{"fwd", &p->forward, ULP_AT_ACT, ULP_AT_WEIGHT, act, weight},
+                                     {"bwd", &p->backward, ULP_AT_ACT, ULP_AT_AGRAD, act, agrad},
+                                     {"bwd", &p->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, agrad, weight}};
+    ulp_status status = ULP_OK;
+    for (int i = 0; i < 3 && status == ULP_OK; i++) status = ulp_operands_check(&products[i], error, error_size);
+    return status;
+}
+
+/* A cast with its name: "act", "bn.act". */
+typedef struct named_cast {
+    const char *layers, *key; /* layers is NULL in a policy for all layers */
+    const ulp_cast *cast;
+    int is_gradient; /* 1: of gradients, which have signs and may be zero */
+} named_cast;
+
+static ulp_status check_cast(named_cast c, char *error, size_t error_size) {
+    const ulp_format *f = &c.cast->format;
+    const char *layers = c.layers ? c.layers : "", *point = c.layers ? "." : "";
+    const ulp_status status = ulp_rule_check(f, c.cast->rule);
+    if (status != ULP_OK)
+        return ulp_fail(error, error_size, status, "%s%s%s=%s: the format does not offer the rule", layers, point,
+                        c.key, f->name);
+    if (!c.is_gradient || (f->is_signed && f->has_zero)) return ULP_OK;
+    return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+                    "%s%s%s=%s: gradients need a format with a sign and a zero, as bf16, fp16, e5m2 and e4m3 have",
+                    layers, point, c.key, f->name);
+}
+
+ulp_status ulp_policy_check(const ulp_policy *policy, char *error, size_t error_size) {
+    ulp_status status = ULP_OK;
+    for (int i = 0; i < ULP_AT_COUNT + policy->has_out && status == ULP_OK; i++)
+        status = check_cast((named_cast){NULL, cast_name(i), i < AT_OUT ? &policy->at[i] : &policy->out,
+                                         is_gradient(i) || i == ULP_AT_STATE},
+                            error, error_size);
+    for (size_t i = 0; i < policy->selections && status == ULP_OK; i++) {
+        const ulp_selection *s = &policy->selection[i];
+        const int preset = s->what == ULP_SELECT_ALL || s->what == ULP_SELECT_MIXED;
+        if (s->what < ULP_AT_COUNT || preset)
+            status = check_cast((named_cast){s->layers, preset ? "*" : point_names[s->what], &s->cast,
+                                             preset || is_gradient(s->what) || s->what == ULP_AT_STATE},
+                                error, error_size);
+    }
+    if (status != ULP_OK || policy->selections) return status;
+    if (policy->at[ULP_AT_WEIGHT].tensor_scale && !policy->has_master)
+        return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+                        "weight=%s with a scale per tensor: needs master weights, since a weight that is moved "
+                        "with every step's scale could not take small updates",
+                        policy->at[ULP_AT_WEIGHT].format.name);
+    return check_products(policy, error, error_size);
+}
+
+ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, char *error, size_t error_size) {
+    for (size_t i = 0; i < 2 + policy->paths; i++) {
+        const ulp_datapath *path = i == 0 ? &policy->forward : i == 1 ? &policy->backward : &policy->path[i - 2];
+        const int of_cpu = path->native >= ULP_NATIVE_OF_CPU;
+        if (path->kind == ULP_NATIVE && strcmp(backend, of_cpu ? "cpu" : "cuda") != 0)
+            return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+                            "datapath %s: a %s's own product, which takes the backend %s; the backend is %s",
+                            path->name, of_cpu ? "processor" : "GPU", of_cpu ? "cpu" : "cuda", backend);
+    }
+    return ULP_OK;
+}
+
+int ulp_cast_is_identity(const ulp_cast *cast) {
+    uint8_t policy = (uint8_t)ulp_overflow_of(&cast->format, (ulp_overflow)cast->rule.overflow);
+    return strcmp(cast->format.name, "binary32") == 0 && !cast->tensor_scale && policy == ULP_OVERFLOW_INF;
+}
+
+int ulp_cast_is_binary32(const ulp_cast *cast) { return cast->rule.mode == ULP_RNE && ulp_cast_is_identity(cast); }

@@ -1,0 +1,151 @@
+/* policy_text.c - the text of a policy: presets, parsing and printing; see policy.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "policy_draft.h"
+
+enum { WORD_MAX = ULP_CAST_TEXT_MAX };
+
+static const ulp_key *const lists[] = {ulp_policy_keys, NULL};
+
+/* ---- presets ---- */
+
+/* Set every point to one format; if not `all`, only the points that are narrow in mixed precision. */
+static ulp_status set_format(draft *d, const char *format, int all) {
+    static const uint8_t low[ULP_AT_COUNT] = {
+        [ULP_AT_WEIGHT] = 1, [ULP_AT_ACT] = 1, [ULP_AT_WGRAD] = 1, [ULP_AT_AGRAD] = 1};
+    const uint8_t has_master = d->policy.has_master;
+    ulp_status status = ULP_OK;
+    for (int i = 0; i < ULP_AT_COUNT && status == ULP_OK; i++)
+        if (all || low[i]) status = ulp_draft_cast(d, i, format);
+    d->policy.has_master = has_master;
+    return status;
+}
+
+/* Parse a preset: "fp32", the name of a format, or "mixed:FORMAT". */
+static ulp_status parse_preset(draft *d, const char *text) {
+    char datapath[WORD_MAX + 16];
+    ulp_format format;
+    int mixed = strncmp(text, "mixed:", 6) == 0;
+    ulp_status status = set_format(d, "fp32", 1);
+    if (status == ULP_OK) status = ulp_draft_datapath(d, &d->policy.forward, "fp32");
+    d->policy.backward = d->policy.forward;
+    d->policy.has_master = (uint8_t)mixed;
+    if (status != ULP_OK || strcmp(text, "fp32") == 0) return status;
+    if (mixed) return set_format(d, text + 6, 0);
+    if (ulp_format_parse(&format, text) != ULP_OK) {
+        char known[256];
+        ulp_keys_list(known, sizeof known, lists, "= ");
+        return ulp_fail(d->error, d->error_size, ULP_BAD_NAME,
+                        "no policy '%s'; known: a format for everything (fp32, fp16, bf16, ...), mixed:FORMAT, "
+                        "then %s=",
+                        text, known);
+    }
+    status = set_format(d, text, 1);
+    snprintf(datapath, sizeof datapath, "serial:%s:rne", text);
+    if (status == ULP_OK && strcmp(format.name, d->policy.forward.accumulator.name) != 0) {
+        status = ulp_draft_datapath(d, &d->policy.forward, datapath);
+        d->policy.backward = d->policy.forward;
+    }
+    return status;
+}
+
+/* ---- whole texts ---- */
+
+static const ulp_key_reader reader = {.lists = lists, .dotted = ulp_draft_select};
+
+/* Parse the optional preset and the keys. */
+static ulp_status parse_words(draft *d, const char *text) {
+    char word[WORD_MAX];
+    const size_t length = strcspn(text, ",");
+    ulp_status status = parse_preset(d, "fp32");
+    if (length == 0 || length >= sizeof word)
+        return ulp_fail(d->error, d->error_size, ULP_BAD_NAME,
+                        "a policy is words between commas, of 1 to %d characters each: '%s'", WORD_MAX - 1, text);
+    memcpy(word, text, length);
+    word[length] = 0;
+    if (!strchr(word, '=')) {
+        if (status == ULP_OK) status = parse_preset(d, word);
+        text += length;
+        if (*text && !*++text)
+            return ulp_fail(d->error, d->error_size, ULP_BAD_NAME,
+                            "policy: nothing follows the last comma; words stand "
+                            "between commas");
+    }
+    return status == ULP_OK ? ulp_keys_read(d, &reader, text, "policy", d->error, d->error_size) : status;
+}
+
+ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size) {
+    draft d;
+    memset(&d, 0, sizeof d);
+    d.error = error;
+    d.error_size = error_size;
+    if (error && error_size) error[0] = 0;
+    if (!policy || !text) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "no policy text");
+    ulp_status status = parse_words(&d, text);
+    if (status != ULP_OK)
+        return error && *error ? status
+                               : ulp_fail(error, error_size, status, "'%s': %s", text, ulp_status_text(status));
+    for (int i = 0; i < ULP_AT_COUNT + d.policy.has_out; i++) {
+        ulp_cast *cast = i < AT_OUT ? &d.policy.at[i] : &d.policy.out;
+        if (d.has_mode && !d.own_mode[i] && strcmp(cast->format.name, "binary32") != 0) cast->rule = d.mode;
+    }
+    ulp_draft_settle_modes(&d);
+    status = ulp_policy_check(&d.policy, error, error_size);
+    if (status == ULP_OK) *policy = d.policy;
+    return status;
+}
+
+ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy) {
+    ulp_status status = ulp_keys_print(text, size, &reader, policy, NULL);
+    size_t used = status == ULP_OK ? strlen(text) : size;
+    for (size_t i = 0; i < policy->selections && used < size; i++) {
+        char word[ULP_VALUE_MAX + ULP_SELECTOR_MAX];
+        ulp_selection_print(word, sizeof word, policy, &policy->selection[i]);
+        used += (size_t)snprintf(text + used, size - used, ",%s", word);
+    }
+    return used < size ? status : ULP_BAD_ARGUMENT;
+}
+
+void ulp_policy_help(const ulp_help *to) {
+    ulp_policy fp32;
+    ulp_help_line(to,
+                  "A policy says where a training run rounds, to which format and how: a preset, then key=value pairs "
+                  "between commas, for example mixed:fp16,master=none,weight=fp16/sr.");
+    ulp_help_line(to, "%s", "");
+    ulp_help_entry(to, "FORMAT",
+                   "everything in that format, accumulation too; no master weights. Without a preset: fp32");
+    ulp_help_entry(to, "mixed:FORMAT",
+                   "weight, act, wgrad and agrad in FORMAT; accumulation, state, master, loss and "
+                   "norm in binary32");
+    ulp_help_line(to, "%s", "");
+    ulp_help_keys(to, lists, ulp_policy_parse(&fp32, "fp32", NULL, 0) == ULP_OK ? &fp32 : NULL);
+    ulp_help_line(to, "%s", "");
+    ulp_help_line(
+        to,
+        "A selector and a point before a key choose layers: mixed:fp16,bn.*=fp32,first.weight=bf16,3.act=e4m3@amax. "
+        "A key without a selector is for all layers. Later words win over earlier words; out= wins over "
+        "all. A selector that selects no layer of the net is refused, and so is a word about something that "
+        "no selected layer has, as relu.weight=bf16.");
+    ulp_help_line(to, "%s", "");
+    ulp_help_entry(to, "KIND", "the layers of a kind, as conv or bn (see the help of nets)");
+    ulp_help_entry(to, "NUMBER", "one layer; the first word of the net is layer 0");
+    ulp_help_entry(to, "first", "the first layer with parameters");
+    ulp_help_entry(to, "last", "the last layer with parameters (a layer of the kind last: by its number)");
+    ulp_help_entry(to, "input", "the input of the net; input.act= alone");
+    ulp_help_entry(to, "*", "all layers and the input");
+    ulp_help_line(to, "%s", "");
+    ulp_help_line(
+        to, "SELECTOR.*=FORMAT and SELECTOR.*=mixed:FORMAT give a layer every point and both datapaths as the preset "
+            "does. SELECTOR.mode= is for the points of the layer that are not binary32. loss= and out= take no "
+            "selector. act and agrad of a layer are its output and the gradient of its output.");
+    ulp_help_line(to, "%s", "");
+    ulp_help_line(to,
+                  "@amax gives a tensor a scale of its own, chosen by its largest magnitude; @delayedN chooses it by "
+                  "the largest magnitude of the last N training steps, 1 to %d, 16 if N is left out.",
+                  ULP_HISTORY_MAX);
+    ulp_help_line(to,
+                  "A gradient overflows to Inf, or to NaN where its format has no Inf, so that a loss scaler sees the "
+                  "overflow; agrad=e4m3:sat saturates.");
+}

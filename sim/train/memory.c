@@ -1,0 +1,211 @@
+/* memory.c - the memory of a trainer, counted and measured; see memory.h. */
+#include "memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint.h"
+#include "sim/policy/layer_policy.h"
+
+const char *ulp_memory_kind_name(ulp_memory_kind kind) {
+    static const char *const names[ULP_MEMORY_KINDS] = {"weights",
+                                                        "master weights",
+                                                        "optimizer state",
+                                                        "statistics",
+                                                        "activations",
+                                                        "weight gradients",
+                                                        "activation gradients",
+                                                        "loss",
+                                                        "scratch",
+                                                        "ranks",
+                                                        "host"};
+    return (unsigned)kind < ULP_MEMORY_KINDS ? names[kind] : NULL;
+}
+
+size_t ulp_memory_arena(const ulp_memory *memory) {
+    size_t sum = 0;
+    for (int k = 0; k < ULP_MEMORY_RANKS; k++) sum += memory->bytes[k];
+    return sum;
+}
+
+/* ---- counting ---- */
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+/* Bytes of an array in the arena. */
+static size_t array(size_t n, size_t size) { return (n * size + 63) / 64 * 64; }
+static size_t floats(size_t n) { return array(n, sizeof(float)); }
+
+/* What decides the sizes. */
+typedef struct sizes {
+    const ulp_net *net;
+    const ulp_data *data;
+    ulp_policy policy;
+    ulp_layer_policy *rows; /* layer_policy.h */
+    ulp_optimizer_rule optimizer;
+    ulp_loss loss;                       /* without arrays */
+    int per_layer;                       /* whether layers have loss scales of their own */
+    size_t ranks, batch, room, elements; /* batch: of a rank; elements: of the largest tensor that is rounded */
+} sizes;
+
+/* Take the sizes from options that ulp_train_check() has accepted. */
+static ulp_status take_sizes(sizes *s, const ulp_data *data, const ulp_train_options *o) {
+    ulp_status status = ULP_OK;
+    s->net = o->net;
+    s->data = data;
+    s->optimizer = o->optimizer ? *o->optimizer : ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
+    s->per_layer = o->scaler && o->scaler->per_layer;
+    s->ranks = o->ranks ? o->ranks : 1;
+    s->batch = o->batch / s->ranks;
+    s->room = larger(s->batch, ULP_SCORE_BATCH);
+    s->elements = larger(s->room * o->net->widest, o->net->params);
+    if (o->policy) s->policy = *o->policy;
+    else status = ulp_policy_parse(&s->policy, "fp32", NULL, 0);
+    s->rows = NULL;
+    if (status == ULP_OK) status = ulp_policy_resolve(&s->rows, &s->policy, o->net, NULL, 0);
+    return status == ULP_OK ? ulp_loss_init(&s->loss, o->loss, o->net->out, data, NULL, 0) : status;
+}
+
+/* The number of parameters with master weights. */
+static size_t masters_of(const sizes *s) {
+    size_t sum = 0;
+    for (size_t i = 0; i < s->net->count; i++)
+        if (ulp_policy_of_layer(&s->policy, s->rows, i).has_master) sum += s->net->layers[i].params;
+    return sum;
+}
+
+static void count_optimizer(size_t *bytes, const sizes *s) {
+    const size_t n = s->net->params;
+    bytes[ULP_MEMORY_WEIGHT] = floats(n);
+    bytes[ULP_MEMORY_MASTER] = floats(masters_of(s));
+    bytes[ULP_MEMORY_STATE] = (ulp_optimizer_arrays(&s->optimizer) + (s->optimizer.kahan != 0)) * floats(n);
+}
+
+static void count_model(size_t *bytes, const sizes *s) {
+    const ulp_net *net = s->net;
+    for (size_t i = 0; i <= net->count; i++) {
+        const size_t n = ulp_dims_size(i < net->count ? net->layers[i].in : net->out);
+        bytes[ULP_MEMORY_ACT] += floats(s->room * n);
+        if (i) bytes[ULP_MEMORY_AGRAD] += floats(s->batch * n);
+        if (i < net->count) bytes[ULP_MEMORY_ACT] += floats(s->room * net->layers[i].saved);
+    }
+    bytes[ULP_MEMORY_WGRAD] = floats(net->params);
+    bytes[ULP_MEMORY_NORM] = floats(net->states);
+    bytes[ULP_MEMORY_SCRATCH] =
+        floats(s->room * net->ones) + floats(s->room * net->work) + array(s->elements, sizeof(double));
+}
+
+static void count_loss(size_t *bytes, const sizes *s) {
+    const size_t out = ulp_dims_size(s->net->out), room = s->room,
+                 work = s->loss.kind->work ? s->batch * s->loss.kind->work(&s->loss) : 0;
+    bytes[ULP_MEMORY_LOSS] = floats(room * out) + floats(room) + array(room, sizeof(double)) +
+                             array(room * out, sizeof(double)) + array(room * s->loss.labels, 1) +
+                             array(work, sizeof(double));
+}
+
+/* A process that computes all ranks has the gradients of each of them. */
+static size_t count_ranks(const sizes *s, int is_one_rank) {
+    if (s->ranks == 1) return 0;
+    return ((is_one_rank ? 0 : s->ranks * s->net->params) + s->net->states + 1) * sizeof(float);
+}
+
+/* The longest history of tensor scales. */
+static size_t history_of(const sizes *s) {
+    size_t steps = 0;
+    for (size_t t = 0; t <= (s->rows ? s->net->count : 0); t++)
+        for (int i = 0; i < ULP_AT_COUNT; i++)
+            steps = larger(steps, (s->rows ? s->rows[t].at : s->policy.at)[i].history);
+    return steps;
+}
+
+/* The policies of the layers, and the parts of the optimizer, if layers have policies of their own. */
+static size_t rows_of(const sizes *s) {
+    if (!s->rows) return 0;
+    return (s->net->count + 1) * (sizeof(ulp_layer_policy) + sizeof(ulp_update_part));
+}
+
+/* The host memory of the model and the pass, of the loss, of the samples, and of a scale per layer. */
+static size_t count_host(const sizes *s) {
+    const ulp_data *data = s->data;
+    const size_t count = s->net->count, out = ulp_dims_size(s->net->out),
+                 more = s->loss.kind->scratch ? s->loss.kind->scratch(&s->loss) : 0;
+    const size_t scratch = s->elements * (2 * sizeof(float) + sizeof(double)),
+                 lists = (3 * count + 2) * sizeof(float *) + count * sizeof(ulp_layer) + 1,
+                 history = ULP_AT_COUNT * (count + 1) * (history_of(s) + 1) * sizeof(float),
+                 loss = (s->room + more) * sizeof(double) + s->room * out * sizeof(float),
+                 samples = data->n_train * sizeof(uint32_t) + s->room * (data->labels + data->features * sizeof(float)),
+                 scales = count * (sizeof(ulp_scaler) + sizeof(size_t) + sizeof(int) + sizeof(ulp_span));
+    return sizeof(ulp_trainer) + scratch + rows_of(s) + lists + history + loss + samples + (s->per_layer ? scales : 0);
+}
+
+ulp_status ulp_memory_count(ulp_memory *memory, const ulp_data *data, const ulp_train_options *options, char *error,
+                            size_t error_size) {
+    sizes s;
+    memset(memory, 0, sizeof *memory);
+    ulp_status status = ulp_train_check(data, options, error, error_size);
+    if (status == ULP_OK) status = take_sizes(&s, data, options);
+    if (status != ULP_OK) return status; /* of the check: the options have passed it */
+    count_optimizer(memory->bytes, &s);
+    count_model(memory->bytes, &s);
+    count_loss(memory->bytes, &s);
+    memory->bytes[ULP_MEMORY_RANKS] = count_ranks(&s, options->group != NULL);
+    memory->bytes[ULP_MEMORY_HOST] = count_host(&s);
+    free(s.rows);
+    return ULP_OK;
+}
+
+/* ---- measuring ---- */
+
+typedef struct place {
+    const unsigned char *at; /* where an array begins; NULL: the trainer has no such array */
+    ulp_memory_kind kind;
+} place;
+
+static int by_address(const void *a, const void *b) {
+    const place *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Append an array of n elements; an array without elements begins where the next one begins, and is left out. */
+static size_t put(place *to, size_t used, const void *at, size_t n, ulp_memory_kind kind) {
+    to[used] = (place){at, kind};
+    return used + (at != NULL && n > 0);
+}
+
+/* The arrays of a trainer; returns their number. */
+static size_t list_arrays(place *to, const ulp_trainer *t) {
+    const ulp_model *m = &t->model;
+    const ulp_optimizer *o = &t->optimizer;
+    const float *of_weights[] = {o->weight, o->master, o->momentum, o->squares, o->lost, m->wgrad};
+    static const ulp_memory_kind weight_kinds[] = {ULP_MEMORY_WEIGHT, ULP_MEMORY_MASTER, ULP_MEMORY_STATE,
+                                                   ULP_MEMORY_STATE,  ULP_MEMORY_STATE,  ULP_MEMORY_WGRAD};
+    const void *of_loss[] = {t->loss.p, t->loss.row, t->loss.wide, t->loss.exact, t->loss.label};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof of_weights / sizeof *of_weights; i++)
+        n = put(to, n, of_weights[i], i == 1 ? o->masters : m->net.params, weight_kinds[i]);
+    for (size_t i = 0; i < sizeof of_loss / sizeof *of_loss; i++) n = put(to, n, of_loss[i], 1, ULP_MEMORY_LOSS);
+    n = put(to, n, t->loss.work, t->loss.kind->work != NULL, ULP_MEMORY_LOSS);
+    for (size_t i = 0; i <= m->net.count; i++) {
+        n = put(to, n, m->tensor[i], 1, ULP_MEMORY_ACT);
+        n = put(to, n, m->grad[i], 1, ULP_MEMORY_AGRAD);
+        if (i < m->net.count) n = put(to, n, m->saved[i], m->net.layers[i].saved, ULP_MEMORY_ACT);
+    }
+    n = put(to, n, m->state, m->net.states, ULP_MEMORY_NORM);
+    n = put(to, n, m->ones, 1, ULP_MEMORY_SCRATCH);
+    n = put(to, n, m->own.work, m->net.work, ULP_MEMORY_SCRATCH);
+    return put(to, n, t->pass.scratch.wide, 1, ULP_MEMORY_SCRATCH);
+}
+
+ulp_status ulp_memory_measure(ulp_memory *memory, const ulp_trainer *t) {
+    place *places = malloc((3 * t->model.net.count + 32) * sizeof *places);
+    memset(memory, 0, sizeof *memory);
+    if (!places) return ULP_NO_MEMORY;
+    const size_t n = list_arrays(places, t);
+    qsort(places, n, sizeof *places, by_address);
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char *end = i + 1 < n ? places[i + 1].at : t->arena.memory + t->arena.bytes;
+        memory->bytes[places[i].kind] += (size_t)(end - places[i].at);
+    }
+    free(places);
+    return ULP_OK;
+}

@@ -1,0 +1,74 @@
+/* saved.h - the file form of a run: lines that describe it, its state, the caller's note, and a checksum.
+ *
+ * checkpoint.h says what holds for such files. Here is what the checkpoints of all kinds of runs share.
+ */
+#ifndef ULP_SAVED_H
+#define ULP_SAVED_H
+
+#include "loss_scale.h"
+#include "sim/optim/optim.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Lines of text; they are cut off at a limit, and the file is then refused. */
+typedef struct ulp_lines {
+    char *text;
+    size_t used;
+} ulp_lines;
+
+void ulp_lines_add(ulp_lines *lines, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+/* Handles one piece of state; the result 0 ends the visit. */
+typedef int (*ulp_state_visitor)(void *context, void *at, size_t bytes);
+
+/* How a kind of run is saved. */
+typedef struct ulp_saved_kind {
+    /* Add the lines that describe the run. No other run has these lines. */
+    ulp_status (*describe)(ulp_lines *lines, const void *run);
+    /* Visit every piece of state outside of the arenas. Saving reads the pieces, loading writes them. */
+    int (*visit)(const void *run, ulp_state_visitor visit, void *context);
+    /* The i-th arena; NULL past the end. */
+    const ulp_arena *(*arena)(const void *run, size_t i);
+} ulp_saved_kind;
+
+/* Write a run and the caller's note (note_bytes) to the file `path`, as ulp_checkpoint_save() says. */
+ulp_status ulp_saved_write(const ulp_saved_kind *kind, const void *run, const char *path, const void *note,
+                           size_t note_bytes, char *error, size_t error_size);
+
+/* Bring a run to the state in the file, as ulp_checkpoint_load() says. */
+typedef struct ulp_saved_note {
+    void *bytes; /* (n) free() them; NULL after a failure */
+    size_t n;
+} ulp_saved_note;
+ulp_status ulp_saved_read(const ulp_saved_kind *kind, const void *run, const char *path, ulp_saved_note *note,
+                          char *error, size_t error_size);
+
+/* ---- for the kinds ---- */
+
+/* What one network learns with. */
+typedef struct ulp_learning {
+    const ulp_net *net;
+    const ulp_policy *policy;
+    const ulp_optimizer_rule *start_rule; /* the optimizer's rule at the start of the run */
+    ulp_scaler *scaler;
+    ulp_loss_scales *scales;
+    ulp_optimizer *optimizer;
+    ulp_amax_history *history;
+} ulp_learning;
+
+/* Add the lines of the net, the policy, the optimizer and the scaler. */
+ulp_status ulp_learning_describe(ulp_lines *lines, const ulp_learning *learning);
+
+/* Visit the state of scaler, scales, optimizer and history. */
+int ulp_learning_visit(const ulp_learning *learning, ulp_state_visitor visit, void *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,264 @@
+/* train.c - the training loop; see train.h. */
+#include "train.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "learning_rules.h"
+#include "train_ranks.h"
+
+/* ---- memory ---- */
+
+/* Carve the arrays that do not belong to the model. */
+static void carve(void *own, ulp_arena *f) {
+    ulp_trainer *t = own;
+    ulp_optimizer_carve(&t->optimizer, f, t->model.net.params);
+    ulp_loss_carve(&t->loss, f, t->model.batch, t->model.room);
+}
+
+static ulp_status allocate(ulp_trainer *t) {
+    t->order = calloc(t->data->n_train, sizeof *t->order);
+    t->label = calloc(t->model.room, t->data->labels);
+    t->input = calloc(t->model.room * t->data->features, sizeof *t->input);
+    if (!t->order || !t->label || !t->input || ulp_loss_ready(&t->loss, t->model.room) != ULP_OK) return ULP_NO_MEMORY;
+    ulp_status status = ulp_model_alloc(&t->model, &t->pass, &t->arena, carve, t);
+    return status == ULP_OK ? ulp_train_ranks_alloc(t) : status;
+}
+
+void ulp_trainer_free(ulp_trainer *t) {
+    if (!t) return;
+    ulp_train_ranks_release(t);
+    ulp_arena_release(&t->arena);
+    ulp_loss_scales_release(&t->loss_scales);
+    ulp_optimizer_release(&t->optimizer);
+    ulp_profile_release(&t->profile);
+    free(t->rows);
+    free(t->order);
+    free(t->label);
+    free(t->input);
+    ulp_loss_release(&t->loss);
+    ulp_model_release(&t->model, &t->pass);
+    free(t);
+}
+
+/* ---- start ---- */
+
+/* Take net and batch from the options, and check that they fit the data. */
+static ulp_status take_net(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
+    const ulp_dims dims = t->data->dims;
+    if (o->batch < 1 || o->batch > t->data->n_train)
+        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
+                        "a batch of %zu samples: must be from 1 to %zu, the training part", o->batch, t->data->n_train);
+    if (!o->net) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "no net");
+    if (o->net->in.c != dims.c || o->net->in.h != dims.h || o->net->in.w != dims.w)
+        return ulp_fail(
+            error, error_size, ULP_BAD_ARGUMENT,
+            "the net takes inputs of %zu x %zu x %zu (channels, height, width), the data have %zu x %zu x %zu",
+            o->net->in.c, o->net->in.h, o->net->in.w, dims.c, dims.h, dims.w);
+    ulp_status status = ulp_train_ranks_take(t, o, error, error_size);
+    if (status != ULP_OK) return status;
+    status = ulp_model_init(&t->model, o->net, t->batch / t->ranks, ULP_SCORE_BATCH);
+    return status == ULP_OK ? ULP_OK : ulp_fail(error, error_size, status, "no memory for a net");
+}
+
+static ulp_status take_options(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
+    const ulp_learning_rules rules = {o->policy, o->scaler, o->optimizer};
+    ulp_status status = ulp_learning_rules_take(&rules, &t->policy, &t->scaler, &t->optimizer, error, error_size);
+    t->start_rule = t->optimizer.rule;
+    if (status == ULP_OK) status = take_net(t, o, error, error_size);
+    if (status == ULP_OK) status = ulp_policy_resolve(&t->rows, &t->policy, &t->model.net, error, error_size);
+    if (status == ULP_OK) status = ulp_optimizer_divide(&t->optimizer, &t->model.net, t->rows, error, error_size);
+    if (status == ULP_OK) status = ulp_loss_init(&t->loss, o->loss, t->model.net.out, t->data, error, error_size);
+    if (status != ULP_OK) return status;
+    t->observer = o->observer;
+    t->counting = o->counting;
+    t->pass.run = (ulp_pass_run){.backend = o->backend, .policy = &t->policy, .rows = t->rows, .seed = o->seed};
+    if (!o->backend) status = ulp_backend_get(&t->pass.run.backend, NULL);
+    if (status != ULP_OK) return ulp_fail(error, error_size, status, "no backend");
+    return ulp_policy_runs_on(&t->policy, t->pass.run.backend->name, error, error_size);
+}
+
+/* A trainer with its options, but without tensors. ulp_trainer_free() frees it, also after a failure. */
+static ulp_status begin(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error,
+                        size_t error_size) {
+    if (error && error_size) error[0] = 0;
+    *trainer = calloc(1, sizeof **trainer);
+    if (!*trainer) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for a training run");
+    (*trainer)->data = data;
+    return take_options(*trainer, options, error, error_size);
+}
+
+ulp_status ulp_train_check(const ulp_data *data, const ulp_train_options *options, char *error, size_t error_size) {
+    ulp_trainer *t;
+    ulp_status status = begin(&t, data, options, error, error_size);
+    ulp_trainer_free(t);
+    return status;
+}
+
+ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error,
+                           size_t error_size) {
+    ulp_trainer *t;
+    *trainer = NULL;
+    ulp_status status = begin(&t, data, options, error, error_size);
+    if (status == ULP_OK) status = allocate(t);
+    if (status == ULP_OK) status = ulp_loss_scales_start(&t->loss_scales, &t->scaler, &t->model.net);
+    if (status == ULP_OK)
+        status = ulp_optimizer_start_net(&t->optimizer, &t->pass, &t->model.net, t->model.state, options->init_std);
+    if (status == ULP_OK && options->clock) status = ulp_profile_init(&t->profile, t->model.net.count, options->clock);
+    if (status == ULP_OK) t->pass.run.profile = &t->profile;
+    if (status != ULP_OK) {
+        const size_t params = t ? t->model.net.params : 0;
+        ulp_trainer_free(t);
+        if (error && error_size && error[0]) return status; /* the function that failed wrote the sentence */
+        return status == ULP_NO_MEMORY ? ulp_fail(error, error_size, status, "%s: the net has %zu parameters",
+                                                  ulp_status_text(status), params)
+                                       : ulp_fail(error, error_size, status, "%s", ulp_status_text(status));
+    }
+    *trainer = t;
+    return ULP_OK;
+}
+
+/* ---- one pass ---- */
+
+/* Copy the samples of the pass to tensor 0: `rows` of the data set, or, without rows, those from pass->now.first on. */
+static ulp_status gather(ulp_trainer *t, const uint32_t *rows) {
+    const ulp_data *d = t->data;
+    ulp_pass *pass = &t->pass;
+    const size_t B = pass->now.B;
+    float value[256];
+    for (size_t i = 0; i < 256; i++) value[i] = (float)i / (float)d->white;
+    for (size_t b = 0; b < B; b++) {
+        size_t row = rows ? rows[b] : pass->now.first + b;
+        const uint8_t *pixel = d->pixel + row * d->features;
+        float *to = t->input + b * d->features;
+        for (size_t i = 0; i < d->features; i++) to[i] = value[pixel[i]];
+        memcpy(t->label + b * d->labels, d->label + row * d->labels, d->labels);
+    }
+    ulp_status status = pass->run.backend->upload(t->model.tensor[0], t->input, B * d->features * sizeof(float));
+    if (status != ULP_OK) return status;
+    return ulp_pass_round(pass, ulp_site_of(ULP_AT_ACT, 0, d->features), t->model.tensor[0], B * d->features);
+}
+
+/* The rows of the data set that belong to the batch of step t->step. */
+static const uint32_t *batch_rows(ulp_trainer *t) {
+    uint64_t per_epoch = t->data->n_train / t->batch, epoch = t->step / per_epoch;
+    if (t->epoch != epoch + 1) {
+        ulp_stream stream = {t->pass.run.seed, ulp_stream_id(ULP_USE_SHUFFLE, 0, 0, epoch), 0};
+        ulp_permutation(t->order, t->data->n_train, stream);
+        t->epoch = epoch + 1;
+    }
+    return t->order + (t->step % per_epoch) * t->batch;
+}
+
+/* The time of a row behind the layers begins. */
+static double enter(ulp_trainer *t, size_t row) { return ulp_profile_enter(&t->profile, t->profile.layers + row); }
+
+/* Run the forward and the backward pass of the samples of rank pass.now.rank; *mean is their mean loss. */
+static ulp_status forward_backward(ulp_trainer *t, double *mean) {
+    const size_t out = t->model.net.count;
+    const ulp_loss_batch batch = {.layer = out, .z = t->model.tensor[out], .dz = t->model.grad[out], .label = t->label};
+    double began = enter(t, ULP_TIME_INPUT);
+    ulp_status status = gather(t, batch_rows(t) + t->pass.now.rank * t->model.batch);
+    ulp_profile_leave(&t->profile, began);
+    if (status == ULP_OK) status = ulp_model_forward(&t->model, &t->pass, t->optimizer.weight);
+    began = enter(t, ULP_TIME_LOSS);
+    if (status == ULP_OK) status = t->loss.kind->step(&t->loss, &t->pass, &batch, mean);
+    ulp_profile_leave(&t->profile, began);
+    return status == ULP_OK ? ulp_model_backward(&t->model, &t->pass, t->optimizer.weight) : status;
+}
+
+ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
+    ulp_pass *pass = &t->pass;
+    ulp_gradient_check check;
+    pass->now = (ulp_pass_now){.step = t->step,
+                               .counting = t->counting,
+                               .B = t->model.batch,
+                               .scales = ulp_loss_scales_begin(&t->loss_scales, &t->scaler),
+                               .observer = t->observer};
+    ulp_step r = {.step = t->step, .scale_log2 = pass->now.scales.log2, .layer_scale = pass->now.scales.layer};
+    ulp_pass_begin(pass);
+    ulp_status status =
+        t->ranks > 1 ? ulp_train_ranks_step(t, forward_backward, &r.loss) : forward_backward(t, &r.loss);
+    double began = enter(t, ULP_TIME_CHECK);
+    if (status == ULP_OK) status = ulp_loss_scales_end(&t->loss_scales, &t->scaler, pass, &t->model, &check);
+    if (status != ULP_OK) return status;
+    ulp_profile_leave(&t->profile, began);
+    r.overflow = check.overflow;
+    r.skipped = check.skip;
+    began = enter(t, ULP_TIME_UPDATE);
+    if (!r.skipped)
+        status = ulp_optimizer_step(&t->optimizer, pass, t->model.wgrad, t->loss_scales.span, t->loss_scales.spans);
+    if (status == ULP_OK && !r.skipped) status = ulp_optimizer_scale_weights(&t->optimizer, &t->pass, &t->model.net);
+    ulp_profile_leave(&t->profile, began);
+    t->profile.steps++;
+    t->step++;
+    r.act = pass->counts.rounded[ULP_AT_ACT];
+    r.agrad = pass->counts.rounded[ULP_AT_AGRAD];
+    r.wgrad = pass->counts.rounded[ULP_AT_WGRAD];
+    r.agrad_all = pass->counts.all[ULP_AT_AGRAD];
+    r.wgrad_all = pass->counts.all[ULP_AT_WGRAD];
+    if (report) *report = r;
+    return status;
+}
+
+ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
+    size_t begin = part == ULP_TRAIN_PART ? 0 : t->data->n_train,
+           end = part == ULP_TRAIN_PART ? t->data->n_train : t->data->n;
+    ulp_pass *pass = &t->pass;
+    ulp_status status = ULP_OK;
+    ulp_score sum = {.n = end - begin};
+    for (size_t at = begin; at < end && status == ULP_OK; at += ULP_SCORE_BATCH) {
+        const size_t B = end - at < ULP_SCORE_BATCH ? end - at : ULP_SCORE_BATCH;
+        pass->now = (ulp_pass_now){.step = t->step, .evaluation = 1, .B = B, .first = at};
+        status = gather(t, NULL);
+        if (status == ULP_OK) status = ulp_model_forward(&t->model, pass, t->optimizer.weight);
+        if (status == ULP_OK)
+            status = t->loss.kind->score(&t->loss, pass, &sum, t->model.tensor[t->model.net.count], t->label);
+    }
+    if (sum.n) {
+        sum.loss /= (double)sum.n;
+        sum.accuracy = (double)sum.right / (double)sum.n;
+    }
+    if (sum.labels) sum.label_error = (double)sum.edits / (double)sum.labels;
+    *score = sum;
+    return status;
+}
+
+ulp_status ulp_trainer_weights(const ulp_trainer *t, float *w, float *master) {
+    size_t bytes = t->model.net.params * sizeof(float);
+    ulp_status status = w ? t->pass.run.backend->download(w, t->optimizer.weight, bytes) : ULP_OK;
+    return status == ULP_OK && master ? ulp_optimizer_masters(&t->optimizer, t->pass.run.backend, master) : status;
+}
+
+/* ---- a whole run ---- */
+
+static int is_finite(double x) { return x - x == 0.0; }
+
+/* Whether the weights are NaN: every later update leaves them NaN, so the rest of the run is known. */
+static int weights_are_nan(const ulp_step *s) { return s->loss != s->loss && s->overflow && !s->skipped; }
+
+ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const ulp_train_options *options,
+                         uint64_t steps, char *error, size_t error_size) {
+    ulp_trainer *t;
+    ulp_train_result r = {0};
+    ulp_status status = ulp_trainer_new(&t, data, options, error, error_size);
+    if (status != ULP_OK) return status;
+    for (uint64_t i = 0; i < steps; i++) {
+        ulp_step s;
+        status = ulp_trainer_step(t, &s);
+        if (status != ULP_OK) break;
+        r.last_loss = s.loss;
+        r.diverged |= !s.skipped && !is_finite(s.loss);
+        if (weights_are_nan(&s)) break;
+    }
+    if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TRAIN_PART, &r.train);
+    if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, &r.test);
+    r.steps = t->step;
+    r.skipped = t->scaler.skipped;
+    r.overflows = t->scaler.overflows;
+    ulp_trainer_free(t);
+    if (status != ULP_OK) return ulp_fail(error, error_size, status, "%s", ulp_status_text(status));
+    *result = r;
+    return ULP_OK;
+}

@@ -1,9 +1,0 @@
-#!/bin/sh
-# oracle.sh - the quickest experiments, computed by MPFR, give the bytes of the CPU; tests/oracle/oracle.sh does all.
-# modes: release
-quick=$(sed -n 's/^ORACLE_QUICK := //p' tests/oracle/oracle.mk)
-BIN=${BIN:-build/bin} ORACLE=${TESTS:-build/test}/oracle ONLY=$quick REPORT='' sh tests/oracle/oracle.sh >"${TMPDIR:-/tmp}/oracle.$$"
-status=$?
-grep -v ' passed, ' "${TMPDIR:-/tmp}/oracle.$$"
-rm -f "${TMPDIR:-/tmp}/oracle.$$"
-exit $status

@@ -1,0 +1,56 @@
+#!/bin/sh
+# layers.sh - the direction of dependencies in the tree, checked by a search for includes.
+#
+# The direction is formats <- base <- kernels <- sim <- harness <- experiments, course <- tool; web is apart. No folder includes tests. Each external header is included
+# in one place. Only experiments and tests print, read argv or exit. Plots read results only.
+# modes: release
+failed=0
+
+# forbid TEXT PATTERN FILE...: no line of the files matches
+forbid() {
+    text=$1 pattern=$2
+    shift 2
+    hits=$(grep -nE -e "$pattern" "$@" /dev/null)
+    if [ -z "$hits" ]; then
+        echo "ok - $text"
+    else
+        echo "not ok - $text"
+        echo "$hits" | sed 's/^/# /'
+        failed=1
+    fi
+}
+
+sources() { find "$@" -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort; }
+
+include='^[ \t]*#[ \t]*include[ \t]*[<"]'
+forbid 'formats includes nothing above it' "$include(base|kernels|sim|experiments|tool|course|tests)/|${include}\.\./" $(sources formats)
+forbid 'base includes nothing above it' "$include(kernels|sim|experiments|tool|course|tests)/|${include}\.\./" $(sources base)
+forbid 'kernels includes nothing above it' "$include(sim|experiments|tool|course|tests)/|${include}\.\./" $(sources kernels)
+forbid 'sim includes nothing above it' "$include(experiments|tool|course|tests)/|${include}\.\./" $(sources sim)
+forbid 'experiments include nothing above them' "$include(web|tool|course|tests)/" $(sources experiments)
+forbid 'the course includes nothing above it' "$include(web|tool|tests)/|${include}experiments/[^h]" $(sources course)
+forbid 'the tool needs no experiment' "$include(web|tests)/|${include}experiments/[^h]" $(sources tool)
+forbid 'the page needs the arithmetic, not networks nor the command line' "$include(sim|tests)/|${include}experiments/harness/[a-z]+/" $(sources web)
+forbid 'other languages need kernels/foreign alone' "${include}(formats|base|sim|experiments|tool|course|web)/|${include}kernels/([^f]|f[^o])" $(sources languages)
+forbid 'nobody includes tests' "${include}tests/" $(sources formats base kernels sim experiments tool course web languages)
+forbid 'formats: no stdio, no allocation, no threads' "$include(stdio|stdlib|string|math|pthread|omp)\.h|\b(malloc|calloc|realloc|free|printf)\(" $(sources formats)
+forbid 'MPFR has one home' "${include}mpfr\.h" $(sources formats base kernels sim experiments tool course | grep -v '^kernels/mpfr/reference\.c$')
+forbid 'GMP has one home' "${include}gmp\.h" $(sources formats base kernels sim experiments tool course | grep -v '^kernels/mpfr/')
+forbid 'MPI has one home' "${include}mpi\.h" $(sources formats base kernels sim) $(sources experiments tool course | grep -v '^experiments/harness/sweep/ranks\.c$')
+forbid 'Random123 has one home' "${include}Random123" $(sources formats base kernels sim experiments tool course web | grep -v '^formats/rng\.h$')
+forbid 'CUDA has one home' '^[ \t]*#[ \t]*include[ \t]*(<(cuda|cublas|mma)|"(cuda_|cublas))' $(sources formats base sim experiments tool course) $(sources kernels | grep -v '^kernels/cuda/')
+forbid 'OpenMP has one home' "${include}omp\.h|# *pragma +omp" $(sources formats base sim experiments tool course) $(sources kernels | grep -v '^base/threads\.c$')
+forbid 'libraries neither print nor exit' '(^|[^a-z_])(printf|puts|putchar|exit|abort|perror)\(|fprintf\(std|stderr|stdout' $(sources formats base kernels sim)
+forbid 'the rounding environment is never changed' 'fesetround|_MM_SET_|_controlfp' $(sources formats base kernels sim experiments tool course web)
+forbid 'no fast-math' '-Ofast|-ffast-math|-funsafe' Makefile
+forbid 'plots read results only' "['\"](experiments|tool|course|sim|kernels|base|formats|tests)/" $(find plots -name '*.gp' | sort)
+forbid 'no absolute path of a machine' '(^|[^A-Za-z0-9_.])/(home|work|root|Users)/' $(sources formats base kernels sim experiments tool course web tests) $(find web tests/programs/web languages -type f) Makefile README.md CONTRIBUTING.md Containerfile
+
+# The backend mpfr calls no function of other folders but these: threads, movement of data, names, and the code of a result.
+own='mpfr_[a-z0-9_]*|reference_[a-z0-9_]*'
+other='parallel_for|cpu_im2col_baseline|cpu_permute_baseline|mode_is_stochastic|format_parse|datapath_code|unit_of'
+calls=$(grep -noE '\bulp_[a-z0-9_]+\(' $(sources kernels/mpfr | grep -v '/absent\.c$') | grep -vE ":ulp_($own|$other)\($|oracle\.h:")
+[ -z "$calls" ] || { echo 'not ok - the backend mpfr shares no arithmetic'; echo "$calls" | sed 's/^/# /'; exit 1; }
+echo 'ok - the backend mpfr shares no arithmetic'
+
+exit $failed

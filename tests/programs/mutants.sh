@@ -1,0 +1,43 @@
+#!/bin/sh
+# mutants.sh - the tables of planted faults fit the sources: each text stands once in its file, and each named test exists.
+#
+# `make mutants` plants the faults; tests/proofs/mutants/README.md describes both. An edit that moves the text of a fault is seen
+# here at once.
+# modes: release
+failed=0
+
+verdict() { # verdict STATUS TEXT
+    if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "not ok - $2"; failed=1; fi
+}
+tables() { awk -v mode="$1" -f tests/proofs/mutants/mutants.awk tests/proofs/mutants/*.faults; }
+
+found=$(tables check)
+verdict $? "every fault applies to the sources"
+echo "$found" | grep -v '^[0-9]* faults$' | sed 's/^/# /'
+[ "$(echo "$found" | sed -n 's/^\([0-9]*\) faults$/\1/p')" -ge 80 ]
+verdict $? 'there are at least 80 faults'
+[ "$(tables equal | wc -l)" -le 5 ]
+verdict $? 'at most 5 of them change no result'
+
+# a test of a fault is one that `make check` runs; a part of check_emulated is one of cuda.sh
+missing=
+for test in $(tables list | cut -d ' ' -f 3- | tr ' ' '\n' | sort -u); do
+    case $test in
+    check_emulated*:*) grep -q "{\"$(echo "$test" | cut -d : -f 2)\", check_" tests/gpu/check.c ;;
+    t_gpu_*) [ -e "tests/gpu/emulated/$test.cpp" ] ;;
+    *.sh) [ -e "tests/programs/$test" ] ;;
+    *) [ -e "tests/unit/$test.c" ] ;;
+    esac || missing="$missing $test"
+done
+[ -z "$missing" ]
+verdict $? "every test of a fault is there$missing"
+
+# the folders whose faults nobody would see, with the reason in the README
+without=
+for folder in formats base kernels kernels/* kernels/cpu/* sim sim/* experiments/harness experiments/harness/* tool course course/*; do
+    [ -d "$folder" ] || continue
+    grep -q "^file $folder/[^/]*$" tests/proofs/mutants/*.faults || grep -q "^| \`$folder/\`" tests/proofs/mutants/README.md || without="$without $folder"
+done
+[ -z "$without" ]
+verdict $? "every folder has a fault or a reason in the README$without"
+exit $failed

@@ -1,0 +1,52 @@
+#!/bin/sh
+# readme.sh - the README has at most 200 lines, its files exist and its `$` commands succeed; packages.sh --print works.
+#
+# packages.sh --print must print the names of the Debian packages and do nothing else.
+# modes: release
+root=$(pwd)
+. tests/programs/support.sh
+
+[ "$(wc -l <"$root/README.md")" -le 200 ]
+verdict $? 'the README has at most 200 lines'
+[ "$(awk '/^```/ { if (inside) exit; inside = 1; next } inside' "$root/README.md" | wc -l)" -eq 2 ]
+verdict $? 'its first block of code has two commands'
+for text in README.md CONTRIBUTING.md; do
+    for file in $(grep -o '\](\([^)]*\))' "$root/$text" | sed 's/^](//; s/)$//'); do
+        [ -s "$root/$file" ]
+        verdict $? "$text: $file is there"
+    done
+done
+
+# the commands of "Ten minutes", and their output where the README shows it
+mkdir build && ln -s "$BIN" build/bin && cp -r "$root/plots" .
+sed -n '/^## Ten minutes/,/^## Where/p' "$root/README.md" | sed -n '/^```sh/,/^```/p' | sed '/^```/d' >session.txt
+case ${MODE:-release} in
+release) ;;
+*) sed -i '/ --quick /d' session.txt ;; # a sanitizer needs minutes for a training; experiments_claims.sh skips it too
+esac
+command -v gnuplot >/dev/null || sed -i '/^\$ gnuplot/d' session.txt
+sed -n 's/^\$ //p' session.txt | sed 's/  *# .*//' >commands.txt
+sed '/^\$ /d' session.txt >want.txt
+[ "$(wc -l <commands.txt)" -ge 8 ] && [ -s want.txt ]
+verdict $? "it shows $(wc -l <commands.txt) commands"
+: >all.txt
+while IFS= read -r line; do
+    sh -c "$line" </dev/null >out.txt 2>err.txt
+    status=$?
+    [ $status -eq 0 ] || sed 's/^/# /' err.txt
+    verdict $status "$(printf %s "$line" | tr '\\\\' /)"
+    cat out.txt >>all.txt
+done <commands.txt
+while IFS= read -r line; do
+    grep -qxF "$line" all.txt
+    verdict $? "it prints $line"
+done <want.txt
+
+sh "$root/packages.sh" --print >out.txt && grep -qx gcc out.txt && ! grep -q ' ' out.txt && ! grep -qx clang out.txt
+verdict $? 'packages.sh --print prints a list'
+sh "$root/packages.sh" --all --print | grep -qx clang-format
+verdict $? 'and with --all the optional packages'
+exits 0 'packages.sh --help succeeds' sh "$root/packages.sh" --help
+says '^usage: sh packages.sh' out.txt 'and prints its usage'
+exits 2 'packages.sh refuses an unknown option' sh "$root/packages.sh" --nonsense
+exit $failed

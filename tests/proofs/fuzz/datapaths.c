@@ -1,0 +1,90 @@
+/* datapaths.c - names of datapaths with their settings: the canonical text, the reason of a refusal, a sum. */
+#include "kernels/products/datapath.h"
+#include "tests/proofs/fuzz/support/fuzz.h"
+
+static int is_valid(const char *text) {
+    ulp_datapath d;
+    return ulp_datapath_parse(&d, text) == ULP_OK;
+}
+
+/* A sum of a few products has a value of the result's format. */
+static void check_sum(const ulp_datapath *d) {
+    enum { K = 9 };
+    double a[K], b[K], scales[K];
+    uint64_t code;
+    const ulp_format any = d->accumulator;
+    const ulp_format *fa = d->has_inputs ? &d->a : &any, *fb = d->has_inputs ? &d->b : &any;
+    for (int i = 0; i < K; i++) {
+        a[i] = ulp_round(i % 3 ? 1.5 * i : -1.25, fa, (ulp_rule){0}, 0);
+        b[i] = ulp_round(i % 2 ? 1.25 : -1e30, fb, (ulp_rule){0}, 0);
+        scales[i] = 1;
+    }
+    const double c = ulp_round(-0.75, &d->result, (ulp_rule){0}, 0);
+    for (size_t k = 0; k <= K; k += 3) {
+        const int scaled = d->scale_block > 0;
+        const double y = ulp_dot(d, c, (ulp_products){a, b, k, scaled ? scales : NULL, scaled ? scales : NULL},
+                                 (ulp_stream){1, 2, 3});
+        fuzz_check(y != y || ulp_datapath_code(&code, y, d) == ULP_OK, "%s: the sum %a of %zu products has no code",
+                   d->name, y, k);
+    }
+    fuzz_check(ulp_datapath_words(d, K) <= 1000 * K, "%s: %llu random words", d->name,
+               (unsigned long long)ulp_datapath_words(d, K));
+}
+
+static void run(const uint8_t *data, size_t size) {
+    const char *text = fuzz_text(data, size);
+    char why[ULP_EXPLAIN_MAX], printed[ULP_DATAPATH_NAME_MAX];
+    ulp_datapath d, before, again;
+    memset(&d, 0x5a, sizeof d);
+    before = again = d;
+    const ulp_status status = ulp_datapath_parse(&d, text);
+    ulp_datapath_explain(why, text);
+    fuzz_check(strlen(why) < sizeof why, "'%s': the reason has no end", text);
+    if (status != ULP_OK) {
+        fuzz_check_status(status, "a reason is not always there", text);
+        fuzz_check(memcmp(&d, &before, sizeof d) == 0, "'%s' is refused, but the datapath was written", text);
+        return;
+    }
+    fuzz_passed();
+    fuzz_check(!*why, "'%s' is a datapath, and yet: %s", text, why);
+    fuzz_check(ulp_datapath_print(printed, sizeof printed, &d) == ULP_OK, "'%s' cannot be printed", d.name);
+    fuzz_check(strcmp(printed, d.name) == 0, "'%s' has the name '%s' and is printed '%s'", text, d.name, printed);
+    fuzz_check(ulp_datapath_parse(&again, printed) == ULP_OK, "'%s' is '%s', which is refused", text, printed);
+    fuzz_check(memcmp(&d, &again, sizeof d) == 0, "'%s' is '%s', which is another datapath", text, printed);
+    check_sum(&d);
+}
+
+static void seeds(void) {
+    static const char *const forms[] = {"serial:fp16:sr/8",
+                                        "chunk64:e4m3:inf:rne",
+                                        "block4:bf16:rz",
+                                        "kahan:bf16:sr",
+                                        "pairwise:fp16:rne:promote=16",
+                                        "exact:fp64:src/1",
+                                        "split:e5m2:sat:ru",
+                                        "int8:za=-255:zb=255",
+                                        "int8:sat:za=1",
+                                        "fp32:promote=7",
+                                        "h100-fp16:L=64:F=40:kept=1",
+                                        "h100-fp16:align=rd:output=rne:floor=none",
+                                        "h100-bf16:signed_zero=1:zero_operand=-126:zero_product=5",
+                                        "h100-e4m3-mma:L=32:promote=128",
+                                        "serial:posit16:rne",
+                                        "exact:takum16:rd",
+                                        "serial:cfloat8_1_4_3:bias=3:rne",
+                                        "h100-fp16:zero_c=-1000",
+                                        "native:f16c",
+                                        "native:avx512-bf16",
+                                        "serial:q8.8:wrap:rd"};
+    ulp_datapath d;
+    for (size_t i = 0; ulp_datapath_get(i, &d) == ULP_OK; i++) fuzz_seed_text("%s", d.name);
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) fuzz_seed_text("%s", forms[i]);
+}
+
+const fuzz_target fuzz_target_datapaths = {.name = "datapaths",
+                                           .run = run,
+                                           .seeds = seeds,
+                                           .is_valid = is_valid,
+                                           .fixed = 1 << 16,
+                                           .per_byte = 2,
+                                           .size_max = 128};

@@ -1,0 +1,96 @@
+/* policies.c - texts of policies, with selections of layers: canonical texts, refusals, the policies of a net's layers.
+ */
+#include "sim/policy/cast_text.h"
+#include "sim/policy/layer_policy.h"
+#include "tests/proofs/fuzz/support/fuzz.h"
+
+static int is_valid(const char *text) {
+    ulp_policy p;
+    return ulp_policy_parse(&p, text, NULL, 0) == ULP_OK;
+}
+
+static char error[2048];
+
+/* The policies of the layers of a net, and of most layers. */
+static void check_layers(const ulp_policy *p, const char *text) {
+    static ulp_net net;
+    ulp_layer_policy *rows = NULL;
+    if (!net.count)
+        fuzz_check(ulp_net_parse(&net, "conv4@3p1 bn relu fork conv4@3p1 bn join pool2 fc8 relu fc10",
+                                 (ulp_dims){1, 8, 8}, error, sizeof error) == ULP_OK,
+                   "the net: %s", error);
+    error[0] = '\0';
+    const ulp_status status = ulp_policy_resolve(&rows, p, &net, error, sizeof error);
+    fuzz_check_status(status, error, text);
+    if (status == ULP_OK)
+        for (size_t i = 0; i <= net.count; i++) {
+            const ulp_layer_policy one = ulp_policy_of_layer(p, rows, i < net.count ? i : 0);
+            for (int k = 0; k < ULP_AT_COUNT; k++)
+                fuzz_check(ulp_rule_check(&one.at[k].format, one.at[k].rule) == ULP_OK, "'%s': %s has no rule", text,
+                           ulp_point_name((ulp_point_kind)k));
+        }
+    free(rows);
+}
+
+/* FORMAT[@WHEN][/MODE[/BITS]] is read from what is written of it. */
+static void check_cast(const char *text) {
+    char why[400] = "", written[ULP_CAST_TEXT_MAX];
+    ulp_cast cast = {0}, again = {0};
+    ulp_cast_text about = {"act", 1, 0};
+    const ulp_status status = ulp_cast_read(&cast, &about, text, why, sizeof why);
+    fuzz_check_status(status, why, text);
+    if (status != ULP_OK) return;
+    ulp_cast_write(written, sizeof written, &cast);
+    fuzz_check(ulp_cast_read(&again, &about, written, why, sizeof why) == ULP_OK, "cast '%s' is '%s': %s", text,
+               written, why);
+    fuzz_check(memcmp(&cast, &again, sizeof cast) == 0, "cast '%s' is '%s', which is another", text, written);
+}
+
+static void run(const uint8_t *data, size_t size) {
+    static char printed[ULP_POLICY_TEXT_MAX], twice[ULP_POLICY_TEXT_MAX];
+    static ulp_policy p, again;
+    const char *text = fuzz_text(data, size);
+    memset(&p, 0, sizeof p);
+    memset(&again, 0, sizeof again);
+    error[0] = '\0';
+    check_cast(text);
+    const ulp_status status = ulp_policy_parse(&p, text, error, sizeof error);
+    fuzz_check_status(status, error, text);
+    if (status != ULP_OK) return;
+    fuzz_passed();
+    const ulp_status shown = ulp_policy_print(printed, sizeof printed, &p);
+    if (shown == ULP_BAD_ARGUMENT && p.selections > 0) return; /* more than ULP_POLICY_TEXT_MAX characters */
+    fuzz_check(shown == ULP_OK, "'%s' cannot be printed", text);
+    fuzz_check(ulp_policy_parse(&again, printed, error, sizeof error) == ULP_OK, "'%s' is '%s': %s", text, printed,
+               error);
+    fuzz_check(ulp_policy_print(twice, sizeof twice, &again) == ULP_OK && strcmp(printed, twice) == 0,
+               "'%s' is '%s', which is '%s'", text, printed, twice);
+    error[0] = '\0';
+    fuzz_check_status(ulp_policy_check(&p, error, sizeof error), error, text);
+    check_layers(&p, text);
+}
+
+static void seeds(void) {
+    static const char *const texts[] = {
+        "fp32",
+        "fp16",
+        "mixed:bf16",
+        "mixed:fp16,wgrad=e5m2,agrad=e4m3,acc=serial:fp16:sr/8,master=none,mode=srb/7",
+        "mixed:e4m3,agrad=e4m3:sat",
+        "q6.10,mode=sr,acc=fp32,loss=fp32",
+        "bf16,mode=sr/8,out=fp32,acc=fp32",
+        "mixed:e4m3,act=e4m3@delayed5,agrad=e5m2@delayed5",
+        "mixed:fp16,bn.*=fp32,first.weight=bf16,3.act=e4m3@amax",
+        "fp32,fwd=h100-fp16,bwd=exact:fp32:rne,norm=fp64,state=bf16/rz",
+        "mixed:fp16,relu.act=e5m2/sr/4,last.mode=ru",
+        "mixed:bf16,input.act=fp16,conv.*=mixed:e4m3,fc.master=none,conv.fwd=a100-fp16,fc.bwd=fp32"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) fuzz_seed_text("%s", texts[i]);
+}
+
+const fuzz_target fuzz_target_policies = {.name = "policies",
+                                          .run = run,
+                                          .seeds = seeds,
+                                          .is_valid = is_valid,
+                                          .fixed = 1 << 18,
+                                          .per_byte = 4,
+                                          .size_max = 600};

@@ -1,0 +1,85 @@
+/* t_known.c - the generator of every instruction set: the known answers of Random123, and the words of the scalar form.
+ *
+ * Random123 (D. E. Shaw Research, version 1.14.0, tests/kat_vectors) lists counter, key and output of philox4x32 with
+ * 10 rounds. Two of the three counters are no block of an element's index, so that the vectors of blocks are tested
+ * below the arrays of words.
+ */
+#include "formats/rng.h"
+#include "tests/proofs/streams/known.h"
+#include "support.h"
+
+#include "kernels/backend.h"
+
+static const struct known {
+    uint32_t counter[4], key[2], output[4];
+} known[] = {
+    {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+    {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+     {0xffffffff, 0xffffffff},
+     {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+    {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+     {0xa4093822, 0x299f31d0},
+     {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+};
+
+typedef void generator(uint32_t words[64], uint64_t seed, uint64_t stream, uint64_t block);
+
+static generator *generator_of(const char *isa) {
+#if defined(__x86_64__)
+    if (strcmp(isa, "avx2") == 0) return streams_known_avx2;
+    if (strcmp(isa, "avx512") == 0) return streams_known_avx512;
+#endif
+    return strcmp(isa, "baseline") == 0 ? streams_known_baseline : NULL;
+}
+
+static uint64_t join(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
+
+/* Each instruction set gives the known answers in every lane of its vectors. */
+static void test_known_answers(void **state) {
+    (void)state;
+    size_t tested = 0;
+    for (size_t k = 0; ulp_cpu_isa_name(k) != NULL; k++) {
+        generator *words_of = generator_of(ulp_cpu_isa_name(k));
+        assert_non_null(words_of);
+        if (!ulp_cpu_isa_offered(k)) continue;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            for (uint32_t lane = 0; lane < 16; lane++) {
+                const struct known *t = &known[i];
+                uint32_t words[64];
+                words_of(words, join(t->key[0], t->key[1]), join(t->counter[2], t->counter[3]),
+                         join(t->counter[0], t->counter[1]) ^ lane);
+                for (uint32_t w = 0; w < 4; w++)
+                    if (words[4 * lane + w] != t->output[w])
+                        fail_msg("%s, vector %zu, lane %u, word %u: %08x, not %08x", ulp_cpu_isa_name(k), i, lane, w,
+                                 (unsigned)words[4 * lane + w], (unsigned)t->output[w]);
+            }
+        tested++;
+    }
+    print_message("%zu instruction sets\n", tested);
+    assert_true(tested > 0);
+}
+
+/* The blocks of every lane are those of ulp_random_block(), for keys, streams and blocks of all sizes. */
+static void test_blocks(void **state) {
+    (void)state;
+    for (size_t k = 0; ulp_cpu_isa_name(k) != NULL; k++) {
+        if (!ulp_cpu_isa_offered(k)) continue;
+        uint64_t random = 7;
+        for (int i = 0; i < 3000; i++) {
+            const uint64_t seed = next_random(&random) >> i % 3 * 31, stream = next_random(&random) >> i / 3 % 3 * 31,
+                           block = next_random(&random) >> i / 9 % 3 * 31;
+            uint32_t words[64];
+            generator_of(ulp_cpu_isa_name(k))(words, seed, stream, block);
+            for (uint32_t j = 0; j < 16; j++)
+                assert_memory_equal(words + 4 * j, ulp_random_block(seed, stream, block ^ j).v, 16);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_known_answers),
+        cmocka_unit_test(test_blocks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,116 @@
+/* amp.c - ulp amp: the policy and the scaler that automatic mixed precision gives a network, and the reasons. */
+#include "sim/policy/amp.h"
+#include "tool.h"
+
+#include <stdio.h>
+
+typedef struct settings {
+    const char *net, *input, *loss;
+    ulp_format format;
+    int64_t batch;
+    int explain;
+} settings;
+
+static settings given;
+
+static const ulp_option options[] = {
+    ULP_OPTION(settings, net, text, NULL, .value_name = "TEXT", .topic = "nets", .needed = 1,
+               .help = "the network, layer by layer"),
+    {.name = "format",
+     .type = &ulp_type_format,
+     ULP_AT(settings, format),
+     .needed = 1,
+     .help = "the low precision: a floating-point format with a sign"},
+    ULP_OPTION(settings, input, text, "1x8x8", .value_name = "CxHxW",
+               .help = "shape of a sample: channels, height, width; the default is that of the digits"),
+    ULP_OPTION(settings, loss, text, "softmax", .value_name = "NAME", .topic = "losses", .help = "the loss"),
+    ULP_OPTION(settings, batch, integer, "32", .help = "samples of a step, for casts and bytes", .min = 1, .max = 1e6),
+    {.name = "explain",
+     .type = &ulp_type_flag,
+     ULP_AT(settings, explain),
+     .help = "print a line for each layer and operation: list, formats, casts, bytes, why"},
+    {0}};
+
+static int read_shape(ulp_dims *to, const ulp_arguments *a, const char *text) {
+    const char *at = text;
+    size_t n[3];
+    for (int i = 0; i < 3; i++) {
+        if (ulp_args_read(&n[i], &at, 1, 1 << 16) != ULP_OK || (i < 2 && *at++ != 'x') || (i == 2 && *at))
+            return ulp_usage_error(a->program,
+                                   "--input '%s': has to be CxHxW, three whole numbers from 1 to 65536 with x between "
+                                   "them, as 3x224x224",
+                                   text);
+    }
+    *to = (ulp_dims){n[0], n[1], n[2]};
+    return ULP_GO_ON;
+}
+
+static void print_count(char *to, size_t size, double n, const char *unit) {
+    const char *const prefix[] = {"", "k", "M", "G", "T"};
+    int i = 0;
+    for (; n >= 9999.5 && i < 4; i++) n /= 1000;
+    snprintf(to, size, i ? "%.4g %s%s" : "%.0f %s%s", n, prefix[i], unit);
+}
+
+static void print_line(void *context, const ulp_amp_line *line) {
+    const size_t layers = *(const size_t *)context;
+    char number[24] = "", casts[24], bytes[24];
+    if (line->layer < layers && line->word[0] != 'i') snprintf(number, sizeof number, "%zu", line->layer);
+    print_count(casts, sizeof casts, (double)line->casts, "");
+    print_count(bytes, sizeof bytes, line->bytes, "B");
+    tool_print_folded(16, "%-4s%-14s %-15s %-8s %-8s %-8s %8s %8s  %s", number, line->word, line->what,
+                      ulp_amp_list_name(line->list), line->in, line->out, casts, bytes, line->why);
+}
+
+static int explain(const ulp_arguments *a, const ulp_amp *amp, const ulp_net *net, const ulp_loss_kind *loss) {
+    size_t layers = net->count;
+    tool_print_folded(16, "%-4s%-14s %-15s %-8s %-8s %-8s %8s %8s  %s", "no.", "layer", "operation", "list", "in",
+                      "out", "casts", "bytes", "why");
+    const ulp_status status = ulp_amp_explain(amp, net, loss, (size_t)given.batch, print_line, &layers);
+    if (status != ULP_OK) return ulp_complain(a->program, "%s", ulp_status_text(status)), ulp_exit_of(status);
+    printf("\n");
+    tool_print_folded(0,
+                      "list: `ulp help amp` explains the three lists. casts: numbers that a step of %lld samples "
+                      "converts between formats. bytes: weights, outputs and their gradients in their formats, and "
+                      "master weights.",
+                      (long long)given.batch);
+    return ULP_EXIT_FINE;
+}
+
+static int run(const ulp_arguments *a) {
+    char error[2048];
+    ulp_dims in;
+    ulp_net net;
+    ulp_amp amp;
+    const ulp_loss_kind *loss;
+    int status = read_shape(&in, a, given.input);
+    if (status != ULP_GO_ON) return status;
+    if (ulp_loss_parse(&loss, given.loss, error, sizeof error) != ULP_OK)
+        return ulp_usage_error(a->program, "--loss: %s", error);
+    if (ulp_net_parse(&net, given.net, in, error, sizeof error) != ULP_OK)
+        return ulp_usage_error(a->program, "%s", error);
+    status = ULP_EXIT_FINE;
+    if (ulp_amp_derive(&amp, &net, &given.format, error, sizeof error) != ULP_OK)
+        status = ulp_usage_error(a->program, "%s", error);
+    if (status == ULP_EXIT_FINE) {
+        printf("policy  %s\n", amp.text);
+        printf("scaler  %s\n", amp.scaler.name);
+        tool_print_folded(8, "why     %s", amp.scaler_why);
+    }
+    if (status == ULP_EXIT_FINE && given.explain) {
+        printf("\n");
+        status = explain(a, &amp, &net, loss);
+    }
+    ulp_net_release(&net);
+    return status;
+}
+
+const tool_command tool_amp = {
+    .command = {.name = "ulp amp",
+                .usage = "--net TEXT --format F [OPTION...]",
+                .summary = "derives the policy of automatic mixed precision for a network",
+                .details = "The policy is a text: edit it, and pass it to --policy. `ulp help amp` has the lists of "
+                           "operations.\n\n"
+                           "  ulp amp --net \"conv8@3p1 bn relu pool2 fc10\" --format fp16 --explain\n"},
+    .groups = {{"options", options, &given}, {NULL, NULL, NULL}},
+    .run = run};

@@ -1,0 +1,316 @@
+/* block.c - ulp block: a filter that converts an array to codes of a block-scaled format, and codes to values. */
+#include "tool/block/arrays.h"
+
+#include "experiments/harness/cli/types.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum from_kind { FROM_TEXT, FROM_NPY, FROM_NPZ } from_kind;
+typedef enum to_kind { TO_CODE, TO_VALUE, TO_BOTH, TO_NPY, TO_NPZ } to_kind;
+
+typedef struct settings {
+    ulp_block block;
+    ulp_rule rule;
+    ulp_stream stream; /* stream.first is the number of elements printed so far */
+    int from;          /* from_kind */
+    int to;            /* to_kind */
+    const char *out;
+    const char *tensor_scale_text;
+    int decode, list;
+    int whole; /* 1: the tensor scale depends on the whole input */
+    float tensor_scale;
+    float *x; /* (n) elements that were read and are not printed yet */
+    size_t n, room;
+    uint8_t *elements; /* (block.size) codes */
+    uint64_t scale;    /* decode: the scale code in the first line of the block */
+} settings;
+
+/* ---- numbers to codes ---- */
+
+/* Read a number, rounded once to binary32. Returns 0 if the word is not a number. */
+static int read_number(float *value, const char *word) {
+    double wide;
+    if (!tool_number(&wide, word)) return 0;
+    *value = strtof(word, NULL); /* (float)wide would round a second time */
+    return 1;
+}
+
+static void print_element(const settings *s, uint8_t scale, uint8_t element) {
+    if (s->to != TO_VALUE) {
+        tool_print_code(stdout, scale, &s->block.scale);
+        putchar(' ');
+        tool_print_code(stdout, element, &s->block.element);
+    }
+    if (s->to == TO_BOTH) putchar(' ');
+    if (s->to != TO_CODE) {
+        float y;
+        ulp_block_decode(&y, &element, &scale, (ulp_block_array){&s->block, 1, s->tensor_scale});
+        tool_print_value(stdout, (double)y);
+    }
+    putchar('\n');
+}
+
+/* Print the elements that were read, block by block. */
+static void print_blocks(settings *s) {
+    for (size_t at = 0; at < s->n; at += s->block.size) {
+        const size_t n = s->n - at < s->block.size ? s->n - at : s->block.size;
+        uint8_t scale;
+        ulp_block_encode(s->elements, &scale, s->x + at, (ulp_block_array){&s->block, n, s->tensor_scale}, s->rule,
+                         s->stream);
+        for (size_t i = 0; i < n; i++) print_element(s, scale, s->elements[i]);
+        s->stream.first += n;
+    }
+    s->n = 0;
+}
+
+static int encode_line(void *context, const tool_line *line) {
+    settings *s = context;
+    if (s->n == s->room) {
+        s->room = s->room == 0 ? 64 : 2 * s->room;
+        float *more = s->room <= SIZE_MAX / sizeof *more ? realloc(s->x, s->room * sizeof *more) : NULL;
+        if (more == NULL) return tool_no_memory(line, "");
+        s->x = more;
+    }
+    if (!read_number(&s->x[s->n], line->text))
+        return tool_bad_line(line, "'%s' is no number; allowed: decimal, hex float, inf, nan", line->text);
+    s->n++;
+    if (!s->whole && s->n == s->block.size) print_blocks(s);
+    return ULP_GO_ON;
+}
+
+static int encode(settings *s, const ulp_arguments *a) {
+    s->elements = ulp_grow(NULL, s->block.size);
+    const int status = tool_each_line(a, encode_line, s);
+    if (s->whole && status == ULP_EXIT_FINE) {
+        char text[40];
+        s->tensor_scale = ulp_block_tensor_scale(ulp_amax(s->x, s->n, 1), &s->block);
+        tool_exact_text(text, (double)s->tensor_scale, 24);
+        ulp_complain(a->program, "tensor scale %s", text);
+    }
+    if (status == ULP_EXIT_FINE) print_blocks(s);
+    free(s->x);
+    free(s->elements);
+    s->x = NULL;
+    s->n = s->room = 0;
+    return status;
+}
+
+/* ---- codes to values ---- */
+
+static int read_code(uint64_t *code, const tool_line *line, const char *word, const ulp_format *f, const char *what) {
+    if (tool_hex(code, word, f->bits)) return ULP_GO_ON;
+    return tool_bad_line(line, "'%s' is no %s code: %d bits of %s in hex", word, what, f->bits, f->name);
+}
+
+static int decode_line(void *context, const tool_line *line) {
+    settings *s = context;
+    int status = tool_refuse_empty_field(line, line->text);
+    if (status != ULP_GO_ON) return status;
+    char *at = line->text, *word = tool_word(&at), *second = word != NULL ? tool_word(&at) : NULL;
+    uint64_t scale, element;
+    if (second == NULL || tool_word(&at) != NULL)
+        return tool_bad_line(line, "a line holds two codes, of the scale and of the element");
+    status = read_code(&scale, line, word, &s->block.scale, "scale");
+    if (status == ULP_GO_ON) status = read_code(&element, line, second, &s->block.element, "element");
+    if (status != ULP_GO_ON) return status;
+    if (line->index % s->block.size == 0) s->scale = scale;
+    if (scale != s->scale)
+        return tool_bad_line(line, "scale code %02x in a block that began with %02x; %u lines share a scale",
+                             (unsigned)scale, (unsigned)s->scale, (unsigned)s->block.size);
+    print_element(s, (uint8_t)scale, (uint8_t)element);
+    return ULP_GO_ON;
+}
+
+/* ---- the registry ---- */
+
+static int list_blocks(void) {
+    ulp_block b;
+    const ulp_format_row *row;
+    char size[16];
+    tool_print_folded(4, "%-12s %-12s %-8s %-6s %-5s %-7s %s", "name", "aliases", "element", "scale", "size", "rule",
+                      "source");
+    for (size_t i = 0; ulp_block_get(i, &b, &row) == ULP_OK; i++) {
+        snprintf(size, sizeof size, "%u", (unsigned)b.size);
+        tool_print_folded(4, "%-12s %-12s %-8s %-6s %-5s %-7s %s", b.name, row->aliases, b.element.name, b.scale.name,
+                          size, ulp_scale_rule_name((ulp_scale_rule)b.rule), row->source);
+    }
+    return ULP_EXIT_FINE;
+}
+
+/* ---- the command ---- */
+
+static int read_block(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+    const ulp_format_row *row;
+    ulp_text known = {0}, rules = {0};
+    (void)option;
+    if (ulp_block_parse(field, text) == ULP_OK) return ULP_EXIT_FINE;
+    for (size_t i = 0; ulp_block_get(i, NULL, &row) == ULP_OK; i++)
+        ulp_text_print(&known, "%s%s%s%s", i ? " " : "", row->name, *row->aliases ? " " : "", row->aliases);
+    ulp_text_print(&rules, ", each with one of");
+    for (int i = 0; i < ULP_SCALE_RULE_COUNT; i++)
+        ulp_text_print(&rules, " :%s", ulp_scale_rule_name((ulp_scale_rule)i));
+    const int status = ulp_refuse_word(error, "block format", text, ulp_text_of(&known), ulp_text_of(&rules));
+    ulp_text_print(error, " (--list says more)");
+    ulp_text_free(&known);
+    ulp_text_free(&rules);
+    return status;
+}
+
+static void print_block(ulp_text *to, const void *field, const ulp_option *option) {
+    (void)option;
+    ulp_text_print(to, "%s", ((const ulp_block *)field)->name);
+}
+
+static const ulp_option_type block_type = {
+    .value_name = "B[:RULE]", .size = sizeof(ulp_block), .read = read_block, .print = print_block};
+
+static settings given;
+
+static const ulp_option options[] = {
+    {.name = "format", .type = &block_type, ULP_AT(settings, block), .help = "the block format; RULE finds the scale"},
+    ULP_OPTION_AS(
+        settings, tensor_scale_text, "tensor-scale", text, "1", .value_name = "X|auto",
+        .help = "a factor of the whole array, rounded to binary32; auto, for nvfp4: amax of all the input / (max * "
+                "largest scale); stderr says which, --decode has to be told"),
+    ULP_OPTION(settings, from, choice, "text", .words = "text npy npz",
+               .help = "input: text has a number a line; npy is a .npy file of 16, 32 or 64-bit floats; npz is a .npz "
+                       "file, and FILE.npz:NAME names one array of several"),
+    ULP_OPTION(settings, to, choice, "code", .words = "code value both npy npz",
+               .help =
+                   "output: the codes of the scale and of the element in lower-case hex; the value, element * scale * "
+                   "tensor scale in binary32, as %.17g, or nan, inf, -inf, -0; both: three columns; from npy and npz: "
+                   "npy, a .npy "
+                   "file of the values, or npz, a .npz file of the codes"),
+    ULP_OPTION(settings, out, text, "-", .value_name = "FILE",
+               .help = "the file for npy and npz, - is stdout; an old file is replaced when all is done"),
+    {.name = "decode",
+     .type = &ulp_type_flag,
+     ULP_AT(settings, decode),
+     .help = "the inverse: lines of a scale code and an element code, as --to code prints them, to values; with --from "
+             "npz --to npy the arrays that --to npz writes, to values"},
+    {.name = "list",
+     .type = &ulp_type_flag,
+     ULP_AT(settings, list),
+     .help = "the block formats: element, scale, elements that share a scale, rule, source"},
+    {0},
+};
+
+static int choose_tensor_scale(settings *s, const ulp_arguments *a) {
+    const char *text = s->tensor_scale_text;
+    s->tensor_scale = 1.0f;
+    s->whole = strcmp(text, "auto") == 0;
+    if (s->whole && s->decode)
+        return ulp_usage_error(a->program, "--tensor-scale auto: the codes do not hold it, --decode has to be told");
+    if (s->whole && s->block.scale.prec == 1)
+        return ulp_usage_error(a->program,
+                               "--tensor-scale auto: the scales of %s span binary32 without it; nvfp4 needs it",
+                               s->block.name);
+    if (s->whole) return ULP_GO_ON;
+    if (!read_number(&s->tensor_scale, text) || !(s->tensor_scale > 0.0f && s->tensor_scale <= FLT_MAX))
+        return ulp_usage_error(a->program,
+                               "--tensor-scale %s: must be auto or a number, positive and finite in binary32", text);
+    return ULP_GO_ON;
+}
+
+/* Whether an option is given that belongs to the encoding alone. */
+static int encoding_given(const ulp_arguments *a) {
+    static const char *const names[] = {"mode", "overflow", "bits", "seed", "stream"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (ulp_setting_given(a, names[i])) return 1;
+    return 0;
+}
+
+/* Refuse forms of input and output that do not go together. Returns ULP_GO_ON, or the exit status after a message. */
+static int check_forms(const settings *s, const ulp_arguments *a) {
+    if ((s->from == FROM_TEXT) != (s->to < TO_NPY))
+        return ulp_usage_error(a->program, s->from == FROM_TEXT
+                                               ? "--to npy and --to npz go with --from npy or --from npz"
+                                               : "--from npy and --from npz go with --to npy or --to npz");
+    if (s->from == FROM_TEXT && ulp_setting_given(a, "out"))
+        return ulp_usage_error(a->program, "--out goes with --to npy and --to npz; text goes to stdout");
+    if (s->from != FROM_TEXT && a->word_count > 1)
+        return ulp_usage_error(a->program, "one array is converted; name one file, not %zu", a->word_count);
+    if (s->decode && s->from != FROM_TEXT && (s->from != FROM_NPZ || s->to != TO_NPY))
+        return ulp_usage_error(a->program, "--decode takes --from npz and --to npy: codes to values");
+    return ULP_GO_ON;
+}
+
+/* Check the options, and set rule, tensor scale and stream. Returns ULP_GO_ON, or the exit status after a message. */
+static int set_job(settings *s, const ulp_arguments *a) {
+    if (!ulp_setting_given(a, "format"))
+        return ulp_usage_error(a->program, "--format is needed, mxfp4 for example; --list names all");
+    if (s->decode && (encoding_given(a) || (s->from == FROM_TEXT && ulp_setting_given(a, "to"))))
+        return ulp_usage_error(a->program, "--decode takes --format and --tensor-scale only; it prints values");
+    if (s->decode && s->from == FROM_TEXT) s->to = TO_VALUE;
+    int status = check_forms(s, a);
+    if (status == ULP_GO_ON) status = tool_rule(&s->rule, a);
+    if (status == ULP_GO_ON) status = choose_tensor_scale(s, a);
+    if (status == ULP_GO_ON && ulp_element_check(&s->block.element, s->rule) != ULP_OK)
+        status = tool_refuse_wrap(a, tool_rounding_given.overflow, s->block.name);
+    s->stream = tool_stream();
+    return status;
+}
+
+static int convert_arrays(const settings *s, const ulp_arguments *a) {
+    block_arrays b = {.program = a->program,
+                      .path = a->word_count > 0 ? a->words[0] : "-",
+                      .out = s->out,
+                      .block = &s->block,
+                      .rule = s->rule,
+                      .stream = s->stream,
+                      .tensor_scale = s->tensor_scale,
+                      .finds_tensor_scale = s->whole,
+                      .is_tensor_scale_told = ulp_setting_given(a, "tensor-scale"),
+                      .is_archive = s->from == FROM_NPZ,
+                      .to_codes = s->to == TO_NPZ};
+    return s->decode ? block_arrays_decode(&b) : block_arrays_encode(&b);
+}
+
+static int run(const ulp_arguments *a) {
+    settings *s = &given;
+    if (s->list &&
+        (ulp_setting_given(a, "format") || ulp_setting_given(a, "tensor-scale") || s->decode || encoding_given(a) ||
+         ulp_setting_given(a, "from") || ulp_setting_given(a, "to") || ulp_setting_given(a, "out") || a->word_count))
+        return ulp_usage_error(a->program, "--list stands alone");
+    if (s->list) return list_blocks();
+    const int status = set_job(s, a);
+    if (status != ULP_GO_ON) return status;
+    if (s->from != FROM_TEXT) return convert_arrays(s, a);
+    return s->decode ? tool_each_line(a, decode_line, s) : encode(s, a);
+}
+
+#define RULE_LINE(id, name, meaning) "  " name ": " meaning "\n"
+
+const tool_command tool_block = {
+    .command =
+        {.name = "ulp block",
+         .usage = "--format B[:RULE] [--decode] [OPTION...] [FILE...]",
+         .summary = "converts an array to a block-scaled format (MX, NVFP4), and back",
+         .details =
+             "The input is one array, a number a line: decimal or hex float, correctly rounded to binary32 first "
+             "(past its range: infinite). Neighbours share a scale; the last block may be short. Line i of the output "
+             "is element i. By default a finite value beyond the range becomes the largest one, and an infinite value "
+             "becomes Inf, or NaN in an element without Inf. Where the element has no NaN, a NaN makes the scale NaN, "
+             "and with it the whole block.\n\n"
+             "RULE finds the scale from amax, the block's largest finite magnitude; max is the element's largest "
+             "value, emax its exponent, p its significand bits:\n" ULP_SCALE_RULES(
+                 RULE_LINE) "nvfp4's scale is amax / max, rounded down by floor, to nearest by even, up by ceil and "
+                            "noclip.\n\n"
+                            "Reads stdin when no file is given; '#' lines and blank lines are skipped. The first bad "
+                            "line ends it "
+                            "with exit 2; nothing is printed of its block, and under --tensor-scale auto nothing at "
+                            "all.\n\n"
+                            "An array of a .npy or .npz file keeps its shape; blocks lie along its last dimension and "
+                            "end with it. The number of element i, for random words, is its place in C order. Codes "
+                            "are the arrays `elements` and `scales` of a .npz file, one byte a code, and "
+                            "`tensor_scale`, where the format has one or --tensor-scale is given.\n\n"
+                            "  ulp block --format nvfp4 --tensor-scale auto --from npy --to npz \\\n"
+                            "      --out codes.npz w.npy\n"
+                            "  ulp block --format nvfp4 --decode --from npz --to npy codes.npz >w4.npy\n\n"
+                            "  printf '0.7\\n' | ulp block --format mxfp4 --to both\n"
+                            "  7c 7 0.75   # scale 2^-3, element 6\n",
+         .takes_words = 1},
+    .groups = {{"input and output", options, &given}, TOOL_ROUNDING},
+    .run = run};

@@ -1,0 +1,396 @@
+/* probe.c - ulp probe: properties of a fused sum, found by test vectors and compared with a datapath's row or model. */
+#include "kernels/cpu/native/native.h"
+#include "kernels/cuda/unit.h"
+#include "kernels/probe/probe.h"
+#include "kernels/products/summation_tree.h"
+#include "tool/probe/row_list.h"
+#include "tool/probe/row_value.h"
+#include "tool.h"
+#include "tool/tree/tree.h"
+
+#include <string.h>
+
+static int agrees(const ulp_property *p, int64_t value) {
+    if (p->found == ULP_AT_LEAST) return value >= p->value;
+    return p->found == ULP_AT_MOST ? value <= p->value : value == p->value;
+}
+
+/* ---- printing ---- */
+
+/* One row of a table of properties. On a narrow terminal the vector goes on in the next line. */
+static void print_line(const char *property, const char *found, const char *wanted, const char *verdict,
+                       const char *vector) {
+    tool_print_folded(4, "%-20s %-24s %-24s %-8s %s", property, found, wanted, verdict, vector);
+}
+
+static int print_property(const ulp_datapath *d, ulp_property_id id, const ulp_property *p, int csv) {
+    char found[64], wanted[64] = "-";
+    int64_t value;
+    const int known = p->found != ULP_NOT_REACHABLE && tool_row_value(d, id, &value);
+    ulp_property_text(found, id, p->found, p->value);
+    if (known) ulp_property_text(wanted, id, ULP_FOUND, value);
+    if (known && value <= ULP_NO_EXPONENT) strcpy(wanted, "none");
+    const char *verdict = !known ? "-" : (agrees(p, value) ? "ok" : "DIFFERS");
+    if (csv) printf("%s,%s,%s,%s,%s,\"%s\"\n", d->name, ulp_property_name(id), found, wanted, verdict, p->how);
+    else print_line(ulp_property_name(id), found, wanted, verdict, p->how);
+    return known && !agrees(p, value);
+}
+
+/* ---- the order of a sum ---- */
+
+enum { TREE_PRODUCTS = 16, TREE_TEXT = 400 };
+
+/* The summation tree of c and of TREE_PRODUCTS products, or of as many as can be found, as text. */
+typedef struct tree {
+    char text[TREE_TEXT]; /* or "not reachable" */
+    char how[80];         /* or the reason why there is none */
+} tree;
+
+static tree tree_of(const ulp_unit *unit) {
+    tree t = {.text = "not reachable"};
+    const size_t most = ulp_order_limit(unit), k = most > TREE_PRODUCTS ? TREE_PRODUCTS : most > 0 ? most - 1 : 0;
+    ulp_order order;
+    const ulp_status status = k == 0 ? ULP_NOT_IN_RANGE : ulp_order_find(&order, unit, k, 1);
+    if (status == ULP_NO_MEMORY) ulp_out_of_memory(0);
+    if (status != ULP_OK) {
+        snprintf(t.how, sizeof t.how, "%s",
+                 status == ULP_NOT_IN_RANGE  ? "no product is so large that it hides another"
+                 : unit->result.is_fixed     ? "sums lose no bits"
+                 : status == ULP_UNSUPPORTED ? "the results fit no tree"
+                                             : ulp_status_text(status));
+        return t;
+    }
+    ulp_order_text(t.text, sizeof t.text, &order, 0);
+    snprintf(t.how, sizeof t.how, "c and %zu products; `ulp help trees`", k);
+    ulp_order_free(&order);
+    return t;
+}
+
+/* Prints the line of a tree beside that of the model; NULL: no model. Returns whether they differ. */
+static int print_tree(const char *name, const tree *found, const tree *model, int csv) {
+    const char *wanted = model != NULL ? model->text : "-";
+    const int differ = model != NULL && strcmp(found->text, model->text) != 0;
+    const char *verdict = model == NULL ? "-" : differ ? "DIFFERS" : "ok";
+    if (csv) printf("%s,tree,%s,%s,%s,\"%s\"\n", name, found->text, wanted, verdict, found->how);
+    else print_line("tree", found->text, wanted, verdict, found->how);
+    return differ;
+}
+
+/* ---- a device compared with its model ---- */
+
+/* Questions on which published sources disagree or that nobody has measured, and the property that decides each. */
+typedef enum scope { EVERY, FP8, TF32, NARROW_FP8, FP8_WGMMA } scope;
+static const struct open_point {
+    ulp_property_id id;
+    scope scope;
+    const char *text;
+} open_points[] = {
+    {ULP_P_ZERO_OPERAND, EVERY, "whether a zero operand raises the exponent of the alignment"},
+    {ULP_P_ZERO_PRODUCT, EVERY, "whether a product of two zeros does"},
+    {ULP_P_ZERO_C, EVERY, "whether c = 0 does"},
+    {ULP_P_FLOOR, EVERY, "the lowest exponent of the alignment"},
+    {ULP_P_ALIGN, EVERY, "which way the alignment cuts"},
+    {ULP_P_UNDERFLOW, EVERY, "the sign of a negative sum that becomes zero"},
+    {ULP_P_LENGTH, EVERY, "products in one sum"},
+    {ULP_P_FRACTION, FP8, "fraction bits that fp8 products keep"},
+    {ULP_P_KEPT, FP8, "fraction bits of an fp8 product's result"},
+    {ULP_P_ORDER, FP8, "which products one fp8 sum takes"},
+    {ULP_P_FLOOR, TF32, "the floor for tf32, which nobody has published"},
+    {ULP_P_OUTPUT, NARROW_FP8, "how fp8 products are rounded to fp16"},
+    {ULP_P_FRACTION_C, FP8_WGMMA, "bits of c that an fp8 wgmma keeps"},
+    {ULP_P_PLACE, FP8_WGMMA, "where c enters an fp8 wgmma"},
+};
+
+static int concerns(scope s, const ulp_cuda_native *native) {
+    const int fp8 = native->a.bits == 8 && !native->a.is_fixed;
+    switch (s) {
+    case FP8: return fp8;
+    case TF32: return native->a.bits == 19;
+    case NARROW_FP8: return fp8 && native->result.prec < 24;
+    case FP8_WGMMA: return fp8 && strstr(native->name, "wgmma") != NULL;
+    default: return 1;
+    }
+}
+
+static void print_open_points(const ulp_cuda_native *native, const ulp_probe *silicon, const ulp_datapath *model) {
+    printf("\nopen points: sources disagree, or nobody has measured\n");
+    for (size_t i = 0; i < sizeof open_points / sizeof open_points[0]; i++) {
+        const struct open_point *p = &open_points[i];
+        const ulp_property *found = &silicon->property[p->id];
+        char text[64], wanted[64] = "-";
+        int64_t value;
+        if (!concerns(p->scope, native)) continue;
+        ulp_property_text(text, p->id, found->found, found->value);
+        if (model != NULL && tool_row_value(model, p->id, &value)) ulp_property_text(wanted, p->id, ULP_FOUND, value);
+        if (model != NULL && tool_row_value(model, p->id, &value) && value <= ULP_NO_EXPONENT) strcpy(wanted, "none");
+        tool_print_folded(4, "%-52s %-18s found: %-20s the model's default: %s", p->text, ulp_property_name(p->id),
+                          text, wanted);
+    }
+}
+
+static int same_property(const ulp_property *x, const ulp_property *y) {
+    return x->found == y->found && x->value == y->value;
+}
+
+/* A native product: of the processor, or of a GPU. */
+typedef struct own_product {
+    const char *name, *what, *model;
+    ulp_unit unit;
+    const ulp_cuda_native *gpu; /* NULL: of the processor */
+} own_product;
+
+/* Print the table of one native product. Returns the number of properties in which the product and its model differ, or
+ * -1 if the device failed. */
+static int print_silicon(const own_product *native, int csv) {
+    ulp_datapath path;
+    ulp_probe silicon, model;
+    const ulp_unit unit = native->unit;
+    const int known = native->model[0] != '\0' && ulp_datapath_parse(&path, native->model) == ULP_OK;
+    int differ = 0;
+    if (ulp_probe_unit(&silicon, &unit) != ULP_OK) return -1;
+    if (known) {
+        const ulp_unit row = ulp_unit_of(&path);
+        if (ulp_probe_unit(&model, &row) != ULP_OK) return -1;
+    }
+    if (!csv) {
+        tool_print_folded(2, "%s, %s: products %s x %s, results %s; %llu sums; model %s\n", native->name, native->what,
+                          unit.a.name, unit.b.name, unit.result.name, (unsigned long long)silicon.runs,
+                          known ? native->model : "none known");
+        print_line("property", "silicon", "model", "verdict", "vector");
+    }
+    for (int i = 0; i < ULP_PROPERTY_COUNT; i++) {
+        const ulp_property_id id = (ulp_property_id)i;
+        const ulp_property *p = &silicon.property[i];
+        char found[64], wanted[64] = "-";
+        ulp_property_text(found, id, p->found, p->value);
+        if (known) ulp_property_text(wanted, id, model.property[i].found, model.property[i].value);
+        const int equal = !known || same_property(p, &model.property[i]);
+        const char *verdict = !known ? "-" : equal ? "ok" : "DIFFERS";
+        if (csv) printf("%s,%s,%s,%s,%s,\"%s\"\n", native->name, ulp_property_name(id), found, wanted, verdict, p->how);
+        else print_line(ulp_property_name(id), found, wanted, verdict, p->how);
+        differ += !equal;
+    }
+    const tree order = tree_of(&unit);
+    if (known) {
+        const ulp_unit row = ulp_unit_of(&path);
+        const tree wanted = tree_of(&row);
+        differ += print_tree(native->name, &order, &wanted, csv);
+    } else {
+        print_tree(native->name, &order, NULL, csv);
+    }
+    if (!csv && native->gpu != NULL) print_open_points(native->gpu, &silicon, known ? &path : NULL);
+    if (!csv && known)
+        printf("\n%d %s from the model\n\n", differ, differ == 1 ? "property differs" : "properties differ");
+    return differ;
+}
+
+static int list_native(void) {
+    ulp_cuda_native native;
+    for (size_t i = 0; ulp_cuda_native_get(i, &native) == ULP_OK; i++)
+        printf("%-32s %-24s %s\n", native.name, native.model[0] != '\0' ? native.model : "no model",
+               native.lacks[0] != '\0' ? native.lacks : native.what);
+    return ULP_EXIT_FINE;
+}
+
+static struct settings {
+    tool_product product;
+    int backend, list, csv;
+} given;
+
+enum { ON_CPU, ON_CUDA, ON_MPFR };
+static const char *const backend_names[] = {[ON_CPU] = "cpu", [ON_CUDA] = "cuda", [ON_MPFR] = "mpfr"};
+
+static const ulp_option options[] = {
+    {.name = "datapath",
+     .type = &tool_type_product,
+     ULP_AT(struct settings, product),
+     .help = "the datapath; native:... with --backend cuda, all that the device offers unless given"},
+    {.name = "backend",
+     .type = &ulp_type_choice,
+     ULP_AT(struct settings, backend),
+     .value = "cpu",
+     .words = "cpu cuda mpfr",
+     .help = "the models, the GPU itself, or the models by MPFR from their definitions"},
+    {.name = "list",
+     .type = &ulp_type_flag,
+     ULP_AT(struct settings, list),
+     .help = "the rows that stand for hardware: name, L, F, fraction bits kept, accumulator, rounding, instruction"},
+    {.name = "csv",
+     .type = &ulp_type_flag,
+     ULP_AT(struct settings, csv),
+     .help = "device,property,found,row,verdict,vector"},
+    {0},
+};
+
+/* Probe one native product, or all products that the device offers. */
+static int run_silicon(const char *program, const char *name) {
+    const ulp_backend *cuda;
+    ulp_cuda_native native;
+    int differ = 0;
+    ulp_cpu_native of_cpu;
+    if (name != NULL && ulp_cpu_native_parse(&of_cpu, name) == ULP_OK)
+        return ulp_usage_error(program, "--datapath %s: the processor's own product, which takes --backend cpu", name);
+    if (name != NULL && ulp_cuda_native_parse(&native, name) == ULP_BAD_NAME)
+        return ulp_usage_error(program, "--datapath %s: no product of a GPU has that name (`ulp help datapaths`)",
+                               name);
+    const ulp_status status = ulp_backend_get(&cuda, "cuda");
+    if (status != ULP_OK) {
+        ulp_complain(program, "--backend cuda: %s", ulp_cuda_lacks());
+        return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : ULP_EXIT_USAGE;
+    }
+    if (given.list) return list_native();
+    if (name != NULL && native.lacks[0] != '\0') {
+        ulp_complain(program, "%s: %s", name, native.lacks);
+        return ULP_EXIT_LACKING;
+    }
+    if (given.csv) puts("device,property,silicon,model,verdict,vector");
+    for (size_t i = 0; name != NULL ? i == 0 : ulp_cuda_native_get(i, &native) == ULP_OK; i++) {
+        const own_product own = {native.name, native.what, native.model, ulp_cuda_unit_of(&native), &native};
+        const int more = native.lacks[0] != '\0' ? 0 : print_silicon(&own, given.csv);
+        if (more < 0) return ulp_run_error(program, "%s: %s", native.name, ulp_backend_error());
+        differ += more;
+    }
+    return differ > 0 ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
+}
+
+/* Probe the processor's own product. */
+static int run_processor(const char *program, const ulp_datapath *d, int csv) {
+    ulp_cpu_native native;
+    if (ulp_cpu_native_of(&native, d) != ULP_OK) return ulp_run_error(program, "%s: it is not offered", d->name);
+    const own_product own = {native.name, native.what, native.model, ulp_cpu_native_unit(&native), NULL};
+    if (csv) puts("device,property,silicon,model,verdict,vector");
+    const int differ = print_silicon(&own, csv);
+    if (differ < 0) return ulp_run_error(program, "%s: %s", native.name, ulp_status_text(ULP_DEVICE_FAILED));
+    return differ > 0 ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
+}
+
+/* The backend that is asked for. Returns ULP_GO_ON or an exit status. */
+static int get_backend(const ulp_backend **backend, const char *program) {
+    const char *name = backend_names[given.backend];
+    const ulp_status status = ulp_backend_get(backend, name);
+    if (status == ULP_OK) return ULP_GO_ON;
+    ulp_complain(program, "--backend %s: %s", name, ulp_backend_lacks(name));
+    return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : ULP_EXIT_USAGE;
+}
+
+static int run_model(const char *program, const ulp_datapath *d, const ulp_backend *backend, int csv) {
+    ulp_probe probe;
+    int differ = 0;
+    if (d->words != 0)
+        return ulp_usage_error(program,
+                               "%s: a product of several words is many sums; probe the unit, without words=", d->name);
+    const ulp_unit unit = tool_model_unit(d, backend);
+    const ulp_status status = ulp_probe_unit(&probe, &unit);
+    if (status != ULP_OK) return ulp_usage_error(program, "%s: %s", d->name, ulp_status_text(status));
+    if (csv) puts("device,property,found,row,verdict,vector");
+    else {
+        tool_print_folded(2, "model of %s: products %s x %s, results %s; %llu sums%s\n", d->name, unit.a.name,
+                          unit.b.name, unit.result.name, (unsigned long long)probe.runs,
+                          d->scale_block != 0 ? "; scales are ones except where a vector names them" : "");
+        print_line("property", "found", "the row says", "verdict", "vector");
+    }
+    for (int i = 0; i < ULP_PROPERTY_COUNT; i++)
+        differ += print_property(d, (ulp_property_id)i, &probe.property[i], csv);
+    const tree order = tree_of(&unit);
+    print_tree(d->name, &order, NULL, csv);
+    if (!csv && differ > 0)
+        printf("\n%d %s from the row\n", differ, differ == 1 ? "property differs" : "properties differ");
+    return differ > 0 ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
+}
+
+/* ---- a program ---- */
+
+static int run_exec(const char *program) {
+    tool_pipe *pipe = NULL;
+    ulp_probe probe;
+    const int opened = tool_exec_open(&pipe, program);
+    if (opened != ULP_GO_ON) return opened;
+    const ulp_unit unit = tool_pipe_unit(pipe);
+    char why[ULP_PROBE_WHY] = "";
+    tree order = {.text = ""};
+    ulp_status status = ulp_probe_sums(why, &unit);
+    const int sums = status != ULP_UNSUPPORTED;
+    if (!sums) status = ULP_OK;
+    else if (status == ULP_OK) status = ulp_probe_unit(&probe, &unit);
+    if (sums && status == ULP_OK) order = tree_of(&unit);
+    const int result = tool_exec_close(pipe, program, status, ULP_EXIT_FINE);
+    if (result != ULP_EXIT_FINE) return result;
+    if (!sums) return ulp_run_error(program, "--exec: the answers are no sums of products: %s", why);
+    const ulp_datapath nameless = {.kind = ULP_NATIVE, .name = "program"};
+    if (given.csv) puts("device,property,found,row,verdict,vector");
+    else {
+        tool_print_folded(2, "%s: products %s x %s, results %s; %llu sums\n", tool_tree_given.exec, unit.a.name,
+                          unit.b.name, unit.result.name, (unsigned long long)probe.runs);
+        print_line("property", "found", "the row says", "verdict", "vector");
+    }
+    for (int i = 0; i < ULP_PROPERTY_COUNT; i++)
+        print_property(&nameless, (ulp_property_id)i, &probe.property[i], given.csv);
+    print_tree(nameless.name, &order, NULL, given.csv);
+    return ULP_EXIT_FINE;
+}
+
+static int run_tree(const ulp_arguments *a) {
+    const ulp_backend *backend;
+    const int got = get_backend(&backend, a->program);
+    return got == ULP_GO_ON ? tool_tree_run(a, &given.product, backend, given.csv) : got;
+}
+
+static int run(const ulp_arguments *a) {
+    const ulp_setting *datapath = ulp_setting_find(a, "datapath");
+    const int checked = tool_tree_check(a);
+    if (checked != ULP_GO_ON) return checked;
+    if (tool_tree_given.tree) return run_tree(a);
+    if (tool_tree_given.exec != NULL) return run_exec(a->program);
+    if (given.list && (datapath->given || given.csv)) return ulp_usage_error(a->program, "--list stands alone");
+    if (given.backend == ON_CUDA) return run_silicon(a->program, datapath->value);
+    if (given.list) return tool_row_list();
+    if (!datapath->given)
+        return ulp_usage_error(a->program, "--datapath is needed; --list names the rows of hardware, `ulp help "
+                                           "datapaths` all that can be probed");
+    const ulp_backend *backend;
+    int status = get_backend(&backend, a->program);
+    if (status == ULP_GO_ON) status = tool_product_resolve(&given.product, backend, a->program);
+    if (status != ULP_GO_ON) return status;
+    if (given.product.native) return run_processor(a->program, &given.product.datapath, given.csv);
+    return run_model(a->program, &given.product.datapath, backend, given.csv);
+}
+
+#define PROPERTY_LINE(id, name, words, meaning) "  " name ": " meaning "\n"
+
+const tool_command tool_probe = {
+    .command =
+        {.name = "ulp probe",
+         .usage = "--datapath D [--csv] | --exec PROGRAM [--csv] | --tree D [--k N] [--csv] | --tree --exec PROGRAM | "
+                  "--backend cuda [--datapath native:N] [--csv] | [--backend cuda] --list",
+         .summary = "finds out how a fused sum is formed: block length, bits, rounding, special values",
+         .details =
+             "Feeds the datapath vectors that tell the cases apart, as one would a Tensor Core, and prints for each "
+             "property: the value found, the value that the datapath's row says, the verdict, and the vector. The "
+             "verdict compares the found value with the "
+             "row: ok, DIFFERS, or - where the row does not say. Exit status 1 if a value differs. `at least`, `at "
+             "most`: the formats of the operands have no further numbers; `not reachable`: no vector of these formats "
+             "tells, and why; "
+             "`another`: an answer that has no name. Block scales are ones except in the lines about "
+             "scales. Where roundings are by chance, the properties that depend on a rounding are not reachable.\n\n"
+             "The properties. The terms of a sum are its products and c. They are aligned at the largest exponent of a "
+             "term; an exponent of `none` does not count there.\n" ULP_PROPERTIES(
+                 PROPERTY_LINE) "\n`ulp help datapaths` names the sources of the rows.\n\n"
+                                "A row stands for the instruction that the end of its name says: -mma is mma.sync (fp8 "
+                                "there runs on fp16 "
+                                "units), -k4, -k8 and -k16 are mma.sync with that k, -mx is mxf8f6f4, -mxf4 and -nvf4 "
+                                "are those of e2m1; "
+                                "without an end it is mma.sync on v100, t4, a100, l40s and rtx5090, wgmma on h100 and "
+                                "tcgen05 on "
+                                "b200.\n\n"
+                                "With --backend cuda the sums are formed by the GPU itself: native:mma:fp16 is one "
+                                "mma.sync instruction, "
+                                "and so on; without --datapath, all that the device offers, one table each. Beside the "
+                                "properties of the "
+                                "silicon stand those that the same vectors show of its model; exit status 1 if they "
+                                "differ, 3 where there "
+                                "is no such device. At the end: points on which published sources disagree or that "
+                                "nobody has measured, "
+                                "and the answers that were found. `ulp help trees` explains --tree and --exec.\n",
+         .takes_words = 1},
+    .groups = {{"options", options, &given}, {"trees and programs", tool_tree_options, &tool_tree_given}},
+    .run = run};

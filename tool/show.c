@@ -1,0 +1,254 @@
+/* show.c - ulp show: a number in a format, with its fields, neighbours and roundings. */
+#include "course/sheets/answer.h"
+#include "tool.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A note about a number that becomes infinite or zero in binary64: 1e400, 1e-400. */
+static const char *beyond_note(const char *text, double x) {
+    text += strspn(text, "+-");
+    if (x - x != 0.0) return x == x && *text != 'i' && *text != 'I' ? ", which this number overflows" : "";
+    const int hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    text += hex ? 2 : 0;
+    text += strspn(text, "0.");
+    return x == 0.0 && *text != '\0' && strchr(hex ? "123456789abcdefABCDEF" : "123456789", *text)
+               ? ", which this number underflows"
+               : "";
+}
+
+static void print_exact(const char *label, double value) {
+    char text[1200];
+    snprintf(text, sizeof text, "%.1100g", value);
+    printf("  %-9s ", label);
+    if (value != value) printf("nan");
+    else if (strlen(text) <= 80) printf("%s", text);
+    else printf("%.60s...%s (%a)", text, strchr(text, 'e') ? strchr(text, 'e') : "", value);
+}
+
+/* Print the bits of a code in fields: sign, exponent, significand; for fixed point integer and fraction. */
+static void print_fields(uint64_t code, const ulp_format *f) {
+    char each[65], letters[130], bits[130];
+    int at = 0;
+    ulp_code_letters(each, code, f);
+    for (int i = 0; i < f->bits; i++) {
+        if (i > 0 && each[i] != each[i - 1]) {
+            letters[at] = ' ';
+            bits[at++] = f->is_fixed ? '.' : ' ';
+        }
+        letters[at] = each[i];
+        bits[at++] = code >> (f->bits - 1 - i) & 1 ? '1' : '0';
+    }
+    letters[at] = bits[at] = '\0';
+    printf("  fields    %s\n            %s\n", letters, bits);
+}
+
+/* The spacing at x; beyond the range, the spacing at the end of the range. */
+static double spacing_within(double x, const ulp_format *f) {
+    if (x > f->max) x = f->max;
+    if (x < f->lowest) x = f->lowest;
+    return ulp_spacing(x, f);
+}
+
+/* The same for a tapered format, with the precision at the value. */
+static void print_tapered(uint64_t code, const ulp_format *f) {
+    const double value = ulp_decode(code, f);
+    const int e = ulp_exact_of(value).exp + 127;
+    char significand[40], letters[65];
+    int bits = 1;
+    if (value < 0 && ulp_encode(&code, -value, f) != ULP_OK) return; /* each tapered format holds -value */
+    ulp_code_letters(letters, code, f);
+    for (const char *at = letters; value >= f->min_normal || -value >= f->min_normal ? *at : 0; at++)
+        bits += *at == 'f';
+    tool_exact_text(significand, ulp_scale(value < 0 ? -value : value, -e), 30);
+    printf("%s%s x 2^%d; p = %d here\n", value < 0 ? "-" : "+", significand, e, bits);
+}
+
+/* Print the value of a code as a product of significand and power of two. */
+static void print_meaning(uint64_t code, const ulp_format *f) {
+    double value = ulp_decode(code, f);
+    uint64_t magnitude = f->is_signed && !f->is_fixed ? code & ~(1ull << (f->bits - 1)) : code;
+    printf("  meaning   ");
+    switch (ulp_classify(code, f)) {
+    case ULP_NAN: printf("NaN\n"); return;
+    case ULP_INFINITE: printf("%sinfinity\n", value < 0 ? "-" : "+"); return;
+    case ULP_ZERO: printf("%szero\n", ulp_bits64(value) >> 63 ? "-" : "+"); return;
+    case ULP_SUBNORMAL:
+        if (f->has_subnormals) {
+            printf("%s%llu/%llu x 2^%d, subnormal\n", value < 0 ? "-" : "+", (unsigned long long)magnitude,
+                   1ull << (f->prec - 1), f->emin);
+            return;
+        }
+        break;
+    case ULP_NORMAL: break;
+    }
+    if (f->taper != ULP_TAPER_NONE) {
+        print_tapered(code, f);
+        return;
+    }
+    if (f->is_fixed) {
+        printf("%.0f x 2^-%d, an integer in units of the last place\n", ulp_scale(value, f->frac_bits), f->frac_bits);
+        return;
+    }
+    int e = (int)(magnitude >> (f->prec - 1)) - f->bias;
+    char significand[40];
+    tool_exact_text(significand, ulp_scale(value < 0 ? -value : value, -e), 30);
+    printf("%s%s x 2^%d: exponent field %d - bias %d\n", value < 0 ? "-" : "+", significand, e, e + f->bias, f->bias);
+}
+
+static void print_neighbour(const char *label, double value, double y, const ulp_format *f) {
+    uint64_t code;
+    if (value == y) {
+        printf("  %-9s none\n", label);
+        return;
+    }
+    print_exact(label, value);
+    if (ulp_encode(&code, value, f) == ULP_OK) {
+        printf("  code ");
+        tool_print_code(stdout, code, f);
+    }
+    putchar('\n');
+}
+
+/* The share of the random words that round x to `high`. A larger word never rounds to a smaller magnitude. */
+static double share_of_words(double x, double high, ulp_rule rule, const ulp_format *f) {
+    uint64_t least = 0;
+    for (uint64_t step = 1ull << 31; step > 0; step >>= 1)
+        if (ulp_round(x, f, rule, (uint32_t)(least + step - 1)) != high) least += step;
+    return ulp_scale((double)((1ull << 32) - least), -32);
+}
+
+static void print_mode(ulp_mode mode, double x, const ulp_format *f) {
+    const ulp_rule rule = {(uint8_t)mode, ULP_OVERFLOW_DEFAULT, 0};
+    double low = ulp_round(x, f, rule, 0), high = ulp_round(x, f, rule, 0xffffffffu), unit = spacing_within(x, f);
+    char text[40], code_text[24] = "-";
+    uint64_t code;
+    if (ulp_mode_is_stochastic(mode) && !(low == high) && low == low && high == high) {
+        char other[40];
+        tool_exact_text(text, low, 24);
+        tool_exact_text(other, high, 24);
+        double up = f->taper != ULP_TAPER_NONE ? share_of_words(x, high, rule, f)
+                    : high - high == 0.0       ? (x - low) / (high - low)
+                                               : (x < low ? low - x : x - low) / unit;
+        printf("  %-4s      %s or %s; the latter with probability %.9g\n", ulp_mode_name(mode), text, other, up);
+        return;
+    }
+    tool_exact_text(text, low, 24);
+    if (ulp_encode(&code, low, f) == ULP_OK)
+        snprintf(code_text, sizeof code_text, "%0*llx", (f->bits + 3) / 4, (unsigned long long)code);
+    printf("  %-4s      %-26s %-9s", ulp_mode_name(mode), text, code_text);
+    double error = (low - x) / unit;
+    if (error == error && error - error == 0.0) printf(" %+.6g", error + 0.0);
+    else printf(" -");
+    printf("\n");
+}
+
+static void show(double x, const char *text, const ulp_format *f) {
+    const ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_DEFAULT, 0};
+    double y = ulp_round(x, f, nearest, 0), unit = x - x == 0.0 ? spacing_within(x, f) : ulp_quiet_nan();
+    uint64_t code;
+    printf("%s in %s: %d bits, p = %d", text, f->name, f->bits, f->prec);
+    if (f->is_fixed)
+        printf(", %d integer bits (the sign counts), %d fraction bits\n", f->bits - f->frac_bits, f->frac_bits);
+    else if (f->taper != ULP_TAPER_NONE) printf(" at most, exponents %d to %d\n", f->emin, f->emax);
+    else printf(", bias %d, exponents %d to %d\n", f->bias, f->emin, f->emax);
+    print_exact("value", x);
+    printf(" (binary64%s)\n", beyond_note(text, x));
+    print_exact("nearest", y);
+    if (ulp_encode(&code, y, f) == ULP_OK) {
+        printf("  code ");
+        tool_print_code(stdout, code, f);
+        putchar('\n');
+        print_fields(code, f);
+        print_meaning(code, f);
+    } else {
+        printf("  (no code: the format has no NaN)\n");
+    }
+    if (y == y) {
+        print_neighbour("below", ulp_next_down(y, f), y, f);
+        print_neighbour("above", ulp_next_up(y, f), y, f);
+    }
+    if (unit == unit) {
+        char spacing[40];
+        tool_exact_text(spacing, unit, 30);
+        const ulp_exact power = ulp_exact_of(unit); /* in a tapered format the spacing need not be a power of two */
+        printf("  ulp       %s", spacing);
+        if ((power.hi << 1 | power.lo) == 0) printf(" = 2^%d", power.exp + 127);
+        printf("%s\n", x > f->max || x < f->lowest ? ", at the end of the range: VALUE is beyond it" : "");
+    }
+    printf("  mode      result                     code      error in ulp; overflow: %s\n",
+           ulp_overflow_name((ulp_overflow)f->overflow));
+    for (int m = 0; m < ULP_MODE_COUNT; m++) print_mode((ulp_mode)m, x, f);
+}
+
+static void show_all(double x, const char *text) {
+    if (*beyond_note(text, x)) printf("%s is first rounded to binary64%s\n", text, beyond_note(text, x));
+    printf("%s, rounded to nearest even, in every registered format\n%-14s %-10s %-25s %-14s %s\n", text, "format",
+           "code", "value", "relative error", "ulp");
+    for (size_t i = 0; i < ulp_format_count; i++) {
+        ulp_format f;
+        ulp_format_get(i, &f, NULL);
+        const ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_DEFAULT, 0};
+        double y = ulp_round(x, &f, nearest, 0), unit = ulp_spacing(x, &f);
+        char value[40], spacing[40], code_text[24] = "-", error[32] = "-";
+        uint64_t code;
+        tool_exact_text(value, y, 24);
+        tool_exact_text(spacing, unit, 14);
+        if (ulp_encode(&code, y, &f) == ULP_OK)
+            snprintf(code_text, sizeof code_text, "%0*llx", (f.bits + 3) / 4, (unsigned long long)code);
+        double relative = x == 0.0 ? 0.0 : (y - x) / x;
+        if (relative - relative == 0.0) snprintf(error, sizeof error, "%+.3e", relative);
+        printf("%-14s %-10s %-25s %-14s %s\n", f.name, code_text, value, error, spacing);
+    }
+}
+
+static struct settings {
+    ulp_format format;
+    int all;
+} given;
+
+static const ulp_option options[] = {
+    {.name = "format",
+     .type = &ulp_type_format,
+     ULP_AT(struct settings, format),
+     .help = "the format in which VALUE is drawn"},
+    {.name = "all-formats",
+     .type = &ulp_type_flag,
+     ULP_AT(struct settings, all),
+     .help = "a table across the registered formats instead, or besides"},
+    {0},
+};
+
+static int run(const ulp_arguments *a) {
+    const int one = ulp_setting_given(a, "format");
+    if (!one && !given.all) return ulp_usage_error(a->program, "--format F or --all-formats is needed (see --help)");
+    if (a->word_count == 0) return ulp_usage_error(a->program, "a VALUE is needed: 0.1, 0x1p-3, inf, nan");
+    for (size_t i = 0; i < a->word_count; i++) {
+        double x;
+        ulp_text why = {0};
+        const int is_number = tool_number(&x, a->words[i]) || course_read_number(&x, a->words[i], &why);
+        ulp_text_free(&why);
+        if (!is_number)
+            return ulp_usage_error(a->program, "'%s' is no number; allowed: decimal, hex float, 2^-4, 1/3, inf, nan",
+                                   a->words[i]);
+        if (i > 0) putchar('\n');
+        if (one) show(x, a->words[i], &given.format);
+        if (one && given.all) putchar('\n');
+        if (given.all) show_all(x, a->words[i]);
+    }
+    return ULP_EXIT_FINE;
+}
+
+const tool_command tool_show = {
+    .command =
+        {.name = "ulp show",
+         .usage = "[--format F] [--all-formats] VALUE...",
+         .summary = "draws a number in a format, for people",
+         .details =
+             "Its code in fields, exact decimal value, neighbours, spacing (ulp), and what each rounding "
+             "mode makes of VALUE with the error in ulp. VALUE is a decimal, a hex float or an "
+             "expression as 2^-4, 3*2^-4, 1/3, correctly rounded to binary64 first; -0.1 is a value, no option.\n\n"
+             "  ulp show --format fp16 0.1\n",
+         .takes_words = 1},
+    .groups = {{"options", options, &given}},
+    .run = run};

@@ -1,0 +1,42 @@
+/* tree.h - the options --tree and --exec of ulp probe: the order of a sum, and sums of other programs. */
+#ifndef ULP_TOOL_TREE_H
+#define ULP_TOOL_TREE_H
+
+#include "tool/tool.h"
+#include "kernels/probe/probe.h"
+#include "kernels/products/summation_tree.h"
+#include "pipe.h"
+
+typedef struct tool_tree_settings {
+    int tree, plain;
+    int64_t k, m, n;
+    const char *exec;
+    ulp_format in, result;
+    double timeout;
+} tool_tree_settings;
+
+extern tool_tree_settings tool_tree_given;
+extern const ulp_option tool_tree_options[];
+
+/* Check which options and words go together. Returns ULP_GO_ON, or the exit status after a message. */
+int tool_tree_check(const ulp_arguments *a);
+
+/* Print the tree of a sum: of the program of --exec, of the function or datapath that the command line names by a word,
+ * or of `product`, unless it is NULL. Returns the exit status. */
+int tool_tree_run(const ulp_arguments *a, tool_product *product, const ulp_backend *backend, int csv);
+
+/* Start the program of --exec. Returns ULP_GO_ON, or the exit status after a message. */
+int tool_exec_open(tool_pipe **pipe, const char *program);
+
+/* Close the program of --exec. Returns the exit status `fine`, or ULP_EXIT_FAILED after a message about a sum that
+ * failed with `status`. */
+int tool_exec_close(tool_pipe *pipe, const char *program, ulp_status status, int fine);
+
+/* draw.c: print the tree with one line for each term. Returns 0, and prints nothing, if it is wider than the columns or
+ * longer than the lines. */
+int tool_tree_draw(const ulp_order *order, int columns, int lines);
+
+/* draw.c: print the nodes as rows of a CSV. */
+void tool_tree_csv(const char *device, const ulp_order *order);
+
+#endif

@@ -1,0 +1,136 @@
+/* vectors.c - ulp vectors: files of conversions and sums with their results, with which others test their kernels. */
+#include "tool.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tool/vectors/conversions.h"
+#include "tool/vectors/oracle.h"
+#include "tool/vectors/sums.h"
+#include "tool/vectors/words.h"
+
+typedef struct settings {
+    ulp_format_list formats;
+    ulp_datapath_list datapaths;
+    ulp_format in;
+    const char *out;
+    uint64_t sums, sample, seed;
+    int check;
+} settings;
+
+static settings given;
+
+static const ulp_option options[] = {
+    ULP_OPTION_AS(settings, formats, "format", formats, NULL, .help = "formats, commas between them, or all"),
+    ULP_OPTION_AS(settings, datapaths, "datapath", datapaths, NULL, .help = "datapaths, commas between them"),
+    ULP_OPTION(settings, in, format, NULL,
+               .help = "the format of a and b; datapaths with input formats imply it; the accumulator's unless given"),
+    ULP_OPTION(settings, out, text, NULL, .value_name = "FOLDER", .needed = 1,
+               .help = "the folder of the files; made if it is missing"),
+    ULP_OPTION(settings, sums, unsigned, "1000", .min = 1, .max = 1e6, .help = "sums of each datapath"),
+    ULP_OPTION(settings, sample, unsigned, "4096", .min = 1, .max = 1e6,
+               .help = "breakpoints drawn from each format of 16 bits; a quarter of them from each wider one"),
+    ULP_OPTION(settings, seed, unsigned, "1", .help = "of the random choices"),
+    ULP_OPTION(settings, check, flag, NULL,
+               .help = "compare every conversion with MPFR, and write no file of a format that differs"),
+    {0},
+};
+
+static int make_folder(const vectors_request *r, const char *name) {
+    ulp_text path = {0};
+    ulp_text_print(&path, "%s%s%s", r->folder, name[0] != '\0' ? "/" : "", name);
+    int status = ULP_GO_ON;
+    if (mkdir(ulp_text_of(&path), 0777) != 0 && errno != EEXIST)
+        status = ulp_usage_error(r->program, "cannot make the folder %s: %s; choose another place with --out",
+                                 ulp_text_of(&path), strerror(errno));
+    ulp_text_free(&path);
+    return status;
+}
+
+static int write_format(const vectors_request *request, const ulp_format *f) {
+    vectors_request r = *request;
+    vectors_counts n;
+    if (f->bits > 16) r.sample = (r.sample + 3) / 4;
+    const int status = vectors_of_format(&n, f, &r);
+    if (status != ULP_GO_ON) return status;
+    printf("%-12s %5llu codes %6llu inputs %5llu overflows %5llu stochastic", f->name, (unsigned long long)n.codes,
+           (unsigned long long)n.inputs, (unsigned long long)n.overflows, (unsigned long long)n.stochastic);
+    if (r.check) printf("  %7llu results as MPFR gives them", (unsigned long long)n.compared);
+    printf("\n");
+    return ULP_GO_ON;
+}
+
+static int write_formats(const vectors_request *r, int all) {
+    const size_t count = all ? ulp_format_count : given.formats.count;
+    int status = count > 0 ? make_folder(r, "formats") : ULP_GO_ON;
+    for (size_t i = 0; i < count && status == ULP_GO_ON; i++) {
+        ulp_format f;
+        if (all) ulp_format_get(i, &f, NULL);
+        else f = given.formats.at[i];
+        status = write_format(r, &f);
+    }
+    return status;
+}
+
+static int write_datapaths(const vectors_request *r, int all, const char *in) {
+    ulp_text index = {0};
+    ulp_datapath d;
+    size_t i = 0;
+    int status = all || given.datapaths.count > 0 ? make_folder(r, "datapaths") : ULP_GO_ON;
+    ulp_text_print(&index, "%s", vectors_index);
+    for (; status == ULP_GO_ON; i++) {
+        if (all ? vectors_datapath(i, &d, &in) != ULP_OK : i == given.datapaths.count) break;
+        status = vectors_of_datapath(&index, all ? &d : &given.datapaths.at[i], in, r);
+    }
+    if (status == ULP_GO_ON && i > 0) {
+        status = vectors_write_text(r, "datapaths.csv", &index);
+        printf("%zu datapath%s, %llu sums each\n", i, ulp_plural(i), (unsigned long long)r->sums);
+    }
+    ulp_text_free(&index);
+    return status;
+}
+
+/* --in belongs to datapaths that imply no input format. */
+static int check_inputs(const ulp_arguments *a) {
+    ulp_format x, y;
+    if (!ulp_setting_given(a, "in")) return ULP_GO_ON;
+    if (given.datapaths.count == 0) return ulp_usage_error(a->program, "--in needs --datapath");
+    int status = ULP_GO_ON;
+    for (size_t i = 0; i < given.datapaths.count && status == ULP_GO_ON; i++)
+        status = tool_choose_inputs(&x, &y, a, &given.datapaths.at[i], &given.in);
+    return status;
+}
+
+static int run(const ulp_arguments *a) {
+    const int all = !ulp_setting_given(a, "format") && !ulp_setting_given(a, "datapath");
+    const vectors_request r = {a->program, given.out, given.seed, given.sums, given.sample, given.check};
+    if (given.check && !vectors_oracle_offered()) {
+        ulp_complain(a->program,
+                     "--check: this build has no MPFR; in the source tree install libmpfr-dev and run make again");
+        return ULP_EXIT_LACKING;
+    }
+    int status = check_inputs(a);
+    if (status == ULP_GO_ON) status = make_folder(&r, "");
+    if (status == ULP_GO_ON) status = write_formats(&r, all);
+    if (status == ULP_GO_ON) status = write_datapaths(&r, all, ulp_setting_given(a, "in") ? given.in.name : NULL);
+    if (status == ULP_GO_ON && all) status = vectors_words(&r);
+    return status == ULP_GO_ON ? ULP_EXIT_FINE : status;
+}
+
+const tool_command tool_vectors = {
+    .command = {.name = "ulp vectors",
+                .usage = "--out FOLDER [OPTION...]",
+                .summary = "writes golden vectors: conversions and sums with results",
+                .details =
+                    "Writes for each format FOLDER/formats/NAME.npz and NAME.csv, with conversions of values, "
+                    "midpoints, their neighbours and the edges of the range, and the resulting codes in every mode "
+                    "and overflow policy; NAME.codes.csv, .overflow.csv and .stochastic.csv hold the other arrays of "
+                    "the .npz file. Writes for each datapath FOLDER/datapaths/NAME.npz and NAME.csv, with sums of "
+                    "eight kinds and their results. Without --format and --datapath it writes all registered "
+                    "formats, all rows of hardware, a list of other datapaths, and known random words. `make vectors` "
+                    "adds a README, which explains the columns, and checksums. The same options and seed give the "
+                    "same bytes on any machine.\n\n"
+                    "  ulp vectors --format e4m3,bf16 --datapath h100-e4m3 --out v\n"},
+    .groups = {{"options", options, &given}},
+    .run = run};

@@ -1,0 +1,87 @@
+/* verify_files.c - ulp verify: results in a file, of any program, compared with the MPFR oracle; see verify_files.h. */
+#if defined(ULP_WITH_MPFR)
+
+#include "verify_files.h"
+
+#include <string.h>
+
+#include "experiments/harness/cli/options.h"
+#include "experiments/harness/cli/progress.h"
+#include "tool/files/array.h"
+#include "kernels/mpfr/reference.h"
+
+enum { SHOWN = 5, STEP = 1 << 14 };
+
+/* Refuse arrays of different shapes. */
+static int check_shapes(const file_array *x, const file_array *y, const char *program) {
+    const npy_array *const a = &x->header, *const b = &y->header;
+    if (a->dims == b->dims && memcmp(a->shape, b->shape, a->dims * sizeof *a->shape) == 0) return ULP_GO_ON;
+    ulp_text x_shape = {0}, y_shape = {0};
+    file_array_add_shape(&x_shape, a);
+    file_array_add_shape(&y_shape, b);
+    const int status = ulp_usage_error(program, "%s has the shape %s and %s has %s; each input has one result",
+                                       x->shown, ulp_text_of(&x_shape), y->shown, ulp_text_of(&y_shape));
+    ulp_text_free(&x_shape);
+    ulp_text_free(&y_shape);
+    return status;
+}
+
+static int same(double got, double want) { return want != want ? got != got : ulp_bits64(got) == ulp_bits64(want); }
+
+static void show(const file_array *x, const char *program, uint64_t i, double got, double want) {
+    ulp_text index = {0};
+    file_array_add_index(&index, &x->header, i);
+    ulp_complain(program, "element %s: x = %a: the result is %a, MPFR gives %a", ulp_text_of(&index),
+                 ((const double *)x->elements)[i], got, want);
+    ulp_text_free(&index);
+}
+
+/* The number of results that differ from the oracle's. */
+static uint64_t count_differences(const verify_files *w, ulp_reference *ref, const file_array *x, const file_array *y,
+                                  const char *program) {
+    const double *const input = x->elements, *const result = y->elements;
+    const uint64_t n = x->header.count;
+    const int stochastic = ulp_mode_is_stochastic(w->rule.mode);
+    ulp_progress bar = ulp_progress_start(program, 0.0);
+    uint64_t differences = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        const uint32_t word = stochastic ? ulp_random_word(w->stream, i) : 0;
+        const double want = ulp_reference_round(ref, input[i], 0.0, w->rule, word);
+        if (i % STEP == 0) ulp_progress_show(&bar, (double)i / (double)n, x->shown);
+        if (same(result[i], want)) continue;
+        ulp_progress_clear(&bar);
+        if (differences++ < SHOWN) show(x, program, i, result[i], want);
+    }
+    ulp_progress_clear(&bar);
+    return differences;
+}
+
+static int compare(const verify_files *w, const file_array *x, const file_array *y, const char *program) {
+    ulp_reference *const ref = ulp_reference_new(&w->format);
+    if (ref == NULL) return ulp_run_error(program, "out of memory for the oracle");
+    const uint64_t differences = count_differences(w, ref, x, y, program);
+    const unsigned long long n = x->header.count;
+    ulp_reference_free(ref);
+    printf("%s %s %s %s %s: %llu result%s, %llu mismatch%s\n", differences == 0 ? "PASS" : "FAIL", y->shown,
+           w->format.name, w->mode, ulp_overflow_name((ulp_overflow)w->rule.overflow), n, ulp_plural(n),
+           (unsigned long long)differences, differences == 1 ? "" : "es");
+    return differences == 0 ? ULP_EXIT_FINE : ULP_EXIT_FAILED;
+}
+
+int verify_files_run(const verify_files *w, const char *program) {
+    file_array x = {0}, y = {0};
+    int status = file_array_read(&x, program, w->inputs, 'f');
+    if (status == ULP_GO_ON) status = file_array_read(&y, program, w->results, 'f');
+    if (status == ULP_GO_ON) status = check_shapes(&x, &y, program);
+    if (status == ULP_GO_ON && x.header.count == 0) status = ulp_usage_error(program, "%s has no elements", x.shown);
+    if (status == ULP_GO_ON) status = compare(w, &x, &y, program);
+    file_array_free(&x);
+    file_array_free(&y);
+    return status;
+}
+
+#else
+
+typedef int verify_files_needs_mpfr; /* C requires a declaration in every file */
+
+#endif
