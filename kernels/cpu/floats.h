@@ -314,7 +314,7 @@ ULP_INLINE vfloat odd_float_of(vfloat s, vfloat error) {
 /* The odd one of two neighbours, or the number that is both. */
 ULP_INLINE vfloat odd_float_between(vfloat down, vfloat up) {
     const __mmask16 odd = _mm512_test_epi32_mask((__m512i)down, _mm512_set1_epi32(1));
-    return (vfloat)_mm512_mask_blend_ps(odd, (__m512)up, (__m512)down); /* an exact sum is both */
+    return (vfloat)_mm512_mask_blend_ps(odd, (__m512)up, (__m512)down);
 }
 #endif
 

@@ -45,8 +45,15 @@ ANCHOR_FN ANCHOR_NUMBER ANCHOR_NAME(sum)(ANCHOR_NUMBER x, ANCHOR_NUMBER anchor, 
 #endif
 }
 
+/* A magnitude with the sign of the word u; `signs` as below. */
+ANCHOR_FN ANCHOR_NUMBER ANCHOR_NAME(signed)(ANCHOR_NUMBER magnitude, ANCHOR_WORD u, ANCHOR_MASK signs) {
+    const ANCHOR_MASK sign = (ANCHOR_MASK)1 << (8 * sizeof(ANCHOR_MASK) - 1);
+    const ANCHOR_NUMBER y = ANCHOR_FROM(ANCHOR_BITS(magnitude) | (u & sign));
+    return signs != 0 ? y : y + 0.0f; /* no negative zero */
+}
+
 /* x rounded to a multiple of the last place of the anchor, in a deterministic mode. `signs` is the sign bit if zeros
- * keep their sign, else 0. */
+ * keep their sign, else 0; a constant of a loop. */
 ANCHOR_FN ANCHOR_NUMBER ANCHOR_NAME(round)(ANCHOR_NUMBER x, ANCHOR_NUMBER anchor, ANCHOR_MASK signs, uint32_t mode) {
     const ANCHOR_MASK sign = (ANCHOR_MASK)1 << (8 * sizeof(ANCHOR_MASK) - 1);
     const ANCHOR_WORD u = ANCHOR_BITS(x);
@@ -57,10 +64,7 @@ ANCHOR_FN ANCHOR_NUMBER ANCHOR_NAME(round)(ANCHOR_NUMBER x, ANCHOR_NUMBER anchor
 #endif
     const ANCHOR_NUMBER y = ANCHOR_NAME(sum)(x, anchor, mode) - anchor;
 #if !defined(ANCHOR_TOWARD)
-    if (mode == ULP_RZ) {
-        const ANCHOR_NUMBER signed_y = ANCHOR_FROM(ANCHOR_BITS(y) | (u & sign));
-        return signs != 0 ? signed_y : signed_y + 0.0f; /* no negative zero */
-    }
+    if (mode == ULP_RZ) return ANCHOR_NAME(signed)(y, u, signs);
 #endif
     return ANCHOR_FROM(ANCHOR_BITS(y) | (u & signs));
 }

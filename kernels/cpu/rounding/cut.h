@@ -1,7 +1,7 @@
 /* cut.h - rounding of a piece of a binary32 array at one bit of the words, while its values are in range.
  *
  * All numbers lose equally many bits if the format has the exponents of binary32, as bfloat16 has, or if a piece has
- * only zeros and normal numbers of the format. An addend carries into the bits that are kept.
+ * only zeros and normal numbers of the format. kernels/rounding/word.h rounds.
  */
 #ifndef ULP_CPU_CUT_H
 #define ULP_CPU_CUT_H

@@ -17,24 +17,21 @@ typedef struct float_format {
     uint32_t per;           /* per - word of 2^e: the word of 2^32 over the quantum */
 } float_format;
 
-/* 0 if round_float does not serve the format and rule. */
-static inline int float_format_of(float_format *to, const ulp_format *f, ulp_rule rule) {
-    const uint32_t drop = 24u - f->prec;
-    if (!ulp_core_offers(f, rule) || !f->has_subnormals || f->qmin < -126 || f->emax + 1 + (int)drop > 127 ||
-        f->emax < f->emin || drop < 2)
-        return 0;
-    to->least = (uint32_t)(f->emin + 127) << 23;
-    to->anchor = drop << 23 | 1u << 22;
-    to->signs = f->has_neg_zero ? 0x80000000u : 0u;
-    to->random = ulp_core_random(rule);
-    to->per = (2u * 127u + 31u + f->prec) << 23;
-    return ulp_narrow_knows(rule.mode) || (ADDS_FRACTIONS && rule.mode == ULP_SRA && f->qmin >= -94);
+/* `random` is the mask of the bits of a random word that are used. */
+static inline float_format float_format_of(const ulp_format *f, uint32_t random) {
+    return (float_format){.least = (uint32_t)(f->emin + 127) << 23,
+                          .anchor = (24u - f->prec) << 23 | 1u << 22,
+                          .signs = f->has_neg_zero ? 0x80000000u : 0u,
+                          .random = random,
+                          .per = (2u * 127u + 31u + f->prec) << 23};
 }
 
-/* A magnitude with the sign of u; f->signs is a constant of the loop. */
-ULP_INLINE vfloat float_with_sign(vfloat magnitude, vuint u, const float_format *f) {
-    const vfloat y = (vfloat)((vuint)magnitude | (u & 0x80000000u));
-    return f->signs != 0 ? y : y + 0.0f; /* no negative zero */
+/* Whether round_float serves the format and rule for every number. */
+static inline int round_float_serves(const ulp_format *f, ulp_rule rule) {
+    const int drop = 24 - (int)f->prec;
+    return ulp_core_offers(f, rule) && f->has_subnormals && f->qmin >= -126 && f->emax + 1 + drop <= 127 &&
+           f->emax >= f->emin && drop >= 2 &&
+           (ulp_narrow_knows(rule.mode) || (ADDS_FRACTIONS && rule.mode == ULP_SRA && f->qmin >= -94));
 }
 
 #define ANCHOR_NAME(part) float_anchor_##part
@@ -53,7 +50,7 @@ ULP_INLINE vfloat round_float_by_words(vfloat x, vuint binade, const float_forma
     const vfloat at = (a - (sum - anchor)) * (vfloat)(f->per - binade); /* if negative, a multiple of 2^-32 */
     const vuint random = word & f->random, to = FLOATS_ROUND_TOWARD ? carry_fractions((vuint)sum, at, random)
                                                                     : add_fractions((vuint)sum, at, random);
-    return float_with_sign((vfloat)to - anchor, (vuint)x, f);
+    return float_anchor_signed((vfloat)to - anchor, (vuint)x, f->signs);
 }
 
 /* The exponent fields: the words of 2^e for numbers of binade e, the word of an infinity for NaN. */

@@ -1,9 +1,8 @@
 /* lane_rounding.h - vectors of binary64 numbers rounded to a format in a few instructions, under conditions that a
  * watch checks.
  *
- * An anchor is a number whose last place is the quantum. Its addition rounds in the direction of the addition, and in
- * mode rne to nearest even. It serves every range of values below the overflow. round_normal rounds the significand as
- * an integer at a fixed bit. It serves normal values of the format. A caller rounds in one of these ways, and rounds
+ * The addition of an anchor (kernels/rounding/anchor.h) serves every range of values below the overflow. The cut of a
+ * word (kernels/rounding/word.h) serves normal values of the format. A caller rounds in one of these ways, and rounds
  * again by kernels/rounding/core.h where the watch found a value outside the range.
  */
 #ifndef ULP_CPU_LANE_ROUNDING_H
@@ -18,7 +17,7 @@
 typedef struct lane_format {
     uint64_t least, anchor; /* the word of 2^emin; anchor + word of 2^e is a number whose last place is the quantum */
     uint64_t signs;         /* the sign bit, if zeros keep their sign */
-    uint64_t ones, half;    /* the bits that normal values lose; the first of them */
+    uint64_t ones;          /* the bits that normal values lose */
     uint64_t random;        /* mask of the bits of a random word that are used */
     uint32_t shift;         /* from a random word to the bits that are lost */
     double lowest, most;    /* the ends of the range, for saturation */
@@ -32,7 +31,6 @@ static inline lane_format lane_format_of(const ulp_format *f, uint32_t random) {
                          .anchor = (uint64_t)lost << 52 | 1ull << 51,
                          .signs = f->has_neg_zero ? 1ull << 63 : 0,
                          .ones = (1ull << lost) - 1,
-                         .half = 1ull << (lost - 1),
                          .random = random,
                          .shift = lost > 32 ? lost - 32 : 0,
                          .lowest = f->lowest,
@@ -54,12 +52,8 @@ static inline lane_format lane_format_of(const ulp_format *f, uint32_t random) {
 #endif
 #include "kernels/rounding/anchor.h"
 
-/* The word of 2^e for x in binade e, or of 2^emin if it is larger. */
-ULP_INLINE vbits binade_of(vdouble x, const lane_format *f) {
-    return larger_exponents((vbits)x & 0x7ff0000000000000u, all_bits(f->least));
-}
-
-/* The same where the units for integers have more to do than those for numbers. */
+/* The word of 2^e for x in binade e, or of 2^emin if it is larger: by the units for numbers, where the units for
+ * integers have more to do. */
 ULP_INLINE vbits binade_by_numbers(vdouble x, const lane_format *f) {
     const vdouble binade = (vdouble)((vbits)x & 0x7ff0000000000000u);
     return (vbits)larger(binade, (vdouble)all_bits(f->least));
@@ -94,32 +88,27 @@ ULP_INLINE vdouble round_normal(vdouble x, const lane_format *f, uint32_t mode, 
 /* DOUBLES random words, one in each lane. */
 ULP_INLINE vbits random_lanes(const uint32_t *words, const lane_format *f) { return wide_words(words) & f->random; }
 
-/* A magnitude with the sign of u; f->signs is a constant of the loop. */
-ULP_INLINE vdouble with_sign(vdouble magnitude, vbits u, const lane_format *f) {
-    const vdouble y = (vdouble)((vbits)magnitude | (u & 0x8000000000000000u));
-    return f->signs != 0 ? y : y + 0.0; /* no negative zero */
-}
-
 /* Mode sra. A random word is a part of a quantum, in units of 2^-32 quanta. */
 ULP_INLINE vdouble round_by_words(vdouble x, vbits binade, const lane_format *f, vbits word) {
     const vdouble size = (vdouble)((vbits)x & ~all_bits(1ull << 63)), anchor = (vdouble)(binade + f->anchor);
     if (ROUNDS_TOWARD) { /* two truncations give the result of one */
         const vdouble random = __builtin_convertvector(word, vdouble);
         const vdouble sum = fused_toward(random, (vdouble)(binade - f->word), size, ULP_RZ);
-        return with_sign(double_anchor_sum(sum, anchor, ULP_RD) - anchor, (vbits)x, f);
+        return double_anchor_signed(double_anchor_sum(sum, anchor, ULP_RD) - anchor, (vbits)x, f->signs);
     }
     /* up if the rest in units of 2^-32 quanta, plus the word, is at least 2^32 */
     const vdouble down = double_anchor_sum(size, anchor, ULP_RD);
     const vdouble rest = (size - (down - anchor)) * (vdouble)(f->per - binade);
     const vdouble least = (0x1p52 + 0x1p32) - (vdouble)(word | 0x4330000000000000u);
-    return with_sign((vdouble)((vbits)down - (vbits)(rest >= least)) - anchor, (vbits)x, f);
+    return double_anchor_signed((vdouble)((vbits)down - (vbits)(rest >= least)) - anchor, (vbits)x, f->signs);
 }
 
 /* x rounded in modes rne, rna, rz, ru, rd, ro and sra, for p <= 24. `mode` is a constant. Where |x| is above the
  * largest value of the format, the result is either right or larger than this value, an infinity or NaN. */
 ULP_INLINE vdouble round_anchored(vdouble x, const lane_format *f, uint32_t mode, vbits word) {
     const int by_numbers = mode == ULP_RNE || mode == ULP_RNA;
-    const vbits binade = by_numbers ? binade_by_numbers(x, f) : binade_of(x, f);
+    const vbits binade =
+        by_numbers ? binade_by_numbers(x, f) : larger_exponents((vbits)x & 0x7ff0000000000000u, all_bits(f->least));
     if (mode == ULP_SRA) return round_by_words(x, binade, f, word);
     return double_anchor_round(x, (vdouble)(binade + f->anchor), f->signs, mode);
 }
