@@ -20,7 +20,7 @@ command_of() {
     make --no-print-directory -n -W "$1" V=1 MODE="${MODE:-release}" CC="${CC:-gcc}" BUILD="$build" "$2" 2>>"$dir/log" | grep -- " -o $2\$" | tail -n 1
 }
 
-mkdir -p "$dir/tree/experiments/roots" && cp -r Makefile plots "$dir/tree" && mkdir -p "$dir/tree/formats" && cp formats/*.h "$dir/tree/formats"
+mkdir -p "$dir/tree/experiments/roots" && cp -r Makefile plots make "$dir/tree" && mkdir -p "$dir/tree/formats" && cp formats/*.h "$dir/tree/formats"
 block c roots.c >"$dir/tree/experiments/roots/roots.c"
 block gnuplot roots.gp >"$dir/tree/plots/roots.gp"
 block text group: >"$dir/tree/plots/roots.txt"
@@ -32,7 +32,7 @@ verdict $? 'make finds the experiment'
 # build with the commands, the library and the harness of this build
 compile=$(command_of experiments/swamping/swamping.c "$build/obj/experiments/swamping/swamping.o")
 link=$(command_of experiments/swamping/swamping.c "$BIN/swamping")
-eval "$(echo "$compile" | sed "s| -MMD -MP | |; s| -c experiments/swamping/swamping\.c -o .*| -c '$dir/tree/experiments/roots/roots.c' -o '$dir/roots.o'|")" >"$dir/log" 2>&1 &&
+eval "$(echo "$compile" | sed "s| -MMD | |; s| -c experiments/swamping/swamping\.c -o .*| -c '$dir/tree/experiments/roots/roots.c' -o '$dir/roots.o'|")" >"$dir/log" 2>&1 &&
     eval "$(echo "$link" | sed "s| $build/obj/experiments/swamping/claims\.o||; s| $build/obj/experiments/swamping/swamping\.o | '$dir/roots.o' |; s| -o $BIN/swamping\$| -o '$dir/tree/roots' -Wl,-rpath,'$build/lib'|")" >>"$dir/log" 2>&1
 verdict $? 'it is built'
 [ $failed -eq 0 ] && [ ! -s "$dir/log" ]

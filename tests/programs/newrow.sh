@@ -28,7 +28,7 @@ tool() {
     mkdir -p "$dir/$1.src"
     awk "$2" kernels/products/datapath_rows.c >"$dir/$1.src/datapath_rows.c"
     cp "$build/lib/libulp.a" "$dir/libulp.a"
-    eval "$(echo "$compile" | sed "s| -I\. | -I. -Ikernels/products |; s| -MMD -MP | |; s| -c kernels/products/datapath_rows\.c -o .*| -c '$dir/$1.src/datapath_rows.c' -o '$dir/datapath_rows.o'|")" &&
+    eval "$(echo "$compile" | sed "s| -I\. | -I. -Ikernels/products |; s| -MMD | |; s| -c kernels/products/datapath_rows\.c -o .*| -c '$dir/$1.src/datapath_rows.c' -o '$dir/datapath_rows.o'|")" &&
         ar r "$dir/libulp.a" "$dir/datapath_rows.o" &&
         eval "$(echo "$link" | sed "s| $build/lib/libulp\.a | '$dir/libulp.a' |; s| -o $BIN/ulp\$| -o '$dir/$1'|")"
 } >"$dir/log" 2>&1

@@ -3,12 +3,21 @@
 
 #include "kernels/backend.h"
 
+/* the number of operations */
+#define ULP_OPERATION(...) +1
+enum {
+    ROWS = 0
+#include "kernels/operations.def"
+};
+
 /* The name comes before the arguments are checked. */
 static void test_lacking(void **state) {
     const ulp_backend none = {.name = "cpu"}, *whole;
     const ulp_gemm_shape shape = {0};
+    int cases = 0;
     (void)state;
 #define CASE(operation, ...)                                                                                           \
+    cases++;                                                                                                           \
     assert_int_equal(ulp_backend_##operation(&none, __VA_ARGS__), ULP_UNSUPPORTED);                                    \
     assert_string_equal(ulp_backend_error(), "the backend cpu does not offer the operation " #operation)
     CASE(round, NULL, NULL, 0, (ulp_rounding){0});
@@ -21,6 +30,7 @@ static void test_lacking(void **state) {
     CASE(gemm64, NULL, NULL, NULL, &shape, (ulp_summation){0});
     assert_int_equal(ulp_backend_gemm_round(&none, NULL, NULL, NULL, &shape, (ulp_summation){0}, (ulp_rounding){0}),
                      ULP_UNSUPPORTED);
+    cases++;
     assert_string_equal(ulp_backend_error(), "the backend cpu does not offer the operation gemm");
     CASE(im2col, NULL, NULL, NULL);
     CASE(permute, NULL, NULL, (ulp_permute_shape){0});
@@ -50,6 +60,7 @@ static void test_lacking(void **state) {
     CASE(ctc_outputs, NULL, NULL, (ulp_sequences){0}, 0);
     CASE(ctc, NULL, NULL, NULL, NULL, (ulp_sequences){0}, NULL);
 #undef CASE
+    assert_int_equal(cases, ROWS);
     /* a backend that derives nothing from arrays keeps them and settles without work */
     const float x = 1.0f;
     assert_int_equal(ulp_backend_keep(&none, &x, 1), ULP_OK);
