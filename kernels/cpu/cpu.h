@@ -36,6 +36,14 @@
 #define IN_REGISTER(x) (void)(x)
 #endif
 
+#if defined(__AVX512F__)
+/* An operation of AVX-512, its operands and its direction: that of mode rz, ru or rd, a constant. */
+#define ULP_TOWARD(mode, operation, ...)                                                                               \
+    ((mode) == ULP_RU   ? operation(__VA_ARGS__, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)                            \
+     : (mode) == ULP_RD ? operation(__VA_ARGS__, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)                            \
+                        : operation(__VA_ARGS__, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC))
+#endif
+
 /* Keeps the computation of a vector behind that of the vector before it, where a loop interleaves long chains. clang
  * would form one chain after the other. */
 #if defined(__SSE2__)

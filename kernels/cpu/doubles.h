@@ -127,20 +127,23 @@ enum { ROUNDS_TOWARD = 1 };
 enum { ROUNDS_TOWARD = 0 };
 #endif
 
+#if defined(__AVX512F__)
+/* The odd one of two neighbours, or the number that is both. */
+ULP_INLINE vdouble odd_between(vdouble down, vdouble up) {
+    const __mmask8 odd = _mm512_test_epi64_mask((__m512i)down, _mm512_set1_epi64(1));
+    return (vdouble)_mm512_mask_blend_pd(odd, (__m512d)up, (__m512d)down);
+}
+#endif
+
 /* a b + c with 53 bits, in a form that rounds to a format like the exact number in modes rna, rz, ru, ro and sra:
  * rounded upward in ru and to odd in ro. The other modes look at bits that are kept, and the form is rounded toward
  * zero. */
 ULP_INLINE vdouble fused_toward(vdouble a, vdouble b, vdouble c, uint32_t mode) {
 #if defined(__AVX512F__)
     const __m512d x = (__m512d)a, y = (__m512d)b, z = (__m512d)c;
-    if (mode == ULP_RU) return (vdouble)_mm512_fmadd_round_pd(x, y, z, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
-    if (mode == ULP_RO) {
-        const __m512d down = _mm512_fmadd_round_pd(x, y, z, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-        const __m512d up = _mm512_fmadd_round_pd(x, y, z, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
-        const __mmask8 odd = _mm512_test_epi64_mask(_mm512_castpd_si512(down), _mm512_set1_epi64(1));
-        return (vdouble)_mm512_mask_blend_pd(odd, up, down); /* an exact sum is both */
-    }
-    return (vdouble)_mm512_fmadd_round_pd(x, y, z, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    if (mode != ULP_RO) return (vdouble)ULP_TOWARD(mode, _mm512_fmadd_round_pd, x, y, z);
+    return odd_between((vdouble)ULP_TOWARD(ULP_RD, _mm512_fmadd_round_pd, x, y, z),
+                       (vdouble)ULP_TOWARD(ULP_RU, _mm512_fmadd_round_pd, x, y, z));
 #else
     (void)mode;
     return fused(a, b, c);
@@ -150,10 +153,7 @@ ULP_INLINE vdouble fused_toward(vdouble a, vdouble b, vdouble c, uint32_t mode) 
 /* a + b rounded in the direction of mode rz, ru or rd; only if ROUNDS_TOWARD. */
 ULP_INLINE vdouble sum_toward(vdouble a, vdouble b, uint32_t mode) {
 #if defined(__AVX512F__)
-    const __m512d x = (__m512d)a, y = (__m512d)b;
-    if (mode == ULP_RU) return (vdouble)_mm512_add_round_pd(x, y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
-    if (mode == ULP_RD) return (vdouble)_mm512_add_round_pd(x, y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-    return (vdouble)_mm512_add_round_pd(x, y, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    return (vdouble)ULP_TOWARD(mode, _mm512_add_round_pd, (__m512d)a, (__m512d)b);
 #else
     (void)mode;
     return a + b;

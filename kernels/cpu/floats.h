@@ -97,9 +97,9 @@ ULP_INLINE vuint larger_fields(vuint a, vuint b) {
 }
 
 /* x + 1 where u has the bit. */
-ULP_INLINE vuint one_more_where(vuint u, uint32_t bit, vuint x) {
+ULP_INLINE vuint one_more_where(vuint u, vuint bit, vuint x) {
 #if defined(__AVX512F__)
-    const __mmask16 more = _mm512_test_epi32_mask((__m512i)u, _mm512_set1_epi32((int32_t)bit));
+    const __mmask16 more = _mm512_test_epi32_mask((__m512i)u, (__m512i)bit);
     return (vuint)_mm512_mask_sub_epi32((__m512i)x, more, (__m512i)x, _mm512_set1_epi32(-1));
 #else
     return x - (vuint)((u & bit) == bit);
@@ -235,15 +235,19 @@ enum { FLOATS_ROUND_TOWARD = 0 };
 /* a + b rounded in the direction of mode rz, ru or rd; only if FLOATS_ROUND_TOWARD. */
 ULP_INLINE vfloat float_sum_toward(vfloat a, vfloat b, uint32_t mode) {
 #if defined(__AVX512F__)
-    const __m512 x = (__m512)a, y = (__m512)b;
-    if (mode == ULP_RU) return (vfloat)_mm512_add_round_ps(x, y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
-    if (mode == ULP_RD) return (vfloat)_mm512_add_round_ps(x, y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-    return (vfloat)_mm512_add_round_ps(x, y, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    return (vfloat)ULP_TOWARD(mode, _mm512_add_round_ps, (__m512)a, (__m512)b);
 #else
     (void)mode;
     return a + b;
 #endif
 }
+
+#if defined(__AVX512F__)
+/* The same for a b + c. */
+ULP_INLINE vfloat float_fused_toward(vfloat a, vfloat b, vfloat c, uint32_t mode) {
+    return (vfloat)ULP_TOWARD(mode, _mm512_fmadd_round_ps, (__m512)a, (__m512)b, (__m512)c);
+}
+#endif
 
 /* a b + c, where a b is exact. */
 ULP_INLINE vfloat float_fused(vfloat a, vfloat b, vfloat c) {
@@ -308,17 +312,16 @@ ULP_INLINE vfloat odd_float_of(vfloat s, vfloat error) {
 
 #if defined(__AVX512F__)
 /* The odd one of two neighbours, or the number that is both. */
-ULP_INLINE vfloat odd_float_between(__m512 down, __m512 up) {
+ULP_INLINE vfloat odd_float_between(vfloat down, vfloat up) {
     const __mmask16 odd = _mm512_test_epi32_mask((__m512i)down, _mm512_set1_epi32(1));
-    return (vfloat)_mm512_mask_mov_epi32((__m512i)up, odd, (__m512i)down);
+    return (vfloat)_mm512_mask_blend_ps(odd, (__m512)up, (__m512)down);
 }
 #endif
 
 /* x + y rounded to odd, where the sum does not overflow. */
 ULP_INLINE vfloat odd_float_sum(vfloat x, vfloat y) {
 #if defined(__AVX512F__)
-    return odd_float_between(_mm512_add_round_ps((__m512)x, (__m512)y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC),
-                             _mm512_add_round_ps((__m512)x, (__m512)y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC));
+    return odd_float_between(float_sum_toward(x, y, ULP_RD), float_sum_toward(x, y, ULP_RU));
 #else
     const vfloat s = x + y, t = s - x;
     return odd_float_of(s, (x - (s - t)) + (y - t));
@@ -328,9 +331,7 @@ ULP_INLINE vfloat odd_float_sum(vfloat x, vfloat y) {
 /* The same for a b + x, where a b is exact. */
 ULP_INLINE vfloat odd_float_fused(vfloat a, vfloat b, vfloat x) {
 #if defined(__AVX512F__)
-    return odd_float_between(
-        _mm512_fmadd_round_ps((__m512)a, (__m512)b, (__m512)x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC),
-        _mm512_fmadd_round_ps((__m512)a, (__m512)b, (__m512)x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC));
+    return odd_float_between(float_fused_toward(a, b, x, ULP_RD), float_fused_toward(a, b, x, ULP_RU));
 #else
     const vfloat s = float_fused(a, b, x), t = s - x;
     return odd_float_of(s, (x - (s - t)) + float_fused(a, b, -t));

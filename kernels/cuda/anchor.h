@@ -1,10 +1,9 @@
-/* anchor.h - rounding by additions in the device's rounding modes: the bits of ulp_core_round64, for every mode.
+/* anchor.h - rounding by kernels/rounding/anchor.h on the device: the bits of ulp_core_round64, for every mode.
  *
- * Let q be the quantum of x's binade and A = 2^52 q. The last place of |x| + A is q, so that the addition rounds |x| to
- * a multiple of q: toward zero, upward or to nearest. The subtraction of A is exact. Two truncations give the result of
- * one truncation. A stochastic mode therefore adds its random part of a quantum to |x| and truncates: the sum carries
- * exactly if floor(nu 2^r) + R >= 2^r. The subtraction is not exact only for |x| beyond 2^top, where all values round
- * alike.
+ * Let q be the quantum of x's binade. The device adds in every direction, and two truncations give the result of one
+ * truncation. A stochastic mode therefore adds its random part of a quantum to |x| and truncates: the sum carries
+ * exactly if floor(nu 2^r) + R >= 2^r. The subtraction of the anchor is not exact only for |x| beyond 2^top, where all
+ * values round alike.
  */
 #ifndef ULP_CUDA_ANCHOR_H
 #define ULP_CUDA_ANCHOR_H
@@ -22,11 +21,8 @@ typedef struct ulp_anchored {
     double limit[2], overflow[2], infinite[2];
 } ulp_anchored;
 
-/* The modes that ulp_anchored_magnitude offers. */
-enum {
-    ULP_ANCHORED_MODES = 1 << ULP_RNE | 1 << ULP_RNA | 1 << ULP_RZ | 1 << ULP_RU | 1 << ULP_RD | 1 << ULP_RO |
-                         1 << ULP_SRA | 1 << ULP_SRB | 1 << ULP_SRC
-};
+/* The modes that ulp_anchored_round offers. */
+enum { ULP_ANCHORED_MODES = ULP_NARROW_MODES | 1 << ULP_SRA | 1 << ULP_SRB | 1 << ULP_SRC };
 
 /* Prepares *p. 0 for a mode outside ULP_ANCHORED_MODES, for a format and rule that kernels/rounding/core.h does not
  * offer, and where a binary64 word folded to odd does not round like the exact value. */
@@ -61,6 +57,25 @@ static __device__ inline int ulp_exponent(double x, int least) {
     return min(max(e, least), 800);
 }
 
+/* a + b in the direction of mode rz, ru or rd. */
+static __device__ inline double ulp_sum_toward(double a, double b, uint32_t mode) {
+    return mode == ULP_RU ? __dadd_ru(a, b) : mode == ULP_RD ? __dadd_rd(a, b) : __dadd_rz(a, b);
+}
+
+#define ANCHOR_NAME(part) ulp_device_anchor_##part
+#define ANCHOR_NUMBER double
+#define ANCHOR_WORD uint64_t
+#define ANCHOR_MASK uint64_t
+#define ANCHOR_BITS ulp_bits64
+#define ANCHOR_FROM ulp_from_bits64
+#define ANCHOR_WHERE(condition) (0u - (uint64_t)(condition))
+#define ANCHOR_TOWARD ulp_sum_toward
+#define ANCHOR_FN static __device__ inline
+#include "kernels/rounding/anchor.h"
+
+/* 1.5 2^(unit+52), an anchor of numbers below 2^(unit+51). */
+static __device__ inline double ulp_anchor_of(int unit) { return ulp_from_high(ulp_power(unit + 52) | 1u << 19); }
+
 /* x with the bits below 2^unit cut off, or rounded to nearest even at 2^unit. Zero gives +0. |x| < 2^(unit+52) if x is
  * finite. */
 template <bool NEAREST> static __device__ inline double ulp_to_unit(double x, int unit) {
@@ -74,40 +89,31 @@ static __device__ inline double ulp_anchored_part(uint64_t v, int unit) {
     return ulp_from_bits64(base + v) - ulp_from_bits64(base);
 }
 
-/* `size` = |x| rounded by `mode` to a multiple of 2^unit, for size < 2^(unit+52). */
-static __device__ inline double ulp_anchored_magnitude(double size, int unit, bool negative, const ulp_anchored &p,
-                                                       uint32_t mode, uint32_t word) {
-    const double anchor = ulp_from_high(ulp_power(unit + 52));
+/* size >= 0 and the random part of 2^unit that a stochastic mode adds, cut toward zero; what lies below 2^unit decides
+ * no more. */
+static __device__ inline double ulp_anchored_plus(double size, int unit, const ulp_anchored &p, uint32_t mode,
+                                                  uint32_t word) {
     const uint32_t r = p.random_bits, random = word & 0xffffffffu << (32 - r);
-    switch (mode) {
-    case ULP_RNE: return (size + anchor) - anchor;
-    case ULP_RNA: return __dadd_rz(__dadd_rz(size, ulp_from_high(ulp_power(unit - 1))), anchor) - anchor;
-    case ULP_RZ: return __dadd_rz(size, anchor) - anchor;
-    case ULP_RU: return (negative ? __dadd_rz(size, anchor) : __dadd_ru(size, anchor)) - anchor;
-    case ULP_RD: return (negative ? __dadd_ru(size, anchor) : __dadd_rz(size, anchor)) - anchor;
-    case ULP_RO: {
-        const double cut = __dadd_rz(size, anchor);
-        return ulp_from_bits64(ulp_bits64(cut) | (uint64_t)(cut - anchor != size)) - anchor;
+    if (mode == ULP_SRB) /* R + 1/2 */
+        return __dadd_rz(size, ulp_anchored_part((uint64_t)random << 1 | 1ull << (32 - r), unit - 33));
+    if (mode == ULP_SRC) { /* first to nearest even in units of 2^-r of a quantum */
+        const double finer = ulp_from_high(ulp_power(unit - (int)r + 52));
+        size = ulp_device_anchor_round(size, finer, 0, ULP_RNE);
     }
-    case ULP_SRA: return __dadd_rz(__dadd_rz(size, ulp_anchored_part(random, unit - 32)), anchor) - anchor;
-    case ULP_SRB: { /* R + 1/2 */
-        const uint64_t more = (uint64_t)random << 1 | 1ull << (32 - r);
-        return __dadd_rz(__dadd_rz(size, ulp_anchored_part(more, unit - 33)), anchor) - anchor;
-    }
-    case ULP_SRC: { /* first to nearest even in units of 2^-r of a quantum */
-        const double finer = ulp_from_high(ulp_power(unit - (int)r + 52)), near = (size + finer) - finer;
-        return __dadd_rz(__dadd_rz(near, ulp_anchored_part(random, unit - 32)), anchor) - anchor;
-    }
-    default: return ulp_quiet_nan(); /* no mode of ULP_ANCHORED_MODES */
-    }
+    return __dadd_rz(size, ulp_anchored_part(random, unit - 32));
 }
 
 static __device__ inline double ulp_anchored_round(double x, const ulp_anchored &p, uint32_t mode, uint32_t word) {
-    const uint32_t high = ulp_high(x), sign = high & 0x80000000u;
-    const int e = min((int)(high >> 20 & 0x7ff) - 1023, p.top), unit = e < p.emin ? p.qmin : e - p.bits;
-    const double size = ulp_from_bits64(ulp_bits64(x) & 0x7fffffffffffffffu);
-    const double magnitude = ulp_anchored_magnitude(size, unit, sign != 0, p, mode, word);
-    double y = ulp_from_bits64(ulp_bits64(magnitude) | (uint64_t)(magnitude == 0.0 ? sign & p.zero_sign : sign) << 32);
+    const uint64_t u = ulp_bits64(x), sign = u & 1ull << 63;
+    const int e = min((int)(ulp_high(x) >> 20 & 0x7ff) - 1023, p.top), unit = e < p.emin ? p.qmin : e - p.bits;
+    const double size = ulp_from_bits64(u ^ sign);
+    double from = x;
+    if (ulp_mode_is_stochastic(mode)) {
+        from = ulp_from_bits64(ulp_bits64(ulp_anchored_plus(size, unit, p, mode, word)) | sign);
+        mode = ULP_RZ;
+    }
+    double y = ulp_device_anchor_round(from, ulp_anchor_of(unit), (uint64_t)p.zero_sign << 32, mode);
+    const double magnitude = ulp_from_bits64(ulp_bits64(y) & ~(1ull << 63));
     y = magnitude > (sign ? p.limit[1] : p.limit[0]) ? (sign ? p.overflow[1] : p.overflow[0]) : y;
     return size > 0x1.fffffffffffffp1023 ? (sign ? p.infinite[1] : p.infinite[0]) : y;
 }

@@ -6,12 +6,11 @@
  *
  * A magnitude is rounded in one of three ways. The ways differ in speed and never in the result:
  *   - ULP_SHAPE_WIDE: emin = -126, as in bfloat16. Subnormals of binary32 have the spacing of the format; the cut is at
- *     a fixed bit.
- *   - ULP_SHAPE_NARROW: deterministic modes where the quantum is a normal number. The processor's addition
- *     |x| + 2^k rounds to nearest even, and the exact error gives the other modes.
- *   - ULP_SHAPE_ANY: all other cases, with shifts by a count of each element.
- * ulp_round_up decides the direction in WIDE and ANY. In mode sra the word is added to the lost bits, and their carry
- * is the direction.
+ *     a fixed bit (word.h).
+ *   - ULP_SHAPE_NARROW: deterministic modes where the quantum is a normal number and at least two bits are lost: the
+ *     addition of an anchor (anchor.h).
+ *   - ULP_SHAPE_ANY: all other cases, with shifts by a count of each element. ulp_round_up decides the direction. In
+ *     mode sra the word is added to the lost bits, and their carry is the direction.
  *
  * ulp_core_init accepts signed formats with a zero and p >= 2 whose values and exponent range fit binary32: then the
  * parity of a code is the parity of the significand. general.h rounds to the other formats and wraps around; what no
@@ -40,7 +39,7 @@ typedef struct ulp_core {
     double unit64;             /* 2^(32 - qmin): turns numbers below the quantum into 32-bit fractions of it */
     uint32_t far;              /* 0; without subnormals 6: one binade below 2^emin loses all bits */
     uint32_t watched;          /* whether ulp_core_watched64 serves this format and mode */
-    uint32_t beyond;           /* binary32 bits of 2^(emax+1), to which |x| may be clamped before rounding */
+    uint32_t beyond;           /* binary32 bits of 2^(emax+1): numbers from there on have the anchor of this binade */
     uint32_t symmetric; /* 1 if -x gives the negative of the result of x and every overflow gives infinity's result */
     uint32_t mode, random_bits, shape;
     uint32_t random; /* mask of the bits of a word that are used */
@@ -61,7 +60,31 @@ ULP_CORE uint32_t ulp_by_sign(const uint32_t pair[2], uint32_t sign) {
  * lanes. */
 ULP_CORE uint64_t ulp_select(uint64_t yes, uint64_t a, uint64_t b) { return b ^ ((a ^ b) & (0u - yes)); }
 
-/* The modes that ulp_core_narrow offers. Other modes use another shape. */
+/* A binary32 word rounded at one bit. */
+#define WORD_NAME ulp_word_cut
+#define WORD uint32_t
+#include "kernels/rounding/word.h"
+
+/* The anchors of binary32 and of binary64 numbers. */
+#define ANCHOR_NAME(part) ulp_anchor32_##part
+#define ANCHOR_NUMBER float
+#define ANCHOR_WORD uint32_t
+#define ANCHOR_MASK uint32_t
+#define ANCHOR_BITS ulp_bits32
+#define ANCHOR_FROM ulp_from_bits32
+#define ANCHOR_WHERE(condition) (0u - (uint32_t)(condition))
+#include "kernels/rounding/anchor.h"
+
+#define ANCHOR_NAME(part) ulp_anchor64_##part
+#define ANCHOR_NUMBER double
+#define ANCHOR_WORD uint64_t
+#define ANCHOR_MASK uint64_t
+#define ANCHOR_BITS ulp_bits64
+#define ANCHOR_FROM ulp_from_bits64
+#define ANCHOR_WHERE(condition) (0u - (uint64_t)(condition))
+#include "kernels/rounding/anchor.h"
+
+/* The modes that the texts of word.h and anchor.h offer, apart from sra. Other modes use another shape. */
 enum { ULP_NARROW_MODES = 1 << ULP_RNE | 1 << ULP_RNA | 1 << ULP_RZ | 1 << ULP_RU | 1 << ULP_RD | 1 << ULP_RO };
 ULP_FN int ulp_narrow_knows(uint32_t mode) { return (int)ulp_mode_in(mode, ULP_NARROW_MODES); }
 
@@ -129,7 +152,7 @@ ULP_FN int ulp_core_init(ulp_core *c, const ulp_format *f, ulp_rule rule) {
     c->shape = ULP_SHAPE_ANY;
     if (f->emin == -126 && f->has_subnormals) c->shape = ULP_SHAPE_WIDE;
     else if (f->has_subnormals && f->qmin >= -126 && f->emax + 1 + (int)c->drop <= 127 && f->emax >= f->emin &&
-             ulp_narrow_knows(rule.mode))
+             c->drop >= 2 && ulp_narrow_knows(rule.mode))
         c->shape = ULP_SHAPE_NARROW;
     c->within64 = c->limit64[0] < c->limit64[1] ? c->limit64[0] : c->limit64[1];
     c->normal64 = ulp_from_bits64(ulp_power64(f->emin));
@@ -163,16 +186,9 @@ ULP_CORE uint32_t ulp_core_cut(uint32_t a, uint32_t u, const ulp_core *c, uint32
     const uint32_t d = c->drop, ones = (1u << d) - 1u; /* the bits that are lost */
     const uint32_t odd = a >> d & (uint32_t)(d != 0), neg = u >> 31;
     const ulp_fraction lost = {a << (31u - d) << 1, 0};
-    switch (mode) { /* what is added carries into the last place where the magnitude rounds up */
-    case ULP_RNE: return (a + (ones >> 1) + odd) & ~ones;
-    case ULP_RNA: return (a + ((ones + 1u) >> 1)) & ~ones;
-    case ULP_RZ: return a & ~ones;
-    case ULP_RU: return (a + (ones & (neg - 1u))) & ~ones;
-    case ULP_RD: return (a + (ones & (0u - neg))) & ~ones;
-    case ULP_RO: return (a & ~ones) | (((a & ones) + ones) & ~ones);
-    case ULP_SRA: return ulp_core_carry(a, d, word & c->random);
-    default: return (a & ~ones) + (ulp_round_up(mode, odd, lost, neg, word, c->random_bits) << d);
-    }
+    if (mode == ULP_SRA) return ulp_core_carry(a, d, word & c->random);
+    if (ulp_narrow_knows(mode)) return ulp_word_cut(a, ones, odd, 0u - neg, 0, mode);
+    return (a & ~ones) + (ulp_round_up(mode, odd, lost, neg, word, c->random_bits) << d);
 }
 
 ULP_CORE uint32_t ulp_core_wide(uint32_t u, const ulp_core *c, uint32_t mode, uint32_t word) {
@@ -180,24 +196,9 @@ ULP_CORE uint32_t ulp_core_wide(uint32_t u, const ulp_core *c, uint32_t mode, ui
 }
 
 ULP_CORE uint32_t ulp_core_narrow(uint32_t u, const ulp_core *c, uint32_t mode) {
-    uint32_t a = ulp_min_u32(u & 0x7fffffffu, c->beyond);
-    uint32_t binade = ulp_max_u32(a & 0x7f800000u, c->emin << 23);
-    float x = ulp_from_bits32(a), quantum = ulp_from_bits32(binade - ((23u - c->drop) << 23));
-    float anchor = ulp_from_bits32(binade + (c->drop << 23)); /* the last place of anchor is one quantum */
-    float shifted = x + anchor, nearest = shifted - anchor, error = x - nearest; /* nearest and error are exact */
-    uint32_t neg = u >> 31, odd = ulp_bits32(shifted) & 1u;
-    uint32_t low = (uint32_t)(error < 0.0f), high = (uint32_t)(error > 0.0f); /* x < nearest, x > nearest */
-    float down = low ? nearest - quantum : nearest;
-    float up = high ? nearest + quantum : nearest;
-    switch (mode) {
-    case ULP_RNE: return ulp_bits32(nearest);
-    case ULP_RNA: return ulp_bits32(error + error == quantum ? up : nearest);
-    case ULP_RZ: return ulp_bits32(down);
-    case ULP_RU: return ulp_bits32(neg ? down : up);
-    case ULP_RD: return ulp_bits32(neg ? up : down);
-    case ULP_RO: return ulp_bits32((odd ^ low) != 0 ? down : up); /* odd ^ low is the parity of `down` */
-    default: return 0x7fc00000u;                                  /* no mode of ULP_NARROW_MODES */
-    }
+    const uint32_t field = ulp_min_u32(u & 0x7f800000u, c->beyond), binade = ulp_max_u32(field, c->emin << 23);
+    const float anchor = ulp_from_bits32(binade + (c->drop << 23 | 1u << 22)), x = ulp_from_bits32(u);
+    return ulp_bits32(ulp_anchor32_round(x, anchor, 0x80000000u, mode)) & 0x7fffffffu;
 }
 
 ULP_CORE uint32_t ulp_core_any(uint32_t u, const ulp_core *c, uint32_t mode, uint32_t word) {
@@ -251,29 +252,15 @@ ULP_CORE uint32_t ulp_core_finish(uint32_t u, uint32_t magnitude, const ulp_core
 ULP_CORE uint64_t ulp_min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 ULP_CORE uint64_t ulp_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* The ways to round a magnitude |x| as binary64 words, before overflow. The steps are those of the binary32 words
+/* The ways to round the magnitude of a binary64 number, before overflow. The steps are those of the binary32 words
  * above. */
 
-ULP_CORE uint64_t ulp_core_narrow64(double x, uint64_t neg, const ulp_core *c, uint32_t mode) {
-    x = x < c->beyond64 ? x : c->beyond64; /* also for NaN */
-    const double binade = ulp_from_bits64(ulp_bits64(x) & 0x7ff0000000000000u);
-    const uint64_t e = ulp_bits64(binade > c->normal64 ? binade : c->normal64);
-    const double quantum = ulp_from_bits64(e - ((23u - (uint64_t)c->drop) << 52));
-    const double anchor = ulp_from_bits64(e + ((29u + (uint64_t)c->drop) << 52));
-    const double shifted = x + anchor, nearest = shifted - anchor, error = x - nearest;
-    const uint64_t at = ulp_bits64(nearest), odd = ulp_bits64(shifted) & 1u;
-    const uint64_t low = (uint64_t)(error < 0.0), high = (uint64_t)(error > 0.0);
-    const uint64_t down = ulp_select(low, ulp_bits64(nearest - quantum), at);
-    const uint64_t up = ulp_select(high, ulp_bits64(nearest + quantum), at);
-    switch (mode) {
-    case ULP_RNE: return at;
-    case ULP_RNA: return ulp_select((uint64_t)(error + error == quantum), up, at);
-    case ULP_RZ: return down;
-    case ULP_RU: return ulp_select(neg, down, up);
-    case ULP_RD: return ulp_select(neg, up, down);
-    case ULP_RO: return ulp_select(odd ^ low, down, up);
-    default: return 0x7ff8000000000000u; /* no mode of ULP_NARROW_MODES */
-    }
+ULP_CORE uint64_t ulp_core_narrow64(double x, const ulp_core *c, uint32_t mode) {
+    double binade = ulp_from_bits64(ulp_bits64(x) & 0x7ff0000000000000u);
+    binade = binade > c->normal64 ? binade : c->normal64;
+    binade = binade < c->beyond64 ? binade : c->beyond64;
+    const double anchor = ulp_from_bits64(ulp_bits64(binade) + ((29u + (uint64_t)c->drop) << 52 | 1ull << 51));
+    return ulp_bits64(ulp_anchor64_round(x, anchor, 1ull << 63, mode)) & 0x7fffffffffffffffu;
 }
 
 ULP_CORE uint64_t ulp_core_carry64(double x, const ulp_core *c, uint32_t word) {
@@ -326,8 +313,7 @@ ULP_CORE double ulp_core_round64(double x, const ulp_core *c, uint32_t mode, uin
 ULP_CORE double ulp_core_watched64(double x, const ulp_core *c, uint32_t mode, uint32_t word, uint64_t *beyond) {
     const uint64_t u = ulp_bits64(x);
     const double size = ulp_from_bits64(u & 0x7fffffffffffffffu);
-    const uint64_t magnitude =
-        mode == ULP_SRA ? ulp_core_carry64(size, c, word) : ulp_core_narrow64(size, u >> 63, c, mode);
+    const uint64_t magnitude = mode == ULP_SRA ? ulp_core_carry64(size, c, word) : ulp_core_narrow64(x, c, mode);
     const uint64_t signs = (uint64_t)c->zero_sign << 32 | (uint64_t)(magnitude != 0) << 63;
     *beyond |= c->within64 - magnitude;
     return ulp_from_bits64(magnitude | (u & signs));

@@ -3,9 +3,9 @@
  * Every number is a binary64 word here; binary32 elements become one exactly. Modes are the deterministic ones. The
  * formats: unsigned ones, those with p = 1, dlfloat16, hif8, fixed point modulo 2^bits and beyond 24 bits, binary64.
  *
- * A magnitude u lies between two numbers of the format, `down` and down + quantum. The processor's addition u + 2^52
- * quantum rounds u to a multiple of the quantum, from which `down` and the parity of its code follow; u - down is exact
- * (Sterbenz 1974, or down = 0). The mode decides by u - down, the quantum and the parity.
+ * A magnitude u lies between two numbers of the format, `down` and down + quantum. The addition of an anchor of 2^52
+ * quanta (anchor.h) gives `down` and the parity of its code; u - down is exact (Sterbenz 1974, or down = 0). The mode
+ * decides by u - down, the quantum and the parity: ulp_round_up.
  *
  *  - p = 1: all significands are 1. The parity is that of the code, which is e + bias.
  *  - dlfloat16: below its least number the quantum is the least number, and 0 counts as even.
@@ -100,10 +100,9 @@ ULP_CORE double ulp_general_magnitude(double u, uint64_t neg, const ulp_general 
     }
     double quantum = ulp_from_bits64(b - (places << 52));
     const double anchor = ulp_from_bits64(b - (places << 52) + ((uint64_t)52 << 52));
-    const double shifted = u + anchor, nearest = shifted - anchor;
-    const uint64_t low = (uint64_t)(nearest > u);
-    double down = ulp_choose(low, nearest - quantum, nearest);
-    uint64_t odd = (ulp_bits64(shifted) ^ low) & 1u;
+    const double sum = ulp_anchor64_sum(u, anchor, ULP_RD);
+    double down = sum - anchor;
+    uint64_t odd = ulp_bits64(sum) & 1u;
     if (kind == ULP_GENERAL_SINGLE || kind == ULP_GENERAL_HIF8)
         odd = ulp_select(single, (field ^ g->parity) & (uint64_t)(down > 0.0), odd) & 1u;
     if (kind == ULP_GENERAL_FLOAT) {
@@ -118,10 +117,8 @@ ULP_CORE double ulp_general_magnitude(double u, uint64_t neg, const ulp_general 
 /* A finite number rounded to fixed point modulo 2^bits. */
 ULP_CORE double ulp_general_wrapped(double u, uint64_t neg, const ulp_general *g, uint32_t mode) {
     const double v = (u < g->far ? u : 0.0) * g->unit;
-    const double shifted = v + 0x1p52, nearest = shifted - 0x1p52;
-    const uint64_t low = (uint64_t)(nearest > v), small = (uint64_t)(v < 0x1p52);
-    const double down = ulp_choose(low, nearest - 1.0, nearest);
-    const uint64_t odd = (ulp_bits64(shifted) ^ low) & 1u;
+    const double sum = ulp_anchor64_sum(v, 0x1p52, ULP_RD), down = sum - 0x1p52;
+    const uint64_t odd = ulp_bits64(sum) & 1u, small = (uint64_t)(v < 0x1p52);
     const double rounded = down + ulp_choose(ulp_general_up(v - down, 1.0, odd, neg, mode), 1.0, 0.0);
     const double n = ulp_choose(small, rounded, v), half = 0.5 * g->whole;
     const double rest = n - ((n * g->part + 0x1p52) - 0x1p52) * g->whole; /* exact: |rest| <= half */

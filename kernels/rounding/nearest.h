@@ -82,7 +82,7 @@ ULP_CORE double ulp_nearest_anchor(uint64_t binade, const ulp_nearest *n, int ra
 ULP_CORE double ulp_nearest64(double x, const ulp_nearest *n, int range) {
     const uint64_t binade = ulp_bits64(x) & 0x7ff0000000000000u;
     const double anchor = ulp_nearest_anchor(binade, n, range);
-    double y = (x + anchor) - anchor;
+    double y = ulp_anchor64_round(x, anchor, 0, ULP_RNE);
     if (range == ULP_RANGE_CLOSED) {
         y = n->max < y ? n->max : y;
         y = -n->max > y ? -n->max : y;

@@ -58,21 +58,19 @@ ULP_FN ulp_tapered ulp_tapered_of(const ulp_format *f, ulp_rule rule) {
     return t;
 }
 
+/* A binary64 word rounded at one bit. */
+#define WORD_NAME ulp_word_cut64
+#define WORD uint64_t
+#include "kernels/rounding/word.h"
+
 /* A word that loses s bits, 1 <= s <= 31, rounded at bit s. odd: the last bit of the code; u: the number's word. */
 ULP_CORE uint32_t ulp_tapered_cut(uint32_t w, uint32_t s, uint32_t odd, uint32_t u, const ulp_tapered *t, uint32_t mode,
                                   uint32_t word) {
-    const uint32_t ones = (1u << s) - 1u, neg = 0u - (u >> 31);
+    const uint32_t ones = (1u << s) - 1u, neg = 0u - (u >> 31), random = (word & t->random) >> (32u - s);
     const ulp_fraction lost = {w << (32u - s), 0};
-    switch (mode) { /* what is added carries into bit s where the magnitude rounds up */
-    case ULP_RNE: return (w + (ones >> 1) + odd) & ~ones;
-    case ULP_RNA: return (w + (ones >> 1) + 1u) & ~ones;
-    case ULP_RZ: return w & ~ones;
-    case ULP_RU: return (w + (ones & ~neg)) & ~ones;
-    case ULP_RD: return (w + (ones & neg)) & ~ones;
-    case ULP_RO: return (w + (ones & (odd - 1u))) & ~ones;
-    case ULP_SRA: return (w + ((word & t->random) >> (32u - s))) & ~ones;
-    default: return (w & ~ones) + (ulp_round_up(mode, odd, lost, neg & 1u, word, t->random_bits) << s);
-    }
+    if (mode == ULP_RO) return ulp_word_cut(w, ones, odd, 0u - odd, 0, ULP_RU); /* away from zero if the code is even */
+    if (mode == ULP_SRA || ulp_narrow_knows(mode)) return ulp_word_cut(w, ones, odd, neg, random, mode);
+    return (w & ~ones) + (ulp_round_up(mode, odd, lost, neg & 1u, word, t->random_bits) << s);
 }
 
 /* The same for 1 <= s <= 63. */
@@ -81,18 +79,11 @@ ULP_CORE uint64_t ulp_tapered_cut64(uint64_t w, uint64_t s, uint64_t odd, uint64
     const uint64_t ones = (t->one << s) - 1u, neg = 0u - (u >> 63), all = w << (64u - s);
     const uint32_t tail = (uint32_t)(all >> 31 & 1u) << 1 | (uint32_t)((all & 0x7fffffffu) != 0);
     const ulp_fraction lost = {(uint32_t)(all >> 32), tail};
-    switch (mode) {
-    case ULP_RNE: return (w + (ones >> 1) + odd) & ~ones;
-    case ULP_RNA: return (w + (ones >> 1) + 1u) & ~ones;
-    case ULP_RZ: return w & ~ones;
-    case ULP_RU: return (w + (ones & ~neg)) & ~ones;
-    case ULP_RD: return (w + (ones & neg)) & ~ones;
-    case ULP_RO: return (w + (ones & (odd - 1u))) & ~ones;
-    case ULP_SRA: return (w + ((uint64_t)(word & t->random) << 32 >> (64u - s))) & ~ones;
-    default:
-        return (w & ~ones) +
-               ((uint64_t)ulp_round_up(mode, (uint32_t)odd, lost, (uint32_t)neg & 1u, word, t->random_bits) << s);
-    }
+    const uint64_t random = (uint64_t)(word & t->random) << 32 >> (64u - s);
+    if (mode == ULP_RO) return ulp_word_cut64(w, ones, odd, 0u - odd, 0, ULP_RU);
+    if (mode == ULP_SRA || ulp_narrow_knows(mode)) return ulp_word_cut64(w, ones, odd, neg, random, mode);
+    return (w & ~ones) +
+           ((uint64_t)ulp_round_up(mode, (uint32_t)odd, lost, (uint32_t)neg & 1u, word, t->random_bits) << s);
 }
 
 /* A binary32 word rounded to a posit. */

@@ -40,7 +40,7 @@ static inline ulp_format named(const char *name) {
  * end. */
 static inline int test_format(size_t i, ulp_format *f) {
     static const char more[] =
-        "e1m2 e2m0 e5m0 e8m0ieee e4m3ieee e3m2ieee e4m11 e9m3 e11m4 "
+        "e1m2 e2m0 e5m0 e8m0ieee e4m3ieee e3m2ieee e4m11 e9m3 e11m4 e7m22 e7m23 "
         "e5m10:nosub bf16:nosub fp32:nosub e4m3:nosub e4m3fnuz:nosub e2m1:nosub binary8p3uf:nosub "
         "e5m2:sat e4m3:inf e4m3:nan q1.0 q1.7 q4.2 q8.0:wrap q9.7:wrap q8.8:wrap "
         "binary4p2sf binary5p3ue binary6p1uf binary8p2uf binary8p7se binary8p8uf binary16p5se "

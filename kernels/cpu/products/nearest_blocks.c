@@ -26,10 +26,7 @@ typedef struct work {
 /* x + y rounded to odd. Of the two numbers around a sum one is odd. */
 ULP_INLINE vdouble odd_sum(vdouble x, vdouble y) {
 #if defined(__AVX512F__)
-    const __m512i down =
-                      (__m512i)_mm512_add_round_pd((__m512d)x, (__m512d)y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC),
-                  up = (__m512i)_mm512_add_round_pd((__m512d)x, (__m512d)y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
-    return (vdouble)_mm512_mask_mov_epi64(up, _mm512_test_epi64_mask(down, _mm512_set1_epi64(1)), down);
+    return odd_between(sum_toward(x, y, ULP_RD), sum_toward(x, y, ULP_RU));
 #else
     const vdouble s = x + y, t = s - x, error = (x - (s - t)) + (y - t);
     const vsigned inexact = (vsigned)(error < 0.0) | (vsigned)(error > 0.0), differ = (vsigned)error ^ (vsigned)s;
@@ -53,7 +50,7 @@ ULP_INLINE vdouble to_half(vdouble x) {
                 e = larger_exponents(field, all_bits(0x3f10000000000000u)),
                 least = (vbits)smaller((vdouble)e, (vdouble)all_bits(0x4100000000000000u));
     const vdouble anchor = (vdouble)(least + 0x02a8000000000000u), size = (vdouble)(u & ~sign),
-                  y = ((size + anchor) - anchor) * 0x1p1008 * 0x1p-1008;
+                  y = double_anchor_round(size, anchor, 0, ULP_RNE) * 0x1p1008 * 0x1p-1008;
     return (vdouble)((vbits)y | sign);
 }
 
@@ -61,8 +58,7 @@ ULP_INLINE vdouble to_half(vdouble x) {
 ULP_INLINE vdouble to_half_near(vdouble x) {
     const vbits u = (vbits)x, field = u & 0x7ff0000000000000u,
                 e = larger_exponents(field, all_bits(0x3f10000000000000u));
-    const vdouble anchor = (vdouble)(e + 0x02a8000000000000u);
-    return (vdouble)((vbits)((x + anchor) - anchor) | (u & 0x8000000000000000u));
+    return double_anchor_round(x, (vdouble)(e + 0x02a8000000000000u), 1ull << 63, ULP_RNE);
 }
 
 /* How a piece is computed: constants. */

@@ -160,11 +160,7 @@ static void choose_function(work *w, int top, int low, const ulp_format *below) 
     else if (fits) w->run = small[mode];
     else if (w->range == ULP_RANGE_CLOSED && f->max < 0x1p100 && !s->accumulate) w->run = rne_saturated; /* loses NaN */
     else w->run = watched[mode];
-    w->odd = (odd_format){.rounding = {.least = (uint32_t)(f->emin + 127) << 23,
-                                       .anchor = (24u - f->prec) << 23 | 1u << 22,
-                                       .signs = f->has_neg_zero ? 1u << 31 : 0},
-                          .most = (float)f->max,
-                          .limit = ulp_bits32((float)below->max)};
+    w->odd = (odd_format){float_format_of(f, 0), .most = (float)f->max, .limit = ulp_bits32((float)below->max)};
 }
 #else
 static int has_functions(uint32_t mode) {

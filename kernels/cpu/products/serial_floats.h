@@ -40,29 +40,18 @@ typedef int (*run_function)(group_sums *sums, const odd_products *of, const odd_
 
 #if defined(__AVX512F__)
 
-/* a b + acc in a direction: mode rz, ru or rd. */
-ULP_INLINE vfloat float_fused_toward(vfloat a, vfloat b, vfloat acc, uint32_t mode) {
-    const __m512 x = (__m512)a, y = (__m512)b, z = (__m512)acc;
-    if (mode == ULP_RU) return (vfloat)_mm512_fmadd_round_ps(x, y, z, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
-    if (mode == ULP_RD) return (vfloat)_mm512_fmadd_round_ps(x, y, z, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-    return (vfloat)_mm512_fmadd_round_ps(x, y, z, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-}
-
 /* a b + acc with 24 bits, which rounds to the format like the exact sum. In mode rna the bits that are lost below them
  * do not decide. */
 ULP_INLINE vfloat float_sum(vfloat a, vfloat b, vfloat acc, uint32_t mode) {
-    if (mode != ULP_RNE && mode != ULP_RO)
-        return float_fused_toward(a, b, acc, mode == ULP_RNA ? (uint32_t)ULP_RZ : mode);
-    const vfloat down = float_fused_toward(a, b, acc, ULP_RD), up = float_fused_toward(a, b, acc, ULP_RU);
-    const __mmask16 odd = _mm512_test_epi32_mask((__m512i)down, _mm512_set1_epi32(1));
-    return (vfloat)_mm512_mask_blend_ps(odd, (__m512)up, (__m512)down); /* an exact sum is both */
+    if (mode == ULP_RNE || mode == ULP_RO) return odd_float_fused(a, b, acc);
+    return float_fused_toward(a, b, acc, mode == ULP_RNA ? (uint32_t)ULP_RZ : mode);
 }
 
 /* x rounded to the format; `mode` and `range` are constants. */
 ULP_INLINE vfloat round_sum(vfloat x, const odd_format *f, uint32_t mode, int range) {
     if (range == MULTIPLES) { /* subnormal results are exact, and no negative number becomes zero */
-        const vfloat anchor = (vfloat)(((vuint)x & 0x7f800000u) + f->rounding.anchor);
-        return (x + anchor) - anchor;
+        const vfloat anchor = (vfloat)(fields_of(x) + f->rounding.anchor);
+        return float_anchor_round(x, anchor, 0, ULP_RNE);
     }
     const vfloat y = round_float(x, fields_of(x), &f->rounding, mode, (vuint){0});
     if (range != SATURATED) return y;

@@ -134,9 +134,7 @@ ulp_status ULP_CPU(ulp_product_terms_floats)(const ulp_job *job) {
     if (nearest_range(&nearest, job) == ULP_RANGE_OTHER || !job_fits_binary32(job) || !operands_serve(job))
         return ULP_UNSUPPORTED;
     work w = {.p = {.job = job}, .slots = LEVELS};
-    w.f = (float_format){.least = (uint32_t)(f->emin + 127) << 23,
-                         .anchor = (24u - f->prec) << 23 | 1u << 22,
-                         .signs = f->has_neg_zero ? 1u << 31 : 0};
+    w.f = float_format_of(f, 0);
     for (size_t n = job->s.k; n != 0 && d->kind == ULP_PAIRWISE; n >>= 1) w.slots++;
     w.states = ULP_CPU(ulp_gemm_room)(job->s.m * w.slots * LANES, sizeof *w.states);
     const int enough = float_panels_room(&w.p) && w.states != NULL;

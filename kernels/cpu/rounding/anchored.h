@@ -19,7 +19,8 @@ typedef struct anchored {
 } anchored;
 
 static void anchored_of(anchored *a, const ulp_format *f, ulp_rule rule, uint32_t most) {
-    a->serves = float_format_of(&a->format, f, rule);
+    a->serves = round_float_serves(f, rule);
+    a->format = float_format_of(f, ulp_core_random(rule));
     a->most = most;
     a->least = ulp_bits32((float)f->min_normal) >> 23;
 }

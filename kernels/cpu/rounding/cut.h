@@ -1,7 +1,7 @@
 /* cut.h - rounding of a piece of a binary32 array at one bit of the words, while its values are in range.
  *
  * All numbers lose equally many bits if the format has the exponents of binary32, as bfloat16 has, or if a piece has
- * only zeros and normal numbers of the format. An addend carries into the bits that are kept.
+ * only zeros and normal numbers of the format. kernels/rounding/word.h rounds.
  */
 #ifndef ULP_CPU_CUT_H
 #define ULP_CPU_CUT_H
@@ -31,19 +31,10 @@ static void cut_of(cut *c, const ulp_format *f, ulp_rule rule, uint32_t most) {
     c->shift = 32u - drop;
 }
 
-/* u rounded. `mode` is a constant. */
-ULP_INLINE vuint cut_words(vuint u, const cut *c, uint32_t mode, vuint word) {
-    const uint32_t lost = c->lost;
-    switch (mode) {
-    case ULP_RNE: return one_more_where(u, lost + 1u, u + (lost >> 1)) & ~lost;
-    case ULP_RNA: return (u + (lost / 2u + 1u)) & ~lost;
-    case ULP_RU: return (u + (~(vuint)((vint)u >> 31) & lost)) & ~lost;
-    case ULP_RD: return (u + ((vuint)((vint)u >> 31) & lost)) & ~lost;
-    case ULP_RO: return (u | ((u & lost) + lost)) & ~lost;
-    case ULP_SRA: return (u + ((word & c->random) >> c->shift)) & ~lost;
-    default: return u & ~lost; /* rz */
-    }
-}
+#define WORD_NAME cut_words
+#define WORD vuint
+#define WORD_PLUS_ODD(x, w, last, odd) one_more_where(w, last, x)
+#include "kernels/rounding/word.h"
 
 ULP_INLINE int cut_run(const piece *p, const cut *constants, uint32_t mode, uint32_t *least) {
     const cut c = *constants;
@@ -56,7 +47,8 @@ ULP_INLINE int cut_run(const piece *p, const cut *constants, uint32_t mode, uint
             vuint word = all_uints(0);
             if (mode == ULP_SRA) memcpy(&word, part.words + i + v * FLOATS, sizeof word);
             most = larger_uints(most, u[v] & 0x7fffffffu);
-            u[v] = cut_words(u[v], &c, mode, word);
+            word = (word & c.random) >> c.shift;
+            u[v] = cut_words(u[v], all_uints(c.lost), all_uints(0), (vuint)((vint)u[v] >> 31), word, mode);
             if (least != NULL) small = smaller_uints(small, u[v] & 0x7fffffffu);
         }
         UNROLLED for (size_t v = 0; v < 4; v++) memcpy(part.y + i + v * FLOATS, &u[v], sizeof u[v]);

@@ -103,9 +103,10 @@ template <typename T> T atomicOr(T *at, T by) {
 }
 static inline float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 static inline double __fma_rn(double a, double b, double c) { return __builtin_fma(a, b, c); }
-/* Addition and fma, rounded toward zero (rz) or upward (ru). */
+/* Addition and fma, rounded toward zero (rz), upward (ru) or downward (rd). */
 double __dadd_rz(double a, double b);
 double __dadd_ru(double a, double b);
+double __dadd_rd(double a, double b);
 double __fma_rz(double a, double b, double c);
 /* max(a + b, c) of each half, signed */
 static inline unsigned __viaddmax_s16x2(unsigned a, unsigned b, unsigned c) {

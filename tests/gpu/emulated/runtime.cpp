@@ -50,6 +50,7 @@ static double add(double a, double b, int mode) {
 
 double __dadd_rz(double a, double b) { return add(a, b, FE_TOWARDZERO); }
 double __dadd_ru(double a, double b) { return add(a, b, FE_UPWARD); }
+double __dadd_rd(double a, double b) { return add(a, b, FE_DOWNWARD); }
 
 /* ---- coroutines ---- */
 

@@ -23,7 +23,7 @@ class Unknown(Exception):
 # ---- the text of a function ----
 
 TYPE = r"(?:i\d+|double|float)"
-OPERAND = r"(?:%[\w.]+|-?\d+|true|false|undef|poison|-?\d+\.\d+e[+-]\d+|0x[0-9A-F]+)"
+OPERAND = r"(?:%[\w.-]+|-?\d+|true|false|undef|poison|-?\d+\.\d+e[+-]\d+|0x[0-9A-F]+)"
 
 
 def width_of(kind):
@@ -49,13 +49,13 @@ class Function:
             line = re.sub(r"\s*;.*$", "", re.sub(r", ![\w.]+ !\d+", "", line)).rstrip()
             if not line:
                 continue
-            label = re.match(r"^([\w.]+):$", line)
+            label = re.match(r"^([\w.-]+):$", line)
             if label:
                 block = self.blocks.setdefault("%" + label[1], [])
             elif "@llvm.lifetime" not in line:
                 block.append(line.strip())
         self.entry = next(iter(self.blocks))
-        self.next = {b: re.findall(r"label (%[\w.]+)", lines[-1]) for b, lines in self.blocks.items()}
+        self.next = {b: re.findall(r"label (%[\w.-]+)", lines[-1]) for b, lines in self.blocks.items()}
         self.find_loops()
 
     def find_loops(self):
@@ -169,7 +169,7 @@ class Translation:
     # ---- instructions ----
 
     def step(self, line, node):
-        found = re.match(r"^(%[\w.]+) = (.*)$", line)
+        found = re.match(r"^(%[\w.-]+) = (.*)$", line)
         if not found:
             return self.leave(line, node)
         name, line = found.groups()
@@ -193,9 +193,9 @@ class Translation:
             self.edge(node, no, self.t.both(here, self.t.negate(condition)))
         elif line.startswith("switch"):
             kind, value, default, cases = re.match(
-                r"^switch (i\d+) (%s), label (%%[\w.]+) \[(.*)\]" % OPERAND, line).groups()
+                r"^switch (i\d+) (%s), label (%%[\w.-]+) \[(.*)\]" % OPERAND, line).groups()
             value, rest = self.get(value, width_of(kind), node), here
-            for number, to in re.findall(r"i\d+ (-?\d+), label (%[\w.]+)", cases):
+            for number, to in re.findall(r"i\d+ (-?\d+), label (%[\w.-]+)", cases):
                 is_case = self.equal(value, Value(value.width, int(number)))
                 self.edge(node, to, self.t.both(here, is_case))
                 rest = self.t.both(rest, self.t.negate(is_case))
@@ -217,7 +217,7 @@ class Translation:
 
     def phi(self, node, kind, sources):
         width, result = width_of(kind), None
-        given = dict((b, v) for v, b in re.findall(r"\[ (%s), (%%[\w.]+) \]" % OPERAND, sources))
+        given = dict((b, v) for v, b in re.findall(r"\[ (%s), (%%[\w.-]+) \]" % OPERAND, sources))
         for source, condition in self.edges[node]:
             if condition.const == 0:
                 continue
