@@ -148,7 +148,7 @@ mkdir "$tools/temporary"
 printf '#!/bin/sh\ncase "$*" in --parts) printf "a\\tA\\n" ;; *none) ;; *) echo PASS first; exec sleep 71 ;; esac\n' > "$tools/slow"
 chmod +x "$tools/slow"
 for signal in INT TERM HUP; do
-    TMPDIR=$tools/temporary CHECK=$tools/slow REPORT=$tools/$signal.txt PARTS=a env --default-signal=INT setsid sh tests/gpu/report.sh > "$log" 2>&1 &
+    TMPDIR=$tools/temporary CHECK=$tools/slow REPORT=$tools/$signal.txt PARTS=a env --default-signal=INT,HUP setsid sh tests/gpu/report.sh > "$log" 2>&1 &
     leader=$!
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         ! grep -qs '^PASS first' "$tools/$signal.txt.tmp" || break
