@@ -5,7 +5,7 @@
 # and so are JOBS (default: one per processor), LIMIT (processor seconds for a goal, default 600), ONLY (a regular
 # expression of names of goals), REPORT (a file), RETRY (unfinished goals once more). With the argument --ready it prints
 # the name of the solver and ends. Exit status 3: something is missing.
-cd "$(dirname "$0")/../.." || exit 2
+cd "$(dirname "$0")/../../.." || exit 2
 for c in ${CLANG:-clang clang-14 clang-18}; do
     clang=$(command -v "$c") && break
 done
