@@ -1,7 +1,7 @@
 # fuzz.mk - hostile input: the targets of tests/proofs/fuzz as two programs, libFuzzer's and one that goes through the corpus.
 #
 #   make fuzz            hostile input for each target of tests/proofs/fuzz, FUZZ_SECONDS= for each (1200), FUZZ="formats nets" narrows it, FUZZ_SEED=
-#   make fuzz-corpus     adds what `make fuzz` has found to tests/proofs/fuzz/corpus, in its smallest form
+#   make fuzz-corpus     makes tests/proofs/fuzz/corpus again from it and from what `make fuzz` has found, at most 25 inputs a target
 FUZZ_SECONDS ?= 1200
 FUZZ_TARGETS := $(sort $(basename $(notdir $(wildcard tests/proofs/fuzz/*.c))))
 FUZZ_CC ?= clang
