@@ -37,8 +37,8 @@ fuzz-program:
 	    $(FUZZ_CC) -fsanitize=fuzzer,address -x c - -o /dev/null 2>/dev/null || \
 	    { echo 'make fuzz: needs clang with libFuzzer (clang and libclang-rt-dev, sh packages.sh --all), or FUZZ_CC=' >&2; exit 3; }
 	+@$(FUZZ_MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(getconf _NPROCESSORS_ONLN)) $(FUZZ_BUILD)/test/fuzz
-fuzz: fuzz-program
-	@PROGRAM=$(FUZZ_BUILD)/test/fuzz WORK=$(BUILD)/fuzz SECONDS_EACH=$(FUZZ_SECONDS) SEED=$(FUZZ_SEED) sh tests/proofs/fuzz/run.sh $(or $(FUZZ),$(FUZZ_TARGETS))
+fuzz: fuzz-program $T/fuzz
+	@SEEDS=$T/fuzz PROGRAM=$(FUZZ_BUILD)/test/fuzz WORK=$(BUILD)/fuzz SECONDS_EACH=$(FUZZ_SECONDS) SEED=$(FUZZ_SEED) sh tests/proofs/fuzz/run.sh $(or $(FUZZ),$(FUZZ_TARGETS))
 fuzz-corpus: fuzz-program $T/fuzz
 	@SEEDS=$T/fuzz PROGRAM=$(FUZZ_BUILD)/test/fuzz WORK=$(BUILD)/fuzz sh tests/proofs/fuzz/merge.sh $(or $(FUZZ),$(FUZZ_TARGETS))
 tests: $(if $(TESTS),$T/fuzz)

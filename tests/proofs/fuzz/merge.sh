@@ -4,8 +4,8 @@
 # SEEDS is the program of build/test, which writes the valid inputs. PROGRAM is libFuzzer's, which says which edges of the
 # sources each input reaches. WORK is the folder of `make fuzz`. A target keeps at most MOST inputs (default 25): each is the
 # one that reaches most edges that those before it do not reach, and the smaller one of two that reach the same number. An
-# input that failed once stays, and is the first: its name in tests/proofs/fuzz/corpus begins with `was-`. Files of more than
-# 1,000 bytes (checkpoints: 6,000) are left out.
+# input that failed once stays, and is the first: its name in the corpus begins with `was-`. Others of more than 1,000 bytes
+# (checkpoints: 6,000) are left out.
 set -eu
 PROGRAM=$(cd "$(dirname "$PROGRAM")" && pwd)/$(basename "$PROGRAM")
 WORK=$(mkdir -p "$WORK" && cd "$WORK" && pwd)
@@ -56,23 +56,27 @@ cover() {
 }
 
 for name; do
-    corpus=$PWD/tests/proofs/fuzz/corpus/$name all=$WORK/all
-    rm -rf "$all" "$WORK/none" "$WORK/control"
-    mkdir -p "$corpus" "$all" "$WORK/none" "$WORK/$name"
+    corpus=$PWD/tests/proofs/fuzz/corpus/$name.txt all=$WORK/all
+    rm -rf "$all" "$WORK/none" "$WORK/chosen" "$WORK/control"
+    mkdir -p "$all" "$WORK/none" "$WORK/chosen" "$WORK/$name"
     limit=1000
     [ "$name" = checkpoints ] && limit=6000
     cp "$WORK/seeds/$name"/* "$all"
-    find "$corpus" "$WORK/$name" -type f -size -$((limit + 1))c -exec cp {} "$all" \;
+    [ ! -e "$corpus" ] || "$SEEDS" --unpack "$corpus" "$all"
+    find "$WORK/$name" -type f -size -$((limit + 1))c -exec cp {} "$all" \;
     FUZZ_TARGET=$name "$PROGRAM" -set_cover_merge=1 -use_counters=0 -merge_control_file="$WORK/control" "$WORK/none" "$all" \
         > "$WORK/merge.log" 2>&1 || {
         tail -5 "$WORK/merge.log"
         exit 1
     }
     cover "$WORK/control" > "$WORK/cover"
-    find "$corpus" -type f ! -name 'was-*' -exec rm {} +
+    number=0
     sed '$d' "$WORK/cover" | while read -r file; do
-        case $file in */was-*) ;; *) cp "$file" "$corpus/$(cksum < "$file" | cut -d ' ' -f 1)" ;; esac
+        number=$((number + 1)) to=${file##*/}
+        case $to in was-*) ;; *) to=$(printf %02d $number) ;; esac
+        cp "$file" "$WORK/chosen/$to"
     done
-    echo "$name: $(find "$corpus" -type f | wc -l) files, $(cat "$corpus"/* | wc -c) bytes, $(tail -n 1 "$WORK/cover")"
+    "$SEEDS" --pack "$WORK/chosen"/* > "$corpus"
+    echo "$name: $(wc -l < "$corpus") inputs, $(cat "$WORK/chosen"/* | wc -c) bytes, $(tail -n 1 "$WORK/cover")"
 done
-rm -rf "$WORK/all" "$WORK/none"
+rm -rf "$WORK/all" "$WORK/none" "$WORK/chosen"
