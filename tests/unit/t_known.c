@@ -35,8 +35,7 @@ static generator *generator_of(const char *isa) {
 static uint64_t join(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
 
 /* Each instruction set gives the known answers in every lane of its vectors. */
-static void test_known_answers(void **state) {
-    (void)state;
+TEST(known_answers) {
     size_t tested = 0;
     for (size_t k = 0; ulp_cpu_isa_name(k) != NULL; k++) {
         generator *words_of = generator_of(ulp_cpu_isa_name(k));
@@ -60,8 +59,7 @@ static void test_known_answers(void **state) {
 }
 
 /* The blocks of every lane are those of ulp_random_block(), for keys, streams and blocks of all sizes. */
-static void test_blocks(void **state) {
-    (void)state;
+TEST(blocks) {
     for (size_t k = 0; ulp_cpu_isa_name(k) != NULL; k++) {
         if (!ulp_cpu_isa_offered(k)) continue;
         uint64_t random = 7;
@@ -76,10 +74,4 @@ static void test_blocks(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_answers),
-        cmocka_unit_test(test_blocks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)
