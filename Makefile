@@ -174,7 +174,7 @@ CUDA_SRC := $(wildcard kernels/cuda/*.cu)
 LIB_OBJ  += $(if $(WITH_CUDA),$(CUDA_SRC:%.cu=$O/%.o),$(patsubst %.c,$O/%.o,$(wildcard kernels/cuda/absent.c)))
 HARNESS_OBJ := $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/*.c experiments/harness/*/*.c))
 # a program is a folder: experiments/NAME/NAME.c and what lies beside it
-PROGRAMS := ulp $(foreach d,$(wildcard experiments/*),$(if $(wildcard $d/$(notdir $d).c),$(notdir $d)))
+PROGRAMS := $(if $(wildcard tool/ulp.c),ulp) $(foreach d,$(wildcard experiments/*),$(if $(wildcard $d/$(notdir $d).c),$(notdir $d)))
 program_objects = $(patsubst %.c,$O/%.o,$(if $(filter ulp,$(1)),$(TOOL_SRC),$(wildcard experiments/$(1)/*.c experiments/$(1)/*/*.c))) \
                   $(if $(filter ulp,$(1)),$O/made/labs.o)
 TOOL_SRC := $(wildcard tool/*.c tool/*/*.c course/*.c course/*/*.c)

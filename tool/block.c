@@ -32,7 +32,7 @@ typedef struct settings {
 /* Read a number, rounded once to binary32. Returns 0 if the word is not a number. */
 static int read_number(float *value, const char *word) {
     double wide;
-    if (!tool_number(&wide, word)) return 0;
+    if (!ulp_read_number(&wide, word)) return 0;
     *value = strtof(word, NULL); /* (float)wide would round a second time */
     return 1;
 }
@@ -65,16 +65,16 @@ static void print_blocks(settings *s) {
     s->n = 0;
 }
 
-static int encode_line(void *context, const tool_line *line) {
+static int encode_line(void *context, const ulp_line *line) {
     settings *s = context;
     if (s->n == s->room) {
         s->room = s->room == 0 ? 64 : 2 * s->room;
         float *more = s->room <= SIZE_MAX / sizeof *more ? realloc(s->x, s->room * sizeof *more) : NULL;
-        if (more == NULL) return tool_no_memory(line, "");
+        if (more == NULL) return ulp_no_line_memory(line, "");
         s->x = more;
     }
     if (!read_number(&s->x[s->n], line->text))
-        return tool_bad_line(line, "'%s' is no number; allowed: decimal, hex float, inf, nan", line->text);
+        return ulp_bad_line(line, "'%s' is no number; allowed: decimal, hex float, inf, nan", line->text);
     s->n++;
     if (!s->whole && s->n == s->block.size) print_blocks(s);
     return ULP_GO_ON;
@@ -82,7 +82,7 @@ static int encode_line(void *context, const tool_line *line) {
 
 static int encode(settings *s, const ulp_arguments *a) {
     s->elements = ulp_grow(NULL, s->block.size);
-    const int status = tool_each_line(a, encode_line, s);
+    const int status = ulp_each_line(a, encode_line, s);
     if (s->whole && status == ULP_EXIT_FINE) {
         char text[40];
         s->tensor_scale = ulp_block_tensor_scale(ulp_amax(s->x, s->n, 1), &s->block);
@@ -99,25 +99,25 @@ static int encode(settings *s, const ulp_arguments *a) {
 
 /* ---- codes to values ---- */
 
-static int read_code(uint64_t *code, const tool_line *line, const char *word, const ulp_format *f, const char *what) {
-    if (tool_hex(code, word, f->bits)) return ULP_GO_ON;
-    return tool_bad_line(line, "'%s' is no %s code: %d bits of %s in hex", word, what, f->bits, f->name);
+static int read_code(uint64_t *code, const ulp_line *line, const char *word, const ulp_format *f, const char *what) {
+    if (ulp_read_hex(code, word, f->bits)) return ULP_GO_ON;
+    return ulp_bad_line(line, "'%s' is no %s code: %d bits of %s in hex", word, what, f->bits, f->name);
 }
 
-static int decode_line(void *context, const tool_line *line) {
+static int decode_line(void *context, const ulp_line *line) {
     settings *s = context;
-    int status = tool_refuse_empty_field(line, line->text);
+    int status = ulp_refuse_empty_field(line, line->text);
     if (status != ULP_GO_ON) return status;
-    char *at = line->text, *word = tool_word(&at), *second = word != NULL ? tool_word(&at) : NULL;
+    char *at = line->text, *word = ulp_line_word(&at), *second = word != NULL ? ulp_line_word(&at) : NULL;
     uint64_t scale, element;
-    if (second == NULL || tool_word(&at) != NULL)
-        return tool_bad_line(line, "a line holds two codes, of the scale and of the element");
+    if (second == NULL || ulp_line_word(&at) != NULL)
+        return ulp_bad_line(line, "a line holds two codes, of the scale and of the element");
     status = read_code(&scale, line, word, &s->block.scale, "scale");
     if (status == ULP_GO_ON) status = read_code(&element, line, second, &s->block.element, "element");
     if (status != ULP_GO_ON) return status;
     if (line->index % s->block.size == 0) s->scale = scale;
     if (scale != s->scale)
-        return tool_bad_line(line, "scale code %02x in a block that began with %02x; %u lines share a scale",
+        return ulp_bad_line(line, "scale code %02x in a block that began with %02x; %u lines share a scale",
                              (unsigned)scale, (unsigned)s->scale, (unsigned)s->block.size);
     print_element(s, (uint8_t)scale, (uint8_t)element);
     return ULP_GO_ON;
@@ -278,7 +278,7 @@ static int run(const ulp_arguments *a) {
     const int status = set_job(s, a);
     if (status != ULP_GO_ON) return status;
     if (s->from != FROM_TEXT) return convert_arrays(s, a);
-    return s->decode ? tool_each_line(a, decode_line, s) : encode(s, a);
+    return s->decode ? ulp_each_line(a, decode_line, s) : encode(s, a);
 }
 
 #define RULE_LINE(id, name, meaning) "  " name ": " meaning "\n"

@@ -54,26 +54,26 @@ static int choose(settings *s, const char *program) {
     return ULP_GO_ON;
 }
 
-static int convert_line(void *context, const tool_line *line) {
+static int convert_line(void *context, const ulp_line *line) {
     const settings *s = context;
     const ulp_conversion *c = s->conversion;
     uint64_t random = 0;
     double x[ULP_CONVERSION_VALUES];
     uint32_t n = 0;
     char *at = line->text, *text;
-    int status = tool_refuse_empty_field(line, line->text);
+    int status = ulp_refuse_empty_field(line, line->text);
     if (status != ULP_GO_ON) return status;
-    if (c->bits != 0 && ((text = tool_word(&at)) == NULL || !tool_hex(&random, text, c->word_bits)))
-        return tool_bad_line(line, "'%s' is no random word of %s: %u bits in hex", text == NULL ? "" : text, c->name,
+    if (c->bits != 0 && ((text = ulp_line_word(&at)) == NULL || !ulp_read_hex(&random, text, c->word_bits)))
+        return ulp_bad_line(line, "'%s' is no random word of %s: %u bits in hex", text == NULL ? "" : text, c->name,
                              c->word_bits);
-    for (; (text = tool_word(&at)) != NULL; n++) {
+    for (; (text = ulp_line_word(&at)) != NULL; n++) {
         uint64_t code;
-        if (n == c->values) return tool_bad_line(line, "%s takes %u values at most", c->name, c->values);
-        if (!tool_number(&x[n], text)) return tool_bad_line(line, "'%s' is no number", text);
+        if (n == c->values) return ulp_bad_line(line, "%s takes %u values at most", c->name, c->values);
+        if (!ulp_read_number(&x[n], text)) return ulp_bad_line(line, "'%s' is no number", text);
         if (ulp_encode(&code, x[n], &s->from) != ULP_OK)
-            return tool_bad_line(line, "'%s' is no number of %s, which %s takes", text, s->from.name, c->name);
+            return ulp_bad_line(line, "'%s' is no number of %s, which %s takes", text, s->from.name, c->name);
     }
-    if (n == 0) return tool_bad_line(line, "no value follows the random word");
+    if (n == 0) return ulp_bad_line(line, "no value follows the random word");
     for (uint32_t v = 0; v < n && status == ULP_GO_ON; v++) {
         if (v > 0) putchar(' ');
         status = tool_print_encoded(line, ulp_convert(c, v, x[v], (uint32_t)random, &s->to), &s->to);
@@ -85,7 +85,7 @@ static int convert_line(void *context, const tool_line *line) {
 static int run(const ulp_arguments *a) {
     if (given.list) return list();
     const int status = choose(&given, a->program);
-    return status != ULP_GO_ON ? status : tool_each_line(a, convert_line, &given);
+    return status != ULP_GO_ON ? status : ulp_each_line(a, convert_line, &given);
 }
 
 const tool_command tool_convert = {

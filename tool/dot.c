@@ -35,24 +35,24 @@ static const ulp_option options[] = {
 };
 
 /* Split `text` into s->words; *n gets the number of words. */
-static int split_words(settings *s, const tool_line *line, char *text, size_t *n) {
+static int split_words(settings *s, const ulp_line *line, char *text, size_t *n) {
     char *word;
-    const int status = tool_refuse_empty_field(line, text);
+    const int status = ulp_refuse_empty_field(line, text);
     if (status != ULP_GO_ON) return status;
-    for (*n = 0; (word = tool_word(&text)) != NULL; s->words[(*n)++] = word) {
+    for (*n = 0; (word = ulp_line_word(&text)) != NULL; s->words[(*n)++] = word) {
         if (*n < s->room) continue;
         s->room = s->room == 0 ? 64 : 2 * s->room;
         const char **more = realloc(s->words, s->room * sizeof *more);
-        if (more == NULL) return tool_no_memory(line, "");
+        if (more == NULL) return ulp_no_line_memory(line, "");
         s->words = more;
     }
     return ULP_GO_ON;
 }
 
-static int read_value(double *value, const tool_line *line, const char *word, const ulp_format *f, const char *what) {
+static int read_value(double *value, const ulp_line *line, const char *word, const ulp_format *f, const char *what) {
     uint64_t code;
-    if (!tool_hex(&code, word, f->bits))
-        return tool_bad_line(line, "%s: '%s' is no code of %s: %d bits in hex", what, word, f->name, f->bits);
+    if (!ulp_read_hex(&code, word, f->bits))
+        return ulp_bad_line(line, "%s: '%s' is no code of %s: %d bits in hex", what, word, f->name, f->bits);
     *value = ulp_decode(code, f);
     return ULP_GO_ON;
 }
@@ -72,33 +72,33 @@ typedef struct sum {
     double *values; /* (1 + 2 k) c, a and b; then (2 blocks) the scales */
 } sum;
 
-static int read_scales(settings *s, const tool_line *line, const sum *t, char *text, double *to, const char *what) {
+static int read_scales(settings *s, const ulp_line *line, const sum *t, char *text, double *to, const char *what) {
     size_t words;
     int status = split_words(s, line, text, &words);
     if (status == ULP_GO_ON && words != t->blocks)
-        return tool_bad_line(line, "%s: one for each %d products, here %zu; the line has %zu", what,
+        return ulp_bad_line(line, "%s: one for each %d products, here %zu; the line has %zu", what,
                              s->datapath.scale_block, t->blocks, words);
     for (size_t i = 0; i < t->blocks && status == ULP_GO_ON; i++)
         status = read_value(&to[i], line, s->words[i], &s->datapath.scale, what);
     return status;
 }
 
-static int read_sum(settings *s, const tool_line *line, sum *t) {
+static int read_sum(settings *s, const ulp_line *line, sum *t) {
     const ulp_datapath *d = &s->datapath;
     size_t n;
     t->a_scales = cut(line->text);
     t->b_scales = cut(t->a_scales);
     int status = split_words(s, line, line->text, &n);
     if (status != ULP_GO_ON) return status;
-    if (n % 2 == 0) return tool_bad_line(line, "c a1 ... ak b1 ... bk is an odd number of codes, the line has %zu", n);
+    if (n % 2 == 0) return ulp_bad_line(line, "c a1 ... ak b1 ... bk is an odd number of codes, the line has %zu", n);
     if (t->a_scales != NULL && d->scale_block == 0)
-        return tool_bad_line(line, "%s has no block scales: nothing may follow a '/'", d->name);
+        return ulp_bad_line(line, "%s has no block scales: nothing may follow a '/'", d->name);
     if (t->a_scales != NULL && t->b_scales == NULL)
-        return tool_bad_line(line, "scales are given for a and for b: '/ sa1 ... / sb1 ...'");
+        return ulp_bad_line(line, "scales are given for a and for b: '/ sa1 ... / sb1 ...'");
     t->k = n / 2;
     t->blocks = d->scale_block != 0 ? (t->k + d->scale_block - 1) / d->scale_block : 0;
     t->values = malloc((n + 2 * t->blocks) * sizeof *t->values);
-    if (t->values == NULL) return tool_no_memory(line, "");
+    if (t->values == NULL) return ulp_no_line_memory(line, "");
     for (size_t i = 0; i < n && status == ULP_GO_ON; i++)
         status = read_value(&t->values[i], line, s->words[i], i == 0 ? &d->result : (i <= t->k ? &s->a : &s->b),
                             i == 0 ? "c" : (i <= t->k ? "a" : "b"));
@@ -110,7 +110,7 @@ static int read_sum(settings *s, const tool_line *line, sum *t) {
     return status;
 }
 
-static int dot_line(void *context, const tool_line *line) {
+static int dot_line(void *context, const ulp_line *line) {
     settings *s = context;
     const ulp_datapath *d = &s->datapath;
     sum t = {0};
@@ -129,7 +129,7 @@ static int dot_line(void *context, const tool_line *line) {
             encoded = ulp_datapath_code(&code, ulp_dot(d, t.values[0], products, stream), d);
         }
         if (encoded != ULP_OK)
-            status = tool_bad_line(line, "the result has no code in %s: %s", d->result.name, ulp_status_text(encoded));
+            status = ulp_bad_line(line, "the result has no code in %s: %s", d->result.name, ulp_status_text(encoded));
     }
     free(t.values);
     if (status != ULP_GO_ON) return status;
@@ -159,7 +159,7 @@ static int run(const ulp_arguments *a) {
     given.datapath = given.product.datapath;
     if (given.datapath.kind == ULP_NATIVE) ulp_cpu_native_of(&given.native, &given.datapath);
     status = tool_choose_inputs(&given.a, &given.b, a, &given.datapath, in);
-    if (status == ULP_GO_ON) status = tool_each_line(a, dot_line, &given);
+    if (status == ULP_GO_ON) status = ulp_each_line(a, dot_line, &given);
     free(given.words);
     given.words = NULL;
     given.room = 0;

@@ -54,11 +54,11 @@ int tool_target_set(tool_target *to, const ulp_arguments *a) {
     return tool_rule_for(&to->rule, &to->format, a);
 }
 
-uint32_t tool_random_word(const tool_target *to, const tool_line *line) {
+uint32_t tool_random_word(const tool_target *to, const ulp_line *line) {
     return ulp_mode_is_stochastic(to->rule.mode) ? ulp_random_word(to->stream, line->index) : 0;
 }
 
-int tool_print_encoded(const tool_line *line, double y, const ulp_format *format) {
+int tool_print_encoded(const ulp_line *line, double y, const ulp_format *format) {
     char result[40];
     uint64_t code;
     const ulp_status status = ulp_encode(&code, y, format);
@@ -67,5 +67,5 @@ int tool_print_encoded(const tool_line *line, double y, const ulp_format *format
         return ULP_GO_ON;
     }
     tool_exact_text(result, y, 24);
-    return tool_bad_line(line, "the result, %s, has no code in %s: %s", result, format->name, ulp_status_text(status));
+    return ulp_bad_line(line, "the result, %s, has no code in %s: %s", result, format->name, ulp_status_text(status));
 }

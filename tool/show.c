@@ -226,7 +226,7 @@ static int run(const ulp_arguments *a) {
     for (size_t i = 0; i < a->word_count; i++) {
         double x;
         ulp_text why = {0};
-        const int is_number = tool_number(&x, a->words[i]) || course_read_number(&x, a->words[i], &why);
+        const int is_number = ulp_read_number(&x, a->words[i]) || course_read_number(&x, a->words[i], &why);
         ulp_text_free(&why);
         if (!is_number)
             return ulp_usage_error(a->program, "'%s' is no number; allowed: decimal, hex float, 2^-4, 1/3, inf, nan",

@@ -2,7 +2,7 @@
 #ifndef ULP_TOOL_H
 #define ULP_TOOL_H
 
-#include "experiments/harness/cli/options.h"
+#include "experiments/harness/cli/lines.h"
 #include "formats/rng.h"
 #include "kernels/products/unit.h"
 
@@ -94,76 +94,14 @@ ulp_unit tool_model_unit(const ulp_datapath *datapath, const ulp_backend *backen
 int tool_choose_inputs(ulp_format *a, ulp_format *b, const ulp_arguments *arguments, const ulp_datapath *d,
                        const ulp_format *in);
 
-/* ---- lines.c: input with one item per line, on stdin or in files; '#' lines and blank lines are skipped ---- */
-
-typedef struct tool_line {
-    char *text;          /* without the line break */
-    const char *program; /* for messages */
-    const char *file;    /* "stdin" or the path */
-    unsigned long number;
-    uint64_t index; /* of the data line, counted from 0 over all files */
-} tool_line;
+/* ---- of lines ---- */
 
 /* The random word of a line under the rule of a target; 0 if the rule takes no random word. */
-uint32_t tool_random_word(const tool_target *to, const tool_line *line);
+uint32_t tool_random_word(const tool_target *to, const ulp_line *line);
 
 /* Print the code of y, the result of a line, in `format`. Returns ULP_GO_ON, or the exit status after a message that y
  * has no code. */
-int tool_print_encoded(const tool_line *line, double y, const ulp_format *format);
-
-/* Call each() for every data line of the files that the command line names. "-" is stdin; without files stdin is read.
- * Reading ends when each() returns an exit status other than ULP_GO_ON, which it does after a message. A byte order
- * mark and CRLF line ends are not part of a line. Returns the status of each(), or, after a message, ULP_EXIT_USAGE if
- * a file cannot be opened or is not a text with lines of up to 16 MiB, and ULP_EXIT_FAILED if reading fails or memory
- * is out. Returns ULP_EXIT_FINE at the end. */
-int tool_each_line(const ulp_arguments *a, int (*each)(void *context, const tool_line *line), void *context);
-
-/* What tool_filter_lines() calls. */
-typedef struct tool_filter {
-    int (*each)(void *context, const tool_line *line); /* as in tool_each_line() */
-    /* Take plain lines, as many as possible: move *text over them and their line breaks. `end` is behind a line break,
-     * and the characters behind it up to ULP_DECIMAL_BEHIND are readable. At the call, number and index of `line` are
-     * those of the line at *text; the function keeps them so. Returns ULP_GO_ON, or an exit status after a message.
-     * NULL: each() takes every line. */
-    int (*plain)(void *context, const char **text, const char *end, tool_line *line);
-    /* Finish the lines that were taken; called before the filter waits for input, before a message about a line, and at
-     * the end of each file. Returns ULP_GO_ON, or an exit status after a message. May be NULL. */
-    int (*pause)(void *context);
-    void *context;
-} tool_filter;
-
-/* As tool_each_line(), with lines taken in groups. */
-int tool_filter_lines(const ulp_arguments *a, const tool_filter *filter);
-
-/* Call each() for every file that the command line names, and for "-" if it names none. Returns the status of each(),
- * and ULP_EXIT_FINE instead of ULP_GO_ON. */
-int tool_each_file(const ulp_arguments *a, int (*each)(void *context, const char *path), void *context);
-
-/* Open a file for reading; "-" is stdin. Returns ULP_GO_ON, or the exit status after a message. */
-int tool_open(FILE **file, const char *program, const char *path);
-void tool_close(FILE *file); /* leaves stdin open */
-
-/* The name of a file in messages: "stdin" or the path. */
-const char *tool_shown(const char *path);
-
-/* As tool_each_line(), for one file; *index is the index of its first data line, and then of the line behind its last.
- * Returns ULP_GO_ON at the end. */
-int tool_each_line_of(const char *program, const char *path, uint64_t *index,
-                      int (*each)(void *context, const tool_line *line), void *context);
-
-/* Flush stdout, and write "PROGRAM: FILE:LINE: ..." to stderr. Returns ULP_EXIT_USAGE. */
-int tool_bad_line(const tool_line *line, const char *text, ...) ULP_PRINTF(2, 3);
-
-/* As tool_bad_line(), when memory is out. Returns ULP_EXIT_FAILED. */
-int tool_no_memory(const tool_line *line, const char *what);
-
-/* Refuse a text of words, the line or a part of it, with an empty field before, between or behind commas. Returns
- * ULP_GO_ON, or ULP_EXIT_USAGE after a message. */
-int tool_refuse_empty_field(const tool_line *line, const char *text);
-
-/* The next word of a line, or NULL at the end. Blanks, tabs and commas separate words. The function writes into the
- * line. */
-char *tool_word(char **rest);
+int tool_print_encoded(const ulp_line *line, double y, const ulp_format *format);
 
 /* ---- fold.c ---- */
 
@@ -172,13 +110,6 @@ char *tool_word(char **rest);
 void tool_print_folded(int indent, const char *text, ...) ULP_PRINTF(2, 3);
 
 /* ---- values.c ---- */
-
-/* Read a code of up to `bits` bits in hex digits, with an optional 0x. Returns 0 if the word is anything else. */
-int tool_hex(uint64_t *code, const char *word, int bits);
-
-/* Read a decimal or hex-float number, correctly rounded to binary64, or inf or nan. Returns 0 if the word is anything
- * else. */
-int tool_number(double *value, const char *word);
 
 /* Print a value as %.17g, or as nan, inf, -inf, -0. */
 void tool_print_value(FILE *to, double value);

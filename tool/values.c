@@ -1,29 +1,7 @@
-/* values.c - reading and printing codes and numbers in the tool. */
+/* values.c - printing codes and numbers in the tool. */
 #include "tool.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int tool_hex(uint64_t *code, const char *word, int bits) {
-    static const char hex[] = "0123456789abcdef0123456789ABCDEF";
-    uint64_t value = 0;
-    if (word[0] == '0' && (word[1] == 'x' || word[1] == 'X')) word += 2;
-    if (*word == '\0') return 0;
-    for (; *word != '\0'; word++) {
-        const char *digit = strchr(hex, *word);
-        if (digit == NULL || value >> 60 != 0) return 0;
-        value = value << 4 | (uint64_t)((digit - hex) % 16);
-    }
-    if (bits < 64 && value >> bits != 0) return 0;
-    *code = value;
-    return 1;
-}
-
-int tool_number(double *value, const char *word) {
-    char *end;
-    *value = strtod(word, &end);
-    return end != word && *end == '\0' && strchr(" \t\n", word[0]) == NULL && strchr(word, '(') == NULL;
-}
 
 void tool_print_value(FILE *to, double value) {
     if (value != value) fputs("nan", to); /* printf may print a sign, which has no meaning */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "tool/tool.h"
+#include "experiments/harness/cli/lines.h"
 
 typedef struct row {
     char *name, *answer;
@@ -71,7 +71,7 @@ static void set_id(course_file *file, unsigned long line, const char *id) {
 }
 
 /* Take a row NAME,ANSWER. Spreadsheets add commas at the end of rows. */
-static int take_row(void *context, const tool_line *line) {
+static int take_row(void *context, const ulp_line *line) {
     reading *r = context;
     char *text = line->text;
     if (text[0] == '"' && text[1 + strspn(text + 1, " \t")] == '#') return ULP_GO_ON;
@@ -204,7 +204,7 @@ void course_file_mark(course_file *file, const char *path, const char *program, 
     reading r = {.file = file};
     *file = (course_file){.path = ulp_copy_text(path), .id = ulp_copy_text("")};
     uint64_t index = 0;
-    const int status = tool_each_line_of(program, path, &index, take_row, &r);
+    const int status = ulp_each_line_of(program, path, &index, take_row, &r);
     if (status != ULP_GO_ON) course_complain(file, NULL, 0, "the file cannot be read");
     else if (!*file->id && !file->problem_count)
         course_complain(

@@ -11,7 +11,7 @@ verdict() { # verdict STATUS TEXT
     if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "not ok - $2"; sed 's/^/# /' "$dir/log" | tail -20; failed=1; fi
 }
 
-mkdir -p "$dir/Random123" "$dir/parts" "$dir/formats" "$dir/tool" "$dir/course/sheets" "$dir/kernels/cuda" "$dir/experiments/bench" "$dir/experiments/harness/sweep" "$dir/experiments/harness/cli" "$dir/sim"
+mkdir -p "$dir/Random123" "$dir/parts" "$dir/formats" "$dir/base" "$dir/tool" "$dir/course" "$dir/kernels/cuda" "$dir/experiments/bench" "$dir/experiments/harness/sweep" "$dir/experiments/harness/cli" "$dir/sim"
 : >"$dir/Random123/philox.h"
 cp Makefile "$dir"
 echo 'int ulp_one(void); int ulp_one(void) { return 1; }' >"$dir/formats/one.c"

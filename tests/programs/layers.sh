@@ -39,7 +39,7 @@ forbid 'GMP has one home' "${include}gmp\.h" $(sources formats base kernels sim 
 forbid 'MPI has one home' "${include}mpi\.h" $(sources formats base kernels sim) $(sources experiments tool course | grep -v '^experiments/harness/sweep/ranks\.c$')
 forbid 'Random123 has one home' "${include}Random123" $(sources formats base kernels sim experiments tool course web | grep -v '^formats/rng\.h$')
 forbid 'CUDA has one home' '^[ \t]*#[ \t]*include[ \t]*(<(cuda|cublas|mma)|"(cuda_|cublas))' $(sources formats base sim experiments tool course) $(sources kernels | grep -v '^kernels/cuda/')
-forbid 'OpenMP has one home' "${include}omp\.h|# *pragma +omp" $(sources formats base sim experiments tool course) $(sources kernels | grep -v '^base/threads\.c$')
+forbid 'OpenMP has one home' "${include}omp\.h|# *pragma +omp" $(sources formats base kernels sim experiments tool course | grep -v '^base/threads\.c$')
 forbid 'libraries neither print nor exit' '(^|[^a-z_])(printf|puts|putchar|exit|abort|perror)\(|fprintf\(std|stderr|stdout' $(sources formats base kernels sim)
 forbid 'the rounding environment is never changed' 'fesetround|_MM_SET_|_controlfp' $(sources formats base kernels sim experiments tool course web)
 forbid 'no fast-math' '-Ofast|-ffast-math|-funsafe' Makefile

@@ -4,12 +4,12 @@
 # modes: release
 # tests/golden/versions.txt has a line for each version: the checksum of the golden files, and the checksum of the declarations
 # of the installed headers. `sh tests/programs/version.sh --line` prints the line of this tree. tests/proofs/release/README.md has the rules.
-tree=$(cd "$(dirname "$0")/.." && pwd)
+tree=$(cd "$(dirname "$0")/../.." && pwd)
 list=$tree/tests/golden/versions.txt
 version=$(sed -n 's/^VERSION := //p' "$tree/Makefile")
 
-numbers() { # of all golden files but the record of timings and the list itself
-    (cd "$tree/tests/golden" && find . -type f ! -name bench.md ! -name versions.txt | LC_ALL=C sort | xargs sha256sum) |
+numbers() { # of all golden files but the record of timings, the list itself and the reports of hardware in folders
+    (cd "$tree/tests/golden" && find . -maxdepth 1 -type f ! -name bench.md ! -name versions.txt | LC_ALL=C sort | xargs sha256sum) |
         sha256sum | cut -c 1-16
 }
 

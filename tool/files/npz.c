@@ -168,8 +168,8 @@ int npz_open(npz_archive *z, const char *program, const char *path) {
         z->wanted = ulp_copy_text(name);
         z->path[name - path - 1] = '\0';
     }
-    z->shown = tool_shown(z->path);
-    const int status = tool_open(&z->stream, program, z->path);
+    z->shown = ulp_input_name(z->path);
+    const int status = ulp_input_open(&z->stream, program, z->path);
     if (status != ULP_GO_ON) {
         z->stream = NULL;
         return status;
@@ -180,7 +180,7 @@ int npz_open(npz_archive *z, const char *program, const char *path) {
 
 void npz_close(npz_archive *z) {
     for (size_t i = 0; i < z->count; i++) free(z->members[i].name);
-    if (z->stream != NULL) tool_close(z->stream);
+    if (z->stream != NULL) ulp_input_close(z->stream);
     free(z->members);
     free(z->wanted);
     free(z->path);

@@ -120,8 +120,8 @@ size_t file_source_read(file_source *s, void *to, size_t bytes, int *failed) {
 
 int file_source_open(file_source *s, const char *program, const char *path) {
     struct stat about;
-    *s = (file_source){.program = program, .shown = ulp_copy_text(tool_shown(path)), .size = UINT64_MAX};
-    const int status = tool_open(&s->stream, program, path);
+    *s = (file_source){.program = program, .shown = ulp_copy_text(ulp_input_name(path)), .size = UINT64_MAX};
+    const int status = ulp_input_open(&s->stream, program, path);
     if (status != ULP_GO_ON) {
         s->stream = NULL;
         return status;
@@ -134,7 +134,7 @@ int file_source_open(file_source *s, const char *program, const char *path) {
 }
 
 void file_source_close(file_source *s) {
-    if (s->stream != NULL) tool_close(s->stream);
+    if (s->stream != NULL) ulp_input_close(s->stream);
     end_inflater(s->inflater);
     free(s->shown);
     *s = (file_source){0};

@@ -177,7 +177,7 @@ int round_binaries(round_group *g, int from, const ulp_arguments *a) {
     b.group = g;
     b.from = from;
     b.program = a->program;
-    const int status = tool_each_file(a, from == FROM_NPZ ? read_archive : read_file, &b);
+    const int status = ulp_each_file(a, from == FROM_NPZ ? read_archive : read_file, &b);
     free(b.halves);
     b.halves = NULL;
     return status;

@@ -19,10 +19,10 @@ static int finish(void *context) {
     g->index += n;
     g->n = 0;
     if (written < n) {
-        const tool_line line = {.program = t->program, .file = t->file, .number = t->number[written]};
+        const ulp_line line = {.program = t->program, .file = t->file, .number = t->number[written]};
         ulp_text why = {0};
         round_add_missing(&why, g->y[written], &g->target.format);
-        tool_bad_line(&line, "%s", ulp_text_of(&why));
+        ulp_bad_line(&line, "%s", ulp_text_of(&why));
         ulp_text_free(&why);
         return ULP_EXIT_USAGE;
     }
@@ -33,14 +33,14 @@ static int finish(void *context) {
 
 static int is_value(double *value, const texts *t, const char *text) {
     uint64_t bits;
-    if (t->from == FROM_TEXT) return tool_number(value, text);
+    if (t->from == FROM_TEXT) return ulp_read_number(value, text);
     const size_t digits = t->from == FROM_F32 ? 8 : 16;
-    if (strlen(text) != digits || text[1] == 'x' || text[1] == 'X' || !tool_hex(&bits, text, 64)) return 0;
+    if (strlen(text) != digits || text[1] == 'x' || text[1] == 'X' || !ulp_read_hex(&bits, text, 64)) return 0;
     *value = t->from == FROM_F32 ? (double)ulp_from_bits32((uint32_t)bits) : ulp_from_bits64(bits);
     return 1;
 }
 
-static int take_line(void *context, const tool_line *line) {
+static int take_line(void *context, const ulp_line *line) {
     texts *t = context;
     round_group *g = t->group;
     double value = 0;
@@ -51,9 +51,9 @@ static int take_line(void *context, const tool_line *line) {
     }
     t->file = line->file;
     if (!good && t->from == FROM_TEXT)
-        return tool_bad_line(line, "'%s' is no number; allowed: decimal, hex float, inf, nan", line->text);
+        return ulp_bad_line(line, "'%s' is no number; allowed: decimal, hex float, inf, nan", line->text);
     if (!good)
-        return tool_bad_line(line, "'%s' is not %d hex digits, the bits of a binary%d value", line->text,
+        return ulp_bad_line(line, "'%s' is not %d hex digits, the bits of a binary%d value", line->text,
                              t->from == FROM_F32 ? 8 : 16, t->from == FROM_F32 ? 32 : 64);
     t->number[g->n] = line->number;
     g->x[g->n++] = value;
@@ -87,7 +87,7 @@ static inline const char *read_plain(double *value, const char *text, size_t roo
     return text + digits;
 }
 
-static inline int take_plain_of(texts *t, const char **text, const char *end, tool_line *line, int from) {
+static inline int take_plain_of(texts *t, const char **text, const char *end, ulp_line *line, int from) {
     round_group *g = t->group;
     const ulp_power_of_ten *const powers = g->powers;
     const char *at = *text;
@@ -113,7 +113,7 @@ static inline int take_plain_of(texts *t, const char **text, const char *end, to
     return status;
 }
 
-static int take_plain(void *context, const char **text, const char *end, tool_line *line) {
+static int take_plain(void *context, const char **text, const char *end, ulp_line *line) {
     texts *t = context;
     switch (t->from) { /* a loop for each form */
     case FROM_F32: return take_plain_of(t, text, end, line, FROM_F32);
@@ -127,5 +127,5 @@ int round_texts(round_group *g, int from, const ulp_arguments *a) {
     t.group = g;
     t.from = from;
     t.program = a->program;
-    return tool_filter_lines(a, &(tool_filter){.each = take_line, .plain = take_plain, .pause = finish, .context = &t});
+    return ulp_filter_lines(a, &(ulp_line_filter){.each = take_line, .plain = take_plain, .pause = finish, .context = &t});
 }

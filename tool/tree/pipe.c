@@ -226,7 +226,7 @@ const char *tool_answer_read(uint64_t *code, char *answer, size_t n, const ulp_f
     *end = '\0';
     const char *word = answer + strspn(answer, " ");
     quote(shown, word);
-    const int is_number = tool_number(&value, word);
+    const int is_number = ulp_read_number(&value, word);
     if (!is_number) snprintf(why, 200, "answered '%s', which is not one number", shown);
     else {
         const double y = ulp_round(value, result, (ulp_rule){ULP_RNE, ULP_OVERFLOW_DEFAULT, 0}, 0);

@@ -1,5 +1,5 @@
-/* lines.c - the input of the filters: data lines of files or stdin, with file and line number for messages. */
-#include "tool.h"
+/* lines.c - data lines of files or of stdin, with file and line number for messages, and the numbers in them. */
+#include "lines.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ typedef struct reader {
     size_t whole;            /* the end of the last whole line; less than begin or equal to it if there is none */
 } reader;
 
-int tool_bad_line(const tool_line *line, const char *text, ...) {
+int ulp_bad_line(const ulp_line *line, const char *text, ...) {
     ulp_text message = {0};
     va_list arguments;
     va_start(arguments, text);
@@ -32,22 +32,22 @@ int tool_bad_line(const tool_line *line, const char *text, ...) {
     return ULP_EXIT_USAGE;
 }
 
-static int failed_line(const tool_line *line, const char *what, const char *why) {
+static int failed_line(const ulp_line *line, const char *what, const char *why) {
     return ulp_run_error(line->program, "%s:%lu: %s%s", line->file, line->number, what, why);
 }
 
-int tool_no_memory(const tool_line *line, const char *what) { return failed_line(line, "out of memory", what); }
+int ulp_no_line_memory(const ulp_line *line, const char *what) { return failed_line(line, "out of memory", what); }
 
 /* Read more of the file behind the text in memory. Returns ULP_GO_ON, also at the end of the file; or an exit status
  * after a message that memory is out. */
-static int read_more(const tool_line *line, reader *r) {
+static int read_more(const ulp_line *line, reader *r) {
     if (r->begin > 0) memmove(r->text, r->text + r->begin, r->end - r->begin);
     r->end -= r->begin;
     r->whole = r->begin = 0;
     if (r->end == r->room) {
         const size_t room = r->room == 0 ? FIRST_ROOM : 2 * r->room;
         char *more = realloc(r->text, room + ULP_DECIMAL_BEHIND);
-        if (more == NULL) return tool_no_memory(line, " for the line");
+        if (more == NULL) return ulp_no_line_memory(line, " for the line");
         r->text = more;
         r->room = room;
     }
@@ -63,10 +63,10 @@ static int read_more(const tool_line *line, reader *r) {
     return ULP_GO_ON;
 }
 
-static int pause_filter(const tool_filter *f) { return f->pause != NULL ? f->pause(f->context) : ULP_GO_ON; }
+static int pause_filter(const ulp_line_filter *f) { return f->pause != NULL ? f->pause(f->context) : ULP_GO_ON; }
 
 /* Refuse a line with a zero byte, a line that is too long, and a file that cannot be read. */
-static int check_line(const tool_line *line, const reader *r, size_t length, const tool_filter *f) {
+static int check_line(const ulp_line *line, const reader *r, size_t length, const ulp_line_filter *f) {
     const char *const text = r->text + r->begin;
     const int has_zero = memchr(text, '\0', length > LINE_LIMIT ? LINE_LIMIT + 1 : length) != NULL;
     const int is_long = length > LINE_LIMIT, is_cut = r->failed != 0 && text + length == r->text + r->end;
@@ -74,14 +74,14 @@ static int check_line(const tool_line *line, const reader *r, size_t length, con
     const int status = pause_filter(f);
     if (status != ULP_GO_ON) return status;
     if (has_zero)
-        return tool_bad_line(
+        return ulp_bad_line(
             line, "the line holds a zero byte; this is no text file (a file in UTF-16 has to be saved as UTF-8)");
-    if (is_long) return tool_bad_line(line, "the line is longer than %d MiB, the most that is read", LINE_LIMIT >> 20);
+    if (is_long) return ulp_bad_line(line, "the line is longer than %d MiB, the most that is read", LINE_LIMIT >> 20);
     return failed_line(line, "cannot read: ", strerror(r->failed));
 }
 
 /* Set the text of the next line, without its line break; NULL after the last line. */
-static int next_line(tool_line *line, reader *r, const tool_filter *f) {
+static int next_line(ulp_line *line, reader *r, const ulp_line_filter *f) {
     size_t length = 0; /* of the characters before the line break, as far as they are known */
     const char *end = NULL;
     for (;;) {
@@ -102,7 +102,7 @@ static int next_line(tool_line *line, reader *r, const tool_filter *f) {
 }
 
 /* Take a byte order mark, and blanks and a carriage return at the ends, off a line. */
-static void trim(tool_line *line) {
+static void trim(ulp_line *line) {
     static const char mark[] = "\xef\xbb\xbf";
     char *text = line->text, *end = text + strlen(text);
     if (line->number == 1 && strncmp(text, mark, 3) == 0) text += 3;
@@ -110,7 +110,7 @@ static void trim(tool_line *line) {
     line->text = text + strspn(text, " \t");
 }
 
-static int filter_lines(tool_line *line, reader *r, const tool_filter *f) {
+static int filter_lines(ulp_line *line, reader *r, const ulp_line_filter *f) {
     for (;; line->number++) {
         int status = ULP_GO_ON;
         if (f->plain != NULL && r->begin < r->whole) {
@@ -139,7 +139,7 @@ static int cannot_open(const char *program, const char *path) {
     double number;
     uint64_t code;
     if (!*path) return ulp_usage_error(program, "the name of a file is empty");
-    if (errno == ENOENT && (tool_number(&number, path) || tool_hex(&code, path, 64)))
+    if (errno == ENOENT && (ulp_read_number(&number, path) || ulp_read_hex(&code, path, 64)))
         return ulp_usage_error(program,
                                "cannot read %s: %s; an argument is the name of a file, and numbers come on standard "
                                "input: echo %s | %s OPTION...",
@@ -147,41 +147,41 @@ static int cannot_open(const char *program, const char *path) {
     return ulp_usage_error(program, "cannot read %s: %s", path, why);
 }
 
-int tool_open(FILE **file, const char *program, const char *path) {
+int ulp_input_open(FILE **file, const char *program, const char *path) {
     const int is_stdin = strcmp(path, "-") == 0;
     *file = is_stdin ? stdin : fopen(path, "r");
     if (*file == NULL) return cannot_open(program, path);
     if (!is_folder(*file)) return ULP_GO_ON;
-    tool_close(*file);
+    ulp_input_close(*file);
     return ulp_usage_error(program, "cannot read %s: it is a folder", path);
 }
 
-void tool_close(FILE *file) {
+void ulp_input_close(FILE *file) {
     if (file != stdin) fclose(file);
 }
 
-const char *tool_shown(const char *path) { return strcmp(path, "-") == 0 ? "stdin" : path; }
+const char *ulp_input_name(const char *path) { return strcmp(path, "-") == 0 ? "stdin" : path; }
 
-static int filter_file(const char *program, const char *path, uint64_t *index, const tool_filter *f) {
+static int filter_file(const char *program, const char *path, uint64_t *index, const ulp_line_filter *f) {
     FILE *file;
-    int status = tool_open(&file, program, path);
+    int status = ulp_input_open(&file, program, path);
     if (status != ULP_GO_ON) return status;
     reader r = {.file = fileno(file)};
-    tool_line line = {.program = program, .file = tool_shown(path), .number = 1, .index = *index};
+    ulp_line line = {.program = program, .file = ulp_input_name(path), .number = 1, .index = *index};
     status = filter_lines(&line, &r, f);
     if (status == ULP_GO_ON) status = pause_filter(f);
     *index = line.index;
     free(r.text);
-    tool_close(file);
+    ulp_input_close(file);
     return status;
 }
 
-int tool_each_line_of(const char *program, const char *path, uint64_t *index,
-                      int (*each)(void *context, const tool_line *line), void *context) {
-    return filter_file(program, path, index, &(tool_filter){.each = each, .context = context});
+int ulp_each_line_of(const char *program, const char *path, uint64_t *index,
+                      int (*each)(void *context, const ulp_line *line), void *context) {
+    return filter_file(program, path, index, &(ulp_line_filter){.each = each, .context = context});
 }
 
-int tool_each_file(const ulp_arguments *a, int (*each)(void *context, const char *path), void *context) {
+int ulp_each_file(const ulp_arguments *a, int (*each)(void *context, const char *path), void *context) {
     int status = a->word_count == 0 ? each(context, "-") : ULP_GO_ON;
     for (size_t i = 0; i < a->word_count && status == ULP_GO_ON; i++) status = each(context, a->words[i]);
     return status == ULP_GO_ON ? ULP_EXIT_FINE : status;
@@ -189,7 +189,7 @@ int tool_each_file(const ulp_arguments *a, int (*each)(void *context, const char
 
 typedef struct filter_run {
     const char *program;
-    const tool_filter *filter;
+    const ulp_line_filter *filter;
     uint64_t index; /* of the next data line */
 } filter_run;
 
@@ -198,15 +198,15 @@ static int filter_next(void *context, const char *path) {
     return filter_file(run->program, path, &run->index, run->filter);
 }
 
-int tool_filter_lines(const ulp_arguments *a, const tool_filter *filter) {
-    return tool_each_file(a, filter_next, &(filter_run){a->program, filter, 0});
+int ulp_filter_lines(const ulp_arguments *a, const ulp_line_filter *filter) {
+    return ulp_each_file(a, filter_next, &(filter_run){a->program, filter, 0});
 }
 
-int tool_each_line(const ulp_arguments *a, int (*each)(void *context, const tool_line *line), void *context) {
-    return tool_filter_lines(a, &(tool_filter){.each = each, .context = context});
+int ulp_each_line(const ulp_arguments *a, int (*each)(void *context, const ulp_line *line), void *context) {
+    return ulp_filter_lines(a, &(ulp_line_filter){.each = each, .context = context});
 }
 
-int tool_refuse_empty_field(const tool_line *line, const char *text) {
+int ulp_refuse_empty_field(const ulp_line *line, const char *text) {
     static const char blanks[] = " \t";
     const char *at = text + strspn(text, blanks);
     if (!*at) return ULP_GO_ON;
@@ -217,16 +217,37 @@ int tool_refuse_empty_field(const tool_line *line, const char *text) {
         if (*at != ',') continue;
         at++;
         at += strspn(at, blanks);
-        if (!*at || *at == ',') return tool_bad_line(line, "field %zu of '%s' is empty", field + 1, text);
+        if (!*at || *at == ',') return ulp_bad_line(line, "field %zu of '%s' is empty", field + 1, text);
     }
-    return tool_bad_line(line, "field 1 of '%s' is empty", text);
+    return ulp_bad_line(line, "field 1 of '%s' is empty", text);
 }
 
-char *tool_word(char **rest) {
+char *ulp_line_word(char **rest) {
     char *word = *rest + strspn(*rest, " \t,");
     if (*word == '\0') return NULL;
     char *end = word + strcspn(word, " \t,");
     *rest = *end != '\0' ? end + 1 : end;
     *end = '\0';
     return word;
+}
+
+int ulp_read_hex(uint64_t *code, const char *word, int bits) {
+    static const char hex[] = "0123456789abcdef0123456789ABCDEF";
+    uint64_t value = 0;
+    if (word[0] == '0' && (word[1] == 'x' || word[1] == 'X')) word += 2;
+    if (*word == '\0') return 0;
+    for (; *word != '\0'; word++) {
+        const char *digit = strchr(hex, *word);
+        if (digit == NULL || value >> 60 != 0) return 0;
+        value = value << 4 | (uint64_t)((digit - hex) % 16);
+    }
+    if (bits < 64 && value >> bits != 0) return 0;
+    *code = value;
+    return 1;
+}
+
+int ulp_read_number(double *value, const char *word) {
+    char *end;
+    *value = strtod(word, &end);
+    return end != word && *end == '\0' && strchr(" \t\n", word[0]) == NULL && strchr(word, '(') == NULL;
 }
