@@ -1,4 +1,5 @@
-/* instruction_sets.h - the CPU backend of every instruction set that this machine offers, for tests that compare them. */
+/* instruction_sets.h - the CPU backend of every instruction set that this machine offers, for tests that compare them.
+ */
 #ifndef ULP_TESTS_INSTRUCTION_SETS_H
 #define ULP_TESTS_INSTRUCTION_SETS_H
 

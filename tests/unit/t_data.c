@@ -170,7 +170,7 @@ TEST(unknown_set) {
 
 /* ---- IDX ---- */
 
-enum { SIDE = 3, TRAIN = 5, TEST = 2 };
+enum { SIDE = 3, TRAIN = 5, HELD = 2 };
 
 static size_t header(unsigned char *to, uint32_t magic, uint32_t n) {
     uint32_t words[4] = {magic, n, SIDE, SIDE};
@@ -183,13 +183,13 @@ static size_t header(unsigned char *to, uint32_t magic, uint32_t n) {
 static void write_set(uint32_t magic, uint32_t images, uint32_t labels, int missing_bytes, unsigned char label) {
     unsigned char bytes[256] = {0};
     for (uint32_t part = 0; part < 2; part++) {
-        uint32_t n = part ? TEST : images;
+        uint32_t n = part ? HELD : images;
         size_t at = header(bytes, part ? 0x803 : magic, n);
         for (size_t i = 0; i < n * SIDE * SIDE; i++) bytes[at + i] = (unsigned char)(i + 100 * part);
         size_t size = at + (size_t)n * SIDE * SIDE;
         write_file(part ? "t10k-images-idx3-ubyte" : "train-images-idx3-ubyte", bytes,
                    part ? size : size - (size_t)missing_bytes);
-        n = part ? TEST : labels;
+        n = part ? HELD : labels;
         at = header(bytes, 0x801, n);
         for (size_t i = 0; i < n; i++) bytes[at + i] = label;
         write_file(part ? "t10k-labels-idx1-ubyte" : "train-labels-idx1-ubyte", bytes, at + n);
@@ -200,7 +200,7 @@ TEST(idx_good) {
     ulp_data data;
     write_set(0x803, TRAIN, TRAIN, 0, 9);
     assert_int_equal(ulp_data_load(&data, "mnist", folder, 1, error, sizeof error), ULP_OK);
-    assert_true(data.n == TRAIN + TEST && data.n_train == TRAIN && data.features == 9 && data.dims.h == SIDE &&
+    assert_true(data.n == TRAIN + HELD && data.n_train == TRAIN && data.features == 9 && data.dims.h == SIDE &&
                 data.dims.w == SIDE);
     assert_int_equal(data.pixel[10], 10);
     assert_int_equal(data.pixel[TRAIN * 9 + 1], 101);

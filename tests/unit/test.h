@@ -1,4 +1,5 @@
-/* test.h - TEST(name) { ... } defines a test and lists it; TESTS(set_up, tear_down) is the program that runs all of a file. */
+/* test.h - TEST(name) { ... } defines a test and lists it; TESTS(set_up, tear_down) is the program that runs all of a
+ * file. */
 #ifndef ULP_TESTS_TEST_H
 #define ULP_TESTS_TEST_H
 
@@ -26,7 +27,8 @@ static inline void list_test(const char *name, CMUnitTestFunction function) {
     __attribute__((constructor)) static void list_test_##name(void) { list_test("test_" #name, test_##name); }         \
     static void test_##name(void **state __attribute__((unused)))
 
-/* Runs the tests; set_up and tear_down, or NULL, are called before the first and after the last. Returns the number of failures. */
+/* Runs the tests; set_up and tear_down, or NULL, are called before the first and after the last. Returns the number of
+ * failures. */
 static inline int run_listed_tests(CMFixtureFunction set_up, CMFixtureFunction tear_down) {
     return _cmocka_run_group_tests("tests", listed_tests, listed_count, set_up, tear_down);
 }
