@@ -9,9 +9,9 @@ if [ ! -x "$TESTS/check_emulated" ]; then
     exit 0
 fi
 emulated() { # emulated SETTING OPTION...: a device with the setting NAME=VALUE
-    setting=$1
+    device=$1
     shift
-    env "$setting" "$TESTS/check_emulated" --small "$@"
+    env "$device" "$TESTS/check_emulated" --small "$@"
 }
 rows() { emulated "$@" --rows > log 2>&1; }
 judge() { # judge STATUS TEXT: with the log of the last command if it failed

@@ -7,20 +7,9 @@
 #include "formats/rng.h"
 #include "tests/proofs/streams/known.h"
 #include "support.h"
+#include "known_answers.h"
 
 #include "kernels/backend.h"
-
-static const struct known {
-    uint32_t counter[4], key[2], output[4];
-} known[] = {
-    {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-    {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
-     {0xffffffff, 0xffffffff},
-     {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-    {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
-     {0xa4093822, 0x299f31d0},
-     {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
-};
 
 typedef void generator(uint32_t words[64], uint64_t seed, uint64_t stream, uint64_t block);
 
@@ -31,8 +20,6 @@ static generator *generator_of(const char *isa) {
 #endif
     return strcmp(isa, "baseline") == 0 ? streams_known_baseline : NULL;
 }
-
-static uint64_t join(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
 
 /* Each instruction set gives the known answers in every lane of its vectors. */
 TEST(known_answers) {

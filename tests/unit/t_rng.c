@@ -1,5 +1,6 @@
 /* t_rng.c - the generator: known answers of Random123, the word of each index, and the range of uniform numbers. */
 #include "support.h"
+#include "known_answers.h"
 
 #include "formats/rng.h"
 
@@ -17,22 +18,6 @@ static void philox(uint32_t out[4], const uint32_t counter[4], const uint32_t ke
     }
     memcpy(out, x, sizeof x);
 }
-
-/* Random123's kat_vectors, philox4x32 10: counter, key, output */
-static const struct known {
-    uint32_t counter[4], key[2], output[4];
-} known[] = {
-    {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-    {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
-     {0xffffffff, 0xffffffff},
-     {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-    {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
-     {0xa4093822, 0x299f31d0},
-     {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
-};
-enum { KNOWN = sizeof known / sizeof known[0] };
-
-static uint64_t join(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
 
 TEST(known_answers) {
     for (int i = 0; i < KNOWN; i++) {

@@ -10,10 +10,11 @@
 #include "sim/gan/gan.h"
 #include "tests/proofs/streams/record.h"
 #include "training.h"
+#include "random_images.h"
 
 #include <inttypes.h>
 
-enum { STEPS = 3, BATCH = 8, SAMPLES = 40, TRAIN = 24, SIDE = 4, CLASSES = 3, USES = 128 };
+enum { STEPS = 3, BATCH = 8, USES = 128 };
 
 /* Every use of random words in sim/: the field `use` of a stream's number (policy.h), which two uses never share. */
 static const struct use {
@@ -116,19 +117,6 @@ static void check(const char *what) {
     overlaps += look(what, 0);
     trainings++;
 }
-
-/* ---- data ---- */
-static uint8_t pixel[SAMPLES * SIDE * SIDE], label[SAMPLES];
-static ulp_data images = {.name = "images",
-                          .n = SAMPLES,
-                          .n_train = TRAIN,
-                          .dims = {1, SIDE, SIDE},
-                          .features = SIDE * SIDE,
-                          .classes = CLASSES,
-                          .labels = 1,
-                          .white = 255,
-                          .pixel = pixel,
-                          .label = label};
 
 /* ---- trainings ---- */
 
@@ -307,8 +295,7 @@ static int start(void **state) {
     const ulp_backend *plain;
     (void)state;
     ulp_threads_set(1); /* the arrays are too small for several threads */
-    for (size_t i = 0; i < sizeof pixel; i++) pixel[i] = (uint8_t)(ulp_random_word((ulp_stream){9, 1, 0}, i) >> 24);
-    for (size_t i = 0; i < SAMPLES; i++) label[i] = (uint8_t)(i % CLASSES);
+    draw_images();
     if (ulp_backend_get(&plain, NULL) != ULP_OK) return 1;
     backend = recording(plain);
     return 0;

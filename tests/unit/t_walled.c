@@ -7,9 +7,10 @@
 #include "base/file.h"
 #include "sim/train/checkpoint.h"
 #include "training.h"
+#include "random_images.h"
 #include "walled.h"
 
-enum { STEPS = 6, CUT = 3, BATCH = 8, SAMPLES = 40, TRAIN = 24, SIDE = 4, CLASSES = 3 };
+enum { STEPS = 6, CUT = 3, BATCH = 8 };
 
 static const char left_file[] = "t_walled.left.ckpt", right_file[] = "t_walled.right.ckpt";
 static const ulp_backend *plain, *wall;
@@ -150,23 +151,6 @@ static void compare(const char *what, const ulp_data *data, training_texts optio
 }
 
 /* ---- the compared trainings ---- */
-
-static uint8_t pixel[SAMPLES * SIDE * SIDE], label[SAMPLES];
-static ulp_data images = {.name = "images",
-                          .n = SAMPLES,
-                          .n_train = TRAIN,
-                          .dims = {1, SIDE, SIDE},
-                          .features = SIDE * SIDE,
-                          .classes = CLASSES,
-                          .labels = 1,
-                          .white = 255,
-                          .pixel = pixel,
-                          .label = label};
-
-static void draw_images(void) {
-    for (size_t i = 0; i < sizeof pixel; i++) pixel[i] = (uint8_t)(ulp_random_word((ulp_stream){9, 1, 0}, i) >> 24);
-    for (size_t i = 0; i < SAMPLES; i++) label[i] = (uint8_t)(i % CLASSES);
-}
 
 /* Every kind of layer with its example net, under several policies. */
 TEST(layers) {
