@@ -65,10 +65,10 @@ static void add_file(ulp_text *to, const course_lab *only, course_student studen
                                     "ulp course check FILE"
                                   : "Then let the file be checked: ulp course check FILE");
     ulp_text_print(to, "id,%s\n", student.id);
-    for (size_t i = 0; i < course_lab_count; i++) {
+    for (size_t i = 0; i < course_lab_count(); i++) {
         course_sheet sheet;
-        if (only && course_labs[i] != only) continue;
-        course_sheet_make(&sheet, course_labs[i], student);
+        if (only && course_lab_get(i) != only) continue;
+        course_sheet_make(&sheet, course_lab_get(i), student);
         ulp_text_print(to, "\n# ---- lab %s: %s ----\nsheet %s,%08x\n", sheet.lab->name, sheet.lab->title,
                        sheet.lab->name, course_sheet_tag(&sheet));
         for (size_t n = 0; n < sheet.count; n++) {
@@ -117,8 +117,8 @@ static int check_ids(const ulp_arguments *a) {
 }
 
 static int refuse_lab(const ulp_arguments *a, const char *name) {
-    return ulp_usage_error(a->program, "no lab '%s': the labs are %s to %s", name, course_labs[0]->name,
-                           course_labs[course_lab_count - 1]->name);
+    return ulp_usage_error(a->program, "no lab '%s': the labs are %s to %s", name, course_lab_get(0)->name,
+                           course_lab_get(course_lab_count() - 1)->name);
 }
 
 /* Refuse a student who would get two files. */

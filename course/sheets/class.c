@@ -21,10 +21,10 @@ static int is_handed_in(const char *name) {
 /* A sentence if the name of the file ends in -LAB.csv and the file has no answers to this lab. */
 static void check_name(course_file *file) {
     const char *end = strrchr(file->path, '-');
-    for (size_t i = 0; end && file->count && i < course_lab_count; i++) {
-        const char *name = course_labs[i]->name;
+    for (size_t i = 0; end && file->count && i < course_lab_count(); i++) {
+        const char *name = course_lab_get(i)->name;
         const size_t n = strlen(name);
-        if (strncasecmp(end + 1, name, n) == 0 && end[1 + n] == '.' && !course_questions(file, course_labs[i]))
+        if (strncasecmp(end + 1, name, n) == 0 && end[1 + n] == '.' && !course_questions(file, course_lab_get(i)))
             course_complain(file, NULL, 0, "the name of the file says %s, and the file has no answers to %s", name,
                             name);
     }
@@ -168,8 +168,8 @@ int course_class_mark(course_class *class, const course_choice *choice, const ch
     *class = (course_class){0};
     if (!add_folder(&(reading){class, choice, program}, choice->folder, 4)) return 0;
     for (course_file *file = class->files; file < class->files + class->file_count; file++) {
-        for (size_t i = 0; i < course_lab_count; i++) {
-            const course_lab *lab = course_labs[i];
+        for (size_t i = 0; i < course_lab_count(); i++) {
+            const course_lab *lab = course_lab_get(i);
             const course_file *first = class->files;
             if ((choice->lab && lab != choice->lab) || !is_about(file, lab)) continue;
             while (!is_twin(first, file, lab)) first++;

@@ -94,9 +94,9 @@ static void add_question(ulp_text *to, const answers *from, double almost) {
 void course_class_questions(ulp_text *to, const course_class *class, double almost) {
     answers found = {ulp_grow(NULL, (class->count + 1) * sizeof *found.at), 0};
     ulp_text_print(to, "assignment,question,students,right,almost,wrong,open,unreadable,share,hinted,hint\n");
-    for (size_t i = 0; i < course_lab_count; i++)
+    for (size_t i = 0; i < course_lab_count(); i++)
         for (size_t n = 0; n < COURSE_QUESTIONS_MAX; n++) {
-            find_answers(&found, class, course_labs[i], n);
+            find_answers(&found, class, course_lab_get(i), n);
             if (found.count) add_question(to, &found, almost);
         }
     free(found.at);

@@ -197,7 +197,7 @@ static void complain_about_others(reading *r) {
             course_complain(
                 r->file, r->lab, r->rows[i].line,
                 "there is no question '%s': the names of questions are as L1.3, and a lab is one of %s to %s",
-                r->rows[i].name, course_labs[0]->name, course_labs[course_lab_count - 1]->name);
+                r->rows[i].name, course_lab_get(0)->name, course_lab_get(course_lab_count() - 1)->name);
 }
 
 void course_file_mark(course_file *file, const char *path, const char *program, const char *id, const char *word) {
@@ -214,8 +214,8 @@ void course_file_mark(course_file *file, const char *path, const char *program, 
         course_complain(file, NULL, 0, "this is the file of '%s', not of '%s'", file->id, id);
     else if (status == ULP_GO_ON && *file->id) {
         const size_t before = file->problem_count;
-        for (size_t i = 0; i < course_lab_count; i++) {
-            r.lab = course_labs[i];
+        for (size_t i = 0; i < course_lab_count(); i++) {
+            r.lab = course_lab_get(i);
             mark_lab(&r, word);
         }
         r.lab = NULL;

@@ -9,9 +9,15 @@
 
 #include "formats/rng.h"
 
+size_t course_lab_count(void) {
+    size_t n = 0;
+    while (course_lab_get(n) != NULL) n++;
+    return n;
+}
+
 const course_lab *course_lab_find(const char *name) {
-    for (size_t i = 0; i < course_lab_count; i++)
-        if (strcasecmp(name, course_labs[i]->name) == 0) return course_labs[i];
+    for (size_t i = 0; i < course_lab_count(); i++)
+        if (strcasecmp(name, course_lab_get(i)->name) == 0) return course_lab_get(i);
     return NULL;
 }
 

@@ -73,9 +73,9 @@ struct course_lab {
     void (*ask)(course_sheet *sheet);
 };
 
-/* The labs in the order of their file names, made by the Makefile. */
-extern const course_lab *const course_labs[];
-extern const size_t course_lab_count;
+/* The labs in the order of their names, from the sources of course/; NULL after the last. */
+const course_lab *course_lab_get(size_t i);
+size_t course_lab_count(void);
 
 /* The lab of that name, in upper or lower case; NULL if there is none. */
 const course_lab *course_lab_find(const char *name);

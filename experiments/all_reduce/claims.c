@@ -24,8 +24,7 @@ static int is_row(const void *own, const void *at, const void *wanted) {
 }
 
 static const row *find(const ulp_claims *c, key k) {
-    size_t i = 0;
-    return ulp_table_find(c->table, &i, is_row, &k);
+    return ulp_table_find(c->table, &(size_t){0}, is_row, &k);
 }
 
 static const char *order_name(int order) {
@@ -183,8 +182,7 @@ typedef struct trained {
 
 static trained trained_of(const ulp_claims *c, const char *reduction, int64_t ranks) {
     trained t = {0};
-    for (size_t i = 0; i < c->table->count; i++) {
-        const row *r = (const row *)c->table->rows + i;
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (r->data != TRAINING || r->ranks != ranks || strcmp(r->reduction, reduction) != 0) continue;
         t.accuracy += 100 * r->accuracy;
         t.loss += r->loss;

@@ -7,11 +7,9 @@
 
 /* The largest error over all seeds. NaN if the run does not have the row. */
 static double error_of(const ulp_claims *c, int data, const char *datapath, int64_t n) {
-    const row *rows = c->table->rows;
     double most = NAN;
-    for (size_t i = 0; i < c->table->count; i++)
-        if (rows[i].data == data && rows[i].n == n && strcmp(rows[i].datapath, datapath) == 0)
-            most = fmax(most, rows[i].max_error);
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++)
+        if (r->data == data && r->n == n && strcmp(r->datapath, datapath) == 0) most = fmax(most, r->max_error);
     return most;
 }
 
@@ -86,16 +84,16 @@ static double bound_of(const char *datapath, int64_t n) {
 }
 
 static void claim_bounds(ulp_claims *c) {
-    const row *rows = c->table->rows, *where = NULL;
+    const row *where = NULL;
     double nearest = 0;
     int count = 0;
-    for (size_t i = 0; i < c->table->count; i++) {
-        const double ratio = rows[i].max_error / bound_of(rows[i].datapath, rows[i].n);
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
+        const double ratio = r->max_error / bound_of(r->datapath, r->n);
         if (isnan(ratio)) continue;
         count++;
         if (ratio <= nearest) continue;
         nearest = ratio;
-        where = &rows[i];
+        where = r;
     }
     if (count > 0)
         ulp_claim(c, nearest <= 1, "every error stays below its curve: n u16, n u16 / 4 or n u32",
@@ -132,8 +130,7 @@ static void print_table(const ulp_claims *c) {
         ulp_sheet_new("the largest |computed - exact| / (|A| |B|); positive: U[0,1], signed: U[-1,1]", columns);
     for (int kind = 0; kind < KINDS; kind++)
         for (size_t j = 0; j < datapaths->count; j++) {
-            ulp_sheet_put(table, "%s", data_names[kind]);
-            ulp_sheet_put(table, "%s", datapaths->at[j].name);
+            ulp_sheet_put_row(table, "%s,%s", data_names[kind], datapaths->at[j].name);
             for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
                 if (has[i]) ulp_sheet_put(table, "%.2e", error_of(c, kind, datapaths->at[j].name, shown[i]));
         }

@@ -4,27 +4,6 @@
 
 #include "cartoon_sgd.h"
 
-/* ---- rows ---- */
-
-/* The first row of kind `what` of the weight with this cure under rne; NULL if there is no such row. */
-static const row *find(const ulp_claims *c, const ulp_format *format, ulp_cure cure, int what) {
-    return ulp_sum_find(c->table, &(ulp_sum_wanted){format, NULL, cure, what});
-}
-
-/* find() for the format with this name. */
-static const row *find_named(const ulp_claims *c, const char *format, ulp_cure cure, int what) {
-    const settings *s = c->settings;
-    return find(c, ulp_formats_find(&s->formats, format), cure, what);
-}
-
-/* The summary of a stochastic mode after k updates; NULL if there is no such row. */
-static const row *runs_at(const ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule, int64_t k) {
-    if (!rule) return NULL;
-    return ulp_sum_find_at(c->table, &(ulp_sum_wanted){format, rule, ULP_CURE_NONE, SPREAD}, offsetof(row, update), k);
-}
-
-/* ---- claims ---- */
-
 static const struct fact {
     const char *format;
     int64_t updates;
@@ -41,53 +20,45 @@ static void claim_facts(ulp_claims *c) {
     const settings *s = c->settings;
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         const struct fact *want = &facts[i];
-        const row *stop = find_named(c, want->format, ULP_CURE_NONE, STOP);
-        char text[160];
-        snprintf(text, sizeof text, "%s rne: %lld updates move the weight, which then is stuck at exactly %.14g",
-                 want->format, (long long)want->updates, want->weight);
+        const char *text =
+            ulp_claim_text(c, "%s rne: %lld updates move the weight, which then is stuck at exactly %.14g",
+                           want->format, (long long)want->updates, want->weight);
+        const ulp_sum_row *stop = ulp_sum_stop_for(c, want->format, text, "updates", s->updates);
         if (stop)
-            ulp_claim(c, stop->weight == want->weight && stop->update == want->updates, text, "%lld updates, %.17g",
-                      (long long)stop->update, stop->weight);
-        else if (find_named(c, want->format, ULP_CURE_NONE, OPEN))
-            ulp_claim_skip(c, text, "--updates is %lld", (long long)s->updates);
+            ulp_claim(c, stop->copy == want->weight && stop->n == want->updates, text, "%lld updates, %.17g",
+                      (long long)stop->n, stop->copy);
     }
 }
 
 /* `want` is published to six decimals. */
 static void claim_master(ulp_claims *c, const char *format, double want) {
-    const row *stop = find_named(c, format, ULP_CURE_MASTER, STOP);
-    char text[160];
+    const ulp_sum_row *stop = ulp_sum_named(c, format, ULP_CURE_MASTER, ULP_SUM_STOP);
     if (!stop) return;
-    snprintf(text, sizeof text, "%s with a master copy: the copy stops at %.6f, which is 3 in the format", format,
-             want);
-    ulp_claim(c, floor(1e6 * stop->weight + 0.5) == floor(1e6 * want + 0.5) && stop->value == 3, text, "%.9g, %.9g",
-              stop->weight, stop->value);
+    ulp_claim(
+        c, floor(1e6 * stop->copy + 0.5) == floor(1e6 * want + 0.5) && stop->value == 3,
+        ulp_claim_text(c, "%s with a master copy: the copy stops at %.6f, which is 3 in the format", format, want),
+        "%.9g, %.9g", stop->copy, stop->value);
 }
 
 static void claim_cures(ulp_claims *c) {
-    static const char *const wide[] = {"binary32", "binary16", "tf32", "bfloat16", "e6m9"}, *const narrow[] = {"e4m3",
-                                                                                                               "e5m2"};
-    int count = 0, good = 0;
-    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++) {
-        const row *stop = find_named(c, wide[i], ULP_CURE_KAHAN, STOP);
-        count += stop != NULL;
-        good += stop && stop->value == 3;
+    static const char *const formats[] = {"binary32", "binary16", "tf32", "bfloat16", "e6m9", "e4m3", "e5m2"};
+    enum { WIDE = 5 /* formats of 8 bits of precision and more come first */ };
+    int count[2] = {0}, good[2] = {0};
+    for (int i = 0; i < (int)(sizeof formats / sizeof formats[0]); i++) {
+        const ulp_sum_row *stop = ulp_sum_named(c, formats[i], ULP_CURE_KAHAN, ULP_SUM_STOP),
+                          *plain = ulp_sum_named(c, formats[i], ULP_CURE_NONE, ULP_SUM_STOP);
+        const int narrow = i >= WIDE;
+        if (!stop || (narrow && !plain)) continue;
+        count[narrow]++;
+        good[narrow] += narrow ? stop->value < 3 && stop->value > plain->value : stop->value == 3;
     }
-    if (count)
-        ulp_claim(c, good == count,
+    if (count[0])
+        ulp_claim(c, good[0] == count[0],
                   "Kahan's compensated update reaches exactly 3 in formats of 8 bits of precision and more", "%d of %d",
-                  good, count);
-    count = good = 0;
-    for (size_t i = 0; i < sizeof narrow / sizeof narrow[0]; i++) {
-        const row *stop = find_named(c, narrow[i], ULP_CURE_KAHAN, STOP),
-                  *plain = find_named(c, narrow[i], ULP_CURE_NONE, STOP);
-        if (!stop || !plain) continue;
-        count++;
-        good += stop->value < 3 && stop->value > plain->value;
-    }
-    if (count)
-        ulp_claim(c, good == count, "in 8 bits it gets further than the plain update, but not to 3", "%d of %d", good,
-                  count);
+                  good[0], count[0]);
+    if (count[1])
+        ulp_claim(c, good[1] == count[1], "in 8 bits it gets further than the plain update, but not to 3", "%d of %d",
+                  good[1], count[1]);
 }
 
 /* The distance of w from 3 after k updates without rounding. */
@@ -109,34 +80,34 @@ static int64_t half_way(const settings *s) {
  * distance from 3 after k updates is 3 (1 - 2 rate)^k, and a run that is not at 3 is at least one spacing away. */
 static double late_runs(const settings *s, const ulp_format *format) {
     const double distance = exact_distance(rate_in(s, format, ULP_CURE_NONE), s->updates);
-    return (double)s->runs * distance / ulp_spacing(3, format);
+    return (double)s->sums.runs * distance / ulp_spacing(3, format);
 }
 
-static void claim_arrival(ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule, const row *end) {
+static void claim_arrival(ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule, const ulp_sum_row *end) {
     const settings *s = c->settings;
     const double least = end->runs.quantile[0], most = end->runs.quantile[ULP_QUANTILES - 1];
-    char text[200];
-    snprintf(text, sizeof text, "%s %s: every run ends at exactly 3", format->name, rule->name);
+    const char *text = ulp_claim_text(c, "%s %s: every run ends at exactly 3", format->name, rule->name);
     if (late_runs(s, format) > 1e-6)
         ulp_claim_skip(c, text, "--updates %lld of rate %g may be too few", (long long)s->updates,
                        rate_in(s, format, ULP_CURE_NONE));
     else
         ulp_claim(c, least == 3 && most == 3, text, "least %.9g, most %.9g of %lld run%s", least, most,
-                  (long long)s->runs, ulp_plural((size_t)s->runs));
+                  (long long)s->sums.runs, ulp_plural((size_t)s->sums.runs));
 }
 
 static void claim_stochastic(ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule) {
     const settings *s = c->settings;
     const int64_t k = half_way(s);
-    const row *end = runs_at(c, format, rule, s->updates), *middle = runs_at(c, format, rule, k);
-    const double runs = (double)s->runs;
-    char text[200];
+    const ulp_sum_row *end = ulp_sum_after(c, format, rule, ULP_SUM_SPREAD, s->updates),
+                      *middle = ulp_sum_after(c, format, rule, ULP_SUM_SPREAD, k);
+    const double runs = (double)s->sums.runs;
     if (!end || !middle) return;
     claim_arrival(c, format, rule, end);
     const double want = 3 - exact_distance(rate_in(s, format, ULP_CURE_NONE), k), mean = middle->runs.mean,
                  error = middle->runs.sd / sqrt(runs);
-    snprintf(text, sizeof text, "%s %s: after %lld updates the mean is the exact weight within 5 standard errors",
-             format->name, rule->name, (long long)k);
+    const char *text =
+        ulp_claim_text(c, "%s %s: after %lld updates the mean is the exact weight within 5 standard errors",
+                       format->name, rule->name, (long long)k);
     if (runs < 100 || error == 0)
         ulp_claim_skip(c, text, runs < 100 ? "--runs is less than 100" : "all runs are alike");
     else
@@ -146,60 +117,51 @@ static void claim_stochastic(ulp_claims *c, const ulp_format *format, const ulp_
 
 /* ---- the table and the summary ---- */
 
-static void print_end(ulp_sheet *sheet, const row *stop, const row *open) {
-    if (stop) ulp_sheet_put(sheet, "%.8g after %lld", stop->weight, (long long)stop->update);
-    else if (open) ulp_sheet_put(sheet, "%.8g, moving", open->weight);
+static void print_end(ulp_sheet *sheet, const ulp_sum_row *stop, const ulp_sum_row *open) {
+    if (stop) ulp_sheet_put(sheet, "%.8g after %lld", stop->copy, (long long)stop->n);
+    else if (open) ulp_sheet_put(sheet, "%.8g, moving", open->copy);
     else ulp_sheet_put(sheet, "-");
 }
 
 static void print_format(ulp_sheet *sheet, const ulp_claims *c, const ulp_format *format) {
-    static const char *const modes[] = {"rne", "rz", "ru"};
     const settings *s = c->settings;
-    const row *runs = runs_at(c, format, ulp_rules_find(&s->modes, "sra"), s->updates);
-    ulp_sheet_put(sheet, "%s", format->name);
-    ulp_sheet_put(sheet, "%.7g", rate_in(s, format, ULP_CURE_NONE));
-    for (size_t m = 0; m < sizeof modes / sizeof modes[0]; m++) {
-        const ulp_named_rule *rule = ulp_rules_find(&s->modes, modes[m]);
-        const ulp_sum_wanted stop = {format, rule, ULP_CURE_NONE, STOP}, open = {format, rule, ULP_CURE_NONE, OPEN};
-        print_end(sheet, rule ? ulp_sum_find(c->table, &stop) : NULL, rule ? ulp_sum_find(c->table, &open) : NULL);
-    }
-    for (int k = 0; k < CURES; k++) print_end(sheet, find(c, format, cures[k], STOP), find(c, format, cures[k], OPEN));
+    const ulp_sum_row *runs = ulp_sum_after(c, format, ulp_sum_rule(c, "sra"), ULP_SUM_SPREAD, s->updates);
+    ulp_sheet_put_row(sheet, "%s,%.7g", format->name, rate_in(s, format, ULP_CURE_NONE));
+    ulp_sum_put_ends(sheet, c, format, "rne rz ru", &cures, print_end);
     if (runs) ulp_sheet_put(sheet, "%.7g +- %.2g", runs->runs.mean, runs->runs.sd);
     else ulp_sheet_put(sheet, "-");
 }
 
-static void print_table(const ulp_claims *c) {
+static void print_table(ulp_claims *c) {
     const settings *s = c->settings;
-    char columns[160];
-    snprintf(columns, sizeof columns, "format,rate,rne,rz,ru,kahan,master,sra after %lld", (long long)s->updates);
+    const char *columns = ulp_claim_text(c, "format,rate,rne,rz,ru,kahan,master,sra after %lld", (long long)s->updates);
     ulp_sheet *sheet = ulp_sheet_new("the weight at the end, and the updates that moved it; the top is at 3", columns);
-    for (size_t f = 0; f < s->formats.count; f++) print_format(sheet, c, &s->formats.at[f]);
+    for (size_t f = 0; f < s->sums.formats.count; f++) print_format(sheet, c, &s->sums.formats.at[f]);
     ulp_sheet_print(sheet, c->file);
 }
 
 /* The weight at the stop under rne, and the number of updates that move it. */
-static void summarize(ulp_claims *c, const ulp_format *format, ulp_cure cure) {
-    const row *stop = find(c, format, cure, STOP);
-    if (!stop) return;
-    ulp_sum_summary(c, "stop", stop->weight, format, cure);
-    ulp_sum_summary(c, "updates", (double)stop->update, format, cure);
+static void summarize(ulp_claims *c, const ulp_sum_row *stop, const char *of) {
+    ulp_summary(c, "stop", stop->copy, "%s", of);
+    ulp_summary(c, "updates", (double)stop->n, "%s", of);
 }
 
-/* The lowest end of the runs of a stochastic mode. */
-static void summarize_runs(ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule) {
+/* The lowest end of the runs of every stochastic mode. */
+static void summarize_runs(ulp_claims *c, const ulp_format *format) {
     const settings *s = c->settings;
-    const row *end = runs_at(c, format, rule, s->updates);
-    if (end) ulp_summary(c, "lowest end", end->runs.quantile[0], "%s %s", format->name, rule->name);
+    for (size_t m = 0; m < s->sums.modes.count; m++) {
+        const ulp_named_rule *rule = &s->sums.modes.at[m];
+        const ulp_sum_row *end = ulp_sum_after(c, format, rule, ULP_SUM_SPREAD, s->updates);
+        if (end) ulp_summary(c, "lowest end", end->runs.quantile[0], "%s %s", format->name, rule->name);
+    }
 }
 
 void judge(ulp_claims *c) {
     const settings *s = c->settings;
     print_table(c);
-    for (size_t f = 0; f < s->formats.count; f++) {
-        const ulp_format *format = &s->formats.at[f];
-        summarize(c, format, ULP_CURE_NONE);
-        for (int k = 0; k < CURES; k++) summarize(c, format, cures[k]);
-        for (size_t m = 0; m < s->modes.count; m++) summarize_runs(c, format, &s->modes.at[m]);
+    for (size_t f = 0; f < s->sums.formats.count; f++) {
+        ulp_sum_summarize(c, &s->sums.formats.at[f], &cures, summarize);
+        summarize_runs(c, &s->sums.formats.at[f]);
     }
     if (s->rate == 0.01) {
         claim_facts(c);
@@ -207,8 +169,5 @@ void judge(ulp_claims *c) {
         claim_master(c, "bfloat16", 2.992344);
         claim_cures(c);
     } else ulp_claim_skip(c, "the published numbers", "they are for --rate 0.01");
-    for (size_t f = 0; f < s->formats.count; f++)
-        for (size_t m = 0; m < s->modes.count; m++)
-            if (ulp_mode_is_stochastic(s->modes.at[m].rule.mode) && s->modes.at[m].rule.random_bits == 0)
-                claim_stochastic(c, &s->formats.at[f], &s->modes.at[m]);
+    ulp_sum_each_stochastic(c, claim_stochastic);
 }

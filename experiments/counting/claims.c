@@ -1,9 +1,37 @@
-/* claims.c - the table of counting, and the claims about its rows. */
+/* claims.c - the predicted stops of counting (counting.c says why), its table, and the claims about its rows. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "counting.h"
+
+int predict(double *value, const ulp_format *f, ulp_rule rule, ulp_cure cure, int64_t chunk) {
+    const double top = ldexp(1, f->prec), end = end_of(f, rule), n = (double)chunk;
+    if (ulp_mode_is_stochastic(rule.mode) || ulp_overflow_of(f, (ulp_overflow)rule.overflow) == ULP_OVERFLOW_WRAP ||
+        (f->prec < 2 && !f->is_fixed) || !f->has_zero)
+        return 0;
+    int known = 1;
+    *value = end;
+    switch (cure) {
+    case ULP_CURE_CHUNKS: /* powers of two only: other sums of chunks are rounded before the stop */
+        known = (chunk & (chunk - 1)) == 0 && n <= f->max && (f->is_fixed || n <= top);
+        if (!f->is_fixed && n * top <= f->max) *value = n * top;
+        break;
+    case ULP_CURE_KAHAN:
+        known = !f->is_fixed && f->is_signed &&
+                top * top <= f->max; /* the correction is negative: the format needs a sign */
+        *value = top * top;
+        break;
+    case ULP_CURE_MASTER: *value = ulp_round(0x1p24, f, rule, 0); break;
+    case ULP_CURE_FIRST:
+    case ULP_CURE_NONE:
+        if (f->is_fixed || f->max < top) break;
+        if (rule.mode == ULP_RNE || rule.mode == ULP_RZ || rule.mode == ULP_RD) *value = top;
+        else if (rule.mode == ULP_RNA && 2 * top <= f->max) *value = 2 * top;
+        else if (rule.mode == ULP_RO && top + 2 <= f->max) *value = top + 2;
+        break;
+    }
+    return known;
+}
 
 /* log2 of the number at which the plain sum stops in each format under rne. */
 static const struct fact {
@@ -11,25 +39,17 @@ static const struct fact {
     int log2;
 } facts[] = {{"binary32", 24}, {"binary16", 11}, {"tf32", 11}, {"bfloat16", 8}, {"e6m9", 10}, {"e4m3", 4}, {"e5m2", 3}};
 
-/* The first row of kind `what` of the sum with this cure under rne; NULL if there is no such row. */
-static const row *find(const ulp_claims *c, const ulp_format *format, ulp_cure cure, int what) {
-    return ulp_sum_find(c->table, &(ulp_sum_wanted){format, NULL, cure, what});
-}
-
 static void claim_facts(ulp_claims *c) {
     const settings *s = c->settings;
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
-        const ulp_format *format = ulp_formats_find(&s->formats, facts[i].format);
         const double want = ldexp(1, facts[i].log2);
-        const row *stop = find(c, format, ULP_CURE_NONE, STOP);
-        char text[160];
-        snprintf(text, sizeof text,
-                 "%s rne: ones add up to exactly 2^%d = %.0f, and no addition after that many moves the sum",
-                 facts[i].format, facts[i].log2, want);
+        const char *text = ulp_claim_text(
+            c, "%s rne: ones add up to exactly 2^%d = %.0f, and no addition after that many moves the sum",
+            facts[i].format, facts[i].log2, want);
+        const ulp_sum_row *stop = ulp_sum_stop_for(c, facts[i].format, text, "limit", s->limit);
         if (stop)
             ulp_claim(c, stop->value == want && (double)stop->n == want, text, "stops at %.17g after %lld additions",
                       stop->value, (long long)stop->n);
-        else if (find(c, format, ULP_CURE_NONE, OPEN)) ulp_claim_skip(c, text, "--limit is %lld", (long long)s->limit);
     }
 }
 
@@ -38,13 +58,12 @@ static void claim_predicted(ulp_claims *c, ulp_cure cure, const char *text) {
     int good = 0, bad = 0, open = 0;
     char first_bad[96] = "";
     for (size_t i = 0; i < c->table->count; i++) {
-        const row *r = (const row *)c->table->rows + i;
-        if (r->key.cure != (int)cure || (r->key.what != STOP && r->key.what != OPEN) || ulp_is_no_number(r->predicted))
-            continue;
-        if (r->key.what == STOP && ulp_same(r->value, r->predicted)) good++;
-        else if (r->key.what == OPEN && !(r->value > r->predicted)) open++;
+        const ulp_sum_row *r = (const ulp_sum_row *)c->table->rows + i;
+        if (r->cure != (int)cure || ulp_is_no_number(r->predicted)) continue; /* ends alone have a prediction */
+        if (r->what == ULP_SUM_STOP && ulp_same(r->value, r->predicted)) good++;
+        else if (r->what == ULP_SUM_OPEN && !(r->value > r->predicted)) open++;
         else if (bad++ == 0)
-            snprintf(first_bad, sizeof first_bad, "; %s %s: predicted %.10g, got %.17g", r->key.format, r->key.mode,
+            snprintf(first_bad, sizeof first_bad, "; %s %s: predicted %.10g, got %.17g", r->format, r->mode,
                      r->predicted, r->value);
     }
     const ulp_word word = ulp_word_of(ULP_CURE_WORDS, cure);
@@ -65,24 +84,20 @@ static int64_t far_out(const settings *s, const ulp_format *format) {
     return n >= 4 * (INT64_C(1) << format->prec) ? n : 0;
 }
 
-static const row *runs_at(const ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule, int64_t n) {
-    return ulp_sum_find_at(c->table, &(ulp_sum_wanted){format, rule, ULP_CURE_NONE, SPREAD}, offsetof(row, n), n);
-}
-
 /* The tests are many, and the sums of 8-bit formats have a skewed distribution. The tests allow 5 standard errors, so
  * that an experiment with another seed does not fail by chance. */
 static void claim_stochastic(ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule) {
     const settings *s = c->settings;
     const int64_t n = far_out(s, format);
-    const row *r = n ? runs_at(c, format, rule, n) : NULL;
-    const double runs = (double)s->runs, bound = (double)n * sqrt(ldexp(1, -format->prec));
-    char text[200];
+    const ulp_sum_row *r = n ? ulp_sum_after(c, format, rule, ULP_SUM_SPREAD, n) : NULL;
+    const double runs = (double)s->sums.runs, bound = (double)n * sqrt(ldexp(1, -format->prec));
     if (!r) return;
     const double mean = r->runs.mean, sd = r->runs.sd, least = r->runs.quantile[0];
-    snprintf(text, sizeof text,
-             "%s %s: after %lld ones every run is beyond 2^%d, the mean is right within 5 standard errors, and the "
-             "standard deviation is at most n 2^(-p/2)",
-             format->name, rule->name, (long long)n, format->prec);
+    const char *text = ulp_claim_text(
+        c,
+        "%s %s: after %lld ones every run is beyond 2^%d, the mean is right within 5 standard errors, and the "
+        "standard deviation is at most n 2^(-p/2)",
+        format->name, rule->name, (long long)n, format->prec);
     if (runs < 100) {
         ulp_claim_skip(c, text, "--runs %.0f is less than 100", runs);
         return;
@@ -94,7 +109,7 @@ static void claim_stochastic(ulp_claims *c, const ulp_format *format, const ulp_
 
 /* ---- the table ---- */
 
-static void print_end(ulp_sheet *sheet, const row *stop, const row *open) {
+static void print_end(ulp_sheet *sheet, const ulp_sum_row *stop, const ulp_sum_row *open) {
     if (!stop && !open) ulp_sheet_put(sheet, "-");
     else if (!stop) ulp_sheet_put(sheet, "> %.10g", open->value);
     else if (isfinite(stop->value)) ulp_sheet_put(sheet, "%.10g", stop->value);
@@ -102,54 +117,40 @@ static void print_end(ulp_sheet *sheet, const row *stop, const row *open) {
 }
 
 static void print_format(ulp_sheet *sheet, const ulp_claims *c, const ulp_format *format) {
-    static const char *const modes[] = {"rne", "rz", "ru"};
-    const settings *s = c->settings;
-    const int64_t far = far_out(s, format), n = far ? far : s->terms;
-    const ulp_named_rule *sra = ulp_rules_find(&s->modes, "sra");
-    const row *runs = sra ? runs_at(c, format, sra, n) : NULL;
+    const int64_t far = far_out(c->settings, format), n = far ? far : ((const settings *)c->settings)->terms;
+    const ulp_sum_row *runs = ulp_sum_after(c, format, ulp_sum_rule(c, "sra"), ULP_SUM_SPREAD, n);
     double predicted;
-    ulp_sheet_put(sheet, "%s", format->name);
-    ulp_sheet_put(sheet, "%d", format->prec);
+    ulp_sheet_put_row(sheet, "%s,%d", format->name, format->prec);
     if (predict(&predicted, format, (ulp_rule){0}, ULP_CURE_NONE, 1)) ulp_sheet_put(sheet, "%.10g", predicted);
     else ulp_sheet_put(sheet, "-");
-    for (int m = 0; m < 3; m++) {
-        const ulp_named_rule *rule = ulp_rules_find(&s->modes, modes[m]);
-        const ulp_sum_wanted stop = {format, rule, ULP_CURE_NONE, STOP}, open = {format, rule, ULP_CURE_NONE, OPEN};
-        print_end(sheet, rule ? ulp_sum_find(c->table, &stop) : NULL, rule ? ulp_sum_find(c->table, &open) : NULL);
-    }
-    for (int k = 0; k < CURES; k++) print_end(sheet, find(c, format, cures[k], STOP), find(c, format, cures[k], OPEN));
+    ulp_sum_put_ends(sheet, c, format, "rne rz ru", &cures, print_end);
     if (runs) ulp_sheet_put(sheet, "%.6g +- %.3g of %lld", runs->runs.mean, runs->runs.sd, (long long)n);
     else ulp_sheet_put(sheet, "-");
 }
 
-static void print_table(const ulp_claims *c) {
+static void print_table(ulp_claims *c) {
     const settings *s = c->settings;
-    char columns[160];
-    snprintf(columns, sizeof columns, "format,p,predicted,rne,rz,ru,chunks of %lld,kahan,master,sra",
-             (long long)s->chunk);
+    const char *columns =
+        ulp_claim_text(c, "format,p,predicted,rne,rz,ru,chunks of %lld,kahan,master,sra", (long long)s->chunk);
     ulp_sheet *sheet = ulp_sheet_new("where adding ones stops; predicted for rne; in brackets: the addition that "
                                      "leaves the range; >: still moving; sra: mean +- sd",
                                      columns);
-    for (size_t f = 0; f < s->formats.count; f++) print_format(sheet, c, &s->formats.at[f]);
+    for (size_t f = 0; f < s->sums.formats.count; f++) print_format(sheet, c, &s->sums.formats.at[f]);
     ulp_sheet_print(sheet, c->file);
 }
 
 /* The number at which the count stops under rne, and its prediction. */
-static void summarize(ulp_claims *c, const ulp_format *format, ulp_cure cure) {
-    const row *stop = find(c, format, cure, STOP);
-    if (!stop) return;
-    ulp_sum_summary(c, "stop", stop->value, format, cure);
-    if (!ulp_is_no_number(stop->predicted)) ulp_sum_summary(c, "predicted stop", stop->predicted, format, cure);
+static void summarize(ulp_claims *c, const ulp_sum_row *stop, const char *of) {
+    ulp_summary(c, "stop", stop->value, "%s", of);
+    if (!ulp_is_no_number(stop->predicted)) ulp_summary(c, "predicted stop", stop->predicted, "%s", of);
 }
 
 void judge(ulp_claims *c) {
-    const settings *s = c->settings;
+    const ulp_format_list *formats = &((const settings *)c->settings)->sums.formats;
     print_table(c);
-    for (size_t f = 0; f < s->formats.count; f++) {
-        const ulp_format *format = &s->formats.at[f];
-        ulp_summary(c, "largest number", format->max, "%s", format->name);
-        summarize(c, format, ULP_CURE_NONE);
-        for (int k = 0; k < CURES; k++) summarize(c, format, cures[k]);
+    for (size_t f = 0; f < formats->count; f++) {
+        ulp_summary(c, "largest number", formats->at[f].max, "%s", formats->at[f].name);
+        ulp_sum_summarize(c, &formats->at[f], &cures, summarize);
     }
     claim_facts(c);
     claim_predicted(c, ULP_CURE_NONE, "every plain sum stops where its format and mode say beforehand");
@@ -159,8 +160,5 @@ void judge(ulp_claims *c) {
                     "Kahan's summation squares the reach: it stops at 2^(2p) where the range has room");
     claim_predicted(c, ULP_CURE_MASTER,
                     "with a binary32 master copy the sum stops at 2^24, or at the end of the format's range");
-    for (size_t f = 0; f < s->formats.count; f++)
-        for (size_t m = 0; m < s->modes.count; m++)
-            if (ulp_mode_is_stochastic(s->modes.at[m].rule.mode) && s->modes.at[m].rule.random_bits == 0)
-                claim_stochastic(c, &s->formats.at[f], &s->modes.at[m]);
+    ulp_sum_each_stochastic(c, claim_stochastic);
 }

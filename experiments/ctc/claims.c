@@ -20,11 +20,11 @@ typedef struct sum {
 
 /* The last row of a kind of sum, which is the row of the longest T. */
 static const row *row_of(const ulp_claims *c, sum k) {
-    const row *rows = c->table->rows, *found = NULL;
-    for (size_t i = 0; i < c->table->count; i++)
-        if (rows[i].kind == k.kind && rows[i].form == k.form && strcmp(rows[i].format, k.format) == 0 &&
-            rows[i].outputs == k.outputs && rows[i].labels == k.labels)
-            found = &rows[i];
+    const row *found = NULL;
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++)
+        if (r->kind == k.kind && r->form == k.form && strcmp(r->format, k.format) == 0 && r->outputs == k.outputs &&
+            r->labels == k.labels)
+            found = r;
     return found;
 }
 
@@ -79,11 +79,9 @@ static int is_of(const row *r, int kind, setting s) {
 
 /* The result of the last rows of a setting, over the seeds. */
 static result result_of(const ulp_claims *c, setting s) {
-    const row *rows = c->table->rows;
     ulp_numbers error = {0}, strips = {0};
     result all = {.diverged = 0};
-    for (size_t i = 0; i < c->table->count; i++) {
-        const row *r = &rows[i];
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (!is_of(r, FINAL, s)) continue;
         ulp_numbers_add(&error, r->label_error);
         ulp_numbers_add(&strips, r->strip_error);
@@ -99,12 +97,11 @@ static result result_of(const ulp_claims *c, setting s) {
 /* The learning curve of a setting in the figure. `name` has the words of the setting. */
 static void sum_up_curve(ulp_claims *c, setting s, const char *name) {
     const settings *set = c->settings;
-    const row *rows = c->table->rows;
     for (int64_t next = set->every; next < set->steps + set->every; next += set->every) {
         const int64_t step = next < set->steps ? next : set->steps;
         ulp_numbers errors = {0};
-        for (size_t i = 0; i < c->table->count; i++)
-            if (is_of(&rows[i], CURVE, s) && rows[i].steps == step) ulp_numbers_add(&errors, rows[i].label_error);
+        for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++)
+            if (is_of(r, CURVE, s) && r->steps == step) ulp_numbers_add(&errors, r->label_error);
         const ulp_spread e = ulp_numbers_take(&errors);
         if (e.n) ulp_summary_spread(c, "label error at a step", e.mean, &e, "%s %lld", name, (long long)step);
     }
@@ -146,11 +143,9 @@ static void table_of_training(ulp_claims *c) {
 /* Each operation in logarithms adds an error of at most 4 u times a number below T log C. The weights of the paths add
  * up to 1, so that the errors of T steps add up to at most 4 T u T log C. The closed form gets the same bound again. */
 static void claim_counting(ulp_claims *c) {
-    const row *rows = c->table->rows;
     double worst = 0, ratio = 0;
     long n = 0;
-    for (size_t i = 0; i < c->table->count; i++) {
-        const row *r = &rows[i];
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (r->kind != SUM || r->form != LOG || strcmp(r->format, "binary64") != 0) continue;
         const double T = (double)r->steps, off = fabs(r->loss - r->exact),
                      bound = 8 * T * 0x1p-53 * T * ulp_log((double)r->outputs);
@@ -204,12 +199,11 @@ static void claim_end(ulp_claims *c) {
 }
 
 static void claim_no_end(ulp_claims *c) {
-    const row *rows = c->table->rows;
     long n = 0, lost = 0;
-    for (size_t i = 0; i < c->table->count; i++) {
-        if (rows[i].kind != SUM || rows[i].form != LOG) continue;
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
+        if (r->kind != SUM || r->form != LOG) continue;
         n++;
-        lost += !isfinite(rows[i].loss);
+        lost += !isfinite(r->loss);
     }
     ulp_claim(c, n > 0 && lost == 0, "in logarithms no sum over paths underflows", "%ld sum%s, %ld not finite", n,
               ulp_plural((size_t)n), lost);

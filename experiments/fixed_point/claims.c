@@ -66,14 +66,9 @@ static void sum_up_curve(ulp_claims *c, named n) {
 static void put_setting(ulp_sheet *table, ulp_claims *c, named n) {
     const ulp_spread test = spread_of(c, FINAL, ANY, n, offsetof(row, test_error));
     int runs, lost = diverged(c, n, &runs);
-    ulp_sheet_put(table, "%s", n.format);
-    ulp_sheet_put(table, "%s", n.mode ? n.mode : "-");
-    ulp_sheet_put(table, "%.2f", test.mean);
-    ulp_sheet_put(table, "%.2f", test.least);
-    ulp_sheet_put(table, "%.2f", test.most);
-    ulp_sheet_put(table, "%.5f", loss_of(c, n));
-    ulp_sheet_put(table, "%.2f", 100 * spread_of(c, FINAL, ANY, n, offsetof(row, moved)).mean);
-    ulp_sheet_put(table, "%d of %d", lost, runs);
+    ulp_sheet_put_row(table, "%s,%s,%.2f,%.2f,%.2f,%.5f,%.2f,%d of %d", n.format, n.mode ? n.mode : "-", test.mean,
+                      test.least, test.most, loss_of(c, n),
+                      100 * spread_of(c, FINAL, ANY, n, offsetof(row, moved)).mean, lost, runs);
     sum_up_curve(c, n);
 }
 
@@ -217,10 +212,10 @@ static void claim_order(ulp_claims *c) {
 static void claim_failure(ulp_claims *c, const char *format) {
     const named near = {format, "rne"}, random = {format, "sra"};
     const double nearest = error_of(c, near), stochastic = error_of(c, random);
-    char text[160];
-    snprintf(text, sizeof text, "%s to nearest: the network fails, 50 %% of the tests or more are wrong", format);
+    const char *text =
+        ulp_claim_text(c, "%s to nearest: the network fails, 50 %% of the tests or more are wrong", format);
     if (!lacks(c, text, (const named[]){near, {0}})) ulp_claim(c, nearest >= 50, text, "%.2f %%", nearest);
-    snprintf(text, sizeof text, "%s errs more rounded to nearest than stochastically", format);
+    text = ulp_claim_text(c, "%s errs more rounded to nearest than stochastically", format);
     if (!lacks(c, text, (const named[]){near, random, {0}}))
         ulp_claim(c, nearest > stochastic, text, "%.2f %%, %.2f %%", nearest, stochastic);
 }

@@ -28,12 +28,11 @@ static int is_of(const row *r, int data, wanted w) {
 
 /* The mean of a column over the rows of the selected ways and over all seeds. NaN if there are no rows. */
 static double mean_of(const ulp_claims *c, int data, size_t column, wanted w) {
-    const row *rows = c->table->rows;
     double total = 0;
     int count = 0;
-    for (size_t i = 0; i < c->table->count; i++) {
-        if (!is_of(&rows[i], data, w)) continue;
-        total += *(const double *)((const char *)&rows[i] + column);
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
+        if (!is_of(r, data, w)) continue;
+        total += *(const double *)((const char *)r + column);
         count++;
     }
     return count ? total / count : NAN;
@@ -41,16 +40,14 @@ static double mean_of(const ulp_claims *c, int data, size_t column, wanted w) {
 
 /* The last running sum of the products 2^-8. NaN if there is no row. */
 static double end_of(const ulp_claims *c, wanted w) {
-    const row *rows = c->table->rows;
-    for (size_t i = 0; i < c->table->count; i++)
-        if (rows[i].k == SUM_LENGTH && is_of(&rows[i], CONSTANT, w)) return rows[i].sum;
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++)
+        if (r->k == SUM_LENGTH && is_of(r, CONSTANT, w)) return r->sum;
     return NAN;
 }
 
 static void claim_end(ulp_claims *c, const char *datapath, double want) {
     const double got = end_of(c, named(datapath));
-    char text[160];
-    snprintf(text, sizeof text, "32768 products 1/16 x 1/16: %s ends at %.0f, exactly", datapath, want);
+    const char *text = ulp_claim_text(c, "32768 products 1/16 x 1/16: %s ends at %.0f, exactly", datapath, want);
     if (isnan(got)) ulp_claim_skip(c, text, "it is not in --datapath");
     else ulp_claim(c, got == want, text, "%.17g", got);
 }
@@ -141,11 +138,9 @@ static void claim_cast(ulp_claims *c) {
 }
 
 static void print_line(ulp_sheet *table, const ulp_claims *c, wanted w, const char *name) {
-    ulp_sheet_put(table, "%s", name);
-    ulp_sheet_put(table, "%.4g %%", 100 * mean_of(c, UNIFORM, COLUMN(mean_error), w));
-    ulp_sheet_put(table, "%.4g %%", 100 * mean_of(c, UNIFORM, COLUMN(max_error), w));
-    ulp_sheet_put(table, "%.4g %%", 100 * mean_of(c, NORMAL, COLUMN(norm_error), w));
-    ulp_sheet_put(table, "%.9g", end_of(c, w));
+    ulp_sheet_put_row(table, "%s,%.4g %%,%.4g %%,%.4g %%,%.9g", name, 100 * mean_of(c, UNIFORM, COLUMN(mean_error), w),
+                      100 * mean_of(c, UNIFORM, COLUMN(max_error), w), 100 * mean_of(c, NORMAL, COLUMN(norm_error), w),
+                      end_of(c, w));
 }
 
 static void print_table(const ulp_claims *c) {
@@ -161,11 +156,9 @@ static void print_table(const ulp_claims *c) {
         if (w->by == BY_PROMOTE) snprintf(text, sizeof text, "promoted every %lld", (long long)w->number);
         print_line(table, c, named(w->name), text[0] ? text : w->name);
     }
-    ulp_sheet_put(table, "rounding the data");
-    ulp_sheet_put(table, "%.4g %% norm-wise", 100 * mean_of(c, UNIFORM, COLUMN(cast), named(all->at[0].name)));
-    ulp_sheet_put(table, "-");
-    ulp_sheet_put(table, "%.4g %%", 100 * mean_of(c, NORMAL, COLUMN(cast), named(all->at[0].name)));
-    ulp_sheet_put(table, "-");
+    ulp_sheet_put_row(table, "rounding the data,%.4g %% norm-wise,-,%.4g %%,-",
+                      100 * mean_of(c, UNIFORM, COLUMN(cast), named(all->at[0].name)),
+                      100 * mean_of(c, NORMAL, COLUMN(cast), named(all->at[0].name)));
     ulp_sheet_print(table, c->file);
 }
 

@@ -11,10 +11,8 @@ typedef struct law {
 } law;
 
 static law law_of(const ulp_claims *c, const ulp_conversion *conversion) {
-    const row *rows = c->table->rows;
     law l = {0};
-    for (size_t i = 0; i < c->table->count; i++) {
-        const row *r = &rows[i];
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (strcmp(r->conversion, conversion->name) != 0) continue;
         const double p = r->probability, cut = floor(ldexp(r->nu, (int)r->bits)) / (double)r->words;
         l.rows++;

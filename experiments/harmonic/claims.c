@@ -1,8 +1,18 @@
-/* claims.c - the table of harmonic, and the claims about its rows. */
+/* claims.c - the predicted stops of harmonic (harmonic.c says why), its table, and the claims about its rows. */
 #include <math.h>
 #include <stdio.h>
 
 #include "harmonic.h"
+
+int64_t predict(const ulp_format *format, int64_t limit) {
+    double harmonic = 0;
+    for (int64_t i = 1; i <= limit; i++) {
+        harmonic += 1 / (double)i;
+        if (harmonic > format->max) return 0;
+        if (2 <= (double)i * ulp_spacing(harmonic, format)) return i;
+    }
+    return 0;
+}
 
 static const struct fact {
     const char *format;
@@ -16,38 +26,21 @@ static const struct fact {
     {"binary32", 15.403682708740234375, 2097152},
 };
 
-/* The first row of kind `what` of the sum with this cure under rne; NULL if there is no such row. */
-static const row *find(const ulp_claims *c, const ulp_format *format, ulp_cure cure, int what) {
-    return ulp_sum_find(c->table, &(ulp_sum_wanted){format, NULL, cure, what});
-}
-
-static const ulp_format *format_named(const ulp_claims *c, const char *name) {
-    const settings *s = c->settings;
-    return ulp_formats_find(&s->formats, name);
-}
-
-/* The summary of a stochastic mode after --terms terms; NULL if --modes lacks the mode. */
-static const row *runs_of(const ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule) {
-    const settings *s = c->settings;
-    if (!rule) return NULL;
-    return ulp_sum_find_at(c->table, &(ulp_sum_wanted){format, rule, ULP_CURE_NONE, SPREAD}, offsetof(row, n),
-                           s->terms);
+static const ulp_sum_row *stop_of(const ulp_claims *c, const ulp_format *format) {
+    return ulp_sum_cured(c, format, ULP_CURE_NONE, ULP_SUM_STOP);
 }
 
 static void claim_facts(ulp_claims *c) {
     const settings *s = c->settings;
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         const struct fact *want = &facts[i];
-        const ulp_format *format = format_named(c, want->format);
-        const row *stop = find(c, format, ULP_CURE_NONE, STOP);
-        char text[160];
-        snprintf(text, sizeof text,
-                 "%s rne: the sum stops at exactly %.9g, the first term that moves nothing is 1/%lld", want->format,
-                 want->value, (long long)want->idle);
+        const char *text =
+            ulp_claim_text(c, "%s rne: the sum stops at exactly %.9g, the first term that moves nothing is 1/%lld",
+                           want->format, want->value, (long long)want->idle);
+        const ulp_sum_row *stop = ulp_sum_stop_for(c, want->format, text, "limit", s->limit);
         if (stop)
             ulp_claim(c, stop->value == want->value && stop->n == want->idle, text, "%.17g at term %lld", stop->value,
                       (long long)stop->n);
-        else if (find(c, format, ULP_CURE_NONE, OPEN)) ulp_claim_skip(c, text, "--limit is %lld", (long long)s->limit);
     }
 }
 
@@ -58,10 +51,10 @@ static int is_default(const ulp_format *format) { return ulp_list_has(ULP_SUM_FO
 static void claim_predicted(ulp_claims *c) {
     const settings *s = c->settings;
     int good = 0, bad = 0;
-    for (size_t f = 0; f < s->formats.count; f++) {
-        const row *stop = find(c, &s->formats.at[f], ULP_CURE_NONE, STOP);
-        if (!stop || !is_default(&s->formats.at[f])) continue;
-        if (stop->predicted != ULP_NO_INTEGER && (stop->n == stop->predicted || stop->n == stop->predicted + 1)) good++;
+    for (size_t f = 0; f < s->sums.formats.count; f++) {
+        const ulp_sum_row *stop = stop_of(c, &s->sums.formats.at[f]);
+        if (!stop || !is_default(&s->sums.formats.at[f])) continue;
+        if ((double)stop->n == stop->predicted || (double)stop->n == stop->predicted + 1) good++;
         else bad++;
     }
     if (good + bad > 0)
@@ -80,12 +73,11 @@ static double harmonic_number(int64_t n) {
 
 /* The relative error after 10^6 terms. A sum that stops earlier keeps its value. */
 static void claim_error(ulp_claims *c, const char *name, double want) {
-    const row *stop = find(c, format_named(c, name), ULP_CURE_NONE, STOP);
-    char text[120];
+    const ulp_sum_row *stop = ulp_sum_named(c, name, ULP_CURE_NONE, ULP_SUM_STOP);
     if (!stop || stop->n > 1000000) return;
     const double error = 1 - stop->value / harmonic_number(1000000);
-    snprintf(text, sizeof text, "%s rne: after 10^6 terms the relative error is %.4f", name, want);
-    ulp_claim(c, floor(1e4 * error + 0.5) == floor(1e4 * want + 0.5), text, "%.8f", error);
+    ulp_claim(c, floor(1e4 * error + 0.5) == floor(1e4 * want + 0.5),
+              ulp_claim_text(c, "%s rne: after 10^6 terms the relative error is %.4f", name, want), "%.8f", error);
 }
 
 /* The counts of claim_kahan. late, early: sums that stop late enough or too early. close, far: values that are within a
@@ -96,14 +88,14 @@ typedef struct kahan_count {
 
 /* `idle` is the first term that does not move the sum without a cure. */
 static void count_kahan(const ulp_claims *c, const ulp_format *format, double idle, kahan_count *count) {
-    const row *stop = find(c, format, ULP_CURE_KAHAN, STOP);
+    const ulp_sum_row *stop = ulp_sum_cured(c, format, ULP_CURE_KAHAN, ULP_SUM_STOP);
     if (stop && (double)stop->n <= idle * idle / 2) count->early++;
     else if (stop) count->late++;
     for (int64_t n = 1; (double)n <= idle * idle / 2; n *= 2) {
-        const row *r =
-            ulp_sum_find_at(c->table, &(ulp_sum_wanted){format, NULL, ULP_CURE_KAHAN, PATH}, offsetof(row, n), n);
+        const ulp_sum_row *r =
+            ulp_sum_find_at(c->table, &(ulp_sum_wanted){format, NULL, ULP_CURE_KAHAN, ULP_SUM_PATH}, n);
         if (!r) break;
-        const int near = fabs(r->value - r->harmonic) <= ulp_spacing(r->harmonic, format);
+        const int near = fabs(r->value - r->exact) <= ulp_spacing(r->exact, format);
         count->close += near;
         count->far += !near;
     }
@@ -114,9 +106,9 @@ static void count_kahan(const ulp_claims *c, const ulp_format *format, double id
 static void claim_kahan(ulp_claims *c) {
     const settings *s = c->settings;
     kahan_count count = {0};
-    for (size_t f = 0; f < s->formats.count; f++) {
-        const ulp_format *format = &s->formats.at[f];
-        const row *plain = find(c, format, ULP_CURE_NONE, STOP);
+    for (size_t f = 0; f < s->sums.formats.count; f++) {
+        const ulp_format *format = &s->sums.formats.at[f];
+        const ulp_sum_row *plain = stop_of(c, format);
         if (!format->is_fixed && is_default(format) && plain) count_kahan(c, format, (double)plain->n, &count);
     }
     if (count.late + count.early > 0)
@@ -133,87 +125,72 @@ static void claim_kahan(ulp_claims *c) {
  * that an experiment with another seed does not fail by chance. */
 static void claim_stochastic(ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule) {
     const settings *s = c->settings;
-    const row *r = runs_of(c, format, rule), *stop = find(c, format, ULP_CURE_NONE, STOP);
-    const double runs = (double)s->runs;
-    char text[200];
+    const ulp_sum_row *r = ulp_sum_after(c, format, rule, ULP_SUM_SPREAD, s->terms), *stop = stop_of(c, format);
+    const double runs = (double)s->sums.runs;
     if (!r) return;
     const double mean = r->runs.mean, sd = r->runs.sd;
-    snprintf(text, sizeof text, "%s %s: after %lld terms the mean is the harmonic number within 5 standard errors",
-             format->name, rule->name, (long long)s->terms);
-    if (runs < 100 || r->harmonic > format->max / 2) {
+    const char *text =
+        ulp_claim_text(c, "%s %s: after %lld terms the mean is the harmonic number within 5 standard errors",
+                       format->name, rule->name, (long long)s->terms);
+    if (runs < 100 || r->exact > format->max / 2) {
         ulp_claim_skip(c, text, runs < 100 ? "--runs is less than 100" : "it may leave the range");
         return;
     }
-    const double errors = fabs(mean - r->harmonic) / (sd / sqrt(runs));
+    const double errors = fabs(mean - r->exact) / (sd / sqrt(runs));
     const int beyond = !stop || (double)stop->n > (double)s->terms / 8 || mean > stop->value + sd / sqrt(runs);
-    ulp_claim(c, errors <= 5 && beyond, text, "mean %.9g, sd %.3g, H %.9g, off by %.2f%s", mean, sd, r->harmonic,
-              errors, beyond ? "" : "; not beyond where nearest stops");
+    ulp_claim(c, errors <= 5 && beyond, text, "mean %.9g, sd %.3g, H %.9g, off by %.2f%s", mean, sd, r->exact, errors,
+              beyond ? "" : "; not beyond where nearest stops");
 }
 
 /* ---- the table and the summary ---- */
 
-static void print_end(ulp_sheet *sheet, const row *stop, const row *open) {
+static void print_end(ulp_sheet *sheet, const ulp_sum_row *stop, const ulp_sum_row *open) {
     if (stop) ulp_sheet_put(sheet, "%.9g at %lld", stop->value, (long long)stop->n);
     else if (open) ulp_sheet_put(sheet, "> %.9g", open->value);
     else ulp_sheet_put(sheet, "-");
 }
 
 static void print_format(ulp_sheet *sheet, const ulp_claims *c, const ulp_format *format) {
-    static const char *const modes[] = {"rne", "rz"};
     const settings *s = c->settings;
     const int64_t predicted = predict(format, s->limit);
-    const row *runs = runs_of(c, format, ulp_rules_find(&s->modes, "sra"));
+    const ulp_sum_row *runs = ulp_sum_after(c, format, ulp_sum_rule(c, "sra"), ULP_SUM_SPREAD, s->terms);
     ulp_sheet_put(sheet, "%s", format->name);
     if (predicted) ulp_sheet_put(sheet, "%lld", (long long)predicted);
     else ulp_sheet_put(sheet, "-");
-    for (int m = 0; m < 2; m++) {
-        const ulp_named_rule *rule = ulp_rules_find(&s->modes, modes[m]);
-        const ulp_sum_wanted stop = {format, rule, ULP_CURE_NONE, STOP}, open = {format, rule, ULP_CURE_NONE, OPEN};
-        print_end(sheet, rule ? ulp_sum_find(c->table, &stop) : NULL, rule ? ulp_sum_find(c->table, &open) : NULL);
-    }
-    for (int k = 0; k < CURES; k++) print_end(sheet, find(c, format, cures[k], STOP), find(c, format, cures[k], OPEN));
+    ulp_sum_put_ends(sheet, c, format, "rne rz", &cures, print_end);
     if (runs) ulp_sheet_put(sheet, "%.7g +- %.2g", runs->runs.mean, runs->runs.sd);
     else ulp_sheet_put(sheet, "-");
 }
 
-static void print_table(const ulp_claims *c) {
+static void print_table(ulp_claims *c) {
     const settings *s = c->settings;
-    char columns[160], title[160];
+    char columns[160];
     snprintf(columns, sizeof columns, "format,predicted,rne,rz,kahan,master,sra after %lld", (long long)s->terms);
-    snprintf(
-        title, sizeof title,
-        "where the harmonic series stops, at the first term that moves nothing; >: still moving; H of %lld is %.8g",
+    const char *title = ulp_claim_text(
+        c, "where the harmonic series stops, at the first term that moves nothing; >: still moving; H of %lld is %.8g",
         (long long)s->terms, harmonic_number(s->terms));
     ulp_sheet *sheet = ulp_sheet_new(title, columns);
-    for (size_t f = 0; f < s->formats.count; f++) print_format(sheet, c, &s->formats.at[f]);
+    for (size_t f = 0; f < s->sums.formats.count; f++) print_format(sheet, c, &s->sums.formats.at[f]);
     ulp_sheet_print(sheet, c->file);
 }
 
 /* The value and the term at which the sum stops under rne; the predicted term, and its harmonic number. */
-static void summarize(ulp_claims *c, const ulp_format *format, ulp_cure cure) {
-    const row *stop = find(c, format, cure, STOP);
-    if (!stop) return;
-    ulp_sum_summary(c, "stop", stop->value, format, cure);
-    ulp_sum_summary(c, "idle term", (double)stop->n, format, cure);
-    if (stop->predicted == ULP_NO_INTEGER) return;
-    ulp_sum_summary(c, "predicted term", (double)stop->predicted, format, cure);
-    ulp_sum_summary(c, "predicted stop", harmonic_number(stop->predicted), format, cure);
+static void summarize(ulp_claims *c, const ulp_sum_row *stop, const char *of) {
+    ulp_summary(c, "stop", stop->value, "%s", of);
+    ulp_summary(c, "idle term", (double)stop->n, "%s", of);
+    if (ulp_is_no_number(stop->predicted)) return;
+    ulp_summary(c, "predicted term", stop->predicted, "%s", of);
+    ulp_summary(c, "predicted stop", harmonic_number((int64_t)stop->predicted), "%s", of);
 }
 
 void judge(ulp_claims *c) {
-    const settings *s = c->settings;
+    const ulp_format_list *formats = &((const settings *)c->settings)->sums.formats;
     print_table(c);
-    for (size_t f = 0; f < s->formats.count; f++) {
-        summarize(c, &s->formats.at[f], ULP_CURE_NONE);
-        for (int k = 0; k < CURES; k++) summarize(c, &s->formats.at[f], cures[k]);
-    }
+    for (size_t f = 0; f < formats->count; f++) ulp_sum_summarize(c, &formats->at[f], &cures, summarize);
     claim_facts(c);
     claim_predicted(c);
     claim_error(c, "binary16", 0.5077);
     claim_error(c, "bfloat16", 0.6483);
     claim_kahan(c);
-    for (size_t f = 0; f < s->formats.count; f++)
-        for (size_t m = 0; m < s->modes.count; m++)
-            if (ulp_mode_is_stochastic(s->modes.at[m].rule.mode) && s->modes.at[m].rule.random_bits == 0)
-                claim_stochastic(c, &s->formats.at[f], &s->modes.at[m]);
+    ulp_sum_each_stochastic(c, claim_stochastic);
 }

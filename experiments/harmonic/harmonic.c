@@ -26,176 +26,82 @@
  */
 #include "harmonic.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "sim/tensor.h"
-
 static const ulp_option options[] = {
-    ULP_OPTION_FORMATS_IF(settings, formats, ULP_SUM_FORMATS, NULL, ulp_format_within_binary32,
+    ULP_OPTION_FORMATS_IF(settings, sums.formats, ULP_SUM_FORMATS, NULL, ulp_format_within_binary32,
                           ULP_WANTS_WITHIN_BINARY32),
-    ULP_OPTION_MODES_OF(settings, modes, "rne,rz,sra", NULL),
+    ULP_OPTION_MODES_OF(settings, sums.modes, "rne,rz,sra", NULL),
     ULP_OPTION(settings, limit, integer, "2097152", .full = "16777216",
                .help = "terms after which a deterministic sum that still moves is left alone", .min = 1, .max = 0x1p24),
     ULP_OPTION(settings, terms, integer, "8192", .quick = "4096", .full = "262144", .help = "terms of a stochastic run",
                .min = 1, .max = 0x1p24),
-    ULP_OPTION_RUNS(settings, runs, "500", "200", "2000"),
-    ULP_OPTION_PATHS(settings, paths, "3"),
-    ULP_OPTION_SEED(settings, seed),
-    ULP_OPTION_BACKEND_OF(settings, backend),
+    ULP_OPTION_RUNS(settings, sums.runs, "500", "200", "2000"),
+    ULP_OPTION_PATHS(settings, sums.paths, "3"),
+    ULP_OPTION_SEED(settings, sums.seed),
+    ULP_OPTION_BACKEND_OF(settings, sums.backend),
     {0},
 };
 
 static const ulp_column columns[] = {
-    ULP_SUM_COLUMNS_OF(row, key, WHAT_WORDS),
-    ULP_COLUMNS(row, n, harmonic, value, code, predicted),
-    ULP_DISTRIBUTION_COLUMNS_OF(row, runs),
+    ULP_SUM_COLUMNS,
+    ULP_COLUMN(ulp_sum_row, n),
+    ULP_COLUMN_AS(ulp_sum_row, exact, "harmonic"),
+    ULP_COLUMN(ulp_sum_row, value),
+    ULP_COLUMN(ulp_sum_row, code),
+    ULP_COLUMN(ulp_sum_row, predicted),
+    ULP_DISTRIBUTION_COLUMNS_OF(ulp_sum_row, runs),
     {0},
 };
 
 static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     const settings *s = own;
     (void)context;
-    ulp_sum_points(plan, &(ulp_sum_grid){&s->formats, &s->modes, cures, CURES, {1, 10, 4}, {20, 200, 4}});
+    ulp_sum_points(plan, &(ulp_sum_grid){&s->sums, &cures, {1, 10, 4}, {20, 200, 4}});
     return ULP_OK;
 }
 
-/* 1 / i, rounded once. An i up to 2^24 is exact in binary32. */
-static double term(const ulp_sum *s, int64_t i) {
-    if (s->native) return (double)(1.0f / (float)i);
-    return ulp_arith((ulp_scalar_op){ULP_DIV, 1, (double)i, 0}, s->format, s->rule, 0);
+static double exact_term(int64_t i) { return 1 / (double)i; }
+
+/* Adds 1 / i, rounded once. An i up to 2^24 is exact in binary32. If a term changes neither the value nor the
+ * correction or master copy, no later term changes them: while Kahan's correction stays the same, the corrected term is
+ * monotone in the term, as every sum here is. */
+static void add_term(ulp_sum *s, int64_t i, const void *own) {
+    (void)own;
+    if (s->native) ulp_sum_add(s, (double)(1.0f / (float)i), 0);
+    else ulp_sum_add(s, ulp_arith((ulp_scalar_op){ULP_DIV, 1, (double)i, 0}, s->format, s->rule, 0), 0);
 }
 
-/* ---- rows ---- */
-
-/* A row after n terms. The exact sum of the terms is `harmonic`. */
-static row row_of(const ulp_rows *rows, ulp_sum_key key, int64_t n, double harmonic) {
-    row r;
-    ulp_row_clear(rows, &r);
-    r.key = key;
-    r.n = n;
-    r.harmonic = harmonic;
-    return r;
-}
-
-static void put_value(ulp_rows *rows, row r, const ulp_format *format, double value) {
-    r.value = value;
-    r.code = (ulp_code){format, value};
-    ulp_row_put(rows, &r);
-}
-
-/* Sums until a term changes neither the value nor the correction or master copy. No later term changes them: while
- * Kahan's correction stays the same, the corrected term is monotone in the term, as every sum here is. */
-static void put_sum(const ulp_task *task, ulp_sum s, int64_t limit) {
-    ulp_rows *rows = task->rows;
-    double harmonic = 0;
-    int64_t i = 0, last = 0;
-    int moves = 1;
-    while (moves && i < limit) {
-        const ulp_sum before = s;
-        i++;
-        ulp_sum_add(&s, term(&s, i), 0);
-        harmonic += 1 / (double)i;
-        if (!ulp_same(s.value, before.value)) last = i;
-        moves = !ulp_same(s.value, before.value) || !ulp_same(s.kept, before.kept);
-        if (ulp_is_thinned_row(i) || !moves)
-            put_value(rows, row_of(rows, ulp_sum_key_of(&s, PATH, 1), i, harmonic), s.format, s.value);
-        if (i % (1 << 16) == 0 && ulp_task_progress(task, (double)i / (double)limit)) return;
-    }
-    const int64_t predicted = s.cure == ULP_CURE_NONE && s.rule.mode == ULP_RNE ? predict(s.format, limit) : 0;
-    row end = row_of(rows, ulp_sum_key_of(&s, moves ? OPEN : STOP, 1), moves ? i : last + 1, harmonic);
-    if (predicted > 0) end.predicted = predicted;
-    put_value(rows, end, s.format, s.value);
-}
-
-/* ---- many sums ---- */
-
-/* The sums of all runs. */
-typedef struct ensemble {
-    const ulp_backend *backend;
-    ulp_stream quotients, sums;
-    size_t runs;
-    float *host;
-    float *total, *one, *divisor, *quotient; /* (runs) each, in backend memory */
-} ensemble;
-
-static ulp_status ensemble_new(ensemble *e, const settings *set, const ulp_sum *s) {
-    const size_t runs = (size_t)set->runs;
-    e->backend = set->backend;
-    e->runs = runs;
-    e->quotients = ulp_stream_named(set->seed, "harmonic %s %s quotients", s->format->name, s->mode);
-    e->sums = ulp_stream_named(set->seed, "harmonic %s %s sums", s->format->name, s->mode);
-    e->host = malloc(runs * sizeof *e->host);
-    e->total = e->backend->alloc(4 * runs * sizeof *e->total);
-    if (!e->host || !e->total) return ULP_NO_MEMORY;
-    e->one = e->total + runs;
-    e->divisor = e->one + runs;
-    e->quotient = e->divisor + runs;
-    const ulp_status status = ulp_tensor_fill(e->backend, e->total, runs, (float)s->value);
-    return status == ULP_OK ? ulp_tensor_fill(e->backend, e->one, runs, 1.0f) : status;
-}
-
-static void ensemble_free(ensemble *e) {
-    if (e->total) e->backend->release(e->total);
-    free(e->host);
-}
-
-/* Adds term i. Run j takes word i 2^32 + j of the mode's two streams, so no run depends on the number of runs. */
-static ulp_status ensemble_step(ensemble *e, const ulp_sum *s, int64_t i) {
-    e->quotients.first = e->sums.first = (uint64_t)i << 32;
-    ulp_status status = ulp_tensor_fill(e->backend, e->divisor, e->runs, (float)i);
-    if (status == ULP_OK)
-        status = ulp_backend_map(e->backend, e->quotient, (ulp_array_op){ULP_DIV, e->one, e->divisor, NULL}, e->runs,
-                                 (ulp_rounding){s->format, s->rule, e->quotients, NULL});
-    if (status == ULP_OK)
-        status = ulp_backend_map(e->backend, e->total, (ulp_array_op){ULP_ADD, e->total, e->quotient, NULL}, e->runs,
-                                 (ulp_rounding){s->format, s->rule, e->sums, NULL});
-    return status;
-}
-
-static void put_runs(const ulp_task *task, const ulp_sum *s, const ensemble *e, int64_t i, double harmonic) {
-    const settings *set = task->settings;
-    ulp_rows *rows = task->rows;
-    double *values = ulp_grow(NULL, e->runs * sizeof *values);
-    for (size_t j = 0; j < e->runs; j++) values[j] = (double)e->host[j];
-    for (int64_t j = 0; j < set->paths && j < set->runs; j++)
-        put_value(rows, row_of(rows, ulp_sum_key_of(s, PATH, j + 1), i, harmonic), s->format, values[j]);
-    row r = row_of(rows, ulp_sum_key_of(s, SPREAD, 0), i, harmonic);
-    r.runs = ulp_distribution_of(values, e->runs);
-    ulp_row_put(rows, &r);
-    free(values);
-}
-
-static ulp_status put_ensemble(const ulp_task *task, const ulp_sum *s) {
-    const settings *set = task->settings;
-    ensemble e = {0};
-    double harmonic = 0;
-    ulp_status status = ensemble_new(&e, set, s);
-    for (int64_t i = 1; i <= set->terms && status == ULP_OK; i++) {
-        harmonic += 1 / (double)i;
-        status = ensemble_step(&e, s, i);
-        if (!ulp_is_thinned_row(i) && i < set->terms) continue;
-        if (status == ULP_OK) status = e.backend->download(e.host, e.total, e.runs * sizeof *e.host);
-        if (status != ULP_OK) break;
-        put_runs(task, s, &e, i, harmonic);
-        if (ulp_task_progress(task, (double)i / (double)set->terms)) break;
-    }
-    ensemble_free(&e);
-    return status;
-}
+/* The arrays of many sums. */
+enum { SUMS, ONES, DIVISORS, QUOTIENTS, ARRAYS };
 
 static ulp_status compute(const ulp_task *task) {
     const settings *set = task->settings;
-    const ulp_sum s = ulp_sum_start(task->point);
-    if (ulp_mode_is_stochastic(s.rule.mode)) return put_ensemble(task, &s);
-    put_sum(task, s, set->limit);
+    ulp_sum s = ulp_sum_start(task->point);
+    if (ulp_mode_is_stochastic(s.rule.mode))
+        return ulp_sum_put_crowd(task, &s,
+                                 &(ulp_sum_crowd){.name = "harmonic",
+                                                  .steps = set->terms,
+                                                  .first = 1,
+                                                  .arrays = ARRAYS,
+                                                  .counter = DIVISORS,
+                                                  .start = {[SUMS] = s.value, [ONES] = 1},
+                                                  .operations = 2,
+                                                  .operation = {{ULP_DIV, QUOTIENTS, ONES, DIVISORS, " quotients"},
+                                                                {ULP_ADD, SUMS, SUMS, QUOTIENTS, " sums"}},
+                                                  .exact_term = exact_term});
+    ulp_sum_row end = ulp_sum_follow(
+        task, &s, &(ulp_sum_way){.step = add_term, .limit = set->limit, .first = 1, .exact_term = exact_term});
+    const int nearest = s.cure == ULP_CURE_NONE && s.rule.mode == ULP_RNE;
+    const int64_t predicted = nearest ? predict(s.format, set->limit) : 0;
+    if (end.what == ULP_SUM_STOP) end.n++; /* the first term that does not move the sum */
+    if (predicted > 0) end.predicted = (double)predicted;
+    ulp_row_put(task->rows, &end);
     return ULP_OK;
 }
 
 static const ulp_experiment experiment = {
     .name = "harmonic",
     .question = "The harmonic series diverges: at which term does it stop in every format, and what keeps it growing?",
-    ULP_EXPERIMENT_OF(settings, ulp_sum_point, row),
+    ULP_EXPERIMENT_OF(settings, ulp_sum_point, ulp_sum_row),
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

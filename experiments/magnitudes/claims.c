@@ -15,10 +15,8 @@ static int is_of(const row *r, int kind, int stage) {
 }
 
 static spread spread_of(const ulp_claims *c, int kind, int stage) {
-    const row *rows = c->table->rows;
     spread s = {0};
-    for (size_t i = 0; i < c->table->count; i++) {
-        const row *r = &rows[i];
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (!is_of(r, kind, stage)) continue;
         if (r->what == ZERO) s.zero += (double)r->bin.count;
         if (r->what != BIN) continue;
@@ -66,11 +64,9 @@ typedef struct outcome {
 } outcome;
 
 static outcome outcome_of(const ulp_claims *c, int kind, int stage, const char *format) {
-    const row *rows = c->table->rows;
     outcome sum = {0};
     double whole = 0;
-    for (size_t i = 0; i < c->table->count; i++) {
-        const row *r = &rows[i];
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (!is_of(r, kind, stage) || r->what != SHARE || strcmp(r->format, format) != 0) continue;
         sum.flushed += (double)r->flushed;
         sum.subnormal += (double)r->subnormal;
@@ -101,14 +97,10 @@ static void print_table(const ulp_claims *c) {
     for (int i = 0; i < KINDS * STAGES; i++) {
         const int kind = i / STAGES, stage = i % STAGES;
         const spread s = spread_of(c, kind, stage);
-        ulp_sheet_put(table, "%s", ulp_word_of(KIND_WORDS, (size_t)kind).text);
-        ulp_sheet_put(table, "%s", ulp_word_of(STAGE_WORDS, (size_t)stage).text);
-        ulp_sheet_put(table, "%.3g %%", s.zero + s.nonzero > 0 ? 100 * s.zero / (s.zero + s.nonzero) : 0);
-        ulp_sheet_put(table, "2^%d", quantile(&s, 0.5));
-        ulp_sheet_put(table, "2^%d", quantile(&s, 0.005));
-        ulp_sheet_put(table, "2^%d", quantile(&s, 0.995) + 1);
-        ulp_sheet_put(table, "2^%d", peak(&s));
-        ulp_sheet_put(table, "%.3g %%", percent_in(&s, peak(&s), 1));
+        ulp_sheet_put_row(table, "%s,%s,%.3g %%,2^%d,2^%d,2^%d,2^%d,%.3g %%",
+                          ulp_word_of(KIND_WORDS, (size_t)kind).text, ulp_word_of(STAGE_WORDS, (size_t)stage).text,
+                          s.zero + s.nonzero > 0 ? 100 * s.zero / (s.zero + s.nonzero) : 0, quantile(&s, 0.5),
+                          quantile(&s, 0.005), quantile(&s, 0.995) + 1, peak(&s), percent_in(&s, peak(&s), 1));
         for (size_t k = 0; k < shown; k++) {
             const outcome o = outcome_of(c, kind, stage, formats->at[k].name);
             ulp_sheet_put(table, "%.3g + %.3g + %.3g", o.flushed, o.subnormal, o.overflowed);

@@ -6,9 +6,8 @@
 
 /* The row of a run; NULL if there is none. */
 static const row *row_of(const ulp_claims *c, const char *datapath, int64_t words, int64_t n) {
-    const row *rows = c->table->rows;
-    for (size_t i = 0; i < c->table->count; i++)
-        if (rows[i].words == words && rows[i].n == n && strcmp(rows[i].datapath, datapath) == 0) return &rows[i];
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++)
+        if (r->words == words && r->n == n && strcmp(r->datapath, datapath) == 0) return r;
     return NULL;
 }
 
@@ -52,7 +51,7 @@ static int longest_published(const settings *s) {
 }
 
 static void claim_level(ulp_claims *c, const char *datapath, int place) {
-    char measured[120] = "", text[160];
+    char measured[120] = "";
     int found = 0, within = 0;
     for (size_t i = 0; i < LEVELS; i++) {
         if (strcmp(levels[i].datapath, datapath) != 0) continue;
@@ -65,8 +64,8 @@ static void claim_level(ulp_claims *c, const char *datapath, int place) {
                  found > 1 ? ", " : "", (long long)levels[i].words, levels[i].words > 1 ? "s" : "", ratio);
     }
     if (found == 0) return;
-    snprintf(text, sizeof text, "%s: errors within a factor of 2 of the published ones, words rounded toward zero",
-             datapath);
+    const char *text =
+        ulp_claim_text(c, "%s: errors within a factor of 2 of the published ones, words rounded toward zero", datapath);
     ulp_claim(c, within == found, text, "n = %lld; %s", (long long)published_lengths[place], measured);
 }
 

@@ -14,8 +14,7 @@ static int matches(const void *row_, const void *point_, const void *key_) {
 
 /* The first row of a point; NULL if there is no such row. */
 static const row *find(const ulp_claims *c, point key) {
-    size_t from = 0;
-    return ulp_table_find(c->table, &from, matches, &key);
+    return ulp_table_find(c->table, &(size_t){0}, matches, &key);
 }
 
 static const ulp_named_rule *rule(const ulp_claims *c, const char *name) {
@@ -50,7 +49,6 @@ static void claim_stuck(ulp_claims *c, const ulp_format *format) {
     const int64_t from = ((int64_t)2 << format->prec) - 1;
     long rows = 0, moved = 0;
     double error = 0;
-    char text[200];
     for (size_t i = 0; i < c->table->count; i++) {
         const point *p = c->table->points[i];
         const row *r = (const row *)c->table->rows + i;
@@ -60,8 +58,8 @@ static void claim_stuck(ulp_claims *c, const ulp_format *format) {
         moved += r->u != ODE_START;
         error = r->u - solution();
     }
-    snprintf(text, sizeof text, "%s rne: from n = %lld on y stays exactly at y0, with an error of 9.877e-3",
-             format->name, (long long)from);
+    const char *text = ulp_claim_text(c, "%s rne: from n = %lld on y stays exactly at y0, with an error of 9.877e-3",
+                                      format->name, (long long)from);
     if (rows == 0) {
         ulp_claim_skip(c, text, "no rows of so many steps");
         return;
@@ -93,11 +91,10 @@ static scan scan_of(const ulp_claims *c, const ulp_format *format) {
 
 static void claim_scan(ulp_claims *c, scan wanted) {
     const ulp_format *format = ulp_formats_find(&((const settings *)c->settings)->formats, wanted.format);
-    char text[240];
     if (!format) return;
     const scan got = scan_of(c, format);
-    snprintf(
-        text, sizeof text,
+    const char *text = ulp_claim_text(
+        c,
         "%s rne, every n from 10: exactly %lld end at the number nearest to the solution, first n = %lld; the last "
         "that moves is %lld",
         wanted.format, (long long)wanted.count, (long long)wanted.first, (long long)wanted.last);
@@ -113,7 +110,6 @@ static void claim_decay(ulp_claims *c, const ulp_format *format) {
     const int prec = (int)format->prec;
     const double sd = sqrt(ldexp(1, 1 - prec)), runs = (double)s->runs;
     double run_most = 0, mean_most = 0, better = INFINITY;
-    char text[200];
     for (int k = 3; k <= ode_thirds(s); k++) {
         const row *r = find(c, (point){DECAY, format, rule(c, "sra"), ode_steps(k)}),
                   *nearest = find(c, (point){DECAY, format, rule(c, "rne"), ode_steps(k)});
@@ -123,14 +119,14 @@ static void claim_decay(ulp_claims *c, const ulp_format *format) {
         mean_most = fmax(mean_most, fabs(r->mean - r->polygon) / unit * sqrt(runs));
         if (nearest && r->n > (int64_t)2 << prec) better = fmin(better, nearest->rms / r->rms);
     }
-    snprintf(text, sizeof text, "%s sra: no run ends farther from Euler's polygon than 5 2^((1-p)/2) of y, for any n",
-             format->name);
+    const char *text = ulp_claim_text(
+        c, "%s sra: no run ends farther from Euler's polygon than 5 2^((1-p)/2) of y, for any n", format->name);
     ulp_claim(c, run_most <= 5, text, "%.2f times 2^((1-p)/2) at most", run_most);
-    snprintf(text, sizeof text,
-             "%s sra: the mean of the runs follows the polygon, within 4 such deviations / sqrt(runs)", format->name);
+    text = ulp_claim_text(c, "%s sra: the mean of the runs follows the polygon, within 4 such deviations / sqrt(runs)",
+                          format->name);
     ulp_claim(c, mean_most <= 4, text, "%.2f at most", mean_most);
-    snprintf(text, sizeof text, "%s: where steps to nearest vanish, stochastic errors are less than a tenth (rms)",
-             format->name);
+    text = ulp_claim_text(c, "%s: where steps to nearest vanish, stochastic errors are less than a tenth (rms)",
+                          format->name);
     if (isinf(better)) ulp_claim_skip(c, text, "no n above %lld with both modes", (long long)2 << prec);
     else ulp_claim(c, better > 10, text, "%.1f times less at least", better);
 }
@@ -142,7 +138,6 @@ static void claim_circle_stuck(ulp_claims *c, const ulp_format *format) {
     const double still = 6.2831853 * ldexp(1, prec + 1) * (1 + ldexp(1, -prec));
     double far = INFINITY;
     long stuck = 0, moved = 0;
-    char text[200];
     for (int k = 3; k <= ode_thirds(s); k++) {
         const row *r = find(c, (point){CIRCLE, format, rule(c, "rne"), ode_steps(k)});
         if (!r || (double)r->n < still) continue;
@@ -150,8 +145,9 @@ static void claim_circle_stuck(ulp_claims *c, const ulp_format *format) {
         moved += r->u != 1;
         far = fmin(far, r->most);
     }
-    snprintf(text, sizeof text, "%s rne, circle: from n = %.0f on u stays exactly 1, across from the solution halfway",
-             format->name, ceil(still));
+    const char *text =
+        ulp_claim_text(c, "%s rne, circle: from n = %.0f on u stays exactly 1, across from the solution halfway",
+                       format->name, ceil(still));
     if (stuck > 0) ulp_summary(c, "rows that move", (double)moved, "circle %s rne", format->name);
     if (stuck > 0)
         ulp_claim(c, moved == 0 && far >= 1.99, text, "%ld row%s, %ld moved, %.4f apart at least", stuck,
@@ -167,30 +163,23 @@ static void claim_circle_near(ulp_claims *c, const ulp_format *format) {
     const double sd = sqrt(ldexp(1, 3 - prec));
     double near = 0;
     long rows = 0;
-    char text[200];
     for (int k = 3; k <= ode_thirds(s); k++) {
         const row *r = find(c, (point){CIRCLE, format, rule(c, "sra"), ode_steps(k)});
         if (!r || r->n < 1000) continue;
         near = fmax(near, r->most / (r->polygon + ldexp(6.2831853, -prec) + 4 * sd));
         rows++;
     }
-    snprintf(text, sizeof text,
-             "%s sra, circle, n >= 1000: no run strays by over 4 2^((3-p)/2) = %.2g, Euler's own and h's error added",
-             format->name, 4 * sd);
+    const char *text = ulp_claim_text(
+        c, "%s sra, circle, n >= 1000: no run strays by over 4 2^((3-p)/2) = %.2g, Euler's own and h's error added",
+        format->name, 4 * sd);
     if (rows > 0)
         ulp_claim(c, near <= 1, text, "%ld row%s, the farthest at %.0f %% of that", rows, ulp_plural((size_t)rows),
                   100 * near);
 }
 
 static void print_row(ulp_sheet *sheet, const row *r, const row *circle) {
-    ulp_sheet_put(sheet, "%s", r->format);
-    ulp_sheet_put(sheet, "%s", r->mode);
-    ulp_sheet_put(sheet, "%lld", (long long)r->n);
-    ulp_sheet_put(sheet, "%.8g", r->u);
-    ulp_sheet_put(sheet, "%.3e", r->rms);
-    ulp_sheet_put(sheet, "%.2e", r->mean);
-    ulp_sheet_put(sheet, "%.3f", circle->rms);
-    ulp_sheet_put(sheet, "%.4f", circle->radius);
+    ulp_sheet_put_row(sheet, "%s,%s,%lld,%.8g,%.3e,%.2e,%.3f,%.4f", r->format, r->mode, (long long)r->n, r->u, r->rms,
+                      r->mean, circle->rms, circle->radius);
 }
 
 static void print_table(const ulp_claims *c) {

@@ -61,7 +61,19 @@ static const ulp_option options[] = {
 
 static const ulp_column columns[] = {
     ULP_WORDS(row, kind, KIND_WORDS),
-    ULP_COLUMNS(row, format, mode, n, step, u, v, code, mean, rms, most, polygon, off, radius),
+    ULP_COLUMN(row, format),
+    ULP_COLUMN(row, mode),
+    ULP_COLUMN(row, n),
+    ULP_COLUMN(row, step),
+    ULP_COLUMN(row, u),
+    ULP_COLUMN(row, v),
+    ULP_COLUMN(row, code),
+    ULP_COLUMN(row, mean),
+    ULP_COLUMN(row, rms),
+    ULP_COLUMN(row, most),
+    ULP_COLUMN(row, polygon),
+    ULP_COLUMN(row, off),
+    ULP_COLUMN(row, radius),
     {0},
 };
 

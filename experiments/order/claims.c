@@ -99,8 +99,7 @@ static void claim_wider(ulp_claims *c, const char *wide, const char *narrow, dou
 
 static void claim_alone(ulp_claims *c) {
     double outputs = 0, different = 0;
-    for (size_t i = 0; i < c->table->count; i++) {
-        const row *r = (const row *)c->table->rows + i;
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (r->kind != ALONE) continue;
         outputs += (double)r->number;
         different += r->value;
@@ -123,8 +122,7 @@ static void print_table(const ulp_claims *c) {
         ulp_sheet_put(sheet, "%s", d->name);
         for (int data = 0; data < DATA_COUNT; data++) {
             const spread any = spread_of(c, (point){d, data, ANY});
-            ulp_sheet_put(sheet, "%d", any.distinct);
-            ulp_sheet_put(sheet, "%.2g", any.width);
+            ulp_sheet_put_row(sheet, "%d,%.2g", any.distinct, any.width);
             for (int kind = INSIDE; kind <= SLICES; kind++) {
                 const spread x = spread_of(c, (point){d, data, kind});
                 if (x.count) ulp_sheet_put(sheet, "%d", x.distinct);

@@ -18,10 +18,8 @@ static int is_way(const way *a, const way *b) {
 }
 
 static mean mean_of(const ulp_claims *c, int64_t net, const way *of) {
-    const row *rows = c->table->rows;
     mean m = {0};
-    for (size_t i = 0; i < c->table->count; i++) {
-        const row *r = &rows[i];
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (r->net != net || !is_way(&r->way, of)) continue;
         m.accuracy += r->accuracy;
         m.agreement += r->agreement;
@@ -52,11 +50,9 @@ static void print_table(const ulp_claims *c, int64_t net) {
         ulp_sheet_put(table, "%lld", (long long)net);
         if (strcmp(r->way.kind, INTEGER) == 0) ulp_sheet_put(table, "%lld bits", (long long)r->way.bits);
         else ulp_sheet_put(table, "%s", r->way.kind);
-        ulp_sheet_put(table, "%s", ulp_word_of(SCHEME_WORDS, (size_t)r->way.scheme).text);
-        ulp_sheet_put(table, "%s", ulp_word_of(ACCUMULATOR_WORDS, (size_t)r->way.accumulator).text);
-        ulp_sheet_put(table, "%.2f", m.accuracy);
-        ulp_sheet_put(table, "%.2f", m.agreement);
-        ulp_sheet_put(table, "%.3g", m.changed);
+        ulp_sheet_put_row(table, "%s,%s,%.2f,%.2f,%.3g", ulp_word_of(SCHEME_WORDS, (size_t)r->way.scheme).text,
+                          ulp_word_of(ACCUMULATOR_WORDS, (size_t)r->way.accumulator).text, m.accuracy, m.agreement,
+                          m.changed);
     }
     ulp_sheet_print(table, c->file);
 }
@@ -155,10 +151,8 @@ static void claim_gain(ulp_claims *c, int64_t nets, const gain *claimed) {
 
 /* For symmetric codes of b bits, a sum of k products stays in the range of int16 while k 2^(2 b - 2) < 2^15. */
 static void claim_room(ulp_claims *c) {
-    const row *rows = c->table->rows;
     int tested = 0, wrong = 0;
-    for (size_t i = 0; i < c->table->count; i++) {
-        const row *r = &rows[i];
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (r->way.scheme != SYMMETRIC || r->way.accumulator != INT16) continue;
         const double half = ldexp(1, (int)r->way.bits - 1) - 1;
         if (256 * half * half >= 32768) continue;

@@ -38,19 +38,18 @@ static const ulp_published published[COUNT + 1] = {
 };
 
 static void put_variant(ulp_claims *c, ulp_sheet *sheet, int index) {
-    static const struct variant by_lists = {.name = "amp", .words = "formats by lists of operations"};
-    const struct variant *v = index == AMP ? &by_lists : &variants[index];
+    const ulp_word name = variant_name(index);
     const ulp_spread loss = compare(c, loss_of, END, index, index), test = compare(c, accuracy_of, END, index, index),
                      ratio = compare(c, ratio_of, END, index, FP32), more = compare(c, gain, END, index, FP32);
     if (test.n == 0) return;
-    ulp_sheet_put_row(sheet, "%s,%s,%.5f,%.3f,%.3f,%.3f,%.2f,%.2f,%.2f", v->name, v->words, loss.median, ratio.median,
-                      ratio.least, ratio.most, test.median, test.least, test.most);
+    ulp_sheet_put_row(sheet, "%s,%s,%.5f,%.3f,%.3f,%.3f,%.2f,%.2f,%.2f", name.text, variants[index].words, loss.median,
+                      ratio.median, ratio.least, ratio.most, test.median, test.least, test.most);
     if (published[index].what && more.n) ulp_beside(c, &published[index], "%+.2f", more.median);
-    ulp_summary_spread(c, "test accuracy", test.median, &test, "%s", v->name);
-    ulp_summary_spread(c, "loss over fp32", ratio.median, &ratio, "%s", v->name);
+    ulp_summary_spread(c, "test accuracy", test.median, &test, "%s", name.text);
+    ulp_summary_spread(c, "loss over fp32", ratio.median, &ratio, "%s", name.text);
     for (int64_t epoch = 1; epoch <= ((const settings *)c->settings)->lesson.epochs; epoch++) {
         const ulp_spread at = compare(c, ratio_of, epoch, index, FP32);
-        if (at.n) ulp_summary_spread(c, "loss over fp32 at an epoch", at.median, &at, "%s %d", v->name, (int)epoch);
+        if (at.n) ulp_summary_spread(c, "loss over fp32 at an epoch", at.median, &at, "%s %d", name.text, (int)epoch);
     }
 }
 
@@ -93,8 +92,8 @@ static const claim claims[] = {
 static void test(ulp_claims *c, const claim *k) {
     const settings *s = c->settings;
     const int64_t end = s->lesson.epochs, half = end / 2 / s->every * s->every;
-    const char *text =
-        ulp_claim_text(c, sentences[k->kind], variants[k->of].name, variants[k->of].words, variants[k->base].name);
+    const ulp_word of = variant_name(k->of), base = variant_name(k->base);
+    const char *text = ulp_claim_text(c, sentences[k->kind], of.text, variants[k->of].words, base.text);
     const ulp_spread ratio = compare(c, ratio_of, END, k->of, k->base),
                      middle = compare(c, ratio_of, half, k->of, k->base),
                      late = compare(c, ratio_of, end, k->of, k->base), moved = compare(c, gain, ANY, k->of, k->base),

@@ -38,45 +38,47 @@ static const ulp_option options[] = {
     {0},
 };
 
-static const ulp_column columns[] = {
-    ULP_WORDS(row, variant, ROW_WORDS),
-    ULP_COLUMNS(row, seed),
-    ULP_WORDS(row, what, "epoch final"),
-    ULP_COLUMNS_OF(row, cells, epoch, loss, train_accuracy, test_accuracy, scale_log2, skipped, diverged),
-    {0}};
+static const ulp_column columns[] = {ULP_WORDS(row, variant, ROW_WORDS),
+                                     ULP_COLUMN(row, seed),
+                                     ULP_WORDS(row, what, "epoch final"),
+                                     ULP_COLUMN_OF(row, cells, epoch),
+                                     ULP_COLUMN_OF(row, cells, loss),
+                                     ULP_COLUMN_OF(row, cells, train_accuracy),
+                                     ULP_COLUMN_OF(row, cells, test_accuracy),
+                                     ULP_COLUMN_OF(row, cells, scale_log2),
+                                     ULP_COLUMN_OF(row, cells, skipped),
+                                     ULP_COLUMN_OF(row, cells, diverged),
+                                     {0}};
 
 typedef struct context {
     ulp_lesson lesson;
     ulp_method method[COUNT + 1];
 } context;
 
-/* A variant, or that of --amp, whose policy the header has under another name. */
-static struct variant variant_of(const context *x, int index) {
-    return index == AMP ? (struct variant){"amp", "by lists", NULL, x->lesson.plain.scaler.name, 0} : variants[index];
-}
-
 static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int index) {
-    const struct variant own = variant_of(x, index), *v = &own;
+    const variant *v = &variants[index];
+    const ulp_word name = variant_name(index);
+    const char *scaler = index == AMP ? x->lesson.plain.scaler.name : v->scaler;
     const uint32_t steps = (uint32_t)ulp_lesson_steps(&x->lesson, s->lesson.epochs);
     ulp_method *m = &x->method[index];
     point at = {index, s->lesson.seed};
     char full[ULP_POLICY_TEXT_MAX];
     *m = ulp_method_sgd(s->rate, s->momentum);
-    m->scaler = *ulp_scaler_rule_find(v->scaler);
+    m->scaler = *ulp_scaler_rule_find(scaler);
     m->scaler.init = (int16_t)(s->weight + (m->scaler.way == ULP_SCALE_FIXED ? 0 : 16));
     m->scaler.interval = (uint32_t)s->interval;
     m->optimizer.warmup = steps / 10;
     m->optimizer.cosine = steps;
     m->optimizer.kahan = v->kahan;
     m->policy = x->lesson.plain.policy;
-    ulp_status status = v->policy ? ulp_plan_read_policy(plan, &m->policy, v->policy, v->name) : ULP_OK;
-    if (status == ULP_OK) status = ulp_lesson_admit(plan, &x->lesson, m, v->name, full);
+    ulp_status status = v->policy ? ulp_plan_read_policy(plan, &m->policy, v->policy, name.text) : ULP_OK;
+    if (status == ULP_OK) status = ulp_lesson_admit(plan, &x->lesson, m, name.text, full);
     if (status != ULP_OK) return status;
     if (index != AMP)
-        ulp_plan_note(plan, "policy in full", "%s: %s; scaler %s%s", v->name, full, v->scaler,
+        ulp_plan_note(plan, "policy in full", "%s: %s; scaler %s%s", name.text, full, scaler,
                       v->kahan ? ",kahan=1" : "");
     for (; at.seed < s->lesson.seed + (uint64_t)s->lesson.seeds; at.seed++)
-        ulp_plan_add(plan, &at, 1, "%s seed %llu", v->name, (unsigned long long)at.seed);
+        ulp_plan_add(plan, &at, 1, "%s seed %llu", name.text, (unsigned long long)at.seed);
     return ULP_OK;
 }
 

@@ -313,12 +313,11 @@ static void claim_wrong(ulp_claims *c, double gain) {
 static void claim_trained(ulp_claims *c) {
     const char *text = "trained networks, every cell: at no step is the state's error over 4 u where sums are wider, "
                        "over 8 u where they are not (u = 2^-bits)";
-    const row *rows = c->table->rows;
     double mixed = NAN, own = NAN;
-    for (size_t i = 0; i < c->table->count; i++) {
-        const double in_u = rows[i].error * ulp_scale(1, (int)rows[i].bits);
-        if (rows[i].part != TRAINED) continue;
-        if (strncmp(rows[i].arithmetic, "mixed:", 6) == 0) mixed = most_of(mixed, in_u);
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
+        const double in_u = r->error * ulp_scale(1, (int)r->bits);
+        if (r->part != TRAINED) continue;
+        if (strncmp(r->arithmetic, "mixed:", 6) == 0) mixed = most_of(mixed, in_u);
         else own = most_of(own, in_u);
     }
     if (isnan(own)) ulp_claim_skip(c, text, "not in this run");
@@ -329,10 +328,8 @@ static void claim_trained_back(ulp_claims *c) {
     const char *text = "trained networks, backward in mixed precision: errors of dL/dh_t stay below 16 u; binary16 "
                        "turns under 2 % of them to zero, "
                        "and none with a loss scale of 2^12";
-    const row *rows = c->table->rows;
     double error = NAN, plain = 0, scaled = 0;
-    for (size_t i = 0; i < c->table->count; i++) {
-        const row *r = &rows[i];
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (r->part != TRAINED_BACK || strcmp(r->arithmetic, "binary32") == 0) continue;
         error = most_of(error, r->error * ulp_scale(1, (int)r->bits));
         if (r->scale_log2 == 0) plain = fmax(plain, r->zeros);
@@ -346,12 +343,10 @@ static void claim_trained_back(ulp_claims *c) {
 
 /* The mean accuracy in percent over the seeds, for one cell or for all (CELLS). NaN if there are no rows. */
 static double mean_accuracy(const ulp_claims *c, int cell, const char *learnt) {
-    const row *rows = c->table->rows;
     ulp_numbers accuracy = {0};
-    for (size_t i = 0; i < c->table->count; i++)
-        if (rows[i].part == TRAINING && (cell == CELLS || rows[i].cell == cell) &&
-            strcmp(rows[i].arithmetic, learnt) == 0)
-            ulp_numbers_add(&accuracy, 100 * rows[i].accuracy);
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++)
+        if (r->part == TRAINING && (cell == CELLS || r->cell == cell) && strcmp(r->arithmetic, learnt) == 0)
+            ulp_numbers_add(&accuracy, 100 * r->accuracy);
     return ulp_numbers_take(&accuracy).mean;
 }
 

@@ -23,12 +23,11 @@ const row *next_run(const ulp_claims *c, size_t *i, const row *like, unsigned sa
 }
 
 void read_curve(curve *to, const ulp_claims *c, const row *like, unsigned same, size_t at) {
-    const row *rows = c->table->rows;
     to->n = 0;
-    for (size_t i = 0; i < c->table->count; i++) {
-        if (!is_like(&rows[i], like, same) || to->n > ULP_STEPS_MAX) continue;
-        to->step[to->n] = (double)rows[i].step;
-        memcpy(&to->value[to->n++], (const char *)&rows[i] + at, sizeof(double));
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
+        if (!is_like(r, like, same) || to->n > ULP_STEPS_MAX) continue;
+        to->step[to->n] = (double)r->step;
+        memcpy(&to->value[to->n++], (const char *)r + at, sizeof(double));
     }
 }
 

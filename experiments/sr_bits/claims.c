@@ -14,8 +14,7 @@ static int is_of_point(const void *of_row, const void *of_point, const void *key
 
 /* The first row of a point, or NULL if there is no such row. The first row of a stop is about terms in (0,1). */
 static const row *find(const ulp_claims *c, point wanted) {
-    size_t i = 0;
-    return ulp_table_find(c->table, &i, is_of_point, &wanted);
+    return ulp_table_find(c->table, &(size_t){0}, is_of_point, &wanted);
 }
 
 typedef struct wanted {
@@ -49,7 +48,6 @@ static void claim_stop(ulp_claims *c, int mode, int input) {
     const settings *s = c->settings;
     const row *r;
     int rows = 0, ran = 0, wrong = 0;
-    char text[160];
     for (size_t i = 0; (r = next(c, &i, &(wanted){STOP, mode, input})) != NULL; i++) {
         const double stop = ldexp(1, stop_of(r));
         rows++;
@@ -59,8 +57,8 @@ static void claim_stop(ulp_claims *c, int mode, int input) {
         wrong += r->least != stop || r->most != stop;
     }
     const ulp_word word = ulp_word_of(MODE_WORDS, (size_t)mode);
-    snprintf(text, sizeof text, "%s: sums of %s stop at exactly %s", word.text,
-             input == ONES ? "ones" : "terms in (0,1)", laws[input][mode]);
+    const char *text = ulp_claim_text(c, "%s: sums of %s stop at exactly %s", word.text,
+                                      input == ONES ? "ones" : "terms in (0,1)", laws[input][mode]);
     if (rows > 0 && input == BELOW_ONE) ulp_summary(c, "stops off the law", wrong, "%s below-one", word.text);
     if (rows > 0)
         ulp_claim(c, wrong == 0, text,
@@ -88,14 +86,13 @@ static void claim_bias(ulp_claims *c, int mode, int input) {
     const row *r;
     int rows = 0, wrong = 0;
     double largest = 0;
-    char text[160];
     for (size_t i = 0; (r = next(c, &i, &(wanted){BIAS, mode, input})) != NULL; i++) {
         wrong += r->bias != bias_of(r);
         if (fabs(r->bias) > fabs(largest)) largest = r->bias;
         rows++;
     }
     const ulp_word word = ulp_word_of(MODE_WORDS, (size_t)mode);
-    snprintf(text, sizeof text, "%s, %s", word.text, laws[input == MIDPOINTS][mode]);
+    const char *text = ulp_claim_text(c, "%s, %s", word.text, laws[input == MIDPOINTS][mode]);
     if (rows > 0 && input == MIDPOINTS) ulp_summary(c, "biases off the law", wrong, "%s midpoints", word.text);
     if (rows > 0) ulp_claim(c, wrong == 0, text, "%d averages, the largest %.9g", rows, largest);
 }
@@ -151,8 +148,7 @@ static void claim_eight(ulp_claims *c) {
 /* ---- the table ---- */
 
 static void print_row(ulp_sheet *sheet, const ulp_claims *c, const ulp_format *format, int64_t bits) {
-    ulp_sheet_put(sheet, "%s", format->name);
-    ulp_sheet_put(sheet, "%lld", (long long)bits);
+    ulp_sheet_put_row(sheet, "%s,%lld", format->name, (long long)bits);
     for (int m = 0; m < MODE_COUNT; m++) {
         const row *r = find(c, (point){format, m, STOP, bits});
         if (r) ulp_sheet_put(sheet, "%.0f", r->first_stuck);
@@ -165,11 +161,10 @@ static void print_row(ulp_sheet *sheet, const ulp_claims *c, const ulp_format *f
     }
 }
 
-static void print_table(const ulp_claims *c) {
+static void print_table(ulp_claims *c) {
     const settings *s = c->settings;
-    char title[120];
-    snprintf(title, sizeof title, "sums of terms in (0,1): where they stop, and the mean error of %lld terms",
-             (long long)s->terms);
+    const char *title = ulp_claim_text(c, "sums of terms in (0,1): where they stop, and the mean error of %lld terms",
+                                       (long long)s->terms);
     ulp_sheet *sheet = ulp_sheet_new(title, "format,r,A stops at,B,C,error of A,B,C");
     for (size_t f = 0; f < s->formats.count; f++)
         for (size_t i = 0; i < s->bits.count; i++) print_row(sheet, c, &s->formats.at[f], s->bits.at[i]);

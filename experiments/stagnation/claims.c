@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "experiments/harness/claims/finding.h"
 #include "stagnation.h"
 
 /* A row of the published table: the start, and the sum after 100 steps by rounding mode. */
@@ -26,32 +27,20 @@ static const fact facts[] = {
     {"q16.16", ULP_OVERFLOW_SAT, 100, 100.99945068359375, 100.99945068359375, 100.99945068359375},
 };
 
-static const char *const modes[] = {"rne", "rz", "ru"};
-enum { MODES = sizeof modes / sizeof modes[0] };
-
 static int is_named(const ulp_format *format, const char *name) {
     const size_t length = strlen(name);
     return strncmp(format->name, name, length) == 0 && (format->name[length] == '\0' || format->name[length] == ':');
 }
 
-/* ---- rows ---- */
-
-/* The row of a sum without a cure after the last step; NULL if there is no such row. */
-static const row *plain_end(const ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule, int what) {
+/* The rows of the sums after the last step: without a cure, and with a cure under rne. NULL if there is no such row. */
+static const ulp_sum_row *mode_end(const ulp_claims *c, const ulp_format *format, const char *mode, int what) {
     const settings *s = c->settings;
-    if (!rule) return NULL;
-    return ulp_sum_find_at(c->table, &(ulp_sum_wanted){format, rule, ULP_CURE_NONE, what}, offsetof(row, step),
-                           s->steps);
+    return ulp_sum_after(c, format, ulp_sum_rule(c, mode), what, s->steps);
 }
 
-static const row *mode_end(const ulp_claims *c, const ulp_format *format, const char *mode, int what) {
+static const ulp_sum_row *cured_end(const ulp_claims *c, const ulp_format *format, ulp_cure cure) {
     const settings *s = c->settings;
-    return plain_end(c, format, ulp_rules_find(&s->modes, mode), what);
-}
-
-static const row *cured_end(const ulp_claims *c, const ulp_format *format, ulp_cure cure) {
-    const settings *s = c->settings;
-    return ulp_sum_find_at(c->table, &(ulp_sum_wanted){format, NULL, cure, PATH}, offsetof(row, step), s->steps);
+    return ulp_sum_find_at(c->table, &(ulp_sum_wanted){format, NULL, cure, ULP_SUM_PATH}, s->steps);
 }
 
 /* ---- claims ---- */
@@ -59,18 +48,19 @@ static const row *cured_end(const ulp_claims *c, const ulp_format *format, ulp_c
 static void claim_fact(ulp_claims *c, const ulp_format *format, const fact *want) {
     const settings *s = c->settings;
     const double start = rounded(s->start, format);
-    const row *rne = mode_end(c, format, "rne", PATH), *rz = mode_end(c, format, "rz", PATH),
-              *ru = mode_end(c, format, "ru", PATH);
-    char text[256], measured[160] = "all to the last bit";
+    const ulp_sum_row *rne = mode_end(c, format, "rne", ULP_SUM_PATH), *rz = mode_end(c, format, "rz", ULP_SUM_PATH),
+                      *ru = mode_end(c, format, "ru", ULP_SUM_PATH);
+    char measured[160] = "all to the last bit";
     if (!rne || !rz || !ru) return;
-    snprintf(text, sizeof text, "%s: 100 steps of 0.01 from %.17g end at rne %.17g, rz %.17g, ru %.17g, exactly",
-             format->name, want->start, want->rne, want->rz, want->ru);
     const int pass = start == want->start && ulp_same(rne->value, want->rne) && ulp_same(rz->value, want->rz) &&
                      ulp_same(ru->value, want->ru);
     if (!pass)
         snprintf(measured, sizeof measured, "from %.17g: rne %.17g, rz %.17g, ru %.17g", start, rne->value, rz->value,
                  ru->value);
-    ulp_claim(c, pass, text, "%s", measured);
+    ulp_claim(c, pass,
+              ulp_claim_text(c, "%s: 100 steps of 0.01 from %.17g end at rne %.17g, rz %.17g, ru %.17g, exactly",
+                             format->name, want->start, want->rne, want->rz, want->ru),
+              "%s", measured);
 }
 
 static void claim_facts(ulp_claims *c, const ulp_format *format) {
@@ -83,17 +73,13 @@ static void claim_facts(ulp_claims *c, const ulp_format *format) {
  * --formats. */
 static void claim_cure(ulp_claims *c, ulp_cure cure, const char *names, double want, const char *text) {
     const settings *s = c->settings;
-    int found = 0, good = 1;
-    char measured[200] = "";
-    for (size_t f = 0; f < s->formats.count; f++) {
-        const ulp_format *format = &s->formats.at[f];
-        const row *end = ulp_list_has(names, format->name) ? cured_end(c, format, cure) : NULL;
-        if (!end) continue;
-        ulp_list_add(measured, sizeof measured, "%s %.17g", format->name, end->value);
-        found++;
-        good &= ulp_same(end->value, want);
+    ulp_finding found = {0};
+    for (size_t f = 0; f < s->sums.formats.count; f++) {
+        const ulp_format *format = &s->sums.formats.at[f];
+        const ulp_sum_row *end = ulp_list_has(names, format->name) ? cured_end(c, format, cure) : NULL;
+        if (end) ulp_finding_add(&found, ulp_same(end->value, want), "%s %.17g", format->name, end->value);
     }
-    if (found) ulp_claim(c, good, text, "%s", measured);
+    ulp_claim_found(c, "", &found, "%s", text);
 }
 
 #define LAW_P "p the fraction of term / ulp"
@@ -106,10 +92,10 @@ typedef struct spread_test {
 
 static int test_spread(const ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule, spread_test *t) {
     const settings *s = c->settings;
-    const row *end = plain_end(c, format, rule, SPREAD);
+    const ulp_sum_row *end = ulp_sum_after(c, format, rule, ULP_SUM_SPREAD, s->steps);
     if (!end) return 0;
     const double start = rounded(s->start, format), term = rounded(s->term, format);
-    const double n = (double)s->steps, runs = (double)s->runs;
+    const double n = (double)s->steps, runs = (double)s->sums.runs;
     const double ulp = ulp_spacing(start, format), p = fmod(term / ulp, 1.0), variance = n * p * (1 - p);
     const double fourth = variance * (1 + 3 * (n - 2) * p * (1 - p)); /* fourth central moment of the binomial */
     t->mean = end->value;
@@ -135,17 +121,16 @@ static int has_room(const settings *s, const ulp_format *format) {
 
 static void claim_published_spread(ulp_claims *c, const char *name, double mean, double sd) {
     const settings *s = c->settings;
-    const ulp_format *format = ulp_formats_find(&s->formats, name);
+    const ulp_format *format = ulp_formats_find(&s->sums.formats, name);
     spread_test t;
-    char text[200];
-    if (!format || !test_spread(c, format, ulp_rules_find(&s->modes, "sra"), &t)) return;
-    snprintf(text, sizeof text,
-             "%s sra: mean %.9f and sd %.5f as for start + ulp Binomial(100, p), " LAW_P ", within 3 standard errors",
-             name, mean, sd);
+    if (!format || !test_spread(c, format, ulp_sum_rule(c, "sra"), &t)) return;
+    const char *text = ulp_claim_text(
+        c, "%s sra: mean %.9f and sd %.5f as for start + ulp Binomial(100, p), " LAW_P ", within 3 standard errors",
+        name, mean, sd);
     const int published = fabs(t.want_mean - mean) < 1e-9 && fabs(t.want_sd - sd) < 1e-5;
     ulp_claim(c, published && t.mean_errors <= 3 && t.sd_errors <= 3, text,
-              "%lld run%s: mean %.9f, off by %.2f; sd %.5f, off by %.2f", (long long)s->runs,
-              ulp_plural((size_t)s->runs), t.mean, t.mean_errors, t.sd, t.sd_errors);
+              "%lld run%s: mean %.9f, off by %.2f; sd %.5f, off by %.2f", (long long)s->sums.runs,
+              ulp_plural((size_t)s->sums.runs), t.mean, t.mean_errors, t.sd, t.sd_errors);
 }
 
 /* The tests are several dozen. They allow 4 standard errors, so that an experiment with another seed does not fail by
@@ -155,14 +140,14 @@ static void claim_all_spreads(ulp_claims *c) {
     double worst = 0;
     char where[64] = "", left_out[160] = "";
     int count = 0;
-    for (size_t f = 0; f < s->formats.count; f++) {
-        const ulp_format *format = &s->formats.at[f];
+    for (size_t f = 0; f < s->sums.formats.count; f++) {
+        const ulp_format *format = &s->sums.formats.at[f];
         if (!has_room(s, format)) {
             ulp_list_add(left_out, sizeof left_out, "%s", format->name);
             continue;
         }
-        for (size_t m = 0; m < s->modes.count; m++) {
-            const ulp_named_rule *rule = &s->modes.at[m];
+        for (size_t m = 0; m < s->sums.modes.count; m++) {
+            const ulp_named_rule *rule = &s->sums.modes.at[m];
             spread_test t;
             if (rule->rule.random_bits || !test_spread(c, format, rule, &t)) continue;
             const double errors = fmax(t.mean_errors, t.sd_errors);
@@ -184,8 +169,11 @@ static void claim_all_spreads(ulp_claims *c) {
 
 /* ---- the table and the summary ---- */
 
+static const char *const modes[] = {"rne", "rz", "ru"};
+enum { MODES = sizeof modes / sizeof modes[0] };
+
 /* One value of the table, or a dash if there is no such row. */
-static void print_cell(ulp_sheet *sheet, const row *end) {
+static void print_cell(ulp_sheet *sheet, const ulp_sum_row *end) {
     if (end) ulp_sheet_put(sheet, "%.12g", end->value);
     else ulp_sheet_put(sheet, "-");
 }
@@ -195,16 +183,14 @@ static void print_table(const ulp_claims *c) {
     ulp_sheet *sheet = ulp_sheet_new(
         "the sum after the last step; start and term are first rounded to nearest even, whatever the mode",
         "format,start,term,ulp,rne,rz,ru,master,kahan,terms first,sra mean +- sd");
-    for (size_t f = 0; f < s->formats.count; f++) {
-        const ulp_format *format = &s->formats.at[f];
+    for (size_t f = 0; f < s->sums.formats.count; f++) {
+        const ulp_format *format = &s->sums.formats.at[f];
         const double start = rounded(s->start, format);
-        const row *sra = mode_end(c, format, "sra", SPREAD);
-        ulp_sheet_put(sheet, "%s", format->name);
-        ulp_sheet_put(sheet, "%.12g", start);
-        ulp_sheet_put(sheet, "%.8g", rounded(s->term, format));
-        ulp_sheet_put(sheet, "%.8g", ulp_spacing(start, format));
-        for (int m = 0; m < MODES; m++) print_cell(sheet, mode_end(c, format, modes[m], PATH));
-        for (int k = 0; k < CURES; k++) print_cell(sheet, cured_end(c, format, cures[k]));
+        const ulp_sum_row *sra = mode_end(c, format, "sra", ULP_SUM_SPREAD);
+        ulp_sheet_put_row(sheet, "%s,%.12g,%.8g,%.8g", format->name, start, rounded(s->term, format),
+                          ulp_spacing(start, format));
+        for (int m = 0; m < MODES; m++) print_cell(sheet, mode_end(c, format, modes[m], ULP_SUM_PATH));
+        for (size_t k = 0; k < cures.count; k++) print_cell(sheet, cured_end(c, format, cures.at[k]));
         if (sra) ulp_sheet_put(sheet, "%.6f +- %.6f", sra->value, sra->runs.sd);
         else ulp_sheet_put(sheet, "-");
     }
@@ -212,14 +198,14 @@ static void print_table(const ulp_claims *c) {
 }
 
 static void summarize(ulp_claims *c, const ulp_format *format) {
-    const row *sra = mode_end(c, format, "sra", SPREAD);
+    const ulp_sum_row *sra = mode_end(c, format, "sra", ULP_SUM_SPREAD);
     for (int m = 0; m < MODES; m++) {
-        const row *end = mode_end(c, format, modes[m], PATH);
+        const ulp_sum_row *end = mode_end(c, format, modes[m], ULP_SUM_PATH);
         if (end) ulp_summary(c, "end", end->value, "%s %s plain", format->name, modes[m]);
     }
-    for (int k = 0; k < CURES; k++) {
-        const row *end = cured_end(c, format, cures[k]);
-        const ulp_word cure = ulp_word_of(ULP_CURE_WORDS, cures[k]);
+    for (size_t k = 0; k < cures.count; k++) {
+        const ulp_sum_row *end = cured_end(c, format, cures.at[k]);
+        const ulp_word cure = ulp_word_of(ULP_CURE_WORDS, cures.at[k]);
         if (end) ulp_summary(c, "end", end->value, "%s rne %s", format->name, cure.text);
     }
     if (!sra) return;
@@ -232,12 +218,12 @@ static void summarize(ulp_claims *c, const ulp_format *format) {
 void judge(ulp_claims *c) {
     const settings *s = c->settings;
     print_table(c);
-    for (size_t f = 0; f < s->formats.count; f++) summarize(c, &s->formats.at[f]);
+    for (size_t f = 0; f < s->sums.formats.count; f++) summarize(c, &s->sums.formats.at[f]);
     if (s->start != 100 || s->term != 0.01 || s->steps != 100) {
         ulp_claim_skip(c, "the published numbers", "they are for 100 steps of 0.01 from 100");
         return;
     }
-    for (size_t f = 0; f < s->formats.count; f++) claim_facts(c, &s->formats.at[f]);
+    for (size_t f = 0; f < s->sums.formats.count; f++) claim_facts(c, &s->sums.formats.at[f]);
     claim_cure(c, ULP_CURE_MASTER, "binary16 bfloat16", 101,
                "a binary32 master copy rounds to exactly 101 in 16-bit floating point");
     claim_cure(c, ULP_CURE_KAHAN, "binary32 binary16 bfloat16 e6m9", 101,

@@ -22,32 +22,35 @@
 #include <stdlib.h>
 
 static const ulp_option options[] = {
-    ULP_OPTION_FORMATS_OF(settings, formats, "binary32,binary16,tf32,bfloat16,e6m9,e4m3,e4m3:inf,e5m2,q8.8,q16.16",
+    ULP_OPTION_FORMATS_OF(settings, sums.formats, "binary32,binary16,tf32,bfloat16,e6m9,e4m3,e4m3:inf,e5m2,q8.8,q16.16",
                           NULL),
-    ULP_OPTION_MODES_OF(settings, modes, "all", NULL),
+    ULP_OPTION_MODES_OF(settings, sums.modes, "all", NULL),
     ULP_OPTION(settings, start, number, "100", .help = "the value that is added to", .min = -1e30, .max = 1e30),
     ULP_OPTION(settings, term, number, "0.01", .help = "what is added in every step", .min = -1e30, .max = 1e30),
     ULP_OPTION(settings, steps, integer, "100", .help = "number of additions", .min = 1, .max = 1e6),
-    ULP_OPTION(settings, runs, integer, "2000", .quick = "1000", .full = "100000",
-               .help = "runs of every stochastic mode", .min = 1, .max = 1e7),
-    ULP_OPTION(settings, paths, integer, "3", .help = "stochastic runs whose every step is written", .max = 1000),
-    ULP_OPTION_SEED(settings, seed),
+    ULP_OPTION_AS(settings, sums.runs, "runs", integer, "2000", .quick = "1000", .full = "100000",
+                  .help = "runs of every stochastic mode", .min = 1, .max = 1e7),
+    ULP_OPTION_AS(settings, sums.paths, "paths", integer, "3", .help = "stochastic runs whose every step is written",
+                  .max = 1000),
+    ULP_OPTION_SEED(settings, sums.seed),
     {0},
 };
 
 static const ulp_column columns[] = {
-    ULP_SUM_COLUMNS_OF(row, key, WHAT_WORDS),
-    ULP_COLUMNS(row, step, value, code),
-    ULP_COLUMNS_OF(row, runs, sd),
-    ULP_QUANTILE_COLUMNS_OF(row, runs),
+    ULP_SUM_COLUMNS,
+    ULP_COLUMN_AS(ulp_sum_row, n, "step"),
+    ULP_COLUMN(ulp_sum_row, value),
+    ULP_COLUMN(ulp_sum_row, code),
+    ULP_COLUMN_AS(ulp_sum_row, runs.sd, "sd"),
+    ULP_QUANTILE_COLUMNS_OF(ulp_sum_row, runs),
     {0},
 };
 
 static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     const settings *s = own;
     (void)context;
-    const ulp_sum_costs costs = {1, (double)s->runs, 1};
-    ulp_sum_points(plan, &(ulp_sum_grid){&s->formats, &s->modes, cures, CURES, costs, costs});
+    const ulp_sum_costs costs = {1, (double)s->sums.runs, 1};
+    ulp_sum_points(plan, &(ulp_sum_grid){&s->sums, &cures, costs, costs});
     return ULP_OK;
 }
 
@@ -66,36 +69,28 @@ static sum sum_new(const settings *set, const void *point) {
 
 static void put_path(ulp_rows *rows, sum s, int64_t number, int64_t steps, ulp_stream stream) {
     for (int64_t k = 0; k <= steps; k++) {
-        row r;
         const uint32_t word =
             ulp_mode_is_stochastic(s.sum.rule.mode) && k > 0 ? ulp_random_word(stream, (uint64_t)k - 1) : 0;
         if (k > 0) ulp_sum_add(&s.sum, s.term, word);
-        ulp_row_clear(rows, &r);
-        r.key = ulp_sum_key_of(&s.sum, PATH, number);
-        r.step = k;
-        r.value = s.sum.value;
-        r.code = (ulp_code){s.sum.format, s.sum.value};
+        const ulp_sum_row r = ulp_sum_row_of(rows, &s.sum, ULP_SUM_PATH, number, k, s.sum.value);
         ulp_row_put(rows, &r);
     }
 }
 
 static void put_spread(ulp_rows *rows, const ulp_sum *s, const double *value, size_t runs, int64_t k) {
-    row r;
-    ulp_row_clear(rows, &r);
-    r.key = ulp_sum_key_of(s, SPREAD, 0);
-    r.step = k;
+    ulp_sum_row r = ulp_sum_row_of(rows, s, ULP_SUM_SPREAD, 0, k, 0);
     r.runs = ulp_distribution_of(value, runs);
     r.value = r.runs.mean;
     ulp_row_put(rows, &r);
 }
 
 static ulp_stream stream_of(const settings *set, const ulp_sum *s, int64_t number) {
-    return ulp_stream_named(set->seed, "stagnation %s %s run %lld", s->format->name, s->mode, (long long)number);
+    return ulp_stream_named(set->sums.seed, "stagnation %s %s run %lld", s->format->name, s->mode, (long long)number);
 }
 
 static ulp_status put_ensemble(const ulp_task *task, const sum *s) {
     const settings *set = task->settings;
-    const size_t runs = (size_t)set->runs;
+    const size_t runs = (size_t)set->sums.runs;
     ulp_stream *stream = malloc(runs * sizeof *stream);
     double *value = malloc(runs * sizeof *value);
     const ulp_status status = stream && value ? ULP_OK : ULP_NO_MEMORY;
@@ -120,7 +115,7 @@ static ulp_status compute(const ulp_task *task) {
     int64_t paths = 1;
     ulp_status status = ULP_OK;
     if (ulp_mode_is_stochastic(s.sum.rule.mode)) {
-        paths = set->paths;
+        paths = set->sums.paths;
         status = put_ensemble(task, &s);
     }
     for (int64_t i = 1; i <= paths; i++) put_path(task->rows, s, i, set->steps, stream_of(set, &s.sum, i));
@@ -130,7 +125,7 @@ static ulp_status compute(const ulp_task *task) {
 static const ulp_experiment experiment = {
     .name = "stagnation",
     .question = "Add 0.01 to 100 a hundred times: in which formats and modes does the sum move, and what cures it?",
-    ULP_EXPERIMENT_OF(settings, ulp_sum_point, row),
+    ULP_EXPERIMENT_OF(settings, ulp_sum_point, ulp_sum_row),
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

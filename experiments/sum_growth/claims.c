@@ -23,8 +23,7 @@ static int matches(const void *row_, const void *point_, const void *key_) {
 
 /* The row of a key; NULL if there is no such row. */
 static const row *find(const ulp_claims *c, key k) {
-    size_t from = 0;
-    return ulp_table_find(c->table, &from, matches, &k);
+    return ulp_table_find(c->table, &(size_t){0}, matches, &k);
 }
 
 /* The largest probability that a true claim about random sums fails. */
@@ -80,11 +79,11 @@ static void claim_likely(ulp_claims *c) {
     const settings *s = c->settings;
     double count = 0, within = 0, closest = 0;
     int sound = 1;
-    char text[200];
-    snprintf(text, sizeof text,
-             "stochastic: %.4g %% of the sums at least are within the likely bound, about lambda sqrt(n) u, where that "
-             "is below 1",
-             100 * (1 - s->delta));
+    const char *text = ulp_claim_text(
+        c,
+        "stochastic: %.4g %% of the sums at least are within the likely bound, about lambda sqrt(n) u, where that "
+        "is below 1",
+        100 * (1 - s->delta));
     for (size_t i = 0; i < c->table->count; i++) {
         const point *p = c->table->points[i];
         const row *r = (const row *)c->table->rows + i;
@@ -140,7 +139,6 @@ static void claim_stop(ulp_claims *c, const ulp_format *format, int data) {
     const double needed = 1.5 * power + (stop > power), chance = false_alarm / (double)s->runs;
     double least = INFINITY, most = -INFINITY;
     long rows = 0;
-    char text[160];
     if (format->emin > -1 || stop > format->max / 2 || !find(c, (key){format, data, "rne", growth_length(4)})) return;
     const double from = enough_terms(needed, share_over_half(format, data), chance);
     for (int q = 4; q <= growth_quarters(s); q++) {
@@ -150,8 +148,8 @@ static void claim_stop(ulp_claims *c, const ulp_format *format, int data) {
         most = fmax(most, r->most);
         rows++;
     }
-    snprintf(text, sizeof text, "%s to nearest, %s of U[0,1]: every one of %.0f terms or more is exactly %.0f",
-             format->name, data == POSITIVE ? "sums" : "inner products", from, stop);
+    const char *text = ulp_claim_text(c, "%s to nearest, %s of U[0,1]: every one of %.0f terms or more is exactly %.0f",
+                                      format->name, data == POSITIVE ? "sums" : "inner products", from, stop);
     if (rows == 0) {
         ulp_claim_skip(c, text, "--longest is %g", s->longest);
         return;
@@ -190,10 +188,10 @@ static double slope_of(const ulp_claims *c, const ulp_format *format, const slop
 static void claim_slope(ulp_claims *c, const ulp_format *format, slope wanted, const char *what) {
     const settings *s = c->settings;
     const double got = slope_of(c, format, &wanted), reached = (double)growth_length(growth_quarters(s));
-    char text[240];
     if (!find(c, (key){format, wanted.data, wanted.mode, 10})) return;
-    snprintf(text, sizeof text, "%s %s, %s, n from %.0f to %.0f: %s", format->name, wanted.mode,
-             ulp_word_of(DATA_WORDS, (size_t)wanted.data).text, wanted.from, fmin(wanted.to, reached), what);
+    const char *text =
+        ulp_claim_text(c, "%s %s, %s, n from %.0f to %.0f: %s", format->name, wanted.mode,
+                       ulp_word_of(DATA_WORDS, (size_t)wanted.data).text, wanted.from, fmin(wanted.to, reached), what);
     if (isnan(got) || reached < 1e4 || (wanted.to < INFINITY && reached < 0.7 * wanted.to))
         ulp_claim_skip(c, text, "--longest is %g", s->longest);
     else if (s->runs < 16) ulp_claim_skip(c, text, "--runs is %lld: too much chance", (long long)s->runs);
@@ -257,7 +255,6 @@ static void claim_level(ulp_claims *c, const ulp_format *format) {
     const settings *s = c->settings;
     double most = 0;
     long rows = 0;
-    char text[200];
     for (int q = 4; q <= growth_quarters(s); q++)
         for (int data = POSITIVE; data <= DOT_POSITIVE; data += DOT_POSITIVE - POSITIVE) {
             const row *r = find(c, (key){format, data, "sra", growth_length(q)});
@@ -269,10 +266,11 @@ static void claim_level(ulp_claims *c, const ulp_format *format) {
     const double level = sqrt(ldexp(1, -(int)format->prec));
     ulp_summary(c, "level", level, "%s sra", format->name);
     const double limit = error_of_chance(format, false_alarm / (double)(rows * s->runs));
-    snprintf(text, sizeof text,
-             "%s sra, positive terms: no sum of any length errs by over %.3g %%, %.1f times the standard deviation's "
-             "bound 2^(-p/2)",
-             format->name, 100 * limit, limit / level);
+    const char *text = ulp_claim_text(
+        c,
+        "%s sra, positive terms: no sum of any length errs by over %.3g %%, %.1f times the standard deviation's "
+        "bound 2^(-p/2)",
+        format->name, 100 * limit, limit / level);
     ulp_claim(c, most <= limit, text, "%ld row%s, the farthest sum off by %.3g %%", rows, ulp_plural((size_t)rows),
               100 * most);
 }
@@ -305,9 +303,7 @@ static void print_bound(ulp_sheet *sheet, double bound) {
 
 /* One line of the table, for lengths 10^2 to 10^(last / 4). */
 static void print_sums(ulp_sheet *sheet, const ulp_claims *c, key k, int last) {
-    ulp_sheet_put(sheet, "%s", k.format->name);
-    ulp_sheet_put(sheet, "%s", ulp_word_of(DATA_WORDS, (size_t)k.data).text);
-    ulp_sheet_put(sheet, "%s", k.mode);
+    ulp_sheet_put_row(sheet, "%s,%s,%s", k.format->name, ulp_word_of(DATA_WORDS, (size_t)k.data).text, k.mode);
     for (int q = 8; q <= last; q += 4) {
         k.n = growth_length(q);
         const row *r = find(c, k);

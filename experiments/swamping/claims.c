@@ -139,15 +139,12 @@ static void print_format(ulp_sheet *sheet, const ulp_claims *c, const ulp_format
     for (size_t m = 0; m < s->modes.count; m++)
         for (size_t i = 0; i < s->chunks.count; i++) {
             const point kind = {.format = format, .rule = &s->modes.at[m], .chunk = s->chunks.at[i]};
-            ulp_sheet_put(sheet, "%s", format->name);
-            ulp_sheet_put(sheet, "%s", kind.rule->name);
+            ulp_sheet_put_row(sheet, "%s,%s", format->name, kind.rule->name);
             if (kind.chunk == 1) ulp_sheet_put(sheet, "none");
             else ulp_sheet_put(sheet, "%lld", (long long)kind.chunk);
             print_cells(sheet, c, kind);
         }
-    ulp_sheet_put(sheet, "binary32");
-    ulp_sheet_put(sheet, "rne");
-    ulp_sheet_put(sheet, "none");
+    ulp_sheet_put_row(sheet, "binary32,rne,none");
     print_cells(sheet, c, (point){.format = format});
 }
 

@@ -27,7 +27,16 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMNS(row, format, datapath, mode, chunk, seed, n, sum, code, exact, error),
+    ULP_COLUMN(row, format),
+    ULP_COLUMN(row, datapath),
+    ULP_COLUMN(row, mode),
+    ULP_COLUMN(row, chunk),
+    ULP_COLUMN(row, seed),
+    ULP_COLUMN(row, n),
+    ULP_COLUMN(row, sum),
+    ULP_COLUMN(row, code),
+    ULP_COLUMN(row, exact),
+    ULP_COLUMN(row, error),
     {0},
 };
 

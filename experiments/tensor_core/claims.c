@@ -21,8 +21,7 @@ static int matches(const void *row_, const void *point_, const void *key_) {
 
 /* Returns NULL if this run does not have the row or the datapath. */
 static const row *find(const ulp_claims *c, const ulp_datapath *d, int what, const char *name) {
-    size_t from = 0;
-    return ulp_table_find(c->table, &from, matches, &(key){d, what, name});
+    return ulp_table_find(c->table, &(size_t){0}, matches, &(key){d, what, name});
 }
 
 static const char *or_word(const char *cell, const char *word) { return cell ? cell : word; }
@@ -35,7 +34,6 @@ static const char *found(const ulp_claims *c, const ulp_datapath *d, ulp_propert
 
 static void claim_row(ulp_claims *c, const ulp_datapath *d) {
     static const ulp_property_id deciding[] = {ULP_P_LENGTH, ULP_P_FRACTION, ULP_P_KEPT, ULP_P_OUTPUT};
-    char text[400];
     const char *wanted[4];
     int good = 1, all = 1;
     const row *length = find(c, d, PROBE, ulp_property_name(ULP_P_LENGTH));
@@ -52,8 +50,8 @@ static void claim_row(ulp_claims *c, const ulp_datapath *d) {
         const row *r = find(c, d, PROBE, ulp_property_name((ulp_property_id)i));
         all &= r && strcmp(r->verdict, "FAIL") != 0;
     }
-    snprintf(text, sizeof text, "%s: L %s, F %s, %s bits, %s, as published, and nothing else contradicts", d->name,
-             wanted[0], wanted[1], wanted[2], wanted[3]);
+    const char *text = ulp_claim_text(c, "%s: L %s, F %s, %s bits, %s, as published, and nothing else contradicts",
+                                      d->name, wanted[0], wanted[1], wanted[2], wanted[3]);
     ulp_claim(c, good && all, text, "L %s, F %s, %s bits, %s", found(c, d, ULP_P_LENGTH), found(c, d, ULP_P_FRACTION),
               found(c, d, ULP_P_KEPT), found(c, d, ULP_P_OUTPUT));
 }
@@ -91,8 +89,7 @@ static void print_table(const ulp_claims *c) {
             const row *r = find(c, d, PROBE, ulp_property_name(shown[j]));
             ulp_sheet_put(sheet, "%s", r && !ulp_is_no_number(r->number) ? r->found : "-");
         }
-        ulp_sheet_put(sheet, "%.2e", number(c, d->name, SIGNED, "rms"));
-        ulp_sheet_put(sheet, "%.2e", number(c, d->name, POSITIVE, "rms"));
+        ulp_sheet_put_row(sheet, "%.2e,%.2e", number(c, d->name, SIGNED, "rms"), number(c, d->name, POSITIVE, "rms"));
     }
     ulp_sheet_print(sheet, c->file);
 }

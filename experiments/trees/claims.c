@@ -5,10 +5,8 @@
 
 /* The tree of a datapath in brackets; NULL if the run has none. */
 static const char *tree_of(const ulp_claims *c, const char *datapath) {
-    const row *rows = c->table->rows;
-    for (size_t i = 0; i < c->table->count; i++)
-        if (strcmp(rows[i].datapath, datapath) == 0 && rows[i].tree != NULL && rows[i].tree[0] != '\0')
-            return rows[i].tree;
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++)
+        if (strcmp(r->datapath, datapath) == 0 && r->tree != NULL && r->tree[0] != '\0') return r->tree;
     return NULL;
 }
 

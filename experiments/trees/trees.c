@@ -23,7 +23,16 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMNS(row, datapath, node, terms, term, line, height, over, over_line, over_height, tree),
+    ULP_COLUMN(row, datapath),
+    ULP_COLUMN(row, node),
+    ULP_COLUMN(row, terms),
+    ULP_COLUMN(row, term),
+    ULP_COLUMN(row, line),
+    ULP_COLUMN(row, height),
+    ULP_COLUMN(row, over),
+    ULP_COLUMN(row, over_line),
+    ULP_COLUMN(row, over_height),
+    ULP_COLUMN(row, tree),
     {0},
 };
 

@@ -6,11 +6,10 @@
 
 /* The first row of a part and kind of data for a datapath, and another one or NULL. NULL if the run has none. */
 static const row *row_of(const ulp_claims *c, int part, int data, const char *datapath, const char *other) {
-    const row *rows = c->table->rows;
-    for (size_t i = 0; i < c->table->count; i++)
-        if (rows[i].part == part && rows[i].data == data && strcmp(rows[i].datapath, datapath) == 0 &&
-            (other == NULL || (rows[i].other != NULL && strcmp(rows[i].other, other) == 0)))
-            return &rows[i];
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++)
+        if (r->part == part && r->data == data && strcmp(r->datapath, datapath) == 0 &&
+            (other == NULL || (r->other != NULL && strcmp(r->other, other) == 0)))
+            return r;
     return NULL;
 }
 
@@ -91,10 +90,8 @@ static void claim_errors(ulp_claims *c) {
 
 /* The result of a directed sum in a datapath; NaN if the run has none. */
 static double directed_result(const ulp_claims *c, const char *sum, const char *datapath) {
-    const row *rows = c->table->rows;
-    for (size_t i = 0; i < c->table->count; i++)
-        if (rows[i].part == DIRECTED && strcmp(rows[i].sum, sum) == 0 && strcmp(rows[i].datapath, datapath) == 0)
-            return rows[i].result;
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++)
+        if (r->part == DIRECTED && strcmp(r->sum, sum) == 0 && strcmp(r->datapath, datapath) == 0) return r->result;
     return NAN;
 }
 

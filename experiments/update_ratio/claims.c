@@ -13,10 +13,8 @@ typedef struct wanted {
 } wanted;
 
 static tally sum_of(const ulp_claims *c, wanted w) {
-    const row *rows = c->table->rows;
     tally sum = {0};
-    for (size_t i = 0; i < c->table->count; i++) {
-        const row *r = &rows[i];
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (r->what != w.what || strcmp(r->format, w.format) != 0 || strcmp(r->layer, ALL_LAYERS) != 0) continue;
         if ((w.seed != ULP_NO_INTEGER && r->seed != w.seed) || (w.step != ULP_NO_INTEGER && r->step != w.step))
             continue;
@@ -50,10 +48,8 @@ static int has_format(const ulp_claims *c, const char *name) {
 
 /* The mean over the seeds of a value after the last step. NaN if there is no row. */
 static double score(const ulp_claims *c, int what, const char *format, const char *mode) {
-    const row *rows = c->table->rows;
     double sum = 0, n = 0;
-    for (size_t i = 0; i < c->table->count; i++) {
-        const row *r = &rows[i];
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (r->what != what || strcmp(r->run, format) != 0 || strcmp(r->mode, mode) != 0) continue;
         sum += r->value;
         n++;
@@ -71,34 +67,25 @@ static void print_formats(const ulp_claims *c) {
         const ulp_format *f = &set->formats.at[i];
         const tally all = all_of(c, SHARE, f->name);
         const double n = (double)(all.count - all.zero), open = (double)all.open;
-        ulp_sheet_put(table, "%s", f->name);
-        ulp_sheet_put(table, "%d", f->prec);
-        ulp_sheet_put(table, "%.4g", lost(c, f->name, quarter(set, 0)));
+        ulp_sheet_put_row(table, "%s,%d,%.4g", f->name, f->prec, lost(c, f->name, quarter(set, 0)));
         for (int q = 2; q <= 4; q++) ulp_sheet_put(table, "%.4g", lost(c, f->name, quarter(set, q)));
-        ulp_sheet_put(table, "%.4g", percent_lost(all));
-        ulp_sheet_put(table, "%.4g", 100 * (double)all.safe / n);
-        ulp_sheet_put(table, "%.4g", 100 * open / n);
+        ulp_sheet_put_row(table, "%.4g,%.4g,%.4g", percent_lost(all), 100 * (double)all.safe / n, 100 * open / n);
         ulp_sheet_put(table, open > 0 ? "%.3g" : "-", 100 * (double)all.open_lost / open);
-        ulp_sheet_put(table, "%.4g", 100 * (double)all.certain / n);
-        ulp_sheet_put(table, "%.4g", 100 * (double)all.small / n);
+        ulp_sheet_put_row(table, "%.4g,%.4g", 100 * (double)all.certain / n, 100 * (double)all.small / n);
     }
     ulp_sheet_print(table, c->file);
 }
 
 static void print_runs(const ulp_claims *c) {
-    const row *rows = c->table->rows;
     const int64_t seed = (int64_t)((const settings *)c->settings)->lesson.seed;
     ulp_sheet *table =
         ulp_sheet_new("trained with weights of a format and no master weights, all else binary32; means of the seeds",
                       "weights,mode,training loss,training accuracy,test accuracy");
-    for (size_t i = 0; i < c->table->count; i++) {
-        const row *r = &rows[i];
+    for (const row *r = c->table->rows, *end = r + c->table->count; r < end; r++) {
         if (r->what != TRAIN_LOSS || r->seed != seed) continue;
-        ulp_sheet_put(table, "%s", r->run);
-        ulp_sheet_put(table, "%s", r->mode);
-        ulp_sheet_put(table, "%.5g", score(c, TRAIN_LOSS, r->run, r->mode));
-        ulp_sheet_put(table, "%.2f %%", 100 * score(c, TRAIN_ACCURACY, r->run, r->mode));
-        ulp_sheet_put(table, "%.2f %%", 100 * score(c, TEST_ACCURACY, r->run, r->mode));
+        ulp_sheet_put_row(table, "%s,%s,%.5g,%.2f %%,%.2f %%", r->run, r->mode, score(c, TRAIN_LOSS, r->run, r->mode),
+                          100 * score(c, TRAIN_ACCURACY, r->run, r->mode),
+                          100 * score(c, TEST_ACCURACY, r->run, r->mode));
     }
     ulp_sheet_print(table, c->file);
 }

@@ -51,11 +51,14 @@ verdict() { # verdict STATUS TEXT
 }
 
 # objects_of FOLDER TREE: the objects under FOLDER whose source is in TREE, with their sources. nvcc makes the objects of
-# kernels/cuda, or they are objects for the emulated device. The Makefile makes kinds/NAME.c, the table of sim/NAME.
+# kernels/cuda, or they are objects for the emulated device. make/table.sh makes made/NAME.c, the table of sim/NAME.
 objects_of() {
-    (cd "$1" && find . -name '*.o') | sed 's|^\./||' | grep -E '^(emulated/kernels/cuda|formats|base|kernels|kinds|sim|experiments|tool|course)/' | sort |
+    (cd "$1" && find . -name '*.o') | sed 's|^\./||' | grep -E '^(emulated/kernels/cuda|formats|base|kernels|made|sim|experiments|tool|course)/' | sort |
         while read -r object; do
-            case $object in kinds/*) echo "$object sim/${object%.o}.c" && continue ;; esac
+            case $object in
+            made/layers.o | made/losses.o | made/data.o | made/optim.o) echo "$object sim/${object%.o}.c" && continue ;;
+            made/*) continue ;;
+            esac
             source=$(echo "$object" | sed -E 's/\.o$//; s/\.(baseline|avx2|avx512)$//; s|^emulated/||')
             if [ -e "$2/$source.c" ]; then echo "$object $source.c"; fi
             if [ -e "$2/$source.cu" ]; then echo "$object $source.cu"; fi

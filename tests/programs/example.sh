@@ -14,7 +14,7 @@ command_of() {
     make --no-print-directory -n -W "$1" V=1 MODE="${MODE:-release}" CC="${CC:-gcc}" BUILD="$build" "$2" 2>>"$work/log" | grep -- " -o $2\$" | tail -n 1
 }
 
-mkdir -p "$work/tree/experiments/roots" && cp -r Makefile plots "$work/tree" && mkdir -p "$work/tree/formats" && cp formats/*.h "$work/tree/formats"
+mkdir -p "$work/tree/experiments/roots" && cp -r Makefile plots make "$work/tree" && mkdir -p "$work/tree/formats" && cp formats/*.h "$work/tree/formats"
 block c roots.c >"$work/tree/experiments/roots/roots.c"
 block gnuplot roots.gp >"$work/tree/plots/roots.gp"
 block text group: >"$work/tree/plots/roots.txt"
@@ -26,7 +26,7 @@ verdict $? 'make finds the experiment'
 # build with the commands, the library and the harness of this build
 compile=$(command_of experiments/swamping/swamping.c "$build/obj/experiments/swamping/swamping.o")
 link=$(command_of experiments/swamping/swamping.c "$BIN/swamping")
-eval "$(echo "$compile" | sed "s| -MMD -MP | |; s| -c experiments/swamping/swamping\.c -o .*| -c '$work/tree/experiments/roots/roots.c' -o '$work/roots.o'|")" >"$work/log" 2>&1 &&
+eval "$(echo "$compile" | sed "s| -MMD | |; s| -c experiments/swamping/swamping\.c -o .*| -c '$work/tree/experiments/roots/roots.c' -o '$work/roots.o'|")" >"$work/log" 2>&1 &&
     eval "$(echo "$link" | sed "s| $build/obj/experiments/swamping/claims\.o||; s| $build/obj/experiments/swamping/swamping\.o | '$work/roots.o' |; s| -o $BIN/swamping\$| -o '$work/tree/roots' -Wl,-rpath,'$build/lib'|")" >>"$work/log" 2>&1
 verdict $? 'it is built'
 [ $failed -eq 0 ] && [ ! -s "$work/log" ]

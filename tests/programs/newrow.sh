@@ -18,7 +18,7 @@ tool() {
     mkdir -p "$work/$1.src"
     awk "$2" kernels/products/datapath_rows.c >"$work/$1.src/datapath_rows.c"
     cp "$build/lib/libulp.a" "$work/libulp.a"
-    eval "$(echo "$compile" | sed "s| -I\. | -I. -Ikernels/products |; s| -MMD -MP | |; s| -c kernels/products/datapath_rows\.c -o .*| -c '$work/$1.src/datapath_rows.c' -o '$work/datapath_rows.o'|")" &&
+    eval "$(echo "$compile" | sed "s| -I\. | -I. -Ikernels/products |; s| -MMD | |; s| -c kernels/products/datapath_rows\.c -o .*| -c '$work/$1.src/datapath_rows.c' -o '$work/datapath_rows.o'|")" &&
         ar r "$work/libulp.a" "$work/datapath_rows.o" &&
         eval "$(echo "$link" | sed "s| $build/lib/libulp\.a | '$work/libulp.a' |; s| -o $BIN/ulp\$| -o '$work/$1'|")"
 } >"$work/log" 2>&1

@@ -108,7 +108,6 @@ TEST(triples) {
 }
 
 /* ---- boundary patterns ---- */
-
 enum { ROOM = 512 };
 
 /* Values with exponents at the ends and in the middle and with significands of few bits, of both signs; zeros, Inf,

@@ -98,7 +98,6 @@ TEST(every_path) {
 }
 
 /* ---- the loss in a pass ---- */
-
 enum { B = 3, C = 4, T = 6 };
 
 typedef struct bench {

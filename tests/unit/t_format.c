@@ -235,7 +235,6 @@ TEST(ad_hoc) {
 }
 
 /* ---- suffixes ---- */
-
 TEST(suffixes) {
     for (size_t i = 0; i < ulp_format_count; i++)
         for (int policy = ULP_OVERFLOW_INF; policy < ULP_OVERFLOW_COUNT; policy++)

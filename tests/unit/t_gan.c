@@ -140,7 +140,6 @@ TEST(gradients) {
 }
 
 /* ---- scales and skipped steps ---- */
-
 /* In binary32 a loss scale changes nothing, whoever has it. */
 TEST(scales) {
     static const char *const scalers[][2] = {

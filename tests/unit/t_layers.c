@@ -154,7 +154,6 @@ TEST(avg) {
 }
 
 /* ---- batch normalisation ---- */
-
 enum { C = 3, H = 2, W = 3, M = B * H * W };
 
 /* x rounded at ULP_AT_NORM as element i; the lane is 0 for statistics of the batch, 1 for running statistics. */

@@ -83,7 +83,6 @@ TEST(spelling) {
 }
 
 /* ---- modes, policies, operations ---- */
-
 TEST(other_names) {
     for (int i = 0; i < ULP_OVERFLOW_COUNT; i++) {
         ulp_overflow policy;

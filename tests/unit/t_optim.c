@@ -186,7 +186,6 @@ TEST(kahan_moves) {
 }
 
 /* ---- schedules ---- */
-
 static ulp_optimizer_rule rule_of(const char *text) {
     static const ulp_policy policy;
     ulp_optimizer o;

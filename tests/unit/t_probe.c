@@ -102,7 +102,6 @@ TEST(rows) {
 }
 
 /* ---- altered rows, and other datapaths ---- */
-
 TEST(altered) {
     static const struct {
         const char *name;

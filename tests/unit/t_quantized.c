@@ -131,7 +131,6 @@ static void naive(int64_t *z, const uint8_t *pixel, const code *x, const code *w
 }
 
 /* ---- tests ---- */
-
 static void start(engine *e) {
     const ulp_backend *backend;
     ulp_net net;

@@ -68,7 +68,6 @@ static double other_value(const ulp_format *f, size_t i) {
 }
 
 /* ---- one array ---- */
-
 static uint32_t word_at(ulp_rule rule, ulp_stream s, size_t i) {
     return ulp_mode_is_stochastic(rule.mode) ? ulp_random_word(s, i) : 0;
 }

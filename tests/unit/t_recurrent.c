@@ -56,7 +56,6 @@ static void trip(bench *t) {
 }
 
 /* ---- the formulas in the head comments of rnn.c, gru.c and lstm.c, one number at a time ---- */
-
 enum { B = 3, T = 4, F = 5, N = 3, GATES = 4, MANY = 64 };
 
 static const ulp_policy *policy;

@@ -145,7 +145,6 @@ TEST(gaps) {
 }
 
 /* ---- facts ---- */
-
 TEST(facts) {
     expect_round("e4m3", ULP_RNE, ULP_OVERFLOW_INF, 464, 448);
     expect_round("e4m3", ULP_RNE, ULP_OVERFLOW_INF, nextafter(464, 500), NAN);

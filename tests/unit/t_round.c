@@ -14,7 +14,6 @@ static const ulp_backend *backend;
 static uint64_t checked;
 
 /* ---- inputs ---- */
-
 static void add(double x) {
     assert_true(inputs + 2 <= ROOM);
     input[inputs++] = x;

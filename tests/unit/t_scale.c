@@ -40,7 +40,6 @@ TEST(amax) {
 }
 
 /* ---- factors ---- */
-
 static void expect_factors(float amax, const ulp_format *f, ulp_scaling_kind kind, double scale, double inverse) {
     ulp_scaling s = ulp_scaling_of(amax, f, kind);
     if ((double)s.scale != scale || (double)s.inverse != inverse)

@@ -92,7 +92,6 @@ TEST(bad_texts) {
 }
 
 /* ---- a scale for every layer ---- */
-
 /* The sums of an observer over unscaled gradients, which are exactly comparable between runs in binary32. */
 typedef struct watch {
     uint64_t sum, seen, scaled;

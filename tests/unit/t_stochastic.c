@@ -123,7 +123,6 @@ TEST(exact_values) {
 }
 
 /* ---- 32 random bits ---- */
-
 /* The least word that rounds nu = j / 2^t up, in integers; t <= 40 < 64 - 24. */
 static uint64_t first_up(int mode, uint64_t j, int t) {
     const uint64_t one = (uint64_t)1 << 32;

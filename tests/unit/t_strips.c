@@ -104,7 +104,6 @@ TEST(mnist_strips) {
 }
 
 /* ---- training ---- */
-
 #define MIB "fc1048576 " /* ten of these layers need more than 2^47 bytes, which no process has */
 
 TEST(options) {

@@ -92,12 +92,36 @@ TEST(find) {
     const ulp_format f = named("e4m3");
     const ulp_named_rule rne = {"rne", {0}};
     const ulp_sum_point points[] = {{&f, &rne, ULP_CURE_NONE}, {&f, &rne, ULP_CURE_KAHAN}};
-    ulp_sum_key rows[] = {{"e4m3", "rne", ULP_CURE_NONE, 0, 1}, {"e4m3", "rne", ULP_CURE_KAHAN, 0, 1}};
+    ulp_sum_row rows[] = {{.format = "e4m3", .mode = "rne", .cure = ULP_CURE_NONE},
+                          {.format = "e4m3", .mode = "rne", .cure = ULP_CURE_KAHAN}};
     const void *at[] = {&points[0], &points[1]};
     const ulp_table table = {.rows = rows, .row_size = sizeof rows[0], .count = 2, .points = at};
     assert_ptr_equal(ulp_sum_find(&table, &(ulp_sum_wanted){.format = &f, .cure = ULP_CURE_KAHAN}), &rows[1]);
     assert_ptr_equal(ulp_sum_find(&table, &(ulp_sum_wanted){.format = &f, .cure = ULP_CURE_NONE}), &rows[0]);
     assert_null(ulp_sum_find(&table, &(ulp_sum_wanted){.format = &f, .cure = ULP_CURE_MASTER}));
+}
+
+static void add_one(ulp_sum *s, int64_t k, const void *settings) {
+    (void)k, (void)settings;
+    ulp_sum_add(s, 1, 0);
+}
+
+/* Ones in e4m3 stop at 16 after 16 steps. The row of step 17, which moves nothing, is the last of the path. */
+TEST(follow) {
+    static const ulp_column columns[] = {
+        ULP_SUM_COLUMNS, ULP_COLUMN(ulp_sum_row, n), ULP_COLUMN(ulp_sum_row, value), {0}};
+    const ulp_format f = named("e4m3");
+    for (int64_t limit = 10; limit <= 100; limit += 90) {
+        ulp_rows rows = {.columns = columns};
+        const ulp_task task = {.rows = &rows};
+        ulp_sum s = ulp_sum_of(&f, "rne", (ulp_rule){0}, ULP_CURE_NONE);
+        const ulp_sum_row end = ulp_sum_follow(&task, &s, &(ulp_sum_way){.step = add_one, .limit = limit});
+        assert_int_equal(end.what, limit == 10 ? ULP_SUM_OPEN : ULP_SUM_STOP);
+        assert_int_equal(end.n, limit == 10 ? 10 : 16);
+        assert_true(end.value == (limit == 10 ? 10 : 16));
+        assert_int_equal(rows.count, limit == 10 ? 11 : 18);
+        ulp_text_free(&rows.text);
+    }
 }
 
 /* One verdict about several things fails if one of them does not hold. */

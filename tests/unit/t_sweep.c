@@ -31,7 +31,6 @@ TEST(hash) {
 }
 
 /* ---- the order of the inputs ---- */
-
 TEST(line) {
     uint64_t inputs = 0;
     double before = -INFINITY;

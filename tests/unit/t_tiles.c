@@ -127,7 +127,6 @@ static void lay_out(ulp_gemm_shape *s, unsigned layout) {
 }
 
 /* ---- runs ---- */
-
 typedef struct run_of {
     const ulp_datapath *d;
     const ulp_gemm_shape *s;

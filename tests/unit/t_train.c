@@ -76,7 +76,6 @@ TEST(fp32_is_plain) {
 }
 
 /* ---- rounding points ---- */
-
 typedef struct watch {
     const ulp_policy *policy;
     size_t counted[ULP_AT_COUNT], changed[ULP_AT_COUNT], elements[ULP_AT_COUNT], zeros[ULP_AT_COUNT];

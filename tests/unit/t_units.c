@@ -101,7 +101,6 @@ static void fill(dot_case *t, const unit_oracle *o, int style, int k, uint64_t *
 }
 
 /* ---- the tested code ---- */
-
 static uint32_t by_definition(const ulp_datapath *d, const unit_oracle *o, const dot_case *t) {
     double a[MOST], b[MOST];
     uint64_t code;

@@ -151,7 +151,6 @@ static void compare(const char *what, const ulp_data *data, training_texts optio
 }
 
 /* ---- the compared trainings ---- */
-
 /* Every kind of layer with its example net, under several policies. */
 TEST(layers) {
     static const char *const policies[] = {

@@ -71,7 +71,6 @@ static void check_strided(const ulp_backend *b, const ulp_strided_windows *s) {
 }
 
 /* ---- up-sampling ---- */
-
 /* The exact sum of a window, rounded to odd. `part` is the sum without errors as numbers that do not overlap and that
  * grow in magnitude (Shewchuk 1997, doi:10.1007/PL00009321, grow-expansion). */
 static double sum_to_odd(const float *window, size_t w, size_t K) {

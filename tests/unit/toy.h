@@ -68,7 +68,12 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMNS(row, format, mode, step, value, code, nothing),
+    ULP_COLUMN(row, format),
+    ULP_COLUMN(row, mode),
+    ULP_COLUMN(row, step),
+    ULP_COLUMN(row, value),
+    ULP_COLUMN(row, code),
+    ULP_COLUMN(row, nothing),
     {0},
 };
 

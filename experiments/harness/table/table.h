@@ -7,7 +7,8 @@
  *         double value;
  *     } row;
  *     static const ulp_column columns[] = {
- *         ULP_COLUMNS(row, format), ULP_WORDS(row, what, "path spread"), ULP_COLUMNS(row, step, value), {0}};
+ *         ULP_COLUMN(row, format), ULP_WORDS(row, what, "path spread"), ULP_COLUMN(row, step), ULP_COLUMN(row, value),
+ * {0}};
  *
  *     row r;
  *     ulp_row_clear(rows, &r);
@@ -61,6 +62,9 @@ typedef struct ulp_column {
         .name = name_, .type = ULP_CELL_OF(row, field), .at = offsetof(row, field),                                    \
         .end = offsetof(row, field) + sizeof(((row *)0)->field)                                                        \
     }
+/* A column with the name of its field, or of a field of the member `part` of the row struct. */
+#define ULP_COLUMN(row, field) ULP_COLUMN_AS(row, field, #field)
+#define ULP_COLUMN_OF(row, part, field) ULP_COLUMN_AS(row, part.field, #field)
 /* Columns with the names of up to 16 fields, or of fields of the member `part` of the row struct. */
 #define ULP_COLUMNS(row, ...) ULP_EACH(ULP_COLUMN_IN, row, , __VA_ARGS__)
 #define ULP_COLUMNS_OF(row, part, ...) ULP_EACH(ULP_COLUMN_IN, row, part., __VA_ARGS__)

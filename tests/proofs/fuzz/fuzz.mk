@@ -6,17 +6,13 @@ FUZZ_SECONDS ?= 1200
 FUZZ_TARGETS := $(sort $(basename $(notdir $(wildcard tests/proofs/fuzz/*.c))))
 FUZZ_CC ?= clang
 
-# tests/proofs/fuzz/NAME.c exports fuzz_target_NAME; a made source holds the table of the targets
-fuzz_table = '/* fuzz.c - made by the Makefile: the targets of tests/proofs/fuzz. */' '$(hash)include "tests/proofs/fuzz/support/fuzz.h"' \
-    $(foreach n,$(FUZZ_TARGETS),'extern const fuzz_target fuzz_target_$n;') \
-    'const fuzz_target *const fuzz_targets[] = {' $(foreach n,$(FUZZ_TARGETS),'    &fuzz_target_$n$(,)') '    NULL};'
-$O/made/fuzz.c: .FORCE
-	@mkdir -p $(@D) && { printf '%s\n' $(fuzz_table) | cmp -s - $@ || printf '%s\n' $(fuzz_table) > $@; }
+# tests/proofs/fuzz/NAME.c exports fuzz_target_NAME
+$(eval $(call made_table,fuzz,$(wildcard tests/proofs/fuzz/*.c),tests/proofs/fuzz/support/fuzz.h,fuzz_target,fuzz_target_,fuzz_target_get))
 
 # the tool as a function, beside the objects of its commands; the functions of the page, compiled for this machine
 $O/made/ulp.o: tool/ulp.c $O/flags.txt
 	@mkdir -p $(@D)
-	$(call run,cc,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Dmain=fuzz_ulp_main -MMD -MP -c $< -o $@
+	$(call run,cc,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Dmain=fuzz_ulp_main -MMD -c $< -o $@
 FUZZ_OBJ = $(patsubst %.c,$O/%.o,$(wildcard tests/proofs/fuzz/*.c) $(wildcard web/*.c) \
     $(filter-out tests/proofs/fuzz/support/$(if $(FUZZER),main,libfuzzer).c,$(wildcard tests/proofs/fuzz/support/*.c))) $O/made/fuzz.o $O/made/ulp.o \
     $(filter-out $O/tool/ulp.o,$(call program_objects,ulp)) $(HARNESS_OBJ)

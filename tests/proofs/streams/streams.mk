@@ -5,7 +5,7 @@ DRAWING_OBJ := $(DRAWING:%.c=$O/drawing/%.o)
 
 $O/drawing/%.o: %.c tests/proofs/streams/hook.h $O/flags.txt
 	@mkdir -p $(@D)
-	$(call run,cc,$< (recorded))$(CC) $(ALL_CPPFLAGS) -include tests/proofs/streams/hook.h $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(call run,cc,$< (recorded))$(CC) $(ALL_CPPFLAGS) -include tests/proofs/streams/hook.h $(ALL_CFLAGS) -MMD -c $< -o $@
 
 # these objects stand in the archive's place of the same sources
 $T/t_streams: $O/tests/unit/t_streams.o $O/tests/proofs/streams/record.o $(DRAWING_OBJ) $L/libulp.a $O/links.txt
@@ -16,7 +16,7 @@ $T/t_streams: $O/tests/unit/t_streams.o $O/tests/proofs/streams/record.o $(DRAWI
 define known_rule
 $O/tests/proofs/streams/known.$(1).o: tests/proofs/streams/known.c $O/flags.txt
 	@mkdir -p $$(@D)
-	$$(call run,cc,$$< ($(1)))$$(CC) $$(ALL_CPPFLAGS) $$(ALL_CFLAGS) $$(ISA_FLAGS_$(1)) -DULP_ISA=$(1) -MMD -MP -c $$< -o $$@
+	$$(call run,cc,$$< ($(1)))$$(CC) $$(ALL_CPPFLAGS) $$(ALL_CFLAGS) $$(ISA_FLAGS_$(1)) -DULP_ISA=$(1) -MMD -c $$< -o $$@
 endef
 $(foreach isa,$(ISAS),$(eval $(call known_rule,$(isa))))
 $T/t_known: $O/tests/unit/t_known.o $(ISAS:%=$O/tests/proofs/streams/known.%.o) $L/libulp.a $O/links.txt

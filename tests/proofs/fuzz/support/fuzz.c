@@ -13,8 +13,8 @@ fuzz_counts fuzz_counted;
 void (*fuzz_seed_to)(const void *data, size_t size);
 
 const fuzz_target *fuzz_target_find(const char *name) {
-    for (size_t i = 0; name && fuzz_targets[i]; i++)
-        if (strcmp(fuzz_targets[i]->name, name) == 0) return fuzz_targets[i];
+    for (size_t i = 0; name && fuzz_target_get(i); i++)
+        if (strcmp(fuzz_target_get(i)->name, name) == 0) return fuzz_target_get(i);
     return NULL;
 }
 

@@ -34,8 +34,8 @@ typedef struct fuzz_target {
     size_t size_max; /* of an input */
 } fuzz_target;
 
-/* All targets, by name; NULL ends the table. */
-extern const fuzz_target *const fuzz_targets[];
+/* The targets in the order of their names; NULL after the last. */
+const fuzz_target *fuzz_target_get(size_t i);
 const fuzz_target *fuzz_target_find(const char *name);
 
 /* One input of a target, with all checks that hold for every target. */

@@ -30,7 +30,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     target = fuzz_target_find(getenv("FUZZ_TARGET"));
     if (!target) {
         fprintf(stderr, "fuzz: FUZZ_TARGET has to name one of these targets:");
-        for (size_t i = 0; fuzz_targets[i]; i++) fprintf(stderr, " %s", fuzz_targets[i]->name);
+        for (size_t i = 0; fuzz_target_get(i); i++) fprintf(stderr, " %s", fuzz_target_get(i)->name);
         fprintf(stderr, "\n");
         exit(2);
     }

@@ -57,7 +57,7 @@ static int write_seeds(const char *to) {
     }
     fuzz_begin();
     fuzz_seed_to = write_seed;
-    for (size_t i = 0; (seeding = fuzz_targets[i]) != NULL; i++) {
+    for (size_t i = 0; (seeding = fuzz_target_get(i)) != NULL; i++) {
         char path[900];
         snprintf(path, sizeof path, "%s/%s", seed_folder, seeding->name);
         mkdir(path, 0777);
@@ -146,8 +146,8 @@ static size_t run_target(const fuzz_target *target, const char *folder) {
 static int run_corpus(const char *corpus) {
     int failed = 0;
     char *whole = realpath(corpus, NULL); /* the first input changes the working folder */
-    for (size_t i = 0; whole && fuzz_targets[i]; i++) {
-        const fuzz_target *t = fuzz_targets[i];
+    for (size_t i = 0; whole && fuzz_target_get(i); i++) {
+        const fuzz_target *t = fuzz_target_get(i);
         fuzz_counted = (fuzz_counts){0};
         const size_t n = run_target(t, whole);
         printf("%sok - %s: %zu inputs, %llu past the first check\n", n ? "" : "not ", t->name, n,
@@ -163,7 +163,7 @@ static int run_corpus(const char *corpus) {
 
 int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "--targets") == 0) {
-        for (size_t i = 0; fuzz_targets[i]; i++) puts(fuzz_targets[i]->name);
+        for (size_t i = 0; fuzz_target_get(i); i++) puts(fuzz_target_get(i)->name);
         return 0;
     }
     if (argc == 3 && strcmp(argv[1], "--seeds") == 0) return write_seeds(argv[2]);
