@@ -47,6 +47,7 @@ static void expect_cases(uint64_t least) {
 }
 
 /* ---- all codes ---- */
+
 /* Check all pairs of codes for the four operations, and all codes for sqrt. */
 static void check_pairs(const ulp_format *f, int mode, uint64_t stride) {
     static const ulp_op pairs[] = {ULP_ADD, ULP_SUB, ULP_MUL, ULP_DIV};
@@ -108,6 +109,7 @@ TEST(triples) {
 }
 
 /* ---- boundary patterns ---- */
+
 enum { ROOM = 512 };
 
 /* Values with exponents at the ends and in the middle and with significands of few bits, of both signs; zeros, Inf,

@@ -32,6 +32,7 @@ static const table tables[] = {{ULP_ADD, 1, "add"},       {ULP_SUB, 1, "sub"},  
 enum { TABLES = sizeof tables / sizeof tables[0] };
 
 /* ---- a table ---- */
+
 /* The results for a run of last operands, added to the checksum. */
 static uint32_t add_run(uint32_t crc, ulp_op op, const double *v, const double at[2], int last, size_t codes,
                         const ulp_format *f, ulp_rule rule) {

@@ -7,6 +7,7 @@
 #include "training.h"
 
 enum { STEPS = 61, CUT = 23, BATCH = 48 }; /* 1437 training samples make 29 batches; the cut is in the first epoch */
+
 static const char file[] = "t_checkpoint.tmp.ckpt";
 
 static training_texts options_of(const char *policy, const char *scaler, const char *optimizer) {

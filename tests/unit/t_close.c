@@ -13,6 +13,7 @@ enum { WORDS = 20000 };
 static uint64_t cells;
 
 /* ---- scalar ---- */
+
 static void check(ulp_reference *ref, ulp_scalar_op of, const ulp_format *f, ulp_rule rule, uint32_t word) {
     double got = ulp_arith(of, f, rule, word), want = ulp_reference_arith(ref, of, rule, word);
     if (!same_result(got, want)) fail_case(ulp_op_name(of.op), of.a, of.b, of.c, f, rule, word, got, want);

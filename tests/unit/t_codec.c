@@ -6,6 +6,7 @@
 #include "kernels/mpfr/reference.h"
 
 enum { EVERY_CODE = 16, SAMPLES = 20000 }; /* largest number of bits for tests of every code; number of samples else */
+
 static const ulp_rule no_rule = {0, 0, 0};
 
 static uint64_t mask_of(const ulp_format *f) { return f->bits == 64 ? ~(uint64_t)0 : ((uint64_t)1 << f->bits) - 1; }
@@ -35,6 +36,7 @@ static uint64_t pick_code(const ulp_format *f, uint64_t i, uint64_t *seed) {
 static uint64_t code_count(const ulp_format *f) { return f->bits <= EVERY_CODE ? (uint64_t)1 << f->bits : SAMPLES; }
 
 /* ---- decode, encode, classify ---- */
+
 /* The code to which the value of `code` has to encode. All NaN encode to one code, -0 to +0 in a format without -0, and
  * the codes of missing subnormals to zero. */
 static uint64_t canonical(uint64_t code, double value, const ulp_format *f) {

@@ -16,6 +16,7 @@ static const uint8_t sequences[][L_MAX] = {{NO, NO, NO, NO}, {1, NO, NO, NO}, {0
 enum { SEQUENCES = sizeof sequences / sizeof *sequences };
 
 /* ---- every path ---- */
+
 /* The sequence of labels of a path: repetitions are merged, then blanks are removed. */
 static size_t collapse(uint8_t *label, const size_t *path, size_t T, size_t blank) {
     size_t n = 0;
@@ -98,6 +99,7 @@ TEST(every_path) {
 }
 
 /* ---- the loss in a pass ---- */
+
 enum { B = 3, C = 4, T = 6 };
 
 typedef struct bench {

@@ -53,6 +53,7 @@ static void write_file(const char *name, const unsigned char *bytes, size_t n) {
 }
 
 /* ---- digits ---- */
+
 TEST(digits) {
     ulp_data data;
     size_t count[10] = {0}, ink = 0;

@@ -27,6 +27,7 @@ static double random_number(void) {
 }
 
 /* ---- powers ---- */
+
 TEST(powers) {
     const ulp_power_of_ten *const powers = ulp_powers_of_ten();
     mpfr_t x;

@@ -67,6 +67,7 @@ static void same_end(const char *what, const char *name, double got, double want
 }
 
 /* ---- ones ---- */
+
 /* The number of the first addition that does not change the sum; *sum gets this sum. */
 static int64_t count_ones(operation by, const ulp_format *f, double from, double *sum) {
     double s = from;

@@ -168,6 +168,7 @@ TEST(registry) {
 }
 
 /* ---- families ---- */
+
 TEST(ieee_like) {
     for (int x = 1; x <= 11; x++)
         for (int y = 0; y <= 52; y++)
@@ -235,6 +236,7 @@ TEST(ad_hoc) {
 }
 
 /* ---- suffixes ---- */
+
 TEST(suffixes) {
     for (size_t i = 0; i < ulp_format_count; i++)
         for (int policy = ULP_OVERFLOW_INF; policy < ULP_OVERFLOW_COUNT; policy++)

@@ -221,6 +221,7 @@ TEST(scales) {
 }
 
 /* ---- codes ---- */
+
 static void check_code(double x, const ulp_format *f) {
     uint64_t want = 0;
     uint32_t strange = 0;

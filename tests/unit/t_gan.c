@@ -77,6 +77,7 @@ static void same_weights(const ulp_player *a, const ulp_player *b) {
 }
 
 /* ---- gradients ---- */
+
 /* A network in binary64, and its loss computed with libm: the generator's if `made` is NULL, else the
  * discriminator's with the made samples. */
 typedef struct lesson {
@@ -140,6 +141,7 @@ TEST(gradients) {
 }
 
 /* ---- scales and skipped steps ---- */
+
 /* In binary32 a loss scale changes nothing, whoever has it. */
 TEST(scales) {
     static const char *const scalers[][2] = {

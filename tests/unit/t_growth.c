@@ -3,7 +3,9 @@
 
 static const ulp_rule nearest = {0};
 static const double per_e = 0x1.78b56362cef38p-2; /* 1 / e to the nearest binary64 number */
+
 /* ---- sum_growth ---- */
+
 /* Sums of 1, 1/2, ... to nearest stop early; their relative errors after 10^6 terms have the published digits. */
 TEST(harmonic) {
     static const struct {

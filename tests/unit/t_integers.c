@@ -88,6 +88,7 @@ static void check(const ulp_datapath *d, size_t k, int accumulate) {
 }
 
 /* ---- int8 ---- */
+
 static const char *const integer_names[] = {"int8",
                                             "int8:sat",
                                             "int8:za=255:zb=-255",

@@ -19,6 +19,7 @@ static void fail_at(const ulp_backend *b, const char *what, size_t i, size_t n, 
 }
 
 /* ---- inputs and expected results ---- */
+
 /* Inputs of random bits, inputs near values of the format, and all special values. */
 static void fill_inputs(const ulp_format *f, uint64_t seed) {
     static const uint32_t special[] = {0,          0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001,

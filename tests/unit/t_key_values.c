@@ -133,6 +133,7 @@ TEST(plain) {
 }
 
 /* ---- reference texts ---- */
+
 static char all[1 << 16];
 
 static void add_line(void *context, const char *line) {

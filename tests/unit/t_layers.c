@@ -18,6 +18,7 @@ static void same_value(const char *what, size_t i, float have, float expected) {
 }
 
 /* ---- pooling ---- */
+
 /* Windows one by one; the maximum of each is at the given index. */
 TEST(pool) {
     static const float window[][4] = {{1, 2, 3, 4},
@@ -154,6 +155,7 @@ TEST(avg) {
 }
 
 /* ---- batch normalisation ---- */
+
 enum { C = 3, H = 2, W = 3, M = B * H * W };
 
 /* x rounded at ULP_AT_NORM as element i; the lane is 0 for statistics of the batch, 1 for running statistics. */

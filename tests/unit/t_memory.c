@@ -4,6 +4,7 @@
 #include "training.h"
 
 /* ---- every allocation of this process, counted while `counting` is 1 ---- */
+
 #if defined(__GLIBC__) && !THINNED
 #define COUNTS_ALLOCATIONS 1
 extern void *__libc_malloc(size_t);

@@ -110,6 +110,7 @@ TEST(elements) {
 }
 
 /* ---- sums of products ---- */
+
 /* A value of a format: special, near the ends of the range, of a small range of exponents so that sums cancel, or (kind
  * 4) zero or far below 1, so that the exponent of a zero product decides. */
 static double any_value(const ulp_format *f, int kind) {

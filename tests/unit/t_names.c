@@ -4,6 +4,7 @@
 #include "kernels/products/datapath.h"
 
 /* ---- formats ---- */
+
 static void expect_status(const char *name, ulp_status want) {
     ulp_format f, before;
     memset(&f, 0xa5, sizeof f);
@@ -83,6 +84,7 @@ TEST(spelling) {
 }
 
 /* ---- modes, policies, operations ---- */
+
 TEST(other_names) {
     for (int i = 0; i < ULP_OVERFLOW_COUNT; i++) {
         ulp_overflow policy;

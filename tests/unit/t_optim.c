@@ -5,6 +5,7 @@
 #include "training.h"
 
 /* ---- every optimizer, operation by operation ---- */
+
 enum { N = 41, UPDATES = 6, SEED = 11 };
 
 /* The state of one run in plain arrays. */
@@ -186,6 +187,7 @@ TEST(kahan_moves) {
 }
 
 /* ---- schedules ---- */
+
 static ulp_optimizer_rule rule_of(const char *text) {
     static const ulp_policy policy;
     ulp_optimizer o;

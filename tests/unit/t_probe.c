@@ -40,6 +40,7 @@ static int expect_reached(const char *name, const ulp_probe *p, ulp_property_id 
 }
 
 /* ---- every row of hardware ---- */
+
 static void check_row(const ulp_datapath *d, size_t *reached) {
     const ulp_probe p = probed(d);
     const ulp_fused *f = &d->fused;
@@ -102,6 +103,7 @@ TEST(rows) {
 }
 
 /* ---- altered rows, and other datapaths ---- */
+
 TEST(altered) {
     static const struct {
         const char *name;

@@ -45,6 +45,7 @@ static int unload(void **state) {
 }
 
 /* ---- the network in 64-bit integers ---- */
+
 typedef struct accumulator {
     int bits, saturates; /* bits = 0: there is no limit */
 } accumulator;
@@ -131,6 +132,7 @@ static void naive(int64_t *z, const uint8_t *pixel, const code *x, const code *w
 }
 
 /* ---- tests ---- */
+
 static void start(engine *e) {
     const ulp_backend *backend;
     ulp_net net;

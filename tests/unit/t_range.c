@@ -14,6 +14,7 @@ static float x[N], y[N], want[N];
 static uint64_t calls;
 
 /* ---- inputs ---- */
+
 static double limit_of(const ulp_format *f) { return f->max < -f->lowest ? f->max : -f->lowest; }
 
 /* Values near members of the format, middles, values of all sizes from far below the least value on, and zeros. */
@@ -55,6 +56,7 @@ static float other_value(const ulp_format *f, size_t i) {
 }
 
 /* ---- one array ---- */
+
 static uint32_t word_at(ulp_rule rule, ulp_stream s, size_t i) {
     return ulp_mode_is_stochastic(rule.mode) ? ulp_random_word(s, i) : 0;
 }

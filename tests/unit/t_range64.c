@@ -18,6 +18,7 @@ static double x[N], y[N + BEHIND], want[N];
 static uint64_t calls;
 
 /* ---- inputs ---- */
+
 static double limit_of(const ulp_format *f) { return f->max < -f->lowest ? f->max : -f->lowest; }
 
 /* Values near members of the format, middles, values of all sizes from `least` on, and zeros. */
@@ -68,6 +69,7 @@ static double other_value(const ulp_format *f, size_t i) {
 }
 
 /* ---- one array ---- */
+
 static uint32_t word_at(ulp_rule rule, ulp_stream s, size_t i) {
     return ulp_mode_is_stochastic(rule.mode) ? ulp_random_word(s, i) : 0;
 }

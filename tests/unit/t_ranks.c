@@ -65,6 +65,7 @@ TEST(mean) {
 }
 
 /* ---- by messages ---- */
+
 /* What a run leaves behind. */
 typedef struct outcome {
     float *w;

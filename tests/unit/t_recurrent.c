@@ -6,6 +6,7 @@
 #include "training.h"
 
 /* ---- a model under a policy; inputs and weights are values of the policy's formats ---- */
+
 typedef struct bench {
     ulp_model model;
     ulp_pass pass;
@@ -56,6 +57,7 @@ static void trip(bench *t) {
 }
 
 /* ---- the formulas in the head comments of rnn.c, gru.c and lstm.c, one number at a time ---- */
+
 enum { B = 3, T = 4, F = 5, N = 3, GATES = 4, MANY = 64 };
 
 static const ulp_policy *policy;

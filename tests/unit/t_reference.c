@@ -65,6 +65,7 @@ TEST(codes) {
 }
 
 /* ---- the modes, by their definition on the gap between two neighbours ---- */
+
 /* Whether a value at j/16 of a gap is rounded away from zero; R has 3 random bits. */
 static int goes_up(int mode, int odd, int j, int neg, int R) {
     switch ((ulp_mode)mode) {
@@ -145,6 +146,7 @@ TEST(gaps) {
 }
 
 /* ---- facts ---- */
+
 TEST(facts) {
     expect_round("e4m3", ULP_RNE, ULP_OVERFLOW_INF, 464, 448);
     expect_round("e4m3", ULP_RNE, ULP_OVERFLOW_INF, nextafter(464, 500), NAN);

@@ -8,12 +8,14 @@
 #include "kernels/mpfr/reference.h"
 
 enum { ROOM = 1 << 20, CHUNK = 4096, ALL_POLICIES = 10 }; /* formats of up to 10 bits: every input with every policy */
+
 static double input[ROOM];
 static size_t inputs;
 static const ulp_backend *backend;
 static uint64_t checked;
 
 /* ---- inputs ---- */
+
 static void add(double x) {
     assert_true(inputs + 2 <= ROOM);
     input[inputs++] = x;

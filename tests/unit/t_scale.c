@@ -19,6 +19,7 @@ static float random_float(uint64_t *seed, int centre, int spread) {
 }
 
 /* ---- amax ---- */
+
 TEST(amax) {
     const float x[] = {1.0f, -3.0f, NAN, INFINITY, -0.0f, 2.0f, -INFINITY, -FLT_TRUE_MIN, -NAN, 2.5f};
     assert_true(ulp_amax(x, 10, 1) == 3.0f);
@@ -40,6 +41,7 @@ TEST(amax) {
 }
 
 /* ---- factors ---- */
+
 static void expect_factors(float amax, const ulp_format *f, ulp_scaling_kind kind, double scale, double inverse) {
     ulp_scaling s = ulp_scaling_of(amax, f, kind);
     if ((double)s.scale != scale || (double)s.inverse != inverse)

@@ -11,6 +11,7 @@ static ulp_scaler scaler_of(const char *text) {
 }
 
 /* ---- logmax ---- */
+
 enum { STEPS = 400 };
 
 /* log2 of the scale by the definition: weighted means of x[0..n-1]. */
@@ -92,6 +93,7 @@ TEST(bad_texts) {
 }
 
 /* ---- a scale for every layer ---- */
+
 /* The sums of an observer over unscaled gradients, which are exactly comparable between runs in binary32. */
 typedef struct watch {
     uint64_t sum, seen, scaled;

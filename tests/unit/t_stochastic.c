@@ -4,6 +4,7 @@
 #include "support.h"
 
 enum { PARTS = 17 }; /* a gap is divided into 2^PARTS parts */
+
 static const int some_bits[] = {1, 2, 3, 5, 8, 12};
 static uint64_t counted;
 
@@ -123,6 +124,7 @@ TEST(exact_values) {
 }
 
 /* ---- 32 random bits ---- */
+
 /* The least word that rounds nu = j / 2^t up, in integers; t <= 40 < 64 - 24. */
 static uint64_t first_up(int mode, uint64_t j, int t) {
     const uint64_t one = (uint64_t)1 << 32;

@@ -119,6 +119,7 @@ static void check(const char *what) {
 }
 
 /* ---- trainings ---- */
+
 #define EVERY "mixed:bf16,loss=bf16,norm=bf16,state=bf16,acc=serial:fp24:sr,mode=sr"
 #define MASTERS EVERY ",master=tf32/sr/16"
 #define PURE EVERY ",master=none"

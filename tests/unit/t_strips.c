@@ -7,6 +7,7 @@
 #include "training.h"
 
 /* ---- the data ---- */
+
 static ulp_data strips;
 
 static int load_both(void **state) {
@@ -104,6 +105,7 @@ TEST(mnist_strips) {
 }
 
 /* ---- training ---- */
+
 #define MIB "fc1048576 " /* ten of these layers need more than 2^47 bytes, which no process has */
 
 TEST(options) {

@@ -7,6 +7,7 @@
 #include "tests/proofs/exhaustive/faults.h"
 
 /* ---- SHA-256 ---- */
+
 static void hash_is(const char *text, size_t length, size_t part, const char *want) {
     sha256 s;
     char got[SHA256_TEXT];
@@ -31,6 +32,7 @@ TEST(hash) {
 }
 
 /* ---- the order of the inputs ---- */
+
 TEST(line) {
     uint64_t inputs = 0;
     double before = -INFINITY;

@@ -3,6 +3,7 @@
 #include "support.h"
 
 /* ---- values by the formulas ---- */
+
 static int bit_of(uint64_t code, int i) { return (int)(code >> i & 1); }
 
 /* The value of a posit of n bits, not 0 and not NaR: ((1 - 3s) + f) 2^((1 - 2s)(2^es r + e + s)), with the fields of

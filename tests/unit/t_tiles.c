@@ -40,6 +40,7 @@ static const char names[] =
 enum { NAMES = 101 };
 
 /* ---- data ---- */
+
 typedef enum { ORDINARY, SPECIAL, LARGE, SMALL, WIDE, ZEROS, ONE_NAN, CANCELLING, FULL, DATA } data;
 
 static int below(uint64_t *seed, int n) { return (int)(next_random(seed) >> 33) % n; }
@@ -127,6 +128,7 @@ static void lay_out(ulp_gemm_shape *s, unsigned layout) {
 }
 
 /* ---- runs ---- */
+
 typedef struct run_of {
     const ulp_datapath *d;
     const ulp_gemm_shape *s;

@@ -5,6 +5,7 @@
 #include "training.h"
 
 /* ---- policy fp32 is plain float32 training: fused multiply-adds, k ascending ---- */
+
 typedef struct plain {
     float w[64 * 20 + 20 + 20 * 10 + 10], v[64 * 20 + 20 + 20 * 10 + 10], g[64 * 20 + 20 + 20 * 10 + 10];
 } plain;
@@ -76,6 +77,7 @@ TEST(fp32_is_plain) {
 }
 
 /* ---- rounding points ---- */
+
 typedef struct watch {
     const ulp_policy *policy;
     size_t counted[ULP_AT_COUNT], changed[ULP_AT_COUNT], elements[ULP_AT_COUNT], zeros[ULP_AT_COUNT];

@@ -21,6 +21,7 @@ static double value_of(uint32_t code, const unit_format *f) {
 }
 
 /* ---- random operands ---- */
+
 enum { ANY, NEAR, ZEROS, TINY, LARGE, SPECIAL, STYLES };
 
 /* A code whose value has the exponent e, or is subnormal, or is the largest binade. */
@@ -101,6 +102,7 @@ static void fill(dot_case *t, const unit_oracle *o, int style, int k, uint64_t *
 }
 
 /* ---- the tested code ---- */
+
 static uint32_t by_definition(const ulp_datapath *d, const unit_oracle *o, const dot_case *t) {
     double a[MOST], b[MOST];
     uint64_t code;

@@ -16,6 +16,7 @@ static const char left_file[] = "t_walled.left.ckpt", right_file[] = "t_walled.r
 static const ulp_backend *plain, *wall;
 
 /* ---- a run in host memory and a run in walled memory ---- */
+
 /* Hash all bytes that an observer sees (FNV-1a 64). */
 static void see(void *context, const ulp_observation *observed) {
     uint64_t *hash = context;
@@ -151,6 +152,7 @@ static void compare(const char *what, const ulp_data *data, training_texts optio
 }
 
 /* ---- the compared trainings ---- */
+
 /* Every kind of layer with its example net, under several policies. */
 TEST(layers) {
     static const char *const policies[] = {

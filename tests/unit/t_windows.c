@@ -33,6 +33,7 @@ static void ends(const float *at, size_t n) { assert_int_equal(ulp_bits32(at[n])
 static void ends64(size_t n) { assert_int_equal(ulp_bits64(dx[n]), 0x5555555555555555u); }
 
 /* ---- windows with a stride and a frame ---- */
+
 /* One window, pixel by pixel: the index of the maximum in the image, and *in_window, its index in the window. */
 static size_t maximum(const float *image, const ulp_strided_windows *s, size_t p, size_t q, size_t *in_window) {
     size_t best = SIZE_MAX;
@@ -71,6 +72,7 @@ static void check_strided(const ulp_backend *b, const ulp_strided_windows *s) {
 }
 
 /* ---- up-sampling ---- */
+
 /* The exact sum of a window, rounded to odd. `part` is the sum without errors as numbers that do not overlap and that
  * grow in magnitude (Shewchuk 1997, doi:10.1007/PL00009321, grow-expansion). */
 static double sum_to_odd(const float *window, size_t w, size_t K) {
