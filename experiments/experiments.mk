@@ -1,12 +1,12 @@
 # experiments.mk - programs: experiments/NAME/NAME.c and what lies in its folder becomes build/bin/NAME; the harness is in all.
 #
-#   make bench           throughput compared with memcpy, the peak and OpenBLAS; PEERS=1, CPFLOAT=folder: other libraries; BENCH=options
-#   make bench-record    adds results/bench.json to tests/golden/bench.md
+#   make bench           speed compared with memcpy, the peak and OpenBLAS; PEERS=1, CPFLOAT=folder: other libraries; BENCH=options
+#   make bench-record    the same, and keeps the rows in RECORD=file
 #   make bench-compare   OLD=a.json NEW=b.json: which rows changed beyond noise
 
 HARNESS_OBJ := $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/*.c experiments/harness/*/*.c))
 PROGRAMS := $(foreach d,$(wildcard experiments/*),$(if $(wildcard $d/$(notdir $d).c),$(notdir $d)))
-EXPERIMENTS := $(filter-out bench bench_gpu throughput,$(PROGRAMS))
+EXPERIMENTS := $(filter-out bench,$(PROGRAMS))
 # objects_of_NAME, if it is set, are the objects of a program that is no experiment
 program_objects = $(or $(objects_of_$(1)),$(patsubst %.c,$O/%.o,$(wildcard experiments/$(1)/*.c experiments/$(1)/*/*.c)))
 libraries_of_bench = $(if $(HAVE_BLAS),-lopenblas)
@@ -30,19 +30,21 @@ $O/experiments/harness/cli/build.o: $(wildcard .git/logs/HEAD .commit Makefile *
     $(wildcard $(foreach d,$(BUILD_SRC),$(foreach e,c h cu def,$d/*.$e $d/*/*.$e $d/*/*/*.$e)))
 $(eval $(call flags_of,experiments/harness/sweep/ranks,$(if $(HAVE_MPI),-DULP_WITH_MPI $(MPI_COMPILE))))
 $(eval $(call flags_of,experiments/bench,$(if $(HAVE_BLAS),-DULP_WITH_BLAS)))
-$(eval $(call flags_of,experiments/bench/json,-DULP_COMMIT_DATE="\"$(COMMIT_DATE)\""))
+$(eval $(call flags_of,experiments/bench/report,-DULP_COMMIT_DATE="\"$(COMMIT_DATE)\""))
 
 .PHONY: bench bench-record bench-compare
 BENCH_PEERS := $(filter-out 0 no,$(PEERS))
 # the workers of other libraries come first, so that a run without them loses nothing
+BENCH_WORKERS = workers=; $(if $(BENCH_PEERS)$(CPFLOAT),workers=$$(PEERS='$(BENCH_PEERS)' CPFLOAT='$(CPFLOAT)' CC='$(CC)' \
+    sh experiments/bench/peers/peers.sh $(BUILD)/peers) || exit;)
+BENCH_OPTIONS = $(BENCH) $${workers:+--peers "$$workers"}
 bench: programs
 	@mkdir -p results figures
-	@workers=; $(if $(BENCH_PEERS)$(CPFLOAT),workers=$$(PEERS='$(BENCH_PEERS)' CPFLOAT='$(CPFLOAT)' CC='$(CC)' \
-	    sh experiments/bench/peers/peers.sh $(BUILD)/peers) || exit;) \
-	    echo '$B/bench $(BENCH)'; $B/bench $(BENCH) $${workers:+--peers "$$workers"}
+	@$(BENCH_WORKERS) echo '$B/bench $(BENCH)'; $B/bench $(BENCH_OPTIONS)
 	$(if $(HAVE_GNUPLOT),LC_ALL=C.UTF-8 gnuplot plots/bench.gp && LC_ALL=C.UTF-8 gnuplot plots/roofline.gp)
-# results/bench.json as a section of the record; OLD and NEW are two such files
-bench-record:
-	@sh experiments/bench/record.sh results/bench.json tests/golden/bench.md
+bench-record: RECORD ?= results/bench.txt
+bench-record: programs
+	@$(BENCH_WORKERS) BENCH=$B/bench sh experiments/bench/record.sh '$(RECORD)' results/bench.csv $(BENCH_OPTIONS)
+# OLD and NEW are files such as results/bench.json
 bench-compare:
 	@sh experiments/bench/compare.sh '$(OLD)' '$(NEW)'

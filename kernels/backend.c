@@ -1,7 +1,6 @@
 /* backend.c - the choice of a backend by name, and of the instruction set of the CPU backend. */
 #include "backend.h"
 
-#include "kernels/cpu/cpu.h"
 #include "kernels/cuda/cuda.h"
 #include "kernels/mpfr/oracle.h"
 

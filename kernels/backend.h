@@ -1,4 +1,4 @@
-/* backend.h - the operations of a backend on arrays, as a table of functions.
+/* backend.h - a backend: its memory and its operations on arrays, as a table of functions; operations.def lists them.
  *
  * Arrays hold values: float where ulp_format.fits_binary32, else double. Every operation gives the bits of the scalar
  * definition in formats/, for any thread count, instruction set and device. An operation that a backend lacks returns
@@ -139,8 +139,9 @@ typedef struct ulp_path_sums {
     uint64_t beta_stream;  /* takes the place of rounding.stream.stream in beta */
 } ulp_path_sums;
 
-/* The table of a backend's functions. The function ulp_backend_NAME below documents the entry NAME and checks its
- * arguments, so that the entry does not check them. NULL: the backend does not offer the operation. */
+/* The table of a backend's functions: a member for each row of operations.def, with the parameters of the row. The
+ * function ulp_backend_NAME checks the arguments for the member NAME. NULL: the backend does not offer the operation.
+ */
 typedef struct ulp_backend {
     const char *name; /* "cpu" */
     const char *what; /* the instruction set or device in use */
@@ -150,47 +151,9 @@ typedef struct ulp_backend {
     ulp_status (*upload)(void *device, const void *host, size_t bytes);
     ulp_status (*download)(void *host, const void *device, size_t bytes);
 
-    ulp_status (*round)(float *y, const float *x, size_t n, ulp_rounding rounding);
-    ulp_status (*round64)(double *y, const double *x, size_t n, ulp_rounding rounding);
-    ulp_status (*map)(float *y, ulp_array_op op, size_t n, ulp_rounding rounding);
-    ulp_status (*update)(const ulp_update_step *step, size_t steps, size_t n);
-    ulp_status (*largest)(float *y, const float *x, size_t n, int finite);
-    ulp_status (*reduce)(float *y, const float *x, size_t m, size_t n, ulp_summation summation);
-    ulp_status (*gemm)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape, ulp_summation summation);
-    ulp_status (*gemm64)(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
-                         ulp_summation summation);
-    ulp_status (*im2col)(float *y, const float *x, const ulp_im2col *geometry);
-    ulp_status (*permute)(float *y, const float *x, ulp_permute_shape shape);
-    ulp_status (*narrow)(float *y, const double *x, size_t n);
-    ulp_status (*scale)(double *y, const double *x, size_t n, double factor);
-    ulp_status (*relu)(float *y, const float *x, size_t n);
-    ulp_status (*relu_slope)(float *dx, const float *dy, const float *y, size_t n);
-    ulp_status (*activate)(double *y, const float *x, size_t n, ulp_activation f);
-    ulp_status (*activate_slope)(double *dx, const float *dy, const float *at, size_t n, ulp_activation f);
-    ulp_status (*pool)(float *y, float *place, const float *x, const ulp_windows *windows);
-    ulp_status (*pool_slope)(float *dx, const float *dy, const float *place, const ulp_windows *windows);
-    ulp_status (*pool_strided)(float *y, float *place, const float *x, const ulp_strided_windows *windows);
-    ulp_status (*pool_strided_slope)(double *dx, const float *dy, const float *place,
-                                     const ulp_strided_windows *windows);
-    ulp_status (*average)(double *y, const float *x, const ulp_windows *windows);
-    ulp_status (*average_slope)(double *dx, const float *dy, const ulp_windows *windows);
-    ulp_status (*upsample)(float *y, const float *x, const ulp_windows *windows);
-    ulp_status (*upsample_slope)(double *dx, const float *dy, const ulp_windows *windows);
-    ulp_status (*norm_statistics)(double *to, const float *x, ulp_channels shape);
-    ulp_status (*norm_running)(double *to, const float *running, const float *batch, ulp_channels shape);
-    ulp_status (*norm)(double *y, const float *x, ulp_norm by);
-    ulp_status (*norm_sums)(double *sums, const float *dy, const float *x, ulp_norm by);
-    ulp_status (*norm_slope)(double *dx, const float *dy, const float *x, const double *sums, ulp_norm by);
-    ulp_status (*dropout)(double *y, const float *x, size_t n, ulp_dropout how);
-    ulp_status (*softmax)(double *p, double *loss, const float *z, ulp_labels labels);
-    ulp_status (*softmax_slope)(double *dz, const float *p, ulp_labels labels, double scale);
-    ulp_status (*cell)(double *to, const ulp_cell_arrays *arrays, ulp_cell_stage stage);
-    ulp_status (*ctc_outputs)(double *p, const float *z, ulp_sequences sequences, int linear);
-    ulp_status (*ctc)(double *dz, double *loss, double *work, const float *p, ulp_sequences sequences,
-                      const ulp_path_sums *sums);
-    /* NULL: ulp_backend_gemm_round() calls gemm, then round. */
-    ulp_status (*gemm_round)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
-                             ulp_summation summation, ulp_rounding rounding);
+#define ULP_OPERATION(name, cpu, cuda, mpfr, parameters, ...) ulp_status(*name) parameters;
+#include "kernels/operations.def"
+
     /* NULL: the backend derives nothing from arrays, and defers no answer. */
     ulp_status (*keep)(const float *x, size_t n);
     void (*forget)(const float *x, size_t n);
@@ -199,47 +162,14 @@ typedef struct ulp_backend {
 
 /* ---- the operations: each function checks its arguments and calls the backend's function ----
  *
- * A function that returns ULP_BAD_ARGUMENT or another status of its check has not read or written an array. The check
- * is equal for all backends. ULP_UNSUPPORTED for an operation that the backend lacks; ulp_backend_error() names the
- * operation.
+ * Row NAME of operations.def declares and documents ulp_backend_NAME(backend, parameters of the row). A function that
+ * returns ULP_BAD_ARGUMENT or another status of its check has not read or written an array. The check is equal for all
+ * backends. ULP_UNSUPPORTED for an operation that the backend lacks; ulp_backend_error() names the operation.
  */
-
-/* y (n) = x (n) rounded. ulp_backend_round returns ULP_UNSUPPORTED if the format's values do not fit binary32. */
-ulp_status ulp_backend_round(const ulp_backend *backend, float *y, const float *x, size_t n, ulp_rounding rounding);
-ulp_status ulp_backend_round64(const ulp_backend *backend, double *y, const double *x, size_t n, ulp_rounding rounding);
-
-/* y (n) = op(a (n), b (n), c (n)), the exact result rounded once. */
-ulp_status ulp_backend_map(const ulp_backend *backend, float *y, ulp_array_op op, size_t n, ulp_rounding rounding);
-
-/* Runs the steps in order on arrays of n elements, with the bits of round and map on whole arrays. Every step runs on
- * one piece of the arrays while the piece is in the cache, so that each array is read and written once. Arrays of
- * different operands are the same array or do not overlap. `step` is host memory. Returns ULP_BAD_ARGUMENT, and writes
- * no array, for an operand that the operation needs and the step lacks, and for a result that is neither array nor
- * scratch. */
-ulp_status ulp_backend_update(const ulp_backend *backend, const ulp_update_step *step, size_t steps, size_t n);
-
-/* *y (host memory) = the largest |x| of x (n): 0 if n = 0, NaN if any element is NaN, else Inf if any element is
- * infinite. With finite = 1 only finite elements count: 0 if no element is finite. */
-ulp_status ulp_backend_largest(const ulp_backend *backend, float *y, const float *x, size_t n, int finite);
-
-/* y (n) = the sums over i of x (m,n) in the datapath's order from +0: the product of a row of ones with x. */
-ulp_status ulp_backend_reduce(const ulp_backend *backend, float *y, const float *x, size_t m, size_t n,
-                              ulp_summation summation);
-
-/* C = A B under a datapath; see ulp_gemm_shape. Each element is the ulp_dot() of its row and column. Returns
- * ULP_NO_CODE if the datapath's input format does not hold an operand. ulp_backend_gemm returns ULP_UNSUPPORTED if
- * results are wider than binary32 (int8, binary64); ulp_backend_gemm64 gives these results. Datapaths with words are of
- * ulp_backend_gemm alone. */
-ulp_status ulp_backend_gemm(const ulp_backend *backend, float *c, const float *a, const float *b,
-                            const ulp_gemm_shape *shape, ulp_summation summation);
-ulp_status ulp_backend_gemm64(const ulp_backend *backend, double *c, const double *a, const double *b,
-                              const ulp_gemm_shape *shape, ulp_summation summation);
-
-/* C = A B as ulp_backend_gemm(), and then C rounded as an array of m n elements: element (i,j) is number i n + j. The
- * rows of C follow each other: ldc = n and c_trans = 0. A backend may round a part of C while the part is in the cache.
- */
-ulp_status ulp_backend_gemm_round(const ulp_backend *backend, float *c, const float *a, const float *b,
-                                  const ulp_gemm_shape *shape, ulp_summation summation, ulp_rounding rounding);
+#define ULP_PARAMETERS(...) __VA_ARGS__ /* of a row, without their parentheses */
+#define ULP_OPERATION(name, cpu, cuda, mpfr, parameters, ...)                                                          \
+    ulp_status ulp_backend_##name(const ulp_backend *backend, ULP_PARAMETERS parameters);
+#include "kernels/operations.def"
 
 /* ulp_backend_keep declares that x (n) does not change until ulp_backend_forget, or until its memory is released. A
  * backend may keep what it derives from x, such as codes for its own products. ulp_backend_forget ends this for all
@@ -250,102 +180,6 @@ void ulp_backend_forget(const ulp_backend *backend, const float *x, size_t n);
 /* Waits for the answer of the deferred products since the last call. Returns ULP_NO_CODE if an operand of one of them
  * was no value of its format: then the results of these products mean nothing. */
 ulp_status ulp_backend_settle(const ulp_backend *backend);
-
-/* y (c K K, B oh ow) = for each element of the kernel, the elements of x (B,c,h,w) that the kernel element meets. A
- * convolution is a matrix product with y. */
-ulp_status ulp_backend_im2col(const ulp_backend *backend, float *y, const float *x, const ulp_im2col *geometry);
-
-/* y (count,b,a,n) = x (count,a,b,n) with its blocks of n elements permuted; a transpose where n = 1. */
-ulp_status ulp_backend_permute(const ulp_backend *backend, float *y, const float *x, ulp_permute_shape shape);
-
-/* The operations of networks between matrix products. relu is exact. The other operations compute in binary64; round64
- * and narrow then round their results. */
-
-/* y (n) = x (n) rounded to nearest even in binary32. This is exact for values of a format that fits binary32. */
-ulp_status ulp_backend_narrow(const ulp_backend *backend, float *y, const double *x, size_t n);
-
-/* y (n) = factor x (n), one product in binary64. */
-ulp_status ulp_backend_scale(const ulp_backend *backend, double *y, const double *x, size_t n, double factor);
-
-/* y (n) = max(x, 0). dx (n) = dy where y > 0, else 0. See activation.h. */
-ulp_status ulp_backend_relu(const ulp_backend *backend, float *y, const float *x, size_t n);
-ulp_status ulp_backend_relu_slope(const ulp_backend *backend, float *dx, const float *dy, const float *y, size_t n);
-
-/* y (n) = f(x). dx (n) = f'(x) dy, computed from the values `at` (n) of activation.h. */
-ulp_status ulp_backend_activate(const ulp_backend *backend, double *y, const float *x, size_t n, ulp_activation f);
-ulp_status ulp_backend_activate_slope(const ulp_backend *backend, double *dx, const float *dy, const float *at,
-                                      size_t n, ulp_activation f);
-
-/* y and place (images,h / K,w / K) = the maximum of each window of x (images,h,w), and the place of the maximum in the
- * window. dx (images,h,w) = dy (images,h / K,w / K) at these places, else +0. See pool.h. */
-ulp_status ulp_backend_pool(const ulp_backend *backend, float *y, float *place, const float *x,
-                            const ulp_windows *windows);
-ulp_status ulp_backend_pool_slope(const ulp_backend *backend, float *dx, const float *dy, const float *place,
-                                  const ulp_windows *windows);
-
-/* The same for windows with a stride and a frame: p x q windows for each image, as ulp_strided_count() says. y and
- * place (images,p,q) = the maximum of each window of x (images,h,w), and its place; the frame has no numbers. dx
- * (images,h,w) = the sums in binary64 of the dy (images,p,q) of the windows whose maximum a pixel is, in the order of
- * the windows. */
-ulp_status ulp_backend_pool_strided(const ulp_backend *backend, float *y, float *place, const float *x,
-                                    const ulp_strided_windows *windows);
-ulp_status ulp_backend_pool_strided_slope(const ulp_backend *backend, double *dx, const float *dy, const float *place,
-                                          const ulp_strided_windows *windows);
-
-/* y (images,h / K,w / K) = the mean of each window of x (images,h,w). dx (images,h,w) = dy (images,h / K,w / K) / K^2
- * in the windows, and +0 outside. See average.h; K is at least 1 and has no upper bound. */
-ulp_status ulp_backend_average(const ulp_backend *backend, double *y, const float *x, const ulp_windows *windows);
-ulp_status ulp_backend_average_slope(const ulp_backend *backend, double *dx, const float *dy,
-                                     const ulp_windows *windows);
-
-/* y (images,h,w) = x (images,h / K,w / K): a pixel of x fills a window; y is +0 outside of the windows. dx (images,h /
- * K,w / K) = the exact sums of dy (images,h,w) in the windows, each as one number that rounds like the sum to any
- * format of at most 51 bits. See upsample.h; K is at least 1 and has no upper bound. */
-ulp_status ulp_backend_upsample(const ulp_backend *backend, float *y, const float *x, const ulp_windows *windows);
-ulp_status ulp_backend_upsample_slope(const ulp_backend *backend, double *dx, const float *dy,
-                                      const ulp_windows *windows);
-
-/* Batch normalisation of the channels of x (B,c,n); see norm.h. Arrays without numbers (B c n = 0) give no results.
- *
- *  - norm_statistics: to (2,c) = the means and the variances of the channels
- *  - norm_running: to (2,c) = 9/10 of running (2,c) + 1/10 of batch (2,c), whose variances are made unbiased
- *  - norm: y (B,c,n) = gamma z + beta
- *  - norm_sums: sums (2,c) = dgamma, dbeta
- *  - norm_slope: dx (B,c,n), from the results of norm_sums */
-ulp_status ulp_backend_norm_statistics(const ulp_backend *backend, double *to, const float *x, ulp_channels shape);
-ulp_status ulp_backend_norm_running(const ulp_backend *backend, double *to, const float *running, const float *batch,
-                                    ulp_channels shape);
-ulp_status ulp_backend_norm(const ulp_backend *backend, double *y, const float *x, ulp_norm by);
-ulp_status ulp_backend_norm_sums(const ulp_backend *backend, double *sums, const float *dy, const float *x,
-                                 ulp_norm by);
-ulp_status ulp_backend_norm_slope(const ulp_backend *backend, double *dx, const float *dy, const float *x,
-                                  const double *sums, ulp_norm by);
-
-/* y (n) = 100 / (100 - percent) x for the elements that their random words keep, and +0 for the others. See dropout.h.
- */
-ulp_status ulp_backend_dropout(const ulp_backend *backend, double *y, const float *x, size_t n, ulp_dropout how);
-
-/* p (B,C) = softmax of the rows of z (B,C); loss (B) = -log p[label]; C is at least 1; see softmax.h. dz (B,C) = scale
- * (p - t) / B, where t is 1 in the column of the label, else 0. A label of C or more gives a NaN loss and t = 0. */
-ulp_status ulp_backend_softmax(const ulp_backend *backend, double *p, double *loss, const float *z, ulp_labels labels);
-ulp_status ulp_backend_softmax_slope(const ulp_backend *backend, double *dz, const float *p, ulp_labels labels,
-                                     double scale);
-
-/* to (B, width N) = a stage of the cell of a recurrent layer; see cell.h. */
-ulp_status ulp_backend_cell(const ulp_backend *backend, double *to, const ulp_cell_arrays *arrays,
-                            ulp_cell_stage stage);
-
-/* p (B,C,T) = log softmax over the C outputs of each step of z (B,C,T); the softmax if linear. The relative error of a
- * softmax is below 2^-48. */
-ulp_status ulp_backend_ctc_outputs(const ulp_backend *backend, double *p, const float *z, ulp_sequences sequences,
-                                   int linear);
-
-/* The loss (B) of sequences of labels, and the gradient dz (B,C,T) = scale (softmax - e) / B of their mean, from p
- * (B,C,T), softmax or log softmax; see ctc.h. Both are in binary64, computed from the rounded sums. The gradient of a
- * sample is NaN where its loss is not finite; so it is where a label is not an output. C and T are at least 1, L is at
- * most ULP_LABELS_MAX. work (B, 2 T + 1, 2 L + 1) is the backend's memory; its contents do not matter. */
-ulp_status ulp_backend_ctc(const ulp_backend *backend, double *dz, double *loss, double *work, const float *p,
-                           ulp_sequences sequences, const ulp_path_sums *sums);
 
 /* Checks the part of a product that does not depend on the datapath: operands that are read are not NULL, rows do not
  * overlap. */

@@ -1,5 +1,8 @@
-/* operations.c - the operations on arrays: each function checks its arguments for all backends and calls the
- * backend. */
+/* operations.c - the operations on arrays: each function checks its arguments for all backends and calls the backend.
+ *
+ * The functions are made from the rows of operations.def, at the end of this file. Before them stand the checks that
+ * the rows name, and the composed operations.
+ */
 #include "backend.h"
 
 #include "kernels/cuda/cuda.h"
@@ -19,12 +22,11 @@ static ulp_status lacks(const ulp_backend *backend, const char *operation) {
 
 const char *ulp_backend_error(void) { return lacking[0] != '\0' ? lacking : ulp_cuda_error(); }
 
-/* Calls the backend's function with checked arguments. */
-#define DISPATCH(operation, status, ...)                                                                               \
-    lacking[0] = '\0';                                                                                                 \
-    if (backend->operation == NULL) return lacks(backend, #operation);                                                 \
-    const ulp_status checked = status;                                                                                 \
-    return checked == ULP_OK ? backend->operation(__VA_ARGS__) : checked
+/* Whether the backend offers the operation. The sentence of the failure before is forgotten. */
+static ulp_status offered(const ulp_backend *backend, int offers, const char *operation) {
+    lacking[0] = '\0';
+    return offers ? ULP_OK : lacks(backend, operation);
+}
 
 /* ---- elements ---- */
 
@@ -49,25 +51,12 @@ static ulp_status check_round32(const float *y, const float *x, size_t n, const 
     return status == ULP_OK ? check_float_rounding(r->format, r->rule) : status;
 }
 
-ulp_status ulp_backend_round(const ulp_backend *backend, float *y, const float *x, size_t n, ulp_rounding rounding) {
-    DISPATCH(round, check_round32(y, x, n, &rounding), y, x, n, rounding);
-}
-
-ulp_status ulp_backend_round64(const ulp_backend *backend, double *y, const double *x, size_t n,
-                               ulp_rounding rounding) {
-    DISPATCH(round64, check_round(y, x, n, &rounding), y, x, n, rounding);
-}
-
 static ulp_status check_map(const float *y, const ulp_array_op *op, size_t n, const ulp_rounding *r) {
     const int operands = ulp_op_operands(op->op);
     if (operands == 0 || r->format == NULL) return ULP_BAD_ARGUMENT;
     const float *const b = operands > 1 ? op->b : op->a, *const c = operands > 2 ? op->c : op->a;
     if (n > 0 && (y == NULL || check_arrays(op->a, b, c, n) != ULP_OK)) return ULP_BAD_ARGUMENT;
     return check_float_rounding(r->format, r->rule);
-}
-
-ulp_status ulp_backend_map(const ulp_backend *backend, float *y, ulp_array_op op, size_t n, ulp_rounding rounding) {
-    DISPATCH(map, check_map(y, &op, n, &rounding), y, op, n, rounding);
 }
 
 static int is_result(const ulp_operand *operand) {
@@ -89,14 +78,6 @@ static ulp_status check_update(const ulp_update_step *step, size_t steps) {
     ulp_status status = ULP_OK;
     for (size_t k = 0; k < steps && status == ULP_OK; k++) status = check_step(&step[k]);
     return status;
-}
-
-ulp_status ulp_backend_update(const ulp_backend *backend, const ulp_update_step *step, size_t steps, size_t n) {
-    DISPATCH(update, check_update(step, steps), step, steps, n);
-}
-
-ulp_status ulp_backend_largest(const ulp_backend *backend, float *y, const float *x, size_t n, int finite) {
-    DISPATCH(largest, y == NULL ? ULP_BAD_ARGUMENT : check_arrays(x, x, x, n), y, x, n, finite);
 }
 
 /* ---- products ---- */
@@ -131,16 +112,17 @@ static ulp_status multiply(const ulp_backend *backend, float *c, const float *a,
 
 ulp_status ulp_backend_gemm(const ulp_backend *backend, float *c, const float *a, const float *b,
                             const ulp_gemm_shape *shape, ulp_summation summation) {
-    lacking[0] = '\0';
-    if (backend->gemm == NULL) return lacks(backend, "gemm");
-    const ulp_status checked = check_gemm32(c, a, b, shape, summation.datapath);
-    return checked == ULP_OK ? multiply(backend, c, a, b, shape, summation) : checked;
+    ulp_status status = offered(backend, backend->gemm != NULL, "gemm");
+    if (status == ULP_OK) status = check_gemm32(c, a, b, shape, summation.datapath);
+    return status == ULP_OK ? multiply(backend, c, a, b, shape, summation) : status;
 }
 
 ulp_status ulp_backend_gemm64(const ulp_backend *backend, double *c, const double *a, const double *b,
                               const ulp_gemm_shape *shape, ulp_summation summation) {
     if (summation.datapath != NULL && summation.datapath->words != 0) return lacks(backend, "gemm64 with words");
-    DISPATCH(gemm64, check_gemm(c, a, b, shape, summation.datapath), c, a, b, shape, summation);
+    ulp_status status = offered(backend, backend->gemm64 != NULL, "gemm64");
+    if (status == ULP_OK) status = check_gemm(c, a, b, shape, summation.datapath);
+    return status == ULP_OK ? backend->gemm64(c, a, b, shape, summation) : status;
 }
 
 static ulp_status check_gemm_round(const float *c, const float *a, const float *b, const ulp_gemm_shape *s,
@@ -153,97 +135,40 @@ static ulp_status check_gemm_round(const float *c, const float *a, const float *
 
 ulp_status ulp_backend_gemm_round(const ulp_backend *backend, float *c, const float *a, const float *b,
                                   const ulp_gemm_shape *shape, ulp_summation summation, ulp_rounding rounding) {
-    const ulp_status checked = check_gemm_round(c, a, b, shape, summation.datapath, &rounding);
-    lacking[0] = '\0';
-    if (backend->gemm_round == NULL && backend->gemm == NULL) return lacks(backend, "gemm");
-    if (backend->gemm_round == NULL && backend->round == NULL) return lacks(backend, "round");
-    if (checked != ULP_OK) return checked;
-    if (backend->gemm_round != NULL && summation.datapath->words == 0)
-        return backend->gemm_round(c, a, b, shape, summation, rounding);
-    const ulp_status status = multiply(backend, c, a, b, shape, summation);
+    const int both = backend->gemm_round != NULL;
+    ulp_status status = offered(backend, both || backend->gemm != NULL, "gemm");
+    if (status == ULP_OK) status = offered(backend, both || backend->round != NULL, "round");
+    if (status == ULP_OK) status = check_gemm_round(c, a, b, shape, summation.datapath, &rounding);
+    if (status != ULP_OK) return status;
+    if (both && summation.datapath->words == 0) return backend->gemm_round(c, a, b, shape, summation, rounding);
+    status = multiply(backend, c, a, b, shape, summation);
     return status == ULP_OK ? backend->round(c, c, shape->m * shape->n, rounding) : status;
 }
 
 ulp_status ulp_backend_reduce(const ulp_backend *backend, float *y, const float *x, size_t m, size_t n,
                               ulp_summation summation) {
-    lacking[0] = '\0';
-    if (backend->reduce == NULL) return lacks(backend, "reduce");
-    const ulp_status checked = check_reduce(y, x, m, n, summation.datapath);
-    if (checked != ULP_OK) return checked;
+    ulp_status status = offered(backend, backend->reduce != NULL, "reduce");
+    if (status == ULP_OK) status = check_reduce(y, x, m, n, summation.datapath);
+    if (status != ULP_OK) return status;
     return summation.datapath->words != 0 ? ulp_multiword_reduce(backend, y, x, m, n, summation.datapath)
                                           : backend->reduce(y, x, m, n, summation);
 }
 
-ulp_status ulp_backend_keep(const ulp_backend *backend, const float *x, size_t n) {
-    lacking[0] = '\0';
-    if (x == NULL && n > 0) return ULP_BAD_ARGUMENT;
-    return backend->keep != NULL ? backend->keep(x, n) : ULP_OK;
-}
-
-void ulp_backend_forget(const ulp_backend *backend, const float *x, size_t n) {
-    if (backend->forget != NULL) backend->forget(x, n);
-}
-
-ulp_status ulp_backend_settle(const ulp_backend *backend) {
-    lacking[0] = '\0';
-    return backend->settle != NULL ? backend->settle() : ULP_OK;
-}
-
-/* ---- im2col and permute ---- */
+/* ---- movement ---- */
 
 static ulp_status check_im2col(const float *y, const float *x, const ulp_im2col *g) {
     if (g == NULL || g->stride == 0 || g->dilate == 0) return ULP_BAD_ARGUMENT;
     return check_arrays(y, x, x, ulp_im2col_size(g));
 }
 
-ulp_status ulp_backend_im2col(const ulp_backend *backend, float *y, const float *x, const ulp_im2col *geometry) {
-    DISPATCH(im2col, check_im2col(y, x, geometry), y, x, geometry);
-}
+/* ---- networks between matrix products ---- */
 
-ulp_status ulp_backend_permute(const ulp_backend *backend, float *y, const float *x, ulp_permute_shape shape) {
-    DISPATCH(permute, check_arrays(y, x, x, shape.count * shape.a * shape.b * shape.n), y, x, shape);
-}
-
-/* ---- operations between products ---- */
-
-ulp_status ulp_backend_narrow(const ulp_backend *backend, float *y, const double *x, size_t n) {
-    DISPATCH(narrow, check_arrays(y, x, x, n), y, x, n);
-}
-
-ulp_status ulp_backend_scale(const ulp_backend *backend, double *y, const double *x, size_t n, double factor) {
-    DISPATCH(scale, check_arrays(y, x, x, n), y, x, n, factor);
-}
-
-ulp_status ulp_backend_relu(const ulp_backend *backend, float *y, const float *x, size_t n) {
-    DISPATCH(relu, check_arrays(y, x, x, n), y, x, n);
-}
-
-ulp_status ulp_backend_relu_slope(const ulp_backend *backend, float *dx, const float *dy, const float *y, size_t n) {
-    DISPATCH(relu_slope, check_arrays(dx, dy, y, n), dx, dy, y, n);
-}
-
-ulp_status ulp_backend_activate(const ulp_backend *backend, double *y, const float *x, size_t n, ulp_activation f) {
-    DISPATCH(activate, f.kind < ULP_ACTIVATION_COUNT ? check_arrays(y, x, x, n) : ULP_BAD_ARGUMENT, y, x, n, f);
-}
-
-ulp_status ulp_backend_activate_slope(const ulp_backend *backend, double *dx, const float *dy, const float *at,
-                                      size_t n, ulp_activation f) {
-    DISPATCH(activate_slope, f.kind < ULP_ACTIVATION_COUNT ? check_arrays(dx, dy, at, n) : ULP_BAD_ARGUMENT, dx, dy, at,
-             n, f);
+static ulp_status check_activation(const void *a, const void *b, const void *c, size_t n, ulp_activation f) {
+    return f.kind < ULP_ACTIVATION_COUNT ? check_arrays(a, b, c, n) : ULP_BAD_ARGUMENT;
 }
 
 static ulp_status check_windows(const void *a, const void *b, const void *c, const ulp_windows *s) {
     return s != NULL && s->K > 0 && s->K <= ULP_WINDOW_MAX ? check_arrays(a, b, c, s->images) : ULP_BAD_ARGUMENT;
-}
-
-ulp_status ulp_backend_pool(const ulp_backend *backend, float *y, float *place, const float *x,
-                            const ulp_windows *windows) {
-    DISPATCH(pool, check_windows(y, place, x, windows), y, place, x, windows);
-}
-
-ulp_status ulp_backend_pool_slope(const ulp_backend *backend, float *dx, const float *dy, const float *place,
-                                  const ulp_windows *windows) {
-    DISPATCH(pool_slope, check_windows(dx, dy, place, windows), dx, dy, place, windows);
 }
 
 static ulp_status check_strided(const void *a, const void *b, const void *c, const ulp_strided_windows *s) {
@@ -251,63 +176,17 @@ static ulp_status check_strided(const void *a, const void *b, const void *c, con
     return check_arrays(a, b, c, s->images);
 }
 
-ulp_status ulp_backend_pool_strided(const ulp_backend *backend, float *y, float *place, const float *x,
-                                    const ulp_strided_windows *windows) {
-    DISPATCH(pool_strided, check_strided(y, place, x, windows), y, place, x, windows);
-}
-
-ulp_status ulp_backend_pool_strided_slope(const ulp_backend *backend, double *dx, const float *dy, const float *place,
-                                          const ulp_strided_windows *windows) {
-    DISPATCH(pool_strided_slope, check_strided(dx, dy, place, windows), dx, dy, place, windows);
-}
-
 /* Checks two arrays and windows of any size. */
 static ulp_status check_any_windows(const void *a, const void *b, const ulp_windows *s) {
     return s != NULL && s->K > 0 ? check_arrays(a, b, b, s->images) : ULP_BAD_ARGUMENT;
 }
 
-ulp_status ulp_backend_average(const ulp_backend *backend, double *y, const float *x, const ulp_windows *windows) {
-    DISPATCH(average, check_any_windows(y, x, windows), y, x, windows);
-}
-
-ulp_status ulp_backend_average_slope(const ulp_backend *backend, double *dx, const float *dy,
-                                     const ulp_windows *windows) {
-    DISPATCH(average_slope, check_any_windows(dx, dy, windows), dx, dy, windows);
-}
-
-ulp_status ulp_backend_upsample(const ulp_backend *backend, float *y, const float *x, const ulp_windows *windows) {
-    DISPATCH(upsample, check_any_windows(y, x, windows), y, x, windows);
-}
-
-ulp_status ulp_backend_upsample_slope(const ulp_backend *backend, double *dx, const float *dy,
-                                      const ulp_windows *windows) {
-    DISPATCH(upsample_slope, check_any_windows(dx, dy, windows), dx, dy, windows);
-}
-
 static size_t numbers_of(ulp_channels s) { return s.B * s.c * s.n; }
-
-ulp_status ulp_backend_norm_statistics(const ulp_backend *backend, double *to, const float *x, ulp_channels shape) {
-    DISPATCH(norm_statistics, check_arrays(to, x, x, numbers_of(shape)), to, x, shape);
-}
-
-ulp_status ulp_backend_norm_running(const ulp_backend *backend, double *to, const float *running, const float *batch,
-                                    ulp_channels shape) {
-    DISPATCH(norm_running, check_arrays(to, running, batch, numbers_of(shape)), to, running, batch, shape);
-}
 
 /* Checks three arrays and the statistics. */
 static ulp_status check_norm(const void *a, const void *b, const void *c, const ulp_norm *by) {
     const ulp_status status = check_arrays(a, b, c, numbers_of(by->shape));
     return status == ULP_OK ? check_arrays(by->statistics, a, a, numbers_of(by->shape)) : status;
-}
-
-ulp_status ulp_backend_norm(const ulp_backend *backend, double *y, const float *x, ulp_norm by) {
-    DISPATCH(norm, check_norm(y, x, by.w, &by), y, x, by);
-}
-
-ulp_status ulp_backend_norm_sums(const ulp_backend *backend, double *sums, const float *dy, const float *x,
-                                 ulp_norm by) {
-    DISPATCH(norm_sums, check_norm(sums, dy, x, &by), sums, dy, x, by);
 }
 
 static ulp_status check_norm_slope(const double *dx, const float *dy, const float *x, const double *sums,
@@ -316,27 +195,12 @@ static ulp_status check_norm_slope(const double *dx, const float *dy, const floa
     return status == ULP_OK ? check_arrays(by->w, sums, sums, numbers_of(by->shape)) : status;
 }
 
-ulp_status ulp_backend_norm_slope(const ulp_backend *backend, double *dx, const float *dy, const float *x,
-                                  const double *sums, ulp_norm by) {
-    DISPATCH(norm_slope, check_norm_slope(dx, dy, x, sums, &by), dx, dy, x, sums, by);
-}
-
-ulp_status ulp_backend_dropout(const ulp_backend *backend, double *y, const float *x, size_t n, ulp_dropout how) {
-    DISPATCH(dropout, how.percent <= ULP_DROPOUT_MOST ? check_arrays(y, x, x, n) : ULP_BAD_ARGUMENT, y, x, n, how);
-}
-
 static ulp_status check_labels(const void *to, const float *from, const ulp_labels *l) {
     return l->C > 0 ? check_arrays(to, from, l->label, l->B) : ULP_BAD_ARGUMENT;
 }
 
-ulp_status ulp_backend_softmax(const ulp_backend *backend, double *p, double *loss, const float *z, ulp_labels labels) {
-    DISPATCH(softmax, labels.B > 0 && loss == NULL ? ULP_BAD_ARGUMENT : check_labels(p, z, &labels), p, loss, z,
-             labels);
-}
-
-ulp_status ulp_backend_softmax_slope(const ulp_backend *backend, double *dz, const float *p, ulp_labels labels,
-                                     double scale) {
-    DISPATCH(softmax_slope, check_labels(dz, p, &labels), dz, p, labels, scale);
+static ulp_status check_softmax(const void *p, const void *loss, const float *z, const ulp_labels *l) {
+    return l->B > 0 && loss == NULL ? ULP_BAD_ARGUMENT : check_labels(p, z, l);
 }
 
 /* ---- cells of recurrent layers, sequences of labels ---- */
@@ -351,18 +215,8 @@ static ulp_status check_cell(const double *to, const ulp_cell_arrays *arrays, ul
     return status;
 }
 
-ulp_status ulp_backend_cell(const ulp_backend *backend, double *to, const ulp_cell_arrays *arrays,
-                            ulp_cell_stage stage) {
-    DISPATCH(cell, check_cell(to, arrays, stage), to, arrays, stage);
-}
-
 static ulp_status check_sequences(const double *to, const float *from, const ulp_sequences *s) {
     return s->C > 0 && s->T > 0 ? check_arrays(to, from, from, s->B) : ULP_BAD_ARGUMENT;
-}
-
-ulp_status ulp_backend_ctc_outputs(const ulp_backend *backend, double *p, const float *z, ulp_sequences sequences,
-                                   int linear) {
-    DISPATCH(ctc_outputs, check_sequences(p, z, &sequences), p, z, sequences, linear);
 }
 
 static ulp_status check_ctc(const double *dz, const double *loss, const double *work, const float *p,
@@ -373,7 +227,30 @@ static ulp_status check_ctc(const double *dz, const double *loss, const double *
     return check_float_rounding(sums->rounding.format, sums->rounding.rule);
 }
 
-ulp_status ulp_backend_ctc(const ulp_backend *backend, double *dz, double *loss, double *work, const float *p,
-                           ulp_sequences sequences, const ulp_path_sums *sums) {
-    DISPATCH(ctc, check_ctc(dz, loss, work, p, &sequences, sums), dz, loss, work, p, sequences, sums);
+/* ---- the functions of the rows ---- */
+
+#define ULP_OPERATION(name, cpu, cuda, mpfr, parameters, arguments, check)                                             \
+    ulp_status ulp_backend_##name(const ulp_backend *backend, ULP_PARAMETERS parameters) {                             \
+        ulp_status status = offered(backend, backend->name != NULL, #name);                                            \
+        if (status == ULP_OK) status = check;                                                                          \
+        return status == ULP_OK ? backend->name arguments : status;                                                    \
+    }
+#define ULP_COMPOSED_OPERATION(name, cpu, cuda, mpfr, parameters)
+#include "kernels/operations.def"
+
+/* ---- what a backend derives from arrays ---- */
+
+ulp_status ulp_backend_keep(const ulp_backend *backend, const float *x, size_t n) {
+    lacking[0] = '\0';
+    if (x == NULL && n > 0) return ULP_BAD_ARGUMENT;
+    return backend->keep != NULL ? backend->keep(x, n) : ULP_OK;
+}
+
+void ulp_backend_forget(const ulp_backend *backend, const float *x, size_t n) {
+    if (backend->forget != NULL) backend->forget(x, n);
+}
+
+ulp_status ulp_backend_settle(const ulp_backend *backend) {
+    lacking[0] = '\0';
+    return backend->settle != NULL ? backend->settle() : ULP_OK;
 }

@@ -64,7 +64,7 @@ $T/check_silicon: $(patsubst %.c,$O/%.o,$(wildcard tests/proofs/silicon/*.c)) $(
 
 # Programs for tests of --backend: the CPU's memory behind a wall (tests/unit/walled.h), and the emulated CUDA device; both are
 # in a libulp of their own, which these programs share
-WALLED := $(filter-out bench,$(PROGRAMS))
+WALLED := $(PROGRAMS)
 EMULATED := $(if $(CHECK_EMULATED),$(EMULATED_OBJ))
 WALL := -Wl,--wrap=ulp_backend_get
 $L/walled/libulp.so: $(WALL_OBJ) $O/tests/unit/walled_get.o $(or $(EMULATED),$O/kernels/cuda/absent.o) \
@@ -73,7 +73,7 @@ $L/walled/libulp.so: $(WALL_OBJ) $O/tests/unit/walled_get.o $(or $(EMULATED),$O/
 	$(call run,ld,$@)$(if $(EMULATED),$(LINK_EMULATED),$(LINK)) $(WALL) $(SHARED) $(inputs) $(LIBS) -lm -o $@ && ln -sf libulp.so $@.$(ABI)
 $T/walled/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $L/walled/libulp.so $O/links.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(LINK) $(WALL) -Wl,-rpath,'$$ORIGIN/../../lib/walled' $(inputs) $(MPI_LIBS) $(if $(filter ulp,$*),-ldl) $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(LINK) $(WALL) -Wl,-rpath,'$$ORIGIN/../../lib/walled' $(inputs) $(MPI_LIBS) $(libraries_of_$*) $(LIBS) -lm -o $@
 
 # the library with the emulated CUDA device, for the tests of the Python package
 $L/emulated/libulp.so: $(EMULATED_OBJ) $(filter-out $O/kernels/cuda/%,$(LIB_OBJ)) $O/objects.txt $O/links.txt

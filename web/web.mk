@@ -16,7 +16,7 @@ HAVE_WASM = $(shell mkdir -p $(WEB) && printf '\043include <stdio.h>\nint main(v
 RANDOM123_FOLDER = $(realpath $(shell echo '$(hash)include <Random123/philox.h>' | $(CC) $(ALL_CPPFLAGS) -M -x c - | tr ' ' '\n' | \
     sed -n 's,/philox\.h$$,,p'))
 
-$(WEB)/ulplab.wasm: $(WEB_SRC) $(wildcard web/*.h formats/*.h base/*.h kernels/*.h kernels/products/*.h kernels/functions/*.h experiments/harness/running_sum.h) Makefile
+$(WEB)/ulplab.wasm: $(WEB_SRC) $(wildcard web/*.h formats/*.h base/*.h kernels/*.h kernels/*.def kernels/products/*.h kernels/functions/*.h experiments/harness/running_sum.h) Makefile
 	@mkdir -p $(WEB)/include && ln -sfn $(RANDOM123_FOLDER) $(WEB)/include/Random123
 	$(call run,wasm,$@)$(WEB_CC) $(WEB_FLAGS) $(WEB_SRC) -o $@
 $(WEB)/ulplab.html: $(WEB)/ulplab.wasm $(wildcard web/*.js web/*.css web/*.html web/*.csv web/*.sh)

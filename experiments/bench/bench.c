@@ -1,103 +1,42 @@
-/* bench.c - throughput of rounding, of matrix products and of training steps, each beside what bounds it, in one run.
+/* bench.c - throughput of rounding, matrix products and training steps, each beside what bounds it, in one run.
  *
- * A row is the median of many rounds, with quartiles. A round measures the row and what it is compared with close
- * together in time, and a ratio is the median of the ratios of the rounds (measure.c). The numbers are timings: they
- * differ from run to run, and no test depends on them. The bounds:
+ * On the CPU a row is the median of many rounds, with quartiles. A round measures the row and what it is compared with
+ * close together in time, and a ratio is the median of the ratios of the rounds (measure.c). The bounds:
  *   - memcpy, of as many elements, for rounding
  *   - the random words alone, for stochastic rounding
  *   - peak: fused multiply-adds in registers alone, and the sgemm of OpenBLAS, for products
  *   - the same in binary32, for products under datapaths and for trainings
  *   - the products of the step alone, by OpenBLAS, for the training of the network 784-1000-1000-10
  *
- * What binds a row: the instructions of one turn of the inner loop, as `objdump -d` of the library built by gcc 12
- * shows them, over the vectors of a turn. A vector is 16 binary32 or 8 binary64 numbers with AVX-512, and half as many
- * with AVX2. For products it is as many sums, to each of which a product is added.
+ * On a CUDA device each row is a point of its own. OUT.part has the rows so far at every moment, also after a kill, and
+ * the CSV is written at the end. A row that fails, or that the device or its library does not offer, is a line
+ * `# failed: ` or `# left out: ` with the reason in the head of the CSV, and the run goes on. A device that is lost
+ * ends the run. The arrays that are rounded take turns, so that none of them is in the second-level cache. A row is
+ * compared with an earlier row, and has no ratio if this row failed:
+ *   - rounding with a copy on the device, in bytes per second
+ *   - products under datapaths with the row `reference`, which is cuBLASLt in binary32, of the same size; the binary32
+ *     chain if the library is not there. The time of a product is that of the call of ulp_backend_gemm, which also
+ *     checks that both operands have numbers of the input formats, and waits for the answer
+ *   - products of the device itself with the product of the same types by cuBLASLt if it has a row, else with that in
+ *     binary32. The time is that of the product of codes alone, without the conversion of operands and result
+ *   - training steps with the CPU, or with those in binary32 by products of the device
  *
- *     row                                 instructions a vector, or bytes a number
- *     memcpy and rounding in memory       8 bytes: read 4, write 4
- *     memcpy, cache                       a load and a store
- *     round, cache: bfloat16              rne 10, rz 6, ru 9, ro 9, sra 8 and the words; AVX2 the same
- *     round, cache: other formats         rne 10, rz 11, ru 10, ro 13; AVX2: rne 11, rz 14, ru 14, ro 17
- *     the same, sra                       20 and the words; AVX2: 8 and the words if all are normal, after a test of
- *                                         9; else 25 after this test (fixed point: without it)
- *     random words (part of sra)          34; AVX2: 60 (18 wide multiplications for 16 and 8 words)
- *     counted rounding                    bfloat16 rne 12, other formats rne 13 (AVX2: 16)
- *     binary64 arrays, bfloat16           rne 10, rz 8, ru 11, ro 11, sra 16; AVX2: rne 11, then the same
- *     binary64 arrays, other formats      rne 10, rz 11, ru 11, ro 13, sra 20; AVX2: 11, 14, 14, 17, 31
- *     product fp32                        2.1
- *     serial sums, rne: binary32 lanes    12 (bfloat16 10, saturated 13), AVX-512 alone
- *     the same: rna, rz, ru, rd, ro       9, 9, 8, 8, 15
- *     serial sums, AVX2: binary64 lanes   rne 9 (bfloat16 6, saturated 11), rz 5, ru 9, ro 9
- *     serial sums, mode sr                15 of binary32 lanes, and the words
- *     split, pairwise, rne                15, 17 of binary32 lanes; AVX2: 17, 20
- *     kahan, rne                          22 of binary64 lanes; AVX2: 24
- *     Tensor Core rows                    5.5 and 8.5 for each step of the row (two sums: 21; binary16 results: 20);
- *                                         AVX2: 5.5 and 18 (two sums: 43; binary16 results: 35)
- *     mi300 (AMD CDNA3)                   the products of Tensor Core rows, and more to join a step with c
- *     riscv                               two conversions of each product, for its rounding to odd
- *     mi100, FDOT of Arm                  binary64 lanes, with a conversion to binary32 and back for each step
- *     int8, e2m1, e2m3                    0.4 with VNNI, whose instruction forms 64 products; 1.3 without; AVX2: 1.6
- *     mxf4, nvf4                          0.9, 1.2 with VNNI: a group takes a conversion, a product and an addition
- *     exact, operands of two slices       7: 4 fused multiply-adds of 8 numbers, 3 loads and counts; AVX2: 9
- *
- * The rows of products that miss their goals on a processor with 4 pipes for vectors (Zen 5, where a product of the
- * fp32 row takes half a cycle a vector), and the counts against the goals:
- *   - serial sums in AVX2, goals 8 and 12: mode rne has 8 arithmetic instructions for 4 sums, 2 cycles: 8 times fp32 at
- *     the very best. Saturation adds two. From a sum to the next one they take 15 cycles or more, with changes between
- *     the units of integers and numbers, and 16 registers hold 8 vectors of sums: bfloat16, whose sums need no sign of
- *     zero and no test for subnormal numbers, has 5 and takes 9.4 times fp32. The directed modes have 9 instructions, 9
- *     times fp32, and pieces with a sum near zero are computed twice. No instruction of AVX2 rounds in a direction:
- *     lanes of binary32 leave ties undecided, and with these sums formed once more they take twice the time.
- *   - serial sums, mode sr in AVX2, goal 30, measured 33 to 40: 60 instructions for 8 words, and 15 for the sums, are
- *     18.7 cycles: 37 times fp32. A third of the instructions for the words move data, as 16 registers hold the state
- *     of 4 vectors: arithmetic alone would take 25 times fp32.
- *   - exact with AVX-512, goal 6, measured 5.4 to 6.2: the counts do not forbid the goal, and a processor that other
- *     guests use misses it at times.
- *   - Tensor Core rows with AVX-512, goal 4: only steps of 4 products with binary16 results miss it (v100-fp16-fp16,
- *     which is no row here), measured 5.1 to 5.4. 4.5 arithmetic instructions for a product and 19.3 for a step are
- *     2.3 cycles a vector: 4.7 times fp32 at the very best. Steps of 8 with binary16 results (a100-fp16-fp16), measured
- *     3.85 to 4.0, have 6.9 instructions, 1.73 cycles: 3.45 times. Steps of 4 with binary32 results (v100, tf32 of
- *     a100), measured 3.7 to 3.9, have 6.6, 1.64 cycles: 3.3 times. The loops take 1.85 to 2 cycles, about 3.5
- *     instructions in a cycle. Packing, the check of the operands and the store of C take 5 to 7 percent of a product
- *     of size 512.
- *
- * Units of other vendors, goal 2 beside a100-fp16, on a processor with 2 pipes for vectors of 512 bits (Intel Xeon,
- * family 6 model 167), size 512: mi300-tf32 with AVX-512 takes 2.0 to 2.05, as its steps have 4 products, and each step
- * joins its sum with c. With AVX2 arm-bf16 takes 2.1 to 2.25, since no addition rounds in a direction, and rows of
- * riscv take 1.9 to 2.1.
- *
- * Training steps of 784-1000-1000-10 in q8.8, goals 1.1 and 1.2 (nearest, stochastic): 1.8 million weights and as many
- * gradients are rounded in a step of 6 ms. A gradient is rounded as the product is stored. An update is one pass, which
- * reads two numbers and writes one: 18 instructions a vector to nearest; stochastic 30, AVX2: 52. With AVX-512 nearest
- * takes 1.03 to 1.05 times fp32, stochastic 1.17 to 1.2. Stochastic with AVX2, measured 1.3 to 1.35: words, rounding
- * and update, 60, 25 and 52 instructions for 8 numbers, are 47 million instructions, 2.9 ms at 4 in a cycle, beside a
- * step of 9.6 ms with 0.3 ms of update: 1.27 times. Two threads are 1.7 to 2.0 times as fast as one,
- * goal 1.85, and 1.4 times where other guests use the processor: one thread alone copies the inputs, computes the loss
- * and forms the products of ten columns, 8 of 95 samples of a profile, so that 1.84 times is the most.
- *
- * The rows of rounding that miss their goals there (4 GHz, memcpy takes 1.8 cycles for 64 bytes, a call 100 cycles
- * beside its loops, which are 0.8 a vector of 2048 numbers with AVX-512 and 0.4 with AVX2):
- *   - binary16 rne with AVX-512, goal 0.6, measured 0.57 to 0.6: 3 cycles a vector. 8 of 10 instructions are
- *     arithmetic. Loops over registers alone reach 3.5 to 3.7 vector instructions in a cycle, so that the 8 take 2.2
- *     cycles; the call takes 0.8.
- *   - rne with AVX2, goals 0.6 and 0.35: 1.5 and 2.6 cycles for 32 bytes. 8 operations take 2 (bfloat16: 7, 1.75), the
- *     call 0.4, which leaves 0.2 for the goal 0.35.
- *   - rz, ru, ro with AVX2, goal 0.25: 3.6 cycles for 32 bytes. 11 to 14 operations take 2.8 to 3.5, the call 0.4.
- *   - sra with AVX2, goal 0.07: 13 cycles for 8 numbers. Words and rounding have 49 operations or more: 12.3 cycles,
- *     the call 0.4, and a test of the piece.
- *   - counted rounding with AVX2, goal 1.5: q8.8 measured 1.4 to 1.58. A turn of 4 vectors has 35 instructions without
- *     counts (clang), 48 with counts, and 20 more where a result is zero, one turn in 20, which the processor seldom
- *     predicts. The counts do not forbid the goal.
- *   - binary64, goal 0.5, bfloat16 measured 0.41 to 0.5, other formats 0.45 to 0.5 where they miss the goal: a vector
- *     takes as many instructions as a binary32 vector, which holds twice the numbers, and that of bfloat16 takes more.
+ * The numbers are timings: they differ from run to run, and no test depends on them. README.md says how long a run
+ * takes and what binds each row.
  */
 #include "bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "experiments/harness/training/options.h"
 
 static const ulp_option options[] = {
-    ULP_OPTION(settings, parts, choices, "all", .words = PART_WORDS, .help = "the parts of the benchmark"),
+    ULP_OPTION(settings, backend, choice, "cpu", .words = "cpu cuda", .help = "the machine that is timed"),
+    ULP_OPTION(settings, parts, choices, "all", .words = PART_WORDS,
+               .help = "the parts; cpu has no native and policies, cuda no cache, sizes and libraries"),
     ULP_OPTION_FORMATS_OF(settings, formats, "binary16,bfloat16,e4m3,e5m2,q8.8", "binary16,e4m3"),
     ULP_OPTION_MODES_OF(settings, modes, "rne,rz,ru,ro,sr", "rne,sr"),
     ULP_OPTION_DATAPATHS_OF(
@@ -116,62 +55,92 @@ static const ulp_option options[] = {
                .max = 32),
     ULP_OPTION(settings, cache, integer, "2048", .help = "elements of an array that stays in the first-level cache",
                .min = 16, .max = 1e9),
-    ULP_OPTION(settings, memory, integer, "33554432", .quick = "4194304",
-               .help = "elements of an array that does not fit any cache", .min = 16, .max = 1e9),
-    ULP_OPTION(settings, size, integer, "512", .quick = "256", .full = "2048",
-               .help = "m = n = k of the products under datapaths", .min = 1, .max = 1e5),
-    ULP_OPTION(settings, seconds, number, "0.1", .quick = "0.02", .full = "1", .help = "time per row, about",
-               .min = 0.001, .max = 60),
+    ULP_OPTION(settings, memory, integer, "0", .quick = "4194304",
+               .help = "elements of an array that does not fit any cache; 0: 33554432, cuda 134217728", .max = 1e10),
+    ULP_OPTION(settings, arrays, integer, "3", .help = "cuda: pairs of such arrays that take turns", .min = 1,
+               .max = 64),
+    ULP_OPTION(settings, size, integer, "0", .quick = "256",
+               .help = "m = n = k of the products under datapaths; 0: 512, cuda 2048; with --full 2048, cuda 4096",
+               .max = 1e5),
+    ULP_OPTION_AS(settings, native_size, "native-size", integer, "8192", .quick = "256",
+                  .help = "cuda: m = n = k of the device's own products", .min = 1, .max = 65536),
+    ULP_OPTION(settings, units, integer, "1024", .quick = "16", .help = "cuda: of the layers of the part training",
+               .min = 1, .max = 65536),
+    ULP_OPTION(settings, batch, integer, "256", .quick = "16",
+               .help = "cuda: samples of a training step; the part policies takes twice as many", .min = 1,
+               .max = 2048),
+    ULP_OPTION(settings, net, text, "fc2048 relu fc2048 relu fc10", .quick = "fc64 relu fc10",
+               .full = "fc8192 relu fc8192 relu fc8192 relu fc10", .topic = "nets",
+               .help = "cuda: the network of the part policies"),
+    ULP_OPTION(settings, policies, choices, "all", .words = POLICY_WORDS,
+               .help = "cuda: the rows of the part policies"),
+    ULP_OPTION(settings, seconds, number, "0.1", .quick = "0.02", .full = "1",
+               .help = "time per row, about; cuda: and as long to warm up", .min = 0.0001, .max = 60),
     ULP_OPTION(settings, rounds, integer, "15", .quick = "3", .full = "25", .help = "rounds at most", .min = 1,
                .max = 1000),
     ULP_OPTION(settings, peers, text, "", .silent = 1,
-               .help = "commands that measure other libraries, with ; between them (make bench PEERS=1)"),
-    ULP_OPTION_SEED(settings, seed),
+               .help = "cpu: commands that measure other libraries, with ; between them (make bench PEERS=1)"),
     {0},
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMNS(row, group, what, of, mode, by, threads, n), ULP_WORDS(row, unit, UNIT_WORDS),
-    ULP_COLUMNS(row, rate, q1, q3, rounds, beside),          ULP_WORDS(row, relation, RELATION_WORDS),
-    ULP_COLUMNS(row, ratio, ratio_q1, ratio_q3, goal),       {0},
+    ULP_COLUMNS(row, group, what, of, mode, by, threads, n),  ULP_WORDS(row, unit, UNIT_WORDS),
+    ULP_COLUMNS(row, rate, q1, q3, rounds, beside),           ULP_WORDS(row, relation, RELATION_WORDS),
+    ULP_COLUMNS(row, ratio, ratio_q1, ratio_q3, goal, clock), {0},
 };
 
+/* The parts: on the CPU a point with a cost of about so many seconds; on a device the points that plan() adds. NULL:
+ * the machine does not have the part. */
+static const struct part {
+    double cost;
+    ulp_status (*cpu)(const ulp_task *task), (*cuda)(const ulp_task *task);
+    void (*plan)(ulp_plan *plan, const settings *set, int part);
+} parts[PARTS] = {
+    [PART_CACHE] = {10, put_rounding_in_cache, NULL, NULL},
+    [PART_MEMORY] = {20, put_rounding_in_memory, put_device_rounding, plan_device_rounding},
+    [PART_BITS] = {4, put_rounding_in_cache, put_device_rounding, plan_device_rounding},
+    [PART_PRODUCTS] = {40, put_products, put_device_product, plan_device_products},
+    [PART_SIZES] = {5, put_sizes, NULL, NULL},
+    [PART_NATIVE] = {0, NULL, put_native, plan_native},
+    [PART_TRAINING] = {5, put_training, put_device_training, plan_device_training},
+    [PART_POLICIES] = {0, NULL, put_device_training, plan_device_training},
+    [PART_LIBRARIES] = {10, put_libraries, NULL, NULL},
+};
+
+/* A device whose clock cannot be read after a failure runs no kernel any more: every later row would fail. */
 static ulp_status compute(const ulp_task *task) {
-    static ulp_status (*const parts[PARTS])(const ulp_task *task) = {
-        put_rounding_in_cache, put_random_bits, put_rounding_in_memory, put_products, put_sizes,
-        put_training,          put_libraries};
+    const bench *b = task->context;
+    const struct part *part = &parts[((const point *)task->point)->part];
     const int threads = ulp_threads_get();
-    const ulp_status status = parts[((const point *)task->point)->part](task);
+    const ulp_status status = b->timer ? part->cuda(task) : part->cpu(task);
+    double hertz;
     ulp_threads_set(threads);
-    return status;
+    if (status == ULP_OK || !b->timer) return status;
+    const int of_device = status == ULP_UNSUPPORTED || status == ULP_NO_MEMORY || status == ULP_DEVICE_FAILED;
+    ulp_task_fail(task, status, "%s", of_device ? ulp_backend_error() : ulp_status_text(status));
+    if (status == ULP_UNSUPPORTED) return status;
+    return ulp_cuda_clock(&hertz) == ULP_OK ? ULP_DEVICE_FAILED : ULP_NO_DEVICE;
 }
 
-static void release_nothing(void *own) { (void)own; }
-static void print_nothing(const void *own, FILE *screen) {
-    (void)own;
-    (void)screen;
-}
+/* ---- the plan ---- */
 
-/* Adds the points of a part. The costs are about seconds. */
-static void add_part(ulp_plan *plan, const settings *set, int part) {
-    static const struct {
-        double cost;
-        const char *label;
-    } about[PARTS] = {{10, "rounding in the first-level cache"},
-                      {4, "rounding with some random bits"},
-                      {20, "rounding in memory"},
-                      {40, "products under datapaths"},
-                      {5, "products by size"},
-                      {5, "training steps"},
-                      {10, "rounding beside other libraries"}};
-    if (part != PART_SIZES) {
-        ulp_plan_add(plan, &(point){.part = part}, about[part].cost, "%s", about[part].label);
-        return;
+static ulp_status plan_parts(ulp_plan *plan, const settings *set) {
+    static const char *const without[] = {"--parts: none of them is timed with --backend cpu",
+                                          "--parts: none of them is timed with --backend cuda"};
+    const int lists = ulp_setting_given(plan->arguments, "list"); /* the list does not depend on the device */
+    for (int i = 0; i < PARTS; i++) {
+        if (!(set->parts >> i & 1) || (i == PART_LIBRARIES && !*set->peers) || (i == PART_NATIVE && lists)) continue;
+        if (set->backend && parts[i].plan) parts[i].plan(plan, set, i);
+        if (set->backend || !parts[i].cpu) continue;
+        if (i != PART_SIZES) ulp_plan_add(plan, &(point){.part = i}, parts[i].cost, "%s", part_titles[i]);
+        for (size_t k = 0; i == PART_SIZES && k < set->sizes.count; k++)
+            ulp_plan_add(plan, &(point){.part = i, .size = set->sizes.at[k]}, parts[i].cost, "products of size %lld",
+                         (long long)set->sizes.at[k]);
     }
-    for (size_t i = 0; i < set->sizes.count; i++)
-        ulp_plan_add(plan, &(point){.part = part, .size = set->sizes.at[i]}, about[part].cost, "products of size %lld",
-                     (long long)set->sizes.at[i]);
+    return plan->count || lists ? ULP_OK : ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "%s", without[set->backend]);
 }
+
+/* ---- the machine ---- */
 
 /* Sets the load average, which Linux offers: programs that run beside the benchmark. */
 static void read_load(bench *b) {
@@ -180,23 +149,84 @@ static void read_load(bench *b) {
     if (file) fclose(file);
 }
 
+/* The value of the first line of /proc/cpuinfo with this key; "" without it. */
+static void read_cpuinfo(char *value, size_t size, const char *key) {
+    char line[512];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    *value = '\0';
+    while (file && !*value && fgets(line, sizeof line, file)) {
+        const char *colon = strchr(line, ':');
+        if (!colon || strncmp(line, key, strlen(key)) != 0 || !strchr("\t :", line[strlen(key)])) continue;
+        colon += 1 + strspn(colon + 1, " \t");
+        snprintf(value, size, "%.*s", (int)strcspn(colon, "\n"), colon);
+    }
+    if (file) fclose(file);
+}
+
+/* The name of the processor, with family and model: the name of a virtual machine's processor may leave them open. */
+static ulp_status open_processor(ulp_plan *plan, bench *b) {
+    char name[200], family[20], model[20];
+    struct utsname system;
+    const ulp_status status = ulp_backend_get(&b->backend, "cpu");
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "ULPLAB_ISA=%s", getenv("ULPLAB_ISA"));
+    read_cpuinfo(name, sizeof name, "model name");
+    read_cpuinfo(family, sizeof family, "cpu family");
+    read_cpuinfo(model, sizeof model, "model");
+    if (*name && *family) snprintf(b->device, sizeof b->device, "%s (family %s model %s)", name, family, model);
+    else snprintf(b->device, sizeof b->device, "%s", *name ? name : uname(&system) >= 0 ? system.machine : "unknown");
+    snprintf(b->isa, sizeof b->isa, "%s", b->backend->what);
+    return ULP_OK;
+}
+
+static ulp_status open_device(ulp_plan *plan, const settings *set, bench *b) {
+    ulp_cuda_info info;
+    const ulp_status found = ulp_backend_get(&b->backend, "cuda");
+    if (found != ULP_OK) return ulp_plan_fail(plan, found, "--backend cuda: %s", ulp_cuda_lacks());
+    const int64_t most = set->native_size > b->size ? set->native_size : b->size;
+    ulp_status status = ulp_backend_get(&b->cpu, "cpu");
+    if (status == ULP_OK) status = ulp_cuda_describe(&info);
+    if (status == ULP_OK) status = ulp_cuda_timer_open(&b->timer);
+    b->kept = ulp_grow(NULL, sizeof *b->kept);
+    b->arrays = ulp_grow(NULL, sizeof *b->arrays);
+    b->matrices = ulp_grow(NULL, sizeof *b->matrices);
+    *b->kept = (struct kept_list){0};
+    *b->arrays = (arrays){0};
+    *b->matrices = (matrices){.b = b};
+    if (status == ULP_OK) status = arrays_open(b->arrays, b, (size_t)b->memory, (size_t)set->arrays, 0);
+    if (status == ULP_OK) status = matrices_open(b->matrices, b, (size_t)most);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s", ulp_backend_error());
+    snprintf(b->device, sizeof b->device, "%s", info.name);
+    snprintf(b->isa, sizeof b->isa, "compute capability %d.%d", info.capability / 10, info.capability % 10);
+    return ULP_OK;
+}
+
+static void release_nothing(void *own) { (void)own; }
+static void print_nothing(const void *own, FILE *screen) {
+    (void)own;
+    (void)screen;
+}
+
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *set = own;
     bench *b = shared;
+    const int cuda = set->backend, full = ulp_setting_given(plan->arguments, "full");
+    b->size = set->size ? set->size : full ? (cuda ? 4096 : 2048) : cuda ? 2048 : 512;
+    b->memory = set->memory ? set->memory : cuda ? 134217728 : 33554432;
     b->threads = ulp_threads_get();
     read_load(b);
     b->rows = ulp_grow(NULL, sizeof *b->rows);
     *b->rows = NULL;
-    ulp_status status = ulp_backend_get(&b->backend, "cpu");
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "ULPLAB_ISA=%s", getenv("ULPLAB_ISA"));
-    if (set->parts == 1u << PART_LIBRARIES && !*set->peers)
+    if (!cuda && set->parts == 1u << PART_LIBRARIES && !*set->peers)
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--parts libraries needs --peers");
+    if (ulp_setting_given(plan->arguments, "list")) return plan_parts(plan, set);
+    ulp_status status = cuda ? open_device(plan, set, b) : open_processor(plan, b);
+    if (status == ULP_OK) status = plan_parts(plan, set);
+    if (status != ULP_OK) return status;
     ulp_plan_note(plan, "timing", "yes: two runs of this file differ");
-    for (int part = 0; part < PARTS; part++)
-        if (set->parts >> part & 1 && (part != PART_LIBRARIES || *set->peers)) add_part(plan, set, part);
+    ulp_plan_note(plan, "device", "%s, %s", b->device, b->isa);
     plan->report = (ulp_plan_report){
         .own = b, .ending = ".json", .print = print_nothing, .write = write_json, .release = release_nothing};
-    if (!*set->peers || ulp_setting_given(plan->arguments, "list")) return ULP_OK;
+    if (!*set->peers) return ULP_OK;
     b->peers = ulp_grow(NULL, sizeof *b->peers);
     *b->peers = (peers){0};
     return peers_open(plan, b->peers, set->peers);
@@ -205,6 +235,13 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
 static void release(void *shared) {
     bench *b = shared;
     if (b->peers) peers_close(b->peers);
+    if (b->matrices) matrices_release(b->matrices);
+    if (b->arrays) arrays_release(b->arrays, b);
+    if (b->kept) free(b->kept->at);
+    ulp_cuda_timer_close(b->timer);
+    free(b->kept);
+    free(b->matrices);
+    free(b->arrays);
     free(b->peers);
     free(b->rows);
 }
@@ -216,6 +253,7 @@ static const ulp_experiment experiment = {
     .context_size = sizeof(bench),
     .threads_inside = 1,
     .whole = 1,
+    .goes_on = 1,
     .release = release,
 };
 

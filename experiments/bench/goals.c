@@ -5,14 +5,15 @@
 #include <string.h>
 
 /* Patterns of the shell for the work, what it is of, its mode, and the name of what it is compared with; then the least
- * size, and the goal with avx512 and with avx2, 0 for none. The first row that fits counts. Arrays in memory have the
- * goals of "round in memory". */
+ * size, and the goal with avx512 or on a device, and with avx2, 0 for none. The first row that fits counts. Arrays in
+ * memory have the goals of "round in memory". */
 static const struct goal {
     const char *what, *of, *mode, *beside;
     size_t least;
     double avx512, avx2;
 } goals[] = {
     {"round in memory", "*", "r*", "memcpy", 0, 1, 1},
+    {"round", "*", "*", "copy", 0, 0.9, 0}, /* on a device, where only this row counts */
     {"round", "binary16", "rne", "memcpy", 0, 0.6, 0.6},
     {"round", "bfloat16", "rne", "memcpy", 0, 0.6, 0.6},
     {"round", "*", "rn[ea]", "memcpy", 0, 0.35, 0.35},
@@ -47,10 +48,11 @@ static const struct goal {
 static int fits(const char *pattern, const char *text) { return fnmatch(pattern, text, 0) == 0; }
 
 double goal_of(const job *j, const comparison *c) {
-    const char *isa = j->b->backend->what;
+    const char *isa = j->b->isa;
     const char *what = j->in_memory ? "round in memory" : j->what;
-    const int wide = strcmp(isa, "avx512") == 0;
+    const int wide = j->timer || strcmp(isa, "avx512") == 0;
     if ((!wide && strcmp(isa, "avx2") != 0) || j->offer) return ULP_NO_NUMBER;
+    if (j->b->timer && strcmp(c->name, "copy") != 0) return ULP_NO_NUMBER;
     for (size_t i = 0; i < sizeof goals / sizeof *goals; i++) {
         const struct goal *g = &goals[i];
         if (j->n >= g->least && fits(g->what, what) && fits(g->of, j->of) && fits(g->mode, j->mode) &&

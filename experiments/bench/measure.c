@@ -6,6 +6,9 @@
  * rounds. The time of work on one thread is the processor time of the thread, which does not count the time that other
  * programs take; the time of work on several threads, and of work beside it, is that of the clock. A job whose calls
  * take long leaves the rounds when it has taken --seconds, after five rounds at the earliest.
+ *
+ * The time of work on a device is that of events in its stream. The device is kept busy for --seconds before the first
+ * round, so that its clock rises and its caches fill. A row of a device is compared with the median of an earlier row.
  */
 #include "bench.h"
 
@@ -18,7 +21,7 @@
 #include "experiments/harness/claims/spread.h"
 
 #define FRESH 0.25
-enum { LEAST_ROUNDS = 5 };
+enum { LEAST_ROUNDS = 5, MOST_CALLS = 100000 };
 
 #if defined(ULP_WITH_BLAS)
 void openblas_set_num_threads(int n);
@@ -36,6 +39,18 @@ void job_name(job *j, const char *of, const char *mode, const char *by) {
     set_text(j->by, sizeof j->by, by);
 }
 
+job job_new(const bench *b, const char *what, ulp_status (*run)(job *j), size_t n, int unit, double amount) {
+    return (job){.what = what,
+                 .by = "ulplab",
+                 .threads = 1,
+                 .unit = unit,
+                 .n = n,
+                 .amount = amount,
+                 .timer = b->timer,
+                 .run = run,
+                 .b = b};
+}
+
 size_t group_add(group *g, const job *j) {
     g->jobs = ulp_room_for(g->jobs, g->count, &g->room, sizeof *g->jobs);
     g->jobs[g->count] = *j;
@@ -45,6 +60,26 @@ size_t group_add(group *g, const job *j) {
 void group_compare(group *g, size_t one, size_t other, const char *name, int relation) {
     g->comparisons = ulp_room_for(g->comparisons, g->pairs, &g->pairs_room, sizeof *g->comparisons);
     g->comparisons[g->pairs++] = (comparison){.one = one, .other = other, .name = name, .relation = relation};
+}
+
+double kept_rate(const bench *b, const char *name) {
+    for (size_t i = 0; i < b->kept->count; i++)
+        if (strcmp(b->kept->at[i].name, name) == 0) return b->kept->at[i].rate;
+    return 0;
+}
+
+static void keep_rate(const bench *b, const char *name, double rate) {
+    struct kept_list *k = b->kept;
+    k->at = ulp_room_for(k->at, k->count, &k->room, sizeof *k->at);
+    set_text(k->at[k->count].name, sizeof k->at->name, name);
+    k->at[k->count++].rate = rate;
+}
+
+void group_compare_kept(group *g, const bench *b, size_t one, const char *kept_name, const char *name) {
+    const double rate = kept_rate(b, kept_name);
+    if (!(rate > 0)) return;
+    group_compare(g, one, one, name, SPEED);
+    g->comparisons[g->pairs - 1].base = rate;
 }
 
 static void empty(group *g) {
@@ -69,11 +104,24 @@ static double thread_time(void) {
 }
 
 static ulp_status time_calls(job *j, size_t calls) {
-    ulp_status status = ULP_OK;
+    ulp_status status = j->timer ? ulp_cuda_timer_start(j->timer) : ULP_OK;
     const double began = ulp_clock(), thread_began = thread_time();
     for (size_t i = 0; i < calls && status == ULP_OK; i++) status = j->run(j);
-    j->once.thread = (thread_time() - thread_began + 1e-9) / (double)calls;
-    j->once.clock = (ulp_clock() - began + 1e-9) / (double)calls;
+    double thread = thread_time() - thread_began, clock = ulp_clock() - began;
+    if (j->timer && status == ULP_OK) {
+        status = ulp_cuda_timer_stop(j->timer, &clock);
+        thread = clock;
+    }
+    j->once.thread = (thread + 1e-9) / (double)calls;
+    j->once.clock = (clock + 1e-9) / (double)calls;
+    return status;
+}
+
+static ulp_status warm_up(job *j, double seconds) {
+    const double began = ulp_clock();
+    ulp_status status = ULP_OK;
+    for (size_t calls = 1; j->timer && status == ULP_OK && ulp_clock() - began < seconds; calls *= 2)
+        status = time_calls(j, calls);
     return status;
 }
 
@@ -87,15 +135,16 @@ static ulp_status measure(group *g, size_t i, double slice) {
     const double began = ulp_clock();
     ulp_status status = ULP_OK;
     if (j->offer) {
-        if (!peer_measure(&j->once, j->offer, j->n, j->threads, slice)) status = ULP_NO_DEVICE;
+        if (!peer_measure(&j->once, j->offer, j->n, j->threads, slice)) status = ULP_DEVICE_FAILED;
     } else {
         ulp_threads_set(j->threads);
 #if defined(ULP_WITH_BLAS)
         openblas_set_num_threads(j->threads);
 #endif
         status = time_calls(j, 1);
-        for (size_t calls = 1; status == ULP_OK && j->once.clock * (double)calls < slice / 2;) {
-            calls = (size_t)(slice / j->once.clock) + 1;
+        for (size_t calls = 1; status == ULP_OK && j->once.clock * (double)calls < slice / 2 && calls < MOST_CALLS;) {
+            const double fit = slice / j->once.clock;
+            calls = fit < MOST_CALLS ? (size_t)fit + 1 : MOST_CALLS;
             status = time_calls(j, calls);
         }
     }
@@ -112,7 +161,7 @@ static int is_fresh(const job *j) { return j->count && ulp_clock() - j->ended < 
 static ulp_status measure_beside(group *g, size_t i, double slice) {
     ulp_status status = ULP_OK;
     for (size_t k = 0; k < g->pairs && status == ULP_OK; k++)
-        if (g->comparisons[k].one == i && !is_fresh(&g->jobs[g->comparisons[k].other]))
+        if (g->comparisons[k].one == i && g->comparisons[k].other != i && !is_fresh(&g->jobs[g->comparisons[k].other]))
             status = measure(g, g->comparisons[k].other, slice);
     if (status == ULP_OK) status = measure(g, i, slice);
     for (size_t k = 0; k < g->pairs && status == ULP_OK; k++) {
@@ -120,13 +169,26 @@ static ulp_status measure_beside(group *g, size_t i, double slice) {
         if (c->one != i) continue;
         const job *j = &g->jobs[i], *other = &g->jobs[c->other];
         const int threads = j->threads > other->threads ? j->threads : other->threads;
-        const double speed = j->amount / seconds_of(j, threads) / (other->amount / seconds_of(other, threads));
+        const double base = c->base > 0 ? c->base : other->amount / seconds_of(other, threads);
+        const double speed = j->amount / seconds_of(j, threads) / base;
         keep(&c->ratios, &c->count, &c->room, c->relation == TIME ? 1 / speed : speed);
     }
     return status;
 }
 
 /* ---- rows ---- */
+
+const char *const part_titles[PARTS] = {
+    [PART_CACHE] = "rounding in the first-level cache",
+    [PART_MEMORY] = "rounding in memory",
+    [PART_BITS] = "rounding with some random bits",
+    [PART_PRODUCTS] = "products under datapaths",
+    [PART_SIZES] = "products by size",
+    [PART_NATIVE] = "products of the device",
+    [PART_TRAINING] = "training steps",
+    [PART_POLICIES] = "training steps under policies",
+    [PART_LIBRARIES] = "rounding beside other libraries",
+};
 
 /* The value of a sorted array below which a share lies; between two values it is interpolated. */
 static double quantile(const double *sorted, size_t count, double share) {
@@ -135,11 +197,15 @@ static double quantile(const double *sorted, size_t count, double share) {
     return i + 1 < count ? sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]) : sorted[i];
 }
 
-static void put_row(const ulp_task *task, const job *j, const comparison *c) {
-    const double unit = j->unit == STEPS ? 1 : 1e-9;
+/* The number of units of a rate per second, in the order of UNIT_WORDS. */
+static const double units[] = {1e-9, 1e-9, 1, 1e-9, 1e-12};
+
+static void put_row(const ulp_task *task, const job *j, const comparison *c, double clock) {
+    const double unit = units[j->unit];
     row r;
     ulp_row_clear(task->rows, &r);
-    r.group = task->label;
+    const int part = ((const point *)task->point)->part;
+    r.group = part == PART_SIZES ? task->label : part_titles[part];
     r.what = j->what;
     r.of = *j->of ? j->of : NULL;
     r.mode = *j->mode ? j->mode : NULL;
@@ -159,45 +225,62 @@ static void put_row(const ulp_task *task, const job *j, const comparison *c) {
         r.ratio_q3 = quantile(c->ratios, c->count, 0.75);
         r.goal = goal_of(j, c);
     }
+    if (j->timer) r.clock = clock;
     ulp_row_put(task->rows, &r);
 }
 
-static void put_rows(const ulp_task *task, const group *g) {
-    for (size_t i = 0; i < g->count; i++) ulp_sort_numbers(g->jobs[i].rates, g->jobs[i].count);
+static void put_rows(const ulp_task *task, const group *g, double clock) {
     for (size_t i = 0; i < g->count; i++) {
+        const job *j = &g->jobs[i];
         int compared = 0;
+        ulp_sort_numbers(j->rates, j->count);
+        if (j->keep) keep_rate(task->context, j->keep, quantile(j->rates, j->count, 0.5));
         for (size_t k = 0; k < g->pairs; k++) {
             comparison *c = &g->comparisons[k];
             if (c->one != i) continue;
             compared = 1;
             ulp_sort_numbers(c->ratios, c->count);
-            put_row(task, &g->jobs[i], c);
+            put_row(task, j, c, clock);
         }
-        if (!compared) put_row(task, &g->jobs[i], NULL);
+        if (!compared) put_row(task, j, NULL, clock);
     }
 }
 
-static ulp_status fail(const ulp_task *task, const job *j, ulp_status status) {
+/* The sentence of a device, whose points are single jobs, is that of the point. */
+static void fail(const ulp_task *task, const job *j, ulp_status status) {
     if (j->offer)
-        return ulp_task_fail(task, status, "--peers %s: the worker failed at %s %s %s", peer_command(j->offer), j->what,
-                             j->of, j->mode);
-    return ulp_task_fail(task, status, "%s %s %s: %s", j->what, j->of, j->mode,
-                         *ulp_backend_error() ? ulp_backend_error() : ulp_status_text(status));
+        ulp_task_fail(task, status, "--peers %s: the worker failed at %s %s %s", peer_command(j->offer), j->what, j->of,
+                      j->mode);
+    else if (!j->b->timer)
+        ulp_task_fail(task, status, "%s %s %s: %s", j->what, j->of, j->mode,
+                      *ulp_backend_error() ? ulp_backend_error() : ulp_status_text(status));
+}
+
+/* Measures a round. *stopped gets 1 if the run ends. */
+static ulp_status measure_round(const ulp_task *task, group *g, int64_t round, int *stopped) {
+    const settings *set = task->settings;
+    ulp_status status = ULP_OK;
+    for (size_t i = 0; i < g->count && status == ULP_OK && !*stopped; i++) {
+        if (round < LEAST_ROUNDS || g->jobs[i].spent < set->seconds)
+            status = measure_beside(g, i, set->seconds / (double)set->rounds);
+        const double done = (double)round + (double)i / (double)g->count;
+        *stopped = ulp_task_progress(task, done / (double)set->rounds);
+    }
+    return status;
 }
 
 ulp_status group_measure(const ulp_task *task, group *g) {
     const settings *set = task->settings;
-    const double slice = set->seconds / (double)set->rounds;
+    const bench *b = task->context;
+    double hertz = 0;
     ulp_status status = ULP_OK;
     int stopped = 0;
+    for (size_t i = 0; i < g->count && status == ULP_OK; i++) status = warm_up(&g->jobs[g->failed = i], set->seconds);
     for (int64_t round = 0; round < set->rounds && status == ULP_OK && !stopped; round++)
-        for (size_t i = 0; i < g->count && status == ULP_OK && !stopped; i++) {
-            if (round < LEAST_ROUNDS || g->jobs[i].spent < set->seconds) status = measure_beside(g, i, slice);
-            if (status != ULP_OK) fail(task, &g->jobs[g->failed], status);
-            const double done = (double)round + (double)i / (double)g->count;
-            stopped = ulp_task_progress(task, done / (double)set->rounds);
-        }
-    if (status == ULP_OK && !stopped) put_rows(task, g);
+        status = measure_round(task, g, round, &stopped);
+    if (status == ULP_OK && b->timer) status = ulp_cuda_clock(&hertz);
+    if (status != ULP_OK) fail(task, &g->jobs[g->failed], status);
+    else if (!stopped) put_rows(task, g, 1e-6 * hertz);
     empty(g);
     return status;
 }

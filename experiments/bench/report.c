@@ -1,7 +1,18 @@
-/* report.c - prints the rows as tables, one for each group. */
+/* report.c - the rows for people, as a table for each group, and for machines, as one JSON object. */
 #include "bench.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
+
+/* The Makefile defines it for this file alone. */
+#ifndef ULP_COMMIT_DATE
+#define ULP_COMMIT_DATE "unknown"
+#endif
+
+static const char *const units[] = {"G elements/s", "G products/s", "steps/s", "GB/s", "T operations/s"};
+
+/* ---- the tables ---- */
 
 static void put_spread(ulp_sheet *sheet, double median, double q1, double q3) {
     if (ulp_is_no_number(median)) {
@@ -13,9 +24,13 @@ static void put_spread(ulp_sheet *sheet, double median, double q1, double q3) {
     ulp_sheet_put(sheet, "%.3g to %.3g", q1, q3);
 }
 
+static int is_met(const row *r) { return r->relation == TIME ? r->ratio <= r->goal : r->ratio >= r->goal; }
+
 static void put_goal(ulp_sheet *sheet, const row *r) {
     if (ulp_is_no_number(r->goal)) ulp_sheet_put(sheet, "%s", "");
-    else ulp_sheet_put(sheet, "%s %.3g", r->relation == TIME ? "at most" : "at least", r->goal);
+    else
+        ulp_sheet_put(sheet, "%s %.3g: %s", r->relation == TIME ? "at most" : "at least", r->goal,
+                      is_met(r) ? "met" : "missed");
 }
 
 /* A second comparison of the same work leaves the cells of the work empty. */
@@ -45,21 +60,98 @@ static void put_row(ulp_sheet *sheet, const row *r, const row *before) {
 }
 
 void judge(ulp_claims *c) {
-    static const char *const units[] = {"G elements/s", "G products/s", "steps/s"};
+    static const ulp_published published = {"mixed binary16 over binary32, times", "Micikevicius et al. 2018",
+                                            "2 to 6 (operations of DeepBench on Volta)"};
     const row *rows = c->table->rows;
     const bench *b = c->context;
+    const int device = b->timer != NULL;
+    size_t met = 0, missed = 0;
     ulp_sheet *sheet = NULL;
     *b->rows = c->table;
     for (size_t i = 0; i < c->table->count; i++) {
-        const row *before = i ? &rows[i - 1] : NULL;
-        if (!before || strcmp(before->group, rows[i].group) != 0) {
+        const row *r = &rows[i], *before = i ? &rows[i - 1] : NULL;
+        if (!before || strcmp(before->group, r->group) != 0) {
             ulp_text columns = {0};
-            ulp_text_print(&columns, "work,threads,n,%s,quartiles,beside,ratio,quartiles,goal", units[rows[i].unit]);
+            ulp_text_print(&columns, "work,threads,n,%s,quartiles,beside,ratio,quartiles,goal%s", units[r->unit],
+                           device ? ",MHz" : "");
             if (sheet) ulp_sheet_print(sheet, c->file);
-            sheet = ulp_sheet_new(rows[i].group, ulp_text_of(&columns));
+            sheet = ulp_sheet_new(r->group, ulp_text_of(&columns));
             ulp_text_free(&columns);
         }
-        if (strcmp(rows[i].what, "dot") != 0) put_row(sheet, &rows[i], before); /* the ratios to the loops are there */
+        if (!ulp_is_no_number(r->goal)) is_met(r) ? met++ : missed++;
+        if (strcmp(r->what, "dot") == 0) continue; /* the ratios to the loops are there */
+        put_row(sheet, r, before);
+        if (device && ulp_is_no_number(r->clock)) ulp_sheet_put(sheet, "%s", "");
+        else if (device) ulp_sheet_put(sheet, "%.0f", r->clock);
+        if (r->mode && strcmp(r->mode, "fp16") == 0 && r->beside) ulp_beside(c, &published, "%.2f", r->ratio);
     }
     if (sheet) ulp_sheet_print(sheet, c->file);
+    if (c->file && met + missed) fprintf(c->file, "\ngoals: %zu met, %zu missed\n", met, missed);
+}
+
+/* ---- JSON: a key, or a row of the CSV, in each line ---- */
+
+static void put_text(FILE *file, const char *text, size_t length) {
+    fputc('"', file);
+    for (const char *c = text; *c && c < text + length; c++) {
+        if (*c == '"' || *c == '\\') fputc('\\', file);
+        fputc((unsigned char)*c < 0x20 ? ' ' : *c, file);
+    }
+    fputc('"', file);
+}
+
+static void put_pair(FILE *file, const char *key, const char *text) {
+    fprintf(file, "  \"%s\": ", key);
+    put_text(file, text, strlen(text));
+    fprintf(file, ",\n");
+}
+
+/* Returns 0 for an empty cell. */
+static int put_cell(FILE *file, const ulp_column *c, const void *cell) {
+    const char *text = c->type == ULP_CELL_TEXT ? *(const char *const *)cell : c->words;
+    switch (c->type) {
+    case ULP_CELL_TEXT:
+        if (text) put_text(file, text, strlen(text));
+        return text != NULL;
+    case ULP_CELL_WORD:
+        if (*(const int *)cell < 0) return 0;
+        for (int i = 0; i < *(const int *)cell; i++) text += strcspn(text, " ") + 1;
+        put_text(file, text, strcspn(text, " "));
+        return 1;
+    case ULP_CELL_INTEGER:
+        if (*(const int64_t *)cell == ULP_NO_INTEGER) return 0;
+        return fprintf(file, "%lld", (long long)*(const int64_t *)cell);
+    default:
+        if (ulp_is_no_number(*(const double *)cell)) return 0;
+        return fprintf(file, "%.6g", *(const double *)cell);
+    }
+}
+
+void write_json(FILE *file, const void *own) {
+    const bench *b = own;
+    const ulp_table *table = *b->rows;
+    char date[40] = "";
+    const time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    fprintf(file, "{\n");
+    put_pair(file, "program", "bench");
+    put_pair(file, "version", ulp_build_version());
+    put_pair(file, "commit", ulp_build_commit());
+    put_pair(file, "commit_date", ULP_COMMIT_DATE);
+    put_pair(file, "date", date);
+    put_pair(file, "processor", b->device);
+    put_pair(file, "isa", b->isa);
+    put_pair(file, "compiler", ulp_build_compiler());
+    put_pair(file, "flags", ulp_build_flags());
+    put_pair(file, "load_before", b->load);
+    fprintf(file, "  \"threads\": %d,\n  \"rows\": [\n", b->threads);
+    for (size_t i = 0; table && i < table->count; i++) {
+        for (const ulp_column *c = table->columns; c->name; c++) {
+            fprintf(file, "%s\"%s\": ", c == table->columns ? "    {" : ", ", c->name);
+            if (!put_cell(file, c, (const char *)table->rows + i * table->row_size + c->at)) fprintf(file, "null");
+        }
+        fprintf(file, "}%s\n", i + 1 < table->count ? "," : "");
+    }
+    fprintf(file, "  ]\n}\n");
 }

@@ -1,4 +1,4 @@
-/* roofs.c - the work that bounds the rows: memcpy, the random words alone, a loop of products in registers, sgemm. */
+/* roofs.c - the work that bounds the rows: copies, the random words alone, a loop of products in registers, sgemm. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -8,28 +8,34 @@
 #include <immintrin.h>
 #endif
 
-/* ---- memcpy ---- */
+/* ---- copies ---- */
 
 static void copy_part(void *own, size_t begin, size_t end) {
-    const job *j = own;
-    memcpy((float *)j->z + begin, (const float *)j->x + begin, (end - begin) * sizeof(float));
+    const arrays *a = own;
+    memcpy(a->y[0] + begin, a->x[0] + begin, (end - begin) * sizeof(float));
 }
 
-static ulp_status run_copy(const job *j) {
-    ulp_parallel_for(j->n, (size_t)1 << 20, copy_part, (void *)(uintptr_t)j);
+static ulp_status run_copy(job *j) {
+    ulp_parallel_for(j->n, (size_t)1 << 20, copy_part, j->arrays);
     return ULP_OK;
 }
 
-job roof_copy(const bench *b, float *y, const float *x, size_t n, int threads) {
-    return (job){.what = "copy",
-                 .by = "memcpy",
-                 .threads = threads,
-                 .n = n,
-                 .amount = (double)n,
-                 .run = run_copy,
-                 .b = b,
-                 .x = x,
-                 .z = y};
+static ulp_status run_device_copy(job *j) {
+    const arrays *a = j->arrays;
+    const size_t k = j->turn++ % a->pairs;
+    return ulp_cuda_copy(a->y[k], a->x[k], a->n * sizeof(float));
+}
+
+job roof_copy(const bench *b, arrays *a, int threads) {
+    const double n = (double)a->n;
+    const int device = b->timer != NULL;
+    job j = job_new(b, "copy", device ? run_device_copy : run_copy, a->n, device ? BYTES : ELEMENTS,
+                    device ? 2 * sizeof(float) * n : n);
+    job_name(&j, NULL, NULL, device ? "device" : "memcpy");
+    j.threads = threads;
+    j.arrays = a;
+    if (device) j.keep = "copy";
+    return j;
 }
 
 /* ---- random words ---- */
@@ -51,22 +57,17 @@ static words_function *words_of(const char *isa) {
     return ulp_words_baseline;
 }
 
-static ulp_status run_words(const job *j) {
+static ulp_status run_words(job *j) {
     words_function *words = words_of(j->b->backend->what);
     for (size_t i = 0; i < j->n; i += PIECE) words((uint32_t *)j->z + i, j->n - i < PIECE ? j->n - i : PIECE, 1, 0, i);
     return ULP_OK;
 }
 
 job roof_words(const bench *b, uint32_t *words, size_t n) {
-    return (job){.what = "words",
-                 .of = ULP_RNG_NAME,
-                 .by = "ulplab",
-                 .threads = 1,
-                 .n = n,
-                 .amount = (double)n,
-                 .run = run_words,
-                 .b = b,
-                 .z = words};
+    job j = job_new(b, "words", run_words, n, ELEMENTS, (double)n);
+    job_name(&j, ULP_RNG_NAME, NULL, NULL);
+    j.z = words;
+    return j;
 }
 
 /* ---- products in registers ---- */
@@ -77,35 +78,21 @@ enum { CHAINS = 12, STEPS_OF_LOOP = 20000 };
 static volatile float factor = 0.99f, term = 1e-3f;
 static _Thread_local volatile float sink;
 
+/* The loop over vectors of a type. */
+#define SUMS(vector, fused)                                                                                            \
+    vector s[CHAINS], x = (vector){0} + factor, y = (vector){0} + term;                                                \
+    for (int i = 0; i < CHAINS; i++) s[i] = y * (float)i;                                                              \
+    for (int k = 0; k < STEPS_OF_LOOP; k++)                                                                            \
+        for (int i = 0; i < CHAINS; i++) s[i] = fused(s[i], x, y);                                                     \
+    for (int i = 1; i < CHAINS; i++) s[0] += s[i];                                                                     \
+    sink = s[0][0]
+
 typedef float vector4 __attribute__((vector_size(16)));
-
-static void loop_baseline(void) {
-    vector4 s[CHAINS], x = (vector4){0} + factor, y = (vector4){0} + term;
-    for (int i = 0; i < CHAINS; i++) s[i] = y * (float)i;
-    for (int k = 0; k < STEPS_OF_LOOP; k++)
-        for (int i = 0; i < CHAINS; i++) s[i] = s[i] * x + y;
-    for (int i = 1; i < CHAINS; i++) s[0] += s[i];
-    sink = s[0][0];
-}
-
+static vector4 fused4(vector4 a, vector4 b, vector4 c) { return a * b + c; }
+static void loop_baseline(void) { SUMS(vector4, fused4); }
 #if defined(__x86_64__)
-__attribute__((target("avx2,fma"))) static void loop_avx2(void) {
-    __m256 s[CHAINS], x = _mm256_set1_ps(factor), y = _mm256_set1_ps(term);
-    for (int i = 0; i < CHAINS; i++) s[i] = _mm256_mul_ps(y, _mm256_set1_ps((float)i));
-    for (int k = 0; k < STEPS_OF_LOOP; k++)
-        for (int i = 0; i < CHAINS; i++) s[i] = _mm256_fmadd_ps(s[i], x, y);
-    for (int i = 1; i < CHAINS; i++) s[0] = _mm256_add_ps(s[0], s[i]);
-    sink = _mm256_cvtss_f32(s[0]);
-}
-
-__attribute__((target("avx512f"))) static void loop_avx512(void) {
-    __m512 s[CHAINS], x = _mm512_set1_ps(factor), y = _mm512_set1_ps(term);
-    for (int i = 0; i < CHAINS; i++) s[i] = _mm512_mul_ps(y, _mm512_set1_ps((float)i));
-    for (int k = 0; k < STEPS_OF_LOOP; k++)
-        for (int i = 0; i < CHAINS; i++) s[i] = _mm512_fmadd_ps(s[i], x, y);
-    for (int i = 1; i < CHAINS; i++) s[0] = _mm512_add_ps(s[0], s[i]);
-    sink = _mm512_cvtss_f32(s[0]);
-}
+__attribute__((target("avx2,fma"))) static void loop_avx2(void) { SUMS(__m256, _mm256_fmadd_ps); }
+__attribute__((target("avx512f"))) static void loop_avx512(void) { SUMS(__m512, _mm512_fmadd_ps); }
 #endif
 
 /* The loop of an instruction set, and the lanes of its vectors. */
@@ -124,21 +111,18 @@ static void fma_part(void *own, size_t begin, size_t end) {
     for (; begin < end; begin++) loop_of(j->b->backend->what, &lanes)();
 }
 
-static ulp_status run_fma(const job *j) {
-    ulp_parallel_for((size_t)j->threads, 1, fma_part, (void *)(uintptr_t)j);
+static ulp_status run_fma(job *j) {
+    ulp_parallel_for((size_t)j->threads, 1, fma_part, j);
     return ULP_OK;
 }
 
 job roof_fma(const bench *b, int threads) {
     int lanes;
     loop_of(b->backend->what, &lanes);
-    return (job){.what = "fma",
-                 .by = "registers",
-                 .threads = threads,
-                 .unit = PRODUCTS,
-                 .amount = (double)threads * CHAINS * STEPS_OF_LOOP * lanes,
-                 .run = run_fma,
-                 .b = b};
+    job j = job_new(b, "fma", run_fma, 0, PRODUCTS, (double)threads * CHAINS * STEPS_OF_LOOP * lanes);
+    job_name(&j, NULL, NULL, "registers");
+    j.threads = threads;
+    return j;
 }
 
 /* ---- sgemm ---- */
@@ -148,37 +132,32 @@ char *openblas_get_corename(void);
 void cblas_sgemm(int order, int transa, int transb, int m, int n, int k, float alpha, const float *a, int lda,
                  const float *b, int ldb, float beta, float *c, int ldc);
 
-/* OpenBLAS chooses kernels for the processor, or those of OPENBLAS_CORETYPE; their name belongs to the row. */
-static void name_blas(job *j) {
+/* A job of OpenBLAS. It chooses kernels for the processor, or those of OPENBLAS_CORETYPE; their name belongs to the
+ * row. */
+static job blas_job(job j, const char *of, int threads, const float *x, const float *y, float *c) {
     char by[64];
     snprintf(by, sizeof by, "OpenBLAS %.40s", openblas_get_corename());
-    job_name(j, NULL, NULL, by);
+    job_name(&j, of, NULL, by);
+    j.threads = threads;
+    j.x = x;
+    j.y = y;
+    j.z = c;
+    return j;
 }
 
-static ulp_status run_sgemm(const job *j) {
+static ulp_status run_sgemm(job *j) {
     const int n = (int)j->n;
     cblas_sgemm(101, 111, 111, n, n, n, 1.0f, j->x, n, j->y, n, 0.0f, j->z, n);
     return ULP_OK;
 }
 
 job roof_sgemm(const bench *b, float *c, const float *x, const float *y, size_t n, int threads) {
-    job j = {.what = "product",
-             .of = "fp32",
-             .threads = threads,
-             .unit = PRODUCTS,
-             .n = n,
-             .amount = (double)n * (double)n * (double)n,
-             .run = run_sgemm,
-             .b = b,
-             .x = x,
-             .y = y,
-             .z = c};
-    name_blas(&j);
-    return j;
+    const job j = job_new(b, "product", run_sgemm, n, PRODUCTS, (double)n * (double)n * (double)n);
+    return blas_job(j, "fp32", threads, x, y, c);
 }
 
 /* Forward: (batch,out) of every layer. Backward: the gradients of all weights, and of all inputs but the first. */
-static ulp_status run_step(const job *j) {
+static ulp_status run_step(job *j) {
     static const int widths[] = {784, 1000, 1000, 10};
     const int batch = (int)j->n;
     for (int l = 0; l < 3; l++) {
@@ -191,18 +170,8 @@ static ulp_status run_step(const job *j) {
 }
 
 job roof_step(const bench *b, float *c, const float *x, const float *y, size_t batch, int threads) {
-    job j = {.what = "step",
-             .threads = threads,
-             .unit = STEPS,
-             .n = batch,
-             .amount = 1,
-             .run = run_step,
-             .b = b,
-             .x = x,
-             .y = y,
-             .z = c};
-    job_name(&j, "784-1000-1000-10", "products alone", NULL);
-    name_blas(&j);
+    job j = blas_job(job_new(b, "step", run_step, batch, STEPS, 1), "784-1000-1000-10", threads, x, y, c);
+    job_name(&j, NULL, "products alone", NULL);
     return j;
 }
 #endif

@@ -90,47 +90,8 @@ void ULP_CPU(ulp_words)(uint32_t *words, size_t n, uint64_t seed, uint64_t strea
  * how.stream.first. y may be x. */
 void ULP_CPU(ulp_round64_core)(double *y, const double *x, size_t n, ulp_rounding how);
 
-/* The operations of the backend table; backend.h documents them. */
-ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, ulp_rounding rounding);
-ulp_status ULP_CPU(ulp_cpu_round64)(double *y, const double *x, size_t n, ulp_rounding rounding);
-ulp_status ULP_CPU(ulp_cpu_map)(float *y, ulp_array_op op, size_t n, ulp_rounding rounding);
-ulp_status ULP_CPU(ulp_cpu_update)(const ulp_update_step *step, size_t steps, size_t n);
-ulp_status ULP_CPU(ulp_cpu_largest)(float *y, const float *x, size_t n, int finite);
-ulp_status ULP_CPU(ulp_cpu_reduce)(float *y, const float *x, size_t m, size_t n, ulp_summation summation);
-ulp_status ULP_CPU(ulp_cpu_gemm)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
-                                 ulp_summation summation);
-ulp_status ULP_CPU(ulp_cpu_gemm64)(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
-                                   ulp_summation summation);
-ulp_status ULP_CPU(ulp_cpu_gemm_round)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
-                                       ulp_summation summation, ulp_rounding rounding);
-ulp_status ULP_CPU(ulp_cpu_im2col)(float *y, const float *x, const ulp_im2col *geometry);
-ulp_status ULP_CPU(ulp_cpu_permute)(float *y, const float *x, ulp_permute_shape shape);
-ulp_status ULP_CPU(ulp_cpu_narrow)(float *y, const double *x, size_t n);
-ulp_status ULP_CPU(ulp_cpu_scale)(double *y, const double *x, size_t n, double factor);
-ulp_status ULP_CPU(ulp_cpu_relu)(float *y, const float *x, size_t n);
-ulp_status ULP_CPU(ulp_cpu_relu_slope)(float *dx, const float *dy, const float *y, size_t n);
-ulp_status ULP_CPU(ulp_cpu_activate)(double *y, const float *x, size_t n, ulp_activation f);
-ulp_status ULP_CPU(ulp_cpu_activate_slope)(double *dx, const float *dy, const float *at, size_t n, ulp_activation f);
-ulp_status ULP_CPU(ulp_cpu_pool)(float *y, float *place, const float *x, const ulp_windows *windows);
-ulp_status ULP_CPU(ulp_cpu_pool_slope)(float *dx, const float *dy, const float *place, const ulp_windows *windows);
-ulp_status ULP_CPU(ulp_cpu_pool_strided)(float *y, float *place, const float *x, const ulp_strided_windows *windows);
-ulp_status ULP_CPU(ulp_cpu_pool_strided_slope)(double *dx, const float *dy, const float *place,
-                                               const ulp_strided_windows *windows);
-ulp_status ULP_CPU(ulp_cpu_average)(double *y, const float *x, const ulp_windows *windows);
-ulp_status ULP_CPU(ulp_cpu_average_slope)(double *dx, const float *dy, const ulp_windows *windows);
-ulp_status ULP_CPU(ulp_cpu_upsample)(float *y, const float *x, const ulp_windows *windows);
-ulp_status ULP_CPU(ulp_cpu_upsample_slope)(double *dx, const float *dy, const ulp_windows *windows);
-ulp_status ULP_CPU(ulp_cpu_norm_statistics)(double *to, const float *x, ulp_channels shape);
-ulp_status ULP_CPU(ulp_cpu_norm_running)(double *to, const float *running, const float *batch, ulp_channels shape);
-ulp_status ULP_CPU(ulp_cpu_norm)(double *y, const float *x, ulp_norm by);
-ulp_status ULP_CPU(ulp_cpu_norm_sums)(double *sums, const float *dy, const float *x, ulp_norm by);
-ulp_status ULP_CPU(ulp_cpu_norm_slope)(double *dx, const float *dy, const float *x, const double *sums, ulp_norm by);
-ulp_status ULP_CPU(ulp_cpu_dropout)(double *y, const float *x, size_t n, ulp_dropout how);
-ulp_status ULP_CPU(ulp_cpu_softmax)(double *p, double *loss, const float *z, ulp_labels labels);
-ulp_status ULP_CPU(ulp_cpu_softmax_slope)(double *dz, const float *p, ulp_labels labels, double scale);
-ulp_status ULP_CPU(ulp_cpu_cell)(double *to, const ulp_cell_arrays *arrays, ulp_cell_stage stage);
-ulp_status ULP_CPU(ulp_cpu_ctc_outputs)(double *p, const float *z, ulp_sequences sequences, int linear);
-ulp_status ULP_CPU(ulp_cpu_ctc)(double *dz, double *loss, double *work, const float *p, ulp_sequences sequences,
-                                const ulp_path_sums *sums);
+/* ulp_cpu_NAME for each row NAME of operations.def, which documents it. */
+#define ULP_OPERATION(name, cpu, cuda, mpfr, parameters, ...) ulp_status ULP_CPU(ulp_cpu_##name) parameters;
+#include "kernels/operations.def"
 
 #endif

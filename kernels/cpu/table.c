@@ -14,6 +14,10 @@ static ulp_status copy(void *to, const void *from, size_t bytes) {
     return ULP_OK;
 }
 
+/* The function of a row of operations.def: of the column `cpu` or `none`. */
+#define FUNCTION_cpu(function) function
+#define FUNCTION_none(function) NULL
+
 extern const ulp_backend ULP_CPU(ulp_cpu_table);
 const ulp_backend ULP_CPU(ulp_cpu_table) = {
     .name = "cpu",
@@ -22,40 +26,6 @@ const ulp_backend ULP_CPU(ulp_cpu_table) = {
     .release = free,
     .upload = copy,
     .download = copy,
-    .round = ULP_CPU(ulp_cpu_round),
-    .round64 = ULP_CPU(ulp_cpu_round64),
-    .map = ULP_CPU(ulp_cpu_map),
-    .update = ULP_CPU(ulp_cpu_update),
-    .largest = ULP_CPU(ulp_cpu_largest),
-    .reduce = ULP_CPU(ulp_cpu_reduce),
-    .gemm = ULP_CPU(ulp_cpu_gemm),
-    .gemm64 = ULP_CPU(ulp_cpu_gemm64),
-    .im2col = ULP_CPU(ulp_cpu_im2col),
-    .permute = ULP_CPU(ulp_cpu_permute),
-    .narrow = ULP_CPU(ulp_cpu_narrow),
-    .scale = ULP_CPU(ulp_cpu_scale),
-    .relu = ULP_CPU(ulp_cpu_relu),
-    .relu_slope = ULP_CPU(ulp_cpu_relu_slope),
-    .activate = ULP_CPU(ulp_cpu_activate),
-    .activate_slope = ULP_CPU(ulp_cpu_activate_slope),
-    .pool = ULP_CPU(ulp_cpu_pool),
-    .pool_slope = ULP_CPU(ulp_cpu_pool_slope),
-    .pool_strided = ULP_CPU(ulp_cpu_pool_strided),
-    .pool_strided_slope = ULP_CPU(ulp_cpu_pool_strided_slope),
-    .average = ULP_CPU(ulp_cpu_average),
-    .average_slope = ULP_CPU(ulp_cpu_average_slope),
-    .upsample = ULP_CPU(ulp_cpu_upsample),
-    .upsample_slope = ULP_CPU(ulp_cpu_upsample_slope),
-    .norm_statistics = ULP_CPU(ulp_cpu_norm_statistics),
-    .norm_running = ULP_CPU(ulp_cpu_norm_running),
-    .norm = ULP_CPU(ulp_cpu_norm),
-    .norm_sums = ULP_CPU(ulp_cpu_norm_sums),
-    .norm_slope = ULP_CPU(ulp_cpu_norm_slope),
-    .dropout = ULP_CPU(ulp_cpu_dropout),
-    .softmax = ULP_CPU(ulp_cpu_softmax),
-    .softmax_slope = ULP_CPU(ulp_cpu_softmax_slope),
-    .cell = ULP_CPU(ulp_cpu_cell),
-    .ctc_outputs = ULP_CPU(ulp_cpu_ctc_outputs),
-    .ctc = ULP_CPU(ulp_cpu_ctc),
-    .gemm_round = ULP_CPU(ulp_cpu_gemm_round),
+#define ULP_OPERATION(name, cpu, cuda, mpfr, ...) .name = FUNCTION_##cpu(ULP_CPU(ulp_cpu_##name)),
+#include "kernels/operations.def"
 };

@@ -6,6 +6,11 @@
 
 static char what[320];
 
+// The function of a row of operations.def: of the column `cuda` or `none`.
+#define FUNCTION_cuda(function) function
+#define FUNCTION_none(function) nullptr
+
+// C++17 has no designated initializers; the members of ulp_backend stand in the order of the rows.
 static const ulp_backend table = {
     /* name */ "cuda",
     what,
@@ -13,42 +18,8 @@ static const ulp_backend table = {
     ulp_cuda_release_array,
     ulp_cuda_upload,
     ulp_cuda_download,
-    ulp_cuda_round,
-    ulp_cuda_round64,
-    ulp_cuda_map,
-    ulp_cuda_update,
-    ulp_cuda_largest,
-    ulp_cuda_reduce,
-    ulp_cuda_gemm,
-    ulp_cuda_gemm64,
-    ulp_cuda_im2col,
-    ulp_cuda_permute,
-    ulp_cuda_narrow,
-    ulp_cuda_scale,
-    ulp_cuda_relu,
-    ulp_cuda_relu_slope,
-    ulp_cuda_activate,
-    ulp_cuda_activate_slope,
-    ulp_cuda_pool,
-    ulp_cuda_pool_slope,
-    ulp_cuda_pool_strided,
-    ulp_cuda_pool_strided_slope,
-    ulp_cuda_average,
-    ulp_cuda_average_slope,
-    ulp_cuda_upsample,
-    ulp_cuda_upsample_slope,
-    ulp_cuda_norm_statistics,
-    ulp_cuda_norm_running,
-    ulp_cuda_norm,
-    ulp_cuda_norm_sums,
-    ulp_cuda_norm_slope,
-    ulp_cuda_dropout,
-    ulp_cuda_softmax,
-    ulp_cuda_softmax_slope,
-    ulp_cuda_cell,
-    ulp_cuda_ctc_outputs,
-    ulp_cuda_ctc,
-    /* gemm_round */ nullptr,
+#define ULP_OPERATION(name, cpu, cuda, mpfr, ...) FUNCTION_##cuda(ulp_cuda_##name),
+#include "kernels/operations.def"
     ulp_cuda_keep,
     ulp_cuda_forget,
     ulp_cuda_settle,

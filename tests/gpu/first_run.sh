@@ -6,8 +6,8 @@
 # with FAIL, once more and alone) and sanitizer.txt. SECONDS (520 without it) is the time for everything; what does not fit is
 # left out, and named.
 # The programs are those of .gpu (make gpu-kit). If they do not start on this machine, make builds others, with the headers of
-# .gpu/include. PROGRAMS in the environment names another folder with test/check_gpu, bin/bench_gpu and bin/throughput, and
-# ULPLAB_CUBLASLT the library of cuBLASLt; without it the script looks where machines have it.
+# .gpu/include. PROGRAMS in the environment names another folder with test/check_gpu and bin/bench, and ULPLAB_CUBLASLT
+# the library of cuBLASLt; without it the script looks where machines have it.
 # The rows of an earlier run are removed when the device has answered. The exit status is 0 if every part ended and no row
 # failed, 1 if a row failed or a part did not end, 2 for wrong arguments, 3 if there is no device, and 130 if INT, TERM or HUP
 # ended the run.
@@ -24,7 +24,7 @@ case $out in '' | -*) wrong "OUT '$out': it is the name of a folder; ./$out if i
 programs=${PROGRAMS:-}
 if [ -n "$programs" ]; then
     [ -d "$programs" ] || wrong "PROGRAMS='$programs': there is no such folder"
-    for name in test/check_gpu bin/bench_gpu bin/throughput; do
+    for name in test/check_gpu bin/bench; do
         [ -x "$programs/$name" ] || wrong "PROGRAMS='$programs': it has no program $name"
     done
     programs=$(cd "$programs" && pwd)
@@ -111,7 +111,7 @@ build() { # the programs of this tree, for the GPU of this machine
     say 'the programs of .gpu do not start here: building'
     header=$(dirname "$(dirname "${ULPLAB_CUBLASLT:-/}")")/include
     [ ! -e "$header/cublasLt.h" ] || export NVCC_APPEND_FLAGS="-I$header"
-    set -- -j"$(nproc)" build/test/check_gpu build/bin/bench_gpu build/bin/throughput
+    set -- -j"$(nproc)" build/test/check_gpu build/bin/bench
     [ ! -e .gpu/include ] || set -- "$@" RANDOM123="$PWD/.gpu/include"
     run timeout -k 5 $(($(left) * 2 / 3)) make "$@" > "$tmp/build.txt" 2>&1 && programs=$PWD/build && starts && return
     tail -n 20 "$tmp/build.txt" | cut -c 1-500 | tee -a "$out/facts.txt"
@@ -207,7 +207,7 @@ stage() {
     return $result
 }
 
-add_rows() { # rows that a benchmark has written and that bench.txt does not have
+add_rows() { # rows that the benchmark has written and that bench.txt does not have
     [ -n "$csv" ] || return
     for rows in "$csv" "$csv.part"; do
         # shellcheck disable=SC2094 # what is added comes after what is read
@@ -217,21 +217,14 @@ add_rows() { # rows that a benchmark has written and that bench.txt does not hav
     rm -rf "$tmp/rows"
 }
 
-bench() { # bench NAME MOST PROGRAM OPTION...
-    name="bench $1" most=$2 program=$3
-    shift 3
+speed() { # alone on the GPU
     mkdir -p "$tmp/rows"
     csv=$tmp/rows/rows.csv
-    stage bench.txt "$most" "$name" "$programs/bin/$program" "$@" --restart --out "$csv"
+    stage bench.txt 190 bench "$programs/bin/bench" --backend cuda --seconds 0.1 --restart --out "$csv"
     status=$?
     add_rows
-    case $status in 0 | 124) ;; *) fail "$name: $program ended with status $status" ;; esac
+    case $status in 0 | 124) ;; *) fail "bench: it ended with status $status" ;; esac
     run timeout 20 sh tests/gpu/state.sh >> "$out/bench.txt" 2>&1
-}
-
-speed() { # alone on the GPU
-    bench rates 150 bench_gpu --seconds 0.1 --steps 20
-    bench throughput 40 throughput --steps 20
 }
 
 counters() { # of the kernels whose bound is a calculation
@@ -239,9 +232,9 @@ counters() { # of the kernels whose bound is a calculation
     for kernel in wgmma_kernel round_groups aligned_kernel; do
         case $kernel in round_groups) n=33554432 ;; *) n=65536 ;; esac
         stage ncu.txt 25 "ncu $kernel" ncu --clock-control none --kill yes -c 2 -k "regex:$kernel" --section SpeedOfLight \
-            --section Occupancy --section WarpStateStats "$programs/bin/bench_gpu" --seconds 0.0001 --elements $n --arrays 1 \
-            --formats e4m3 --modes sr --datapath h100-fp16 --size 2048 --native-size 4096 --units 16 --steps 1 --restart \
-            --out "$tmp/ncu.csv"
+            --section Occupancy --section WarpStateStats "$programs/bin/bench" --backend cuda --parts memory,products,native \
+            --seconds 0.0001 --rounds 1 --memory $n --arrays 1 --formats e4m3 --modes sr --datapath h100-fp16 --size 2048 \
+            --native-size 4096 --restart --out "$tmp/ncu.csv"
     done
 }
 
@@ -309,7 +302,7 @@ verdict() { # prints rows with FAIL and the counts; sets $status
 export ULPLAB_CUBLASLT="${ULPLAB_CUBLASLT:-$(find_library)}"
 facts >> "$out/facts.txt" 2>&1
 if [ -z "$programs" ]; then
-    [ ! -d .gpu/test ] || { chmod -R u+w,a+rX .gpu; chmod a+x .gpu/test/check_gpu .gpu/bin/bench_gpu .gpu/bin/throughput; } 2> /dev/null
+    [ ! -d .gpu/test ] || { chmod -R u+w,a+rX .gpu; chmod a+x .gpu/test/check_gpu .gpu/bin/bench; } 2> /dev/null
     programs=$PWD/.gpu
     starts || build
 elif ! starts; then

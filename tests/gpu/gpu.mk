@@ -1,7 +1,7 @@
 # gpu.mk - what needs a GPU: the checks, the speed, and the kit for a GPU that is there for minutes; README.md is their manual.
 #
 #   make check-gpu       everything that needs a GPU, one report
-#   make bench-gpu       throughput of a GPU beside a device copy and cuBLAS
+#   make bench-gpu       speed of a GPU compared with a device copy and cuBLAS; the rows are kept in RECORD=file
 #   make gpu-kit         .gpu: programs, library and headers for a bare machine with a GPU, where tests/gpu/first_run.sh runs them
 
 .PHONY: check-gpu bench-gpu gpu-kit
@@ -12,18 +12,18 @@ NO_NVCC = echo 'make $@: $(NVCC) is missing or older than $(NVCC_NEEDED)' >&2; e
 check-gpu: $(if $(WITH_CUDA),$T/check_gpu)
 	@$(if $(WITH_CUDA),,$(NO_NVCC)) CHECK=$T/check_gpu REPORT='$(REPORT)' PARTS='$(PARTS)' LONG='$(LONG)' sh tests/gpu/report.sh
 
-# RECORD=tests/gpu/NAME.bench.txt keeps the record where it can be committed
-RECORD ?= results/bench_gpu.txt
-bench-gpu: $B/bench_gpu $B/throughput
+# RECORD=tests/golden/gpu/NAME.bench.txt keeps the record where it can be committed
+bench-gpu: RECORD ?= results/bench_gpu.txt
+bench-gpu: $B/bench
 	@mkdir -p results figures
-	BENCH=$B/bench_gpu THROUGHPUT=$B/throughput sh experiments/bench_gpu/record.sh '$(RECORD)'
-	$(if $(HAVE_GNUPLOT),LC_ALL=C.UTF-8 gnuplot plots/bench_gpu.gp && LC_ALL=C.UTF-8 gnuplot plots/throughput.gp)
+	BENCH=$B/bench sh experiments/bench/record.sh '$(RECORD)' results/bench_gpu.csv --backend cuda
+	$(if $(HAVE_GNUPLOT),LC_ALL=C.UTF-8 gnuplot plots/bench_gpu.gp)
 
 # The kit is a build of its own, without the parts that a bare machine lacks, for the GPUs that CUDA_ARCHS names on the
 # command line or in the environment, or else for the H100 and the H200: it is not for the GPU of this machine.
 KIT_BUILD := build/kit
 KIT_ARCHS  = $(or $(if $(filter file,$(origin CUDA_ARCHS)),,$(CUDA_ARCHS)),90a)
-KIT_FILES := test/check_gpu bin/bench_gpu bin/throughput
+KIT_FILES := test/check_gpu bin/bench
 # what is built, written before the build: the commit may change meanwhile
 KIT_COMMIT = git rev-parse HEAD 2> /dev/null || echo '$(COMMIT)'; git status --short 2> /dev/null | sed 's/^/uncommitted: /' | head -n 20
 gpu-kit:

@@ -1,7 +1,8 @@
 #!/bin/sh
 # additions.sh - in a copy of the tree, one thing of each kind is added, and works.
 #
-# A format is one row. A rounding mode is one row and two cases, in the rounding and in the oracle. A layer, a loss, a
+# A format is one row. A rounding mode is one row and two cases, in the rounding and in the oracle. An operation of a
+# backend is one row, and a function for each backend that offers it. A layer, a loss, a
 # data set, an optimizer, a lab of the course and an experiment are one file each. A native product is one row. The copy
 # is built without optimization, to save time. newrow.sh tests the rows of datapaths.
 # modes: release
@@ -39,12 +40,67 @@ edit kernels/mpfr/reference.c '{ print }
         print "        break;"
     }
     /^    case ULP_RNA:$/ { print "    case ULP_RNZ:" }'
+# cpu and mpfr offer the operation opposite, and cpu alone offers opposite64
+edit kernels/operations.def '/^\/\* ---- movement/ {
+        print "/* y (n) = -x (n). */"
+        print "ULP_OPERATION(opposite, cpu, none, mpfr, (float *y, const float *x, size_t n), (y, x, n), check_arrays(y, x, x, n))"
+        print "ULP_OPERATION(opposite64, cpu, none, none, (double *y, const double *x, size_t n), (y, x, n), check_arrays(y, x, x, n))"
+    }
+    { print }'
 changed >files
 [ "$(cat files)" = 'formats/formats.c 1
 formats/round.h 2
-kernels/mpfr/reference.c 6' ]
-verdict $? 'a format is one line; a mode is two lines of round.h, and its oracle'
+kernels/mpfr/reference.c 6
+kernels/operations.def 3' ]
+verdict $? 'a format is one line; a mode is two lines of round.h, and its oracle; an operation is a line and its comment'
 
+cat >kernels/cpu/layers/opposite.c <<'END'
+/* opposite.c - numbers with the other sign. */
+#include "kernels/cpu/cpu.h"
+
+ulp_status ULP_CPU(ulp_cpu_opposite)(float *y, const float *x, size_t n) {
+    for (size_t i = 0; i < n; i++) y[i] = -x[i];
+    return ULP_OK;
+}
+
+ulp_status ULP_CPU(ulp_cpu_opposite64)(double *y, const double *x, size_t n) {
+    for (size_t i = 0; i < n; i++) y[i] = -x[i];
+    return ULP_OK;
+}
+END
+cat >kernels/mpfr/opposite.c <<'END'
+/* opposite.c - the backend "mpfr": numbers with the other sign. */
+#include "operations.h"
+
+ulp_status ulp_mpfr_opposite(float *y, const float *x, size_t n) {
+    for (size_t i = 0; i < n; i++) y[i] = -x[i];
+    return ULP_OK;
+}
+END
+mkdir experiments/opposite
+cat >experiments/opposite/opposite.c <<'END'
+/* opposite.c - calls the operations opposite and opposite64 of two backends. */
+#include "kernels/backend.h"
+
+#include <stdio.h>
+
+int main(void) {
+    const char *const names[] = {"cpu", "mpfr"};
+    for (size_t i = 0; i < 2; i++) {
+        const ulp_backend *backend;
+        const float x[3] = {1.0f, -2.5f, 0.0f};
+        const double x64[1] = {0.1};
+        float y[3] = {0};
+        double y64[1] = {0};
+        if (ulp_backend_get(&backend, names[i]) != ULP_OK) return 1;
+        const ulp_status status = ulp_backend_opposite(backend, y, x, 3), bad = ulp_backend_opposite(backend, NULL, x, 3);
+        printf("%s: %s, %g %g %g; %s\n", names[i], ulp_status_text(status), (double)y[0], (double)y[1], (double)y[2], ulp_status_text(bad));
+        const ulp_status wide = ulp_backend_opposite64(backend, y64, x64, 1);
+        printf("%s: %s, %g [%s]\n", names[i], ulp_status_text(wide), y64[0], ulp_backend_error());
+    }
+    return 0;
+}
+END
 # one file each: a layer, a loss that is half of softmax, four kinds of bars, sgd at half its rate, and an experiment
 sed 's/tanh/htan/g; s/ulp_htan(/ulp_tanh(/; s/ULP_HTAN/ULP_TANH/g' sim/layers/tanh.c >sim/layers/htan.c
 cat >sim/losses/half.c <<'END'
@@ -175,11 +231,12 @@ END
 changed >files
 [ "$(cat files)" = 'formats/formats.c 1
 formats/round.h 2
-kernels/mpfr/reference.c 6' ]
+kernels/mpfr/reference.c 6
+kernels/operations.def 3' ]
 verdict $? 'a layer, a loss, a data set, an optimizer, a lab and an experiment change no file'
 
 make -j"$(getconf _NPROCESSORS_ONLN)" MODE=release CC="${CC:-gcc}" CFLAGS=-O0 NVCC= STATIC=1 \
-    build/bin/ulp build/bin/lesson >log 2>&1
+    build/bin/ulp build/bin/lesson build/bin/opposite >log 2>&1
 verdict $? 'the copy is built'
 [ $failed -eq 0 ] || { grep -E 'error|\*\*\*' log | head -20 | sed 's/^/# /'; exit 1; }
 ulp=build/bin/ulp
@@ -217,6 +274,23 @@ for datapath in serial split kahan pairwise exact chunk3 block4; do
     done
     [ -s $datapath.txt ] && [ "$(sort -u $datapath.txt | wc -l)" -eq 1 ]
     verdict $? "$datapath gives the same product under every instruction set"
+done
+
+# ---- an operation of a backend ----
+
+uses() { "${CC:-gcc}" -std=c11 -Werror -fsyntax-only -I"$1" experiments/opposite/opposite.c >/dev/null 2>&1; }
+! uses "$tree" && uses .
+verdict $? 'before, ulp_backend_opposite is not declared; now it is'
+cat >want <<'END'
+cpu: no error, -1 2.5 -0; an argument is out of its range
+cpu: no error, -0.1 []
+mpfr: no error, -1 2.5 -0; an argument is out of its range
+mpfr: this combination is not offered, 0 [the backend mpfr does not offer the operation opposite64]
+END
+for isa in baseline avx2 avx512; do
+    ULPLAB_ISA=$isa "$ulp" gemm --datapath fp32 --m 1 --n 1 --k 1 --seconds 0 >/dev/null 2>&1 || { skip "the operation under $isa" 'this machine does not run it' && continue; }
+    ULPLAB_ISA=$isa build/bin/opposite >got
+    same want got "cpu and mpfr compute the operation, and what mpfr lacks is named, under $isa"
 done
 
 # ---- a layer, a loss, a data set, an optimizer, an experiment ----

@@ -233,8 +233,7 @@ for source in "$SOURCES"/*/; do
         took=$((took + 1))
         exits 2 "$name --backend tpu" "$BIN/$name" --quick --backend tpu --out machine.csv
         known='^known: cpu cuda mpfr$'
-        [ "$name" = throughput ] && known='^known: cpu cuda$'
-        [ "$name" = bench_gpu ] && known='^known: cuda$' # it has no CPU timings
+        [ "$name" = bench ] && known='^known: cpu cuda$'
         says "$known" err.txt "it lists the known ones"
         if [ $gpu = yes ]; then skip "$name --backend cuda without a device" "there is one"; continue; fi
         exits 3 "$name --backend cuda" "$BIN/$name" --quick --backend cuda --out machine.csv

@@ -7,7 +7,7 @@ tree=$PWD
 . tests/programs/support.sh
 CC=${CC:-gcc}
 
-# ---- programs: a part of check_gpu runs the file PART beside it, a benchmark the file `rows` beside it ----
+# ---- programs: a part of check_gpu runs the file PART beside it, the benchmark the file `rows` beside it ----
 
 mkdir -p gpu/test gpu/bin gpu/lib tools
 cat >gpu/test/check_gpu <<'END'
@@ -18,12 +18,11 @@ while [ $# -gt 0 ]; do case $1 in --part) part=$2 ;; esac; shift; done
 case $part in none) exec sh "$here/device" ;; esac
 . "$here/$part"
 END
-cat >gpu/bin/bench_gpu <<'END'
+cat >gpu/bin/bench <<'END'
 #!/bin/sh
 while [ $# -gt 0 ]; do case $1 in --out) out=$2 ;; esac; shift; done
 . "$(dirname "$0")/rows"
 END
-cp gpu/bin/bench_gpu gpu/bin/throughput
 printf '#!/bin/sh\ncase $2 in racecheck) exec sh "%s/gpu/race" ;; esac\necho quiet\n' "$work" >tools/compute-sanitizer
 printf '#!/bin/sh\necho counters of "$@"\nfor i in 1 2 3 4 5 6 7 8 9; do echo "counter $i"; sleep 0.02; done\n' >tools/ncu
 printf '#!/bin/sh\necho 580.65, P0\n' >tools/nvidia-smi
@@ -95,8 +94,8 @@ ends $? 'all rows pass: status 0'
 [ "$(sed -n 's/^PASS \([a-z]*\) .*/\1/p' out/a.txt | tr '\n' ' ')" = 'layouts library ' ] &&
     [ "$(sed -n 's/^PASS \([a-z]*\) .*/\1/p' out/b.txt | tr '\n' ' ')" = 'elements later ' ]
 ends $? 'the parts are in two reports, and a part that the script does not know comes last'
-[ "$(grep -c '^bench_gpu,' out/bench.txt)" -eq 1 ] && [ "$(grep -c '^throughput,' out/bench.txt)" -eq 1 ] && grep -q '^state' out/bench.txt
-ends $? 'each row of the benchmarks is there once, and the state of the device'
+[ "$(grep -c '^bench,' out/bench.txt)" -eq 1 ] && grep -q '^state' out/bench.txt
+ends $? 'each row of the benchmark is there once, and the state of the device'
 grep -q '^counters of .*regex:wgmma_kernel' out/ncu.txt && [ "$(grep -c '^counter 9' out/ncu.txt)" -eq 3 ] && [ "$(grep -c '^PASS ' out/sanitizer.txt)" -eq 5 ] && [ ! -e out/again.txt ]
 ends $? 'then counters and compute-sanitizer'
 few_files out
@@ -109,12 +108,12 @@ echo "blocking ${CUDA_LAUNCH_BLOCKING:-no}, level ${CUBLASLT_LOG_LEVEL:-none}"; 
 echo 'yes "a hazard" | head -c 20000000; exit 9' >gpu/race
 echo 'yes "a table" | head -c 20000000; exit 4' >gpu/bin/rows
 first_run 100
-[ $? -eq 1 ] && [ "$(grep -c '^FAIL library: sums' out.txt)" -eq 1 ] && grep -q '^     first: 7' out.txt && tail -n 1 out.txt | grep -q '^6 passed, 5 failed, '
+[ $? -eq 1 ] && [ "$(grep -c '^FAIL library: sums' out.txt)" -eq 1 ] && grep -q '^     first: 7' out.txt && tail -n 1 out.txt | grep -q '^6 passed, 4 failed, '
 ends $? 'rows that fail: status 1, and they are printed at the end with the counts'
 grep -q '^blocking 1, level 2' out/again.txt && grep -q '^heuristics' out/again.txt && ! grep -q 'layouts' out/again.txt
 ends $? 'a row that fails runs once more, kernel by kernel, with the log of cuBLASLt'
-[ "$(grep -c '^FAIL compute-sanitizer racecheck' out/sanitizer.txt)" -eq 2 ] && grep -q '^FAIL bench rates: bench_gpu ended with status 4' out/facts.txt
-ends $? 'so are what compute-sanitizer finds, and a benchmark that fails'
+[ "$(grep -c '^FAIL compute-sanitizer racecheck' out/sanitizer.txt)" -eq 2 ] && grep -q '^FAIL bench: it ended with status 4' out/facts.txt
+ends $? 'so are what compute-sanitizer finds, and the benchmark that fails'
 few_files out
 ends $? 'output that is too long is cut'
 
@@ -125,7 +124,7 @@ echo 'echo "PASS the row before"; sleep 300' >gpu/test/layouts
 first_run 16
 [ $? -eq 1 ] && [ "$took" -le 19 ] && grep -q '^PASS the row before' out/a.txt && grep -q '^FAIL part layouts ended with status 124' out/a.txt
 ends $? "a part that hangs is ended and named, in $took of 16 s"
-grep -q '^PASS library' out/a.txt && grep -q '^throughput,' out/bench.txt && grep -q 'again: layouts: begins' out/again.txt
+grep -q '^PASS library' out/a.txt && grep -q '^bench,' out/bench.txt && grep -q 'again: layouts: begins' out/again.txt
 ends $? 'and the rest has its time'
 all_pass
 for part in layouts library elements later; do echo "for i in 1 2 3 4 5 6 7; do echo \"PASS $part \$i\"; sleep 0.5; done" >gpu/test/$part; done
@@ -167,7 +166,7 @@ echo 'echo kind,rate >"$out.part"; for i in 1 2 3 4 5 6 7 8 9; do echo "slow,$i"
 for signal in TERM KILL; do
     stopped $signal bench.txt 'line 4'
     grep -q '^slow,2' $to/bench.txt && grep -q '^line 2' $to/bench.txt && grep -q '^PASS library' $to/a.txt && few_files $to
-    ends $? "after $signal so are the rows of a benchmark"
+    ends $? "after $signal so are the rows of the benchmark"
 done
 
 # ---- what the machine has ----
@@ -193,7 +192,7 @@ export ULPLAB_CUBLASLT="$work/some.so"
 # a kit that does not start: make builds for this machine
 mkdir -p copy/tests copy/.gpu/test copy/.gpu/bin copy/.gpu/include
 cp -R "$tree/tests/gpu" copy/tests/
-cp gpu/bin/bench_gpu gpu/bin/throughput copy/.gpu/bin/
+cp gpu/bin/bench copy/.gpu/bin/
 printf '#!/bin/sh\nexit 127\n' >copy/.gpu/test/check_gpu
 printf '#!/bin/sh\necho "$*" >asked\n[ ! -e "%s/broken" ] || { echo "a fault"; exit 2; }\nmkdir -p build && cp -R "%s/gpu/test" "%s/gpu/bin" build/\n' "$work" "$work" "$work" >tools/make
 chmod +x copy/.gpu/test/check_gpu tools/make

@@ -8,7 +8,7 @@ root=$work/root
 succeeds 'make install' make --no-print-directory install CC="${CC:-gcc}" DESTDIR="$root" PREFIX=/opt/ulp
 prefix=$root/opt/ulp
 for f in bin/ulp bin/stagnation lib/libulp.a lib/libulp.so lib/pkgconfig/ulplab.pc include/ulplab/formats/format.h \
-    include/ulplab/sim/net.h include/ulplab/kernels/products/datapath.h \
+    include/ulplab/sim/net.h include/ulplab/kernels/products/datapath.h include/ulplab/kernels/operations.def \
     share/man/man1/ulp.1 share/man/man1/stagnation.1 share/ulplab/digits.csv share/ulplab/plots/style.gp share/doc/ulplab/CITATION.cff share/doc/ulplab/README.md; do
     succeeds "installs $f" test -s "$prefix/$f"
 done

@@ -20,7 +20,7 @@ forbid() {
     fi
 }
 
-sources() { find "$@" -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort; }
+sources() { find "$@" -name '*.[ch]' -o -name '*.def' -o -name '*.cu' -o -name '*.cuh' | sort; }
 
 include='^[ \t]*#[ \t]*include[ \t]*[<"]'
 forbid 'formats includes nothing above it' "$include(base|kernels|sim|experiments|tool|course|tests)/|${include}\.\./" $(sources formats)

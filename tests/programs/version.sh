@@ -8,13 +8,13 @@ tree=$(cd "$(dirname "$0")/../.." && pwd)
 list=$tree/tests/golden/versions.txt
 version=$(sed -n 's/^VERSION := //p' "$tree/Makefile")
 
-numbers() { # of all golden files but the record of timings, the list itself and the reports of hardware in folders
-    (cd "$tree/tests/golden" && find . -maxdepth 1 -type f ! -name bench.md ! -name versions.txt | LC_ALL=C sort | xargs sha256sum) |
+numbers() { # of all golden files but the list itself and the reports of hardware in folders
+    (cd "$tree/tests/golden" && find . -maxdepth 1 -type f ! -name versions.txt | LC_ALL=C sort | xargs sha256sum) |
         sha256sum | cut -c 1-16
 }
 
 interface() { # comments and blanks of the headers left out
-    (cd "$tree" && find formats base kernels sim -name '*.h' ! -path '*/cpu/*' ! -path '*/cuda/*' ! -path '*/mpfr/*' | LC_ALL=C sort |
+    (cd "$tree" && find formats base kernels sim \( -name '*.h' -o -name '*.def' \) ! -path '*/cpu/*' ! -path '*/cuda/*' ! -path '*/mpfr/*' | LC_ALL=C sort |
         xargs awk '
             FNR == 1 { print "@" FILENAME; comment = 0 }
             {

@@ -13,7 +13,7 @@ emulated=
 count=0
 for program in "$TESTS"/walled/*; do
     name=$(basename "$program")
-    [ -x "$program" ] && [ "$name" != ulp ] && [ "$name" != bench_gpu ] && [ "$name" != throughput ] || continue
+    [ -x "$program" ] && [ "$name" != ulp ] && [ "$name" != bench ] || continue
     "$program" --help | grep -q -e '--backend' || continue
     count=$((count + 1))
     case ${MODE:-release}/$name in

@@ -3,11 +3,20 @@
 
 #include "kernels/backend.h"
 
+/* the number of operations */
+#define ULP_OPERATION(...) +1
+enum {
+    ROWS = 0
+#include "kernels/operations.def"
+};
+
 /* The name comes before the arguments are checked. */
 TEST(lacking) {
     const ulp_backend none = {.name = "cpu"}, *whole;
     const ulp_gemm_shape shape = {0};
+    int cases = 0;
 #define CASE(operation, ...)                                                                                           \
+    cases++;                                                                                                           \
     assert_int_equal(ulp_backend_##operation(&none, __VA_ARGS__), ULP_UNSUPPORTED);                                    \
     assert_string_equal(ulp_backend_error(), "the backend cpu does not offer the operation " #operation)
     CASE(round, NULL, NULL, 0, (ulp_rounding){0});
@@ -20,6 +29,7 @@ TEST(lacking) {
     CASE(gemm64, NULL, NULL, NULL, &shape, (ulp_summation){0});
     assert_int_equal(ulp_backend_gemm_round(&none, NULL, NULL, NULL, &shape, (ulp_summation){0}, (ulp_rounding){0}),
                      ULP_UNSUPPORTED);
+    cases++;
     assert_string_equal(ulp_backend_error(), "the backend cpu does not offer the operation gemm");
     CASE(im2col, NULL, NULL, NULL);
     CASE(permute, NULL, NULL, (ulp_permute_shape){0});
@@ -49,6 +59,7 @@ TEST(lacking) {
     CASE(ctc_outputs, NULL, NULL, (ulp_sequences){0}, 0);
     CASE(ctc, NULL, NULL, NULL, NULL, (ulp_sequences){0}, NULL);
 #undef CASE
+    assert_int_equal(cases, ROWS);
     /* a backend that derives nothing from arrays keeps them and settles without work */
     const float x = 1.0f;
     assert_int_equal(ulp_backend_keep(&none, &x, 1), ULP_OK);

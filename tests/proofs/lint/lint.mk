@@ -27,7 +27,7 @@ $(LINT)/%.tidy: %.c .clang-tidy $$(if $$(findstring /tests/,$$@),tests/.clang-ti
 	@mkdir -p $(@D)
 	$(call run,tidy,$<)$(CLANG_TIDY) --quiet $< -- $(call lint_flags,$*,avx2) > $@.tmp 2> $@.err || { cat $@.err >> $@.tmp; $(LINT_FAILED); }; rm -f $@.err; mv $@.tmp $@
 # cppcheck reads all sources in one run, and keeps what it found of each
-$(LINT)/sources.cppcheck: $$(LINT_SRC) $$(shell find formats base kernels sim experiments tool course web tests -name '*.h') tests/proofs/lint/cppcheck.txt
+$(LINT)/sources.cppcheck: $$(LINT_SRC) $$(shell find formats base kernels sim experiments tool course web tests -name '*.h' -o -name '*.def') tests/proofs/lint/cppcheck.txt
 	@mkdir -p $(LINT)/cppcheck
 	$(call run,cppcheck,all sources)$(CPPCHECK) -j "$$(getconf _NPROCESSORS_ONLN)" --cppcheck-build-dir=$(LINT)/cppcheck --quiet \
 	    --enable=warning,performance,portability --inline-suppr --suppressions-list=tests/proofs/lint/cppcheck.txt --std=c11 -I. \
