@@ -1,4 +1,6 @@
-/* gemm.c - matrix products and sums of columns under every datapath: the device has the bits of the CPU. */
+/* gemm.c - matrix products and sums of columns under every datapath: the device has the bits of the CPU.
+ *
+ * The file is long because every row makes its operands and compares its results in one way. */
 #include "gemm.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
 /* refusals.c - refused arguments: both backends return the same status and write nothing. */
+#include <stdio.h>
+
 #include "refusals.h"
 
 static void *filled(both *w, const ulp_backend *b, const void *with, size_t bytes) {
@@ -10,7 +12,7 @@ static void *filled(both *w, const ulp_backend *b, const void *with, size_t byte
 
 static const float mark = 0x1.234568p-3f;
 
-int refusals_open(both *w, const check *c, const char *name) {
+static int opened(both *w, const check *c, const char *name) {
     *w = (both){.r = row_of(name), .sides = {{.b = c->cpu}, {.b = c->gpu}}};
     if (w->r.skipped) return 0;
     row_ok(&w->r, ulp_format_parse(&w->fp16, "binary16"), "binary16");
@@ -47,7 +49,7 @@ void refusals_untouched(both *w) {
     }
 }
 
-void refusals_close(both *w) {
+static void close_row(both *w) {
     for (const side *s = w->sides; s < w->sides + 2; s++) {
         s->b->release(s->x), s->b->release(s->y);
         s->b->release(s->x64), s->b->release(s->y64);
@@ -55,119 +57,91 @@ void refusals_close(both *w) {
     row_end(&w->r);
 }
 
+void refusals_run(const check *c, const refusal *rows, size_t n) {
+    for (const refusal *tried = rows; tried < rows + n; tried++) {
+        char name[80];
+        both w;
+        snprintf(name, sizeof name, "refused: %s", tried->name);
+        if (opened(&w, c, name)) tried->calls(&w);
+        close_row(&w);
+    }
+}
+
 /* ---- elements: refused calls, calls without elements, then the call without a wrong argument ---- */
 
-static void check_round(const check *c) {
-    both pair, *w = &pair;
+static void refuse_round(both *w) {
     ulp_stats stats = {0};
-    if (refusals_open(w, c, "refused: round")) {
-        EXPECT(ULP_BAD_ARGUMENT,
-               ulp_backend_round(on->b, NULL, on->x, ROOM, (ulp_rounding){&w->fp16, rne, none, &stats}));
-        EXPECT(ULP_BAD_ARGUMENT,
-               ulp_backend_round(on->b, on->y, NULL, ROOM, (ulp_rounding){&w->fp16, rne, none, &stats}));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round(on->b, on->y, on->x, ROOM, (ulp_rounding){NULL, rne, none, &stats}));
-        EXPECT(ULP_UNSUPPORTED,
-               ulp_backend_round(on->b, on->y, on->x, ROOM, (ulp_rounding){&w->wide, rne, none, &stats}));
-        EXPECT(ULP_BAD_ARGUMENT,
-               ulp_backend_round(on->b, NULL, on->x, ROOM, (ulp_rounding){&w->wide, rne, none, &stats}));
-        for (size_t i = 0; i < RULES; i++) {
-            EXPECT(rules[i].right,
-                   ulp_backend_round(on->b, on->y, on->x, ROOM, (ulp_rounding){&w->fp16, rules[i].rule, none, &stats}));
-            EXPECT(rules[i].right,
-                   ulp_backend_round(on->b, on->y, on->x, ROOM, (ulp_rounding){&w->wide, rules[i].rule, none, &stats}));
-            EXPECT(rules[i].right,
-                   ulp_backend_round(on->b, NULL, NULL, 0, (ulp_rounding){&w->fp16, rules[i].rule, none, &stats}));
-        }
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round(on->b, NULL, NULL, 0, (ulp_rounding){NULL, rne, none, &stats}));
-        EXPECT(ULP_UNSUPPORTED, ulp_backend_round(on->b, NULL, NULL, 0, (ulp_rounding){&w->wide, rne, none, &stats}));
-        EXPECT(ULP_OK, ulp_backend_round(on->b, NULL, NULL, 0, (ulp_rounding){&w->fp16, rne, none, &stats}));
-        refusals_untouched(w);
-        row_true(&w->r, stats.count == 0, "%llu elements were counted", (unsigned long long)stats.count);
-        EXPECT(ULP_OK, ulp_backend_round(on->b, on->y, on->x, ROOM, (ulp_rounding){&w->fp16, rne, none, &stats}));
-        EXPECT(ULP_OK, ulp_backend_round(on->b, on->y, on->x, ROOM,
-                                         (ulp_rounding){&w->fixed, (ulp_rule){0, ULP_OVERFLOW_WRAP, 0}, none, &stats}));
-        row_true(&w->r, stats.count == 4 * ROOM, "%llu elements were counted", (unsigned long long)stats.count);
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round(b, NULL, x, ROOM, COUNTED(&w->fp16, rne)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round(b, y, NULL, ROOM, COUNTED(&w->fp16, rne)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round(b, y, x, ROOM, COUNTED(NULL, rne)));
+    EXPECT(ULP_UNSUPPORTED, ulp_backend_round(b, y, x, ROOM, COUNTED(&w->wide, rne)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round(b, NULL, x, ROOM, COUNTED(&w->wide, rne)));
+    for (size_t i = 0; i < RULES; i++) {
+        EXPECT(rules[i].right, ulp_backend_round(b, y, x, ROOM, COUNTED(&w->fp16, rules[i].rule)));
+        EXPECT(rules[i].right, ulp_backend_round(b, y, x, ROOM, COUNTED(&w->wide, rules[i].rule)));
+        EXPECT(rules[i].right, ulp_backend_round(b, NULL, NULL, 0, COUNTED(&w->fp16, rules[i].rule)));
     }
-    refusals_close(w);
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round(b, NULL, NULL, 0, COUNTED(NULL, rne)));
+    EXPECT(ULP_UNSUPPORTED, ulp_backend_round(b, NULL, NULL, 0, COUNTED(&w->wide, rne)));
+    EXPECT(ULP_OK, ulp_backend_round(b, NULL, NULL, 0, COUNTED(&w->fp16, rne)));
+    refusals_untouched(w);
+    row_true(&w->r, stats.count == 0, "%llu elements were counted", (unsigned long long)stats.count);
+    EXPECT(ULP_OK, ulp_backend_round(b, y, x, ROOM, COUNTED(&w->fp16, rne)));
+    EXPECT(ULP_OK, ulp_backend_round(b, y, x, ROOM,
+                                     (ulp_rounding){&w->fixed, (ulp_rule){0, ULP_OVERFLOW_WRAP, 0}, none, &stats}));
+    row_true(&w->r, stats.count == 4 * ROOM, "%llu elements were counted", (unsigned long long)stats.count);
 }
 
-static void check_round64(const check *c) {
-    both pair, *w = &pair;
-    if (refusals_open(w, c, "refused: round64")) {
-        EXPECT(ULP_BAD_ARGUMENT,
-               ulp_backend_round64(on->b, NULL, on->x64, ROOM, (ulp_rounding){&w->wide, rne, none, NULL}));
-        EXPECT(ULP_BAD_ARGUMENT,
-               ulp_backend_round64(on->b, on->y64, NULL, ROOM, (ulp_rounding){&w->wide, rne, none, NULL}));
-        EXPECT(ULP_BAD_ARGUMENT,
-               ulp_backend_round64(on->b, on->y64, on->x64, ROOM, (ulp_rounding){NULL, rne, none, NULL}));
-        for (size_t i = 0; i < RULES; i++) {
-            EXPECT(rules[i].right, ulp_backend_round64(on->b, on->y64, on->x64, ROOM,
-                                                       (ulp_rounding){&w->wide, rules[i].rule, none, NULL}));
-            EXPECT(rules[i].right,
-                   ulp_backend_round64(on->b, NULL, NULL, 0, (ulp_rounding){&w->wide, rules[i].rule, none, NULL}));
-        }
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round64(on->b, NULL, NULL, 0, (ulp_rounding){NULL, rne, none, NULL}));
-        EXPECT(ULP_OK, ulp_backend_round64(on->b, NULL, NULL, 0, (ulp_rounding){&w->wide, rne, none, NULL}));
-        refusals_untouched(w);
-        EXPECT(ULP_OK, ulp_backend_round64(on->b, on->y64, on->x64, ROOM, (ulp_rounding){&w->wide, rne, none, NULL}));
+static void refuse_round64(both *w) {
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round64(b, NULL, x64, ROOM, TO(&w->wide, rne)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round64(b, y64, NULL, ROOM, TO(&w->wide, rne)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round64(b, y64, x64, ROOM, TO(NULL, rne)));
+    for (size_t i = 0; i < RULES; i++) {
+        EXPECT(rules[i].right, ulp_backend_round64(b, y64, x64, ROOM, TO(&w->wide, rules[i].rule)));
+        EXPECT(rules[i].right, ulp_backend_round64(b, NULL, NULL, 0, TO(&w->wide, rules[i].rule)));
     }
-    refusals_close(w);
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round64(b, NULL, NULL, 0, TO(NULL, rne)));
+    EXPECT(ULP_OK, ulp_backend_round64(b, NULL, NULL, 0, TO(&w->wide, rne)));
+    refusals_untouched(w);
+    EXPECT(ULP_OK, ulp_backend_round64(b, y64, x64, ROOM, TO(&w->wide, rne)));
 }
 
-static void check_map(const check *c) {
-    both pair, *w = &pair;
-    if (refusals_open(w, c, "refused: map")) {
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_map(on->b, on->y, (ulp_array_op){ULP_OP_COUNT, on->x, on->x, on->x}, ROOM,
-                                                 (ulp_rounding){&w->fp16, rne, none, NULL}));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_map(on->b, NULL, (ulp_array_op){ULP_OP_COUNT, NULL, NULL, NULL}, 0,
-                                                 (ulp_rounding){&w->fp16, rne, none, NULL}));
-        for (int i = 0; i < ULP_OP_COUNT; i++) {
-            const ulp_op op = (ulp_op)i;
-            const ulp_status two =
-                ulp_op_operands(op) > 1 ? ULP_BAD_ARGUMENT : ULP_UNSUPPORTED; /* the wrong format is found later */
-            const ulp_status three = ulp_op_operands(op) > 2 ? ULP_BAD_ARGUMENT : ULP_UNSUPPORTED;
-            EXPECT(ULP_BAD_ARGUMENT, ulp_backend_map(on->b, NULL, (ulp_array_op){op, on->x, on->x, on->x}, ROOM,
-                                                     (ulp_rounding){&w->wide, rne, none, NULL}));
-            EXPECT(ULP_BAD_ARGUMENT, ulp_backend_map(on->b, on->y, (ulp_array_op){op, NULL, on->x, on->x}, ROOM,
-                                                     (ulp_rounding){&w->wide, rne, none, NULL}));
-            EXPECT(two, ulp_backend_map(on->b, on->y, (ulp_array_op){op, on->x, NULL, on->x}, ROOM,
-                                        (ulp_rounding){&w->wide, rne, none, NULL}));
-            EXPECT(three, ulp_backend_map(on->b, on->y, (ulp_array_op){op, on->x, on->x, NULL}, ROOM,
-                                          (ulp_rounding){&w->wide, rne, none, NULL}));
-            EXPECT(ULP_BAD_ARGUMENT, ulp_backend_map(on->b, on->y, (ulp_array_op){op, on->x, on->x, on->x}, ROOM,
-                                                     (ulp_rounding){NULL, rne, none, NULL}));
-            EXPECT(ULP_UNSUPPORTED, ulp_backend_map(on->b, on->y, (ulp_array_op){op, on->x, on->x, on->x}, ROOM,
-                                                    (ulp_rounding){&w->wide, rne, none, NULL}));
-            EXPECT(ULP_OK, ulp_backend_map(on->b, NULL, (ulp_array_op){op, NULL, NULL, NULL}, 0,
-                                           (ulp_rounding){&w->fp16, rne, none, NULL}));
-            for (size_t k = 0; k < RULES; k++) {
-                EXPECT(rules[k].right, ulp_backend_map(on->b, on->y, (ulp_array_op){op, on->x, on->x, on->x}, ROOM,
-                                                       (ulp_rounding){&w->fp16, rules[k].rule, none, NULL}));
-                EXPECT(rules[k].right, ulp_backend_map(on->b, NULL, (ulp_array_op){op, NULL, NULL, NULL}, 0,
-                                                       (ulp_rounding){&w->fp16, rules[k].rule, none, NULL}));
-            }
+static void refuse_map(both *w) {
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_map(b, y, (ulp_array_op){ULP_OP_COUNT, x, x, x}, ROOM, TO(&w->fp16, rne)));
+    EXPECT(ULP_BAD_ARGUMENT,
+           ulp_backend_map(b, NULL, (ulp_array_op){ULP_OP_COUNT, NULL, NULL, NULL}, 0, TO(&w->fp16, rne)));
+    for (int i = 0; i < ULP_OP_COUNT; i++) {
+        const ulp_op op = (ulp_op)i;
+        const ulp_status two =
+            ulp_op_operands(op) > 1 ? ULP_BAD_ARGUMENT : ULP_UNSUPPORTED; /* the wrong format is found later */
+        const ulp_status three = ulp_op_operands(op) > 2 ? ULP_BAD_ARGUMENT : ULP_UNSUPPORTED;
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_map(b, NULL, (ulp_array_op){op, x, x, x}, ROOM, TO(&w->wide, rne)));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_map(b, y, (ulp_array_op){op, NULL, x, x}, ROOM, TO(&w->wide, rne)));
+        EXPECT(two, ulp_backend_map(b, y, (ulp_array_op){op, x, NULL, x}, ROOM, TO(&w->wide, rne)));
+        EXPECT(three, ulp_backend_map(b, y, (ulp_array_op){op, x, x, NULL}, ROOM, TO(&w->wide, rne)));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_map(b, y, (ulp_array_op){op, x, x, x}, ROOM, TO(NULL, rne)));
+        EXPECT(ULP_UNSUPPORTED, ulp_backend_map(b, y, (ulp_array_op){op, x, x, x}, ROOM, TO(&w->wide, rne)));
+        EXPECT(ULP_OK, ulp_backend_map(b, NULL, (ulp_array_op){op, NULL, NULL, NULL}, 0, TO(&w->fp16, rne)));
+        for (size_t k = 0; k < RULES; k++) {
+            EXPECT(rules[k].right,
+                   ulp_backend_map(b, y, (ulp_array_op){op, x, x, x}, ROOM, TO(&w->fp16, rules[k].rule)));
+            EXPECT(rules[k].right,
+                   ulp_backend_map(b, NULL, (ulp_array_op){op, NULL, NULL, NULL}, 0, TO(&w->fp16, rules[k].rule)));
         }
-        refusals_untouched(w);
-        EXPECT(ULP_OK, ulp_backend_map(on->b, on->y, (ulp_array_op){ULP_FUSED, on->x, on->x, on->x}, ROOM,
-                                       (ulp_rounding){&w->fp16, rne, none, NULL}));
-        EXPECT(ULP_OK, ulp_backend_map(on->b, on->y, (ulp_array_op){ULP_SQRT, on->x, NULL, NULL}, ROOM,
-                                       (ulp_rounding){&w->fp16, rne, none, NULL}));
     }
-    refusals_close(w);
+    refusals_untouched(w);
+    EXPECT(ULP_OK, ulp_backend_map(b, y, (ulp_array_op){ULP_FUSED, x, x, x}, ROOM, TO(&w->fp16, rne)));
+    EXPECT(ULP_OK, ulp_backend_map(b, y, (ulp_array_op){ULP_SQRT, x, NULL, NULL}, ROOM, TO(&w->fp16, rne)));
 }
 
-static void check_largest(const check *c) {
-    both pair, *w = &pair;
+static void refuse_largest(both *w) {
     float most = mark;
-    if (refusals_open(w, c, "refused: largest")) {
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(on->b, NULL, on->x, ROOM, 0));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(on->b, &most, NULL, ROOM, 0));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(on->b, NULL, NULL, 0, 1));
-        row_floats(&w->r, &most, &mark, 1, "a refused call wrote the result");
-        EXPECT(ULP_OK, ulp_backend_largest(on->b, &most, NULL, 0, 1));
-        EXPECT(ULP_OK, ulp_backend_largest(on->b, &most, on->x, ROOM, 0));
-    }
-    refusals_close(w);
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(b, NULL, x, ROOM, 0));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(b, &most, NULL, ROOM, 0));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(b, NULL, NULL, 0, 1));
+    row_floats(&w->r, &most, &mark, 1, "a refused call wrote the result");
+    EXPECT(ULP_OK, ulp_backend_largest(b, &most, NULL, 0, 1));
+    EXPECT(ULP_OK, ulp_backend_largest(b, &most, x, ROOM, 0));
 }
 
 /* ---- steps ---- */
@@ -219,71 +193,65 @@ static void refused_steps(both *w) {
     }
 }
 
-static void check_update(const check *c) {
-    both pair, *w = &pair;
-    if (refusals_open(w, c, "refused: update")) {
-        refused_steps(w);
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_update(on->b, NULL, 1, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_update(on->b, NULL, 1, 0));
-        EXPECT(ULP_OK, ulp_backend_update(on->b, NULL, 0, ROOM));
-        for (const side *on = w->sides; on < w->sides + 2; on++) { /* the first wrong step determines the status */
-            ulp_update_step two[2] = {fused_step(w, on), fused_step(w, on)};
-            two[0].format = w->wide;
-            two[1].op = 255;
-            refusals_answered(w, on, ulp_backend_update(on->b, two, 2, ROOM), ULP_UNSUPPORTED,
-                              "binary64, then no operation");
-            two[0] = fused_step(w, on);
-            refusals_answered(w, on, ulp_backend_update(on->b, two, 1, 0), ULP_OK, "no elements");
-        }
-        refusals_untouched(w);
-        STEP(ULP_OK, (s.op = ULP_STEP_ROUND, s.b.kind = s.c.kind = ULP_OPERAND_NONE));
-        STEP(ULP_OK, (s.op = ULP_MUL, s.c.kind = 255));
-        STEP(ULP_OK, (s.a.kind = ULP_OPERAND_VALUE, s.y = in_scratch(ULP_UPDATE_SCRATCH - 1)));
+static void refuse_update(both *w) {
+    refused_steps(w);
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_update(b, NULL, 1, ROOM));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_update(b, NULL, 1, 0));
+    EXPECT(ULP_OK, ulp_backend_update(b, NULL, 0, ROOM));
+    for (const side *on = w->sides; on < w->sides + 2; on++) { /* the first wrong step determines the status */
+        ulp_update_step two[2] = {fused_step(w, on), fused_step(w, on)};
+        two[0].format = w->wide;
+        two[1].op = 255;
+        refusals_answered(w, on, ulp_backend_update(on->b, two, 2, ROOM), ULP_UNSUPPORTED,
+                          "binary64, then no operation");
+        two[0] = fused_step(w, on);
+        refusals_answered(w, on, ulp_backend_update(on->b, two, 1, 0), ULP_OK, "no elements");
     }
-    refusals_close(w);
+    refusals_untouched(w);
+    STEP(ULP_OK, (s.op = ULP_STEP_ROUND, s.b.kind = s.c.kind = ULP_OPERAND_NONE));
+    STEP(ULP_OK, (s.op = ULP_MUL, s.c.kind = 255));
+    STEP(ULP_OK, (s.a.kind = ULP_OPERAND_VALUE, s.y = in_scratch(ULP_UPDATE_SCRATCH - 1)));
 }
 
 /* ---- moves ---- */
 
-static void check_moves_refused(const check *c) {
-    both pair, *w = &pair;
+static void refuse_moves(both *w) {
     const ulp_im2col one = {.B = 1, .c = 1, .h = 2, .w = 2, .kernel = 1, .oh = 2, .ow = 2, .stride = 1, .dilate = 1};
     ulp_im2col p = one;
     size_t *const sizes[] = {&p.B, &p.c, &p.kernel, &p.oh, &p.ow};
-    if (refusals_open(w, c, "refused: patches and permute")) {
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(on->b, on->y, on->x, NULL));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(on->b, NULL, on->x, &one));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(on->b, on->y, NULL, &one));
-        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-            *sizes[i] = 0;
-            EXPECT(ULP_OK, ulp_backend_im2col(on->b, NULL, NULL, &p));
-            p.stride = 0;
-            EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(on->b, NULL, NULL, &p));
-            p = one;
-        }
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(b, y, x, NULL));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(b, NULL, x, &one));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(b, y, NULL, &one));
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        *sizes[i] = 0;
+        EXPECT(ULP_OK, ulp_backend_im2col(b, NULL, NULL, &p));
         p.stride = 0;
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(on->b, on->y, on->x, &p));
-        p = one, p.dilate = 0;
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(on->b, on->y, on->x, &p));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_permute(on->b, NULL, on->x, (ulp_permute_shape){1, 2, 3, 4}));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_permute(on->b, on->y, NULL, (ulp_permute_shape){1, 2, 3, 4}));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_permute(on->b, on->y, NULL, (ulp_permute_shape){1, 2, 3, 1}));
-        for (size_t i = 0; i < 4; i++)
-            EXPECT(ULP_OK, ulp_backend_permute(on->b, NULL, NULL, (ulp_permute_shape){i != 0, i != 1, i != 2, i != 3}));
-        refusals_untouched(w);
-        EXPECT(ULP_OK, ulp_backend_im2col(on->b, on->y, on->x, &one));
-        EXPECT(ULP_OK, ulp_backend_permute(on->b, on->y, on->x, (ulp_permute_shape){1, 2, 3, 4}));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(b, NULL, NULL, &p));
+        p = one;
     }
-    refusals_close(w);
+    p.stride = 0;
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(b, y, x, &p));
+    p = one, p.dilate = 0;
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(b, y, x, &p));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_permute(b, NULL, x, (ulp_permute_shape){1, 2, 3, 4}));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_permute(b, y, NULL, (ulp_permute_shape){1, 2, 3, 4}));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_permute(b, y, NULL, (ulp_permute_shape){1, 2, 3, 1}));
+    for (size_t i = 0; i < 4; i++)
+        EXPECT(ULP_OK, ulp_backend_permute(b, NULL, NULL, (ulp_permute_shape){i != 0, i != 1, i != 2, i != 3}));
+    refusals_untouched(w);
+    EXPECT(ULP_OK, ulp_backend_im2col(b, y, x, &one));
+    EXPECT(ULP_OK, ulp_backend_permute(b, y, x, (ulp_permute_shape){1, 2, 3, 4}));
 }
 
 void check_refused(const check *c) {
-    check_round(c);
-    check_round64(c);
-    check_map(c);
-    check_largest(c);
-    check_update(c);
+    static const refusal rows[] = {{"round", refuse_round},
+                                   {"round64", refuse_round64},
+                                   {"map", refuse_map},
+                                   {"largest", refuse_largest},
+                                   {"update", refuse_update}};
+    static const refusal moves[] = {{"patches and permute", refuse_moves}};
+    refusals_run(c, rows, sizeof rows / sizeof rows[0]);
     check_refused_products(c);
-    check_moves_refused(c);
+    refusals_run(c, moves, 1);
     check_refused_between(c);
 }

@@ -33,18 +33,37 @@ typedef struct both {
     ulp_datapath sum, wide_sum;
 } both;
 
-/* Check that a call returns `right` on both sides; the call names its side `on`. */
+/* Check that a call returns `right` on both sides. The call names the backend b and the arrays x, y, x64, y64 of its
+ * side. */
 #define EXPECT(right, ...)                                                                                             \
-    for (const side *on = w->sides; on < w->sides + 2; on++) refusals_answered(w, on, __VA_ARGS__, right, #__VA_ARGS__)
+    for (const side *on = w->sides; on < w->sides + 2; on++) {                                                         \
+        const ulp_backend *const b = on->b;                                                                            \
+        float *const x = on->x, *const y = on->y;                                                                      \
+        double *const x64 = on->x64, *const y64 = on->y64;                                                             \
+        (void)b, (void)x, (void)y, (void)x64, (void)y64;                                                               \
+        refusals_answered(w, on, __VA_ARGS__, right, #__VA_ARGS__);                                                    \
+    }
+
+/* How a call rounds, with and without counts; how it sums. */
+#define TO(format, rule) ((ulp_rounding){format, rule, none, NULL})
+#define COUNTED(format, rule) ((ulp_rounding){format, rule, none, &stats})
+#define SUM(datapath) ((ulp_summation){&(datapath), none})
+#define NO_SUM ((ulp_summation){NULL, none})
 
 void refusals_answered(both *w, const side *on, ulp_status got, ulp_status right, const char *call);
 
-/* Open the row `name`, and allocate arrays on both sides. Returns 0 if the row is skipped or a call failed. The caller
- * calls refusals_close() in any case. */
-int refusals_open(both *w, const check *c, const char *name);
 /* Check that no call has written an array y. */
 void refusals_untouched(both *w);
-void refusals_close(both *w);
+
+/* The calls of a row: refused calls, calls without elements, refusals_untouched(), then the call without a wrong
+ * argument. */
+typedef struct refusal {
+    const char *name;
+    void (*calls)(both *w);
+} refusal;
+
+/* Run the rows, each with new arrays on both sides, unless the row is skipped or a call failed. */
+void refusals_run(const check *c, const refusal *rows, size_t n);
 
 /* refusals_products.c */
 void check_refused_products(const check *c);

@@ -8,14 +8,12 @@ static const ulp_gemm_shape good = {.m = 2, .n = 3, .k = 4, .lda = 4, .ldb = 3, 
     for (const side *on = w->sides; on < w->sides + 2; on++) {                                                         \
         ulp_gemm_shape s = good;                                                                                       \
         change;                                                                                                        \
-        refusals_answered(w, on, ulp_backend_gemm(on->b, on->y, on->x, on->x, &s, (ulp_summation){&w->sum, none}),     \
-                          right, "gemm, " #change);                                                                    \
-        refusals_answered(                                                                                             \
-            w, on, ulp_backend_gemm64(on->b, on->y64, on->x64, on->x64, &s, (ulp_summation){&w->wide_sum, none}),      \
-            right, "gemm64, " #change);                                                                                \
-        refusals_answered(w, on,                                                                                       \
-                          ulp_backend_gemm(on->b, on->y, on->x, on->x, &s, (ulp_summation){&w->wide_sum, none}),       \
-                          ULP_UNSUPPORTED, "gemm of binary64, " #change);                                              \
+        refusals_answered(w, on, ulp_backend_gemm(on->b, on->y, on->x, on->x, &s, SUM(w->sum)), right,                 \
+                          "gemm, " #change);                                                                           \
+        refusals_answered(w, on, ulp_backend_gemm64(on->b, on->y64, on->x64, on->x64, &s, SUM(w->wide_sum)), right,    \
+                          "gemm64, " #change);                                                                         \
+        refusals_answered(w, on, ulp_backend_gemm(on->b, on->y, on->x, on->x, &s, SUM(w->wide_sum)), ULP_UNSUPPORTED,  \
+                          "gemm of binary64, " #change);                                                               \
     }
 
 static void refused_shapes(both *w) {
@@ -35,60 +33,48 @@ static void refused_shapes(both *w) {
     SHAPE(ULP_OK, (s.m = 0, s.a_scales = on->x));
 }
 
-static void check_shapes(const check *c) {
-    both pair, *w = &pair;
-    if (refusals_open(w, c, "refused: shapes of products")) {
-        refused_shapes(w);
-        refusals_untouched(w);
-        SHAPE(ULP_OK, s.c_trans = 0);
-        SHAPE(ULP_OK, (s.a_trans = s.b_trans = s.c_trans = 1, s.lda = 2, s.ldb = 4, s.ldc = 2));
-        SHAPE(ULP_OK, (s.k = 0, s.lda = s.ldb = 0));
-    }
-    refusals_close(w);
+static void refuse_shapes(both *w) {
+    refused_shapes(w);
+    refusals_untouched(w);
+    SHAPE(ULP_OK, s.c_trans = 0);
+    SHAPE(ULP_OK, (s.a_trans = s.b_trans = s.c_trans = 1, s.lda = 2, s.ldb = 4, s.ldc = 2));
+    SHAPE(ULP_OK, (s.k = 0, s.lda = s.ldb = 0));
 }
 
-static void check_products(const check *c) {
-    both pair, *w = &pair;
-    if (refusals_open(w, c, "refused: arrays and datapaths of products")) {
-        const ulp_gemm_shape empty = {.n = 3, .k = 4}, sumless = {.m = 2, .n = 3, .ldc = 3};
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(on->b, NULL, on->x, on->x, &good, (ulp_summation){&w->sum, none}));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(on->b, on->y, NULL, on->x, &good, (ulp_summation){&w->sum, none}));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(on->b, on->y, on->x, NULL, &good, (ulp_summation){&w->sum, none}));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(on->b, on->y, on->x, on->x, NULL, (ulp_summation){&w->sum, none}));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(on->b, on->y, on->x, on->x, &good, (ulp_summation){NULL, none}));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(on->b, NULL, on->x, on->x, &sumless, (ulp_summation){&w->sum, none}));
-        EXPECT(ULP_UNSUPPORTED, ulp_backend_gemm(on->b, NULL, NULL, NULL, &good, (ulp_summation){&w->wide_sum, none}));
-        EXPECT(ULP_BAD_ARGUMENT,
-               ulp_backend_gemm(on->b, on->y, on->x, on->x, NULL, (ulp_summation){&w->wide_sum, none}));
-        EXPECT(ULP_UNSUPPORTED, ulp_backend_gemm(on->b, NULL, NULL, NULL, &empty, (ulp_summation){&w->wide_sum, none}));
-        EXPECT(ULP_BAD_ARGUMENT,
-               ulp_backend_gemm64(on->b, NULL, on->x64, on->x64, &good, (ulp_summation){&w->wide_sum, none}));
-        EXPECT(ULP_BAD_ARGUMENT,
-               ulp_backend_gemm64(on->b, on->y64, NULL, on->x64, &good, (ulp_summation){&w->wide_sum, none}));
-        EXPECT(ULP_BAD_ARGUMENT,
-               ulp_backend_gemm64(on->b, on->y64, on->x64, NULL, &good, (ulp_summation){&w->wide_sum, none}));
-        EXPECT(ULP_BAD_ARGUMENT,
-               ulp_backend_gemm64(on->b, on->y64, on->x64, on->x64, NULL, (ulp_summation){&w->wide_sum, none}));
-        EXPECT(ULP_BAD_ARGUMENT,
-               ulp_backend_gemm64(on->b, on->y64, on->x64, on->x64, &good, (ulp_summation){NULL, none}));
-        for (size_t i = 0; i < RULES; i++) {
-            ulp_datapath d = w->sum, wide = w->wide_sum;
-            d.rule = wide.rule = rules[i].rule;
-            EXPECT(rules[i].right, ulp_backend_gemm(on->b, on->y, on->x, on->x, &good, (ulp_summation){&d, none}));
-            EXPECT(rules[i].right, ulp_backend_gemm(on->b, on->y, NULL, NULL, &sumless, (ulp_summation){&d, none}));
-            EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(on->b, on->y, NULL, on->x, &good, (ulp_summation){&d, none}));
-            EXPECT(ULP_OK, ulp_backend_gemm(on->b, NULL, NULL, NULL, &empty, (ulp_summation){&d, none}));
-            EXPECT(ULP_UNSUPPORTED, ulp_backend_gemm(on->b, on->y, on->x, on->x, &good, (ulp_summation){&wide, none}));
-            EXPECT(rules[i].right,
-                   ulp_backend_gemm64(on->b, on->y64, on->x64, on->x64, &good, (ulp_summation){&wide, none}));
-            EXPECT(ULP_OK, ulp_backend_gemm64(on->b, NULL, NULL, NULL, &empty, (ulp_summation){&wide, none}));
-        }
-        refusals_untouched(w);
-        EXPECT(ULP_OK, ulp_backend_gemm(on->b, on->y, NULL, NULL, &sumless, (ulp_summation){&w->sum, none}));
-        EXPECT(ULP_OK, ulp_backend_gemm64(on->b, on->y64, NULL, NULL, &sumless, (ulp_summation){&w->wide_sum, none}));
+static void refuse_products(both *w) {
+    const ulp_gemm_shape empty = {.n = 3, .k = 4}, sumless = {.m = 2, .n = 3, .ldc = 3};
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(b, NULL, x, x, &good, SUM(w->sum)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(b, y, NULL, x, &good, SUM(w->sum)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(b, y, x, NULL, &good, SUM(w->sum)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(b, y, x, x, NULL, SUM(w->sum)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(b, y, x, x, &good, NO_SUM));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(b, NULL, x, x, &sumless, SUM(w->sum)));
+    EXPECT(ULP_UNSUPPORTED, ulp_backend_gemm(b, NULL, NULL, NULL, &good, SUM(w->wide_sum)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(b, y, x, x, NULL, SUM(w->wide_sum)));
+    EXPECT(ULP_UNSUPPORTED, ulp_backend_gemm(b, NULL, NULL, NULL, &empty, SUM(w->wide_sum)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm64(b, NULL, x64, x64, &good, SUM(w->wide_sum)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm64(b, y64, NULL, x64, &good, SUM(w->wide_sum)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm64(b, y64, x64, NULL, &good, SUM(w->wide_sum)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm64(b, y64, x64, x64, NULL, SUM(w->wide_sum)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm64(b, y64, x64, x64, &good, NO_SUM));
+    for (size_t i = 0; i < RULES; i++) {
+        ulp_datapath d = w->sum, wide = w->wide_sum;
+        d.rule = wide.rule = rules[i].rule;
+        EXPECT(rules[i].right, ulp_backend_gemm(b, y, x, x, &good, SUM(d)));
+        EXPECT(rules[i].right, ulp_backend_gemm(b, y, NULL, NULL, &sumless, SUM(d)));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(b, y, NULL, x, &good, SUM(d)));
+        EXPECT(ULP_OK, ulp_backend_gemm(b, NULL, NULL, NULL, &empty, SUM(d)));
+        EXPECT(ULP_UNSUPPORTED, ulp_backend_gemm(b, y, x, x, &good, SUM(wide)));
+        EXPECT(rules[i].right, ulp_backend_gemm64(b, y64, x64, x64, &good, SUM(wide)));
+        EXPECT(ULP_OK, ulp_backend_gemm64(b, NULL, NULL, NULL, &empty, SUM(wide)));
     }
-    refusals_close(w);
+    refusals_untouched(w);
+    EXPECT(ULP_OK, ulp_backend_gemm(b, y, NULL, NULL, &sumless, SUM(w->sum)));
+    EXPECT(ULP_OK, ulp_backend_gemm64(b, y64, NULL, NULL, &sumless, SUM(w->wide_sum)));
 }
+
+/* Check what the product of the device itself returns. */
+#define NATIVE(right, what, ...) refusals_answered(w, on, ulp_cuda_native_gemm(native, __VA_ARGS__), right, what)
 
 /* Wrong shapes for native products, which have no datapath. */
 static void refused_native_shapes(both *w, const ulp_cuda_native *native) {
@@ -107,67 +93,59 @@ static void refused_native_shapes(both *w, const ulp_cuda_native *native) {
                          sumless = {.m = 2, .n = 3, .ldc = 3};
     ulp_gemm_shape s = good;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        refusals_answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, on->x, &cases[i].s), ULP_BAD_ARGUMENT,
-                          cases[i].what);
-    refusals_answered(w, on, ulp_cuda_native_gemm(native, on->y, NULL, on->x, &good), ULP_BAD_ARGUMENT, "no a");
-    refusals_answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, NULL, &good), ULP_BAD_ARGUMENT, "no b");
-    refusals_answered(w, on, ulp_cuda_native_gemm(native, NULL, on->x, on->x, &good), ULP_BAD_ARGUMENT, "no c");
-    refusals_answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, on->x, NULL), ULP_BAD_ARGUMENT, "no shape");
+        NATIVE(ULP_BAD_ARGUMENT, cases[i].what, on->y, on->x, on->x, &cases[i].s);
+    NATIVE(ULP_BAD_ARGUMENT, "no a", on->y, NULL, on->x, &good);
+    NATIVE(ULP_BAD_ARGUMENT, "no b", on->y, on->x, NULL, &good);
+    NATIVE(ULP_BAD_ARGUMENT, "no c", NULL, on->x, on->x, &good);
+    NATIVE(ULP_BAD_ARGUMENT, "no shape", on->y, on->x, on->x, NULL);
     s.a_scales = on->x;
-    refusals_answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, on->x, &s), ULP_BAD_ARGUMENT, "scales");
-    refusals_answered(w, on, ulp_cuda_native_gemm(native, NULL, NULL, NULL, &no_rows), ULP_OK, "no rows");
-    refusals_answered(w, on, ulp_cuda_native_gemm(native, NULL, NULL, NULL, &no_columns), ULP_OK, "no columns");
+    NATIVE(ULP_BAD_ARGUMENT, "scales", on->y, on->x, on->x, &s);
+    NATIVE(ULP_OK, "no rows", NULL, NULL, NULL, &no_rows);
+    NATIVE(ULP_OK, "no columns", NULL, NULL, NULL, &no_columns);
     refusals_untouched(w);
-    refusals_answered(w, on, ulp_cuda_native_gemm(native, on->y, NULL, NULL, &sumless), ULP_OK, "no sums");
-    refusals_answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, on->x, &good), ULP_OK, "good");
+    NATIVE(ULP_OK, "no sums", on->y, NULL, NULL, &sumless);
+    NATIVE(ULP_OK, "good", on->y, on->x, on->x, &good);
 }
 
-static void check_native_shapes(const check *c) {
-    both pair, *w = &pair;
+static void refuse_native_shapes(both *w) {
     ulp_cuda_native native;
-    if (refusals_open(w, c, "refused: shapes of native products") &&
-        row_ok(&w->r, ulp_cuda_native_parse(&native, "native:mma:fp16"), "native:mma:fp16")) {
-        if (native.lacks[0] != '\0') row_skip(&w->r, "%s", native.lacks);
-        else refused_native_shapes(w, &native);
-    }
-    refusals_close(w);
+    if (!row_ok(&w->r, ulp_cuda_native_parse(&native, "native:mma:fp16"), "native:mma:fp16")) return;
+    if (native.lacks[0] != '\0') row_skip(&w->r, "%s", native.lacks);
+    else refused_native_shapes(w, &native);
 }
 
-static void check_reduce(const check *c) {
-    both pair, *w = &pair;
-    if (refusals_open(w, c, "refused: reduce")) {
-        const size_t huge = (size_t)1 << 59;
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(on->b, NULL, on->x, 2, 3, (ulp_summation){&w->sum, none}));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(on->b, on->y, NULL, 2, 3, (ulp_summation){&w->sum, none}));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(on->b, on->y, on->x, 2, 3, (ulp_summation){NULL, none}));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(on->b, NULL, NULL, 0, 0, (ulp_summation){NULL, none}));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(on->b, NULL, NULL, 0, 3, (ulp_summation){&w->sum, none}));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(on->b, NULL, on->x, 2, 3, (ulp_summation){&w->wide_sum, none}));
-        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(on->b, on->y, NULL, 2, 3, (ulp_summation){&w->wide_sum, none}));
-        EXPECT(ULP_UNSUPPORTED, ulp_backend_reduce(on->b, on->y, on->x, 2, 3, (ulp_summation){&w->wide_sum, none}));
-        EXPECT(ULP_UNSUPPORTED, ulp_backend_reduce(on->b, on->y, on->x, huge, 3, (ulp_summation){&w->wide_sum, none}));
-        EXPECT(ULP_UNSUPPORTED, ulp_backend_reduce(on->b, NULL, NULL, 2, 0, (ulp_summation){&w->wide_sum, none}));
-        for (size_t i = 0; i < RULES; i++) {
-            ulp_datapath d = w->sum, wide = w->wide_sum;
-            d.rule = wide.rule = rules[i].rule;
-            EXPECT(rules[i].right, ulp_backend_reduce(on->b, on->y, on->x, 2, 3, (ulp_summation){&d, none}));
-            EXPECT(rules[i].right, ulp_backend_reduce(on->b, on->y, on->x, huge, 3, (ulp_summation){&d, none}));
-            EXPECT(rules[i].right, ulp_backend_reduce(on->b, on->y, NULL, 0, 3, (ulp_summation){&d, none}));
-            EXPECT(ULP_OK, ulp_backend_reduce(on->b, NULL, NULL, 2, 0, (ulp_summation){&d, none}));
-            EXPECT(ULP_UNSUPPORTED, ulp_backend_reduce(on->b, on->y, on->x, 2, 3, (ulp_summation){&wide, none}));
-        }
-        EXPECT(ULP_OK, ulp_backend_reduce(on->b, NULL, NULL, 2, 0, (ulp_summation){&w->sum, none}));
-        EXPECT(ULP_OK, ulp_backend_reduce(on->b, NULL, NULL, 0, 0, (ulp_summation){&w->sum, none}));
-        refusals_untouched(w);
-        EXPECT(ULP_OK, ulp_backend_reduce(on->b, on->y, NULL, 0, 3, (ulp_summation){&w->sum, none}));
-        EXPECT(ULP_OK, ulp_backend_reduce(on->b, on->y, on->x, 2, 3, (ulp_summation){&w->sum, none}));
+static void refuse_reduce(both *w) {
+    const size_t huge = (size_t)1 << 59;
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(b, NULL, x, 2, 3, SUM(w->sum)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(b, y, NULL, 2, 3, SUM(w->sum)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(b, y, x, 2, 3, NO_SUM));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(b, NULL, NULL, 0, 0, NO_SUM));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(b, NULL, NULL, 0, 3, SUM(w->sum)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(b, NULL, x, 2, 3, SUM(w->wide_sum)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(b, y, NULL, 2, 3, SUM(w->wide_sum)));
+    EXPECT(ULP_UNSUPPORTED, ulp_backend_reduce(b, y, x, 2, 3, SUM(w->wide_sum)));
+    EXPECT(ULP_UNSUPPORTED, ulp_backend_reduce(b, y, x, huge, 3, SUM(w->wide_sum)));
+    EXPECT(ULP_UNSUPPORTED, ulp_backend_reduce(b, NULL, NULL, 2, 0, SUM(w->wide_sum)));
+    for (size_t i = 0; i < RULES; i++) {
+        ulp_datapath d = w->sum, wide = w->wide_sum;
+        d.rule = wide.rule = rules[i].rule;
+        EXPECT(rules[i].right, ulp_backend_reduce(b, y, x, 2, 3, SUM(d)));
+        EXPECT(rules[i].right, ulp_backend_reduce(b, y, x, huge, 3, SUM(d)));
+        EXPECT(rules[i].right, ulp_backend_reduce(b, y, NULL, 0, 3, SUM(d)));
+        EXPECT(ULP_OK, ulp_backend_reduce(b, NULL, NULL, 2, 0, SUM(d)));
+        EXPECT(ULP_UNSUPPORTED, ulp_backend_reduce(b, y, x, 2, 3, SUM(wide)));
     }
-    refusals_close(w);
+    EXPECT(ULP_OK, ulp_backend_reduce(b, NULL, NULL, 2, 0, SUM(w->sum)));
+    EXPECT(ULP_OK, ulp_backend_reduce(b, NULL, NULL, 0, 0, SUM(w->sum)));
+    refusals_untouched(w);
+    EXPECT(ULP_OK, ulp_backend_reduce(b, y, NULL, 0, 3, SUM(w->sum)));
+    EXPECT(ULP_OK, ulp_backend_reduce(b, y, x, 2, 3, SUM(w->sum)));
 }
 
 void check_refused_products(const check *c) {
-    check_shapes(c);
-    check_products(c);
-    check_native_shapes(c);
-    check_reduce(c);
+    static const refusal rows[] = {{"shapes of products", refuse_shapes},
+                                   {"arrays and datapaths of products", refuse_products},
+                                   {"shapes of native products", refuse_native_shapes},
+                                   {"reduce", refuse_reduce}};
+    refusals_run(c, rows, sizeof rows / sizeof rows[0]);
 }

@@ -1,63 +1,44 @@
 #!/bin/sh
 # compile.sh - the headers compile as C11, C17, C++17, freestanding wasm32 and CUDA; make chooses nvcc and GPUs correctly.
 # modes: release
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-failed=0
-
-# compiles TEXT COMMAND...: the command must succeed
-compiles() {
-    text=$1
-    shift
-    if "$@" > "$dir/log" 2>&1; then
-        echo "ok - $text"
-    else
-        echo "not ok - $text"
-        sed 's/^/# /' "$dir/log" | head -20
-        failed=1
-    fi
-}
-
-verdict() {
-    if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "not ok - $2"; sed 's/^/# /' "$dir/log" | head -20; failed=1; fi
-}
-
-skip() { echo "ok - $1 # SKIP $2"; }
+tree=$(pwd)
+. tests/programs/support.sh
+cd "$tree" || exit 1
 
 warn='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -ffp-contract=off -I.'
 {
     for h in formats/*.h base/*.h kernels/*.h; do echo "#include \"$h\""; done
     echo 'double use(double x, const ulp_format *f) { return ulp_round(x, f, ulp_rule(), 0); }'
-} > "$dir/use.cpp"
-sed 's/ulp_rule()/(ulp_rule){0}/' "$dir/use.cpp" > "$dir/use.c"
+} > "$work/use.cpp"
+sed 's/ulp_rule()/(ulp_rule){0}/' "$work/use.cpp" > "$work/use.c"
 
 for cc in gcc clang; do
     if command -v $cc > /dev/null; then
-        for std in c11 c17; do compiles "headers are $std under $cc" $cc -std=$std $warn -c "$dir/use.c" -o "$dir/use.o"; done
-        for f in formats/*.c; do compiles "$f is c17 under $cc" $cc -std=c17 $warn -c "$f" -o "$dir/use.o"; done
+        for std in c11 c17; do succeeds "headers are $std under $cc" $cc -std=$std $warn -c "$work/use.c" -o "$work/use.o"; done
+        for f in formats/*.c; do succeeds "$f is c17 under $cc" $cc -std=c17 $warn -c "$f" -o "$work/use.o"; done
     else
         skip "headers under $cc" "no $cc"
     fi
 done
 for cxx in g++ clang++; do
     if command -v $cxx > /dev/null; then
-        compiles "headers are C++17 under $cxx" $cxx -std=c++17 -Wall -Wextra -Wno-missing-field-initializers -Werror -I. -c "$dir/use.cpp" -o "$dir/use.o"
+        succeeds "headers are C++17 under $cxx" $cxx -std=c++17 -Wall -Wextra -Wno-missing-field-initializers -Werror -I. -c "$work/use.cpp" -o "$work/use.o"
         for f in formats/*.c; do
-            compiles "$f is C++17 under $cxx" $cxx -x c++ -std=c++17 -Wall -Wextra -Wno-missing-field-initializers -Werror -I. -c "$f" -o "$dir/use.o"
+            succeeds "$f is C++17 under $cxx" $cxx -x c++ -std=c++17 -Wall -Wextra -Wno-missing-field-initializers -Werror -I. -c "$f" -o "$work/use.o"
         done
     else
         skip "formats is C++17 under $cxx" "no $cxx"
     fi
 done
-if command -v clang > /dev/null && echo 'int x;' | clang --target=wasm32 -x c -c - -o "$dir/probe.o" 2> /dev/null; then
+if command -v clang > /dev/null && echo 'int x;' | clang --target=wasm32 -x c -c - -o "$work/probe.o" 2> /dev/null; then
     for f in formats/*.c; do
-        compiles "$f is freestanding wasm32" clang --target=wasm32 -ffreestanding -nostdlibinc -std=c11 $warn -c "$f" -o "$dir/use.o"
+        succeeds "$f is freestanding wasm32" clang --target=wasm32 -ffreestanding -nostdlibinc -std=c11 $warn -c "$f" -o "$work/use.o"
     done
 else
     skip 'formats is freestanding wasm32' 'no clang with that target'
 fi
 if [ -n "${NVCC:-}" ] && command -v "$NVCC" > /dev/null; then
-    cat > "$dir/use.cu" << 'END'
+    cat > "$work/use.cu" << 'END'
 #include "formats/rng.h"
 #include "kernels/rounding/core.h"
 #include "kernels/products/sum.h"
@@ -82,22 +63,23 @@ __global__ void sums(double *y, const double *a, const double *b, size_t n, uint
 }
 END
     # -G does not optimize, and takes a tenth of the time
-    compiles 'the arithmetic is CUDA device code' "$NVCC" -std=c++17 -arch=sm_90a --fmad=false -G -I. -c "$dir/use.cu" -o "$dir/use.o"
+    succeeds 'the arithmetic is CUDA device code' "$NVCC" -std=c++17 -arch=sm_90a --fmad=false -G -I. -c "$work/use.cu" -o "$work/use.o"
 else
     skip 'the arithmetic is CUDA device code' 'no nvcc, or one too old'
 fi
 
-# with_release RELEASE: the commands of make with an nvcc of this release, in $dir/log
-with_release() {
-    printf '#!/bin/sh\necho "Cuda compilation tools, release %s, V%s.1"\n' "$1" "$1" > "$dir/nvcc"
-    chmod +x "$dir/nvcc"
-    (unset MAKEFLAGS MFLAGS MAKELEVEL; PATH=$dir:$PATH make -n NVCC=nvcc MODE=release BUILD="$dir/build" libraries) > "$dir/log" 2>&1
+# plan [VARIABLE]: the commands of make with the programs of $work, in $work/log
+plan() { (unset MAKEFLAGS MFLAGS MAKELEVEL; PATH=$work:$PATH make -n NVCC=nvcc MODE=release BUILD="$work/build" ${1:+"$1"} libraries) > "$work/log" 2>&1; }
+with_release() { # with_release RELEASE: with an nvcc of this release
+    printf '#!/bin/sh\necho "Cuda compilation tools, release %s, V%s.1"\n' "$1" "$1" > "$work/nvcc"
+    chmod +x "$work/nvcc"
+    plan
 }
 left_out() {
-    with_release "$1" && grep -q "^nvcc  *too old: $1, needs 13.0; no CUDA$" "$dir/log" && grep -q 'cuda/absent\.c' "$dir/log" &&
-        ! grep -q 'cuda/[a-z_]*\.cu' "$dir/log"
+    with_release "$1" && grep -q "^nvcc  *too old: $1, needs 13.0; no CUDA$" "$work/log" && grep -q 'cuda/absent\.c' "$work/log" &&
+        ! grep -q 'cuda/[a-z_]*\.cu' "$work/log"
 }
-taken() { with_release "$1" && grep -q '^nvcc  *found$' "$dir/log" && grep -q 'cuda/mma\.cu' "$dir/log" && ! grep -q 'cuda/absent\.c' "$dir/log"; }
+taken() { with_release "$1" && grep -q '^nvcc  *found$' "$work/log" && grep -q 'cuda/mma\.cu' "$work/log" && ! grep -q 'cuda/absent\.c' "$work/log"; }
 for release in 9.2 12.9; do
     left_out $release
     verdict $? "make goes without CUDA where nvcc is of release $release, and says so"
@@ -109,10 +91,10 @@ done
 
 # nvcc builds for the GPUs that nvidia-smi lists, and without a GPU for one target
 targets() { # targets CAPABILITIES WANT TEXT [MAKE VARIABLE]
-    printf '#!/bin/sh\nprintf "%s"\n' "$1" > "$dir/nvidia-smi"
-    chmod +x "$dir/nvidia-smi"
-    (unset MAKEFLAGS MFLAGS MAKELEVEL; PATH=$dir:$PATH make -n NVCC=nvcc MODE=release BUILD="$dir/build" ${4:+"$4"} libraries) > "$dir/log" 2>&1
-    [ "$(grep -o 'code=[a-z]*_[0-9a-z]*' "$dir/log" | sort -u | sed 's/code=//' | xargs)" = "$2" ]
+    printf '#!/bin/sh\nprintf "%s"\n' "$1" > "$work/nvidia-smi"
+    chmod +x "$work/nvidia-smi"
+    plan ${4:+"$4"}
+    [ "$(grep -o 'code=[a-z]*_[0-9a-z]*' "$work/log" | sort -u | sed 's/code=//' | xargs)" = "$2" ]
     verdict $? "$3"
 }
 targets '' 'sm_90a' 'without a GPU nvcc builds for one target'

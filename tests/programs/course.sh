@@ -1,5 +1,7 @@
 #!/bin/sh
 # course.sh - ulp course: sheets differ, the key is right, every bad answer gets a sentence, JSON, a class, the archives.
+#
+# The file is long because the sheets and answers of its first part are those that the later parts mark, report and archive.
 root=$(pwd)
 . tests/programs/support.sh
 ULP=$BIN/ulp

@@ -1,10 +1,27 @@
 #!/bin/sh
 # cuda.sh - the kernels of kernels/cuda on the emulated device give the results of the CPU. TESTS is from the environment.
+tree=$(pwd)
+TESTS=$(cd "${TESTS:-build/test}" && pwd) || exit 1
+. tests/programs/support.sh
+
 if [ ! -x "$TESTS/check_emulated" ]; then
-    echo 'ok - cuda: kernels on the emulated device # SKIP no C++ compiler, or a sanitizer that does not support coroutines'
+    skip 'cuda: kernels on the emulated device' 'no C++ compiler, or a sanitizer that does not support coroutines'
     exit 0
 fi
-failed=0
+emulated() { # emulated SETTING OPTION...: a device with the setting NAME=VALUE
+    device=$1
+    shift
+    env "$device" "$TESTS/check_emulated" --small "$@"
+}
+rows() { emulated "$@" --rows > log 2>&1; }
+judge() { # judge STATUS TEXT: with the log of the last command if it failed
+    verdict "$1" "cuda: $2"
+    [ "$1" -eq 0 ] || sed 's/^/# /' log
+}
+report() { # report NAME=VALUE...: the report of a machine with these settings, from the root of the tree
+    (cd "$tree" && env "$@" sh tests/gpu/report.sh) > log 2>&1
+}
+
 case ${MODE:-release} in
 release) "$TESTS/check_emulated" --small --tap || failed=1 ;;
 *) # a sanitizer needs minutes for all trainings, so only two of them run, and parts without kernels of their own do not
@@ -16,28 +33,22 @@ release) "$TESTS/check_emulated" --small --tap || failed=1 ;;
 esac
 
 # instructions against their models on other generations of GPUs, and all products of the one that has tcgen05
-log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
 for capability in 80 89; do
-    EMULATED_CAPABILITY=$capability "$TESTS/check_emulated" --small --tap --part tensor --only mma: || failed=1
+    emulated EMULATED_CAPABILITY=$capability --tap --part tensor --only mma: || failed=1
 done
 parts='layouts tensor chains open' only=
 [ "${MODE:-release}" = release ] || parts='layouts tensor' only='--only tcgen05:e2m1'
 for part in $parts; do
     # shellcheck disable=SC2086 # two words or none
-    EMULATED_CAPABILITY=100 "$TESTS/check_emulated" --small --tap --part $part $only || failed=1
+    emulated EMULATED_CAPABILITY=100 --tap --part $part $only || failed=1
 done
 
 # A device that differs from its model: the sums of an open point find the answer, and the row says what it sets.
 differs() { # differs SETTING POINT PRODUCT SENTENCE
     [ "${MODE:-release}" = release ] || return # it is the same code for every setting
-    if EMULATED_SETTINGS=$1 "$TESTS/check_emulated" --small --rows --part open --only "$2, $3" > "$log"; [ $? -eq 1 ] && grep -qF "$4" "$log"; then
-        echo "ok - cuda: a device with $1 answers the open point '$2'"
-    else
-        echo "not ok - cuda: a device with $1 answers the open point '$2'"
-        sed 's/^/# /' "$log"
-        failed=1
-    fi
+    rows EMULATED_SETTINGS=$1 --part open --only "$2, $3"
+    [ $? -eq 1 ] && grep -qF "$4" log
+    judge $? "a device with $1 answers the open point '$2'"
 }
 differs :zero_operand=-126 'zero operand' mma:fp16 'h100-fp16:zero_operand=-126: with -126, which sets .fused.zero_operand'
 differs :zero_c=-126 'zero start' wgmma:bf16 'h100-bf16:zero_c=-126: with -126, which sets .fused.zero_c'
@@ -52,64 +63,53 @@ differs :F=24 floor mma:bf16 'no answer fits'
 # a property that no point asks for, or another point, passes for no answer
 for setting in :output=rz :zero_c=-126 :F=13:kept=13 :F=24; do
     [ "${MODE:-release}" = release ] || break
-    EMULATED_SETTINGS=$setting "$TESTS/check_emulated" --small --rows --part open --only 'floor, ' > "$log"
-    if [ $? -eq 1 ] && ! grep -q 'which sets' "$log"; then echo "ok - cuda: a device with $setting has no other floor"
-    else
-        echo "not ok - cuda: a device with $setting has no other floor"
-        sed 's/^/# /' "$log"
-        failed=1
-    fi
+    rows EMULATED_SETTINGS=$setting --part open --only 'floor, '
+    [ $? -eq 1 ] && ! grep -q 'which sets' log
+    judge $? "a device with $setting has no other floor"
 done
 
-# results that are wrong in the same way every time
-if EMULATED_SETTINGS=:F=20 "$TESTS/check_emulated" --small --rows --part races --only 'time: mma:fp16' > "$log"; [ $? -eq 1 ] && grep -q 'places of the product, h100-fp16' "$log"; then
-    echo 'ok - cuda: large products that are wrong every time do not pass as repeated products'
-else
-    echo 'not ok - cuda: large products that are wrong every time do not pass as repeated products'
-    sed 's/^/# /' "$log"
-    failed=1
-fi
+rows EMULATED_SETTINGS=:F=20 --part races --only 'time: mma:fp16'
+[ $? -eq 1 ] && grep -q 'places of the product, h100-fp16' log
+judge $? 'large products that are wrong every time do not pass as repeated products'
 
 # a library that refuses products has no order, and no other row about these products passes
-EMULATED_CUBLAS_REFUSES=e4m3 "$TESTS/check_emulated" --small --rows --part library --only ' e4m3:fast' > "$log"
-if [ $? -eq 1 ] && grep -q '^FAIL order in (16,16,64): e4m3:fast .*cublasLtMatmul' "$log" && ! grep -q '^PASS' "$log"; then
-    echo 'ok - cuda: a library that refuses products passes no row about them'
-else
-    echo 'not ok - cuda: a library that refuses products passes no row about them'
-    sed 's/^/# /' "$log"
-    failed=1
-fi
+rows EMULATED_CUBLAS_REFUSES=e4m3 --part library --only ' e4m3:fast'
+[ $? -eq 1 ] && grep -q '^FAIL order in (16,16,64): e4m3:fast .*cublasLtMatmul' log && ! grep -q '^PASS' log
+judge $? 'a library that refuses products passes no row about them'
 
-# the report of a machine, from a small run, with programs in the place of the driver's own
-tools=$(mktemp -d) || exit 1
-trap 'rm -rf "$log" "$tools"' EXIT
-printf '#!/bin/sh\nexec "%s" --small "$@"\n' "$TESTS/check_emulated" > "$tools/check"
-printf '#!/bin/sh\necho 580.65, P0, 1980 MHz\n' > "$tools/nvidia-smi"
-printf '#!/bin/sh\ncase "$*" in *racecheck*tensor*wgmma*) echo "========= a hazard"; exit 9 ;; *tcgen05*) echo SKIP a row ;; *) echo PASS a row ;; esac\n' > "$tools/compute-sanitizer"
-chmod +x "$tools"/*
-PATH=$tools:$PATH CHECK=$tools/check REPORT=$tools/report.txt PARTS='sanitizer refusals open' sh tests/gpu/report.sh > "$log" 2>&1
+# ---- the report of a machine, from a small run, with programs in the place of the driver's own ----
+
+tool() { # tool NAME TEXT: a program that runs the text
+    printf '#!/bin/sh\n%s\n' "$2" > "tools/$1"
+    chmod +x "tools/$1"
+}
+mkdir tools
+tools=$work/tools
+tool check "exec '$TESTS/check_emulated' --small \"\$@\""
+tool nvidia-smi 'echo 580.65, P0, 1980 MHz'
+tool compute-sanitizer 'case "$*" in *racecheck*tensor*wgmma*) echo "========= a hazard"; exit 9 ;; *tcgen05*) echo SKIP a row ;; *) echo PASS a row ;; esac'
+report PATH="$tools:$PATH" CHECK="$tools/check" REPORT="$work/report.txt" PARTS='sanitizer refusals open'
 status=$?
-if [ $status -eq 1 ] && grep -q '^device  *emulated device' "$tools/report.txt" && [ "$(grep -c '^state  *.*: 580.65, P0, 1980 MHz$' "$tools/report.txt")" -eq 2 ] &&
-    grep -q "^FAIL compute-sanitizer racecheck, short run of tensor 'wgmma:e4m3'" "$tools/report.txt" && grep -q '^     ========= a hazard' "$tools/report.txt" &&
-    [ "$(grep -c '^PASS compute-sanitizer' "$tools/report.txt")" -gt 15 ] && [ "$(grep -c '^SKIP compute-sanitizer .*: no row of it ran' "$tools/report.txt")" -eq 4 ] && grep -q '^PASS open: floor, wgmma:bf16' "$tools/report.txt" &&
-    grep -q '^parts  *sanitizer refusals open$' "$tools/report.txt" && grep -q '^sizes  *usual$' "$tools/report.txt" &&
-    grep -q '^source  *[^ ]' "$tools/report.txt" && grep -q '^date  *[0-9-]* [0-9:]* UTC$' "$tools/report.txt" &&
-    [ "$(grep -c '^time  *part [a-z]*: [0-9]* s$' "$tools/report.txt")" -eq 3 ] && tail -n 1 "$tools/report.txt" | grep -q ' passed, 1 failed, '; then
-    echo 'ok - cuda: the report of a machine is one file'
-else
-    echo 'not ok - cuda: the report of a machine is one file'
-    sed 's/^/# /' "$log"
-    failed=1
-fi
-refused() { # refused SETTING TEXT: exit 2, one sentence with the text, and no report
-    if env CHECK="$tools/check" REPORT="$tools/none.txt" "$1" sh tests/gpu/report.sh > "$log" 2>&1; [ $? -eq 2 ] && [ "$(wc -l < "$log")" -eq 1 ] &&
-        grep -q "$2" "$log" && [ ! -e "$tools/none.txt" ] && [ ! -e "$tools/none.txt.tmp" ]; then
-        echo "ok - cuda: the report refuses $3"
-    else
-        echo "not ok - cuda: the report refuses $3"
-        sed 's/^/# /' "$log"
-        failed=1
-    fi
+# has NUMBER PATTERN: so many lines of the report
+has() { [ "$(grep -c "$2" report.txt)" -eq "$1" ] || { echo "# not $1 lines of the report: $2" >> log; status=2; }; }
+has 1 '^device  *emulated device'
+has 2 '^state  *.*: 580.65, P0, 1980 MHz$'
+has 1 "^FAIL compute-sanitizer racecheck, short run of tensor 'wgmma:e4m3'"
+has 1 '^     ========= a hazard'
+has 4 '^SKIP compute-sanitizer .*: no row of it ran'
+has 1 '^parts  *sanitizer refusals open$'
+has 1 '^sizes  *usual$'
+has 1 '^source  *[^ ]'
+has 1 '^date  *[0-9-]* [0-9:]* UTC$'
+has 3 '^time  *part [a-z]*: [0-9]* s$'
+[ $status -eq 1 ] && [ "$(grep -c '^PASS compute-sanitizer' report.txt)" -gt 15 ] && grep -q '^PASS open: floor, wgmma:bf16' report.txt &&
+    tail -n 1 report.txt | grep -q ' passed, 1 failed, '
+judge $? 'the report of a machine is one file'
+
+refused() { # refused SETTING PATTERN TEXT: exit 2, one sentence with the pattern, and no report
+    report CHECK="$tools/check" REPORT="$work/none.txt" "$1"
+    [ $? -eq 2 ] && [ "$(wc -l < log)" -eq 1 ] && grep -q "$2" log && [ ! -e none.txt ] && [ ! -e none.txt.tmp ]
+    judge $? "the report refuses $3"
 }
 refused 'PARTS=open nosuch' "nosuch.*layouts" 'a part that does not exist'
 refused 'PARTS=*' "'\*'.*layouts" 'a pattern of parts'
@@ -121,57 +121,40 @@ refused PATIENCE=1.5 "'1.5': it is a whole number" 'a time limit that is no whol
 refused LONG=yes "LONG='yes'" 'a size that is neither 0 nor 1'
 
 # a part that ends without a row of its own, and a part whose rows are all skipped
-printf '#!/bin/sh\ncase "$*" in --parts) printf "a\\tA\\n" ;; *none) ;; *) echo no memory >&2; exit 1 ;; esac\n' > "$tools/lost"
-printf '#!/bin/sh\ncase "$*" in --parts) printf "a\\tA\\n" ;; *none) ;; *) echo SKIP a ;; esac\n' > "$tools/skips"
-chmod +x "$tools/lost" "$tools/skips"
-if CHECK=$tools/lost REPORT=$tools/lost.txt PARTS=a sh tests/gpu/report.sh > "$log" 2>&1; [ $? -eq 1 ] && [ "$(grep -A 1 '^FAIL part a ended with status 1' "$tools/lost.txt" | tail -n 1)" = '     no memory' ] &&
-    CHECK=$tools/skips REPORT=$tools/skips.txt PARTS=a LONG=0 sh tests/gpu/report.sh > "$log" 2>&1; then
-    echo 'ok - cuda: the report has what a part says on standard error, and skipped rows alone are no failure'
-else
-    echo 'not ok - cuda: the report has what a part says on standard error, and skipped rows alone are no failure'
-    sed 's/^/# /' "$log"
-    failed=1
-fi
+tool lost 'case "$*" in --parts) printf "a\\tA\\n" ;; *none) ;; *) echo no memory >&2; exit 1 ;; esac'
+tool skips 'case "$*" in --parts) printf "a\\tA\\n" ;; *none) ;; *) echo SKIP a ;; esac'
+report CHECK="$tools/lost" REPORT="$work/lost.txt" PARTS=a
+[ $? -eq 1 ] && [ "$(grep -A 1 '^FAIL part a ended with status 1' lost.txt | tail -n 1)" = '     no memory' ] &&
+    report CHECK="$tools/skips" REPORT="$work/skips.txt" PARTS=a LONG=0
+judge $? 'the report has what a part says on standard error, and skipped rows alone are no failure'
 
 # what takes longest, and finds least that other parts do not find, is last
-PATH=$tools:$PATH CHECK=$tools/skips REPORT=$tools/order.txt sh tests/gpu/report.sh > "$log" 2>&1
-if grep -q '^parts  *a sanitizer$' "$tools/order.txt" && "$TESTS/check_emulated" --parts | tail -n 1 | grep -q '^exhaustive'; then
-    echo 'ok - cuda: the last parts of a report are all binary32 inputs and compute-sanitizer'
-else
-    echo 'not ok - cuda: the last parts of a report are all binary32 inputs and compute-sanitizer'
-    sed 's/^/# /' "$log"
-    failed=1
-fi
+report PATH="$tools:$PATH" CHECK="$tools/skips" REPORT="$work/order.txt"
+grep -q '^parts  *a sanitizer$' order.txt && "$TESTS/check_emulated" --parts | tail -n 1 | grep -q '^exhaustive'
+judge $? 'the last parts of a report are all binary32 inputs and compute-sanitizer'
 
-# a signal to the whole process group, as from a terminal: the rows so far remain, and no process or temporary file
-mkdir "$tools/temporary"
-printf '#!/bin/sh\ncase "$*" in --parts) printf "a\\tA\\n" ;; *none) ;; *) echo PASS first; exec sleep 71 ;; esac\n' > "$tools/slow"
-chmod +x "$tools/slow"
+# a signal to the whole process group, as from a terminal: the rows so far remain, and no process or temporary file.
+# env gives the report the signals that a shell in the background, or nohup, ignores
+mkdir temporary
+tool slow 'case "$*" in --parts) printf "a\\tA\\n" ;; *none) ;; *) echo PASS first; exec sleep 71 ;; esac'
 for signal in INT TERM HUP; do
-    TMPDIR=$tools/temporary CHECK=$tools/slow REPORT=$tools/$signal.txt PARTS=a env --default-signal=INT setsid sh tests/gpu/report.sh > "$log" 2>&1 &
+    TMPDIR=$work/temporary CHECK=$tools/slow REPORT=$work/$signal.txt PARTS=a \
+        env --default-signal=INT,HUP setsid sh "$tree/tests/gpu/report.sh" > log 2>&1 &
     leader=$!
     for _ in 1 2 3 4 5 6 7 8 9 10; do
-        ! grep -qs '^PASS first' "$tools/$signal.txt.tmp" || break
+        ! grep -qs '^PASS first' $signal.txt.tmp || break
         sleep 1
     done
     kill -s $signal -- -$leader
     wait $leader
     status=$?
-    if [ $status -eq 130 ] && grep -q '^PASS first' "$tools/$signal.txt" && [ "$(tail -n 1 "$tools/$signal.txt")" = interrupted ] && [ ! -e "$tools/$signal.txt.tmp" ] &&
-        [ -z "$(ls "$tools/temporary")" ] && [ -z "$(ps -o pid= -s $leader)" ]; then
-        echo "ok - cuda: after $signal the report has the rows so far, and nothing runs on"
-    else
-        echo "not ok - cuda: after $signal the report has the rows so far, and nothing runs on"
-        echo "# status $status"
-        sed 's/^/# /' "$log"
-        failed=1
-    fi
+    echo "status $status" >> log
+    [ $status -eq 130 ] && grep -q '^PASS first' $signal.txt && [ "$(tail -n 1 $signal.txt)" = interrupted ] && [ ! -e $signal.txt.tmp ] &&
+        [ -z "$(ls temporary)" ] && [ -z "$(ps -o pid= -s $leader)" ]
+    judge $? "after $signal the report has the rows so far, and nothing runs on"
 done
 
-if EMULATED_CAPABILITY=0 "$TESTS/check_emulated" > "$log" 2>&1; [ $? -eq 3 ] && grep -q 'this machine has no CUDA device' "$log"; then
-    echo 'ok - cuda: without a device exit 3 and a sentence'
-else
-    echo 'not ok - cuda: without a device exit 3 and a sentence'
-    failed=1
-fi
+rows EMULATED_CAPABILITY=0
+[ $? -eq 3 ] && grep -q 'this machine has no CUDA device' log
+judge $? 'without a device exit 3 and a sentence'
 exit $failed

@@ -4,7 +4,7 @@
 
 tests=${TESTS:-build/test}
 scratch=$(mktemp -d) || exit 2
-"$tests/proofs/faults/replay" --bin "${BIN:-build/bin}" --library "$tests/proofs/faults/interpose.so" --scratch "$scratch" --limit 8 --brief
+"$tests/faults/replay" --bin "${BIN:-build/bin}" --library "$tests/faults/interpose.so" --scratch "$scratch" --limit 8 --brief
 failed=$?
 rm -rf "$scratch"
 sh tests/proofs/faults/disks.sh || failed=1

@@ -1,57 +1,39 @@
 #!/bin/sh
 # install.sh - make install installs all files, and a program outside of the tree can be built with them.
 # modes: release
-BIN=${BIN:-build/bin}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-failed=0
-
-check() {
-    text=$1
-    shift
-    if "$@" > "$dir/log" 2>&1; then
-        echo "ok - $text"
-    else
-        echo "not ok - $text"
-        sed 's/^/# /' "$dir/log" | tail -20
-        failed=1
-    fi
-}
-
-case ${MODE:-release} in
-release) ;;
-*) echo "ok - make install # SKIP only in release mode"; exit 0 ;;
-esac
-root=$dir/root
-check 'make install' make --no-print-directory install CC="${CC:-gcc}" DESTDIR="$root" PREFIX=/opt/ulp
+tree=$(pwd)
+. tests/programs/support.sh
+cd "$tree" || exit 1
+root=$work/root
+succeeds 'make install' make --no-print-directory install CC="${CC:-gcc}" DESTDIR="$root" PREFIX=/opt/ulp
 prefix=$root/opt/ulp
 for f in bin/ulp bin/stagnation lib/libulp.a lib/libulp.so lib/pkgconfig/ulplab.pc include/ulplab/formats/format.h \
     include/ulplab/sim/net.h include/ulplab/kernels/products/datapath.h include/ulplab/kernels/operations.def \
     share/man/man1/ulp.1 share/man/man1/stagnation.1 share/ulplab/digits.csv share/ulplab/plots/style.gp share/doc/ulplab/CITATION.cff share/doc/ulplab/README.md; do
-    check "installs $f" test -s "$prefix/$f"
+    succeeds "installs $f" test -s "$prefix/$f"
 done
 # an installed program uses the installed library, not the library in the build folder
-check 'an installed program runs' "$prefix/bin/ulp" backends
+succeeds 'an installed program runs' "$prefix/bin/ulp" backends
 libulp=$(ldd "$prefix/bin/ulp" | sed -n 's/.*libulp\.so\.[0-9.]* => \([^ ]*\) .*/\1/p')
 # the name that programs ask for: libulp.so.0.MINOR, from version 1 on libulp.so.MAJOR
 soname=$(sed -n 's/^VERSION := //p' Makefile | sed -E 's/^0\.([0-9]+)\..*/libulp.so.0.\1/; s/^([1-9][0-9]*)\..*/libulp.so.\1/')
-check 'with the installed library' test "$(readlink -f "$libulp")" = "$(readlink -f "$prefix/lib/$soname")"
+succeeds 'with the installed library' test "$(readlink -f "$libulp")" = "$(readlink -f "$prefix/lib/$soname")"
 for command in $("$BIN/ulp" help 2>/dev/null | sed -n '1,/^topics/s/^  \([a-z]\{1,\}\) .*/\1/p'); do
-    check "installs a page of ulp $command" grep -q -- '^ulp '"$command"' \\- ' "$prefix/share/man/man1/ulp-$command.1"
-    check "and ulp.1 names it" grep -qx '\.BR ulp\\-'"$command"' (1),\{0,1\}' "$prefix/share/man/man1/ulp.1"
+    succeeds "installs a page of ulp $command" grep -q -- '^ulp '"$command"' \\- ' "$prefix/share/man/man1/ulp-$command.1"
+    succeeds "and ulp.1 names it" grep -qx '\.BR ulp\\-'"$command"' (1),\{0,1\}' "$prefix/share/man/man1/ulp.1"
 done
-check 'the page of ulp round has its options' grep -q '^  \\-\\-mode MODE ' "$prefix/share/man/man1/ulp-round.1"
+succeeds 'the page of ulp round has its options' grep -q '^  \\-\\-mode MODE ' "$prefix/share/man/man1/ulp-round.1"
 for topic in $("$BIN/ulp" help 2>/dev/null | sed -n '/^topics/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p'); do
-    check "installs a page of $topic" test -s "$prefix/share/man/man7/ulp-$topic.7"
+    succeeds "installs a page of $topic" test -s "$prefix/share/man/man7/ulp-$topic.7"
 done
 if command -v man > /dev/null; then
-    check 'man reads a page' sh -c "MANWIDTH=80 man -l '$prefix/share/man/man1/ulp.1' 2>&1 | grep -q 'ulp .* part of ulplab'"
+    succeeds 'man reads a page' sh -c "MANWIDTH=80 man -l '$prefix/share/man/man1/ulp.1' 2>&1 | grep -q 'ulp .* part of ulplab'"
 else
-    echo 'ok - man reads a page # SKIP no man'
+    skip 'man reads a page' 'no man'
 fi
-check 'keeps the oracle to itself' test ! -e "$prefix/include/ulplab/kernels/mpfr/reference.h"
-check 'the shared library has a version in its name' test -s "$(readlink -f "$prefix/lib/$soname")"
-cat > "$dir/use.c" << 'END'
+succeeds 'keeps the oracle to itself' test ! -e "$prefix/include/ulplab/kernels/mpfr/reference.h"
+succeeds 'the shared library has a version in its name' test -s "$(readlink -f "$prefix/lib/$soname")"
+cat > "$work/use.c" << 'END'
 #include "formats/round.h"
 #include "kernels/backend.h"
 int main(void) {
@@ -64,38 +46,38 @@ int main(void) {
     return y == 0.1015625f ? 0 : 1;
 }
 END
-check 'a program links with the shared library' "${CC:-gcc}" -I"$prefix/include/ulplab" "$dir/use.c" -L"$prefix/lib" -lulp -o "$dir/use"
-check 'and runs' env LD_LIBRARY_PATH="$prefix/lib" "$dir/use"
+succeeds 'a program links with the shared library' "${CC:-gcc}" -I"$prefix/include/ulplab" "$work/use.c" -L"$prefix/lib" -lulp -o "$work/use"
+succeeds 'and runs' env LD_LIBRARY_PATH="$prefix/lib" "$work/use"
 # the README's program, built as the README says; the folder of the .pc file moves with the prefix
 if command -v pkg-config > /dev/null; then
-    sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' > "$dir/prog.c"
+    sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' > "$work/prog.c"
     pc() { PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --define-variable=prefix="$prefix" "$@" ulplab; }
-    check 'pkg-config knows it' pc --exists
+    succeeds 'pkg-config knows it' pc --exists
     # shellcheck disable=SC2046
-    check "pkg-config's flags build the README's program" "${CC:-gcc}" "$dir/prog.c" $(pc --cflags --libs) -o "$dir/prog"
-    check 'which finds the library and runs' env -u LD_LIBRARY_PATH sh -c "[ \"\$('$dir/prog')\" = 448 ]"
+    succeeds "pkg-config's flags build the README's program" "${CC:-gcc}" "$work/prog.c" $(pc --cflags --libs) -o "$work/prog"
+    succeeds 'which finds the library and runs' env -u LD_LIBRARY_PATH sh -c "[ \"\$('$work/prog')\" = 448 ]"
 else
-    echo 'ok - pkg-config knows it # SKIP no pkg-config'
+    skip 'pkg-config knows it' 'no pkg-config'
 fi
-check 'an installed experiment finds its data from anywhere' sh -c "cd / && '$prefix/bin/loss_scaling' --quick --quiet --list"
+succeeds 'an installed experiment finds its data from anywhere' sh -c "cd / && '$prefix/bin/loss_scaling' --quick --quiet --list"
 # a server with many users: the installation is read-only, and a program writes only where its user stands
-chmod -R a-w "$root" && chmod a+rx "$dir"
-mkdir "$dir/home" && chmod 777 "$dir/home"
-cat > "$dir/use.sh" << END
-cd '$dir/home' && PATH=$prefix/bin:\$PATH || exit 1
+chmod -R a-w "$root" && chmod a+rx "$work"
+mkdir "$work/home" && chmod 777 "$work/home"
+cat > "$work/use.sh" << END
+cd '$work/home' && PATH=$prefix/bin:\$PATH || exit 1
 stagnation --formats binary16 --modes rne --quiet && test -s results/stagnation.csv || exit 1
 loss_scaling --quick --quiet --list > /dev/null || exit 1
 ulp course sheet --id anna --out . L0 && test -s anna-L0.csv
 END
-if [ "$(id -u)" -ne 0 ]; then check 'a user of a read-only installation runs programs' sh "$dir/use.sh"
+if [ "$(id -u)" -ne 0 ]; then succeeds 'a user of a read-only installation runs programs' sh "$work/use.sh"
 elif command -v su > /dev/null && id nobody > /dev/null 2>&1; then
-    check 'another user of a read-only installation runs programs' su -s /bin/sh nobody -c "sh '$dir/use.sh'"
-else echo 'ok - another user of a read-only installation runs programs # SKIP no su or no user nobody'; fi
-find "$root" -newer "$dir/use.sh" > "$dir/written"
-check 'and nothing is written into the installation' test ! -s "$dir/written"
+    succeeds 'another user of a read-only installation runs programs' su -s /bin/sh nobody -c "sh '$work/use.sh'"
+else skip 'another user of a read-only installation runs programs' 'no su or no user nobody'; fi
+find "$root" -newer "$work/use.sh" > "$work/written"
+succeeds 'and nothing is written into the installation' test ! -s "$work/written"
 chmod -R u+w "$root"
 # a program without its data says how to name the folder
-mkdir "$dir/moved" "$dir/moved/bin" && cp "$prefix/bin/loss_scaling" "$dir/moved/bin" && cp -r "$prefix/lib" "$dir/moved/lib"
-check 'a program alone names --data and ULPLAB_DATA' sh -c "cd '$dir/home' && unset ULPLAB_DATA
+mkdir "$work/moved" "$work/moved/bin" && cp "$prefix/bin/loss_scaling" "$work/moved/bin" && cp -r "$prefix/lib" "$work/moved/lib"
+succeeds 'a program alone names --data and ULPLAB_DATA' sh -c "cd '$work/home' && unset ULPLAB_DATA
     ../moved/bin/loss_scaling --quick --quiet --out x.csv 2>&1 | tr '\n' ' ' | grep -q 'no digits.csv .* by --data or .*ULPLAB_DATA'"
 exit $failed

@@ -4,11 +4,9 @@
 # `make mutants` plants the faults; tests/proofs/mutants/README.md describes both. An edit that moves the text of a fault is seen
 # here at once.
 # modes: release
-failed=0
-
-verdict() { # verdict STATUS TEXT
-    if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "not ok - $2"; failed=1; fi
-}
+tree=$(pwd)
+. tests/programs/support.sh
+cd "$tree" || exit 1
 tables() { awk -v mode="$1" -f tests/proofs/mutants/mutants.awk tests/proofs/mutants/*.faults; }
 
 found=$(tables check)

@@ -16,6 +16,14 @@ verdict() { # verdict STATUS TEXT
     if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "not ok - $2"; failed=1; fi
 }
 skip() { echo "ok - $1 # SKIP $2"; }
+succeeds() { # succeeds TEXT COMMAND...: the command ends with 0, else the last lines of its output are shown; they are in $work/log
+    text=$1
+    shift
+    "$@" >"$work/log" 2>&1
+    status=$?
+    [ $status -eq 0 ] || tail -20 "$work/log" | sed 's/^/# /'
+    verdict $status "$text"
+}
 same() { cmp "$1" "$2"; verdict $? "$3"; }
 says() { grep -q -- "$1" "$2"; verdict $? "$3"; }
 exits() { # exits CODE TEXT COMMAND...

@@ -1,12 +1,5 @@
 /* t_amp.c - automatic mixed precision: derived policies, the lines of an explanation, and refusals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include "sim/policy/amp.h"
 #include "sim/train/footprint.h"
@@ -28,7 +21,7 @@ static ulp_amp amp_of(const ulp_net *net, const char *format) {
     return amp;
 }
 
-static void test_texts(void **state) {
+TEST(texts) {
     static const struct {
         const char *net, *format, *policy, *scaler;
     } cases[] = {
@@ -45,7 +38,6 @@ static void test_texts(void **state) {
          "mixed:binary16,input.act=fp32,join.act=fp32,join.agrad=fp32", "pytorch"},
         {NULL, NULL, NULL, NULL},
     };
-    (void)state;
     for (size_t i = 0; cases[i].format; i++) {
         ulp_net net = net_of(cases[i].net);
         ulp_amp amp = amp_of(&net, cases[i].format);
@@ -96,13 +88,12 @@ static uint64_t casts_of(const ulp_net *net, const ulp_policy *policy, size_t ba
     return whole.casts;
 }
 
-static void test_explanation(void **state) {
+TEST(explanation) {
     static const char *const nets[] = {
         "bn conv8@3p1 bn relu pool2 fork conv8@3p1 bn tanh conv8@3p1 bn join leaky avg2 up2 drop20 fc10",
         "rows bn gru6 lstm4 last sigmoid fc10",
         "fork tanh shortcut conv1@1 join tconv2@2s2 reshape1x16x32 fc10",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
         ulp_net net = net_of(nets[i]);
         ulp_amp amp = amp_of(&net, "fp16");
@@ -122,14 +113,13 @@ static void test_explanation(void **state) {
 
 /* The conversions of a small net, counted by hand: the input, the weights forward, their gradients in the update, the
  * output and its gradient. */
-static void test_casts(void **state) {
+TEST(casts) {
     enum { B = 4, WEIGHTS = 65 * 3 + 4 * 10 };
     const ulp_layer_policy *none = NULL;
     ulp_net net = net_of("fc3 relu fc10");
     ulp_amp amp = amp_of(&net, "fp16");
     const ulp_loss_kind *loss;
     ulp_layer_policy rows[4];
-    (void)state;
     assert_int_equal(ulp_loss_parse(&loss, "softmax", NULL), ULP_OK);
     for (int i = 0; i < 4; i++) rows[i] = ulp_policy_of_layer(&amp.policy, none, 0);
     seen s = {.net = &net, .rows = rows, .amp = &amp};
@@ -141,9 +131,8 @@ static void test_casts(void **state) {
 }
 
 /* Every kind of layer names an operation of the table; a kind that forms products is on the list low. */
-static void test_every_kind(void **state) {
+TEST(every_kind) {
     const ulp_layer_kind *kind;
-    (void)state;
     for (size_t i = 0; (kind = ulp_layer_kind_get(i)); i++) {
         const ulp_amp_operation *o = ulp_amp_operation_of(kind);
         if (!o) fail_msg("%s: no operation '%s'", kind->name, kind->operation ? kind->operation : "");
@@ -151,10 +140,9 @@ static void test_every_kind(void **state) {
     }
 }
 
-static void test_refused(void **state) {
+TEST(refused) {
     static const char *const formats[] = {"q8.8", "e8m0", "fp64", "binary8p4uf", "posit8", "hif8"};
     ulp_net net = net_of("fc10");
-    (void)state;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         ulp_format f;
         ulp_amp amp;
@@ -166,10 +154,4 @@ static void test_refused(void **state) {
     ulp_net_release(&net);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts),      cmocka_unit_test(test_explanation), cmocka_unit_test(test_casts),
-        cmocka_unit_test(test_every_kind), cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

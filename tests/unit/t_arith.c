@@ -1,6 +1,5 @@
 /* t_arith.c - operations against the oracle: every pair of 8-bit codes, boundary patterns, random operands, arrays. */
 #include <float.h>
-#include <stdlib.h>
 
 #include "support.h"
 
@@ -72,8 +71,7 @@ static int in_words(const char *word, const char *words) {
 }
 
 /* Four formats in every mode; the other formats of up to 8 bits in one mode each, with every overflow suffix. */
-static void test_every_pair(void **state) {
-    (void)state;
+TEST(every_pair) {
     ulp_format f;
     int whole = 0;
     for (size_t i = 0; test_format(i, &f); i++) {
@@ -90,8 +88,7 @@ static void test_every_pair(void **state) {
 }
 
 /* fma on all triples of codes of formats of up to 5 bits, and on a selection of codes of wider formats. */
-static void test_triples(void **state) {
-    (void)state;
+TEST(triples) {
     ulp_format f;
     uint64_t seed = 1, cases = 0;
     for (size_t i = 0; test_format(i, &f); i++) {
@@ -145,8 +142,7 @@ static const char *const wide_formats[] = {"binary16",  "bfloat16",     "e6m9", 
                                            "binary64",  "binary16p5se", "e5m10:nosub"};
 enum { WIDE_FORMATS = sizeof wide_formats / sizeof wide_formats[0] };
 
-static void test_patterns(void **state) {
-    (void)state;
+TEST(patterns) {
     for (int i = 0; i < WIDE_FORMATS; i++) {
         ulp_format f = named(wide_formats[i]);
         ulp_reference *ref = ulp_reference_new(&f);
@@ -180,8 +176,7 @@ static double random_operand(const ulp_format *f, uint64_t *seed) {
     return choice == 14 ? ulp_from_bits64(bits) : near * 0x1p20;
 }
 
-static void test_random(void **state) {
-    (void)state;
+TEST(random) {
     ulp_format f;
     for (size_t i = 0; test_format(i, &f); i++) {
         ulp_reference *ref = ulp_reference_new(&f);
@@ -205,8 +200,7 @@ static double arith(const char *format, ulp_op op, int mode, double a, double b,
     return ulp_arith((ulp_scalar_op){op, a, b, c}, &f, rule_of(mode, 0, 0), 0);
 }
 
-static void test_facts(void **state) {
-    (void)state;
+TEST(facts) {
     /* the operations of the machine */
     uint64_t seed = 5;
     ulp_format wide = named("binary64"), narrow = named("binary32");
@@ -295,8 +289,7 @@ static void fill_calm(float calm[3][N], uint64_t *seed) {
         }
 }
 
-static void test_map(void **state) {
-    (void)state;
+TEST(map) {
     static float operands[3][N], calm[3][N];
     ulp_format f;
     for (size_t i = 0; test_format(i, &f); i++) {
@@ -325,8 +318,7 @@ static void test_map(void **state) {
     expect_cases(100000);
 }
 
-static void test_map_refusals(void **state) {
-    (void)state;
+TEST(map_refusals) {
     const ulp_backend *b = ulp_cpu_backend(0);
     const ulp_stream s = {1, 0, 0};
     const ulp_rule rne = {0};
@@ -355,11 +347,4 @@ static void test_map_refusals(void **state) {
     assert_true(x[0] == 2 && x[1] == 4 && x[2] == 6 && x[3] == 8);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_pair),   cmocka_unit_test(test_triples), cmocka_unit_test(test_patterns),
-        cmocka_unit_test(test_random),       cmocka_unit_test(test_facts),   cmocka_unit_test(test_map),
-        cmocka_unit_test(test_map_refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -9,8 +9,6 @@
  *   t_arith_tables --all    every table
  *   t_arith_tables --write  writes the golden file
  */
-#include <stdlib.h>
-
 #include "support.h"
 
 #include "base/checksum.h"
@@ -119,8 +117,7 @@ static char *read_golden(void) {
     return text;
 }
 
-static void test_tables(void **state) {
-    (void)state;
+TEST(tables) {
     const char *golden = read_golden();
     ulp_format f;
     uint64_t seed = 1, seen = 0;
@@ -173,12 +170,11 @@ static int write_golden(void) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tables)};
     if (argc == 2 && strcmp(argv[1], "--write") == 0) return write_golden();
     if (argc > 1 && (argc > 2 || strcmp(argv[1], "--all") != 0)) {
         fprintf(stderr, "t_arith_tables: %s: the options are --all and --write\n", argv[1]);
         return 2;
     }
     all_tables = argc > 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_listed_tests(NULL, NULL);
 }

@@ -11,8 +11,7 @@ enum { MOST = 256 };
 
 /* ---- names ---- */
 
-static void test_names(void **state) {
-    (void)state;
+TEST(names) {
     static const struct {
         const char *name, *element;
         double max; /* of the element, with emax = floor(log2 max): OCP MX v1.0, section 5.3 */
@@ -72,8 +71,7 @@ static void test_names(void **state) {
 
 /* ---- codes ---- */
 
-static void test_every_code(void **state) {
-    (void)state;
+TEST(every_code) {
     size_t products = 0;
     for (size_t i = 0; i < ulp_block_count; i++) {
         ulp_block b;
@@ -104,8 +102,7 @@ static void test_every_code(void **state) {
 }
 
 /* Decoded codes encode to the same codes if the block holds the largest element, which determines the scale. */
-static void test_round_trip(void **state) {
-    (void)state;
+TEST(round_trip) {
     size_t trips = 0;
     for (size_t i = 0; i < ulp_block_count; i++) {
         ulp_block b;
@@ -197,8 +194,7 @@ static void fill_breakpoints(float *x, size_t n, double divisor, const ulp_block
     }
 }
 
-static void test_modes(void **state) {
-    (void)state;
+TEST(modes) {
     ulp_block b;
     size_t cells = 0;
     for (size_t i = 0; test_block(i, &b); i++) {
@@ -275,8 +271,7 @@ static void expect(const char *name, float special, float other, int policy, flo
     assert_true(same_float(y[0], y[2]));
 }
 
-static void test_special(void **state) {
-    (void)state;
+TEST(special) {
     const int own = ULP_OVERFLOW_DEFAULT, sat = ULP_OVERFLOW_SAT, nan = ULP_OVERFLOW_NAN, inf = ULP_OVERFLOW_INF;
     expect("mxfp8-e4m3", NAN, 3.0f, own, NAN, 3.0f, 120);
     expect("mxfp8-e4m3", INFINITY, 3.0f, own, NAN, 3.0f, 120);
@@ -326,8 +321,7 @@ static void test_special(void **state) {
     for (int i = 0; i < 3; i++) assert_int_equal(ulp_bits32(y[i]), i < 2 ? 0x7fc00000u : 0x80000000u);
 }
 
-static void test_errors(void **state) {
-    (void)state;
+TEST(errors) {
     ulp_block b = block_named("mxfp4"), bad[6];
     float x[4] = {1, 2, 3, 4}, y[4] = {-1, -1, -1, -1};
     uint8_t codes[4] = {99, 99, 99, 99}, scales[4] = {99, 99, 99, 99};
@@ -365,10 +359,4 @@ static void test_errors(void **state) {
     assert_int_equal(scales[2], 99);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names), cmocka_unit_test(test_every_code), cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_modes), cmocka_unit_test(test_special),    cmocka_unit_test(test_errors),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -10,8 +10,7 @@ static uint8_t scale_found(float amax, const ulp_block *b, float tensor_scale) {
 }
 
 /* Scales computed by hand from the definitions. */
-static void test_known_scales(void **state) {
-    (void)state;
+TEST(known_scales) {
     static const struct {
         const char *name;
         float amax;
@@ -78,8 +77,7 @@ static size_t check_scale(float amax, const ulp_block *b, float tensor_scale) {
 }
 
 /* Every exponent with the significands at which a rule changes the scale, and their neighbours; random significands. */
-static void test_scales_by_search(void **state) {
-    (void)state;
+TEST(scales_by_search) {
     ulp_block b;
     for (size_t i = 0; test_block(i, &b); i++) {
         const double max = b.element.max / ldexp(1.0, ilogb(b.element.max));
@@ -108,8 +106,7 @@ static void test_scales_by_search(void **state) {
     }
 }
 
-static void test_tensor_scale(void **state) {
-    (void)state;
+TEST(tensor_scale) {
     ulp_format binary32 = named("binary32");
     ulp_reference *ref = ulp_reference_new(&binary32);
     uint64_t seed = 1;
@@ -133,8 +130,7 @@ static void test_tensor_scale(void **state) {
 }
 
 /* Scale code 0 of e8m0 is 2^-127. A block of zeros has the smallest scale: 2^-127 in e8m0, 2^-9 in e4m3. */
-static void test_smallest_scales(void **state) {
-    (void)state;
+TEST(smallest_scales) {
     const float tiny[] = {0x1p-127f, -0x1.8p-128f, 0x1p-130f, 0.0f}, zeros[] = {0.0f, -0.0f, 0.0f, 0.0f};
     static const char *const names[] = {"mxfp8-e4m3", "mxfp8-e5m2", "mxfp6-e3m2", "mxfp6-e2m3", "mxfp4"};
     uint8_t elements[4], scale;
@@ -161,12 +157,4 @@ static void test_smallest_scales(void **state) {
     for (int k = 0; k < 4; k++) assert_true(same_float(y[k], zeros[k]));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_scales),
-        cmocka_unit_test(test_scales_by_search),
-        cmocka_unit_test(test_tensor_scale),
-        cmocka_unit_test(test_smallest_scales),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

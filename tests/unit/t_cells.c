@@ -1,6 +1,4 @@
 /* t_cells.c - the stages of the cells of recurrent layers in arrays: every instruction set has the bits of one unit. */
-#include <stdlib.h>
-
 #include "support.h"
 
 #include "formats/rng.h"
@@ -51,12 +49,11 @@ static void check(const ulp_backend *backend, ulp_cell_stage stage, size_t B, si
     if (MOST > widths.to * B * N) assert_int_equal(ulp_bits64(got[widths.to * B * N]), 0x5555555555555555u);
 }
 
-static void test_instruction_sets(void **state) {
+TEST(instruction_sets) {
     static const size_t sizes[][2] = {{1, 1},   {1, 3000}, {3000, 1}, {7, 8},   {90, 8},
                                       {50, 16}, {100, 24}, {33, 31},  {43, 67}, {9, 127},
                                       {3, 128}, {5, 129},  {2, 1001}, {0, 5},   {5, 0}};
     size_t offered = 0;
-    (void)state;
     fill();
     for (size_t isa = 0; ulp_cpu_isa_name(isa) != NULL; isa++) {
         const ulp_backend *backend = ulp_cpu_backend(isa);
@@ -73,7 +70,7 @@ static void test_instruction_sets(void **state) {
 }
 
 /* Where an operand is NaN the result is NaN, and a stage reads every gate that its formula has and no other. */
-static void test_operands(void **state) {
+TEST(operands) {
     static const struct {
         ulp_cell_stage stage;
         const char *reads; /* for each result, the numbers that it depends on: operand and gate */
@@ -94,7 +91,6 @@ static void test_operands(void **state) {
         {ULP_LSTM_GRAD_SUMS, "10 20 23,10 21 40,00 22 30,10 20 23"},
     };
     const ulp_backend *backend;
-    (void)state;
     assert_int_equal(sizeof stages / sizeof *stages, ULP_CELL_STAGE_COUNT);
     assert_int_equal(ulp_backend_get(&backend, "cpu"), ULP_OK);
     for (size_t s = 0; s < ULP_CELL_STAGE_COUNT; s++) {
@@ -122,7 +118,4 @@ static void test_operands(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_instruction_sets), cmocka_unit_test(test_operands)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,7 +1,4 @@
 /* t_checkpoint.c - a run continued from a file computes the bits of an uninterrupted run; other files are refused. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/checksum.h"
@@ -46,7 +43,7 @@ static void assert_alike(ulp_trainer *a, ulp_trainer *b) {
     free(x);
 }
 
-static void test_same_bits(void **state) {
+TEST(same_bits) {
     static const struct {
         const char *policy, *scaler, *optimizer;
     } runs[] = {
@@ -66,7 +63,6 @@ static void test_same_bits(void **state) {
          "sgd,rate=0.1,momentum=0.9"},                                /* tensor scales from past steps */
         {"mixed:fp16,mode=sr", "pytorch,interval=4", "sgd,rate=0.1"}, /* on three ranks */
     };
-    (void)state;
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         training_texts o = options_of(runs[i].policy, runs[i].scaler, runs[i].optimizer);
         o.ranks = i + 1 < sizeof runs / sizeof runs[0] ? 1 : 3;
@@ -96,9 +92,8 @@ static void test_same_bits(void **state) {
 }
 
 /* The learning rate may change between steps; a checkpoint keeps the present rate. */
-static void test_rate(void **state) {
+TEST(rate) {
     static const double rates[] = {0.05, 0.0};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         training_texts o = options_of("fp32", "none", "sgd,rate=0.2,momentum=0.9");
         ulp_trainer *whole = trainer_of(&digits, &o), *again = trainer_of(&digits, &o);
@@ -130,12 +125,11 @@ static void test_rate(void **state) {
 static void fill_between(void *at, size_t from, size_t to, int byte) { memset((char *)at + from, byte, to - from); }
 
 /* The padding between the fields of the state has no defined value; the file does not contain it. */
-static void test_padding(void **state) {
+TEST(padding) {
     training_texts o = options_of("mixed:fp16", "pytorch", "sgd,rate=0.2");
     ulp_trainer *t = trainer_of(&digits, &o);
     unsigned char *saved[2];
     size_t bytes[2];
-    (void)state;
     for (int i = 0; i < 2; i++) {
         fill_between(&t->scaler, offsetof(ulp_scaler, patience) + sizeof t->scaler.patience,
                      offsetof(ulp_scaler, overflows), 0x20 * i);
@@ -167,14 +161,13 @@ static void expect_refusal(const ulp_data *data, const training_texts *o, ulp_st
     ulp_trainer_free(fresh);
 }
 
-static void test_other_runs(void **state) {
+TEST(other_runs) {
     training_texts o = options_of("mixed:fp16", "pytorch", "sgd,rate=0.2,momentum=0.9"), other;
     ulp_trainer *t = trainer_of(&digits, &o);
     ulp_data foreign = digits;
     double trace[2 * STEPS];
     void *note;
     size_t bytes;
-    (void)state;
     go_on(t, 3, trace);
     assert_int_equal(ulp_checkpoint_save(t, file, "x", 1, &error), ULP_OK);
     assert_int_equal(ulp_checkpoint_load(t, file, &note, &bytes, &error), ULP_BAD_ARGUMENT);
@@ -205,12 +198,11 @@ static void rewrite(const unsigned char *bytes, size_t n, size_t flip) {
     assert_int_equal(fclose(f), 0);
 }
 
-static void test_damage(void **state) {
+TEST(damage) {
     training_texts o = options_of("fp32", "none", "sgd");
     ulp_trainer *t = trainer_of(&digits, &o);
     unsigned char *bytes;
     size_t n;
-    (void)state;
     remove(file);
     expect_refusal(&digits, &o, ULP_BAD_FILE, "cannot be opened");
     assert_int_equal(ulp_checkpoint_save(t, file, "x", 1, &error), ULP_OK);
@@ -236,13 +228,12 @@ static void test_damage(void **state) {
 }
 
 /* A file with a right checksum whose note has a size that is written in another way, or that the file cannot hold. */
-static void test_forged(void **state) {
+TEST(forged) {
     static const char *const sizes[] = {"-1", "18446744073709551615", "01", "1 ", "1\nmore: 1", "0", "2"};
     training_texts o = options_of("fp32", "none", "sgd");
     ulp_trainer *t = trainer_of(&digits, &o);
     unsigned char *bytes;
     size_t n;
-    (void)state;
     assert_int_equal(ulp_checkpoint_save(t, file, "x", 1, &error), ULP_OK);
     assert_int_equal(ulp_file_read(&bytes, &n, file, SIZE_MAX / 4, &error), ULP_OK);
     const char *note = strstr((char *)bytes, "note: 1\n");
@@ -267,10 +258,4 @@ static void test_forged(void **state) {
     ulp_trainer_free(t);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bits),  cmocka_unit_test(test_rate),   cmocka_unit_test(test_padding),
-        cmocka_unit_test(test_other_runs), cmocka_unit_test(test_damage), cmocka_unit_test(test_forged),
-    };
-    return cmocka_run_group_tests_name("checkpoint", tests, load_digits, free_digits);
-}
+TESTS(load_digits, free_digits)

@@ -1,18 +1,15 @@
 /* t_close.c - results next to a breakpoint, where the last of hundreds of bits or one random word decides.
  *
  * The results are those of scalar operations and of operations on arrays. */
-#include <stdlib.h>
-
 #include "support.h"
+#include "instruction_sets.h"
 
 #include "formats/rng.h"
 #include "kernels/backend.h"
 #include "kernels/mpfr/reference.h"
 
-enum { ISAS = 8, WORDS = 20000 };
+enum { WORDS = 20000 };
 
-static const ulp_backend *backends[ISAS];
-static size_t offered;
 static uint64_t cells;
 
 /* ---- scalar ---- */
@@ -25,8 +22,7 @@ static void check(ulp_reference *ref, ulp_scalar_op of, const ulp_format *f, ulp
 /* Results so close to a breakpoint that hundreds of bits or the remainder decide. The first two results are 2^-106
  * above b, where b^2 = -7 modulo 2^53. In the stochastic cases nu 2^32 differs from a tie by 2^-15 or less; the result
  * of mode src depends on this difference. */
-static void test_close(void **state) {
-    (void)state;
+TEST(close) {
     static const struct {
         ulp_op op;
         double a, b, down, up;
@@ -84,8 +80,7 @@ static void check_threshold(const ulp_datapath *d, uint64_t index, uint32_t word
     cells++;
 }
 
-static void test_thresholds(void **state) {
-    (void)state;
+TEST(thresholds) {
     static const char *const accumulators[] = {"fp32", "q2.22", "q8.14", "q10.12", "fp24", "tf32", "fp16", "bf16"};
     for (size_t i = 0; i < sizeof accumulators / sizeof accumulators[0]; i++)
         for (int mode = ULP_SRA; mode <= ULP_SRC; mode++)
@@ -131,8 +126,7 @@ static uint64_t threshold_of(uint64_t index) {
 
 /* Fractions a / b just below a threshold t / 2^FINE are among the convergents of its continued fraction. t b - a 2^FINE
  * is small, so its value modulo 2^64 is right. */
-static void test_quotients(void **state) {
-    (void)state;
+TEST(quotients) {
     cells = 0;
     for (uint64_t index = 0; index < WORDS; index++) {
         const uint64_t t = threshold_of(index), one = (uint64_t)1 << FINE;
@@ -155,8 +149,7 @@ static int by_value(const void *a, const void *b) {
 
 /* For a in [1, 4): if the next multiple of 2^-FINE is just above the root of a, search this multiple among the
  * thresholds. */
-static void test_roots(void **state) {
-    (void)state;
+TEST(roots) {
     static uint64_t thresholds[WORDS]; /* the last BITS bits of a threshold, then its index */
     const uint64_t in_ulp = ((uint64_t)1 << BITS) - 1;
     for (uint64_t index = 0; index < WORDS; index++) thresholds[index] = (threshold_of(index) & in_ulp) << 32 | index;
@@ -179,14 +172,4 @@ static void test_roots(void **state) {
     assert_true(cells > 20);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_close),
-        cmocka_unit_test(test_thresholds),
-        cmocka_unit_test(test_quotients),
-        cmocka_unit_test(test_roots),
-    };
-    for (size_t i = 0; ulp_cpu_isa_name(i) != NULL && i < ISAS; i++)
-        if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(find_backends, NULL)

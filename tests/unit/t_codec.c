@@ -1,6 +1,5 @@
 /* t_codec.c - decode, encode, classify, neighbours and spacing of every code against the oracle. */
 #include <float.h>
-#include <stdlib.h>
 
 #include "support.h"
 
@@ -53,8 +52,7 @@ static ulp_class class_of(double value, const ulp_format *f) {
     return fabs(value) < f->min_normal ? ULP_SUBNORMAL : ULP_NORMAL;
 }
 
-static void test_every_code(void **state) {
-    (void)state;
+TEST(every_code) {
     ulp_format f;
     for (size_t i = 0; test_format(i, &f); i++) {
         ulp_reference *ref = ulp_reference_new(&f);
@@ -82,8 +80,7 @@ static void test_every_code(void **state) {
 
 /* All codes of a format, or a sample, through the array function: the codes of ulp_encode(), and n for "all have one".
  */
-static void test_encode_array(void **state) {
-    (void)state;
+TEST(encode_array) {
     ulp_format f;
     for (size_t i = 0; test_format(i, &f); i++)
         for (int shift = -60; shift <= 60; shift += 60) {
@@ -103,8 +100,7 @@ static void test_encode_array(void **state) {
         }
 }
 
-static void test_array_without_code(void **state) {
-    (void)state;
+TEST(array_without_code) {
     ulp_format f;
     uint64_t code[4];
     for (size_t i = 0; test_format(i, &f); i++) {
@@ -128,8 +124,7 @@ static void expect_status(double x, const ulp_format *f, ulp_status want) {
         fail_msg("%s: encode %a: %s; should be: %s", f->name, x, ulp_status_text(got), ulp_status_text(want));
 }
 
-static void test_no_code(void **state) {
-    (void)state;
+TEST(no_code) {
     ulp_format f;
     for (size_t i = 0; test_format(i, &f); i++) {
         expect_status(NAN, &f, f.nan_codes == ULP_NAN_NONE ? ULP_NO_NAN : ULP_OK);
@@ -204,8 +199,7 @@ static void check_neighbours(double low, double high, const ulp_format *f) {
     }
 }
 
-static void test_walk(void **state) {
-    (void)state;
+TEST(walk) {
     ulp_format f;
     size_t walked = 0;
     for (size_t i = 0; test_format(i, &f); i++) {
@@ -225,8 +219,7 @@ static void test_walk(void **state) {
 }
 
 /* Neighbours beyond the range, and in formats that are too wide for a test of all values. */
-static void test_neighbours(void **state) {
-    (void)state;
+TEST(neighbours) {
     ulp_format f;
     for (size_t i = 0; test_format(i, &f); i++) {
         double top = f.has_inf ? INFINITY : f.max, bottom = f.has_inf && f.is_signed ? -INFINITY : f.lowest;
@@ -258,8 +251,7 @@ static void test_neighbours(void **state) {
 
 /* ---- spacing ---- */
 
-static void test_spacing(void **state) {
-    (void)state;
+TEST(spacing) {
     ulp_format f;
     size_t checked = 0;
     for (size_t i = 0; test_format(i, &f); i++) {
@@ -285,15 +277,4 @@ static void test_spacing(void **state) {
     assert_true(checked > 500000);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_code),
-        cmocka_unit_test(test_encode_array),
-        cmocka_unit_test(test_array_without_code),
-        cmocka_unit_test(test_no_code),
-        cmocka_unit_test(test_walk),
-        cmocka_unit_test(test_neighbours),
-        cmocka_unit_test(test_spacing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

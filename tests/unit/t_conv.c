@@ -42,11 +42,10 @@ static const ulp_im2col places[] = {
     {1, 2, 2, 4, 2, 6, 9, 1, 1, 3, 1}, {2, 1, 4, 4, 3, 3, 3, 3, 2, 2, 1}, {2, 1, 3, 3, 2, 9, 9, 1, 0, 1, 1},
     {1, 1, 2, 2, 4, 1, 1, 1, 9, 1, 0}, {0, 1, 2, 2, 1, 2, 2, 1, 0, 1, 0}, {1, 1, 9, 40, 3, 9, 40, 1, 1, 1, 0}};
 
-static void test_moves(void **state) {
+TEST(moves) {
     static const size_t blocks[][4] = {{1, 1, 1, 1},  {1, 3, 4, 1}, {3, 5, 4, 1}, {1, 5, 2, 7},  {4, 1, 9, 3},
                                        {2, 8, 3, 64}, {1, 2, 0, 3}, {0, 2, 2, 3}, {1, 40, 60, 1}};
     size_t cases = 0;
-    (void)state;
     rig_numbers(in, LONGEST, 5);
     for (size_t isa = 0; ulp_cpu_isa_name(isa); isa++)
         for (int threads = 1; threads <= 3 && ulp_cpu_backend(isa); threads++) {
@@ -89,7 +88,7 @@ static void test_moves(void **state) {
 }
 
 /* A product with a transposed result has the same elements as a product without. */
-static void test_transposed_result(void **state) {
+TEST(transposed_result) {
     static const char *const datapaths[] = {"fp32",           "serial:fp16:rne", "serial:fp16:sr/8", "serial:bf16:rd",
                                             "chunk4:fp16:sr", "split:fp32:rne",  "pairwise:bf16:rz", "exact:fp32:rne",
                                             "h100-fp16",      "h100-e4m3.e5m2",  "h100-e4m3",        "serial:fp64:rne"};
@@ -97,7 +96,6 @@ static void test_transposed_result(void **state) {
                                        {200, 8, 25}, {8, 200, 25}, {5, 4, 0}};
     static double a64[LONGEST * 2], b64[LONGEST * 2], c64[LONGEST], d64[LONGEST];
     static float a[LONGEST * 2], b[LONGEST * 2], c[LONGEST], d[LONGEST];
-    (void)state;
     rig_numbers(a, 2 * LONGEST, 6), rig_numbers(b, 2 * LONGEST, 7);
     for (size_t i = 0; i < 2 * LONGEST; i++) { /* values of e4m3 and e5m2 */
         a[i] = truncf(4.0f * a[i]) / 4.0f, b[i] = truncf(2.0f * b[i]) / 2.0f;
@@ -244,14 +242,13 @@ static const struct net {
     {{4, 3, 3}, "conv8@3g4p1", {8, 3, 1, 1, 4, 0}}, {{2, 4, 4}, "conv5@1nobias", {5, 1, 1, 0, 1, 1}},
 };
 
-static void test_conv(void **state) {
+TEST(conv) {
     static const char *const policies[] = {"fp32",
                                            "fp32,acc=serial:fp16:rne",
                                            "fp32,acc=serial:fp16:sr/8",
                                            "fp32,acc=chunk8:bf16:sr",
                                            "fp32,acc=exact:fp32:rz",
                                            "fp32,weight=e4m3,act=fp16,out=fp32,fwd=a100-fp16,bwd=pairwise:bf16:rne"};
-    (void)state;
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
         for (size_t p = 0; p < sizeof policies / sizeof *policies; p++)
             for (int threads = 1; threads <= 3; threads++) {
@@ -275,10 +272,9 @@ static void test_conv(void **state) {
 }
 
 /* The output is rounded as the policy says; activations and weights are values of the policy's formats. */
-static void test_rounding_points(void **state) {
+TEST(rounding_points) {
     rig plain, rounded;
     ulp_format bf16 = named("bf16");
-    (void)state;
     rig_start(&plain, "conv5@3p1", (ulp_dims){2, 6, 6}, B, "fp32");
     rig_start(&rounded, "conv5@3p1", (ulp_dims){2, 6, 6}, B, "fp32,act=bf16,wgrad=e5m2,agrad=bf16/rz");
     rig_forward(&plain), rig_backward(&plain);
@@ -319,15 +315,14 @@ static void check_pieces(const char *net, ulp_dims dims, size_t all) {
     rig_end(&whole), rig_end(&part);
 }
 
-static void test_pieces(void **state) {
-    (void)state;
+TEST(pieces) {
     check_pieces("conv6@3p1s2 relu conv4@2", (ulp_dims){2, 6, 7}, 5);
     ulp_threads_set(1);
     check_pieces("conv2@15p7", (ulp_dims){2, 32, 32}, 2); /* the sums of a sample have 460800 products */
     ulp_threads_set(0);
 }
 
-static void test_words(void **state) {
+TEST(words) {
     static const char *const bad[] = {"conv8",
                                       "conv",
                                       "conv@3",
@@ -358,7 +353,6 @@ static void test_words(void **state) {
                                       "conv8@3no"};
     static const char *const too_large[] = {"conv8@9", "conv1048576@1023p1022", "conv8@5p0", "conv8@3g2"};
     ulp_net net;
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         refused(bad[i], (ulp_dims){1, 4, 4}, "does not fit the form of its kind, convN@K[sS][pP][gG][nobias]: ");
         refused(bad[i], (ulp_dims){1, 4, 4}, bad[i]);
@@ -375,9 +369,4 @@ static void test_words(void **state) {
     ulp_net_release(&net);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_moves),  cmocka_unit_test(test_transposed_result),
-                                       cmocka_unit_test(test_conv),   cmocka_unit_test(test_rounding_points),
-                                       cmocka_unit_test(test_pieces), cmocka_unit_test(test_words)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

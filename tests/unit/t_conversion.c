@@ -20,8 +20,7 @@ static const ulp_conversion *conversion_of(const char *name) {
 static uint64_t added(uint64_t code, int dropped, uint64_t random) { return (code + random) >> dropped; }
 
 /* cvt.rs to binary16 and bfloat16: the random bits are added to the bits that are dropped (PTX ISA, rbits). */
-static void test_two(void **state) {
-    (void)state;
+TEST(two) {
     static const struct {
         const char *name;
         int bits, dropped, bias;
@@ -48,8 +47,7 @@ static void test_two(void **state) {
 }
 
 /* cvt.rs to four values of 8 bits: both readings of the word. */
-static void test_four(void **state) {
-    (void)state;
+TEST(four) {
     const ulp_conversion *shared = conversion_of("cvt.rs.satfinite.e4m3x4:shared"),
                          *split = conversion_of("cvt.rs.satfinite.e4m3x4:split"),
                          *fp4 = conversion_of("cvt.rs.satfinite.e2m1x4:shared"),
@@ -79,8 +77,7 @@ static void test_four(void **state) {
 }
 
 /* VCVTBIASPH2BF8: the 8 bits are added below the cut of every binary16 number. Infinities and NaN stay. */
-static void test_bf8(void **state) {
-    (void)state;
+TEST(bf8) {
     const ulp_conversion *c = conversion_of("vcvtbiasph2bf8"), *s = conversion_of("vcvtbiasph2bf8s");
     const ulp_format half = format_of("binary16"), bf8 = format_of("e5m2");
     for (uint64_t code = 0; code < 0x7c00; code++)
@@ -94,8 +91,7 @@ static void test_bf8(void **state) {
 }
 
 /* VCVTBIASPH2HF8: bias >> 1 is added to the 7 bits below the cut; for a subnormal result the 8 bits lie at the cut. */
-static void test_hf8(void **state) {
-    (void)state;
+TEST(hf8) {
     const ulp_conversion *c = conversion_of("vcvtbiasph2hf8"), *s = conversion_of("vcvtbiasph2hf8s");
     const ulp_format half = format_of("binary16"), hf8 = format_of("e4m3");
     for (uint64_t code = 0; code < 0x7c00; code++)
@@ -111,8 +107,7 @@ static void test_hf8(void **state) {
         }
 }
 
-static void test_table(void **state) {
-    (void)state;
+TEST(table) {
     size_t n = 0;
     for (const ulp_conversion *c; (c = ulp_conversion_get(n)) != NULL; n++) {
         const ulp_format to = format_of(c->to), from = format_of(c->from);
@@ -128,9 +123,4 @@ static void test_table(void **state) {
     assert_null(ulp_conversion_find(NULL));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table), cmocka_unit_test(test_two),
-                                       cmocka_unit_test(test_four), cmocka_unit_test(test_bf8),
-                                       cmocka_unit_test(test_hf8)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

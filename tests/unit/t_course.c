@@ -218,8 +218,7 @@ static int read_student(FILE *pipe, int student, char *line) {
     return row;
 }
 
-static void test_keys(void **state) {
-    (void)state;
+TEST(keys) {
     char *ids = malloc(STUDENTS * 8), arguments[STUDENTS * 8 + 32], line[LINE] = "";
     ids[0] = '\0';
     for (int i = 0; i < STUDENTS; i++) snprintf(ids + strlen(ids), 8, "%ss%03d", i ? "," : "", i);
@@ -255,8 +254,7 @@ static void expect_row(char *line) {
     assert_true(atof(field[2]) == points && (size_t)atoi(field[3]) == strlen(want));
 }
 
-static void test_marks(void **state) {
-    (void)state;
+TEST(marks) {
     char arguments[128], line[LINE];
     int rows = 0;
     snprintf(arguments, sizeof arguments, "grade %s", folder);
@@ -279,8 +277,7 @@ static void test_marks(void **state) {
 }
 
 /* The rows of the questions of the class have the numbers of the marks that the answers should have. */
-static void test_questions(void **state) {
-    (void)state;
+TEST(questions) {
     char arguments[128], line[LINE], want[LINE];
     snprintf(arguments, sizeof arguments, "grade --questions %s", folder);
     FILE *pipe = run(arguments);
@@ -321,8 +318,7 @@ static int is_on_page(const tokens *page, const tokens *text, const int *drawn) 
 
 /* No page shows the numbers of a question of its lab, and no page and not the README an answer, but for answers of few
  * bits. */
-static void test_pages(void **state) {
-    (void)state;
+TEST(pages) {
     static tokens page, texts[STUDENTS];
     for (int row = 0; row < ROWS; row++) {
         int drawn[TOKENS_MAX] = {0};
@@ -371,8 +367,4 @@ static int end(void **state) {
     return rmdir(folder);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys), cmocka_unit_test(test_marks),
-                                       cmocka_unit_test(test_questions), cmocka_unit_test(test_pages)};
-    return cmocka_run_group_tests(tests, start, end);
-}
+TESTS(start, end)

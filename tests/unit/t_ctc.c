@@ -1,6 +1,5 @@
 /* t_ctc.c - CTC: probabilities against sums over all paths, gradients, rounding, underflow, decoding. */
 #include <math.h>
-#include <string.h>
 
 #include "formats/rng.h"
 #include "sim/losses/label_paths.h"
@@ -88,9 +87,8 @@ static void check_sums(const double *p, const uint8_t *label, size_t C, size_t T
     }
 }
 
-static void test_every_path(void **state) {
+TEST(every_path) {
     double p[C_MAX * T_MAX];
-    (void)state;
     for (size_t T = 1; T <= T_MAX; T++)
         for (size_t C = 4; C <= (T < 6 ? C_MAX : 4u); C++)
             for (size_t k = 0; k < SEQUENCES; k++)
@@ -165,8 +163,7 @@ static double mean_of(const double *z, const uint8_t *label) {
     return sum / B;
 }
 
-static void test_gradient(void **state) {
-    (void)state;
+TEST(gradient) {
     for (int linear = 0; linear < 2; linear++)
         for (size_t k = 0; k + B < SEQUENCES; k++) {
             bench t;
@@ -194,8 +191,7 @@ static void test_gradient(void **state) {
 }
 
 /* The loss of an impossible sequence is Inf, and its gradient is NaN; the other samples are not affected. */
-static void test_impossible(void **state) {
-    (void)state;
+TEST(impossible) {
     for (int linear = 0; linear < 2; linear++) {
         bench t;
         uint8_t label[B][L_MAX];
@@ -213,14 +209,13 @@ static void test_impossible(void **state) {
 }
 
 /* The two forms in binary32 agree within the bounds of their roundings. */
-static void test_forms_agree(void **state) {
+TEST(forms_agree) {
     enum { LONG = 60, CLASSES = 11, L = 6 };
     static double p[CLASSES * LONG], q[CLASSES * LONG], alpha[LONG * (2 * L + 1)];
     static const uint8_t label[L] = {3, 3, 1, 4, 1, 5};
     const ulp_format fp32 = named("fp32");
     const ulp_rounding rounding = {.format = &fp32};
     const ulp_ctc_form linear = ulp_ctc_form_of(1, rounding), logs = ulp_ctc_form_of(0, rounding);
-    (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         for (size_t i = 0; i < CLASSES * LONG; i++)
             p[i] = (double)(float)(0.3 + 0.6 * ulp_random_uniform((ulp_stream){seed, 1, 0}, i));
@@ -235,7 +230,7 @@ static void test_forms_agree(void **state) {
 }
 
 /* A sum that binary64 does not hold is rounded once: a directed mode rounds 1 + 2^-60 away from 1, in both forms. */
-static void test_rounds_once(void **state) {
+TEST(rounds_once) {
     static const uint8_t label[1] = {0};
     static const double p[4] = {1.0, 1.0, 0x1p-60, 0.0},
                         logs[4] = {-1.0, -1.0, -1.0, -0x1p-60}; /* (2,2); the second output is the blank */
@@ -243,7 +238,6 @@ static void test_rounds_once(void **state) {
     const ulp_ctc_form linear = ulp_ctc_form_of(1, (ulp_rounding){&fp32, rule_of(ULP_RU, 0, 0), {0}, NULL}),
                        logarithmic = ulp_ctc_form_of(0, (ulp_rounding){&fp32, rule_of(ULP_RD, 0, 0), {0}, NULL});
     double alpha[2 * 3];
-    (void)state;
     ulp_ctc_alpha(alpha, p, &(ulp_ctc_task){label, 1, 2, 2}, &linear);
     assert_true(alpha[3 + 1] == 1.0 + 0x1p-23);
     ulp_ctc_alpha(alpha, logs, &(ulp_ctc_task){label, 1, 2, 2}, &logarithmic);
@@ -261,12 +255,11 @@ static double halves(const char *format, size_t steps, int linear, ulp_stats *st
     return ulp_ctc_loss(ulp_ctc_alpha(alpha, p, &(ulp_ctc_task){NULL, 0, 2, steps}, &form), &form);
 }
 
-static void test_underflow(void **state) {
+TEST(underflow) {
     static const struct {
         const char *format;
         size_t last;
     } ends[] = {{"fp16", 24}, {"bf16", 133}, {"fp32", 149}, {"e5m2", 16}, {"e4m3", 9}};
-    (void)state;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         /* 2^-last is the least positive number; its half is a tie and rounds to 0 */
         size_t last = ends[i].last;
@@ -282,14 +275,13 @@ static void test_underflow(void **state) {
 
 /* Stochastic rounding of sums, and of products with constants, is unbiased if every operation has its own random
  * word. */
-static void test_stochastic(void **state) {
+TEST(stochastic) {
     enum { RUNS = 40000, L = 3, STEPS = 7 };
     double p[4 * STEPS], exact[STEPS * S_MAX], alpha[STEPS * S_MAX], beta[STEPS * S_MAX], row[S_MAX],
         sum = 0.0, squares = 0.0, back = 0.0, back_squares = 0.0;
     const ulp_format e8m1 = named("e8m1");
     const ulp_ctc_form plain = {.linear = 1};
     ulp_ctc_form form = ulp_ctc_form_of(1, (ulp_rounding){&e8m1, rule_of(ULP_SRA, 0, 0), {0}, NULL});
-    (void)state;
     probabilities(p, 4, STEPS, 8);
     double want = ulp_ctc_alpha(exact, p, &(ulp_ctc_task){sequences[4], L, 4, STEPS}, &plain);
     ulp_ctc_beta(beta, row, p, &(ulp_ctc_task){sequences[4], L, 4, STEPS}, &plain);
@@ -309,14 +301,13 @@ static void test_stochastic(void **state) {
 }
 
 /* Every instruction set and number of threads gives the same losses, gradients and counts. */
-static void test_instruction_sets(void **state) {
+TEST(instruction_sets) {
     enum { SAMPLES = 7, N = SAMPLES * C * T };
     static double got[2][N], loss[2][SAMPLES], work[SAMPLES * (2 * T + 1) * S_MAX];
     uint8_t label[SAMPLES][L_MAX];
     float z[N], p[N];
     const ulp_format e8m1 = named("e8m1");
     const ulp_sequences of = {label[0], SAMPLES, C, T, L_MAX};
-    (void)state;
     for (size_t i = 0; i < N; i++) z[i] = (float)(4.0 * ulp_random_uniform((ulp_stream){3, 1, 0}, i) - 2.0);
     for (size_t b = 0; b < SAMPLES; b++) memcpy(label[b], sequences[b % SEQUENCES], L_MAX);
     for (int way = 0; way < 2 * 2 * 8; way++) {
@@ -350,9 +341,8 @@ static size_t distance(const uint8_t *a, size_t n, const uint8_t *b, size_t m) {
     return add < least ? add : least;
 }
 
-static void test_edit_distance(void **state) {
+TEST(edit_distance) {
     uint64_t random = 4;
-    (void)state;
     assert_int_equal(ulp_edit_distance((const uint8_t *)"kitten", 6, (const uint8_t *)"sitting", 7), 3);
     assert_int_equal(ulp_edit_distance((const uint8_t *)"", 0, (const uint8_t *)"abc", 3), 3);
     assert_int_equal(ulp_edit_distance((const uint8_t *)"abc", 3, (const uint8_t *)"", 0), 3);
@@ -365,12 +355,11 @@ static void test_edit_distance(void **state) {
     }
 }
 
-static void test_decode(void **state) {
+TEST(decode) {
     /* the output with the largest z in each of 8 steps: blank 0 0 blank 0 1 1 blank */
     static const size_t path[8] = {2, 0, 0, 2, 0, 1, 1, 2};
     float z[3 * 8];
     uint8_t label[8];
-    (void)state;
     for (size_t i = 0; i < 24; i++) z[i] = path[i % 8] == i / 8 ? 1.0f : -1.0f;
     assert_int_equal(ulp_ctc_decode(label, z, 3, 8), 3);
     assert_memory_equal(label, "\0\0\1", 3);
@@ -383,13 +372,4 @@ static void test_decode(void **state) {
     assert_int_equal(ulp_label_count(labels, 1), 1);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_path),  cmocka_unit_test(test_gradient),
-        cmocka_unit_test(test_impossible),  cmocka_unit_test(test_forms_agree),
-        cmocka_unit_test(test_rounds_once), cmocka_unit_test(test_underflow),
-        cmocka_unit_test(test_stochastic),  cmocka_unit_test(test_edit_distance),
-        cmocka_unit_test(test_decode),      cmocka_unit_test(test_instruction_sets),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

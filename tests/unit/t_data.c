@@ -1,16 +1,9 @@
 /* t_data.c - reading good, truncated, foreign and packed data files; checksums, splits and histograms. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 #if defined(ULP_WITH_ZLIB)
 #include <zlib.h>
 #endif
@@ -61,10 +54,9 @@ static void write_file(const char *name, const unsigned char *bytes, size_t n) {
 
 /* ---- digits ---- */
 
-static void test_digits(void **state) {
+TEST(digits) {
     ulp_data data;
     size_t count[10] = {0}, ink = 0;
-    (void)state;
     assert_int_equal(ulp_data_load(&data, "digits", NULL, 1, &error), ULP_OK);
     assert_true(data.n == 1797 && data.n_train == 1437 && data.features == 64 && data.classes == 10 &&
                 data.white == 16);
@@ -78,9 +70,8 @@ static void test_digits(void **state) {
     ulp_data_release(&data);
 }
 
-static void test_split_follows_seed(void **state) {
+TEST(split_follows_seed) {
     ulp_data a, b, c;
-    (void)state;
     assert_int_equal(ulp_data_load(&a, "digits", NULL, 1, &error), ULP_OK);
     assert_int_equal(ulp_data_load(&b, "digits", "", 1, &error), ULP_OK);
     assert_int_equal(ulp_data_load(&c, "digits", NULL, 2, &error), ULP_OK);
@@ -92,11 +83,10 @@ static void test_split_follows_seed(void **state) {
     ulp_data_release(&c);
 }
 
-static void test_permutation(void **state) {
+TEST(permutation) {
     enum { N = 1000 };
     uint32_t order[N], seen[N] = {0};
     size_t moved = 0;
-    (void)state;
     ulp_permutation(order, N, (ulp_stream){1, 1, 0});
     for (size_t i = 0; i < N; i++) {
         assert_true(order[i] < N);
@@ -117,9 +107,8 @@ static void test_permutation(void **state) {
 }
 
 /* A given folder has to hold the set; no other folder is read. $ULPLAB_DATA is only the first folder of a search. */
-static void test_folder_counts(void **state) {
+TEST(folder_counts) {
     ulp_data a, b;
-    (void)state;
     assert_int_equal(ulp_data_load(&a, "digits", folder, 1, &error), ULP_NO_DEVICE);
     assert_true(a.pixel == NULL && strstr(error.text, "no digits.csv") && strstr(error.text, folder) &&
                 !strstr(error.text, "no such folder"));
@@ -144,11 +133,10 @@ static void test_folder_counts(void **state) {
 }
 
 /* The shipped file with one changed digit is foreign; a shorter file is truncated. */
-static void test_digits_damaged(void **state) {
+TEST(digits_damaged) {
     ulp_data data;
     unsigned char *text;
     size_t n;
-    (void)state;
     assert_int_equal(ulp_data_load(&data, "digits", NULL, 1, &error), ULP_OK);
     char origin[sizeof data.origin];
     snprintf(origin, sizeof origin, "%s", data.origin);
@@ -171,9 +159,8 @@ static void test_digits_damaged(void **state) {
     remove(path_of("digits.csv"));
 }
 
-static void test_unknown_set(void **state) {
+TEST(unknown_set) {
     ulp_data data;
-    (void)state;
     assert_int_equal(ulp_data_load(&data, "cifar", NULL, 1, &error), ULP_BAD_NAME);
     assert_non_null(strstr(error.text, "'cifar'"));
     assert_non_null(strstr(error.text, "digits, mnist"));
@@ -184,7 +171,7 @@ static void test_unknown_set(void **state) {
 
 /* ---- IDX ---- */
 
-enum { SIDE = 3, TRAIN = 5, TEST = 2 };
+enum { SIDE = 3, TRAIN = 5, HELD = 2 };
 
 static size_t header(unsigned char *to, uint32_t magic, uint32_t n) {
     uint32_t words[4] = {magic, n, SIDE, SIDE};
@@ -197,22 +184,21 @@ static size_t header(unsigned char *to, uint32_t magic, uint32_t n) {
 static void write_set(uint32_t magic, uint32_t images, uint32_t labels, int missing_bytes, unsigned char label) {
     unsigned char bytes[256] = {0};
     for (uint32_t part = 0; part < 2; part++) {
-        uint32_t n = part ? TEST : images;
+        uint32_t n = part ? HELD : images;
         size_t at = header(bytes, part ? 0x803 : magic, n);
         for (size_t i = 0; i < n * SIDE * SIDE; i++) bytes[at + i] = (unsigned char)(i + 100 * part);
         size_t size = at + (size_t)n * SIDE * SIDE;
         write_file(part ? "t10k-images-idx3-ubyte" : "train-images-idx3-ubyte", bytes,
                    part ? size : size - (size_t)missing_bytes);
-        n = part ? TEST : labels;
+        n = part ? HELD : labels;
         at = header(bytes, 0x801, n);
         for (size_t i = 0; i < n; i++) bytes[at + i] = label;
         write_file(part ? "t10k-labels-idx1-ubyte" : "train-labels-idx1-ubyte", bytes, at + n);
     }
 }
 
-static void test_idx_good(void **state) {
+TEST(idx_good) {
     ulp_data data;
-    (void)state;
     write_set(0x803, TRAIN, TRAIN, 0, 9);
     assert_int_equal(ulp_data_load(&data, "mnist", folder, 1, &error), ULP_OK);
     assert_true(data.n == TRAIN + TEST && data.n_train == TRAIN && data.features == 9 && data.dims.h == SIDE &&
@@ -232,8 +218,7 @@ static void expect_bad(const char *sentence) {
     assert_null(data.label);
 }
 
-static void test_idx_bad(void **state) {
-    (void)state;
+TEST(idx_bad) {
     write_set(0x803, TRAIN, TRAIN, 1, 9);
     expect_bad("truncated");
     write_set(0x803, TRAIN, TRAIN, -1, 9);
@@ -256,11 +241,10 @@ static void test_idx_bad(void **state) {
     assert_non_null(strstr(error.text, "no train-images-idx3-ubyte"));
 }
 
-static void test_idx_packed(void **state) {
+TEST(idx_packed) {
 #if defined(ULP_WITH_ZLIB)
     ulp_data data;
     unsigned char bytes[256];
-    (void)state;
     write_set(0x803, TRAIN, TRAIN, 0, 3);
     FILE *file = fopen(path_of("train-images-idx3-ubyte"), "rb");
     assert_non_null(file);
@@ -287,9 +271,8 @@ static void test_idx_packed(void **state) {
 #endif
 }
 
-static void test_mnist(void **state) {
+TEST(mnist) {
     ulp_data data;
-    (void)state;
     ulp_status status = ulp_data_load(&data, "mnist", mnist_folder, 1, &error);
     if (status == ULP_NO_DEVICE) skip();
     assert_int_equal(status, ULP_OK);
@@ -302,17 +285,15 @@ static void test_mnist(void **state) {
 
 /* ---- files, checksums and permutations ---- */
 
-static void test_crc(void **state) {
-    (void)state;
+TEST(crc) {
     assert_int_equal(ulp_crc32(0, (const unsigned char *)"123456789", 9), 0xcbf43926);
     assert_int_equal(ulp_crc32(ulp_crc32(0, (const unsigned char *)"1234", 4), (const unsigned char *)"56789", 5),
                      0xcbf43926);
 }
 
-static void test_file_errors(void **state) {
+TEST(file_errors) {
     unsigned char *bytes;
     size_t n;
-    (void)state;
     assert_int_equal(ulp_file_read(&bytes, &n, path_of("nothing"), 10, &error), ULP_BAD_FILE);
     assert_non_null(strstr(error.text, "cannot be opened"));
     write_file("digits.csv", (const unsigned char *)"0123456789", 10);
@@ -327,11 +308,10 @@ static void test_file_errors(void **state) {
 
 /* ---- magnitudes ---- */
 
-static void test_histogram(void **state) {
+TEST(histogram) {
     static const float x[] = {0.0f,        -0.0f,     1.0f,     -1.5f,     2.0f, 0x1p-149f,
                               0x1.8p-149f, 0x1p-126f, INFINITY, -INFINITY, NAN,  0x1.fffffep127f};
     ulp_histogram h, g;
-    (void)state;
     ulp_histogram_clear(&h);
     assert_true(h.min > h.max && ulp_histogram_mean(&h) == 0.0);
     ulp_histogram_add(&h, x, 4);
@@ -354,15 +334,4 @@ static void test_histogram(void **state) {
     assert_true(g.count == 20 && g.zero == 2 && g.inf == 4 && g.nan == 2);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_digits),      cmocka_unit_test(test_split_follows_seed),
-        cmocka_unit_test(test_permutation), cmocka_unit_test(test_digits_damaged),
-        cmocka_unit_test(test_unknown_set), cmocka_unit_test(test_idx_good),
-        cmocka_unit_test(test_idx_bad),     cmocka_unit_test(test_idx_packed),
-        cmocka_unit_test(test_mnist),       cmocka_unit_test(test_folder_counts),
-        cmocka_unit_test(test_crc),         cmocka_unit_test(test_file_errors),
-        cmocka_unit_test(test_histogram),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TESTS(make_folder, remove_folder)

@@ -157,8 +157,7 @@ static void check_cell(size_t i, size_t f, int mode, uint64_t counted[SCHEMES]) 
     ulp_reference_free(w.ref), ulp_reference_free(w.single);
 }
 
-static void test_kinds(void **state) {
-    (void)state;
+TEST(kinds) {
     uint64_t counted[SCHEMES] = {0}, all = 0;
     for (size_t i = 0; i < VARIANTS; i++)
         for (size_t f = 0; f < FORMATS; f++)
@@ -186,8 +185,7 @@ static void shuffle(size_t k, uint64_t *seed) {
 }
 
 /* Products of all exponents, most of which cancel in pairs, so that the sum is small compared with its terms. */
-static void test_exact(void **state) {
-    (void)state;
+TEST(exact) {
     uint64_t seed = 5, cases = 0;
     for (size_t f = 0; f < FORMATS; f++) {
         const ulp_format format = named(formats[f]);
@@ -236,8 +234,7 @@ static void test_exact(void **state) {
 
 /* ---- integers ---- */
 
-static void test_int8(void **state) {
-    (void)state;
+TEST(int8) {
     static const struct {
         const char *name;
         int clamps, za, zb;
@@ -296,8 +293,7 @@ static void expect(const char *name, double c, size_t k, double each, double wan
     if (!same_result(got, want)) fail_msg("%s: %zu times %a from %a is %a, not %a", name, k, each, c, got, want);
 }
 
-static void test_published(void **state) {
-    (void)state;
+TEST(published) {
     static const struct {
         const char *format;
         double start, rne, rz, ru, kahan;
@@ -352,8 +348,7 @@ static void test_published(void **state) {
 }
 
 /* Pairs of datapaths that define the same sum. */
-static void test_identities(void **state) {
-    (void)state;
+TEST(identities) {
     static const struct {
         const char *one, *other;
         int negative_zero; /* also for the start value -0 and for zeros of both signs */
@@ -386,11 +381,8 @@ static void test_identities(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinds), cmocka_unit_test(test_exact),
-                                       cmocka_unit_test(test_int8), cmocka_unit_test(test_published),
-                                       cmocka_unit_test(test_identities)};
     mpz_inits(exact, factor, other, (mpz_ptr)0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = run_listed_tests(NULL, NULL);
     mpz_clears(exact, factor, other, (mpz_ptr)0);
     return failed;
 }

@@ -25,8 +25,7 @@ static void expect_names(const char *names, ulp_status right) {
     }
 }
 
-static void test_names(void **state) {
-    (void)state;
+TEST(names) {
     expect_names(
         "|fp16|fp32:rne|serial|serial:|serial:fp16|serial:fp16:|serial:fp16:up|serial::rne|serial:fp17:rne|"
         "serial:fp16:rne |serial:fp16:rne/8|serial:fp16:sr/|serial:fp16:sr/x|serial:fp16:sr/8x|serial:fp16:sr/ "
@@ -91,8 +90,7 @@ static void test_names(void **state) {
 }
 
 /* The name of a row gives this row, no name occurs twice, and there is no row past the end. */
-static void test_rows(void **state) {
-    (void)state;
+TEST(rows) {
     ulp_datapath d, before, again;
     size_t n = 0;
     for (; ulp_datapath_get(n, &d) == ULP_OK; n++) {
@@ -135,7 +133,7 @@ static void expect_canonical(const char *text, const char *want) {
     assert_int_equal(ulp_datapath_print(printed, strlen(want), &d), ULP_BAD_ARGUMENT);
 }
 
-static void test_canonical_texts(void **state) {
+TEST(canonical_texts) {
     static const char *const same[] = {
         "fp32",
         "int8",
@@ -196,7 +194,6 @@ static void test_canonical_texts(void **state) {
     };
     ulp_datapath d;
     char text[ULP_DATAPATH_NAME_MAX];
-    (void)state;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) expect_canonical(same[i], same[i]);
     for (size_t i = 0; i < sizeof other / sizeof *other; i++) expect_canonical(other[i][0], other[i][1]);
     for (size_t i = 0; ulp_datapath_get(i, &d) == ULP_OK; i++) expect_canonical(d.name, d.name);
@@ -214,8 +211,4 @@ static void test_canonical_texts(void **state) {
     assert_int_equal(ulp_datapath_print(text, sizeof text, NULL), ULP_BAD_ARGUMENT);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_canonical_texts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

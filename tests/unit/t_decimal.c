@@ -1,14 +1,7 @@
 /* t_decimal.c - decimal texts: numbers read and printed without strtod and printf are those of strtod and printf. */
 #include <float.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 #include <mpfr.h>
 
 #include "base/decimal.h"
@@ -35,10 +28,9 @@ static double random_number(void) {
 
 /* ---- powers ---- */
 
-static void test_powers(void **state) {
+TEST(powers) {
     const ulp_power_of_ten *const powers = ulp_powers_of_ten();
     mpfr_t x;
-    (void)state;
     mpfr_init2(x, 1400);
     for (int q = ULP_POWERS_FIRST; q <= ULP_POWERS_LAST; q++) {
         const ulp_power_of_ten *const p = &powers[q - ULP_POWERS_FIRST];
@@ -79,7 +71,7 @@ static void check_decided(size_t least_percent) {
     read_count = decided_count = 0;
 }
 
-static void test_forms(void **state) {
+TEST(forms) {
     static const char *const forms[] = {"1",
                                         ".5",
                                         "5.",
@@ -132,7 +124,6 @@ static void test_forms(void **state) {
                                         "9999999999999999999e-342"};
     static const char *const none[] = {"",     ".",  "-",   "+",   "e5",   "-e5", "1e", "1e+",
                                        "1e-x", " 1", "inf", "nan", "-inf", "+-1", "\n", "x"};
-    (void)state;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         char text[200] = "";
         strcat(text, forms[i]);
@@ -159,9 +150,8 @@ static void random_text(char *to) {
     else strcpy(to, "\n");
 }
 
-static void test_random_texts(void **state) {
+TEST(random_texts) {
     char text[200] = "";
-    (void)state;
     for (int i = 0; i < CASES; i++) {
         random_text(text);
         check_read(text);
@@ -180,9 +170,8 @@ static void test_random_texts(void **state) {
 }
 
 /* The middle between two neighbours, all its digits, some of its digits, and numbers just above and below it. */
-static void test_halfway(void **state) {
+TEST(halfway) {
     static char text[2000], cut[2000];
-    (void)state;
     for (int i = 0; LDBL_MANT_DIG >= 64 && i < CASES / 30; i++) {
         const int e = (int)(next_random() % 2000) - 1000, few = i % 3 == 0;
         const uint64_t odd =
@@ -203,9 +192,8 @@ static void test_halfway(void **state) {
     read_count = decided_count = 0;
 }
 
-static void test_long(void **state) {
+TEST(long) {
     static char text[1 << 16];
-    (void)state;
     for (int i = 0; i < 300; i++) {
         const size_t n = 20 + next_random() % 500, point = next_random() % 600, zeros = next_random() % 400;
         size_t at = 0;
@@ -242,7 +230,7 @@ static void check_print(double x) {
     if (strcmp(got, want) != 0) fail_msg("%a: '%s', not '%s'", x, got, want);
 }
 
-static void test_print(void **state) {
+TEST(print) {
     static const double some[] = {0.0,
                                   -0.0,
                                   1,
@@ -266,7 +254,6 @@ static void test_print(void **state) {
                                   5e-324,
                                   1e22,
                                   1e23};
-    (void)state;
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) check_print(some[i]);
     check_print(ulp_quiet_nan());
     check_print(-ulp_quiet_nan());
@@ -293,10 +280,4 @@ static void test_print(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_powers),  cmocka_unit_test(test_forms), cmocka_unit_test(test_random_texts),
-        cmocka_unit_test(test_halfway), cmocka_unit_test(test_long),  cmocka_unit_test(test_print),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

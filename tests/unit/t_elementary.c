@@ -1,12 +1,7 @@
 /* t_elementary.c - the project's exp, log, tanh, sigmoid, cos and normal variates against MPFR and fixed bits. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 #include <mpfr.h>
 
 #include "kernels/functions/elementary.h"
@@ -47,10 +42,9 @@ static double worst(double (*own)(double), mpfr_function f, const double (*inter
     return most;
 }
 
-static void test_exp(void **state) {
+TEST(exp) {
     static const double at[][2] = {{-708, 709.7}, {-2, 2}, {-0.4, 0.4}, {-1e-8, 1e-8}, {-40, 0}};
     double error = worst(ulp_exp, mpfr_exp, at, sizeof at / sizeof *at);
-    (void)state;
     print_message("exp: %.3f ulp at most, bound %.2f\n", error, ULP_EXP_BOUND);
     assert_true(error <= ULP_EXP_BOUND);
     assert_true(ulp_exp(0.0) == 1.0);
@@ -60,9 +54,8 @@ static void test_exp(void **state) {
     assert_true(isnan(ulp_exp(NAN)));
 }
 
-static void test_exp_subnormal(void **state) {
+TEST(exp_subnormal) {
     double most = 0.0;
-    (void)state;
     for (int i = 0; i < 3000; i++) {
         double x = -708.4 - 36.7 * i / 3000.0, want = exp(x); /* libm is within 1 subnormal spacing here */
         double error = fabs(ulp_exp(x) - want) * 0x1p1000 * 0x1p74;
@@ -71,10 +64,9 @@ static void test_exp_subnormal(void **state) {
     assert_true(most <= 2.0);
 }
 
-static void test_log(void **state) {
+TEST(log) {
     static const double at[][2] = {{1e-300, 1e300}, {0.5, 2}, {0.99, 1.01}, {0.70, 0.7072}, {1e-10, 1}, {1, 100}};
     double error = worst(ulp_log, mpfr_log, at, sizeof at / sizeof *at);
-    (void)state;
     print_message("log: %.3f ulp at most, bound %.2f\n", error, ULP_LOG_BOUND);
     assert_true(error <= ULP_LOG_BOUND);
     for (int e = -1074; e <= 1023; e++)
@@ -85,10 +77,9 @@ static void test_log(void **state) {
     assert_true(isnan(ulp_log(-1.0)) && isnan(ulp_log(NAN)));
 }
 
-static void test_tanh(void **state) {
+TEST(tanh) {
     static const double at[][2] = {{-23, 23}, {-1, 1}, {0.16, 0.18}, {-1e-7, 1e-7}, {-0.3, 0.3}};
     double error = worst(ulp_tanh, mpfr_tanh, at, sizeof at / sizeof *at);
-    (void)state;
     print_message("tanh: %.3f ulp at most, bound %.2f\n", error, ULP_TANH_BOUND);
     assert_true(error <= ULP_TANH_BOUND);
     assert_true(ulp_tanh(INFINITY) == 1.0 && ulp_tanh(-INFINITY) == -1.0);
@@ -104,10 +95,9 @@ static int mpfr_sigmoid(mpfr_t y, const mpfr_t x, mpfr_rnd_t rounding) {
     return mpfr_ui_div(y, 1, y, rounding);
 }
 
-static void test_sigmoid(void **state) {
+TEST(sigmoid) {
     static const double at[][2] = {{-708, 40}, {-40, 40}, {-2, 2}, {-1e-7, 1e-7}, {-1, 0}, {0, 3}, {30, 40}};
     double error = worst(ulp_sigmoid, mpfr_sigmoid, at, sizeof at / sizeof *at);
-    (void)state;
     print_message("sigmoid: %.3f ulp at most, bound %.2f\n", error, ULP_SIGMOID_BOUND);
     assert_true(error <= ULP_SIGMOID_BOUND);
     assert_true(ulp_sigmoid(INFINITY) == 1.0 && ulp_sigmoid(-INFINITY) == 0.0 && ulp_sigmoid(800.0) == 1.0);
@@ -115,10 +105,9 @@ static void test_sigmoid(void **state) {
     assert_true(isnan(ulp_sigmoid(NAN)));
 }
 
-static void test_cos(void **state) {
+TEST(cos) {
     mpfr_t x, turn;
     double most = 0.0;
-    (void)state;
     mpfr_inits2(PRECISION, x, turn, (mpfr_ptr)NULL);
     mpfr_const_pi(turn, MPFR_RNDN);
     mpfr_mul_ui(turn, turn, 2, MPFR_RNDN);
@@ -137,10 +126,9 @@ static void test_cos(void **state) {
 }
 
 /* Mean, variance and the share of |z| > 2 of N variates are within five standard errors. */
-static void test_normal(void **state) {
+TEST(normal) {
     enum { N = 200000 };
     double sum = 0.0, squares = 0.0, beyond = 0.0;
-    (void)state;
     for (uint64_t i = 0; i < N; i++) {
         double z = ulp_random_normal((ulp_stream){1, 3, 0}, i);
         sum += z;
@@ -153,9 +141,8 @@ static void test_normal(void **state) {
 }
 
 /* The bits are the same for every machine, compiler and flag: a hash of many results has a fixed value. */
-static void test_bits(void **state) {
+TEST(bits) {
     uint64_t hash = 0xcbf29ce484222325u;
-    (void)state;
     for (uint64_t i = 0; i < 20000; i++) {
         double u = ulp_random_uniform((ulp_stream){7, 7, 0}, i);
         double y[5] = {ulp_exp(100.0 * (u - 0.5)), ulp_log(u + 1e-9), ulp_tanh(8.0 * (u - 0.5)), ulp_cos_turn(u),
@@ -175,14 +162,13 @@ static void same_bits(double got, double want, double x, const char *what) {
     if (g != w && !(isnan(got) && isnan(want))) fail_msg("%s(%a) = %a, want %a", what, x, got, want);
 }
 
-static void test_lanes(void **state) {
+TEST(lanes) {
     static const double special[] = {0.0,    -0.0,       INFINITY, -INFINITY,   NAN,    0x1p-1074, 709.782712893384,
                                      709.79, -745.13,    -745.14,  720.0,       -750.0, 1e300,     -1e300,
                                      22.0,   22.0000001, 0.17,     0.169999999, -0.17,  1.0};
     static const double width[] = {1e-9, 0.2, 3.0, 50.0, 800.0};
     enum { PER = 20000, ALL = 5 * PER };
     static double x[ALL];
-    (void)state;
     for (size_t i = 0; i < ALL; i++) {
         const ulp_stream stream = {3, i / PER, 0};
         x[i] = (2.0 * ulp_random_uniform(stream, i) - 1.0) * width[i / PER];
@@ -195,11 +181,4 @@ static void test_lanes(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lanes),  cmocka_unit_test(test_exp),     cmocka_unit_test(test_exp_subnormal),
-        cmocka_unit_test(test_log),    cmocka_unit_test(test_tanh),    cmocka_unit_test(test_cos),
-        cmocka_unit_test(test_normal), cmocka_unit_test(test_sigmoid), cmocka_unit_test(test_bits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

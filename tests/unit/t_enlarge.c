@@ -113,14 +113,13 @@ static const struct net {
     {{2, 2, 2}, {5, 2, 2}, "tconv5@1nobias", {5, 1, 1, 0, 1, 1}},
 };
 
-static void test_transposed(void **state) {
+TEST(transposed) {
     static const char *const policies[] = {"fp32",
                                            "fp32,acc=serial:fp16:rne",
                                            "fp32,acc=serial:fp16:sr/8",
                                            "fp32,acc=chunk8:bf16:sr",
                                            "fp32,acc=exact:fp32:rz",
                                            "fp32,weight=e4m3,act=fp16,out=fp32,fwd=a100-fp16,bwd=pairwise:bf16:rne"};
-    (void)state;
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
         for (size_t p = 0; p < sizeof policies / sizeof *policies; p++)
             for (int threads = 1; threads <= 2; threads++) {
@@ -143,10 +142,9 @@ static void test_transposed(void **state) {
 }
 
 /* tconv with the weights of conv is the gradient of conv with respect to its input, and the other way round. */
-static void test_adjoint(void **state) {
+TEST(adjoint) {
     rig conv, tconv;
     const ulp_dims image = {2, 7, 9}, positions = {3, 3, 4};
-    (void)state;
     rig_start(&conv, "conv3@3s2", image, B, "fp32,acc=exact:fp32:rne");
     rig_start(&tconv, "tconv2@3s2", positions, B, "fp32,acc=exact:fp32:rne");
     assert_memory_equal(&conv.model.net.out, &positions, sizeof positions);
@@ -165,11 +163,10 @@ static void test_adjoint(void **state) {
 }
 
 /* The output is rounded as the policy says, and an evaluation in pieces rounds like one batch. */
-static void test_rounding_points(void **state) {
+TEST(rounding_points) {
     rig plain, rounded, piece;
     const ulp_dims dims = {2, 3, 3};
     const ulp_format fp16 = named("fp16");
-    (void)state;
     rig_start(&plain, "tconv2@3s2", dims, B, "fp32,acc=serial:fp16:sr");
     rig_start(&rounded, "tconv2@3s2", dims, B, "fp32,acc=serial:fp16:sr,act=e5m2,wgrad=fp16,agrad=fp16/rz");
     rig_start(&piece, "tconv2@3s2", dims, B, "fp32,acc=serial:fp16:sr");
@@ -219,12 +216,11 @@ static float exact_sum(const float *x, size_t w, size_t F) {
     return ldexpf(nearest(sum), -90);
 }
 
-static void test_up(void **state) {
+TEST(up) {
     const size_t F = 3, h = 2, w = 3, W = w * F, n = B * 2 * h * w;
     size_t hard = 0;
     uint64_t seed = 9;
     rig r;
-    (void)state;
     rig_start(&r, "up3", (ulp_dims){2, h, w}, B, "fp32");
     float *dy = rig_output_gradient(&r);
     for (size_t i = 0; i < n * F * F; i++) dy[i] = ldexpf(dy[i], (int)(next_random(&seed) % 50) - 25);
@@ -252,9 +248,8 @@ static void test_up(void **state) {
 
 /* ---- reshaping and words ---- */
 
-static void test_reshape(void **state) {
+TEST(reshape) {
     rig r;
-    (void)state;
     rig_start(&r, "reshape3x1x4", (ulp_dims){1, 2, 6}, B, "fp32");
     rig_forward(&r), rig_backward(&r);
     assert_true(r.model.net.out.c == 3 && r.model.net.out.h == 1 && r.model.net.out.w == 4);
@@ -263,7 +258,7 @@ static void test_reshape(void **state) {
     rig_end(&r);
 }
 
-static void test_words(void **state) {
+TEST(words) {
     static const struct {
         const char *word, *why;
     } bad[] = {
@@ -293,13 +288,7 @@ static void test_words(void **state) {
         {"reshape1x4x5", "does not take an input of 1 x 4 x 4 (channels, height, width): it wants an input of C H W"},
         {"reshape9999x9999x9999", "it wants an input of C H W"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) refused(bad[i].word, (ulp_dims){1, 4, 4}, bad[i].why);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_transposed),      cmocka_unit_test(test_adjoint),
-                                       cmocka_unit_test(test_rounding_points), cmocka_unit_test(test_up),
-                                       cmocka_unit_test(test_reshape),         cmocka_unit_test(test_words)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

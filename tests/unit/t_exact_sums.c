@@ -4,8 +4,6 @@
  * is the exact result of + - x / rounded once if 53 >= 2 p + 2 (Figueroa 1995, doi:10.1145/221332.221334); and, for
  * binary32, the machine's float.
  */
-#include <stdlib.h>
-
 #include "support.h"
 
 typedef double (*operation)(ulp_op op, double a, double b, const ulp_format *f);
@@ -81,12 +79,11 @@ static int64_t count_ones(operation by, const ulp_format *f, double from, double
     }
 }
 
-static void test_counting(void **state) {
+TEST(counting) {
     static const struct {
         const char *name;
         double stop;
     } facts[] = {{"binary16", 2048}, {"tf32", 2048}, {"bfloat16", 256}, {"e6m9", 1024}, {"e4m3", 16}, {"e5m2", 8}};
-    (void)state;
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         const ulp_format f = named(facts[i].name);
         const operation by[] = {by_library, by_hand};
@@ -100,11 +97,10 @@ static void test_counting(void **state) {
 }
 
 /* Sixteen million additions in float and by the library; under a sanitizer the library does only the last 1000. */
-static void test_counting_binary32(void **state) {
+TEST(counting_binary32) {
     const ulp_format f = named("binary32");
     const double from = THINNED ? 0x1p24 - 1000 : 0;
     double sum;
-    (void)state;
     int64_t idle = count_ones(by_float, &f, 0, &sum);
     same_end("ones by float", f.name, sum, 16777216, idle, 16777217);
     idle = count_ones(by_library, &f, from, &sum);
@@ -112,7 +108,7 @@ static void test_counting_binary32(void **state) {
 }
 
 /* For modes and formats: the final sum, and the number of the first addition that does not change it. */
-static void test_counting_modes(void **state) {
+TEST(counting_modes) {
     static const struct {
         const char *name;
         ulp_mode mode;
@@ -132,7 +128,6 @@ static void test_counting_modes(void **state) {
         {"q8.8", ULP_RNE, 127.99609375, 129},
         {"q8.8", ULP_RU, 127.99609375, 129},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         const ulp_format f = named(facts[i].name);
         double s = 0, next;
@@ -150,9 +145,8 @@ static void kahan(operation by, const ulp_format *f, double term, double *sum, d
     *sum = next;
 }
 
-static void test_counting_cures(void **state) {
+TEST(counting_cures) {
     static const char *const names[] = {"bfloat16", "e6m9", "e4m3", "e5m2"};
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const ulp_format f = named(names[i]);
         const operation by[] = {by_library, by_hand};
@@ -175,9 +169,8 @@ static void test_counting_cures(void **state) {
 }
 
 /* Where a sum to nearest stops, half of all random words change the sum, by 2. */
-static void test_counting_stochastic(void **state) {
+TEST(counting_stochastic) {
     static const char *const names[] = {"binary16", "bfloat16", "e4m3"};
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const ulp_format f = named(names[i]);
         const double stop = ldexp(1, f.prec);
@@ -209,7 +202,7 @@ static double harmonic_number(int64_t n) {
     return sum;
 }
 
-static void test_harmonic(void **state) {
+TEST(harmonic) {
     static const struct {
         const char *name;
         double sum;
@@ -221,7 +214,6 @@ static void test_harmonic(void **state) {
                  {"e5m2", 2, 5},
                  {"e6m9", 6.40625, 257},
                  {"binary32", 15.403682708740234375, 2097152}};
-    (void)state;
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         const ulp_format f = named(facts[i].name);
         const operation by[] = {by_library, oracle_of(f.name)};
@@ -234,11 +226,10 @@ static void test_harmonic(void **state) {
 }
 
 /* Relative errors after 10^6 terms, compared with the four published digits. */
-static void test_harmonic_error(void **state) {
+TEST(harmonic_error) {
     const double harmonic = harmonic_number(1000000);
     const ulp_format half = named("binary16"), brain = named("bfloat16");
     double sum;
-    (void)state;
     assert_true(fabs(harmonic - 14.392726722865724) < 1e-13); /* ln n + gamma + 1 / (2 n) - 1 / (12 n^2) */
     assert_true(sum_harmonic(by_library, &half, 1000, &sum) < 1000000);
     assert_true(floor(1e4 * (1 - sum / harmonic) + 0.5) == 5077);
@@ -260,7 +251,7 @@ static int64_t ascend(operation by, const ulp_format *f, double rate, double *we
     }
 }
 
-static void test_ascent(void **state) {
+TEST(ascent) {
     static const struct {
         const char *name;
         int64_t updates;
@@ -270,7 +261,6 @@ static void test_ascent(void **state) {
                  {"e4m3", 17, 1, 0x1.4p-7},
                  {"e5m2", 8, 0.5, 0x1.4p-7},
                  {"binary32", 645, 2.9999942779541015625, 0.01f}};
-    (void)state;
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         const ulp_format f = named(facts[i].name);
         const operation by[] = {by_library, oracle_of(f.name)};
@@ -297,12 +287,11 @@ static float ascend_master(operation by, const ulp_format *f, int rounded_by_han
     return 0;
 }
 
-static void test_ascent_cures(void **state) {
+TEST(ascent_cures) {
     static const struct {
         const char *name;
         double millionths, kahan;
     } facts[] = {{"binary16", 2999047, 3}, {"bfloat16", 2992344, 3}, {"e4m3", 2877507, 2.75}, {"e5m2", 2759999, 2}};
-    (void)state;
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         const ulp_format f = named(facts[i].name);
         const operation by[] = {by_library, by_hand};
@@ -320,17 +309,4 @@ static void test_ascent_cures(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counting),
-        cmocka_unit_test(test_counting_binary32),
-        cmocka_unit_test(test_counting_modes),
-        cmocka_unit_test(test_counting_cures),
-        cmocka_unit_test(test_counting_stochastic),
-        cmocka_unit_test(test_harmonic),
-        cmocka_unit_test(test_harmonic_error),
-        cmocka_unit_test(test_ascent),
-        cmocka_unit_test(test_ascent_cures),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,13 +1,7 @@
 /* t_files.c - .npy and .npz files in memory: arrays as they were written, and thousands of files with changed bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "tool/files/array.h"
 #include "tool/files/npz_write.h"
@@ -110,8 +104,7 @@ static size_t make_samples(sample *s) {
 
 static sample samples[SAMPLES];
 
-static void arrays_are_read(void **state) {
-    (void)state;
+TEST(arrays_are_read) {
     const size_t count = make_samples(samples);
     for (size_t i = 0; i < count; i++) {
         file_array a;
@@ -121,8 +114,7 @@ static void arrays_are_read(void **state) {
     }
 }
 
-static void compressed_members_need_zlib(void **state) {
-    (void)state;
+TEST(compressed_members_need_zlib) {
     file_array a;
     make_deflated(&samples[3]);
     const int status = read_back(&a, &samples[3], samples[3].bytes, samples[3].size);
@@ -131,8 +123,7 @@ static void compressed_members_need_zlib(void **state) {
 }
 
 /* A file that ends early is refused, wherever it ends. */
-static void files_that_are_cut_off(void **state) {
-    (void)state;
+TEST(files_that_are_cut_off) {
     const size_t count = make_samples(samples);
     for (size_t i = 0; i < count; i++)
         for (size_t size = 0; size < samples[i].size; size++) {
@@ -154,12 +145,11 @@ static void change(unsigned char *bytes, size_t size, uint64_t *word, ulp_stream
 
 /* An archive with changed bytes is refused or gives the same array, because the checksum of a member covers its header
  * and its elements. A .npy file with changed bytes is refused or gives an array of its size. */
-static void changed_bytes(void **state) {
+TEST(changed_bytes) {
     enum { TRIES = 2500 };
     const ulp_stream stream = {7, 1, 0};
     uint64_t word = 0;
     size_t refused = 0, taken = 0;
-    (void)state;
     const size_t count = make_samples(samples);
     for (size_t i = 0; i < count; i++)
         for (int try = 0; try < TRIES; try++) {
@@ -178,8 +168,7 @@ static void changed_bytes(void **state) {
     assert_true(refused > TRIES && taken > TRIES / 10);
 }
 
-static void an_index_is_named(void **state) {
-    (void)state;
+TEST(an_index_is_named) {
     ulp_text text = {0};
     const npy_array h = {.dims = 3, .shape = {2, 3, 4}, .count = 24}, one = {.dims = 1, .shape = {9}, .count = 9};
     file_array_add_index(&text, &h, 23);
@@ -201,11 +190,4 @@ static int tear_down(void **state) {
     return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays_are_read),        cmocka_unit_test(compressed_members_need_zlib),
-        cmocka_unit_test(files_that_are_cut_off), cmocka_unit_test(changed_bytes),
-        cmocka_unit_test(an_index_is_named),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TESTS(set_up, tear_down)

@@ -8,10 +8,9 @@ static ulp_error error;
 /* ---- what backward reads ---- */
 
 /* Backward of every kind reads no tensors but those that the kind names: NaN in the others changes no gradient. */
-static void test_reads(void **state) {
+TEST(reads) {
     enum { B = 3 };
     const ulp_layer_kind *kind;
-    (void)state;
     for (size_t i = 0; (kind = ulp_layer_kind_get(i)) != NULL; i++)
         for (int poison = 0; poison < 2; poison++) {
             static float dw[4096], dx[4096];
@@ -63,9 +62,8 @@ static void same_effort(const char *what, ulp_effort have, uint64_t products, ui
 }
 
 /* A chain: the numbers of each layer, with 2 bytes for fp16 and 4 for binary32, B = 5, images of 2 x 8 x 8. */
-static void test_chain(void **state) {
+TEST(chain) {
     enum { B = 5, X = B * 2 * 64, C = B * 4 * 64, P = B * 4 * 16, W = 4 * 18 + 4, F = 64 * 10 + 10 };
-    (void)state;
     count_texts("conv4@3p1 bn relu pool2 fc10", (ulp_dims){2, 8, 8}, "mixed:fp16", "sgd,momentum=0.9", B);
     assert_true(layer[0].bytes[ULP_BYTES_WEIGHT] == 2 * W && layer[0].bytes[ULP_BYTES_MASTER] == 4 * W &&
                 layer[0].bytes[ULP_BYTES_STATE] == 4 * W && layer[0].bytes[ULP_BYTES_WGRAD] == 2 * W);
@@ -92,9 +90,8 @@ static void test_chain(void **state) {
 }
 
 /* Layers with policies of their own: a tensor has the format of the layer whose output it is. */
-static void test_policies_of_layers(void **state) {
+TEST(policies_of_layers) {
     enum { B = 5, X = B * 16, H = B * 6, F = 17 * 6, L = 7 * 3 };
-    (void)state;
     count_texts("fc6 tanh fc3", (ulp_dims){1, 4, 4}, "mixed:fp16,last.*=fp32,input.act=e4m3", "sgd,momentum=0.9", B);
     assert_true(layer[0].bytes[ULP_BYTES_WEIGHT] == 2 * F && layer[0].bytes[ULP_BYTES_MASTER] == 4 * F);
     assert_true(layer[2].bytes[ULP_BYTES_WEIGHT] == 4 * L && layer[2].bytes[ULP_BYTES_MASTER] == 0);
@@ -105,18 +102,16 @@ static void test_policies_of_layers(void **state) {
 }
 
 /* out= is the format of the output of the net. The gradient of the output keeps the format of agrad. */
-static void test_output(void **state) {
-    (void)state;
+TEST(output) {
     count_texts("fc3 tanh fc6", (ulp_dims){1, 4, 4}, "mixed:fp16", "sgd", 5);
     const uint64_t gradients = whole.bytes[ULP_BYTES_AGRAD];
     count_texts("fc3 tanh fc6", (ulp_dims){1, 4, 4}, "mixed:fp16,out=fp32", "sgd", 5);
     assert_true(gradients > 0 && whole.bytes[ULP_BYTES_AGRAD] == gradients);
 }
 
-static void test_wrong_selector(void **state) {
+TEST(wrong_selector) {
     const training_texts texts = {.net = "fc6 fc3", .policy = "mixed:fp16,conv.*=fp32", .optimizer = "sgd"};
     training_types types;
-    (void)state;
     assert_int_equal(read_texts(&types, &texts, (ulp_dims){1, 4, 4}, &error), ULP_OK);
     const ulp_footprint_run run = {&types.net, &types.policy, &types.optimizer, 1};
     assert_int_equal(ulp_footprint_count(layer, &whole, &run, &error), ULP_BAD_NAME);
@@ -126,17 +121,15 @@ static void test_wrong_selector(void **state) {
 
 /* Transposed convolution: each input pixel meets all elements of its kernels; the input of the net is the first
  * layer's. */
-static void test_transposed(void **state) {
-    (void)state;
+TEST(transposed) {
     count_texts("tconv4@3s2nobias", (ulp_dims){2, 3, 5}, "fp32", "sgd", 2);
     same_effort("tconv", layer[0].effort[ULP_EFFORT_FORWARD], 2 * 15 * 2 * 36, 4 * (2 * 30 + 2 * 4 * 7 * 11 + 72),
                 ULP_PEAK_FP32);
 }
 
 /* A block with two branches: no copies, and three gradients are alive where the second branch ends. */
-static void test_block(void **state) {
+TEST(block) {
     enum { B = 2, N = B * 3 * 16 };
-    (void)state;
     count_texts("relu fork conv6@3s2p1 tanh shortcut conv6@1s2nobias join relu", (ulp_dims){3, 4, 4}, "bf16",
                 "adam,kahan=1", B);
     enum { H = B * 6 * 4 };
@@ -158,8 +151,7 @@ static void test_block(void **state) {
 }
 
 /* A block without shortcut: the join's gradient is one with its input's, and alive until the fork reads it. */
-static void test_identity_block(void **state) {
-    (void)state;
+TEST(identity_block) {
     count_texts("fc16 fork fc7 relu fc16 join fc4", (ulp_dims){1, 4, 4}, "fp32", "sgd", 1);
     assert_int_equal(layer[6].bytes[ULP_BYTES_AGRAD], 4 * 16);
     assert_int_equal(layer[5].bytes[ULP_BYTES_AGRAD], 0);
@@ -170,9 +162,8 @@ static void test_identity_block(void **state) {
 }
 
 /* A recurrent layer keeps all stages of its cell, and reads U in every step. */
-static void test_recurrent(void **state) {
+TEST(recurrent) {
     enum { B = 3, T = 8, F = 8, N = 5, W = 3 * N * F, U = 3 * N * N };
-    (void)state;
     count_texts("rows gru5 bigru2 last", (ulp_dims){1, 8, 8}, "mixed:bf16,weight=e4m3,act=e4m3,agrad=e5m2", "sgd", B);
     assert_int_equal(layer[1].bytes[ULP_BYTES_WEIGHT], W + U + 4 * N);
     assert_int_equal(layer[1].bytes[ULP_BYTES_MASTER], 4 * (W + U + 4 * N));
@@ -196,9 +187,8 @@ static ulp_peak_type type_of(const char *a, const char *b) {
     return ulp_peak_type_of(&x, &y);
 }
 
-static void test_machines(void **state) {
+TEST(machines) {
     const ulp_machine *m;
-    (void)state;
     assert_true(type_of("fp32", "fp16") == ULP_PEAK_FP32 && type_of("fp16", "bf16") == ULP_PEAK_FP32);
     assert_true(type_of("fp16", "e5m2:inf") == ULP_PEAK_FP16 && type_of("bf16", "e4m3") == ULP_PEAK_BF16);
     assert_true(type_of("e4m3:sat", "e5m2") == ULP_PEAK_FP8 && type_of("tf32", "tf32") == ULP_PEAK_FP32);
@@ -219,10 +209,9 @@ static void test_machines(void **state) {
 }
 
 /* The seconds of a net are the sum over its operations, each bound by products or by bytes. */
-static void test_seconds(void **state) {
+TEST(seconds) {
     const ulp_machine *m;
     double sum = 0;
-    (void)state;
     count_texts("conv64@3p1 relu fc10", (ulp_dims){16, 28, 28}, "fp32", "sgd", 8);
     assert_int_equal(ulp_machine_find(&m, "a100", &error), ULP_OK);
     for (size_t i = 0; i < 3; i++)
@@ -235,17 +224,4 @@ static void test_seconds(void **state) {
     assert_true(ulp_footprint_seconds(layer, 3, m, 1) < seconds); /* tf32 shortens the convolution */
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reads),
-                                       cmocka_unit_test(test_chain),
-                                       cmocka_unit_test(test_block),
-                                       cmocka_unit_test(test_identity_block),
-                                       cmocka_unit_test(test_recurrent),
-                                       cmocka_unit_test(test_machines),
-                                       cmocka_unit_test(test_policies_of_layers),
-                                       cmocka_unit_test(test_transposed),
-                                       cmocka_unit_test(test_output),
-                                       cmocka_unit_test(test_wrong_selector),
-                                       cmocka_unit_test(test_seconds)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

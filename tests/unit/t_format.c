@@ -77,8 +77,7 @@ static void equal_formats(const ulp_format *a, const ulp_format *b) {
     equal(a->name, "min positive", a->min_positive, b->min_positive);
 }
 
-static void test_standards(void **state) {
-    (void)state;
+TEST(standards) {
     for (const row *t = table; t < table + ROWS; t++) {
         ulp_format f = named(t->name);
         equal(t->name, "bits", f.bits, t->bits);
@@ -139,8 +138,7 @@ static void upper(char to[64], const char *from) {
     to[i] = '\0';
 }
 
-static void test_registry(void **state) {
-    (void)state;
+TEST(registry) {
     assert_true(ulp_format_count >= ROWS);
     for (size_t i = 0; i < ulp_format_count; i++) {
         ulp_format f, g;
@@ -171,8 +169,7 @@ static void test_registry(void **state) {
 
 /* ---- families ---- */
 
-static void test_ieee_like(void **state) {
-    (void)state;
+TEST(ieee_like) {
     for (int x = 1; x <= 11; x++)
         for (int y = 0; y <= 52; y++)
             for (int ieee = 0; ieee < 2; ieee++) {
@@ -190,8 +187,7 @@ static void test_ieee_like(void **state) {
             }
 }
 
-static void test_fixed(void **state) {
-    (void)state;
+TEST(fixed) {
     for (int i = 1; i <= 32; i++)
         for (int frac = 0; i + frac <= 32; frac++) {
             char name[64];
@@ -206,8 +202,7 @@ static void test_fixed(void **state) {
 }
 
 /* All K and P of every kind; formats with values beyond binary64 are refused. P3109 v4.0, section 4. */
-static void test_p3109(void **state) {
-    (void)state;
+TEST(p3109) {
     int taken = 0;
     for (int k = 1; k <= 18; k++)
         for (int p = 0; p <= 18; p++)
@@ -233,8 +228,7 @@ static void test_p3109(void **state) {
     assert_true(taken > 400);
 }
 
-static void test_ad_hoc(void **state) {
-    (void)state;
+TEST(ad_hoc) {
     ulp_format f;
     size_t i = 0;
     for (; test_format(i, &f); i++) check_derived(&f);
@@ -243,8 +237,7 @@ static void test_ad_hoc(void **state) {
 
 /* ---- suffixes ---- */
 
-static void test_suffixes(void **state) {
-    (void)state;
+TEST(suffixes) {
     for (size_t i = 0; i < ulp_format_count; i++)
         for (int policy = ULP_OVERFLOW_INF; policy < ULP_OVERFLOW_COUNT; policy++)
             for (int nosub = 0; nosub < 3; nosub++) { /* without :nosub; :nosub after the policy; before it */
@@ -272,8 +265,7 @@ static void test_suffixes(void **state) {
 }
 
 /* The suffix :bias=N: tables 4 and 5 of Tesla's text on CFloat8, normal numbers from 2^(1-N) on. */
-static void test_bias(void **state) {
-    (void)state;
+TEST(bias) {
     ulp_format f;
     for (int bias = 0; bias <= 63; bias++)
         for (int wide = 0; wide < 2; wide++) {
@@ -317,8 +309,7 @@ static void test_bias(void **state) {
 
 /* ---- descriptors without a name ---- */
 
-static void test_init(void **state) {
-    (void)state;
+TEST(init) {
     ulp_format f = named("binary16"), bad;
 #define REFUSES(status, change) bad = f, change, assert_int_equal(ulp_format_init(&bad), status)
     REFUSES(ULP_OK, bad.bias = 20);
@@ -342,10 +333,9 @@ static void test_init(void **state) {
 }
 
 /* ulp_format_holds() against a check of every value of the inner format. */
-static void test_holds(void **state) {
+TEST(holds) {
     ulp_format outer, inner;
     size_t yes = 0, no = 0;
-    (void)state;
     for (size_t i = 0; test_format(i, &inner); i++)
         for (size_t o = 0; test_format(o, &outer); o++) {
             if (inner.bits > 16 || (inner.bits > 10 && (i + o) % 3 != 0)) continue;
@@ -363,12 +353,4 @@ static void test_holds(void **state) {
     assert_true(yes > 200 && no > 1000);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_standards), cmocka_unit_test(test_registry), cmocka_unit_test(test_ieee_like),
-        cmocka_unit_test(test_fixed),     cmocka_unit_test(test_p3109),    cmocka_unit_test(test_ad_hoc),
-        cmocka_unit_test(test_suffixes),  cmocka_unit_test(test_bias),     cmocka_unit_test(test_init),
-        cmocka_unit_test(test_holds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -55,8 +55,7 @@ static const struct shape {
     {"bytes k16", 16, 1, a_byte_k16, b_byte_k16}, {"bytes k32", 32, 1, a_byte_k32, b_byte_k32},
 };
 
-static void test_ptx(void **state) {
-    (void)state;
+TEST(ptx) {
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
         const struct shape *p = &shapes[s];
         const unsigned a_elements = 16 * p->k / 32, b_elements = 8 * p->k / 32, per = 4 / p->size;
@@ -83,8 +82,7 @@ static void test_ptx(void **state) {
 
 /* Section 9.7.15.5.1, .f64: the row of A is the group, the column is t; of B the row is t, the column is the group; the
  * columns of C are t * 2 + i. */
-static void test_ptx_f64(void **state) {
-    (void)state;
+TEST(ptx_f64) {
     for (unsigned lane = 0; lane < 32; lane++) {
         assert_int_equal(ulp_mma64_a_row(lane), lane >> 2);
         assert_int_equal(ulp_mma64_a_k(lane), lane & 3);
@@ -103,8 +101,7 @@ static void all_ones(const unsigned char *held, size_t n, const char *what) {
         if (held[i] != 1) fail_msg("%s: element %zu is held %d times", what, i, held[i]);
 }
 
-static void test_once(void **state) {
-    (void)state;
+TEST(once) {
     for (unsigned half = 0; half < 2; half++) {
         const unsigned bytes = half ? 16 : 32;
         unsigned char a[16 * 32] = {0}, b[8 * 32] = {0}, c[16 * 8] = {0};
@@ -130,8 +127,7 @@ static void test_once(void **state) {
 
 /* D of wgmma, section 9.7.16.5.2: d[2 i] and d[2 i + 1] of thread 32 w + 4 g + t are the columns 8 (i / 2) + 2 t and
  * 8 (i / 2) + 2 t + 1 of row 16 w + g if i is even, of row 16 w + g + 8 if i is odd. */
-static void test_wgmma_d(void **state) {
-    (void)state;
+TEST(wgmma_d) {
     for (unsigned w = 0; w < 4; w++)
         for (unsigned g = 0; g < 8; g++)
             for (unsigned t = 0; t < 4; t++)
@@ -143,8 +139,7 @@ static void test_wgmma_d(void **state) {
 }
 
 /* A core matrix has 8 rows of 16 bytes, one after the other; the descriptor says where core matrices begin. */
-static void test_shared_memory(void **state) {
-    (void)state;
+TEST(shared_memory) {
     static unsigned char held[256 * 32];
     memset(held, 0, sizeof held);
     for (unsigned row = 0; row < 256; row++)
@@ -169,8 +164,7 @@ static void test_shared_memory(void **state) {
 
 /* A slab has the bytes of shared memory, for all rows: the 16 bytes that the rows of a tile have in a slab are
  * neighbours. */
-static void test_slabs(void **state) {
-    (void)state;
+TEST(slabs) {
     for (size_t rows = 8; rows <= 264; rows += 64)
         for (size_t piece = 0; piece < 3 * 2 * rows; piece++) {
             const size_t row = ulp_slab_row(rows, piece), byte = ulp_slab_byte(rows, piece);
@@ -181,8 +175,7 @@ static void test_slabs(void **state) {
 
 /* tcgen05: the matrix descriptors of operands and scales (section 9.7.16.4.1, table 40), the instruction descriptor
  * (section 9.7.16.4.2, tables 42 to 44), addresses of tensor memory. */
-static void test_tcgen05(void **state) {
-    (void)state;
+TEST(tcgen05) {
     for (unsigned address = 0; address < 1u << 18; address += 16 * 977) {
         assert_true(ulp_tcgen05_descriptor(address) == (ulp_wgmma_descriptor(address) | (uint64_t)1 << 46));
         assert_true(ulp_scales_descriptor(address) ==
@@ -198,8 +191,7 @@ static void test_tcgen05(void **state) {
 }
 
 /* A group of scales: scale s of row r of 128 is in lane r % 32 of every warp, in byte s of column r / 32. */
-static void test_scales(void **state) {
-    (void)state;
+TEST(scales) {
     unsigned char held[ULP_SCALES_BYTES] = {0};
     for (unsigned row = 0; row < ULP_SCALES_ROWS; row++)
         for (unsigned s = 0; s < ULP_SCALES_IN_GROUP; s++) {
@@ -241,8 +233,7 @@ static void check_code(double x, const ulp_format *f) {
         fail_msg("%s: %a: got %x, want %llx", f->name, x, got, (unsigned long long)want);
 }
 
-static void test_codes(void **state) {
-    (void)state;
+TEST(codes) {
     static const char *const names[] = {"fp16", "bf16", "tf32", "e4m3", "e5m2", "e3m2",
                                         "e2m3", "e2m1", "fp32", "q8.0", "q32.0"};
     const double others[] = {0.0,     -0.0,     INFINITY,     -INFINITY,    NAN,          448.0,     464.0,
@@ -265,20 +256,11 @@ static void test_codes(void **state) {
     }
 }
 
-static void test_halves(void **state) {
-    (void)state;
+TEST(halves) {
     const ulp_format f = named("fp16");
     for (uint32_t code = 0; code < 1u << 16; code++)
         if (!same_result(ulp_value_of_half(code), ulp_decode(code, &f)))
             fail_msg("%04x: got %a", code, ulp_value_of_half(code));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ptx),     cmocka_unit_test(test_ptx_f64),       cmocka_unit_test(test_once),
-        cmocka_unit_test(test_wgmma_d), cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_slabs),
-        cmocka_unit_test(test_codes),   cmocka_unit_test(test_halves),        cmocka_unit_test(test_tcgen05),
-        cmocka_unit_test(test_scales),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

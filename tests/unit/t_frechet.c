@@ -1,20 +1,14 @@
 /* t_frechet.c - moments, eigenvalues and the Frechet distance against closed forms. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "formats/rng.h"
 #include "sim/gan/frechet.h"
 
 /* In two dimensions tr (C1 C2)^(1/2) = sqrt(tr(C1 C2) + 2 sqrt(det C1 det C2)). */
-static void test_frechet(void **state) {
+TEST(frechet) {
     uint64_t seed = 3;
-    (void)state;
     for (int k = 0; k < 200; k++) {
         double u[8], scratch[16];
         for (int i = 0; i < 8; i++) u[i] = ulp_random_uniform((ulp_stream){7, 1, 0}, seed++) * 4 - 2;
@@ -31,10 +25,9 @@ static void test_frechet(void **state) {
 }
 
 /* a = V L V' for the symmetric a, V' V = 1; and the distance of diagonal covariances is that of their roots. */
-static void test_eigen(void **state) {
+TEST(eigen) {
     enum { N = 12 };
     double a[N * N], l[N * N], v[N * N], c1[N * N] = {0}, c2[N * N] = {0}, mean[N] = {0}, scratch[4 * N * N], want = 0;
-    (void)state;
     for (size_t i = 0; i < N; i++)
         for (size_t j = 0; j <= i; j++)
             a[i * N + j] = a[j * N + i] = ulp_random_uniform((ulp_stream){7, 2, 0}, i * N + j) - 0.5;
@@ -59,17 +52,12 @@ static void test_eigen(void **state) {
     assert_true(fabs(ulp_frechet_squared(mean, c1, mean, c2, N, scratch) - want) < 1e-11);
 }
 
-static void test_moments(void **state) {
+TEST(moments) {
     const double x[4 * 2] = {1, 2, 3, 2, 1, 6, 3, 6};
     double mean[2], c[4];
-    (void)state;
     ulp_moments(mean, c, x, 4, 2);
     assert_true(mean[0] == 2 && mean[1] == 4);
     assert_true(c[0] == 4.0 / 3 && c[3] == 16.0 / 3 && c[1] == 0 && c[2] == 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_frechet), cmocka_unit_test(test_eigen),
-                                       cmocka_unit_test(test_moments)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,14 +1,7 @@
 /* t_gan.c - training of two networks: gradients by finite differences, scales, skipped steps, streams, refusals. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "sim/gan/gan.h"
 #include "sim/gan/gan_checkpoint.h"
@@ -122,8 +115,7 @@ static void check_change(lesson *l, const ulp_player *p, const float *before, do
     }
 }
 
-static void test_gradients(void **state) {
-    (void)state;
+TEST(gradients) {
     for (int of_generator = 0; of_generator <= 1; of_generator++) {
         const gan_texts t = texts_of((player_texts){.optimizer = of_generator ? "sgd,rate=1" : "sgd,rate=0"},
                                      (player_texts){.optimizer = of_generator ? "sgd,rate=0" : "sgd,rate=1"});
@@ -151,10 +143,9 @@ static void test_gradients(void **state) {
 /* ---- scales and skipped steps ---- */
 
 /* In binary32 a loss scale changes nothing, whoever has it. */
-static void test_scales(void **state) {
+TEST(scales) {
     static const char *const scalers[][2] = {
         {"static:9", "none"}, {"none", "static:-7"}, {"static:-20", "static:30"}, {"layer,init=5", "layer,init=11"}};
-    (void)state;
     for (size_t i = 0; i < sizeof scalers / sizeof *scalers; i++) {
         const gan_texts plain = texts_of((player_texts){0}, (player_texts){0}),
                         t = texts_of((player_texts){.scaler = scalers[i][0]}, (player_texts){.scaler = scalers[i][1]});
@@ -172,8 +163,7 @@ static void test_scales(void **state) {
 }
 
 /* An overflow skips the step of the network whose loss overflows, and of no other; its scale alone is reduced. */
-static void test_overflow(void **state) {
-    (void)state;
+TEST(overflow) {
     for (int who = 0; who <= 1; who++) {
         const player_texts high = {.policy = "mixed:fp16", .scaler = "pytorch,init=60"}, low = {.policy = "mixed:fp16"};
         const gan_texts t = texts_of(who ? high : low, who ? low : high);
@@ -195,13 +185,12 @@ static void test_overflow(void **state) {
 }
 
 /* Divergence is a result: the loss is NaN, and no step fails. */
-static void test_divergence(void **state) {
+TEST(divergence) {
     const player_texts wild = {.policy = "fp16", .optimizer = "sgd,rate=1e6"};
     const gan_texts t = texts_of(wild, wild);
     ulp_gan *gan = gan_of(&t);
     ulp_gan_report r = {0};
     float made[64];
-    (void)state;
     for (int i = 0; i < 8; i++) assert_int_equal(ulp_gan_step(gan, &r), ULP_OK);
     assert_true(!isfinite(r.discriminator.loss) && !isfinite(r.generator.loss));
     assert_int_equal(ulp_gan_make(gan, made, 0, 1), ULP_OK);
@@ -218,13 +207,12 @@ static size_t values_outside(const float *x, size_t n, const char *format) {
     return outside;
 }
 
-static void test_border(void **state) {
+TEST(border) {
     const gan_texts t = texts_of((player_texts){.policy = "fp32,act=fp16,agrad=e5m2"},
                                  (player_texts){.policy = "fp32,act=bf16,agrad=e6m9"});
     const size_t n = B * 64;
     ulp_gan *gan = gan_of(&t);
     const ulp_model *g = &gan->generator.model, *d = &gan->discriminator.model;
-    (void)state;
     assert_int_equal(ulp_gan_step(gan, NULL), ULP_OK);
     const float *made = g->tensor[g->net.count], *seen = d->tensor[0], *at = gan->discriminator.input_gradient,
                 *gradient = g->grad[g->net.count];
@@ -238,12 +226,11 @@ static void test_border(void **state) {
 }
 
 /* Runs do not depend on threads or on the making of samples, and samples in pieces are those of one call. */
-static void test_streams(void **state) {
+TEST(streams) {
     const char *policy = "fp16,mode=sr,acc=serial:fp16:sr";
     const gan_texts t = texts_of((player_texts){.policy = policy}, (player_texts){.policy = policy});
     ulp_gan *a = gan_of(&t), *b = gan_of(&t);
     static float whole[300 * 64], part[300 * 64];
-    (void)state;
     for (int i = 0; i < 5; i++) {
         ulp_threads_set(1);
         assert_int_equal(ulp_gan_step(a, NULL), ULP_OK);
@@ -261,13 +248,12 @@ static void test_streams(void **state) {
 }
 
 /* Two networks of the same words have different weights; the latent vectors of two steps and of tests differ. */
-static void test_seeds(void **state) {
+TEST(seeds) {
     const gan_texts t =
         texts_of((player_texts){.net = "fc64 fc64 reshape1x8x8"}, (player_texts){.net = "fc5 fc64 fc64 fc1"});
     ulp_gan *gan = gan_of(&t);
     const ulp_layer *g = gan->generator.model.net.layers, *d = gan->discriminator.model.net.layers;
     float first[B * LATENTS], made[64 * B];
-    (void)state;
     for (size_t i = 0; i < 64 * 64; i++)
         assert_true(weights(&gan->generator)[g[1].first_param + i] !=
                     weights(&gan->discriminator)[d[1].first_param + i]);
@@ -283,7 +269,7 @@ static void test_seeds(void **state) {
 /* ---- checkpoints ---- */
 
 /* A run that goes on from a file gives the bits of a run without interruption; other runs refuse the file. */
-static void test_checkpoint(void **state) {
+TEST(checkpoint) {
     static const char file[] = "t_gan.tmp.ckpt", note[] = "a note";
     const player_texts fp8 = {.policy = "mixed:bf16,weight=e4m3:sat@delayed4,act=e4m3:sat@delayed4,mode=sr",
                               .optimizer = "adam,rate=0.01"},
@@ -295,7 +281,6 @@ static void test_checkpoint(void **state) {
     ulp_gan *whole = gan_of(&t), *first = gan_of(&t), *second = gan_of(&t), *stranger = gan_of(&other);
     void *got;
     size_t n;
-    (void)state;
     for (int i = 0; i < 9; i++) assert_int_equal(ulp_gan_step(whole, NULL), ULP_OK);
     for (int i = 0; i < 5; i++) assert_int_equal(ulp_gan_step(first, NULL), ULP_OK);
     assert_int_equal(ulp_gan_save(first, file, note, sizeof note, &error), ULP_OK);
@@ -326,7 +311,7 @@ static void refused(const gan_texts *t, ulp_gan_options o, ulp_dims seen, const 
     if (!strstr(error.text, why)) fail_msg("'%s' does not say '%s'", error.text, why);
 }
 
-static void test_refusals(void **state) {
+TEST(refusals) {
     const ulp_gan_options good = {.batch = B, .seed = 1};
     const ulp_dims image = {1, 8, 8};
     const gan_texts plain = texts_of((player_texts){0}, (player_texts){0}),
@@ -336,7 +321,6 @@ static void test_refusals(void **state) {
                     kahan =
                         texts_of((player_texts){.policy = "mixed:fp16", .optimizer = "sgd,kahan=1"}, (player_texts){0}),
                     layer = texts_of((player_texts){0}, (player_texts){.policy = "fp32,9.act=fp16"});
-    (void)state;
     refused(&small, good, image,
             "the generator makes samples of 1 x 7 x 7 (channels, height, width), the discriminator takes 1 x 8 x 8");
     refused(&flat, good, image, "the generator makes samples of 64 x 1 x 1 ");
@@ -350,10 +334,4 @@ static void test_refusals(void **state) {
     refused(&layer, good, image, "discriminator: ");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradients),  cmocka_unit_test(test_scales),     cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_divergence), cmocka_unit_test(test_border),     cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_seeds),      cmocka_unit_test(test_checkpoint), cmocka_unit_test(test_refusals)};
-    return cmocka_run_group_tests(tests, load_digits, free_digits);
-}
+TESTS(load_digits, free_digits)

@@ -1,15 +1,11 @@
 /* t_gemm.c - matrix products and column sums against scalar sums, for every shape, layout and thread count. */
-#include <stdlib.h>
-
 #include "support.h"
+#include "instruction_sets.h"
 
 #include "formats/rng.h"
 #include "kernels/backend.h"
 
-enum { ROOM = 40000, RESULTS = 2048, ISAS = 8 }; /* ROOM: elements of inputs; RESULTS: of c and the memory around it */
-
-static const ulp_backend *backends[ISAS];
-static size_t offered;
+enum { ROOM = 40000, RESULTS = 2048 }; /* ROOM: elements of inputs; RESULTS: of c and the memory around it */
 static float a[ROOM], b[ROOM], c[RESULTS], start[RESULTS], want[RESULTS];
 static uint64_t products;
 
@@ -141,8 +137,7 @@ static void check_gemm(const ulp_gemm_shape *s, const ulp_datapath *d, ulp_strea
     ulp_threads_set(0);
 }
 
-static void test_gemm(void **state) {
-    (void)state;
+TEST(gemm) {
     for (int i = 0; i < DATAPATHS; i++) {
         ulp_datapath d = datapath(i);
         uint64_t seed = (uint64_t)i, before = products;
@@ -163,8 +158,7 @@ static void test_gemm(void **state) {
 }
 
 /* fp32 gives the result of a loop of fmaf(); the sum is longer than those of the shapes above. */
-static void test_fp32(void **state) {
-    (void)state;
+TEST(fp32) {
     ulp_datapath d = datapath(0);
     assert_int_equal(d.accumulator.prec, 24);
     uint64_t seed = 3;
@@ -189,8 +183,7 @@ static void test_fp32(void **state) {
 }
 
 /* One special value at a time affects its row or column as defined, and no other element. */
-static void test_specials(void **state) {
-    (void)state;
+TEST(specials) {
     static const double specials[] = {INFINITY, -INFINITY, NAN, -0.0, 0x1p-149, -0x1p-127, 0x1.fffffep127};
     for (int i = 0; i < DATAPATHS; i++) {
         ulp_datapath d = datapath(i);
@@ -213,8 +206,7 @@ static void test_specials(void **state) {
 
 /* ---- reduce ---- */
 
-static void test_reduce(void **state) {
-    (void)state;
+TEST(reduce) {
     static const size_t sizes[][2] = {{0, 3},  {3, 0},    {1, 1},    {5, 2},   {2, 64},
                                       {9, 65}, {101, 63}, {33, 130}, {1000, 7}};
     for (int i = 0; i < DATAPATHS; i++) {
@@ -251,8 +243,7 @@ static void test_reduce(void **state) {
 
 /* ---- refusals ---- */
 
-static void test_refusals(void **state) {
-    (void)state;
+TEST(refusals) {
     const ulp_stream stream = {1, 0, 0};
     for (size_t isa = 0; isa < offered; isa++) {
         const ulp_backend *k = backends[isa];
@@ -311,12 +302,4 @@ static void test_refusals(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gemm),   cmocka_unit_test(test_fp32),     cmocka_unit_test(test_specials),
-        cmocka_unit_test(test_reduce), cmocka_unit_test(test_refusals),
-    };
-    for (size_t i = 0; ulp_cpu_isa_name(i) != NULL && i < ISAS; i++)
-        if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(find_backends, NULL)

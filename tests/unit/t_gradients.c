@@ -1,8 +1,5 @@
 /* t_gradients.c - every kind of layer, and whole nets, against central finite differences in binary64. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/rng.h"
 #include "training.h"
@@ -107,9 +104,8 @@ static void check_layer(const ulp_layer_kind *kind) {
     bench_end(&t);
 }
 
-static void test_layer_gradients(void **state) {
+TEST(layer_gradients) {
     size_t kinds = 0;
-    (void)state;
     for (; ulp_layer_kind_get(kinds); kinds++) /* dropout depends on random words; t_layers.c tests it */
         if (ulp_layer_kind_get(kinds)->forward64) check_layer(ulp_layer_kind_get(kinds));
     assert_true(kinds >= 3);
@@ -145,10 +141,9 @@ static double loss_of(const ulp_trainer *t, const double *w, const float *x, con
 }
 
 /* Whole nets with their loss: the trainer's scaled weight gradients against finite differences. */
-static void test_net_gradients(void **state) {
+TEST(net_gradients) {
     static const char *const nets[] = {"fc10", "fc12 relu fc10", "fc9 tanh fc8 relu fc10",
                                        "fc6 fc7 tanh tanh fc11 relu relu fc10"};
-    (void)state;
     for (size_t k = 0; k < sizeof nets / sizeof *nets; k++) {
         training_texts o = {.net = nets[k], .scaler = "static:5", .optimizer = "sgd,rate=0", .batch = B, .seed = 3};
         ulp_trainer *t = trainer_of(&digits, &o);
@@ -177,7 +172,4 @@ static void test_net_gradients(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_layer_gradients), cmocka_unit_test(test_net_gradients)};
-    return cmocka_run_group_tests(tests, load_digits, free_digits);
-}
+TESTS(load_digits, free_digits)

@@ -7,8 +7,7 @@ static const double per_e = 0x1.78b56362cef38p-2; /* 1 / e to the nearest binary
 /* ---- sum_growth ---- */
 
 /* Sums of 1, 1/2, ... to nearest stop early; their relative errors after 10^6 terms have the published digits. */
-static void test_harmonic(void **state) {
-    (void)state;
+TEST(harmonic) {
     static const struct {
         const char *format;
         double sum;
@@ -27,8 +26,7 @@ static void test_harmonic(void **state) {
 }
 
 /* Sums of terms in [0,1] to nearest: no term changes the sum 2^p, and no sum passes 2^p. */
-static void test_unit_stop(void **state) {
-    (void)state;
+TEST(unit_stop) {
     static const char *const formats[] = {"binary16", "bfloat16", "e8m2", "e6m9"};
     uint64_t seed = 1;
     for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f++) {
@@ -51,8 +49,7 @@ static void test_unit_stop(void **state) {
 }
 
 /* |computed - exact| <= n u sum |x| to nearest (Jeannerod and Rump 2013), and gamma_n with 2 u in every mode. */
-static void test_bounds(void **state) {
-    (void)state;
+TEST(bounds) {
     uint64_t seed = 2;
     const ulp_format format = named("bfloat16");
     for (int trial = 0; trial < 400; trial++)
@@ -102,8 +99,7 @@ static void check_stop(const ulp_format *f, ulp_rule rule, double stop, double m
     if (moved == 0) fail_msg("%s %s r %d: no word changes %g either", f->name, ulp_mode_name(rule.mode), r, below);
 }
 
-static void test_stops(void **state) {
-    (void)state;
+TEST(stops) {
     for (int p = 2; p <= 8; p++) {
         char name[16];
         snprintf(name, sizeof name, "e8m%d", p - 1);
@@ -120,8 +116,7 @@ static void test_stops(void **state) {
 }
 
 /* Stochastic sums stop exactly at the computed number. */
-static void test_stopped(void **state) {
-    (void)state;
+TEST(stopped) {
     const ulp_format f = named("e8m2");
     uint64_t seed = 3;
     for (int r = 1; r <= 8; r++)
@@ -159,8 +154,7 @@ static int64_t scaled_bias(const ulp_format *f, ulp_rule rule, double from, int 
     return total / (1 << g);
 }
 
-static void test_bias(void **state) {
-    (void)state;
+TEST(bias) {
     static const char *const formats[] = {"bfloat16", "e8m2", "e4m3"};
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         const ulp_format f = named(formats[i]);
@@ -195,8 +189,7 @@ static double euler(const ulp_format *f, int n, int fused) {
     return y;
 }
 
-static void test_decay(void **state) {
-    (void)state;
+TEST(decay) {
     const ulp_format b = named("bfloat16"), h = named("binary16");
     static const int grid[] = {10, 22, 100, 215, 464, 1000, 2154, 4642, 10000, 21544, 46416, 100000, 215443, 464159};
     const double exact = 0x1p-6 * per_e;
@@ -229,8 +222,7 @@ static void test_decay(void **state) {
 }
 
 /* The circle with rounding to nearest: for n of 2 pi 2^(p+1) (1 + 2^-p) or more, u stays 1 and v ends in [-1/2, 0). */
-static void test_circle(void **state) {
-    (void)state;
+TEST(circle) {
     static const struct {
         const char *format;
         int n;
@@ -252,11 +244,4 @@ static void test_circle(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_harmonic), cmocka_unit_test(test_unit_stop), cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_stops),    cmocka_unit_test(test_stopped),   cmocka_unit_test(test_bias),
-        cmocka_unit_test(test_decay),    cmocka_unit_test(test_circle),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -2,6 +2,7 @@
  *
  * The data are in $ULPLAB_DATA, or in a folder beside the tree. */
 #include "tensor_cases.h"
+#include "instruction_sets.h"
 
 #include <stdlib.h>
 #if defined(ULP_WITH_ZLIB)
@@ -10,10 +11,9 @@
 
 #include "kernels/backend.h"
 
-enum { MEASURED = 5000, DIRECTED = 985, LINE = 4096, ISAS = 8 };
+enum { MEASURED = 5000, DIRECTED = 985, LINE = 4096 };
 
-static const ulp_backend *backends[ISAS];
-static size_t offered, failures;
+static size_t failures;
 
 /* ---- files ---- */
 
@@ -127,8 +127,7 @@ static void check_measured(char *line, const char *row) {
     check(row, field[0], field[1], field[2], field[3]);
 }
 
-static void test_measured(void **state) {
-    (void)state;
+TEST(measured) {
     static const struct {
         const char *file, *row;
     } files[] = {
@@ -167,8 +166,7 @@ static void row_of(char *row, size_t size, const char *arch, const char *types) 
              strcmp(acc, ".f16") == 0 ? "-fp16" : "");
 }
 
-static void test_directed(void **state) {
-    (void)state;
+TEST(directed) {
     if (!data_exists("directed.csv")) skip();
     FILE *file = fopen(path_of("directed.csv"), "r");
     assert_non_null(file);
@@ -193,9 +191,4 @@ static void test_directed(void **state) {
     assert_int_equal(failures, 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_measured), cmocka_unit_test(test_directed)};
-    for (size_t i = 0; ulp_cpu_isa_name(i) != NULL && i < ISAS; i++)
-        if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(find_backends, NULL)

@@ -4,16 +4,14 @@
  * range, and other loops compute them beyond it. The sums here end just inside and just outside of each range. All
  * results have the bits of the definition (ulp_dot), on every instruction set and one thread.
  */
-#include <stdlib.h>
-
 #include "support.h"
+#include "instruction_sets.h"
 
 #include "kernels/backend.h"
 
-enum { M = 2, N = 5, DEPTH = 132000, ISAS = 8 };
+enum { M = 2, N = 5, DEPTH = 132000 };
 
-static const ulp_backend *backends[ISAS];
-static size_t offered, sums;
+static size_t sums;
 static double a[M * DEPTH], b[N * DEPTH], start[M * N], want[M * N], c[M * N]; /* a (M, k), b (N, k) */
 static double a_scale[M * DEPTH], b_scale[N * DEPTH]; /* a scale for each block of a row or column */
 static float a_factors[M * DEPTH], b_factors[N * DEPTH];
@@ -106,8 +104,7 @@ static const char *const integer_names[] = {"int8",
 enum { INTEGER_NAMES = sizeof integer_names / sizeof integer_names[0] };
 
 /* Sums that reach and pass the ends of 32-bit integers by their last terms. */
-static void test_integer_ends(void **state) {
-    (void)state;
+TEST(integer_ends) {
     for (size_t t = 0; t < INTEGER_NAMES; t++) {
         const ulp_datapath d = datapath(integer_names[t]);
         const double ends[2] = {d.a.lowest, d.a.max};
@@ -131,8 +128,7 @@ static void test_integer_ends(void **state) {
 }
 
 /* Starts from which the largest sum just stays in the range, and just leaves it. */
-static void test_integer_starts(void **state) {
-    (void)state;
+TEST(integer_starts) {
     for (size_t t = 0; t < INTEGER_NAMES; t++) {
         const ulp_datapath d = datapath(integer_names[t]);
         for (size_t k = 1; k < 200; k = k * 2 + (k == 4)) {
@@ -163,8 +159,7 @@ static const char *const narrow_names[] = {
 enum { NARROW_NAMES = sizeof narrow_names / sizeof narrow_names[0] };
 
 /* Sums that reach and pass 2^24 units, where binary32 begins to round. */
-static void test_narrow_ends(void **state) {
-    (void)state;
+TEST(narrow_ends) {
     for (size_t t = 0; t < NARROW_NAMES; t++) {
         const ulp_datapath d = datapath(narrow_names[t]);
         const size_t most = (size_t)floor(ldexp(1 / (d.a.max * d.b.max), 24 + d.a.qmin + d.b.qmin));
@@ -180,8 +175,7 @@ static void test_narrow_ends(void **state) {
 }
 
 /* Starts on and off the grid of the products, and so large that the sum passes 2^24 units. */
-static void test_narrow_starts(void **state) {
-    (void)state;
+TEST(narrow_starts) {
     for (size_t t = 0; t < NARROW_NAMES; t++) {
         const ulp_datapath d = datapath(narrow_names[t]);
         const int unit = d.a.qmin + d.b.qmin;
@@ -234,8 +228,7 @@ static void fill_scales(const ulp_datapath *d, int a_style, int b_style) {
 }
 
 /* Scales whose terms are and are not far apart, and starts beside these terms. */
-static void test_scaled(void **state) {
-    (void)state;
+TEST(scaled) {
     for (size_t t = 0; t < SCALED_NAMES; t++) {
         const ulp_datapath d = datapath(scaled_names[t]);
         const double near[] = {0,       -0.0,    1,      -0x1.fffffep-9, -0x1p7, 0x1.000002p20, 0x1p7,  -0x1p45,
@@ -269,8 +262,7 @@ static void test_scaled(void **state) {
 }
 
 /* Values that the formats lack are refused. */
-static void test_refused(void **state) {
-    (void)state;
+TEST(refused) {
     static const double bad[] = {128, -129, 0.5, 127.5, 1e10, -1e300, INFINITY, -INFINITY, NAN, 0x1p-1074};
     const ulp_datapath d = datapath("int8");
     const ulp_gemm_shape s = {.m = M, .n = N, .k = 300, .lda = 300, .ldb = N, .ldc = N};
@@ -286,13 +278,8 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_integer_ends), cmocka_unit_test(test_integer_starts),
-                                       cmocka_unit_test(test_narrow_ends),  cmocka_unit_test(test_narrow_starts),
-                                       cmocka_unit_test(test_scaled),       cmocka_unit_test(test_refused)};
     ulp_threads_set(1);
-    for (size_t i = 0; i < ISAS; i++)
-        if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = run_listed_tests(find_backends, NULL);
     print_message("%zu sums\n", sums);
     return failed;
 }

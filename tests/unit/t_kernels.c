@@ -1,15 +1,12 @@
 /* t_kernels.c - array rounding against scalar rounding, for every instruction set, thread count, size, alignment. */
-#include <stdlib.h>
-
 #include "support.h"
+#include "instruction_sets.h"
 
 #include "formats/rng.h"
 #include "kernels/backend.h"
 
-enum { N = 2 * 16 * 1024 + 777, FEW = 2100, MARGIN = 32, ISAS = 8 };
+enum { N = 2 * 16 * 1024 + 777, FEW = 2100, MARGIN = 32 };
 
-static const ulp_backend *backends[ISAS];
-static size_t offered, missing;
 static float x[N], want[N], y[N + 2 * MARGIN];
 static double x64[FEW], y64[FEW + 2 * MARGIN];
 static uint64_t cells;
@@ -160,8 +157,7 @@ static void check_rule(const ulp_format *f, ulp_rule rule, ulp_stream s) {
     }
 }
 
-static void test_round(void **state) {
-    (void)state;
+TEST(round) {
     ulp_format f;
     for (size_t i = 0; test_format(i, &f); i++) {
         fill_inputs(&f, i);
@@ -192,8 +188,7 @@ static void test_round(void **state) {
 }
 
 /* A rounding adds to its counters, and counters may be NULL. */
-static void test_stats_add(void **state) {
-    (void)state;
+TEST(stats_add) {
     ulp_format f = named("e4m3");
     float in[] = {1e9f, -INFINITY, 0x1p-20f, 0x1p-8f, NAN, 0.0f, 1.0f}, out[7];
     for (size_t isa = 0; isa < offered; isa++) {
@@ -207,8 +202,7 @@ static void test_stats_add(void **state) {
 
 /* ---- the backend itself ---- */
 
-static void test_backends(void **state) {
-    (void)state;
+TEST(backends) {
     const ulp_backend *b = NULL;
     assert_string_equal(ulp_cpu_isa_name(0), "baseline");
     assert_true(offered >= 1 && ulp_cpu_isa_offered(0));
@@ -259,7 +253,7 @@ static void nested(void *context, size_t begin, size_t end) {
 
 /* A product that is rounded part by part has the bits and the counts of a product that is rounded afterwards: as tall,
  * wide and small products, with and without a start, under datapaths that round parts and datapaths that do not. */
-static void test_gemm_round(void **state) {
+TEST(gemm_round) {
     static const struct {
         size_t m, n, k;
     } sizes[] = {{300, 70, 40}, {61, 700, 300}, {700, 130, 100}, {1, 33, 5}, {7, 1, 0}, {200, 16, 9}, {0, 4, 4}};
@@ -268,7 +262,6 @@ static void test_gemm_round(void **state) {
     enum { MOST = 700 * 130 };
     static float a[700 * 300], b[700 * 300], expected[MOST], got_c[MOST];
     uint64_t seed = 9;
-    (void)state;
     for (size_t i = 0; i < sizeof a / sizeof *a; i++) {
         a[i] = (float)((double)(next_random(&seed) >> 40) * 0x1p-22 - 2.0);
         b[i] = (float)((double)(next_random(&seed) >> 40) * 0x1p-22 - 2.0);
@@ -312,8 +305,7 @@ static void test_gemm_round(void **state) {
     ulp_threads_set(0);
 }
 
-static void test_parallel_for(void **state) {
-    (void)state;
+TEST(parallel_for) {
     static const size_t sizes[] = {0, 1, 9, 10, 11, 99, 100, 1001, 65536, 99999}, grains[] = {1, 10, 4096, 200000};
     for (int threads = 1; threads <= 5; threads++)
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
@@ -341,14 +333,4 @@ static void test_parallel_for(void **state) {
     assert_true(ulp_threads_get() == normal && normal >= 1);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round),      cmocka_unit_test(test_stats_add),    cmocka_unit_test(test_backends),
-        cmocka_unit_test(test_gemm_round), cmocka_unit_test(test_parallel_for),
-    };
-    for (size_t i = 0; ulp_cpu_isa_name(i) != NULL && i < ISAS; i++) {
-        if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
-        else missing++;
-    }
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(find_backends, NULL)

@@ -34,13 +34,12 @@ static const ulp_key others[] = {
 static const ulp_key *const lists[] = {some, others, NULL};
 static const ulp_key_reader reader = {.lists = lists};
 
-static void test_reads_and_prints(void **state) {
+TEST(reads_and_prints) {
     static const char *const texts[][2] = {
         {"", "share=0,small=0,flag=0,large=0,natural=0"},
         {"small=-300,share=0.1", "share=0.10000000000000001,small=-300,flag=0,large=0,natural=0"},
         {"large=-1e15,natural=4294967295,flag=1", "share=0,small=0,flag=1,large=-1000000000000000,natural=4294967295"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         things t = {0}, again = {0};
         ulp_error why = {0};
@@ -55,12 +54,11 @@ static void test_reads_and_prints(void **state) {
     }
 }
 
-static void test_prints_what_differs(void **state) {
+TEST(prints_what_differs) {
     static const ulp_key_reader colons = {.lists = lists, .between = ':'};
     const things base = {.share = 0.5, .small = -8, .large = 7};
     things t = base;
     char text[64];
-    (void)state;
     assert_int_equal(ulp_keys_print(text, sizeof text, &colons, &t, &base), ULP_OK);
     assert_string_equal(text, "");
     t.natural = 3, t.small = 8, t.flag = 1;
@@ -68,7 +66,7 @@ static void test_prints_what_differs(void **state) {
     assert_string_equal(text, "small=8:flag=1:natural=3");
 }
 
-static void test_refuses(void **state) {
+TEST(refuses) {
     static const char *const bad[][2] = {
         {"share=2", "thing: 'share=2': share is a number from 0 to 1"},
         {"small=301", "'small=301': small is a whole number from -300 to 300"},
@@ -87,7 +85,6 @@ static void test_refuses(void **state) {
     };
     char longest[2 * ULP_VALUE_MAX];
     things t = {0};
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ulp_error why = {0};
         assert_int_equal(ulp_keys_read(&t, &reader, bad[i][0], "thing", &why), ULP_BAD_NAME);
@@ -107,7 +104,7 @@ static const char *lacks(const void *to, const ulp_key *key) {
     return key->type == ULP_KEY_FLAG && ((const things *)to)->share == 0 ? "is of things with a share" : NULL;
 }
 
-static void test_plain(void **state) {
+TEST(plain) {
     static const ulp_key_reader plain = {.lists = lists, .between = ':', .plain = 1, .lacks = lacks};
     static const struct {
         const char *text, *why;
@@ -126,7 +123,6 @@ static void test_plain(void **state) {
         {"small2=1", "no key 'small2'; did you mean 'small'?", ULP_BAD_NAME},
     };
     things t = {0};
-    (void)state;
     assert_int_equal(ulp_keys_read(&t, &plain, "Share=1e-1:SMALL=-08:flag=1", "thing", NULL), ULP_OK);
     assert_true(t.share == 0.1 && t.small == -8 && t.flag == 1);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -155,12 +151,11 @@ static void assert_entry(const char *name) {
     if (!strstr(all, entry)) fail_msg("no entry '%s' in\n%s", name, all);
 }
 
-static void test_reference_texts(void **state) {
+TEST(reference_texts) {
     const ulp_help to = {add_line, NULL};
     const ulp_help_topic *topic;
     char known[256];
     size_t topics = 0;
-    (void)state;
     for (; (topic = ulp_sim_topic_get(topics)); topics++) {
         const size_t before = strlen(all);
         topic->write(&to);
@@ -180,11 +175,4 @@ static void test_reference_texts(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads_and_prints), cmocka_unit_test(test_prints_what_differs),
-        cmocka_unit_test(test_refuses),          cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_reference_texts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -7,20 +7,9 @@
 #include "formats/rng.h"
 #include "tests/proofs/streams/known.h"
 #include "support.h"
+#include "known_answers.h"
 
 #include "kernels/backend.h"
-
-static const struct known {
-    uint32_t counter[4], key[2], output[4];
-} known[] = {
-    {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-    {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
-     {0xffffffff, 0xffffffff},
-     {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-    {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
-     {0xa4093822, 0x299f31d0},
-     {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
-};
 
 typedef void generator(uint32_t words[64], uint64_t seed, uint64_t stream, uint64_t block);
 
@@ -32,11 +21,8 @@ static generator *generator_of(const char *isa) {
     return strcmp(isa, "baseline") == 0 ? streams_known_baseline : NULL;
 }
 
-static uint64_t join(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
-
 /* Each instruction set gives the known answers in every lane of its vectors. */
-static void test_known_answers(void **state) {
-    (void)state;
+TEST(known_answers) {
     size_t tested = 0;
     for (size_t k = 0; ulp_cpu_isa_name(k) != NULL; k++) {
         generator *words_of = generator_of(ulp_cpu_isa_name(k));
@@ -60,8 +46,7 @@ static void test_known_answers(void **state) {
 }
 
 /* The blocks of every lane are those of ulp_random_block(), for keys, streams and blocks of all sizes. */
-static void test_blocks(void **state) {
-    (void)state;
+TEST(blocks) {
     for (size_t k = 0; ulp_cpu_isa_name(k) != NULL; k++) {
         if (!ulp_cpu_isa_offered(k)) continue;
         uint64_t random = 7;
@@ -76,10 +61,4 @@ static void test_blocks(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_answers),
-        cmocka_unit_test(test_blocks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

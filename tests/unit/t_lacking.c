@@ -11,11 +11,10 @@ enum {
 };
 
 /* The name comes before the arguments are checked. */
-static void test_lacking(void **state) {
+TEST(lacking) {
     const ulp_backend none = {.name = "cpu"}, *whole;
     const ulp_gemm_shape shape = {0};
     int cases = 0;
-    (void)state;
 #define CASE(operation, ...)                                                                                           \
     cases++;                                                                                                           \
     assert_int_equal(ulp_backend_##operation(&none, __VA_ARGS__), ULP_UNSUPPORTED);                                    \
@@ -73,7 +72,4 @@ static void test_lacking(void **state) {
     assert_string_equal(ulp_backend_error(), "");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lacking)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

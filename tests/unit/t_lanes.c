@@ -4,16 +4,13 @@
  * tie, no sign of a zero is lost. Each kind of data here breaks one condition, for some lanes and some products. All
  * results have the bits of the definition (ulp_dot), on every instruction set.
  */
-#include <stdlib.h>
-
 #include "support.h"
+#include "instruction_sets.h"
 
 #include "kernels/backend.h"
 
-enum { M = 3, N = 67, K = 40, ISAS = 8 };
+enum { M = 3, N = 67, K = 40 };
 
-static const ulp_backend *backends[ISAS];
-static size_t offered;
 static float a[M * K], b[K * N], start[M * N], c[M * N], want[M * N];
 
 typedef enum edge {
@@ -153,10 +150,8 @@ static void test_form(void **state) {
 int main(void) {
     ulp_threads_set(1); /* the products are small */
     static struct CMUnitTest tests[sizeof forms / sizeof forms[0]];
-    for (size_t i = 0; i < ISAS; i++)
-        if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
         tests[i] =
             (struct CMUnitTest){.name = forms[i], .test_func = test_form, .initial_state = (void *)(uintptr_t)forms[i]};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, find_backends, NULL);
 }

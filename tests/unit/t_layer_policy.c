@@ -1,13 +1,5 @@
 /* t_layer_policy.c - policies per layer: selectors, their texts, which layers they select, and trainings with them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include "sim/train/checkpoint.h"
 #include "sim/train/train.h"
@@ -52,8 +44,7 @@ static void is_format(const ulp_layer_policy *rows, int layer, ulp_point_kind po
     if (strcmp(found, format) != 0) fail_msg("layer %d, %s: %s, not %s", layer, ulp_point_name(point), found, format);
 }
 
-static void test_selectors(void **state) {
-    (void)state;
+TEST(selectors) {
     ulp_layer_policy *rows =
         rows_of("mixed:fp16,bn.*=fp32,first.weight=bf16,fc.acc=h100-fp16,last.*=fp32,3.act=e4m3@amax,"
                 "input.act=bf16,conv.weight=fp16");
@@ -92,8 +83,7 @@ static void test_selectors(void **state) {
 }
 
 /* A mode that a word gives wins over the mode of its selector, and that one over mode=. */
-static void test_modes(void **state) {
-    (void)state;
+TEST(modes) {
     ulp_layer_policy *rows =
         rows_of("mixed:fp16,conv.act=e4m3/rz,conv.mode=sr/8,conv.agrad=e5m2,mode=ru,fc.act=bf16,bn.norm=fp32");
     assert_int_equal(rows[CONV + 1].at[ULP_AT_ACT].rule.mode, ULP_RZ);
@@ -108,7 +98,7 @@ static void test_modes(void **state) {
 }
 
 /* The canonical text gives the same policies of layers, and is its own canonical text. */
-static void test_texts_return(void **state) {
+TEST(texts_return) {
     static const char *const texts[] = {
         "mixed:fp16,fc.agrad=e5m2,fc.bwd=fp32,conv.state=bf16,conv.fwd=fp32", /* no two words have one key */
         "mixed:fp16,bn.*=fp32,5.acc=h100-fp16,first.weight=bf16,last.*=fp32,3.act=e4m3@amax",
@@ -118,7 +108,6 @@ static void test_texts_return(void **state) {
         "fp16,fc.mode=sr/17,bwd=fp32,acc=fp32", /* bwd= for all layers twice */
     };
     char first[ULP_POLICY_TEXT_MAX], second[ULP_POLICY_TEXT_MAX];
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         ulp_policy p = policy_of(texts[i]);
         assert_int_equal(ulp_policy_print(first, sizeof first, &p), ULP_OK);
@@ -143,7 +132,7 @@ static void test_texts_return(void **state) {
     }
 }
 
-static void test_bad(void **state) {
+TEST(bad) {
     static const struct {
         const char *text, *words;
         int parses; /* the net has to refuse the policy */
@@ -177,7 +166,6 @@ static void test_bad(void **state) {
          "layer 5 (conv4@3p1): fwd=h100-fp16: takes operands in binary16, which does not hold all of act=bfloat16", 1},
         {"fp16,conv.weight=e4m3@amax", "layer 0 (conv4@3p1): weight=e4m3 with a scale per tensor needs master", 1},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ulp_policy policy;
         ulp_layer_policy *rows = NULL;
@@ -214,7 +202,7 @@ static void weights_of(const ulp_trainer *t, float **w) {
 }
 
 /* A policy that says the same for all layers gives the bytes of the plain one. */
-static void test_same_for_all(void **state) {
+TEST(same_for_all) {
     static const struct {
         const char *plain, *selected, *optimizer, *scaler;
     } pairs[] = {
@@ -228,7 +216,6 @@ static void test_same_for_all(void **state) {
          "layer"},
         {"fp16,acc=fp32", "fp16,*.acc=fp32", "sgd,rate=0.1,kahan=1", "static:7"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         float *w[2];
         ulp_trainer *t[2] = {train(pairs[i].plain, pairs[i].optimizer, pairs[i].scaler, 3),
@@ -276,7 +263,7 @@ static void check_tensors(const ulp_trainer *t) {
     }
 }
 
-static void test_each_layer_rounds(void **state) {
+TEST(each_layer_rounds) {
     static const struct {
         const char *net, *policy;
     } cases[] = {
@@ -288,7 +275,6 @@ static void test_each_layer_rounds(void **state) {
         {"rows gru6 columns last leaky sigmoid fc10", "fp32,rows.act=bf16,gru.act=fp16,gru.agrad=bf16,columns.act=e5m2,"
                                                       "columns.agrad=e4m3,3.agrad=fp16,leaky.act=e4m3"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ulp_policy policy = policy_of(cases[i].policy);
         ulp_net net;
@@ -310,9 +296,8 @@ static void test_each_layer_rounds(void **state) {
 }
 
 /* Weights of a layer are values of its weight format, and only layers with master weights keep them. */
-static void test_masters(void **state) {
+TEST(masters) {
     float *w;
-    (void)state;
     ulp_trainer *t = train("mixed:fp16,bn.*=fp32,fc.weight=bf16,last.*=e5m2", "sgd,rate=0.1", "static:4", 3);
     const size_t n = cnn.params;
     weights_of(t, &w);
@@ -336,10 +321,9 @@ static void test_masters(void **state) {
 }
 
 /* Kahan updates take the place of master weights, in every layer. */
-static void test_kahan(void **state) {
+TEST(kahan) {
     ulp_policy policy = policy_of("fp16,fc.master=fp32");
     ulp_optimizer_rule rule;
-    (void)state;
     assert_int_equal(ulp_optimizer_parse(&rule, "sgd,kahan=1", &error), ULP_OK);
     ulp_train_options options = {.net = &cnn, .policy = &policy, .optimizer = &rule, .batch = 16};
     assert_int_equal(ulp_train_check(&digits, &options, &error), ULP_BAD_NAME);
@@ -348,12 +332,11 @@ static void test_kahan(void **state) {
     assert_int_equal(ulp_train_check(&digits, &options, &error), ULP_OK);
 }
 
-static void test_checkpoint(void **state) {
+TEST(checkpoint) {
     static const char text[] = "mixed:e4m3,bn.*=fp32,conv.act=e4m3@delayed2,fc.master=none", file[] = "layer_policy.ck";
     float *w[2];
     void *note;
     size_t bytes;
-    (void)state;
     ulp_trainer *a = train(text, "adam", "pytorch", 3), *b = train(text, "adam", "pytorch", 0),
                 *other = train("mixed:e4m3,bn.*=fp32,conv.act=e4m3@delayed2", "adam", "pytorch", 0);
     assert_int_equal(ulp_checkpoint_save(a, file, NULL, 0, &error), ULP_OK);
@@ -375,11 +358,4 @@ static void test_checkpoint(void **state) {
     remove(file);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_selectors), cmocka_unit_test(test_modes),        cmocka_unit_test(test_texts_return),
-        cmocka_unit_test(test_bad),       cmocka_unit_test(test_same_for_all), cmocka_unit_test(test_each_layer_rounds),
-        cmocka_unit_test(test_masters),   cmocka_unit_test(test_kahan),        cmocka_unit_test(test_checkpoint),
-    };
-    return cmocka_run_group_tests(tests, load, unload);
-}
+TESTS(load, unload)

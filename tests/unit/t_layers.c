@@ -20,7 +20,7 @@ static void same_value(const char *what, size_t i, float have, float expected) {
 /* ---- pooling ---- */
 
 /* Windows one by one; the maximum of each is at the given index. */
-static void test_pool(void **state) {
+TEST(pool) {
     static const float window[][4] = {{1, 2, 3, 4},
                                       {4, 3, 2, 1},
                                       {2, 2, 2, 2},
@@ -34,7 +34,6 @@ static void test_pool(void **state) {
                                       {-INFINITY, -INFINITY, 0x1p-149f, 0}};
     static const size_t place[] = {3, 0, 0, 0, 0, 1, 0, 2, 3, 1, 2};
     rig r;
-    (void)state;
     for (size_t i = 0; i < sizeof place / sizeof *place; i++) {
         rig_start(&r, "pool2", (ulp_dims){1, 2, 3}, 1, "fp32"); /* the third column fills no window */
         const float image[6] = {window[i][0], window[i][1], 99, window[i][2], window[i][3], NAN};
@@ -51,7 +50,7 @@ static void test_pool(void **state) {
 }
 
 /* Whole batches against loops, also with rows and columns that fill no window. */
-static void test_pool_shapes(void **state) {
+TEST(pool_shapes) {
     static const struct {
         ulp_dims in;
         const char *word;
@@ -62,7 +61,6 @@ static void test_pool_shapes(void **state) {
                  {{2, 7, 6}, "pool3s2p1", 3, 2, 1, 4, 3}, {{1, 4, 5}, "pool2p1s1", 2, 1, 1, 5, 6},
                  {{3, 5, 5}, "pool2s3", 2, 3, 0, 2, 2},   {{1, 2, 3}, "pool4p3s2", 4, 2, 3, 3, 3},
                  {{2, 4, 4}, "pool2p1", 2, 2, 1, 3, 3}};
-    (void)state;
     for (size_t k = 0; k < 3 * sizeof cases / sizeof *cases; k++) {
         const ulp_dims in = cases[k / 3].in;
         const size_t K = cases[k / 3].K, S = cases[k / 3].S, P = cases[k / 3].P, h = cases[k / 3].h, w = cases[k / 3].w;
@@ -94,13 +92,12 @@ static void test_pool_shapes(void **state) {
 
 /* Where windows overlap, the sum of their gradients is rounded once; NaN and the first of equal numbers win as in
  * adjacent windows. */
-static void test_pool_overlap(void **state) {
+TEST(pool_overlap) {
     static const float image[] = {1, 2, 2, NAN, 5, 6, -INFINITY, -INFINITY},
                        largest[] = {2, 2, NAN, NAN, 6, 6, -INFINITY};
     static const size_t place[] = {1, 1, 3, 3, 5, 5, 6};
     rig r;
     float want[8] = {0};
-    (void)state;
     rig_start(&r, "pool2s1p1", (ulp_dims){1, 1, 8}, 1, "fp32,agrad=fp16");
     assert_int_equal(ulp_dims_size(r.model.net.out), 18); /* two rows with the same windows, and windows at the ends */
     memcpy(rig_input(&r), image, sizeof image);
@@ -121,11 +118,10 @@ static void test_pool_overlap(void **state) {
 }
 
 /* The mean against a mean in extended precision, within the layer's documented bound plus half a unit of the format. */
-static void test_avg(void **state) {
+TEST(avg) {
     rig r;
     uint64_t seed = 4;
     size_t wide = 0;
-    (void)state;
     rig_start(&r, "avg3", (ulp_dims){2, 7, 6}, B, "fp32");
     for (size_t i = 0; i < B * 84; i++) /* the range of exponents is so large that binary64 sums are not exact */
         rig_input(&r)[i] = ldexpf(rig_input(&r)[i], (int)(next_random(&seed) % 120) - 60);
@@ -195,9 +191,8 @@ static void check_normalised(const rig *r, const float *mean, const float *varia
         }
 }
 
-static void test_bn(void **state) {
+TEST(bn) {
     static const char *const policies[] = {"fp32", "fp32,norm=bf16,act=fp16", "fp16", "fp32,norm=bf16/sr"};
-    (void)state;
     for (size_t k = 0; k < 3 * sizeof policies / sizeof *policies; k++) {
         rig r;
         float running[2 * C] = {0, 0, 0, 1, 1, 1}, batch[2 * C];
@@ -232,9 +227,8 @@ static void test_bn(void **state) {
 }
 
 /* A batch of one without positions: the mean of one number is this number, and its variance is 0. */
-static void test_bn_alone(void **state) {
+TEST(bn_alone) {
     rig r;
-    (void)state;
     rig_start(&r, "bn", (ulp_dims){2, 1, 1}, 1, "fp32");
     r.w[2] = 0.5f;
     rig_forward(&r);
@@ -246,9 +240,8 @@ static void test_bn_alone(void **state) {
 }
 
 /* The policy's points round the gradients of the parameters and of the input. */
-static void test_bn_gradients(void **state) {
+TEST(bn_gradients) {
     rig wide, narrow;
-    (void)state;
     rig_start(&wide, "bn", (ulp_dims){C, H, W}, B, "fp32");
     rig_start(&narrow, "bn", (ulp_dims){C, H, W}, B, "fp32,wgrad=bf16,agrad=fp16");
     rig_forward(&wide), rig_backward(&wide);
@@ -268,9 +261,8 @@ static void test_bn_gradients(void **state) {
 
 /* ---- elementwise ---- */
 
-static void test_sigmoid_and_leaky(void **state) {
+TEST(sigmoid_and_leaky) {
     rig s, l;
-    (void)state;
     rig_start(&s, "sigmoid", (ulp_dims){1, 9, 9}, B, "fp16");
     rig_start(&l, "leaky0.3", (ulp_dims){1, 9, 9}, B, "fp16");
     rig_input(&s)[0] = rig_input(&l)[0] = NAN;
@@ -294,11 +286,10 @@ static void test_sigmoid_and_leaky(void **state) {
     rig_end(&l);
 }
 
-static void test_drop(void **state) {
+TEST(drop) {
     enum { N = 64 * 64 };
     static float first[B * N];
     rig r;
-    (void)state;
     rig_start(&r, "drop30", (ulp_dims){1, 64, 64}, B, "fp16");
     size_t kept = 0, changed = 0;
     for (size_t i = 0; i < B * N; i++) rig_input(&r)[i] = 1.0f + (float)(i % 64) / 64.0f;
@@ -329,14 +320,13 @@ static void test_drop(void **state) {
     rig_end(&r);
 }
 
-static void test_words(void **state) {
+TEST(words) {
     static const char *const bad[] = {"pool0",    "pool",     "pool-1",    "pool2x",    "pool99999999999999",
                                       "pool2s",   "pool2s0",  "pool2p2",   "pool2s1s1", "pool2p1p1",
                                       "pool3p1x", "avg0",     "avg",       "avg2.0",    "avg18446744073709551618",
                                       "bn1",      "bn@",      "sigmoid2",  "leaky2",    "leaky-0.1",
                                       "leakynan", "leaky0x1", "leaky0.1f", "leaky1e9",  "drop",
                                       "drop100",  "drop-1",   "drop0.5"};
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refused(bad[i], (ulp_dims){1, 4, 4},
                 strcmp(bad[i], "leakynan") ? "does not fit the form of its kind, " : "no layer called");
@@ -367,22 +357,13 @@ static double accuracy(const char *net, const char *policy, const char *scaler, 
     return result.test.accuracy;
 }
 
-static void test_training(void **state) {
+TEST(training) {
     static const char plain[] = "conv8@3p1 relu pool2 conv16@3p1 relu pool2 fc64 relu fc10";
     static const char residual[] = "conv8@3p1 bn relu fork conv8@3p1 bn relu conv8@3p1 bn join relu pool2 "
                                    "fork conv8@3p1 bn relu conv8@3p1 bn join relu avg4 fc10";
-    (void)state;
     if (THINNED) skip();
     assert_true(accuracy(plain, "fp32", "none", 900) > 0.97);
     assert_true(accuracy(residual, "mixed:fp16", "pytorch", 225) > 0.9); /* five epochs, not converged yet */
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pool),         cmocka_unit_test(test_pool_shapes),
-                                       cmocka_unit_test(test_pool_overlap), cmocka_unit_test(test_avg),
-                                       cmocka_unit_test(test_bn),           cmocka_unit_test(test_bn_alone),
-                                       cmocka_unit_test(test_bn_gradients), cmocka_unit_test(test_sigmoid_and_leaky),
-                                       cmocka_unit_test(test_drop),         cmocka_unit_test(test_words),
-                                       cmocka_unit_test(test_training)};
-    return cmocka_run_group_tests(tests, load_digits, free_digits);
-}
+TESTS(load_digits, free_digits)

@@ -6,8 +6,7 @@
 #include "kernels/backend.h"
 
 /* Sums of large products of one exponent on RISC-V, which need more than 32 bits, and their cancelling forms. */
-static void test_long_sums(void **state) {
-    (void)state;
+TEST(long_sums) {
     enum { K = 37 };
     static const char *const names[] = {"riscv-e4m3", "riscv-e5m2", "riscv-bf16:L=16:F=27", "riscv-bf16"};
     size_t wrong = 0;
@@ -39,8 +38,7 @@ static void test_long_sums(void **state) {
 
 /* Products rounded to odd that are so far below the largest one that binary32 does not hold their multiples: each still
  * counts as one unit. Few products are not zero, so that the units decide. */
-static void test_far_products(void **state) {
-    (void)state;
+TEST(far_products) {
     enum { M = 2, K = 24, N = 20, ROUNDS = 400 };
     static const char *const names[] = {"riscv-bf16", "riscv-bf16:F=20", "riscv-bf16:L=16:F=27", "mi300-bf16"};
     size_t wrong = 0;
@@ -75,8 +73,7 @@ static void test_far_products(void **state) {
 
 /* One-sided sums near ties and near powers of two of both signs: c is 2^e or next to it, and products are large, or
  * units of the bits below c that decide. */
-static void test_one_sided_sums(void **state) {
-    (void)state;
+TEST(one_sided_sums) {
     enum { K = 24, N = 64, ROUNDS = 250 };
     static const char *const names[] = {
         "mi300-fp16",     "mi300-bf16",         "mi300-tf32",           "mi300-e4m3fnuz",
@@ -141,8 +138,7 @@ static size_t count_wrong(const char *name, float c, const float *a, const float
 }
 
 /* A tie that a product breaks, 20 to 60 bits below c; and sums at the end of the range of binary16. */
-static void test_block_sums(void **state) {
-    (void)state;
+TEST(block_sums) {
     static const char *const names[] = {"mi100-fp16", "mi100-bf16", "arm-e5m2"}, *const half = "arm-e5m2-fp16";
     size_t wrong = 0;
     for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
@@ -169,8 +165,7 @@ static void test_block_sums(void **state) {
 
 /* A subnormal c has the exponent -126 in the alignment: this cuts a term that is a bit or two below the unit. All
  * columns are equal, because a column of zeros would take the vectors another way. */
-static void test_groups_beside_a_subnormal_c(void **state) {
-    (void)state;
+TEST(groups_beside_a_subnormal_c) {
     enum { K = 64, N = 128 };
     static float a[K], b[K * N], c[N], y[N], sb[N * 2];
     size_t wrong = 0, cut = 0;
@@ -212,9 +207,4 @@ static void test_groups_beside_a_subnormal_c(void **state) {
     assert_true(cut > 100);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_long_sums), cmocka_unit_test(test_far_products),
-                                       cmocka_unit_test(test_one_sided_sums), cmocka_unit_test(test_block_sums),
-                                       cmocka_unit_test(test_groups_beside_a_subnormal_c)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

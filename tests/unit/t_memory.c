@@ -1,8 +1,4 @@
 /* t_memory.c - the counted memory of trainers against all their allocations, byte for byte. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "sim/train/memory.h"
 #include "support.h"
 #include "training.h"
@@ -121,7 +117,7 @@ static const training_texts runs[] = {
     {.batch = 40, .policy = "fp16,first.master=fp32", .optimizer = "adam"}};
 
 /* Every kind of layer. The examples of the kinds take images of 4 x 4 pixels. */
-static void test_memory(void **state) {
+TEST(memory) {
     enum { N = 320, TRAIN = 300 };
     static uint8_t pixel[N * 16], label[N];
     const ulp_data images = {.name = "images",
@@ -135,7 +131,6 @@ static void test_memory(void **state) {
                              .pixel = pixel,
                              .label = label};
     const ulp_layer_kind *kind;
-    (void)state;
     for (size_t i = 0; (kind = ulp_layer_kind_get(i)) != NULL; i++)
         for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
             char net[256];
@@ -147,12 +142,11 @@ static void test_memory(void **state) {
 }
 
 /* Whole nets: no parameters in most layers, none at all, blocks in blocks, and labels in sequences. */
-static void test_memory_of_nets(void **state) {
+TEST(memory_of_nets) {
     static const char *const nets[] = {
         "fc10", "fork relu fork tanh join join drop20 leaky fc10",
         "conv8@3p1 bn relu pool2 fork conv16@3s2p1 bn shortcut conv16@1s2nobias bn join relu avg2 fc10"};
     static const char *const sequences[] = {"columns2 bigru5 conv11@1", "columns gru4 lstm3 conv11@1"};
-    (void)state;
     for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
         training_texts texts = runs[k];
         for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) texts.net = nets[i], check_memory(&digits, &texts);
@@ -161,10 +155,9 @@ static void test_memory_of_nets(void **state) {
     }
 }
 
-static void test_memory_refuses(void **state) {
+TEST(memory_refuses) {
     training_types types;
     ulp_memory count;
-    (void)state;
     const training_texts texts = {.net = "fc9", .batch = 4};
     assert_int_equal(read_texts(&types, &texts, digits.dims, &error), ULP_OK);
     assert_int_equal(ulp_memory_count(&count, &digits, &types.options, &error), ULP_BAD_ARGUMENT);
@@ -185,8 +178,4 @@ static int unload(void **state) {
     return free_digits(state);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_memory), cmocka_unit_test(test_memory_of_nets),
-                                       cmocka_unit_test(test_memory_refuses)};
-    return cmocka_run_group_tests(tests, load, unload);
-}
+TESTS(load, unload)

@@ -4,8 +4,6 @@
  * slowest instruction set; other tests compare the instruction sets with it. t_mpfr_layers.c has batch normalisation,
  * windows but those of adjacent maxima, up-sampling, products with a factor and dropout.
  */
-#include <stdlib.h>
-
 #include "support.h"
 
 #include "kernels/backend.h"
@@ -60,13 +58,12 @@ static void same_counts(const char *what, const ulp_stats *got, const ulp_stats 
 }
 
 /* Every format, mode and policy: round, round64 and map, with their counts. */
-static void test_elements(void **state) {
+TEST(elements) {
     enum { N = 96 };
     static float x[3][N], got[N], want[N];
     static double wide[N], got64[N], want64[N];
     ulp_format f;
     size_t cases = 0;
-    (void)state;
     for (size_t i = 0; test_format(i, &f); i++)
         for (int m = 0; m < ULP_MODE_COUNT; m++)
             for (int policy = 0; policy < ULP_OVERFLOW_COUNT; policy++) {
@@ -183,21 +180,19 @@ static void check_datapath(const char *name) {
     for (int t = 0; t < 16; t += (int)thinned(4)) check_product(&d, t % 4);
 }
 
-static void test_rows(void **state) {
+TEST(rows) {
     ulp_datapath d;
     size_t rows = 0;
-    (void)state;
     for (; ulp_datapath_get(rows, &d) == ULP_OK; rows++) check_datapath(d.name);
     print_message("%zu rows\n", rows);
 }
 
-static void test_forms(void **state) {
+TEST(forms) {
     static const char *const forms[] = {"serial", "split", "chunk3", "chunk16", "pairwise",
                                         "kahan",  "exact", "block4", "block16"};
     static const char *const formats[] = {"fp32", "fp16", "bf16",   "e4m3",    "e5m2", "q8.8",     "q8.8:wrap", "e8m0",
                                           "tf32", "fp64", "posit8", "takum16", "hif8", "e4m3fnuz", "dlfloat16"};
     size_t count = 0;
-    (void)state;
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
         for (size_t j = 0; j < sizeof formats / sizeof formats[0]; j++)
             for (int m = 0; m < ULP_MODE_COUNT; m++) {
@@ -214,7 +209,7 @@ static void test_forms(void **state) {
 }
 
 /* Settings that no row has. */
-static void test_settings(void **state) {
+TEST(settings) {
     static const char *const names[] = {"fp32",
                                         "int8",
                                         "int8:sat",
@@ -251,7 +246,6 @@ static void test_settings(void **state) {
                                         "kahan:bf16:srb/3:promote=4",
                                         "h100-fp16:words=2",
                                         "h100-bf16:words=3:split=rz:first=small"};
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         ulp_datapath d;
         check_datapath(names[i]);
@@ -261,13 +255,12 @@ static void test_settings(void **state) {
 }
 
 /* The operations between products. */
-static void test_functions(void **state) {
+TEST(functions) {
     enum { N = 720 };
     static float x[N], y[N], got[N], want[N], place[2][N];
     static double wide[N], a[N], b[N], loss[2][N];
     static uint8_t label[N];
     ulp_format binary32 = named("binary32");
-    (void)state;
     for (int t = 0; t < 40; t += (int)thinned(8)) {
         for (size_t i = 0; i < N; i++) {
             x[i] = below(3) ? (float)((below(4000) - 2000) * ldexp(1, -below(12))) : any_float(&binary32);
@@ -317,10 +310,9 @@ static void test_functions(void **state) {
 }
 
 /* Two steps with a scratch array, a value and random words. */
-static void test_update(void **state) {
+TEST(update) {
     enum { N = 1500 };
     static float w[2][N], g[N];
-    (void)state;
     for (int t = 0; t < 30; t += (int)thinned(6)) {
         const ulp_format f = named(t % 3 == 0 ? "q4.12" : t % 3 == 1 ? "bf16" : "fp32"), single = named("fp32");
         for (size_t i = 0; i < N; i++) {
@@ -355,10 +347,7 @@ static void test_update(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_elements),  cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_forms),     cmocka_unit_test(test_settings),
-                                       cmocka_unit_test(test_functions), cmocka_unit_test(test_update)};
     cpu = ulp_cpu_backend(0);
     if (cpu == NULL || ulp_backend_get(&mpfr, "mpfr") != ULP_OK) return 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_listed_tests(NULL, NULL);
 }

@@ -35,9 +35,8 @@ static void same_wide(const char *what, const double *a, const double *b, size_t
         if (!same_result(a[i], b[i])) fail_msg("%s: element %zu is %a, not %a", what, i, a[i], b[i]);
 }
 
-static void test_norm(void **state) {
+TEST(norm) {
     static const ulp_channels shapes[] = {{3, 12, 20}, {720, 1, 1}, {1, 240, 3}, {6, 5, 24}, {1, 2, 360}, {1, 360, 1}};
-    (void)state;
     for (int t = 0; t < TRIES; t += (int)thinned(7)) {
         const ulp_channels s = shapes[t % 6];
         const size_t n = s.B * s.c * s.n;
@@ -57,8 +56,7 @@ static void test_norm(void **state) {
     }
 }
 
-static void test_average_and_dropout(void **state) {
-    (void)state;
+TEST(average_and_dropout) {
     for (int t = 0; t < TRIES; t += (int)thinned(7)) {
         const ulp_windows s = {3, 12, 20, 1 + (size_t)(t % 13)};
         const size_t averaged = 3 * (12 / s.K) * (20 / s.K);
@@ -74,9 +72,8 @@ static void test_average_and_dropout(void **state) {
     }
 }
 
-static void test_windows(void **state) {
+TEST(windows) {
     static float place[2][N], most[2][N];
-    (void)state;
     for (int t = 0; t < TRIES; t += (int)thinned(7)) {
         ulp_strided_windows s = {3, 9, 13, 1 + (size_t)(t % 5), 1 + (size_t)(t / 5 % 4), 0};
         s.pad = (size_t)below((int)s.K);
@@ -94,9 +91,8 @@ static void test_windows(void **state) {
     }
 }
 
-static void test_upsample_and_scale(void **state) {
+TEST(upsample_and_scale) {
     static float large[2][N];
-    (void)state;
     for (int t = 0; t < TRIES; t += (int)thinned(7)) {
         const ulp_windows s = {3, 12, 20, 1 + (size_t)(t % 13)};
         const double factor = ldexp(1.0, below(2000) - 1000);
@@ -112,9 +108,7 @@ static void test_upsample_and_scale(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_norm), cmocka_unit_test(test_average_and_dropout),
-                                       cmocka_unit_test(test_windows), cmocka_unit_test(test_upsample_and_scale)};
     cpu = ulp_cpu_backend(0);
     if (cpu == NULL || ulp_backend_get(&mpfr, "mpfr") != ULP_OK) return 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_listed_tests(NULL, NULL);
 }

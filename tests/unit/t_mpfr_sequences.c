@@ -1,6 +1,4 @@
 /* t_mpfr_sequences.c - the backend "mpfr" gives the bits of the CPU's backend in cells and in sums over paths. */
-#include <stdlib.h>
-
 #include "support.h"
 
 #include "kernels/backend.h"
@@ -24,11 +22,10 @@ static void same_doubles(const char *what, const double *a, const double *b, siz
         if (!same_result(a[i], b[i])) fail_msg("%s: element %zu of %zu is %a, not %a", what, i, n, a[i], b[i]);
 }
 
-static void test_cells(void **state) {
+TEST(cells) {
     enum { UNITS = 60 };
     static float x[ULP_CELL_OPERANDS][4 * UNITS];
     static double a[4 * UNITS], b[4 * UNITS];
-    (void)state;
     for (int stage = 0; stage < ULP_CELL_STAGE_COUNT; stage++)
         for (int t = 0; t < 30; t += (int)thinned(6)) {
             const size_t N = 1 + (size_t)below(12), B = UNITS / N;
@@ -83,9 +80,8 @@ static void check_batch(ulp_sequences of, ulp_path_sums sums, const char *what) 
 }
 
 /* Both forms under every mode, in formats that round, underflow, saturate and lack infinities. */
-static void test_paths(void **state) {
+TEST(paths) {
     static const char *const formats[] = {"fp32", "fp16", "bf16", "e4m3", "e5m2", "q6.10", "e8m1"};
-    (void)state;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         const ulp_format f = named(formats[i]);
         for (int mode = 0; mode < ULP_MODE_COUNT; mode++)
@@ -111,8 +107,7 @@ static void test_paths(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cells), cmocka_unit_test(test_paths)};
     cpu = ulp_cpu_backend(0);
     if (cpu == NULL || ulp_backend_get(&mpfr, "mpfr") != ULP_OK) return 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_listed_tests(NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* t_multiword.c - products of several words: words by hand from the bits of a number, the order of the sums, products
  * of matrices on every instruction set, and what is refused. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "support.h"
+#include "instruction_sets.h"
 
 #include "kernels/backend.h"
 #include "kernels/products/multiword.h"
 
-enum { ISAS = 8, K = 37, M = 5, N = 6 };
-
-static const ulp_backend *backends[ISAS];
-static size_t offered;
+enum { K = 37, M = 5, N = 6 };
 
 static ulp_datapath datapath_of(const char *name) {
     ulp_datapath d;
@@ -33,8 +28,7 @@ static float bfloat16_of(float x, int cut) {
     return ulp_from_bits32(bits & 0xffff0000u);
 }
 
-static void test_words(void **state) {
-    (void)state;
+TEST(words) {
     static const char *const names[2] = {"h100-bf16:words=3", "h100-bf16:words=3:split=rz"};
     uint64_t seed = 3;
     for (int cut = 0; cut < 2; cut++) {
@@ -56,8 +50,7 @@ static void test_words(void **state) {
 }
 
 /* The order of the sums, written out. */
-static void test_order(void **state) {
-    (void)state;
+TEST(order) {
     static const uint8_t large[6][2] = {{1, 1}, {1, 2}, {1, 3}, {2, 1}, {2, 2}, {3, 1}};
     const ulp_datapath d = datapath_of("h100-bf16:words=3"), e = datapath_of("h100-bf16:words=3:first=small");
     assert_int_equal(ulp_word_pairs(&d), 6);
@@ -71,8 +64,7 @@ static void test_order(void **state) {
 }
 
 /* A sum is six sums of the row, each of which starts at the result of the one before. */
-static void test_sums(void **state) {
-    (void)state;
+TEST(sums) {
     static const char *const rows[] = {"h100-bf16", "a100-bf16", "mi100-bf16", "mi250-bf16", "mi300-bf16", "arm-bf16"};
     uint64_t seed = 7;
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++)
@@ -106,8 +98,7 @@ static void test_sums(void **state) {
 }
 
 /* Operands that the first word does not hold give NaN. */
-static void test_beyond(void **state) {
-    (void)state;
+TEST(beyond) {
     const ulp_datapath d = datapath_of("h100-fp16:words=2");
     const double one = 1, beyond = 70000, infinite = INFINITY, nan = NAN, tiny = 0x1p-80;
     const ulp_stream none = {0, 0, 0};
@@ -119,8 +110,7 @@ static void test_beyond(void **state) {
 }
 
 /* Products, column sums, and products that are rounded, against sums one by one. */
-static void test_matrices(void **state) {
-    (void)state;
+TEST(matrices) {
     const ulp_datapath d = datapath_of("b200-bf16:words=3:first=small");
     ulp_format half;
     float a[M * K], b[K * N], y[M * N + K], ones[M];
@@ -153,8 +143,7 @@ static void test_matrices(void **state) {
     }
 }
 
-static void test_names(void **state) {
-    (void)state;
+TEST(names) {
     static const struct {
         const char *text, *canonical;
     } good[] = {{"h100-bf16:WORDS=3", "h100-bf16:words=3"},
@@ -181,11 +170,4 @@ static void test_names(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words),    cmocka_unit_test(test_order),
-                                       cmocka_unit_test(test_sums),     cmocka_unit_test(test_beyond),
-                                       cmocka_unit_test(test_matrices), cmocka_unit_test(test_names)};
-    for (size_t i = 0; ulp_cpu_isa_name(i) != NULL && i < ISAS; i++)
-        if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(find_backends, NULL)

@@ -27,8 +27,7 @@ static void expect_each(const char *names, ulp_status want) {
     }
 }
 
-static void test_bad_names(void **state) {
-    (void)state;
+TEST(bad_names) {
     expect_each(
         "| |:|::|:sat| fp16|fp16 |fp 16|fp16\n|fp16:|fp16::sat|fp16:sat:|fp16: sat|fp16:foo|fp16:default|fp16:sa",
         ULP_BAD_NAME);
@@ -51,8 +50,7 @@ static void test_bad_names(void **state) {
     }
 }
 
-static void test_long_names(void **state) {
-    (void)state;
+TEST(long_names) {
     char text[4097];
     for (size_t n = 20; n < sizeof text; n = n * 3 / 2) {
         memset(text, 'e', n), text[n] = '\0';
@@ -66,8 +64,7 @@ static void test_long_names(void **state) {
     }
 }
 
-static void test_spelling(void **state) {
-    (void)state;
+TEST(spelling) {
     ulp_format f = named("FP16:NoSub:SAT");
     assert_string_equal(f.name, "binary16:nosub:sat");
     f = named("TensorFloat32:nan:nosub");
@@ -88,8 +85,7 @@ static void test_spelling(void **state) {
 
 /* ---- modes, policies, operations ---- */
 
-static void test_other_names(void **state) {
-    (void)state;
+TEST(other_names) {
     for (int i = 0; i < ULP_OVERFLOW_COUNT; i++) {
         ulp_overflow policy;
         assert_int_equal(ulp_overflow_parse(&policy, ulp_overflow_name((ulp_overflow)i)), ULP_OK);
@@ -143,8 +139,7 @@ static void expect_row(const char *name, const char *want) {
     assert_string_equal(d.accumulator.name, row.accumulator.name);
 }
 
-static void test_units(void **state) {
-    (void)state;
+TEST(units) {
     static const char *const same[][2] = {
         {"h100-fp16-mma", "h100-fp16"},
         {"h100-fp16-wgmma", "h100-fp16"},
@@ -177,10 +172,4 @@ static void test_units(void **state) {
     assert_true(rows > 100);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_names),   cmocka_unit_test(test_long_names), cmocka_unit_test(test_spelling),
-        cmocka_unit_test(test_other_names), cmocka_unit_test(test_units),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

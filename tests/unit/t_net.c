@@ -1,21 +1,14 @@
 /* t_net.c - the texts of nets, and the initial weights of a net. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "sim/net.h"
 
 static ulp_error error;
 
-static void test_net_good(void **state) {
+TEST(net_good) {
     ulp_net net;
-    (void)state;
     assert_int_equal(ulp_net_parse(&net, " fc128 relu,fc64\ttanh fc10 ", (ulp_dims){1, 8, 8}, &error), ULP_OK);
     assert_true(net.count == 5 && ulp_dims_size(net.out) == 10 && net.widest == 128);
     assert_true(net.params == 65 * 128 + 129 * 64 + 65 * 10);
@@ -28,10 +21,9 @@ static void test_net_good(void **state) {
     ulp_net_release(&net);
 }
 
-static void test_net_deep(void **state) {
+TEST(net_deep) {
     static char text[400 * 9 + 8];
     ulp_net net;
-    (void)state;
     for (int i = 0; i < 400; i++) memcpy(text + 9 * i, "fc3 relu ", 9);
     memcpy(text + 3600, "fc10", 5);
     assert_int_equal(ulp_net_parse(&net, text, (ulp_dims){1, 8, 8}, &error), ULP_OK);
@@ -39,7 +31,7 @@ static void test_net_deep(void **state) {
     ulp_net_release(&net);
 }
 
-static void test_net_bad(void **state) {
+TEST(net_bad) {
     static const char *const bad[][2] = {
         {"fc128 rely fc10", "'rely'"},
         {"fc", "'fc'"},
@@ -54,7 +46,6 @@ static void test_net_bad(void **state) {
         {"fc99999999999999999999", "'fc9999999"},
         {"fc10 averyveryverylongwordthatnobodyreads", "too long"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ulp_net net;
         ulp_status status = ulp_net_parse(&net, bad[i][0], (ulp_dims){1, 8, 8}, &error);
@@ -78,10 +69,9 @@ static void test_net_bad(void **state) {
 }
 
 /* Blocks with two branches: which layer is whose partner, and the shapes. */
-static void test_net_branches(void **state) {
+TEST(net_branches) {
     static const char text[] = "fork conv8@3s2p1 fork relu join shortcut conv8@1s2 join fc10";
     ulp_net net;
-    (void)state;
     assert_int_equal(ulp_net_parse(&net, text, (ulp_dims){1, 8, 8}, &error), ULP_OK);
     const ulp_layer *l = net.layers;
     assert_true(l[0].partner == 5 && l[5].fork == 0 && l[5].partner == 7 && l[7].partner == 5);
@@ -91,7 +81,7 @@ static void test_net_branches(void **state) {
     ulp_net_release(&net);
 }
 
-static void test_net_bad_branches(void **state) {
+TEST(net_bad_branches) {
     static const char *const bad[][2] = {
         {"fc8 shortcut fc8", "net: no fork before 'shortcut'"},
         {"fc8 fork fc8 join shortcut fc8", "net: no fork before 'shortcut'"},
@@ -104,7 +94,6 @@ static void test_net_bad_branches(void **state) {
         {"fork fc9 shortcut fc9", "net: no join after 'fork'"},
         {"fork fc9 shortcut2 fc9 join", "'shortcut2' does not fit the form of its kind"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ulp_net net;
         assert_true(ulp_net_parse(&net, bad[i][0], (ulp_dims){1, 8, 8}, &error) != ULP_OK);
@@ -113,11 +102,10 @@ static void test_net_bad_branches(void **state) {
 }
 
 /* Initial weights are a function of the seed, with the variance of He, of Glorot, or of std; biases are zero. */
-static void test_net_init(void **state) {
+TEST(net_init) {
     static float w[65 * 200 + 201 * 100], v[65 * 200 + 201 * 100];
     ulp_net net;
     double squares[2] = {0};
-    (void)state;
     assert_int_equal(ulp_net_parse(&net, "fc200 relu fc100", (ulp_dims){1, 8, 8}, &error), ULP_OK);
     ulp_net_init(&net, w, NULL, 1, 0.0);
     ulp_net_init(&net, v, NULL, 1, 0.0);
@@ -134,10 +122,4 @@ static void test_net_init(void **state) {
     ulp_net_release(&net);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_net_good), cmocka_unit_test(test_net_deep),     cmocka_unit_test(test_net_bad),
-        cmocka_unit_test(test_net_init), cmocka_unit_test(test_net_branches), cmocka_unit_test(test_net_bad_branches),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -5,15 +5,13 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include <stdlib.h>
-
 #include <mpfr.h>
 
 #include "formats/rng.h"
 #include "kernels/backend.h"
 #include "kernels/functions/softmax.h"
 
-enum { ISAS = 8, N = 40000, ROWS = 700, MOST = 300 };
+enum { N = 40000, ROWS = 700, MOST = 300 };
 
 static float x[N], dy[N], y[N], want[N];
 static double wide[N], wide_want[N], loss[N];
@@ -266,8 +264,7 @@ static void check_all(const ulp_backend *b) {
 }
 
 /* A channel with a NaN has NaN in all its results, so that numbers without NaN are tried, too. */
-static void test_instruction_sets(void **state) {
-    (void)state;
+TEST(instruction_sets) {
     for (int any = 1; any >= 0; any--) {
         fill(x, 1, any);
         fill(dy, 2, any);
@@ -282,12 +279,11 @@ static double relative(double got, mpfr_t exact, mpfr_t room) {
     return fabs(mpfr_get_d(room, MPFR_RNDN));
 }
 
-static void test_accuracy(void **state) {
+TEST(accuracy) {
     enum { B = 40, C = 200 };
     const ulp_backend *b;
     mpfr_t e[C], sum, room;
     double most = 0.0, most_loss = 0.0;
-    (void)state;
     assert_int_equal(ulp_backend_get(&b, NULL), ULP_OK);
     mpfr_inits2(200, sum, room, (mpfr_ptr)0);
     for (size_t c = 0; c < C; c++) mpfr_init2(e[c], 200);
@@ -316,7 +312,4 @@ static void test_accuracy(void **state) {
     assert_true(most_loss < 0x1p-48);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_instruction_sets), cmocka_unit_test(test_accuracy)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,8 +1,5 @@
 /* t_optim.c - optimizers against single scalar operations, schedules, texts, and whole runs. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/rng.h"
 #include "training.h"
@@ -140,7 +137,7 @@ static void check_optimizer(const char *text, const char *policy_text) {
     ulp_arena_release(&f);
 }
 
-static void test_operations(void **state) {
+TEST(operations) {
     static const char *const texts[] = {"sgd,rate=0.25",
                                         "sgd,rate=0.1,decay=0.05",
                                         "sgd,momentum=0.9,decay=0.01,warmup=40",
@@ -156,7 +153,6 @@ static void test_operations(void **state) {
                                            "mixed:bf16,state=fp16/sr/8,master=tf32/ru,mode=srb",
                                            "weight=q2.14/sr,master=none",
                                            "weight=fp16,state=bf16/rd,master=fp32"};
-    (void)state;
     for (size_t k = 0; k < sizeof policies / sizeof *policies; k++)
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
             char text[128];
@@ -169,9 +165,8 @@ static void test_operations(void **state) {
 }
 
 /* A thousand updates of 2^-12 from the weight 1 in bfloat16: plain updates stop, updates with Kahan sums do not. */
-static void test_kahan_moves(void **state) {
+TEST(kahan_moves) {
     float end[2];
-    (void)state;
     for (int kahan = 0; kahan < 2; kahan++) {
         ulp_policy policy;
         ulp_pass pass = {.run = {.policy = &policy, .seed = 1}};
@@ -200,8 +195,7 @@ static ulp_optimizer_rule rule_of(const char *text) {
     return o.rule;
 }
 
-static void test_schedules(void **state) {
-    (void)state;
+TEST(schedules) {
     ulp_optimizer_rule r = rule_of("sgd,rate=0.5");
     assert_true(ulp_rate_at(&r, 0) == 0.5 && ulp_rate_at(&r, 1u << 30) == 0.5);
     r = rule_of("sgd,rate=0.5,warmup=4");
@@ -221,10 +215,9 @@ static void test_schedules(void **state) {
 }
 
 /* A run follows its schedule: weights do not change after the rate is 0. */
-static void test_schedule_in_a_run(void **state) {
+TEST(schedule_in_a_run) {
     static float before[4096], after[4096];
     training_texts o = {.net = "fc16 relu fc10", .optimizer = "adam,rate=0.01,cosine=7", .batch = 32, .seed = 1};
-    (void)state;
     ulp_trainer *t = trainer_of(&digits, &o);
     for (int i = 0; i < 12; i++) {
         assert_int_equal(ulp_trainer_weights(t, before, NULL), ULP_OK);
@@ -237,8 +230,7 @@ static void test_schedule_in_a_run(void **state) {
 
 /* ---- texts ---- */
 
-static void test_texts(void **state) {
-    (void)state;
+TEST(texts) {
     ulp_optimizer_rule r = rule_of("adamw");
     assert_true(r.rate == 1e-3 && r.beta1 == 0.9 && r.beta2 == 0.999 && r.eps == 1e-8 && r.decay == 1e-2 && !r.kahan &&
                 !r.warmup);
@@ -250,7 +242,7 @@ static void test_texts(void **state) {
     assert_int_equal(kinds, 3);
 }
 
-static void test_bad_texts(void **state) {
+TEST(bad_texts) {
     static const char *const bad[][2] = {
         {"", "none is called ''; known: adam, adamw, sgd"},
         {"rmsprop", "'rmsprop'; known: adam, adamw, sgd"},
@@ -282,7 +274,6 @@ static void test_bad_texts(void **state) {
     static const ulp_policy policy;
     ulp_policy mixed;
     ulp_optimizer o;
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(optimizer_from_text(&o, bad[i][0], &policy, &error), ULP_BAD_NAME);
         if (!strstr(error.text, bad[i][1])) fail_msg("%s: %s", bad[i][0], error.text);
@@ -305,8 +296,7 @@ static ulp_train_result run_of(const char *optimizer, const char *policy, uint64
     return r;
 }
 
-static void test_learning(void **state) {
-    (void)state;
+TEST(learning) {
     assert_true(run_of("adam,rate=0.01,cosine=440", "fp32", 440).test.accuracy >= 0.95);
     assert_true(run_of("adamw,rate=0.01,warmup=20", "fp32", 440).test.accuracy >= 0.95);
     assert_true(run_of("adam,rate=0.01", "mixed:bf16", 440).test.accuracy >= 0.95);
@@ -318,11 +308,10 @@ static void test_learning(void **state) {
 
 /* In binary16 the squares of more than a quarter of the gradients are zero. For these gradients the step divides by
  * eps, which is also zero in binary16. */
-static void test_squares_underflow(void **state) {
+TEST(squares_underflow) {
     training_texts o = {
         .net = "fc64 relu fc10", .policy = "fp32,state=fp16", .optimizer = "adam", .batch = 32, .seed = 1};
     size_t lost = 0, some = 0;
-    (void)state;
     ulp_trainer *t = trainer_of(&digits, &o);
     assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
     for (size_t i = 0; i < t->model.net.params; i++) {
@@ -336,12 +325,4 @@ static void test_squares_underflow(void **state) {
     ulp_trainer_free(t);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operations), cmocka_unit_test(test_kahan_moves),
-        cmocka_unit_test(test_schedules),  cmocka_unit_test(test_schedule_in_a_run),
-        cmocka_unit_test(test_texts),      cmocka_unit_test(test_bad_texts),
-        cmocka_unit_test(test_learning),   cmocka_unit_test(test_squares_underflow),
-    };
-    return cmocka_run_group_tests(tests, load_digits, free_digits);
-}
+TESTS(load_digits, free_digits)

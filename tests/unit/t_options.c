@@ -1,14 +1,8 @@
 /* t_options.c - the command line of a toy command: values, refusals, help, messages, variables of the environment. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "toy_command.h"
 
@@ -79,8 +73,7 @@ static size_t widest(const char *text) {
     return most;
 }
 
-static void test_values(void **state) {
-    (void)state;
+TEST(values) {
     expect(0, "--size 1e3 --scale=-0x1p-3 --list-of 5 --counts -2,0x3 --format half --formats fp16,e5m7 --shape tree "
               "--parts tail,body --seed 18446744073709551615 --modes sr,rne --mode rz --op fma --overflow sat "
               "--datapath h100-fp16,fp32 --folder . --merge a b --flag --out x.csv");
@@ -102,15 +95,13 @@ static void test_values(void **state) {
     has(out, "parts: tail,head\n"); /* printed like the default of --quick */
 }
 
-static void test_presets(void **state) {
-    (void)state;
+TEST(presets) {
     assert_string_equal(ulp_option_default(&options[0], ULP_PRESET_QUICK), "1");
     assert_string_equal(ulp_option_default(&options[0], ULP_PRESET_FULL), "10");
     assert_string_equal(ulp_option_default(&options[1], ULP_PRESET_FULL), "0.5");
 }
 
-static void test_words(void **state) {
-    (void)state;
+TEST(words) {
     toy.takes_words = 1;
     expect(0, "--format e4m3 one -1 -inf - --size 4 two -- --size -x");
     has(out, "size: 4\n");
@@ -120,7 +111,7 @@ static void test_words(void **state) {
     toy.takes_words = 0;
 }
 
-static void test_refusals(void **state) {
+TEST(refusals) {
     static const char *const bad[][2] = {
         {"--sizes 3", "no option --sizes; did you mean --size?"},
         {"--flavour x", "no option --flavour (--help lists the options)"},
@@ -193,7 +184,6 @@ static void test_refusals(void **state) {
         {"--merge a --flag --merge b", "--merge is given twice: 'a' and 'b'"},
     };
     char line[200];
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         snprintf(line, sizeof line, "--format fp16 %s", bad[i][0]);
         expect(2, line);
@@ -207,12 +197,11 @@ static void test_refusals(void **state) {
 }
 
 /* Messages shorten a word of 100,000 characters at every place of the command line. */
-static void test_long_words(void **state) {
+TEST(long_words) {
     static const char *const before[] = {"--format ", "--format e4m3 --modes ", "--format e4m3 --datapath ",
                                          "--",        "--format e4m3 --size ",  "--format e4m3 --shape ",
                                          ""};
     enum { LENGTH = 100000 };
-    (void)state;
     for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
         ulp_text line = {0};
         ulp_text_print(&line, "%s", before[i]);
@@ -224,7 +213,7 @@ static void test_long_words(void **state) {
     }
 }
 
-static void test_help(void **state) {
+TEST(help) {
     static const char *const lines[] = {
         "toy - a command that prints",
         "\nusage: toy [OPTION...] [FILE...]\n",
@@ -240,7 +229,6 @@ static void test_help(void **state) {
         "topics here: formats, modes,",
         "\nenvironment: ULPLAB_ISA (baseline, avx2, avx512), ULPLAB_CUDA_DEVICE ",
         "\nexit: 0 fine, 1 the run or a check failed,"};
-    (void)state;
     unsetenv("COLUMNS");
     expect(0, "--help");
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) has(out, lines[i]);
@@ -258,9 +246,8 @@ static void test_help(void **state) {
     has(out, ulp_build_id());
 }
 
-static void test_full_stdout(void **state) {
+TEST(full_stdout) {
     static const char *const lines[] = {"--help", "--version", "--format fp16"};
-    (void)state;
     if (access("/dev/full", W_OK) != 0) skip();
     for (int i = 0; i < 3; i++) {
         assert_int_equal(run_to(lines[i], "/dev/full"), 1);
@@ -276,8 +263,7 @@ static void expect_variable(int want, const char *name, const char *value, const
     unsetenv(name);
 }
 
-static void test_environment(void **state) {
-    (void)state;
+TEST(environment) {
     expect_variable(2, "ULPLAB_ISA", "foo",
                     "toy: ULPLAB_ISA=foo: no instruction set of that name; instruction sets here: baseline");
     expect_variable(0, "ULPLAB_ISA", "baseline", "");
@@ -295,9 +281,8 @@ static void count(void *context, size_t begin, size_t end) {
 }
 
 /* The largest number of threads that the option takes does not end the program. */
-static void test_threads(void **state) {
+TEST(threads) {
     size_t counted = 0;
-    (void)state;
     ulp_threads_set(65536);
     assert_true(ulp_threads_get() <= 1024);
     ulp_parallel_for(100000, 1, count, &counted);
@@ -306,16 +291,11 @@ static void test_threads(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),      cmocka_unit_test(test_presets),     cmocka_unit_test(test_words),
-        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_long_words),  cmocka_unit_test(test_help),
-        cmocka_unit_test(test_full_stdout), cmocka_unit_test(test_environment), cmocka_unit_test(test_threads),
-    };
     char folder[] = "/tmp/ulp-options-XXXXXX";
     static const char *const variables[] = {"ULPLAB_ISA", "ULPLAB_DATA", "OMP_NUM_THREADS", "COLUMNS"};
     for (int i = 0; i < 4; i++) unsetenv(variables[i]);
     if (!mkdtemp(folder) || chdir(folder) != 0) return 2;
-    const int status = cmocka_run_group_tests(tests, NULL, NULL);
+    const int status = run_listed_tests(NULL, NULL);
     unlink("out.txt");
     unlink("err.txt");
     rmdir(folder);

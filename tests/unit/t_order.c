@@ -17,8 +17,7 @@ static void expect_chain(const char *name, size_t k, size_t chain, const char *t
     expect_with(name, k, 0, 0, text, NULL);
 }
 
-static void test_chains(void **state) {
-    (void)state;
+TEST(chains) {
     expect_chain("fp32", 1, 1, "0");
     expect_chain("fp32", 3, 1, "((0 1) 2)");
     expect_chain("fp32", 37, 1, "{0-36}");
@@ -45,8 +44,7 @@ static void test_chains(void **state) {
 }
 
 /* Sums without a loss before their rounding. */
-static void test_exact_sums(void **state) {
-    (void)state;
+TEST(exact_sums) {
     expect_with("exact:fp32:rne", 9, 1, 0, "[c 0-8]", "one exact sum of all 10 terms, rounded once");
     expect_with("block4:fp32:rne", 8, 1, 0, "[[c 0-3] 4-7]",
                 "blocks of 4: 4 products and the sum so far are added exactly, then rounded");
@@ -57,8 +55,7 @@ static void test_exact_sums(void **state) {
                 "3 parts of 16 products, added one after the other; each part: one exact sum");
 }
 
-static void test_trees(void **state) {
-    (void)state;
+TEST(trees) {
     expect_with("pairwise:fp32:rne", 8, 1, 0, "(c <0-7>)",
                 "pairwise: a binary tree, whose left part has the largest power of two; c is added last");
     expect_with("pairwise:fp32:rne", 6, 0, 0, "(((0 1) (2 3)) (4 5))", NULL);
@@ -124,8 +121,7 @@ static void expect_shuffled(int kind, size_t k, const char *text, const char *sh
     ulp_order_free(&o);
 }
 
-static void test_other_orders(void **state) {
-    (void)state;
+TEST(other_orders) {
     ulp_order o;
     expect_shuffled(SPLIT_IN_TWO, 16, "({0-7} {8-15})",
                     "2 parts of 8 products, added one after the other; each part: serial");
@@ -242,10 +238,9 @@ static void text_found(char *to, const ulp_order *o, int32_t at) {
     strcat(to, n->exact ? "]" : ")");
 }
 
-static void test_random_trees(void **state) {
+TEST(random_trees) {
     static char want[8 * TERMS], got[8 * TERMS];
     static wild w;
-    (void)state;
     wild_state = 7;
     for (int trial = 0; trial < 300; trial++) {
         int terms[TERMS];
@@ -283,8 +278,7 @@ static uint64_t runs_of(int kind, size_t k) {
 }
 
 /* The naive search takes k (k - 1) / 2 sums. */
-static void test_runs(void **state) {
-    (void)state;
+TEST(runs) {
     assert_true(runs_of(BACKWARD, 400) < 4 * 400);
     assert_true(runs_of(STRIDED, 400) < 4 * 400);
     assert_true(runs_of(SPLIT_IN_TWO, 400) < 4 * 400);
@@ -309,8 +303,7 @@ static size_t chain_by_hand(const int32_t *links, int32_t count, int turned) {
 }
 
 /* Links of 2 products: the topmost link may have fewer products, but not more; no other link may differ. */
-static void test_near_chains(void **state) {
-    (void)state;
+TEST(near_chains) {
     assert_int_equal(chain_by_hand((int32_t[]){2, 2, 2}, 3, 0), 2);
     assert_int_equal(chain_by_hand((int32_t[]){2, 2, 1}, 3, 0), 2);
     assert_int_equal(chain_by_hand((int32_t[]){2, 2, 3}, 3, 0), 0);
@@ -334,8 +327,7 @@ static ulp_status failing_dot(void *context, uint64_t *code, double c, ulp_produ
 }
 
 /* A device that cannot form the first sum, or a later one, is no device whose sums fit no tree. */
-static void test_failing_device(void **state) {
-    (void)state;
+TEST(failing_device) {
     const ulp_datapath d = path_of("h100-fp16");
     for (uint64_t left = 0; left < 40; left += 13) {
         failing refuses = {ulp_unit_of(&d), ULP_UNSUPPORTED, left}, breaks = {ulp_unit_of(&d), ULP_NO_MEMORY, left};
@@ -349,8 +341,7 @@ static void test_failing_device(void **state) {
     }
 }
 
-static void test_errors(void **state) {
-    (void)state;
+TEST(errors) {
     ulp_order o;
     ulp_datapath d = path_of("h100-fp16"), fixed = path_of("int8"), narrow = path_of("serial:e4m3:rne");
     ulp_unit unit = ulp_unit_of(&d);
@@ -379,11 +370,4 @@ static void test_errors(void **state) {
     ulp_order_free(&o);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chains),       cmocka_unit_test(test_exact_sums),     cmocka_unit_test(test_trees),
-        cmocka_unit_test(test_other_orders), cmocka_unit_test(test_random_trees),   cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_near_chains),  cmocka_unit_test(test_failing_device), cmocka_unit_test(test_errors),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

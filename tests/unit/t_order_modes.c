@@ -2,9 +2,8 @@
 #include "order.h"
 
 /* In these modes M + u is not M, but a multiple of the last place of M. */
-static void test_modes(void **state) {
+TEST(modes) {
     const char *modes[] = {"rz", "ru", "rd", "ro", "rna"};
-    (void)state;
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         char name[64];
         snprintf(name, sizeof name, "serial:fp32:%s", modes[i]);
@@ -16,8 +15,7 @@ static void test_modes(void **state) {
 
 /* A lost term leaves a last place of M where sums are rounded to odd, also in narrow formats and where products are
  * rounded to odd. */
-static void test_odd_sums(void **state) {
-    (void)state;
+TEST(odd_sums) {
     expect_with("riscv-bf16", 24, 1, 0, "(((c (0-7)) (8-15)) (16-23))", NULL);
     expect_with("riscv-e4m3", 24, 1, 0, "((c (0-15)) (16-23))", NULL);
     expect_with("riscv-e5m2", 32, 0, 0, "((0-15) (16-31))", NULL);
@@ -30,14 +28,9 @@ static void test_odd_sums(void **state) {
 }
 
 /* c is not shifted as products are. */
-static void test_shifted_products(void **state) {
-    (void)state;
+TEST(shifted_products) {
     expect_with("arm-e4m3:shift=3", 12, 1, 0, "{c 0-11:[4]}", NULL);
     expect_with("arm-e5m2-fp16:shift=9", 6, 1, 0, "{c 0-5:[2]}", NULL);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_modes), cmocka_unit_test(test_odd_sums),
-                                       cmocka_unit_test(test_shifted_products)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,12 +1,7 @@
 /* t_policy.c - the texts of policies, policies changed by functions, and the numbers of streams. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "sim/policy/policy.h"
 
@@ -20,8 +15,7 @@ static ulp_policy policy_of(const char *text) {
     return policy;
 }
 
-static void test_policy_presets(void **state) {
-    (void)state;
+TEST(policy_presets) {
     ulp_policy p = policy_of("fp32");
     for (int i = 0; i < ULP_AT_COUNT; i++) assert_true(ulp_cast_is_identity(&p.at[i]));
     assert_false(p.has_master);
@@ -37,8 +31,7 @@ static void test_policy_presets(void **state) {
     assert_string_equal(p.forward.accumulator.name, "binary32");
 }
 
-static void test_policy_overrides(void **state) {
-    (void)state;
+TEST(policy_overrides) {
     ulp_policy p = policy_of("mixed:fp16,wgrad=e5m2,agrad=e5m2/srb/8,acc=serial:fp16:rne,bwd=fp32,master=none,mode=ru");
     assert_false(p.has_master);
     assert_string_equal(p.at[ULP_AT_WGRAD].format.name, "e5m2");
@@ -57,9 +50,8 @@ static void test_policy_overrides(void **state) {
 }
 
 /* Gradients in a saturating format overflow to Inf unless the name says ":sat"; other points keep the default. */
-static void test_policy_gradients_overflow(void **state) {
+TEST(policy_gradients_overflow) {
     static const ulp_rule rne = {0};
-    (void)state;
     ulp_policy p = policy_of("mixed:e4m3");
     assert_true(isnan(ulp_round(1e6, &p.at[ULP_AT_AGRAD].format, rne, 0)));
     assert_true(isnan(ulp_round(1e6, &p.at[ULP_AT_WGRAD].format, rne, 0)));
@@ -72,7 +64,7 @@ static void test_policy_gradients_overflow(void **state) {
     assert_true(ulp_round(1e6, &p.at[ULP_AT_AGRAD].format, rne, 0) == 127.99609375);
 }
 
-static void test_policy_text_returns(void **state) {
+TEST(policy_text_returns) {
     static const char *const texts[] = {"fp32",
                                         "fp16",
                                         "mixed:bf16",
@@ -82,7 +74,6 @@ static void test_policy_text_returns(void **state) {
                                         "fp16,conv.mode=sr,loss=fp32",
                                         "master=binary32:sat"};
     char first[ULP_POLICY_TEXT_MAX], second[ULP_POLICY_TEXT_MAX];
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         ulp_policy p = policy_of(texts[i]);
         assert_int_equal(ulp_policy_print(first, sizeof first, &p), ULP_OK);
@@ -106,11 +97,10 @@ static void test_policy_text_returns(void **state) {
 
 /* A row of a matrix unit takes operands in its own format; as a product of words it takes any binary32 numbers, also
  * after a scale per tensor. */
-static void test_policy_words(void **state) {
+TEST(policy_words) {
     static const char *const texts[] = {"mixed:fp16,fwd=h100-bf16:words=3",
                                         "mixed:fp16,act=fp16@amax,weight=fp16@amax,fwd=h100-fp16:words=2",
                                         "mixed:e4m3@delayed4,wgrad=fp32,fwd=a100-fp16:words=2"};
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const ulp_policy p = policy_of(texts[i]);
         assert_int_equal(p.forward.words, i == 0 ? 3 : 2);
@@ -118,7 +108,7 @@ static void test_policy_words(void **state) {
     }
 }
 
-static void test_policy_bad(void **state) {
+TEST(policy_bad) {
     static const struct {
         const char *text, *word;
         ulp_status status;
@@ -150,7 +140,6 @@ static void test_policy_bad(void **state) {
         {"mixed:fp16,act=fp16@amax,fwd=h100-fp16", "moves numbers out of every format", ULP_UNSUPPORTED},
         {"mixed:fp16,weight=e4m3@delayed4,fwd=a100-fp16", "moves numbers out of every format", ULP_UNSUPPORTED},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ulp_policy policy, before;
         memset(&policy, 7, sizeof policy);
@@ -166,15 +155,14 @@ static void test_policy_bad(void **state) {
     assert_int_equal(ulp_policy_parse(NULL, "fp32", &error), ULP_BAD_ARGUMENT);
 }
 
-static void test_stream_ids(void **state) {
-    (void)state;
+TEST(stream_ids) {
     assert_true(ulp_stream_id(ULP_AT_AGRAD, 0, 0, 0) == 3ull << 56);
     assert_true(ulp_stream_id(ULP_USE_SPLIT, 1, 0xffff, 0xffffffffff) == 0xa2ffffffffffffffull);
     assert_true(ulp_stream_id(1, 0, 2, 3) == (1ull << 56 | 2ull << 40 | 3));
 }
 
 /* A policy changed by ulp_policy_set() is the policy of the corresponding text. */
-static void test_policy_edited(void **state) {
+TEST(policy_edited) {
     static const struct {
         const char *policy, *format, *text;
         ulp_point_kind point;
@@ -192,7 +180,6 @@ static void test_policy_edited(void **state) {
     char first[ULP_POLICY_TEXT_MAX], second[ULP_POLICY_TEXT_MAX];
     ulp_policy p, q;
     ulp_format format;
-    (void)state;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         assert_int_equal(ulp_policy_parse(&p, same[i].policy, &error), ULP_OK);
         assert_int_equal(ulp_policy_parse(&q, same[i].text, &error), ULP_OK);
@@ -213,16 +200,4 @@ static void test_policy_edited(void **state) {
     assert_int_equal(ulp_policy_check(&p, &error), ULP_UNSUPPORTED); /* without master weights */
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_policy_presets),
-        cmocka_unit_test(test_policy_overrides),
-        cmocka_unit_test(test_policy_gradients_overflow),
-        cmocka_unit_test(test_policy_text_returns),
-        cmocka_unit_test(test_policy_edited),
-        cmocka_unit_test(test_policy_words),
-        cmocka_unit_test(test_policy_bad),
-        cmocka_unit_test(test_stream_ids),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

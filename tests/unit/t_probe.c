@@ -89,8 +89,7 @@ static void check_row(const ulp_datapath *d, size_t *reached) {
         reached[others[i].id] += (size_t)expect_reached(d->name, &p, others[i].id, others[i].want);
 }
 
-static void test_rows(void **state) {
-    (void)state;
+TEST(rows) {
     size_t reached[ULP_PROPERTY_COUNT] = {0}, rows = 0;
     ulp_datapath d;
     for (; ulp_datapath_get(rows, &d) == ULP_OK; rows++)
@@ -105,8 +104,7 @@ static void test_rows(void **state) {
 
 /* ---- altered rows, and other datapaths ---- */
 
-static void test_altered(void **state) {
-    (void)state;
+TEST(altered) {
     static const struct {
         const char *name;
         ulp_property_id id;
@@ -291,8 +289,7 @@ static void test_altered(void **state) {
 }
 
 /* For every datapath the prober ends and has a result for every property. */
-static void test_any(void **state) {
-    (void)state;
+TEST(any) {
     static const char *const names[] = {"split:fp16:rne",      "chunk64:fp32:rne",       "pairwise:bf16:rne",
                                         "kahan:fp16:rne",      "exact:fp32:rne",         "serial:fp16:sr",
                                         "serial:e2m1:rne",     "serial:e8m0:rne",        "serial:q8.8:rne",
@@ -318,8 +315,7 @@ static ulp_status fails(void *context, uint64_t *code, double c, ulp_products pr
     return ++*calls > 20 ? ULP_NO_DEVICE : ULP_OK;
 }
 
-static void test_failure(void **state) {
-    (void)state;
+TEST(failure) {
     int calls = 0;
     ulp_probe p;
     ulp_unit unit = {.dot = fails, .context = &calls, .a = named("fp16"), .b = named("fp16"), .result = named("fp32")};
@@ -330,8 +326,4 @@ static void test_failure(void **state) {
     assert_null(ulp_property_name(ULP_PROPERTY_COUNT));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_altered),
-                                       cmocka_unit_test(test_any), cmocka_unit_test(test_failure)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

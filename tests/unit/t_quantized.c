@@ -147,7 +147,7 @@ static void start(engine *e) {
 }
 
 /* The result of every sample in 2 to 8 bits, for both schemes and three accumulators; every sum of the last batch. */
-static void test_integers(void **state) {
+TEST(integers) {
     static const struct {
         accumulator a;
         const char *datapath;
@@ -155,7 +155,6 @@ static void test_integers(void **state) {
     const size_t tests = data.n - data.n_train, last = (tests - 1) / BATCH * BATCH;
     size_t narrowed = 0;
     engine e;
-    (void)state;
     start(&e);
     assert_true(e.agreed == tests && e.right > tests / 2);
     for (int bits = 2; bits <= 8; bits++)
@@ -189,9 +188,8 @@ static void test_integers(void **state) {
 }
 
 /* The codes cover the range up to half a step, 0 has a code, and only the symmetric scheme leaves one code unused. */
-static void test_codes(void **state) {
+TEST(codes) {
     static const double ranges[][2] = {{0, 1}, {-0.3, 2}, {-5, -1}, {2, 3}, {0, 0}, {-1e-8, 1e-9}};
-    (void)state;
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         for (int bits = 2; bits <= 8; bits++) {
             const double low = fmin(ranges[i][0], 0), high = fmax(ranges[i][1], 0);
@@ -206,9 +204,8 @@ static void test_codes(void **state) {
 }
 
 /* Agreement counts results equal to those of binary32, whether they are right or not. */
-static void test_agreement(void **state) {
+TEST(agreement) {
     engine e;
-    (void)state;
     start(&e);
     const size_t tests = data.n - data.n_train, right = e.right;
     e.pass.now.step = 1;
@@ -221,8 +218,4 @@ static void test_agreement(void **state) {
     engine_end(&e);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_integers), cmocka_unit_test(test_codes),
-                                       cmocka_unit_test(test_agreement)};
-    return cmocka_run_group_tests(tests, load, unload);
-}
+TESTS(load, unload)

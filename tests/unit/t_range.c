@@ -3,14 +3,13 @@
  * Array rounding has a fast loop for values in range, and rounds a piece again where it meets another value.
  */
 #include "support.h"
+#include "instruction_sets.h"
 
 #include "formats/rng.h"
 #include "kernels/backend.h"
 
-enum { N = 1024 + 72, ISAS = 8 };
+enum { N = 1024 + 72 };
 
-static const ulp_backend *backends[ISAS];
-static size_t offered;
 static float x[N], y[N], want[N];
 static uint64_t calls;
 
@@ -128,8 +127,7 @@ static void inside(const ulp_format *f, ulp_rule rule, ulp_stream s) {
         }
 }
 
-static void test_inside(void **state) {
-    (void)state;
+TEST(inside) {
     for_each(inside);
     assert_true(calls > 10000);
 }
@@ -153,18 +151,16 @@ static void outside(const ulp_format *f, ulp_rule rule, ulp_stream s) {
     for (size_t at = s.seed % 4; at < N; at += 4 * thinned(7)) check_other(at, f, rule, s); /* each format a quarter */
 }
 
-static void test_outside(void **state) {
-    (void)state;
+TEST(outside) {
     for_each(outside);
     print_message("%llu calls\n", (unsigned long long)calls);
     assert_true(calls > 100000 / thinned(7));
 }
 
 /* The largest value and the next number of the same precision share the upper half of their words. */
-static void test_shared_half(void **state) {
+TEST(shared_half) {
     const ulp_format f = named("binary16p11se");
     const float beyond = (float)f.max + ldexpf(1, f.emax - f.prec + 1);
-    (void)state;
     assert_int_equal(ulp_bits32((float)f.max) >> 16, ulp_bits32(beyond) >> 16);
     fill(&f, 1);
     for (int m = 0; m < ULP_MODE_COUNT; m++) {
@@ -185,10 +181,4 @@ static void test_shared_half(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_inside), cmocka_unit_test(test_outside),
-                                       cmocka_unit_test(test_shared_half)};
-    for (size_t i = 0; ulp_cpu_isa_name(i) != NULL && i < ISAS; i++)
-        if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(find_backends, NULL)

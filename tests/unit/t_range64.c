@@ -5,16 +5,15 @@
  * again where it meets another value. After such a piece it leaves out first attempts for some pieces.
  */
 #include "support.h"
+#include "instruction_sets.h"
 
 #include <float.h>
 
 #include "formats/rng.h"
 #include "kernels/backend.h"
 
-enum { PIECE = 1024, N = 11 * PIECE + 72, FEW = PIECE + 72, BEHIND = 64, ISAS = 8 };
+enum { PIECE = 1024, N = 11 * PIECE + 72, FEW = PIECE + 72, BEHIND = 64 };
 
-static const ulp_backend *backends[ISAS];
-static size_t offered;
 static double x[N], y[N + BEHIND], want[N];
 static uint64_t calls;
 
@@ -123,8 +122,7 @@ static void inside(const ulp_format *f, ulp_rule rule, ulp_stream s) {
             for (int in_place = 0; in_place < 2; in_place++) check(backends[b], sizes[i], f, rule, s, in_place);
 }
 
-static void test_inside(void **state) {
-    (void)state;
+TEST(inside) {
     for_each(FEW, inside);
     assert_true(calls > 10000);
 }
@@ -140,8 +138,7 @@ static void outside(const ulp_format *f, ulp_rule rule, ulp_stream s) {
     }
 }
 
-static void test_outside(void **state) {
-    (void)state;
+TEST(outside) {
     calls = 0;
     for_each(FEW, outside);
     assert_true(calls > 10000 / thinned(7));
@@ -149,9 +146,8 @@ static void test_outside(void **state) {
 
 /* A value that no loop serves in the first piece and one in the last piece; the pieces between them are rounded without
  * a first attempt, then with one. */
-static void test_pieces(void **state) {
+TEST(pieces) {
     static const char *const names[] = {"bf16", "fp16", "e4m3", "q8.8", "tf32", "fp24", "binary32"};
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         ulp_format f;
         assert_int_equal(ulp_format_parse(&f, names[i]), ULP_OK);
@@ -167,10 +163,4 @@ static void test_pieces(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_inside), cmocka_unit_test(test_outside),
-                                       cmocka_unit_test(test_pieces)};
-    for (size_t i = 0; ulp_cpu_isa_name(i) != NULL && i < ISAS; i++)
-        if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(find_backends, NULL)

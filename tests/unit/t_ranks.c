@@ -17,10 +17,9 @@ static float *gradient_of(const ulp_trainer *t) {
 
 /* The gradient of a step of R ranks is the mean, by the oracle, of the gradients of R steps of B/R samples with the
  * same weights, which a rate of 0 keeps. */
-static void test_mean(void **state) {
+TEST(mean) {
     static const char *const reductions[] = {"ring:bf16", "tree:fp32", "two-level:fp16:mean=half:node=4"};
     const size_t R = 6;
-    (void)state;
     for (size_t k = 0; k < sizeof reductions / sizeof *reductions; k++) {
         training_texts o = plain;
         o.optimizer = "sgd,rate=0";
@@ -111,7 +110,7 @@ static size_t params_of(const training_texts *o) {
 
 /* Ranks that exchange messages compute the bits of ranks in one process: weights, losses, counts, and the running
  * statistics of batch normalisation, which the score shows. */
-static void test_messages(void **state) {
+TEST(messages) {
     static const struct {
         const char *net, *policy, *scaler, *reduction;
         size_t ranks;
@@ -121,7 +120,6 @@ static void test_messages(void **state) {
         {"fc12 relu fc10", "mixed:e4m3,act=e4m3@delayed2,agrad=e5m2@delayed2", "none", "doubling:e5m2:sr", 6},
         {"fc12 relu fc10", "fp32", "none", "two-level:bf16:node=2:mean=half", 8},
     };
-    (void)state;
     for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
         work w = {.options = plain};
         w.options.net = runs[k].net;
@@ -150,12 +148,11 @@ static void test_messages(void **state) {
 }
 
 /* One rank is a run without ranks, whatever its reduction. Ranks have random words of their own. */
-static void test_words(void **state) {
+TEST(words) {
     training_texts o = plain;
     o.policy = "mixed:bf16,mode=sr";
     const size_t n = params_of(&o);
     outcome none = run(o);
-    (void)state;
     o.ranks = 1;
     o.reduction = "ring:e4m3";
     outcome one = run(o);
@@ -169,7 +166,7 @@ static void test_words(void **state) {
     free(none.w), free(one.w), free(two.w);
 }
 
-static void test_refused(void **state) {
+TEST(refused) {
     static const struct {
         size_t ranks;
         const char *scaler, *says;
@@ -181,7 +178,6 @@ static void test_refused(void **state) {
         {5000, "none", "the nearest number is 24"},
         {2, "layer", "2 ranks need a scaler of the whole loss"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         training_texts o = plain;
         o.ranks = cases[i].ranks;
@@ -191,8 +187,4 @@ static void test_refused(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mean), cmocka_unit_test(test_messages),
-                                       cmocka_unit_test(test_words), cmocka_unit_test(test_refused)};
-    return cmocka_run_group_tests(tests, load_digits, free_digits);
-}
+TESTS(load_digits, free_digits)

@@ -1,8 +1,5 @@
 /* t_recurrent.c - recurrent layers against scalar loops, bit for bit; their initial weights, and training with them. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/rng.h"
 #include "kernels/functions/elementary.h"
@@ -251,10 +248,9 @@ static void check_cell(const cell *c, const char *name) {
     bench_end(&t);
 }
 
-static void test_cells_bit_for_bit(void **state) {
+TEST(cells_bit_for_bit) {
     static const char *const names[] = {"fp32", "mixed:bf16", "mixed:fp16,acc=serial:bf16:sr/8,mode=sr/5",
                                         "mixed:e4m3,acc=chunk4:fp16:srb/6,agrad=e5m2,mode=sra"};
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) check_cell(&cells[k], names[i]);
 }
@@ -304,10 +300,9 @@ static void check_directions(const char *name) {
     bench_end(&both), bench_end(&one[0]), bench_end(&one[1]);
 }
 
-static void test_directions(void **state) {
+TEST(directions) {
     static const char *const names[] = {"fp32", "mixed:bf16", "mixed:fp16,acc=serial:bf16:sr/8,mode=sr/5"};
     ulp_net net;
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) check_directions(names[i]);
     assert_int_equal(ulp_net_parse(&net, "bigru3", (ulp_dims){2, 1, 256}, &error), ULP_OK);
     ulp_net_release(&net);
@@ -320,9 +315,8 @@ static void test_directions(void **state) {
 
 static const char stochastic[] = "mixed:fp16,acc=serial:bf16:sr/8,mode=sr";
 
-static void test_threads(void **state) {
+TEST(threads) {
     static float w[3][8192];
-    (void)state;
     for (int threads = 1; threads <= 3; threads++) {
         training_texts o = {.net = "rows bigru9 gru17 lstm9 conv5@1 last fc10",
                             .policy = stochastic,
@@ -343,11 +337,10 @@ static void test_threads(void **state) {
 }
 
 /* Initial weights: the bias of the forget gate is 1, every other bias 0; standard deviations are as documented. */
-static void test_initial_weights(void **state) {
+TEST(initial_weights) {
     enum { IN = 40, UNITS = 50, G = 4 * UNITS };
     ulp_net net;
     double sum[2] = {0};
-    (void)state;
     assert_int_equal(ulp_net_parse(&net, "lstm50", (ulp_dims){IN, 1, 2}, &error), ULP_OK);
     float *w = calloc(net.params, sizeof *w);
     assert_non_null(w);
@@ -361,9 +354,8 @@ static void test_initial_weights(void **state) {
     ulp_net_release(&net);
 }
 
-static void test_learns(void **state) {
+TEST(learns) {
     static const char *const nets[] = {"rows rnn24 last fc10", "rows gru16 last fc10", "columns lstm16 last fc10"};
-    (void)state;
     ulp_threads_set(1); /* the products of a step are too small for several threads */
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
         training_texts o = {.net = nets[i],
@@ -380,10 +372,4 @@ static void test_learns(void **state) {
     ulp_threads_set(0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cells_bit_for_bit), cmocka_unit_test(test_directions), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_initial_weights),   cmocka_unit_test(test_learns),
-    };
-    return cmocka_run_group_tests(tests, load_digits, free_digits);
-}
+TESTS(load_digits, free_digits)

@@ -91,11 +91,10 @@ static void check_reduction(const ulp_reduction *how, size_t R, ulp_reference *r
     free(x);
 }
 
-static void test_oracle(void **state) {
+TEST(oracle) {
     static const ulp_mode modes[] = {ULP_RNE, ULP_SRA, ULP_RD};
     const ulp_format binary32 = named("binary32");
     ulp_reference *single = ulp_reference_new(&binary32);
-    (void)state;
     for (int f = 0; f < FORMATS; f++) {
         const ulp_format format = named(formats[f]);
         ulp_reference *ref = ulp_reference_new(&format);
@@ -113,11 +112,10 @@ static void test_oracle(void **state) {
 
 /* Many elements, so that chunks are cut into blocks: the bits do not depend on threads, and those of doubling are those
  * of the tree where R is a power of two. */
-static void test_blocks(void **state) {
+TEST(blocks) {
     enum { LONG = 9001, R = 4 };
     const ulp_backend *backend;
     float *x = malloc(R * LONG * sizeof *x), *one = malloc(R * LONG * sizeof *x), *many = malloc(R * LONG * sizeof *x);
-    (void)state;
     assert_int_equal(ulp_backend_get(&backend, "cpu"), ULP_OK);
     fill(x, R * LONG, 3);
     for (int order = 0; order < ULP_REDUCE_ORDERS; order++) {
@@ -140,7 +138,7 @@ static void test_blocks(void **state) {
 
 /* ---- texts ---- */
 
-static void test_texts(void **state) {
+TEST(texts) {
     static const char *const same_text[][2] = {
         {"ring:bf16", "ring:bfloat16:rne"},
         {"tree:e4m3:sr/8:mean=half", "tree:e4m3:sra/8:mean=half"},
@@ -166,7 +164,6 @@ static void test_texts(void **state) {
     ulp_reduction r;
     ulp_error why;
     char text[ULP_REDUCTION_TEXT_MAX];
-    (void)state;
     for (size_t i = 0; i < sizeof same_text / sizeof *same_text; i++) {
         if (ulp_reduction_parse(&r, same_text[i][0], &why) != ULP_OK) fail_msg("%s", why.text);
         assert_int_equal(ulp_reduction_print(text, sizeof text, &r), ULP_OK);
@@ -179,13 +176,12 @@ static void test_texts(void **state) {
 }
 
 /* Gradients overflow to Inf or NaN; a format whose name says :sat saturates. */
-static void test_overflow(void **state) {
+TEST(overflow) {
     static const struct {
         const char *text;
         double mean;
     } cases[] = {{"tree:fp16", INFINITY}, {"ring:e4m3", NAN}, {"ring:e4m3:sat", 224}, {"tree:q8.8", 64}};
     const ulp_backend *backend;
-    (void)state;
     assert_int_equal(ulp_backend_get(&backend, "cpu"), ULP_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         float x[2] = {60000, 60000};
@@ -198,8 +194,4 @@ static void test_overflow(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_oracle), cmocka_unit_test(test_blocks),
-                                       cmocka_unit_test(test_texts), cmocka_unit_test(test_overflow)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

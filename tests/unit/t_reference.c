@@ -15,8 +15,7 @@ static void expect_round(const char *name, int mode, int overflow, double x, dou
     expect(f, rule, "round", x, 0.0, 0.0, got, want);
 }
 
-static void test_table(void **state) {
-    (void)state;
+TEST(table) {
     for (size_t i = 0; i < ROWS; i++) {
         const row *t = &table[i];
         ulp_reference *ref = ulp_reference_new(&t->format);
@@ -37,8 +36,7 @@ static void test_table(void **state) {
 }
 
 /* No mode changes a value of the format, and magnitude codes have the order of their values. */
-static void test_codes(void **state) {
-    (void)state;
+TEST(codes) {
     for (size_t i = 0; i < ROWS; i++) {
         const ulp_format *f = &table[i].format;
         if (f->bits > 16) continue;
@@ -120,8 +118,7 @@ static void check_gap(const row *t, ulp_reference *ref, double lower, double upp
 }
 
 /* All gaps of small formats, with the gap above max; of dlfloat16 the gaps of the lowest codes and of the last. */
-static void test_gaps(void **state) {
-    (void)state;
+TEST(gaps) {
     unsigned formats = 0;
     for (size_t i = 0; i < ROWS; i++) {
         const row *t = &table[i];
@@ -150,8 +147,7 @@ static void test_gaps(void **state) {
 
 /* ---- facts ---- */
 
-static void test_facts(void **state) {
-    (void)state;
+TEST(facts) {
     expect_round("e4m3", ULP_RNE, ULP_OVERFLOW_INF, 464, 448);
     expect_round("e4m3", ULP_RNE, ULP_OVERFLOW_INF, nextafter(464, 500), NAN);
     expect_round("e4m3", ULP_RNE, ULP_OVERFLOW_DEFAULT, 1e30, 448);
@@ -181,8 +177,7 @@ static void test_facts(void **state) {
     expect_round("binary64", ULP_MODE_COUNT, 0, 1.0, NAN);
 }
 
-static void test_zeros(void **state) {
-    (void)state;
+TEST(zeros) {
     expect_round("binary16", ULP_RU, 0, -0x1p-30, -0.0);
     expect_round("binary16", ULP_RD, 0, -0x1p-1074, -0x1p-24);
     expect_round("binary16", ULP_RNE, 0, -0x1p-25, -0.0);
@@ -217,8 +212,7 @@ static void test_zeros(void **state) {
 }
 
 /* Formats without sign, without zero, with a gap at 0, with one bit of precision, and with wrap-around. */
-static void test_odd_ones(void **state) {
-    (void)state;
+TEST(odd_ones) {
     for (int m = 0; m < ULP_MODE_COUNT; m++) {
         expect_round("binary8p3uf", m, ULP_OVERFLOW_SAT, -5, 0.0);
         expect_round("binary8p3uf", m, ULP_OVERFLOW_INF, -5, NAN);
@@ -271,8 +265,7 @@ static void expect_threshold(ulp_reference *ref, int mode, int op, double a, dou
            up);
 }
 
-static void test_stochastic(void **state) {
-    (void)state;
+TEST(stochastic) {
     ulp_reference *ref = ulp_reference_new(named("binary64"));
     double third = 0x1.5555555555555p-2, above = nextafter(third, 1), one = nextafter(1, 2);
     /* 2^54 / 3 has the fraction 1/3: floor(2^32 / 3) = 1431655765, floor(2^33 / 3) = 2863311530 */
@@ -307,12 +300,7 @@ static void test_stochastic(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),      cmocka_unit_test(test_codes), cmocka_unit_test(test_gaps),
-        cmocka_unit_test(test_facts),      cmocka_unit_test(test_zeros), cmocka_unit_test(test_odd_ones),
-        cmocka_unit_test(test_stochastic),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = run_listed_tests(NULL, NULL);
     mpfr_free_cache();
     return failed;
 }

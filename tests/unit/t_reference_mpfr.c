@@ -95,8 +95,7 @@ static double random_operand(const row *t, uint64_t *seed) {
     return (bits & 1) ? x : -x;
 }
 
-static void test_mpfr_and_hardware(void **state) {
-    (void)state;
+TEST(mpfr_and_hardware) {
     const char *names[] = {"binary64", "binary32", "binary16", "e5m2"};
     mpfr_inits2(53, left, right, third_operand, result, (mpfr_ptr)0);
     uint64_t seed = 1;
@@ -115,8 +114,7 @@ static void test_mpfr_and_hardware(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mpfr_and_hardware)};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = run_listed_tests(NULL, NULL);
     mpfr_free_cache();
     return failed;
 }

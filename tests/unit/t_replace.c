@@ -1,9 +1,6 @@
 /* t_replace.c - files that are written whole or not at all: two processes, names that are there, exit(), what is left.
  */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,9 +49,8 @@ static void lock_the_file(void) {
     _exit((int)ulp_lock_open(&file, "x"));
 }
 
-static void test_replaces(void **state) {
+TEST(replaces) {
     ulp_replacement *r;
-    (void)state;
     put("x", "old");
     put("x.tmp", "the rest of a process that was killed, longer than the new text");
     assert_int_equal(ulp_replacement_open(&r, "x"), ULP_LOCK_OURS);
@@ -67,9 +63,8 @@ static void test_replaces(void **state) {
     remove("x.tmp"); /* of _exit() */
 }
 
-static void test_drops(void **state) {
+TEST(drops) {
     ulp_replacement *r;
-    (void)state;
     put("x", "old");
     assert_int_equal(ulp_replacement_open(&r, "x"), ULP_LOCK_OURS);
     ulp_replacement_drop(r);
@@ -84,9 +79,8 @@ static void test_drops(void **state) {
     assert_false(is_there("d.tmp"));
 }
 
-static void test_new(void **state) {
+TEST(new) {
     ulp_replacement *r;
-    (void)state;
     put("x", "old");
     assert_int_equal(ulp_replacement_open(&r, "x"), ULP_LOCK_OURS);
     assert_false(ulp_replacement_finish_new(r));
@@ -97,9 +91,8 @@ static void test_new(void **state) {
     assert_true(holds("y", "new") && !is_there("y.tmp"));
 }
 
-static void test_keeps_lock(void **state) {
+TEST(keeps_lock) {
     ulp_replacement *r;
-    (void)state;
     assert_int_equal(ulp_replacement_open(&r, "x"), ULP_LOCK_OURS);
     FILE *file = ulp_replacement_keep(r);
     assert_non_null(file);
@@ -118,20 +111,16 @@ static void leave_by_exit(void) {
     exit(0);
 }
 
-static void test_exit(void **state) {
-    (void)state;
+TEST(exit) {
     put("x", "old");
     assert_int_equal(elsewhere(leave_by_exit), 0);
     assert_true(holds("x", "old") && !is_there("x.tmp") && holds("z", "") && !is_there("z.tmp"));
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_replaces), cmocka_unit_test(test_drops),
-                                       cmocka_unit_test(test_new), cmocka_unit_test(test_keeps_lock),
-                                       cmocka_unit_test(test_exit)};
     char folder[] = "/tmp/ulp-replace-XXXXXX", command[80];
     if (!mkdtemp(folder) || chdir(folder) != 0) return 1;
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = run_listed_tests(NULL, NULL);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command) != 0 || failed != 0;
 }

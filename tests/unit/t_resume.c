@@ -3,10 +3,9 @@
  * The file is long because every case is a run of the same toy experiment. */
 #include "toy.h"
 
-static void test_resume(void **state) {
+TEST(resume) {
     static const char *const deaths[] = {"--signal 9", "--signal 2", "--signal 15", "--signal 2 --slow", "--status 7"};
     char line[120];
-    (void)state;
     expect_exit(0, "--out whole.csv");
     for (size_t i = 0; i < sizeof deaths / sizeof deaths[0]; i++) {
         remove("r.csv");
@@ -33,9 +32,8 @@ static void test_resume(void **state) {
     assert_true(has("again.csv.part", "# end 0: 3 crc32 ") && has("again.csv.part", "# end 1: 3 crc32 "));
 }
 
-static void test_shards(void **state) {
+TEST(shards) {
     char line[400];
-    (void)state;
     expect_exit(0, "--out whole.csv");
     for (int n = 1; n <= 20; n += n == 3 ? 17 : 1) { /* with 16 points, some of 20 shards are empty */
         char merge[600] = "--out m.csv --merge";
@@ -75,11 +73,10 @@ static void test_shards(void **state) {
 }
 
 /* A run that pauses in its third point keeps its lock; after a kill it blocks no other run. */
-static void test_two_at_once(void **state) {
+TEST(two_at_once) {
     static const char *const others[] = {"--out l.csv", "--out ./l.csv --resume", "--out l.csv --size 2"};
     char line[80];
     int status;
-    (void)state;
     expect_exit(0, "--out whole.csv");
     snprintf(line, sizeof line, "--threads 1 --out l.csv --signal %d", SIGSTOP);
     for (int killed = 0; killed < 2; killed++) {
@@ -121,7 +118,7 @@ static void change(const char *to, const char *from, const char *after, const ch
 }
 
 /* A resumed run computes a damaged piece again; a merge refuses it and names it. */
-static void test_damage(void **state) {
+TEST(damage) {
     static const char *const damages[][4] = {
         {"rne 2\n", ",1,0.", ",1,0x", "point 'binary16 rne 2' is damaged: its lines do not match"},
         {"rne 2\n", ",1,0.", ",1#0.", "point 'binary16 rne 2' is damaged: its lines do not match"},
@@ -133,7 +130,6 @@ static void test_damage(void **state) {
         {"rne 1\n", "# piece 1: binary16", "# piece 1: binary61",
          "a piece is damaged: this line names none of this run"},
     };
-    (void)state;
     expect_exit(0, "--out whole.csv");
     expect_exit(0, "--shard 0/1 --out shard.csv");
     expect_exit(0, "--merge shard.csv --out m.csv");
@@ -152,8 +148,7 @@ static void test_damage(void **state) {
 }
 
 /* Pieces without a CRC-32, pieces that occur twice in a file, and pieces of another build are not used. */
-static void test_foreign_pieces(void **state) {
-    (void)state;
+TEST(foreign_pieces) {
     expect_exit(0, "--out whole.csv");
     expect_exit(0, "--shard 0/1 --out shard.csv");
     change("bad.csv", "shard.csv", "# end 1: 3", " crc32 ", " crc23 ");
@@ -175,8 +170,7 @@ static void test_foreign_pieces(void **state) {
 }
 
 /* A shard does not replace the file of another shard; files with CRLF line ends and a byte order mark are read. */
-static void test_shard_files(void **state) {
-    (void)state;
+TEST(shard_files) {
     expect_exit(0, "--out whole.csv");
     expect_exit(0, "--shard 0/2 --out first.csv");
     expect_exit(2, "--shard 1/2 --out first.csv");
@@ -195,7 +189,7 @@ static void test_shard_files(void **state) {
 }
 
 /* A merge says that a file is cut off, at whichever byte, and computes its last point again. */
-static void test_cut_shard(void **state) {
+TEST(cut_shard) {
     static const char *const cuts[][2] = {
         {"# piece 1: binary16 rne 2\n", "1 of 16 points are"}, /* the file ends behind this text: its points */
         {"# piece 1: binary16 rne 2\nbinary16,rne,0,0.", "1 of 16 points are"},
@@ -204,7 +198,6 @@ static void test_cut_shard(void **state) {
         {"\n# end 15: ", "15 of 16 points are"},
     };
     char line[120];
-    (void)state;
     expect_exit(0, "--out whole.csv");
     expect_exit(0, "--shard 0/1 --out shard.csv");
     char *text = read_all("shard.csv");
@@ -231,8 +224,7 @@ static void test_cut_shard(void **state) {
 }
 
 /* A merge does not replace one of the files that it reads, under whichever name. */
-static void test_merge_into_shard(void **state) {
-    (void)state;
+TEST(merge_into_shard) {
     expect_exit(0, "--shard 0/2 --out first.csv");
     expect_exit(0, "--shard 1/2 --out second.csv");
     char *before = read_all("first.csv");
@@ -254,9 +246,8 @@ static void test_merge_into_shard(void **state) {
 }
 
 /* A symbolic link stays a link, and the file behind it gets the rows. */
-static void test_link(void **state) {
+TEST(link) {
     struct stat about;
-    (void)state;
     expect_exit(0, "--out whole.csv");
     assert_int_equal(symlink("behind.csv", "link.csv"), 0);
     expect_exit(0, "--out link.csv");
@@ -267,9 +258,8 @@ static void test_link(void **state) {
 }
 
 /* The points of a stopped run are used or deleted on request only. */
-static void test_spared(void **state) {
+TEST(spared) {
     static const char *const lines[] = {"--out k.csv", "--out k.csv --seed 2", "--out k.csv --merge k.csv.part"};
-    (void)state;
     expect_exit(0, "--out whole.csv");
     expect_exit(128 + 9, "--threads 1 --out k.csv --signal 9");
     char *before = read_all("k.csv.part");
@@ -298,8 +288,7 @@ static void test_spared(void **state) {
     expect_exit(0, "--out l.csv");
 }
 
-static void test_spared_checkpoint(void **state) {
-    (void)state;
+TEST(spared_checkpoint) {
     append("c.csv.part.5.ckpt", "steps");
     expect_exit(2, "--out c.csv");
     assert_true(has("stderr.txt",
@@ -314,8 +303,7 @@ static void test_spared_checkpoint(void **state) {
 }
 
 /* A run that fails before its first point leaves no file; an empty .part counts as no file. */
-static void test_nothing_to_keep(void **state) {
-    (void)state;
+TEST(nothing_to_keep) {
     expect_exit(1, "--threads 1 --shard 2/16 --status 7 --out n.csv");
     assert_false(is_there("n.csv.part") || is_there("n.csv"));
     append("n.csv.part", "");
@@ -342,9 +330,8 @@ static void test_nothing_to_keep(void **state) {
     assert_false(is_there(strcat(name + 6, ".part")));
 }
 
-static void test_whole(void **state) {
+TEST(whole) {
     static const char *const cuts[] = {"--shard 0/2", "--merge a b", "--merge=a", "--resume"};
-    (void)state;
     toy.whole = 1;
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
         expect_exit(2, cuts[i]);
@@ -372,9 +359,8 @@ static void test_whole(void **state) {
 }
 
 /* A point that fails leaves the others; the head of the CSV says what failed and why. */
-static void test_goes_on(void **state) {
+TEST(goes_on) {
     char line[120];
-    (void)state;
     toy.whole = toy.goes_on = toy.threads_inside = 1;
     const int ends[][2] = {{ULP_DEVICE_FAILED, 1}, {ULP_UNSUPPORTED, 0}};
     for (int i = 0; i < 2; i++) {
@@ -397,8 +383,7 @@ static void test_goes_on(void **state) {
     toy.whole = toy.goes_on = toy.threads_inside = 0;
 }
 
-static void test_list(void **state) {
-    (void)state;
+TEST(list) {
     expect_exit(0, "--list --size 2 --out x.csv --seed 3");
     assert_true(
         has("stdout.txt", "toy --seed 3 --size 2 --quiet --shard 15/16 --out x.shard-15-of-16.csv # e4m3 sra/8 7\n"));
@@ -406,25 +391,6 @@ static void test_list(void **state) {
     assert_false(is_there("x.csv"));
 }
 
-static int run_all(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_resume),
-        cmocka_unit_test(test_shards),
-        cmocka_unit_test(test_two_at_once),
-        cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_foreign_pieces),
-        cmocka_unit_test(test_shard_files),
-        cmocka_unit_test(test_cut_shard),
-        cmocka_unit_test(test_merge_into_shard),
-        cmocka_unit_test(test_link),
-        cmocka_unit_test(test_spared),
-        cmocka_unit_test(test_spared_checkpoint),
-        cmocka_unit_test(test_nothing_to_keep),
-        cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_goes_on),
-        cmocka_unit_test(test_list),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static int run_all(void) { return run_listed_tests(NULL, NULL); }
 
 int main(void) { return in_a_folder(run_all); }

@@ -1,5 +1,6 @@
 /* t_rng.c - the generator: known answers of Random123, the word of each index, and the range of uniform numbers. */
 #include "support.h"
+#include "known_answers.h"
 
 #include "formats/rng.h"
 
@@ -18,24 +19,7 @@ static void philox(uint32_t out[4], const uint32_t counter[4], const uint32_t ke
     memcpy(out, x, sizeof x);
 }
 
-/* Random123's kat_vectors, philox4x32 10: counter, key, output */
-static const struct known {
-    uint32_t counter[4], key[2], output[4];
-} known[] = {
-    {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-    {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
-     {0xffffffff, 0xffffffff},
-     {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-    {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
-     {0xa4093822, 0x299f31d0},
-     {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
-};
-enum { KNOWN = sizeof known / sizeof known[0] };
-
-static uint64_t join(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
-
-static void test_known_answers(void **state) {
-    (void)state;
+TEST(known_answers) {
     for (int i = 0; i < KNOWN; i++) {
         const struct known *t = &known[i];
         uint32_t out[4];
@@ -65,8 +49,7 @@ static uint32_t layout_word(uint64_t seed, uint64_t stream, uint64_t index) {
     return out[index % 4];
 }
 
-static void test_layout(void **state) {
-    (void)state;
+TEST(layout) {
     uint64_t random = 1;
     for (int i = 0; i < 20000; i++) {
         /* each part with few bits, with half of the bits, and with all bits */
@@ -83,8 +66,7 @@ static void test_layout(void **state) {
 }
 
 /* Word i of a stream with `first` is word first + i of the whole stream. */
-static void test_parts(void **state) {
-    (void)state;
+TEST(parts) {
     const ulp_stream whole = {1, 2, 0};
     for (uint64_t first = 0; first < 64; first++)
         for (uint64_t i = 0; i < 64; i++)
@@ -99,8 +81,7 @@ static void test_parts(void **state) {
     }
 }
 
-static void test_uniform(void **state) {
-    (void)state;
+TEST(uniform) {
     enum { N = 1 << 20, CELLS = 256 };
     const ulp_stream s = {1, 3, 0};
     uint32_t cells[CELLS] = {0};
@@ -116,12 +97,4 @@ static void test_uniform(void **state) {
     if (chi > 370 || chi < 160) fail_msg("chi-square %g", chi);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_answers),
-        cmocka_unit_test(test_layout),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_uniform),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

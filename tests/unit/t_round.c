@@ -1,6 +1,5 @@
 /* t_round.c - rounding of scalars and arrays against the oracle: every breakpoint, mode and overflow policy. */
 #include <float.h>
-#include <stdlib.h>
 
 #include "support.h"
 
@@ -119,8 +118,7 @@ static void check_policy(const ulp_format *f, int policy, size_t n, size_t few, 
     ulp_reference_free(ref);
 }
 
-static void test_breakpoints(void **state) {
-    (void)state;
+TEST(breakpoints) {
     ulp_format f;
     for (size_t i = 0; test_format(i, &f); i++) {
         inputs = 0;
@@ -166,8 +164,7 @@ static void check_pairs_of(ulp_reference *ref, double x, const ulp_format *f) {
         }
 }
 
-static void test_pairs(void **state) {
-    (void)state;
+TEST(pairs) {
     ulp_format f;
     checked = 0;
     for (size_t i = 0; test_format(i, &f); i++) {
@@ -199,8 +196,7 @@ static uint64_t payload(size_t i, int width, uint64_t *seed) {
     return next_random(seed) >> (64 - width) | 1;
 }
 
-static void test_nan(void **state) {
-    (void)state;
+TEST(nan) {
     enum { N = 300 };
     float x32[N], y32[N];
     double x[N], y[N];
@@ -282,8 +278,7 @@ static const struct fact {
     {"int8", ULP_RNE, ULP_OVERFLOW_DEFAULT, -2.5, -2},
 };
 
-static void test_facts(void **state) {
-    (void)state;
+TEST(facts) {
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         const struct fact *t = &facts[i];
         ulp_format f = named(t->format);
@@ -299,8 +294,7 @@ static void test_facts(void **state) {
     }
 }
 
-static void test_refusals(void **state) {
-    (void)state;
+TEST(refusals) {
     ulp_format f = named("binary16"), q = named("q8.8");
     float x[2] = {1, 2}, y[2];
     double x64[2] = {1, 2}, y64[2];
@@ -326,10 +320,6 @@ static void test_refusals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_breakpoints), cmocka_unit_test(test_pairs),    cmocka_unit_test(test_nan),
-        cmocka_unit_test(test_facts),       cmocka_unit_test(test_refusals),
-    };
     if (ulp_backend_get(&backend, NULL) != ULP_OK) return 3;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_listed_tests(NULL, NULL);
 }

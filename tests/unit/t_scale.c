@@ -20,8 +20,7 @@ static float random_float(uint64_t *seed, int centre, int spread) {
 
 /* ---- amax ---- */
 
-static void test_amax(void **state) {
-    (void)state;
+TEST(amax) {
     const float x[] = {1.0f, -3.0f, NAN, INFINITY, -0.0f, 2.0f, -INFINITY, -FLT_TRUE_MIN, -NAN, 2.5f};
     assert_true(ulp_amax(x, 10, 1) == 3.0f);
     assert_true(ulp_amax(x, 5, 2) == 1.0f);
@@ -50,8 +49,7 @@ static void expect_factors(float amax, const ulp_format *f, ulp_scaling_kind kin
                  (double)s.inverse, scale, inverse);
 }
 
-static void test_factors(void **state) {
-    (void)state;
+TEST(factors) {
     ulp_format f, binary32 = named("binary32");
     ulp_reference *ref = ulp_reference_new(&binary32);
     size_t checked = 0;
@@ -90,8 +88,7 @@ static size_t factor_of(ulp_axis axis, size_t i, size_t j) {
     return axis == ULP_PER_ROW ? i : axis == ULP_PER_COLUMN ? j : 0;
 }
 
-static void test_axes(void **state) {
-    (void)state;
+TEST(axes) {
     const ulp_format f = named("e4m3");
     uint64_t seed = 3;
     float x[COUNT];
@@ -150,8 +147,7 @@ static size_t check_rounding(ulp_reference *element, ulp_reference *value, const
     return ULP_AXIS_COUNT;
 }
 
-static void test_rounding(void **state) {
-    (void)state;
+TEST(rounding) {
     ulp_format f, binary32 = named("binary32");
     ulp_reference *value = ulp_reference_new(&binary32);
     size_t arrays = 0, formats = 0;
@@ -175,8 +171,7 @@ static void test_rounding(void **state) {
 
 /* Products x s t of 71 bits that are less than 2^-54 away from the middle of two binary32 numbers. A first rounding to
  * binary64 gives the middle, and the second rounding a wrong number. */
-static void test_one_rounding(void **state) {
-    (void)state;
+TEST(one_rounding) {
     static const struct {
         float x;
         ulp_scaling s;
@@ -201,8 +196,7 @@ static void test_one_rounding(void **state) {
     }
 }
 
-static void test_errors(void **state) {
-    (void)state;
+TEST(errors) {
     const ulp_format f = named("e4m3");
     const ulp_stream stream = {0, 0, 0};
     float x[2] = {1.0f, 2.0f}, y[2] = {-1.0f, -1.0f};
@@ -221,10 +215,4 @@ static void test_errors(void **state) {
     assert_true(s[1].scale == 1.0f);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_amax),     cmocka_unit_test(test_factors),      cmocka_unit_test(test_axes),
-        cmocka_unit_test(test_rounding), cmocka_unit_test(test_one_rounding), cmocka_unit_test(test_errors),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,7 +1,5 @@
 /* t_scaled.c - rounding with just-in-time and delayed tensor scales in a training pass, against formats/scale.h. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "formats/scale.h"
 #include "sim/normal.h"
@@ -48,13 +46,12 @@ static void expect(const float *got, const float *x, float amax, const bench *t,
     }
 }
 
-static void test_just_in_time(void **state) {
+TEST(just_in_time) {
     static const char *const texts[] = {"act=e4m3@amax",    "act=e5m2@amax/rz", "act=e4m3@amax/sr/7",
                                         "act=e2m1@amax/ro", "act=fp16@amax",    "act=e4m3@amax/srb"};
     static bench t;
     float x[N], y[N];
     double exact[N];
-    (void)state;
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
         for (int e = -30; e <= 30; e += 3) {
             start(&t, texts[k]);
@@ -74,13 +71,12 @@ static void test_just_in_time(void **state) {
 static void count_observed(void *context, const ulp_observation *observed) { *(size_t *)context += observed->n; }
 
 /* Rounding from binary64 in backend memory and in host memory has the same bits, counters and observations. */
-static void test_from(void **state) {
+TEST(from) {
     static const char *const texts[] = {
         "fp32", "fp16", "bf16", "act=e4m3@amax", "act=e5m2/sr/9", "act=q4.4", "act=e4m3@delayed2"};
     static bench host, device;
     static double x[N];
     float want[N], got[N];
-    (void)state;
     for (size_t k = 0; k < 2 * sizeof texts / sizeof *texts; k++) {
         size_t seen[2] = {0, 0};
         const ulp_observer at_host = {count_observed, &seen[0], 1u << ULP_AT_ACT},
@@ -110,11 +106,10 @@ static void test_from(void **state) {
 }
 
 /* The tensor scale of a step comes from the largest magnitude of the last three steps; evaluations change nothing. */
-static void test_delayed(void **state) {
+TEST(delayed) {
     static const double spread[] = {1, 64, 1, 1, 1, 1, 1024, 1.0 / 64, 1, 1, 1, 1};
     static bench t;
     float x[N], y[N], past[sizeof spread / sizeof *spread], most;
-    (void)state;
     start(&t, "act=e4m3@delayed3");
     for (size_t step = 0; step < sizeof spread / sizeof *spread; step++) {
         t.pass.now.step = step;
@@ -138,11 +133,10 @@ static void test_delayed(void **state) {
 /* A sum of two tensors is rounded once, although its scale depends on the sums: a part far below binary64 decides a
  * tie.
  */
-static void test_sum(void **state) {
+TEST(sum) {
     static const char *const texts[] = {"act=fp16@amax", "act=e4m3@amax/rz", "act=bf16@amax/sr/7", "act=fp16@delayed2"};
     static bench t;
     float a[N], b[N], sum[N], y[N];
-    (void)state;
     for (size_t k = 0; k < 2 * sizeof texts / sizeof *texts; k++) {
         size_t seen = 0;
         const ulp_observer observer = {count_observed, &seen, 1u << ULP_AT_ACT};
@@ -171,13 +165,12 @@ static void test_sum(void **state) {
 }
 
 /* Texts to policies and back, and refused texts. */
-static void test_text(void **state) {
+TEST(text) {
     static const char *const bad[] = {
         "act=e4m3@",    "act=e4m3@delayed0", "act=e4m3@delayed2000",         "act=e4m3@delayed3x",
         "act=e4m3@max", "state=e4m3@amax",   "weight=e4m3@amax,master=none", "loss=fp16@delayed"};
     ulp_policy p, q;
     char text[ULP_POLICY_TEXT_MAX], again[ULP_POLICY_TEXT_MAX];
-    (void)state;
     assert_int_equal(
         ulp_policy_parse(&p, "mixed:fp16,weight=e4m3@amax,act=e4m3@delayed,agrad=e5m2@delayed7/sr/8,wgrad=e5m2",
                          &error),
@@ -198,10 +191,9 @@ static void test_text(void **state) {
 }
 
 /* Training on the digits succeeds in FP8 with tensor scales, and fails with gradients in e4m3 without a scale. */
-static void test_training(void **state) {
+TEST(training) {
     static const char *const policies[] = {"mixed:e4m3@amax", "mixed:e4m3@delayed", "mixed:e4m3", "fp32"};
     double accuracy[4];
-    (void)state;
     for (int i = 0; i < 4; i++) {
         training_texts o = {.net = "fc64 relu fc64 relu fc10",
                             .policy = policies[i],
@@ -220,9 +212,4 @@ static void test_training(void **state) {
     assert_true(accuracy[2] < accuracy[3] - 0.03);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_just_in_time), cmocka_unit_test(test_from),
-                                       cmocka_unit_test(test_delayed),      cmocka_unit_test(test_sum),
-                                       cmocka_unit_test(test_text),         cmocka_unit_test(test_training)};
-    return cmocka_run_group_tests(tests, load_digits, free_digits);
-}
+TESTS(load_digits, free_digits)

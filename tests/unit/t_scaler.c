@@ -1,8 +1,5 @@
 /* t_scaler.c - logmax against its definition; loss scales per layer: exactness, place of an overflow, and benefit. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/rng.h"
 #include "training.h"
@@ -55,8 +52,7 @@ static void check_logmax(const char *text, double beta1, double beta2, double lo
     assert_true(clipped == 0 || clipped > 3);
 }
 
-static void test_logmax(void **state) {
-    (void)state;
+TEST(logmax) {
     check_logmax("logmax", 0.99, 0.999, 16, 3.09, 0, 24);
     check_logmax("logmax,log_max=12,overflow_std_dev=1.5,beta1=0.9,beta2=0.95,min=-3,max=11", 0.9, 0.95, 12, 1.5, -3,
                  11);
@@ -73,7 +69,7 @@ static void test_logmax(void **state) {
     assert_int_equal(s.log2, 0);
 }
 
-static void test_bad_texts(void **state) {
+TEST(bad_texts) {
     static const char *const bad[][2] = {
         {"logmax,interval=3", "no key 'interval'; known: init, min, max, skip, log_max, overflow_std_dev"},
         {"logmax,hysteresis=2", "scaler logmax: no key 'hysteresis'"},
@@ -88,7 +84,6 @@ static void test_bad_texts(void **state) {
         {"layer,max=63", "'max=63'"},
         {"layer,min=-63", "'min=-63'"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ulp_scaler s;
         assert_int_equal(scaler_from_text(&s, bad[i][0], &error), ULP_BAD_NAME);
@@ -140,14 +135,13 @@ static void train(const char *net, const char *optimizer, const char *scaler, fl
 
 /* In binary32, powers of two commute with every operation. So the weights are those of a run without scale, bit for
  * bit, and so are the unscaled gradients. */
-static void test_exact(void **state) {
+TEST(exact) {
     static const char *const nets[] = {
         "fc20 tanh fc15 relu fc12 fc10", "tanh fc12 tanh tanh fc10 tanh", "rows gru7 lstm6 rnn5 last fc10",
         "conv3@3p1 bn relu pool2 fork conv3@3p1 bn relu fork conv3@3p1 join conv3@3p1 join pool2 fc10",
         "fork conv1@3p1 tanh join fork tanh join fork fork conv1@3p1 join join fc10"};
     static const char *const optimizers[] = {"sgd,rate=0.1,momentum=0.9,decay=0.001", "adam,rate=0.01"};
     static float plain[12000], scaled[12000];
-    (void)state;
     for (size_t k = 0; k < 2 * sizeof nets / sizeof *nets; k++) {
         watch a = {0}, b = {0};
         memset(plain, 0, sizeof plain);
@@ -167,7 +161,7 @@ static ulp_status round_in_place(ulp_pass *pass, ulp_site site, float *x, const 
 
 /* A tensor between two scales is first multiplied by the quotient of the scales; other tensors are not. This holds for
  * all kinds of rounding. */
-static void test_rescale(void **state) {
+TEST(rescale) {
     static const int scales[] = {3, -2, 40};
     float x[4];
     double wide[4], exact[4];
@@ -175,7 +169,6 @@ static void test_rescale(void **state) {
     ulp_pass pass = {.run = {.policy = &policy},
                      .now = {.scales = {.log2 = 9, .layer = scales, .layers = 3}},
                      .scratch = {.wide = wide}};
-    (void)state;
     assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK);
     assert_int_equal(ulp_policy_parse(&policy, "fp32", NULL), ULP_OK);
     assert_int_equal(ulp_pass_alloc(&pass, 4, 4), ULP_OK);
@@ -241,8 +234,7 @@ static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint
     ulp_net_release(&model.net);
 }
 
-static void test_blame(void **state) {
-    (void)state;
+TEST(blame) {
     /* layers: 0 relu, 1 fc2, 2 relu, 3 fc3, 4 fc2, 5 relu; tensor i is the input of layer i, and its gradient has the
      * scale of layer i - 1 */
     check_blame(-1, -1, (const int[]){5, 5, 5}, (const uint32_t[]){1, 1, 1});
@@ -259,14 +251,13 @@ static void test_blame(void **state) {
 }
 
 /* If the scale of one layer is far too large, only this scale is reduced, and training succeeds. */
-static void test_backs_off(void **state) {
+TEST(backs_off) {
     training_texts o = {.net = "fc24 relu fc20 relu fc10",
                         .policy = "mixed:fp16",
                         .scaler = "layer,init=4",
                         .optimizer = "sgd",
                         .batch = 32,
                         .seed = 1};
-    (void)state;
     ulp_trainer *t = trainer_of(&digits, &o);
     t->loss_scales.layer[2].log2 = 30;
     for (int i = 0; i < 30; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
@@ -305,9 +296,8 @@ static double flushed(const char *policy, const char *scaler, double *accuracy) 
     return 100 * (double)zero / (double)all;
 }
 
-static void test_flushed(void **state) {
+TEST(flushed) {
     double accuracy;
-    (void)state;
     double none = flushed("mixed:fp16", "none", &accuracy),
            layer = flushed("mixed:fp16", "layer,interval=20", &accuracy);
     assert_true(layer < none / 2 && accuracy > 93.0);
@@ -318,11 +308,4 @@ static void test_flushed(void **state) {
     assert_true(flushed("mixed:fp16,agrad=e4m3,wgrad=e4m3", "layer,interval=20", &accuracy) < one);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_logmax),  cmocka_unit_test(test_bad_texts), cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_rescale), cmocka_unit_test(test_blame),     cmocka_unit_test(test_backs_off),
-        cmocka_unit_test(test_flushed),
-    };
-    return cmocka_run_group_tests(tests, load_digits, free_digits);
-}
+TESTS(load_digits, free_digits)

@@ -1,12 +1,7 @@
 /* t_scaler_rules.c - rules of loss scales: their texts, their defaults, and the scale after every step. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "texts.h"
 
@@ -25,8 +20,7 @@ static void trace(const char *text, const char *events, const int *scales, uint6
     assert_int_equal(s.skipped, skipped);
 }
 
-static void test_scaler_traces(void **state) {
-    (void)state;
+TEST(scaler_traces) {
     trace("none", ".!.", (const int[]){0, 0, 0}, 0);
     trace("static:8", "..!!", (const int[]){8, 8, 8, 8}, 0);
     trace("static:8,skip=1", ".!!", (const int[]){8, 8, 8}, 2);
@@ -39,14 +33,13 @@ static void test_scaler_traces(void **state) {
     trace("backoff", "!..!....", (const int[]){23, 23, 23, 22, 22, 22, 22, 22}, 2);
 }
 
-static void test_scaler_rows(void **state) {
+TEST(scaler_rows) {
     static const struct {
         const char *name;
         int init, max;
         unsigned interval;
     } want[] = {{"pytorch", 16, 126, 2000}, {"apex", 16, 24, 2000}, {"keras", 15, 126, 2000}};
     ulp_scaler s;
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(scaler_from_text(&s, want[i].name, &error), ULP_OK);
         assert_true(s.log2 == want[i].init && s.rule.max == want[i].max && s.rule.interval == want[i].interval &&
@@ -61,10 +54,9 @@ static void test_scaler_rows(void **state) {
 }
 
 /* The init of a changed rule has to be within its limits. */
-static void test_scaler_edited(void **state) {
+TEST(scaler_edited) {
     ulp_scaler s;
     ulp_scaler_rule rule = *ulp_scaler_rule_find("apex");
-    (void)state;
     rule.init = 25;
     assert_int_equal(ulp_scaler_init(&s, &rule, &error), ULP_BAD_NAME);
     rule = ulp_scaler_static(-7);
@@ -73,7 +65,7 @@ static void test_scaler_edited(void **state) {
     assert_null(ulp_scaler_rule_find("torch"));
 }
 
-static void test_scaler_bad(void **state) {
+TEST(scaler_bad) {
     static const char *const bad[][2] = {
         {"", "no rule ''; known: none, static, pytorch, apex, keras"},
         {"torch", "no rule 'torch'; did you mean 'pytorch'?"},
@@ -93,7 +85,6 @@ static void test_scaler_bad(void **state) {
         {"pytorch,skip=2", "'skip=2': skip is 0 or 1"},
     };
     ulp_scaler s;
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(scaler_from_text(&s, bad[i][0], &error), ULP_BAD_NAME);
         if (!strstr(error.text, bad[i][1])) fail_msg("%s: %s", bad[i][0], error.text);
@@ -101,12 +92,4 @@ static void test_scaler_bad(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scaler_traces),
-        cmocka_unit_test(test_scaler_rows),
-        cmocka_unit_test(test_scaler_edited),
-        cmocka_unit_test(test_scaler_bad),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

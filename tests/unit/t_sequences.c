@@ -59,10 +59,9 @@ static void assert_distinct(void) {
 
 static const char stochastic[] = "mixed:fp16,acc=serial:bf16:sr/8,mode=sr";
 
-static void test_words_are_used_once(void **state) {
+TEST(words_are_used_once) {
     rig t;
     ulp_backend spy;
-    (void)state;
     rig_start(&t, "rows conv3@1 gru4 lstm3 rnn2 gru3 conv2@1 last fc3", (ulp_dims){1, 9, 5}, 6, stochastic);
     const ulp_backend *own = t.pass.run.backend;
     spy_on(&t.pass, &spy);
@@ -84,11 +83,10 @@ static void test_words_are_used_once(void **state) {
 }
 
 /* A batch in pieces gives the bits of the whole batch. */
-static void test_pieces(void **state) {
+TEST(pieces) {
     enum { ALL = 6, CUT = 2 };
     rig t;
     float whole[ALL * 3];
-    (void)state;
     rig_start(&t, "columns2 conv3@1 gru4 lstm3 rnn3 last", (ulp_dims){2, 3, 8}, ALL, stochastic);
     size_t m = ulp_dims_size(t.model.net.in), count = t.model.net.count;
     assert_int_equal(ulp_model_forward(&t.model, &t.pass, t.w), ULP_OK);
@@ -103,7 +101,7 @@ static void test_pieces(void **state) {
 
 /* ---- layers that move values ---- */
 
-static void test_moves(void **state) {
+TEST(moves) {
     static const float image[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}; /* (2,2,3) */
     static const float rows[12] = {0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11};  /* (6,1,2) */
     static const float pairs[12] = {0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11}; /* (1,3,4) by columns2: (6,1,2) */
@@ -118,7 +116,6 @@ static void test_moves(void **state) {
         {"columns2", {1, 3, 4}, {6, 1, 2}, pairs},
         {"last", {4, 1, 3}, {4, 1, 1}, ends},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
         rig t;
         rig_start(&t, moves[i].net, moves[i].in, 1, "fp32");
@@ -132,7 +129,7 @@ static void test_moves(void **state) {
     }
 }
 
-static void test_bad_words(void **state) {
+TEST(bad_words) {
     static const char sequence[] = "an image becomes a sequence by rows or columns";
     static const struct {
         const char *net;
@@ -154,7 +151,6 @@ static void test_bad_words(void **state) {
         {"columns0", {1, 4, 4}, "columnsK: "},
     };
     ulp_net net;
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(ulp_net_parse(&net, bad[i].net, bad[i].in, &error), ULP_BAD_ARGUMENT);
         assert_non_null(strstr(error.text, bad[i].net));
@@ -164,12 +160,4 @@ static void test_bad_words(void **state) {
     ulp_net_release(&net);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words_are_used_once),
-        cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_moves),
-        cmocka_unit_test(test_bad_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,17 +1,15 @@
 /* t_sim.c - small functions of sim/: relu, softmax, the number of right answers, arenas and tensors, the order of
  * epochs. */
 #include <math.h>
-#include <string.h>
 
 #include "kernels/backend.h"
 #include "sim/losses/argmax.h"
 #include "sim/tensor.h"
 #include "training.h"
 
-static void test_relu(void **state) {
+TEST(relu) {
     static const float x[] = {-1.0f, -0.0f, 0.0f, 2.0f, INFINITY, -INFINITY, NAN}, dy[] = {1, 2, 3, 4, 5, 6, 7};
     float y[7], dx[7];
-    (void)state;
     const ulp_backend *backend;
     assert_int_equal(ulp_backend_get(&backend, NULL), ULP_OK);
     assert_int_equal(ulp_backend_relu(backend, y, x, 7), ULP_OK);
@@ -22,12 +20,11 @@ static void test_relu(void **state) {
                 dx[6] == 7.0f);
 }
 
-static void test_softmax(void **state) {
+TEST(softmax) {
     static const float z[] = {0, 0, 0, 1000, 0, -1000, 1, 2, 3, NAN, 0, 0, INFINITY, 0, 0};
     static const uint8_t label[] = {0, 2, 1, 0, 0};
     double p[15], loss[5], dz[15];
     float rounded[15];
-    (void)state;
     const ulp_backend *backend;
     assert_int_equal(ulp_backend_get(&backend, NULL), ULP_OK);
     assert_int_equal(ulp_backend_softmax(backend, p, loss, z, (ulp_labels){label, 5, 3}), ULP_OK);
@@ -41,20 +38,18 @@ static void test_softmax(void **state) {
     assert_true(dz[3] == 1024.0 / 5 && dz[5] == -1024.0 / 5);
 }
 
-static void test_count_right(void **state) {
+TEST(count_right) {
     static const float z[] = {1, 2, 3, 3, 3, 1, NAN, 0, 0, 0, 0, NAN, NAN, NAN, NAN, -INFINITY, -INFINITY, -INFINITY};
-    (void)state;
     assert_int_equal(ulp_count_right(z, (const uint8_t[]){2, 0, 0, 0, 0, 0}, 6, 3),
                      3); /* a row with NaN is never right */
     assert_int_equal(ulp_count_right(z, (const uint8_t[]){1, 1, 1, 1, 1, 1}, 6, 3), 0);
 }
 
-static void test_family(void **state) {
+TEST(family) {
     const ulp_backend *backend;
     ulp_arena f;
     float *a = NULL, *b = NULL;
     double *c = NULL;
-    (void)state;
     assert_int_equal(ulp_backend_get(&backend, NULL), ULP_OK);
     ulp_arena_init(&f, backend);
     for (int pass = 0; pass < 2; pass++) {
@@ -89,11 +84,10 @@ static void test_family(void **state) {
 }
 
 /* Each epoch has an order of its own. At rate 0 the loss of a step depends on its samples alone. */
-static void test_epochs(void **state) {
+TEST(epochs) {
     enum { EPOCHS = 3, BATCHES = 3 };
     double loss[EPOCHS][BATCHES];
     const training_texts o = {.net = "fc10", .policy = "fp32", .optimizer = "sgd,rate=0", .batch = 479, .seed = 1};
-    (void)state;
     assert_int_equal(load_digits(NULL), 0);
     ulp_trainer *t = trainer_of(&digits, &o);
     assert_int_equal(digits.n_train, BATCHES * o.batch);
@@ -112,10 +106,4 @@ static void test_epochs(void **state) {
     free_digits(NULL);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_relu),   cmocka_unit_test(test_softmax), cmocka_unit_test(test_count_right),
-        cmocka_unit_test(test_family), cmocka_unit_test(test_epochs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -4,16 +4,14 @@
  * pass every number of slices, sums reach the largest values of a slice, and last bits decide the rounding. All results
  * have the bits of the definition (ulp_dot), on every instruction set and one thread.
  */
-#include <stdlib.h>
-
 #include "support.h"
+#include "instruction_sets.h"
 
 #include "kernels/backend.h"
 
-enum { M = 3, N = 5, DEPTH = 1100, ISAS = 8, KINDS = 5 };
+enum { M = 3, N = 5, DEPTH = 1100, KINDS = 5 };
 
-static const ulp_backend *backends[ISAS];
-static size_t offered, sums;
+static size_t sums;
 static double a[M * DEPTH], b[N * DEPTH], start[M * N], c[M * N];
 static float a_narrow[M * DEPTH], b_narrow[N * DEPTH], c_narrow[M * N];
 static uint64_t seed = 1;
@@ -73,8 +71,7 @@ static const char *const names[] = {
     "exact:e4m3:rna",           "exact:fp32:ru", "exact:q8.8:rne", "exact:fp24:rz",  "exact:e5m2:rne",
     "exact:fp32:rne:promote=64"};
 
-static void test_spans(void **state) {
-    (void)state;
+TEST(spans) {
     const double starts[] = {0, -0.0, 0x1p-25, -1, 0x1.fffffep20, INFINITY, NAN};
     size_t turn = 0;
     for (size_t t = 0; t < sizeof names / sizeof names[0]; t++) {
@@ -95,8 +92,7 @@ static void test_spans(void **state) {
 }
 
 /* All operands are the largest ones, with odd last bits, and the number of products is a power of two. */
-static void test_largest(void **state) {
-    (void)state;
+TEST(largest) {
     ulp_datapath d;
     assert_int_equal(ulp_datapath_parse(&d, "exact:fp32:rne"), ULP_OK);
     for (int g = 0; g <= 10; g += 1 + (int)thinned(2))
@@ -118,8 +114,7 @@ static void test_largest(void **state) {
 
 /* The upper slices of the products sum up to -c and to a tie, and the lowest slice adds one unit 2^54 times smaller:
  * two parts in the place of three slices would lose it, and with it the direction of the result. */
-static void test_fold(void **state) {
-    (void)state;
+TEST(fold) {
     enum { K = 8 };
     static const char *const toward[] = {"exact:fp32:ru", "exact:fp32:rd", "exact:fp32:ro"};
     for (size_t t = 0; t < sizeof toward / sizeof toward[0]; t++)
@@ -137,10 +132,6 @@ static void test_fold(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_spans), cmocka_unit_test(test_largest),
-                                       cmocka_unit_test(test_fold)};
     ulp_threads_set(1);
-    for (size_t i = 0; i < ISAS; i++)
-        if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_listed_tests(find_backends, NULL);
 }

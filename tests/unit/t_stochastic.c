@@ -75,8 +75,7 @@ static gap gap_above(const ulp_format *f, uint64_t code, int neg) {
 }
 
 /* Every gap of formats of up to 8 bits, with overflow and underflow; of wider formats the ends and random gaps. */
-static void test_counts(void **state) {
-    (void)state;
+TEST(counts) {
     ulp_format f;
     size_t narrow = 0, wide = 0;
     for (size_t i = 0; test_format(i, &f); i++) {
@@ -104,8 +103,7 @@ static void test_counts(void **state) {
 }
 
 /* Values of the format do not change, for any word, number of random bits and policy. */
-static void test_exact_values(void **state) {
-    (void)state;
+TEST(exact_values) {
     static const uint32_t words[] = {0, 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
     ulp_format f;
     for (size_t i = 0; test_format(i, &f); i++) {
@@ -154,8 +152,7 @@ static void check_threshold(const ulp_format *f, double low, double quantum, uin
         }
 }
 
-static void test_32_bits(void **state) {
-    (void)state;
+TEST(32_bits) {
     ulp_format f;
     size_t cases = 0;
     for (size_t i = 0; test_format(i, &f); i++) {
@@ -181,8 +178,7 @@ static void test_32_bits(void **state) {
 }
 
 /* The documented limits of the number of bits: 0 is 32, and one bit gives probability 0, 1/2 or 1. */
-static void test_number_of_bits(void **state) {
-    (void)state;
+TEST(number_of_bits) {
     ulp_format f = named("binary16");
     for (int mode = ULP_SRA; mode <= ULP_SRC; mode++)
         for (uint64_t i = 0, seed = 1; i < 10000; i++) {
@@ -196,12 +192,4 @@ static void test_number_of_bits(void **state) {
         }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_exact_values),
-        cmocka_unit_test(test_32_bits),
-        cmocka_unit_test(test_number_of_bits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -10,13 +10,11 @@
 #include "sim/gan/gan.h"
 #include "tests/proofs/streams/record.h"
 #include "training.h"
+#include "random_images.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { STEPS = 3, BATCH = 8, SAMPLES = 40, TRAIN = 24, SIDE = 4, CLASSES = 3, USES = 128 };
+enum { STEPS = 3, BATCH = 8, USES = 128 };
 
 /* Every use of random words in sim/: the field `use` of a stream's number (policy.h), which two uses never share. */
 static const struct use {
@@ -120,20 +118,6 @@ static void check(const char *what) {
     trainings++;
 }
 
-/* ---- data ---- */
-
-static uint8_t pixel[SAMPLES * SIDE * SIDE], label[SAMPLES];
-static ulp_data images = {.name = "images",
-                          .n = SAMPLES,
-                          .n_train = TRAIN,
-                          .dims = {1, SIDE, SIDE},
-                          .features = SIDE * SIDE,
-                          .classes = CLASSES,
-                          .labels = 1,
-                          .white = 255,
-                          .pixel = pixel,
-                          .label = label};
-
 /* ---- trainings ---- */
 
 #define EVERY "mixed:bf16,loss=bf16,norm=bf16,state=bf16,acc=serial:fp24:sr,mode=sr"
@@ -158,8 +142,7 @@ static void train(const ulp_data *data, training_texts o) {
     check(what);
 }
 
-static void test_table(void **state) {
-    (void)state;
+TEST(table) {
     for (size_t i = 0; i < LISTED; i++) {
         if (listed[uses[i].use]++) fail_msg("use %u is two uses", (unsigned)uses[i].use);
         assert_true(uses[i].use < USES);
@@ -171,10 +154,9 @@ static void test_table(void **state) {
 }
 
 /* Two roundings that share one word are found; two that do not are not; a value that the format holds takes no word. */
-static void test_finds(void **state) {
+TEST(finds) {
     static float x[64], y[64];
     ulp_format bf16;
-    (void)state;
     ulp_format_parse(&bf16, "bf16");
     for (int shared = 0; shared < 2; shared++)
         for (int exact = 0; exact < 2; exact++) {
@@ -190,9 +172,8 @@ static void test_finds(void **state) {
     memset(seen, 0, sizeof seen);
 }
 
-static void test_layers(void **state) {
+TEST(layers) {
     const ulp_layer_kind *kind;
-    (void)state;
     for (size_t i = 0; (kind = ulp_layer_kind_get(i)) != NULL; i++) {
         char net[256];
         snprintf(net, sizeof net, "fc16 %s %s fc%d", kind->example, kind->example, CLASSES);
@@ -207,30 +188,27 @@ static void test_layers(void **state) {
 #define WHOLE "conv4@3p1 bn relu fork conv4@3p1g2 tanh join drop20 pool2 fc8 sigmoid fork fc8 leaky join drop50 fc3"
 #define SEQUENCE "columns2 bigru5 gru5 lstm4 rnn3 last fc3"
 
-static void test_policies(void **state) {
+TEST(policies) {
     static const char *const policies[] = {
         MASTERS, PURE, EVERY ",act=e4m3@amax,agrad=e5m2@amax,weight=e4m3@amax,wgrad=e5m2@delayed2,master=fp24/sr",
         EVERY ",first.weight=e4m3@amax,first.master=fp24/sr,last.weight=fp16,last.act=fp16,master=tf32/sr,out=fp16",
         EVERY ",fwd=pairwise:fp24:sr,bwd=chunk4:fp16:sr"};
-    (void)state;
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         train(&images, (training_texts){.net = WHOLE, .policy = policies[i], .scaler = "static:4"});
         train(&images, (training_texts){.net = SEQUENCE, .policy = policies[i], .scaler = "static:4"});
     }
 }
 
-static void test_scalers(void **state) {
+TEST(scalers) {
     const ulp_scaler_rule *rule;
-    (void)state;
     for (size_t i = 0; (rule = ulp_scaler_rule_get(i)) != NULL; i++)
         train(&images,
               (training_texts){.net = WHOLE, .scaler = strcmp(rule->name, "static") == 0 ? "static:4" : rule->name});
 }
 
-static void test_optimizers(void **state) {
+TEST(optimizers) {
     static const char *const more[] = {"decay=0.01", "momentum=0.9,decay=0.01", "decay=0.01,kahan=1"};
     const ulp_optimizer_kind *kind;
-    (void)state;
     for (size_t i = 0; (kind = ulp_optimizer_kind_get(i)) != NULL; i++)
         for (size_t k = 0; k < sizeof more / sizeof *more; k++)
             for (int pure = 0; pure < 2; pure++) {
@@ -241,10 +219,9 @@ static void test_optimizers(void **state) {
             }
 }
 
-static void test_losses(void **state) {
+TEST(losses) {
     const ulp_loss_kind *kind;
     ulp_data strips;
-    (void)state;
     assert_int_equal(ulp_data_load(&strips, "strips", NULL, 1, &error), ULP_OK);
     check("the strips"); /* the data set has the seed 1 of its own */
     strips.n = strips.n_train + 20;
@@ -256,16 +233,14 @@ static void test_losses(void **state) {
     ulp_data_release(&strips);
 }
 
-static void test_ranks(void **state) {
+TEST(ranks) {
     static const char *const reductions[] = {"ring:bf16:sr", "tree:bf16:sr:mean=before", "doubling:bf16:sr:mean=half",
                                              "two-level:bf16:sr:node=2"};
-    (void)state;
     for (size_t k = 0; k < sizeof reductions / sizeof *reductions; k++)
         train(&images, (training_texts){.net = WHOLE, .ranks = 4, .reduction = reductions[k]});
 }
 
-static void test_gan(void **state) {
-    (void)state;
+TEST(gan) {
     ulp_net generator, discriminator;
     ulp_policy policy;
     ulp_scaler_rule scaler;
@@ -292,17 +267,15 @@ static void test_gan(void **state) {
     check("a generator and a discriminator");
 }
 
-static void test_split(void **state) {
+TEST(split) {
     ulp_data data;
-    (void)state;
     assert_int_equal(ulp_data_load(&data, "digits", NULL, 1, &error), ULP_OK);
     check("the split of the digits");
     ulp_data_release(&data);
 }
 
 /* Print the table; every use was seen, and no two operations shared a word. */
-static void test_list(void **state) {
-    (void)state;
+TEST(list) {
     print_message("%-38s %3s  %-22s %-12s %-12s %-32s %s\n", "use", "bits", "layer", "lane", "step", "index",
                   "words seen");
     for (size_t i = 0; i < LISTED; i++) {
@@ -321,19 +294,10 @@ static int start(void **state) {
     const ulp_backend *plain;
     (void)state;
     ulp_threads_set(1); /* the arrays are too small for several threads */
-    for (size_t i = 0; i < sizeof pixel; i++) pixel[i] = (uint8_t)(ulp_random_word((ulp_stream){9, 1, 0}, i) >> 24);
-    for (size_t i = 0; i < SAMPLES; i++) label[i] = (uint8_t)(i % CLASSES);
+    draw_images();
     if (ulp_backend_get(&plain, NULL) != ULP_OK) return 1;
     backend = recording(plain);
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),    cmocka_unit_test(test_finds),   cmocka_unit_test(test_layers),
-        cmocka_unit_test(test_policies), cmocka_unit_test(test_scalers), cmocka_unit_test(test_optimizers),
-        cmocka_unit_test(test_losses),   cmocka_unit_test(test_ranks),   cmocka_unit_test(test_gan),
-        cmocka_unit_test(test_split),    cmocka_unit_test(test_list),
-    };
-    return cmocka_run_group_tests_name("streams", tests, start, NULL);
-}
+TESTS(start, NULL)

@@ -1,7 +1,5 @@
 /* t_strips.c - strips of several digits: the data, and training with CTC on them. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/rng.h"
 #include "sim/losses/label_paths.h"
@@ -43,9 +41,8 @@ static int readable(size_t i, size_t k, size_t x, size_t first, size_t end) {
     return 0;
 }
 
-static void test_strips(void **state) {
+TEST(strips) {
     size_t lengths[8] = {0}, ink = 0, drawn = 0;
-    (void)state;
     assert_true(strips.n == 2500 && strips.n_train == 2000 && strips.dims.c == 1 && strips.dims.h == 8 &&
                 strips.dims.w == 60);
     assert_true(strips.features == 480 && strips.classes == 10 && strips.labels == 6 && strips.white == 16);
@@ -67,8 +64,7 @@ static void test_strips(void **state) {
 }
 
 /* Random word 0 of a strip gives its number of digits, word 2 k + 1 the digit k, and word 2 k + 2 the gap before it. */
-static void test_words_of_strips(void **state) {
-    (void)state;
+TEST(words_of_strips) {
     for (size_t i = 0; i < strips.n_train; i += 97) {
         const ulp_stream s = {1, ulp_stream_id(ULP_USE_SPLIT, 0, 1, i), 0};
         const uint8_t *strip = strips.pixel + i * strips.features;
@@ -83,9 +79,8 @@ static void test_words_of_strips(void **state) {
     }
 }
 
-static void test_strips_follow_seed(void **state) {
+TEST(strips_follow_seed) {
     ulp_data again, other;
-    (void)state;
     assert_int_equal(ulp_data_load(&again, "strips", NULL, 1, &error), ULP_OK);
     assert_int_equal(ulp_data_load(&other, "strips", NULL, 2, &error), ULP_OK);
     assert_memory_equal(again.pixel, strips.pixel, strips.n * strips.features);
@@ -97,10 +92,9 @@ static void test_strips_follow_seed(void **state) {
     assert_true(again.pixel == NULL && strstr(error.text, "no digits.csv"));
 }
 
-static void test_mnist_strips(void **state) {
+TEST(mnist_strips) {
     const char *folder = getenv("ULPLAB_DATA");
     ulp_data mnist;
-    (void)state;
     ulp_status status = ulp_data_load(&mnist, "mnist-strips", folder && *folder ? folder : "../shared/data", 1, &error);
     if (status == ULP_NO_DEVICE) skip();
     assert_int_equal(status, ULP_OK);
@@ -113,7 +107,7 @@ static void test_mnist_strips(void **state) {
 
 #define MIB "fc1048576 " /* ten of these layers need more than 2^47 bytes, which no process has */
 
-static void test_options(void **state) {
+TEST(options) {
     static const struct {
         const ulp_data *data;
         training_texts options;
@@ -128,7 +122,6 @@ static void test_options(void **state) {
          {.net = MIB MIB MIB MIB MIB MIB MIB MIB MIB MIB "fc10", .batch = 8},
          "out of memory: the net has 9895692730378 parameters"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ulp_trainer *t;
         assert_int_not_equal(trainer_from_texts(&t, bad[i].data, &bad[i].options, &error), ULP_OK);
@@ -138,11 +131,10 @@ static void test_options(void **state) {
 }
 
 /* With single labels the label error is 1 - accuracy; ctc treats them as sequences of one label. */
-static void test_single_labels(void **state) {
+TEST(single_labels) {
     static const training_texts options[] = {
         {.net = "fc10", .batch = 32, .optimizer = "sgd,rate=0.1"},
         {.net = "columns gru8 conv11@1", .batch = 32, .loss = "ctc", .optimizer = "sgd,rate=0.05,momentum=0.9"}};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         ulp_train_result r;
         assert_int_equal(run_from_texts(&r, &digits, &options[i], 60, &error), ULP_OK);
@@ -155,7 +147,7 @@ static void test_single_labels(void **state) {
 }
 
 /* A loss that underflows becomes Inf, and the scaler skips the step. */
-static void test_scaler_sees(void **state) {
+TEST(scaler_sees) {
     training_texts o = {.net = "columns gru8 conv11@1",
                         .policy = "fp32,loss=fp16",
                         .loss = "ctc-linear",
@@ -164,7 +156,6 @@ static void test_scaler_sees(void **state) {
                         .seed = 1,
                         .counting = 1};
     ulp_step step;
-    (void)state;
     ulp_trainer *t = trainer_of(&strips, &o);
     assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
     assert_true(step.loss == INFINITY && step.overflow && step.skipped &&
@@ -172,7 +163,7 @@ static void test_scaler_sees(void **state) {
     ulp_trainer_free(t);
 }
 
-static void test_learns(void **state) {
+TEST(learns) {
     training_texts o = {.net = "columns2 gru48 conv11@1",
                         .policy = "mixed:fp16",
                         .scaler = "pytorch",
@@ -180,7 +171,6 @@ static void test_learns(void **state) {
                         .batch = 32,
                         .seed = 1};
     ulp_train_result r;
-    (void)state;
     if (THINNED) skip();
     ulp_threads_set(1); /* the products of a step are too small for several threads */
     assert_int_equal(run_from_texts(&r, &strips, &o, 300, &error), ULP_OK);
@@ -190,16 +180,4 @@ static void test_learns(void **state) {
     assert_true(!isnan(r.test.loss) && r.test.label_error < 0.1 && r.skipped < 20);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strips),
-        cmocka_unit_test(test_words_of_strips),
-        cmocka_unit_test(test_strips_follow_seed),
-        cmocka_unit_test(test_mnist_strips),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_single_labels),
-        cmocka_unit_test(test_scaler_sees),
-        cmocka_unit_test(test_learns),
-    };
-    return cmocka_run_group_tests(tests, load_both, free_both);
-}
+TESTS(load_both, free_both)

@@ -10,9 +10,8 @@ static ulp_sum sum_of(const ulp_format *f, ulp_cure cure) {
 }
 
 /* Sums of ones with precision p end at 2^p; with Kahan's correction at 2^(2p); with a master copy they do not end. */
-static void test_cures(void **state) {
+TEST(cures) {
     const ulp_format f = named("e4m3"), wide = named("bfloat16");
-    (void)state;
     ulp_sum plain = sum_of(&wide, ULP_CURE_NONE), kahan = sum_of(&wide, ULP_CURE_KAHAN),
             master = sum_of(&f, ULP_CURE_MASTER);
     for (int i = 0; i < 70000; i++) {
@@ -25,10 +24,9 @@ static void test_cures(void **state) {
 }
 
 /* The random word decides whether an addition changes the sum by a spacing; the share of such words is right. */
-static void test_words(void **state) {
+TEST(words) {
     const ulp_format f = named("binary16");
     int up = 0;
-    (void)state;
     for (uint32_t i = 0; i < 256; i++) {
         ulp_sum s = {.format = &f, .mode = "sra", .rule = {.mode = ULP_SRA}, .value = 2048};
         ulp_sum_add(&s, 0.5, i << 24);
@@ -39,10 +37,9 @@ static void test_words(void **state) {
 }
 
 /* The machine's float gives the same sums as ulp_arith() in binary32. */
-static void test_native(void **state) {
+TEST(native) {
     static const ulp_cure cures[] = {ULP_CURE_NONE, ULP_CURE_KAHAN, ULP_CURE_MASTER};
     const ulp_format f = named("binary32");
-    (void)state;
     for (size_t c = 0; c < sizeof cures / sizeof cures[0]; c++) {
         ulp_sum a = sum_of(&f, cures[c]), b = a;
         b.native = 1;
@@ -57,10 +54,9 @@ static void test_native(void **state) {
 }
 
 /* The numbers 0 .. 20 in another order: the sum of squares about 10 is 770. */
-static void test_distribution(void **state) {
+TEST(distribution) {
     static const double quantiles[ULP_QUANTILES] = {0, 1, 5, 10, 15, 19, 20};
     double value[21], two[] = {5, 3};
-    (void)state;
     for (int i = 0; i < 21; i++) value[i] = 8 * i % 21;
     ulp_distribution d = ulp_distribution_of(value, 21);
     assert_true(d.mean == 10 && d.sd == sqrt(770 / 20.0));
@@ -75,17 +71,15 @@ static void test_distribution(void **state) {
     assert_true(some[0] == -INFINITY && some[1] == -1 && some[2] == 2 && isnan(some[3]) && isnan(some[4]));
 }
 
-static void test_thinned(void **state) {
+TEST(thinned) {
     int rows = 0;
-    (void)state;
     for (int64_t n = 0; n < 32; n++) assert_true(ulp_is_thinned_row(n));
     for (int64_t n = 1024; n < 2048; n++) rows += ulp_is_thinned_row(n);
     assert_int_equal(rows, 16);
     for (int64_t n = 1; n < INT64_C(1) << 40; n *= 2) assert_true(ulp_is_thinned_row(n));
 }
 
-static void test_words_of_lists(void **state) {
-    (void)state;
+TEST(words_of_lists) {
     assert_true(ulp_list_has("binary16 e4m3", "binary16") && ulp_list_has("binary16 e4m3", "e4m3"));
     assert_true(ulp_list_has("tf32,e4m3,q8.8", "e4m3") && ulp_list_has("e4m3:inf,e4m3", "e4m3"));
     assert_false(ulp_list_has("binary16", "binary1") || ulp_list_has("binary16", "inary16") ||
@@ -94,8 +88,7 @@ static void test_words_of_lists(void **state) {
 }
 
 /* A search finds the row of its cure, not the first row of its format. */
-static void test_find(void **state) {
-    (void)state;
+TEST(find) {
     const ulp_format f = named("e4m3");
     const ulp_named_rule rne = {"rne", {0}};
     const ulp_sum_point points[] = {{&f, &rne, ULP_CURE_NONE}, {&f, &rne, ULP_CURE_KAHAN}};
@@ -114,11 +107,10 @@ static void add_one(ulp_sum *s, int64_t k, const void *settings) {
 }
 
 /* Ones in e4m3 stop at 16 after 16 steps. The row of step 17, which moves nothing, is the last of the path. */
-static void test_follow(void **state) {
+TEST(follow) {
     static const ulp_column columns[] = {
         ULP_SUM_COLUMNS, ULP_COLUMN(ulp_sum_row, n), ULP_COLUMN(ulp_sum_row, value), {0}};
     const ulp_format f = named("e4m3");
-    (void)state;
     for (int64_t limit = 10; limit <= 100; limit += 90) {
         ulp_rows rows = {.columns = columns};
         const ulp_task task = {.rows = &rows};
@@ -133,8 +125,7 @@ static void test_follow(void **state) {
 }
 
 /* One verdict about several things fails if one of them does not hold. */
-static void test_findings(void **state) {
-    (void)state;
+TEST(findings) {
     ulp_claims c = {0};
     for (int against = 0; against < 3; against++) {
         ulp_finding f = {0};
@@ -147,8 +138,7 @@ static void test_findings(void **state) {
 }
 
 /* A claim about 8 or more is judged at 8, and skipped with a reason at 7. */
-static void test_reasons(void **state) {
-    (void)state;
+TEST(reasons) {
     const ulp_option option = {.name = "seeds", .value = "8"};
     ulp_setting setting = {.option = &option};
     ulp_arguments arguments = {.settings = &setting, .count = 1};
@@ -166,8 +156,7 @@ static void test_reasons(void **state) {
     ulp_claims_free(&c);
 }
 
-static void test_median(void **state) {
-    (void)state;
+TEST(median) {
     ulp_numbers numbers = {0};
     static const double values[] = {4.0, 1.0, 8.0, 2.0};
     for (size_t i = 0; i < 4; i++) ulp_numbers_add(&numbers, values[i]);
@@ -175,12 +164,4 @@ static void test_median(void **state) {
     assert_true(s.n == 4 && s.median == 3.0 && s.least == 1.0 && s.most == 8.0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cures),        cmocka_unit_test(test_words),   cmocka_unit_test(test_native),
-        cmocka_unit_test(test_distribution), cmocka_unit_test(test_thinned), cmocka_unit_test(test_words_of_lists),
-        cmocka_unit_test(test_find),         cmocka_unit_test(test_follow),  cmocka_unit_test(test_findings),
-        cmocka_unit_test(test_reasons),      cmocka_unit_test(test_median),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

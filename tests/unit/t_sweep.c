@@ -2,7 +2,6 @@
 #include "support.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "kernels/mpfr/reference.h"
 #include "tests/proofs/exhaustive/faults.h"
@@ -19,8 +18,7 @@ static void hash_is(const char *text, size_t length, size_t part, const char *wa
 }
 
 /* FIPS 180-4's examples (csrc.nist.gov, SHA256.pdf), the empty text, and a million letters a (FIPS 180-2, B.3). */
-static void test_hash(void **state) {
-    (void)state;
+TEST(hash) {
     static const char two[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
     char *million = malloc(1000000);
     assert_non_null(million);
@@ -35,8 +33,7 @@ static void test_hash(void **state) {
 
 /* ---- the order of the inputs ---- */
 
-static void test_line(void **state) {
-    (void)state;
+TEST(line) {
     uint64_t inputs = 0;
     double before = -INFINITY;
     for (size_t i = 0; i < SWEEP_SPANS; i++) {
@@ -129,8 +126,7 @@ static char *plain_list(const listed *l, const sweep_span *span) {
 }
 
 /* For every registered format, mode and policy: spans around 1, the ends of the range and the ends of binary32. */
-static void test_runs(void **state) {
-    (void)state;
+TEST(runs) {
     listed l = {.text = NULL};
     size_t cases = 0;
     for (size_t i = 0; i < ulp_format_count; i++) {
@@ -181,8 +177,7 @@ static void test_runs(void **state) {
 /* ---- planted faults ---- */
 
 /* In its window a fault gives as many wrong results by runs as by the plain sweep, and no fault none. */
-static void test_faults(void **state) {
-    (void)state;
+TEST(faults) {
     for (size_t i = 0; i < FAULTS; i++) {
         faulty by = fault_case(&faults[i]);
         uint64_t plainly = 0;
@@ -201,12 +196,4 @@ static void test_faults(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hash),
-        cmocka_unit_test(test_line),
-        cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_faults),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

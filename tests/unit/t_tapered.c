@@ -1,7 +1,5 @@
 /* t_tapered.c - posits, takums and HiF8 against a second implementation: codes by the formulas of the standards, and
  * rounding by comparison with values, not by arithmetic on fields. */
-#include <stdlib.h>
-
 #include "support.h"
 
 /* ---- values by the formulas ---- */
@@ -67,8 +65,7 @@ static const char *const names[] = {"posit8",    "posit16",    "takum8",    "tak
                                     "takum12",   "posit3",     "posit5",    "takum6"};
 enum { NAMES = sizeof names / sizeof names[0] };
 
-static void test_codes(void **state) {
-    (void)state;
+TEST(codes) {
     for (int i = 0; i < NAMES; i++) {
         const ulp_format f = named(names[i]);
         for (uint64_t code = 0; code < (uint64_t)1 << f.bits; code++) {
@@ -195,8 +192,7 @@ static void check_around(const ladder *l, double x, uint64_t *seed) {
     for (int i = 0; i < 3; i++) check_rounding(l, near[i], seed), check_rounding(l, -near[i], seed);
 }
 
-static void test_rounding(void **state) {
-    (void)state;
+TEST(rounding) {
     for (int i = 0; i < NAMES; i++) {
         ladder l = ladder_of(names[i]);
         uint64_t seed = (uint64_t)i;
@@ -223,10 +219,9 @@ static void test_rounding(void **state) {
 }
 
 /* Stochastic modes: the number of the words that round up, where the gap has all bits and where bits are cut. */
-static void test_words(void **state) {
+TEST(words) {
     static const char *const of[] = {"posit8", "takum8", "hif8", "posit16", "takum16"};
     enum { BITS = 8 };
-    (void)state;
     for (int i = 0; i < 5; i++) {
         ladder l = ladder_of(of[i]);
         uint64_t seed = 7;
@@ -251,8 +246,7 @@ static void test_words(void **state) {
 
 /* ---- numbers of the standards ---- */
 
-static void test_limits(void **state) {
-    (void)state;
+TEST(limits) {
     static const struct {
         const char *name;
         double max, least, x, rne; /* x is a tie of the code strings */
@@ -288,9 +282,8 @@ static void test_limits(void **state) {
     assert_int_equal(ulp_rule_check(&f, rule_of(ULP_RNE, ULP_OVERFLOW_WRAP, 0)), ULP_UNSUPPORTED);
 }
 
-static void test_names(void **state) {
+TEST(names) {
     ulp_format f;
-    (void)state;
     static const char *const beyond[] = {"posit2", "posit33", "posit16es5", "takum5", "takum33", "posit400"};
     static const char *const bad[] = {"posit", "posit16es",  "posit16es2x", "posit016",
                                       "takum", "takum16es2", "hif16",       "posit16e2"};
@@ -314,7 +307,7 @@ static void test_names(void **state) {
         }
 }
 
-static void test_letters(void **state) {
+TEST(letters) {
     static const struct {
         const char *name;
         double value;
@@ -335,7 +328,6 @@ static void test_letters(void **state) {
                 {"q6.2", 1, "iiiiiiff"},
                 {"e5m2", -1, "seeeeeff"},
                 {"e8m0", 4, "eeeeeeee"}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const ulp_format f = named(rows[i].name);
         uint64_t code;
@@ -347,8 +339,7 @@ static void test_letters(void **state) {
 }
 
 /* Neighbours and spacings by the ladder. */
-static void test_neighbours(void **state) {
-    (void)state;
+TEST(neighbours) {
     for (int i = 0; i < NAMES; i++) {
         ladder l = ladder_of(names[i]);
         const size_t n = l.count;
@@ -368,11 +359,4 @@ static void test_neighbours(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_codes),      cmocka_unit_test(test_rounding), cmocka_unit_test(test_words),
-        cmocka_unit_test(test_limits),     cmocka_unit_test(test_names),    cmocka_unit_test(test_letters),
-        cmocka_unit_test(test_neighbours),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -91,8 +91,7 @@ static int is_of_oracle(const char *name) {
 }
 
 /* The listed rows of NVIDIA are the rows of the oracle. t_units.c checks all other rows. */
-static void test_names(void **state) {
-    (void)state;
+TEST(names) {
     static char known[NAMES][64];
     static int seen[NAMES];
     size_t count = 0, listed = 0, others = 0;
@@ -118,8 +117,7 @@ static void test_names(void **state) {
     assert_true(count > 200);
 }
 
-static void test_rows(void **state) {
-    (void)state;
+TEST(rows) {
     char name[64];
     size_t narrow = 0;
     for (size_t i = 0; oracle_name(i, name, sizeof name); i++) {
@@ -153,8 +151,7 @@ static void test_rows(void **state) {
 }
 
 /* Rows with settings, also with settings that no measurement has decided. Each setting must change some results. */
-static void test_settings(void **state) {
-    (void)state;
+TEST(settings) {
     static const char *const names[] = {
         "h100-bf16:zero_operand=-126",
         "a100-tf32:zero_operand=-126",
@@ -213,8 +210,7 @@ static void test_settings(void **state) {
 }
 
 /* Without products the result is the start value; missing scales are ones. */
-static void test_edges(void **state) {
-    (void)state;
+TEST(edges) {
     char name[64];
     uint64_t seed = 5;
     for (size_t i = 0; oracle_name(i, name, sizeof name); i++) {
@@ -240,12 +236,4 @@ static void test_edges(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_edges),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -2,15 +2,15 @@
  *
  * The tests use every instruction set, several layouts and thread counts, and data at the ends of the formats. */
 #include "tensor_cases.h"
+#include "instruction_sets.h"
 
 #include <stdlib.h>
 
 #include "kernels/backend.h"
 
-enum { ISAS = 8, ROOM = 1 << 14, DEPTH = 1100, SENTINEL = 0x7fedcba9 };
+enum { ROOM = 1 << 14, DEPTH = 1100, SENTINEL = 0x7fedcba9 };
 
-static const ulp_backend *backends[ISAS];
-static size_t offered, products, elements, failures;
+static size_t products, elements, failures;
 
 /* The matrices a (m,k), b (k,n), start (m,n), want (m,n), scales (m,.) and (n,.); then the matrices with a layout. */
 static float a[ROOM], b[ROOM], start[ROOM], want[ROOM], a_scales[ROOM], b_scales[ROOM];
@@ -235,8 +235,7 @@ static void check_products(const char *name) {
         }
 }
 
-static void test_rows(void **state) {
-    (void)state;
+TEST(rows) {
     static const char *const mixed[] = {"h100-e4m3.e5m2",          "l40s-e5m2.e4m3-fp16", "h100-e4m3.e5m2-mma",
                                         "h100-e5m2.e4m3-fp16-mma", "b200-e2m1.e5m2",      "rtx5090-e3m2.e2m3",
                                         "rtx5090-e3m2.e2m3-mx",    "b200-e5m2.e2m1-mx",   "rtx5090-e2m3.e4m3-fp16"};
@@ -250,8 +249,7 @@ static void test_rows(void **state) {
     assert_int_equal(failures, 0);
 }
 
-static void test_settings(void **state) {
-    (void)state;
+TEST(settings) {
     static const char *const names[] = {
         "h100-fp16:F=20",
         "h100-fp16:F=36",
@@ -324,8 +322,7 @@ static void expect_refusal(const ulp_datapath *d, ulp_gemm_shape *s, int of_b, s
     *at = saved;
 }
 
-static void test_refused(void **state) {
-    (void)state;
+TEST(refused) {
     char name[64];
     size_t refusals = 0;
     uint64_t seed = 21;
@@ -372,10 +369,9 @@ static void test_refused(void **state) {
 }
 
 /* A format without signs has no -Inf. */
-static void test_refused_sign(void **state) {
+TEST(refused_sign) {
     ulp_datapath d;
     ulp_gemm_shape s = {.m = 2, .n = 3, .k = 4};
-    (void)state;
     assert_int_equal(ulp_datapath_parse(&d, "serial:fp32:rne"), ULP_OK);
     d.has_inputs = 1;
     d.a = d.b = named("binary8p3ue");
@@ -391,10 +387,4 @@ static void test_refused_sign(void **state) {
     expect_refusal(&d, &s, 0, 1, 1, -1.0f);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_settings),
-                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_refused_sign)};
-    for (size_t i = 0; ulp_cpu_isa_name(i) != NULL && i < ISAS; i++)
-        if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(find_backends, NULL)

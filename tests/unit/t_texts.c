@@ -1,19 +1,11 @@
 /* t_texts.c - texts of the command line: the progress line, lists, similar words, quoting, wrapping, names of files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include "experiments/harness/cli/progress.h"
 #include "experiments/harness/cli/text.h"
 
-static void test_progress(void **state) {
+TEST(progress) {
     static const char says[] = "123 points, 456 min left";
-    (void)state;
     for (int columns = 1; columns <= 120; columns++) {
         ulp_text line = {0};
         ulp_progress_line(&line, "quantized_inference", 0.42, says, columns);
@@ -33,11 +25,10 @@ static void test_progress(void **state) {
     ulp_progress_clear(&silent);
 }
 
-static void test_texts(void **state) {
+TEST(texts) {
     ulp_text text = {0};
     char item[8], list[16] = "";
     const char *at = "a,bc,,d,longer-than-that";
-    (void)state;
     assert_int_equal(ulp_next_item(item, sizeof item, &at), 1);
     assert_int_equal(ulp_next_item(item, sizeof item, &at), 1);
     assert_string_equal(item, "bc");
@@ -77,7 +68,4 @@ static void test_texts(void **state) {
     free(other);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_progress), cmocka_unit_test(test_texts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

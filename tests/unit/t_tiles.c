@@ -3,16 +3,15 @@
  * The bits are the same for every tile, number of threads, instruction set and layout. Some data are at the ends of
  * formats and of binary64. */
 #include <float.h>
-#include <stdlib.h>
 
 #include "support.h"
+#include "instruction_sets.h"
 
 #include "kernels/backend.h"
 
-enum { ISAS = 8, ROOM = 1 << 14, BLOCKS = 1024, DEPTH = 300 };
+enum { ROOM = 1 << 14, BLOCKS = 1024, DEPTH = 300 };
 
-static const ulp_backend *backends[ISAS];
-static size_t offered, runs, compared, sampled;
+static size_t runs, compared, sampled;
 
 /* The matrices a (m,k), b (k,n), start (m,n) and the first run's result; then the matrices with a layout. */
 static double a[ROOM], b[ROOM], start[ROOM], first[ROOM];
@@ -266,8 +265,7 @@ static void check_product(const ulp_datapath *d, data kind, size_t shape, int wi
     }
 }
 
-static void test_products(void **state) {
-    (void)state;
+TEST(products) {
     size_t turn = 0, used[NAMES] = {0};
     const char *at = names;
     for (size_t i = 0; i < NAMES; i++) {
@@ -298,8 +296,7 @@ static void test_products(void **state) {
 }
 
 /* The tile sizes are kept, and 0 sets the default. */
-static void test_setting(void **state) {
-    (void)state;
+TEST(setting) {
     size_t rows = 9, columns = 9;
     ulp_tile_set(3, 5);
     ulp_tile_get(&rows, &columns);
@@ -309,9 +306,4 @@ static void test_setting(void **state) {
     assert_true(rows == 0 && columns == 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_products), cmocka_unit_test(test_setting)};
-    for (size_t i = 0; ulp_cpu_isa_name(i) != NULL && i < ISAS; i++)
-        if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(find_backends, NULL)

@@ -1,8 +1,5 @@
 /* t_train.c - training: fp32 against plain C loops, rounding points, determinism, accuracy. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "kernels/functions/elementary.h"
 #include "training.h"
@@ -61,12 +58,11 @@ static void plain_step(plain *p, const float *x, const uint8_t *label) {
     }
 }
 
-static void test_fp32_is_plain(void **state) {
+TEST(fp32_is_plain) {
     static plain p;
     static float x[N * M], w[sizeof p.w / sizeof *p.w];
     training_texts o = {
         .net = "fc20 tanh fc10", .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001", .batch = N, .seed = 4};
-    (void)state;
     ulp_trainer *t = trainer_of(&digits, &o);
     memset(&p, 0, sizeof p);
     assert_int_equal(ulp_trainer_weights(t, p.w, NULL), ULP_OK);
@@ -112,12 +108,11 @@ static void sum_up(void *context, const ulp_observation *s) {
 
 /* The counts of a pass are those of an observer that reads every array, for roundings from binary32 and from binary64,
  * exact sums, exact operations, formats with a tensor scale, and binary32. */
-static void test_tallies(void **state) {
+TEST(tallies) {
     static const char *const policies[] = {"fp32", "mixed:fp16", "mixed:fp16,agrad=e4m3,wgrad=e4m3,act=e5m2/sr/8",
                                            "mixed:bf16,agrad=e4m3@amax,wgrad=e5m2:sat@delayed3"};
     static const char *const nets[] = {"conv3@3 bn relu pool2 fork conv3@1 relu join drop20 fc10",
                                        "rows gru5 last tanh fc10"};
-    (void)state;
     for (size_t i = 0; i < 8; i++) {
         watch w = {0};
         ulp_observer observer = {sum_up, &w, (1u << ULP_AT_COUNT) - 1};
@@ -141,7 +136,7 @@ static void test_tallies(void **state) {
     }
 }
 
-static void test_points(void **state) {
+TEST(points) {
     ulp_policy policy;
     watch w = {.policy = &policy};
     ulp_observer observer = {see, &w, (1u << ULP_AT_COUNT) - 1};
@@ -153,7 +148,6 @@ static void test_points(void **state) {
                         .seed = 1,
                         .counting = 1,
                         .observer = &observer};
-    (void)state;
     assert_int_equal(ulp_policy_parse(&policy, o.policy, &error), ULP_OK);
     ulp_trainer *t = trainer_of(&digits, &o);
     ulp_step step;
@@ -177,10 +171,9 @@ static void test_points(void **state) {
 
 /* The weights are the rounded binary32 master weights. Power-of-two loss scales change no weight if no gradient
  * overflows or underflows. */
-static void test_master_and_scale(void **state) {
+TEST(master_and_scale) {
     float *w[3], *master[3];
     size_t n = 0;
-    (void)state;
     for (int k = 0; k < 3; k++) {
         static const char *const scalers[] = {"none", "static:6", "pytorch,init=3,interval=5"};
         training_texts o = {.net = "fc16 relu fc10",
@@ -233,11 +226,10 @@ static void run_weights(const char *policy, int threads, int score, float *w, si
     ulp_threads_set(0);
 }
 
-static void test_threads(void **state) {
+TEST(threads) {
     static const char *const policies[] = {"fp32", "mixed:fp16,mode=sr", "mixed:e5m2,acc=serial:bf16:sr/8,mode=srb/6",
                                            "mixed:fp16,master=none,mode=sr"};
     static float one[4096], two[4096], scored[4096];
-    (void)state;
     for (size_t k = 0; k < sizeof policies / sizeof *policies; k++) {
         size_t n;
         double a, b, c;
@@ -267,8 +259,7 @@ static ulp_train_result run_of(const ulp_data *data, const char *net, const char
     return r;
 }
 
-static void test_accuracy(void **state) {
-    (void)state;
+TEST(accuracy) {
     ulp_train_result r = run_of(&digits, "fc64 relu fc10", "fp32", "none", 440);
     print_message("digits, fp32: train %.2f %%, test %.2f %%\n", 100 * r.train.accuracy, 100 * r.test.accuracy);
     assert_true(r.test.accuracy >= 0.95 && !r.diverged && r.steps == 440 && r.test.n == 360);
@@ -277,8 +268,7 @@ static void test_accuracy(void **state) {
     assert_true(r.test.accuracy >= 0.95);
 }
 
-static void test_divergence_is_a_result(void **state) {
-    (void)state;
+TEST(divergence_is_a_result) {
     ulp_train_result r = run_of(&digits, "fc16 relu fc10", "mixed:fp16", "static:30", 50);
     assert_true(r.diverged && r.steps < 50 && r.test.right == 0 && isnan(r.test.loss));
     r = run_of(&digits, "fc16 relu fc10", "mixed:fp16", "backoff,init=24", 120);
@@ -287,7 +277,7 @@ static void test_divergence_is_a_result(void **state) {
     assert_int_equal(r.overflows, 0); /* a scaler does not see saturation */
 }
 
-static void test_bad_options(void **state) {
+TEST(bad_options) {
     static const training_texts bad[] = {
         {.net = "fc9", .batch = 32},
         {.net = "fc10", .batch = 0},
@@ -302,7 +292,6 @@ static void test_bad_options(void **state) {
     static const training_texts good = {
         .net = "fork conv1@3p1 join bn fc10", .batch = 1437, .optimizer = "sgd,kahan=1", .policy = "fp16"};
     ulp_error checked;
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ulp_trainer *t = (ulp_trainer *)&digits;
         ulp_status status = trainer_from_texts(&t, &digits, &bad[i], &error);
@@ -317,10 +306,9 @@ static void test_bad_options(void **state) {
     ulp_trainer_free(NULL);
 }
 
-static void test_mnist(void **state) {
+TEST(mnist) {
     const char *folder = getenv("ULPLAB_DATA");
     ulp_data mnist;
-    (void)state;
     ulp_status status = ulp_data_load(&mnist, "mnist", folder && *folder ? folder : "../shared/data", 1, &error);
     if (status == ULP_NO_DEVICE) skip();
     assert_int_equal(status, ULP_OK);
@@ -331,10 +319,9 @@ static void test_mnist(void **state) {
 }
 
 /* out= changes only the rounding of the net's output: the logits are rounded differently, the hidden layer is not. */
-static void test_out(void **state) {
+TEST(out) {
     static const char *const policies[] = {"fp32,act=e4m3", "fp32,act=e4m3,out=fp32", "fp32,out=e4m3/sr"};
     float hidden[3], logit[3];
-    (void)state;
     for (int i = 0; i < 3; i++) {
         training_texts o = {.net = "fc20 tanh fc10", .policy = policies[i], .optimizer = "sgd", .batch = 24, .seed = 5};
         ulp_trainer *t = trainer_of(&digits, &o);
@@ -366,18 +353,4 @@ static void test_out(void **state) {
     assert_int_not_equal(ulp_policy_parse(&(ulp_policy){0}, "out=e4m9z", &error), ULP_OK);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fp32_is_plain),
-        cmocka_unit_test(test_points),
-        cmocka_unit_test(test_tallies),
-        cmocka_unit_test(test_master_and_scale),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_accuracy),
-        cmocka_unit_test(test_divergence_is_a_result),
-        cmocka_unit_test(test_bad_options),
-        cmocka_unit_test(test_mnist),
-        cmocka_unit_test(test_out),
-    };
-    return cmocka_run_group_tests(tests, load_digits, free_digits);
-}
+TESTS(load_digits, free_digits)

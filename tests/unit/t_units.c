@@ -1,18 +1,14 @@
 /* t_units.c - matrix units of AMD, Intel, Arm and RISC-V against units_oracle.h, and against directed vectors: the
  * definition, and the matrix product of every instruction set. */
 #include "support.h"
+#include "instruction_sets.h"
 #include "units_oracle.h"
 #include "units_vectors.h"
-
-#include <stdlib.h>
 
 #include "kernels/backend.h"
 #include "kernels/products/datapath.h"
 
-enum { CASES = 20000, MOST = 160, ISAS = 8, TILE = 24 };
-
-static const ulp_backend *backends[ISAS];
-static size_t offered;
+enum { CASES = 20000, MOST = 160, TILE = 24 };
 
 static int between(uint64_t *seed, int low, int high) {
     return low + (int)(next_random(seed) % (uint64_t)(high - low + 1));
@@ -155,8 +151,7 @@ static size_t check_definition(const char *name, const unit_oracle *o, const ulp
     return wrong;
 }
 
-static void test_definition(void **state) {
-    (void)state;
+TEST(definition) {
     char name[64];
     unit_oracle o;
     ulp_datapath d;
@@ -171,8 +166,7 @@ static void test_definition(void **state) {
 }
 
 /* Every row of the registry that is not NVIDIA's and adds floating-point numbers has an oracle. */
-static void test_rows_are_known(void **state) {
-    (void)state;
+TEST(rows_are_known) {
     static const char *const others[] = {"v100-", "t4-", "a100-", "l40s-", "h100-", "b200-", "rtx5090-"};
     ulp_datapath d;
     unit_oracle o;
@@ -225,8 +219,7 @@ static size_t check_vector(const unit_vector *v, const char *name, uint32_t want
         for (size_t r = 0; r < VECTOR_ROWS; r++)                                                                       \
             if (rows[r][0] != '\0') wrong += check_vector(&vectors[i], rows[r], vectors[i].want[r]), count++;
 
-static void test_vectors(void **state) {
-    (void)state;
+TEST(vectors) {
     size_t wrong = 0, count = 0;
     VECTORS(fp16_rows, fp16_vectors)
     VECTORS(wide_rows, wide_vectors)
@@ -274,8 +267,7 @@ static const change changes[] = {
 };
 
 /* An altered row is altered as the oracle says, and some sums show that it is altered. */
-static void test_changes(void **state) {
-    (void)state;
+TEST(changes) {
     size_t wrong = 0;
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         const change *with = &changes[i];
@@ -304,8 +296,7 @@ static void test_changes(void **state) {
 }
 
 /* Fields that do not fit together are refused. */
-static void test_refused(void **state) {
-    (void)state;
+TEST(refused) {
     static const char *const names[] = {
         "avx512-bf16:lanes=3",    "avx512-bf16:length=3",   "amx-bf16:length=65",    "amx-e4m3:term=3",
         "arm-bf16:shift=128",     "mi250-fp16:flush=often", "mi250-fp16:F=24",       "mi300-fp16:join=23",
@@ -356,8 +347,7 @@ static size_t check_tile(const char *name, const unit_oracle *o, const ulp_datap
     return wrong;
 }
 
-static void test_products(void **state) {
-    (void)state;
+TEST(products) {
     char name[64];
     unit_oracle o;
     ulp_datapath d;
@@ -376,12 +366,4 @@ static void test_products(void **state) {
     assert_int_equal(wrong, 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_are_known), cmocka_unit_test(test_vectors), cmocka_unit_test(test_definition),
-        cmocka_unit_test(test_changes),        cmocka_unit_test(test_refused), cmocka_unit_test(test_products),
-    };
-    for (size_t i = 0; ulp_cpu_isa_name(i) != NULL && i < ISAS; i++)
-        if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(find_backends, NULL)

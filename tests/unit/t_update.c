@@ -92,12 +92,11 @@ static void fill_start(void) {
         }
 }
 
-static void test_update(void **state) {
+TEST(update) {
     static const char *const formats[] = {"fp32",  "fp16",       "bf16",      "e4m3",
                                           "q2.14", "tf32:nosub", "dlfloat16", "fp32:sat"};
     static const size_t sizes[] = {0, 1, 7, 1023, 1025, 16385};
     size_t cells = 0;
-    (void)state;
     fill_start();
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
         for (int mode = 0; mode < ULP_MODE_COUNT; mode++) {
@@ -182,11 +181,10 @@ static void check_spaced(const ulp_backend *backend, const ulp_format *f, ulp_ru
     }
 }
 
-static void test_spaced(void **state) {
+TEST(spaced) {
     static const char *const formats[] = {"q8.8", "q2.14", "q4.4", "q1.7"};
     static const int modes[] = {ULP_RNE, ULP_SRA, ULP_SRC};
     static const float rates[] = {0.5f, -0.5f, -0.01f, -0x1.000002p-1f, 0x1.fffffep-8f};
-    (void)state;
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
         for (size_t m = 0; m < 6; m++)
             for (size_t r = 0; r < sizeof rates / sizeof *rates; r++)
@@ -200,11 +198,10 @@ static void test_spaced(void **state) {
                 }
 }
 
-static void test_refusals(void **state) {
+TEST(refusals) {
     const ulp_backend *backend;
     ulp_format f = named("fp16"), wide = named("binary64");
     ulp_update_step good[STEPS], bad;
-    (void)state;
     fill_steps(good, &f, rule_of(0, 0, 0), &f, rule_of(0, 0, 0));
     assert_int_equal(ulp_backend_get(&backend, NULL), ULP_OK);
     memset(got, 0xa5, sizeof got);
@@ -234,10 +231,9 @@ static void test_refusals(void **state) {
     assert_int_equal(ulp_backend_update(backend, both, 1, 5), ULP_BAD_ARGUMENT); /* operands before formats */
 }
 
-static void test_largest(void **state) {
+TEST(largest) {
     static const size_t sizes[] = {0, 1, 3, 17, 1025, 16384, N};
     static float x[N];
-    (void)state;
     for (size_t isa = 0; ulp_cpu_isa_name(isa); isa++) {
         const ulp_backend *b = ulp_cpu_backend(isa);
         for (size_t s = 0; b && s < sizeof sizes / sizeof *sizes; s++) {
@@ -270,8 +266,4 @@ static void test_largest(void **state) {
     ulp_threads_set(0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_update), cmocka_unit_test(test_spaced),
-                                       cmocka_unit_test(test_refusals), cmocka_unit_test(test_largest)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

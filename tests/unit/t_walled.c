@@ -1,8 +1,5 @@
 /* t_walled.c - training in memory that the host cannot access gives the bits of training in host memory. */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,9 +7,10 @@
 #include "base/file.h"
 #include "sim/train/checkpoint.h"
 #include "training.h"
+#include "random_images.h"
 #include "walled.h"
 
-enum { STEPS = 6, CUT = 3, BATCH = 8, SAMPLES = 40, TRAIN = 24, SIDE = 4, CLASSES = 3 };
+enum { STEPS = 6, CUT = 3, BATCH = 8 };
 
 static const char left_file[] = "t_walled.left.ckpt", right_file[] = "t_walled.right.ckpt";
 static const ulp_backend *plain, *wall;
@@ -155,30 +153,12 @@ static void compare(const char *what, const ulp_data *data, training_texts optio
 
 /* ---- the compared trainings ---- */
 
-static uint8_t pixel[SAMPLES * SIDE * SIDE], label[SAMPLES];
-static ulp_data images = {.name = "images",
-                          .n = SAMPLES,
-                          .n_train = TRAIN,
-                          .dims = {1, SIDE, SIDE},
-                          .features = SIDE * SIDE,
-                          .classes = CLASSES,
-                          .labels = 1,
-                          .white = 255,
-                          .pixel = pixel,
-                          .label = label};
-
-static void draw_images(void) {
-    for (size_t i = 0; i < sizeof pixel; i++) pixel[i] = (uint8_t)(ulp_random_word((ulp_stream){9, 1, 0}, i) >> 24);
-    for (size_t i = 0; i < SAMPLES; i++) label[i] = (uint8_t)(i % CLASSES);
-}
-
 /* Every kind of layer with its example net, under several policies. */
-static void test_layers(void **state) {
+TEST(layers) {
     static const char *const policies[] = {
         "fp32", "mixed:fp16,mode=sr/8", "bf16,mode=sr",
         "mixed:e4m3,act=e4m3@amax,agrad=e5m2@delayed2,weight=e4m3@amax,wgrad=e5m2@amax"};
     const ulp_layer_kind *kind;
-    (void)state;
     for (size_t i = 0; (kind = ulp_layer_kind_get(i)) != NULL; i++)
         for (size_t k = 0; k < sizeof policies / sizeof *policies; k++) {
             char net[256];
@@ -192,7 +172,7 @@ static void test_layers(void **state) {
 #define WHOLE "conv4@3p1 bn relu fork conv4@3p1 tanh join drop20 pool2 fc8 sigmoid fork fc8 leaky join fc3"
 #define SEQUENCE "columns2 gru5 lstm4 rnn3 last fc3"
 
-static void test_policies(void **state) {
+TEST(policies) {
     static const char *const policies[] = {"fp16",
                                            "bf16",
                                            "e5m2,acc=fp32",
@@ -205,7 +185,6 @@ static void test_policies(void **state) {
                                            "mixed:e4m3,act=e4m3@amax,agrad=e5m2@amax",
                                            "mixed:e4m3,act=e4m3@delayed3,agrad=e5m2@delayed,weight=e4m3@delayed2",
                                            "mixed:fp16,weight=fp16@amax,wgrad=fp16@delayed2,act=fp16@amax/sr/8"};
-    (void)state;
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         compare("images", &images, (training_texts){.net = WHOLE, .policy = policies[i], .scaler = "static:4"});
         compare("sequences", &images, (training_texts){.net = SEQUENCE, .policy = policies[i], .scaler = "static:4"});
@@ -213,9 +192,8 @@ static void test_policies(void **state) {
 }
 
 /* Every rule of the table, also with a scale that overflows and grows during the steps. */
-static void test_scalers(void **state) {
+TEST(scalers) {
     const ulp_scaler_rule *rule;
-    (void)state;
     for (size_t i = 0; (rule = ulp_scaler_rule_get(i)) != NULL; i++)
         for (int moved = 0; moved <= (rule->way == ULP_SCALE_BY_OVERFLOW); moved++) {
             char text[64];
@@ -228,11 +206,10 @@ static void test_scalers(void **state) {
         }
 }
 
-static void test_optimizers(void **state) {
+TEST(optimizers) {
     static const char *const more[] = {"momentum=0.9", "decay=0.01,warmup=3,cosine=5", "decay=0.01,drop=0.5/2",
                                        "kahan=1"};
     const ulp_optimizer_kind *kind;
-    (void)state;
     for (size_t i = 0; (kind = ulp_optimizer_kind_get(i)) != NULL; i++)
         for (size_t k = 0; k < sizeof more / sizeof *more; k++)
             for (int pure = 0; pure < 2; pure++) {
@@ -249,11 +226,10 @@ static void test_optimizers(void **state) {
 }
 
 /* Every kind of loss; the losses of label sequences on strips of digits. */
-static void test_losses(void **state) {
+TEST(losses) {
     const ulp_loss_kind *kind;
     ulp_data strips;
     size_t tested = 0;
-    (void)state;
     assert_int_equal(ulp_data_load(&strips, "strips", NULL, 1, &error), ULP_OK);
     strips.n = strips.n_train + 20;
     for (size_t i = 0; (kind = ulp_loss_kind_get(i)) != NULL; i++) {
@@ -313,8 +289,7 @@ static int survives(int misuse) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static void test_wall(void **state) {
-    (void)state;
+TEST(wall) {
     for (int misuse = 0; misuse < MISUSES; misuse++)
         if (survives(misuse) != (misuse == FINE)) fail_msg("misuse %d of %d", misuse, MISUSES);
 }
@@ -328,10 +303,4 @@ static int start(void **state) {
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wall),    cmocka_unit_test(test_layers),     cmocka_unit_test(test_policies),
-        cmocka_unit_test(test_scalers), cmocka_unit_test(test_optimizers), cmocka_unit_test(test_losses),
-    };
-    return cmocka_run_group_tests_name("walled", tests, start, NULL);
-}
+TESTS(start, NULL)

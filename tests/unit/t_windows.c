@@ -145,8 +145,7 @@ static void check_all(const ulp_backend *b) {
     ulp_threads_set(0);
 }
 
-static void test_instruction_sets(void **state) {
-    (void)state;
+TEST(instruction_sets) {
     for (int any = 1; any >= 0; any--) {
         fill(x, 1, any);
         fill(dy, 2, any);
@@ -155,7 +154,7 @@ static void test_instruction_sets(void **state) {
 }
 
 /* A tail that decides a tie, large numbers that cancel, zeros of either sign, infinities. */
-static void test_hard_sums(void **state) {
+TEST(hard_sums) {
     static const struct {
         float dy[4];
         double sum;
@@ -169,7 +168,6 @@ static void test_hard_sums(void **state) {
                  {{INFINITY, -INFINITY, 1.0f, 1.0f}, NAN}};
     const ulp_windows one = {1, 2, 2, 2};
     const ulp_backend *b;
-    (void)state;
     assert_int_equal(ulp_backend_get(&b, "cpu"), ULP_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(ulp_backend_upsample_slope(b, dx, cases[i].dy, &one), ULP_OK);
@@ -177,7 +175,4 @@ static void test_hard_sums(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_instruction_sets), cmocka_unit_test(test_hard_sums)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

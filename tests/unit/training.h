@@ -2,12 +2,7 @@
 #ifndef ULP_TESTS_TRAINING_H
 #define ULP_TESTS_TRAINING_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include "texts.h"
 

@@ -176,16 +176,9 @@ static ulp_status round64(double *y, const double *x, size_t n, ulp_rounding rou
     return walled_left(status);
 }
 
-static ulp_status map(float *y, ulp_array_op op, size_t n, ulp_rounding rounding) {
-    walled_enter();
-    walled_inside("map", y, n * sizeof *y);
-    walled_inside("map", op.a, n * sizeof *op.a);
-    inside_or_null("map", op.b, n * sizeof *op.b);
-    inside_or_null("map", op.c, n * sizeof *op.c);
-    walled_outside("map", rounding.format, sizeof *rounding.format);
-    walled_outside("map", rounding.stats, sizeof *rounding.stats);
-    return walled_left(walled_open()->map(y, op, n, rounding));
-}
+WALLED(map, (float *y, ulp_array_op op, size_t n, ulp_rounding rounding), (y, op, n, rounding), IN(y, n), IN(op.a, n),
+       inside_or_null(operation, op.b, n * sizeof *op.b), inside_or_null(operation, op.c, n * sizeof *op.c),
+       OUT(rounding.format), OUT(rounding.stats))
 
 static ulp_status update(const ulp_update_step *step, size_t steps, size_t n) {
     walled_enter();
@@ -198,20 +191,10 @@ static ulp_status update(const ulp_update_step *step, size_t steps, size_t n) {
     return walled_left(walled_open()->update(step, steps, n));
 }
 
-static ulp_status largest(float *y, const float *x, size_t n, int finite) {
-    walled_enter();
-    walled_outside("largest", y, sizeof *y);
-    walled_inside("largest", x, n * sizeof *x);
-    return walled_left(walled_open()->largest(y, x, n, finite));
-}
+WALLED(largest, (float *y, const float *x, size_t n, int finite), (y, x, n, finite), OUT(y), IN(x, n))
 
-static ulp_status reduce(float *y, const float *x, size_t m, size_t n, ulp_summation summation) {
-    walled_enter();
-    walled_inside("reduce", y, n * sizeof *y);
-    walled_inside("reduce", x, m * n * sizeof *x);
-    walled_outside("reduce", summation.datapath, sizeof *summation.datapath);
-    return walled_left(walled_open()->reduce(y, x, m, n, summation));
-}
+WALLED(reduce, (float *y, const float *x, size_t m, size_t n, ulp_summation summation), (y, x, m, n, summation),
+       IN(y, n), IN(x, (size_t)(m *n)), OUT(summation.datapath))
 
 /* The number of elements from the first to the last element of a matrix whose rows are `stride` apart. */
 static size_t extent(size_t rows, size_t columns, size_t stride, int transposed) {
@@ -236,35 +219,20 @@ static void inside_sums(const char *operation, const void *c, size_t size, const
     inside_or_null(operation, s->b_scales, s->n * scales * sizeof(float));
 }
 
-static ulp_status gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape, ulp_summation summation) {
-    walled_enter();
-    inside_operands("gemm", a, b, sizeof *a, shape);
-    inside_sums("gemm", c, sizeof *c, shape, summation.datapath);
-    return walled_left(walled_open()->gemm(c, a, b, shape, summation));
-}
+WALLED(gemm, (float *c, const float *a, const float *b, const ulp_gemm_shape *shape, ulp_summation summation),
+       (c, a, b, shape, summation), inside_operands(operation, a, b, sizeof *a, shape),
+       inside_sums(operation, c, sizeof *c, shape, summation.datapath))
 
-static ulp_status gemm64(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
-                         ulp_summation summation) {
-    walled_enter();
-    inside_operands("gemm64", a, b, sizeof *a, shape);
-    inside_sums("gemm64", c, sizeof *c, shape, summation.datapath);
-    return walled_left(walled_open()->gemm64(c, a, b, shape, summation));
-}
+WALLED(gemm64, (double *c, const double *a, const double *b, const ulp_gemm_shape *shape, ulp_summation summation),
+       (c, a, b, shape, summation), inside_operands(operation, a, b, sizeof *a, shape),
+       inside_sums(operation, c, sizeof *c, shape, summation.datapath))
 
-static ulp_status im2col(float *y, const float *x, const ulp_im2col *p) {
-    walled_enter();
-    walled_outside("im2col", p, sizeof *p);
-    walled_inside("im2col", y, p->c * p->kernel * p->kernel * p->B * p->oh * p->ow * sizeof *y);
-    walled_inside("im2col", x, p->B * p->c * p->h * p->w * sizeof *x);
-    return walled_left(walled_open()->im2col(y, x, p));
-}
+WALLED(im2col, (float *y, const float *x, const ulp_im2col *p), (y, x, p), OUT(p),
+       IN(y, p->c * p->kernel * p->kernel * p->B * p->oh * p->ow), IN(x, p->B * p->c * p->h * p->w))
 
-static ulp_status permute(float *y, const float *x, ulp_permute_shape s) {
-    walled_enter();
-    walled_inside("permute", y, s.count * s.a * s.b * s.n * sizeof *y);
-    walled_inside("permute", x, s.count * s.a * s.b * s.n * sizeof *x);
-    return walled_left(walled_open()->permute(y, x, s));
-}
+static size_t numbers_of(ulp_permute_shape s) { return s.count * s.a * s.b * s.n; }
+
+WALLED(permute, (float *y, const float *x, ulp_permute_shape s), (y, x, s), IN(y, numbers_of(s)), IN(x, numbers_of(s)))
 
 /* ---- the table ---- */
 

@@ -1,193 +1,80 @@
 /* walled_network.c - the operations of networks between products, as operations of the walled backend. */
 #include "walled_inside.h"
 
-static ulp_status narrow(float *y, const double *x, size_t n) {
-    walled_enter();
-    walled_inside("narrow", y, n * sizeof *y);
-    walled_inside("narrow", x, n * sizeof *x);
-    return walled_left(walled_open()->narrow(y, x, n));
-}
+/* The numbers of windows and of pixels of all images. */
+static size_t windows_of(const ulp_windows *s) { return s->images * (s->h / s->K) * (s->w / s->K); }
+#define pixels_of(s) ((s)->images * (s)->h * (s)->w)
 
-static ulp_status scale(double *y, const double *x, size_t n, double factor) {
-    walled_enter();
-    walled_inside("scale", y, n * sizeof *y);
-    walled_inside("scale", x, n * sizeof *x);
-    return walled_left(walled_open()->scale(y, x, n, factor));
-}
+WALLED(narrow, (float *y, const double *x, size_t n), (y, x, n), IN(y, n), IN(x, n))
 
-static ulp_status relu(float *y, const float *x, size_t n) {
-    walled_enter();
-    walled_inside("relu", y, n * sizeof *y);
-    walled_inside("relu", x, n * sizeof *x);
-    return walled_left(walled_open()->relu(y, x, n));
-}
+WALLED(scale, (double *y, const double *x, size_t n, double factor), (y, x, n, factor), IN(y, n), IN(x, n))
 
-static ulp_status relu_slope(float *dx, const float *dy, const float *y, size_t n) {
-    walled_enter();
-    walled_inside("relu_slope", dx, n * sizeof *dx);
-    walled_inside("relu_slope", dy, n * sizeof *dy);
-    walled_inside("relu_slope", y, n * sizeof *y);
-    return walled_left(walled_open()->relu_slope(dx, dy, y, n));
-}
+WALLED(relu, (float *y, const float *x, size_t n), (y, x, n), IN(y, n), IN(x, n))
 
-static ulp_status activate(double *y, const float *x, size_t n, ulp_activation f) {
-    walled_enter();
-    walled_inside("activate", y, n * sizeof *y);
-    walled_inside("activate", x, n * sizeof *x);
-    return walled_left(walled_open()->activate(y, x, n, f));
-}
+WALLED(relu_slope, (float *dx, const float *dy, const float *y, size_t n), (dx, dy, y, n), IN(dx, n), IN(dy, n),
+       IN(y, n))
 
-static ulp_status activate_slope(double *dx, const float *dy, const float *at, size_t n, ulp_activation f) {
-    walled_enter();
-    walled_inside("activate_slope", dx, n * sizeof *dx);
-    walled_inside("activate_slope", dy, n * sizeof *dy);
-    walled_inside("activate_slope", at, n * sizeof *at);
-    return walled_left(walled_open()->activate_slope(dx, dy, at, n, f));
-}
+WALLED(activate, (double *y, const float *x, size_t n, ulp_activation f), (y, x, n, f), IN(y, n), IN(x, n))
 
-static ulp_status pool(float *y, float *place, const float *x, const ulp_windows *s) {
-    walled_enter();
-    walled_outside("pool", s, sizeof *s);
-    walled_inside("pool", y, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *y);
-    walled_inside("pool", place, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *place);
-    walled_inside("pool", x, s->images * s->h * s->w * sizeof *x);
-    return walled_left(walled_open()->pool(y, place, x, s));
-}
+WALLED(activate_slope, (double *dx, const float *dy, const float *at, size_t n, ulp_activation f), (dx, dy, at, n, f),
+       IN(dx, n), IN(dy, n), IN(at, n))
 
-static ulp_status pool_slope(float *dx, const float *dy, const float *place, const ulp_windows *s) {
-    walled_enter();
-    walled_outside("pool_slope", s, sizeof *s);
-    walled_inside("pool_slope", dx, s->images * s->h * s->w * sizeof *dx);
-    walled_inside("pool_slope", dy, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *dy);
-    walled_inside("pool_slope", place, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *place);
-    return walled_left(walled_open()->pool_slope(dx, dy, place, s));
-}
+WALLED(pool, (float *y, float *place, const float *x, const ulp_windows *s), (y, place, x, s), OUT(s),
+       IN(y, windows_of(s)), IN(place, windows_of(s)), IN(x, pixels_of(s)))
+
+WALLED(pool_slope, (float *dx, const float *dy, const float *place, const ulp_windows *s), (dx, dy, place, s), OUT(s),
+       IN(dx, pixels_of(s)), IN(dy, windows_of(s)), IN(place, windows_of(s)))
 
 /* The number of windows of all images. */
 static size_t strided_windows(const ulp_strided_windows *s) {
     return s->images * ulp_strided_count(s->h, s) * ulp_strided_count(s->w, s);
 }
 
-static ulp_status pool_strided(float *y, float *place, const float *x, const ulp_strided_windows *s) {
-    walled_enter();
-    walled_outside("pool_strided", s, sizeof *s);
-    walled_inside("pool_strided", y, strided_windows(s) * sizeof *y);
-    walled_inside("pool_strided", place, strided_windows(s) * sizeof *place);
-    walled_inside("pool_strided", x, s->images * s->h * s->w * sizeof *x);
-    return walled_left(walled_open()->pool_strided(y, place, x, s));
-}
+WALLED(pool_strided, (float *y, float *place, const float *x, const ulp_strided_windows *s), (y, place, x, s), OUT(s),
+       IN(y, strided_windows(s)), IN(place, strided_windows(s)), IN(x, pixels_of(s)))
 
-static ulp_status pool_strided_slope(double *dx, const float *dy, const float *place, const ulp_strided_windows *s) {
-    walled_enter();
-    walled_outside("pool_strided_slope", s, sizeof *s);
-    walled_inside("pool_strided_slope", dx, s->images * s->h * s->w * sizeof *dx);
-    walled_inside("pool_strided_slope", dy, strided_windows(s) * sizeof *dy);
-    walled_inside("pool_strided_slope", place, strided_windows(s) * sizeof *place);
-    return walled_left(walled_open()->pool_strided_slope(dx, dy, place, s));
-}
+WALLED(pool_strided_slope, (double *dx, const float *dy, const float *place, const ulp_strided_windows *s),
+       (dx, dy, place, s), OUT(s), IN(dx, pixels_of(s)), IN(dy, strided_windows(s)), IN(place, strided_windows(s)))
 
-static ulp_status average(double *y, const float *x, const ulp_windows *s) {
-    walled_enter();
-    walled_outside("average", s, sizeof *s);
-    walled_inside("average", y, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *y);
-    walled_inside("average", x, s->images * s->h * s->w * sizeof *x);
-    return walled_left(walled_open()->average(y, x, s));
-}
+WALLED(average, (double *y, const float *x, const ulp_windows *s), (y, x, s), OUT(s), IN(y, windows_of(s)),
+       IN(x, pixels_of(s)))
 
-static ulp_status average_slope(double *dx, const float *dy, const ulp_windows *s) {
-    walled_enter();
-    walled_outside("average_slope", s, sizeof *s);
-    walled_inside("average_slope", dx, s->images * s->h * s->w * sizeof *dx);
-    walled_inside("average_slope", dy, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *dy);
-    return walled_left(walled_open()->average_slope(dx, dy, s));
-}
+WALLED(average_slope, (double *dx, const float *dy, const ulp_windows *s), (dx, dy, s), OUT(s), IN(dx, pixels_of(s)),
+       IN(dy, windows_of(s)))
 
-static ulp_status upsample(float *y, const float *x, const ulp_windows *s) {
-    walled_enter();
-    walled_outside("upsample", s, sizeof *s);
-    walled_inside("upsample", y, s->images * s->h * s->w * sizeof *y);
-    walled_inside("upsample", x, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *x);
-    return walled_left(walled_open()->upsample(y, x, s));
-}
+WALLED(upsample, (float *y, const float *x, const ulp_windows *s), (y, x, s), OUT(s), IN(y, pixels_of(s)),
+       IN(x, windows_of(s)))
 
-static ulp_status upsample_slope(double *dx, const float *dy, const ulp_windows *s) {
-    walled_enter();
-    walled_outside("upsample_slope", s, sizeof *s);
-    walled_inside("upsample_slope", dx, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *dx);
-    walled_inside("upsample_slope", dy, s->images * s->h * s->w * sizeof *dy);
-    return walled_left(walled_open()->upsample_slope(dx, dy, s));
-}
+WALLED(upsample_slope, (double *dx, const float *dy, const ulp_windows *s), (dx, dy, s), OUT(s), IN(dx, windows_of(s)),
+       IN(dy, pixels_of(s)))
 
-static ulp_status norm_statistics(double *to, const float *x, ulp_channels s) {
-    walled_enter();
-    walled_inside("norm_statistics", to, 2 * s.c * sizeof *to);
-    walled_inside("norm_statistics", x, s.B * s.c * s.n * sizeof *x);
-    return walled_left(walled_open()->norm_statistics(to, x, s));
-}
+static size_t numbers_of(ulp_channels s) { return s.B * s.c * s.n; }
 
-static ulp_status norm_running(double *to, const float *running, const float *batch, ulp_channels s) {
-    walled_enter();
-    walled_inside("norm_running", to, 2 * s.c * sizeof *to);
-    walled_inside("norm_running", running, 2 * s.c * sizeof *running);
-    walled_inside("norm_running", batch, 2 * s.c * sizeof *batch);
-    return walled_left(walled_open()->norm_running(to, running, batch, s));
-}
+WALLED(norm_statistics, (double *to, const float *x, ulp_channels s), (to, x, s), IN(to, 2 * s.c), IN(x, numbers_of(s)))
 
-static ulp_status norm(double *y, const float *x, ulp_norm by) {
-    const ulp_channels s = by.shape;
-    walled_enter();
-    walled_inside("norm", y, s.B * s.c * s.n * sizeof *y);
-    walled_inside("norm", x, s.B * s.c * s.n * sizeof *x);
-    walled_inside("norm", by.statistics, 2 * s.c * sizeof *by.statistics);
-    walled_inside("norm", by.w, 2 * s.c * sizeof *by.w);
-    return walled_left(walled_open()->norm(y, x, by));
-}
+WALLED(norm_running, (double *to, const float *running, const float *batch, ulp_channels s), (to, running, batch, s),
+       IN(to, 2 * s.c), IN(running, 2 * s.c), IN(batch, 2 * s.c))
 
-static ulp_status norm_sums(double *sums, const float *dy, const float *x, ulp_norm by) {
-    const ulp_channels s = by.shape;
-    walled_enter();
-    walled_inside("norm_sums", sums, 2 * s.c * sizeof *sums);
-    walled_inside("norm_sums", dy, s.B * s.c * s.n * sizeof *dy);
-    walled_inside("norm_sums", x, s.B * s.c * s.n * sizeof *x);
-    walled_inside("norm_sums", by.statistics, 2 * s.c * sizeof *by.statistics);
-    return walled_left(walled_open()->norm_sums(sums, dy, x, by));
-}
+WALLED(norm, (double *y, const float *x, ulp_norm by), (y, x, by), IN(y, numbers_of(by.shape)),
+       IN(x, numbers_of(by.shape)), IN(by.statistics, 2 * by.shape.c), IN(by.w, 2 * by.shape.c))
 
-static ulp_status norm_slope(double *dx, const float *dy, const float *x, const double *sums, ulp_norm by) {
-    const ulp_channels s = by.shape;
-    walled_enter();
-    walled_inside("norm_slope", dx, s.B * s.c * s.n * sizeof *dx);
-    walled_inside("norm_slope", dy, s.B * s.c * s.n * sizeof *dy);
-    walled_inside("norm_slope", x, s.B * s.c * s.n * sizeof *x);
-    walled_inside("norm_slope", sums, 2 * s.c * sizeof *sums);
-    walled_inside("norm_slope", by.statistics, 2 * s.c * sizeof *by.statistics);
-    walled_inside("norm_slope", by.w, 2 * s.c * sizeof *by.w);
-    return walled_left(walled_open()->norm_slope(dx, dy, x, sums, by));
-}
+WALLED(norm_sums, (double *sums, const float *dy, const float *x, ulp_norm by), (sums, dy, x, by),
+       IN(sums, 2 * by.shape.c), IN(dy, numbers_of(by.shape)), IN(x, numbers_of(by.shape)),
+       IN(by.statistics, 2 * by.shape.c))
 
-static ulp_status dropout(double *y, const float *x, size_t n, ulp_dropout how) {
-    walled_enter();
-    walled_inside("dropout", y, n * sizeof *y);
-    walled_inside("dropout", x, n * sizeof *x);
-    return walled_left(walled_open()->dropout(y, x, n, how));
-}
+WALLED(norm_slope, (double *dx, const float *dy, const float *x, const double *sums, ulp_norm by),
+       (dx, dy, x, sums, by), IN(dx, numbers_of(by.shape)), IN(dy, numbers_of(by.shape)), IN(x, numbers_of(by.shape)),
+       IN(sums, 2 * by.shape.c), IN(by.statistics, 2 * by.shape.c), IN(by.w, 2 * by.shape.c))
 
-static ulp_status softmax(double *p, double *loss, const float *z, ulp_labels of) {
-    walled_enter();
-    walled_inside("softmax", p, of.B * of.C * sizeof *p);
-    walled_inside("softmax", loss, of.B * sizeof *loss);
-    walled_inside("softmax", z, of.B * of.C * sizeof *z);
-    walled_inside("softmax", of.label, of.B);
-    return walled_left(walled_open()->softmax(p, loss, z, of));
-}
+WALLED(dropout, (double *y, const float *x, size_t n, ulp_dropout how), (y, x, n, how), IN(y, n), IN(x, n))
 
-static ulp_status softmax_slope(double *dz, const float *p, ulp_labels of, double scale) {
-    walled_enter();
-    walled_inside("softmax_slope", dz, of.B * of.C * sizeof *dz);
-    walled_inside("softmax_slope", p, of.B * of.C * sizeof *p);
-    walled_inside("softmax_slope", of.label, of.B);
-    return walled_left(walled_open()->softmax_slope(dz, p, of, scale));
-}
+static size_t outputs_of(ulp_labels of) { return of.B * of.C; }
+
+WALLED(softmax, (double *p, double *loss, const float *z, ulp_labels of), (p, loss, z, of), IN(p, outputs_of(of)),
+       IN(loss, of.B), IN(z, outputs_of(of)), IN(of.label, of.B))
+
+WALLED(softmax_slope, (double *dz, const float *p, ulp_labels of, double scale), (dz, p, of, scale),
+       IN(dz, outputs_of(of)), IN(p, outputs_of(of)), IN(of.label, of.B))
 
 void walled_add_network(ulp_backend *table) {
     table->narrow = narrow;

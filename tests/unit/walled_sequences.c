@@ -12,26 +12,17 @@ static ulp_status cell(double *to, const ulp_cell_arrays *arrays, ulp_cell_stage
     return walled_left(walled_open()->cell(to, arrays, stage));
 }
 
-static ulp_status ctc_outputs(double *p, const float *z, ulp_sequences of, int linear) {
-    walled_enter();
-    walled_inside("ctc_outputs", p, of.B * of.C * of.T * sizeof *p);
-    walled_inside("ctc_outputs", z, of.B * of.C * of.T * sizeof *z);
-    return walled_left(walled_open()->ctc_outputs(p, z, of, linear));
-}
+static size_t outputs_of(ulp_sequences of) { return of.B * of.C * of.T; }
+static size_t work_of(ulp_sequences of) { return of.B * (2 * of.T + 1) * (2 * of.L + 1); }
+static size_t labels_of(ulp_sequences of) { return of.B * of.L; }
 
-static ulp_status ctc(double *dz, double *loss, double *work, const float *p, ulp_sequences of,
-                      const ulp_path_sums *sums) {
-    walled_enter();
-    walled_outside("ctc", sums, sizeof *sums);
-    walled_outside("ctc", sums->rounding.format, sizeof *sums->rounding.format);
-    walled_outside("ctc", sums->rounding.stats, sizeof *sums->rounding.stats);
-    walled_inside("ctc", dz, of.B * of.C * of.T * sizeof *dz);
-    walled_inside("ctc", loss, of.B * sizeof *loss);
-    walled_inside("ctc", work, of.B * (2 * of.T + 1) * (2 * of.L + 1) * sizeof *work);
-    walled_inside("ctc", p, of.B * of.C * of.T * sizeof *p);
-    walled_inside("ctc", of.label, of.B * of.L);
-    return walled_left(walled_open()->ctc(dz, loss, work, p, of, sums));
-}
+WALLED(ctc_outputs, (double *p, const float *z, ulp_sequences of, int linear), (p, z, of, linear),
+       IN(p, outputs_of(of)), IN(z, outputs_of(of)))
+
+WALLED(ctc, (double *dz, double *loss, double *work, const float *p, ulp_sequences of, const ulp_path_sums *sums),
+       (dz, loss, work, p, of, sums), OUT(sums), OUT(sums->rounding.format), OUT(sums->rounding.stats),
+       IN(dz, outputs_of(of)), IN(loss, of.B), IN(work, work_of(of)), IN(p, outputs_of(of)),
+       IN(of.label, labels_of(of)))
 
 void walled_add_sequences(ulp_backend *table) {
     table->cell = cell;

@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 sed 's/^/  /' "$work/report.txt"
 "$BIN/ulp" formats --csv >"$work/formats.csv"
 COLUMNS=120 "$BIN/ulp" help datapaths >"$work/datapaths.txt"
-cp "$here/../../../LICENSE" "$work"
+cp "$here/../../LICENSE" "$work"
 version=$("$BIN/ulp" --version | sed 's/^[^)]*) \([^ ]*\).*/\1/')
 compared=$(awk '/as MPFR gives them/ { for (i = 1; i <= NF; i++) if ($i == "results") n += $(i - 1) } END { printf "%d", n }' "$work/report.txt")
 if [ "$compared" -gt 0 ]; then checked="all $compared results agree."; else checked='not in this build.'; fi

@@ -1,4 +1,7 @@
-/* runtime.cpp - launches, barriers and memory of the emulated device; see cuda_runtime.h. */
+/* runtime.cpp - launches, barriers and memory of the emulated device; see cuda_runtime.h.
+ *
+ * The file is long because a launch, a barrier, a copy and a wrong access change one state: which threads run, and
+ * which memory the host may touch. */
 #include "cuda_runtime.h"
 
 #include <fenv.h>

@@ -90,7 +90,7 @@ function sums(page, problem, options, column) {
 // ---- dot products: `ulp dot` ----
 
 function examples() {
-  const source = fs.readFileSync(path.join(__dirname, '../../web/dot.js'), 'utf8');
+  const source = fs.readFileSync(path.join(__dirname, '../../../web/dot.js'), 'utf8');
   return new Function('return ' + source.match(/const dotExamples = (\[[\s\S]*?\n\]);/)[1])();
 }
 

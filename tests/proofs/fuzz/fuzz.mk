@@ -1,7 +1,7 @@
 # fuzz.mk - hostile input: the targets of tests/proofs/fuzz as two programs, libFuzzer's and one that goes through the corpus.
 #
 #   make fuzz            hostile input for each target of tests/proofs/fuzz, FUZZ_SECONDS= for each (1200), FUZZ="formats nets" narrows it, FUZZ_SEED=
-#   make fuzz-corpus     adds what `make fuzz` has found to tests/proofs/fuzz/corpus, in its smallest form
+#   make fuzz-corpus     makes tests/proofs/fuzz/corpus again from it and from what `make fuzz` has found, at most 25 inputs a target
 FUZZ_SECONDS ?= 1200
 FUZZ_TARGETS := $(sort $(basename $(notdir $(wildcard tests/proofs/fuzz/*.c))))
 FUZZ_CC ?= clang
@@ -33,8 +33,8 @@ fuzz-program:
 	    $(FUZZ_CC) -fsanitize=fuzzer,address -x c - -o /dev/null 2>/dev/null || \
 	    { echo 'make fuzz: needs clang with libFuzzer (clang and libclang-rt-dev, sh packages.sh --all), or FUZZ_CC=' >&2; exit 3; }
 	+@$(FUZZ_MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(getconf _NPROCESSORS_ONLN)) $(FUZZ_BUILD)/test/fuzz
-fuzz: fuzz-program
-	@PROGRAM=$(FUZZ_BUILD)/test/fuzz WORK=$(BUILD)/fuzz SECONDS_EACH=$(FUZZ_SECONDS) SEED=$(FUZZ_SEED) sh tests/proofs/fuzz/run.sh $(or $(FUZZ),$(FUZZ_TARGETS))
+fuzz: fuzz-program $T/fuzz
+	@SEEDS=$T/fuzz PROGRAM=$(FUZZ_BUILD)/test/fuzz WORK=$(BUILD)/fuzz SECONDS_EACH=$(FUZZ_SECONDS) SEED=$(FUZZ_SEED) sh tests/proofs/fuzz/run.sh $(or $(FUZZ),$(FUZZ_TARGETS))
 fuzz-corpus: fuzz-program $T/fuzz
 	@SEEDS=$T/fuzz PROGRAM=$(FUZZ_BUILD)/test/fuzz WORK=$(BUILD)/fuzz sh tests/proofs/fuzz/merge.sh $(or $(FUZZ),$(FUZZ_TARGETS))
 tests: $(if $(TESTS),$T/fuzz)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh - make fuzz: hostile input for the targets that are named, JOBS at a time, for SECONDS_EACH seconds each.
 #
-# PROGRAM is libFuzzer's program, and WORK the folder of what it finds: WORK/NAME is the corpus of a target, which the
+# PROGRAM is libFuzzer's program, SEEDS the one that reads the committed inputs, and WORK the folder of what it finds: WORK/NAME is the corpus of a target, which the
 # next run goes on from, and WORK/NAME.log is its log. A run that was interrupted goes on with the targets that are
 # missing. SEED=N begins with the same inventions each time; without it each run has its own. An input that fails stays
 # in WORK, its name begins with NAME-, and the target has failed.
@@ -14,9 +14,10 @@ one() {
         echo "$(cat "$WORK/$name.line") (before the interruption)"
         return
     fi
-    mkdir -p "$WORK/$name" || return
+    committed=$TMPDIR/$name
+    mkdir -p "$WORK/$name" "$committed" && "$SEEDS" --unpack "tests/proofs/fuzz/corpus/$name.txt" "$committed" || return
     FUZZ_TARGET=$name "$PROGRAM" -seed="${SEED:-0}" -max_total_time="$SECONDS_EACH" -timeout=20 -rss_limit_mb=3000 -malloc_limit_mb=1500 \
-        -artifact_prefix="$WORK/$name-" -print_final_stats=1 "$WORK/$name" "$PWD/tests/proofs/fuzz/corpus/$name" > "$log" 2>&1
+        -artifact_prefix="$WORK/$name-" -print_final_stats=1 "$WORK/$name" "$committed" > "$log" 2>&1
     status=$?
     # 72: libFuzzer was interrupted
     case $status in 72 | 130 | 143) return ;; esac

@@ -10,7 +10,7 @@ $T/oracle/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $O/tests/proofs/oracle/
 .PHONY: check-oracle
 check-oracle: programs $(if $(HAVE_MPFR),$(EXPERIMENTS:%=$T/oracle/%))
 	@$(if $(HAVE_MPFR),,echo 'make check-oracle: MPFR is missing (libmpfr-dev)' >&2; exit 3;) \
-	BIN=$B ORACLE=$T/oracle EXPERIMENTS='$(EXPERIMENTS)' ONLY='$(ONLY)' REPORT='$(REPORT)' sh tests/proofs/oracle/oracle.sh
+	BIN=$B ORACLE=$T/oracle EXPERIMENTS='$(EXPERIMENTS)' ONLY='$(ONLY)' REPORT='$(or $(REPORT),$(BUILD)/oracle.txt)' sh tests/proofs/oracle/oracle.sh
 
 # tests/programs/oracle.sh runs the quickest of them as a part of `make check`
 ORACLE_QUICK := fixed_point loss_scaling magnitudes ode order stagnation units update_ratio

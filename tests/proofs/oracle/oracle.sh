@@ -59,7 +59,7 @@ for name in ${ONLY:-$EXPERIMENTS}; do
 done
 if [ -n "$report" ]; then
     {
-        echo "# report.txt - experiments whose CSV and summary MPFR recomputes byte for byte: rows, processor seconds, size; made by make check-oracle REPORT=FILE"
+        echo "# experiments whose CSV and summary MPFR recomputes byte for byte: rows, processor seconds, size; made by make check-oracle REPORT=FILE"
         cat "$table"
     } >"$report.tmp" && mv "$report.tmp" "$report"
 fi

@@ -12,7 +12,7 @@ tests: $T/describe
 
 prove: $T/describe
 	@DESCRIBE=$T/describe LIBRARY=$(LIBULP) PROVE_BUILD=$(BUILD)/prove CC='$(CC)' PYTHON='$(PYTHON)' JOBS='$(JOBS)' LIMIT='$(LIMIT)' \
-	    ONLY='$(ONLY)' REPORT='$(REPORT)' sh tests/proofs/prove/prove.sh
+	    ONLY='$(ONLY)' REPORT='$(or $(REPORT),$(BUILD)/prove/results.txt)' sh tests/proofs/prove/prove.sh
 
 check-tables: $T/t_arith_tables
 	@$T/t_arith_tables --all

@@ -1,13 +1,18 @@
 /* main.c - goes through committed inputs without inventing any, and writes the valid inputs of the targets.
  *
- *     fuzz FOLDER              every file of FOLDER/NAME for every target NAME; TAP lines
- *     fuzz --input NAME FILE   one input
- *     fuzz --seeds FOLDER      writes the valid inputs to FOLDER/NAME
- *     fuzz --targets           the names of the targets
+ *     fuzz FOLDER                every input of FOLDER/NAME.txt for every target NAME; TAP lines
+ *     fuzz --input NAME FILE     one input
+ *     fuzz --pack FILE...        a line of a corpus for each file: its name and its bytes
+ *     fuzz --unpack TXT FOLDER   writes the inputs of a corpus to files of the folder
+ *     fuzz --seeds FOLDER        writes the valid inputs to FOLDER/NAME
+ *     fuzz --targets             the names of the targets
+ *
+ * A corpus is a text: a line has the name of an input, a blank, and its bytes; \HH stands for the byte with the
+ * hexadecimal digits HH.
  */
-#define _XOPEN_SOURCE 700 /* realpath */
-#include <dirent.h>
+#define _XOPEN_SOURCE 700 /* realpath, getline */
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include "fuzz.h"
 
@@ -23,20 +28,24 @@ static uint8_t *read_file(const char *path, size_t *size) {
         exit(2);
     }
     *size = (size_t)about.st_size;
-    uint8_t *bytes = ulp_grow(NULL, *size); /* no byte behind the input: a read there is found */
+    uint8_t *bytes = ulp_grow(NULL, *size); /* no byte after the input: a read there is found */
     if (fread(bytes, 1, *size, file) != *size) exit(2);
     fclose(file);
     return bytes;
 }
 
-static void write_seed(const void *data, size_t size) {
-    char path[1000];
-    snprintf(path, sizeof path, "%s/%s/seed-%04zu", seed_folder, seeding->name, seed_number++);
+static void write_file(const char *path, const void *data, size_t size) {
     FILE *file = fopen(path, "wb");
     if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0) {
         fprintf(stderr, "fuzz: cannot write %s\n", path);
         exit(1);
     }
+}
+
+static void write_seed(const void *data, size_t size) {
+    char path[1000];
+    snprintf(path, sizeof path, "%s/%s/seed-%04zu", seed_folder, seeding->name, seed_number++);
+    write_file(path, data, size);
 }
 
 static int write_seeds(const char *to) {
@@ -65,22 +74,72 @@ static void run_file(const fuzz_target *target, const char *path) {
     free(bytes);
 }
 
-/* The files of the corpus in the order of their names. Returns their number. */
-static size_t run_target(const fuzz_target *target, const char *corpus) {
-    struct dirent **entries;
-    char path[1200];
-    size_t count = 0;
-    snprintf(path, sizeof path, "%s/%s", corpus, target->name);
-    const int n = scandir(path, &entries, NULL, alphasort);
-    for (int i = 0; i < n; i++) {
-        snprintf(path, sizeof path, "%s/%s/%s", corpus, target->name, entries[i]->d_name);
-        if (entries[i]->d_name[0] != '.') {
-            run_file(target, path);
-            count++;
-        }
-        free(entries[i]);
+static uint8_t digit_of(char c) { return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10); }
+
+/* The next input of a corpus, in memory of exactly its size, and its name. Returns 0 at the end. */
+static int next_input(FILE *corpus, char name[64], uint8_t **bytes, size_t *size) {
+    char *line = NULL;
+    size_t room = 0;
+    const ssize_t length = getline(&line, &room, corpus);
+    const int is_input = length > 0 && sscanf(line, "%63s", name) == 1 && line[strlen(name)] == ' ';
+    if (is_input) {
+        const char *end = line + length - (line[length - 1] == '\n');
+        *size = 0;
+        *bytes = ulp_grow(NULL, (size_t)length);
+        for (const char *at = line + strlen(name) + 1; at < end; at += *at == '\\' ? 3 : 1)
+            (*bytes)[(*size)++] = *at == '\\' ? (uint8_t)(digit_of(at[1]) << 4 | digit_of(at[2])) : (uint8_t)*at;
+        *bytes = ulp_grow(*bytes, *size); /* no byte after the input: a read there is found */
     }
-    if (n >= 0) free(entries);
+    free(line);
+    return is_input;
+}
+
+static void pack(const char *path) {
+    size_t size;
+    uint8_t *bytes = read_file(path, &size);
+    const char *slash = strrchr(path, '/');
+    printf("%s ", slash ? slash + 1 : path);
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i] >= ' ' && bytes[i] <= '~' && bytes[i] != '\\') putchar(bytes[i]);
+        else printf("\\%02x", bytes[i]);
+    putchar('\n');
+    free(bytes);
+}
+
+static FILE *corpus_of(const char *path) {
+    FILE *corpus = fopen(path, "r");
+    if (!corpus) fprintf(stderr, "fuzz: cannot read %s\n", path);
+    return corpus;
+}
+
+static int unpack(const char *from, const char *folder) {
+    char name[64], path[1000];
+    uint8_t *bytes;
+    size_t size;
+    FILE *corpus = corpus_of(from);
+    if (!corpus) return 2;
+    while (next_input(corpus, name, &bytes, &size)) {
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        write_file(path, bytes, size);
+        free(bytes);
+    }
+    fclose(corpus);
+    return 0;
+}
+
+/* The inputs of a corpus in their order. Returns their number. */
+static size_t run_target(const fuzz_target *target, const char *folder) {
+    char name[64], path[1200];
+    uint8_t *bytes;
+    size_t count = 0, size;
+    snprintf(path, sizeof path, "%s/%s.txt", folder, target->name);
+    FILE *corpus = corpus_of(path);
+    if (!corpus) return 0;
+    for (; next_input(corpus, name, &bytes, &size); count++) {
+        fuzz_one(target, bytes, size);
+        free(bytes);
+    }
+    fclose(corpus);
     return count;
 }
 
@@ -113,7 +172,14 @@ int main(int argc, char **argv) {
         puts(fuzz_counted.passed ? "past the first check" : "refused by the first check");
         return 0;
     }
+    if (argc > 1 && strcmp(argv[1], "--pack") == 0) {
+        for (int i = 2; i < argc; i++) pack(argv[i]);
+        return 0;
+    }
+    if (argc == 4 && strcmp(argv[1], "--unpack") == 0) return unpack(argv[2], argv[3]);
     if (argc == 2 && argv[1][0] != '-') return run_corpus(argv[1]);
-    fprintf(stderr, "usage: fuzz FOLDER | --input NAME FILE | --seeds FOLDER | --targets\n");
+    fprintf(
+        stderr,
+        "usage: fuzz FOLDER | --input NAME FILE | --pack FILE... | --unpack TXT FOLDER | --seeds FOLDER | --targets\n");
     return 2;
 }
