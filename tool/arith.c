@@ -44,7 +44,7 @@ static int arith_line(void *context, const ulp_line *line) {
     if (status != ULP_GO_ON) return status;
     if (n != want)
         return ulp_bad_line(line, "%s takes %zu operand%s, the line has %zu", ulp_op_name(s->op), want,
-                             ulp_plural(want), n);
+                            ulp_plural(want), n);
     const double y =
         ulp_arith((ulp_scalar_op){s->op, v[0], v[1], v[2]}, &s->to.format, s->to.rule, tool_random_word(&s->to, line));
     status = tool_print_encoded(line, y, &s->to.format);

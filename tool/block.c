@@ -118,7 +118,7 @@ static int decode_line(void *context, const ulp_line *line) {
     if (line->index % s->block.size == 0) s->scale = scale;
     if (scale != s->scale)
         return ulp_bad_line(line, "scale code %02x in a block that began with %02x; %u lines share a scale",
-                             (unsigned)scale, (unsigned)s->scale, (unsigned)s->block.size);
+                            (unsigned)scale, (unsigned)s->scale, (unsigned)s->block.size);
     print_element(s, (uint8_t)scale, (uint8_t)element);
     return ULP_GO_ON;
 }

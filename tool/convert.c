@@ -65,7 +65,7 @@ static int convert_line(void *context, const ulp_line *line) {
     if (status != ULP_GO_ON) return status;
     if (c->bits != 0 && ((text = ulp_line_word(&at)) == NULL || !ulp_read_hex(&random, text, c->word_bits)))
         return ulp_bad_line(line, "'%s' is no random word of %s: %u bits in hex", text == NULL ? "" : text, c->name,
-                             c->word_bits);
+                            c->word_bits);
     for (; (text = ulp_line_word(&at)) != NULL; n++) {
         uint64_t code;
         if (n == c->values) return ulp_bad_line(line, "%s takes %u values at most", c->name, c->values);

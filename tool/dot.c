@@ -77,7 +77,7 @@ static int read_scales(settings *s, const ulp_line *line, const sum *t, char *te
     int status = split_words(s, line, text, &words);
     if (status == ULP_GO_ON && words != t->blocks)
         return ulp_bad_line(line, "%s: one for each %d products, here %zu; the line has %zu", what,
-                             s->datapath.scale_block, t->blocks, words);
+                            s->datapath.scale_block, t->blocks, words);
     for (size_t i = 0; i < t->blocks && status == ULP_GO_ON; i++)
         status = read_value(&to[i], line, s->words[i], &s->datapath.scale, what);
     return status;

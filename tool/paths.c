@@ -39,9 +39,9 @@ void tool_paths_explain(const ulp_backend *backend, const ulp_datapath *datapath
 
 /* Whether row i of a table is the first row that serves its own example. */
 static int serves_example(const ulp_product_path *paths, size_t count, size_t i) {
-    char why[ULP_EXPLAIN_MAX];
+    ulp_error why;
     ulp_datapath d;
-    const ulp_status status = ulp_datapath_is_native(paths[i].example) ? ulp_datapath_native(&d, paths[i].example, why)
+    const ulp_status status = ulp_datapath_is_native(paths[i].example) ? ulp_datapath_native(&d, paths[i].example, &why)
                                                                        : ulp_datapath_parse(&d, paths[i].example);
     const ulp_job job = {.datapath = &d,
                          .wide = status == ULP_OK && !d.result.fits_binary32,

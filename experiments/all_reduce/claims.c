@@ -23,9 +23,7 @@ static int is_row(const void *own, const void *at, const void *wanted) {
            strcmp(r->format, k->format) == 0 && strcmp(r->mode, k->mode) == 0;
 }
 
-static const row *find(const ulp_claims *c, key k) {
-    return ulp_table_find(c->table, &(size_t){0}, is_row, &k);
-}
+static const row *find(const ulp_claims *c, key k) { return ulp_table_find(c->table, &(size_t){0}, is_row, &k); }
 
 static const char *order_name(int order) {
     static const char *const names[] = {"ring", "tree", "doubling", "two-level"};

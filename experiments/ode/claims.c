@@ -13,9 +13,7 @@ static int matches(const void *row_, const void *point_, const void *key_) {
 }
 
 /* The first row of a point; NULL if there is no such row. */
-static const row *find(const ulp_claims *c, point key) {
-    return ulp_table_find(c->table, &(size_t){0}, matches, &key);
-}
+static const row *find(const ulp_claims *c, point key) { return ulp_table_find(c->table, &(size_t){0}, matches, &key); }
 
 static const ulp_named_rule *rule(const ulp_claims *c, const char *name) {
     return ulp_rules_find(&((const settings *)c->settings)->modes, name);

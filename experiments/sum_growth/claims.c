@@ -22,9 +22,7 @@ static int matches(const void *row_, const void *point_, const void *key_) {
 }
 
 /* The row of a key; NULL if there is no such row. */
-static const row *find(const ulp_claims *c, key k) {
-    return ulp_table_find(c->table, &(size_t){0}, matches, &k);
-}
+static const row *find(const ulp_claims *c, key k) { return ulp_table_find(c->table, &(size_t){0}, matches, &k); }
 
 /* The largest probability that a true claim about random sums fails. */
 static const double false_alarm = 1e-6;

@@ -224,8 +224,7 @@ ulp_status ulp_cuda_native_parse(ulp_cuda_native *native, const char *text) {
     ulp_datapath given = {};
     given.kind = ULP_NATIVE;
     if (native == NULL || text == NULL) return ULP_BAD_ARGUMENT;
-    if (!ulp_datapath_cut(&parts, text) || ulp_datapath_settings(&given, &parts, NULL, 0) != ULP_OK)
-        return ULP_BAD_NAME;
+    if (!ulp_datapath_cut(&parts, text) || ulp_datapath_settings(&given, &parts, NULL) != ULP_OK) return ULP_BAD_NAME;
     const int index = row_of(parts.base);
     const unsigned products = given.promote;
     if (index < 0 || (products != 0 && !can_promote(&rows[index], products))) return ULP_BAD_NAME;

@@ -33,6 +33,7 @@ static const char *path_of(const char *name) {
 }
 
 static int remove_folder(void **state) {
+    (void)state;
     static const char *const names[] = {"digits.csv",
                                         "digits.csv.gz",
                                         "train-images-idx3-ubyte",
@@ -40,7 +41,6 @@ static int remove_folder(void **state) {
                                         "t10k-images-idx3-ubyte",
                                         "t10k-labels-idx1-ubyte",
                                         "train-images-idx3-ubyte.gz"};
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) remove(path_of(names[i]));
     return rmdir(folder);
 }
@@ -201,7 +201,7 @@ TEST(idx_good) {
     ulp_data data;
     write_set(0x803, TRAIN, TRAIN, 0, 9);
     assert_int_equal(ulp_data_load(&data, "mnist", folder, 1, &error), ULP_OK);
-    assert_true(data.n == TRAIN + TEST && data.n_train == TRAIN && data.features == 9 && data.dims.h == SIDE &&
+    assert_true(data.n == TRAIN + HELD && data.n_train == TRAIN && data.features == 9 && data.dims.h == SIDE &&
                 data.dims.w == SIDE);
     assert_int_equal(data.pixel[10], 10);
     assert_int_equal(data.pixel[TRAIN * 9 + 1], 101);
@@ -266,7 +266,6 @@ TEST(idx_packed) {
     expect_bad("truncated");
     remove(path_of("train-images-idx3-ubyte.gz"));
 #else
-    (void)state;
     skip();
 #endif
 }

@@ -158,7 +158,7 @@ static void test_bits(void **state) {
 static void use(const ulp_backend *backend) {
     ulp_datapath d;
     size_t count, used[MOST_ROWS] = {0};
-    char why[ULP_EXPLAIN_MAX];
+    ulp_error why;
     const ulp_product_path *paths = ulp_product_paths(backend, &count);
     for (size_t n = 0; n < datapath_count; n++) {
         const ulp_job job = job_of(&datapaths[n]);
@@ -167,7 +167,7 @@ static void use(const ulp_backend *backend) {
     for (size_t i = 0; i < count; i++) {
         assert_true(paths[i].name[0] != '\0' && paths[i].what[0] != '\0');
         if (ulp_datapath_is_native(paths[i].example)) {
-            if (ulp_datapath_native(&d, paths[i].example, why) == ULP_OK) {
+            if (ulp_datapath_native(&d, paths[i].example, &why) == ULP_OK) {
                 const ulp_job job = job_of(&d);
                 assert_int_equal(ulp_product_path_for(paths, count, 0, &job), i);
             }

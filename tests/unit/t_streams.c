@@ -291,8 +291,8 @@ TEST(list) {
 }
 
 static int start(void **state) {
-    const ulp_backend *plain;
     (void)state;
+    const ulp_backend *plain;
     ulp_threads_set(1); /* the arrays are too small for several threads */
     draw_images();
     if (ulp_backend_get(&plain, NULL) != ULP_OK) return 1;

@@ -54,7 +54,7 @@ static int take_line(void *context, const ulp_line *line) {
         return ulp_bad_line(line, "'%s' is no number; allowed: decimal, hex float, inf, nan", line->text);
     if (!good)
         return ulp_bad_line(line, "'%s' is not %d hex digits, the bits of a binary%d value", line->text,
-                             t->from == FROM_F32 ? 8 : 16, t->from == FROM_F32 ? 32 : 64);
+                            t->from == FROM_F32 ? 8 : 16, t->from == FROM_F32 ? 32 : 64);
     t->number[g->n] = line->number;
     g->x[g->n++] = value;
     return ULP_GO_ON;
@@ -127,5 +127,6 @@ int round_texts(round_group *g, int from, const ulp_arguments *a) {
     t.group = g;
     t.from = from;
     t.program = a->program;
-    return ulp_filter_lines(a, &(ulp_line_filter){.each = take_line, .plain = take_plain, .pause = finish, .context = &t});
+    return ulp_filter_lines(a,
+                            &(ulp_line_filter){.each = take_line, .plain = take_plain, .pause = finish, .context = &t});
 }

@@ -177,7 +177,7 @@ static int filter_file(const char *program, const char *path, uint64_t *index, c
 }
 
 int ulp_each_line_of(const char *program, const char *path, uint64_t *index,
-                      int (*each)(void *context, const ulp_line *line), void *context) {
+                     int (*each)(void *context, const ulp_line *line), void *context) {
     return filter_file(program, path, index, &(ulp_line_filter){.each = each, .context = context});
 }
 

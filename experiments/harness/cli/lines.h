@@ -53,7 +53,7 @@ const char *ulp_input_name(const char *path);
 /* As ulp_each_line(), for one file; *index is the index of its first data line, and then of the line behind its last.
  * Returns ULP_GO_ON at the end. */
 int ulp_each_line_of(const char *program, const char *path, uint64_t *index,
-                      int (*each)(void *context, const ulp_line *line), void *context);
+                     int (*each)(void *context, const ulp_line *line), void *context);
 
 /* Flush stdout, and write "PROGRAM: FILE:LINE: ..." to stderr. Returns ULP_EXIT_USAGE. */
 int ulp_bad_line(const ulp_line *line, const char *text, ...) ULP_PRINTF(2, 3);

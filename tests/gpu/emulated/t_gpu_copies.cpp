@@ -68,7 +68,7 @@ static size_t labels_of(const run &r) { return strcmp(r.loss, "softmax") == 0 ? 
  * ones. */
 static bool step_of(copies *made, double *last_loss, const run &r, bool counting) {
     const ulp_data data = data_of(labels_of(r));
-    ulp_error error = {0};
+    ulp_error error = {};
     ulp_net parsed = {};
     ulp_policy rules = {};
     ulp_scaler_rule scaler = {};

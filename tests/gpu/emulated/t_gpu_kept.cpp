@@ -24,9 +24,9 @@ struct trial {
     float *device_a, *device_b, *device_c;
 
     explicit trial(const char *name) : gpu(nullptr), path() {
-        char why[ULP_EXPLAIN_MAX];
+        ulp_error why;
         bool fine = ulp_cuda_backend(&gpu) == ULP_OK &&
-                    (ulp_datapath_is_native(name) ? ulp_datapath_native(&path, name, why)
+                    (ulp_datapath_is_native(name) ? ulp_datapath_native(&path, name, &why)
                                                   : ulp_datapath_parse(&path, name)) == ULP_OK;
         for (int i = 0; i < ALL; i++) a[i] = (float)(i % 3 - 1), b[i] = (float)((3 * i + i / N) % 7 - 3);
         device_a = static_cast<float *>(ulp_cuda_room(sizeof a));

@@ -186,7 +186,7 @@ static void on_call(int signal_number, siginfo_t *about, void *context) {
 }
 
 int fault_filter_start(void) {
-    struct sock_filter program[TRAPPED + 8];
+    struct sock_filter program[TRAPPED + 9];
     struct sigaction action = {0};
     const uintptr_t begin = (uintptr_t)fault_call, end = (uintptr_t)fault_call_end;
     unsigned n = 0;
