@@ -9,7 +9,7 @@
 tree=$PWD
 . tests/programs/support.sh
 for folder in formats base kernels sim experiments tool course plots; do cp -R "$tree/$folder" .; done
-cp "$tree/Makefile" .
+copy_make "$tree" .
 [ -e "$tree/config.mk" ] && cp "$tree/config.mk" .
 
 # edit FILE AWK: replace FILE by the output of the awk program AWK
@@ -389,7 +389,7 @@ if [ -n "$TESTS" ] && [ -x "$tree/$TESTS/check_emulated" ]; then
     mkdir tests tests/unit build
     cp -Rp "$tree/tests/gpu" tests
     cp -p "$tree"/tests/unit/*.h tests/unit
-    cp -p "$tree/Makefile" .
+    copy_make "$tree" .
     [ -e "$tree/config.mk" ] && cp -p "$tree/config.mk" .
     cp -Rp "$tree/${TESTS%/test}/obj" build/obj
     edit kernels/cuda/native_rows.h '{ print }
