@@ -1,4 +1,4 @@
-/* strips.c - strips of 4 to 6 digits side by side, for CTC: the labels do not give the places of the digits.
+/* strip_images.c - strips of 4 to 6 digits side by side, for CTC: the labels do not give the places of the digits.
  *
  * The set strips is made from the set digits, with 8 rows, 2,000 strips for training and 500 for tests. mnist-strips is
  * made from MNIST, with 12,000 and 2,000 strips. A training strip draws its digits from the training digits alone, with

@@ -1,6 +1,6 @@
-/* strips.h - data sets of strips: images of several digits, made from a data set of single digits. */
-#ifndef ULP_STRIPS_H
-#define ULP_STRIPS_H
+/* strip_images.h - data sets of strips: images of several digits, made from a data set of single digits. */
+#ifndef ULP_STRIP_IMAGES_H
+#define ULP_STRIP_IMAGES_H
 
 #include "data.h"
 

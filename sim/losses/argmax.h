@@ -1,6 +1,6 @@
 /* argmax.h - the index of the largest number of a row, on host arrays. */
-#ifndef ULP_ANSWER_H
-#define ULP_ANSWER_H
+#ifndef ULP_ARGMAX_H
+#define ULP_ARGMAX_H
 
 #include <stddef.h>
 #include <stdint.h>

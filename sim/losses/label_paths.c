@@ -1,4 +1,4 @@
-/* ctc.c - best path and edit distance; see ctc.h. */
+/* label_paths.c - best path and edit distance; see label_paths.h. */
 #include "sim/losses/label_paths.h"
 
 #include "argmax.h"

@@ -1,9 +1,9 @@
-/* ctc.h - decoding of connectionist temporal classification, and distances of sequences of labels.
+/* label_paths.h - decoding of connectionist temporal classification, and distances of sequences of labels.
  *
  * kernels/functions/ctc.h describes outputs, labels and paths, and has the sums over paths.
  */
-#ifndef ULP_CTC_H
-#define ULP_CTC_H
+#ifndef ULP_LABEL_PATHS_H
+#define ULP_LABEL_PATHS_H
 
 #include "kernels/functions/ctc.h"
 

@@ -1,4 +1,4 @@
-/* adam.c - the keys, the arrays and the direction that the optimizers adam and adamw share; see optim.h. */
+/* adam_step.c - the keys, the arrays and the direction that the optimizers adam and adamw share; see optim.h. */
 #include "sim/optim/adam_step.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* adam.h - the keys, the arrays and the direction that the optimizers adam and adamw share. */
-#ifndef ULP_ADAM_H
-#define ULP_ADAM_H
+/* adam_step.h - the keys, the arrays and the direction that the optimizers adam and adamw share. */
+#ifndef ULP_ADAM_STEP_H
+#define ULP_ADAM_STEP_H
 
 #include "update.h"
 
