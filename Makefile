@@ -101,9 +101,10 @@ MPI_LIBS := $(if $(HAVE_MPI),$(MPI_LINK))
 run = $(if $(V),,@echo '  $(1) $(2)' && )
 
 # $(call stamp,FILE,TEXT): FILE holds TEXT, and is written only if it holds another text. What is made from flags depends on
-# the stamp of the flags, so that a part found after the first build is built in by the next.
+# the stamp of the flags, so that a part found after the first build is built in by the next. `make -n` leaves a stamp as it is.
+DRY := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
 same = $(if $(subst x$(1)x,,x$(2)x)$(subst x$(2)x,,x$(1)x),,yes)
-holds = $(and $(wildcard $(1)),$(call same,$(strip $(file <$(1))),$(strip $(2))))
+holds = $(and $(wildcard $(1)),$(or $(DRY),$(call same,$(strip $(file <$(1))),$(strip $(2)))))
 stamp = $(if $(PARTS),$(if $(wildcard $(dir $(1))),,$(shell mkdir -p $(dir $(1))))$(if $(call holds,$(1),$(2)),,$(file >$(1),$(strip $(2)))))
 # $(call flags_of,SOURCE or FOLDER without ending,FLAGS): flags of one source, or of the sources of one folder
 define flags_of

@@ -60,6 +60,10 @@ built && answers 'ranks 1 ' && ! found mpicc && ! found OpenBLAS
 verdict $? 'a build without MPI and OpenBLAS'
 built && [ -z "$(compiled)" ] && ! grep -q '^  [al][rd] ' "$dir/log"
 verdict $? 'the next make does nothing'
+links=$(cat "$dir/build/obj/links.txt")
+(unset MAKEFLAGS MFLAGS MAKELEVEL; cd "$dir" && make -n CC="$dir/cc" NVCC= MPICC="$dir/parts/mpicc" RANDOM123="$dir" STATIC=1 programs) >"$dir/log" 2>&1 &&
+    [ -n "$links" ] && [ "$links" = "$(cat "$dir/build/obj/links.txt")" ]
+verdict $? 'make -n with other settings changes nothing'
 
 cat >"$dir/parts/mpicc" <<'END'
 #!/bin/sh
