@@ -101,13 +101,15 @@ MPI_LIBS := $(if $(HAVE_MPI),$(MPI_LINK))
 run = $(if $(V),,@echo '  $(1) $(2)' && )
 
 # $(call stamp,FILE,TEXT): FILE holds TEXT, and is written only if it holds another text. What is made from flags depends on
-# the stamp of the flags, so that a part found after the first build is built in by the next.
-differ = $(subst x$(1)x,,x$(2)x)$(subst x$(2)x,,x$(1)x)
-stamp = $(if $(PARTS),$(if $(wildcard $(dir $(1))),,$(shell mkdir -p $(dir $(1))))$(if $(call differ,$(strip $(file <$(1))),$(strip $(2))),$(file >$(1),$(strip $(2)))))
+# the stamp of the flags, so that a part found after the first build is built in by the next. `make -n` leaves a stamp as it is.
+DRY := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+same = $(if $(subst x$(1)x,,x$(2)x)$(subst x$(2)x,,x$(1)x),,yes)
+holds = $(and $(wildcard $(1)),$(or $(DRY),$(call same,$(strip $(file <$(1))),$(strip $(2)))))
+stamp = $(if $(PARTS),$(if $(wildcard $(dir $(1))),,$(shell mkdir -p $(dir $(1))))$(if $(call holds,$(1),$(2)),,$(file >$(1),$(strip $(2)))))
 # $(call flags_of,SOURCE or FOLDER without ending,FLAGS): flags of one source, or of the sources of one folder
 define flags_of
 FOR_$(1) := $(2)
-$$(call stamp,$O/for/$(subst /,-,$(1)).txt,$(2))
+$$(call stamp,$O/for/$(subst /,-,$(1)).txt,$$(FOR_$(1)))
 $(patsubst %.c,$O/%.o,$(wildcard $(1).c $(1)/*.c)): $O/for/$(subst /,-,$(1)).txt
 endef
 
@@ -164,8 +166,10 @@ $L/libulp.so: $L/libulp.so.$(VERSION)
 LIBULP := $L/libulp.$(if $(STATIC),a,so)
 
 .SECONDEXPANSION:
-include $(wildcard experiments/experiments.mk tool/tool.mk course/course.mk plots/plots.mk web/web.mk python/python.mk tests/tests.mk \
-    tests/*/*.mk tests/proofs/*/*.mk)
+include $(wildcard experiments/experiments.mk tool/tool.mk course/course.mk)
+# the default goals do not read what they do not need: some parts look for further programs
+BUILD_ONLY := $(if $(filter-out all libraries programs,$(or $(MAKECMDGOALS),all)),,yes)
+include $(if $(BUILD_ONLY),,$(wildcard plots/plots.mk web/web.mk python/python.mk tests/tests.mk tests/*/*.mk tests/proofs/*/*.mk))
 $(call stamp,$O/links.txt,$(LINK) $(MPI_LIBS) $(LIBS) $(HAVE_BLAS) $(STATIC) $(HARNESS_OBJ))
 
 .DELETE_ON_ERROR:
@@ -209,10 +213,10 @@ clean:
 distclean: clean
 	rm -rf results figures .gpu compile_commands.json
 help:
-	@sed -n 's/^#   \(make\)/\1/p' Makefile $(wildcard */*.mk tests/*/*.mk tests/proofs/*/*.mk)
+	@sed -n 's/^#   \(make\)/\1/p' $(filter-out config.mk $(PARTS),$(MAKEFILE_LIST))
 
 # the headers of each object; a header that is gone makes the objects that need it anew
 %.h %.def: ;
 -include $(wildcard $(patsubst %,$O/%/*.d,made base formats $(sort $(patsubst %/,%,$(dir $(LIB_SRC) $(CPU_SRC) $(CUDA_SRC)))) \
-    $(if $(filter-out libraries,$(MAKECMDGOALS)),emulated/kernels/cuda tests/* tests/*/* tests/*/*/*) \
+    $(if $(BUILD_ONLY),,emulated/kernels/cuda tests/* tests/*/* tests/*/*/*) \
     experiments/* experiments/*/* tool tool/* course course/* web)))

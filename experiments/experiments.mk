@@ -26,7 +26,7 @@ list-experiments:
 # change of a source and after every commit.
 FOR_experiments/harness/cli/build = -DULP_VERSION="\"$(VERSION)\"" -DULP_BUILD_ID="\"$(BUILD_ID)\"" -DULP_COMMIT="\"$(COMMIT)\"" \
     -DULP_BUILD_FLAGS="\"$(CC) $(strip $(ALL_CFLAGS))\""
-$O/experiments/harness/cli/build.o: $(wildcard .git/logs/HEAD .commit Makefile */*.mk) $O/objects.txt \
+$O/experiments/harness/cli/build.o: $(wildcard .git/logs/HEAD .commit) $(filter-out $(PARTS),$(MAKEFILE_LIST)) $O/objects.txt \
     $(wildcard $(foreach d,$(BUILD_SRC),$(foreach e,c h cu def,$d/*.$e $d/*/*.$e $d/*/*/*.$e)))
 $(eval $(call flags_of,experiments/harness/sweep/ranks,$(if $(HAVE_MPI),-DULP_WITH_MPI $(MPI_COMPILE))))
 $(eval $(call flags_of,experiments/bench,$(if $(HAVE_BLAS),-DULP_WITH_BLAS)))

@@ -1,6 +1,8 @@
 /* backend.c - the choice of a backend by name, and of the instruction set of the CPU backend. */
 #include "backend.h"
 
+#include "product_paths.h"
+
 #include "kernels/cuda/cuda.h"
 #include "kernels/mpfr/oracle.h"
 
@@ -8,8 +10,10 @@
 #include <string.h>
 
 extern const ulp_backend ulp_cpu_table_baseline;
+const ulp_product_path *ulp_product_paths_baseline(size_t *count);
 #if defined(__x86_64__)
 extern const ulp_backend ulp_cpu_table_avx2, ulp_cpu_table_avx512;
+const ulp_product_path *ulp_product_paths_avx2(size_t *count), *ulp_product_paths_avx512(size_t *count);
 #endif
 
 static int runs_baseline(void) { return 1; }
@@ -27,12 +31,13 @@ static int runs_avx512(void) {
 static const struct isa {
     const char *name;
     const ulp_backend *table;
+    const ulp_product_path *(*paths)(size_t *count);
     int (*runs)(void);
 } isas[] = {
-    {"baseline", &ulp_cpu_table_baseline, runs_baseline},
+    {"baseline", &ulp_cpu_table_baseline, ulp_product_paths_baseline, runs_baseline},
 #if defined(__x86_64__)
-    {"avx2", &ulp_cpu_table_avx2, runs_avx2},
-    {"avx512", &ulp_cpu_table_avx512, runs_avx512},
+    {"avx2", &ulp_cpu_table_avx2, ulp_product_paths_avx2, runs_avx2},
+    {"avx512", &ulp_cpu_table_avx512, ulp_product_paths_avx512, runs_avx512},
 #endif
 };
 
@@ -43,6 +48,13 @@ const char *ulp_cpu_isa_name(size_t i) { return i < ISA_COUNT ? isas[i].name : N
 int ulp_cpu_isa_offered(size_t i) { return i < ISA_COUNT && isas[i].runs(); }
 
 const ulp_backend *ulp_cpu_backend(size_t i) { return ulp_cpu_isa_offered(i) ? isas[i].table : NULL; }
+
+const ulp_product_path *ulp_product_paths(const ulp_backend *backend, size_t *count) {
+    for (size_t i = 0; backend != NULL && i < ISA_COUNT; i++)
+        if (ulp_cpu_backend(i) == backend) return isas[i].paths(count);
+    *count = 0;
+    return NULL;
+}
 
 static ulp_status choose_cpu(const ulp_backend **backend) {
     const char *forced = getenv("ULPLAB_ISA");

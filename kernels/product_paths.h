@@ -37,7 +37,7 @@ typedef struct ulp_product_path {
     ulp_status (*run)(const ulp_job *job);
 } ulp_product_path;
 
-/* The table of a backend, *count rows. NULL for a backend that is none of the processor. */
+/* backend.c: the table of a backend, *count rows. NULL for a backend that is none of the processor. */
 const ulp_product_path *ulp_product_paths(const ulp_backend *backend, size_t *count);
 
 /* The first row from `first` on that serves a job; `count` if no row serves the job. */

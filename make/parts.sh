@@ -11,9 +11,9 @@ folders=$(echo "$cppflags $LDFLAGS" | tr ' ' '\n' | sed -n 's/^-[IL]//p')
 # one line for each file or folder: its name and the time of its last change
 look() {
     echo "$CC;$CXX;$NVCC;$MPICC;$cppflags;$LDFLAGS;$PATH;$CPATH;$C_INCLUDE_PATH;$LIBRARY_PATH"
-    stat -L -c '%n %y' $(command -v "$CC" "$CXX" "$NVCC" "$MPICC" gnuplot git) $folders $(echo "$PATH:$CPATH:$C_INCLUDE_PATH:$LIBRARY_PATH" | tr : ' ') \
+    stat -L -c '%n %y' $(for program in "$CC" "$CXX" "$NVCC" "$MPICC" gnuplot nvidia-smi; do command -v "$program"; done) $folders $(echo "$PATH:$CPATH:$C_INCLUDE_PATH:$LIBRARY_PATH" | tr : ' ') \
         /usr/include /usr/local/include /usr/include/*-linux-gnu /usr/lib /usr/lib/*-linux-gnu /usr/local/lib /usr/local/cuda /dev/nvidiactl \
-        "$0" .commit .git .git/HEAD .git/logs/HEAD 2>/dev/null
+        "$0" .commit .git/HEAD .git/logs/HEAD 2>/dev/null
 }
 now=$(look | cksum)
 read -r _ old 2>/dev/null <"$file"

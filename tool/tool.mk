@@ -3,7 +3,7 @@
 #   make vectors         build/vectors: conversions and sums with their results, .npz and .csv, for tests of other programs
 
 TOOL_SRC := $(wildcard tool/*.c tool/*/*.c course/*.c course/*/*.c)
-PROGRAMS := ulp $(PROGRAMS)
+PROGRAMS := $(if $(TOOL_SRC),ulp) $(PROGRAMS)
 objects_of_ulp := $(TOOL_SRC:%.c=$O/%.o) $O/made/labs.o
 libraries_of_ulp := -ldl
 $(eval $(call flags_of,tool,$(if $(HAVE_MPFR),-DULP_WITH_MPFR) $(if $(HAVE_MPI),-DULP_WITH_MPI)))

@@ -1,4 +1,4 @@
-/* bench.c - throughput of rounding, matrix products and training steps, each beside what bounds it, in one run.
+/* bench.c - throughput of rounding, matrix products and training steps, each compared with what bounds it, in one run.
  *
  * On the CPU a row is the median of many rounds, with quartiles. A round measures the row and what it is compared with
  * close together in time, and a ratio is the median of the ratios of the rounds (measure.c). The bounds:
@@ -254,7 +254,7 @@ static void release(void *shared) {
 
 static const ulp_experiment experiment = {
     .name = "bench",
-    .question = "How fast are rounding, matrix products and training steps, each beside what bounds it?",
+    .question = "How fast are rounding, matrix products and training steps, each compared with what bounds it?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(bench),
     .threads_inside = 1,

@@ -8,8 +8,8 @@
  *   - an exact sum (blockN:, exact:) loses nothing before its rounding: M absorbs only terms below the same child.
  * An exact sum of two terms is the same as an addition.
  */
-#ifndef ULP_ORDER_H
-#define ULP_ORDER_H
+#ifndef ULP_SUMMATION_TREE_H
+#define ULP_SUMMATION_TREE_H
 
 #include "unit.h"
 

@@ -3,8 +3,8 @@
  * The long accumulator of Kulisch (2013, Computer Arithmetic and Validity, section 8): two's complement, bit 0 has
  * weight 2^-2148, and the width suffices for 2^63 products of binary64 numbers. For host and device.
  */
-#ifndef ULP_WIDE_H
-#define ULP_WIDE_H
+#ifndef ULP_WIDE_SUM_H
+#define ULP_WIDE_SUM_H
 
 #include "formats/exact.h"
 

@@ -7,7 +7,7 @@
 .PHONY: check-gpu bench-gpu gpu-kit
 NO_NVCC = echo 'make $@: $(NVCC) is missing or older than $(NVCC_NEEDED)' >&2; exit 3;
 
-# REPORT=tests/gpu/NAME.txt keeps the report where it can be committed, and without it tests/gpu/report.sh names the file;
+# REPORT=tests/golden/gpu/NAME.txt keeps the report where it can be committed, and without it tests/gpu/report.sh names the file;
 # PARTS='races open' runs these parts alone; LONG=1 takes large sizes
 check-gpu: $(if $(WITH_CUDA),$T/check_gpu)
 	@$(if $(WITH_CUDA),,$(NO_NVCC)) CHECK=$T/check_gpu REPORT='$(REPORT)' PARTS='$(PARTS)' LONG='$(LONG)' sh tests/gpu/report.sh

@@ -9,7 +9,7 @@
 tree=$PWD
 . tests/programs/support.sh
 for folder in formats base kernels sim experiments tool course plots; do cp -R "$tree/$folder" .; done
-cp "$tree/Makefile" .
+copy_make "$tree" .
 [ -e "$tree/config.mk" ] && cp "$tree/config.mk" .
 
 # edit FILE AWK: replace FILE by the output of the awk program AWK
@@ -214,9 +214,9 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     return ULP_OK;
 }
 
-static ulp_status train(const ulp_task *task, const ulp_train_options *options, const ulp_data *data, char error[400]) {
+static ulp_status train(const ulp_task *task, const ulp_train_options *options, const ulp_data *data, ulp_error *error) {
     ulp_trainer *trainer = NULL;
-    ulp_status status = ulp_trainer_new(&trainer, data, options, error, 400);
+    ulp_status status = ulp_trainer_new(&trainer, data, options, error);
     for (ulp_step step; status == ULP_OK && trainer->step < 20;) {
         status = ulp_trainer_step(trainer, &step);
         if (status == ULP_OK) ulp_row_put(task->rows, &(row){(int64_t)step.step, step.loss});
@@ -227,19 +227,19 @@ static ulp_status train(const ulp_task *task, const ulp_train_options *options, 
 
 static ulp_status compute(const ulp_task *task) {
     const settings *s = task->settings;
-    char error[400] = "";
+    ulp_error error = {0};
     ulp_data data;
     ulp_net net = {0};
     ulp_optimizer_rule rule;
     ulp_train_options options = {.net = &net, .optimizer = &rule, .batch = 8, .seed = 1};
-    ulp_status status = ulp_data_load(&data, s->set, NULL, 1, error, sizeof error);
-    if (status == ULP_OK) status = ulp_net_parse(&net, s->net, data.dims, error, sizeof error);
-    if (status == ULP_OK) status = ulp_optimizer_parse(&rule, s->optimizer, error, sizeof error);
-    if (status == ULP_OK) status = ulp_loss_parse(&options.loss, s->loss, error, sizeof error);
-    if (status == ULP_OK) status = train(task, &options, &data, error);
+    ulp_status status = ulp_data_load(&data, s->set, NULL, 1, &error);
+    if (status == ULP_OK) status = ulp_net_parse(&net, s->net, data.dims, &error);
+    if (status == ULP_OK) status = ulp_optimizer_parse(&rule, s->optimizer, &error);
+    if (status == ULP_OK) status = ulp_loss_parse(&options.loss, s->loss, &error);
+    if (status == ULP_OK) status = train(task, &options, &data, &error);
     ulp_net_release(&net);
     ulp_data_release(&data);
-    return status == ULP_OK ? status : ulp_task_fail(task, status, "%s", error);
+    return status == ULP_OK ? status : ulp_task_fail(task, status, "%s", error.text);
 }
 
 static const ulp_experiment experiment = {
@@ -420,7 +420,7 @@ if [ -n "$TESTS" ] && [ -x "$tree/$TESTS/check_emulated" ]; then
     mkdir tests tests/unit build
     cp -Rp "$tree/tests/gpu" tests
     cp -p "$tree"/tests/unit/*.h tests/unit
-    cp -p "$tree/Makefile" .
+    copy_make "$tree" .
     [ -e "$tree/config.mk" ] && cp -p "$tree/config.mk" .
     cp -Rp "$tree/${TESTS%/test}/obj" build/obj
     edit kernels/cuda/native_rows.h '{ print }

@@ -14,7 +14,7 @@ command_of() {
     make --no-print-directory -n -W "$1" V=1 MODE="${MODE:-release}" CC="${CC:-gcc}" BUILD="$build" "$2" 2>>"$work/log" | grep -- " -o $2\$" | tail -n 1
 }
 
-mkdir -p "$work/tree/experiments/roots" && cp -r Makefile plots make "$work/tree" && mkdir -p "$work/tree/formats" && cp formats/*.h "$work/tree/formats"
+mkdir -p "$work/tree/experiments/roots" && copy_make "$PWD" "$work/tree" && cp -r plots "$work/tree" && mkdir -p "$work/tree/formats" && cp formats/*.h "$work/tree/formats"
 block c roots.c >"$work/tree/experiments/roots/roots.c"
 block gnuplot roots.gp >"$work/tree/plots/roots.gp"
 block text group: >"$work/tree/plots/roots.txt"

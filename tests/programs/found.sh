@@ -13,7 +13,7 @@ verdict() { # verdict STATUS TEXT
 
 mkdir -p "$dir/Random123" "$dir/parts" "$dir/formats" "$dir/base" "$dir/tool" "$dir/course" "$dir/kernels/cuda" "$dir/experiments/bench" "$dir/experiments/harness/sweep" "$dir/experiments/harness/cli" "$dir/sim"
 : >"$dir/Random123/philox.h"
-cp Makefile "$dir"
+tar cf - Makefile make kernels/kernels.mk sim/sim.mk experiments/experiments.mk tool/tool.mk | (cd "$dir" && tar xf -)
 echo 'int ulp_one(void); int ulp_one(void) { return 1; }' >"$dir/formats/one.c"
 echo 'int ulp_absent(void); int ulp_absent(void) { return 1; }' >"$dir/kernels/cuda/absent.c"
 cat >"$dir/experiments/harness/sweep/ranks.c" <<'END'
@@ -60,6 +60,10 @@ built && answers 'ranks 1 ' && ! found mpicc && ! found OpenBLAS
 verdict $? 'a build without MPI and OpenBLAS'
 built && [ -z "$(compiled)" ] && ! grep -q '^  [al][rd] ' "$dir/log"
 verdict $? 'the next make does nothing'
+links=$(cat "$dir/build/obj/links.txt")
+(unset MAKEFLAGS MFLAGS MAKELEVEL; cd "$dir" && make -n CC="$dir/cc" NVCC= MPICC="$dir/parts/mpicc" RANDOM123="$dir" STATIC=1 programs) >"$dir/log" 2>&1 &&
+    [ -n "$links" ] && [ "$links" = "$(cat "$dir/build/obj/links.txt")" ]
+verdict $? 'make -n with other settings changes nothing'
 
 cat >"$dir/parts/mpicc" <<'END'
 #!/bin/sh

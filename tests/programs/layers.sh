@@ -50,6 +50,28 @@ forbid 'libraries compare no names of formats and kinds' 'strcmp\([^;]*(->|\.)na
 forbid 'plots read results only' "['\"](experiments|tool|course|sim|kernels|base|formats|tests)/" $(find plots -name '*.gp' | sort)
 forbid 'no absolute path of a machine' '(^|[^A-Za-z0-9_.])/(home|work|root|Users)/' $(sources formats base kernels sim experiments tool course web tests) $(find web tests/programs/web languages -type f) Makefile README.md CONTRIBUTING.md Containerfile
 
+# A file says its own name first, and the guard of a header ends with it.
+wrong=$(sources formats base kernels sim experiments tool course web tests | xargs awk '
+    FNR == 1 {
+        name = FILENAME
+        sub(/.*\//, "", name)
+        if (index($0, "/* " name " - ") != 1 && index($0, "// " name " - ") != 1) print FILENAME ": its first line names another file"
+        want = toupper(name)
+        sub(/\.H$/, "_H", want)
+        guarded = 0
+    }
+    name ~ /\.h$/ && !guarded && /^#ifndef [A-Z0-9_]*_H$/ {
+        guarded = 1
+        if (substr($2, length($2) - length(want) + 1) != want) print FILENAME ": the guard is " $2
+    }')
+if [ -z "$wrong" ]; then
+    echo 'ok - files and guards have their own names'
+else
+    echo 'not ok - files and guards have their own names'
+    echo "$wrong" | sed 's/^/# /'
+    failed=1
+fi
+
 # The backend mpfr calls no function of other folders but these: threads, movement of data, names, and the code of a result.
 own='mpfr_[a-z0-9_]*|reference_[a-z0-9_]*'
 other='parallel_for|cpu_im2col_baseline|cpu_permute_baseline|mode_is_stochastic|datapath_code|unit_of'

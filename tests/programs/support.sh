@@ -12,6 +12,9 @@ export NO_COLOR=1
 export OMPI_MCA_orte_tmpdir_base="$work" # an mpirun that ends removes the shared default, which another one is about to use
 unset ULPLAB_ISA OMP_NUM_THREADS ULPLAB_DATA
 
+# copy_make TREE TO: what make reads besides sources
+copy_make() { (cd "$1" && tar cf - Makefile make */*.mk) | (cd "$2" && tar xf -); }
+
 verdict() { # verdict STATUS TEXT
     if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "not ok - $2"; failed=1; fi
 }

@@ -7,8 +7,8 @@
  * so that a run starts at a number of its column plus a number of its row. Zeros replace the missing products of a
  * word: their a' and their b are zero.
  */
-#ifndef ULP_CPU_DOTS_H
-#define ULP_CPU_DOTS_H
+#ifndef ULP_CPU_INTEGER_DOTS_H
+#define ULP_CPU_INTEGER_DOTS_H
 
 #include "gemm.h"
 

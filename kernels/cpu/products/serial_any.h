@@ -2,8 +2,8 @@
  *
  * kernels/rounding/core.h, or in mode rne kernels/rounding/nearest.h, rounds the exact sum folded to odd.
  */
-#ifndef ULP_CPU_FOLDED_H
-#define ULP_CPU_FOLDED_H
+#ifndef ULP_CPU_SERIAL_ANY_H
+#define ULP_CPU_SERIAL_ANY_H
 
 #include "lanes.h"
 

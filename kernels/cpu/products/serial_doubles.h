@@ -1,7 +1,7 @@
 /* serial_doubles.h - sums with every partial sum rounded, k ascending, in vectors whose range is watched.
  */
-#ifndef ULP_CPU_SERIAL_H
-#define ULP_CPU_SERIAL_H
+#ifndef ULP_CPU_SERIAL_DOUBLES_H
+#define ULP_CPU_SERIAL_DOUBLES_H
 
 #include "lanes.h"
 

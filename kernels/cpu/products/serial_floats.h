@@ -5,8 +5,8 @@
  * odd: Boldo and Melquiond 2008, doi:10.1109/TC.2007.70819. float_rounding.h rounds it. Products and sums are below
  * 2^100, so that no anchor overflows.
  */
-#ifndef ULP_CPU_ODD_H
-#define ULP_CPU_ODD_H
+#ifndef ULP_CPU_SERIAL_FLOATS_H
+#define ULP_CPU_SERIAL_FLOATS_H
 
 #include "kernels/cpu/rounding/float_rounding.h"
 #include "lanes.h"

@@ -6,8 +6,8 @@
  * and of the word, except near a carry: there bits from below could cause or prevent it. A vector with such a sum is
  * formed once more in binary64. A watch looks for results that are too small or too large.
  */
-#ifndef ULP_CPU_DECIDED_H
-#define ULP_CPU_DECIDED_H
+#ifndef ULP_CPU_STOCHASTIC_FLOATS_H
+#define ULP_CPU_STOCHASTIC_FLOATS_H
 
 #include "kernels/cpu/floats.h"
 #include "lanes.h"
