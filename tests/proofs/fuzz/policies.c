@@ -1,5 +1,6 @@
 /* policies.c - texts of policies, with selections of layers: canonical texts, refusals, the policies of a net's layers.
  */
+#include "sim/net.h"
 #include "sim/policy/policy_words.h"
 #include "tests/proofs/fuzz/support/fuzz.h"
 
