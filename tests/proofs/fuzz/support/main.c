@@ -87,7 +87,7 @@ static int next_input(FILE *corpus, char name[64], uint8_t **bytes, size_t *size
         *size = 0;
         *bytes = ulp_grow(NULL, (size_t)length);
         for (const char *at = line + strlen(name) + 1; at < end; at += *at == '\\' ? 3 : 1)
-            (*bytes)[(*size)++] = *at == '\\' ? (uint8_t)(digit_of(at[1]) << 4 | digit_of(at[2])) : (uint8_t)*at;
+            (*bytes)[(*size)++] = (uint8_t)(*at == '\\' ? digit_of(at[1]) << 4 | digit_of(at[2]) : *at);
         *bytes = ulp_grow(*bytes, *size); /* no byte after the input: a read there is found */
     }
     free(line);
