@@ -100,12 +100,13 @@ MPI_LIBS := $(if $(HAVE_MPI),$(MPI_LINK))
 # make V=1 shows the commands
 run = $(if $(V),,@echo '  $(1) $(2)' && )
 
-# $(call stamp,FILE,TEXT): FILE holds TEXT, and is written only if it holds another text. What is made from flags depends on
-# the stamp of the flags, so that a part found after the first build is built in by the next. `make -n` leaves a stamp as it is.
-DRY := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+# $(call stamp,FILE,TEXT): FILE is a target that holds TEXT. It is made anew only if it holds another text, which make looks at
+# without a process. What is made from flags depends on the stamp of the flags, so that a part found after the first build is
+# built in by the next.
 same = $(if $(subst x$(1)x,,x$(2)x)$(subst x$(2)x,,x$(1)x),,yes)
-holds = $(and $(wildcard $(1)),$(or $(DRY),$(call same,$(strip $(file <$(1))),$(strip $(2)))))
-stamp = $(if $(PARTS),$(if $(wildcard $(dir $(1))),,$(shell mkdir -p $(dir $(1))))$(if $(call holds,$(1),$(2)),,$(file >$(1),$(strip $(2)))))
+holds = $(and $(wildcard $(1)),$(call same,$(strip $(file <$(1))),$(strip $(2))))
+stamp = $(if $(call holds,$(1),$(2)),,$(eval TEXT_$(1) := $$(strip $$(2)))$(eval $(1): .FORCE ; $$(write_stamp)))
+write_stamp = @mkdir -p $(@D) && printf '%s\n' '$(subst ','\'',$(TEXT_$@))' > $@
 # $(call flags_of,SOURCE or FOLDER without ending,FLAGS): flags of one source, or of the sources of one folder
 define flags_of
 FOR_$(1) := $(2)

@@ -72,4 +72,4 @@ say() { [ -z "$2" ] || echo "$1 := $2"; }
     archived=$(grep -v Format .commit 2>/dev/null)
     say COMMIT_DATE "$(set -- $archived; echo "${2:-$(git log -1 --format=%cs 2>/dev/null || echo unknown)}")"
     say COMMIT_TIME "$(set -- $archived; echo "${3:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}")"
-} >"$file.tmp" && mv "$file.tmp" "$file"
+} >"$file.$$" && mv "$file.$$" "$file"
