@@ -5,6 +5,7 @@
 # backend is one row, and a function for each backend that offers it. A layer, a loss, a data set, an optimizer, a lab of
 # the course and an experiment are one file each. A faster path for a product is one row and one file. A native product is
 # one row. The copy is built without optimization, to save time. newrow.sh tests the rows of datapaths.
+# The file is long because the sources of all additions stand in it.
 # modes: release
 tree=$PWD
 . tests/programs/support.sh

@@ -7,7 +7,8 @@
  * tf32 lose their lower 13 bits.
  *
  * For tests, EMULATED_CUBLAS_REFUSES and EMULATED_CUBLAS_FAILS name a type of operands (fp16, bf16, e4m3, e5m2, int8 or
- * fp32) whose products have no algorithm, or fail when they are started. */
+ * fp32) whose products have no algorithm, or fail when they are started.
+ * The file is long because a call of cuBLASLt reads state that most of its other calls set. */
 #include "cublasLt.h"
 #include "formats/round.h"
 
