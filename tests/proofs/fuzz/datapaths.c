@@ -7,6 +7,35 @@ static int is_valid(const char *text) {
     return ulp_datapath_parse(&d, text) == ULP_OK;
 }
 
+/* Whether two datapaths have the same fields. Bytes between the fields have no meaning. */
+static int has_same_sum(const ulp_datapath *x, const ulp_datapath *y) {
+    const ulp_fused *f = &x->fused, *g = &y->fused;
+    return f->length == g->length && f->fraction == g->fraction && f->kept == g->kept && f->align == g->align &&
+           f->output == g->output && f->c_last == g->c_last && f->late == g->late && f->group == g->group &&
+           f->signed_zero == g->signed_zero && f->floor == g->floor && f->zero_operand == g->zero_operand &&
+           f->zero_product == g->zero_product && f->zero_c == g->zero_c && f->join == g->join &&
+           f->normal == g->normal && f->parts == g->parts && f->c_cut == g->c_cut &&
+           memcmp(&x->chains, &y->chains, sizeof x->chains) == 0;
+}
+
+static int has_same_formats(const ulp_datapath *x, const ulp_datapath *y) {
+    return ulp_format_equal(&x->accumulator, &y->accumulator) && ulp_format_equal(&x->a, &y->a) &&
+           ulp_format_equal(&x->b, &y->b) && ulp_format_equal(&x->scale, &y->scale) &&
+           ulp_format_equal(&x->word_a, &y->word_a) && ulp_format_equal(&x->word_b, &y->word_b) &&
+           ulp_format_equal(&x->result, &y->result) && ulp_format_equal(&x->rounded, &y->rounded);
+}
+
+static int is_same(const ulp_datapath *x, const ulp_datapath *y) {
+    return strcmp(x->name, y->name) == 0 && x->kind == y->kind && x->rule.mode == y->rule.mode &&
+           x->rule.overflow == y->rule.overflow && x->rule.random_bits == y->rule.random_bits &&
+           x->length == y->length && x->promote == y->promote && x->has_inputs == y->has_inputs &&
+           x->words == y->words && x->words_cut == y->words_cut && x->words_small_first == y->words_small_first &&
+           x->zero_a == y->zero_a && x->zero_b == y->zero_b && x->scale_block == y->scale_block &&
+           x->native == y->native && x->nan_code == y->nan_code && x->step == y->step && x->a_prec == y->a_prec &&
+           x->b_prec == y->b_prec && x->a_emin == y->a_emin && x->b_emin == y->b_emin && has_same_sum(x, y) &&
+           has_same_formats(x, y);
+}
+
 /* A sum of a few products has a value of the result's format. */
 static void check_sum(const ulp_datapath *d) {
     enum { K = 9 };
@@ -51,7 +80,7 @@ static void run(const uint8_t *data, size_t size) {
     fuzz_check(ulp_datapath_print(printed, sizeof printed, &d) == ULP_OK, "'%s' cannot be printed", d.name);
     fuzz_check(strcmp(printed, d.name) == 0, "'%s' has the name '%s' and is printed '%s'", text, d.name, printed);
     fuzz_check(ulp_datapath_parse(&again, printed) == ULP_OK, "'%s' is '%s', which is refused", text, printed);
-    fuzz_check(memcmp(&d, &again, sizeof d) == 0, "'%s' is '%s', which is another datapath", text, printed);
+    fuzz_check(is_same(&d, &again), "'%s' is '%s', which is another datapath", text, printed);
     check_sum(&d);
 }
 
