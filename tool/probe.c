@@ -87,7 +87,7 @@ static tree tree_of(const ulp_unit *unit) {
     return t;
 }
 
-/* Prints the line of a tree beside that of the model; NULL: no model. Returns whether they differ. */
+/* Prints the line of a tree and that of the model; NULL: no model. Returns whether they differ. */
 static int print_tree(const char *name, const tree *found, const tree *model, int csv) {
     const int differs = model != NULL && strcmp(found->text, model->text) != 0;
     return print_row(name, "tree", found->text, model != NULL ? model->text : NULL, differs, found->how, csv);
