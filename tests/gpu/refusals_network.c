@@ -29,23 +29,24 @@ static void refuse_curves(both *w) {
     EXPECT(ULP_OK, ulp_backend_activate_slope(b, y64, x, x, ROOM, f));
 }
 
-static const ulp_windows one = {1, 4, 4, 2}, none_at_all = {1, 4, 4, 0}, large = {1, 4, 4, ULP_WINDOW_MAX + 1},
-                         empty = {0, 4, 4, 2};
+/* Windows that fit, and windows without a size, larger than the images, without images. */
+static const ulp_windows fitting = {1, 4, 4, 2}, sizeless = {1, 4, 4, 0}, oversized = {1, 4, 4, ULP_WINDOW_MAX + 1},
+                         imageless = {0, 4, 4, 2};
 
 static void refuse_pool(both *w) {
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool(b, y, y, x, NULL));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool(b, y, y, x, &none_at_all));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool(b, y, y, x, &large));
-    WITHOUT_EACH(3, ulp_backend_pool(b, A(0, y), A(1, y), A(2, x), &one));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool(b, y, y, x, &sizeless));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool(b, y, y, x, &oversized));
+    WITHOUT_EACH(3, ulp_backend_pool(b, A(0, y), A(1, y), A(2, x), &fitting));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_slope(b, y, x, x, NULL));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_slope(b, y, x, x, &none_at_all));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_slope(b, y, x, x, &large));
-    WITHOUT_EACH(3, ulp_backend_pool_slope(b, A(0, y), A(1, x), A(2, x), &one));
-    EXPECT(ULP_OK, ulp_backend_pool(b, NULL, NULL, NULL, &empty));
-    EXPECT(ULP_OK, ulp_backend_pool_slope(b, NULL, NULL, NULL, &empty));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_slope(b, y, x, x, &sizeless));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_slope(b, y, x, x, &oversized));
+    WITHOUT_EACH(3, ulp_backend_pool_slope(b, A(0, y), A(1, x), A(2, x), &fitting));
+    EXPECT(ULP_OK, ulp_backend_pool(b, NULL, NULL, NULL, &imageless));
+    EXPECT(ULP_OK, ulp_backend_pool_slope(b, NULL, NULL, NULL, &imageless));
     refusals_untouched(w);
-    EXPECT(ULP_OK, ulp_backend_pool(b, y, y + 4, x, &one));
-    EXPECT(ULP_OK, ulp_backend_pool_slope(b, y, x, x + 4, &one));
+    EXPECT(ULP_OK, ulp_backend_pool(b, y, y + 4, x, &fitting));
+    EXPECT(ULP_OK, ulp_backend_pool_slope(b, y, x, x + 4, &fitting));
 }
 
 static void refuse_strided(both *w) {
@@ -74,34 +75,34 @@ static void refuse_strided(both *w) {
 
 static void refuse_average(both *w) {
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average(b, y64, x, NULL));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average(b, y64, x, &none_at_all));
-    WITHOUT_EACH(2, ulp_backend_average(b, A(0, y64), A(1, x), &one));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average(b, y64, x, &sizeless));
+    WITHOUT_EACH(2, ulp_backend_average(b, A(0, y64), A(1, x), &fitting));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average_slope(b, y64, x, NULL));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average_slope(b, y64, x, &none_at_all));
-    WITHOUT_EACH(2, ulp_backend_average_slope(b, A(0, y64), A(1, x), &one));
-    EXPECT(ULP_OK, ulp_backend_average(b, NULL, NULL, &empty));
-    EXPECT(ULP_OK, ulp_backend_average_slope(b, NULL, NULL, &empty));
-    EXPECT(ULP_OK, ulp_backend_average(on->b, on->y64, on->x, &large)); /* no window fits */
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average_slope(b, y64, x, &sizeless));
+    WITHOUT_EACH(2, ulp_backend_average_slope(b, A(0, y64), A(1, x), &fitting));
+    EXPECT(ULP_OK, ulp_backend_average(b, NULL, NULL, &imageless));
+    EXPECT(ULP_OK, ulp_backend_average_slope(b, NULL, NULL, &imageless));
+    EXPECT(ULP_OK, ulp_backend_average(on->b, on->y64, on->x, &oversized)); /* no window fits */
     refusals_untouched(w);
-    EXPECT(ULP_OK, ulp_backend_average(b, y64, x, &one));
-    EXPECT(ULP_OK, ulp_backend_average_slope(b, y64, x, &one));
-    EXPECT(ULP_OK, ulp_backend_average_slope(b, y64, x, &large));
+    EXPECT(ULP_OK, ulp_backend_average(b, y64, x, &fitting));
+    EXPECT(ULP_OK, ulp_backend_average_slope(b, y64, x, &fitting));
+    EXPECT(ULP_OK, ulp_backend_average_slope(b, y64, x, &oversized));
 }
 
 static void refuse_upsample(both *w) {
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample(b, y, x, NULL));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample(b, y, x, &none_at_all));
-    WITHOUT_EACH(2, ulp_backend_upsample(b, A(0, y), A(1, x), &one));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample(b, y, x, &sizeless));
+    WITHOUT_EACH(2, ulp_backend_upsample(b, A(0, y), A(1, x), &fitting));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample_slope(b, y64, x, NULL));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample_slope(b, y64, x, &none_at_all));
-    WITHOUT_EACH(2, ulp_backend_upsample_slope(b, A(0, y64), A(1, x), &one));
-    EXPECT(ULP_OK, ulp_backend_upsample(b, NULL, NULL, &empty));
-    EXPECT(ULP_OK, ulp_backend_upsample_slope(b, NULL, NULL, &empty));
-    EXPECT(ULP_OK, ulp_backend_upsample_slope(on->b, on->y64, on->x, &large)); /* no window fits */
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample_slope(b, y64, x, &sizeless));
+    WITHOUT_EACH(2, ulp_backend_upsample_slope(b, A(0, y64), A(1, x), &fitting));
+    EXPECT(ULP_OK, ulp_backend_upsample(b, NULL, NULL, &imageless));
+    EXPECT(ULP_OK, ulp_backend_upsample_slope(b, NULL, NULL, &imageless));
+    EXPECT(ULP_OK, ulp_backend_upsample_slope(on->b, on->y64, on->x, &oversized)); /* no window fits */
     refusals_untouched(w);
-    EXPECT(ULP_OK, ulp_backend_upsample(b, y, x, &one));
-    EXPECT(ULP_OK, ulp_backend_upsample(b, y, x, &large));
-    EXPECT(ULP_OK, ulp_backend_upsample_slope(b, y64, x, &one));
+    EXPECT(ULP_OK, ulp_backend_upsample(b, y, x, &fitting));
+    EXPECT(ULP_OK, ulp_backend_upsample(b, y, x, &oversized));
+    EXPECT(ULP_OK, ulp_backend_upsample_slope(b, y64, x, &fitting));
 }
 
 static void refuse_norm(both *w) {
