@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-
 /* ---- the lists ---- */
 
 /* In the order of the help text. Words of the published lists: TensorFlow allow, infer, deny, clear; PyTorch lower

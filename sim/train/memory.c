@@ -29,8 +29,6 @@ size_t ulp_memory_arena(const ulp_memory *memory) {
 
 /* ---- counting ---- */
 
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
-
 /* Bytes of an array in the arena. */
 static size_t array(size_t n, size_t size) { return (n * size + 63) / 64 * 64; }
 static size_t floats(size_t n) { return array(n, sizeof(float)); }
@@ -55,8 +53,8 @@ static ulp_status take_sizes(sizes *s, const ulp_data *data, const ulp_train_opt
     s->per_layer = o->scaler && o->scaler->per_layer;
     s->ranks = o->ranks ? o->ranks : 1;
     s->batch = o->batch / s->ranks;
-    s->room = larger(s->batch, ULP_SCORE_BATCH);
-    s->elements = larger(s->room * o->net->widest, o->net->params);
+    s->room = ulp_larger(s->batch, ULP_SCORE_BATCH);
+    s->elements = ulp_larger(s->room * o->net->widest, o->net->params);
     s->policy = o->policy;
     s->rows = NULL;
     if (o->policy) ULP_TRY(ulp_policy_resolve(&s->rows, o->policy, o->net, NULL));
@@ -112,7 +110,7 @@ static size_t history_of(const sizes *s) {
     size_t steps = 0;
     for (size_t t = 0; s->policy && t <= (s->rows ? s->net->count : 0); t++)
         for (int i = 0; i < ULP_AT_COUNT; i++)
-            steps = larger(steps, (s->rows ? s->rows[t].at : s->policy->at)[i].history);
+            steps = ulp_larger(steps, (s->rows ? s->rows[t].at : s->policy->at)[i].history);
     return steps;
 }
 
