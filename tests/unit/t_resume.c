@@ -191,7 +191,7 @@ TEST(shard_files) {
 /* A merge says that a file is cut off, at whichever byte, and computes its last point again. */
 TEST(cut_shard) {
     static const char *const cuts[][2] = {
-        {"# piece 1: binary16 rne 2\n", "1 of 16 points are"}, /* the file ends behind this text: its points */
+        {"# piece 1: binary16 rne 2\n", "1 of 16 points are"}, /* the file ends after this text: its points */
         {"# piece 1: binary16 rne 2\nbinary16,rne,0,0.", "1 of 16 points are"},
         {"\n# end 1: 3 crc32 ", "1 of 16 points are"},
         {"\n# piece 2: bin", "2 of 16 points are"},
