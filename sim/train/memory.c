@@ -105,15 +105,6 @@ static size_t count_ranks(const sizes *s, int is_one_rank) {
     return ((is_one_rank ? 0 : s->ranks * s->net->params) + s->net->states + 1) * sizeof(float);
 }
 
-/* The longest history of tensor scales. */
-static size_t history_of(const sizes *s) {
-    size_t steps = 0;
-    for (size_t t = 0; s->policy && t <= (s->rows ? s->net->count : 0); t++)
-        for (int i = 0; i < ULP_AT_COUNT; i++)
-            steps = ulp_larger(steps, (s->rows ? s->rows[t].at : s->policy->at)[i].history);
-    return steps;
-}
-
 /* The policies of the layers, and the parts of the optimizer, if layers have policies of their own. */
 static size_t rows_of(const sizes *s) {
     if (!s->rows) return 0;
@@ -125,9 +116,10 @@ static size_t count_host(const sizes *s) {
     const ulp_data *data = s->data;
     const size_t count = s->net->count, out = ulp_dims_size(s->net->out),
                  more = s->loss.kind->scratch ? s->loss.kind->scratch(&s->loss) : 0;
+    const size_t steps = s->policy ? ulp_longest_history(s->policy, s->rows, count + 1) : 0;
     const size_t scratch = s->elements * (2 * sizeof(float) + sizeof(double)),
                  lists = (3 * count + 2) * sizeof(float *) + count * sizeof(ulp_layer) + 1,
-                 history = ULP_AT_COUNT * (count + 1) * (history_of(s) + 1) * sizeof(float),
+                 history = ULP_AT_COUNT * (count + 1) * (steps + 1) * sizeof(float),
                  loss = (s->room + more) * sizeof(double) + s->room * out * sizeof(float),
                  samples = data->n_train * sizeof(uint32_t) + s->room * (data->labels + data->features * sizeof(float)),
                  scales = count * (sizeof(ulp_scaler) + sizeof(size_t) + sizeof(int) + sizeof(ulp_span));

@@ -15,11 +15,7 @@ typedef struct ulp_lines {
     size_t used;
 } ulp_lines;
 
-void ulp_lines_add(ulp_lines *lines, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
+void ulp_lines_add(ulp_lines *lines, const char *format, ...) ULP_PRINTF(2, 3);
 
 /* Handles one piece of state; the result 0 ends the visit. */
 typedef int (*ulp_state_visitor)(void *context, void *at, size_t bytes);
