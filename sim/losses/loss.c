@@ -48,13 +48,3 @@ void ulp_loss_release(ulp_loss *loss) {
     free(loss->host_z);
     memset(loss, 0, sizeof *loss);
 }
-
-ulp_status ulp_loss_mean(const ulp_loss *loss, ulp_pass *pass, double *mean) {
-    size_t B = pass->now.B;
-    ULP_TRY(ulp_pass_round64(pass, ulp_site_of(ULP_AT_LOSS, 1, 1), loss->row, loss->wide, B));
-    ULP_TRY(pass->run.backend->download(loss->host_z, loss->row, B * sizeof(float)));
-    *mean = 0.0;
-    for (size_t b = 0; b < B; b++) *mean += (double)loss->host_z[b];
-    *mean /= (double)B;
-    return ULP_OK;
-}
