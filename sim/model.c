@@ -4,15 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
-
 ulp_status ulp_model_init(ulp_model *m, const ulp_net *net, size_t batch, size_t room) {
     memset(m, 0, sizeof *m);
     ULP_TRY(ulp_net_copy(&m->net, net));
     m->batch = batch;
-    m->room = larger(room, batch);
+    m->room = ulp_larger(room, batch);
     m->tensor = calloc(m->net.count + 1, sizeof *m->tensor);
     m->grad = calloc(m->net.count + 1, sizeof *m->grad);
     m->saved = calloc(m->net.count, sizeof *m->saved);
@@ -22,7 +18,7 @@ ulp_status ulp_model_init(ulp_model *m, const ulp_net *net, size_t batch, size_t
 }
 
 /* The number of elements of the largest tensor that is rounded. */
-static size_t most_elements(const ulp_model *m) { return larger(m->room * m->net.widest, m->net.params); }
+static size_t most_elements(const ulp_model *m) { return ulp_larger(m->room * m->net.widest, m->net.params); }
 
 static void carve_model(ulp_model *m, ulp_pass *pass, ulp_arena *f) {
     for (size_t i = 0; i <= m->net.count; i++) {
@@ -113,7 +109,8 @@ ulp_status ulp_model_backward(ulp_model *m, ulp_pass *pass, const float *w) {
     ulp_status status = ULP_OK;
     pass->now.deferred = 1;
     for (size_t i = m->net.count; i-- > 0 && status == ULP_OK;) {
-        ulp_layer_tensors t = tensors_of(m, w, i);
+        if (!m->grad[i] && !m->net.layers[i].params) continue; /* no gradient is wanted */
+        const ulp_layer_tensors t = tensors_of(m, w, i);
         const double began = ulp_profile_enter(pass->run.profile, i);
         status = m->net.layers[i].kind->backward(&m->net.layers[i], pass, &t);
         ulp_profile_leave(pass->run.profile, began);

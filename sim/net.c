@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-
 static const char blanks[] = " \t\n\r,";
 
 /* Write how the words of the kinds are written: the part of `usage` before the colon. */
@@ -69,7 +67,7 @@ static ulp_status close_block(ulp_net *net, ulp_layer *join, ulp_error *error) {
     const int branches = net->layers[at].partner != 0;
     if (branches) at = net->layers[at].partner;
     ulp_layer *other = &net->layers[at];
-    if (join->in.c != other->in.c || join->in.h != other->in.h || join->in.w != other->in.w)
+    if (!ulp_dims_equal(join->in, other->in))
         return ulp_fail(error, ULP_BAD_ARGUMENT, "net: %s: it is %zu x %zu x %zu %s and %zu x %zu x %zu %s",
                         branches ? "the branches of a block end with the same shape, because join adds them"
                                  : "between fork and join a tensor keeps its shape, unless the block has a shortcut",
@@ -91,8 +89,6 @@ static ulp_status turn_block(ulp_net *net, ulp_layer *shortcut, ulp_error *error
     shortcut->out = fork->in;
     return ULP_OK;
 }
-
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 /* Append the layer that `word` names. */
 static ulp_status add_layer(ulp_net *net, const char *word, ulp_error *error) {
@@ -118,15 +114,15 @@ static ulp_status add_layer(ulp_net *net, const char *word, ulp_error *error) {
     if (!grown) return ulp_fail(error, ULP_NO_MEMORY, "net: no memory at '%s'", word);
     net->layers = grown;
     net->layers[net->count] = layer;
-    if (net->count) net->layers[net->count - 1].gain = layer.kind->gain;
+    if (net->count && layer.kind->gain > 0.0) net->layers[net->count - 1].gain = layer.kind->gain;
     net->count++;
     net->out = layer.out;
     net->params += layer.params;
     net->states += layer.states;
-    net->widest = larger(net->widest, larger(ulp_dims_size(layer.out), layer.widest));
-    net->work = larger(net->work, layer.work);
-    net->ones = larger(net->ones, layer.ones);
-    net->depth = larger(net->depth, open_count(net));
+    net->widest = ulp_larger(net->widest, ulp_larger(ulp_dims_size(layer.out), layer.widest));
+    net->work = ulp_larger(net->work, layer.work);
+    net->ones = ulp_larger(net->ones, layer.ones);
+    net->depth = ulp_larger(net->depth, open_count(net));
     return ULP_OK;
 }
 

@@ -88,11 +88,11 @@ static ulp_status count_exact(ulp_pass *pass, const ulp_site *site, const float 
 
 /* Count x (n), backend memory, and show it to the observer. */
 static ulp_status show_exact(ulp_pass *pass, const ulp_site *site, const float *x, size_t n) {
-    ulp_status status = count_exact(pass, site, x, n);
-    if (status != ULP_OK || !is_observed(pass, site)) return status;
-    status = pass->run.backend->download(pass->scratch.raw, x, n * sizeof *x);
-    if (status == ULP_OK) show(pass, site, pass->scratch.raw, pass->scratch.raw, n);
-    return status;
+    ULP_TRY(count_exact(pass, site, x, n));
+    if (!is_observed(pass, site)) return ULP_OK;
+    ULP_TRY(pass->run.backend->download(pass->scratch.raw, x, n * sizeof *x));
+    show(pass, site, pass->scratch.raw, pass->scratch.raw, n);
+    return ULP_OK;
 }
 
 /* ---- casts ---- */
@@ -170,16 +170,16 @@ static ulp_status timed_round(ulp_pass *pass, ulp_site site, float *x, size_t n)
     const int log2 = rescale_of(pass, &site), shown = is_observed(pass, &site);
     ulp_cast cast = *cast_of(pass, &site);
     ulp_stats counted = {0};
-    ulp_status status = log2 ? ulp_pass_rescale(pass, x, x, n, log2) : ULP_OK;
-    if (status != ULP_OK) return status;
+    if (log2) ULP_TRY(ulp_pass_rescale(pass, x, x, n, log2));
     if (ulp_cast_is_identity(&cast)) return show_exact(pass, &site, x, n);
-    if (cast.tensor_scale) status = move_cast(pass, &cast, &site, x, n);
-    if (shown && status == ULP_OK) status = backend->download(pass->scratch.raw, x, n * sizeof *x);
-    if (status == ULP_OK) status = ulp_backend_round(backend, x, x, n, rounding_of(pass, &site, &cast, &counted));
+    if (cast.tensor_scale) ULP_TRY(move_cast(pass, &cast, &site, x, n));
+    if (shown) ULP_TRY(backend->download(pass->scratch.raw, x, n * sizeof *x));
+    ULP_TRY(ulp_backend_round(backend, x, x, n, rounding_of(pass, &site, &cast, &counted)));
     add_counts(pass, &site, &counted);
-    if (shown && status == ULP_OK) status = backend->download(pass->scratch.rounded, x, n * sizeof *x);
-    if (shown && status == ULP_OK) show(pass, &site, pass->scratch.raw, pass->scratch.rounded, n);
-    return status;
+    if (!shown) return ULP_OK;
+    ULP_TRY(backend->download(pass->scratch.rounded, x, n * sizeof *x));
+    show(pass, &site, pass->scratch.raw, pass->scratch.rounded, n);
+    return ULP_OK;
 }
 
 ulp_status ulp_pass_round(ulp_pass *pass, ulp_site site, float *x, size_t n) {
@@ -208,10 +208,10 @@ ulp_status ulp_pass_copied(ulp_pass *pass, ulp_site site, size_t from, float *x,
 
 /* x (n) = raw (n), host memory. The conversion of raw to binary32 was the one rounding. */
 static ulp_status hand_over(ulp_pass *pass, const ulp_site *site, float *x, const float *raw, size_t n) {
-    ulp_status status = pass->run.backend->upload(x, raw, n * sizeof *x);
+    ULP_TRY(pass->run.backend->upload(x, raw, n * sizeof *x));
     count_host(pass, site, raw, n);
-    if (status == ULP_OK && is_observed(pass, site)) show(pass, site, raw, raw, n);
-    return status;
+    if (is_observed(pass, site)) show(pass, site, raw, raw, n);
+    return ULP_OK;
 }
 
 /* x (n) = exact (n), host memory, rounded by a cast other than a conversion to binary32. */
@@ -220,11 +220,10 @@ static ulp_status round_uploaded(ulp_pass *pass, const ulp_site *site, const ulp
     const ulp_backend *backend = pass->run.backend;
     double *wide = pass->scratch.wide;
     ulp_stats counted = {0};
-    ulp_status status = backend->upload(wide, exact, n * sizeof *exact);
-    if (status == ULP_OK) status = ulp_backend_round64(backend, wide, wide, n, rounding_of(pass, site, cast, &counted));
+    ULP_TRY(backend->upload(wide, exact, n * sizeof *exact));
+    ULP_TRY(ulp_backend_round64(backend, wide, wide, n, rounding_of(pass, site, cast, &counted)));
     add_counts(pass, site, &counted);
-    if (status == ULP_OK) status = ulp_backend_narrow(backend, x, wide, n); /* exact: formats fit binary32 */
-    return status;
+    return ulp_backend_narrow(backend, x, wide, n); /* exact: formats fit binary32 */
 }
 
 static ulp_status timed_round_host(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
@@ -257,27 +256,21 @@ static ulp_status timed_round64(ulp_pass *pass, ulp_site site, float *x, const d
     const int log2 = rescale_of(pass, &site);
     ulp_cast cast = *cast_of(pass, &site);
     ulp_stats counted = {0};
-    ulp_status status = ULP_OK;
     if (is_observed(pass, &site)) { /* the host needs the values */
-        status = backend->download(s->host, exact, n * sizeof *exact);
-        return status == ULP_OK ? timed_round_host(pass, site, x, s->host, n) : status;
+        ULP_TRY(backend->download(s->host, exact, n * sizeof *exact));
+        return timed_round_host(pass, site, x, s->host, n);
     }
     if (log2) {
-        status = ulp_backend_scale(backend, s->wide, exact, n, ulp_scale(1.0, log2));
+        ULP_TRY(ulp_backend_scale(backend, s->wide, exact, n, ulp_scale(1.0, log2)));
         exact = s->wide;
     }
-    if (status == ULP_OK && cast.tensor_scale) {
-        status = ulp_backend_narrow(backend, x, exact, n);
-        if (status == ULP_OK) status = move_cast(pass, &cast, &site, x, n);
-    }
-    if (status != ULP_OK) return status;
-    if (ulp_cast_is_binary32(&cast)) {
-        status = ulp_backend_narrow(backend, x, exact, n);
-        return status == ULP_OK ? count_exact(pass, &site, x, n) : status;
-    }
-    status = ulp_backend_round64(backend, s->wide, exact, n, rounding_of(pass, &site, &cast, &counted));
+    const int is_binary32 = ulp_cast_is_binary32(&cast);
+    if (cast.tensor_scale || is_binary32) ULP_TRY(ulp_backend_narrow(backend, x, exact, n));
+    if (is_binary32) return count_exact(pass, &site, x, n);
+    if (cast.tensor_scale) ULP_TRY(move_cast(pass, &cast, &site, x, n));
+    ULP_TRY(ulp_backend_round64(backend, s->wide, exact, n, rounding_of(pass, &site, &cast, &counted)));
     add_counts(pass, &site, &counted);
-    return status == ULP_OK ? ulp_backend_narrow(backend, x, s->wide, n) : status;
+    return ulp_backend_narrow(backend, x, s->wide, n);
 }
 
 ulp_status ulp_pass_round64(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
@@ -289,12 +282,6 @@ ulp_status ulp_pass_round64(ulp_pass *pass, ulp_site site, float *x, const doubl
 
 /* ---- operations that end in one rounding ---- */
 
-/* Fetch a and b (n) to scratch.raw and scratch.rounded. */
-static ulp_status fetch_both(ulp_pass *pass, const float *a, const float *b, size_t n) {
-    ULP_TRY(pass->run.backend->download(pass->scratch.raw, a, n * sizeof *a));
-    return pass->run.backend->download(pass->scratch.rounded, b, n * sizeof *b);
-}
-
 static ulp_status timed_add(ulp_pass *pass, ulp_site site, float *y, const float *a, const float *b) {
     const ulp_backend *backend = pass->run.backend;
     const ulp_pass_scratch *s = &pass->scratch;
@@ -303,19 +290,20 @@ static ulp_status timed_add(ulp_pass *pass, ulp_site site, float *y, const float
     ulp_stats counted = {0};
     if (cast->tensor_scale) { /* the scale depends on the sums */
         const ulp_cell_arrays arrays = {n, 1, {a, b}};
-        const ulp_status found = ulp_backend_cell(backend, s->wide, &arrays, ULP_CELL_SUM_TO_ODD);
-        return found == ULP_OK ? timed_round64(pass, site, y, s->wide, n) : found;
+        ULP_TRY(ulp_backend_cell(backend, s->wide, &arrays, ULP_CELL_SUM_TO_ODD));
+        return timed_round64(pass, site, y, s->wide, n);
     }
-    ulp_status status =
-        ulp_backend_map(backend, y, (ulp_array_op){ULP_ADD, a, b, NULL}, n, rounding_of(pass, &site, cast, &counted));
+    ULP_TRY(
+        ulp_backend_map(backend, y, (ulp_array_op){ULP_ADD, a, b, NULL}, n, rounding_of(pass, &site, cast, &counted)));
     if (ulp_cast_is_identity(cast)) add_tally(pass, &site, &counted);
     else add_counts(pass, &site, &counted);
-    if (status != ULP_OK || !is_observed(pass, &site)) return status;
-    status = fetch_both(pass, a, b, n);
+    if (!is_observed(pass, &site)) return ULP_OK;
+    ULP_TRY(backend->download(s->raw, a, n * sizeof *a));
+    ULP_TRY(backend->download(s->rounded, b, n * sizeof *b));
     for (size_t i = 0; i < n; i++) s->raw[i] += s->rounded[i];
-    if (status == ULP_OK) status = backend->download(s->rounded, y, n * sizeof *y);
-    if (status == ULP_OK) show(pass, &site, s->raw, s->rounded, n);
-    return status;
+    ULP_TRY(backend->download(s->rounded, y, n * sizeof *y));
+    show(pass, &site, s->raw, s->rounded, n);
+    return ULP_OK;
 }
 
 ulp_status ulp_pass_add(ulp_pass *pass, ulp_site site, float *y, const float *a, const float *b) {

@@ -7,15 +7,20 @@ void ulp_pass_carve(ulp_pass *pass, ulp_arena *arena, size_t elements) {
     pass->scratch.wide = ulp_arena_take64(arena, elements);
 }
 
+size_t ulp_longest_history(const ulp_policy *policy, const ulp_layer_policy *rows, size_t tensors) {
+    size_t most = 0;
+    for (size_t i = 0; i < ULP_AT_COUNT * (rows ? tensors : 1); i++) {
+        const ulp_cast *at = rows ? rows[i / ULP_AT_COUNT].at : policy->at;
+        most = ulp_larger(most, at[i % ULP_AT_COUNT].history);
+    }
+    return most;
+}
+
 ulp_status ulp_pass_alloc(ulp_pass *pass, size_t elements, size_t tensors) {
     ulp_pass_scratch *s = &pass->scratch;
     ulp_amax_history *h = &pass->history;
-    *h = (ulp_amax_history){.tensors = tensors};
-    for (size_t i = 0; i < ULP_AT_COUNT * (pass->run.rows ? tensors : 1); i++) {
-        const ulp_cast *at = pass->run.rows ? pass->run.rows[i / ULP_AT_COUNT].at : pass->run.policy->at;
-        size_t steps = at[i % ULP_AT_COUNT].history;
-        h->steps = h->steps > steps ? h->steps : steps;
-    }
+    h->tensors = tensors;
+    h->steps = ulp_longest_history(pass->run.policy, pass->run.rows, tensors);
     s->raw = calloc(elements, sizeof *s->raw);
     s->rounded = calloc(elements, sizeof *s->rounded);
     s->host = calloc(elements, sizeof *s->host);

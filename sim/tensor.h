@@ -23,6 +23,9 @@ typedef struct ulp_arena {
     size_t used;
 } ulp_arena;
 
+/* The larger of two sizes. */
+static inline size_t ulp_larger(size_t a, size_t b) { return a > b ? a : b; }
+
 void ulp_arena_init(ulp_arena *arena, const ulp_backend *backend);
 
 /* The next n floats, doubles or bytes, at a multiple of 64 bytes; NULL while counting. */

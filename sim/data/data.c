@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-
 static ulp_status load_kind(const ulp_data_kind *kind, ulp_data *data, const char *folder, uint64_t seed,
                             ulp_error *error) {
     const char *usual = getenv("ULPLAB_DATA");

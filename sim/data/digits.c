@@ -19,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-
 #if defined(__linux__)
 #include <unistd.h>
 #endif
@@ -109,8 +107,7 @@ static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, ulp_er
         return ulp_fail(error, ULP_NO_DEVICE,
                         "no digits.csv in experiments/data or share/ulplab, here, beside the program or above: name "
                         "its folder by --data or in the variable ULPLAB_DATA");
-    ulp_status status = ulp_file_read(&text, &n, path, FILE_LIMIT, error);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_file_read(&text, &n, path, FILE_LIMIT, error));
     snprintf(data->name, sizeof data->name, "digits");
     snprintf(data->origin, sizeof data->origin, "%.300s", path);
     data->n = COUNT;
@@ -122,12 +119,11 @@ static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, ulp_er
     data->pixel = malloc((size_t)COUNT * PIXELS);
     data->label = malloc(COUNT);
     data->checksum = ulp_crc32(0, text, n);
-    status = data->pixel && data->label ? parse(data, text, error) : ULP_NO_MEMORY;
+    ulp_status status = data->pixel && data->label ? parse(data, text, error) : ULP_NO_MEMORY;
     if (status == ULP_OK && data->checksum != CHECKSUM)
         status = ulp_fail(error, ULP_BAD_FILE, "%s: CRC-32 is %08x, must be %08x", path, data->checksum, CHECKSUM);
     free(text);
     return status == ULP_OK ? ulp_data_split(data, TRAIN, seed) : status;
 }
 
-extern const ulp_data_kind ulp_data_digits;
 const ulp_data_kind ulp_data_digits = {"digits", "1,797 handwritten digits, 8x8, shipped with the project", 1, load};

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-
 #define TRAIN_IMAGES "train-images-idx3-ubyte"
 #define TRAIN_LABELS "train-labels-idx1-ubyte"
 #define TEST_IMAGES "t10k-images-idx3-ubyte"
@@ -127,5 +125,4 @@ static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, ulp_er
     return status;
 }
 
-extern const ulp_data_kind ulp_data_mnist;
 const ulp_data_kind ulp_data_mnist = {"mnist", "MNIST, or any set in its four IDX files, 10 classes", 0, load};

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/error.h"
 #include "sim/losses/logistic.h"
 #include "sim/normal.h"
 #include "sim/train/saved.h"
@@ -13,22 +12,18 @@ enum { MAKE_BATCH = 256 }; /* samples that are made at a time */
 #define GENERATOR_SEED ((uint64_t)1 << 63)
 #define BORDER_SEED ((uint64_t)1 << 62) /* of the discriminator in the pass of the generator's loss */
 
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
-
 /* ---- start ---- */
-
-static int same_dims(ulp_dims a, ulp_dims b) { return a.c == b.c && a.h == b.h && a.w == b.w; }
 
 /* Check that the shapes of the two networks fit each other and the data. */
 static ulp_status check_shapes(const ulp_gan *g, ulp_error *error) {
     const ulp_dims made = g->generator.model.net.out, in = g->discriminator.model.net.in, data = g->data->dims;
     const size_t out = ulp_dims_size(g->discriminator.model.net.out);
-    if (!same_dims(in, data))
+    if (!ulp_dims_equal(in, data))
         return ulp_fail(error, ULP_BAD_ARGUMENT,
                         "the discriminator takes inputs of %zu x %zu x %zu (channels, height, width), the data have "
                         "%zu x %zu x %zu",
                         in.c, in.h, in.w, data.c, data.h, data.w);
-    if (!same_dims(made, in))
+    if (!ulp_dims_equal(made, in))
         return ulp_fail(error, ULP_BAD_ARGUMENT,
                         "the generator makes samples of %zu x %zu x %zu (channels, height, width), the discriminator "
                         "takes %zu x %zu x %zu",
@@ -41,7 +36,7 @@ static ulp_status check_shapes(const ulp_gan *g, ulp_error *error) {
 
 static ulp_status take_options(ulp_gan *g, const ulp_gan_options *o, ulp_error *error) {
     ulp_pass_run run = {.backend = o->backend, .seed = o->seed};
-    ulp_status status = o->backend ? ULP_OK : ulp_backend_get(&run.backend, NULL);
+    const ulp_status status = o->backend ? ULP_OK : ulp_backend_get(&run.backend, NULL);
     if (status != ULP_OK) return ulp_fail(error, status, "no backend");
     if (o->batch < 1 || o->batch > g->data->n_train)
         return ulp_fail(error, ULP_BAD_ARGUMENT, "a batch of %zu samples: must be from 1 to %zu, the training part",
@@ -50,23 +45,23 @@ static ulp_status take_options(ulp_gan *g, const ulp_gan_options *o, ulp_error *
         return ulp_fail(error, ULP_BAD_ARGUMENT, "a seed of %llu: must be below 2^62", (unsigned long long)o->seed);
     g->batch = o->batch;
     g->counting = o->counting;
-    status = ulp_player_take(&g->discriminator, &o->discriminator, &run, "discriminator", error);
+    ULP_TRY(ulp_player_take(&g->discriminator, &o->discriminator, &run, "discriminator", error));
     run.seed += GENERATOR_SEED;
-    if (status == ULP_OK) status = ulp_player_take(&g->generator, &o->generator, &run, "generator", error);
-    return status == ULP_OK ? check_shapes(g, error) : status;
+    ULP_TRY(ulp_player_take(&g->generator, &o->generator, &run, "generator", error));
+    return check_shapes(g, error);
 }
 
 static ulp_status allocate(ulp_gan *g, double std) {
-    const size_t room = larger(g->batch, MAKE_BATCH),
-                 widest = larger(g->data->features, ulp_dims_size(g->generator.model.net.in));
+    const size_t room = ulp_larger(g->batch, MAKE_BATCH),
+                 widest = ulp_larger(g->data->features, ulp_dims_size(g->generator.model.net.in));
     g->order = calloc(g->data->n_train, sizeof *g->order);
     g->host = calloc(room * widest + 2 * g->batch, sizeof *g->host);
     g->exact = calloc(2 * g->batch, sizeof *g->exact);
     if (!g->order || !g->host || !g->exact) return ULP_NO_MEMORY;
-    ulp_status status = ulp_player_start(&g->generator, g->batch, room, std);
-    if (status == ULP_OK) status = ulp_player_start(&g->discriminator, 2 * g->batch, 2 * g->batch, std);
-    g->row = status == ULP_OK ? g->generator.pass.run.backend->alloc(2 * g->batch * sizeof *g->row) : NULL;
-    return status == ULP_OK && !g->row ? ULP_NO_MEMORY : status;
+    ULP_TRY(ulp_player_start(&g->generator, g->batch, room, std));
+    ULP_TRY(ulp_player_start(&g->discriminator, 2 * g->batch, 2 * g->batch, std));
+    g->row = g->generator.pass.run.backend->alloc(2 * g->batch * sizeof *g->row);
+    return g->row ? ULP_OK : ULP_NO_MEMORY;
 }
 
 /* A run with its options, but without tensors. ulp_gan_free() frees it, also after a failure. */
@@ -185,14 +180,14 @@ static ulp_status judge(ulp_gan *g, size_t ones, float *input_gradient, double *
                                 .host = g->host,
                                 .exact = g->exact};
     double began = ulp_profile_enter(&p->profile, p->profile.layers + ULP_TIME_INPUT);
-    ulp_status status = round_input(p);
+    ULP_TRY(round_input(p));
     ulp_profile_leave(&p->profile, began);
-    if (status == ULP_OK) status = ulp_model_forward(&p->model, &p->pass, p->optimizer.weight);
+    ULP_TRY(ulp_model_forward(&p->model, &p->pass, p->optimizer.weight));
     began = ulp_profile_enter(&p->profile, p->profile.layers + ULP_TIME_LOSS);
-    if (status == ULP_OK) status = ulp_logistic_step(&p->pass, &batch, loss, right);
+    ULP_TRY(ulp_logistic_step(&p->pass, &batch, loss, right));
     ulp_profile_leave(&p->profile, began);
     p->model.grad[0] = input_gradient;
-    if (status == ULP_OK) status = ulp_model_backward(&p->model, &p->pass, p->optimizer.weight);
+    const ulp_status status = ulp_model_backward(&p->model, &p->pass, p->optimizer.weight);
     p->model.grad[0] = NULL;
     return status;
 }
@@ -201,11 +196,11 @@ static ulp_status judge(ulp_gan *g, size_t ones, float *input_gradient, double *
 static ulp_status step_discriminator(ulp_gan *g, ulp_gan_report *r) {
     size_t right = 0;
     ulp_player_begin(&g->discriminator, g->step, 2 * g->batch, g->counting);
-    ulp_status status = put_data(g);
-    if (status == ULP_OK) status = put_made(g, g->batch);
-    if (status == ULP_OK) status = judge(g, g->batch, NULL, &r->discriminator.loss, &right);
+    ULP_TRY(put_data(g));
+    ULP_TRY(put_made(g, g->batch));
+    ULP_TRY(judge(g, g->batch, NULL, &r->discriminator.loss, &right));
     r->right = (double)right / (2.0 * (double)g->batch);
-    return status == ULP_OK ? ulp_player_update(&g->discriminator, &r->discriminator) : status;
+    return ulp_player_update(&g->discriminator, &r->discriminator);
 }
 
 /* The generator learns to be taken for the data. */
@@ -213,19 +208,18 @@ static ulp_status step_generator(ulp_gan *g, ulp_gan_report *r) {
     ulp_player *p = &g->generator, *other = &g->discriminator;
     const size_t out = p->model.net.count, n = g->data->features;
     size_t right;
+    ULP_TRY(put_made(g, 0));
     other->pass.run.seed += BORDER_SEED;
     other->pass.now.B = g->batch;
     other->pass.now.counting = 0;
     other->pass.now.scales = (ulp_pass_scales){.log2 = p->pass.now.scales.log2};
-    ulp_status status = put_made(g, 0);
-    if (status == ULP_OK) status = judge(g, g->batch, other->input_gradient, &r->generator.loss, &right);
+    const ulp_status judged = judge(g, g->batch, other->input_gradient, &r->generator.loss, &right);
     other->pass.run.seed -= BORDER_SEED;
-    if (status == ULP_OK)
-        status = ulp_tensor_copy(p->pass.run.backend, p->model.grad[out], other->input_gradient, g->batch * n);
-    if (status == ULP_OK)
-        status = ulp_pass_round(&p->pass, ulp_site_of(ULP_AT_AGRAD, out, n), p->model.grad[out], g->batch * n);
-    if (status == ULP_OK) status = ulp_model_backward(&p->model, &p->pass, p->optimizer.weight);
-    return status == ULP_OK ? ulp_player_update(p, &r->generator) : status;
+    ULP_TRY(judged);
+    ULP_TRY(ulp_tensor_copy(p->pass.run.backend, p->model.grad[out], other->input_gradient, g->batch * n));
+    ULP_TRY(ulp_pass_round(&p->pass, ulp_site_of(ULP_AT_AGRAD, out, n), p->model.grad[out], g->batch * n));
+    ULP_TRY(ulp_model_backward(&p->model, &p->pass, p->optimizer.weight));
+    return ulp_player_update(p, &r->generator);
 }
 
 ulp_status ulp_gan_step(ulp_gan *g, ulp_gan_report *report) {
@@ -297,13 +291,7 @@ ulp_status ulp_gan_save(const ulp_gan *g, const char *path, const void *note, si
 }
 
 ulp_status ulp_gan_load(ulp_gan *g, const char *path, void **note, size_t *note_bytes, ulp_error *error) {
-    ulp_saved_note stored = {0};
-    *note = NULL;
-    *note_bytes = 0;
-    if (g->step) return ulp_fail(error, ULP_BAD_ARGUMENT, "%s: the run has begun already", path);
-    ULP_TRY(ulp_saved_read(&gan_kind, g, path, &stored, error));
-    *note = stored.bytes;
-    *note_bytes = stored.n;
+    ULP_TRY(ulp_saved_read(&gan_kind, g, g->step, path, note, note_bytes, error));
     g->epoch = 0; /* the next step makes the epoch's order again from the seed */
     return ULP_OK;
 }

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/error.h"
 #include "sim/train/learning_rules.h"
 
 /* ---- start ---- */
@@ -34,12 +33,12 @@ static void carve(void *own, ulp_arena *arena) {
 
 ulp_status ulp_player_start(ulp_player *p, size_t batch, size_t room, double std) {
     ulp_net net = p->model.net;
-    ulp_status status = ulp_model_init(&p->model, &net, batch, room);
+    const ulp_status status = ulp_model_init(&p->model, &net, batch, room);
     ulp_net_release(&net);
-    if (status == ULP_OK) status = ulp_model_alloc(&p->model, &p->pass, &p->arena, carve, p);
-    if (status == ULP_OK) status = ulp_loss_scales_start(&p->loss_scales, &p->scaler, &p->model.net);
-    return status == ULP_OK ? ulp_optimizer_start_net(&p->optimizer, &p->pass, &p->model.net, p->model.state, std)
-                            : status;
+    ULP_TRY(status);
+    ULP_TRY(ulp_model_alloc(&p->model, &p->pass, &p->arena, carve, p));
+    ULP_TRY(ulp_loss_scales_start(&p->loss_scales, &p->scaler, &p->model.net));
+    return ulp_optimizer_start_net(&p->optimizer, &p->pass, &p->model.net, p->model.state, std);
 }
 
 void ulp_player_release(ulp_player *p) {
@@ -65,18 +64,18 @@ ulp_status ulp_player_update(ulp_player *p, ulp_player_step *report) {
     ulp_pass *pass = &p->pass;
     report->scale_log2 = pass->now.scales.log2;
     double began = ulp_profile_enter(&p->profile, p->profile.layers + ULP_TIME_CHECK);
-    ulp_status status = ulp_loss_scales_end(&p->loss_scales, &p->scaler, pass, &p->model, &check);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_loss_scales_end(&p->loss_scales, &p->scaler, pass, &p->model, &check));
     ulp_profile_leave(&p->profile, began);
     began = ulp_profile_enter(&p->profile, p->profile.layers + ULP_TIME_UPDATE);
     report->overflow = check.overflow;
     report->skipped = check.skip;
-    if (!check.skip)
-        status = ulp_optimizer_step(&p->optimizer, pass, p->model.wgrad, p->loss_scales.span, p->loss_scales.spans);
-    if (status == ULP_OK && !check.skip) status = ulp_optimizer_scale_weights(&p->optimizer, &p->pass, &p->model.net);
+    if (!check.skip) {
+        ULP_TRY(ulp_optimizer_step(&p->optimizer, pass, p->model.wgrad, p->loss_scales.span, p->loss_scales.spans));
+        ULP_TRY(ulp_optimizer_scale_weights(&p->optimizer, pass, &p->model.net));
+    }
     ulp_profile_leave(&p->profile, began);
     p->profile.steps++;
     report->gradients.count = pass->counts.all[ULP_AT_AGRAD].count + pass->counts.all[ULP_AT_WGRAD].count;
     report->gradients.zero = pass->counts.all[ULP_AT_AGRAD].zero + pass->counts.all[ULP_AT_WGRAD].zero;
-    return status;
+    return ULP_OK;
 }

@@ -13,22 +13,20 @@
 
 static ulp_status relu_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t n = pass->now.B * ulp_dims_size(layer->out);
-    const ulp_status status = ulp_backend_relu(pass->run.backend, t->y, t->x, n);
-    return status == ULP_OK ? ulp_layer_show_output(layer, pass, t) : status;
+    ULP_TRY(ulp_backend_relu(pass->run.backend, t->y, t->x, n));
+    return ulp_layer_show_output(layer, pass, t);
 }
 
 static ulp_status relu_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t n = pass->now.B * ulp_dims_size(layer->out);
-    if (!t->dx) return ULP_OK;
-    const ulp_status status = ulp_backend_relu_slope(pass->run.backend, t->dx, t->dy, t->y, n);
-    return status == ULP_OK ? ulp_layer_show_gradient(layer, pass, t) : status;
+    ULP_TRY(ulp_backend_relu_slope(pass->run.backend, t->dx, t->dy, t->y, n));
+    return ulp_layer_show_gradient(layer, pass, t);
 }
 
 static void relu_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {
     for (size_t i = 0; i < B * ulp_dims_size(layer->out); i++) t->y[i] = t->x[i] < 0.0 ? 0.0 : t->x[i];
 }
 
-extern const ulp_layer_kind ulp_layer_relu;
 const ulp_layer_kind ulp_layer_relu = {
     .name = "relu",
     .usage = "relu: max(x, 0)",
@@ -44,7 +42,7 @@ const ulp_layer_kind ulp_layer_relu = {
 
 /* ---- functions that are rounded ---- */
 
-extern const ulp_layer_kind ulp_layer_leaky, ulp_layer_tanh, ulp_layer_sigmoid;
+extern const ulp_layer_kind ulp_layer_leaky, ulp_layer_tanh;
 
 static ulp_activation function_of(const ulp_layer *layer) {
     const ulp_layer_kind *kind = layer->kind;
@@ -58,7 +56,6 @@ static ulp_status forward(const ulp_layer *layer, ulp_pass *pass, const ulp_laye
 
 static ulp_status backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const float *at = layer->kind->reads == ULP_READS_INPUT ? t->x : t->y;
-    if (!t->dx) return ULP_OK;
     return ulp_pass_slope(pass, ulp_site_input_gradient(layer), function_of(layer), t->dx, t->dy, at);
 }
 
@@ -92,7 +89,6 @@ const ulp_layer_kind ulp_layer_tanh = {
     .name = "tanh",
     .usage = "tanh: hyperbolic tangent",
     .example = "tanh",
-    .gain = 1.0,
     .reads = ULP_READS_OUTPUT,
     .shape = ulp_layer_shape_plain,
     .forward = forward,
@@ -104,7 +100,6 @@ const ulp_layer_kind ulp_layer_sigmoid = {
     .name = "sigmoid",
     .usage = "sigmoid: 1 / (1 + e^-x)",
     .example = "sigmoid",
-    .gain = 1.0,
     .reads = ULP_READS_OUTPUT,
     .shape = ulp_layer_shape_plain,
     .forward = forward,

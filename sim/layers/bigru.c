@@ -15,8 +15,6 @@ extern const ulp_layer_kind ulp_layer_gru;
 
 enum { STEPS_MAX = ULP_STEPS_MAX / 2 };
 
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
-
 /* One of the two layers. */
 static ulp_layer part_of(const ulp_layer *layer, size_t which) {
     ulp_layer part = *layer;
@@ -42,7 +40,7 @@ static ulp_status bigru_shape(ulp_layer *layer, const char *args) {
     layer->reread = 2 * part.reread;
     layer->inner = 2 * part.inner;
     layer->widest = part.widest;
-    layer->work = part.work + 2 * larger(m, n) + 2 * m + 2 * n; /* see `both` */
+    layer->work = part.work + 2 * ulp_larger(m, n) + 2 * m + 2 * n; /* see `both` */
     return ULP_OK;
 }
 
@@ -63,7 +61,8 @@ typedef struct both {
 } both;
 
 static both arrays_of(const ulp_layer *layer, const ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t B = pass->now.B, n = ulp_dims_size(layer->out), m = ulp_dims_size(layer->in), wide = larger(m, n / 2);
+    const size_t B = pass->now.B, n = ulp_dims_size(layer->out), m = ulp_dims_size(layer->in),
+                 wide = ulp_larger(m, n / 2);
     both own;
     own.y =
         t->own.work + B * layer->work - B * n; /* the arrays are at the end, because the layers begin at the start */
@@ -123,16 +122,16 @@ static ulp_status bigru_backward(const ulp_layer *layer, ulp_pass *pass, const u
     const ulp_backend *backend = pass->run.backend;
     const size_t B = pass->now.B, T = layer->in.w, half = ulp_dims_size(layer->out) / 2;
     const both own = arrays_of(layer, pass, t);
-    ulp_status status = ulp_backend_permute(backend, own.y, t->dy, (ulp_permute_shape){1, B, 2, half});
-    if (status == ULP_OK) status = turn(backend, &own, own.y + B * half, own.y + B * half, B * half / T, T);
-    for (size_t which = 0; which < 2 && status == ULP_OK; which++) {
+    ULP_TRY(ulp_backend_permute(backend, own.y, t->dy, (ulp_permute_shape){1, B, 2, half}));
+    ULP_TRY(turn(backend, &own, own.y + B * half, own.y + B * half, B * half / T, T));
+    for (size_t which = 0; which < 2; which++) {
         const ulp_layer part = part_of(layer, which);
         const ulp_layer_tensors of_part = tensors_of(&part, pass, t, own, which);
-        status = ulp_recurrent_backward_sums(&part, pass, &of_part);
+        ULP_TRY(ulp_recurrent_backward_sums(&part, pass, &of_part));
     }
-    if (status != ULP_OK || !t->dx) return status;
-    status = turn(backend, &own, own.dx, own.dx, B * layer->in.c, T);
-    return status == ULP_OK ? add_gradients(layer, pass, t, own.dx) : status;
+    if (!t->dx) return ULP_OK;
+    ULP_TRY(turn(backend, &own, own.dx, own.dx, B * layer->in.c, T));
+    return add_gradients(layer, pass, t, own.dx);
 }
 
 static void bigru_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {
@@ -151,13 +150,11 @@ static void bigru_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t
     free(turned);
 }
 
-extern const ulp_layer_kind ulp_layer_bigru;
 const ulp_layer_kind ulp_layer_bigru = {
     .name = "bigru",
     .usage = "bigruN: gated recurrent layers of N units (1 to 2^20) in both directions of time, 2 N outputs",
     .takes = "a sequence of at most 256 steps (an image becomes a sequence by rows or columns)",
     .example = "rows bigru2 bigru1",
-    .gain = 1.0,
     .operation = ULP_OPERATION_CELL,
     .products = 2,
     .reads = ULP_READS_BOTH,

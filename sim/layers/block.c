@@ -30,7 +30,6 @@ static ulp_status fork_backward(const ulp_layer *layer, ulp_pass *pass, const ul
     const size_t row = ulp_dims_size(layer->in);
     const int log2 = ulp_pass_scale_between(pass, layer->partner, layer->index);
     const float *past = log2 ? t->own.work : t->past;
-    if (!t->dx) return ULP_OK;
     if (log2) ULP_TRY(ulp_pass_rescale(pass, t->own.work, t->past, pass->now.B * row, log2));
     return ulp_pass_add(pass, ulp_site_input_gradient(layer), t->dx, t->dy, past);
 }
@@ -39,13 +38,10 @@ static void fork_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t 
     for (size_t i = 0; i < B * ulp_dims_size(layer->in); i++) t->y[i] = t->x[i];
 }
 
-extern const ulp_layer_kind ulp_layer_fork;
 const ulp_layer_kind ulp_layer_fork = {
     .name = "fork",
     .usage = "fork: a residual block begins, which join ends",
     .example = "fc9 fork tanh fork fc9 join join fc4",
-    .gain = 1.0,
-    .reads = ULP_READS_NEITHER,
     .operation = ULP_OPERATION_COPY,
     .nesting = 1,
     .shape = fork_shape,
@@ -80,13 +76,10 @@ static void shortcut_forward64(const ulp_layer *layer, const ulp_layer64 *t, siz
     for (size_t i = 0; i < B * ulp_dims_size(layer->out); i++) t->y[i] = t->skip[i];
 }
 
-extern const ulp_layer_kind ulp_layer_shortcut;
 const ulp_layer_kind ulp_layer_shortcut = {
     .name = "shortcut",
     .usage = "shortcut: the second branch of a residual block begins, from the input of the fork",
     .example = "fork conv3@3p1 fork tanh shortcut join conv4@2s2 shortcut tanh conv4@2s2 tanh join fc3",
-    .gain = 1.0,
-    .reads = ULP_READS_NEITHER,
     .operation = ULP_OPERATION_COPY,
     .turns = 1,
     .shape = shortcut_shape,
@@ -111,13 +104,10 @@ static void join_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t 
     for (size_t i = 0; i < B * ulp_dims_size(layer->out); i++) t->y[i] = t->x[i] + t->skip[i];
 }
 
-extern const ulp_layer_kind ulp_layer_join;
 const ulp_layer_kind ulp_layer_join = {
     .name = "join",
     .usage = "join: the residual block ends; the outputs of its branches, or its input and its output, are added",
     .example = "fc8 fork fc5 tanh fc8 join tanh",
-    .gain = 1.0,
-    .reads = ULP_READS_NEITHER,
     .operation = ULP_OPERATION_SUM,
     .nesting = -1,
     .shape = ulp_layer_shape_plain,

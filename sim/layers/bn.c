@@ -88,14 +88,13 @@ static void bn_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B)
     }
 }
 
-extern const ulp_layer_kind ulp_layer_bn;
 const ulp_layer_kind ulp_layer_bn = {
     .name = "bn",
     .usage = "bn: batch normalisation of every channel",
     .example = "bn conv3@2 bn tanh fc4 bn",
-    .gain = 1.0,
     .passes = 2, /* for mean and variance, then for the output */
     .operation = ULP_OPERATION_NORM,
+    .reads = ULP_READS_INPUT,
     .shape = bn_shape,
     .init = bn_init,
     .init_state = bn_init_state,

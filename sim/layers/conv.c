@@ -16,8 +16,6 @@
  */
 #include "sim/layers/convolution.h"
 
-#include <math.h>
-
 static ulp_convolution convolution_of(const ulp_layer *layer) { return ulp_convolution_of(layer, 0); }
 
 static ulp_status conv_shape(ulp_layer *layer, const char *args) {
@@ -30,18 +28,12 @@ static ulp_status conv_shape(ulp_layer *layer, const char *args) {
     return ulp_convolution_admit(layer, 0);
 }
 
-/* As in a dense layer, with the number of inputs of an output and the number of outputs of an input. */
 static void conv_init(const ulp_layer *layer, float *w, ulp_stream stream, double std) {
-    const ulp_convolution c = convolution_of(layer);
-    const double inputs = (double)ulp_convolution_depth(&c, ULP_TO_POSITIONS),
-                 outputs = (double)ulp_convolution_depth(&c, ULP_TO_IMAGE);
-    ulp_convolution_init(layer, w, stream,
-                         std > 0.0 ? std : sqrt(2.0 / (inputs + (layer->gain > 1.0 ? 0.0 : outputs))));
+    ulp_convolution_init(layer, ULP_TO_POSITIONS, w, stream, std);
 }
 
 static ulp_status conv_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    ULP_TRY(ulp_convolution_forward(layer, ULP_TO_POSITIONS, pass, t));
-    return ulp_pass_round(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out));
+    return ulp_convolution_forward(layer, ULP_TO_POSITIONS, pass, t);
 }
 
 static ulp_status weight_gradients(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
@@ -63,11 +55,8 @@ static ulp_status weight_gradients(const ulp_layer *layer, ulp_pass *pass, const
 }
 
 static ulp_status conv_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    ulp_status status = weight_gradients(layer, pass, t);
-    if (status != ULP_OK || !t->dx) return status;
-    status = ulp_convolution_backward(layer, ULP_TO_IMAGE, pass, t);
-    if (status != ULP_OK) return status;
-    return ulp_pass_round(pass, ulp_site_input_gradient(layer), t->dx, pass->now.B * ulp_dims_size(layer->in));
+    ULP_TRY(weight_gradients(layer, pass, t));
+    return t->dx ? ulp_convolution_backward(layer, ULP_TO_IMAGE, pass, t) : ULP_OK;
 }
 
 /* One output without its bias, by the definition; x begins at the first channel of the kernel's group. */
@@ -99,7 +88,6 @@ static void conv_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t 
                            output64(layer, t->x + b * m + n / (N / c.groups) * of_group, t->w + n * k, i, j);
 }
 
-extern const ulp_layer_kind ulp_layer_conv;
 const ulp_layer_kind ulp_layer_conv = {
     .name = "conv",
     .usage = "convN@K[sS][pP][gG][nobias]: convolution, N kernels (1 to 2^20) of K x K, stride S, P < K zeros around "
@@ -107,9 +95,9 @@ const ulp_layer_kind ulp_layer_conv = {
     .takes = "a height and a width, zeros included, of K or more, a number of channels that G divides, and not above "
              "2^40 products per sample",
     .example = "conv4@3p1s2 tanh conv6@2p1g2 tanh conv3@2g3s2nobias",
-    .gain = 1.0,
     .operation = ULP_OPERATION_CONVOLUTION,
     .products = 1,
+    .reads = ULP_READS_INPUT,
     .shape = conv_shape,
     .init = conv_init,
     .forward = conv_forward,

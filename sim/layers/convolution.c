@@ -1,6 +1,7 @@
 /* convolution.c - the words of convolutions, and their sums as matrix products, slice by slice; see convolution.h. */
 #include "convolution.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "sim/normal.h"
@@ -44,7 +45,6 @@ ulp_convolution ulp_convolution_of(const ulp_layer *layer, int transposed) {
 }
 
 static size_t area(ulp_dims d) { return d.h * d.w; }
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 size_t ulp_convolution_depth(const ulp_convolution *c, ulp_convolution_map map) {
     return (map == ULP_TO_IMAGE ? c->positions.c : c->image.c) / c->groups * c->kernel * c->kernel;
@@ -55,7 +55,7 @@ static size_t weights(const ulp_convolution *c) { return c->positions.c * ulp_co
 ulp_status ulp_convolution_admit(ulp_layer *layer, int transposed) {
     const ulp_convolution c = ulp_convolution_of(layer, transposed);
     const size_t k = ulp_convolution_depth(&c, ULP_TO_POSITIONS), back = ulp_convolution_depth(&c, ULP_TO_IMAGE);
-    const size_t p = area(c.positions), q = area(c.image), larger_side = larger(c.positions.c * p, c.image.c * q);
+    const size_t p = area(c.positions), q = area(c.image), larger_side = ulp_larger(c.positions.c * p, c.image.c * q);
     const double most = ((double)c.image.c + (double)c.positions.c) * (double)c.kernel * (double)c.kernel *
                         ((double)area(c.image) + (double)area(c.positions));
     if (layer->in.c % c.groups || most > PRODUCTS_MAX || most * (double)c.image.c > PRODUCTS_MAX)
@@ -64,11 +64,18 @@ ulp_status ulp_convolution_admit(ulp_layer *layer, int transposed) {
     layer->multiply_adds = weights(&c) * p;
     layer->ones = area(layer->out);
     /* patches and sums of either map, and the weights turned; patches and one side permuted, for weight gradients */
-    layer->work = larger(c.groups * k * p + larger_side, (c.groups * back + c.image.c) * q + c.image.c * back);
+    layer->work = ulp_larger(c.groups * k * p + larger_side, (c.groups * back + c.image.c) * q + c.image.c * back);
     return ULP_OK;
 }
 
-void ulp_convolution_init(const ulp_layer *layer, float *w, ulp_stream stream, double std) {
+/* As in a dense layer, with the number of inputs of an output, of a transposed convolution the mean number, and the
+ * number of outputs of an input. */
+void ulp_convolution_init(const ulp_layer *layer, ulp_convolution_map map, float *w, ulp_stream stream, double std) {
+    const ulp_convolution c = ulp_convolution_of(layer, map == ULP_TO_IMAGE);
+    const double cells = map == ULP_TO_IMAGE ? (double)c.stride * (double)c.stride : 1.0,
+                 inputs = (double)ulp_convolution_depth(&c, map) / cells,
+                 outputs = (double)ulp_convolution_depth(&c, map == ULP_TO_IMAGE ? ULP_TO_POSITIONS : ULP_TO_IMAGE);
+    if (std <= 0.0) std = sqrt(2.0 / (inputs + (layer->gain > 1.0 ? 0.0 : outputs)));
     const size_t n = layer->params - (layer->arg[BIAS] ? layer->out.c : 0);
     for (size_t i = 0; i < n; i++) w[i] = (float)(std * ulp_random_normal(stream, i));
     for (size_t i = n; i < layer->params; i++) w[i] = 0.0f;
@@ -190,7 +197,8 @@ ulp_status ulp_convolution_forward(const ulp_layer *layer, ulp_convolution_map m
               .y = t->y,
               .own = t->own.work};
     if (w.c.has_bias) w.bias = t->w + weights(&w.c);
-    return all_sums(&w, pass);
+    ULP_TRY(all_sums(&w, pass));
+    return ulp_pass_round(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out));
 }
 
 ulp_status ulp_convolution_backward(const ulp_layer *layer, ulp_convolution_map map, ulp_pass *pass,
@@ -205,5 +213,6 @@ ulp_status ulp_convolution_backward(const ulp_layer *layer, ulp_convolution_map 
                     .w = t->w,
                     .y = t->dx,
                     .own = t->own.work};
-    return all_sums(&w, pass);
+    ULP_TRY(all_sums(&w, pass));
+    return ulp_pass_round(pass, ulp_site_input_gradient(layer), t->dx, pass->now.B * ulp_dims_size(layer->in));
 }

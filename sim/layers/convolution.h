@@ -44,8 +44,8 @@ ulp_status ulp_convolution_admit(ulp_layer *layer, int transposed);
 /* The number of terms of a sum. */
 size_t ulp_convolution_depth(const ulp_convolution *c, ulp_convolution_map map);
 
-/* Initial weights with the standard deviation `std`; the biases are 0. */
-void ulp_convolution_init(const ulp_layer *layer, float *w, ulp_stream stream, double std);
+/* Initial weights of a layer whose forward pass is the map; the biases are 0. */
+void ulp_convolution_init(const ulp_layer *layer, ulp_convolution_map map, float *w, ulp_stream stream, double std);
 
 /* to (C K K, B p q) = for each element of a kernel and each position, the element of the image that meets it (im2col).
  */
@@ -58,7 +58,7 @@ static inline ulp_site ulp_convolution_site(const ulp_layer *layer, uint32_t use
 }
 
 /* The forward pass: t->y is the map of t->x, and its sums start at the biases if there are any. The backward pass:
- * t->dx is the map of t->dy. The results are not rounded yet. */
+ * t->dx is the map of t->dy. Both end with the rounding. */
 ulp_status ulp_convolution_forward(const ulp_layer *layer, ulp_convolution_map map, ulp_pass *pass,
                                    const ulp_layer_tensors *t);
 ulp_status ulp_convolution_backward(const ulp_layer *layer, ulp_convolution_map map, ulp_pass *pass,

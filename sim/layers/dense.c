@@ -50,12 +50,12 @@ static ulp_status dense_backward(const ulp_layer *layer, ulp_pass *pass, const u
                    x_site = ulp_site_of(ULP_USE_BACKWARD, layer->index, 1);
     const ulp_pass_whole of_w = {ulp_site_weight_gradients(layer), t->dw},
                          of_x = {ulp_site_input_gradient(layer), t->dx};
-    ulp_status status = ulp_pass_gemm_part(pass, w_site, t->dw, t->x, t->dy, &dw, &of_w);
-    if (status == ULP_OK) status = ulp_pass_gemm_part(pass, b_site, t->dw + m * n, t->ones, t->dy, &db, &of_w);
-    if (status == ULP_OK) status = ulp_pass_round_whole(pass, &of_w, layer->params);
-    if (status != ULP_OK || !t->dx) return status;
-    status = ulp_pass_gemm_part(pass, x_site, t->dx, t->dy, t->w, &dx, &of_x);
-    return status == ULP_OK ? ulp_pass_round_whole(pass, &of_x, B * m) : status;
+    ULP_TRY(ulp_pass_gemm_part(pass, w_site, t->dw, t->x, t->dy, &dw, &of_w));
+    ULP_TRY(ulp_pass_gemm_part(pass, b_site, t->dw + m * n, t->ones, t->dy, &db, &of_w));
+    ULP_TRY(ulp_pass_round_whole(pass, &of_w, layer->params));
+    if (!t->dx) return ULP_OK;
+    ULP_TRY(ulp_pass_gemm_part(pass, x_site, t->dx, t->dy, t->w, &dx, &of_x));
+    return ulp_pass_round_whole(pass, &of_x, B * m);
 }
 
 static void dense_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {
@@ -68,13 +68,12 @@ static void dense_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t
         }
 }
 
-extern const ulp_layer_kind ulp_layer_dense;
 const ulp_layer_kind ulp_layer_dense = {
     .name = "fc",
     .usage = "fcN: fully connected, N outputs (1 to 2^20)",
     .example = "fc5",
-    .gain = 1.0,
     .products = 1,
+    .reads = ULP_READS_INPUT,
     .shape = dense_shape,
     .init = dense_init,
     .forward = dense_forward,

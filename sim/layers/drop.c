@@ -33,16 +33,13 @@ static ulp_status drop_forward(const ulp_layer *layer, ulp_pass *pass, const ulp
 }
 
 static ulp_status drop_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    return t->dx ? keep(layer, pass, ulp_site_input_gradient(layer), t->dx, t->dy) : ULP_OK;
+    return keep(layer, pass, ulp_site_input_gradient(layer), t->dx, t->dy);
 }
 
-extern const ulp_layer_kind ulp_layer_drop;
 const ulp_layer_kind ulp_layer_drop = {
     .name = "drop",
     .usage = "dropP: dropout, P percent (0 to 99)",
     .example = "drop50",
-    .gain = 1.0,
-    .reads = ULP_READS_NEITHER,
     .operation = ULP_OPERATION_DROPOUT,
     .shape = drop_shape,
     .forward = drop_forward,

@@ -24,14 +24,6 @@ ulp_status ulp_layer_shape_plain(ulp_layer *layer, const char *args) {
     return *args ? ULP_BAD_ARGUMENT : ULP_OK;
 }
 
-ulp_status ulp_layer_show_output(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    return ulp_pass_show(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out));
-}
-
-ulp_status ulp_layer_show_gradient(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    return ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, pass->now.B * ulp_dims_size(layer->in));
-}
-
 ulp_status ulp_layer_round_output(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t n = pass->now.B * ulp_dims_size(layer->out);
     return ulp_pass_round64(pass, ulp_site_output(layer), t->y, pass->scratch.wide, n);

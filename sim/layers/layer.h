@@ -52,7 +52,7 @@ typedef struct ulp_layer64 {
 } ulp_layer64;
 
 /* The tensors of a layer that its backward function reads, besides gradients, weights and `saved`. */
-typedef enum ulp_layer_reads { ULP_READS_INPUT, ULP_READS_OUTPUT, ULP_READS_BOTH, ULP_READS_NEITHER } ulp_layer_reads;
+typedef enum ulp_layer_reads { ULP_READS_NEITHER, ULP_READS_INPUT, ULP_READS_OUTPUT, ULP_READS_BOTH } ulp_layer_reads;
 
 /* The operations of a training step that the lists of amp.h know. */
 typedef enum ulp_operation {
@@ -81,7 +81,7 @@ typedef struct ulp_layer_kind {
     const char *usage;   /* "fcN: fully connected, N outputs" */
     const char *takes;   /* the inputs that the kind takes, NULL: all; "a height and a width of K or more" */
     const char *example; /* a net for tests, of at most 64 elements per sample, from an input of (1,4,4): "fc5" */
-    double gain;         /* factor of the variance of the weights of the layer before: 2 of relu (He), else 1 */
+    double gain;         /* factor of the variance of the weights of the layer before: 2 of relu (He); 0 stands for 1 */
     ulp_operation operation;
     int products; /* 1: the policy's datapaths form sums of products; 2: of the layer's own outputs, too */
     int nesting;  /* 1: the layer opens a residual block (fork), -1: it closes the block (join), else 0 */
@@ -102,7 +102,8 @@ typedef struct ulp_layer_kind {
     void (*init_state)(const ulp_layer *layer, float *state);
     /* y from x and w, rounded at ULP_AT_ACT as tensor number index + 1. */
     ulp_status (*forward)(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
-    /* dw and dx from dy, x, y and w, rounded at ULP_AT_WGRAD and, as tensor number index, at ULP_AT_AGRAD. */
+    /* dw and dx from dy, x, y and w, rounded at ULP_AT_WGRAD and, as tensor number index, at ULP_AT_AGRAD. Of a layer
+     * without parameters dx is never NULL. */
     ulp_status (*backward)(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
     /* The forward function of a training batch in binary64 without rounding points, for checks: y (B,n) from x (B,m), w
      * (params) and, for a join and a shortcut, skip, host memory. NULL: the kind has no such function. */
@@ -145,6 +146,7 @@ ulp_status ulp_args_number(size_t *n, const char *args, size_t least, size_t mos
 enum { ULP_UNITS_MAX = 1 << 20 }; /* outputs or kernels of one layer */
 
 static inline size_t ulp_dims_size(ulp_dims d) { return d.c * d.h * d.w; }
+static inline int ulp_dims_equal(ulp_dims a, ulp_dims b) { return a.c == b.c && a.h == b.h && a.w == b.w; }
 
 /* The tensors that a layer rounds: its output, the gradient of its input, the gradients of its weights. */
 static inline ulp_site ulp_site_output(const ulp_layer *layer) {
@@ -159,8 +161,12 @@ static inline ulp_site ulp_site_weight_gradients(const ulp_layer *layer) {
 
 /* How most kinds end. The output y, or the gradient dx, is exact and is shown (ulp_pass_show); or it is rounded from
  * pass->scratch.wide. */
-ulp_status ulp_layer_show_output(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
-ulp_status ulp_layer_show_gradient(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
+static inline ulp_status ulp_layer_show_output(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    return ulp_pass_show(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out));
+}
+static inline ulp_status ulp_layer_show_gradient(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    return ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, pass->now.B * ulp_dims_size(layer->in));
+}
 ulp_status ulp_layer_round_output(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
 ulp_status ulp_layer_round_gradient(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
 

@@ -30,8 +30,6 @@ static size_t widths_of(const ulp_cell_rule *rule, size_t n) {
     return sum;
 }
 
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
-
 static layer_pass layer_pass_of(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_cell *cell = layer->kind->cell;
     layer_pass s = {.cell = cell, .layer = layer, .pass = pass};
@@ -73,7 +71,7 @@ ulp_status ulp_recurrent_shape(ulp_layer *layer, const char *args) {
     layer->reread = (T - 1) * N * cell->u_to * N;
     layer->inner = T * (kept - 1) * N; /* all stages but the last, which is the output */
     layer->saved = T * F + (T + 1) * kept * N;
-    layer->work = larger(cell->gates * N, T * (N + 1 + F) + N + (T + 1) * grads * N);
+    layer->work = ulp_larger(cell->gates * N, T * (N + 1 + F) + N + (T + 1) * grads * N);
     layer->widest = cell->gates * N; /* ds */
     return ULP_OK;
 }
@@ -219,8 +217,8 @@ ulp_status ulp_recurrent_backward_sums(const ulp_layer *layer, ulp_pass *pass, c
 }
 
 ulp_status ulp_recurrent_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    ulp_status status = ulp_recurrent_backward_sums(layer, pass, t);
-    if (status != ULP_OK || !t->dx) return status;
+    ULP_TRY(ulp_recurrent_backward_sums(layer, pass, t));
+    if (!t->dx) return ULP_OK;
     return ulp_pass_round(pass, ulp_site_input_gradient(layer), t->dx, pass->now.B * ulp_dims_size(layer->in));
 }
 

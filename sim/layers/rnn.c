@@ -30,20 +30,9 @@ static const ulp_cell cell = {
     .unit64 = unit64,
 };
 
-extern const ulp_layer_kind ulp_layer_rnn;
 const ulp_layer_kind ulp_layer_rnn = {
     .name = "rnn",
     .usage = "rnnN: recurrent layer with tanh, N units (1 to 2^20)",
-    .takes = ULP_RECURRENT_TAKES,
     .example = "rows rnn5",
-    .gain = 1.0,
-    .operation = ULP_OPERATION_CELL,
-    .products = 2,
-    .reads = ULP_READS_BOTH,
-    .cell = &cell,
-    .shape = ulp_recurrent_shape,
-    .init = ulp_recurrent_init,
-    .forward = ulp_recurrent_forward,
-    .backward = ulp_recurrent_backward,
-    .forward64 = ulp_recurrent_forward64,
+    ULP_RECURRENT_KIND(cell),
 };

@@ -18,7 +18,4 @@ static inline int ulp_dims_is_sequence(ulp_dims d) { return d.h == 1; }
 /* y (count,n,m) = the transposes of x (count,m,n), backend memory. No value is changed. */
 ulp_status ulp_transpose(const ulp_backend *backend, float *y, const float *x, size_t count, size_t m, size_t n);
 
-/* As ulp_transpose(), in binary64 on host memory, for forward64. */
-void ulp_transpose64(double *y, const double *x, size_t count, size_t m, size_t n);
-
 #endif

@@ -16,8 +16,6 @@
  */
 #include "sim/layers/convolution.h"
 
-#include <math.h>
-
 static ulp_convolution convolution_of(const ulp_layer *layer) { return ulp_convolution_of(layer, 1); }
 
 /* The height or the width of the output; 0 if there is none. */
@@ -35,18 +33,12 @@ static ulp_status tconv_shape(ulp_layer *layer, const char *args) {
     return layer->out.h && layer->out.w ? ulp_convolution_admit(layer, 1) : ULP_UNSUPPORTED;
 }
 
-/* As in a dense layer, with the mean number of inputs of an output and the number of outputs of an input. */
 static void tconv_init(const ulp_layer *layer, float *w, ulp_stream stream, double std) {
-    const ulp_convolution c = convolution_of(layer);
-    const double inputs = (double)ulp_convolution_depth(&c, ULP_TO_IMAGE) / ((double)c.stride * (double)c.stride),
-                 outputs = (double)ulp_convolution_depth(&c, ULP_TO_POSITIONS);
-    ulp_convolution_init(layer, w, stream,
-                         std > 0.0 ? std : sqrt(2.0 / (inputs + (layer->gain > 1.0 ? 0.0 : outputs))));
+    ulp_convolution_init(layer, ULP_TO_IMAGE, w, stream, std);
 }
 
 static ulp_status tconv_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    ULP_TRY(ulp_convolution_forward(layer, ULP_TO_IMAGE, pass, t));
-    return ulp_pass_round(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out));
+    return ulp_convolution_forward(layer, ULP_TO_IMAGE, pass, t);
 }
 
 static ulp_status weight_gradients(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
@@ -72,11 +64,8 @@ static ulp_status weight_gradients(const ulp_layer *layer, ulp_pass *pass, const
 }
 
 static ulp_status tconv_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    ulp_status status = weight_gradients(layer, pass, t);
-    if (status != ULP_OK || !t->dx) return status;
-    status = ulp_convolution_backward(layer, ULP_TO_POSITIONS, pass, t);
-    if (status != ULP_OK) return status;
-    return ulp_pass_round(pass, ulp_site_input_gradient(layer), t->dx, pass->now.B * ulp_dims_size(layer->in));
+    ULP_TRY(weight_gradients(layer, pass, t));
+    return t->dx ? ulp_convolution_backward(layer, ULP_TO_POSITIONS, pass, t) : ULP_OK;
 }
 
 /* Add the multiples of the kernels of one input pixel, of the value v, to the channels y of its group; w (N / G, K K).
@@ -105,7 +94,6 @@ static void tconv_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t
     }
 }
 
-extern const ulp_layer_kind ulp_layer_tconv;
 const ulp_layer_kind ulp_layer_tconv = {
     .name = "tconv",
     .usage =
@@ -115,9 +103,9 @@ const ulp_layer_kind ulp_layer_tconv = {
         "a height h and a width so that (h - 1) S + K - 2 P is 1 or more, a number of channels that G divides, and "
         "not above 2^40 products per sample",
     .example = "conv2@2s2 tconv4@3s2p1g2 tanh tconv1@2nobias",
-    .gain = 1.0,
     .operation = ULP_OPERATION_CONVOLUTION,
     .products = 1,
+    .reads = ULP_READS_INPUT,
     .shape = tconv_shape,
     .init = tconv_init,
     .forward = tconv_forward,

@@ -81,7 +81,6 @@ static ulp_status strided_backward(const ulp_layer *layer, ulp_pass *pass, const
 
 static ulp_status pool_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows_on(layer->in, layer, pass);
-    if (!t->dx) return ULP_OK;
     if (!is_adjacent(layer)) return strided_backward(layer, pass, t);
     ULP_TRY(ulp_backend_pool_slope(pass->run.backend, t->dx, t->dy, t->saved, &s));
     return ulp_layer_show_gradient(layer, pass, t);
@@ -106,15 +105,12 @@ static void pool_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t 
     }
 }
 
-extern const ulp_layer_kind ulp_layer_pool;
 const ulp_layer_kind ulp_layer_pool = {
     .name = "pool",
     .usage =
         "poolK[sS][pP]: max pooling, the maximum of K x K pixels, stride S (else K), P < K pixels around the image",
     .takes = "a height and a width, the pixels around the image included, of K or more",
     .example = "conv2@2p1 pool3s2p1 pool2 fc3",
-    .gain = 1.0,
-    .reads = ULP_READS_NEITHER,
     .operation = ULP_OPERATION_MAX_POOLING,
     .shape = pool_shape,
     .forward = pool_forward,
@@ -141,7 +137,6 @@ static ulp_status avg_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_
 
 static ulp_status avg_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows_on(layer->in, layer, pass);
-    if (!t->dx) return ULP_OK;
     ULP_TRY(ulp_backend_average_slope(pass->run.backend, pass->scratch.wide, t->dy, &s));
     return ulp_layer_round_gradient(layer, pass, t);
 }
@@ -162,14 +157,11 @@ static void avg_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B
     }
 }
 
-extern const ulp_layer_kind ulp_layer_avg;
 const ulp_layer_kind ulp_layer_avg = {
     .name = "avg",
     .usage = "avgK: average pooling, the mean of every K x K pixels",
     .takes = "a height and a width of K or more",
     .example = "conv2@2p1 avg2 tanh",
-    .gain = 1.0,
-    .reads = ULP_READS_NEITHER,
     .operation = ULP_OPERATION_AVERAGE_POOLING,
     .shape = avg_shape,
     .forward = avg_forward,
@@ -197,7 +189,6 @@ static ulp_status up_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_l
 
 static ulp_status up_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows_on(layer->out, layer, pass);
-    if (!t->dx) return ULP_OK;
     ULP_TRY(ulp_backend_upsample_slope(pass->run.backend, pass->scratch.wide, t->dy, &s));
     return ulp_layer_round_gradient(layer, pass, t);
 }
@@ -212,14 +203,11 @@ static void up_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B)
     for (size_t i = 0; i < B * ulp_dims_size(layer->out); i++) t->y[i] = t->x[source_of(layer, i)];
 }
 
-extern const ulp_layer_kind ulp_layer_up;
 const ulp_layer_kind ulp_layer_up = {
     .name = "up",
     .usage = "upF: up-sampling, every pixel becomes F x F pixels (F from 1 to 1024)",
     .takes = "an image that gives at most 2^40 pixels",
     .example = "pool2 up2 tanh",
-    .gain = 1.0,
-    .reads = ULP_READS_NEITHER,
     .operation = ULP_OPERATION_UP_SAMPLING,
     .shape = up_shape,
     .forward = up_forward,

@@ -13,7 +13,6 @@
  * binary64.
  */
 #include "answers.h"
-#include "base/error.h"
 #include "loss.h"
 
 static ulp_status check(ulp_dims out, const ulp_data *data, ulp_error *error) {

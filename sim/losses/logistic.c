@@ -18,21 +18,20 @@ ulp_status ulp_logistic_step(ulp_pass *pass, const ulp_logistic *batch, double *
     const size_t B = pass->now.B;
     const double scale = ulp_scale(1.0, pass->now.scales.log2);
     double *exact = batch->exact;
-    ulp_status status = pass->run.backend->download(batch->host, batch->z, B * sizeof *batch->host);
     *right = 0;
     *mean = 0.0;
+    ULP_TRY(pass->run.backend->download(batch->host, batch->z, B * sizeof *batch->host));
     for (size_t b = 0; b < B; b++) {
         const double z = (double)batch->host[b];
         exact[b] = log_one_plus_exp(b < batch->ones ? -z : z);
         *right += b < batch->ones ? z > 0.0 : z < 0.0;
     }
-    if (status == ULP_OK) status = round_loss(pass, batch, 1);
+    ULP_TRY(round_loss(pass, batch, 1));
     for (size_t b = 0; b < B; b++) *mean += (double)batch->host[b] / batch->n;
-    if (status == ULP_OK) status = pass->run.backend->download(batch->host, batch->z, B * sizeof *batch->host);
+    ULP_TRY(pass->run.backend->download(batch->host, batch->z, B * sizeof *batch->host));
     for (size_t b = 0; b < B; b++) exact[b] = ulp_sigmoid((double)batch->host[b]);
-    if (status == ULP_OK) status = round_loss(pass, batch, 0);
+    ULP_TRY(round_loss(pass, batch, 0));
     for (size_t b = 0; b < B; b++)
         exact[b] = ((double)batch->host[b] - (b < batch->ones ? 1.0 : 0.0)) * scale / batch->n;
-    if (status != ULP_OK) return status;
     return ulp_pass_round_host(pass, ulp_site_of(ULP_AT_AGRAD, batch->layer, 1), batch->dz, exact, B);
 }

@@ -5,21 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-
-static const ulp_loss_kind *find(const char *name) {
-    const ulp_loss_kind *kind = NULL;
-    for (size_t i = 0; (kind = ulp_loss_kind_get(i)) && strcmp(kind->name, name) != 0;) i++;
-    return kind;
-}
-
 ulp_status ulp_loss_parse(const ulp_loss_kind **kind, const char *name, ulp_error *error) {
     char known[128] = "";
-    const ulp_loss_kind *row;
-    *kind = find(name);
-    if (*kind) return ULP_OK;
-    for (size_t i = 0, used = 0; (row = ulp_loss_kind_get(i)) && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", row->name);
+    for (size_t i = 0, used = 0; (*kind = ulp_loss_kind_get(i)); i++) {
+        if (strcmp((*kind)->name, name) == 0) return ULP_OK;
+        if (used < sizeof known)
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", (*kind)->name);
+    }
     return ulp_fail(error, ULP_BAD_NAME, "no loss '%s'; known: %s", name, known);
 }
 

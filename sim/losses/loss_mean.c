@@ -1,4 +1,4 @@
-/* loss_mean.c - the rounded losses of a batch and their mean; see loss.h. */
+/* loss_mean.c - the rounded losses of a batch and their mean; apart from loss.c, which names kinds; see loss.h. */
 #include "loss.h"
 
 ulp_status ulp_loss_mean(const ulp_loss *loss, ulp_pass *pass, double *mean) {

@@ -2,7 +2,6 @@
 #include "sim/losses/loss.h"
 
 #include "sim/losses/answers.h"
-#include "base/error.h"
 
 static ulp_status softmax_check(ulp_dims out, const ulp_data *data, ulp_error *error) {
     if (data->labels != 1)

@@ -50,7 +50,6 @@ const ulp_optimizer_kind ulp_optimizer_adam = {
     .rule = {.rate = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8},
 };
 
-extern const ulp_optimizer_kind ulp_optimizer_adamw;
 const ulp_optimizer_kind ulp_optimizer_adamw = {
     .name = "adamw",
     .what = "Adam with decoupled decay",

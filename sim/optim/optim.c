@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "sim/normal.h"
 #include "update.h"
 
@@ -99,15 +98,13 @@ static ulp_status start_part(const ulp_optimizer *o, const ulp_pass *pass, const
     const ulp_cast *cast = part->has_master ? &part->master : &part->weight, *to = weight_cast(part);
     const uint32_t use = part->has_master ? ULP_AT_MASTER : ULP_AT_WEIGHT;
     ulp_stream stream = {pass->run.seed, ulp_stream_id(use, 0, 0, pass->now.step), part->first};
-    ulp_status status = backend->upload(first, w + part->first, part->n * sizeof *w);
-    if (status == ULP_OK && !ulp_cast_is_identity(cast))
-        status =
-            ulp_backend_round(backend, first, first, part->n, (ulp_rounding){&cast->format, cast->rule, stream, NULL});
+    ULP_TRY(backend->upload(first, w + part->first, part->n * sizeof *w));
+    if (!ulp_cast_is_identity(cast))
+        ULP_TRY(
+            ulp_backend_round(backend, first, first, part->n, (ulp_rounding){&cast->format, cast->rule, stream, NULL}));
+    if (!part->has_master) return ULP_OK;
     stream.stream = ulp_stream_id(ULP_AT_WEIGHT, 0, 0, pass->now.step);
-    if (status == ULP_OK && part->has_master)
-        status =
-            ulp_backend_round(backend, weight, first, part->n, (ulp_rounding){&to->format, to->rule, stream, NULL});
-    return status;
+    return ulp_backend_round(backend, weight, first, part->n, (ulp_rounding){&to->format, to->rule, stream, NULL});
 }
 
 ulp_status ulp_optimizer_start(ulp_optimizer *o, ulp_pass *pass, const float *w) {
@@ -255,17 +252,16 @@ static ulp_status step_span(const ulp_optimizer *o, const ulp_pass *pass, const 
 }
 
 ulp_status ulp_optimizer_step(ulp_optimizer *o, ulp_pass *pass, const float *dw, const ulp_span *span, size_t spans) {
-    ulp_status status = ULP_OK;
     ulp_backend_forget(pass->run.backend, o->weight, o->n);
-    for (size_t i = 0; i < o->parts && !spans && status == ULP_OK; i++) {
+    for (size_t i = 0; i < o->parts && !spans; i++) {
         const ulp_update_part part = part_of(o, i);
-        status = step_span(o, pass, &part, dw, (ulp_span){part.first, part.n, pass->now.scales.log2});
+        ULP_TRY(step_span(o, pass, &part, dw, (ulp_span){part.first, part.n, pass->now.scales.log2}));
     }
-    for (size_t i = 0, k = 0; i < spans && status == ULP_OK; i++) {
+    for (size_t i = 0, k = 0; i < spans; i++) {
         while (span[i].first >= part_of(o, k).first + part_of(o, k).n) k++;
         const ulp_update_part part = part_of(o, k);
-        status = step_span(o, pass, &part, dw, span[i]);
+        ULP_TRY(step_span(o, pass, &part, dw, span[i]));
     }
-    o->updates += status == ULP_OK;
-    return status;
+    o->updates++;
+    return ULP_OK;
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "optim.h"
 
 #define FIELD(field) ULP_KEY_FIELD(ulp_optimizer_rule, field)

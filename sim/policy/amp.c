@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-
 /* ---- the lists ---- */
 
 /* In the order of the help text. Words of the published lists: TensorFlow allow, infer, deny, clear; PyTorch lower
@@ -98,11 +96,7 @@ typedef struct text {
     size_t size, used;
 } text;
 
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-static void
-add(text *t, const char *format, ...) {
+static ULP_PRINTF(2, 3) void add(text *t, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     if (t->used < t->size) t->used += (size_t)vsnprintf(t->at + t->used, t->size - t->used, format, arguments);

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-
 /* Write the names of the known formats as "a, b, c". */
 static void list_formats(char *text, size_t size) {
     const ulp_format_row *row;
@@ -75,9 +73,8 @@ ulp_status ulp_cast_read(ulp_cast *to, ulp_cast_text *about, const char *text, u
     char *slash = strchr(word, '/');
     if (slash) *slash = 0;
     about->has_mode = slash != NULL;
-    ulp_status status = read_tensor_scale(&cast, about, word, error);
-    if (status != ULP_OK) return status;
-    status = ulp_format_parse(&cast.format, word);
+    ULP_TRY(read_tensor_scale(&cast, about, word, error));
+    const ulp_status status = ulp_format_parse(&cast.format, word);
     if (status != ULP_OK) {
         list_formats(known, sizeof known);
         return ulp_fail(error, status, "no format '%s' for %s; known: %s, eXmY, qI.F", word, about->name, known);
@@ -88,9 +85,9 @@ ulp_status ulp_cast_read(ulp_cast *to, ulp_cast_text *about, const char *text, u
     if (cast.tensor_scale && cast.format.taper != ULP_TAPER_NONE)
         return ulp_fail(error, ULP_UNSUPPORTED, "%s=%s: a tapered format has no bias that a scale moves", about->name,
                         word);
-    if (slash) status = ulp_rule_read(&cast.rule, slash + 1, error);
-    if (status == ULP_OK) *to = cast;
-    return status;
+    if (slash) ULP_TRY(ulp_rule_read(&cast.rule, slash + 1, error));
+    *to = cast;
+    return ULP_OK;
 }
 
 int ulp_rule_write(char *text, size_t size, ulp_rule rule) {

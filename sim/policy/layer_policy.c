@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "policy_words.h"
 #include "sim/net.h"
 
@@ -151,10 +150,7 @@ static ulp_status fill(ulp_layer_policy *rows, const ulp_policy *policy, const u
         if (!changed) return fail_lacking(policy, s, lacked, error);
     }
     if (policy->has_out) rows[net->count].at[ULP_AT_ACT] = policy->out;
-    for (size_t i = 0; i < net->count; i++) {
-        ulp_status status = check_layer(rows, &net->layers[i], error);
-        if (status != ULP_OK) return status;
-    }
+    for (size_t i = 0; i < net->count; i++) ULP_TRY(check_layer(rows, &net->layers[i], error));
     return ULP_OK;
 }
 

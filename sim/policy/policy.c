@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "policy_words.h"
 
 static const char *const point_names[ULP_AT_COUNT] = {"weight", "act",    "wgrad", "agrad",
@@ -166,10 +165,3 @@ ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, ulp
     }
     return ULP_OK;
 }
-
-int ulp_cast_is_identity(const ulp_cast *cast) {
-    uint8_t policy = (uint8_t)ulp_overflow_of(&cast->format, (ulp_overflow)cast->rule.overflow);
-    return ulp_format_equal(&cast->format, &ulp_binary32) && !cast->tensor_scale && policy == ULP_OVERFLOW_INF;
-}
-
-int ulp_cast_is_binary32(const ulp_cast *cast) { return cast->rule.mode == ULP_RNE && ulp_cast_is_identity(cast); }

@@ -163,10 +163,15 @@ void ulp_policy_forget(ulp_policy *policy, int what);
 ulp_status ulp_point_let_overflow(ulp_format *format, ulp_point_kind point);
 
 /* Whether the cast changes no binary32 value. */
-int ulp_cast_is_identity(const ulp_cast *cast);
+static inline int ulp_cast_is_identity(const ulp_cast *cast) {
+    return ulp_format_equal(&cast->format, &ulp_binary32) && !cast->tensor_scale &&
+           ulp_overflow_of(&cast->format, (ulp_overflow)cast->rule.overflow) == ULP_OVERFLOW_INF;
+}
 
 /* Whether the cast is the conversion of C to binary32, to nearest even. */
-int ulp_cast_is_binary32(const ulp_cast *cast);
+static inline int ulp_cast_is_binary32(const ulp_cast *cast) {
+    return cast->rule.mode == ULP_RNE && ulp_cast_is_identity(cast);
+}
 
 /* ---- the layers of a net ---- */
 

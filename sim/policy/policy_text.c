@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
-
 static const ulp_key *const lists[] = {ulp_policy_keys, NULL};
 
 /* ---- presets ---- */

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-
 ulp_status ulp_draft_full(const draft *d, const char *word) {
     return ulp_fail(d->error, ULP_BAD_ARGUMENT,
                     "policy: '%s' is too much: at most %d words with selectors, with at most %d datapaths", word,
@@ -17,15 +15,14 @@ ulp_status ulp_draft_cast(draft *d, int i, const char *text) {
     const int takes_scale = i != AT_OUT && ulp_point_takes_scale((ulp_point_kind)i);
     ulp_cast_text about = {.name = ulp_cast_name(i), .takes_scale = takes_scale};
     ulp_cast cast;
-    ulp_status status = ulp_cast_read(&cast, &about, text, d->error);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_cast_read(&cast, &about, text, d->error));
     d->own_mode[i] = (uint8_t)about.has_mode;
     if (i == AT_OUT) {
         d->policy.has_out = 1;
         d->policy.out = cast;
         return ULP_OK;
     }
-    status =
+    const ulp_status status =
         ulp_policy_set(&d->policy, (ulp_point_kind)i, &cast.format, (ulp_tensor_scale)cast.tensor_scale, cast.history);
     d->policy.at[i].rule = cast.rule;
     if (status == ULP_OK && d->policy.selections && i != ULP_AT_LOSS) { /* ulp_policy_set() has added one for all */
@@ -78,17 +75,15 @@ static ulp_status read_master(void *to, const ulp_key *key, const char *value, u
 static ulp_status read_products(void *to, const ulp_key *key, const char *value, ulp_error *error) {
     draft *d = to;
     ulp_datapath path;
-    ulp_status status = ulp_draft_datapath(d, &path, value);
     (void)error;
-    if (status == ULP_OK && key->index & FORWARD) {
+    ULP_TRY(ulp_draft_datapath(d, &path, value));
+    if (key->index & FORWARD) {
         d->policy.forward = path;
-        status = for_all(d, ULP_SELECT_FORWARD, &path);
+        ULP_TRY(for_all(d, ULP_SELECT_FORWARD, &path));
     }
-    if (status == ULP_OK && key->index & BACKWARD) {
-        d->policy.backward = path;
-        status = for_all(d, ULP_SELECT_BACKWARD, &path);
-    }
-    return status;
+    if (!(key->index & BACKWARD)) return ULP_OK;
+    d->policy.backward = path;
+    return for_all(d, ULP_SELECT_BACKWARD, &path);
 }
 
 static ulp_status read_mode(void *to, const ulp_key *key, const char *value, ulp_error *error) {
@@ -215,21 +210,19 @@ static ulp_status add_preset(draft *d, const selected_word *w, ulp_selection *se
     ulp_cast_text about = {.name = w->name};
     char name[ULP_CAST_TEXT_MAX + 16];
     ulp_datapath path;
-    ulp_status status = ulp_cast_read(&selection->cast, &about, w->value + (mixed ? 6 : 0), d->error);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_cast_read(&selection->cast, &about, w->value + (mixed ? 6 : 0), d->error));
     selection->what = mixed ? ULP_SELECT_MIXED : ULP_SELECT_ALL;
     selection->own_mode = (uint8_t)about.has_mode;
     const int wide = mixed || ulp_format_equal(&selection->cast.format, &ulp_binary32);
     snprintf(name, sizeof name, "serial:%s:rne", selection->cast.format.name);
     if (wide) ulp_datapath_fp32(&path);
-    else status = ulp_draft_datapath(d, &path, name);
-    return status == ULP_OK ? add_selection(d, w, selection, &path) : status;
+    else ULP_TRY(ulp_draft_datapath(d, &path, name));
+    return add_selection(d, w, selection, &path);
 }
 
 /* Add the selection of a key that the draft `one` has read alone. */
 static ulp_status add_key(draft *d, const selected_word *w, const draft *one, ulp_selection *s) {
     const ulp_key *key = ulp_policy_keys;
-    ulp_status status = ULP_OK;
     while (strcmp(key->name, w->key) != 0) key++;
     if (key->index == AT_MODE) {
         s->what = ULP_SELECT_MODE;
@@ -239,13 +232,11 @@ static ulp_status add_key(draft *d, const selected_word *w, const draft *one, ul
     if (key->index & AT_PRODUCTS) {
         if (key->index & FORWARD) {
             s->what = ULP_SELECT_FORWARD;
-            status = add_selection(d, w, s, &one->policy.forward);
+            ULP_TRY(add_selection(d, w, s, &one->policy.forward));
         }
-        if (status == ULP_OK && key->index & BACKWARD) {
-            s->what = ULP_SELECT_BACKWARD;
-            status = add_selection(d, w, s, &one->policy.backward);
-        }
-        return status;
+        if (!(key->index & BACKWARD)) return ULP_OK;
+        s->what = ULP_SELECT_BACKWARD;
+        return add_selection(d, w, s, &one->policy.backward);
     }
     s->what = (uint8_t)key->index;
     s->cast = one->policy.at[key->index];
@@ -263,8 +254,7 @@ ulp_status ulp_draft_select(void *to, const char *name, const char *value, ulp_e
     ulp_selection selection;
     selected_word w = {.name = name, .value = value};
     memset(&selection, 0, sizeof selection);
-    ulp_status status = take_selector(d, &w);
-    if (status != ULP_OK) return status;
+    ULP_TRY(take_selector(d, &w));
     memcpy(selection.layers, w.layers, sizeof w.layers);
     const int of_input = strcmp(w.layers, "input") == 0, of_all = strcmp(w.layers, "*") == 0;
     if (of_input && strcmp(w.key, "act") != 0)
@@ -277,7 +267,7 @@ ulp_status ulp_draft_select(void *to, const char *name, const char *value, ulp_e
     if (!one) return ulp_fail(error, ULP_NO_MEMORY, "no memory for a policy");
     one->error = error;
     snprintf(pair, sizeof pair, "%s=%s", w.key, value);
-    status = ulp_keys_read(one, &reader, pair, "policy", error);
+    ulp_status status = ulp_keys_read(one, &reader, pair, "policy", error);
     if (status == ULP_OK) status = add_key(d, &w, one, &selection);
     free(one);
     return status;

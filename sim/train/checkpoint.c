@@ -1,7 +1,6 @@
 /* checkpoint.c - what a checkpoint of a training run holds; see checkpoint.h. */
 #include "checkpoint.h"
 
-#include "base/error.h"
 #include "saved.h"
 
 static ulp_learning learning_of(const ulp_trainer *trainer) {
@@ -47,13 +46,7 @@ ulp_status ulp_checkpoint_save(const ulp_trainer *t, const char *path, const voi
 }
 
 ulp_status ulp_checkpoint_load(ulp_trainer *t, const char *path, void **note, size_t *note_bytes, ulp_error *error) {
-    ulp_saved_note stored = {0};
-    *note = NULL;
-    *note_bytes = 0;
-    if (t->step) return ulp_fail(error, ULP_BAD_ARGUMENT, "%s: the run has begun already", path);
-    ULP_TRY(ulp_saved_read(&trainer_kind, t, path, &stored, error));
-    *note = stored.bytes;
-    *note_bytes = stored.n;
+    ULP_TRY(ulp_saved_read(&trainer_kind, t, t->step, path, note, note_bytes, error));
     t->epoch = 0; /* the next step makes the epoch's order again from the seed */
     return ULP_OK;
 }

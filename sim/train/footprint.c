@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-
 const char *ulp_bytes_kind_name(ulp_bytes_kind kind) {
     static const char *const names[ULP_BYTES_KINDS] = {
         "weights",     "master weights",   "optimizer state",     "statistics",
@@ -244,8 +242,8 @@ ulp_status ulp_footprint_count(ulp_footprint *layer, ulp_footprint *whole, const
     counting r = {run->net, run->policy, NULL, run->optimizer, run->batch};
     memset(layer, 0, count * sizeof *layer);
     memset(whole, 0, sizeof *whole);
-    ulp_status status = ulp_policy_resolve(&r.rows, run->policy, run->net, error);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_policy_resolve(&r.rows, run->policy, run->net, error));
+    ulp_status status = ULP_OK;
     size_t *first = calloc(count + 1, sizeof *first);
     unsigned char *kept = calloc(count + 1, 1);
     if (first && kept) {

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/error.h"
-
 ulp_status ulp_learning_rules_take(const ulp_learning_rules *rules, ulp_policy **policy, ulp_scaler *scaler,
                                    ulp_optimizer *optimizer, ulp_error *error) {
     const ulp_optimizer_rule sgd = ulp_optimizer_rule_of(&ulp_optimizer_sgd);

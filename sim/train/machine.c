@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
-
 /* X(name, full name, bandwidth, source, peaks in the order of ulp_peak_type). Where a source gives peaks with sparsity,
  * the row has half of them. */
 #define MACHINES(X)                                                                                                    \

@@ -29,8 +29,6 @@ size_t ulp_memory_arena(const ulp_memory *memory) {
 
 /* ---- counting ---- */
 
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
-
 /* Bytes of an array in the arena. */
 static size_t array(size_t n, size_t size) { return (n * size + 63) / 64 * 64; }
 static size_t floats(size_t n) { return array(n, sizeof(float)); }
@@ -55,8 +53,8 @@ static ulp_status take_sizes(sizes *s, const ulp_data *data, const ulp_train_opt
     s->per_layer = o->scaler && o->scaler->per_layer;
     s->ranks = o->ranks ? o->ranks : 1;
     s->batch = o->batch / s->ranks;
-    s->room = larger(s->batch, ULP_SCORE_BATCH);
-    s->elements = larger(s->room * o->net->widest, o->net->params);
+    s->room = ulp_larger(s->batch, ULP_SCORE_BATCH);
+    s->elements = ulp_larger(s->room * o->net->widest, o->net->params);
     s->policy = o->policy;
     s->rows = NULL;
     if (o->policy) ULP_TRY(ulp_policy_resolve(&s->rows, o->policy, o->net, NULL));
@@ -107,15 +105,6 @@ static size_t count_ranks(const sizes *s, int is_one_rank) {
     return ((is_one_rank ? 0 : s->ranks * s->net->params) + s->net->states + 1) * sizeof(float);
 }
 
-/* The longest history of tensor scales. */
-static size_t history_of(const sizes *s) {
-    size_t steps = 0;
-    for (size_t t = 0; s->policy && t <= (s->rows ? s->net->count : 0); t++)
-        for (int i = 0; i < ULP_AT_COUNT; i++)
-            steps = larger(steps, (s->rows ? s->rows[t].at : s->policy->at)[i].history);
-    return steps;
-}
-
 /* The policies of the layers, and the parts of the optimizer, if layers have policies of their own. */
 static size_t rows_of(const sizes *s) {
     if (!s->rows) return 0;
@@ -127,9 +116,10 @@ static size_t count_host(const sizes *s) {
     const ulp_data *data = s->data;
     const size_t count = s->net->count, out = ulp_dims_size(s->net->out),
                  more = s->loss.kind->scratch ? s->loss.kind->scratch(&s->loss) : 0;
+    const size_t steps = s->policy ? ulp_longest_history(s->policy, s->rows, count + 1) : 0;
     const size_t scratch = s->elements * (2 * sizeof(float) + sizeof(double)),
                  lists = (3 * count + 2) * sizeof(float *) + count * sizeof(ulp_layer) + 1,
-                 history = ULP_AT_COUNT * (count + 1) * (history_of(s) + 1) * sizeof(float),
+                 history = ULP_AT_COUNT * (count + 1) * (steps + 1) * sizeof(float),
                  loss = (s->room + more) * sizeof(double) + s->room * out * sizeof(float),
                  samples = data->n_train * sizeof(uint32_t) + s->room * (data->labels + data->features * sizeof(float)),
                  scales = count * (sizeof(ulp_scaler) + sizeof(size_t) + sizeof(int) + sizeof(ulp_span));

@@ -13,7 +13,6 @@
 
 #include "base/file.h"
 #include "sim/data/data.h"
-#include "base/error.h"
 #include "base/checksum.h"
 #include "base/replace.h"
 
@@ -218,25 +217,17 @@ static int take_state(void *context, void *at, size_t bytes) {
 }
 
 /* Copy the arenas, the rest of the state and the note from the bytes after the lines. */
-static ulp_status restore(const ulp_saved_kind *kind, const void *run, const unsigned char *bytes,
-                          ulp_saved_note *note) {
-    ulp_status status = ULP_OK;
-    note->bytes = malloc(note->n + 1);
-    if (!note->bytes) return ULP_NO_MEMORY;
-    for (size_t i = 0; kind->arena(run, i) && status == ULP_OK; i++) {
+static ulp_status restore(const ulp_saved_kind *kind, const void *run, const unsigned char *bytes, char *note,
+                          size_t note_bytes) {
+    for (size_t i = 0; kind->arena(run, i); i++) {
         const ulp_arena *arena = kind->arena(run, i);
         ulp_backend_forget(arena->backend, (const float *)(const void *)arena->memory, arena->bytes / sizeof(float));
-        status = arena->backend->upload(arena->memory, bytes, arena->bytes);
+        ULP_TRY(arena->backend->upload(arena->memory, bytes, arena->bytes));
         bytes += arena->bytes;
     }
-    if (status != ULP_OK) {
-        free(note->bytes);
-        note->bytes = NULL;
-        return status;
-    }
     kind->visit(run, take_state, &bytes);
-    memcpy(note->bytes, bytes, note->n);
-    ((char *)note->bytes)[note->n] = 0;
+    memcpy(note, bytes, note_bytes);
+    note[note_bytes] = 0;
     return ULP_OK;
 }
 
@@ -251,8 +242,8 @@ typedef struct content {
     size_t n;
 } content;
 
-static ulp_status take(const ulp_saved_kind *kind, const void *run, const content *file, ulp_saved_note *note,
-                       ulp_error *error) {
+static ulp_status take(const ulp_saved_kind *kind, const void *run, const content *file, void **note,
+                       size_t *note_bytes, ulp_error *error) {
     const unsigned char *bytes = file->bytes;
     const size_t n = file->n;
     const char *path = file->path;
@@ -265,23 +256,29 @@ static ulp_status take(const ulp_saved_kind *kind, const void *run, const conten
         return ulp_fail(error, ULP_BAD_FILE, "%s: damaged or truncated", path);
     ulp_status status = describe(&run_lines, kind, run, 0);
     if (status != ULP_OK) return ulp_fail(error, status, "%s: %s", path, ulp_status_text(status));
-    status = compare(file_lines, run_lines.text, &note->n, path, error);
+    status = compare(file_lines, run_lines.text, note_bytes, path, error);
     free(run_lines.text);
-    if (status != ULP_OK) return status;
+    ULP_TRY(status);
     const size_t before = (size_t)(end + 2 - file_lines), state = before + state_bytes(kind, run);
-    if (n - 4 < state || n - 4 - state != note->n)
+    if (n - 4 < state || n - 4 - state != *note_bytes)
         return ulp_fail(error, ULP_BAD_FILE, "%s: damaged or truncated", path);
-    status = restore(kind, run, bytes + before, note);
+    *note = malloc(*note_bytes + 1);
+    status = *note ? restore(kind, run, bytes + before, *note, *note_bytes) : ULP_NO_MEMORY;
     return status == ULP_OK ? ULP_OK : ulp_fail(error, status, "%s: %s", path, ulp_status_text(status));
 }
 
-ulp_status ulp_saved_read(const ulp_saved_kind *kind, const void *run, const char *path, ulp_saved_note *note,
-                          ulp_error *error) {
+ulp_status ulp_saved_read(const ulp_saved_kind *kind, const void *run, uint64_t steps, const char *path, void **note,
+                          size_t *note_bytes, ulp_error *error) {
     content file = {.path = path};
-    *note = (ulp_saved_note){0};
-    ulp_status status = ulp_file_read(&file.bytes, &file.n, path, SIZE_MAX / 4, error);
-    if (status != ULP_OK) return status;
-    status = take(kind, run, &file, note, error);
+    *note = NULL;
+    *note_bytes = 0;
+    if (steps) return ulp_fail(error, ULP_BAD_ARGUMENT, "%s: the run has begun already", path);
+    ULP_TRY(ulp_file_read(&file.bytes, &file.n, path, SIZE_MAX / 4, error));
+    const ulp_status status = take(kind, run, &file, note, note_bytes, error);
     free(file.bytes);
+    if (status == ULP_OK) return ULP_OK;
+    free(*note);
+    *note = NULL;
+    *note_bytes = 0;
     return status;
 }

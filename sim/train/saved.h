@@ -15,11 +15,7 @@ typedef struct ulp_lines {
     size_t used;
 } ulp_lines;
 
-void ulp_lines_add(ulp_lines *lines, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
+void ulp_lines_add(ulp_lines *lines, const char *format, ...) ULP_PRINTF(2, 3);
 
 /* Handles one piece of state; the result 0 ends the visit. */
 typedef int (*ulp_state_visitor)(void *context, void *at, size_t bytes);
@@ -38,13 +34,9 @@ typedef struct ulp_saved_kind {
 ulp_status ulp_saved_write(const ulp_saved_kind *kind, const void *run, const char *path, const void *note,
                            size_t note_bytes, ulp_error *error);
 
-/* Bring a run to the state in the file, as ulp_checkpoint_load() says. */
-typedef struct ulp_saved_note {
-    void *bytes; /* (n) free() them; NULL after a failure */
-    size_t n;
-} ulp_saved_note;
-ulp_status ulp_saved_read(const ulp_saved_kind *kind, const void *run, const char *path, ulp_saved_note *note,
-                          ulp_error *error);
+/* Bring a run that has made `steps` steps to the state in the file, as ulp_checkpoint_load() says. */
+ulp_status ulp_saved_read(const ulp_saved_kind *kind, const void *run, uint64_t steps, const char *path, void **note,
+                          size_t *note_bytes, ulp_error *error);
 
 /* ---- for the kinds ---- */
 

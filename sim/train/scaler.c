@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "kernels/functions/elementary.h"
 
 const ulp_scaler_rule ulp_scaler_rules[ULP_SCALER_COUNT] = {

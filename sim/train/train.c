@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "learning_rules.h"
 #include "train_ranks.h"
 
@@ -52,30 +51,28 @@ static ulp_status take_net(ulp_trainer *t, const ulp_train_options *o, ulp_error
         return ulp_fail(error, ULP_BAD_ARGUMENT, "a batch of %zu samples: must be from 1 to %zu, the training part",
                         o->batch, t->data->n_train);
     if (!o->net) return ulp_fail(error, ULP_BAD_ARGUMENT, "no net");
-    if (o->net->in.c != dims.c || o->net->in.h != dims.h || o->net->in.w != dims.w)
+    if (!ulp_dims_equal(o->net->in, dims))
         return ulp_fail(
             error, ULP_BAD_ARGUMENT,
             "the net takes inputs of %zu x %zu x %zu (channels, height, width), the data have %zu x %zu x %zu",
             o->net->in.c, o->net->in.h, o->net->in.w, dims.c, dims.h, dims.w);
-    ulp_status status = ulp_train_ranks_take(t, o, error);
-    if (status != ULP_OK) return status;
-    status = ulp_model_init(&t->model, o->net, t->batch / t->ranks, ULP_SCORE_BATCH);
+    ULP_TRY(ulp_train_ranks_take(t, o, error));
+    const ulp_status status = ulp_model_init(&t->model, o->net, t->batch / t->ranks, ULP_SCORE_BATCH);
     return status == ULP_OK ? ULP_OK : ulp_fail(error, status, "no memory for a net");
 }
 
 static ulp_status take_options(ulp_trainer *t, const ulp_train_options *o, ulp_error *error) {
     const ulp_learning_rules rules = {o->policy, o->scaler, o->optimizer};
-    ulp_status status = ulp_learning_rules_take(&rules, &t->policy, &t->scaler, &t->optimizer, error);
+    ULP_TRY(ulp_learning_rules_take(&rules, &t->policy, &t->scaler, &t->optimizer, error));
     t->start_rule = t->optimizer.rule;
-    if (status == ULP_OK) status = take_net(t, o, error);
-    if (status == ULP_OK) status = ulp_policy_resolve(&t->rows, t->policy, &t->model.net, error);
-    if (status == ULP_OK) status = ulp_optimizer_divide(&t->optimizer, &t->model.net, t->rows, error);
-    if (status == ULP_OK) status = ulp_loss_init(&t->loss, o->loss, t->model.net.out, t->data, error);
-    if (status != ULP_OK) return status;
+    ULP_TRY(take_net(t, o, error));
+    ULP_TRY(ulp_policy_resolve(&t->rows, t->policy, &t->model.net, error));
+    ULP_TRY(ulp_optimizer_divide(&t->optimizer, &t->model.net, t->rows, error));
+    ULP_TRY(ulp_loss_init(&t->loss, o->loss, t->model.net.out, t->data, error));
     t->observer = o->observer;
     t->counting = o->counting;
     t->pass.run = (ulp_pass_run){.backend = o->backend, .policy = t->policy, .rows = t->rows, .seed = o->seed};
-    if (!o->backend) status = ulp_backend_get(&t->pass.run.backend, NULL);
+    const ulp_status status = o->backend ? ULP_OK : ulp_backend_get(&t->pass.run.backend, NULL);
     if (status != ULP_OK) return ulp_fail(error, status, "no backend");
     return ulp_policy_runs_on(t->policy, t->pass.run.backend->name, error);
 }
@@ -158,13 +155,13 @@ static ulp_status forward_backward(ulp_trainer *t, double *mean) {
     const size_t out = t->model.net.count;
     const ulp_loss_batch batch = {.layer = out, .z = t->model.tensor[out], .dz = t->model.grad[out], .label = t->label};
     double began = enter(t, ULP_TIME_INPUT);
-    ulp_status status = gather(t, batch_rows(t) + t->pass.now.rank * t->model.batch);
+    ULP_TRY(gather(t, batch_rows(t) + t->pass.now.rank * t->model.batch));
     ulp_profile_leave(&t->profile, began);
-    if (status == ULP_OK) status = ulp_model_forward(&t->model, &t->pass, t->optimizer.weight);
+    ULP_TRY(ulp_model_forward(&t->model, &t->pass, t->optimizer.weight));
     began = enter(t, ULP_TIME_LOSS);
-    if (status == ULP_OK) status = t->loss.kind->step(&t->loss, &t->pass, &batch, mean);
+    ULP_TRY(t->loss.kind->step(&t->loss, &t->pass, &batch, mean));
     ulp_profile_leave(&t->profile, began);
-    return status == ULP_OK ? ulp_model_backward(&t->model, &t->pass, t->optimizer.weight) : status;
+    return ulp_model_backward(&t->model, &t->pass, t->optimizer.weight);
 }
 
 ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
@@ -177,18 +174,17 @@ ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
                                .observer = t->observer};
     ulp_step r = {.step = t->step, .scale_log2 = pass->now.scales.log2, .layer_scale = pass->now.scales.layer};
     ulp_pass_begin(pass);
-    ulp_status status =
-        t->ranks > 1 ? ulp_train_ranks_step(t, forward_backward, &r.loss) : forward_backward(t, &r.loss);
+    ULP_TRY(t->ranks > 1 ? ulp_train_ranks_step(t, forward_backward, &r.loss) : forward_backward(t, &r.loss));
     double began = enter(t, ULP_TIME_CHECK);
-    if (status == ULP_OK) status = ulp_loss_scales_end(&t->loss_scales, &t->scaler, pass, &t->model, &check);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_loss_scales_end(&t->loss_scales, &t->scaler, pass, &t->model, &check));
     ulp_profile_leave(&t->profile, began);
     r.overflow = check.overflow;
     r.skipped = check.skip;
     began = enter(t, ULP_TIME_UPDATE);
-    if (!r.skipped)
-        status = ulp_optimizer_step(&t->optimizer, pass, t->model.wgrad, t->loss_scales.span, t->loss_scales.spans);
-    if (status == ULP_OK && !r.skipped) status = ulp_optimizer_scale_weights(&t->optimizer, &t->pass, &t->model.net);
+    if (!r.skipped) {
+        ULP_TRY(ulp_optimizer_step(&t->optimizer, pass, t->model.wgrad, t->loss_scales.span, t->loss_scales.spans));
+        ULP_TRY(ulp_optimizer_scale_weights(&t->optimizer, pass, &t->model.net));
+    }
     ulp_profile_leave(&t->profile, began);
     t->profile.steps++;
     t->step++;
@@ -198,7 +194,7 @@ ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
     r.agrad_all = pass->counts.all[ULP_AT_AGRAD];
     r.wgrad_all = pass->counts.all[ULP_AT_WGRAD];
     if (report) *report = r;
-    return status;
+    return ULP_OK;
 }
 
 ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
@@ -241,8 +237,8 @@ ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const u
                          uint64_t steps, ulp_error *error) {
     ulp_trainer *t;
     ulp_train_result r = {0};
-    ulp_status status = ulp_trainer_new(&t, data, options, error);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_trainer_new(&t, data, options, error));
+    ulp_status status = ULP_OK;
     for (uint64_t i = 0; i < steps; i++) {
         ulp_step s;
         status = ulp_trainer_step(t, &s);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "kernels/rounding/count.h"
 
 /* ---- options ---- */
@@ -72,20 +71,19 @@ static ulp_status step_alone(ulp_trainer *t, ulp_status (*pass)(ulp_trainer *t, 
     const ulp_backend *backend = t->pass.run.backend;
     const size_t n = t->model.net.params;
     const ulp_reduction_job job = job_of(t);
-    ulp_status status = ULP_OK;
     double sum = 0;
-    for (size_t r = 0; r < t->ranks && status == ULP_OK; r++) {
+    for (size_t r = 0; r < t->ranks; r++) {
         double loss = 0;
         t->pass.now.rank = r;
-        status = pass(t, &loss);
-        if (status == ULP_OK) status = ulp_reduction_enter(&job, t->shares + r * n, t->model.wgrad, n, r);
-        if (status == ULP_OK && r == 0) status = backend->download(t->rank_state, t->model.state, state_bytes(t));
+        ULP_TRY(pass(t, &loss));
+        ULP_TRY(ulp_reduction_enter(&job, t->shares + r * n, t->model.wgrad, n, r));
+        if (r == 0) ULP_TRY(backend->download(t->rank_state, t->model.state, state_bytes(t)));
         sum += loss;
     }
     *mean = sum / (double)t->ranks;
-    if (status == ULP_OK) status = backend->upload(t->model.state, t->rank_state, state_bytes(t));
-    if (status == ULP_OK) status = ulp_reduction_sum(&job, t->shares, n);
-    return status == ULP_OK ? ulp_tensor_copy(backend, t->model.wgrad, t->shares, n) : status;
+    ULP_TRY(backend->upload(t->model.state, t->rank_state, state_bytes(t)));
+    ULP_TRY(ulp_reduction_sum(&job, t->shares, n));
+    return ulp_tensor_copy(backend, t->model.wgrad, t->shares, n);
 }
 
 /* The results of one rank that all ranks need, besides its gradients: a report, then the state, then the history. */

@@ -115,19 +115,17 @@ static ulp_status forward(const ulp_layer *layer, ulp_pass *pass, const ulp_laye
 }
 
 static ulp_status backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    return t->dx ? ulp_pass_slope(pass, ulp_site_input_gradient(layer), f, t->dx, t->dy, t->y) : ULP_OK;
+    return ulp_pass_slope(pass, ulp_site_input_gradient(layer), f, t->dx, t->dy, t->y);
 }
 
 static void forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {
     for (size_t i = 0; i < B * ulp_dims_size(layer->out); i++) t->y[i] = ulp_tanh(t->x[i]);
 }
 
-extern const ulp_layer_kind ulp_layer_htan;
 const ulp_layer_kind ulp_layer_htan = {
     .name = "htan",
     .usage = "htan: hyperbolic tangent",
     .example = "htan",
-    .gain = 1.0,
     .reads = ULP_READS_OUTPUT,
     .shape = ulp_layer_shape_plain,
     .forward = forward,
