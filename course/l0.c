@@ -9,10 +9,9 @@ static void ask_code(course_sheet *s) {
     double x;
     do x = (1000 + course_draw(s, 9000)) / 1000.0;
     while (x == 5.5); /* the example of the page */
-    course_question *q = course_ask_code(s, course_round(x, &f, ULP_RNE), &f,
-                                         "Round %.3f to binary16, to nearest, ties to even. Which code has the result? "
-                                         "(hex)",
-                                         x);
+    course_question *q =
+        course_ask_code(s, course_round(x, &f, ULP_RNE), &f,
+                        "Round %.3f to binary16, to nearest, ties to even. Which code has the result? (hex)", x);
     course_other_modes(q, x, &f, ULP_RNE);
     q->hint = "Write the number as 1.f * 2^e. The code is the sign bit, five bits e + 15, ten bits of f.";
 }
@@ -94,11 +93,10 @@ static void ask_tie(course_sheet *s) {
     const ulp_format f = course_format("binary16");
     const double low = ulp_scale(1024 + course_draw(s, 1023), (int)course_draw(s, 6) - 8);
     const double x = low + ulp_spacing(low, &f) / 2;
-    course_question *q =
-        course_ask_number(s, course_round(x, &f, ULP_RNE), &f,
-                          "The number %s lies halfway between two neighbours of binary16. Which of the "
-                          "two does rounding to nearest, ties to even, give?",
-                          course_show(x).text);
+    course_question *q = course_ask_number(s, course_round(x, &f, ULP_RNE), &f,
+                                           "The number %s lies halfway between two neighbours of binary16. Which of "
+                                           "the two does rounding to nearest, ties to even, give?",
+                                           course_show(x).text);
     course_tempting(q, x, "This is the number of the question, and no number of binary16.");
     course_other_modes(q, x, &f, ULP_RNE);
     q->hint = "Write both neighbours as whole numbers times the spacing. One of the whole numbers is even.";
@@ -115,9 +113,8 @@ static void ask_overflow(course_sheet *s) {
         course_ask_choice(s, "65504 inf", course_round(x, &f, mode) != f.max,
                           "The largest number of binary16 is 65504. Does %.0f, rounded %s, become 65504 or inf?", x,
                           mode == ULP_RNE ? "to nearest, ties to even" : ulp_mode_meaning(mode));
-    q->hint =
-        "Suppose that 65536 were the next number of the format. Does the number then go to 65504 or to 65536? Where it "
-        "goes to 65536 or farther, it overflows.";
+    q->hint = "Suppose that 65536 were the next number of the format. Does the number then go to 65504 or to 65536? "
+              "Where it goes to 65536 or farther, it overflows.";
 }
 
 static void ask(course_sheet *s) {

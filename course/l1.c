@@ -98,11 +98,10 @@ static void ask_counting(course_sheet *s) {
     const ulp_format f = draw_small(s);
     double stop = 0;
     while (course_add(stop, 1, &f, ULP_RNE) != stop) stop = course_add(stop, 1, &f, ULP_RNE);
-    course_question *q =
-        course_ask_number(s, stop, NULL,
-                          "Count in %s, which has %d fraction bits: 0 + 1 + 1 + ..., each sum rounded to "
-                          "nearest, ties to even. At which number does the count stop?",
-                          f.name, f.prec - 1);
+    course_question *q = course_ask_number(s, stop, NULL,
+                                           "Count in %s, which has %d fraction bits: 0 + 1 + 1 + ..., each sum rounded "
+                                           "to nearest, ties to even. At which number does the count stop?",
+                                           f.name, f.prec - 1);
     course_tempting(q, stop / 2, "The significand has one bit more than the fraction.");
     course_almost(q, stop - 1, "Which sum follows this one, and is the sum a number of the format?");
     course_almost(q, stop + 1, "This sum is a tie. Where does it go?");
@@ -124,13 +123,13 @@ static void ask_harmonic(course_sheet *s) {
     }
     course_question *q =
         course_ask_number(s, sum, &f,
-                          "Add 1 + 1/2 + 1/3 + ... in %s. Each term is rounded to %s, and each sum, to "
-                          "nearest, ties to even. At which number does the sum stand still for ever?",
+                          "Add 1 + 1/2 + 1/3 + ... in %s. Each term is rounded to %s, and each sum, to nearest, ties "
+                          "to even. At which number does the sum stand still for ever?",
                           f.name, f.name);
     for (int k = last; k <= last + 1; k++)
         course_tempting(q, k, "This is the number of a term. The question asks for the sum.");
-    q->hint = "Let the page or `harmonic` run it: the sum stands still when the terms are less than half of "
-              "the spacing.";
+    q->hint =
+        "Let the page or `harmonic` run it: the sum stands still when the terms are less than half of the spacing.";
 }
 
 static void ask(course_sheet *s) {

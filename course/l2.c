@@ -39,11 +39,10 @@ static void ask_probability(course_sheet *s) {
 static void ask_expectation(course_sheet *s) {
     const sum t = draw_sum(s);
     const double key = t.start + TIMES * t.term;
-    course_question *q =
-        course_ask_number(s, key, NULL,
-                          "Add %s to %.0f a hundred times in binary16 with stochastic rounding. What is "
-                          "the expected value of the last sum?",
-                          course_show(t.term).text, t.start);
+    course_question *q = course_ask_number(s, key, NULL,
+                                           "Add %s to %.0f a hundred times in binary16 with stochastic rounding. What "
+                                           "is the expected value of the last sum?",
+                                           course_show(t.term).text, t.start);
     course_tempting(q, t.start, "To nearest the sum stands still. Stochastic rounding sometimes goes up.");
     course_almost(q, course_round(key, &t.format, ULP_RNE), "An expected value need not be a number of the format.");
     q->hint = "The expected value of a stochastic rounding is the number that is rounded.";
@@ -96,9 +95,8 @@ static void ask_master(course_sheet *s) {
     for (int i = 0; i < t.times; i++) total = course_add(total, t.term, &wide, ULP_RNE);
     course_question *q =
         course_ask_number(s, course_round(total, &t.format, ULP_RNE), &t.format,
-                          "A sum in binary32 starts at %.0f, and %s is added to it a hundred times; then "
-                          "the sum is rounded once to binary16 (to nearest, ties to even). What is the "
-                          "result?",
+                          "A sum in binary32 starts at %.0f, and %s is added to it a hundred times; then the sum is "
+                          "rounded once to binary16 (to nearest, ties to even). What is the result?",
                           t.start, course_show(t.term).text);
     course_almost(q, total, "This is the sum in binary32. Round it to binary16.");
     course_other_modes(q, total, &t.format, ULP_RNE);
@@ -117,9 +115,8 @@ static void ask_chunks(course_sheet *s) {
     const double alone = ulp_scale(1, f.prec);
     course_question *q =
         course_ask_number(s, total, NULL,
-                          "Add %d ones in %s (to nearest, ties to even) in chunks of %d: the sum of each "
-                          "chunk starts at 0, and then the sums of the chunks are added one after the "
-                          "other. What is the result?",
+                          "Add %d ones in %s (to nearest, ties to even) in chunks of %d: the sum of each chunk starts "
+                          "at 0, and then the sums of the chunks are added one after the other. What is the result?",
                           n, f.name, length);
     course_tempting(q, alone, "Here the plain sum stops. A sum of chunks gets farther.");
     course_tempting(q, n, "This is the exact sum. The sum of the chunks stops, too, only later.");

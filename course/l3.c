@@ -28,11 +28,10 @@ static void ask_largest_lost(course_sheet *s) {
     char name[ULP_NAME_MAX]; /* no format of the page */
     snprintf(name, sizeof name, "e%um%u", 4 + course_draw(s, 3), 4 + course_draw(s, 5));
     const ulp_format f = course_format(name);
-    course_question *q =
-        course_ask_number(s, f.min_positive / 2, NULL,
-                          "The smallest positive number of %s is 2^%d. Which is the largest power of two "
-                          "that rounding to nearest, ties to even, makes zero?",
-                          f.name, f.qmin);
+    course_question *q = course_ask_number(s, f.min_positive / 2, NULL,
+                                           "The smallest positive number of %s is 2^%d. Which is the largest power of "
+                                           "two that rounding to nearest, ties to even, makes zero?",
+                                           f.name, f.qmin);
     q->is_power = 1;
     course_almost(q, f.min_positive, "This is a number of the format. It stays.");
     course_almost(q, f.min_positive / 4,
@@ -88,11 +87,10 @@ static void ask_bits(course_sheet *s) {
     int e;
     do e = -15 - (int)course_draw(s, 9);
     while (e == -16); /* on the page */
-    course_question *q =
-        course_ask_number(s, e - f.qmin + 1, NULL,
-                          "How many significant bits does a number of binary16 have whose leading 1 bit has "
-                          "the weight 2^%d? (A normal number has 11.)",
-                          e);
+    course_question *q = course_ask_number(s, e - f.qmin + 1, NULL,
+                                           "How many significant bits does a number of binary16 have whose leading 1 "
+                                           "bit has the weight 2^%d? (A normal number has 11.)",
+                                           e);
     q->unit = "bits";
     course_almost(q, e - f.qmin, "Count the leading 1, too.");
     course_almost(q, e - f.qmin + 2, "The last bit has the weight 2^-24.");
@@ -128,14 +126,13 @@ static void ask_kind(course_sheet *s) {
     do e = f.emin < -100 ? -(int)course_draw(s, 40) - 100 : f.emin + 3 - (int)course_draw(s, (uint32_t)f.prec + 5);
     while (e == f.emin || e == f.qmin || e == -25 || e == -16); /* on the page */
     const double y = course_round(ulp_scale(1, e), &f, ULP_RNE);
-    course_question *q =
-        course_ask_choice(s, "zero subnormal normal",
-                          y == 0             ? 0
-                          : y < f.min_normal ? 1
-                                             : 2,
-                          "Does 2^%d become zero, a subnormal or a normal number in %s (to nearest, ties "
-                          "to even)? (zero, subnormal or normal)",
-                          e, f.name);
+    course_question *q = course_ask_choice(s, "zero subnormal normal",
+                                           y == 0             ? 0
+                                           : y < f.min_normal ? 1
+                                                              : 2,
+                                           "Does 2^%d become zero, a subnormal or a normal number in %s (to nearest, "
+                                           "ties to even)? (zero, subnormal or normal)",
+                                           e, f.name);
     q->hint = "Find the smallest normal and the smallest subnormal number. The page of the lab has both.";
 }
 

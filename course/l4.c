@@ -14,11 +14,10 @@ static void ask_smallest_scale(course_sheet *s) {
     const double g = draw_gradient(s, -36 + (int)course_draw(s, 8));
     double scale = 1;
     while (course_round(g * scale, &f, ULP_RNE) == 0) scale *= 2;
-    course_question *q =
-        course_ask_number(s, scale, NULL,
-                          "Which is the smallest loss scale, a power of two, with which the gradient %s "
-                          "does not become zero in binary16 (to nearest, ties to even)?",
-                          course_show(g).text);
+    course_question *q = course_ask_number(s, scale, NULL,
+                                           "Which is the smallest loss scale, a power of two, with which the gradient "
+                                           "%s does not become zero in binary16 (to nearest, ties to even)?",
+                                           course_show(g).text);
     q->is_power = 1;
     course_almost(q, 2 * scale,
                   "The gradient does not become zero. What becomes of the numbers between 2^-25 and 2^-24?");
@@ -33,11 +32,10 @@ static void ask_largest_scale(course_sheet *s) {
     const double g = draw_gradient(s, -8 + (int)course_draw(s, 10));
     double scale = 1;
     while (course_round(g * scale * 2, &f, ULP_RNE) <= f.max) scale *= 2;
-    course_question *q =
-        course_ask_number(s, scale, NULL,
-                          "The largest gradient of a step is %s. Which is the largest loss scale, a power "
-                          "of two, with which it does not overflow in binary16?",
-                          course_show(g).text);
+    course_question *q = course_ask_number(s, scale, NULL,
+                                           "The largest gradient of a step is %s. Which is the largest loss scale, a "
+                                           "power of two, with which it does not overflow in binary16?",
+                                           course_show(g).text);
     q->is_power = 1;
     course_almost(q, 2 * scale, "With this scale the gradient overflows.");
     course_almost(q, scale / 2, "With this scale the gradient does not overflow. Is this scale the largest?");
@@ -52,8 +50,8 @@ static void ask_scaled(course_sheet *s) {
     const double key = ulp_scale(course_round(ulp_scale(g, k), &f, ULP_RNE), -k);
     course_question *q =
         course_ask_number(s, key, NULL,
-                          "The gradient %s is multiplied by the loss scale 2^%d, rounded to binary16 (to "
-                          "nearest, ties to even) and divided by the scale in binary32. What is the result?",
+                          "The gradient %s is multiplied by the loss scale 2^%d, rounded to binary16 (to nearest, ties "
+                          "to even) and divided by the scale in binary32. What is the result?",
                           course_show(g).text, k);
     course_tempting(q, course_round(g, &f, ULP_RNE), "This is the gradient without a loss scale.");
     course_tempting(q, g, "This is the gradient itself. Is the scaled gradient a number of binary16?");
@@ -83,8 +81,8 @@ static void ask_dynamic(course_sheet *s) {
     for (unsigned i = 0; i < steps; i++)
         ulp_scaler_update(&scaler, scaler.log2 > limit ? (float)ulp_from_bits64(0x7ff0000000000000u) : 1.0f);
     const char *text =
-        "A dynamic loss scale starts at 2^%d. A step with an overflow is skipped and halves the scale; after "
-        "%u good steps in a row the scale doubles. Every step with a scale above 2^%d overflows. %s";
+        "A dynamic loss scale starts at 2^%d. A step with an overflow is skipped and halves the scale; after %u good "
+        "steps in a row the scale doubles. Every step with a scale above 2^%d overflows. %s";
     ulp_text end = {0};
     ulp_text_print(&end, "What is the scale after %u steps? (A change at the end of step %u counts.)", steps, steps);
     const double scale = ulp_scale(1, scaler.log2), skipped = (double)scaler.skipped;
@@ -112,11 +110,11 @@ static void ask_master(course_sheet *s) {
         alone = course_add(alone, update, &f, ULP_RNE);
         master = course_add(master, update, &wide, ULP_RNE);
     }
-    course_question *q = course_ask_number(s, course_round(master, &f, ULP_RNE), &f,
-                                           "A weight is %s. In each of %d steps 2^-%d is added to its master copy in "
-                                           "binary32. Which number is the binary16 copy of the master weight after the "
-                                           "last step (to nearest, ties to even)?",
-                                           course_show(weight).text, steps, k);
+    course_question *q = course_ask_number(
+        s, course_round(master, &f, ULP_RNE), &f,
+        "A weight is %s. In each of %d steps 2^-%d is added to its master copy in binary32. Which number is the "
+        "binary16 copy of the master weight after the last step (to nearest, ties to even)?",
+        course_show(weight).text, steps, k);
     course_tempting(q, alone, "This is the weight without a master copy.");
     course_almost(q, master, "This is the master weight. Round it to binary16.");
     course_other_modes(q, master, &f, ULP_RNE);
@@ -139,8 +137,8 @@ static void ask_cause(course_sheet *s) {
     const uint32_t i = course_draw(s, sizeof symptoms / sizeof symptoms[0]);
     course_question *q =
         course_ask_choice(s, "master scale accumulator", symptoms[i].right,
-                          "%s Which part of the recipe is missing: the master weights in binary32, the "
-                          "loss scale, or the accumulator in binary32? (master, scale or accumulator)",
+                          "%s Which part of the recipe is missing: the master weights in binary32, the loss scale, or "
+                          "the accumulator in binary32? (master, scale or accumulator)",
                           symptoms[i].what);
     q->also = "weights";
     q->hint = "Ask where the loss happens: when a gradient is stored, when a weight is updated, or inside a sum.";

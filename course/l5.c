@@ -16,9 +16,8 @@ static double sum_on(const char *name, double c, const double *a, const double *
 }
 
 static const char *const machines[] = {"v100-fp16", "a100-fp16", "h100-fp16"};
-static const char *const machine_text =
-    "An aligned sum writes all terms as multiples of 2^(E-F), E the largest exponent "
-    "among the terms, cuts off what is below, and adds the rest exactly. ";
+static const char *const machine_text = "An aligned sum writes all terms as multiples of 2^(E-F), E the largest "
+                                        "exponent among the terms, cuts off what is below, and adds the rest exactly. ";
 
 /* 2^e - 2^e + small + small: what is left depends on the bits below the largest exponent. */
 static void ask_cut(course_sheet *s) {
@@ -31,8 +30,7 @@ static void ask_cut(course_sheet *s) {
     for (int i = 0; i < 3; i++) {
         course_question *q = course_ask_number(s, sum_on(machines[i], 0, a, b, 4), NULL,
                                                "%sThe model of the %s keeps F = %d bits. It adds the products 2^%d, "
-                                               "-2^%d, %s and %s in one step, with c = 0. "
-                                               "What is the result?",
+                                               "-2^%d, %s and %s in one step, with c = 0. What is the result?",
                                                i ? "" : machine_text, machines[i], kept[i], top, top,
                                                course_show(small).text, course_show(small).text);
         course_tempting(q, 2 * small, "This is the exact sum. Is a part of the small terms below the cut?");
@@ -60,19 +58,17 @@ static void ask_truncated(course_sheet *s) {
     const double c = ulp_scale(1, top), small = ulp_scale(units, top - 25);
     const double a = ulp_scale(units, -12), b = small / a;
     const ulp_format wide = course_format("binary32");
-    course_question *q =
-        course_ask_number(s, sum_on("a100-fp16", c, &a, &b, 1), &wide,
-                          "The model of the a100-fp16 rounds the sum of a step toward zero to binary32. "
-                          "c is %s and the only product is %s. What is the result?",
-                          course_show(c).text, course_show(small).text);
+    course_question *q = course_ask_number(s, sum_on("a100-fp16", c, &a, &b, 1), &wide,
+                                           "The model of the a100-fp16 rounds the sum of a step toward zero to "
+                                           "binary32. c is %s and the only product is %s. What is the result?",
+                                           course_show(c).text, course_show(small).text);
     course_other_modes(q, c + small, &wide, ULP_RZ);
     course_tempting(q, c + small, "This is the exact sum. Is it a number of binary32?");
     q->hint = "The spacing of binary32 at c is 2^-23 times c. How many spacings is the product?";
-    q = course_ask_number(
-        s, sum_on("fp32", c, &a, &b, 1), &wide,
-        "A processor adds the same c and the same product in binary32, to nearest, ties to even. What is "
-        "the result: %s + %s?",
-        course_show(c).text, course_show(small).text);
+    q = course_ask_number(s, sum_on("fp32", c, &a, &b, 1), &wide,
+                          "A processor adds the same c and the same product in binary32, to nearest, ties to even. "
+                          "What is the result: %s + %s?",
+                          course_show(c).text, course_show(small).text);
     course_other_modes(q, c + small, &wide, ULP_RNE);
     course_tempting(q, c + small, "This is the exact sum. Is it a number of binary32?");
     q->hint = "The spacing of binary32 at c is 2^-23 times c. How many spacings is the product?";

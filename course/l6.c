@@ -15,11 +15,10 @@ static void ask_fixed(course_sheet *s) {
     do hundredths = (int)course_draw(s, 1400) - 700;
     while (hundredths % 10 == 0); /* the page has numbers with one decimal */
     const double x = hundredths / 100.0;
-    course_question *q =
-        course_ask_number(s, course_round(x, &f, ULP_RNE), &f,
-                          "q4.4 has 8 bits in two's complement, 4 of them behind the point. Round %.2f to "
-                          "q4.4, to nearest, ties to even. What is the result?",
-                          x);
+    course_question *q = course_ask_number(s, course_round(x, &f, ULP_RNE), &f,
+                                           "q4.4 has 8 bits in two's complement, 4 of them behind the point. Round "
+                                           "%.2f to q4.4, to nearest, ties to even. What is the result?",
+                                           x);
     course_tempting(q, x, "This is the number of the question. Is it a number of q4.4?");
     course_other_modes(q, x, &f, ULP_RNE);
     q->hint = "The numbers of q4.4 are the multiples of 1/16.";
@@ -56,11 +55,10 @@ static void ask_fp8(course_sheet *s) {
     double x;
     do x = 200 + course_draw(s, 300);
     while (x == 300 || x == 448 || x == 464 || x == 480); /* on the page */
-    course_question *q =
-        course_ask_number(s, course_round(x, &f, ULP_RNE), &f,
-                          "e4m3 has 3 fraction bits and 448 as its largest number, and it saturates. Round "
-                          "%.0f to e4m3, to nearest, ties to even. What is the result?",
-                          x);
+    course_question *q = course_ask_number(s, course_round(x, &f, ULP_RNE), &f,
+                                           "e4m3 has 3 fraction bits and 448 as its largest number, and it saturates. "
+                                           "Round %.0f to e4m3, to nearest, ties to even. What is the result?",
+                                           x);
     course_tempting(q, x, "This is the number of the question. Is it a number of e4m3?");
     course_other_modes(q, x, &f, ULP_RNE);
     q->hint = "From 2^e to 2^(e+1) the spacing of e4m3 is 2^(e-3).";
@@ -74,11 +72,10 @@ static void ask_nearer(course_sheet *s) {
         error = course_round(x, &few, ULP_RNE) - x;
         other = course_round(x, &wide, ULP_RNE) - x;
     } while (error * error == other * other || x == 500); /* 500 is on the page */
-    course_question *q =
-        course_ask_choice(s, "e4m3 e5m2", error * error > other * other,
-                          "Which of e4m3 (largest number 448, saturates) and e5m2 (largest number 57344) has "
-                          "a number nearer to %s? (e4m3 or e5m2)",
-                          course_show(x).text);
+    course_question *q = course_ask_choice(s, "e4m3 e5m2", error * error > other * other,
+                                           "Which of e4m3 (largest number 448, saturates) and e5m2 (largest number "
+                                           "57344) has a number nearer to %s? (e4m3 or e5m2)",
+                                           course_show(x).text);
     q->hint = "Write down the neighbours of the number in both formats, and compare the distances.";
 }
 
@@ -115,12 +112,11 @@ static void ask_block(course_sheet *s) {
     } while (x[which] == y[which]); /* a number that stays is no question */
     for (int i = 0; i < ELEMENTS; i++) ulp_text_print(&list, "%s%s", i ? ", " : "", course_show((double)x[i]).text);
     const double given = (double)x[which];
-    course_question *q =
-        course_ask_number(s, scale, NULL,
-                          "The elements of a block of MXFP4 are numbers of e2m1 (0, 0.5, 1, 1.5, 2, 3, 4, 6 and their "
-                          "negatives). The block "
-                          "has the scale 2^(floor(log2 m) - 2), m the largest magnitude. Which scale has the block %s?",
-                          ulp_text_of(&list));
+    course_question *q = course_ask_number(
+        s, scale, NULL,
+        "The elements of a block of MXFP4 are numbers of e2m1 (0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives). The "
+        "block has the scale 2^(floor(log2 m) - 2), m the largest magnitude. Which scale has the block %s?",
+        ulp_text_of(&list));
     q->is_power = 1;
     course_almost(q, 2 * scale, "floor never goes up, so m divided by the scale can be larger than 4.");
     course_almost(q, scale / 2, "Take the power of two at or below the largest magnitude.");
@@ -144,11 +140,10 @@ static void ask_block(course_sheet *s) {
 
 static void ask_size(course_sheet *s) {
     const unsigned size = 8u << course_draw(s, 5), bits = 3 + course_draw(s, 6);
-    course_question *q =
-        course_ask_number(s, bits + 8.0 / size, NULL,
-                          "Blocks of %u numbers of %u bits share a scale of 8 bits. How many bits does one "
-                          "number take, its part of the scale included?",
-                          size, bits);
+    course_question *q = course_ask_number(s, bits + 8.0 / size, NULL,
+                                           "Blocks of %u numbers of %u bits share a scale of 8 bits. How many bits "
+                                           "does one number take, its part of the scale included?",
+                                           size, bits);
     q->unit = "bits";
     course_tempting(q, bits, "The scale takes bits, too.");
     course_tempting(q, bits + 8, "The numbers of a block share the scale.");

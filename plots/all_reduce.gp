@@ -1,7 +1,6 @@
 # all_reduce.gp - means of equal and random gradients over many ranks, the range of binary16, and trainings over ranks.
 load "plots/style.gp"
-csv = "results/all_reduce.csv"
-eval figure_needs("all_reduce", csv)
+eval figure_of("all_reduce")
 
 eval figure_groups(csv, "data order mean mode format")
 eval figure_groups(csv, "data reduction")
@@ -49,7 +48,6 @@ do for [i = 1:N] {
 mark(kind) = kind == 1 ? 7 : kind == 2 ? 8 : kind == 3 ? 4 : 6
 dash(kind) = kind == 1 ? 1 : kind == 4 ? 4 : 2
 colour_of(format) = strstrt("binary32 binary16 bfloat16 e5m2 e4m3", format) ? value(format) : green
-panel(left, right, low, high) = sprintf("set lmargin at screen %g; set rmargin at screen %g; set bmargin at screen %g; set tmargin at screen %g", left, right, low, high)
 ranks_axis(top) = sprintf("set logscale x 2; set xrange [1.6:%g]; set xtics ('2' 2, '8' 8, '32' 32, '128' 128, '512' 512, '2048' 2048); set xlabel 'ranks R'", top)
 
 # --- binary16: what becomes of 64 and 2^-20 in a ring
@@ -62,8 +60,7 @@ is_inf(x) = strcol("value") eq "inf"
 is_exact(i) = !is_inf(0) && column("value") == true_mean(i)
 
 do for [file in figure_files] {
-    eval figure_open("all_reduce", file, 1160, 1340)
-    set multiplot
+    eval figure_panels("all_reduce", file, 1160, 1340)
     set label 1 "A ring adds the ranks one after another and stops in few bits; a tree adds sums of like size" at screen 0.02,0.978 font title_font textcolor rgb ink
     set label 2 "Gradients of R ranks become one mean. Each partial sum is rounded to the format, to nearest even; the sum is divided by R at its end." at screen 0.02,0.954 font label_font textcolor rgb grey
     set label 3 "Left: equal gradients in binary16, in a ring, divided at three places. Right: the same numbers as above, in one format." at screen 0.02,0.635 font label_font textcolor rgb grey
@@ -153,8 +150,5 @@ do for [file in figure_files] {
     set ylabel "relative to the weights" offset 0.6,0
     set key at screen 0.985,0.268 right top vertical Left reverse maxrows 20 maxcols 1 samplen 1.6 width 0 font small_font
     plot for [i = 1:N] rows("training " . word(reductions, i)) using "ranks":"moved" smooth unique with linespoints pointtype mark(kind_of[i]) pointsize 0.8 linewidth (kind_of[i] == 1 ? 2.5 : 1.5) dashtype dash(kind_of[i]) linecolor rgb colour_of(format_of[i]) title shown[i]
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

@@ -1,8 +1,6 @@
 # amp.gp - where automatic mixed precision ends, compared with binary32, the recipe by hand and everything in few bits, and what it saves.
 load "plots/style.gp"
-csv = "results/amp.csv"
-eval figure_needs("amp", csv)
-eval figure_needs_summary("amp", csv)
+eval figure_of_both("amp")
 eval figure_groups(csv, "net format way")
 
 nets = ""
@@ -57,12 +55,10 @@ letters = 0
 do for [i = 1:S] { letters = letters + strlen(label_of(f_of(i), way_of(i))) }
 gap = (0.95 - 0.0063 * letters) / S < 0.05 ? (0.95 - 0.0063 * letters) / S : 0.05
 do for [i = 1:S] { key_left[i + 1] = key_left[i] + 0.0063 * strlen(label_of(f_of(i), way_of(i))) + gap }
-panel(left, right, low, high) = sprintf("set lmargin at screen %g; set rmargin at screen %g; set bmargin at screen %g; set tmargin at screen %g", left, right, low, high)
 networks = "set xrange [0.45:N + 0.55]; set xtics scale 0 ('' 0); do for [n = 1:N] { set xtics add (word(nets, n) n) }"
 
 do for [file in figure_files] {
-    eval figure_open("amp", file, 1160, 900)
-    set multiplot
+    eval figure_panels("amp", file, 1160, 900)
     set label 1 "Lists of operations choose the formats: training ends as in binary32, with half the bytes of activations" at screen 0.02,0.97 font title_font textcolor rgb ink
     set label 2 sprintf("Digits, %d steps, loss times 2^{%d}. Marks: means (losses: medians) over %d seeds; bars: all seeds. Grey and black: binary32", int(option(csv, "steps")), int(option(csv, "weight")), int(option(csv, "seeds"))) at screen 0.02,0.94 font label_font textcolor rgb grey
 
@@ -130,8 +126,5 @@ do for [file in figure_files] {
         unset arrow 1
         do for [n = 1:N] { unset label 20 + n }
     }
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

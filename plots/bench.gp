@@ -42,8 +42,7 @@ if (tall == 0) { eval figure_refuse(bench, "it needs rounding or products") }
 tall = tall > 26 ? 24 * tall + 190 : 860
 
 do for [file in figure_files] {
-    eval figure_open(bench, file, gpu ? 1960 : 1560, tall)
-    set multiplot
+    eval figure_panels(bench, file, gpu ? 1960 : 1560, tall)
     set label 1 (gpu ? "A GPU: rounding, products under datapaths, products by its own units, training steps" : "Rounding, and matrix products under datapaths, on one thread") \
         at screen 0.02,1 - 34.0 / tall font title_font textcolor rgb ink
     set label 2 option(csv, "device") . ". Medians; a thin line is the range between the quartiles. Dashed lines: " . \
@@ -55,16 +54,14 @@ do for [file in figure_files] {
     unset grid
     set grid xtics linetype 1 linewidth 0.6 linecolor rgb pale
     set mxtics 1
-    set tmargin at screen 1 - 115.0 / tall
-    set bmargin at screen 68.0 / tall
+    eval panel_y(68.0 / tall, 1 - 115.0 / tall)
     do for [p = 1:panels] {
         set autoscale # stats leaves out what is out of range
         unset logscale x
         unset arrow
         set title word(titles, p)
         set xlabel word(units, p)
-        set lmargin at screen first_left + (p - 1.0) / panels
-        set rmargin at screen (p - 0.06) / panels
+        eval panel_x(first_left + (p - 1.0) / panels, (p - 0.06) / panels)
         eval forget
         stats csv using (see(line_of(p), column("rate"))) nooutput
         line = last
@@ -87,8 +84,5 @@ do for [file in figure_files] {
              n = 0, csv using "q3":(row(chosen(p))):(told(column("rate"))) with labels left offset 0.5,0 font small_font textcolor rgb grey
         unset label
     }
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

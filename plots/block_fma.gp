@@ -1,8 +1,6 @@
 # block_fma.gp - errors of matrix products against n, by unit and by format of the result, and their bounds.
 load "plots/style.gp"
-csv = "results/block_fma.csv"
-eval figure_needs("block_fma", csv)
-eval figure_needs_summary("block_fma", csv)
+eval figure_of_both("block_fma")
 
 paths = "serial:fp16:rne v100-fp16-fp16 v100-fp16 a100-fp16 h100-fp16 block4:binary32:rne"
 names = "'binary16, one by one' 'V100, binary16 result' 'V100, binary32 result' 'A100' 'H100' 'blocks of 4, to nearest'"
@@ -37,8 +35,7 @@ colour(i) = value(word(colours, i))
 powers = "('2^4' 2**4, '2^6' 2**6, '2^8' 2**8, '2^{10}' 2**10, '2^{12}' 2**12, '2^{14}' 2**14, '2^{16}' 2**16)"
 
 do for [file in figure_files] {
-    eval figure_open("block_fma", file, 1160, 620)
-    set multiplot
+    eval figure_panels("block_fma", file, 1160, 620)
     set label 1 (words(has) == 6 ? "Results in binary32 keep a product accurate; rounding to nearest would keep it more accurate still" : "Errors of matrix products against the number of products in a sum") at screen 0.02,0.955 font title_font textcolor rgb ink
     set label 2 "Largest |computed - exact| / (|A| |B|) of C = A B in binary16, with n products in every sum. Dashed: bounds, u_{16} = 2^{-11}, u_{32} = 2^{-24}." at screen 0.02,0.905 font label_font textcolor rgb grey
     set logscale x 2
@@ -50,10 +47,7 @@ do for [file in figure_files] {
     set xlabel "n, products in a sum" font label_font
     titles = "'Positive data, U[0,1]' 'Data of both signs, U[-1,1]'"
     do for [k = 1:2] {
-        set lmargin at screen (k == 1 ? 0.075 : 0.64)
-        set rmargin at screen (k == 1 ? 0.40 : 0.965)
-        set tmargin at screen 0.82
-        set bmargin at screen 0.11
+        eval panel(k == 1 ? 0.075 : 0.64, k == 1 ? 0.40 : 0.965, 0.11, 0.82)
         set title word(titles, k)
         if (k == 1) { set ylabel "largest relative error" offset 0.6,0 font label_font } else { set ylabel "" }
         do for [b in bounds] {
@@ -71,8 +65,5 @@ do for [file in figure_files] {
              for [i in has] csv using (sum_of(k, int(i))):"max_error" with linespoints pointtype 7 pointsize 0.45 linecolor rgb colour(int(i)) linewidth 2
         do for [i = 1:30] { unset label i }
     }
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

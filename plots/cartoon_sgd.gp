@@ -1,7 +1,6 @@
 # cartoon_sgd.gp - gradient ascent on a parabola: the path of the weight, where it stops, and cures.
 load "plots/style.gp"
-csv = "results/cartoon_sgd.csv"
-eval figure_needs("cartoon_sgd", csv)
+eval figure_of("cartoon_sgd")
 
 if (real(option(csv, "rate")) != 0.01) { eval figure_refuse("cartoon_sgd", "it shows rate 0.01: needs a run without --rate") }
 eval figure_groups(csv, "format mode cure what run")
@@ -47,14 +46,12 @@ cure_colour(c) = value(word("red green blue", c))
 if (words(has) + words(random) + words(cured_has) == 0) { eval figure_refuse("cartoon_sgd", "needs a run with --formats binary16,bfloat16,e4m3 and --modes rne,sra") }
 
 do for [file in figure_files] {
-    eval figure_open("cartoon_sgd", file, 1160, 560)
-    set multiplot
+    eval figure_panels("cartoon_sgd", file, 1160, 560)
     headline = words(has) > 0 ? "Gradient ascent to a top at 3: rounded to nearest, the weight stands still before it gets there" : "Gradient ascent to a top at 3, every operation rounded"
     set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
     set label 2 "Weight after k updates by 0.01 times the gradient of 3 - (w - 3)^2, every operation rounded to the format. Wide grey line: exact arithmetic." at screen 0.02,0.897 font label_font textcolor rgb grey
     set samples 400
-    set tmargin at screen 0.80
-    set bmargin at screen 0.125
+    eval panel_y(0.125, 0.80)
     set xrange [0:right]
     set xtics 0,100,right-100
     set yrange [0:3.6]
@@ -62,8 +59,7 @@ do for [file in figure_files] {
     set xlabel "updates k" offset 0,0.3
     set ylabel "weight w" offset 0.8,0
 
-    set lmargin at screen 0.056
-    set rmargin at screen 0.36
+    eval panel_x(0.056, 0.36)
     set title "To nearest: updates vanish"
     do for [i in has] {
         c = int(i)
@@ -78,8 +74,7 @@ do for [file in figure_files] {
     }
     do for [i = 1:50] { unset label i; unset arrow i }
 
-    set lmargin at screen 0.41
-    set rmargin at screen 0.665
+    eval panel_x(0.41, 0.665)
     set ylabel ""
     set title arrived ? "Stochastic: all runs arrive at 3" : "Stochastic"
     set key at graph 0.98,0.32 right top noreverse Right font small_font
@@ -93,8 +88,7 @@ do for [file in figure_files] {
     }
     do for [i = 1:20] { unset label i }
 
-    set lmargin at screen 0.74
-    set rmargin at screen 0.985
+    eval panel_x(0.74, 0.985)
     set logscale y 10
     set yrange [1e-4:10]
     set ytics 1e-4,10,10 format "10^{%T}"
@@ -118,8 +112,5 @@ do for [file in figure_files] {
     plot 3 - exact(x) with lines linecolor rgb pale linewidth 8, \
          for [i in cured_has] rows(path("bfloat16", word(cures, int(i)))) using "update":(column("weight") < 3 ? 3 - column("weight") : NaN) with lines linecolor rgb cure_colour(int(i)) linewidth 2
     }
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

@@ -1,7 +1,6 @@
 # counting.gp - sums of ones: sums to nearest stop at 2^p, stochastic sums do not; and the sums with each cure.
 load "plots/style.gp"
-csv = "results/counting.csv"
-eval figure_needs("counting", csv)
+eval figure_of("counting")
 
 eval figure_groups(csv, "format mode cure what run")
 formats = "binary32 binary16 tf32 bfloat16 e6m9 e4m3 e5m2 q8.8"
@@ -57,21 +56,18 @@ powers = "('1' 1, '2^4' 16, '2^8' 256, '2^{12}' 4096, '2^{16}' 65536, '2^{20}' 1
 
 set samples 2
 do for [file in figure_files] {
-    eval figure_open("counting", file, 1160, 560)
-    set multiplot
+    eval figure_panels("counting", file, 1160, 560)
     headline = all_good ? "Counting to nearest in a floating-point format with p significant bits stops at exactly 2^{p}" : "Counting by ones: where sums stop, and what counts on"
     set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
     set label 2 "The sum of n ones, every addition rounded to the format. Wide grey line: the exact sum. Circles: where the count was predicted to stop." at screen 0.02,0.897 font label_font textcolor rgb grey
     set logscale xy 2
-    set tmargin at screen 0.80
-    set bmargin at screen 0.125
+    eval panel_y(0.125, 0.80)
     eval "set xtics " . powers
     eval "set ytics " . powers
     set xlabel "ones added, n" offset 0,0.3
     set ylabel "computed sum" offset 1.2,0
 
-    set lmargin at screen 0.058
-    set rmargin at screen 0.35
+    eval panel_x(0.058, 0.35)
     set xrange [1:top]
     set yrange [1:top]
     set title "To nearest: every format stops"
@@ -91,8 +87,7 @@ do for [file in figure_files] {
     }
     do for [i = 1:50] { unset label i; unset arrow i }
 
-    set lmargin at screen 0.415
-    set rmargin at screen 0.675
+    eval panel_x(0.415, 0.675)
     unset logscale y
     set xrange [1:2**15]
     set yrange [0:2]
@@ -136,9 +131,6 @@ do for [file in figure_files] {
     plot x with lines linecolor rgb pale linewidth 8, \
          for [j = 1:words(cured_has)] rows(path("bfloat16", word(cures, int(word(cured_has, words(cured_has) + 1 - j))))) using "n":(positive("value")) with lines linecolor rgb cure_colour(int(word(cured_has, words(cured_has) + 1 - j))) linewidth 2
     }
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
     set samples 2
 }

@@ -1,8 +1,6 @@
 # ctc.gp - linear and logarithmic sums over paths by length, learning curves, and label errors by form and format.
 load "plots/style.gp"
-csv = "results/ctc.csv"
-eval figure_needs("ctc", csv)
-eval figure_needs_summary("ctc", csv)
+eval figure_of_both("ctc")
 
 eval figure_groups(csv, "kind")
 eval figure_groups(csv, "kind form format")
@@ -60,14 +58,10 @@ do for [format in "binary32 binary16 bfloat16"] {
 L = words(loss_formats)
 
 do for [file in figure_files] {
-    eval figure_open("ctc", file, 1160, 600)
-    set multiplot
+    eval figure_panels("ctc", file, 1160, 600)
     set label 1 headline at screen 0.02,0.955 font title_font textcolor rgb ink
     set label 2 "Connectionist temporal classification (CTC) sums over all paths that spell a sequence of labels: in probabilities (linear) or in their logarithms." at screen 0.02,0.905 font label_font textcolor rgb grey
-    set lmargin at screen 0.075
-    set rmargin at screen 0.375
-    set tmargin at screen 0.81
-    set bmargin at screen 0.13
+    eval panel(0.075, 0.375, 0.13, 0.81)
     set title "Loss of 5 labels, 11 equally probable outputs"
     set logscale xy
     set xrange [5:1.02*longest]
@@ -98,10 +92,7 @@ do for [file in figure_files] {
     do for [panel = 1:words(shown)] {
         c = int(word(shown, panel))
         cell = word(cells, c)
-        set lmargin at screen 0.45
-        set rmargin at screen 0.68
-        set tmargin at screen (panel == 1 ? 0.81 : 0.435)
-        set bmargin at screen (panel == 1 && words(shown) == 2 ? 0.505 : 0.13)
+        eval panel(0.45, 0.68, (panel == 1 && words(shown) == 2 ? 0.505 : 0.13), panel == 1 ? 0.81 : 0.435)
         set title (panel == 1 ? "Learning to read strips of digits" : "")
         set xrange [0:steps]
         set yrange [2.5:words(shown) == 2 ? 110 : 300] # one panel alone: the key is above its curves
@@ -119,10 +110,7 @@ do for [file in figure_files] {
         unset label 1
         unset label 2
     }
-    set lmargin at screen 0.76
-    set rmargin at screen 0.985
-    set tmargin at screen 0.81
-    set bmargin at screen 0.13
+    eval panel(0.76, 0.985, 0.13, 0.81)
     set title sprintf("%s: only the CTC sums rounded", first eq "gru" ? "GRU" : first eq "lstm" ? "LSTM" : "RNN")
     set xrange [0.5:L + 0.5]
     set yrange [2.5:190]
@@ -139,8 +127,5 @@ do for [file in figure_files] {
          1/0 with points pointtype 9 pointsize 0.7 linecolor rgb red title "linear sums"
     do for [i = 1:20] { unset label i }
     unset arrow
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

@@ -1,8 +1,6 @@
 # fixed_point.gp - learning curves in 16-bit fixed point: rounding to nearest on the left, stochastic on the right.
 load "plots/style.gp"
-csv = "results/fixed_point.csv"
-eval figure_needs("fixed_point", csv)
-eval figure_needs_summary("fixed_point", csv)
+eval figure_of_both("fixed_point")
 
 tone(format) = format eq "binary32" ? black : format eq "q2.14" ? sky : format eq "q4.12" ? orange : format eq "q6.10" ? green : fixed
 # the least, median and largest value over the seeds at each epoch
@@ -41,8 +39,7 @@ bottom = (mnist ? 0.75 : 0.5) * lowest
 top = !mnist ? 3 : highest > 10 ? 100 : 10 # a network that fails stays at 90 %
 
 do for [file in figure_files] {
-    eval figure_open("fixed_point", file, 1160, 620)
-    set multiplot
+    eval figure_panels("fixed_point", file, 1160, 620)
     set label 1 headline at screen 0.02,0.955 font title_font textcolor rgb ink
     set label 2 sprintf("%s, network %s; median of %d seed%s, band: least to greatest%s", mnist ? "MNIST" : "The digits that ship with the project", option(csv, "net"), seeds, seeds == 1 ? "" : "s", \
         beside ? "; ticks: Gupta et al. 2015" : "") at screen 0.02,0.905 font label_font textcolor rgb grey noenhanced
@@ -51,10 +48,7 @@ do for [file in figure_files] {
     do for [panel = 1:words(modes)] {
         mode = word(modes, panel)
         left = 0.08 + 0.47 * (panel - 1)
-        set lmargin at screen left
-        set rmargin at screen left + 0.36
-        set tmargin at screen 0.81
-        set bmargin at screen 0.13
+        eval panel(left, left + 0.36, 0.13, 0.81)
         set title (mode eq "rne" ? "Rounded to nearest" : "Rounded stochastically") offset 0,-0.4
         set xlabel "epoch"
         set ylabel (panel > 1 ? "" : mnist ? "test error (%)" : "mean training loss of the epoch")

@@ -1,8 +1,6 @@
 # footprint.gp - bytes of a training step by purpose, and predicted times: roofline, what bounds them, speedups against published ones.
 load "plots/style.gp"
-csv = "results/footprint.csv"
-eval figure_needs("footprint", csv)
-eval figure_needs_summary("footprint", csv)
+eval figure_of_both("footprint")
 
 eval figure_groups(csv, "what net policy")
 kind(i) = i == 1 ? "activations" : i == 2 ? "activation gradients" : i == 3 ? "weights" : i == 4 ? "weight gradients" : i == 5 ? "optimizer state" : "master weights"
@@ -94,16 +92,12 @@ do for [i = 1:L] {
 }
 
 do for [file in figure_files] {
-    eval figure_open("footprint", file, 1160, 1220)
-    set multiplot
+    eval figure_panels("footprint", file, 1160, 1220)
     set label 1 "Mixed precision halves activations and gradients, and stores the weights twice" at screen 0.02,0.977 font title_font textcolor rgb ink
     set label 2 sprintf("Bytes of one training step by purpose, as a machine stores them; SGD with momentum; large networks: batches of %d. Above: bytes under fp32.", int(option(csv, "large-batch"))) at screen 0.02,0.953 font label_font textcolor rgb grey
 
     # --- memory
-    set lmargin at screen 0.06
-    set rmargin at screen 0.985
-    set tmargin at screen 0.885
-    set bmargin at screen 0.62
+    eval panel(0.06, 0.985, 0.62, 0.885)
     set xrange [0.2:5 * N + 0.2]
     set yrange [0:112]
     set ytics 0,25,100 format "%g %%"
@@ -129,10 +123,7 @@ do for [file in figure_files] {
     set label 2 "PREDICTIONS of a roofline, not measurements: each operation takes as long as its products at the peak of the data sheet,\nor as its bytes at the full bandwidth of the memory, whichever is longer." at screen 0.02,0.5 font label_font textcolor rgb grey
 
     # --- roofline
-    set lmargin at screen 0.06
-    set rmargin at screen 0.325
-    set tmargin at screen 0.435
-    set bmargin at screen 0.07
+    eval panel(0.06, 0.325, 0.07, 0.435)
     set title sprintf("Operations of %s on a %s: predicted rate", named(roofed), machine eq "p100" ? "P100" : machine eq "v100" ? "V100" : machine eq "a100" ? "A100" : machine eq "h100" ? "H100" : "B200")
     set logscale xy
     set grid xtics ytics
@@ -158,8 +149,7 @@ do for [file in figure_files] {
     unset label 2
 
     # --- what bounds the time
-    set lmargin at screen 0.405
-    set rmargin at screen 0.66
+    eval panel_x(0.405, 0.66)
     set title "V100: what bounds the predicted time" offset 0,0.2
     set grid noxtics
     set xrange [0.3:3 * (L > 0 ? L : 1)]
@@ -183,8 +173,7 @@ do for [file in figure_files] {
     unset key
 
     # --- speedups
-    set lmargin at screen 0.755
-    set rmargin at screen 0.985
+    eval panel_x(0.755, 0.985)
     set title "Predicted speedups" offset 0,0.2
     set border 1
     set grid xtics noytics
@@ -217,8 +206,5 @@ do for [file in figure_files] {
              for [p = 1:2] for [q = 1:shown(p)] "+" using (real(word(beside[p], q))):(real(word(heights[p], q))) every ::0::0 with points pointtype (p == 1 ? 13 : 12) pointsize (p == 1 ? 1.1 : 1) linewidth 1.6 linecolor rgb red title (q > 1 ? "" : p == 1 ? "published: mixed" : "published: all fp16")
         do for [i = 100:160] { unset label i }
     }
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

@@ -1,8 +1,6 @@
 # fp8_accumulation.gp - a sum that stops in 14 bits, and errors by number of bits kept and by promotion interval.
 load "plots/style.gp"
-csv = "results/fp8_accumulation.csv"
-eval figure_needs("fp8_accumulation", csv)
-eval figure_needs_summary("fp8_accumulation", csv)
+eval figure_of_both("fp8_accumulation")
 
 by_bits(data) = strcol("data") eq data && strcol("bits") ne "" ? column("bits") : NaN
 by_promote(data) = strcol("data") eq data && strcol("promote") ne "" ? column("promote") : NaN
@@ -31,15 +29,12 @@ colour(d) = d == 1 ? red : blue
 percents = "('10^{-5} %%' 1e-5, '10^{-4} %%' 1e-4, '10^{-3} %%' 1e-3, '0.01 %%' 0.01, '0.1 %%' 0.1, '1 %%' 1, '10 %%' 10, '100 %%' 100)"
 
 do for [file in figure_files] {
-    eval figure_open("fp8_accumulation", file, 1160, 560)
-    set multiplot
+    eval figure_panels("fp8_accumulation", file, 1160, 560)
     set label 1 sprintf("14 significant bits lose %.1f %% of a sum of positive e4m3 products; promotion cuts the loss to %.2f %%", raw[1], every[1]) at screen 0.02,0.955 font title_font textcolor rgb ink
     set label 2 sprintf("Left: one sum. Middle and right: ||computed - exact|| / ||exact|| of matrix products with %s products in each result%s.", k, amax) at screen 0.02,0.90 font label_font textcolor rgb grey
-    set tmargin at screen 0.80
-    set bmargin at screen 0.125
+    eval panel_y(0.125, 0.80)
 
-    set lmargin at screen 0.06
-    set rmargin at screen 0.29
+    eval panel_x(0.06, 0.29)
     set title "Adding 2^{-8} again and again"
     set xrange [0:32]
     set yrange [0:136]
@@ -57,8 +52,7 @@ do for [file in figure_files] {
     set yrange [2e-6:100]
     eval "set ytics " . percents
     set ylabel "error, relative to the exact product" offset 1.2,0 font label_font
-    set lmargin at screen 0.39
-    set rmargin at screen 0.665
+    eval panel_x(0.39, 0.665)
     set title "Significant bits of the sum"
     set xrange [11.5:25.5]
     set xtics 12,2,25 font small_font
@@ -76,8 +70,7 @@ do for [file in figure_files] {
     do for [i = 11:16] { unset label i }
 
     set ylabel ""
-    set lmargin at screen 0.745
-    set rmargin at screen 0.985
+    eval panel_x(0.745, 0.985)
     set title "Promotion, 14 significant bits"
     set logscale x 2
     set xrange [26:6000]
@@ -93,8 +86,5 @@ do for [file in figure_files] {
          cast[2] with lines linecolor rgb blue dashtype (4,4) linewidth 1.5, \
          for [d = 1:2] csv using (by_promote(word(kinds, d))):(100 * column("norm_error") / seeds) smooth frequency with linespoints pointtype 7 pointsize 0.5 linecolor rgb colour(d) linewidth 2, \
          for [d = 1:2] "+" using (4096):(raw[d]) every ::::0 with points pointtype 6 pointsize 0.8 linecolor rgb colour(d)
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

@@ -1,8 +1,6 @@
 # gan.gp - the digits that each generator writes, with the verdict beside them, and the distance during the training.
 load "plots/style.gp"
-csv = "results/gan.csv"
-eval figure_needs("gan", csv)
-eval figure_needs_summary("gan", csv)
+eval figure_of_both("gan")
 
 all = "digits fp32 fp16-scaled bf16 fp8 bf16-all amp fp16 fp16-all"
 label_of(v) = v eq "digits" ? "digits of the data set" : v eq "fp32" ? "binary32" : v eq "fp16-scaled" ? "mixed binary16\n+ loss scaling" : v eq "bf16" ? "mixed bfloat16" : \
@@ -65,17 +63,13 @@ has_stopped(v) = strstrt(" " . stopped, " " . v . " ") > 0
 number(x) = sprintf(x < 10 ? "%.1f" : "%.0f", x)
 
 do for [file in figure_files] {
-    eval figure_open("gan", file, 1160, full_height)
-    set multiplot
+    eval figure_panels("gan", file, 1160, full_height)
     set label 1 headline at screen 0.02,down(28) font title_font textcolor rgb ink
     set label 2 sprintf("%s, %d steps, loss times 2^{%d}. The images are the first samples of seed %d, not selected. Numbers: medians of %d seeds (and all seeds).", \
         option(csv, "set") eq "mnist" ? "MNIST" : "Digits of 8 x 8 pixels", steps, weight, seed, seeds) at screen 0.02,down(54) font small_font textcolor rgb grey
 
     # --- the samples, one row of images per variant
-    set lmargin at screen 0.155
-    set rmargin at screen 0.155 + 0.0441 * shown
-    set tmargin at screen down(103)
-    set bmargin at screen down(103 + row_height * N)
+    eval panel(0.155, 0.155 + 0.0441 * shown, down(103 + row_height * N), down(103))
     set xrange [-0.5:shown * cell_x - 0.5]
     set yrange [-N * cell_y + 0.5:0.5]
     unset border
@@ -110,10 +104,7 @@ do for [file in figure_files] {
 
     # --- the distance during the training
     load "plots/style.gp"
-    set lmargin at screen 0.085
-    set rmargin at screen 0.72
-    set tmargin at screen down(162 + row_height * N)
-    set bmargin at screen down(full_height - 65)
+    eval panel(0.085, 0.72, down(full_height - 65), down(162 + row_height * N))
     set title "Distance to the real digits during the training: median, and band over all seeds" offset 0,-0.4
     set xlabel "training step"
     set ylabel "Frechet distance of features" offset 0.6,0
@@ -134,8 +125,5 @@ do for [file in figure_files] {
         plot for [v in whole] rows("curve " . v) using "x":"least distance at a step":"largest distance at a step" with filledcurves linecolor rgb tint(tone(v), 0.15) notitle, \
              for [v in whole] rows("curve " . v) using "x":"distance at a step" with lines linewidth wide(v) linecolor rgb tone(v) title short(v) @line_of_digits
     }
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

@@ -1,7 +1,6 @@
 # gradient_underflow.gp - magnitudes of gradients, the share that formats flush to zero, loss scales, and tensor scales.
 load "plots/style.gp"
-csv = "results/gradient_underflow.csv"
-eval figure_needs("gradient_underflow", csv)
+eval figure_of("gradient_underflow")
 
 # the networks of this run; the first one has the panels
 nets = ""
@@ -93,11 +92,9 @@ do for [n = 1:N] { do for [f = 1:D] {
 amount(x) = x != x ? "" : x >= 99.5 && x < 100 ? sprintf("%.1f", x) : x >= 9.95 ? sprintf("%.0f", x) : x >= 0.095 ? sprintf("%.1f", x) : x > 0 ? "<0.1" : "0"
 # the middle of bar c of a format and network
 bar(n, f, c) = n + (f - (D + 1) / 2.0) * 0.29 + (c - 2) * 0.083
-panel(left, right, low, high) = sprintf("set lmargin at screen %g; set rmargin at screen %g; set bmargin at screen %g; set tmargin at screen %g", left, right, low, high)
 
 do for [file in figure_files] {
-    eval figure_open("gradient_underflow", file, 1160, 1260)
-    set multiplot
+    eval figure_panels("gradient_underflow", file, 1160, 1260)
     set label 1 headline at screen 0.02,0.975 font title_font textcolor rgb ink
     set label 2 "All percentages are of the gradients that are not zero in binary32. Above: their sizes, with the range of each format. Below: activation gradients." at screen 0.02,0.95 font label_font textcolor rgb grey
 
@@ -210,8 +207,5 @@ do for [file in figure_files] {
         plot for [f = 1:D] for [c = 1:3] "+" using (bar(int($0) + 1, f, c)):(share_of[3 * (int($0) * D + f) - 3 + c]) every ::0::N - 1 with boxes linecolor rgb tint(value(word(drawn, f)), real(word(laid, c))), \
              for [f = 1:D] for [c = 1:3] "+" using (bar(int($0) + 1, f, c)):(share_of[3 * (int($0) * D + f) - 3 + c] + 3):(amount(share_of[3 * (int($0) * D + f) - 3 + c])) every ::0::N - 1 with labels left rotate by 90 font small_font textcolor rgb ink
     }
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

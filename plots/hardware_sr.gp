@@ -1,23 +1,19 @@
 # hardware_sr.gp - bias and variance of stochastic rounding as hardware does it.
 load "plots/style.gp"
-csv = "results/hardware_sr.csv"
-eval figure_needs("hardware_sr", csv)
+eval figure_of("hardware_sr")
 
 is(name) = strcol("conversion") eq name && column("value") > 0
 bias(name) = is(name) ? column("bias") : NaN
 variance(name) = is(name) ? column("variance") : NaN
 
 do for [file in figure_files] {
-    eval figure_open("hardware_sr", file, 1160, 520)
-    set multiplot
+    eval figure_panels("hardware_sr", file, 1160, 520)
     set label 1 "Few random bits bias stochastic rounding; shared random bits make errors alike" at screen 0.02,0.95 font title_font textcolor rgb ink
     set label 2 "Two readings of the text of Blackwell's cvt.rs, which nobody has measured. nu: how far a value lies from one number of the format to the next." at screen 0.02,0.895 font label_font textcolor rgb grey
-    set tmargin at screen 0.79
-    set bmargin at screen 0.13
+    eval panel_y(0.13, 0.79)
     set xrange [0:1]
     set xlabel "nu"
-    set lmargin at screen 0.075
-    set rmargin at screen 0.46
+    eval panel_x(0.075, 0.46)
     set yrange [-0.005:0.002]
     set ytics ("-1/256" -1.0/256, "-1/512" -1.0/512, "0" 0)
     set title "Bias: probability to round up, less nu"
@@ -28,8 +24,7 @@ do for [file in figure_files] {
          csv using "nu":(bias("cvt.rs.f16x2")) with points pointtype 7 pointsize 0.35 linecolor rgb blue
     unset label 11
     unset label 12
-    set lmargin at screen 0.56
-    set rmargin at screen 0.975
+    eval panel_x(0.56, 0.975)
     set yrange [0:1.15]
     set ytics ("0" 0, "1/2" 0.5, "1" 1)
     set title "Variance of the sum of two equal values"
@@ -38,8 +33,5 @@ do for [file in figure_files] {
     set label 13 "p: the probability to round up" at 0.5,0.06 center textcolor rgb grey font label_font
     plot csv using "nu":(variance("cvt.rs.satfinite.e4m3x4:shared")) with points pointtype 7 pointsize 0.35 linecolor rgb blue, \
          csv using "nu":(variance("cvt.rs.satfinite.e4m3x4:split")) with points pointtype 7 pointsize 0.35 linecolor rgb red
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

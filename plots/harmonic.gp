@@ -1,7 +1,6 @@
 # harmonic.gp - the harmonic series by format: where sums to nearest stop, stochastic sums near the exact sum, two cures.
 load "plots/style.gp"
-csv = "results/harmonic.csv"
-eval figure_needs("harmonic", csv)
+eval figure_of("harmonic")
 
 eval figure_groups(csv, "format mode cure what run")
 formats = "binary32 binary16 tf32 bfloat16 e6m9 e4m3 e5m2"
@@ -56,23 +55,20 @@ if (words(has) + words(random) + words(cured_has) == 0) { eval figure_refuse("ha
 powers = "('1' 1, '2^3' 8, '2^6' 64, '2^9' 512, '2^{12}' 4096, '2^{15}' 2**15, '2^{18}' 2**18, '2^{21}' 2**21)"
 
 do for [file in figure_files] {
-    eval figure_open("harmonic", file, 1160, 560)
-    set multiplot
+    eval figure_panels("harmonic", file, 1160, 560)
     headline = words(has) > 0 ? "The harmonic series grows for ever, but to nearest it stops: terms fall below half a spacing" : "The harmonic series, which grows for ever, in small formats"
     set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
     set label 2 "The sum of 1/1 to 1/n, with terms and sums rounded to the format. Left: the last sum, and in brackets the first term that is lost." at screen 0.02,0.897 font label_font textcolor rgb grey
     set samples 400
     set logscale x 2
-    set tmargin at screen 0.80
-    set bmargin at screen 0.125
+    eval panel_y(0.125, 0.80)
     eval "set xtics " . powers
     set yrange [0:17]
     set ytics 0,4,16
     set xlabel "terms n" offset 0,0.3
     set ylabel "computed sum" offset 1.2,0
 
-    set lmargin at screen 0.055
-    set rmargin at screen 0.37
+    eval panel_x(0.055, 0.37)
     set xrange [1:top]
     set title "To nearest: every format stops"
     do for [i in lines] {
@@ -95,8 +91,7 @@ do for [file in figure_files] {
     do for [i = 1:50] { unset label i; unset arrow i }
     unset key
 
-    set lmargin at screen 0.42
-    set rmargin at screen 0.67
+    eval panel_x(0.42, 0.67)
     set xrange [1:words(random) ? terms : 8192]
     set ylabel ""
     set title "Stochastic: right on average"
@@ -111,8 +106,7 @@ do for [file in figure_files] {
     }
     do for [i = 1:20] { unset label i }
 
-    set lmargin at screen 0.72
-    set rmargin at screen 0.985
+    eval panel_x(0.72, 0.985)
     set xrange [1:top]
     unset key
     set title "Cures in bfloat16, to nearest"
@@ -129,8 +123,5 @@ do for [file in figure_files] {
     plot harmonic_number(x) with lines linecolor rgb pale linewidth 8, \
          for [j = 1:words(cured_has)] rows(path("bfloat16", word(cures, int(word(cured_has, words(cured_has) + 1 - j))))) using "n":"value" with lines linecolor rgb cure_colour(int(word(cured_has, words(cured_has) + 1 - j))) linewidth 2
     }
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

@@ -1,7 +1,6 @@
 # loss_scaling.gp - accuracy and loss against the loss scale, dynamic scalers, other networks, and tensor scales.
 load "plots/style.gp"
-csv = "results/loss_scaling.csv"
-eval figure_needs("loss_scaling", csv)
+eval figure_of("loss_scaling")
 
 # the networks of this run; the first one has the upper panels
 eval figure_groups(csv, "what")
@@ -121,11 +120,9 @@ do for [format in "e5m2 e4m3"] {
 }
 format_of(pair) = pair[:4]
 way_of(pair) = place(ways, pair[6:])
-panel(left, right, low, high) = sprintf("set lmargin at screen %g; set rmargin at screen %g; set bmargin at screen %g; set tmargin at screen %g", left, right, low, high)
 
 do for [file in figure_files] {
-    eval figure_open("loss_scaling", file, 1160, 1340)
-    set multiplot
+    eval figure_panels("loss_scaling", file, 1160, 1340)
     set label 1 "Any loss scale between two walls is as good as binary32; dynamic scalers find one by themselves" at screen 0.02,0.978 font title_font textcolor rgb ink
     # a note above each row of panels
     set label 2 "Static scales: lines are means over the seeds, dots are seeds. The first infinite gradient ends a run, and all its answers count as wrong (0 %)." . (words(marked) ? "\nCircles are seeds at a scale where another seed diverged." : "") at screen 0.02,0.954 font label_font textcolor rgb grey
@@ -244,8 +241,5 @@ do for [file in figure_files] {
              for [p in pairs] rows("final") using (tensors_of(format_of(p), word(ways, way_of(p))) ? beside_net(place(seen, format_of(p)), way_of(p)) : NaN):(gained(0)) smooth unique with points pointtype (way_of(p) == 1 ? 7 : 5) pointsize 1 linecolor rgb value(format_of(p)), \
              for [p in pairs] -100 with points pointtype (way_of(p) == 1 ? 7 : 5) pointsize 0.8 linecolor rgb value(format_of(p)) title format_of(p) . " " . word(ways, way_of(p))
     }
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

@@ -1,7 +1,6 @@
 # magnitudes.gp - histograms of the magnitudes of all tensors of a network, and the range of each format above them.
 load "plots/style.gp"
-csv = "results/magnitudes.csv"
-eval figure_needs("magnitudes", csv)
+eval figure_of("magnitudes")
 
 eval figure_groups(csv, "what kind layer stage")
 eval figure_groups(csv, "what")
@@ -57,19 +56,16 @@ bare_tics = '"" -70, "" -60, "" -50, "" -40, "" -30, "" -20, "" -10, "" 0, "" 10
 layer_colour(j, n) = n > 1 ? tint(green, 0.45 + 0.55 * (j - 1) / (n - 1)) : green
 
 do for [file in figure_files] {
-    eval figure_open("magnitudes", file, 1160, 960)
-    set multiplot
+    eval figure_panels("magnitudes", file, 1160, 960)
     set label 1 headline at screen 0.02,0.973 font title_font textcolor rgb ink
     set label 2 "Above: the range of each format, pale where its numbers are subnormal. Flushed: turned into zero." at screen 0.02,0.945 font label_font textcolor rgb grey
     set label 3 "share of the values that are not zero, per power of two" at screen 0.012,0.42 center rotate by 90 font label_font textcolor rgb ink
     set xrange [left:right]
     do for [c = 1:2] {
-        set lmargin at screen (c == 1 ? 0.094 : 0.579)
-        set rmargin at screen (c == 1 ? 0.493 : 0.99)
+        eval panel_x(c == 1 ? 0.094 : 0.579, c == 1 ? 0.493 : 0.99)
 
         # --- the ranges of the formats
-        set tmargin at screen 0.925
-        set bmargin at screen 0.775
+        eval panel_y(0.775, 0.925)
         set yrange [-bars-0.55:-0.35]
         unset ytics
         set ylabel ""
@@ -101,8 +97,7 @@ do for [file in figure_files] {
         do for [r = 1:3] {
             k = 3 * (c - 1) + r
             kind = word(kinds, k)
-            set tmargin at screen 0.735 - (r - 1) * 0.23
-            set bmargin at screen 0.735 - (r - 1) * 0.23 - 0.195
+            eval panel_y(0.735 - (r - 1) * 0.23 - 0.195, 0.735 - (r - 1) * 0.23)
             set title word(titles, k) offset 0,-0.75
             set ytics nomirror textcolor rgb ink font small_font out scale 0.6 ("0.001 %%" 0.001, "0.01 %%" 0.01, "0.1 %%" 0.1, "1 %%" 1, "10 %%" 10, "100 %%" 100)
             eval sprintf(tics, r == 3 ? named_tics : bare_tics)
@@ -145,8 +140,5 @@ do for [file in figure_files] {
         set yrange [*:*]
         unset logscale
     }
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

@@ -1,8 +1,6 @@
 # multiword.gp - products of binary32 matrices by several narrow words: errors against the length of the sums.
 load "plots/style.gp"
-csv = "results/multiword.csv"
-eval figure_needs("multiword", csv)
-eval figure_needs_summary("multiword", csv)
+eval figure_of_both("multiword")
 
 paths = "b200-bf16 mi100-bf16 h100-e5m2 b200-e5m2 mi300-e5m2fnuz"
 names = "'NVIDIA B200' 'AMD CDNA1' 'NVIDIA H100' 'NVIDIA B200' 'AMD CDNA3'"
@@ -45,19 +43,16 @@ do for [p = 1:5] {
 }
 
 do for [file in figure_files] {
-    eval figure_open("multiword", file, 1160, 640)
-    set multiplot
+    eval figure_panels("multiword", file, 1160, 640)
     set label 1 "More words make a product more exact; long sums gain only on a unit that rounds them to nearest" at screen 0.02,0.962 font title_font textcolor rgb ink
     set label 2 "Each operand is a sum of words, rounded toward zero. Lines: this run. Crosses: published errors of other random matrices." at screen 0.02,0.915 font label_font textcolor rgb grey
     set logscale xy 10
     set xrange [9:longest * 25]
     set xtics ("10" 10, "10^2" 100, "10^3" 1000, "10^4" 1e4, "10^5" 1e5, "10^6" 1e6)
     set xlabel "products of a sum, n" font label_font textcolor rgb ink
-    set tmargin at screen 0.83
-    set bmargin at screen 0.12
+    eval panel_y(0.12, 0.83)
     do for [panel = 1:2] {
-        set lmargin at screen (panel == 1 ? 0.085 : 0.58)
-        set rmargin at screen (panel == 1 ? 0.485 : 0.98)
+        eval panel_x(panel == 1 ? 0.085 : 0.58, panel == 1 ? 0.485 : 0.98)
         set title (panel == 1 ? "words of bfloat16 (8 bits)" : "words of FP8, e5m2 (3 bits)") offset 0,-0.3
         set yrange [3e-9:5e-2]
         set ytics ("10^{-8}" 1e-8, "10^{-7}" 1e-7, "10^{-6}" 1e-6, "10^{-5}" 1e-5, "10^{-4}" 1e-4, "10^{-3}" 1e-3, "10^{-2}" 1e-2)
@@ -111,8 +106,5 @@ do for [file in figure_files] {
         unset label 201; unset label 202
         unset label 1; unset label 2
     }
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

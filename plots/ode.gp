@@ -1,7 +1,6 @@
 # ode.gp - Euler's method: errors against the number of steps, and the paths of one revolution.
 load "plots/style.gp"
-csv = "results/ode.csv"
-eval figure_needs("ode", csv)
+eval figure_of("ode")
 
 eval figure_groups(csv, "kind format mode")
 of(kind, format, mode) = kind . " " . format . " " . mode
@@ -37,22 +36,19 @@ do for [k = 1:3] {
 
 left(k) = 0.075 + 0.322 * (k - 1)
 do for [file in figure_files] {
-    eval figure_open("ode", file, 1160, 800)
-    set multiplot
+    eval figure_panels("ode", file, 1160, 800)
     set label 1 (stuck && has[2] ? "To nearest, small steps vanish and Euler's method stops; stochastic rounding keeps them" : "Euler's method with rounded steps") at screen 0.02,0.965 font title_font textcolor rgb ink
     set label 2 sprintf("Errors after n steps of size 1/n, every operation rounded; stochastic: %s runs. Small dots: every n, rounded to nearest.", option(csv, "runs")) at screen 0.02,0.927 font label_font textcolor rgb grey
     set logscale xy 10
     set xrange [9.5:longest*1.05]
     set xtics ("10" 10, "10^2" 100, "10^3" 1000, "10^4" 1e4, "10^5" 1e5, "10^6" 1e6, "10^7" 1e7)
-    set tmargin at screen 0.86
-    set bmargin at screen 0.56
+    eval panel_y(0.56, 0.86)
     set xlabel "steps n" offset 0,0.5 textcolor rgb ink
     set yrange [4e-7:0.04]
     set ytics ("10^{-6}" 1e-6, "10^{-5}" 1e-5, "10^{-4}" 1e-4, "10^{-3}" 1e-3, "10^{-2}" 1e-2)
     do for [f = 1:2] {
         name = word(formats, f)
-        set lmargin at screen left(f)
-        set rmargin at screen left(f) + 0.26
+        eval panel_x(left(f), left(f) + 0.26)
         set title sprintf("y' = -y, y(0) = 2^{-6}, in %s", name) offset 0,-0.3
         if (f == 1) { set ylabel "|y(1) - exact|" offset 1,0 textcolor rgb ink font label_font } else { set ylabel "" }
         if (has[2 * f - 1] + has[2 * f] == 0) {
@@ -75,8 +71,7 @@ do for [file in figure_files] {
         unset label 1; unset label 2
     }
 
-    set lmargin at screen left(3)
-    set rmargin at screen left(3) + 0.26
+    eval panel_x(left(3), left(3) + 0.26)
     set title "The circle: farthest from the solution" offset 0,-0.3
     set ylabel "distance" offset 1.7,0 textcolor rgb ink font label_font
     set yrange [3.5e-3:8]
@@ -89,8 +84,7 @@ do for [file in figure_files] {
     do for [i = 11:13] { unset label i }
     unset logscale
 
-    set tmargin at screen 0.44
-    set bmargin at screen 0.01
+    eval panel_y(0.01, 0.44)
     set xlabel ""
     set ylabel ""
     unset xtics; unset ytics; unset border
@@ -99,8 +93,7 @@ do for [file in figure_files] {
     set yrange [-1.35:1.35]
     do for [k = 1:3] {
         n = int(word(paths, k))
-        set lmargin at screen left(k) - 0.01
-        set rmargin at screen left(k) + 0.27
+        eval panel_x(left(k) - 0.01, left(k) + 0.27)
         set title sprintf("The circle in bfloat16, n = %d", n) offset 0,-0.5
         if (ways[k] == 0 || has[1] + has[2] == 0) {
             set label 20 sprintf("not in this run:\nneeds --paths %d", n) at 0,0 center textcolor rgb grey font label_font
@@ -125,8 +118,5 @@ do for [file in figure_files] {
         unset parametric
         do for [i = 11:13] { unset label i }
     }
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

@@ -1,8 +1,6 @@
 # order.gp - differences between the results of one dot product under different orders of its products.
 load "plots/style.gp"
-csv = "results/order.csv"
-eval figure_needs("order", csv)
-eval figure_needs_summary("order", csv)
+eval figure_of_both("order")
 
 paths = "fp32 pairwise:fp32:rne kahan:fp32:rne exact:fp32:rne v100-fp16 a100-fp16 h100-fp16 h100-e4m3 v100-fp16-fp16 serial:bf16:rne serial:fp16:rne pairwise:fp16:rne kahan:fp16:rne exact:fp16:rne"
 names = "'binary32, serial' 'binary32, pairwise' 'binary32, Kahan' 'binary32, rounded once' 'V100, binary32 sum' 'A100, binary32 sum' 'H100, binary32 sum' 'H100, e4m3' 'V100, binary16 sum' 'bfloat16, serial' 'binary16, serial' 'binary16, pairwise' 'binary16, Kahan' 'binary16, rounded once'"
@@ -41,14 +39,10 @@ top = has_slices && most > 0 ? most + 0.18 * height : 0.18 * height
 under = !has_slices || most > -least
 
 do for [file in figure_files] {
-    eval figure_open("order", file, 1160, 620)
-    set multiplot
+    eval figure_panels("order", file, 1160, 620)
     set label 1 (results[4] == 1 || results[14] == 1 ? "The order of the products often changes the sum, but never a sum that is rounded only once" : "How far the order of the products moves their sum") at screen 0.02,0.955 font title_font textcolor rgb ink
     set label 2 sprintf("One dot product of %s normal numbers. Left: its results in %s orders. Right: the same sum, cut into one slice per thread.", option(csv, "k"), option(csv, "orders")) at screen 0.02,0.905 font label_font textcolor rgb grey
-    set tmargin at screen 0.82
-    set bmargin at screen 0.115
-    set lmargin at screen 0.19
-    set rmargin at screen 0.575
+    eval panel(0.19, 0.575, 0.115, 0.82)
     set title "How far the results lie apart, and how many there are"
     set logscale x 10
     set xrange [5e-11:1]
@@ -70,8 +64,7 @@ do for [file in figure_files] {
     eval "plot " . inside . "for [w in shown] '+' using (at(width[int(w)])):(row_of(place[int(w)])) every ::::0 with points pointtype 7 pointsize 0.9 linecolor rgb (results[int(w)] == 1 ? green : red), 1/0 with points pointtype 7 pointsize 0.9 linecolor rgb red title 'any order: several results', 1/0 with points pointtype 7 pointsize 0.9 linecolor rgb green title 'any order: 1 result'" . inside_key
     do for [i = 1:230] { unset label i }
 
-    set lmargin at screen 0.66
-    set rmargin at screen 0.975
+    eval panel_x(0.66, 0.975)
     set title "The sum cut among threads, binary32"
     set xrange [0.9:80]
     set logscale x 2
@@ -89,8 +82,5 @@ do for [file in figure_files] {
         set label 11 "not in this run: needs\n--datapath fp32 --slices 1,2,4" at graph 0.5,0.5 center textcolor rgb grey font label_font
         plot 0 with lines linecolor rgb green linewidth 3
     }
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

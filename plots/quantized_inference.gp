@@ -1,7 +1,6 @@
 # quantized_inference.gp - accuracy of a trained network against the number of bits, by scheme and accumulator.
 load "plots/style.gp"
-csv = "results/quantized_inference.csv"
-eval figure_needs("quantized_inference", csv)
+eval figure_of("quantized_inference")
 
 eval forget
 stats csv using (see(strcol("kind") eq "integer", column("net"))) nooutput
@@ -38,8 +37,7 @@ formats = "binary16 bfloat16 e5m2 e4m3 e3m2 e2m1"
 titles = "'A net of dense layers' 'A convolutional net'"
 
 do for [file in figure_files] {
-    eval figure_open("quantized_inference", file, 1160, 560)
-    set multiplot
+    eval figure_panels("quantized_inference", file, 1160, 560)
     fits = mean_at[10 + 5] > reference[1] - 2
     set label 1 (fits && low_bits <= 5 && high_bits == 8 ? "Five bits answer nearly as well as 32; sums that wrap around need more than 16" : "Accuracy of a trained network in few bits") at screen 0.02,0.95 font title_font textcolor rgb ink
     set label 2 "Trained in binary32, then answered with integer weights and activations; no training afterwards. Grey line: binary32." at screen 0.02,0.895 font label_font textcolor rgb grey
@@ -47,10 +45,7 @@ do for [file in figure_files] {
     set yrange [2:100]
     set ytics ("2 %%" 2, "3 %%" 3, "5 %%" 5, "10 %%" 10, "20 %%" 20, "50 %%" 50, "100 %%" 100)
     do for [n = 1:nets] {
-        set lmargin at screen (n == 1 ? 0.085 : 0.405)
-        set rmargin at screen (n == 1 ? 0.345 : 0.67)
-        set tmargin at screen 0.80
-        set bmargin at screen 0.13
+        eval panel(n == 1 ? 0.085 : 0.405, n == 1 ? 0.345 : 0.67, 0.13, 0.80)
         set title word(titles, n)
         set xrange [low_bits - 0.4:high_bits + 0.4]
         set xtics 1
@@ -63,8 +58,7 @@ do for [file in figure_files] {
              for [c = 1:4] 1/0 with lines linewidth real(word(widths, c)) linecolor rgb value(word(colours, c)) title word(names, c), \
              1/0 with points pointtype 7 pointsize 0.35 linecolor rgb grey title "small marks: single seeds"
     }
-    set lmargin at screen (nets == 2 ? 0.73 : 0.45)
-    set rmargin at screen (nets == 2 ? 0.985 : 0.95)
+    eval panel_x(nets == 2 ? 0.73 : 0.45, nets == 2 ? 0.985 : 0.95)
     set title "Floating point (dense net)"
     set xrange [0.4:6.6]
     set xtics ("binary16" 1, "bfloat16" 2, "e5m2" 3, "e4m3" 4, "e3m2" 5, "e2m1" 6) rotate by -30
@@ -77,8 +71,5 @@ do for [file in figure_files] {
          for [f = 1:6] csv using (place(f, "scaled", 0.13)):(100 - column("accuracy")) with points pointtype 6 pointsize 0.6 linecolor rgb blue, \
          1/0 with points pointtype 7 pointsize 0.7 linecolor rgb red title "without a scale, each seed", \
          1/0 with points pointtype 6 pointsize 0.7 linecolor rgb blue title "a scale per tensor, each seed"
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

@@ -1,8 +1,6 @@
 # recipe.gp - how the runs of mixed-precision variants separate from binary32, and final loss and accuracy of every variant.
 load "plots/style.gp"
-csv = "results/recipe.csv"
-eval figure_needs("recipe", csv)
-eval figure_needs_summary("recipe", csv)
+eval figure_of_both("recipe")
 
 all = "fp32 fp16 fp16-sums fp16-master fp16-recipe fp16-lowsums fp16-nomaster fp16-sr fp16-kahan bf16 bf16-recipe bf16-lowsums bf16-nomaster bf16-sr bf16-kahan fp8 fp8-loss fp8-now fp8-delayed amp"
 ladder = "fp16 fp16-sums fp16-master fp16-recipe fp32"
@@ -75,17 +73,13 @@ headline = summary(csv, "share of claims that hold", "all") == 1 ? "Mixed precis
     : "Where training ends, by what is kept and summed in few bits"
 
 do for [file in figure_files] {
-    eval figure_open("recipe", file, 1160, 820)
-    set multiplot
+    eval figure_panels("recipe", file, 1160, 820)
     set label 1 headline at screen 0.02,0.965 font title_font textcolor rgb ink
     set label 2 sprintf("%s, network %s, loss times 2^{%d}. Lines and large dots: medians of %d seeds; bands, bars and small dots: all seeds", \
         option(csv, "set") eq "mnist" ? "MNIST" : "Digits", option(csv, "net"), int(option(csv, "weight")), seeds) at screen 0.02,0.93 font label_font textcolor rgb grey
 
     # --- learning curves
-    set lmargin at screen 0.08
-    set rmargin at screen 0.315
-    set tmargin at screen 0.855
-    set bmargin at screen 0.085
+    eval panel(0.08, 0.315, 0.085, 0.855)
     set title "Loss during the training"
     set xlabel "epoch"
     set ylabel "training loss / that of binary32, same seed" offset 0.7,0
@@ -104,8 +98,7 @@ do for [file in figure_files] {
     unset key
 
     # --- final loss of all variants
-    set lmargin at screen 0.62
-    set rmargin at screen 0.85
+    eval panel_x(0.62, 0.85)
     set title "Training loss at the end"
     set xlabel "loss / that of binary32"
     set ylabel ""
@@ -131,8 +124,7 @@ do for [file in figure_files] {
     unset arrow 1
 
     # --- final accuracy of all variants
-    set lmargin at screen 0.88
-    set rmargin at screen 0.975
+    eval panel_x(0.88, 0.975)
     set title "Test accuracy"
     set xlabel "%; grey: binary32"
     set xrange [floor_right:100]
@@ -143,8 +135,5 @@ do for [file in figure_files] {
     }
     plot for [i = 1:N] rows("final " . word(chosen, i)) using (100 * column("test_accuracy")):(height[i] + jitter(column("seed"))) with points pointtype 7 pointsize 0.35 linecolor rgb step_tone(word(chosen, i)), \
          for [i = 1:N] "+" using (right[i]):(height[i]) every ::0::0 with points pointtype 7 pointsize 1.1 linecolor rgb step_tone(word(chosen, i))
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

@@ -1,8 +1,6 @@
 # recurrence.gp - growth of errors in recurrent networks: by regime, by number of bits, in trained networks, backward.
 load "plots/style.gp"
-csv = "results/recurrence.csv"
-eval figure_needs("recurrence", csv)
-eval figure_needs_summary("recurrence", csv)
+eval figure_of_both("recurrence")
 
 gains = option(csv, "gains")
 gain(i) = real(word(gain_list, i))
@@ -55,23 +53,20 @@ tens(low, high) = "set ytics (" . tens_list(low, high) . ")"
 tens_list(low, high) = low > high ? "" : sprintf("'10^{%d}' %d%s", low, low, low + 2 > high ? "" : ", " . tens_list(low + 2, high))
 
 do for [file in figure_files] {
-    eval figure_open("recurrence", file, 1160, 860)
-    set multiplot
+    eval figure_panels("recurrence", file, 1160, 860)
     set label 1 (chaotic && contracting ? sprintf("Recurrence forgets rounding errors or multiplies them; then each bit buys %.1f steps", per_bit) : "Rounding errors through the time steps of recurrent networks") at screen 0.02,0.965 font title_font textcolor rgb ink
     set label 2 "Above: untrained tanh units, recurrent weights scaled by a gain; the state is rounded, and compared with binary64." at screen 0.02,0.93 font label_font textcolor rgb grey
 
     # --- regimes
     set yrange [-8:0.7]
     eval tens(-8, 0)
-    set tmargin at screen 0.86
-    set bmargin at screen 0.55
+    eval panel_y(0.55, 0.86)
     set xrange [0:last_step]
     set xtics autofreq
     set xlabel "time step"
     unset key
     do for [g = 1:panels] {
-        set lmargin at screen 0.075 + (g - 1) * 0.93 / panels
-        set rmargin at screen 0.075 + g * 0.93 / panels - 0.045
+        eval panel_x(0.075 + (g - 1) * 0.93 / panels, 0.075 + g * 0.93 / panels - 0.045)
         set title sprintf(grows[g] ? "gain %g, chaotic: error +%.0f %% a step" : "gain %g, contracting: errors stay small", gain(g), 100 * (exp(rate[g]) - 1))
         if (g == 1) { set ylabel "relative error of the state" offset 1,0 } else { set ylabel "" }
         drawn = ""
@@ -94,10 +89,7 @@ do for [file in figure_files] {
     # --- the number of steps that a bit gains
     unset label 1
     unset label 2
-    set tmargin at screen 0.42
-    set bmargin at screen 0.075
-    set lmargin at screen 0.075
-    set rmargin at screen 0.325
+    eval panel(0.075, 0.325, 0.075, 0.42)
     set title "Chaotic: steps until the error is 10 %"
     widest = words(shown) ? int(word(shown, words(shown))) : 24
     set xrange [7:widest + (widest > 20 ? 1.5 : 2.5)]
@@ -127,8 +119,7 @@ do for [file in figure_files] {
     do for [i = 1:words(shown)] { unset label (20 + i) }
 
     # --- trained networks
-    set lmargin at screen 0.405
-    set rmargin at screen 0.655
+    eval panel_x(0.405, 0.655)
     set title "Trained on digits: errors stay small"
     eval forget
     stats csv using (see(strcol("part") eq "trained", column("step"))) nooutput
@@ -148,8 +139,7 @@ do for [file in figure_files] {
     do for [f = 1:5] { unset label (30 + f) }
 
     # --- backward
-    set lmargin at screen 0.735
-    set rmargin at screen 0.985
+    eval panel_x(0.735, 0.985)
     set title "Contracting: gradients become zero"
     set xlabel "steps back from the loss"
     set ylabel "share of the gradient that is zero" offset 0.8,0
@@ -172,8 +162,5 @@ do for [file in figure_files] {
         plot -1
     }
     do for [f = 41:43] { unset label f }
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

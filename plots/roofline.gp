@@ -54,7 +54,5 @@ do for [file in figure_files] {
          csv using (column("n") / 12.0):(product("fp32", "OpenBLAS") ? column("rate") : NaN) with points pointtype 6 pointsize 1.3 linecolor rgb grey title "sgemm of OpenBLAS", \
          for [i = 1:words(datapaths)] csv using (column("n") / 12.0):(product(word(datapaths, i), "ulplab") ? column("rate") : NaN) \
              with linespoints pointtype 7 pointsize 1.1 linecolor rgb tone(i) title word(datapaths, i) noenhanced
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

@@ -1,8 +1,6 @@
 # sr_bits.gp - stops of stochastic sums, bias of a rounding, and errors of sums, by the number of random bits.
 load "plots/style.gp"
-csv = "results/sr_bits.csv"
-eval figure_needs("sr_bits", csv)
-eval figure_needs_summary("sr_bits", csv)
+eval figure_of_both("sr_bits")
 
 of(kind, format, mode, input) = strcol("kind") eq kind && strcol("format") eq format && strcol("mode") eq mode && strcol("input") eq input
 modes = "sra srb src"
@@ -44,12 +42,10 @@ lawful(quantity, m, input) = there[m] && summary(csv, quantity, word(modes, m) .
 sd(m) = summary(csv, "sd", sprintf("bfloat16 %s %d", word(modes, m), column("bits")))
 
 do for [file in figure_files] {
-    eval figure_open("sr_bits", file, 1160, 520)
-    set multiplot
+    eval figure_panels("sr_bits", file, 1160, 520)
     set label 1 (words(list) == 3 ? "With few random bits all sums stop, and sums of method A drift before they stop" : "With few random bits stochastic sums stop") at screen 0.02,0.95 font title_font textcolor rgb ink
     set label 2 "Stochastic rounding of P3109 with r random bits. Of the bits below these, method A drops all, B adds half a unit, and C rounds." at screen 0.02,0.89 font label_font textcolor rgb grey
-    set tmargin at screen 0.76
-    set bmargin at screen 0.13
+    eval panel_y(0.13, 0.76)
     set xrange [least_bits - 0.5:most_bits + 0.5]
     set xtics 2
     set xlabel "random bits r" textcolor rgb ink
@@ -74,8 +70,7 @@ do for [file in figure_files] {
     eval "plot " . (words(shown) == 0 ? "" : "for [format in shown] for [m in list] csv using (at(format, int(m))):(run_to(column('first_stuck'))) with lines linecolor rgb (m eq '2' ? tint(blue, 0.4) : colour(int(m))) linewidth width(int(m)), ") . (words(ended) == 0 ? "" : "for [format in ended] for [m in list] csv using (at(format, int(m))):(run_to(column('most'))) with points pointtype 6 pointsize size(int(m)) linecolor rgb colour(int(m)), ") . "1/0"
     do for [i = 9:21] { unset label i }
 
-    set lmargin at screen 0.42
-    set rmargin at screen 0.645
+    eval panel_x(0.42, 0.645)
     set title "Mean of rounded - exact"
     set ylabel "spacings of the format" offset 0.6,0
     set yrange [-0.27:0.05]
@@ -87,8 +82,7 @@ do for [file in figure_files] {
     plot for [m in list] csv using (strcol("format") eq "bfloat16" ? bits("bias", "bfloat16", int(m), "midpoints") + shift(int(m)) : NaN):"bias" with linespoints pointtype 7 pointsize 0.5 linecolor rgb colour(int(m)) linewidth 1.5
     do for [i = 9:11] { unset label i }
 
-    set lmargin at screen 0.725
-    set rmargin at screen 0.985
+    eval panel_x(0.725, 0.985)
     set title sprintf("Error of %s additions, bfloat16", option(csv, "terms"))
     set ylabel "relative error of the sum" offset 1.6,0
     set yrange [-1.05:0.2]
@@ -101,8 +95,5 @@ do for [file in figure_files] {
     if (!there[1]) { unset label 9 }
     plot for [m in list] csv using (bits("error", "bfloat16", int(m), "uniform") + shift(int(m))):"predicted" with lines linecolor rgb tint(colour(int(m)), 0.5) linewidth 1.5, \
          for [m in list] csv using (at = bits("error", "bfloat16", int(m), "uniform") + shift(int(m))):"mean_error":(at == at ? sd(int(m)) : NaN) with yerrorbars pointtype 7 pointsize 0.5 linecolor rgb colour(int(m)) linewidth 1.2 title "method " . word(letters, int(m))
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

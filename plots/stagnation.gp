@@ -1,7 +1,6 @@
 # stagnation.gp - the paths of a hundred steps, one panel per cure.
 load "plots/style.gp"
-csv = "results/stagnation.csv"
-eval figure_needs("stagnation", csv)
+eval figure_of("stagnation")
 
 asked = option(csv, "start") . " " . option(csv, "term") . " " . option(csv, "steps")
 if (real(word(asked, 1)) != 100 || real(word(asked, 2)) != 0.01 || real(word(asked, 3)) != 100) {

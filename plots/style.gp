@@ -2,12 +2,14 @@
 #
 # A figure is drawn from a CSV in a loop over its files:
 #     load "plots/style.gp"
-#     csv = "results/NAME.csv"
-#     eval figure_needs("NAME", csv)
+#     eval figure_of("NAME")
 #     do for [file in figure_files] {
-#         eval figure_open("NAME", file, 1080, 720)
+#         eval figure_panels("NAME", file, 1080, 720)
+#         eval panel(0.1, 0.5, 0.1, 0.9)
 #         ...
+#         eval figure_end
 #     }
+# `csv` is then results/NAME.csv.
 # Sizes are in CSS pixels; the PNG has twice as many pixels, for print. The colours are those of Okabe and Ito (2008):
 # people with any colour vision can distinguish them, and in grey print their lightness differs. A format has the same
 # colour in every figure.
@@ -22,6 +24,12 @@ system("mkdir -p figures")
 svg_terminal(name, w, h) = sprintf("set terminal svg name '%s' size %d,%d dynamic enhanced font 'Helvetica,14' fontscale 1.1 background rgb 'white'", name, w, h)
 png_terminal(w, h) = sprintf("set terminal pngcairo size %d,%d enhanced font 'Helvetica,14' fontscale 1.75 linewidth 2 pointscale 2 dashlength 2 background rgb 'white'", 2 * w, 2 * h)
 figure_open(name, file, w, h) = (file eq "svg" ? svg_terminal(name, w, h) : png_terminal(w, h)) . sprintf("; set output 'figures/%s.%s'", name, file)
+figure_panels(name, file, w, h) = figure_open(name, file, w, h) . "; set multiplot"
+figure_end = 'unset multiplot; unset output; reset; load "plots/style.gp"'
+# for eval: the sides of a panel, as shares of the figure
+panel_x(left, right) = sprintf("set lmargin at screen %.17g; set rmargin at screen %.17g", left, right)
+panel_y(low, high) = sprintf("set bmargin at screen %.17g; set tmargin at screen %.17g", low, high)
+panel(left, right, low, high) = panel_x(left, right) . "; " . panel_y(low, high)
 
 # For figures with many groups of rows: after `eval figure_groups(csv, "what format mode")`, which reads the CSV once,
 # rows("path bfloat16 rne") is the datablock of the rows with these values in these columns, for plot and stats. Without
@@ -61,8 +69,10 @@ figure_refuse(name, why) = sprintf("print '%s.gp: %s'; do for [file in figure_fi
 csv_good(csv) = 1 == int(system(sprintf("{ tail -c 1 '%s' | od -An -c; awk -F, '/^#/ {next} {rows++; if (rows == 1) fields = NF; bad += NF != fields} END {print (rows > 1 && !bad)}' '%s'; } 2>/dev/null | awk 'NR == 1 {whole = $1 ~ /n/} END {print (whole && $1 == 1) + 0}'", csv, csv)))
 # for eval, before the CSV is read: refuses the figure if the CSV cannot be read
 figure_needs(name, csv) = csv_good(csv) ? "" : figure_refuse(name, sprintf("%s is missing or damaged: run build/bin/%s", csv, name))
+figure_of(name) = (csv = "results/" . name . ".csv", figure_needs(name, csv))
 # the same for a figure that shows nothing without its summary
 figure_needs_summary(name, csv) = int(system(sprintf("[ -s '%s.summary.csv' ] && echo 1 || echo 0", csv[1:strlen(csv)-4]))) ? "" : figure_refuse(name, sprintf("%s.summary.csv is missing: run build/bin/%s", csv[1:strlen(csv)-4], name))
+figure_of_both(name) = figure_of(name) . "; " . figure_needs_summary(name, csv)
 
 # the colours of Okabe and Ito
 black = 0x000000

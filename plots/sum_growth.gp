@@ -1,7 +1,6 @@
 # sum_growth.gp - errors of long sums against their length, to nearest and stochastic, with the bounds.
 load "plots/style.gp"
-csv = "results/sum_growth.csv"
-eval figure_needs("sum_growth", csv)
+eval figure_of("sum_growth")
 
 formats = "binary16 bfloat16"
 kinds = "positive dot-positive signed"
@@ -40,8 +39,7 @@ has(panel, mode) = strstrt(found[panel], mode) > 0
 wide = longest >= 9e4 # else there is no room for labels at the lines
 
 do for [file in figure_files] {
-    eval figure_open("sum_growth", file, 1160, 760)
-    set multiplot
+    eval figure_panels("sum_growth", file, 1160, 760)
     set label 1 (stops ? "To nearest, long sums of positive terms lose everything; the error of stochastic sums levels off" : "Errors of sums against their length") at screen 0.02,0.965 font title_font textcolor rgb ink
     set label 2 sprintf("Root mean square error of %s sums of n terms, relative to the sum of magnitudes. Broken lines: bounds that always hold (n u, γ_n) or likely hold.", option(csv, "runs")) at screen 0.02,0.925 font label_font textcolor rgb grey
     set logscale xy 10
@@ -51,10 +49,7 @@ do for [file in figure_files] {
     do for [f = 1:2] {
         do for [k = 1:3] {
             panel = 3 * f + k - 3
-            set lmargin at screen 0.075 + 0.315 * (k - 1)
-            set rmargin at screen 0.075 + 0.315 * (k - 1) + 0.265
-            set tmargin at screen (f == 1 ? 0.845 : 0.43)
-            set bmargin at screen (f == 1 ? 0.525 : 0.11)
+            eval panel(0.075 + 0.315 * (k - 1), 0.075 + 0.315 * (k - 1) + 0.265, f == 1 ? 0.525 : 0.11, f == 1 ? 0.845 : 0.43)
             set title sprintf("%s: %s", word(formats, f), word(kind_titles, k)) offset 0,-0.4
             if (f == 2) { set xlabel "terms n" font label_font textcolor rgb ink offset 0,0.3 } else { set xlabel "" }
             if (k == 1) { set ylabel "relative error (rms)" font label_font textcolor rgb ink offset 1,0 } else { set ylabel "" }
@@ -93,8 +88,5 @@ do for [file in figure_files] {
             unset label 1; unset label 2
         }
     }
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

@@ -1,7 +1,6 @@
 # swamping.gp - sums that stop growing, by chunk size, to nearest and stochastic, and their errors.
 load "plots/style.gp"
-csv = "results/swamping.csv"
-eval figure_needs("swamping", csv)
+eval figure_of("swamping")
 
 ran(mode, chunk) = strcol("format") eq "e6m9" && strcol("mode") eq mode && column("chunk") == chunk
 eval forget
@@ -41,8 +40,7 @@ top = 2 * longest
 powers = "('2^4' 16, '2^6' 64, '2^8' 256, '2^{10}' 1024, '2^{12}' 4096, '2^{14}' 16384, '2^{16}' 65536, '2^{18}' 262144, '2^{20}' 1048576, '2^{22}' 2**22, '2^{24}' 2**24)"
 
 do for [file in figure_files] {
-    eval figure_open("swamping", file, 1160, 540)
-    set multiplot
+    eval figure_panels("swamping", file, 1160, 540)
     headline = stop[1] == stop[1] ? sprintf("To nearest, sums stop: at exactly %.0f without chunks, later in chunks; stochastic sums go on", stop[1]) : "Where sums of positive-mean numbers stop, and what moves the stop"
     set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
     set label 2 sprintf("Sums of n numbers of mean 1 and standard deviation 1, each addition rounded to e6m9%s. Wide grey line: the exact sum.", precision == precision ? sprintf(" (%g significant bits)", precision) : "") at screen 0.02,0.895 font label_font textcolor rgb grey
@@ -54,10 +52,7 @@ do for [file in figure_files] {
     set xlabel "terms n"
     titles = "'To nearest' 'Stochastic'"
     do for [m = 1:2] {
-        set lmargin at screen (m == 1 ? 0.062 : 0.455)
-        set rmargin at screen (m == 1 ? 0.30 : 0.675)
-        set tmargin at screen 0.80
-        set bmargin at screen 0.12
+        eval panel(m == 1 ? 0.062 : 0.455, m == 1 ? 0.30 : 0.675, 0.12, 0.80)
         set title word(titles, m)
         if (m == 1) { set ylabel "computed sum" offset 0.8,0 } else { set ylabel "" }
         if (m == 1) {
@@ -78,8 +73,7 @@ do for [file in figure_files] {
         }
         do for [i = 1:20] { unset label i }
     }
-    set lmargin at screen 0.765
-    set rmargin at screen 0.985
+    eval panel_x(0.765, 0.985)
     set title sprintf("Error of the sum of 2^{%.0f} terms", log(longest) / log(2))
     unset logscale x
     set logscale y 10
@@ -95,8 +89,5 @@ do for [file in figure_files] {
     dots(m) = words(has[m]) ? sprintf("for [i in has[%d]] csv using (place('%s', int(i), %g)):(size(0)) with points pointtype %d pointsize 0.55 linecolor rgb %s, 1/0 with points pointtype %d pointsize 0.55 linecolor rgb %s title '%s', ", \
         m, word(modes, m), m == 1 ? -0.13 : 0.13, m == 1 ? 7 : 6, m == 1 ? "red" : "blue", m == 1 ? 7 : 6, m == 1 ? "red" : "blue", m == 1 ? "to nearest, each seed" : "stochastic, each seed") : ""
     eval "plot " . dots(1) . dots(2) . "1/0"
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

@@ -1,8 +1,6 @@
 # tensor_core.gp - the aligned sum of each generation: number of products, bits kept, and the error of a long sum.
 load "plots/style.gp"
-csv = "results/tensor_core.csv"
-eval figure_needs("tensor_core", csv)
-eval figure_needs_summary("tensor_core", csv)
+eval figure_of_both("tensor_core")
 
 wanted = "fp32 v100-fp16 t4-fp16 a100-fp16 a100-bf16 a100-tf32 h100-fp16 h100-tf32 b200-fp16 h100-fp16-fp16 l40s-e4m3 h100-e4m3 h100-e4m3-mma b200-e4m3 b200-e2m1-nvf4"
 shown = ""
@@ -35,15 +33,12 @@ set grid noytics
 set border 1
 
 do for [file in figure_files] {
-    eval figure_open("tensor_core", file, 1160, 250 + 34 * n)
-    set multiplot
+    eval figure_panels("tensor_core", file, 1160, 250 + 34 * n)
     set label 1 "How Tensor Cores add: many products at once, each cut off before the sum" at screen 0.02,0.965 font title_font textcolor rgb ink
     set label 2 "A probe found these numbers in the model of each generation. Names: GPU-inputs; a second fp16 is the accumulator. Colours: input formats." at screen 0.02,0.925 font label_font textcolor rgb grey
-    set tmargin at screen 0.835
-    set bmargin at screen 0.15
+    eval panel_y(0.15, 0.835)
 
-    set lmargin at screen 0.225
-    set rmargin at screen 0.405
+    eval panel_x(0.225, 0.405)
     set title "Products in one sum" offset 0,0.2
     set logscale x 2
     set xrange [0.75:170]
@@ -57,8 +52,7 @@ do for [file in figure_files] {
     do for [i = 1:n] { unset label 10 + i }
     unset label 1; unset label 2
 
-    set lmargin at screen 0.425
-    set rmargin at screen 0.66
+    eval panel_x(0.425, 0.66)
     set title "Fraction bits of terms and results"
     unset logscale x
     set xlabel "fraction bits = significant bits - 1" offset 0,0.3
@@ -75,8 +69,7 @@ do for [file in figure_files] {
     do for [i = 1:n] { unset label 10 + i }
     unset label 9
 
-    set lmargin at screen 0.68
-    set rmargin at screen 0.965
+    eval panel_x(0.68, 0.965)
     set title sprintf("Error of %s products, relative to Σ |a b|", option(csv, "k"))
     set logscale x 10
     set xlabel "root mean square error" offset 0,0.3

@@ -1,7 +1,6 @@
 # trees.gp - the order in which ten machines add 16 products: a tree for each.
 load "plots/style.gp"
-csv = "results/trees.csv"
-eval figure_needs("trees", csv)
+eval figure_of("trees")
 
 paths = "fp32 a100-fp16 h100-fp16 riscv-bf16 mi100-fp16 mi250-fp16 mi300-fp16 avx512-bf16 amx-bf16 arm-bf16"
 names = "'chain of FMA' 'NVIDIA A100' 'NVIDIA H100' 'RISC-V, draft' 'AMD CDNA1' 'AMD CDNA2' 'AMD CDNA3' 'x86 AVX-512' 'x86 AMX' 'Arm BFDOT'"
@@ -27,8 +26,7 @@ do for [i = 1:N] {
     }
 }
 do for [file in figure_files] {
-    eval figure_open("trees", file, 1240, 860)
-    set multiplot
+    eval figure_panels("trees", file, 1240, 860)
     set label 1 "Ten machines add c and the same 16 products in nine different orders" at screen 0.02,0.968 font title_font textcolor rgb ink
     set label 2 "From left to right. Thin: two numbers are added and rounded. Blue: many terms at once, aligned and cut. Orange: many terms exactly, then one rounding." at screen 0.02,0.93 font label_font textcolor rgb grey
     unset border
@@ -38,10 +36,7 @@ do for [file in figure_files] {
     set yrange [17.2:-0.8]
     do for [i = 1:N] {
         x = (i - 1) % 5
-        set lmargin at screen 0.035 + 0.195 * x
-        set rmargin at screen 0.035 + 0.195 * x + 0.165
-        set tmargin at screen (i <= 5 ? 0.86 : 0.42)
-        set bmargin at screen (i <= 5 ? 0.48 : 0.04)
+        eval panel(0.035 + 0.195 * x, 0.035 + 0.195 * x + 0.165, i <= 5 ? 0.48 : 0.04, i <= 5 ? 0.86 : 0.42)
         set title word(names, i) offset 0,-0.5 textcolor rgb ink
         h = highest[i]
         set xrange [-0.16 * h:1.12 * h]
@@ -57,8 +52,5 @@ do for [file in figure_files] {
         eval "plot " . drawn . "csv using (strcol('datapath') eq word(paths, i) && strcol('over') eq '' ? column('height') : NaN):(column('line')):(0.09 * h):(0) with vectors nohead linewidth 1.3 linecolor rgb ink notitle, csv using (strcol('datapath') eq word(paths, i) && strcol('term') ne '' ? -0.03 * h : NaN):(column('line')):(strcol('term')) with labels right font small_font textcolor rgb grey notitle"
         unset label 1; unset label 2
     }
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

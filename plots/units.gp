@@ -1,8 +1,6 @@
 # units.gp - one dot product on every matrix unit: who agrees with whom, errors and drift of long sums, directed sums.
 load "plots/style.gp"
-csv = "results/units.csv"
-eval figure_needs("units", csv)
-eval figure_needs_summary("units", csv)
+eval figure_of_both("units")
 
 paths = "fp32 a100-bf16 h100-bf16 mi100-bf16 mi250-bf16 mi300-bf16 avx512-bf16 amx-bf16 arm-bf16 arm-bf16-ebf riscv-bf16"
 names = "'chain of FMA, fp32' 'NVIDIA A100' 'NVIDIA H100' 'AMD CDNA1' 'AMD CDNA2' 'AMD CDNA3' 'x86 AVX-512' 'x86 AMX' 'Arm, EBF = 0' 'Arm, EBF = 1' 'RISC-V, draft'"
@@ -35,15 +33,11 @@ text_of(v) = v != v ? "" : v == 0 ? "0" : v == 1 ? "1" : v == 1 + 2.0**-23 ? "1 
 truth(s) = s <= 3 ? 1 : s == 4 ? 2.0**-15 : s == 5 ? 1 : s == 6 ? 1 + 2.0**-23 : 2.0**-120
 
 do for [file in figure_files] {
-    eval figure_open("units", file, 1240, 940)
-    set multiplot
+    eval figure_panels("units", file, 1240, 940)
     set label 1 "One dot product, eleven machines: no two of them agree on every sum" at screen 0.02,0.968 font title_font textcolor rgb ink
     set label 2 "All machines get products of the same bfloat16 numbers, and the same start values c. Models of the published rules, bit by bit." at screen 0.02,0.935 font label_font textcolor rgb grey
     # who agrees with whom
-    set lmargin at screen 0.15
-    set rmargin at screen 0.60
-    set tmargin at screen 0.87
-    set bmargin at screen 0.47
+    eval panel(0.15, 0.60, 0.47, 0.87)
     set title sprintf("Per cent of %s sums of %s products with equal bits; darker: more often", option(csv, "sums"), option(csv, "products")) offset 0,0
     set xrange [0.5:N + 0.5]
     set yrange [N + 0.5:0.5]
@@ -70,8 +64,7 @@ do for [file in figure_files] {
     }
     # drift of long sums of positive products
     set border 1
-    set lmargin at screen 0.70
-    set rmargin at screen 0.975
+    eval panel_x(0.70, 0.975)
     set title sprintf("Mean relative error, %s positive products", option(csv, "length")) offset 0,0
     set xrange [-3.2e-5:0.6e-5]
     set xtics scale 0.5 ("-3·10^{-5}" -3e-5, "-2·10^{-5}" -2e-5, "-10^{-5}" -1e-5, "0" 0)
@@ -85,10 +78,7 @@ do for [file in figure_files] {
     # directed sums
     unset border
     unset xlabel
-    set lmargin at screen 0.15
-    set rmargin at screen 0.975
-    set tmargin at screen 0.355
-    set bmargin at screen 0.03
+    eval panel(0.15, 0.975, 0.03, 0.355)
     set title "What a sum becomes. Grey: the exact sum, rounded once to nearest. Black, bold: another number" offset 0,1.0
     set xrange [0.5:M + 0.5]
     set xtics scale 0 ("" 1)
@@ -102,8 +92,5 @@ do for [file in figure_files] {
         }
     }
     plot NaN notitle
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

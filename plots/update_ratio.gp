@@ -1,8 +1,6 @@
 # update_ratio.gp - ratios of weights to their updates, the share of updates that formats lose, and the effect on training.
 load "plots/style.gp"
-csv = "results/update_ratio.csv"
-eval figure_needs("update_ratio", csv)
-eval figure_needs_summary("update_ratio", csv)
+eval figure_of_both("update_ratio")
 
 seeds = int(option(csv, "seeds"))
 eval figure_groups(csv, "what layer format")
@@ -48,8 +46,7 @@ if (strstrt(has, "3") && strstrt(has, "4")) {
 }
 
 do for [file in figure_files] {
-    eval figure_open("update_ratio", file, 1160, 820)
-    set multiplot
+    eval figure_panels("update_ratio", file, 1160, 820)
     set label 1 headline at screen 0.02,0.968 font title_font textcolor rgb ink
     set label 2 "Left: weights by |weight / update|. A format loses all updates right of its band and some in the band." at screen 0.02,0.935 font label_font textcolor rgb grey
 
@@ -61,12 +58,10 @@ do for [file in figure_files] {
     # --- ratios at four steps
     set xrange [-3.5:32]
     set yrange [0:top]
-    set lmargin at screen 0.071
-    set rmargin at screen 0.56
+    eval panel_x(0.071, 0.56)
     set boxwidth 0.86
     do for [s = 1:4] {
-        set tmargin at screen 0.865 - (s - 1) * 0.197
-        set bmargin at screen 0.865 - (s - 1) * 0.197 - 0.182
+        eval panel_y(0.865 - (s - 1) * 0.197 - 0.182, 0.865 - (s - 1) * 0.197)
         set ytics 0,5,tallest format "%g %%"
         if (s == 4) {
             set xtics ("1" 0, "2^4" 4, "2^8" 8, "2^{11}" 11, "2^{16}" 16, "2^{20}" 20, "2^{24}" 24, "2^{28}" 28)
@@ -100,10 +95,7 @@ do for [file in figure_files] {
     unset label 3
 
     # --- the share of lost updates during training
-    set lmargin at screen 0.655
-    set rmargin at screen 0.985
-    set tmargin at screen 0.865
-    set bmargin at screen 0.55
+    eval panel(0.655, 0.985, 0.55, 0.865)
     set title "Updates lost, by the format of the weights" offset 0,-0.4
     set xrange [0:end]
     set xtics 0,step format "%g"
@@ -122,8 +114,7 @@ do for [file in figure_files] {
     do for [i = 10:20] { unset label i }
 
     # --- training without master weights
-    set tmargin at screen 0.46
-    set bmargin at screen 0.092
+    eval panel_y(0.092, 0.46)
     set title "Training loss, weights kept in one format"
     set xlabel "training step"
     set ylabel "mean loss since the last point" offset 0.6,0
@@ -149,8 +140,5 @@ do for [file in figure_files] {
     dashed = path("sra", random, "linewidth 2 dashtype (5,4)")
     eval 'plot rows(trace("binary32", "rne")) using "step":(column("value") / seeds) smooth frequency with lines linecolor rgb binary32 linewidth 4 title "binary32"' . solid . dashed . (solid eq "" ? "" : ', NaN with lines linecolor rgb grey linewidth 3 title "rounded to nearest"') . (dashed eq "" ? "" : ', NaN with lines linecolor rgb grey linewidth 2 dashtype (5,4) title "rounded stochastically"')
     unset logscale
-    unset multiplot
-    unset output
-    reset
-    load "plots/style.gp"
+    eval figure_end
 }

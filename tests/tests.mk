@@ -37,7 +37,7 @@ $T/t_options: $O/tests/unit/t_options.o $(patsubst %.c,$O/%.o,$(wildcard experim
 	$(call run,ld,$@)$(LINK) $^ -lcmocka $(LIBS) -lm -o $@
 
 # what a test needs besides its own source
-WALL_OBJ := $O/tests/unit/walled.o $O/tests/unit/walled_network.o $O/tests/unit/walled_sequences.o
+WALL_OBJ := $O/tests/unit/walled.o
 $T/t_walled: $(WALL_OBJ)
 $T/t_files: $(patsubst %.c,$O/%.o,$(wildcard tool/files/*.c)) $O/tool/values.o
 

@@ -10,12 +10,11 @@ static void print_cuda(void) {
         tool_print_folded(16, "cuda            not offered: %s", ulp_cuda_lacks());
         return;
     }
-    tool_print_folded(
-        16,
-        "cuda            offered: %s, compute capability %d.%d, %d processors, %.1f GiB, driver for CUDA %d.%d, "
-        "built with CUDA %d.%d",
-        d.name, d.capability / 10, d.capability % 10, d.processors, (double)d.memory * 0x1p-30, d.driver / 1000,
-        d.driver % 1000 / 10, d.runtime / 1000, d.runtime % 1000 / 10);
+    tool_print_folded(16,
+                      "cuda            offered: %s, compute capability %d.%d, %d processors, %.1f GiB, driver for CUDA "
+                      "%d.%d, built with CUDA %d.%d",
+                      d.name, d.capability / 10, d.capability % 10, d.processors, (double)d.memory * 0x1p-30,
+                      d.driver / 1000, d.driver % 1000 / 10, d.runtime / 1000, d.runtime % 1000 / 10);
 }
 
 static void print_native(const char *name, const char *what, const char *lacks) {

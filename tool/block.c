@@ -169,19 +169,16 @@ static settings given;
 
 static const ulp_option options[] = {
     {.name = "format", .type = &block_type, ULP_AT(settings, block), .help = "the block format; RULE finds the scale"},
-    ULP_OPTION_AS(
-        settings, tensor_scale_text, "tensor-scale", text, "1", .value_name = "X|auto",
-        .help = "a factor of the whole array, rounded to binary32; auto, for nvfp4: amax of all the input / (max * "
-                "largest scale); stderr says which, --decode has to be told"),
+    ULP_OPTION_AS(settings, tensor_scale_text, "tensor-scale", text, "1", .value_name = "X|auto",
+                  .help = "a factor of the whole array, rounded to binary32; auto, for nvfp4: amax of all the input / "
+                          "(max * largest scale); stderr says which, --decode has to be told"),
     ULP_OPTION(settings, from, choice, "text", .words = "text npy npz",
                .help = "input: text has a number a line; npy is a .npy file of 16, 32 or 64-bit floats; npz is a .npz "
                        "file, and FILE.npz:NAME names one array of several"),
     ULP_OPTION(settings, to, choice, "code", .words = "code value both npy npz",
-               .help =
-                   "output: the codes of the scale and of the element in lower-case hex; the value, element * scale * "
-                   "tensor scale in binary32, as %.17g, or nan, inf, -inf, -0; both: three columns; from npy and npz: "
-                   "npy, a .npy "
-                   "file of the values, or npz, a .npz file of the codes"),
+               .help = "output: the codes of the scale and of the element in lower-case hex; the value, element * "
+                       "scale * tensor scale in binary32, as %.17g, or nan, inf, -inf, -0; both: three columns; from "
+                       "npy and npz: npy, a .npy file of the values, or npz, a .npz file of the codes"),
     ULP_OPTION(settings, out, text, "-", .value_name = "FILE",
                .help = "the file for npy and npz, - is stdout; an old file is replaced when all is done"),
     {.name = "decode",
@@ -281,35 +278,32 @@ static int run(const ulp_arguments *a) {
 }
 
 #define RULE_LINE(id, name, meaning) "  " name ": " meaning "\n"
+#define RULE_LINES ULP_SCALE_RULES(RULE_LINE)
 
 const tool_command tool_block = {
-    .command =
-        {.name = "ulp block",
-         .usage = "--format B[:RULE] [--decode] [OPTION...] [FILE...]",
-         .summary = "converts an array to a block-scaled format (MX, NVFP4), and back",
-         .details =
-             "The input is one array, a number a line: decimal or hex float, correctly rounded to binary32 first "
-             "(past its range: infinite). Neighbours share a scale; the last block may be short. Line i of the output "
-             "is element i. By default a finite value beyond the range becomes the largest one, and an infinite value "
-             "becomes Inf, or NaN in an element without Inf. Where the element has no NaN, a NaN makes the scale NaN, "
-             "and with it the whole block.\n\n"
-             "RULE finds the scale from amax, the block's largest finite magnitude; max is the element's largest "
-             "value, emax its exponent, p its significand bits:\n" ULP_SCALE_RULES(
-                 RULE_LINE) "nvfp4's scale is amax / max, rounded down by floor, to nearest by even, up by ceil and "
-                            "noclip.\n\n"
-                            "Reads stdin when no file is given; '#' lines and blank lines are skipped. The first bad "
-                            "line ends it "
-                            "with exit 2; nothing is printed of its block, and under --tensor-scale auto nothing at "
-                            "all.\n\n"
-                            "An array of a .npy or .npz file keeps its shape; blocks lie along its last dimension and "
-                            "end with it. The number of element i, for random words, is its place in C order. Codes "
-                            "are the arrays `elements` and `scales` of a .npz file, one byte a code, and "
-                            "`tensor_scale`, where the format has one or --tensor-scale is given.\n\n"
-                            "  ulp block --format nvfp4 --tensor-scale auto --from npy --to npz \\\n"
-                            "      --out codes.npz w.npy\n"
-                            "  ulp block --format nvfp4 --decode --from npz --to npy codes.npz >w4.npy\n\n"
-                            "  printf '0.7\\n' | ulp block --format mxfp4 --to both\n"
-                            "  7c 7 0.75   # scale 2^-3, element 6\n",
-         .takes_words = 1},
+    .command = {.name = "ulp block",
+                .usage = "--format B[:RULE] [--decode] [OPTION...] [FILE...]",
+                .summary = "converts an array to a block-scaled format (MX, NVFP4), and back",
+                .details =
+                    "The input is one array, a number a line: decimal or hex float, correctly rounded to binary32 "
+                    "first (past its range: infinite). Neighbours share a scale; the last block may be short. Line i "
+                    "of the output is element i. By default a finite value beyond the range becomes the largest one, "
+                    "and an infinite value becomes Inf, or NaN in an element without Inf. Where the element has no "
+                    "NaN, a NaN makes the scale NaN, and with it the whole block.\n\n"
+                    "RULE finds the scale from amax, the block's largest finite magnitude; max is the element's "
+                    "largest value, emax its exponent, p its significand bits:\n" RULE_LINES
+                    "nvfp4's scale is amax / max, rounded down by floor, to nearest by even, up by ceil and noclip.\n\n"
+                    "Reads stdin when no file is given; '#' lines and blank lines are skipped. The first bad line ends "
+                    "it with exit 2; nothing is printed of its block, and under --tensor-scale auto nothing at all.\n\n"
+                    "An array of a .npy or .npz file keeps its shape; blocks lie along its last dimension and end with "
+                    "it. The number of element i, for random words, is its place in C order. Codes are the arrays "
+                    "`elements` and `scales` of a .npz file, one byte a code, and `tensor_scale`, where the format has "
+                    "one or --tensor-scale is given.\n\n"
+                    "  ulp block --format nvfp4 --tensor-scale auto --from npy --to npz \\\n"
+                    "      --out codes.npz w.npy\n"
+                    "  ulp block --format nvfp4 --decode --from npz --to npy codes.npz >w4.npy\n\n"
+                    "  printf '0.7\\n' | ulp block --format mxfp4 --to both\n"
+                    "  7c 7 0.75   # scale 2^-3, element 6\n",
+                .takes_words = 1},
     .groups = {{"input and output", options, &given}, TOOL_ROUNDING},
     .run = run};

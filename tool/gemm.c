@@ -199,10 +199,9 @@ static const ulp_option options[] = {
      .type = &ulp_type_format,
      ULP_AT(gemm_job, in),
      .help = "the format of A and B; datapaths with input formats imply it; the accumulator's unless given"},
-    ULP_OPTION_AS(
-        gemm_job, kind, "data", choice, "uniform", .words = "uniform normal positive",
-        .help = "uniform on [-1, 1), normal: the sum of 12 uniform numbers minus 6, positive on [0, 1); integers take "
-                "these times their largest value (normal: a quarter of it)"),
+    ULP_OPTION_AS(gemm_job, kind, "data", choice, "uniform", .words = "uniform normal positive",
+                  .help = "uniform on [-1, 1), normal: the sum of 12 uniform numbers minus 6, positive on [0, 1); "
+                          "integers take these times their largest value (normal: a quarter of it)"),
     ULP_OPTION(gemm_job, seed, unsigned, "1", .help = "of the data"),
     ULP_OPTION(gemm_job, seconds, number, "0.2", .max = 3600,
                .help = "repeat the product for so long, and print the shortest time; 0: once"),
@@ -354,21 +353,19 @@ static int run(const ulp_arguments *a) {
 }
 
 const tool_command tool_gemm = {
-    .command = {.name = "ulp gemm",
-                .usage = "--datapath D [OPTION...]",
-                .summary = "a matrix product under a datapath: checksum, error against the exact result, speed",
-                .details =
-                    "C (m,n) = A (m,k) B (k,n) from +0 on random data that is rounded to the input format. Block "
-                    "scales are uniform on [0.5, 2). Matrices of files give m, n and k; --in rounds their elements to "
-                    "nearest even, and without --in an element that the input format does not hold is refused; block "
-                    "scales are 1.\n\n"
-                    "  ulp gemm --datapath h100-fp16 --in fp16 --a a.npy --b b.npy --out c.npy\n\n"
-                    "The checksum is the same on every backend, for any number of "
-                    "threads, any instruction set and any tile; that of a GPU's own product beside that of its model "
-                    "says whether the bits are those. --explain names the path that computes a product on the "
-                    "processor; `ulp backends --products` lists all paths. The exact results are computed for as many "
-                    "outputs, evenly "
-                    "spread, as 2^23 products allow. The last line, `time`, is the only one that differs between two "
-                    "runs.\n"},
+    .command =
+        {.name = "ulp gemm",
+         .usage = "--datapath D [OPTION...]",
+         .summary = "a matrix product under a datapath: checksum, error against the exact result, speed",
+         .details =
+             "C (m,n) = A (m,k) B (k,n) from +0 on random data that is rounded to the input format. Block scales are "
+             "uniform on [0.5, 2). Matrices of files give m, n and k; --in rounds their elements to nearest even, and "
+             "without --in an element that the input format does not hold is refused; block scales are 1.\n\n"
+             "  ulp gemm --datapath h100-fp16 --in fp16 --a a.npy --b b.npy --out c.npy\n\n"
+             "The checksum is the same on every backend, for any number of threads, any instruction set and any tile; "
+             "that of a GPU's own product beside that of its model says whether the bits are those. --explain names "
+             "the path that computes a product on the processor; `ulp backends --products` lists all paths. The exact "
+             "results are computed for as many outputs, evenly spread, as 2^23 products allow. The last line, `time`, "
+             "is the only one that differs between two runs.\n"},
     .groups = {{"options", options, &given}},
     .run = run};

@@ -14,46 +14,41 @@ static void help_formats(ulp_text *to) {
                                            "takum12"}; /* one name of each family */
     const ulp_format_row *row;
     ulp_format f;
-    ulp_text_print(
-        to, "A format is a set of numbers and their codes: a row of this table, or a name of a family below, with or "
-            "without a suffix.\n\n");
+    ulp_text_print(to, "A format is a set of numbers and their codes: a row of this table, or a name of a family "
+                       "below, with or without a suffix.\n\n");
     ulp_text_print(to, "%-12s %-20s %4s %3s %5s  %s\n", "name", "other names", "bits", "p", "emax", "source");
     for (size_t i = 0; ulp_format_get(i, &f, &row) == ULP_OK; i++)
         ulp_text_print(to, "%-12s %-20s %4d %3d %5d  %s\n", f.name, row->aliases, f.bits, f.prec, f.emax, row->source);
-    ulp_text_print(to,
-                   "p: significant bits, the hidden bit included (fixed point: all bits); emax: the exponent of the "
-                   "largest number (fixed point: numbers from -2^emax to below 2^emax).\n"
-                   "\nBesides these rows every name of a family is a format:\n");
+    ulp_text_print(to, "p: significant bits, the hidden bit included (fixed point: all bits); emax: the exponent of "
+                       "the largest number (fixed point: numbers from -2^emax to below 2^emax).\n"
+                       "\nBesides these rows every name of a family is a format:\n");
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
         ulp_text_print(to, "  %s\n", ulp_format_limits(families[i]));
     ulp_text_print(
-        to, "eXmY has a sign, X exponent bits and Y fraction bits. Where eXmY is no row, the rules are those "
-            "of IEEE 754: the top exponent holds infinity and, if Y > 0, NaN. eXmYieee is this format where "
-            "eXmY is a row.\n"
+        to, "eXmY has a sign, X exponent bits and Y fraction bits. Where eXmY is no row, the rules are those of IEEE "
+            "754: the top exponent holds infinity and, if Y > 0, NaN. eXmYieee is this format where eXmY is a row.\n"
             "qI.F is two's complement with I bits before the binary point and F bits behind it.\n"
-            "binaryKpP has K bits in all and P significant bits. It ends with s or u (signed or not) and "
-            "with e or f (with infinities or finite).\n"
-            "positN is the posit of N bits with 2 exponent bits (Posit Standard 2022), positNesE an older one "
-            "with E. takumN is the linear takum of N bits. In these tapered formats, and in hif8, the precision "
-            "depends on the exponent; p is the largest. Rounding is that of the code, read as a number. In posits "
-            "and takums no number becomes zero or infinite, and only NaN and infinite inputs become NaR, "
-            "which is shown as nan.\n"
+            "binaryKpP has K bits in all and P significant bits. It ends with s or u (signed or not) and with e or f "
+            "(with infinities or finite).\n"
+            "positN is the posit of N bits with 2 exponent bits (Posit Standard 2022), positNesE an older one with E. "
+            "takumN is the linear takum of N bits. In these tapered formats, and in hif8, the precision depends on the "
+            "exponent; p is the largest. Rounding is that of the code, read as a number. In posits and takums no "
+            "number becomes zero or infinite, and only NaN and infinite inputs become NaR, which is shown as nan.\n"
             "A suffix changes a format: :nosub has no subnormal numbers; :bias=N, N from 0 to 63, sets the bias of the "
             "exponent field, which cfloat8 leaves to the program; one of");
     for (int i = ULP_OVERFLOW_INF; i < ULP_OVERFLOW_COUNT; i++)
         ulp_text_print(to, " :%s", ulp_overflow_name((ulp_overflow)i));
-    ulp_text_print(
-        to, " says what a result beyond the range becomes:\n"
-            "  :inf   infinity, or the largest number where the mode rounds toward zero there; NaN in a format "
-            "without infinities, and the largest number in a format without NaN too\n"
-            "  :sat   the nearest end of the range, for an infinite input too\n"
-            "  :nan   NaN, for an infinite input too\n"
-            "  :wrap  fixed point only: the result modulo 2^bits; an infinite input becomes the nearest end\n"
-            "Without a suffix it is :inf in a format with infinities or a tapered format, else :sat. In an unsigned "
-            "format a negative "
-            "number is beyond the range unless it rounds to zero: :sat gives the least number, :inf and :nan give "
-            "NaN. e8m0 has no zero: its least number 2^-127 stands for zero.\n"
-            "`ulp formats` prints all parameters of the rows, `ulp show` draws a number in a format.\n");
+    ulp_text_print(to,
+                   " says what a result beyond the range becomes:\n"
+                   "  :inf   infinity, or the largest number where the mode rounds toward zero there; NaN in a format "
+                   "without infinities, and the largest number in a format without NaN too\n"
+                   "  :sat   the nearest end of the range, for an infinite input too\n"
+                   "  :nan   NaN, for an infinite input too\n"
+                   "  :wrap  fixed point only: the result modulo 2^bits; an infinite input becomes the nearest end\n"
+                   "Without a suffix it is :inf in a format with infinities or a tapered format, else :sat. In an "
+                   "unsigned format a negative number is beyond the range unless it rounds to zero: :sat gives the "
+                   "least number, :inf and :nan give NaN. e8m0 has no zero: its least number 2^-127 stands for zero.\n"
+                   "`ulp formats` prints all parameters of the rows, `ulp show` draws a number in a format.\n");
 }
 
 static void help_modes(ulp_text *to) {
@@ -61,12 +56,11 @@ static void help_modes(ulp_text *to) {
                    "A rounding mode says which of its two neighbours in the format replaces an inexact result.\n\n");
     for (int m = 0; m < ULP_MODE_COUNT; m++)
         ulp_text_print(to, "%-5s %s\n", ulp_mode_name((ulp_mode)m), ulp_mode_meaning((ulp_mode)m));
-    ulp_text_print(to,
-                   "\nsr is another name for sra. A stochastic mode rounds with r random bits R and the discarded "
-                   "fraction nu of the magnitude, in units of the spacing: sr/8, srb/8 and src/8 take 8 bits, a name "
-                   "alone takes 32 (`ulp round`, `arith` and `block` take the number by --bits). Their \"up\" means "
-                   "away from zero, for negative numbers too. The mode ru, "
-                   "toward +infinity, moves negative numbers toward zero.\n");
+    ulp_text_print(
+        to, "\nsr is another name for sra. A stochastic mode rounds with r random bits R and the discarded fraction nu "
+            "of the magnitude, in units of the spacing: sr/8, srb/8 and src/8 take 8 bits, a name alone takes 32 (`ulp "
+            "round`, `arith` and `block` take the number by --bits). Their \"up\" means away from zero, for negative "
+            "numbers too. The mode ru, toward +infinity, moves negative numbers toward zero.\n");
 }
 
 /* Add the names of the rows for hardware. */
@@ -80,9 +74,9 @@ static void add_rows(ulp_text *to) {
 /* Add the forms of datapath names, one entry each. A line that begins with a blank continues the previous entry, or is
  * a form of native products. */
 static void help_datapaths(ulp_text *to) {
-    ulp_text_print(to,
-                   "A datapath says how a sum of products is formed: in which order, in which format, and where it is "
-                   "rounded.\n");
+    ulp_text_print(
+        to,
+        "A datapath says how a sum of products is formed: in which order, in which format, and where it is rounded.\n");
     for (const char *line = ulp_datapath_names(); *line; line += strcspn(line, "\n"), line += *line == '\n') {
         const int native = strncmp(line + strspn(line, " "), "native:", 7) == 0 && *line == ' ';
         const int goes_on = *line == ' ' && !native, length = (int)strcspn(line, "\n");
@@ -178,14 +172,12 @@ static int print_topic(const topic *t) {
     return ulp_finish_stdout("ulp help", ULP_EXIT_FINE);
 }
 
-static const ulp_command help_command = {
-    .name = "ulp help",
-    .usage = "[TOPIC | COMMAND]",
-    .summary = "explains the names that options take, and the commands",
-    .details =
-        "Without a word it lists the topics and the commands. `ulp help COMMAND` prints what `ulp COMMAND --help` "
-        "prints.\n\n"
-        "  ulp help formats\n"};
+static const ulp_command help_command = {.name = "ulp help",
+                                         .usage = "[TOPIC | COMMAND]",
+                                         .summary = "explains the names that options take, and the commands",
+                                         .details = "Without a word it lists the topics and the commands. `ulp help "
+                                                    "COMMAND` prints what `ulp COMMAND --help` prints.\n\n"
+                                                    "  ulp help formats\n"};
 
 static void add_row(ulp_text *to, const char *name, const char *what) {
     ulp_text_print(to, "  %-10s ", name);
@@ -197,8 +189,8 @@ static int print_overview(FILE *out, const tool_command *const *commands, size_t
     ulp_text text = {0};
     topic t;
     ulp_text_wrap(&text,
-                  "usage: ulp COMMAND [OPTION...]\n\nlow-precision arithmetic from the shell: round, compute and "
-                  "look, bit for bit.\n\n",
+                  "usage: ulp COMMAND [OPTION...]\n\nlow-precision arithmetic from the shell: round, compute and look, "
+                  "bit for bit.\n\n",
                   0, 0, width());
     for (size_t i = 0; i < count; i++) add_row(&text, tool_name(commands[i]), commands[i]->command.summary);
     add_row(&text, "help", help_command.summary);

@@ -54,10 +54,9 @@ void tool_paths_list(const ulp_backend *backend) {
     enum { INDENT = 18 };
     size_t count;
     const ulp_product_path *paths = ulp_product_paths(backend, &count);
-    tool_print_folded(0,
-                      "A product runs on the first of these paths that serves the product and whose condition holds "
-                      "(%s %s):",
-                      backend->name, backend->what);
+    tool_print_folded(
+        0, "A product runs on the first of these paths that serves the product and whose condition holds (%s %s):",
+        backend->name, backend->what);
     for (size_t i = 0; i < count; i++) {
         tool_print_folded(INDENT, "%-17s %s", paths[i].name, paths[i].what);
         tool_print_folded(INDENT, "%*sexample: %s%s", INDENT, "", paths[i].example,

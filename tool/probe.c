@@ -3,8 +3,7 @@
 #include "kernels/cuda/unit.h"
 #include "kernels/probe/probe.h"
 #include "kernels/products/summation_tree.h"
-#include "tool/probe/row_list.h"
-#include "tool/probe/row_value.h"
+#include "tool/probe/rows.h"
 #include "tool.h"
 #include "tool/tree/tree.h"
 
@@ -23,17 +22,39 @@ static void print_line(const char *property, const char *found, const char *want
     tool_print_folded(4, "%-20s %-24s %-24s %-8s %s", property, found, wanted, verdict, vector);
 }
 
-static int print_property(const ulp_datapath *d, ulp_property_id id, const ulp_property *p, int csv) {
-    char found[64], wanted[64] = "-";
-    int64_t value;
-    const int known = p->found != ULP_NOT_REACHABLE && tool_row_value(d, id, &value);
-    ulp_property_text(found, id, p->found, p->value);
-    if (known) ulp_property_text(wanted, id, ULP_FOUND, value);
-    if (known && value <= ULP_NO_EXPONENT) strcpy(wanted, "none");
-    const char *verdict = !known ? "-" : (agrees(p, value) ? "ok" : "DIFFERS");
-    if (csv) printf("%s,%s,%s,%s,%s,\"%s\"\n", d->name, ulp_property_name(id), found, wanted, verdict, p->how);
-    else print_line(ulp_property_name(id), found, wanted, verdict, p->how);
-    return known && !agrees(p, value);
+/* Print a row: what was found in a device, what is wanted (NULL: not known), and how it was found. Returns `differs`.
+ */
+static int print_row(const char *device, const char *property, const char *found, const char *wanted, int differs,
+                     const char *how, int csv) {
+    const char *verdict = wanted == NULL ? "-" : differs ? "DIFFERS" : "ok";
+    if (wanted == NULL) wanted = "-";
+    if (csv) printf("%s,%s,%s,%s,%s,\"%s\"\n", device, property, found, wanted, verdict, how);
+    else print_line(property, found, wanted, verdict, how);
+    return differs;
+}
+
+/* The text of the value that a datapath gives a property; returns 0 if it gives none. */
+static int wanted_text(char to[64], int64_t *value, const ulp_datapath *d, ulp_property_id id) {
+    if (!tool_row_value(d, id, value)) return 0;
+    if (*value <= ULP_NO_EXPONENT) strcpy(to, "none");
+    else ulp_property_text(to, id, ULP_FOUND, *value);
+    return 1;
+}
+
+/* Print the properties that were found in a sum, beside those of the row of a datapath. Returns how many differ. */
+static int print_properties(const ulp_datapath *d, const ulp_probe *probe, int csv) {
+    int differ = 0;
+    for (int i = 0; i < ULP_PROPERTY_COUNT; i++) {
+        const ulp_property_id id = (ulp_property_id)i;
+        const ulp_property *p = &probe->property[i];
+        char found[64], wanted[64];
+        int64_t value = 0;
+        const int known = p->found != ULP_NOT_REACHABLE && wanted_text(wanted, &value, d, id);
+        ulp_property_text(found, id, p->found, p->value);
+        differ += print_row(d->name, ulp_property_name(id), found, known ? wanted : NULL, known && !agrees(p, value),
+                            p->how, csv);
+    }
+    return differ;
 }
 
 /* ---- the order of a sum ---- */
@@ -68,12 +89,8 @@ static tree tree_of(const ulp_unit *unit) {
 
 /* Prints the line of a tree and that of the model; NULL: no model. Returns whether they differ. */
 static int print_tree(const char *name, const tree *found, const tree *model, int csv) {
-    const char *wanted = model != NULL ? model->text : "-";
-    const int differ = model != NULL && strcmp(found->text, model->text) != 0;
-    const char *verdict = model == NULL ? "-" : differ ? "DIFFERS" : "ok";
-    if (csv) printf("%s,tree,%s,%s,%s,\"%s\"\n", name, found->text, wanted, verdict, found->how);
-    else print_line("tree", found->text, wanted, verdict, found->how);
-    return differ;
+    const int differs = model != NULL && strcmp(found->text, model->text) != 0;
+    return print_row(name, "tree", found->text, model != NULL ? model->text : NULL, differs, found->how, csv);
 }
 
 /* ---- a device compared with its model ---- */
@@ -121,8 +138,7 @@ static void print_open_points(const ulp_cuda_native *native, const ulp_probe *si
         int64_t value;
         if (!concerns(p->scope, native)) continue;
         ulp_property_text(text, p->id, found->found, found->value);
-        if (model != NULL && tool_row_value(model, p->id, &value)) ulp_property_text(wanted, p->id, ULP_FOUND, value);
-        if (model != NULL && tool_row_value(model, p->id, &value) && value <= ULP_NO_EXPONENT) strcpy(wanted, "none");
+        if (model != NULL) wanted_text(wanted, &value, model, p->id);
         tool_print_folded(4, "%-52s %-18s found: %-20s the model's default: %s", p->text, ulp_property_name(p->id),
                           text, wanted);
     }
@@ -161,14 +177,11 @@ static int print_silicon(const own_product *native, int csv) {
     for (int i = 0; i < ULP_PROPERTY_COUNT; i++) {
         const ulp_property_id id = (ulp_property_id)i;
         const ulp_property *p = &silicon.property[i];
-        char found[64], wanted[64] = "-";
+        char found[64], wanted[64];
         ulp_property_text(found, id, p->found, p->value);
         if (known) ulp_property_text(wanted, id, model.property[i].found, model.property[i].value);
-        const int equal = !known || same_property(p, &model.property[i]);
-        const char *verdict = !known ? "-" : equal ? "ok" : "DIFFERS";
-        if (csv) printf("%s,%s,%s,%s,%s,\"%s\"\n", native->name, ulp_property_name(id), found, wanted, verdict, p->how);
-        else print_line(ulp_property_name(id), found, wanted, verdict, p->how);
-        differ += !equal;
+        differ += print_row(native->name, ulp_property_name(id), found, known ? wanted : NULL,
+                            known && !same_property(p, &model.property[i]), p->how, csv);
     }
     const tree order = tree_of(&unit);
     if (known) {
@@ -289,8 +302,7 @@ static int run_model(const char *program, const ulp_datapath *d, const ulp_backe
                           d->scale_block != 0 ? "; scales are ones except where a vector names them" : "");
         print_line("property", "found", "the row says", "verdict", "vector");
     }
-    for (int i = 0; i < ULP_PROPERTY_COUNT; i++)
-        differ += print_property(d, (ulp_property_id)i, &probe.property[i], csv);
+    differ += print_properties(d, &probe, csv);
     const tree order = tree_of(&unit);
     print_tree(d->name, &order, NULL, csv);
     if (!csv && differ > 0)
@@ -323,8 +335,7 @@ static int run_exec(const char *program) {
                           unit.b.name, unit.result.name, (unsigned long long)probe.runs);
         print_line("property", "found", "the row says", "verdict", "vector");
     }
-    for (int i = 0; i < ULP_PROPERTY_COUNT; i++)
-        print_property(&nameless, (ulp_property_id)i, &probe.property[i], given.csv);
+    print_properties(&nameless, &probe, given.csv);
     print_tree(nameless.name, &order, NULL, given.csv);
     return ULP_EXIT_FINE;
 }
@@ -345,8 +356,9 @@ static int run(const ulp_arguments *a) {
     if (given.backend == ON_CUDA) return run_silicon(a->program, datapath->value);
     if (given.list) return tool_row_list();
     if (!datapath->given)
-        return ulp_usage_error(a->program, "--datapath is needed; --list names the rows of hardware, `ulp help "
-                                           "datapaths` all that can be probed");
+        return ulp_usage_error(
+            a->program,
+            "--datapath is needed; --list names the rows of hardware, `ulp help datapaths` all that can be probed");
     const ulp_backend *backend;
     int status = get_backend(&backend, a->program);
     if (status == ULP_GO_ON) status = tool_product_resolve(&given.product, backend, a->program);
@@ -356,6 +368,7 @@ static int run(const ulp_arguments *a) {
 }
 
 #define PROPERTY_LINE(id, name, words, meaning) "  " name ": " meaning "\n"
+#define PROPERTY_LINES ULP_PROPERTIES(PROPERTY_LINE)
 
 const tool_command tool_probe = {
     .command =
@@ -366,31 +379,22 @@ const tool_command tool_probe = {
          .details =
              "Feeds the datapath vectors that tell the cases apart, as one would a Tensor Core, and prints for each "
              "property: the value found, the value that the datapath's row says, the verdict, and the vector. The "
-             "verdict compares the found value with the "
-             "row: ok, DIFFERS, or - where the row does not say. Exit status 1 if a value differs. `at least`, `at "
-             "most`: the formats of the operands have no further numbers; `not reachable`: no vector of these formats "
-             "tells, and why; "
-             "`another`: an answer that has no name. Block scales are ones except in the lines about "
-             "scales. Where roundings are by chance, the properties that depend on a rounding are not reachable.\n\n"
+             "verdict compares the found value with the row: ok, DIFFERS, or - where the row does not say. Exit status "
+             "1 if a value differs. `at least`, `at most`: the formats of the operands have no further numbers; `not "
+             "reachable`: no vector of these formats tells, and why; `another`: an answer that has no name. Block "
+             "scales are ones except in the lines about scales. Where roundings are by chance, the properties that "
+             "depend on a rounding are not reachable.\n\n"
              "The properties. The terms of a sum are its products and c. They are aligned at the largest exponent of a "
-             "term; an exponent of `none` does not count there.\n" ULP_PROPERTIES(
-                 PROPERTY_LINE) "\n`ulp help datapaths` names the sources of the rows.\n\n"
-                                "A row stands for the instruction that the end of its name says: -mma is mma.sync (fp8 "
-                                "there runs on fp16 "
-                                "units), -k4, -k8 and -k16 are mma.sync with that k, -mx is mxf8f6f4, -mxf4 and -nvf4 "
-                                "are those of e2m1; "
-                                "without an end it is mma.sync on v100, t4, a100, l40s and rtx5090, wgmma on h100 and "
-                                "tcgen05 on "
-                                "b200.\n\n"
-                                "With --backend cuda the sums are formed by the GPU itself: native:mma:fp16 is one "
-                                "mma.sync instruction, "
-                                "and so on; without --datapath, all that the device offers, one table each. Beside the "
-                                "properties of the "
-                                "silicon stand those that the same vectors show of its model; exit status 1 if they "
-                                "differ, 3 where there "
-                                "is no such device. At the end: points on which published sources disagree or that "
-                                "nobody has measured, "
-                                "and the answers that were found. `ulp help trees` explains --tree and --exec.\n",
+             "term; an exponent of `none` does not count there.\n" PROPERTY_LINES
+             "\n`ulp help datapaths` names the sources of the rows.\n\n"
+             "A row stands for the instruction that the end of its name says: -mma is mma.sync (fp8 there runs on fp16 "
+             "units), -k4, -k8 and -k16 are mma.sync with that k, -mx is mxf8f6f4, -mxf4 and -nvf4 are those of e2m1; "
+             "without an end it is mma.sync on v100, t4, a100, l40s and rtx5090, wgmma on h100 and tcgen05 on b200.\n\n"
+             "With --backend cuda the sums are formed by the GPU itself: native:mma:fp16 is one mma.sync instruction, "
+             "and so on; without --datapath, all that the device offers, one table each. Beside the properties of the "
+             "silicon stand those that the same vectors show of its model; exit status 1 if they differ, 3 where there "
+             "is no such device. At the end: points on which published sources disagree or that nobody has measured, "
+             "and the answers that were found. `ulp help trees` explains --tree and --exec.\n",
          .takes_words = 1},
     .groups = {{"options", options, &given}, {"trees and programs", tool_tree_options, &tool_tree_given}},
     .run = run};

@@ -48,8 +48,8 @@ static int refuse_native(const char *program, const char *name) {
     ulp_cpu_native native;
     if (is_of_gpu(name))
         return ulp_usage_error(program,
-                               "--datapath %s: a GPU's own product, which takes --backend cuda, where there is "
-                               "a device; `ulp backends` lists the processor's",
+                               "--datapath %s: a GPU's own product, which takes --backend cuda, where there is a "
+                               "device; `ulp backends` lists the processor's",
                                name);
     for (size_t i = 0; ulp_cpu_native_get(i, &native) == ULP_OK; i++)
         if (strlen(names) + strlen(native.name) + 2 < sizeof names)
@@ -71,10 +71,9 @@ int tool_product_resolve(tool_product *product, const ulp_backend *backend, cons
     const int of_cpu = ulp_cpu_native_parse(&native, product->native) == ULP_OK;
     const int on_cpu = backend == NULL || strcmp(backend->name, "cuda") != 0;
     if (backend != NULL && strcmp(backend->name, "mpfr") == 0)
-        return ulp_usage_error(program,
-                               "--datapath %s: a machine's own product, which MPFR does not form; the backends "
-                               "are cpu and cuda",
-                               product->native);
+        return ulp_usage_error(
+            program, "--datapath %s: a machine's own product, which MPFR does not form; the backends are cpu and cuda",
+            product->native);
     if (strcasecmp(product->native, "native:f16c") == 0)
         return ulp_usage_error(program, "--datapath %s: these are conversions; `make check-silicon` compares them",
                                product->native);

@@ -1,6 +1,9 @@
 /* round.c - ulp round: a filter that rounds numbers to a format. */
-#include "tool/round/output.h"
+#include "tool/files/npy.h"
+#include "tool/files/output.h"
+#include "tool/round/group.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 typedef struct settings {
@@ -18,19 +21,16 @@ static const ulp_option options[] = {
      ULP_AT(settings, target.format),
      .needed = 1,
      .help = "the format to round to; qI.F is fixed point of I + F bits, I counts the sign (ARM writes q8.8 as Q7.8)"},
-    ULP_OPTION(
-        settings, from, choice, "text", .words = "text f32 f64 f32le f64le npy npz",
-        .help =
-            "input: text is a decimal or hex float, correctly rounded to binary64 first; f32 and f64 are 8 or 16 hex "
-            "digits, the bits of a binary32 or binary64 value; f32le and f64le are such values in 4 or 8 bytes each, "
-            "the lowest byte first; npy is a .npy file of 16, 32 or 64-bit floats; npz is a .npz file of such arrays, "
-            "and FILE.npz:NAME is one of them"),
+    ULP_OPTION(settings, from, choice, "text", .words = "text f32 f64 f32le f64le npy npz",
+               .help = "input: text is a decimal or hex float, correctly rounded to binary64 first; f32 and f64 are 8 "
+                       "or 16 hex digits, the bits of a binary32 or binary64 value; f32le and f64le are such values in "
+                       "4 or 8 bytes each, the lowest byte first; npy is a .npy file of 16, 32 or 64-bit floats; npz "
+                       "is a .npz file of such arrays, and FILE.npz:NAME is one of them"),
     ULP_OPTION(settings, to, choice, "code", .words = "code value both f32le f64le codele npy npycode npz npzcode",
-               .help =
-                   "output: the code in lower-case hex; the value as %.17g, or nan, inf, -inf, -0; f32le and f64le: "
-                   "values of 4 or 8 bytes; codele: codes as unsigned integers of 1, 2, 4 or 8 bytes, the least that "
-                   "hold the bits of the format, the lowest byte first; npy and npycode: a .npy file of values or of "
-                   "codes; npz and npzcode: a .npz file of such arrays"),
+               .help = "output: the code in lower-case hex; the value as %.17g, or nan, inf, -inf, -0; f32le and "
+                       "f64le: values of 4 or 8 bytes; codele: codes as unsigned integers of 1, 2, 4 or 8 bytes, the "
+                       "least that hold the bits of the format, the lowest byte first; npy and npycode: a .npy file of "
+                       "values or of codes; npz and npzcode: a .npz file of such arrays"),
     ULP_OPTION(settings, out, text, "-", .value_name = "FILE",
                .help = "the file for the output, - is stdout; an old file is replaced when all is done"),
     {0},
@@ -66,6 +66,58 @@ static int choose_output(round_group *g, const settings *s, const ulp_arguments 
     return ULP_GO_ON;
 }
 
+/* ---- the file of the results ---- */
+
+typedef struct round_output {
+    const char *program;
+    file_output to;
+    int has_header_late; /* 1: the number of elements in the header is known at the end */
+} round_output;
+
+static void write_header(const round_group *g, uint64_t count) {
+    npy_write_header(g->out, &(npy_array){.kind = g->npy_kind, .size = round_size(g), .dims = 1, .shape = {count}});
+}
+
+/* Open `path` for the results of the group ("-": stdout). `from` is a round_from. Returns ULP_GO_ON, or the exit status
+ * after a message, after which close_output() is called, too. */
+static int open_output(round_output *o, round_group *g, int from, const char *path) {
+    int status = file_output_choose(&o->to, o->program, path);
+    if (status != ULP_GO_ON) return status;
+    o->has_header_late = g->is_npy && from < FROM_NPY;
+    if (g->is_npz && o->to.place.direct)
+        return ulp_usage_error(o->program,
+                               "the list of arrays of a .npz file stands at its end; name a file with --out");
+    if (o->has_header_late && o->to.place.direct)
+        return ulp_usage_error(o->program, "the header of a .npy file holds the number of elements, which is known at "
+                                           "the end; name a file with --out");
+    status = file_output_open(&o->to);
+    if (status == ULP_GO_ON) g->out = o->to.file;
+    if (status == ULP_GO_ON && g->to >= TO_F32LE) status = file_output_refuse_terminal(&o->to);
+    if (status != ULP_GO_ON) return status;
+    g->archive.file = g->out;
+    if (o->has_header_late && g->is_npz) npz_begin(&g->archive, "arr_0");
+    if (o->has_header_late) write_header(g, 0);
+    return ULP_GO_ON;
+}
+
+/* Write the header at the beginning of the array again. */
+static void complete_header(round_group *g) {
+    if (fseek(g->out, g->is_npz ? npz_first(&g->archive) : 0, SEEK_SET) != 0) g->archive.failed = errno;
+    write_header(g, g->index);
+    if (fseek(g->out, 0, SEEK_END) != 0) g->archive.failed = errno;
+    if (g->is_npz) npz_end(&g->archive);
+}
+
+/* Close the file. If `status` is ULP_EXIT_FINE the file gets its name, else it is removed and an old file stays.
+ * Returns `status`, or ULP_EXIT_FAILED after a message if the file could not be written. */
+static int close_output(round_output *o, round_group *g, int status) {
+    if (o->to.file != NULL && o->has_header_late && status == ULP_EXIT_FINE) complete_header(g);
+    if (o->to.file != NULL && g->is_npz) npz_finish(&g->archive);
+    return file_output_close(&o->to, status, status == ULP_EXIT_FINE ? g->archive.failed : 0);
+}
+
+/* ---- the command ---- */
+
 static int run(const ulp_arguments *a) {
     const settings *s = &given;
     round_output output = {.program = a->program};
@@ -81,29 +133,28 @@ static int run(const ulp_arguments *a) {
     status = choose_output(&group, s, a);
     if (status != ULP_GO_ON) return status;
     group.texts = text_table(s);
-    status = round_output_open(&output, &group, s->from, s->out);
+    status = open_output(&output, &group, s->from, s->out);
     if (status == ULP_GO_ON)
         status = s->from < FROM_F32LE ? round_texts(&group, s->from, a) : round_binaries(&group, s->from, a);
     free(group.texts);
-    return round_output_close(&output, &group, status);
+    return close_output(&output, &group, status);
 }
 
 const tool_command tool_round = {
     .command = {.name = "ulp round",
                 .usage = "--format F [OPTION...] [FILE...]",
                 .summary = "rounds numbers, one a line or binary, to a format",
-                .details =
-                    "Reads stdin when no file is given; '#' lines and blank lines of text are skipped. The first "
-                    "bad line ends it with exit 2, and so do bytes that are no whole number of values.\n\n"
-                    "A .npy file keeps its shape and order. The number of element i, for random words, is its "
-                    "place in the file. Its values are <f4, or <f8 where binary32 does not hold the format; they "
-                    "keep the <f2 or <f8 of the input where it holds the format. Lines of text and plain bytes "
-                    "become an array of one dimension, which needs --out.\n\n"
-                    "A .npz file, stored or compressed, to a .npz file: each array keeps its name, or the array that "
-                    "FILE.npz:NAME names; elements are counted through all arrays that are read. Other output takes "
-                    "one array. Other input becomes the array arr_0.\n\n"
-                    "  printf '0.01\\n' | ulp round --format fp16 --to both\n"
-                    "  211f 0.01000213623046875\n",
+                .details = "Reads stdin when no file is given; '#' lines and blank lines of text are skipped. The "
+                           "first bad line ends it with exit 2, and so do bytes that are no whole number of values.\n\n"
+                           "A .npy file keeps its shape and order. The number of element i, for random words, is its "
+                           "place in the file. Its values are <f4, or <f8 where binary32 does not hold the format; "
+                           "they keep the <f2 or <f8 of the input where it holds the format. Lines of text and plain "
+                           "bytes become an array of one dimension, which needs --out.\n\n"
+                           "A .npz file, stored or compressed, to a .npz file: each array keeps its name, or the array "
+                           "that FILE.npz:NAME names; elements are counted through all arrays that are read. Other "
+                           "output takes one array. Other input becomes the array arr_0.\n\n"
+                           "  printf '0.01\\n' | ulp round --format fp16 --to both\n"
+                           "  211f 0.01000213623046875\n",
                 .takes_words = 1},
     .groups = {{"input and output", options, &given}, TOOL_ROUNDING},
     .run = run};

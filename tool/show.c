@@ -240,15 +240,14 @@ static int run(const ulp_arguments *a) {
 }
 
 const tool_command tool_show = {
-    .command =
-        {.name = "ulp show",
-         .usage = "[--format F] [--all-formats] VALUE...",
-         .summary = "draws a number in a format, for people",
-         .details =
-             "Its code in fields, exact decimal value, neighbours, spacing (ulp), and what each rounding "
-             "mode makes of VALUE with the error in ulp. VALUE is a decimal, a hex float or an "
-             "expression as 2^-4, 3*2^-4, 1/3, correctly rounded to binary64 first; -0.1 is a value, no option.\n\n"
-             "  ulp show --format fp16 0.1\n",
-         .takes_words = 1},
+    .command = {.name = "ulp show",
+                .usage = "[--format F] [--all-formats] VALUE...",
+                .summary = "draws a number in a format, for people",
+                .details =
+                    "Its code in fields, exact decimal value, neighbours, spacing (ulp), and what each rounding mode "
+                    "makes of VALUE with the error in ulp. VALUE is a decimal, a hex float or an expression as 2^-4, "
+                    "3*2^-4, 1/3, correctly rounded to binary64 first; -0.1 is a value, no option.\n\n"
+                    "  ulp show --format fp16 0.1\n",
+                .takes_words = 1},
     .groups = {{"options", options, &given}},
     .run = run};

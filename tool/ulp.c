@@ -44,10 +44,9 @@ static int option_before_command(int argc, char **argv) {
             if (strcmp(argv[i], tool_name(commands[c])) == 0)
                 return ulp_usage_error("ulp", "'%s' stands before the command, which comes first: ulp %s %s ...",
                                        argv[1], argv[i], argv[1]);
-    return ulp_usage_error("ulp",
-                           "'%s' stands where the command belongs: ulp COMMAND [OPTION...] (`ulp help` lists the "
-                           "commands)",
-                           argv[1]);
+    return ulp_usage_error(
+        "ulp", "'%s' stands where the command belongs: ulp COMMAND [OPTION...] (`ulp help` lists the commands)",
+        argv[1]);
 }
 
 int main(int argc, char **argv) {

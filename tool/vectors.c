@@ -5,10 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tool/vectors/conversions.h"
 #include "tool/vectors/oracle.h"
-#include "tool/vectors/sums.h"
-#include "tool/vectors/words.h"
+#include "tool/vectors/vectors.h"
 
 typedef struct settings {
     ulp_format_list formats;

@@ -130,10 +130,9 @@ static void explain(ulp_text *why, const char *text) {
     const char *comma = strchr(text, ','), *blank = unit ? strpbrk(unit, " \t") : NULL;
     if (comma && unit) explain_comma(why, text, comma);
     else if (lacks_power(text))
-        ulp_text_print(why,
-                       "'%s' has no ^: write a power of two as in 2^-4, and a difference of whole numbers as one "
-                       "number",
-                       text);
+        ulp_text_print(
+            why, "'%s' has no ^: write a power of two as in 2^-4, and a difference of whole numbers as one number",
+            text);
     else if (strchr(text, '=')) ulp_text_print(why, "'%s' has the sign =: write one number, without =", text);
     else if (strpbrk(text, "()[]{}"))
         ulp_text_print(why, "'%s': write no brackets, but a sum of products, as in 2^16-2^10", text);

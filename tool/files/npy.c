@@ -46,8 +46,7 @@ static int read_text(header *h) {
     if (failed) return ulp_run_error(h->source->program, "%s: cannot read: %s", h->source->shown, strerror(failed));
     if (n < sizeof start || memcmp(start, "\x93NUMPY", 6) != 0)
         return ulp_usage_error(h->source->program,
-                               "%s is no .npy file: it does not begin with the bytes 93 4e 55 4d 50 59 and a "
-                               "version",
+                               "%s is no .npy file: it does not begin with the bytes 93 4e 55 4d 50 59 and a version",
                                h->source->shown);
     if (start[6] < 1 || start[6] > 3 || start[7] != 0)
         return refuse(h, "has version %d.%d; known: 1.0 2.0 3.0", start[6], start[7]);
@@ -104,8 +103,8 @@ static int read_descr(npy_array *array, header *h) {
     if (h->kind == 'f' && ((descr[0] != '<' && descr[0] != '>') || descr[1] != 'f' || strchr("248", descr[2]) == NULL ||
                            strlen(descr) != 3))
         return refuse(h,
-                      "says that the elements are '%s'; known: <f2 <f4 <f8 >f2 >f4 >f8 (in Python, "
-                      "x.astype('<f4') is such an array)",
+                      "says that the elements are '%s'; known: <f2 <f4 <f8 >f2 >f4 >f8 (in Python, x.astype('<f4') is "
+                      "such an array)",
                       descr);
     array->kind = h->kind;
     array->is_big = descr[0] == '>';

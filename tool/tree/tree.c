@@ -66,10 +66,10 @@ int tool_tree_check(const ulp_arguments *a) {
     for (size_t i = 0; g->exec == NULL && i < sizeof of_exec / sizeof of_exec[0]; i++)
         if (ulp_setting_given(a, of_exec[i])) return ulp_usage_error(a->program, "--%s goes with --exec", of_exec[i]);
     if (!g->tree && a->word_count > 0)
-        return ulp_usage_error(a->program,
-                               "'%s' is not an option, and ulp probe takes no words besides, except a name "
-                               "with --tree (see --help)",
-                               a->words[0]);
+        return ulp_usage_error(
+            a->program,
+            "'%s' is not an option, and ulp probe takes no words besides, except a name with --tree (see --help)",
+            a->words[0]);
     const int named = ulp_setting_given(a, "datapath");
     if (a->word_count + (size_t)named + (g->exec != NULL) > 1)
         return ulp_usage_error(a->program,
@@ -137,8 +137,8 @@ static int choose_datapath(target *t, const ulp_arguments *a, tool_product *prod
     const char *sized = ulp_setting_given(a, "m") ? "m" : ulp_setting_given(a, "n") ? "n" : NULL;
     if (sized != NULL && (backend == NULL || strcmp(backend->name, "cuda") != 0))
         return ulp_usage_error(a->program,
-                               "--%s: the sum of %s does not depend on the size of the result; --m and --n "
-                               "go with cblas_sgemm and with a GPU's product",
+                               "--%s: the sum of %s does not depend on the size of the result; --m and --n go with "
+                               "cblas_sgemm and with a GPU's product",
                                sized, t->name);
     if (product->native == NULL) {
         t->name = product->datapath.name;
@@ -173,12 +173,12 @@ static int choose(target *t, const ulp_arguments *a, tool_product *product, cons
 
 static void print_legend(const char *text) {
     if (strchr(text, '{') != NULL)
-        tool_print_folded(2, "{x a-b:n}: the terms a to b are added to x in this order, n at a time; without :n one "
-                             "at a time; :[n] in exact sums");
+        tool_print_folded(2, "{x a-b:n}: the terms a to b are added to x in this order, n at a time; without :n one at "
+                             "a time; :[n] in exact sums");
     if (strchr(text, '/') != NULL) tool_print_folded(2, "a-b/s: the terms a, a + s, ..., b");
     if (strchr(text, '<') != NULL)
-        tool_print_folded(2, "<a-b>: a binary tree, whose left part has the largest power of two below the number of "
-                             "terms");
+        tool_print_folded(
+            2, "<a-b>: a binary tree, whose left part has the largest power of two below the number of terms");
     if (strchr(text, '[') != NULL)
         tool_print_folded(2, "[x y z], # in the drawing: added without loss, then rounded once");
 }
@@ -209,22 +209,21 @@ static int refuse(const target *t, const char *program, ulp_status status) {
     const size_t most = ulp_order_limit(&t->unit);
     const char *result = t->unit.result.name;
     if (status == ULP_NOT_IN_RANGE && (most < 2 || (size_t)tool_tree_given.k < most))
-        return ulp_usage_error(program,
-                               "--tree %s: no product of %s and %s is so large, beside a unit, that sums in %s "
-                               "lose the unit",
-                               t->name, t->unit.a.name, t->unit.b.name, result);
+        return ulp_usage_error(
+            program, "--tree %s: no product of %s and %s is so large, beside a unit, that sums in %s lose the unit",
+            t->name, t->unit.a.name, t->unit.b.name, result);
     if (status == ULP_NOT_IN_RANGE)
-        return ulp_usage_error(program,
-                               "--k %lld: with products of %s and %s and results in %s the tree of %s can be "
-                               "found for up to %zu products",
-                               (long long)tool_tree_given.k, t->unit.a.name, t->unit.b.name, result, t->name, most - 1);
+        return ulp_usage_error(
+            program,
+            "--k %lld: with products of %s and %s and results in %s the tree of %s can be found for up to %zu products",
+            (long long)tool_tree_given.k, t->unit.a.name, t->unit.b.name, result, t->name, most - 1);
     if (status == ULP_UNSUPPORTED && t->unit.result.is_fixed)
         return ulp_usage_error(program, "--tree %s: sums in %s lose no bits, so their results do not show an order",
                                t->name, result);
     if (status == ULP_UNSUPPORTED)
         return ulp_run_error(program,
-                             "%s: the results fit no tree: the order changes from sum to sum, depends on the "
-                             "operands, or the function is not a sum",
+                             "%s: the results fit no tree: the order changes from sum to sum, depends on the operands, "
+                             "or the function is not a sum",
                              t->name);
     return ulp_run_error(program, "%s: %s", t->name, ulp_status_text(status));
 }

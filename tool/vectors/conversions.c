@@ -1,5 +1,5 @@
-/* conversions.c - ulp vectors: codes, conversions and stochastic conversions of a format; see conversions.h. */
-#include "conversions.h"
+/* conversions.c - ulp vectors: codes, conversions and stochastic conversions of a format; see vectors.h. */
+#include "vectors.h"
 
 #include "breakpoints.h"
 #include "experiments/harness/cli/options.h"

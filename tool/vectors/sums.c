@@ -1,5 +1,5 @@
-/* sums.c - ulp vectors: the sums of a datapath as a table; see sums.h. */
-#include "sums.h"
+/* sums.c - ulp vectors: the sums of a datapath as a table; see vectors.h. */
+#include "vectors.h"
 
 #include "experiments/harness/cli/options.h"
 #include "operands.h"

@@ -1,5 +1,5 @@
-/* words.c - ulp vectors: known words of the generator; see words.h. */
-#include "words.h"
+/* words.c - ulp vectors: known words of the generator; see vectors.h. */
+#include "vectors.h"
 
 #include "experiments/harness/cli/options.h"
 
