@@ -156,23 +156,22 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *s = own;
     context *x = shared;
     const int by_hand = ulp_setting_given(plan->arguments, "policy") || ulp_setting_given(plan->arguments, "scaler");
-    ulp_status status = ulp_networks_load(plan, &x->networks, &s->networks, s->seed, s->steps);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_networks_load(plan, &x->networks, &s->networks, s->seed, s->steps));
     if (by_hand && (x->networks.count > 1 || s->formats.count > 1))
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT,
                              "--policy and --scaler take one network and one format; this run has %zu and %zu",
                              x->networks.count, s->formats.count);
     x->methods = ulp_grow(NULL, x->networks.count * (1 + (WAYS - 1) * s->formats.count) * sizeof *x->methods);
-    for (size_t i = 0; i < x->networks.count && status == ULP_OK; i++) {
+    for (size_t i = 0; i < x->networks.count; i++) {
         point at = {.network = &x->networks.at[i], .way = FP32};
-        status = add_way(plan, s, x, at);
+        ULP_TRY(add_way(plan, s, x, at));
         for (size_t f = 0; f < s->formats.count; f++)
-            for (at.way = AMP; at.way < WAYS && status == ULP_OK; at.way++) {
+            for (at.way = AMP; at.way < WAYS; at.way++) {
                 at.format = &s->formats.at[f];
-                if (s->ways >> (at.way - AMP) & 1 && (at.way != RECIPE || f == 0)) status = add_way(plan, s, x, at);
+                if (s->ways >> (at.way - AMP) & 1 && (at.way != RECIPE || f == 0)) ULP_TRY(add_way(plan, s, x, at));
             }
     }
-    return status;
+    return ULP_OK;
 }
 
 /* ---- one run ---- */

@@ -69,11 +69,11 @@ static ulp_status make_policy(ulp_policy *policy, const settings *s, const point
     const ulp_tensor_scale when = steps ? ULP_SCALED_DELAYED : p->scaler == AMAX ? ULP_SCALED_NOW : ULP_UNSCALED;
     if (!p->format) return ulp_policy_parse(policy, "fp32", NULL);
     *policy = s->networks.how.amp.bits ? p->network->policy : s->policy.policy;
-    ulp_status status = ulp_policy_set(policy, ULP_AT_AGRAD, p->format, when, steps);
-    if (status == ULP_OK) status = ulp_policy_set(policy, ULP_AT_WGRAD, p->format, when, steps);
+    ULP_TRY(ulp_policy_set(policy, ULP_AT_AGRAD, p->format, when, steps));
+    ULP_TRY(ulp_policy_set(policy, ULP_AT_WGRAD, p->format, when, steps));
     if (p->scaler == DELAYED16)
         policy->at[ULP_AT_AGRAD].rule.overflow = policy->at[ULP_AT_WGRAD].rule.overflow = ULP_OVERFLOW_SAT;
-    return status;
+    return ULP_OK;
 }
 
 static void add_runs(ulp_plan *plan, const settings *s, int other, point p) {
@@ -143,22 +143,21 @@ static ulp_status add_network(ulp_plan *plan, const settings *s, const ulp_netwo
     point p = {.network = network};
     char full[ULP_POLICY_TEXT_MAX];
     ulp_policy policy;
-    ulp_status status = ULP_OK;
     add_runs(plan, s, other, p);
     for (size_t f = 0; f < s->formats.count; f++)
-        for (p.scaler = STATIC; p.scaler < SCALERS && status == ULP_OK; p.scaler++) {
+        for (p.scaler = STATIC; p.scaler < SCALERS; p.scaler++) {
             p.format = &s->formats.at[f];
             if (!has_runs(s, other, f, p.scaler)) continue;
-            status = make_policy(&policy, s, &p);
-            if (status == ULP_OK) status = ulp_policy_admit(plan, &policy, "--policy", s->backend, full);
-            if (status == ULP_OK) status = check_training(plan, s, network, data, &policy);
-            if (status == ULP_OK && !other && p.scaler == STATIC) ulp_plan_note(plan, "policy in full", "%s", full);
+            ULP_TRY(make_policy(&policy, s, &p));
+            ULP_TRY(ulp_policy_admit(plan, &policy, "--policy", s->backend, full));
+            ULP_TRY(check_training(plan, s, network, data, &policy));
+            if (!other && p.scaler == STATIC) ulp_plan_note(plan, "policy in full", "%s", full);
             for (size_t k = 0; k < (p.scaler == STATIC ? scales->count : 1); k++) {
                 p.scale = p.scaler == STATIC ? scales->at[k] : 0;
                 add_runs(plan, s, other, p);
             }
         }
-    return status;
+    return ULP_OK;
 }
 
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
@@ -206,7 +205,7 @@ static ulp_status compute(const ulp_task *task) {
     const int traced = p->network == networks->at && p->seed == s->seed && p->scaler >= PYTORCH && p->scaler < AMAX;
     const ulp_scaler_rule rule = rule_of(s, p);
     ulp_policy policy;
-    const ulp_status status = make_policy(&policy, s, p);
+    ULP_TRY(make_policy(&policy, s, p));
     ulp_training training = {.data = &networks->data,
                              .options = ulp_network_options(p->network, p->seed, s->backend),
                              .steps = (uint64_t)s->steps,
@@ -218,7 +217,7 @@ static ulp_status compute(const ulp_task *task) {
                              .record_step = traced ? record_step : NULL};
     training.options.scaler = &rule;
     training.options.policy = &policy;
-    return status == ULP_OK ? ulp_training_run(task, &training) : status;
+    return ulp_training_run(task, &training);
 }
 
 static const ulp_experiment experiment = {

@@ -189,16 +189,16 @@ static void sums_free(sums *s) {
 static ulp_status add(sums *s, size_t count) {
     const ulp_gemm_shape shape = {
         .m = 1, .n = s->runs, .k = count, .lda = BLOCK, .ldb = s->runs, .ldc = s->runs, .accumulate = 1};
-    ulp_status status = ulp_backend_gemm(s->backend, s->device.sum, s->device.x, s->device.ones, &shape,
-                                         (ulp_summation){&s->serial, s->words});
-    if (status == ULP_OK) status = s->backend->download(s->sum, s->device.sum, s->runs * sizeof *s->sum);
+    ULP_TRY(ulp_backend_gemm(s->backend, s->device.sum, s->device.x, s->device.ones, &shape,
+                             (ulp_summation){&s->serial, s->words}));
+    ULP_TRY(s->backend->download(s->sum, s->device.sum, s->runs * sizeof *s->sum));
     s->words.first += count * s->runs;
     s->least = s->most = (double)s->sum[0];
     for (size_t i = 1; i < s->runs; i++) {
         s->least = fmin(s->least, (double)s->sum[i]);
         s->most = fmax(s->most, (double)s->sum[i]);
     }
-    return status;
+    return ULP_OK;
 }
 
 /* A row without measurements. */
@@ -224,16 +224,16 @@ static int all_stuck(const sums *s, const rounding *r, double most) {
  * terms counts whole blocks. */
 static ulp_status run_to_stop(const ulp_task *task, sums *s, const rounding *r, double most, row *to) {
     to->terms = 0;
-    ulp_status status = s->backend->upload(s->device.x, s->x, BLOCK * sizeof *s->x);
-    for (int stopped = 0; !stopped && status == ULP_OK;) {
-        status = add(s, BLOCK);
+    ULP_TRY(s->backend->upload(s->device.x, s->x, BLOCK * sizeof *s->x));
+    for (int stopped = 0; !stopped;) {
+        ULP_TRY(add(s, BLOCK));
         to->terms += BLOCK;
         stopped = all_stuck(s, r, most);
         if ((to->terms / BLOCK) % 64 == 0 && ulp_task_progress(task, fmin(1, s->least / to->first_stuck))) break;
     }
     to->least = s->least;
     to->most = s->most;
-    return status;
+    return ULP_OK;
 }
 
 static ulp_status put_stop(const ulp_task *task, const rounding *r, int input) {

@@ -207,40 +207,37 @@ static ulp_status fill(sums *s, size_t count) {
         }
         return s->backend->upload(s->device.x, s->x, all * sizeof(float));
     }
-    ulp_status status = fill_factors(s, s->x, s->device.x, "x", count);
-    if (status == ULP_OK && is_dot(s->data)) status = fill_factors(s, s->y, s->device.y, "y", count);
+    ULP_TRY(fill_factors(s, s->x, s->device.x, "x", count));
+    if (is_dot(s->data)) ULP_TRY(fill_factors(s, s->y, s->device.y, "y", count));
     for (size_t i = 0; i < all; i++) s->exact_terms[i] = (double)s->x[i] * (is_dot(s->data) ? (double)s->y[i] : 1);
-    return status;
+    return ULP_OK;
 }
 
 /* Adds the next `count` terms to all sums; count <= BLOCK. */
 static ulp_status add(sums *s, size_t count) {
     const ulp_gemm_shape shape = {
         .m = 1, .n = s->runs, .k = count, .lda = count, .ldb = s->runs, .ldc = s->runs, .accumulate = 1};
-    ulp_status status = fill(s, count);
+    ULP_TRY(fill(s, count));
     for (size_t i = 0; i < count; i++)
         for (size_t run = 0; run < s->runs; run++) s->magnitude[run] += fabs(s->exact_terms[i * s->runs + run]);
-    if (status == ULP_OK)
-        status = s->backend->upload(s->device.exact_terms, s->exact_terms, count * s->runs * sizeof(double));
-    if (status == ULP_OK)
-        status = ulp_backend_gemm64(s->backend, s->device.exact_sum, s->device.ones64, s->device.exact_terms, &shape,
-                                    (ulp_summation){.datapath = &s->exact});
-    for (size_t m = 0; m < s->modes && status == ULP_OK; m++) {
+    ULP_TRY(s->backend->upload(s->device.exact_terms, s->exact_terms, count * s->runs * sizeof(double)));
+    ULP_TRY(ulp_backend_gemm64(s->backend, s->device.exact_sum, s->device.ones64, s->device.exact_terms, &shape,
+                               (ulp_summation){.datapath = &s->exact}));
+    for (size_t m = 0; m < s->modes; m++) {
         const float *terms = s->device.x;
         if (is_dot(s->data)) {
             terms = s->device.terms;
-            status =
-                ulp_backend_map(s->backend, s->device.terms, (ulp_array_op){ULP_MUL, s->device.x, s->device.y, NULL},
-                                count * s->runs, (ulp_rounding){s->format, s->mode[m].rule, s->words[m], NULL});
+            ULP_TRY(ulp_backend_map(s->backend, s->device.terms,
+                                    (ulp_array_op){ULP_MUL, s->device.x, s->device.y, NULL}, count * s->runs,
+                                    (ulp_rounding){s->format, s->mode[m].rule, s->words[m], NULL}));
             s->words[m].first += count * s->runs;
         }
-        if (status == ULP_OK)
-            status = ulp_backend_gemm(s->backend, s->device.sum + m * s->runs, s->device.ones, terms, &shape,
-                                      (ulp_summation){&s->serial[m], s->words[m]});
+        ULP_TRY(ulp_backend_gemm(s->backend, s->device.sum + m * s->runs, s->device.ones, terms, &shape,
+                                 (ulp_summation){&s->serial[m], s->words[m]}));
         s->words[m].first += count * s->runs;
     }
     s->n += count;
-    return status;
+    return ULP_OK;
 }
 
 /* Downloads the present sums. */

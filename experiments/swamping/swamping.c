@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "sim/tensor.h"
+#include "experiments/harness/training/matrices.h"
 
 static const ulp_option options[] = {
     ULP_OPTION_FORMATS_IF(settings, formats, "e6m9", NULL, ulp_format_within_binary32, ULP_WANTS_WITHIN_BINARY32),
@@ -97,56 +97,33 @@ static ulp_status datapath_of(const point *p, ulp_datapath *datapath) {
     return ulp_datapath_parse(datapath, name);
 }
 
-/* The terms of a seed, the ones that multiply the terms, and a sum of the terms. Backend memory. */
-typedef struct terms {
-    float *x, *ones, *sum;        /* (n), (n), (1) */
-    double *x64, *ones64, *truth; /* (n), (n), (1); truth is the exact sum */
-} terms;
-
-static void carve(terms *t, ulp_arena *arena, size_t n) {
-    t->x = ulp_arena_take(arena, n);
-    t->ones = ulp_arena_take(arena, n);
-    t->sum = ulp_arena_take(arena, 1);
-    t->x64 = ulp_arena_take64(arena, n);
-    t->ones64 = ulp_arena_take64(arena, n);
-    t->truth = ulp_arena_take64(arena, 1);
-}
-
-static ulp_status fill(const ulp_backend *backend, const terms *t, size_t n, const ulp_format *format, uint64_t seed) {
+/* Fills a product with the terms of a seed in A, and ones, which multiply the terms, in B. */
+static ulp_status fill(const ulp_product *terms, const ulp_format *format, uint64_t seed) {
     const ulp_stream stream = ulp_stream_named(seed, "swamping terms");
-    float *x = malloc(n * sizeof *x);
-    double *x64 = malloc(n * sizeof *x64);
-    ulp_status status = x != NULL && x64 != NULL ? ulp_tensor_fill(backend, t->ones, n, 1.0f) : ULP_NO_MEMORY;
-    for (size_t i = 0; i < n && status == ULP_OK; i++) {
+    for (size_t i = 0; i < terms->k; i++) {
         const double u = ulp_random_uniform(stream, i);
-        x64[i] = ulp_round(1 + sqrt(3) * (2 * u - 1), format, (ulp_rule){0}, 0);
-        x[i] = (float)x64[i];
+        terms->host.a64[i] = ulp_round(1 + sqrt(3) * (2 * u - 1), format, (ulp_rule){0}, 0);
+        terms->host.a[i] = (float)terms->host.a64[i];
+        terms->host.b64[i] = terms->host.b[i] = 1;
     }
-    if (status == ULP_OK) status = backend->upload(t->x, x, n * sizeof *x);
-    if (status == ULP_OK) status = backend->upload(t->x64, x64, n * sizeof *x64);
-    for (size_t i = 0; i < n && status == ULP_OK; i++) x64[i] = 1;
-    if (status == ULP_OK) status = backend->upload(t->ones64, x64, n * sizeof *x64);
-    free(x);
-    free(x64);
-    return status;
+    return ulp_product_upload(terms);
 }
 
-static ulp_gemm_shape shape_of(int64_t e) {
-    const size_t n = (size_t)1 << e;
-    return (ulp_gemm_shape){.m = 1, .n = 1, .k = n, .lda = n, .ldb = 1, .ldc = 1};
+/* The product of the first 2^e terms. */
+static ulp_product first_of(const ulp_product *terms, int64_t e) {
+    ulp_product first = *terms;
+    first.k = (size_t)1 << e;
+    return first;
 }
 
 /* Sum the first 2^e terms for every e without a rounding error. */
-static ulp_status find_exact(exact_sums *to, const settings *s, const terms *t) {
-    ulp_datapath exact;
-    ulp_status status = ulp_datapath_parse(&exact, "exact:binary64:rne");
-    for (int64_t e = SHORTEST; e <= s->longest && status == ULP_OK; e++) {
-        const ulp_gemm_shape shape = shape_of(e);
-        status = ulp_backend_gemm64(s->backend, t->truth, t->x64, t->ones64, &shape, (ulp_summation){&exact, {0}});
-        if (status == ULP_OK) status = s->backend->download(&to->sum[e], t->truth, sizeof to->sum[e]);
+static ulp_status find_exact(exact_sums *to, const settings *s, const ulp_product *terms) {
+    for (int64_t e = SHORTEST; e <= s->longest; e++) {
+        const ulp_product first = first_of(terms, e);
+        ULP_TRY(ulp_product_multiply_exactly(&first, &to->sum[e]));
     }
-    to->known = status == ULP_OK;
-    return status;
+    to->known = 1;
+    return ULP_OK;
 }
 
 /* A way to sum: the datapath and the stream of random words. */
@@ -155,58 +132,48 @@ typedef struct way {
     ulp_stream stream;
 } way;
 
-/* Sums the first 2^e terms, and puts the sum and the exact sum into *r. */
-static ulp_status sum_terms(const ulp_backend *backend, const terms *t, const way *w, int64_t e, row *r) {
-    const ulp_gemm_shape shape = shape_of(e);
-    float sum = 0;
-    ulp_status status =
-        ulp_backend_gemm(backend, t->sum, t->x, t->ones, &shape, (ulp_summation){&w->rounded, w->stream});
-    if (status == ULP_OK) status = backend->download(&sum, t->sum, sizeof sum);
-    r->n = (int64_t)shape.k;
-    r->sum = (double)sum;
+/* Sums the first 2^e terms, and puts the sum into *r, which has the exact sum. */
+static ulp_status sum_terms(const ulp_product *terms, const way *w, int64_t e, row *r) {
+    const ulp_product first = first_of(terms, e);
+    ULP_TRY(ulp_product_multiply(&first, &w->rounded, w->stream));
+    r->n = (int64_t)first.k;
+    r->sum = (double)*first.host.c;
     r->code = (ulp_code){&w->rounded.result, r->sum};
     r->error = (r->sum - r->exact) / r->exact;
-    return status;
+    return ULP_OK;
 }
 
-static ulp_status put_lengths(const ulp_task *task, const terms *t) {
+static ulp_status put_lengths(const ulp_task *task, const ulp_product *terms) {
     const settings *s = task->settings;
     const point *p = task->point;
     found *shared = ((const context *)task->context)->found;
     exact_sums *exact = &shared->exact[p->data];
     way w;
-    ulp_status status = datapath_of(p, &w.rounded);
+    ULP_TRY(datapath_of(p, &w.rounded));
     pthread_mutex_lock(&shared->lock);
-    if (status == ULP_OK && !exact->known) status = find_exact(exact, s, t);
+    const ulp_status status = exact->known ? ULP_OK : find_exact(exact, s, terms);
     pthread_mutex_unlock(&shared->lock);
+    ULP_TRY(status);
     w.stream = ulp_stream_named(p->seed, "swamping %s %s chunk %lld", p->format->name, mode_of(p), (long long)p->chunk);
     row r = {.format = p->format->name, .datapath = w.rounded.name, .mode = mode_of(p), .chunk = p->chunk};
     r.seed = (int64_t)p->seed;
-    for (int64_t e = SHORTEST; e <= s->longest && status == ULP_OK; e++) {
+    for (int64_t e = SHORTEST; e <= s->longest; e++) {
         r.exact = exact->sum[e];
-        status = sum_terms(s->backend, t, &w, e, &r);
-        if (status != ULP_OK) break;
+        ULP_TRY(sum_terms(terms, &w, e, &r));
         ulp_row_put(task->rows, &r);
         if (ulp_task_progress(task, ldexp(1, (int)(e - s->longest)))) break;
     }
-    return status;
+    return ULP_OK;
 }
 
 static ulp_status compute(const ulp_task *task) {
     const settings *s = task->settings;
     const point *p = task->point;
-    const size_t n = (size_t)1 << s->longest;
-    ulp_arena arena;
-    terms t;
-    ulp_arena_init(&arena, s->backend);
-    carve(&t, &arena, n);
-    ulp_status status = ulp_arena_alloc(&arena);
-    if (status == ULP_OK) {
-        carve(&t, &arena, n);
-        status = fill(arena.backend, &t, n, p->format, p->seed);
-        if (status == ULP_OK) status = put_lengths(task, &t);
-    }
-    ulp_arena_release(&arena);
+    ulp_product terms;
+    ulp_status status = ulp_product_open(&terms, s->backend, 1, (size_t)1 << s->longest);
+    if (status == ULP_OK) status = fill(&terms, p->format, p->seed);
+    if (status == ULP_OK) status = put_lengths(task, &terms);
+    ulp_product_close(&terms);
     return status;
 }
 

@@ -243,16 +243,13 @@ static ulp_status start(ulp_trainer **t, const ulp_task *task) {
     const point *at = task->point;
     ulp_method m =
         at->format ? ulp_method_sgd(set->rate, set->momentum) : ulp_lesson_plain(x, set->rate, set->momentum);
-    ulp_status status = ULP_OK;
     m.optimizer.cosine = set->schedule == COSINE ? (uint32_t)set->steps : 0;
     if (at->format) {
-        status = ulp_policy_set(&m.policy, ULP_AT_WEIGHT, at->format, ULP_UNSCALED, 0);
+        ULP_TRY(ulp_policy_set(&m.policy, ULP_AT_WEIGHT, at->format, ULP_UNSCALED, 0));
         m.policy.at[ULP_AT_WEIGHT].rule = at->mode->rule;
     }
-    if (status != ULP_OK) return status;
     const ulp_train_options o = ulp_lesson_options(x, &m, at->seed);
-    status = ulp_training_open(t, task, &x->data, &o);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_training_open(t, task, &x->data, &o));
     if ((*t)->model.net.count > LAYERS)
         return ulp_task_fail(task, ULP_BAD_ARGUMENT, "--net has %zu layers, at most %d are looked at",
                              (*t)->model.net.count, LAYERS);

@@ -1,4 +1,4 @@
-/* named_list.c - lists of things with names, as values of options: reading, "all", and names that are given twice. */
+/* named_list.c - lists of things with names, as values of options: reading, "all", names given twice, printing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,28 +14,54 @@ void ulp_named_list_add(ulp_named_list *list, const void *thing) {
 static ulp_status add_item(ulp_named_list *list, const char *item, const ulp_option *o, ulp_error *error) {
     list->at = ulp_room_for(list->at, list->count, &list->room, list->size);
     char *next = thing_at(list, list->count);
-    ulp_status status = list->read(next, item, o, error);
-    for (size_t i = 0; status == ULP_OK && i < list->count; i++)
-        if (strcmp(thing_at(list, i), next) == 0) status = ulp_refuse_twin(error, item, next);
-    list->count += status == ULP_OK;
-    return status;
+    ULP_TRY(o->type->item->read(next, item, o, error));
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(thing_at(list, i), next) == 0) return ulp_refuse_twin(error, item, next);
+    list->count++;
+    return ULP_OK;
 }
 
-ulp_status ulp_named_list_read(ulp_named_list *list, const char *text, const ulp_option *o, ulp_error *error) {
+/* What the field of every such option is. */
+typedef struct things {
+    void *at; /* (count) */
+    size_t count;
+} things;
+
+static things things_of(const void *field) {
+    things t;
+    memcpy(&t, field, sizeof t);
+    return t;
+}
+
+ulp_status ulp_named_list_read(void *field, const char *text, const ulp_option *o, ulp_error *error) {
+    void (*const add_all)(ulp_named_list *, const ulp_option *) = o->type->add_all;
+    ulp_named_list list = {.size = o->type->item->size};
     char item[ULP_DATAPATH_NAME_MAX];
     const char *at = text;
     int more;
     ulp_status status = ULP_OK;
-    if (list->add_all && strcmp(text, "all") == 0) {
-        list->add_all(list, o);
-        return ULP_OK;
+    if (add_all && strcmp(text, "all") == 0) {
+        add_all(&list, o);
+        at = NULL;
     }
     while (status == ULP_OK && (more = ulp_next_item(item, sizeof item, &at)) != 0)
-        status = more < 0                                    ? ulp_refuse_item(error, text)
-                 : list->add_all && strcmp(item, "all") == 0 ? ulp_refuse_all(error, text)
-                                                             : add_item(list, item, o, error);
-    if (status == ULP_OK) return status;
-    free(list->at);
-    *list = (ulp_named_list){0};
+        status = more < 0                              ? ulp_refuse_item(error, text)
+                 : add_all && strcmp(item, "all") == 0 ? ulp_refuse_all(error, text)
+                                                       : add_item(&list, item, o, error);
+    if (status == ULP_OK) memcpy(field, &(things){list.at, list.count}, sizeof(things));
+    else free(list.at);
     return status;
 }
+
+void ulp_named_list_print(ulp_text *to, const void *field, const ulp_option *o) {
+    const things t = things_of(field);
+    for (size_t i = 0; i < t.count; i++)
+        ulp_text_print(to, "%s%s", i ? "," : "", (const char *)t.at + i * o->type->item->size);
+}
+
+void ulp_name_print(ulp_text *to, const void *field, const ulp_option *o) {
+    (void)o;
+    ulp_text_print(to, "%s", (const char *)field);
+}
+
+void ulp_list_release(void *field) { free(things_of(field).at); }

@@ -28,6 +28,7 @@
 #include "text.h"
 
 typedef struct ulp_option ulp_option;
+struct ulp_named_list;
 
 /* A type of values. The types that need sim/ (policies, nets) have the same form, but are not defined in cli/. */
 typedef struct ulp_option_type {
@@ -44,6 +45,9 @@ typedef struct ulp_option_type {
     void (*release)(void *field); /* NULL: the field owns no memory */
     const char *topic;            /* `ulp help TOPIC` lists the allowed values; NULL: no list */
     void (*list)(ulp_text *to);   /* add the allowed words, for --help, from the table that defines them; may be NULL */
+    /* Of lists of things with names: the type of a thing; and, if "all" is no name, what adds all things (types.h). */
+    const struct ulp_option_type *item;
+    void (*add_all)(struct ulp_named_list *list, const ulp_option *option);
 } ulp_option_type;
 
 /* A row of a table of options, which ends with {0}. */

@@ -200,9 +200,6 @@ static void print_integers(ulp_text *to, const void *field, const ulp_option *o)
     for (size_t i = 0; i < list->count; i++) ulp_text_print(to, "%s%lld", i ? "," : "", (long long)list->at[i]);
 }
 
-static void release_numbers(void *field) { free(((ulp_number_list *)field)->at); }
-static void release_integers(void *field) { free(((ulp_integer_list *)field)->at); }
-
 /* ---- texts and flags ---- */
 
 static ulp_status read_text(void *field, const char *text, const ulp_option *o, ulp_error *error) {
@@ -325,12 +322,12 @@ const ulp_option_type ulp_type_numbers = {.value_name = "X,...",
                                           .size = sizeof(ulp_number_list),
                                           .read = read_numbers,
                                           .print = print_numbers,
-                                          .release = release_numbers};
+                                          .release = ulp_list_release};
 const ulp_option_type ulp_type_integers = {.value_name = "N,...",
                                            .size = sizeof(ulp_integer_list),
                                            .read = read_integers,
                                            .print = print_integers,
-                                           .release = release_integers};
+                                           .release = ulp_list_release};
 const ulp_option_type ulp_type_text = {
     .value_name = "TEXT", .size = sizeof(const char *), .read = read_text, .print = print_text};
 const ulp_option_type ulp_type_folder = {

@@ -17,16 +17,20 @@ ulp_status ulp_refuse_word(ulp_error *error, const char *kind, const char *word,
 /* A list of things whose first field is their name, an array of characters. */
 typedef struct ulp_named_list {
     size_t size; /* of a thing */
-    ulp_status (*read)(void *thing, const char *item, const ulp_option *option, ulp_error *error);
-    void (*add_all)(struct ulp_named_list *list, const ulp_option *option); /* for "all"; NULL: "all" is an item */
-    void *at;                                                               /* (count), allocated */
+    void *at;    /* (count), allocated */
     size_t count, room;
 } ulp_named_list;
 
 void ulp_named_list_add(ulp_named_list *list, const void *thing);
 
-/* Reads items with commas between them, or "all". After a refusal the list is empty. */
-ulp_status ulp_named_list_read(ulp_named_list *list, const char *text, const ulp_option *option, ulp_error *error);
+/* `read` and `print` of a type of lists of things with names, with commas between them, or "all" if the type has
+ * add_all. The field is a struct of a pointer and a size_t: the things and their number. */
+ulp_status ulp_named_list_read(void *field, const char *text, const ulp_option *option, ulp_error *error);
+void ulp_named_list_print(ulp_text *to, const void *field, const ulp_option *option);
+
+/* `print` of a type of such a thing, and `release` of every field that begins with an allocated pointer. */
+void ulp_name_print(ulp_text *to, const void *field, const ulp_option *option);
+void ulp_list_release(void *field);
 
 int ulp_is_folder(const char *path);
 

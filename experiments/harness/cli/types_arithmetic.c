@@ -67,26 +67,6 @@ static void add_all_formats(ulp_named_list *list, const ulp_option *o) {
             ulp_named_list_add(list, &format);
 }
 
-static ulp_status read_formats(void *field, const char *text, const ulp_option *o, ulp_error *error) {
-    ulp_named_list list = {.size = sizeof(ulp_format), .read = read_format, .add_all = add_all_formats};
-    ULP_TRY(ulp_named_list_read(&list, text, o, error));
-    *(ulp_format_list *)field = (ulp_format_list){list.at, list.count};
-    return ULP_OK;
-}
-
-static void print_format(ulp_text *to, const void *field, const ulp_option *o) {
-    (void)o;
-    ulp_text_print(to, "%s", ((const ulp_format *)field)->name);
-}
-
-static void print_formats(ulp_text *to, const void *field, const ulp_option *o) {
-    const ulp_format_list *list = field;
-    (void)o;
-    for (size_t i = 0; i < list->count; i++) ulp_text_print(to, "%s%s", i ? "," : "", list->at[i].name);
-}
-
-static void release_formats(void *field) { free(((ulp_format_list *)field)->at); }
-
 /* ---- modes, policies, operations ---- */
 
 #define MODE_WORD(id, name, meaning, stochastic, inward) name " "
@@ -146,25 +126,10 @@ static void add_all_modes(ulp_named_list *list, const ulp_option *o) {
         if (read_rule(&rule, ulp_mode_name((ulp_mode)m), o, NULL) == ULP_OK) ulp_named_list_add(list, &rule);
 }
 
-static ulp_status read_modes(void *field, const char *text, const ulp_option *o, ulp_error *error) {
-    ulp_named_list list = {.size = sizeof(ulp_named_rule), .read = read_rule, .add_all = add_all_modes};
-    ULP_TRY(ulp_named_list_read(&list, text, o, error));
-    *(ulp_rule_list *)field = (ulp_rule_list){list.at, list.count};
-    return ULP_OK;
-}
-
 static void print_mode(ulp_text *to, const void *field, const ulp_option *o) {
     (void)o;
     ulp_text_print(to, "%s", ulp_mode_name(*(const ulp_mode *)field));
 }
-
-static void print_modes(ulp_text *to, const void *field, const ulp_option *o) {
-    const ulp_rule_list *list = field;
-    (void)o;
-    for (size_t i = 0; i < list->count; i++) ulp_text_print(to, "%s%s", i ? "," : "", list->at[i].name);
-}
-
-static void release_modes(void *field) { free(((ulp_rule_list *)field)->at); }
 
 static void list_overflows(ulp_text *to) {
     for (int i = 0; i < ULP_OVERFLOW_COUNT; i++)
@@ -206,21 +171,29 @@ static void print_op(ulp_text *to, const void *field, const ulp_option *o) {
     ulp_text_print(to, "%s", ulp_op_name(*(const ulp_op *)field));
 }
 
-const ulp_option_type ulp_type_format = {
-    .value_name = "FORMAT", .size = sizeof(ulp_format), .read = read_format, .print = print_format, .topic = "formats"};
+const ulp_option_type ulp_type_format = {.value_name = "FORMAT",
+                                         .size = sizeof(ulp_format),
+                                         .read = read_format,
+                                         .print = ulp_name_print,
+                                         .topic = "formats"};
 const ulp_option_type ulp_type_formats = {.value_name = "LIST",
                                           .size = sizeof(ulp_format_list),
-                                          .read = read_formats,
-                                          .print = print_formats,
-                                          .release = release_formats,
+                                          .read = ulp_named_list_read,
+                                          .print = ulp_named_list_print,
+                                          .release = ulp_list_release,
+                                          .item = &ulp_type_format,
+                                          .add_all = add_all_formats,
                                           .topic = "formats"};
 const ulp_option_type ulp_type_mode = {
     .value_name = "MODE", .size = sizeof(ulp_mode), .read = read_mode, .print = print_mode, .topic = "modes"};
+static const ulp_option_type type_rule = {.size = sizeof(ulp_named_rule), .read = read_rule};
 const ulp_option_type ulp_type_modes = {.value_name = "LIST",
                                         .size = sizeof(ulp_rule_list),
-                                        .read = read_modes,
-                                        .print = print_modes,
-                                        .release = release_modes,
+                                        .read = ulp_named_list_read,
+                                        .print = ulp_named_list_print,
+                                        .release = ulp_list_release,
+                                        .item = &type_rule,
+                                        .add_all = add_all_modes,
                                         .topic = "modes"};
 const ulp_option_type ulp_type_overflow = {.value_name = "POLICY",
                                            .size = sizeof(ulp_overflow),

@@ -31,26 +31,6 @@ static ulp_status read_datapath(void *field, const char *text, const ulp_option 
     return status == ULP_OK ? ULP_OK : refuse_datapath(text, status, error);
 }
 
-static ulp_status read_datapaths(void *field, const char *text, const ulp_option *o, ulp_error *error) {
-    ulp_named_list list = {.size = sizeof(ulp_datapath), .read = read_datapath};
-    ULP_TRY(ulp_named_list_read(&list, text, o, error));
-    *(ulp_datapath_list *)field = (ulp_datapath_list){list.at, list.count};
-    return ULP_OK;
-}
-
-static void print_datapath(ulp_text *to, const void *field, const ulp_option *o) {
-    (void)o;
-    ulp_text_print(to, "%s", ((const ulp_datapath *)field)->name);
-}
-
-static void print_datapaths(ulp_text *to, const void *field, const ulp_option *o) {
-    const ulp_datapath_list *list = field;
-    (void)o;
-    for (size_t i = 0; i < list->count; i++) ulp_text_print(to, "%s%s", i ? "," : "", list->at[i].name);
-}
-
-static void release_datapaths(void *field) { free(((ulp_datapath_list *)field)->at); }
-
 /* ---- backends ---- */
 
 static ulp_status read_backend(void *field, const char *text, const ulp_option *o, ulp_error *error) {
@@ -73,13 +53,14 @@ static void print_backend(ulp_text *to, const void *field, const ulp_option *o) 
 const ulp_option_type ulp_type_datapath = {.value_name = "NAME",
                                            .size = sizeof(ulp_datapath),
                                            .read = read_datapath,
-                                           .print = print_datapath,
+                                           .print = ulp_name_print,
                                            .topic = "datapaths"};
 const ulp_option_type ulp_type_datapaths = {.value_name = "LIST",
                                             .size = sizeof(ulp_datapath_list),
-                                            .read = read_datapaths,
-                                            .print = print_datapaths,
-                                            .release = release_datapaths,
+                                            .read = ulp_named_list_read,
+                                            .print = ulp_named_list_print,
+                                            .release = ulp_list_release,
+                                            .item = &ulp_type_datapath,
                                             .topic = "datapaths"};
 const ulp_option_type ulp_type_backend = {.value_name = "NAME",
                                           .size = sizeof(const ulp_backend *),

@@ -99,10 +99,9 @@ static ulp_status step_of(work *w) {
     state *now = &w->now;
     ulp_step s = {0};
     w->watched = w->before && (w->trainer->step + 1 == t->steps || (w->trainer->step + 1) % t->every == 0);
-    ulp_status status = w->watched ? ulp_trainer_weights(w->trainer, w->before, NULL) : ULP_OK;
+    if (w->watched) ULP_TRY(ulp_trainer_weights(w->trainer, w->before, NULL));
     if (t->count_every) w->trainer->counting = w->trainer->step % t->count_every == 0;
-    if (status == ULP_OK) status = ulp_trainer_step(w->trainer, &s);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_trainer_step(w->trainer, &s));
     if (t->record_step) t->record_step(w->task, &s);
     if (t->count_every) add_gradients(&now->gradients, gradients_of(&s));
     if (!s.skipped) now->losses++, now->loss += s.loss;
@@ -150,16 +149,15 @@ static ulp_status end_stretch(work *w) {
 
 static ulp_status train(work *w) {
     const ulp_training *t = w->training;
-    ulp_status status = ULP_OK;
-    while (!w->now.last && status == ULP_OK) {
-        status = step_of(w);
-        if (status == ULP_OK && (w->now.last || w->trainer->step % t->every == 0)) status = end_stretch(w);
-        if (status != ULP_OK || w->now.last) break;
+    while (!w->now.last) {
+        ULP_TRY(step_of(w));
+        if (w->now.last || w->trainer->step % t->every == 0) ULP_TRY(end_stretch(w));
+        if (w->now.last) break;
         int stop = ulp_task_progress(w->task, (double)w->trainer->step / (double)t->steps);
         ulp_checkpoints_keep(&w->checkpoints, stop);
         if (stop) break;
     }
-    return status;
+    return ULP_OK;
 }
 
 ulp_status ulp_training_run(const ulp_task *task, const ulp_training *training) {
