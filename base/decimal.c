@@ -142,7 +142,7 @@ static inline uint64_t integer_of(uint64_t v) {
 
 static const uint64_t small_power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
 
-/* Append the digits at the text to *w, modulo 2^64. Returns the character behind the digits. */
+/* Append the digits at the text to *w, modulo 2^64. Returns the character after the digits. */
 static inline const char *read_digits(uint64_t *w, const char *text) {
     uint64_t v = load_eight(text) ^ EACH('0'), other;
     for (; (other = other_than_digits(v)) == 0; v = load_eight(text) ^ EACH('0')) {
@@ -182,7 +182,7 @@ static decimal cut_digits(const char *first, const char *end, int64_t exponent) 
     return d;
 }
 
-/* Read the exponent behind the digits. Returns the character behind it; NULL if it has no digits or too many. */
+/* Read the exponent after the digits. Returns the character after it; NULL if it has no digits or too many. */
 static inline const char *read_exponent(int64_t *exponent, const char *text) {
     if ((*text | 0x20) != 'e') return text;
     const int minus = text[1] == '-';

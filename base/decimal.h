@@ -28,12 +28,12 @@ enum { ULP_POWERS_FIRST = -342, ULP_POWERS_LAST = 340, ULP_POWERS_EXACT = 55 };
 const ulp_power_of_ten *ulp_powers_of_ten(void);
 
 /* Read the decimal number at the beginning of the text: sign, digits with an optional point, optional exponent. Returns
- * the character behind the number. Returns NULL where strtod has to decide: for a text of another form, for numbers
+ * the character after the number. Returns NULL where strtod has to decide: for a text of another form, for numbers
  * too near to the middle of two neighbours, and for subnormal numbers and numbers beyond the range. */
 const char *ulp_decimal_read(double *value, const char *text, const ulp_power_of_ten *powers);
 
 /* Write a number as printf does with %.17g, or as nan, inf, -inf, -0, without a NUL. Returns the number of characters,
- * which is at most 24; what stands behind them up to ULP_DECIMAL_ROOM may be overwritten. */
+ * which is at most 24; what stands after them up to ULP_DECIMAL_ROOM may be overwritten. */
 int ulp_decimal_print(char *to, double value, const ulp_power_of_ten *powers);
 
 #endif

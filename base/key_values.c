@@ -149,7 +149,7 @@ static ulp_status refuse_pair(const reading *r, const char *word) {
 }
 
 /* Finds the key of "key=value". *at is its index in all lists. The function replaces the equals sign by a terminator,
- * so that the value begins behind it. */
+ * so that the value begins after it. */
 static const ulp_key *find_key(const reading *r, char *word, size_t *at) {
     const char *names[ULP_KEYS_MAX + 1];
     char what[LINE], *equals = strchr(word, '=');

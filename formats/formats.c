@@ -182,7 +182,7 @@ static ulp_status parse_ieee_like(ulp_format *f, const char *at, const char *end
     if (x < 0 || y < 0 || (at != end && !same(at, (size_t)(end - at), "ieee"))) return ULP_BAD_NAME;
     if (x < 1 || x > 11 || y > 52) return ULP_NOT_IN_RANGE;
     row r = {{"", "", ""}, (uint8_t)(1 + x + y), (uint8_t)(y + 1), (int16_t)((1 << (x - 1)) - 1), IEEE, ULP_NAN_IEEE};
-    if (y == 0) r.nan_codes = ULP_NAN_NONE; /* without a fraction bit NaN has no code beside Inf */
+    if (y == 0) r.nan_codes = ULP_NAN_NONE; /* without a fraction bit NaN has no code but that of Inf */
     *f = from_row(&r);
     return ULP_OK;
 }

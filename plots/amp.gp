@@ -1,4 +1,4 @@
-# amp.gp - where automatic mixed precision ends, beside binary32, the recipe by hand and everything in few bits, and what it saves.
+# amp.gp - where automatic mixed precision ends, compared with binary32, the recipe by hand and everything in few bits, and what it saves.
 load "plots/style.gp"
 csv = "results/amp.csv"
 eval figure_needs("amp", csv)

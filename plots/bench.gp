@@ -5,7 +5,7 @@ csv = "results/" . bench . ".csv"
 if (!csv_good(csv)) { eval figure_refuse(bench, csv . " is missing or damaged: run make " . (bench eq "bench" ? "bench" : "bench-gpu")) }
 gpu = option(csv, "backend") eq "cuda"
 
-# the panels, and the rows of each one; a row stands beside several others, and one line of each is drawn
+# the panels, and the rows of each one; a row is compared with several others, and one line of each is drawn
 panels = gpu ? 4 : 3
 first_left = gpu ? 0.09 : 0.10
 in(group, what) = strcol("group") eq group && strcol("what") eq what

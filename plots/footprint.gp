@@ -1,4 +1,4 @@
-# footprint.gp - bytes of a training step by purpose, and predicted times: roofline, what bounds them, speedups beside published ones.
+# footprint.gp - bytes of a training step by purpose, and predicted times: roofline, what bounds them, speedups against published ones.
 load "plots/style.gp"
 csv = "results/footprint.csv"
 eval figure_needs("footprint", csv)

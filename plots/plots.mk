@@ -30,7 +30,7 @@ figures/%.svg: results/%.csv plots/%.gp plots/style.gp $(wildcard plots/*.awk)
 PAGE := $(if $(HAVE_GNUPLOT),figures/index.html,$(EXPERIMENTS:%=results/%.csv))
 NO_GNUPLOT = @$(if $(HAVE_GNUPLOT),true,echo 'gnuplot is missing: results/*.csv are there, figures are not' >&2; exit 3)
 
-# with IN_ORDER one experiment runs after the other, since each uses all processors, and beside it the figure of an
+# with IN_ORDER one experiment runs after the other, since each uses all processors, and at the same time the figure of an
 # earlier one is drawn
 ifdef IN_ORDER
 earlier :=

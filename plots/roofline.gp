@@ -4,7 +4,7 @@ csv = "results/bench.csv"
 eval figure_needs("roofline", csv)
 
 memory(what, m) = strcol("group") eq "rounding in memory" && strcol("what") eq what && (m eq "" || strcol("mode") eq m) && column("threads") == 1
-# one line of each row: a row stands beside several others
+# one line of each row: a row is compared with several others
 product(d, by) = strcol("group")[1:17] eq "products of size " && strcol("of") eq d && strcol("by")[1:strlen(by)] eq by && column("threads") == 1 && \
                  strcol("beside") eq (d eq "fp32" ? "peak" : "fp32")
 

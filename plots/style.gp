@@ -47,7 +47,7 @@ scan(key, action) = has_rows(key) ? sprintf("stats '%s' using (%s) nooutput", ro
 measure(key, chosen, value) = forget . "; " . scan(key, sprintf("see(%s, %s)", chosen, value))
 # the value of an option in the CSV's header lines
 option(csv, name) = system(sprintf("sed -n 's/^# %s: //p' %s", name, csv))
-# a number that a claim computes, from the summary beside the CSV: summary(csv, "stop", "bfloat16 rne plain"); NaN if the
+# a number that a claim computes, from the summary of the CSV: summary(csv, "stop", "bfloat16 rne plain"); NaN if the
 # summary has no such number, or where there is no summary
 summary_csv = ""
 summary_load(csv) = (summary_csv = csv, summary_text = "\n" . system(sprintf("cat '%s.summary.csv' 2>/dev/null", csv[1:strlen(csv)-4])) . "\n")

@@ -37,7 +37,7 @@ $T/t_options: $O/tests/unit/t_options.o $(patsubst %.c,$O/%.o,$(wildcard experim
 	$(call run,ld,$@)$(LINK) $^ -lcmocka $(LIBS) -lm -o $@
 
 # what a test needs besides its own source
-WALL_OBJ := $O/tests/unit/walled.o $O/tests/unit/walled_network.o $O/tests/unit/walled_sequences.o
+WALL_OBJ := $O/tests/unit/walled.o
 $T/t_walled: $(WALL_OBJ)
 $T/t_files: $(patsubst %.c,$O/%.o,$(wildcard tool/files/*.c)) $O/tool/values.o
 
@@ -57,7 +57,7 @@ $T/t_gpu_%: $O/tests/gpu/emulated/t_gpu_%.o $(EMULATED_OBJ) $L/libulp.a $O/links
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK_EMULATED) $(inputs) $(LIBS) -lm -o $@
 
-# The processor's own products and conversions beside their models
+# The processor's own products and conversions against their models
 $T/check_silicon: $(patsubst %.c,$O/%.o,$(wildcard tests/proofs/silicon/*.c)) $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(LIBS) -lm -o $@
@@ -100,6 +100,6 @@ SELECTED := $(FORMATS)$(MODES)$(OVERFLOW)$(ISA)
 check-all: $(if $(SELECTED),tests,check)
 	@BIN=$B TESTS=$T FORMATS='$(FORMATS)' MODES='$(MODES)' OVERFLOW='$(OVERFLOW)' ISA='$(ISA)' JOBS='$(JOBS)' sh tests/programs/exhaustive.sh
 
-# the processor beside its models, all inputs; a short form is part of `make check`
+# the processor against its models, all inputs; a short form is part of `make check`
 check-silicon: $T/check_silicon
 	@CHECK=$T/check_silicon REPORT='$(SILICON)' sh tests/proofs/silicon/report.sh

@@ -38,7 +38,7 @@ static const ulp_option options[] = {
                .help = "check --json, grade: points of an answer that is almost right"),
     {0}};
 
-/* A part of the command: a word, the options it takes, and the number of words behind it. */
+/* A part of the command: a word, the options it takes, and the number of words after it. */
 typedef struct action {
     const char *name, *options, *wants;
     int (*run)(const ulp_arguments *a);
@@ -154,7 +154,7 @@ static int print_files(const ulp_arguments *a, int with_key) {
 static int run_sheet(const ulp_arguments *a) { return print_files(a, 0); }
 static int run_key(const ulp_arguments *a) { return print_files(a, 1); }
 
-/* Whether what stdout says can be read beside the messages. */
+/* Whether what stdout says can be read together with the messages. */
 static int is_terminal(void) { return isatty(STDOUT_FILENO) && isatty(STDERR_FILENO); }
 
 /* Write the sentences about a file to stderr. If `lab` is not NULL, leave out the sentences about other labs. With

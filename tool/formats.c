@@ -81,7 +81,7 @@ static int source_width(void) {
     return (int)most;
 }
 
-/* The end of the columns from `first` on that fit beside the name in `room` columns of the terminal; at least one. */
+/* The end of the columns from `first` on that fit next to the name in `room` columns of the terminal; at least one. */
 static size_t block_end(size_t first, int room) {
     int used = width_of(0);
     for (size_t c = first; c < COLUMNS; c++) {

@@ -66,7 +66,7 @@ static tree tree_of(const ulp_unit *unit) {
     return t;
 }
 
-/* Prints the line of a tree beside that of the model; NULL: no model. Returns whether they differ. */
+/* Prints the line of a tree and that of the model; NULL: no model. Returns whether they differ. */
 static int print_tree(const char *name, const tree *found, const tree *model, int csv) {
     const char *wanted = model != NULL ? model->text : "-";
     const int differ = model != NULL && strcmp(found->text, model->text) != 0;

@@ -105,7 +105,7 @@ int tool_print_encoded(const ulp_line *line, double y, const ulp_format *format)
 
 /* ---- fold.c ---- */
 
-/* Print one line on stdout. On a terminal, a line wider than the terminal goes on in the next line, behind `indent`
+/* Print one line on stdout. On a terminal, a line wider than the terminal goes on in the next line, after `indent`
  * blanks. */
 void tool_print_folded(int indent, const char *text, ...) ULP_PRINTF(2, 3);
 

@@ -1,6 +1,6 @@
 /* verify.c - ulp verify: comparing rounding with the MPFR oracle; the options, and the cases that they choose.
  *
- * The inputs of a case are a sample, all 2^32 binary32 values, or a file beside a file of results.
+ * The inputs of a case are a sample, all 2^32 binary32 values, or a file with a file of results.
  */
 #include "tool.h"
 #include "verify_case.h"

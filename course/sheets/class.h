@@ -9,8 +9,8 @@ typedef struct course_entry {
     char *id;
     const course_lab *lab;    /* NULL: a file without answers to any lab, or a student without a file */
     const course_file *marks; /* the file that counts; NULL: no file counts */
-    ulp_text files;           /* the paths of all files with these answers, with a line break behind each path */
-    ulp_text note;            /* the sentences about these answers, with a line break behind each sentence */
+    ulp_text files;           /* the paths of all files with these answers, with a line break after each path */
+    ulp_text note;            /* the sentences about these answers, with a line break after each sentence */
 } course_entry;
 
 typedef struct course_class {

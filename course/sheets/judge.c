@@ -29,7 +29,7 @@ static int rounds_to_key(const course_question *q, double x) {
 static int is_cut_short(const course_question *q, double x) {
     enum { MOST = 17 };
     char own[64], digits[1200], cut[64];
-    int n = 1; /* decimals behind the first digit of x */
+    int n = 1; /* decimals after the first digit of x */
     if (x - x != 0 || (q->nearness > 0 && fabs(x - q->key) >= q->nearness) ||
         (x == floor(x) && q->key == floor(q->key)) || (q->has_format && course_round(x, &q->format, ULP_RNE) == x))
         return 0;
@@ -192,7 +192,7 @@ static course_verdict judge_choice(const course_question *q, const char *answer,
     return i < 0 ? COURSE_UNREADABLE : i == q->right ? COURSE_RIGHT : COURSE_WRONG;
 }
 
-/* Read the number of an answer, without the unit behind the number. */
+/* Read the number of an answer, without the unit after the number. */
 static course_reading read_number(double *value, const course_question *q, const char *answer, ulp_text *note) {
     ulp_text number = {0};
     const size_t length = strlen(answer), unit = q->unit ? strlen(q->unit) : 0;

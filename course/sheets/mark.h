@@ -43,7 +43,7 @@ void course_file_free(course_file *file);
 course_problem *course_complain(course_file *file, const course_lab *lab, unsigned long line, const char *text, ...)
     ULP_PRINTF(4, 5);
 
-/* Add the sentences about a file, with a line break behind each sentence. If `lab` is not NULL, the sentences about
+/* Add the sentences about a file, with a line break after each sentence. If `lab` is not NULL, the sentences about
  * other labs are left out. */
 void course_add_problems(ulp_text *to, const course_file *file, const course_lab *lab);
 

@@ -32,7 +32,7 @@ static int is_exact(const char *at, const char *end, double x) {
     return !isdigit((unsigned char)*own);
 }
 
-/* Read the exponent behind 2^: digits with a sign, also in parentheses. Returns NULL if there is none. */
+/* Read the exponent after 2^: digits with a sign, also in parentheses. Returns NULL if there is none. */
 static const char *read_exponent(int *e, const char *at) {
     const int open = *at == '(';
     char *end;
@@ -49,7 +49,7 @@ static const char *read_exponent(int *e, const char *at) {
     return at;
 }
 
-/* Read a decimal, a hex number, or a power of two. Returns the text behind it, or NULL. */
+/* Read a decimal, a hex number, or a power of two. Returns the text after it, or NULL. */
 static const char *read_factor(number *to, const char *at) {
     char *end;
     int e;
@@ -68,7 +68,7 @@ static const char *read_factor(number *to, const char *at) {
     return next;
 }
 
-/* Read factors with * and at most one / between them. Returns the text behind them and behind blanks, or NULL. */
+/* Read factors with * and at most one / between them. Returns the text after them and after blanks, or NULL. */
 static const char *read_product(number *to, const char *at) {
     number next;
     int divided = 0;
@@ -101,7 +101,7 @@ static int read_sum(number *to, const char *at, int negative) {
     return at != NULL;
 }
 
-/* The sentence for a number with a comma. Three digits behind the comma can be decimals or thousands. */
+/* The sentence for a number with a comma. Three digits after the comma can be decimals or thousands. */
 static void explain_comma(ulp_text *why, const char *text, const char *comma) {
     const size_t digits = strspn(comma + 1, "0123456789");
     if (strchr(comma + 1, ',')) ulp_text_print(why, "'%s' has commas: leave the commas out", text);

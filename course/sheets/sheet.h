@@ -40,7 +40,7 @@ typedef struct course_question {
     const char *words; /* CHOICE: the allowed words, with blanks between them */
     const char *also;  /* CHOICE: a second name of the first word; or NULL */
     int right;         /* CHOICE: the index of the right word */
-    const char *unit;  /* NUMBER: a word that may stand behind the number; or NULL */
+    const char *unit;  /* NUMBER: a word that may stand after the number; or NULL */
     double nearness;   /* NUMBER: a decimal with too few digits is nearer to the key than this; 0: no limit */
     int is_power;      /* 1: the key is a power of two, and the question asks for one */
     int has_format;    /* 1: the key is a number of `format`, so that an answer can be a unit in the last place away */

@@ -149,7 +149,7 @@ static ulp_status plan_parts(ulp_plan *plan, const settings *set) {
 
 /* ---- the machine ---- */
 
-/* Sets the load average, which Linux offers: programs that run beside the benchmark. */
+/* Sets the load average, which Linux offers: programs that run at the same time. */
 static void read_load(bench *b) {
     FILE *file = fopen("/proc/loadavg", "r");
     if (file && fscanf(file, "%20s", b->load) != 1) b->load[0] = '\0';

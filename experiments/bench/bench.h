@@ -218,7 +218,7 @@ ulp_status put_device_training(const ulp_task *task);
 void plan_device_training(ulp_plan *plan, const settings *set, int part);
 #define POLICY_WORDS "fp32 fp32-emulated tf32 fp16 fp16-mma fp16-emulated bf16 fp8"
 
-/* goals.c: the least speed or the largest time of a job beside another one, ULP_NO_NUMBER if there is no goal. */
+/* goals.c: the least speed or the largest time of a job against another one, ULP_NO_NUMBER if there is no goal. */
 double goal_of(const job *j, const comparison *c);
 
 /* report.c: writes the rows of `own`, a bench. */

@@ -1,6 +1,6 @@
 # compare.awk - which rows changed beyond noise: awk -f compare.awk OLD.json NEW.json
 #
-# A row changed if the quartiles of its rate, q1 to q3, lie apart in the two files, and, where it stands beside memcpy, the
+# A row changed if the quartiles of its rate, q1 to q3, lie apart in the two files, and, where it is compared with memcpy, the
 # peak, OpenBLAS, or a copy or binary32 of a device, the quartiles of this ratio lie apart in the same direction: a machine
 # that is slower as a whole is no change. A file has one key or one row in a line.
 BEGIN {

@@ -1,4 +1,4 @@
-/* goals.c - the goals of the benchmark: the least speed or the largest time of a row beside another one. */
+/* goals.c - the goals of the benchmark: the least speed or the largest time of a row against another one. */
 #include "bench.h"
 
 #include <fnmatch.h>
@@ -33,7 +33,7 @@ static const struct goal {
     {"product", "chunk*", "*", "fp32", 256, 20, 20},
     {"product", "pairwise:*", "*", "fp32", 256, 20, 20},
     {"product", "*", "*", "a100-fp16", 256, 2, 2},
-    {"product", "mi[0-9]*", "*", "fp32", 0, 0, 0}, /* units of other vendors stand beside a100-fp16 */
+    {"product", "mi[0-9]*", "*", "fp32", 0, 0, 0}, /* units of other vendors are compared with a100-fp16 */
     {"product", "avx512-*", "*", "fp32", 0, 0, 0},
     {"product", "arm-*", "*", "fp32", 0, 0, 0},
     {"product", "[a-z]*[0-9]-*", "*", "fp32", 256, 4, 6},

@@ -4,8 +4,8 @@
  * measurement is older than FRESH seconds. A ratio is therefore a quotient of two measurements that lie close together
  * in time, so that a busy neighbour slows both of them, and the ratio of a row is the median of the ratios of the
  * rounds. The time of work on one thread is the processor time of the thread, which does not count the time that other
- * programs take; the time of work on several threads, and of work beside it, is that of the clock. A job whose calls
- * take long leaves the rounds when it has taken --seconds, after five rounds at the earliest.
+ * programs take; the time of work on several threads, and of the work that it is compared with, is that of the clock. A
+ * job whose calls take long leaves the rounds when it has taken --seconds, after five rounds at the earliest.
  *
  * The time of work on a device is that of events in its stream. The device is kept busy for --seconds before the first
  * round, so that its clock rises and its caches fill. A row of a device is compared with the median of an earlier row.

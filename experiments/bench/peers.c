@@ -40,7 +40,7 @@ static int start(peer *p) {
     return p->to && p->from;
 }
 
-/* Cuts a field off a line; *at moves behind the tab. */
+/* Cuts a field off a line; *at moves after the tab. */
 static char *next_field(char **at) {
     char *field = *at;
     *at += strcspn(field, "\t\n");

@@ -1,4 +1,4 @@
-/* peers.h - other libraries, measured by worker programs beside the rows of the benchmark.
+/* peers.h - other libraries, measured by worker programs and compared with the rows of the benchmark.
  *
  * A worker is a command for the shell. It writes a line for each piece of work that it offers, with tabs between the
  * fields: WHAT OF MODE BY, for example "round", "binary16", "rne", "ml_dtypes 0.5.0". Then it writes the line "ready".

@@ -50,7 +50,7 @@ static job loop_of(job j, const matrices *m, const operands *o) {
     return j;
 }
 
-/* Adds other libraries beside the product `ours`. */
+/* Adds other libraries, compared with the product `ours`. */
 static void add_peers(group *g, const bench *b, size_t ours) {
     const peer_offer *offer;
     for (size_t at = 0; (offer = peers_find(b->peers, &at, "product", "fp32", NULL)) != NULL;) {
@@ -61,7 +61,7 @@ static void add_peers(group *g, const bench *b, size_t ours) {
     }
 }
 
-/* Adds fp32, beside the peak and OpenBLAS, which is *sgemm, or *sgemm = *added. */
+/* Adds fp32, compared with the peak and OpenBLAS, which is *sgemm, or *sgemm = *added. */
 static ulp_status add_fp32(group *g, matrices *m, const ulp_datapath *fp32, int threads, size_t *added, size_t *sgemm) {
     const operands *o;
     const ulp_status status = operands_for(m, &o, m->n, fp32);
@@ -90,8 +90,8 @@ static void compare_unit(group *g, size_t added, const ulp_datapath *d) {
             group_compare(g, added, other, "a100-fp16", TIME);
 }
 
-/* Adds the product under a datapath beside fp32. If it is no product by size, also beside OpenBLAS, a unit and the
- * loop. */
+/* Adds the product under a datapath, compared with fp32. If it is no product by size, also with OpenBLAS, a unit and
+ * the loop. */
 static ulp_status add_product(group *g, matrices *m, const ulp_datapath *d, int threads, int by_size, size_t fp32,
                               size_t sgemm) {
     const operands *o;

@@ -38,7 +38,7 @@ static job counting(job j) {
     return j;
 }
 
-/* Adds the rounding of an array, beside memcpy and, where it is stochastic, beside the random words alone. */
+/* Adds the rounding of an array, compared with memcpy and, where it is stochastic, with the random words alone. */
 static size_t add_rounding(group *g, const job *j, size_t copy, size_t words) {
     const size_t i = group_add(g, j);
     group_compare(g, i, copy, "memcpy", SPEED);
@@ -46,7 +46,7 @@ static size_t add_rounding(group *g, const job *j, size_t copy, size_t words) {
     return i;
 }
 
-/* Adds the counted rounding of the array and the rounding of a binary64 array, beside rounding j. */
+/* Adds the counted rounding of the array and the rounding of a binary64 array, compared with rounding j. */
 static void add_others(group *g, job j, size_t plain) {
     const job counted = counting(j);
     group_compare(g, group_add(g, &counted), plain, "uncounted", TIME);
@@ -84,8 +84,8 @@ ulp_status put_rounding_in_cache(const ulp_task *task) {
 
 /* ---- in memory ---- */
 
-/* Adds memcpy and the roundings on some number of threads; where it is not the first one, beside those on one thread,
- * which are the first jobs of the group in the same order. */
+/* Adds memcpy and the roundings on some number of threads; where it is not the first one, compared with those on one
+ * thread, which are the first jobs of the group in the same order. */
 static void add_threads(group *g, const ulp_task *task, arrays *a, int threads) {
     const settings *set = task->settings;
     const bench *b = task->context;
@@ -145,12 +145,12 @@ void plan_device_rounding(ulp_plan *plan, const settings *set, int part) {
         }
 }
 
-/* ---- beside other libraries ---- */
+/* ---- other libraries ---- */
 
 /* The calls of other libraries take a microsecond or more, so arrays have more elements than the first-level cache. */
 enum { LIBRARY_ELEMENTS = 65536 };
 
-/* Adds the work that a library offers and ours beside it. An offer in a format or mode that does not exist here has no
+/* Adds the work that a library offers, compared with ours. An offer in a format or mode that does not exist here has no
  * rows. */
 static void add_offer(group *g, const bench *b, arrays *a, ulp_format *format, const peer_offer *offer) {
     ulp_named_rule rule = {.rule = {0}};

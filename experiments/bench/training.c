@@ -32,7 +32,7 @@ static const lesson lessons[] = {
 };
 enum { LESSONS = sizeof lessons / sizeof *lessons };
 
-/* On a device, beside the same step on the CPU. */
+/* On a device, compared with the same step on the CPU. */
 static const lesson trainings[] = {
     {NULL, "fc%d relu fc%d relu fc10", 0, 8, "fp32", "fp32", 8, 0.9},
     {NULL, "fc%d relu fc%d relu fc10", 0, 8, "mixed:fp16", "mixed:fp16", 8, 0.9},
@@ -41,10 +41,10 @@ static const lesson trainings[] = {
 };
 enum { TRAININGS = sizeof trainings / sizeof *trainings };
 
-/* On a device, the network --net beside binary32 by the device's own products: with other products of the device, or
- * with emulated sums. All arrays carry binary32, whatever their format, so the memory traffic of a step is that of
- * binary32, and the rounding of every tensor comes on top: the quotient is a lower bound of what the units of the
- * device can give. The published factors of 3 to 4 (Micikevicius et al. 2018, arXiv:1710.03740) belong to programs
+/* On a device, the network --net, compared with binary32 by the device's own products: with other products of the
+ * device, or with emulated sums. All arrays carry binary32, whatever their format, so the memory traffic of a step is
+ * that of binary32, and the rounding of every tensor comes on top: the quotient is a lower bound of what the units of
+ * the device can give. The published factors of 3 to 4 (Micikevicius et al. 2018, arXiv:1710.03740) belong to programs
  * whose arrays have 16 bits. In the order of POLICY_WORDS. */
 static const struct policy {
     const char *name, *policy;

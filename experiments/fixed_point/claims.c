@@ -174,7 +174,7 @@ static const fact *facts_of(const settings *set) {
     return strcmp(set->lesson.net, CNN) == 0 ? facts_of_cnn : strcmp(set->lesson.net, MLP) == 0 ? facts : NULL;
 }
 
-/* The published errors that the figure marks beside its curves. */
+/* The published errors that the figure marks at the edge of its curves. */
 static void sum_up(ulp_claims *c) {
     for (const fact *f = facts_of(c->settings); f && f->published; f++)
         ulp_summary(c, "published test error", f->at, "%s%s%s", f->of.format, f->of.mode ? " " : "",

@@ -234,7 +234,7 @@ static void claim_bounds(ulp_claims *c) {
                     "V100: products take most of the predicted time in fp32, and less than half of it in mixed:fp16");
 }
 
-/* Predictions for ResNet-50 beside measurements. VGG-16 is not among the claims: its programs form fewer products than
+/* Predictions for ResNet-50 against measurements. VGG-16 is not among the claims: its programs form fewer products than
  * the definition of a convolution (Lavin and Gray 2016, arXiv:1509.09308), so that they may be faster. */
 static void claim_measurements(ulp_claims *c) {
     ulp_finding below = {0}, near = {0};

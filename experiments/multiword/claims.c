@@ -16,7 +16,7 @@ static const row *row_of(const ulp_claims *c, const char *datapath, int64_t word
 enum { LENGTHS = 3, LEVELS = 27 };
 static const int64_t published_lengths[LENGTHS] = {14384, 162377, 1000000};
 
-/* The errors that Khattak and Mikaitis publish beside arXiv 2512.07004 (MATLAB-tensor-core, experiments/data, August
+/* The errors that Khattak and Mikaitis publish with arXiv 2512.07004 (MATLAB-tensor-core, experiments/data, August
  * 2026), one draw of the matrices for each. Their words are rounded toward zero: the first length of MI300 alone was
  * rounded to nearest, since CPFloat kept the mode of the call before. Two and three words of e5m2 on MI300 are left
  * out: their published errors are larger than those of one word. */

@@ -19,7 +19,7 @@
  *
  * A product below the least normal number has no relative error bound: its error is up to the least spacing. Where
  * products are rounded, n such errors are added to gamma and linear. With 32 random bits, the mean of a stochastic
- * error is within 2^-32 spacings of 0, which is negligible beside the bounds.
+ * error is within 2^-32 spacings of 0, which is negligible against the bounds.
  *
  * Sums of U[0,1] to nearest stop. From 2^p on the numbers are 2 apart, and no term exceeds half of this spacing. A tie,
  * at x = 1, goes to 2^p, which is even. Below 2^p the spacing divides 2^p, so the sum stops at exactly 2^p. In a format

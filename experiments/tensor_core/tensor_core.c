@@ -1,7 +1,7 @@
 /* tensor_core.c - each generation of Tensor Cores: products added at once, bits kept, and the error of long sums.
  *
  * Rows:
- *   - probe: a property that the prober found by test vectors, beside its published value
+ *   - probe: a property that the prober found by test vectors, against its published value
  *   - stall: the sum of 64 and 32 products 2^-8
  *   - signed, positive: the errors of dot products of random data against the exact sum
  *

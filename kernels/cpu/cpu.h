@@ -44,7 +44,7 @@
                         : operation(__VA_ARGS__, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC))
 #endif
 
-/* Keeps the computation of a vector behind that of the vector before it, where a loop interleaves long chains. clang
+/* Keeps the computation of a vector after that of the vector before it, where a loop interleaves long chains. clang
  * would form one chain after the other. */
 #if defined(__SSE2__)
 #define IN_ORDER(x) __asm__ volatile("" : "+v"(x))

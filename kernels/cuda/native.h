@@ -28,7 +28,7 @@ typedef struct ulp_native_tile {
 } ulp_native_tile;
 
 /* Launches a kernel with a block for each tile of D, and `shared` bytes of dynamic shared memory; `more` are the
- * kernel's arguments behind the job. Returns ULP_UNSUPPORTED, with a sentence, if the blocks exceed the limit of a
+ * kernel's arguments after the job. Returns ULP_UNSUPPORTED, with a sentence, if the blocks exceed the limit of a
  * launch. */
 template <typename... More>
 static inline ulp_status ulp_native_launch(const char *name, void (*kernel)(ulp_native_job, More...),

@@ -1,7 +1,7 @@
 /* native_rows.h - the list of native products, one line each.
  *
  * A line gives a product's name, its operands, the row of datapaths that models it, its instruction or library call,
- * and its kernel. A line begins with ROW, NAME behind "native:", A, B, RESULT, MODEL, UNIT. The columns of its family
+ * and its kernel. A line begins with ROW, NAME after "native:", A, B, RESULT, MODEL, UNIT. The columns of its family
  * follow. MODEL and UNIT give the datapath that is expected to have the bits of the product (see struct unit in
  * native.cu). MODEL is "" if none is known.
  */
@@ -50,7 +50,7 @@
 #define ULP_NATIVE_MMA64(X)                                                                                            \
     X(FP64, "mma:fp64", "fp64", "fp64", "fp64", "serial:fp64:rne", ANY, ULP_MMA64_INSTRUCTION, F64)
 
-/* wgmma of a warpgroup: ..., k and types, type of D, operands behind the predicate: signs of A and B, and transposes
+/* wgmma of a warpgroup: ..., k and types, type of D, operands after the predicate: signs of A and B, and transposes
  * where the type has transposes. */
 #define ULP_NATIVE_WGMMA(X)                                                                                            \
     X(FP16, "wgmma:fp16", "fp16", "fp16", "fp32", "fp16", HOPPER, "k16.f32.f16.f16", F32, ", 1, 1, 0, 0")              \

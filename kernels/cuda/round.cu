@@ -39,7 +39,7 @@ __device__ float round_one(float x, const ulp_core &c, uint32_t mode, uint32_t w
     return ulp_from_bits32(y);
 }
 
-/* Whether i is an element of the array. A group may begin before the array and end behind it. */
+/* Whether i is an element of the array. A group may begin before the array and end after it. */
 __device__ bool inside(size_t i, size_t n) { return i < n; } /* indices before it wrap to above n */
 
 __device__ float4 load_group(const float *x, size_t i, size_t n, bool whole) {

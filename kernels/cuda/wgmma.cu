@@ -161,7 +161,7 @@ __device__ inline void add_promoted(typename Op::word (&total)[Op::D], Reader r,
     }
 }
 
-/* GROUPS warpgroups multiply, one below the other, and the first thread of the warp behind them copies. */
+/* GROUPS warpgroups multiply, one below the other, and the first thread of the warp after them copies. */
 template <typename Op, int GROUPS, bool PROMOTE>
 __device__ inline void product(const ulp_native_job &w, memory<64 * GROUPS, Op::N> *m) {
     enum { ROWS = 64 * GROUPS, PAIRS = Op::N / 4 };

@@ -67,7 +67,7 @@ ULP_FN ulp_cell_widths ulp_cell_widths_of(ulp_cell_stage stage) {
 
 /* ---- the stages ----
  *
- * `to` and in[i] point to the number of the unit in gate 0; gate k is k N elements behind.
+ * `to` and in[i] point to the number of the unit in gate 0; gate k starts k N elements later.
  */
 
 /* The gates of s of gru and lstm, in their order in an array. The array [q r z] of gru has no gate n. */

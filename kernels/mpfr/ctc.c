@@ -2,7 +2,7 @@
  *
  * A second text of the definition in the head comment of kernels/functions/ctc.h. Sums, products and their roundings
  * are MPFR's, on the exact sum or product of two numbers; exp and log are those of functions.c. The extended sequence
- * is written out, and a place collects what the places before it (alpha) or behind it (beta) give.
+ * is written out, and a place collects what the places before it (alpha) or after it (beta) give.
  */
 #include "functions.h"
 #include "operations.h"

@@ -199,7 +199,7 @@ static void find_monotonic(prober *p) {
 }
 
 /* Uses a sum that needs more bits than `kept`, and a next sum that cancels the ones of the first. Where a sum has one
- * product and c is added last, the first sum is two sums: of the one, and of the product behind it. */
+ * product and c is added last, the first sum is two sums: of the one, and of the product after it. */
 static void find_between(prober *p) {
     const int t = carry_for(p, p->kept + 2, !p->inside);
     if (p->kept == 0 || t < 0 || p->length == 0) return;
@@ -217,8 +217,8 @@ static void find_between(prober *p) {
 
 enum { CHAIN = 8192 };
 
-/* Forms a sum of n terms: +2^top, then n - 1 products of `small`, each lost beside 2^top. Returns how many products are
- * not lost, or -1 if no vector decides. */
+/* Forms a sum of n terms: +2^top, then n - 1 products of `small`, each lost against 2^top. Returns how many products
+ * are not lost, or -1 if no vector decides. */
 static int count_kept(prober *p, double small, int n) {
     double a[CHAIN], b[CHAIN], x, y;
     const double big = ulp_power(p->top);

@@ -9,7 +9,7 @@
 
 enum { SIGN_SUMS = 64, SIGN_PRODUCTS = 8 };
 
-/* Products of +-1, +-2 and +-4, and a start value that is small beside them: the same sum for the same i. */
+/* Products of +-1, +-2 and +-4, and a start value that is small against them: the same sum for the same i. */
 static void put_small_start(prober *p, int i, int negate) {
     uint32_t random = 12345u + 977u * (uint32_t)i;
     const double c = ulp_scale((double)(1 + i % 7), -i % (p->unit->result.prec + 6));
@@ -142,7 +142,7 @@ static void find_tiny(prober *p) {
     else ulp_report(p, ULP_P_TINY, ULP_NOT_REACHABLE, 0, "zeros or the floor cut such sums");
 }
 
-/* The result of the least normal number times `factor`, c or the product at place 0, and a tiny product behind it. */
+/* The result of the least normal number times `factor`, c or the product at place 0, and a tiny product after it. */
 static double beside(prober *p, int place, double factor, double tiny) {
     const double normal = factor * ulp_power(p->unit->result.emin);
     ulp_vector_start(p, place == 0 ? normal : 0.0);

@@ -76,7 +76,7 @@ static int adds_two_exactly(prober *p) {
     return ulp_vector_gives(p, c + ulp) == 1;
 }
 
-/* The length of a sum that loses no third product beside two: 1 or 2. */
+/* The length of a sum that loses no third product next to two: 1 or 2. */
 static int one_or_two(prober *p) {
     const double big = ulp_power(p->top), small = ulp_power(p->top - p->depth);
     if (adds_two_exactly(p)) return 2;

@@ -262,8 +262,8 @@ static void find_floor(prober *p) {
                    "c = 0, beside products 0 x 0: as many bits are kept");
 }
 
-/* The exponent of 0 x big in the alignment, from the loss of a small product beside it. ULP_AT_MOST if no product is
- * lost. */
+/* The exponent of 0 x big in the alignment, from the loss of a small product in the same sum. ULP_AT_MOST if no product
+ * is lost. */
 static ulp_found zero_exponent(prober *p, double big, int *exponent) {
     int j, last = 0, r = 1;
     const int from = 2 - p->unit->result.emax;

@@ -60,8 +60,8 @@ static inline int ulp_zero_sign(double y) { return y != 0.0 ? 2 : (int)(ulp_bits
  * one of the two terms. */
 void ulp_vector_pair(prober *p, double x, double y, int avoid);
 
-/* Whether `small` stays in the result beside +x y - x y in one sum: 1, 0, or -1 if the vector cannot be formed. `small`
- * is a product if as_product, else c. */
+/* Whether `small` stays in the result of a sum with +x y - x y in one sum: 1, 0, or -1 if the vector cannot be formed.
+ * `small` is a product if as_product, else c. */
 int ulp_survives(prober *p, double x, double y, double small, int as_product);
 
 /* *modes is the set of modes that fit the results so far. ulp_modes_watch removes the modes that do not round

@@ -47,7 +47,7 @@ static int bits_of(size_t terms) {
     return bits;
 }
 
-/* The exponents of M and u; `least` is the least distance at which one u is lost beside M. 0 if there are none. */
+/* The exponents of M and u; `least` is the least distance at which one u is lost against M. 0 if there are none. */
 static int exponents(tester *s, const struct way *w, int *high, int *low, int *least) {
     const ulp_format *f = &s->unit->result;
     *high = power_from(s->big, f->emax - 1, 0, -1, s->unit, w->normal);

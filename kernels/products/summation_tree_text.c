@@ -23,7 +23,7 @@ typedef struct run {
 
 static int32_t last_of(run r) { return r.first + (r.count - 1) * r.stride; }
 
-/* The longest run of products at the beginning of a list of siblings. *rest = the sibling behind it. */
+/* The longest run of products at the beginning of a list of siblings. *rest = the sibling after it. */
 static run run_of(const ulp_order *o, int32_t at, int32_t *rest) {
     run r = {0, 1, 0};
     for (; at != ULP_ORDER_NONE && node_at(o, at)->leaf >= 0; at = node_at(o, at)->next) {

@@ -1,4 +1,4 @@
-"""speed.py - the package beside the C library, ml_dtypes and PyTorch, on one thread, in one run.
+"""speed.py - the package against the C library, ml_dtypes and PyTorch, on one thread, in one run.
 
 The best time of several rounds; every row is a ratio of times of this run. Libraries that are missing are left out.
 """

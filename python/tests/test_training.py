@@ -233,7 +233,7 @@ def test_cnn_of_torch_is_the_cnn_of_the_library(rounding, path):
     for output, number in zip(inner, (1, 3, 4)):
         assert np.array_equal(output.detach().numpy().ravel(), tensors["act", number])
         spec, stream = rounding.split("agrad=")[1], ut.stream_id(ut.AGRAD, number, step=3)
-        gradient = ut.fake_quantize(output.grad, spec, seed=3, stream=stream)  # its rounding comes behind this place
+        gradient = ut.fake_quantize(output.grad, spec, seed=3, stream=stream)  # its rounding comes after this place
         assert gradient.any() and np.array_equal(gradient.numpy().ravel(), tensors["agrad", number])
     for number, layer in layers.items():
         assert weights[run.layers[number][1]][-1] != 0

@@ -42,7 +42,7 @@ class Block:
 
     @property
     def has_tensor_scale(self) -> bool:
-        """Whether arrays have a binary32 factor of their own beside the scales of blocks, as in NVFP4."""
+        """Whether arrays have a binary32 factor of their own in addition to the scales of blocks, as in NVFP4."""
         return self.scale != "e8m0"
 
 

@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /* a (n,n) symmetric becomes diagonal, and its diagonal holds the eigenvalues; column j of v (n,n) is the eigenvector of
- * eigenvalue j. Cyclic Jacobi rotations (Golub and Van Loan 2013, section 8.5) until the elements beside the diagonal
+ * eigenvalue j. Cyclic Jacobi rotations (Golub and Van Loan 2013, section 8.5) until the elements off the diagonal
  * are below 2^-52 of the norm, 30 sweeps at most. */
 void ulp_eigen_symmetric(double *a, double *v, size_t n);
 

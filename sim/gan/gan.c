@@ -161,7 +161,7 @@ static ulp_status put_data(ulp_gan *g) {
                                                      g->batch * d->features * sizeof *g->host);
 }
 
-/* Put the made samples into the discriminator, behind `skip` samples. */
+/* Put the made samples into the discriminator, after `skip` samples. */
 static ulp_status put_made(ulp_gan *g, size_t skip) {
     const ulp_model *from = &g->generator.model, *to = &g->discriminator.model;
     const size_t n = g->data->features;

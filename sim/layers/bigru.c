@@ -54,7 +54,7 @@ static void bigru_init(const ulp_layer *layer, float *w, ulp_stream stream, doub
     }
 }
 
-/* The arrays in the workspace behind that of one layer. */
+/* The arrays in the workspace after that of one layer. */
 typedef struct both {
     float *y;        /* (2,B,N,T) y or dy of both layers, each in the order of its own steps */
     float *x;        /* (B,F,T) x against time */

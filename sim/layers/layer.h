@@ -127,7 +127,7 @@ struct ulp_layer {
     /* For footprint.h, per sample. A machine without emulation keeps fewer numbers than `saved`. */
     size_t multiply_adds; /* of the sums that forward forms; each gradient forms as many */
     size_t feedback;      /* products among them with the layer's own state: backward forms them without dx, too */
-    size_t inner;         /* numbers beside input and output that backward needs, in the format of activations */
+    size_t inner;         /* numbers besides input and output that backward needs, in the format of activations */
     size_t places;        /* bytes of indices that backward needs */
     size_t reread;        /* weights that a pass over the batch reads once more, because steps follow each other */
     double gain;          /* gain of the kind of the next layer */
@@ -135,7 +135,7 @@ struct ulp_layer {
     double number;        /* for use by the kind */
 };
 
-/* Read the digits at *text as a number and move *text behind them. ULP_BAD_ARGUMENT if there are no digits or if the
+/* Read the digits at *text as a number and move *text after them. ULP_BAD_ARGUMENT if there are no digits or if the
  * number is not in least .. most. */
 ulp_status ulp_args_read(size_t *n, const char **text, size_t least, size_t most);
 

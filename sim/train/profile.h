@@ -45,7 +45,7 @@ void ulp_profile_release(ulp_profile *profile);
 double ulp_profile_begin(ulp_profile *profile);
 void ulp_profile_end(ulp_profile *profile, int operation, double began);
 
-/* Begin and end a row: a layer, or ULP_TIME_INPUT to ULP_TIME_UPDATE behind the layers. */
+/* Begin and end a row: a layer, or ULP_TIME_INPUT to ULP_TIME_UPDATE after the layers. */
 double ulp_profile_enter(ulp_profile *profile, size_t row);
 void ulp_profile_leave(ulp_profile *profile, double began);
 

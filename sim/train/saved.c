@@ -186,7 +186,7 @@ ulp_status ulp_saved_write(const ulp_saved_kind *kind, const void *run, const ch
 
 /* ---- loading ---- */
 
-/* Read the last line, "note: SIZE" with an empty line behind it, as it is written. */
+/* Read the last line, "note: SIZE" with an empty line after it, as it is written. */
 static int read_note_size(size_t *note_bytes, const char *line) {
     char right[40];
     if (strncmp(line, "note: ", 6) != 0) return 0;

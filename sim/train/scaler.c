@@ -98,7 +98,7 @@ static ulp_status check_limits(const ulp_scaler_rule *rule, ulp_error *error) {
                     rule->min, rule->max);
 }
 
-/* Parse NAME, or static:K as static with init=K. *rest points behind the word. */
+/* Parse NAME, or static:K as static with init=K. *rest points after the word. */
 static ulp_status parse_name(ulp_scaler_rule *rule, const char *text, const char **rest, ulp_error *error) {
     char word[64], init[80];
     const ulp_key *lists[LISTS];

@@ -150,7 +150,7 @@ static const uint32_t *batch_rows(ulp_trainer *t) {
     return t->order + (t->step % per_epoch) * t->batch;
 }
 
-/* The time of a row behind the layers begins. */
+/* The time of a row after the layers begins. */
 static double enter(ulp_trainer *t, size_t row) { return ulp_profile_enter(&t->profile, t->profile.layers + row); }
 
 /* Run the forward and the backward pass of the samples of rank pass.now.rank; *mean is their mean loss. */

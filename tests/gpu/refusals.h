@@ -31,6 +31,7 @@ typedef struct both {
     side sides[2]; /* the CPU, the device */
     ulp_format fp16, wide, fixed;
     ulp_datapath sum, wide_sum;
+    int lacks; /* the number of the array that a call of WITHOUT_EACH lacks; else -1 */
 } both;
 
 /* Check that a call returns `right` on both sides. The call names the backend b and the arrays x, y, x64, y64 of its
@@ -43,6 +44,11 @@ typedef struct both {
         (void)b, (void)x, (void)y, (void)x64, (void)y64;                                                               \
         refusals_answered(w, on, __VA_ARGS__, right, #__VA_ARGS__);                                                    \
     }
+
+/* Check that a call is refused without each of its arrays. The call has array i, from 0, as A(i, array). */
+#define WITHOUT_EACH(arrays, ...)                                                                                      \
+    for (w->lacks = arrays; w->lacks-- > 0;) EXPECT(ULP_BAD_ARGUMENT, __VA_ARGS__)
+#define A(i, array) (w->lacks == (i) ? NULL : (array))
 
 /* How a call rounds, with and without counts; how it sums. */
 #define TO(format, rule) ((ulp_rounding){format, rule, none, NULL})

@@ -4,24 +4,16 @@
 
 static void refuse_curves(both *w) {
     const ulp_activation f = {.kind = ULP_TANH}, no = {.kind = ULP_ACTIVATION_COUNT};
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_narrow(b, NULL, x64, ROOM));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_narrow(b, y, NULL, ROOM));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_scale(b, NULL, x64, ROOM, 2.0));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_scale(b, y64, NULL, ROOM, 2.0));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_relu(b, NULL, x, ROOM));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_relu(b, y, NULL, ROOM));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_relu_slope(b, NULL, x, x, ROOM));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_relu_slope(b, y, NULL, x, ROOM));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_relu_slope(b, y, x, NULL, ROOM));
+    WITHOUT_EACH(2, ulp_backend_narrow(b, A(0, y), A(1, x64), ROOM));
+    WITHOUT_EACH(2, ulp_backend_scale(b, A(0, y64), A(1, x64), ROOM, 2.0));
+    WITHOUT_EACH(2, ulp_backend_relu(b, A(0, y), A(1, x), ROOM));
+    WITHOUT_EACH(3, ulp_backend_relu_slope(b, A(0, y), A(1, x), A(2, x), ROOM));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_activate(b, y64, x, ROOM, no));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_activate(b, NULL, NULL, 0, no));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_activate(b, NULL, x, ROOM, f));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_activate(b, y64, NULL, ROOM, f));
+    WITHOUT_EACH(2, ulp_backend_activate(b, A(0, y64), A(1, x), ROOM, f));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_activate_slope(b, y64, x, x, ROOM, no));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_activate_slope(b, NULL, NULL, NULL, 0, no));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_activate_slope(b, NULL, x, x, ROOM, f));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_activate_slope(b, y64, NULL, x, ROOM, f));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_activate_slope(b, y64, x, NULL, ROOM, f));
+    WITHOUT_EACH(3, ulp_backend_activate_slope(b, A(0, y64), A(1, x), A(2, x), ROOM, f));
     EXPECT(ULP_OK, ulp_backend_narrow(b, NULL, NULL, 0));
     EXPECT(ULP_OK, ulp_backend_scale(b, NULL, NULL, 0, 2.0));
     EXPECT(ULP_OK, ulp_backend_relu(b, NULL, NULL, 0));
@@ -37,26 +29,24 @@ static void refuse_curves(both *w) {
     EXPECT(ULP_OK, ulp_backend_activate_slope(b, y64, x, x, ROOM, f));
 }
 
+/* Windows that fit, and windows without a size, larger than the images, without images. */
+static const ulp_windows fitting = {1, 4, 4, 2}, sizeless = {1, 4, 4, 0}, oversized = {1, 4, 4, ULP_WINDOW_MAX + 1},
+                         imageless = {0, 4, 4, 2};
+
 static void refuse_pool(both *w) {
-    const ulp_windows one = {1, 4, 4, 2}, none_at_all = {1, 4, 4, 0}, large = {1, 4, 4, ULP_WINDOW_MAX + 1},
-                      empty = {0, 4, 4, 2};
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool(b, y, y, x, NULL));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool(b, y, y, x, &none_at_all));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool(b, y, y, x, &large));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool(b, NULL, y, x, &one));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool(b, y, NULL, x, &one));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool(b, y, y, NULL, &one));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool(b, y, y, x, &sizeless));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool(b, y, y, x, &oversized));
+    WITHOUT_EACH(3, ulp_backend_pool(b, A(0, y), A(1, y), A(2, x), &fitting));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_slope(b, y, x, x, NULL));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_slope(b, y, x, x, &none_at_all));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_slope(b, y, x, x, &large));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_slope(b, NULL, x, x, &one));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_slope(b, y, NULL, x, &one));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_slope(b, y, x, NULL, &one));
-    EXPECT(ULP_OK, ulp_backend_pool(b, NULL, NULL, NULL, &empty));
-    EXPECT(ULP_OK, ulp_backend_pool_slope(b, NULL, NULL, NULL, &empty));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_slope(b, y, x, x, &sizeless));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_slope(b, y, x, x, &oversized));
+    WITHOUT_EACH(3, ulp_backend_pool_slope(b, A(0, y), A(1, x), A(2, x), &fitting));
+    EXPECT(ULP_OK, ulp_backend_pool(b, NULL, NULL, NULL, &imageless));
+    EXPECT(ULP_OK, ulp_backend_pool_slope(b, NULL, NULL, NULL, &imageless));
     refusals_untouched(w);
-    EXPECT(ULP_OK, ulp_backend_pool(b, y, y + 4, x, &one));
-    EXPECT(ULP_OK, ulp_backend_pool_slope(b, y, x, x + 4, &one));
+    EXPECT(ULP_OK, ulp_backend_pool(b, y, y + 4, x, &fitting));
+    EXPECT(ULP_OK, ulp_backend_pool_slope(b, y, x, x + 4, &fitting));
 }
 
 static void refuse_strided(both *w) {
@@ -71,13 +61,9 @@ static void refuse_strided(both *w) {
         EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided_slope(b, y64, x, x, &bad[i]));
     }
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided(b, y, y, x, NULL));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided(b, NULL, y, x, &one));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided(b, y, NULL, x, &one));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided(b, y, y, NULL, &one));
+    WITHOUT_EACH(3, ulp_backend_pool_strided(b, A(0, y), A(1, y), A(2, x), &one));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided_slope(b, y64, x, x, NULL));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided_slope(b, NULL, x, x, &one));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided_slope(b, y64, NULL, x, &one));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_pool_strided_slope(b, y64, x, NULL, &one));
+    WITHOUT_EACH(3, ulp_backend_pool_strided_slope(b, A(0, y64), A(1, x), A(2, x), &one));
     EXPECT(ULP_OK, ulp_backend_pool_strided(b, NULL, NULL, NULL, &empty));
     EXPECT(ULP_OK, ulp_backend_pool_strided_slope(b, NULL, NULL, NULL, &empty));
     EXPECT(ULP_OK, ulp_backend_pool_strided(b, y, y + 4, x, &none_fits));
@@ -88,67 +74,45 @@ static void refuse_strided(both *w) {
 }
 
 static void refuse_average(both *w) {
-    const ulp_windows one = {1, 4, 4, 2}, none_at_all = {1, 4, 4, 0}, large = {1, 4, 4, ULP_WINDOW_MAX + 1},
-                      empty = {0, 4, 4, 2};
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average(b, y64, x, NULL));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average(b, y64, x, &none_at_all));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average(b, NULL, x, &one));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average(b, y64, NULL, &one));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average(b, y64, x, &sizeless));
+    WITHOUT_EACH(2, ulp_backend_average(b, A(0, y64), A(1, x), &fitting));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average_slope(b, y64, x, NULL));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average_slope(b, y64, x, &none_at_all));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average_slope(b, NULL, x, &one));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average_slope(b, y64, NULL, &one));
-    EXPECT(ULP_OK, ulp_backend_average(b, NULL, NULL, &empty));
-    EXPECT(ULP_OK, ulp_backend_average_slope(b, NULL, NULL, &empty));
-    EXPECT(ULP_OK, ulp_backend_average(on->b, on->y64, on->x, &large)); /* no window fits */
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_average_slope(b, y64, x, &sizeless));
+    WITHOUT_EACH(2, ulp_backend_average_slope(b, A(0, y64), A(1, x), &fitting));
+    EXPECT(ULP_OK, ulp_backend_average(b, NULL, NULL, &imageless));
+    EXPECT(ULP_OK, ulp_backend_average_slope(b, NULL, NULL, &imageless));
+    EXPECT(ULP_OK, ulp_backend_average(on->b, on->y64, on->x, &oversized)); /* no window fits */
     refusals_untouched(w);
-    EXPECT(ULP_OK, ulp_backend_average(b, y64, x, &one));
-    EXPECT(ULP_OK, ulp_backend_average_slope(b, y64, x, &one));
-    EXPECT(ULP_OK, ulp_backend_average_slope(b, y64, x, &large));
+    EXPECT(ULP_OK, ulp_backend_average(b, y64, x, &fitting));
+    EXPECT(ULP_OK, ulp_backend_average_slope(b, y64, x, &fitting));
+    EXPECT(ULP_OK, ulp_backend_average_slope(b, y64, x, &oversized));
 }
 
 static void refuse_upsample(both *w) {
-    const ulp_windows one = {1, 4, 4, 2}, none_at_all = {1, 4, 4, 0}, large = {1, 4, 4, ULP_WINDOW_MAX + 1},
-                      empty = {0, 4, 4, 2};
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample(b, y, x, NULL));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample(b, y, x, &none_at_all));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample(b, NULL, x, &one));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample(b, y, NULL, &one));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample(b, y, x, &sizeless));
+    WITHOUT_EACH(2, ulp_backend_upsample(b, A(0, y), A(1, x), &fitting));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample_slope(b, y64, x, NULL));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample_slope(b, y64, x, &none_at_all));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample_slope(b, NULL, x, &one));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample_slope(b, y64, NULL, &one));
-    EXPECT(ULP_OK, ulp_backend_upsample(b, NULL, NULL, &empty));
-    EXPECT(ULP_OK, ulp_backend_upsample_slope(b, NULL, NULL, &empty));
-    EXPECT(ULP_OK, ulp_backend_upsample_slope(on->b, on->y64, on->x, &large)); /* no window fits */
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_upsample_slope(b, y64, x, &sizeless));
+    WITHOUT_EACH(2, ulp_backend_upsample_slope(b, A(0, y64), A(1, x), &fitting));
+    EXPECT(ULP_OK, ulp_backend_upsample(b, NULL, NULL, &imageless));
+    EXPECT(ULP_OK, ulp_backend_upsample_slope(b, NULL, NULL, &imageless));
+    EXPECT(ULP_OK, ulp_backend_upsample_slope(on->b, on->y64, on->x, &oversized)); /* no window fits */
     refusals_untouched(w);
-    EXPECT(ULP_OK, ulp_backend_upsample(b, y, x, &one));
-    EXPECT(ULP_OK, ulp_backend_upsample(b, y, x, &large));
-    EXPECT(ULP_OK, ulp_backend_upsample_slope(b, y64, x, &one));
+    EXPECT(ULP_OK, ulp_backend_upsample(b, y, x, &fitting));
+    EXPECT(ULP_OK, ulp_backend_upsample(b, y, x, &oversized));
+    EXPECT(ULP_OK, ulp_backend_upsample_slope(b, y64, x, &fitting));
 }
 
 static void refuse_norm(both *w) {
     const ulp_channels s = {2, 3, 4}, empty[] = {{0, 3, 4}, {2, 0, 4}, {2, 3, 0}};
 #define BY(statistics, w) ((ulp_norm){s, statistics, w})
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_statistics(b, NULL, x, s));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_statistics(b, y64, NULL, s));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_running(b, NULL, x, x, s));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_running(b, y64, NULL, x, s));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_running(b, y64, x, NULL, s));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm(b, NULL, x, BY(x, x)));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm(b, y64, NULL, BY(x, x)));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm(b, y64, x, BY(NULL, x)));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm(b, y64, x, BY(x, NULL)));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_sums(b, NULL, x, x, BY(x, x)));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_sums(b, y64, NULL, x, BY(x, x)));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_sums(b, y64, x, NULL, BY(x, x)));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_sums(b, y64, x, x, BY(NULL, x)));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_slope(b, NULL, x, x, x64, BY(x, x)));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_slope(b, y64, NULL, x, x64, BY(x, x)));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_slope(b, y64, x, NULL, x64, BY(x, x)));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_slope(b, y64, x, x, NULL, BY(x, x)));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_slope(b, y64, x, x, x64, BY(NULL, x)));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_norm_slope(b, y64, x, x, x64, BY(x, NULL)));
+    WITHOUT_EACH(2, ulp_backend_norm_statistics(b, A(0, y64), A(1, x), s));
+    WITHOUT_EACH(3, ulp_backend_norm_running(b, A(0, y64), A(1, x), A(2, x), s));
+    WITHOUT_EACH(4, ulp_backend_norm(b, A(0, y64), A(1, x), BY(A(2, x), A(3, x))));
+    WITHOUT_EACH(4, ulp_backend_norm_sums(b, A(0, y64), A(1, x), A(2, x), BY(A(3, x), x)));
+    WITHOUT_EACH(6, ulp_backend_norm_slope(b, A(0, y64), A(1, x), A(2, x), A(3, x64), BY(A(4, x), A(5, x))));
     for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++) {
         EXPECT(ULP_OK, ulp_backend_norm_statistics(b, y64, NULL, empty[i]));
         EXPECT(ULP_OK, ulp_backend_norm_running(b, y64, NULL, NULL, empty[i]));
@@ -169,8 +133,7 @@ static void refuse_dropout(both *w) {
     const ulp_dropout half = {50, none}, all = {100, none};
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_dropout(b, y64, x, ROOM, all));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_dropout(b, NULL, NULL, 0, all));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_dropout(b, NULL, x, ROOM, half));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_dropout(b, y64, NULL, ROOM, half));
+    WITHOUT_EACH(2, ulp_backend_dropout(b, A(0, y64), A(1, x), ROOM, half));
     EXPECT(ULP_OK, ulp_backend_dropout(b, NULL, NULL, 0, half));
     refusals_untouched(w);
     EXPECT(ULP_OK, ulp_backend_dropout(b, y64, x, ROOM, half));
@@ -180,14 +143,9 @@ static void refuse_softmax(both *w) {
 #define LABEL(side) ((const uint8_t *)(const void *)(side)->x)
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_softmax(b, y64, y64, x, (ulp_labels){LABEL(on), 2, 0}));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_softmax(b, NULL, NULL, NULL, (ulp_labels){NULL, 0, 0}));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_softmax(b, NULL, y64, x, (ulp_labels){LABEL(on), 2, 3}));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_softmax(b, y64, NULL, x, (ulp_labels){LABEL(on), 2, 3}));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_softmax(b, y64, y64, NULL, (ulp_labels){LABEL(on), 2, 3}));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_softmax(b, y64, y64, x, (ulp_labels){NULL, 2, 3}));
+    WITHOUT_EACH(4, ulp_backend_softmax(b, A(0, y64), A(1, y64), A(2, x), (ulp_labels){A(3, LABEL(on)), 2, 3}));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_softmax_slope(b, y64, x, (ulp_labels){LABEL(on), 2, 0}, 1.0));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_softmax_slope(b, NULL, x, (ulp_labels){LABEL(on), 2, 3}, 1.0));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_softmax_slope(b, y64, NULL, (ulp_labels){LABEL(on), 2, 3}, 1.0));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_softmax_slope(b, y64, x, (ulp_labels){NULL, 2, 3}, 1.0));
+    WITHOUT_EACH(3, ulp_backend_softmax_slope(b, A(0, y64), A(1, x), (ulp_labels){A(2, LABEL(on)), 2, 3}, 1.0));
     EXPECT(ULP_OK, ulp_backend_softmax(b, NULL, NULL, NULL, (ulp_labels){NULL, 0, 3}));
     EXPECT(ULP_OK, ulp_backend_softmax_slope(b, NULL, NULL, (ulp_labels){NULL, 0, 3}, 1.0));
     refusals_untouched(w);
@@ -221,18 +179,14 @@ static void refuse_ctc(both *w) {
 #define OF(B, C, T, L) (ulp_sequences){(const uint8_t *)(const void *)on->x, B, C, T, L}
 #define UNLABELLED                                                                                                     \
     (ulp_sequences) { NULL, 1, 2, 2, 1 }
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc_outputs(b, NULL, x, OF(1, 2, 2, 1), 0));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc_outputs(b, y64, NULL, OF(1, 2, 2, 1), 0));
+    WITHOUT_EACH(2, ulp_backend_ctc_outputs(b, A(0, y64), A(1, x), OF(1, 2, 2, 1), 0));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc_outputs(b, y64, x, OF(1, 0, 2, 1), 0));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc_outputs(b, y64, x, OF(1, 2, 0, 1), 0));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(b, y64, y64, y64, x, OF(1, 2, 2, 1), NULL));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(b, y64, y64, y64, x, OF(1, 2, 2, 1), &none_at_all));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(b, y64, y64, y64, x, OF(1, 2, 2, 1), &wrong));
     EXPECT(ULP_UNSUPPORTED, ulp_backend_ctc(b, y64, y64, y64, x, OF(1, 2, 2, 1), &wide));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(b, NULL, y64, y64, x, OF(1, 2, 2, 1), &sums));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(b, y64, NULL, y64, x, OF(1, 2, 2, 1), &sums));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(b, y64, y64, NULL, x, OF(1, 2, 2, 1), &sums));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(b, y64, y64, y64, NULL, OF(1, 2, 2, 1), &sums));
+    WITHOUT_EACH(4, ulp_backend_ctc(b, A(0, y64), A(1, y64), A(2, y64), A(3, x), OF(1, 2, 2, 1), &sums));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(b, y64, y64, y64, x, UNLABELLED, &sums));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(b, y64, y64, y64, x, OF(1, 0, 2, 1), &sums));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_ctc(b, y64, y64, y64, x, OF(1, 2, 0, 1), &sums));

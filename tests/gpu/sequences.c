@@ -150,13 +150,10 @@ static void check_batch(const check *c, row *r, ulp_sequences of, const ulp_path
         sequences_close(&s);
     }
     if (fine) {
-        uint64_t got[sizeof counts[1] / sizeof(uint64_t)], want[sizeof got / sizeof *got];
-        memcpy(got, &counts[1], sizeof got);
-        memcpy(want, &counts[0], sizeof want);
         row_doubles(r, outputs[1], outputs[0], n, "outputs of (%zu,%zu,%zu)", of.B, of.C, of.T);
         row_doubles(r, loss[1], loss[0], of.B, "losses of (%zu,%zu,%zu), %zu labels", of.B, of.C, of.T, of.L);
         row_doubles(r, exact[1], exact[0], n, "gradient of (%zu,%zu,%zu), %zu labels", of.B, of.C, of.T, of.L);
-        row_words(r, got, want, sizeof got / sizeof *got, "counts of (%zu,%zu,%zu)", of.B, of.C, of.T);
+        row_counters(r, &counts[1], &counts[0], sums->rounding.format->name, "sequences");
     }
     for (int side = 0; side < 2; side++) free(outputs[side]), free(exact[side]), free(loss[side]);
     free(z);

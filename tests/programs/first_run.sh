@@ -7,7 +7,7 @@ tree=$PWD
 . tests/programs/support.sh
 CC=${CC:-gcc}
 
-# ---- programs: a part of check_gpu runs the file PART beside it, the benchmark the file `rows` beside it ----
+# ---- programs: a part of check_gpu runs the file PART in its folder, the benchmark the file `rows` beside it ----
 
 mkdir -p gpu/test gpu/bin gpu/lib tools
 cat >gpu/test/check_gpu <<'END'

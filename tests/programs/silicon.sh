@@ -1,5 +1,5 @@
 #!/bin/sh
-# silicon.sh - the short form of make check-silicon: the processor's own products beside their models; and how the tool names them.
+# silicon.sh - the short form of make check-silicon: the processor's own products against their models; and how the tool names them.
 . tests/programs/tool_support.sh
 
 "$tree/${TESTS:-build/test}/check_silicon" --small --tap || failed=1

@@ -119,7 +119,7 @@ static double oracle_decode(unsigned code, oracle_format f) {
 }
 
 /* Terms on a machine that aligns: multiples of 2^(E-F), cut, added exactly, and rounded toward zero to `kept` bits
- * behind the leading one. */
+ * after the leading one. */
 static double oracle_aligned(const double *terms, size_t n, int F, int kept) {
     int top = -10000;
     double sum = 0; /* exact: all terms are multiples of 2^(E-F) and far below 2^53 times that */

@@ -10,6 +10,15 @@
 #include "sim/model.h"
 #include "texts.h"
 
+/* Policies for layers with products: sums of every kind in both directions. */
+static const char *const rig_policies[]
+    __attribute__((unused)) = {"fp32",
+                               "fp32,acc=serial:fp16:rne",
+                               "fp32,acc=serial:fp16:sr/8",
+                               "fp32,acc=chunk8:bf16:sr",
+                               "fp32,acc=exact:fp32:rz",
+                               "fp32,weight=e4m3,act=fp16,out=fp32,fwd=a100-fp16,bwd=pairwise:bf16:rne"};
+
 typedef struct rig {
     ulp_model model;
     ulp_pass pass;

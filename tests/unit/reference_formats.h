@@ -17,6 +17,11 @@
         .has_neg_zero = (NAN_CODES) != ULP_NAN_NEG_ZERO, .has_subnormals = 1, .nan_codes = NAN_CODES,                  \
         .overflow = (INF) ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT                                                        \
     }
+#define NO_SUBNORMALS(NAME, BITS, P, BIAS, NAN_CODES, ZERO_BINADE)                                                     \
+    {                                                                                                                  \
+        .name = NAME, .bits = BITS, .prec = P, .bias = BIAS, .is_signed = 1, .has_zero = 1, .has_neg_zero = 1,         \
+        .zero_binade = ZERO_BINADE, .nan_codes = NAN_CODES, .overflow = ULP_OVERFLOW_SAT                               \
+    }
 #define UNSIGNED(NAME, BITS, P, BIAS, ZERO, INF)                                                                       \
     {                                                                                                                  \
         .name = NAME, .bits = BITS, .prec = P, .bias = BIAS, .has_inf = INF, .has_zero = ZERO, .has_subnormals = ZERO, \
@@ -66,39 +71,9 @@ static const row table[] = {
     {FLOAT("e2m3", 6, 4, 1, ULP_NAN_NONE, 0), 0x1F, NO_CODE, NO_CODE, 7.5, -7.5, 1, 0x1p-3},
     {FLOAT("e2m1", 4, 2, 1, ULP_NAN_NONE, 0), 0x7, NO_CODE, NO_CODE, 6, -6, 1, 0.5},
     {UNSIGNED("e8m0", 8, 1, 127, 0, 0), 0xFE, NO_CODE, 0xFF, 0x1p127, 0x1p-127, 0x1p-127, 0x1p-127},
-    {{.name = "dlfloat16",
-      .bits = 16,
-      .prec = 10,
-      .bias = 31,
-      .is_signed = 1,
-      .has_zero = 1,
-      .has_neg_zero = 1,
-      .zero_binade = 1,
-      .nan_codes = ULP_NAN_ALL_ONES,
-      .overflow = ULP_OVERFLOW_SAT},
-     0x7FFE,
-     NO_CODE,
-     0xFFFF,
-     1022 * 0x1p23,
-     -1022 * 0x1p23,
-     513 * 0x1p-40,
-     513 * 0x1p-40},
-    {{.name = "e3m2:nosub",
-      .bits = 6,
-      .prec = 3,
-      .bias = 3,
-      .is_signed = 1,
-      .has_zero = 1,
-      .has_neg_zero = 1,
-      .nan_codes = ULP_NAN_NONE,
-      .overflow = ULP_OVERFLOW_SAT},
-     0x1F,
-     NO_CODE,
-     NO_CODE,
-     28,
-     -28,
-     0x1p-2,
-     0x1p-2},
+    {NO_SUBNORMALS("dlfloat16", 16, 10, 31, ULP_NAN_ALL_ONES, 1), 0x7FFE, NO_CODE, 0xFFFF, 1022 * 0x1p23,
+     -1022 * 0x1p23, 513 * 0x1p-40, 513 * 0x1p-40},
+    {NO_SUBNORMALS("e3m2:nosub", 6, 3, 3, ULP_NAN_NONE, 0), 0x1F, NO_CODE, NO_CODE, 28, -28, 0x1p-2, 0x1p-2},
     {FIXED("q8.8", 16, 8), 0x7FFF, NO_CODE, NO_CODE, 127 + 255 * 0x1p-8, -128, 0x1p-8, 0x1p-8},
     {FIXED("int8", 8, 0), 0x7F, NO_CODE, NO_CODE, 127, -128, 1, 1},
     {FIXED("q4.2", 6, 2), 0x1F, NO_CODE, NO_CODE, 7.75, -8, 0.25, 0.25},

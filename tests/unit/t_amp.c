@@ -33,7 +33,7 @@ TEST(texts) {
          "pytorch"},
         {"rows gru6 last fc10", "fp16", "mixed:binary16,input.act=fp32", "pytorch"},
         /* the first branch is in low precision, the second one is not: the sum has the wider format; the convolution
-         * behind it reads the sum in low precision */
+         * after it reads the sum in low precision */
         {"fork fc64 reshape1x8x8 join relu conv2@3 fc10", "fp16",
          "mixed:binary16,input.act=fp32,join.act=fp32,join.agrad=fp32", "pytorch"},
         {NULL, NULL, NULL, NULL},

@@ -18,7 +18,7 @@ typedef struct question {
     const char *name;
     double (*answer)(const char *text); /* NULL: MPFR has no say */
     almost almost;
-    const char *format; /* of UP; NULL: the text names it behind "in " */
+    const char *format; /* of UP; NULL: the text names it after "in " */
     const char *words;  /* of a choice */
 } question;
 

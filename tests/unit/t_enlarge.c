@@ -114,18 +114,12 @@ static const struct net {
 };
 
 TEST(transposed) {
-    static const char *const policies[] = {"fp32",
-                                           "fp32,acc=serial:fp16:rne",
-                                           "fp32,acc=serial:fp16:sr/8",
-                                           "fp32,acc=chunk8:bf16:sr",
-                                           "fp32,acc=exact:fp32:rz",
-                                           "fp32,weight=e4m3,act=fp16,out=fp32,fwd=a100-fp16,bwd=pairwise:bf16:rne"};
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
-        for (size_t p = 0; p < sizeof policies / sizeof *policies; p++)
+        for (size_t p = 0; p < sizeof rig_policies / sizeof *rig_policies; p++)
             for (int threads = 1; threads <= 2; threads++) {
                 const struct net *net = &nets[i];
                 rig r;
-                rig_start(&r, net->word, net->in, B, policies[p]);
+                rig_start(&r, net->word, net->in, B, rig_policies[p]);
                 rig_numbers(r.w, r.model.net.params, 4);
                 ulp_threads_set(threads);
                 rig_forward(&r);

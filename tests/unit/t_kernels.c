@@ -167,7 +167,7 @@ TEST(round) {
                     static const int bits[] = {32, 1, 7};
                     ulp_rule rule = rule_of(m, policy, bits[r]);
                     /* where the numbers of the blocks of words get another upper half, or return to 0: in the first
-                     * piece of an array, or behind it */
+                     * piece of an array, or after it */
                     static const uint64_t before[ULP_OVERFLOW_COUNT] = {
                         [ULP_OVERFLOW_INF] = 600, [ULP_OVERFLOW_NAN] = 1600};
                     const uint64_t from = ((uint64_t)r << 34) + (uint64_t)policy - before[policy];

@@ -14,8 +14,7 @@ TEST(resume) {
         assert_false(is_there("r.csv"));
         assert_true(has("r.csv.part", "# end 1: 3 crc32 "));
         append("r.csv.part", "# point 9: e4m3 rne 2\ne4m3,rne,0,0.1"); /* as after a kill during writing */
-        expect_exit(2, "--out r.csv --resume --seed 2");
-        assert_true(has("stderr.txt", "made with other options: there '# seed: 1', here '# seed: 2'"));
+        expect_said(2, "--out r.csv --resume --seed 2", "made with other options: there '# seed: 1', here '# seed: 2'");
         expect_exit(0, "--out r.csv --resume");
         assert_same("whole.csv", "r.csv");
         assert_true(has("r.run.json", strstr(deaths[i], "--signal 2") || strstr(deaths[i], "15")
@@ -23,8 +22,7 @@ TEST(resume) {
                                           : "\"points_resumed\": 2"));
         assert_false(is_there("r.csv.part"));
     }
-    expect_exit(0, "--out r.csv --resume");
-    assert_true(has("stderr.txt", "no r.csv.part to resume"));
+    expect_said(0, "--out r.csv --resume", "no r.csv.part to resume");
     assert_same("whole.csv", "r.csv");
     /* killed, resumed and killed again: all points that were finished are still there */
     expect_exit(128 + 9, "--threads 1 --out again.csv --signal 9");
@@ -52,23 +50,19 @@ TEST(shards) {
     assert_true(has("stderr.txt", "5 of 16 points are in the files to merge; computing the other 11\n"));
     assert_true(lacks("stderr.txt", "cut off"));
     assert_same("whole.csv", "m.csv");
-    expect_exit(2, "--merge whole.csv --out m.csv");
-    assert_true(has("stderr.txt", "not a finished CSV"));
+    expect_said(2, "--merge whole.csv --out m.csv", "not a finished CSV");
     expect_exit(2, "--merge results/toy.shard-1-of-3.csv --out m.csv --size 4");
-    expect_exit(2, "--merge . --out m.csv");
-    assert_true(has("stderr.txt", "--merge: cannot read .: "));
-    expect_exit(2, "--out m.csv --merge=");
-    assert_true(has("stderr.txt", "--merge: the name of a file is empty"));
-    expect_exit(2, "--merge missing --out m.csv");
-    assert_true(has("stderr.txt", "--merge: cannot read missing: "));
+    expect_said(2, "--merge . --out m.csv", "--merge: cannot read .: ");
+    expect_said(2, "--out m.csv --merge=", "--merge: the name of a file is empty");
+    expect_said(2, "--merge missing --out m.csv", "--merge: cannot read missing: ");
     expect_exit(0, "--shard 0/16 --out forged.csv");
     append("forged.csv", "# piece 1: binary16 rne 2\n# end 1: 0 crc32 18bd1aba\n");
     expect_exit(1, "--merge results/toy.shard-1-of-3.csv forged.csv --out m.csv");
     assert_true(has("stderr.txt", "point 'binary16 rne 2' differs"));
     expect_exit(0, "--shard 0/16 --out forged.csv");
     append("forged.csv", "# piece 1: binary16 rne 2\nno row\n# end 1: 1 crc32 27221aae\n");
-    expect_exit(2, "--merge forged.csv --out m.csv");
-    assert_true(has("stderr.txt", "the lines of point 'binary16 rne 2' are no rows of this experiment"));
+    expect_said(2, "--merge forged.csv --out m.csv",
+                "the lines of point 'binary16 rne 2' are no rows of this experiment");
     expect_exit(2, "--merge /dev/null --out m.csv");
 }
 
@@ -85,8 +79,7 @@ TEST(two_at_once) {
         assert_true(WIFSTOPPED(status));
         char *before = read_all("l.csv.part");
         for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-            expect_exit(2, others[i]);
-            assert_true(has("stderr.txt", "another run is writing "));
+            expect_said(2, others[i], "another run is writing ");
         }
         assert_false(is_there("l.csv") || is_there("l.csv.part.tmp"));
         char *after = read_all("l.csv.part");
@@ -152,8 +145,7 @@ TEST(foreign_pieces) {
     expect_exit(0, "--out whole.csv");
     expect_exit(0, "--shard 0/1 --out shard.csv");
     change("bad.csv", "shard.csv", "# end 1: 3", " crc32 ", " crc23 ");
-    expect_exit(2, "--merge bad.csv --out m.csv");
-    assert_true(has("stderr.txt", "point 'binary16 rne 2' is damaged: its lines do not match"));
+    expect_said(2, "--merge bad.csv --out m.csv", "point 'binary16 rne 2' is damaged: its lines do not match");
     change("bad.csv", "shard.csv", "rne 1\n", "# piece 1: binary16 rne 2\n", "# piece 0: binary16 rne 1\n");
     expect_exit(2, "--merge bad.csv --out m.csv");
     char *text = read_all("shard.csv"), *first = strstr(text, "# piece 0: "), *second = strstr(text, "# piece 1: ");
@@ -161,12 +153,10 @@ TEST(foreign_pieces) {
     *second = 0;
     append("shard.csv", first); /* the whole first piece a second time */
     free(text);
-    expect_exit(2, "--merge shard.csv --out m.csv");
-    assert_true(has("stderr.txt", "point 'binary16 rne 1' is damaged: it stands in this file twice"));
+    expect_said(2, "--merge shard.csv --out m.csv", "point 'binary16 rne 1' is damaged: it stands in this file twice");
     expect_exit(0, "--shard 0/1 --out built.csv");
     change("bad.csv", "built.csv", "# columns: ", "# build: ", "# build: f");
-    expect_exit(2, "--merge bad.csv --out m.csv");
-    assert_true(has("stderr.txt", "was made by another build"));
+    expect_said(2, "--merge bad.csv --out m.csv", "was made by another build");
 }
 
 /* A shard does not replace the file of another shard; files with CRLF line ends and a byte order mark are read. */
@@ -191,7 +181,7 @@ TEST(shard_files) {
 /* A merge says that a file is cut off, at whichever byte, and computes its last point again. */
 TEST(cut_shard) {
     static const char *const cuts[][2] = {
-        {"# piece 1: binary16 rne 2\n", "1 of 16 points are"}, /* the file ends behind this text: its points */
+        {"# piece 1: binary16 rne 2\n", "1 of 16 points are"}, /* the file ends after this text: its points */
         {"# piece 1: binary16 rne 2\nbinary16,rne,0,0.", "1 of 16 points are"},
         {"\n# end 1: 3 crc32 ", "1 of 16 points are"},
         {"\n# piece 2: bin", "2 of 16 points are"},
@@ -234,8 +224,7 @@ TEST(merge_into_shard) {
                                         "--merge second.csv ./first.csv --out same.csv",
                                         "--merge second.csv same.csv --out first.csv --restart"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        expect_exit(2, lines[i]);
-        assert_true(has("stderr.txt", " is the output, too, and would be replaced: give another --out\n"));
+        expect_said(2, lines[i], " is the output, too, and would be replaced: give another --out\n");
         char *after = read_all("first.csv");
         assert_true(before && after);
         assert_string_equal(before, after);
@@ -265,18 +254,16 @@ TEST(spared) {
     char *before = read_all("k.csv.part");
     assert_non_null(before);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        expect_exit(2, lines[i]);
-        assert_true(has("stderr.txt",
-                        "k.csv.part holds 2 finished points of a run that was stopped: --resume goes on with "
-                        "them, --restart forgets them\n"));
+        expect_said(2, lines[i],
+                    "k.csv.part holds 2 finished points of a run that was stopped: --resume goes on with "
+                    "them, --restart forgets them\n");
         char *after = read_all("k.csv.part");
         assert_non_null(after);
         assert_string_equal(before, after);
         free(after);
     }
     free(before);
-    expect_exit(2, "--out k.csv --resume --restart");
-    assert_true(has("stderr.txt", "--resume and --restart exclude each other"));
+    expect_said(2, "--out k.csv --resume --restart", "--resume and --restart exclude each other");
     expect_exit(0, "--out k.csv --restart");
     assert_same("whole.csv", "k.csv");
     assert_true(has("k.run.json", "\"points_resumed\": 0"));
@@ -290,10 +277,9 @@ TEST(spared) {
 
 TEST(spared_checkpoint) {
     append("c.csv.part.5.ckpt", "steps");
-    expect_exit(2, "--out c.csv");
-    assert_true(has("stderr.txt",
-                    "c.csv.part.5.ckpt is the checkpoint of a run that was stopped: --resume goes on from it, "
-                    "--restart forgets it\n"));
+    expect_said(2, "--out c.csv",
+                "c.csv.part.5.ckpt is the checkpoint of a run that was stopped: --resume goes on from it, "
+                "--restart forgets it\n");
     assert_true(is_there("c.csv.part.5.ckpt") && !is_there("c.csv.part") && !is_there("c.csv"));
     remove("c.csv.part.5.ckpt");
     expect_exit(128 + 9, "--threads 1 --out c.csv --signal 9");
@@ -307,22 +293,18 @@ TEST(nothing_to_keep) {
     expect_exit(1, "--threads 1 --shard 2/16 --status 7 --out n.csv");
     assert_false(is_there("n.csv.part") || is_there("n.csv"));
     append("n.csv.part", "");
-    expect_exit(0, "--resume --out n.csv");
-    assert_true(has("stderr.txt", "n.csv.part is empty, nothing to resume"));
+    expect_said(0, "--resume --out n.csv", "n.csv.part is empty, nothing to resume");
     append("n.csv.part", "");
     expect_exit(0, "--out n.csv");
     append("n.csv.part", "my notes\n");
-    expect_exit(2, "--out n.csv --resume");
-    assert_true(has("stderr.txt", "n.csv.part, line 1: this is no file of a stopped run\n"));
+    expect_said(2, "--out n.csv --resume", "n.csv.part, line 1: this is no file of a stopped run\n");
     expect_exit(2, "--out n.csv --restart");
     assert_true(has("stderr.txt", "n.csv.part is no file of a stopped run: move it away") && has("n.csv.part", "my"));
-    expect_exit(2, "--out other.csv --merge n.csv.part");
-    assert_true(has("stderr.txt", "n.csv.part, line 1: this is no file of a stopped run\n"));
+    expect_said(2, "--out other.csv --merge n.csv.part", "n.csv.part, line 1: this is no file of a stopped run\n");
     remove("n.csv.part");
     struct stat about;
     assert_int_equal(mkfifo("p.csv.part", 0600), 0); /* a pipe is not replaced by a file */
-    expect_exit(2, "--out p.csv");
-    assert_true(has("stderr.txt", "p.csv.part is a device or a pipe: choose another place with --out"));
+    expect_said(2, "--out p.csv", "p.csv.part is a device or a pipe: choose another place with --out");
     assert_true(stat("p.csv.part", &about) == 0 && S_ISFIFO(about.st_mode));
     char name[280] = "--out "; /* the longest name that a .part file can have leaves no room for .part.tmp */
     memset(name + 6, 'n', 250);
@@ -333,18 +315,15 @@ TEST(nothing_to_keep) {
 TEST(whole) {
     static const char *const cuts[] = {"--shard 0/2", "--merge a b", "--merge=a", "--resume"};
     toy.whole = 1;
-    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
-        expect_exit(2, cuts[i]);
-        assert_true(has("stderr.txt", "run it whole"));
-    }
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) { expect_said(2, cuts[i], "run it whole"); }
     expect_exit(0, "--list --out x.csv");
     assert_true(has("stdout.txt", "toy --out x.csv # all points: this experiment is not cut into shards"));
     expect_exit(0, "--help");
     char *help = read_all("stdout.txt");
     assert_true(help && !strstr(help, "--shard") && !strstr(help, "--resume"));
     free(help);
-    expect_exit(1, "--threads 1 --signal 2 --slow --out w.csv");
-    assert_true(has("stderr.txt", "stopped after 2 of 16 points; w.csv.part keeps all finished points\n"));
+    expect_said(1, "--threads 1 --signal 2 --slow --out w.csv",
+                "stopped after 2 of 16 points; w.csv.part keeps all finished points\n");
     assert_true(has("w.csv.part", "# end 1: 3 crc32 ") && lacks("w.csv.part", "# piece 2") && !is_there("w.csv"));
     expect_exit(128 + 9, "--threads 1 --signal 9 --out w.csv");
     assert_true(has("w.csv.part", "# end 1: 3 crc32 "));

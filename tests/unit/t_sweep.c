@@ -1,4 +1,4 @@
-/* t_sweep.c - the sweep by runs: its hash, its runs beside a plain list of them, and planted faults in windows. */
+/* t_sweep.c - the sweep by runs: its hash, its runs against a plain list of them, and planted faults in windows. */
 #include "support.h"
 
 #include <inttypes.h>

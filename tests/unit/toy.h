@@ -226,6 +226,12 @@ static inline void expect_exit(int want, const char *line) {
     fail_msg("toy %s: exit %d, want %d\n%s", line, got, want, errors ? errors : "");
 }
 
+/* The toy ends with this status and says the text on standard error. */
+static inline void expect_said(int want, const char *line, const char *text) {
+    expect_exit(want, line);
+    if (!has("stderr.txt", text)) fail_msg("toy %s", line);
+}
+
 static inline int is_there(const char *path) { return access(path, F_OK) == 0; }
 
 static inline void append(const char *path, const char *text) {

@@ -1,6 +1,8 @@
-/* walled.c - protected memory, and operations that unprotect the memory while they run; see walled.h. */
+/* walled.c - protected memory, and operations that unprotect the memory while they run; see walled.h.
+ *
+ * Every operation calls enter(), checks its arguments, computes with opened(), and calls left(). */
 #define _DEFAULT_SOURCE /* for MAP_ANONYMOUS and MAP_NORESERVE */
-#include "walled_inside.h"
+#include "walled.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -48,7 +50,7 @@ static void widen(const void *at, size_t bytes) {
     if (hole_end == NULL || arena + to > hole_end) hole_end = arena + to;
 }
 
-void walled_enter(void) {
+static void enter(void) {
     if (pthread_mutex_lock(&lock) != 0) die("memory", "no lock", NULL, 0);
     operations++;
 }
@@ -59,25 +61,21 @@ static void leave(void) {
     pthread_mutex_unlock(&lock);
 }
 
-ulp_status walled_left(ulp_status status) {
+static ulp_status left(ulp_status status) {
     leave();
     return status;
 }
 
-const ulp_backend *walled_open(void) {
+/* Unprotect the pages of the operation. Returns the backend that computes. */
+static const ulp_backend *opened(void) {
     protect(PROT_READ | PROT_WRITE);
     return inner;
 }
 
-/* Whether the environment asks for a wrong first result of this operation: a test of who would see it. */
-static int is_wrong(const char *operation) {
-    const char *wrong = getenv("WALLED_WRONG");
-    return wrong != NULL && strcmp(wrong, operation) == 0;
-}
-
 /* ---- checks of arguments ---- */
 
-void walled_inside(const char *operation, const void *at, size_t bytes) {
+/* Check that [at, at + bytes) lies in one live block, and add it to the pages of the operation. */
+static void inside(const char *operation, const void *at, size_t bytes) {
     const uintptr_t from = (uintptr_t)at;
     if (bytes == 0) return;
     for (size_t i = 0; i < blocks; i++) {
@@ -92,10 +90,11 @@ void walled_inside(const char *operation, const void *at, size_t bytes) {
 }
 
 static void inside_or_null(const char *operation, const void *at, size_t bytes) {
-    if (at != NULL) walled_inside(operation, at, bytes);
+    if (at != NULL) inside(operation, at, bytes);
 }
 
-void walled_outside(const char *operation, const void *at, size_t bytes) {
+/* Check that [at, at + bytes) is no memory of the backend. */
+static void outside(const char *operation, const void *at, size_t bytes) {
     const uintptr_t from = (uintptr_t)at, begin = (uintptr_t)arena;
     if (bytes > 0 && from < begin + arena_bytes && from + bytes > begin)
         die(operation, "host memory lies in the backend's", at, bytes);
@@ -118,11 +117,11 @@ static void *take(size_t bytes) {
 }
 
 static void *alloc(size_t bytes) {
-    walled_enter();
+    enter();
     void *memory = take(bytes);
     if (memory != NULL && bytes > 0) {
         widen(memory, bytes);
-        walled_open();
+        opened();
         memset(memory, 0xff, bytes);
     }
     leave();
@@ -131,7 +130,7 @@ static void *alloc(size_t bytes) {
 
 static void release(void *memory) {
     size_t i = 0;
-    walled_enter();
+    enter();
     while (memory != NULL && i < blocks && !(table[i].live && table[i].at == memory)) i++;
     if (memory != NULL && i == blocks) die("release", "this is no block of the backend's memory", memory, 0);
     if (memory != NULL) table[i].live = 0;
@@ -139,62 +138,38 @@ static void release(void *memory) {
 }
 
 static ulp_status upload(void *device, const void *host, size_t bytes) {
-    walled_enter();
-    walled_inside("upload", device, bytes);
-    walled_outside("upload", host, bytes);
-    return walled_left(walled_open()->upload(device, host, bytes));
+    enter();
+    inside("upload", device, bytes);
+    outside("upload", host, bytes);
+    return left(opened()->upload(device, host, bytes));
 }
 
 static ulp_status download(void *host, const void *device, size_t bytes) {
-    walled_enter();
-    walled_outside("download", host, bytes);
-    walled_inside("download", device, bytes);
-    return walled_left(walled_open()->download(host, device, bytes));
+    enter();
+    outside("download", host, bytes);
+    inside("download", device, bytes);
+    return left(opened()->download(host, device, bytes));
 }
 
-/* ---- arithmetic ---- */
+/* ---- operations ---- */
 
-static ulp_status round_(float *y, const float *x, size_t n, ulp_rounding rounding) {
-    walled_enter();
-    walled_inside("round", y, n * sizeof *y);
-    walled_inside("round", x, n * sizeof *x);
-    walled_outside("round", rounding.format, sizeof *rounding.format);
-    walled_outside("round", rounding.stats, sizeof *rounding.stats);
-    const ulp_status status = walled_open()->round(y, x, n, rounding);
-    if (is_wrong("round") && n > 0) y[0] = y[0] == 1.0f ? 2.0f : 1.0f;
-    return walled_left(status);
-}
-
-static ulp_status round64(double *y, const double *x, size_t n, ulp_rounding rounding) {
-    walled_enter();
-    walled_inside("round64", y, n * sizeof *y);
-    walled_inside("round64", x, n * sizeof *x);
-    walled_outside("round64", rounding.format, sizeof *rounding.format);
-    walled_outside("round64", rounding.stats, sizeof *rounding.stats);
-    const ulp_status status = walled_open()->round64(y, x, n, rounding);
-    if (is_wrong("round64") && n > 0) y[0] = y[0] == 1.0 ? 2.0 : 1.0;
-    return walled_left(status);
-}
-
-WALLED(map, (float *y, ulp_array_op op, size_t n, ulp_rounding rounding), (y, op, n, rounding), IN(y, n), IN(op.a, n),
-       inside_or_null(operation, op.b, n * sizeof *op.b), inside_or_null(operation, op.c, n * sizeof *op.c),
-       OUT(rounding.format), OUT(rounding.stats))
-
-static ulp_status update(const ulp_update_step *step, size_t steps, size_t n) {
-    walled_enter();
-    walled_outside("update", step, steps * sizeof *step);
+static void inside_steps(const char *operation, const ulp_update_step *step, size_t steps, size_t n) {
+    outside(operation, step, steps * sizeof *step);
     for (size_t i = 0; i < steps; i++) {
         const ulp_operand *operand[] = {&step[i].y, &step[i].a, &step[i].b, &step[i].c};
         for (size_t k = 0; k < sizeof operand / sizeof *operand; k++)
-            if (operand[k]->kind == ULP_OPERAND_ARRAY) walled_inside("update", operand[k]->at, n * sizeof(float));
+            if (operand[k]->kind == ULP_OPERAND_ARRAY) inside(operation, operand[k]->at, n * sizeof(float));
     }
-    return walled_left(walled_open()->update(step, steps, n));
 }
 
-WALLED(largest, (float *y, const float *x, size_t n, int finite), (y, x, n, finite), OUT(y), IN(x, n))
-
-WALLED(reduce, (float *y, const float *x, size_t m, size_t n, ulp_summation summation), (y, x, m, n, summation),
-       IN(y, n), IN(x, (size_t)(m *n)), OUT(summation.datapath))
+static void inside_cells(const char *operation, const double *to, const ulp_cell_arrays *arrays, ulp_cell_stage stage) {
+    const ulp_cell_widths widths = ulp_cell_widths_of(stage);
+    const size_t units = arrays->B * arrays->N;
+    outside(operation, arrays, sizeof *arrays);
+    inside(operation, to, widths.to * units * sizeof *to);
+    for (size_t i = 0; i < ULP_CELL_OPERANDS && widths.in[i] > 0; i++)
+        inside(operation, arrays->in[i], widths.in[i] * units * sizeof(float));
+}
 
 /* The number of elements from the first to the last element of a matrix whose rows are `stride` apart. */
 static size_t extent(size_t rows, size_t columns, size_t stride, int transposed) {
@@ -204,57 +179,138 @@ static size_t extent(size_t rows, size_t columns, size_t stride, int transposed)
 
 /* Check the operands other than c; their numbers have `size` bytes. */
 static void inside_operands(const char *operation, const void *a, const void *b, size_t size, const ulp_gemm_shape *s) {
-    walled_outside(operation, s, sizeof *s);
-    walled_inside(operation, a, extent(s->m, s->k, s->lda, s->a_trans) * size);
-    walled_inside(operation, b, extent(s->k, s->n, s->ldb, s->b_trans) * size);
+    outside(operation, s, sizeof *s);
+    inside(operation, a, extent(s->m, s->k, s->lda, s->a_trans) * size);
+    inside(operation, b, extent(s->k, s->n, s->ldb, s->b_trans) * size);
 }
 
 /* Check the result, the datapath and the block scales. */
 static void inside_sums(const char *operation, const void *c, size_t size, const ulp_gemm_shape *s,
                         const ulp_datapath *datapath) {
-    walled_outside(operation, datapath, sizeof *datapath);
+    outside(operation, datapath, sizeof *datapath);
     const size_t scales = datapath->scale_block ? (s->k + datapath->scale_block - 1) / datapath->scale_block : 0;
-    walled_inside(operation, c, extent(s->m, s->n, s->ldc, s->c_trans) * size);
+    inside(operation, c, extent(s->m, s->n, s->ldc, s->c_trans) * size);
     inside_or_null(operation, s->a_scales, s->m * scales * sizeof(float));
     inside_or_null(operation, s->b_scales, s->n * scales * sizeof(float));
 }
 
+/* The numbers of windows and of pixels of all images, and of the numbers of other shapes. */
+static size_t windows_of(const ulp_windows *s) { return s->images * (s->h / s->K) * (s->w / s->K); }
+static size_t strided_of(const ulp_strided_windows *s) {
+    return s->images * ulp_strided_count(s->h, s) * ulp_strided_count(s->w, s);
+}
+#define pixels_of(s) ((s)->images * (s)->h * (s)->w)
+static size_t numbers_of(ulp_channels s) { return s.B * s.c * s.n; }
+static size_t permuted_of(ulp_permute_shape s) { return s.count * s.a * s.b * s.n; }
+static size_t outputs_of(ulp_sequences of) { return of.B * of.C * of.T; }
+
+/* Checks: n elements at `at` lie in the memory of the backend; the object at `at` does not. */
+#define IN(at, n) inside(operation, at, (n) * sizeof *(at))
+#define OUT(at) outside(operation, at, sizeof *(at))
+#define ROUNDING(rounding) OUT((rounding).format), OUT((rounding).stats)
+
+/* The checks of each operation of operations.def, in the names of its parameters. */
+#define WALL_round IN(y, n), IN(x, n), ROUNDING(rounding)
+#define WALL_round64 IN(y, n), IN(x, n), ROUNDING(rounding)
+#define WALL_map                                                                                                       \
+    IN(y, n), IN(op.a, n), inside_or_null(operation, op.b, n * sizeof *op.b),                                          \
+        inside_or_null(operation, op.c, n * sizeof *op.c), ROUNDING(rounding)
+#define WALL_update inside_steps(operation, step, steps, n)
+#define WALL_largest OUT(y), IN(x, n)
+#define WALL_reduce IN(y, n), IN(x, (size_t)(m * n)), OUT(summation.datapath)
+#define WALL_gemm                                                                                                      \
+    inside_operands(operation, a, b, sizeof *a, shape), inside_sums(operation, c, sizeof *c, shape, summation.datapath)
+#define WALL_gemm64 WALL_gemm
+#define WALL_im2col                                                                                                    \
+    OUT(geometry), IN(x, geometry->B * geometry->c * geometry->h * geometry->w),                                       \
+        IN(y, geometry->c * geometry->kernel * geometry->kernel * geometry->B * geometry->oh * geometry->ow)
+#define WALL_permute IN(y, permuted_of(shape)), IN(x, permuted_of(shape))
+#define WALL_narrow IN(y, n), IN(x, n)
+#define WALL_scale IN(y, n), IN(x, n)
+#define WALL_relu IN(y, n), IN(x, n)
+#define WALL_relu_slope IN(dx, n), IN(dy, n), IN(y, n)
+#define WALL_activate IN(y, n), IN(x, n)
+#define WALL_activate_slope IN(dx, n), IN(dy, n), IN(at, n)
+#define WALL_pool OUT(windows), IN(y, windows_of(windows)), IN(place, windows_of(windows)), IN(x, pixels_of(windows))
+#define WALL_pool_slope                                                                                                \
+    OUT(windows), IN(dx, pixels_of(windows)), IN(dy, windows_of(windows)), IN(place, windows_of(windows))
+#define WALL_pool_strided                                                                                              \
+    OUT(windows), IN(y, strided_of(windows)), IN(place, strided_of(windows)), IN(x, pixels_of(windows))
+#define WALL_pool_strided_slope                                                                                        \
+    OUT(windows), IN(dx, pixels_of(windows)), IN(dy, strided_of(windows)), IN(place, strided_of(windows))
+#define WALL_average OUT(windows), IN(y, windows_of(windows)), IN(x, pixels_of(windows))
+#define WALL_average_slope OUT(windows), IN(dx, pixels_of(windows)), IN(dy, windows_of(windows))
+#define WALL_upsample OUT(windows), IN(y, pixels_of(windows)), IN(x, windows_of(windows))
+#define WALL_upsample_slope OUT(windows), IN(dx, windows_of(windows)), IN(dy, pixels_of(windows))
+#define WALL_norm_statistics IN(to, 2 * shape.c), IN(x, numbers_of(shape))
+#define WALL_norm_running IN(to, 2 * shape.c), IN(running, 2 * shape.c), IN(batch, 2 * shape.c)
+#define WALL_norm                                                                                                      \
+    IN(y, numbers_of(by.shape)), IN(x, numbers_of(by.shape)), IN(by.statistics, 2 * by.shape.c),                       \
+        IN(by.w, 2 * by.shape.c)
+#define WALL_norm_sums                                                                                                 \
+    IN(sums, 2 * by.shape.c), IN(dy, numbers_of(by.shape)), IN(x, numbers_of(by.shape)),                               \
+        IN(by.statistics, 2 * by.shape.c)
+#define WALL_norm_slope                                                                                                \
+    IN(dx, numbers_of(by.shape)), IN(dy, numbers_of(by.shape)), IN(x, numbers_of(by.shape)), IN(sums, 2 * by.shape.c), \
+        IN(by.statistics, 2 * by.shape.c), IN(by.w, 2 * by.shape.c)
+#define WALL_dropout IN(y, n), IN(x, n)
+#define WALL_softmax                                                                                                   \
+    IN(p, labels.B *labels.C), IN(loss, labels.B), IN(z, labels.B *labels.C), IN(labels.label, labels.B)
+#define WALL_softmax_slope IN(dz, labels.B *labels.C), IN(p, labels.B *labels.C), IN(labels.label, labels.B)
+#define WALL_cell inside_cells(operation, to, arrays, stage)
+#define WALL_ctc_outputs IN(p, outputs_of(sequences)), IN(z, outputs_of(sequences))
+#define WALL_ctc                                                                                                       \
+    OUT(sums), ROUNDING(sums->rounding), IN(dz, outputs_of(sequences)), IN(loss, sequences.B),                         \
+        IN(work, sequences.B *(2 * sequences.T + 1) * (2 * sequences.L + 1)), IN(p, outputs_of(sequences)),            \
+        IN(sequences.label, sequences.B *sequences.L)
+
+#define WALLED(name, parameters, arguments)                                                                            \
+    static ulp_status wall_##name parameters {                                                                         \
+        static const char operation[] = #name;                                                                         \
+        enter();                                                                                                       \
+        WALL_##name;                                                                                                   \
+        return left(opened()->name arguments);                                                                         \
+    }
+#define ULP_OPERATION(name, cpu, cuda, mpfr, parameters, arguments, check) WALLED(name, parameters, arguments)
+#define ULP_COMPOSED_OPERATION(name, cpu, cuda, mpfr, parameters)
+#include "kernels/operations.def"
+WALLED(reduce, (float *y, const float *x, size_t m, size_t n, ulp_summation summation), (y, x, m, n, summation))
 WALLED(gemm, (float *c, const float *a, const float *b, const ulp_gemm_shape *shape, ulp_summation summation),
-       (c, a, b, shape, summation), inside_operands(operation, a, b, sizeof *a, shape),
-       inside_sums(operation, c, sizeof *c, shape, summation.datapath))
-
+       (c, a, b, shape, summation))
 WALLED(gemm64, (double *c, const double *a, const double *b, const ulp_gemm_shape *shape, ulp_summation summation),
-       (c, a, b, shape, summation), inside_operands(operation, a, b, sizeof *a, shape),
-       inside_sums(operation, c, sizeof *c, shape, summation.datapath))
+       (c, a, b, shape, summation))
+#define wall_gemm_round NULL /* ulp_backend_gemm_round() calls gemm, then round */
 
-WALLED(im2col, (float *y, const float *x, const ulp_im2col *p), (y, x, p), OUT(p),
-       IN(y, p->c * p->kernel * p->kernel * p->B * p->oh * p->ow), IN(x, p->B * p->c * p->h * p->w))
-
-static size_t numbers_of(ulp_permute_shape s) { return s.count * s.a * s.b * s.n; }
-
-WALLED(permute, (float *y, const float *x, ulp_permute_shape s), (y, x, s), IN(y, numbers_of(s)), IN(x, numbers_of(s)))
+/* Roundings whose first result is wrong if the environment asks for this operation: a test of who would see it. */
+#define ROUNDED(name, number)                                                                                          \
+    static ulp_status name##_or_wrong(number *y, const number *x, size_t n, ulp_rounding rounding) {                   \
+        const ulp_status status = wall_##name(y, x, n, rounding);                                                      \
+        const char *wrong = getenv("WALLED_WRONG");                                                                    \
+        if (wrong == NULL || strcmp(wrong, #name) != 0 || n == 0) return status;                                       \
+        enter();                                                                                                       \
+        inside(#name, y, sizeof *y);                                                                                   \
+        opened();                                                                                                      \
+        y[0] = y[0] == 1 ? 2 : 1;                                                                                      \
+        return left(status);                                                                                           \
+    }
+ROUNDED(round, float)
+ROUNDED(round64, double)
 
 /* ---- the table ---- */
 
 const ulp_backend *walled(const ulp_backend *backend) {
-    static ulp_backend table_of_walled = {.alloc = alloc,
-                                          .release = release,
-                                          .upload = upload,
-                                          .download = download,
-                                          .round = round_,
-                                          .round64 = round64,
-                                          .map = map,
-                                          .update = update,
-                                          .largest = largest,
-                                          .reduce = reduce,
-                                          .gemm = gemm,
-                                          .gemm64 = gemm64,
-                                          .im2col = im2col,
-                                          .permute = permute};
+    static ulp_backend table_of_walled = {
+        .alloc = alloc,
+        .release = release,
+        .upload = upload,
+        .download = download,
+#define ULP_OPERATION(name, ...) .name = wall_##name,
+#include "kernels/operations.def"
+    };
     static char what[64];
     inner = backend;
-    walled_add_network(&table_of_walled);
-    walled_add_sequences(&table_of_walled);
+    table_of_walled.round = round_or_wrong;
+    table_of_walled.round64 = round64_or_wrong;
     snprintf(what, sizeof what, "walled %s", inner->what);
     table_of_walled.name = inner->name;
     table_of_walled.what = what;

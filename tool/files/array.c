@@ -17,7 +17,7 @@ static int refuse_end(const file_source *s, uint64_t got, uint64_t wanted, int f
                            (unsigned long long)got, (unsigned long long)wanted);
 }
 
-/* A pipe has to end behind its array, as a file on a disk. */
+/* A pipe has to end after its array, as a file on a disk. */
 static int refuse_more(file_source *s, uint64_t wanted) {
     char byte;
     int failed;
@@ -128,13 +128,13 @@ void file_array_free(file_array *a) {
 }
 
 void file_array_add_index(ulp_text *to, const npy_array *h, uint64_t i) {
-    uint64_t behind = 1; /* elements for each step of an index */
-    for (size_t d = 1; d < h->dims; d++) behind *= h->shape[d];
+    uint64_t after = 1; /* elements for each step of an index */
+    for (size_t d = 1; d < h->dims; d++) after *= h->shape[d];
     ulp_text_print(to, "(");
     for (size_t d = 0; d < h->dims; d++) {
-        ulp_text_print(to, "%s%llu", d > 0 ? ", " : "", (unsigned long long)(i / behind));
-        i %= behind;
-        if (d + 1 < h->dims) behind /= h->shape[d + 1];
+        ulp_text_print(to, "%s%llu", d > 0 ? ", " : "", (unsigned long long)(i / after));
+        i %= after;
+        if (d + 1 < h->dims) after /= h->shape[d + 1];
     }
     ulp_text_print(to, h->dims == 1 ? ",)" : ")");
 }

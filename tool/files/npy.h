@@ -22,7 +22,7 @@ typedef struct npy_array {
 } npy_array;
 
 /* Read the header of a .npy file and check it. `kind` is 'f' for values of 2, 4 or 8 bytes, 'u' for codes of one byte.
- * A source of known size has to hold the array and nothing behind it. Returns ULP_GO_ON, or the exit status after a
+ * A source of known size has to hold the array and nothing after it. Returns ULP_GO_ON, or the exit status after a
  * message. */
 int npy_read_header(npy_array *array, file_source *source, char kind);
 

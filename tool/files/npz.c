@@ -137,7 +137,7 @@ static int read_list(npz_archive *z, const unsigned char *end, uint64_t at) {
     return status;
 }
 
-/* Find the record at the end of the file, behind which only a comment stands. */
+/* Find the record at the end of the file, after which only a comment stands. */
 static int read_end(npz_archive *z) {
     const off_t size = lseek(z->file, 0, SEEK_END);
     unsigned char start[4];

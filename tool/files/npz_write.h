@@ -25,7 +25,7 @@ void npz_begin(npz_writer *w, const char *name);
 long npz_first(const npz_writer *w);
 /* End the member. The function reads it again for its CRC-32. */
 void npz_end(npz_writer *w);
-/* Write the list of members behind the last member, and free the memory. Returns 0, or errno of a failure. */
+/* Write the list of members after the last member, and free the memory. Returns 0, or errno of a failure. */
 int npz_finish(npz_writer *w);
 
 #endif

@@ -90,7 +90,7 @@ static size_t inflate_bytes(file_source *s, void *to, size_t bytes, int *failed)
         const int result = inflate(z, Z_NO_FLUSH);
         done += room - z->avail_out;
         f->ended = result == Z_STREAM_END;
-        if (f->ended) s->packed += z->avail_in; /* bytes behind the end of the stream */
+        if (f->ended) s->packed += z->avail_in; /* bytes after the end of the stream */
         if (result != Z_OK && !f->ended && !*failed) *failed = result == Z_MEM_ERROR ? ENOMEM : EILSEQ;
     }
     return done;

@@ -81,7 +81,7 @@ static int check_end(const binaries *b, size_t rest, int failed) {
     return ULP_GO_ON;
 }
 
-/* A .npy file from a pipe has to end behind its array, as one on a disk. */
+/* A .npy file from a pipe has to end after its array, as one on a disk. */
 static int check_nothing_follows(binaries *b) {
     char byte;
     int failed;

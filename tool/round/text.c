@@ -75,7 +75,7 @@ static inline int read_hex(uint64_t *bits, const char *text, int digits) {
     return bad == 0;
 }
 
-/* Read a number of the form `from`, with at least `room` characters left. Returns the character behind it; NULL if the
+/* Read a number of the form `from`, with at least `room` characters left. Returns the character after it; NULL if the
  * text has another form. */
 static inline const char *read_plain(double *value, const char *text, size_t room, int from,
                                      const ulp_power_of_ten *powers) {

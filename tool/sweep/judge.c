@@ -95,7 +95,7 @@ static int binade_of(const sweep_run *run, uint32_t i) {
     return e;
 }
 
-/* The index behind the last input of the binade of input i. */
+/* The index after the last input of the binade of input i. */
 static uint32_t binade_end(const sweep_run *run, uint32_t i) {
     uint32_t low = i, high = run->inputs.count; /* input `low` has the exponent, input `high` has another */
     const int e = binade_of(run, i);

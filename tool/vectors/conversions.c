@@ -171,7 +171,7 @@ static void put_stochastic(tables *t, vectors_array *const *to, double x, uint32
     t->counts.stochastic++;
 }
 
-/* Fractions of gaps between neighbouring values, spread over the range, and of the gap behind the largest value. */
+/* Fractions of gaps between neighbouring values, spread over the range, and of the gap after the largest value. */
 static void put_all_stochastic(tables *t) {
     static const double fractions[] = {0x1p-9, 0x3p-9, 0x1p-2, 0x1.55555p-2, 0.5, 0x1.fep-1, 0x1.ffp-1};
     const ulp_format *f = t->format;

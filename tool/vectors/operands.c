@@ -126,7 +126,7 @@ static void split_exponent(maker *m, int total, int *ea, int *eb) {
     *eb = total - *ea;
 }
 
-/* Terms about the last bit that a floor of Emax leaves, behind a first product of the least result or half of it. The
+/* Terms about the last bit that a floor of Emax leaves, after a first product of the least result or half of it. The
  * start value is zero: the exponent of another one may lie above the floor. */
 static void make_floor(maker *m, size_t i) {
     const ulp_fused *f = &m->product->datapath.fused;

@@ -19,7 +19,7 @@ typedef struct ulp_finding {
 /* Adds a thing; `measured` and its arguments are an item of the list of measured values. */
 void ulp_finding_add(ulp_finding *f, int holds, const char *measured, ...) ULP_PRINTF(3, 4);
 
-/* Adds a value that belongs to none of the things. It stands behind the list, after a semicolon. */
+/* Adds a value that belongs to none of the things. It stands after the list, after a semicolon. */
 void ulp_finding_note(ulp_finding *f, const char *note, ...) ULP_PRINTF(2, 3);
 
 /* Adds the verdict as ulp_claim_if() does, or no claim if there were no things. The finding is empty afterwards. */

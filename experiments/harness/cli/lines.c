@@ -38,7 +38,7 @@ static int failed_line(const ulp_line *line, const char *what, const char *why) 
 
 int ulp_no_line_memory(const ulp_line *line, const char *what) { return failed_line(line, "out of memory", what); }
 
-/* Read more of the file behind the text in memory. Returns ULP_GO_ON, also at the end of the file; or an exit status
+/* Read more of the file after the text in memory. Returns ULP_GO_ON, also at the end of the file; or an exit status
  * after a message that memory is out. */
 static int read_more(const ulp_line *line, reader *r) {
     if (r->begin > 0) memmove(r->text, r->text + r->begin, r->end - r->begin);

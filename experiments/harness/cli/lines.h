@@ -25,8 +25,8 @@ int ulp_each_line(const ulp_arguments *a, int (*each)(void *context, const ulp_l
 /* What ulp_filter_lines() calls. */
 typedef struct ulp_line_filter {
     int (*each)(void *context, const ulp_line *line); /* as in ulp_each_line() */
-    /* Take plain lines, as many as possible: move *text over them and their line breaks. `end` is behind a line break,
-     * and the characters behind it up to ULP_DECIMAL_BEHIND are readable. At the call, number and index of `line` are
+    /* Take plain lines, as many as possible: move *text over them and their line breaks. `end` is after a line break,
+     * and the characters after it up to ULP_DECIMAL_BEHIND are readable. At the call, number and index of `line` are
      * those of the line at *text; the function keeps them so. Returns ULP_GO_ON, or an exit status after a message.
      * NULL: each() takes every line. */
     int (*plain)(void *context, const char **text, const char *end, ulp_line *line);
@@ -50,7 +50,7 @@ void ulp_input_close(FILE *file); /* leaves stdin open */
 /* The name of a file in messages: "stdin" or the path. */
 const char *ulp_input_name(const char *path);
 
-/* As ulp_each_line(), for one file; *index is the index of its first data line, and then of the line behind its last.
+/* As ulp_each_line(), for one file; *index is the index of its first data line, and then of the line after its last.
  * Returns ULP_GO_ON at the end. */
 int ulp_each_line_of(const char *program, const char *path, uint64_t *index,
                      int (*each)(void *context, const ulp_line *line), void *context);
@@ -61,7 +61,7 @@ int ulp_bad_line(const ulp_line *line, const char *text, ...) ULP_PRINTF(2, 3);
 /* As ulp_bad_line(), when memory is out. Returns ULP_EXIT_FAILED. */
 int ulp_no_line_memory(const ulp_line *line, const char *what);
 
-/* Refuse a text of words, the line or a part of it, with an empty field before, between or behind commas. Returns
+/* Refuse a text of words, the line or a part of it, with an empty field before, between or after commas. Returns
  * ULP_GO_ON, or ULP_EXIT_USAGE after a message. */
 int ulp_refuse_empty_field(const ulp_line *line, const char *text);
 

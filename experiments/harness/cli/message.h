@@ -38,7 +38,7 @@ const char *ulp_after_subject(const char *sentence, const char *subject);
 /* The exit status that belongs to a library's status. */
 int ulp_exit_of(ulp_status status);
 
-/* Keep the reason of a failure for ulp_finish_stdout(): of a flush before the end, and, called behind a write, of that
+/* Keep the reason of a failure for ulp_finish_stdout(): of a flush before the end, and, called after a write, of that
  * write. */
 void ulp_flush_stdout(void);
 void ulp_note_stdout(void);

@@ -154,7 +154,7 @@ static int piece_of(const char *word, int length, int room) {
     return room;
 }
 
-/* The line that a text is wrapped into: the column behind its last word, the blanks before a next line, and the width.
+/* The line that a text is wrapped into: the column after its last word, the blanks before a next line, and the width.
  */
 typedef struct margins {
     int column, indent, width;

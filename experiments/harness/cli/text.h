@@ -31,7 +31,7 @@ void *ulp_room_for(void *array, size_t count, size_t *room, size_t size);
 /* The number of fields between separators in a list; 1 for an empty list. */
 size_t ulp_count_fields(const char *list, char separator);
 
-/* Copy the next item of a list with commas to `item` (size), and move *at behind it. *at starts as the list and is NULL
+/* Copy the next item of a list with commas to `item` (size), and move *at after it. *at starts as the list and is NULL
  * at the end. Returns 1; 0 at the end; -1 if the item is empty or too long. */
 int ulp_next_item(char *item, size_t size, const char **at);
 
@@ -41,7 +41,7 @@ int ulp_list_has(const char *list, const char *item);
 /* Add an item to a list in `text` (size), which starts empty. Characters that do not fit are cut off. */
 void ulp_list_add(char *text, size_t size, const char *item, ...) ULP_PRINTF(3, 4);
 
-/* The ending of a noun behind a number in messages: "" for 1, else "s". */
+/* The ending of a noun after a number in messages: "" for 1, else "s". */
 const char *ulp_plural(size_t count);
 
 /* near = a list with commas of at most `most` words of `words` (separated by blanks) with the least edit distance from

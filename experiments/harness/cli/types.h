@@ -11,7 +11,7 @@ ulp_status ulp_refuse_twin(ulp_error *error, const char *list, const char *item)
 ulp_status ulp_refuse_all(ulp_error *error, const char *list);                    /* "all" stands beside other items */
 
 /* A word that is not one of `words`, which have blanks between them: "no KIND 'WORD'", then the nearest of the words,
- * then all of them with `more` behind them, or only where they are listed if they are many. */
+ * then all of them with `more` after them, or only where they are listed if they are many. */
 ulp_status ulp_refuse_word(ulp_error *error, const char *kind, const char *word, const char *words, const char *more);
 
 /* A list of things whose first field is their name, an array of characters. */

@@ -71,7 +71,7 @@ typedef struct ulp_network {
     const char *name; /* a name of --nets, or "own" */
     ulp_net net;      /* takes the samples of the data set */
     size_t batch;
-    double cost; /* of a step, beside that of mlp; for ulp_plan_add() */
+    double cost; /* of a step, relative to that of mlp; for ulp_plan_add() */
     ulp_optimizer_rule optimizer;
     ulp_policy policy; /* binary32, or that of --amp */
     ulp_scaler_rule scaler;

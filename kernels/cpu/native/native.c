@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A native product: name behind "native:", instruction, operands, model, codes in a word, words of an instruction. */
+/* A native product: name after "native:", instruction, operands, model, codes in a word, words of an instruction. */
 typedef struct row {
     const char *name, *what, *a, *b, *result, *model;
     int32_t zero_a;

@@ -1,4 +1,4 @@
-/* native.h - the processor's own dot products and conversions: instructions beside their models.
+/* native.h - the processor's own dot products and conversions: instructions and their models.
  *
  * An instruction adds groups of products to 16 results at once. Its operands are words of 32 bits with 2 or 4 codes.
  * The list includes instructions that the processor or the build lacks. Intrinsics are in this folder alone, in

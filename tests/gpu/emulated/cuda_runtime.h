@@ -237,7 +237,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEven
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 
 /* For tests: the number of copies from the host and to the host so far, and their bytes; the memory of the device, of
- * which the live allocations take a part; the memory that a launch needs beside them. */
+ * which the live allocations take a part; the memory that a launch needs besides them. */
 extern unsigned ulp_emulated_uploads, ulp_emulated_downloads;
 extern size_t ulp_emulated_uploaded, ulp_emulated_downloaded;
 extern size_t ulp_emulated_memory, ulp_emulated_local;

@@ -123,7 +123,7 @@ static void arrays_stay(const run &r, unsigned numbers = 1, bool finite = true) 
             what);
 }
 
-/* With counting, each download beside the losses and the scaler's answer has the size of one set of counts. */
+/* With counting, each download besides the losses and the scaler's answer has the size of one set of counts. */
 static void counts_leave(const run &r) {
     copies made = {};
     double loss = 0.0;

@@ -46,7 +46,7 @@ static void host_reads_after_a_wait(void) {
     (void)*(const volatile float *)y;
 }
 
-/* An array of N floats ends at a multiple of 64 bytes, behind which no access is allowed. */
+/* An array of N floats ends at a multiple of 64 bytes, after which no access is allowed. */
 static void kernel_writes_too_far(void) {
     float *y = device_array();
     launch(fill, y, (N + 15) / 16 * 16 + 1);

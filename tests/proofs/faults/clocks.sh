@@ -6,7 +6,7 @@
 library=$(cd "$OLDPWD" && cd "${TESTS:-build/test}/faults" && pwd)/interpose.so
 training="--quick --steps 12 --seeds 1 --net fc10 --formats fp16 --scales 0 --scalers pytorch --threads 1 --out o.csv"
 head -c 400 /dev/zero >counts
-count() { od -A n -t u8 -j 120 -N 8 counts | tr -d ' '; } # fault_counts.clock, behind 15 families
+count() { od -A n -t u8 -j 120 -N 8 counts | tr -d ' '; } # fault_counts.clock, after 15 families
 jump() { # jump CLOCK COMMAND...
     clock=$1
     shift

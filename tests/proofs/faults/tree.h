@@ -23,7 +23,7 @@ void tree_write(const tree *t, const char *folder); /* the folder gets these fil
 void tree_free(tree *t);
 const tree_file *tree_find(const tree *t, const char *name);
 
-/* The bytes of a file with a zero byte behind them; NULL if there is none. */
+/* The bytes of a file with a zero byte after them; NULL if there is none. */
 char *read_bytes(const char *path, size_t *size);
 
 /* Whether two files are equal; both may be NULL, that is, absent. Lines of records that differ between two runs (the

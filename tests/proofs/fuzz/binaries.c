@@ -2,7 +2,7 @@
  */
 #include "tests/proofs/fuzz/support/fuzz.h"
 
-/* Behind the line stand two bytes with the length of file @0, its bytes, and the bytes of file @1. */
+/* After the line stand two bytes with the length of file @0, its bytes, and the bytes of file @1. */
 typedef struct parts {
     size_t line, first, second, end;
 } parts;

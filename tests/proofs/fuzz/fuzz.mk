@@ -9,7 +9,7 @@ FUZZ_CC ?= clang
 # tests/proofs/fuzz/NAME.c exports fuzz_target_NAME
 $(eval $(call made_table,fuzz,$(wildcard tests/proofs/fuzz/*.c),tests/proofs/fuzz/support/fuzz.h,fuzz_target,fuzz_target_,fuzz_target_get))
 
-# the tool as a function, beside the objects of its commands; the functions of the page, compiled for this machine
+# the tool as a function, with the objects of its commands; the functions of the page, compiled for this machine
 $O/made/ulp.o: tool/ulp.c $O/flags.txt
 	@mkdir -p $(@D)
 	$(call run,cc,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Dmain=fuzz_ulp_main -MMD -c $< -o $@

@@ -33,10 +33,10 @@ static void check_decimal(const char *text, size_t size) {
     memset(padded + size, 0, ULP_DECIMAL_BEHIND + 1);
     double read = 0;
     const double right = strtod(padded, &end);
-    const char *behind = ulp_decimal_read(&read, padded, powers);
-    if (behind && *behind != 'x' && *behind != 'X') /* of a hex number it reads the first 0 */
-        fuzz_check(behind == end && same_number(read, right), "'%s' is %a with %td characters, strtod: %a with %td",
-                   text, read, behind - padded, right, end - padded);
+    const char *after = ulp_decimal_read(&read, padded, powers);
+    if (after && *after != 'x' && *after != 'X') /* of a hex number it reads the first 0 */
+        fuzz_check(after == end && same_number(read, right), "'%s' is %a with %td characters, strtod: %a with %td",
+                   text, read, after - padded, right, end - padded);
     free(padded);
     char printed[ULP_DECIMAL_ROOM];
     const int length = ulp_decimal_print(printed, right, powers);

@@ -52,7 +52,7 @@ function finish() {
     where = current
     if (current in seen) complain("two faults have this name")
     seen[current] = 1
-    if (fault == "" || file == "" || tests == "" || !olds || !news) complain("it needs lines fault, file, tests, - and +")
+    if (fault == "" || file == "" || tests == "" || !olds || !news) complain("it needs a sentence and lines file, tests, - and +")
     else if (old == new) complain("the text does not change")
     else if (mode == "list") print current, file, tests
     else if (mode == "equal") { if (equal != "") print current ": " equal }
@@ -62,13 +62,25 @@ function finish() {
     current = ""
 }
 
-FNR == 1 { finish() }
+FNR == 1 { finish(); file = "" }
 /^#/ || /^$/ { next }
-mode == "text" { if ($1 == "mutant") inside = $2 == name; if (inside) print; next }
+mode == "text" {
+    if ($1 == "file") place = $0
+    if ($1 == "file" || $1 == "mutant") inside = $2 == name ":"
+    if (inside) print $1 == "mutant" ? place "\n" $0 : $0
+    next
+}
 { key = $1; value = $0; sub(/^[^ ]+ ?/, "", value) }
-key == "mutant" { finish(); current = value; fault = file = tests = at = equal = old = new = ""; olds = news = 0; next }
-key == "fault" { fault = value; next }
-key == "file" { file = value; next }
+key == "mutant" {
+    finish()
+    current = value
+    sub(/:.*/, "", current)
+    fault = substr(value, length(current) + 3)
+    tests = at = equal = old = new = ""
+    olds = news = 0
+    next
+}
+key == "file" { finish(); file = value; next }
 key == "tests" { tests = value; next }
 key == "at" { at = value; next }
 key == "equal" { equal = value; next }

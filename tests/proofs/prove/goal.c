@@ -1,4 +1,4 @@
-/* goal.c - one goal of `make prove`: functions of the library beside the specification, on whole words.
+/* goal.c - one goal of `make prove`: functions of the library against the specification, on whole words.
  *
  * Compiled for each goal with -DGOAL_NAME, where NAME is a case below, and with the format of the goal in FORMAT_H
  * (written by describe.c). The functions code and spec get the same words and return the bits that have to be equal;

@@ -1,4 +1,4 @@
-/* check.c - make check-silicon: the processor's own products and conversions beside their models.
+/* check.c - make check-silicon: the processor's own products and conversions against their models.
  *
  *     check_silicon [--small] [--tap] [--name]
  *

@@ -17,7 +17,7 @@ void check_row(check_plan *plan, int good, const char *name, const char *first, 
     __attribute__((format(printf, 4, 5)));
 void check_skip(check_plan *plan, const char *name, const char *why);
 
-/* products.c: the product beside its model: properties, order, directed vectors, random sums, a matrix product. */
+/* products.c: the product against its model: properties, order, directed vectors, random sums, a matrix product. */
 void check_product(check_plan *plan, const ulp_cpu_native *native);
 
 /* conversions.c: VCVTPS2PH, VCVTPH2PS and VCVTNEPS2BF16 in all modes. */

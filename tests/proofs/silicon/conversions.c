@@ -1,4 +1,4 @@
-/* conversions.c - F16C and VCVTNEPS2BF16 beside the rounding of this project, over all inputs. */
+/* conversions.c - F16C and VCVTNEPS2BF16 against the rounding of this project, over all inputs. */
 #include "check.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* products.c - a native product of the processor beside its model. */
+/* products.c - a native product of the processor against its model. */
 #include "check.h"
 
 #include "kernels/products/summation_tree.h"

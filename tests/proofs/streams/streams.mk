@@ -12,7 +12,7 @@ $T/t_streams: $O/tests/unit/t_streams.o $O/tests/proofs/streams/record.o $(DRAWI
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $(inputs) -lcmocka $(LIBS) -lm -o $@
 
-# the vectorised generator beside Random123's known answers: known.c for each instruction set
+# the vectorised generator against Random123's known answers: known.c for each instruction set
 define known_rule
 $O/tests/proofs/streams/known.$(1).o: tests/proofs/streams/known.c $O/flags.txt
 	@mkdir -p $$(@D)

@@ -10,7 +10,7 @@
 
 enum { TRIES = 16, WORDS_MAX = 1 << 16, VALID_MAX = 512 };
 
-/* A word, and the character behind it: a separator, or zero at the end of a text. */
+/* A word, and the character after it: a separator, or zero at the end of a text. */
 typedef struct word {
     char *text;
     size_t length;
@@ -155,11 +155,11 @@ static void change(ulp_text *text) {
     switch (below(9)) {
     case 0:
     case 1: replace(text, at, n, w->text, w->length); break;
-    case 2: /* a word and what stands behind it, before a word */
+    case 2: /* a word and what stands after it, before a word */
         replace(text, at, 0, (char[]){w->behind ? w->behind : ','}, 1);
         replace(text, at, 0, w->text, w->length);
         break;
-    case 3: /* the same behind a word */
+    case 3: /* the same after a word */
         replace(text, at + n, 0, w->text, w->length);
         replace(text, at + n, 0, (char[]){separators[below(sizeof separators - 1)]}, 1);
         break;
