@@ -98,6 +98,14 @@ void ULP_CPU(ulp_words)(uint32_t *words, size_t n, uint64_t seed, uint64_t strea
  * how.stream.first. y may be x. */
 void ULP_CPU(ulp_round64_core)(double *y, const double *x, size_t n, ulp_rounding how);
 
+/* The same for the formats and rules that ulp_general_offers. */
+void ULP_CPU(ulp_round_general32)(float *y, const float *x, size_t n, ulp_rounding how);
+void ULP_CPU(ulp_round_general64)(double *y, const double *x, size_t n, ulp_rounding how);
+
+/* The same for the formats that ulp_tapered_offers, with counts. */
+void ULP_CPU(ulp_round_tapered32)(float *y, const float *x, size_t n, ulp_rounding how);
+void ULP_CPU(ulp_round_tapered64)(double *y, const double *x, size_t n, ulp_rounding how);
+
 /* ulp_cpu_NAME for each row NAME of operations.def, which documents it. */
 #define ULP_OPERATION(name, cpu, cuda, mpfr, parameters, ...) ulp_status ULP_CPU(ulp_cpu_##name) parameters;
 #include "kernels/operations.def"

@@ -1,5 +1,5 @@
 /* blocks.c - block-scaled formats, for other languages. */
-#include "rounder.h"
+#include "message.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,15 @@
-/* message.h - the sentence about the last failure on a thread. */
+/* message.h - declarations that the sources of foreign.h share: the sentence about the last failure, rounders. */
 #ifndef ULP_FOREIGN_MESSAGE_H
 #define ULP_FOREIGN_MESSAGE_H
 
 #include "foreign.h"
+
+/* The object of the rounding functions of foreign.h. */
+struct ulp_rounder {
+    ulp_format format;
+    ulp_rule rule;
+    const ulp_backend *backend;
+};
 
 /* Keeps a sentence and returns the status. */
 #if defined(__GNUC__)

@@ -71,8 +71,7 @@ ulp_status ulp_foreign_gemm(const ulp_datapath *d, const char *backend, void *c,
                             const uint64_t shape[ULP_FOREIGN_SHAPE], int wide, const float *a_scales,
                             const float *b_scales, uint64_t seed, uint64_t stream, uint64_t first) {
     const ulp_backend *by;
-    const ulp_status found = ulp_foreign_backend(&by, backend);
-    if (found != ULP_OK) return found;
+    ULP_TRY(ulp_foreign_backend(&by, backend));
     const ulp_gemm_shape s = {.m = shape[ULP_FOREIGN_M],
                               .n = shape[ULP_FOREIGN_N],
                               .k = shape[ULP_FOREIGN_K],
@@ -107,13 +106,12 @@ ulp_status ulp_foreign_probe(ulp_probe **probe, ulp_foreign_device *call, const 
     device d = {call, stopped};
     ulp_unit unit = {.dot = device_dot, .context = &d};
     *stopped = 0;
-    ulp_status status = ulp_foreign_parse(&unit.a, a);
-    if (status == ULP_OK) status = ulp_foreign_parse(&unit.b, b);
-    if (status == ULP_OK) status = ulp_foreign_parse(&unit.result, result);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_foreign_parse(&unit.a, a));
+    ULP_TRY(ulp_foreign_parse(&unit.b, b));
+    ULP_TRY(ulp_foreign_parse(&unit.result, result));
     ulp_probe *const made = ulp_foreign_object(sizeof *made);
     if (made == NULL) return ULP_NO_MEMORY;
-    status = ulp_probe_unit(made, &unit);
+    const ulp_status status = ulp_probe_unit(made, &unit);
     if (status != ULP_OK) free(made);
     else *probe = made;
     return ulp_foreign_status(status, "the probe");

@@ -1,5 +1,5 @@
 /* rounding.c - rounding of arrays and arithmetic on arrays, for other languages. */
-#include "rounder.h"
+#include "message.h"
 
 #include "formats/rng.h"
 
@@ -31,18 +31,19 @@ static ulp_status rule_of(ulp_rule *rule, const char *mode, const char *overflow
 
 ulp_status ulp_foreign_rounder(ulp_rounder **rounder, const char *format, const char *mode, const char *overflow,
                                int bits, const char *backend) {
+    ulp_rounder made;
+    ULP_TRY(ulp_foreign_parse(&made.format, format));
+    ULP_TRY(rule_of(&made.rule, mode, overflow, bits));
+    ULP_TRY(ulp_foreign_backend(&made.backend, backend));
+    if (ulp_rule_check(&made.format, made.rule) != ULP_OK)
+        return ulp_foreign_fail(ULP_UNSUPPORTED,
+                                "%s does not take the overflow policy %s: only fixed point wraps around",
+                                made.format.name, ulp_overflow_name((ulp_overflow)made.rule.overflow));
     ulp_rounder *const r = ulp_foreign_object(sizeof *r);
     if (r == NULL) return ULP_NO_MEMORY;
-    ulp_status status = ulp_foreign_parse(&r->format, format);
-    if (status == ULP_OK) status = rule_of(&r->rule, mode, overflow, bits);
-    if (status == ULP_OK) status = ulp_foreign_backend(&r->backend, backend);
-    if (status == ULP_OK && ulp_rule_check(&r->format, r->rule) != ULP_OK)
-        status =
-            ulp_foreign_fail(ULP_UNSUPPORTED, "%s does not take the overflow policy %s: only fixed point wraps around",
-                             r->format.name, ulp_overflow_name((ulp_overflow)r->rule.overflow));
-    if (status != ULP_OK) free(r);
-    else *rounder = r;
-    return status;
+    *r = made;
+    *rounder = r;
+    return ULP_OK;
 }
 
 /* ---- rounding ---- */

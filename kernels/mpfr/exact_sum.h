@@ -1,8 +1,17 @@
-/* exact_sum.h - a sum of products without rounding, as a GMP integer times a power of two. */
+/* exact_sum.h - exact values as GMP integers times a power of two: their roundings by the oracle, sums of products. */
 #ifndef ULP_MPFR_EXACT_SUM_H
 #define ULP_MPFR_EXACT_SUM_H
 
-#include "reference_exact.h"
+#include <gmp.h>
+
+#include "reference.h"
+
+/* m 2^e rounded once by `rule`, as in ulp_reference_round(). m is not zero. A sum of at most 2^63 products of binary64
+ * numbers has few enough bits; e is a long of MPFR's range. */
+double ulp_reference_round_exact(ulp_reference *ref, mpz_srcptr m, long e, ulp_rule rule, uint32_t word);
+
+/* y = m 2^e rounded to an integer by a mode that is not stochastic. y may be m. */
+void ulp_reference_round_integer(ulp_reference *ref, mpz_ptr y, mpz_srcptr m, long e, ulp_mode mode);
 
 /* The finite terms that are not zero add up to m 2^e. The other terms are counted by sign: [0] positive, [1] negative.
  */

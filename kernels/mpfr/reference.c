@@ -1,4 +1,4 @@
-/* reference.c - the oracle on MPFR and GMP integers; see reference.h and reference_exact.h. The file is
+/* reference.c - the oracle on MPFR and GMP integers; see reference.h and exact_sum.h. The file is
  * long because no other file of the library includes <mpfr.h>.
  *
  * A value is divided by the quantum, the distance of neighbouring numbers of the format at the value. The quotient is
@@ -27,7 +27,7 @@
 #include <mpfr.h>
 
 #include "oracle.h"
-#include "reference_exact.h"
+#include "exact_sum.h"
 #include "reference_taper.h"
 
 enum { NARROW = 64, ROOM = 128, WIDE = 4480, QUOTIENT_FLOAT = 256, QUOTIENT_FIXED = 2240, STICKY = 64 };

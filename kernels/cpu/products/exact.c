@@ -339,11 +339,10 @@ static void rows_part(void *context, size_t begin, size_t end) {
 /* Plans the slices of A if they are exact for all rows. */
 static void plan_slices(work *w) {
     const ulp_job *job = w->l.job;
-    const ulp_gemm_shape *s = &job->s;
-    const extent a = array_extent(job, job->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda);
+    const extent a = matrix_extent(job, matrix_a(job));
     extent b = {0, 0, 0, 1};
     for (size_t p = 0; p < lanes_panels(&w->l); p++) b = extent_both(b, w->panel[p]);
-    w->cut = slices_of(&a, &b, s->k);
+    w->cut = slices_of(&a, &b, job->s.k);
 }
 
 int ULP_CPU(ulp_serves_exact)(const ulp_job *job) {

@@ -8,8 +8,7 @@
  * elements and compares. */
 typedef struct input_check {
     const ulp_job *job;
-    const void *array;
-    size_t width, ld;
+    matrix of;
     const ulp_format *format;
     ulp_status status;
 } input_check;
@@ -80,27 +79,25 @@ static void check_part(void *context, size_t begin, size_t end) {
     input_check *w = context;
     uint32_t bad = 0;
     for (size_t i = begin; i < end && bad == 0; i++)
-        for (size_t j = 0; j < w->width; j += PART) {
-            const size_t n = w->width - j < PART ? w->width - j : PART, at = i * w->ld + j;
-            bad |= w->job->wide ? bad_doubles(w, (const double *)w->array + at, n)
-                                : bad_floats(w, (const float *)w->array + at, n);
+        for (size_t j = 0; j < w->of.width; j += PART) {
+            const size_t n = w->of.width - j < PART ? w->of.width - j : PART, at = i * w->of.ld + j;
+            bad |= w->job->wide ? bad_doubles(w, (const double *)w->of.x + at, n)
+                                : bad_floats(w, (const float *)w->of.x + at, n);
         }
     if (bad) __atomic_store_n((int *)&w->status, ULP_NO_CODE, __ATOMIC_RELAXED);
 }
 
-static ulp_status check_values(const ulp_job *job, const void *array, size_t rows, size_t width, size_t ld,
-                               const ulp_format *f) {
-    input_check w = {job, array, width, ld, f, ULP_OK};
-    ulp_parallel_for(rows, 16, check_part, &w);
+static ulp_status check_values(const ulp_job *job, matrix of, const ulp_format *f) {
+    input_check w = {job, of, f, ULP_OK};
+    ulp_parallel_for(of.rows, 16, check_part, &w);
     return w.status;
 }
 
 static ulp_status check_inputs(const ulp_job *w) {
-    const ulp_gemm_shape *s = &w->s;
     const ulp_datapath *d = w->datapath;
     if (!d->has_inputs) return ULP_OK;
-    ULP_TRY(check_values(w, w->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda, &d->a));
-    return check_values(w, w->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
+    ULP_TRY(check_values(w, matrix_a(w), &d->a));
+    return check_values(w, matrix_b(w), &d->b);
 }
 
 static ulp_status run_tile(const ulp_job *w) {
@@ -229,8 +226,8 @@ ulp_status ULP_CPU(ulp_cpu_gemm_round)(float *c, const float *a, const float *b,
     if (shape->m > 0 && shape->n > 0 && m == 0 && n == 0 && ULP_CPU(ulp_serves_fp32_chain)(&job))
         status = ULP_CPU(ulp_product_fp32_chain)(&job);
     if (status != ULP_UNSUPPORTED) return status;
-    status = ULP_CPU(ulp_cpu_gemm)(c, a, b, shape, by);
-    return status == ULP_OK ? ULP_CPU(ulp_cpu_round)(c, c, shape->m * shape->n, rounding) : status;
+    ULP_TRY(ULP_CPU(ulp_cpu_gemm)(c, a, b, shape, by));
+    return ULP_CPU(ulp_cpu_round)(c, c, shape->m * shape->n, rounding);
 }
 
 ulp_status ULP_CPU(ulp_cpu_gemm64)(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,

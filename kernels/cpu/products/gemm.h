@@ -19,6 +19,20 @@ ULP_INLINE size_t b_index(const ulp_job *w, size_t k, size_t j) {
     return w->s.b_trans ? j * w->s.ldb + k : k * w->s.ldb + j;
 }
 
+/* A matrix in memory: rows of `width` elements, ld elements apart. */
+typedef struct matrix {
+    const void *x;
+    size_t rows, width, ld;
+} matrix;
+
+static inline matrix matrix_a(const ulp_job *w) {
+    return (matrix){w->a, w->s.a_trans ? w->s.k : w->s.m, w->s.a_trans ? w->s.m : w->s.k, w->s.lda};
+}
+static inline matrix matrix_b(const ulp_job *w) {
+    return (matrix){w->b, w->s.b_trans ? w->s.n : w->s.k, w->s.b_trans ? w->s.k : w->s.n, w->s.ldb};
+}
+static inline matrix matrix_c(const ulp_job *w) { return (matrix){w->c, w->s.m, w->s.n, w->s.ldc}; }
+
 ULP_INLINE float a_at(const ulp_job *w, size_t i, size_t k) { return ((const float *)w->a)[a_index(w, i, k)]; }
 ULP_INLINE float b_at(const ulp_job *w, size_t k, size_t j) { return ((const float *)w->b)[b_index(w, k, j)]; }
 

@@ -104,12 +104,13 @@ ULP_INLINE void lanes_promote(double *restrict total, double *restrict acc) {
     for (int j = 0; j < LANES; j++) acc[j] = 0.0;
 }
 
-/* Whether all elements of an array of doubles are binary32 values. */
-static inline int all_binary32(const double *x, size_t rows, size_t width, size_t ld) {
+/* Whether all elements of a matrix of doubles are binary32 values. */
+static inline int all_binary32(matrix of) {
+    const double *x = of.x;
     uint64_t bad = 0;
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < width; j++) {
-            const double v = x[i * ld + j];
+    for (size_t i = 0; i < of.rows; i++)
+        for (size_t j = 0; j < of.width; j++) {
+            const double v = x[i * of.ld + j];
             bad |= (uint64_t)((double)(float)v != v) & (uint64_t)(v == v);
         }
     return bad == 0;
@@ -117,11 +118,9 @@ static inline int all_binary32(const double *x, size_t rows, size_t width, size_
 
 /* Whether the operands and start values of a job are binary32 values. */
 static inline int job_fits_binary32(const ulp_job *w) {
-    const ulp_gemm_shape *s = &w->s;
     if (!w->wide) return 1;
-    if (s->accumulate && !all_binary32(w->c, s->m, s->n, s->ldc)) return 0;
-    return s->k == 0 || (all_binary32(w->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda) &&
-                         all_binary32(w->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb));
+    if (w->s.accumulate && !all_binary32(matrix_c(w))) return 0;
+    return w->s.k == 0 || (all_binary32(matrix_a(w)) && all_binary32(matrix_b(w)));
 }
 
 /* ---- random words ---- */
@@ -216,15 +215,15 @@ static inline int sums_fit(int top, size_t k, size_t roundings, const ulp_format
     return bound * (1.0 + 0x1p-20) <= f->max; /* the computation of the bound rounds */
 }
 
-/* The range of an array. */
-static inline extent array_extent(const ulp_job *w, const void *x, size_t rows, size_t width, size_t ld) {
+/* The range of a matrix of a job. */
+static inline extent matrix_extent(const ulp_job *w, matrix of) {
     enum { PART = 256 };
     double part[PART];
     extent all = {0, 0, 0, 1};
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < width; j += PART) {
-            const size_t n = width - j < PART ? width - j : PART;
-            for (size_t t = 0; t < n; t++) part[t] = job_at(w, x, i * ld + j + t);
+    for (size_t i = 0; i < of.rows; i++)
+        for (size_t j = 0; j < of.width; j += PART) {
+            const size_t n = of.width - j < PART ? of.width - j : PART;
+            for (size_t t = 0; t < n; t++) part[t] = job_at(w, of.x, i * of.ld + j + t);
             all = extent_both(all, extent_of(part, n));
         }
     return all;
@@ -240,9 +239,8 @@ static inline proofs proofs_of(const ulp_job *w) {
     enum { MOST_ROUNDINGS = 5 }; /* of a product, in Kahan's sum */
     const ulp_gemm_shape *s = &w->s;
     const ulp_format *f = &w->datapath->accumulator;
-    const extent a = array_extent(w, w->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda);
-    const extent b = array_extent(w, w->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb);
-    const extent c = s->accumulate ? array_extent(w, w->c, s->m, s->n, s->ldc) : (extent){0, 0, 0, 1};
+    const extent a = matrix_extent(w, matrix_a(w)), b = matrix_extent(w, matrix_b(w));
+    const extent c = s->accumulate ? matrix_extent(w, matrix_c(w)) : (extent){0, 0, 0, 1};
     const int low = a.low + b.low, product = a.top + b.top, top = c.bits > 0 && c.top > product ? c.top : product;
     const int lowest = s->accumulate || low < f->qmin ? f->qmin : low;
     if (!a.narrow || !b.narrow || !c.narrow) return (proofs){0, 0};

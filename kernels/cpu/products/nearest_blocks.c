@@ -206,28 +206,27 @@ static void panels_part(void *context, size_t begin, size_t end) {
     }
 }
 
-/* Whether x (rows, width) is finite. */
-static int rows_are_finite(const float *x, size_t rows, size_t width, size_t ld) {
+static int is_finite(matrix of) {
+    const float *x = of.x;
     uint32_t special = 0;
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < width; j++)
-            special |= (uint32_t)((ulp_bits32(x[i * ld + j]) & 0x7f800000u) == 0x7f800000u);
+    for (size_t i = 0; i < of.rows; i++)
+        for (size_t j = 0; j < of.width; j++)
+            special |= (uint32_t)((ulp_bits32(x[i * of.ld + j]) & 0x7f800000u) == 0x7f800000u);
     return special == 0;
 }
 
-static int all_finite(const ulp_job *job) {
-    const ulp_gemm_shape *s = &job->s;
-    return rows_are_finite(job->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda) &&
-           rows_are_finite(job->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb);
+static range range_of_matrix(matrix of) {
+    range all = empty_range;
+    for (size_t i = 0; i < of.rows; i++) all = range_both(all, range_of((const float *)of.x + i * of.ld, of.width));
+    return all;
 }
 
 /* Whether the operands are finite, and every sum of `length` products is exact in binary64. */
 static int sums_are_exact(const ulp_job *job, size_t length) {
-    const ulp_gemm_shape *s = &job->s;
-    const range a = range_of_rows(job->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda),
-                b = range_of_rows(job->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb);
+    const range a = range_of_matrix(matrix_a(job)), b = range_of_matrix(matrix_b(job));
     const double most = (double)a.most * (double)b.most * (double)length;
-    return all_finite(job) && (most == 0.0 || (most < ulp_scale(1.0, 53 + a.low + b.low) && most < 0x1p128));
+    return is_finite(matrix_a(job)) && is_finite(matrix_b(job)) &&
+           (most == 0.0 || (most < ulp_scale(1.0, 53 + a.low + b.low) && most < 0x1p128));
 }
 
 int ULP_CPU(ulp_serves_nearest_blocks)(const ulp_job *job) {

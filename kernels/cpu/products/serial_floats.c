@@ -175,10 +175,8 @@ static void choose_function(const work *w, int top, int low, const ulp_format *b
 /* Sets the function and the constants for the operands of a job. 0: these lanes do not serve the operands. */
 static int choose(work *w) {
     enum { TOP = 100 }; /* products and accepted sums are below 2^TOP */
-    const ulp_gemm_shape *s = &w->p.job->s;
     const ulp_format *f = &w->p.job->datapath->accumulator;
-    const extent a = array_extent(w->p.job, w->p.job->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda);
-    const extent b = array_extent(w->p.job, w->p.job->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb);
+    const extent a = matrix_extent(w->p.job, matrix_a(w->p.job)), b = matrix_extent(w->p.job, matrix_b(w->p.job));
     const int top = a.top + b.top, low = a.low + b.low;
     w->nearest = ulp_nearest_of(f);
     w->range = ulp_nearest_range(&w->nearest, f, w->p.job->datapath->rule);

@@ -112,9 +112,7 @@ static int operands_serve(const ulp_job *job) {
     ulp_job proven = *job;
     proven.datapath = &limited;
     if (limited.accumulator.max > 0x1p100) limited.accumulator.max = 0x1p100;
-    const ulp_gemm_shape *s = &job->s;
-    const extent a = array_extent(job, job->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda);
-    const extent b = array_extent(job, job->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb);
+    const extent a = matrix_extent(job, matrix_a(job)), b = matrix_extent(job, matrix_b(job));
     return a.bits + b.bits <= 24 && a.top + b.top < TOP && a.low + b.low >= LEAST && proofs_of(&proven).small;
 }
 

@@ -1,5 +1,5 @@
 /* general.c - rounding of arrays by kernels/rounding/general.h; kind and mode are constants in each instance. */
-#include "general.h"
+#include "kernels/cpu/cpu.h"
 
 #include <string.h>
 

@@ -32,13 +32,6 @@ static inline range range_both(range x, range y) {
     return (range){x.most > y.most ? x.most : y.most, x.low < y.low ? x.low : y.low};
 }
 
-/* The range of x (rows, width). */
-static inline range range_of_rows(const float *x, size_t rows, size_t width, size_t ld) {
-    range all = empty_range;
-    for (size_t i = 0; i < rows; i++) all = range_both(all, range_of(x + i * ld, width));
-    return all;
-}
-
 /* The exponent e with most < 2^e. */
 static inline int range_top(range x) { return x.most == 0.0f ? -1000 : ilogbf(x.most) + 1; }
 

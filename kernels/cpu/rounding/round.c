@@ -3,13 +3,12 @@
 
 #include "anchored.h"
 #include "cut.h"
-#include "general.h"
+#include "kernels/cpu/cpu.h"
 #include "kernels/rounding/count.h"
 #include "kernels/rounding/general.h"
 #include "kernels/rounding/tapered.h"
 #include "kernels/rounding/watched.h"
 #include "kernels/cpu/philox.h"
-#include "tapered.h"
 
 typedef struct work {
     float *y;

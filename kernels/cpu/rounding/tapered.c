@@ -1,5 +1,5 @@
 /* tapered.c - rounding of arrays to posits and takums by kernels/rounding/tapered.h, with optional counting. */
-#include "tapered.h"
+#include "kernels/cpu/cpu.h"
 
 #include <string.h>
 
