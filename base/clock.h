@@ -2,9 +2,9 @@
 #ifndef ULP_CLOCK_H
 #define ULP_CLOCK_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "formats/c_linkage.h"
+
+ULP_C_BEGIN
 
 /* The time in seconds, which never goes back. */
 double ulp_clock(void);
@@ -12,7 +12,5 @@ double ulp_clock(void);
 /* The processor time of the calling thread in seconds. */
 double ulp_clock_of_thread(void);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -10,9 +10,7 @@
 
 #include "formats/format.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 #if defined(__GNUC__) || defined(__clang__)
 #define ULP_PRINTF(text, first) __attribute__((format(printf, text, first)))
@@ -49,7 +47,5 @@ void ulp_error_clear(ulp_error *error);
         if (status_of_call != ULP_OK) return status_of_call;                                                           \
     } while (0)
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -6,9 +6,7 @@
 
 #include "error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* Read a whole file into *bytes (n); free() it. A zero byte follows the n bytes. Builds with zlib unpack files whose
  * name ends in .gz; other builds return ULP_NO_DEVICE for them. ULP_BAD_FILE: the file is missing, unreadable, damaged
@@ -21,7 +19,5 @@ int ulp_file_exists(const char *path);
 /* A note for messages: "" if the folder exists, else " (no such folder)". */
 const char *ulp_folder_note(const char *folder);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -12,9 +12,7 @@
 
 #include "error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 typedef enum ulp_key_type {
     ULP_KEY_NUMBER,  /* double */
@@ -105,7 +103,5 @@ void ulp_help_entry(const ulp_help *to, const char *name, const char *meaning);
  * sentence. */
 void ulp_help_keys(const ulp_help *to, const ulp_key *const *lists, const void *defaults);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "formats/c_linkage.h"
+
+ULP_C_BEGIN
 
 typedef enum ulp_lock_result {
     ULP_LOCK_OURS,
@@ -19,7 +19,5 @@ typedef enum ulp_lock_result {
  * without locks every process succeeds. Closing any other stream on the same file drops the lock. */
 ulp_lock_result ulp_lock_open(FILE **file, const char *path);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

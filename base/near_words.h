@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "formats/c_linkage.h"
+
+ULP_C_BEGIN
 
 /* Writes to near (size) the words of `words` (separated by blanks) that are nearest to `text`, with ", " between them,
  * at most `most` words. `near` is empty if no word is near enough. A word that begins with `text` is nearest. Otherwise
@@ -14,7 +14,5 @@ extern "C" {
  * the same. Returns the number of words. */
 int ulp_near_words(char *near, size_t size, const char *text, const char *words, int most);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -14,9 +14,7 @@
 
 #include "lock.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 typedef struct ulp_replacement {
     FILE *file; /* for reading and writing, empty at first */
@@ -50,7 +48,5 @@ int ulp_stream_failure(FILE *file, int failed);
  * cannot be read, or a file system has no such operation, nothing is done. */
 int ulp_folder_sync(const char *path);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "formats/c_linkage.h"
+
+ULP_C_BEGIN
 
 /* The number of threads for array operations, at most 1024. 0 restores the default (OMP_NUM_THREADS, else all
  * processors). A loop never uses more threads than it has pieces. Results never depend on the number of threads. */
@@ -20,7 +20,5 @@ void ulp_parallel_for(size_t n, size_t grain, void (*body)(void *context, size_t
 /* Whether the calling thread is inside a parallel region. */
 int ulp_parallel_inside(void);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

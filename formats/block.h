@@ -29,9 +29,7 @@
 
 #include "scale.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* The scale rules: X(enumerator, name, meaning). max is the element's largest value, emax = floor(log2 max) its
  * exponent, p its significand bits (fixed point: bits - 1). The meanings are for power-of-two scales. Another scale is
@@ -121,7 +119,5 @@ ulp_status ulp_block_decode(float *y, const uint8_t *elements, const uint8_t *sc
  * x. */
 ulp_status ulp_block_round(float *y, const float *x, ulp_block_array array, ulp_rule rule, ulp_stream stream);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

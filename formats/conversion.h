@@ -10,9 +10,7 @@
 
 #include "round.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 enum { ULP_CONVERSION_VALUES = 4 };
 
@@ -43,7 +41,5 @@ uint32_t ulp_conversion_word(const ulp_conversion *conversion, uint32_t v, uint3
 /* Value v, x, as the conversion rounds it with a word. `to` is its format conversion->to. */
 double ulp_convert(const ulp_conversion *conversion, uint32_t v, double x, uint32_t word, const ulp_format *to);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -37,9 +37,9 @@
 #define ULP_CALLED ULP_FN
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "c_linkage.h"
+
+ULP_C_BEGIN
 
 /* The result of a library call. Numerical events are results, never errors. */
 typedef enum ulp_status {
@@ -203,7 +203,5 @@ double ulp_next_down(double x, const ulp_format *format);
  * the largest two; no power of two where exponent bits are cut. NaN and Inf give NaN. */
 double ulp_spacing(double x, const ulp_format *format);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -19,9 +19,7 @@
 
 #include "exact.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* The rounding modes: X(enumerator, name, meaning, stochastic, inward). `stochastic` is 1 where the mode uses random
  * words. `inward` is the sum of POSITIVE and NEGATIVE: values of these signs overflow to max in the mode, and values of
@@ -342,7 +340,5 @@ ulp_status ulp_op_parse(ulp_op *op, const char *text);
 /* a + b, a - b, a b, a / b, sqrt(a) or a b + c for any binary64 operands, rounded once. */
 double ulp_arith(ulp_scalar_op op, const ulp_format *format, ulp_rule rule, uint32_t word);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

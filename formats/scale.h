@@ -9,9 +9,7 @@
 
 #include "round.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* The largest finite magnitude among x[0], x[stride], ..., x[(n - 1) stride]. 0 if no element is finite. NaN and Inf do
  * not count, so that their neighbours keep a useful scale. The rule decides the results of NaN and Inf. */
@@ -62,7 +60,5 @@ ulp_status ulp_element_check(const ulp_format *format, ulp_rule rule);
 /* The random word of element i. 0 in the deterministic modes, which use no random words. */
 uint32_t ulp_element_word(ulp_rule rule, ulp_stream stream, uint64_t i);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -5,9 +5,7 @@
 
 #include "round.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* ulp_format_init for a tapered format: `taper`, `bits` and `exponent_bits` decide. */
 ulp_status ulp_tapered_init(ulp_format *f);
@@ -30,7 +28,5 @@ double ulp_tapered_next(double x, const ulp_format *f);
 /* ulp_spacing of a number. */
 double ulp_tapered_spacing(double x, const ulp_format *f);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -17,9 +17,7 @@
 #include "kernels/functions/windows.h"
 #include "kernels/products/datapath.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* The counts of a rounding pass. A pass adds to the counts and never resets them. */
 typedef struct ulp_stats {
@@ -211,7 +209,5 @@ const ulp_backend *ulp_cpu_backend(size_t i);
 void ulp_tile_set(size_t rows, size_t columns);
 void ulp_tile_get(size_t *rows, size_t *columns);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -4,9 +4,7 @@
 
 #include "base/key_values.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 typedef struct ulp_help_topic {
     const char *name, *what;
@@ -21,7 +19,5 @@ void ulp_net_help(const ulp_help *to);
 void ulp_loss_help(const ulp_help *to);
 void ulp_data_help(const ulp_help *to);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -10,9 +10,7 @@
 #include "net.h"
 #include "tensor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 typedef struct ulp_model {
     ulp_net net;
@@ -47,7 +45,5 @@ ulp_status ulp_model_backward(ulp_model *model, ulp_pass *pass, const float *w);
 /* Free the memory of the model, and the host's scratch of the pass. */
 void ulp_model_release(ulp_model *model, ulp_pass *pass);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -12,9 +12,7 @@
 #include "base/error.h"
 #include "sim/layers/layer.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 enum { ULP_LAYERS_MAX = 4096 };
 
@@ -51,7 +49,5 @@ ulp_status ulp_net_copy(ulp_net *to, const ulp_net *from);
 
 void ulp_net_release(ulp_net *net);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -4,9 +4,7 @@
 
 #include "formats/rng.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* cos(2 pi u) for 0 <= u < 1, absolute error below 2^-50. */
 double ulp_cos_turn(double u);
@@ -15,7 +13,5 @@ double ulp_cos_turn(double u);
  * words 2 i and 2 i + 1, it is sqrt(-2 log((w + 1/2) 2^-32)) cos(2 pi w' 2^-32); |result| < 6.77. */
 double ulp_random_normal(ulp_stream stream, uint64_t i);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

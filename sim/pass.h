@@ -10,9 +10,7 @@
 #include "sim/train/profile.h"
 #include "tensor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* A tensor at a rounding point, as an observer sees it. */
 typedef struct ulp_observation {
@@ -193,7 +191,5 @@ ulp_status ulp_pass_gemm_part(ulp_pass *pass, ulp_site site, float *c, const flo
                               const ulp_gemm_shape *shape, const ulp_pass_whole *whole);
 ulp_status ulp_pass_round_whole(ulp_pass *pass, const ulp_pass_whole *whole, size_t n);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "formats/c_linkage.h"
+
+ULP_C_BEGIN
 
 enum { ULP_BIN_MIN = -149, ULP_BIN_MAX = 127, ULP_BIN_COUNT = ULP_BIN_MAX - ULP_BIN_MIN + 1 };
 
@@ -38,7 +38,5 @@ uint64_t ulp_histogram_from(const ulp_histogram *h, int e);
 /* Mean of the finite values; 0 if there are none. */
 double ulp_histogram_mean(const ulp_histogram *h);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -12,9 +12,7 @@
 
 #include "kernels/backend.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 typedef struct ulp_arena {
     const ulp_backend *backend;
@@ -45,7 +43,5 @@ ulp_status ulp_tensor_fill(const ulp_backend *backend, float *x, size_t n, float
 /* y (n) = x (n); the arrays do not overlap. ULP_UNSUPPORTED: the backend cannot move elements. */
 ulp_status ulp_tensor_copy(const ulp_backend *backend, float *y, const float *x, size_t n);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -4,9 +4,7 @@
 
 #include "kernels/backend.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* The backend "cuda". The first call chooses device 0, or the device whose number is in ULPLAB_CUDA_DEVICE, for the
  * whole process. Returns ULP_NO_DEVICE, or ULP_NOT_IN_RANGE if ULPLAB_CUDA_DEVICE is not the number of a device. */
@@ -94,7 +92,5 @@ ulp_status ulp_cuda_product_values64(ulp_cuda_product *product, double *c);
 ulp_status ulp_cuda_product_codes(ulp_cuda_product *product, uint64_t *codes);
 void ulp_cuda_product_end(ulp_cuda_product *product);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

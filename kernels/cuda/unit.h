@@ -5,9 +5,7 @@
 #include "cuda.h"
 #include "kernels/products/unit.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* The product of A (1,k) and B (k,1) on C (1,1) by the native product, which must exist as long as the device. The rest
  * of the tile is zeros. Where the device cannot run the product, every call of dot returns the reason as its status. */
@@ -21,7 +19,5 @@ typedef struct ulp_cuda_place {
 } ulp_cuda_place;
 ulp_unit ulp_cuda_unit_in(const ulp_cuda_place *place);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

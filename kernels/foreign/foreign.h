@@ -18,9 +18,7 @@
 #include "kernels/backend.h"
 #include "kernels/probe/probe.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* The reason of the last failure on the calling thread. */
 const char *ulp_foreign_error(void);
@@ -212,7 +210,5 @@ const char *ulp_foreign_property(const ulp_probe *probe, int i, int which);
 int ulp_foreign_found(const ulp_probe *probe, int i, int64_t *value);
 uint64_t ulp_foreign_runs(const ulp_probe *probe);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

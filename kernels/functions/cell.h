@@ -11,9 +11,7 @@
 
 #include "lanes.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* X(identifier, function, width of the result, widths of the operands). 0: no operand. */
 #define ULP_CELL_STAGES(X)                                                                                             \
@@ -179,7 +177,5 @@ ULP_CORE void ulp_lstm_grad_sums(double *to, const float *const in[], size_t N) 
     to[ULP_LSTM_G * N] = ulp_quieted(dc * i * (1.0 - g * g));
 }
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -31,9 +31,7 @@
 #include "kernels/backend.h"
 #include "kernels/rounding/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* The form of the sums and the rounding of their operations. */
 typedef struct ulp_ctc_form {
@@ -259,7 +257,5 @@ ULP_FN ulp_ctc_task ulp_ctc_task_at(const ulp_sequences *of, size_t b) {
     return task;
 }
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -10,9 +10,7 @@
 
 #include "formats/exact.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* Error bounds in units in the last place of the result, for normal results. */
 #define ULP_EXP_BOUND 1.25
@@ -117,7 +115,5 @@ ULP_CORE double ulp_sigmoid(double x) {
     return (x < 0.0 ? e : 1.0) / (1.0 + e);
 }
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -8,9 +8,7 @@
 #include "elementary.h"
 #include "formats/round.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* ---- activation functions and their gradients ---- */
 
@@ -120,7 +118,5 @@ ULP_CORE double ulp_softmax_slope(float p, uint32_t hit, double scale, size_t B)
     return ulp_quieted(((double)p - (double)hit) * scale / (double)B);
 }
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -17,9 +17,7 @@
 
 #include <math.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 #define ULP_NORM_EPS 1e-5
 
@@ -60,7 +58,5 @@ ULP_CORE double ulp_norm_running(float running, float batch, double factor) {
     return ulp_quieted(0.9 * (double)running + 0.1 * ((double)batch * factor));
 }
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -10,9 +10,7 @@
 #include "formats/round.h"
 #include "kernels/products/wide_sum.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* ---- maxima of adjacent windows ---- */
 
@@ -123,7 +121,5 @@ ULP_FN double ulp_upsample_slope(const float *dy, size_t w, size_t K, const ulp_
     return ulp_round_exact(ulp_wide_exact(&wide), binary64, odd, 0);
 }
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

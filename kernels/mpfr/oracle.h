@@ -19,9 +19,7 @@
 #include "kernels/backend.h"
 #include "kernels/products/unit.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* The backend "mpfr". Returns ULP_NO_DEVICE in a build without MPFR. */
 ulp_status ulp_mpfr_backend(const ulp_backend **backend);
@@ -39,7 +37,5 @@ double ulp_mpfr_sum_of(const ulp_datapath *datapath, double c, ulp_products prod
 /* The sums of a datapath as a device, as ulp_unit_of(). */
 ulp_unit ulp_mpfr_unit_of(const ulp_datapath *datapath);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -10,9 +10,7 @@
 
 #include "kernels/products/unit.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* The value of a rounding that is stochastic in any mode. */
 enum { ULP_STOCHASTIC = ULP_MODE_COUNT + 1 };
@@ -118,7 +116,5 @@ const char *ulp_property_meaning(ulp_property_id id);
 /* Writes a value in words: "25", "rz", "in the sum", "at least 23", "not reachable". */
 void ulp_property_text(char to[64], ulp_property_id id, ulp_found found, int64_t value);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -11,9 +11,7 @@
 #include "formats/round.h"
 #include "base/key_values.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 typedef enum ulp_datapath_kind {
     ULP_SERIAL, /* acc <- round(acc + a b); with `length` > 1, acc + the exact sum of `length` products, rounded once */
@@ -197,7 +195,5 @@ double ulp_dot(const ulp_datapath *datapath, double c, ulp_products products, ul
  * ulp_encode. */
 ulp_status ulp_datapath_code(uint64_t *code, double result, const ulp_datapath *datapath);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

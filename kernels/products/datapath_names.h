@@ -5,9 +5,7 @@
 #include "base/error.h"
 #include "datapath.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* The largest number of products in a name. */
 enum { ULP_LONGEST_SUM = 1 << 24 };
@@ -42,7 +40,5 @@ ulp_status ulp_datapath_base(ulp_datapath *d, const char *base);
 /* Sets the fields that the settings determine. A failure writes a sentence to error (may be NULL). */
 ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *parts, ulp_error *error);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -15,9 +15,7 @@
 
 #include "datapath.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 enum { ULP_WORDS_MAX = 12 };
 
@@ -41,7 +39,5 @@ ulp_rule ulp_word_rule(const ulp_datapath *datapath);
 /* Word i, from 1, of x in the format. */
 double ulp_operand_word(double x, int i, const ulp_format *format, ulp_rule rule);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -13,9 +13,7 @@
 
 #include "unit.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* The leaf of an inner node and the end of a list of children; the leaf of the start value c. */
 enum { ULP_ORDER_NONE = -1, ULP_ORDER_C = -2 };
@@ -81,7 +79,5 @@ void ulp_order_shape(char *to, size_t size, const ulp_order *order);
 /* Number of sums on the longest way from a term to the result. */
 int32_t ulp_order_depth(const ulp_order *order);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

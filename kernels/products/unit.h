@@ -4,9 +4,7 @@
 
 #include "datapath.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* A device. dot sets *code to the code, in the format `result`, of c + the products, in the order of k. The operands
  * and c are values of the formats below. A dot that pads k pads with products of zeros. */
@@ -29,7 +27,5 @@ int ulp_is_member(double x, const ulp_format *f, int normal);
 /* Finds x of format a and y of format b with value = x y, both normal if possible. 0 if there are none. */
 int ulp_factor(double *x, double *y, double value, const ulp_format *a, const ulp_format *b);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

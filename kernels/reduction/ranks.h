@@ -8,9 +8,7 @@
 
 #include "formats/format.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* A message to or from a rank. 0 bytes: there is no message. */
 typedef struct ulp_message {
@@ -30,7 +28,5 @@ typedef struct ulp_ranks {
  * its rank. */
 ulp_status ulp_ranks_gather(const ulp_ranks *ranks, void *all, size_t bytes);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -48,9 +48,7 @@
 #include "kernels/backend.h"
 #include "kernels/reduction/ranks.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 typedef enum ulp_reduction_order {
     ULP_REDUCE_RING,
@@ -110,7 +108,5 @@ ulp_status ulp_reduction_sum(const ulp_reduction_job *job, float *x, size_t n);
  * Every rank calls the function; ranks->count is job->ranks. */
 ulp_status ulp_reduction_sum_over(const ulp_reduction_job *job, const ulp_ranks *ranks, float *x, size_t n);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

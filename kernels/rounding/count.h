@@ -4,9 +4,7 @@
 
 #include "kernels/backend.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* Adds counts. Threads may call the function at the same time. */
 void ulp_stats_add(ulp_stats *to, const ulp_stats *from);
@@ -39,7 +37,5 @@ ULP_FN void ulp_stats_count(ulp_stats *stats, ulp_exact x, double y, const ulp_f
     stats->nan += (uint64_t)(y != y);
 }
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -10,9 +10,7 @@
 #include "base/error.h"
 #include "sim/layers/layer.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 typedef struct ulp_data {
     char name[16];     /* "digits", "mnist" */
@@ -57,7 +55,5 @@ void ulp_permutation(uint32_t *order, size_t n, ulp_stream stream);
 /* Permute the samples by a seed, and make the first n_train samples the training part. */
 ulp_status ulp_data_split(ulp_data *data, size_t n_train, uint64_t seed);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

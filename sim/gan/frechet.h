@@ -13,9 +13,9 @@
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "formats/c_linkage.h"
+
+ULP_C_BEGIN
 
 /* a (n,n) symmetric becomes diagonal, and its diagonal holds the eigenvalues; column j of v (n,n) is the eigenvector of
  * eigenvalue j. Cyclic Jacobi rotations (Golub and Van Loan 2013, section 8.5) until the elements off the diagonal
@@ -29,7 +29,5 @@ void ulp_moments(double *mean, double *covariance, const double *x, size_t N, si
 double ulp_frechet_squared(const double *mean1, const double *covariance1, const double *mean2,
                            const double *covariance2, size_t n, double *scratch);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -33,9 +33,7 @@
 #include "sim/data/data.h"
 #include "player.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 typedef struct ulp_gan_options {
     ulp_player_options generator; /* its inputs are latent vectors, its outputs have the shape of the data's samples */
@@ -90,7 +88,5 @@ void ulp_gan_free(ulp_gan *gan);
 ulp_status ulp_gan_save(const ulp_gan *gan, const char *path, const void *note, size_t note_bytes, ulp_error *error);
 ulp_status ulp_gan_load(ulp_gan *gan, const char *path, void **note, size_t *note_bytes, ulp_error *error);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -9,9 +9,7 @@
 
 #include "sim/pass.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 struct ulp_cell; /* recurrent.h */
 
@@ -179,7 +177,5 @@ const ulp_layer_kind *ulp_layer_kind_get(size_t i);
 /* The kind that code names. */
 extern const ulp_layer_kind ulp_layer_last;
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

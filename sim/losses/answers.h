@@ -8,9 +8,7 @@
 
 #include "kernels/functions/ctc.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* The index of the largest of n numbers, which lie `stride` elements apart in z. Of equal numbers the first counts. The
  * result is n if a number is NaN. */
@@ -28,7 +26,5 @@ size_t ulp_ctc_decode(uint8_t *label, const float *z, size_t C, size_t T);
  * Levenshtein 1966. */
 size_t ulp_edit_distance(const uint8_t *a, size_t n, const uint8_t *b, size_t m);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -18,9 +18,7 @@
 #include "sim/pass.h"
 #include "sim/tensor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 typedef struct ulp_score {
     double loss;        /* mean, in binary64 from the net's rounded output */
@@ -94,7 +92,5 @@ void ulp_loss_release(ulp_loss *loss);
 /* End a step: round loss->wide (B) at ULP_AT_LOSS as layer 1, and compute the mean. */
 ulp_status ulp_loss_mean(const ulp_loss *loss, ulp_pass *pass, double *mean);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -51,9 +51,7 @@
 #include "sim/net.h"
 #include "sim/tensor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 typedef struct ulp_optimizer_kind ulp_optimizer_kind;
 
@@ -167,7 +165,5 @@ ulp_status ulp_optimizer_masters(const ulp_optimizer *optimizer, const ulp_backe
 ulp_status ulp_optimizer_step(ulp_optimizer *optimizer, ulp_pass *pass, const float *dw, const ulp_span *span,
                               size_t spans);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -18,9 +18,7 @@
 #include "sim/losses/loss.h"
 #include "sim/train/scaler.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 typedef enum ulp_amp_list { ULP_AMP_LOW, ULP_AMP_BINARY32, ULP_AMP_FOLLOWS } ulp_amp_list;
 
@@ -80,7 +78,5 @@ ulp_status ulp_amp_explain(const ulp_amp *amp, const ulp_net *net, const ulp_los
 /* The reference text of `ulp help amp`: the table of operations. */
 void ulp_amp_help(const ulp_help *to);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

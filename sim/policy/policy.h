@@ -32,9 +32,7 @@
 #include "base/key_values.h"
 #include "kernels/products/datapath.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 typedef struct ulp_net ulp_net; /* net.h */
 
@@ -237,7 +235,5 @@ static inline uint64_t ulp_stream_id(uint32_t use, uint32_t evaluation, uint64_t
            (step & 0xffffffffffu);
 }
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -15,9 +15,7 @@
 
 #include "train.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* Write the state of a run between two steps, and the caller's note (note_bytes), to the file `path`. ULP_BAD_FILE,
  * with a sentence in error (may be NULL), if the file cannot be written; an older file of that name is then unchanged.
@@ -31,7 +29,5 @@ ulp_status ulp_checkpoint_save(const ulp_trainer *trainer, const char *path, con
 ulp_status ulp_checkpoint_load(ulp_trainer *trainer, const char *path, void **note, size_t *note_bytes,
                                ulp_error *error);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -31,9 +31,7 @@
 #include "sim/net.h"
 #include "sim/optim/optim.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 typedef enum ulp_bytes_kind {
     ULP_BYTES_WEIGHT,
@@ -91,7 +89,5 @@ double ulp_footprint_seconds(const ulp_footprint *layer, size_t count, const ulp
  * array of kahan. */
 size_t ulp_optimizer_arrays(const ulp_optimizer_rule *rule);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -5,9 +5,7 @@
 
 #include "formats/format.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* A data set, a net and a run in progress. */
 typedef struct ulp_foreign_run ulp_foreign_run;
@@ -81,7 +79,5 @@ ulp_status ulp_foreign_run_score(ulp_foreign_run *run, int test, double score[4]
  * NULL. */
 ulp_status ulp_foreign_run_weights(const ulp_foreign_run *run, float *w, float *master);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -25,9 +25,7 @@
 #include "sim/optim/optim.h"
 #include "scaler.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 typedef struct ulp_loss_scales {
     ulp_scaler *layer; /* (count) in use for layers with parameters; NULL: one scale for all layers */
@@ -55,7 +53,5 @@ typedef struct ulp_gradient_check {
 ulp_status ulp_loss_scales_end(ulp_loss_scales *scales, ulp_scaler *scaler, const ulp_pass *pass,
                                const ulp_model *model, ulp_gradient_check *check);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

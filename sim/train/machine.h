@@ -9,9 +9,7 @@
 
 #include "base/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* The types of operands for which data sheets give peaks. */
 typedef enum ulp_peak_type {
@@ -55,7 +53,5 @@ double ulp_machine_balance(const ulp_machine *machine, ulp_peak_type type);
 /* The predicted seconds of an operation with so many multiply-adds and bytes. */
 double ulp_machine_seconds(const ulp_machine *machine, ulp_peak_type type, double products, double bytes);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

@@ -9,9 +9,7 @@
 
 #include "train.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* The arrays of a trainer by their purpose; all but the last two kinds are in the arena. */
 typedef enum ulp_memory_kind {
@@ -48,7 +46,5 @@ size_t ulp_memory_arena(const ulp_memory *memory);
 /* "weights", "master weights", ...; NULL past the end. */
 const char *ulp_memory_kind_name(ulp_memory_kind kind);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

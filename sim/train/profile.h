@@ -12,9 +12,7 @@
 #include "formats/format.h"
 #include "sim/policy/policy.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* The operations: the rounding at each point of the policy by its number, products, and the exact rest. */
 enum {
@@ -53,7 +51,5 @@ void ulp_profile_leave(ulp_profile *profile, double began);
 const char *ulp_profile_operation(int operation);
 const char *ulp_profile_end_name(int row);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

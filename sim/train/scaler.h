@@ -27,9 +27,7 @@
 #include "base/error.h"
 #include "base/key_values.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* The limits of log2 of a loss scale: 2^k and 2^-k are normal binary32 numbers. */
 enum { ULP_SCALE_MIN = -126, ULP_SCALE_MAX = 126 };
@@ -102,7 +100,5 @@ ulp_status ulp_scaler_init(ulp_scaler *scaler, const ulp_scaler_rule *rule, ulp_
  * 2^scaler->log2; Inf or NaN means overflow. Returns 1 if the step must be skipped. */
 int ulp_scaler_update(ulp_scaler *scaler, float largest);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

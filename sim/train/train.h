@@ -17,9 +17,7 @@
 #include "sim/optim/optim.h"
 #include "loss_scale.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 enum { ULP_SCORE_BATCH = 256 }; /* samples that a score takes at a time */
 
@@ -129,7 +127,5 @@ typedef struct ulp_train_result {
 ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const ulp_train_options *options,
                          uint64_t steps, ulp_error *error);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif

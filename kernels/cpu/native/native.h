@@ -9,9 +9,7 @@
 
 #include "kernels/products/unit.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ULP_C_BEGIN
 
 /* The results of an instruction. */
 enum { ULP_NATIVE_LANES = 16 };
@@ -79,7 +77,5 @@ ulp_native_dot ulp_dot_avx512_bf16, ulp_dot_avx512_fp16, ulp_dot_vnni_int8, ulp_
 const char *ulp_lacks_avx512_bf16(void), *ulp_lacks_vnni(void), *ulp_lacks_amx_bf16(void), *ulp_lacks_amx_int8(void),
     *ulp_lacks_amx_fp16(void), *ulp_lacks_avx512_fp16(void);
 
-#ifdef __cplusplus
-}
-#endif
+ULP_C_END
 #endif
