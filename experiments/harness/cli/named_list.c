@@ -1,8 +1,20 @@
-/* named_list.c - lists of things with names, as values of options: reading, "all", names given twice, printing. */
+/* named_list.c - lists of things with names, as values of options: reading, refusals, printing, release. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "types.h"
+
+ulp_status ulp_refuse_item(ulp_error *error, const char *list) {
+    return ulp_refuse(error, "'%s': an item is empty or too long; items are separated by single commas", list);
+}
+
+ulp_status ulp_refuse_twin(ulp_error *error, const char *list, const char *item) {
+    return ulp_refuse(error, "'%s': %s is given twice", list, item);
+}
+
+ulp_status ulp_refuse_all(ulp_error *error, const char *list) {
+    return ulp_refuse(error, "'%s': all stands alone", list);
+}
 
 static char *thing_at(const ulp_named_list *list, size_t i) { return (char *)list->at + i * list->size; }
 

@@ -11,18 +11,6 @@
 enum { ITEM_MAX = 64 };
 enum { MOST_IN_RANGE = 1000000 }; /* the largest length of a range a..b */
 
-ulp_status ulp_refuse_item(ulp_error *error, const char *list) {
-    return ulp_refuse(error, "'%s': an item is empty or too long; items are separated by single commas", list);
-}
-
-ulp_status ulp_refuse_twin(ulp_error *error, const char *list, const char *item) {
-    return ulp_refuse(error, "'%s': %s is given twice", list, item);
-}
-
-ulp_status ulp_refuse_all(ulp_error *error, const char *list) {
-    return ulp_refuse(error, "'%s': all stands alone", list);
-}
-
 ulp_status ulp_refuse_word(ulp_error *error, const char *kind, const char *word, const char *words, const char *more) {
     enum { FEW = 300 };
     const int few = strlen(words) < FEW;
