@@ -76,4 +76,8 @@ void ulp_name_print(ulp_text *to, const void *field, const ulp_option *o) {
     ulp_text_print(to, "%s", (const char *)field);
 }
 
-void ulp_list_release(void *field) { free(things_of(field).at); }
+void ulp_list_release(void *field) {
+    void *at;
+    memcpy(&at, field, sizeof at);
+    free(at);
+}
