@@ -89,21 +89,20 @@ static const char *const elsewhere[][2] = {{"formats", NO_CHANGE}, {"modes", NO_
     "(what may differ between two runs of the same numbers)."
 
 /* Refuse two options that exclude each other. */
-static int refuse_pairs(const ulp_run *run) {
+static ulp_status refuse_pairs(const ulp_run *run, ulp_error *error) {
     static const char *const pairs[][2] = {{"quick", "full"}, {"resume", "restart"}, {"list", "shard"},
                                            {"list", "merge"}, {"list", "resume"},    {"list", "restart"},
                                            {"shard", "merge"}};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         if (ulp_setting_given(&run->arguments, pairs[i][0]) && ulp_setting_given(&run->arguments, pairs[i][1]))
-            return ulp_usage_error(run->sweep.program, "--%s and --%s exclude each other", pairs[i][0], pairs[i][1]);
+            return ulp_refuse(error, "--%s and --%s exclude each other", pairs[i][0], pairs[i][1]);
     if (run->experiment->whole && run->sweep.ranks > 1)
-        return ulp_usage_error(
-            run->sweep.program,
-            "the numbers of this experiment belong to one run on one machine; run it without mpirun");
-    return ULP_GO_ON;
+        return ulp_refuse(error,
+                          "the numbers of this experiment belong to one run on one machine; run it without mpirun");
+    return ULP_OK;
 }
 
-static int read_options(ulp_run *run) {
+static ulp_status read_options(ulp_run *run, ulp_error *error) {
     run->command = (ulp_command){.name = run->experiment->name,
                                  .kind = "experiment",
                                  .usage = "[OPTION...]",
@@ -117,13 +116,13 @@ static int read_options(ulp_run *run) {
     run->groups[2] = (ulp_option_group){"Several processes", cut_options, &run->common};
     run->arguments =
         (ulp_arguments){.command = &run->command, .groups = run->groups, .group_count = run->experiment->whole ? 2 : 3};
-    int status = ulp_arguments_read(&run->arguments, run->argc, run->argv, silent);
-    if (status == ULP_GO_ON) status = refuse_pairs(run);
-    if (status != ULP_GO_ON) return status;
+    ULP_TRY(ulp_arguments_read(&run->arguments, run->argc, run->argv, silent, error));
+    if (run->arguments.is_done) return ULP_OK;
+    ULP_TRY(refuse_pairs(run, error));
     run->preset = ulp_setting_given(&run->arguments, "quick")  ? ULP_PRESET_QUICK
                   : ulp_setting_given(&run->arguments, "full") ? ULP_PRESET_FULL
                                                                : ULP_PRESET_DEFAULT;
-    return ulp_arguments_resolve(&run->arguments, run->preset);
+    return ulp_arguments_resolve(&run->arguments, run->preset, error);
 }
 
 /* ---- the run ---- */
@@ -137,11 +136,13 @@ static int report_failure(const ulp_run *run, ulp_status status) {
 static int report_stop(ulp_run *run) {
     const size_t finished = run->sweep.finished, all = run->plan.count;
     if (run->sweep.place.direct)
-        return ulp_run_error(run->sweep.program, "stopped after %zu of %zu point%s; nothing was written", finished, all,
-                             ulp_plural(all));
-    return ulp_run_error(run->sweep.program, "stopped after %zu of %zu point%s; %s keeps all finished points%s",
-                         finished, all, ulp_plural(all), run->sweep.part,
-                         run->experiment->whole ? "" : ": the same command with --resume goes on");
+        ulp_complain(run->sweep.program, "stopped after %zu of %zu point%s; nothing was written", finished, all,
+                     ulp_plural(all));
+    else
+        ulp_complain(run->sweep.program, "stopped after %zu of %zu point%s; %s keeps all finished points%s", finished,
+                     all, ulp_plural(all), run->sweep.part,
+                     run->experiment->whole ? "" : ": the same command with --resume goes on");
+    return ULP_EXIT_FAILED;
 }
 
 /* Read the rows back and test the claims; returns the number of failed claims. */
@@ -298,18 +299,23 @@ static void set_up_sweep(ulp_run *run) {
 
 static int execute(ulp_run *run) {
     const ulp_experiment *e = run->experiment;
-    int status = read_options(run);
-    if (status != ULP_GO_ON) return status;
+    ulp_error error;
+    if (read_options(run, &error) != ULP_OK) return ulp_complain_of(run->sweep.program, &error);
+    if (run->arguments.is_done) return ULP_EXIT_FINE;
     ulp_threads_set((int)run->common.threads);
     run->sweep.threads = ulp_threads_get();
     ulp_run_begin_header(run);
     const ulp_status planned = e->plan(&run->plan, run->settings, run->context);
     if (planned != ULP_OK) { /* a bad file in plan() is bad input; later the run writes files */
-        status = report_failure(run, planned);
+        const int status = report_failure(run, planned);
         return planned == ULP_BAD_FILE ? ULP_EXIT_USAGE : status;
     }
     ulp_plan_check(&run->plan);
-    if (run->common.list) return run->sweep.rank ? ULP_EXIT_FINE : ulp_run_list(run);
+    if (run->common.list) {
+        if (run->sweep.rank == 0 && ulp_run_list(run, &error) != ULP_OK)
+            return ulp_complain_of(run->sweep.program, &error);
+        return ULP_EXIT_FINE;
+    }
     set_up_sweep(run);
     return compute(run);
 }
@@ -339,7 +345,8 @@ int ulp_experiment_main(const ulp_experiment *experiment, int argc, char **argv)
     if (!run.settings || !run.context) {
         free(run.settings);
         free(run.context);
-        return ulp_run_error(experiment->name, "out of memory");
+        ulp_complain(experiment->name, "out of memory");
+        return ULP_EXIT_FAILED;
     }
     ulp_ranks_start(&run.sweep, experiment->name, &argc, &argv);
     run.argc = argc;

@@ -66,12 +66,11 @@ size_t round_group_write(round_group *g);
 /* Add the sentence that the value has no code. */
 void round_add_missing(ulp_text *to, double value, const ulp_format *format);
 
-/* Round the numbers of lines of text. Returns as ulp_each_line(). */
-int round_texts(round_group *g, int from, const ulp_arguments *a);
+/* Round the numbers of lines of text. */
+ulp_status round_texts(round_group *g, int from, const ulp_arguments *a, ulp_error *error);
 
-/* Round the numbers of binary files; the array of a .npy or .npz file keeps its shape in such a file. Returns as
- * ulp_each_line(). */
-int round_binaries(round_group *g, int from, const ulp_arguments *a);
+/* Round the numbers of binary files; the array of a .npy or .npz file keeps its shape in such a file. */
+ulp_status round_binaries(round_group *g, int from, const ulp_arguments *a, ulp_error *error);
 
 /* Choose how values are written into a .npy file: as <f4 or <f8, or as <f2 if `size` is 2; the least of at least `size`
  * bytes that holds every value of the format. */

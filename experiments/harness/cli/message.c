@@ -36,11 +36,14 @@ void ulp_note_stdout(void) {
     if (ferror(stdout) && !stdout_failed) stdout_failed = errno;
 }
 
-static void complain(const char *program, const char *text, va_list arguments) {
+void ulp_complain(const char *program, const char *text, ...) {
     ulp_text message = {0}, line = {0}, wrapped = {0};
+    va_list arguments;
     if (!program) return;
     ulp_text_print(&message, "%s: ", program);
+    va_start(arguments, text);
     ulp_text_print_list(&message, text, arguments);
+    va_end(arguments);
     add_readable(&line, ulp_text_of(&message));
     if (isatty(STDERR_FILENO)) ulp_text_wrap(&wrapped, ulp_text_of(&line), 0, 2, ulp_columns_of(stderr));
     else ulp_text_add(&wrapped, ulp_text_of(&line), line.length);
@@ -51,29 +54,6 @@ static void complain(const char *program, const char *text, va_list arguments) {
     ulp_text_free(&message);
     ulp_text_free(&line);
     ulp_text_free(&wrapped);
-}
-
-void ulp_complain(const char *program, const char *text, ...) {
-    va_list arguments;
-    va_start(arguments, text);
-    complain(program, text, arguments);
-    va_end(arguments);
-}
-
-int ulp_usage_error(const char *program, const char *text, ...) {
-    va_list arguments;
-    va_start(arguments, text);
-    complain(program, text, arguments);
-    va_end(arguments);
-    return ULP_EXIT_USAGE;
-}
-
-int ulp_run_error(const char *program, const char *text, ...) {
-    va_list arguments;
-    va_start(arguments, text);
-    complain(program, text, arguments);
-    va_end(arguments);
-    return ULP_EXIT_FAILED;
 }
 
 ulp_status ulp_refuse_list(ulp_error *error, ulp_status status, const char *what, va_list arguments) {
@@ -117,7 +97,7 @@ int ulp_exit_of(ulp_status status) {
 }
 
 int ulp_complain_of(const char *program, const ulp_error *error) {
-    ulp_complain(program, "%s", error->text);
+    if (error->text[0]) ulp_complain(program, "%s", error->text);
     return ulp_exit_of(error->status);
 }
 
@@ -125,7 +105,8 @@ int ulp_finish_stdout(const char *program, int status) {
     ulp_flush_stdout();
     if (!stdout_failed && !ferror(stdout)) return status;
     const char *why = stdout_failed ? strerror(stdout_failed) : "an earlier write failed";
-    return ulp_run_error(program, "cannot write the output: %s", why);
+    ulp_complain(program, "cannot write the output: %s", why);
+    return ULP_EXIT_FAILED;
 }
 
 static int is_terminal(FILE *file) {
