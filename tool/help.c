@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-const char *tool_name(const tool_command *command) { return command->command.name + strlen("ulp "); }
-
 static void add_line(void *context, const char *line) { ulp_text_print(context, "%s\n", line); }
 
 static void help_formats(ulp_text *to) {

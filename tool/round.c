@@ -119,7 +119,6 @@ static ulp_status run(const ulp_arguments *a, ulp_error *error) {
     group.n = group.index = 0;
     group.is_narrow = 0;
     group.archive = (npz_writer){0};
-    group.powers = ulp_powers_of_ten();
     if (ulp_backend_get(&group.backend, "cpu") != ULP_OK)
         return ulp_fail(error, ULP_BAD_FILE, "%s", ulp_backend_lacks("cpu"));
     ULP_TRY(choose_output(&group, s, a, error));

@@ -43,15 +43,11 @@ ulp_status tool_refuse_wrap(ulp_overflow policy, const char *name, ulp_error *er
 
 ulp_stream tool_stream(void) { return (ulp_stream){tool_rounding_given.seed, tool_rounding_given.stream, 0}; }
 
-ulp_status tool_rule_for(ulp_rule *rule, const ulp_format *format, ulp_error *error) {
-    const ulp_status status = tool_rule(rule, error);
-    if (status != ULP_OK || ulp_rule_check(format, *rule) == ULP_OK) return status;
-    return tool_refuse_wrap(tool_rounding_given.overflow, format->name, error);
-}
-
 ulp_status tool_target_set(tool_target *to, ulp_error *error) {
     to->stream = tool_stream();
-    return tool_rule_for(&to->rule, &to->format, error);
+    ULP_TRY(tool_rule(&to->rule, error));
+    if (ulp_rule_check(&to->format, to->rule) == ULP_OK) return ULP_OK;
+    return tool_refuse_wrap(tool_rounding_given.overflow, to->format.name, error);
 }
 
 uint32_t tool_random_word(const tool_target *to, const ulp_line *line) {

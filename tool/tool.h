@@ -19,10 +19,10 @@ typedef struct tool_command {
 extern const tool_command tool_formats, tool_show, tool_round, tool_convert, tool_arith, tool_dot, tool_gemm,
     tool_probe, tool_block, tool_verify, tool_backends, tool_amp, tool_course, tool_vectors;
 
-/* The name of a command without "ulp ". */
+/* ulp.c: the name of a command without "ulp ". */
 const char *tool_name(const tool_command *command);
 
-/* ulp.c: end a command: write the sentence of its failure, and flush stdout. Returns the exit status. */
+/* End a command: write the sentence of its failure, and flush stdout. Returns the exit status. */
 int tool_end(const char *program, ulp_status status, ulp_error *error);
 
 /* A failure without a sentence: the output or earlier messages say what failed (a check: exit status 1; input: 2). */
@@ -67,8 +67,6 @@ extern const ulp_option tool_rounding_options[]; /* fill tool_rounding_given */
 
 /* *rule = the rule of the options. --bits is refused for a mode without random bits. */
 ulp_status tool_rule(ulp_rule *rule, ulp_error *error);
-/* The same; refuses --overflow wrap if the format does not offer it. */
-ulp_status tool_rule_for(ulp_rule *rule, const ulp_format *format, ulp_error *error);
 /* Refuse --overflow wrap for `name`. */
 ulp_status tool_refuse_wrap(ulp_overflow policy, const char *name, ulp_error *error);
 /* Refuse --bits for a mode that is not stochastic. */
@@ -83,7 +81,7 @@ typedef struct tool_target {
     ulp_stream stream;
 } tool_target;
 
-/* Set the rule and the stream of the target from the options. Returns as tool_rule_for(). */
+/* Set the rule and the stream of the target from the options; --overflow wrap is refused for a format without it. */
 ulp_status tool_target_set(tool_target *to, ulp_error *error);
 
 /* ---- product.c: the option --datapath of products, which also takes a device's own product ---- */

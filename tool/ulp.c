@@ -12,6 +12,8 @@ static const tool_command *const commands[] = {
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
+const char *tool_name(const tool_command *command) { return command->command.name + strlen("ulp "); }
+
 int tool_end(const char *program, ulp_status status, ulp_error *error) {
     int result = ULP_EXIT_FINE;
     if (status != ULP_OK) {

@@ -84,7 +84,7 @@ static inline const char *read_plain(double *value, const char *text, size_t roo
 static inline ulp_status take_plain_of(texts *t, const char **text, const char *end, ulp_line *line, int from,
                                        ulp_error *error) {
     round_group *g = t->group;
-    const ulp_power_of_ten *const powers = g->powers;
+    const ulp_power_of_ten *const powers = from == FROM_TEXT ? ulp_powers_of_ten() : NULL;
     const char *at = *text;
     t->file = line->file;
     while (at < end) {

@@ -4,29 +4,19 @@
  * `--name=value` mean the same. An option that is given twice is refused.
  */
 #include "options.h"
+#include "types.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-static size_t options_in(const ulp_option_group *group) {
-    size_t count = 0;
-    while (group->options && group->options[count].name) count++;
-    return count;
-}
-
-static void collect_settings(ulp_arguments *a) {
-    for (size_t g = 0; g < a->group_count; g++) a->count += options_in(&a->groups[g]);
-    a->settings = ulp_grow(NULL, a->count * sizeof *a->settings);
-    ulp_setting *s = a->settings;
-    for (size_t g = 0; g < a->group_count; g++) {
-        const ulp_option *options = a->groups[g].options;
-        for (size_t i = 0; i < options_in(&a->groups[g]); i++, s++) {
-            *s = (ulp_setting){.option = &options[i], .field = (char *)a->groups[g].fields + options[i].at};
-            if (options[i].size == options[i].type->size) continue;
-            ulp_complain(a->command->name, "bug: the field of --%s is of another type", options[i].name);
-            abort();
-        }
+static void add_settings(ulp_arguments *a, const ulp_option_group *group) {
+    for (const ulp_option *o = group->options; o && o->name; o++) {
+        a->settings = ulp_grow(a->settings, (a->count + 1) * sizeof *a->settings);
+        a->settings[a->count++] = (ulp_setting){.option = o, .field = (char *)group->fields + o->at};
+        if (o->size == o->type->size) continue;
+        ulp_complain(a->command->name, "bug: the field of --%s is of another type", o->name);
+        abort();
     }
 }
 
@@ -126,10 +116,59 @@ static void print_and_end(ulp_arguments *a, int is_help) {
                c->kind ? " " : "", c->name);
 }
 
+/* ---- the environment ---- */
+
+static ulp_status check_isa(const char *isa, ulp_error *error) {
+    const char *known;
+    char offered[80] = "";
+    int exists = 0;
+    for (size_t i = 0; (known = ulp_cpu_isa_name(i)) != NULL; i++) {
+        if (strcmp(isa, known) == 0 && ulp_cpu_isa_offered(i)) return ULP_OK;
+        exists |= strcmp(isa, known) == 0;
+        if (ulp_cpu_isa_offered(i)) ulp_list_add(offered, sizeof offered, "%s", known);
+    }
+    return ulp_fail(error, exists ? ULP_NO_DEVICE : ULP_BAD_NAME, "ULPLAB_ISA=%s: %s; instruction sets here: %s", isa,
+                    exists ? "this machine does not run it" : "no instruction set of that name", offered);
+}
+
+static ulp_status check_data(const char *folder, ulp_error *error) {
+    if (ulp_is_folder(folder)) return ULP_OK;
+    return ulp_refuse(error, "ULPLAB_DATA=%s: there is no such folder", folder);
+}
+
+/* OMP_NUM_THREADS is a list with a number of threads for each level of nesting (OpenMP 5.2, section 21.1.2). */
+static ulp_status check_threads(const char *list, ulp_error *error) {
+    for (const char *at = list;;) {
+        at += strspn(at, " \t");
+        const size_t digits = strspn(at, "0123456789");
+        const int positive = strspn(at, "0") < digits;
+        if (!positive || digits > 9) break;
+        at += digits + strspn(at + digits, " \t");
+        if (!*at) return ULP_OK;
+        if (*at++ != ',') break;
+    }
+    return ulp_refuse(error, "OMP_NUM_THREADS=%s: has to be a number of threads from 1 to 999999999", list);
+}
+
+/* Check the environment variables that all programs read. */
+static ulp_status check_environment(ulp_error *error) {
+    static const struct {
+        const char *name;
+        ulp_status (*check)(const char *value, ulp_error *error);
+    } variables[] = {{"ULPLAB_ISA", check_isa}, {"ULPLAB_DATA", check_data}, {"OMP_NUM_THREADS", check_threads}};
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *value = getenv(variables[i].name);
+        if (value && *value) ULP_TRY(variables[i].check(value, error));
+    }
+    return ULP_OK;
+}
+
+/* ---- from argv to settings and words ---- */
+
 ulp_status ulp_arguments_read(ulp_arguments *a, int argc, char **argv, int silent, ulp_error *error) {
     signal(SIGXFSZ, SIG_IGN); /* writing beyond the limit of the shell fails with EFBIG, which gets a message */
     a->program = silent ? NULL : a->command->name;
-    collect_settings(a);
+    for (size_t g = 0; g < a->group_count; g++) add_settings(a, &a->groups[g]);
     a->words = ulp_grow(NULL, ((size_t)argc + 1) * sizeof *a->words);
     for (int i = 1; i < argc && !a->is_done; i++) {
         const char *argument = argv[i];
@@ -145,7 +184,7 @@ ulp_status ulp_arguments_read(ulp_arguments *a, int argc, char **argv, int silen
         else
             while (i + 1 < argc) a->words[a->word_count++] = argv[++i];
     }
-    return a->is_done ? ULP_OK : ulp_environment_check(error);
+    return a->is_done ? ULP_OK : check_environment(error);
 }
 
 /* ---- from texts to fields ---- */
@@ -158,9 +197,9 @@ static ulp_status refuse_missing(const ulp_arguments *a, ulp_error *error) {
         if (!s->option->needed || s->given) continue;
         ulp_text_print(&missing, "%s--%s %s", count++ ? " and " : "", s->option->name, value_name(s->option));
     }
-    if (count) ulp_refuse(error, "%s %s needed (see --help)", ulp_text_of(&missing), count > 1 ? "are" : "is");
+    ulp_refuse(error, "%s %s needed (see --help)", ulp_text_of(&missing), count > 1 ? "are" : "is");
     ulp_text_free(&missing);
-    return count ? ULP_BAD_ARGUMENT : ULP_OK;
+    return ULP_BAD_ARGUMENT;
 }
 
 static ulp_status refuse_empty(const ulp_option *o, ulp_error *error) {
@@ -193,7 +232,8 @@ static ulp_status resolve(ulp_setting *s, ulp_error *error) {
 }
 
 ulp_status ulp_arguments_resolve(ulp_arguments *a, ulp_preset preset, ulp_error *error) {
-    ULP_TRY(refuse_missing(a, error));
+    for (size_t i = 0; i < a->count; i++)
+        if (a->settings[i].option->needed && !a->settings[i].given) return refuse_missing(a, error);
     for (size_t i = 0; i < a->count; i++) {
         ulp_setting *s = &a->settings[i];
         if (!s->given) s->value = ulp_option_default(s->option, preset);

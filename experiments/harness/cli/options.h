@@ -221,10 +221,6 @@ int ulp_setting_given(const ulp_arguments *a, const char *name);
 /* The default text of an option under a preset. */
 const char *ulp_option_default(const ulp_option *option, ulp_preset preset);
 
-/* Check the environment variables that all programs read: ULPLAB_ISA, ULPLAB_DATA, OMP_NUM_THREADS.
- * ulp_arguments_read() calls it. */
-ulp_status ulp_environment_check(ulp_error *error);
-
 /* Print --help, wrapped at 80 columns, or at the width of a narrower terminal. */
 void ulp_help_print(FILE *to, const ulp_command *command, const ulp_option_group *groups, size_t group_count);
 /* Add the end of every help: the environment variables and the exit statuses. */
