@@ -107,15 +107,13 @@ static ulp_status read_code(uint64_t *code, const ulp_line *line, const char *wo
 
 static ulp_status decode_line(void *context, const ulp_line *line, ulp_error *error) {
     settings *s = context;
-    ulp_status status = ulp_refuse_empty_field(error, line, line->text);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_refuse_empty_field(error, line, line->text));
     char *at = line->text, *word = ulp_line_word(&at), *second = word != NULL ? ulp_line_word(&at) : NULL;
     uint64_t scale, element;
     if (second == NULL || ulp_line_word(&at) != NULL)
         return ulp_bad_line(error, line, "a line holds two codes, of the scale and of the element");
-    status = read_code(&scale, line, word, &s->block.scale, "scale", error);
-    if (status == ULP_OK) status = read_code(&element, line, second, &s->block.element, "element", error);
-    if (status != ULP_OK) return status;
+    ULP_TRY(read_code(&scale, line, word, &s->block.scale, "scale", error));
+    ULP_TRY(read_code(&element, line, second, &s->block.element, "element", error));
     if (line->index % s->block.size == 0) s->scale = scale;
     if (scale != s->scale)
         return ulp_bad_line(error, line, "scale code %02x in a block that began with %02x; %u lines share a scale",

@@ -75,13 +75,13 @@ typedef struct sum {
 static ulp_status read_scales(settings *s, const ulp_line *line, const sum *t, char *text, double *to, const char *what,
                               ulp_error *error) {
     size_t words;
-    ulp_status status = split_words(s, line, text, &words, error);
-    if (status == ULP_OK && words != t->blocks)
+    ULP_TRY(split_words(s, line, text, &words, error));
+    if (words != t->blocks)
         return ulp_bad_line(error, line, "%s: one for each %d products, here %zu; the line has %zu", what,
                             s->datapath.scale_block, t->blocks, words);
-    for (size_t i = 0; i < t->blocks && status == ULP_OK; i++)
-        status = read_value(&to[i], line, s->words[i], &s->datapath.scale, what, error);
-    return status;
+    for (size_t i = 0; i < t->blocks; i++)
+        ULP_TRY(read_value(&to[i], line, s->words[i], &s->datapath.scale, what, error));
+    return ULP_OK;
 }
 
 static ulp_status read_sum(settings *s, const ulp_line *line, sum *t, ulp_error *error) {
@@ -89,8 +89,7 @@ static ulp_status read_sum(settings *s, const ulp_line *line, sum *t, ulp_error 
     size_t n;
     t->a_scales = cut(line->text);
     t->b_scales = cut(t->a_scales);
-    ulp_status status = split_words(s, line, line->text, &n, error);
-    if (status != ULP_OK) return status;
+    ULP_TRY(split_words(s, line, line->text, &n, error));
     if (n % 2 == 0)
         return ulp_bad_line(error, line, "c a1 ... ak b1 ... bk is an odd number of codes, the line has %zu", n);
     if (t->a_scales != NULL && d->scale_block == 0)
@@ -101,15 +100,12 @@ static ulp_status read_sum(settings *s, const ulp_line *line, sum *t, ulp_error 
     t->blocks = d->scale_block != 0 ? (t->k + d->scale_block - 1) / d->scale_block : 0;
     t->values = malloc((n + 2 * t->blocks) * sizeof *t->values);
     if (t->values == NULL) return ulp_no_line_memory(error, line, "");
-    for (size_t i = 0; i < n && status == ULP_OK; i++)
-        status = read_value(&t->values[i], line, s->words[i], i == 0 ? &d->result : (i <= t->k ? &s->a : &s->b),
-                            i == 0 ? "c" : (i <= t->k ? "a" : "b"), error);
-    double *scales = t->values + n;
-    if (t->a_scales != NULL && status == ULP_OK)
-        status = read_scales(s, line, t, t->a_scales, scales, "scales of a", error);
-    if (t->a_scales != NULL && status == ULP_OK)
-        status = read_scales(s, line, t, t->b_scales, scales + t->blocks, "scales of b", error);
-    return status;
+    for (size_t i = 0; i < n; i++)
+        ULP_TRY(read_value(&t->values[i], line, s->words[i], i == 0 ? &d->result : (i <= t->k ? &s->a : &s->b),
+                           i == 0 ? "c" : (i <= t->k ? "a" : "b"), error));
+    if (t->a_scales == NULL) return ULP_OK;
+    ULP_TRY(read_scales(s, line, t, t->a_scales, t->values + n, "scales of a", error));
+    return read_scales(s, line, t, t->b_scales, t->values + n + t->blocks, "scales of b", error);
 }
 
 static ulp_status dot_line(void *context, const ulp_line *line, ulp_error *error) {
@@ -156,12 +152,12 @@ ulp_status tool_choose_inputs(ulp_format *a, ulp_format *b, const ulp_datapath *
 
 static ulp_status run(const ulp_arguments *a, ulp_error *error) {
     const ulp_format *in = ulp_setting_given(a, "in") ? &given.in : NULL;
-    ulp_status status = tool_product_resolve(&given.product, NULL, error);
-    if (status != ULP_OK) return status;
+    ULP_TRY(tool_product_resolve(&given.product, NULL, error));
     given.datapath = given.product.datapath;
     if (given.datapath.kind == ULP_NATIVE) ulp_cpu_native_of(&given.native, &given.datapath);
-    status = tool_choose_inputs(&given.a, &given.b, &given.datapath, in, error);
-    if (status == ULP_OK) status = ulp_filter_lines(a, &(ulp_line_filter){.each = dot_line, .context = &given}, error);
+    ULP_TRY(tool_choose_inputs(&given.a, &given.b, &given.datapath, in, error));
+    const ulp_line_filter filter = {.each = dot_line, .context = &given};
+    const ulp_status status = ulp_filter_lines(a, &filter, error);
     free(given.words);
     given.words = NULL;
     given.room = 0;

@@ -54,13 +54,13 @@ static ulp_status set_sizes(gemm_job *w, const ulp_arguments *arguments, const f
         return ulp_refuse(error, "%s is (%llu, %llu) and %s is (%llu, %llu): A has %llu columns, and B has %llu rows",
                           a->shown, (unsigned long long)m, (unsigned long long)k, b->shown, (unsigned long long)rows,
                           (unsigned long long)n, (unsigned long long)k, (unsigned long long)rows);
-    ulp_status status = check_size(arguments, "m", w->m, m, ROWS, error);
-    if (status == ULP_OK) status = check_size(arguments, "n", w->n, n, ROWS, error);
-    if (status == ULP_OK) status = check_size(arguments, "k", w->k, k, DEPTH, error);
+    ULP_TRY(check_size(arguments, "m", w->m, m, ROWS, error));
+    ULP_TRY(check_size(arguments, "n", w->n, n, ROWS, error));
+    ULP_TRY(check_size(arguments, "k", w->k, k, DEPTH, error));
     w->m = m;
     w->n = n;
     w->k = k;
-    return status;
+    return ULP_OK;
 }
 
 static ulp_status check_start(const gemm_job *w, const file_array *c, ulp_error *error) {

@@ -60,14 +60,14 @@ static ulp_status write_format(const vectors_request *request, const ulp_format 
 
 static ulp_status write_formats(const vectors_request *r, int all, ulp_error *error) {
     const size_t count = all ? ulp_format_count : given.formats.count;
-    ulp_status status = count > 0 ? make_folder(r, "formats", error) : ULP_OK;
-    for (size_t i = 0; i < count && status == ULP_OK; i++) {
+    if (count > 0) ULP_TRY(make_folder(r, "formats", error));
+    for (size_t i = 0; i < count; i++) {
         ulp_format f;
         if (all) ulp_format_get(i, &f, NULL);
         else f = given.formats.at[i];
-        status = write_format(r, &f, error);
+        ULP_TRY(write_format(r, &f, error));
     }
-    return status;
+    return ULP_OK;
 }
 
 static ulp_status write_datapaths(const vectors_request *r, int all, const char *in, ulp_error *error) {
@@ -93,10 +93,9 @@ static ulp_status check_inputs(const ulp_arguments *a, ulp_error *error) {
     ulp_format x, y;
     if (!ulp_setting_given(a, "in")) return ULP_OK;
     if (given.datapaths.count == 0) return ulp_refuse(error, "--in needs --datapath");
-    ulp_status status = ULP_OK;
-    for (size_t i = 0; i < given.datapaths.count && status == ULP_OK; i++)
-        status = tool_choose_inputs(&x, &y, &given.datapaths.at[i], &given.in, error);
-    return status;
+    for (size_t i = 0; i < given.datapaths.count; i++)
+        ULP_TRY(tool_choose_inputs(&x, &y, &given.datapaths.at[i], &given.in, error));
+    return ULP_OK;
 }
 
 static ulp_status run(const ulp_arguments *a, ulp_error *error) {

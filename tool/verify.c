@@ -197,12 +197,11 @@ static ulp_status run_listed(const verify_job *j, size_t *number, size_t *failed
 static ulp_status run_cases(verify_job *j, ulp_error *error) {
     const double started = ulp_clock();
     size_t number = 0, failed = 0;
-    ulp_status status = run_listed(j, &number, &failed, error);
-    for (size_t f = 0; f < given.formats.count && status == ULP_OK; f++) {
+    ULP_TRY(run_listed(j, &number, &failed, error));
+    for (size_t f = 0; f < given.formats.count; f++) {
         j->format = given.formats.at[f];
-        status = run_format(j, &number, &failed, error);
+        ULP_TRY(run_format(j, &number, &failed, error));
     }
-    if (status != ULP_OK) return status;
     const size_t inputs = number * j->inputs, threads = (size_t)ulp_threads_get();
     printf("%zu case%s, %zu input%s: %zu passed, %zu failed, %.1f s on %zu thread%s\n", number, ulp_plural(number),
            inputs, ulp_plural(inputs), number - failed, failed, ulp_clock() - started, threads, ulp_plural(threads));

@@ -211,19 +211,19 @@ static ulp_status write_all(const tables *t, ulp_error *error) {
                 {".stochastic.csv", &t->stochastic}};
     char path[160];
     vectors_file_name(path, "formats", t->format->name, ".npz");
-    ulp_status status = vectors_write_npz(t->request, path, &t->file, error);
-    for (size_t i = 0; i < sizeof csvs / sizeof csvs[0] && status == ULP_OK; i++) {
+    ULP_TRY(vectors_write_npz(t->request, path, &t->file, error));
+    for (size_t i = 0; i < sizeof csvs / sizeof csvs[0]; i++) {
         vectors_file_name(path, "formats", t->format->name, csvs[i].ending);
-        status = vectors_write_text(t->request, path, csvs[i].text, error);
+        ULP_TRY(vectors_write_text(t->request, path, csvs[i].text, error));
     }
-    return status;
+    return ULP_OK;
 }
 
 ulp_status vectors_of_format(vectors_counts *counts, const ulp_format *f, const vectors_request *request,
                              ulp_error *error) {
     tables t = {.format = f, .request = request};
-    ulp_status status = vectors_oracle_open(&t.oracle, request->program, f, request->check, error);
-    if (status != ULP_OK) return status;
+    ULP_TRY(vectors_oracle_open(&t.oracle, request->program, f, request->check, error));
+    ulp_status status = ULP_OK;
     put_codes(&t);
     put_conversions(&t);
     put_all_stochastic(&t);

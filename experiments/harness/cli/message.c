@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 enum { LONG_WORD = 200, SHOWN_OF_LONG_WORD = 60 };
+enum { BEGIN_OF_LONG = 1600, END_OF_LONG = 400 }; /* what an error keeps of a longer sentence */
 
 /* Add a text. A long word is shortened to its beginning and its length, and '?' replaces each control character. */
 static void add_readable(ulp_text *to, const char *text) {
@@ -60,7 +61,9 @@ ulp_status ulp_refuse_list(ulp_error *error, ulp_status status, const char *what
     ulp_text whole = {0}, shown = {0};
     ulp_text_print_list(&whole, what, arguments);
     add_readable(&shown, ulp_text_of(&whole));
-    ulp_fail(error, status, "%s", ulp_text_of(&shown));
+    const char *text = ulp_text_of(&shown);
+    if (shown.length < ULP_ERROR_TEXT) ulp_fail(error, status, "%s", text);
+    else ulp_fail(error, status, "%.*s ... %s", BEGIN_OF_LONG, text, text + shown.length - END_OF_LONG);
     ulp_text_free(&whole);
     ulp_text_free(&shown);
     return status;

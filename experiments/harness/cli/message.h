@@ -18,7 +18,7 @@ enum { ULP_EXIT_FINE = 0, ULP_EXIT_FAILED = 1, ULP_EXIT_USAGE = 2, ULP_EXIT_LACK
 void ulp_complain(const char *program, const char *text, ...) ULP_PRINTF(2, 3);
 
 /* As ulp_fail() with ULP_BAD_ARGUMENT, or as ulp_fail_list(), for a sentence that quotes words of the user: long words
- * are shortened here, as in messages, so that the rest of the sentence fits. */
+ * are shortened here, as in messages, and the middle of a sentence that does not fit is left out. */
 ulp_status ulp_refuse(ulp_error *error, const char *what, ...) ULP_PRINTF(2, 3);
 ulp_status ulp_refuse_list(ulp_error *error, ulp_status status, const char *what, va_list arguments);
 
