@@ -52,7 +52,7 @@ int vectors_oracle_offered(void) { return 0; }
 
 ulp_status vectors_oracle_open(vectors_oracle *oracle, const char *program, const ulp_format *format, int check,
                                ulp_error *error) {
-    (void)format, (void)check;
+    (void)format, (void)check, (void)error;
     *oracle = (vectors_oracle){.program = program};
     return ULP_OK;
 }
