@@ -329,7 +329,7 @@ static void explain(const gemm_job *w) {
 
 /* Compute with the file of the result open, if one is asked for. */
 static ulp_status compute_to_file(gemm_job *w, const ulp_arguments *a, ulp_error *error) {
-    file_output out = {0};
+    file_output out = {.program = a->program};
     ulp_status status = ULP_OK;
     if (w->out != NULL) status = ulp_place_choose(&out.place, w->out, error);
     if (w->out != NULL && status == ULP_OK) status = file_output_open(&out, error);

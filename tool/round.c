@@ -113,7 +113,7 @@ static ulp_status close_output(round_output *o, round_group *g, ulp_status statu
 
 static ulp_status run(const ulp_arguments *a, ulp_error *error) {
     const settings *s = &given;
-    round_output output = {0};
+    round_output output = {.to.program = a->program};
     ULP_TRY(tool_target_set(&given.target, error));
     group.target = s->target;
     group.n = group.index = 0;

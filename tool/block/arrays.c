@@ -84,7 +84,7 @@ static int write_codes(FILE *file, const block_arrays *b, const coded *c) {
 
 /* Write codes or values to the file of --out. */
 static ulp_status write_output(const block_arrays *b, coded *c, ulp_error *error) {
-    file_output o = {0};
+    file_output o = {.program = b->program};
     int failed = 0;
     ulp_status status = ulp_place_choose(&o.place, b->out, error);
     if (status == ULP_OK && b->to_codes && o.place.direct)

@@ -32,7 +32,8 @@ ulp_status file_output_close(file_output *o, ulp_status status, int failed, ulp_
         if (status != ULP_OK || failed) ulp_replacement_drop(o->whole);
         else if (!ulp_replacement_finish(o->whole)) failed = errno;
     } else if (is_own && fclose(o->file) != 0 && !failed) failed = errno;
-    if (is_own && failed && (status == ULP_OK || error->text[0] == '\0')) {
+    if (is_own && failed) {
+        if (status != ULP_OK && error->text[0] != '\0') ulp_complain(o->program, "%s", error->text);
         errno = failed;
         status = ulp_cannot_write(error, o->place.path, 0);
     }

@@ -5,6 +5,7 @@
 #include "experiments/harness/table/output.h"
 
 typedef struct file_output {
+    const char *program;    /* for messages; set by the caller */
     ulp_place place;        /* set by ulp_place_choose() */
     ulp_replacement *whole; /* NULL: stdout or a device, or not open yet */
     FILE *file;             /* NULL: not open yet */
@@ -19,7 +20,7 @@ ulp_status file_output_refuse_terminal(const file_output *o, ulp_error *error);
 
 /* Close the file, and free the place. If `status`, that of the run, is ULP_OK, the file gets its name, else it is
  * removed and an old file stays. `failed` is an errno of an earlier failure, or 0. Returns `status`, or the failure to
- * write if the run had none with a sentence. */
+ * write; then the sentence of a run that had failed before is written here. */
 ulp_status file_output_close(file_output *o, ulp_status status, int failed, ulp_error *error);
 
 #endif

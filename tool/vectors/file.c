@@ -46,7 +46,7 @@ void vectors_cell(ulp_text *csv, uint64_t code, int bits) {
 static ulp_status open_file(file_output *o, const vectors_request *to, const char *path, ulp_error *error) {
     ulp_text whole = {0};
     ulp_text_print(&whole, "%s/%s", to->folder, path);
-    *o = (file_output){0};
+    *o = (file_output){.program = to->program};
     ulp_status status = ulp_place_choose(&o->place, ulp_text_of(&whole), error);
     if (status == ULP_OK) status = file_output_open(o, error);
     ulp_text_free(&whole);
