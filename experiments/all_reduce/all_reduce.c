@@ -53,26 +53,15 @@ static const ulp_option options[] = {
     {0},
 };
 
-static const ulp_column columns[] = {ULP_WORDS(row, data, DATA_WORDS),
-                                     ULP_COLUMN(row, reduction),
-                                     ULP_WORDS(row, order, ORDER_WORDS),
-                                     ULP_COLUMN(row, format),
-                                     ULP_COLUMN(row, mode),
-                                     ULP_WORDS(row, mean, MEAN_WORDS),
-                                     ULP_COLUMN(row, ranks),
-                                     ULP_COLUMN(row, seed),
-                                     ULP_COLUMN(row, value),
-                                     ULP_COLUMN(row, error),
-                                     ULP_COLUMN(row, worst),
-                                     ULP_COLUMN(row, bound),
-                                     ULP_COLUMN(row, loss),
-                                     ULP_COLUMN(row, accuracy),
-                                     ULP_COLUMN(row, loss_change),
-                                     ULP_COLUMN(row, moved),
-                                     ULP_COLUMN(row, skipped),
-                                     ULP_COLUMN(row, scale_log2),
-                                     ULP_COLUMN(row, diverged),
-                                     {0}};
+static const ulp_column columns[] = {
+    ULP_WORDS(row, data, DATA_WORDS),
+    ULP_COLUMNS(row, reduction),
+    ULP_WORDS(row, order, ORDER_WORDS),
+    ULP_COLUMNS(row, format, mode),
+    ULP_WORDS(row, mean, MEAN_WORDS),
+    ULP_COLUMNS(row, ranks, seed, value, error, worst, bound),
+    ULP_COLUMNS(row, loss, accuracy, loss_change, moved, skipped, scale_log2, diverged),
+    {0}};
 
 /* ---- plan ---- */
 

@@ -46,22 +46,13 @@ static const ulp_option options[] = {
     {0},
 };
 
-static const ulp_column columns[] = {ULP_COLUMN(row, net),
-                                     ULP_COLUMN(row, format),
-                                     ULP_WORDS(row, way, WAY_WORDS),
-                                     ULP_COLUMN(row, seed),
-                                     ULP_COLUMN_OF(row, cells, step),
-                                     ULP_COLUMN_OF(row, cells, scale_log2),
-                                     ULP_COLUMN_OF(row, cells, loss),
-                                     ULP_COLUMN_OF(row, cells, skipped),
-                                     ULP_COLUMN_OF(row, cells, diverged),
-                                     ULP_COLUMN_OF(row, cells, train_accuracy),
-                                     ULP_COLUMN_OF(row, cells, test_accuracy),
-                                     ULP_COLUMN(row, casts),
-                                     ULP_COLUMN(row, kept),
-                                     ULP_COLUMN(row, weights),
-                                     ULP_COLUMN(row, moved),
-                                     {0}};
+static const ulp_column columns[] = {
+    ULP_COLUMNS(row, net, format),
+    ULP_WORDS(row, way, WAY_WORDS),
+    ULP_COLUMNS(row, seed),
+    ULP_COLUMNS_OF(row, cells, step, scale_log2, loss, skipped, diverged, train_accuracy, test_accuracy),
+    ULP_COLUMNS(row, casts, kept, weights, moved),
+    {0}};
 
 typedef struct context {
     ulp_networks networks; /* first */

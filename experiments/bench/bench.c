@@ -84,16 +84,9 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, group),    ULP_COLUMN(row, what),
-    ULP_COLUMN(row, of),       ULP_COLUMN(row, mode),
-    ULP_COLUMN(row, by),       ULP_COLUMN(row, threads),
-    ULP_COLUMN(row, n),        ULP_WORDS(row, unit, UNIT_WORDS),
-    ULP_COLUMN(row, rate),     ULP_COLUMN(row, q1),
-    ULP_COLUMN(row, q3),       ULP_COLUMN(row, rounds),
-    ULP_COLUMN(row, beside),   ULP_WORDS(row, relation, RELATION_WORDS),
-    ULP_COLUMN(row, ratio),    ULP_COLUMN(row, ratio_q1),
-    ULP_COLUMN(row, ratio_q3), ULP_COLUMN(row, goal),
-    ULP_COLUMN(row, clock),    {0},
+    ULP_COLUMNS(row, group, what, of, mode, by, threads, n),  ULP_WORDS(row, unit, UNIT_WORDS),
+    ULP_COLUMNS(row, rate, q1, q3, rounds, beside),           ULP_WORDS(row, relation, RELATION_WORDS),
+    ULP_COLUMNS(row, ratio, ratio_q1, ratio_q3, goal, clock), {0},
 };
 
 /* The parts: on the CPU a point with a cost of about so many seconds; on a device the points that plan() adds. NULL:

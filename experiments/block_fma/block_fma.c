@@ -35,9 +35,9 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_WORDS(row, data, DATA_WORDS), ULP_COLUMN(row, n),       ULP_COLUMN(row, seed),
-    ULP_COLUMN(row, datapath),        ULP_COLUMN(row, outputs), ULP_COLUMN(row, max_error),
-    ULP_COLUMN(row, mean_error),      ULP_COLUMN(row, drift),   {0},
+    ULP_WORDS(row, data, DATA_WORDS),
+    ULP_COLUMNS(row, n, seed, datapath, outputs, max_error, mean_error, drift),
+    {0},
 };
 
 static int takes(const ulp_datapath *d) {

@@ -48,8 +48,7 @@ static const ulp_column columns[] = {
     ULP_SUM_COLUMNS,
     ULP_COLUMN_AS(ulp_sum_row, n, "update"),
     ULP_COLUMN_AS(ulp_sum_row, copy, "weight"),
-    ULP_COLUMN(ulp_sum_row, value),
-    ULP_COLUMN(ulp_sum_row, code),
+    ULP_COLUMNS(ulp_sum_row, value, code),
     ULP_DISTRIBUTION_COLUMNS_OF(ulp_sum_row, runs),
     {0},
 };

@@ -62,16 +62,9 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, format),
-    ULP_COLUMN(row, mode),
-    ULP_COLUMN(row, seed),
+    ULP_COLUMNS(row, format, mode, seed),
     ULP_WORDS(row, what, WHAT_WORDS),
-    ULP_COLUMN(row, epoch),
-    ULP_COLUMN(row, loss),
-    ULP_COLUMN(row, train_error),
-    ULP_COLUMN(row, test_error),
-    ULP_COLUMN(row, moved),
-    ULP_COLUMN(row, diverged),
+    ULP_COLUMNS(row, epoch, loss, train_error, test_error, moved, diverged),
     {0},
 };
 

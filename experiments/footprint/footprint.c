@@ -45,23 +45,11 @@ static const ulp_option options[] = {
     {0},
 };
 
-static const ulp_column columns[] = {ULP_COLUMN(row, net),
+static const ulp_column columns[] = {ULP_COLUMNS(row, net),
                                      ULP_WORDS(row, policy, ALL_POLICY_WORDS),
                                      ULP_WORDS(row, what, WHAT_WORDS),
-                                     ULP_COLUMN(row, machine),
-                                     ULP_COLUMN(row, batch),
-                                     ULP_COLUMN(row, layer),
-                                     ULP_COLUMN(row, word),
-                                     ULP_COLUMN(row, part),
-                                     ULP_COLUMN(row, params),
-                                     ULP_COLUMN(row, products),
-                                     ULP_COLUMN(row, bytes),
-                                     ULP_COLUMN(row, allocated),
-                                     ULP_COLUMN(row, intensity),
-                                     ULP_COLUMN(row, type),
-                                     ULP_COLUMN(row, seconds),
-                                     ULP_COLUMN(row, rate),
-                                     ULP_COLUMN(row, published),
+                                     ULP_COLUMNS(row, machine, batch, layer, word, part, params, products),
+                                     ULP_COLUMNS(row, bytes, allocated, intensity, type, seconds, rate, published),
                                      {0}};
 
 typedef struct context {

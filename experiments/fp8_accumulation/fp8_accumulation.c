@@ -45,18 +45,8 @@ static const ulp_option options[] = {
 
 static const ulp_column columns[] = {
     ULP_WORDS(row, data, DATA_WORDS),
-    ULP_COLUMN(row, seed),
-    ULP_COLUMN(row, datapath),
-    ULP_COLUMN(row, bits),
-    ULP_COLUMN(row, promote),
-    ULP_COLUMN(row, k),
-    ULP_COLUMN(row, sum),
-    ULP_COLUMN(row, code),
-    ULP_COLUMN(row, mean_error),
-    ULP_COLUMN(row, norm_error),
-    ULP_COLUMN(row, max_error),
-    ULP_COLUMN(row, drift),
-    ULP_COLUMN(row, cast),
+    ULP_COLUMNS(row, seed, datapath, bits, promote, k, sum),
+    ULP_COLUMNS(row, code, mean_error, norm_error, max_error, drift, cast),
     {0},
 };
 

@@ -65,24 +65,15 @@ static const ulp_option options[] = {
     {0},
 };
 
-static const ulp_column columns[] = {ULP_WORDS(row, variant, ROW_WORDS),
-                                     ULP_COLUMN(row, seed),
-                                     ULP_WORDS(row, what, "curve final pixel"),
-                                     ULP_COLUMN(row, step),
-                                     ULP_COLUMN_OF(row, verdict, distance),
-                                     ULP_COLUMN_OF(row, verdict, classes),
-                                     ULP_COLUMN_OF(row, verdict, sure),
-                                     ULP_COLUMN(row, generator_loss),
-                                     ULP_COLUMN(row, discriminator_loss),
-                                     ULP_COLUMN(row, generator_scale),
-                                     ULP_COLUMN(row, discriminator_scale),
-                                     ULP_COLUMN(row, generator_skipped),
-                                     ULP_COLUMN(row, discriminator_skipped),
-                                     ULP_COLUMN(row, sample),
-                                     ULP_COLUMN(row, x),
-                                     ULP_COLUMN(row, y),
-                                     ULP_COLUMN(row, value),
-                                     {0}};
+static const ulp_column columns[] = {
+    ULP_WORDS(row, variant, ROW_WORDS),
+    ULP_COLUMNS(row, seed),
+    ULP_WORDS(row, what, "curve final pixel"),
+    ULP_COLUMNS(row, step),
+    ULP_COLUMNS_OF(row, verdict, distance, classes, sure),
+    ULP_COLUMNS(row, generator_loss, discriminator_loss, generator_scale, discriminator_scale, generator_skipped),
+    ULP_COLUMNS(row, discriminator_skipped, sample, x, y, value),
+    {0}};
 
 /* ---- the plan ---- */
 

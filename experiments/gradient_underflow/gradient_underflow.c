@@ -42,20 +42,14 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, net),
-    ULP_COLUMN(row, seed),
+    ULP_COLUMNS(row, net, seed),
     ULP_WORDS(row, kind, KIND_WORDS),
-    ULP_COLUMN(row, layer),
-    ULP_COLUMN(row, name),
+    ULP_COLUMNS(row, layer, name),
     ULP_WORDS(row, stage, STAGE_WORDS),
     ULP_WORDS(row, what, WHAT_WORDS),
-    ULP_COLUMN(row, format),
-    ULP_COLUMN(row, scale_log2),
+    ULP_COLUMNS(row, format, scale_log2),
     ULP_BIN_COLUMNS_OF(row, bin),
-    ULP_COLUMN(row, zero),
-    ULP_COLUMN(row, flushed),
-    ULP_COLUMN(row, overflowed),
-    ULP_COLUMN(row, kept),
+    ULP_COLUMNS(row, zero, flushed, overflowed, kept),
     {0},
 };
 

@@ -16,11 +16,9 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, conversion),  ULP_COLUMN(row, bits),
-    ULP_COLUMN(row, value),       ULP_COLUMN(row, nu),
-    ULP_COLUMN(row, up),          ULP_COLUMN(row, words),
-    ULP_COLUMN(row, probability), ULP_COLUMN(row, bias),
-    ULP_COLUMN(row, variance),    {0},
+    ULP_COLUMNS(row, conversion, bits, value, nu),
+    ULP_COLUMNS(row, up, words, probability, bias, variance),
+    {0},
 };
 
 static ulp_status plan(ulp_plan *plan, const void *own, void *context) {

@@ -43,11 +43,9 @@ static const ulp_option options[] = {
 
 static const ulp_column columns[] = {
     ULP_SUM_COLUMNS,
-    ULP_COLUMN(ulp_sum_row, n),
+    ULP_COLUMNS(ulp_sum_row, n),
     ULP_COLUMN_AS(ulp_sum_row, exact, "harmonic"),
-    ULP_COLUMN(ulp_sum_row, value),
-    ULP_COLUMN(ulp_sum_row, code),
-    ULP_COLUMN(ulp_sum_row, predicted),
+    ULP_COLUMNS(ulp_sum_row, value, code, predicted),
     ULP_DISTRIBUTION_COLUMNS_OF(ulp_sum_row, runs),
     {0},
 };

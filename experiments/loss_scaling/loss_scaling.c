@@ -52,14 +52,9 @@ static const ulp_option options[] = {
     {0},
 };
 
-static const ulp_column columns[] = {ULP_COLUMN(row, net),
-                                     ULP_COLUMN(row, format),
-                                     ULP_WORDS(row, scaler, SCALER_WORDS),
-                                     ULP_COLUMN(row, static_log2),
-                                     ULP_COLUMN(row, seed),
-                                     ULP_WORDS(row, what, "final step"),
-                                     ULP_TRAINING_COLUMNS_OF(row, cells),
-                                     {0}};
+static const ulp_column columns[] = {ULP_COLUMNS(row, net, format),       ULP_WORDS(row, scaler, SCALER_WORDS),
+                                     ULP_COLUMNS(row, static_log2, seed), ULP_WORDS(row, what, "final step"),
+                                     ULP_TRAINING_COLUMNS_OF(row, cells), {0}};
 
 /* ---- the grid ---- */
 

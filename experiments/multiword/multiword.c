@@ -38,9 +38,8 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, datapath),  ULP_COLUMN(row, format),      ULP_COLUMN(row, words),
-    ULP_COLUMN(row, n),         ULP_COLUMN(row, sums),        ULP_COLUMN(row, error),
-    ULP_COLUMN(row, truncated), ULP_COLUMN(row, small_first), {0},
+    ULP_COLUMNS(row, datapath, format, words, n, sums, error, truncated, small_first),
+    {0},
 };
 
 /* Ways to form a product of words. */

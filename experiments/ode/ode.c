@@ -61,19 +61,8 @@ static const ulp_option options[] = {
 
 static const ulp_column columns[] = {
     ULP_WORDS(row, kind, KIND_WORDS),
-    ULP_COLUMN(row, format),
-    ULP_COLUMN(row, mode),
-    ULP_COLUMN(row, n),
-    ULP_COLUMN(row, step),
-    ULP_COLUMN(row, u),
-    ULP_COLUMN(row, v),
-    ULP_COLUMN(row, code),
-    ULP_COLUMN(row, mean),
-    ULP_COLUMN(row, rms),
-    ULP_COLUMN(row, most),
-    ULP_COLUMN(row, polygon),
-    ULP_COLUMN(row, off),
-    ULP_COLUMN(row, radius),
+    ULP_COLUMNS(row, format, mode, n, step, u, v),
+    ULP_COLUMNS(row, code, mean, rms, most, polygon, off, radius),
     {0},
 };
 

@@ -43,10 +43,10 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_WORDS(row, kind, KIND_WORDS), ULP_WORDS(row, data, DATA_WORDS),
-    ULP_COLUMN(row, datapath),        ULP_COLUMN(row, number),
-    ULP_COLUMN(row, value),           ULP_COLUMN(row, code),
-    ULP_COLUMN(row, error),           {0},
+    ULP_WORDS(row, kind, KIND_WORDS),
+    ULP_WORDS(row, data, DATA_WORDS),
+    ULP_COLUMNS(row, datapath, number, value, code, error),
+    {0},
 };
 
 static ulp_status plan(ulp_plan *plan, const void *own, void *context) {

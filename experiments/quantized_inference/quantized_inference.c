@@ -60,11 +60,13 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, net),          ULP_COLUMN(row, seed),
-    ULP_COLUMN_OF(row, way, kind), ULP_WORDS_AS(row, way.scheme, "scheme", SCHEME_WORDS),
-    ULP_COLUMN_OF(row, way, bits), ULP_WORDS_AS(row, way.accumulator, "accumulator", ACCUMULATOR_WORDS),
-    ULP_COLUMN(row, accuracy),     ULP_COLUMN(row, agreement),
-    ULP_COLUMN(row, changed),      {0},
+    ULP_COLUMNS(row, net, seed),
+    ULP_COLUMNS_OF(row, way, kind),
+    ULP_WORDS_AS(row, way.scheme, "scheme", SCHEME_WORDS),
+    ULP_COLUMNS_OF(row, way, bits),
+    ULP_WORDS_AS(row, way.accumulator, "accumulator", ACCUMULATOR_WORDS),
+    ULP_COLUMNS(row, accuracy, agreement, changed),
+    {0},
 };
 
 /* ---- the grid ---- */

@@ -38,17 +38,12 @@ static const ulp_option options[] = {
     {0},
 };
 
-static const ulp_column columns[] = {ULP_WORDS(row, variant, ROW_WORDS),
-                                     ULP_COLUMN(row, seed),
-                                     ULP_WORDS(row, what, "epoch final"),
-                                     ULP_COLUMN_OF(row, cells, epoch),
-                                     ULP_COLUMN_OF(row, cells, loss),
-                                     ULP_COLUMN_OF(row, cells, train_accuracy),
-                                     ULP_COLUMN_OF(row, cells, test_accuracy),
-                                     ULP_COLUMN_OF(row, cells, scale_log2),
-                                     ULP_COLUMN_OF(row, cells, skipped),
-                                     ULP_COLUMN_OF(row, cells, diverged),
-                                     {0}};
+static const ulp_column columns[] = {
+    ULP_WORDS(row, variant, ROW_WORDS),
+    ULP_COLUMNS(row, seed),
+    ULP_WORDS(row, what, "epoch final"),
+    ULP_COLUMNS_OF(row, cells, epoch, loss, train_accuracy, test_accuracy, scale_log2, skipped, diverged),
+    {0}};
 
 typedef struct context {
     ulp_lesson lesson;

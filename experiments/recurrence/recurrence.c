@@ -72,19 +72,9 @@ static const ulp_option options[] = {
 static const ulp_column columns[] = {
     ULP_WORDS(row, part, PART_WORDS),
     ULP_WORDS(row, cell, CELL_WORDS),
-    ULP_COLUMN(row, gain),
-    ULP_COLUMN(row, seed),
-    ULP_COLUMN(row, arithmetic),
-    ULP_COLUMN(row, bits),
-    ULP_COLUMN(row, mode),
+    ULP_COLUMNS(row, gain, seed, arithmetic, bits, mode),
     ULP_WORDS(row, sums, SUMS_WORDS),
-    ULP_COLUMN(row, scale_log2),
-    ULP_COLUMN(row, step),
-    ULP_COLUMN(row, error),
-    ULP_COLUMN(row, size),
-    ULP_COLUMN(row, zeros),
-    ULP_COLUMN(row, lost),
-    ULP_COLUMN(row, accuracy),
+    ULP_COLUMNS(row, scale_log2, step, error, size, zeros, lost, accuracy),
     {0},
 };
 

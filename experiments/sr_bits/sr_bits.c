@@ -65,20 +65,12 @@ static const ulp_option options[] = {
 
 static const ulp_column columns[] = {
     ULP_WORDS(row, kind, KIND_WORDS),
-    ULP_COLUMN(row, format),
-    ULP_COLUMN(row, p),
+    ULP_COLUMNS(row, format, p),
     ULP_WORDS(row, mode, MODE_WORDS),
-    ULP_COLUMN(row, bits),
+    ULP_COLUMNS(row, bits),
     ULP_WORDS(row, input, INPUT_WORDS),
-    ULP_COLUMN(row, cut_bits),
-    ULP_COLUMN(row, first_stuck),
-    ULP_COLUMN(row, least),
-    ULP_COLUMN(row, most),
-    ULP_COLUMN(row, terms),
-    ULP_COLUMN(row, bias),
-    ULP_COLUMN(row, mean_error),
-    ULP_COLUMN(row, rms),
-    ULP_COLUMN(row, predicted),
+    ULP_COLUMNS(row, cut_bits, first_stuck, least, most),
+    ULP_COLUMNS(row, terms, bias, mean_error, rms, predicted),
     {0},
 };
 

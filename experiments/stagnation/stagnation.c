@@ -39,8 +39,7 @@ static const ulp_option options[] = {
 static const ulp_column columns[] = {
     ULP_SUM_COLUMNS,
     ULP_COLUMN_AS(ulp_sum_row, n, "step"),
-    ULP_COLUMN(ulp_sum_row, value),
-    ULP_COLUMN(ulp_sum_row, code),
+    ULP_COLUMNS(ulp_sum_row, value, code),
     ULP_COLUMN_AS(ulp_sum_row, runs.sd, "sd"),
     ULP_QUANTILE_COLUMNS_OF(ulp_sum_row, runs),
     {0},

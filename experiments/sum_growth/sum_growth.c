@@ -66,22 +66,10 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, format),
+    ULP_COLUMNS(row, format),
     ULP_WORDS(row, data, DATA_WORDS),
-    ULP_COLUMN(row, mode),
-    ULP_COLUMN(row, n),
-    ULP_COLUMN(row, least_error),
-    ULP_COLUMN(row, median),
-    ULP_COLUMN(row, rms),
-    ULP_COLUMN(row, most_error),
-    ULP_COLUMN(row, gamma),
-    ULP_COLUMN(row, linear),
-    ULP_COLUMN(row, likely),
-    ULP_COLUMN(row, lambda),
-    ULP_COLUMN(row, within),
-    ULP_COLUMN(row, least),
-    ULP_COLUMN(row, most),
-    ULP_COLUMN(row, exact),
+    ULP_COLUMNS(row, mode, n, least_error, median, rms, most_error, gamma),
+    ULP_COLUMNS(row, linear, likely, lambda, within, least, most, exact),
     {0},
 };
 

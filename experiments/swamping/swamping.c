@@ -27,16 +27,8 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, format),
-    ULP_COLUMN(row, datapath),
-    ULP_COLUMN(row, mode),
-    ULP_COLUMN(row, chunk),
-    ULP_COLUMN(row, seed),
-    ULP_COLUMN(row, n),
-    ULP_COLUMN(row, sum),
-    ULP_COLUMN(row, code),
-    ULP_COLUMN(row, exact),
-    ULP_COLUMN(row, error),
+    ULP_COLUMNS(row, format, datapath, mode, chunk, seed),
+    ULP_COLUMNS(row, n, sum, code, exact, error),
     {0},
 };
 

@@ -34,11 +34,7 @@ static const ulp_option options[] = {
 static const ulp_column columns[] = {
     ULP_COLUMN_AS(row, datapath, "row"),
     ULP_WORDS(row, what, WHAT_WORDS),
-    ULP_COLUMN(row, name),
-    ULP_COLUMN(row, found),
-    ULP_COLUMN(row, number),
-    ULP_COLUMN(row, expected),
-    ULP_COLUMN(row, verdict),
+    ULP_COLUMNS(row, name, found, number, expected, verdict),
     {0},
 };
 

@@ -23,16 +23,8 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, datapath),
-    ULP_COLUMN(row, node),
-    ULP_COLUMN(row, terms),
-    ULP_COLUMN(row, term),
-    ULP_COLUMN(row, line),
-    ULP_COLUMN(row, height),
-    ULP_COLUMN(row, over),
-    ULP_COLUMN(row, over_line),
-    ULP_COLUMN(row, over_height),
-    ULP_COLUMN(row, tree),
+    ULP_COLUMNS(row, datapath, node, terms, term, line),
+    ULP_COLUMNS(row, height, over, over_line, over_height, tree),
     {0},
 };
 

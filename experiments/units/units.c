@@ -31,17 +31,8 @@ static const ulp_option options[] = {
 static const ulp_column columns[] = {
     ULP_WORDS(row, part, PART_WORDS),
     ULP_WORDS(row, data, DATA_WORDS),
-    ULP_COLUMN(row, datapath),
-    ULP_COLUMN(row, other),
-    ULP_COLUMN(row, products),
-    ULP_COLUMN(row, sums),
-    ULP_COLUMN(row, share),
-    ULP_COLUMN(row, max_error),
-    ULP_COLUMN(row, mean_error),
-    ULP_COLUMN(row, drift),
-    ULP_COLUMN(row, sum),
-    ULP_COLUMN(row, result),
-    ULP_COLUMN(row, code),
+    ULP_COLUMNS(row, datapath, other, products, sums, share),
+    ULP_COLUMNS(row, max_error, mean_error, drift, sum, result, code),
     {0},
 };
 

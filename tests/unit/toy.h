@@ -68,12 +68,7 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, format),
-    ULP_COLUMN(row, mode),
-    ULP_COLUMN(row, step),
-    ULP_COLUMN(row, value),
-    ULP_COLUMN(row, code),
-    ULP_COLUMN(row, nothing),
+    ULP_COLUMNS(row, format, mode, step, value, code, nothing),
     {0},
 };
 

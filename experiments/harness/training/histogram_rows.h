@@ -25,8 +25,7 @@ typedef struct ulp_bin {
     double share;
 } ulp_bin;
 
-#define ULP_BIN_COLUMNS_OF(row, field)                                                                                 \
-    ULP_COLUMN_OF(row, field, x), ULP_COLUMN_OF(row, field, count), ULP_COLUMN_OF(row, field, share)
+#define ULP_BIN_COLUMNS_OF(row, field) ULP_COLUMNS_OF(row, field, x, count, share)
 
 uint64_t ulp_bin_count(const ulp_histogram *h, int e);
 ulp_bin ulp_bin_of(const ulp_histogram *h, int e);

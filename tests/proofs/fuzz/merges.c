@@ -15,7 +15,7 @@ typedef struct row {
 
 static const ulp_option options[] = {ULP_OPTION(settings, size, integer, "3", .help = "points", .min = 1, .max = 9),
                                      {0}};
-static const ulp_column columns[] = {ULP_COLUMN(row, number), ULP_COLUMN(row, half), {0}};
+static const ulp_column columns[] = {ULP_COLUMNS(row, number, half), {0}};
 
 static ulp_status plan(ulp_plan *to, const void *own, void *context) {
     (void)context;
