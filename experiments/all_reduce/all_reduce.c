@@ -156,9 +156,9 @@ static ulp_status plan_trainings(ulp_plan *plan, const settings *s, context *x) 
     return status;
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *s = own;
-    ulp_status status = plan_trainings(plan, s, shared);
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
+    ulp_status status = plan_trainings(plan, s, plan->context);
     note_overflows(plan, s);
     for (int data = ONES; data < TRAINING; data++)
         for (size_t f = 0; f < s->formats.count && status == ULP_OK; f++)
@@ -230,7 +230,7 @@ static ulp_status compute(const ulp_task *task) {
 
 static size_t ranks_of(const void *at) { return ((const point *)at)->ranks; }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "all_reduce",
     .question = "gradients of many ranks become one mean: which order, format and place of the division keep it?",
     ULP_EXPERIMENT_OF(settings, point, row),
@@ -238,5 +238,3 @@ static const ulp_experiment experiment = {
     .context_size = sizeof(context),
     .release = ulp_lesson_release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

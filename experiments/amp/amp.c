@@ -143,9 +143,9 @@ static ulp_status add_way(ulp_plan *plan, const settings *s, context *x, point a
     return ULP_OK;
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *s = own;
-    context *x = shared;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
+    context *x = plan->context;
     const int by_hand = ulp_setting_given(plan->arguments, "policy") || ulp_setting_given(plan->arguments, "scaler");
     ULP_TRY(ulp_networks_load(plan, &x->networks, &s->networks, s->seed, s->steps));
     if (by_hand && (x->networks.count > 1 || s->formats.count > 1))
@@ -198,12 +198,10 @@ static ulp_status compute(const ulp_task *task) {
     return ulp_training_run(task, &training);
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "amp",
     .question = "does automatic mixed precision end where binary32 ends, and what does it save and cost?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(context),
     .release = release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

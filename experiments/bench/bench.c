@@ -206,9 +206,9 @@ static void print_nothing(const void *own, FILE *screen) {
     (void)screen;
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *set = own;
-    bench *b = shared;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *set = plan->settings;
+    bench *b = plan->context;
     const int cuda = set->backend, full = ulp_setting_given(plan->arguments, "full");
     b->size = set->size ? set->size : full ? (cuda ? 4096 : 2048) : cuda ? 2048 : 512;
     b->memory = set->memory ? set->memory : cuda ? 134217728 : 33554432;
@@ -245,7 +245,7 @@ static void release(void *shared) {
     free(b->rows);
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "bench",
     .question = "How fast are rounding, matrix products and training steps, each compared with what bounds it?",
     ULP_EXPERIMENT_OF(settings, point, row),
@@ -255,5 +255,3 @@ static const ulp_experiment experiment = {
     .goes_on = 1,
     .release = release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

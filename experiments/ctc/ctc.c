@@ -190,10 +190,10 @@ static ulp_status read_recipe(ulp_plan *plan, const settings *s, context *x, int
     return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "--optimizer '%s': %s", s->optimizer, error.text);
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
+static ulp_status plan(ulp_plan *plan) {
     static const char *const sets[] = {"strips", "mnist-strips"};
-    const settings *s = own;
-    context *x = shared;
+    const settings *s = plan->settings;
+    context *x = plan->context;
     ulp_status status = ulp_set_load(plan, &x->data, &(ulp_set){sets[s->set], s->data, s->seed});
     for (int c = 0; c < CELLS && status == ULP_OK; c++)
         if (s->cells >> c & 1) status = read_net(plan, s, x, c);
@@ -267,7 +267,7 @@ static ulp_status compute(const ulp_task *task) {
     return ((const point *)task->point)->training ? compute_training(task) : compute_sums(task);
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "ctc",
     .question = "the probability of a label sequence is tiny: where do sums over paths underflow, and what still "
                 "learns to read?",
@@ -275,5 +275,3 @@ static const ulp_experiment experiment = {
     .context_size = sizeof(context),
     .release = release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

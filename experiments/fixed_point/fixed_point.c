@@ -92,9 +92,9 @@ static ulp_status add_run(ulp_plan *plan, const settings *set, const ulp_lesson 
     return ULP_OK;
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *set = own;
-    ulp_lesson *x = shared;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *set = plan->settings;
+    ulp_lesson *x = plan->context;
     ulp_status status = ulp_lesson_load(plan, x, &set->lesson);
     for (int64_t s = 0; s < set->lesson.seeds && status == ULP_OK; s++) {
         point p = {.seed = set->lesson.seed + (uint64_t)s};
@@ -145,12 +145,10 @@ static ulp_status compute(const ulp_task *task) {
     return status == ULP_OK ? ulp_training_run(task, &training) : status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "fixed_point",
     .question = "can a network be trained in 16-bit fixed point, with nearest and with stochastic rounding?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(ulp_lesson),
     .release = ulp_lesson_release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

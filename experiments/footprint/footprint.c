@@ -134,9 +134,9 @@ static ulp_status add_network(ulp_plan *plan, const settings *s, const context *
     return status;
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *s = own;
-    context *x = shared;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
+    context *x = plan->context;
     const ulp_machine *machine;
     ulp_status status = read_policies(plan, s, x);
     if (status == ULP_OK) status = ulp_networks_load(plan, &x->small, &s->networks, 1, 0);
@@ -324,12 +324,10 @@ static ulp_status compute(const ulp_task *task) {
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "footprint",
     .question = "which bytes does training in few bits save, and which speed does a roofline predict?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(context),
     .release = release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

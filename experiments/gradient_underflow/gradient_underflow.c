@@ -55,9 +55,9 @@ static const ulp_column columns[] = {
 
 /* ---- the grid: one training run per network and seed ---- */
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *s = own;
-    ulp_networks *networks = shared;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
+    ulp_networks *networks = plan->context;
     ULP_TRY(ulp_networks_load(plan, networks, &s->networks, s->seed, s->steps));
     ulp_plan_note(plan, "rounding",
                   "rne: zero, flushed, overflowed and kept count what one rounding to nearest even makes of a gradient "
@@ -176,12 +176,10 @@ static ulp_status compute(const ulp_task *task) {
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "gradient_underflow",
     .question = "how small are the gradients of a network, and how many does a format turn to zero?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(ulp_networks),
     .release = ulp_networks_release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -21,9 +21,7 @@ static const ulp_column columns[] = {
     {0},
 };
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    (void)own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
     const ulp_conversion *c;
     for (size_t i = 0; (c = ulp_conversion_get(i)) != NULL; i++)
         for (int negative = 0; negative < 2 && c->mode == ULP_SRA; negative++)
@@ -98,10 +96,8 @@ static ulp_status compute(const ulp_task *task) {
     return ULP_OK;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "hardware_sr",
     .question = "which bias and which variance has stochastic rounding with the random bits that hardware takes?",
     ULP_EXPERIMENT_OF(settings, point, row),
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

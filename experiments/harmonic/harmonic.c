@@ -50,9 +50,8 @@ static const ulp_column columns[] = {
     {0},
 };
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    const settings *s = own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
     ulp_sum_points(plan, &(ulp_sum_grid){&s->sums, &cures, {1, 10, 4}, {20, 200, 4}});
     return ULP_OK;
 }
@@ -96,10 +95,8 @@ static ulp_status compute(const ulp_task *task) {
     return ULP_OK;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "harmonic",
     .question = "The harmonic series diverges: at which term does it stop in every format, and what keeps it growing?",
     ULP_EXPERIMENT_OF(settings, ulp_sum_point, ulp_sum_row),
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -277,8 +277,6 @@ static void set_up_sweep(ulp_run *run) {
     ulp_text head = {0};
     s->plan = &run->plan;
     s->columns = e->columns;
-    s->settings = run->settings;
-    s->context = run->context;
     s->compute = e->compute;
     s->ranks_of = e->ranks;
     s->threads_inside = e->threads_inside;
@@ -303,7 +301,7 @@ static int execute(ulp_run *run) {
     ulp_threads_set((int)run->common.threads);
     run->sweep.threads = ulp_threads_get();
     ulp_run_begin_header(run);
-    const ulp_status planned = e->plan(&run->plan, run->settings, run->context);
+    const ulp_status planned = e->plan(&run->plan);
     if (planned != ULP_OK) { /* a bad file in plan() is bad input; later the run writes files */
         status = report_failure(run, planned);
         return planned == ULP_BAD_FILE ? ULP_EXIT_USAGE : status;
@@ -327,25 +325,27 @@ static void release(ulp_run *run) {
     pthread_mutex_destroy(&run->sweep.failure.lock);
 }
 
-int ulp_experiment_main(const ulp_experiment *experiment, int argc, char **argv) {
-    ulp_run run = {.experiment = experiment};
+int ulp_experiment_main(const ulp_experiment *e, int argc, char **argv) {
+    ulp_run run = {.experiment = e};
     pthread_mutex_init(&run.sweep.lock, NULL);
     pthread_mutex_init(&run.sweep.failure.lock, NULL);
-    run.plan.point_size = experiment->point_size;
+    run.plan.point_size = e->point_size;
     run.plan.failure = &run.sweep.failure;
     run.plan.arguments = &run.arguments;
-    run.settings = calloc(1, experiment->settings_size + 1);
-    run.context = calloc(1, experiment->context_size + 1);
+    run.settings = calloc(1, e->settings_size + 1);
+    run.context = calloc(1, e->context_size + 1);
     if (!run.settings || !run.context) {
         free(run.settings);
         free(run.context);
-        return ulp_run_error(experiment->name, "out of memory");
+        return ulp_run_error(e->name, "out of memory");
     }
-    ulp_ranks_start(&run.sweep, experiment->name, &argc, &argv);
+    run.plan.settings = run.settings;
+    run.plan.context = run.context;
+    ulp_ranks_start(&run.sweep, e->name, &argc, &argv);
     run.argc = argc;
     run.argv = argv;
     int status = execute(&run);
-    if (run.sweep.rank == 0) status = ulp_finish_stdout(experiment->name, status);
+    if (run.sweep.rank == 0) status = ulp_finish_stdout(e->name, status);
     release(&run);
     ulp_ranks_end();
     return status;

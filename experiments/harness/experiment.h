@@ -1,10 +1,7 @@
 /* experiment.h - the framework of an experiment: settings, plan, computation of points, claims.
  *
- * An experiment is a const ulp_experiment and a main of one line:
- *
- *     int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }
- *
- * A run has these steps:
+ * The folder of an experiment defines `experiment`, a const ulp_experiment; the main of all experiments is in
+ * experiments/main.c. A run has these steps:
  *
  *  - The command line fills the settings struct of the experiment.
  *  - plan() lists the grid points, each a small struct.
@@ -38,8 +35,8 @@ typedef struct ulp_experiment {
                     why it has no rows: `# left out: ` if compute() returns ULP_UNSUPPORTED, else `# failed: ` and exit
                     status 1. ULP_NO_DEVICE means that the device is lost, and ends the run. */
 
-    /* List the points. `context` (context_size bytes, zero) may get data that all points share. */
-    ulp_status (*plan)(ulp_plan *plan, const void *settings, void *context);
+    /* List the points. plan->context (context_size bytes, zero) may get data that all points share. */
+    ulp_status (*plan)(ulp_plan *plan);
     /* Compute one point and put its rows. Several threads call it at the same time, unless threads_inside. */
     ulp_status (*compute)(const ulp_task *task);
     /* The number of ranks that a point is about. If mpirun starts as many processes, all of them compute the point
@@ -58,10 +55,12 @@ typedef struct ulp_experiment {
     .options = options, .columns = columns, .settings_size = sizeof(settings), .point_size = sizeof(point),            \
     .row_size = sizeof(row), .plan = plan, .compute = compute, .judge = judge
 
-/* Every experiment defines it, in claims.c if it has that file: prints the tables and tests the claims. */
+/* Every experiment defines them. judge(), in claims.c if the experiment has that file, prints the tables and tests the
+ * claims. */
+extern const ulp_experiment experiment;
 void judge(ulp_claims *claims);
 
-int ulp_experiment_main(const ulp_experiment *experiment, int argc, char **argv);
+int ulp_experiment_main(const ulp_experiment *e, int argc, char **argv);
 
 /* ---- options of many experiments: rows for their tables, bound to a field of the settings `s` ---- */
 

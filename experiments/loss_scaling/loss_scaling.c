@@ -155,9 +155,9 @@ static ulp_status add_network(ulp_plan *plan, const settings *s, const ulp_netwo
     return ULP_OK;
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *s = own;
-    ulp_networks *n = shared;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
+    ulp_networks *n = plan->context;
     if (s->networks.how.amp.bits && ulp_setting_given(plan->arguments, "policy"))
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT,
                              "--amp derives the policy, and --policy gives one: give one of the two");
@@ -215,12 +215,10 @@ static ulp_status compute(const ulp_task *task) {
     return ulp_training_run(task, &training);
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "loss_scaling",
     .question = "by how much must the loss be multiplied, and can the scale be found without tuning?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(ulp_networks),
     .release = ulp_networks_release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -222,10 +222,10 @@ static void put_run(const ulp_task *task, const watch *w) {
 
 /* ---- the grid: one training run per seed ---- */
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *set = own;
-    const ulp_lesson *x = shared;
-    ULP_TRY(ulp_lesson_load(plan, shared, &set->lesson));
+static ulp_status plan(ulp_plan *plan) {
+    const settings *set = plan->settings;
+    const ulp_lesson *x = plan->context;
+    ULP_TRY(ulp_lesson_load(plan, plan->context, &set->lesson));
     if (x->net.count > LAYERS)
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--net has %zu layers, at most %d are looked at", x->net.count,
                              LAYERS);
@@ -303,7 +303,7 @@ static ulp_status compute(const ulp_task *task) {
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "magnitudes",
     .question =
         "where do the numbers of a network lie, before and after training, and which of them does a format hold?",
@@ -311,5 +311,3 @@ static const ulp_experiment experiment = {
     .context_size = sizeof(ulp_lesson),
     .release = ulp_lesson_release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

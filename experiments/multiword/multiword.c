@@ -56,9 +56,8 @@ static ulp_status with_words(ulp_datapath *to, const ulp_datapath *d, int64_t wo
     return ulp_datapath_init(to);
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    const settings *s = own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
     for (size_t i = 0; i < s->datapaths.count; i++) {
         const ulp_datapath *d = &s->datapaths.at[i];
         ulp_datapath with;
@@ -230,11 +229,9 @@ static ulp_status compute(const ulp_task *task) {
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "multiword",
     .question = "how exact are products of binary32 matrices on 16- and 8-bit units, if operands are several words?",
     .threads_inside = 1,
     ULP_EXPERIMENT_OF(settings, point, row),
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

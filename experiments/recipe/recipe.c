@@ -76,9 +76,9 @@ static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int
     return ULP_OK;
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *s = own;
-    context *x = shared;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
+    context *x = plan->context;
     ULP_TRY(ulp_lesson_load(plan, &x->lesson, &s->lesson));
     for (int i = 0; i < COUNT; i++)
         if (s->variants >> i & 1) ULP_TRY(add_variant(plan, s, x, i));
@@ -102,12 +102,10 @@ static ulp_status compute(const ulp_task *task) {
     return ulp_training_run(task, &training);
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "recipe",
     .question = "what does each ingredient of mixed precision do, and what can take its place?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(context),
     .release = ulp_lesson_release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -132,9 +132,9 @@ static ulp_status add_cell(ulp_plan *plan, const settings *s, context *x, int ru
     return plan_training(plan, s, x, c, end);
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *s = own;
-    context *x = shared;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
+    context *x = plan->context;
     ulp_status status = read_data(plan, s, &x->data);
     if (status == ULP_OK) status = read_arithmetics(plan, s, x);
     if (status == ULP_OK && s->parts & 1 << RUN_RANDOM) status = add_random(plan, s, x);
@@ -159,12 +159,10 @@ static ulp_status compute(const ulp_task *task) {
                                 : compute_training(task);
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "recurrence",
     .question = "does feedback through time steps make rounding errors grow?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(context),
     .release = release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -92,9 +92,8 @@ static void plan_mode(ulp_plan *plan, const settings *s, const ulp_format *forma
         }
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    const settings *s = own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
     for (size_t f = 0; f < s->formats.count; f++)
         for (int m = 0; m < MODE_COUNT; m++)
             if (s->modes >> m & 1) plan_mode(plan, s, &s->formats.at[f], m);
@@ -353,10 +352,8 @@ static ulp_status compute(const ulp_task *task) {
     }
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "sr_bits",
     .question = "how many random bits does stochastic rounding need: where do sums stop, how biased is a rounding?",
     ULP_EXPERIMENT_OF(settings, point, row),
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

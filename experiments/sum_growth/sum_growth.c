@@ -73,9 +73,8 @@ static const ulp_column columns[] = {
     {0},
 };
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    const settings *s = own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
     if (s->modes.count > MODES_MAX) return ulp_plan_fail(plan, ULP_NOT_IN_RANGE, "--modes: %d at most", MODES_MAX);
     if (4 * s->longest != floor(4 * s->longest))
         return ulp_plan_fail(plan, ULP_NOT_IN_RANGE, "--longest %g: quarters, as 4, 4.25, 4.5", s->longest);
@@ -316,10 +315,8 @@ static ulp_status compute(const ulp_task *task) {
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "sum_growth",
     .question = "how do the errors of long sums grow with their length, to nearest and stochastic, beside the bounds?",
     ULP_EXPERIMENT_OF(settings, point, row),
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

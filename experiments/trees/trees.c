@@ -28,9 +28,8 @@ static const ulp_column columns[] = {
     {0},
 };
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    const settings *s = own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
     for (size_t i = 0; i < s->datapaths.count; i++) {
         const ulp_datapath *d = &s->datapaths.at[i];
         if (d->kind == ULP_NATIVE || d->words != 0 || d->result.is_fixed)
@@ -92,10 +91,8 @@ static ulp_status compute(const ulp_task *task) {
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "trees",
     .question = "in which order does each machine add the products of one sum, and which of them at once?",
     ULP_EXPERIMENT_OF(settings, point, row),
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

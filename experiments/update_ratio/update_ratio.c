@@ -148,12 +148,12 @@ static void list_points(ulp_plan *plan, const settings *set) {
     }
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *lesson) {
-    const settings *set = own;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *set = plan->settings;
     if (set->looks > set->steps)
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--looks %lld: more than --steps %lld", (long long)set->looks,
                              (long long)set->steps);
-    ULP_TRY(ulp_lesson_load(plan, lesson, &set->lesson));
+    ULP_TRY(ulp_lesson_load(plan, plan->context, &set->lesson));
     ulp_plan_note(
         plan, "update",
         "u = -rate' v: the binary32 rate of the step times its momentum, exact; lost: w + u rounded once, rne, is w");
@@ -256,12 +256,10 @@ static ulp_status compute(const ulp_task *task) {
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "update_ratio",
     .question = "how large are a network's weights beside their updates, and which updates can a format still add?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(ulp_lesson),
     .release = ulp_lesson_release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -207,8 +207,7 @@ typedef struct row { int64_t step; double loss; } row;
 static const ulp_option options[] = {TEXT(net, "fc8 tanh fc4"), TEXT(loss, "softmax"), TEXT(optimizer, "sgd,rate=0.1"), ULP_OPTION_SET(settings, set), {0}};
 static const ulp_column columns[] = {ULP_COLUMNS(row, step, loss), {0}};
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    (void)own, (void)context;
+static ulp_status plan(ulp_plan *plan) {
     ulp_plan_add(plan, &(point){0}, 1, "all");
     return ULP_OK;
 }
@@ -241,11 +240,9 @@ static ulp_status compute(const ulp_task *task) {
     return status == ULP_OK ? status : ulp_task_fail(task, status, "%s", error.text);
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "lesson", .question = "does it learn?", .options = options, .columns = columns, .settings_size = sizeof(settings),
     .point_size = sizeof(point), .row_size = sizeof(row), .plan = plan, .compute = compute};
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }
 END
 cat >course/l7.c <<'END'
 /* l7.c - a lab of one question. */

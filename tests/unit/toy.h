@@ -72,9 +72,9 @@ static const ulp_column columns[] = {
     {0},
 };
 
-static ulp_status plan(ulp_plan *to, const void *own, void *shared) {
-    const settings *set = own;
-    ((context *)shared)->room = malloc(1);
+static ulp_status plan(ulp_plan *to) {
+    const settings *set = to->settings;
+    ((context *)to->context)->room = malloc(1);
     if (set->unplanned) return ulp_plan_fail(to, (ulp_status)set->unplanned, "not planned");
     ulp_plan_note(to, "toy data", "checksum %d", 42);
     for (size_t f = 0; f < set->formats.count; f++)

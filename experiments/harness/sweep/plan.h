@@ -36,6 +36,8 @@ typedef struct ulp_plan_report {
 } ulp_plan_report;
 
 typedef struct ulp_plan {
+    const void *settings;
+    void *context;
     size_t point_size;
     ulp_planned *points; /* (count) in the order of the CSV */
     size_t count, room;

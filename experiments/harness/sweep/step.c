@@ -54,8 +54,8 @@ size_t ulp_sweep_take(ulp_sweep *s, size_t *next) {
 }
 
 ulp_status ulp_sweep_compute(ulp_sweep *s, size_t k) {
-    const ulp_task task = {.settings = s->settings,
-                           .context = s->context,
+    const ulp_task task = {.settings = s->plan->settings,
+                           .context = s->plan->context,
                            .point = s->plan->points[k].point,
                            .label = s->plan->points[k].label,
                            .rows = &s->work[k].rows,
