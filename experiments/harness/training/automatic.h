@@ -26,15 +26,12 @@ typedef struct ulp_training_settings {
 #define ULP_OPTIONS_TRAINING(s, field) ULP_OPTION_AMP(s, field.amp), ULP_OPTION_PROFILE(s, field.profile)
 
 #define ULP_OPTION_PROFILE(s, field)                                                                                   \
-    {                                                                                                                  \
-        .name = "profile", .type = &ulp_type_flag, ULP_AT(s, field), .silent = 1,                                      \
-        .help = "print where the time of a step goes, by layer and operation; all of it in OUT's .profile.csv"         \
-    }
+    ULP_OPTION_AS(s, field, "profile", flag, NULL, .silent = 1,                                                        \
+                  .help =                                                                                              \
+                      "print where the time of a step goes, by layer and operation; all of it in OUT's .profile.csv")
 #define ULP_OPTION_AMP(s, field)                                                                                       \
-    {                                                                                                                  \
-        .name = "amp", .type = &ulp_type_amp, ULP_AT(s, field), .value = "none", .silent = 1,                          \
-        .help = "train by automatic mixed precision in a format, as fp16 or bf16"                                      \
-    }
+    ULP_OPTION_AS(s, field, "amp", amp, "none", .silent = 1,                                                           \
+                  .help = "train by automatic mixed precision in a format, as fp16 or bf16")
 
 #define ULP_AMP_OTHER "the claims are about trainings in binary32, and --amp is given"
 

@@ -11,7 +11,7 @@
 extern const ulp_option_type ulp_type_set; /* const char *: the name of a kind of sim/data/data.h */
 
 #define ULP_OPTION_SET(s, field) /* a const char *, with ULP_OPTION_DATA, ULP_OPTION_SEED */                           \
-    { .name = "set", .type = &ulp_type_set, ULP_AT(s, field), .value = "digits", .help = "the data set" }
+    ULP_OPTION_AS(s, field, "set", set, "digits", .help = "the data set")
 
 typedef struct ulp_set {
     const char *name, *folder; /* the values of --set and --data */
