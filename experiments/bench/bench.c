@@ -200,12 +200,6 @@ static ulp_status open_device(ulp_plan *plan, const settings *set, bench *b) {
     return ULP_OK;
 }
 
-static void release_nothing(void *own) { (void)own; }
-static void print_nothing(const void *own, FILE *screen) {
-    (void)own;
-    (void)screen;
-}
-
 static ulp_status plan(ulp_plan *plan) {
     const settings *set = plan->settings;
     bench *b = plan->context;
@@ -223,8 +217,7 @@ static ulp_status plan(ulp_plan *plan) {
     ULP_TRY(plan_parts(plan, set));
     ulp_plan_note(plan, "timing", "yes: two runs of this file differ");
     ulp_plan_note(plan, "device", "%s, %s", b->device, b->isa);
-    plan->report = (ulp_plan_report){
-        .own = b, .ending = ".json", .print = print_nothing, .write = write_json, .release = release_nothing};
+    plan->report = (ulp_plan_report){.own = b, .ending = ".json", .write = write_json};
     if (!*set->peers) return ULP_OK;
     b->peers = ulp_grow(NULL, sizeof *b->peers);
     *b->peers = (peers){0};

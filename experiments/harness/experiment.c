@@ -166,7 +166,8 @@ static ulp_status write_results(ulp_run *run, ulp_error *error) {
 static ulp_status write_report(const ulp_run *run, ulp_error *error) {
     const ulp_plan_report *report = &run->plan.report;
     if (!report->own) return ULP_OK;
-    if (!run->common.quiet) report->print(report->own, strcmp(run->common.out, "-") == 0 ? stderr : stdout);
+    if (report->print && !run->common.quiet)
+        report->print(report->own, strcmp(run->common.out, "-") == 0 ? stderr : stdout);
     return ulp_place_write_beside(&run->sweep.place, report->ending, report->write, report->own, error);
 }
 
