@@ -30,7 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/harness/training/set.h"
+#include "experiments/harness/training/options.h"
 #include "experiments/harness/training/training.h"
 
 static const ulp_option options[] = {

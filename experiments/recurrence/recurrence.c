@@ -31,7 +31,7 @@
 
 #include <stdlib.h>
 
-#include "experiments/harness/training/set.h"
+#include "experiments/harness/training/options.h"
 
 static int takes_format(const ulp_format *f) {
     return !f->is_fixed && f->is_signed && f->fits_binary32 && f->has_subnormals && f->prec >= 8 && f->emin <= -14 &&

@@ -196,7 +196,7 @@ END
 mkdir experiments/lesson
 cat >experiments/lesson/lesson.c <<'END'
 /* lesson.c - the loss of a few steps of a training. */
-#include "experiments/harness/training/set.h"
+#include "experiments/harness/training/options.h"
 #include "sim/train/train.h"
 
 typedef struct settings { const char *net, *loss, *optimizer, *set; } settings;

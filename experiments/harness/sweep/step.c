@@ -1,8 +1,7 @@
-/* step.c - the steps of a point (take, compute, finish) and the progress of a sweep; see step.h. */
-#include "step.h"
+/* step.c - the steps of a point (take, compute, finish) and the progress of a sweep; see inside.h. */
+#include "inside.h"
 
 #include "experiments/harness/cli/message.h"
-#include "keep.h"
 
 /* ---- progress ---- */
 

@@ -19,7 +19,6 @@
 
 #include "automatic.h"
 #include "options.h"
-#include "set.h"
 #include "training.h"
 
 typedef struct ulp_lesson_settings {

@@ -17,7 +17,7 @@
 #define ULP_NETWORKS_H
 
 #include "automatic.h"
-#include "set.h"
+#include "options.h"
 #include "sim/train/train.h"
 
 typedef struct ulp_networks_settings {

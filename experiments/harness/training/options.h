@@ -1,12 +1,17 @@
-/* options.h - policies, optimizers and networks as values of options, read and checked before anything is computed.
+/* options.h - data sets, policies, optimizers, reductions and networks as values of options, read and checked before
+ * anything is computed.
  *
  *     ULP_OPTION(settings, policy, policy, "mixed:fp16", .help = "..."),
- *     plan: status = ulp_plan_read_net(plan, &context->net, settings->net, context->data.dims);
+ *     ULP_OPTION(settings, reductions, reductions, "ring:bf16,tree:bf16", .help = "..."),
+ *     plan: status = ulp_set_load(plan, &context->data, &(ulp_set){settings->set, settings->data, settings->seed});
+ *           status = ulp_plan_read_net(plan, &context->net, settings->net, context->data.dims);
  */
 #ifndef ULP_TRAINING_OPTIONS_H
 #define ULP_TRAINING_OPTIONS_H
 
 #include "experiments/harness/experiment.h"
+#include "kernels/reduction/reduction.h"
+#include "sim/data/data.h"
 #include "sim/net.h"
 #include "sim/optim/optim.h"
 #include "sim/policy/policy.h"
@@ -23,10 +28,34 @@ typedef struct ulp_named_optimizer {
     ulp_optimizer_rule rule;
 } ulp_named_optimizer;
 
-extern const ulp_option_type ulp_type_policy;    /* the field is a ulp_named_policy */
-extern const ulp_option_type ulp_type_optimizer; /* the field is a ulp_named_optimizer */
+typedef struct ulp_named_reduction {
+    char name[ULP_REDUCTION_TEXT_MAX]; /* the canonical text */
+    ulp_reduction reduction;
+} ulp_named_reduction;
+
+typedef struct ulp_reduction_list {
+    ulp_named_reduction *at; /* (count) */
+    size_t count;
+} ulp_reduction_list;
+
+extern const ulp_option_type ulp_type_set;        /* const char *: the name of a kind of sim/data/data.h */
+extern const ulp_option_type ulp_type_policy;     /* the field is a ulp_named_policy */
+extern const ulp_option_type ulp_type_optimizer;  /* the field is a ulp_named_optimizer */
+extern const ulp_option_type ulp_type_reductions; /* ulp_reduction_list */
+
+#define ULP_OPTION_SET(s, field) /* a const char *, with ULP_OPTION_DATA, ULP_OPTION_SEED */                           \
+    ULP_OPTION_AS(s, field, "set", set, "digits", .help = "the data set")
 
 /* ---- called by plan(), so that points get the results; a failure is reported in a sentence ---- */
+
+typedef struct ulp_set {
+    const char *name, *folder; /* the values of --set and --data */
+    uint64_t seed;             /* the seed of the split, for a set that has no split of its own */
+} ulp_set;
+
+/* Loads the set and adds the header line "data". A failure is reported in a sentence. The caller calls
+ * ulp_data_release() after success and after failure. */
+ulp_status ulp_set_load(ulp_plan *plan, ulp_data *data, const ulp_set *set);
 
 /* A network depends on the data, so its option is a text (ulp_type_text), which plan() reads. The caller calls
  * ulp_net_release(net) after success and after failure. */
