@@ -24,7 +24,6 @@
 
 #include <string.h>
 
-#include "experiments/harness/training/options.h"
 #include "experiments/harness/training/training.h"
 
 /* --formats refuses binary64, because the sums always include it. */

@@ -30,7 +30,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/harness/training/options.h"
 #include "experiments/harness/training/training.h"
 
 static const ulp_option options[] = {

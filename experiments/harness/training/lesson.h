@@ -17,7 +17,6 @@
 #ifndef ULP_TRAINING_LESSON_H
 #define ULP_TRAINING_LESSON_H
 
-#include "automatic.h"
 #include "options.h"
 #include "training.h"
 

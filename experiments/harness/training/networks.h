@@ -16,7 +16,6 @@
 #ifndef ULP_NETWORKS_H
 #define ULP_NETWORKS_H
 
-#include "automatic.h"
 #include "options.h"
 #include "sim/train/train.h"
 

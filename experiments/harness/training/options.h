@@ -5,6 +5,17 @@
  *     ULP_OPTION(settings, reductions, reductions, "ring:bf16,tree:bf16", .help = "..."),
  *     plan: status = ulp_set_load(plan, &context->data, &(ulp_set){settings->set, settings->data, settings->seed});
  *           status = ulp_plan_read_net(plan, &context->net, settings->net, context->data.dims);
+ *
+ * Every program that trains has the options --amp and --profile: automatic mixed precision in a format
+ * (sim/policy/amp.h), and where the time goes (profile.h).
+ *
+ *     typedef struct settings {
+ *         ulp_training_settings how; ...         options: ULP_OPTIONS_TRAINING(settings, how), ...
+ *     plan:    status = ulp_plan_amp(plan, &policy, &scaler, &settings->how.amp, &net, "NAME");
+ *     judge:   if (settings->how.amp.bits) ulp_claims_skip_all(c, ULP_AMP_OTHER);   where amp replaces binary32
+ *
+ * The header of the CSV has the policy and the scaler in place of --amp, so a run with the same policy given by hand
+ * has the same header.
  */
 #ifndef ULP_TRAINING_OPTIONS_H
 #define ULP_TRAINING_OPTIONS_H
@@ -14,6 +25,7 @@
 #include "sim/data/data.h"
 #include "sim/net.h"
 #include "sim/optim/optim.h"
+#include "sim/policy/amp.h"
 #include "sim/policy/policy.h"
 
 /* ---- types of options; the header line of an option repeats its text ---- */
@@ -42,9 +54,27 @@ extern const ulp_option_type ulp_type_set;        /* const char *: the name of a
 extern const ulp_option_type ulp_type_policy;     /* the field is a ulp_named_policy */
 extern const ulp_option_type ulp_type_optimizer;  /* the field is a ulp_named_optimizer */
 extern const ulp_option_type ulp_type_reductions; /* ulp_reduction_list */
+extern const ulp_option_type ulp_type_amp;        /* ulp_format; `bits` is 0 for none */
 
 #define ULP_OPTION_SET(s, field) /* a const char *, with ULP_OPTION_DATA, ULP_OPTION_SEED */                           \
     ULP_OPTION_AS(s, field, "set", set, "digits", .help = "the data set")
+
+typedef struct ulp_training_settings {
+    ulp_format amp; /* `bits` is 0 for none */
+    int profile;
+} ulp_training_settings;
+
+#define ULP_OPTIONS_TRAINING(s, field) ULP_OPTION_AMP(s, field.amp), ULP_OPTION_PROFILE(s, field.profile)
+
+#define ULP_OPTION_PROFILE(s, field)                                                                                   \
+    ULP_OPTION_AS(s, field, "profile", flag, NULL, .silent = 1,                                                        \
+                  .help =                                                                                              \
+                      "print where the time of a step goes, by layer and operation; all of it in OUT's .profile.csv")
+#define ULP_OPTION_AMP(s, field)                                                                                       \
+    ULP_OPTION_AS(s, field, "amp", amp, "none", .silent = 1,                                                           \
+                  .help = "train by automatic mixed precision in a format, as fp16 or bf16")
+
+#define ULP_AMP_OTHER "the claims are about trainings in binary32, and --amp is given"
 
 /* ---- called by plan(), so that points get the results; a failure is reported in a sentence ---- */
 
@@ -68,5 +98,10 @@ ulp_status ulp_plan_read_policy(const ulp_plan *plan, ulp_policy *policy, const 
  * with `of`. `full` gets the canonical text of the policy, for the header line "policy in full"; it may be NULL. */
 ulp_status ulp_policy_admit(const ulp_plan *plan, const ulp_policy *policy, const char *of, const ulp_backend *backend,
                             char full[ULP_POLICY_TEXT_MAX]);
+
+/* If --amp is given: *policy and *scaler = those of automatic mixed precision for a net, and the header gets a line
+ * "amp NAME" with both. Without --amp they stay. A failure is reported in a sentence. */
+ulp_status ulp_plan_amp(ulp_plan *plan, ulp_policy *policy, ulp_scaler_rule *scaler, const ulp_format *amp,
+                        const ulp_net *net, const char *name);
 
 #endif
