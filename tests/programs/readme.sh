@@ -17,8 +17,14 @@ for text in README.md CONTRIBUTING.md; do
     done
 done
 
-# the commands of "Ten minutes", and their output where the README shows it
+# the command of the first screen, "`COMMAND` prints `RESULT`"
 mkdir build && ln -s "$BIN" build/bin && cp -r "$root/plots" .
+line=$(grep -o '^`[^`]*` prints `[^`]*`' "$root/README.md")
+command=$(printf %s "$line" | cut -d '`' -f 2) result=$(printf %s "$line" | cut -d '`' -f 4)
+[ -n "$result" ] && [ "$(sh -c "$command")" = "$result" ]
+verdict $? "the first command prints $result"
+
+# the commands of "Ten minutes", and their output where the README shows it
 sed -n '/^## Ten minutes/,/^## Where/p' "$root/README.md" | sed -n '/^```sh/,/^```/p' | sed '/^```/d' >session.txt
 case ${MODE:-release} in
 release) ;;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# experiments_runs.sh - a run of an experiment gives the same bytes in one or several parts, and what a stopped run leaves is kept.
+# experiments_resume.sh - an experiment that is stopped and resumed, or run in parts, gives the bytes of one run.
 . tests/programs/support.sh
 
 S=$BIN/stagnation

@@ -1,5 +1,5 @@
 #!/bin/sh
-# sweep.sh - complete sweeps in short: one case by every instruction set has its golden runs; golden runs by MPFR alone; refusals.
+# exhaustive_short.sh - the exhaustive comparisons in short: one case by every instruction set has its golden runs; golden runs by MPFR alone; refusals.
 #
 # t_sweep.c has the runs of all cases in windows and the planted faults; `make check-all` sweeps all cases.
 # modes: release debug
