@@ -38,20 +38,12 @@ static const ulp_option common_options[] = {
                .help = "threads; 0: OMP_NUM_THREADS, else all processors; never changes a number", .max = 65536),
     ULP_OPTION(ulp_common, out, text, "", .value_name = "FILE",
                .help = "the CSV (default results/NAME.csv); - for standard output"),
-    {.name = "quick", .type = &ulp_type_flag, ULP_AT(ulp_common, quick), .help = "a small run, seconds"},
-    {.name = "full", .type = &ulp_type_flag, ULP_AT(ulp_common, full), .help = "the published size"},
-    {.name = "list",
-     .type = &ulp_type_flag,
-     ULP_AT(ulp_common, list),
-     .help = "print one command per point, for GNU parallel or a job array"},
-    {.name = "restart",
-     .type = &ulp_type_flag,
-     ULP_AT(ulp_common, restart),
-     .help = "forget the points that a stopped run has left at OUT, and begin anew"},
-    {.name = "quiet",
-     .type = &ulp_type_flag,
-     ULP_AT(ulp_common, quiet),
-     .help = "no progress, no table; failed claims are still printed"},
+    ULP_OPTION(ulp_common, quick, flag, NULL, .help = "a small run, seconds"),
+    ULP_OPTION(ulp_common, full, flag, NULL, .help = "the published size"),
+    ULP_OPTION(ulp_common, list, flag, NULL, .help = "print one command per point, for GNU parallel or a job array"),
+    ULP_OPTION(ulp_common, restart, flag, NULL,
+               .help = "forget the points that a stopped run has left at OUT, and begin anew"),
+    ULP_OPTION(ulp_common, quiet, flag, NULL, .help = "no progress, no table; failed claims are still printed"),
     {0},
 };
 
@@ -61,15 +53,9 @@ static const ulp_option cut_options[] = {
      .type = &type_shard,
      ULP_AT(ulp_common, shard),
      .help = "only points I, I+N, I+2N, ...; a file of its own, for --merge"},
-    {.name = "merge",
-     .type = &ulp_type_texts,
-     ULP_AT(ulp_common, merge),
-     .value_name = "FILE...",
-     .help = "take finished points from shards; points that are missing are computed"},
-    {.name = "resume",
-     .type = &ulp_type_flag,
-     ULP_AT(ulp_common, resume),
-     .help = "go on from OUT.part, which a stopped run leaves"},
+    ULP_OPTION(ulp_common, merge, texts, NULL, .value_name = "FILE...",
+               .help = "take finished points from shards; points that are missing are computed"),
+    ULP_OPTION(ulp_common, resume, flag, NULL, .help = "go on from OUT.part, which a stopped run leaves"),
     {0},
 };
 
@@ -181,7 +167,8 @@ static ulp_status write_results(ulp_run *run, ulp_error *error) {
 static ulp_status write_report(const ulp_run *run, ulp_error *error) {
     const ulp_plan_report *report = &run->plan.report;
     if (!report->own) return ULP_OK;
-    if (!run->common.quiet) report->print(report->own, strcmp(run->common.out, "-") == 0 ? stderr : stdout);
+    if (report->print && !run->common.quiet)
+        report->print(report->own, strcmp(run->common.out, "-") == 0 ? stderr : stdout);
     return ulp_place_write_beside(&run->sweep.place, report->ending, report->write, report->own, error);
 }
 
@@ -278,8 +265,6 @@ static void set_up_sweep(ulp_run *run) {
     ulp_text head = {0};
     s->plan = &run->plan;
     s->columns = e->columns;
-    s->settings = run->settings;
-    s->context = run->context;
     s->compute = e->compute;
     s->ranks_of = e->ranks;
     s->threads_inside = e->threads_inside;
@@ -305,7 +290,7 @@ static int execute(ulp_run *run) {
     ulp_threads_set((int)run->common.threads);
     run->sweep.threads = ulp_threads_get();
     ulp_run_begin_header(run);
-    const ulp_status planned = e->plan(&run->plan, run->settings, run->context);
+    const ulp_status planned = e->plan(&run->plan);
     if (planned != ULP_OK) { /* a bad file in plan() is bad input; later the run writes files */
         const int status = report_failure(run, planned);
         return planned == ULP_BAD_FILE ? ULP_EXIT_USAGE : status;
@@ -333,26 +318,28 @@ static void release(ulp_run *run) {
     pthread_mutex_destroy(&run->sweep.failure.lock);
 }
 
-int ulp_experiment_main(const ulp_experiment *experiment, int argc, char **argv) {
-    ulp_run run = {.experiment = experiment};
+int ulp_experiment_main(const ulp_experiment *e, int argc, char **argv) {
+    ulp_run run = {.experiment = e};
     pthread_mutex_init(&run.sweep.lock, NULL);
     pthread_mutex_init(&run.sweep.failure.lock, NULL);
-    run.plan.point_size = experiment->point_size;
+    run.plan.point_size = e->point_size;
     run.plan.failure = &run.sweep.failure;
     run.plan.arguments = &run.arguments;
-    run.settings = calloc(1, experiment->settings_size + 1);
-    run.context = calloc(1, experiment->context_size + 1);
+    run.settings = calloc(1, e->settings_size + 1);
+    run.context = calloc(1, e->context_size + 1);
     if (!run.settings || !run.context) {
         free(run.settings);
         free(run.context);
-        ulp_complain(experiment->name, "out of memory");
+        ulp_complain(e->name, "out of memory");
         return ULP_EXIT_FAILED;
     }
-    ulp_ranks_start(&run.sweep, experiment->name, &argc, &argv);
+    run.plan.settings = run.settings;
+    run.plan.context = run.context;
+    ulp_ranks_start(&run.sweep, e->name, &argc, &argv);
     run.argc = argc;
     run.argv = argv;
     int status = execute(&run);
-    if (run.sweep.rank == 0) status = ulp_finish_stdout(experiment->name, status);
+    if (run.sweep.rank == 0) status = ulp_finish_stdout(e->name, status);
     release(&run);
     ulp_ranks_end();
     return status;
