@@ -2,6 +2,9 @@
  *
  * The function that knows the reason calls ulp_fail(). The functions above it return the status as it is, with ULP_TRY
  * or, if they own resources, with a single exit. A caller that needs no sentence gives NULL.
+ *
+ * Two interfaces return the status alone and keep the sentence for the thread: a backend (ulp_backend_error()) and the
+ * functions for other languages (ulp_foreign_error()). formats/ has no sentences.
  */
 #ifndef ULP_ERROR_H
 #define ULP_ERROR_H
@@ -38,14 +41,6 @@ ulp_status ulp_fail_within(ulp_error *error, ulp_status status, const char *wher
 
 /* Empty an error (may be NULL). */
 void ulp_error_clear(ulp_error *error);
-
-/* Return from the calling function, whose result is a ulp_status, if the call does not return ULP_OK. Nothing that the
- * calling function owns is released. */
-#define ULP_TRY(call)                                                                                                  \
-    do {                                                                                                               \
-        const ulp_status status_of_call = (call);                                                                      \
-        if (status_of_call != ULP_OK) return status_of_call;                                                           \
-    } while (0)
 
 ULP_C_END
 #endif

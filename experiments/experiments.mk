@@ -1,4 +1,4 @@
-# experiments.mk - programs: experiments/NAME/NAME.c and what lies in its folder becomes build/bin/NAME; the harness is in all.
+# experiments.mk - programs: experiments/NAME/NAME.c, what lies in its folder and main.c become build/bin/NAME; the harness is in all.
 #
 #   make bench           speed compared with memcpy, the peak and OpenBLAS; PEERS=1, CPFLOAT=folder: other libraries; BENCH=options
 #   make bench-record    the same, and keeps the rows in RECORD=file
@@ -8,11 +8,11 @@ HARNESS_OBJ := $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/*.c experime
 PROGRAMS := $(foreach d,$(wildcard experiments/*),$(if $(wildcard $d/$(notdir $d).c),$(notdir $d)))
 EXPERIMENTS := $(filter-out bench,$(PROGRAMS))
 # objects_of_NAME, if it is set, are the objects of a program that is no experiment
-program_objects = $(or $(objects_of_$(1)),$(patsubst %.c,$O/%.o,$(wildcard experiments/$(1)/*.c experiments/$(1)/*/*.c)))
+program_objects = $(or $(objects_of_$(1)),$O/experiments/main.o $(patsubst %.c,$O/%.o,$(wildcard experiments/$(1)/*.c experiments/$(1)/*/*.c)))
 libraries_of_bench = $(if $(HAVE_BLAS),-lopenblas)
 
 # kept although only pattern rules name them
-.SECONDARY: $(patsubst %.c,$O/%.o,$(wildcard experiments/*/*.c experiments/*/*/*.c))
+.SECONDARY: $(patsubst %.c,$O/%.o,$(wildcard experiments/*.c experiments/*/*.c experiments/*/*/*.c))
 programs: $$(patsubst %,$B/%,$$(PROGRAMS))
 $B/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)

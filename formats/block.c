@@ -82,10 +82,10 @@ ulp_status ulp_block_get(size_t i, ulp_block *block, const ulp_format_row **text
     if (block == NULL) return ULP_OK;
     ulp_block b = {.size = rows[i].size, .rule = rows[i].rule};
     append(b.name, rows[i].text.name);
-    ulp_status status = ulp_format_parse(&b.element, rows[i].element);
-    if (status == ULP_OK) status = ulp_format_parse(&b.scale, rows[i].scale);
-    if (status == ULP_OK) *block = b;
-    return status;
+    ULP_TRY(ulp_format_parse(&b.element, rows[i].element));
+    ULP_TRY(ulp_format_parse(&b.scale, rows[i].scale));
+    *block = b;
+    return ULP_OK;
 }
 
 static ulp_status parse_rule(ulp_block *b, const char *text) {
@@ -109,10 +109,10 @@ ulp_status ulp_block_parse(ulp_block *block, const char *text) {
         if (n == 0) n = any_word_match(text, rows[i].text.aliases);
         if (n == 0) continue;
         ulp_block b;
-        ulp_status status = ulp_block_get(i, &b, NULL);
-        if (status == ULP_OK && text[n] == ':') status = parse_rule(&b, text + n + 1);
-        if (status == ULP_OK) *block = b;
-        return status;
+        ULP_TRY(ulp_block_get(i, &b, NULL));
+        if (text[n] == ':') ULP_TRY(parse_rule(&b, text + n + 1));
+        *block = b;
+        return ULP_OK;
     }
     return ULP_BAD_NAME;
 }
@@ -165,9 +165,9 @@ static uint8_t scale_code(double scale, const ulp_block *b) {
 
 ulp_status ulp_block_scale(uint8_t *code, const float *x, size_t n, const ulp_block *b, float tensor_scale) {
     if (code == NULL || x == NULL) return ULP_BAD_ARGUMENT;
-    ulp_status status = check(b, tensor_scale);
-    if (status == ULP_OK) *code = scale_code(scale_of(ulp_amax(x, n, 1), b, tensor_scale), b);
-    return status;
+    ULP_TRY(check(b, tensor_scale));
+    *code = scale_code(scale_of(ulp_amax(x, n, 1), b, tensor_scale), b);
+    return ULP_OK;
 }
 
 float ulp_block_tensor_scale(float amax, const ulp_block *b) {
@@ -235,13 +235,13 @@ static uint8_t convert(const conversion *c, size_t first, size_t end) {
 static ulp_status convert_all(const conversion *c) {
     const ulp_block *b = c->array.block;
     const size_t n = c->array.n;
-    ulp_status status = check(b, c->array.tensor_scale);
-    if (status == ULP_OK) status = ulp_element_check(&b->element, c->rule);
-    for (size_t at = 0, block = 0; status == ULP_OK && at < n; at += b->size, block++) {
+    ULP_TRY(check(b, c->array.tensor_scale));
+    ULP_TRY(ulp_element_check(&b->element, c->rule));
+    for (size_t at = 0, block = 0; at < n; at += b->size, block++) {
         const uint8_t code = convert(c, at, n - at < b->size ? n : at + b->size);
         if (c->scales != NULL) c->scales[block] = code;
     }
-    return status;
+    return ULP_OK;
 }
 
 ulp_status ulp_block_encode(uint8_t *elements, uint8_t *scales, const float *x, ulp_block_array array, ulp_rule rule,

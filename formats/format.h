@@ -56,6 +56,14 @@ typedef enum ulp_status {
     ULP_DEVICE_FAILED /* a device reported an error */
 } ulp_status;
 
+/* Return from the calling function, whose result is a ulp_status, if the call does not return ULP_OK. Nothing that the
+ * calling function owns is released. */
+#define ULP_TRY(call)                                                                                                  \
+    do {                                                                                                               \
+        const ulp_status status_of_call = (call);                                                                      \
+        if (status_of_call != ULP_OK) return status_of_call;                                                           \
+    } while (0)
+
 /* The sentence that describes a status. Never NULL. */
 const char *ulp_status_text(ulp_status status);
 

@@ -340,16 +340,16 @@ ulp_status ulp_format_parse(ulp_format *format, const char *text) {
     if (format == NULL || text == NULL) return ULP_BAD_ARGUMENT;
     ulp_format f;
     size_t n = word_length(text);
-    ulp_status status = parse_base(&f, text, n);
-    while (status == ULP_OK && text[n] == ':') {
+    ULP_TRY(parse_base(&f, text, n));
+    while (text[n] == ':') {
         text += n + 1;
         n = word_length(text);
-        status = parse_suffix(&f, text, n);
+        ULP_TRY(parse_suffix(&f, text, n));
     }
-    if (status == ULP_OK && text[n] != '\0') status = ULP_BAD_NAME;
-    if (status == ULP_OK) status = ulp_format_init(&f);
-    if (status == ULP_OK) *format = f;
-    return status;
+    if (text[n] != '\0') return ULP_BAD_NAME;
+    ULP_TRY(ulp_format_init(&f));
+    *format = f;
+    return ULP_OK;
 }
 
 ulp_status ulp_format_get(size_t i, ulp_format *format, const ulp_format_row **text) {

@@ -55,15 +55,15 @@ static ulp_status take_words(const ulp_backend *backend, const operand *o, int i
 static ulp_status add_products(const ulp_backend *backend, float *c, const operand *a, const operand *b,
                                ulp_gemm_shape s, const ulp_datapath *d) {
     ulp_datapath unit;
-    ulp_status status = ulp_multiword_unit(&unit, d);
-    for (int t = 0, i = 0; t < ulp_word_pairs(d) && status == ULP_OK; t++) {
+    ULP_TRY(ulp_multiword_unit(&unit, d));
+    for (int t = 0, i = 0; t < ulp_word_pairs(d); t++) {
         const ulp_word_pair pair = ulp_word_pair_of(d, t);
-        if (pair.i != i) status = take_words(backend, a, i = pair.i);
-        if (status == ULP_OK) status = take_words(backend, b, pair.j);
-        if (status == ULP_OK) status = backend->gemm(c, a->word, b->word, &s, (ulp_summation){&unit, {0, 0, 0}});
+        if (pair.i != i) ULP_TRY(take_words(backend, a, i = pair.i));
+        ULP_TRY(take_words(backend, b, pair.j));
+        ULP_TRY(backend->gemm(c, a->word, b->word, &s, (ulp_summation){&unit, {0, 0, 0}}));
         s.accumulate = 1;
     }
-    return status;
+    return ULP_OK;
 }
 
 ulp_status ulp_multiword_gemm(const ulp_backend *backend, float *c, const float *a, const float *b,

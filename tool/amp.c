@@ -31,18 +31,18 @@ static const ulp_option options[] = {
      .help = "print a line for each layer and operation: list, formats, casts, bytes, why"},
     {0}};
 
-static int read_shape(ulp_dims *to, const ulp_arguments *a, const char *text) {
+static ulp_status read_shape(ulp_dims *to, const char *text, ulp_error *error) {
     const char *at = text;
     size_t n[3];
     for (int i = 0; i < 3; i++) {
         if (ulp_args_read(&n[i], &at, 1, 1 << 16) != ULP_OK || (i < 2 && *at++ != 'x') || (i == 2 && *at))
-            return ulp_usage_error(a->program,
-                                   "--input '%s': has to be CxHxW, three whole numbers from 1 to 65536 with x between "
-                                   "them, as 3x224x224",
-                                   text);
+            return ulp_refuse(error,
+                              "--input '%s': has to be CxHxW, three whole numbers from 1 to 65536 with x between "
+                              "them, as 3x224x224",
+                              text);
     }
     *to = (ulp_dims){n[0], n[1], n[2]};
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 static void print_count(char *to, size_t size, double n, const char *unit) {
@@ -62,43 +62,41 @@ static void print_line(void *context, const ulp_amp_line *line) {
                       ulp_amp_list_name(line->list), line->in, line->out, casts, bytes, line->why);
 }
 
-static int explain(const ulp_arguments *a, const ulp_amp *amp, const ulp_net *net, const ulp_loss_kind *loss) {
+static ulp_status explain(const ulp_amp *amp, const ulp_net *net, const ulp_loss_kind *loss) {
     size_t layers = net->count;
     tool_print_folded(16, "%-4s%-14s %-15s %-8s %-8s %-8s %8s %8s  %s", "no.", "layer", "operation", "list", "in",
                       "out", "casts", "bytes", "why");
-    const ulp_status status = ulp_amp_explain(amp, net, loss, (size_t)given.batch, print_line, &layers);
-    if (status != ULP_OK) return ulp_complain(a->program, "%s", ulp_status_text(status)), ulp_exit_of(status);
+    ULP_TRY(ulp_amp_explain(amp, net, loss, (size_t)given.batch, print_line, &layers));
     printf("\n");
     tool_print_folded(0,
                       "list: `ulp help amp` explains the three lists. casts: numbers that a step of %lld samples "
                       "converts between formats. bytes: weights, outputs and their gradients in their formats, and "
                       "master weights.",
                       (long long)given.batch);
-    return ULP_EXIT_FINE;
+    return ULP_OK;
 }
 
-static int run(const ulp_arguments *a) {
-    ulp_error error;
+static ulp_status run(const ulp_arguments *a, ulp_error *error) {
     ulp_dims in;
     ulp_net net;
     ulp_amp amp;
     const ulp_loss_kind *loss;
-    int status = read_shape(&in, a, given.input);
-    if (status != ULP_GO_ON) return status;
-    if (ulp_loss_parse(&loss, given.loss, &error) != ULP_OK)
-        return ulp_usage_error(a->program, "--loss: %s", error.text);
-    if (ulp_net_parse(&net, given.net, in, &error) != ULP_OK) return ulp_usage_error(a->program, "%s", error.text);
-    status = ULP_EXIT_FINE;
-    if (ulp_amp_derive(&amp, &net, &given.format, &error) != ULP_OK)
-        status = ulp_usage_error(a->program, "%s", error.text);
-    if (status == ULP_EXIT_FINE) {
+    (void)a;
+    ULP_TRY(read_shape(&in, given.input, error));
+    if (ulp_loss_parse(&loss, given.loss, error) != ULP_OK) {
+        const ulp_error why = *error;
+        return ulp_refuse(error, "--loss: %s", why.text);
+    }
+    if (ulp_net_parse(&net, given.net, in, error) != ULP_OK) return tool_refused(error);
+    ulp_status status = ulp_amp_derive(&amp, &net, &given.format, error);
+    if (status == ULP_OK) {
         printf("policy  %s\n", amp.text);
         printf("scaler  %s\n", amp.scaler.name);
         tool_print_folded(8, "why     %s", amp.scaler_why);
-    }
-    if (status == ULP_EXIT_FINE && given.explain) {
-        printf("\n");
-        status = explain(a, &amp, &net, loss);
+        if (given.explain) printf("\n");
+        if (given.explain) status = explain(&amp, &net, loss);
+    } else {
+        status = tool_refused(error);
     }
     ulp_net_release(&net);
     return status;

@@ -23,38 +23,38 @@ static const ulp_option options[] = {
 enum { OPERANDS_MAX = 3 };
 
 /* Read the codes of a line as values. *n gets the number of codes; v gets the first three values. */
-static int read_codes(double v[OPERANDS_MAX], size_t *n, const ulp_format *f, const ulp_line *line) {
+static ulp_status read_codes(double v[OPERANDS_MAX], size_t *n, const ulp_format *f, const ulp_line *line,
+                             ulp_error *error) {
     char *at = line->text, *word;
     for (*n = 0; (word = ulp_line_word(&at)) != NULL; ++*n) {
         uint64_t code;
         if (!ulp_read_hex(&code, word, f->bits))
-            return ulp_bad_line(line, "'%s' is no code of %s: %d bits in hex", word, f->name, f->bits);
+            return ulp_bad_line(error, line, "'%s' is no code of %s: %d bits in hex", word, f->name, f->bits);
         if (*n < OPERANDS_MAX) v[*n] = ulp_decode(code, f);
     }
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
-static int arith_line(void *context, const ulp_line *line) {
+static ulp_status arith_line(void *context, const ulp_line *line, ulp_error *error) {
     const settings *s = context;
     const size_t want = (size_t)ulp_op_operands(s->op);
     double v[OPERANDS_MAX] = {0};
     size_t n;
-    int status = ulp_refuse_empty_field(line, line->text);
-    if (status == ULP_GO_ON) status = read_codes(v, &n, &s->to.format, line);
-    if (status != ULP_GO_ON) return status;
+    ULP_TRY(ulp_refuse_empty_field(error, line, line->text));
+    ULP_TRY(read_codes(v, &n, &s->to.format, line, error));
     if (n != want)
-        return ulp_bad_line(line, "%s takes %zu operand%s, the line has %zu", ulp_op_name(s->op), want,
+        return ulp_bad_line(error, line, "%s takes %zu operand%s, the line has %zu", ulp_op_name(s->op), want,
                             ulp_plural(want), n);
     const double y =
         ulp_arith((ulp_scalar_op){s->op, v[0], v[1], v[2]}, &s->to.format, s->to.rule, tool_random_word(&s->to, line));
-    status = tool_print_encoded(line, y, &s->to.format);
-    if (status == ULP_GO_ON) putchar('\n');
-    return status;
+    ULP_TRY(tool_print_encoded(line, y, &s->to.format, error));
+    putchar('\n');
+    return ULP_OK;
 }
 
-static int run(const ulp_arguments *a) {
-    const int status = tool_target_set(&given.to, a);
-    return status != ULP_GO_ON ? status : ulp_each_line(a, arith_line, &given);
+static ulp_status run(const ulp_arguments *a, ulp_error *error) {
+    ULP_TRY(tool_target_set(&given.to, error));
+    return ulp_filter_lines(a, &(ulp_line_filter){.each = arith_line, .context = &given}, error);
 }
 
 const tool_command tool_arith = {

@@ -39,13 +39,14 @@ static const ulp_option options[] = {
     {0},
 };
 
-static int run(const ulp_arguments *a) {
+static ulp_status run(const ulp_arguments *a, ulp_error *error) {
     const ulp_backend *chosen = NULL;
-    ulp_status status = ulp_backend_get(&chosen, "cpu");
-    if (status != ULP_OK) return ulp_complain(a->program, "cpu: %s", ulp_status_text(status)), ulp_exit_of(status);
+    (void)a;
+    const ulp_status status = ulp_backend_get(&chosen, "cpu");
+    if (status != ULP_OK) return ulp_fail(error, status, "cpu: %s", ulp_status_text(status));
     if (given.products) {
         tool_paths_list(chosen);
-        return ULP_EXIT_FINE;
+        return ULP_OK;
     }
     for (size_t i = 0; ulp_cpu_isa_name(i) != NULL; i++)
         printf("cpu   %-9s %s%s\n", ulp_cpu_isa_name(i),
@@ -64,7 +65,7 @@ static int run(const ulp_arguments *a) {
 #else
     printf("mpfr            not in this build: neither ulp verify nor --backend mpfr is offered\n");
 #endif
-    return ULP_EXIT_FINE;
+    return ULP_OK;
 }
 
 const tool_command tool_backends = {

@@ -65,31 +65,31 @@ static void print_blocks(settings *s) {
     s->n = 0;
 }
 
-static int encode_line(void *context, const ulp_line *line) {
+static ulp_status encode_line(void *context, const ulp_line *line, ulp_error *error) {
     settings *s = context;
     if (s->n == s->room) {
         s->room = s->room == 0 ? 64 : 2 * s->room;
         float *more = s->room <= SIZE_MAX / sizeof *more ? realloc(s->x, s->room * sizeof *more) : NULL;
-        if (more == NULL) return ulp_no_line_memory(line, "");
+        if (more == NULL) return ulp_no_line_memory(error, line, "");
         s->x = more;
     }
     if (!read_number(&s->x[s->n], line->text))
-        return ulp_bad_line(line, "'%s' is no number; allowed: decimal, hex float, inf, nan", line->text);
+        return ulp_bad_line(error, line, "'%s' is no number; allowed: decimal, hex float, inf, nan", line->text);
     s->n++;
     if (!s->whole && s->n == s->block.size) print_blocks(s);
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
-static int encode(settings *s, const ulp_arguments *a) {
+static ulp_status encode(settings *s, const ulp_arguments *a, ulp_error *error) {
     s->elements = ulp_grow(NULL, s->block.size);
-    const int status = ulp_each_line(a, encode_line, s);
-    if (s->whole && status == ULP_EXIT_FINE) {
+    const ulp_status status = ulp_filter_lines(a, &(ulp_line_filter){.each = encode_line, .context = s}, error);
+    if (s->whole && status == ULP_OK) {
         char text[40];
         s->tensor_scale = ulp_block_tensor_scale(ulp_amax(s->x, s->n, 1), &s->block);
         tool_exact_text(text, (double)s->tensor_scale, 24);
         ulp_complain(a->program, "tensor scale %s", text);
     }
-    if (status == ULP_EXIT_FINE) print_blocks(s);
+    if (status == ULP_OK) print_blocks(s);
     free(s->x);
     free(s->elements);
     s->x = NULL;
@@ -99,33 +99,32 @@ static int encode(settings *s, const ulp_arguments *a) {
 
 /* ---- codes to values ---- */
 
-static int read_code(uint64_t *code, const ulp_line *line, const char *word, const ulp_format *f, const char *what) {
-    if (ulp_read_hex(code, word, f->bits)) return ULP_GO_ON;
-    return ulp_bad_line(line, "'%s' is no %s code: %d bits of %s in hex", word, what, f->bits, f->name);
+static ulp_status read_code(uint64_t *code, const ulp_line *line, const char *word, const ulp_format *f,
+                            const char *what, ulp_error *error) {
+    if (ulp_read_hex(code, word, f->bits)) return ULP_OK;
+    return ulp_bad_line(error, line, "'%s' is no %s code: %d bits of %s in hex", word, what, f->bits, f->name);
 }
 
-static int decode_line(void *context, const ulp_line *line) {
+static ulp_status decode_line(void *context, const ulp_line *line, ulp_error *error) {
     settings *s = context;
-    int status = ulp_refuse_empty_field(line, line->text);
-    if (status != ULP_GO_ON) return status;
+    ULP_TRY(ulp_refuse_empty_field(error, line, line->text));
     char *at = line->text, *word = ulp_line_word(&at), *second = word != NULL ? ulp_line_word(&at) : NULL;
     uint64_t scale, element;
     if (second == NULL || ulp_line_word(&at) != NULL)
-        return ulp_bad_line(line, "a line holds two codes, of the scale and of the element");
-    status = read_code(&scale, line, word, &s->block.scale, "scale");
-    if (status == ULP_GO_ON) status = read_code(&element, line, second, &s->block.element, "element");
-    if (status != ULP_GO_ON) return status;
+        return ulp_bad_line(error, line, "a line holds two codes, of the scale and of the element");
+    ULP_TRY(read_code(&scale, line, word, &s->block.scale, "scale", error));
+    ULP_TRY(read_code(&element, line, second, &s->block.element, "element", error));
     if (line->index % s->block.size == 0) s->scale = scale;
     if (scale != s->scale)
-        return ulp_bad_line(line, "scale code %02x in a block that began with %02x; %u lines share a scale",
+        return ulp_bad_line(error, line, "scale code %02x in a block that began with %02x; %u lines share a scale",
                             (unsigned)scale, (unsigned)s->scale, (unsigned)s->block.size);
     print_element(s, (uint8_t)scale, (uint8_t)element);
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 /* ---- the registry ---- */
 
-static int list_blocks(void) {
+static void list_blocks(void) {
     ulp_block b;
     const ulp_format_row *row;
     char size[16];
@@ -136,7 +135,6 @@ static int list_blocks(void) {
         tool_print_folded(4, "%-12s %-12s %-8s %-6s %-5s %-7s %s", b.name, row->aliases, b.element.name, b.scale.name,
                           size, ulp_scale_rule_name((ulp_scale_rule)b.rule), row->source);
     }
-    return ULP_EXIT_FINE;
 }
 
 /* ---- the command ---- */
@@ -193,21 +191,19 @@ static const ulp_option options[] = {
     {0},
 };
 
-static int choose_tensor_scale(settings *s, const ulp_arguments *a) {
+static ulp_status choose_tensor_scale(settings *s, ulp_error *error) {
     const char *text = s->tensor_scale_text;
     s->tensor_scale = 1.0f;
     s->whole = strcmp(text, "auto") == 0;
     if (s->whole && s->decode)
-        return ulp_usage_error(a->program, "--tensor-scale auto: the codes do not hold it, --decode has to be told");
+        return ulp_refuse(error, "--tensor-scale auto: the codes do not hold it, --decode has to be told");
     if (s->whole && s->block.scale.prec == 1)
-        return ulp_usage_error(a->program,
-                               "--tensor-scale auto: the scales of %s span binary32 without it; nvfp4 needs it",
-                               s->block.name);
-    if (s->whole) return ULP_GO_ON;
+        return ulp_refuse(error, "--tensor-scale auto: the scales of %s span binary32 without it; nvfp4 needs it",
+                          s->block.name);
+    if (s->whole) return ULP_OK;
     if (!read_number(&s->tensor_scale, text) || !(s->tensor_scale > 0.0f && s->tensor_scale <= FLT_MAX))
-        return ulp_usage_error(a->program,
-                               "--tensor-scale %s: must be auto or a number, positive and finite in binary32", text);
-    return ULP_GO_ON;
+        return ulp_refuse(error, "--tensor-scale %s: must be auto or a number, positive and finite in binary32", text);
+    return ULP_OK;
 }
 
 /* Whether an option is given that belongs to the encoding alone. */
@@ -218,38 +214,36 @@ static int encoding_given(const ulp_arguments *a) {
     return 0;
 }
 
-/* Refuse forms of input and output that do not go together. Returns ULP_GO_ON, or the exit status after a message. */
-static int check_forms(const settings *s, const ulp_arguments *a) {
+/* Refuse forms of input and output that do not go together. */
+static ulp_status check_forms(const settings *s, const ulp_arguments *a, ulp_error *error) {
     if ((s->from == FROM_TEXT) != (s->to < TO_NPY))
-        return ulp_usage_error(a->program, s->from == FROM_TEXT
-                                               ? "--to npy and --to npz go with --from npy or --from npz"
-                                               : "--from npy and --from npz go with --to npy or --to npz");
+        return ulp_refuse(error, s->from == FROM_TEXT ? "--to npy and --to npz go with --from npy or --from npz"
+                                                      : "--from npy and --from npz go with --to npy or --to npz");
     if (s->from == FROM_TEXT && ulp_setting_given(a, "out"))
-        return ulp_usage_error(a->program, "--out goes with --to npy and --to npz; text goes to stdout");
+        return ulp_refuse(error, "--out goes with --to npy and --to npz; text goes to stdout");
     if (s->from != FROM_TEXT && a->word_count > 1)
-        return ulp_usage_error(a->program, "one array is converted; name one file, not %zu", a->word_count);
+        return ulp_refuse(error, "one array is converted; name one file, not %zu", a->word_count);
     if (s->decode && s->from != FROM_TEXT && (s->from != FROM_NPZ || s->to != TO_NPY))
-        return ulp_usage_error(a->program, "--decode takes --from npz and --to npy: codes to values");
-    return ULP_GO_ON;
+        return ulp_refuse(error, "--decode takes --from npz and --to npy: codes to values");
+    return ULP_OK;
 }
 
-/* Check the options, and set rule, tensor scale and stream. Returns ULP_GO_ON, or the exit status after a message. */
-static int set_job(settings *s, const ulp_arguments *a) {
+/* Check the options, and set rule, tensor scale and stream. */
+static ulp_status set_job(settings *s, const ulp_arguments *a, ulp_error *error) {
     if (!ulp_setting_given(a, "format"))
-        return ulp_usage_error(a->program, "--format is needed, mxfp4 for example; --list names all");
+        return ulp_refuse(error, "--format is needed, mxfp4 for example; --list names all");
     if (s->decode && (encoding_given(a) || (s->from == FROM_TEXT && ulp_setting_given(a, "to"))))
-        return ulp_usage_error(a->program, "--decode takes --format and --tensor-scale only; it prints values");
+        return ulp_refuse(error, "--decode takes --format and --tensor-scale only; it prints values");
     if (s->decode && s->from == FROM_TEXT) s->to = TO_VALUE;
-    int status = check_forms(s, a);
-    if (status == ULP_GO_ON) status = tool_rule(&s->rule, a);
-    if (status == ULP_GO_ON) status = choose_tensor_scale(s, a);
-    if (status == ULP_GO_ON && ulp_element_check(&s->block.element, s->rule) != ULP_OK)
-        status = tool_refuse_wrap(a, tool_rounding_given.overflow, s->block.name);
     s->stream = tool_stream();
-    return status;
+    ULP_TRY(check_forms(s, a, error));
+    ULP_TRY(tool_rule(&s->rule, error));
+    ULP_TRY(choose_tensor_scale(s, error));
+    if (ulp_element_check(&s->block.element, s->rule) == ULP_OK) return ULP_OK;
+    return tool_refuse_wrap(tool_rounding_given.overflow, s->block.name, error);
 }
 
-static int convert_arrays(const settings *s, const ulp_arguments *a) {
+static ulp_status convert_arrays(const settings *s, const ulp_arguments *a, ulp_error *error) {
     block_arrays b = {.program = a->program,
                       .path = a->word_count > 0 ? a->words[0] : "-",
                       .out = s->out,
@@ -261,20 +255,20 @@ static int convert_arrays(const settings *s, const ulp_arguments *a) {
                       .is_tensor_scale_told = ulp_setting_given(a, "tensor-scale"),
                       .is_archive = s->from == FROM_NPZ,
                       .to_codes = s->to == TO_NPZ};
-    return s->decode ? block_arrays_decode(&b) : block_arrays_encode(&b);
+    return s->decode ? block_arrays_decode(&b, error) : block_arrays_encode(&b, error);
 }
 
-static int run(const ulp_arguments *a) {
+static ulp_status run(const ulp_arguments *a, ulp_error *error) {
     settings *s = &given;
     if (s->list &&
         (ulp_setting_given(a, "format") || ulp_setting_given(a, "tensor-scale") || s->decode || encoding_given(a) ||
          ulp_setting_given(a, "from") || ulp_setting_given(a, "to") || ulp_setting_given(a, "out") || a->word_count))
-        return ulp_usage_error(a->program, "--list stands alone");
-    if (s->list) return list_blocks();
-    const int status = set_job(s, a);
-    if (status != ULP_GO_ON) return status;
-    if (s->from != FROM_TEXT) return convert_arrays(s, a);
-    return s->decode ? ulp_each_line(a, decode_line, s) : encode(s, a);
+        return ulp_refuse(error, "--list stands alone");
+    if (s->list) return list_blocks(), ULP_OK;
+    ULP_TRY(set_job(s, a, error));
+    if (s->from != FROM_TEXT) return convert_arrays(s, a, error);
+    if (!s->decode) return encode(s, a, error);
+    return ulp_filter_lines(a, &(ulp_line_filter){.each = decode_line, .context = s}, error);
 }
 
 #define RULE_LINE(id, name, meaning) "  " name ": " meaning "\n"

@@ -21,7 +21,7 @@ static const ulp_option options[] = {
     {0},
 };
 
-static int list(void) {
+static void list(void) {
     const ulp_conversion *c;
     printf("%-30s %-9s %-9s %6s %11s  %-5s %s\n", "name", "from", "to", "values", "random bits", "mode", "overflow");
     for (size_t i = 0; (c = ulp_conversion_get(i)) != NULL; i++) {
@@ -30,12 +30,11 @@ static int list(void) {
         printf("%-30s %-9s %-9s %6u %11s  %-5s %s\n", c->name, c->from, c->to, c->values, bits,
                ulp_mode_name((ulp_mode)c->mode), ulp_overflow_name((ulp_overflow)c->overflow));
     }
-    return ULP_EXIT_FINE;
 }
 
-/* Set the conversion and its formats. Returns ULP_GO_ON, or the exit status after a message. */
-static int choose(settings *s, const char *program) {
-    if (s->by[0] == '\0') return ulp_usage_error(program, "--by NAME is needed (--list names the conversions)");
+/* Set the conversion and its formats. */
+static ulp_status choose(settings *s, ulp_error *error) {
+    if (s->by[0] == '\0') return ulp_refuse(error, "--by NAME is needed (--list names the conversions)");
     s->conversion = ulp_conversion_find(s->by);
     if (s->conversion == NULL) {
         ulp_text names = {0}, near = {0};
@@ -43,49 +42,49 @@ static int choose(settings *s, const char *program) {
         for (size_t i = 0; (c = ulp_conversion_get(i)) != NULL; i++)
             ulp_text_print(&names, "%s%s", i == 0 ? "" : " ", c->name);
         const int found = ulp_nearest_words(&near, s->by, ulp_text_of(&names), 1);
-        const int status = ulp_usage_error(program, "--by: no conversion '%s'%s%s%s (--list names the conversions)",
-                                           s->by, found ? "; did you mean " : "", ulp_text_of(&near), found ? "?" : "");
+        const ulp_status status =
+            ulp_refuse(error, "--by: no conversion '%s'%s%s%s (--list names the conversions)", s->by,
+                       found ? "; did you mean " : "", ulp_text_of(&near), found ? "?" : "");
         ulp_text_free(&names);
         ulp_text_free(&near);
         return status;
     }
     ulp_format_parse(&s->from, s->conversion->from);
     ulp_format_parse(&s->to, s->conversion->to);
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
-static int convert_line(void *context, const ulp_line *line) {
+static ulp_status convert_line(void *context, const ulp_line *line, ulp_error *error) {
     const settings *s = context;
     const ulp_conversion *c = s->conversion;
     uint64_t random = 0;
     double x[ULP_CONVERSION_VALUES];
     uint32_t n = 0;
     char *at = line->text, *text;
-    int status = ulp_refuse_empty_field(line, line->text);
-    if (status != ULP_GO_ON) return status;
+    ULP_TRY(ulp_refuse_empty_field(error, line, line->text));
     if (c->bits != 0 && ((text = ulp_line_word(&at)) == NULL || !ulp_read_hex(&random, text, c->word_bits)))
-        return ulp_bad_line(line, "'%s' is no random word of %s: %u bits in hex", text == NULL ? "" : text, c->name,
-                            c->word_bits);
+        return ulp_bad_line(error, line, "'%s' is no random word of %s: %u bits in hex", text == NULL ? "" : text,
+                            c->name, c->word_bits);
     for (; (text = ulp_line_word(&at)) != NULL; n++) {
         uint64_t code;
-        if (n == c->values) return ulp_bad_line(line, "%s takes %u values at most", c->name, c->values);
-        if (!ulp_read_number(&x[n], text)) return ulp_bad_line(line, "'%s' is no number", text);
+        if (n == c->values) return ulp_bad_line(error, line, "%s takes %u values at most", c->name, c->values);
+        if (!ulp_read_number(&x[n], text)) return ulp_bad_line(error, line, "'%s' is no number", text);
         if (ulp_encode(&code, x[n], &s->from) != ULP_OK)
-            return ulp_bad_line(line, "'%s' is no number of %s, which %s takes", text, s->from.name, c->name);
+            return ulp_bad_line(error, line, "'%s' is no number of %s, which %s takes", text, s->from.name, c->name);
     }
-    if (n == 0) return ulp_bad_line(line, "no value follows the random word");
-    for (uint32_t v = 0; v < n && status == ULP_GO_ON; v++) {
+    if (n == 0) return ulp_bad_line(error, line, "no value follows the random word");
+    for (uint32_t v = 0; v < n; v++) {
         if (v > 0) putchar(' ');
-        status = tool_print_encoded(line, ulp_convert(c, v, x[v], (uint32_t)random, &s->to), &s->to);
+        ULP_TRY(tool_print_encoded(line, ulp_convert(c, v, x[v], (uint32_t)random, &s->to), &s->to, error));
     }
-    if (status == ULP_GO_ON) putchar('\n');
-    return status;
+    putchar('\n');
+    return ULP_OK;
 }
 
-static int run(const ulp_arguments *a) {
-    if (given.list) return list();
-    const int status = choose(&given, a->program);
-    return status != ULP_GO_ON ? status : ulp_each_line(a, convert_line, &given);
+static ulp_status run(const ulp_arguments *a, ulp_error *error) {
+    if (given.list) return list(), ULP_OK;
+    ULP_TRY(choose(&given, error));
+    return ulp_filter_lines(a, &(ulp_line_filter){.each = convert_line, .context = &given}, error);
 }
 
 const tool_command tool_convert = {

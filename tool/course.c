@@ -41,7 +41,7 @@ static const ulp_option options[] = {
 /* A part of the command: a word, the options it takes, and the number of words after it. */
 typedef struct action {
     const char *name, *options, *wants;
-    int (*run)(const ulp_arguments *a);
+    ulp_status (*run)(const ulp_arguments *a, ulp_error *error);
     size_t least, most;
 } action;
 
@@ -87,72 +87,71 @@ static void add_file(ulp_text *to, const course_lab *only, course_student studen
 }
 
 /* Write a new file; a file that is there may hold answers. */
-static int write_new(const ulp_arguments *a, const char *id, const course_lab *lab, const ulp_text *text) {
+static ulp_status write_file(const char *path, const ulp_text *text, ulp_error *error) {
+    ulp_replacement *r;
+    int there = access(path, F_OK) == 0;
+    if (!there) {
+        ULP_TRY(ulp_replacement_begin(&r, path, path, 0, error));
+        fputs(ulp_text_of(text), r->file);
+        if (ulp_replacement_finish_new(r)) return ULP_OK;
+        there = errno == EEXIST;
+    }
+    if (there) return ulp_refuse(error, "%s is there, and may hold answers: remove it first", path);
+    return ulp_fail(error, ULP_BAD_FILE, "cannot write %s: %s", path, strerror(errno));
+}
+
+static ulp_status write_new(const char *id, const course_lab *lab, const ulp_text *text, ulp_error *error) {
     ulp_text path = {0};
     ulp_text_print(&path, "%s/%s%s%s.csv", given.out, id, lab ? "-" : "", lab ? lab->name : "");
-    int status = ULP_EXIT_FINE, there = access(ulp_text_of(&path), F_OK) == 0, failed = 0;
-    ulp_replacement *r;
-    ulp_error error;
-    if (!there && ulp_replacement_begin(&r, ulp_text_of(&path), ulp_text_of(&path), 0, &error) != ULP_OK)
-        status = ulp_complain_of(a->program, &error);
-    else if (!there) {
-        fputs(ulp_text_of(text), r->file);
-        if (!ulp_replacement_finish_new(r)) failed = errno;
-        there = failed == EEXIST;
-    }
-    if (there)
-        status = ulp_usage_error(a->program, "%s is there, and may hold answers: remove it first", ulp_text_of(&path));
-    else if (failed) status = ulp_run_error(a->program, "cannot write %s: %s", ulp_text_of(&path), strerror(failed));
+    const ulp_status status = write_file(ulp_text_of(&path), text, error);
     ulp_text_free(&path);
     return status;
 }
 
-static int check_ids(const ulp_arguments *a) {
+static ulp_status check_ids(ulp_error *error) {
     char id[256];
     const char *at = given.id;
     int more;
     while ((more = ulp_next_item(id, sizeof id, &at)) > 0)
-        if (!course_id_fits(id)) return ulp_usage_error(a->program, "--id: '%s': " COURSE_ID_FORM, id);
-    if (more == 0) return ULP_GO_ON;
-    return ulp_usage_error(a->program, "--id '%s': an id in the list is empty or too long; " COURSE_ID_FORM, given.id);
+        if (!course_id_fits(id)) return ulp_refuse(error, "--id: '%s': " COURSE_ID_FORM, id);
+    if (more == 0) return ULP_OK;
+    return ulp_refuse(error, "--id '%s': an id in the list is empty or too long; " COURSE_ID_FORM, given.id);
 }
 
-static int refuse_lab(const ulp_arguments *a, const char *name) {
-    return ulp_usage_error(a->program, "no lab '%s': the labs are %s to %s", name, course_lab_get(0)->name,
-                           course_lab_get(course_lab_count() - 1)->name);
+static ulp_status refuse_lab(const char *name, ulp_error *error) {
+    return ulp_refuse(error, "no lab '%s': the labs are %s to %s", name, course_lab_get(0)->name,
+                      course_lab_get(course_lab_count() - 1)->name);
 }
 
 /* Refuse a student who would get two files. */
-static int refuse_twins(const ulp_arguments *a) {
+static ulp_status refuse_twins(ulp_error *error) {
     char id[256], later[256];
     for (const char *at = given.id; ulp_next_item(id, sizeof id, &at) > 0;)
         for (const char *rest = at; ulp_next_item(later, sizeof later, &rest) > 0;)
-            if (strcmp(id, later) == 0) return ulp_usage_error(a->program, "--id: '%s' is given twice", id);
-    return ULP_GO_ON;
+            if (strcmp(id, later) == 0) return ulp_refuse(error, "--id: '%s' is given twice", id);
+    return ULP_OK;
 }
 
-static int print_files(const ulp_arguments *a, int with_key) {
+static ulp_status print_files(const ulp_arguments *a, int with_key, ulp_error *error) {
     const course_lab *lab = NULL;
-    if (!given.id)
-        return ulp_usage_error(a->program, "--id is missing: the numbers of the questions depend on the student's id");
-    int status = check_ids(a);
-    if (status == ULP_GO_ON) status = refuse_twins(a);
-    if (status != ULP_GO_ON) return status;
-    if (a->word_count == 2 && !(lab = course_lab_find(a->words[1]))) return refuse_lab(a, a->words[1]);
+    if (!given.id) return ulp_refuse(error, "--id is missing: the numbers of the questions depend on the student's id");
+    ULP_TRY(check_ids(error));
+    ULP_TRY(refuse_twins(error));
+    if (a->word_count == 2 && !(lab = course_lab_find(a->words[1]))) return refuse_lab(a->words[1], error);
     char id[256];
-    status = ULP_EXIT_FINE;
-    for (const char *at = given.id; status == ULP_EXIT_FINE && ulp_next_item(id, sizeof id, &at) > 0;) {
+    ulp_status status = ULP_OK;
+    for (const char *at = given.id; status == ULP_OK && ulp_next_item(id, sizeof id, &at) > 0;) {
         ulp_text text = {0};
         add_file(&text, lab, (course_student){id, given.word}, with_key);
-        if (*given.out) status = write_new(a, id, lab, &text);
+        if (*given.out) status = write_new(id, lab, &text, error);
         else fputs(ulp_text_of(&text), stdout);
         ulp_text_free(&text);
     }
     return status;
 }
 
-static int run_sheet(const ulp_arguments *a) { return print_files(a, 0); }
-static int run_key(const ulp_arguments *a) { return print_files(a, 1); }
+static ulp_status run_sheet(const ulp_arguments *a, ulp_error *error) { return print_files(a, 0, error); }
+static ulp_status run_key(const ulp_arguments *a, ulp_error *error) { return print_files(a, 1, error); }
 
 /* Whether what stdout says can be read together with the messages. */
 static int is_terminal(void) { return isatty(STDOUT_FILENO) && isatty(STDERR_FILENO); }
@@ -164,11 +163,11 @@ static void print_problems(const ulp_arguments *a, const course_file *file, cons
         if ((!others || !p->in_note) && (!lab || !p->lab || p->lab == lab)) ulp_complain(a->program, "%s", p->text);
 }
 
-static int run_check(const ulp_arguments *a) {
+static ulp_status run_check(const ulp_arguments *a, ulp_error *error) {
     course_file file;
     ulp_text report = {0};
     const course_lab *lab = NULL;
-    if (a->word_count == 3 && !(lab = course_lab_find(a->words[2]))) return refuse_lab(a, a->words[2]);
+    if (a->word_count == 3 && !(lab = course_lab_find(a->words[2]))) return refuse_lab(a->words[2], error);
     course_file_mark(&file, a->words[1], a->program, given.id, given.word);
     if (lab) course_file_keep(&file, lab);
     if (given.json) course_report_json(&report, &file, given.almost);
@@ -176,9 +175,9 @@ static int run_check(const ulp_arguments *a) {
     fputs(ulp_text_of(&report), stdout);
     ulp_flush_stdout();
     print_problems(a, &file, NULL, !given.json && is_terminal());
-    const int status = file.problem_count                                      ? ULP_EXIT_USAGE
-                       : course_count(&file, NULL, COURSE_RIGHT) != file.count ? ULP_EXIT_FAILED
-                                                                               : ULP_EXIT_FINE;
+    ulp_status status = ULP_OK;
+    if (file.problem_count) status = tool_failed(error, TOOL_INPUT_REFUSED);
+    else if (course_count(&file, NULL, COURSE_RIGHT) != file.count) status = tool_failed(error, TOOL_CHECK_FAILED);
     ulp_text_free(&report);
     course_file_free(&file);
     return status;
@@ -201,25 +200,24 @@ static size_t print_class_problems(const ulp_arguments *a, const course_class *c
     return notes;
 }
 
-static int run_grade(const ulp_arguments *a) {
+static ulp_status run_grade(const ulp_arguments *a, ulp_error *error) {
     ulp_text rows = {0};
     course_class class;
     const char *folder = a->words[1];
     const course_lab *lab = NULL;
-    int status = given.id ? check_ids(a) : ULP_GO_ON;
-    if (status != ULP_GO_ON) return status;
-    status = ULP_EXIT_FINE;
-    if (a->word_count == 3 && !(lab = course_lab_find(a->words[2]))) return refuse_lab(a, a->words[2]);
+    ulp_status status = ULP_OK;
+    if (given.id) ULP_TRY(check_ids(error));
+    if (a->word_count == 3 && !(lab = course_lab_find(a->words[2]))) return refuse_lab(a->words[2], error);
     if (!course_class_mark(&class, &(course_choice){folder, given.word, given.id, lab}, a->program))
-        status = ulp_usage_error(a->program, "cannot read the folder %s: %s", folder, strerror(errno));
+        status = ulp_refuse(error, "cannot read the folder %s: %s", folder, strerror(errno));
     else if (!class.file_count)
-        status = ulp_usage_error(a->program, "%s has no file *.csv: it should hold the files of a class", folder);
+        status = ulp_refuse(error, "%s has no file *.csv: it should hold the files of a class", folder);
     else {
         if (given.questions) course_class_questions(&rows, &class, given.almost);
         else course_class_rows(&rows, &class, given.almost);
         fputs(ulp_text_of(&rows), stdout);
         ulp_flush_stdout();
-        if (print_class_problems(a, &class, lab)) status = ULP_EXIT_USAGE;
+        if (print_class_problems(a, &class, lab)) status = tool_failed(error, TOOL_INPUT_REFUSED);
     }
     ulp_text_free(&rows);
     course_class_free(&class);
@@ -233,20 +231,20 @@ static const action actions[] = {
     {"grade", "id word almost questions", "one folder and at most one lab", run_grade, 1, 2},
 };
 
-static int run(const ulp_arguments *a) {
+static ulp_status run(const ulp_arguments *a, ulp_error *error) {
     enum { ACTIONS = sizeof actions / sizeof actions[0] };
     const action *at = actions;
-    if (!a->word_count) return ulp_usage_error(a->program, "a word is missing: sheet, check, grade or key");
+    if (!a->word_count) return ulp_refuse(error, "a word is missing: sheet, check, grade or key");
     while (at < actions + ACTIONS && strcmp(at->name, a->words[0]) != 0) at++;
     if (at == actions + ACTIONS)
-        return ulp_usage_error(a->program, "'%s' is not one of sheet, check, grade and key", a->words[0]);
+        return ulp_refuse(error, "'%s' is not one of sheet, check, grade and key", a->words[0]);
     for (size_t i = 0; i < a->count; i++)
         if (a->settings[i].given && !ulp_list_has(at->options, a->settings[i].option->name))
-            return ulp_usage_error(a->program, "`ulp course %s` takes no --%s", at->name, a->settings[i].option->name);
+            return ulp_refuse(error, "`ulp course %s` takes no --%s", at->name, a->settings[i].option->name);
     const size_t words = a->word_count - 1;
     if (words < at->least || words > at->most)
-        return ulp_usage_error(a->program, "`ulp course %s` takes %s, and here are %zu", at->name, at->wants, words);
-    return at->run(a);
+        return ulp_refuse(error, "`ulp course %s` takes %s, and here are %zu", at->name, at->wants, words);
+    return at->run(a, error);
 }
 
 const tool_command tool_course = {

@@ -35,26 +35,26 @@ static const ulp_option options[] = {
 };
 
 /* Split `text` into s->words; *n gets the number of words. */
-static int split_words(settings *s, const ulp_line *line, char *text, size_t *n) {
+static ulp_status split_words(settings *s, const ulp_line *line, char *text, size_t *n, ulp_error *error) {
     char *word;
-    const int status = ulp_refuse_empty_field(line, text);
-    if (status != ULP_GO_ON) return status;
+    ULP_TRY(ulp_refuse_empty_field(error, line, text));
     for (*n = 0; (word = ulp_line_word(&text)) != NULL; s->words[(*n)++] = word) {
         if (*n < s->room) continue;
         s->room = s->room == 0 ? 64 : 2 * s->room;
         const char **more = realloc(s->words, s->room * sizeof *more);
-        if (more == NULL) return ulp_no_line_memory(line, "");
+        if (more == NULL) return ulp_no_line_memory(error, line, "");
         s->words = more;
     }
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
-static int read_value(double *value, const ulp_line *line, const char *word, const ulp_format *f, const char *what) {
+static ulp_status read_value(double *value, const ulp_line *line, const char *word, const ulp_format *f,
+                             const char *what, ulp_error *error) {
     uint64_t code;
     if (!ulp_read_hex(&code, word, f->bits))
-        return ulp_bad_line(line, "%s: '%s' is no code of %s: %d bits in hex", what, word, f->name, f->bits);
+        return ulp_bad_line(error, line, "%s: '%s' is no code of %s: %d bits in hex", what, word, f->name, f->bits);
     *value = ulp_decode(code, f);
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 /* End the text at the next '/'. Returns the part after the '/', or NULL if there is none. */
@@ -72,51 +72,49 @@ typedef struct sum {
     double *values; /* (1 + 2 k) c, a and b; then (2 blocks) the scales */
 } sum;
 
-static int read_scales(settings *s, const ulp_line *line, const sum *t, char *text, double *to, const char *what) {
+static ulp_status read_scales(settings *s, const ulp_line *line, const sum *t, char *text, double *to, const char *what,
+                              ulp_error *error) {
     size_t words;
-    int status = split_words(s, line, text, &words);
-    if (status == ULP_GO_ON && words != t->blocks)
-        return ulp_bad_line(line, "%s: one for each %d products, here %zu; the line has %zu", what,
+    ULP_TRY(split_words(s, line, text, &words, error));
+    if (words != t->blocks)
+        return ulp_bad_line(error, line, "%s: one for each %d products, here %zu; the line has %zu", what,
                             s->datapath.scale_block, t->blocks, words);
-    for (size_t i = 0; i < t->blocks && status == ULP_GO_ON; i++)
-        status = read_value(&to[i], line, s->words[i], &s->datapath.scale, what);
-    return status;
+    for (size_t i = 0; i < t->blocks; i++)
+        ULP_TRY(read_value(&to[i], line, s->words[i], &s->datapath.scale, what, error));
+    return ULP_OK;
 }
 
-static int read_sum(settings *s, const ulp_line *line, sum *t) {
+static ulp_status read_sum(settings *s, const ulp_line *line, sum *t, ulp_error *error) {
     const ulp_datapath *d = &s->datapath;
     size_t n;
     t->a_scales = cut(line->text);
     t->b_scales = cut(t->a_scales);
-    int status = split_words(s, line, line->text, &n);
-    if (status != ULP_GO_ON) return status;
-    if (n % 2 == 0) return ulp_bad_line(line, "c a1 ... ak b1 ... bk is an odd number of codes, the line has %zu", n);
+    ULP_TRY(split_words(s, line, line->text, &n, error));
+    if (n % 2 == 0)
+        return ulp_bad_line(error, line, "c a1 ... ak b1 ... bk is an odd number of codes, the line has %zu", n);
     if (t->a_scales != NULL && d->scale_block == 0)
-        return ulp_bad_line(line, "%s has no block scales: nothing may follow a '/'", d->name);
+        return ulp_bad_line(error, line, "%s has no block scales: nothing may follow a '/'", d->name);
     if (t->a_scales != NULL && t->b_scales == NULL)
-        return ulp_bad_line(line, "scales are given for a and for b: '/ sa1 ... / sb1 ...'");
+        return ulp_bad_line(error, line, "scales are given for a and for b: '/ sa1 ... / sb1 ...'");
     t->k = n / 2;
     t->blocks = d->scale_block != 0 ? (t->k + d->scale_block - 1) / d->scale_block : 0;
     t->values = malloc((n + 2 * t->blocks) * sizeof *t->values);
-    if (t->values == NULL) return ulp_no_line_memory(line, "");
-    for (size_t i = 0; i < n && status == ULP_GO_ON; i++)
-        status = read_value(&t->values[i], line, s->words[i], i == 0 ? &d->result : (i <= t->k ? &s->a : &s->b),
-                            i == 0 ? "c" : (i <= t->k ? "a" : "b"));
-    double *scales = t->values + n;
-    if (t->a_scales != NULL && status == ULP_GO_ON)
-        status = read_scales(s, line, t, t->a_scales, scales, "scales of a");
-    if (t->a_scales != NULL && status == ULP_GO_ON)
-        status = read_scales(s, line, t, t->b_scales, scales + t->blocks, "scales of b");
-    return status;
+    if (t->values == NULL) return ulp_no_line_memory(error, line, "");
+    for (size_t i = 0; i < n; i++)
+        ULP_TRY(read_value(&t->values[i], line, s->words[i], i == 0 ? &d->result : (i <= t->k ? &s->a : &s->b),
+                           i == 0 ? "c" : (i <= t->k ? "a" : "b"), error));
+    if (t->a_scales == NULL) return ULP_OK;
+    ULP_TRY(read_scales(s, line, t, t->a_scales, t->values + n, "scales of a", error));
+    return read_scales(s, line, t, t->b_scales, t->values + n + t->blocks, "scales of b", error);
 }
 
-static int dot_line(void *context, const ulp_line *line) {
+static ulp_status dot_line(void *context, const ulp_line *line, ulp_error *error) {
     settings *s = context;
     const ulp_datapath *d = &s->datapath;
     sum t = {0};
     uint64_t code;
-    int status = read_sum(s, line, &t);
-    if (status == ULP_GO_ON) {
+    ulp_status status = read_sum(s, line, &t, error);
+    if (status == ULP_OK) {
         double *a = t.values + 1, *b = a + t.k, *scales = b + t.k;
         ulp_products products = {a, b, t.k, NULL, NULL};
         if (t.a_scales != NULL) products.a_scales = scales, products.b_scales = scales + t.blocks;
@@ -129,37 +127,37 @@ static int dot_line(void *context, const ulp_line *line) {
             encoded = ulp_datapath_code(&code, ulp_dot(d, t.values[0], products, stream), d);
         }
         if (encoded != ULP_OK)
-            status = ulp_bad_line(line, "the result has no code in %s: %s", d->result.name, ulp_status_text(encoded));
+            status =
+                ulp_bad_line(error, line, "the result has no code in %s: %s", d->result.name, ulp_status_text(encoded));
     }
     free(t.values);
-    if (status != ULP_GO_ON) return status;
+    if (status != ULP_OK) return status;
     tool_print_code(stdout, code, &d->result);
     putchar('\n');
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
-int tool_choose_inputs(ulp_format *a, ulp_format *b, const ulp_arguments *arguments, const ulp_datapath *d,
-                       const ulp_format *in) {
+ulp_status tool_choose_inputs(ulp_format *a, ulp_format *b, const ulp_datapath *d, const ulp_format *in,
+                              ulp_error *error) {
     if (in == NULL) {
         *a = d->has_inputs ? d->a : d->accumulator;
         *b = d->has_inputs ? d->b : d->accumulator;
-        return ULP_GO_ON;
+        return ULP_OK;
     }
     if (d->has_inputs && (strcmp(in->name, d->a.name) != 0 || strcmp(in->name, d->b.name) != 0))
-        return ulp_usage_error(arguments->program, "--in %s: %s takes a in %s and b in %s", in->name, d->name,
-                               d->a.name, d->b.name);
+        return ulp_refuse(error, "--in %s: %s takes a in %s and b in %s", in->name, d->name, d->a.name, d->b.name);
     *a = *b = *in;
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
-static int run(const ulp_arguments *a) {
+static ulp_status run(const ulp_arguments *a, ulp_error *error) {
     const ulp_format *in = ulp_setting_given(a, "in") ? &given.in : NULL;
-    int status = tool_product_resolve(&given.product, NULL, a->program);
-    if (status != ULP_GO_ON) return status;
+    ULP_TRY(tool_product_resolve(&given.product, NULL, error));
     given.datapath = given.product.datapath;
     if (given.datapath.kind == ULP_NATIVE) ulp_cpu_native_of(&given.native, &given.datapath);
-    status = tool_choose_inputs(&given.a, &given.b, a, &given.datapath, in);
-    if (status == ULP_GO_ON) status = ulp_each_line(a, dot_line, &given);
+    ULP_TRY(tool_choose_inputs(&given.a, &given.b, &given.datapath, in, error));
+    const ulp_line_filter filter = {.each = dot_line, .context = &given};
+    const ulp_status status = ulp_filter_lines(a, &filter, error);
     free(given.words);
     given.words = NULL;
     given.room = 0;

@@ -130,11 +130,11 @@ static const ulp_option options[] = {
     {0},
 };
 
-static int run(const ulp_arguments *a) {
-    (void)a;
+static ulp_status run(const ulp_arguments *a, ulp_error *error) {
+    (void)a, (void)error;
     if (given.csv) print_csv();
     else print_table();
-    return ULP_EXIT_FINE;
+    return ULP_OK;
 }
 
 const tool_command tool_formats = {

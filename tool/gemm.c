@@ -170,8 +170,7 @@ static ulp_status checksum(const gemm_job *w, uint64_t *hash) {
     *hash = 0xcbf29ce484222325u;
     for (size_t i = 0; i < w->m * w->n; i++) {
         uint64_t code;
-        ulp_status status = ulp_datapath_code(&code, w->c[i], &w->datapath);
-        if (status != ULP_OK) return status;
+        ULP_TRY(ulp_datapath_code(&code, w->c[i], &w->datapath));
         for (int bit = 0; bit < w->datapath.result.bits; bit += 8)
             *hash = (*hash ^ (code >> bit & 0xff)) * 0x100000001b3u;
     }
@@ -230,16 +229,16 @@ static const ulp_option options[] = {
 };
 
 /* Read ROWSxCOLUMNS and set the tile. */
-static int set_tile(const ulp_arguments *a, const char *text) {
+static ulp_status set_tile(const char *text, ulp_error *error) {
     enum { MOST = 9999999 };
     const int plain = strspn(text, "0123456789x") == strlen(text); /* neither signs nor blanks */
     char *end;
     const unsigned long rows = strtoul(text, &end, 10), columns = *end == 'x' ? strtoul(end + 1, &end, 10) : 0;
     if (!plain || *end != '\0' || rows == 0 || columns == 0 || rows > MOST || columns > MOST)
-        return ulp_usage_error(
-            a->program, "--tile %s: rows and columns of a tile of the result, 1 to %d each, as in 7x13", text, MOST);
+        return ulp_refuse(error, "--tile %s: rows and columns of a tile of the result, 1 to %d each, as in 7x13", text,
+                          MOST);
     ulp_tile_set(rows, columns);
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 /* The numbers of one product. */
@@ -288,34 +287,34 @@ static ulp_status compute(gemm_job *w, result *r) {
 }
 
 /* The formats, the tile and the data of the job. */
-static int set_job(gemm_job *w, const ulp_arguments *a) {
-    int status = tool_product_resolve(&w->product, w->backend, a->program);
+static ulp_status set_job(gemm_job *w, const ulp_arguments *a, ulp_error *error) {
+    ulp_status status = tool_product_resolve(&w->product, w->backend, error);
     w->datapath = w->product.datapath;
-    if (status == ULP_GO_ON)
-        status =
-            tool_choose_inputs(&w->a_format, &w->b_format, a, &w->datapath, ulp_setting_given(a, "in") ? &w->in : NULL);
-    if (status == ULP_GO_ON && w->tile != NULL) status = set_tile(a, w->tile);
-    if (status == ULP_GO_ON) status = gemm_files_check(w, a);
-    return status == ULP_GO_ON ? gemm_files_read(w, a) : status;
+    if (status == ULP_OK)
+        status = tool_choose_inputs(&w->a_format, &w->b_format, &w->datapath,
+                                    ulp_setting_given(a, "in") ? &w->in : NULL, error);
+    if (status == ULP_OK && w->tile != NULL) status = set_tile(w->tile, error);
+    if (status == ULP_OK) status = gemm_files_check(w, a, error);
+    return status == ULP_OK ? gemm_files_read(w, a, error) : status;
 }
 
 /* Compute, write the result to a file if one is asked for, and print. */
-static int compute_and_print(gemm_job *w, const ulp_arguments *a, FILE *out) {
+static ulp_status compute_and_print(gemm_job *w, const ulp_arguments *a, FILE *out, ulp_error *error) {
     result r = {0};
     const ulp_status done = compute(w, &r);
     if (done == ULP_OK && out != NULL) gemm_files_write(w, out);
     if (done == ULP_OK) print_result(w, ulp_setting_find(a, "data")->value, &r);
     gemm_check_release(&r.check);
-    if (done == ULP_OK) return ULP_EXIT_FINE;
+    if (done == ULP_OK) return ULP_OK;
     if (done == ULP_NO_MEMORY)
-        return ulp_run_error(a->program, "out of memory for m %llu, n %llu, k %llu; smaller %s need less",
-                             (unsigned long long)w->m, (unsigned long long)w->n, (unsigned long long)w->k,
-                             w->a_file != NULL ? "matrices" : "--m, --n, --k");
-    return ulp_run_error(a->program, "%s on %s x %s: %s", w->datapath.name, w->a_format.name, w->b_format.name,
-                         ulp_status_text(done));
+        return ulp_fail(error, ULP_NO_MEMORY, "out of memory for m %llu, n %llu, k %llu; smaller %s need less",
+                        (unsigned long long)w->m, (unsigned long long)w->n, (unsigned long long)w->k,
+                        w->a_file != NULL ? "matrices" : "--m, --n, --k");
+    return ulp_fail(error, ULP_BAD_FILE, "%s on %s x %s: %s", w->datapath.name, w->a_format.name, w->b_format.name,
+                    ulp_status_text(done));
 }
 
-static int explain(const gemm_job *w) {
+static void explain(const gemm_job *w) {
     size_t rows, columns;
     ulp_tile_get(&rows, &columns);
     const ulp_gemm_shape shape = {.m = rows > 0 && rows < w->m ? rows : w->m,
@@ -326,28 +325,25 @@ static int explain(const gemm_job *w) {
                                   .ldc = w->n,
                                   .accumulate = w->start != NULL};
     tool_paths_explain(w->backend, &w->datapath, !tool_paths_narrow(&w->datapath, &w->a_format, &w->b_format), &shape);
-    return ULP_EXIT_FINE;
 }
 
-static int run(const ulp_arguments *a) {
+/* Compute with the file of the result open, if one is asked for. */
+static ulp_status compute_to_file(gemm_job *w, const ulp_arguments *a, ulp_error *error) {
+    file_output out = {.program = a->program};
+    ulp_status status = ULP_OK;
+    if (w->out != NULL) status = ulp_place_choose(&out.place, w->out, error);
+    if (w->out != NULL && status == ULP_OK) status = file_output_open(&out, error);
+    ulp_threads_set((int)w->threads);
+    if (status == ULP_OK) status = compute_and_print(w, a, out.file, error);
+    return file_output_close(&out, status, 0, error);
+}
+
+static ulp_status run(const ulp_arguments *a, ulp_error *error) {
     gemm_job *w = &given;
-    file_output out = {0};
-    if (w->explain && w->out != NULL) return ulp_usage_error(a->program, "--explain computes nothing for --out");
-    int status = set_job(w, a);
-    if (status == ULP_GO_ON && w->explain) {
-        status = explain(w);
-        release(w);
-        return status;
-    }
-    if (status == ULP_GO_ON && w->out != NULL) {
-        status = file_output_choose(&out, a->program, w->out);
-        if (status == ULP_GO_ON) status = file_output_open(&out);
-    }
-    if (status == ULP_GO_ON) {
-        ulp_threads_set((int)w->threads);
-        status = compute_and_print(w, a, out.file);
-    }
-    if (w->out != NULL) status = file_output_close(&out, status, 0);
+    if (w->explain && w->out != NULL) return ulp_refuse(error, "--explain computes nothing for --out");
+    ulp_status status = set_job(w, a, error);
+    if (status == ULP_OK && w->explain) explain(w);
+    else if (status == ULP_OK) status = compute_to_file(w, a, error);
     release(w);
     return status;
 }

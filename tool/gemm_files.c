@@ -8,115 +8,111 @@
 
 enum { ROWS = 1 << 20, DEPTH = 1 << 24 }; /* as --m, --n and --k */
 
-int gemm_files_check(const gemm_job *w, const ulp_arguments *a) {
+ulp_status gemm_files_check(const gemm_job *w, const ulp_arguments *a, ulp_error *error) {
     if ((w->a_file == NULL) != (w->b_file == NULL))
-        return ulp_usage_error(a->program, "--%s %s: --a and --b are given together", w->a_file != NULL ? "a" : "b",
-                               w->a_file != NULL ? w->a_file : w->b_file);
-    if (w->a_file == NULL && w->c_file != NULL)
-        return ulp_usage_error(a->program, "--c %s: goes with --a and --b", w->c_file);
+        return ulp_refuse(error, "--%s %s: --a and --b are given together", w->a_file != NULL ? "a" : "b",
+                          w->a_file != NULL ? w->a_file : w->b_file);
+    if (w->a_file == NULL && w->c_file != NULL) return ulp_refuse(error, "--c %s: goes with --a and --b", w->c_file);
     if (w->a_file != NULL && ulp_setting_given(a, "data"))
-        return ulp_usage_error(a->program, "--data %s: the data are those of --a and --b",
-                               ulp_setting_find(a, "data")->value);
-    if (w->out == NULL) return ULP_GO_ON;
+        return ulp_refuse(error, "--data %s: the data are those of --a and --b", ulp_setting_find(a, "data")->value);
+    if (w->out == NULL) return ULP_OK;
     const size_t n = strlen(w->out);
     if (strcmp(w->out, "-") == 0)
-        return ulp_usage_error(a->program, "--out -: the report goes to stdout; the matrix goes to a .npy file");
+        return ulp_refuse(error, "--out -: the report goes to stdout; the matrix goes to a .npy file");
     if (n >= 4 && strcmp(w->out + n - 4, ".npz") == 0)
-        return ulp_usage_error(a->program, "--out %s: the result is one array, which goes to a .npy file", w->out);
-    return ULP_GO_ON;
+        return ulp_refuse(error, "--out %s: the result is one array, which goes to a .npy file", w->out);
+    return ULP_OK;
 }
 
 /* ---- shapes ---- */
 
 /* Read a file that has to hold a matrix. */
-static int read_matrix(file_array *x, const char *program, const char *path) {
-    const int status = file_array_read(x, program, path, 'f');
-    if (status != ULP_GO_ON) return status;
+static ulp_status read_matrix(file_array *x, const char *program, const char *path, ulp_error *error) {
+    ULP_TRY(file_array_read(x, program, path, 'f', error));
     const npy_array *const h = &x->header;
     if (h->dims != 2)
-        return ulp_usage_error(program, "%s has %zu dimension%s; a matrix has 2", x->shown, h->dims,
-                               h->dims == 1 ? "" : "s");
-    return h->count > 0 ? ULP_GO_ON : ulp_usage_error(program, "%s has no elements", x->shown);
+        return ulp_refuse(error, "%s has %zu dimension%s; a matrix has 2", x->shown, h->dims, h->dims == 1 ? "" : "s");
+    return h->count > 0 ? ULP_OK : ulp_refuse(error, "%s has no elements", x->shown);
 }
 
 /* Refuse a size of the files that is too large, or that an option contradicts. */
-static int check_size(const ulp_arguments *a, const char *name, uint64_t given, uint64_t size, uint64_t most) {
+static ulp_status check_size(const ulp_arguments *a, const char *name, uint64_t given, uint64_t size, uint64_t most,
+                             ulp_error *error) {
     if (size > most)
-        return ulp_usage_error(a->program, "%s is %llu in the files; at most %llu is allowed", name,
-                               (unsigned long long)size, (unsigned long long)most);
-    if (!ulp_setting_given(a, name) || given == size) return ULP_GO_ON;
-    return ulp_usage_error(a->program, "--%s %llu: %s is %llu in the files of --a and --b", name,
-                           (unsigned long long)given, name, (unsigned long long)size);
+        return ulp_refuse(error, "%s is %llu in the files; at most %llu is allowed", name, (unsigned long long)size,
+                          (unsigned long long)most);
+    if (!ulp_setting_given(a, name) || given == size) return ULP_OK;
+    return ulp_refuse(error, "--%s %llu: %s is %llu in the files of --a and --b", name, (unsigned long long)given, name,
+                      (unsigned long long)size);
 }
 
 /* Set m, n and k. */
-static int set_sizes(gemm_job *w, const ulp_arguments *arguments, const file_array *a, const file_array *b) {
+static ulp_status set_sizes(gemm_job *w, const ulp_arguments *arguments, const file_array *a, const file_array *b,
+                            ulp_error *error) {
     const uint64_t m = a->header.shape[0], k = a->header.shape[1], rows = b->header.shape[0], n = b->header.shape[1];
     if (k != rows)
-        return ulp_usage_error(
-            arguments->program, "%s is (%llu, %llu) and %s is (%llu, %llu): A has %llu columns, and B has %llu rows",
-            a->shown, (unsigned long long)m, (unsigned long long)k, b->shown, (unsigned long long)rows,
-            (unsigned long long)n, (unsigned long long)k, (unsigned long long)rows);
-    int status = check_size(arguments, "m", w->m, m, ROWS);
-    if (status == ULP_GO_ON) status = check_size(arguments, "n", w->n, n, ROWS);
-    if (status == ULP_GO_ON) status = check_size(arguments, "k", w->k, k, DEPTH);
+        return ulp_refuse(error, "%s is (%llu, %llu) and %s is (%llu, %llu): A has %llu columns, and B has %llu rows",
+                          a->shown, (unsigned long long)m, (unsigned long long)k, b->shown, (unsigned long long)rows,
+                          (unsigned long long)n, (unsigned long long)k, (unsigned long long)rows);
+    ULP_TRY(check_size(arguments, "m", w->m, m, ROWS, error));
+    ULP_TRY(check_size(arguments, "n", w->n, n, ROWS, error));
+    ULP_TRY(check_size(arguments, "k", w->k, k, DEPTH, error));
     w->m = m;
     w->n = n;
     w->k = k;
-    return status;
+    return ULP_OK;
 }
 
-static int check_start(const gemm_job *w, const file_array *c, const char *program) {
+static ulp_status check_start(const gemm_job *w, const file_array *c, ulp_error *error) {
     const uint64_t rows = c->header.shape[0], columns = c->header.shape[1];
-    if (rows == w->m && columns == w->n) return ULP_GO_ON;
-    return ulp_usage_error(program, "%s is (%llu, %llu), and the product of A and B is (%llu, %llu)", c->shown,
-                           (unsigned long long)rows, (unsigned long long)columns, (unsigned long long)w->m,
-                           (unsigned long long)w->n);
+    if (rows == w->m && columns == w->n) return ULP_OK;
+    return ulp_refuse(error, "%s is (%llu, %llu), and the product of A and B is (%llu, %llu)", c->shown,
+                      (unsigned long long)rows, (unsigned long long)columns, (unsigned long long)w->m,
+                      (unsigned long long)w->n);
 }
 
 /* ---- elements ---- */
 
-static int refuse_element(const file_array *x, uint64_t i, double value, const ulp_format *f, const char *program) {
+static ulp_status refuse_element(const file_array *x, uint64_t i, double value, const ulp_format *f, ulp_error *error) {
     char number[40];
     ulp_text index = {0};
     snprintf(number, sizeof number, "%.17g", value);
     file_array_add_index(&index, &x->header, i);
-    const int status = ulp_usage_error(program,
-                                       "%s: element %s, %s, has no code in %s; --in rounds the elements of A and B, "
-                                       "and `ulp round --format %s --from npy --to npy` those of a file",
-                                       x->shown, ulp_text_of(&index), number, f->name, f->name);
+    const ulp_status status = ulp_refuse(error,
+                                         "%s: element %s, %s, has no code in %s; --in rounds the elements of A and B, "
+                                         "and `ulp round --format %s --from npy --to npy` those of a file",
+                                         x->shown, ulp_text_of(&index), number, f->name, f->name);
     ulp_text_free(&index);
     return status;
 }
 
 /* *to = the elements of x, which it takes over, as values of the format; `rounds`: rounded to nearest even. */
-static int take_elements(double **to, file_array *x, const ulp_format *f, int rounds, const char *program) {
+static ulp_status take_elements(double **to, file_array *x, const ulp_format *f, int rounds, ulp_error *error) {
     double *const at = x->elements;
     for (uint64_t i = 0; i < x->header.count; i++) {
         uint64_t code;
         const double y = rounds ? ulp_round(at[i], f, (ulp_rule){ULP_RNE, ULP_OVERFLOW_DEFAULT, 0}, 0) : at[i];
-        if (ulp_encode(&code, y, f) != ULP_OK) return refuse_element(x, i, y, f, program);
+        if (ulp_encode(&code, y, f) != ULP_OK) return refuse_element(x, i, y, f, error);
         at[i] = ulp_decode(code, f);
     }
     *to = at;
     x->elements = NULL;
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
-int gemm_files_read(gemm_job *w, const ulp_arguments *arguments) {
+ulp_status gemm_files_read(gemm_job *w, const ulp_arguments *arguments, ulp_error *error) {
     const char *const program = arguments->program;
     const int rounds = ulp_setting_given(arguments, "in");
     file_array a = {0}, b = {0}, c = {0};
-    if (w->a_file == NULL) return ULP_GO_ON;
-    int status = read_matrix(&a, program, w->a_file);
-    if (status == ULP_GO_ON) status = read_matrix(&b, program, w->b_file);
-    if (status == ULP_GO_ON) status = set_sizes(w, arguments, &a, &b);
-    if (status == ULP_GO_ON && w->c_file != NULL) status = read_matrix(&c, program, w->c_file);
-    if (status == ULP_GO_ON && w->c_file != NULL) status = check_start(w, &c, program);
-    if (status == ULP_GO_ON) status = take_elements(&w->a, &a, &w->a_format, rounds, program);
-    if (status == ULP_GO_ON) status = take_elements(&w->b, &b, &w->b_format, rounds, program);
-    if (status == ULP_GO_ON && w->c_file != NULL)
-        status = take_elements(&w->start, &c, &w->datapath.result, 0, program);
+    if (w->a_file == NULL) return ULP_OK;
+    ulp_status status = read_matrix(&a, program, w->a_file, error);
+    if (status == ULP_OK) status = read_matrix(&b, program, w->b_file, error);
+    if (status == ULP_OK) status = set_sizes(w, arguments, &a, &b, error);
+    if (status == ULP_OK && w->c_file != NULL) status = read_matrix(&c, program, w->c_file, error);
+    if (status == ULP_OK && w->c_file != NULL) status = check_start(w, &c, error);
+    if (status == ULP_OK) status = take_elements(&w->a, &a, &w->a_format, rounds, error);
+    if (status == ULP_OK) status = take_elements(&w->b, &b, &w->b_format, rounds, error);
+    if (status == ULP_OK && w->c_file != NULL) status = take_elements(&w->start, &c, &w->datapath.result, 0, error);
     file_array_free(&a);
     file_array_free(&b);
     file_array_free(&c);

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-const char *tool_name(const tool_command *command) { return command->command.name + strlen("ulp "); }
-
 static void add_line(void *context, const char *line) { ulp_text_print(context, "%s\n", line); }
 
 static void help_formats(ulp_text *to) {
@@ -154,7 +152,7 @@ static int indent_of(const char *line, const topic *t) {
     return second < t->indent ? second : t->indent;
 }
 
-static int print_topic(const topic *t) {
+static void print_topic(const topic *t) {
     ulp_text text = {0}, wrapped = {0};
     const ulp_help help = {.line = add_line, .context = &text};
     if (t->print) t->print(&text);
@@ -169,7 +167,6 @@ static int print_topic(const topic *t) {
     fputs(ulp_text_of(&wrapped), stdout);
     ulp_text_free(&text);
     ulp_text_free(&wrapped);
-    return ulp_finish_stdout("ulp help", ULP_EXIT_FINE);
 }
 
 static const ulp_command help_command = {.name = "ulp help",
@@ -185,7 +182,7 @@ static void add_row(ulp_text *to, const char *name, const char *what) {
     ulp_text_add(to, "\n", 1);
 }
 
-static int print_overview(FILE *out, const tool_command *const *commands, size_t count) {
+static void print_overview(FILE *out, const tool_command *const *commands, size_t count) {
     ulp_text text = {0};
     topic t;
     ulp_text_wrap(&text,
@@ -201,51 +198,51 @@ static int print_overview(FILE *out, const tool_command *const *commands, size_t
     ulp_help_tail(&text, width());
     fputs(ulp_text_of(&text), out);
     ulp_text_free(&text);
-    return ulp_finish_stdout("ulp", ULP_EXIT_FINE);
-}
-
-static int print_own_help(void) {
-    ulp_help_print(stdout, &help_command, NULL, 0);
-    return ulp_finish_stdout(help_command.name, ULP_EXIT_FINE);
 }
 
 /* ulp help --help, --version, and options that do not exist. */
-static int read_help_option(int argc, char **argv) {
+static ulp_status read_help_option(int argc, char **argv, ulp_error *error) {
     ulp_arguments a = {.command = &help_command};
-    const int status = ulp_arguments_read(&a, argc, argv, 0);
+    const ulp_status status = ulp_arguments_read(&a, argc, argv, 0, error);
     ulp_arguments_free(&a);
     return status;
 }
 
-static int unknown_topic(const char *given, const tool_command *const *commands, size_t count) {
+static ulp_status unknown_topic(const char *given, const tool_command *const *commands, size_t count,
+                                ulp_error *error) {
     ulp_text topics = {0}, known = {0}, near = {0};
     topic t;
     for (size_t i = 0; topic_get(&t, i); i++) ulp_text_print(&topics, "%s%s", i ? " " : "", t.name);
     ulp_text_print(&known, "%s", ulp_text_of(&topics));
     for (size_t i = 0; i < count; i++) ulp_text_print(&known, " %s", tool_name(commands[i]));
     const int found = ulp_nearest_words(&near, given, ulp_text_of(&known), 1);
-    const int status =
-        ulp_usage_error("ulp help", "no topic '%s'%s%s%s\ntopics: %s", given, found ? "; did you mean " : "",
-                        ulp_text_of(&near), found ? "?" : "", ulp_text_of(&topics));
+    ulp_refuse(error, "no topic '%s'%s%s%s\ntopics: %s", given, found ? "; did you mean " : "", ulp_text_of(&near),
+               found ? "?" : "", ulp_text_of(&topics));
     ulp_text_free(&topics);
     ulp_text_free(&known);
     ulp_text_free(&near);
-    return status;
+    return ULP_BAD_ARGUMENT;
+}
+
+static ulp_status explain(const tool_command *const *commands, size_t count, int argc, char **argv, ulp_error *error) {
+    topic t;
+    const ulp_command *command = strcmp(argv[1], "help") == 0 ? &help_command : NULL;
+    const ulp_option_group *groups = NULL;
+    if (argv[1][0] == '-') return read_help_option(argc, argv, error);
+    if (argc > 2) return ulp_refuse(error, "one topic at a time; `ulp help` lists them");
+    for (size_t i = 0; topic_get(&t, i); i++)
+        if (strcmp(argv[1], t.name) == 0) return print_topic(&t), ULP_OK;
+    for (size_t i = 0; i < count && !command; i++)
+        if (strcmp(argv[1], tool_name(commands[i])) == 0) command = &commands[i]->command, groups = commands[i]->groups;
+    if (!command) return unknown_topic(argv[1], commands, count, error);
+    ulp_help_print(stdout, command, groups, !groups ? 0 : groups[1].options ? 2 : 1);
+    return ULP_OK;
 }
 
 int tool_help(FILE *out, const tool_command *const *commands, size_t count, int argc, char **argv) {
-    topic t;
-    if (argc < 2) return print_overview(out, commands, count);
-    if (argv[1][0] == '-') return read_help_option(argc, argv);
-    if (argc > 2) return ulp_usage_error("ulp help", "one topic at a time; `ulp help` lists them");
-    for (size_t i = 0; topic_get(&t, i); i++)
-        if (strcmp(argv[1], t.name) == 0) return print_topic(&t);
-    for (size_t i = 0; i < count; i++) {
-        const ulp_option_group *groups = commands[i]->groups;
-        if (strcmp(argv[1], tool_name(commands[i])) != 0) continue;
-        ulp_help_print(stdout, &commands[i]->command, groups, groups[1].options ? 2 : 1);
-        return ulp_finish_stdout("ulp help", ULP_EXIT_FINE);
-    }
-    if (strcmp(argv[1], "help") == 0) return print_own_help();
-    return unknown_topic(argv[1], commands, count);
+    ulp_error error;
+    ulp_error_clear(&error);
+    if (argc >= 2) return tool_end("ulp help", explain(commands, count, argc, argv, &error), &error);
+    print_overview(out, commands, count);
+    return tool_end("ulp", ULP_OK, &error);
 }

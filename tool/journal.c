@@ -87,7 +87,7 @@ static int begins_like_one(FILE *file, int *stopped) {
     return memcmp(at, head, n < length ? n : length) == 0 && (*stopped || at[length] == '\n' || at[length] == '\r');
 }
 
-static int read_journal(journal *j, FILE *file) {
+static ulp_status read_journal(journal *j, FILE *file, ulp_error *error) {
     const ulp_piece_reader reader = {.program = j->program,
                                      .path = j->path,
                                      .file = file,
@@ -100,14 +100,11 @@ static int read_journal(journal *j, FILE *file) {
     int stopped;
     if (fstat(fileno(file), &about) == 0) j->most = (size_t)about.st_size;
     if (!begins_like_one(file, &stopped))
-        return ulp_usage_error(j->program, "--resume %s: this file is no journal of ulp verify; it stays as it is",
-                               j->path);
-    if (stopped) return ULP_GO_ON;
-    ulp_error error;
-    const ulp_status status = ulp_pieces_read(&reader, &error);
-    const int exit_status = status == ULP_OK ? ULP_GO_ON : ulp_complain_of(j->program, &error);
+        return ulp_refuse(error, "--resume %s: this file is no journal of ulp verify; it stays as it is", j->path);
+    if (stopped) return ULP_OK;
+    ULP_TRY(ulp_pieces_read(&reader, error));
     drop_repeated(j);
-    return exit_status;
+    return ULP_OK;
 }
 
 /* ---- writing ---- */
@@ -121,22 +118,22 @@ static void write_entry(journal *j, FILE *file, const entry *e) {
     ulp_text_free(&line);
 }
 
-static int cannot_write(const journal *j) {
-    return ulp_usage_error(j->program, "cannot write %s: %s", j->path, strerror(errno));
+static ulp_status cannot_write(const journal *j, ulp_error *error) {
+    return ulp_refuse(error, "cannot write %s: %s", j->path, strerror(errno));
 }
 
 /* Write the file again with the pieces that were read; unfinished and damaged pieces are left out. */
-static int begin_anew(journal *j) {
+static ulp_status begin_anew(journal *j, ulp_error *error) {
     ulp_replacement *r;
-    if (ulp_replacement_open(&r, j->place) != ULP_LOCK_OURS) return cannot_write(j);
+    if (ulp_replacement_open(&r, j->place) != ULP_LOCK_OURS) return cannot_write(j, error);
     fputs(head, r->file);
     ulp_pieces_begin(r->file);
     for (size_t i = 0; i < j->count; i++) write_entry(j, r->file, &j->entries[i]);
     FILE *fresh = ulp_replacement_keep(r);
-    if (!fresh) return cannot_write(j);
+    if (!fresh) return cannot_write(j, error);
     fclose(j->file);
     j->file = fresh;
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 static void release(journal *j) {
@@ -147,26 +144,25 @@ static void release(journal *j) {
     free(j);
 }
 
-static int lock_journal(journal *j) {
+static ulp_status lock_journal(journal *j, ulp_error *error) {
     switch (ulp_lock_open(&j->file, j->place)) {
-    case ULP_LOCK_OURS: return ULP_GO_ON;
-    case ULP_LOCK_FAILED: return cannot_write(j);
+    case ULP_LOCK_OURS: return ULP_OK;
+    case ULP_LOCK_FAILED: return cannot_write(j, error);
     case ULP_LOCK_SPECIAL:
-        return ulp_usage_error(j->program, "--resume %s: a device or a pipe keeps no journal; name a file", j->path);
+        return ulp_refuse(error, "--resume %s: a device or a pipe keeps no journal; name a file", j->path);
     case ULP_LOCK_TAKEN: break;
     }
-    return ulp_usage_error(j->program, "another run is writing %s: let it end, or choose another file with --resume",
-                           j->path);
+    return ulp_refuse(error, "another run is writing %s: let it end, or choose another file with --resume", j->path);
 }
 
-int journal_open(journal **opened, const char *program, const char *path) {
+ulp_status journal_open(journal **opened, const char *program, const char *path, ulp_error *error) {
     journal *j = ulp_grow(NULL, sizeof *j);
     *j = (journal){.program = program, .path = path, .place = ulp_path_behind_links(path)};
     pthread_mutex_init(&j->lock, NULL);
-    int status = lock_journal(j);
-    if (status == ULP_GO_ON) status = read_journal(j, j->file);
-    if (status == ULP_GO_ON) status = begin_anew(j);
-    if (status == ULP_GO_ON) *opened = j;
+    ulp_status status = lock_journal(j, error);
+    if (status == ULP_OK) status = read_journal(j, j->file, error);
+    if (status == ULP_OK) status = begin_anew(j, error);
+    if (status == ULP_OK) *opened = j;
     else {
         if (j->file) fclose(j->file);
         release(j);
@@ -188,12 +184,12 @@ void journal_keep(journal *j, const char *name, const char *result) {
     pthread_mutex_unlock(&j->lock);
 }
 
-int journal_close(journal *j) {
-    int status = ULP_GO_ON;
+ulp_status journal_close(journal *j, ulp_error *error) {
+    ulp_status status = ULP_OK;
     if (fclose(j->file) != 0 && !j->failed) j->failed = errno;
     if (j->failed)
-        status = ulp_run_error(j->program, "cannot write %s: %s; finished pieces are missing there", j->path,
-                               strerror(j->failed));
+        status = ulp_fail(error, ULP_BAD_FILE, "cannot write %s: %s; finished pieces are missing there", j->path,
+                          strerror(j->failed));
     release(j);
     return status;
 }

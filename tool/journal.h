@@ -6,12 +6,14 @@
 #ifndef ULP_TOOL_JOURNAL_H
 #define ULP_TOOL_JOURNAL_H
 
+#include "base/error.h"
+
 typedef struct journal journal;
 
 /* Read the file if it exists, and open it for more pieces. A symbolic link stands for the file behind it. A damaged
  * piece is skipped with a message. A file that is not a journal, or that another process has open, is refused and stays
- * unchanged. Returns -1, or the exit status after a message. */
-int journal_open(journal **j, const char *program, const char *path);
+ * unchanged. */
+ulp_status journal_open(journal **j, const char *program, const char *path, ulp_error *error);
 
 /* The result of the piece called `name`, valid until journal_close(); NULL if the journal does not have the piece. */
 const char *journal_find(const journal *j, const char *name);
@@ -19,7 +21,7 @@ const char *journal_find(const journal *j, const char *name);
 /* Keep a result, a line of words. Several threads may call it at the same time. */
 void journal_keep(journal *j, const char *name, const char *result);
 
-/* Close the file. Returns -1, or the exit status after a message. */
-int journal_close(journal *j);
+/* Close the file. Returns ULP_BAD_FILE if a piece could not be written. */
+ulp_status journal_close(journal *j, ulp_error *error);
 
 #endif

@@ -197,12 +197,11 @@ static int print_silicon(const own_product *native, int csv) {
     return differ;
 }
 
-static int list_native(void) {
+static void list_native(void) {
     ulp_cuda_native native;
     for (size_t i = 0; ulp_cuda_native_get(i, &native) == ULP_OK; i++)
         printf("%-32s %-24s %s\n", native.name, native.model[0] != '\0' ? native.model : "no model",
                native.lacks[0] != '\0' ? native.lacks : native.what);
-    return ULP_EXIT_FINE;
 }
 
 static struct settings {
@@ -235,66 +234,61 @@ static const ulp_option options[] = {
     {0},
 };
 
+static ulp_status lacks_backend(ulp_status status, const char *name, const char *why, ulp_error *error) {
+    return ulp_fail(error, status == ULP_NO_DEVICE ? status : ULP_BAD_ARGUMENT, "--backend %s: %s", name, why);
+}
+
 /* Probe one native product, or all products that the device offers. */
-static int run_silicon(const char *program, const char *name) {
+static ulp_status run_silicon(const char *name, ulp_error *error) {
     const ulp_backend *cuda;
     ulp_cuda_native native;
     int differ = 0;
     ulp_cpu_native of_cpu;
     if (name != NULL && ulp_cpu_native_parse(&of_cpu, name) == ULP_OK)
-        return ulp_usage_error(program, "--datapath %s: the processor's own product, which takes --backend cpu", name);
+        return ulp_refuse(error, "--datapath %s: the processor's own product, which takes --backend cpu", name);
     if (name != NULL && ulp_cuda_native_parse(&native, name) == ULP_BAD_NAME)
-        return ulp_usage_error(program, "--datapath %s: no product of a GPU has that name (`ulp help datapaths`)",
-                               name);
+        return ulp_refuse(error, "--datapath %s: no product of a GPU has that name (`ulp help datapaths`)", name);
     const ulp_status status = ulp_backend_get(&cuda, "cuda");
-    if (status != ULP_OK) {
-        ulp_complain(program, "--backend cuda: %s", ulp_cuda_lacks());
-        return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : ULP_EXIT_USAGE;
-    }
-    if (given.list) return list_native();
-    if (name != NULL && native.lacks[0] != '\0') {
-        ulp_complain(program, "%s: %s", name, native.lacks);
-        return ULP_EXIT_LACKING;
-    }
+    if (status != ULP_OK) return lacks_backend(status, "cuda", ulp_cuda_lacks(), error);
+    if (given.list) return list_native(), ULP_OK;
+    if (name != NULL && native.lacks[0] != '\0') return ulp_fail(error, ULP_NO_DEVICE, "%s: %s", name, native.lacks);
     if (given.csv) puts("device,property,silicon,model,verdict,vector");
     for (size_t i = 0; name != NULL ? i == 0 : ulp_cuda_native_get(i, &native) == ULP_OK; i++) {
         const own_product own = {native.name, native.what, native.model, ulp_cuda_unit_of(&native), &native};
         const int more = native.lacks[0] != '\0' ? 0 : print_silicon(&own, given.csv);
-        if (more < 0) return ulp_run_error(program, "%s: %s", native.name, ulp_backend_error());
+        if (more < 0) return ulp_fail(error, ULP_BAD_FILE, "%s: %s", native.name, ulp_backend_error());
         differ += more;
     }
-    return differ > 0 ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
+    return differ > 0 ? tool_failed(error, TOOL_CHECK_FAILED) : ULP_OK;
 }
 
 /* Probe the processor's own product. */
-static int run_processor(const char *program, const ulp_datapath *d, int csv) {
+static ulp_status run_processor(const ulp_datapath *d, int csv, ulp_error *error) {
     ulp_cpu_native native;
-    if (ulp_cpu_native_of(&native, d) != ULP_OK) return ulp_run_error(program, "%s: it is not offered", d->name);
+    if (ulp_cpu_native_of(&native, d) != ULP_OK) return ulp_fail(error, ULP_BAD_FILE, "%s: it is not offered", d->name);
     const own_product own = {native.name, native.what, native.model, ulp_cpu_native_unit(&native), NULL};
     if (csv) puts("device,property,silicon,model,verdict,vector");
     const int differ = print_silicon(&own, csv);
-    if (differ < 0) return ulp_run_error(program, "%s: %s", native.name, ulp_status_text(ULP_DEVICE_FAILED));
-    return differ > 0 ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
+    if (differ < 0) return ulp_fail(error, ULP_BAD_FILE, "%s: %s", native.name, ulp_status_text(ULP_DEVICE_FAILED));
+    return differ > 0 ? tool_failed(error, TOOL_CHECK_FAILED) : ULP_OK;
 }
 
-/* The backend that is asked for. Returns ULP_GO_ON or an exit status. */
-static int get_backend(const ulp_backend **backend, const char *program) {
+/* The backend that is asked for. */
+static ulp_status get_backend(const ulp_backend **backend, ulp_error *error) {
     const char *name = backend_names[given.backend];
     const ulp_status status = ulp_backend_get(backend, name);
-    if (status == ULP_OK) return ULP_GO_ON;
-    ulp_complain(program, "--backend %s: %s", name, ulp_backend_lacks(name));
-    return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : ULP_EXIT_USAGE;
+    return status == ULP_OK ? ULP_OK : lacks_backend(status, name, ulp_backend_lacks(name), error);
 }
 
-static int run_model(const char *program, const ulp_datapath *d, const ulp_backend *backend, int csv) {
+static ulp_status run_model(const ulp_datapath *d, const ulp_backend *backend, int csv, ulp_error *error) {
     ulp_probe probe;
     int differ = 0;
     if (d->words != 0)
-        return ulp_usage_error(program,
-                               "%s: a product of several words is many sums; probe the unit, without words=", d->name);
+        return ulp_refuse(error,
+                          "%s: a product of several words is many sums; probe the unit, without words=", d->name);
     const ulp_unit unit = tool_model_unit(d, backend);
     const ulp_status status = ulp_probe_unit(&probe, &unit);
-    if (status != ULP_OK) return ulp_usage_error(program, "%s: %s", d->name, ulp_status_text(status));
+    if (status != ULP_OK) return ulp_refuse(error, "%s: %s", d->name, ulp_status_text(status));
     if (csv) puts("device,property,found,row,verdict,vector");
     else {
         tool_print_folded(2, "model of %s: products %s x %s, results %s; %llu sums%s\n", d->name, unit.a.name,
@@ -307,16 +301,15 @@ static int run_model(const char *program, const ulp_datapath *d, const ulp_backe
     print_tree(d->name, &order, NULL, csv);
     if (!csv && differ > 0)
         printf("\n%d %s from the row\n", differ, differ == 1 ? "property differs" : "properties differ");
-    return differ > 0 ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
+    return differ > 0 ? tool_failed(error, TOOL_CHECK_FAILED) : ULP_OK;
 }
 
 /* ---- a program ---- */
 
-static int run_exec(const char *program) {
+static ulp_status run_exec(ulp_error *error) {
     tool_pipe *pipe = NULL;
     ulp_probe probe;
-    const int opened = tool_exec_open(&pipe, program);
-    if (opened != ULP_GO_ON) return opened;
+    ULP_TRY(tool_exec_open(&pipe, error));
     const ulp_unit unit = tool_pipe_unit(pipe);
     ulp_error why;
     tree order = {.text = ""};
@@ -325,9 +318,8 @@ static int run_exec(const char *program) {
     if (!sums) status = ULP_OK;
     else if (status == ULP_OK) status = ulp_probe_unit(&probe, &unit);
     if (sums && status == ULP_OK) order = tree_of(&unit);
-    const int result = tool_exec_close(pipe, program, status, ULP_EXIT_FINE);
-    if (result != ULP_EXIT_FINE) return result;
-    if (!sums) return ulp_run_error(program, "--exec: the answers are no sums of products: %s", why.text);
+    ULP_TRY(tool_exec_close(pipe, status, error));
+    if (!sums) return ulp_fail(error, ULP_BAD_FILE, "--exec: the answers are no sums of products: %s", why.text);
     const ulp_datapath nameless = {.kind = ULP_NATIVE, .name = "program"};
     if (given.csv) puts("device,property,found,row,verdict,vector");
     else {
@@ -337,34 +329,32 @@ static int run_exec(const char *program) {
     }
     print_properties(&nameless, &probe, given.csv);
     print_tree(nameless.name, &order, NULL, given.csv);
-    return ULP_EXIT_FINE;
+    return ULP_OK;
 }
 
-static int run_tree(const ulp_arguments *a) {
+static ulp_status run_tree(const ulp_arguments *a, ulp_error *error) {
     const ulp_backend *backend;
-    const int got = get_backend(&backend, a->program);
-    return got == ULP_GO_ON ? tool_tree_run(a, &given.product, backend, given.csv) : got;
+    ULP_TRY(get_backend(&backend, error));
+    return tool_tree_run(a, &given.product, backend, given.csv, error);
 }
 
-static int run(const ulp_arguments *a) {
+static ulp_status run(const ulp_arguments *a, ulp_error *error) {
     const ulp_setting *datapath = ulp_setting_find(a, "datapath");
-    const int checked = tool_tree_check(a);
-    if (checked != ULP_GO_ON) return checked;
-    if (tool_tree_given.tree) return run_tree(a);
-    if (tool_tree_given.exec != NULL) return run_exec(a->program);
-    if (given.list && (datapath->given || given.csv)) return ulp_usage_error(a->program, "--list stands alone");
-    if (given.backend == ON_CUDA) return run_silicon(a->program, datapath->value);
-    if (given.list) return tool_row_list();
+    ULP_TRY(tool_tree_check(a, error));
+    if (tool_tree_given.tree) return run_tree(a, error);
+    if (tool_tree_given.exec != NULL) return run_exec(error);
+    if (given.list && (datapath->given || given.csv)) return ulp_refuse(error, "--list stands alone");
+    if (given.backend == ON_CUDA) return run_silicon(datapath->value, error);
+    if (given.list) return tool_row_list(), ULP_OK;
     if (!datapath->given)
-        return ulp_usage_error(
-            a->program,
+        return ulp_refuse(
+            error,
             "--datapath is needed; --list names the rows of hardware, `ulp help datapaths` all that can be probed");
     const ulp_backend *backend;
-    int status = get_backend(&backend, a->program);
-    if (status == ULP_GO_ON) status = tool_product_resolve(&given.product, backend, a->program);
-    if (status != ULP_GO_ON) return status;
-    if (given.product.native) return run_processor(a->program, &given.product.datapath, given.csv);
-    return run_model(a->program, &given.product.datapath, backend, given.csv);
+    ULP_TRY(get_backend(&backend, error));
+    ULP_TRY(tool_product_resolve(&given.product, backend, error));
+    if (given.product.native) return run_processor(&given.product.datapath, given.csv, error);
+    return run_model(&given.product.datapath, backend, given.csv, error);
 }
 
 #define PROPERTY_LINE(id, name, words, meaning) "  " name ": " meaning "\n"

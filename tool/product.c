@@ -43,48 +43,47 @@ static int is_of_gpu(const char *name) {
 }
 
 /* A native product that the processor does not know: a GPU's, one with settings, or a misspelt name. */
-static int refuse_native(const char *program, const char *name) {
+static ulp_status refuse_native(const char *name, ulp_error *error) {
     char names[600] = "", near[2 * ULP_DATAPATH_NAME_MAX], base[ULP_DATAPATH_NAME_MAX];
     ulp_cpu_native native;
     if (is_of_gpu(name))
-        return ulp_usage_error(program,
-                               "--datapath %s: a GPU's own product, which takes --backend cuda, where there is a "
-                               "device; `ulp backends` lists the processor's",
-                               name);
+        return ulp_refuse(error,
+                          "--datapath %s: a GPU's own product, which takes --backend cuda, where there is a "
+                          "device; `ulp backends` lists the processor's",
+                          name);
     for (size_t i = 0; ulp_cpu_native_get(i, &native) == ULP_OK; i++)
         if (strlen(names) + strlen(native.name) + 2 < sizeof names)
             strcat(strcat(names, names[0] != '\0' ? " " : ""), native.name);
     const char *colon = strchr(name + strlen("native:"), ':');
     snprintf(base, sizeof base, "%.*s", colon != NULL ? (int)(colon - name) : (int)strlen(name), name);
     if (colon != NULL && ulp_cpu_native_parse(&native, base) == ULP_OK)
-        return ulp_usage_error(program, "--datapath %s: '%s' cannot be set, since the instruction of %s is what it is",
-                               name, colon + 1, native.name);
+        return ulp_refuse(error, "--datapath %s: '%s' cannot be set, since the instruction of %s is what it is", name,
+                          colon + 1, native.name);
     const int found = ulp_near_words(near, sizeof near, name, names, 2);
-    return ulp_usage_error(program, "--datapath %s: no native product of that name%s%s%s\nthe processor's: %s", name,
-                           found ? "; did you mean " : "", found ? near : "", found ? "?" : "", names);
+    return ulp_refuse(error, "--datapath %s: no native product of that name%s%s%s\nthe processor's: %s", name,
+                      found ? "; did you mean " : "", found ? near : "", found ? "?" : "", names);
 }
 
-int tool_product_resolve(tool_product *product, const ulp_backend *backend, const char *program) {
-    ulp_error why;
-    if (!product->native) return ULP_GO_ON;
+ulp_status tool_product_resolve(tool_product *product, const ulp_backend *backend, ulp_error *error) {
+    if (!product->native) return ULP_OK;
     ulp_cpu_native native;
     const int of_cpu = ulp_cpu_native_parse(&native, product->native) == ULP_OK;
     const int on_cpu = backend == NULL || strcmp(backend->name, "cuda") != 0;
     if (backend != NULL && strcmp(backend->name, "mpfr") == 0)
-        return ulp_usage_error(
-            program, "--datapath %s: a machine's own product, which MPFR does not form; the backends are cpu and cuda",
+        return ulp_refuse(
+            error, "--datapath %s: a machine's own product, which MPFR does not form; the backends are cpu and cuda",
             product->native);
     if (strcasecmp(product->native, "native:f16c") == 0)
-        return ulp_usage_error(program, "--datapath %s: these are conversions; `make check-silicon` compares them",
-                               product->native);
+        return ulp_refuse(error, "--datapath %s: these are conversions; `make check-silicon` compares them",
+                          product->native);
     if (of_cpu && !on_cpu)
-        return ulp_usage_error(program, "--datapath %s: the processor's own product, which takes --backend cpu",
-                               product->native);
-    if (!of_cpu && on_cpu) return refuse_native(program, product->native);
-    const ulp_status status = ulp_datapath_native(&product->datapath, product->native, &why);
-    if (status == ULP_OK) return ULP_GO_ON;
-    ulp_complain(program, "--datapath %s", why.text);
-    return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : ULP_EXIT_USAGE;
+        return ulp_refuse(error, "--datapath %s: the processor's own product, which takes --backend cpu",
+                          product->native);
+    if (!of_cpu && on_cpu) return refuse_native(product->native, error);
+    const ulp_status status = ulp_datapath_native(&product->datapath, product->native, error);
+    if (status == ULP_OK) return ULP_OK;
+    const ulp_error why = *error;
+    return ulp_fail(error, status == ULP_NO_DEVICE ? status : ULP_BAD_ARGUMENT, "--datapath %s", why.text);
 }
 
 ulp_unit tool_model_unit(const ulp_datapath *datapath, const ulp_backend *backend) {

@@ -46,7 +46,7 @@ static round_text *text_table(const settings *s) {
 }
 
 /* The form of the output: the bytes of binary output are values of 4 or 8 bytes, or codes. */
-static int choose_output(round_group *g, const settings *s, const ulp_arguments *a) {
+static ulp_status choose_output(round_group *g, const settings *s, const ulp_arguments *a, ulp_error *error) {
     g->to = s->to;
     g->out = stdout;
     g->coded = g->target.format;
@@ -54,22 +54,20 @@ static int choose_output(round_group *g, const settings *s, const ulp_arguments 
     g->is_npy = s->to == TO_NPY || s->to == TO_NPYCODE || g->is_npz;
     g->npy_kind = s->to == TO_NPY || s->to == TO_NPZ ? 'f' : 'u';
     if (s->to == TO_F32LE && !g->target.format.fits_binary32)
-        return ulp_usage_error(a->program, "--to f32le: %s has values that binary32 does not hold; f64le holds them",
-                               g->target.format.name);
+        return ulp_refuse(error, "--to f32le: %s has values that binary32 does not hold; f64le holds them",
+                          g->target.format.name);
     if (g->is_npz && s->from >= FROM_NPY && a->word_count > 1)
-        return ulp_usage_error(a->program, "a .npz file gets the arrays of one file; name one file, not %zu",
-                               a->word_count);
+        return ulp_refuse(error, "a .npz file gets the arrays of one file; name one file, not %zu", a->word_count);
     if (g->is_npy && s->from >= FROM_NPY && a->word_count > 1)
-        return ulp_usage_error(a->program, "a .npy file holds one array; name one file, not %zu", a->word_count);
+        return ulp_refuse(error, "a .npy file holds one array; name one file, not %zu", a->word_count);
     if (g->is_npy && g->npy_kind == 'u') g->to = TO_CODELE;
     if (g->is_npy && g->npy_kind == 'f') round_choose_values(g, s->from == FROM_F64LE ? 8 : 4);
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 /* ---- the file of the results ---- */
 
 typedef struct round_output {
-    const char *program;
     file_output to;
     int has_header_late; /* 1: the number of elements in the header is known at the end */
 } round_output;
@@ -78,26 +76,22 @@ static void write_header(const round_group *g, uint64_t count) {
     npy_write_header(g->out, &(npy_array){.kind = g->npy_kind, .size = round_size(g), .dims = 1, .shape = {count}});
 }
 
-/* Open `path` for the results of the group ("-": stdout). `from` is a round_from. Returns ULP_GO_ON, or the exit status
- * after a message, after which close_output() is called, too. */
-static int open_output(round_output *o, round_group *g, int from, const char *path) {
-    int status = file_output_choose(&o->to, o->program, path);
-    if (status != ULP_GO_ON) return status;
+/* Open `path` for the results of the group ("-": stdout). `from` is a round_from. close_output() is called in any case.
+ */
+static ulp_status open_output(round_output *o, round_group *g, int from, const char *path, ulp_error *error) {
+    ULP_TRY(ulp_place_choose(&o->to.place, path, error));
     o->has_header_late = g->is_npy && from < FROM_NPY;
     if (g->is_npz && o->to.place.direct)
-        return ulp_usage_error(o->program,
-                               "the list of arrays of a .npz file stands at its end; name a file with --out");
+        return ulp_refuse(error, "the list of arrays of a .npz file stands at its end; name a file with --out");
     if (o->has_header_late && o->to.place.direct)
-        return ulp_usage_error(o->program, "the header of a .npy file holds the number of elements, which is known at "
-                                           "the end; name a file with --out");
-    status = file_output_open(&o->to);
-    if (status == ULP_GO_ON) g->out = o->to.file;
-    if (status == ULP_GO_ON && g->to >= TO_F32LE) status = file_output_refuse_terminal(&o->to);
-    if (status != ULP_GO_ON) return status;
-    g->archive.file = g->out;
+        return ulp_refuse(error, "the header of a .npy file holds the number of elements, which is known at the end; "
+                                 "name a file with --out");
+    ULP_TRY(file_output_open(&o->to, error));
+    g->out = g->archive.file = o->to.file;
+    if (g->to >= TO_F32LE) ULP_TRY(file_output_refuse_terminal(&o->to, error));
     if (o->has_header_late && g->is_npz) npz_begin(&g->archive, "arr_0");
     if (o->has_header_late) write_header(g, 0);
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 /* Write the header at the beginning of the array again. */
@@ -108,36 +102,32 @@ static void complete_header(round_group *g) {
     if (g->is_npz) npz_end(&g->archive);
 }
 
-/* Close the file. If `status` is ULP_EXIT_FINE the file gets its name, else it is removed and an old file stays.
- * Returns `status`, or ULP_EXIT_FAILED after a message if the file could not be written. */
-static int close_output(round_output *o, round_group *g, int status) {
-    if (o->to.file != NULL && o->has_header_late && status == ULP_EXIT_FINE) complete_header(g);
+/* Close the file; see file_output_close(). */
+static ulp_status close_output(round_output *o, round_group *g, ulp_status status, ulp_error *error) {
+    if (o->to.file != NULL && o->has_header_late && status == ULP_OK) complete_header(g);
     if (o->to.file != NULL && g->is_npz) npz_finish(&g->archive);
-    return file_output_close(&o->to, status, status == ULP_EXIT_FINE ? g->archive.failed : 0);
+    return file_output_close(&o->to, status, status == ULP_OK ? g->archive.failed : 0, error);
 }
 
 /* ---- the command ---- */
 
-static int run(const ulp_arguments *a) {
+static ulp_status run(const ulp_arguments *a, ulp_error *error) {
     const settings *s = &given;
-    round_output output = {.program = a->program};
-    int status = tool_target_set(&given.target, a);
-    if (status != ULP_GO_ON) return status;
+    round_output output = {.to.program = a->program};
+    ULP_TRY(tool_target_set(&given.target, error));
     group.target = s->target;
     group.n = group.index = 0;
     group.is_narrow = 0;
     group.archive = (npz_writer){0};
-    group.powers = ulp_powers_of_ten();
     if (ulp_backend_get(&group.backend, "cpu") != ULP_OK)
-        return ulp_run_error(a->program, "%s", ulp_backend_lacks("cpu"));
-    status = choose_output(&group, s, a);
-    if (status != ULP_GO_ON) return status;
+        return ulp_fail(error, ULP_BAD_FILE, "%s", ulp_backend_lacks("cpu"));
+    ULP_TRY(choose_output(&group, s, a, error));
     group.texts = text_table(s);
-    status = open_output(&output, &group, s->from, s->out);
-    if (status == ULP_GO_ON)
-        status = s->from < FROM_F32LE ? round_texts(&group, s->from, a) : round_binaries(&group, s->from, a);
+    ulp_status status = open_output(&output, &group, s->from, s->out, error);
+    if (status == ULP_OK && s->from < FROM_F32LE) status = round_texts(&group, s->from, a, error);
+    else if (status == ULP_OK) status = round_binaries(&group, s->from, a, error);
     free(group.texts);
-    return close_output(&output, &group, status);
+    return close_output(&output, &group, status, error);
 }
 
 const tool_command tool_round = {

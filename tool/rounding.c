@@ -19,53 +19,50 @@ const ulp_option tool_rounding_options[] = {
     {0},
 };
 
-int tool_refuse_bits(const char *program, uint64_t bits, const char *mode) {
+ulp_status tool_refuse_bits(uint64_t bits, const char *mode, ulp_error *error) {
     ulp_text stochastic = {0};
     ulp_add_stochastic_modes(&stochastic);
-    const int status = ulp_usage_error(program, "--bits %llu: random bits are of the stochastic modes (%s), not of %s",
-                                       (unsigned long long)bits, ulp_text_of(&stochastic), mode);
+    const ulp_status status = ulp_refuse(error, "--bits %llu: random bits are of the stochastic modes (%s), not of %s",
+                                         (unsigned long long)bits, ulp_text_of(&stochastic), mode);
     ulp_text_free(&stochastic);
     return status;
 }
 
-int tool_rule(ulp_rule *rule, const ulp_arguments *a) {
+ulp_status tool_rule(ulp_rule *rule, ulp_error *error) {
     const tool_rounding *r = &tool_rounding_given;
     if (r->bits != 0 && !ulp_mode_is_stochastic(r->mode))
-        return tool_refuse_bits(a->program, r->bits, ulp_mode_name(r->mode));
+        return tool_refuse_bits(r->bits, ulp_mode_name(r->mode), error);
     *rule = (ulp_rule){(uint8_t)r->mode, (uint8_t)r->overflow, (uint8_t)r->bits};
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
-int tool_refuse_wrap(const ulp_arguments *a, ulp_overflow policy, const char *name) {
-    return ulp_usage_error(a->program, "--overflow %s is not offered by %s: only fixed point wraps around",
-                           ulp_overflow_name(policy), name);
+ulp_status tool_refuse_wrap(ulp_overflow policy, const char *name, ulp_error *error) {
+    return ulp_refuse(error, "--overflow %s is not offered by %s: only fixed point wraps around",
+                      ulp_overflow_name(policy), name);
 }
 
 ulp_stream tool_stream(void) { return (ulp_stream){tool_rounding_given.seed, tool_rounding_given.stream, 0}; }
 
-int tool_rule_for(ulp_rule *rule, const ulp_format *format, const ulp_arguments *a) {
-    const int status = tool_rule(rule, a);
-    if (status != ULP_GO_ON || ulp_rule_check(format, *rule) == ULP_OK) return status;
-    return tool_refuse_wrap(a, tool_rounding_given.overflow, format->name);
-}
-
-int tool_target_set(tool_target *to, const ulp_arguments *a) {
+ulp_status tool_target_set(tool_target *to, ulp_error *error) {
     to->stream = tool_stream();
-    return tool_rule_for(&to->rule, &to->format, a);
+    ULP_TRY(tool_rule(&to->rule, error));
+    if (ulp_rule_check(&to->format, to->rule) == ULP_OK) return ULP_OK;
+    return tool_refuse_wrap(tool_rounding_given.overflow, to->format.name, error);
 }
 
 uint32_t tool_random_word(const tool_target *to, const ulp_line *line) {
     return ulp_mode_is_stochastic(to->rule.mode) ? ulp_random_word(to->stream, line->index) : 0;
 }
 
-int tool_print_encoded(const ulp_line *line, double y, const ulp_format *format) {
+ulp_status tool_print_encoded(const ulp_line *line, double y, const ulp_format *format, ulp_error *error) {
     char result[40];
     uint64_t code;
     const ulp_status status = ulp_encode(&code, y, format);
     if (status == ULP_OK) {
         tool_print_code(stdout, code, format);
-        return ULP_GO_ON;
+        return ULP_OK;
     }
     tool_exact_text(result, y, 24);
-    return ulp_bad_line(line, "the result, %s, has no code in %s: %s", result, format->name, ulp_status_text(status));
+    return ulp_bad_line(error, line, "the result, %s, has no code in %s: %s", result, format->name,
+                        ulp_status_text(status));
 }

@@ -219,24 +219,24 @@ static const ulp_option options[] = {
     {0},
 };
 
-static int run(const ulp_arguments *a) {
+static ulp_status run(const ulp_arguments *a, ulp_error *error) {
     const int one = ulp_setting_given(a, "format");
-    if (!one && !given.all) return ulp_usage_error(a->program, "--format F or --all-formats is needed (see --help)");
-    if (a->word_count == 0) return ulp_usage_error(a->program, "a VALUE is needed: 0.1, 0x1p-3, inf, nan");
+    if (!one && !given.all) return ulp_refuse(error, "--format F or --all-formats is needed (see --help)");
+    if (a->word_count == 0) return ulp_refuse(error, "a VALUE is needed: 0.1, 0x1p-3, inf, nan");
     for (size_t i = 0; i < a->word_count; i++) {
         double x;
         ulp_text why = {0};
         const int is_number = ulp_read_number(&x, a->words[i]) || course_read_number(&x, a->words[i], &why);
         ulp_text_free(&why);
         if (!is_number)
-            return ulp_usage_error(a->program, "'%s' is no number; allowed: decimal, hex float, 2^-4, 1/3, inf, nan",
-                                   a->words[i]);
+            return ulp_refuse(error, "'%s' is no number; allowed: decimal, hex float, 2^-4, 1/3, inf, nan",
+                              a->words[i]);
         if (i > 0) putchar('\n');
         if (one) show(x, a->words[i], &given.format);
         if (one && given.all) putchar('\n');
         if (given.all) show_all(x, a->words[i]);
     }
-    return ULP_EXIT_FINE;
+    return ULP_OK;
 }
 
 const tool_command tool_show = {

@@ -10,16 +10,29 @@
 
 /* A subcommand: a row of the table in ulp.c. */
 typedef struct tool_command {
-    ulp_command command;                /* its name is "ulp NAME" */
-    ulp_option_group groups[2];         /* an empty group has no options */
-    int (*run)(const ulp_arguments *a); /* runs after the fields are filled; returns the exit status */
+    ulp_command command;        /* its name is "ulp NAME" */
+    ulp_option_group groups[2]; /* an empty group has no options */
+    /* Runs after the fields are filled. ulp.c writes the sentence of a failure. */
+    ulp_status (*run)(const ulp_arguments *a, ulp_error *error);
 } tool_command;
 
 extern const tool_command tool_formats, tool_show, tool_round, tool_convert, tool_arith, tool_dot, tool_gemm,
     tool_probe, tool_block, tool_verify, tool_backends, tool_amp, tool_course, tool_vectors;
 
-/* The name of a command without "ulp ". */
+/* ulp.c: the name of a command without "ulp ". */
 const char *tool_name(const tool_command *command);
+
+/* End a command: write the sentence of its failure, and flush stdout. Returns the exit status. */
+int tool_end(const char *program, ulp_status status, ulp_error *error);
+
+/* A failure without a sentence: the output or earlier messages say what failed (a check: exit status 1; input: 2). */
+enum tool_verdict { TOOL_CHECK_FAILED = ULP_DEVICE_FAILED, TOOL_INPUT_REFUSED = ULP_BAD_ARGUMENT };
+static inline ulp_status tool_failed(ulp_error *error, enum tool_verdict verdict) {
+    return ulp_fail(error, (ulp_status)verdict, "%s", "");
+}
+
+/* Make a failure of the library one of the input, with its sentence: exit status 2. */
+static inline ulp_status tool_refused(ulp_error *error) { return error->status = ULP_BAD_ARGUMENT; }
 
 /* ---- help.c: ulp help TOPIC ---- */
 
@@ -52,15 +65,12 @@ extern const ulp_option tool_rounding_options[]; /* fill tool_rounding_given */
 #define TOOL_ROUNDING                                                                                                  \
     { "rounding", tool_rounding_options, &tool_rounding_given }
 
-/* *rule = the rule of the options. Returns ULP_GO_ON, or the exit status after a message if --bits is given for a mode
- * without random bits. */
-int tool_rule(ulp_rule *rule, const ulp_arguments *a);
-/* The same; refuses --overflow wrap if the format does not offer it. */
-int tool_rule_for(ulp_rule *rule, const ulp_format *format, const ulp_arguments *a);
+/* *rule = the rule of the options. --bits is refused for a mode without random bits. */
+ulp_status tool_rule(ulp_rule *rule, ulp_error *error);
 /* Refuse --overflow wrap for `name`. */
-int tool_refuse_wrap(const ulp_arguments *a, ulp_overflow policy, const char *name);
+ulp_status tool_refuse_wrap(ulp_overflow policy, const char *name, ulp_error *error);
 /* Refuse --bits for a mode that is not stochastic. */
-int tool_refuse_bits(const char *program, uint64_t bits, const char *mode);
+ulp_status tool_refuse_bits(uint64_t bits, const char *mode, ulp_error *error);
 /* The random stream of the data lines. */
 ulp_stream tool_stream(void);
 
@@ -71,8 +81,8 @@ typedef struct tool_target {
     ulp_stream stream;
 } tool_target;
 
-/* Set the rule and the stream of the target from the options. Returns as tool_rule_for(). */
-int tool_target_set(tool_target *to, const ulp_arguments *a);
+/* Set the rule and the stream of the target from the options; --overflow wrap is refused for a format without it. */
+ulp_status tool_target_set(tool_target *to, ulp_error *error);
 
 /* ---- product.c: the option --datapath of products, which also takes a device's own product ---- */
 
@@ -83,25 +93,24 @@ typedef struct tool_product {
 
 extern const ulp_option_type tool_type_product;
 
-/* Set `datapath` of a device's own product. Returns ULP_GO_ON, or the exit status after a message. */
-int tool_product_resolve(tool_product *product, const ulp_backend *backend, const char *program);
+/* Set `datapath` of a device's own product. */
+ulp_status tool_product_resolve(tool_product *product, const ulp_backend *backend, ulp_error *error);
 
 /* The model of a datapath as a device: the definition's, or, for the backend "mpfr", MPFR's. */
 ulp_unit tool_model_unit(const ulp_datapath *datapath, const ulp_backend *backend);
 
-/* dot.c: the formats of a and b are `in`, or, if `in` is NULL, the formats that the datapath implies. Returns
- * ULP_GO_ON, or the exit status after a message if the datapath does not take `in`. */
-int tool_choose_inputs(ulp_format *a, ulp_format *b, const ulp_arguments *arguments, const ulp_datapath *d,
-                       const ulp_format *in);
+/* dot.c: the formats of a and b are `in`, or, if `in` is NULL, the formats that the datapath implies. Refused
+ * is an `in` that the datapath does not take. */
+ulp_status tool_choose_inputs(ulp_format *a, ulp_format *b, const ulp_datapath *d, const ulp_format *in,
+                              ulp_error *error);
 
 /* ---- of lines ---- */
 
 /* The random word of a line under the rule of a target; 0 if the rule takes no random word. */
 uint32_t tool_random_word(const tool_target *to, const ulp_line *line);
 
-/* Print the code of y, the result of a line, in `format`. Returns ULP_GO_ON, or the exit status after a message that y
- * has no code. */
-int tool_print_encoded(const ulp_line *line, double y, const ulp_format *format);
+/* Print the code of y, the result of a line, in `format`. A y without a code is refused. */
+ulp_status tool_print_encoded(const ulp_line *line, double y, const ulp_format *format, ulp_error *error);
 
 /* ---- fold.c ---- */
 

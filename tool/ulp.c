@@ -12,44 +12,55 @@ static const tool_command *const commands[] = {
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
-static int run(const tool_command *c, int argc, char **argv) {
-    ulp_arguments a = {.command = &c->command, .groups = c->groups, .group_count = c->groups[1].options ? 2 : 1};
-    int status = ulp_arguments_read(&a, argc, argv, 0);
-    if (status == ULP_GO_ON) status = ulp_arguments_resolve(&a, ULP_PRESET_DEFAULT);
-    if (status == ULP_GO_ON) {
-        status = c->run(&a);
-        const int written = ulp_finish_stdout(c->command.name, ULP_EXIT_FINE);
-        if (status == ULP_EXIT_FINE) status = written;
+const char *tool_name(const tool_command *command) { return command->command.name + strlen("ulp "); }
+
+int tool_end(const char *program, ulp_status status, ulp_error *error) {
+    int result = ULP_EXIT_FINE;
+    if (status != ULP_OK) {
+        ulp_fail_default(error, status, "%s", ulp_status_text(status));
+        result = ulp_complain_of(program, error);
     }
-    ulp_arguments_free(&a);
-    return status;
+    const int written = ulp_finish_stdout(program, ULP_EXIT_FINE);
+    return result == ULP_EXIT_FINE ? written : result;
 }
 
-static int unknown_command(const char *given) {
+static int run(const tool_command *c, int argc, char **argv) {
+    ulp_arguments a = {.command = &c->command, .groups = c->groups, .group_count = c->groups[1].options ? 2 : 1};
+    ulp_error error;
+    ulp_error_clear(&error);
+    ulp_status status = ulp_arguments_read(&a, argc, argv, 0, &error);
+    if (status == ULP_OK && !a.is_done) status = ulp_arguments_resolve(&a, ULP_PRESET_DEFAULT, &error);
+    if (status == ULP_OK && !a.is_done) status = c->run(&a, &error);
+    ulp_arguments_free(&a);
+    return tool_end(c->command.name, status, &error);
+}
+
+static ulp_status unknown_command(const char *given, ulp_error *error) {
     ulp_text known = {0}, near = {0};
     for (size_t i = 0; i < COMMANDS; i++) ulp_text_print(&known, "%s ", tool_name(commands[i]));
     ulp_text_print(&known, "help");
     const int found = ulp_nearest_words(&near, given, ulp_text_of(&known), 1);
-    const int status = ulp_usage_error("ulp", "no command '%s'%s%s%s (`ulp help` lists the commands)", given,
-                                       found ? "; did you mean " : "", ulp_text_of(&near), found ? "?" : "");
+    ulp_refuse(error, "no command '%s'%s%s%s (`ulp help` lists the commands)", given, found ? "; did you mean " : "",
+               ulp_text_of(&near), found ? "?" : "");
     ulp_text_free(&known);
     ulp_text_free(&near);
-    return status;
+    return ULP_BAD_ARGUMENT;
 }
 
 /* Options belong to a command, and the command comes first. */
-static int option_before_command(int argc, char **argv) {
+static ulp_status option_before_command(int argc, char **argv, ulp_error *error) {
     for (int i = 2; i < argc; i++)
         for (size_t c = 0; c < COMMANDS; c++)
             if (strcmp(argv[i], tool_name(commands[c])) == 0)
-                return ulp_usage_error("ulp", "'%s' stands before the command, which comes first: ulp %s %s ...",
-                                       argv[1], argv[i], argv[1]);
-    return ulp_usage_error(
-        "ulp", "'%s' stands where the command belongs: ulp COMMAND [OPTION...] (`ulp help` lists the commands)",
-        argv[1]);
+                return ulp_refuse(error, "'%s' stands before the command, which comes first: ulp %s %s ...", argv[1],
+                                  argv[i], argv[1]);
+    return ulp_refuse(error,
+                      "'%s' stands where the command belongs: ulp COMMAND [OPTION...] (`ulp help` lists the commands)",
+                      argv[1]);
 }
 
 int main(int argc, char **argv) {
+    ulp_error error;
     ulp_reference_allocate_by(ulp_grow);
     if (argc < 2) {
         tool_help(stderr, commands, COMMANDS, argc, argv);
@@ -64,5 +75,7 @@ int main(int argc, char **argv) {
         return tool_help(stdout, commands, COMMANDS, argc - 1, argv + 1);
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(name, tool_name(commands[i])) == 0) return run(commands[i], argc - 1, argv + 1);
-    return name[0] == '-' ? option_before_command(argc, argv) : unknown_command(name);
+    const ulp_status status =
+        name[0] == '-' ? option_before_command(argc, argv, &error) : unknown_command(name, &error);
+    return tool_end("ulp", status, &error);
 }

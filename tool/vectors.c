@@ -35,54 +35,53 @@ static const ulp_option options[] = {
     {0},
 };
 
-static int make_folder(const vectors_request *r, const char *name) {
+static ulp_status make_folder(const vectors_request *r, const char *name, ulp_error *error) {
     ulp_text path = {0};
     ulp_text_print(&path, "%s%s%s", r->folder, name[0] != '\0' ? "/" : "", name);
-    int status = ULP_GO_ON;
+    ulp_status status = ULP_OK;
     if (mkdir(ulp_text_of(&path), 0777) != 0 && errno != EEXIST)
-        status = ulp_usage_error(r->program, "cannot make the folder %s: %s; choose another place with --out",
-                                 ulp_text_of(&path), strerror(errno));
+        status = ulp_refuse(error, "cannot make the folder %s: %s; choose another place with --out", ulp_text_of(&path),
+                            strerror(errno));
     ulp_text_free(&path);
     return status;
 }
 
-static int write_format(const vectors_request *request, const ulp_format *f) {
+static ulp_status write_format(const vectors_request *request, const ulp_format *f, ulp_error *error) {
     vectors_request r = *request;
     vectors_counts n;
     if (f->bits > 16) r.sample = (r.sample + 3) / 4;
-    const int status = vectors_of_format(&n, f, &r);
-    if (status != ULP_GO_ON) return status;
+    ULP_TRY(vectors_of_format(&n, f, &r, error));
     printf("%-12s %5llu codes %6llu inputs %5llu overflows %5llu stochastic", f->name, (unsigned long long)n.codes,
            (unsigned long long)n.inputs, (unsigned long long)n.overflows, (unsigned long long)n.stochastic);
     if (r.check) printf("  %7llu results as MPFR gives them", (unsigned long long)n.compared);
     printf("\n");
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
-static int write_formats(const vectors_request *r, int all) {
+static ulp_status write_formats(const vectors_request *r, int all, ulp_error *error) {
     const size_t count = all ? ulp_format_count : given.formats.count;
-    int status = count > 0 ? make_folder(r, "formats") : ULP_GO_ON;
-    for (size_t i = 0; i < count && status == ULP_GO_ON; i++) {
+    if (count > 0) ULP_TRY(make_folder(r, "formats", error));
+    for (size_t i = 0; i < count; i++) {
         ulp_format f;
         if (all) ulp_format_get(i, &f, NULL);
         else f = given.formats.at[i];
-        status = write_format(r, &f);
+        ULP_TRY(write_format(r, &f, error));
     }
-    return status;
+    return ULP_OK;
 }
 
-static int write_datapaths(const vectors_request *r, int all, const char *in) {
+static ulp_status write_datapaths(const vectors_request *r, int all, const char *in, ulp_error *error) {
     ulp_text index = {0};
     ulp_datapath d;
     size_t i = 0;
-    int status = all || given.datapaths.count > 0 ? make_folder(r, "datapaths") : ULP_GO_ON;
+    ulp_status status = all || given.datapaths.count > 0 ? make_folder(r, "datapaths", error) : ULP_OK;
     ulp_text_print(&index, "%s", vectors_index);
-    for (; status == ULP_GO_ON; i++) {
+    for (; status == ULP_OK; i++) {
         if (all ? vectors_datapath(i, &d, &in) != ULP_OK : i == given.datapaths.count) break;
-        status = vectors_of_datapath(&index, all ? &d : &given.datapaths.at[i], in, r);
+        status = vectors_of_datapath(&index, all ? &d : &given.datapaths.at[i], in, r, error);
     }
-    if (status == ULP_GO_ON && i > 0) {
-        status = vectors_write_text(r, "datapaths.csv", &index);
+    if (status == ULP_OK && i > 0) {
+        status = vectors_write_text(r, "datapaths.csv", &index, error);
         printf("%zu datapath%s, %llu sums each\n", i, ulp_plural(i), (unsigned long long)r->sums);
     }
     ulp_text_free(&index);
@@ -90,30 +89,26 @@ static int write_datapaths(const vectors_request *r, int all, const char *in) {
 }
 
 /* --in belongs to datapaths that imply no input format. */
-static int check_inputs(const ulp_arguments *a) {
+static ulp_status check_inputs(const ulp_arguments *a, ulp_error *error) {
     ulp_format x, y;
-    if (!ulp_setting_given(a, "in")) return ULP_GO_ON;
-    if (given.datapaths.count == 0) return ulp_usage_error(a->program, "--in needs --datapath");
-    int status = ULP_GO_ON;
-    for (size_t i = 0; i < given.datapaths.count && status == ULP_GO_ON; i++)
-        status = tool_choose_inputs(&x, &y, a, &given.datapaths.at[i], &given.in);
-    return status;
+    if (!ulp_setting_given(a, "in")) return ULP_OK;
+    if (given.datapaths.count == 0) return ulp_refuse(error, "--in needs --datapath");
+    for (size_t i = 0; i < given.datapaths.count; i++)
+        ULP_TRY(tool_choose_inputs(&x, &y, &given.datapaths.at[i], &given.in, error));
+    return ULP_OK;
 }
 
-static int run(const ulp_arguments *a) {
+static ulp_status run(const ulp_arguments *a, ulp_error *error) {
     const int all = !ulp_setting_given(a, "format") && !ulp_setting_given(a, "datapath");
     const vectors_request r = {a->program, given.out, given.seed, given.sums, given.sample, given.check};
-    if (given.check && !vectors_oracle_offered()) {
-        ulp_complain(a->program,
-                     "--check: this build has no MPFR; in the source tree install libmpfr-dev and run make again");
-        return ULP_EXIT_LACKING;
-    }
-    int status = check_inputs(a);
-    if (status == ULP_GO_ON) status = make_folder(&r, "");
-    if (status == ULP_GO_ON) status = write_formats(&r, all);
-    if (status == ULP_GO_ON) status = write_datapaths(&r, all, ulp_setting_given(a, "in") ? given.in.name : NULL);
-    if (status == ULP_GO_ON && all) status = vectors_words(&r);
-    return status == ULP_GO_ON ? ULP_EXIT_FINE : status;
+    if (given.check && !vectors_oracle_offered())
+        return ulp_fail(error, ULP_NO_DEVICE,
+                        "--check: this build has no MPFR; in the source tree install libmpfr-dev and run make again");
+    ULP_TRY(check_inputs(a, error));
+    ULP_TRY(make_folder(&r, "", error));
+    ULP_TRY(write_formats(&r, all, error));
+    ULP_TRY(write_datapaths(&r, all, ulp_setting_given(a, "in") ? given.in.name : NULL, error));
+    return all ? vectors_words(&r, error) : ULP_OK;
 }
 
 const tool_command tool_vectors = {

@@ -145,8 +145,8 @@ static int by_runs(size_t mode) {
     return given.exhaustive && !given.plain && !ulp_mode_is_stochastic(given.modes.at[mode].rule.mode);
 }
 
-/* Run the cases of one format that are not swept by runs. Returns ULP_GO_ON, or the exit status after a message. */
-static int run_format(verify_job *j, size_t *number, size_t *failed) {
+/* Run the cases of one format that are not swept by runs. */
+static ulp_status run_format(verify_job *j, size_t *number, size_t *failed, ulp_error *error) {
     const size_t of = count_cases();
     for (size_t m = 0; m < given.modes.count; m++)
         for (int p = first_policy(); p <= last_policy(); p++) {
@@ -157,13 +157,13 @@ static int run_format(verify_job *j, size_t *number, size_t *failed) {
             if (j->rule.random_bits == 0) j->rule.random_bits = (uint8_t)(given.bits ? given.bits : 32);
             *failed += (size_t)!verify_case(j, ++*number, of);
             if (j->status != ULP_OK)
-                return ulp_run_error(tool_verify.command.name, "%s: %s", j->format.name, ulp_status_text(j->status));
+                return ulp_fail(error, ULP_BAD_FILE, "%s: %s", j->format.name, ulp_status_text(j->status));
         }
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 /* Run the cases that are swept by runs, which come first. */
-static int run_sweeps(const verify_job *j, FILE *list, size_t *number, size_t *failed) {
+static ulp_status run_sweeps(const verify_job *j, FILE *list, size_t *number, size_t *failed, ulp_error *error) {
     const size_t of = count_cases();
     verify_runs_case *cases = ulp_grow(NULL, (of + 1) * sizeof *cases);
     for (size_t f = 0; f < given.formats.count; f++)
@@ -177,69 +177,65 @@ static int run_sweeps(const verify_job *j, FILE *list, size_t *number, size_t *f
     const verify_runs v = {j->program, j->backend, cases, *number, of, j->journal, list};
     const ulp_status status = *number > 0 ? verify_runs_all(&v, failed) : ULP_OK;
     free(cases);
-    return status == ULP_OK ? ULP_GO_ON : ulp_run_error(tool_verify.command.name, "%s", ulp_status_text(status));
+    return status == ULP_OK ? ULP_OK : ulp_fail(error, ULP_BAD_FILE, "%s", ulp_status_text(status));
 }
 
 /* Run the sweeps, of which the only one writes its list of runs to --runs. */
-static int run_listed(const verify_job *j, size_t *number, size_t *failed) {
-    if (given.runs == NULL) return run_sweeps(j, NULL, number, failed);
+static ulp_status run_listed(const verify_job *j, size_t *number, size_t *failed, ulp_error *error) {
+    if (given.runs == NULL) return run_sweeps(j, NULL, number, failed, error);
     char *name = ulp_path_replace(given.runs, "", ".tmp");
     FILE *list = fopen(name, "w");
-    int status = list ? run_sweeps(j, list, number, failed) : ULP_GO_ON;
+    ulp_status status = list ? run_sweeps(j, list, number, failed, error) : ULP_OK;
     const int bad =
-        list == NULL || (ferror(list) | fclose(list)) != 0 || (status == ULP_GO_ON && rename(name, given.runs) != 0);
-    if (bad && status == ULP_GO_ON)
-        status = ulp_usage_error(j->program, "cannot write %s: %s", given.runs, strerror(errno));
-    if (list && status != ULP_GO_ON) remove(name);
+        list == NULL || (ferror(list) | fclose(list)) != 0 || (status == ULP_OK && rename(name, given.runs) != 0);
+    if (bad && status == ULP_OK) status = ulp_refuse(error, "cannot write %s: %s", given.runs, strerror(errno));
+    if (list && status != ULP_OK) remove(name);
     free(name);
     return status;
 }
 
-static int run_cases(verify_job *j) {
+static ulp_status run_cases(verify_job *j, ulp_error *error) {
     const double started = ulp_clock();
     size_t number = 0, failed = 0;
-    int status = run_listed(j, &number, &failed);
-    for (size_t f = 0; f < given.formats.count && status == ULP_GO_ON; f++) {
+    ULP_TRY(run_listed(j, &number, &failed, error));
+    for (size_t f = 0; f < given.formats.count; f++) {
         j->format = given.formats.at[f];
-        status = run_format(j, &number, &failed);
+        ULP_TRY(run_format(j, &number, &failed, error));
     }
-    if (status != ULP_GO_ON) return status;
     const size_t inputs = number * j->inputs, threads = (size_t)ulp_threads_get();
     printf("%zu case%s, %zu input%s: %zu passed, %zu failed, %.1f s on %zu thread%s\n", number, ulp_plural(number),
            inputs, ulp_plural(inputs), number - failed, failed, ulp_clock() - started, threads, ulp_plural(threads));
-    return failed == 0 ? ULP_EXIT_FINE : ULP_EXIT_FAILED;
+    return failed == 0 ? ULP_OK : tool_failed(error, TOOL_CHECK_FAILED);
 }
 
 /* Refuse --backend mpfr, and --bits if a mode that the user names is not stochastic. */
-static int check_settings(const ulp_arguments *a) {
+static ulp_status check_settings(const ulp_arguments *a, ulp_error *error) {
     if (given.backend != NULL && strcmp(given.backend->name, "mpfr") == 0)
-        return ulp_usage_error(a->program,
-                               "--backend mpfr: this is the oracle, with which other backends are compared");
+        return ulp_refuse(error, "--backend mpfr: this is the oracle, with which other backends are compared");
     const ulp_setting *mode = ulp_setting_find(a, "mode");
     for (size_t m = 0; given.bits != 0 && strcmp(mode->value, "all") != 0 && m < given.modes.count; m++)
         if (!ulp_mode_is_stochastic(given.modes.at[m].rule.mode))
-            return tool_refuse_bits(a->program, given.bits, given.modes.at[m].name);
-    return ULP_GO_ON;
+            return tool_refuse_bits(given.bits, given.modes.at[m].name, error);
+    return ULP_OK;
 }
 
 /* ---- the results of another program ---- */
 
 /* Refuse options that do not go with --inputs and --results. */
-static int check_files(const ulp_arguments *a) {
+static ulp_status check_files(const ulp_arguments *a, ulp_error *error) {
     static const char *const others[] = {"exhaustive", "plain", "runs", "sample", "jobs", "resume", "backend"};
     if ((given.inputs == NULL) != (given.results == NULL))
-        return ulp_usage_error(a->program, "--inputs and --results are given together");
+        return ulp_refuse(error, "--inputs and --results are given together");
     if (given.inputs == NULL && ulp_setting_given(a, "stream"))
-        return ulp_usage_error(a->program, "--stream %llu: goes with --inputs", (unsigned long long)given.stream);
+        return ulp_refuse(error, "--stream %llu: goes with --inputs", (unsigned long long)given.stream);
     for (size_t i = 0; given.inputs != NULL && i < sizeof others / sizeof *others; i++)
-        if (ulp_setting_given(a, others[i]))
-            return ulp_usage_error(a->program, "--%s does not go with --inputs", others[i]);
+        if (ulp_setting_given(a, others[i])) return ulp_refuse(error, "--%s does not go with --inputs", others[i]);
     if (given.inputs != NULL && (given.formats.count != 1 || given.modes.count != 1))
-        return ulp_usage_error(a->program, "the results of --results follow one --format and one --mode; name both");
-    return ULP_GO_ON;
+        return ulp_refuse(error, "the results of --results follow one --format and one --mode; name both");
+    return ULP_OK;
 }
 
-static int run_files(const ulp_arguments *a) {
+static ulp_status run_files(const ulp_arguments *a, ulp_error *error) {
     verify_files w = {.inputs = given.inputs,
                       .results = given.results,
                       .format = given.formats.at[0],
@@ -247,26 +243,26 @@ static int run_files(const ulp_arguments *a) {
                       .rule = given.modes.at[0].rule,
                       .stream = {given.seed, given.stream, 0}};
     if (given.policies == ALL_POLICIES && ulp_setting_given(a, "overflow"))
-        return ulp_usage_error(a->program, "--overflow all: the results of --results follow one policy");
+        return ulp_refuse(error, "--overflow all: the results of --results follow one policy");
     w.rule.overflow = (uint8_t)(ulp_setting_given(a, "overflow") ? given.policies : ULP_OVERFLOW_DEFAULT);
     if (w.rule.random_bits == 0) w.rule.random_bits = (uint8_t)given.bits;
     if (ulp_rule_check(&w.format, w.rule) != ULP_OK)
-        return tool_refuse_wrap(a, (ulp_overflow)w.rule.overflow, w.format.name);
-    return verify_files_run(&w, a->program);
+        return tool_refuse_wrap((ulp_overflow)w.rule.overflow, w.format.name, error);
+    return verify_files_run(&w, a->program, error);
 }
 
 /* Refuse options of a sweep that have nothing to say. */
-static int check_sweep(const ulp_arguments *a) {
+static ulp_status check_sweep(const ulp_arguments *a, ulp_error *error) {
     if (given.exhaustive && ulp_setting_given(a, "sample"))
-        return ulp_usage_error(a->program, "--exhaustive and --sample exclude each other");
-    if (given.plain && !given.exhaustive) return ulp_usage_error(a->program, "--plain goes with --exhaustive");
-    if (given.runs == NULL) return ULP_GO_ON;
+        return ulp_refuse(error, "--exhaustive and --sample exclude each other");
+    if (given.plain && !given.exhaustive) return ulp_refuse(error, "--plain goes with --exhaustive");
+    if (given.runs == NULL) return ULP_OK;
     if (!given.exhaustive || given.plain)
-        return ulp_usage_error(a->program, "--runs %s: goes with --exhaustive without --plain", given.runs);
+        return ulp_refuse(error, "--runs %s: goes with --exhaustive without --plain", given.runs);
     if (count_cases() != 1 || !by_runs(0))
-        return ulp_usage_error(a->program, "--runs %s: name one format, one deterministic mode and one overflow policy",
-                               given.runs);
-    return ULP_GO_ON;
+        return ulp_refuse(error, "--runs %s: name one format, one deterministic mode and one overflow policy",
+                          given.runs);
+    return ULP_OK;
 }
 
 /* Whether the file of this name is the journal, if there is one already. */
@@ -276,36 +272,34 @@ static int is_journal(const char *name) {
            file.st_dev == resumed.st_dev && file.st_ino == resumed.st_ino;
 }
 
-static int refuse_journal(const ulp_arguments *a) {
-    return ulp_usage_error(a->program, "--runs %s is the file of --resume: name another file", given.runs);
+static ulp_status refuse_journal(ulp_error *error) {
+    return ulp_refuse(error, "--runs %s is the file of --resume: name another file", given.runs);
 }
 
-static int run(const ulp_arguments *a) {
-    int status = check_files(a);
-    if (status == ULP_GO_ON) status = check_settings(a);
-    if (status != ULP_GO_ON) return status;
-    if (given.inputs != NULL) return run_files(a);
+static ulp_status run(const ulp_arguments *a, ulp_error *error) {
+    ULP_TRY(check_files(a, error));
+    ULP_TRY(check_settings(a, error));
+    if (given.inputs != NULL) return run_files(a, error);
     if (!ulp_setting_given(a, "overflow")) given.policies = given.exhaustive ? ULP_OVERFLOW_DEFAULT : ALL_POLICIES;
     if (count_cases() == 0)
-        return ulp_usage_error(a->program,
-                               "--overflow wrap is offered by fixed point alone: there is no case to verify");
-    status = check_sweep(a);
-    if (status != ULP_GO_ON) return status;
+        return ulp_refuse(error, "--overflow wrap is offered by fixed point alone: there is no case to verify");
+    ULP_TRY(check_sweep(a, error));
     verify_job j = {.program = a->program,
                     .backend = given.backend,
                     .exhaustive = given.exhaustive,
                     .inputs = given.exhaustive ? 1ull << 32 : given.sample,
                     .stream = {given.seed, 0, 0}};
-    if (is_journal(given.runs)) return refuse_journal(a);
-    if (given.resume != NULL) status = journal_open(&j.journal, a->program, given.resume);
-    if (status != ULP_GO_ON) return status;
-    if (is_journal(given.runs)) return journal_close(j.journal), refuse_journal(a); /* a new one, as ./x and x */
+    if (is_journal(given.runs)) return refuse_journal(error);
+    if (given.resume != NULL) ULP_TRY(journal_open(&j.journal, a->program, given.resume, error));
+    if (is_journal(given.runs))
+        return journal_close(j.journal, NULL), refuse_journal(error); /* a new one, as ./x and x */
     pthread_mutex_init(&j.lock, NULL);
     ulp_threads_set((int)given.jobs);
-    status = run_cases(&j);
+    const ulp_status status = run_cases(&j, error);
     pthread_mutex_destroy(&j.lock);
-    const int closed = j.journal != NULL ? journal_close(j.journal) : ULP_GO_ON;
-    return closed == ULP_GO_ON ? status : closed;
+    if (j.journal == NULL) return status;
+    const ulp_status closed = journal_close(j.journal, status == ULP_OK || error->text[0] == '\0' ? error : NULL);
+    return status == ULP_OK ? closed : status;
 }
 
 #define WITHOUT_MPFR ""
@@ -314,9 +308,10 @@ static int run(const ulp_arguments *a) {
 
 #define WITHOUT_MPFR "\nThis build has no MPFR, and the command ends with exit status 3.\n"
 
-static int run(const ulp_arguments *a) {
-    ulp_complain(a->program, "this build has no MPFR; in the source tree install libmpfr-dev and run make again");
-    return ULP_EXIT_LACKING;
+static ulp_status run(const ulp_arguments *a, ulp_error *error) {
+    (void)a;
+    return ulp_fail(error, ULP_NO_DEVICE,
+                    "this build has no MPFR; in the source tree install libmpfr-dev and run make again");
 }
 
 #endif

@@ -8,19 +8,20 @@
 #include "experiments/harness/cli/options.h"
 #include "experiments/harness/cli/progress.h"
 #include "tool/files/array.h"
+#include "tool/tool.h"
 #include "kernels/mpfr/reference.h"
 
 enum { SHOWN = 5, STEP = 1 << 14 };
 
 /* Refuse arrays of different shapes. */
-static int check_shapes(const file_array *x, const file_array *y, const char *program) {
+static ulp_status check_shapes(const file_array *x, const file_array *y, ulp_error *error) {
     const npy_array *const a = &x->header, *const b = &y->header;
-    if (a->dims == b->dims && memcmp(a->shape, b->shape, a->dims * sizeof *a->shape) == 0) return ULP_GO_ON;
+    if (a->dims == b->dims && memcmp(a->shape, b->shape, a->dims * sizeof *a->shape) == 0) return ULP_OK;
     ulp_text x_shape = {0}, y_shape = {0};
     file_array_add_shape(&x_shape, a);
     file_array_add_shape(&y_shape, b);
-    const int status = ulp_usage_error(program, "%s has the shape %s and %s has %s; each input has one result",
-                                       x->shown, ulp_text_of(&x_shape), y->shown, ulp_text_of(&y_shape));
+    const ulp_status status = ulp_refuse(error, "%s has the shape %s and %s has %s; each input has one result",
+                                         x->shown, ulp_text_of(&x_shape), y->shown, ulp_text_of(&y_shape));
     ulp_text_free(&x_shape);
     ulp_text_free(&y_shape);
     return status;
@@ -56,25 +57,26 @@ static uint64_t count_differences(const verify_files *w, ulp_reference *ref, con
     return differences;
 }
 
-static int compare(const verify_files *w, const file_array *x, const file_array *y, const char *program) {
+static ulp_status compare(const verify_files *w, const file_array *x, const file_array *y, const char *program,
+                          ulp_error *error) {
     ulp_reference *const ref = ulp_reference_new(&w->format);
-    if (ref == NULL) return ulp_run_error(program, "out of memory for the oracle");
+    if (ref == NULL) return ulp_fail(error, ULP_NO_MEMORY, "out of memory for the oracle");
     const uint64_t differences = count_differences(w, ref, x, y, program);
     const unsigned long long n = x->header.count;
     ulp_reference_free(ref);
     printf("%s %s %s %s %s: %llu result%s, %llu mismatch%s\n", differences == 0 ? "PASS" : "FAIL", y->shown,
            w->format.name, w->mode, ulp_overflow_name((ulp_overflow)w->rule.overflow), n, ulp_plural(n),
            (unsigned long long)differences, differences == 1 ? "" : "es");
-    return differences == 0 ? ULP_EXIT_FINE : ULP_EXIT_FAILED;
+    return differences == 0 ? ULP_OK : tool_failed(error, TOOL_CHECK_FAILED);
 }
 
-int verify_files_run(const verify_files *w, const char *program) {
+ulp_status verify_files_run(const verify_files *w, const char *program, ulp_error *error) {
     file_array x = {0}, y = {0};
-    int status = file_array_read(&x, program, w->inputs, 'f');
-    if (status == ULP_GO_ON) status = file_array_read(&y, program, w->results, 'f');
-    if (status == ULP_GO_ON) status = check_shapes(&x, &y, program);
-    if (status == ULP_GO_ON && x.header.count == 0) status = ulp_usage_error(program, "%s has no elements", x.shown);
-    if (status == ULP_GO_ON) status = compare(w, &x, &y, program);
+    ulp_status status = file_array_read(&x, program, w->inputs, 'f', error);
+    if (status == ULP_OK) status = file_array_read(&y, program, w->results, 'f', error);
+    if (status == ULP_OK) status = check_shapes(&x, &y, error);
+    if (status == ULP_OK && x.header.count == 0) status = ulp_refuse(error, "%s has no elements", x.shown);
+    if (status == ULP_OK) status = compare(w, &x, &y, program, error);
     file_array_free(&x);
     file_array_free(&y);
     return status;

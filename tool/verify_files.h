@@ -2,6 +2,8 @@
 #ifndef ULP_TOOL_VERIFY_FILES_H
 #define ULP_TOOL_VERIFY_FILES_H
 
+#include "base/error.h"
+
 #include "formats/rng.h"
 #include "formats/round.h"
 
@@ -14,7 +16,7 @@ typedef struct verify_files {
 } verify_files;
 
 /* Round each input by the oracle and compare the bits with the result; NaN equals NaN. Prints a line of PASS or FAIL
- * and shows the first differences on stderr. Returns the exit status. */
-int verify_files_run(const verify_files *job, const char *program);
+ * and shows the first differences on stderr. */
+ulp_status verify_files_run(const verify_files *job, const char *program, ulp_error *error);
 
 #endif

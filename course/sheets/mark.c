@@ -71,10 +71,11 @@ static void set_id(course_file *file, unsigned long line, const char *id) {
 }
 
 /* Take a row NAME,ANSWER. Spreadsheets add commas at the end of rows. */
-static int take_row(void *context, const ulp_line *line) {
+static ulp_status take_row(void *context, const ulp_line *line, ulp_error *error) {
     reading *r = context;
+    (void)error;
     char *text = line->text;
-    if (text[0] == '"' && text[1 + strspn(text + 1, " \t")] == '#') return ULP_GO_ON;
+    if (text[0] == '"' && text[1 + strspn(text + 1, " \t")] == '#') return ULP_OK;
     for (size_t n = strlen(text); n > 0 && strchr(", \t", text[n - 1]) && strchr(text, ',') != text + n - 1; n--)
         text[n - 1] = '\0';
     char *comma = strchr(text, ',');
@@ -86,17 +87,17 @@ static int take_row(void *context, const ulp_line *line) {
             course_complain(r->file, r->lab, line->number, "'%s' has no comma%s", text,
                             semicolon ? ": save the file with commas between the columns, not semicolons"
                                       : ": a row is the name of a question, a comma and the answer, as in L1.3,0.125");
-        return ULP_GO_ON;
+        return ULP_OK;
     }
     *(is_row ? text + name_length : comma) = '\0';
     const char *name = trim(text), *answer = is_row ? "" : trim(comma + 1);
     if (strcasecmp(name, "id") == 0) {
         set_id(r->file, line->number, answer);
-        return ULP_GO_ON;
+        return ULP_OK;
     }
     if (r->count == r->room) r->rows = ulp_room_for(r->rows, r->count, &r->room, sizeof *r->rows);
     r->rows[r->count++] = (row){ulp_copy_text(name), ulp_copy_text(answer), line->number, 0, is_row};
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 /* The row of that name, which is then used; a second row of the name is a problem. */
@@ -204,15 +205,19 @@ void course_file_mark(course_file *file, const char *path, const char *program, 
     reading r = {.file = file};
     *file = (course_file){.path = ulp_copy_text(path), .id = ulp_copy_text("")};
     uint64_t index = 0;
-    const int status = ulp_each_line_of(program, path, &index, take_row, &r);
-    if (status != ULP_GO_ON) course_complain(file, NULL, 0, "the file cannot be read");
-    else if (!*file->id && !file->problem_count)
+    ulp_error error;
+    const ulp_line_filter filter = {.each = take_row, .context = &r};
+    const int is_read = ulp_filter_file(program, path, &index, &filter, &error) == ULP_OK;
+    if (!is_read) {
+        ulp_complain_of(program, &error);
+        course_complain(file, NULL, 0, "the file cannot be read");
+    } else if (!*file->id && !file->problem_count)
         course_complain(
             file, NULL, 0,
             "there is no row `id,...`: this is no file of answers (`ulp course sheet --id ID L1` prints one)");
     if (id && *file->id && strcmp(id, file->id) != 0)
         course_complain(file, NULL, 0, "this is the file of '%s', not of '%s'", file->id, id);
-    else if (status == ULP_GO_ON && *file->id) {
+    else if (is_read && *file->id) {
         const size_t before = file->problem_count;
         for (size_t i = 0; i < course_lab_count(); i++) {
             r.lab = course_lab_get(i);

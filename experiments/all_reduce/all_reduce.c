@@ -53,26 +53,15 @@ static const ulp_option options[] = {
     {0},
 };
 
-static const ulp_column columns[] = {ULP_WORDS(row, data, DATA_WORDS),
-                                     ULP_COLUMN(row, reduction),
-                                     ULP_WORDS(row, order, ORDER_WORDS),
-                                     ULP_COLUMN(row, format),
-                                     ULP_COLUMN(row, mode),
-                                     ULP_WORDS(row, mean, MEAN_WORDS),
-                                     ULP_COLUMN(row, ranks),
-                                     ULP_COLUMN(row, seed),
-                                     ULP_COLUMN(row, value),
-                                     ULP_COLUMN(row, error),
-                                     ULP_COLUMN(row, worst),
-                                     ULP_COLUMN(row, bound),
-                                     ULP_COLUMN(row, loss),
-                                     ULP_COLUMN(row, accuracy),
-                                     ULP_COLUMN(row, loss_change),
-                                     ULP_COLUMN(row, moved),
-                                     ULP_COLUMN(row, skipped),
-                                     ULP_COLUMN(row, scale_log2),
-                                     ULP_COLUMN(row, diverged),
-                                     {0}};
+static const ulp_column columns[] = {
+    ULP_WORDS(row, data, DATA_WORDS),
+    ULP_COLUMNS(row, reduction),
+    ULP_WORDS(row, order, ORDER_WORDS),
+    ULP_COLUMNS(row, format, mode),
+    ULP_WORDS(row, mean, MEAN_WORDS),
+    ULP_COLUMNS(row, ranks, seed, value, error, worst, bound),
+    ULP_COLUMNS(row, loss, accuracy, loss_change, moved, skipped, scale_log2, diverged),
+    {0}};
 
 /* ---- plan ---- */
 
@@ -167,9 +156,9 @@ static ulp_status plan_trainings(ulp_plan *plan, const settings *s, context *x) 
     return status;
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *s = own;
-    ulp_status status = plan_trainings(plan, s, shared);
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
+    ulp_status status = plan_trainings(plan, s, plan->context);
     note_overflows(plan, s);
     for (int data = ONES; data < TRAINING; data++)
         for (size_t f = 0; f < s->formats.count && status == ULP_OK; f++)
@@ -241,7 +230,7 @@ static ulp_status compute(const ulp_task *task) {
 
 static size_t ranks_of(const void *at) { return ((const point *)at)->ranks; }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "all_reduce",
     .question = "gradients of many ranks become one mean: which order, format and place of the division keep it?",
     ULP_EXPERIMENT_OF(settings, point, row),
@@ -249,5 +238,3 @@ static const ulp_experiment experiment = {
     .context_size = sizeof(context),
     .release = ulp_lesson_release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -3,7 +3,7 @@
 #define ULP_EXPERIMENT_ALL_REDUCE_H
 
 #include "experiments/harness/training/lesson.h"
-#include "experiments/harness/training/reductions.h"
+#include "experiments/harness/training/options.h"
 
 typedef struct settings {
     ulp_format_list formats;

@@ -46,22 +46,13 @@ static const ulp_option options[] = {
     {0},
 };
 
-static const ulp_column columns[] = {ULP_COLUMN(row, net),
-                                     ULP_COLUMN(row, format),
-                                     ULP_WORDS(row, way, WAY_WORDS),
-                                     ULP_COLUMN(row, seed),
-                                     ULP_COLUMN_OF(row, cells, step),
-                                     ULP_COLUMN_OF(row, cells, scale_log2),
-                                     ULP_COLUMN_OF(row, cells, loss),
-                                     ULP_COLUMN_OF(row, cells, skipped),
-                                     ULP_COLUMN_OF(row, cells, diverged),
-                                     ULP_COLUMN_OF(row, cells, train_accuracy),
-                                     ULP_COLUMN_OF(row, cells, test_accuracy),
-                                     ULP_COLUMN(row, casts),
-                                     ULP_COLUMN(row, kept),
-                                     ULP_COLUMN(row, weights),
-                                     ULP_COLUMN(row, moved),
-                                     {0}};
+static const ulp_column columns[] = {
+    ULP_COLUMNS(row, net, format),
+    ULP_WORDS(row, way, WAY_WORDS),
+    ULP_COLUMNS(row, seed),
+    ULP_COLUMNS_OF(row, cells, step, scale_log2, loss, skipped, diverged, train_accuracy, test_accuracy),
+    ULP_COLUMNS(row, casts, kept, weights, moved),
+    {0}};
 
 typedef struct context {
     ulp_networks networks; /* first */
@@ -152,9 +143,9 @@ static ulp_status add_way(ulp_plan *plan, const settings *s, context *x, point a
     return ULP_OK;
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *s = own;
-    context *x = shared;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
+    context *x = plan->context;
     const int by_hand = ulp_setting_given(plan->arguments, "policy") || ulp_setting_given(plan->arguments, "scaler");
     ULP_TRY(ulp_networks_load(plan, &x->networks, &s->networks, s->seed, s->steps));
     if (by_hand && (x->networks.count > 1 || s->formats.count > 1))
@@ -207,12 +198,10 @@ static ulp_status compute(const ulp_task *task) {
     return ulp_training_run(task, &training);
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "amp",
     .question = "does automatic mixed precision end where binary32 ends, and what does it save and cost?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(context),
     .release = release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

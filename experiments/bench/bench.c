@@ -84,16 +84,9 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, group),    ULP_COLUMN(row, what),
-    ULP_COLUMN(row, of),       ULP_COLUMN(row, mode),
-    ULP_COLUMN(row, by),       ULP_COLUMN(row, threads),
-    ULP_COLUMN(row, n),        ULP_WORDS(row, unit, UNIT_WORDS),
-    ULP_COLUMN(row, rate),     ULP_COLUMN(row, q1),
-    ULP_COLUMN(row, q3),       ULP_COLUMN(row, rounds),
-    ULP_COLUMN(row, beside),   ULP_WORDS(row, relation, RELATION_WORDS),
-    ULP_COLUMN(row, ratio),    ULP_COLUMN(row, ratio_q1),
-    ULP_COLUMN(row, ratio_q3), ULP_COLUMN(row, goal),
-    ULP_COLUMN(row, clock),    {0},
+    ULP_COLUMNS(row, group, what, of, mode, by, threads, n),  ULP_WORDS(row, unit, UNIT_WORDS),
+    ULP_COLUMNS(row, rate, q1, q3, rounds, beside),           ULP_WORDS(row, relation, RELATION_WORDS),
+    ULP_COLUMNS(row, ratio, ratio_q1, ratio_q3, goal, clock), {0},
 };
 
 /* The parts: on the CPU a point with a cost of about so many seconds; on a device the points that plan() adds. NULL:
@@ -207,15 +200,9 @@ static ulp_status open_device(ulp_plan *plan, const settings *set, bench *b) {
     return ULP_OK;
 }
 
-static void release_nothing(void *own) { (void)own; }
-static void print_nothing(const void *own, FILE *screen) {
-    (void)own;
-    (void)screen;
-}
-
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *set = own;
-    bench *b = shared;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *set = plan->settings;
+    bench *b = plan->context;
     const int cuda = set->backend, full = ulp_setting_given(plan->arguments, "full");
     b->size = set->size ? set->size : full ? (cuda ? 4096 : 2048) : cuda ? 2048 : 512;
     b->memory = set->memory ? set->memory : cuda ? 134217728 : 33554432;
@@ -230,8 +217,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     ULP_TRY(plan_parts(plan, set));
     ulp_plan_note(plan, "timing", "yes: two runs of this file differ");
     ulp_plan_note(plan, "device", "%s, %s", b->device, b->isa);
-    plan->report = (ulp_plan_report){
-        .own = b, .ending = ".json", .print = print_nothing, .write = write_json, .release = release_nothing};
+    plan->report = (ulp_plan_report){.own = b, .ending = ".json", .write = write_json};
     if (!*set->peers) return ULP_OK;
     b->peers = ulp_grow(NULL, sizeof *b->peers);
     *b->peers = (peers){0};
@@ -252,7 +238,7 @@ static void release(void *shared) {
     free(b->rows);
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "bench",
     .question = "How fast are rounding, matrix products and training steps, each compared with what bounds it?",
     ULP_EXPERIMENT_OF(settings, point, row),
@@ -262,5 +248,3 @@ static const ulp_experiment experiment = {
     .goes_on = 1,
     .release = release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

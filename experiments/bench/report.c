@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 /* The Makefile defines it for this file alone. */
 #ifndef ULP_COMMIT_DATE
@@ -91,32 +90,17 @@ void judge(ulp_claims *c) {
 
 /* ---- JSON: a key, or a row of the CSV, in each line ---- */
 
-static void put_text(FILE *file, const char *text, size_t length) {
-    fputc('"', file);
-    for (const char *c = text; *c && c < text + length; c++) {
-        if (*c == '"' || *c == '\\') fputc('\\', file);
-        fputc((unsigned char)*c < 0x20 ? ' ' : *c, file);
-    }
-    fputc('"', file);
-}
-
-static void put_pair(FILE *file, const char *key, const char *text) {
-    fprintf(file, "  \"%s\": ", key);
-    put_text(file, text, strlen(text));
-    fprintf(file, ",\n");
-}
-
 /* Returns 0 for an empty cell. */
 static int put_cell(FILE *file, const ulp_column *c, const void *cell) {
     const char *text = c->type == ULP_CELL_TEXT ? *(const char *const *)cell : c->words;
     switch (c->type) {
     case ULP_CELL_TEXT:
-        if (text) put_text(file, text, strlen(text));
+        if (text) ulp_json_text(file, text, SIZE_MAX);
         return text != NULL;
     case ULP_CELL_WORD:
         if (*(const int *)cell < 0) return 0;
         for (int i = 0; i < *(const int *)cell; i++) text += strcspn(text, " ") + 1;
-        put_text(file, text, strcspn(text, " "));
+        ulp_json_text(file, text, strcspn(text, " "));
         return 1;
     case ULP_CELL_INTEGER:
         if (*(const int64_t *)cell == ULP_NO_INTEGER) return 0;
@@ -130,21 +114,17 @@ static int put_cell(FILE *file, const ulp_column *c, const void *cell) {
 void write_json(FILE *file, const void *own) {
     const bench *b = own;
     const ulp_table *table = *b->rows;
-    char date[40] = "";
-    const time_t now = time(NULL);
-    struct tm utc;
-    if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
     fprintf(file, "{\n");
-    put_pair(file, "program", "bench");
-    put_pair(file, "version", ulp_build_version());
-    put_pair(file, "commit", ulp_build_commit());
-    put_pair(file, "commit_date", ULP_COMMIT_DATE);
-    put_pair(file, "date", date);
-    put_pair(file, "processor", b->device);
-    put_pair(file, "isa", b->isa);
-    put_pair(file, "compiler", ulp_build_compiler());
-    put_pair(file, "flags", ulp_build_flags());
-    put_pair(file, "load_before", b->load);
+    ulp_json_pair(file, "program", "bench");
+    ulp_json_pair(file, "version", ulp_build_version());
+    ulp_json_pair(file, "commit", ulp_build_commit());
+    ulp_json_pair(file, "commit_date", ULP_COMMIT_DATE);
+    ulp_json_date(file);
+    ulp_json_pair(file, "processor", b->device);
+    ulp_json_pair(file, "isa", b->isa);
+    ulp_json_pair(file, "compiler", ulp_build_compiler());
+    ulp_json_pair(file, "flags", ulp_build_flags());
+    ulp_json_pair(file, "load_before", b->load);
     fprintf(file, "  \"threads\": %d,\n  \"rows\": [\n", b->threads);
     for (size_t i = 0; table && i < table->count; i++) {
         for (const ulp_column *c = table->columns; c->name; c++) {

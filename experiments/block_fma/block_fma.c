@@ -35,9 +35,9 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_WORDS(row, data, DATA_WORDS), ULP_COLUMN(row, n),       ULP_COLUMN(row, seed),
-    ULP_COLUMN(row, datapath),        ULP_COLUMN(row, outputs), ULP_COLUMN(row, max_error),
-    ULP_COLUMN(row, mean_error),      ULP_COLUMN(row, drift),   {0},
+    ULP_WORDS(row, data, DATA_WORDS),
+    ULP_COLUMNS(row, n, seed, datapath, outputs, max_error, mean_error, drift),
+    {0},
 };
 
 static int takes(const ulp_datapath *d) {
@@ -45,9 +45,8 @@ static int takes(const ulp_datapath *d) {
            (!d->has_inputs || (strcmp(d->a.name, "binary16") == 0 && strcmp(d->b.name, "binary16") == 0));
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    const settings *set = own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *set = plan->settings;
     for (size_t i = 0; i < set->datapaths.count; i++)
         if (!takes(&set->datapaths.at[i]))
             return ulp_plan_fail(plan, ULP_UNSUPPORTED,
@@ -140,12 +139,10 @@ static ulp_status compute(const ulp_task *task) {
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "block_fma",
     .question = "how does the error of a matrix product grow when blocks of products are added at once, with binary16 "
                 "or binary32 results?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .threads_inside = 1,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -48,15 +48,13 @@ static const ulp_column columns[] = {
     ULP_SUM_COLUMNS,
     ULP_COLUMN_AS(ulp_sum_row, n, "update"),
     ULP_COLUMN_AS(ulp_sum_row, copy, "weight"),
-    ULP_COLUMN(ulp_sum_row, value),
-    ULP_COLUMN(ulp_sum_row, code),
+    ULP_COLUMNS(ulp_sum_row, value, code),
     ULP_DISTRIBUTION_COLUMNS_OF(ulp_sum_row, runs),
     {0},
 };
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    const settings *s = own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
     ulp_sum_points(plan, &(ulp_sum_grid){&s->sums, &cures, {1, 500, 1}, {1, 3000, 1}});
     return ULP_OK;
 }
@@ -95,11 +93,9 @@ static ulp_status compute(const ulp_task *task) {
     return ULP_OK;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "cartoon_sgd",
     .question =
         "Gradient ascent on a parabola, every operation rounded: where do the updates vanish, and what cures it?",
     ULP_EXPERIMENT_OF(settings, ulp_sum_point, ulp_sum_row),
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -24,8 +24,6 @@
 
 #include <string.h>
 
-#include "experiments/harness/training/set.h"
-#include "experiments/harness/training/options.h"
 #include "experiments/harness/training/training.h"
 
 /* --formats refuses binary64, because the sums always include it. */
@@ -73,18 +71,8 @@ static const ulp_column columns[] = {
     ULP_WORDS(row, cell, CELL_WORDS),
     ULP_WORDS(row, recipe, ROW_RECIPE_WORDS),
     ULP_WORDS(row, form, FORM_WORDS),
-    ULP_COLUMN(row, format),
-    ULP_COLUMN(row, seed),
-    ULP_COLUMN(row, outputs),
-    ULP_COLUMN(row, labels),
-    ULP_COLUMN(row, steps),
-    ULP_COLUMN(row, loss),
-    ULP_COLUMN(row, exact),
-    ULP_COLUMN(row, error),
-    ULP_COLUMN(row, label_error),
-    ULP_COLUMN(row, strip_error),
-    ULP_COLUMN(row, skipped),
-    ULP_COLUMN(row, diverged),
+    ULP_COLUMNS(row, format, seed, outputs, labels, steps, loss),
+    ULP_COLUMNS(row, exact, error, label_error, strip_error, skipped, diverged),
     {0},
 };
 
@@ -200,10 +188,10 @@ static ulp_status read_recipe(ulp_plan *plan, const settings *s, context *x, int
     return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "--optimizer '%s': %s", s->optimizer, error.text);
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
+static ulp_status plan(ulp_plan *plan) {
     static const char *const sets[] = {"strips", "mnist-strips"};
-    const settings *s = own;
-    context *x = shared;
+    const settings *s = plan->settings;
+    context *x = plan->context;
     ulp_status status = ulp_set_load(plan, &x->data, &(ulp_set){sets[s->set], s->data, s->seed});
     for (int c = 0; c < CELLS && status == ULP_OK; c++)
         if (s->cells >> c & 1) status = read_net(plan, s, x, c);
@@ -277,7 +265,7 @@ static ulp_status compute(const ulp_task *task) {
     return ((const point *)task->point)->training ? compute_training(task) : compute_sums(task);
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "ctc",
     .question = "the probability of a label sequence is tiny: where do sums over paths underflow, and what still "
                 "learns to read?",
@@ -285,5 +273,3 @@ static const ulp_experiment experiment = {
     .context_size = sizeof(context),
     .release = release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -2,7 +2,7 @@
 #ifndef ULP_EXPERIMENT_CTC_H
 #define ULP_EXPERIMENT_CTC_H
 
-#include "experiments/harness/training/automatic.h"
+#include "experiments/harness/training/options.h"
 
 enum { LOG, LINEAR, FORMS };
 #define FORM_WORDS "log linear"

@@ -62,16 +62,9 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, format),
-    ULP_COLUMN(row, mode),
-    ULP_COLUMN(row, seed),
+    ULP_COLUMNS(row, format, mode, seed),
     ULP_WORDS(row, what, WHAT_WORDS),
-    ULP_COLUMN(row, epoch),
-    ULP_COLUMN(row, loss),
-    ULP_COLUMN(row, train_error),
-    ULP_COLUMN(row, test_error),
-    ULP_COLUMN(row, moved),
-    ULP_COLUMN(row, diverged),
+    ULP_COLUMNS(row, epoch, loss, train_error, test_error, moved, diverged),
     {0},
 };
 
@@ -99,9 +92,9 @@ static ulp_status add_run(ulp_plan *plan, const settings *set, const ulp_lesson 
     return ULP_OK;
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *set = own;
-    ulp_lesson *x = shared;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *set = plan->settings;
+    ulp_lesson *x = plan->context;
     ulp_status status = ulp_lesson_load(plan, x, &set->lesson);
     for (int64_t s = 0; s < set->lesson.seeds && status == ULP_OK; s++) {
         point p = {.seed = set->lesson.seed + (uint64_t)s};
@@ -152,12 +145,10 @@ static ulp_status compute(const ulp_task *task) {
     return status == ULP_OK ? ulp_training_run(task, &training) : status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "fixed_point",
     .question = "can a network be trained in 16-bit fixed point, with nearest and with stochastic rounding?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(ulp_lesson),
     .release = ulp_lesson_release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

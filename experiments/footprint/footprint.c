@@ -45,23 +45,11 @@ static const ulp_option options[] = {
     {0},
 };
 
-static const ulp_column columns[] = {ULP_COLUMN(row, net),
+static const ulp_column columns[] = {ULP_COLUMNS(row, net),
                                      ULP_WORDS(row, policy, ALL_POLICY_WORDS),
                                      ULP_WORDS(row, what, WHAT_WORDS),
-                                     ULP_COLUMN(row, machine),
-                                     ULP_COLUMN(row, batch),
-                                     ULP_COLUMN(row, layer),
-                                     ULP_COLUMN(row, word),
-                                     ULP_COLUMN(row, part),
-                                     ULP_COLUMN(row, params),
-                                     ULP_COLUMN(row, products),
-                                     ULP_COLUMN(row, bytes),
-                                     ULP_COLUMN(row, allocated),
-                                     ULP_COLUMN(row, intensity),
-                                     ULP_COLUMN(row, type),
-                                     ULP_COLUMN(row, seconds),
-                                     ULP_COLUMN(row, rate),
-                                     ULP_COLUMN(row, published),
+                                     ULP_COLUMNS(row, machine, batch, layer, word, part, params, products),
+                                     ULP_COLUMNS(row, bytes, allocated, intensity, type, seconds, rate, published),
                                      {0}};
 
 typedef struct context {
@@ -146,9 +134,9 @@ static ulp_status add_network(ulp_plan *plan, const settings *s, const context *
     return status;
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *s = own;
-    context *x = shared;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
+    context *x = plan->context;
     const ulp_machine *machine;
     ulp_status status = read_policies(plan, s, x);
     if (status == ULP_OK) status = ulp_networks_load(plan, &x->small, &s->networks, 1, 0);
@@ -336,12 +324,10 @@ static ulp_status compute(const ulp_task *task) {
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "footprint",
     .question = "which bytes does training in few bits save, and which speed does a roofline predict?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(context),
     .release = release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

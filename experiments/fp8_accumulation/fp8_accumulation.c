@@ -45,18 +45,8 @@ static const ulp_option options[] = {
 
 static const ulp_column columns[] = {
     ULP_WORDS(row, data, DATA_WORDS),
-    ULP_COLUMN(row, seed),
-    ULP_COLUMN(row, datapath),
-    ULP_COLUMN(row, bits),
-    ULP_COLUMN(row, promote),
-    ULP_COLUMN(row, k),
-    ULP_COLUMN(row, sum),
-    ULP_COLUMN(row, code),
-    ULP_COLUMN(row, mean_error),
-    ULP_COLUMN(row, norm_error),
-    ULP_COLUMN(row, max_error),
-    ULP_COLUMN(row, drift),
-    ULP_COLUMN(row, cast),
+    ULP_COLUMNS(row, seed, datapath, bits, promote, k, sum),
+    ULP_COLUMNS(row, code, mean_error, norm_error, max_error, drift, cast),
     {0},
 };
 
@@ -110,9 +100,9 @@ static ulp_status list_ways(const ulp_plan *plan, ways *to, const settings *set)
     return ULP_OK;
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    const settings *set = own;
-    const ulp_status status = list_ways(plan, context, set);
+static ulp_status plan(ulp_plan *plan) {
+    const settings *set = plan->settings;
+    const ulp_status status = list_ways(plan, plan->context, set);
     ulp_plan_add(plan, &(point){.data = CONSTANT}, 1, "constant");
     for (int data = UNIFORM; data <= NORMAL; data++)
         for (int64_t s = 0; s < set->seeds; s++) {
@@ -266,7 +256,7 @@ static ulp_status compute(const ulp_task *task) {
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "fp8_accumulation",
     .question = "how much of a product of e4m3 matrices is lost in a unit that keeps 14 bits of the sum, and what does "
                 "promotion save?",
@@ -275,5 +265,3 @@ static const ulp_experiment experiment = {
     .threads_inside = 1,
     .release = release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

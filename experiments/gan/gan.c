@@ -65,24 +65,15 @@ static const ulp_option options[] = {
     {0},
 };
 
-static const ulp_column columns[] = {ULP_WORDS(row, variant, ROW_WORDS),
-                                     ULP_COLUMN(row, seed),
-                                     ULP_WORDS(row, what, "curve final pixel"),
-                                     ULP_COLUMN(row, step),
-                                     ULP_COLUMN_OF(row, verdict, distance),
-                                     ULP_COLUMN_OF(row, verdict, classes),
-                                     ULP_COLUMN_OF(row, verdict, sure),
-                                     ULP_COLUMN(row, generator_loss),
-                                     ULP_COLUMN(row, discriminator_loss),
-                                     ULP_COLUMN(row, generator_scale),
-                                     ULP_COLUMN(row, discriminator_scale),
-                                     ULP_COLUMN(row, generator_skipped),
-                                     ULP_COLUMN(row, discriminator_skipped),
-                                     ULP_COLUMN(row, sample),
-                                     ULP_COLUMN(row, x),
-                                     ULP_COLUMN(row, y),
-                                     ULP_COLUMN(row, value),
-                                     {0}};
+static const ulp_column columns[] = {
+    ULP_WORDS(row, variant, ROW_WORDS),
+    ULP_COLUMNS(row, seed),
+    ULP_WORDS(row, what, "curve final pixel"),
+    ULP_COLUMNS(row, step),
+    ULP_COLUMNS_OF(row, verdict, distance, classes, sure),
+    ULP_COLUMNS(row, generator_loss, discriminator_loss, generator_scale, discriminator_scale, generator_skipped),
+    ULP_COLUMNS(row, discriminator_skipped, sample, x, y, value),
+    {0}};
 
 /* ---- the plan ---- */
 
@@ -174,9 +165,9 @@ static ulp_status check_options(const ulp_plan *plan, const settings *s, const c
     return ULP_OK;
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *s = own;
-    context *x = shared;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
+    context *x = plan->context;
     ULP_TRY(ulp_set_load(plan, &x->data, &(ulp_set){s->set, s->data, s->seed}));
     ULP_TRY(read_net(plan, &x->generator, "generator-net", s->generator, (ulp_dims){(size_t)s->latents, 1, 1}));
     ULP_TRY(read_net(plan, &x->discriminator, "discriminator-net", s->discriminator, x->data.dims));
@@ -202,12 +193,10 @@ static ulp_status compute(const ulp_task *task) {
     return ((const point *)task->point)->variant == DIGITS ? compute_digits(task) : compute_training(task);
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "gan",
     .question = "in which arithmetic do two networks that train against each other still learn to write digits?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(context),
     .release = release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

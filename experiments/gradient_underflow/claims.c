@@ -69,7 +69,7 @@ static int64_t safe_scale(const ulp_claims *c, const ulp_network *network, const
     int64_t best = NO_SCALE, over;
     for (size_t i = 0; i < scales->count; i++) {
         over = 0;
-        for (int kind = 0; kind < ULP_GRADIENT_KINDS; kind++)
+        for (int kind = 0; kind < KINDS; kind++)
             over += with_scale(c, whole(network, kind, format), scales->at[i]).overflowed;
         if (over == 0 && scales->at[i] > best) best = scales->at[i];
     }
@@ -132,7 +132,7 @@ static void print_formats(ulp_claims *c) {
         "net,kind,format,zero in fp32,flushed at 1,at 2^8,at 2^16,at 2^24,overflowed at 2^16,at 2^24,safe "
         "scale,flushed there,with a scale per tensor");
     for (size_t i = 0; i < networks->count; i++)
-        for (int kind = 0; kind < ULP_GRADIENT_KINDS; kind++)
+        for (int kind = 0; kind < KINDS; kind++)
             for (size_t f = 0; f < s->formats.count; f++)
                 put_format(c, table, whole(&networks->at[i], kind, &s->formats.at[f]));
     ulp_sheet_print(table, c->file);
@@ -186,13 +186,13 @@ static void claim_flushed(ulp_claims *c, const ulp_format *binary16) {
     const ulp_networks *networks = c->context;
     ulp_finding found = {0};
     for (size_t n = 0; n < networks->count; n++) {
-        const total t = with_scale(c, whole(&networks->at[n], ULP_GRADIENTS_ACT, binary16), 0);
+        const total t = with_scale(c, whole(&networks->at[n], ACT, binary16), 0);
         int64_t below = 0, beside = 0;
         for (size_t i = 0; i < c->table->count; i++) {
             const row *r = (const row *)c->table->rows + i;
             const point *p = c->table->points[i];
-            if (r->what != BIN || r->kind != ULP_GRADIENTS_ACT || r->stage != ULP_STAGE_ALL ||
-                p->network != &networks->at[n] || strcmp(r->layer, ALL_LAYERS) != 0)
+            if (r->what != BIN || r->kind != ACT || r->stage != ULP_STAGE_ALL || p->network != &networks->at[n] ||
+                strcmp(r->layer, ALL_LAYERS) != 0)
                 continue;
             if (r->bin.x < -25) below += r->bin.count;
             if (r->bin.x == -25) beside += r->bin.count;
@@ -208,8 +208,8 @@ static void claim_flushed(ulp_claims *c, const ulp_format *binary16) {
 
 /* Claims about the multilayer perceptron alone. */
 static void claim_binary16(ulp_claims *c, const ulp_network *mlp, const ulp_format *binary16) {
-    const wanted weights = whole(mlp, ULP_GRADIENTS_WEIGHT, binary16);
-    wanted w = whole(mlp, ULP_GRADIENTS_ACT, binary16);
+    const wanted weights = whole(mlp, WEIGHT, binary16);
+    wanted w = whole(mlp, ACT, binary16);
     const int64_t safe = safe_scale(c, mlp, binary16);
     const double unscaled = flushed(c, w, 0), of_weights = flushed(c, weights, 0), at_safe = flushed(c, w, safe);
     const char *why = reason(c, 0);
@@ -231,8 +231,8 @@ static void claim_binary16(ulp_claims *c, const ulp_network *mlp, const ulp_form
 
 static void claim_eight_bits(ulp_claims *c, const ulp_network *mlp, const ulp_format *e4m3, const ulp_format *e5m2) {
     const int64_t safe_e4m3 = safe_scale(c, mlp, e4m3), safe_e5m2 = safe_scale(c, mlp, e5m2);
-    const double share_e4m3 = flushed(c, whole(mlp, ULP_GRADIENTS_ACT, e4m3), safe_e4m3),
-                 share_e5m2 = flushed(c, whole(mlp, ULP_GRADIENTS_ACT, e5m2), safe_e5m2);
+    const double share_e4m3 = flushed(c, whole(mlp, ACT, e4m3), safe_e4m3),
+                 share_e5m2 = flushed(c, whole(mlp, ACT, e5m2), safe_e5m2);
     char name_e4m3[24], name_e5m2[24];
     ulp_claim_if(
         c, reason(c, 1), share_e4m3 > share_e5m2 && share_e4m3 >= 20,
@@ -248,7 +248,7 @@ static void claim_order(ulp_claims *c, const ulp_network *network) {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const ulp_format *format = format_of(c, names[i]);
         if (!format) continue;
-        const double share = flushed(c, whole(network, ULP_GRADIENTS_ACT, format), 0);
+        const double share = flushed(c, whole(network, ACT, format), 0);
         ulp_finding_add(&found, share > last || (share == last && share == 0), "%s %.3f %%", names[i], share);
         last = share;
     }
@@ -265,7 +265,7 @@ static void claim_monotone(ulp_claims *c) {
     for (size_t n = 0; n < networks->count; n++)
         for (size_t f = 0; f < s->formats.count; f++)
             for (size_t i = 1; i < s->scales.count; i++) {
-                const wanted w = whole(&networks->at[n], ULP_GRADIENTS_ACT, &s->formats.at[f]);
+                const wanted w = whole(&networks->at[n], ACT, &s->formats.at[f]);
                 const total a = with_scale(c, w, s->scales.at[i - 1]), b = with_scale(c, w, s->scales.at[i]);
                 steps++;
                 wrong +=
@@ -298,7 +298,7 @@ static void claim_networks(ulp_claims *c, const rule *r, const ulp_format *forma
     const ulp_networks *networks = c->context;
     ulp_finding found = {0};
     for (size_t i = 0; i < networks->count; i++) {
-        const wanted w = whole(&networks->at[i], ULP_GRADIENTS_ACT, format);
+        const wanted w = whole(&networks->at[i], ACT, format);
         const int64_t safe = safe_scale(c, w.network, format);
         const double share = flushed(c, w, r->scale == NO_SCALE ? safe : r->scale),
                      other = flushed(c, w, r->other == NO_SCALE ? safe : r->other);

@@ -42,28 +42,22 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, net),
-    ULP_COLUMN(row, seed),
+    ULP_COLUMNS(row, net, seed),
     ULP_WORDS(row, kind, KIND_WORDS),
-    ULP_COLUMN(row, layer),
-    ULP_COLUMN(row, name),
+    ULP_COLUMNS(row, layer, name),
     ULP_WORDS(row, stage, STAGE_WORDS),
     ULP_WORDS(row, what, WHAT_WORDS),
-    ULP_COLUMN(row, format),
-    ULP_COLUMN(row, scale_log2),
+    ULP_COLUMNS(row, format, scale_log2),
     ULP_BIN_COLUMNS_OF(row, bin),
-    ULP_COLUMN(row, zero),
-    ULP_COLUMN(row, flushed),
-    ULP_COLUMN(row, overflowed),
-    ULP_COLUMN(row, kept),
+    ULP_COLUMNS(row, zero, flushed, overflowed, kept),
     {0},
 };
 
 /* ---- the grid: one training run per network and seed ---- */
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *s = own;
-    ulp_networks *networks = shared;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
+    ulp_networks *networks = plan->context;
     ULP_TRY(ulp_networks_load(plan, networks, &s->networks, s->seed, s->steps));
     ulp_plan_note(plan, "rounding",
                   "rne: zero, flushed, overflowed and kept count what one rounding to nearest even makes of a gradient "
@@ -78,15 +72,6 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
 }
 
 /* ---- rows ---- */
-
-static void put_bins(const ulp_task *task, row r, const ulp_histogram *h) {
-    for (int e = ULP_BIN_ZERO; e <= ULP_BIN_MAX; e++) {
-        if (ulp_bin_count(h, e) == 0) continue;
-        r.what = e == ULP_BIN_ZERO ? ZERO : BIN;
-        r.bin = ulp_bin_of(h, e);
-        ulp_row_put(task->rows, &r);
-    }
-}
 
 static void put_shares(const ulp_task *task, row r, const ulp_layer_counts *at) {
     const settings *s = task->settings;
@@ -117,7 +102,7 @@ static row row_of(const ulp_task *task) {
 }
 
 /* Puts the rows of one layer, or of the sum over layers. */
-static void put_layer(const ulp_task *task, const ulp_gradient_counts *counts, int kind, size_t layer) {
+static void put_layer(const ulp_task *task, const ulp_tensor_counts *counts, int kind, size_t layer) {
     const point *p = task->point;
     const int sums = p->network != ((const ulp_networks *)task->context)->at;
     char number[24];
@@ -129,33 +114,51 @@ static void put_layer(const ulp_task *task, const ulp_gradient_counts *counts, i
         const ulp_layer_counts *at = &counts->at[kind][layer];
         if ((sums && layer < ULP_LAYER_ALL) || at->histogram[r.stage].count == 0) continue;
         /* an activation has the name of the layer that computes it */
-        r.name = layer == ULP_LAYER_ALL ? ALL_LAYERS
-                                        : p->network->net.layers[kind == ULP_GRADIENTS_ACT ? layer - 1 : layer].word;
-        put_bins(task, r, &at->histogram[r.stage]);
+        r.name = layer == ULP_LAYER_ALL ? ALL_LAYERS : p->network->net.layers[kind == ACT ? layer - 1 : layer].word;
+        row bins = r;
+        ulp_bins_put(task->rows, &bins, &bins.bin, &bins.what, &at->histogram[r.stage]);
         put_shares(task, r, at);
     }
 }
 
 /* ---- one run ---- */
 
-static ulp_status train(const ulp_task *task, ulp_trainer *t, ulp_gradient_counts *counts) {
+enum { LAYERS = 63 /* at most */ };
+
+/* A run under observation. */
+typedef struct watch {
+    const settings *settings;
+    ulp_tensor_counts *counts;
+} watch;
+
+static void observe(void *own, const ulp_observation *observed) {
+    const watch *w = own;
+    const int stage = (int)(observed->step * 3 / (uint64_t)w->settings->steps);
+    if (observed->step % (uint64_t)w->settings->every == 0)
+        ulp_tensor_count(w->counts, observed->point == ULP_AT_AGRAD ? ACT : WEIGHT, observed->layer, stage,
+                         observed->raw, observed->n);
+}
+
+static ulp_status train(const ulp_task *task, ulp_trainer *t, ulp_tensor_counts *counts) {
     const settings *s = task->settings;
     const point *p = task->point;
     ulp_score score = {0};
     ulp_status status = ULP_OK;
     row r = row_of(task);
-    t->observer = &counts->observer;
+    watch w = {s, counts};
+    const ulp_observer observer = {observe, &w, 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
+    t->observer = &observer;
     for (int64_t i = 0; i < s->steps && status == ULP_OK; i++) {
         status = ulp_trainer_step(t, NULL);
         if (status == ULP_OK) status = counts->status;
         if (ulp_task_progress(task, (double)i / (double)s->steps)) break;
     }
     if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, &score);
-    if (status == ULP_OK) status = ulp_gradient_counts_sum(counts);
+    if (status == ULP_OK) status = ulp_tensor_counts_sum(counts);
     if (status != ULP_OK)
         return ulp_task_fail(task, status, "the training run of %s, seed %llu: %s", p->network->name,
                              (unsigned long long)p->seed, ulp_status_text(status));
-    for (int kind = 0; kind < ULP_GRADIENT_KINDS; kind++)
+    for (int kind = 0; kind < KINDS; kind++)
         for (size_t layer = 0; layer < ULP_LAYER_SLOTS; layer++) put_layer(task, counts, kind, layer);
     r.what = ACCURACY;
     r.bin.share = score.accuracy;
@@ -168,26 +171,24 @@ static ulp_status compute(const ulp_task *task) {
     const point *p = task->point;
     const ulp_train_options o = ulp_network_options(p->network, p->seed, s->backend);
     ulp_trainer *t;
-    ulp_gradient_counts *counts = NULL;
+    ulp_tensor_counts *counts = NULL;
     ulp_status status = ulp_training_open(&t, task, &((const ulp_networks *)task->context)->data, &o);
     if (status != ULP_OK) return status;
-    status = ulp_gradient_counts_new(
-        &counts, &(ulp_gradient_looks){s->backend, &s->formats, &s->scales, s->steps, s->every}, &t->model);
-    if (status == ULP_BAD_ARGUMENT)
-        status = ulp_task_fail(task, status, "--net has %zu layers, at most %d are looked at", p->network->net.count,
-                               ULP_LAYER_ALL - 1);
+    if (t->model.net.count > LAYERS)
+        status = ulp_task_fail(task, ULP_BAD_ARGUMENT, "--net has %zu layers, at most %d are looked at",
+                               t->model.net.count, LAYERS);
+    if (status == ULP_OK)
+        status = ulp_tensor_counts_new(&counts, &(ulp_tensor_looks){s->backend, &s->formats, &s->scales}, &t->model);
     if (status == ULP_OK) status = train(task, t, counts);
-    ulp_gradient_counts_free(counts);
+    ulp_tensor_counts_free(counts);
     ulp_training_close(task, t);
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "gradient_underflow",
     .question = "how small are the gradients of a network, and how many does a format turn to zero?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(ulp_networks),
     .release = ulp_networks_release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

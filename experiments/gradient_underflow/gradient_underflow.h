@@ -2,10 +2,9 @@
 #ifndef ULP_EXPERIMENT_GRADIENT_UNDERFLOW_H
 #define ULP_EXPERIMENT_GRADIENT_UNDERFLOW_H
 
-#include "experiments/harness/training/gradient_counts.h"
-#include "experiments/harness/training/histogram_rows.h"
 #include "experiments/harness/training/networks.h"
 #include "experiments/harness/training/profile.h"
+#include "experiments/harness/training/tensor_counts.h"
 
 typedef struct settings {
     ulp_format_list formats;
@@ -22,7 +21,8 @@ typedef struct point {
     uint64_t seed;
 } point;
 
-#define KIND_WORDS "agrad wgrad"           /* ULP_GRADIENTS_ACT, ... */
+enum { ACT, WEIGHT, KINDS }; /* gradients of activations, of weights */
+#define KIND_WORDS "agrad wgrad"
 #define STAGE_WORDS "begin middle end all" /* ULP_STAGE_BEGIN, ... */
 #define ALL_LAYERS "all"                   /* stands in place of the index of a layer */
 

@@ -16,16 +16,12 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, conversion),  ULP_COLUMN(row, bits),
-    ULP_COLUMN(row, value),       ULP_COLUMN(row, nu),
-    ULP_COLUMN(row, up),          ULP_COLUMN(row, words),
-    ULP_COLUMN(row, probability), ULP_COLUMN(row, bias),
-    ULP_COLUMN(row, variance),    {0},
+    ULP_COLUMNS(row, conversion, bits, value, nu),
+    ULP_COLUMNS(row, up, words, probability, bias, variance),
+    {0},
 };
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    (void)own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
     const ulp_conversion *c;
     for (size_t i = 0; (c = ulp_conversion_get(i)) != NULL; i++)
         for (int negative = 0; negative < 2 && c->mode == ULP_SRA; negative++)
@@ -100,10 +96,8 @@ static ulp_status compute(const ulp_task *task) {
     return ULP_OK;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "hardware_sr",
     .question = "which bias and which variance has stochastic rounding with the random bits that hardware takes?",
     ULP_EXPERIMENT_OF(settings, point, row),
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -43,18 +43,15 @@ static const ulp_option options[] = {
 
 static const ulp_column columns[] = {
     ULP_SUM_COLUMNS,
-    ULP_COLUMN(ulp_sum_row, n),
+    ULP_COLUMNS(ulp_sum_row, n),
     ULP_COLUMN_AS(ulp_sum_row, exact, "harmonic"),
-    ULP_COLUMN(ulp_sum_row, value),
-    ULP_COLUMN(ulp_sum_row, code),
-    ULP_COLUMN(ulp_sum_row, predicted),
+    ULP_COLUMNS(ulp_sum_row, value, code, predicted),
     ULP_DISTRIBUTION_COLUMNS_OF(ulp_sum_row, runs),
     {0},
 };
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    const settings *s = own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
     ulp_sum_points(plan, &(ulp_sum_grid){&s->sums, &cures, {1, 10, 4}, {20, 200, 4}});
     return ULP_OK;
 }
@@ -98,10 +95,8 @@ static ulp_status compute(const ulp_task *task) {
     return ULP_OK;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "harmonic",
     .question = "The harmonic series diverges: at which term does it stop in every format, and what keeps it growing?",
     ULP_EXPERIMENT_OF(settings, ulp_sum_point, ulp_sum_row),
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

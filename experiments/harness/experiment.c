@@ -38,20 +38,12 @@ static const ulp_option common_options[] = {
                .help = "threads; 0: OMP_NUM_THREADS, else all processors; never changes a number", .max = 65536),
     ULP_OPTION(ulp_common, out, text, "", .value_name = "FILE",
                .help = "the CSV (default results/NAME.csv); - for standard output"),
-    {.name = "quick", .type = &ulp_type_flag, ULP_AT(ulp_common, quick), .help = "a small run, seconds"},
-    {.name = "full", .type = &ulp_type_flag, ULP_AT(ulp_common, full), .help = "the published size"},
-    {.name = "list",
-     .type = &ulp_type_flag,
-     ULP_AT(ulp_common, list),
-     .help = "print one command per point, for GNU parallel or a job array"},
-    {.name = "restart",
-     .type = &ulp_type_flag,
-     ULP_AT(ulp_common, restart),
-     .help = "forget the points that a stopped run has left at OUT, and begin anew"},
-    {.name = "quiet",
-     .type = &ulp_type_flag,
-     ULP_AT(ulp_common, quiet),
-     .help = "no progress, no table; failed claims are still printed"},
+    ULP_OPTION(ulp_common, quick, flag, NULL, .help = "a small run, seconds"),
+    ULP_OPTION(ulp_common, full, flag, NULL, .help = "the published size"),
+    ULP_OPTION(ulp_common, list, flag, NULL, .help = "print one command per point, for GNU parallel or a job array"),
+    ULP_OPTION(ulp_common, restart, flag, NULL,
+               .help = "forget the points that a stopped run has left at OUT, and begin anew"),
+    ULP_OPTION(ulp_common, quiet, flag, NULL, .help = "no progress, no table; failed claims are still printed"),
     {0},
 };
 
@@ -61,15 +53,9 @@ static const ulp_option cut_options[] = {
      .type = &type_shard,
      ULP_AT(ulp_common, shard),
      .help = "only points I, I+N, I+2N, ...; a file of its own, for --merge"},
-    {.name = "merge",
-     .type = &ulp_type_texts,
-     ULP_AT(ulp_common, merge),
-     .value_name = "FILE...",
-     .help = "take finished points from shards; points that are missing are computed"},
-    {.name = "resume",
-     .type = &ulp_type_flag,
-     ULP_AT(ulp_common, resume),
-     .help = "go on from OUT.part, which a stopped run leaves"},
+    ULP_OPTION(ulp_common, merge, texts, NULL, .value_name = "FILE...",
+               .help = "take finished points from shards; points that are missing are computed"),
+    ULP_OPTION(ulp_common, resume, flag, NULL, .help = "go on from OUT.part, which a stopped run leaves"),
     {0},
 };
 
@@ -89,21 +75,20 @@ static const char *const elsewhere[][2] = {{"formats", NO_CHANGE}, {"modes", NO_
     "(what may differ between two runs of the same numbers)."
 
 /* Refuse two options that exclude each other. */
-static int refuse_pairs(const ulp_run *run) {
+static ulp_status refuse_pairs(const ulp_run *run, ulp_error *error) {
     static const char *const pairs[][2] = {{"quick", "full"}, {"resume", "restart"}, {"list", "shard"},
                                            {"list", "merge"}, {"list", "resume"},    {"list", "restart"},
                                            {"shard", "merge"}};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         if (ulp_setting_given(&run->arguments, pairs[i][0]) && ulp_setting_given(&run->arguments, pairs[i][1]))
-            return ulp_usage_error(run->sweep.program, "--%s and --%s exclude each other", pairs[i][0], pairs[i][1]);
+            return ulp_refuse(error, "--%s and --%s exclude each other", pairs[i][0], pairs[i][1]);
     if (run->experiment->whole && run->sweep.ranks > 1)
-        return ulp_usage_error(
-            run->sweep.program,
-            "the numbers of this experiment belong to one run on one machine; run it without mpirun");
-    return ULP_GO_ON;
+        return ulp_refuse(error,
+                          "the numbers of this experiment belong to one run on one machine; run it without mpirun");
+    return ULP_OK;
 }
 
-static int read_options(ulp_run *run) {
+static ulp_status read_options(ulp_run *run, ulp_error *error) {
     run->command = (ulp_command){.name = run->experiment->name,
                                  .kind = "experiment",
                                  .usage = "[OPTION...]",
@@ -117,13 +102,13 @@ static int read_options(ulp_run *run) {
     run->groups[2] = (ulp_option_group){"Several processes", cut_options, &run->common};
     run->arguments =
         (ulp_arguments){.command = &run->command, .groups = run->groups, .group_count = run->experiment->whole ? 2 : 3};
-    int status = ulp_arguments_read(&run->arguments, run->argc, run->argv, silent);
-    if (status == ULP_GO_ON) status = refuse_pairs(run);
-    if (status != ULP_GO_ON) return status;
+    ULP_TRY(ulp_arguments_read(&run->arguments, run->argc, run->argv, silent, error));
+    if (run->arguments.is_done) return ULP_OK;
+    ULP_TRY(refuse_pairs(run, error));
     run->preset = ulp_setting_given(&run->arguments, "quick")  ? ULP_PRESET_QUICK
                   : ulp_setting_given(&run->arguments, "full") ? ULP_PRESET_FULL
                                                                : ULP_PRESET_DEFAULT;
-    return ulp_arguments_resolve(&run->arguments, run->preset);
+    return ulp_arguments_resolve(&run->arguments, run->preset, error);
 }
 
 /* ---- the run ---- */
@@ -137,11 +122,13 @@ static int report_failure(const ulp_run *run, ulp_status status) {
 static int report_stop(ulp_run *run) {
     const size_t finished = run->sweep.finished, all = run->plan.count;
     if (run->sweep.place.direct)
-        return ulp_run_error(run->sweep.program, "stopped after %zu of %zu point%s; nothing was written", finished, all,
-                             ulp_plural(all));
-    return ulp_run_error(run->sweep.program, "stopped after %zu of %zu point%s; %s keeps all finished points%s",
-                         finished, all, ulp_plural(all), run->sweep.part,
-                         run->experiment->whole ? "" : ": the same command with --resume goes on");
+        ulp_complain(run->sweep.program, "stopped after %zu of %zu point%s; nothing was written", finished, all,
+                     ulp_plural(all));
+    else
+        ulp_complain(run->sweep.program, "stopped after %zu of %zu point%s; %s keeps all finished points%s", finished,
+                     all, ulp_plural(all), run->sweep.part,
+                     run->experiment->whole ? "" : ": the same command with --resume goes on");
+    return ULP_EXIT_FAILED;
 }
 
 /* Read the rows back and test the claims; returns the number of failed claims. */
@@ -180,7 +167,8 @@ static ulp_status write_results(ulp_run *run, ulp_error *error) {
 static ulp_status write_report(const ulp_run *run, ulp_error *error) {
     const ulp_plan_report *report = &run->plan.report;
     if (!report->own) return ULP_OK;
-    if (!run->common.quiet) report->print(report->own, strcmp(run->common.out, "-") == 0 ? stderr : stdout);
+    if (report->print && !run->common.quiet)
+        report->print(report->own, strcmp(run->common.out, "-") == 0 ? stderr : stdout);
     return ulp_place_write_beside(&run->sweep.place, report->ending, report->write, report->own, error);
 }
 
@@ -277,8 +265,6 @@ static void set_up_sweep(ulp_run *run) {
     ulp_text head = {0};
     s->plan = &run->plan;
     s->columns = e->columns;
-    s->settings = run->settings;
-    s->context = run->context;
     s->compute = e->compute;
     s->ranks_of = e->ranks;
     s->threads_inside = e->threads_inside;
@@ -298,18 +284,23 @@ static void set_up_sweep(ulp_run *run) {
 
 static int execute(ulp_run *run) {
     const ulp_experiment *e = run->experiment;
-    int status = read_options(run);
-    if (status != ULP_GO_ON) return status;
+    ulp_error error;
+    if (read_options(run, &error) != ULP_OK) return ulp_complain_of(run->sweep.program, &error);
+    if (run->arguments.is_done) return ULP_EXIT_FINE;
     ulp_threads_set((int)run->common.threads);
     run->sweep.threads = ulp_threads_get();
     ulp_run_begin_header(run);
-    const ulp_status planned = e->plan(&run->plan, run->settings, run->context);
+    const ulp_status planned = e->plan(&run->plan);
     if (planned != ULP_OK) { /* a bad file in plan() is bad input; later the run writes files */
-        status = report_failure(run, planned);
+        const int status = report_failure(run, planned);
         return planned == ULP_BAD_FILE ? ULP_EXIT_USAGE : status;
     }
     ulp_plan_check(&run->plan);
-    if (run->common.list) return run->sweep.rank ? ULP_EXIT_FINE : ulp_run_list(run);
+    if (run->common.list) {
+        if (run->sweep.rank == 0 && ulp_run_list(run, &error) != ULP_OK)
+            return ulp_complain_of(run->sweep.program, &error);
+        return ULP_EXIT_FINE;
+    }
     set_up_sweep(run);
     return compute(run);
 }
@@ -327,25 +318,28 @@ static void release(ulp_run *run) {
     pthread_mutex_destroy(&run->sweep.failure.lock);
 }
 
-int ulp_experiment_main(const ulp_experiment *experiment, int argc, char **argv) {
-    ulp_run run = {.experiment = experiment};
+int ulp_experiment_main(const ulp_experiment *e, int argc, char **argv) {
+    ulp_run run = {.experiment = e};
     pthread_mutex_init(&run.sweep.lock, NULL);
     pthread_mutex_init(&run.sweep.failure.lock, NULL);
-    run.plan.point_size = experiment->point_size;
+    run.plan.point_size = e->point_size;
     run.plan.failure = &run.sweep.failure;
     run.plan.arguments = &run.arguments;
-    run.settings = calloc(1, experiment->settings_size + 1);
-    run.context = calloc(1, experiment->context_size + 1);
+    run.settings = calloc(1, e->settings_size + 1);
+    run.context = calloc(1, e->context_size + 1);
     if (!run.settings || !run.context) {
         free(run.settings);
         free(run.context);
-        return ulp_run_error(experiment->name, "out of memory");
+        ulp_complain(e->name, "out of memory");
+        return ULP_EXIT_FAILED;
     }
-    ulp_ranks_start(&run.sweep, experiment->name, &argc, &argv);
+    run.plan.settings = run.settings;
+    run.plan.context = run.context;
+    ulp_ranks_start(&run.sweep, e->name, &argc, &argv);
     run.argc = argc;
     run.argv = argv;
     int status = execute(&run);
-    if (run.sweep.rank == 0) status = ulp_finish_stdout(experiment->name, status);
+    if (run.sweep.rank == 0) status = ulp_finish_stdout(e->name, status);
     release(&run);
     ulp_ranks_end();
     return status;

@@ -1,10 +1,7 @@
 /* experiment.h - the framework of an experiment: settings, plan, computation of points, claims.
  *
- * An experiment is a const ulp_experiment and a main of one line:
- *
- *     int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }
- *
- * A run has these steps:
+ * The folder of an experiment defines `experiment`, a const ulp_experiment; the main of all experiments is in
+ * experiments/main.c. A run has these steps:
  *
  *  - The command line fills the settings struct of the experiment.
  *  - plan() lists the grid points, each a small struct.
@@ -38,8 +35,8 @@ typedef struct ulp_experiment {
                     why it has no rows: `# left out: ` if compute() returns ULP_UNSUPPORTED, else `# failed: ` and exit
                     status 1. ULP_NO_DEVICE means that the device is lost, and ends the run. */
 
-    /* List the points. `context` (context_size bytes, zero) may get data that all points share. */
-    ulp_status (*plan)(ulp_plan *plan, const void *settings, void *context);
+    /* List the points. plan->context (context_size bytes, zero) may get data that all points share. */
+    ulp_status (*plan)(ulp_plan *plan);
     /* Compute one point and put its rows. Several threads call it at the same time, unless threads_inside. */
     ulp_status (*compute)(const ulp_task *task);
     /* The number of ranks that a point is about. If mpirun starts as many processes, all of them compute the point
@@ -58,54 +55,36 @@ typedef struct ulp_experiment {
     .options = options, .columns = columns, .settings_size = sizeof(settings), .point_size = sizeof(point),            \
     .row_size = sizeof(row), .plan = plan, .compute = compute, .judge = judge
 
-/* Every experiment defines it, in claims.c if it has that file: prints the tables and tests the claims. */
+/* Every experiment defines them. judge(), in claims.c if the experiment has that file, prints the tables and tests the
+ * claims. */
+extern const ulp_experiment experiment;
 void judge(ulp_claims *claims);
 
-int ulp_experiment_main(const ulp_experiment *experiment, int argc, char **argv);
+int ulp_experiment_main(const ulp_experiment *e, int argc, char **argv);
 
 /* ---- options of many experiments: rows for their tables, bound to a field of the settings `s` ---- */
 
-#define ULP_OPTION_FORMATS_OF(s, field, value_, quick_)                                                                \
-    {                                                                                                                  \
-        .name = "formats", .type = &ulp_type_formats, ULP_AT(s, field), .value = value_, .quick = quick_,              \
-        .help = "formats or aliases (fp16, bf16, any eXmY or qI.F), separated by commas, or all"                       \
-    }
+#define ULP_OPTION_FORMATS_OF(s, field, value_, quick_) ULP_OPTION_FORMATS_IF(s, field, value_, quick_, NULL, NULL)
 /* For experiments that do not take every format: `takes_` is the test, `wants_` says what a refused format lacks. */
 #define ULP_OPTION_FORMATS_IF(s, field, value_, quick_, takes_, wants_)                                                \
-    {                                                                                                                  \
-        .name = "formats", .type = &ulp_type_formats, ULP_AT(s, field), .value = value_, .quick = quick_,              \
-        .help = "formats or aliases (fp16, bf16, any eXmY or qI.F), separated by commas, or all", .takes = takes_,     \
-        .wants = wants_                                                                                                \
-    }
+    ULP_OPTION_AS(s, field, "formats", formats, value_, .quick = quick_, .takes = takes_, .wants = wants_,             \
+                  .help = "formats or aliases (fp16, bf16, any eXmY or qI.F), separated by commas, or all")
 #define ULP_OPTION_MODES_OF(s, field, value_, quick_)                                                                  \
-    {                                                                                                                  \
-        .name = "modes", .type = &ulp_type_modes, ULP_AT(s, field), .value = value_, .quick = quick_,                  \
-        .help = "rounding modes, separated by commas, or all; sr/8: 8 random bits"                                     \
-    }
+    ULP_OPTION_AS(s, field, "modes", modes, value_, .quick = quick_,                                                   \
+                  .help = "rounding modes, separated by commas, or all; sr/8: 8 random bits")
 #define ULP_OPTION_DATAPATHS_OF(s, field, value_, quick_)                                                              \
-    {                                                                                                                  \
-        .name = "datapath", .type = &ulp_type_datapaths, ULP_AT(s, field), .value = value_, .quick = quick_,           \
-        .help = "how a sum of products is formed, separated by commas"                                                 \
-    }
+    ULP_OPTION_AS(s, field, "datapath", datapaths, value_, .quick = quick_,                                            \
+                  .help = "how a sum of products is formed, separated by commas")
 #define ULP_OPTION_SEED(s, field) /* uint64_t */                                                                       \
-    {                                                                                                                  \
-        .name = "seed", .type = &ulp_type_unsigned, ULP_AT(s, field), .value = "1",                                    \
-        .help = "the first seed of all randomness", .max = 0x1p53                                                      \
-    }
+    ULP_OPTION_AS(s, field, "seed", unsigned, "1", .help = "the first seed of all randomness", .max = 0x1p53)
 #define ULP_OPTION_SEEDS(s, field, value_, quick_, full_) /* int64_t */                                                \
-    {                                                                                                                  \
-        .name = "seeds", .type = &ulp_type_integer, ULP_AT(s, field), .value = value_, .quick = quick_, .full = full_, \
-        .help = "number of seeds: seed, seed + 1, ...", .min = 1, .max = 1e6                                           \
-    }
+    ULP_OPTION_AS(s, field, "seeds", integer, value_, .quick = quick_, .full = full_,                                  \
+                  .help = "number of seeds: seed, seed + 1, ...", .min = 1, .max = 1e6)
 #define ULP_OPTION_BACKEND_OF(s, field) /* const ulp_backend * */                                                      \
-    {                                                                                                                  \
-        .name = "backend", .type = &ulp_type_backend, ULP_AT(s, field), .value = "cpu",                                \
-        .help = "the machine that computes, which changes no number", .silent = 1                                      \
-    }
+    ULP_OPTION_AS(s, field, "backend", backend, "cpu", .help = "the machine that computes, which changes no number",   \
+                  .silent = 1)
 #define ULP_OPTION_DATA(s, field) /* const char *; empty: $ULPLAB_DATA, then the set that ships */                     \
-    {                                                                                                                  \
-        .name = "data", .type = &ulp_type_folder, ULP_AT(s, field), .value = "",                                       \
-        .help = "folder of the data sets (default $ULPLAB_DATA, then the set that ships)", .silent = 1                 \
-    }
+    ULP_OPTION_AS(s, field, "data", folder, "",                                                                        \
+                  .help = "folder of the data sets (default $ULPLAB_DATA, then the set that ships)", .silent = 1)
 
 #endif

@@ -29,7 +29,7 @@ static void print_out(const char *out) {
     ulp_text_free(&text);
 }
 
-int ulp_run_list(const ulp_run *run) {
+ulp_status ulp_run_list(const ulp_run *run, ulp_error *error) {
     const char *out = run->common.out;
     const size_t count = run->plan.count;
     ulp_text base = {0}, stem = {0};
@@ -37,9 +37,9 @@ int ulp_run_list(const ulp_run *run) {
         print_given(run);
         print_out(out);
         printf(" # all points: this experiment is not cut into shards\n");
-        return ULP_EXIT_FINE;
+        return ULP_OK;
     }
-    if (strcmp(out, "-") == 0) return ulp_usage_error(run->sweep.program, "--list with --out -: the shards need files");
+    if (strcmp(out, "-") == 0) return ulp_refuse(error, "--list with --out -: the shards need files");
     if (*out) ulp_text_print(&base, "%s", out);
     else ulp_text_print(&base, "results/%s.csv", run->experiment->name);
     char *cut = ulp_path_replace(ulp_text_of(&base), ".csv", ".shard-");
@@ -56,5 +56,5 @@ int ulp_run_list(const ulp_run *run) {
     free(cut);
     ulp_text_free(&base);
     ulp_text_free(&stem);
-    return ULP_EXIT_FINE;
+    return ULP_OK;
 }

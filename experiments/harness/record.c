@@ -8,24 +8,7 @@
 
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
-
-static void put_string(FILE *file, const char *text) {
-    fputc('"', file);
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c == '"' || *c == '\\') fprintf(file, "\\%c", *c);
-        else if (*c < 0x20) fprintf(file, "\\u%04x", *c);
-        else fputc(*c, file);
-    }
-    fputc('"', file);
-}
-
-static void put_pair(FILE *file, const char *key, const char *text) {
-    fprintf(file, "  \"%s\": ", key);
-    put_string(file, text);
-    fprintf(file, ",\n");
-}
 
 /* The backend of the settings, or else the backend of the CPU. */
 static const ulp_backend *backend_of(const ulp_run *run) {
@@ -39,23 +22,20 @@ static const ulp_backend *backend_of(const ulp_run *run) {
 
 static void put_machine(FILE *file, const ulp_run *run) {
     const ulp_backend *backend = backend_of(run);
-    char date[40] = "", host[256] = "", what[600];
-    time_t now = time(NULL);
-    struct tm utc;
+    char host[256] = "", what[600];
     struct utsname system;
-    if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    put_pair(file, "date", date);
+    ulp_json_date(file);
     gethostname(host, sizeof host - 1);
-    put_pair(file, "host", host);
+    ulp_json_pair(file, "host", host);
     if (uname(&system) >= 0) {
         snprintf(what, sizeof what, "%s %s %s", system.sysname, system.release, system.machine);
-        put_pair(file, "system", what);
+        ulp_json_pair(file, "system", what);
     }
-    put_pair(file, "backend", backend->name);
-    put_pair(file, "machine", backend->what);
-    put_pair(file, "compiler", ulp_build_compiler());
-    put_pair(file, "flags", ulp_build_flags());
-    put_pair(file, "commit", ulp_build_commit());
+    ulp_json_pair(file, "backend", backend->name);
+    ulp_json_pair(file, "machine", backend->what);
+    ulp_json_pair(file, "compiler", ulp_build_compiler());
+    ulp_json_pair(file, "flags", ulp_build_flags());
+    ulp_json_pair(file, "commit", ulp_build_commit());
     fprintf(file, "  \"threads\": %d,\n  \"ranks\": %d,\n", run->sweep.threads, run->sweep.ranks);
     fprintf(file, "  \"points_by_all_ranks\": %zu,\n", run->sweep.shared);
 }
@@ -63,7 +43,7 @@ static void put_machine(FILE *file, const ulp_run *run) {
 static void put_pairs(FILE *file, const char *const keys[], const char *const texts[], int count) {
     for (int k = 0; k < count; k++) {
         fprintf(file, "%s\"%s\": ", k ? ", " : "", keys[k]);
-        put_string(file, texts[k]);
+        ulp_json_text(file, texts[k], SIZE_MAX);
     }
 }
 
@@ -108,10 +88,10 @@ void ulp_run_write_record(FILE *file, const void *own) {
     const ulp_run *run = own;
     ulp_text command = command_of(run);
     fprintf(file, "{\n");
-    put_pair(file, "experiment", run->experiment->name);
-    put_pair(file, "question", run->experiment->question);
-    put_pair(file, "version", ulp_build_version());
-    put_pair(file, "command", ulp_text_of(&command));
+    ulp_json_pair(file, "experiment", run->experiment->name);
+    ulp_json_pair(file, "question", run->experiment->question);
+    ulp_json_pair(file, "version", ulp_build_version());
+    ulp_json_pair(file, "command", ulp_text_of(&command));
     ulp_text_free(&command);
     put_machine(file, run);
     fprintf(file, "  \"wall_seconds\": %.3f,\n  \"points\": %zu,\n  \"points_resumed\": %zu,\n  \"rows\": %zu,\n",

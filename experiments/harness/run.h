@@ -40,8 +40,8 @@ typedef struct ulp_run {
 void ulp_run_begin_header(ulp_run *run);
 void ulp_run_write_csv(FILE *file, const void *run);
 
-/* listing.c: print a command for every point (--list). Returns the exit status. */
-int ulp_run_list(const ulp_run *run);
+/* listing.c: print a command for every point (--list). */
+ulp_status ulp_run_list(const ulp_run *run, ulp_error *error);
 
 /* record.c: write NAME.run.json or NAME.claims.tsv of a run; for ulp_place_write_beside(). */
 void ulp_run_write_claims(FILE *file, const void *run);

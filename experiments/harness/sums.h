@@ -80,8 +80,8 @@ typedef struct ulp_sum_row {
 
 /* The first columns of such an experiment. */
 #define ULP_SUM_COLUMNS                                                                                                \
-    ULP_COLUMN(ulp_sum_row, format), ULP_COLUMN(ulp_sum_row, mode), ULP_WORDS(ulp_sum_row, cure, ULP_CURE_WORDS),      \
-        ULP_WORDS(ulp_sum_row, what, ULP_SUM_KINDS), ULP_COLUMN(ulp_sum_row, run)
+    ULP_COLUMNS(ulp_sum_row, format, mode), ULP_WORDS(ulp_sum_row, cure, ULP_CURE_WORDS),                              \
+        ULP_WORDS(ulp_sum_row, what, ULP_SUM_KINDS), ULP_COLUMNS(ulp_sum_row, run)
 
 /* Whether step k has a row: one of `every` steps, or with every = 0 those of ulp_is_thinned_row(). */
 static inline int ulp_sum_has_row(int64_t k, int64_t every) { return every ? k % every == 0 : ulp_is_thinned_row(k); }

@@ -52,14 +52,9 @@ static const ulp_option options[] = {
     {0},
 };
 
-static const ulp_column columns[] = {ULP_COLUMN(row, net),
-                                     ULP_COLUMN(row, format),
-                                     ULP_WORDS(row, scaler, SCALER_WORDS),
-                                     ULP_COLUMN(row, static_log2),
-                                     ULP_COLUMN(row, seed),
-                                     ULP_WORDS(row, what, "final step"),
-                                     ULP_TRAINING_COLUMNS_OF(row, cells),
-                                     {0}};
+static const ulp_column columns[] = {ULP_COLUMNS(row, net, format),       ULP_WORDS(row, scaler, SCALER_WORDS),
+                                     ULP_COLUMNS(row, static_log2, seed), ULP_WORDS(row, what, "final step"),
+                                     ULP_TRAINING_COLUMNS_OF(row, cells), {0}};
 
 /* ---- the grid ---- */
 
@@ -160,9 +155,9 @@ static ulp_status add_network(ulp_plan *plan, const settings *s, const ulp_netwo
     return ULP_OK;
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *s = own;
-    ulp_networks *n = shared;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
+    ulp_networks *n = plan->context;
     if (s->networks.how.amp.bits && ulp_setting_given(plan->arguments, "policy"))
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT,
                              "--amp derives the policy, and --policy gives one: give one of the two");
@@ -220,12 +215,10 @@ static ulp_status compute(const ulp_task *task) {
     return ulp_training_run(task, &training);
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "loss_scaling",
     .question = "by how much must the loss be multiplied, and can the scale be found without tuning?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(ulp_networks),
     .release = ulp_networks_release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -51,99 +51,56 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, seed),
+    ULP_COLUMNS(row, seed),
     ULP_WORDS(row, kind, KIND_WORDS),
-    ULP_COLUMN(row, layer),
-    ULP_COLUMN(row, name),
+    ULP_COLUMNS(row, layer, name),
     ULP_WORDS(row, stage, STAGE_WORDS),
     ULP_WORDS(row, what, WHAT_WORDS),
-    ULP_COLUMN(row, format),
+    ULP_COLUMNS(row, format),
     ULP_BIN_COLUMNS_OF(row, bin),
-    ULP_COLUMN(row, zero),
-    ULP_COLUMN(row, flushed),
-    ULP_COLUMN(row, subnormal),
-    ULP_COLUMN(row, overflowed),
-    ULP_COLUMN(row, normal),
-    ULP_COLUMN(row, low),
-    ULP_COLUMN(row, high),
+    ULP_COLUMNS(row, zero, flushed, subnormal, overflowed, normal, low, high),
     {0},
 };
 
-/* Slots: one for each tensor, numbered as in ulp_observation, and ALL for the sum over the layers. */
-enum { LAYERS = 64, ALL = LAYERS + 1, SLOTS = LAYERS + 2 };
-
 /* ---- one training run under observation ---- */
 
+enum { LAYERS = ULP_LAYER_ALL - 1 /* at most; a network has one more tensor than layers */ };
+
 typedef struct watch {
-    const ulp_backend *backend;
-    const ulp_format *format;
-    size_t formats;
-    uint64_t last;           /* the last step */
-    float *device, *rounded; /* one tensor, backend memory */
-    float *host;             /* (params) */
-    ulp_histogram histogram[KINDS][SLOTS][STAGES];
-    ulp_stats *stats; /* [KINDS][SLOTS][STAGES][formats] */
-    ulp_status status;
+    ulp_tensor_counts *counts;
+    uint64_t last; /* the last step */
+    float *host;   /* (params) */
 } watch;
 
-static ulp_stats *stats_of(const watch *w, int kind, size_t slot, int stage) {
-    return w->stats + (((size_t)kind * SLOTS + slot) * STAGES + (size_t)stage) * w->formats;
-}
-
-/* Counts a tensor x (n), host memory, in its histogram and after one rounding to each format. */
-static void count(watch *w, int kind, size_t slot, int stage, const float *x, size_t n) {
-    if (n == 0 || w->status != ULP_OK) return;
-    ulp_histogram_add(&w->histogram[kind][slot][stage], x, n);
-    w->status = w->backend->upload(w->device, x, n * sizeof *x);
-    for (size_t f = 0; f < w->formats && w->status == ULP_OK; f++)
-        w->status =
-            ulp_backend_round(w->backend, w->rounded, w->device, n,
-                              (ulp_rounding){.format = &w->format[f], .stats = &stats_of(w, kind, slot, stage)[f]});
-}
-
 static void observe(void *own, const ulp_observation *observed) {
-    watch *w = own;
+    const watch *w = own;
     if ((observed->step != 0 && observed->step != w->last) || observed->layer > LAYERS) return;
     int kind = observed->point == ULP_AT_AGRAD   ? AGRAD
                : observed->point == ULP_AT_WGRAD ? WGRAD
                : observed->layer == 0            ? INPUT
                                                  : ACT;
-    count(w, kind, observed->layer, observed->step == 0 ? INITIAL : TRAINED, observed->raw, observed->n);
+    ulp_tensor_count(w->counts, kind, observed->layer, observed->step == 0 ? INITIAL : TRAINED, observed->raw,
+                     observed->n);
 }
 
 /* Counts x (params), host memory, layer by layer. */
-static void count_layers(watch *w, const ulp_net *net, int kind, int stage, const float *x) {
+static void count_layers(const watch *w, const ulp_net *net, int kind, int stage, const float *x) {
     for (size_t l = 0; l < net->count; l++)
-        count(w, kind, l, stage, x + net->layers[l].first_param, net->layers[l].params);
+        ulp_tensor_count(w->counts, kind, l, stage, x + net->layers[l].first_param, net->layers[l].params);
 }
 
 /* Runs one step. Counts the weights before the step, the tensors that the observer receives, and the updates. */
-static ulp_status observed_step(watch *w, ulp_trainer *t, int stage) {
+static ulp_status observed_step(const watch *w, ulp_trainer *t, int stage) {
     float *host = w->host;
     const float rate = (float)ulp_rate_at(&t->optimizer.rule, t->step);
     ULP_TRY(ulp_trainer_weights(t, host, NULL));
     count_layers(w, &t->model.net, WEIGHT, stage, host);
     ULP_TRY(ulp_trainer_step(t, NULL));
     const float *direction = t->optimizer.momentum ? t->optimizer.momentum : t->model.wgrad;
-    ULP_TRY(w->backend->download(host, direction, t->model.net.params * sizeof *host));
+    ULP_TRY(w->counts->looks.backend->download(host, direction, t->model.net.params * sizeof *host));
     for (size_t i = 0; i < t->model.net.params; i++) host[i] *= rate;
     count_layers(w, &t->model.net, UPDATE, stage, host);
-    return w->status;
-}
-
-static void add_up(watch *w) {
-    for (int i = 0; i < KINDS * STAGES; i++)
-        for (size_t slot = 0; slot < ALL; slot++) {
-            int kind = i / STAGES, stage = i % STAGES;
-            ulp_histogram_merge(&w->histogram[kind][ALL][stage], &w->histogram[kind][slot][stage]);
-            ulp_stats *to = stats_of(w, kind, ALL, stage), *from = stats_of(w, kind, slot, stage);
-            for (size_t f = 0; f < w->formats; f++) {
-                to[f].count += from[f].count;
-                to[f].underflow += from[f].underflow;
-                to[f].subnormal += from[f].subnormal;
-                to[f].overflow += from[f].overflow;
-            }
-        }
+    return w->counts->status;
 }
 
 /* ---- rows ---- */
@@ -155,16 +112,6 @@ static row row_of(const ulp_task *task, int what) {
     r.seed = (int64_t)((const point *)task->point)->seed;
     r.what = what;
     return r;
-}
-
-static void put_bins(const ulp_task *task, const ulp_histogram *h, row key) {
-    for (int e = ULP_BIN_ZERO; e <= ULP_BIN_MAX; e++) {
-        if (ulp_bin_count(h, e) == 0) continue;
-        row r = key;
-        r.what = e == ULP_BIN_ZERO ? ZERO : BIN;
-        r.bin = ulp_bin_of(h, e);
-        ulp_row_put(task->rows, &r);
-    }
 }
 
 /* Puts the counts s of one rounding to the format f. `key` names the tensor. */
@@ -180,22 +127,25 @@ static void put_share(const ulp_task *task, const ulp_histogram *h, row key, con
     ulp_row_put(task->rows, &r);
 }
 
-static void put_tensor(const ulp_task *task, const watch *w, int kind, size_t slot, int stage) {
+static void put_tensor(const ulp_task *task, const ulp_tensor_counts *counts, int kind, size_t slot, int stage) {
     const ulp_net *net = &((const ulp_lesson *)task->context)->net;
-    const ulp_histogram *h = &w->histogram[kind][slot][stage];
+    const ulp_layer_counts *at = &counts->at[kind][slot];
+    const ulp_histogram *h = &at->histogram[stage];
+    const ulp_format_list *formats = counts->looks.formats;
     const int of_tensor = kind == INPUT || kind == ACT || kind == AGRAD; /* named after the layer that outputs it */
     char layer[8] = ALL_LAYERS;
     if (h->count == 0) return;
     row key = row_of(task, SHARE);
-    if (slot != ALL) snprintf(layer, sizeof layer, "%zu", slot);
+    if (slot != ULP_LAYER_ALL) snprintf(layer, sizeof layer, "%zu", slot);
     key.kind = kind;
     key.layer = layer;
-    key.name = slot == ALL              ? ALL_LAYERS
+    key.name = slot == ULP_LAYER_ALL    ? ALL_LAYERS
                : of_tensor && slot == 0 ? "input"
                                         : net->layers[of_tensor ? slot - 1 : slot].word;
     key.stage = stage;
-    put_bins(task, h, key);
-    for (size_t f = 0; f < w->formats; f++) put_share(task, h, key, &w->format[f], &stats_of(w, kind, slot, stage)[f]);
+    row bins = key;
+    ulp_bins_put(task->rows, &bins, &bins.bin, &bins.what, h);
+    for (size_t f = 0; f < formats->count; f++) put_share(task, h, key, &formats->at[f], &at->stats[stage][f]);
 }
 
 /* The ends of the range of a format, as log2. `least` is the least positive or the least normal number: a power of two,
@@ -217,22 +167,23 @@ static void put_score(const ulp_task *task, int what, double value) {
     ulp_row_put(task->rows, &r);
 }
 
-static void put_run(const ulp_task *task, const watch *w) {
+static void put_run(const ulp_task *task, const ulp_tensor_counts *counts) {
+    const ulp_format_list *formats = counts->looks.formats;
     for (int kind = 0; kind < KINDS; kind++)
-        for (size_t slot = 0; slot < SLOTS; slot++)
-            for (int stage = 0; stage < STAGES; stage++) put_tensor(task, w, kind, slot, stage);
-    for (size_t f = 0; f < w->formats; f++) {
-        put_range(task, &w->format[f], RANGE_ALL, w->format[f].min_positive);
-        put_range(task, &w->format[f], RANGE_NORMAL, w->format[f].min_normal);
+        for (size_t slot = 0; slot < ULP_LAYER_SLOTS; slot++)
+            for (int stage = 0; stage < STAGES; stage++) put_tensor(task, counts, kind, slot, stage);
+    for (size_t f = 0; f < formats->count; f++) {
+        put_range(task, &formats->at[f], RANGE_ALL, formats->at[f].min_positive);
+        put_range(task, &formats->at[f], RANGE_NORMAL, formats->at[f].min_normal);
     }
 }
 
 /* ---- the grid: one training run per seed ---- */
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *set = own;
-    const ulp_lesson *x = shared;
-    ULP_TRY(ulp_lesson_load(plan, shared, &set->lesson));
+static ulp_status plan(ulp_plan *plan) {
+    const settings *set = plan->settings;
+    const ulp_lesson *x = plan->context;
+    ULP_TRY(ulp_lesson_load(plan, plan->context, &set->lesson));
     if (x->net.count > LAYERS)
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--net has %zu layers, at most %d are looked at", x->net.count,
                              LAYERS);
@@ -246,44 +197,25 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
 
 /* ---- one run ---- */
 
-static ulp_status watch_start(watch *w, const ulp_trainer *t) {
-    const ulp_model *m = &t->model;
-    size_t largest = m->net.params > m->batch * m->net.widest ? m->net.params : m->batch * m->net.widest;
-    w->device = w->backend->alloc(largest * sizeof(float));
-    w->rounded = w->backend->alloc(largest * sizeof(float));
-    w->stats = calloc((size_t)KINDS * SLOTS * STAGES * w->formats, sizeof *w->stats);
-    w->host = malloc((m->net.params + 1) * sizeof *w->host);
-    if (w->device == NULL || w->rounded == NULL || w->stats == NULL || w->host == NULL) return ULP_NO_MEMORY;
-    for (int i = 0; i < KINDS * SLOTS * STAGES; i++)
-        ulp_histogram_clear(&w->histogram[i / STAGES / SLOTS][i / STAGES % SLOTS][i % STAGES]);
-    return ULP_OK;
-}
-
-static void watch_end(watch *w) {
-    if (w->device != NULL) w->backend->release(w->device);
-    if (w->rounded != NULL) w->backend->release(w->rounded);
-    free(w->stats);
-    free(w->host);
-    free(w);
-}
-
 static ulp_status train(const ulp_task *task, ulp_trainer *t, watch *w) {
+    const settings *set = task->settings;
     const unsigned long long seed = ((const point *)task->point)->seed;
     ulp_score score = {0};
-    ulp_status status = watch_start(w, t);
+    ulp_status status =
+        ulp_tensor_counts_new(&w->counts, &(ulp_tensor_looks){set->lesson.backend, &set->formats, NULL}, &t->model);
+    w->host = ulp_grow(NULL, (t->model.net.params + 1) * sizeof *w->host);
     for (uint64_t i = 0; i <= w->last && status == ULP_OK; i++) {
         const int stage = i == 0 ? INITIAL : TRAINED;
         status = i == 0 || i == w->last ? observed_step(w, t, stage) : ulp_trainer_step(t, NULL);
         if (ulp_task_progress(task, (double)i / (double)w->last)) break;
     }
     if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, &score);
+    if (status == ULP_OK) status = ulp_tensor_counts_sum(w->counts);
     if (status != ULP_OK)
         return ulp_task_fail(task, status, "the training run of seed %llu: %s", seed, ulp_status_text(status));
     if (!isfinite(score.loss))
-        return ulp_task_fail(task, ULP_BAD_ARGUMENT, "--rate %g: the run of seed %llu diverges",
-                             ((const settings *)task->settings)->rate, seed);
-    add_up(w);
-    put_run(task, w);
+        return ulp_task_fail(task, ULP_BAD_ARGUMENT, "--rate %g: the run of seed %llu diverges", set->rate, seed);
+    put_run(task, w->counts);
     put_score(task, TEST_LOSS, score.loss);
     put_score(task, TEST_ACCURACY, score.accuracy);
     return ULP_OK;
@@ -293,24 +225,20 @@ static ulp_status compute(const ulp_task *task) {
     const settings *set = task->settings;
     const ulp_lesson *x = task->context;
     ulp_trainer *t;
-    watch *w = calloc(1, sizeof *w);
-    if (w == NULL) return ULP_NO_MEMORY;
-    w->backend = set->lesson.backend;
-    w->format = set->formats.at;
-    w->formats = set->formats.count;
-    w->last = (uint64_t)set->steps - 1;
-    const ulp_observer observer = {observe, w, 1u << ULP_AT_ACT | 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
+    watch w = {.last = (uint64_t)set->steps - 1};
+    const ulp_observer observer = {observe, &w, 1u << ULP_AT_ACT | 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
     const ulp_method m = ulp_lesson_plain(x, set->rate, set->momentum);
     ulp_train_options o = ulp_lesson_options(x, &m, ((const point *)task->point)->seed);
     o.observer = &observer;
     ulp_status status = ulp_training_open(&t, task, &x->data, &o);
-    if (status == ULP_OK) status = train(task, t, w);
+    if (status == ULP_OK) status = train(task, t, &w);
     ulp_training_close(task, t);
-    watch_end(w);
+    ulp_tensor_counts_free(w.counts);
+    free(w.host);
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "magnitudes",
     .question =
         "where do the numbers of a network lie, before and after training, and which of them does a format hold?",
@@ -318,5 +246,3 @@ static const ulp_experiment experiment = {
     .context_size = sizeof(ulp_lesson),
     .release = ulp_lesson_release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -2,8 +2,8 @@
 #ifndef ULP_EXPERIMENT_MAGNITUDES_H
 #define ULP_EXPERIMENT_MAGNITUDES_H
 
-#include "experiments/harness/training/histogram_rows.h"
 #include "experiments/harness/training/lesson.h"
+#include "experiments/harness/training/tensor_counts.h"
 
 enum { INITIAL, TRAINED, STAGES };
 #define STAGE_WORDS "initial trained"

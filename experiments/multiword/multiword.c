@@ -38,9 +38,8 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, datapath),  ULP_COLUMN(row, format),      ULP_COLUMN(row, words),
-    ULP_COLUMN(row, n),         ULP_COLUMN(row, sums),        ULP_COLUMN(row, error),
-    ULP_COLUMN(row, truncated), ULP_COLUMN(row, small_first), {0},
+    ULP_COLUMNS(row, datapath, format, words, n, sums, error, truncated, small_first),
+    {0},
 };
 
 /* Ways to form a product of words. */
@@ -57,9 +56,8 @@ static ulp_status with_words(ulp_datapath *to, const ulp_datapath *d, int64_t wo
     return ulp_datapath_init(to);
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    const settings *s = own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
     for (size_t i = 0; i < s->datapaths.count; i++) {
         const ulp_datapath *d = &s->datapaths.at[i];
         ulp_datapath with;
@@ -231,11 +229,9 @@ static ulp_status compute(const ulp_task *task) {
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "multiword",
     .question = "how exact are products of binary32 matrices on 16- and 8-bit units, if operands are several words?",
     .threads_inside = 1,
     ULP_EXPERIMENT_OF(settings, point, row),
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -61,19 +61,8 @@ static const ulp_option options[] = {
 
 static const ulp_column columns[] = {
     ULP_WORDS(row, kind, KIND_WORDS),
-    ULP_COLUMN(row, format),
-    ULP_COLUMN(row, mode),
-    ULP_COLUMN(row, n),
-    ULP_COLUMN(row, step),
-    ULP_COLUMN(row, u),
-    ULP_COLUMN(row, v),
-    ULP_COLUMN(row, code),
-    ULP_COLUMN(row, mean),
-    ULP_COLUMN(row, rms),
-    ULP_COLUMN(row, most),
-    ULP_COLUMN(row, polygon),
-    ULP_COLUMN(row, off),
-    ULP_COLUMN(row, radius),
+    ULP_COLUMNS(row, format, mode, n, step, u, v),
+    ULP_COLUMNS(row, code, mean, rms, most, polygon, off, radius),
     {0},
 };
 
@@ -95,9 +84,8 @@ static void plan_mode(ulp_plan *plan, const settings *s, const ulp_format *forma
         add_point(plan, (point){PATH, format, rule, s->paths.at[i]}, (double)s->paths.at[i]);
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    const settings *s = own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
     for (size_t f = 0; f < s->formats.count; f++) {
         const ulp_format *format = &s->formats.at[f];
         ulp_plan_add(plan, &(point){SCAN, format, &nearest, 0}, 1e6, "scan %s", format->name);
@@ -276,10 +264,8 @@ static ulp_status compute(const ulp_task *task) {
     return ULP_OK;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "ode",
     .question = "how small may the steps of Euler's method be before rounding undoes them, to nearest and stochastic?",
     ULP_EXPERIMENT_OF(settings, point, row),
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

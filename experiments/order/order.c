@@ -43,15 +43,14 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_WORDS(row, kind, KIND_WORDS), ULP_WORDS(row, data, DATA_WORDS),
-    ULP_COLUMN(row, datapath),        ULP_COLUMN(row, number),
-    ULP_COLUMN(row, value),           ULP_COLUMN(row, code),
-    ULP_COLUMN(row, error),           {0},
+    ULP_WORDS(row, kind, KIND_WORDS),
+    ULP_WORDS(row, data, DATA_WORDS),
+    ULP_COLUMNS(row, datapath, number, value, code, error),
+    {0},
 };
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    const settings *s = own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
     for (int data = 0; data < DATA_COUNT; data++)
         for (size_t i = 0; i < s->datapaths.count; i++)
             for (int kind = 0; kind < KIND_COUNT; kind++) {
@@ -279,11 +278,9 @@ static ulp_status compute(const ulp_task *task) {
                : ulp_task_fail(task, status, "datapath %s: %s", p->datapath->name, ulp_status_text(status));
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "order",
     .question = "how many results does the same dot product have when its products come in another order, or are cut "
                 "among threads?",
     ULP_EXPERIMENT_OF(settings, point, row),
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -30,7 +30,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/harness/training/set.h"
 #include "experiments/harness/training/training.h"
 
 static const ulp_option options[] = {
@@ -60,11 +59,13 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, net),          ULP_COLUMN(row, seed),
-    ULP_COLUMN_OF(row, way, kind), ULP_WORDS_AS(row, way.scheme, "scheme", SCHEME_WORDS),
-    ULP_COLUMN_OF(row, way, bits), ULP_WORDS_AS(row, way.accumulator, "accumulator", ACCUMULATOR_WORDS),
-    ULP_COLUMN(row, accuracy),     ULP_COLUMN(row, agreement),
-    ULP_COLUMN(row, changed),      {0},
+    ULP_COLUMNS(row, net, seed),
+    ULP_COLUMNS_OF(row, way, kind),
+    ULP_WORDS_AS(row, way.scheme, "scheme", SCHEME_WORDS),
+    ULP_COLUMNS_OF(row, way, bits),
+    ULP_WORDS_AS(row, way.accumulator, "accumulator", ACCUMULATOR_WORDS),
+    ULP_COLUMNS(row, accuracy, agreement, changed),
+    {0},
 };
 
 /* ---- the grid ---- */
@@ -119,11 +120,11 @@ static ulp_status choose_policy(ulp_plan *plan, const settings *set, context *x)
     return ulp_plan_amp(plan, &x->policy[i], &x->scaler[i], &set->how.amp, &x->net[i], name);
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
+static ulp_status plan(ulp_plan *plan) {
     static const char *const narrow[INTEGER_ACCUMULATORS] = {
         [INT32] = "fp32", [INT16] = "serial:q16.0:wrap:rne", [INT16_SAT] = "serial:q16.0:sat:rne"};
-    const settings *set = own;
-    context *x = shared;
+    const settings *set = plan->settings;
+    context *x = plan->context;
     ulp_status status = ulp_set_load(plan, &x->data, &(ulp_set){set->set, set->data, set->seed});
     if (status == ULP_OK) status = ulp_plan_read_policy(plan, &x->binary32, "fp32,master=fp32", "the run in binary32");
     for (int a = 0; a < INTEGER_ACCUMULATORS && status == ULP_OK; a++)
@@ -251,12 +252,10 @@ static ulp_status compute(const ulp_task *task) {
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "quantized_inference",
     .question = "how many bits does a trained network need to answer, and how wide an accumulator?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(context),
     .release = release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

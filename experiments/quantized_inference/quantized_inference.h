@@ -3,7 +3,6 @@
 #define ULP_EXPERIMENT_QUANTIZED_INFERENCE_H
 
 #include "engine.h"
-#include "experiments/harness/training/automatic.h"
 #include "experiments/harness/training/options.h"
 
 /* How codes stand for values. AFFINE and SYMMETRIC of engine.h are for integers. PLAIN and SCALED are for floating

@@ -38,17 +38,12 @@ static const ulp_option options[] = {
     {0},
 };
 
-static const ulp_column columns[] = {ULP_WORDS(row, variant, ROW_WORDS),
-                                     ULP_COLUMN(row, seed),
-                                     ULP_WORDS(row, what, "epoch final"),
-                                     ULP_COLUMN_OF(row, cells, epoch),
-                                     ULP_COLUMN_OF(row, cells, loss),
-                                     ULP_COLUMN_OF(row, cells, train_accuracy),
-                                     ULP_COLUMN_OF(row, cells, test_accuracy),
-                                     ULP_COLUMN_OF(row, cells, scale_log2),
-                                     ULP_COLUMN_OF(row, cells, skipped),
-                                     ULP_COLUMN_OF(row, cells, diverged),
-                                     {0}};
+static const ulp_column columns[] = {
+    ULP_WORDS(row, variant, ROW_WORDS),
+    ULP_COLUMNS(row, seed),
+    ULP_WORDS(row, what, "epoch final"),
+    ULP_COLUMNS_OF(row, cells, epoch, loss, train_accuracy, test_accuracy, scale_log2, skipped, diverged),
+    {0}};
 
 typedef struct context {
     ulp_lesson lesson;
@@ -81,9 +76,9 @@ static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int
     return ULP_OK;
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *s = own;
-    context *x = shared;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
+    context *x = plan->context;
     ULP_TRY(ulp_lesson_load(plan, &x->lesson, &s->lesson));
     for (int i = 0; i < COUNT; i++)
         if (s->variants >> i & 1) ULP_TRY(add_variant(plan, s, x, i));
@@ -107,12 +102,10 @@ static ulp_status compute(const ulp_task *task) {
     return ulp_training_run(task, &training);
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "recipe",
     .question = "what does each ingredient of mixed precision do, and what can take its place?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(context),
     .release = ulp_lesson_release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -31,7 +31,7 @@
 
 #include <stdlib.h>
 
-#include "experiments/harness/training/set.h"
+#include "experiments/harness/training/options.h"
 
 static int takes_format(const ulp_format *f) {
     return !f->is_fixed && f->is_signed && f->fits_binary32 && f->has_subnormals && f->prec >= 8 && f->emin <= -14 &&
@@ -72,19 +72,9 @@ static const ulp_option options[] = {
 static const ulp_column columns[] = {
     ULP_WORDS(row, part, PART_WORDS),
     ULP_WORDS(row, cell, CELL_WORDS),
-    ULP_COLUMN(row, gain),
-    ULP_COLUMN(row, seed),
-    ULP_COLUMN(row, arithmetic),
-    ULP_COLUMN(row, bits),
-    ULP_COLUMN(row, mode),
+    ULP_COLUMNS(row, gain, seed, arithmetic, bits, mode),
     ULP_WORDS(row, sums, SUMS_WORDS),
-    ULP_COLUMN(row, scale_log2),
-    ULP_COLUMN(row, step),
-    ULP_COLUMN(row, error),
-    ULP_COLUMN(row, size),
-    ULP_COLUMN(row, zeros),
-    ULP_COLUMN(row, lost),
-    ULP_COLUMN(row, accuracy),
+    ULP_COLUMNS(row, scale_log2, step, error, size, zeros, lost, accuracy),
     {0},
 };
 
@@ -142,9 +132,9 @@ static ulp_status add_cell(ulp_plan *plan, const settings *s, context *x, int ru
     return plan_training(plan, s, x, c, end);
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *s = own;
-    context *x = shared;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
+    context *x = plan->context;
     ulp_status status = read_data(plan, s, &x->data);
     if (status == ULP_OK) status = read_arithmetics(plan, s, x);
     if (status == ULP_OK && s->parts & 1 << RUN_RANDOM) status = add_random(plan, s, x);
@@ -169,12 +159,10 @@ static ulp_status compute(const ulp_task *task) {
                                 : compute_training(task);
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "recurrence",
     .question = "does feedback through time steps make rounding errors grow?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(context),
     .release = release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

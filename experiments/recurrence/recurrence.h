@@ -2,7 +2,6 @@
 #ifndef ULP_EXPERIMENT_RECURRENCE_H
 #define ULP_EXPERIMENT_RECURRENCE_H
 
-#include "experiments/harness/training/automatic.h"
 #include "experiments/harness/training/options.h"
 #include "sim/layers/sequence.h"
 #include "sim/train/train.h"

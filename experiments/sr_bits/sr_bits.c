@@ -65,20 +65,12 @@ static const ulp_option options[] = {
 
 static const ulp_column columns[] = {
     ULP_WORDS(row, kind, KIND_WORDS),
-    ULP_COLUMN(row, format),
-    ULP_COLUMN(row, p),
+    ULP_COLUMNS(row, format, p),
     ULP_WORDS(row, mode, MODE_WORDS),
-    ULP_COLUMN(row, bits),
+    ULP_COLUMNS(row, bits),
     ULP_WORDS(row, input, INPUT_WORDS),
-    ULP_COLUMN(row, cut_bits),
-    ULP_COLUMN(row, first_stuck),
-    ULP_COLUMN(row, least),
-    ULP_COLUMN(row, most),
-    ULP_COLUMN(row, terms),
-    ULP_COLUMN(row, bias),
-    ULP_COLUMN(row, mean_error),
-    ULP_COLUMN(row, rms),
-    ULP_COLUMN(row, predicted),
+    ULP_COLUMNS(row, cut_bits, first_stuck, least, most),
+    ULP_COLUMNS(row, terms, bias, mean_error, rms, predicted),
     {0},
 };
 
@@ -100,9 +92,8 @@ static void plan_mode(ulp_plan *plan, const settings *s, const ulp_format *forma
         }
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    const settings *s = own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
     for (size_t f = 0; f < s->formats.count; f++)
         for (int m = 0; m < MODE_COUNT; m++)
             if (s->modes >> m & 1) plan_mode(plan, s, &s->formats.at[f], m);
@@ -361,10 +352,8 @@ static ulp_status compute(const ulp_task *task) {
     }
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "sr_bits",
     .question = "how many random bits does stochastic rounding need: where do sums stop, how biased is a rounding?",
     ULP_EXPERIMENT_OF(settings, point, row),
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

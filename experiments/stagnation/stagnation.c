@@ -39,16 +39,14 @@ static const ulp_option options[] = {
 static const ulp_column columns[] = {
     ULP_SUM_COLUMNS,
     ULP_COLUMN_AS(ulp_sum_row, n, "step"),
-    ULP_COLUMN(ulp_sum_row, value),
-    ULP_COLUMN(ulp_sum_row, code),
+    ULP_COLUMNS(ulp_sum_row, value, code),
     ULP_COLUMN_AS(ulp_sum_row, runs.sd, "sd"),
     ULP_QUANTILE_COLUMNS_OF(ulp_sum_row, runs),
     {0},
 };
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    const settings *s = own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
     const ulp_sum_costs costs = {1, (double)s->sums.runs, 1};
     ulp_sum_points(plan, &(ulp_sum_grid){&s->sums, &cures, costs, costs});
     return ULP_OK;
@@ -122,10 +120,8 @@ static ulp_status compute(const ulp_task *task) {
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "stagnation",
     .question = "Add 0.01 to 100 a hundred times: in which formats and modes does the sum move, and what cures it?",
     ULP_EXPERIMENT_OF(settings, ulp_sum_point, ulp_sum_row),
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -66,28 +66,15 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, format),
+    ULP_COLUMNS(row, format),
     ULP_WORDS(row, data, DATA_WORDS),
-    ULP_COLUMN(row, mode),
-    ULP_COLUMN(row, n),
-    ULP_COLUMN(row, least_error),
-    ULP_COLUMN(row, median),
-    ULP_COLUMN(row, rms),
-    ULP_COLUMN(row, most_error),
-    ULP_COLUMN(row, gamma),
-    ULP_COLUMN(row, linear),
-    ULP_COLUMN(row, likely),
-    ULP_COLUMN(row, lambda),
-    ULP_COLUMN(row, within),
-    ULP_COLUMN(row, least),
-    ULP_COLUMN(row, most),
-    ULP_COLUMN(row, exact),
+    ULP_COLUMNS(row, mode, n, least_error, median, rms, most_error, gamma),
+    ULP_COLUMNS(row, linear, likely, lambda, within, least, most, exact),
     {0},
 };
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    const settings *s = own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
     if (s->modes.count > MODES_MAX) return ulp_plan_fail(plan, ULP_NOT_IN_RANGE, "--modes: %d at most", MODES_MAX);
     if (4 * s->longest != floor(4 * s->longest))
         return ulp_plan_fail(plan, ULP_NOT_IN_RANGE, "--longest %g: quarters, as 4, 4.25, 4.5", s->longest);
@@ -328,10 +315,8 @@ static ulp_status compute(const ulp_task *task) {
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "sum_growth",
     .question = "how do the errors of long sums grow with their length, to nearest and stochastic, beside the bounds?",
     ULP_EXPERIMENT_OF(settings, point, row),
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

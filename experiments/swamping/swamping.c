@@ -27,16 +27,8 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, format),
-    ULP_COLUMN(row, datapath),
-    ULP_COLUMN(row, mode),
-    ULP_COLUMN(row, chunk),
-    ULP_COLUMN(row, seed),
-    ULP_COLUMN(row, n),
-    ULP_COLUMN(row, sum),
-    ULP_COLUMN(row, code),
-    ULP_COLUMN(row, exact),
-    ULP_COLUMN(row, error),
+    ULP_COLUMNS(row, format, datapath, mode, chunk, seed),
+    ULP_COLUMNS(row, n, sum, code, exact, error),
     {0},
 };
 
@@ -69,9 +61,9 @@ static void plan_seed(ulp_plan *plan, const settings *s, size_t data) {
                  format->name, (unsigned long long)seed);
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
-    const settings *s = own;
-    context *x = shared;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
+    context *x = plan->context;
     const size_t count = s->formats.count * (size_t)s->seeds;
     x->found = calloc(1, sizeof *x->found + count * sizeof *x->found->exact);
     if (!x->found) return ULP_NO_MEMORY;
@@ -177,7 +169,7 @@ static ulp_status compute(const ulp_task *task) {
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "swamping",
     .question = "at which length does a sum of positive-mean data stop growing, and what do chunks and stochastic "
                 "rounding cure?",
@@ -185,5 +177,3 @@ static const ulp_experiment experiment = {
     .context_size = sizeof(context),
     .release = release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

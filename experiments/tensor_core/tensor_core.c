@@ -34,11 +34,7 @@ static const ulp_option options[] = {
 static const ulp_column columns[] = {
     ULP_COLUMN_AS(row, datapath, "row"),
     ULP_WORDS(row, what, WHAT_WORDS),
-    ULP_COLUMN(row, name),
-    ULP_COLUMN(row, found),
-    ULP_COLUMN(row, number),
-    ULP_COLUMN(row, expected),
-    ULP_COLUMN(row, verdict),
+    ULP_COLUMNS(row, name, found, number, expected, verdict),
     {0},
 };
 
@@ -109,9 +105,8 @@ static int find_published(const char *name, ulp_property_id id, int64_t *value) 
 
 /* ---- one row ---- */
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    const settings *s = own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
     for (size_t i = 0; i < s->datapaths.count; i++) {
         const ulp_datapath *d = &s->datapaths.at[i];
         if (d->result.is_fixed || !d->result.fits_binary32)
@@ -260,11 +255,9 @@ static ulp_status compute(const ulp_task *task) {
     return ULP_OK;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "tensor_core",
     .question = "How does each generation of Tensor Cores add products, how many bits does it keep, and what does that "
                 "cost a long sum?",
     ULP_EXPERIMENT_OF(settings, point, row),
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -23,22 +23,13 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, datapath),
-    ULP_COLUMN(row, node),
-    ULP_COLUMN(row, terms),
-    ULP_COLUMN(row, term),
-    ULP_COLUMN(row, line),
-    ULP_COLUMN(row, height),
-    ULP_COLUMN(row, over),
-    ULP_COLUMN(row, over_line),
-    ULP_COLUMN(row, over_height),
-    ULP_COLUMN(row, tree),
+    ULP_COLUMNS(row, datapath, node, terms, term, line),
+    ULP_COLUMNS(row, height, over, over_line, over_height, tree),
     {0},
 };
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    const settings *s = own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
     for (size_t i = 0; i < s->datapaths.count; i++) {
         const ulp_datapath *d = &s->datapaths.at[i];
         if (d->kind == ULP_NATIVE || d->words != 0 || d->result.is_fixed)
@@ -100,10 +91,8 @@ static ulp_status compute(const ulp_task *task) {
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "trees",
     .question = "in which order does each machine add the products of one sum, and which of them at once?",
     ULP_EXPERIMENT_OF(settings, point, row),
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

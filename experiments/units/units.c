@@ -31,17 +31,8 @@ static const ulp_option options[] = {
 static const ulp_column columns[] = {
     ULP_WORDS(row, part, PART_WORDS),
     ULP_WORDS(row, data, DATA_WORDS),
-    ULP_COLUMN(row, datapath),
-    ULP_COLUMN(row, other),
-    ULP_COLUMN(row, products),
-    ULP_COLUMN(row, sums),
-    ULP_COLUMN(row, share),
-    ULP_COLUMN(row, max_error),
-    ULP_COLUMN(row, mean_error),
-    ULP_COLUMN(row, drift),
-    ULP_COLUMN(row, sum),
-    ULP_COLUMN(row, result),
-    ULP_COLUMN(row, code),
+    ULP_COLUMNS(row, datapath, other, products, sums, share),
+    ULP_COLUMNS(row, max_error, mean_error, drift, sum, result, code),
     {0},
 };
 
@@ -60,9 +51,8 @@ static int takes(const ulp_datapath *d) {
            (!d->has_inputs || (strcmp(d->a.name, "bfloat16") == 0 && strcmp(d->b.name, "bfloat16") == 0));
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    const settings *s = own;
-    (void)context;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *s = plan->settings;
     for (size_t i = 0; i < s->datapaths.count; i++)
         if (!takes(&s->datapaths.at[i]))
             return ulp_plan_fail(plan, ULP_UNSUPPORTED, "--datapath %s: needs bfloat16 inputs and binary32 results",
@@ -271,10 +261,8 @@ static ulp_status compute(const ulp_task *task) {
     return parts[((const point *)task->point)->part](task);
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "units",
     .question = "what does one dot product become on the matrix units of NVIDIA, AMD, Intel, Arm and RISC-V?",
     ULP_EXPERIMENT_OF(settings, point, row),
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

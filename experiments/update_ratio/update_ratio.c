@@ -68,27 +68,14 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, seed),
-    ULP_COLUMN(row, run),
-    ULP_COLUMN(row, mode),
+    ULP_COLUMNS(row, seed, run, mode),
     ULP_WORDS(row, what, WHAT_WORDS),
-    ULP_COLUMN(row, step),
-    ULP_COLUMN(row, layer),
-    ULP_COLUMN(row, format),
-    ULP_COLUMN(row, x),
-    ULP_COLUMN_OF(row, tally, count),
-    ULP_COLUMN(row, share),
-    ULP_COLUMN_OF(row, tally, zero),
-    ULP_COLUMN_OF(row, tally, lost),
-    ULP_COLUMN_OF(row, tally, certain),
-    ULP_COLUMN_OF(row, tally, open),
-    ULP_COLUMN_OF(row, tally, safe),
-    ULP_COLUMN_OF(row, tally, small),
-    ULP_COLUMN_OF(row, tally, open_lost),
-    ULP_COLUMN_OF(row, tally, against_zones),
-    ULP_COLUMN_OF(row, tally, against_criterion),
-    ULP_COLUMN_OF(row, tally, against_run),
-    ULP_COLUMN(row, value),
+    ULP_COLUMNS(row, step, layer, format, x),
+    ULP_COLUMNS_OF(row, tally, count),
+    ULP_COLUMNS(row, share),
+    ULP_COLUMNS_OF(row, tally, zero, lost, certain, open, safe),
+    ULP_COLUMNS_OF(row, tally, small, open_lost, against_zones, against_criterion, against_run),
+    ULP_COLUMNS(row, value),
     {0},
 };
 
@@ -161,12 +148,12 @@ static void list_points(ulp_plan *plan, const settings *set) {
     }
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *lesson) {
-    const settings *set = own;
+static ulp_status plan(ulp_plan *plan) {
+    const settings *set = plan->settings;
     if (set->looks > set->steps)
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--looks %lld: more than --steps %lld", (long long)set->looks,
                              (long long)set->steps);
-    ULP_TRY(ulp_lesson_load(plan, lesson, &set->lesson));
+    ULP_TRY(ulp_lesson_load(plan, plan->context, &set->lesson));
     ulp_plan_note(
         plan, "update",
         "u = -rate' v: the binary32 rate of the step times its momentum, exact; lost: w + u rounded once, rne, is w");
@@ -269,12 +256,10 @@ static ulp_status compute(const ulp_task *task) {
     return status;
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "update_ratio",
     .question = "how large are a network's weights beside their updates, and which updates can a format still add?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(ulp_lesson),
     .release = ulp_lesson_release,
 };
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

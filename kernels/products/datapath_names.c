@@ -119,15 +119,15 @@ static ulp_status parse_integers(ulp_datapath *d, const char *text) {
     for (size_t i = 0; i < sizeof integers / sizeof integers[0]; i++) {
         const struct integers *row = &integers[i];
         if (strcmp(text, row->name) != 0) continue;
-        ulp_status status = ulp_format_parse(&d->a, row->operands);
-        if (status == ULP_OK) status = ulp_format_parse(&d->accumulator, row->accumulator);
+        ULP_TRY(ulp_format_parse(&d->a, row->operands));
+        ULP_TRY(ulp_format_parse(&d->accumulator, row->accumulator));
         d->b = d->a;
         strcpy(d->name, text);
         d->kind = ULP_SERIAL;
         d->length = row->length;
         d->zero_a = row->zero_a;
         d->has_inputs = 1;
-        return status;
+        return ULP_OK;
     }
     return ULP_BAD_NAME;
 }
@@ -146,9 +146,9 @@ static ulp_status read_mode(void *to, const ulp_key *key, const char *value, ulp
     ulp_status status = ulp_mode_parse(&mode, value);
     if (status == ULP_OK && ulp_mode_is_stochastic(mode)) status = ULP_UNSUPPORTED;
     list_modes(modes, sizeof modes);
-    if (status == ULP_OK) ((uint8_t *)to)[key->at] = (uint8_t)mode;
-    else ulp_fail(error, status, "'%s=%s': %s is one of%s", key->name, value, key->name, modes);
-    return status;
+    if (status != ULP_OK) return ulp_fail(error, status, "'%s=%s': %s is one of%s", key->name, value, key->name, modes);
+    ((uint8_t *)to)[key->at] = (uint8_t)mode;
+    return ULP_OK;
 }
 
 static int print_mode(char *text, size_t size, const void *from, const ulp_key *key) {

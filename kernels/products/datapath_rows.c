@@ -80,7 +80,8 @@ typedef struct row {
     }
 
 static const row rows[] = {
-    /* machine, unit, its other names, inputs, accumulator, mixed, L, F, kept, floor */
+    /* machine, unit, its other names, inputs, accumulator, mixed, L: products of a sum, F: bits kept below Emax, kept:
+     * fraction bits of the rounded result (0: those of the accumulator), floor: the lowest Emax */
     CORE("v100", "", "mma", "fp16", "fp32", 0, 4, 23, 0, -131, .fused.late = 0),
     CORE("v100", "", "mma", "fp16", "fp16", 0, 4, 23, 0, -19, .fused.late = 0),
     CORE("t4", "", "mma", "fp16", "fp32", 0, 8, 24, 0, -132, .fused.late = 0),
@@ -219,10 +220,10 @@ static int pair_at(const row *r, size_t i, size_t u, char name[ULP_DATAPATH_NAME
 static ulp_status from_row(ulp_datapath *d, const row *r, size_t i) {
     char formats[2][ULP_NAME_MAX];
     pair_at(r, i, 0, d->name, formats);
-    ulp_status status = ulp_format_parse(&d->accumulator, r->accumulator);
-    if (status == ULP_OK) status = ulp_format_parse(&d->a, formats[0]);
-    if (status == ULP_OK) status = ulp_format_parse(&d->b, formats[1]);
-    if (status == ULP_OK && r->scale_block != 0) status = ulp_format_parse(&d->scale, r->scale);
+    ULP_TRY(ulp_format_parse(&d->accumulator, r->accumulator));
+    ULP_TRY(ulp_format_parse(&d->a, formats[0]));
+    ULP_TRY(ulp_format_parse(&d->b, formats[1]));
+    if (r->scale_block != 0) ULP_TRY(ulp_format_parse(&d->scale, r->scale));
     const int narrow = d->accumulator.prec < 24;
     d->kind = r->kind;
     d->length = r->length != 0 ? r->length : 1;
@@ -235,12 +236,12 @@ static ulp_status from_row(ulp_datapath *d, const row *r, size_t i) {
     int16_t *const zeros[] = {&d->fused.zero_operand, &d->fused.zero_product, &d->fused.zero_c};
     for (size_t k = 0; k < sizeof zeros / sizeof zeros[0]; k++)
         if (*zeros[k] == 0) *zeros[k] = NONE;
-    if (r->kind != ULP_ALIGNED) return status;
+    if (r->kind != ULP_ALIGNED) return ULP_OK;
     if (d->fused.kept == 0) d->fused.kept = (uint8_t)(d->accumulator.prec - 1);
     if (r->nan_code) d->fused.align = ULP_RZ, d->fused.output = narrow ? ULP_RNE : ULP_RZ;
     if (r->rounding != 0) d->fused.output = (uint8_t)(r->rounding - 1);
     else if (r->fused.join != 0) d->fused.align = ULP_RZ;
-    return status;
+    return ULP_OK;
 }
 
 ulp_status ulp_datapath_row(ulp_datapath *d, const char *text) {

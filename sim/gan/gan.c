@@ -85,16 +85,19 @@ static ulp_status start_profile(ulp_player *p, double (*clock)(void)) {
     return ulp_profile_init(&p->profile, p->model.net.count, clock);
 }
 
+static ulp_status start(ulp_gan *g, const ulp_gan_options *o) {
+    ULP_TRY(allocate(g, o->init_std));
+    if (o->clock) ULP_TRY(start_profile(&g->generator, o->clock));
+    if (o->clock) ULP_TRY(start_profile(&g->discriminator, o->clock));
+    return ULP_OK;
+}
+
 ulp_status ulp_gan_new(ulp_gan **gan, const ulp_data *data, const ulp_gan_options *options, ulp_error *error) {
     ulp_gan *g;
     *gan = NULL;
     ulp_status status = begin(&g, data, options, error);
-    if (status == ULP_OK) {
-        status = allocate(g, options->init_std);
-        if (status == ULP_OK && options->clock) status = start_profile(&g->generator, options->clock);
-        if (status == ULP_OK && options->clock) status = start_profile(&g->discriminator, options->clock);
-        if (status != ULP_OK) ulp_fail(error, status, "%s", ulp_status_text(status));
-    }
+    if (status == ULP_OK && (status = start(g, options)) != ULP_OK)
+        ulp_fail(error, status, "%s", ulp_status_text(status));
     if (status == ULP_OK) *gan = g;
     else ulp_gan_free(g);
     return status;
@@ -269,14 +272,14 @@ static ulp_status describe(ulp_lines *lines, const void *run) {
     const ulp_gan *g = run;
     const ulp_learning generator = learning_of(&g->generator), discriminator = learning_of(&g->discriminator);
     ulp_lines_add(lines, "generator\n");
-    ulp_status status = ulp_learning_describe(lines, &generator);
+    ULP_TRY(ulp_learning_describe(lines, &generator));
     ulp_lines_add(lines, "discriminator\n");
-    if (status == ULP_OK) status = ulp_learning_describe(lines, &discriminator);
+    ULP_TRY(ulp_learning_describe(lines, &discriminator));
     ulp_lines_add(lines, "seed: %llu\n", (unsigned long long)g->discriminator.pass.run.seed);
     ulp_lines_add(lines, "batch: %zu\n", g->batch);
     ulp_lines_add(lines, "data: %s, crc32 %08x, %zu for training of %zu\n", g->data->name, (unsigned)g->data->checksum,
                   g->data->n_train, g->data->n);
-    return status;
+    return ULP_OK;
 }
 
 static const ulp_arena *arena(const void *run, size_t i) {

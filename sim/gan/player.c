@@ -7,20 +7,24 @@
 
 /* ---- start ---- */
 
+static ulp_status take_rules(ulp_player *p, const ulp_player_options *o, const ulp_pass_run *run, ulp_error *error) {
+    const ulp_learning_rules rules = {o->policy, o->scaler, o->optimizer};
+    ULP_TRY(ulp_learning_rules_take(&rules, &p->policy, &p->scaler, &p->optimizer, error));
+    p->start_rule = p->optimizer.rule;
+    ULP_TRY(ulp_net_copy(&p->model.net, o->net));
+    ULP_TRY(ulp_policy_resolve(&p->rows, p->policy, &p->model.net, error));
+    ULP_TRY(ulp_optimizer_divide(&p->optimizer, &p->model.net, p->rows, error));
+    p->pass.run = *run;
+    p->pass.run.policy = p->policy;
+    p->pass.run.rows = p->rows;
+    return ulp_policy_runs_on(p->policy, run->backend->name, error);
+}
+
 ulp_status ulp_player_take(ulp_player *p, const ulp_player_options *o, const ulp_pass_run *run, const char *of,
                            ulp_error *error) {
     *p = (ulp_player){0};
     if (!o->net) return ulp_fail(error, ULP_BAD_ARGUMENT, "%s: no net", of);
-    const ulp_learning_rules rules = {o->policy, o->scaler, o->optimizer};
-    ulp_status status = ulp_learning_rules_take(&rules, &p->policy, &p->scaler, &p->optimizer, error);
-    p->start_rule = p->optimizer.rule;
-    if (status == ULP_OK) status = ulp_net_copy(&p->model.net, o->net);
-    if (status == ULP_OK) status = ulp_policy_resolve(&p->rows, p->policy, &p->model.net, error);
-    if (status == ULP_OK) status = ulp_optimizer_divide(&p->optimizer, &p->model.net, p->rows, error);
-    p->pass.run = *run;
-    p->pass.run.policy = p->policy;
-    p->pass.run.rows = p->rows;
-    if (status == ULP_OK) status = ulp_policy_runs_on(p->policy, run->backend->name, error);
+    const ulp_status status = take_rules(p, o, run, error);
     return status == ULP_OK ? ULP_OK : ulp_fail_within(error, status, "%s", of);
 }
 

@@ -94,17 +94,22 @@ ulp_status ulp_train_check(const ulp_data *data, const ulp_train_options *option
     return status;
 }
 
+/* Make the tensors of a trainer and fill them for step 0. */
+static ulp_status start(ulp_trainer *t, const ulp_train_options *o) {
+    ULP_TRY(allocate(t));
+    ULP_TRY(ulp_loss_scales_start(&t->loss_scales, &t->scaler, &t->model.net));
+    ULP_TRY(ulp_optimizer_start_net(&t->optimizer, &t->pass, &t->model.net, t->model.state, o->init_std));
+    if (o->clock) ULP_TRY(ulp_profile_init(&t->profile, t->model.net.count, o->clock));
+    t->pass.run.profile = &t->profile;
+    return ULP_OK;
+}
+
 ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options,
                            ulp_error *error) {
     ulp_trainer *t;
     *trainer = NULL;
     ulp_status status = begin(&t, data, options, error);
-    if (status == ULP_OK) status = allocate(t);
-    if (status == ULP_OK) status = ulp_loss_scales_start(&t->loss_scales, &t->scaler, &t->model.net);
-    if (status == ULP_OK)
-        status = ulp_optimizer_start_net(&t->optimizer, &t->pass, &t->model.net, t->model.state, options->init_std);
-    if (status == ULP_OK && options->clock) status = ulp_profile_init(&t->profile, t->model.net.count, options->clock);
-    if (status == ULP_OK) t->pass.run.profile = &t->profile;
+    if (status == ULP_OK) status = start(t, options);
     if (status != ULP_OK) {
         const size_t params = t ? t->model.net.params : 0;
         ulp_trainer_free(t);
@@ -201,15 +206,13 @@ ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
     size_t begin = part == ULP_TRAIN_PART ? 0 : t->data->n_train,
            end = part == ULP_TRAIN_PART ? t->data->n_train : t->data->n;
     ulp_pass *pass = &t->pass;
-    ulp_status status = ULP_OK;
     ulp_score sum = {.n = end - begin};
-    for (size_t at = begin; at < end && status == ULP_OK; at += ULP_SCORE_BATCH) {
+    for (size_t at = begin; at < end; at += ULP_SCORE_BATCH) {
         const size_t B = end - at < ULP_SCORE_BATCH ? end - at : ULP_SCORE_BATCH;
         pass->now = (ulp_pass_now){.step = t->step, .evaluation = 1, .B = B, .first = at};
-        status = gather(t, NULL);
-        if (status == ULP_OK) status = ulp_model_forward(&t->model, pass, t->optimizer.weight);
-        if (status == ULP_OK)
-            status = t->loss.kind->score(&t->loss, pass, &sum, t->model.tensor[t->model.net.count], t->label);
+        ULP_TRY(gather(t, NULL));
+        ULP_TRY(ulp_model_forward(&t->model, pass, t->optimizer.weight));
+        ULP_TRY(t->loss.kind->score(&t->loss, pass, &sum, t->model.tensor[t->model.net.count], t->label));
     }
     if (sum.n) {
         sum.loss /= (double)sum.n;
@@ -217,7 +220,7 @@ ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
     }
     if (sum.labels) sum.label_error = (double)sum.edits / (double)sum.labels;
     *score = sum;
-    return status;
+    return ULP_OK;
 }
 
 ulp_status ulp_trainer_weights(const ulp_trainer *t, float *w, float *master) {
@@ -233,22 +236,24 @@ static int is_finite(double x) { return x - x == 0.0; }
 /* Whether the weights are NaN: every later update leaves them NaN, so the rest of the run is known. */
 static int weights_are_nan(const ulp_step *s) { return s->loss != s->loss && s->overflow && !s->skipped; }
 
+static ulp_status train(ulp_train_result *r, ulp_trainer *t, uint64_t steps) {
+    for (uint64_t i = 0; i < steps; i++) {
+        ulp_step s;
+        ULP_TRY(ulp_trainer_step(t, &s));
+        r->last_loss = s.loss;
+        r->diverged |= !s.skipped && !is_finite(s.loss);
+        if (weights_are_nan(&s)) break;
+    }
+    ULP_TRY(ulp_trainer_score(t, ULP_TRAIN_PART, &r->train));
+    return ulp_trainer_score(t, ULP_TEST_PART, &r->test);
+}
+
 ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const ulp_train_options *options,
                          uint64_t steps, ulp_error *error) {
     ulp_trainer *t;
     ulp_train_result r = {0};
     ULP_TRY(ulp_trainer_new(&t, data, options, error));
-    ulp_status status = ULP_OK;
-    for (uint64_t i = 0; i < steps; i++) {
-        ulp_step s;
-        status = ulp_trainer_step(t, &s);
-        if (status != ULP_OK) break;
-        r.last_loss = s.loss;
-        r.diverged |= !s.skipped && !is_finite(s.loss);
-        if (weights_are_nan(&s)) break;
-    }
-    if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TRAIN_PART, &r.train);
-    if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, &r.test);
+    const ulp_status status = train(&r, t, steps);
     r.steps = t->step;
     r.skipped = t->scaler.skipped;
     r.overflows = t->scaler.overflows;

@@ -196,7 +196,7 @@ END
 mkdir experiments/lesson
 cat >experiments/lesson/lesson.c <<'END'
 /* lesson.c - the loss of a few steps of a training. */
-#include "experiments/harness/training/set.h"
+#include "experiments/harness/training/options.h"
 #include "sim/train/train.h"
 
 typedef struct settings { const char *net, *loss, *optimizer, *set; } settings;
@@ -205,10 +205,9 @@ typedef struct row { int64_t step; double loss; } row;
 
 #define TEXT(field, value_) {.name = #field, .type = &ulp_type_text, ULP_AT(settings, field), .value = value_, .help = #field}
 static const ulp_option options[] = {TEXT(net, "fc8 tanh fc4"), TEXT(loss, "softmax"), TEXT(optimizer, "sgd,rate=0.1"), ULP_OPTION_SET(settings, set), {0}};
-static const ulp_column columns[] = {ULP_COLUMN(row, step), ULP_COLUMN(row, loss), {0}};
+static const ulp_column columns[] = {ULP_COLUMNS(row, step, loss), {0}};
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
-    (void)own, (void)context;
+static ulp_status plan(ulp_plan *plan) {
     ulp_plan_add(plan, &(point){0}, 1, "all");
     return ULP_OK;
 }
@@ -241,11 +240,9 @@ static ulp_status compute(const ulp_task *task) {
     return status == ULP_OK ? status : ulp_task_fail(task, status, "%s", error.text);
 }
 
-static const ulp_experiment experiment = {
+const ulp_experiment experiment = {
     .name = "lesson", .question = "does it learn?", .options = options, .columns = columns, .settings_size = sizeof(settings),
     .point_size = sizeof(point), .row_size = sizeof(row), .plan = plan, .compute = compute};
-
-int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }
 END
 cat >course/l7.c <<'END'
 /* l7.c - a lab of one question. */
@@ -292,8 +289,9 @@ kernels/mpfr/reference.c 6
 kernels/operations.def 3' ]
 verdict $? 'a faster path for a product is one line'
 
+# opposite is no experiment: it has a main of its own
 make -j"$(getconf _NPROCESSORS_ONLN)" MODE=release CC="${CC:-gcc}" CFLAGS=-O0 NVCC= STATIC=1 \
-    build/bin/ulp build/bin/lesson build/bin/opposite >log 2>&1
+    'objects_of_opposite=$O/experiments/opposite/opposite.o' build/bin/ulp build/bin/lesson build/bin/opposite >log 2>&1
 verdict $? 'the copy is built'
 [ $failed -eq 0 ] || { grep -E 'error|\*\*\*' log | head -20 | sed 's/^/# /'; exit 1; }
 ulp=build/bin/ulp

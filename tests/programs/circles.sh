@@ -38,6 +38,7 @@ cat >"$dir/floors" <<'END'
 16 experiments/harness/
 17 experiments/
 17 course/
+18 experiments/main.c
 18 tool/
 END
 

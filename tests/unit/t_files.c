@@ -74,14 +74,18 @@ static void make_deflated(sample *s) {
 }
 
 /* Write `size` bytes as the file of the sample, and read the array. */
-static int read_back(file_array *a, const sample *s, const unsigned char *bytes, size_t size) {
+static ulp_status read_back(file_array *a, const sample *s, const unsigned char *bytes, size_t size) {
     char path[32];
     snprintf(path, sizeof path, "%.5s", s->name);
     remove(path); /* some file systems write a file to the disk when it replaces its old bytes */
     FILE *file = fopen(path, "wb");
     assert_int_equal(fwrite(bytes, 1, size, file), size);
     fclose(file);
-    return file_array_read(a, NULL, s->name, 'f');
+    ulp_error error;
+    ulp_error_clear(&error);
+    const ulp_status status = file_array_read(a, NULL, s->name, 'f', &error);
+    assert_true((status == ULP_OK) == (error.text[0] == '\0'));
+    return status;
 }
 
 static int is_six(const file_array *a) {
@@ -108,7 +112,7 @@ TEST(arrays_are_read) {
     const size_t count = make_samples(samples);
     for (size_t i = 0; i < count; i++) {
         file_array a;
-        assert_int_equal(read_back(&a, &samples[i], samples[i].bytes, samples[i].size), ULP_GO_ON);
+        assert_int_equal(read_back(&a, &samples[i], samples[i].bytes, samples[i].size), ULP_OK);
         assert_true(is_six(&a));
         file_array_free(&a);
     }
@@ -117,8 +121,8 @@ TEST(arrays_are_read) {
 TEST(compressed_members_need_zlib) {
     file_array a;
     make_deflated(&samples[3]);
-    const int status = read_back(&a, &samples[3], samples[3].bytes, samples[3].size);
-    assert_int_equal(status, file_inflates() ? ULP_GO_ON : ULP_EXIT_LACKING);
+    const ulp_status status = read_back(&a, &samples[3], samples[3].bytes, samples[3].size);
+    assert_int_equal(status, file_inflates() ? ULP_OK : ULP_NO_DEVICE);
     file_array_free(&a);
 }
 
@@ -128,7 +132,7 @@ TEST(files_that_are_cut_off) {
     for (size_t i = 0; i < count; i++)
         for (size_t size = 0; size < samples[i].size; size++) {
             file_array a;
-            assert_int_equal(read_back(&a, &samples[i], samples[i].bytes, size), ULP_EXIT_USAGE);
+            assert_int_equal(read_back(&a, &samples[i], samples[i].bytes, size), ULP_BAD_ARGUMENT);
             file_array_free(&a);
         }
 }
@@ -157,12 +161,12 @@ TEST(changed_bytes) {
             file_array a;
             memcpy(bytes, samples[i].bytes, samples[i].size);
             change(bytes, samples[i].size, &word, stream);
-            const int status = read_back(&a, &samples[i], bytes, samples[i].size);
-            assert_true(status == ULP_GO_ON || status == ULP_EXIT_USAGE);
-            if (status == ULP_GO_ON && i >= 2) assert_true(is_six(&a));
-            if (status == ULP_GO_ON) assert_true(a.header.count * a.header.size <= samples[i].size);
-            taken += status == ULP_GO_ON;
-            refused += status == ULP_EXIT_USAGE;
+            const ulp_status status = read_back(&a, &samples[i], bytes, samples[i].size);
+            assert_true(status == ULP_OK || status == ULP_BAD_ARGUMENT);
+            if (status == ULP_OK && i >= 2) assert_true(is_six(&a));
+            if (status == ULP_OK) assert_true(a.header.count * a.header.size <= samples[i].size);
+            taken += status == ULP_OK;
+            refused += status == ULP_BAD_ARGUMENT;
             file_array_free(&a);
         }
     assert_true(refused > TRIES && taken > TRIES / 10);

@@ -17,16 +17,20 @@ static int show(const ulp_arguments *a) {
     for (size_t i = 0; i < a->word_count; i++) ulp_text_print(&text, "word: %s\n", a->words[i]);
     fputs(ulp_text_of(&text), stdout);
     ulp_text_free(&text);
-    return ulp_finish_stdout(toy.name, ULP_EXIT_FINE);
+    return ULP_EXIT_FINE;
 }
 
 static int toy_main(int argc, char **argv) {
     ulp_arguments a = {.command = &toy, .groups = groups, .group_count = 2};
-    int status = ulp_arguments_read(&a, argc, argv, 0);
-    if (status == ULP_GO_ON) status = ulp_arguments_resolve(&a, s.flag ? ULP_PRESET_QUICK : ULP_PRESET_DEFAULT);
-    if (status == ULP_GO_ON) status = show(&a);
+    ulp_error error;
+    int result = ULP_EXIT_FINE;
+    ulp_status status = ulp_arguments_read(&a, argc, argv, 0, &error);
+    if (status == ULP_OK && !a.is_done)
+        status = ulp_arguments_resolve(&a, s.flag ? ULP_PRESET_QUICK : ULP_PRESET_DEFAULT, &error);
+    if (status != ULP_OK) result = ulp_complain_of(toy.name, &error);
+    else if (!a.is_done) result = show(&a);
     ulp_arguments_free(&a);
-    return status;
+    return ulp_finish_stdout(toy.name, result);
 }
 
 static char out[1 << 16], err[1 << 16];

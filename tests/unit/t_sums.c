@@ -108,8 +108,7 @@ static void add_one(ulp_sum *s, int64_t k, const void *settings) {
 
 /* Ones in e4m3 stop at 16 after 16 steps. The row of step 17, which moves nothing, is the last of the path. */
 TEST(follow) {
-    static const ulp_column columns[] = {
-        ULP_SUM_COLUMNS, ULP_COLUMN(ulp_sum_row, n), ULP_COLUMN(ulp_sum_row, value), {0}};
+    static const ulp_column columns[] = {ULP_SUM_COLUMNS, ULP_COLUMNS(ulp_sum_row, n, value), {0}};
     const ulp_format f = named("e4m3");
     for (int64_t limit = 10; limit <= 100; limit += 90) {
         ulp_rows rows = {.columns = columns};

@@ -68,18 +68,13 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, format),
-    ULP_COLUMN(row, mode),
-    ULP_COLUMN(row, step),
-    ULP_COLUMN(row, value),
-    ULP_COLUMN(row, code),
-    ULP_COLUMN(row, nothing),
+    ULP_COLUMNS(row, format, mode, step, value, code, nothing),
     {0},
 };
 
-static ulp_status plan(ulp_plan *to, const void *own, void *shared) {
-    const settings *set = own;
-    ((context *)shared)->room = malloc(1);
+static ulp_status plan(ulp_plan *to) {
+    const settings *set = to->settings;
+    ((context *)to->context)->room = malloc(1);
     if (set->unplanned) return ulp_plan_fail(to, (ulp_status)set->unplanned, "not planned");
     ulp_plan_note(to, "toy data", "checksum %d", 42);
     for (size_t f = 0; f < set->formats.count; f++)

@@ -26,20 +26,19 @@ static void release(coded *c) {
     free(c->x);
 }
 
-static int no_memory(const block_arrays *b, const char *shown) {
-    return ulp_run_error(b->program, "%s: out of memory for its codes", shown);
+static ulp_status no_memory(const char *shown, ulp_error *error) {
+    return ulp_fail(error, ULP_NO_MEMORY, "%s: out of memory for its codes", shown);
 }
 
 /* Set rows and scales of an array of this shape. */
-static int set_shape(coded *c, const block_arrays *b, const file_array *a) {
+static ulp_status set_shape(coded *c, const block_arrays *b, const file_array *a, ulp_error *error) {
     c->shape = a->header;
     if (a->header.dims == 0)
-        return ulp_usage_error(b->program, "%s is a single element; blocks take an array of 1 dimension at least",
-                               a->shown);
+        return ulp_refuse(error, "%s is a single element; blocks take an array of 1 dimension at least", a->shown);
     c->n = a->header.shape[a->header.dims - 1];
     c->rows = c->n > 0 ? a->header.count / c->n : 0;
     c->scales = ulp_block_scales(c->n, b->block);
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 /* ---- output ---- */
@@ -84,31 +83,28 @@ static int write_codes(FILE *file, const block_arrays *b, const coded *c) {
 }
 
 /* Write codes or values to the file of --out. */
-static int write_output(const block_arrays *b, coded *c) {
-    file_output o;
-    int failed = 0, status = file_output_choose(&o, b->program, b->out);
-    if (status == ULP_GO_ON && b->to_codes && o.place.direct)
-        status =
-            ulp_usage_error(b->program, "the list of arrays of a .npz file stands at its end; name a file with --out");
-    if (status == ULP_GO_ON) status = file_output_open(&o);
-    if (status == ULP_GO_ON) status = file_output_refuse_terminal(&o);
-    if (status == ULP_GO_ON) {
-        if (b->to_codes) failed = write_codes(o.file, b, c);
-        else write_floats(o.file, &c->shape, c->x);
-        status = ULP_EXIT_FINE;
-    }
-    return file_output_close(&o, status, failed);
+static ulp_status write_output(const block_arrays *b, coded *c, ulp_error *error) {
+    file_output o = {.program = b->program};
+    int failed = 0;
+    ulp_status status = ulp_place_choose(&o.place, b->out, error);
+    if (status == ULP_OK && b->to_codes && o.place.direct)
+        status = ulp_refuse(error, "the list of arrays of a .npz file stands at its end; name a file with --out");
+    if (status == ULP_OK) status = file_output_open(&o, error);
+    if (status == ULP_OK) status = file_output_refuse_terminal(&o, error);
+    if (status == ULP_OK && b->to_codes) failed = write_codes(o.file, b, c);
+    else if (status == ULP_OK) write_floats(o.file, &c->shape, c->x);
+    return file_output_close(&o, status, failed, error);
 }
 
 /* ---- numbers to codes ---- */
 
 /* c->x = the values, rounded to binary32. */
-static int narrow(coded *c, const block_arrays *b, const file_array *a) {
+static ulp_status narrow(coded *c, const file_array *a, ulp_error *error) {
     const double *const wide = a->elements;
     c->x = malloc(a->header.count * sizeof *c->x + 1);
-    if (c->x == NULL) return no_memory(b, a->shown);
+    if (c->x == NULL) return no_memory(a->shown, error);
     for (size_t i = 0; i < a->header.count; i++) c->x[i] = (float)wide[i];
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 static void find_tensor_scale(block_arrays *b, const coded *c) {
@@ -118,10 +114,10 @@ static void find_tensor_scale(block_arrays *b, const coded *c) {
     ulp_complain(b->program, "tensor scale %s", text);
 }
 
-static int encode_rows(block_arrays *b, coded *c, const char *shown) {
+static ulp_status encode_rows(block_arrays *b, coded *c, const char *shown, ulp_error *error) {
     c->element = malloc(c->shape.count + 1);
     c->scale = malloc(c->rows * c->scales + 1);
-    if (c->element == NULL || c->scale == NULL) return no_memory(b, shown);
+    if (c->element == NULL || c->scale == NULL) return no_memory(shown, error);
     for (size_t row = 0; row < c->rows; row++) {
         ulp_stream stream = b->stream;
         stream.first += row * c->n;
@@ -131,19 +127,19 @@ static int encode_rows(block_arrays *b, coded *c, const char *shown) {
         ulp_block_encode(element, scale, x, array, b->rule, stream);
         if (!b->to_codes) ulp_block_decode(x, element, scale, array);
     }
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
-int block_arrays_encode(block_arrays *b) {
+ulp_status block_arrays_encode(block_arrays *b, ulp_error *error) {
     file_array a;
     coded c = {0};
-    int status = b->is_archive ? file_array_read_npz(&a, b->program, b->path, 'f')
-                               : file_array_read_npy(&a, b->program, b->path, 'f');
-    if (status == ULP_GO_ON) status = set_shape(&c, b, &a);
-    if (status == ULP_GO_ON) status = narrow(&c, b, &a);
-    if (status == ULP_GO_ON && b->finds_tensor_scale) find_tensor_scale(b, &c);
-    if (status == ULP_GO_ON) status = encode_rows(b, &c, a.shown);
-    if (status == ULP_GO_ON) status = write_output(b, &c);
+    ulp_status status = b->is_archive ? file_array_read_npz(&a, b->program, b->path, 'f', error)
+                                      : file_array_read_npy(&a, b->program, b->path, 'f', error);
+    if (status == ULP_OK) status = set_shape(&c, b, &a, error);
+    if (status == ULP_OK) status = narrow(&c, &a, error);
+    if (status == ULP_OK && b->finds_tensor_scale) find_tensor_scale(b, &c);
+    if (status == ULP_OK) status = encode_rows(b, &c, a.shown, error);
+    if (status == ULP_OK) status = write_output(b, &c, error);
     release(&c);
     file_array_free(&a);
     return status;
@@ -152,46 +148,50 @@ int block_arrays_encode(block_arrays *b) {
 /* ---- codes to values ---- */
 
 /* Read an array of the archive; *found is 0 if there is none of this name. */
-static int read_member(file_array *a, int *found, const npz_archive *z, const char *name, char kind) {
+static ulp_status read_member(file_array *a, int *found, const npz_archive *z, const char *name, char kind,
+                              ulp_error *error) {
     file_source s = {0};
     const npz_member *const member = npz_find(z, name);
     *a = (file_array){0};
     *found = member != NULL;
-    if (member == NULL) return ULP_GO_ON;
-    int status = npz_open_member(&s, z, member);
-    if (status == ULP_GO_ON) status = file_array_read_source(a, &s, kind);
+    if (member == NULL) return ULP_OK;
+    ulp_status status = npz_open_member(&s, z, member, error);
+    if (status == ULP_OK) status = file_array_read_source(a, &s, kind, error);
     file_source_close(&s);
     return status;
 }
 
 /* Read codes of the format. */
-static int read_codes(file_array *a, const npz_archive *z, const char *name, const ulp_format *f) {
-    int found, status = read_member(a, &found, z, name, 'u');
-    if (status == ULP_GO_ON && !found)
-        return ulp_usage_error(
-            z->program, "%s: the archive has no array '%s'; codes are the arrays elements and scales", z->shown, name);
+static ulp_status read_codes(file_array *a, const npz_archive *z, const char *name, const ulp_format *f,
+                             ulp_error *error) {
+    int found;
+    ulp_status status = read_member(a, &found, z, name, 'u', error);
+    if (status == ULP_OK && !found)
+        return ulp_refuse(error, "%s: the archive has no array '%s'; codes are the arrays elements and scales",
+                          z->shown, name);
     const uint8_t *const code = a->elements;
-    for (uint64_t i = 0; status == ULP_GO_ON && i < a->header.count; i++)
+    for (uint64_t i = 0; status == ULP_OK && i < a->header.count; i++)
         if (code[i] >> f->bits != 0) {
             ulp_text index = {0};
             file_array_add_index(&index, &a->header, i);
-            status = ulp_usage_error(z->program, "%s: element %s, %02x, is no code of %s: %d bits", a->shown,
-                                     ulp_text_of(&index), code[i], f->name, f->bits);
+            status = ulp_refuse(error, "%s: element %s, %02x, is no code of %s: %d bits", a->shown, ulp_text_of(&index),
+                                code[i], f->name, f->bits);
             ulp_text_free(&index);
         }
     return status;
 }
 
 /* Set the tensor scale from the archive, if it holds one. */
-static int read_tensor_scale(block_arrays *b, const npz_archive *z) {
+static ulp_status read_tensor_scale(block_arrays *b, const npz_archive *z, ulp_error *error) {
     file_array a;
-    int found, status = read_member(&a, &found, z, "tensor_scale", 'f');
-    if (status == ULP_GO_ON && found) {
+    int found;
+    ulp_status status = read_member(&a, &found, z, "tensor_scale", 'f', error);
+    if (status == ULP_OK && found) {
         const double value = a.header.count == 1 ? *(const double *)a.elements : 0;
         if (a.header.count != 1 || !(value > 0 && value <= (double)FLT_MAX) || (double)(float)value != value)
-            status = ulp_usage_error(b->program, "%s: must be one number, positive and finite in binary32", a.shown);
+            status = ulp_refuse(error, "%s: must be one number, positive and finite in binary32", a.shown);
         else if (b->is_tensor_scale_told)
-            status = ulp_usage_error(b->program, "--tensor-scale: %s holds the tensor scale", z->shown);
+            status = ulp_refuse(error, "--tensor-scale: %s holds the tensor scale", z->shown);
         else b->tensor_scale = (float)value;
     }
     file_array_free(&a);
@@ -199,45 +199,45 @@ static int read_tensor_scale(block_arrays *b, const npz_archive *z) {
 }
 
 /* The scales have the shape of the elements, but for the last dimension. */
-static int check_scales(const block_arrays *b, const coded *c, const file_array *scales) {
+static ulp_status check_scales(const block_arrays *b, const coded *c, const file_array *scales, ulp_error *error) {
     const npy_array *const h = &scales->header;
     const size_t last = c->shape.dims - 1;
     int agrees = h->dims == c->shape.dims && h->shape[last] == c->scales;
     for (size_t d = 0; d < last && agrees; d++) agrees = h->shape[d] == c->shape.shape[d];
-    if (agrees) return ULP_GO_ON;
-    return ulp_usage_error(b->program,
-                           "%s: the shape is not that of the elements with %zu scales in place of the last %zu "
-                           "elements, %u elements a scale",
-                           scales->shown, c->scales, c->n, (unsigned)b->block->size);
+    if (agrees) return ULP_OK;
+    return ulp_refuse(error,
+                      "%s: the shape is not that of the elements with %zu scales in place of the last %zu "
+                      "elements, %u elements a scale",
+                      scales->shown, c->scales, c->n, (unsigned)b->block->size);
 }
 
 /* Take the codes of the arrays, and make their values. */
-static int decode_rows(block_arrays *b, coded *c, file_array *elements, file_array *scales) {
+static ulp_status decode_rows(block_arrays *b, coded *c, file_array *elements, file_array *scales, ulp_error *error) {
     c->element = elements->elements;
     c->scale = scales->elements;
     elements->elements = scales->elements = NULL;
     c->x = c->shape.count < SIZE_MAX / sizeof *c->x ? malloc(c->shape.count * sizeof *c->x + 1) : NULL;
-    if (c->x == NULL) return no_memory(b, elements->shown);
+    if (c->x == NULL) return no_memory(elements->shown, error);
     for (size_t row = 0; row < c->rows; row++)
         ulp_block_decode(c->x + row * c->n, c->element + row * c->n, c->scale + row * c->scales,
                          (ulp_block_array){b->block, c->n, b->tensor_scale});
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
-int block_arrays_decode(block_arrays *b) {
+ulp_status block_arrays_decode(block_arrays *b, ulp_error *error) {
     npz_archive z;
     file_array elements = {0}, scales = {0};
     coded c = {0};
-    int status = npz_open(&z, b->program, b->path);
-    if (status == ULP_GO_ON && z.wanted != NULL)
-        status = ulp_usage_error(b->program, "%s:%s: --decode takes the whole file, %s", z.path, z.wanted, z.path);
-    if (status == ULP_GO_ON) status = read_codes(&elements, &z, "elements", &b->block->element);
-    if (status == ULP_GO_ON) status = read_codes(&scales, &z, "scales", &b->block->scale);
-    if (status == ULP_GO_ON) status = read_tensor_scale(b, &z);
-    if (status == ULP_GO_ON) status = set_shape(&c, b, &elements);
-    if (status == ULP_GO_ON) status = check_scales(b, &c, &scales);
-    if (status == ULP_GO_ON) status = decode_rows(b, &c, &elements, &scales);
-    if (status == ULP_GO_ON) status = write_output(b, &c);
+    ulp_status status = npz_open(&z, b->program, b->path, error);
+    if (status == ULP_OK && z.wanted != NULL)
+        status = ulp_refuse(error, "%s:%s: --decode takes the whole file, %s", z.path, z.wanted, z.path);
+    if (status == ULP_OK) status = read_codes(&elements, &z, "elements", &b->block->element, error);
+    if (status == ULP_OK) status = read_codes(&scales, &z, "scales", &b->block->scale, error);
+    if (status == ULP_OK) status = read_tensor_scale(b, &z, error);
+    if (status == ULP_OK) status = set_shape(&c, b, &elements, error);
+    if (status == ULP_OK) status = check_scales(b, &c, &scales, error);
+    if (status == ULP_OK) status = decode_rows(b, &c, &elements, &scales, error);
+    if (status == ULP_OK) status = write_output(b, &c, error);
     release(&c);
     file_array_free(&elements);
     file_array_free(&scales);

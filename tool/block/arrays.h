@@ -24,8 +24,8 @@ typedef struct block_arrays {
     int to_codes;             /* 1: the output is a .npz file of codes, else a .npy file of binary32 values */
 } block_arrays;
 
-/* Return ULP_EXIT_FINE, or the exit status after a message; then an old output is as it was. */
-int block_arrays_encode(block_arrays *b);
-int block_arrays_decode(block_arrays *b);
+/* After a failure an old output is as it was. */
+ulp_status block_arrays_encode(block_arrays *b, ulp_error *error);
+ulp_status block_arrays_decode(block_arrays *b, ulp_error *error);
 
 #endif

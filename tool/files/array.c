@@ -11,23 +11,23 @@
 /* ---- the bytes of the elements ---- */
 
 /* Complain that elements are missing. */
-static int refuse_end(const file_source *s, uint64_t got, uint64_t wanted, int failed) {
-    if (failed) return ulp_run_error(s->program, "%s: cannot read: %s", s->shown, strerror(failed));
-    return ulp_usage_error(s->program, "%s ends after %llu bytes of elements; its header announces %llu", s->shown,
-                           (unsigned long long)got, (unsigned long long)wanted);
+static ulp_status refuse_end(const file_source *s, uint64_t got, uint64_t wanted, int failed, ulp_error *error) {
+    if (failed) return ulp_fail(error, ULP_BAD_FILE, "%s: cannot read: %s", s->shown, strerror(failed));
+    return ulp_refuse(error, "%s ends after %llu bytes of elements; its header announces %llu", s->shown,
+                      (unsigned long long)got, (unsigned long long)wanted);
 }
 
 /* A pipe has to end after its array, as a file on a disk. */
-static int refuse_more(file_source *s, uint64_t wanted) {
+static ulp_status refuse_more(file_source *s, uint64_t wanted, ulp_error *error) {
     char byte;
     int failed;
-    if (file_source_read(s, &byte, 1, &failed) == 0) return ULP_GO_ON;
-    return ulp_usage_error(s->program, "%s goes on behind the %llu bytes of elements that its header announces",
-                           s->shown, (unsigned long long)wanted);
+    if (file_source_read(s, &byte, 1, &failed) == 0) return ULP_OK;
+    return ulp_refuse(error, "%s goes on behind the %llu bytes of elements that its header announces", s->shown,
+                      (unsigned long long)wanted);
 }
 
 /* Read all elements as they are in the file into *bytes, which grows as they come. */
-static int read_bytes(unsigned char **bytes, file_source *s, uint64_t wanted) {
+static ulp_status read_bytes(unsigned char **bytes, file_source *s, uint64_t wanted, ulp_error *error) {
     enum { FIRST_ROOM = 1 << 20 };
     uint64_t done = 0, room = 0;
     int failed = 0;
@@ -35,11 +35,11 @@ static int read_bytes(unsigned char **bytes, file_source *s, uint64_t wanted) {
         room = room == 0 ? FIRST_ROOM : 2 * room;
         if (room > wanted) room = wanted;
         unsigned char *const more = room < SIZE_MAX ? realloc(*bytes, (size_t)room + 1) : NULL;
-        if (more == NULL) return ulp_run_error(s->program, "%s: out of memory for its elements", s->shown);
+        if (more == NULL) return ulp_fail(error, ULP_NO_MEMORY, "%s: out of memory for its elements", s->shown);
         *bytes = more;
         done += file_source_read(s, more + done, (size_t)(room - done), &failed);
     } while (done == room && room < wanted);
-    return done == wanted ? refuse_more(s, wanted) : refuse_end(s, done, wanted, failed);
+    return done == wanted ? refuse_more(s, wanted, error) : refuse_end(s, done, wanted, failed, error);
 }
 
 /* ---- values ---- */
@@ -64,7 +64,7 @@ static uint64_t next_place(uint64_t *index, const npy_array *h) {
 }
 
 /* The elements (count) of `size` bytes as doubles, or as bytes if they are codes, in C order. */
-static int set_elements(file_array *a, unsigned char *bytes, const char *program) {
+static ulp_status set_elements(file_array *a, unsigned char *bytes, ulp_error *error) {
     npy_array *const h = &a->header;
     const size_t to_size = h->kind == 'f' ? sizeof(double) : 1;
     float *const halves = h->size == 2 ? file_halves() : NULL;
@@ -80,45 +80,45 @@ static int set_elements(file_array *a, unsigned char *bytes, const char *program
     }
     free(halves);
     h->is_fortran = h->is_big = 0;
-    return has_memory ? ULP_GO_ON : ulp_run_error(program, "%s: out of memory for its elements", a->shown);
+    return has_memory ? ULP_OK : ulp_fail(error, ULP_NO_MEMORY, "%s: out of memory for its elements", a->shown);
 }
 
-int file_array_read_source(file_array *a, file_source *s, char kind) {
+ulp_status file_array_read_source(file_array *a, file_source *s, char kind, ulp_error *error) {
     unsigned char *bytes = NULL;
     *a = (file_array){.shown = ulp_copy_text(s->shown)};
-    int status = npy_read_header(&a->header, s, kind);
-    if (status == ULP_GO_ON) status = read_bytes(&bytes, s, a->header.size * a->header.count);
-    if (status == ULP_GO_ON) status = set_elements(a, bytes, s->program);
+    ulp_status status = npy_read_header(&a->header, s, kind, error);
+    if (status == ULP_OK) status = read_bytes(&bytes, s, a->header.size * a->header.count, error);
+    if (status == ULP_OK) status = set_elements(a, bytes, error);
     free(bytes);
     return status;
 }
 
-int file_array_read_npy(file_array *a, const char *program, const char *path, char kind) {
+ulp_status file_array_read_npy(file_array *a, const char *program, const char *path, char kind, ulp_error *error) {
     file_source s;
     *a = (file_array){0};
-    int status = file_source_open(&s, program, path);
-    if (status == ULP_GO_ON) status = file_array_read_source(a, &s, kind);
+    ulp_status status = file_source_open(&s, program, path, error);
+    if (status == ULP_OK) status = file_array_read_source(a, &s, kind, error);
     file_source_close(&s);
     return status;
 }
 
-int file_array_read_npz(file_array *a, const char *program, const char *path, char kind) {
+ulp_status file_array_read_npz(file_array *a, const char *program, const char *path, char kind, ulp_error *error) {
     file_source s = {0};
     npz_archive z;
     const npz_member *member;
     *a = (file_array){0};
-    int status = npz_open(&z, program, path);
-    if (status == ULP_GO_ON) status = npz_choose(&member, &z);
-    if (status == ULP_GO_ON) status = npz_open_member(&s, &z, member);
-    if (status == ULP_GO_ON) status = file_array_read_source(a, &s, kind);
+    ulp_status status = npz_open(&z, program, path, error);
+    if (status == ULP_OK) status = npz_choose(&member, &z, error);
+    if (status == ULP_OK) status = npz_open_member(&s, &z, member, error);
+    if (status == ULP_OK) status = file_array_read_source(a, &s, kind, error);
     file_source_close(&s);
     npz_close(&z);
     return status;
 }
 
-int file_array_read(file_array *a, const char *program, const char *path, char kind) {
-    return npz_is_named(path) ? file_array_read_npz(a, program, path, kind)
-                              : file_array_read_npy(a, program, path, kind);
+ulp_status file_array_read(file_array *a, const char *program, const char *path, char kind, ulp_error *error) {
+    return npz_is_named(path) ? file_array_read_npz(a, program, path, kind, error)
+                              : file_array_read_npy(a, program, path, kind, error);
 }
 
 void file_array_free(file_array *a) {

@@ -13,15 +13,15 @@ typedef struct file_array {
     void *elements;   /* (count) doubles, if they were read as values; bytes, if as codes */
 } file_array;
 
-/* Read the array of `path`, a .npy file, FILE.npz, FILE.npz:NAME, or "-". `kind` is as in npy_read_header(). Returns
- * ULP_GO_ON, or the exit status after a message. The memory grows with the bytes that are read, not with what the
- * header announces. The caller frees the array in both cases. */
-int file_array_read(file_array *a, const char *program, const char *path, char kind);
+/* Read the array of `path`, a .npy file, FILE.npz, FILE.npz:NAME, or "-". `kind` is as in npy_read_header(),
+ * `program` as in ulp_input_open(). The memory grows with the bytes that are read, not with what the
+ * header announces. The caller frees the array in any case. */
+ulp_status file_array_read(file_array *a, const char *program, const char *path, char kind, ulp_error *error);
 /* The same, of a path that is a .npy file, or FILE or FILE.npz:NAME of an archive, whatever its name says. */
-int file_array_read_npy(file_array *a, const char *program, const char *path, char kind);
-int file_array_read_npz(file_array *a, const char *program, const char *path, char kind);
+ulp_status file_array_read_npy(file_array *a, const char *program, const char *path, char kind, ulp_error *error);
+ulp_status file_array_read_npz(file_array *a, const char *program, const char *path, char kind, ulp_error *error);
 /* The same, from a source that is open. */
-int file_array_read_source(file_array *a, file_source *source, char kind);
+ulp_status file_array_read_source(file_array *a, file_source *source, char kind, ulp_error *error);
 void file_array_free(file_array *a);
 
 /* Add the index of element i, as (3, 5). */

@@ -16,52 +16,51 @@ typedef struct header {
     char text[MOST_HEADER + 1]; /* the dictionary */
 } header;
 
-static int refuse(const header *h, const char *text, ...) ULP_PRINTF(2, 3);
+static ulp_status refuse(ulp_error *error, const header *h, const char *text, ...) ULP_PRINTF(3, 4);
 
-static int refuse(const header *h, const char *text, ...) {
+static ulp_status refuse(ulp_error *error, const header *h, const char *text, ...) {
     ulp_text why = {0};
     va_list arguments;
     va_start(arguments, text);
     ulp_text_print_list(&why, text, arguments);
     va_end(arguments);
-    ulp_complain(h->source->program, "%s: the header of the .npy file %s", h->source->shown, ulp_text_of(&why));
+    ulp_refuse(error, "%s: the header of the .npy file %s", h->source->shown, ulp_text_of(&why));
     ulp_text_free(&why);
-    return ULP_EXIT_USAGE;
+    return ULP_BAD_ARGUMENT;
 }
 
 /* ---- the bytes before the dictionary ---- */
 
-static int read_part(const header *h, void *to, size_t bytes) {
+static ulp_status read_part(const header *h, void *to, size_t bytes, ulp_error *error) {
     int failed;
     const size_t n = file_source_read(h->source, to, bytes, &failed);
-    if (failed) return ulp_run_error(h->source->program, "%s: cannot read: %s", h->source->shown, strerror(failed));
-    return n == bytes ? ULP_GO_ON : refuse(h, "is cut off: %zu of %zu bytes of it are missing", bytes - n, bytes);
+    if (failed) return ulp_fail(error, ULP_BAD_FILE, "%s: cannot read: %s", h->source->shown, strerror(failed));
+    return n == bytes ? ULP_OK : refuse(error, h, "is cut off: %zu of %zu bytes of it are missing", bytes - n, bytes);
 }
 
 /* Read magic, version and length, and then the dictionary. */
-static int read_text(header *h) {
+static ulp_status read_text(header *h, ulp_error *error) {
     unsigned char start[8], length[4];
     int failed;
     const size_t n = file_source_read(h->source, start, sizeof start, &failed);
-    if (failed) return ulp_run_error(h->source->program, "%s: cannot read: %s", h->source->shown, strerror(failed));
+    if (failed) return ulp_fail(error, ULP_BAD_FILE, "%s: cannot read: %s", h->source->shown, strerror(failed));
     if (n < sizeof start || memcmp(start, "\x93NUMPY", 6) != 0)
-        return ulp_usage_error(h->source->program,
-                               "%s is no .npy file: it does not begin with the bytes 93 4e 55 4d 50 59 and a version",
-                               h->source->shown);
+        return ulp_refuse(error, "%s is no .npy file: it does not begin with the bytes 93 4e 55 4d 50 59 and a version",
+                          h->source->shown);
     if (start[6] < 1 || start[6] > 3 || start[7] != 0)
-        return refuse(h, "has version %d.%d; known: 1.0 2.0 3.0", start[6], start[7]);
-    int status = read_part(h, length, start[6] == 1 ? 2 : 4);
-    if (status != ULP_GO_ON) return status;
+        return refuse(error, h, "has version %d.%d; known: 1.0 2.0 3.0", start[6], start[7]);
+    ULP_TRY(read_part(h, length, start[6] == 1 ? 2 : 4, error));
     uint32_t bytes = length[0] | (uint32_t)length[1] << 8;
     if (start[6] > 1) bytes |= (uint32_t)length[2] << 16 | (uint32_t)length[3] << 24;
-    if (bytes > MOST_HEADER) return refuse(h, "has %lu bytes; at most %d are read", (unsigned long)bytes, MOST_HEADER);
-    status = read_part(h, h->text, bytes);
+    if (bytes > MOST_HEADER)
+        return refuse(error, h, "has %lu bytes; at most %d are read", (unsigned long)bytes, MOST_HEADER);
+    ULP_TRY(read_part(h, h->text, bytes, error));
     h->text[bytes] = '\0';
-    for (uint32_t i = 0; i < bytes && status == ULP_GO_ON; i++)
+    for (uint32_t i = 0; i < bytes; i++)
         if ((h->text[i] < ' ' || h->text[i] > '~') && h->text[i] != '\n')
-            status = refuse(h, "holds the byte %02x; it has to be a dictionary in printable characters",
-                            (unsigned char)h->text[i]);
-    return status;
+            return refuse(error, h, "holds the byte %02x; it has to be a dictionary in printable characters",
+                          (unsigned char)h->text[i]);
+    return ULP_OK;
 }
 
 /* ---- the dictionary ---- */
@@ -71,145 +70,142 @@ static char next(header *h) {
     return *h->at;
 }
 
-static int refuse_form(const header *h, const char *wanted) {
-    return refuse(h, "has '%.20s' at byte %zu of the dictionary, in place of %s", h->at, (size_t)(h->at - h->text),
-                  wanted);
+static ulp_status refuse_form(const header *h, const char *wanted, ulp_error *error) {
+    return refuse(error, h, "has '%.20s' at byte %zu of the dictionary, in place of %s", h->at,
+                  (size_t)(h->at - h->text), wanted);
 }
 
 /* Take a character, after blanks. */
-static int take(header *h, char c) {
+static ulp_status take(header *h, char c, ulp_error *error) {
     const char wanted[] = {'\'', c, '\'', '\0'};
-    if (next(h) != c) return refuse_form(h, wanted);
+    if (next(h) != c) return refuse_form(h, wanted, error);
     h->at++;
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 /* Read a text in quotes, cut to the size of `to`. */
-static int read_quoted(char *to, size_t size, header *h, const char *wanted) {
+static ulp_status read_quoted(char *to, size_t size, header *h, const char *wanted, ulp_error *error) {
     const char quote = next(h);
     const char *const end = quote == '\'' || quote == '"' ? strchr(h->at + 1, quote) : NULL;
-    if (end == NULL) return refuse_form(h, wanted);
+    if (end == NULL) return refuse_form(h, wanted, error);
     snprintf(to, size, "%.*s", (int)(end - h->at - 1), h->at + 1);
     h->at = end + 1;
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
-static int read_descr(npy_array *array, header *h) {
+static ulp_status read_descr(npy_array *array, header *h, ulp_error *error) {
     char descr[64];
-    const int status = read_quoted(descr, sizeof descr, h, "a quoted type (records are not read)");
-    if (status != ULP_GO_ON) return status;
+    ULP_TRY(read_quoted(descr, sizeof descr, h, "a quoted type (records are not read)", error));
     if (h->kind == 'u' && strcmp(descr, "|u1") != 0)
-        return refuse(h, "says that the elements are '%s'; codes of a block format are of the type |u1", descr);
+        return refuse(error, h, "says that the elements are '%s'; codes of a block format are of the type |u1", descr);
     if (h->kind == 'f' && ((descr[0] != '<' && descr[0] != '>') || descr[1] != 'f' || strchr("248", descr[2]) == NULL ||
                            strlen(descr) != 3))
-        return refuse(h,
+        return refuse(error, h,
                       "says that the elements are '%s'; known: <f2 <f4 <f8 >f2 >f4 >f8 (in Python, x.astype('<f4') is "
                       "such an array)",
                       descr);
     array->kind = h->kind;
     array->is_big = descr[0] == '>';
     array->size = (size_t)(descr[2] - '0');
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
-static int read_order(npy_array *array, header *h) {
+static ulp_status read_order(npy_array *array, header *h, ulp_error *error) {
     next(h);
     array->is_fortran = strncmp(h->at, "True", 4) == 0;
-    if (!array->is_fortran && strncmp(h->at, "False", 5) != 0) return refuse_form(h, "True or False");
+    if (!array->is_fortran && strncmp(h->at, "False", 5) != 0) return refuse_form(h, "True or False", error);
     h->at += array->is_fortran ? 4 : 5;
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
-static int read_dimension(npy_array *array, header *h) {
+static ulp_status read_dimension(npy_array *array, header *h, ulp_error *error) {
     uint64_t n = 0;
     const char *const first = h->at;
     for (; *h->at >= '0' && *h->at <= '9'; h->at++) {
         const uint64_t digit = (uint64_t)(*h->at - '0');
         if (n > (INT64_MAX - digit) / 10) {
             h->at = first;
-            return refuse_form(h, "a length below 2^63");
+            return refuse_form(h, "a length below 2^63", error);
         }
         n = 10 * n + digit;
     }
-    if (h->at == first) return refuse_form(h, "a length, a whole number");
+    if (h->at == first) return refuse_form(h, "a length, a whole number", error);
     if (*h->at == 'L') h->at++; /* Python 2 */
-    if (array->dims == NPY_DIMENSIONS) return refuse(h, "has more than %d dimensions", NPY_DIMENSIONS);
+    if (array->dims == NPY_DIMENSIONS) return refuse(error, h, "has more than %d dimensions", NPY_DIMENSIONS);
     array->shape[array->dims++] = n;
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
-static int read_shape(npy_array *array, header *h) {
-    int status = take(h, '(');
-    size_t commas = 0;
-    while (status == ULP_GO_ON && next(h) != ')') {
-        status = read_dimension(array, h);
-        if (status != ULP_GO_ON || (next(h) == ')' && commas > 0)) break;
-        status = take(h, ','); /* (3) is no tuple in Python */
-        commas++;
+static ulp_status read_shape(npy_array *array, header *h, ulp_error *error) {
+    ULP_TRY(take(h, '(', error));
+    for (size_t commas = 0; next(h) != ')'; commas++) {
+        ULP_TRY(read_dimension(array, h, error));
+        if (next(h) == ')' && commas > 0) break;
+        ULP_TRY(take(h, ',', error)); /* (3) is no tuple in Python */
     }
-    return status == ULP_GO_ON ? take(h, ')') : status;
+    return take(h, ')', error);
 }
 
-static int read_dictionary(npy_array *array, header *h) {
+static ulp_status read_dictionary(npy_array *array, header *h, ulp_error *error) {
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
-    static int (*const read_value[])(npy_array *, header *) = {read_descr, read_order, read_shape};
+    static ulp_status (*const read_value[])(npy_array *, header *, ulp_error *) = {read_descr, read_order, read_shape};
     unsigned seen = 0;
-    int status = take(h, '{');
-    while (status == ULP_GO_ON && next(h) != '}') {
+    ULP_TRY(take(h, '{', error));
+    while (next(h) != '}') {
         char key[32];
         size_t k = 0;
-        status = read_quoted(key, sizeof key, h, "a quoted key");
-        while (status == ULP_GO_ON && k < 3 && strcmp(key, keys[k]) != 0) k++;
-        if (status == ULP_GO_ON && (k == 3 || seen >> k & 1))
-            return refuse(h, "has %s '%s'; it needs descr, fortran_order and shape, each once",
+        ULP_TRY(read_quoted(key, sizeof key, h, "a quoted key", error));
+        while (k < 3 && strcmp(key, keys[k]) != 0) k++;
+        if (k == 3 || seen >> k & 1)
+            return refuse(error, h, "has %s '%s'; it needs descr, fortran_order and shape, each once",
                           k == 3 ? "the unknown key" : "twice the key", key);
-        if (status == ULP_GO_ON) status = take(h, ':');
-        if (status == ULP_GO_ON) status = read_value[k](array, h);
+        ULP_TRY(take(h, ':', error));
+        ULP_TRY(read_value[k](array, h, error));
         seen |= 1u << k;
-        if (status != ULP_GO_ON || next(h) == '}') break;
-        status = take(h, ',');
+        if (next(h) == '}') break;
+        ULP_TRY(take(h, ',', error));
     }
-    if (status == ULP_GO_ON) status = take(h, '}');
-    if (status == ULP_GO_ON && next(h) != '\0') status = refuse_form(h, "its end");
-    for (size_t k = 0; k < 3 && status == ULP_GO_ON; k++)
-        if ((seen >> k & 1) == 0) status = refuse(h, "lacks '%s'", keys[k]);
-    return status;
+    ULP_TRY(take(h, '}', error));
+    if (next(h) != '\0') return refuse_form(h, "its end", error);
+    for (size_t k = 0; k < 3; k++)
+        if ((seen >> k & 1) == 0) return refuse(error, h, "lacks '%s'", keys[k]);
+    return ULP_OK;
 }
 
 /* ---- the array ---- */
 
-static int count_elements(npy_array *array, const header *h) {
+static ulp_status count_elements(npy_array *array, const header *h, ulp_error *error) {
     array->count = 1;
     for (size_t i = 0; i < array->dims; i++)
         if (array->shape[i] == 0) array->count = 0;
     for (size_t i = 0; i < array->dims && array->count > 0; i++) {
         if (array->shape[i] > INT64_MAX / array->size / array->count)
-            return refuse(h, "has a shape of 2^63 bytes or more");
+            return refuse(error, h, "has a shape of 2^63 bytes or more");
         array->count *= array->shape[i];
     }
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 /* A source of known size has to hold the array and nothing else. */
-static int check_size(const npy_array *array, const header *h) {
+static ulp_status check_size(const npy_array *array, const header *h, ulp_error *error) {
     const file_source *s = h->source;
-    if (s->size == UINT64_MAX) return ULP_GO_ON;
+    if (s->size == UINT64_MAX) return ULP_OK;
     const uint64_t holds = s->size > s->given ? s->size - s->given : 0, wants = array->size * array->count;
-    if (holds == wants) return ULP_GO_ON;
-    return refuse(h, "announces %llu bytes of elements, and the file holds %llu", (unsigned long long)wants,
+    if (holds == wants) return ULP_OK;
+    return refuse(error, h, "announces %llu bytes of elements, and the file holds %llu", (unsigned long long)wants,
                   (unsigned long long)holds);
 }
 
-int npy_read_header(npy_array *array, file_source *source, char kind) {
+ulp_status npy_read_header(npy_array *array, file_source *source, char kind, ulp_error *error) {
     static header h;
     h.source = source;
     h.kind = kind;
     h.at = h.text;
     memset(array, 0, sizeof *array);
-    int status = read_text(&h);
-    if (status == ULP_GO_ON) status = read_dictionary(array, &h);
-    if (status == ULP_GO_ON) status = count_elements(array, &h);
-    return status == ULP_GO_ON ? check_size(array, &h) : status;
+    ULP_TRY(read_text(&h, error));
+    ULP_TRY(read_dictionary(array, &h, error));
+    ULP_TRY(count_elements(array, &h, error));
+    return check_size(array, &h, error);
 }
 
 void npy_write_header(FILE *file, const npy_array *array) {

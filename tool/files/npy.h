@@ -22,9 +22,8 @@ typedef struct npy_array {
 } npy_array;
 
 /* Read the header of a .npy file and check it. `kind` is 'f' for values of 2, 4 or 8 bytes, 'u' for codes of one byte.
- * A source of known size has to hold the array and nothing after it. Returns ULP_GO_ON, or the exit status after a
- * message. */
-int npy_read_header(npy_array *array, file_source *source, char kind);
+ * A source of known size has to hold the array and nothing after it. */
+ulp_status npy_read_header(npy_array *array, file_source *source, char kind, ulp_error *error);
 
 /* Write a header of version 1.0, in a multiple of 64 bytes. A header of one dimension has 128 bytes. */
 void npy_write_header(FILE *file, const npy_array *array);

@@ -15,27 +15,29 @@ enum { END_BYTES = 22, ENTRY_BYTES = 46, LOCAL_BYTES = 30, COMMENT_BYTES = 65535
 static uint32_t number16(const unsigned char *at) { return at[0] | (uint32_t)at[1] << 8; }
 static uint32_t number32(const unsigned char *at) { return number16(at) | number16(at + 2) << 16; }
 
-static int refuse(const npz_archive *z, const char *text, ...) ULP_PRINTF(2, 3);
+static ulp_status refuse(ulp_error *error, const npz_archive *z, const char *text, ...) ULP_PRINTF(3, 4);
 
-static int refuse(const npz_archive *z, const char *text, ...) {
+static ulp_status refuse(ulp_error *error, const npz_archive *z, const char *text, ...) {
     ulp_text why = {0};
     va_list arguments;
     va_start(arguments, text);
     ulp_text_print_list(&why, text, arguments);
     va_end(arguments);
-    ulp_complain(z->program, "%s: %s", z->shown, ulp_text_of(&why));
+    ulp_refuse(error, "%s: %s", z->shown, ulp_text_of(&why));
     ulp_text_free(&why);
-    return ULP_EXIT_USAGE;
+    return ULP_BAD_ARGUMENT;
 }
 
-static int no_memory(const npz_archive *z) { return ulp_run_error(z->program, "%s: out of memory", z->shown); }
+static ulp_status no_memory(const npz_archive *z, ulp_error *error) {
+    return ulp_fail(error, ULP_NO_MEMORY, "%s: out of memory", z->shown);
+}
 
 /* Read `bytes` bytes that have to be there. */
-static int read_part(const npz_archive *z, void *to, size_t bytes, uint64_t at) {
+static ulp_status read_part(const npz_archive *z, void *to, size_t bytes, uint64_t at, ulp_error *error) {
     int failed;
-    if (file_read_at(z->file, to, bytes, at, &failed) == bytes) return ULP_GO_ON;
-    if (failed) return ulp_run_error(z->program, "%s: cannot read: %s", z->shown, strerror(failed));
-    return refuse(z, "the archive is cut off");
+    if (file_read_at(z->file, to, bytes, at, &failed) == bytes) return ULP_OK;
+    if (failed) return ulp_fail(error, ULP_BAD_FILE, "%s: cannot read: %s", z->shown, strerror(failed));
+    return refuse(error, z, "the archive is cut off");
 }
 
 /* ---- names ---- */
@@ -68,119 +70,116 @@ static const char *fault_of(const char *name, size_t n) {
 /* ---- the list of members ---- */
 
 /* Add the member of an entry of the list, if it is an array. */
-static int add_member(npz_archive *z, const unsigned char *entry, const char *name, size_t n) {
+static ulp_status add_member(npz_archive *z, const unsigned char *entry, const char *name, size_t n, ulp_error *error) {
     const char *const fault = fault_of(name, n);
-    if (fault != NULL) return refuse(z, "the name of member %zu of the archive holds %s", z->count + 1, fault);
-    if (n <= 4 || strncmp(name + n - 4, ".npy", 4) != 0) return ULP_GO_ON;
+    if (fault != NULL) return refuse(error, z, "the name of member %zu of the archive holds %s", z->count + 1, fault);
+    if (n <= 4 || strncmp(name + n - 4, ".npy", 4) != 0) return ULP_OK;
     const int shown = (int)n - 4, method = (int)number16(entry + 10);
     npz_member m = {.at = number32(entry + 42),
                     .crc = number32(entry + 16),
                     .packed = number32(entry + 20),
                     .size = number32(entry + 24),
                     .is_deflated = method == 8};
-    if (number16(entry + 8) & 1) return refuse(z, "the member '%.*s' is encrypted", shown, name);
+    if (number16(entry + 8) & 1) return refuse(error, z, "the member '%.*s' is encrypted", shown, name);
     if (method != 0 && method != 8)
-        return refuse(z, "the member '%.*s' has the compression method %d; known: 0 (stored), 8 (deflated)", shown,
-                      name, method);
+        return refuse(error, z, "the member '%.*s' has the compression method %d; known: 0 (stored), 8 (deflated)",
+                      shown, name, method);
     if (m.packed == UINT32_MAX || m.size == UINT32_MAX || m.at == UINT32_MAX)
-        return refuse(z, "the member '%.*s' is of 4 GiB or more (ZIP64), which is not read", shown, name);
+        return refuse(error, z, "the member '%.*s' is of 4 GiB or more (ZIP64), which is not read", shown, name);
     if (method == 0 && m.packed != m.size)
-        return refuse(z, "the member '%.*s' is stored in %lu bytes, and the list of members announces %lu", shown, name,
-                      (unsigned long)m.packed, (unsigned long)m.size);
+        return refuse(error, z, "the member '%.*s' is stored in %lu bytes, and the list of members announces %lu",
+                      shown, name, (unsigned long)m.packed, (unsigned long)m.size);
     if (m.size / 1032 > m.packed) /* deflate makes no more than 1032 bytes of one */
-        return refuse(z, "the member '%.*s' cannot hold the %lu bytes that the list of members announces", shown, name,
-                      (unsigned long)m.size);
+        return refuse(error, z, "the member '%.*s' cannot hold the %lu bytes that the list of members announces", shown,
+                      name, (unsigned long)m.size);
     m.name = malloc(n - 3);
-    if (m.name == NULL) return no_memory(z);
+    if (m.name == NULL) return no_memory(z, error);
     memcpy(m.name, name, n - 4);
     m.name[n - 4] = '\0';
     z->members[z->count++] = m;
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 /* Read the entries of the list, which has `bytes` bytes. */
-static int read_entries(npz_archive *z, const unsigned char *list, size_t bytes, size_t entries) {
+static ulp_status read_entries(npz_archive *z, const unsigned char *list, size_t bytes, size_t entries,
+                               ulp_error *error) {
     size_t at = 0;
     for (size_t i = 0; i < entries; i++) {
         const unsigned char *const entry = list + at;
         if (bytes - at < ENTRY_BYTES || memcmp(entry, "PK\1\2", 4) != 0)
-            return refuse(z, "the list of members is damaged at entry %zu of %zu", i + 1, entries);
+            return refuse(error, z, "the list of members is damaged at entry %zu of %zu", i + 1, entries);
         const size_t name = number16(entry + 28), more = number16(entry + 30) + number16(entry + 32);
         if (bytes - at - ENTRY_BYTES < name + more)
-            return refuse(z, "entry %zu of %zu in the list of members is cut off", i + 1, entries);
-        const int status = add_member(z, entry, (const char *)entry + ENTRY_BYTES, name);
-        if (status != ULP_GO_ON) return status;
+            return refuse(error, z, "entry %zu of %zu in the list of members is cut off", i + 1, entries);
+        ULP_TRY(add_member(z, entry, (const char *)entry + ENTRY_BYTES, name, error));
         at += ENTRY_BYTES + name + more;
     }
-    return at == bytes ? ULP_GO_ON
-                       : refuse(z, "the list of members has %zu bytes, and its entries have %zu", bytes, at);
+    return at == bytes ? ULP_OK
+                       : refuse(error, z, "the list of members has %zu bytes, and its entries have %zu", bytes, at);
 }
 
 /* Read the list of members that the record `end` at the place `at` announces. */
-static int read_list(npz_archive *z, const unsigned char *end, uint64_t at) {
+static ulp_status read_list(npz_archive *z, const unsigned char *end, uint64_t at, ulp_error *error) {
     const size_t entries = number16(end + 10), bytes = number32(end + 12);
     z->end = number32(end + 16);
     if (entries == 65535 || bytes == UINT32_MAX || z->end == UINT32_MAX)
-        return refuse(z, "an archive of 4 GiB or more (ZIP64), which is not read");
+        return refuse(error, z, "an archive of 4 GiB or more (ZIP64), which is not read");
     if (number16(end + 4) != 0 || number16(end + 6) != 0 || number16(end + 8) != entries)
-        return refuse(z, "an archive in several parts, which is not read");
+        return refuse(error, z, "an archive in several parts, which is not read");
     if (z->end + bytes != at)
-        return refuse(z, "the list of members is announced at byte %llu with %zu bytes, and its end is byte %llu",
+        return refuse(error, z,
+                      "the list of members is announced at byte %llu with %zu bytes, and its end is byte %llu",
                       (unsigned long long)z->end, bytes, (unsigned long long)at);
     if (entries > bytes / ENTRY_BYTES)
-        return refuse(z, "a list of %zu bytes does not hold %zu members", bytes, entries);
+        return refuse(error, z, "a list of %zu bytes does not hold %zu members", bytes, entries);
     unsigned char *const list = malloc(bytes + 1);
     z->members = malloc((entries + 1) * sizeof *z->members);
-    int status = list != NULL && z->members != NULL ? read_part(z, list, bytes, z->end) : no_memory(z);
-    if (status == ULP_GO_ON) status = read_entries(z, list, bytes, entries);
+    ulp_status status =
+        list != NULL && z->members != NULL ? read_part(z, list, bytes, z->end, error) : no_memory(z, error);
+    if (status == ULP_OK) status = read_entries(z, list, bytes, entries, error);
     free(list);
     return status;
 }
 
 /* Find the record at the end of the file, after which only a comment stands. */
-static int read_end(npz_archive *z) {
+static ulp_status read_end(npz_archive *z, ulp_error *error) {
     const off_t size = lseek(z->file, 0, SEEK_END);
     unsigned char start[4];
     if (size < 0)
-        return refuse(z, "the list of members of an archive is at its end; name a file, not a pipe or a device");
-    int status = size >= END_BYTES ? read_part(z, start, sizeof start, 0) : ULP_GO_ON;
-    if (status != ULP_GO_ON) return status;
+        return refuse(error, z, "the list of members of an archive is at its end; name a file, not a pipe or a device");
+    if (size >= END_BYTES) ULP_TRY(read_part(z, start, sizeof start, 0, error));
     if (size < END_BYTES || (memcmp(start, "PK\3\4", 4) != 0 && memcmp(start, "PK\5\6", 4) != 0))
-        return refuse(z, "no .npz file: it does not begin with the bytes 50 4b 03 04");
+        return refuse(error, z, "no .npz file: it does not begin with the bytes 50 4b 03 04");
     const size_t bytes = size < END_BYTES + COMMENT_BYTES ? (size_t)size : END_BYTES + COMMENT_BYTES;
     const uint64_t first = (uint64_t)size - bytes;
     unsigned char *const tail = malloc(bytes);
-    status = tail != NULL ? read_part(z, tail, bytes, first) : no_memory(z);
+    ulp_status status = tail != NULL ? read_part(z, tail, bytes, first, error) : no_memory(z, error);
     size_t at = bytes - END_BYTES + 1;
-    while (status == ULP_GO_ON && at-- > 0)
+    while (status == ULP_OK && at-- > 0)
         if (memcmp(tail + at, "PK\5\6", 4) == 0 && number16(tail + at + 20) == bytes - at - END_BYTES) break;
-    if (status == ULP_GO_ON)
-        status = at < bytes ? read_list(z, tail + at, first + at)
-                            : refuse(z, "the archive is cut off: the list of members at its end is missing");
+    if (status == ULP_OK)
+        status = at < bytes ? read_list(z, tail + at, first + at, error)
+                            : refuse(error, z, "the archive is cut off: the list of members at its end is missing");
     free(tail);
     return status;
 }
 
-int npz_open(npz_archive *z, const char *program, const char *path) {
-    *z = (npz_archive){.program = program, .path = ulp_copy_text(path)};
+ulp_status npz_open(npz_archive *z, const char *program, const char *path, ulp_error *error) {
+    *z = (npz_archive){.path = ulp_copy_text(path)};
     const char *const name = npz_member_of(path);
     if (name != NULL) {
         z->wanted = ulp_copy_text(name);
         z->path[name - path - 1] = '\0';
     }
     z->shown = ulp_input_name(z->path);
-    const int status = ulp_input_open(&z->stream, program, z->path);
-    if (status != ULP_GO_ON) {
-        z->stream = NULL;
-        return status;
-    }
+    ULP_TRY(ulp_input_open(&z->stream, program, z->path, error));
     z->file = fileno(z->stream);
-    return read_end(z);
+    return read_end(z, error);
 }
 
 void npz_close(npz_archive *z) {
     for (size_t i = 0; i < z->count; i++) free(z->members[i].name);
-    if (z->stream != NULL) ulp_input_close(z->stream);
+    ulp_input_close(z->stream);
     free(z->members);
     free(z->wanted);
     free(z->path);
@@ -201,55 +200,52 @@ static void list_names(ulp_text *to, const npz_archive *z) {
     if (z->count > MOST) ulp_text_print(to, " and %zu more", z->count - MOST);
 }
 
-int npz_choose(const npz_member **member, const npz_archive *z) {
+ulp_status npz_choose(const npz_member **member, const npz_archive *z, ulp_error *error) {
     ulp_text names = {0};
-    int status = ULP_GO_ON;
+    ulp_status status = ULP_OK;
     *member = z->wanted != NULL ? npz_find(z, z->wanted) : z->members;
     list_names(&names, z);
-    if (z->count == 0) status = refuse(z, "the archive holds no array");
+    if (z->count == 0) status = refuse(error, z, "the archive holds no array");
     else if (*member == NULL)
-        status = refuse(z, "the archive has no array '%s'; it holds: %s", z->wanted, ulp_text_of(&names));
+        status = refuse(error, z, "the archive has no array '%s'; it holds: %s", z->wanted, ulp_text_of(&names));
     else if (z->wanted == NULL && z->count > 1)
-        status = refuse(z, "the archive holds %zu arrays; name one, as %s:%s: %s", z->count, z->shown, z->members->name,
-                        ulp_text_of(&names));
-    for (const npz_member *other = *member; status == ULP_GO_ON && ++other < z->members + z->count;)
+        status = refuse(error, z, "the archive holds %zu arrays; name one, as %s:%s: %s", z->count, z->shown,
+                        z->members->name, ulp_text_of(&names));
+    for (const npz_member *other = *member; status == ULP_OK && ++other < z->members + z->count;)
         if (strcmp(other->name, (*member)->name) == 0)
-            status = refuse(z, "the archive has two arrays '%s'", other->name);
+            status = refuse(error, z, "the archive has two arrays '%s'", other->name);
     ulp_text_free(&names);
     return status;
 }
 
 /* Read the local header of the member, and find its first byte. */
-static int find_first(file_source *s, const npz_archive *z, const npz_member *m) {
+static ulp_status find_first(file_source *s, const npz_archive *z, const npz_member *m, ulp_error *error) {
     unsigned char local[LOCAL_BYTES];
     const size_t n = strlen(m->name) + 4;
-    if (m->at + LOCAL_BYTES > z->end) return refuse(z, "the member '%s' begins behind the members", m->name);
-    int status = read_part(z, local, sizeof local, m->at);
-    if (status != ULP_GO_ON) return status;
+    if (m->at + LOCAL_BYTES > z->end) return refuse(error, z, "the member '%s' begins behind the members", m->name);
+    ULP_TRY(read_part(z, local, sizeof local, m->at, error));
     if (memcmp(local, "PK\3\4", 4) != 0 || number16(local + 8) != (m->is_deflated ? 8 : 0) || number16(local + 26) != n)
-        return refuse(z, "the header of the member '%s' is not that in the list of members", m->name);
+        return refuse(error, z, "the header of the member '%s' is not that in the list of members", m->name);
     s->at = m->at + LOCAL_BYTES + n + number16(local + 28);
     s->packed = m->packed;
-    return s->at + m->packed <= z->end ? ULP_GO_ON : refuse(z, "the member '%s' is cut off", m->name);
+    return s->at + m->packed <= z->end ? ULP_OK : refuse(error, z, "the member '%s' is cut off", m->name);
 }
 
 /* Set the source to the first byte of the member. */
-static int rewind_source(file_source *s, const npz_archive *z, const npz_member *m) {
+static ulp_status rewind_source(file_source *s, const npz_archive *z, const npz_member *m, ulp_error *error) {
     ulp_text shown = {0};
     ulp_text_print(&shown, "%s:%s", z->shown, m->name);
-    *s = (file_source){.program = z->program, .shown = shown.data, .file = z->file, .size = m->size};
-    const int status = find_first(s, z, m);
-    if (status != ULP_GO_ON || !m->is_deflated) return status;
-    if (!file_inflates()) {
-        ulp_complain(z->program, "%s: the member is compressed, and this build has no zlib; np.savez stores arrays",
-                     s->shown);
-        return ULP_EXIT_LACKING;
-    }
-    return file_source_inflate(s) ? ULP_GO_ON : no_memory(z);
+    *s = (file_source){.shown = shown.data, .file = z->file, .size = m->size};
+    const ulp_status status = find_first(s, z, m, error);
+    if (status != ULP_OK || !m->is_deflated) return status;
+    if (!file_inflates())
+        return ulp_fail(error, ULP_NO_DEVICE,
+                        "%s: the member is compressed, and this build has no zlib; np.savez stores arrays", s->shown);
+    return file_source_inflate(s) ? ULP_OK : no_memory(z, error);
 }
 
 /* Read the member once, and compare its size and checksum with the list. */
-static int check_member(file_source *s, const npz_archive *z, const npz_member *m) {
+static ulp_status check_member(file_source *s, const npz_archive *z, const npz_member *m, ulp_error *error) {
     static unsigned char bytes[1 << 16];
     uint32_t crc = 0;
     int failed = 0;
@@ -257,21 +253,20 @@ static int check_member(file_source *s, const npz_archive *z, const npz_member *
         n = file_source_read(s, bytes, sizeof bytes, &failed);
         crc = ulp_crc32(crc, bytes, n);
     }
-    if (failed == ENOMEM) return no_memory(z);
-    if (failed == EILSEQ) return refuse(z, "the compressed bytes of the member '%s' are damaged", m->name);
-    if (failed) return ulp_run_error(z->program, "%s: cannot read: %s", s->shown, strerror(failed));
+    if (failed == ENOMEM) return no_memory(z, error);
+    if (failed == EILSEQ) return refuse(error, z, "the compressed bytes of the member '%s' are damaged", m->name);
+    if (failed) return ulp_fail(error, ULP_BAD_FILE, "%s: cannot read: %s", s->shown, strerror(failed));
     if (s->given != m->size || s->packed > 0)
-        return refuse(z, "the member '%s' does not have the %lu bytes that the list of members announces", m->name,
-                      (unsigned long)m->size);
-    return crc == m->crc ? ULP_GO_ON
-                         : refuse(z, "the member '%s' is damaged: its CRC-32 is %08lx, not %08lx", m->name,
+        return refuse(error, z, "the member '%s' does not have the %lu bytes that the list of members announces",
+                      m->name, (unsigned long)m->size);
+    return crc == m->crc ? ULP_OK
+                         : refuse(error, z, "the member '%s' is damaged: its CRC-32 is %08lx, not %08lx", m->name,
                                   (unsigned long)crc, (unsigned long)m->crc);
 }
 
-int npz_open_member(file_source *s, const npz_archive *z, const npz_member *m) {
-    int status = rewind_source(s, z, m);
-    if (status == ULP_GO_ON) status = check_member(s, z, m);
-    if (status != ULP_GO_ON) return status;
+ulp_status npz_open_member(file_source *s, const npz_archive *z, const npz_member *m, ulp_error *error) {
+    ULP_TRY(rewind_source(s, z, m, error));
+    ULP_TRY(check_member(s, z, m, error));
     file_source_close(s);
-    return rewind_source(s, z, m);
+    return rewind_source(s, z, m, error);
 }

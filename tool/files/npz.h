@@ -19,7 +19,6 @@ typedef struct npz_member {
 } npz_member;
 
 typedef struct npz_archive {
-    const char *program;
     char *path; /* of the file */
     const char *shown;
     char *wanted; /* the name of the member that the user asks for, or NULL */
@@ -35,18 +34,18 @@ const char *npz_member_of(const char *path);
 /* Whether the text names an archive: FILE.npz or FILE.npz:NAME. */
 int npz_is_named(const char *path);
 
-/* Open FILE.npz or FILE.npz:NAME and read the list of its arrays. Members that are no .npy files do not count. Returns
- * ULP_GO_ON, or the exit status after a message. The caller closes the archive in both cases. */
-int npz_open(npz_archive *z, const char *program, const char *path);
+/* Open FILE.npz or FILE.npz:NAME and read the list of its arrays. Members that are no .npy files do not count.
+ * `program` is as in ulp_input_open(). The caller closes the archive in any case. */
+ulp_status npz_open(npz_archive *z, const char *program, const char *path, ulp_error *error);
 void npz_close(npz_archive *z);
 
-/* The array that the path names, or the only one. Returns ULP_GO_ON, or the exit status after a message. */
-int npz_choose(const npz_member **member, const npz_archive *z);
+/* The array that the path names, or the only one. */
+ulp_status npz_choose(const npz_member **member, const npz_archive *z, ulp_error *error);
 /* The array of a name; NULL if there is none. */
 const npz_member *npz_find(const npz_archive *z, const char *name);
 
-/* Open a member for reading from its first byte. Returns ULP_GO_ON, or the exit status after a message:
- * ULP_EXIT_LACKING for a compressed member if this build has no zlib. The caller closes the source in both cases. */
-int npz_open_member(file_source *s, const npz_archive *z, const npz_member *member);
+/* Open a member for reading from its first byte. Returns ULP_NO_DEVICE for a compressed member if this build has no
+ * zlib. The caller closes the source in any case. */
+ulp_status npz_open_member(file_source *s, const npz_archive *z, const npz_member *member, ulp_error *error);
 
 #endif

@@ -7,60 +7,36 @@
 
 #include "tool/tool.h"
 
-int file_output_choose(file_output *o, const char *program, const char *path) {
-    *o = (file_output){.program = program};
-    ulp_error error;
-    return ulp_place_choose(&o->place, path, &error) == ULP_OK ? ULP_GO_ON : ulp_complain_of(program, &error);
-}
-
-int file_output_open(file_output *o) {
+ulp_status file_output_open(file_output *o, ulp_error *error) {
     if (strcmp(o->place.path, "-") == 0) {
         o->file = stdout;
-        return ULP_GO_ON;
-    }
-    ulp_error error;
-    ulp_status status = ULP_OK;
-    if (!o->place.direct) {
-        status = ulp_replacement_begin(&o->whole, o->place.file, o->place.path, 1, &error);
-        if (status == ULP_OK) o->file = o->whole->file;
-    } else {
+    } else if (o->place.direct) {
         o->file = fopen(o->place.file, "w");
-        if (o->file == NULL) status = ulp_cannot_write(&error, o->place.path, 1);
+        if (o->file == NULL) return ulp_cannot_write(error, o->place.path, 1);
+    } else {
+        ULP_TRY(ulp_replacement_begin(&o->whole, o->place.file, o->place.path, 1, error));
+        o->file = o->whole->file;
     }
-    return status == ULP_OK ? ULP_GO_ON : ulp_complain_of(o->program, &error);
+    return ULP_OK;
 }
 
-int file_output_refuse_terminal(const file_output *o) {
-    if (!isatty(fileno(o->file))) return ULP_GO_ON;
-    return ulp_usage_error(o->program, "binary numbers do not go to a terminal; redirect them, or name a file with "
-                                       "--out");
+ulp_status file_output_refuse_terminal(const file_output *o, ulp_error *error) {
+    if (!isatty(fileno(o->file))) return ULP_OK;
+    return ulp_refuse(error, "binary numbers do not go to a terminal; redirect them, or name a file with --out");
 }
 
-static int report(const file_output *o, int failed, int status) {
-    ulp_error error;
-    if (!failed) return status;
-    errno = failed;
-    ulp_cannot_write(&error, o->place.path, 0);
-    return ulp_complain_of(o->program, &error);
-}
-
-/* End the file that gets its name now, or not: after a failure. */
-static int close_whole(file_output *o, int status, int failed) {
-    failed = ulp_stream_failure(o->file, failed);
-    if (status != ULP_EXIT_FINE || failed) ulp_replacement_drop(o->whole);
-    else if (!ulp_replacement_finish(o->whole)) failed = errno;
-    return report(o, failed, status);
-}
-
-static int close_direct(const file_output *o, int status, int failed) {
-    failed = ulp_stream_failure(o->file, failed);
-    if (fclose(o->file) != 0 && !failed) failed = errno;
-    return report(o, failed, status);
-}
-
-int file_output_close(file_output *o, int status, int failed) {
-    if (o->whole != NULL) status = close_whole(o, status, failed);
-    else if (o->file != NULL && o->file != stdout) status = close_direct(o, status, failed);
+ulp_status file_output_close(file_output *o, ulp_status status, int failed, ulp_error *error) {
+    const int is_own = o->file != NULL && o->file != stdout;
+    if (is_own) failed = ulp_stream_failure(o->file, failed);
+    if (o->whole != NULL) {
+        if (status != ULP_OK || failed) ulp_replacement_drop(o->whole);
+        else if (!ulp_replacement_finish(o->whole)) failed = errno;
+    } else if (is_own && fclose(o->file) != 0 && !failed) failed = errno;
+    if (is_own && failed) {
+        if (status != ULP_OK && error->text[0] != '\0') ulp_complain(o->program, "%s", error->text);
+        errno = failed;
+        status = ulp_cannot_write(error, o->place.path, 0);
+    }
     ulp_place_free(&o->place);
     *o = (file_output){0};
     return status;

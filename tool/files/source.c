@@ -118,23 +118,19 @@ size_t file_source_read(file_source *s, void *to, size_t bytes, int *failed) {
     return n;
 }
 
-int file_source_open(file_source *s, const char *program, const char *path) {
+ulp_status file_source_open(file_source *s, const char *program, const char *path, ulp_error *error) {
     struct stat about;
-    *s = (file_source){.program = program, .shown = ulp_copy_text(ulp_input_name(path)), .size = UINT64_MAX};
-    const int status = ulp_input_open(&s->stream, program, path);
-    if (status != ULP_GO_ON) {
-        s->stream = NULL;
-        return status;
-    }
+    *s = (file_source){.shown = ulp_copy_text(ulp_input_name(path)), .size = UINT64_MAX};
+    ULP_TRY(ulp_input_open(&s->stream, program, path, error));
     s->file = fileno(s->stream);
     const off_t at = lseek(s->file, 0, SEEK_CUR);
     if (at >= 0 && fstat(s->file, &about) == 0 && S_ISREG(about.st_mode))
         s->size = about.st_size > at ? (uint64_t)(about.st_size - at) : 0;
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 void file_source_close(file_source *s) {
-    if (s->stream != NULL) ulp_input_close(s->stream);
+    ulp_input_close(s->stream);
     end_inflater(s->inflater);
     free(s->shown);
     *s = (file_source){0};

@@ -2,6 +2,8 @@
 #ifndef ULP_TOOL_FILES_SOURCE_H
 #define ULP_TOOL_FILES_SOURCE_H
 
+#include "base/error.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,7 +11,6 @@
 typedef struct file_inflater file_inflater;
 
 typedef struct file_source {
-    const char *program;     /* for messages */
     char *shown;             /* "stdin", the path, or PATH:MEMBER */
     FILE *stream;            /* of a whole file; NULL in an archive, which closes its own */
     int file;                /* its descriptor */
@@ -19,9 +20,8 @@ typedef struct file_source {
     file_inflater *inflater; /* of a compressed member; NULL otherwise */
 } file_source;
 
-/* Open a file; "-" is stdin. Returns ULP_GO_ON, or the exit status after a message. The caller closes the source in
- * both cases. */
-int file_source_open(file_source *s, const char *program, const char *path);
+/* Open a file; "-" is stdin. `program` is as in ulp_input_open(). The caller closes the source in any case. */
+ulp_status file_source_open(file_source *s, const char *program, const char *path, ulp_error *error);
 void file_source_close(file_source *s);
 
 /* Whether this build can read compressed members. */

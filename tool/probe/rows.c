@@ -226,7 +226,7 @@ static void describe_row(char *to, size_t size, const ulp_datapath *d) {
                  chains ? (s->c_last ? "c last" : "from c") : "");
 }
 
-int tool_row_list(void) {
+void tool_row_list(void) {
     ulp_datapath d;
     char fields[40];
     for (size_t i = 0; ulp_datapath_get(i, &d) == ULP_OK; i++) {
@@ -234,5 +234,4 @@ int tool_row_list(void) {
         printf("%-22s %-20s acc %-5s %-4s %s\n", d.name, fields, d.accumulator.prec < 24 ? "fp16" : "fp32",
                ulp_mode_name((ulp_mode)(d.kind == ULP_ALIGNED ? d.fused.output : d.rule.mode)), unit_of(d.name));
     }
-    return ULP_EXIT_FINE;
 }

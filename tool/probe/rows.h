@@ -8,7 +8,7 @@
  * prober can show it, else 0. */
 int tool_row_value(const ulp_datapath *datapath, ulp_property_id id, int64_t *value);
 
-/* Prints a line for each row: fields, accumulator, rounding, instruction. Returns an exit status. */
-int tool_row_list(void);
+/* Prints a line for each row: fields, accumulator, rounding, instruction. */
+void tool_row_list(void);
 
 #endif

@@ -12,7 +12,7 @@
 typedef struct binaries {
     round_group *group;
     int from; /* round_from */
-    const char *program, *shown;
+    const char *shown;
     file_source source;
     npy_array array;
     uint64_t bytes; /* that were read of the elements of the file */
@@ -22,9 +22,9 @@ typedef struct binaries {
 
 /* ---- the numbers of a group ---- */
 
-static int make_halves(binaries *b) {
+static ulp_status make_halves(binaries *b, ulp_error *error) {
     if (b->halves == NULL) b->halves = file_halves();
-    return b->halves != NULL ? ULP_GO_ON : ulp_run_error(b->program, "out of memory for the values of binary16");
+    return b->halves != NULL ? ULP_OK : ulp_fail(error, ULP_NO_MEMORY, "out of memory for the values of binary16");
 }
 
 /* The memory that elements of the file are read into. */
@@ -45,9 +45,9 @@ static void set_numbers(binaries *b, size_t n) {
 }
 
 /* Round and write the n elements that were read. */
-static int finish(binaries *b, size_t n) {
+static ulp_status finish(binaries *b, size_t n, ulp_error *error) {
     round_group *g = b->group;
-    if (n == 0) return ULP_GO_ON;
+    if (n == 0) return ULP_OK;
     set_numbers(b, n);
     const size_t written = round_group_write(g);
     const uint64_t first = b->bytes / b->array.size;
@@ -56,51 +56,50 @@ static int finish(binaries *b, size_t n) {
     if (written < n) {
         ulp_text why = {0};
         round_add_missing(&why, g->y[written], &g->target.format);
-        ulp_complain(b->program, "%s: element %llu, counted from 0: %s", b->shown,
-                     (unsigned long long)(first + written), ulp_text_of(&why));
+        ulp_refuse(error, "%s: element %llu, counted from 0: %s", b->shown, (unsigned long long)(first + written),
+                   ulp_text_of(&why));
         ulp_text_free(&why);
-        return ULP_EXIT_USAGE;
+        return ULP_BAD_ARGUMENT;
     }
     b->bytes += n * b->array.size;
-    return ferror(g->out) ? ULP_EXIT_FAILED : ULP_GO_ON;
+    return ferror(g->out) ? tool_failed(error, TOOL_CHECK_FAILED) : ULP_OK;
 }
 
 /* ---- the elements of a file ---- */
 
 /* Complain about the end of a file in which `rest` bytes follow the whole elements. */
-static int check_end(const binaries *b, size_t rest, int failed) {
+static ulp_status check_end(const binaries *b, size_t rest, int failed, ulp_error *error) {
     const uint64_t bytes = b->bytes + rest;
-    if (failed) return ulp_run_error(b->program, "%s: cannot read: %s", b->shown, strerror(failed));
+    if (failed) return ulp_fail(error, ULP_BAD_FILE, "%s: cannot read: %s", b->shown, strerror(failed));
     if (b->most != UINT64_MAX && bytes < b->most * b->array.size)
-        return ulp_usage_error(b->program, "%s ends after %llu bytes of elements; its header announces %llu", b->shown,
-                               (unsigned long long)bytes, (unsigned long long)(b->most * b->array.size));
+        return ulp_refuse(error, "%s ends after %llu bytes of elements; its header announces %llu", b->shown,
+                          (unsigned long long)bytes, (unsigned long long)(b->most * b->array.size));
     if (rest > 0)
-        return ulp_usage_error(b->program,
-                               "%s holds %llu bytes: %zu more than a whole number of binary%zu values, %zu bytes each",
-                               b->shown, (unsigned long long)bytes, rest, 8 * b->array.size, b->array.size);
-    return ULP_GO_ON;
+        return ulp_refuse(error,
+                          "%s holds %llu bytes: %zu more than a whole number of binary%zu values, %zu bytes each",
+                          b->shown, (unsigned long long)bytes, rest, 8 * b->array.size, b->array.size);
+    return ULP_OK;
 }
 
 /* A .npy file from a pipe has to end after its array, as one on a disk. */
-static int check_nothing_follows(binaries *b) {
+static ulp_status check_nothing_follows(binaries *b, ulp_error *error) {
     char byte;
     int failed;
     const size_t n = b->most == UINT64_MAX ? 0 : file_source_read(&b->source, &byte, 1, &failed);
-    if (n == 0) return ULP_GO_ON;
-    return ulp_usage_error(b->program, "%s goes on behind the %llu bytes of elements that its header announces",
-                           b->shown, (unsigned long long)(b->most * b->array.size));
+    if (n == 0) return ULP_OK;
+    return ulp_refuse(error, "%s goes on behind the %llu bytes of elements that its header announces", b->shown,
+                      (unsigned long long)(b->most * b->array.size));
 }
 
-static int read_elements(binaries *b) {
+static ulp_status read_elements(binaries *b, ulp_error *error) {
     for (;;) {
         const uint64_t left = b->most == UINT64_MAX ? UINT64_MAX : b->most - b->bytes / b->array.size;
         const size_t wanted = left < ROUND_GROUP ? (size_t)left : ROUND_GROUP;
         int failed;
         const size_t bytes = file_source_read(&b->source, place_of(b), wanted * b->array.size, &failed);
-        int status = finish(b, bytes / b->array.size);
-        if (status == ULP_GO_ON && bytes < wanted * b->array.size) return check_end(b, bytes % b->array.size, failed);
-        if (status != ULP_GO_ON) return status;
-        if (wanted < ROUND_GROUP) return check_nothing_follows(b);
+        ULP_TRY(finish(b, bytes / b->array.size, error));
+        if (bytes < wanted * b->array.size) return check_end(b, bytes % b->array.size, failed, error);
+        if (wanted < ROUND_GROUP) return check_nothing_follows(b, error);
     }
 }
 
@@ -108,77 +107,72 @@ static int read_elements(binaries *b) {
 
 /* Read the header, and write the header of the output: the same shape, and elements of another type. `member` is the
  * name of the array in a .npz file of the output. */
-static int read_header(binaries *b, const char *member) {
+static ulp_status read_header(binaries *b, const char *member, ulp_error *error) {
     round_group *g = b->group;
-    int status = npy_read_header(&b->array, &b->source, 'f');
-    if (status == ULP_GO_ON && b->array.size == 2) status = make_halves(b);
-    if (status != ULP_GO_ON) return status;
+    ULP_TRY(npy_read_header(&b->array, &b->source, 'f', error));
+    if (b->array.size == 2) ULP_TRY(make_halves(b, error));
     b->most = b->array.count;
-    if (!g->is_npy) return ULP_GO_ON;
+    if (!g->is_npy) return ULP_OK;
     if (g->npy_kind == 'f') round_choose_values(g, b->array.size);
     npy_array out = b->array;
     out.kind = g->npy_kind;
     out.size = round_size(g);
     if (g->is_npz) npz_begin(&g->archive, member);
     npy_write_header(g->out, &out);
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 /* Read the source, which is open, and close it. */
-static int read_source(binaries *b, const char *member) {
+static ulp_status read_source(binaries *b, const char *member, ulp_error *error) {
     b->shown = b->source.shown;
     b->bytes = 0;
     b->most = UINT64_MAX;
     b->array = (npy_array){.size = b->from == FROM_F32LE ? 4 : 8};
-    int status = b->from >= FROM_NPY ? read_header(b, member) : ULP_GO_ON;
-    if (status == ULP_GO_ON) status = read_elements(b);
-    if (status == ULP_GO_ON && b->group->is_npz && b->from >= FROM_NPY) npz_end(&b->group->archive);
+    ulp_status status = b->from >= FROM_NPY ? read_header(b, member, error) : ULP_OK;
+    if (status == ULP_OK) status = read_elements(b, error);
+    if (status == ULP_OK && b->group->is_npz && b->from >= FROM_NPY) npz_end(&b->group->archive);
     file_source_close(&b->source);
     return status;
 }
 
-static int read_file(void *context, const char *path) {
-    binaries *b = context;
-    int status = file_source_open(&b->source, b->program, path);
-    if (status == ULP_GO_ON && isatty(b->source.file))
-        status = ulp_usage_error(b->program,
-                                 "%s is a terminal, and --from asks for binary numbers; name a file or use a pipe",
-                                 b->source.shown);
-    if (status == ULP_GO_ON) return read_source(b, "arr_0");
+static ulp_status read_file(binaries *b, const char *program, const char *path, ulp_error *error) {
+    ulp_status status = file_source_open(&b->source, program, path, error);
+    if (status == ULP_OK && isatty(b->source.file))
+        status = ulp_refuse(error, "%s is a terminal, and --from asks for binary numbers; name a file or use a pipe",
+                            b->source.shown);
+    if (status == ULP_OK) return read_source(b, "arr_0", error);
     file_source_close(&b->source);
     return status;
 }
 
-static int read_member(binaries *b, const npz_archive *z, const npz_member *member) {
-    const int status = npz_open_member(&b->source, z, member);
-    if (status == ULP_GO_ON) return read_source(b, member->name);
+static ulp_status read_member(binaries *b, const npz_archive *z, const npz_member *member, ulp_error *error) {
+    const ulp_status status = npz_open_member(&b->source, z, member, error);
+    if (status == ULP_OK) return read_source(b, member->name, error);
     file_source_close(&b->source);
     return status;
 }
 
 /* Read the array that the path names, or all arrays if the output holds them all. */
-static int read_archive(void *context, const char *path) {
-    binaries *b = context;
+static ulp_status read_archive(binaries *b, const char *program, const char *path, ulp_error *error) {
     npz_archive z;
     const npz_member *member = NULL;
-    int status = npz_open(&z, b->program, path);
-    if (status == ULP_GO_ON && (z.wanted != NULL || !b->group->is_npz || z.count == 0)) {
-        status = npz_choose(&member, &z);
-        if (status == ULP_GO_ON) status = read_member(b, &z, member);
+    ulp_status status = npz_open(&z, program, path, error);
+    if (status == ULP_OK && (z.wanted != NULL || !b->group->is_npz || z.count == 0)) {
+        status = npz_choose(&member, &z, error);
+        if (status == ULP_OK) status = read_member(b, &z, member, error);
     } else {
-        for (size_t i = 0; i < z.count && status == ULP_GO_ON; i++) status = read_member(b, &z, &z.members[i]);
+        for (size_t i = 0; i < z.count && status == ULP_OK; i++) status = read_member(b, &z, &z.members[i], error);
     }
     npz_close(&z);
     return status;
 }
 
-int round_binaries(round_group *g, int from, const ulp_arguments *a) {
-    static binaries b;
-    b.group = g;
-    b.from = from;
-    b.program = a->program;
-    const int status = ulp_each_file(a, from == FROM_NPZ ? read_archive : read_file, &b);
+ulp_status round_binaries(round_group *g, int from, const ulp_arguments *a, ulp_error *error) {
+    binaries b = {.group = g, .from = from};
+    const char *path;
+    ulp_status status = ULP_OK;
+    for (size_t i = 0; status == ULP_OK && (path = ulp_input_path(a, i)) != NULL; i++)
+        status = from == FROM_NPZ ? read_archive(&b, a->program, path, error) : read_file(&b, a->program, path, error);
     free(b.halves);
-    b.halves = NULL;
     return status;
 }

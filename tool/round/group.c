@@ -50,14 +50,15 @@ static inline char *write_known(char *to, double y, round_text *known, const ulp
 static void write_lines(round_group *g, size_t n, int codes) {
     const int digits = g->to == TO_VALUE ? 0 : (g->target.format.bits + 3) / 4;
     round_text *const texts = codes ? g->texts : NULL;
+    const ulp_power_of_ten *const powers = g->to == TO_CODE ? NULL : ulp_powers_of_ten();
     char *at = g->output.text;
     for (size_t i = 0; i < n; i++) {
         write_hex(at, digits, g->code[i]);
         at += digits;
         if (g->to == TO_BOTH) *at++ = ' ';
         if (g->to != TO_CODE)
-            at = texts != NULL ? write_known(at, g->y[i], &texts[g->code[i]], g->powers)
-                               : at + ulp_decimal_print(at, g->y[i], g->powers);
+            at = texts != NULL ? write_known(at, g->y[i], &texts[g->code[i]], powers)
+                               : at + ulp_decimal_print(at, g->y[i], powers);
         *at++ = '\n';
     }
     fwrite(g->output.text, 1, (size_t)(at - g->output.text), g->out);

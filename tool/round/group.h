@@ -38,12 +38,11 @@ typedef struct round_group {
     int is_npy; /* 1: the output begins with the header of a .npy file, or is a .npz file of such files */
     int is_npz; /* 1: the output is a .npz file */
     npz_writer archive;
-    char npy_kind;    /* 'f': of values, 'u': of codes */
-    ulp_format coded; /* the format of the codes in the output; binary16 where values are written as <f2 */
-    int is_narrow;    /* 1: the numbers and the results are in narrow_x and narrow_y */
-    size_t n;         /* numbers in the group */
-    uint64_t index;   /* of the first of them, counted over all files */
-    const ulp_power_of_ten *powers;
+    char npy_kind;     /* 'f': of values, 'u': of codes */
+    ulp_format coded;  /* the format of the codes in the output; binary16 where values are written as <f2 */
+    int is_narrow;     /* 1: the numbers and the results are in narrow_x and narrow_y */
+    size_t n;          /* numbers in the group */
+    uint64_t index;    /* of the first of them, counted over all files */
     round_text *texts; /* (2^bits) of the values of each code; NULL: no table */
     double x[ROUND_GROUP], y[ROUND_GROUP];
     float narrow_x[ROUND_GROUP], narrow_y[ROUND_GROUP];
@@ -66,12 +65,11 @@ size_t round_group_write(round_group *g);
 /* Add the sentence that the value has no code. */
 void round_add_missing(ulp_text *to, double value, const ulp_format *format);
 
-/* Round the numbers of lines of text. Returns as ulp_each_line(). */
-int round_texts(round_group *g, int from, const ulp_arguments *a);
+/* Round the numbers of lines of text. */
+ulp_status round_texts(round_group *g, int from, const ulp_arguments *a, ulp_error *error);
 
-/* Round the numbers of binary files; the array of a .npy or .npz file keeps its shape in such a file. Returns as
- * ulp_each_line(). */
-int round_binaries(round_group *g, int from, const ulp_arguments *a);
+/* Round the numbers of binary files; the array of a .npy or .npz file keeps its shape in such a file. */
+ulp_status round_binaries(round_group *g, int from, const ulp_arguments *a, ulp_error *error);
 
 /* Choose how values are written into a .npy file: as <f4 or <f8, or as <f2 if `size` is 2; the least of at least `size`
  * bytes that holds every value of the format. */

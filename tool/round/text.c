@@ -7,26 +7,23 @@
 typedef struct texts {
     round_group *group;
     int from; /* round_from */
-    const char *program, *file;
+    const char *file;
     unsigned long number[ROUND_GROUP]; /* of the line of each number of the group */
 } texts;
 
-static int finish(void *context) {
+static ulp_status finish(void *context, ulp_error *error) {
     texts *t = context;
     round_group *g = t->group;
-    if (g->n == 0) return ULP_GO_ON;
+    if (g->n == 0) return ULP_OK;
     const size_t n = g->n, written = round_group_write(g);
     g->index += n;
     g->n = 0;
-    if (written < n) {
-        const ulp_line line = {.program = t->program, .file = t->file, .number = t->number[written]};
-        ulp_text why = {0};
-        round_add_missing(&why, g->y[written], &g->target.format);
-        ulp_bad_line(&line, "%s", ulp_text_of(&why));
-        ulp_text_free(&why);
-        return ULP_EXIT_USAGE;
-    }
-    return ferror(g->out) ? ULP_EXIT_FAILED : ULP_GO_ON;
+    if (written == n) return ferror(g->out) ? tool_failed(error, TOOL_CHECK_FAILED) : ULP_OK;
+    ulp_text why = {0};
+    round_add_missing(&why, g->y[written], &g->target.format);
+    ulp_refuse(error, "%s:%lu: %s", t->file, t->number[written], ulp_text_of(&why));
+    ulp_text_free(&why);
+    return ULP_BAD_ARGUMENT;
 }
 
 /* ---- lines of any form ---- */
@@ -40,24 +37,21 @@ static int is_value(double *value, const texts *t, const char *text) {
     return 1;
 }
 
-static int take_line(void *context, const ulp_line *line) {
+static ulp_status take_line(void *context, const ulp_line *line, ulp_error *error) {
     texts *t = context;
     round_group *g = t->group;
     double value = 0;
     const int good = is_value(&value, t, line->text);
-    if (!good || g->n == ROUND_GROUP) {
-        const int status = finish(t);
-        if (status != ULP_GO_ON) return status;
-    }
+    if (!good || g->n == ROUND_GROUP) ULP_TRY(finish(t, error));
     t->file = line->file;
     if (!good && t->from == FROM_TEXT)
-        return ulp_bad_line(line, "'%s' is no number; allowed: decimal, hex float, inf, nan", line->text);
+        return ulp_bad_line(error, line, "'%s' is no number; allowed: decimal, hex float, inf, nan", line->text);
     if (!good)
-        return ulp_bad_line(line, "'%s' is not %d hex digits, the bits of a binary%d value", line->text,
+        return ulp_bad_line(error, line, "'%s' is not %d hex digits, the bits of a binary%d value", line->text,
                             t->from == FROM_F32 ? 8 : 16, t->from == FROM_F32 ? 32 : 64);
     t->number[g->n] = line->number;
     g->x[g->n++] = value;
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 /* ---- plain lines: a decimal number, or the hex digits, and a line break ---- */
@@ -87,13 +81,13 @@ static inline const char *read_plain(double *value, const char *text, size_t roo
     return text + digits;
 }
 
-static inline int take_plain_of(texts *t, const char **text, const char *end, ulp_line *line, int from) {
+static inline ulp_status take_plain_of(texts *t, const char **text, const char *end, ulp_line *line, int from,
+                                       ulp_error *error) {
     round_group *g = t->group;
-    const ulp_power_of_ten *const powers = g->powers;
+    const ulp_power_of_ten *const powers = from == FROM_TEXT ? ulp_powers_of_ten() : NULL;
     const char *at = *text;
-    int status = ULP_GO_ON;
     t->file = line->file;
-    while (at < end && status == ULP_GO_ON) {
+    while (at < end) {
         size_t n = g->n;
         const size_t before = n;
         for (const char *behind; n < ROUND_GROUP && at < end; at = behind, n++) {
@@ -107,26 +101,25 @@ static inline int take_plain_of(texts *t, const char **text, const char *end, ul
         line->number += n - before;
         line->index += n - before;
         if (n < ROUND_GROUP) break;
-        status = finish(t);
+        ULP_TRY(finish(t, error));
     }
     *text = at;
-    return status;
+    return ULP_OK;
 }
 
-static int take_plain(void *context, const char **text, const char *end, ulp_line *line) {
+static ulp_status take_plain(void *context, const char **text, const char *end, ulp_line *line, ulp_error *error) {
     texts *t = context;
     switch (t->from) { /* a loop for each form */
-    case FROM_F32: return take_plain_of(t, text, end, line, FROM_F32);
-    case FROM_F64: return take_plain_of(t, text, end, line, FROM_F64);
-    default: return take_plain_of(t, text, end, line, FROM_TEXT);
+    case FROM_F32: return take_plain_of(t, text, end, line, FROM_F32, error);
+    case FROM_F64: return take_plain_of(t, text, end, line, FROM_F64, error);
+    default: return take_plain_of(t, text, end, line, FROM_TEXT, error);
     }
 }
 
-int round_texts(round_group *g, int from, const ulp_arguments *a) {
+ulp_status round_texts(round_group *g, int from, const ulp_arguments *a, ulp_error *error) {
     static texts t;
+    const ulp_line_filter filter = {.each = take_line, .plain = take_plain, .pause = finish, .context = &t};
     t.group = g;
     t.from = from;
-    t.program = a->program;
-    return ulp_filter_lines(a,
-                            &(ulp_line_filter){.each = take_line, .plain = take_plain, .pause = finish, .context = &t});
+    return ulp_filter_lines(a, &filter, error);
 }

@@ -58,48 +58,46 @@ const ulp_option tool_tree_options[] = {
     {0},
 };
 
-int tool_tree_check(const ulp_arguments *a) {
+ulp_status tool_tree_check(const ulp_arguments *a, ulp_error *error) {
     static const char *const of_tree[] = {"k", "plain", "m", "n"}, *const of_exec[] = {"in", "result", "timeout"};
     const tool_tree_settings *g = &tool_tree_given;
     for (size_t i = 0; !g->tree && i < sizeof of_tree / sizeof of_tree[0]; i++)
-        if (ulp_setting_given(a, of_tree[i])) return ulp_usage_error(a->program, "--%s goes with --tree", of_tree[i]);
+        if (ulp_setting_given(a, of_tree[i])) return ulp_refuse(error, "--%s goes with --tree", of_tree[i]);
     for (size_t i = 0; g->exec == NULL && i < sizeof of_exec / sizeof of_exec[0]; i++)
-        if (ulp_setting_given(a, of_exec[i])) return ulp_usage_error(a->program, "--%s goes with --exec", of_exec[i]);
+        if (ulp_setting_given(a, of_exec[i])) return ulp_refuse(error, "--%s goes with --exec", of_exec[i]);
     if (!g->tree && a->word_count > 0)
-        return ulp_usage_error(
-            a->program,
+        return ulp_refuse(
+            error,
             "'%s' is not an option, and ulp probe takes no words besides, except a name with --tree (see --help)",
             a->words[0]);
     const int named = ulp_setting_given(a, "datapath");
     if (a->word_count + (size_t)named + (g->exec != NULL) > 1)
-        return ulp_usage_error(a->program,
-                               "one thing is probed at a time: --datapath D, --tree NAME or --exec PROGRAM");
+        return ulp_refuse(error, "one thing is probed at a time: --datapath D, --tree NAME or --exec PROGRAM");
     if (g->exec != NULL && (ulp_setting_given(a, "backend") || ulp_setting_given(a, "list")))
-        return ulp_usage_error(a->program, "--exec goes with neither --backend nor --list");
-    if (g->tree && ulp_setting_given(a, "list")) return ulp_usage_error(a->program, "--list stands alone");
+        return ulp_refuse(error, "--exec goes with neither --backend nor --list");
+    if (g->tree && ulp_setting_given(a, "list")) return ulp_refuse(error, "--list stands alone");
     if (g->tree && !named && a->word_count == 0 && g->exec == NULL)
-        return ulp_usage_error(a->program, "--tree needs the name of a datapath, cblas_sdot, cblas_sgemm, or --exec");
-    return ULP_GO_ON;
+        return ulp_refuse(error, "--tree needs the name of a datapath, cblas_sdot, cblas_sgemm, or --exec");
+    return ULP_OK;
 }
 
 /* ---- programs ---- */
 
-int tool_exec_open(tool_pipe **pipe, const char *program) {
+ulp_status tool_exec_open(tool_pipe **pipe, ulp_error *error) {
     const tool_tree_settings *g = &tool_tree_given;
     const tool_pipe_plan plan = {g->exec, g->timeout, g->in, g->result};
-    const ulp_status status = tool_pipe_open(pipe, &plan);
-    if (status == ULP_OK) return ULP_GO_ON;
+    if (tool_pipe_open(pipe, &plan) == ULP_OK) return ULP_OK;
     tool_pipe_close(*pipe);
-    return ulp_run_error(program, "--exec %s: the program cannot be started", g->exec);
+    return ulp_fail(error, ULP_DEVICE_FAILED, "--exec %s: the program cannot be started", g->exec);
 }
 
-int tool_exec_close(tool_pipe *pipe, const char *program, ulp_status status, int fine) {
-    const char *problem = tool_pipe_problem(pipe);
-    if (problem[0] != '\0') fine = ulp_run_error(program, "--exec %s: the program %s", tool_tree_given.exec, problem);
+ulp_status tool_exec_close(tool_pipe *pipe, ulp_status status, ulp_error *error) {
+    const char *problem = tool_pipe_problem(pipe), *command = tool_tree_given.exec;
+    if (problem[0] != '\0') status = ulp_fail(error, ULP_DEVICE_FAILED, "--exec %s: the program %s", command, problem);
     else if (status != ULP_OK)
-        fine = ulp_run_error(program, "--exec %s: %s", tool_tree_given.exec, ulp_status_text(status));
+        status = ulp_fail(error, ULP_DEVICE_FAILED, "--exec %s: %s", command, ulp_status_text(status));
     tool_pipe_close(pipe);
-    return fine;
+    return status;
 }
 
 /* ---- what is probed ---- */
@@ -115,58 +113,55 @@ typedef struct target {
     tool_pipe *pipe;
 } target;
 
-static int choose_blas(target *t, const char *program) {
+static ulp_status choose_blas(target *t, ulp_error *error) {
     t->size = (tool_blas_size){(size_t)tool_tree_given.m, (size_t)tool_tree_given.n};
-    if (tool_blas_unit(&t->unit, t->name, &t->size, &t->with_c) == ULP_OK) return ULP_GO_ON;
-    ulp_complain(program, "%s: OpenBLAS is not there (libopenblas0)", t->name);
-    return ULP_EXIT_LACKING;
+    if (tool_blas_unit(&t->unit, t->name, &t->size, &t->with_c) == ULP_OK) return ULP_OK;
+    return ulp_fail(error, ULP_NO_DEVICE, "%s: OpenBLAS is not there (libopenblas0)", t->name);
 }
 
-static int choose_datapath(target *t, const ulp_arguments *a, tool_product *product, const ulp_backend *backend) {
-    const ulp_setting *named = ulp_setting_find(a, "datapath");
+static ulp_status choose_datapath(target *t, const ulp_arguments *a, tool_product *product, const ulp_backend *backend,
+                                  ulp_error *error) {
     if (a->word_count == 1) {
-        ulp_error error;
-        const ulp_status status = tool_type_product.read(product, t->name, named->option, &error);
-        if (status != ULP_OK) {
-            ulp_complain(a->program, "--tree%s%s", error.text[0] == ':' ? "" : " ", error.text);
-            return ulp_exit_of(status);
-        }
+        const ulp_option *named = ulp_setting_find(a, "datapath")->option;
+        const ulp_status status = tool_type_product.read(product, t->name, named, error);
+        const ulp_error why = *error;
+        if (status != ULP_OK) return ulp_fail(error, status, "--tree%s%s", why.text[0] == ':' ? "" : " ", why.text);
     }
-    const int status = tool_product_resolve(product, backend, a->program);
-    if (status != ULP_GO_ON) return status;
+    ULP_TRY(tool_product_resolve(product, backend, error));
     const char *sized = ulp_setting_given(a, "m") ? "m" : ulp_setting_given(a, "n") ? "n" : NULL;
     if (sized != NULL && (backend == NULL || strcmp(backend->name, "cuda") != 0))
-        return ulp_usage_error(a->program,
-                               "--%s: the sum of %s does not depend on the size of the result; --m and --n go with "
-                               "cblas_sgemm and with a GPU's product",
-                               sized, t->name);
+        return ulp_refuse(error,
+                          "--%s: the sum of %s does not depend on the size of the result; --m and --n go with "
+                          "cblas_sgemm and with a GPU's product",
+                          sized, t->name);
     if (product->native == NULL) {
         t->name = product->datapath.name;
         t->unit = tool_model_unit(&product->datapath, backend);
-        return ULP_GO_ON;
+        return ULP_OK;
     }
     t->name = product->datapath.name;
     if (ulp_cpu_native_of(&t->processor, &product->datapath) == ULP_OK) {
         t->unit = ulp_cpu_native_unit(&t->processor);
-        return ULP_GO_ON;
+        return ULP_OK;
     }
     ulp_cuda_native_parse(&t->native, product->native);
     t->place = (ulp_cuda_place){&t->native, (size_t)tool_tree_given.m, (size_t)tool_tree_given.n};
     t->unit = ulp_cuda_unit_in(&t->place);
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
-static int choose(target *t, const ulp_arguments *a, tool_product *product, const ulp_backend *backend) {
+static ulp_status choose(target *t, const ulp_arguments *a, tool_product *product, const ulp_backend *backend,
+                         ulp_error *error) {
     memset(t, 0, sizeof *t);
     t->with_c = 1;
     if (tool_tree_given.exec != NULL) {
-        const int status = tool_exec_open(&t->pipe, a->program);
+        const ulp_status status = tool_exec_open(&t->pipe, error);
         t->name = tool_tree_given.exec;
-        if (status == ULP_GO_ON) t->unit = tool_pipe_unit(t->pipe);
+        if (status == ULP_OK) t->unit = tool_pipe_unit(t->pipe);
         return status;
     }
     t->name = a->word_count == 1 ? a->words[0] : ulp_setting_find(a, "datapath")->value;
-    return tool_blas_is_name(t->name) ? choose_blas(t, a->program) : choose_datapath(t, a, product, backend);
+    return tool_blas_is_name(t->name) ? choose_blas(t, error) : choose_datapath(t, a, product, backend, error);
 }
 
 /* ---- the report ---- */
@@ -205,34 +200,34 @@ static void print_tree(const target *t, const ulp_order *o) {
 }
 
 /* The sentence for a tree that was not found. */
-static int refuse(const target *t, const char *program, ulp_status status) {
+static ulp_status refuse(const target *t, ulp_status status, ulp_error *error) {
     const size_t most = ulp_order_limit(&t->unit);
     const char *result = t->unit.result.name;
     if (status == ULP_NOT_IN_RANGE && (most < 2 || (size_t)tool_tree_given.k < most))
-        return ulp_usage_error(
-            program, "--tree %s: no product of %s and %s is so large, beside a unit, that sums in %s lose the unit",
+        return ulp_refuse(
+            error, "--tree %s: no product of %s and %s is so large, beside a unit, that sums in %s lose the unit",
             t->name, t->unit.a.name, t->unit.b.name, result);
     if (status == ULP_NOT_IN_RANGE)
-        return ulp_usage_error(
-            program,
+        return ulp_refuse(
+            error,
             "--k %lld: with products of %s and %s and results in %s the tree of %s can be found for up to %zu products",
             (long long)tool_tree_given.k, t->unit.a.name, t->unit.b.name, result, t->name, most - 1);
     if (status == ULP_UNSUPPORTED && t->unit.result.is_fixed)
-        return ulp_usage_error(program, "--tree %s: sums in %s lose no bits, so their results do not show an order",
-                               t->name, result);
+        return ulp_refuse(error, "--tree %s: sums in %s lose no bits, so their results do not show an order", t->name,
+                          result);
     if (status == ULP_UNSUPPORTED)
-        return ulp_run_error(program,
-                             "%s: the results fit no tree: the order changes from sum to sum, depends on the operands, "
-                             "or the function is not a sum",
-                             t->name);
-    return ulp_run_error(program, "%s: %s", t->name, ulp_status_text(status));
+        return ulp_fail(error, ULP_BAD_FILE,
+                        "%s: the results fit no tree: the order changes from sum to sum, depends on the operands, "
+                        "or the function is not a sum",
+                        t->name);
+    return ulp_fail(error, ULP_BAD_FILE, "%s: %s", t->name, ulp_status_text(status));
 }
 
-int tool_tree_run(const ulp_arguments *a, tool_product *product, const ulp_backend *backend, int csv) {
+ulp_status tool_tree_run(const ulp_arguments *a, tool_product *product, const ulp_backend *backend, int csv,
+                         ulp_error *error) {
     target t;
     ulp_order order;
-    int result = choose(&t, a, product, backend);
-    if (result != ULP_GO_ON) return result;
+    ULP_TRY(choose(&t, a, product, backend, error));
     const size_t k = (size_t)tool_tree_given.k;
     ulp_status status = ulp_order_find(&order, &t.unit, k, t.with_c);
     if (status == ULP_UNSUPPORTED && t.with_c) { /* a function may leave c out */
@@ -240,11 +235,12 @@ int tool_tree_run(const ulp_arguments *a, tool_product *product, const ulp_backe
         if (without != ULP_UNSUPPORTED) status = without;
     }
     const int broken = t.pipe != NULL && tool_pipe_problem(t.pipe)[0] != '\0';
-    result = status == ULP_OK ? ULP_EXIT_FINE : (broken ? ULP_EXIT_FAILED : refuse(&t, a->program, status));
-    if (t.pipe != NULL) result = tool_exec_close(t.pipe, a->program, broken ? status : ULP_OK, result);
-    if (status != ULP_OK) return result;
+    if (status != ULP_OK && !broken) status = refuse(&t, status, error);
+    if (broken) status = tool_exec_close(t.pipe, status, error);
+    else tool_pipe_close(t.pipe);
+    ULP_TRY(status);
     if (csv) tool_tree_csv(t.pipe != NULL ? "program" : t.name, &order);
     else print_tree(&t, &order);
     ulp_order_free(&order);
-    return result;
+    return ULP_OK;
 }

@@ -18,19 +18,20 @@ typedef struct tool_tree_settings {
 extern tool_tree_settings tool_tree_given;
 extern const ulp_option tool_tree_options[];
 
-/* Check which options and words go together. Returns ULP_GO_ON, or the exit status after a message. */
-int tool_tree_check(const ulp_arguments *a);
+/* Check which options and words go together. */
+ulp_status tool_tree_check(const ulp_arguments *a, ulp_error *error);
 
 /* Print the tree of a sum: of the program of --exec, of the function or datapath that the command line names by a word,
- * or of `product`, unless it is NULL. Returns the exit status. */
-int tool_tree_run(const ulp_arguments *a, tool_product *product, const ulp_backend *backend, int csv);
+ * or of `product`, unless it is NULL. */
+ulp_status tool_tree_run(const ulp_arguments *a, tool_product *product, const ulp_backend *backend, int csv,
+                         ulp_error *error);
 
-/* Start the program of --exec. Returns ULP_GO_ON, or the exit status after a message. */
-int tool_exec_open(tool_pipe **pipe, const char *program);
+/* Start the program of --exec. */
+ulp_status tool_exec_open(tool_pipe **pipe, ulp_error *error);
 
-/* Close the program of --exec. Returns the exit status `fine`, or ULP_EXIT_FAILED after a message about a sum that
- * failed with `status`. */
-int tool_exec_close(tool_pipe *pipe, const char *program, ulp_status status, int fine);
+/* Close the program of --exec, whose last sum gave `status`. Returns ULP_DEVICE_FAILED if the program or the sum
+ * failed, else ULP_OK. */
+ulp_status tool_exec_close(tool_pipe *pipe, ulp_status status, ulp_error *error);
 
 /* draw.c: print the tree with one line for each term. Returns 0, and prints nothing, if it is wider than the columns or
  * longer than the lines. */

@@ -201,7 +201,7 @@ static void put_all_stochastic(tables *t) {
 
 /* ---- files ---- */
 
-static int write_all(const tables *t) {
+static ulp_status write_all(const tables *t, ulp_error *error) {
     const struct {
         const char *ending;
         const ulp_text *text;
@@ -211,26 +211,27 @@ static int write_all(const tables *t) {
                 {".stochastic.csv", &t->stochastic}};
     char path[160];
     vectors_file_name(path, "formats", t->format->name, ".npz");
-    int status = vectors_write_npz(t->request, path, &t->file);
-    for (size_t i = 0; i < sizeof csvs / sizeof csvs[0] && status == ULP_GO_ON; i++) {
+    ULP_TRY(vectors_write_npz(t->request, path, &t->file, error));
+    for (size_t i = 0; i < sizeof csvs / sizeof csvs[0]; i++) {
         vectors_file_name(path, "formats", t->format->name, csvs[i].ending);
-        status = vectors_write_text(t->request, path, csvs[i].text);
+        ULP_TRY(vectors_write_text(t->request, path, csvs[i].text, error));
     }
-    return status;
+    return ULP_OK;
 }
 
-int vectors_of_format(vectors_counts *counts, const ulp_format *f, const vectors_request *request) {
+ulp_status vectors_of_format(vectors_counts *counts, const ulp_format *f, const vectors_request *request,
+                             ulp_error *error) {
     tables t = {.format = f, .request = request};
-    int status = vectors_oracle_open(&t.oracle, request->program, f, request->check);
-    if (status != ULP_GO_ON) return status;
+    ULP_TRY(vectors_oracle_open(&t.oracle, request->program, f, request->check, error));
+    ulp_status status = ULP_OK;
     put_codes(&t);
     put_conversions(&t);
     put_all_stochastic(&t);
     if (t.oracle.wrong != 0)
         status =
-            ulp_run_error(request->program, "%s: %llu conversions have no code or differ from MPFR; nothing is written",
-                          f->name, (unsigned long long)t.oracle.wrong);
-    if (status == ULP_GO_ON) status = write_all(&t);
+            ulp_fail(error, ULP_BAD_FILE, "%s: %llu conversions have no code or differ from MPFR; nothing is written",
+                     f->name, (unsigned long long)t.oracle.wrong);
+    if (status == ULP_OK) status = write_all(&t, error);
     t.counts.compared = t.oracle.compared;
     *counts = t.counts;
     vectors_oracle_close(&t.oracle);

@@ -42,41 +42,37 @@ void vectors_cell(ulp_text *csv, uint64_t code, int bits) {
 
 /* ---- files ---- */
 
-/* Open FOLDER/PATH; file_output_close() ends it. Returns ULP_GO_ON, or the exit status after a message. */
-static int open_file(file_output *o, const vectors_request *to, const char *path) {
+/* Open FOLDER/PATH; file_output_close() ends it. */
+static ulp_status open_file(file_output *o, const vectors_request *to, const char *path, ulp_error *error) {
     ulp_text whole = {0};
     ulp_text_print(&whole, "%s/%s", to->folder, path);
-    int status = file_output_choose(o, to->program, ulp_text_of(&whole));
-    if (status == ULP_GO_ON) status = file_output_open(o);
+    *o = (file_output){.program = to->program};
+    ulp_status status = ulp_place_choose(&o->place, ulp_text_of(&whole), error);
+    if (status == ULP_OK) status = file_output_open(o, error);
     ulp_text_free(&whole);
     return status;
 }
 
-static int close_file(file_output *o, int status, int failed) {
-    status = file_output_close(o, status == ULP_GO_ON ? ULP_EXIT_FINE : status, failed);
-    return status == ULP_EXIT_FINE ? ULP_GO_ON : status;
-}
-
-int vectors_write_npz(const vectors_request *to, const char *path, const vectors_file *file) {
+ulp_status vectors_write_npz(const vectors_request *to, const char *path, const vectors_file *file, ulp_error *error) {
     file_output o;
     npz_writer archive = {0};
-    const int status = open_file(&o, to, path);
+    const ulp_status status = open_file(&o, to, path, error);
     archive.file = o.file;
-    for (const vectors_array *a = file->at; status == ULP_GO_ON && a < file->at + file->count; a++) {
+    for (const vectors_array *a = file->at; status == ULP_OK && a < file->at + file->count; a++) {
         const npy_array array = {.kind = a->kind, .size = a->size, .dims = 1, .shape = {a->bytes.length / a->size}};
         npz_begin(&archive, a->name);
         npy_write_header(o.file, &array);
         fwrite(ulp_text_of(&a->bytes), 1, a->bytes.length, o.file);
         npz_end(&archive);
     }
-    return close_file(&o, status, status == ULP_GO_ON ? npz_finish(&archive) : 0);
+    return file_output_close(&o, status, status == ULP_OK ? npz_finish(&archive) : 0, error);
 }
 
-int vectors_write_text(const vectors_request *to, const char *path, const ulp_text *text) {
+ulp_status vectors_write_text(const vectors_request *to, const char *path, const ulp_text *text, ulp_error *error) {
     file_output o;
-    const int status = open_file(&o, to, path);
-    if (status == ULP_GO_ON) fwrite(ulp_text_of(text), 1, text->length, o.file);
-    return close_file(&o, status, 0);
+    const ulp_status status = open_file(&o, to, path, error);
+    if (status == ULP_OK) fwrite(ulp_text_of(text), 1, text->length, o.file);
+    return file_output_close(&o, status, 0, error);
 }
 
 void vectors_file_name(char to[160], const char *folder, const char *name, const char *ending) {

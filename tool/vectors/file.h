@@ -42,9 +42,9 @@ size_t vectors_code_bytes(int bits);
 /* Append a cell to a CSV: a code of `bits` bits as hex digits, with a comma before every cell but the first. */
 void vectors_cell(ulp_text *csv, uint64_t code, int bits);
 
-/* Write FOLDER/PATH, whole or not at all. Returns ULP_GO_ON, or the exit status after a message. */
-int vectors_write_npz(const vectors_request *to, const char *path, const vectors_file *file);
-int vectors_write_text(const vectors_request *to, const char *path, const ulp_text *text);
+/* Write FOLDER/PATH, whole or not at all. */
+ulp_status vectors_write_npz(const vectors_request *to, const char *path, const vectors_file *file, ulp_error *error);
+ulp_status vectors_write_text(const vectors_request *to, const char *path, const ulp_text *text, ulp_error *error);
 
 /* The name of a format or datapath as the name of a file: ':', '/' and '=' become '_'. */
 void vectors_file_name(char to[160], const char *folder, const char *name, const char *ending);

@@ -11,10 +11,11 @@ enum { SHOWN = 5 };
 
 int vectors_oracle_offered(void) { return 1; }
 
-int vectors_oracle_open(vectors_oracle *oracle, const char *program, const ulp_format *format, int check) {
+ulp_status vectors_oracle_open(vectors_oracle *oracle, const char *program, const ulp_format *format, int check,
+                               ulp_error *error) {
     *oracle = (vectors_oracle){.program = program, .reference = check ? ulp_reference_new(format) : NULL};
-    return check && oracle->reference == NULL ? ulp_run_error(program, "%s", ulp_status_text(ULP_NO_MEMORY))
-                                              : ULP_GO_ON;
+    return check && oracle->reference == NULL ? ulp_fail(error, ULP_NO_MEMORY, "%s", ulp_status_text(ULP_NO_MEMORY))
+                                              : ULP_OK;
 }
 
 void vectors_oracle_close(vectors_oracle *oracle) {
@@ -49,10 +50,11 @@ void vectors_oracle_compare(vectors_oracle *oracle, uint64_t code, double x, ulp
 
 int vectors_oracle_offered(void) { return 0; }
 
-int vectors_oracle_open(vectors_oracle *oracle, const char *program, const ulp_format *format, int check) {
-    (void)format, (void)check;
+ulp_status vectors_oracle_open(vectors_oracle *oracle, const char *program, const ulp_format *format, int check,
+                               ulp_error *error) {
+    (void)format, (void)check, (void)error;
     *oracle = (vectors_oracle){.program = program};
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 void vectors_oracle_close(vectors_oracle *oracle) { (void)oracle; }

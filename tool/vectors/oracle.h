@@ -2,6 +2,8 @@
 #ifndef ULP_TOOL_VECTORS_ORACLE_H
 #define ULP_TOOL_VECTORS_ORACLE_H
 
+#include "base/error.h"
+
 #include "formats/round.h"
 
 typedef struct vectors_oracle {
@@ -13,9 +15,9 @@ typedef struct vectors_oracle {
 /* Whether this build has the oracle. */
 int vectors_oracle_offered(void);
 
-/* An oracle for a format, or, without `check`, one that compares nothing. Returns ULP_GO_ON, or the exit status after a
- * message. */
-int vectors_oracle_open(vectors_oracle *oracle, const char *program, const ulp_format *format, int check);
+/* An oracle for a format, or, without `check`, one that compares nothing. */
+ulp_status vectors_oracle_open(vectors_oracle *oracle, const char *program, const ulp_format *format, int check,
+                               ulp_error *error);
 void vectors_oracle_close(vectors_oracle *oracle);
 
 /* Compare the value of `code` with x, rounded by `rule` with the random word. The first few differences are printed. */

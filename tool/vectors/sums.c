@@ -119,7 +119,8 @@ static void set_product(vectors_product *p, const ulp_datapath *d, const char *i
     if (p->block > VECTORS_LONGEST / 2) p->block = VECTORS_LONGEST / 2;
 }
 
-int vectors_of_datapath(ulp_text *index, const ulp_datapath *d, const char *in, const vectors_request *request) {
+ulp_status vectors_of_datapath(ulp_text *index, const ulp_datapath *d, const char *in, const vectors_request *request,
+                               ulp_error *error) {
     vectors_product product;
     vectors_sum sum;
     char name[128], path[160];
@@ -127,16 +128,16 @@ int vectors_of_datapath(ulp_text *index, const ulp_datapath *d, const char *in, 
     snprintf(name, sizeof name, "%s%s%s", d->name, in != NULL ? "-" : "", in != NULL ? in : "");
     tables t = {.product = &product};
     vectors_draw draw = vectors_draw_for(request->seed, name);
-    int status = ULP_GO_ON;
+    ulp_status status = ULP_OK;
     add_columns(&t);
-    for (uint64_t i = 0; i < request->sums && status == ULP_GO_ON; i++) {
+    for (uint64_t i = 0; i < request->sums && status == ULP_OK; i++) {
         if (vectors_sum_make(&sum, &product, i, &draw) == ULP_OK) put_sum(&t, &sum, i);
-        else status = ulp_run_error(request->program, "%s: a sum has no code in %s", d->name, d->result.name);
+        else status = ulp_fail(error, ULP_BAD_FILE, "%s: a sum has no code in %s", d->name, d->result.name);
     }
     vectors_file_name(path, "datapaths", name, ".csv");
-    if (status == ULP_GO_ON) status = vectors_write_text(request, path, &t.csv);
+    if (status == ULP_OK) status = vectors_write_text(request, path, &t.csv, error);
     vectors_file_name(path, "datapaths", name, ".npz");
-    if (status == ULP_GO_ON) status = vectors_write_npz(request, path, &t.file);
+    if (status == ULP_OK) status = vectors_write_npz(request, path, &t.file, error);
     ulp_text_print(index, "%s,%s,%s,%s,%s,%u,%s,%d\n", d->name, path, product.a.name, product.b.name, d->result.name,
                    d->step, d->scale_block != 0 ? d->scale.name : "", d->scale_block);
     vectors_free(&t.file);

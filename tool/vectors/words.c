@@ -8,7 +8,7 @@ static const uint64_t seeds[] = {0, 1, 42, 0xffffffffu, 0x100000000u, 0x01234567
 static const uint64_t starts[] = {0, 0x3fffffff8u, 0x7ffffffffffffff8u};
 enum { SEEDS = sizeof seeds / sizeof seeds[0], STARTS = sizeof starts / sizeof starts[0], FIRST = 32, MORE = 16 };
 
-int vectors_words(const vectors_request *request) {
+ulp_status vectors_words(const vectors_request *request, ulp_error *error) {
     vectors_file file = {0};
     vectors_array *const columns[] = {vectors_add(&file, 'u', 8, "seed"), vectors_add(&file, 'u', 8, "stream"),
                                       vectors_add(&file, 'u', 8, "index"), vectors_add(&file, 'u', 4, "word")};
@@ -23,8 +23,8 @@ int vectors_words(const vectors_request *request) {
             ulp_text_add(&csv, "\n", 1);
         }
     }
-    int status = vectors_write_npz(request, "words.npz", &file);
-    if (status == ULP_GO_ON) status = vectors_write_text(request, "words.csv", &csv);
+    ulp_status status = vectors_write_npz(request, "words.npz", &file, error);
+    if (status == ULP_OK) status = vectors_write_text(request, "words.csv", &csv, error);
     vectors_free(&file);
     ulp_text_free(&csv);
     return status;

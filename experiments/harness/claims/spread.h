@@ -33,15 +33,11 @@ void ulp_summary_spread(ulp_claims *c, const char *quantity, double middle, cons
 
 /* The options --runs and --paths, bound to fields (int64_t) of the settings `s`. */
 #define ULP_OPTION_RUNS(s, field, value_, quick_, full_)                                                               \
-    {                                                                                                                  \
-        .name = "runs", .type = &ulp_type_integer, ULP_AT(s, field), .value = value_, .quick = quick_, .full = full_,  \
-        .help = "runs of every stochastic mode", .min = 1, .max = 1e6                                                  \
-    }
+    ULP_OPTION_AS(s, field, "runs", integer, value_, .quick = quick_, .full = full_,                                   \
+                  .help = "runs of every stochastic mode", .min = 1, .max = 1e6)
 #define ULP_OPTION_PATHS(s, field, value_)                                                                             \
-    {                                                                                                                  \
-        .name = "paths", .type = &ulp_type_integer, ULP_AT(s, field), .value = value_,                                 \
-        .help = "stochastic runs that are written one by one", .max = 1000                                             \
-    }
+    ULP_OPTION_AS(s, field, "paths", integer, value_, .help = "stochastic runs that are written one by one",           \
+                  .max = 1000)
 
 enum { ULP_QUANTILES = 7 };
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 enum { LONG_WORD = 200, SHOWN_OF_LONG_WORD = 60 };
+enum { BEGIN_OF_LONG = 1600, END_OF_LONG = 400 }; /* what an error keeps of a longer sentence */
 
 /* Add a text. A long word is shortened to its beginning and its length, and '?' replaces each control character. */
 static void add_readable(ulp_text *to, const char *text) {
@@ -36,11 +37,14 @@ void ulp_note_stdout(void) {
     if (ferror(stdout) && !stdout_failed) stdout_failed = errno;
 }
 
-static void complain(const char *program, const char *text, va_list arguments) {
+void ulp_complain(const char *program, const char *text, ...) {
     ulp_text message = {0}, line = {0}, wrapped = {0};
+    va_list arguments;
     if (!program) return;
     ulp_text_print(&message, "%s: ", program);
+    va_start(arguments, text);
     ulp_text_print_list(&message, text, arguments);
+    va_end(arguments);
     add_readable(&line, ulp_text_of(&message));
     if (isatty(STDERR_FILENO)) ulp_text_wrap(&wrapped, ulp_text_of(&line), 0, 2, ulp_columns_of(stderr));
     else ulp_text_add(&wrapped, ulp_text_of(&line), line.length);
@@ -53,34 +57,13 @@ static void complain(const char *program, const char *text, va_list arguments) {
     ulp_text_free(&wrapped);
 }
 
-void ulp_complain(const char *program, const char *text, ...) {
-    va_list arguments;
-    va_start(arguments, text);
-    complain(program, text, arguments);
-    va_end(arguments);
-}
-
-int ulp_usage_error(const char *program, const char *text, ...) {
-    va_list arguments;
-    va_start(arguments, text);
-    complain(program, text, arguments);
-    va_end(arguments);
-    return ULP_EXIT_USAGE;
-}
-
-int ulp_run_error(const char *program, const char *text, ...) {
-    va_list arguments;
-    va_start(arguments, text);
-    complain(program, text, arguments);
-    va_end(arguments);
-    return ULP_EXIT_FAILED;
-}
-
 ulp_status ulp_refuse_list(ulp_error *error, ulp_status status, const char *what, va_list arguments) {
     ulp_text whole = {0}, shown = {0};
     ulp_text_print_list(&whole, what, arguments);
     add_readable(&shown, ulp_text_of(&whole));
-    ulp_fail(error, status, "%s", ulp_text_of(&shown));
+    const char *text = ulp_text_of(&shown);
+    if (shown.length < ULP_ERROR_TEXT) ulp_fail(error, status, "%s", text);
+    else ulp_fail(error, status, "%.*s ... %s", BEGIN_OF_LONG, text, text + shown.length - END_OF_LONG);
     ulp_text_free(&whole);
     ulp_text_free(&shown);
     return status;
@@ -117,7 +100,7 @@ int ulp_exit_of(ulp_status status) {
 }
 
 int ulp_complain_of(const char *program, const ulp_error *error) {
-    ulp_complain(program, "%s", error->text);
+    if (error->text[0]) ulp_complain(program, "%s", error->text);
     return ulp_exit_of(error->status);
 }
 
@@ -125,7 +108,8 @@ int ulp_finish_stdout(const char *program, int status) {
     ulp_flush_stdout();
     if (!stdout_failed && !ferror(stdout)) return status;
     const char *why = stdout_failed ? strerror(stdout_failed) : "an earlier write failed";
-    return ulp_run_error(program, "cannot write the output: %s", why);
+    ulp_complain(program, "cannot write the output: %s", why);
+    return ULP_EXIT_FAILED;
 }
 
 static int is_terminal(FILE *file) {

@@ -17,19 +17,16 @@ enum { ULP_EXIT_FINE = 0, ULP_EXIT_FAILED = 1, ULP_EXIT_USAGE = 2, ULP_EXIT_LACK
  * ranks other than 0). */
 void ulp_complain(const char *program, const char *text, ...) ULP_PRINTF(2, 3);
 
-/* As ulp_complain(); returns an exit status. */
-int ulp_usage_error(const char *program, const char *text, ...) ULP_PRINTF(2, 3); /* ULP_EXIT_USAGE */
-int ulp_run_error(const char *program, const char *text, ...) ULP_PRINTF(2, 3);   /* ULP_EXIT_FAILED */
-
 /* As ulp_fail() with ULP_BAD_ARGUMENT, or as ulp_fail_list(), for a sentence that quotes words of the user: long words
- * are shortened here, as in messages, so that the rest of the sentence fits. */
+ * are shortened here, as in messages, and the middle of a sentence that does not fit is left out. */
 ulp_status ulp_refuse(ulp_error *error, const char *what, ...) ULP_PRINTF(2, 3);
 ulp_status ulp_refuse_list(ulp_error *error, ulp_status status, const char *what, va_list arguments);
 
 /* Append to the sentence of ulp_refuse(). Returns ULP_BAD_ARGUMENT. */
 ulp_status ulp_refuse_more(ulp_error *error, const char *more);
 
-/* Write the sentence as ulp_complain() does. Returns the exit status that belongs to the error's status. */
+/* Write the sentence as ulp_complain() does, and nothing if there is none. Returns the exit status that belongs to the
+ * error's status. */
 int ulp_complain_of(const char *program, const ulp_error *error);
 
 /* A library's sentence without its subject "SUBJECT: ", for a message that names an option in its place. */

@@ -4,29 +4,19 @@
  * `--name=value` mean the same. An option that is given twice is refused.
  */
 #include "options.h"
+#include "types.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-static size_t options_in(const ulp_option_group *group) {
-    size_t count = 0;
-    while (group->options && group->options[count].name) count++;
-    return count;
-}
-
-static void collect_settings(ulp_arguments *a) {
-    for (size_t g = 0; g < a->group_count; g++) a->count += options_in(&a->groups[g]);
-    a->settings = ulp_grow(NULL, a->count * sizeof *a->settings);
-    ulp_setting *s = a->settings;
-    for (size_t g = 0; g < a->group_count; g++) {
-        const ulp_option *options = a->groups[g].options;
-        for (size_t i = 0; i < options_in(&a->groups[g]); i++, s++) {
-            *s = (ulp_setting){.option = &options[i], .field = (char *)a->groups[g].fields + options[i].at};
-            if (options[i].size == options[i].type->size) continue;
-            ulp_complain(a->command->name, "bug: the field of --%s is of another type", options[i].name);
-            abort();
-        }
+static void add_settings(ulp_arguments *a, const ulp_option_group *group) {
+    for (const ulp_option *o = group->options; o && o->name; o++) {
+        a->settings = ulp_grow(a->settings, (a->count + 1) * sizeof *a->settings);
+        a->settings[a->count++] = (ulp_setting){.option = o, .field = (char *)group->fields + o->at};
+        if (o->size == o->type->size) continue;
+        ulp_complain(a->command->name, "bug: the field of --%s is of another type", o->name);
+        abort();
     }
 }
 
@@ -51,7 +41,7 @@ const char *ulp_option_default(const ulp_option *option, ulp_preset preset) {
     return option->value;
 }
 
-static int unknown_option(const ulp_arguments *a, const char *argument) {
+static ulp_status unknown_option(const ulp_arguments *a, const char *argument, ulp_error *error) {
     static const char always[] = "help version"; /* options that no table lists */
     const char *name = argument + strspn(argument, "-");
     const int length = (int)strcspn(name, "=");
@@ -59,24 +49,21 @@ static int unknown_option(const ulp_arguments *a, const char *argument) {
     for (size_t i = 0; a->command->elsewhere && a->command->elsewhere[i][0]; i++) {
         const char *other = a->command->elsewhere[i][0];
         if ((int)strlen(other) == length && strncmp(other, name, (size_t)length) == 0)
-            return ulp_usage_error(a->program, "--%s %s", other, a->command->elsewhere[i][1]);
+            return ulp_refuse(error, "--%s %s", other, a->command->elsewhere[i][1]);
     }
     ulp_text_print(&given, "%.*s", length, name);
-    if (name[length] && ulp_list_has(always, ulp_text_of(&given))) {
-        const int status = ulp_usage_error(a->program, "--%s takes no value", ulp_text_of(&given));
-        ulp_text_free(&given);
-        return status;
-    }
     for (size_t i = 0; i < a->count; i++) ulp_text_print(&known, "%s ", a->settings[i].option->name);
     ulp_text_print(&known, "%s", always);
     const int found = ulp_nearest_words(&near, ulp_text_of(&given), ulp_text_of(&known), 1);
-    int status =
-        ulp_usage_error(a->program, "no option %.*s%s%s%s (--help lists the options)", (int)strcspn(argument, "="),
-                        argument, found ? "; did you mean --" : "", ulp_text_of(&near), found ? "?" : "");
+    if (name[length] && ulp_list_has(always, ulp_text_of(&given)))
+        ulp_refuse(error, "--%s takes no value", ulp_text_of(&given));
+    else
+        ulp_refuse(error, "no option %.*s%s%s%s (--help lists the options)", (int)strcspn(argument, "="), argument,
+                   found ? "; did you mean --" : "", ulp_text_of(&near), found ? "?" : "");
     ulp_text_free(&given);
     ulp_text_free(&known);
     ulp_text_free(&near);
-    return status;
+    return ULP_BAD_ARGUMENT;
 }
 
 static const char *value_name(const ulp_option *o) { return o->value_name ? o->value_name : o->type->value_name; }
@@ -90,24 +77,24 @@ static void add_value(ulp_setting *s, const char *value) {
 }
 
 /* Read the option at argv[*i], and move *i to the last word that belongs to the option. */
-static int read_option(ulp_arguments *a, int argc, char **argv, int *i) {
+static ulp_status read_option(ulp_arguments *a, int argc, char **argv, int *i, ulp_error *error) {
     const char *name = argv[*i] + 2, *equals = strchr(name, '=');
     ulp_setting *s = find(a, name, equals ? (size_t)(equals - name) : strlen(name));
-    if (!s) return unknown_option(a, argv[*i]);
+    if (!s) return unknown_option(a, argv[*i], error);
     const ulp_option *o = s->option;
     const int flag = !o->type->value_name;
-    if (s->given && (flag || !s->value)) return ulp_usage_error(a->program, "--%s is given twice", o->name);
-    if (flag && equals) return ulp_usage_error(a->program, "--%s takes no value", o->name);
+    if (s->given && (flag || !s->value)) return ulp_refuse(error, "--%s is given twice", o->name);
+    if (flag && equals) return ulp_refuse(error, "--%s takes no value", o->name);
     if (!flag && !equals && (*i + 1 == argc || is_option(argv[*i + 1])))
-        return ulp_usage_error(a->program, "--%s needs a value: --%s %s, %s", o->name, o->name, value_name(o), o->help);
+        return ulp_refuse(error, "--%s needs a value: --%s %s, %s", o->name, o->name, value_name(o), o->help);
     const char *value = flag ? NULL : equals ? equals + 1 : argv[++*i];
-    if (s->given) return ulp_usage_error(a->program, "--%s is given twice: '%s' and '%s'", o->name, s->value, value);
+    if (s->given) return ulp_refuse(error, "--%s is given twice: '%s' and '%s'", o->name, s->value, value);
     s->given = 1;
     s->value = value;
-    if (!o->type->many) return ULP_GO_ON;
+    if (!o->type->many) return ULP_OK;
     add_value(s, value);
     while (*i + 1 < argc && !is_option(argv[*i + 1])) add_value(s, argv[++*i]);
-    return ULP_GO_ON;
+    return ULP_OK;
 }
 
 /* Whether an argument is a word: "-", a number such as -1 or -inf, or a text that does not begin with a dash. */
@@ -118,50 +105,91 @@ static int is_word(const char *argument) {
     return end != argument && !*end;
 }
 
-static int print_version(const ulp_arguments *a) {
+/* --help or --version: print what is asked for, after which nothing is left to do. */
+static void print_and_end(ulp_arguments *a, int is_help) {
     const ulp_command *c = a->command;
-    if (!a->program) return ULP_EXIT_FINE;
-    printf("ulplab %s (build %s), %s%s%s\n", ulp_build_version(), ulp_build_id(), c->kind ? c->kind : "",
-           c->kind ? " " : "", c->name);
-    return ulp_finish_stdout(a->program, ULP_EXIT_FINE);
-}
-
-static int print_help(const ulp_arguments *a) {
-    if (!a->program) return ULP_EXIT_FINE;
-    ulp_help_print(stdout, a->command, a->groups, a->group_count);
-    return ulp_finish_stdout(a->program, ULP_EXIT_FINE);
-}
-
-static int read_argument(ulp_arguments *a, int argc, char **argv, int *i) {
-    const char *argument = argv[*i];
-    if (strcmp(argument, "-h") == 0 || strcmp(argument, "--help") == 0) return print_help(a);
-    if (strcmp(argument, "--version") == 0) return print_version(a);
-    if (is_option(argument) && argument[2]) return read_option(a, argc, argv, i);
-    if (!is_word(argument) && strcmp(argument, "--") != 0) return unknown_option(a, argument);
-    if (!a->command->takes_words)
-        return ulp_usage_error(a->program, "'%s' is not an option, and %s takes no words besides (see --help)",
-                               argument, a->command->name);
-    if (strcmp(argument, "--") != 0) a->words[a->word_count++] = argument;
+    a->is_done = 1;
+    if (!a->program) return;
+    if (is_help) ulp_help_print(stdout, c, a->groups, a->group_count);
     else
-        while (*i + 1 < argc) a->words[a->word_count++] = argv[++*i];
-    return ULP_GO_ON;
+        printf("ulplab %s (build %s), %s%s%s\n", ulp_build_version(), ulp_build_id(), c->kind ? c->kind : "",
+               c->kind ? " " : "", c->name);
 }
 
-int ulp_arguments_read(ulp_arguments *a, int argc, char **argv, int silent) {
+/* ---- the environment ---- */
+
+static ulp_status check_isa(const char *isa, ulp_error *error) {
+    const char *known;
+    char offered[80] = "";
+    int exists = 0;
+    for (size_t i = 0; (known = ulp_cpu_isa_name(i)) != NULL; i++) {
+        if (strcmp(isa, known) == 0 && ulp_cpu_isa_offered(i)) return ULP_OK;
+        exists |= strcmp(isa, known) == 0;
+        if (ulp_cpu_isa_offered(i)) ulp_list_add(offered, sizeof offered, "%s", known);
+    }
+    return ulp_fail(error, exists ? ULP_NO_DEVICE : ULP_BAD_NAME, "ULPLAB_ISA=%s: %s; instruction sets here: %s", isa,
+                    exists ? "this machine does not run it" : "no instruction set of that name", offered);
+}
+
+static ulp_status check_data(const char *folder, ulp_error *error) {
+    if (ulp_is_folder(folder)) return ULP_OK;
+    return ulp_refuse(error, "ULPLAB_DATA=%s: there is no such folder", folder);
+}
+
+/* OMP_NUM_THREADS is a list with a number of threads for each level of nesting (OpenMP 5.2, section 21.1.2). */
+static ulp_status check_threads(const char *list, ulp_error *error) {
+    for (const char *at = list;;) {
+        at += strspn(at, " \t");
+        const size_t digits = strspn(at, "0123456789");
+        const int positive = strspn(at, "0") < digits;
+        if (!positive || digits > 9) break;
+        at += digits + strspn(at + digits, " \t");
+        if (!*at) return ULP_OK;
+        if (*at++ != ',') break;
+    }
+    return ulp_refuse(error, "OMP_NUM_THREADS=%s: has to be a number of threads from 1 to 999999999", list);
+}
+
+/* Check the environment variables that all programs read. */
+static ulp_status check_environment(ulp_error *error) {
+    static const struct {
+        const char *name;
+        ulp_status (*check)(const char *value, ulp_error *error);
+    } variables[] = {{"ULPLAB_ISA", check_isa}, {"ULPLAB_DATA", check_data}, {"OMP_NUM_THREADS", check_threads}};
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *value = getenv(variables[i].name);
+        if (value && *value) ULP_TRY(variables[i].check(value, error));
+    }
+    return ULP_OK;
+}
+
+/* ---- from argv to settings and words ---- */
+
+ulp_status ulp_arguments_read(ulp_arguments *a, int argc, char **argv, int silent, ulp_error *error) {
     signal(SIGXFSZ, SIG_IGN); /* writing beyond the limit of the shell fails with EFBIG, which gets a message */
     a->program = silent ? NULL : a->command->name;
-    collect_settings(a);
+    for (size_t g = 0; g < a->group_count; g++) add_settings(a, &a->groups[g]);
     a->words = ulp_grow(NULL, ((size_t)argc + 1) * sizeof *a->words);
-    for (int i = 1; i < argc; i++) {
-        const int status = read_argument(a, argc, argv, &i);
-        if (status != ULP_GO_ON) return status;
+    for (int i = 1; i < argc && !a->is_done; i++) {
+        const char *argument = argv[i];
+        const int is_help = strcmp(argument, "-h") == 0 || strcmp(argument, "--help") == 0;
+        const int is_last = strcmp(argument, "--") == 0; /* only words follow */
+        if (is_help || strcmp(argument, "--version") == 0) print_and_end(a, is_help);
+        else if (is_option(argument) && !is_last) ULP_TRY(read_option(a, argc, argv, &i, error));
+        else if (!is_word(argument) && !is_last) return unknown_option(a, argument, error);
+        else if (!a->command->takes_words)
+            return ulp_refuse(error, "'%s' is not an option, and %s takes no words besides (see --help)", argument,
+                              a->command->name);
+        else if (!is_last) a->words[a->word_count++] = argument;
+        else
+            while (i + 1 < argc) a->words[a->word_count++] = argv[++i];
     }
-    return ulp_environment_check(a->program);
+    return a->is_done ? ULP_OK : check_environment(error);
 }
 
 /* ---- from texts to fields ---- */
 
-static int refuse_missing(const ulp_arguments *a) {
+static ulp_status refuse_missing(const ulp_arguments *a, ulp_error *error) {
     ulp_text missing = {0};
     size_t count = 0;
     for (size_t i = 0; i < a->count; i++) {
@@ -169,53 +197,49 @@ static int refuse_missing(const ulp_arguments *a) {
         if (!s->option->needed || s->given) continue;
         ulp_text_print(&missing, "%s--%s %s", count++ ? " and " : "", s->option->name, value_name(s->option));
     }
-    int status = ULP_GO_ON;
-    if (count)
-        status =
-            ulp_usage_error(a->program, "%s %s needed (see --help)", ulp_text_of(&missing), count > 1 ? "are" : "is");
+    ulp_refuse(error, "%s %s needed (see --help)", ulp_text_of(&missing), count > 1 ? "are" : "is");
     ulp_text_free(&missing);
-    return status;
+    return ULP_BAD_ARGUMENT;
 }
 
-static int refuse_empty(const ulp_arguments *a, const ulp_option *o) {
+static ulp_status refuse_empty(const ulp_option *o, ulp_error *error) {
     const char *name = value_name(o);
     const char *what = strncmp(name, "FILE", 4) == 0 ? "file's name"
                        : strcmp(name, "DIR") == 0    ? "folder's name"
                                                      : "value";
-    return ulp_usage_error(a->program, "--%s: the %s is empty", o->name, what);
+    return ulp_refuse(error, "--%s: the %s is empty", o->name, what);
 }
 
-static int resolve(const ulp_arguments *a, ulp_setting *s) {
+/* Put "--NAME" before the sentence of a type. */
+static ulp_status name_option(ulp_error *error, ulp_status status, const ulp_option *o) {
+    const ulp_error why = *error;
+    return ulp_fail(error, status, "--%s%s%s", o->name, strncmp(why.text, ": ", 2) == 0 ? "" : " ", why.text);
+}
+
+static ulp_status resolve(ulp_setting *s, ulp_error *error) {
     const ulp_option *o = s->option;
-    ulp_error error;
-    if (!o->type->value_name) {
-        *(int *)s->field = s->given;
-        return ULP_GO_ON;
+    if (!o->type->value_name) *(int *)s->field = s->given;
+    else if (o->type->many) *(ulp_text_list *)s->field = s->values;
+    else if (!s->value) memset(s->field, 0, o->size);
+    else if (s->given && !*s->value && (o->type == &ulp_type_text || o->type == &ulp_type_folder))
+        return refuse_empty(o, error);
+    else {
+        const ulp_status status = o->type->read(s->field, s->value, o, error);
+        s->filled = status == ULP_OK;
+        if (status != ULP_OK) return name_option(error, status, o);
     }
-    if (o->type->many) {
-        *(ulp_text_list *)s->field = s->values;
-        return ULP_GO_ON;
-    }
-    if (!s->value) {
-        memset(s->field, 0, o->size);
-        return ULP_GO_ON;
-    }
-    if (s->given && !*s->value && (o->type == &ulp_type_text || o->type == &ulp_type_folder)) return refuse_empty(a, o);
-    const ulp_status status = o->type->read(s->field, s->value, o, &error);
-    s->filled = status == ULP_OK;
-    if (s->filled) return ULP_GO_ON;
-    ulp_complain(a->program, "--%s%s%s", o->name, strncmp(error.text, ": ", 2) == 0 ? "" : " ", error.text);
-    return ulp_exit_of(status);
+    return ULP_OK;
 }
 
-int ulp_arguments_resolve(ulp_arguments *a, ulp_preset preset) {
-    int status = refuse_missing(a);
-    for (size_t i = 0; i < a->count && status == ULP_GO_ON; i++) {
+ulp_status ulp_arguments_resolve(ulp_arguments *a, ulp_preset preset, ulp_error *error) {
+    for (size_t i = 0; i < a->count; i++)
+        if (a->settings[i].option->needed && !a->settings[i].given) return refuse_missing(a, error);
+    for (size_t i = 0; i < a->count; i++) {
         ulp_setting *s = &a->settings[i];
         if (!s->given) s->value = ulp_option_default(s->option, preset);
-        status = resolve(a, s);
+        ULP_TRY(resolve(s, error));
     }
-    return status;
+    return ULP_OK;
 }
 
 void ulp_arguments_free(ulp_arguments *a) {

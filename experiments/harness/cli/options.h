@@ -198,19 +198,18 @@ typedef struct ulp_arguments {
     size_t count;
     const char **words; /* (word_count) */
     size_t word_count;
+    int is_done; /* 1: --help or --version was printed, and nothing is left to do */
 } ulp_arguments;
-
-enum { ULP_GO_ON = -1 };
 
 /* Split argv, from argv[1] on, into options and words, and check the environment. The caller sets the command and the
  * groups of *a, and sets all other fields to zero. No value is read yet. With `silent` no message is written (MPI ranks
- * other than 0). Every command takes --help and --version; no table lists them. Returns ULP_GO_ON, or the exit status
- * after --help, --version or a refusal: an unknown option, a missing value, an option given twice, or a bad environment
- * variable. Call ulp_arguments_free() in every case. */
-int ulp_arguments_read(ulp_arguments *a, int argc, char **argv, int silent);
+ * other than 0). Every command takes --help and --version; no table lists them; after them a->is_done is 1. Refused are
+ * an unknown option, a missing value, an option given twice, and a bad environment variable. Call ulp_arguments_free()
+ * in every case. */
+ulp_status ulp_arguments_read(ulp_arguments *a, int argc, char **argv, int silent, ulp_error *error);
 
-/* Read every given text, or else the default of the preset, into its field. Returns ULP_GO_ON or the exit status. */
-int ulp_arguments_resolve(ulp_arguments *a, ulp_preset preset);
+/* Read every given text, or else the default of the preset, into its field. */
+ulp_status ulp_arguments_resolve(ulp_arguments *a, ulp_preset preset, ulp_error *error);
 
 /* Free the arguments, and release the fields. */
 void ulp_arguments_free(ulp_arguments *a);
@@ -221,10 +220,6 @@ int ulp_setting_given(const ulp_arguments *a, const char *name);
 
 /* The default text of an option under a preset. */
 const char *ulp_option_default(const ulp_option *option, ulp_preset preset);
-
-/* Check the environment variables that all programs read: ULPLAB_ISA, ULPLAB_DATA, OMP_NUM_THREADS. Returns ULP_GO_ON,
- * or the exit status after a message. ulp_arguments_read() calls it. */
-int ulp_environment_check(const char *program);
 
 /* Print --help, wrapped at 80 columns, or at the width of a narrower terminal. */
 void ulp_help_print(FILE *to, const ulp_command *command, const ulp_option_group *groups, size_t group_count);

@@ -1,5 +1,5 @@
 /* keep.c - the files of a sweep: the points of OUT.part, merged files, shards and checkpoints; see sweep.h. */
-#include "keep.h"
+#include "inside.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -62,7 +62,7 @@ void ulp_plan_free(ulp_plan *plan) {
         free(plan->points[k].point);
         free(plan->points[k].label);
     }
-    if (plan->report.own) plan->report.release(plan->report.own);
+    if (plan->report.release) plan->report.release(plan->report.own);
     free(plan->points);
     ulp_text_free(&plan->header);
 }

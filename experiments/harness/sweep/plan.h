@@ -26,7 +26,8 @@ typedef struct ulp_planned {
 } ulp_planned;
 
 /* A report about the run itself, such as where its time went. plan() sets it, and points add to `own` under the lock of
- * the sweep. At the end of the run print() prints it, and write() writes it into the folder of the CSV. */
+ * the sweep. At the end of the run print() prints it, and write() writes it into the folder of the CSV. print and
+ * release may be NULL. */
 typedef struct ulp_plan_report {
     void *own;          /* NULL: no report */
     const char *ending; /* of the file: ".profile.csv" */
@@ -36,6 +37,8 @@ typedef struct ulp_plan_report {
 } ulp_plan_report;
 
 typedef struct ulp_plan {
+    const void *settings;
+    void *context;
     size_t point_size;
     ulp_planned *points; /* (count) in the order of the CSV */
     size_t count, room;

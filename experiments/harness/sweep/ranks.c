@@ -2,15 +2,13 @@
  *
  * No other file includes <mpi.h>. MPI is initialised only in a process that mpirun started.
  */
-#include "ranks.h"
+#include "inside.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "experiments/harness/cli/message.h"
-#include "step.h"
-#include "watch.h"
 
 #if defined(ULP_WITH_MPI)
 #include <limits.h>

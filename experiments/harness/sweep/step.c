@@ -1,8 +1,7 @@
-/* step.c - the steps of a point (take, compute, finish) and the progress of a sweep; see step.h. */
-#include "step.h"
+/* step.c - the steps of a point (take, compute, finish) and the progress of a sweep; see inside.h. */
+#include "inside.h"
 
 #include "experiments/harness/cli/message.h"
-#include "keep.h"
 
 /* ---- progress ---- */
 
@@ -54,8 +53,8 @@ size_t ulp_sweep_take(ulp_sweep *s, size_t *next) {
 }
 
 ulp_status ulp_sweep_compute(ulp_sweep *s, size_t k) {
-    const ulp_task task = {.settings = s->settings,
-                           .context = s->context,
+    const ulp_task task = {.settings = s->plan->settings,
+                           .context = s->plan->context,
                            .point = s->plan->points[k].point,
                            .label = s->plan->points[k].label,
                            .rows = &s->work[k].rows,

@@ -2,8 +2,7 @@
 #include "sweep.h"
 
 #include "kernels/backend.h"
-#include "ranks.h"
-#include "step.h"
+#include "inside.h"
 
 /* The shared state of the threads; each thread takes the next point when it is free. */
 typedef struct team {

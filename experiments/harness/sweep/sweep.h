@@ -65,7 +65,6 @@ struct ulp_sweep {
     const char *program; /* name for messages; NULL: no messages */
     const ulp_plan *plan;
     const ulp_column *columns;
-    const void *settings, *context;
     ulp_status (*compute)(const ulp_task *task);
     size_t (*ranks_of)(const void *point); /* the ranks that a point is about; NULL: no point is about ranks */
     int threads, threads_inside; /* inside: points run one by one, each with all threads for its array operations */

@@ -1,5 +1,5 @@
-/* watch.c - a thread that looks whether the processes of a run live; see watch.h. */
-#include "watch.h"
+/* watch.c - a thread that looks whether the processes of a run live; see inside.h. */
+#include "inside.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "experiments/harness/cli/message.h"
@@ -121,4 +123,31 @@ ulp_status ulp_place_write_beside(const ulp_place *place, const char *ending,
     const ulp_status status = write_file(path, path, write, own, error);
     free(path);
     return status;
+}
+
+/* ---- JSON ---- */
+
+void ulp_json_text(FILE *file, const char *text, size_t length) {
+    fputc('"', file);
+    for (size_t i = 0; i < length && text[i]; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        if (c == '"' || c == '\\') fprintf(file, "\\%c", c);
+        else if (c < 0x20) fprintf(file, "\\u%04x", c);
+        else fputc(c, file);
+    }
+    fputc('"', file);
+}
+
+void ulp_json_pair(FILE *file, const char *key, const char *text) {
+    fprintf(file, "  \"%s\": ", key);
+    ulp_json_text(file, text, SIZE_MAX);
+    fprintf(file, ",\n");
+}
+
+void ulp_json_date(FILE *file) {
+    char date[40] = "";
+    const time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    ulp_json_pair(file, "date", date);
 }

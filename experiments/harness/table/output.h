@@ -45,4 +45,12 @@ ulp_status ulp_place_write_beside(const ulp_place *place, const char *ending,
  * chose a wrong path, and ULP_BAD_FILE otherwise. */
 ulp_status ulp_cannot_write(ulp_error *error, const char *path, int named);
 
+/* ---- JSON ---- */
+
+/* Write a text, at most `length` characters of it, in quotes. */
+void ulp_json_text(FILE *file, const char *text, size_t length);
+/* Write a line with a key and a text, and one with the key "date" and the present time. */
+void ulp_json_pair(FILE *file, const char *key, const char *text);
+void ulp_json_date(FILE *file);
+
 #endif

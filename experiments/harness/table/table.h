@@ -7,8 +7,7 @@
  *         double value;
  *     } row;
  *     static const ulp_column columns[] = {
- *         ULP_COLUMN(row, format), ULP_WORDS(row, what, "path spread"), ULP_COLUMN(row, step), ULP_COLUMN(row, value),
- * {0}};
+ *         ULP_COLUMNS(row, format), ULP_WORDS(row, what, "path spread"), ULP_COLUMNS(row, step, value), {0}};
  *
  *     row r;
  *     ulp_row_clear(rows, &r);
@@ -57,20 +56,29 @@ typedef struct ulp_column {
              int64_t: ULP_CELL_INTEGER,                                                                                \
              double: ULP_CELL_NUMBER,                                                                                  \
              ulp_code: ULP_CELL_CODE)
-#define ULP_COLUMN_AS(row, field, name_)                                                                               \
-    {                                                                                                                  \
-        .name = name_, .type = ULP_CELL_OF(row, field), .at = offsetof(row, field),                                    \
-        .end = offsetof(row, field) + sizeof(((row *)0)->field)                                                        \
-    }
-/* A column with the name of its field, or of a field of the member `part` of the row struct. */
-#define ULP_COLUMN(row, field) ULP_COLUMN_AS(row, field, #field)
-#define ULP_COLUMN_OF(row, part, field) ULP_COLUMN_AS(row, part.field, #field)
 #define ULP_WORDS_AS(row, field, name_, words_)                                                                        \
     {                                                                                                                  \
         .name = name_, .type = ULP_CELL_OF(row, field), .at = offsetof(row, field),                                    \
         .end = offsetof(row, field) + sizeof(((row *)0)->field), .words = words_                                       \
     }
 #define ULP_WORDS(row, field, words_) ULP_WORDS_AS(row, field, #field, words_)
+#define ULP_COLUMN_AS(row, field, name_) ULP_WORDS_AS(row, field, name_, NULL)
+/* One to eight columns, each with the name of its field: a field of the row struct, or of its member `part`. */
+#define ULP_COLUMNS(row, ...) ULP_COLUMNS_IN(row, , __VA_ARGS__)
+#define ULP_COLUMNS_OF(row, part, ...) ULP_COLUMNS_IN(row, part., __VA_ARGS__)
+#define ULP_COLUMNS_IN(row, in, ...)                                                                                   \
+    ULP_NINTH(__VA_ARGS__, ULP_COLUMNS_8, ULP_COLUMNS_7, ULP_COLUMNS_6, ULP_COLUMNS_5, ULP_COLUMNS_4, ULP_COLUMNS_3,   \
+              ULP_COLUMNS_2, ULP_COLUMNS_1, )                                                                          \
+    (row, in, __VA_ARGS__)
+#define ULP_NINTH(a, b, c, d, e, f, g, h, ninth, ...) ninth
+#define ULP_COLUMNS_1(row, in, field) ULP_COLUMN_AS(row, in field, #field)
+#define ULP_COLUMNS_2(row, in, field, ...) ULP_COLUMNS_1(row, in, field), ULP_COLUMNS_1(row, in, __VA_ARGS__)
+#define ULP_COLUMNS_3(row, in, field, ...) ULP_COLUMNS_1(row, in, field), ULP_COLUMNS_2(row, in, __VA_ARGS__)
+#define ULP_COLUMNS_4(row, in, field, ...) ULP_COLUMNS_1(row, in, field), ULP_COLUMNS_3(row, in, __VA_ARGS__)
+#define ULP_COLUMNS_5(row, in, field, ...) ULP_COLUMNS_1(row, in, field), ULP_COLUMNS_4(row, in, __VA_ARGS__)
+#define ULP_COLUMNS_6(row, in, field, ...) ULP_COLUMNS_1(row, in, field), ULP_COLUMNS_5(row, in, __VA_ARGS__)
+#define ULP_COLUMNS_7(row, in, field, ...) ULP_COLUMNS_1(row, in, field), ULP_COLUMNS_6(row, in, __VA_ARGS__)
+#define ULP_COLUMNS_8(row, in, field, ...) ULP_COLUMNS_1(row, in, field), ULP_COLUMNS_7(row, in, __VA_ARGS__)
 
 #define ULP_NO_INTEGER INT64_MIN
 #define ULP_NO_NUMBER ulp_no_number()

@@ -14,10 +14,9 @@ typedef struct ulp_training_cells {
 } ulp_training_cells;
 
 #define ULP_TRAINING_COLUMNS_OF(row, field)                                                                            \
-    ULP_COLUMN_OF(row, field, step), ULP_COLUMN_OF(row, field, scale_log2), ULP_COLUMN_OF(row, field, loss),           \
-        ULP_COLUMN_OF(row, field, skipped), ULP_COLUMN_OF(row, field.gradients, zero),                                 \
-        ULP_COLUMN_OF(row, field.gradients, flushed), ULP_COLUMN_OF(row, field.gradients, overflowed),                 \
-        ULP_COLUMN_OF(row, field, train_accuracy), ULP_COLUMN_OF(row, field, test_accuracy)
+    ULP_COLUMNS_OF(row, field, step, scale_log2, loss), ULP_COLUMNS_OF(row, field, skipped),                           \
+        ULP_COLUMNS_OF(row, field.gradients, zero), ULP_COLUMNS_OF(row, field.gradients, flushed, overflowed),         \
+        ULP_COLUMNS_OF(row, field, train_accuracy, test_accuracy)
 
 /* ulp_cells_of_step() needs a step whose gradients were counted. */
 ulp_training_cells ulp_cells_of_step(const ulp_step *step);

@@ -21,10 +21,8 @@
 
 /* --checkpoint, bound to a field (double) of the settings `s`. */
 #define ULP_OPTION_CHECKPOINT(s, field)                                                                                \
-    {                                                                                                                  \
-        .name = "checkpoint", .type = &ulp_type_number, ULP_AT(s, field), .value = "60",                               \
-        .help = "seconds between checkpoints of a training under way; 0: none", .max = 1e6, .silent = 1                \
-    }
+    ULP_OPTION_AS(s, field, "checkpoint", number, "60",                                                                \
+                  .help = "seconds between checkpoints of a training under way; 0: none", .max = 1e6, .silent = 1)
 
 /* What a checkpoint does with a kind of run. `run` is ulp_checkpoints.run, the caller's struct. */
 typedef struct ulp_checkpoint_kind {

@@ -17,9 +17,7 @@
 #ifndef ULP_TRAINING_LESSON_H
 #define ULP_TRAINING_LESSON_H
 
-#include "automatic.h"
 #include "options.h"
-#include "set.h"
 #include "training.h"
 
 typedef struct ulp_lesson_settings {

@@ -16,8 +16,7 @@
 #ifndef ULP_NETWORKS_H
 #define ULP_NETWORKS_H
 
-#include "automatic.h"
-#include "set.h"
+#include "options.h"
 #include "sim/train/train.h"
 
 typedef struct ulp_networks_settings {
@@ -33,38 +32,17 @@ extern const char ulp_network_words[]; /* the names of the table, each with a bl
 
 /* Six options, bound to a field (ulp_networks_settings) of the settings `s`. */
 #define ULP_OPTIONS_NETWORKS(s, field, value_, quick_, full_)                                                          \
-    {.name = "nets",                                                                                                   \
-     .type = &ulp_type_choices,                                                                                        \
-     ULP_AT(s, field.nets),                                                                                            \
-     .value = value_,                                                                                                  \
-     .quick = quick_,                                                                                                  \
-     .full = full_,                                                                                                    \
-     .help = "networks by name, separated by commas, or all",                                                          \
-     .words = ulp_network_words + 1},                                                                                  \
-        {.name = "net",                                                                                                \
-         .type = &ulp_type_text,                                                                                       \
-         ULP_AT(s, field.net),                                                                                         \
-         .value = "",                                                                                                  \
-         .topic = "nets",                                                                                              \
-         .help = "one network, layer by layer, in place of --nets, with mlp's batch and rate unless they are given"},  \
-        {.name = "batch",                                                                                              \
-         .type = &ulp_type_integer,                                                                                    \
-         ULP_AT(s, field.batch),                                                                                       \
-         .value = "0",                                                                                                 \
-         .help = "samples per step; 0: each network's own",                                                            \
-         .max = 60000},                                                                                                \
-        {.name = "rate",                                                                                               \
-         .type = &ulp_type_number,                                                                                     \
-         ULP_AT(s, field.rate),                                                                                        \
-         .value = "0",                                                                                                 \
-         .help = "learning rate; 0: each network's own",                                                               \
-         .max = 1000},                                                                                                 \
-        {.name = "momentum",                                                                                           \
-         .type = &ulp_type_number,                                                                                     \
-         ULP_AT(s, field.momentum),                                                                                    \
-         .value = "0.9",                                                                                               \
-         .help = "momentum",                                                                                           \
-         .max = 1},                                                                                                    \
+    ULP_OPTION_AS(s, field.nets, "nets", choices, value_, .quick = quick_, .full = full_,                              \
+                  .help = "networks by name, separated by commas, or all", .words = ulp_network_words + 1),            \
+        ULP_OPTION_AS(                                                                                                 \
+            s, field.net, "net", text, "", .topic = "nets",                                                            \
+            .help =                                                                                                    \
+                "one network, layer by layer, in place of --nets, with mlp's batch and rate unless they are given"),   \
+        ULP_OPTION_AS(s, field.batch, "batch", integer, "0", .help = "samples per step; 0: each network's own",        \
+                      .max = 60000),                                                                                   \
+        ULP_OPTION_AS(s, field.rate, "rate", number, "0", .help = "learning rate; 0: each network's own",              \
+                      .max = 1000),                                                                                    \
+        ULP_OPTION_AS(s, field.momentum, "momentum", number, "0.9", .help = "momentum", .max = 1),                     \
         ULP_OPTION_SET(s, field.set)
 
 typedef struct ulp_network {

@@ -1,5 +1,37 @@
-/* options.c - the types of options for policies and optimizers, and the reading of networks and policies in plan(). */
+/* options.c - the types of the options of trainings, and the reading of data, networks and policies in plan(). */
 #include "options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/harness/cli/types.h"
+#include "profile.h"
+
+/* ---- types of options ---- */
+
+/* Prints a field that is a text, or a struct that begins with one. */
+static void print_text(ulp_text *to, const void *field, const ulp_option *option) {
+    (void)option;
+    ulp_text_print(to, "%s", *(const char *const *)field);
+}
+
+static void list_sets(ulp_text *to) {
+    const ulp_data_kind *kind;
+    for (size_t i = 0; (kind = ulp_data_kind_get(i)); i++) ulp_text_print(to, "%s%s", i ? " " : "", kind->name);
+}
+
+static ulp_status read_set(void *field, const char *text, const ulp_option *option, ulp_error *error) {
+    ulp_text known = {0};
+    const ulp_data_kind *kind;
+    (void)option;
+    *(const char **)field = text;
+    for (size_t i = 0; (kind = ulp_data_kind_get(i)); i++)
+        if (strcmp(kind->name, text) == 0) return ULP_OK;
+    list_sets(&known);
+    ulp_refuse_word(error, "data set", text, ulp_text_of(&known), "");
+    ulp_text_free(&known);
+    return ULP_BAD_ARGUMENT;
+}
 
 static ulp_status read_policy(void *field, const char *text, const ulp_option *option, ulp_error *error) {
     ulp_error why;
@@ -12,11 +44,6 @@ static ulp_status read_policy(void *field, const char *text, const ulp_option *o
     return status == ULP_NO_DEVICE ? ULP_NO_DEVICE : ULP_BAD_ARGUMENT;
 }
 
-static void print_policy(ulp_text *to, const void *field, const ulp_option *option) {
-    (void)option;
-    ulp_text_print(to, "%s", ((const ulp_named_policy *)field)->text);
-}
-
 static ulp_status read_optimizer(void *field, const char *text, const ulp_option *option, ulp_error *error) {
     ulp_error why;
     ulp_named_optimizer *to = field;
@@ -26,21 +53,74 @@ static ulp_status read_optimizer(void *field, const char *text, const ulp_option
     return ulp_refuse(error, ": %s", why.text);
 }
 
-static void print_optimizer(ulp_text *to, const void *field, const ulp_option *option) {
+static ulp_status read_reduction(void *to, const char *item, const ulp_option *option, ulp_error *error) {
+    ulp_error why;
+    ulp_named_reduction *named = to;
     (void)option;
-    ulp_text_print(to, "%s", ((const ulp_named_optimizer *)field)->text);
+    if (ulp_reduction_parse(&named->reduction, item, &why) == ULP_OK &&
+        ulp_reduction_print(named->name, sizeof named->name, &named->reduction) == ULP_OK)
+        return ULP_OK;
+    return ulp_refuse(error, ": %s", ulp_after_subject(why.text, "reduction"));
 }
 
+const ulp_option_type ulp_type_set = {.value_name = "NAME",
+                                      .size = sizeof(const char *),
+                                      .read = read_set,
+                                      .print = print_text,
+                                      .list = list_sets,
+                                      .topic = "data"};
 const ulp_option_type ulp_type_policy = {.value_name = "POLICY",
                                          .size = sizeof(ulp_named_policy),
                                          .read = read_policy,
-                                         .print = print_policy,
+                                         .print = print_text,
                                          .topic = "policies"};
 const ulp_option_type ulp_type_optimizer = {.value_name = "OPTIMIZER",
                                             .size = sizeof(ulp_named_optimizer),
                                             .read = read_optimizer,
-                                            .print = print_optimizer,
+                                            .print = print_text,
                                             .topic = "optimizers"};
+static ulp_status read_amp(void *field, const char *text, const ulp_option *option, ulp_error *error) {
+    ulp_format *to = field;
+    if (strcmp(text, "none") == 0) {
+        memset(to, 0, sizeof *to);
+        return ULP_OK;
+    }
+    ULP_TRY(ulp_type_format.read(field, text, option, error));
+    if (ulp_amp_takes(to)) return ULP_OK;
+    return ulp_refuse(error,
+                      "'%s': automatic mixed precision takes formats of floating point with a sign that fit "
+                      "binary32, or none",
+                      text);
+}
+
+static void print_amp(ulp_text *to, const void *field, const ulp_option *option) {
+    const ulp_format *f = field;
+    (void)option;
+    ulp_text_print(to, "%s", f->bits ? f->name : "none");
+}
+
+static const ulp_option_type type_reduction = {.size = sizeof(ulp_named_reduction), .read = read_reduction};
+const ulp_option_type ulp_type_reductions = {.value_name = "LIST",
+                                             .size = sizeof(ulp_reduction_list),
+                                             .read = ulp_named_list_read,
+                                             .print = ulp_named_list_print,
+                                             .release = ulp_list_release,
+                                             .item = &type_reduction,
+                                             .topic = "reductions"};
+const ulp_option_type ulp_type_amp = {
+    .value_name = "FORMAT", .size = sizeof(ulp_format), .read = read_amp, .print = print_amp, .topic = "amp"};
+
+/* ---- called by plan() ---- */
+
+ulp_status ulp_set_load(ulp_plan *plan, ulp_data *data, const ulp_set *set) {
+    ulp_error error;
+    ulp_profile_plan(plan);
+    const ulp_status status = ulp_data_load(data, set->name, set->folder, set->seed, &error);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s", error.text);
+    ulp_plan_note(plan, "data", "%s, crc32 %08x, %zu for training, %zu for tests", data->name, data->checksum,
+                  data->n_train, data->n - data->n_train);
+    return ULP_OK;
+}
 
 ulp_status ulp_plan_read_net(const ulp_plan *plan, ulp_net *net, const char *text, ulp_dims in) {
     ulp_error error;
@@ -62,4 +142,21 @@ ulp_status ulp_policy_admit(const ulp_plan *plan, const ulp_policy *policy, cons
     if (status == ULP_OK) status = ulp_policy_runs_on(policy, backend->name, &why);
     if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", of, why.text);
     return full ? ulp_policy_print(full, ULP_POLICY_TEXT_MAX, policy) : ULP_OK;
+}
+
+ulp_status ulp_plan_amp(ulp_plan *plan, ulp_policy *policy, ulp_scaler_rule *scaler, const ulp_format *amp,
+                        const ulp_net *net, const char *name) {
+    ulp_error error;
+    char full[ULP_POLICY_TEXT_MAX], key[64];
+    ulp_amp derived;
+    if (!amp->bits) return ULP_OK;
+    ulp_status status = ulp_amp_derive(&derived, net, amp, &error);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "--amp: %s: %s", name, error.text);
+    status = ulp_policy_print(full, sizeof full, &derived.policy);
+    if (status != ULP_OK) return status;
+    *policy = derived.policy;
+    *scaler = derived.scaler;
+    snprintf(key, sizeof key, "amp %s", name);
+    ulp_plan_note(plan, key, "%s; scaler %s", full, derived.scaler.name);
+    return ULP_OK;
 }

@@ -15,11 +15,10 @@ typedef struct row {
 
 static const ulp_option options[] = {ULP_OPTION(settings, size, integer, "3", .help = "points", .min = 1, .max = 9),
                                      {0}};
-static const ulp_column columns[] = {ULP_COLUMN(row, number), ULP_COLUMN(row, half), {0}};
+static const ulp_column columns[] = {ULP_COLUMNS(row, number, half), {0}};
 
-static ulp_status plan(ulp_plan *to, const void *own, void *context) {
-    (void)context;
-    for (int64_t i = 0; i < ((const settings *)own)->size; i++)
+static ulp_status plan(ulp_plan *to) {
+    for (int64_t i = 0; i < ((const settings *)to->settings)->size; i++)
         ulp_plan_add(to, &(point){i}, 1, "number %lld", (long long)i);
     return ULP_OK;
 }
@@ -36,16 +35,16 @@ static void read_rows(ulp_claims *claims) {
     ulp_claim(claims, sum >= 0, "halves", "%g", sum);
 }
 
-static const ulp_experiment experiment = {.name = "fuzz",
-                                          .question = "is hostile input refused?",
-                                          .options = options,
-                                          .columns = columns,
-                                          .settings_size = sizeof(settings),
-                                          .point_size = sizeof(point),
-                                          .row_size = sizeof(row),
-                                          .plan = plan,
-                                          .compute = compute,
-                                          .judge = read_rows};
+const ulp_experiment experiment = {.name = "fuzz",
+                                   .question = "is hostile input refused?",
+                                   .options = options,
+                                   .columns = columns,
+                                   .settings_size = sizeof(settings),
+                                   .point_size = sizeof(point),
+                                   .row_size = sizeof(row),
+                                   .plan = plan,
+                                   .compute = compute,
+                                   .judge = read_rows};
 
 static const char head[] = "# experiment: fuzz\n";
 

@@ -21,19 +21,20 @@ static int split(char *line, char **argv) {
     return argc;
 }
 
-static int read_line(ulp_arguments *a, char *line, char **argv) {
+static ulp_status read_line(ulp_arguments *a, char *line, char **argv, ulp_error *error) {
     *a = (ulp_arguments){.command = &toy, .groups = groups, .group_count = 2};
-    int status = ulp_arguments_read(a, split(line, argv), argv, 0);
-    return status == ULP_GO_ON ? ulp_arguments_resolve(a, s.flag ? ULP_PRESET_QUICK : ULP_PRESET_DEFAULT) : status;
+    ULP_TRY(ulp_arguments_read(a, split(line, argv), argv, 0, error));
+    return a->is_done ? ULP_OK : ulp_arguments_resolve(a, s.flag ? ULP_PRESET_QUICK : ULP_PRESET_DEFAULT, error);
 }
 
 static int is_valid(const char *text) {
     char *copy = ulp_copy_text(text), *argv[WORDS_MAX + 1];
     ulp_arguments a;
-    const int status = read_line(&a, copy, argv);
+    ulp_error error;
+    const int valid = read_line(&a, copy, argv, &error) == ULP_OK && !a.is_done;
     ulp_arguments_free(&a);
     free(copy);
-    return status == ULP_GO_ON;
+    return valid;
 }
 
 /* The settings as a command line, each with its canonical text. */
@@ -55,15 +56,16 @@ static void run(const uint8_t *data, size_t size) {
     char *text = fuzz_text(data, size), *argv[WORDS_MAX + 1];
     ulp_arguments a;
     toy.takes_words = size % 2 == 1;
-    const int status = read_line(&a, text, argv);
-    if (status == ULP_GO_ON) {
+    ulp_error error;
+    ulp_error_clear(&error);
+    const ulp_status status = read_line(&a, text, argv, &error);
+    if (status == ULP_OK && !a.is_done) {
         fuzz_passed();
         ulp_text first = canonical(&a), copy = canonical(&a);
         ulp_arguments_free(&a);
         if (first.length < 4000 && !strpbrk(ulp_text_of(&first), " ")) {
-            const int again = read_line(&a, copy.data, argv);
-            if (again != ULP_GO_ON)
-                fuzz_check(0, "these settings are refused: %s\n%s", ulp_text_of(&first), fuzz_take_output().error);
+            if (read_line(&a, copy.data, argv, &error) != ULP_OK)
+                fuzz_check(0, "these settings are refused: %s\n%s", ulp_text_of(&first), error.text);
             ulp_text second = canonical(&a);
             fuzz_check(strcmp(ulp_text_of(&first), ulp_text_of(&second)) == 0, "these settings:\n%sare\n%s",
                        ulp_text_of(&first), ulp_text_of(&second));
@@ -74,7 +76,7 @@ static void run(const uint8_t *data, size_t size) {
         ulp_text_free(&copy);
         return;
     }
-    fuzz_check_exit(status, "a command line");
+    if (status != ULP_OK) fuzz_check_status(status, error.text, "a command line");
     ulp_arguments_free(&a);
 }
 

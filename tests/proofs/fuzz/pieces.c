@@ -74,10 +74,12 @@ static void check_journal(const uint8_t *data, size_t size) {
     journal *j = NULL;
     FILE *file = fopen("journal", "wb");
     if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0) abort();
-    const int status = journal_open(&j, "fuzz", "journal");
-    if (status >= 0) {
+    ulp_error error;
+    ulp_error_clear(&error);
+    const ulp_status status = journal_open(&j, "fuzz", "journal", &error);
+    if (status != ULP_OK) {
         uint8_t *bytes = ulp_grow(NULL, size + 1);
-        fuzz_check_exit(status, "a journal");
+        fuzz_check_status(status, error.text, "a journal");
         file = fopen("journal", "rb");
         fuzz_check(file && fread(bytes, 1, size + 1, file) == size && (size == 0 || memcmp(bytes, data, size) == 0),
                    "a journal that is refused has changed");
@@ -89,14 +91,14 @@ static void check_journal(const uint8_t *data, size_t size) {
     const char *found = journal_find(j, "binary16 rne inf 32 100 0 1 0");
     char *had = found ? ulp_copy_text(found) : NULL;
     journal_keep(j, "kept", "7 123456789abcdef0");
-    fuzz_check(journal_close(j) < 0, "the journal cannot be closed");
-    fuzz_check(journal_open(&j, "fuzz", "journal") < 0, "the journal cannot be opened again: %s",
-               fuzz_take_output().error);
+    fuzz_check(journal_close(j, &error) == ULP_OK, "the journal cannot be closed");
+    fuzz_check(journal_open(&j, "fuzz", "journal", &error) == ULP_OK, "the journal cannot be opened again: %s",
+               error.text);
     const char *again = journal_find(j, "binary16 rne inf 32 100 0 1 0"), *kept = journal_find(j, "kept");
     fuzz_check(!had || (again && strcmp(again, had) == 0), "the journal has lost a piece");
     fuzz_check(kept != NULL, "the journal has not kept a piece");
     free(had);
-    journal_close(j);
+    journal_close(j, NULL);
 }
 
 static void run(const uint8_t *data, size_t size) {

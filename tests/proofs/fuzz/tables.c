@@ -11,9 +11,10 @@ typedef struct row {
     const char *more;
 } row;
 
-static const ulp_column columns[] = {ULP_COLUMN(row, text),    ULP_WORDS(row, word, "path spread two-level"),
-                                     ULP_COLUMN(row, integer), ULP_COLUMN(row, number),
-                                     ULP_COLUMN(row, more),    {0}};
+static const ulp_column columns[] = {ULP_COLUMNS(row, text),
+                                     ULP_WORDS(row, word, "path spread two-level"),
+                                     ULP_COLUMNS(row, integer, number, more),
+                                     {0}};
 
 static int is_valid(const char *text) {
     ulp_table table = ulp_table_of(columns, sizeof(row));
