@@ -91,10 +91,7 @@ __global__ void __launch_bounds__(2 * HALF) ctc_kernel(const __grid_constant__ j
 } // namespace
 
 ulp_status ulp_cuda_ctc_outputs(double *p, const float *z, ulp_sequences of, int linear) {
-    ulp_status status = ulp_cuda_open();
-    if (status != ULP_OK || of.B == 0) return status;
-    return ulp_cuda_launch("outputs of ctc", outputs_kernel, ulp_cuda_blocks(of.B * of.T), ULP_CUDA_THREADS, p, z, of.B,
-                           of.C, of.T, linear);
+    return ulp_cuda_over(of.B * of.T, "outputs of ctc", outputs_kernel, p, z, of.B, of.C, of.T, linear);
 }
 
 ulp_status ulp_cuda_ctc(double *dz, double *loss, double *work, const float *p, ulp_sequences of,

@@ -80,8 +80,7 @@ static int requested_device(int count) {
 static ulp_status describe(int ordinal) {
     cudaDeviceProp prop;
     ulp_cuda_info *info = &device.info;
-    ulp_status status = ulp_cuda_check(cudaGetDeviceProperties(&prop, ordinal), "cudaGetDeviceProperties");
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_cuda_check(cudaGetDeviceProperties(&prop, ordinal), "cudaGetDeviceProperties"));
     snprintf(info->name, sizeof info->name, "%s", prop.name);
     info->capability = 10 * prop.major + prop.minor;
     info->processors = prop.multiProcessorCount;
@@ -128,8 +127,7 @@ ulp_status ulp_cuda_open(void) {
     static __thread int named;
     pthread_once(&device.once, open_once);
     if (device.status == ULP_OK && !named) {
-        ulp_status status = ulp_cuda_check(cudaSetDevice(device.ordinal), "cudaSetDevice");
-        if (status != ULP_OK) return status;
+        ULP_TRY(ulp_cuda_check(cudaSetDevice(device.ordinal), "cudaSetDevice"));
         named = 1;
     }
     return device.status;
@@ -146,9 +144,9 @@ const ulp_cuda_info *ulp_cuda_device(void) { return &device.info; }
 
 ulp_status ulp_cuda_describe(ulp_cuda_info *info) {
     if (info == NULL) return ULP_BAD_ARGUMENT;
-    ulp_status status = ulp_cuda_open();
-    if (status == ULP_OK) *info = device.info;
-    return status;
+    ULP_TRY(ulp_cuda_open());
+    *info = device.info;
+    return ULP_OK;
 }
 
 /* ---- memory ---- */
@@ -239,11 +237,14 @@ size_t ulp_cuda_room_of(const void *memory) {
 }
 
 /* The runtime may read pageable memory after the call, so that this function waits. */
-ulp_status ulp_cuda_upload(void *to, const void *host, size_t bytes) {
+static ulp_status copy_now(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, const char *call) {
     if (bytes == 0) return ULP_OK;
-    ulp_status status = ulp_cuda_check(cudaMemcpyAsync(to, host, bytes, cudaMemcpyHostToDevice, device.stream),
-                                       "cudaMemcpyAsync to the device");
-    return status == ULP_OK ? ulp_cuda_check(cudaStreamSynchronize(device.stream), "work on the device") : status;
+    ULP_TRY(ulp_cuda_check(cudaMemcpyAsync(to, from, bytes, kind, device.stream), call));
+    return ulp_cuda_check(cudaStreamSynchronize(device.stream), "work on the device");
+}
+
+ulp_status ulp_cuda_upload(void *to, const void *host, size_t bytes) {
+    return copy_now(to, host, bytes, cudaMemcpyHostToDevice, "cudaMemcpyAsync to the device");
 }
 
 ulp_status ulp_cuda_zero(void *memory, size_t bytes) {
@@ -252,8 +253,5 @@ ulp_status ulp_cuda_zero(void *memory, size_t bytes) {
 }
 
 ulp_status ulp_cuda_download(void *host, const void *from, size_t bytes) {
-    if (bytes == 0) return ULP_OK;
-    ulp_status status = ulp_cuda_check(cudaMemcpyAsync(host, from, bytes, cudaMemcpyDeviceToHost, device.stream),
-                                       "cudaMemcpyAsync from the device");
-    return status == ULP_OK ? ulp_cuda_check(cudaStreamSynchronize(device.stream), "work on the device") : status;
+    return copy_now(host, from, bytes, cudaMemcpyDeviceToHost, "cudaMemcpyAsync from the device");
 }

@@ -6,6 +6,7 @@
 #ifndef ULP_CUDA_DEVICE_H
 #define ULP_CUDA_DEVICE_H
 
+#include "base/error.h"
 #include "cuda.h"
 
 #include <cuda_runtime.h>
@@ -85,8 +86,8 @@ static inline unsigned ulp_cuda_blocks(size_t n) {
  * grid size after it. */
 template <typename... Expected, typename... Given>
 static inline ulp_status ulp_cuda_over(size_t n, const char *name, void (*kernel)(Expected...), Given &&...given) {
-    const ulp_status status = ulp_cuda_open();
-    if (status != ULP_OK || n == 0) return status;
+    ULP_TRY(ulp_cuda_open());
+    if (n == 0) return ULP_OK;
     return ulp_cuda_launch(name, kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, static_cast<Given &&>(given)...);
 }
 

@@ -273,21 +273,19 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
 
 /* Computes the findings *found (FINDINGS), which stay on the device. */
 ulp_status find_bits_and_starts(uint32_t *found, const ulp_cuda_job<float> &w, const plan &p, bool bits, bool starts) {
-    ulp_status status = ulp_cuda_zero(found, FINDINGS * sizeof *found);
-    if (status == ULP_OK && bits) {
+    ULP_TRY(ulp_cuda_zero(found, FINDINGS * sizeof *found));
+    if (bits) {
         const bool a_down = w.a_row == 1, b_down = w.b_row == 1; /* the kernel runs along memory */
-        status = ulp_cuda_launch("bits of a", bits_kernel, ulp_cuda_blocks(w.m * w.k), ULP_CUDA_THREADS,
-                                 found + BITS_OF_A, w.a, a_down ? w.k : w.m, a_down ? w.m : w.k,
-                                 a_down ? w.a_column : w.a_row, a_down ? w.a_row : w.a_column);
-        if (status == ULP_OK)
-            status = ulp_cuda_launch("bits of b", bits_kernel, ulp_cuda_blocks(w.k * w.n), ULP_CUDA_THREADS,
-                                     found + BITS_OF_B, w.b, b_down ? w.n : w.k, b_down ? w.k : w.n,
-                                     b_down ? w.b_column : w.b_row, b_down ? w.b_row : w.b_column);
+        ULP_TRY(ulp_cuda_launch("bits of a", bits_kernel, ulp_cuda_blocks(w.m * w.k), ULP_CUDA_THREADS,
+                                found + BITS_OF_A, w.a, a_down ? w.k : w.m, a_down ? w.m : w.k,
+                                a_down ? w.a_column : w.a_row, a_down ? w.a_row : w.a_column));
+        ULP_TRY(ulp_cuda_launch("bits of b", bits_kernel, ulp_cuda_blocks(w.k * w.n), ULP_CUDA_THREADS,
+                                found + BITS_OF_B, w.b, b_down ? w.n : w.k, b_down ? w.k : w.n,
+                                b_down ? w.b_column : w.b_row, b_down ? w.b_row : w.b_column));
     }
-    if (status == ULP_OK && starts)
-        status = ulp_cuda_launch("start values", starts_kernel, ulp_cuda_blocks(w.m * w.n), ULP_CUDA_THREADS,
-                                 found + BAD_STARTS, w, p);
-    return status;
+    return starts ? ulp_cuda_launch("start values", starts_kernel, ulp_cuda_blocks(w.m * w.n), ULP_CUDA_THREADS,
+                                    found + BAD_STARTS, w, p)
+                  : ULP_OK;
 }
 
 /* ---- the choice of the kernel ---- */

@@ -145,12 +145,12 @@ ulp_status ulp_cuda_map(float *y, ulp_array_op op, size_t n, ulp_rounding how) {
     const int operands = ulp_op_operands(op.op);
     if (operands < 2) op.b = NULL;
     if (operands < 3) op.c = NULL;
-    ulp_status status = ulp_cuda_open();
-    if (status != ULP_OK || n == 0) return status;
+    ULP_TRY(ulp_cuda_open());
+    if (n == 0) return ULP_OK;
     const rounding r = rounding_of(op.op, how.format, how.rule, how.stream);
     const unsigned blocks = ulp_cuda_blocks((n + 3) / 4);
     ulp_cuda_counting counting;
-    status = ulp_cuda_counting_begin(&counting, how.stats);
+    ulp_status status = ulp_cuda_counting_begin(&counting, how.stats);
     auto *const kernel = how.stats != NULL ? map_kernel<true> : map_kernel<false>;
     if (status == ULP_OK)
         status = ulp_cuda_launch("map", kernel, blocks, ULP_CUDA_THREADS, y, op, n, r, counting.device);
@@ -178,11 +178,10 @@ ulp_status ulp_cuda_update(const ulp_update_step *list, size_t steps, size_t n) 
 }
 
 ulp_status ulp_cuda_largest(float *y, const float *x, size_t n, int finite) {
-    ulp_status status = ulp_cuda_open();
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_cuda_open());
     uint32_t most = 0, *device = static_cast<uint32_t *>(ulp_cuda_room(sizeof *device));
     if (device == NULL) return ULP_NO_MEMORY;
-    status = ulp_cuda_zero(device, sizeof *device);
+    ulp_status status = ulp_cuda_zero(device, sizeof *device);
     if (status == ULP_OK && n > 0)
         status = ulp_cuda_launch("largest", largest_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, device, x, n,
                                  finite ? 0x7f7fffffu : 0x7fffffffu);

@@ -144,10 +144,10 @@ void lacks_of(char to[200], const row *r, bool fp8) {
 
 ulp_status describe(ulp_cuda_native *n, unsigned index) {
     const row *r = &rows[index];
-    ulp_status status = ulp_format_parse(&n->a, r->a);
-    if (status == ULP_OK) status = ulp_format_parse(&n->b, r->b);
-    if (status == ULP_OK) status = ulp_format_parse(&n->result, r->result);
-    if (status == ULP_OK && r->operands.scale_block != 0) status = ulp_format_parse(&n->scale, r->operands.scale);
+    ULP_TRY(ulp_format_parse(&n->a, r->a));
+    ULP_TRY(ulp_format_parse(&n->b, r->b));
+    ULP_TRY(ulp_format_parse(&n->result, r->result));
+    if (r->operands.scale_block != 0) ULP_TRY(ulp_format_parse(&n->scale, r->operands.scale));
     n->scale_block = (uint8_t)r->operands.scale_block;
     n->row = (uint16_t)index;
     n->fast = r->fast;
@@ -156,7 +156,7 @@ ulp_status describe(ulp_cuda_native *n, unsigned index) {
     snprintf(n->name, sizeof n->name, "native:%s", r->name);
     model_of(n->model, r, ulp_cuda_device()->capability);
     lacks_of(n->lacks, r, ulp_native_is_fp8(n));
-    return status;
+    return ULP_OK;
 }
 
 void describe_all(void) {
@@ -167,8 +167,7 @@ void describe_all(void) {
 } // namespace
 
 ulp_status ulp_native_open(void) {
-    ulp_status status = ulp_cuda_open();
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_cuda_open());
     pthread_once(&known.once, describe_all);
     return known.status;
 }
@@ -211,8 +210,7 @@ bool can_promote(const row *r, unsigned products) {
 
 ulp_status ulp_cuda_native_get(size_t i, ulp_cuda_native *native) {
     if (native == NULL || i >= ULP_NATIVE_ROWS + PROMOTED) return ULP_BAD_ARGUMENT;
-    const ulp_status status = ulp_native_open();
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_native_open());
     *native = known.row[i < ULP_NATIVE_ROWS ? i : (size_t)promoted[i - ULP_NATIVE_ROWS].row];
     if (i >= ULP_NATIVE_ROWS) promote(native, promoted[i - ULP_NATIVE_ROWS].promote);
     return ULP_OK;
@@ -228,8 +226,7 @@ ulp_status ulp_cuda_native_parse(ulp_cuda_native *native, const char *text) {
     const int index = row_of(parts.base);
     const unsigned products = given.promote;
     if (index < 0 || (products != 0 && !can_promote(&rows[index], products))) return ULP_BAD_NAME;
-    const ulp_status status = ulp_native_open();
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_native_open());
     *native = known.row[index];
     if (products != 0) promote(native, products);
     return ULP_OK;
@@ -237,8 +234,7 @@ ulp_status ulp_cuda_native_parse(ulp_cuda_native *native, const char *text) {
 
 ulp_status ulp_native_of(ulp_cuda_native *native, const ulp_datapath *datapath) {
     if (datapath->native >= ULP_NATIVE_ROWS) return ULP_BAD_ARGUMENT;
-    const ulp_status status = ulp_native_open();
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_native_open());
     *native = known.row[datapath->native];
     native->promote = datapath->promote;
     return ULP_OK;

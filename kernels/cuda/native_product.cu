@@ -24,8 +24,7 @@ size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
 ulp_status check(const ulp_cuda_native *native, const void *c, const void *a, const void *b, const ulp_gemm_shape *s) {
     if (native == NULL || s == NULL || native->row >= ULP_NATIVE_ROWS) return ULP_BAD_ARGUMENT;
-    ulp_status status = ulp_native_open();
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_native_open());
     if (native->lacks[0] != '\0') {
         ulp_cuda_say("%s", native->lacks);
         return ULP_UNSUPPORTED;
@@ -93,11 +92,8 @@ ulp_status encode_scales(ulp_cuda_product *p, uint32_t *found, const ulp_gemm_sh
     const size_t blocks = (s->k + p->native.scale_block - 1) / p->native.scale_block;
     const ulp_native_array left = {s->m, blocks, blocks, 1, 0, 0, 0, false, false},
                            right = {s->n, blocks, blocks, 1, 0, 0, 0, false, false};
-    ulp_status status =
-        ulp_native_encode_scales(found, p->a_scales, s->a_scales, &left, p->job.groups, &p->native.scale);
-    if (status == ULP_OK)
-        status = ulp_native_encode_scales(found, p->b_scales, s->b_scales, &right, p->job.groups, &p->native.scale);
-    return status;
+    ULP_TRY(ulp_native_encode_scales(found, p->a_scales, s->a_scales, &left, p->job.groups, &p->native.scale));
+    return ulp_native_encode_scales(found, p->b_scales, s->b_scales, &right, p->job.groups, &p->native.scale);
 }
 
 /* Reads no operand if the result has no elements. In binary64 the products of the padding are -0, so that a sum of -0
@@ -115,9 +111,8 @@ ulp_status encode(ulp_cuda_product *p, const T *c, const T *a, const T *b, const
     const ulp_native_array right = {
         s->n, s->k, s->b_trans ? s->ldb : 1, s->b_trans ? 1 : s->ldb, w->n, w->depth, codes, false, slabs};
     ulp_cuda_question q;
-    ulp_status status = ulp_cuda_question_begin(&q, s->deferred != 0);
-    if (status != ULP_OK) return status;
-    status = operand(&w->a, &p->a, q.found, a, &left, &p->native.a);
+    ULP_TRY(ulp_cuda_question_begin(&q, s->deferred != 0));
+    ulp_status status = operand(&w->a, &p->a, q.found, a, &left, &p->native.a);
     if (status == ULP_OK) status = operand(&w->b, &p->b, q.found, b, &right, &p->native.b);
     if (status == ULP_OK && p->c != NULL) status = ulp_native_encode(q.found, p->c, c, &p->result, &p->native.result);
     if (status == ULP_OK && p->native.scale_block != 0) status = encode_scales(p, q.found, s);
@@ -129,8 +124,7 @@ ulp_status begin(ulp_cuda_product **product, const ulp_cuda_native *native, cons
                  const ulp_gemm_shape *s) {
     if (product == NULL) return ULP_BAD_ARGUMENT;
     *product = NULL;
-    ulp_status status = check(native, c, a, b, s);
-    if (status != ULP_OK) return status;
+    ULP_TRY(check(native, c, a, b, s));
     ulp_cuda_product *p = static_cast<ulp_cuda_product *>(calloc(1, sizeof *p));
     if (p == NULL) return ULP_NO_MEMORY;
     p->native = *native;
@@ -155,7 +149,7 @@ ulp_status begin(ulp_cuda_product **product, const ulp_cuda_native *native, cons
     w->b_scales = p->b_scales;
     w->c = p->c;
     w->d = p->d;
-    status = fine ? encode(p, c, a, b, s) : ULP_NO_MEMORY;
+    const ulp_status status = fine ? encode(p, c, a, b, s) : ULP_NO_MEMORY;
     if (status != ULP_OK) ulp_cuda_product_end(p);
     else *product = p;
     return status;
@@ -188,8 +182,8 @@ ulp_status check_floats(const ulp_cuda_native *native) {
 
 ulp_status ulp_cuda_product_begin(ulp_cuda_product **product, const ulp_cuda_native *native, const float *c,
                                   const float *a, const float *b, const ulp_gemm_shape *shape) {
-    ulp_status status = shape != NULL && shape->accumulate ? check_floats(native) : ULP_OK;
-    return status == ULP_OK ? begin(product, native, c, a, b, shape) : status;
+    if (shape != NULL && shape->accumulate) ULP_TRY(check_floats(native));
+    return begin(product, native, c, a, b, shape);
 }
 
 ulp_status ulp_cuda_product_begin64(ulp_cuda_product **product, const ulp_cuda_native *native, const double *c,
@@ -230,8 +224,8 @@ ulp_status ulp_cuda_product_repeat(ulp_cuda_product *p, unsigned times, uint64_t
 }
 
 ulp_status ulp_cuda_product_values(ulp_cuda_product *p, float *c) {
-    ulp_status status = p == NULL ? ULP_BAD_ARGUMENT : check_floats(&p->native);
-    return status == ULP_OK ? values(p, c) : status;
+    ULP_TRY(p == NULL ? ULP_BAD_ARGUMENT : check_floats(&p->native));
+    return values(p, c);
 }
 
 ulp_status ulp_cuda_product_values64(ulp_cuda_product *p, double *c) { return values(p, c); }
@@ -254,8 +248,8 @@ void ulp_cuda_product_end(ulp_cuda_product *p) {
 
 ulp_status ulp_cuda_native_gemm(const ulp_cuda_native *native, float *c, const float *a, const float *b,
                                 const ulp_gemm_shape *shape) {
-    ulp_status status = check_floats(native);
-    return status == ULP_OK ? multiply(native, c, a, b, shape) : status;
+    ULP_TRY(check_floats(native));
+    return multiply(native, c, a, b, shape);
 }
 
 ulp_status ulp_cuda_native_gemm64(const ulp_cuda_native *native, double *c, const double *a, const double *b,

@@ -164,32 +164,32 @@ dim3 sample_blocks(const ulp_channels &s) {
 } // namespace
 
 ulp_status ulp_cuda_norm_statistics(double *to, const float *x, ulp_channels shape) {
-    ulp_status status = ulp_cuda_open();
-    if (status != ULP_OK || is_empty(shape)) return status;
+    ULP_TRY(ulp_cuda_open());
+    if (is_empty(shape)) return ULP_OK;
     return ulp_cuda_launch("norm_statistics", statistics_kernel, channel_blocks(shape), LANES, to, x, shape);
 }
 
 ulp_status ulp_cuda_norm_running(double *to, const float *running, const float *batch, ulp_channels shape) {
-    ulp_status status = ulp_cuda_open();
-    if (status != ULP_OK || is_empty(shape)) return status;
+    ULP_TRY(ulp_cuda_open());
+    if (is_empty(shape)) return ULP_OK;
     return ulp_cuda_launch("norm_running", running_kernel, ulp_cuda_blocks(2 * shape.c), ULP_CUDA_THREADS, to, running,
                            batch, shape);
 }
 
 ulp_status ulp_cuda_norm(double *y, const float *x, ulp_norm by) {
-    ulp_status status = ulp_cuda_open();
-    if (status != ULP_OK || is_empty(by.shape)) return status;
+    ULP_TRY(ulp_cuda_open());
+    if (is_empty(by.shape)) return ULP_OK;
     return ulp_cuda_launch("norm", value_kernel, sample_blocks(by.shape), ULP_CUDA_THREADS, y, x, by);
 }
 
 ulp_status ulp_cuda_norm_sums(double *sums, const float *dy, const float *x, ulp_norm by) {
-    ulp_status status = ulp_cuda_open();
-    if (status != ULP_OK || is_empty(by.shape)) return status;
+    ULP_TRY(ulp_cuda_open());
+    if (is_empty(by.shape)) return ULP_OK;
     return ulp_cuda_launch("norm_sums", sums_kernel, channel_blocks(by.shape), LANES, sums, dy, x, by);
 }
 
 ulp_status ulp_cuda_norm_slope(double *dx, const float *dy, const float *x, const double *sums, ulp_norm by) {
-    ulp_status status = ulp_cuda_open();
-    if (status != ULP_OK || is_empty(by.shape)) return status;
+    ULP_TRY(ulp_cuda_open());
+    if (is_empty(by.shape)) return ULP_OK;
     return ulp_cuda_launch("norm_slope", slope_kernel, sample_blocks(by.shape), ULP_CUDA_THREADS, dx, dy, x, sums, by);
 }

@@ -10,11 +10,10 @@ struct ulp_cuda_timer {
 ulp_status ulp_cuda_timer_open(ulp_cuda_timer **timer) {
     if (timer == NULL) return ULP_BAD_ARGUMENT;
     *timer = NULL;
-    ulp_status status = ulp_cuda_open();
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_cuda_open());
     ulp_cuda_timer *t = static_cast<ulp_cuda_timer *>(calloc(1, sizeof *t));
     if (t == NULL) return ULP_NO_MEMORY;
-    status = ulp_cuda_check(cudaEventCreate(&t->begin), "cudaEventCreate");
+    ulp_status status = ulp_cuda_check(cudaEventCreate(&t->begin), "cudaEventCreate");
     if (status == ULP_OK) {
         status = ulp_cuda_check(cudaEventCreate(&t->end), "cudaEventCreate");
         if (status != ULP_OK) (void)cudaEventDestroy(t->begin);
@@ -30,12 +29,11 @@ ulp_status ulp_cuda_timer_start(ulp_cuda_timer *timer) {
 
 ulp_status ulp_cuda_timer_stop(ulp_cuda_timer *timer, double *seconds) {
     float milliseconds = 0.0f;
-    ulp_status status = ulp_cuda_check(cudaEventRecord(timer->end, ulp_cuda_stream()), "cudaEventRecord");
-    if (status == ULP_OK) status = ulp_cuda_check(cudaEventSynchronize(timer->end), "work that is timed");
-    if (status == ULP_OK)
-        status = ulp_cuda_check(cudaEventElapsedTime(&milliseconds, timer->begin, timer->end), "cudaEventElapsedTime");
-    if (status == ULP_OK) *seconds = 1e-3 * (double)milliseconds;
-    return status;
+    ULP_TRY(ulp_cuda_check(cudaEventRecord(timer->end, ulp_cuda_stream()), "cudaEventRecord"));
+    ULP_TRY(ulp_cuda_check(cudaEventSynchronize(timer->end), "work that is timed"));
+    ULP_TRY(ulp_cuda_check(cudaEventElapsedTime(&milliseconds, timer->begin, timer->end), "cudaEventElapsedTime"));
+    *seconds = 1e-3 * (double)milliseconds;
+    return ULP_OK;
 }
 
 void ulp_cuda_timer_close(ulp_cuda_timer *timer) {
@@ -79,11 +77,10 @@ __global__ void clock_kernel(uint64_t *to, uint64_t least) {
 ulp_status ulp_cuda_clock(double *hertz) {
     uint64_t seen[2] = {0, 1}, *device;
     if (hertz == NULL) return ULP_BAD_ARGUMENT;
-    ulp_status status = ulp_cuda_open();
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_cuda_open());
     device = static_cast<uint64_t *>(ulp_cuda_room(sizeof seen));
     if (device == NULL) return ULP_NO_MEMORY;
-    status = ulp_cuda_launch("the clock", clock_kernel, 1, 1, device, 2000000);
+    ulp_status status = ulp_cuda_launch("the clock", clock_kernel, 1, 1, device, 2000000);
     if (status == ULP_OK) status = ulp_cuda_download(seen, device, sizeof seen);
     ulp_cuda_release(device);
     *hertz = 1e9 * (double)seen[0] / (double)seen[1];
@@ -91,8 +88,8 @@ ulp_status ulp_cuda_clock(double *hertz) {
 }
 
 ulp_status ulp_cuda_copy(void *y, const void *x, size_t bytes) {
-    ulp_status status = ulp_cuda_open();
-    if (status != ULP_OK || bytes == 0) return status;
+    ULP_TRY(ulp_cuda_open());
+    if (bytes == 0) return ULP_OK;
     return ulp_cuda_check(cudaMemcpyAsync(y, x, bytes, cudaMemcpyDeviceToDevice, ulp_cuda_stream()),
                           "cudaMemcpyAsync on the device");
 }

@@ -31,10 +31,11 @@ ulp_status lay_out(operands *to, const ulp_cuda_place *p, double c, const ulp_pr
     if (to->c == NULL) return ULP_NO_MEMORY;
     to->a = to->c + p->m * p->n;
     to->b = to->a + p->m * k;
-    ulp_status status = ulp_cuda_zero(to->c, elements * sizeof *to->c);
-    if (status == ULP_OK) status = ulp_cuda_upload(to->c, &c, sizeof c);
-    if (status == ULP_OK) status = ulp_cuda_upload(to->a, from.a, k * sizeof *from.a);
-    if (status == ULP_OK) status = ulp_cuda_upload(to->b, from.b, k * sizeof *from.b);
+    ULP_TRY(ulp_cuda_zero(to->c, elements * sizeof *to->c));
+    ULP_TRY(ulp_cuda_upload(to->c, &c, sizeof c));
+    ULP_TRY(ulp_cuda_upload(to->a, from.a, k * sizeof *from.a));
+    ULP_TRY(ulp_cuda_upload(to->b, from.b, k * sizeof *from.b));
+    ulp_status status = ULP_OK;
     if (blocks > 0 && from.a_scales != NULL) to->a_scales = lay_out_scales(&status, from.a_scales, p->m, blocks);
     if (blocks > 0 && from.b_scales != NULL) to->b_scales = lay_out_scales(&status, from.b_scales, p->n, blocks);
     return status;
@@ -64,8 +65,8 @@ ulp_status multiply(const ulp_cuda_place *p, uint64_t *code, const operands *fro
 ulp_status run_sum(const ulp_cuda_place *p, uint64_t *code, double c, const ulp_products &products, bool accumulate) {
     operands o = {};
     if (p->native->scale_block == 0 && (products.a_scales != NULL || products.b_scales != NULL)) return ULP_UNSUPPORTED;
-    ulp_status status = ulp_cuda_open();
-    if (status == ULP_OK) status = lay_out(&o, p, c, products);
+    ULP_TRY(ulp_cuda_open());
+    ulp_status status = lay_out(&o, p, c, products);
     if (status == ULP_OK) status = multiply(p, code, &o, products.k, accumulate);
     ulp_cuda_release(o.c);
     ulp_cuda_release(o.a_scales);
