@@ -18,7 +18,7 @@ static const ulp_option options[] = {
                .help = "the network, layer by layer"),
     {.name = "format",
      .type = &ulp_type_format,
-     ULP_AT(settings, format),
+     ULP_FIELD(settings, format),
      .needed = 1,
      .help = "the low precision: a floating-point format with a sign"},
     ULP_OPTION(settings, input, text, "1x8x8", .value_name = "CxHxW",
@@ -27,7 +27,7 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, batch, integer, "32", .help = "samples of a step, for casts and bytes", .min = 1, .max = 1e6),
     {.name = "explain",
      .type = &ulp_type_flag,
-     ULP_AT(settings, explain),
+     ULP_FIELD(settings, explain),
      .help = "print a line for each layer and operation: list, formats, casts, bytes, why"},
     {0}};
 

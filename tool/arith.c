@@ -13,10 +13,10 @@ static settings given;
 static const ulp_option options[] = {
     {.name = "format",
      .type = &ulp_type_format,
-     ULP_AT(settings, to.format),
+     ULP_FIELD(settings, to.format),
      .needed = 1,
      .help = "the format of operands and results"},
-    {.name = "op", .type = &ulp_type_op, ULP_AT(settings, op), .needed = 1, .help = "the operation"},
+    {.name = "op", .type = &ulp_type_op, ULP_FIELD(settings, op), .needed = 1, .help = "the operation"},
     {0},
 };
 

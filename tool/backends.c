@@ -34,7 +34,7 @@ static struct settings { int products; } given;
 static const ulp_option options[] = {
     {.name = "products",
      .type = &ulp_type_flag,
-     ULP_AT(struct settings, products),
+     ULP_FIELD(struct settings, products),
      .help = "the paths of matrix products on the processor, in the order in which they are tried"},
     {0},
 };

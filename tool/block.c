@@ -166,7 +166,10 @@ static const ulp_option_type block_type = {
 static settings given;
 
 static const ulp_option options[] = {
-    {.name = "format", .type = &block_type, ULP_AT(settings, block), .help = "the block format; RULE finds the scale"},
+    {.name = "format",
+     .type = &block_type,
+     ULP_FIELD(settings, block),
+     .help = "the block format; RULE finds the scale"},
     ULP_OPTION_AS(settings, tensor_scale_text, "tensor-scale", text, "1", .value_name = "X|auto",
                   .help = "a factor of the whole array, rounded to binary32; auto, for nvfp4: amax of all the input / "
                           "(max * largest scale); stderr says which, --decode has to be told"),
@@ -181,12 +184,12 @@ static const ulp_option options[] = {
                .help = "the file for npy and npz, - is stdout; an old file is replaced when all is done"),
     {.name = "decode",
      .type = &ulp_type_flag,
-     ULP_AT(settings, decode),
+     ULP_FIELD(settings, decode),
      .help = "the inverse: lines of a scale code and an element code, as --to code prints them, to values; with --from "
              "npz --to npy the arrays that --to npz writes, to values"},
     {.name = "list",
      .type = &ulp_type_flag,
-     ULP_AT(settings, list),
+     ULP_FIELD(settings, list),
      .help = "the block formats: element, scale, elements that share a scale, rule, source"},
     {0},
 };

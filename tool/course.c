@@ -27,11 +27,11 @@ static const ulp_option options[] = {
                        "that is there"),
     {.name = "json",
      .type = &ulp_type_flag,
-     ULP_AT(settings, json),
+     ULP_FIELD(settings, json),
      .help = "check: print results.json of Gradescope, which a cell of nbgrader can read, too"},
     {.name = "questions",
      .type = &ulp_type_flag,
-     ULP_AT(settings, questions),
+     ULP_FIELD(settings, questions),
      .help = "grade: print a row for each question, with the numbers of students and the most frequent hint, in the "
              "place of a row for each student and lab"},
     ULP_OPTION(settings, almost, number, "0.5", .min = 0, .max = 1,

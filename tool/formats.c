@@ -126,7 +126,7 @@ static void print_csv(void) {
 static struct settings { int csv; } given;
 
 static const ulp_option options[] = {
-    {.name = "csv", .type = &ulp_type_flag, ULP_AT(struct settings, csv), .help = "with commas between the columns"},
+    {.name = "csv", .type = &ulp_type_flag, ULP_FIELD(struct settings, csv), .help = "with commas between the columns"},
     {0},
 };
 

@@ -182,12 +182,12 @@ static ulp_status checksum(const gemm_job *w, uint64_t *hash) {
 static gemm_job given;
 
 #define GEMM_FILE(field, option, text)                                                                                 \
-    { .name = option, .type = &ulp_type_text, ULP_AT(gemm_job, field), .value_name = "FILE", .help = text }
+    { .name = option, .type = &ulp_type_text, ULP_FIELD(gemm_job, field), .value_name = "FILE", .help = text }
 
 static const ulp_option options[] = {
     {.name = "datapath",
      .type = &tool_type_product,
-     ULP_AT(gemm_job, product),
+     ULP_FIELD(gemm_job, product),
      .needed = 1,
      .help = "how sums are formed; native:... is the processor's own product, or with --backend cuda a GPU's"},
     ULP_OPTION(gemm_job, backend, backend, "cpu", .help = "the machine that computes"),
@@ -196,7 +196,7 @@ static const ulp_option options[] = {
     ULP_OPTION(gemm_job, k, unsigned, "256", .min = 1, .max = 1 << 24, .help = "columns of A, rows of B"),
     {.name = "in",
      .type = &ulp_type_format,
-     ULP_AT(gemm_job, in),
+     ULP_FIELD(gemm_job, in),
      .help = "the format of A and B; datapaths with input formats imply it; the accumulator's unless given"},
     ULP_OPTION_AS(gemm_job, kind, "data", choice, "uniform", .words = "uniform normal positive",
                   .help = "uniform on [-1, 1), normal: the sum of 12 uniform numbers minus 6, positive on [0, 1); "
@@ -206,13 +206,13 @@ static const ulp_option options[] = {
                .help = "repeat the product for so long, and print the shortest time; 0: once"),
     {.name = "threads",
      .type = &ulp_type_unsigned,
-     ULP_AT(gemm_job, threads),
+     ULP_FIELD(gemm_job, threads),
      .min = 1,
      .max = 65536,
      .help = "threads; OMP_NUM_THREADS, else all processors, unless given"},
     {.name = "tile",
      .type = &ulp_type_text,
-     ULP_AT(gemm_job, tile),
+     ULP_FIELD(gemm_job, tile),
      .value_name = "RxC",
      .help = "form the result in tiles of at most R rows and C columns"},
     ULP_OPTION(gemm_job, explain, flag, NULL,

@@ -18,7 +18,7 @@ static settings given;
 static const ulp_option options[] = {
     {.name = "format",
      .type = &ulp_type_format,
-     ULP_AT(settings, target.format),
+     ULP_FIELD(settings, target.format),
      .needed = 1,
      .help = "the format to round to; qI.F is fixed point of I + F bits, I counts the sign (ARM writes q8.8 as Q7.8)"},
     ULP_OPTION(settings, from, choice, "text", .words = "text f32 f64 f32le f64le npy npz",

@@ -9,7 +9,7 @@ const ulp_option tool_rounding_options[] = {
                .help = "what a result beyond the range becomes, in place of what the format or its suffix says"),
     {.name = "bits",
      .type = &ulp_type_unsigned,
-     ULP_AT(tool_rounding, bits),
+     ULP_FIELD(tool_rounding, bits),
      .min = 1,
      .max = 32,
      .help = "random bits of the stochastic modes, 1 to 32; 32 unless given"},

@@ -210,11 +210,11 @@ static struct settings {
 static const ulp_option options[] = {
     {.name = "format",
      .type = &ulp_type_format,
-     ULP_AT(struct settings, format),
+     ULP_FIELD(struct settings, format),
      .help = "the format in which VALUE is drawn"},
     {.name = "all-formats",
      .type = &ulp_type_flag,
-     ULP_AT(struct settings, all),
+     ULP_FIELD(struct settings, all),
      .help = "a table across the registered formats instead, or besides"},
     {0},
 };

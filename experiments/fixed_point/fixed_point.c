@@ -46,7 +46,7 @@ static const ulp_option options[] = {
     ULP_OPTION_MODES_OF(settings, modes, "rne,sra", NULL),
     {.name = "policy",
      .type = &type_pattern,
-     ULP_AT(settings, policy),
+     ULP_FIELD(settings, policy),
      .value = POLICY,
      .help = "what is rounded; % stands for FORMAT/MODE, after a / for MODE"},
     ULP_OPTION(settings, scale, integer, "7", .help = "log2 of what the mean loss is multiplied by", .min = -126,

@@ -51,7 +51,7 @@ static const ulp_option common_options[] = {
 static const ulp_option cut_options[] = {
     {.name = "shard",
      .type = &type_shard,
-     ULP_AT(ulp_common, shard),
+     ULP_FIELD(ulp_common, shard),
      .help = "only points I, I+N, I+2N, ...; a file of its own, for --merge"},
     ULP_OPTION(ulp_common, merge, texts, NULL, .value_name = "FILE...",
                .help = "take finished points from shards; points that are missing are computed"),

@@ -203,7 +203,7 @@ typedef struct settings { const char *net, *loss, *optimizer, *set; } settings;
 typedef struct point { int unused; } point;
 typedef struct row { int64_t step; double loss; } row;
 
-#define TEXT(field, value_) {.name = #field, .type = &ulp_type_text, ULP_AT(settings, field), .value = value_, .help = #field}
+#define TEXT(field, value_) {.name = #field, .type = &ulp_type_text, ULP_FIELD(settings, field), .value = value_, .help = #field}
 static const ulp_option options[] = {TEXT(net, "fc8 tanh fc4"), TEXT(loss, "softmax"), TEXT(optimizer, "sgd,rate=0.1"), ULP_OPTION_SET(settings, set), {0}};
 static const ulp_column columns[] = {ULP_COLUMNS(row, step, loss), {0}};
 

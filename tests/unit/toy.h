@@ -63,7 +63,7 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, status, integer, "0", .help = "what the third point returns", .max = 20, .silent = 1),
     ULP_OPTION(settings, unplanned, integer, "0", .help = "what plan() returns", .max = 20, .silent = 1),
     ULP_OPTION(settings, signal, integer, "0", .help = "signal raised in the third point", .max = 64, .silent = 1),
-    {.name = "slow", .type = &ulp_type_flag, ULP_AT(settings, slow), .help = "asks whether to stop", .silent = 1},
+    {.name = "slow", .type = &ulp_type_flag, ULP_FIELD(settings, slow), .help = "asks whether to stop", .silent = 1},
     {0},
 };
 

@@ -10,7 +10,7 @@
 
 tool_tree_settings tool_tree_given;
 
-#define FIELD(field) ULP_AT(tool_tree_settings, field)
+#define FIELD(field) ULP_FIELD(tool_tree_settings, field)
 
 const ulp_option tool_tree_options[] = {
     {.name = "tree", .type = &ulp_type_flag, FIELD(tree), .help = "the order of the sum, instead of its properties"},

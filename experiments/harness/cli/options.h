@@ -7,7 +7,7 @@
  *     } settings;
  *
  *     static const ulp_option options[] = {
- *         {.name = "start", .type = &ulp_type_number, ULP_AT(settings, start), .value = "100",
+ *         {.name = "start", .type = &ulp_type_number, ULP_FIELD(settings, start), .value = "100",
  *          .help = "the value that is added to", .min = -1e30, .max = 1e30},
  *         ...
  *         {0},
@@ -61,7 +61,7 @@ struct ulp_option {
     double min, max;                        /* limits of a number; both 0: no limits */
     const char *words;                      /* the words of a choice, separated by blanks */
     int silent;                             /* 1: the option changes no number and has no header line */
-    size_t at, size;                        /* the field: ULP_AT(struct, field) */
+    size_t at, size;                        /* the field: ULP_FIELD(struct, field) */
     int (*takes)(const ulp_format *format); /* which formats the option takes; NULL: all */
     const char *wants;                      /* for messages: what a format needs that `takes` refuses */
     const char *value_name;                 /* replaces value_name of the type in --help; NULL: it does not */
@@ -69,14 +69,14 @@ struct ulp_option {
     int needed;                             /* 1: the option must be given */
 };
 
-#define ULP_AT(type, field) .at = offsetof(type, field), .size = sizeof(((type *)0)->field)
+#define ULP_FIELD(type, field) .at = offsetof(type, field), .size = sizeof(((type *)0)->field)
 
 /* A short form of a row. The option has the name of the field; further initializers follow.
  *
  *     ULP_OPTION(settings, steps, integer, "300", .quick = "100", .min = 1, .max = 1e7, .help = "training steps"), */
 #define ULP_OPTION(s, field, type_, value_, ...) ULP_OPTION_AS(s, field, #field, type_, value_, __VA_ARGS__)
 #define ULP_OPTION_AS(s, field, name_, type_, value_, ...)                                                             \
-    { .name = name_, .type = &ulp_type_##type_, ULP_AT(s, field), .value = value_, __VA_ARGS__ }
+    { .name = name_, .type = &ulp_type_##type_, ULP_FIELD(s, field), .value = value_, __VA_ARGS__ }
 
 /* ---- types and their fields ---- */
 
