@@ -11,24 +11,17 @@ typedef struct settings {
     int explain;
 } settings;
 
-static settings given;
-
 static const ulp_option options[] = {
     ULP_OPTION(settings, net, text, NULL, .value_name = "TEXT", .topic = "nets", .needed = 1,
                .help = "the network, layer by layer"),
-    {.name = "format",
-     .type = &ulp_type_format,
-     ULP_FIELD(settings, format),
-     .needed = 1,
-     .help = "the low precision: a floating-point format with a sign"},
+    ULP_OPTION(settings, format, format, NULL, .needed = 1,
+               .help = "the low precision: a floating-point format with a sign"),
     ULP_OPTION(settings, input, text, "1x8x8", .value_name = "CxHxW",
                .help = "shape of a sample: channels, height, width; the default is that of the digits"),
     ULP_OPTION(settings, loss, text, "softmax", .value_name = "NAME", .topic = "losses", .help = "the loss"),
     ULP_OPTION(settings, batch, integer, "32", .help = "samples of a step, for casts and bytes", .min = 1, .max = 1e6),
-    {.name = "explain",
-     .type = &ulp_type_flag,
-     ULP_FIELD(settings, explain),
-     .help = "print a line for each layer and operation: list, formats, casts, bytes, why"},
+    ULP_OPTION(settings, explain, flag, NULL,
+               .help = "print a line for each layer and operation: list, formats, casts, bytes, why"),
     {0}};
 
 static ulp_status read_shape(ulp_dims *to, const char *text, ulp_error *error) {
@@ -62,39 +55,40 @@ static void print_line(void *context, const ulp_amp_line *line) {
                       ulp_amp_list_name(line->list), line->in, line->out, casts, bytes, line->why);
 }
 
-static ulp_status explain(const ulp_amp *amp, const ulp_net *net, const ulp_loss_kind *loss) {
+static ulp_status explain(const settings *s, const ulp_amp *amp, const ulp_net *net, const ulp_loss_kind *loss) {
     size_t layers = net->count;
     tool_print_folded(16, "%-4s%-14s %-15s %-8s %-8s %-8s %8s %8s  %s", "no.", "layer", "operation", "list", "in",
                       "out", "casts", "bytes", "why");
-    ULP_TRY(ulp_amp_explain(amp, net, loss, (size_t)given.batch, print_line, &layers));
+    ULP_TRY(ulp_amp_explain(amp, net, loss, (size_t)s->batch, print_line, &layers));
     printf("\n");
     tool_print_folded(0,
                       "list: `ulp help amp` explains the three lists. casts: numbers that a step of %lld samples "
                       "converts between formats. bytes: weights, outputs and their gradients in their formats, and "
                       "master weights.",
-                      (long long)given.batch);
+                      (long long)s->batch);
     return ULP_OK;
 }
 
-static ulp_status run(const ulp_arguments *a, ulp_error *error) {
+static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
+    const settings *s = fields;
     ulp_dims in;
     ulp_net net;
     ulp_amp amp;
     const ulp_loss_kind *loss;
     (void)a;
-    ULP_TRY(read_shape(&in, given.input, error));
-    if (ulp_loss_parse(&loss, given.loss, error) != ULP_OK) {
+    ULP_TRY(read_shape(&in, s->input, error));
+    if (ulp_loss_parse(&loss, s->loss, error) != ULP_OK) {
         const ulp_error why = *error;
         return ulp_refuse(error, "--loss: %s", why.text);
     }
-    if (ulp_net_parse(&net, given.net, in, error) != ULP_OK) return tool_refused(error);
-    ulp_status status = ulp_amp_derive(&amp, &net, &given.format, error);
+    if (ulp_net_parse(&net, s->net, in, error) != ULP_OK) return tool_refused(error);
+    ulp_status status = ulp_amp_derive(&amp, &net, &s->format, error);
     if (status == ULP_OK) {
         printf("policy  %s\n", amp.text);
         printf("scaler  %s\n", amp.scaler.name);
         tool_print_folded(8, "why     %s", amp.scaler_why);
-        if (given.explain) printf("\n");
-        if (given.explain) status = explain(&amp, &net, loss);
+        if (s->explain) printf("\n");
+        if (s->explain) status = explain(s, &amp, &net, loss);
     } else {
         status = tool_refused(error);
     }
@@ -109,5 +103,6 @@ const tool_command tool_amp = {
                 .details = "The policy is a text: edit it, and pass it to --policy. `ulp help amp` has the lists of "
                            "operations.\n\n"
                            "  ulp amp --net \"conv8@3p1 bn relu pool2 fc10\" --format fp16 --explain\n"},
-    .groups = {{"options", options, &given}, {NULL, NULL, NULL}},
+    .size = sizeof(settings),
+    .groups = {{"options", options, 0}},
     .run = run};

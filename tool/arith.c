@@ -8,15 +8,10 @@ typedef struct settings {
     ulp_op op;
 } settings;
 
-static settings given;
-
 static const ulp_option options[] = {
-    {.name = "format",
-     .type = &ulp_type_format,
-     ULP_FIELD(settings, to.format),
-     .needed = 1,
-     .help = "the format of operands and results"},
-    {.name = "op", .type = &ulp_type_op, ULP_FIELD(settings, op), .needed = 1, .help = "the operation"},
+    ULP_OPTION_AS(settings, to.format, "format", format, NULL, .needed = 1,
+                  .help = "the format of operands and results"),
+    ULP_OPTION(settings, op, op, NULL, .needed = 1, .help = "the operation"),
     {0},
 };
 
@@ -52,9 +47,10 @@ static ulp_status arith_line(void *context, const ulp_line *line, ulp_error *err
     return ULP_OK;
 }
 
-static ulp_status run(const ulp_arguments *a, ulp_error *error) {
-    ULP_TRY(tool_target_set(&given.to, error));
-    return ulp_filter_lines(a, &(ulp_line_filter){.each = arith_line, .context = &given}, error);
+static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
+    settings *s = fields;
+    ULP_TRY(tool_target_set(&s->to, error));
+    return ulp_filter_lines(a, &(ulp_line_filter){.each = arith_line, .context = s}, error);
 }
 
 const tool_command tool_arith = {
@@ -66,5 +62,6 @@ const tool_command tool_arith = {
                            "  printf '3c00 1400\\n' | ulp arith --format fp16 --op add\n"
                            "  3c01\n",
                 .takes_words = 1},
-    .groups = {{"the operation", options, &given}, TOOL_ROUNDING},
+    .size = sizeof(settings),
+    .groups = {{"the operation", options, 0}, TOOL_ROUNDING(settings, to.options)},
     .run = run};

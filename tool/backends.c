@@ -29,22 +29,23 @@ static void print_processor(void) {
     print_native("native:f16c", "VCVTPS2PH, VCVTPH2PS: conversions, for `make check-silicon`", ulp_cpu_f16c_lacks());
 }
 
-static struct settings { int products; } given;
+typedef struct settings {
+    int products;
+} settings;
 
 static const ulp_option options[] = {
-    {.name = "products",
-     .type = &ulp_type_flag,
-     ULP_FIELD(struct settings, products),
-     .help = "the paths of matrix products on the processor, in the order in which they are tried"},
+    ULP_OPTION(settings, products, flag, NULL,
+               .help = "the paths of matrix products on the processor, in the order in which they are tried"),
     {0},
 };
 
-static ulp_status run(const ulp_arguments *a, ulp_error *error) {
+static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
+    const settings *s = fields;
     const ulp_backend *chosen = NULL;
     (void)a;
     const ulp_status status = ulp_backend_get(&chosen, "cpu");
     if (status != ULP_OK) return ulp_fail(error, status, "cpu: %s", ulp_status_text(status));
-    if (given.products) {
+    if (s->products) {
         tool_paths_list(chosen);
         return ULP_OK;
     }
@@ -75,5 +76,6 @@ const tool_command tool_backends = {
                 .details = "Instruction sets of the CPU backend (ULPLAB_ISA=baseline|avx2|avx512 forces one), threads "
                            "(OMP_NUM_THREADS), the CUDA device (ULPLAB_CUDA_DEVICE=N chooses one; exit status 0 "
                            "without it), MPI, MPFR.\n"},
-    .groups = {{"options", options, &given}},
+    .size = sizeof(settings),
+    .groups = {{"options", options, 0}},
     .run = run};

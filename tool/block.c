@@ -12,6 +12,7 @@ typedef enum to_kind { TO_CODE, TO_VALUE, TO_BOTH, TO_NPY, TO_NPZ } to_kind;
 
 typedef struct settings {
     ulp_block block;
+    tool_rounding rounding;
     ulp_rule rule;
     ulp_stream stream; /* stream.first is the number of elements printed so far */
     int from;          /* from_kind */
@@ -163,8 +164,6 @@ static void print_block(ulp_text *to, const void *field, const ulp_option *optio
 static const ulp_option_type block_type = {
     .value_name = "B[:RULE]", .size = sizeof(ulp_block), .read = read_block, .print = print_block};
 
-static settings given;
-
 static const ulp_option options[] = {
     {.name = "format",
      .type = &block_type,
@@ -182,15 +181,13 @@ static const ulp_option options[] = {
                        "npy and npz: npy, a .npy file of the values, or npz, a .npz file of the codes"),
     ULP_OPTION(settings, out, text, "-", .value_name = "FILE",
                .help = "the file for npy and npz, - is stdout; an old file is replaced when all is done"),
-    {.name = "decode",
-     .type = &ulp_type_flag,
-     ULP_FIELD(settings, decode),
-     .help = "the inverse: lines of a scale code and an element code, as --to code prints them, to values; with --from "
-             "npz --to npy the arrays that --to npz writes, to values"},
-    {.name = "list",
-     .type = &ulp_type_flag,
-     ULP_FIELD(settings, list),
-     .help = "the block formats: element, scale, elements that share a scale, rule, source"},
+    ULP_OPTION(
+        settings, decode, flag, NULL,
+        .help =
+            "the inverse: lines of a scale code and an element code, as --to code prints them, to values; with --from "
+            "npz --to npy the arrays that --to npz writes, to values"),
+    ULP_OPTION(settings, list, flag, NULL,
+               .help = "the block formats: element, scale, elements that share a scale, rule, source"),
     {0},
 };
 
@@ -238,12 +235,11 @@ static ulp_status set_job(settings *s, const ulp_arguments *a, ulp_error *error)
     if (s->decode && (encoding_given(a) || (s->from == FROM_TEXT && ulp_setting_given(a, "to"))))
         return ulp_refuse(error, "--decode takes --format and --tensor-scale only; it prints values");
     if (s->decode && s->from == FROM_TEXT) s->to = TO_VALUE;
-    s->stream = tool_stream();
     ULP_TRY(check_forms(s, a, error));
-    ULP_TRY(tool_rule(&s->rule, error));
+    ULP_TRY(tool_rule(&s->rule, &s->stream, &s->rounding, error));
     ULP_TRY(choose_tensor_scale(s, error));
     if (ulp_element_check(&s->block.element, s->rule) == ULP_OK) return ULP_OK;
-    return tool_refuse_wrap(tool_rounding_given.overflow, s->block.name, error);
+    return tool_refuse_wrap(s->rounding.overflow, s->block.name, error);
 }
 
 static ulp_status convert_arrays(const settings *s, const ulp_arguments *a, ulp_error *error) {
@@ -261,8 +257,8 @@ static ulp_status convert_arrays(const settings *s, const ulp_arguments *a, ulp_
     return s->decode ? block_arrays_decode(&b, error) : block_arrays_encode(&b, error);
 }
 
-static ulp_status run(const ulp_arguments *a, ulp_error *error) {
-    settings *s = &given;
+static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
+    settings *s = fields;
     if (s->list &&
         (ulp_setting_given(a, "format") || ulp_setting_given(a, "tensor-scale") || s->decode || encoding_given(a) ||
          ulp_setting_given(a, "from") || ulp_setting_given(a, "to") || ulp_setting_given(a, "out") || a->word_count))
@@ -302,5 +298,6 @@ const tool_command tool_block = {
                     "  printf '0.7\\n' | ulp block --format mxfp4 --to both\n"
                     "  7c 7 0.75   # scale 2^-3, element 6\n",
                 .takes_words = 1},
-    .groups = {{"input and output", options, &given}, TOOL_ROUNDING},
+    .size = sizeof(settings),
+    .groups = {{"input and output", options, 0}, TOOL_ROUNDING(settings, rounding)},
     .run = run};

@@ -13,8 +13,6 @@ typedef struct settings {
     ulp_format from, to;
 } settings;
 
-static settings given;
-
 static const ulp_option options[] = {
     ULP_OPTION(settings, by, text, "", .value_name = "NAME", .help = "the conversion; --list names them"),
     ULP_OPTION(settings, list, flag, NULL, .help = "list the conversions"),
@@ -81,10 +79,11 @@ static ulp_status convert_line(void *context, const ulp_line *line, ulp_error *e
     return ULP_OK;
 }
 
-static ulp_status run(const ulp_arguments *a, ulp_error *error) {
-    if (given.list) return list(), ULP_OK;
-    ULP_TRY(choose(&given, error));
-    return ulp_filter_lines(a, &(ulp_line_filter){.each = convert_line, .context = &given}, error);
+static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
+    settings *s = fields;
+    if (s->list) return list(), ULP_OK;
+    ULP_TRY(choose(s, error));
+    return ulp_filter_lines(a, &(ulp_line_filter){.each = convert_line, .context = s}, error);
 }
 
 const tool_command tool_convert = {
@@ -101,5 +100,6 @@ const tool_command tool_convert = {
                     "  printf '10000000 0x1.002p0 0x1.002p0\\n' | ulp convert --by cvt.rs.f16x2\n"
                     "  3c01 3c00   # 1 + 2^-11 with the words 4096 and 0 of 8192\n",
                 .takes_words = 1},
-    .groups = {{"the conversion", options, &given}},
+    .size = sizeof(settings),
+    .groups = {{"the conversion", options, 0}},
     .run = run};

@@ -14,8 +14,6 @@ typedef struct settings {
     int json, questions;
 } settings;
 
-static settings given;
-
 static const ulp_option options[] = {
     ULP_OPTION(settings, id, text, NULL, .value_name = "ID",
                .help = "sheet, key: the students, with commas between them; check: the student whose file it must be; "
@@ -25,15 +23,12 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, out, folder, "", .value_name = "FOLDER",
                .help = "sheet, key: write FOLDER/ID.csv or FOLDER/ID-LAB.csv for each student, and never over a file "
                        "that is there"),
-    {.name = "json",
-     .type = &ulp_type_flag,
-     ULP_FIELD(settings, json),
-     .help = "check: print results.json of Gradescope, which a cell of nbgrader can read, too"},
-    {.name = "questions",
-     .type = &ulp_type_flag,
-     ULP_FIELD(settings, questions),
-     .help = "grade: print a row for each question, with the numbers of students and the most frequent hint, in the "
-             "place of a row for each student and lab"},
+    ULP_OPTION(settings, json, flag, NULL,
+               .help = "check: print results.json of Gradescope, which a cell of nbgrader can read, too"),
+    ULP_OPTION(
+        settings, questions, flag, NULL,
+        .help = "grade: print a row for each question, with the numbers of students and the most frequent hint, in the "
+                "place of a row for each student and lab"),
     ULP_OPTION(settings, almost, number, "0.5", .min = 0, .max = 1,
                .help = "check --json, grade: points of an answer that is almost right"),
     {0}};
@@ -41,7 +36,7 @@ static const ulp_option options[] = {
 /* A part of the command: a word, the options it takes, and the number of words after it. */
 typedef struct action {
     const char *name, *options, *wants;
-    ulp_status (*run)(const ulp_arguments *a, ulp_error *error);
+    ulp_status (*run)(const settings *s, const ulp_arguments *a, ulp_error *error);
     size_t least, most;
 } action;
 
@@ -100,22 +95,23 @@ static ulp_status write_file(const char *path, const ulp_text *text, ulp_error *
     return ulp_fail(error, ULP_BAD_FILE, "cannot write %s: %s", path, strerror(errno));
 }
 
-static ulp_status write_new(const char *id, const course_lab *lab, const ulp_text *text, ulp_error *error) {
+static ulp_status write_new(const settings *s, const char *id, const course_lab *lab, const ulp_text *text,
+                            ulp_error *error) {
     ulp_text path = {0};
-    ulp_text_print(&path, "%s/%s%s%s.csv", given.out, id, lab ? "-" : "", lab ? lab->name : "");
+    ulp_text_print(&path, "%s/%s%s%s.csv", s->out, id, lab ? "-" : "", lab ? lab->name : "");
     const ulp_status status = write_file(ulp_text_of(&path), text, error);
     ulp_text_free(&path);
     return status;
 }
 
-static ulp_status check_ids(ulp_error *error) {
+static ulp_status check_ids(const settings *s, ulp_error *error) {
     char id[256];
-    const char *at = given.id;
+    const char *at = s->id;
     int more;
     while ((more = ulp_next_item(id, sizeof id, &at)) > 0)
         if (!course_id_fits(id)) return ulp_refuse(error, "--id: '%s': " COURSE_ID_FORM, id);
     if (more == 0) return ULP_OK;
-    return ulp_refuse(error, "--id '%s': an id in the list is empty or too long; " COURSE_ID_FORM, given.id);
+    return ulp_refuse(error, "--id '%s': an id in the list is empty or too long; " COURSE_ID_FORM, s->id);
 }
 
 static ulp_status refuse_lab(const char *name, ulp_error *error) {
@@ -124,34 +120,38 @@ static ulp_status refuse_lab(const char *name, ulp_error *error) {
 }
 
 /* Refuse a student who would get two files. */
-static ulp_status refuse_twins(ulp_error *error) {
+static ulp_status refuse_twins(const settings *s, ulp_error *error) {
     char id[256], later[256];
-    for (const char *at = given.id; ulp_next_item(id, sizeof id, &at) > 0;)
+    for (const char *at = s->id; ulp_next_item(id, sizeof id, &at) > 0;)
         for (const char *rest = at; ulp_next_item(later, sizeof later, &rest) > 0;)
             if (strcmp(id, later) == 0) return ulp_refuse(error, "--id: '%s' is given twice", id);
     return ULP_OK;
 }
 
-static ulp_status print_files(const ulp_arguments *a, int with_key, ulp_error *error) {
+static ulp_status print_files(const settings *s, const ulp_arguments *a, int with_key, ulp_error *error) {
     const course_lab *lab = NULL;
-    if (!given.id) return ulp_refuse(error, "--id is missing: the numbers of the questions depend on the student's id");
-    ULP_TRY(check_ids(error));
-    ULP_TRY(refuse_twins(error));
+    if (!s->id) return ulp_refuse(error, "--id is missing: the numbers of the questions depend on the student's id");
+    ULP_TRY(check_ids(s, error));
+    ULP_TRY(refuse_twins(s, error));
     if (a->word_count == 2 && !(lab = course_lab_find(a->words[1]))) return refuse_lab(a->words[1], error);
     char id[256];
     ulp_status status = ULP_OK;
-    for (const char *at = given.id; status == ULP_OK && ulp_next_item(id, sizeof id, &at) > 0;) {
+    for (const char *at = s->id; status == ULP_OK && ulp_next_item(id, sizeof id, &at) > 0;) {
         ulp_text text = {0};
-        add_file(&text, lab, (course_student){id, given.word}, with_key);
-        if (*given.out) status = write_new(id, lab, &text, error);
+        add_file(&text, lab, (course_student){id, s->word}, with_key);
+        if (*s->out) status = write_new(s, id, lab, &text, error);
         else fputs(ulp_text_of(&text), stdout);
         ulp_text_free(&text);
     }
     return status;
 }
 
-static ulp_status run_sheet(const ulp_arguments *a, ulp_error *error) { return print_files(a, 0, error); }
-static ulp_status run_key(const ulp_arguments *a, ulp_error *error) { return print_files(a, 1, error); }
+static ulp_status run_sheet(const settings *s, const ulp_arguments *a, ulp_error *error) {
+    return print_files(s, a, 0, error);
+}
+static ulp_status run_key(const settings *s, const ulp_arguments *a, ulp_error *error) {
+    return print_files(s, a, 1, error);
+}
 
 /* Whether what stdout says can be read together with the messages. */
 static int is_terminal(void) { return isatty(STDOUT_FILENO) && isatty(STDERR_FILENO); }
@@ -163,18 +163,18 @@ static void print_problems(const ulp_arguments *a, const course_file *file, cons
         if ((!others || !p->in_note) && (!lab || !p->lab || p->lab == lab)) ulp_complain(a->program, "%s", p->text);
 }
 
-static ulp_status run_check(const ulp_arguments *a, ulp_error *error) {
+static ulp_status run_check(const settings *s, const ulp_arguments *a, ulp_error *error) {
     course_file file;
     ulp_text report = {0};
     const course_lab *lab = NULL;
     if (a->word_count == 3 && !(lab = course_lab_find(a->words[2]))) return refuse_lab(a->words[2], error);
-    course_file_mark(&file, a->words[1], a->program, given.id, given.word);
+    course_file_mark(&file, a->words[1], a->program, s->id, s->word);
     if (lab) course_file_keep(&file, lab);
-    if (given.json) course_report_json(&report, &file, given.almost);
+    if (s->json) course_report_json(&report, &file, s->almost);
     else course_report(&report, &file);
     fputs(ulp_text_of(&report), stdout);
     ulp_flush_stdout();
-    print_problems(a, &file, NULL, !given.json && is_terminal());
+    print_problems(a, &file, NULL, !s->json && is_terminal());
     ulp_status status = ULP_OK;
     if (file.problem_count) status = tool_failed(error, TOOL_INPUT_REFUSED);
     else if (course_count(&file, NULL, COURSE_RIGHT) != file.count) status = tool_failed(error, TOOL_CHECK_FAILED);
@@ -185,9 +185,10 @@ static ulp_status run_check(const ulp_arguments *a, ulp_error *error) {
 
 /* Write the sentences about the files of a class to stderr. On a terminal, where the notes of the CSV are above, write
  * the number of notes. Returns the number of notes. */
-static size_t print_class_problems(const ulp_arguments *a, const course_class *class, const course_lab *lab) {
+static size_t print_class_problems(const settings *s, const ulp_arguments *a, const course_class *class,
+                                   const course_lab *lab) {
     size_t notes = 0;
-    const int is_above = !given.questions && is_terminal();
+    const int is_above = !s->questions && is_terminal();
     for (size_t i = 0; i < class->file_count && !is_above; i++) print_problems(a, &class->files[i], lab, 0);
     for (const course_entry *e = class->entries; e < class->entries + class->count; e++) {
         const char *note = ulp_text_of(&e->note);
@@ -200,24 +201,24 @@ static size_t print_class_problems(const ulp_arguments *a, const course_class *c
     return notes;
 }
 
-static ulp_status run_grade(const ulp_arguments *a, ulp_error *error) {
+static ulp_status run_grade(const settings *s, const ulp_arguments *a, ulp_error *error) {
     ulp_text rows = {0};
     course_class class;
     const char *folder = a->words[1];
     const course_lab *lab = NULL;
     ulp_status status = ULP_OK;
-    if (given.id) ULP_TRY(check_ids(error));
+    if (s->id) ULP_TRY(check_ids(s, error));
     if (a->word_count == 3 && !(lab = course_lab_find(a->words[2]))) return refuse_lab(a->words[2], error);
-    if (!course_class_mark(&class, &(course_choice){folder, given.word, given.id, lab}, a->program))
+    if (!course_class_mark(&class, &(course_choice){folder, s->word, s->id, lab}, a->program))
         status = ulp_refuse(error, "cannot read the folder %s: %s", folder, strerror(errno));
     else if (!class.file_count)
         status = ulp_refuse(error, "%s has no file *.csv: it should hold the files of a class", folder);
     else {
-        if (given.questions) course_class_questions(&rows, &class, given.almost);
-        else course_class_rows(&rows, &class, given.almost);
+        if (s->questions) course_class_questions(&rows, &class, s->almost);
+        else course_class_rows(&rows, &class, s->almost);
         fputs(ulp_text_of(&rows), stdout);
         ulp_flush_stdout();
-        if (print_class_problems(a, &class, lab)) status = tool_failed(error, TOOL_INPUT_REFUSED);
+        if (print_class_problems(s, a, &class, lab)) status = tool_failed(error, TOOL_INPUT_REFUSED);
     }
     ulp_text_free(&rows);
     course_class_free(&class);
@@ -231,7 +232,7 @@ static const action actions[] = {
     {"grade", "id word almost questions", "one folder and at most one lab", run_grade, 1, 2},
 };
 
-static ulp_status run(const ulp_arguments *a, ulp_error *error) {
+static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
     enum { ACTIONS = sizeof actions / sizeof actions[0] };
     const action *at = actions;
     if (!a->word_count) return ulp_refuse(error, "a word is missing: sheet, check, grade or key");
@@ -244,7 +245,7 @@ static ulp_status run(const ulp_arguments *a, ulp_error *error) {
     const size_t words = a->word_count - 1;
     if (words < at->least || words > at->most)
         return ulp_refuse(error, "`ulp course %s` takes %s, and here are %zu", at->name, at->wants, words);
-    return at->run(a, error);
+    return at->run(fields, a, error);
 }
 
 const tool_command tool_course = {
@@ -267,5 +268,6 @@ const tool_command tool_course = {
              "  ulp course grade class > marks.csv\n"
              "  ulp course grade --questions class L1 > questions.csv\n",
          .takes_words = 1},
-    .groups = {{"options", options, &given}},
+    .size = sizeof(settings),
+    .groups = {{"options", options, 0}},
     .run = run};

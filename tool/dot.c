@@ -16,18 +16,14 @@ typedef struct settings {
     size_t room;
 } settings;
 
-static settings given;
-
 static const ulp_option options[] = {
     {.name = "datapath",
      .type = &tool_type_product,
      ULP_FIELD(settings, product),
      .needed = 1,
      .help = "how the sum is formed"},
-    {.name = "in",
-     .type = &ulp_type_format,
-     ULP_FIELD(settings, in),
-     .help = "the format of a and b; datapaths with input formats imply it; the accumulator's unless given"},
+    ULP_OPTION(settings, in, format, NULL,
+               .help = "the format of a and b; datapaths with input formats imply it; the accumulator's unless given"),
     ULP_OPTION(settings, seed, unsigned, "1",
                .help = "stochastic: data line i uses the random words from index i w on, w the roundings of one sum"),
     ULP_OPTION(settings, stream, unsigned, "0", .help = "see --seed"),
@@ -150,17 +146,18 @@ ulp_status tool_choose_inputs(ulp_format *a, ulp_format *b, const ulp_datapath *
     return ULP_OK;
 }
 
-static ulp_status run(const ulp_arguments *a, ulp_error *error) {
-    const ulp_format *in = ulp_setting_given(a, "in") ? &given.in : NULL;
-    ULP_TRY(tool_product_resolve(&given.product, NULL, error));
-    given.datapath = given.product.datapath;
-    if (given.datapath.kind == ULP_NATIVE) ulp_cpu_native_of(&given.native, &given.datapath);
-    ULP_TRY(tool_choose_inputs(&given.a, &given.b, &given.datapath, in, error));
-    const ulp_line_filter filter = {.each = dot_line, .context = &given};
+static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
+    settings *s = fields;
+    const ulp_format *in = ulp_setting_given(a, "in") ? &s->in : NULL;
+    ULP_TRY(tool_product_resolve(&s->product, NULL, error));
+    s->datapath = s->product.datapath;
+    if (s->datapath.kind == ULP_NATIVE) ulp_cpu_native_of(&s->native, &s->datapath);
+    ULP_TRY(tool_choose_inputs(&s->a, &s->b, &s->datapath, in, error));
+    const ulp_line_filter filter = {.each = dot_line, .context = s};
     const ulp_status status = ulp_filter_lines(a, &filter, error);
-    free(given.words);
-    given.words = NULL;
-    given.room = 0;
+    free(s->words);
+    s->words = NULL;
+    s->room = 0;
     return status;
 }
 
@@ -179,5 +176,6 @@ const tool_command tool_dot = {
                     "      ulp dot --datapath h100-fp16\n"
                     "  00000000   # 1 - 1 + 2^-46: the last term is lost\n",
                 .takes_words = 1},
-    .groups = {{"options", options, &given}},
+    .size = sizeof(settings),
+    .groups = {{"options", options, 0}},
     .run = run};

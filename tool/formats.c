@@ -123,16 +123,19 @@ static void print_csv(void) {
     printf("\n");
 }
 
-static struct settings { int csv; } given;
+typedef struct settings {
+    int csv;
+} settings;
 
 static const ulp_option options[] = {
-    {.name = "csv", .type = &ulp_type_flag, ULP_FIELD(struct settings, csv), .help = "with commas between the columns"},
+    ULP_OPTION(settings, csv, flag, NULL, .help = "with commas between the columns"),
     {0},
 };
 
-static ulp_status run(const ulp_arguments *a, ulp_error *error) {
+static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
+    const settings *s = fields;
     (void)a, (void)error;
-    if (given.csv) print_csv();
+    if (s->csv) print_csv();
     else print_table();
     return ULP_OK;
 }
@@ -147,5 +150,6 @@ const tool_command tool_formats = {
                     "has infinities, its NaN codes, what overflow gives unless a rule says otherwise, and the defining "
                     "source. Values are exact decimals where short, else hex floats. `ulp help formats` says which "
                     "other names are formats.\n"},
-    .groups = {{"options", options, &given}},
+    .size = sizeof(settings),
+    .groups = {{"options", options, 0}},
     .run = run};

@@ -179,8 +179,6 @@ static ulp_status checksum(const gemm_job *w, uint64_t *hash) {
 
 /* ---- the command ---- */
 
-static gemm_job given;
-
 #define GEMM_FILE(field, option, text)                                                                                 \
     { .name = option, .type = &ulp_type_text, ULP_FIELD(gemm_job, field), .value_name = "FILE", .help = text }
 
@@ -194,27 +192,18 @@ static const ulp_option options[] = {
     ULP_OPTION(gemm_job, m, unsigned, "256", .min = 1, .max = 1 << 20, .help = "rows of A and C"),
     ULP_OPTION(gemm_job, n, unsigned, "256", .min = 1, .max = 1 << 20, .help = "columns of B and C"),
     ULP_OPTION(gemm_job, k, unsigned, "256", .min = 1, .max = 1 << 24, .help = "columns of A, rows of B"),
-    {.name = "in",
-     .type = &ulp_type_format,
-     ULP_FIELD(gemm_job, in),
-     .help = "the format of A and B; datapaths with input formats imply it; the accumulator's unless given"},
+    ULP_OPTION(gemm_job, in, format, NULL,
+               .help = "the format of A and B; datapaths with input formats imply it; the accumulator's unless given"),
     ULP_OPTION_AS(gemm_job, kind, "data", choice, "uniform", .words = "uniform normal positive",
                   .help = "uniform on [-1, 1), normal: the sum of 12 uniform numbers minus 6, positive on [0, 1); "
                           "integers take these times their largest value (normal: a quarter of it)"),
     ULP_OPTION(gemm_job, seed, unsigned, "1", .help = "of the data"),
     ULP_OPTION(gemm_job, seconds, number, "0.2", .max = 3600,
                .help = "repeat the product for so long, and print the shortest time; 0: once"),
-    {.name = "threads",
-     .type = &ulp_type_unsigned,
-     ULP_FIELD(gemm_job, threads),
-     .min = 1,
-     .max = 65536,
-     .help = "threads; OMP_NUM_THREADS, else all processors, unless given"},
-    {.name = "tile",
-     .type = &ulp_type_text,
-     ULP_FIELD(gemm_job, tile),
-     .value_name = "RxC",
-     .help = "form the result in tiles of at most R rows and C columns"},
+    ULP_OPTION(gemm_job, threads, unsigned, NULL, .min = 1, .max = 65536,
+               .help = "threads; OMP_NUM_THREADS, else all processors, unless given"),
+    ULP_OPTION(gemm_job, tile, text, NULL, .value_name = "RxC",
+               .help = "form the result in tiles of at most R rows and C columns"),
     ULP_OPTION(gemm_job, explain, flag, NULL,
                .help = "print which path computes the product, and on which condition; compute nothing"),
     GEMM_FILE(a_file, "a",
@@ -338,8 +327,8 @@ static ulp_status compute_to_file(gemm_job *w, const ulp_arguments *a, ulp_error
     return file_output_close(&out, status, 0, error);
 }
 
-static ulp_status run(const ulp_arguments *a, ulp_error *error) {
-    gemm_job *w = &given;
+static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
+    gemm_job *w = fields;
     if (w->explain && w->out != NULL) return ulp_refuse(error, "--explain computes nothing for --out");
     ulp_status status = set_job(w, a, error);
     if (status == ULP_OK && w->explain) explain(w);
@@ -363,5 +352,6 @@ const tool_command tool_gemm = {
              "the path that computes a product on the processor; `ulp backends --products` lists all paths. The exact "
              "results are computed for as many outputs, evenly spread, as 2^23 products allow. The last line, `time`, "
              "is the only one that differs between two runs.\n"},
-    .groups = {{"options", options, &given}},
+    .size = sizeof(gemm_job),
+    .groups = {{"options", options, 0}},
     .run = run};

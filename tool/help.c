@@ -227,21 +227,24 @@ static ulp_status unknown_topic(const char *given, const tool_command *const *co
 static ulp_status explain(const tool_command *const *commands, size_t count, int argc, char **argv, ulp_error *error) {
     topic t;
     const ulp_command *command = strcmp(argv[1], "help") == 0 ? &help_command : NULL;
-    const ulp_option_group *groups = NULL;
+    ulp_option_group groups[TOOL_GROUPS];
+    size_t group_count = 0;
     if (argv[1][0] == '-') return read_help_option(argc, argv, error);
     if (argc > 2) return ulp_refuse(error, "one topic at a time; `ulp help` lists them");
     for (size_t i = 0; topic_get(&t, i); i++)
         if (strcmp(argv[1], t.name) == 0) return print_topic(&t), ULP_OK;
-    for (size_t i = 0; i < count && !command; i++)
-        if (strcmp(argv[1], tool_name(commands[i])) == 0) command = &commands[i]->command, groups = commands[i]->groups;
+    for (size_t i = 0; i < count && !command; i++) {
+        if (strcmp(argv[1], tool_name(commands[i])) != 0) continue;
+        command = &commands[i]->command;
+        group_count = tool_groups(groups, commands[i], NULL);
+    }
     if (!command) return unknown_topic(argv[1], commands, count, error);
-    ulp_help_print(stdout, command, groups, !groups ? 0 : groups[1].options ? 2 : 1);
+    ulp_help_print(stdout, command, groups, group_count);
     return ULP_OK;
 }
 
 int tool_help(FILE *out, const tool_command *const *commands, size_t count, int argc, char **argv) {
-    ulp_error error;
-    ulp_error_clear(&error);
+    ulp_error error = {0};
     if (argc >= 2) return tool_end("ulp help", explain(commands, count, argc, argv, &error), &error);
     print_overview(out, commands, count);
     return tool_end("ulp", ULP_OK, &error);

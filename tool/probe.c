@@ -1,6 +1,7 @@
 /* probe.c - ulp probe: properties of a fused sum, found by test vectors and compared with a datapath's row or model. */
 #include "kernels/cpu/native/native.h"
 #include "kernels/cuda/unit.h"
+#include "kernels/mpfr/oracle.h"
 #include "kernels/probe/probe.h"
 #include "kernels/products/summation_tree.h"
 #include "tool/probe/rows.h"
@@ -204,10 +205,11 @@ static void list_native(void) {
                native.lacks[0] != '\0' ? native.lacks : native.what);
 }
 
-static struct settings {
+typedef struct settings {
     tool_product product;
     int backend, list, csv;
-} given;
+    tool_tree_settings tree;
+} settings;
 
 enum { ON_CPU, ON_CUDA, ON_MPFR };
 static const char *const backend_names[] = {[ON_CPU] = "cpu", [ON_CUDA] = "cuda", [ON_MPFR] = "mpfr"};
@@ -215,22 +217,14 @@ static const char *const backend_names[] = {[ON_CPU] = "cpu", [ON_CUDA] = "cuda"
 static const ulp_option options[] = {
     {.name = "datapath",
      .type = &tool_type_product,
-     ULP_FIELD(struct settings, product),
+     ULP_FIELD(settings, product),
      .help = "the datapath; native:... with --backend cuda, all that the device offers unless given"},
-    {.name = "backend",
-     .type = &ulp_type_choice,
-     ULP_FIELD(struct settings, backend),
-     .value = "cpu",
-     .words = "cpu cuda mpfr",
-     .help = "the models, the GPU itself, or the models by MPFR from their definitions"},
-    {.name = "list",
-     .type = &ulp_type_flag,
-     ULP_FIELD(struct settings, list),
-     .help = "the rows that stand for hardware: name, L, F, fraction bits kept, accumulator, rounding, instruction"},
-    {.name = "csv",
-     .type = &ulp_type_flag,
-     ULP_FIELD(struct settings, csv),
-     .help = "device,property,found,row,verdict,vector"},
+    ULP_OPTION(settings, backend, choice, "cpu", .words = "cpu cuda mpfr",
+               .help = "the models, the GPU itself, or the models by MPFR from their definitions"),
+    ULP_OPTION(
+        settings, list, flag, NULL,
+        .help = "the rows that stand for hardware: name, L, F, fraction bits kept, accumulator, rounding, instruction"),
+    ULP_OPTION(settings, csv, flag, NULL, .help = "device,property,found,row,verdict,vector"),
     {0},
 };
 
@@ -239,7 +233,7 @@ static ulp_status lacks_backend(ulp_status status, const char *name, const char 
 }
 
 /* Probe one native product, or all products that the device offers. */
-static ulp_status run_silicon(const char *name, ulp_error *error) {
+static ulp_status run_silicon(const settings *s, const char *name, ulp_error *error) {
     const ulp_backend *cuda;
     ulp_cuda_native native;
     int differ = 0;
@@ -250,12 +244,12 @@ static ulp_status run_silicon(const char *name, ulp_error *error) {
         return ulp_refuse(error, "--datapath %s: no product of a GPU has that name (`ulp help datapaths`)", name);
     const ulp_status status = ulp_backend_get(&cuda, "cuda");
     if (status != ULP_OK) return lacks_backend(status, "cuda", ulp_cuda_lacks(), error);
-    if (given.list) return list_native(), ULP_OK;
+    if (s->list) return list_native(), ULP_OK;
     if (name != NULL && native.lacks[0] != '\0') return ulp_fail(error, ULP_NO_DEVICE, "%s: %s", name, native.lacks);
-    if (given.csv) puts("device,property,silicon,model,verdict,vector");
+    if (s->csv) puts("device,property,silicon,model,verdict,vector");
     for (size_t i = 0; name != NULL ? i == 0 : ulp_cuda_native_get(i, &native) == ULP_OK; i++) {
         const own_product own = {native.name, native.what, native.model, ulp_cuda_unit_of(&native), &native};
-        const int more = native.lacks[0] != '\0' ? 0 : print_silicon(&own, given.csv);
+        const int more = native.lacks[0] != '\0' ? 0 : print_silicon(&own, s->csv);
         if (more < 0) return ulp_fail(error, ULP_BAD_FILE, "%s: %s", native.name, ulp_backend_error());
         differ += more;
     }
@@ -274,8 +268,9 @@ static ulp_status run_processor(const ulp_datapath *d, int csv, ulp_error *error
 }
 
 /* The backend that is asked for. */
-static ulp_status get_backend(const ulp_backend **backend, ulp_error *error) {
-    const char *name = backend_names[given.backend];
+static ulp_status get_backend(const settings *s, const ulp_backend **backend, ulp_error *error) {
+    const char *name = backend_names[s->backend];
+    if (s->backend == ON_MPFR) ulp_reference_allocate_by(ulp_grow);
     const ulp_status status = ulp_backend_get(backend, name);
     return status == ULP_OK ? ULP_OK : lacks_backend(status, name, ulp_backend_lacks(name), error);
 }
@@ -306,10 +301,10 @@ static ulp_status run_model(const ulp_datapath *d, const ulp_backend *backend, i
 
 /* ---- a program ---- */
 
-static ulp_status run_exec(ulp_error *error) {
+static ulp_status run_exec(const settings *s, ulp_error *error) {
     tool_pipe *pipe = NULL;
     ulp_probe probe;
-    ULP_TRY(tool_exec_open(&pipe, error));
+    ULP_TRY(tool_exec_open(&pipe, &s->tree, error));
     const ulp_unit unit = tool_pipe_unit(pipe);
     ulp_error why;
     tree order = {.text = ""};
@@ -318,43 +313,44 @@ static ulp_status run_exec(ulp_error *error) {
     if (!sums) status = ULP_OK;
     else if (status == ULP_OK) status = ulp_probe_unit(&probe, &unit);
     if (sums && status == ULP_OK) order = tree_of(&unit);
-    ULP_TRY(tool_exec_close(pipe, status, error));
+    ULP_TRY(tool_exec_close(pipe, s->tree.exec, status, error));
     if (!sums) return ulp_fail(error, ULP_BAD_FILE, "--exec: the answers are no sums of products: %s", why.text);
     const ulp_datapath nameless = {.kind = ULP_NATIVE, .name = "program"};
-    if (given.csv) puts("device,property,found,row,verdict,vector");
+    if (s->csv) puts("device,property,found,row,verdict,vector");
     else {
-        tool_print_folded(2, "%s: products %s x %s, results %s; %llu sums\n", tool_tree_given.exec, unit.a.name,
-                          unit.b.name, unit.result.name, (unsigned long long)probe.runs);
+        tool_print_folded(2, "%s: products %s x %s, results %s; %llu sums\n", s->tree.exec, unit.a.name, unit.b.name,
+                          unit.result.name, (unsigned long long)probe.runs);
         print_line("property", "found", "the row says", "verdict", "vector");
     }
-    print_properties(&nameless, &probe, given.csv);
-    print_tree(nameless.name, &order, NULL, given.csv);
+    print_properties(&nameless, &probe, s->csv);
+    print_tree(nameless.name, &order, NULL, s->csv);
     return ULP_OK;
 }
 
-static ulp_status run_tree(const ulp_arguments *a, ulp_error *error) {
+static ulp_status run_tree(settings *s, const ulp_arguments *a, ulp_error *error) {
     const ulp_backend *backend;
-    ULP_TRY(get_backend(&backend, error));
-    return tool_tree_run(a, &given.product, backend, given.csv, error);
+    ULP_TRY(get_backend(s, &backend, error));
+    return tool_tree_run(&s->tree, a, &s->product, backend, s->csv, error);
 }
 
-static ulp_status run(const ulp_arguments *a, ulp_error *error) {
+static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
+    settings *s = fields;
     const ulp_setting *datapath = ulp_setting_find(a, "datapath");
-    ULP_TRY(tool_tree_check(a, error));
-    if (tool_tree_given.tree) return run_tree(a, error);
-    if (tool_tree_given.exec != NULL) return run_exec(error);
-    if (given.list && (datapath->given || given.csv)) return ulp_refuse(error, "--list stands alone");
-    if (given.backend == ON_CUDA) return run_silicon(datapath->value, error);
-    if (given.list) return tool_row_list(), ULP_OK;
+    ULP_TRY(tool_tree_check(&s->tree, a, error));
+    if (s->tree.tree) return run_tree(s, a, error);
+    if (s->tree.exec != NULL) return run_exec(s, error);
+    if (s->list && (datapath->given || s->csv)) return ulp_refuse(error, "--list stands alone");
+    if (s->backend == ON_CUDA) return run_silicon(s, datapath->value, error);
+    if (s->list) return tool_row_list(), ULP_OK;
     if (!datapath->given)
         return ulp_refuse(
             error,
             "--datapath is needed; --list names the rows of hardware, `ulp help datapaths` all that can be probed");
     const ulp_backend *backend;
-    ULP_TRY(get_backend(&backend, error));
-    ULP_TRY(tool_product_resolve(&given.product, backend, error));
-    if (given.product.native) return run_processor(&given.product.datapath, given.csv, error);
-    return run_model(&given.product.datapath, backend, given.csv, error);
+    ULP_TRY(get_backend(s, &backend, error));
+    ULP_TRY(tool_product_resolve(&s->product, backend, error));
+    if (s->product.native) return run_processor(&s->product.datapath, s->csv, error);
+    return run_model(&s->product.datapath, backend, s->csv, error);
 }
 
 #define PROPERTY_LINE(id, name, words, meaning) "  " name ": " meaning "\n"
@@ -386,5 +382,6 @@ const tool_command tool_probe = {
              "is no such device. At the end: points on which published sources disagree or that nobody has measured, "
              "and the answers that were found. `ulp help trees` explains --tree and --exec.\n",
          .takes_words = 1},
-    .groups = {{"options", options, &given}, {"trees and programs", tool_tree_options, &tool_tree_given}},
+    .size = sizeof(settings),
+    .groups = {{"options", options, 0}, {"trees and programs", tool_tree_options, offsetof(settings, tree)}},
     .run = run};

@@ -1,133 +1,230 @@
 /* round.c - ulp round: a filter that rounds numbers to a format. */
-#include "tool/files/npy.h"
-#include "tool/files/output.h"
-#include "tool/round/group.h"
+#include "tool/round/job.h"
 
-#include <errno.h>
 #include <stdlib.h>
-
-typedef struct settings {
-    tool_target target;
-    int from; /* round_from */
-    int to;   /* round_to */
-    const char *out;
-} settings;
-
-static settings given;
+#include <string.h>
 
 static const ulp_option options[] = {
-    {.name = "format",
-     .type = &ulp_type_format,
-     ULP_FIELD(settings, target.format),
-     .needed = 1,
-     .help = "the format to round to; qI.F is fixed point of I + F bits, I counts the sign (ARM writes q8.8 as Q7.8)"},
-    ULP_OPTION(settings, from, choice, "text", .words = "text f32 f64 f32le f64le npy npz",
+    ULP_OPTION_AS(
+        round_job, target.format, "format", format, NULL, .needed = 1,
+        .help =
+            "the format to round to; qI.F is fixed point of I + F bits, I counts the sign (ARM writes q8.8 as Q7.8)"),
+    ULP_OPTION(round_job, from, choice, "text", .words = "text f32 f64 f32le f64le npy npz",
                .help = "input: text is a decimal or hex float, correctly rounded to binary64 first; f32 and f64 are 8 "
                        "or 16 hex digits, the bits of a binary32 or binary64 value; f32le and f64le are such values in "
                        "4 or 8 bytes each, the lowest byte first; npy is a .npy file of 16, 32 or 64-bit floats; npz "
                        "is a .npz file of such arrays, and FILE.npz:NAME is one of them"),
-    ULP_OPTION(settings, to, choice, "code", .words = "code value both f32le f64le codele npy npycode npz npzcode",
+    ULP_OPTION(round_job, to, choice, "code", .words = "code value both f32le f64le codele npy npycode npz npzcode",
                .help = "output: the code in lower-case hex; the value as %.17g, or nan, inf, -inf, -0; f32le and "
                        "f64le: values of 4 or 8 bytes; codele: codes as unsigned integers of 1, 2, 4 or 8 bytes, the "
                        "least that hold the bits of the format, the lowest byte first; npy and npycode: a .npy file of "
                        "values or of codes; npz and npzcode: a .npz file of such arrays"),
-    ULP_OPTION(settings, out, text, "-", .value_name = "FILE",
+    ULP_OPTION(round_job, out, text, "-", .value_name = "FILE",
                .help = "the file for the output, - is stdout; an old file is replaced when all is done"),
     {0},
 };
 
-static round_group group;
+/* ---- results as text ---- */
 
-/* The values of a small format have few texts. Without memory for a table each value is printed. */
-static round_text *text_table(const settings *s) {
-    const int is_text = s->to == TO_VALUE || s->to == TO_BOTH;
-    return is_text && s->target.format.bits <= 16 ? calloc((size_t)1 << s->target.format.bits, sizeof(round_text))
-                                                  : NULL;
+/* Write the code in hex digits, the last at to[digits - 1]. */
+static inline void write_hex(char *to, int digits, uint64_t code) {
+    static const char hex[] =
+        "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f30313233343536"
+        "3738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f606162636465666768696a6b6c6d"
+        "6e6f707172737475767778797a7b7c7d7e7f808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4"
+        "a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadb"
+        "dcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
+    for (; digits >= 2; digits -= 2, code >>= 8) memcpy(to + digits - 2, hex + 2 * (code & 255), 2);
+    if (digits > 0) *to = hex[2 * (code & 15) + 1];
 }
 
-/* The form of the output: the bytes of binary output are values of 4 or 8 bytes, or codes. */
-static ulp_status choose_output(round_group *g, const settings *s, const ulp_arguments *a, ulp_error *error) {
-    g->to = s->to;
-    g->out = stdout;
-    g->coded = g->target.format;
-    g->is_npz = s->to == TO_NPZ || s->to == TO_NPZCODE;
-    g->is_npy = s->to == TO_NPY || s->to == TO_NPYCODE || g->is_npz;
-    g->npy_kind = s->to == TO_NPY || s->to == TO_NPZ ? 'f' : 'u';
-    if (s->to == TO_F32LE && !g->target.format.fits_binary32)
-        return ulp_refuse(error, "--to f32le: %s has values that binary32 does not hold; f64le holds them",
-                          g->target.format.name);
-    if (g->is_npz && s->from >= FROM_NPY && a->word_count > 1)
-        return ulp_refuse(error, "a .npz file gets the arrays of one file; name one file, not %zu", a->word_count);
-    if (g->is_npy && s->from >= FROM_NPY && a->word_count > 1)
-        return ulp_refuse(error, "a .npy file holds one array; name one file, not %zu", a->word_count);
-    if (g->is_npy && g->npy_kind == 'u') g->to = TO_CODELE;
-    if (g->is_npy && g->npy_kind == 'f') round_choose_values(g, s->from == FROM_F64LE ? 8 : 4);
+/* Write a value whose code is known; each value is printed once. */
+static inline char *write_known(char *to, double y, round_text *known, const ulp_power_of_ten *powers) {
+    if (known->length == 0) {
+        char text[ULP_DECIMAL_ROOM];
+        known->length = ulp_decimal_print(text, y, powers);
+        memcpy(known->text, text, (size_t)known->length);
+    }
+    memcpy(to, known->text, 24);
+    return to + known->length;
+}
+
+/* Write the lines of n results. texts: of the values of each code; NULL: no table. */
+static void write_lines(round_job *j, size_t n, round_text *texts) {
+    const int digits = j->to == TO_VALUE ? 0 : (j->target.format.bits + 3) / 4;
+    const ulp_power_of_ten *const powers = j->to == TO_CODE ? NULL : ulp_powers_of_ten();
+    char *at = j->output.text;
+    for (size_t i = 0; i < n; i++) {
+        write_hex(at, digits, j->code[i]);
+        at += digits;
+        if (j->to == TO_BOTH) *at++ = ' ';
+        if (j->to != TO_CODE)
+            at = texts != NULL ? write_known(at, j->y[i], &texts[j->code[i]], powers)
+                               : at + ulp_decimal_print(at, j->y[i], powers);
+        *at++ = '\n';
+    }
+    fwrite(j->output.text, 1, (size_t)(at - j->output.text), j->file);
+    ulp_note_stdout();
+}
+
+size_t round_write(round_job *j) {
+    const int wants_codes = j->to == TO_CODE || j->to == TO_BOTH || j->to == TO_CODELE;
+    const size_t coded =
+        wants_codes || j->texts != NULL ? ulp_encode_array(j->code, j->y, j->n, round_code_format(j)) : 0;
+    const size_t n = wants_codes ? coded : j->n;
+    if (j->to >= TO_F32LE) round_write_numbers(j, n);
+    else write_lines(j, n, coded >= n ? j->texts : NULL);
+    j->index += j->n;
+    j->n = 0;
+    return n;
+}
+
+void round_add_missing(ulp_text *to, double value, const ulp_format *format) {
+    char number[40];
+    uint64_t code;
+    const ulp_status status = ulp_encode(&code, value, format);
+    tool_exact_text(number, value, 24);
+    ulp_text_print(to, "the result, %s, has no code in %s: %s", number, format->name, ulp_status_text(status));
+}
+
+/* ---- groups of numbers of lines ---- */
+
+static ulp_status refuse_result(const round_job *j, size_t i, ulp_error *error) {
+    ulp_text why = {0};
+    round_add_missing(&why, j->y[i], &j->target.format);
+    ulp_refuse(error, "%s:%lu: %s", j->input, j->line[i], ulp_text_of(&why));
+    ulp_text_free(&why);
+    return ULP_BAD_ARGUMENT;
+}
+
+ulp_rounding round_how(const round_job *j) {
+    ulp_rounding how = {&j->target.format, j->target.rule, j->target.stream, NULL};
+    how.stream.first += j->index;
+    return how;
+}
+
+/* Round and write the numbers of the group. */
+static ulp_status finish(void *context, ulp_error *error) {
+    round_job *j = context;
+    const size_t n = j->n;
+    if (n == 0) return ULP_OK;
+    ulp_backend_round64(j->backend, j->y, j->x, n, round_how(j));
+    const size_t written = round_write(j);
+    if (written < n) return refuse_result(j, written, error);
+    return ferror(j->file) ? tool_failed(error, TOOL_CHECK_FAILED) : ULP_OK;
+}
+
+/* ---- lines of any form ---- */
+
+static int is_value(double *value, int from, const char *text) {
+    uint64_t bits;
+    if (from == FROM_TEXT) return ulp_read_number(value, text);
+    const size_t digits = from == FROM_F32 ? 8 : 16;
+    if (strlen(text) != digits || text[1] == 'x' || text[1] == 'X' || !ulp_read_hex(&bits, text, 64)) return 0;
+    *value = from == FROM_F32 ? (double)ulp_from_bits32((uint32_t)bits) : ulp_from_bits64(bits);
+    return 1;
+}
+
+static ulp_status refuse_line(const ulp_line *line, int from, ulp_error *error) {
+    if (from == FROM_TEXT)
+        return ulp_bad_line(error, line, "'%s' is no number; allowed: decimal, hex float, inf, nan", line->text);
+    return ulp_bad_line(error, line, "'%s' is not %d hex digits, the bits of a binary%d value", line->text,
+                        from == FROM_F32 ? 8 : 16, from == FROM_F32 ? 32 : 64);
+}
+
+static ulp_status take_line(void *context, const ulp_line *line, ulp_error *error) {
+    round_job *j = context;
+    double value;
+    const int good = is_value(&value, j->from, line->text);
+    if (!good || j->n == ROUND_GROUP) ULP_TRY(finish(j, error));
+    if (!good) return refuse_line(line, j->from, error);
+    j->input = line->file;
+    j->line[j->n] = line->number;
+    j->x[j->n++] = value;
     return ULP_OK;
 }
 
-/* ---- the file of the results ---- */
+/* ---- plain lines: a decimal number, or the hex digits, and a line break ---- */
 
-typedef struct round_output {
-    file_output to;
-    int has_header_late; /* 1: the number of elements in the header is known at the end */
-} round_output;
-
-static void write_header(const round_group *g, uint64_t count) {
-    npy_write_header(g->out, &(npy_array){.kind = g->npy_kind, .size = round_size(g), .dims = 1, .shape = {count}});
+/* Read `digits` hex digits. Returns 0 if a character is none. */
+static inline int read_hex(uint64_t *bits, const char *text, int digits) {
+    uint64_t value = 0;
+    unsigned bad = 0;
+    for (int i = 0; i < digits; i++) {
+        const unsigned c = (unsigned char)text[i], letter = (c | 0x20) - 'a', digit = c - '0';
+        bad |= (digit > 9) & (letter > 5);
+        value = value << 4 | (digit > 9 ? letter + 10 : digit);
+    }
+    *bits = value;
+    return bad == 0;
 }
 
-/* Open `path` for the results of the group ("-": stdout). `from` is a round_from. close_output() is called in any case.
- */
-static ulp_status open_output(round_output *o, round_group *g, int from, const char *path, ulp_error *error) {
-    ULP_TRY(ulp_place_choose(&o->to.place, path, error));
-    o->has_header_late = g->is_npy && from < FROM_NPY;
-    if (g->is_npz && o->to.place.direct)
-        return ulp_refuse(error, "the list of arrays of a .npz file stands at its end; name a file with --out");
-    if (o->has_header_late && o->to.place.direct)
-        return ulp_refuse(error, "the header of a .npy file holds the number of elements, which is known at the end; "
-                                 "name a file with --out");
-    ULP_TRY(file_output_open(&o->to, error));
-    g->out = g->archive.file = o->to.file;
-    if (g->to >= TO_F32LE) ULP_TRY(file_output_refuse_terminal(&o->to, error));
-    if (o->has_header_late && g->is_npz) npz_begin(&g->archive, "arr_0");
-    if (o->has_header_late) write_header(g, 0);
+/* Read a number of the form `from`, with at least `room` characters left. Returns the character after it; NULL if the
+ * text has another form. */
+static inline const char *read_plain(double *value, const char *text, size_t room, int from,
+                                     const ulp_power_of_ten *powers) {
+    uint64_t bits;
+    const int digits = from == FROM_F32 ? 8 : 16;
+    if (from == FROM_TEXT) return ulp_decimal_read(value, text, powers);
+    if (room < (size_t)digits || !read_hex(&bits, text, digits)) return NULL;
+    *value = from == FROM_F32 ? (double)ulp_from_bits32((uint32_t)bits) : ulp_from_bits64(bits);
+    return text + digits;
+}
+
+static inline ulp_status take_plain_of(round_job *j, const char **text, const char *end, ulp_line *line, int from,
+                                       ulp_error *error) {
+    const ulp_power_of_ten *const powers = from == FROM_TEXT ? ulp_powers_of_ten() : NULL;
+    const char *at = *text;
+    j->input = line->file;
+    while (at < end) {
+        size_t n = j->n;
+        const size_t before = n;
+        for (const char *behind; n < ROUND_GROUP && at < end; at = behind, n++) {
+            behind = read_plain(&j->x[n], at, (size_t)(end - at), from, powers);
+            if (behind == NULL) break;
+            behind += *behind == '\r';
+            if (*behind++ != '\n') break;
+            j->line[n] = line->number + n - before;
+        }
+        j->n = n;
+        line->number += n - before;
+        line->index += n - before;
+        if (n < ROUND_GROUP) break;
+        ULP_TRY(finish(j, error));
+    }
+    *text = at;
     return ULP_OK;
 }
 
-/* Write the header at the beginning of the array again. */
-static void complete_header(round_group *g) {
-    if (fseek(g->out, g->is_npz ? npz_first(&g->archive) : 0, SEEK_SET) != 0) g->archive.failed = errno;
-    write_header(g, g->index);
-    if (fseek(g->out, 0, SEEK_END) != 0) g->archive.failed = errno;
-    if (g->is_npz) npz_end(&g->archive);
-}
-
-/* Close the file; see file_output_close(). */
-static ulp_status close_output(round_output *o, round_group *g, ulp_status status, ulp_error *error) {
-    if (o->to.file != NULL && o->has_header_late && status == ULP_OK) complete_header(g);
-    if (o->to.file != NULL && g->is_npz) npz_finish(&g->archive);
-    return file_output_close(&o->to, status, status == ULP_OK ? g->archive.failed : 0, error);
+static ulp_status take_plain(void *context, const char **text, const char *end, ulp_line *line, ulp_error *error) {
+    round_job *j = context;
+    switch (j->from) { /* a loop for each form */
+    case FROM_F32: return take_plain_of(j, text, end, line, FROM_F32, error);
+    case FROM_F64: return take_plain_of(j, text, end, line, FROM_F64, error);
+    default: return take_plain_of(j, text, end, line, FROM_TEXT, error);
+    }
 }
 
 /* ---- the command ---- */
 
-static ulp_status run(const ulp_arguments *a, ulp_error *error) {
-    const settings *s = &given;
-    round_output output = {.to.program = a->program};
-    ULP_TRY(tool_target_set(&given.target, error));
-    group.target = s->target;
-    group.n = group.index = 0;
-    group.is_narrow = 0;
-    group.archive = (npz_writer){0};
-    if (ulp_backend_get(&group.backend, "cpu") != ULP_OK)
+ulp_status round_input(round_job *j, const ulp_arguments *a, ulp_error *error) {
+    const ulp_line_filter lines = {.each = take_line, .plain = take_plain, .pause = finish, .context = j};
+    return j->from < FROM_F32LE ? ulp_filter_lines(a, &lines, error) : round_binaries(j, a, error);
+}
+
+static ulp_status run(void *settings, const ulp_arguments *a, ulp_error *error) {
+    round_job *j = settings;
+    const int bits = j->target.format.bits;
+    ULP_TRY(tool_target_set(&j->target, error));
+    if (ulp_backend_get(&j->backend, "cpu") != ULP_OK)
         return ulp_fail(error, ULP_BAD_FILE, "%s", ulp_backend_lacks("cpu"));
-    ULP_TRY(choose_output(&group, s, a, error));
-    group.texts = text_table(s);
-    ulp_status status = open_output(&output, &group, s->from, s->out, error);
-    if (status == ULP_OK && s->from < FROM_F32LE) status = round_texts(&group, s->from, a, error);
-    else if (status == ULP_OK) status = round_binaries(&group, s->from, a, error);
-    free(group.texts);
-    return close_output(&output, &group, status, error);
+    /* The values of a small format have few texts. Without memory for a table each value is printed. */
+    if ((j->to == TO_VALUE || j->to == TO_BOTH) && bits <= 16) j->texts = calloc((size_t)1 << bits, sizeof *j->texts);
+    j->file = stdout;
+    const int is_text = j->to < TO_F32LE && strcmp(j->out, "-") == 0;
+    const ulp_status status = is_text ? round_input(j, a, error) : round_to_file(j, a, error);
+    free(j->texts);
+    return status;
 }
 
 const tool_command tool_round = {
@@ -146,5 +243,6 @@ const tool_command tool_round = {
                            "  printf '0.01\\n' | ulp round --format fp16 --to both\n"
                            "  211f 0.01000213623046875\n",
                 .takes_words = 1},
-    .groups = {{"input and output", options, &given}, TOOL_ROUNDING},
+    .size = sizeof(round_job),
+    .groups = {{"input and output", options, 0}, TOOL_ROUNDING(round_job, target.options)},
     .run = run};

@@ -1,18 +1,12 @@
 /* rounding.c - the options of subcommands that round: mode, overflow policy, random bits, seed and stream. */
 #include "tool.h"
 
-tool_rounding tool_rounding_given;
-
 const ulp_option tool_rounding_options[] = {
     ULP_OPTION(tool_rounding, mode, mode, "rne", .help = "how results are rounded"),
     ULP_OPTION(tool_rounding, overflow, overflow, "default",
                .help = "what a result beyond the range becomes, in place of what the format or its suffix says"),
-    {.name = "bits",
-     .type = &ulp_type_unsigned,
-     ULP_FIELD(tool_rounding, bits),
-     .min = 1,
-     .max = 32,
-     .help = "random bits of the stochastic modes, 1 to 32; 32 unless given"},
+    ULP_OPTION(tool_rounding, bits, unsigned, NULL, .min = 1, .max = 32,
+               .help = "random bits of the stochastic modes, 1 to 32; 32 unless given"),
     ULP_OPTION(tool_rounding, seed, unsigned, "1",
                .help = "the random word of data line i, from 0, is a function of seed, stream and i"),
     ULP_OPTION(tool_rounding, stream, unsigned, "0", .help = "see --seed"),
@@ -28,11 +22,11 @@ ulp_status tool_refuse_bits(uint64_t bits, const char *mode, ulp_error *error) {
     return status;
 }
 
-ulp_status tool_rule(ulp_rule *rule, ulp_error *error) {
-    const tool_rounding *r = &tool_rounding_given;
+ulp_status tool_rule(ulp_rule *rule, ulp_stream *stream, const tool_rounding *r, ulp_error *error) {
     if (r->bits != 0 && !ulp_mode_is_stochastic(r->mode))
         return tool_refuse_bits(r->bits, ulp_mode_name(r->mode), error);
     *rule = (ulp_rule){(uint8_t)r->mode, (uint8_t)r->overflow, (uint8_t)r->bits};
+    *stream = (ulp_stream){r->seed, r->stream, 0};
     return ULP_OK;
 }
 
@@ -41,13 +35,10 @@ ulp_status tool_refuse_wrap(ulp_overflow policy, const char *name, ulp_error *er
                       ulp_overflow_name(policy), name);
 }
 
-ulp_stream tool_stream(void) { return (ulp_stream){tool_rounding_given.seed, tool_rounding_given.stream, 0}; }
-
 ulp_status tool_target_set(tool_target *to, ulp_error *error) {
-    to->stream = tool_stream();
-    ULP_TRY(tool_rule(&to->rule, error));
+    ULP_TRY(tool_rule(&to->rule, &to->stream, &to->options, error));
     if (ulp_rule_check(&to->format, to->rule) == ULP_OK) return ULP_OK;
-    return tool_refuse_wrap(tool_rounding_given.overflow, to->format.name, error);
+    return tool_refuse_wrap(to->options.overflow, to->format.name, error);
 }
 
 uint32_t tool_random_word(const tool_target *to, const ulp_line *line) {

@@ -202,26 +202,22 @@ static void show_all(double x, const char *text) {
     }
 }
 
-static struct settings {
+typedef struct settings {
     ulp_format format;
     int all;
-} given;
+} settings;
 
 static const ulp_option options[] = {
-    {.name = "format",
-     .type = &ulp_type_format,
-     ULP_FIELD(struct settings, format),
-     .help = "the format in which VALUE is drawn"},
-    {.name = "all-formats",
-     .type = &ulp_type_flag,
-     ULP_FIELD(struct settings, all),
-     .help = "a table across the registered formats instead, or besides"},
+    ULP_OPTION(settings, format, format, NULL, .help = "the format in which VALUE is drawn"),
+    ULP_OPTION_AS(settings, all, "all-formats", flag, NULL,
+                  .help = "a table across the registered formats instead, or besides"),
     {0},
 };
 
-static ulp_status run(const ulp_arguments *a, ulp_error *error) {
+static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
+    const settings *s = fields;
     const int one = ulp_setting_given(a, "format");
-    if (!one && !given.all) return ulp_refuse(error, "--format F or --all-formats is needed (see --help)");
+    if (!one && !s->all) return ulp_refuse(error, "--format F or --all-formats is needed (see --help)");
     if (a->word_count == 0) return ulp_refuse(error, "a VALUE is needed: 0.1, 0x1p-3, inf, nan");
     for (size_t i = 0; i < a->word_count; i++) {
         double x;
@@ -232,9 +228,9 @@ static ulp_status run(const ulp_arguments *a, ulp_error *error) {
             return ulp_refuse(error, "'%s' is no number; allowed: decimal, hex float, 2^-4, 1/3, inf, nan",
                               a->words[i]);
         if (i > 0) putchar('\n');
-        if (one) show(x, a->words[i], &given.format);
-        if (one && given.all) putchar('\n');
-        if (given.all) show_all(x, a->words[i]);
+        if (one) show(x, a->words[i], &s->format);
+        if (one && s->all) putchar('\n');
+        if (s->all) show_all(x, a->words[i]);
     }
     return ULP_OK;
 }
@@ -249,5 +245,6 @@ const tool_command tool_show = {
                     "3*2^-4, 1/3, correctly rounded to binary64 first; -0.1 is a value, no option.\n\n"
                     "  ulp show --format fp16 0.1\n",
                 .takes_words = 1},
-    .groups = {{"options", options, &given}},
+    .size = sizeof(settings),
+    .groups = {{"options", options, 0}},
     .run = run};

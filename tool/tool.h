@@ -8,12 +8,22 @@
 
 #include <stdio.h>
 
+/* Options under one heading, and where the settings of the command have the struct that the options fill. */
+typedef struct tool_group {
+    const char *heading;
+    const ulp_option *options;
+    size_t at;
+} tool_group;
+
+enum { TOOL_GROUPS = 2 };
+
 /* A subcommand: a row of the table in ulp.c. */
 typedef struct tool_command {
-    ulp_command command;        /* its name is "ulp NAME" */
-    ulp_option_group groups[2]; /* an empty group has no options */
-    /* Runs after the fields are filled. ulp.c writes the sentence of a failure. */
-    ulp_status (*run)(const ulp_arguments *a, ulp_error *error);
+    ulp_command command;            /* its name is "ulp NAME" */
+    size_t size;                    /* of the settings, a struct of the command; all bytes are 0 at first */
+    tool_group groups[TOOL_GROUPS]; /* an empty group has no options */
+    /* Runs after the settings are filled. ulp.c writes the sentence of a failure. */
+    ulp_status (*run)(void *settings, const ulp_arguments *a, ulp_error *error);
 } tool_command;
 
 extern const tool_command tool_formats, tool_show, tool_round, tool_convert, tool_arith, tool_dot, tool_gemm,
@@ -21,6 +31,9 @@ extern const tool_command tool_formats, tool_show, tool_round, tool_convert, too
 
 /* ulp.c: the name of a command without "ulp ". */
 const char *tool_name(const tool_command *command);
+
+/* The groups of a command whose settings are at `settings` (NULL: for --help). Returns their number. */
+size_t tool_groups(ulp_option_group groups[TOOL_GROUPS], const tool_command *command, void *settings);
 
 /* End a command: write the sentence of its failure, and flush stdout. Returns the exit status. */
 int tool_end(const char *program, ulp_status status, ulp_error *error);
@@ -60,28 +73,25 @@ typedef struct tool_rounding {
     uint64_t seed, stream;
 } tool_rounding;
 
-extern tool_rounding tool_rounding_given;
-extern const ulp_option tool_rounding_options[]; /* fill tool_rounding_given */
-#define TOOL_ROUNDING                                                                                                  \
-    { "rounding", tool_rounding_options, &tool_rounding_given }
+extern const ulp_option tool_rounding_options[];
+#define TOOL_ROUNDING(settings, field)                                                                                 \
+    { "rounding", tool_rounding_options, offsetof(settings, field) }
 
-/* *rule = the rule of the options. --bits is refused for a mode without random bits. */
-ulp_status tool_rule(ulp_rule *rule, ulp_error *error);
+/* Set the rule, and the random stream of the data lines. --bits is refused for a mode without random bits. */
+ulp_status tool_rule(ulp_rule *rule, ulp_stream *stream, const tool_rounding *options, ulp_error *error);
 /* Refuse --overflow wrap for `name`. */
 ulp_status tool_refuse_wrap(ulp_overflow policy, const char *name, ulp_error *error);
 /* Refuse --bits for a mode that is not stochastic. */
 ulp_status tool_refuse_bits(uint64_t bits, const char *mode, ulp_error *error);
-/* The random stream of the data lines. */
-ulp_stream tool_stream(void);
-
 /* What each data line of a filter is rounded with. */
 typedef struct tool_target {
+    tool_rounding options;
     ulp_format format;
     ulp_rule rule;
     ulp_stream stream;
 } tool_target;
 
-/* Set the rule and the stream of the target from the options; --overflow wrap is refused for a format without it. */
+/* Set the rule and the stream of the target from its options; --overflow wrap is refused for a format without it. */
 ulp_status tool_target_set(tool_target *to, ulp_error *error);
 
 /* ---- product.c: the option --datapath of products, which also takes a device's own product ---- */

@@ -1,9 +1,8 @@
 /* ulp.c - the main program of the tool: ulp COMMAND [OPTION...]; each command has a file in this folder. */
 #include "tool.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-#include "kernels/mpfr/oracle.h"
 
 static const tool_command *const commands[] = {
     &tool_formats, &tool_show,  &tool_round,  &tool_convert, &tool_arith,    &tool_dot,    &tool_gemm,
@@ -24,14 +23,24 @@ int tool_end(const char *program, ulp_status status, ulp_error *error) {
     return result == ULP_EXIT_FINE ? written : result;
 }
 
+size_t tool_groups(ulp_option_group groups[TOOL_GROUPS], const tool_command *c, void *settings) {
+    size_t n = 0;
+    for (const tool_group *g = c->groups; n < TOOL_GROUPS && g[n].options; n++)
+        groups[n] = (ulp_option_group){g[n].heading, g[n].options, settings ? (char *)settings + g[n].at : NULL};
+    return n;
+}
+
 static int run(const tool_command *c, int argc, char **argv) {
-    ulp_arguments a = {.command = &c->command, .groups = c->groups, .group_count = c->groups[1].options ? 2 : 1};
-    ulp_error error;
-    ulp_error_clear(&error);
+    void *settings = calloc(1, c->size);
+    ulp_option_group groups[TOOL_GROUPS];
+    if (!settings) ulp_out_of_memory(c->size);
+    ulp_arguments a = {.command = &c->command, .groups = groups, .group_count = tool_groups(groups, c, settings)};
+    ulp_error error = {0};
     ulp_status status = ulp_arguments_read(&a, argc, argv, 0, &error);
     if (status == ULP_OK && !a.is_done) status = ulp_arguments_resolve(&a, ULP_PRESET_DEFAULT, &error);
-    if (status == ULP_OK && !a.is_done) status = c->run(&a, &error);
+    if (status == ULP_OK && !a.is_done) status = c->run(settings, &a, &error);
     ulp_arguments_free(&a);
+    free(settings);
     return tool_end(c->command.name, status, &error);
 }
 
@@ -61,7 +70,6 @@ static ulp_status option_before_command(int argc, char **argv, ulp_error *error)
 
 int main(int argc, char **argv) {
     ulp_error error;
-    ulp_reference_allocate_by(ulp_grow);
     if (argc < 2) {
         tool_help(stderr, commands, COMMANDS, argc, argv);
         return ULP_EXIT_USAGE;

@@ -17,8 +17,6 @@ typedef struct settings {
     int check;
 } settings;
 
-static settings given;
-
 static const ulp_option options[] = {
     ULP_OPTION_AS(settings, formats, "format", formats, NULL, .help = "formats, commas between them, or all"),
     ULP_OPTION_AS(settings, datapaths, "datapath", datapaths, NULL, .help = "datapaths, commas between them"),
@@ -58,27 +56,28 @@ static ulp_status write_format(const vectors_request *request, const ulp_format 
     return ULP_OK;
 }
 
-static ulp_status write_formats(const vectors_request *r, int all, ulp_error *error) {
-    const size_t count = all ? ulp_format_count : given.formats.count;
+static ulp_status write_formats(const settings *s, const vectors_request *r, int all, ulp_error *error) {
+    const size_t count = all ? ulp_format_count : s->formats.count;
     if (count > 0) ULP_TRY(make_folder(r, "formats", error));
     for (size_t i = 0; i < count; i++) {
         ulp_format f;
         if (all) ulp_format_get(i, &f, NULL);
-        else f = given.formats.at[i];
+        else f = s->formats.at[i];
         ULP_TRY(write_format(r, &f, error));
     }
     return ULP_OK;
 }
 
-static ulp_status write_datapaths(const vectors_request *r, int all, const char *in, ulp_error *error) {
+static ulp_status write_datapaths(const settings *s, const vectors_request *r, int all, const char *in,
+                                  ulp_error *error) {
     ulp_text index = {0};
     ulp_datapath d;
     size_t i = 0;
-    ulp_status status = all || given.datapaths.count > 0 ? make_folder(r, "datapaths", error) : ULP_OK;
+    ulp_status status = all || s->datapaths.count > 0 ? make_folder(r, "datapaths", error) : ULP_OK;
     ulp_text_print(&index, "%s", vectors_index);
     for (; status == ULP_OK; i++) {
-        if (all ? vectors_datapath(i, &d, &in) != ULP_OK : i == given.datapaths.count) break;
-        status = vectors_of_datapath(&index, all ? &d : &given.datapaths.at[i], in, r, error);
+        if (all ? vectors_datapath(i, &d, &in) != ULP_OK : i == s->datapaths.count) break;
+        status = vectors_of_datapath(&index, all ? &d : &s->datapaths.at[i], in, r, error);
     }
     if (status == ULP_OK && i > 0) {
         status = vectors_write_text(r, "datapaths.csv", &index, error);
@@ -89,25 +88,26 @@ static ulp_status write_datapaths(const vectors_request *r, int all, const char 
 }
 
 /* --in belongs to datapaths that imply no input format. */
-static ulp_status check_inputs(const ulp_arguments *a, ulp_error *error) {
+static ulp_status check_inputs(const settings *s, const ulp_arguments *a, ulp_error *error) {
     ulp_format x, y;
     if (!ulp_setting_given(a, "in")) return ULP_OK;
-    if (given.datapaths.count == 0) return ulp_refuse(error, "--in needs --datapath");
-    for (size_t i = 0; i < given.datapaths.count; i++)
-        ULP_TRY(tool_choose_inputs(&x, &y, &given.datapaths.at[i], &given.in, error));
+    if (s->datapaths.count == 0) return ulp_refuse(error, "--in needs --datapath");
+    for (size_t i = 0; i < s->datapaths.count; i++)
+        ULP_TRY(tool_choose_inputs(&x, &y, &s->datapaths.at[i], &s->in, error));
     return ULP_OK;
 }
 
-static ulp_status run(const ulp_arguments *a, ulp_error *error) {
+static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
+    const settings *s = fields;
     const int all = !ulp_setting_given(a, "format") && !ulp_setting_given(a, "datapath");
-    const vectors_request r = {a->program, given.out, given.seed, given.sums, given.sample, given.check};
-    if (given.check && !vectors_oracle_offered())
+    const vectors_request r = {a->program, s->out, s->seed, s->sums, s->sample, s->check};
+    if (s->check && !vectors_oracle_offered())
         return ulp_fail(error, ULP_NO_DEVICE,
                         "--check: this build has no MPFR; in the source tree install libmpfr-dev and run make again");
-    ULP_TRY(check_inputs(a, error));
+    ULP_TRY(check_inputs(s, a, error));
     ULP_TRY(make_folder(&r, "", error));
-    ULP_TRY(write_formats(&r, all, error));
-    ULP_TRY(write_datapaths(&r, all, ulp_setting_given(a, "in") ? given.in.name : NULL, error));
+    ULP_TRY(write_formats(s, &r, all, error));
+    ULP_TRY(write_datapaths(s, &r, all, ulp_setting_given(a, "in") ? s->in.name : NULL, error));
     return all ? vectors_words(&r, error) : ULP_OK;
 }
 
@@ -125,5 +125,6 @@ const tool_command tool_vectors = {
                     "adds a README, which explains the columns, and checksums. The same options and seed give the "
                     "same bytes on any machine.\n\n"
                     "  ulp vectors --format e4m3,bf16 --datapath h100-e4m3 --out v\n"},
-    .groups = {{"options", options, &given}},
+    .size = sizeof(settings),
+    .groups = {{"options", options, 0}},
     .run = run};

@@ -7,6 +7,8 @@
 #include "verify_files.h"
 #include "verify_runs.h"
 
+#include "kernels/mpfr/oracle.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +38,7 @@ static void list_policies(ulp_text *to) {
 static const ulp_option_type policies_type = {
     .value_name = "POLICY", .size = sizeof(int), .read = read_policies, .print = print_policies, .list = list_policies};
 
-static struct settings {
+typedef struct settings {
     ulp_format_list formats;
     ulp_rule_list modes;
     int policies;
@@ -44,117 +46,70 @@ static struct settings {
     uint64_t sample, bits, seed, stream, jobs;
     const char *inputs, *results, *resume, *runs;
     const ulp_backend *backend;
-} given;
+} settings;
 
 static const ulp_option options[] = {
-    {.name = "format",
-     .type = &ulp_type_formats,
-     ULP_FIELD(struct settings, formats),
-     .value = "all",
-     .help = "formats, commas between them, or all that are registered"},
-    {.name = "mode",
-     .type = &ulp_type_modes,
-     ULP_FIELD(struct settings, modes),
-     .value = "all",
-     .help = "rounding modes, commas between them, or all"},
+    ULP_OPTION_AS(settings, formats, "format", formats, "all",
+                  .help = "formats, commas between them, or all that are registered"),
+    ULP_OPTION_AS(settings, modes, "mode", modes, "all", .help = "rounding modes, commas between them, or all"),
     {.name = "overflow",
      .type = &policies_type,
      ULP_FIELD(struct settings, policies),
      .help = "overflow policies; unless given all, under --exhaustive the format's own"},
-    {.name = "exhaustive",
-     .type = &ulp_type_flag,
-     ULP_FIELD(struct settings, exhaustive),
-     .help = "all 2^32 binary32 inputs; MPFR is asked at the ends of runs with one result"},
-    {.name = "plain",
-     .type = &ulp_type_flag,
-     ULP_FIELD(struct settings, plain),
-     .help = "with --exhaustive: MPFR is asked for every input, which takes a hundred times as long"},
-    {.name = "runs",
-     .type = &ulp_type_text,
-     ULP_FIELD(struct settings, runs),
-     .value_name = "FILE",
-     .help = "with --exhaustive and one case: writes the list of runs"},
-    {.name = "inputs",
-     .type = &ulp_type_text,
-     ULP_FIELD(struct settings, inputs),
-     .value_name = "FILE",
-     .help = "with --results: the inputs of another program's rounding, a .npy file or FILE.npz:NAME"},
-    {.name = "results",
-     .type = &ulp_type_text,
-     ULP_FIELD(struct settings, results),
-     .value_name = "FILE",
-     .help = "the values that this program got, an array of the same shape"},
-    {.name = "sample",
-     .type = &ulp_type_unsigned,
-     ULP_FIELD(struct settings, sample),
-     .value = "100000",
-     .min = 1,
-     .max = 0x1p40,
-     .help = "N inputs per case, boundary patterns and random ones, binary32 and binary64"},
-    {.name = "bits",
-     .type = &ulp_type_unsigned,
-     ULP_FIELD(struct settings, bits),
-     .min = 1,
-     .max = 32,
-     .help = "random bits of the stochastic modes; 32 unless given"},
-    {.name = "seed",
-     .type = &ulp_type_unsigned,
-     ULP_FIELD(struct settings, seed),
-     .value = "1",
-     .help = "of inputs and of random bits"},
-    {.name = "stream",
-     .type = &ulp_type_unsigned,
-     ULP_FIELD(struct settings, stream),
-     .value = "0",
-     .help = "with --inputs: the random word of element i is a function of seed, stream and i"},
-    {.name = "jobs",
-     .type = &ulp_type_unsigned,
-     ULP_FIELD(struct settings, jobs),
-     .min = 1,
-     .max = 65536,
-     .help = "threads; OMP_NUM_THREADS, else all processors, unless given"},
-    {.name = "resume",
-     .type = &ulp_type_text,
-     ULP_FIELD(struct settings, resume),
-     .value_name = "FILE",
-     .help = "keeps finished pieces in FILE, a journal, and goes on from there"},
-    {.name = "backend",
-     .type = &ulp_type_backend,
-     ULP_FIELD(struct settings, backend),
-     .value = "cpu",
-     .help = "whose kernels"},
+    ULP_OPTION(settings, exhaustive, flag, NULL,
+               .help = "all 2^32 binary32 inputs; MPFR is asked at the ends of runs with one result"),
+    ULP_OPTION(settings, plain, flag, NULL,
+               .help = "with --exhaustive: MPFR is asked for every input, which takes a hundred times as long"),
+    ULP_OPTION(settings, runs, text, NULL, .value_name = "FILE",
+               .help = "with --exhaustive and one case: writes the list of runs"),
+    ULP_OPTION(settings, inputs, text, NULL, .value_name = "FILE",
+               .help = "with --results: the inputs of another program's rounding, a .npy file or FILE.npz:NAME"),
+    ULP_OPTION(settings, results, text, NULL, .value_name = "FILE",
+               .help = "the values that this program got, an array of the same shape"),
+    ULP_OPTION(settings, sample, unsigned, "100000", .min = 1, .max = 0x1p40,
+               .help = "N inputs per case, boundary patterns and random ones, binary32 and binary64"),
+    ULP_OPTION(settings, bits, unsigned, NULL, .min = 1, .max = 32,
+               .help = "random bits of the stochastic modes; 32 unless given"),
+    ULP_OPTION(settings, seed, unsigned, "1", .help = "of inputs and of random bits"),
+    ULP_OPTION(settings, stream, unsigned, "0",
+               .help = "with --inputs: the random word of element i is a function of seed, stream and i"),
+    ULP_OPTION(settings, jobs, unsigned, NULL, .min = 1, .max = 65536,
+               .help = "threads; OMP_NUM_THREADS, else all processors, unless given"),
+    ULP_OPTION(settings, resume, text, NULL, .value_name = "FILE",
+               .help = "keeps finished pieces in FILE, a journal, and goes on from there"),
+    ULP_OPTION(settings, backend, backend, "cpu", .help = "whose kernels"),
     {0},
 };
 
 #if defined(ULP_WITH_MPFR)
 
-static int first_policy(void) { return given.policies == ALL_POLICIES ? ULP_OVERFLOW_INF : given.policies; }
-static int last_policy(void) { return given.policies == ALL_POLICIES ? ULP_OVERFLOW_WRAP : given.policies; }
+static int first_policy(const settings *s) { return s->policies == ALL_POLICIES ? ULP_OVERFLOW_INF : s->policies; }
+static int last_policy(const settings *s) { return s->policies == ALL_POLICIES ? ULP_OVERFLOW_WRAP : s->policies; }
 static int offered(const ulp_format *f, int policy) { return policy != ULP_OVERFLOW_WRAP || f->is_fixed; }
 
-static size_t count_cases(void) {
+static size_t count_cases(const settings *s) {
     size_t n = 0;
-    for (size_t f = 0; f < given.formats.count; f++)
-        for (int p = first_policy(); p <= last_policy(); p++)
-            n += (size_t)offered(&given.formats.at[f], p) * given.modes.count;
+    for (size_t f = 0; f < s->formats.count; f++)
+        for (int p = first_policy(s); p <= last_policy(s); p++)
+            n += (size_t)offered(&s->formats.at[f], p) * s->modes.count;
     return n;
 }
 
 /* Whether a case is swept by runs. The results of a stochastic mode form no runs. */
-static int by_runs(size_t mode) {
-    return given.exhaustive && !given.plain && !ulp_mode_is_stochastic(given.modes.at[mode].rule.mode);
+static int by_runs(const settings *s, size_t mode) {
+    return s->exhaustive && !s->plain && !ulp_mode_is_stochastic(s->modes.at[mode].rule.mode);
 }
 
 /* Run the cases of one format that are not swept by runs. */
-static ulp_status run_format(verify_job *j, size_t *number, size_t *failed, ulp_error *error) {
-    const size_t of = count_cases();
-    for (size_t m = 0; m < given.modes.count; m++)
-        for (int p = first_policy(); p <= last_policy(); p++) {
-            if (!offered(&j->format, p) || by_runs(m)) continue;
-            j->mode = given.modes.at[m];
+static ulp_status run_format(const settings *s, verify_job *j, size_t *number, size_t *failed, ulp_error *error) {
+    const size_t of = count_cases(s);
+    for (size_t m = 0; m < s->modes.count; m++)
+        for (int p = first_policy(s); p <= last_policy(s); p++) {
+            if (!offered(&j->format, p) || by_runs(s, m)) continue;
+            j->mode = s->modes.at[m];
             j->rule = j->mode.rule;
             j->rule.overflow = (uint8_t)p;
-            if (j->rule.random_bits == 0) j->rule.random_bits = (uint8_t)(given.bits ? given.bits : 32);
+            if (j->rule.random_bits == 0) j->rule.random_bits = (uint8_t)(s->bits ? s->bits : 32);
             *failed += (size_t)!verify_case(j, ++*number, of);
             if (j->status != ULP_OK)
                 return ulp_fail(error, ULP_BAD_FILE, "%s: %s", j->format.name, ulp_status_text(j->status));
@@ -163,15 +118,16 @@ static ulp_status run_format(verify_job *j, size_t *number, size_t *failed, ulp_
 }
 
 /* Run the cases that are swept by runs, which come first. */
-static ulp_status run_sweeps(const verify_job *j, FILE *list, size_t *number, size_t *failed, ulp_error *error) {
-    const size_t of = count_cases();
+static ulp_status run_sweeps(const settings *s, const verify_job *j, FILE *list, size_t *number, size_t *failed,
+                             ulp_error *error) {
+    const size_t of = count_cases(s);
     verify_runs_case *cases = ulp_grow(NULL, (of + 1) * sizeof *cases);
-    for (size_t f = 0; f < given.formats.count; f++)
-        for (size_t m = 0; m < given.modes.count; m++)
-            for (int p = first_policy(); p <= last_policy(); p++) {
-                if (!offered(&given.formats.at[f], p) || !by_runs(m)) continue;
+    for (size_t f = 0; f < s->formats.count; f++)
+        for (size_t m = 0; m < s->modes.count; m++)
+            for (int p = first_policy(s); p <= last_policy(s); p++) {
+                if (!offered(&s->formats.at[f], p) || !by_runs(s, m)) continue;
                 verify_runs_case *c = &cases[(*number)++];
-                *c = (verify_runs_case){&given.formats.at[f], given.modes.at[m].name, given.modes.at[m].rule};
+                *c = (verify_runs_case){&s->formats.at[f], s->modes.at[m].name, s->modes.at[m].rule};
                 c->rule.overflow = (uint8_t)p;
             }
     const verify_runs v = {j->program, j->backend, cases, *number, of, j->journal, list};
@@ -181,26 +137,26 @@ static ulp_status run_sweeps(const verify_job *j, FILE *list, size_t *number, si
 }
 
 /* Run the sweeps, of which the only one writes its list of runs to --runs. */
-static ulp_status run_listed(const verify_job *j, size_t *number, size_t *failed, ulp_error *error) {
-    if (given.runs == NULL) return run_sweeps(j, NULL, number, failed, error);
-    char *name = ulp_path_replace(given.runs, "", ".tmp");
+static ulp_status run_listed(const settings *s, const verify_job *j, size_t *number, size_t *failed, ulp_error *error) {
+    if (s->runs == NULL) return run_sweeps(s, j, NULL, number, failed, error);
+    char *name = ulp_path_replace(s->runs, "", ".tmp");
     FILE *list = fopen(name, "w");
-    ulp_status status = list ? run_sweeps(j, list, number, failed, error) : ULP_OK;
+    ulp_status status = list ? run_sweeps(s, j, list, number, failed, error) : ULP_OK;
     const int bad =
-        list == NULL || (ferror(list) | fclose(list)) != 0 || (status == ULP_OK && rename(name, given.runs) != 0);
-    if (bad && status == ULP_OK) status = ulp_refuse(error, "cannot write %s: %s", given.runs, strerror(errno));
+        list == NULL || (ferror(list) | fclose(list)) != 0 || (status == ULP_OK && rename(name, s->runs) != 0);
+    if (bad && status == ULP_OK) status = ulp_refuse(error, "cannot write %s: %s", s->runs, strerror(errno));
     if (list && status != ULP_OK) remove(name);
     free(name);
     return status;
 }
 
-static ulp_status run_cases(verify_job *j, ulp_error *error) {
+static ulp_status run_cases(const settings *s, verify_job *j, ulp_error *error) {
     const double started = ulp_clock();
     size_t number = 0, failed = 0;
-    ULP_TRY(run_listed(j, &number, &failed, error));
-    for (size_t f = 0; f < given.formats.count; f++) {
-        j->format = given.formats.at[f];
-        ULP_TRY(run_format(j, &number, &failed, error));
+    ULP_TRY(run_listed(s, j, &number, &failed, error));
+    for (size_t f = 0; f < s->formats.count; f++) {
+        j->format = s->formats.at[f];
+        ULP_TRY(run_format(s, j, &number, &failed, error));
     }
     const size_t inputs = number * j->inputs, threads = (size_t)ulp_threads_get();
     printf("%zu case%s, %zu input%s: %zu passed, %zu failed, %.1f s on %zu thread%s\n", number, ulp_plural(number),
@@ -209,93 +165,94 @@ static ulp_status run_cases(verify_job *j, ulp_error *error) {
 }
 
 /* Refuse --backend mpfr, and --bits if a mode that the user names is not stochastic. */
-static ulp_status check_settings(const ulp_arguments *a, ulp_error *error) {
-    if (given.backend != NULL && strcmp(given.backend->name, "mpfr") == 0)
+static ulp_status check_settings(const settings *s, const ulp_arguments *a, ulp_error *error) {
+    if (s->backend != NULL && strcmp(s->backend->name, "mpfr") == 0)
         return ulp_refuse(error, "--backend mpfr: this is the oracle, with which other backends are compared");
     const ulp_setting *mode = ulp_setting_find(a, "mode");
-    for (size_t m = 0; given.bits != 0 && strcmp(mode->value, "all") != 0 && m < given.modes.count; m++)
-        if (!ulp_mode_is_stochastic(given.modes.at[m].rule.mode))
-            return tool_refuse_bits(given.bits, given.modes.at[m].name, error);
+    for (size_t m = 0; s->bits != 0 && strcmp(mode->value, "all") != 0 && m < s->modes.count; m++)
+        if (!ulp_mode_is_stochastic(s->modes.at[m].rule.mode))
+            return tool_refuse_bits(s->bits, s->modes.at[m].name, error);
     return ULP_OK;
 }
 
 /* ---- the results of another program ---- */
 
 /* Refuse options that do not go with --inputs and --results. */
-static ulp_status check_files(const ulp_arguments *a, ulp_error *error) {
+static ulp_status check_files(const settings *s, const ulp_arguments *a, ulp_error *error) {
     static const char *const others[] = {"exhaustive", "plain", "runs", "sample", "jobs", "resume", "backend"};
-    if ((given.inputs == NULL) != (given.results == NULL))
+    if ((s->inputs == NULL) != (s->results == NULL))
         return ulp_refuse(error, "--inputs and --results are given together");
-    if (given.inputs == NULL && ulp_setting_given(a, "stream"))
-        return ulp_refuse(error, "--stream %llu: goes with --inputs", (unsigned long long)given.stream);
-    for (size_t i = 0; given.inputs != NULL && i < sizeof others / sizeof *others; i++)
+    if (s->inputs == NULL && ulp_setting_given(a, "stream"))
+        return ulp_refuse(error, "--stream %llu: goes with --inputs", (unsigned long long)s->stream);
+    for (size_t i = 0; s->inputs != NULL && i < sizeof others / sizeof *others; i++)
         if (ulp_setting_given(a, others[i])) return ulp_refuse(error, "--%s does not go with --inputs", others[i]);
-    if (given.inputs != NULL && (given.formats.count != 1 || given.modes.count != 1))
+    if (s->inputs != NULL && (s->formats.count != 1 || s->modes.count != 1))
         return ulp_refuse(error, "the results of --results follow one --format and one --mode; name both");
     return ULP_OK;
 }
 
-static ulp_status run_files(const ulp_arguments *a, ulp_error *error) {
-    verify_files w = {.inputs = given.inputs,
-                      .results = given.results,
-                      .format = given.formats.at[0],
-                      .mode = given.modes.at[0].name,
-                      .rule = given.modes.at[0].rule,
-                      .stream = {given.seed, given.stream, 0}};
-    if (given.policies == ALL_POLICIES && ulp_setting_given(a, "overflow"))
+static ulp_status run_files(const settings *s, const ulp_arguments *a, ulp_error *error) {
+    verify_files w = {.inputs = s->inputs,
+                      .results = s->results,
+                      .format = s->formats.at[0],
+                      .mode = s->modes.at[0].name,
+                      .rule = s->modes.at[0].rule,
+                      .stream = {s->seed, s->stream, 0}};
+    if (s->policies == ALL_POLICIES && ulp_setting_given(a, "overflow"))
         return ulp_refuse(error, "--overflow all: the results of --results follow one policy");
-    w.rule.overflow = (uint8_t)(ulp_setting_given(a, "overflow") ? given.policies : ULP_OVERFLOW_DEFAULT);
-    if (w.rule.random_bits == 0) w.rule.random_bits = (uint8_t)given.bits;
+    w.rule.overflow = (uint8_t)(ulp_setting_given(a, "overflow") ? s->policies : ULP_OVERFLOW_DEFAULT);
+    if (w.rule.random_bits == 0) w.rule.random_bits = (uint8_t)s->bits;
     if (ulp_rule_check(&w.format, w.rule) != ULP_OK)
         return tool_refuse_wrap((ulp_overflow)w.rule.overflow, w.format.name, error);
     return verify_files_run(&w, a->program, error);
 }
 
 /* Refuse options of a sweep that have nothing to say. */
-static ulp_status check_sweep(const ulp_arguments *a, ulp_error *error) {
-    if (given.exhaustive && ulp_setting_given(a, "sample"))
+static ulp_status check_sweep(const settings *s, const ulp_arguments *a, ulp_error *error) {
+    if (s->exhaustive && ulp_setting_given(a, "sample"))
         return ulp_refuse(error, "--exhaustive and --sample exclude each other");
-    if (given.plain && !given.exhaustive) return ulp_refuse(error, "--plain goes with --exhaustive");
-    if (given.runs == NULL) return ULP_OK;
-    if (!given.exhaustive || given.plain)
-        return ulp_refuse(error, "--runs %s: goes with --exhaustive without --plain", given.runs);
-    if (count_cases() != 1 || !by_runs(0))
-        return ulp_refuse(error, "--runs %s: name one format, one deterministic mode and one overflow policy",
-                          given.runs);
+    if (s->plain && !s->exhaustive) return ulp_refuse(error, "--plain goes with --exhaustive");
+    if (s->runs == NULL) return ULP_OK;
+    if (!s->exhaustive || s->plain)
+        return ulp_refuse(error, "--runs %s: goes with --exhaustive without --plain", s->runs);
+    if (count_cases(s) != 1 || !by_runs(s, 0))
+        return ulp_refuse(error, "--runs %s: name one format, one deterministic mode and one overflow policy", s->runs);
     return ULP_OK;
 }
 
 /* Whether the file of this name is the journal, if there is one already. */
-static int is_journal(const char *name) {
+static int is_journal(const settings *s, const char *name) {
     struct stat file, resumed;
-    return name != NULL && given.resume != NULL && stat(name, &file) == 0 && stat(given.resume, &resumed) == 0 &&
+    return name != NULL && s->resume != NULL && stat(name, &file) == 0 && stat(s->resume, &resumed) == 0 &&
            file.st_dev == resumed.st_dev && file.st_ino == resumed.st_ino;
 }
 
-static ulp_status refuse_journal(ulp_error *error) {
-    return ulp_refuse(error, "--runs %s is the file of --resume: name another file", given.runs);
+static ulp_status refuse_journal(const settings *s, ulp_error *error) {
+    return ulp_refuse(error, "--runs %s is the file of --resume: name another file", s->runs);
 }
 
-static ulp_status run(const ulp_arguments *a, ulp_error *error) {
-    ULP_TRY(check_files(a, error));
-    ULP_TRY(check_settings(a, error));
-    if (given.inputs != NULL) return run_files(a, error);
-    if (!ulp_setting_given(a, "overflow")) given.policies = given.exhaustive ? ULP_OVERFLOW_DEFAULT : ALL_POLICIES;
-    if (count_cases() == 0)
+static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
+    settings *s = fields;
+    ulp_reference_allocate_by(ulp_grow);
+    ULP_TRY(check_files(s, a, error));
+    ULP_TRY(check_settings(s, a, error));
+    if (s->inputs != NULL) return run_files(s, a, error);
+    if (!ulp_setting_given(a, "overflow")) s->policies = s->exhaustive ? ULP_OVERFLOW_DEFAULT : ALL_POLICIES;
+    if (count_cases(s) == 0)
         return ulp_refuse(error, "--overflow wrap is offered by fixed point alone: there is no case to verify");
-    ULP_TRY(check_sweep(a, error));
+    ULP_TRY(check_sweep(s, a, error));
     verify_job j = {.program = a->program,
-                    .backend = given.backend,
-                    .exhaustive = given.exhaustive,
-                    .inputs = given.exhaustive ? 1ull << 32 : given.sample,
-                    .stream = {given.seed, 0, 0}};
-    if (is_journal(given.runs)) return refuse_journal(error);
-    if (given.resume != NULL) ULP_TRY(journal_open(&j.journal, a->program, given.resume, error));
-    if (is_journal(given.runs))
-        return journal_close(j.journal, NULL), refuse_journal(error); /* a new one, as ./x and x */
+                    .backend = s->backend,
+                    .exhaustive = s->exhaustive,
+                    .inputs = s->exhaustive ? 1ull << 32 : s->sample,
+                    .stream = {s->seed, 0, 0}};
+    if (is_journal(s, s->runs)) return refuse_journal(s, error);
+    if (s->resume != NULL) ULP_TRY(journal_open(&j.journal, a->program, s->resume, error));
+    if (is_journal(s, s->runs))
+        return journal_close(j.journal, NULL), refuse_journal(s, error); /* a new one, as ./x and x */
     pthread_mutex_init(&j.lock, NULL);
-    ulp_threads_set((int)given.jobs);
-    const ulp_status status = run_cases(&j, error);
+    ulp_threads_set((int)s->jobs);
+    const ulp_status status = run_cases(s, &j, error);
     pthread_mutex_destroy(&j.lock);
     if (j.journal == NULL) return status;
     const ulp_status closed = journal_close(j.journal, status == ULP_OK || error->text[0] == '\0' ? error : NULL);
@@ -308,8 +265,8 @@ static ulp_status run(const ulp_arguments *a, ulp_error *error) {
 
 #define WITHOUT_MPFR "\nThis build has no MPFR, and the command ends with exit status 3.\n"
 
-static ulp_status run(const ulp_arguments *a, ulp_error *error) {
-    (void)a;
+static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
+    (void)fields, (void)a;
     return ulp_fail(error, ULP_NO_DEVICE,
                     "this build has no MPFR; in the source tree install libmpfr-dev and run make again");
 }
@@ -335,5 +292,6 @@ const tool_command tool_verify = {
              "kernel, a GPU. Each is compared with MPFR's for one format, mode and policy. NaN equals NaN; the signs "
              "of zeros count. The first differences are shown.\n\n"
              "  ulp verify --format e4m3 --mode rne --inputs x.npy --results y.npy\n" WITHOUT_MPFR},
-    .groups = {{"options", options, &given}},
+    .size = sizeof(settings),
+    .groups = {{"options", options, 0}},
     .run = run};

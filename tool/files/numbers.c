@@ -24,9 +24,8 @@ void file_little_endian(void *numbers, size_t n, size_t size) {
 }
 
 float *file_halves(void) {
-    ulp_format binary16;
     float *halves = malloc(65536 * sizeof *halves);
-    ulp_format_parse(&binary16, "binary16");
-    for (uint64_t code = 0; halves != NULL && code < 65536; code++) halves[code] = (float)ulp_decode(code, &binary16);
+    for (uint64_t code = 0; halves != NULL && code < 65536; code++)
+        halves[code] = (float)ulp_decode(code, &ulp_binary16);
     return halves;
 }

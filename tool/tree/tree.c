@@ -8,59 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-tool_tree_settings tool_tree_given;
-
-#define FIELD(field) ULP_FIELD(tool_tree_settings, field)
-
 const ulp_option tool_tree_options[] = {
-    {.name = "tree", .type = &ulp_type_flag, FIELD(tree), .help = "the order of the sum, instead of its properties"},
-    {.name = "k",
-     .type = &ulp_type_integer,
-     FIELD(k),
-     .value = "32",
-     .min = 1,
-     .max = 16384,
-     .help = "with --tree: number of products"},
-    {.name = "plain", .type = &ulp_type_flag, FIELD(plain), .help = "with --tree: no short forms and no drawing"},
-    {.name = "m",
-     .type = &ulp_type_integer,
-     FIELD(m),
-     .value = "1",
-     .min = 1,
-     .max = 4096,
-     .help = "with --tree of cblas_sgemm and of a GPU's product: rows of the result; the sum is its first element"},
-    {.name = "n",
-     .type = &ulp_type_integer,
-     FIELD(n),
-     .value = "1",
-     .min = 1,
-     .max = 4096,
-     .help = "the same: columns of the result"},
-    {.name = "exec",
-     .type = &ulp_type_text,
-     FIELD(exec),
-     .value_name = "PROGRAM",
-     .help = "probe a program, a command for the shell, which forms sums: a line of operands in, a line out"},
-    {.name = "in", .type = &ulp_type_format, FIELD(in), .value = "fp32", .help = "with --exec: the format of a and b"},
-    {.name = "result",
-     .type = &ulp_type_format,
-     FIELD(result),
-     .value = "fp32",
-     .help = "with --exec: the format of c and of the result"},
-    {.name = "timeout",
-     .type = &ulp_type_number,
-     FIELD(timeout),
-     .value_name = "S",
-     .value = "10",
-     .min = 0.01,
-     .max = 86400,
-     .help = "with --exec: seconds that an answer may take"},
+    ULP_OPTION(tool_tree_settings, tree, flag, NULL, .help = "the order of the sum, instead of its properties"),
+    ULP_OPTION(tool_tree_settings, k, integer, "32", .min = 1, .max = 16384, .help = "with --tree: number of products"),
+    ULP_OPTION(tool_tree_settings, plain, flag, NULL, .help = "with --tree: no short forms and no drawing"),
+    ULP_OPTION(
+        tool_tree_settings, m, integer, "1", .min = 1, .max = 4096,
+        .help = "with --tree of cblas_sgemm and of a GPU's product: rows of the result; the sum is its first element"),
+    ULP_OPTION(tool_tree_settings, n, integer, "1", .min = 1, .max = 4096, .help = "the same: columns of the result"),
+    ULP_OPTION(tool_tree_settings, exec, text, NULL, .value_name = "PROGRAM",
+               .help = "probe a program, a command for the shell, which forms sums: a line of operands in, a line out"),
+    ULP_OPTION(tool_tree_settings, in, format, "fp32", .help = "with --exec: the format of a and b"),
+    ULP_OPTION(tool_tree_settings, result, format, "fp32", .help = "with --exec: the format of c and of the result"),
+    ULP_OPTION(tool_tree_settings, timeout, number, "10", .value_name = "S", .min = 0.01, .max = 86400,
+               .help = "with --exec: seconds that an answer may take"),
     {0},
 };
 
-ulp_status tool_tree_check(const ulp_arguments *a, ulp_error *error) {
+ulp_status tool_tree_check(const tool_tree_settings *g, const ulp_arguments *a, ulp_error *error) {
     static const char *const of_tree[] = {"k", "plain", "m", "n"}, *const of_exec[] = {"in", "result", "timeout"};
-    const tool_tree_settings *g = &tool_tree_given;
     for (size_t i = 0; !g->tree && i < sizeof of_tree / sizeof of_tree[0]; i++)
         if (ulp_setting_given(a, of_tree[i])) return ulp_refuse(error, "--%s goes with --tree", of_tree[i]);
     for (size_t i = 0; g->exec == NULL && i < sizeof of_exec / sizeof of_exec[0]; i++)
@@ -83,16 +49,15 @@ ulp_status tool_tree_check(const ulp_arguments *a, ulp_error *error) {
 
 /* ---- programs ---- */
 
-ulp_status tool_exec_open(tool_pipe **pipe, ulp_error *error) {
-    const tool_tree_settings *g = &tool_tree_given;
+ulp_status tool_exec_open(tool_pipe **pipe, const tool_tree_settings *g, ulp_error *error) {
     const tool_pipe_plan plan = {g->exec, g->timeout, g->in, g->result};
     if (tool_pipe_open(pipe, &plan) == ULP_OK) return ULP_OK;
     tool_pipe_close(*pipe);
     return ulp_fail(error, ULP_DEVICE_FAILED, "--exec %s: the program cannot be started", g->exec);
 }
 
-ulp_status tool_exec_close(tool_pipe *pipe, ulp_status status, ulp_error *error) {
-    const char *problem = tool_pipe_problem(pipe), *command = tool_tree_given.exec;
+ulp_status tool_exec_close(tool_pipe *pipe, const char *command, ulp_status status, ulp_error *error) {
+    const char *problem = tool_pipe_problem(pipe);
     if (problem[0] != '\0') status = ulp_fail(error, ULP_DEVICE_FAILED, "--exec %s: the program %s", command, problem);
     else if (status != ULP_OK)
         status = ulp_fail(error, ULP_DEVICE_FAILED, "--exec %s: %s", command, ulp_status_text(status));
@@ -113,14 +78,14 @@ typedef struct target {
     tool_pipe *pipe;
 } target;
 
-static ulp_status choose_blas(target *t, ulp_error *error) {
-    t->size = (tool_blas_size){(size_t)tool_tree_given.m, (size_t)tool_tree_given.n};
+static ulp_status choose_blas(target *t, const tool_tree_settings *g, ulp_error *error) {
+    t->size = (tool_blas_size){(size_t)g->m, (size_t)g->n};
     if (tool_blas_unit(&t->unit, t->name, &t->size, &t->with_c) == ULP_OK) return ULP_OK;
     return ulp_fail(error, ULP_NO_DEVICE, "%s: OpenBLAS is not there (libopenblas0)", t->name);
 }
 
-static ulp_status choose_datapath(target *t, const ulp_arguments *a, tool_product *product, const ulp_backend *backend,
-                                  ulp_error *error) {
+static ulp_status choose_datapath(target *t, const tool_tree_settings *g, const ulp_arguments *a, tool_product *product,
+                                  const ulp_backend *backend, ulp_error *error) {
     if (a->word_count == 1) {
         const ulp_option *named = ulp_setting_find(a, "datapath")->option;
         const ulp_status status = tool_type_product.read(product, t->name, named, error);
@@ -145,23 +110,23 @@ static ulp_status choose_datapath(target *t, const ulp_arguments *a, tool_produc
         return ULP_OK;
     }
     ulp_cuda_native_parse(&t->native, product->native);
-    t->place = (ulp_cuda_place){&t->native, (size_t)tool_tree_given.m, (size_t)tool_tree_given.n};
+    t->place = (ulp_cuda_place){&t->native, (size_t)g->m, (size_t)g->n};
     t->unit = ulp_cuda_unit_in(&t->place);
     return ULP_OK;
 }
 
-static ulp_status choose(target *t, const ulp_arguments *a, tool_product *product, const ulp_backend *backend,
-                         ulp_error *error) {
+static ulp_status choose(target *t, const tool_tree_settings *g, const ulp_arguments *a, tool_product *product,
+                         const ulp_backend *backend, ulp_error *error) {
     memset(t, 0, sizeof *t);
     t->with_c = 1;
-    if (tool_tree_given.exec != NULL) {
-        const ulp_status status = tool_exec_open(&t->pipe, error);
-        t->name = tool_tree_given.exec;
+    if (g->exec != NULL) {
+        const ulp_status status = tool_exec_open(&t->pipe, g, error);
+        t->name = g->exec;
         if (status == ULP_OK) t->unit = tool_pipe_unit(t->pipe);
         return status;
     }
     t->name = a->word_count == 1 ? a->words[0] : ulp_setting_find(a, "datapath")->value;
-    return tool_blas_is_name(t->name) ? choose_blas(t, error) : choose_datapath(t, a, product, backend, error);
+    return tool_blas_is_name(t->name) ? choose_blas(t, g, error) : choose_datapath(t, g, a, product, backend, error);
 }
 
 /* ---- the report ---- */
@@ -178,10 +143,10 @@ static void print_legend(const char *text) {
         tool_print_folded(2, "[x y z], # in the drawing: added without loss, then rounded once");
 }
 
-static void print_tree(const target *t, const ulp_order *o) {
+static void print_tree(const target *t, const ulp_order *o, int plain) {
     const size_t size = 24 * ((size_t)o->k + 2);
     char shape[300], *text = ulp_grow(NULL, size);
-    ulp_order_text(text, size, o, tool_tree_given.plain);
+    ulp_order_text(text, size, o, plain);
     ulp_order_shape(shape, sizeof shape, o);
     tool_print_folded(2, "%s%s%s: products %s x %s, results %s; %d product%s%s; %llu sums", t->name,
                       tool_blas_is_name(t->name) ? " of " : "", tool_blas_is_name(t->name) ? tool_blas_what() : "",
@@ -189,7 +154,7 @@ static void print_tree(const target *t, const ulp_order *o) {
                       o->with_c ? " and c" : ", c = 0", (unsigned long long)o->runs);
     puts(text);
     puts(shape);
-    if (!tool_tree_given.plain) {
+    if (!plain) {
         print_legend(text);
         const int columns = ulp_columns_of(stdout);
         putchar('\n');
@@ -200,10 +165,10 @@ static void print_tree(const target *t, const ulp_order *o) {
 }
 
 /* The sentence for a tree that was not found. */
-static ulp_status refuse(const target *t, ulp_status status, ulp_error *error) {
+static ulp_status refuse(const target *t, int64_t k, ulp_status status, ulp_error *error) {
     const size_t most = ulp_order_limit(&t->unit);
     const char *result = t->unit.result.name;
-    if (status == ULP_NOT_IN_RANGE && (most < 2 || (size_t)tool_tree_given.k < most))
+    if (status == ULP_NOT_IN_RANGE && (most < 2 || (size_t)k < most))
         return ulp_refuse(
             error, "--tree %s: no product of %s and %s is so large, beside a unit, that sums in %s lose the unit",
             t->name, t->unit.a.name, t->unit.b.name, result);
@@ -211,7 +176,7 @@ static ulp_status refuse(const target *t, ulp_status status, ulp_error *error) {
         return ulp_refuse(
             error,
             "--k %lld: with products of %s and %s and results in %s the tree of %s can be found for up to %zu products",
-            (long long)tool_tree_given.k, t->unit.a.name, t->unit.b.name, result, t->name, most - 1);
+            (long long)k, t->unit.a.name, t->unit.b.name, result, t->name, most - 1);
     if (status == ULP_UNSUPPORTED && t->unit.result.is_fixed)
         return ulp_refuse(error, "--tree %s: sums in %s lose no bits, so their results do not show an order", t->name,
                           result);
@@ -223,24 +188,24 @@ static ulp_status refuse(const target *t, ulp_status status, ulp_error *error) {
     return ulp_fail(error, ULP_BAD_FILE, "%s: %s", t->name, ulp_status_text(status));
 }
 
-ulp_status tool_tree_run(const ulp_arguments *a, tool_product *product, const ulp_backend *backend, int csv,
-                         ulp_error *error) {
+ulp_status tool_tree_run(const tool_tree_settings *g, const ulp_arguments *a, tool_product *product,
+                         const ulp_backend *backend, int csv, ulp_error *error) {
     target t;
     ulp_order order;
-    ULP_TRY(choose(&t, a, product, backend, error));
-    const size_t k = (size_t)tool_tree_given.k;
+    ULP_TRY(choose(&t, g, a, product, backend, error));
+    const size_t k = (size_t)g->k;
     ulp_status status = ulp_order_find(&order, &t.unit, k, t.with_c);
     if (status == ULP_UNSUPPORTED && t.with_c) { /* a function may leave c out */
         const ulp_status without = ulp_order_find(&order, &t.unit, k, 0);
         if (without != ULP_UNSUPPORTED) status = without;
     }
     const int broken = t.pipe != NULL && tool_pipe_problem(t.pipe)[0] != '\0';
-    if (status != ULP_OK && !broken) status = refuse(&t, status, error);
-    if (broken) status = tool_exec_close(t.pipe, status, error);
+    if (status != ULP_OK && !broken) status = refuse(&t, g->k, status, error);
+    if (broken) status = tool_exec_close(t.pipe, g->exec, status, error);
     else tool_pipe_close(t.pipe);
     ULP_TRY(status);
     if (csv) tool_tree_csv(t.pipe != NULL ? "program" : t.name, &order);
-    else print_tree(&t, &order);
+    else print_tree(&t, &order, g->plain);
     ulp_order_free(&order);
     return ULP_OK;
 }

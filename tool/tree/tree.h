@@ -15,23 +15,22 @@ typedef struct tool_tree_settings {
     double timeout;
 } tool_tree_settings;
 
-extern tool_tree_settings tool_tree_given;
 extern const ulp_option tool_tree_options[];
 
 /* Check which options and words go together. */
-ulp_status tool_tree_check(const ulp_arguments *a, ulp_error *error);
+ulp_status tool_tree_check(const tool_tree_settings *g, const ulp_arguments *a, ulp_error *error);
 
 /* Print the tree of a sum: of the program of --exec, of the function or datapath that the command line names by a word,
  * or of `product`, unless it is NULL. */
-ulp_status tool_tree_run(const ulp_arguments *a, tool_product *product, const ulp_backend *backend, int csv,
-                         ulp_error *error);
+ulp_status tool_tree_run(const tool_tree_settings *g, const ulp_arguments *a, tool_product *product,
+                         const ulp_backend *backend, int csv, ulp_error *error);
 
 /* Start the program of --exec. */
-ulp_status tool_exec_open(tool_pipe **pipe, ulp_error *error);
+ulp_status tool_exec_open(tool_pipe **pipe, const tool_tree_settings *g, ulp_error *error);
 
-/* Close the program of --exec, whose last sum gave `status`. Returns ULP_DEVICE_FAILED if the program or the sum
- * failed, else ULP_OK. */
-ulp_status tool_exec_close(tool_pipe *pipe, ulp_status status, ulp_error *error);
+/* Close the program of --exec, `command`, whose last sum gave `status`. Returns ULP_DEVICE_FAILED if the program or the
+ * sum failed, else ULP_OK. */
+ulp_status tool_exec_close(tool_pipe *pipe, const char *command, ulp_status status, ulp_error *error);
 
 /* draw.c: print the tree with one line for each term. Returns 0, and prints nothing, if it is wider than the columns or
  * longer than the lines. */

@@ -5,6 +5,7 @@
 
 #if defined(ULP_WITH_MPFR)
 
+#include "kernels/mpfr/oracle.h"
 #include "kernels/mpfr/reference.h"
 
 enum { SHOWN = 5 };
@@ -13,6 +14,7 @@ int vectors_oracle_offered(void) { return 1; }
 
 ulp_status vectors_oracle_open(vectors_oracle *oracle, const char *program, const ulp_format *format, int check,
                                ulp_error *error) {
+    if (check) ulp_reference_allocate_by(ulp_grow);
     *oracle = (vectors_oracle){.program = program, .reference = check ? ulp_reference_new(format) : NULL};
     return check && oracle->reference == NULL ? ulp_fail(error, ULP_NO_MEMORY, "%s", ulp_status_text(ULP_NO_MEMORY))
                                               : ULP_OK;
@@ -53,6 +55,7 @@ int vectors_oracle_offered(void) { return 0; }
 ulp_status vectors_oracle_open(vectors_oracle *oracle, const char *program, const ulp_format *format, int check,
                                ulp_error *error) {
     (void)format, (void)check, (void)error;
+    if (check) ulp_reference_allocate_by(ulp_grow);
     *oracle = (vectors_oracle){.program = program};
     return ULP_OK;
 }
