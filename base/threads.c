@@ -45,13 +45,8 @@ int ulp_parallel_inside(void) {
 #endif
 }
 
-NOT_INSTRUMENTED void ulp_parallel_for(size_t n, size_t grain, void (*body)(void *context, size_t begin, size_t end),
-                                       void *context) {
-    const size_t step = grain > 0 ? grain : 1;
-    if (n <= step) { /* before the division, which takes as long as ten elements */
-        if (n > 0) body(context, 0, n);
-        return;
-    }
+static NOT_INSTRUMENTED void run_pieces(size_t n, size_t step, void (*body)(void *context, size_t begin, size_t end),
+                                        void *context) {
     const size_t pieces = (n + step - 1) / step;
 #if defined(_OPENMP)
     const int most = ulp_threads_get(), threads = pieces < (size_t)most ? (int)pieces : most;
@@ -70,4 +65,9 @@ NOT_INSTRUMENTED void ulp_parallel_for(size_t n, size_t grain, void (*body)(void
 #endif
     for (size_t piece = 0; piece < pieces; piece++)
         body(context, piece * step, piece + 1 < pieces ? (piece + 1) * step : n);
+}
+
+void ulp_parallel_for(size_t n, size_t grain, void (*body)(void *context, size_t begin, size_t end), void *context) {
+    if (n > 1 && n > grain) run_pieces(n, grain > 0 ? grain : 1, body, context);
+    else if (n > 0) body(context, 0, n); /* without a division, which takes as long as ten elements */
 }

@@ -82,7 +82,7 @@ static ulp_status init_fixed(ulp_format *f) {
 
 /* Computes the codes of Inf, NaN and max from the positions of the NaN codes. */
 static void place_specials(ulp_format *f) {
-    uint64_t ones = (f->is_signed ? 1ull << (f->bits - 1) : f->bits == 64 ? 0 : 1ull << f->bits) - 1;
+    uint64_t ones = low_bits(f->bits - (f->is_signed != 0));
     uint64_t hidden = 1ull << (f->prec - 1);
     uint64_t top = ones; /* the largest magnitude code that is not NaN */
     f->nan_code = 0;
@@ -115,7 +115,7 @@ static ulp_status init_floating(ulp_format *f) {
     f->emax = (int16_t)emax;
     f->qmin = (int16_t)qmin;
     f->fits_binary32 = f->prec <= 24 && emax <= 127 && emin - f->prec + 1 >= -149;
-    f->max = ulp_decode(f->max_code, f);
+    f->max = decode_magnitude(f->max_code, f);
     double significand = f->zero_binade ? (double)((1ull << (f->prec - 1)) + 1) : (double)(1ull << (f->prec - 1));
     f->min_normal = ulp_scale(significand, emin - f->prec + 1);
     f->min_positive = f->has_subnormals ? ulp_scale(1.0, qmin) : f->min_normal;

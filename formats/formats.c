@@ -100,13 +100,6 @@ const char *ulp_status_text(ulp_status status) {
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
-/* Whether the first n characters of a, in upper or lower case, are the word b. */
-static int same(const char *a, size_t n, const char *b) {
-    size_t i = 0;
-    while (i < n && b[i] != '\0' && lower(a[i]) == b[i]) i++;
-    return i == n && b[i] == '\0';
-}
-
 static int append(char *to, const char *from, size_t n) {
     size_t at = 0;
     while (to[at] != '\0') at++;
@@ -139,7 +132,8 @@ static int word(const char **at, const char *end, const char *w) {
     return 1;
 }
 
-static int in_words(const char *a, size_t n, const char *words) {
+/* Whether the first n characters of a, in upper or lower case, are one of the words, which have blanks between them. */
+static int is_one_of(const char *a, size_t n, const char *words) {
     while (*words != '\0') {
         size_t w = 0;
         while (words[w] != '\0' && words[w] != ' ') w++;
@@ -149,6 +143,37 @@ static int in_words(const char *a, size_t n, const char *words) {
         words += w + (words[w] == ' ');
     }
     return 0;
+}
+
+/* The length of the part of a name before the next ':'. */
+static size_t word_length(const char *text) {
+    size_t n = 0;
+    while (text[n] != '\0' && text[n] != ':' && n < ULP_NAME_MAX) n++;
+    return n;
+}
+
+/* ---- overflow policies ---- */
+
+static const char *const policy_names[ULP_OVERFLOW_COUNT] = {"default", "inf", "sat", "nan", "wrap"};
+
+const char *ulp_overflow_name(ulp_overflow policy) {
+    return (unsigned)policy < ULP_OVERFLOW_COUNT ? policy_names[policy] : "?";
+}
+
+/* The policy that the first n characters of the text name; ULP_OVERFLOW_COUNT: none. */
+static int policy_of(const char *text, size_t n) {
+    int policy = 0;
+    while (policy < ULP_OVERFLOW_COUNT && !is_one_of(text, n, policy_names[policy])) policy++;
+    return policy;
+}
+
+ulp_status ulp_overflow_parse(ulp_overflow *policy, const char *text) {
+    if (policy == NULL || text == NULL) return ULP_BAD_ARGUMENT;
+    const size_t n = word_length(text);
+    const int found = policy_of(text, n);
+    if (found == ULP_OVERFLOW_COUNT || text[n] != '\0') return ULP_BAD_NAME;
+    *policy = (ulp_overflow)found;
+    return ULP_OK;
 }
 
 /* ---- families ---- */
@@ -179,7 +204,7 @@ static ulp_status parse_ieee_like(ulp_format *f, const char *at, const char *end
     int x = number(&at, end);
     if (!letter(&at, end, 'm')) return ULP_BAD_NAME;
     int y = number(&at, end);
-    if (x < 0 || y < 0 || (at != end && !same(at, (size_t)(end - at), "ieee"))) return ULP_BAD_NAME;
+    if (x < 0 || y < 0 || (at != end && !is_one_of(at, (size_t)(end - at), "ieee"))) return ULP_BAD_NAME;
     if (x < 1 || x > 11 || y > 52) return ULP_NOT_IN_RANGE;
     row r = {{"", "", ""}, (uint8_t)(1 + x + y), (uint8_t)(y + 1), (int16_t)((1 << (x - 1)) - 1), IEEE, ULP_NAN_IEEE};
     if (y == 0) r.nan_codes = ULP_NAN_NONE; /* without a fraction bit NaN has no code but that of Inf */
@@ -271,12 +296,10 @@ static ulp_status parse_bias(ulp_format *f, const char *text, size_t n) {
 
 static ulp_status parse_base(ulp_format *f, const char *text, size_t n) {
     for (size_t i = 0; i < ulp_format_count; i++) {
-        if (same(text, n, rows[i].text.name) || in_words(text, n, rows[i].text.aliases)) {
-            *f = from_row(&rows[i]);
-            size_t w = 0;
-            while (rows[i].text.name[w] != '\0') w++;
-            return append(f->name, rows[i].text.name, w) ? ULP_OK : ULP_BAD_NAME;
-        }
+        const char *const name = rows[i].text.name;
+        if (!is_one_of(text, n, name) && !is_one_of(text, n, rows[i].text.aliases)) continue;
+        *f = from_row(&rows[i]);
+        return append(f->name, name, word_length(name)) ? ULP_OK : ULP_BAD_NAME;
     }
     ulp_status status = ULP_BAD_NAME;
     for (size_t i = 0; i < FAMILIES && status == ULP_BAD_NAME; i++) status = families[i].parse(f, text, text + n);
@@ -298,7 +321,7 @@ static const char *limits_of_suffixes(const char *text, size_t n) {
         while (*end != '\0' && *end != ':');
         const ulp_status status = parse_bias(&f, at + 1, (size_t)(end - at - 1));
         if (status == ULP_NOT_IN_RANGE || (status == ULP_OK && width > 10)) return bias;
-        has_nosub |= same(at + 1, (size_t)(end - at - 1), "nosub");
+        has_nosub |= is_one_of(at + 1, (size_t)(end - at - 1), "nosub");
     }
     return has_nosub && known ? ":nosub takes a format with normal numbers, which eXmY has from X = 2" : "";
 }
@@ -316,24 +339,16 @@ const char *ulp_format_limits(const char *text) {
 static ulp_status parse_suffix(ulp_format *f, const char *text, size_t n) {
     const ulp_status status = parse_bias(f, text, n);
     if (status != ULP_BAD_NAME) return status;
-    if (same(text, n, "nosub")) {
+    if (is_one_of(text, n, "nosub")) {
         if (f->is_fixed || !f->has_subnormals) return ULP_UNSUPPORTED;
         f->has_subnormals = 0;
         return append(f->name, ":nosub", 6) ? ULP_OK : ULP_BAD_NAME;
     }
-    for (int policy = ULP_OVERFLOW_INF; policy < ULP_OVERFLOW_COUNT; policy++) {
-        if (!same(text, n, ulp_overflow_name((ulp_overflow)policy))) continue;
-        if (f->overflow != ULP_OVERFLOW_DEFAULT) return ULP_BAD_NAME;
-        f->overflow = (uint8_t)policy;
-        return append(f->name, ":", 1) && append(f->name, text, n) ? ULP_OK : ULP_BAD_NAME;
-    }
-    return ULP_BAD_NAME;
-}
-
-static size_t word_length(const char *text) {
-    size_t n = 0;
-    while (text[n] != '\0' && text[n] != ':' && n < ULP_NAME_MAX) n++;
-    return n;
+    const int policy = policy_of(text, n);
+    if (policy == ULP_OVERFLOW_COUNT || policy == ULP_OVERFLOW_DEFAULT || f->overflow != ULP_OVERFLOW_DEFAULT)
+        return ULP_BAD_NAME;
+    f->overflow = (uint8_t)policy;
+    return append(f->name, ":", 1) && append(f->name, text, n) ? ULP_OK : ULP_BAD_NAME;
 }
 
 ulp_status ulp_format_parse(ulp_format *format, const char *text) {
@@ -356,22 +371,4 @@ ulp_status ulp_format_get(size_t i, ulp_format *format, const ulp_format_row **t
     if (i >= ulp_format_count) return ULP_BAD_ARGUMENT;
     if (text != NULL) *text = &rows[i].text;
     return format == NULL ? ULP_OK : ulp_format_parse(format, rows[i].text.name);
-}
-
-/* ---- overflow policies ---- */
-
-static const char *const policy_names[ULP_OVERFLOW_COUNT] = {"default", "inf", "sat", "nan", "wrap"};
-
-const char *ulp_overflow_name(ulp_overflow policy) {
-    return (unsigned)policy < ULP_OVERFLOW_COUNT ? policy_names[policy] : "?";
-}
-
-ulp_status ulp_overflow_parse(ulp_overflow *policy, const char *text) {
-    if (policy == NULL || text == NULL) return ULP_BAD_ARGUMENT;
-    for (int i = 0; i < ULP_OVERFLOW_COUNT; i++) {
-        if (!same(text, word_length(text), policy_names[i]) || text[word_length(text)] != '\0') continue;
-        *policy = (ulp_overflow)i;
-        return ULP_OK;
-    }
-    return ULP_BAD_NAME;
 }

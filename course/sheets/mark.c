@@ -204,10 +204,10 @@ static void complain_about_others(reading *r) {
 void course_file_mark(course_file *file, const char *path, const char *program, const char *id, const char *word) {
     reading r = {.file = file};
     *file = (course_file){.path = ulp_copy_text(path), .id = ulp_copy_text("")};
-    uint64_t index = 0;
     ulp_error error;
+    const ulp_arguments one = {.program = program, .words = &path, .word_count = 1};
     const ulp_line_filter filter = {.each = take_row, .context = &r};
-    const int is_read = ulp_filter_file(program, path, &index, &filter, &error) == ULP_OK;
+    const int is_read = ulp_filter_lines(&one, &filter, &error) == ULP_OK;
     if (!is_read) {
         ulp_complain_of(program, &error);
         course_complain(file, NULL, 0, "the file cannot be read");

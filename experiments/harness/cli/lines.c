@@ -55,7 +55,7 @@ static ulp_status read_more(const ulp_line *line, reader *r, ulp_error *error) {
     if (n <= 0) r->ended = 1;
     else r->end += (size_t)n;
     memset(r->text + r->end, 0, ULP_DECIMAL_BEHIND);
-    for (size_t at = r->end; at > r->end - (n > 0 ? (size_t)n : 0) && r->whole == 0; at--)
+    for (size_t at = r->end; n > 0 && r->whole == 0; at--, n--)
         if (r->text[at - 1] == '\n') r->whole = at;
     return ULP_OK;
 }
@@ -74,23 +74,19 @@ static ulp_status refuse_line(const ulp_line *line, const reader *r, size_t leng
 /* Set the text of the next line, without its line break; NULL after the last line. The lines before a wait for input
  * and before a bad line are finished first. */
 static ulp_status next_line(ulp_line *line, reader *r, const ulp_line_filter *f, ulp_error *error) {
-    size_t length = 0; /* of the characters before the line break, as far as they are known */
-    const char *end = NULL;
-    for (;;) {
-        const size_t rest = r->end - r->begin;
-        if (rest > length) end = memchr(r->text + r->begin + length, '\n', rest - length);
-        length = end != NULL ? (size_t)(end - r->text) - r->begin : rest;
-        if (end != NULL || r->ended || length > LINE_LIMIT) break;
+    while (r->begin >= r->whole && !r->ended && r->end - r->begin <= LINE_LIMIT) {
         if (f->pause != NULL) ULP_TRY(f->pause(f->context, error));
         ULP_TRY(read_more(line, r, error));
     }
-    const int is_cut = r->failed != 0 && r->begin + length == r->end;
-    if (length > LINE_LIMIT || is_cut || memchr(r->text + r->begin, '\0', length) != NULL) {
+    char *const text = r->text + r->begin;
+    const char *const end = memchr(text, '\n', r->end - r->begin);
+    const size_t length = end != NULL ? (size_t)(end - text) : r->end - r->begin;
+    if (length > LINE_LIMIT || (end == NULL && r->failed != 0) || memchr(text, '\0', length) != NULL) {
         if (f->pause != NULL) ULP_TRY(f->pause(f->context, error));
         return refuse_line(line, r, length, error);
     }
-    line->text = end != NULL || length > 0 ? r->text + r->begin : NULL;
-    r->text[r->begin + length] = '\0';
+    line->text = end != NULL || length > 0 ? text : NULL;
+    text[length] = '\0';
     r->begin += length + (end != NULL);
     return ULP_OK;
 }
@@ -133,6 +129,7 @@ static ulp_status cannot_open(const char *program, const char *path, ulp_error *
                           path, why, path, program);
     return ulp_refuse(error, "cannot read %s: %s", path, why);
 }
+
 ulp_status ulp_input_open(FILE **file, const char *program, const char *path, ulp_error *error) {
     struct stat about;
     *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
@@ -154,25 +151,20 @@ const char *ulp_input_path(const ulp_arguments *a, size_t i) {
     return i == 0 ? "-" : NULL;
 }
 
-ulp_status ulp_filter_file(const char *program, const char *path, uint64_t *index, const ulp_line_filter *f,
-                           ulp_error *error) {
-    FILE *file;
-    ULP_TRY(ulp_input_open(&file, program, path, error));
-    reader r = {.file = fileno(file)};
-    ulp_line line = {.file = ulp_input_name(path), .number = 1, .index = *index};
-    const ulp_status status = filter_lines(&line, &r, f, error);
-    *index = line.index;
-    free(r.text);
-    ulp_input_close(file);
-    return status;
-}
-
 ulp_status ulp_filter_lines(const ulp_arguments *a, const ulp_line_filter *filter, ulp_error *error) {
-    uint64_t index = 0;
-    const char *path;
-    for (size_t i = 0; (path = ulp_input_path(a, i)) != NULL; i++)
-        ULP_TRY(ulp_filter_file(a->program, path, &index, filter, error));
-    return ULP_OK;
+    ulp_line line = {0};
+    ulp_status status = ULP_OK;
+    for (size_t i = 0; status == ULP_OK && (line.file = ulp_input_path(a, i)) != NULL; i++) {
+        FILE *file;
+        ULP_TRY(ulp_input_open(&file, a->program, line.file, error));
+        reader r = {.file = fileno(file)};
+        line.file = ulp_input_name(line.file);
+        line.number = 1;
+        status = filter_lines(&line, &r, filter, error);
+        free(r.text);
+        ulp_input_close(file);
+    }
+    return status;
 }
 
 ulp_status ulp_refuse_empty_field(ulp_error *error, const ulp_line *line, const char *text) {

@@ -32,10 +32,6 @@ typedef struct ulp_line_filter {
  * with lines of up to 16 MiB; ULP_BAD_FILE if reading fails; ULP_NO_MEMORY. */
 ulp_status ulp_filter_lines(const ulp_arguments *a, const ulp_line_filter *filter, ulp_error *error);
 
-/* The same, for one file; *index is the index of its first data line, and then of the line after its last. */
-ulp_status ulp_filter_file(const char *program, const char *path, uint64_t *index, const ulp_line_filter *filter,
-                           ulp_error *error);
-
 /* The path of file i that the command line names, "-" if it names none; NULL after the last file. */
 const char *ulp_input_path(const ulp_arguments *a, size_t i);
 
