@@ -39,7 +39,7 @@ $T/t_options: $O/tests/unit/t_options.o $(patsubst %.c,$O/%.o,$(wildcard experim
 # what a test needs besides its own source
 WALL_OBJ := $O/tests/unit/walled.o
 $T/t_walled: $(WALL_OBJ)
-$T/t_files: $(patsubst %.c,$O/%.o,$(wildcard tool/files/*.c)) $O/tool/values.o
+$T/t_files: $(patsubst %.c,$O/%.o,$(wildcard tool/files/*.c)) $O/tool/print.o
 
 # The checks of the CUDA backend: on the device, and with its kernels on the emulated one
 CHECK_OBJ := $(patsubst %.c,$O/%.o,$(wildcard tests/gpu/*.c))

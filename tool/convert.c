@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "formats/conversion.h"
-#include "base/near_words.h"
 
 typedef struct settings {
     const char *by;
@@ -35,16 +34,13 @@ static ulp_status choose(settings *s, ulp_error *error) {
     if (s->by[0] == '\0') return ulp_refuse(error, "--by NAME is needed (--list names the conversions)");
     s->conversion = ulp_conversion_find(s->by);
     if (s->conversion == NULL) {
-        ulp_text names = {0}, near = {0};
+        ulp_text names = {0};
         const ulp_conversion *c;
         for (size_t i = 0; (c = ulp_conversion_get(i)) != NULL; i++)
             ulp_text_print(&names, "%s%s", i == 0 ? "" : " ", c->name);
-        const int found = ulp_nearest_words(&near, s->by, ulp_text_of(&names), 1);
-        const ulp_status status =
-            ulp_refuse(error, "--by: no conversion '%s'%s%s%s (--list names the conversions)", s->by,
-                       found ? "; did you mean " : "", ulp_text_of(&near), found ? "?" : "");
+        const ulp_status status = ulp_refuse(error, "--by: no conversion '%s'%s (--list names the conversions)", s->by,
+                                             ulp_guess_of(s->by, ulp_text_of(&names), 1, "", "").text);
         ulp_text_free(&names);
-        ulp_text_free(&near);
         return status;
     }
     ulp_format_parse(&s->from, s->conversion->from);

@@ -1,6 +1,6 @@
 /* gemm.c - ulp gemm: checksum, error and speed of one matrix product under a datapath, on seeded data or files. */
-#include "gemm_files.h"
 #include "experiments/harness/cli/progress.h"
+#include "gemm.h"
 #include "paths.h"
 #include "tool/files/output.h"
 

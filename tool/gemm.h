@@ -1,4 +1,4 @@
-/* gemm.h - what ulp gemm and the check of its result share. */
+/* gemm.h - what ulp gemm, its files and the check of its result share. */
 #ifndef ULP_TOOL_GEMM_H
 #define ULP_TOOL_GEMM_H
 
@@ -29,6 +29,8 @@ static inline void *gemm_room(size_t count, size_t size) {
     return count <= SIZE_MAX / size ? malloc(count * size + 1) : NULL;
 }
 
+/* ---- gemm_check.c ---- */
+
 /* The exact results of every stride-th output. */
 typedef struct gemm_check {
     const gemm_job *job;
@@ -41,5 +43,16 @@ typedef struct gemm_check {
 gemm_check gemm_check_of(const gemm_job *w);
 void gemm_check_print(const gemm_check *check);
 void gemm_check_release(gemm_check *check);
+
+/* ---- gemm_files.c: matrices of files, and the file of the result ---- */
+
+/* Refuse options that do not go together. */
+ulp_status gemm_files_check(const gemm_job *w, const ulp_arguments *a, ulp_error *error);
+
+/* Read A, B and C, if the job names files: sets m, n, k, and the elements in the input formats of the job. */
+ulp_status gemm_files_read(gemm_job *w, const ulp_arguments *a, ulp_error *error);
+
+/* Write C (m,n) to the file of --out, which is open, in binary32, or in binary64 if the result format needs it. */
+void gemm_files_write(const gemm_job *w, FILE *file);
 
 #endif

@@ -1,5 +1,5 @@
-/* gemm_files.c - ulp gemm: matrices of files, and the file of the result; see gemm_files.h. */
-#include "gemm_files.h"
+/* gemm_files.c - ulp gemm: matrices of files, and the file of the result; see gemm.h. */
+#include "gemm.h"
 
 #include <string.h>
 

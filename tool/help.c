@@ -210,17 +210,15 @@ static ulp_status read_help_option(int argc, char **argv, ulp_error *error) {
 
 static ulp_status unknown_topic(const char *given, const tool_command *const *commands, size_t count,
                                 ulp_error *error) {
-    ulp_text topics = {0}, known = {0}, near = {0};
+    ulp_text topics = {0}, known = {0};
     topic t;
     for (size_t i = 0; topic_get(&t, i); i++) ulp_text_print(&topics, "%s%s", i ? " " : "", t.name);
     ulp_text_print(&known, "%s", ulp_text_of(&topics));
     for (size_t i = 0; i < count; i++) ulp_text_print(&known, " %s", tool_name(commands[i]));
-    const int found = ulp_nearest_words(&near, given, ulp_text_of(&known), 1);
-    ulp_refuse(error, "no topic '%s'%s%s%s\ntopics: %s", given, found ? "; did you mean " : "", ulp_text_of(&near),
-               found ? "?" : "", ulp_text_of(&topics));
+    ulp_refuse(error, "no topic '%s'%s\ntopics: %s", given, ulp_guess_of(given, ulp_text_of(&known), 1, "", "").text,
+               ulp_text_of(&topics));
     ulp_text_free(&topics);
     ulp_text_free(&known);
-    ulp_text_free(&near);
     return ULP_BAD_ARGUMENT;
 }
 

@@ -2,7 +2,6 @@
 #include "kernels/cpu/native/native.h"
 #include "kernels/cuda/unit.h"
 #include "kernels/mpfr/oracle.h"
-#include "base/near_words.h"
 #include "tool.h"
 
 #include <stdio.h>
@@ -44,7 +43,7 @@ static int is_of_gpu(const char *name) {
 
 /* A native product that the processor does not know: a GPU's, one with settings, or a misspelt name. */
 static ulp_status refuse_native(const char *name, ulp_error *error) {
-    char names[600] = "", near[2 * ULP_DATAPATH_NAME_MAX], base[ULP_DATAPATH_NAME_MAX];
+    char names[600] = "", base[ULP_DATAPATH_NAME_MAX];
     ulp_cpu_native native;
     if (is_of_gpu(name))
         return ulp_refuse(error,
@@ -59,9 +58,8 @@ static ulp_status refuse_native(const char *name, ulp_error *error) {
     if (colon != NULL && ulp_cpu_native_parse(&native, base) == ULP_OK)
         return ulp_refuse(error, "--datapath %s: '%s' cannot be set, since the instruction of %s is what it is", name,
                           colon + 1, native.name);
-    const int found = ulp_near_words(near, sizeof near, name, names, 2);
-    return ulp_refuse(error, "--datapath %s: no native product of that name%s%s%s\nthe processor's: %s", name,
-                      found ? "; did you mean " : "", found ? near : "", found ? "?" : "", names);
+    return ulp_refuse(error, "--datapath %s: no native product of that name%s\nthe processor's: %s", name,
+                      ulp_guess_of(name, names, 2, "", "").text, names);
 }
 
 ulp_status tool_product_resolve(tool_product *product, const ulp_backend *backend, ulp_error *error) {

@@ -122,13 +122,11 @@ uint32_t tool_random_word(const tool_target *to, const ulp_line *line);
 /* Print the code of y, the result of a line, in `format`. A y without a code is refused. */
 ulp_status tool_print_encoded(const ulp_line *line, double y, const ulp_format *format, ulp_error *error);
 
-/* ---- fold.c ---- */
+/* ---- print.c ---- */
 
 /* Print one line on stdout. On a terminal, a line wider than the terminal goes on in the next line, after `indent`
  * blanks. */
 void tool_print_folded(int indent, const char *text, ...) ULP_PRINTF(2, 3);
-
-/* ---- values.c ---- */
 
 /* Print a value as %.17g, or as nan, inf, -inf, -0. */
 void tool_print_value(FILE *to, double value);

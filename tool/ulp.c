@@ -45,14 +45,12 @@ static int run(const tool_command *c, int argc, char **argv) {
 }
 
 static ulp_status unknown_command(const char *given, ulp_error *error) {
-    ulp_text known = {0}, near = {0};
+    ulp_text known = {0};
     for (size_t i = 0; i < COMMANDS; i++) ulp_text_print(&known, "%s ", tool_name(commands[i]));
     ulp_text_print(&known, "help");
-    const int found = ulp_nearest_words(&near, given, ulp_text_of(&known), 1);
-    ulp_refuse(error, "no command '%s'%s%s%s (`ulp help` lists the commands)", given, found ? "; did you mean " : "",
-               ulp_text_of(&near), found ? "?" : "");
+    ulp_refuse(error, "no command '%s'%s (`ulp help` lists the commands)", given,
+               ulp_guess_of(given, ulp_text_of(&known), 1, "", "").text);
     ulp_text_free(&known);
-    ulp_text_free(&near);
     return ULP_BAD_ARGUMENT;
 }
 

@@ -2,10 +2,7 @@
  *
  * The inputs of a case are a sample, all 2^32 binary32 values, or a file with a file of results.
  */
-#include "tool.h"
-#include "verify_case.h"
-#include "verify_files.h"
-#include "verify_runs.h"
+#include "verify.h"
 
 #include "kernels/mpfr/oracle.h"
 

@@ -6,10 +6,8 @@
  */
 #if defined(ULP_WITH_MPFR)
 
-#include "experiments/harness/cli/options.h"
-#include "formats/rng.h"
 #include "kernels/mpfr/reference.h"
-#include "verify_case.h"
+#include "verify.h"
 
 #include <inttypes.h>
 #include <stdio.h>

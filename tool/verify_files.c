@@ -1,14 +1,11 @@
-/* verify_files.c - ulp verify: results in a file, of any program, compared with the MPFR oracle; see verify_files.h. */
+/* verify_files.c - ulp verify: results in a file, of any program, compared with the MPFR oracle; see verify.h. */
 #if defined(ULP_WITH_MPFR)
 
-#include "verify_files.h"
+#include "verify.h"
 
 #include <string.h>
 
-#include "experiments/harness/cli/options.h"
-#include "experiments/harness/cli/progress.h"
 #include "tool/files/array.h"
-#include "tool/tool.h"
 #include "kernels/mpfr/reference.h"
 
 enum { SHOWN = 5, STEP = 1 << 14 };

@@ -5,15 +5,12 @@
  */
 #if defined(ULP_WITH_MPFR)
 
-#include "verify_runs.h"
+#include "verify.h"
 
-#include "experiments/harness/cli/options.h"
-#include "experiments/harness/cli/progress.h"
 #include "kernels/mpfr/reference.h"
 #include "tool/sweep/sweep.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 

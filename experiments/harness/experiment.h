@@ -18,7 +18,6 @@
 
 #include "experiments/harness/claims/claims.h"
 #include "experiments/harness/claims/sheet.h"
-#include "experiments/harness/cli/lists.h"
 #include "experiments/harness/cli/options.h"
 #include "experiments/harness/sweep/sweep.h"
 #include "experiments/harness/table/table.h"

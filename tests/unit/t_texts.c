@@ -40,18 +40,14 @@ TEST(texts) {
     ulp_list_add(list, sizeof list, "%s", "abcdefghijkl");
     assert_string_equal(list, "12345, abcdefgh");
     assert_true(ulp_list_has("ab, c de", "c") && !ulp_list_has("ab, cde", "c") && !ulp_list_has("ab", ""));
-    assert_int_equal(ulp_nearest_words(&text, "abd", "abc xyz abe", 2), 2);
-    assert_string_equal(ulp_text_of(&text), "abc, abe");
-    ulp_text_free(&text);
-    assert_int_equal(ulp_nearest_words(&text, "something", "abc xyz", 2), 0);
+    assert_string_equal(ulp_guess_of("abd", "abc xyz abe", 2, "", "").text, "; did you mean abc, abe?");
+    assert_string_equal(ulp_guess_of("something", "abc xyz", 2, "", "").text, "");
     enum { LONG = 1 << 20 }; /* a long word costs no time: no word is near it */
     char *word = memset(ulp_grow(NULL, LONG + 1), 'a', LONG);
     word[LONG] = '\0';
-    assert_int_equal(ulp_nearest_words(&text, word, "abc xyz aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 2), 0);
+    assert_string_equal(ulp_guess_of(word, "abc aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 2, "", "").text, "");
     free(word);
-    assert_int_equal(ulp_nearest_words(&text, "mdoe", "node mode", 1), 1); /* an exchange is one edit */
-    assert_string_equal(ulp_text_of(&text), "mode");
-    ulp_text_free(&text);
+    assert_string_equal(ulp_guess_of("mdoe", "node mode", 1, "'", "'").text, "; did you mean 'mode'?"); /* one edit */
     ulp_text_quote(&text, "it's");
     assert_string_equal(ulp_text_of(&text), "'it'\\''s'");
     ulp_text_free(&text);

@@ -1,5 +1,5 @@
-/* blas.c - sums of OpenBLAS as devices; see blas.h. */
-#include "blas.h"
+/* blas.c - sums of OpenBLAS as devices; see tree.h. */
+#include "tree.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

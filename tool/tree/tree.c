@@ -1,7 +1,6 @@
 /* tree.c - ulp probe --tree: the order of a sum, of a datapath, of a function or of another program. */
 #include "tree.h"
 
-#include "blas.h"
 #include "kernels/cpu/native/native.h"
 #include "kernels/cuda/unit.h"
 

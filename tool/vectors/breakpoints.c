@@ -1,5 +1,5 @@
-/* breakpoints.c - ulp vectors: values, midpoints, their neighbours, and the edges of a format; see breakpoints.h. */
-#include "breakpoints.h"
+/* breakpoints.c - ulp vectors: values, midpoints, their neighbours, and the edges of a format; see vectors.h. */
+#include "vectors.h"
 
 #include <float.h>
 #include <math.h>

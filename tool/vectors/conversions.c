@@ -1,10 +1,6 @@
 /* conversions.c - ulp vectors: codes, conversions and stochastic conversions of a format; see vectors.h. */
 #include "vectors.h"
 
-#include "breakpoints.h"
-#include "experiments/harness/cli/options.h"
-#include "oracle.h"
-
 #include <stdlib.h>
 #include <string.h>
 

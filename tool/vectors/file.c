@@ -1,7 +1,6 @@
-/* file.c - ulp vectors: arrays, cells and files; see file.h. */
-#include "file.h"
+/* file.c - ulp vectors: arrays, cells and files; see vectors.h. */
+#include "vectors.h"
 
-#include "experiments/harness/cli/options.h"
 #include "tool/files/npy.h"
 #include "tool/files/npz_write.h"
 #include "tool/files/output.h"

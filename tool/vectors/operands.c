@@ -1,5 +1,5 @@
-/* operands.c - ulp vectors: operands that bring out how a datapath aligns, truncates and rounds; see operands.h. */
-#include "operands.h"
+/* operands.c - ulp vectors: operands that bring out how a datapath aligns, truncates and rounds; see vectors.h. */
+#include "vectors.h"
 
 #include <string.h>
 

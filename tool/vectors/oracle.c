@@ -1,7 +1,5 @@
-/* oracle.c - ulp vectors: the comparison with MPFR, by the oracle of the tests; see oracle.h. */
-#include "oracle.h"
-
-#include "experiments/harness/cli/options.h"
+/* oracle.c - ulp vectors: the comparison with MPFR, by the oracle of the tests; see vectors.h. */
+#include "vectors.h"
 
 #if defined(ULP_WITH_MPFR)
 

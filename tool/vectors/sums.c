@@ -1,9 +1,6 @@
 /* sums.c - ulp vectors: the sums of a datapath as a table; see vectors.h. */
 #include "vectors.h"
 
-#include "experiments/harness/cli/options.h"
-#include "operands.h"
-
 #include <string.h>
 
 /* The general forms, with the format of a and b where it is not the accumulator's. */

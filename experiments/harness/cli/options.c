@@ -45,7 +45,7 @@ static ulp_status unknown_option(const ulp_arguments *a, const char *argument, u
     static const char always[] = "help version"; /* options that no table lists */
     const char *name = argument + strspn(argument, "-");
     const int length = (int)strcspn(name, "=");
-    ulp_text given = {0}, known = {0}, near = {0};
+    ulp_text given = {0}, known = {0};
     for (size_t i = 0; a->command->elsewhere && a->command->elsewhere[i][0]; i++) {
         const char *other = a->command->elsewhere[i][0];
         if ((int)strlen(other) == length && strncmp(other, name, (size_t)length) == 0)
@@ -54,15 +54,13 @@ static ulp_status unknown_option(const ulp_arguments *a, const char *argument, u
     ulp_text_print(&given, "%.*s", length, name);
     for (size_t i = 0; i < a->count; i++) ulp_text_print(&known, "%s ", a->settings[i].option->name);
     ulp_text_print(&known, "%s", always);
-    const int found = ulp_nearest_words(&near, ulp_text_of(&given), ulp_text_of(&known), 1);
     if (name[length] && ulp_list_has(always, ulp_text_of(&given)))
         ulp_refuse(error, "--%s takes no value", ulp_text_of(&given));
     else
-        ulp_refuse(error, "no option %.*s%s%s%s (--help lists the options)", (int)strcspn(argument, "="), argument,
-                   found ? "; did you mean --" : "", ulp_text_of(&near), found ? "?" : "");
+        ulp_refuse(error, "no option %.*s%s (--help lists the options)", (int)strcspn(argument, "="), argument,
+                   ulp_guess_of(ulp_text_of(&given), ulp_text_of(&known), 1, "--", "").text);
     ulp_text_free(&given);
     ulp_text_free(&known);
-    ulp_text_free(&near);
     return ULP_BAD_ARGUMENT;
 }
 

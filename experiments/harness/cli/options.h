@@ -138,6 +138,15 @@ extern const ulp_option_type ulp_type_datapath;  /* ulp_datapath */
 extern const ulp_option_type ulp_type_datapaths; /* ulp_datapath_list */
 extern const ulp_option_type ulp_type_backend;   /* const ulp_backend *: changes the speed, but no number */
 
+/* The format, rule or datapath of that name; NULL if the list has none. */
+const ulp_format *ulp_formats_find(const ulp_format_list *list, const char *name);
+const ulp_named_rule *ulp_rules_find(const ulp_rule_list *list, const char *name);
+const ulp_datapath *ulp_datapaths_find(const ulp_datapath_list *list, const char *name);
+
+/* The smallest and the largest number of a list that is not empty. */
+int64_t ulp_integers_least(const ulp_integer_list *list);
+int64_t ulp_integers_most(const ulp_integer_list *list);
+
 /* The index of a word in the `words` of an option; -1 if `words` does not contain it. */
 int ulp_word_index(const char *words, const char *word);
 /* Word i of `words`; empty if i is past the end. */

@@ -111,11 +111,12 @@ void ulp_list_add(char *text, size_t size, const char *item, ...) {
 
 const char *ulp_plural(size_t count) { return count == 1 ? "" : "s"; }
 
-int ulp_nearest_words(ulp_text *near, const char *text, const char *words, int most) {
-    char list[400];
-    const int found = ulp_near_words(list, sizeof list, text, words, most);
-    ulp_text_print(near, "%s", list);
-    return found;
+ulp_guess ulp_guess_of(const char *text, const char *words, int most, const char *before, const char *after) {
+    char near[400];
+    ulp_guess guess = {""};
+    if (ulp_near_words(near, sizeof near, text, words, most))
+        snprintf(guess.text, sizeof guess.text, "; did you mean %s%s%s?", before, near, after);
+    return guess;
 }
 
 /* ---- paths and lines ---- */

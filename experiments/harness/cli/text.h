@@ -44,9 +44,12 @@ void ulp_list_add(char *text, size_t size, const char *item, ...) ULP_PRINTF(3, 
 /* The ending of a noun after a number in messages: "" for 1, else "s". */
 const char *ulp_plural(size_t count);
 
-/* near = a list with commas of at most `most` words of `words` (separated by blanks) with the least edit distance from
- * `text`. The list is empty if no word is near enough to be meant. Returns the number of words. */
-int ulp_nearest_words(ulp_text *near, const char *text, const char *words, int most);
+/* The text "; did you mean BEFORE WORD AFTER?", without the blanks, with the word of `words` (separated by blanks) that
+ * is nearest to `text`, or with at most `most` words; "" if no word is near enough to be meant. */
+typedef struct ulp_guess {
+    char text[440];
+} ulp_guess;
+ulp_guess ulp_guess_of(const char *text, const char *words, int most, const char *before, const char *after);
 
 /* A copy of `path` with `by` in place of `ending`; if `path` has another ending, `by` is appended. The caller frees the
  * copy. */

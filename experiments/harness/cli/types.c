@@ -14,12 +14,8 @@ enum { MOST_IN_RANGE = 1000000 }; /* the largest length of a range a..b */
 ulp_status ulp_refuse_word(ulp_error *error, const char *kind, const char *word, const char *words, const char *more) {
     enum { FEW = 300 };
     const int few = strlen(words) < FEW;
-    ulp_text near = {0};
-    const int found = ulp_nearest_words(&near, word, words, 1);
-    ulp_refuse(error, ": no %s '%s'%s%s%s%s%s%s", kind, word, found ? "; did you mean '" : "", ulp_text_of(&near),
-               found ? "'?" : "", few ? "\nknown: " : " (--help lists the words)", few ? words : "", few ? more : "");
-    ulp_text_free(&near);
-    return ULP_BAD_ARGUMENT;
+    return ulp_refuse(error, ": no %s '%s'%s%s%s%s", kind, word, ulp_guess_of(word, words, 1, "'", "'").text,
+                      few ? "\nknown: " : " (--help lists the words)", few ? words : "", few ? more : "");
 }
 
 /* ---- numbers ---- */

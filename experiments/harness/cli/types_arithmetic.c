@@ -8,13 +8,6 @@
 int ulp_format_within_binary32(const ulp_format *f) { return f->fits_binary32; }
 int ulp_format_with_sign(const ulp_format *f) { return f->fits_binary32 && f->is_signed && f->has_zero; }
 
-/* Add "; did you mean 'x'?" if a known name is near. */
-static void add_nearest(ulp_text *to, const char *text, const char *words) {
-    ulp_text near = {0};
-    if (ulp_nearest_words(&near, text, words, 1)) ulp_text_print(to, "; did you mean '%s'?", ulp_text_of(&near));
-    ulp_text_free(&near);
-}
-
 /* ---- formats ---- */
 
 static void add_suffixes(ulp_text *to) {
@@ -32,7 +25,7 @@ static ulp_status refuse_unknown_format(const char *text, ulp_error *error) {
     else {
         for (size_t i = 0; ulp_format_get(i, NULL, &row) == ULP_OK; i++)
             ulp_text_print(&known, "%s %s ", row->name, row->aliases);
-        add_nearest(&more, ulp_text_of(&base), ulp_text_of(&known));
+        ulp_text_print(&more, "%s", ulp_guess_of(ulp_text_of(&base), ulp_text_of(&known), 1, "'", "'").text);
     }
     ulp_refuse(error, ": no format '%s'%s\n(`ulp help formats` lists them; any eXmY and qI.F are formats, too)", text,
                ulp_text_of(&more));

@@ -12,16 +12,14 @@
 static ulp_status refuse_datapath(const char *text, ulp_status status, ulp_error *error) {
     ulp_error why;
     ulp_datapath row;
-    ulp_text known = {0}, near = {0};
+    ulp_text known = {0};
     ulp_datapath_explain(&why, text);
     for (size_t i = 0; ulp_datapath_get(i, &row) == ULP_OK; i++) ulp_text_print(&known, "%s ", row.name);
-    const int found = !why.text[0] && ulp_nearest_words(&near, text, ulp_text_of(&known), 3);
     const int named = status == ULP_BAD_NAME;
-    ulp_refuse(error, "%s%s%s%s%s%s%s%s%s\n(`ulp help datapaths` lists them)", named ? ": no datapath '" : "", text,
+    ulp_refuse(error, "%s%s%s%s%s%s%s\n(`ulp help datapaths` lists them)", named ? ": no datapath '" : "", text,
                named ? "'" : ": ", named ? "" : ulp_status_text(status), why.text[0] ? "; " : "", why.text,
-               found ? "; did you mean " : "", ulp_text_of(&near), found ? "?" : "");
+               why.text[0] ? "" : ulp_guess_of(text, ulp_text_of(&known), 3, "", "").text);
     ulp_text_free(&known);
-    ulp_text_free(&near);
     return ULP_BAD_ARGUMENT;
 }
 

@@ -18,7 +18,7 @@
 #ifndef ULP_TENSOR_COUNTS_H
 #define ULP_TENSOR_COUNTS_H
 
-#include "experiments/harness/cli/lists.h"
+#include "experiments/harness/cli/options.h"
 #include "experiments/harness/table/table.h"
 #include "sim/model.h"
 #include "sim/stats.h"

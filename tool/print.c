@@ -1,7 +1,22 @@
-/* values.c - printing codes and numbers in the tool. */
+/* print.c - printing codes, numbers and folded lines in the tool. */
 #include "tool.h"
 
+#include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
+
+void tool_print_folded(int indent, const char *text, ...) {
+    ulp_text line = {0}, folded = {0};
+    va_list arguments;
+    va_start(arguments, text);
+    ulp_text_print_list(&line, text, arguments);
+    va_end(arguments);
+    if (isatty(STDOUT_FILENO)) ulp_text_wrap(&folded, ulp_text_of(&line), 0, indent, ulp_columns_of(stdout));
+    else ulp_text_add(&folded, ulp_text_of(&line), line.length);
+    puts(ulp_text_of(&folded));
+    ulp_text_free(&line);
+    ulp_text_free(&folded);
+}
 
 void tool_print_value(FILE *to, double value) {
     if (value != value) fputs("nan", to); /* printf may print a sign, which has no meaning */
