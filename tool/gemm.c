@@ -320,8 +320,7 @@ static void explain(const gemm_job *w) {
 static ulp_status compute_to_file(gemm_job *w, const ulp_arguments *a, ulp_error *error) {
     file_output out = {.program = a->program};
     ulp_status status = ULP_OK;
-    if (w->out != NULL) status = ulp_place_choose(&out.place, w->out, error);
-    if (w->out != NULL && status == ULP_OK) status = file_output_open(&out, error);
+    if (w->out != NULL) status = file_output_open(&out, w->out, NULL, error);
     ulp_threads_set((int)w->threads);
     if (status == ULP_OK) status = compute_and_print(w, a, out.file, error);
     return file_output_close(&out, status, 0, error);

@@ -86,10 +86,7 @@ static int write_codes(FILE *file, const block_arrays *b, const coded *c) {
 static ulp_status write_output(const block_arrays *b, coded *c, ulp_error *error) {
     file_output o = {.program = b->program};
     int failed = 0;
-    ulp_status status = ulp_place_choose(&o.place, b->out, error);
-    if (status == ULP_OK && b->to_codes && o.place.direct)
-        status = ulp_refuse(error, "the list of arrays of a .npz file stands at its end; name a file with --out");
-    if (status == ULP_OK) status = file_output_open(&o, error);
+    ulp_status status = file_output_open(&o, b->out, b->to_codes ? FILE_OUTPUT_NPZ : NULL, error);
     if (status == ULP_OK) status = file_output_refuse_terminal(&o, error);
     if (status == ULP_OK && b->to_codes) failed = write_codes(o.file, b, c);
     else if (status == ULP_OK) write_floats(o.file, &c->shape, c->x);

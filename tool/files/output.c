@@ -7,7 +7,9 @@
 
 #include "tool/tool.h"
 
-ulp_status file_output_open(file_output *o, ulp_error *error) {
+ulp_status file_output_open(file_output *o, const char *path, const char *needs_file, ulp_error *error) {
+    ULP_TRY(ulp_place_choose(&o->place, path, error));
+    if (needs_file != NULL && o->place.direct) return ulp_refuse(error, "%s", needs_file);
     if (strcmp(o->place.path, "-") == 0) {
         o->file = stdout;
     } else if (o->place.direct) {

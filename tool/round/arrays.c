@@ -261,13 +261,12 @@ static void write_header(const round_job *j, uint64_t count) {
 
 static ulp_status open_output(round_job *j, ulp_error *error) {
     round_arrays *r = &j->arrays;
-    ULP_TRY(ulp_place_choose(&r->output.place, j->out, error));
-    if (r->is_npz && r->output.place.direct)
-        return ulp_refuse(error, "the list of arrays of a .npz file stands at its end; name a file with --out");
-    if (r->is_header_late && r->output.place.direct)
-        return ulp_refuse(error, "the header of a .npy file holds the number of elements, which is known at the end; "
-                                 "name a file with --out");
-    ULP_TRY(file_output_open(&r->output, error));
+    const char *const needs_file =
+        r->is_npz           ? FILE_OUTPUT_NPZ
+        : r->is_header_late ? "the header of a .npy file holds the number of elements, which is known at the end; name "
+                              "a file with --out"
+                            : NULL;
+    ULP_TRY(file_output_open(&r->output, j->out, needs_file, error));
     j->file = r->archive.file = r->output.file;
     if (j->to >= TO_F32LE) ULP_TRY(file_output_refuse_terminal(&r->output, error));
     if (r->is_header_late && r->is_npz) npz_begin(&r->archive, "arr_0");

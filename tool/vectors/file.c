@@ -46,8 +46,7 @@ static ulp_status open_file(file_output *o, const vectors_request *to, const cha
     ulp_text whole = {0};
     ulp_text_print(&whole, "%s/%s", to->folder, path);
     *o = (file_output){.program = to->program};
-    ulp_status status = ulp_place_choose(&o->place, ulp_text_of(&whole), error);
-    if (status == ULP_OK) status = file_output_open(o, error);
+    const ulp_status status = file_output_open(o, ulp_text_of(&whole), NULL, error);
     ulp_text_free(&whole);
     return status;
 }
