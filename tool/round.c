@@ -79,22 +79,11 @@ size_t round_write(round_job *j) {
     return n;
 }
 
-void round_add_missing(ulp_text *to, double value, const ulp_format *format) {
-    char number[40];
-    uint64_t code;
-    const ulp_status status = ulp_encode(&code, value, format);
-    tool_exact_text(number, value, 24);
-    ulp_text_print(to, "the result, %s, has no code in %s: %s", number, format->name, ulp_status_text(status));
-}
-
 /* ---- groups of numbers of lines ---- */
 
 static ulp_status refuse_result(const round_job *j, size_t i, ulp_error *error) {
-    ulp_text why = {0};
-    round_add_missing(&why, j->y[i], &j->target.format);
-    ulp_refuse(error, "%s:%lu: %s", j->input, j->line[i], ulp_text_of(&why));
-    ulp_text_free(&why);
-    return ULP_BAD_ARGUMENT;
+    tool_refuse_result(j->y[i], &j->target.format, error);
+    return ulp_fail_within(error, ULP_BAD_ARGUMENT, "%s:%lu", j->input, j->line[i]);
 }
 
 ulp_rounding round_how(const round_job *j) {

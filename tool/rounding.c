@@ -45,15 +45,17 @@ uint32_t tool_random_word(const tool_target *to, const ulp_line *line) {
     return ulp_mode_is_stochastic(to->rule.mode) ? ulp_random_word(to->stream, line->index) : 0;
 }
 
-ulp_status tool_print_encoded(const ulp_line *line, double y, const ulp_format *format, ulp_error *error) {
-    char result[40];
+ulp_status tool_refuse_result(double y, const ulp_format *format, ulp_error *error) {
+    char number[40];
     uint64_t code;
-    const ulp_status status = ulp_encode(&code, y, format);
-    if (status == ULP_OK) {
-        tool_print_code(stdout, code, format);
-        return ULP_OK;
-    }
-    tool_exact_text(result, y, 24);
-    return ulp_bad_line(error, line, "the result, %s, has no code in %s: %s", result, format->name,
-                        ulp_status_text(status));
+    tool_exact_text(number, y, 24);
+    return ulp_refuse(error, "the result, %s, has no code in %s: %s", number, format->name,
+                      ulp_status_text(ulp_encode(&code, y, format)));
+}
+
+ulp_status tool_print_encoded(const ulp_line *line, double y, const ulp_format *format, ulp_error *error) {
+    uint64_t code;
+    if (ulp_encode(&code, y, format) == ULP_OK) return tool_print_code(stdout, code, format), ULP_OK;
+    tool_refuse_result(y, format, error);
+    return ulp_fail_within(error, ULP_BAD_ARGUMENT, "%s:%lu", line->file, line->number);
 }

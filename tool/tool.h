@@ -119,6 +119,9 @@ ulp_status tool_choose_inputs(ulp_format *a, ulp_format *b, const ulp_datapath *
 /* The random word of a line under the rule of a target; 0 if the rule takes no random word. */
 uint32_t tool_random_word(const tool_target *to, const ulp_line *line);
 
+/* Refuse y, a result without a code in the format. The caller adds where this is, by ulp_fail_within(). */
+ulp_status tool_refuse_result(double y, const ulp_format *format, ulp_error *error);
+
 /* Print the code of y, the result of a line, in `format`. A y without a code is refused. */
 ulp_status tool_print_encoded(const ulp_line *line, double y, const ulp_format *format, ulp_error *error);
 

@@ -16,9 +16,7 @@ typedef struct header {
     char text[MOST_HEADER + 1]; /* the dictionary */
 } header;
 
-static ulp_status refuse(ulp_error *error, const header *h, const char *text, ...) ULP_PRINTF(3, 4);
-
-static ulp_status refuse(ulp_error *error, const header *h, const char *text, ...) {
+static ULP_PRINTF(3, 4) ulp_status refuse(ulp_error *error, const header *h, const char *text, ...) {
     ulp_text why = {0};
     va_list arguments;
     va_start(arguments, text);

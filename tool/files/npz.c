@@ -15,17 +15,12 @@ enum { END_BYTES = 22, ENTRY_BYTES = 46, LOCAL_BYTES = 30, COMMENT_BYTES = 65535
 static uint32_t number16(const unsigned char *at) { return at[0] | (uint32_t)at[1] << 8; }
 static uint32_t number32(const unsigned char *at) { return number16(at) | number16(at + 2) << 16; }
 
-static ulp_status refuse(ulp_error *error, const npz_archive *z, const char *text, ...) ULP_PRINTF(3, 4);
-
-static ulp_status refuse(ulp_error *error, const npz_archive *z, const char *text, ...) {
-    ulp_text why = {0};
+static ULP_PRINTF(3, 4) ulp_status refuse(ulp_error *error, const npz_archive *z, const char *text, ...) {
     va_list arguments;
     va_start(arguments, text);
-    ulp_text_print_list(&why, text, arguments);
+    ulp_refuse_list(error, ULP_BAD_ARGUMENT, text, arguments);
     va_end(arguments);
-    ulp_refuse(error, "%s: %s", z->shown, ulp_text_of(&why));
-    ulp_text_free(&why);
-    return ULP_BAD_ARGUMENT;
+    return ulp_fail_within(error, ULP_BAD_ARGUMENT, "%s", z->shown);
 }
 
 static ulp_status no_memory(const npz_archive *z, ulp_error *error) {

@@ -108,12 +108,9 @@ static ulp_status finish(binaries *b, size_t n, ulp_error *error) {
     const size_t written = round_write(j);
     const uint64_t first = b->bytes / b->array.size;
     if (written < n) {
-        ulp_text why = {0};
-        round_add_missing(&why, j->y[written], &j->target.format);
-        ulp_refuse(error, "%s: element %llu, counted from 0: %s", b->shown, (unsigned long long)(first + written),
-                   ulp_text_of(&why));
-        ulp_text_free(&why);
-        return ULP_BAD_ARGUMENT;
+        tool_refuse_result(j->y[written], &j->target.format, error);
+        return ulp_fail_within(error, ULP_BAD_ARGUMENT, "%s: element %llu, counted from 0", b->shown,
+                               (unsigned long long)(first + written));
     }
     b->bytes += n * b->array.size;
     return ferror(j->file) ? tool_failed(error, TOOL_CHECK_FAILED) : ULP_OK;

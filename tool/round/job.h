@@ -80,9 +80,6 @@ ulp_rounding round_how(const round_job *j);
  * which is n if all have codes. */
 size_t round_write(round_job *j);
 
-/* Add the sentence that the value has no code. */
-void round_add_missing(ulp_text *to, double value, const ulp_format *format);
-
 /* Round all numbers of the input, with the output open. */
 ulp_status round_input(round_job *j, const ulp_arguments *a, ulp_error *error);
 
