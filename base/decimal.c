@@ -224,10 +224,10 @@ const char *ulp_decimal_read(double *value, const char *text, const ulp_power_of
     const char *end = read_digits(&d.w, first);
     int64_t digits = end - first;
     if (*end == '.') {
-        const char *const behind = read_digits(&d.w, end + 1);
-        d.exponent = -(behind - (end + 1));
+        const char *const after = read_digits(&d.w, end + 1);
+        d.exponent = -(after - (end + 1));
         digits -= d.exponent;
-        end = behind;
+        end = after;
     }
     if (digits == 0) return NULL;
     if (digits > MOST_DIGITS) d = cut_digits(first, end, d.exponent);

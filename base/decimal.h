@@ -5,14 +5,14 @@
  * bound on the error, and it is used only if every number within the bound rounds to the same result; otherwise strtod
  * and snprintf decide. The bits are therefore those of strtod and printf for every text and every number.
  */
-#ifndef ULP_CLI_DECIMAL_H
-#define ULP_CLI_DECIMAL_H
+#ifndef ULP_DECIMAL_H
+#define ULP_DECIMAL_H
 
 #include <stdint.h>
 
 enum {
-    ULP_DECIMAL_BEHIND = 8, /* characters that have to be readable from the end of a number on */
-    ULP_DECIMAL_ROOM = 40   /* characters that ulp_decimal_print() may write */
+    ULP_DECIMAL_AFTER = 8, /* characters that have to be readable from the end of a number on */
+    ULP_DECIMAL_ROOM = 40  /* characters that ulp_decimal_print() may write */
 };
 
 /* 10^q = (high 2^64 + low + d) 2^exponent with 0 <= d < 1, and d = 0 where 0 <= q <= 55; high has its top bit set. */

@@ -168,11 +168,11 @@ static inline ulp_status take_plain_of(round_job *j, const char **text, const ch
     while (at < end) {
         size_t n = j->n;
         const size_t before = n;
-        for (const char *behind; n < ROUND_GROUP && at < end; at = behind, n++) {
-            behind = read_plain(&j->x[n], at, (size_t)(end - at), from, powers);
-            if (behind == NULL) break;
-            behind += *behind == '\r';
-            if (*behind++ != '\n') break;
+        for (const char *after; n < ROUND_GROUP && at < end; at = after, n++) {
+            after = read_plain(&j->x[n], at, (size_t)(end - at), from, powers);
+            if (after == NULL) break;
+            after += *after == '\r';
+            if (*after++ != '\n') break;
             j->line[n] = line->number + n - before;
         }
         j->n = n;

@@ -1,5 +1,5 @@
 /* show.c - ulp show: a number in a format, with its fields, neighbours and roundings. */
-#include "course/sheets/answer.h"
+#include "course/sheets/sheet.h"
 #include "tool.h"
 
 #include <stdio.h>

@@ -39,8 +39,7 @@ typedef struct reading {
 
 static void add_file(const reading *r, const char *path) {
     course_class *c = r->class;
-    if (c->file_count == c->file_room)
-        c->files = ulp_room_for(c->files, c->file_count, &c->file_room, sizeof *c->files);
+    c->files = ulp_room_for(c->files, c->file_count, &c->file_room, sizeof *c->files);
     course_file *file = &c->files[c->file_count++];
     course_file_mark(file, path, r->program, NULL, r->choice->word);
     check_name(file);
@@ -124,8 +123,7 @@ static course_file *decide(course_class *class, course_file *first, const course
 }
 
 static course_entry *add_entry(course_class *class, const char *id, const course_lab *lab) {
-    if (class->count == class->room)
-        class->entries = ulp_room_for(class->entries, class->count, &class->room, sizeof *class->entries);
+    class->entries = ulp_room_for(class->entries, class->count, &class->room, sizeof *class->entries);
     course_entry *entry = &class->entries[class->count++];
     *entry = (course_entry){.id = ulp_copy_text(id), .lab = lab};
     return entry;

@@ -1,5 +1,5 @@
 /* judge.c - whether an answer is right, almost right or wrong, and the hint that it gets. */
-#include "answer.h"
+#include "sheet.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -32,8 +32,7 @@ course_problem *course_complain(course_file *file, const course_lab *lab, unsign
     va_start(arguments, text);
     ulp_text_print_list(&sentence, text, arguments);
     va_end(arguments);
-    if (file->problem_count == file->problem_room)
-        file->problems = ulp_room_for(file->problems, file->problem_count, &file->problem_room, sizeof *file->problems);
+    file->problems = ulp_room_for(file->problems, file->problem_count, &file->problem_room, sizeof *file->problems);
     course_problem *problem = &file->problems[file->problem_count++];
     *problem = (course_problem){.lab = lab, .text = ulp_copy_text(ulp_text_of(&sentence))};
     ulp_text_free(&sentence);
@@ -95,7 +94,7 @@ static ulp_status take_row(void *context, const ulp_line *line, ulp_error *error
         set_id(r->file, line->number, answer);
         return ULP_OK;
     }
-    if (r->count == r->room) r->rows = ulp_room_for(r->rows, r->count, &r->room, sizeof *r->rows);
+    r->rows = ulp_room_for(r->rows, r->count, &r->room, sizeof *r->rows);
     r->rows[r->count++] = (row){ulp_copy_text(name), ulp_copy_text(answer), line->number, 0, is_row};
     return ULP_OK;
 }
@@ -123,8 +122,7 @@ static course_verdict judge_row(const course_question *q, const row *at, ulp_tex
 
 static void add_mark(reading *r, const course_question *q, const row *at) {
     course_file *file = r->file;
-    if (file->count == file->room)
-        file->marks = ulp_room_for(file->marks, file->count, &file->room, sizeof *file->marks);
+    file->marks = ulp_room_for(file->marks, file->count, &file->room, sizeof *file->marks);
     course_mark *mark = &file->marks[file->count++];
     ulp_text note = {0};
     *mark = (course_mark){.lab = r->lab, .verdict = COURSE_UNREADABLE};

@@ -2,7 +2,7 @@
 #ifndef ULP_COURSE_MARK_H
 #define ULP_COURSE_MARK_H
 
-#include "answer.h"
+#include "sheet.h"
 
 /* The mark of one answer. */
 typedef struct course_mark {

@@ -1,5 +1,5 @@
 /* number.c - numbers as students write them: decimals, fractions, powers of two, hex numbers, sums of these. */
-#include "answer.h"
+#include "sheet.h"
 
 #include <ctype.h>
 #include <stdlib.h>

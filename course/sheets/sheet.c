@@ -171,14 +171,8 @@ uint32_t course_sheet_tag(const course_sheet *sheet) {
     return (uint32_t)(h ^ h >> 32);
 }
 
-/* Add word i of a list with blanks between the words. */
-static void add_word(ulp_text *to, const char *words, int i) {
-    for (; i > 0; i--) words += strcspn(words, " ") + 1;
-    ulp_text_add(to, words, strcspn(words, " "));
-}
-
 void course_answer_text(ulp_text *to, const course_question *q) {
     if (q->kind == COURSE_NUMBER) ulp_text_print(to, "%s", course_show(q->key).text);
     if (q->kind == COURSE_CODE) ulp_text_print(to, "%0*llx", (q->format.bits + 3) / 4, (unsigned long long)q->code);
-    if (q->kind == COURSE_CHOICE) add_word(to, q->words, q->right);
+    if (q->kind == COURSE_CHOICE) ulp_text_print(to, "%s", ulp_word_of(q->words, (size_t)q->right).text);
 }

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "experiments/harness/cli/text.h"
+#include "experiments/harness/cli/options.h"
 #include "formats/round.h"
 
 typedef enum course_verdict {
@@ -134,5 +134,19 @@ void course_answer_text(ulp_text *to, const course_question *question);
 #define COURSE_NUMBER_FORMS                                                                                            \
     "A number is a decimal (0.375 or 3e-5), a fraction (3/8), a power of two (2^-4), a product with a power of two "   \
     "(3*2^-3), a hex number (0x1.8p-2) or a sum of these (1+2^-10), without brackets; -0 and inf are numbers, too."
+
+/* ---- number.c, judge.c: reading one answer of a student, and judging it ---- */
+
+/* COURSE_ROUNDED: a decimal of the text is no double, and was rounded to the nearest double. */
+typedef enum course_reading { COURSE_NO_NUMBER, COURSE_EXACT, COURSE_ROUNDED } course_reading;
+
+/* Read a number in one of the forms of COURSE_NUMBER_FORMS. If the text is anything else, `why` gets a sentence. */
+course_reading course_read_number(double *value, const char *text, ulp_text *why);
+
+/* Judge an answer. `note` gets the hint, or the sentence that says why the answer cannot be read; no hint names the
+ * right answer. The empty answer is open. */
+course_verdict course_judge(const course_question *question, const char *answer, ulp_text *note);
+
+const char *course_verdict_name(course_verdict verdict);
 
 #endif

@@ -156,7 +156,7 @@ static ulp_status has_died(tool_pipe *p) {
     return failed(p, "ended with exit status %d%s %s", code, why, when);
 }
 
-static int add_value(tool_pipe *p, double value, char behind) {
+static int add_value(tool_pipe *p, double value, char after) {
     if (p->length + 64 > p->room) {
         char *more = realloc(p->line, 2 * p->room + 4096);
         if (more == NULL) return 0;
@@ -164,7 +164,7 @@ static int add_value(tool_pipe *p, double value, char behind) {
         p->room = 2 * p->room + 4096;
     }
     p->length += (size_t)ulp_decimal_print(p->line + p->length, value, ulp_powers_of_ten());
-    p->line[p->length++] = behind;
+    p->line[p->length++] = after;
     return 1;
 }
 

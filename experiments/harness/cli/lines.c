@@ -16,7 +16,7 @@ enum { FIRST_ROOM = 1 << 18 };
 typedef struct reader {
     int file;                /* descriptor */
     int ended, failed;       /* 1 at the end of the file; errno of a read() that failed, which is an end, too */
-    char *text;              /* (room + ULP_DECIMAL_BEHIND) zero bytes follow the end */
+    char *text;              /* (room + ULP_DECIMAL_AFTER) zero bytes follow the end */
     size_t begin, end, room; /* of the text */
     size_t whole;            /* the end of the last whole line; less than begin or equal to it if there is none */
 } reader;
@@ -43,7 +43,7 @@ static ulp_status read_more(const ulp_line *line, reader *r, ulp_error *error) {
     r->whole = r->begin = 0;
     if (r->end == r->room) {
         const size_t room = r->room == 0 ? FIRST_ROOM : 2 * r->room;
-        char *more = realloc(r->text, room + ULP_DECIMAL_BEHIND);
+        char *more = realloc(r->text, room + ULP_DECIMAL_AFTER);
         if (more == NULL) return ulp_no_line_memory(error, line, " for the line");
         r->text = more;
         r->room = room;
@@ -54,7 +54,7 @@ static ulp_status read_more(const ulp_line *line, reader *r, ulp_error *error) {
     if (n < 0) r->failed = errno;
     if (n <= 0) r->ended = 1;
     else r->end += (size_t)n;
-    memset(r->text + r->end, 0, ULP_DECIMAL_BEHIND);
+    memset(r->text + r->end, 0, ULP_DECIMAL_AFTER);
     for (size_t at = r->end; n > 0 && r->whole == 0; at--, n--)
         if (r->text[at - 1] == '\n') r->whole = at;
     return ULP_OK;

@@ -18,7 +18,7 @@ typedef struct ulp_line {
 typedef struct ulp_line_filter {
     ulp_status (*each)(void *context, const ulp_line *line, ulp_error *error); /* take a data line */
     /* Take plain lines, as many as possible: move *text over them and their line breaks. `end` is after a line break,
-     * and the characters after it up to ULP_DECIMAL_BEHIND are readable. At the call, number and index of `line` are
+     * and the characters after it up to ULP_DECIMAL_AFTER are readable. At the call, number and index of `line` are
      * those of the line at *text; the function keeps them so. NULL: each() takes every line. */
     ulp_status (*plain)(void *context, const char **text, const char *end, ulp_line *line, ulp_error *error);
     /* Finish the lines that were taken; called before the filter waits for input, before a line is refused, and at the

@@ -129,11 +129,6 @@ static ulp_status check_isa(const char *isa, ulp_error *error) {
                     exists ? "this machine does not run it" : "no instruction set of that name", offered);
 }
 
-static ulp_status check_data(const char *folder, ulp_error *error) {
-    if (ulp_is_folder(folder)) return ULP_OK;
-    return ulp_refuse(error, "ULPLAB_DATA=%s: there is no such folder", folder);
-}
-
 /* OMP_NUM_THREADS is a list with a number of threads for each level of nesting (OpenMP 5.2, section 21.1.2). */
 static ulp_status check_threads(const char *list, ulp_error *error) {
     for (const char *at = list;;) {
@@ -150,15 +145,12 @@ static ulp_status check_threads(const char *list, ulp_error *error) {
 
 /* Check the environment variables that all programs read. */
 static ulp_status check_environment(ulp_error *error) {
-    static const struct {
-        const char *name;
-        ulp_status (*check)(const char *value, ulp_error *error);
-    } variables[] = {{"ULPLAB_ISA", check_isa}, {"ULPLAB_DATA", check_data}, {"OMP_NUM_THREADS", check_threads}};
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
-        const char *value = getenv(variables[i].name);
-        if (value && *value) ULP_TRY(variables[i].check(value, error));
-    }
-    return ULP_OK;
+    const char *const isa = getenv("ULPLAB_ISA"), *const data = getenv("ULPLAB_DATA"),
+                      *const threads = getenv("OMP_NUM_THREADS");
+    if (isa && *isa) ULP_TRY(check_isa(isa, error));
+    if (data && *data && !ulp_is_folder(data))
+        return ulp_refuse(error, "ULPLAB_DATA=%s: there is no such folder", data);
+    return threads && *threads ? check_threads(threads, error) : ULP_OK;
 }
 
 /* ---- from argv to settings and words ---- */

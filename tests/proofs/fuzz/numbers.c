@@ -1,7 +1,7 @@
 /* numbers.c - numbers of command lines, of lines of files and of answers: decimals, hex floats, lists, ranges, sums. */
 #include "base/decimal.h"
 #include "experiments/harness/cli/options.h"
-#include "course/sheets/answer.h"
+#include "course/sheets/sheet.h"
 #include "tests/proofs/fuzz/support/fuzz.h"
 
 static int same_number(double a, double b) { return ulp_bits64(a) == ulp_bits64(b) || (a != a && b != b); }
@@ -28,9 +28,9 @@ static int is_valid(const char *text) {
  * number. */
 static void check_decimal(const char *text, size_t size) {
     const ulp_power_of_ten *powers = ulp_powers_of_ten();
-    char *padded = ulp_grow(NULL, size + ULP_DECIMAL_BEHIND + 1), *end;
+    char *padded = ulp_grow(NULL, size + ULP_DECIMAL_AFTER + 1), *end;
     memcpy(padded, text, size);
-    memset(padded + size, 0, ULP_DECIMAL_BEHIND + 1);
+    memset(padded + size, 0, ULP_DECIMAL_AFTER + 1);
     double read = 0;
     const double right = strtod(padded, &end);
     const char *after = ulp_decimal_read(&read, padded, powers);
