@@ -11,9 +11,8 @@ static const tool_command *const commands[] = {
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
-const char *tool_name(const tool_command *command) { return command->command.name + strlen("ulp "); }
-
-int tool_end(const char *program, ulp_status status, ulp_error *error) {
+/* End a command: write the sentence of its failure, and flush stdout. Returns the exit status. */
+static int end(const char *program, ulp_status status, ulp_error *error) {
     int result = ULP_EXIT_FINE;
     if (status != ULP_OK) {
         ulp_fail_default(error, status, "%s", ulp_status_text(status));
@@ -21,13 +20,6 @@ int tool_end(const char *program, ulp_status status, ulp_error *error) {
     }
     const int written = ulp_finish_stdout(program, ULP_EXIT_FINE);
     return result == ULP_EXIT_FINE ? written : result;
-}
-
-size_t tool_groups(ulp_option_group groups[TOOL_GROUPS], const tool_command *c, void *settings) {
-    size_t n = 0;
-    for (const tool_group *g = c->groups; n < TOOL_GROUPS && g[n].options; n++)
-        groups[n] = (ulp_option_group){g[n].heading, g[n].options, settings ? (char *)settings + g[n].at : NULL};
-    return n;
 }
 
 static int run(const tool_command *c, int argc, char **argv) {
@@ -41,7 +33,7 @@ static int run(const tool_command *c, int argc, char **argv) {
     if (status == ULP_OK && !a.is_done) status = c->run(settings, &a, &error);
     ulp_arguments_free(&a);
     free(settings);
-    return tool_end(c->command.name, status, &error);
+    return end(c->command.name, status, &error);
 }
 
 static ulp_status unknown_command(const char *given, ulp_error *error) {
@@ -67,9 +59,9 @@ static ulp_status option_before_command(int argc, char **argv, ulp_error *error)
 }
 
 int main(int argc, char **argv) {
-    ulp_error error;
+    ulp_error error = {0};
     if (argc < 2) {
-        tool_help(stderr, commands, COMMANDS, argc, argv);
+        tool_help(stderr, commands, COMMANDS, argc, argv, &error);
         return ULP_EXIT_USAGE;
     }
     const char *name = argv[1];
@@ -78,10 +70,11 @@ int main(int argc, char **argv) {
         return ulp_finish_stdout("ulp", ULP_EXIT_FINE);
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
-        return tool_help(stdout, commands, COMMANDS, argc - 1, argv + 1);
+        return end(argc > 2 ? "ulp help" : "ulp", tool_help(stdout, commands, COMMANDS, argc - 1, argv + 1, &error),
+                   &error);
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(name, tool_name(commands[i])) == 0) return run(commands[i], argc - 1, argv + 1);
     const ulp_status status =
         name[0] == '-' ? option_before_command(argc, argv, &error) : unknown_command(name, &error);
-    return tool_end("ulp", status, &error);
+    return end("ulp", status, &error);
 }
