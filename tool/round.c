@@ -24,72 +24,11 @@ static const ulp_option options[] = {
     {0},
 };
 
-/* ---- results as text ---- */
-
-/* Write the code in hex digits, the last at to[digits - 1]. */
-static inline void write_hex(char *to, int digits, uint64_t code) {
-    static const char hex[] =
-        "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f30313233343536"
-        "3738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f606162636465666768696a6b6c6d"
-        "6e6f707172737475767778797a7b7c7d7e7f808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4"
-        "a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadb"
-        "dcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
-    for (; digits >= 2; digits -= 2, code >>= 8) memcpy(to + digits - 2, hex + 2 * (code & 255), 2);
-    if (digits > 0) *to = hex[2 * (code & 15) + 1];
-}
-
-/* Write a value whose code is known; each value is printed once. */
-static inline char *write_known(char *to, double y, round_text *known, const ulp_power_of_ten *powers) {
-    if (known->length == 0) {
-        char text[ULP_DECIMAL_ROOM];
-        known->length = ulp_decimal_print(text, y, powers);
-        memcpy(known->text, text, (size_t)known->length);
-    }
-    memcpy(to, known->text, 24);
-    return to + known->length;
-}
-
-/* Write the lines of n results. texts: of the values of each code; NULL: no table. */
-static void write_lines(round_job *j, size_t n, round_text *texts) {
-    const int digits = j->to == TO_VALUE ? 0 : (j->target.format.bits + 3) / 4;
-    const ulp_power_of_ten *const powers = j->to == TO_CODE ? NULL : ulp_powers_of_ten();
-    char *at = j->output.text;
-    for (size_t i = 0; i < n; i++) {
-        write_hex(at, digits, j->code[i]);
-        at += digits;
-        if (j->to == TO_BOTH) *at++ = ' ';
-        if (j->to != TO_CODE)
-            at = texts != NULL ? write_known(at, j->y[i], &texts[j->code[i]], powers)
-                               : at + ulp_decimal_print(at, j->y[i], powers);
-        *at++ = '\n';
-    }
-    fwrite(j->output.text, 1, (size_t)(at - j->output.text), j->file);
-    ulp_note_stdout();
-}
-
-size_t round_write(round_job *j) {
-    const int wants_codes = j->to == TO_CODE || j->to == TO_BOTH || j->to == TO_CODELE;
-    const size_t coded =
-        wants_codes || j->texts != NULL ? ulp_encode_array(j->code, j->y, j->n, round_code_format(j)) : 0;
-    const size_t n = wants_codes ? coded : j->n;
-    if (j->to >= TO_F32LE) round_write_numbers(j, n);
-    else write_lines(j, n, coded >= n ? j->texts : NULL);
-    j->index += j->n;
-    j->n = 0;
-    return n;
-}
-
 /* ---- groups of numbers of lines ---- */
 
 static ulp_status refuse_result(const round_job *j, size_t i, ulp_error *error) {
     tool_refuse_result(j->y[i], &j->target.format, error);
     return ulp_fail_within(error, ULP_BAD_ARGUMENT, "%s:%lu", j->input, j->line[i]);
-}
-
-ulp_rounding round_how(const round_job *j) {
-    ulp_rounding how = {&j->target.format, j->target.rule, j->target.stream, NULL};
-    how.stream.first += j->index;
-    return how;
 }
 
 /* Round and write the numbers of the group. */
@@ -196,13 +135,9 @@ static ulp_status take_plain(void *context, const char **text, const char *end, 
 
 /* ---- the command ---- */
 
-ulp_status round_input(round_job *j, const ulp_arguments *a, ulp_error *error) {
-    const ulp_line_filter lines = {.each = take_line, .plain = take_plain, .pause = finish, .context = j};
-    return j->from < FROM_F32LE ? ulp_filter_lines(a, &lines, error) : round_binaries(j, a, error);
-}
-
 static ulp_status run(void *settings, const ulp_arguments *a, ulp_error *error) {
     round_job *j = settings;
+    const ulp_line_filter lines = {.each = take_line, .plain = take_plain, .pause = finish, .context = j};
     const int bits = j->target.format.bits;
     ULP_TRY(tool_target_set(&j->target, error));
     if (ulp_backend_get(&j->backend, "cpu") != ULP_OK)
@@ -211,9 +146,11 @@ static ulp_status run(void *settings, const ulp_arguments *a, ulp_error *error) 
     if ((j->to == TO_VALUE || j->to == TO_BOTH) && bits <= 16) j->texts = calloc((size_t)1 << bits, sizeof *j->texts);
     j->file = stdout;
     const int is_text = j->to < TO_F32LE && strcmp(j->out, "-") == 0;
-    const ulp_status status = is_text ? round_input(j, a, error) : round_to_file(j, a, error);
+    ulp_status status = is_text ? ULP_OK : round_open(j, a, error);
+    if (status == ULP_OK && j->from < FROM_F32LE) status = ulp_filter_lines(a, &lines, error);
+    else if (status == ULP_OK) status = round_binaries(j, a, error);
     free(j->texts);
-    return status;
+    return is_text ? status : round_close(j, status, error);
 }
 
 const tool_command tool_round = {

@@ -12,48 +12,12 @@
 
 /* ---- the output ---- */
 
-/* The bytes of a number. */
-static size_t size_of(const round_job *j) {
-    const int bits = round_code_format(j)->bits;
-    if (j->to == TO_F32LE) return 4;
-    if (j->to == TO_F64LE) return 8;
-    return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
-}
-
 /* Choose how values are written into a .npy file: as <f4 or <f8, or as <f2 if `size` is 2; the least of at least `size`
  * bytes that holds every value of the format. */
 static void choose_values(round_job *j, size_t size) {
     j->arrays.to_halves = size == 2 && ulp_format_holds(&ulp_binary16, &j->target.format);
     if (j->arrays.to_halves) j->to = TO_CODELE;
     else j->to = size == 8 || !j->target.format.fits_binary32 ? TO_F64LE : TO_F32LE;
-}
-
-static void write_numbers(round_job *j, void *numbers, size_t n, size_t size) {
-    file_little_endian(numbers, n, size);
-    fwrite(numbers, size, n, j->file);
-    ulp_note_stdout();
-}
-
-static void write_codes(round_job *j, size_t n) {
-    const size_t size = size_of(j);
-    if (size == 8) {
-        write_numbers(j, j->code, n, size);
-        return;
-    }
-    for (size_t i = 0; i < n && size == 1; i++) j->output.code8[i] = (uint8_t)j->code[i];
-    for (size_t i = 0; i < n && size == 2; i++) j->output.code16[i] = (uint16_t)j->code[i];
-    for (size_t i = 0; i < n && size == 4; i++) j->output.code32[i] = (uint32_t)j->code[i];
-    write_numbers(j, &j->output, n, size);
-}
-
-void round_write_numbers(round_job *j, size_t n) {
-    round_arrays *r = &j->arrays;
-    if (j->to == TO_CODELE) write_codes(j, n);
-    else if (j->to == TO_F64LE) write_numbers(j, j->y, n, sizeof *j->y);
-    else {
-        for (size_t i = 0; i < n && !r->is_narrow; i++) r->y[i] = (float)j->y[i];
-        write_numbers(j, r->y, n, sizeof *r->y);
-    }
 }
 
 /* ---- the input ---- */
@@ -167,7 +131,7 @@ static ulp_status read_header(binaries *b, const char *member, ulp_error *error)
     if (j->arrays.npy_kind == 'f') choose_values(j, b->array.size);
     npy_array out = b->array;
     out.kind = j->arrays.npy_kind;
-    out.size = size_of(j);
+    out.size = round_size(j);
     if (j->arrays.is_npz) npz_begin(&j->arrays.archive, member);
     npy_write_header(j->file, &out);
     return ULP_OK;
@@ -253,11 +217,13 @@ static ulp_status choose_form(round_job *j, const ulp_arguments *a, ulp_error *e
 
 static void write_header(const round_job *j, uint64_t count) {
     npy_write_header(j->file,
-                     &(npy_array){.kind = j->arrays.npy_kind, .size = size_of(j), .dims = 1, .shape = {count}});
+                     &(npy_array){.kind = j->arrays.npy_kind, .size = round_size(j), .dims = 1, .shape = {count}});
 }
 
-static ulp_status open_output(round_job *j, ulp_error *error) {
+ulp_status round_open(round_job *j, const ulp_arguments *a, ulp_error *error) {
     round_arrays *r = &j->arrays;
+    r->output.program = a->program;
+    ULP_TRY(choose_form(j, a, error));
     const char *const needs_file =
         r->is_npz           ? FILE_OUTPUT_NPZ
         : r->is_header_late ? "the header of a .npy file holds the number of elements, which is known at the end; name "
@@ -280,12 +246,8 @@ static void complete_header(round_job *j) {
     if (r->is_npz) npz_end(&r->archive);
 }
 
-ulp_status round_to_file(round_job *j, const ulp_arguments *a, ulp_error *error) {
+ulp_status round_close(round_job *j, ulp_status status, ulp_error *error) {
     round_arrays *r = &j->arrays;
-    r->output.program = a->program;
-    ULP_TRY(choose_form(j, a, error));
-    ulp_status status = open_output(j, error);
-    if (status == ULP_OK) status = round_input(j, a, error);
     if (status == ULP_OK && r->is_header_late) complete_header(j);
     if (r->output.file != NULL && r->is_npz) npz_finish(&r->archive);
     return file_output_close(&r->output, status, status == ULP_OK ? r->archive.failed : 0, error);

@@ -74,24 +74,30 @@ static inline const ulp_format *round_code_format(const round_job *j) {
 }
 
 /* How the group is rounded. */
-ulp_rounding round_how(const round_job *j);
+static inline ulp_rounding round_how(const round_job *j) {
+    ulp_rounding how = {&j->target.format, j->target.rule, j->target.stream, NULL};
+    how.stream.first += j->index;
+    return how;
+}
+
+/* ---- write.c ---- */
+
+/* The bytes of a number in binary output. */
+size_t round_size(const round_job *j);
 
 /* Write the results y of the group before the first one that has no code, and empty the group. Returns their number,
  * which is n if all have codes. */
 size_t round_write(round_job *j);
 
-/* Round all numbers of the input, with the output open. */
-ulp_status round_input(round_job *j, const ulp_arguments *a, ulp_error *error);
-
 /* ---- arrays.c ---- */
 
-/* The same for binary files; the array of a .npy or .npz file keeps its shape in such a file. */
+/* Open the output, which is binary or a file. round_close() is called in any case. */
+ulp_status round_open(round_job *j, const ulp_arguments *a, ulp_error *error);
+
+/* Round the numbers of binary files; the array of a .npy or .npz file keeps its shape in such a file. */
 ulp_status round_binaries(round_job *j, const ulp_arguments *a, ulp_error *error);
 
-/* Open the output, which is binary or a file, round the input, and close the output. */
-ulp_status round_to_file(round_job *j, const ulp_arguments *a, ulp_error *error);
-
-/* Write n results in binary. */
-void round_write_numbers(round_job *j, size_t n);
+/* Close the output; see file_output_close(). */
+ulp_status round_close(round_job *j, ulp_status status, ulp_error *error);
 
 #endif
