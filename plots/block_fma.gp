@@ -9,8 +9,7 @@ is(data, path) = strcol("data") eq data && strcol("datapath") eq path
 has = ""
 array ends[6] # of the lines of positive data, where their names stand
 array bound[3] # error per product: of binary16 sums, of binary16 results, of binary32 results
-eval forget
-stats csv using (see(1, column("n"))) nooutput
+eval measure_all("1", "column('n')")
 longest = most
 shortest = least
 if (shortest == longest) { eval figure_refuse("block_fma", "it shows errors against n: needs a run with several --sizes") }

@@ -23,8 +23,7 @@ do for [format in "e5m2 e4m3 bfloat16"] {
     random = random . (has_rows(format . " sra plain spread -") ? " " . format : "")
 }
 updates = int(option(csv, "updates"))
-eval forget
-stats csv using (see(strcol("what") eq "spread" && column("update") == updates, column("min"))) nooutput
+eval measure_all("strcol('what') eq 'spread' && column('update') == updates", "column('min')")
 arrived = hits && least == 3
 # the rows drawn as a single run; with --paths 0 there are none, and the mean replaces them, hidden by its own line
 single = int(option(csv, "paths")) > 0 ? "path" : "spread"

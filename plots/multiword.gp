@@ -12,8 +12,7 @@ some = 0
 longest = 0
 do for [p = 1:words(paths)] {
     do for [w in word(lists, p)] {
-        eval forget
-        stats csv using (see(of(word(paths, p), w) == column("n"), column("n"))) nooutput
+        eval measure_all("of(word(paths, p), w) == column('n')", "column('n')")
         if (hits > 1) { some = some + 1; longest = most > longest ? most : longest }
     }
 }
@@ -36,8 +35,7 @@ array text[7]
 array colour[7]
 do for [p = 1:5] {
     do for [w in word(lists, p)] {
-        eval forget
-        stats csv using (see(of(word(paths, p), w) == longest, column("truncated"))) nooutput
+        eval measure_all("of(word(paths, p), w) == longest", "column('truncated')")
         last_error[7 * (p - 1) + int(w)] = last
     }
 }

@@ -29,8 +29,7 @@ do for [n = 1:words(shown)] { place[int(word(shown, n))] = n }
 
 single = summary(csv, "value", "slices fp32 1")
 spacing = summary(csv, "spacing", "slices fp32 1")
-eval forget
-stats csv using (see(of("slices", "fp32"), (column("value") - single) / spacing)) nooutput
+eval measure_all("of('slices', 'fp32')", "(column('value') - single) / spacing")
 has_slices = hits > 1 && spacing == spacing
 # room above and below the data, and room for the words at the zero line on the emptier side
 height = has_slices && most > least ? (most > 0 ? most : 0) - (least < 0 ? least : 0) : 2

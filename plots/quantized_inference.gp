@@ -2,12 +2,10 @@
 load "plots/style.gp"
 eval figure_of("quantized_inference")
 
-eval forget
-stats csv using (see(strcol("kind") eq "integer", column("net"))) nooutput
+eval measure_all("strcol('kind') eq 'integer'", "column('net')")
 if (hits == 0) { eval figure_refuse("quantized_inference", "it shows integers: needs a run with --schemes and --accumulators") }
 nets = int(most) > 2 ? 2 : int(most)
-eval forget
-stats csv using (see(strcol("kind") eq "integer", column("bits"))) nooutput
+eval measure_all("strcol('kind') eq 'integer'", "column('bits')")
 low_bits = int(least)
 high_bits = int(most)
 if (high_bits == low_bits) { eval figure_refuse("quantized_inference", "it needs more than one number of --bits") }

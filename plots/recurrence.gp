@@ -121,8 +121,7 @@ do for [file in figure_files] {
     # --- trained networks
     eval panel_x(0.405, 0.655)
     set title "Trained on digits: errors stay small"
-    eval forget
-    stats csv using (see(strcol("part") eq "trained", column("step"))) nooutput
+    eval measure_all("strcol('part') eq 'trained'", "column('step')")
     trained_steps = int(most)
     set xrange [1:trained_steps]
     set yrange [-8:0.7]

@@ -12,8 +12,7 @@ array there[3]
 some = 0
 do for [m = 1:3] {
     there[m] = 0
-    eval forget
-    stats csv using (see(of("error", "bfloat16", word(modes, m), "uniform"), column("bits"))) nooutput
+    eval measure_all("of('error', 'bfloat16', word(modes, m), 'uniform')", "column('bits')")
     there[m] = hits
     some = some + hits
 }
@@ -21,15 +20,12 @@ if (some == 0) { eval figure_refuse("sr_bits", "it shows sums in bfloat16: needs
 shown = ""
 ended = ""
 do for [format in formats] {
-    eval forget
-    stats csv using (see(strcol("kind") eq "stop" && strcol("format") eq format, column("bits"))) nooutput
+    eval measure_all("strcol('kind') eq 'stop' && strcol('format') eq format", "column('bits')")
     if (hits) { shown = shown . " " . format }
-    eval forget
-    stats csv using (see(strcol("kind") eq "stop" && strcol("format") eq format && column("most") > 0, column("bits"))) nooutput
+    eval measure_all("strcol('kind') eq 'stop' && strcol('format') eq format && column('most') > 0", "column('bits')")
     if (hits) { ended = ended . " " . format } # sums ran to their stop
 }
-eval forget
-stats csv using (see(strcol("kind") eq "bias", column("bits"))) nooutput
+eval measure_all("strcol('kind') eq 'bias'", "column('bits')")
 most_bits = most
 least_bits = least
 list = ""

@@ -43,15 +43,15 @@ place_of(key) = strstrt(groups, "|" . key . "=")
 has_rows(key) = place_of(key) > 0
 rows(key) = "$rows" . (has_rows(key) ? substr(groups, place_of(key) + strlen(key) + 2, place_of(key) + strlen(key) + 6) : "00000")
 
-# A run with few formats or modes lacks rows of a figure. After `eval forget` and
-# `stats csv using (see(chosen, value)) nooutput`, hits is the number of chosen rows, and last, least, most and mean are
-# those of their values, or NaN if there are none. STATS_ variables would be undefined in this case.
-# `eval measure(key, "chosen", "value")` does both with the rows of a group; `eval scan(key, "action")` evaluates an
-# expression for each row of a group.
+# A run with few formats or modes lacks rows of a figure. After `eval measure_all("chosen", "value")`, hits is the number
+# of chosen rows of the CSV, and last, least, most and mean are those of their values, or NaN if there are none. STATS_
+# variables would be undefined in this case. `eval measure(key, "chosen", "value")` does so with the rows of a group, and
+# `eval scan(key, "action")` evaluates an expression for each row of a group.
 hits = 0
 see(chosen, v) = chosen ? (hits = hits + 1, last = v, most = hits == 1 || v > most ? v : most, least = hits == 1 || v < least ? v : least, total = (hits == 1 ? 0 : total) + v, mean = total / hits, 1) : 0
 forget = "hits = 0; last = NaN; least = NaN; most = NaN; total = 0; mean = NaN"
 scan(key, action) = has_rows(key) ? sprintf("stats '%s' using (%s) nooutput", rows(key), action) : ""
+measure_all(chosen, value) = forget . sprintf("; stats csv using (see(%s, %s)) nooutput", chosen, value)
 measure(key, chosen, value) = forget . "; " . scan(key, sprintf("see(%s, %s)", chosen, value))
 # the value of an option in the CSV's header lines
 option(csv, name) = system(sprintf("sed -n 's/^# %s: //p' %s", name, csv))

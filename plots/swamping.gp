@@ -3,13 +3,11 @@ load "plots/style.gp"
 eval figure_of("swamping")
 
 ran(mode, chunk) = strcol("format") eq "e6m9" && strcol("mode") eq mode && column("chunk") == chunk
-eval forget
-stats csv using (see(ran("rne", 0), column("n"))) nooutput
+eval measure_all("ran('rne', 0)", "column('n')")
 if (hits == 0) { eval figure_refuse("swamping", "it shows e6m9: needs a run with --formats e6m9") }
 longest = most
 if (longest < 2**14) { eval figure_refuse("swamping", "its sums are too short: needs a run with --longest 14 or more") }
-eval forget
-stats csv using (see(ran("rne", 0), column("seed"))) nooutput
+eval measure_all("ran('rne', 0)", "column('seed')")
 seed = least
 
 # the chunk sizes of this run, of the five in the figure; the last sums of the first seed; where all sums to nearest stop
@@ -23,8 +21,7 @@ do for [c = 1:5] { stop[c] = summary(csv, "stop", "e6m9 rne " . word(sizes, c)) 
 do for [m = 1:2] {
     has[m] = ""
     do for [c = 1:5] {
-        eval forget
-        stats csv using (see(ran(word(modes, m), int(word(sizes, c))) && column("seed") == seed && column("n") == longest, column("sum"))) nooutput
+        eval measure_all("ran(word(modes, m), int(word(sizes, c))) && column('seed') == seed && column('n') == longest", "column('sum')")
         ends[5 * (m - 1) + c] = last
         if (hits) { has[m] = has[m] . sprintf(" %d", c) }
     }

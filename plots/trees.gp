@@ -8,8 +8,7 @@ N = words(paths)
 array highest[N]
 some = 0
 do for [i = 1:N] {
-    eval forget
-    stats csv using (see(strcol("datapath") eq word(paths, i), column("height"))) nooutput
+    eval measure_all("strcol('datapath') eq word(paths, i)", "column('height')")
     highest[i] = most
     some = some + (hits > 0)
 }
@@ -20,8 +19,7 @@ array kinds[N] # of the sums of each tree
 do for [i = 1:N] {
     kinds[i] = ""
     do for [kind in "addition fused exact"] {
-        eval forget
-        stats csv using (see(is(i, kind), column("line"))) nooutput
+        eval measure_all("is(i, kind)", "column('line')")
         if (hits) { kinds[i] = kinds[i] . " " . kind }
     }
 }

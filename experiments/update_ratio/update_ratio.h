@@ -63,23 +63,6 @@ typedef struct update_counts {
     tally at[LAYERS + 1];                     /* of the layers, in one format; at[ALL]: all layers */
 } update_counts;
 
-/* Allocates the arrays for n weights. The caller sets backend, format and formats before. update_counts_end() releases
- * the arrays, and accepts a struct of zeros. */
-ulp_status update_counts_start(update_counts *w, size_t n);
-void update_counts_end(update_counts *w);
-
-/* Fills the histogram of |w / u|, with u = -rate direction and the weights w before the step. */
-void update_counts_ratios(update_counts *w, double rate);
-
-/* Counts in w->at what happens to the updates -rate direction in a format. The operation of the optimizer adds them to
- * the rounded weights. direction (n) is backend memory; w->direction holds its copy. */
-ulp_status update_counts_round(update_counts *w, const ulp_net *net, float rate, const float *direction,
-                               const ulp_format *f);
-
-/* Compares the criterion with rounding and counts the disagreements in *t. The updates are h and numbers just beside h,
- * in both directions from every weight that the last update_counts_round() rounded. Ties are rare in a training. */
-void update_counts_edges(const update_counts *w, const ulp_format *f, tally *t);
-
 /* The step of look i: the first step, the last step, and steps evenly between. */
 static inline int64_t look_step(const settings *set, int64_t i) { return i * (set->steps - 1) / (set->looks - 1); }
 
