@@ -223,15 +223,6 @@ static void release(void *shared) {
 
 /* ---- sums over paths of equally probable outputs, by number of steps, and the same sums in closed form ---- */
 
-/* log binomial(T + L, 2 L), the number of paths of L labels without equal neighbours. */
-static double log_paths(int64_t L, int64_t T) {
-    double sum = 0;
-    for (int64_t i = 1; i <= 2 * L; i++) sum += ulp_log((double)(T - L + i)) - ulp_log((double)i);
-    return sum;
-}
-
-double exact_loss(int64_t C, int64_t L, int64_t T) { return (double)T * ulp_log((double)C) - log_paths(L, T); }
-
 typedef struct paths {
     size_t C, L, longest;
     ulp_ctc_form form;

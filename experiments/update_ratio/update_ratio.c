@@ -121,12 +121,6 @@ static void count_update(tally *t, double w, double u, double sum, float next, c
     t->against_zones += level == 2 ? !lost : level == 0 && is_normal(w, f) && lost;
 }
 
-void tally_add(tally *to, const tally *from) {
-    int64_t *a = &to->count;
-    const int64_t *b = &from->count;
-    for (size_t i = 0; i < sizeof *to / sizeof *a; i++) a[i] += b[i];
-}
-
 /* ---- all weights at one step ---- */
 
 /* The bins are exact: w has 24 bits and u has 48 bits, so no quotient below a power of two rounds up to this power. */

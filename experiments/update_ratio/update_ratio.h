@@ -67,6 +67,10 @@ typedef struct update_counts {
 static inline int64_t look_step(const settings *set, int64_t i) { return i * (set->steps - 1) / (set->looks - 1); }
 
 /* Adds the counts of `from` to `to`. */
-void tally_add(tally *to, const tally *from);
+static inline void tally_add(tally *to, const tally *from) {
+    int64_t *a = &to->count;
+    const int64_t *b = &from->count;
+    for (size_t i = 0; i < sizeof *to / sizeof *a; i++) a[i] += b[i];
+}
 
 #endif

@@ -4,7 +4,10 @@
 
 #include "sweep.h"
 
-/* ---- sweep.c: the steps of a point (take, compute, finish), which threads and MPI ranks share ---- */
+/* ---- points.c: the steps of a point (take, compute, finish), which threads and MPI ranks share ---- */
+
+/* Begin a sweep: count the points that are done already, and start the progress line. */
+void ulp_sweep_started(ulp_sweep *s);
 
 /* Take the next free point; returns the plan's count if there is none. Call it with the lock held, or on one thread. */
 size_t ulp_sweep_take(ulp_sweep *s, size_t *next);
