@@ -238,7 +238,7 @@ refused 'semicolons' 'commas between the columns, not semicolons'
 [ "$(wc -l <err.txt)" -eq 1 ]
 verdict $? 'which is there once'
 sed 's/^\(L1\.[12]\),/\1;/' right.csv >a.csv
-refused 'semicolons behind the names of questions' 'a semicolon stands behind L1\.2: write a comma in its place'
+refused 'semicolons after the names of questions' 'a semicolon stands after L1\.2: write a comma in its place'
 [ "$(wc -l <err.txt)" -eq 2 ]
 verdict $? 'and nothing else'
 : >a.csv
