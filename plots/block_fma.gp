@@ -35,8 +35,8 @@ powers = "('2^4' 2**4, '2^6' 2**6, '2^8' 2**8, '2^{10}' 2**10, '2^{12}' 2**12, '
 
 do for [file in figure_files] {
     eval figure_panels("block_fma", file, 1160, 620)
-    set label 1 (words(has) == 6 ? "Results in binary32 keep a product accurate; rounding to nearest would keep it more accurate still" : "Errors of matrix products against the number of products in a sum") at screen 0.02,0.955 font title_font textcolor rgb ink
-    set label 2 "Largest |computed - exact| / (|A| |B|) of C = A B in binary16, with n products in every sum. Dashed: bounds, u_{16} = 2^{-11}, u_{32} = 2^{-24}." at screen 0.02,0.905 font label_font textcolor rgb grey
+    eval heading(0.955, words(has) == 6 ? "Results in binary32 keep a product accurate; rounding to nearest would keep it more accurate still" : "Errors of matrix products against the number of products in a sum", \
+                 0.905, "Largest |computed - exact| / (|A| |B|) of C = A B in binary16, with n products in every sum. Dashed: bounds, u_{16} = 2^{-11}, u_{32} = 2^{-24}.")
     set logscale x 2
     set logscale y 10
     set xrange [shortest:1.001*longest]

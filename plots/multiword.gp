@@ -42,8 +42,7 @@ do for [p = 1:5] {
 
 do for [file in figure_files] {
     eval figure_panels("multiword", file, 1160, 640)
-    set label 1 "More words make a product more exact; long sums gain only on a unit that rounds them to nearest" at screen 0.02,0.962 font title_font textcolor rgb ink
-    set label 2 "Each operand is a sum of words, rounded toward zero. Lines: this run. Crosses: published errors of other random matrices." at screen 0.02,0.915 font label_font textcolor rgb grey
+    eval heading(0.962, "More words make a product more exact; long sums gain only on a unit that rounds them to nearest", 0.915, "Each operand is a sum of words, rounded toward zero. Lines: this run. Crosses: published errors of other random matrices.")
     set logscale xy 10
     set xrange [9:longest * 25]
     set xtics ("10" 10, "10^2" 100, "10^3" 1000, "10^4" 1e4, "10^5" 1e5, "10^6" 1e6)

@@ -26,8 +26,7 @@ right = 300
 
 do for [file in figure_files] {
     eval figure_open("roofline", file, 1080, 720)
-    set label 1 "What bounds rounding and products: the memory, the multipliers, or the generator" at screen 0.02,0.955 font title_font textcolor rgb ink
-    set label 2 "One thread; medians. No product in binary32 can be above the solid lines; what lies far below waits for its own instructions." at screen 0.02,0.905 font label_font textcolor rgb grey
+    eval heading(0.955, "What bounds rounding and products: the memory, the multipliers, or the generator", 0.905, "One thread; medians. No product in binary32 can be above the solid lines; what lies far below waits for its own instructions.")
     set logscale xy
     set tmargin at screen 0.87
     set xrange [left:right]

@@ -26,6 +26,8 @@ png_terminal(w, h) = sprintf("set terminal pngcairo size %d,%d enhanced font 'He
 figure_open(name, file, w, h) = (file eq "svg" ? svg_terminal(name, w, h) : png_terminal(w, h)) . sprintf("; set output 'figures/%s.%s'", name, file)
 figure_panels(name, file, w, h) = figure_open(name, file, w, h) . "; set multiplot"
 figure_end = 'unset multiplot; unset output; reset; load "plots/style.gp"'
+# for eval: the headline of a figure and the sentence below it, at heights of the figure
+heading(y, headline, below, sentence) = (label_1 = headline, label_2 = sentence, sprintf("set label 1 label_1 at screen 0.02,%.17g font title_font textcolor rgb ink; set label 2 label_2 at screen 0.02,%.17g font label_font textcolor rgb grey", y, below))
 # for eval: the sides of a panel, as shares of the figure
 panel_x(left, right) = sprintf("set lmargin at screen %.17g; set rmargin at screen %.17g", left, right)
 panel_y(low, high) = sprintf("set bmargin at screen %.17g; set tmargin at screen %.17g", low, high)

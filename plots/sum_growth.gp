@@ -37,8 +37,8 @@ wide = longest >= 9e4 # else there is no room for labels at the lines
 
 do for [file in figure_files] {
     eval figure_panels("sum_growth", file, 1160, 760)
-    set label 1 (stops ? "To nearest, long sums of positive terms lose everything; the error of stochastic sums levels off" : "Errors of sums against their length") at screen 0.02,0.965 font title_font textcolor rgb ink
-    set label 2 sprintf("Root mean square error of %s sums of n terms, relative to the sum of magnitudes. Broken lines: bounds that always hold (n u, γ_n) or likely hold.", option(csv, "runs")) at screen 0.02,0.925 font label_font textcolor rgb grey
+    eval heading(0.965, stops ? "To nearest, long sums of positive terms lose everything; the error of stochastic sums levels off" : "Errors of sums against their length", \
+                 0.925, sprintf("Root mean square error of %s sums of n terms, relative to the sum of magnitudes. Broken lines: bounds that always hold (n u, γ_n) or likely hold.", option(csv, "runs")))
     set logscale xy 10
     set xrange [9.9:longest*1.01]
     set yrange [0.9e-4:4]

@@ -39,8 +39,7 @@ powers = "('2^4' 16, '2^6' 64, '2^8' 256, '2^{10}' 1024, '2^{12}' 4096, '2^{14}'
 do for [file in figure_files] {
     eval figure_panels("swamping", file, 1160, 540)
     headline = stop[1] == stop[1] ? sprintf("To nearest, sums stop: at exactly %.0f without chunks, later in chunks; stochastic sums go on", stop[1]) : "Where sums of positive-mean numbers stop, and what moves the stop"
-    set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
-    set label 2 sprintf("Sums of n numbers of mean 1 and standard deviation 1, each addition rounded to e6m9%s. Wide grey line: the exact sum.", precision == precision ? sprintf(" (%g significant bits)", precision) : "") at screen 0.02,0.895 font label_font textcolor rgb grey
+    eval heading(0.95, headline, 0.895, sprintf("Sums of n numbers of mean 1 and standard deviation 1, each addition rounded to e6m9%s. Wide grey line: the exact sum.", precision == precision ? sprintf(" (%g significant bits)", precision) : ""))
     set logscale xy 2
     set xrange [256:1.001*longest]
     set yrange [128:top]

@@ -25,8 +25,7 @@ do for [i = 1:N] {
 }
 do for [file in figure_files] {
     eval figure_panels("trees", file, 1240, 860)
-    set label 1 "Ten machines add c and the same 16 products in nine different orders" at screen 0.02,0.968 font title_font textcolor rgb ink
-    set label 2 "From left to right. Thin: two numbers are added and rounded. Blue: many terms at once, aligned and cut. Orange: many terms exactly, then one rounding." at screen 0.02,0.93 font label_font textcolor rgb grey
+    eval heading(0.968, "Ten machines add c and the same 16 products in nine different orders", 0.93, "From left to right. Thin: two numbers are added and rounded. Blue: many terms at once, aligned and cut. Orange: many terms exactly, then one rounding.")
     unset border
     unset grid
     set xtics scale 0 ("" -1)

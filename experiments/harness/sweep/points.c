@@ -1,4 +1,5 @@
-/* points.c - the points of a sweep: functions for their tasks, their steps (take, compute, finish), and the progress. */
+/* points.c - the points of a sweep: functions for their tasks, their steps (take, compute, finish), and the progress.
+ */
 #include <stdlib.h>
 #include <string.h>
 
