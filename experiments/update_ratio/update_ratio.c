@@ -73,9 +73,8 @@ static const ulp_option options[] = {
 static const ulp_column columns[] = {
     ULP_COLUMNS(row, seed, run, mode),
     ULP_WORDS(row, what, WHAT_WORDS),
-    ULP_COLUMNS(row, step, layer, format, x),
-    ULP_COLUMNS_OF(row, tally, count),
-    ULP_COLUMNS(row, share),
+    ULP_COLUMNS(row, step, layer, format),
+    ULP_BIN_COLUMNS_OF(row, bin),
     ULP_COLUMNS_OF(row, tally, zero, lost, certain, open, safe),
     ULP_COLUMNS_OF(row, tally, small, open_lost, against_zones, against_criterion, against_run),
     ULP_COLUMNS(row, value),
@@ -218,18 +217,10 @@ static row row_of(const ulp_task *task, int what, int64_t step, const char *laye
     return r;
 }
 
-static void put_bin(const ulp_task *task, int64_t step, const ulp_histogram *h, int what, int64_t x, uint64_t count) {
-    row r = row_of(task, what, step, ALL_LAYERS, NULL);
-    if (count == 0) return;
-    r.x = x;
-    r.tally.count = (int64_t)count;
-    r.share = (double)count / (double)h->count;
+static void put_tally(const ulp_task *task, row r, const tally *t) {
+    r.tally = *t;
+    r.bin.count = t->count;
     ulp_row_put(task->rows, &r);
-}
-
-static void put_bins(const ulp_task *task, int64_t step, const ulp_histogram *h) {
-    put_bin(task, step, h, ZERO, ULP_NO_INTEGER, h->zero);
-    for (int e = ULP_BIN_MIN; e <= ULP_BIN_MAX; e++) put_bin(task, step, h, BIN, e, h->bin[e - ULP_BIN_MIN]);
 }
 
 static void put_shares(const ulp_task *task, int64_t step, const update_counts *w, const ulp_net *net,
@@ -238,15 +229,12 @@ static void put_shares(const ulp_task *task, int64_t step, const update_counts *
         char name[48] = ALL_LAYERS;
         if (w->at[l].count == 0) continue;
         if (l < ALL) snprintf(name, sizeof name, "%zu %s", l, net->layers[l].word);
-        row r = row_of(task, SHARE, step, name, f);
-        r.tally = w->at[l];
-        ulp_row_put(task->rows, &r);
+        put_tally(task, row_of(task, SHARE, step, name, f), &w->at[l]);
     }
     if (step > 0) return;
-    row r = row_of(task, EDGE, step, ALL_LAYERS, f);
-    r.tally = (tally){0};
-    update_counts_edges(w, f, &r.tally);
-    ulp_row_put(task->rows, &r);
+    tally edges = {0};
+    update_counts_edges(w, f, &edges);
+    put_tally(task, row_of(task, EDGE, step, ALL_LAYERS, f), &edges);
 }
 
 static void put_value(const ulp_task *task, int what, int64_t step, double value) {
@@ -290,10 +278,11 @@ static ulp_status look_at_all(const ulp_task *task, update_counts *w, const ulp_
     const int64_t step = (int64_t)t->step - 1;
     const float rate = (float)ulp_rate_at(&t->optimizer.rule, (uint64_t)step);
     const float *direction = t->optimizer.momentum ? t->optimizer.momentum : t->model.wgrad;
+    row bins = row_of(task, BIN, step, ALL_LAYERS, NULL);
     ULP_TRY(ulp_trainer_weights(t, w->after, NULL));
     ULP_TRY(w->backend->download(w->direction, direction, w->n * sizeof(float)));
     update_counts_ratios(w, (double)rate);
-    put_bins(task, step, &w->ratio);
+    ulp_bins_put(task->rows, &bins, &bins.bin, &bins.what, &w->ratio);
     for (size_t i = 0; i < w->formats; i++) {
         ULP_TRY(update_counts_round(w, &t->model.net, rate, direction, &w->format[i]));
         put_shares(task, step, w, &t->model.net, &w->format[i]);

@@ -6,6 +6,7 @@
 #define ULP_EXPERIMENT_UPDATE_RATIO_H
 
 #include "experiments/harness/training/lesson.h"
+#include "experiments/harness/training/tensor_counts.h"
 #include "sim/stats.h"
 
 enum { COSINE, CONSTANT };
@@ -37,8 +38,8 @@ typedef struct tally {
     int64_t against_zones, against_criterion, against_run;
 } tally;
 
-enum { TRACE, BIN, ZERO, SHARE, EDGE, TRAIN_LOSS, TRAIN_ACCURACY, TEST_ACCURACY };
-#define WHAT_WORDS "trace bin zero share edge train_loss train_accuracy test_accuracy"
+enum { BIN, ZERO, TRACE, SHARE, EDGE, TRAIN_LOSS, TRAIN_ACCURACY, TEST_ACCURACY };
+#define WHAT_WORDS "bin zero trace share edge train_loss train_accuracy test_accuracy"
 #define ALL_LAYERS "all"
 
 typedef struct row {
@@ -47,9 +48,9 @@ typedef struct row {
     int what;
     int64_t step;
     const char *layer, *format;
-    int64_t x;
-    tally tally; /* rows bin and zero: count only */
-    double share, value;
+    ulp_bin bin; /* rows share and edge: count only */
+    tally tally; /* without its count, which is in bin */
+    double value;
 } row;
 
 /* The counts of one look. */
