@@ -7,7 +7,8 @@
 /* The first byte: 0 a .npy file of values, 1 of codes, 2 an archive, 3 an archive of codes. */
 static ulp_status read_array(file_array *a, const char *path, int kind, ulp_error *error) {
     const char type = kind & 1 ? 'u' : 'f';
-    return kind & 2 ? file_array_read_npz(a, "fuzz", path, type, error) : file_array_read_npy(a, "fuzz", path, type, error);
+    return kind & 2 ? file_array_read_npz(a, "fuzz", path, type, error)
+                    : file_array_read_npy(a, "fuzz", path, type, error);
 }
 
 static size_t bytes_of(const file_array *a) { return (size_t)a->header.count * (a->header.kind == 'f' ? 8 : 1); }
@@ -132,11 +133,5 @@ static void seeds(void) {
     fuzz_seed(deflated, sizeof deflated - 1);
 }
 
-const fuzz_target fuzz_target_arrays = {.name = "arrays",
-                                        .run = run,
-                                        .seeds = seeds,
-                                        .repair = repair,
-                                        .fixed = (1 << 20) + 64,
-                                        .per_byte =
-                                            8 * 1033, /* deflate makes up to 1032 bytes of one; elements are doubles */
-                                        .size_max = 2048};
+/* deflate makes up to 1032 bytes of one; elements are doubles */
+const fuzz_target fuzz_target_arrays = {FUZZ_BYTES("arrays", repair, 2048, (1 << 20) + 64, 8 * 1033)};
