@@ -19,12 +19,6 @@
 
 #include "formats/rng.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static struct {
     int tap, rows, passed, failed, skipped;
     const char *only, *part;

@@ -5,7 +5,10 @@
 #ifndef ULP_CHECK_H
 #define ULP_CHECK_H
 
-#include "kernels/backend.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "kernels/cuda/cuda.h"
 
 typedef struct check {

@@ -1,10 +1,6 @@
 /* elements.c - rounding, operations, updates and largest magnitudes: the device has the bits of the CPU. */
 #include "check.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Formats that are not registered. With the registered formats they cover every case that the kernels distinguish. */
 static const char *const ad_hoc[] = {"q1.15", "q8.8",       "q8.8:wrap",    "q6.10:sat",   "e2m5", "e4m11",
                                      "e8m2",  "e5m2:nosub", "binary16:sat", "binary8p3se", "q1.31"};

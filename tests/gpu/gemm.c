@@ -3,11 +3,6 @@
  * The file is long because every row makes its operands and compares its results in one way. */
 #include "gemm.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- data ---- */
 
 typedef struct source {

@@ -1,10 +1,6 @@
 /* layers.c - batch normalisation, windows, up-sampling, products with a factor and dropout, against the CPU. */
 #include "check.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* An array of floats on the host and on the device. */
 typedef struct floats {
     float *host, *device;

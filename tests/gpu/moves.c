@@ -1,9 +1,6 @@
 /* moves.c - im2col, permute and device memory, against the CPU. */
 #include "check.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static void check_patches(const check *c) {
     row r = row_of("patches: kernels, strides, padding, dilation, flips");
     for (uint64_t k = 0; k < (c->small ? 60u : 600u) && !r.skipped && !r.stopped; k++) {

@@ -2,11 +2,6 @@
  * CPU; layers.c continues. */
 #include "check.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Two arrays of operands and a result, on the host and on the device. */
 typedef struct arrays {
     size_t n;

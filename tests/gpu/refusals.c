@@ -1,5 +1,4 @@
 /* refusals.c - refused arguments: both backends return the same status and write nothing. */
-#include <stdio.h>
 
 #include "refusals.h"
 

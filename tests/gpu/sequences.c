@@ -3,11 +3,6 @@
 
 #include "kernels/functions/ctc.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- cells ---- */
 
 static const char *const stages[] = {

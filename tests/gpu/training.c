@@ -4,11 +4,6 @@
 #include "kernels/functions/ctc.h"
 #include "tests/unit/texts.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { SIDE = 8, CLASSES = 4, LABELS = 3, SAMPLES = 96, TRAIN = 64 };
 
 #define RESIDUAL "conv4@3p1 bn relu fork conv4@3p1 tanh join drop20 pool2 fc8 sigmoid fork fc8 leaky join fc4"

@@ -2,12 +2,9 @@
 #ifndef ULP_TESTS_LAYERING_H
 #define ULP_TESTS_LAYERING_H
 
-#include <stdlib.h>
-
 #include "support.h"
 
 #include "formats/rng.h"
-#include "sim/model.h"
 #include "texts.h"
 
 /* Policies for layers with products: sums of every kind in both directions. */

@@ -7,8 +7,6 @@
 
 #include "support.h"
 
-#include <stdlib.h>
-
 #include <gmp.h>
 
 #include "formats/rng.h"

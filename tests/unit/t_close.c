@@ -5,7 +5,6 @@
 #include "instruction_sets.h"
 
 #include "formats/rng.h"
-#include "kernels/backend.h"
 #include "kernels/mpfr/reference.h"
 
 enum { WORDS = 20000 };

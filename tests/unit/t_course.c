@@ -5,7 +5,6 @@
 #include "course_pages.h"
 #include "course_questions.h"
 
-#include <ctype.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

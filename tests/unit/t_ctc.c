@@ -1,7 +1,5 @@
 /* t_ctc.c - CTC: probabilities against sums over all paths, gradients, rounding, underflow, decoding. */
-#include <math.h>
 
-#include "formats/rng.h"
 #include "sim/losses/answers.h"
 #include "support.h"
 #include "texts.h"

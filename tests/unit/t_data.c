@@ -1,5 +1,4 @@
 /* t_data.c - reading good, truncated, foreign and packed data files; checksums, splits and histograms. */
-#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

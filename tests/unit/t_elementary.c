@@ -4,7 +4,6 @@
 #include "test.h"
 #include <mpfr.h>
 
-#include "kernels/functions/elementary.h"
 #include "kernels/functions/lanes.h"
 #include "sim/normal.h"
 

@@ -1,7 +1,4 @@
 /* t_gan.c - training of two networks: gradients by finite differences, scales, skipped steps, streams, refusals. */
-#include <math.h>
-
-#include "test.h"
 
 #include "sim/gan/gan.h"
 #include "training.h"

@@ -3,7 +3,6 @@
 #include "instruction_sets.h"
 
 #include "formats/rng.h"
-#include "kernels/backend.h"
 
 enum { ROOM = 40000, RESULTS = 2048 }; /* ROOM: elements of inputs; RESULTS: of c and the memory around it */
 static float a[ROOM], b[ROOM], c[RESULTS], start[RESULTS], want[RESULTS];

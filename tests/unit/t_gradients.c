@@ -1,5 +1,4 @@
 /* t_gradients.c - every kind of layer, and whole nets, against central finite differences in binary64. */
-#include <math.h>
 
 #include "formats/rng.h"
 #include "training.h"

@@ -4,12 +4,9 @@
 #include "tensor_cases.h"
 #include "instruction_sets.h"
 
-#include <stdlib.h>
 #if defined(ULP_WITH_ZLIB)
 #include <zlib.h>
 #endif
-
-#include "kernels/backend.h"
 
 enum { MEASURED = 5000, DIRECTED = 985, LINE = 4096 };
 

@@ -7,8 +7,6 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include "kernels/backend.h"
-
 enum { M = 2, N = 5, DEPTH = 132000 };
 
 static size_t sums;

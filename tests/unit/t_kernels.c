@@ -3,7 +3,6 @@
 #include "instruction_sets.h"
 
 #include "formats/rng.h"
-#include "kernels/backend.h"
 
 enum { N = 2 * 16 * 1024 + 777, FEW = 2100, MARGIN = 32 };
 

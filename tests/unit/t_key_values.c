@@ -1,13 +1,9 @@
 /* t_key_values.c - reading and printing "key=value" texts, and the reference texts of all registries of sim/. */
 #include "support.h"
 
-#include "base/key_values.h"
-#include "sim/data/data.h"
 #include "sim/help.h"
 #include "sim/losses/loss.h"
-#include "sim/net.h"
 #include "sim/optim/optim.h"
-#include "sim/policy/policy.h"
 #include "sim/train/scaler.h"
 
 typedef struct things {

@@ -7,8 +7,6 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include "kernels/backend.h"
-
 enum { M = 3, N = 67, K = 40 };
 
 static float a[M * K], b[K * N], start[M * N], c[M * N], want[M * N];

@@ -2,7 +2,6 @@
 #include "test.h"
 
 #include "sim/train/checkpoint.h"
-#include "sim/train/train.h"
 
 static ulp_error error;
 

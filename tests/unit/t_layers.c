@@ -4,8 +4,6 @@
 #include "layering.h"
 #include "training.h"
 
-#include "kernels/functions/elementary.h"
-
 enum { B = 4 };
 
 static float rounded(double x, const rig *r, ulp_point_kind point) {

@@ -3,7 +3,6 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include "kernels/backend.h"
 #include "kernels/products/multiword.h"
 
 enum { K = 37, M = 5, N = 6 };

@@ -1,5 +1,4 @@
 /* t_net.c - the texts of nets, and the initial weights of a net. */
-#include <math.h>
 
 #include "test.h"
 

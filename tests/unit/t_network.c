@@ -8,8 +8,6 @@
 #include <mpfr.h>
 
 #include "formats/rng.h"
-#include "kernels/backend.h"
-#include "kernels/functions/elementwise.h"
 
 enum { N = 40000, ROWS = 700, MOST = 300 };
 

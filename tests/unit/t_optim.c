@@ -1,5 +1,4 @@
 /* t_optim.c - optimizers against single scalar operations, schedules, texts, and whole runs. */
-#include <math.h>
 
 #include "formats/rng.h"
 #include "training.h"

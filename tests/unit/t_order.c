@@ -1,8 +1,6 @@
 /* t_order.c - summation trees found from results, against the trees that datapaths define. */
 #include "order.h"
 
-#include <stdlib.h>
-
 static void expect_chain(const char *name, size_t k, size_t chain, const char *text) {
     for (int with_c = 0; with_c <= 1; with_c++) {
         const ulp_datapath d = path_of(name);

@@ -1,6 +1,5 @@
 /* t_paths.c - the table of product paths: the first row that serves a datapath runs, and all rows have the same bits.
  */
-#include <stdlib.h>
 
 #include "support.h"
 

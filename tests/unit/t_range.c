@@ -6,7 +6,6 @@
 #include "instruction_sets.h"
 
 #include "formats/rng.h"
-#include "kernels/backend.h"
 
 enum { N = 1024 + 72 };
 

@@ -10,7 +10,6 @@
 #include <float.h>
 
 #include "formats/rng.h"
-#include "kernels/backend.h"
 
 enum { PIECE = 1024, N = 11 * PIECE + 72, FEW = PIECE + 72, BEHIND = 64 };
 

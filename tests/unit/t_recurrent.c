@@ -1,8 +1,6 @@
 /* t_recurrent.c - recurrent layers against scalar loops, bit for bit; their initial weights, and training with them. */
-#include <math.h>
 
 #include "formats/rng.h"
-#include "kernels/functions/elementary.h"
 #include "training.h"
 
 /* ---- a model under a policy; inputs and weights are values of the policy's formats ---- */

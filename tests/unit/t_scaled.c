@@ -1,5 +1,4 @@
 /* t_scaled.c - rounding with just-in-time and delayed tensor scales in a training pass, against formats/scale.h. */
-#include <math.h>
 
 #include "formats/scale.h"
 #include "sim/normal.h"

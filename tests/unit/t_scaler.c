@@ -1,5 +1,4 @@
 /* t_scaler.c - logmax against its definition; loss scales per layer: exactness, place of an overflow, and benefit. */
-#include <math.h>
 
 #include "formats/rng.h"
 #include "training.h"

@@ -1,5 +1,4 @@
 /* t_scaler_rules.c - rules of loss scales: their texts, their defaults, and the scale after every step. */
-#include <math.h>
 
 #include "test.h"
 

@@ -1,10 +1,7 @@
 /* t_sim.c - small functions of sim/: relu, softmax, the number of right answers, arenas and tensors, the order of
  * epochs. */
-#include <math.h>
 
-#include "kernels/backend.h"
 #include "sim/losses/answers.h"
-#include "sim/tensor.h"
 #include "training.h"
 
 TEST(relu) {

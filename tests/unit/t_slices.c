@@ -7,8 +7,6 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include "kernels/backend.h"
-
 enum { M = 3, N = 5, DEPTH = 1100, KINDS = 5 };
 
 static size_t sums;

@@ -6,7 +6,6 @@
  * operations of a training may take one word, but for is_by_design(), and every word belongs to a use of the table
  * below.
  */
-#include "formats/rng.h"
 #include "sim/gan/gan.h"
 #include "tests/proofs/streams/record.h"
 #include "training.h"

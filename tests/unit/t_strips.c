@@ -1,7 +1,5 @@
 /* t_strips.c - strips of several digits: the data, and training with CTC on them. */
-#include <math.h>
 
-#include "formats/rng.h"
 #include "sim/losses/answers.h"
 #include "support.h"
 #include "training.h"

@@ -3,7 +3,6 @@
 
 #include "experiments/harness/sums.h"
 #include "experiments/harness/claims/finding.h"
-#include "experiments/harness/claims/spread.h"
 
 static ulp_sum sum_of(const ulp_format *f, ulp_cure cure) {
     return (ulp_sum){.format = f, .mode = "rne", .cure = cure};

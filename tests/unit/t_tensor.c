@@ -1,8 +1,6 @@
 /* t_tensor.c - dot products of random codes by every Tensor Core row against tensor_oracle.h, bit for bit. */
 #include "tensor_cases.h"
 
-#include <stdlib.h>
-
 enum { CASES = 20000, SETTING_CASES = 20000, NAMES = 1024 };
 
 typedef enum { IS_NAN, IS_INF, IS_ZERO, IS_SUBNORMAL, IS_LARGEST, IS_NORMAL, KINDS } kind;

@@ -4,10 +4,6 @@
 #include "tensor_cases.h"
 #include "instruction_sets.h"
 
-#include <stdlib.h>
-
-#include "kernels/backend.h"
-
 enum { ROOM = 1 << 14, DEPTH = 1100, SENTINEL = 0x7fedcba9 };
 
 static size_t products, elements, failures;

@@ -7,8 +7,6 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include "kernels/backend.h"
-
 enum { ROOM = 1 << 14, BLOCKS = 1024, DEPTH = 300 };
 
 static size_t runs, compared, sampled;

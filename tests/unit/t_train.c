@@ -1,7 +1,5 @@
 /* t_train.c - training: fp32 against plain C loops, rounding points, determinism, accuracy. */
-#include <math.h>
 
-#include "kernels/functions/elementary.h"
 #include "training.h"
 
 /* ---- policy fp32 is plain float32 training: fused multiply-adds, k ascending ---- */

@@ -5,9 +5,6 @@
 #include "units_oracle.h"
 #include "units_vectors.h"
 
-#include "kernels/backend.h"
-#include "kernels/products/datapath.h"
-
 enum { CASES = 20000, MOST = 160, TILE = 24 };
 
 static int between(uint64_t *seed, int low, int high) {

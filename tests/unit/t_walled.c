@@ -3,7 +3,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "formats/rng.h"
 #include "base/file.h"
 #include "sim/train/checkpoint.h"
 #include "training.h"

@@ -4,7 +4,6 @@
 #include "instruction_sets.h"
 
 #include "formats/rng.h"
-#include "kernels/backend.h"
 
 enum { N = 60000 };
 

@@ -1,6 +1,5 @@
 /* formats.c - names of formats, block formats, modes, overflow policies and operations. */
 #include "formats/block.h"
-#include "formats/round.h"
 #include "tests/proofs/fuzz/support/fuzz.h"
 
 static int is_valid(const char *text) {

@@ -1,6 +1,5 @@
 /* nets.c - texts of nets: the words of the layers, shapes, initial parameters, and automatic mixed precision. */
 #include "sim/policy/amp.h"
-#include "sim/net.h"
 #include "tests/proofs/fuzz/support/fuzz.h"
 
 /* The first line is the shape of the inputs, as 1,8,8; the second is the net. */

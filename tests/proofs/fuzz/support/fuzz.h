@@ -8,14 +8,11 @@
 #ifndef ULP_TESTS_FUZZ_H
 #define ULP_TESTS_FUZZ_H
 
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/harness/cli/text.h"
-#include "formats/format.h"
 
 typedef struct fuzz_target {
     const char *name;

@@ -3,11 +3,6 @@
 #include "fuzz.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "experiments/harness/cli/text.h"
 
 enum { TRIES = 16, WORDS_MAX = 1 << 16, VALID_MAX = 512 };
 
