@@ -124,13 +124,13 @@ TEST(forms) {
                                         "9999999999999999999e-342"};
     static const char *const none[] = {"",     ".",  "-",   "+",   "e5",   "-e5", "1e", "1e+",
                                        "1e-x", " 1", "inf", "nan", "-inf", "+-1", "\n", "x"};
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    for (size_t i = 0; i < COUNT_OF(forms); i++) {
         char text[200] = "";
         strcat(text, forms[i]);
         check_read(text);
     }
     check_decided(50);
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+    for (size_t i = 0; i < COUNT_OF(none); i++) {
         char text[20] = "";
         double x;
         strcat(text, none[i]);
@@ -254,7 +254,7 @@ TEST(print) {
                                   5e-324,
                                   1e22,
                                   1e23};
-    for (size_t i = 0; i < sizeof some / sizeof *some; i++) check_print(some[i]);
+    for (size_t i = 0; i < COUNT_OF(some); i++) check_print(some[i]);
     check_print(ulp_quiet_nan());
     check_print(-ulp_quiet_nan());
     check_print(ulp_from_bits64(0x7ff0000000000000u));

@@ -43,7 +43,7 @@ static double worst(double (*own)(double), mpfr_function f, const double (*inter
 
 TEST(exp) {
     static const double at[][2] = {{-708, 709.7}, {-2, 2}, {-0.4, 0.4}, {-1e-8, 1e-8}, {-40, 0}};
-    double error = worst(ulp_exp, mpfr_exp, at, sizeof at / sizeof *at);
+    double error = worst(ulp_exp, mpfr_exp, at, COUNT_OF(at));
     print_message("exp: %.3f ulp at most, bound %.2f\n", error, ULP_EXP_BOUND);
     assert_true(error <= ULP_EXP_BOUND);
     assert_true(ulp_exp(0.0) == 1.0);
@@ -65,7 +65,7 @@ TEST(exp_subnormal) {
 
 TEST(log) {
     static const double at[][2] = {{1e-300, 1e300}, {0.5, 2}, {0.99, 1.01}, {0.70, 0.7072}, {1e-10, 1}, {1, 100}};
-    double error = worst(ulp_log, mpfr_log, at, sizeof at / sizeof *at);
+    double error = worst(ulp_log, mpfr_log, at, COUNT_OF(at));
     print_message("log: %.3f ulp at most, bound %.2f\n", error, ULP_LOG_BOUND);
     assert_true(error <= ULP_LOG_BOUND);
     for (int e = -1074; e <= 1023; e++)
@@ -78,7 +78,7 @@ TEST(log) {
 
 TEST(tanh) {
     static const double at[][2] = {{-23, 23}, {-1, 1}, {0.16, 0.18}, {-1e-7, 1e-7}, {-0.3, 0.3}};
-    double error = worst(ulp_tanh, mpfr_tanh, at, sizeof at / sizeof *at);
+    double error = worst(ulp_tanh, mpfr_tanh, at, COUNT_OF(at));
     print_message("tanh: %.3f ulp at most, bound %.2f\n", error, ULP_TANH_BOUND);
     assert_true(error <= ULP_TANH_BOUND);
     assert_true(ulp_tanh(INFINITY) == 1.0 && ulp_tanh(-INFINITY) == -1.0);
@@ -96,7 +96,7 @@ static int mpfr_sigmoid(mpfr_t y, const mpfr_t x, mpfr_rnd_t rounding) {
 
 TEST(sigmoid) {
     static const double at[][2] = {{-708, 40}, {-40, 40}, {-2, 2}, {-1e-7, 1e-7}, {-1, 0}, {0, 3}, {30, 40}};
-    double error = worst(ulp_sigmoid, mpfr_sigmoid, at, sizeof at / sizeof *at);
+    double error = worst(ulp_sigmoid, mpfr_sigmoid, at, COUNT_OF(at));
     print_message("sigmoid: %.3f ulp at most, bound %.2f\n", error, ULP_SIGMOID_BOUND);
     assert_true(error <= ULP_SIGMOID_BOUND);
     assert_true(ulp_sigmoid(INFINITY) == 1.0 && ulp_sigmoid(-INFINITY) == 0.0 && ulp_sigmoid(800.0) == 1.0);
@@ -171,7 +171,7 @@ TEST(lanes) {
     for (size_t i = 0; i < ALL; i++) {
         const ulp_stream stream = {3, i / PER, 0};
         x[i] = (2.0 * ulp_random_uniform(stream, i) - 1.0) * width[i / PER];
-        if (i < sizeof special / sizeof *special) x[i] = special[i];
+        if (i < COUNT_OF(special)) x[i] = special[i];
     }
     for (size_t i = 0; i < ALL; i++) {
         same_bits(ulp_exp_lane(x[i]), ulp_exp(x[i]), x[i], "exp");

@@ -123,7 +123,7 @@ TEST(gradients) {
         l.v = calloc(l.discriminator->params, sizeof *l.v);
         for (size_t i = 0; i < l.generator->params; i++) l.w[i] = (double)g[i];
         for (size_t i = 0; i < l.discriminator->params; i++) l.v[i] = (double)d[i];
-        assert_int_equal(ulp_gan_step(gan, &r), ULP_OK);
+        assert_ok(ulp_gan_step(gan, &r));
         for (size_t i = 0; i < B * LATENTS; i++) l.latents[i] = (double)gan->generator.model.tensor[0][i];
         for (size_t i = 0; i < B * 64; i++) l.data[i] = digits.pixel[gan->order[i / 64] * 64 + i % 64] / 16.0;
         if (of_generator) check_change(&l, &gan->generator, g, l.w, 1);
@@ -142,14 +142,14 @@ TEST(gradients) {
 TEST(scales) {
     static const char *const scalers[][2] = {
         {"static:9", "none"}, {"none", "static:-7"}, {"static:-20", "static:30"}, {"layer,init=5", "layer,init=11"}};
-    for (size_t i = 0; i < sizeof scalers / sizeof *scalers; i++) {
+    for (size_t i = 0; i < COUNT_OF(scalers); i++) {
         const gan_texts plain = texts_of((player_texts){0}, (player_texts){0}),
                         t = texts_of((player_texts){.scaler = scalers[i][0]}, (player_texts){.scaler = scalers[i][1]});
         ulp_gan *a = gan_of(&plain), *b = gan_of(&t);
         for (int k = 0; k < 20; k++) {
             ulp_gan_report ra, rb;
-            assert_int_equal(ulp_gan_step(a, &ra), ULP_OK);
-            assert_int_equal(ulp_gan_step(b, &rb), ULP_OK);
+            assert_ok(ulp_gan_step(a, &ra));
+            assert_ok(ulp_gan_step(b, &rb));
             assert_true(ra.generator.loss == rb.generator.loss && ra.discriminator.loss == rb.discriminator.loss);
         }
         same_weights(&a->generator, &b->generator);
@@ -166,7 +166,7 @@ TEST(overflow) {
         ulp_gan *gan = gan_of(&t);
         float *g = copy_weights(&gan->generator), *d = copy_weights(&gan->discriminator);
         ulp_gan_report r;
-        assert_int_equal(ulp_gan_step(gan, &r), ULP_OK);
+        assert_ok(ulp_gan_step(gan, &r));
         const ulp_player *skips = who ? &gan->generator : &gan->discriminator,
                          *learns = who ? &gan->discriminator : &gan->generator;
         const ulp_player_step *skipped = who ? &r.generator : &r.discriminator,
@@ -187,9 +187,9 @@ TEST(divergence) {
     ulp_gan *gan = gan_of(&t);
     ulp_gan_report r = {0};
     float made[64];
-    for (int i = 0; i < 8; i++) assert_int_equal(ulp_gan_step(gan, &r), ULP_OK);
+    for (int i = 0; i < 8; i++) assert_ok(ulp_gan_step(gan, &r));
     assert_true(!isfinite(r.discriminator.loss) && !isfinite(r.generator.loss));
-    assert_int_equal(ulp_gan_make(gan, made, 0, 1), ULP_OK);
+    assert_ok(ulp_gan_make(gan, made, 0, 1));
     ulp_gan_free(gan);
 }
 
@@ -198,7 +198,7 @@ TEST(divergence) {
 static size_t values_outside(const float *x, size_t n, const char *format) {
     ulp_format f;
     size_t outside = 0;
-    assert_int_equal(ulp_format_parse(&f, format), ULP_OK);
+    assert_ok(ulp_format_parse(&f, format));
     for (size_t i = 0; i < n; i++) outside += ulp_round((double)x[i], &f, (ulp_rule){0}, 0) != (double)x[i];
     return outside;
 }
@@ -209,7 +209,7 @@ TEST(border) {
     const size_t n = B * 64;
     ulp_gan *gan = gan_of(&t);
     const ulp_model *g = &gan->generator.model, *d = &gan->discriminator.model;
-    assert_int_equal(ulp_gan_step(gan, NULL), ULP_OK);
+    assert_ok(ulp_gan_step(gan, NULL));
     const float *made = g->tensor[g->net.count], *seen = d->tensor[0], *at = gan->discriminator.input_gradient,
                 *gradient = g->grad[g->net.count];
     assert_true(values_outside(made, n, "fp16") == 0 && values_outside(made, n, "bf16") > 0);
@@ -229,15 +229,15 @@ TEST(streams) {
     static float whole[300 * 64], part[300 * 64];
     for (int i = 0; i < 5; i++) {
         ulp_threads_set(1);
-        assert_int_equal(ulp_gan_step(a, NULL), ULP_OK);
+        assert_ok(ulp_gan_step(a, NULL));
         ulp_threads_set(3);
-        assert_int_equal(ulp_gan_step(b, NULL), ULP_OK);
-        assert_int_equal(ulp_gan_make(b, whole, 0, 300), ULP_OK);
+        assert_ok(ulp_gan_step(b, NULL));
+        assert_ok(ulp_gan_make(b, whole, 0, 300));
     }
     same_weights(&a->generator, &b->generator);
     same_weights(&a->discriminator, &b->discriminator);
-    assert_int_equal(ulp_gan_make(a, part, 0, 7), ULP_OK);
-    assert_int_equal(ulp_gan_make(a, part + 7 * 64, 7, 293), ULP_OK);
+    assert_ok(ulp_gan_make(a, part, 0, 7));
+    assert_ok(ulp_gan_make(a, part + 7 * 64, 7, 293));
     assert_memory_equal(whole, part, sizeof whole);
     ulp_threads_set(0);
     ulp_gan_free(a), ulp_gan_free(b);
@@ -253,11 +253,11 @@ TEST(seeds) {
     for (size_t i = 0; i < 64 * 64; i++)
         assert_true(weights(&gan->generator)[g[1].first_param + i] !=
                     weights(&gan->discriminator)[d[1].first_param + i]);
-    assert_int_equal(ulp_gan_step(gan, NULL), ULP_OK);
+    assert_ok(ulp_gan_step(gan, NULL));
     memcpy(first, gan->generator.model.tensor[0], sizeof first);
-    assert_int_equal(ulp_gan_step(gan, NULL), ULP_OK);
+    assert_ok(ulp_gan_step(gan, NULL));
     for (size_t i = 0; i < B * LATENTS; i++) assert_true(gan->generator.model.tensor[0][i] != first[i]);
-    assert_int_equal(ulp_gan_make(gan, made, 0, B), ULP_OK);
+    assert_ok(ulp_gan_make(gan, made, 0, B));
     for (size_t i = 0; i < B * LATENTS; i++) assert_true(gan->generator.model.tensor[0][i] != first[i]);
     ulp_gan_free(gan);
 }
@@ -277,19 +277,19 @@ TEST(checkpoint) {
     ulp_gan *whole = gan_of(&t), *first = gan_of(&t), *second = gan_of(&t), *stranger = gan_of(&other);
     void *got;
     size_t n;
-    for (int i = 0; i < 9; i++) assert_int_equal(ulp_gan_step(whole, NULL), ULP_OK);
-    for (int i = 0; i < 5; i++) assert_int_equal(ulp_gan_step(first, NULL), ULP_OK);
-    assert_int_equal(ulp_gan_save(first, file, note, sizeof note, &error), ULP_OK);
+    for (int i = 0; i < 9; i++) assert_ok(ulp_gan_step(whole, NULL));
+    for (int i = 0; i < 5; i++) assert_ok(ulp_gan_step(first, NULL));
+    assert_ok(ulp_gan_save(first, file, note, sizeof note, &error));
     assert_int_equal(ulp_gan_load(first, file, &got, &n, &error), ULP_BAD_ARGUMENT);
     assert_non_null(strstr(error.text, "the run has begun already"));
     assert_int_equal(ulp_gan_load(stranger, file, &got, &n, &error), ULP_BAD_ARGUMENT);
     assert_non_null(strstr(error.text, "is of another run: there 'policy: "));
     assert_null(got);
-    assert_int_equal(ulp_gan_load(second, file, &got, &n, &error), ULP_OK);
+    assert_ok(ulp_gan_load(second, file, &got, &n, &error));
     assert_int_equal(n, sizeof note);
     assert_memory_equal(got, note, sizeof note);
     free(got);
-    for (int i = 0; i < 4; i++) assert_int_equal(ulp_gan_step(second, NULL), ULP_OK);
+    for (int i = 0; i < 4; i++) assert_ok(ulp_gan_step(second, NULL));
     assert_int_equal(second->step, 9);
     assert_memory_equal(second->generator.arena.memory, whole->generator.arena.memory, whole->generator.arena.bytes);
     assert_memory_equal(second->discriminator.arena.memory, whole->discriminator.arena.memory,

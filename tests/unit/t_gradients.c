@@ -53,16 +53,16 @@ static void bench_carve(void *own, ulp_arena *arena) {
 /* The model of a net, with seeded weights, input and gradient of the output. */
 static void bench_start(bench *t, const char *text) {
     memset(t, 0, sizeof *t);
-    assert_int_equal(ulp_policy_parse(&t->policy, "fp32", &error), ULP_OK);
-    assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"), ULP_OK); /* its memory is host memory */
+    assert_ok(ulp_policy_parse(&t->policy, "fp32", &error));
+    assert_ok(ulp_backend_get(&t->pass.run.backend, "cpu")); /* its memory is host memory */
     t->pass.run.policy = &t->policy;
     t->pass.now.B = B;
     t->pass.run.seed = 1;
     ulp_status status = model_from_text(&t->model, text, (ulp_dims){1, 4, 4}, B, B, &error);
     if (status != ULP_OK) print_message("%s\n", error.text);
-    assert_int_equal(status, ULP_OK);
+    assert_ok(status);
     const ulp_net *net = &t->model.net;
-    assert_int_equal(ulp_model_alloc(&t->model, &t->pass, &t->arena, bench_carve, t), ULP_OK);
+    assert_ok(ulp_model_alloc(&t->model, &t->pass, &t->arena, bench_carve, t));
     size_t m = B * ulp_dims_size(net->in), n = B * ulp_dims_size(net->out);
     t->x = calloc(m + net->params + 2 * n + (2 + net->depth) * B * net->widest, sizeof *t->x);
     float *first = calloc(net->params + net->states + 1, sizeof *first);
@@ -92,8 +92,8 @@ static void check_layer(const ulp_layer_kind *kind) {
     const ulp_net *net = &t.model.net;
     size_t m = B * ulp_dims_size(net->in), n = B * ulp_dims_size(net->out);
     assert_true(net->widest <= WIDEST && net->params <= PARAMS);
-    assert_int_equal(ulp_model_forward(&t.model, &t.pass, t.fw), ULP_OK);
-    assert_int_equal(ulp_model_backward(&t.model, &t.pass, t.fw), ULP_OK);
+    assert_ok(ulp_model_forward(&t.model, &t.pass, t.fw));
+    assert_ok(ulp_model_backward(&t.model, &t.pass, t.fw));
     scalar_of(&t);
     /* bound: binary32 sums of at most WIDEST terms of at most 2, and h^2 f''' / 6 of the finite difference */
     double bound = WIDEST * 2.0 * WIDEST * 0x1p-24 + 1e-9;
@@ -143,17 +143,17 @@ static double loss_of(const ulp_trainer *t, const double *w, const float *x, con
 TEST(net_gradients) {
     static const char *const nets[] = {"fc10", "fc12 relu fc10", "fc9 tanh fc8 relu fc10",
                                        "fc6 fc7 tanh tanh fc11 relu relu fc10"};
-    for (size_t k = 0; k < sizeof nets / sizeof *nets; k++) {
+    for (size_t k = 0; k < COUNT_OF(nets); k++) {
         training_texts o = {.net = nets[k], .scaler = "static:5", .optimizer = "sgd,rate=0", .batch = B, .seed = 3};
         ulp_trainer *t = trainer_of(&digits, &o);
         float *f = calloc(2 * t->model.net.params, sizeof *f), *g = f + t->model.net.params, x[B * 64];
         double *w = calloc(t->model.net.params, sizeof *w), loss;
         ulp_step step;
-        assert_int_equal(ulp_trainer_weights(t, f, NULL), ULP_OK);
+        assert_ok(ulp_trainer_weights(t, f, NULL));
         for (size_t i = 0; i < t->model.net.params; i++) w[i] = (double)f[i];
-        assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
-        assert_int_equal(t->pass.run.backend->download(x, t->model.tensor[0], sizeof x), ULP_OK);
-        assert_int_equal(t->pass.run.backend->download(g, t->model.wgrad, t->model.net.params * sizeof *g), ULP_OK);
+        assert_ok(ulp_trainer_step(t, &step));
+        assert_ok(t->pass.run.backend->download(x, t->model.tensor[0], sizeof x));
+        assert_ok(t->pass.run.backend->download(g, t->model.wgrad, t->model.net.params * sizeof *g));
         loss = loss_of(t, w, x, t->label, B);
         assert_true(fabs(step.loss - loss) < 1e-5);
         for (size_t i = 0; i < t->model.net.params; i += 7) {

@@ -86,23 +86,23 @@ TEST(elements) {
                 }
                 snprintf(what, sizeof what, "round64 %s %s %s", f.name, ulp_mode_name((ulp_mode)m),
                          ulp_overflow_name((ulp_overflow)policy));
-                assert_int_equal(ulp_backend_round64(mpfr, got64, wide, N, how), ULP_OK);
-                assert_int_equal(ulp_backend_round64(cpu, want64, wide, N, other), ULP_OK);
+                assert_ok(ulp_backend_round64(mpfr, got64, wide, N, how));
+                assert_ok(ulp_backend_round64(cpu, want64, wide, N, other));
                 for (size_t j = 0; j < N; j++)
                     if (!same_result(got64[j], want64[j]))
                         fail_msg("%s: %a gives %a, not %a", what, wide[j], got64[j], want64[j]);
                 same_counts(what, &counts[0], &counts[1]);
                 cases++;
                 if (!f.fits_binary32) continue;
-                assert_int_equal(ulp_backend_round(mpfr, got, x[0], N, how), ULP_OK);
-                assert_int_equal(ulp_backend_round(cpu, want, x[0], N, other), ULP_OK);
+                assert_ok(ulp_backend_round(mpfr, got, x[0], N, how));
+                assert_ok(ulp_backend_round(cpu, want, x[0], N, other));
                 same_arrays(what, got, want, N);
                 same_counts(what, &counts[0], &counts[1]);
                 const ulp_array_op op = {(ulp_op)(cases % ULP_OP_COUNT), x[0], x[1], x[2]};
                 snprintf(what, sizeof what, "%s %s %s %s", ulp_op_name(op.op), f.name, ulp_mode_name((ulp_mode)m),
                          ulp_overflow_name((ulp_overflow)policy));
-                assert_int_equal(ulp_backend_map(mpfr, got, op, N, how), ULP_OK);
-                assert_int_equal(ulp_backend_map(cpu, want, op, N, other), ULP_OK);
+                assert_ok(ulp_backend_map(mpfr, got, op, N, how));
+                assert_ok(ulp_backend_map(cpu, want, op, N, other));
                 same_arrays(what, got, want, N);
                 same_counts(what, &counts[0], &counts[1]);
             }
@@ -174,9 +174,7 @@ static void check_product(const ulp_datapath *d, int kind) {
 }
 
 static void check_datapath(const char *name) {
-    ulp_datapath d;
-    const ulp_status status = ulp_datapath_parse(&d, name);
-    if (status != ULP_OK) fail_msg("%s: %s", name, status_of(status));
+    ulp_datapath d = datapath_named(name);
     for (int t = 0; t < 16; t += (int)thinned(4)) check_product(&d, t % 4);
 }
 
@@ -193,15 +191,15 @@ TEST(forms) {
     static const char *const formats[] = {"fp32", "fp16", "bf16",   "e4m3",    "e5m2", "q8.8",     "q8.8:wrap", "e8m0",
                                           "tf32", "fp64", "posit8", "takum16", "hif8", "e4m3fnuz", "dlfloat16"};
     size_t count = 0;
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
-        for (size_t j = 0; j < sizeof formats / sizeof formats[0]; j++)
+    for (size_t i = 0; i < COUNT_OF(forms); i++)
+        for (size_t j = 0; j < COUNT_OF(formats); j++)
             for (int m = 0; m < ULP_MODE_COUNT; m++) {
                 char name[80];
                 ulp_datapath d;
                 const int bits = ulp_mode_is_stochastic((uint32_t)m) ? 1 + below(32) : 0;
                 snprintf(name, sizeof name, bits ? "%s:%s:%s/%d" : "%s:%s:%s", forms[i], formats[j],
                          ulp_mode_name((ulp_mode)m), bits);
-                assert_int_equal(ulp_datapath_parse(&d, name), ULP_OK);
+                assert_ok(ulp_datapath_parse(&d, name));
                 for (int t = 0; t < 4; t += (int)thinned(4)) check_product(&d, t % 4);
                 count++;
             }
@@ -210,46 +208,18 @@ TEST(forms) {
 
 /* Settings that no row has. */
 TEST(settings) {
-    static const char *const names[] = {"fp32",
-                                        "int8",
-                                        "int8:sat",
-                                        "vnni-int8",
-                                        "vnni-int16-sat",
-                                        "int8:za=3:zb=-7",
-                                        "h100-fp16:align=rne",
-                                        "h100-fp16:align=rd:output=ru",
-                                        "a100-fp16:align=ro",
-                                        "a100-fp16:zero_operand=-10",
-                                        "a100-fp16:zero_product=-20:zero_c=-3",
-                                        "a100-fp16:zero_product=9",
-                                        "h100-e4m3:zero_product=5:zero_c=3",
-                                        "h100-e4m3:promote=64",
-                                        "h100-e4m3:kept=10:output=rne",
-                                        "v100-fp16:c_last=1",
-                                        "v100-fp16:signed_zero=1:output=rne",
-                                        "b200-e2m1-nvf4:floor=none",
-                                        "b200-e2m1-mxf4:zero_product=4",
-                                        "mi300-e4m3fnuz:parts=1:c_cut=0",
-                                        "mi300-fp16:join=30:normal=25",
-                                        "mi300-bf16:align=rd",
-                                        "riscv-bf16:F=10",
-                                        "amx-bf16:swapped=1",
-                                        "amx-e5m2:fused=1",
-                                        "arm-e4m3:saturate=1",
-                                        "arm-bf16:mode=rz",
-                                        "mi250-fp16:flush=none",
-                                        "arm-e4m3-fp16:shift=5",
-                                        "avx512-bf16:flush=rounded",
-                                        "serial:fp16:sr/8:promote=5",
-                                        "pairwise:e4m3:rd:promote=7",
-                                        "exact:fp16:rne:promote=3",
-                                        "kahan:bf16:srb/3:promote=4",
-                                        "h100-fp16:words=2",
-                                        "h100-bf16:words=3:split=rz:first=small"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        ulp_datapath d;
-        check_datapath(names[i]);
-        assert_int_equal(ulp_datapath_parse(&d, names[i]), ULP_OK);
+    static const char names[] =
+        "fp32 int8 int8:sat vnni-int8 vnni-int16-sat int8:za=3:zb=-7 h100-fp16:align=rne h100-fp16:align=rd:output=ru "
+        "a100-fp16:align=ro a100-fp16:zero_operand=-10 a100-fp16:zero_product=-20:zero_c=-3 a100-fp16:zero_product=9 "
+        "h100-e4m3:zero_product=5:zero_c=3 h100-e4m3:promote=64 h100-e4m3:kept=10:output=rne v100-fp16:c_last=1 "
+        "v100-fp16:signed_zero=1:output=rne b200-e2m1-nvf4:floor=none b200-e2m1-mxf4:zero_product=4 "
+        "mi300-e4m3fnuz:parts=1:c_cut=0 mi300-fp16:join=30:normal=25 mi300-bf16:align=rd riscv-bf16:F=10 "
+        "amx-bf16:swapped=1 amx-e5m2:fused=1 arm-e4m3:saturate=1 arm-bf16:mode=rz mi250-fp16:flush=none "
+        "arm-e4m3-fp16:shift=5 avx512-bf16:flush=rounded serial:fp16:sr/8:promote=5 pairwise:e4m3:rd:promote=7 "
+        "exact:fp16:rne:promote=3 kahan:bf16:srb/3:promote=4 h100-fp16:words=2 h100-bf16:words=3:split=rz:first=small";
+    for (size_t i = 0; *word_of(names, i); i++) {
+        check_datapath(word_of(names, i));
+        ulp_datapath d = datapath_named(word_of(names, i));
         for (int t = 0; t < 4; t++) check_product(&d, 4);
     }
 }
@@ -268,7 +238,7 @@ TEST(functions) {
             wide[i] = below(2) ? (double)x[i] * (1 + ldexp(below(9) - 4, -30)) : ulp_from_bits64(next_random(&seed));
             label[i] = (uint8_t)below(11);
         }
-        assert_int_equal(ulp_backend_narrow(mpfr, got, wide, N), ULP_OK);
+        assert_ok(ulp_backend_narrow(mpfr, got, wide, N));
         ulp_backend_narrow(cpu, want, wide, N);
         same_arrays("narrow", got, want, N);
         ulp_backend_relu(mpfr, got, y, N), ulp_backend_relu(cpu, want, y, N);
@@ -340,7 +310,7 @@ TEST(update) {
                                              .format = f,
                                              .rule = rule_of(t % ULP_MODE_COUNT, 0, 0),
                                              .stream = {1, 2, 3}}};
-            assert_int_equal(ulp_backend_update(side ? cpu : mpfr, step, 3, N), ULP_OK);
+            assert_ok(ulp_backend_update(side ? cpu : mpfr, step, 3, N));
         }
         same_arrays("update", w[0], w[1], N);
     }

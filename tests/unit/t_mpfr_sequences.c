@@ -37,8 +37,8 @@ TEST(cells) {
                 arrays.in[i] = x[i];
             }
             snprintf(what, sizeof what, "stage %d", stage);
-            assert_int_equal(ulp_backend_cell(mpfr, a, &arrays, (ulp_cell_stage)stage), ULP_OK);
-            assert_int_equal(ulp_backend_cell(cpu, b, &arrays, (ulp_cell_stage)stage), ULP_OK);
+            assert_ok(ulp_backend_cell(mpfr, a, &arrays, (ulp_cell_stage)stage));
+            assert_ok(ulp_backend_cell(cpu, b, &arrays, (ulp_cell_stage)stage));
             same_doubles(what, a, b, widths.to * B * N);
         }
 }
@@ -51,7 +51,7 @@ static void check_batch(ulp_sequences of, ulp_path_sums sums, const char *what) 
     static uint8_t label[16 * 10];
     ulp_stats counts[2] = {{0}, {0}};
     const size_t n = of.B * of.C * of.T;
-    assert_true(n <= MOST && of.B <= 16 && of.B * (2 * of.T + 1) * (2 * of.L + 1) <= sizeof work / sizeof *work);
+    assert_true(n <= MOST && of.B <= 16 && of.B * (2 * of.T + 1) * (2 * of.L + 1) <= COUNT_OF(work));
     for (size_t i = 0; i < n; i++) z[i] = below(200) ? (float)((below(8000) - 4000) * 0x1p-10) : number();
     for (size_t i = 0; i < of.B * of.L; i++) {
         label[i] = (uint8_t)below((int)of.C + (below(20) == 0));
@@ -60,8 +60,8 @@ static void check_batch(ulp_sequences of, ulp_path_sums sums, const char *what) 
         if (below((int)of.L + 1) == 0) label[i] = ULP_NO_LABEL;
     }
     of.label = label;
-    assert_int_equal(ulp_backend_ctc_outputs(mpfr, exact[0], z, of, sums.linear), ULP_OK);
-    assert_int_equal(ulp_backend_ctc_outputs(cpu, exact[1], z, of, sums.linear), ULP_OK);
+    assert_ok(ulp_backend_ctc_outputs(mpfr, exact[0], z, of, sums.linear));
+    assert_ok(ulp_backend_ctc_outputs(cpu, exact[1], z, of, sums.linear));
     same_doubles(what, exact[0], exact[1], n);
     ulp_rounding rounding = sums.rounding;
     rounding.stats = NULL;
@@ -69,7 +69,7 @@ static void check_batch(ulp_sequences of, ulp_path_sums sums, const char *what) 
     ulp_backend_narrow(cpu, p, exact[1], n);
     for (int side = 0; side < 2; side++) {
         sums.rounding.stats = &counts[side];
-        assert_int_equal(ulp_backend_ctc(side ? cpu : mpfr, exact[side], loss[side], work, p, of, &sums), ULP_OK);
+        assert_ok(ulp_backend_ctc(side ? cpu : mpfr, exact[side], loss[side], work, p, of, &sums));
     }
     same_doubles(what, loss[0], loss[1], of.B);
     same_doubles(what, exact[0], exact[1], n);
@@ -82,7 +82,7 @@ static void check_batch(ulp_sequences of, ulp_path_sums sums, const char *what) 
 /* Both forms under every mode, in formats that round, underflow, saturate and lack infinities. */
 TEST(paths) {
     static const char *const formats[] = {"fp32", "fp16", "bf16", "e4m3", "e5m2", "q6.10", "e8m1"};
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    for (size_t i = 0; i < COUNT_OF(formats); i++) {
         const ulp_format f = named(formats[i]);
         for (int mode = 0; mode < ULP_MODE_COUNT; mode++)
             for (int linear = 0; linear < 2; linear++)

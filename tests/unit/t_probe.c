@@ -3,18 +3,10 @@
 
 #include "kernels/probe/probe.h"
 
-static ulp_datapath row(const char *name) {
-    ulp_datapath d;
-    memset(&d, 0, sizeof d);
-    ulp_status status = ulp_datapath_parse(&d, name);
-    if (status != ULP_OK) fail_msg("%s: %s", name, ulp_status_text(status));
-    return d;
-}
-
 static ulp_probe probed(const ulp_datapath *d) {
     ulp_probe p;
     const ulp_unit unit = ulp_unit_of(d);
-    assert_int_equal(ulp_probe_unit(&p, &unit), ULP_OK);
+    assert_ok(ulp_probe_unit(&p, &unit));
     return p;
 }
 
@@ -85,7 +77,7 @@ static void check_row(const ulp_datapath *d, size_t *reached) {
         {ULP_P_SCALE_BLOCK, d->scale_block},
         {ULP_P_SCALE_NAN, 0},
     };
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(others); i++)
         reached[others[i].id] += (size_t)expect_reached(d->name, &p, others[i].id, others[i].want);
 }
 
@@ -98,7 +90,7 @@ TEST(rows) {
     static const ulp_property_id somewhere[] = {
         ULP_P_NORMALISED, ULP_P_SUBNORMAL, ULP_P_SUBNORMAL_IN, ULP_P_SUBNORMAL_OUT, ULP_P_INF_ZERO, ULP_P_INF_INF,
         ULP_P_CANCEL,     ULP_P_OVERFLOW,  ULP_P_UNDERFLOW,    ULP_P_FLOOR,         ULP_P_SCALE,    ULP_P_SCALE_NAN};
-    for (size_t i = 0; i < sizeof somewhere / sizeof somewhere[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(somewhere); i++)
         if (reached[somewhere[i]] == 0) fail_msg("%s: found in no row", ulp_property_name(somewhere[i]));
 }
 
@@ -260,8 +252,8 @@ TEST(altered) {
         {"mi300-fp16:normal=28", ULP_P_BEFORE, 28},
         {"mi300-e4m3fnuz:normal=29", ULP_P_BEFORE, 29},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const ulp_datapath d = row(cases[i].name);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const ulp_datapath d = datapath_named(cases[i].name);
         const ulp_probe p = probed(&d);
         expect(cases[i].name, &p, cases[i].id, cases[i].want);
     }
@@ -276,13 +268,13 @@ TEST(altered) {
                   {"kahan:fp16:rne", ULP_P_PROMOTION},
                   {"pairwise:fp16:rne", ULP_P_PROMOTION},
                   {"exact:fp32:rne", ULP_P_PROMOTION}};
-    for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
-        const ulp_datapath d = row(hidden[i].name);
+    for (size_t i = 0; i < COUNT_OF(hidden); i++) {
+        const ulp_datapath d = datapath_named(hidden[i].name);
         const ulp_probe p = probed(&d);
         if (p.property[hidden[i].id].found != ULP_NOT_REACHABLE)
             fail_property(d.name, hidden[i].id, &p.property[hidden[i].id], -1);
     }
-    const ulp_datapath none = row("a100-bf16:floor=none");
+    const ulp_datapath none = datapath_named("a100-bf16:floor=none");
     const ulp_probe p = probed(&none);
     if (p.property[ULP_P_FLOOR].found != ULP_AT_MOST || p.property[ULP_P_FLOOR].value >= -132)
         fail_property(none.name, ULP_P_FLOOR, &p.property[ULP_P_FLOOR], -132);
@@ -290,13 +282,12 @@ TEST(altered) {
 
 /* For every datapath the prober ends and has a result for every property. */
 TEST(any) {
-    static const char *const names[] = {"split:fp16:rne",      "chunk64:fp32:rne",       "pairwise:bf16:rne",
-                                        "kahan:fp16:rne",      "exact:fp32:rne",         "serial:fp16:sr",
-                                        "serial:e2m1:rne",     "serial:e8m0:rne",        "serial:q8.8:rne",
-                                        "serial:fp64:ru",      "serial:e4m3:inf:rne",    "h100-e4m3:promote=128",
-                                        "b200-e2m1-nvf4:F=20", "serial:binary8p1uf:rne", "serial:dlfloat16:rne"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const ulp_datapath d = row(names[i]);
+    static const char names[] =
+        "split:fp16:rne chunk64:fp32:rne pairwise:bf16:rne kahan:fp16:rne exact:fp32:rne serial:fp16:sr "
+        "serial:e2m1:rne serial:e8m0:rne serial:q8.8:rne serial:fp64:ru serial:e4m3:inf:rne h100-e4m3:promote=128 "
+        "b200-e2m1-nvf4:F=20 serial:binary8p1uf:rne serial:dlfloat16:rne";
+    for (size_t i = 0; *word_of(names, i); i++) {
+        const ulp_datapath d = datapath_named(word_of(names, i));
         const ulp_probe p = probed(&d);
         char text[64];
         for (int id = 0; id < ULP_PROPERTY_COUNT; id++) {

@@ -32,13 +32,13 @@ static void bench_start(bench *t, const char *net, ulp_dims in, const char *poli
     ulp_status status = ulp_policy_parse(&t->policy, policy, &error);
     if (status == ULP_OK) status = model_from_text(&t->model, net, in, B, B, &error);
     if (status != ULP_OK) print_message("%s\n", error.text);
-    assert_int_equal(status, ULP_OK);
-    assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"), ULP_OK); /* its memory is host memory */
+    assert_ok(status);
+    assert_ok(ulp_backend_get(&t->pass.run.backend, "cpu")); /* its memory is host memory */
     t->pass.run.policy = &t->policy;
     t->pass.now.B = B;
     t->pass.run.seed = 77;
     t->pass.now.step = 3;
-    assert_int_equal(ulp_model_alloc(&t->model, &t->pass, &t->arena, bench_carve, t), ULP_OK);
+    assert_ok(ulp_model_alloc(&t->model, &t->pass, &t->arena, bench_carve, t));
     numbers(t, t->w, t->model.net.params, ULP_AT_WEIGHT, 1, 0.8);
     numbers(t, t->model.tensor[0], B * ulp_dims_size(in), ULP_AT_ACT, 2, 2.0);
     numbers(t, t->model.grad[t->model.net.count], B * ulp_dims_size(t->model.net.out), ULP_AT_AGRAD, 3, 1.0);
@@ -50,8 +50,8 @@ static void bench_end(bench *t) {
 }
 
 static void trip(bench *t) {
-    assert_int_equal(ulp_model_forward(&t->model, &t->pass, t->w), ULP_OK);
-    assert_int_equal(ulp_model_backward(&t->model, &t->pass, t->w), ULP_OK);
+    assert_ok(ulp_model_forward(&t->model, &t->pass, t->w));
+    assert_ok(ulp_model_backward(&t->model, &t->pass, t->w));
 }
 
 /* ---- the formulas in the head comments of rnn.c, gru.c and lstm.c, one number at a time ---- */
@@ -249,8 +249,8 @@ static void check_cell(const cell *c, const char *name) {
 TEST(cells_bit_for_bit) {
     static const char *const names[] = {"fp32", "mixed:bf16", "mixed:fp16,acc=serial:bf16:sr/8,mode=sr/5",
                                         "mixed:e4m3,acc=chunk4:fp16:srb/6,agrad=e5m2,mode=sra"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) check_cell(&cells[k], names[i]);
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        for (size_t k = 0; k < COUNT_OF(cells); k++) check_cell(&cells[k], names[i]);
 }
 
 /* to (rows,T) = from (rows,T) against time. */
@@ -301,8 +301,8 @@ static void check_directions(const char *name) {
 TEST(directions) {
     static const char *const names[] = {"fp32", "mixed:bf16", "mixed:fp16,acc=serial:bf16:sr/8,mode=sr/5"};
     ulp_net net;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) check_directions(names[i]);
-    assert_int_equal(ulp_net_parse(&net, "bigru3", (ulp_dims){2, 1, 256}, &error), ULP_OK);
+    for (size_t i = 0; i < COUNT_OF(names); i++) check_directions(names[i]);
+    assert_ok(ulp_net_parse(&net, "bigru3", (ulp_dims){2, 1, 256}, &error));
     ulp_net_release(&net);
     assert_int_equal(ulp_net_parse(&net, "bigru3", (ulp_dims){2, 1, 257}, &error), ULP_BAD_ARGUMENT);
     assert_non_null(strstr(error.text, "'bigru3' does not take an input of 2 x 1 x 257"));
@@ -324,9 +324,9 @@ TEST(threads) {
                             .seed = 9};
         ulp_threads_set(threads);
         ulp_trainer *t = trainer_of(&digits, &o);
-        for (int i = 0; i < 5; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
+        for (int i = 0; i < 5; i++) assert_ok(ulp_trainer_step(t, NULL));
         assert_true(t->model.net.params <= 8192);
-        assert_int_equal(ulp_trainer_weights(t, w[threads - 1], NULL), ULP_OK);
+        assert_ok(ulp_trainer_weights(t, w[threads - 1], NULL));
         ulp_trainer_free(t);
     }
     ulp_threads_set(0);
@@ -339,7 +339,7 @@ TEST(initial_weights) {
     enum { IN = 40, UNITS = 50, G = 4 * UNITS };
     ulp_net net;
     double sum[2] = {0};
-    assert_int_equal(ulp_net_parse(&net, "lstm50", (ulp_dims){IN, 1, 2}, &error), ULP_OK);
+    assert_ok(ulp_net_parse(&net, "lstm50", (ulp_dims){IN, 1, 2}, &error));
     float *w = calloc(net.params, sizeof *w);
     assert_non_null(w);
     ulp_net_init(&net, w, NULL, 1, 0.0);
@@ -355,7 +355,7 @@ TEST(initial_weights) {
 TEST(learns) {
     static const char *const nets[] = {"rows rnn24 last fc10", "rows gru16 last fc10", "columns lstm16 last fc10"};
     ulp_threads_set(1); /* the products of a step are too small for several threads */
-    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+    for (size_t i = 0; i < COUNT_OF(nets); i++) {
         training_texts o = {.net = nets[i],
                             .policy = "mixed:fp16",
                             .scaler = "pytorch",
@@ -363,7 +363,7 @@ TEST(learns) {
                             .batch = 32,
                             .seed = 1};
         ulp_train_result r;
-        assert_int_equal(run_from_texts(&r, &digits, &o, 250, &error), ULP_OK);
+        assert_ok(run_from_texts(&r, &digits, &o, 250, &error));
         print_message("%s: test %.2f %%, %d skipped\n", nets[i], 100 * r.test.accuracy, (int)r.skipped);
         assert_true(!r.diverged && r.test.accuracy > 0.85);
     }

@@ -24,7 +24,7 @@ static inline ulp_trainer *trainer_of(const ulp_data *data, const training_texts
     ulp_trainer *t;
     ulp_status status = trainer_from_texts(&t, data, options, &error);
     if (status != ULP_OK) print_message("%s\n", error.text);
-    assert_int_equal(status, ULP_OK);
+    assert_ok(status);
     return t;
 }
 
