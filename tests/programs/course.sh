@@ -59,8 +59,7 @@ answer() {
     grep -q "L1\.1 $2" line.txt && grep -q -- "$3" line.txt && [ $got -eq "$4" ] && { [ "$4" -lt 2 ] || grep -q "^ulp course: a\.csv:[0-9]*: L1\.1: ." err.txt; }
     verdict $? "L1.1,$1 is $2"
     if [ "$2" = wrong ]; then
-        ! grep -qE '0\.125|1/8|2\^-3' line.txt
-        verdict $? 'and the hint does not have the answer'
+        holds 'and the hint does not have the answer' ! grep -qE '0\.125|1/8|2\^-3' line.txt
     fi
 }
 for text in 0.125 1.25e-1 1/8 2^-3 '2^(-3)' '2**-3' 1*2^-3 '1 * 2^-3' '1x2^-3' 0x1p-3 0X.2P0 .125 +0.125 00.12500 ' 0.125 ' '2 / 16' 1/16+2^-4 '1 - 7/8' 2^−3 2^–3 1×2^-3 1·2^-3 \

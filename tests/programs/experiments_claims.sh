@@ -40,7 +40,7 @@ while read -r name part <&3; do
     if [ -z "$sanitized" ]; then
         prints 0 "$name --quick: every claim passes" '^PASS' "$BIN/$name" --quick --out $name.csv
     else exits 0 "$name, a small run: no claim fails" "$BIN/$name" --quick $part --out $name.csv; fi
-    if grep -q '^FAIL' out.txt; then verdict 1 "$name: no FAIL line"; else verdict 0 "$name: no FAIL line"; fi
+    holds "$name: no FAIL line" ! grep -q '^FAIL' out.txt
     "$BIN/$name" --quick $part --quiet --out part.csv
     for threads in $ways; do
         "$BIN/$name" --quick $part --threads $threads --quiet --out t.csv 2>/dev/null

@@ -203,14 +203,14 @@ for source in "$SOURCES"/*/; do
         says "$known" err.txt "it lists the known ones"
         if [ $gpu = yes ]; then skip "$name --backend cuda without a device" "there is one"; continue; fi
         complains 3 "$name --backend cuda" "^$name: --backend cuda: " "$BIN/$name" --quick --backend cuda --out machine.csv
-        if grep -q 'instruction set' err.txt; then verdict 1 "and of no processor"; else verdict 0 "and of no processor"; fi
+        holds "and of no processor" ! grep -q 'instruction set' err.txt
     else
         complains 2 "$name --backend cpu" '--backend would change nothing here' "$BIN/$name" --quick --backend cpu --out machine.csv
     fi
 done
 holds "$took experiments take --backend" [ $took -ge 18 ]
 set -- machine.csv*
-if [ -e "$1" ]; then verdict 1 "none of them writes a file"; else verdict 0 "none of them writes a file"; fi
+holds "none of them writes a file" ! [ -e "$1" ]
 
 # every experiment prints --help
 for source in "$SOURCES"/*/; do

@@ -7,7 +7,7 @@ small="--formats binary16,e4m3,q8.8 --runs 300"
 
 prints 0 "stagnation: every claim passes" '^PASS bfloat16: 100 steps' "$S" --out whole.csv
 says '^binary16,rne,plain,path,1,100,100,5640,' whole.csv "binary16 stands still at 100, code 5640"
-if grep -q '^FAIL' out.txt; then verdict 1 "no FAIL line"; else verdict 0 "no FAIL line"; fi
+holds "no FAIL line" ! grep -q '^FAIL' out.txt
 
 # the same bytes for every number of threads and instruction set, in all formats and modes
 few="--runs 100"
@@ -63,12 +63,10 @@ for signal in KILL INT; do
         skip "a run killed by SIG$signal goes on with --resume" "it was over too soon"
         continue
     fi
-    test -s r.csv.part
-    verdict $? "SIG$signal leaves r.csv.part and no r.csv"
+    holds "SIG$signal leaves r.csv.part and no r.csv" test -s r.csv.part
     # a shell starts background jobs with SIGINT ignored unless the program asks for it, as this one does
     if [ $signal = INT ]; then
-        test $status -eq 1
-        verdict $? "an interrupted run exits 1"
+        holds "an interrupted run exits 1" test $status -eq 1
         says 'the same command with --resume goes on' err.txt "an interrupted run says how to go on"
     fi
     exits 2 "--resume with other options is refused" "$S" $long --seed 9 --resume --out r.csv
@@ -76,9 +74,8 @@ for signal in KILL INT; do
     says 'r.csv.part holds [0-9]* finished points .* --restart forgets them' err.txt "it says what to do"
     exits 0 "--resume after SIG$signal" "$S" $long --resume --out r.csv
     same long.csv r.csv "a run killed by SIG$signal and resumed gives the same CSV"
-    if grep -q '"points_resumed": 0,' r.run.json; then verdict 1 "it did not start again"; else verdict 0 "it did not start again"; fi
-    test ! -e r.csv.part
-    verdict $? "and r.csv.part is gone"
+    holds "it did not start again" ! grep -q '"points_resumed": 0,' r.run.json
+    holds "and r.csv.part is gone" test ! -e r.csv.part
 done
 
 # two runs that write to the same file: the second is refused, and the first is not affected

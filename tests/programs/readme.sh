@@ -42,8 +42,7 @@ while IFS= read -r line; do
     cat out.txt >>all.txt
 done <commands.txt
 while IFS= read -r line; do
-    grep -qxF "$line" all.txt
-    verdict $? "it prints $line"
+    holds "it prints $line" grep -qxF "$line" all.txt
 done <want.txt
 
 sh "$root/packages.sh" --print >out.txt && grep -qx gcc out.txt && ! grep -q ' ' out.txt && ! grep -qx clang out.txt

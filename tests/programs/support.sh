@@ -47,9 +47,9 @@ said() {
     exits "$said_code" "$said_of" "$@"
     says "$said_pattern" "$said_in" "$said_of: says '$said_pattern'"
 }
-holds() { # holds TEXT COMMAND...: the command, as [ -s FILE ], ends with 0
+holds() { # holds TEXT [!] COMMAND...: the command, as [ -s FILE ], ends with 0, or after ! with another status
     holds_text=$1
     shift
-    "$@"
+    if [ "$1" = ! ]; then shift && ! "$@"; else "$@"; fi
     verdict $? "$holds_text"
 }

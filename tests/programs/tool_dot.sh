@@ -64,19 +64,16 @@ for d in fp32 h100-fp16 h100-e4m3.e5m2 h100-e4m3-mma a100-tf32 b200-e2m1-nvf4 b2
     cmp -s one three && grep -q '^checksum    [0-9a-f]\{16\},' one
     verdict $? "gemm $d: the same with 3 threads"
     ULPLAB_ISA=baseline "$ULP" gemm --datapath $d $shape 2>err | grep -v '^time' >three
-    cmp -s one three
-    verdict $? "gemm $d: the same with ULPLAB_ISA=baseline"
+    holds "gemm $d: the same with ULPLAB_ISA=baseline" cmp -s one three
     mpfr || { skip "gemm $d: the same by MPFR" 'this build has no MPFR'; continue; }
     "$ULP" gemm --datapath $d $shape --backend mpfr 2>err | grep -v '^time' >three
-    cmp -s one three
-    verdict $? "gemm $d: the same by MPFR"
+    holds "gemm $d: the same by MPFR" cmp -s one three
 done
 for d in fp32 serial:fp16:rne serial:bf16:sr kahan:fp16:rne a100-fp16 h100-e4m3 b200-e4m3-mx b200-e2m1-nvf4 int8; do
     "$ULP" gemm --datapath $d --m 33 --n 65 --k 70 --seconds 0 2>err | grep -v '^time' >one
     for tile in 1x1 3x5 7x13 31x33; do
         "$ULP" gemm --datapath $d --m 33 --n 65 --k 70 --seconds 0 --tile $tile 2>err | grep -v '^time' >three
-        cmp -s one three
-        verdict $? "gemm $d: the same in tiles of $tile"
+        holds "gemm $d: the same in tiles of $tile" cmp -s one three
     done
 done
 for tile in 0x4 4 x4 4x 4x5x6 -1x4 4x-1 10000000x1 18446744073709551617x1; do refuses "gemm: --tile $tile" 'as in 7x13' gemm --datapath fp32 --tile "$tile"; done
@@ -97,8 +94,7 @@ exits 'gemm: another seed' 0 gemm --datapath h100-fp16 $shape --seed 2
 grep '^checksum' out >two
 exits 'gemm: seed 1' 0 gemm --datapath h100-fp16 $shape
 grep '^checksum' out >one
-! cmp -s one two
-verdict $? 'gemm: another seed gives another checksum'
+holds 'gemm: another seed gives another checksum' ! cmp -s one two
 for data in normal positive; do exits "gemm: --data $data" 0 gemm --datapath h100-fp16 $shape --data $data; done
 prints 'gemm: fp16 overflows' '^not finite  4' gemm --datapath exact:fp16:rne --m 2 --n 2 --k 300000 --data positive
 prints 'gemm: --in' 'a in e4m3, b in e4m3' gemm --datapath fp32 --in e4m3 $shape

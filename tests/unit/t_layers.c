@@ -343,12 +343,7 @@ TEST(words) {
 /* ---- nets ---- */
 
 static double accuracy(const char *net, const char *policy, const char *scaler, uint64_t steps) {
-    const training_texts o = {.net = net,
-                              .policy = policy,
-                              .scaler = scaler,
-                              .optimizer = "sgd,rate=0.02,momentum=0.9",
-                              .batch = 32,
-                              .seed = 1};
+    const training_texts o = {net, policy, scaler, "sgd,rate=0.02,momentum=0.9", .batch = 32, .seed = 1};
     ulp_train_result result;
     if (run_from_texts(&result, &digits, &o, steps, &error) != ULP_OK) fail_msg("%s", error.text);
     print_message("%s, %s: %.4f\n", net, policy, result.test.accuracy);

@@ -4,17 +4,11 @@
  * slowest instruction set; other tests compare the instruction sets with it. t_mpfr_layers.c has batch normalisation,
  * windows but those of adjacent maxima, up-sampling, products with a factor and dropout.
  */
-#include "support.h"
+#include "mpfr_pair.h"
 
-#include "kernels/backend.h"
 #include "kernels/products/unit.h"
 
 enum { MOST = 4096 };
-
-static const ulp_backend *mpfr, *cpu;
-static uint64_t seed = 7;
-
-static int below(int n) { return (int)(next_random(&seed) >> 33) % n; }
 
 /* A binary32 number of any class, often near the ends of the range and near the quantum of the format. */
 static float any_float(const ulp_format *f) {
@@ -251,13 +245,8 @@ TEST(functions) {
         }
         for (int kind = 0; kind < ULP_ACTIVATION_COUNT; kind++) {
             const ulp_activation f = {(uint8_t)kind, 0.2};
-            ulp_backend_activate(mpfr, a, x, N, f), ulp_backend_activate(cpu, b, x, N, f);
-            for (size_t i = 0; i < N; i++)
-                if (!same_result(a[i], b[i]))
-                    fail_msg("activation %d of %a: %a, not %a", kind, (double)x[i], a[i], b[i]);
-            ulp_backend_activate_slope(mpfr, a, x, y, N, f), ulp_backend_activate_slope(cpu, b, x, y, N, f);
-            for (size_t i = 0; i < N; i++)
-                if (!same_result(a[i], b[i])) fail_msg("slope %d at %a: %a, not %a", kind, (double)y[i], a[i], b[i]);
+            BOTH("activation", a, b, N, activate, x, N, f);
+            BOTH("slope", a, b, N, activate_slope, x, y, N, f);
         }
         const ulp_windows windows = {3, 12, 20, 1 + (size_t)below(5)};
         const size_t pooled = 3 * (12 / windows.K) * (20 / windows.K);
@@ -269,13 +258,9 @@ TEST(functions) {
         for (size_t i = 0; i < N; i++) assert_true(same((double)got[i], (double)want[i]));
         const ulp_labels labels = {label, 72, 10};
         ulp_backend_softmax(mpfr, a, loss[0], x, labels), ulp_backend_softmax(cpu, b, loss[1], x, labels);
-        for (size_t i = 0; i < N; i++)
-            if (!same_result(a[i], b[i])) fail_msg("softmax: %a, not %a", a[i], b[i]);
-        for (size_t i = 0; i < 72; i++)
-            if (!same_result(loss[0][i], loss[1][i])) fail_msg("loss: %a, not %a", loss[0][i], loss[1][i]);
-        ulp_backend_softmax_slope(mpfr, a, x, labels, 8), ulp_backend_softmax_slope(cpu, b, x, labels, 8);
-        for (size_t i = 0; i < N; i++)
-            if (!same_result(a[i], b[i])) fail_msg("gradient of softmax: %a, not %a", a[i], b[i]);
+        same_doubles("softmax", a, b, N);
+        same_doubles("loss", loss[0], loss[1], 72);
+        BOTH("gradient of softmax", a, b, N, softmax_slope, x, labels, 8);
     }
 }
 
@@ -316,8 +301,4 @@ TEST(update) {
     }
 }
 
-int main(void) {
-    cpu = ulp_cpu_backend(0);
-    if (cpu == NULL || ulp_backend_get(&mpfr, "mpfr") != ULP_OK) return 1;
-    return run_listed_tests(NULL, NULL);
-}
+TESTS(find_pair, NULL)

@@ -316,10 +316,10 @@ static const char stochastic[] = "mixed:fp16,acc=serial:bf16:sr/8,mode=sr";
 TEST(threads) {
     static float w[3][8192];
     for (int threads = 1; threads <= 3; threads++) {
-        training_texts o = {.net = "rows bigru9 gru17 lstm9 conv5@1 last fc10",
-                            .policy = stochastic,
-                            .scaler = "static:4",
-                            .optimizer = "sgd,rate=0.05,momentum=0.9",
+        training_texts o = {"rows bigru9 gru17 lstm9 conv5@1 last fc10",
+                            stochastic,
+                            "static:4",
+                            "sgd,rate=0.05,momentum=0.9",
                             .batch = 31,
                             .seed = 9};
         ulp_threads_set(threads);
@@ -356,12 +356,9 @@ TEST(learns) {
     static const char *const nets[] = {"rows rnn24 last fc10", "rows gru16 last fc10", "columns lstm16 last fc10"};
     ulp_threads_set(1); /* the products of a step are too small for several threads */
     for (size_t i = 0; i < COUNT_OF(nets); i++) {
-        training_texts o = {.net = nets[i],
-                            .policy = "mixed:fp16",
-                            .scaler = "pytorch",
-                            .optimizer = i ? "sgd,rate=0.1,momentum=0.9" : "sgd,rate=0.03,momentum=0.9",
-                            .batch = 32,
-                            .seed = 1};
+        training_texts o = {nets[i],     "mixed:fp16",
+                            "pytorch",   i ? "sgd,rate=0.1,momentum=0.9" : "sgd,rate=0.03,momentum=0.9",
+                            .batch = 32, .seed = 1};
         ulp_train_result r;
         assert_ok(run_from_texts(&r, &digits, &o, 250, &error));
         print_message("%s: test %.2f %%, %d skipped\n", nets[i], 100 * r.test.accuracy, (int)r.skipped);

@@ -192,11 +192,8 @@ TEST(training) {
     static const char *const policies[] = {"mixed:e4m3@amax", "mixed:e4m3@delayed", "mixed:e4m3", "fp32"};
     double accuracy[4];
     for (int i = 0; i < 4; i++) {
-        training_texts o = {.net = "fc64 relu fc64 relu fc10",
-                            .policy = policies[i],
-                            .optimizer = "sgd,rate=0.1,momentum=0.9",
-                            .batch = 128,
-                            .seed = 1};
+        training_texts o = {"fc64 relu fc64 relu fc10", policies[i], .optimizer = "sgd,rate=0.1,momentum=0.9",
+                            .batch = 128, .seed = 1};
         ulp_trainer *t = trainer_of(&digits, &o);
         ulp_score score;
         for (int step = 0; step < 150; step++) assert_ok(ulp_trainer_step(t, NULL));

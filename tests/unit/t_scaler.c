@@ -251,12 +251,7 @@ TEST(blame) {
 
 /* If the scale of one layer is far too large, only this scale is reduced, and training succeeds. */
 TEST(backs_off) {
-    training_texts o = {.net = "fc24 relu fc20 relu fc10",
-                        .policy = "mixed:fp16",
-                        .scaler = "layer,init=4",
-                        .optimizer = "sgd",
-                        .batch = 32,
-                        .seed = 1};
+    training_texts o = {"fc24 relu fc20 relu fc10", "mixed:fp16", "layer,init=4", "sgd", .batch = 32, .seed = 1};
     ulp_trainer *t = trainer_of(&digits, &o);
     t->loss_scales.layer[2].log2 = 30;
     for (int i = 0; i < 30; i++) assert_ok(ulp_trainer_step(t, NULL));
@@ -270,10 +265,10 @@ TEST(backs_off) {
 
 /* The percentage of gradients that a rounding made zero, over the last 100 of 300 steps. */
 static double flushed(const char *policy, const char *scaler, double *accuracy) {
-    training_texts o = {.net = "fc48 relu fc48 relu fc48 relu fc10",
-                        .policy = policy,
-                        .scaler = scaler,
-                        .optimizer = "sgd,rate=0.1,momentum=0.9",
+    training_texts o = {"fc48 relu fc48 relu fc48 relu fc10",
+                        policy,
+                        scaler,
+                        "sgd,rate=0.1,momentum=0.9",
                         .batch = 64,
                         .seed = 1,
                         .counting = 1};

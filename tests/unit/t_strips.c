@@ -146,10 +146,10 @@ TEST(single_labels) {
 
 /* A loss that underflows becomes Inf, and the scaler skips the step. */
 TEST(scaler_sees) {
-    training_texts o = {.net = "columns gru8 conv11@1",
-                        .policy = "fp32,loss=fp16",
+    training_texts o = {"columns gru8 conv11@1",
+                        "fp32,loss=fp16",
+                        "pytorch",
                         .loss = "ctc-linear",
-                        .scaler = "pytorch",
                         .batch = 8,
                         .seed = 1,
                         .counting = 1};
@@ -162,12 +162,8 @@ TEST(scaler_sees) {
 }
 
 TEST(learns) {
-    training_texts o = {.net = "columns2 gru48 conv11@1",
-                        .policy = "mixed:fp16",
-                        .scaler = "pytorch",
-                        .optimizer = "sgd,rate=0.02,momentum=0.9",
-                        .batch = 32,
-                        .seed = 1};
+    training_texts o = {"columns2 gru48 conv11@1",    "mixed:fp16", "pytorch",
+                        "sgd,rate=0.02,momentum=0.9", .batch = 32,  .seed = 1};
     ulp_train_result r;
     if (THINNED) skip();
     ulp_threads_set(1); /* the products of a step are too small for several threads */

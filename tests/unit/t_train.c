@@ -114,13 +114,8 @@ TEST(tallies) {
     for (size_t i = 0; i < 8; i++) {
         watch w = {0};
         ulp_observer observer = {sum_up, &w, (1u << ULP_AT_COUNT) - 1};
-        training_texts o = {.net = nets[i % 2],
-                            .policy = policies[i / 2],
-                            .scaler = "static:-12",
-                            .batch = 16,
-                            .seed = 1,
-                            .counting = 1,
-                            .observer = &observer};
+        training_texts o = {nets[i % 2], policies[i / 2], "static:-12",         .batch = 16,
+                            .seed = 1,   .counting = 1,   .observer = &observer};
         ulp_trainer *t = trainer_of(&digits, &o);
         ulp_step step;
         assert_ok(ulp_trainer_step(t, &step));
@@ -138,14 +133,10 @@ TEST(points) {
     ulp_policy policy;
     watch w = {.policy = &policy};
     ulp_observer observer = {see, &w, (1u << ULP_AT_COUNT) - 1};
-    training_texts o = {.net = "fc16 relu fc10",
-                        .policy = "fp16,acc=fp32,wgrad=e5m2,agrad=e4m3,loss=bf16",
-                        .scaler = "static:7",
-                        .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001",
-                        .batch = 32,
-                        .seed = 1,
-                        .counting = 1,
-                        .observer = &observer};
+    training_texts o = {"fc16 relu fc10", "fp16,acc=fp32,wgrad=e5m2,agrad=e4m3,loss=bf16",
+                        "static:7",       "sgd,rate=0.1,momentum=0.9,decay=0.001",
+                        .batch = 32,      .seed = 1,
+                        .counting = 1,    .observer = &observer};
     assert_ok(ulp_policy_parse(&policy, o.policy, &error));
     ulp_trainer *t = trainer_of(&digits, &o);
     ulp_step step;
@@ -174,12 +165,9 @@ TEST(master_and_scale) {
     size_t n = 0;
     for (int k = 0; k < 3; k++) {
         static const char *const scalers[] = {"none", "static:6", "pytorch,init=3,interval=5"};
-        training_texts o = {.net = "fc16 relu fc10",
-                            .policy = k < 2 ? "mixed:bf16" : "mixed:bf16,agrad=fp32,wgrad=fp32,act=fp32",
-                            .scaler = scalers[k],
-                            .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001",
-                            .batch = 32,
-                            .seed = 1};
+        training_texts o = {"fc16 relu fc10", k < 2 ? "mixed:bf16" : "mixed:bf16,agrad=fp32,wgrad=fp32,act=fp32",
+                            scalers[k],       "sgd,rate=0.1,momentum=0.9,decay=0.001",
+                            .batch = 32,      .seed = 1};
         ulp_trainer *t = trainer_of(&digits, &o);
         for (int i = 0; i < 40; i++) assert_ok(ulp_trainer_step(t, NULL));
         n = t->model.net.params;
@@ -203,10 +191,10 @@ TEST(master_and_scale) {
 /* ---- determinism ---- */
 
 static void run_weights(const char *policy, int threads, int score, float *w, size_t *n, double *accuracy) {
-    training_texts o = {.net = "fc33 tanh fc17 relu fc10",
-                        .policy = policy,
-                        .scaler = "static:4",
-                        .optimizer = "sgd,rate=0.05,momentum=0.9,decay=0.0001",
+    training_texts o = {"fc33 tanh fc17 relu fc10",
+                        policy,
+                        "static:4",
+                        "sgd,rate=0.05,momentum=0.9,decay=0.0001",
                         .batch = 31,
                         .seed = 9};
     ulp_score s;
@@ -244,12 +232,7 @@ TEST(threads) {
 
 static ulp_train_result run_of(const ulp_data *data, const char *net, const char *policy, const char *scaler,
                                uint64_t steps) {
-    training_texts o = {.net = net,
-                        .policy = policy,
-                        .scaler = scaler,
-                        .optimizer = "sgd,rate=0.1,momentum=0.9",
-                        .batch = 32,
-                        .seed = 1};
+    training_texts o = {net, policy, scaler, "sgd,rate=0.1,momentum=0.9", .batch = 32, .seed = 1};
     ulp_train_result r;
     ulp_status status = run_from_texts(&r, data, &o, steps, &error);
     if (status != ULP_OK) print_message("%s\n", error.text);

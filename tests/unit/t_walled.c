@@ -172,21 +172,16 @@ TEST(layers) {
 #define SEQUENCE "columns2 gru5 lstm4 rnn3 last fc3"
 
 TEST(policies) {
-    static const char *const policies[] = {"fp16",
-                                           "bf16",
-                                           "e5m2,acc=fp32",
-                                           "mixed:fp16",
-                                           "mixed:bf16,out=fp32",
-                                           "mixed:fp16,mode=sr,acc=serial:fp16:sr",
-                                           "mixed:e4m3,acc=h100-e4m3",
-                                           "q6.10,mode=sr,acc=fp32,loss=fp32",
-                                           "mixed:fp16,fwd=kahan:fp16:rne,bwd=chunk4:fp16:rne",
-                                           "mixed:e4m3,act=e4m3@amax,agrad=e5m2@amax",
-                                           "mixed:e4m3,act=e4m3@delayed3,agrad=e5m2@delayed,weight=e4m3@delayed2",
-                                           "mixed:fp16,weight=fp16@amax,wgrad=fp16@delayed2,act=fp16@amax/sr/8"};
-    for (size_t i = 0; i < COUNT_OF(policies); i++) {
-        compare("images", &images, (training_texts){.net = WHOLE, .policy = policies[i], .scaler = "static:4"});
-        compare("sequences", &images, (training_texts){.net = SEQUENCE, .policy = policies[i], .scaler = "static:4"});
+    static const char policies[] =
+        "fp16 bf16 e5m2,acc=fp32 mixed:fp16 mixed:bf16,out=fp32 mixed:fp16,mode=sr,acc=serial:fp16:sr "
+        "mixed:e4m3,acc=h100-e4m3 q6.10,mode=sr,acc=fp32,loss=fp32 mixed:fp16,fwd=kahan:fp16:rne,bwd=chunk4:fp16:rne "
+        "mixed:e4m3,act=e4m3@amax,agrad=e5m2@amax mixed:e4m3,act=e4m3@delayed3,agrad=e5m2@delayed,weight=e4m3@delayed2 "
+        "mixed:fp16,weight=fp16@amax,wgrad=fp16@delayed2,act=fp16@amax/sr/8";
+    for (size_t i = 0; *word_of(policies, i); i++) {
+        compare("images", &images,
+                (training_texts){.net = WHOLE, .policy = word_of(policies, i), .scaler = "static:4"});
+        compare("sequences", &images,
+                (training_texts){.net = SEQUENCE, .policy = word_of(policies, i), .scaler = "static:4"});
     }
 }
 
@@ -219,8 +214,8 @@ TEST(optimizers) {
                 compare("images", &images,
                         (training_texts){.net = WHOLE,
                                          .policy = pure ? "bf16,acc=fp32,mode=sr/8" : "mixed:fp16",
-                                         .optimizer = text,
-                                         .scaler = pure ? "none" : "layer,init=10"});
+                                         .scaler = pure ? "none" : "layer,init=10",
+                                         .optimizer = text});
             }
 }
 
