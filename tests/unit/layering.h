@@ -4,7 +4,6 @@
 
 #include "support.h"
 
-#include "formats/rng.h"
 #include "texts.h"
 
 /* Policies for layers with products: sums of every kind in both directions. */

@@ -9,7 +9,6 @@
 
 #include <gmp.h>
 
-#include "formats/rng.h"
 #include "kernels/mpfr/reference.h"
 
 typedef enum { SERIAL, SPLIT, BLOCK, CHUNK, PAIRWISE, KAHAN, EXACT, SCHEMES } scheme;

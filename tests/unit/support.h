@@ -6,6 +6,7 @@
 
 #include "test.h"
 
+#include "formats/rng.h"
 #include "kernels/products/datapath.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -109,6 +110,11 @@ static inline double last_quantum(const ulp_format *f) {
     frexp(f->max, &exponent);
     double quantum = ldexp(1.0, exponent - f->prec), least = ldexp(1.0, f->qmin);
     return quantum > least ? quantum : least;
+}
+
+/* The random word of element i. */
+static inline uint32_t word_at(ulp_rule rule, ulp_stream s, size_t i) {
+    return ulp_mode_is_stochastic(rule.mode) ? ulp_random_word(s, i) : 0;
 }
 
 #endif

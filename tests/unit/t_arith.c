@@ -3,7 +3,6 @@
 
 #include "support.h"
 
-#include "formats/rng.h"
 #include "kernels/backend.h"
 #include "kernels/mpfr/reference.h"
 

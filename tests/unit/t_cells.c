@@ -1,7 +1,6 @@
 /* t_cells.c - the stages of the cells of recurrent layers in arrays: every instruction set has the bits of one unit. */
 #include "support.h"
 
-#include "formats/rng.h"
 #include "kernels/backend.h"
 
 enum { MOST = 4 * 3000 };

@@ -4,7 +4,6 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include "formats/rng.h"
 #include "kernels/mpfr/reference.h"
 
 enum { WORDS = 20000 };

@@ -2,8 +2,6 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include "formats/rng.h"
-
 enum { ROOM = 40000, RESULTS = 2048 }; /* ROOM: elements of inputs; RESULTS: of c and the memory around it */
 static float a[ROOM], b[ROOM], c[RESULTS], start[RESULTS], want[RESULTS];
 static uint64_t products;

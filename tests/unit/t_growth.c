@@ -74,7 +74,7 @@ TEST(bounds) {
 static const int stochastic[] = {ULP_SRA, ULP_SRB, ULP_SRC};
 
 /* Word i of 2^steps words of r bits; the least and the largest word are among them. */
-static uint32_t word_at(uint32_t i, int r, int steps) {
+static uint32_t word_for(uint32_t i, int r, int steps) {
     const uint32_t last = (1u << r) - 1;
     const uint32_t word = r <= steps ? i : i + 1 == 1u << steps ? last : i << (r - steps);
     return word << (32 - r);
@@ -87,7 +87,7 @@ static void check_stop(const ulp_format *f, ulp_rule rule, double stop, double m
     const double below = stop - ulp_spacing(stop, f) / 2;
     int moved = 0;
     for (uint32_t i = 0; i < 1u << steps; i++) {
-        const uint32_t word = word_at(i, r, steps);
+        const uint32_t word = word_for(i, r, steps);
         for (double x = most; x > 0x1p-6; x -= 0x1p-5) {
             const double got = ulp_arith((ulp_scalar_op){ULP_ADD, stop, x, 0}, f, rule, word);
             if (got != stop) fail_case("add", stop, x, 0, f, rule, word, got, stop);

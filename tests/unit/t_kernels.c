@@ -2,8 +2,6 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include "formats/rng.h"
-
 enum { N = 2 * 16 * 1024 + 777, FEW = 2100, MARGIN = 32 };
 
 static float x[N], want[N], y[N + 2 * MARGIN];
@@ -37,10 +35,6 @@ static void fill_inputs(const ulp_format *f, uint64_t seed) {
         memcpy(x + i, &value, sizeof value);
         if (i < FEW) x64[i] = i % 2 ? (double)value : i % 4 ? ulp_from_bits64(bits) : nextafter((double)value, 0);
     }
-}
-
-static uint32_t word_at(ulp_rule rule, ulp_stream s, size_t i) {
-    return ulp_mode_is_stochastic(rule.mode) ? ulp_random_word(s, i) : 0;
 }
 
 static void count(ulp_stats *stats, double in, double out, const ulp_format *f, ulp_rule rule, uint32_t word) {

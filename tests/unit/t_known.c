@@ -4,7 +4,6 @@
  * 10 rounds. Two of the three counters are no block of an element's index, so that the vectors of blocks are tested
  * below the arrays of words.
  */
-#include "formats/rng.h"
 #include "tests/proofs/streams/known.h"
 #include "support.h"
 #include "known_answers.h"

@@ -7,8 +7,6 @@
 
 #include <mpfr.h>
 
-#include "formats/rng.h"
-
 enum { N = 40000, ROWS = 700, MOST = 300 };
 
 static float x[N], dy[N], y[N], want[N];

@@ -5,8 +5,6 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include "formats/rng.h"
-
 enum { N = 1024 + 72 };
 
 static float x[N], y[N], want[N];
@@ -55,10 +53,6 @@ static float other_value(const ulp_format *f, size_t i) {
 }
 
 /* ---- one array ---- */
-
-static uint32_t word_at(ulp_rule rule, ulp_stream s, size_t i) {
-    return ulp_mode_is_stochastic(rule.mode) ? ulp_random_word(s, i) : 0;
-}
 
 static float scalar(float v, const ulp_format *f, ulp_rule rule, ulp_stream s, size_t i) {
     const float r = (float)ulp_round((double)v, f, rule, word_at(rule, s, i));

@@ -9,8 +9,6 @@
 
 #include <float.h>
 
-#include "formats/rng.h"
-
 enum { PIECE = 1024, N = 11 * PIECE + 72, FEW = PIECE + 72, BEHIND = 64 };
 
 static double x[N], y[N + BEHIND], want[N];
@@ -68,10 +66,6 @@ static double other_value(const ulp_format *f, size_t i) {
 }
 
 /* ---- one array ---- */
-
-static uint32_t word_at(ulp_rule rule, ulp_stream s, size_t i) {
-    return ulp_mode_is_stochastic(rule.mode) ? ulp_random_word(s, i) : 0;
-}
 
 static double scalar(double v, const ulp_format *f, ulp_rule rule, ulp_stream s, size_t i) {
     const double r = ulp_round(v, f, rule, word_at(rule, s, i));

@@ -1,62 +1,34 @@
 /* t_recurrent.c - recurrent layers against scalar loops, bit for bit; their initial weights, and training with them. */
 
-#include "formats/rng.h"
+#include "layering.h"
 #include "training.h"
 
 /* ---- a model under a policy; inputs and weights are values of the policy's formats ---- */
 
-typedef struct bench {
-    ulp_model model;
-    ulp_pass pass;
-    ulp_arena arena;
-    ulp_policy policy;
-    float *w;
-} bench;
-
-static void bench_carve(void *own, ulp_arena *arena) {
-    bench *t = own;
-    t->w = ulp_arena_take(arena, t->model.net.params);
-    t->model.grad[0] = ulp_arena_take(arena, t->model.batch * ulp_dims_size(t->model.net.in));
-}
+enum { B = 3, T = 4, F = 5, N = 3, GATES = 4, MANY = 64 };
 
 /* x (n) = seeded numbers of magnitude up to `size`, rounded at a point. */
-static void numbers(const bench *t, float *x, size_t n, ulp_point_kind point, uint64_t stream, double size) {
+static void numbers(const rig *r, float *x, size_t n, ulp_point_kind point, uint64_t stream, double size) {
     for (size_t i = 0; i < n; i++) {
         double u = size * (2.0 * ulp_random_uniform((ulp_stream){5, stream, 0}, i) - 1.0);
-        x[i] = (float)ulp_round(u, &t->policy.at[point].format, (ulp_rule){0}, 0);
+        x[i] = (float)ulp_round(u, &r->policy.at[point].format, (ulp_rule){0}, 0);
     }
 }
 
-static void bench_start(bench *t, const char *net, ulp_dims in, const char *policy, size_t B) {
-    memset(t, 0, sizeof *t);
-    ulp_status status = ulp_policy_parse(&t->policy, policy, &error);
-    if (status == ULP_OK) status = model_from_text(&t->model, net, in, B, B, &error);
-    if (status != ULP_OK) print_message("%s\n", error.text);
-    assert_ok(status);
-    assert_ok(ulp_backend_get(&t->pass.run.backend, "cpu")); /* its memory is host memory */
-    t->pass.run.policy = &t->policy;
-    t->pass.now.B = B;
-    t->pass.run.seed = 77;
-    t->pass.now.step = 3;
-    assert_ok(ulp_model_alloc(&t->model, &t->pass, &t->arena, bench_carve, t));
-    numbers(t, t->w, t->model.net.params, ULP_AT_WEIGHT, 1, 0.8);
-    numbers(t, t->model.tensor[0], B * ulp_dims_size(in), ULP_AT_ACT, 2, 2.0);
-    numbers(t, t->model.grad[t->model.net.count], B * ulp_dims_size(t->model.net.out), ULP_AT_AGRAD, 3, 1.0);
+static void start(rig *r, const char *net, const char *policy) {
+    rig_start(r, net, (ulp_dims){F, 1, T}, B, policy);
+    r->pass.run.seed = 77;
+    numbers(r, r->w, r->model.net.params, ULP_AT_WEIGHT, 1, 0.8);
+    numbers(r, rig_input(r), B * ulp_dims_size(r->model.net.in), ULP_AT_ACT, 2, 2.0);
+    numbers(r, rig_output_gradient(r), B * ulp_dims_size(r->model.net.out), ULP_AT_AGRAD, 3, 1.0);
 }
 
-static void bench_end(bench *t) {
-    ulp_model_release(&t->model, &t->pass);
-    ulp_arena_release(&t->arena);
-}
-
-static void trip(bench *t) {
-    assert_ok(ulp_model_forward(&t->model, &t->pass, t->w));
-    assert_ok(ulp_model_backward(&t->model, &t->pass, t->w));
+static void trip(rig *r) {
+    rig_forward(r);
+    rig_backward(r);
 }
 
 /* ---- the formulas in the head comments of rnn.c, gru.c and lstm.c, one number at a time ---- */
-
-enum { B = 3, T = 4, F = 5, N = 3, GATES = 4, MANY = 64 };
 
 static const ulp_policy *policy;
 static const float *W, *U, *bias;
@@ -218,8 +190,8 @@ static void check_dx(const direct *d, const float *dx) {
 
 static void check_cell(const cell *c, const char *name) {
     static direct d;
-    bench t;
-    bench_start(&t, c->word, (ulp_dims){F, 1, T}, name, B);
+    rig t;
+    start(&t, c->word, name);
     trip(&t);
     memset(&d, 0, sizeof d);
     d.gates = c->gates;
@@ -243,7 +215,7 @@ static void check_cell(const cell *c, const char *name) {
                 c->backward(&d, s, b, j, (double)t.model.grad[1][(b * N + j) * T + s], direct_product(&d, s, b, j));
     check_wgrads(&d, t.model.wgrad);
     check_dx(&d, t.model.grad[0]);
-    bench_end(&t);
+    rig_end(&t);
 }
 
 TEST(cells_bit_for_bit) {
@@ -267,17 +239,17 @@ static void half_of(float *to, const float *from, size_t which, size_t n) {
  * random words of its own. */
 static void check_directions(const char *name) {
     enum { M = F * T, H = N * T };
-    bench both, one[2];
+    rig both, one[2];
     float y[B * H], dy[B * H], back[B * M], sum[B * M];
     char word[16];
     snprintf(word, sizeof word, "bigru%d", N);
-    bench_start(&both, word, (ulp_dims){F, 1, T}, name, B);
+    start(&both, word, name);
     trip(&both);
     const size_t params = both.model.net.params / 2;
     const int random = ulp_mode_is_stochastic(both.policy.at[ULP_AT_ACT].rule.mode);
     for (size_t which = 0; which < 2; which++) {
-        bench *t = &one[which];
-        bench_start(t, word + 2, (ulp_dims){F, 1, T}, name, B);
+        rig *t = &one[which];
+        start(t, word + 2, name);
         assert_int_equal(t->model.net.params, params);
         memcpy(t->w, both.w + which * params, params * sizeof *t->w);
         half_of(dy, both.model.grad[1], which, H);
@@ -295,7 +267,7 @@ static void check_directions(const char *name) {
     for (size_t i = 0; i < B * M; i++) sum[i] = one[0].model.grad[0][i] + back[i];
     /* where a layer rounds its dx to fewer bits than binary32, dx is not the sum of two rounded gradients */
     assert_int_equal(memcmp(sum, both.model.grad[0], sizeof sum) == 0, strcmp(name, "fp32") == 0);
-    bench_end(&both), bench_end(&one[0]), bench_end(&one[1]);
+    rig_end(&both), rig_end(&one[0]), rig_end(&one[1]);
 }
 
 TEST(directions) {

@@ -3,7 +3,6 @@
 
 #include "support.h"
 
-#include "formats/rng.h"
 #include "formats/scale.h"
 #include "kernels/mpfr/reference.h"
 

@@ -5,7 +5,6 @@
 
 #include <float.h>
 
-#include "formats/rng.h"
 #include "kernels/backend.h"
 
 enum { N = 2 * 16 * 1024 + 777, ARRAYS = 4, STEPS = 12, MARGIN = 16 };

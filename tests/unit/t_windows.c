@@ -3,8 +3,6 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include "formats/rng.h"
-
 enum { N = 60000 };
 
 static float x[N], dy[N], y[N], place[N];
