@@ -88,7 +88,7 @@ static void ask_short_accumulator(course_sheet *s) {
     course_question *q = course_ask_number(
         s, sum_on("h100-e4m3", 0, a, b, TERMS_MAX), NULL,
         "The model of the h100-e4m3 adds 32 products in one step with F = 13 and rounds the sum toward zero to 13 bits "
-        "behind the leading one. The products are 2^%d, once -%s, and thirty times %s; c = 0. What is the result?",
+        "after the leading one. The products are 2^%d, once -%s, and thirty times %s; c = 0. What is the result?",
         large, course_show(small).text, course_show(small).text);
     q->nearness = unit;
     course_tempting(q, top + 29 * small, "This is the exact sum. Where is the cut?");

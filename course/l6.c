@@ -16,7 +16,7 @@ static void ask_fixed(course_sheet *s) {
     while (hundredths % 10 == 0); /* the page has numbers with one decimal */
     const double x = hundredths / 100.0;
     course_question *q = course_ask_number(s, course_round(x, &f, ULP_RNE), &f,
-                                           "q4.4 has 8 bits in two's complement, 4 of them behind the point. Round "
+                                           "q4.4 has 8 bits in two's complement, 4 of them after the point. Round "
                                            "%.2f to q4.4, to nearest, ties to even. What is the result?",
                                            x);
     course_tempting(q, x, "This is the number of the question. Is it a number of q4.4?");

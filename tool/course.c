@@ -59,7 +59,7 @@ static void add_file(ulp_text *to, const course_lab *only, course_student studen
     ulp_text_print(&head, "ulplab course: the %s of %s", with_key ? "KEY" : "questions", student.id);
     add_comment(to, ulp_text_of(&head));
     ulp_text_free(&head);
-    add_comment(to, "Write each answer behind the comma of its row. " COURSE_NUMBER_FORMS
+    add_comment(to, "Write each answer after the comma of its row. " COURSE_NUMBER_FORMS
                     " A point stands before the decimals. Answers are exact: write all digits of a number.");
     add_comment(to, *student.word ? "Your teacher checks the answers. This command says which of them cannot be read: "
                                     "ulp course check FILE"

@@ -359,7 +359,7 @@ const tool_command tool_gemm = {
              "without --in an element that the input format does not hold is refused; block scales are 1.\n\n"
              "  ulp gemm --datapath h100-fp16 --in fp16 --a a.npy --b b.npy --out c.npy\n\n"
              "The checksum is the same on every backend, for any number of threads, any instruction set and any tile; "
-             "that of a GPU's own product beside that of its model says whether the bits are those. --explain names "
+             "the checksum of a GPU and the checksum of its model say whether the bits are equal. --explain names "
              "the path that computes a product on the processor; `ulp backends --products` lists all paths. The exact "
              "results are computed for as many outputs, evenly spread, as 2^23 products allow. The last line, `time`, "
              "is the only one that differs between two runs.\n"},

@@ -25,7 +25,7 @@ static void help_formats(ulp_text *to) {
     ulp_text_print(
         to, "eXmY has a sign, X exponent bits and Y fraction bits. Where eXmY is no row, the rules are those of IEEE "
             "754: the top exponent holds infinity and, if Y > 0, NaN. eXmYieee is this format where eXmY is a row.\n"
-            "qI.F is two's complement with I bits before the binary point and F bits behind it.\n"
+            "qI.F is two's complement with I bits before the binary point and F bits after it.\n"
             "binaryKpP has K bits in all and P significant bits. It ends with s or u (signed or not) and with e or f "
             "(with infinities or finite).\n"
             "positN is the posit of N bits with 2 exponent bits (Posit Standard 2022), positNesE an older one with E. "
@@ -91,7 +91,7 @@ static void help_trees(ulp_text *to) {
     ulp_text_print(
         to, "ulp probe --tree NAME finds the order of a sum (Xie et al. 2025, arXiv 2411.00442): of a datapath, of "
             "cblas_sdot and cblas_sgemm of OpenBLAS, or, with --exec, of a program. All terms are units, but two are M "
-            "and -M, beside which units are lost. The result counts the units that are added behind both.\n\n"
+            "and -M, next to which units are lost. The result counts the units that are added after both.\n\n"
             "(x y)        the sum of x and y\n"
             "(x y z)      a sum of three terms at once, as Tensor Cores form it\n"
             "[x y z]      a sum of three terms without loss before its rounding; # in the drawing\n"
@@ -239,10 +239,9 @@ static ulp_status explain(const tool_command *const *commands, size_t count, int
     return ULP_OK;
 }
 
-int tool_help(FILE *out, const tool_command *const *commands, size_t count, int argc, char **argv) {
-    ulp_error error;
-    ulp_error_clear(&error);
-    if (argc >= 2) return tool_end("ulp help", explain(commands, count, argc, argv, &error), &error);
+ulp_status tool_help(FILE *out, const tool_command *const *commands, size_t count, int argc, char **argv,
+                     ulp_error *error) {
+    if (argc >= 2) return explain(commands, count, argc, argv, error);
     print_overview(out, commands, count);
-    return tool_end("ulp", ULP_OK, &error);
+    return ULP_OK;
 }

@@ -7,6 +7,7 @@
 #include "kernels/products/unit.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* A subcommand: a row of the table in ulp.c. */
 typedef struct tool_command {
@@ -19,11 +20,8 @@ typedef struct tool_command {
 extern const tool_command tool_formats, tool_show, tool_round, tool_convert, tool_arith, tool_dot, tool_gemm,
     tool_probe, tool_block, tool_verify, tool_backends, tool_amp, tool_course, tool_vectors;
 
-/* ulp.c: the name of a command without "ulp ". */
-const char *tool_name(const tool_command *command);
-
-/* End a command: write the sentence of its failure, and flush stdout. Returns the exit status. */
-int tool_end(const char *program, ulp_status status, ulp_error *error);
+/* The name of a command without "ulp ". */
+static inline const char *tool_name(const tool_command *command) { return command->command.name + strlen("ulp "); }
 
 /* A failure without a sentence: the output or earlier messages say what failed (a check: exit status 1; input: 2). */
 enum tool_verdict { TOOL_CHECK_FAILED = ULP_DEVICE_FAILED, TOOL_INPUT_REFUSED = ULP_BAD_ARGUMENT };
@@ -36,8 +34,9 @@ static inline ulp_status tool_refused(ulp_error *error) { return error->status =
 
 /* ---- help.c: ulp help TOPIC ---- */
 
-/* Print the overview to `out`, or the topic or command argv[1] to stdout. Returns the exit status. */
-int tool_help(FILE *out, const tool_command *const *commands, size_t count, int argc, char **argv);
+/* Print the overview to `out`, or the topic or command argv[1] to stdout. */
+ulp_status tool_help(FILE *out, const tool_command *const *commands, size_t count, int argc, char **argv,
+                     ulp_error *error);
 
 /* The sources of the rows that model hardware, and the rows that tests compare with measurements. */
 #define TOOL_DATAPATH_SOURCES                                                                                          \

@@ -12,9 +12,8 @@ static const tool_command *const commands[] = {
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
-const char *tool_name(const tool_command *command) { return command->command.name + strlen("ulp "); }
-
-int tool_end(const char *program, ulp_status status, ulp_error *error) {
+/* End a command: write the sentence of its failure, and flush stdout. Returns the exit status. */
+static int end(const char *program, ulp_status status, ulp_error *error) {
     int result = ULP_EXIT_FINE;
     if (status != ULP_OK) {
         ulp_fail_default(error, status, "%s", ulp_status_text(status));
@@ -32,7 +31,7 @@ static int run(const tool_command *c, int argc, char **argv) {
     if (status == ULP_OK && !a.is_done) status = ulp_arguments_resolve(&a, ULP_PRESET_DEFAULT, &error);
     if (status == ULP_OK && !a.is_done) status = c->run(&a, &error);
     ulp_arguments_free(&a);
-    return tool_end(c->command.name, status, &error);
+    return end(c->command.name, status, &error);
 }
 
 static ulp_status unknown_command(const char *given, ulp_error *error) {
@@ -61,9 +60,10 @@ static ulp_status option_before_command(int argc, char **argv, ulp_error *error)
 
 int main(int argc, char **argv) {
     ulp_error error;
+    ulp_error_clear(&error);
     ulp_reference_allocate_by(ulp_grow);
     if (argc < 2) {
-        tool_help(stderr, commands, COMMANDS, argc, argv);
+        tool_help(stderr, commands, COMMANDS, argc, argv, &error);
         return ULP_EXIT_USAGE;
     }
     const char *name = argv[1];
@@ -72,10 +72,11 @@ int main(int argc, char **argv) {
         return ulp_finish_stdout("ulp", ULP_EXIT_FINE);
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
-        return tool_help(stdout, commands, COMMANDS, argc - 1, argv + 1);
+        return end(argc > 2 ? "ulp help" : "ulp", tool_help(stdout, commands, COMMANDS, argc - 1, argv + 1, &error),
+                   &error);
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(name, tool_name(commands[i])) == 0) return run(commands[i], argc - 1, argv + 1);
     const ulp_status status =
         name[0] == '-' ? option_before_command(argc, argv, &error) : unknown_command(name, &error);
-    return tool_end("ulp", status, &error);
+    return end("ulp", status, &error);
 }

@@ -255,7 +255,7 @@ function drawBlock(block, products, answer) {
   const span = drawRows(block, terms, products), deeper = terms.some((t) => t.bits.last < span.bottom),
         zeros = terms.some((t) => t.low < span.bottom), losses = lossesOf(block, terms);
   labelPicture(`Rows of bits: ${terms.length} terms of ${answer.name}, from the weight 2 to the power ${
-      span.top} down to 2 to the power ${span.bottom}. The cut is behind the bit of 2 to the power ${block.unit}. ${
+      span.top} down to 2 to the power ${span.bottom}. The cut is after the bit of 2 to the power ${block.unit}. ${
       losses} The rounded result is ${digits(block.result, 40)}.`);
   text.textContent = `The largest exponent is ${minus(String(block.emax))}. The cut lies ${
                          answer.fraction} bits below, at ${power(block.unit)}. ${losses} ` +

@@ -117,7 +117,7 @@ static const row *find_row(reading *r, const char *name) {
 
 static course_verdict judge_row(const course_question *q, const row *at, ulp_text *note) {
     if (!at->semicolon) return course_judge(q, at->answer, note);
-    ulp_text_print(note, "a semicolon stands behind %s: write a comma in its place", q->name);
+    ulp_text_print(note, "a semicolon stands after %s: write a comma in its place", q->name);
     return COURSE_UNREADABLE;
 }
 
@@ -131,7 +131,7 @@ static void add_mark(reading *r, const course_question *q, const row *at) {
     strcpy(mark->name, q->name);
     if (at) mark->verdict = judge_row(q, at, &note);
     else {
-        ulp_text_print(&note, "the row of %s is missing: add the row `%s,` and write the answer behind the comma",
+        ulp_text_print(&note, "the row of %s is missing: add the row `%s,` and write the answer after the comma",
                        q->name, q->name);
     }
     if (mark->verdict == COURSE_UNREADABLE) {

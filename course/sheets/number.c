@@ -108,7 +108,7 @@ static void explain_comma(ulp_text *why, const char *text, const char *comma) {
     else if (digits == 3 && !comma[4] && comma > text && text[strspn(text, "-+")] != '0')
         ulp_text_print(why,
                        "'%s' has a comma: if the comma separates thousands, leave the comma out; if decimals stand "
-                       "behind the comma, write a point",
+                       "after the comma, write a point",
                        text);
     else
         ulp_text_print(why, "'%s' has a comma: write a point, as in %.*s.%s", text, (int)(comma - text), text,

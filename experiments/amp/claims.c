@@ -123,7 +123,8 @@ static void claim_flushed(ulp_claims *c, const char *why, const ulp_format *form
         const choice key = {&networks->at[i], format, LOW}, base = {key.network, NULL, FP32};
         const ulp_spread right = spread_of(c, accuracy_of, key), reference = spread_of(c, accuracy_of, base);
         below += right.n && right.mean < reference.least;
-        if (right.n) ulp_finding_note(&found, "%s %.2f %% beside %.2f", key.network->name, right.mean, reference.least);
+        if (right.n)
+            ulp_finding_note(&found, "%s %.2f %%, compared with %.2f", key.network->name, right.mean, reference.least);
     }
     const int wanted = networks->count < 2 ? 1 : 2;
     if (found.count || s->ways >> (LOW - AMP) & 1)

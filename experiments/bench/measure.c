@@ -184,7 +184,7 @@ const char *const part_titles[PARTS] = {
     [PART_NATIVE] = "products of the device",
     [PART_TRAINING] = "training steps",
     [PART_POLICIES] = "training steps under policies",
-    [PART_LIBRARIES] = "rounding beside other libraries",
+    [PART_LIBRARIES] = "rounding compared with other libraries",
 };
 
 /* The value of a sorted array below which a share lies; between two values it is interpolated. */

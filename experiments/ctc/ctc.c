@@ -33,7 +33,7 @@ static int takes_format(const ulp_format *f) { return strcmp(f->name, "binary64"
 
 static const ulp_option options[] = {
     ULP_OPTION_FORMATS_IF(settings, formats, "fp32,fp16,bf16", "fp32,fp16", takes_format,
-                          "the sums are formed in it beside the formats in any case"),
+                          "the sums are formed in it, too, in any case"),
     ULP_OPTION(settings, outputs, integers, "8,11",
                .help = "equally probable outputs C of the sums, the blank included", .min = 3, .max = 255),
     ULP_OPTION(settings, labels, integers, "0,5", .help = "labels L of the sums", .max = 100),

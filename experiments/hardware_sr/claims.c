@@ -69,5 +69,5 @@ void judge(ulp_claims *c) {
     const law l = law_of(c, ulp_conversion_find("cvt.rs.satfinite.e4m3x4:split"));
     ulp_claim(c, l.mean < 0 && fabs(l.mean + 0x1p-9) < 0x1p-11,
               "8 bits of StochasticA round toward zero too often: the mean bias is -2^-9 of the spacing",
-              "%.3g beside %.3g", l.mean, -0x1p-9);
+              "%.3g, compared with %.3g", l.mean, -0x1p-9);
 }

@@ -1,4 +1,4 @@
-/* sum_growth.c - how do the errors of long sums grow with their length, to nearest and stochastic, beside the bounds?
+/* sum_growth.c - how do errors of long sums grow with length, to nearest and stochastic, compared with the bounds?
  *
  * The experiment computes recursive sums from +0 and rounds every addition. There are five kinds of terms: U[0,1];
  * U[-1,1]; products of two factors of U[0,1]; products of two factors of U[-1,1]; and 1, 1/2, 1/3, ... The mode that
@@ -317,6 +317,6 @@ static ulp_status compute(const ulp_task *task) {
 
 const ulp_experiment experiment = {
     .name = "sum_growth",
-    .question = "how do the errors of long sums grow with their length, to nearest and stochastic, beside the bounds?",
+    .question = "how do errors of long sums grow with length, to nearest and stochastic, compared with the bounds?",
     ULP_EXPERIMENT_OF(settings, point, row),
 };

@@ -1,4 +1,4 @@
-/* update_ratio.c - how large are a network's weights beside their updates, and which updates can a format still add?
+/* update_ratio.c - how large are weights compared with their updates, and which updates can a format still add?
  *
  * A network learns in binary32 by SGD with momentum and, by default, a rate that falls along a cosine. At --looks of
  * its steps, every weight w is compared with its update u = -rate' v, the exact product of the binary32 rate and the
@@ -258,7 +258,7 @@ static ulp_status compute(const ulp_task *task) {
 
 const ulp_experiment experiment = {
     .name = "update_ratio",
-    .question = "how large are a network's weights beside their updates, and which updates can a format still add?",
+    .question = "how large are weights compared with their updates, and which updates can a format still add?",
     ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(ulp_lesson),
     .release = ulp_lesson_release,

@@ -269,7 +269,7 @@ static void find_promotion(prober *p) {
         ulp_report(p, ULP_P_PROMOTION, ULP_NOT_REACHABLE, 0, "the products of one sum are not lost together");
     else
         ulp_report(p, ULP_P_PROMOTION, ULP_FOUND, first == 0 ? 0 : CHAIN - first, "1 and %d products 2^-%d: %s",
-                   CHAIN - 1, bits, first == 0 ? "all are lost" : "those behind the first interval count");
+                   CHAIN - 1, bits, first == 0 ? "all are lost" : "those after the first interval count");
 }
 
 static uint64_t mix(uint64_t *state) { /* splitmix64 (Steele et al. 2014, doi:10.1145/2660193.2660195) */

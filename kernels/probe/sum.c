@@ -101,14 +101,14 @@ static void find_length(prober *p) {
     const int j = p->depth;
     if (p->length == 1)
         ulp_report(p, ULP_P_LENGTH, ULP_FOUND, 1,
-                   "+big - big + 2^-%d big: the small term is not lost at any k behind them", j);
+                   "+big - big + 2^-%d big: the small term is not lost at any k after them", j);
     else
         ulp_report(p, ULP_P_LENGTH, end == PROBE_K ? ULP_AT_LEAST : ULP_FOUND, p->length,
                    "+big at k = 0, -big at 1, 2^-%d big at k: lost in the same sum", j);
     int first = 2, mod4 = 1;
     while (first < end && lost[first]) first++;
     if (first >= end) {
-        ulp_report(p, ULP_P_ORDER, ULP_FOUND, 0, "the small term is lost up to k = %d and kept behind", p->span - 1);
+        ulp_report(p, ULP_P_ORDER, ULP_FOUND, 0, "the small term is lost up to k = %d and kept after it", p->span - 1);
         return;
     }
     for (int l = 2; l < end; l++) mod4 &= lost[l] == (l % 4 < 2);

@@ -30,7 +30,7 @@ const char *ulp_datapath_names(void) {
            "Arm                    arm: BFDOT, BFMMLA, FDOT; -ebf: FPCR.EBF = 1; -fmlal, -fmopa\n"
            "RISC-V                 riscv: the draft of Zvdota\n"
            "(mma.sync in f64 forms sums as serial:fp64:rne does)\n"
-           "native:...             the processor's own products, beside their models: avx512-bf16 avx512-fp16 "
+           "native:...             the processor's own products, next to their models: avx512-bf16 avx512-fp16 "
            "vnni-int8\n"
            "                       vnni-int8-sat vnni-int16 vnni-int16-sat amx-bf16 amx-fp16 amx-int8; `ulp backends`\n"
            "                       says which are there.\n"
@@ -130,7 +130,7 @@ static int explain_setting(char *to, const char *base) {
     const char *colon = strrchr(base, ':');
     if (colon == NULL) return 0;
     if (colon[1] == '\0') {
-        say(to, "a colon has nothing behind it");
+        say(to, "a colon has nothing after it");
         return 1;
     }
     memcpy(p.base, base, (size_t)(colon - base));

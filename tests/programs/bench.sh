@@ -55,15 +55,15 @@ on_the_cpu() {
     verdict $? "every row has a rate between its quartiles, and a ratio if it stands beside another"
     for row in 'rounding in the first-level cache,count,binary16,sra,ulplab,' 'rounding in memory,round,binary16,rne,ulplab,2,' \
         'products under datapaths,product,b200-e2m1-nvf4,,ulplab,' 'products of size 8,product,fp32,,Made 1,2,' \
-        'training steps,step,784-1000-1000-10,q8.8/sra,ulplab,2,' 'rounding beside other libraries,round,binary16,rne,Made 1,1,65536,'; do
+        'training steps,step,784-1000-1000-10,q8.8/sra,ulplab,2,' 'rounding compared with other libraries,round,binary16,rne,Made 1,1,65536,'; do
         says "^$row" b.csv "there is a row $row"
     done
     # a call of the worker takes a millisecond
-    says '^rounding beside other libraries,round,binary16,rne,Made 1,1,65536,Gelements/s,0.065536' b.csv "the worker's time is its rate"
+    says '^rounding compared with other libraries,round,binary16,rne,Made 1,1,65536,Gelements/s,0.065536' b.csv "the worker's time is its rate"
     exits 1 "a worker that ends fails" "$BIN/bench" $cpu --parts libraries --peers "printf 'round\tbinary16\trne\tx\nready\n'" --out none.csv
-    says "^bench: failed: rounding beside other libraries: --peers printf.*failed at round binary16 rne" err.txt "with its command and the work"
+    says "^bench: failed: rounding compared with other libraries: --peers printf.*failed at round binary16 rne" err.txt "with its command and the work"
     exits 1 "a worker that ends, and another part" "$BIN/bench" $cpu --parts bits,libraries --peers "printf 'round\tbinary16\trne\tx\nready\n'" --out some.csv
-    grep -q '^# failed: rounding beside other libraries: ' some.csv && grep -q ',round,binary16,sra/8,' some.csv
+    grep -q '^# failed: rounding compared with other libraries: ' some.csv && grep -q ',round,binary16,sra/8,' some.csv
     verdict $? "leaves the rows of the part"
     exits 3 "a worker that does not start is refused" "$BIN/bench" $cpu --peers "./nothing" --out none.csv
     exits 2 "the part of libraries needs workers" "$BIN/bench" $cpu --parts libraries --out none.csv

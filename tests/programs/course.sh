@@ -223,7 +223,7 @@ sed 's/,/;/' right.csv >a.csv
 refused 'semicolons' 'commas between the columns, not semicolons'
 holds 'which is there once' [ "$(wc -l <err.txt)" -eq 1 ]
 sed 's/^\(L1\.[12]\),/\1;/' right.csv >a.csv
-refused 'semicolons behind the names of questions' 'a semicolon stands behind L1\.2: write a comma in its place'
+refused 'semicolons after the names of questions' 'a semicolon stands after L1\.2: write a comma in its place'
 holds 'and nothing else' [ "$(wc -l <err.txt)" -eq 2 ]
 : >a.csv
 refused 'an empty file' 'this is no file of answers'

@@ -26,13 +26,15 @@ int ulp_ranks(void) {
 #endif
 }
 END
+echo 'int bench(void); int main(void) { return bench(); }' >"$dir/experiments/main.c"
 cat >"$dir/experiments/bench/bench.c" <<'END'
 #include <stdio.h>
 int ulp_ranks(void);
+int bench(void);
 #if defined(ULP_WITH_BLAS)
 int cblas_sgemm(void);
 #endif
-int main(void) {
+int bench(void) {
     printf("ranks %d\n", ulp_ranks());
 #if defined(ULP_WITH_BLAS)
     int (*volatile sgemm)(void) = cblas_sgemm;

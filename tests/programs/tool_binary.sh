@@ -236,7 +236,7 @@ npy '<f4' False '(3,)' "$two" | "$ULP" round --format fp16 --from npy --to value
 [ $? -eq 2 ] && grep -q 'stdin ends after 8 bytes of elements; its header announces 12' err && [ "$(wc -l <out)" -eq 2 ]
 verdict $? 'a pipe that ends too early'
 npy '<f4' False '(1,)' "$two" | "$ULP" round --format fp16 --from npy --to value >out 2>err
-[ $? -eq 2 ] && grep -q 'stdin goes on behind the 4 bytes of elements' err && [ "$(cat out)" = 1 ]
+[ $? -eq 2 ] && grep -q 'stdin goes on after the 4 bytes of elements' err && [ "$(cat out)" = 1 ]
 verdict $? 'a pipe that goes on'
 
 exit $failed

@@ -25,7 +25,7 @@ refuses 'a block that is too long' 'block65:fp16:rne: .*; blockN: N is 1 to 64$'
 refuses 'a block without products' 'blockN: N is 1 to 64$' dot --datapath block0:fp16:rne
 refuses 'an empty datapath' "--datapath: no datapath ''$" dot --datapath ''
 refuses 'a datapath that is a colon' "--datapath: no datapath ':'" dot --datapath :
-refuses 'a datapath that ends in a colon' 'a colon has nothing behind it' dot --datapath h100-fp16:
+refuses 'a datapath that ends in a colon' 'a colon has nothing after it' dot --datapath h100-fp16:
 refuses 'promote that is no multiple' 'promote=17: a multiple of 16' dot --datapath h100-fp16:promote=17
 refuses 'a setting of one-sided sums elsewhere' 'normal, parts and c_cut need join' dot --datapath h100-fp16:normal=30
 refuses 'join out of range' 'join=37: it is F to F + 12, here 24 to 36' dot --datapath mi300-fp16:join=37

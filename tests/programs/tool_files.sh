@@ -85,7 +85,7 @@ patched 'does not have the\|cannot hold\|is damaged\|not that in the list' $((en
 patched 'is damaged: its CRC-32' $((entry + 16)) 'crc'
 patched 'is stored in' $((entry + 20)) '\001'
 patched 'entry 1 of 1 in the list of members is cut off' $((entry + 28)) '\377\377'
-patched 'begins behind the members' $((entry + 42)) '\377\377\377\010'
+patched 'begins after the members' $((entry + 42)) '\377\377\377\010'
 patched 'of 4 GiB or more' $((entry + 42)) '\377\377\377\377'
 patched 'holds a path from the root' $((entry + 46)) '/'
 patched 'holds a path out of its folder' $((entry + 46)) '../'

@@ -330,7 +330,7 @@ static double short_sum(const char *text) {
     int bits, kept, large;
     SCAN(6,
          "The model of the %63s adds 32 products in one step with F = %d and rounds the sum toward zero to %d bits "
-         "behind the leading one. The products are 2^%d, once %63[^,], and thirty times %63[^;];",
+         "after the leading one. The products are 2^%d, once %63[^,], and thirty times %63[^;];",
          name, &bits, &kept, &large, one, small);
     for (int i = 0; i < 32; i++) x[i] = i ? oracle_value(small) : oracle_power(large);
     x[1] = oracle_value(one);
@@ -339,7 +339,7 @@ static double short_sum(const char *text) {
 
 static double fixed(const char *text) {
     char x[WORD];
-    SCAN(1, "q4.4 has 8 bits in two's complement, 4 of them behind the point. Round %63s to", x);
+    SCAN(1, "q4.4 has 8 bits in two's complement, 4 of them after the point. Round %63s to", x);
     mpfr_set_str(oracle_x, x, 10, MPFR_RNDN);
     return oracle_to_multiple(-4, 'n') + 0.0;
 }

@@ -22,7 +22,7 @@ static ulp_status refuse_more(file_source *s, uint64_t wanted, ulp_error *error)
     char byte;
     int failed;
     if (file_source_read(s, &byte, 1, &failed) == 0) return ULP_OK;
-    return ulp_refuse(error, "%s goes on behind the %llu bytes of elements that its header announces", s->shown,
+    return ulp_refuse(error, "%s goes on after the %llu bytes of elements that its header announces", s->shown,
                       (unsigned long long)wanted);
 }
 

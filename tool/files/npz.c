@@ -222,7 +222,7 @@ ulp_status npz_choose(const npz_member **member, const npz_archive *z, ulp_error
 static ulp_status find_first(file_source *s, const npz_archive *z, const npz_member *m, ulp_error *error) {
     unsigned char local[LOCAL_BYTES];
     const size_t n = strlen(m->name) + 4;
-    if (m->at + LOCAL_BYTES > z->end) return refuse(error, z, "the member '%s' begins behind the members", m->name);
+    if (m->at + LOCAL_BYTES > z->end) return refuse(error, z, "the member '%s' begins after the members", m->name);
     ULP_TRY(read_part(z, local, sizeof local, m->at, error));
     if (memcmp(local, "PK\3\4", 4) != 0 || number16(local + 8) != (m->is_deflated ? 8 : 0) || number16(local + 26) != n)
         return refuse(error, z, "the header of the member '%s' is not that in the list of members", m->name);

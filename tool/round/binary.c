@@ -87,7 +87,7 @@ static ulp_status check_nothing_follows(binaries *b, ulp_error *error) {
     int failed;
     const size_t n = b->most == UINT64_MAX ? 0 : file_source_read(&b->source, &byte, 1, &failed);
     if (n == 0) return ULP_OK;
-    return ulp_refuse(error, "%s goes on behind the %llu bytes of elements that its header announces", b->shown,
+    return ulp_refuse(error, "%s goes on after the %llu bytes of elements that its header announces", b->shown,
                       (unsigned long long)(b->most * b->array.size));
 }
 

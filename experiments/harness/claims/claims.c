@@ -117,7 +117,7 @@ int ulp_claims_count(const ulp_claims *c, ulp_verdict verdict) {
 
 static void print_published(const ulp_claims *c) {
     if (!ulp_claims_count(c, ULP_PUBLISHED) || !c->file) return;
-    ulp_sheet *sheet = ulp_sheet_new("beside the literature", "quantity,published,here,source");
+    ulp_sheet *sheet = ulp_sheet_new("compared with the literature", "quantity,published,here,source");
     for (size_t i = 0; i < c->count; i++) {
         const ulp_claim_entry *e = &c->entries[i];
         if (e->verdict != ULP_PUBLISHED) continue;
