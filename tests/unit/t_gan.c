@@ -8,37 +8,25 @@ enum { B = 6, LATENTS = 5 };
 static const char plain_generator[] = "fc12 tanh reshape3x2x2 tconv1@4s4 sigmoid",
                   plain_discriminator[] = "fc7 tanh fc1";
 
-/* The options of a run as texts; NULL: as in ulp_gan_options. */
-typedef struct player_texts {
-    const char *net, *policy, *scaler, *optimizer;
-} player_texts;
-
+typedef training_texts player_texts; /* from the net to the optimizer */
 typedef struct gan_texts {
     player_texts generator, discriminator;
 } gan_texts;
 
-typedef struct player_types {
-    ulp_net net;
-    ulp_policy policy;
-    ulp_scaler_rule scaler;
-    ulp_optimizer_rule optimizer;
-} player_types;
-
-static ulp_status read_player(player_types *to, ulp_player_options *o, const player_texts *from, ulp_dims in) {
-    ulp_status status = ulp_net_parse(&to->net, from->net, in, &error);
-    if (status == ULP_OK) status = ulp_policy_parse(&to->policy, from->policy ? from->policy : "fp32", &error);
-    if (status == ULP_OK) status = ulp_scaler_parse(&to->scaler, from->scaler ? from->scaler : "none", &error);
-    if (status == ULP_OK)
-        status = ulp_optimizer_parse(&to->optimizer, from->optimizer ? from->optimizer : "sgd,rate=0.5", &error);
+static ulp_status read_player(training_types *to, ulp_player_options *o, player_texts from, ulp_dims in) {
+    if (!from.policy) from.policy = "fp32";
+    if (!from.scaler) from.scaler = "none";
+    if (!from.optimizer) from.optimizer = "sgd,rate=0.5";
+    const ulp_status status = read_texts(to, &from, in, &error);
     *o = (ulp_player_options){&to->net, &to->policy, &to->scaler, &to->optimizer};
     return status;
 }
 
 static ulp_status gan_from_texts(ulp_gan **gan, const gan_texts *texts, ulp_gan_options o, ulp_dims seen) {
-    player_types generator = {0}, discriminator = {0};
+    training_types generator = {0}, discriminator = {0};
     *gan = NULL;
-    ulp_status status = read_player(&generator, &o.generator, &texts->generator, (ulp_dims){LATENTS, 1, 1});
-    if (status == ULP_OK) status = read_player(&discriminator, &o.discriminator, &texts->discriminator, seen);
+    ulp_status status = read_player(&generator, &o.generator, texts->generator, (ulp_dims){LATENTS, 1, 1});
+    if (status == ULP_OK) status = read_player(&discriminator, &o.discriminator, texts->discriminator, seen);
     if (status == ULP_OK) status = ulp_gan_new(gan, &digits, &o, &error);
     ulp_net_release(&generator.net);
     ulp_net_release(&discriminator.net);

@@ -49,8 +49,7 @@ TEST(net_bad) {
         ulp_net net;
         ulp_status status = ulp_net_parse(&net, bad[i][0], (ulp_dims){1, 8, 8}, &error);
         assert_true(status == ULP_BAD_NAME || status == ULP_BAD_ARGUMENT);
-        if (!strstr(error.text, bad[i][1])) print_message("%s: %s\n", bad[i][0], error.text);
-        assert_non_null(strstr(error.text, bad[i][1]));
+        if (!strstr(error.text, bad[i][1])) fail_msg("%s: %s", bad[i][0], error.text);
         if (strstr(error.text, "'fc"))
             assert_non_null(
                 strstr(error.text, "does not fit the form of its kind, fcN: fully connected, N outputs (1 to 2^20)"));

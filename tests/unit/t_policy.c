@@ -9,9 +9,7 @@ static ulp_error error;
 
 static ulp_policy policy_of(const char *text) {
     ulp_policy policy;
-    ulp_status status = ulp_policy_parse(&policy, text, &error);
-    if (status != ULP_OK) print_message("%s: %s\n", text, error.text);
-    assert_ok(status);
+    if (ulp_policy_parse(&policy, text, &error) != ULP_OK) fail_msg("%s: %s", text, error.text);
     return policy;
 }
 
@@ -141,9 +139,7 @@ TEST(policy_bad) {
         before = policy;
         ulp_status status = ulp_policy_parse(&policy, bad[i].text, &error);
         if (status != bad[i].status || !strstr(error.text, bad[i].word))
-            print_message("%s -> %d: %s\n", bad[i].text, status, error.text);
-        assert_int_equal(status, bad[i].status);
-        assert_non_null(strstr(error.text, bad[i].word));
+            fail_msg("%s -> %d: %s", bad[i].text, status, error.text);
         assert_memory_equal(&policy, &before, sizeof policy);
         assert_int_equal(ulp_policy_parse(&policy, bad[i].text, NULL), bad[i].status);
     }

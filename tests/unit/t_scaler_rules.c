@@ -13,8 +13,7 @@ static void trace(const char *text, const char *events, const int *scales, uint6
     for (size_t i = 0; events[i]; i++) {
         int skip = ulp_scaler_update(&s, events[i] != '!' ? 1.0f : i % 2 ? INFINITY : NAN);
         assert_int_equal(skip, events[i] == '!' && s.rule.skip);
-        if (s.log2 != scales[i]) print_message("%s, step %zu: 2^%d, want 2^%d\n", text, i, s.log2, scales[i]);
-        assert_int_equal(s.log2, scales[i]);
+        if (s.log2 != scales[i]) fail_msg("%s, step %zu: 2^%d, want 2^%d", text, i, s.log2, scales[i]);
     }
     assert_int_equal(s.skipped, skipped);
 }

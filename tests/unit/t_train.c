@@ -234,9 +234,7 @@ static ulp_train_result run_of(const ulp_data *data, const char *net, const char
                                uint64_t steps) {
     training_texts o = {net, policy, scaler, "sgd,rate=0.1,momentum=0.9", .batch = 32, .seed = 1};
     ulp_train_result r;
-    ulp_status status = run_from_texts(&r, data, &o, steps, &error);
-    if (status != ULP_OK) print_message("%s\n", error.text);
-    assert_ok(status);
+    if (run_from_texts(&r, data, &o, steps, &error) != ULP_OK) fail_msg("%s", error.text);
     return r;
 }
 
