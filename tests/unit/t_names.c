@@ -138,24 +138,13 @@ static void expect_row(const char *name, const char *want) {
 }
 
 TEST(units) {
-    static const char *const same[][2] = {
-        {"h100-fp16-mma", "h100-fp16"},
-        {"h100-fp16-wgmma", "h100-fp16"},
-        {"h100-fp16-fp16-mma", "h100-fp16-fp16"},
-        {"h100-bf16-mma", "h100-bf16"},
-        {"h100-tf32-mma", "h100-tf32"},
-        {"h100-e4m3-wgmma", "h100-e4m3"},
-        {"h100-e4m3.e5m2-fp16-wgmma", "h100-e4m3.e5m2-fp16"},
-        {"b200-fp16-tcgen05", "b200-fp16"},
-        {"b200-e2m1-tcgen05", "b200-e2m1"},
-        {"v100-fp16-mma", "v100-fp16"},
-        {"t4-fp16-fp16-mma", "t4-fp16-fp16"},
-        {"a100-tf32-mma", "a100-tf32"},
-        {"l40s-e5m2-mma", "l40s-e5m2"},
-        {"rtx5090-e4m3-fp16-mma", "rtx5090-e4m3-fp16"},
-        {"H100-FP16-MMA:F=20:kept=20", "h100-fp16:F=20:kept=20"},
-    };
-    for (size_t i = 0; i < COUNT_OF(same); i++) expect_row(same[i][0], same[i][1]);
+    static const char same[] = /* a name, and the name of the same row */
+        "h100-fp16-mma h100-fp16 h100-fp16-wgmma h100-fp16 h100-fp16-fp16-mma h100-fp16-fp16 "
+        "h100-bf16-mma h100-bf16 h100-tf32-mma h100-tf32 h100-e4m3-wgmma h100-e4m3 "
+        "h100-e4m3.e5m2-fp16-wgmma h100-e4m3.e5m2-fp16 b200-fp16-tcgen05 b200-fp16 b200-e2m1-tcgen05 b200-e2m1 "
+        "v100-fp16-mma v100-fp16 t4-fp16-fp16-mma t4-fp16-fp16 a100-tf32-mma a100-tf32 l40s-e5m2-mma l40s-e5m2 "
+        "rtx5090-e4m3-fp16-mma rtx5090-e4m3-fp16 H100-FP16-MMA:F=20:kept=20 h100-fp16:F=20:kept=20";
+    for (size_t i = 0; *word_of(same, i); i += 2) expect_row(word_of(same, i), word_of(same, i + 1));
     /* units with their own row, and units that a GPU does not have */
     static const char *const own[] = {"h100-e4m3-mma", "b200-fp16-mma", "h100-fp16-k8", "rtx5090-e4m3-k16"};
     for (size_t i = 0; i < COUNT_OF(own); i++) expect_row(own[i], own[i]);
