@@ -189,6 +189,7 @@ const ulp_format ulp_binary16 =
 const ulp_format ulp_bfloat16 =
     FORMAT("bfloat16", 16, 8, 127, 127, ULP_NAN_IEEE, 0x7f7f, 0x7f80, 0x7fc0, 0x1.fep127, 0x1p-126, 0x1p-133);
 const ulp_format ulp_e4m3 = FORMAT("e4m3", 8, 4, 7, 8, ULP_NAN_ALL_ONES, 0x7e, 0, 0x7f, 448.0, 0x1p-6, 0x1p-9);
+const ulp_format ulp_e5m2 = FORMAT("e5m2", 8, 3, 15, 15, ULP_NAN_IEEE, 0x7b, 0x7c, 0x7e, 57344.0, 0x1p-14, 0x1p-16);
 
 int ulp_format_equal(const ulp_format *a, const ulp_format *b) {
     for (size_t i = 0; i < ULP_NAME_MAX; i++) {

@@ -162,7 +162,7 @@ ulp_status ulp_format_parse(ulp_format *format, const char *text);
 const char *ulp_format_limits(const char *text);
 
 /* The registered formats that code needs without a command line. */
-extern const ulp_format ulp_binary64, ulp_binary32, ulp_binary16, ulp_bfloat16, ulp_e4m3;
+extern const ulp_format ulp_binary64, ulp_binary32, ulp_binary16, ulp_bfloat16, ulp_e4m3, ulp_e5m2;
 
 /* Whether two descriptors are the same format: the name with its suffixes, and the numbers. */
 int ulp_format_equal(const ulp_format *a, const ulp_format *b);

@@ -139,9 +139,13 @@ typedef struct ulp_path_sums {
 /* The table of a backend's functions: a member for each row of operations.def, with the parameters of the row. The
  * function ulp_backend_NAME checks the arguments for the member NAME. NULL: the backend does not offer the operation.
  */
+/* The machine whose own products (datapaths of kind ULP_NATIVE) a backend computes. */
+typedef enum ulp_machine_of_backend { ULP_OF_NO_MACHINE, ULP_OF_PROCESSOR, ULP_OF_GPU } ulp_machine_of_backend;
+
 typedef struct ulp_backend {
     const char *name; /* "cpu" */
     const char *what; /* the instruction set or device in use */
+    ulp_machine_of_backend machine;
 
     void *(*alloc)(size_t bytes); /* 64-byte aligned; NULL when no memory is left */
     void (*release)(void *memory);

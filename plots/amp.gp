@@ -59,8 +59,7 @@ networks = "set xrange [0.45:N + 0.55]; set xtics scale 0 ('' 0); do for [n = 1:
 
 do for [file in figure_files] {
     eval figure_panels("amp", file, 1160, 900)
-    set label 1 "Lists of operations choose the formats: training ends as in binary32, with half the bytes of activations" at screen 0.02,0.97 font title_font textcolor rgb ink
-    set label 2 sprintf("Digits, %d steps, loss times 2^{%d}. Marks: means (losses: medians) over %d seeds; bars: all seeds. Grey and black: binary32", int(option(csv, "steps")), int(option(csv, "weight")), int(option(csv, "seeds"))) at screen 0.02,0.94 font label_font textcolor rgb grey
+    eval heading(0.97, "Lists of operations choose the formats: training ends as in binary32, with half the bytes of activations", 0.94, sprintf("Digits, %d steps, loss times 2^{%d}. Marks: means (losses: medians) over %d seeds; bars: all seeds. Grey and black: binary32", int(option(csv, "steps")), int(option(csv, "weight")), int(option(csv, "seeds"))))
 
     # the legends are labels with a point: a key is not wider than its panel; a label has the room of its letters
     do for [i = 1:S] {

@@ -33,8 +33,7 @@ row(is) = is ? (n = n + 1, -n) : NaN
 tall = 0
 array count[panels]
 do for [p = 1:panels] {
-    eval forget
-    stats csv using (see(chosen(p), column("rate"))) nooutput
+    eval measure_all("chosen(p)", "column('rate')")
     count[p] = hits
     tall = hits > tall ? hits : tall
 }
@@ -62,11 +61,9 @@ do for [file in figure_files] {
         set title word(titles, p)
         set xlabel word(units, p)
         eval panel_x(first_left + (p - 1.0) / panels, (p - 0.06) / panels)
-        eval forget
-        stats csv using (see(line_of(p), column("rate"))) nooutput
+        eval measure_all("line_of(p)", "column('rate')")
         line = last
-        eval forget
-        stats csv using (see(chosen(p), column("rate"))) nooutput
+        eval measure_all("chosen(p)", "column('rate')")
         if (!hits) { set xrange [0:1]; set yrange [0:1]; plot -1; unset label; continue }
         # bars and names begin at `left`; a name at the very end of a logarithmic axis may count as outside
         left = is_log(p) ? 10.0 ** floor(log10(least) - 0.3) : 0

@@ -9,8 +9,7 @@ is(data, path) = strcol("data") eq data && strcol("datapath") eq path
 has = ""
 array ends[6] # of the lines of positive data, where their names stand
 array bound[3] # error per product: of binary16 sums, of binary16 results, of binary32 results
-eval forget
-stats csv using (see(1, column("n"))) nooutput
+eval measure_all("1", "column('n')")
 longest = most
 shortest = least
 if (shortest == longest) { eval figure_refuse("block_fma", "it shows errors against n: needs a run with several --sizes") }
@@ -36,8 +35,8 @@ powers = "('2^4' 2**4, '2^6' 2**6, '2^8' 2**8, '2^{10}' 2**10, '2^{12}' 2**12, '
 
 do for [file in figure_files] {
     eval figure_panels("block_fma", file, 1160, 620)
-    set label 1 (words(has) == 6 ? "Results in binary32 keep a product accurate; rounding to nearest would keep it more accurate still" : "Errors of matrix products against the number of products in a sum") at screen 0.02,0.955 font title_font textcolor rgb ink
-    set label 2 "Largest |computed - exact| / (|A| |B|) of C = A B in binary16, with n products in every sum. Dashed: bounds, u_{16} = 2^{-11}, u_{32} = 2^{-24}." at screen 0.02,0.905 font label_font textcolor rgb grey
+    eval heading(0.955, words(has) == 6 ? "Results in binary32 keep a product accurate; rounding to nearest would keep it more accurate still" : "Errors of matrix products against the number of products in a sum", \
+                 0.905, "Largest |computed - exact| / (|A| |B|) of C = A B in binary16, with n products in every sum. Dashed: bounds, u_{16} = 2^{-11}, u_{32} = 2^{-24}.")
     set logscale x 2
     set logscale y 10
     set xrange [shortest:1.001*longest]

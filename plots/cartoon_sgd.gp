@@ -23,8 +23,7 @@ do for [format in "e5m2 e4m3 bfloat16"] {
     random = random . (has_rows(format . " sra plain spread -") ? " " . format : "")
 }
 updates = int(option(csv, "updates"))
-eval forget
-stats csv using (see(strcol("what") eq "spread" && column("update") == updates, column("min"))) nooutput
+eval measure_all("strcol('what') eq 'spread' && column('update') == updates", "column('min')")
 arrived = hits && least == 3
 # the rows drawn as a single run; with --paths 0 there are none, and the mean replaces them, hidden by its own line
 single = int(option(csv, "paths")) > 0 ? "path" : "spread"
@@ -48,8 +47,7 @@ if (words(has) + words(random) + words(cured_has) == 0) { eval figure_refuse("ca
 do for [file in figure_files] {
     eval figure_panels("cartoon_sgd", file, 1160, 560)
     headline = words(has) > 0 ? "Gradient ascent to a top at 3: rounded to nearest, the weight stands still before it gets there" : "Gradient ascent to a top at 3, every operation rounded"
-    set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
-    set label 2 "Weight after k updates by 0.01 times the gradient of 3 - (w - 3)^2, every operation rounded to the format. Wide grey line: exact arithmetic." at screen 0.02,0.897 font label_font textcolor rgb grey
+    eval heading(0.95, headline, 0.897, "Weight after k updates by 0.01 times the gradient of 3 - (w - 3)^2, every operation rounded to the format. Wide grey line: exact arithmetic.")
     set samples 400
     eval panel_y(0.125, 0.80)
     set xrange [0:right]

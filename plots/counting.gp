@@ -58,8 +58,7 @@ set samples 2
 do for [file in figure_files] {
     eval figure_panels("counting", file, 1160, 560)
     headline = all_good ? "Counting to nearest in a floating-point format with p significant bits stops at exactly 2^{p}" : "Counting by ones: where sums stop, and what counts on"
-    set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
-    set label 2 "The sum of n ones, every addition rounded to the format. Wide grey line: the exact sum. Circles: where the count was predicted to stop." at screen 0.02,0.897 font label_font textcolor rgb grey
+    eval heading(0.95, headline, 0.897, "The sum of n ones, every addition rounded to the format. Wide grey line: the exact sum. Circles: where the count was predicted to stop.")
     set logscale xy 2
     eval panel_y(0.125, 0.80)
     eval "set xtics " . powers

@@ -59,8 +59,7 @@ L = words(loss_formats)
 
 do for [file in figure_files] {
     eval figure_panels("ctc", file, 1160, 600)
-    set label 1 headline at screen 0.02,0.955 font title_font textcolor rgb ink
-    set label 2 "Connectionist temporal classification (CTC) sums over all paths that spell a sequence of labels: in probabilities (linear) or in their logarithms." at screen 0.02,0.905 font label_font textcolor rgb grey
+    eval heading(0.955, headline, 0.905, "Connectionist temporal classification (CTC) sums over all paths that spell a sequence of labels: in probabilities (linear) or in their logarithms.")
     eval panel(0.075, 0.375, 0.13, 0.81)
     set title "Loss of 5 labels, 11 equally probable outputs"
     set logscale xy

@@ -93,8 +93,7 @@ do for [i = 1:L] {
 
 do for [file in figure_files] {
     eval figure_panels("footprint", file, 1160, 1220)
-    set label 1 "Mixed precision halves activations and gradients, and stores the weights twice" at screen 0.02,0.977 font title_font textcolor rgb ink
-    set label 2 sprintf("Bytes of one training step by purpose, as a machine stores them; SGD with momentum; large networks: batches of %d. Above: bytes under fp32.", int(option(csv, "large-batch"))) at screen 0.02,0.953 font label_font textcolor rgb grey
+    eval heading(0.977, "Mixed precision halves activations and gradients, and stores the weights twice", 0.953, sprintf("Bytes of one training step by purpose, as a machine stores them; SGD with momentum; large networks: batches of %d. Above: bytes under fp32.", int(option(csv, "large-batch"))))
 
     # --- memory
     eval panel(0.06, 0.985, 0.62, 0.885)

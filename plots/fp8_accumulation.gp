@@ -30,8 +30,8 @@ percents = "('10^{-5} %%' 1e-5, '10^{-4} %%' 1e-4, '10^{-3} %%' 1e-3, '0.01 %%' 
 
 do for [file in figure_files] {
     eval figure_panels("fp8_accumulation", file, 1160, 560)
-    set label 1 sprintf("14 significant bits lose %.1f %% of a sum of positive e4m3 products; promotion cuts the loss to %.2f %%", raw[1], every[1]) at screen 0.02,0.955 font title_font textcolor rgb ink
-    set label 2 sprintf("Left: one sum. Middle and right: ||computed - exact|| / ||exact|| of matrix products with %s products in each result%s.", k, amax) at screen 0.02,0.90 font label_font textcolor rgb grey
+    eval heading(0.955, sprintf("14 significant bits lose %.1f %% of a sum of positive e4m3 products; promotion cuts the loss to %.2f %%", raw[1], every[1]), \
+                 0.90, sprintf("Left: one sum. Middle and right: ||computed - exact|| / ||exact|| of matrix products with %s products in each result%s.", k, amax))
     eval panel_y(0.125, 0.80)
 
     eval panel_x(0.06, 0.29)

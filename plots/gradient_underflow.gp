@@ -95,8 +95,7 @@ bar(n, f, c) = n + (f - (D + 1) / 2.0) * 0.29 + (c - 2) * 0.083
 
 do for [file in figure_files] {
     eval figure_panels("gradient_underflow", file, 1160, 1260)
-    set label 1 headline at screen 0.02,0.975 font title_font textcolor rgb ink
-    set label 2 "All percentages are of the gradients that are not zero in binary32. Above: their sizes, with the range of each format. Below: activation gradients." at screen 0.02,0.95 font label_font textcolor rgb grey
+    eval heading(0.975, headline, 0.95, "All percentages are of the gradients that are not zero in binary32. Above: their sizes, with the range of each format. Below: activation gradients.")
 
     # --- histograms
     set xrange [-62:22]

@@ -8,8 +8,7 @@ variance(name) = is(name) ? column("variance") : NaN
 
 do for [file in figure_files] {
     eval figure_panels("hardware_sr", file, 1160, 520)
-    set label 1 "Few random bits bias stochastic rounding; shared random bits make errors alike" at screen 0.02,0.95 font title_font textcolor rgb ink
-    set label 2 "Two readings of the text of Blackwell's cvt.rs, which nobody has measured. nu: how far a value lies from one number of the format to the next." at screen 0.02,0.895 font label_font textcolor rgb grey
+    eval heading(0.95, "Few random bits bias stochastic rounding; shared random bits make errors alike", 0.895, "Two readings of the text of Blackwell's cvt.rs, which nobody has measured. nu: how far a value lies from one number of the format to the next.")
     eval panel_y(0.13, 0.79)
     set xrange [0:1]
     set xlabel "nu"

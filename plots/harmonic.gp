@@ -57,8 +57,7 @@ powers = "('1' 1, '2^3' 8, '2^6' 64, '2^9' 512, '2^{12}' 4096, '2^{15}' 2**15, '
 do for [file in figure_files] {
     eval figure_panels("harmonic", file, 1160, 560)
     headline = words(has) > 0 ? "The harmonic series grows for ever, but to nearest it stops: terms fall below half a spacing" : "The harmonic series, which grows for ever, in small formats"
-    set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
-    set label 2 "The sum of 1/1 to 1/n, with terms and sums rounded to the format. Left: the last sum, and in brackets the first term that is lost." at screen 0.02,0.897 font label_font textcolor rgb grey
+    eval heading(0.95, headline, 0.897, "The sum of 1/1 to 1/n, with terms and sums rounded to the format. Left: the last sum, and in brackets the first term that is lost.")
     set samples 400
     set logscale x 2
     eval panel_y(0.125, 0.80)

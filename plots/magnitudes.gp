@@ -57,8 +57,7 @@ layer_colour(j, n) = n > 1 ? tint(green, 0.45 + 0.55 * (j - 1) / (n - 1)) : gree
 
 do for [file in figure_files] {
     eval figure_panels("magnitudes", file, 1160, 960)
-    set label 1 headline at screen 0.02,0.973 font title_font textcolor rgb ink
-    set label 2 "Above: the range of each format, pale where its numbers are subnormal. Flushed: turned into zero." at screen 0.02,0.945 font label_font textcolor rgb grey
+    eval heading(0.973, headline, 0.945, "Above: the range of each format, pale where its numbers are subnormal. Flushed: turned into zero.")
     set label 3 "share of the values that are not zero, per power of two" at screen 0.012,0.42 center rotate by 90 font label_font textcolor rgb ink
     set xrange [left:right]
     do for [c = 1:2] {

@@ -12,8 +12,7 @@ some = 0
 longest = 0
 do for [p = 1:words(paths)] {
     do for [w in word(lists, p)] {
-        eval forget
-        stats csv using (see(of(word(paths, p), w) == column("n"), column("n"))) nooutput
+        eval measure_all("of(word(paths, p), w) == column('n')", "column('n')")
         if (hits > 1) { some = some + 1; longest = most > longest ? most : longest }
     }
 }
@@ -36,16 +35,14 @@ array text[7]
 array colour[7]
 do for [p = 1:5] {
     do for [w in word(lists, p)] {
-        eval forget
-        stats csv using (see(of(word(paths, p), w) == longest, column("truncated"))) nooutput
+        eval measure_all("of(word(paths, p), w) == longest", "column('truncated')")
         last_error[7 * (p - 1) + int(w)] = last
     }
 }
 
 do for [file in figure_files] {
     eval figure_panels("multiword", file, 1160, 640)
-    set label 1 "More words make a product more exact; long sums gain only on a unit that rounds them to nearest" at screen 0.02,0.962 font title_font textcolor rgb ink
-    set label 2 "Each operand is a sum of words, rounded toward zero. Lines: this run. Crosses: published errors of other random matrices." at screen 0.02,0.915 font label_font textcolor rgb grey
+    eval heading(0.962, "More words make a product more exact; long sums gain only on a unit that rounds them to nearest", 0.915, "Each operand is a sum of words, rounded toward zero. Lines: this run. Crosses: published errors of other random matrices.")
     set logscale xy 10
     set xrange [9:longest * 25]
     set xtics ("10" 10, "10^2" 100, "10^3" 1000, "10^4" 1e4, "10^5" 1e5, "10^6" 1e6)

@@ -37,8 +37,8 @@ do for [k = 1:3] {
 left(k) = 0.075 + 0.322 * (k - 1)
 do for [file in figure_files] {
     eval figure_panels("ode", file, 1160, 800)
-    set label 1 (stuck && has[2] ? "To nearest, small steps vanish and Euler's method stops; stochastic rounding keeps them" : "Euler's method with rounded steps") at screen 0.02,0.965 font title_font textcolor rgb ink
-    set label 2 sprintf("Errors after n steps of size 1/n, every operation rounded; stochastic: %s runs. Small dots: every n, rounded to nearest.", option(csv, "runs")) at screen 0.02,0.927 font label_font textcolor rgb grey
+    eval heading(0.965, stuck && has[2] ? "To nearest, small steps vanish and Euler's method stops; stochastic rounding keeps them" : "Euler's method with rounded steps", \
+                 0.927, sprintf("Errors after n steps of size 1/n, every operation rounded; stochastic: %s runs. Small dots: every n, rounded to nearest.", option(csv, "runs")))
     set logscale xy 10
     set xrange [9.5:longest*1.05]
     set xtics ("10" 10, "10^2" 100, "10^3" 1000, "10^4" 1e4, "10^5" 1e5, "10^6" 1e6, "10^7" 1e7)

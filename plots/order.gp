@@ -29,8 +29,7 @@ do for [n = 1:words(shown)] { place[int(word(shown, n))] = n }
 
 single = summary(csv, "value", "slices fp32 1")
 spacing = summary(csv, "spacing", "slices fp32 1")
-eval forget
-stats csv using (see(of("slices", "fp32"), (column("value") - single) / spacing)) nooutput
+eval measure_all("of('slices', 'fp32')", "(column('value') - single) / spacing")
 has_slices = hits > 1 && spacing == spacing
 # room above and below the data, and room for the words at the zero line on the emptier side
 height = has_slices && most > least ? (most > 0 ? most : 0) - (least < 0 ? least : 0) : 2
@@ -40,8 +39,8 @@ under = !has_slices || most > -least
 
 do for [file in figure_files] {
     eval figure_panels("order", file, 1160, 620)
-    set label 1 (results[4] == 1 || results[14] == 1 ? "The order of the products often changes the sum, but never a sum that is rounded only once" : "How far the order of the products moves their sum") at screen 0.02,0.955 font title_font textcolor rgb ink
-    set label 2 sprintf("One dot product of %s normal numbers. Left: its results in %s orders. Right: the same sum, cut into one slice per thread.", option(csv, "k"), option(csv, "orders")) at screen 0.02,0.905 font label_font textcolor rgb grey
+    eval heading(0.955, results[4] == 1 || results[14] == 1 ? "The order of the products often changes the sum, but never a sum that is rounded only once" : "How far the order of the products moves their sum", \
+                 0.905, sprintf("One dot product of %s normal numbers. Left: its results in %s orders. Right: the same sum, cut into one slice per thread.", option(csv, "k"), option(csv, "orders")))
     eval panel(0.19, 0.575, 0.115, 0.82)
     set title "How far the results lie apart, and how many there are"
     set logscale x 10

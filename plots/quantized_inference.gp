@@ -2,12 +2,10 @@
 load "plots/style.gp"
 eval figure_of("quantized_inference")
 
-eval forget
-stats csv using (see(strcol("kind") eq "integer", column("net"))) nooutput
+eval measure_all("strcol('kind') eq 'integer'", "column('net')")
 if (hits == 0) { eval figure_refuse("quantized_inference", "it shows integers: needs a run with --schemes and --accumulators") }
 nets = int(most) > 2 ? 2 : int(most)
-eval forget
-stats csv using (see(strcol("kind") eq "integer", column("bits"))) nooutput
+eval measure_all("strcol('kind') eq 'integer'", "column('bits')")
 low_bits = int(least)
 high_bits = int(most)
 if (high_bits == low_bits) { eval figure_refuse("quantized_inference", "it needs more than one number of --bits") }
@@ -39,8 +37,8 @@ titles = "'A net of dense layers' 'A convolutional net'"
 do for [file in figure_files] {
     eval figure_panels("quantized_inference", file, 1160, 560)
     fits = mean_at[10 + 5] > reference[1] - 2
-    set label 1 (fits && low_bits <= 5 && high_bits == 8 ? "Five bits answer nearly as well as 32; sums that wrap around need more than 16" : "Accuracy of a trained network in few bits") at screen 0.02,0.95 font title_font textcolor rgb ink
-    set label 2 "Trained in binary32, then answered with integer weights and activations; no training afterwards. Grey line: binary32." at screen 0.02,0.895 font label_font textcolor rgb grey
+    eval heading(0.95, fits && low_bits <= 5 && high_bits == 8 ? "Five bits answer nearly as well as 32; sums that wrap around need more than 16" : "Accuracy of a trained network in few bits", \
+                 0.895, "Trained in binary32, then answered with integer weights and activations; no training afterwards. Grey line: binary32.")
     set logscale y
     set yrange [2:100]
     set ytics ("2 %%" 2, "3 %%" 3, "5 %%" 5, "10 %%" 10, "20 %%" 20, "50 %%" 50, "100 %%" 100)

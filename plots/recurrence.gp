@@ -54,8 +54,8 @@ tens_list(low, high) = low > high ? "" : sprintf("'10^{%d}' %d%s", low, low, low
 
 do for [file in figure_files] {
     eval figure_panels("recurrence", file, 1160, 860)
-    set label 1 (chaotic && contracting ? sprintf("Recurrence forgets rounding errors or multiplies them; then each bit buys %.1f steps", per_bit) : "Rounding errors through the time steps of recurrent networks") at screen 0.02,0.965 font title_font textcolor rgb ink
-    set label 2 "Above: untrained tanh units, recurrent weights scaled by a gain; the state is rounded, and compared with binary64." at screen 0.02,0.93 font label_font textcolor rgb grey
+    eval heading(0.965, chaotic && contracting ? sprintf("Recurrence forgets rounding errors or multiplies them; then each bit buys %.1f steps", per_bit) : "Rounding errors through the time steps of recurrent networks", \
+                 0.93, "Above: untrained tanh units, recurrent weights scaled by a gain; the state is rounded, and compared with binary64.")
 
     # --- regimes
     set yrange [-8:0.7]
@@ -121,8 +121,7 @@ do for [file in figure_files] {
     # --- trained networks
     eval panel_x(0.405, 0.655)
     set title "Trained on digits: errors stay small"
-    eval forget
-    stats csv using (see(strcol("part") eq "trained", column("step"))) nooutput
+    eval measure_all("strcol('part') eq 'trained'", "column('step')")
     trained_steps = int(most)
     set xrange [1:trained_steps]
     set yrange [-8:0.7]

@@ -8,14 +8,11 @@ memory(what, m) = strcol("group") eq "rounding in memory" && strcol("what") eq w
 product(d, by) = strcol("group")[1:17] eq "products of size " && strcol("of") eq d && strcol("by")[1:strlen(by)] eq by && column("threads") == 1 && \
                  strcol("beside") eq (d eq "fp32" ? "peak" : "fp32")
 
-eval forget
-stats csv using (see(memory("copy", ""), column("rate"))) nooutput
+eval measure_all("memory('copy', '')", "column('rate')")
 copy = last
-eval forget
-stats csv using (see(strcol("group") eq "rounding in the first-level cache" && strcol("what") eq "words", column("rate"))) nooutput
+eval measure_all("strcol('group') eq 'rounding in the first-level cache' && strcol('what') eq 'words'", "column('rate')")
 words = last
-eval forget
-stats csv using (see(strcol("what") eq "fma" && column("threads") == 1, column("rate"))) nooutput
+eval measure_all("strcol('what') eq 'fma' && column('threads') == 1", "column('rate')")
 peak = most
 if (!(copy == copy && peak == peak)) { eval figure_refuse("roofline", "needs a run with the parts memory and sizes") }
 
@@ -29,8 +26,7 @@ right = 300
 
 do for [file in figure_files] {
     eval figure_open("roofline", file, 1080, 720)
-    set label 1 "What bounds rounding and products: the memory, the multipliers, or the generator" at screen 0.02,0.955 font title_font textcolor rgb ink
-    set label 2 "One thread; medians. No product in binary32 can be above the solid lines; what lies far below waits for its own instructions." at screen 0.02,0.905 font label_font textcolor rgb grey
+    eval heading(0.955, "What bounds rounding and products: the memory, the multipliers, or the generator", 0.905, "One thread; medians. No product in binary32 can be above the solid lines; what lies far below waits for its own instructions.")
     set logscale xy
     set tmargin at screen 0.87
     set xrange [left:right]

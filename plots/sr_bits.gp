@@ -12,8 +12,7 @@ array there[3]
 some = 0
 do for [m = 1:3] {
     there[m] = 0
-    eval forget
-    stats csv using (see(of("error", "bfloat16", word(modes, m), "uniform"), column("bits"))) nooutput
+    eval measure_all("of('error', 'bfloat16', word(modes, m), 'uniform')", "column('bits')")
     there[m] = hits
     some = some + hits
 }
@@ -21,15 +20,12 @@ if (some == 0) { eval figure_refuse("sr_bits", "it shows sums in bfloat16: needs
 shown = ""
 ended = ""
 do for [format in formats] {
-    eval forget
-    stats csv using (see(strcol("kind") eq "stop" && strcol("format") eq format, column("bits"))) nooutput
+    eval measure_all("strcol('kind') eq 'stop' && strcol('format') eq format", "column('bits')")
     if (hits) { shown = shown . " " . format }
-    eval forget
-    stats csv using (see(strcol("kind") eq "stop" && strcol("format") eq format && column("most") > 0, column("bits"))) nooutput
+    eval measure_all("strcol('kind') eq 'stop' && strcol('format') eq format && column('most') > 0", "column('bits')")
     if (hits) { ended = ended . " " . format } # sums ran to their stop
 }
-eval forget
-stats csv using (see(strcol("kind") eq "bias", column("bits"))) nooutput
+eval measure_all("strcol('kind') eq 'bias'", "column('bits')")
 most_bits = most
 least_bits = least
 list = ""
@@ -43,8 +39,8 @@ sd(m) = summary(csv, "sd", sprintf("bfloat16 %s %d", word(modes, m), column("bit
 
 do for [file in figure_files] {
     eval figure_panels("sr_bits", file, 1160, 520)
-    set label 1 (words(list) == 3 ? "With few random bits all sums stop, and sums of method A drift before they stop" : "With few random bits stochastic sums stop") at screen 0.02,0.95 font title_font textcolor rgb ink
-    set label 2 "Stochastic rounding of P3109 with r random bits. Of the bits below these, method A drops all, B adds half a unit, and C rounds." at screen 0.02,0.89 font label_font textcolor rgb grey
+    eval heading(0.95, words(list) == 3 ? "With few random bits all sums stop, and sums of method A drift before they stop" : "With few random bits stochastic sums stop", \
+                 0.89, "Stochastic rounding of P3109 with r random bits. Of the bits below these, method A drops all, B adds half a unit, and C rounds.")
     eval panel_y(0.13, 0.76)
     set xrange [least_bits - 0.5:most_bits + 0.5]
     set xtics 2

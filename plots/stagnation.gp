@@ -65,8 +65,7 @@ set key left top reverse Left font small_font
 do for [file in figure_files] {
     eval figure_open("stagnation", file, 1160, 1080)
     set multiplot layout 3,3 margins 0.07,0.985,0.058,0.852 spacing 0.062,0.105
-    set label 1 "Adding 0.01 to 100 a hundred times: 16-bit floating-point sums stand still, four cures move them" at screen 0.02,0.972 font title_font textcolor rgb ink
-    set label 2 "The sum after each step. Dashed: the exact sum, in the panels of 8 bits from 96, to which 100 is rounded." at screen 0.02,0.942 font label_font textcolor rgb grey
+    eval heading(0.972, "Adding 0.01 to 100 a hundred times: 16-bit floating-point sums stand still, four cures move them", 0.942, "The sum after each step. Dashed: the exact sum, in the panels of 8 bits from 96, to which 100 is rounded.")
     set label 3 "The disease" at screen 0.02,0.903 font "Helvetica:Bold,15" textcolor rgb red
     set label 4 "Cures that keep what rounding drops" at screen 0.02,0.604 font "Helvetica:Bold,15" textcolor rgb green
     set label 5 "The cure that rounds at random" at screen 0.02,0.305 font "Helvetica:Bold,15" textcolor rgb blue

@@ -26,6 +26,8 @@ png_terminal(w, h) = sprintf("set terminal pngcairo size %d,%d enhanced font 'He
 figure_open(name, file, w, h) = (file eq "svg" ? svg_terminal(name, w, h) : png_terminal(w, h)) . sprintf("; set output 'figures/%s.%s'", name, file)
 figure_panels(name, file, w, h) = figure_open(name, file, w, h) . "; set multiplot"
 figure_end = 'unset multiplot; unset output; reset; load "plots/style.gp"'
+# for eval: the headline of a figure and the sentence below it, at heights of the figure
+heading(y, headline, below, sentence) = (label_1 = headline, label_2 = sentence, sprintf("set label 1 label_1 at screen 0.02,%.17g font title_font textcolor rgb ink; set label 2 label_2 at screen 0.02,%.17g font label_font textcolor rgb grey", y, below))
 # for eval: the sides of a panel, as shares of the figure
 panel_x(left, right) = sprintf("set lmargin at screen %.17g; set rmargin at screen %.17g", left, right)
 panel_y(low, high) = sprintf("set bmargin at screen %.17g; set tmargin at screen %.17g", low, high)
@@ -43,15 +45,15 @@ place_of(key) = strstrt(groups, "|" . key . "=")
 has_rows(key) = place_of(key) > 0
 rows(key) = "$rows" . (has_rows(key) ? substr(groups, place_of(key) + strlen(key) + 2, place_of(key) + strlen(key) + 6) : "00000")
 
-# A run with few formats or modes lacks rows of a figure. After `eval forget` and
-# `stats csv using (see(chosen, value)) nooutput`, hits is the number of chosen rows, and last, least, most and mean are
-# those of their values, or NaN if there are none. STATS_ variables would be undefined in this case.
-# `eval measure(key, "chosen", "value")` does both with the rows of a group; `eval scan(key, "action")` evaluates an
-# expression for each row of a group.
+# A run with few formats or modes lacks rows of a figure. After `eval measure_all("chosen", "value")`, hits is the number
+# of chosen rows of the CSV, and last, least, most and mean are those of their values, or NaN if there are none. STATS_
+# variables would be undefined in this case. `eval measure(key, "chosen", "value")` does so with the rows of a group, and
+# `eval scan(key, "action")` evaluates an expression for each row of a group.
 hits = 0
 see(chosen, v) = chosen ? (hits = hits + 1, last = v, most = hits == 1 || v > most ? v : most, least = hits == 1 || v < least ? v : least, total = (hits == 1 ? 0 : total) + v, mean = total / hits, 1) : 0
 forget = "hits = 0; last = NaN; least = NaN; most = NaN; total = 0; mean = NaN"
 scan(key, action) = has_rows(key) ? sprintf("stats '%s' using (%s) nooutput", rows(key), action) : ""
+measure_all(chosen, value) = forget . sprintf("; stats csv using (see(%s, %s)) nooutput", chosen, value)
 measure(key, chosen, value) = forget . "; " . scan(key, sprintf("see(%s, %s)", chosen, value))
 # the value of an option in the CSV's header lines
 option(csv, name) = system(sprintf("sed -n 's/^# %s: //p' %s", name, csv))

@@ -12,15 +12,13 @@ do for [f = 1:2] {
     do for [k = 1:3] {
         found[3 * f + k - 3] = ""
         do for [mode in "rne sra"] {
-            eval forget
-            stats csv using (see(of(word(formats, f), word(kinds, k), mode), column("n"))) nooutput
+            eval measure_all("of(word(formats, f), word(kinds, k), mode)", "column('n')")
             if (hits) { found[3 * f + k - 3] = found[3 * f + k - 3] . " " . mode; some = some + 1 }
         }
     }
 }
 if (some == 0) { eval figure_refuse("sum_growth", "it shows binary16 and bfloat16: needs a run with --formats binary16,bfloat16 --modes rne,sra") }
-eval forget
-stats csv using (see(1, column("n"))) nooutput
+eval measure_all("1", "column('n')")
 longest = most
 bfloat16_stop = summary(csv, "stop", "bfloat16 rne positive")
 stops = bfloat16_stop == bfloat16_stop && strstrt(found[4], "sra")
@@ -31,8 +29,7 @@ line(format, kind, mode) = of(format, kind, mode) ? column("n") : NaN
 below(v) = v > 0 && v < 4 ? v : NaN
 array last_n[6] # the longest stochastic sums without overflow
 do for [panel = 1:6] {
-    eval forget
-    stats csv using (see(line(word(formats, panel > 3 ? 2 : 1), word(kinds, (panel - 1) % 3 + 1), "sra") == column("n") && below(column("rms")) == column("rms"), column("n"))) nooutput
+    eval measure_all("line(word(formats, panel > 3 ? 2 : 1), word(kinds, (panel - 1) % 3 + 1), 'sra') == column('n') && below(column('rms')) == column('rms')", "column('n')")
     last_n[panel] = most
 }
 has(panel, mode) = strstrt(found[panel], mode) > 0
@@ -40,8 +37,8 @@ wide = longest >= 9e4 # else there is no room for labels at the lines
 
 do for [file in figure_files] {
     eval figure_panels("sum_growth", file, 1160, 760)
-    set label 1 (stops ? "To nearest, long sums of positive terms lose everything; the error of stochastic sums levels off" : "Errors of sums against their length") at screen 0.02,0.965 font title_font textcolor rgb ink
-    set label 2 sprintf("Root mean square error of %s sums of n terms, relative to the sum of magnitudes. Broken lines: bounds that always hold (n u, γ_n) or likely hold.", option(csv, "runs")) at screen 0.02,0.925 font label_font textcolor rgb grey
+    eval heading(0.965, stops ? "To nearest, long sums of positive terms lose everything; the error of stochastic sums levels off" : "Errors of sums against their length", \
+                 0.925, sprintf("Root mean square error of %s sums of n terms, relative to the sum of magnitudes. Broken lines: bounds that always hold (n u, γ_n) or likely hold.", option(csv, "runs")))
     set logscale xy 10
     set xrange [9.9:longest*1.01]
     set yrange [0.9e-4:4]

@@ -3,13 +3,11 @@ load "plots/style.gp"
 eval figure_of("swamping")
 
 ran(mode, chunk) = strcol("format") eq "e6m9" && strcol("mode") eq mode && column("chunk") == chunk
-eval forget
-stats csv using (see(ran("rne", 0), column("n"))) nooutput
+eval measure_all("ran('rne', 0)", "column('n')")
 if (hits == 0) { eval figure_refuse("swamping", "it shows e6m9: needs a run with --formats e6m9") }
 longest = most
 if (longest < 2**14) { eval figure_refuse("swamping", "its sums are too short: needs a run with --longest 14 or more") }
-eval forget
-stats csv using (see(ran("rne", 0), column("seed"))) nooutput
+eval measure_all("ran('rne', 0)", "column('seed')")
 seed = least
 
 # the chunk sizes of this run, of the five in the figure; the last sums of the first seed; where all sums to nearest stop
@@ -23,8 +21,7 @@ do for [c = 1:5] { stop[c] = summary(csv, "stop", "e6m9 rne " . word(sizes, c)) 
 do for [m = 1:2] {
     has[m] = ""
     do for [c = 1:5] {
-        eval forget
-        stats csv using (see(ran(word(modes, m), int(word(sizes, c))) && column("seed") == seed && column("n") == longest, column("sum"))) nooutput
+        eval measure_all("ran(word(modes, m), int(word(sizes, c))) && column('seed') == seed && column('n') == longest", "column('sum')")
         ends[5 * (m - 1) + c] = last
         if (hits) { has[m] = has[m] . sprintf(" %d", c) }
     }
@@ -42,8 +39,7 @@ powers = "('2^4' 16, '2^6' 64, '2^8' 256, '2^{10}' 1024, '2^{12}' 4096, '2^{14}'
 do for [file in figure_files] {
     eval figure_panels("swamping", file, 1160, 540)
     headline = stop[1] == stop[1] ? sprintf("To nearest, sums stop: at exactly %.0f without chunks, later in chunks; stochastic sums go on", stop[1]) : "Where sums of positive-mean numbers stop, and what moves the stop"
-    set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
-    set label 2 sprintf("Sums of n numbers of mean 1 and standard deviation 1, each addition rounded to e6m9%s. Wide grey line: the exact sum.", precision == precision ? sprintf(" (%g significant bits)", precision) : "") at screen 0.02,0.895 font label_font textcolor rgb grey
+    eval heading(0.95, headline, 0.895, sprintf("Sums of n numbers of mean 1 and standard deviation 1, each addition rounded to e6m9%s. Wide grey line: the exact sum.", precision == precision ? sprintf(" (%g significant bits)", precision) : ""))
     set logscale xy 2
     set xrange [256:1.001*longest]
     set yrange [128:top]

@@ -34,8 +34,7 @@ set border 1
 
 do for [file in figure_files] {
     eval figure_panels("tensor_core", file, 1160, 250 + 34 * n)
-    set label 1 "How Tensor Cores add: many products at once, each cut off before the sum" at screen 0.02,0.965 font title_font textcolor rgb ink
-    set label 2 "A probe found these numbers in the model of each generation. Names: GPU-inputs; a second fp16 is the accumulator. Colours: input formats." at screen 0.02,0.925 font label_font textcolor rgb grey
+    eval heading(0.965, "How Tensor Cores add: many products at once, each cut off before the sum", 0.925, "A probe found these numbers in the model of each generation. Names: GPU-inputs; a second fp16 is the accumulator. Colours: input formats.")
     eval panel_y(0.15, 0.835)
 
     eval panel_x(0.225, 0.405)

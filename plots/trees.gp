@@ -8,8 +8,7 @@ N = words(paths)
 array highest[N]
 some = 0
 do for [i = 1:N] {
-    eval forget
-    stats csv using (see(strcol("datapath") eq word(paths, i), column("height"))) nooutput
+    eval measure_all("strcol('datapath') eq word(paths, i)", "column('height')")
     highest[i] = most
     some = some + (hits > 0)
 }
@@ -20,15 +19,13 @@ array kinds[N] # of the sums of each tree
 do for [i = 1:N] {
     kinds[i] = ""
     do for [kind in "addition fused exact"] {
-        eval forget
-        stats csv using (see(is(i, kind), column("line"))) nooutput
+        eval measure_all("is(i, kind)", "column('line')")
         if (hits) { kinds[i] = kinds[i] . " " . kind }
     }
 }
 do for [file in figure_files] {
     eval figure_panels("trees", file, 1240, 860)
-    set label 1 "Ten machines add c and the same 16 products in nine different orders" at screen 0.02,0.968 font title_font textcolor rgb ink
-    set label 2 "From left to right. Thin: two numbers are added and rounded. Blue: many terms at once, aligned and cut. Orange: many terms exactly, then one rounding." at screen 0.02,0.93 font label_font textcolor rgb grey
+    eval heading(0.968, "Ten machines add c and the same 16 products in nine different orders", 0.93, "From left to right. Thin: two numbers are added and rounded. Blue: many terms at once, aligned and cut. Orange: many terms exactly, then one rounding.")
     unset border
     unset grid
     set xtics scale 0 ("" -1)

@@ -47,8 +47,7 @@ if (strstrt(has, "3") && strstrt(has, "4")) {
 
 do for [file in figure_files] {
     eval figure_panels("update_ratio", file, 1160, 820)
-    set label 1 headline at screen 0.02,0.968 font title_font textcolor rgb ink
-    set label 2 "Left: weights by |weight / update|. A format loses all updates right of its band and some in the band." at screen 0.02,0.935 font label_font textcolor rgb grey
+    eval heading(0.968, headline, 0.935, "Left: weights by |weight / update|. A format loses all updates right of its band and some in the band.")
 
     set label 3 "share of the updates" at screen 0.011,0.48 center rotate by 90 font label_font textcolor rgb ink
     step = 10.0 ** floor(log10(end)) / 2

@@ -30,6 +30,15 @@ ulp_status ulp_arena_alloc(ulp_arena *arena) {
     return ulp_tensor_fill(arena->backend, (float *)(void *)arena->memory, bytes / sizeof(float), 0.0f);
 }
 
+ulp_status ulp_arena_make(ulp_arena *arena, const ulp_backend *backend, void (*carve)(void *own, ulp_arena *arena),
+                          void *own) {
+    ulp_arena_init(arena, backend);
+    carve(own, arena);
+    ULP_TRY(ulp_arena_alloc(arena));
+    carve(own, arena);
+    return ULP_OK;
+}
+
 void ulp_arena_release(ulp_arena *arena) {
     if (arena->memory) arena->backend->release(arena->memory);
     arena->memory = NULL;

@@ -5,7 +5,7 @@
  * only counts, then, after ulp_arena_alloc(), on the memory:
  *
  *     ulp_arena_init(&f, backend);
- *     carve(model, &f); ulp_arena_alloc(&f); carve(model, &f);
+ *     carve(model, &f); ulp_arena_alloc(&f); carve(model, &f);      or ulp_arena_make(&f, backend, carve, model);
  */
 #ifndef ULP_TENSOR_H
 #define ULP_TENSOR_H
@@ -33,6 +33,10 @@ uint8_t *ulp_arena_take8(ulp_arena *arena, size_t n);
 
 /* Allocate the counted memory, zeroed, and start again at its beginning. */
 ulp_status ulp_arena_alloc(ulp_arena *arena);
+
+/* Make an arena with the tensors that carve(own, arena) takes. Release it also after a failure. */
+ulp_status ulp_arena_make(ulp_arena *arena, const ulp_backend *backend, void (*carve)(void *own, ulp_arena *arena),
+                          void *own);
 
 /* Free the memory. A zeroed arena may be released, too. */
 void ulp_arena_release(ulp_arena *arena);

@@ -43,9 +43,4 @@ typedef struct row {
     int64_t skipped, scale_log2, diverged;
 } row;
 
-/* measure.c: a row of a point, with empty cells of results; and reducing the numbers of a point that is no training,
- * with its row. */
-row row_of(const ulp_task *task, char text[ULP_REDUCTION_TEXT_MAX]);
-ulp_status measure(const ulp_task *task);
-
 #endif

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiments/harness/claims/finding.h"
-
 /* ---- rows ---- */
 
 /* What a row is about. */
@@ -269,8 +267,7 @@ static void print_ones(ulp_claims *c) {
             ulp_sheet_put_row(sheet, "%s,%lld", s->formats.at[f].name, (long long)R);
             for (int order = 0; order < ULP_REDUCE_ORDERS; order++) {
                 const row *r = find(c, (key){ONES, order, ULP_MEAN_AFTER, s->formats.at[f].name, "rne", R});
-                if (r) ulp_sheet_put(sheet, "%g", r->value);
-                else ulp_sheet_put(sheet, "-");
+                ULP_SHEET_PUT_IF(r, sheet, "%g", r->value);
             }
         }
     ulp_sheet_print(sheet, c->file);

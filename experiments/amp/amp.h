@@ -2,7 +2,7 @@
 #ifndef ULP_EXPERIMENT_AMP_H
 #define ULP_EXPERIMENT_AMP_H
 
-#include "experiments/harness/training/cells.h"
+#include "experiments/harness/training/training.h"
 #include "experiments/harness/training/networks.h"
 #include "experiments/harness/training/options.h"
 #include "sim/policy/amp.h"

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiments/harness/claims/finding.h"
 #include "experiments/harness/claims/spread.h"
 
 /* A network, a format (NULL: binary32) and a way. */

@@ -40,20 +40,19 @@ static void give(const bench *b, void *x) {
 /* ---- arrays that are rounded ---- */
 
 ulp_status arrays_open(arrays *a, const bench *b, size_t n, size_t pairs, int wide) {
-    ulp_status status = ULP_OK;
     *a = (arrays){.n = n, .pairs = pairs};
-    for (size_t k = 0; k < pairs && status == ULP_OK; k++) {
-        status = take(b, &a->x[k], n * sizeof(float));
-        if (status == ULP_OK) status = take(b, &a->y[k], n * sizeof(float));
-        if (status == ULP_OK) status = fill(b, a->x[k], NULL, n, 2);
-        if (status == ULP_OK) status = copy_numbers(b, a->y[k], a->x[k], n * sizeof(float));
+    for (size_t k = 0; k < pairs; k++) {
+        ULP_TRY(take(b, &a->x[k], n * sizeof(float)));
+        ULP_TRY(take(b, &a->y[k], n * sizeof(float)));
+        ULP_TRY(fill(b, a->x[k], NULL, n, 2));
+        ULP_TRY(copy_numbers(b, a->y[k], a->x[k], n * sizeof(float)));
     }
-    if (!wide || status != ULP_OK) return status;
-    status = take(b, &a->x64, n * sizeof(double));
-    if (status == ULP_OK) status = take(b, &a->y64, n * sizeof(double));
-    if (status == ULP_OK) status = take(b, &a->words, n * sizeof(uint32_t));
-    if (status == ULP_OK) status = fill(b, NULL, a->x64, n, 2);
-    return status == ULP_OK ? copy_numbers(b, a->y64, a->x64, n * sizeof(double)) : status;
+    if (!wide) return ULP_OK;
+    ULP_TRY(take(b, &a->x64, n * sizeof(double)));
+    ULP_TRY(take(b, &a->y64, n * sizeof(double)));
+    ULP_TRY(take(b, &a->words, n * sizeof(uint32_t)));
+    ULP_TRY(fill(b, NULL, a->x64, n, 2));
+    return copy_numbers(b, a->y64, a->x64, n * sizeof(double));
 }
 
 void arrays_release(arrays *a, const bench *b) {

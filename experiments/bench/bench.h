@@ -145,8 +145,10 @@ extern const char
 job job_new(const bench *b, const char *what, ulp_status (*run)(job *j), size_t n, int unit, double amount);
 /* Sets the texts of a job, as far as they fit; NULL: the text stays. */
 void job_name(job *j, const char *of, const char *mode, const char *by);
-size_t group_add(group *g, const job *j); /* returns the index of the job */
+size_t group_add(group *g, job j); /* returns the index of the job */
 void group_compare(group *g, size_t one, size_t other, const char *name, int relation);
+/* Adds the same work by another library, and compares job `one` with it. */
+void group_compare_offer(group *g, size_t one, const peer_offer *offer, int relation);
 /* Compares job `one` with the rate that an earlier row of a device has kept. Without this rate there is no comparison.
  */
 void group_compare_kept(group *g, const bench *b, size_t one, const char *kept_name, const char *name);
@@ -209,17 +211,12 @@ ulp_status put_products(const ulp_task *task); /* products.c */
 ulp_status put_sizes(const ulp_task *task);
 ulp_status put_device_product(const ulp_task *task);
 void plan_device_products(ulp_plan *plan, const settings *set, int part);
-ulp_status put_native(const ulp_task *task); /* native.c */
+ulp_status put_native(const ulp_task *task);
 void plan_native(ulp_plan *plan, const settings *set, int part);
-/* A native product of size n, which the caller ends by ulp_cuda_product_end(j->product). */
-ulp_status native_job(job *j, const bench *b, const ulp_cuda_native *native, size_t n);
 ulp_status put_training(const ulp_task *task); /* training.c */
 ulp_status put_device_training(const ulp_task *task);
 void plan_device_training(ulp_plan *plan, const settings *set, int part);
 #define POLICY_WORDS "fp32 fp32-emulated tf32 fp16 fp16-mma fp16-emulated bf16 fp8"
-
-/* goals.c: the least speed or the largest time of a job against another one, ULP_NO_NUMBER if there is no goal. */
-double goal_of(const job *j, const comparison *c);
 
 /* report.c: writes the rows of `own`, a bench. */
 void write_json(FILE *file, const void *own);

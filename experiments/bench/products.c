@@ -1,4 +1,4 @@
-/* products.c - rows of matrix products: under each datapath at one size, and of a few datapaths at many sizes. */
+/* products.c - rows of matrix products: under each datapath, of a few datapaths at many sizes, of a device itself. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -50,32 +50,19 @@ static job loop_of(job j, const matrices *m, const operands *o) {
     return j;
 }
 
-/* Adds other libraries, compared with the product `ours`. */
-static void add_peers(group *g, const bench *b, size_t ours) {
-    const peer_offer *offer;
-    for (size_t at = 0; (offer = peers_find(b->peers, &at, "product", "fp32", NULL)) != NULL;) {
-        job theirs = g->jobs[ours];
-        theirs.offer = offer;
-        job_name(&theirs, NULL, NULL, offer->by);
-        group_compare(g, ours, group_add(g, &theirs), offer->by, SPEED);
-    }
-}
-
 /* Adds fp32, compared with the peak and OpenBLAS, which is *sgemm, or *sgemm = *added. */
 static ulp_status add_fp32(group *g, matrices *m, const ulp_datapath *fp32, int threads, size_t *added, size_t *sgemm) {
     const operands *o;
-    const ulp_status status = operands_for(m, &o, m->n, fp32);
-    if (status != ULP_OK) return status;
-    const job peak = roof_fma(m->b, threads), j = product(m, o, m->n, fp32, threads);
-    const size_t by_peak = group_add(g, &peak);
+    ULP_TRY(operands_for(m, &o, m->n, fp32));
+    const job j = product(m, o, m->n, fp32, threads);
+    const size_t by_peak = group_add(g, roof_fma(m->b, threads));
 #if defined(ULP_WITH_BLAS)
-    const job blas = roof_sgemm(m->b, m->c, o->x, o->y, m->n, threads);
-    *sgemm = group_add(g, &blas);
+    *sgemm = group_add(g, roof_sgemm(m->b, m->c, o->x, o->y, m->n, threads));
     group_compare(g, *sgemm, by_peak, "peak", SPEED);
-    *added = group_add(g, &j);
+    *added = group_add(g, j);
     group_compare(g, *added, *sgemm, "OpenBLAS", SPEED);
 #else
-    *sgemm = *added = group_add(g, &j);
+    *sgemm = *added = group_add(g, j);
 #endif
     group_compare(g, *added, by_peak, "peak", SPEED);
     return ULP_OK;
@@ -96,14 +83,14 @@ static ulp_status add_product(group *g, matrices *m, const ulp_datapath *d, int 
                               size_t sgemm) {
     const operands *o;
     ULP_TRY(operands_for(m, &o, m->n, d));
-    const job j = product(m, o, m->n, d, threads), loop = loop_of(j, m, o);
-    const size_t i = strcmp(d->name, g->jobs[fp32].of) == 0 ? fp32 : group_add(g, &j);
+    const job j = product(m, o, m->n, d, threads);
+    const size_t i = strcmp(d->name, g->jobs[fp32].of) == 0 ? fp32 : group_add(g, j);
     if (i != fp32) {
         if (!by_size && sgemm != fp32) group_compare(g, i, sgemm, "OpenBLAS", SPEED);
         group_compare(g, i, fp32, "fp32", TIME);
         if (!by_size) compare_unit(g, i, d);
     }
-    if (!by_size) group_compare(g, i, group_add(g, &loop), "loop in C", SPEED);
+    if (!by_size) group_compare(g, i, group_add(g, loop_of(j, m, o)), "loop in C", SPEED);
     return ULP_OK;
 }
 
@@ -112,9 +99,11 @@ static ulp_status add_product(group *g, matrices *m, const ulp_datapath *d, int 
 /* Adds fp32 and the products under some datapaths on some number of threads. */
 static ulp_status add_products(group *g, matrices *m, const ulp_datapath *fp32, const ulp_datapath *d, size_t count,
                                int threads, int by_size) {
+    const peer_offer *offer;
     size_t base = 0, sgemm = 0;
     ULP_TRY(add_fp32(g, m, fp32, threads, &base, &sgemm));
-    if (by_size) add_peers(g, m->b, base);
+    for (size_t at = 0; by_size && (offer = peers_find(m->b->peers, &at, "product", "fp32", NULL)) != NULL;)
+        group_compare_offer(g, base, offer, SPEED);
     for (size_t i = 0; i < count; i++) ULP_TRY(add_product(g, m, &d[i], threads, by_size, base, sgemm));
     return ULP_OK;
 }
@@ -153,7 +142,107 @@ ulp_status put_sizes(const ulp_task *task) {
     return status;
 }
 
-/* ---- on a device ---- */
+enum { NATIVES = 256 };
+
+/* ---- native products of a device: cuBLASLt, and Tensor Core instructions ---- */
+
+static int is_library(const ulp_cuda_native *n) { return strchr(n->name + strlen("native:"), ':') == NULL; }
+
+static ulp_status run_native(job *j) { return ulp_cuda_product_run(j->product); }
+
+/* A native product of size n, which the caller ends by ulp_cuda_product_end(j->product). */
+static ulp_status native_job(job *j, const bench *b, const ulp_cuda_native *native, size_t n) {
+    const matrices *m = b->matrices;
+    const ulp_gemm_shape shape = {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
+    const int wide = !native->result.fits_binary32;
+    const operands *o;
+    *j = job_new(b, "native", run_native, n, OPERATIONS, 2 * (double)n * (double)n * (double)n);
+    job_name(j, native->name, native->model, is_library(native) || native->fast ? "cuBLASLt" : "instructions");
+    ULP_TRY(operands_of(b->matrices, &o, n, &native->a, &native->b, wide));
+    return wide ? ulp_cuda_product_begin64(&j->product, native, m->c64, o->x64, o->y64, &shape)
+                : ulp_cuda_product_begin(&j->product, native, m->c, o->x, o->y, &shape);
+}
+
+/* ---- what a native product is compared with ---- */
+
+static int has_types_of(const ulp_cuda_native *n, const ulp_cuda_native *of) {
+    return strcmp(n->a.name, of->a.name) == 0 && strcmp(n->b.name, of->b.name) == 0 &&
+           strcmp(n->result.name, of->result.name) == 0;
+}
+
+/* *to gets the library's product of the same types if it was measured; if not, or if `n` is one, native:fp32. */
+static void reference_of(ulp_cuda_native *to, const bench *b, const ulp_cuda_native *n) {
+    for (size_t i = 0; i < NATIVES && !is_library(n) && ulp_cuda_native_get(i, to) == ULP_OK; i++)
+        if (is_library(to) && has_types_of(to, n) && kept_rate(b, to->name) > 0) return;
+    (void)ulp_cuda_native_parse(to, "native:fp32");
+}
+
+/* Measures the native product j, compared with the rate of `to` if that is not NULL. */
+static ulp_status put_native_job(const ulp_task *task, job j, const char *to) {
+    group g = {0};
+    group_add(&g, j);
+    if (to) group_compare_kept(&g, task->context, 0, to, to);
+    const ulp_status status = group_measure(task, &g);
+    ulp_cuda_product_end(j.product);
+    return status;
+}
+
+ulp_status put_native(const ulp_task *task) {
+    const bench *b = task->context;
+    ulp_cuda_native native, to;
+    job j;
+    ULP_TRY(ulp_cuda_native_get(((const point *)task->point)->index, &native));
+    if (native.lacks[0]) return ulp_task_fail(task, ULP_UNSUPPORTED, "%s", native.lacks);
+    ULP_TRY(native_job(&j, b, &native, (size_t)((const settings *)task->settings)->native_size));
+    j.keep = native.name;
+    reference_of(&to, b, &native);
+    return put_native_job(task, j, strcmp(to.name, native.name) != 0 ? to.name : NULL);
+}
+
+/* ---- the points ---- */
+
+/* native:fp32, then the library's other products, then the other ones. */
+static int turn_of(const ulp_cuda_native *n) {
+    if (strcmp(n->name, "native:fp32") == 0) return 0;
+    return is_library(n) || n->fast ? 1 : 2;
+}
+
+/* Of the pairs of 8, 6 and 4 bits of tcgen05, which have one rate, e4m3.e5m2 stands for the mixed ones. */
+static int is_like_another(const ulp_cuda_native *n) {
+    return strncmp(n->name, "native:tcgen05:", 15) == 0 && strchr(n->name, '.') != NULL &&
+           strstr(n->name, ":e4m3.e5m2") == NULL;
+}
+
+/* Adds a point for each reason why products are left out, under the name of the first one. */
+static void plan_absent(ulp_plan *plan, int part) {
+    ulp_cuda_native first, native;
+    for (size_t i = 0; ulp_cuda_native_get(i, &first) == ULP_OK; i++) {
+        size_t same = 0, before = 0;
+        for (size_t k = 0; first.lacks[0] != '\0' && ulp_cuda_native_get(k, &native) == ULP_OK; k++) {
+            if (strcmp(native.lacks, first.lacks) != 0 || is_like_another(&native)) continue;
+            same++;
+            before += k < i;
+        }
+        if (same == 0 || before > 0) continue;
+        ulp_text label = {0};
+        ulp_text_print(&label, "%s", first.name);
+        if (same > 1) ulp_text_print(&label, " and %zu more", same - 1);
+        ulp_plan_add(plan, &(point){.part = part, .index = i}, 1, "%s", label.data);
+        ulp_text_free(&label);
+    }
+}
+
+void plan_native(ulp_plan *plan, const settings *set, int part) {
+    ulp_cuda_native native;
+    (void)set;
+    for (int turn = 0; turn < 3; turn++)
+        for (size_t i = 0; i < NATIVES && ulp_cuda_native_get(i, &native) == ULP_OK; i++)
+            if (native.lacks[0] == '\0' && turn_of(&native) == turn && !is_like_another(&native))
+                ulp_plan_add(plan, &(point){.part = part, .index = i}, 1, "%s", native.name);
+    plan_absent(plan, part);
+}
+
+/* ---- on a device: products under datapaths ---- */
 
 /* What products are compared with: the library in binary32, or the chain fp32 if the library is not there or has no
  * algorithm for this size. */
@@ -163,19 +252,14 @@ static const char *const references[] = {"native:fp32", "fp32"}, *const kept_nam
 static ulp_status put_library(const ulp_task *task) {
     const bench *b = task->context;
     ulp_cuda_native library;
-    group g = {0};
     job j;
-    ulp_status status = ulp_cuda_native_parse(&library, references[0]);
-    if (status == ULP_OK) status = native_job(&j, b, &library, (size_t)b->size);
-    if (status != ULP_OK) return status;
+    ULP_TRY(ulp_cuda_native_parse(&library, references[0]));
+    ULP_TRY(native_job(&j, b, &library, (size_t)b->size));
     j.what = "reference";
     j.unit = PRODUCTS;
     j.amount /= 2;
     j.keep = kept_names[0];
-    group_add(&g, &j);
-    status = group_measure(task, &g);
-    ulp_cuda_product_end(j.product);
-    return status;
+    return put_native_job(task, j, NULL);
 }
 
 /* Measures a product that is no native one; `keep` as of a job. */
@@ -187,7 +271,7 @@ static ulp_status put_product(const ulp_task *task, const ulp_datapath *d, const
     job j = product(b->matrices, o, (size_t)b->size, d, 1);
     j.what = what;
     j.keep = keep;
-    group_add(&g, &j);
+    group_add(&g, j);
     for (int k = 0; k < 2 && !keep; k++) group_compare_kept(&g, b, 0, kept_names[k], references[k]);
     return group_measure(task, &g);
 }

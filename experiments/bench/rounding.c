@@ -39,20 +39,19 @@ static job counting(job j) {
 }
 
 /* Adds the rounding of an array, compared with memcpy and, where it is stochastic, with the random words alone. */
-static size_t add_rounding(group *g, const job *j, size_t copy, size_t words) {
+static size_t add_rounding(group *g, job j, size_t copy, size_t words) {
     const size_t i = group_add(g, j);
     group_compare(g, i, copy, "memcpy", SPEED);
-    if (ulp_mode_is_stochastic(j->how.rule.mode)) group_compare(g, i, words, "random words", SPEED);
+    if (ulp_mode_is_stochastic(j.how.rule.mode)) group_compare(g, i, words, "random words", SPEED);
     return i;
 }
 
 /* Adds the counted rounding of the array and the rounding of a binary64 array, compared with rounding j. */
 static void add_others(group *g, job j, size_t plain) {
-    const job counted = counting(j);
-    group_compare(g, group_add(g, &counted), plain, "uncounted", TIME);
+    group_compare(g, group_add(g, counting(j)), plain, "uncounted", TIME);
     j.what = "round64";
     j.run = run_round64;
-    group_compare(g, group_add(g, &j), plain, "binary32", SPEED);
+    group_compare(g, group_add(g, j), plain, "binary32", SPEED);
 }
 
 /* ---- in the first-level cache ---- */
@@ -66,14 +65,13 @@ ulp_status put_rounding_in_cache(const ulp_task *task) {
     group g = {0};
     ulp_status status = arrays_open(&a, b, (size_t)set->cache, 1, 1);
     if (status == ULP_OK) {
-        const job roofs[] = {roof_copy(b, &a, 1), roof_words(b, a.words, a.n)};
-        const size_t copy = group_add(&g, &roofs[0]), words = group_add(&g, &roofs[1]);
+        const size_t copy = group_add(&g, roof_copy(b, &a, 1)), words = group_add(&g, roof_words(b, a.words, a.n));
         if (!bits) group_compare(&g, words, copy, "memcpy", SPEED);
         for (size_t f = 0; f < set->formats.count; f++)
             for (size_t m = 0; m < (bits ? set->bits.count : set->modes.count); m++) {
                 const ulp_named_rule rule = bits ? rule_of_bits(set->bits.at[m]) : set->modes.at[m];
                 const job j = rounding(b, &a, &set->formats.at[f], &rule);
-                const size_t plain = add_rounding(&g, &j, copy, words);
+                const size_t plain = add_rounding(&g, j, copy, words);
                 if (!bits) add_others(&g, j, plain);
             }
         status = group_measure(task, &g);
@@ -90,14 +88,13 @@ static void add_threads(group *g, const ulp_task *task, arrays *a, int threads) 
     const settings *set = task->settings;
     const bench *b = task->context;
     const size_t before = g->count;
-    const job copy = roof_copy(b, a, threads);
-    const size_t by_copy = group_add(g, &copy);
+    const size_t by_copy = group_add(g, roof_copy(b, a, threads));
     for (size_t f = 0; f < set->formats.count; f++)
         for (size_t m = 0; m < set->modes.count; m++) {
             job j = rounding(b, a, &set->formats.at[f], &set->modes.at[m]);
             j.threads = threads;
             j.in_memory = 1;
-            group_compare(g, group_add(g, &j), by_copy, "memcpy", SPEED);
+            group_compare(g, group_add(g, j), by_copy, "memcpy", SPEED);
         }
     for (size_t i = before; before && i < g->count; i++) group_compare(g, i, i - before, "one thread", SPEED);
 }
@@ -124,7 +121,7 @@ ulp_status put_device_rounding(const ulp_task *task) {
     group g = {0};
     job j = p->format ? rounding(b, b->arrays, p->format, &p->rule) : roof_copy(b, b->arrays, 1);
     if (p->counts) j = counting(j);
-    const size_t i = group_add(&g, &j);
+    const size_t i = group_add(&g, j);
     if (p->format) group_compare_kept(&g, b, i, "copy", "copy");
     return group_measure(task, &g);
 }
@@ -158,15 +155,13 @@ static void add_offer(group *g, const bench *b, arrays *a, ulp_format *format, c
     if (ulp_format_parse(format, offer->of) != ULP_OK || ulp_mode_parse(&mode, offer->mode) != ULP_OK) return;
     rule.rule.mode = (uint8_t)mode;
     snprintf(rule.name, sizeof rule.name, "%s", ulp_mode_name(mode));
-    job theirs = rounding(b, a, format, &rule), ours = theirs;
+    const job ours = rounding(b, a, format, &rule);
     size_t i = 0;
     while (i < g->count &&
            (strcmp(g->jobs[i].of, ours.of) != 0 || strcmp(g->jobs[i].mode, ours.mode) != 0 || g->jobs[i].offer != NULL))
         i++;
-    if (i == g->count) group_add(g, &ours);
-    theirs.offer = offer;
-    job_name(&theirs, NULL, NULL, offer->by);
-    group_compare(g, i, group_add(g, &theirs), offer->by, SPEED);
+    if (i == g->count) group_add(g, ours);
+    group_compare_offer(g, i, offer, SPEED);
 }
 
 ulp_status put_libraries(const ulp_task *task) {

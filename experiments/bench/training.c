@@ -124,35 +124,25 @@ static job step(const bench *b, ulp_trainer *trainer, const lesson *l, int threa
 
 /* ---- on the CPU ---- */
 
-static void add_peers(group *g, const bench *b, size_t ours) {
-    const peer_offer *offer;
-    const job *mine = &g->jobs[ours];
-    for (size_t at = 0; (offer = peers_find(b->peers, &at, "step", mine->of, mine->mode)) != NULL;) {
-        job theirs = g->jobs[ours];
-        theirs.offer = offer;
-        job_name(&theirs, NULL, NULL, offer->by);
-        group_compare(g, ours, group_add(g, &theirs), offer->by, TIME);
-        mine = &g->jobs[ours];
-    }
-}
-
 /* Adds the products of the first network and the steps of all lessons on some number of threads. `m` has room for three
  * matrices; added[i] gets the number of the job of lesson i. */
 static void add_steps(group *g, const bench *b, ulp_trainer *const trainers[LESSONS], float *m, int threads,
                       size_t *added) {
+    const peer_offer *offer;
     size_t fp32 = 0;
     (void)m;
 #if defined(ULP_WITH_BLAS)
-    const job alone = roof_step(b, m, m + ROOF_STEP_FLOATS, m + 2 * ROOF_STEP_FLOATS, lessons[0].batch, threads);
-    const size_t products = group_add(g, &alone);
+    const size_t products =
+        group_add(g, roof_step(b, m, m + ROOF_STEP_FLOATS, m + 2 * ROOF_STEP_FLOATS, lessons[0].batch, threads));
 #endif
     for (size_t i = 0; i < LESSONS; i++) {
         const job j = step(b, trainers[i], &lessons[i], threads);
-        added[i] = group_add(g, &j);
+        added[i] = group_add(g, j);
 #if defined(ULP_WITH_BLAS)
         if (lessons[i].side == 28) group_compare(g, added[i], products, "its products", TIME);
 #endif
-        add_peers(g, b, added[i]);
+        for (size_t at = 0; (offer = peers_find(b->peers, &at, "step", j.of, j.mode)) != NULL;)
+            group_compare_offer(g, added[i], offer, TIME);
         if (i == 0 || lessons[i].name != lessons[i - 1].name) fp32 = added[i];
         else group_compare(g, added[i], fp32, "fp32", TIME);
     }
@@ -222,9 +212,9 @@ ulp_status put_device_training(const ulp_task *task) {
             other.trainer = cpu;
             other.timer = NULL;
             job_name(&other, NULL, NULL, "CPU");
-            group_add(&g, &other);
+            group_add(&g, other);
         }
-        const size_t i = group_add(&g, &mine);
+        const size_t i = group_add(&g, mine);
         if (cpu) group_compare(&g, i, 0, "CPU", SPEED);
         else if (p->index > 0) group_compare_kept(&g, b, i, "policy fp32", "fp32");
         status = group_measure(task, &g);

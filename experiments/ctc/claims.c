@@ -9,6 +9,15 @@
 
 /* ---- sums ---- */
 
+/* log binomial(T + L, 2 L), the number of paths of L labels without equal neighbours. */
+static double log_paths(int64_t L, int64_t T) {
+    double sum = 0;
+    for (int64_t i = 1; i <= 2 * L; i++) sum += ulp_log((double)(T - L + i)) - ulp_log((double)i);
+    return sum;
+}
+
+double exact_loss(int64_t C, int64_t L, int64_t T) { return (double)T * ulp_log((double)C) - log_paths(L, T); }
+
 /* The name of format f of the table: binary64 first, then the formats of the run. */
 static const char *format_name(const settings *s, size_t f) { return f ? s->formats.at[f - 1].name : "binary64"; }
 

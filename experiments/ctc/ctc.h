@@ -54,7 +54,4 @@ typedef struct row {
 /* -log P of L labels without equal neighbours, for T steps and C equally probable outputs. */
 double exact_loss(int64_t C, int64_t L, int64_t T);
 
-/* Puts the rows `sum` and `gone` of a point. */
-ulp_status compute_sums(const ulp_task *task);
-
 #endif

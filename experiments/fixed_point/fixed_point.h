@@ -3,13 +3,21 @@
 #define ULP_EXPERIMENT_FIXED_POINT_H
 
 #include "experiments/harness/training/lesson.h"
-#include "pattern.h"
 
 /* The networks and the policies of Gupta et al. 2015. */
 #define MLP "fc1000 relu fc1000 relu fc10"
 #define CNN "conv8@5 relu pool2 conv16@5 relu pool2 fc128 relu fc10"
 #define POLICY "weight=%,act=%,out=fp32,agrad=%,wgrad=%"
 #define POLICY_OF_CNN "weight=%,act=q6.10/%,out=fp32,agrad=%,wgrad=%"
+
+/* The value of --policy: a policy with places for a format and a rounding mode. In the text, % stands for FORMAT/MODE.
+ * After a / it stands for MODE: "weight=%,act=q6.10/%,out=fp32". */
+typedef struct pattern {
+    const char *text;
+    ulp_policy policy;                                            /* the places hold some format and rule */
+    uint8_t takes_format[ULP_AT_COUNT], takes_rule[ULP_AT_COUNT]; /* 1 for a point with such a place */
+    uint8_t out_takes_format, out_takes_rule;                     /* the same for policy.out */
+} pattern;
 
 typedef struct settings {
     ulp_format_list formats;

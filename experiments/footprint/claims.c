@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiments/harness/claims/finding.h"
-
 /* ---- reading the rows ---- */
 
 /* Which rows: NULL or -1 stands for any value. */

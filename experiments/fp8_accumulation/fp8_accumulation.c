@@ -248,9 +248,9 @@ static ulp_status put_ways(const ulp_task *task, const ulp_product *p) {
 static ulp_status compute(const ulp_task *task) {
     const settings *set = task->settings;
     const int constant = ((const point *)task->point)->data == CONSTANT;
+    const size_t m = constant ? 1 : (size_t)set->outputs;
     ulp_product p;
-    ulp_status status =
-        ulp_product_open(&p, set->backend, constant ? 1 : (size_t)set->outputs, constant ? SUM_LENGTH : (size_t)set->k);
+    ulp_status status = ulp_product_open(&p, set->backend, m, m, constant ? SUM_LENGTH : (size_t)set->k, 1);
     if (status == ULP_OK) status = put_ways(task, &p);
     ulp_product_close(&p);
     return status;

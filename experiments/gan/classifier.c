@@ -1,5 +1,5 @@
-/* classifier.c - training the classifier, and its verdict on samples; see classifier.h. */
-#include "classifier.h"
+/* classifier.c - training the classifier, and its verdict on samples; see gan.h. */
+#include "gan.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "experiments/harness/claims/finding.h"
 #include "gradient_underflow.h"
 
 /* ---- counts ---- */
@@ -96,8 +95,7 @@ static const char *scale_name(char *text, size_t size, int64_t scale) {
 
 /* Puts a percentage, or a dash if `whole` is 0, for example at a scale that is not in the grid. */
 static void put_percent(ulp_sheet *table, int64_t part, int64_t whole) {
-    if (whole > 0) ulp_sheet_put(table, "%.4g", 100 * (double)part / (double)whole);
-    else ulp_sheet_put(table, "-");
+    ULP_SHEET_PUT_IF(whole > 0, table, "%.4g", 100 * (double)part / (double)whole);
 }
 
 /* Puts the row of a format and one kind of gradients. The figure takes its numbers from the summary. */

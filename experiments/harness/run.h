@@ -1,4 +1,4 @@
-/* run.h - the state of one run of an experiment, which experiment.c, csv.c, listing.c and record.c share. */
+/* run.h - the state of one run of an experiment, which experiment.c and run.c share. */
 #ifndef ULP_HARNESS_RUN_H
 #define ULP_HARNESS_RUN_H
 
@@ -36,14 +36,14 @@ typedef struct ulp_run {
     size_t row_count;
 } ulp_run;
 
-/* csv.c: begin the head with the settings, before plan() adds its lines; write the CSV, for ulp_place_write(). */
+/* Begin the head with the settings, before plan() adds its lines; write the CSV, for ulp_place_write(). */
 void ulp_run_begin_header(ulp_run *run);
 void ulp_run_write_csv(FILE *file, const void *run);
 
-/* listing.c: print a command for every point (--list). */
+/* Print a command for every point (--list). */
 ulp_status ulp_run_list(const ulp_run *run, ulp_error *error);
 
-/* record.c: write NAME.run.json or NAME.claims.tsv of a run; for ulp_place_write_beside(). */
+/* Write NAME.run.json or NAME.claims.tsv of a run; for ulp_place_write_beside(). */
 void ulp_run_write_claims(FILE *file, const void *run);
 void ulp_run_write_record(FILE *file, const void *run);
 

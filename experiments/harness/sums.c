@@ -13,9 +13,8 @@ static void add_points(ulp_plan *plan, const ulp_sum_grid *grid, const ulp_forma
                      format->name, rule->name);
     }
     for (size_t c = 0; c < grid->cures->count; c++) {
-        const ulp_word cure = ulp_word_of(ULP_CURE_WORDS, grid->cures->at[c]);
         ulp_plan_add(plan, &(ulp_sum_point){format, &nearest, grid->cures->at[c]}, costs->cured, "%s rne %s",
-                     format->name, cure.text);
+                     format->name, ulp_word_of(ULP_CURE_WORDS, grid->cures->at[c]).text);
     }
 }
 

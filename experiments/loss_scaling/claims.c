@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "experiments/harness/claims/finding.h"
 #include "loss_scaling.h"
 
 /* Whether a row is the end of a run with the network, the format and the scaler of the key, for any seed. */

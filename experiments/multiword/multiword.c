@@ -15,7 +15,7 @@
 #include "multiword.h"
 #include "kernels/functions/elementary.h"
 #include "kernels/products/multiword.h"
-#include "sim/tensor.h"
+#include "experiments/harness/training/matrices.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -81,33 +81,13 @@ static ulp_status plan(ulp_plan *plan) {
 
 /* ---- data ---- */
 
-/* Matrices in host memory, row-major: A (m,n), and B (n,m) as its transpose (m,n). Each is values times the scale of
- * its row. */
+/* A (m,n), and B (n,m) as its transpose (m,n), in the product. Each is values times the scale of its row. */
 typedef struct matrices {
-    size_t m, n;
-    float *a, *b, *c;          /* (m,n), (m,n), (m,m) */
+    ulp_product product;       /* its k is n */
     double *a_scale, *b_scale; /* (m), powers of two */
     double *exact;             /* (m,m) A B, computed in binary64 */
     double norm;               /* the product of the norms of A and B */
 } matrices;
-
-static int open_matrices(matrices *x, size_t m, size_t n) {
-    *x = (matrices){.m = m, .n = n};
-    x->a = malloc(2 * m * n * sizeof *x->a);
-    x->c = malloc(m * m * sizeof *x->c);
-    x->exact = malloc((m * m + 2 * m) * sizeof *x->exact);
-    if (x->a == NULL || x->c == NULL || x->exact == NULL) return 0;
-    x->b = x->a + m * n;
-    x->a_scale = x->exact + m * m;
-    x->b_scale = x->a_scale + m;
-    return 1;
-}
-
-static void close_matrices(matrices *x) {
-    free(x->exact);
-    free(x->c);
-    free(x->a);
-}
 
 /* Elements of both signs whose logarithms are uniform, then scaled: the largest of a row is in (theta / 2, theta]. */
 static void fill(const settings *s, const char *name, float *x, double *scale, size_t m, size_t n, double theta) {
@@ -128,31 +108,33 @@ static void fill(const settings *s, const char *name, float *x, double *scale, s
 }
 
 static void multiply_exactly(matrices *x) {
+    const ulp_product *p = &x->product;
     double a_norm = 0, b_norm = 0;
-    for (size_t i = 0; i < x->m; i++) {
+    for (size_t i = 0; i < p->m; i++) {
         double a = 0;
-        for (size_t k = 0; k < x->n; k++) a += fabs((double)x->a[i * x->n + k]) / x->a_scale[i];
+        for (size_t k = 0; k < p->k; k++) a += fabs((double)p->host.a[i * p->k + k]) / x->a_scale[i];
         a_norm = fmax(a_norm, a);
-        for (size_t j = 0; j < x->m; j++) {
+        for (size_t j = 0; j < p->m; j++) {
             double sum = 0;
-            for (size_t k = 0; k < x->n; k++) sum += (double)x->a[i * x->n + k] * (double)x->b[j * x->n + k];
-            x->exact[i * x->m + j] = sum;
+            for (size_t k = 0; k < p->k; k++) sum += (double)p->host.a[i * p->k + k] * (double)p->host.b[j * p->k + k];
+            x->exact[i * p->m + j] = sum;
         }
     }
-    for (size_t k = 0; k < x->n; k++) {
+    for (size_t k = 0; k < p->k; k++) {
         double b = 0;
-        for (size_t j = 0; j < x->m; j++) b += fabs((double)x->b[j * x->n + k]) / x->b_scale[j];
+        for (size_t j = 0; j < p->m; j++) b += fabs((double)p->host.b[j * p->k + k]) / x->b_scale[j];
         b_norm = fmax(b_norm, b);
     }
     x->norm = a_norm * b_norm;
 }
 
 static double error_of(const matrices *x) {
+    const ulp_product *p = &x->product;
     double most = 0;
-    for (size_t i = 0; i < x->m; i++) {
+    for (size_t i = 0; i < p->m; i++) {
         double sum = 0;
-        for (size_t j = 0; j < x->m; j++) {
-            const double error = (double)x->c[i * x->m + j] - x->exact[i * x->m + j];
+        for (size_t j = 0; j < p->m; j++) {
+            const double error = (double)p->host.c[i * p->m + j] - x->exact[i * p->m + j];
             sum += fabs(error) / x->a_scale[i] / x->b_scale[j];
         }
         if (!(sum <= most)) most = sum; /* NaN counts as the largest */
@@ -162,70 +144,53 @@ static double error_of(const matrices *x) {
 
 /* ---- products ---- */
 
-/* The matrices in the backend's memory. */
-typedef struct machine {
-    ulp_arena arena;
-    float *a, *b, *c;
-} machine;
-
-static void carve(machine *m, const matrices *x) {
-    m->a = ulp_arena_take(&m->arena, x->m * x->n);
-    m->b = ulp_arena_take(&m->arena, x->m * x->n);
-    m->c = ulp_arena_take(&m->arena, x->m * x->m);
-}
-
-static ulp_status machine_new(machine *m, const ulp_backend *backend, const matrices *x) {
-    ulp_arena_init(&m->arena, backend);
-    carve(m, x);
-    ULP_TRY(ulp_arena_alloc(&m->arena));
-    carve(m, x);
-    ULP_TRY(backend->upload(m->a, x->a, x->m * x->n * sizeof *x->a));
-    return backend->upload(m->b, x->b, x->m * x->n * sizeof *x->b);
-}
-
-static ulp_status put_words(const ulp_task *task, const machine *m, matrices *x, int64_t words) {
+static ulp_status put_words(const ulp_task *task, matrices *x, int64_t words) {
     const point *at = task->point;
-    const ulp_backend *backend = m->arena.backend;
-    const ulp_gemm_shape shape = {.m = x->m, .n = x->m, .k = x->n, .lda = x->n, .ldb = x->n, .ldc = x->m, .b_trans = 1};
     row r = {.datapath = at->datapath->name,
              .format = at->datapath->a.name,
              .words = words,
              .n = at->n,
-             .sums = (int64_t)(x->m * x->m)};
+             .sums = (int64_t)(x->product.m * x->product.m)};
     double *const errors[WAYS] = {&r.error, &r.truncated, &r.small_first};
     for (int way = 0; way < WAYS; way++) {
         ulp_datapath d;
         ULP_TRY(with_words(&d, at->datapath, words, way));
-        ULP_TRY(ulp_backend_gemm(backend, m->c, m->a, m->b, &shape, (ulp_summation){&d, {0, 0, 0}}));
-        ULP_TRY(backend->download(x->c, m->c, x->m * x->m * sizeof *x->c));
+        ULP_TRY(ulp_product_multiply(&x->product, &d, (ulp_stream){0, 0, 0}));
         *errors[way] = error_of(x);
     }
     ulp_row_put(task->rows, &r);
     return ULP_OK;
 }
 
-static ulp_status compute(const ulp_task *task) {
+static ulp_status put_all_words(const ulp_task *task, matrices *x) {
     const settings *s = task->settings;
     const point *at = task->point;
-    const double largest = 0x1.fffffep127;
-    const double theta_a = fmin(at->datapath->a.max, sqrt(largest / (double)at->n));
-    const double theta_b = fmin(at->datapath->b.max, sqrt(largest / (double)at->n));
-    matrices x;
-    machine m;
-    if (!open_matrices(&x, (size_t)s->size, (size_t)at->n)) {
-        close_matrices(&x);
-        return ULP_NO_MEMORY;
-    }
-    fill(s, "A", x.a, x.a_scale, x.m, x.n, theta_a);
-    fill(s, "B", x.b, x.b_scale, x.m, x.n, theta_b);
-    multiply_exactly(&x);
-    ulp_status status = machine_new(&m, s->backend, &x);
-    for (size_t w = 0; w < s->words.count && status == ULP_OK; w++) {
-        if (!has_enough(at->datapath, s->words.at[w])) status = put_words(task, &m, &x, s->words.at[w]);
+    const ulp_product *p = &x->product;
+    const double largest = sqrt(0x1.fffffep127 / (double)at->n);
+    fill(s, "A", p->host.a, x->a_scale, p->m, p->k, fmin(at->datapath->a.max, largest));
+    fill(s, "B", p->host.b, x->b_scale, p->m, p->k, fmin(at->datapath->b.max, largest));
+    multiply_exactly(x);
+    ULP_TRY(ulp_product_upload(p));
+    for (size_t w = 0; w < s->words.count; w++) {
+        if (!has_enough(at->datapath, s->words.at[w])) ULP_TRY(put_words(task, x, s->words.at[w]));
         if (ulp_task_progress(task, (double)(w + 1) / (double)s->words.count)) break;
     }
-    ulp_arena_release(&m.arena);
-    close_matrices(&x);
+    return ULP_OK;
+}
+
+static ulp_status compute(const ulp_task *task) {
+    const settings *s = task->settings;
+    const size_t m = (size_t)s->size;
+    matrices x = {.exact = malloc((m * m + 2 * m) * sizeof *x.exact)};
+    ulp_status status = ulp_product_open(&x.product, s->backend, m, m, (size_t)((const point *)task->point)->n, 0);
+    if (!x.exact) status = ULP_NO_MEMORY;
+    if (status == ULP_OK) {
+        x.a_scale = x.exact + m * m;
+        x.b_scale = x.a_scale + m;
+        status = put_all_words(task, &x);
+    }
+    ulp_product_close(&x.product);
+    free(x.exact);
     return status;
 }
 

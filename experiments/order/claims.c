@@ -125,8 +125,7 @@ static void print_table(const ulp_claims *c) {
             ulp_sheet_put_row(sheet, "%d,%.2g", any.distinct, any.width);
             for (int kind = INSIDE; kind <= SLICES; kind++) {
                 const spread x = spread_of(c, (point){d, data, kind});
-                if (x.count) ulp_sheet_put(sheet, "%d", x.distinct);
-                else ulp_sheet_put(sheet, "-");
+                ULP_SHEET_PUT_IF(x.count, sheet, "%d", x.distinct);
             }
         }
     }

@@ -56,9 +56,8 @@ static ulp_status plan(ulp_plan *plan) {
             for (int kind = 0; kind < KIND_COUNT; kind++) {
                 const ulp_datapath *d = &s->datapaths.at[i];
                 if ((kind == INSIDE && !has_blocks(d)) || (kind == SLICES && !is_serial(d))) continue;
-                const ulp_word data_word = ulp_word_of(DATA_WORDS, (size_t)data);
-                const ulp_word kind_word = ulp_word_of(KIND_WORDS, (size_t)kind);
-                ulp_plan_add(plan, &(point){d, data, kind}, 0, "%s %s %s", data_word.text, d->name, kind_word.text);
+                ulp_plan_add(plan, &(point){d, data, kind}, 0, "%s %s %s", ulp_word_of(DATA_WORDS, (size_t)data).text,
+                             d->name, ulp_word_of(KIND_WORDS, (size_t)kind).text);
             }
     return ULP_OK;
 }
@@ -73,21 +72,15 @@ typedef struct factors {
 /* The operands and the result in backend memory. The result is 1 x 1, or ROWS x COLUMNS for the rows `alone`. */
 typedef struct machine {
     ulp_arena arena;
-    double *a, *b, *y; /* (rows,k), (columns,k), (rows,columns) */
+    size_t rows, width, k;
+    double *a, *b, *y; /* (rows,k), (width,k), (rows,width) */
 } machine;
 
-static void carve(machine *m, size_t rows, size_t width, size_t k) {
-    m->a = ulp_arena_take64(&m->arena, rows * k);
-    m->b = ulp_arena_take64(&m->arena, width * k);
-    m->y = ulp_arena_take64(&m->arena, rows * width);
-}
-
-static ulp_status machine_new(machine *m, const ulp_backend *backend, size_t rows, size_t width, size_t k) {
-    ulp_arena_init(&m->arena, backend);
-    carve(m, rows, width, k);
-    ULP_TRY(ulp_arena_alloc(&m->arena));
-    carve(m, rows, width, k);
-    return ULP_OK;
+static void carve(void *own, ulp_arena *arena) {
+    machine *m = own;
+    m->a = ulp_arena_take64(arena, m->rows * m->k);
+    m->b = ulp_arena_take64(arena, m->width * m->k);
+    m->y = ulp_arena_take64(arena, m->rows * m->width);
 }
 
 /* *y = the dot product of a (k) and b (k), which are in backend memory. */
@@ -108,9 +101,8 @@ static ulp_status product(const machine *m, ulp_summation how, const double *a, 
  * factor and every matrix has its own stream. */
 static void fill(const ulp_task *task, double *x, size_t n, const char *name, const ulp_format *f) {
     const int data = ((const point *)task->point)->data;
-    const ulp_word word = ulp_word_of(DATA_WORDS, (size_t)data);
-    const ulp_stream stream =
-        ulp_stream_named(((const settings *)task->settings)->seed, "order %s %s", word.text, name);
+    const ulp_stream stream = ulp_stream_named(((const settings *)task->settings)->seed, "order %s %s",
+                                               ulp_word_of(DATA_WORDS, (size_t)data).text, name);
     for (size_t i = 0; i < n; i++)
         x[i] = ulp_round(data == NORMAL ? ulp_random_normal(stream, i) : ulp_random_uniform(stream, i), f,
                          (ulp_rule){0}, 0);
@@ -258,13 +250,13 @@ static ulp_status compute(const ulp_task *task) {
     const point *p = task->point;
     const int alone = p->kind == ALONE;
     factors f = {.k = (size_t)s->k};
-    machine m;
+    machine m = {.rows = alone ? ROWS : 1, .width = alone ? COLUMNS : 1, .k = f.k};
     f.a = malloc(4 * f.k * sizeof *f.a);
     if (f.a == NULL) return ULP_NO_MEMORY;
     f.b = f.a + f.k;
     f.a_moved = f.b + f.k;
     f.b_moved = f.a_moved + f.k;
-    ulp_status status = machine_new(&m, s->backend, alone ? ROWS : 1, alone ? COLUMNS : 1, f.k);
+    ulp_status status = ulp_arena_make(&m.arena, s->backend, carve, &m);
     if (status == ULP_OK) status = fill_factors(task, &m, &f);
     if (status == ULP_OK) switch (p->kind) {
         case SLICES: status = put_slices(task, &m, &f); break;

@@ -62,10 +62,9 @@ static void print_table(const ulp_claims *c, int64_t net) {
 static void sum_up(ulp_claims *c, int64_t net) {
     const row *r;
     for (size_t i = 0; (r = next_way(c, net, &i)) != NULL; i++) {
-        const ulp_word scheme = ulp_word_of(SCHEME_WORDS, (size_t)r->way.scheme);
-        const ulp_word accumulator = ulp_word_of(ACCUMULATOR_WORDS, (size_t)r->way.accumulator);
         ulp_summary(c, "mean accuracy", mean_of(c, net, &r->way).accuracy, "%lld %s %s %lld %s", (long long)net,
-                    r->way.kind, scheme.text, (long long)r->way.bits, accumulator.text);
+                    r->way.kind, ulp_word_of(SCHEME_WORDS, (size_t)r->way.scheme).text, (long long)r->way.bits,
+                    ulp_word_of(ACCUMULATOR_WORDS, (size_t)r->way.accumulator).text);
     }
 }
 

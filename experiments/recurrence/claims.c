@@ -227,10 +227,10 @@ static void print_random(const ulp_claims *c) {
                                      "gain,format,sums,step 1,8,32,last");
     for (size_t i = 0; (r = next_run(c, &i, &(row){.part = RANDOM, .seed = seed, .mode = "rne"}, SEED | MODE)) != NULL;
          i++) {
-        const ulp_word sums = ulp_word_of(SUMS_WORDS, (size_t)r->sums);
         read_curve(&error, c, r, RUN, ERROR);
-        ulp_sheet_put_row(table, "%g,%s,%s,%.3g,%.3g,%.3g,%.3g", r->gain, r->arithmetic, sums.text, error.value[0],
-                          error.value[7], error.value[31], error.value[error.n - 1]);
+        ulp_sheet_put_row(table, "%g,%s,%s,%.3g,%.3g,%.3g,%.3g", r->gain, r->arithmetic,
+                          ulp_word_of(SUMS_WORDS, (size_t)r->sums).text, error.value[0], error.value[7],
+                          error.value[31], error.value[error.n - 1]);
     }
     ulp_sheet_print(table, c->file);
 }

@@ -151,13 +151,11 @@ static void print_row(ulp_sheet *sheet, const ulp_claims *c, const ulp_format *f
     ulp_sheet_put_row(sheet, "%s,%lld", format->name, (long long)bits);
     for (int m = 0; m < MODE_COUNT; m++) {
         const row *r = find(c, (point){format, m, STOP, bits});
-        if (r) ulp_sheet_put(sheet, "%.0f", r->first_stuck);
-        else ulp_sheet_put(sheet, "-");
+        ULP_SHEET_PUT_IF(r, sheet, "%.0f", r->first_stuck);
     }
     for (int m = 0; m < MODE_COUNT; m++) {
         const row *r = find(c, (point){format, m, ERROR, bits});
-        if (r) ulp_sheet_put(sheet, "%.2f %%", 100 * r->mean_error);
-        else ulp_sheet_put(sheet, "-");
+        ULP_SHEET_PUT_IF(r, sheet, "%.2f %%", 100 * r->mean_error);
     }
 }
 
@@ -178,9 +176,9 @@ static void summarize(ulp_claims *c, const ulp_format *format) {
     for (int m = 0; m < MODE_COUNT; m++)
         for (size_t i = 0; i < s->bits.count; i++) {
             const row *r = find(c, (point){format, m, ERROR, s->bits.at[i]});
-            const ulp_word word = ulp_word_of(MODE_WORDS, (size_t)m);
             if (r)
-                ulp_summary(c, "sd", deviation_of(r), "%s %s %lld", format->name, word.text, (long long)s->bits.at[i]);
+                ulp_summary(c, "sd", deviation_of(r), "%s %s %lld", format->name,
+                            ulp_word_of(MODE_WORDS, (size_t)m).text, (long long)s->bits.at[i]);
         }
 }
 

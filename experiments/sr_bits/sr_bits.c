@@ -85,10 +85,9 @@ static void plan_mode(ulp_plan *plan, const settings *s, const ulp_format *forma
     for (size_t i = 0; i < s->bits.count; i++)
         for (int kind = STOP; kind < KIND_COUNT; kind++) {
             const point p = {format, mode, kind, s->bits.at[i]};
-            const ulp_word mode_word = ulp_word_of(MODE_WORDS, (size_t)mode);
-            const ulp_word kind_word = ulp_word_of(KIND_WORDS, (size_t)kind);
-            ulp_plan_add(plan, &p, cost_of(s, &p), "%s %s/%lld %s", format->name, mode_word.text, (long long)p.bits,
-                         kind_word.text);
+            ulp_plan_add(plan, &p, cost_of(s, &p), "%s %s/%lld %s", format->name,
+                         ulp_word_of(MODE_WORDS, (size_t)mode).text, (long long)p.bits,
+                         ulp_word_of(KIND_WORDS, (size_t)kind).text);
         }
 }
 
@@ -145,15 +144,16 @@ typedef struct sums {
     double least, most;
 } sums;
 
-static void carve(sums *s) {
-    s->device.x = ulp_arena_take(&s->arena, BLOCK);
-    s->device.ones = ulp_arena_take(&s->arena, BLOCK * s->runs);
-    s->device.sum = ulp_arena_take(&s->arena, s->runs);
+static void carve(void *own, ulp_arena *arena) {
+    sums *s = own;
+    s->device.x = ulp_arena_take(arena, BLOCK);
+    s->device.ones = ulp_arena_take(arena, BLOCK * s->runs);
+    s->device.sum = ulp_arena_take(arena, s->runs);
 }
 
 static ulp_stream words_of(const settings *set, const rounding *r, const char *what) {
-    const ulp_word mode = ulp_word_of(MODE_WORDS, (size_t)r->mode);
-    return ulp_stream_named(set->seed, "sr_bits %s %s/%d %s", r->format->name, mode.text, r->bits, what);
+    return ulp_stream_named(set->seed, "sr_bits %s %s/%d %s", r->format->name,
+                            ulp_word_of(MODE_WORDS, (size_t)r->mode).text, r->bits, what);
 }
 
 static ulp_status sums_new(sums *s, const settings *set, const rounding *r, const char *what) {
@@ -161,12 +161,10 @@ static ulp_status sums_new(sums *s, const settings *set, const rounding *r, cons
     s->runs = (size_t)set->runs;
     s->serial = (ulp_datapath){.kind = ULP_SERIAL, .accumulator = *r->format, .rule = r->rule};
     s->words = words_of(set, r, what);
-    ulp_arena_init(&s->arena, s->backend);
-    carve(s);
     s->x = calloc(BLOCK + s->runs, sizeof *s->x);
-    ULP_TRY(s->x != NULL ? ulp_arena_alloc(&s->arena) : ULP_NO_MEMORY);
-    carve(s);
+    if (s->x == NULL) return ULP_NO_MEMORY;
     s->sum = s->x + BLOCK;
+    ULP_TRY(ulp_arena_make(&s->arena, s->backend, carve, s));
     ULP_TRY(ulp_tensor_fill(s->backend, s->device.ones, BLOCK * s->runs, 1.0f));
     return ulp_datapath_init(&s->serial);
 }
@@ -230,8 +228,7 @@ static ulp_status run_to_stop(const ulp_task *task, sums *s, const rounding *r, 
 static ulp_status put_stop(const ulp_task *task, const rounding *r, int input) {
     const settings *set = task->settings;
     sums s = {0};
-    const ulp_word what = ulp_word_of(INPUT_WORDS, (size_t)input);
-    ulp_status status = sums_new(&s, set, r, what.text);
+    ulp_status status = sums_new(&s, set, r, ulp_word_of(INPUT_WORDS, (size_t)input).text);
     if (status == ULP_OK) {
         const double most = draw_terms(s.x, input, set->seed);
         row new = row_of(task->rows, STOP, r, input);

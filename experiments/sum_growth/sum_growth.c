@@ -112,16 +112,17 @@ typedef struct sums {
     } device;
 } sums;
 
-static void carve(sums *s) {
+static void carve(void *own, ulp_arena *arena) {
+    sums *s = own;
     const size_t block = BLOCK * s->runs;
-    s->device.ones = ulp_arena_take(&s->arena, BLOCK);
-    s->device.x = ulp_arena_take(&s->arena, block);
-    s->device.y = ulp_arena_take(&s->arena, block);
-    s->device.terms = ulp_arena_take(&s->arena, block);
-    s->device.sum = ulp_arena_take(&s->arena, s->modes * s->runs);
-    s->device.ones64 = ulp_arena_take64(&s->arena, BLOCK);
-    s->device.exact_terms = ulp_arena_take64(&s->arena, block);
-    s->device.exact_sum = ulp_arena_take64(&s->arena, s->runs);
+    s->device.ones = ulp_arena_take(arena, BLOCK);
+    s->device.x = ulp_arena_take(arena, block);
+    s->device.y = ulp_arena_take(arena, block);
+    s->device.terms = ulp_arena_take(arena, block);
+    s->device.sum = ulp_arena_take(arena, s->modes * s->runs);
+    s->device.ones64 = ulp_arena_take64(arena, BLOCK);
+    s->device.exact_terms = ulp_arena_take64(arena, block);
+    s->device.exact_sum = ulp_arena_take64(arena, s->runs);
 }
 
 static int is_dot(int data) { return data == DOT_POSITIVE || data == DOT_SIGNED; }
@@ -137,18 +138,16 @@ static ulp_status sums_new(sums *s) {
     }
     s->x = calloc(2 * block + s->modes * s->runs, sizeof(float));
     s->exact_terms = calloc(block + 2 * s->runs, sizeof(double));
-    ulp_arena_init(&s->arena, s->backend);
-    carve(s);
-    if (status == ULP_OK) status = s->x != NULL && s->exact_terms != NULL ? ulp_arena_alloc(&s->arena) : ULP_NO_MEMORY;
-    if (status != ULP_OK) return status;
-    carve(s);
+    ULP_TRY(status);
+    if (s->x == NULL || s->exact_terms == NULL) return ULP_NO_MEMORY;
+    ULP_TRY(ulp_arena_make(&s->arena, s->backend, carve, s));
     s->y = s->x + block;
     s->sum = s->y + block;
     s->exact_sum = s->exact_terms + block;
     s->magnitude = s->exact_sum + s->runs;
     for (size_t i = 0; i < BLOCK; i++) s->exact_terms[i] = 1;
-    status = s->backend->upload(s->device.ones64, s->exact_terms, BLOCK * sizeof(double));
-    return status == ULP_OK ? ulp_tensor_fill(s->backend, s->device.ones, BLOCK, 1.0f) : status;
+    ULP_TRY(s->backend->upload(s->device.ones64, s->exact_terms, BLOCK * sizeof(double)));
+    return ulp_tensor_fill(s->backend, s->device.ones, BLOCK, 1.0f);
 }
 
 static void sums_free(sums *s) {

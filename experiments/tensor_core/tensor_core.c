@@ -7,14 +7,41 @@
  *
  * The expected values below are typed from the literature and not read from the datapaths: Fasi et al. 2021
  * (doi:10.7717/peerj-cs.330), Xie et al. 2025 (arXiv 2511.10909), Khattak and Mikaitis 2025 (arXiv 2512.07004),
- * DeepSeek-AI 2024 (arXiv 2412.19437). The claims are in tensor_core/claims.c.
+ * DeepSeek-AI 2024 (arXiv 2412.19437).
  */
-#include "tensor_core.h"
-#include "kernels/probe/probe.h"
+#include "experiments/harness/experiment.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "experiments/harness/training/matrices.h"
+#include "kernels/probe/probe.h"
+
+typedef struct settings {
+    ulp_datapath_list datapaths;
+    int64_t k, outputs;
+    uint64_t seed;
+    const ulp_backend *backend;
+} settings;
+
+typedef struct point {
+    const ulp_datapath *datapath;
+} point;
+
+/* Rows: a property found by vectors, the sum that stalls, errors on data of both signs, errors on positive data. */
+enum { PROBE, STALL, SIGNED, POSITIVE };
+#define WHAT_WORDS "probe stall signed positive"
+
+typedef struct row {
+    const char *datapath;
+    int what;
+    const char *name, *found;
+    double number;
+    const char *expected, *verdict;
+} row;
+
+#define STALLING "64 + 32 x 2^-8"
 
 static const ulp_option options[] = {
     ULP_OPTION_DATAPATHS_OF(
@@ -170,20 +197,6 @@ static int holds(double x, const ulp_format *f) {
 
 /* ---- random data ---- */
 
-/* The factors a (m,k) and b (n,k), and c (m,n), the dot products of their rows. Host memory. */
-typedef struct matrices {
-    size_t m, n, k;
-    float *a, *b, *c;
-} matrices;
-
-static int matrices_new(matrices *x) {
-    x->a = malloc((x->m * x->k + x->n * x->k + x->m * x->n) * sizeof *x->a);
-    if (x->a == NULL) return 0;
-    x->b = x->a + x->m * x->k;
-    x->c = x->b + x->n * x->k;
-    return 1;
-}
-
 /* Fills x (n) with uniform data on [low, 1). The data are rounded to the input format f, so all errors come from the
  * sum. */
 static void fill(float *x, size_t n, double low, const ulp_format *f, ulp_stream stream) {
@@ -191,68 +204,168 @@ static void fill(float *x, size_t n, double low, const ulp_format *f, ulp_stream
         x[i] = (float)ulp_round(low + (1 - low) * ulp_random_uniform(stream, i), f, (ulp_rule){0}, 0);
 }
 
-static ulp_status multiply(const ulp_backend *backend, const matrices *x, const ulp_datapath *d) {
-    const size_t an = x->m * x->k, bn = x->n * x->k, cn = x->m * x->n;
-    const ulp_gemm_shape shape = {.m = x->m, .n = x->n, .k = x->k, .lda = x->k, .ldb = x->k, .ldc = x->n, .b_trans = 1};
-    float *memory = backend->alloc((an + bn + cn) * sizeof *memory); /* a, b, c in backend memory */
-    if (memory == NULL) return ULP_NO_MEMORY;
-    ulp_status status = backend->upload(memory, x->a, (an + bn) * sizeof *memory);
-    if (status == ULP_OK)
-        status =
-            ulp_backend_gemm(backend, memory + an + bn, memory, memory + an, &shape, (ulp_summation){.datapath = d});
-    if (status == ULP_OK) status = backend->download(x->c, memory + an + bn, cn * sizeof *memory);
-    backend->release(memory);
-    return status;
-}
-
 /* The error of output i relative to |a||b|. The products of the reference are exact, and their sum has twice the
  * precision of binary64 (Ogita et al. 2005, doi:10.1137/030601818). */
-static double error_of(const matrices *x, size_t i) {
+static double error_of(const ulp_product *x, size_t i) {
     double sum = 0, slip = 0, size = 0;
     for (size_t l = 0; l < x->k; l++) {
-        const double p = (double)x->a[i / x->n * x->k + l] * (double)x->b[i % x->n * x->k + l], t = sum + p,
+        const double p = (double)x->host.a[i / x->n * x->k + l] * (double)x->host.b[i % x->n * x->k + l], t = sum + p,
                      z = t - sum;
         slip += (sum - (t - z)) + (p - z);
         sum = t;
         size += fabs(p);
     }
-    return ((double)x->c[i] - (sum + slip)) / size;
+    return ((double)x->host.c[i] - (sum + slip)) / size;
 }
 
 /* Puts the root mean square (rms) and the mean (bias) of the errors over the outputs. */
-static ulp_status put_errors(const ulp_task *task, int what) {
-    const settings *s = task->settings;
+static ulp_status put_errors(const ulp_task *task, int what, const ulp_product *x) {
+    const uint64_t seed = ((const settings *)task->settings)->seed;
     const ulp_datapath *d = ((const point *)task->point)->datapath;
-    const double low = what == POSITIVE ? 0 : -1;
-    matrices x = {.m = ((size_t)s->outputs + 15) / 16, .n = 16, .k = (size_t)s->k};
-    if (!matrices_new(&x)) return ULP_NO_MEMORY;
-    fill(x.a, x.m * x.k, low, d->has_inputs ? &d->a : &d->accumulator, ulp_stream_named(s->seed, "tensor_core a"));
-    fill(x.b, x.n * x.k, low, d->has_inputs ? &d->b : &d->accumulator, ulp_stream_named(s->seed, "tensor_core b"));
-    const ulp_status status = multiply(s->backend, &x, d);
-    if (status == ULP_OK) {
-        const double outputs = (double)(x.m * x.n);
-        double squares = 0, bias = 0;
-        for (size_t i = 0; i < x.m * x.n; i++) {
-            const double error = error_of(&x, i);
-            squares += error * error;
-            bias += error;
-        }
-        put_number(task, what, "rms", sqrt(squares / outputs));
-        put_number(task, what, "bias", bias / outputs);
+    const double low = what == POSITIVE ? 0 : -1, outputs = (double)(x->m * x->n);
+    double squares = 0, bias = 0;
+    fill(x->host.a, x->m * x->k, low, d->has_inputs ? &d->a : &d->accumulator, ulp_stream_named(seed, "tensor_core a"));
+    fill(x->host.b, x->n * x->k, low, d->has_inputs ? &d->b : &d->accumulator, ulp_stream_named(seed, "tensor_core b"));
+    ULP_TRY(ulp_product_upload(x));
+    ULP_TRY(ulp_product_multiply(x, d, (ulp_stream){0, 0, 0}));
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        const double error = error_of(x, i);
+        squares += error * error;
+        bias += error;
     }
-    free(x.a);
-    return status;
+    put_number(task, what, "rms", sqrt(squares / outputs));
+    put_number(task, what, "bias", bias / outputs);
+    return ULP_OK;
 }
 
 static ulp_status compute(const ulp_task *task) {
+    const settings *s = task->settings;
     const ulp_datapath *d = ((const point *)task->point)->datapath;
     const ulp_unit unit = ulp_unit_of(d);
     ulp_probe p;
     ULP_TRY(ulp_probe_unit(&p, &unit));
     for (int i = 0; i < ULP_PROPERTY_COUNT; i++) put_property(task, (ulp_property_id)i, &p.property[i]);
     if (holds(0.0625, &unit.a) && holds(0.0625, &unit.b)) put_number(task, STALL, STALLING, stall(d));
-    for (int what = SIGNED; what <= POSITIVE; what++) ULP_TRY(put_errors(task, what));
-    return ULP_OK;
+    ulp_product x;
+    ulp_status status = ulp_product_open(&x, s->backend, ((size_t)s->outputs + 15) / 16, 16, (size_t)s->k, 0);
+    for (int what = SIGNED; what <= POSITIVE && status == ULP_OK; what++) status = put_errors(task, what, &x);
+    ulp_product_close(&x);
+    return status;
+}
+
+/* ---- the claims ---- */
+
+/* The key of a row. */
+typedef struct key {
+    const ulp_datapath *datapath;
+    int what;
+    const char *name;
+} key;
+
+static int matches(const void *row_, const void *point_, const void *key_) {
+    const row *r = row_;
+    const key *k = key_;
+    return ((const point *)point_)->datapath == k->datapath && r->what == k->what && strcmp(r->name, k->name) == 0;
+}
+
+/* Returns NULL if this run does not have the row or the datapath. */
+static const row *find(const ulp_claims *c, const ulp_datapath *d, int what, const char *name) {
+    return ulp_table_find(c->table, &(size_t){0}, matches, &(key){d, what, name});
+}
+
+static const char *or_word(const char *cell, const char *word) { return cell ? cell : word; }
+
+/* The value of a property that the vectors show, as text. */
+static const char *found(const ulp_claims *c, const ulp_datapath *d, ulp_property_id id) {
+    const row *r = find(c, d, PROBE, ulp_property_name(id));
+    return or_word(r ? r->found : NULL, "-");
+}
+
+static void claim_row(ulp_claims *c, const ulp_datapath *d) {
+    static const ulp_property_id deciding[] = {ULP_P_LENGTH, ULP_P_FRACTION, ULP_P_KEPT, ULP_P_OUTPUT};
+    const char *wanted[4];
+    int good = 1, all = 1;
+    const row *length = find(c, d, PROBE, ulp_property_name(ULP_P_LENGTH));
+    if (!length || !length->expected) {
+        ulp_claim_skip(c, "the deciding numbers are the published ones", "%s: none are known", d->name);
+        return;
+    }
+    for (int i = 0; i < 4; i++) {
+        const row *r = find(c, d, PROBE, ulp_property_name(deciding[i]));
+        wanted[i] = or_word(r ? r->expected : NULL, "none");
+        good &= r && (!r->expected || strcmp(r->expected, or_word(r->found, "-")) == 0);
+    }
+    for (int i = 0; i < ULP_PROPERTY_COUNT; i++) {
+        const row *r = find(c, d, PROBE, ulp_property_name((ulp_property_id)i));
+        all &= r && strcmp(r->verdict, "FAIL") != 0;
+    }
+    const char *text = ulp_claim_text(c, "%s: L %s, F %s, %s bits, %s, as published, and nothing else contradicts",
+                                      d->name, wanted[0], wanted[1], wanted[2], wanted[3]);
+    ulp_claim(c, good && all, text, "L %s, F %s, %s bits, %s", found(c, d, ULP_P_LENGTH), found(c, d, ULP_P_FRACTION),
+              found(c, d, ULP_P_KEPT), found(c, d, ULP_P_OUTPUT));
+}
+
+static double number(const ulp_claims *c, const char *datapath, int what, const char *name) {
+    const ulp_datapath *d = ulp_datapaths_find(&((const settings *)c->settings)->datapaths, datapath);
+    const row *r = d ? find(c, d, what, name) : NULL;
+    return r ? r->number : (double)NAN;
+}
+
+static void claim_sums(ulp_claims *c) {
+    const settings *s = c->settings;
+    const double stalled = number(c, "h100-e4m3", STALL, STALLING), later = number(c, "b200-e4m3", STALL, STALLING);
+    if (!isnan(stalled)) ulp_claim(c, stalled == 64, "h100-e4m3: 64 and 32 products 2^-8 stay 64", "%.17g", stalled);
+    if (!isnan(later)) ulp_claim(c, later == 64.125, "b200-e4m3: the same sum is exact, 64.125", "%.17g", later);
+    const double hopper = number(c, "h100-e4m3", POSITIVE, "bias"),
+                 blackwell = number(c, "b200-e4m3", POSITIVE, "bias"), fp32 = number(c, "fp32", POSITIVE, "rms");
+    if (s->k >= 1024 && !isnan(hopper) && !isnan(blackwell))
+        ulp_claim(c, hopper < 0 && hopper < 100 * blackwell,
+                  "long sums of positive data: h100-e4m3 falls short, a hundred times as far as b200-e4m3",
+                  "mean relative error %.3g and %.3g; fp32: rms %.3g", hopper, blackwell, fp32);
+}
+
+static void print_table(const ulp_claims *c) {
+    static const ulp_property_id shown[] = {ULP_P_LENGTH, ULP_P_FRACTION,  ULP_P_KEPT, ULP_P_OUTPUT,
+                                            ULP_P_PLACE,  ULP_P_MONOTONIC, ULP_P_FLOOR};
+    const settings *s = c->settings;
+    ulp_sheet *sheet = ulp_sheet_new(
+        "what the vectors show of each model; the last columns: rms error / |a||b| of dot products of random data",
+        "row,L,F,bits,rounding,c,monotonic,floor,signed,positive");
+    for (size_t i = 0; i < s->datapaths.count; i++) {
+        const ulp_datapath *d = &s->datapaths.at[i];
+        ulp_sheet_put(sheet, "%s", d->name);
+        for (size_t j = 0; j < sizeof shown / sizeof shown[0]; j++) {
+            const row *r = find(c, d, PROBE, ulp_property_name(shown[j]));
+            ulp_sheet_put(sheet, "%s", r && !ulp_is_no_number(r->number) ? r->found : "-");
+        }
+        ulp_sheet_put_row(sheet, "%.2e,%.2e", number(c, d->name, SIGNED, "rms"), number(c, d->name, POSITIVE, "rms"));
+    }
+    ulp_sheet_print(sheet, c->file);
+}
+
+/* The numbers of a datapath that the figure shows. */
+static void summarize(ulp_claims *c, const ulp_datapath *d) {
+    static const struct drawn {
+        ulp_property_id id;
+        const char *quantity;
+    } drawn[] = {{ULP_P_LENGTH, "products"},
+                 {ULP_P_FRACTION, "fraction bits of a product"},
+                 {ULP_P_KEPT, "fraction bits of a result"},
+                 {ULP_P_OUTPUT, "rounding"}};
+    for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++) {
+        const row *r = find(c, d, PROBE, ulp_property_name(drawn[i].id));
+        if (r && !ulp_is_no_number(r->number)) ulp_summary(c, drawn[i].quantity, r->number, "%s", d->name);
+    }
+    ulp_summary(c, "rms error", number(c, d->name, SIGNED, "rms"), "%s signed", d->name);
+    ulp_summary(c, "rms error", number(c, d->name, POSITIVE, "rms"), "%s positive", d->name);
+}
+
+void judge(ulp_claims *c) {
+    const settings *s = c->settings;
+    print_table(c);
+    for (size_t i = 0; i < s->datapaths.count; i++) summarize(c, &s->datapaths.at[i]);
+    for (size_t i = 0; i < s->datapaths.count; i++) claim_row(c, &s->datapaths.at[i]);
+    claim_sums(c);
 }
 
 const ulp_experiment experiment = {

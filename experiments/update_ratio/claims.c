@@ -18,7 +18,9 @@ static tally sum_of(const ulp_claims *c, wanted w) {
         if (r->what != w.what || strcmp(r->format, w.format) != 0 || strcmp(r->layer, ALL_LAYERS) != 0) continue;
         if ((w.seed != ULP_NO_INTEGER && r->seed != w.seed) || (w.step != ULP_NO_INTEGER && r->step != w.step))
             continue;
-        tally_add(&sum, &r->tally);
+        tally of_row = r->tally;
+        of_row.count = r->bin.count;
+        tally_add(&sum, &of_row);
     }
     return sum;
 }

@@ -6,6 +6,7 @@
 #define ULP_EXPERIMENT_UPDATE_RATIO_H
 
 #include "experiments/harness/training/lesson.h"
+#include "experiments/harness/training/tensor_counts.h"
 #include "sim/stats.h"
 
 enum { COSINE, CONSTANT };
@@ -37,8 +38,8 @@ typedef struct tally {
     int64_t against_zones, against_criterion, against_run;
 } tally;
 
-enum { TRACE, BIN, ZERO, SHARE, EDGE, TRAIN_LOSS, TRAIN_ACCURACY, TEST_ACCURACY };
-#define WHAT_WORDS "trace bin zero share edge train_loss train_accuracy test_accuracy"
+enum { BIN, ZERO, TRACE, SHARE, EDGE, TRAIN_LOSS, TRAIN_ACCURACY, TEST_ACCURACY };
+#define WHAT_WORDS "bin zero trace share edge train_loss train_accuracy test_accuracy"
 #define ALL_LAYERS "all"
 
 typedef struct row {
@@ -47,9 +48,9 @@ typedef struct row {
     int what;
     int64_t step;
     const char *layer, *format;
-    int64_t x;
-    tally tally; /* rows bin and zero: count only */
-    double share, value;
+    ulp_bin bin; /* rows share and edge: count only */
+    tally tally; /* without its count, which is in bin */
+    double value;
 } row;
 
 /* The counts of one look. */
@@ -63,27 +64,14 @@ typedef struct update_counts {
     tally at[LAYERS + 1];                     /* of the layers, in one format; at[ALL]: all layers */
 } update_counts;
 
-/* Allocates the arrays for n weights. The caller sets backend, format and formats before. update_counts_end() releases
- * the arrays, and accepts a struct of zeros. */
-ulp_status update_counts_start(update_counts *w, size_t n);
-void update_counts_end(update_counts *w);
-
-/* Fills the histogram of |w / u|, with u = -rate direction and the weights w before the step. */
-void update_counts_ratios(update_counts *w, double rate);
-
-/* Counts in w->at what happens to the updates -rate direction in a format. The operation of the optimizer adds them to
- * the rounded weights. direction (n) is backend memory; w->direction holds its copy. */
-ulp_status update_counts_round(update_counts *w, const ulp_net *net, float rate, const float *direction,
-                               const ulp_format *f);
-
-/* Compares the criterion with rounding and counts the disagreements in *t. The updates are h and numbers just beside h,
- * in both directions from every weight that the last update_counts_round() rounded. Ties are rare in a training. */
-void update_counts_edges(const update_counts *w, const ulp_format *f, tally *t);
-
 /* The step of look i: the first step, the last step, and steps evenly between. */
 static inline int64_t look_step(const settings *set, int64_t i) { return i * (set->steps - 1) / (set->looks - 1); }
 
 /* Adds the counts of `from` to `to`. */
-void tally_add(tally *to, const tally *from);
+static inline void tally_add(tally *to, const tally *from) {
+    int64_t *a = &to->count;
+    const int64_t *b = &from->count;
+    for (size_t i = 0; i < sizeof *to / sizeof *a; i++) a[i] += b[i];
+}
 
 #endif

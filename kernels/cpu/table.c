@@ -22,6 +22,7 @@ extern const ulp_backend ULP_CPU(ulp_cpu_table);
 const ulp_backend ULP_CPU(ulp_cpu_table) = {
     .name = "cpu",
     .what = ULP_TEXT(ULP_ISA),
+    .machine = ULP_OF_PROCESSOR,
     .alloc = alloc,
     .release = free,
     .upload = copy,

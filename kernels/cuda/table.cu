@@ -14,6 +14,7 @@ static char what[320];
 static const ulp_backend table = {
     /* name */ "cuda",
     what,
+    ULP_OF_GPU,
     /* alloc */ ulp_cuda_room,
     ulp_cuda_release_array,
     ulp_cuda_upload,

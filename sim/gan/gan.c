@@ -5,6 +5,7 @@
 
 #include "sim/losses/logistic.h"
 #include "sim/normal.h"
+#include "sim/train/learner.h"
 #include "sim/train/saved.h"
 
 enum { MAKE_BATCH = 256 }; /* samples that are made at a time */
@@ -34,34 +35,71 @@ static ulp_status check_shapes(const ulp_gan *g, ulp_error *error) {
     return ULP_OK;
 }
 
-static ulp_status take_options(ulp_gan *g, const ulp_gan_options *o, ulp_error *error) {
-    ulp_pass_run run = {.backend = o->backend, .seed = o->seed};
-    const ulp_status status = o->backend ? ULP_OK : ulp_backend_get(&run.backend, NULL);
+static ulp_status take_rules(ulp_trainer *p, const ulp_player_options *o, uint64_t seed, const ulp_gan_options *of,
+                             ulp_error *error) {
+    const ulp_train_options rules = {.policy = o->policy, .scaler = o->scaler, .optimizer = o->optimizer};
+    ULP_TRY(ulp_learner_take(p, &rules, error));
+    ULP_TRY(ulp_net_copy(&p->model.net, o->net));
+    ULP_TRY(ulp_learner_fit(p, error));
+    p->batch = of->batch;
+    p->counting = of->counting;
+    return ulp_learner_run_on(p, of->backend, seed, error);
+}
+
+/* Take the options of a network, and check that they fit each other and the backend; `name` begins the sentence of a
+ * failure. */
+static ulp_status take_player(ulp_trainer *p, const ulp_player_options *o, uint64_t seed, const ulp_gan_options *of,
+                              const char *name, ulp_error *error) {
+    if (!o->net) return ulp_fail(error, ULP_BAD_ARGUMENT, "%s: no net", name);
+    const ulp_status status = take_rules(p, o, seed, of, error);
+    return status == ULP_OK ? ULP_OK : ulp_fail_within(error, status, "%s", name);
+}
+
+static ulp_status take_options(ulp_gan *g, const ulp_gan_options *options, ulp_error *error) {
+    ulp_gan_options o = *options;
+    const ulp_status status = o.backend ? ULP_OK : ulp_backend_get(&o.backend, NULL);
     if (status != ULP_OK) return ulp_fail(error, status, "no backend");
-    if (o->batch < 1 || o->batch > g->data->n_train)
+    if (o.batch < 1 || o.batch > g->data->n_train)
         return ulp_fail(error, ULP_BAD_ARGUMENT, "a batch of %zu samples: must be from 1 to %zu, the training part",
-                        o->batch, g->data->n_train);
-    if (o->seed >= BORDER_SEED)
-        return ulp_fail(error, ULP_BAD_ARGUMENT, "a seed of %llu: must be below 2^62", (unsigned long long)o->seed);
-    g->batch = o->batch;
-    g->counting = o->counting;
-    ULP_TRY(ulp_player_take(&g->discriminator, &o->discriminator, &run, "discriminator", error));
-    run.seed += GENERATOR_SEED;
-    ULP_TRY(ulp_player_take(&g->generator, &o->generator, &run, "generator", error));
+                        o.batch, g->data->n_train);
+    if (o.seed >= BORDER_SEED)
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "a seed of %llu: must be below 2^62", (unsigned long long)o.seed);
+    g->batch = o.batch;
+    g->discriminator.data = g->data;
+    ULP_TRY(take_player(&g->discriminator, &o.discriminator, o.seed, &o, "discriminator", error));
+    ULP_TRY(take_player(&g->generator, &o.generator, o.seed + GENERATOR_SEED, &o, "generator", error));
     return check_shapes(g, error);
 }
 
-static ulp_status allocate(ulp_gan *g, double std) {
-    const size_t room = ulp_larger(g->batch, MAKE_BATCH),
-                 widest = ulp_larger(g->data->features, ulp_dims_size(g->generator.model.net.in));
-    g->order = calloc(g->data->n_train, sizeof *g->order);
-    g->host = calloc(room * widest + 2 * g->batch, sizeof *g->host);
+static void carve_generator(void *own, ulp_arena *arena) {
+    ulp_trainer *p = own;
+    ulp_optimizer_carve(&p->optimizer, arena, p->model.net.params);
+}
+
+static void carve_discriminator(void *own, ulp_arena *arena) {
+    ulp_gan *g = own;
+    carve_generator(&g->discriminator, arena);
+    g->border = ulp_arena_take(arena, 2 * g->batch * g->data->features);
+    g->row = ulp_arena_take(arena, 2 * g->batch);
+}
+
+/* Give the model of a network room for so many samples with and without a backward pass. */
+static ulp_status make_room(ulp_trainer *p, size_t batch, size_t room) {
+    ulp_net net = p->model.net;
+    const ulp_status status = ulp_model_init(&p->model, &net, batch, room);
+    ulp_net_release(&net);
+    return status;
+}
+
+static ulp_status start(ulp_gan *g, const ulp_gan_options *o) {
+    const size_t room = ulp_larger(g->batch, MAKE_BATCH), latents = room * ulp_dims_size(g->generator.model.net.in);
+    g->host = calloc(ulp_larger(latents, 2 * g->batch), sizeof *g->host);
     g->exact = calloc(2 * g->batch, sizeof *g->exact);
-    if (!g->order || !g->host || !g->exact) return ULP_NO_MEMORY;
-    ULP_TRY(ulp_player_start(&g->generator, g->batch, room, std));
-    ULP_TRY(ulp_player_start(&g->discriminator, 2 * g->batch, 2 * g->batch, std));
-    g->row = g->generator.pass.run.backend->alloc(2 * g->batch * sizeof *g->row);
-    return g->row ? ULP_OK : ULP_NO_MEMORY;
+    if (!g->host || !g->exact) return ULP_NO_MEMORY;
+    ULP_TRY(make_room(&g->generator, g->batch, room));
+    ULP_TRY(make_room(&g->discriminator, 2 * g->batch, 2 * g->batch));
+    ULP_TRY(ulp_learner_start(&g->generator, carve_generator, &g->generator, o->init_std, o->clock));
+    return ulp_learner_start(&g->discriminator, carve_discriminator, g, o->init_std, o->clock);
 }
 
 /* A run with its options, but without tensors. ulp_gan_free() frees it, also after a failure. */
@@ -80,18 +118,6 @@ ulp_status ulp_gan_check(const ulp_data *data, const ulp_gan_options *options, u
     return status;
 }
 
-static ulp_status start_profile(ulp_player *p, double (*clock)(void)) {
-    p->pass.run.profile = &p->profile;
-    return ulp_profile_init(&p->profile, p->model.net.count, clock);
-}
-
-static ulp_status start(ulp_gan *g, const ulp_gan_options *o) {
-    ULP_TRY(allocate(g, o->init_std));
-    if (o->clock) ULP_TRY(start_profile(&g->generator, o->clock));
-    if (o->clock) ULP_TRY(start_profile(&g->discriminator, o->clock));
-    return ULP_OK;
-}
-
 ulp_status ulp_gan_new(ulp_gan **gan, const ulp_data *data, const ulp_gan_options *options, ulp_error *error) {
     ulp_gan *g;
     *gan = NULL;
@@ -105,10 +131,8 @@ ulp_status ulp_gan_new(ulp_gan **gan, const ulp_data *data, const ulp_gan_option
 
 void ulp_gan_free(ulp_gan *g) {
     if (!g) return;
-    if (g->row) g->generator.pass.run.backend->release(g->row);
-    ulp_player_release(&g->generator);
-    ulp_player_release(&g->discriminator);
-    free(g->order);
+    ulp_learner_release(&g->generator);
+    ulp_learner_release(&g->discriminator);
     free(g->host);
     free(g->exact);
     free(g);
@@ -116,15 +140,9 @@ void ulp_gan_free(ulp_gan *g) {
 
 /* ---- inputs ---- */
 
-/* Round the first tensor of a network. */
-static ulp_status round_input(ulp_player *p) {
-    const size_t n = ulp_dims_size(p->model.net.in);
-    return ulp_pass_round(&p->pass, ulp_site_of(ULP_AT_ACT, 0, n), p->model.tensor[0], p->pass.now.B * n);
-}
-
 /* Put the latent vectors of the pass into the generator, and compute its output. */
 static ulp_status make(ulp_gan *g) {
-    ulp_player *p = &g->generator;
+    ulp_trainer *p = &g->generator;
     const ulp_pass *pass = &p->pass;
     const size_t n = pass->now.B * ulp_dims_size(p->model.net.in);
     const uint64_t step = pass->now.evaluation ? 0 : pass->now.step, first = pass->now.first;
@@ -132,31 +150,8 @@ static ulp_status make(ulp_gan *g) {
     for (size_t i = 0; i < n; i++)
         g->host[i] = (float)ulp_random_normal(stream, first * ulp_dims_size(p->model.net.in) + i);
     ULP_TRY(pass->run.backend->upload(p->model.tensor[0], g->host, n * sizeof *g->host));
-    ULP_TRY(round_input(p));
+    ULP_TRY(ulp_learner_round_input(p));
     return ulp_model_forward(&p->model, &p->pass, p->optimizer.weight);
-}
-
-/* The rows of the data set that belong to the batch of step g->step. */
-static const uint32_t *batch_rows(ulp_gan *g) {
-    const uint64_t per_epoch = g->data->n_train / g->batch, epoch = g->step / per_epoch;
-    if (g->epoch != epoch + 1) {
-        const ulp_stream stream = {g->discriminator.pass.run.seed, ulp_stream_id(ULP_USE_SHUFFLE, 0, 0, epoch), 0};
-        ulp_permutation(g->order, g->data->n_train, stream);
-        g->epoch = epoch + 1;
-    }
-    return g->order + (g->step % per_epoch) * g->batch;
-}
-
-/* Put the batch of the step into the discriminator, at the beginning of its first tensor. */
-static ulp_status put_data(ulp_gan *g) {
-    const ulp_data *d = g->data;
-    const uint32_t *rows = batch_rows(g);
-    const float white = (float)d->white;
-    for (size_t b = 0; b < g->batch; b++)
-        for (size_t i = 0; i < d->features; i++)
-            g->host[b * d->features + i] = (float)d->pixel[rows[b] * d->features + i] / white;
-    return g->discriminator.pass.run.backend->upload(g->discriminator.model.tensor[0], g->host,
-                                                     g->batch * d->features * sizeof *g->host);
 }
 
 /* Put the made samples into the discriminator, after `skip` samples. */
@@ -172,7 +167,7 @@ static ulp_status put_made(ulp_gan *g, size_t skip) {
 /* Run the discriminator forward, its loss with so many samples of class 1, and backward. The gradient of its input goes
  * to `input_gradient` (NULL: not wanted). */
 static ulp_status judge(ulp_gan *g, size_t ones, float *input_gradient, double *loss, size_t *right) {
-    ulp_player *p = &g->discriminator;
+    ulp_trainer *p = &g->discriminator;
     const size_t out = p->model.net.count;
     const ulp_logistic batch = {.layer = out,
                                 .ones = ones,
@@ -182,11 +177,11 @@ static ulp_status judge(ulp_gan *g, size_t ones, float *input_gradient, double *
                                 .row = g->row,
                                 .host = g->host,
                                 .exact = g->exact};
-    double began = ulp_profile_enter(&p->profile, p->profile.layers + ULP_TIME_INPUT);
-    ULP_TRY(round_input(p));
+    double began = ulp_learner_enter(p, ULP_TIME_INPUT);
+    ULP_TRY(ulp_learner_round_input(p));
     ulp_profile_leave(&p->profile, began);
     ULP_TRY(ulp_model_forward(&p->model, &p->pass, p->optimizer.weight));
-    began = ulp_profile_enter(&p->profile, p->profile.layers + ULP_TIME_LOSS);
+    began = ulp_learner_enter(p, ULP_TIME_LOSS);
     ULP_TRY(ulp_logistic_step(&p->pass, &batch, loss, right));
     ulp_profile_leave(&p->profile, began);
     p->model.grad[0] = input_gradient;
@@ -197,18 +192,19 @@ static ulp_status judge(ulp_gan *g, size_t ones, float *input_gradient, double *
 
 /* The discriminator learns to tell the data from the made samples. */
 static ulp_status step_discriminator(ulp_gan *g, ulp_gan_report *r) {
+    ulp_trainer *p = &g->discriminator;
     size_t right = 0;
-    ulp_player_begin(&g->discriminator, g->step, 2 * g->batch, g->counting);
-    ULP_TRY(put_data(g));
+    ulp_learner_begin(p, 2 * g->batch);
+    ULP_TRY(ulp_learner_gather(p, ulp_learner_rows(p), g->batch));
     ULP_TRY(put_made(g, g->batch));
     ULP_TRY(judge(g, g->batch, NULL, &r->discriminator.loss, &right));
     r->right = (double)right / (2.0 * (double)g->batch);
-    return ulp_player_update(&g->discriminator, &r->discriminator);
+    return ulp_learner_update(p, &r->discriminator);
 }
 
 /* The generator learns to be taken for the data. */
 static ulp_status step_generator(ulp_gan *g, ulp_gan_report *r) {
-    ulp_player *p = &g->generator, *other = &g->discriminator;
+    ulp_trainer *p = &g->generator, *other = &g->discriminator;
     const size_t out = p->model.net.count, n = g->data->features;
     size_t right;
     ULP_TRY(put_made(g, 0));
@@ -216,32 +212,31 @@ static ulp_status step_generator(ulp_gan *g, ulp_gan_report *r) {
     other->pass.now.B = g->batch;
     other->pass.now.counting = 0;
     other->pass.now.scales = (ulp_pass_scales){.log2 = p->pass.now.scales.log2};
-    const ulp_status judged = judge(g, g->batch, other->input_gradient, &r->generator.loss, &right);
+    const ulp_status judged = judge(g, g->batch, g->border, &r->generator.loss, &right);
     other->pass.run.seed -= BORDER_SEED;
     ULP_TRY(judged);
-    ULP_TRY(ulp_tensor_copy(p->pass.run.backend, p->model.grad[out], other->input_gradient, g->batch * n));
+    ULP_TRY(ulp_tensor_copy(p->pass.run.backend, p->model.grad[out], g->border, g->batch * n));
     ULP_TRY(ulp_pass_round(&p->pass, ulp_site_of(ULP_AT_AGRAD, out, n), p->model.grad[out], g->batch * n));
     ULP_TRY(ulp_model_backward(&p->model, &p->pass, p->optimizer.weight));
-    return ulp_player_update(p, &r->generator);
+    return ulp_learner_update(p, &r->generator);
 }
 
 ulp_status ulp_gan_step(ulp_gan *g, ulp_gan_report *report) {
-    ulp_gan_report r = {.step = g->step};
-    ulp_player_begin(&g->generator, g->step, g->batch, g->counting);
+    ulp_gan_report r = {.step = g->generator.step};
+    ulp_learner_begin(&g->generator, g->batch);
     ULP_TRY(make(g));
     ULP_TRY(step_discriminator(g, &r));
     ULP_TRY(step_generator(g, &r));
-    g->step++;
     if (report) *report = r;
     return ULP_OK;
 }
 
 ulp_status ulp_gan_make(ulp_gan *g, float *x, size_t first, size_t n) {
-    ulp_player *p = &g->generator;
+    ulp_trainer *p = &g->generator;
     const size_t features = g->data->features, out = p->model.net.count;
     for (size_t at = 0; at < n; at += MAKE_BATCH) {
         const size_t B = n - at < MAKE_BATCH ? n - at : MAKE_BATCH;
-        p->pass.now = (ulp_pass_now){.step = g->step, .evaluation = 1, .B = B, .first = first + at};
+        p->pass.now = (ulp_pass_now){.step = p->step, .evaluation = 1, .B = B, .first = first + at};
         ULP_TRY(make(g));
         ULP_TRY(p->pass.run.backend->download(x + at * features, p->model.tensor[out], B * features * sizeof *x));
     }
@@ -250,35 +245,20 @@ ulp_status ulp_gan_make(ulp_gan *g, float *x, size_t first, size_t n) {
 
 /* ---- checkpoints ---- */
 
-static ulp_learning learning_of(const ulp_player *player) {
-    ulp_player *p = (ulp_player *)player; /* saving reads the fields, loading writes them */
-    return (ulp_learning){.net = &p->model.net,
-                          .policy = p->policy,
-                          .start_rule = &p->start_rule,
-                          .scaler = &p->scaler,
-                          .scales = &p->loss_scales,
-                          .optimizer = &p->optimizer,
-                          .history = &p->pass.history};
-}
-
 static int visit_state(const void *run, ulp_state_visitor visit, void *context) {
-    ulp_gan *g = (ulp_gan *)run;
-    const ulp_learning generator = learning_of(&g->generator), discriminator = learning_of(&g->discriminator);
-    return visit(context, &g->step, sizeof g->step) && ulp_learning_visit(&generator, visit, context) &&
-           ulp_learning_visit(&discriminator, visit, context);
+    const ulp_gan *g = run;
+    return ulp_learner_visit(&g->generator, visit, context) && ulp_learner_visit(&g->discriminator, visit, context);
 }
 
 static ulp_status describe(ulp_lines *lines, const void *run) {
     const ulp_gan *g = run;
-    const ulp_learning generator = learning_of(&g->generator), discriminator = learning_of(&g->discriminator);
     ulp_lines_add(lines, "generator\n");
-    ULP_TRY(ulp_learning_describe(lines, &generator));
+    ULP_TRY(ulp_learner_describe(lines, &g->generator));
     ulp_lines_add(lines, "discriminator\n");
-    ULP_TRY(ulp_learning_describe(lines, &discriminator));
+    ULP_TRY(ulp_learner_describe(lines, &g->discriminator));
     ulp_lines_add(lines, "seed: %llu\n", (unsigned long long)g->discriminator.pass.run.seed);
     ulp_lines_add(lines, "batch: %zu\n", g->batch);
-    ulp_lines_add(lines, "data: %s, crc32 %08x, %zu for training of %zu\n", g->data->name, (unsigned)g->data->checksum,
-                  g->data->n_train, g->data->n);
+    ulp_lines_add_data(lines, g->data);
     return ULP_OK;
 }
 
@@ -294,7 +274,7 @@ ulp_status ulp_gan_save(const ulp_gan *g, const char *path, const void *note, si
 }
 
 ulp_status ulp_gan_load(ulp_gan *g, const char *path, void **note, size_t *note_bytes, ulp_error *error) {
-    ULP_TRY(ulp_saved_read(&gan_kind, g, g->step, path, note, note_bytes, error));
-    g->epoch = 0; /* the next step makes the epoch's order again from the seed */
+    ULP_TRY(ulp_saved_read(&gan_kind, g, g->generator.step, path, note, note_bytes, error));
+    g->discriminator.epoch = 0; /* the next step makes the epoch's order again from the seed */
     return ULP_OK;
 }

@@ -29,11 +29,17 @@
 #ifndef ULP_GAN_H
 #define ULP_GAN_H
 
-#include "base/error.h"
-#include "sim/data/data.h"
-#include "player.h"
+#include "sim/train/train.h"
 
 ULP_C_BEGIN
+
+/* The rules of one of the two networks. A run copies what the pointers point to. */
+typedef struct ulp_player_options {
+    const ulp_net *net;
+    const ulp_policy *policy;            /* NULL: "fp32" */
+    const ulp_scaler_rule *scaler;       /* NULL: "none" */
+    const ulp_optimizer_rule *optimizer; /* NULL: "sgd" */
+} ulp_player_options;
 
 typedef struct ulp_gan_options {
     ulp_player_options generator; /* its inputs are latent vectors, its outputs have the shape of the data's samples */
@@ -42,30 +48,28 @@ typedef struct ulp_gan_options {
     uint64_t seed;                    /* below 2^62 */
     double init_std;                  /* standard deviation of initial weights; 0: He and Glorot */
     const ulp_backend *backend;       /* NULL: the default */
-    int counting;                     /* 1: fill the tallies of ulp_player_step; changes no other result */
+    int counting;                     /* 1: fill the counts of ulp_step;  changes no other result */
     double (*clock)(void);            /* seconds; may be NULL; fills the players' profiles and changes no result */
 } ulp_gan_options;
 
 /* The report of one step. */
 typedef struct ulp_gan_report {
     uint64_t step; /* from 0 */
-    ulp_player_step generator, discriminator;
+    ulp_step generator, discriminator;
     double right; /* share of the discriminator's samples, data and made ones, on the right side of 1/2 */
 } ulp_gan_report;
 
-/* One run in progress. The caller may read the fields. */
+/* One run in progress. The caller may read the fields. Each network is a ulp_trainer without a loss of its own. */
 typedef struct ulp_gan {
     const ulp_data *data;
-    ulp_player generator, discriminator;
+    ulp_trainer generator, discriminator; /* generator.step is the number of steps so far */
     size_t batch;
-    uint64_t step; /* number of steps so far */
-    int counting;
 
-    uint32_t *order; /* (n_train) of the current epoch */
-    uint64_t epoch;  /* 1 + the epoch of `order`; 0: no order yet */
-    float *row;      /* (2 batch) backend memory, scratch of the loss */
-    float *host;     /* (room, features or latents) host memory */
-    double *exact;   /* (2 batch) host memory */
+    float *
+        border; /* (2 batch,features) backend memory: the gradient of the discriminator's input, before the generator */
+    float *row; /* (2 batch) backend memory, scratch of the loss */
+    float *host;   /* (room,latents) or (2 batch) host memory */
+    double *exact; /* (2 batch) host memory */
 } ulp_gan;
 
 /* Check the options. Status and sentence are those of ulp_gan_new(). */

@@ -154,14 +154,14 @@ ulp_status ulp_policy_check(const ulp_policy *policy, ulp_error *error) {
     return check_products(policy, error);
 }
 
-ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, ulp_error *error) {
+ulp_status ulp_policy_runs_on(const ulp_policy *policy, const ulp_backend *backend, ulp_error *error) {
     for (size_t i = 0; i < 2 + policy->paths; i++) {
         const ulp_datapath *path = i == 0 ? &policy->forward : i == 1 ? &policy->backward : &policy->path[i - 2];
         const int of_cpu = path->native >= ULP_NATIVE_OF_CPU;
-        if (path->kind == ULP_NATIVE && strcmp(backend, of_cpu ? "cpu" : "cuda") != 0)
+        if (path->kind == ULP_NATIVE && backend->machine != (of_cpu ? ULP_OF_PROCESSOR : ULP_OF_GPU))
             return ulp_fail(error, ULP_UNSUPPORTED,
                             "datapath %s: a %s's own product, which takes the backend %s; the backend is %s",
-                            path->name, of_cpu ? "processor" : "GPU", of_cpu ? "cpu" : "cuda", backend);
+                            path->name, of_cpu ? "processor" : "GPU", of_cpu ? "cpu" : "cuda", backend->name);
     }
     return ULP_OK;
 }

@@ -30,7 +30,7 @@
 
 #include "base/error.h"
 #include "base/key_values.h"
-#include "kernels/products/datapath.h"
+#include "kernels/backend.h"
 
 ULP_C_BEGIN
 
@@ -136,9 +136,9 @@ ulp_status ulp_policy_set(ulp_policy *policy, ulp_point_kind point, const ulp_fo
  * depends on the net (ulp_policy_resolve). */
 ulp_status ulp_policy_check(const ulp_policy *policy, ulp_error *error);
 
-/* Check that the backend of that name offers the products of a policy: native products need their device. If not,
+/* Check that the backend offers the products of a policy: native products need their machine. If not,
  * the status is ULP_UNSUPPORTED, and `error` (may be NULL) gets a sentence. */
-ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, ulp_error *error);
+ulp_status ulp_policy_runs_on(const ulp_policy *policy, const ulp_backend *backend, ulp_error *error);
 
 /* Write the canonical text with every key; parsing the text gives the same policy. ULP_BAD_ARGUMENT: `size` is too
  * small. */

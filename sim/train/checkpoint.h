@@ -7,7 +7,7 @@
  * as they lie in memory: a file belongs to one kind of machine and one version of the program.
  *
  * A checkpoint keeps the whole arena of the trainer's tensors (tensor.h), with every array that a layer or an optimizer
- * carves from the arena, and the state outside of the arena that visit_state() in checkpoint.c visits. The same holds
+ * carves from the arena, and the state outside of the arena that ulp_learner_visit() in saved.c visits. The same holds
  * for a run of two networks (gan.h), with two arenas.
  */
 #ifndef ULP_CHECKPOINT_H

@@ -43,20 +43,21 @@ const char *ulp_peak_type_name(ulp_peak_type type) {
     return (unsigned)type < ULP_PEAK_TYPES ? names[type] : NULL;
 }
 
-/* Whether one of the formats, named with blanks between them, holds `inner`. */
-static int holds(const char *const *outer, const ulp_format *inner) {
-    ulp_format f;
-    for (; *outer; outer++)
-        if (ulp_format_parse(&f, *outer) == ULP_OK && ulp_format_holds(&f, inner)) return 1;
-    return 0;
+/* Whether the operands of a type include all numbers of a format. */
+static int holds(ulp_peak_type type, const ulp_format *f) {
+    switch (type) {
+    case ULP_PEAK_FP8: return ulp_format_holds(&ulp_e4m3, f) || ulp_format_holds(&ulp_e5m2, f);
+    case ULP_PEAK_FP16: return ulp_format_holds(&ulp_binary16, f);
+    case ULP_PEAK_BF16: return ulp_format_holds(&ulp_bfloat16, f);
+    default: return 0;
+    }
 }
 
 ulp_peak_type ulp_peak_type_of(const ulp_format *a, const ulp_format *b) {
-    static const char *const of_fp8[] = {"e4m3", "e5m2", NULL}, *const of_fp16[] = {"binary16", NULL},
-                             *const of_bf16[] = {"bfloat16", NULL};
-    if (holds(of_fp8, a) && holds(of_fp8, b)) return ULP_PEAK_FP8;
-    if (holds(of_fp16, a) && holds(of_fp16, b)) return ULP_PEAK_FP16;
-    return holds(of_bf16, a) && holds(of_bf16, b) ? ULP_PEAK_BF16 : ULP_PEAK_FP32;
+    static const ulp_peak_type narrowest_first[] = {ULP_PEAK_FP8, ULP_PEAK_FP16, ULP_PEAK_BF16};
+    for (size_t i = 0; i < sizeof narrowest_first / sizeof *narrowest_first; i++)
+        if (holds(narrowest_first[i], a) && holds(narrowest_first[i], b)) return narrowest_first[i];
+    return ULP_PEAK_FP32;
 }
 
 ulp_peak_type ulp_machine_type(const ulp_machine *machine, ulp_peak_type type) {

@@ -1,9 +1,9 @@
-/* saved.c - writing and reading the files of runs; see saved.h.
+/* saved.c - writing and reading the files of runs; see saved.h and checkpoint.h.
  *
  * A file has these parts: lines of text that describe the run, an empty line, the bytes of the arenas and of the other
  * state, the caller's note, and the CRC-32 of all these parts.
  */
-#include "saved.h"
+#include "checkpoint.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "sim/data/data.h"
 #include "base/checksum.h"
+#include "base/file.h"
 #include "base/replace.h"
+#include "saved.h"
 
 enum { VERSION = 3, PIECE = 1 << 16, LINES_MAX = 1 << 18 };
 
@@ -35,11 +35,13 @@ static int visit_rule(ulp_optimizer_rule *r, ulp_state_visitor visit, void *cont
            VISIT(r->kahan);
 }
 
-int ulp_learning_visit(const ulp_learning *l, ulp_state_visitor visit, void *context) {
-    int good = visit_scaler(l->scaler, visit, context);
-    for (size_t i = 0; i < l->scales->count && good; i++) good = visit_scaler(&l->scales->layer[i], visit, context);
-    const ulp_amax_history *h = l->history;
-    return good && visit_rule(&l->optimizer->rule, visit, context) && VISIT(l->optimizer->updates) &&
+int ulp_learner_visit(const void *learner, ulp_state_visitor visit, void *context) {
+    ulp_trainer *t = (ulp_trainer *)learner; /* saving reads the fields, loading writes them */
+    int good = VISIT(t->step) && visit_scaler(&t->scaler, visit, context);
+    for (size_t i = 0; i < t->loss_scales.count && good; i++)
+        good = visit_scaler(&t->loss_scales.layer[i], visit, context);
+    const ulp_amax_history *h = &t->pass.history;
+    return good && visit_rule(&t->optimizer.rule, visit, context) && VISIT(t->optimizer.updates) &&
            visit(context, h->amax, ULP_AT_COUNT * h->tensors * (h->steps + 1) * sizeof *h->amax);
 }
 
@@ -89,13 +91,18 @@ static void add_rules(ulp_lines *lines, const ulp_optimizer_rule *o, const ulp_s
         s->overflow_std_dev, s->beta1, s->beta2);
 }
 
-ulp_status ulp_learning_describe(ulp_lines *lines, const ulp_learning *l) {
+ulp_status ulp_learner_describe(ulp_lines *lines, const ulp_trainer *t) {
     char policy[ULP_POLICY_TEXT_MAX];
-    ulp_status status = ulp_policy_print(policy, sizeof policy, l->policy);
-    add_net(lines, l->net);
+    const ulp_status status = ulp_policy_print(policy, sizeof policy, t->policy);
+    add_net(lines, &t->model.net);
     ulp_lines_add(lines, "policy: %s\n", policy);
-    add_rules(lines, l->start_rule, &l->scaler->rule);
+    add_rules(lines, &t->start_rule, &t->scaler.rule);
     return status;
+}
+
+void ulp_lines_add_data(ulp_lines *lines, const ulp_data *data) {
+    ulp_lines_add(lines, "data: %s, crc32 %08x, %zu for training of %zu\n", data->name, (unsigned)data->checksum,
+                  data->n_train, data->n);
 }
 
 /* The order of the bytes of a number: "little" or "big". */
@@ -281,4 +288,36 @@ ulp_status ulp_saved_read(const ulp_saved_kind *kind, const void *run, uint64_t 
     *note = NULL;
     *note_bytes = 0;
     return status;
+}
+
+/* ---- the checkpoints of a trainer ---- */
+
+static ulp_status describe_trainer(ulp_lines *lines, const void *run) {
+    const ulp_trainer *t = run;
+    char reduction[ULP_REDUCTION_TEXT_MAX] = "none";
+    ulp_status status = ulp_learner_describe(lines, t);
+    if (status == ULP_OK && t->ranks > 1) status = ulp_reduction_print(reduction, sizeof reduction, &t->reduction);
+    ulp_lines_add(lines, "seed: %llu\n", (unsigned long long)t->pass.run.seed);
+    ulp_lines_add(lines, "batch: %zu\n", t->batch);
+    ulp_lines_add(lines, "ranks: %zu, reduction %s\n", t->ranks, reduction);
+    ulp_lines_add(lines, "loss: %s\n", t->loss.kind->name);
+    ulp_lines_add_data(lines, t->data);
+    return status;
+}
+
+static const ulp_arena *trainer_arena(const void *run, size_t i) {
+    return i == 0 ? &((const ulp_trainer *)run)->arena : NULL;
+}
+
+static const ulp_saved_kind trainer_kind = {describe_trainer, ulp_learner_visit, trainer_arena};
+
+ulp_status ulp_checkpoint_save(const ulp_trainer *t, const char *path, const void *note, size_t note_bytes,
+                               ulp_error *error) {
+    return ulp_saved_write(&trainer_kind, t, path, note, note_bytes, error);
+}
+
+ulp_status ulp_checkpoint_load(ulp_trainer *t, const char *path, void **note, size_t *note_bytes, ulp_error *error) {
+    ULP_TRY(ulp_saved_read(&trainer_kind, t, t->step, path, note, note_bytes, error));
+    t->epoch = 0; /* the next step makes the epoch's order again from the seed */
+    return ULP_OK;
 }

@@ -5,9 +5,7 @@
 #ifndef ULP_SAVED_H
 #define ULP_SAVED_H
 
-#include "base/error.h"
-#include "loss_scale.h"
-#include "sim/optim/optim.h"
+#include "train.h"
 
 /* Lines of text; they are cut off at a limit, and the file is then refused. */
 typedef struct ulp_lines {
@@ -40,21 +38,11 @@ ulp_status ulp_saved_read(const ulp_saved_kind *kind, const void *run, uint64_t 
 
 /* ---- for the kinds ---- */
 
-/* What one network learns with. */
-typedef struct ulp_learning {
-    const ulp_net *net;
-    const ulp_policy *policy;
-    const ulp_optimizer_rule *start_rule; /* the optimizer's rule at the start of the run */
-    ulp_scaler *scaler;
-    ulp_loss_scales *scales;
-    ulp_optimizer *optimizer;
-    ulp_amax_history *history;
-} ulp_learning;
+/* Add the lines of the net, the policy, the optimizer and the scaler of a network; and the line of a data set. */
+ulp_status ulp_learner_describe(ulp_lines *lines, const ulp_trainer *learner);
+void ulp_lines_add_data(ulp_lines *lines, const ulp_data *data);
 
-/* Add the lines of the net, the policy, the optimizer and the scaler. */
-ulp_status ulp_learning_describe(ulp_lines *lines, const ulp_learning *learning);
-
-/* Visit the state of scaler, scales, optimizer and history. */
-int ulp_learning_visit(const ulp_learning *learning, ulp_state_visitor visit, void *context);
+/* Visit the steps, the scaler, the loss scales, the optimizer and the history of a network, a ulp_trainer. */
+int ulp_learner_visit(const void *learner, ulp_state_visitor visit, void *context);
 
 #endif

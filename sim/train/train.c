@@ -2,12 +2,9 @@
 #include "train.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "learning_rules.h"
+#include "learner.h"
 #include "train_ranks.h"
-
-/* ---- memory ---- */
 
 /* Carve the arrays that do not belong to the model. */
 static void carve(void *own, ulp_arena *f) {
@@ -16,29 +13,11 @@ static void carve(void *own, ulp_arena *f) {
     ulp_loss_carve(&t->loss, f, t->model.batch, t->model.room);
 }
 
-static ulp_status allocate(ulp_trainer *t) {
-    t->order = calloc(t->data->n_train, sizeof *t->order);
-    t->label = calloc(t->model.room, t->data->labels);
-    t->input = calloc(t->model.room * t->data->features, sizeof *t->input);
-    if (!t->order || !t->label || !t->input || ulp_loss_ready(&t->loss, t->model.room) != ULP_OK) return ULP_NO_MEMORY;
-    ULP_TRY(ulp_model_alloc(&t->model, &t->pass, &t->arena, carve, t));
-    return ulp_train_ranks_alloc(t);
-}
-
 void ulp_trainer_free(ulp_trainer *t) {
     if (!t) return;
     ulp_train_ranks_release(t);
-    ulp_arena_release(&t->arena);
-    ulp_loss_scales_release(&t->loss_scales);
-    ulp_optimizer_release(&t->optimizer);
-    ulp_profile_release(&t->profile);
-    free(t->policy);
-    free(t->rows);
-    free(t->order);
-    free(t->label);
-    free(t->input);
     ulp_loss_release(&t->loss);
-    ulp_model_release(&t->model, &t->pass);
+    ulp_learner_release(t);
     free(t);
 }
 
@@ -62,19 +41,13 @@ static ulp_status take_net(ulp_trainer *t, const ulp_train_options *o, ulp_error
 }
 
 static ulp_status take_options(ulp_trainer *t, const ulp_train_options *o, ulp_error *error) {
-    const ulp_learning_rules rules = {o->policy, o->scaler, o->optimizer};
-    ULP_TRY(ulp_learning_rules_take(&rules, &t->policy, &t->scaler, &t->optimizer, error));
-    t->start_rule = t->optimizer.rule;
+    ULP_TRY(ulp_learner_take(t, o, error));
     ULP_TRY(take_net(t, o, error));
-    ULP_TRY(ulp_policy_resolve(&t->rows, t->policy, &t->model.net, error));
-    ULP_TRY(ulp_optimizer_divide(&t->optimizer, &t->model.net, t->rows, error));
+    ULP_TRY(ulp_learner_fit(t, error));
     ULP_TRY(ulp_loss_init(&t->loss, o->loss, t->model.net.out, t->data, error));
     t->observer = o->observer;
     t->counting = o->counting;
-    t->pass.run = (ulp_pass_run){.backend = o->backend, .policy = t->policy, .rows = t->rows, .seed = o->seed};
-    const ulp_status status = o->backend ? ULP_OK : ulp_backend_get(&t->pass.run.backend, NULL);
-    if (status != ULP_OK) return ulp_fail(error, status, "no backend");
-    return ulp_policy_runs_on(t->policy, t->pass.run.backend->name, error);
+    return ulp_learner_run_on(t, o->backend, o->seed, error);
 }
 
 /* A trainer with its options, but without tensors. ulp_trainer_free() frees it, also after a failure. */
@@ -96,12 +69,9 @@ ulp_status ulp_train_check(const ulp_data *data, const ulp_train_options *option
 
 /* Make the tensors of a trainer and fill them for step 0. */
 static ulp_status start(ulp_trainer *t, const ulp_train_options *o) {
-    ULP_TRY(allocate(t));
-    ULP_TRY(ulp_loss_scales_start(&t->loss_scales, &t->scaler, &t->model.net));
-    ULP_TRY(ulp_optimizer_start_net(&t->optimizer, &t->pass, &t->model.net, t->model.state, o->init_std));
-    if (o->clock) ULP_TRY(ulp_profile_init(&t->profile, t->model.net.count, o->clock));
-    t->pass.run.profile = &t->profile;
-    return ULP_OK;
+    ULP_TRY(ulp_loss_ready(&t->loss, t->model.room));
+    ULP_TRY(ulp_train_ranks_alloc(t));
+    return ulp_learner_start(t, carve, t, o->init_std, o->clock);
 }
 
 ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options,
@@ -123,81 +93,31 @@ ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ul
 
 /* ---- one pass ---- */
 
-/* Copy the samples of the pass to tensor 0: `rows` of the data set, or, without rows, those from pass->now.first on. */
+/* Copy the samples of the pass to tensor 0, and round them. */
 static ulp_status gather(ulp_trainer *t, const uint32_t *rows) {
-    const ulp_data *d = t->data;
-    ulp_pass *pass = &t->pass;
-    const size_t B = pass->now.B;
-    float value[256];
-    for (size_t i = 0; i < 256; i++) value[i] = (float)i / (float)d->white;
-    for (size_t b = 0; b < B; b++) {
-        size_t row = rows ? rows[b] : pass->now.first + b;
-        const uint8_t *pixel = d->pixel + row * d->features;
-        float *to = t->input + b * d->features;
-        for (size_t i = 0; i < d->features; i++) to[i] = value[pixel[i]];
-        memcpy(t->label + b * d->labels, d->label + row * d->labels, d->labels);
-    }
-    ULP_TRY(pass->run.backend->upload(t->model.tensor[0], t->input, B * d->features * sizeof(float)));
-    return ulp_pass_round(pass, ulp_site_of(ULP_AT_ACT, 0, d->features), t->model.tensor[0], B * d->features);
+    ULP_TRY(ulp_learner_gather(t, rows, t->pass.now.B));
+    return ulp_learner_round_input(t);
 }
-
-/* The rows of the data set that belong to the batch of step t->step. */
-static const uint32_t *batch_rows(ulp_trainer *t) {
-    uint64_t per_epoch = t->data->n_train / t->batch, epoch = t->step / per_epoch;
-    if (t->epoch != epoch + 1) {
-        ulp_stream stream = {t->pass.run.seed, ulp_stream_id(ULP_USE_SHUFFLE, 0, 0, epoch), 0};
-        ulp_permutation(t->order, t->data->n_train, stream);
-        t->epoch = epoch + 1;
-    }
-    return t->order + (t->step % per_epoch) * t->batch;
-}
-
-/* The time of a row after the layers begins. */
-static double enter(ulp_trainer *t, size_t row) { return ulp_profile_enter(&t->profile, t->profile.layers + row); }
 
 /* Run the forward and the backward pass of the samples of rank pass.now.rank; *mean is their mean loss. */
 static ulp_status forward_backward(ulp_trainer *t, double *mean) {
     const size_t out = t->model.net.count;
     const ulp_loss_batch batch = {.layer = out, .z = t->model.tensor[out], .dz = t->model.grad[out], .label = t->label};
-    double began = enter(t, ULP_TIME_INPUT);
-    ULP_TRY(gather(t, batch_rows(t) + t->pass.now.rank * t->model.batch));
+    double began = ulp_learner_enter(t, ULP_TIME_INPUT);
+    ULP_TRY(gather(t, ulp_learner_rows(t) + t->pass.now.rank * t->model.batch));
     ulp_profile_leave(&t->profile, began);
     ULP_TRY(ulp_model_forward(&t->model, &t->pass, t->optimizer.weight));
-    began = enter(t, ULP_TIME_LOSS);
+    began = ulp_learner_enter(t, ULP_TIME_LOSS);
     ULP_TRY(t->loss.kind->step(&t->loss, &t->pass, &batch, mean));
     ulp_profile_leave(&t->profile, began);
     return ulp_model_backward(&t->model, &t->pass, t->optimizer.weight);
 }
 
 ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
-    ulp_pass *pass = &t->pass;
-    ulp_gradient_check check;
-    pass->now = (ulp_pass_now){.step = t->step,
-                               .counting = t->counting,
-                               .B = t->model.batch,
-                               .scales = ulp_loss_scales_begin(&t->loss_scales, &t->scaler),
-                               .observer = t->observer};
-    ulp_step r = {.step = t->step, .scale_log2 = pass->now.scales.log2, .layer_scale = pass->now.scales.layer};
-    ulp_pass_begin(pass);
+    ulp_step r = {0};
+    ulp_learner_begin(t, t->model.batch);
     ULP_TRY(t->ranks > 1 ? ulp_train_ranks_step(t, forward_backward, &r.loss) : forward_backward(t, &r.loss));
-    double began = enter(t, ULP_TIME_CHECK);
-    ULP_TRY(ulp_loss_scales_end(&t->loss_scales, &t->scaler, pass, &t->model, &check));
-    ulp_profile_leave(&t->profile, began);
-    r.overflow = check.overflow;
-    r.skipped = check.skip;
-    began = enter(t, ULP_TIME_UPDATE);
-    if (!r.skipped) {
-        ULP_TRY(ulp_optimizer_step(&t->optimizer, pass, t->model.wgrad, t->loss_scales.span, t->loss_scales.spans));
-        ULP_TRY(ulp_optimizer_scale_weights(&t->optimizer, pass, &t->model.net));
-    }
-    ulp_profile_leave(&t->profile, began);
-    t->profile.steps++;
-    t->step++;
-    r.act = pass->counts.rounded[ULP_AT_ACT];
-    r.agrad = pass->counts.rounded[ULP_AT_AGRAD];
-    r.wgrad = pass->counts.rounded[ULP_AT_WGRAD];
-    r.agrad_all = pass->counts.all[ULP_AT_AGRAD];
-    r.wgrad_all = pass->counts.all[ULP_AT_WGRAD];
+    ULP_TRY(ulp_learner_update(t, &r));
     if (report) *report = r;
     return ULP_OK;
 }

@@ -355,7 +355,8 @@ TEST(holds) {
 
 /* The rows for code are the registered formats, field by field; two formats differ in their name or their numbers. */
 TEST(rows) {
-    static const ulp_format *const rows[] = {&ulp_binary64, &ulp_binary32, &ulp_binary16, &ulp_bfloat16, &ulp_e4m3};
+    static const ulp_format *const rows[] = {&ulp_binary64, &ulp_binary32, &ulp_binary16,
+                                             &ulp_bfloat16, &ulp_e4m3,     &ulp_e5m2};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const ulp_format *r = rows[i];
         ulp_format f, other;

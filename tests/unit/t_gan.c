@@ -49,14 +49,14 @@ static gan_texts texts_of(player_texts generator, player_texts discriminator) {
 }
 
 /* The CPU backend's memory is host memory. */
-static const float *weights(const ulp_player *p) { return p->optimizer.weight; }
-static float *copy_weights(const ulp_player *p) {
+static const float *weights(const ulp_trainer *p) { return p->optimizer.weight; }
+static float *copy_weights(const ulp_trainer *p) {
     float *w = malloc(p->model.net.params * sizeof *w);
     memcpy(w, weights(p), p->model.net.params * sizeof *w);
     return w;
 }
 
-static void same_weights(const ulp_player *a, const ulp_player *b) {
+static void same_weights(const ulp_trainer *a, const ulp_trainer *b) {
     assert_memory_equal(weights(a), weights(b), a->model.net.params * sizeof(float));
 }
 
@@ -87,7 +87,7 @@ static double loss64(const lesson *l, int of_generator) {
 }
 
 /* The change of the weights of a network in a step with rate 1, against finite differences of its loss. */
-static void check_change(lesson *l, const ulp_player *p, const float *before, double *w, int of_generator) {
+static void check_change(lesson *l, const ulp_trainer *p, const float *before, double *w, int of_generator) {
     for (size_t i = 0; i < p->model.net.params; i++) {
         const double at = w[i], h = 1e-5;
         w[i] = at + h;
@@ -113,12 +113,13 @@ TEST(gradients) {
         for (size_t i = 0; i < l.discriminator->params; i++) l.v[i] = (double)d[i];
         assert_ok(ulp_gan_step(gan, &r));
         for (size_t i = 0; i < B * LATENTS; i++) l.latents[i] = (double)gan->generator.model.tensor[0][i];
-        for (size_t i = 0; i < B * 64; i++) l.data[i] = digits.pixel[gan->order[i / 64] * 64 + i % 64] / 16.0;
+        for (size_t i = 0; i < B * 64; i++)
+            l.data[i] = digits.pixel[gan->discriminator.order[i / 64] * 64 + i % 64] / 16.0;
         if (of_generator) check_change(&l, &gan->generator, g, l.w, 1);
         else check_change(&l, &gan->discriminator, d, l.v, 0);
         assert_true(fabs(r.discriminator.loss - loss64(&l, 0)) < 1e-5);
         assert_true(of_generator == 0 || fabs(r.generator.loss - loss64(&l, 1)) < 1e-5);
-        assert_true(r.generator.gradients.count > 0 && r.discriminator.gradients.count > r.generator.gradients.zero);
+        assert_true(r.generator.wgrad_all.count > 0 && r.discriminator.wgrad_all.count > r.generator.wgrad_all.zero);
         free(g), free(d), free(l.w), free(l.v);
         ulp_gan_free(gan);
     }
@@ -155,10 +156,9 @@ TEST(overflow) {
         float *g = copy_weights(&gan->generator), *d = copy_weights(&gan->discriminator);
         ulp_gan_report r;
         assert_ok(ulp_gan_step(gan, &r));
-        const ulp_player *skips = who ? &gan->generator : &gan->discriminator,
-                         *learns = who ? &gan->discriminator : &gan->generator;
-        const ulp_player_step *skipped = who ? &r.generator : &r.discriminator,
-                              *made = who ? &r.discriminator : &r.generator;
+        const ulp_trainer *skips = who ? &gan->generator : &gan->discriminator,
+                          *learns = who ? &gan->discriminator : &gan->generator;
+        const ulp_step *skipped = who ? &r.generator : &r.discriminator, *made = who ? &r.discriminator : &r.generator;
         assert_true(skipped->skipped && skipped->overflow && skipped->scale_log2 == 60 && skips->scaler.log2 == 59);
         assert_true(!made->skipped && !made->overflow && learns->scaler.log2 == 0);
         assert_memory_equal(weights(skips), who ? g : d, skips->model.net.params * sizeof *g);
@@ -198,7 +198,7 @@ TEST(border) {
     ulp_gan *gan = gan_of(&t);
     const ulp_model *g = &gan->generator.model, *d = &gan->discriminator.model;
     assert_ok(ulp_gan_step(gan, NULL));
-    const float *made = g->tensor[g->net.count], *seen = d->tensor[0], *at = gan->discriminator.input_gradient,
+    const float *made = g->tensor[g->net.count], *seen = d->tensor[0], *at = gan->border,
                 *gradient = g->grad[g->net.count];
     assert_true(values_outside(made, n, "fp16") == 0 && values_outside(made, n, "bf16") > 0);
     assert_true(values_outside(seen, 2 * n, "bf16") == 0);
@@ -278,7 +278,7 @@ TEST(checkpoint) {
     assert_memory_equal(got, note, sizeof note);
     free(got);
     for (int i = 0; i < 4; i++) assert_ok(ulp_gan_step(second, NULL));
-    assert_int_equal(second->step, 9);
+    assert_int_equal(second->generator.step, 9);
     assert_memory_equal(second->generator.arena.memory, whole->generator.arena.memory, whole->generator.arena.bytes);
     assert_memory_equal(second->discriminator.arena.memory, whole->discriminator.arena.memory,
                         whole->discriminator.arena.bytes);

@@ -2,7 +2,8 @@
 #include "support.h"
 
 #include "experiments/harness/sums.h"
-#include "experiments/harness/claims/finding.h"
+#include "experiments/harness/claims/claims.h"
+#include "experiments/harness/claims/spread.h"
 
 static ulp_sum sum_of(const ulp_format *f, ulp_cure cure) {
     return (ulp_sum){.format = f, .mode = "rne", .cure = cure};

@@ -4,7 +4,7 @@
 
 #include "sweep.h"
 
-/* ---- step.c: the steps of a point (take, compute, finish), which threads and MPI ranks share ---- */
+/* ---- points.c: the steps of a point (take, compute, finish), which threads and MPI ranks share ---- */
 
 /* Begin a sweep: count the points that are done already, and start the progress line. */
 void ulp_sweep_started(ulp_sweep *s);

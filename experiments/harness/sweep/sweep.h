@@ -107,7 +107,11 @@ void ulp_sweep_run(ulp_sweep *s);
 
 /* Whether every point of this shard is done. */
 int ulp_sweep_complete(const ulp_sweep *s);
-int ulp_sweep_mine(const ulp_sweep *s, size_t point); /* whether the point belongs to this shard */
+
+/* Whether the point belongs to this shard. */
+static inline int ulp_sweep_mine(const ulp_sweep *s, size_t point) {
+    return !s->shards || point % s->shards == s->shard;
+}
 
 /* Write the file of the shard. */
 ulp_status ulp_sweep_write_shard(const ulp_sweep *s, ulp_error *error);

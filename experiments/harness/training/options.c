@@ -139,7 +139,7 @@ ulp_status ulp_policy_admit(const ulp_plan *plan, const ulp_policy *policy, cons
                             char full[ULP_POLICY_TEXT_MAX]) {
     ulp_error why;
     ulp_status status = ulp_policy_check(policy, &why);
-    if (status == ULP_OK) status = ulp_policy_runs_on(policy, backend->name, &why);
+    if (status == ULP_OK) status = ulp_policy_runs_on(policy, backend, &why);
     if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", of, why.text);
     return full ? ulp_policy_print(full, ULP_POLICY_TEXT_MAX, policy) : ULP_OK;
 }
