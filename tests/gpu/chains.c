@@ -3,9 +3,6 @@
 
 #include "kernels/cuda/unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* An instruction has the order of its model. */
 static void check_order(const check *c, const ulp_cuda_native *d) {
     row r = row_for("order of", d);

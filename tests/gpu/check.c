@@ -19,12 +19,6 @@
 
 #include "formats/rng.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static struct {
     int tap, rows, passed, failed, skipped;
     const char *only, *part;
@@ -248,6 +242,22 @@ void *to_device(const check *c, row *r, const void *host, size_t bytes) {
 int from_device(const check *c, row *r, void *host, const void *device, size_t bytes) {
     return row_ok(r, c->gpu->download(host, device, bytes), "download of %zu bytes", bytes);
 }
+
+#define COMPARE_ON_DEVICE(name, type, compare)                                                                         \
+    void name(const check *c, row *r, ulp_status status, const void *device, const type *want, size_t n,               \
+              const char *format, ...) {                                                                               \
+        char text[200];                                                                                                \
+        va_list list;                                                                                                  \
+        type *got = room(n, sizeof *got);                                                                              \
+        va_start(list, format);                                                                                        \
+        vsnprintf(text, sizeof text, format, list);                                                                    \
+        va_end(list);                                                                                                  \
+        if (row_ok(r, status, "%s", text) && from_device(c, r, got, device, n * sizeof *got))                          \
+            compare(r, got, want, n, "%s", text);                                                                      \
+        free(got);                                                                                                     \
+    }
+COMPARE_ON_DEVICE(device_floats, float, row_floats)
+COMPARE_ON_DEVICE(device_doubles, double, row_doubles)
 
 /* ---- the program ---- */
 

@@ -5,7 +5,10 @@
 #ifndef ULP_CHECK_H
 #define ULP_CHECK_H
 
-#include "kernels/backend.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "kernels/cuda/cuda.h"
 
 typedef struct check {
@@ -59,6 +62,12 @@ void *room(size_t n, size_t size);
 /* A copy of host memory in device memory (NULL if that fails), and a copy back. A failure makes the row fail. */
 void *to_device(const check *c, row *r, const void *host, size_t bytes);
 int from_device(const check *c, row *r, void *host, const void *device, size_t bytes);
+
+/* Compare the result (n) of a call on the device, which lies at `device`, with the one on the host. */
+void device_floats(const check *c, row *r, ulp_status status, const void *device, const float *want, size_t n,
+                   const char *format, ...) __attribute__((format(printf, 7, 8)));
+void device_doubles(const check *c, row *r, ulp_status status, const void *device, const double *want, size_t n,
+                    const char *format, ...) __attribute__((format(printf, 7, 8)));
 
 /* The checks; each has its own source. */
 void check_layouts(const check *c);

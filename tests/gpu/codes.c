@@ -1,9 +1,6 @@
 /* codes.c - matrix products as codes: of a native product on the device, and of its model on the CPU. */
 #include "codes.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void matrices_alloc(matrices *x) {
     const size_t a = x->m * x->k, b = x->k * x->n, c = x->m * x->n;
     x->a = room(a, sizeof *x->a);

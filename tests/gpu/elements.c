@@ -1,10 +1,6 @@
 /* elements.c - rounding, operations, updates and largest magnitudes: the device has the bits of the CPU. */
 #include "check.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Formats that are not registered. With the registered formats they cover every case that the kernels distinguish. */
 static const char *const ad_hoc[] = {"q1.15", "q8.8",       "q8.8:wrap",    "q6.10:sat",   "e2m5", "e4m11",
                                      "e8m2",  "e5m2:nosub", "binary16:sat", "binary8p3se", "q1.31"};
@@ -18,52 +14,55 @@ static int format_at(size_t i, ulp_format *f) {
 /* Host and device arrays of n + SLACK elements; the additional elements allow an unaligned start. */
 typedef struct arrays {
     size_t n;
-    float *x, *want, *got;
-    float *device_x, *device_y;
+    float *x, *want, *device_x, *device_y;
 } arrays;
 
 enum { SLACK = 8 };
 
 static void arrays_close(const check *c, arrays *a) {
-    c->gpu->release(a->device_x);
-    c->gpu->release(a->device_y);
-    free(a->x);
-    free(a->want);
-    free(a->got);
+    c->gpu->release(a->device_x), c->gpu->release(a->device_y);
+    free(a->x), free(a->want);
 }
 
 static int arrays_open(const check *c, row *r, arrays *a, size_t n) {
-    const size_t bytes = (n + SLACK) * sizeof(float);
-    *a = (arrays){.n = n, .x = malloc(bytes), .want = malloc(bytes), .got = malloc(bytes)};
-    const int on_host = a->x != NULL && a->want != NULL && a->got != NULL;
-    a->device_x = on_host ? c->gpu->alloc(bytes) : NULL;
-    a->device_y = on_host ? c->gpu->alloc(bytes) : NULL;
-    if (a->device_x != NULL && a->device_y != NULL) return 1;
+    *a = (arrays){.n = n, .x = room(n + SLACK, sizeof(float)), .want = room(n + SLACK, sizeof(float))};
+    a->device_x = to_device(c, r, a->x, (n + SLACK) * sizeof(float));
+    a->device_y = to_device(c, r, a->x, (n + SLACK) * sizeof(float));
+    if (!r->stopped) return 1;
     arrays_close(c, a);
-    row_ok(r, ULP_NO_MEMORY, on_host ? "device memory" : "host memory");
     return 0;
 }
 
+/* `count` arrays (n) on the host and on the device. */
+static void several_open(const check *c, row *r, size_t count, float **host, float **device, size_t n) {
+    for (size_t k = 0; k < count; k++) {
+        host[k] = room(n, sizeof(float));
+        device[k] = to_device(c, r, host[k], n * sizeof(float));
+    }
+}
+
+static void several_close(const check *c, size_t count, float **host, float **device) {
+    for (size_t k = 0; k < count; k++) c->gpu->release(device[k]), free(host[k]);
+}
+
 /* Round n elements from element `offset` on, in place or not, with counters or not. */
-static int round_case(const check *c, row *r, arrays *a, size_t offset, size_t n, const ulp_format *f, ulp_rule rule,
-                      ulp_stream stream, int in_place, int counting) {
+static void round_case(const check *c, row *r, arrays *a, size_t offset, size_t n, const ulp_format *f, ulp_rule rule,
+                       ulp_stream stream, int in_place, int counting) {
     ulp_stats want = {0}, got = {0};
     float *x = a->device_x + offset,
           *y = in_place ? x : a->device_y + (n + offset) % 4; /* x and y can differ in alignment */
-    if (!row_ok(r, c->gpu->upload(a->device_x, a->x, (a->n + SLACK) * sizeof(float)), "upload")) return 0;
+    if (!row_ok(r, c->gpu->upload(a->device_x, a->x, (a->n + SLACK) * sizeof(float)), "upload")) return;
     const ulp_status expected =
         ulp_backend_round(c->cpu, a->want, a->x + offset, n, (ulp_rounding){f, rule, stream, counting ? &want : NULL});
     const ulp_status status =
         ulp_backend_round(c->gpu, y, x, n, (ulp_rounding){f, rule, stream, counting ? &got : NULL});
     row_true(r, status == expected, "%s %s: status %d, the CPU's is %d", f->name, ulp_mode_name(rule.mode), (int)status,
              (int)expected);
-    if (status != ULP_OK || expected != ULP_OK) return 1;
-    if (!from_device(c, r, a->got, y, n * sizeof(float))) return 0;
-    row_floats(r, a->got, a->want, n, "%s %s, %u bits, policy %s, offset %zu, first %llu%s", f->name,
-               ulp_mode_name(rule.mode), rule.random_bits, ulp_overflow_name(rule.overflow), offset,
-               (unsigned long long)stream.first, in_place ? ", in place" : "");
+    if (status != ULP_OK || expected != ULP_OK) return;
+    device_floats(c, r, status, y, a->want, n, "%s %s, %u bits, policy %s, offset %zu, first %llu%s", f->name,
+                  ulp_mode_name(rule.mode), rule.random_bits, ulp_overflow_name(rule.overflow), offset,
+                  (unsigned long long)stream.first, in_place ? ", in place" : "");
     if (counting) row_counters(r, &got, &want, f->name, ulp_mode_name(rule.mode));
-    return 1;
 }
 
 static void check_round(const check *c) {
@@ -114,9 +113,10 @@ static void check_sizes(const check *c) {
 static void check_round64(const check *c) {
     row r = row_of("round64: all formats and modes");
     const size_t n = c->small ? 203 : 60011, bytes = n * sizeof(double);
-    double *x = malloc(bytes), *want = malloc(bytes), *got = malloc(bytes), *device = c->gpu->alloc(bytes);
+    double *x = room(n, sizeof *x), *want = room(n, sizeof *want),
+           *device = r.skipped ? NULL : to_device(c, &r, x, bytes);
     ulp_format f;
-    for (size_t i = 0; !r.skipped && x && want && got && device && format_at(i, &f) && !r.stopped; i++) {
+    for (size_t i = 0; !r.skipped && format_at(i, &f) && !r.stopped; i++) {
         for (size_t e = 0; e < n; e++) {
             const uint64_t any = (uint64_t)word_of(i, 3 * e) << 32 | word_of(i, 3 * e + 1);
             const double near =
@@ -131,30 +131,22 @@ static void check_round64(const check *c) {
             if (!row_ok(&r, c->gpu->upload(device, x, bytes), "upload")) break;
             row_ok(&r, ulp_backend_round64(c->cpu, want, x, n, (ulp_rounding){&f, rule, stream, &w}),
                    "the CPU's round64");
-            if (!row_ok(&r, ulp_backend_round64(c->gpu, device, device, n, (ulp_rounding){&f, rule, stream, &g}),
-                        "round64 %s", f.name))
-                break;
-            if (!from_device(c, &r, got, device, bytes)) break;
-            row_doubles(&r, got, want, n, "%s %s", f.name, ulp_mode_name(mode));
+            device_doubles(c, &r, ulp_backend_round64(c->gpu, device, device, n, (ulp_rounding){&f, rule, stream, &g}),
+                           device, want, n, "%s %s", f.name, ulp_mode_name(mode));
             row_counters(&r, &g, &w, f.name, ulp_mode_name(mode));
         }
     }
     c->gpu->release(device);
-    free(x);
-    free(want);
-    free(got);
+    free(x), free(want);
     row_end(&r);
 }
 
 static void check_map(const check *c) {
     row r = row_of("map: all operations, formats and modes, with and without counters");
     const size_t n = c->small ? 151 : 30011, bytes = n * sizeof(float);
-    float *host[3], *device[3], *y = c->gpu->alloc(bytes), *want = malloc(bytes), *got = malloc(bytes);
+    float *host[4], *device[4], *want = room(n, sizeof *want); /* the last array is the result */
     ulp_format f;
-    for (size_t k = 0; k < 3; k++) {
-        host[k] = malloc(bytes);
-        device[k] = c->gpu->alloc(bytes);
-    }
+    several_open(c, &r, 4, host, device, n);
     for (size_t i = 0; !r.skipped && format_at(i, &f) && !r.stopped; i++) {
         if (!f.fits_binary32) continue;
         for (size_t k = 0; k < 3; k++) {
@@ -173,23 +165,16 @@ static void check_map(const check *c) {
                        ulp_backend_map(c->cpu, want, (ulp_array_op){(ulp_op)op, host[0], host[1], host[2]}, n,
                                        (ulp_rounding){&f, rule, stream, counting ? &w : NULL}),
                        "the CPU's map");
-                if (!row_ok(&r,
-                            ulp_backend_map(c->gpu, y, (ulp_array_op){(ulp_op)op, device[0], device[1], device[2]}, n,
-                                            (ulp_rounding){&f, rule, stream, counting ? &g : NULL}),
-                            "map %s", f.name))
-                    break;
-                if (!from_device(c, &r, got, y, bytes)) break;
-                row_floats(&r, got, want, n, "%s %s %s", ulp_op_name((ulp_op)op), f.name, ulp_mode_name(mode));
+                device_floats(c, &r,
+                              ulp_backend_map(c->gpu, device[3],
+                                              (ulp_array_op){(ulp_op)op, device[0], device[1], device[2]}, n,
+                                              (ulp_rounding){&f, rule, stream, counting ? &g : NULL}),
+                              device[3], want, n, "%s %s %s", ulp_op_name((ulp_op)op), f.name, ulp_mode_name(mode));
                 if (counting) row_counters(&r, &g, &w, f.name, ulp_mode_name(mode));
             }
     }
-    for (size_t k = 0; k < 3; k++) {
-        c->gpu->release(device[k]);
-        free(host[k]);
-    }
-    c->gpu->release(y);
+    several_close(c, 4, host, device);
     free(want);
-    free(got);
     row_end(&r);
 }
 
@@ -230,13 +215,10 @@ static void random_steps(ulp_update_step *s, float *const *at, uint64_t seed) {
 static void check_update(const check *c) {
     row r = row_of("update: random chains of steps");
     const size_t n = c->small ? 77 : 3000017, bytes = n * sizeof(float);
-    float *host[ARRAYS], *device[ARRAYS], *got = malloc(bytes);
+    float *host[ARRAYS], *device[ARRAYS];
     ulp_format f;
     ulp_format_parse(&f, "binary16");
-    for (size_t k = 0; k < ARRAYS; k++) {
-        host[k] = malloc(bytes);
-        device[k] = c->gpu->alloc(bytes);
-    }
+    several_open(c, &r, ARRAYS, host, device, n);
     for (uint64_t seed = 1; seed <= (c->small ? 40u : 12u) && !r.skipped && !r.stopped; seed++) {
         ulp_update_step on_host[STEPS], on_device[STEPS];
         random_steps(on_host, host, seed);
@@ -248,14 +230,9 @@ static void check_update(const check *c) {
         row_ok(&r, ulp_backend_update(c->cpu, on_host, STEPS, n), "the CPU's update");
         row_ok(&r, ulp_backend_update(c->gpu, on_device, STEPS, n), "update");
         for (size_t k = 0; k < ARRAYS && !r.stopped; k++)
-            if (from_device(c, &r, got, device[k], bytes))
-                row_floats(&r, got, host[k], n, "chain %llu, array %zu", (unsigned long long)seed, k);
+            device_floats(c, &r, ULP_OK, device[k], host[k], n, "chain %llu, array %zu", (unsigned long long)seed, k);
     }
-    for (size_t k = 0; k < ARRAYS; k++) {
-        c->gpu->release(device[k]);
-        free(host[k]);
-    }
-    free(got);
+    several_close(c, ARRAYS, host, device);
     row_end(&r);
 }
 
@@ -274,9 +251,10 @@ static void check_largest(const check *c) {
             if (n > 7 && k % 4 == 3) a.x[0] = -1e30f;
             row_ok(&r, c->gpu->upload(a.device_x, a.x, (a.n + SLACK) * sizeof(float)), "upload");
             for (int finite = 0; finite <= 1; finite++) {
+                float got = 0;
                 row_ok(&r, ulp_backend_largest(c->cpu, a.want, a.x, n, finite), "the CPU's largest");
-                if (row_ok(&r, ulp_backend_largest(c->gpu, a.got, a.device_x, n, finite), "largest of %zu", n))
-                    row_floats(&r, a.got, a.want, 1, "of %zu, finite = %d", n, finite);
+                if (row_ok(&r, ulp_backend_largest(c->gpu, &got, a.device_x, n, finite), "largest of %zu", n))
+                    row_floats(&r, &got, a.want, 1, "of %zu, finite = %d", n, finite);
             }
         }
         arrays_close(c, &a);
@@ -305,7 +283,7 @@ static void check_words(const check *c) {
                                      (ulp_rounding){&f, rule, (ulp_stream){3, 4, (1u << 31) + at}, NULL}),
                    "a piece");
         }
-        if (from_device(c, &r, a.got, a.device_y, a.n * sizeof(float))) row_floats(&r, a.got, a.want, a.n, "in pieces");
+        device_floats(c, &r, ULP_OK, a.device_y, a.want, a.n, "in pieces");
         arrays_close(c, &a);
     }
     row_end(&r);

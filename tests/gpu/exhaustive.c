@@ -2,8 +2,6 @@
 #include "check.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A piece of the inputs, and its results. */
 typedef struct piece {

@@ -1,8 +1,6 @@
 /* gemm_special.c - matrix products with operands or start values that are no values of the formats, and near ties. */
 #include "gemm.h"
 
-#include <math.h>
-
 /* One operand is no value of the input format. Both backends give the same status, and write nothing if they refuse. */
 static void strangers(const check *c) {
     row r = row_of("products: operands that are no values of the input format");

@@ -1,10 +1,6 @@
 /* layers.c - batch normalisation, windows, up-sampling, products with a factor and dropout, against the CPU. */
 #include "check.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* An array of floats on the host and on the device. */
 typedef struct floats {
     float *host, *device;
@@ -33,10 +29,7 @@ static void floats_close(const check *c, floats *x) {
 /* The result (n) of a call on the device; `device` has room for it. */
 static void same_doubles(const check *c, row *r, ulp_status status, const double *device, const double *want, size_t n,
                          const char *name, const ulp_channels *s) {
-    double *got = room(n + 1, sizeof *got);
-    if (row_ok(r, status, "%s", name) && from_device(c, r, got, device, n * sizeof *got))
-        row_doubles(r, got, want, n, "%s of (%zu,%zu,%zu)", name, s->B, s->c, s->n);
-    free(got);
+    device_doubles(c, r, status, device, want, n, "%s of (%zu,%zu,%zu)", name, s->B, s->c, s->n);
 }
 
 /* ---- batch normalisation ---- */
@@ -124,26 +117,24 @@ static void check_strided_of(const check *c, row *r, const ulp_strided_windows *
     floats x = any_floats(c, r, from, 1, seed), dy = any_floats(c, r, to, 1, seed + 1);
     floats y = any_floats(c, r, to, 0, seed + 2), place = any_floats(c, r, to, 0, seed + 3);
     double *want = room(from + 1, sizeof *want), *device = to_device(c, r, want, from * sizeof *want);
-    float *got = room(to + 1, sizeof *got);
     for (size_t i = 0; i < from; i++)
         if (word_of(seed + 4, i) % 2) x.host[i] = (float)(word_of(seed + 5, i) % 4) - 1.0f;
     row_ok(r, c->gpu->upload(x.device, x.host, from * sizeof(float)), "upload");
     if (!r->stopped) {
         ulp_backend_pool_strided(c->cpu, y.host, place.host, x.host, s);
-        if (row_ok(r, ulp_backend_pool_strided(c->gpu, y.device, place.device, x.device, s), "pool") &&
-            from_device(c, r, got, y.device, to * sizeof *got))
-            row_floats(r, got, y.host, to, "maxima of %zux%zu, stride %zu, pad %zu, in (%zu,%zu,%zu)", s->K, s->K,
-                       s->stride, s->pad, s->images, s->h, s->w);
-        if (from_device(c, r, got, place.device, to * sizeof *got))
-            row_floats(r, got, place.host, to, "places of %zux%zu, stride %zu, pad %zu, in (%zu,%zu,%zu)", s->K, s->K,
-                       s->stride, s->pad, s->images, s->h, s->w);
+        const ulp_status status = ulp_backend_pool_strided(c->gpu, y.device, place.device, x.device, s);
+        device_floats(c, r, status, y.device, y.host, to, "maxima of %zux%zu, stride %zu, pad %zu, in (%zu,%zu,%zu)",
+                      s->K, s->K, s->stride, s->pad, s->images, s->h, s->w);
+        device_floats(c, r, status, place.device, place.host, to,
+                      "places of %zux%zu, stride %zu, pad %zu, in (%zu,%zu,%zu)", s->K, s->K, s->stride, s->pad,
+                      s->images, s->h, s->w);
         ulp_backend_pool_strided_slope(c->cpu, want, dy.host, place.host, s);
         same_doubles(c, r, ulp_backend_pool_strided_slope(c->gpu, device, dy.device, place.device, s), device, want,
                      from, "gradients of maxima", &shown);
     }
     c->gpu->release(device);
     floats_close(c, &x), floats_close(c, &dy), floats_close(c, &y), floats_close(c, &place);
-    free(want), free(got);
+    free(want);
 }
 
 static void check_strided(const check *c) {
@@ -167,22 +158,20 @@ static void check_upsample_of(const check *c, row *r, const ulp_windows *s, uint
     floats x = any_floats(c, r, small, 1, seed), dy = any_floats(c, r, large, 1, seed + 1);
     floats y = any_floats(c, r, large, 0, seed + 2);
     double *want = room(small + 1, sizeof *want), *device = to_device(c, r, want, small * sizeof *want);
-    float *got = room(large + 1, sizeof *got);
     for (size_t i = 0; i < large; i++)
         if (word_of(seed + 3, i) % 4 == 0) dy.host[i] = ldexpf(dy.host[i], (int)(word_of(seed + 4, i) % 100) - 50);
     row_ok(r, c->gpu->upload(dy.device, dy.host, large * sizeof(float)), "upload");
     if (!r->stopped) {
         ulp_backend_upsample(c->cpu, y.host, x.host, s);
-        if (row_ok(r, ulp_backend_upsample(c->gpu, y.device, x.device, s), "up-sampling") &&
-            from_device(c, r, got, y.device, large * sizeof *got))
-            row_floats(r, got, y.host, large, "windows of %zux%zu in (%zu,%zu,%zu)", s->K, s->K, s->images, s->h, s->w);
+        device_floats(c, r, ulp_backend_upsample(c->gpu, y.device, x.device, s), y.device, y.host, large,
+                      "windows of %zux%zu in (%zu,%zu,%zu)", s->K, s->K, s->images, s->h, s->w);
         ulp_backend_upsample_slope(c->cpu, want, dy.host, s);
         same_doubles(c, r, ulp_backend_upsample_slope(c->gpu, device, dy.device, s), device, want, small,
                      "sums of windows", &shown);
     }
     c->gpu->release(device);
     floats_close(c, &x), floats_close(c, &dy), floats_close(c, &y);
-    free(want), free(got);
+    free(want);
 }
 
 static void check_upsample(const check *c) {

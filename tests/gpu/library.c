@@ -3,11 +3,6 @@
 
 #include "kernels/cuda/unit.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* |error| <= gamma_k sum |a b| with gamma_k = k u / (1 - k u), for every order (Higham 2002, section 3.1). */
 static void check_bound(const check *c, const ulp_cuda_native *d) {
     row r = row_for("within the bound of any order:", d);

@@ -2,27 +2,18 @@
  * CPU; layers.c continues. */
 #include "check.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Two arrays of operands and a result, on the host and on the device. */
 typedef struct arrays {
     size_t n;
     float *a, *b, *device_a, *device_b;
-    double *want, *got, *device; /* doubles, or floats in the same memory */
+    void *want, *device; /* room for doubles */
 } arrays;
 
 static int arrays_open(const check *c, row *r, arrays *x, size_t n, uint64_t seed) {
     ulp_format binary32;
     memset(x, 0, sizeof *x);
     if (r->skipped || r->stopped || !row_ok(r, ulp_format_parse(&binary32, "fp32"), "fp32")) return 0;
-    x->n = n;
-    x->a = malloc((n + 1) * sizeof *x->a);
-    x->b = malloc((n + 1) * sizeof *x->b);
-    x->want = calloc(n + 1, sizeof *x->want);
-    x->got = calloc(n + 1, sizeof *x->got);
+    *x = (arrays){.n = n, .a = room(n, sizeof *x->a), .b = room(n, sizeof *x->b), .want = room(n, sizeof(double))};
     fill_any(x->a, n, &binary32, seed);
     fill_any(x->b, n, &binary32, seed + 1);
     for (size_t i = 0; i < n; i++) { /* most activation functions are flat for large arguments */
@@ -31,18 +22,13 @@ static int arrays_open(const check *c, row *r, arrays *x, size_t n, uint64_t see
     }
     x->device_a = to_device(c, r, x->a, n * sizeof *x->a);
     x->device_b = to_device(c, r, x->b, n * sizeof *x->b);
-    x->device = to_device(c, r, x->want, n * sizeof *x->want);
+    x->device = to_device(c, r, x->want, n * sizeof(double));
     return x->device_a != NULL && x->device_b != NULL && x->device != NULL;
 }
 
 static void arrays_close(const check *c, arrays *x) {
-    c->gpu->release(x->device_a);
-    c->gpu->release(x->device_b);
-    c->gpu->release(x->device);
-    free(x->a);
-    free(x->b);
-    free(x->want);
-    free(x->got);
+    c->gpu->release(x->device_a), c->gpu->release(x->device_b), c->gpu->release(x->device);
+    free(x->a), free(x->b), free(x->want);
 }
 
 static const size_t sizes[] = {1, 31, 1023, 4097, 100003};
@@ -53,19 +39,13 @@ static void check_relu(const check *c) {
     row r = row_of("relu and its gradient");
     for (size_t s = 0; s < sizes_of(c); s++) {
         arrays x;
-        float *want, *got;
         if (arrays_open(c, &r, &x, sizes[s], 10 * s)) {
-            want = (float *)(void *)x.want;
-            got = (float *)(void *)x.got;
-            ulp_backend_relu(c->cpu, want, x.a, x.n);
-            if (row_ok(&r, ulp_backend_relu(c->gpu, (float *)(void *)x.device, x.device_a, x.n), "relu") &&
-                from_device(c, &r, got, x.device, x.n * sizeof *got))
-                row_floats(&r, got, want, x.n, "relu of %zu", x.n);
-            ulp_backend_relu_slope(c->cpu, want, x.b, x.a, x.n);
-            if (row_ok(&r, ulp_backend_relu_slope(c->gpu, (float *)(void *)x.device, x.device_b, x.device_a, x.n),
-                       "its gradient") &&
-                from_device(c, &r, got, x.device, x.n * sizeof *got))
-                row_floats(&r, got, want, x.n, "gradient of relu of %zu", x.n);
+            ulp_backend_relu(c->cpu, x.want, x.a, x.n);
+            device_floats(c, &r, ulp_backend_relu(c->gpu, x.device, x.device_a, x.n), x.device, x.want, x.n,
+                          "relu of %zu", x.n);
+            ulp_backend_relu_slope(c->cpu, x.want, x.b, x.a, x.n);
+            device_floats(c, &r, ulp_backend_relu_slope(c->gpu, x.device, x.device_b, x.device_a, x.n), x.device,
+                          x.want, x.n, "gradient of relu of %zu", x.n);
         }
         arrays_close(c, &x);
     }
@@ -87,13 +67,11 @@ static void check_curves(const check *c) {
             arrays x;
             if (arrays_open(c, &r, &x, sizes[s], 100 * s + kind)) {
                 ulp_backend_activate(c->cpu, x.want, x.a, x.n, f);
-                if (row_ok(&r, ulp_backend_activate(c->gpu, x.device, x.device_a, x.n, f), "curve") &&
-                    from_device(c, &r, x.got, x.device, x.n * sizeof *x.got))
-                    row_doubles(&r, x.got, x.want, x.n, "%s of %zu", names[kind], x.n);
+                device_doubles(c, &r, ulp_backend_activate(c->gpu, x.device, x.device_a, x.n, f), x.device, x.want, x.n,
+                               "%s of %zu", names[kind], x.n);
                 ulp_backend_activate_slope(c->cpu, x.want, x.a, x.b, x.n, f);
-                if (row_ok(&r, ulp_backend_activate_slope(c->gpu, x.device, x.device_a, x.device_b, x.n, f), "slope") &&
-                    from_device(c, &r, x.got, x.device, x.n * sizeof *x.got))
-                    row_doubles(&r, x.got, x.want, x.n, "gradient of %s of %zu", names[kind], x.n);
+                device_doubles(c, &r, ulp_backend_activate_slope(c->gpu, x.device, x.device_a, x.device_b, x.n, f),
+                               x.device, x.want, x.n, "gradient of %s of %zu", names[kind], x.n);
             }
             arrays_close(c, &x);
         }
@@ -107,18 +85,18 @@ static void check_narrow(const check *c) {
     for (size_t s = 0; s < sizes_of(c); s++) {
         arrays x;
         if (arrays_open(c, &r, &x, sizes[s], 1000 * s)) {
+            double *wide = room(x.n, sizeof *wide);
             for (size_t i = 0; i < x.n; i++) {
                 const uint64_t bits = (uint64_t)word_of(5, i) << 32 | word_of(6, i);
-                x.got[i] = (double)x.a[i] * (1.0 + ldexp(1.0, -24) * (double)(word_of(7, i) % 3)) +
-                           ldexp((double)x.a[i], -60) * (double)(word_of(8, i) % 2);
-                if (word_of(9, i) % 8 == 0) memcpy(&x.got[i], &bits, sizeof bits);
+                wide[i] = (double)x.a[i] * (1.0 + ldexp(1.0, -24) * (double)(word_of(7, i) % 3)) +
+                          ldexp((double)x.a[i], -60) * (double)(word_of(8, i) % 2);
+                if (word_of(9, i) % 8 == 0) memcpy(&wide[i], &bits, sizeof bits);
             }
-            float *want = (float *)(void *)x.want;
-            ulp_backend_narrow(c->cpu, want, x.got, x.n);
-            if (row_ok(&r, c->gpu->upload(x.device, x.got, x.n * sizeof *x.got), "upload") &&
-                row_ok(&r, ulp_backend_narrow(c->gpu, x.device_a, x.device, x.n), "narrow") &&
-                from_device(c, &r, x.a, x.device_a, x.n * sizeof *x.a))
-                row_floats(&r, x.a, want, x.n, "%zu numbers", x.n);
+            ulp_backend_narrow(c->cpu, x.want, wide, x.n);
+            if (row_ok(&r, c->gpu->upload(x.device, wide, x.n * sizeof *wide), "upload"))
+                device_floats(c, &r, ulp_backend_narrow(c->gpu, x.device_a, x.device, x.n), x.device_a, x.want, x.n,
+                              "%zu numbers", x.n);
+            free(wide);
         }
         arrays_close(c, &x);
     }
@@ -130,24 +108,19 @@ static void check_pool_of(const check *c, row *r, const ulp_windows *s, uint64_t
     arrays x, y;
     const int open = arrays_open(c, r, &x, from, seed), two = arrays_open(c, r, &y, to, seed + 1);
     if (open && two) {
-        float *place = malloc((to + 1) * sizeof *place), *got = (float *)(void *)x.got, *want = (float *)(void *)x.want;
+        float *place = room(to, sizeof *place);
         for (size_t i = 0; i < from; i++) /* some windows have equal maxima */
             if (word_of(seed + 2, i) % 2) x.a[i] = (float)(word_of(seed + 3, i) % 4) - 1.0f;
         row_ok(r, c->gpu->upload(x.device_a, x.a, from * sizeof *x.a), "upload");
         ulp_backend_pool(c->cpu, y.a, place, x.a, s);
-        if (row_ok(r, ulp_backend_pool(c->gpu, y.device_a, (float *)(void *)y.device, x.device_a, s), "pool") &&
-            from_device(c, r, y.got, y.device, to * sizeof(float)) &&
-            from_device(c, r, y.want, y.device_a, to * sizeof(float))) {
-            row_floats(r, (float *)(void *)y.got, place, to, "places of %zux%zu in (%zu,%zu,%zu)", s->K, s->K,
-                       s->images, s->h, s->w);
-            row_floats(r, (float *)(void *)y.want, y.a, to, "maxima of %zux%zu in (%zu,%zu,%zu)", s->K, s->K, s->images,
-                       s->h, s->w);
-        }
-        ulp_backend_pool_slope(c->cpu, want, y.b, place, s);
-        if (row_ok(r, ulp_backend_pool_slope(c->gpu, x.device_b, y.device_b, (float *)(void *)y.device, s),
-                   "gradient") &&
-            from_device(c, r, got, x.device_b, from * sizeof(float)))
-            row_floats(r, got, want, from, "gradient of %zux%zu in (%zu,%zu,%zu)", s->K, s->K, s->images, s->h, s->w);
+        const ulp_status status = ulp_backend_pool(c->gpu, y.device_a, y.device, x.device_a, s);
+        device_floats(c, r, status, y.device, place, to, "places of %zux%zu in (%zu,%zu,%zu)", s->K, s->K, s->images,
+                      s->h, s->w);
+        device_floats(c, r, status, y.device_a, y.a, to, "maxima of %zux%zu in (%zu,%zu,%zu)", s->K, s->K, s->images,
+                      s->h, s->w);
+        ulp_backend_pool_slope(c->cpu, x.want, y.b, place, s);
+        device_floats(c, r, ulp_backend_pool_slope(c->gpu, x.device_b, y.device_b, y.device, s), x.device_b, x.want,
+                      from, "gradient of %zux%zu in (%zu,%zu,%zu)", s->K, s->K, s->images, s->h, s->w);
         free(place);
     }
     arrays_close(c, &x);
@@ -175,20 +148,14 @@ static void check_softmax_of(const check *c, row *r, size_t B, size_t C, uint64_
             if (word_of(seed + 5, i / C) % 4) x.a[i] = (float)(word_of(seed + 6, i) % 4001) / 100.0f - 20.0f;
         uint8_t *device_label = to_device(c, r, label, B);
         row_ok(r, c->gpu->upload(x.device_a, x.a, x.n * sizeof *x.a), "upload");
-        ulp_backend_softmax(c->cpu, x.want, losses.want, x.a, (ulp_labels){label, B, C});
-        if (row_ok(r,
-                   ulp_backend_softmax(c->gpu, x.device, losses.device, x.device_a, (ulp_labels){device_label, B, C}),
-                   "softmax") &&
-            from_device(c, r, x.got, x.device, x.n * sizeof *x.got) &&
-            from_device(c, r, losses.got, losses.device, B * sizeof(double))) {
-            row_doubles(r, x.got, x.want, x.n, "(%zu,%zu) probabilities", B, C);
-            row_doubles(r, losses.got, losses.want, B, "(%zu,%zu) losses", B, C);
-        }
-        ulp_backend_softmax_slope(c->cpu, x.want, x.b, (ulp_labels){label, B, C}, 1024.0);
-        if (row_ok(r, ulp_backend_softmax_slope(c->gpu, x.device, x.device_b, (ulp_labels){device_label, B, C}, 1024.0),
-                   "gradient") &&
-            from_device(c, r, x.got, x.device, x.n * sizeof *x.got))
-            row_doubles(r, x.got, x.want, x.n, "(%zu,%zu) gradients", B, C);
+        const ulp_labels labels = {label, B, C}, on_device = {device_label, B, C};
+        ulp_backend_softmax(c->cpu, x.want, losses.want, x.a, labels);
+        const ulp_status status = ulp_backend_softmax(c->gpu, x.device, losses.device, x.device_a, on_device);
+        device_doubles(c, r, status, x.device, x.want, x.n, "(%zu,%zu) probabilities", B, C);
+        device_doubles(c, r, status, losses.device, losses.want, B, "(%zu,%zu) losses", B, C);
+        ulp_backend_softmax_slope(c->cpu, x.want, x.b, labels, 1024.0);
+        device_doubles(c, r, ulp_backend_softmax_slope(c->gpu, x.device, x.device_b, on_device, 1024.0), x.device,
+                       x.want, x.n, "(%zu,%zu) gradients", B, C);
         c->gpu->release(device_label);
     }
     arrays_close(c, &x);

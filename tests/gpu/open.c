@@ -4,9 +4,6 @@
 #include "kernels/cuda/unit.h"
 #include "open_points.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* The sums that tell two answers apart are few among random ones: at most TRIES are formed, and an answer needs WANTED
  * of them. CHECKS sums of each kind test an answer that differs from the model. */
 enum { TRIES = 20000, WANTED = 24, CHECKS = 100, MOST_ANSWERS = 64 };

@@ -4,9 +4,6 @@
 #include "check.h"
 #include "kernels/products/unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- numbers ---- */
 
 /* The i-th random word of a sum. */

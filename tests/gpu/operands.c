@@ -3,8 +3,6 @@
 
 #include "formats/rng.h"
 
-#include <math.h>
-
 const char *kind_name(kind what) {
     static const char *const names[] = {
         "normal data",     "random codes", "special values", "tiny data",          "zeros beside large values",

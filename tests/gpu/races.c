@@ -1,9 +1,6 @@
 /* races.c - large products again and again: every time the same bits, and the bits of the model where it is asked. */
 #include "sums.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 /* Repetitions, and the size of the matrices: 8192 in long runs. */
 enum { TIMES = 100, SIZE = 4096, LONG_SIZE = 8192, SMALL_SIZE = 150 };
 

@@ -1,5 +1,4 @@
 /* refusals.c - refused arguments: both backends return the same status and write nothing. */
-#include <stdio.h>
 
 #include "refusals.h"
 
@@ -37,7 +36,8 @@ void refusals_answered(both *w, const side *on, ulp_status got, ulp_status right
              ulp_status_text(got), ulp_status_text(right));
 }
 
-void refusals_untouched(both *w) {
+/* Check that no call has written an array y. */
+static void check_untouched(both *w) {
     float got[ROOM], want[ROOM];
     double got64[ROOM], want64[ROOM];
     for (size_t i = 0; i < ROOM; i++) want64[i] = (double)(want[i] = mark);
@@ -62,16 +62,19 @@ void refusals_run(const check *c, const refusal *rows, size_t n) {
         char name[80];
         both w;
         snprintf(name, sizeof name, "refused: %s", tried->name);
-        if (opened(&w, c, name)) tried->calls(&w);
+        for (int open = opened(&w, c, name); open && w.good < 2 && !w.r.skipped; w.good++) {
+            tried->calls(&w);
+            if (!w.good && !w.r.skipped) check_untouched(&w);
+        }
         close_row(&w);
     }
 }
 
-/* ---- elements: refused calls, calls without elements, then the call without a wrong argument ---- */
+/* ---- elements ---- */
 
 static void refuse_round(both *w) {
     ulp_stats stats = {0};
-    WITHOUT_EACH(2, ulp_backend_round(b, A(0, y), A(1, x), ROOM, COUNTED(&w->fp16, rne)));
+    TRIED(2, ulp_backend_round(b, A(0, y), A(1, x), N(ROOM), COUNTED(&w->fp16, rne)));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round(b, y, x, ROOM, COUNTED(NULL, rne)));
     EXPECT(ULP_UNSUPPORTED, ulp_backend_round(b, y, x, ROOM, COUNTED(&w->wide, rne)));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round(b, NULL, x, ROOM, COUNTED(&w->wide, rne)));
@@ -82,26 +85,20 @@ static void refuse_round(both *w) {
     }
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round(b, NULL, NULL, 0, COUNTED(NULL, rne)));
     EXPECT(ULP_UNSUPPORTED, ulp_backend_round(b, NULL, NULL, 0, COUNTED(&w->wide, rne)));
-    EXPECT(ULP_OK, ulp_backend_round(b, NULL, NULL, 0, COUNTED(&w->fp16, rne)));
-    refusals_untouched(w);
-    row_true(&w->r, stats.count == 0, "%llu elements were counted", (unsigned long long)stats.count);
-    EXPECT(ULP_OK, ulp_backend_round(b, y, x, ROOM, COUNTED(&w->fp16, rne)));
-    EXPECT(ULP_OK, ulp_backend_round(b, y, x, ROOM,
-                                     (ulp_rounding){&w->fixed, (ulp_rule){0, ULP_OVERFLOW_WRAP, 0}, none, &stats}));
-    row_true(&w->r, stats.count == 4 * ROOM, "%llu elements were counted", (unsigned long long)stats.count);
+    GOOD(
+        ulp_backend_round(b, y, x, ROOM, (ulp_rounding){&w->fixed, (ulp_rule){0, ULP_OVERFLOW_WRAP, 0}, none, &stats}));
+    row_true(&w->r, stats.count == (w->good ? 4 * ROOM : 0), "%llu elements were counted",
+             (unsigned long long)stats.count);
 }
 
 static void refuse_round64(both *w) {
-    WITHOUT_EACH(2, ulp_backend_round64(b, A(0, y64), A(1, x64), ROOM, TO(&w->wide, rne)));
+    TRIED(2, ulp_backend_round64(b, A(0, y64), A(1, x64), N(ROOM), TO(&w->wide, rne)));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round64(b, y64, x64, ROOM, TO(NULL, rne)));
     for (size_t i = 0; i < RULES; i++) {
         EXPECT(rules[i].right, ulp_backend_round64(b, y64, x64, ROOM, TO(&w->wide, rules[i].rule)));
         EXPECT(rules[i].right, ulp_backend_round64(b, NULL, NULL, 0, TO(&w->wide, rules[i].rule)));
     }
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round64(b, NULL, NULL, 0, TO(NULL, rne)));
-    EXPECT(ULP_OK, ulp_backend_round64(b, NULL, NULL, 0, TO(&w->wide, rne)));
-    refusals_untouched(w);
-    EXPECT(ULP_OK, ulp_backend_round64(b, y64, x64, ROOM, TO(&w->wide, rne)));
 }
 
 static void refuse_map(both *w) {
@@ -127,9 +124,8 @@ static void refuse_map(both *w) {
                    ulp_backend_map(b, NULL, (ulp_array_op){op, NULL, NULL, NULL}, 0, TO(&w->fp16, rules[k].rule)));
         }
     }
-    refusals_untouched(w);
-    EXPECT(ULP_OK, ulp_backend_map(b, y, (ulp_array_op){ULP_FUSED, x, x, x}, ROOM, TO(&w->fp16, rne)));
-    EXPECT(ULP_OK, ulp_backend_map(b, y, (ulp_array_op){ULP_SQRT, x, NULL, NULL}, ROOM, TO(&w->fp16, rne)));
+    GOOD(ulp_backend_map(b, y, (ulp_array_op){ULP_FUSED, x, x, x}, ROOM, TO(&w->fp16, rne)));
+    GOOD(ulp_backend_map(b, y, (ulp_array_op){ULP_SQRT, x, NULL, NULL}, ROOM, TO(&w->fp16, rne)));
 }
 
 static void refuse_largest(both *w) {
@@ -138,8 +134,8 @@ static void refuse_largest(both *w) {
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(b, &most, NULL, ROOM, 0));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(b, NULL, NULL, 0, 1));
     row_floats(&w->r, &most, &mark, 1, "a refused call wrote the result");
-    EXPECT(ULP_OK, ulp_backend_largest(b, &most, NULL, 0, 1));
-    EXPECT(ULP_OK, ulp_backend_largest(b, &most, x, ROOM, 0));
+    GOOD(ulp_backend_largest(b, &most, NULL, 0, 1));
+    GOOD(ulp_backend_largest(b, &most, x, ROOM, 0));
 }
 
 /* ---- steps ---- */
@@ -192,6 +188,12 @@ static void refused_steps(both *w) {
 }
 
 static void refuse_update(both *w) {
+    if (w->good) {
+        STEP(ULP_OK, (s.op = ULP_STEP_ROUND, s.b.kind = s.c.kind = ULP_OPERAND_NONE));
+        STEP(ULP_OK, (s.op = ULP_MUL, s.c.kind = 255));
+        STEP(ULP_OK, (s.a.kind = ULP_OPERAND_VALUE, s.y = in_scratch(ULP_UPDATE_SCRATCH - 1)));
+        return;
+    }
     refused_steps(w);
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_update(b, NULL, 1, ROOM));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_update(b, NULL, 1, 0));
@@ -205,10 +207,6 @@ static void refuse_update(both *w) {
         two[0] = fused_step(w, on);
         refusals_answered(w, on, ulp_backend_update(on->b, two, 1, 0), ULP_OK, "no elements");
     }
-    refusals_untouched(w);
-    STEP(ULP_OK, (s.op = ULP_STEP_ROUND, s.b.kind = s.c.kind = ULP_OPERAND_NONE));
-    STEP(ULP_OK, (s.op = ULP_MUL, s.c.kind = 255));
-    STEP(ULP_OK, (s.a.kind = ULP_OPERAND_VALUE, s.y = in_scratch(ULP_UPDATE_SCRATCH - 1)));
 }
 
 /* ---- moves ---- */
@@ -230,14 +228,10 @@ static void refuse_moves(both *w) {
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(b, y, x, &p));
     p = one, p.dilate = 0;
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(b, y, x, &p));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_permute(b, NULL, x, (ulp_permute_shape){1, 2, 3, 4}));
-    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_permute(b, y, NULL, (ulp_permute_shape){1, 2, 3, 4}));
+    WITHOUT_EACH(2, ulp_backend_permute(b, A(0, y), A(1, x), (ulp_permute_shape){1, 2, 3, 4}));
     EXPECT(ULP_BAD_ARGUMENT, ulp_backend_permute(b, y, NULL, (ulp_permute_shape){1, 2, 3, 1}));
     for (size_t i = 0; i < 4; i++)
         EXPECT(ULP_OK, ulp_backend_permute(b, NULL, NULL, (ulp_permute_shape){i != 0, i != 1, i != 2, i != 3}));
-    refusals_untouched(w);
-    EXPECT(ULP_OK, ulp_backend_im2col(b, y, x, &one));
-    EXPECT(ULP_OK, ulp_backend_permute(b, y, x, (ulp_permute_shape){1, 2, 3, 4}));
 }
 
 void check_refused(const check *c) {

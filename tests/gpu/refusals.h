@@ -31,13 +31,15 @@ typedef struct both {
     side sides[2]; /* the CPU, the device */
     ulp_format fp16, wide, fixed;
     ulp_datapath sum, wide_sum;
-    int lacks; /* the number of the array that a call of WITHOUT_EACH lacks; else -1 */
+    int lacks; /* the number of the array that a call of TRIED lacks; else -1 */
+    int empty; /* a call of TRIED has no elements and no arrays */
+    int good;  /* the calls of the row are made a second time: those that are right */
 } both;
 
 /* Check that a call returns `right` on both sides. The call names the backend b and the arrays x, y, x64, y64 of its
  * side. */
-#define EXPECT(right, ...)                                                                                             \
-    for (const side *on = w->sides; on < w->sides + 2; on++) {                                                         \
+#define CHECK(asked, right, ...)                                                                                       \
+    for (const side *on = w->sides; (asked) && on < w->sides + 2; on++) {                                              \
         const ulp_backend *const b = on->b;                                                                            \
         float *const x = on->x, *const y = on->y;                                                                      \
         double *const x64 = on->x64, *const y64 = on->y64;                                                             \
@@ -45,10 +47,21 @@ typedef struct both {
         refusals_answered(w, on, __VA_ARGS__, right, #__VA_ARGS__);                                                    \
     }
 
-/* Check that a call is refused without each of its arrays. The call has array i, from 0, as A(i, array). */
+/* A call that writes nothing: it is refused, or has no elements. A call that may write. */
+#define EXPECT(right, ...) CHECK(!w->good, right, __VA_ARGS__)
+#define GOOD(...) CHECK(w->good, ULP_OK, __VA_ARGS__)
+
+/* A good call, which is refused without each of its arrays, and which may have no elements and no arrays. It has array
+ * i, from 0, as A(i, array), and `n` elements as N(n). WITHOUT_EACH does not call it without elements. */
 #define WITHOUT_EACH(arrays, ...)                                                                                      \
-    for (w->lacks = arrays; w->lacks-- > 0;) EXPECT(ULP_BAD_ARGUMENT, __VA_ARGS__)
-#define A(i, array) (w->lacks == (i) ? NULL : (array))
+    for (w->lacks = w->good ? 0 : arrays; w->lacks-- > 0;) EXPECT(ULP_BAD_ARGUMENT, __VA_ARGS__)                       \
+    GOOD(__VA_ARGS__)
+#define TRIED(arrays, ...)                                                                                             \
+    WITHOUT_EACH(arrays, __VA_ARGS__)                                                                                  \
+    for (w->empty = !w->good; w->empty; w->empty = 0) EXPECT(ULP_OK, __VA_ARGS__)
+#define OR_EMPTY(usual, empty_one) (w->empty ? (empty_one) : (usual))
+#define A(i, array) (w->lacks == (i) || w->empty ? NULL : (array))
+#define N(n) OR_EMPTY(n, 0)
 
 /* How a call rounds, with and without counts; how it sums. */
 #define TO(format, rule) ((ulp_rounding){format, rule, none, NULL})
@@ -58,11 +71,7 @@ typedef struct both {
 
 void refusals_answered(both *w, const side *on, ulp_status got, ulp_status right, const char *call);
 
-/* Check that no call has written an array y. */
-void refusals_untouched(both *w);
-
-/* The calls of a row: refused calls, calls without elements, refusals_untouched(), then the call without a wrong
- * argument. */
+/* The calls of a row are made twice: first those that write nothing, then those that may write. */
 typedef struct refusal {
     const char *name;
     void (*calls)(both *w);

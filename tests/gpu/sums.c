@@ -3,10 +3,6 @@
 
 #include "kernels/products/summation_tree.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 int is_instruction(const ulp_cuda_native *d) {
     return starts(d->name, "native:mma:") || starts(d->name, "native:wgmma:") || starts(d->name, "native:tcgen05:");
 }

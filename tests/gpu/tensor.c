@@ -5,10 +5,6 @@
 #include "kernels/cuda/unit.h"
 #include "kernels/probe/probe.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- trials ---- */
 
 static int is_nan(uint64_t code, const ulp_format *f) {

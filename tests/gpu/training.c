@@ -4,11 +4,6 @@
 #include "kernels/functions/ctc.h"
 #include "tests/unit/texts.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { SIDE = 8, CLASSES = 4, LABELS = 3, SAMPLES = 96, TRAIN = 64 };
 
 #define RESIDUAL "conv4@3p1 bn relu fork conv4@3p1 tanh join drop20 pool2 fc8 sigmoid fork fc8 leaky join fc4"
@@ -123,16 +118,9 @@ static int open_side(side *s, row *r, const struct run *run, const char *loss, c
              products != NULL ? products : "");
     *s = (side){.observer = {see, &s->hash, UINT32_MAX}};
     const ulp_data *data = loss != NULL && strcmp(loss, "softmax") != 0 ? &sequences : &images;
-    const training_texts options = {.net = run->net,
-                                    .loss = loss,
-                                    .policy = policy,
-                                    .scaler = run->scaler,
-                                    .optimizer = run->optimizer,
-                                    .batch = batch,
-                                    .seed = 5,
-                                    .backend = backend,
-                                    .counting = 1,
-                                    .observer = loss == NULL ? &s->observer : NULL};
+    const training_texts options = {
+        run->net,       policy,    run->scaler,        run->optimizer, .loss = loss,
+        .batch = batch, .seed = 5, .backend = backend, .counting = 1,  .observer = loss == NULL ? &s->observer : NULL};
     if (!row_ok(r, trainer_from_texts(&s->trainer, data, &options, &error), "%s: %s", run->name, error.text)) return 0;
     s->weights = calloc(2 * s->trainer->model.net.params + 1, sizeof *s->weights);
     return row_ok(r, s->weights != NULL ? ULP_OK : ULP_NO_MEMORY, "host memory");

@@ -29,10 +29,8 @@ same plain.txt all.txt "a policy that says the same for all layers gives the byt
 says '^# policy in full: .*,\*\.\*=mixed:binary16/rne,' all.csv "the header has the selectors"
 
 refused() { # refused TEXT POLICY
-    exits 2 "--policy $2" $L --policy "$2" --out none.csv
-    says "$1" err.txt "it says why"
-    [ ! -e none.csv ]
-    verdict $? "nothing is written"
+    complains 2 "--policy $2" "$1" $L --policy "$2" --out none.csv
+    holds "nothing is written" [ ! -e none.csv ]
 }
 refused "'bn.' selects no layer; this net has conv, relu, pool, fc, numbers 0 to 6" 'mixed:fp16,bn.act=fp32'
 refused "'7.' selects no layer" 'mixed:fp16,7.act=fp32'
@@ -54,17 +52,12 @@ says 'give one of the two' err.txt "it says why"
 exits 0 "amp with a network of its own: the claims about the networks of the table are skipped" "$BIN/amp" --quick --net 'fork conv4@3p1 shortcut conv4@1 join fc10' --steps 2 --seeds 1 --out own.csv
 says '^SKIP amp in binary16 keeps half of the bytes' out.txt "and say so"
 
-exits 2 "ulp amp in fixed point" "$BIN/ulp" amp --net fc10 --format q8.8
-says 'automatic mixed precision in q8.8' err.txt "it says which"
-exits 2 "ulp amp of a net with an unknown layer" "$BIN/ulp" amp --net 'fc10 foo' --format fp16
-says "no layer called 'foo'" err.txt "it names it"
-exits 2 "ulp amp with an unknown loss" "$BIN/ulp" amp --net fc10 --format fp16 --loss foo
-says "no loss 'foo'; known: " err.txt "it names it"
-[ ! -s out.txt ]
-verdict $? "nothing is printed"
+complains 2 "ulp amp in fixed point" 'automatic mixed precision in q8.8' "$BIN/ulp" amp --net fc10 --format q8.8
+complains 2 "ulp amp of a net with an unknown layer" "no layer called 'foo'" "$BIN/ulp" amp --net 'fc10 foo' --format fp16
+complains 2 "ulp amp with an unknown loss" "no loss 'foo'; known: " "$BIN/ulp" amp --net fc10 --format fp16 --loss foo
+holds "nothing is printed" [ ! -s out.txt ]
 exits 2 "ulp amp without a net" "$BIN/ulp" amp --format fp16
-exits 2 "ulp amp --input 3x8" "$BIN/ulp" amp --net fc10 --format fp16 --input 3x8
-says 'CxHxW' err.txt "it says the form"
+complains 2 "ulp amp --input 3x8" 'CxHxW' "$BIN/ulp" amp --net fc10 --format fp16 --input 3x8
 exits 2 "amp --policy with two networks" "$BIN/amp" --quick --formats fp16 --policy mixed:fp16 --out none.csv
 says 'take one network and one format' err.txt "it says why"
 exits 2 "amp --formats q8.8" "$BIN/amp" --quick --formats q8.8 --out none.csv
@@ -78,8 +71,7 @@ for case in "gradient_underflow --nets small --steps 4 --every 2 --formats fp16 
     name=${case%% *}
     exits 0 "$name --amp fp16" "$BIN/$name" --quick ${case#* } --seeds 1 --amp fp16 --out t.csv
     says '^# amp .*: weight=binary16/rne,.*; scaler pytorch$' t.csv "the header has policy and scaler"
-    ! grep -q '^PASS' out.txt
-    verdict $? "no claim about binary32 is tested"
+    holds "no claim about binary32 is tested" ! grep -q '^PASS' out.txt
 done
 
 for case in "gan --variants fp32 --steps 2 --every 1 --classifier-steps 2 --samples 20" "recipe --variants fp32 --epochs 2 --net fc4,relu,fc10" "fixed_point --formats q8.8 --modes rne --epochs 1 --net fc4,relu,fc10" \
@@ -89,8 +81,7 @@ for case in "gan --variants fp32 --steps 2 --every 1 --classifier-steps 2 --samp
     says '^# amp .*: weight=bfloat16/rne,.*; scaler none$' t.csv "$name --amp bf16: the header has policy and scaler"
     says '^\(amp\|[^#].*,amp\),' t.csv "and there are rows about amp"
 done
-exits 2 "--amp q8.8" "$BIN/recipe" --quick --amp q8.8 --out none.csv
-says "'q8.8': automatic mixed precision takes" err.txt "it says what is taken"
+complains 2 "--amp q8.8" "'q8.8': automatic mixed precision takes" "$BIN/recipe" --quick --amp q8.8 --out none.csv
 
 exits 0 "--profile" "$BIN/loss_scaling" --quick --nets small --formats fp16 --scales 0 --scalers pytorch --steps 3 --seeds 1 --profile --out p.csv
 says '^microseconds per step (3 steps of 1 training): fc64 relu fc64 relu fc10; ' out.txt "a table of times for each network and policy"

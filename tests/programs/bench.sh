@@ -36,8 +36,7 @@ sed 's/"program": "bench"/"program": "other"/' new.json >other.json
 : >empty.json
 echo text >text.json
 for bad in cut.json damaged.json other.json empty.json text.json nofile .; do
-    exits 2 "compare refuses $bad" compare old.json "$bad"
-    says "^bench-compare: .*$bad" err.txt "and names it"
+    complains 2 "compare refuses $bad" "^bench-compare: .*$bad" compare old.json "$bad"
     exits 2 "in the other place, too" compare "$bad" new.json
 done
 exits 2 "compare needs two files" compare old.json ''
@@ -71,8 +70,7 @@ on_the_cpu() {
     [ ! -e none.csv ] && [ ! -e none.json ]
     verdict $? "and nothing is written"
 
-    exits 0 "a file beside itself" compare b.json b.json
-    says ' 0 faster, 0 slower, ' out.txt "has no changes"
+    prints 0 "a file beside itself" ' 0 faster, 0 slower, ' compare b.json b.json
     exits 2 "a part of a device" "$BIN/bench" --parts native --out none.csv
     says "^bench: --parts: none of them is timed with --backend cpu" err.txt "is refused"
 }
@@ -109,8 +107,7 @@ awk -F, '!/^#/ { if (!n++) { for (i = 1; i <= NF; i++) at[$i] = i; next }
 verdict $? "each row has quartiles and a clock, and a ratio to the row of its reference"
 says '^# left out: native:tcgen05:fp16 and [0-9]* more: tcgen05 is of compute capability 10.0; this device has 9.0$' gpu.csv "products that the device lacks are named with the reason"
 says '"processor": "emulated device"' gpu.json "the JSON names the device"
-exits 0 "its JSON beside itself" sh "$SOURCES/compare.sh" gpu.json gpu.json
-says ' 0 faster, 0 slower, ' out.txt "has no changes"
+prints 0 "its JSON beside itself" ' 0 faster, 0 slower, ' sh "$SOURCES/compare.sh" gpu.json gpu.json
 exits 0 "some policies on a device without fp8" env EMULATED_CAPABILITY=80 "$B" $few --policies fp16-mma,fp8 --out policies.csv
 lacks='left out: policy fp8: datapath native:mma:e4m3: fp8 needs compute capability 8.9; this device has 8.0'
 grep -qx "# $lacks" policies.csv && grep -qx "bench: $lacks" err.txt && grep -q ',fp16-mma,' policies.csv && ! grep -q '^[^#]*,fp8,' policies.csv

@@ -94,8 +94,7 @@ targets() { # targets CAPABILITIES WANT TEXT [MAKE VARIABLE]
     printf '#!/bin/sh\nprintf "%s"\n' "$1" > "$work/nvidia-smi"
     chmod +x "$work/nvidia-smi"
     plan ${4:+"$4"}
-    [ "$(grep -o 'code=[a-z]*_[0-9a-z]*' "$work/log" | sort -u | sed 's/code=//' | xargs)" = "$2" ]
-    verdict $? "$3"
+    holds "$3" [ "$(grep -o 'code=[a-z]*_[0-9a-z]*' "$work/log" | sort -u | sed 's/code=//' | xargs)" = "$2" ]
 }
 targets '' 'sm_90a' 'without a GPU nvcc builds for one target'
 targets '9.0\n' 'sm_90a' 'nvcc builds for an H100'

@@ -20,8 +20,7 @@ verdict $? 'another student gets another sheet'
 verdict $? 'another word of the course gives another sheet'
 [ "$(grep -c '^L1\.[0-9]*,$' anna.csv)" -ge 6 ] && ! grep -q '^L1\.[0-9]*,.' anna.csv
 verdict $? 'the answers of a sheet are empty'
-[ "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' anna.csv)" -le 80 ]
-verdict $? 'a sheet fits 80 columns'
+holds 'a sheet fits 80 columns' [ "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' anna.csv)" -le 80 ]
 for lab in L0 L1 L2 L3 L4 L5 L6; do
     "$ULP" course key --id zoe $lab >key.csv
     exits 0 "the key of $lab is right" "$ULP" course check key.csv
@@ -35,17 +34,13 @@ says 'Your teacher checks the answers\.' line.txt 'a sheet with a word says who 
 exits 0 'the key with the word' "$ULP" course key --id zoe --word autumn
 cp out.txt autumn.csv
 exits 0 'is right with the word' "$ULP" course check --word autumn autumn.csv
-exits 2 'and is refused without the word' "$ULP" course check autumn.csv
-says 'another word of' err.txt 'with a sentence'
+complains 2 'and is refused without the word' 'another word of' "$ULP" course check autumn.csv
 mkdir sheets
 exits 0 'a file for each student' "$ULP" course sheet --id anna,bob,o.k@uni-x.de --out sheets
-[ "$(ls sheets | tr '\n' ' ')" = 'anna.csv bob.csv o.k@uni-x.de.csv ' ]
-verdict $? 'has the names of the students'
+holds 'has the names of the students' [ "$(ls sheets | tr '\n' ' ')" = 'anna.csv bob.csv o.k@uni-x.de.csv ' ]
 exits 2 'a student twice' "$ULP" course sheet --id eva,bob,eva --out sheets
-[ ! -e sheets/eva.csv ]
-verdict $? 'nothing is written then'
-exits 2 'a file that is there is kept' "$ULP" course sheet --id bob --out sheets
-says 'may hold answers' err.txt 'with a sentence'
+holds 'nothing is written then' [ ! -e sheets/eva.csv ]
+complains 2 'a file that is there is kept' 'may hold answers' "$ULP" course sheet --id bob --out sheets
 
 # ---- answers ----
 
@@ -55,8 +50,7 @@ verdict $? 'and says which answers are missing'
 
 # answer TEXT VERDICT PATTERN STATUS: the answer TEXT to L1.1, 2^-3 for anna, gets VERDICT and a sentence with PATTERN
 "$ULP" course key --id anna L1 >right.csv
-[ "$(grep '^L1\.1,' right.csv)" = L1.1,0.125 ]
-verdict $? 'the key of L1.1 of anna is 0.125'
+holds 'the key of L1.1 of anna is 0.125' [ "$(grep '^L1\.1,' right.csv)" = L1.1,0.125 ]
 answer() {
     awk -v row="L1.1,$1" '/^L1\.1,/ { print row; next } { print }' right.csv >a.csv
     "$ULP" course check a.csv >out.txt 2>err.txt
@@ -65,8 +59,7 @@ answer() {
     grep -q "L1\.1 $2" line.txt && grep -q -- "$3" line.txt && [ $got -eq "$4" ] && { [ "$4" -lt 2 ] || grep -q "^ulp course: a\.csv:[0-9]*: L1\.1: ." err.txt; }
     verdict $? "L1.1,$1 is $2"
     if [ "$2" = wrong ]; then
-        ! grep -qE '0\.125|1/8|2\^-3' line.txt
-        verdict $? 'and the hint does not have the answer'
+        holds 'and the hint does not have the answer' ! grep -qE '0\.125|1/8|2\^-3' line.txt
     fi
 }
 for text in 0.125 1.25e-1 1/8 2^-3 '2^(-3)' '2**-3' 1*2^-3 '1 * 2^-3' '1x2^-3' 0x1p-3 0X.2P0 .125 +0.125 00.12500 ' 0.125 ' '2 / 16' 1/16+2^-4 '1 - 7/8' 2^−3 2^–3 1×2^-3 1·2^-3 \
@@ -110,22 +103,17 @@ answer --5 unreadable 'is no number' 2
 
 # the key of L0.6 of anna is 4096: no digit of a whole number may be left out
 "$ULP" course key --id anna L0 | sed 's/^L0\.6,4096$/L0.6,4100/' >a.csv
-exits 1 'a whole number with fewer digits' "$ULP" course check a.csv
-says '^  L0\.6  *wrong' out.txt 'is wrong'
+prints 1 'a whole number with fewer digits' '^  L0\.6  *wrong' "$ULP" course check a.csv
 
 # a file with answers to one lab: one line for each of the others, and one lab alone
 { "$ULP" course key --id zoe L0; "$ULP" course sheet --id zoe | sed '1,/^L0\.8/d' | sed 's/^L1\.3,/&x/'; } >a.csv
-exits 2 'a file with one lab' "$ULP" course check a.csv
-says '^zoe, lab L2: 7 open$' out.txt 'has one line for a lab without answers'
-[ "$(grep -c 'There is no answer yet' out.txt)" -eq 6 ]
-verdict $? 'and a line for each open question of a lab with answers'
-exits 0 'one lab of a file' "$ULP" course check a.csv l0
-says '^8 of 8 right$' out.txt 'has no lines of other labs'
+prints 2 'a file with one lab' '^zoe, lab L2: 7 open$' "$ULP" course check a.csv
+holds 'and a line for each open question of a lab with answers' [ "$(grep -c 'There is no answer yet' out.txt)" -eq 6 ]
+prints 0 'one lab of a file' '^8 of 8 right$' "$ULP" course check a.csv l0
 exits 1 'an open lab of a file' "$ULP" course check a.csv L2
 [ "$(grep -c 'There is no answer yet' out.txt)" -eq 7 ] && [ ! -s err.txt ]
 verdict $? 'lists its questions'
-exits 2 'a lab that the file has not' "$ULP" course check right.csv L2
-says 'right\.csv: there are no answers to L2 in the file' err.txt 'gets a sentence'
+complains 2 'a lab that the file has not' 'right\.csv: there are no answers to L2 in the file' "$ULP" course check right.csv L2
 
 # verdicts of other kinds: a code, a choice, the sign of a zero
 one() { # one ID NAME ANSWER VERDICT PATTERN: the answer to one question
@@ -189,8 +177,7 @@ one anna L6.2 -7.9375 almost 'ends of the range differ in size'
 one anna L1.5 0.07 wrong 'no power of two'
 one anna L4.2 55154 wrong 'no power of two'
 one anna L4.7 'The accumulator' '\(right\|wrong\)' .
-exits 0 'ulp show reads what a sheet reads' "$ULP" show --format fp16 3*2^-4 1/3
-says '0\.1875' out.txt 'and shows the number'
+prints 0 'ulp show reads what a sheet reads' '0\.1875' "$ULP" show --format fp16 3*2^-4 1/3
 printf '\377\376i\000d\000' >a.csv
 refused_utf16=$("$ULP" course check a.csv 2>&1)
 case $refused_utf16 in *UTF-8*) ;; *) false ;; esac
@@ -207,8 +194,7 @@ says almost line.txt 'one of nine gradients becomes zero'
 # ---- files ----
 
 refused() { # refused TEXT PATTERN: check of a.csv exits 2 with the sentence
-    exits 2 "$1" "$ULP" course check a.csv
-    says "^ulp course: .*a\.csv.*$2" err.txt "$1: a sentence"
+    complains 2 "$1" "^ulp course: .*a\.csv.*$2" "$ULP" course check a.csv
 }
 grep -v '^L1\.3' right.csv >a.csv
 refused 'a missing question' 'the row of L1\.3 is missing'
@@ -235,12 +221,10 @@ grep -v '^sheet' right.csv >a.csv
 refused 'a file without the row of the sheet' 'the row `sheet L1,...` is missing'
 sed 's/,/;/' right.csv >a.csv
 refused 'semicolons' 'commas between the columns, not semicolons'
-[ "$(wc -l <err.txt)" -eq 1 ]
-verdict $? 'which is there once'
+holds 'which is there once' [ "$(wc -l <err.txt)" -eq 1 ]
 sed 's/^\(L1\.[12]\),/\1;/' right.csv >a.csv
 refused 'semicolons after the names of questions' 'a semicolon stands after L1\.2: write a comma in its place'
-[ "$(wc -l <err.txt)" -eq 2 ]
-verdict $? 'and nothing else'
+holds 'and nothing else' [ "$(wc -l <err.txt)" -eq 2 ]
 : >a.csv
 refused 'an empty file' 'this is no file of answers'
 echo 'id,=1+1' >a.csv
@@ -249,8 +233,7 @@ printf 'id,anna\n\0' >a.csv
 refused 'a binary file' 'zero byte'
 echo 'id,anna' >a.csv
 refused 'a file of no lab' 'there are no answers in the file'
-exits 2 'a file of another student' "$ULP" course check --id bob right.csv
-says "the file of 'anna', not of 'bob'" err.txt 'with a sentence'
+complains 2 'a file of another student' "the file of 'anna', not of 'bob'" "$ULP" course check --id bob right.csv
 for words in '' 'nonsense' 'sheet' 'sheet --id a_b,,c' 'sheet --id -x' 'sheet --id a L7' 'sheet --id a L1 L2' 'check' 'check nofile.csv' 'check right.csv L9' 'check right.csv L1 L2' \
     'check .' 'grade' 'grade nofolder' 'grade right.csv' 'grade . L9' 'grade . L1 L2' 'grade --id a,, .' 'sheet --json --id a' 'key' 'check --almost 2 right.csv' 'sheet --id a --out nofolder'; do
     exits 2 "refused: course $words" "$ULP" course $words
@@ -277,8 +260,7 @@ END
 else
     skip 'is in the form of results.json' 'no python3'
 fi
-exits 2 'JSON of no file' "$ULP" course check --json nofile.csv
-says 'cannot be read' out.txt 'has the sentence'
+prints 2 'JSON of no file' 'cannot be read' "$ULP" course check --json nofile.csv
 # Gradescope's script of course/teacher.md, with two files of a student, of which the first has no line break at its end
 mkdir -p autograder/submission autograder/results
 sed -n '/^#!\/bin\/sh/,/^```/p' "$root/course/teacher.md" | sed "/^\`\`\`/d; s|/autograder|$PWD/autograder|" >run_autograder
@@ -341,8 +323,7 @@ twins() { # twins FIRST SECOND MEND: class twins/ of the files FIRST (all of L0,
 }
 for names in 'a.csv b.csv' 'b.csv a.csv'; do
     twins ${names% *} ${names#* } ''
-    exits 0 "a file without answers to a lab does not count ($names)" "$ULP" course grade twins
-    says '^L0,tom,8,8,8,0,0,0,0,"twins/' out.txt 'and its answers to another lab do'
+    prints 0 "a file without answers to a lab does not count ($names)" '^L0,tom,8,8,8,0,0,0,0,"twins/' "$ULP" course grade twins
     says '^L1,tom,7,7,7,0,0,0,0,"twins/a.csv; twins/b.csv",""' out.txt 'the file with answers counts'
     twins ${names% *} ${names#* } 's/^L1\.2,.*/L1.2,98765/'
     "$ULP" course key --id tom L1 >twins/c.csv
@@ -367,8 +348,7 @@ verdict $? 'has the rows of this lab, and no sentence about another'
 exits 2 'and another lab of it' "$ULP" course grade twins l1
 [ "$(cut -d, -f1,2,3 out.txt | tr '\n' ' ')" = 'assignment,student_id,score L1,tom, L1,zoe,0 ' ] && [ "$(wc -l <err.txt)" -eq 2 ]
 verdict $? 'has its rows in the order of the students, and its sentences'
-exits 2 'and its questions' "$ULP" course grade --questions twins L1
-says '^L1,L1\.1,1,0,0,0,0,1,0\.000,0,""$' out.txt 'have the students with marks'
+prints 2 'and its questions' '^L1,L1\.1,1,0,0,0,0,1,0\.000,0,""$' "$ULP" course grade --questions twins L1
 
 exits 2 'a list of students' "$ULP" course grade --id tom,eva,eva twins L0
 [ "$(cut -d, -f1,2,3 out.txt | tr '\n' ' ')" = 'assignment,student_id,score L0,eva, L0,tom,8 L0,zoe,8 ' ]
@@ -376,8 +356,7 @@ verdict $? 'has a row for each student'
 says '^L0,eva,,,,,,,,"",".eva. has no answers to L0",,' out.txt 'with a sentence about the missing answers'
 says "^ulp course: 'eva' has no answers to L0$" err.txt 'which is on stderr, too'
 says "the id 'zoe' is not in the list of --id" err.txt 'and a sentence about a student who is not in the list'
-exits 2 'a student without a file' "$ULP" course grade --id tom,zoe,eva twins
-says '^,eva,,,,,,,,"",".eva. has no file",,' out.txt 'has a row without a lab'
+prints 2 'a student without a file' '^,eva,,,,,,,,"",".eva. has no file",,' "$ULP" course grade --id tom,zoe,eva twins
 
 # the questions of a class: one right, one almost right, three wrong with two hints, one open, one unreadable
 mkdir asked
@@ -418,8 +397,7 @@ fi
 PATH=$BIN:$PATH
 for lab in L0 L1 L2 L3 L4 L5 L6; do "$ULP" course sheet --id anna --out . $lab; done
 exits 0 'a file for a lab' "$ULP" course sheet --id bob --out sheets L3
-[ -s sheets/bob-L3.csv ]
-verdict $? 'has the name of the lab'
+holds 'has the name of the lab' [ -s sheets/bob-L3.csv ]
 for page in "$root"/course/README.md "$root"/course/L?.md; do
     name=$(basename "$page" .md)
     # a program that trains lists its grid, which checks its options and takes no time
@@ -457,12 +435,10 @@ for page in student/student/*.md; do # nothing of a page is lost in print
     sed 's/[^A-Za-z0-9]/ /g' "$page" | tr -s ' ' '\n' | grep -vxE 'sh|md|html|' | sort >words.txt
     sed 's/.*<\/style>//; s/<title>.*<\/title>//; s/<img src=\("[^"]*"\) alt=\("[^"]*"\)>/\1 \2/g; s/<a href=\("[^"]*"\)>/\1 /g; s/<ol start="\([0-9]*\)">/\1 /g; s/<[^>]*>/ /g; s/&[a-z]*;/ /g; s/[^A-Za-z0-9]/ /g' "${page%.md}.html" | tr -s ' ' '\n' | grep -vxE 'md|html|' | sort >printed.txt
     cmp -s words.txt printed.txt || diff words.txt printed.txt | head -5 | sed 's/^/# /'
-    cmp -s words.txt printed.txt
-    verdict $? "$(basename "$page") has the same words in print"
+    same words.txt printed.txt "$(basename "$page") has the same words in print"
 done
 ! find student | grep -iE 'key|teacher' && ! grep -rE '^L[0-9]\.[0-9]+,.|KEY' student
 verdict $? 'and no key'
 exits 0 'the archive for teachers has the keys' "$ULP" course check --word autumn --id bob teacher/teacher/keys/bob.csv
-[ -s teacher/teacher/teacher.md ]
-verdict $? 'and the page for teachers'
+holds 'and the page for teachers' [ -s teacher/teacher/teacher.md ]
 exit $failed

@@ -39,8 +39,7 @@ verdict $? 'it runs, prints a table, and its claim holds'
 verdict $? 'a run with few roots skips the claim and says so'
 ./roots --formats q8.8,e2m1,q1.7 --out formats.csv >"$work/out" 2>&1 && grep -q '^PASS in e2m1' "$work/out" && grep -q '^SKIP in q1.7' "$work/out"
 verdict $? 'other formats have a table and claims, too'
-[ "$(wc -l <experiments/roots/roots.c)" -le 45 ]
-verdict $? 'it has at most 45 lines'
+holds 'it has at most 45 lines' [ "$(wc -l <experiments/roots/roots.c)" -le 45 ]
 if command -v gnuplot >/dev/null 2>&1; then
     mkdir -p figures && LC_ALL=C.UTF-8 gnuplot plots/roots.gp >"$work/log" 2>&1 && [ -s figures/roots.svg ] && [ -s figures/roots.png ] && [ ! -s "$work/log" ]
     verdict $? 'its figure is drawn'
@@ -59,8 +58,7 @@ verdict $? 'make runs again after a run with --quick'
 
 # the networks of the guide's command lines
 sed -n 's/^\$ build\/bin\/gradient_underflow \(.*--net .*\)/\1/p' "$guide" >"$work/commands"
-[ "$(wc -l <"$work/commands")" -eq 2 ]
-verdict $? 'the guide has two networks'
+holds 'the guide has two networks' [ "$(wc -l <"$work/commands")" -eq 2 ]
 while IFS= read -r arguments; do
     net=$(echo "$arguments" | sed 's/.*--net //')
     eval "$BIN/gradient_underflow --seeds 1 --quiet $arguments" >"$work/out" 2>&1

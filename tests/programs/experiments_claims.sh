@@ -38,10 +38,9 @@ says '^SKIP .*(--steps is 9, the claim is about 150)$' out.txt "the claims are s
 # experiments about sums, with the options of a small run: exact numbers, and the same bytes for every way to make a run
 while read -r name part <&3; do
     if [ -z "$sanitized" ]; then
-        exits 0 "$name --quick: every claim passes" "$BIN/$name" --quick --out $name.csv
-        says '^PASS' out.txt "$name tests claims"
+        prints 0 "$name --quick: every claim passes" '^PASS' "$BIN/$name" --quick --out $name.csv
     else exits 0 "$name, a small run: no claim fails" "$BIN/$name" --quick $part --out $name.csv; fi
-    if grep -q '^FAIL' out.txt; then verdict 1 "$name: no FAIL line"; else verdict 0 "$name: no FAIL line"; fi
+    holds "$name: no FAIL line" ! grep -q '^FAIL' out.txt
     "$BIN/$name" --quick $part --quiet --out part.csv
     for threads in $ways; do
         "$BIN/$name" --quick $part --threads $threads --quiet --out t.csv 2>/dev/null
@@ -76,12 +75,10 @@ units --sums 64 --repeats 2 --length 96
 multiword --lengths 10,112 --words 1,3
 END
 
-exits 0 "trees --quick: every claim passes" "$BIN/trees" --quick --out trees.csv
-says '^PASS' out.txt "trees tests claims"
+prints 0 "trees --quick: every claim passes" '^PASS' "$BIN/trees" --quick --out trees.csv
 "$BIN/trees" --quick --threads 1 --quiet --out t.csv
 same trees.csv t.csv "trees: the same CSV with 1 thread"
-exits 0 "hardware_sr --quick: every claim passes" "$BIN/hardware_sr" --quick --out hardware_sr.csv
-says '^PASS' out.txt "hardware_sr tests claims"
+prints 0 "hardware_sr --quick: every claim passes" '^PASS' "$BIN/hardware_sr" --quick --out hardware_sr.csv
 "$BIN/hardware_sr" --quick --threads 1 --quiet --out t.csv
 same hardware_sr.csv t.csv "hardware_sr: the same CSV with 1 threads"
 
@@ -121,18 +118,15 @@ says '^PASS binary8p1se sra, positive terms: ' out.txt "its stochastic sums are 
 says '^PASS to nearest: no error of a sum within the format.s range' out.txt "sums within the range are tested"
 
 # experiments whose options leave out what a claim is about
-exits 0 "swamping without e6m9 skips the claims about it" "$BIN/swamping" --quick --formats bf16 --longest 10 --out t.csv
-says '^SKIP' out.txt "and says so"
-exits 0 "order with few orders skips the claims about many" "$BIN/order" --quick --k 64 --orders 5 --out t.csv
-says '^SKIP' out.txt "and says so"
+prints 0 "swamping without e6m9 skips the claims about it" '^SKIP' "$BIN/swamping" --quick --formats bf16 --longest 10 --out t.csv
+prints 0 "order with few orders skips the claims about many" '^SKIP' "$BIN/order" --quick --k 64 --orders 5 --out t.csv
 
 if [ -n "$sanitized" ]; then
     skip "claims of multiword and of five networks" "not under a sanitizer"
     exit $failed
 fi
 
-exits 0 "multiword --quick: every claim passes" "$BIN/multiword" --quick --out multiword.csv
-says '^PASS' out.txt "multiword tests claims"
+prints 0 "multiword --quick: every claim passes" '^PASS' "$BIN/multiword" --quick --out multiword.csv
 "$BIN/multiword" --quick --threads 1 --quiet --out t.csv
 same multiword.csv t.csv "multiword: the same CSV with 1 thread"
 

@@ -8,47 +8,36 @@ small="--formats binary16,e4m3,q8.8 --runs 300"
 "$S" $small --quiet --shard 1/4 --out shard1.csv
 
 # refusals
-exits 2 "an unknown option" "$S" --fromats binary16
-says 'did you mean --formats?' err.txt "it suggests the right one"
-exits 2 "an unknown format" "$S" --formats binray16
-says "did you mean 'binary16'?" err.txt "it suggests the right one"
+complains 2 "an unknown option" 'did you mean --formats?' "$S" --fromats binary16
+complains 2 "an unknown format" "did you mean 'binary16'?" "$S" --formats binray16
 says 'ulp help formats. lists them' err.txt "it says where the list is"
 exits 2 "a bad ULPLAB_ISA" env ULPLAB_ISA=sse9 "$S"
-exits 2 "an output that cannot be written" "$S" --quick --out nowhere/x.csv
-says 'cannot write nowhere/x.csv.*--out' err.txt "it says which and what to do"
+complains 2 "an output that cannot be written" 'cannot write nowhere/x.csv.*--out' "$S" --quick --out nowhere/x.csv
 [ -w /dev/full ] && exits 1 "a full disk" "$S" $small --quiet --out /dev/full
 exits 0 "--start 10: the published numbers are not tested" "$S" --quick --start 10 --formats binary16 --out o.csv
 says '^SKIP the published numbers' out.txt "and the run says so"
-exits 0 "a single run" "$S" --quick --runs 1 --formats binary16 --out o.csv
-says '(1 run: mean' out.txt "the claims name it in the singular"
+prints 0 "a single run" '(1 run: mean' "$S" --quick --runs 1 --formats binary16 --out o.csv
 
-exits 2 "--merge of a file that is not there" "$S" --quick --merge nofile --out m.csv
-says 'cannot read nofile: ' err.txt "it names the file"
+complains 2 "--merge of a file that is not there" 'cannot read nofile: ' "$S" --quick --merge nofile --out m.csv
 exits 2 "--merge into a folder that is not there" "$S" $small --merge shard1.csv --out nowhere/x.csv
 says 'cannot write nowhere/x.csv.*--out' err.txt "it says which and what to do"
-exits 2 "--resume in a folder that is not there" "$S" $small --resume --out nowhere/x.csv
-says 'cannot write nowhere/x.csv.*--out' err.txt "it says which and what to do"
+complains 2 "--resume in a folder that is not there" 'cannot write nowhere/x.csv.*--out' "$S" $small --resume --out nowhere/x.csv
 mkdir beside.run.json
 exits 2 "a file beside the CSV whose name a folder has" "$S" $small --out beside.csv
 says 'cannot write beside.run.json: Is a directory' err.txt "it is named before anything is computed"
-[ ! -e beside.csv ]
-verdict $? "and nothing is written"
-exits 2 "timings are not cut into shards" "$BIN/bench" --quick --shard 0/2
-says 'run it whole' err.txt "it says why"
+holds "and nothing is written" [ ! -e beside.csv ]
+complains 2 "timings are not cut into shards" 'run it whole' "$BIN/bench" --quick --shard 0/2
 
 # bad texts of networks and optimizers end a run before it writes a file
 for net in "gru0" "columns4 gru8" ""; do
-    exits 2 "ctc --net '$net'" "$BIN/ctc" --quick --net "$net" --out bad.csv
-    says '^ctc: .*net' err.txt "it says why"
+    complains 2 "ctc --net '$net'" '^ctc: .*net' "$BIN/ctc" --quick --net "$net" --out bad.csv
 done
 for optimizer in "sdg" "sgd,rate=0.1" "sgd,kahan=1"; do
     exits 2 "ctc --optimizer '$optimizer'" "$BIN/ctc" --quick --optimizer "$optimizer" --recipes mixed:fp16 --out bad.csv
     says "^ctc: .*optimizer.*'$optimizer'" err.txt "it quotes what was given"
 done
-exits 2 "ctc --optimizer ''" "$BIN/ctc" --quick --optimizer "" --out bad.csv
-says '^ctc: --optimizer: the value is empty' err.txt "it says so"
-exits 2 "ctc --set digits" "$BIN/ctc" --quick --set digits --out bad.csv
-says 'strips mnist-strips' err.txt "it says which sets there are"
+complains 2 "ctc --optimizer ''" '^ctc: --optimizer: the value is empty' "$BIN/ctc" --quick --optimizer "" --out bad.csv
+complains 2 "ctc --set digits" 'strips mnist-strips' "$BIN/ctc" --quick --set digits --out bad.csv
 many=$(awk 'BEGIN { for (i = 0; i < 200; i++) printf "tanh " }')
 exits 2 "ctc --net of a thousand characters is read to its end" "$BIN/ctc" --quick --net "columns4 $many gru8 conv12@1" --out bad.csv
 says 'a sequence of 11 x 1 x steps.* it is 12 x 1 x ' err.txt "it says what is wrong there"
@@ -80,33 +69,25 @@ exits 2 "recipe --net fc7" "$BIN/recipe" --quick --net fc7 --out bad.csv
 says '^recipe: the net.s last layer needs one output per class' err.txt "it says why"
 exits 2 "fp8_accumulation --promote 33" "$BIN/fp8_accumulation" --quick --promote 33 --out bad.csv
 says 'promote 33: has to be a multiple of 32' err.txt "it says which are"
-exits 2 "order --datapath foo" "$BIN/order" --quick --datapath foo --out bad.csv
-says "datapath: no datapath 'foo'$" err.txt "it says so"
+complains 2 "order --datapath foo" "datapath: no datapath 'foo'$" "$BIN/order" --quick --datapath foo --out bad.csv
 ls bad.* >left.txt 2>/dev/null
-[ ! -s left.txt ]
-verdict $? "no file is left"
+holds "no file is left" [ ! -s left.txt ]
 
 "$S" --help >out.txt
-[ "$(grep -ci '^exit: ' out.txt)" -eq 1 ]
-verdict $? "the exit statuses stand once in --help"
+holds "the exit statuses stand once in --help" [ "$(grep -ci '^exit: ' out.txt)" -eq 1 ]
 
 # data sets are read only from the given folder
 G=$BIN/gradient_underflow
 mkdir empty copy
 cp "$SOURCES/data/digits.csv" copy
-exits 2 "--data of no folder" "$G" --quick --data none
-says '^gradient_underflow: --data none: there is no such folder$' err.txt "it names the option and the folder"
-exits 3 "--data of an empty folder" "$G" --quick --data empty
-says 'no digits.csv .* in empty or empty/digits$' err.txt "it names the folder and the file, and says no more"
+complains 2 "--data of no folder" '^gradient_underflow: --data none: there is no such folder$' "$G" --quick --data none
+complains 3 "--data of an empty folder" 'no digits.csv .* in empty or empty/digits$' "$G" --quick --data empty
 exits 2 "--data without a name" "$G" --quick --data=
-exits 3 "--set mnist without its files" "$G" --quick --set mnist
-says 'each plain or .gz$' err.txt "it lists them, and says no more"
+complains 3 "--set mnist without its files" 'each plain or .gz$' "$G" --quick --set mnist
 exits 3 "--set mnist in an empty folder" "$G" --quick --set mnist --data empty
-exits 2 "an unknown data set" "$G" --quick --set cifar
-says "^gradient_underflow: --set: no data set 'cifar'$" err.txt "it names the option"
+complains 2 "an unknown data set" "^gradient_underflow: --set: no data set 'cifar'$" "$G" --quick --set cifar
 says '^known: digits mnist mnist-strips strips$' err.txt "it lists the known ones, and says no more"
-exits 0 "--help of an experiment with data" "$G" --help
-says 'topics here: .*nets' out.txt "--help says where the layers of --net are explained"
+prints 0 "--help of an experiment with data" 'topics here: .*nets' "$G" --help
 for set in $("$BIN/ulp" help data | sed -n 's/^\([a-z-]*\)  .*/\1/p'); do says " $set[] ]" out.txt "--help names the data set $set"; done
 few="--quick --quiet --nets small --steps 6 --every 3"
 "$G" $few --out shipped.csv
@@ -114,24 +95,17 @@ few="--quick --quiet --nets small --steps 6 --every 3"
 same shipped.csv t.csv "the same data from another folder give the same CSV"
 ULPLAB_DATA=empty "$G" $few --out t.csv
 same shipped.csv t.csv "ULPLAB_DATA without the digits: the set that ships"
-exits 3 "ULPLAB_DATA without MNIST" env ULPLAB_DATA=empty "$G" --quick --set mnist
-says ' in empty or empty/mnist' err.txt "it names the folder"
+complains 3 "ULPLAB_DATA without MNIST" ' in empty or empty/mnist' env ULPLAB_DATA=empty "$G" --quick --set mnist
 sed '1s/^0/1/' copy/digits.csv >empty/digits.csv
-exits 2 "a damaged file" "$G" --quick --data empty
-says 'CRC-32' err.txt "it says so"
+complains 2 "a damaged file" 'CRC-32' "$G" --quick --data empty
 head -n 100 copy/digits.csv >empty/digits.csv
-exits 2 "a truncated file" "$G" --quick --data empty
-says 'truncated: it ends after 100 of 1797 lines' err.txt "it says where"
-exits 2 "a bad --net" "$G" --quick --net foo --out t.csv
-says "no layer called 'foo'; known: " err.txt "it lists the known layers"
+complains 2 "a truncated file" 'truncated: it ends after 100 of 1797 lines' "$G" --quick --data empty
+complains 2 "a bad --net" "no layer called 'foo'; known: " "$G" --quick --net foo --out t.csv
 if grep -q 'no such name' err.txt || [ -e t.csv.part ]; then verdict 1 "and says no more, and leaves no .part"
 else verdict 0 "and says no more, and leaves no .part"; fi
-exits 2 "--net beside --nets" "$G" --quick --net fc10 --nets gru
-says 'give one of the two' err.txt "it says why"
-exits 2 "a network that is in no table" "$G" --quick --nets lenet
-says 'known: mlp ' err.txt "it lists the known ones"
-exits 2 "a bad --policy" "$BIN/loss_scaling" --quick --policy foo
-says "no policy 'foo'; known: .*mode=$" err.txt "it lists the known words, and says no more"
+complains 2 "--net beside --nets" 'give one of the two' "$G" --quick --net fc10 --nets gru
+complains 2 "a network that is in no table" 'known: mlp ' "$G" --quick --nets lenet
+complains 2 "a bad --policy" "no policy 'foo'; known: .*mode=$" "$BIN/loss_scaling" --quick --policy foo
 for policy in mixed:fp16,acc=h100-bf16 mixed:fp16,acc=h100-e4m3 fp32,acc=a100-fp16 mixed:fp16,acc=h100-fp16; do # the last: e5m2@amax
     exits 2 "loss_scaling --policy $policy: the datapath does not take those formats" "$BIN/loss_scaling" --quick --policy $policy --out refused.csv
     says 'takes operands in' err.txt "and the sentence names what it takes"
@@ -161,8 +135,7 @@ for name in counting harmonic cartoon_sgd swamping sum_growth ode sr_bits stagna
     update_ratio fixed_point recurrence quantized_inference ctc all_reduce amp; do
     exits 0 "$name --formats all" "$BIN/$name" --quick --formats all --list
     [ $name = stagnation ] && continue
-    exits 2 "$name --formats fp64" "$BIN/$name" --quick --formats fp64 --out f.csv
-    says 'binary64' err.txt "it names it"
+    complains 2 "$name --formats fp64" 'binary64' "$BIN/$name" --quick --formats fp64 --out f.csv
 done
 exits 0 "all_reduce over 1024 ranks in e4m3" "$BIN/all_reduce" --quick --formats e4m3,e4m3:sat --modes rne --orders tree --means after \
     --ranks 1024 --elements 1 --reductions ring:fp32 --train-ranks 1 --steps 1 --out t.csv
@@ -171,10 +144,8 @@ says '^# overflow of sums: e4m3=nan e4m3:sat=sat binary32=inf$' t.csv "the heade
 verdict $? "and so do the numbers"
 exits 0 "counting with all formats" "$BIN/counting" --quick --formats all --terms 30 --limit 3000 --out t.csv
 says '^# formats: binary32,tf32,.*,q4.0$' t.csv "the file lists those that counted"
-exits 2 "quantized_inference --bits 2.5,2" "$BIN/quantized_inference" --quick --bits 2.5,2
-says '2.5: has to be a whole number' err.txt "it says why"
-exits 2 "quantized_inference --bits 2,2" "$BIN/quantized_inference" --quick --bits 2,2
-says '2 is given twice' err.txt "it says why"
+complains 2 "quantized_inference --bits 2.5,2" '2.5: has to be a whole number' "$BIN/quantized_inference" --quick --bits 2.5,2
+complains 2 "quantized_inference --bits 2,2" '2 is given twice' "$BIN/quantized_inference" --quick --bits 2,2
 
 N="$BIN/gan"
 exits 2 "gan with a generator of another shape" "$N" --quick --generator-net fc49,reshape1x7x7 --out bad.csv
@@ -191,8 +162,7 @@ exits 2 "gan that shows more samples than it judges" "$N" --quick --shown 30 --s
 says '^gan: --shown 30: must be at most 20, the value of --samples$' err.txt "it names both values"
 exits 2 "gan with an optimizer that does not fit a variant" "$N" --quick --generator-optimizer sgd,kahan=1 --out bad.csv
 says '^gan: --generator-optimizer, variant fp16-scaled: kahan=1 ' err.txt "it names the option and the variant"
-[ ! -e bad.csv ]
-verdict $? "and nothing is written"
+holds "and nothing is written" [ ! -e bad.csv ]
 # 12 images of 2 x 2 pixels for training and 12 for tests, with the label 1
 mkdir tiny
 for part in train t10k; do
@@ -200,11 +170,9 @@ for part in train t10k; do
     { printf '\000\000\010\001\000\000\000\014'; printf '%012d' 0 | tr 0 '\001'; } >tiny/$part-labels-idx1-ubyte
 done
 exits 0 "gan with fewer digits than --shown" "$N" --set mnist --data tiny --batch 4 --variants digits --generator-net fc4,reshape1x2x2 --classifier-steps 2 --out t.csv
-[ "$(grep -c ',pixel,' t.csv)" -eq 48 ]
-verdict $? "every digit is written once"
+holds "every digit is written once" [ "$(grep -c ',pixel,' t.csv)" -eq 48 ]
 
-exits 2 "swamping --chunks 1.5" "$BIN/swamping" --quick --chunks 1.5
-says '1.5: has to be a whole number' err.txt "it says why"
+complains 2 "swamping --chunks 1.5" '1.5: has to be a whole number' "$BIN/swamping" --quick --chunks 1.5
 exits 2 "block_fma with a datapath of other inputs" "$BIN/block_fma" --quick --datapath h100-bf16
 says 'h100-bf16: needs binary16 inputs' err.txt "it names it"
 exits 2 "trees of integers" "$BIN/trees" --quick --datapath int8
@@ -212,14 +180,12 @@ exits 2 "trees of several words" "$BIN/trees" --quick --datapath h100-bf16:words
 exits 2 "multiword with block scales" "$BIN/multiword" --quick --datapath b200-e2m1-nvf4
 exits 2 "multiword with a datapath that has words" "$BIN/multiword" --quick --datapath h100-bf16:words=2
 exits 2 "multiword with 13 words" "$BIN/multiword" --quick --words 13
-exits 2 "hardware_sr with one value" "$BIN/hardware_sr" --quick --fractions 1
-says 'fractions' err.txt "it names the option"
+complains 2 "hardware_sr with one value" 'fractions' "$BIN/hardware_sr" --quick --fractions 1
 exits 2 "units with a datapath of other inputs" "$BIN/units" --quick --datapath fp32,mi300-fp16
 says 'mi300-fp16: needs bfloat16 inputs' err.txt "it names it"
 exits 2 "fp8_accumulation with a datapath of other inputs" "$BIN/fp8_accumulation" --quick --datapath h100-fp16
 says 'h100-fp16: needs e4m3 inputs' err.txt "it names it"
-exits 2 "a promotion that cuts a block" "$BIN/fp8_accumulation" --quick --promote 100
-says 'promote 100' err.txt "it names it"
+complains 2 "a promotion that cuts a block" 'promote 100' "$BIN/fp8_accumulation" --quick --promote 100
 
 # a missing backend is refused with its reason before a file is written; so are an unknown backend, and the option in
 # experiments without array operations
@@ -236,25 +202,21 @@ for source in "$SOURCES"/*/; do
         [ "$name" = bench ] && known='^known: cpu cuda$'
         says "$known" err.txt "it lists the known ones"
         if [ $gpu = yes ]; then skip "$name --backend cuda without a device" "there is one"; continue; fi
-        exits 3 "$name --backend cuda" "$BIN/$name" --quick --backend cuda --out machine.csv
-        says "^$name: --backend cuda: " err.txt "it says why"
-        if grep -q 'instruction set' err.txt; then verdict 1 "and of no processor"; else verdict 0 "and of no processor"; fi
+        complains 3 "$name --backend cuda" "^$name: --backend cuda: " "$BIN/$name" --quick --backend cuda --out machine.csv
+        holds "and of no processor" ! grep -q 'instruction set' err.txt
     else
-        exits 2 "$name --backend cpu" "$BIN/$name" --quick --backend cpu --out machine.csv
-        says '--backend would change nothing here' err.txt "it says so"
+        complains 2 "$name --backend cpu" '--backend would change nothing here' "$BIN/$name" --quick --backend cpu --out machine.csv
     fi
 done
-[ $took -ge 18 ]
-verdict $? "$took experiments take --backend"
+holds "$took experiments take --backend" [ $took -ge 18 ]
 set -- machine.csv*
-if [ -e "$1" ]; then verdict 1 "none of them writes a file"; else verdict 0 "none of them writes a file"; fi
+holds "none of them writes a file" ! [ -e "$1" ]
 
 # every experiment prints --help
 for source in "$SOURCES"/*/; do
     name=$(basename "$source")
     [ "$("$BIN/$name" --version 2>/dev/null | sed 's/.*, experiment //')" = "$name" ] || continue
-    exits 0 "$name --help" "$BIN/$name" --help
-    says '^environment: .*ULPLAB_ISA.*ULPLAB_CUDA_DEVICE' out.txt "it names what the environment sets"
+    prints 0 "$name --help" '^environment: .*ULPLAB_ISA.*ULPLAB_CUDA_DEVICE' "$BIN/$name" --help
     exits 0 "$name --quick --list" "$BIN/$name" --quick --list
     exits 2 "$name --nonsense" "$BIN/$name" --nonsense
 done

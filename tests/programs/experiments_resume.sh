@@ -5,10 +5,9 @@
 S=$BIN/stagnation
 small="--formats binary16,e4m3,q8.8 --runs 300"
 
-exits 0 "stagnation: every claim passes" "$S" --out whole.csv
-says '^PASS bfloat16: 100 steps' out.txt "the table and the claims go to standard output"
+prints 0 "stagnation: every claim passes" '^PASS bfloat16: 100 steps' "$S" --out whole.csv
 says '^binary16,rne,plain,path,1,100,100,5640,' whole.csv "binary16 stands still at 100, code 5640"
-if grep -q '^FAIL' out.txt; then verdict 1 "no FAIL line"; else verdict 0 "no FAIL line"; fi
+holds "no FAIL line" ! grep -q '^FAIL' out.txt
 
 # the same bytes for every number of threads and instruction set, in all formats and modes
 few="--runs 100"
@@ -64,12 +63,10 @@ for signal in KILL INT; do
         skip "a run killed by SIG$signal goes on with --resume" "it was over too soon"
         continue
     fi
-    test -s r.csv.part
-    verdict $? "SIG$signal leaves r.csv.part and no r.csv"
+    holds "SIG$signal leaves r.csv.part and no r.csv" test -s r.csv.part
     # a shell starts background jobs with SIGINT ignored unless the program asks for it, as this one does
     if [ $signal = INT ]; then
-        test $status -eq 1
-        verdict $? "an interrupted run exits 1"
+        holds "an interrupted run exits 1" test $status -eq 1
         says 'the same command with --resume goes on' err.txt "an interrupted run says how to go on"
     fi
     exits 2 "--resume with other options is refused" "$S" $long --seed 9 --resume --out r.csv
@@ -77,9 +74,8 @@ for signal in KILL INT; do
     says 'r.csv.part holds [0-9]* finished points .* --restart forgets them' err.txt "it says what to do"
     exits 0 "--resume after SIG$signal" "$S" $long --resume --out r.csv
     same long.csv r.csv "a run killed by SIG$signal and resumed gives the same CSV"
-    if grep -q '"points_resumed": 0,' r.run.json; then verdict 1 "it did not start again"; else verdict 0 "it did not start again"; fi
-    test ! -e r.csv.part
-    verdict $? "and r.csv.part is gone"
+    holds "it did not start again" ! grep -q '"points_resumed": 0,' r.run.json
+    holds "and r.csv.part is gone" test ! -e r.csv.part
 done
 
 # two runs that write to the same file: the second is refused, and the first is not affected
@@ -91,8 +87,7 @@ until grep -q '^# end' r.csv.part 2>/dev/null || [ $n -ge 6000 ]; do sleep 0.05;
 kill -STOP $child
 if [ -f r.csv ]; then skip "a second run with the same --out is refused" "the first was over too soon"
 else
-    exits 2 "a second run with the same --out is refused" "$S" $small --out r.csv
-    says 'another run is writing r.csv' err.txt "it says why"
+    complains 2 "a second run with the same --out is refused" 'another run is writing r.csv' "$S" $small --out r.csv
 fi
 kill -CONT $child
 wait $child
@@ -115,14 +110,11 @@ same small.csv list.csv "and give the same CSV"
 
 # files that are not from a stopped run stay unchanged
 echo 'a file of mine' >notes.csv.part
-exits 2 "a .part file of another origin" "$S" $small --out notes.csv
-says 'no file of a stopped run' err.txt "the message says so"
-[ "$(cat notes.csv.part)" = 'a file of mine' ]
-verdict $? "and it stays"
+complains 2 "a .part file of another origin" 'no file of a stopped run' "$S" $small --out notes.csv
+holds "and it stays" [ "$(cat notes.csv.part)" = 'a file of mine' ]
 rm notes.csv.part
 cp small.csv whole.csv
-exits 2 "a shard over a whole run" "$S" $small --shard 0/4 --out whole.csv
-says 'holds no shard' err.txt "the message says so"
+complains 2 "a shard over a whole run" 'holds no shard' "$S" $small --shard 0/4 --out whole.csv
 same small.csv whole.csv "and the run stays"
 "$S" $small --quiet --out /dev/stdout | cat >piped.csv
 same small.csv piped.csv "--out /dev/stdout into a pipe"

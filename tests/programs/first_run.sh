@@ -56,24 +56,19 @@ few_files() { # few_files FOLDER
 exits 2 'no OUT' sh "$tree/tests/gpu/first_run.sh"
 exits 2 'three arguments' sh "$tree/tests/gpu/first_run.sh" out 9 9
 : >file
-exits 2 'OUT is a file' sh "$tree/tests/gpu/first_run.sh" file
-says "OUT 'file'" err.txt 'and the sentence names it'
+complains 2 'OUT is a file' "OUT 'file'" sh "$tree/tests/gpu/first_run.sh" file
 mkdir -p taken/facts.txt
-exits 2 'a folder has the name of a file of OUT' sh "$tree/tests/gpu/first_run.sh" taken
-says "OUT 'taken': no file can be written" err.txt 'and the sentence names OUT'
+complains 2 'a folder has the name of a file of OUT' "OUT 'taken': no file can be written" sh "$tree/tests/gpu/first_run.sh" taken
 for seconds in 0 -1 1.5 9s '' ' ' 1234567; do
-    exits 2 "SECONDS '$seconds'" sh "$tree/tests/gpu/first_run.sh" out "$seconds"
-    says "SECONDS '$seconds': it is a whole number" err.txt 'and the sentence names it'
+    complains 2 "SECONDS '$seconds'" "SECONDS '$seconds': it is a whole number" sh "$tree/tests/gpu/first_run.sh" out "$seconds"
 done
-exits 2 'an option in the place of OUT' sh "$tree/tests/gpu/first_run.sh" -x
-says "OUT '-x'" err.txt 'and the sentence names it'
+complains 2 'an option in the place of OUT' "OUT '-x'" sh "$tree/tests/gpu/first_run.sh" -x
 exits 0 'help' sh "$tree/tests/gpu/first_run.sh" --help
 exits 2 'PROGRAMS that is no folder' env PROGRAMS="$work/nowhere" sh "$tree/tests/gpu/first_run.sh" out
 says "PROGRAMS='$work/nowhere': there is no such folder" err.txt 'and the sentence names it'
 exits 2 'a library that is not there' env ULPLAB_CUBLASLT=/none.so sh "$tree/tests/gpu/first_run.sh" out
 says "ULPLAB_CUBLASLT='/none.so'" err.txt 'and the sentence names it'
-exits 2 'PROGRAMS without programs' env PROGRAMS="$work/tools" sh "$tree/tests/gpu/first_run.sh" out
-says 'test/check_gpu' err.txt 'and the sentence names what is missing'
+complains 2 'PROGRAMS without programs' 'test/check_gpu' env PROGRAMS="$work/tools" sh "$tree/tests/gpu/first_run.sh" out
 all_pass
 echo 'echo "check_gpu: no CUDA device" >&2; exit 3' >gpu/test/device
 exits 3 'no device' sh "$tree/tests/gpu/first_run.sh" out
@@ -81,8 +76,7 @@ grep -q '^check_gpu: no CUDA device' out/facts.txt && [ "$(ls out)" = facts.txt 
 verdict $? 'facts.txt has the reason'
 echo rows >out/a.txt
 sh "$tree/tests/gpu/first_run.sh" out >/dev/null 2>&1
-[ "$(cat out/a.txt)" = rows ]
-verdict $? 'and the rows of an earlier run stay'
+holds 'and the rows of an earlier run stay' [ "$(cat out/a.txt)" = rows ]
 rm out/a.txt
 
 # ---- all pass ----
@@ -223,8 +217,7 @@ exits 0 'the kit is made' kit
 verdict $? 'it has regular files without debug information, and its program runs where the build is gone'
 cp ulp.c other.c
 $CC -shared -fPIC other.c -Wl,-soname,libother.so.1 -o built/lib/libother.so && $CC main.c -Wl,--no-as-needed built/lib/libother.so built/lib/libulp.so.7 -o built/test/check_gpu
-exits 1 'a program that needs another library is refused' kit
-says 'libother.so.1' err.txt 'the library is named'
+complains 1 'a program that needs another library is refused' 'libother.so.1' kit
 [ -x kit/test/check_gpu ] && kit/test/check_gpu && [ ! -e kit.tmp ]
 verdict $? 'and the old kit stays'
 (unset MAKEFLAGS MFLAGS MAKELEVEL; cd "$tree" && make gpu-kit NVCC=none) >out.txt 2>&1

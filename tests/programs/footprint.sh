@@ -17,8 +17,7 @@ same whole.csv t.csv "the same CSV with 1 thread"
 
 # a policy under a name of its own has the numbers of the same policy under another name
 small="--nets cnn,gru --large alexnet --policies mixed-fp16 --machines v100"
-exits 0 "footprint --policy" "$F" $small --policy mixed:fp16 --out own.csv
-says '^net .* ms  mixed-fp16  *own  products: base' out.txt "the table of times has a column for each policy of the run"
+prints 0 "footprint --policy" '^net .* ms  mixed-fp16  *own  products: base' "$F" $small --policy mixed:fp16 --out own.csv
 grep ',own,' own.csv | sed 's/,own,/,mixed-fp16,/' >own.txt
 grep ',mixed-fp16,' own.csv >named.txt
 [ -s own.txt ] && same own.txt named.txt "own: the rows of mixed-fp16"
@@ -29,8 +28,7 @@ says '^alexnet,own,memory,,64,17,fc4096,weights,16781312,,33562624,' own.csv "ot
 refused() { # refused TEXT SENTENCE OPTION...
     text=$1 sentence=$2
     shift 2
-    exits 2 "$text" "$F" "$@" --out refused.csv
-    says "$sentence" err.txt "it says why"
+    complains 2 "$text" "$sentence" "$F" "$@" --out refused.csv
     [ ! -e refused.csv ] && [ ! -e refused.csv.part ]
     verdict $? "nothing is written"
 }

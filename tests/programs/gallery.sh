@@ -65,8 +65,7 @@ drawing powers 500
 drawing stagnation 1080
 exits 2 'slides without a figure are refused' slides 'powers stagnation amp'
 says '^figures/amp.svg is missing: run make figures or make figures-quick$' err.txt 'with its name'
-[ ! -e gallery/figures/slides ]
-verdict $? 'and then no slide is written'
+holds 'and then no slide is written' [ ! -e gallery/figures/slides ]
 exits 0 'slides of figures are written' slides 'powers stagnation'
 cd gallery/figures/slides || exit 2
 for name in powers stagnation; do
@@ -95,11 +94,9 @@ else
 fi
 cd "$work" || exit 2
 sed -i '$d' gallery/figures/powers.svg
-exits 2 'a drawing that is cut off is refused' slides powers
-says '^figures/powers.svg is no drawing of gnuplot, or it is cut off' err.txt 'with its name'
+complains 2 'a drawing that is cut off is refused' '^figures/powers.svg is no drawing of gnuplot, or it is cut off' slides powers
 sed -i '/^claim/d' gallery/plots/powers.txt
-exits 2 'a figure without a claim has no slide' slides powers
-says '^plots/powers.txt needs a line with claim: ' err.txt 'and the message names its text'
+complains 2 'a figure without a claim has no slide' '^plots/powers.txt needs a line with claim: ' slides powers
 printf '%s\n' '# seed: 1' what,format,x end,e4m3,1 step,,2 end,e4m3,3 | awk -f gallery/plots/groups.awk -v columns='what format' -v blocks=4 >out.txt
 printf '%s\n' '$rows00000 << EOF' what,format,x EOF '$rows00005 << EOF' what,format,x end,e4m3,1 end,e4m3,3 EOF \
     'groups = groups . "end e4m3=00005|"' '$rows00006 << EOF' what,format,x step,,2 EOF 'groups = groups . "step -=00006|"' 'blocks = 6' | cmp -s - out.txt

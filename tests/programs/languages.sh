@@ -13,8 +13,7 @@ ln -s "$root/languages" "$root/formats" "$root/kernels" .
 mkdir build && ln -s "$(cd "$BIN/../lib" && pwd)" build/lib
 LC_ALL=C seq -3 0.037 9 >numbers.txt
 "$BIN/ulp" round --format e4m3 --mode sr --bits 8 --seed 7 --to value numbers.txt >stochastic.txt
-[ "$(wc -l <stochastic.txt)" -eq 325 ]
-verdict $? 'ulp round rounds 325 numbers'
+holds 'ulp round rounds 325 numbers' [ "$(wc -l <stochastic.txt)" -eq 325 ]
 
 # block LANGUAGE: the lines of the first block of the README in this language
 block() { awk -v first="\`\`\`$1" '$0 == first { inside = 1; next } /^```/ && inside { exit } inside' languages/README.md; }
@@ -22,8 +21,7 @@ block() { awk -v first="\`\`\`$1" '$0 == first { inside = 1; next } /^```/ && in
 # finished LANGUAGE: shows the lines of out.txt; the script came to its end, and no check failed
 finished() {
     cat out.txt
-    grep -qx '# all is done' out.txt
-    verdict $? "$1: the script came to its end"
+    holds "$1: the script came to its end" grep -qx '# all is done' out.txt
     if grep -q '^not ok' out.txt; then failed=1; fi
     if [ "$failed" -ne 0 ]; then sed 's/^/# /' err.txt; fi
 }
@@ -35,8 +33,7 @@ else
     exits 0 'ulplab.c is compiled without warnings' env CFLAGS='-std=c11 -O2 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror' \
         sh -c "$mkoctfile $command"
     block octave >readme_block.m
-    [ -s readme_block.m ]
-    verdict $? 'the README has an example for Octave'
+    holds 'the README has an example for Octave' [ -s readme_block.m ]
     "$octave" --no-init-file --no-site-file --quiet "$root/tests/programs/languages/octave.m" >out.txt 2>err.txt
     finished Octave
 fi
@@ -45,8 +42,7 @@ if ! command -v "$julia" >/dev/null; then
     skip 'Julia' 'no julia'
 else
     block julia >readme.jl
-    [ -s readme.jl ]
-    verdict $? 'the README has an example for Julia'
+    holds 'the README has an example for Julia' [ -s readme.jl ]
     ULPLAB_LIBRARY=$work/build/lib/libulp.so "$julia" --startup-file=no -e "include(\"$root/tests/programs/languages/julia.jl\")" >out.txt 2>err.txt
     finished Julia
 fi

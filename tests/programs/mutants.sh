@@ -12,10 +12,8 @@ tables() { awk -v mode="$1" -f tests/proofs/mutants/mutants.awk tests/proofs/mut
 found=$(tables check)
 verdict $? "every fault applies to the sources"
 echo "$found" | grep -v '^[0-9]* faults$' | sed 's/^/# /'
-[ "$(echo "$found" | sed -n 's/^\([0-9]*\) faults$/\1/p')" -ge 80 ]
-verdict $? 'there are at least 80 faults'
-[ "$(tables equal | wc -l)" -le 5 ]
-verdict $? 'at most 5 of them change no result'
+holds 'there are at least 80 faults' [ "$(echo "$found" | sed -n 's/^\([0-9]*\) faults$/\1/p')" -ge 80 ]
+holds 'at most 5 of them change no result' [ "$(tables equal | wc -l)" -le 5 ]
 
 # a test of a fault is one that `make check` runs; a part of check_emulated is one of cuda.sh
 missing=
@@ -27,8 +25,7 @@ for test in $(tables list | cut -d ' ' -f 3- | tr ' ' '\n' | sort -u); do
     *) [ -e "tests/unit/$test.c" ] ;;
     esac || missing="$missing $test"
 done
-[ -z "$missing" ]
-verdict $? "every test of a fault is there$missing"
+holds "every test of a fault is there$missing" [ -z "$missing" ]
 
 # the folders whose faults nobody would see, with the reason in the README
 without=
@@ -36,6 +33,5 @@ for folder in formats base kernels kernels/* kernels/cpu/* sim sim/* experiments
     [ -d "$folder" ] || continue
     grep -q "^file $folder/[^/]*$" tests/proofs/mutants/*.faults || grep -q "^| \`$folder/\`" tests/proofs/mutants/README.md || without="$without $folder"
 done
-[ -z "$without" ]
-verdict $? "every folder has a fault or a reason in the README$without"
+holds "every folder has a fault or a reason in the README$without" [ -z "$without" ]
 exit $failed

@@ -54,8 +54,7 @@ tool added '/^static const row rows\[\]/ { inside = 1 }
     { print }'
 verdict $? 'the tool with one row more is built'
 [ $failed -eq 0 ] || { sed 's/^/# /' "$work/log" | head -20; exit 1; }
-[ "$(diff kernels/products/datapath_rows.c "$work/added.src/datapath_rows.c" | grep -c '^[<>]')" -eq 1 ]
-verdict $? 'it is one line'
+holds 'it is one line' [ "$(diff kernels/products/datapath_rows.c "$work/added.src/datapath_rows.c" | grep -c '^[<>]')" -eq 1 ]
 
 # a (k), then b = 1: sums of binary16 values; 0010 is 2^-20, 0008 is 2^-21, 35800000 and 35000000 in binary32
 ones() { for i in $(seq "$1"); do printf ' 3c00'; done; }
@@ -73,8 +72,7 @@ verdict $? 'gemm takes it'
 gives 'before, t4-fp16-fp16 is a name' "$BIN/ulp" t4-fp16-fp16 '3c00 4000 4200' 4700
 tool removed '!/^    CORE\("t4", "", .*"fp16", *"fp16"/'
 verdict $? 'the tool with one row less is built'
-[ "$(diff kernels/products/datapath_rows.c "$work/removed.src/datapath_rows.c" | grep -c '^[<>]')" -eq 1 ]
-verdict $? 'it is one line'
+holds 'it is one line' [ "$(diff kernels/products/datapath_rows.c "$work/removed.src/datapath_rows.c" | grep -c '^[<>]')" -eq 1 ]
 refuses 't4-fp16-fp16 is none' "$work/removed" t4-fp16-fp16
 gives 'its neighbour is as before' "$work/removed" t4-fp16 '3f800000 4000 4200' 40e00000
 exit $failed

@@ -6,14 +6,12 @@
 root=$(pwd)
 . tests/programs/support.sh
 
-[ "$(wc -l <"$root/README.md")" -le 200 ]
-verdict $? 'the README has at most 200 lines'
+holds 'the README has at most 200 lines' [ "$(wc -l <"$root/README.md")" -le 200 ]
 [ "$(awk '/^```/ { if (inside) exit; inside = 1; next } inside' "$root/README.md" | wc -l)" -eq 2 ]
 verdict $? 'its first block of code has two commands'
 for text in README.md CONTRIBUTING.md; do
     for file in $(grep -o '\](\([^)]*\))' "$root/$text" | sed 's/^](//; s/)$//'); do
-        [ -s "$root/$file" ]
-        verdict $? "$text: $file is there"
+        holds "$text: $file is there" [ -s "$root/$file" ]
     done
 done
 
@@ -44,15 +42,13 @@ while IFS= read -r line; do
     cat out.txt >>all.txt
 done <commands.txt
 while IFS= read -r line; do
-    grep -qxF "$line" all.txt
-    verdict $? "it prints $line"
+    holds "it prints $line" grep -qxF "$line" all.txt
 done <want.txt
 
 sh "$root/packages.sh" --print >out.txt && grep -qx gcc out.txt && ! grep -q ' ' out.txt && ! grep -qx clang out.txt
 verdict $? 'packages.sh --print prints a list'
 sh "$root/packages.sh" --all --print | grep -qx clang-format
 verdict $? 'and with --all the optional packages'
-exits 0 'packages.sh --help succeeds' sh "$root/packages.sh" --help
-says '^usage: sh packages.sh' out.txt 'and prints its usage'
+prints 0 'packages.sh --help succeeds' '^usage: sh packages.sh' sh "$root/packages.sh" --help
 exits 2 'packages.sh refuses an unknown option' sh "$root/packages.sh" --nonsense
 exit $failed

@@ -30,12 +30,10 @@ if "$ULP" backends | grep -q '^native:avx512-bf16 *offered'; then
         "$BIN/loss_scaling" $less --policy mixed:bf16,acc=$d --out out.csv >/dev/null
         grep -v '^# policy' out.csv >${d%:*}.csv
     done
-    [ -s native.csv ]
-    verdict $? 'loss_scaling with native:avx512-bf16'
+    holds 'loss_scaling with native:avx512-bf16' [ -s native.csv ]
     same avx512-bf16.csv native.csv 'loss_scaling with native:avx512-bf16: the CSV of avx512-bf16'
     "$ULP" probe --tree native:avx512-bf16 --k 4 >out
-    [ "$(sed -n 2p out)" = '((((c 1) 0) 3) 2)' ]
-    verdict $? 'the tree of native:avx512-bf16'
+    holds 'the tree of native:avx512-bf16' [ "$(sed -n 2p out)" = '((((c 1) 0) 3) 2)' ]
 else
     skip 'native:avx512-bf16' 'this processor has no AVX512_BF16'
 fi

@@ -38,3 +38,18 @@ exits() { # exits CODE TEXT COMMAND...
     [ $got -eq "$want" ]
     verdict $? "$text"
 }
+# prints CODE TEXT PATTERN COMMAND..., complains CODE TEXT PATTERN COMMAND...: as exits, and PATTERN is on stdout, or on stderr
+prints() { said out.txt "$@"; }
+complains() { said err.txt "$@"; }
+said() {
+    said_in=$1 said_code=$2 said_of=$3 said_pattern=$4
+    shift 4
+    exits "$said_code" "$said_of" "$@"
+    says "$said_pattern" "$said_in" "$said_of: says '$said_pattern'"
+}
+holds() { # holds TEXT [!] COMMAND...: the command, as [ -s FILE ], ends with 0, or after ! with another status
+    holds_text=$1
+    shift
+    if [ "$1" = ! ]; then shift && ! "$@"; else "$@"; fi
+    verdict $? "$holds_text"
+}

@@ -8,21 +8,16 @@ exits 'no command' 2
 says 'no command: the commands are listed' ' verify ' err
 exits 'an unknown command' 2 nonsense
 says 'an unknown command is named' "nonsense" err
-exits '--help' 0 --help
-says '--help goes to stdout' ' round ' out
+prints '--help' ' round ' --help
 says '--help names what the environment sets' '^environment: .*ULPLAB_CUDA_DEVICE' out
-exits '--version' 0 --version
-says '--version names the version' '^ulp .*[0-9]\.[0-9]' out
+prints '--version' '^ulp .*[0-9]\.[0-9]' --version
 for command in formats show round arith dot gemm probe block verify backends; do
-    exits "$command --help" 0 $command --help
-    says "$command --help shows its options" "^usage: ulp $command" out
-    [ "$(awk '{ if (length($0) > n) n = length($0) } END { print n + 0 }' out)" -le 80 ]
-    verdict $? "$command --help fits 80 columns"
+    prints "$command --help" "^usage: ulp $command" $command --help
+    holds "$command --help fits 80 columns" [ "$(awk '{ if (length($0) > n) n = length($0) } END { print n + 0 }' out)" -le 80 ]
     if [ $command != formats ]; then # `help formats` is a topic of its own
         cp out help.txt
         exits "help $command" 0 help $command
-        cmp out help.txt
-        verdict $? "help $command says the same"
+        holds "help $command says the same" cmp out help.txt
     fi
     refuses "$command --nonsense" 'no option --nonsense (--help lists the options)' $command --nonsense
     refuses "$command -x" 'no option -x (--help lists the options)' $command -x
@@ -47,25 +42,20 @@ says 'help formats: what is allowed in a name' 'eXmY takes X from 1 to 11' out
 exits 'help modes' 0 help modes
 for mode in rne rna rz ru rd ro sra srb src; do says "help modes: $mode" "^$mode  *[a-z]" out; done
 says 'help modes: the direction of a stochastic mode' '"up" means away from zero' out
-exits 'help datapaths' 0 help datapaths
-says 'help datapaths: forms' '^serial:FORMAT:MODE ' out
+prints 'help datapaths' '^serial:FORMAT:MODE ' help datapaths
 tr ' ' '\n' <out >words
 for name in $("$ULP" probe --list | cut -d ' ' -f 1); do grep -qx -- "$name" words || echo "$name"; done >wrong
-[ ! -s wrong ]
-verdict $? 'help datapaths names every row'
+holds 'help datapaths names every row' [ ! -s wrong ]
 sed -n '/^The tests compare/,$p' out | tr ' ,' '\n\n' | sed 's/\.$//' >words
 sed -n 's/^        {"/{"/p' "$tree/tests/unit/t_hardware.c" | tr '{' '\n' | sed -n 's/.*, "\([a-z0-9]*-[a-z0-9-]*\)"}.*/\1/p' | sort >measured
 grep '^[a-z][a-z0-9]*-[a-z0-9-]*$' words | sort | cmp - measured && [ "$(grep -c . measured)" -gt 10 ]
 verdict $? 'help datapaths names the rows that are compared with measurements'
-exits 'help policies' 0 help policies
-says 'help policies: presets' '^mixed:FORMAT ' out
+prints 'help policies' '^mixed:FORMAT ' help policies
 says 'help policies: keys' '^act ' out
 exits 'help nets' 0 help nets
 for layer in fc conv gru relu; do says "help nets: $layer" "^$layer" out; done
-exits 'help optimizers' 0 help optimizers
-says 'help optimizers: adam' '^adam' out
-exits 'help data' 0 help data
-says 'help data: digits' '^digits ' out
+prints 'help optimizers' '^adam' help optimizers
+prints 'help data' '^digits ' help data
 refuses 'probe of a product of several words' 'h100-bf16:words=3: a product of several words is many sums; probe the unit, without words=' probe --datapath h100-bf16:words=3
 refuses 'help of an unknown topic' "no topic 'fromats'; did you mean formats?" help fromats
 refuses 'help of two topics' 'one topic at a time' help modes formats
@@ -73,27 +63,23 @@ refuses 'a command that is almost right' "no command 'rouns'; did you mean round
 refuses 'an option before the command' "'--format' stands before the command, which comes first: ulp round --format" --format fp16 round
 refuses 'an option and no command' "'--fast' stands where the command belongs" --fast
 for word in --help -h help; do
-    exits "help $word" 0 help $word
-    says "help $word shows its usage" '^usage: ulp help ' out
+    prints "help $word" '^usage: ulp help ' help $word
 done
 refuses 'help: an unknown option' 'no option --topic' help --topic
 refuses 'help of a command that is almost right' 'did you mean round?' help rouns
 
 # ---- formats, show, backends ----
 
-exits 'formats' 0 formats
-says 'formats lists e4m3' '^e4m3 ' out
+prints 'formats' '^e4m3 ' formats
 exits 'formats --csv' 0 formats --csv
 rows=$(grep -c . out)
 [ "$rows" -gt 25 ] && [ "$(awk -F, '{ print NF }' out | sort -u | wc -l)" -eq 1 ]
 verdict $? "formats --csv: $rows rows of one width"
-[ "$(cut -d, -f1 out | sort | uniq -d | wc -l)" -eq 0 ]
-verdict $? 'formats --csv: every format once'
+holds 'formats --csv: every format once' [ "$(cut -d, -f1 out | sort | uniq -d | wc -l)" -eq 0 ]
 says 'formats --csv: e4m3' '^e4m3,e4m3fn[^,]*,8,4,7,-6,8,448,0.015625,0.001953125,0.0625,no,' out
 cut -d, -f1 out | sed 1d >names
 while read -r name; do echo 1 | "$ULP" round --format "$name" --to value >/dev/null || echo "$name"; done <names >wrong
-[ ! -s wrong ]
-verdict $? 'every listed format is understood'
+holds 'every listed format is understood' [ ! -s wrong ]
 refuses 'formats takes no words' 'no words' formats fp16
 
 bad=0 shown=0
@@ -105,28 +91,23 @@ for format in fp64 fp32 fp16 bf16 e4m3 e5m2fnuz binary8p1uf e8m0 dlfloat16 q8.8 
     done
 done
 verdict $bad "show: $shown odd values and formats"
-exits 'show 0.1 in binary16' 0 show --format fp16 0.1
-says 'show: the code' '2e66' out
+prints 'show 0.1 in binary16' '2e66' show --format fp16 0.1
 says 'show: the exact value' '0.0999755859375' out
 says 'show: the bits' '0 01011 1001100110' out
 exits 'show --all-formats' 0 show --all-formats -3.7
-[ "$(grep -c . out)" -ge "$rows" ]
-verdict $? 'show --all-formats: a line per format'
+holds 'show --all-formats: a line per format' [ "$(grep -c . out)" -ge "$rows" ]
 for value in 1e400 -1e400 0x1p2000; do exits "show $value" 0 show --format fp16 $value && says "show $value: it overflows" '(binary64, which this number overflows)' out; done
 for value in 1e-400 -0.001e-400 0x0.ap-2000; do exits "show $value" 0 show --format fp16 $value && says "show $value: it underflows" '(binary64, which this number underflows)' out; done
 for value in inf -INF nan 0 -0.00e7 0x0p5 1e300 1e-300; do exits "show $value" 0 show --format fp16 $value && says "show $value: neither" '(binary64)$' out; done
-exits 'show --all-formats 1e400' 0 show --all-formats 1e400
-says 'show --all-formats 1e400: it overflows' '1e400 is first rounded to binary64, which this number overflows' out
+prints 'show --all-formats 1e400' '1e400 is first rounded to binary64, which this number overflows' show --all-formats 1e400
 exits 'show: several values' 0 show --format e4m3 1 2 3
 exits 'show: negative values are no options' 0 show --format e4m3 -1 -.5 -0x1p3 -inf -INF -nan
-[ "$(grep -c '^-.* in e4m3: ' out)" -eq 6 ]
-verdict $? 'show: all of them are shown'
+holds 'show: all of them are shown' [ "$(grep -c '^-.* in e4m3: ' out)" -eq 6 ]
 refuses 'show without a value' 'VALUE' show --format fp16
 refuses 'show of a word' 'no number' show --format fp16 one
 refuses 'show without a format' '--format' show 1
 
-exits 'backends' 0 backends
-says 'backends: baseline is there' 'baseline *offered' out
+prints 'backends' 'baseline *offered' backends
 says 'backends: one is in use' 'in use' out
 ULPLAB_ISA=nonsense "$ULP" backends >out 2>err
 status=$?

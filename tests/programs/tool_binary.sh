@@ -80,8 +80,7 @@ gives 'an empty file to bytes' 0 '' '' round --format fp16 --from f64le --to cod
 printf '1\n2\nnan\n3\n' | "$ULP" round --format fp32 --to f32le --out nan.f32
 exits 'NaN without a code' 2 round --format e2m1 --from f32le --to codele nan.f32
 says 'the element is named' 'nan.f32: element 2, counted from 0: the result, nan, has no code in e2m1' err
-[ "$(wc -c <out)" -eq 2 ]
-verdict $? 'what came before is written'
+holds 'what came before is written' [ "$(wc -c <out)" -eq 2 ]
 exits 'a folder' 2 round --format fp16 --from f32le .
 refuses 'a missing file' 'cannot read missing: No such file' round --format fp16 --from npy missing
 refuses 'binary32 of binary64' 'fp64\|binary64 has values that binary32 does not hold; f64le holds them' round --format fp64 --to f32le

@@ -6,12 +6,10 @@
 explains() {
     text=$1 path=$2
     shift 2
-    exits "$text" 0 gemm --explain "$@"
-    says "$text: by $path" "^path  *$path serves " out
+    prints "$text" "^path  *$path serves " gemm --explain "$@"
 }
 
-exits 'backends --products' 0 backends --products
-says 'backends --products: the first path' '^native ' out
+prints 'backends --products' '^native ' backends --products
 says 'backends --products: the last path' '^definition ' out
 sed -n 's/^\([a-z0-9_]*\)  *.*/\1/p' out | grep -v '^$' >names
 ls "$tree"/kernels/cpu/products/*.c | sed 's|.*/||; s|\.c$||' | grep -Evx 'gemm|paths|room' | sort >sources
@@ -23,14 +21,12 @@ refuses 'backends takes no words' 'no words' backends products
 for isa in baseline avx2 avx512; do
     ULPLAB_ISA=$isa "$ULP" backends --products >rows 2>err || { skip "examples under $isa" 'this machine does not run it' && continue; }
     awk '/^[a-z]/ { name = $1 } / example: / && !/another path/ { sub(/.* example: /, ""); print name, $0 }' rows >examples
-    [ "$(grep -c . examples)" -ge 11 ]
-    verdict $? "examples under $isa"
+    holds "examples under $isa" [ "$(grep -c . examples)" -ge 11 ]
     while read -r name example; do
         ULPLAB_ISA=$isa "$ULP" gemm --datapath "$example" --explain >out 2>err && grep -q "^path  *$name serves " out || echo "$name $example"
     done <examples >wrong
     [ ! -s wrong ] || sed 's/^/# /' wrong
-    [ ! -s wrong ]
-    verdict $? "each row serves its example under $isa"
+    holds "each row serves its example under $isa" [ ! -s wrong ]
 done
 
 explains 'a chain' fp32_chain --datapath fp32
@@ -57,7 +53,6 @@ exits 'the sum is not computed' 0 gemm --datapath serial:fp16:rne --m 1000000 --
 if grep -q checksum out; then verdict 1 'no checksum is printed'; fi
 refuses '--explain writes no result' 'computes nothing' gemm --datapath fp32 --explain --out c.npy
 if "$ULP" gemm --datapath fp32 --m 2 --backend mpfr >out 2>err; then
-    exits 'MPFR has no paths' 0 gemm --datapath fp32 --explain --backend mpfr
-    says 'MPFR has no paths: it says so' 'only the backend cpu' out
+    prints 'MPFR has no paths' 'only the backend cpu' gemm --datapath fp32 --explain --backend mpfr
 fi
 exit $failed

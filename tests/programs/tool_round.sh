@@ -48,8 +48,7 @@ gives 'stochastic: an exact value stays' 0 '1\n1\n1\n1\n' '3c00\n3c00\n3c00\n3c0
 # more lines than are rounded at once
 awk 'BEGIN { for (i = 0; i < 9000; i++) printf i % 7 ? "1.00048828125\n" : " 1.00048828125\t\n# odd\n" }' >many
 "$ULP" round --format fp16 --mode sr --seed 3 many >all
-[ "$(sort all | uniq -c | wc -l)" -eq 2 ]
-verdict $? 'sr rounds 9000 lines both ways'
+holds 'sr rounds 9000 lines both ways' [ "$(sort all | uniq -c | wc -l)" -eq 2 ]
 for first in 0 1 4095 4096 4097 8999; do
     { yes 5 | head -n $first; awk -v first=$first '/^ *1/ && n++ >= first' many; } | "$ULP" round --format fp16 --mode sr --seed 3 >part
     tail -n +$((first + 1)) all >want
@@ -170,8 +169,7 @@ refuses 'an option that is almost right' 'did you mean --format?' round --fromat
 refuses 'an option given twice' "format is given twice: 'fp16' and 'bf16'" round --format fp16 --format bf16
 refuses 'a flag given twice' 'csv is given twice' formats --csv --csv
 refuses 'a long word' 'zzz\.\.\. (100000 characters)' round --format "$(head -c 100000 /dev/zero | tr '\0' z)"
-[ "$(wc -c <err)" -lt 1000 ]
-verdict $? 'a long word is not echoed whole'
+holds 'a long word is not echoed whole' [ "$(wc -c <err)" -lt 1000 ]
 gives 'seeds like 1e3 and 0x3e8' 0 "$half$half$half$half" "$(printf "$half$half$half$half" | "$ULP" round --format fp16 --mode sr --seed 1000)\n" round --format fp16 --mode sr --seed 1e3
 gives 'the same in hex' 0 "$half$half$half$half" "$(cat out)\n" round --format fp16 --mode sr --seed 0x3e8
 gives 'a byte order mark and line ends of DOS' 0 '\357\273\2771\r\n2\r\n' '3c00\n4000\n' round --format fp16

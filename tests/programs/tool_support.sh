@@ -37,6 +37,12 @@ says() { # says TEXT PATTERN FILE
     grep -q -- "$2" "$3"
     verdict $? "$1"
 }
+prints() { # prints TEXT PATTERN ARGUMENT...: exit 0, and PATTERN on stdout
+    said_of=$1 said_pattern=$2
+    shift 2
+    exits "$said_of" 0 "$@"
+    says "$said_of: says '$said_pattern'" "$said_pattern" out
+}
 lacks_cuda() { # lacks_cuda ARGUMENT...: with --backend cuda exit 3, nothing on stdout, a reason on stderr; skipped with a device
     text="$1 --backend cuda"
     "$ULP" "$@" --backend cuda >out 2>err </dev/null

@@ -17,14 +17,12 @@ small="$short --epochs $epochs"
 run() { "$F" $small "$@"; }
 
 run --quiet --checkpoint 0 --out whole.csv || verdict 1 "the whole run"
-[ "$(grep -c ',epoch,[0-9]' whole.csv)" -eq $((3 * epochs)) ]
-verdict $? "a row per epoch: 3 settings of $epochs epochs"
+holds "a row per epoch: 3 settings of $epochs epochs" [ "$(grep -c ',epoch,[0-9]' whole.csv)" -eq $((3 * epochs)) ]
 awk -F, -v last="$epochs" '$1 == "binary32" && $5 == last { loss[$4] = $6 } END { exit !(loss["epoch"] < 1.5 * loss["final"] && loss["final"] < 1.5 * loss["epoch"]) }' whole.csv
 verdict $? "the mean loss of the last epoch is near the loss after it: the larger losses of earlier epochs do not count"
 run --quiet --checkpoint 0.01 --out often.csv
 same whole.csv often.csv "checkpoints leave no trace in the rows"
-[ "$(left)" -eq 0 ]
-verdict $? "and no files"
+holds "and no files" [ "$(left)" -eq 0 ]
 
 # start a run, and kill it after it has saved POINT points and a checkpoint of the next point, which takes at most two
 # minutes
@@ -50,8 +48,7 @@ for signal in KILL TERM; do
         fi
         run --resume --quiet --out r.csv 2>err.txt
         same whole.csv r.csv "SIG$signal in the training of point $point: resumed, the same CSV"
-        [ "$(left)" -eq 0 ]
-        verdict $? "and its checkpoint is gone"
+        holds "and its checkpoint is gone" [ "$(left)" -eq 0 ]
     done
 done
 
@@ -93,8 +90,7 @@ else
     says 'n.csv.part.1.ckpt is the checkpoint of a run that was stopped: --resume .* --restart' err.txt "and says what to do"
     run --quiet --restart --out n.csv 2>err.txt
     same whole.csv n.csv "a run with --restart starts from the beginning"
-    [ "$(ls | grep -c 'n.csv.*ckpt')" -eq 0 ]
-    verdict $? "and removes what was left"
+    holds "and removes what was left" [ "$(ls | grep -c 'n.csv.*ckpt')" -eq 0 ]
 fi
 
 # shards, one of which is killed during a training
@@ -108,7 +104,6 @@ same whole.csv merged.csv "shards, one killed and resumed, merge into the same C
 rm -f r.csv* s2.csv* # a slow build can have left checkpoints of runs that were killed too early
 run --quiet --checkpoint 0.01 --out - >t.csv 2>err.txt
 same whole.csv t.csv "to standard output there are no checkpoints, and the same CSV"
-[ "$(left)" -eq 0 ]
-verdict $? "and no files"
+holds "and no files" [ "$(left)" -eq 0 ]
 
 exit $failed

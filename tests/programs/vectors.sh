@@ -38,8 +38,7 @@ verdict $? 'vectors of every format and datapath'
 # the known answer of Random123 for key 0 and counter 0, and the checksum that every compiler has to write
 [ "$(awk -F, '$1 $2 ~ /^0+$/ && $3 ~ /^0+[0-3]$/ { print $4 }' whole/words.csv | tr '\n' ' ')" = '6627e8d5 e169c58d bc57ac4c 9b00dbd8 ' ]
 verdict $? 'words.csv has the known answer of Philox'
-[ "$(sha256sum <whole/words.csv | cut -c 1-16)" = 02baf201e01dcd95 ]
-verdict $? 'the bytes of words.csv are the known ones'
+holds 'the bytes of words.csv are the known ones' [ "$(sha256sum <whole/words.csv | cut -c 1-16)" = 02baf201e01dcd95 ]
 
 # ---- conversions against ulp round ----
 
@@ -78,8 +77,7 @@ column one/formats/e4m3.codes.csv decimal | sed '/nan/d; s/^-0$/0/' | sort -gu |
 [ "$(wc -l <midpoints)" -eq 252 ] && [ -z "$(comm -23 wanted have)" ]
 verdict $? 'every midpoint of e4m3 is an input'
 while read -r x; do printf '%08x\n%08x\n' $((0x$x + 1)) $((0x$x - 1)); done <wanted | sort >neighbours
-[ -z "$(comm -23 neighbours have)" ]
-verdict $? 'and the binary32 numbers on both sides of it'
+holds 'and the binary32 numbers on both sides of it' [ -z "$(comm -23 neighbours have)" ]
 
 # ---- stochastic conversions ----
 
@@ -129,8 +127,7 @@ done
 awk -F, 'NR > 1 && split($4, a, " ") != $2 || NR > 1 && split($5, a, " ") != $2' one/datapaths/h100-e4m3.csv >out && [ ! -s out ]
 verdict $? 'k counts the products'
 for kind in random near cancel subnormal edge special carry zero; do
-    [ "$(column one/datapaths/h100-e4m3.csv kind | grep -cx $kind)" -eq 25 ]
-    verdict $? "an eighth of the sums is $kind"
+    holds "an eighth of the sums is $kind" [ "$(column one/datapaths/h100-e4m3.csv kind | grep -cx $kind)" -eq 25 ]
 done
 "$ULP" vectors --datapath serial:fp32:rne --in e4m3 --sums 8 --out in >out && [ -s in/datapaths/serial_fp32_rne-e4m3.npz ] &&
     grep -q '^serial:fp32:rne,datapaths/serial_fp32_rne-e4m3.npz,e4m3,e4m3,binary32,' in/datapaths.csv
@@ -153,8 +150,7 @@ verdict $? 'the release'
 verdict $? 'its checksums hold'
 for part in formats datapaths; do diff -r one/$part release/$part >err; verdict $? "its $part"; done
 says 'its README names the version' "^# Golden vectors of ulplab $("$ULP" --version | cut -d ' ' -f 3)\$" release/README.md
-! grep -q '@' release/README.md
-verdict $? 'and has no open place'
+holds 'and has no open place' ! grep -q '@' release/README.md
 grep -q '^e4m3,' release/formats.csv && grep -q '^h100-e4m3,' release/datapaths.csv && grep -q '2511.10909' release/datapaths.txt
 verdict $? 'its lists of formats and datapaths'
 
@@ -167,8 +163,7 @@ refuses 'no sums' '--sums 0' vectors --datapath fp32 --sums 0 --out v
 refuses 'an unknown format' 'e99m9' vectors --format e99m9 --out v
 refuses '--in with a datapath that has an input format' '--in' vectors --datapath h100-e4m3 --in fp16 --out v
 refuses '--in without a datapath' '--in' vectors --format e4m3 --in fp16 --out v
-[ ! -e v ]
-verdict $? 'a refused command makes no folder'
+holds 'a refused command makes no folder' [ ! -e v ]
 
 # ---- NumPy ----
 
@@ -215,8 +210,7 @@ for path in glob.glob(sys.argv[1] + "/datapaths/*.npz"):
 print("same")
 PYTHON
     [ "$(cat out)" = same ] || sed 's/^/# /' err
-    [ "$(cat out)" = same ]
-    verdict $? 'NumPy reads the numbers of the CSVs'
+    holds 'NumPy reads the numbers of the CSVs' [ "$(cat out)" = same ]
 else
     skip 'NumPy reads the numbers of the CSVs' 'no python3 with numpy'
 fi

@@ -8,8 +8,7 @@ refuses() { # refuses TEXT PATTERN ARGUMENT...: exit 2, nothing on stdout, PATTE
     text=$1
     shift 2
     exits 2 "$text" "$ULP" "$@"
-    [ ! -s out.txt ]
-    verdict $? "$text: nothing on stdout"
+    holds "$text: nothing on stdout" [ ! -s out.txt ]
     says "$pattern" err.txt "$text: says why"
 }
 
@@ -24,17 +23,14 @@ exits 0 'verify passes' "$ULP" verify --format e4m3 --sample 3e3
 verdict $? 'a line per mode and policy'
 says '27 cases, 81000 inputs: 27 passed, 0 failed' out.txt 'the verdict'
 exits 0 'two formats, two modes' "$ULP" verify --format e4m3,fp16 --mode rz,sr/8 --overflow inf --sample 100
-[ "$(grep -c '^PASS ' out.txt)" -eq 4 ]
-verdict $? 'a line per format and mode'
+holds 'a line per format and mode' [ "$(grep -c '^PASS ' out.txt)" -eq 4 ]
 says '^PASS 2/4 e4m3 sra/8 inf' out.txt 'a line names the number of random bits that --mode gives'
 exits 0 'every format' "$ULP" verify --mode rne --overflow default --sample 500
-[ "$(grep -c '^PASS ' out.txt)" -eq "$("$ULP" formats --csv | sed 1d | grep -c .)" ]
-verdict $? 'a line per format'
+holds 'a line per format' [ "$(grep -c '^PASS ' out.txt)" -eq "$("$ULP" formats --csv | sed 1d | grep -c .)" ]
 sample="verify --format fp16 --mode sr --sample 50000"
 "$ULP" $sample --jobs 1 2>/dev/null | grep PASS >one
 "$ULP" $sample --jobs 2 2>/dev/null | grep PASS >two
-[ -s one ]
-verdict $? 'a sample passes'
+holds 'a sample passes' [ -s one ]
 same one two 'the same with one and two threads'
 "$ULP" $sample --jobs 65536 2>/dev/null | grep PASS >two
 same one two 'the same with as many threads as anybody asks for'
@@ -56,8 +52,7 @@ fi
 # resumed JOURNAL TEXT: a run with this journal passes; its messages are in err.txt
 resumed() {
     "$ULP" $sample --resume "$1" >out.txt 2>err.txt && grep PASS out.txt >two
-    cmp one two
-    verdict $? "$2"
+    same one two "$2"
 }
 pieces() { grep -c '^# end ' "$1"; }
 resumed journal 'verify --resume writes a journal'
@@ -75,12 +70,10 @@ verdict $? 'and does nothing again'
 head -n 5 journal >torn
 printf '# piece 9: binary16 sra inf 32 500' >>torn
 resumed torn 'verify --resume goes on after a torn piece'
-[ "$(pieces torn)" -eq "$all" ]
-verdict $? 'and does the missing ones'
+holds 'and does the missing ones' [ "$(pieces torn)" -eq "$all" ]
 head -n 6 journal >torn
 resumed torn 'verify --resume goes on after a piece without its end'
-[ "$(pieces torn)" -eq "$all" ]
-verdict $? 'and does it again'
+holds 'and does it again' [ "$(pieces torn)" -eq "$all" ]
 sed 's/$/\r/' journal >dos
 printf '\357\273\277' | cat - dos >marked
 for file in dos marked; do
@@ -96,11 +89,9 @@ for damage in '4s/^0 \(.*\)$/3 \1/' '4s/.$/x/' '4s/^/ /' '3s/ inf / sat /' '5s/.
     cmp -s journal damaged && verdict 1 "the damage $damage changes the journal"
     resumed damaged "verify --resume of a journal with the damage $damage"
     says 'it is computed again' err.txt 'it says so'
-    [ "$(pieces damaged)" -eq "$all" ]
-    verdict $? 'and the piece is there again'
+    holds 'and the piece is there again' [ "$(pieces damaged)" -eq "$all" ]
     resumed damaged 'and the next time, too'
-    [ ! -s err.txt ]
-    verdict $? 'then without a message'
+    holds 'then without a message' [ ! -s err.txt ]
 done
 { cat journal; sed -n 3,5p journal; } >twice
 resumed twice 'a piece that stands there twice'
@@ -108,8 +99,7 @@ says 'twice; it is computed again' err.txt 'is named'
 { cat journal; sed -n 3,5p journal | sed '1s/piece [0-9]*:/piece 999:/; 3s/end [0-9]*:/end 999:/'; } >twice
 resumed twice 'a piece that stands there twice under two numbers'
 says 'stands there 2 times; it is computed again' err.txt 'is named'
-[ "$(pieces twice)" -eq "$all" ]
-verdict $? 'and stands there once afterwards'
+holds 'and stands there once afterwards' [ "$(pieces twice)" -eq "$all" ]
 
 # another build
 sed '2s/: .*/: 01234567/' journal >other
@@ -121,13 +111,10 @@ same other before 'it is untouched'
 "$ULP" $sample --seed 9 2>/dev/null | grep PASS >nine
 "$ULP" $sample --seed 9 --resume journal >out.txt 2>err.txt && grep PASS out.txt >two
 same nine two 'verify --resume after a run with another seed computes'
-! cmp -s one nine
-verdict $? 'another seed gives another hash'
-[ "$(pieces journal)" -eq $((2 * all)) ]
-verdict $? 'its pieces stand beside the others'
+holds 'another seed gives another hash' ! cmp -s one nine
+holds 'its pieces stand beside the others' [ "$(pieces journal)" -eq $((2 * all)) ]
 resumed journal 'the first seed finds its own'
-[ "$(pieces journal)" -eq $((2 * all)) ]
-verdict $? 'and computes nothing'
+holds 'and computes nothing' [ "$(pieces journal)" -eq $((2 * all)) ]
 resumed machines 'a journal of this instruction set'
 ULPLAB_ISA=baseline "$ULP" $sample --resume machines >out.txt 2>err.txt && grep PASS out.txt >two
 same one two 'verify --resume with another instruction set'
@@ -136,8 +123,7 @@ else [ "$(pieces machines)" -eq $((2 * all)) ]; verdict $? 'and it computes'; fi
 if "$ULP" $sample --backend cuda --resume machines >out.txt 2>err.txt; then
     grep PASS out.txt >two
     same one two 'verify --resume on a device'
-    [ "$(grep -c '^# piece .* cuda:' machines)" -eq "$all" ]
-    verdict $? 'and it computes'
+    holds 'and it computes' [ "$(grep -c '^# piece .* cuda:' machines)" -eq "$all" ]
 else
     skip 'verify --resume on a device computes after a run on the CPU' 'no device'
 fi
@@ -157,8 +143,7 @@ done
 for bytes in 0 20; do
     head -c $bytes journal >begun
     resumed begun "verify --resume of a journal stopped after $bytes bytes"
-    [ "$(pieces begun)" -eq "$all" ]
-    verdict $? 'it is whole afterwards'
+    holds 'it is whole afterwards' [ "$(pieces begun)" -eq "$all" ]
 done
 if [ -w /dev/full ]; then refuses 'verify --resume /dev/full' 'no journal' $sample --resume /dev/full; fi
 refuses 'a journal that cannot be written' 'cannot write missing/journal' verify --sample 10 --resume missing/journal
@@ -229,8 +214,7 @@ refuses '--bits with rz' 'not of rz' verify --format e4m3 --mode rz --bits 8 --s
 refuses 'wrap of floating point' 'there is no case' verify --format e4m3 --overflow wrap --sample 10
 mkfifo pipe
 refuses 'a journal that is a pipe' '--resume pipe: a device or a pipe keeps no journal' verify --sample 10 --resume pipe
-[ -p pipe ]
-verdict $? 'the pipe stays a pipe'
+holds 'the pipe stays a pipe' [ -p pipe ]
 "$ULP" verify --sample 10 --format e4m3 --mode rne --resume kept.txt >out.txt
 cp kept.txt before.txt
 refuses 'the list of runs in the journal' '--runs ./kept.txt is the file of --resume' verify --format e4m3 --mode rne --overflow nan \

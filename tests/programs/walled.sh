@@ -77,8 +77,7 @@ for program in "$TESTS"/walled/*; do
     fi
     rm -f plain.* walled.* cuda.*
 done
-[ $count -gt 10 ]
-verdict $? "there are programs to test"
+holds "there are programs to test" [ $count -gt 10 ]
 
 for d in fp32 h100-fp16 a100-tf32 b200-e2m1-nvf4 b200-e4m3-mx int8 serial:fp64:rne serial:fp16:sr; do
     shape="--m 17 --n 9 --k 70 --threads 1 --seconds 0"
@@ -100,8 +99,7 @@ if [ -n "$emulated" ]; then
         case $d in *promote*) model=h100-e4m3:promote=64 ;; *) native=native:${d%%=*} ;; esac
         "$BIN/ulp" gemm --datapath "$model" $shape | grep -E '^(checksum|data) ' | sed 's/ in [a-z0-9.:]*$//' >plain.txt
         "$TESTS/walled/ulp" gemm --datapath "$native" $shape --backend cuda | grep -E '^(checksum|data) ' | sed 's/ in [a-z0-9.:]*$//' >out.txt
-        [ -s plain.txt ]
-        verdict $? "ulp gemm $model"
+        holds "ulp gemm $model" [ -s plain.txt ]
         same plain.txt out.txt "ulp gemm $native: the bits of $model"
     done
     # the same by tcgen05, with and without block scales, on the generation that has it
@@ -109,8 +107,7 @@ if [ -n "$emulated" ]; then
     for d in fp16 e3m2.e2m1-fp16 e4m3-mx e2m1-mxf4 e2m1-nvf4; do
         "$BIN/ulp" gemm --datapath "b200-$d" $shape | grep -E '^(checksum|data) ' >plain.txt
         EMULATED_CAPABILITY=100 "$TESTS/walled/ulp" gemm --datapath "native:tcgen05:$d" $shape --backend cuda | grep -E '^(checksum|data) ' >out.txt
-        [ -s plain.txt ]
-        verdict $? "ulp gemm b200-$d"
+        holds "ulp gemm b200-$d" [ -s plain.txt ]
         same plain.txt out.txt "ulp gemm native:tcgen05:$d: the bits of b200-$d"
     done
     for native in tcgen05:e4m3 tcgen05:e2m1-nvf4; do
@@ -125,20 +122,17 @@ if [ -n "$emulated" ]; then
     done
     exits 0 "ulp probe native --csv" "$TESTS/walled/ulp" probe --backend cuda --datapath native:mma:bf16 --csv
     says '^device,property,silicon,model,verdict,vector' out.txt "has a head"
-    exits 0 "ulp probe --backend cuda --list" "$TESTS/walled/ulp" probe --backend cuda --list
-    says '^native:mma:fp16 ' out.txt "has a line for each native product"
+    prints 0 "ulp probe --backend cuda --list" '^native:mma:fp16 ' "$TESTS/walled/ulp" probe --backend cuda --list
     exits 2 "a product of the processor on a device" "$TESTS/walled/ulp" probe --backend cuda --datapath native:avx512-bf16
     less="--net fc8,relu,fc10 --steps 1 --seeds 1 --scales 0 --scalers pytorch --other-scalers layer --other-scales 0 --formats fp16 --threads 1 --quick --quiet"
     "$BIN/loss_scaling" $less --policy mixed:fp16,acc=h100-fp16 --out plain.csv
     "$TESTS/walled/loss_scaling" $less --policy mixed:fp16,acc=native:mma:fp16 --backend cuda --out out.csv
-    [ -s plain.csv ]
-    verdict $? "loss_scaling with h100-fp16"
+    holds "loss_scaling with h100-fp16" [ -s plain.csv ]
     grep -v '^# policy' plain.csv >plain.txt
     grep -v '^# policy' out.csv >out.txt
     same plain.txt out.txt "loss_scaling with native:mma:fp16: the CSV of h100-fp16"
     exits 2 "loss_scaling with native:mma:fp16 and no --backend cuda" "$TESTS/walled/loss_scaling" $less --policy mixed:fp16,acc=native:mma:fp16 --out none.csv
-    [ ! -e none.csv ]
-    verdict $? "and it writes nothing"
+    holds "and it writes nothing" [ ! -e none.csv ]
     for n in 7 abc -1; do
         exits 2 "ULPLAB_CUDA_DEVICE=$n" env ULPLAB_CUDA_DEVICE=$n "$TESTS/walled/ulp" gemm --datapath native:mma:fp16 --backend cuda
         says 'from 0 to 0' err.txt "and which there are"

@@ -14,8 +14,7 @@ if [ ! -f "$page" ]; then
 fi
 
 size=$(wc -c < "$page")
-[ "$size" -lt 300000 ]
-verdict $? "the page has $size bytes, fewer than 300,000"
+holds "the page has $size bytes, fewer than 300,000" [ "$size" -lt 300000 ]
 ! grep -nE '(src|href)="?(https?:)?//|@import|url\((https?:)?//|fetch\(|XMLHttpRequest|WebSocket|sendBeacon' "$page"
 verdict $? 'the page names no address from which it would load'
 

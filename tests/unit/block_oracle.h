@@ -24,7 +24,7 @@ static inline ulp_block block_named(const char *name) {
 static inline int test_block(size_t i, ulp_block *b) {
     memset(b, 0, sizeof *b);
     if (i >= ulp_block_count * ULP_SCALE_RULE_COUNT) return 0;
-    assert_int_equal(ulp_block_get(i / ULP_SCALE_RULE_COUNT, b, NULL), ULP_OK);
+    assert_ok(ulp_block_get(i / ULP_SCALE_RULE_COUNT, b, NULL));
     b->rule = (uint32_t)(i % ULP_SCALE_RULE_COUNT);
     return 1;
 }

@@ -7,8 +7,6 @@
 #ifndef ULP_TESTS_COURSE_ORACLE_H
 #define ULP_TESTS_COURSE_ORACLE_H
 
-#include <stdlib.h>
-
 #include <mpfr.h>
 
 #include "support.h"

@@ -6,7 +6,6 @@
 #define ULP_TESTS_COURSE_PAGES_H
 
 #include <ctype.h>
-#include <stdlib.h>
 
 #include "support.h"
 

@@ -16,7 +16,7 @@ static const struct known {
      {0xa4093822, 0x299f31d0},
      {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 };
-enum { KNOWN = sizeof known / sizeof known[0] };
+enum { KNOWN = COUNT_OF(known) };
 
 static inline uint64_t join(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
 

@@ -2,12 +2,8 @@
 #ifndef ULP_TESTS_LAYERING_H
 #define ULP_TESTS_LAYERING_H
 
-#include <stdlib.h>
-
 #include "support.h"
 
-#include "formats/rng.h"
-#include "sim/model.h"
 #include "texts.h"
 
 /* Policies for layers with products: sums of every kind in both directions. */
@@ -48,20 +44,20 @@ static inline void rig_start(rig *r, const char *net, ulp_dims in, size_t B, con
     if (ulp_policy_parse(&r->policy, policy, &why) != ULP_OK ||
         model_from_text(&r->model, net, in, B, B, &why) != ULP_OK)
         fail_msg("%s", why.text);
-    assert_int_equal(ulp_backend_get(&r->pass.run.backend, NULL), ULP_OK); /* its memory is host memory */
+    assert_ok(ulp_backend_get(&r->pass.run.backend, NULL)); /* its memory is host memory */
     r->pass.run.policy = &r->policy;
     r->pass.now.B = B;
     r->pass.run.seed = 11;
     r->pass.now.step = 3;
-    assert_int_equal(ulp_model_alloc(&r->model, &r->pass, &r->arena, rig_carve, r), ULP_OK);
+    assert_ok(ulp_model_alloc(&r->model, &r->pass, &r->arena, rig_carve, r));
     const ulp_net *n = &r->model.net;
     ulp_net_init(n, r->w, r->model.state, 1, 0);
     rig_numbers(r->model.tensor[0], B * ulp_dims_size(n->in), 2);
     rig_numbers(r->model.grad[n->count], B * ulp_dims_size(n->out), 3);
 }
 
-static inline void rig_forward(rig *r) { assert_int_equal(ulp_model_forward(&r->model, &r->pass, r->w), ULP_OK); }
-static inline void rig_backward(rig *r) { assert_int_equal(ulp_model_backward(&r->model, &r->pass, r->w), ULP_OK); }
+static inline void rig_forward(rig *r) { assert_ok(ulp_model_forward(&r->model, &r->pass, r->w)); }
+static inline void rig_backward(rig *r) { assert_ok(ulp_model_backward(&r->model, &r->pass, r->w)); }
 
 static inline float *rig_input(const rig *r) { return r->model.tensor[0]; }
 static inline float *rig_output(const rig *r) { return r->model.tensor[r->model.net.count]; }

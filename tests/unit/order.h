@@ -6,16 +6,9 @@
 
 #include "kernels/products/summation_tree.h"
 
-static ulp_datapath path_of(const char *name) {
-    ulp_datapath d;
-    memset(&d, 0, sizeof d);
-    if (ulp_datapath_parse(&d, name) != ULP_OK) fail_msg("%s: no datapath", name);
-    return d;
-}
-
 /* The tree of a datapath, with c as a term or without c. */
 static void expect_with(const char *name, size_t k, int with_c, int whole, const char *text, const char *shape) {
-    const ulp_datapath d = path_of(name);
+    const ulp_datapath d = datapath_named(name);
     const ulp_unit unit = ulp_unit_of(&d);
     ulp_order o;
     char got[3000], words[300];

@@ -8,7 +8,6 @@
 
 #include "support.h"
 
-#include "formats/rng.h"
 #include "kernels/reduction/reduction.h"
 #include "kernels/mpfr/reference.h"
 

@@ -80,7 +80,7 @@ static const row table[] = {
     {FIXED("q1.0", 1, 0), 0, NO_CODE, NO_CODE, 0, -1, 1, 1},
     {FIXED("q1.31", 32, 31), 0x7FFFFFFF, NO_CODE, NO_CODE, 0x7FFFFFFF * 0x1p-31, -1, 0x1p-31, 0x1p-31},
 };
-enum { ROWS = sizeof table / sizeof table[0] };
+enum { ROWS = COUNT_OF(table) };
 
 static inline const ulp_format *named(const char *name) {
     for (size_t i = 0; i < ROWS; i++)

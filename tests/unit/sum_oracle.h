@@ -7,11 +7,8 @@
 
 #include "support.h"
 
-#include <stdlib.h>
-
 #include <gmp.h>
 
-#include "formats/rng.h"
 #include "kernels/mpfr/reference.h"
 
 typedef enum { SERIAL, SPLIT, BLOCK, CHUNK, PAIRWISE, KAHAN, EXACT, SCHEMES } scheme;

@@ -6,7 +6,8 @@
 
 #include "test.h"
 
-#include "formats/round.h"
+#include "formats/rng.h"
+#include "kernels/products/datapath.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define THINNED 1
@@ -30,6 +31,14 @@ static inline ulp_format named(const char *name) {
     return f;
 }
 
+static inline ulp_datapath datapath_named(const char *name) {
+    ulp_datapath d;
+    memset(&d, 0, sizeof d);
+    ulp_status status = ulp_datapath_parse(&d, name);
+    if (status != ULP_OK) fail_msg("%s: %s", name, ulp_status_text(status));
+    return d;
+}
+
 /* *f = format i: first the registered formats, then formats of every family and with every suffix. Returns 0 past the
  * end. */
 static inline int test_format(size_t i, ulp_format *f) {
@@ -41,14 +50,11 @@ static inline int test_format(size_t i, ulp_format *f) {
         "binary16p11sf cfloat8_1_4_3:bias=63 cfloat8_1_5_2:bias=0 e4m3:bias=12:nan posit12 posit5es1 takum9 ";
     memset(f, 0, sizeof *f);
     if (i < ulp_format_count) {
-        assert_int_equal(ulp_format_get(i, f, NULL), ULP_OK);
+        assert_ok(ulp_format_get(i, f, NULL));
         return 1;
     }
-    const char *at = more;
-    for (i -= ulp_format_count; i > 0 && *at != '\0'; i--) at += strcspn(at, " ") + 1;
-    if (*at == '\0') return 0;
-    char name[ULP_NAME_MAX];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(at, " "), at);
+    const char *name = word_of(more, i - ulp_format_count);
+    if (*name == '\0') return 0;
     *f = named(name);
     return 1;
 }
@@ -104,6 +110,11 @@ static inline double last_quantum(const ulp_format *f) {
     frexp(f->max, &exponent);
     double quantum = ldexp(1.0, exponent - f->prec), least = ldexp(1.0, f->qmin);
     return quantum > least ? quantum : least;
+}
+
+/* The random word of element i. */
+static inline uint32_t word_at(ulp_rule rule, ulp_stream s, size_t i) {
+    return ulp_mode_is_stochastic(rule.mode) ? ulp_random_word(s, i) : 0;
 }
 
 #endif

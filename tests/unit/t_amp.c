@@ -16,7 +16,7 @@ static ulp_net net_of(const char *text) {
 static ulp_amp amp_of(const ulp_net *net, const char *format) {
     ulp_format f;
     ulp_amp amp;
-    assert_int_equal(ulp_format_parse(&f, format), ULP_OK);
+    assert_ok(ulp_format_parse(&f, format));
     if (ulp_amp_derive(&amp, net, &f, &error) != ULP_OK) fail_msg("%s", error.text);
     return amp;
 }
@@ -84,7 +84,7 @@ static uint64_t casts_of(const ulp_net *net, const ulp_policy *policy, size_t ba
     const ulp_optimizer_rule sgd = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
     ulp_footprint layer[32], whole;
     assert_true(net->count <= 32);
-    assert_int_equal(ulp_footprint_count(layer, &whole, &(ulp_footprint_run){net, policy, &sgd, batch}, NULL), ULP_OK);
+    assert_ok(ulp_footprint_count(layer, &whole, &(ulp_footprint_run){net, policy, &sgd, batch}, NULL));
     return whole.casts;
 }
 
@@ -94,16 +94,16 @@ TEST(explanation) {
         "rows bn gru6 lstm4 last sigmoid fc10",
         "fork tanh shortcut conv1@1 join tconv2@2s2 reshape1x16x32 fc10",
     };
-    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+    for (size_t i = 0; i < COUNT_OF(nets); i++) {
         ulp_net net = net_of(nets[i]);
         ulp_amp amp = amp_of(&net, "fp16");
         ulp_layer_policy *rows;
         const ulp_loss_kind *loss;
-        assert_int_equal(ulp_policy_resolve(&rows, &amp.policy, &net, &error), ULP_OK);
+        assert_ok(ulp_policy_resolve(&rows, &amp.policy, &net, &error));
         assert_non_null(rows);
-        assert_int_equal(ulp_loss_parse(&loss, "softmax", NULL), ULP_OK);
+        assert_ok(ulp_loss_parse(&loss, "softmax", NULL));
         seen s = {.net = &net, .rows = rows, .amp = &amp};
-        assert_int_equal(ulp_amp_explain(&amp, &net, loss, 4, look, &s), ULP_OK);
+        assert_ok(ulp_amp_explain(&amp, &net, loss, 4, look, &s));
         assert_int_equal(s.layers, net.count);
         assert_int_equal(s.casts, casts_of(&net, &amp.policy, 4));
         free(rows);
@@ -119,13 +119,13 @@ TEST(casts) {
     ulp_amp amp = amp_of(&net, "fp16");
     const ulp_loss_kind *loss;
     ulp_layer_policy rows[4];
-    assert_int_equal(ulp_loss_parse(&loss, "softmax", NULL), ULP_OK);
+    assert_ok(ulp_loss_parse(&loss, "softmax", NULL));
     for (int i = 0; i < 4; i++) {
         rows[i] = (ulp_layer_policy){.has_master = amp.policy.has_master, .forward = amp.policy.forward};
         memcpy(rows[i].at, amp.policy.at, sizeof rows[i].at);
     }
     seen s = {.net = &net, .rows = rows, .amp = &amp};
-    assert_int_equal(ulp_amp_explain(&amp, &net, loss, B, look, &s), ULP_OK);
+    assert_ok(ulp_amp_explain(&amp, &net, loss, B, look, &s));
     assert_int_equal(s.casts, B * 64 + 2 * WEIGHTS + 2 * B * 10);
     assert_int_equal(s.lines, 1 + 2 + 1 + 2 + 3);
     assert_int_equal(casts_of(&net, &amp.policy, B), s.casts);
@@ -145,10 +145,10 @@ TEST(every_kind) {
 TEST(refused) {
     static const char *const formats[] = {"q8.8", "e8m0", "fp64", "binary8p4uf", "posit8", "hif8"};
     ulp_net net = net_of("fc10");
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    for (size_t i = 0; i < COUNT_OF(formats); i++) {
         ulp_format f;
         ulp_amp amp;
-        assert_int_equal(ulp_format_parse(&f, formats[i]), ULP_OK);
+        assert_ok(ulp_format_parse(&f, formats[i]));
         assert_false(ulp_amp_takes(&f));
         assert_int_equal(ulp_amp_derive(&amp, &net, &f, &error), ULP_UNSUPPORTED);
         assert_non_null(strstr(error.text, f.name));

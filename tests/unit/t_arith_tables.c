@@ -29,7 +29,7 @@ typedef struct table {
 static const table tables[] = {{ULP_ADD, 1, "add"},       {ULP_SUB, 1, "sub"},   {ULP_MUL, 1, "mul"},
                                {ULP_DIV, 1, "div"},       {ULP_SQRT, 1, "sqrt"}, {ULP_FUSED, 1, "fma"},
                                {ULP_FUSED, PART, "fma16"}};
-enum { TABLES = sizeof tables / sizeof tables[0] };
+enum { TABLES = COUNT_OF(tables) };
 
 /* ---- a table ---- */
 

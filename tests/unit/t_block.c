@@ -23,11 +23,11 @@ TEST(names) {
         {"mxfp4", "e2m1", 6, 2, 4, 32, "e8m0"},        {"mxint8", "q2.6", 1.984375, 0, 8, 32, "e8m0"},
         {"nvfp4", "e2m1", 6, 2, 4, 16, "e4m3"},
     };
-    assert_int_equal(ulp_block_count, sizeof want / sizeof want[0]);
+    assert_int_equal(ulp_block_count, COUNT_OF(want));
     for (size_t i = 0; i < ulp_block_count; i++) {
         ulp_block b;
         const ulp_format_row *row = NULL;
-        assert_int_equal(ulp_block_get(i, &b, &row), ULP_OK);
+        assert_ok(ulp_block_get(i, &b, &row));
         assert_string_equal(row->name, want[i].name);
         assert_string_equal(b.name, want[i].name);
         assert_string_equal(b.element.name, want[i].element);
@@ -37,7 +37,7 @@ TEST(names) {
         assert_int_equal(b.element.bits, want[i].bits);
         assert_int_equal(b.size, want[i].size);
         assert_int_equal(b.rule, i + 1 == ulp_block_count ? ULP_SCALE_EVEN : ULP_SCALE_FLOOR);
-        assert_int_equal(ulp_block_check(&b), ULP_OK);
+        assert_ok(ulp_block_check(&b));
         assert_string_equal(block_named(want[i].name).name, want[i].name);
         for (int rule = 0; rule < ULP_SCALE_RULE_COUNT; rule++) {
             char name[64];
@@ -58,7 +58,7 @@ TEST(names) {
     static const char *const bad[] = {"",      "mxfp",      "mxfp4:",       "mxfp4:round",     "mxfp4 ",
                                       "mxfp5", "mxfp4x",    "mxfp4::floor", "mxfp4:floorceil", "mxfp4:floor:ceil",
                                       "e4m3",  "mxfp4:flo", ":floor",       "nvfp4:rne"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         ulp_block b = block_named("nvfp4"), before = b;
         if (ulp_block_parse(&b, bad[i]) != ULP_BAD_NAME) fail_msg("'%s' is accepted", bad[i]);
         assert_memory_equal(&b, &before, sizeof b);
@@ -75,7 +75,7 @@ TEST(every_code) {
     size_t products = 0;
     for (size_t i = 0; i < ulp_block_count; i++) {
         ulp_block b;
-        assert_int_equal(ulp_block_get(i, &b, NULL), ULP_OK);
+        assert_ok(ulp_block_get(i, &b, NULL));
         ulp_reference *ref = ulp_reference_new(&b.element);
         const uint32_t count = 1u << b.element.bits;
         uint8_t elements[MOST], scales[MOST];
@@ -86,7 +86,7 @@ TEST(every_code) {
             const double scale = scale_value(s, &b);
             assert_true(same(ulp_block_scale_value((uint8_t)s, &b), scale));
             memset(scales, s, sizeof scales);
-            assert_int_equal(ulp_block_decode(y, elements, scales, (ulp_block_array){&b, count, t}), ULP_OK);
+            assert_ok(ulp_block_decode(y, elements, scales, (ulp_block_array){&b, count, t}));
             for (uint32_t e = 0; e < count; e++) {
                 float want = (float)(ulp_reference_decode(ref, e) * scale * (double)t);
                 if (!same_float(y[e], want))
@@ -106,7 +106,7 @@ TEST(round_trip) {
     size_t trips = 0;
     for (size_t i = 0; i < ulp_block_count; i++) {
         ulp_block b;
-        assert_int_equal(ulp_block_get(i, &b, NULL), ULP_OK);
+        assert_ok(ulp_block_get(i, &b, NULL));
         uint64_t seed = i;
         const int power2 = b.scale.prec == 1;
         for (int s = power2 ? 0 : 1; s < (power2 ? 255 - ilogb(b.element.max) : E4M3_NAN); s++) {
@@ -123,9 +123,8 @@ TEST(round_trip) {
                 } while (value < -b.element.max && !isinf(value)); /* -2 of mxint8 */
                 if (isnan(value) || j % b.size == 3) elements[j] = (uint8_t)b.element.max_code;
             }
-            assert_int_equal(ulp_block_decode(y, elements, scales, (ulp_block_array){&b, n, 1.0f}), ULP_OK);
-            assert_int_equal(ulp_block_encode(back, scales_back, y, (ulp_block_array){&b, n, 1.0f}, nearest, no_stream),
-                             ULP_OK);
+            assert_ok(ulp_block_decode(y, elements, scales, (ulp_block_array){&b, n, 1.0f}));
+            assert_ok(ulp_block_encode(back, scales_back, y, (ulp_block_array){&b, n, 1.0f}, nearest, no_stream));
             assert_memory_equal(elements, back, n);
             assert_memory_equal(scales, scales_back, blocks);
             trips++;
@@ -228,10 +227,10 @@ TEST(modes) {
                     ulp_stream stream = {seed, (uint64_t)mode, next_random(&seed) >> 3};
                     memcpy(in_place, x, sizeof x);
                     const ulp_block_array array = {&b, n, t};
-                    assert_int_equal(ulp_block_round(y, x, array, rule, stream), ULP_OK);
-                    assert_int_equal(ulp_block_round(in_place, in_place, array, rule, stream), ULP_OK);
-                    assert_int_equal(ulp_block_encode(codes, scales, x, array, rule, stream), ULP_OK);
-                    assert_int_equal(ulp_block_decode(decoded, codes, scales, array), ULP_OK);
+                    assert_ok(ulp_block_round(y, x, array, rule, stream));
+                    assert_ok(ulp_block_round(in_place, in_place, array, rule, stream));
+                    assert_ok(ulp_block_encode(codes, scales, x, array, rule, stream));
+                    assert_ok(ulp_block_decode(decoded, codes, scales, array));
                     assert_memory_equal(y, in_place, n * sizeof *y);
                     assert_memory_equal(y, decoded, n * sizeof *y);
                     for (size_t at = 0; at < n; at += b.size)
@@ -239,9 +238,7 @@ TEST(modes) {
                                     n - at < b.size ? n - at : b.size, at, &b, t, rule, stream);
                     /* the array without its first block; stream.first selects the words */
                     stream.first += b.size;
-                    assert_int_equal(
-                        ulp_block_round(decoded, x + b.size, (ulp_block_array){&b, n - b.size, t}, rule, stream),
-                        ULP_OK);
+                    assert_ok(ulp_block_round(decoded, x + b.size, (ulp_block_array){&b, n - b.size, t}, rule, stream));
                     assert_memory_equal(y + b.size, decoded, (n - b.size) * sizeof *y);
                 }
                 cells++;
@@ -263,8 +260,8 @@ static void expect(const char *name, float special, float other, int policy, flo
     float y[3];
     uint8_t codes[3], scale;
     const ulp_block_array array = {&b, 3, 1.0f};
-    assert_int_equal(ulp_block_round(y, x, array, rule, no_stream), ULP_OK);
-    assert_int_equal(ulp_block_encode(codes, &scale, x, array, rule, no_stream), ULP_OK);
+    assert_ok(ulp_block_round(y, x, array, rule, no_stream));
+    assert_ok(ulp_block_encode(codes, &scale, x, array, rule, no_stream));
     if (!same_float(y[0], want_other) || !same_float(y[1], want_special) || scale != want_scale)
         fail_msg("%s, {%a, %a}: {%a, %a} at scale %#x, not {%a, %a} at %#x", name, (double)other, (double)special,
                  (double)y[0], (double)y[1], scale, (double)want_other, (double)want_special, (unsigned)want_scale);
@@ -305,8 +302,8 @@ TEST(special) {
     assert_int_equal(ulp_block_scales(64, &b), 2);
     assert_int_equal(ulp_block_scales(0, &b), 0);
     uint8_t codes[70], scales[3];
-    assert_int_equal(ulp_block_encode(codes, scales, x, (ulp_block_array){&b, 70, 1.0f}, nearest, no_stream), ULP_OK);
-    assert_int_equal(ulp_block_round(y, x, (ulp_block_array){&b, 70, 1.0f}, nearest, no_stream), ULP_OK);
+    assert_ok(ulp_block_encode(codes, scales, x, (ulp_block_array){&b, 70, 1.0f}, nearest, no_stream));
+    assert_ok(ulp_block_round(y, x, (ulp_block_array){&b, 70, 1.0f}, nearest, no_stream));
     for (int i = 0; i < 70; i++) assert_true(same_float(y[i], i >= 32 && i < 64 ? NAN : x[i]));
     const uint8_t want[] = {0, E8M0_NAN, 130};
     assert_memory_equal(scales, want, 3);
@@ -317,7 +314,7 @@ TEST(special) {
     b = block_named("mxfp8-e5m2");
     b.scale = named("e4m3");
     const uint8_t infinities[] = {0x7c, 0xfc, 0x80}, zero = 0;
-    assert_int_equal(ulp_block_decode(y, infinities, &zero, (ulp_block_array){&b, 3, 1.0f}), ULP_OK);
+    assert_ok(ulp_block_decode(y, infinities, &zero, (ulp_block_array){&b, 3, 1.0f}));
     for (int i = 0; i < 3; i++) assert_int_equal(ulp_bits32(y[i]), i < 2 ? 0x7fc00000u : 0x80000000u);
 }
 
@@ -350,10 +347,10 @@ TEST(errors) {
     assert_int_equal(ulp_block_encode(codes, NULL, x, array, nearest, no_stream), ULP_BAD_ARGUMENT);
     assert_int_equal(ulp_block_decode(y, codes, NULL, array), ULP_BAD_ARGUMENT);
     assert_int_equal(ulp_block_scale(NULL, x, 4, &b, 1), ULP_BAD_ARGUMENT);
-    assert_int_equal(ulp_block_round(y, x, (ulp_block_array){&b, 0, 1.0f}, nearest, no_stream), ULP_OK);
+    assert_ok(ulp_block_round(y, x, (ulp_block_array){&b, 0, 1.0f}, nearest, no_stream));
     for (int i = 0; i < 4; i++) assert_true(y[i] == -1.0f && codes[i] == 99 && scales[i] == 99);
     b.size = 3; /* not the registered size */
-    assert_int_equal(ulp_block_encode(codes, scales, x, array, nearest, no_stream), ULP_OK);
+    assert_ok(ulp_block_encode(codes, scales, x, array, nearest, no_stream));
     assert_int_equal(scales[0], 126);
     assert_int_equal(scales[1], 127);
     assert_int_equal(scales[2], 99);

@@ -5,7 +5,7 @@
 
 static uint8_t scale_found(float amax, const ulp_block *b, float tensor_scale) {
     uint8_t code = 0x55;
-    assert_int_equal(ulp_block_scale(&code, &amax, 1, b, tensor_scale), ULP_OK);
+    assert_ok(ulp_block_scale(&code, &amax, 1, b, tensor_scale));
     return code;
 }
 
@@ -54,7 +54,7 @@ TEST(known_scales) {
         {"nvfp4", 7.125f, 0x39, 0x3a, 0x3a, 0x3a},
         {"nvfp4", 0x1p-60f, 1, 1, 1, 1},
     };
-    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(want); i++) {
         const int codes[] = {want[i].floor, want[i].ceil, want[i].even, want[i].noclip};
         for (int rule = 0; rule < ULP_SCALE_RULE_COUNT; rule++) {
             ulp_block b = block_named(want[i].name);
@@ -87,7 +87,7 @@ TEST(scales_by_search) {
         size_t checked = check_scale(0.0f, &b, 1.0f) + check_scale(FLT_MAX, &b, 1.0f);
         uint64_t seed = i;
         for (int e = -149; e <= 127; e++) {
-            for (size_t j = 0; j < sizeof at / sizeof at[0]; j++) {
+            for (size_t j = 0; j < COUNT_OF(at); j++) {
                 const float x = (float)ldexp(at[j], e);
                 checked += check_scale(x, &b, 1.0f);
                 checked += check_scale(nextafterf(x, 0.0f), &b, 1.0f);
@@ -112,7 +112,7 @@ TEST(tensor_scale) {
     uint64_t seed = 1;
     for (size_t i = 0; i < ulp_block_count; i++) {
         ulp_block b;
-        assert_int_equal(ulp_block_get(i, &b, NULL), ULP_OK);
+        assert_ok(ulp_block_get(i, &b, NULL));
         for (int j = 0; j < 500; j++) {
             float amax = j == 0 ? FLT_MAX : j == 1 ? FLT_TRUE_MIN : ulp_from_bits32((uint32_t)next_random(&seed) >> 1);
             if (!(amax > 0.0f && amax <= FLT_MAX)) continue;
@@ -135,10 +135,10 @@ TEST(smallest_scales) {
     static const char *const names[] = {"mxfp8-e4m3", "mxfp8-e5m2", "mxfp6-e3m2", "mxfp6-e2m3", "mxfp4"};
     uint8_t elements[4], scale;
     float y[4];
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         const ulp_block b = block_named(names[i]);
         const ulp_block_array array = {&b, 4, 1.0f};
-        assert_int_equal(ulp_block_encode(elements, &scale, tiny, array, nearest, no_stream), ULP_OK);
+        assert_ok(ulp_block_encode(elements, &scale, tiny, array, nearest, no_stream));
         assert_int_equal(scale, 0);
         assert_true(ulp_block_scale_value(scale, &b) == 0x1p-127);
         for (int k = 0; k < 4; k++) {
@@ -146,14 +146,14 @@ TEST(smallest_scales) {
             const double got = ulp_decode(elements[k], &b.element);
             if (got != want) fail_msg("%s: %a becomes the element %a, not %a", names[i], (double)tiny[k], got, want);
         }
-        assert_int_equal(ulp_block_encode(elements, &scale, zeros, array, nearest, no_stream), ULP_OK);
+        assert_ok(ulp_block_encode(elements, &scale, zeros, array, nearest, no_stream));
         assert_int_equal(scale, 0);
     }
     const ulp_block b = block_named("nvfp4");
     const ulp_block_array array = {&b, 4, 1.0f};
-    assert_int_equal(ulp_block_encode(elements, &scale, zeros, array, nearest, no_stream), ULP_OK);
+    assert_ok(ulp_block_encode(elements, &scale, zeros, array, nearest, no_stream));
     assert_true(ulp_block_scale_value(scale, &b) == 0x1p-9);
-    assert_int_equal(ulp_block_decode(y, elements, &scale, array), ULP_OK);
+    assert_ok(ulp_block_decode(y, elements, &scale, array));
     for (int k = 0; k < 4; k++) assert_true(same_float(y[k], zeros[k]));
 }
 

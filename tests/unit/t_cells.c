@@ -1,7 +1,6 @@
 /* t_cells.c - the stages of the cells of recurrent layers in arrays: every instruction set has the bits of one unit. */
 #include "support.h"
 
-#include "formats/rng.h"
 #include "kernels/backend.h"
 
 enum { MOST = 4 * 3000 };
@@ -40,7 +39,7 @@ static void check(const ulp_backend *backend, ulp_cell_stage stage, size_t B, si
             one_unit(want + b * widths.to * N + j, in, N, stage);
         }
     memset(got, 0x55, sizeof got);
-    assert_int_equal(ulp_backend_cell(backend, got, &arrays, stage), ULP_OK);
+    assert_ok(ulp_backend_cell(backend, got, &arrays, stage));
     for (size_t i = 0; i < widths.to * B * N; i++)
         if (ulp_bits64(got[i]) != ulp_bits64(want[i]) ||
             (isnan(got[i]) && ulp_bits64(got[i]) != ulp_bits64(ulp_quiet_nan())))
@@ -61,7 +60,7 @@ TEST(instruction_sets) {
         for (int threads = 1; threads <= 3 && backend != NULL; threads += 2) {
             ulp_threads_set(threads);
             for (int stage = 0; stage < ULP_CELL_STAGE_COUNT; stage++)
-                for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+                for (size_t s = 0; s < COUNT_OF(sizes); s++)
                     check(backend, (ulp_cell_stage)stage, sizes[s][0], sizes[s][1]);
         }
     }
@@ -91,8 +90,8 @@ TEST(operands) {
         {ULP_LSTM_GRAD_SUMS, "10 20 23,10 21 40,00 22 30,10 20 23"},
     };
     const ulp_backend *backend;
-    assert_int_equal(sizeof stages / sizeof *stages, ULP_CELL_STAGE_COUNT);
-    assert_int_equal(ulp_backend_get(&backend, "cpu"), ULP_OK);
+    assert_int_equal(COUNT_OF(stages), ULP_CELL_STAGE_COUNT);
+    assert_ok(ulp_backend_get(&backend, "cpu"));
     for (size_t s = 0; s < ULP_CELL_STAGE_COUNT; s++) {
         const ulp_cell_widths widths = ulp_cell_widths_of(stages[s].stage);
         for (size_t i = 0; i < ULP_CELL_OPERANDS; i++)
@@ -105,7 +104,7 @@ TEST(operands) {
                     for (size_t g = 0; g < 4; g++) one[o][g] = o == i && g == k ? NAN : 0.25f;
                     arrays.in[o] = widths.in[o] > 0 ? one[o] : NULL;
                 }
-                assert_int_equal(ulp_backend_cell(backend, to, &arrays, stages[s].stage), ULP_OK);
+                assert_ok(ulp_backend_cell(backend, to, &arrays, stages[s].stage));
                 for (size_t g = 0; g < widths.to; g++) {
                     int reads_it = 0;
                     for (; *reads != '\0' && *reads != ','; reads += *reads == ' ' ? 1 : 2)

@@ -4,8 +4,6 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include "formats/rng.h"
-#include "kernels/backend.h"
 #include "kernels/mpfr/reference.h"
 
 enum { WORDS = 20000 };
@@ -37,7 +35,7 @@ TEST(close) {
     };
     ulp_format f = named("binary64");
     ulp_reference *ref = ulp_reference_new(&f);
-    for (size_t i = 0; i < sizeof close / sizeof close[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(close); i++) {
         double a = close[i].a, b = close[i].b,
                down = ulp_arith((ulp_scalar_op){close[i].op, a, b, 0}, &f, rule_of(ULP_RD, 0, 0), 0);
         double up = ulp_arith((ulp_scalar_op){close[i].op, a, b, 0}, &f, rule_of(ULP_RU, 0, 0), 0);
@@ -68,10 +66,9 @@ static void check_threshold(const ulp_datapath *d, uint64_t index, uint32_t word
     for (size_t isa = 0; isa < offered; isa++) {
         const ulp_backend *k = backends[isa];
         float sum, product = 1.0f;
-        assert_int_equal(ulp_backend_map(k, &sum, (ulp_array_op){ULP_ADD, &one, &b, NULL}, 1,
-                                         (ulp_rounding){&d->accumulator, d->rule, s, NULL}),
-                         ULP_OK);
-        assert_int_equal(ulp_backend_gemm(k, &product, &one, &b, &shape, (ulp_summation){d, s}), ULP_OK);
+        assert_ok(ulp_backend_map(k, &sum, (ulp_array_op){ULP_ADD, &one, &b, NULL}, 1,
+                                  (ulp_rounding){&d->accumulator, d->rule, s, NULL}));
+        assert_ok(ulp_backend_gemm(k, &product, &one, &b, &shape, (ulp_summation){d, s}));
         if (!same((double)sum, expected))
             fail_case("map add", 1, (double)b, 0, &d->accumulator, d->rule, word, (double)sum, expected);
         if (!same((double)product, expected))
@@ -82,12 +79,12 @@ static void check_threshold(const ulp_datapath *d, uint64_t index, uint32_t word
 
 TEST(thresholds) {
     static const char *const accumulators[] = {"fp32", "q2.22", "q8.14", "q10.12", "fp24", "tf32", "fp16", "bf16"};
-    for (size_t i = 0; i < sizeof accumulators / sizeof accumulators[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(accumulators); i++)
         for (int mode = ULP_SRA; mode <= ULP_SRC; mode++)
             for (int r = 20; r <= 32; r++) {
                 ulp_datapath d = {
                     .kind = ULP_SERIAL, .accumulator = named(accumulators[i]), .rule = rule_of(mode, 0, r)};
-                assert_int_equal(ulp_datapath_init(&d), ULP_OK);
+                assert_ok(ulp_datapath_init(&d));
                 uint64_t before = cells;
                 for (uint64_t index = 0; index < 12000 && cells < before + 200; index++)
                     check_threshold(&d, index, ulp_random_word((ulp_stream){1, 1, 0}, index));
@@ -109,9 +106,8 @@ static void check_map(ulp_op op, float a, float b, uint64_t index) {
     const double expected = ulp_arith((ulp_scalar_op){op, (double)a, (double)b, 0}, &f, rule, word);
     for (size_t isa = 0; isa < offered; isa++) {
         float y = 0;
-        assert_int_equal(
-            ulp_backend_map(backends[isa], &y, (ulp_array_op){op, &a, &b, NULL}, 1, (ulp_rounding){&f, rule, s, NULL}),
-            ULP_OK);
+        assert_ok(
+            ulp_backend_map(backends[isa], &y, (ulp_array_op){op, &a, &b, NULL}, 1, (ulp_rounding){&f, rule, s, NULL}));
         if (!same((double)y, expected))
             fail_case(backends[isa]->what, (double)a, (double)b, 0, &f, rule, word, (double)y, expected);
     }

@@ -51,15 +51,15 @@ TEST(moves) {
         for (int threads = 1; threads <= 3 && ulp_cpu_backend(isa); threads++) {
             const ulp_backend *backend = ulp_cpu_backend(isa);
             ulp_threads_set(threads);
-            for (size_t i = 0; i < sizeof places / sizeof *places; i++, cases++) {
+            for (size_t i = 0; i < COUNT_OF(places); i++, cases++) {
                 const ulp_im2col *p = &places[i];
                 memset(got, 0xff, sizeof got);
                 memset(want, 0xff, sizeof want);
                 naive_patches(p);
-                assert_int_equal(ulp_backend_im2col(backend, got, in, p), ULP_OK);
+                assert_ok(ulp_backend_im2col(backend, got, in, p));
                 same_arrays("patches", backend, p->c * p->kernel * p->kernel * p->B * p->oh * p->ow + 64);
             }
-            for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++, cases++) {
+            for (size_t i = 0; i < COUNT_OF(blocks); i++, cases++) {
                 const size_t count = blocks[i][0], a = blocks[i][1], b = blocks[i][2], n = blocks[i][3],
                              block = a * b * n;
                 memset(got, 0xff, sizeof got);
@@ -67,7 +67,7 @@ TEST(moves) {
                 for (size_t k = 0; k < count; k++)
                     for (size_t j = 0; j < block; j++)
                         want[k * block + (j / n % b * a + j / n / b) * n + j % n] = in[k * block + j];
-                assert_int_equal(ulp_backend_permute(backend, got, in, (ulp_permute_shape){count, a, b, n}), ULP_OK);
+                assert_ok(ulp_backend_permute(backend, got, in, (ulp_permute_shape){count, a, b, n}));
                 same_arrays("permute", backend, count * block + 64);
             }
             const ulp_im2col still = {1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0}, dense = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0};
@@ -77,14 +77,14 @@ TEST(moves) {
             assert_int_equal(ulp_backend_im2col(backend, got, in, NULL), ULP_BAD_ARGUMENT);
             assert_int_equal(ulp_backend_im2col(backend, NULL, in, &places[0]), ULP_BAD_ARGUMENT);
             assert_int_equal(ulp_backend_im2col(backend, got, NULL, &places[0]), ULP_BAD_ARGUMENT);
-            assert_int_equal(ulp_backend_im2col(backend, NULL, NULL, &none), ULP_OK);
+            assert_ok(ulp_backend_im2col(backend, NULL, NULL, &none));
             assert_int_equal(ulp_backend_permute(backend, NULL, in, (ulp_permute_shape){1, 2, 3, 4}), ULP_BAD_ARGUMENT);
             assert_int_equal(ulp_backend_permute(backend, got, NULL, (ulp_permute_shape){1, 2, 3, 4}),
                              ULP_BAD_ARGUMENT);
-            assert_int_equal(ulp_backend_permute(backend, NULL, NULL, (ulp_permute_shape){1, 2, 0, 4}), ULP_OK);
+            assert_ok(ulp_backend_permute(backend, NULL, NULL, (ulp_permute_shape){1, 2, 0, 4}));
         }
     ulp_threads_set(0);
-    assert_true(cases >= sizeof places / sizeof *places);
+    assert_true(cases >= COUNT_OF(places));
 }
 
 /* A product with a transposed result has the same elements as a product without. */
@@ -101,19 +101,18 @@ TEST(transposed_result) {
         a[i] = truncf(4.0f * a[i]) / 4.0f, b[i] = truncf(2.0f * b[i]) / 2.0f;
         a64[i] = (double)a[i], b64[i] = (double)b[i];
     }
-    for (size_t i = 0; i < sizeof datapaths / sizeof *datapaths; i++)
-        for (size_t s = 0; s < 16 * sizeof shapes / sizeof *shapes; s++) {
+    for (size_t i = 0; i < COUNT_OF(datapaths); i++)
+        for (size_t s = 0; s < 16 * COUNT_OF(shapes); s++) {
             const size_t m = shapes[s / 16][0], n = shapes[s / 16][1], k = shapes[s / 16][2], pad = s & 8 ? 3 : 0;
             ulp_gemm_shape straight = {
                 .m = m, .n = n, .k = k, .ldc = n, .a_trans = s & 1, .b_trans = s >> 1 & 1, .accumulate = s >> 2 & 1};
             straight.lda = (straight.a_trans ? m : k) + pad, straight.ldb = (straight.b_trans ? k : n) + 2 * pad;
             ulp_gemm_shape turned = straight;
             turned.c_trans = 1, turned.ldc = m + pad;
-            ulp_datapath path;
-            assert_int_equal(ulp_datapath_parse(&path, datapaths[i]), ULP_OK);
+            ulp_datapath path = datapath_named(datapaths[i]);
             const ulp_stream stream = {9, 8, 77};
             const ulp_backend *backend;
-            assert_int_equal(ulp_backend_get(&backend, NULL), ULP_OK);
+            assert_ok(ulp_backend_get(&backend, NULL));
             for (size_t j = 0; j < LONGEST; j++) c64[j] = d64[j] = -1.0, c[j] = d[j] = -1.0f;
             for (size_t j = 0; j < m * n; j++) {
                 c[j] = (float)(j % 17) / 8.0f, c64[j] = (double)c[j];
@@ -126,8 +125,8 @@ TEST(transposed_result) {
             ulp_status second =
                 wide ? ulp_backend_gemm64(backend, d64, a64, b64, &turned, (ulp_summation){&path, stream})
                      : ulp_backend_gemm(backend, d, a, b, &turned, (ulp_summation){&path, stream});
-            assert_int_equal(first, ULP_OK);
-            assert_int_equal(second, ULP_OK);
+            assert_ok(first);
+            assert_ok(second);
             size_t written = 0;
             for (size_t j = 0; j < LONGEST; j++) {
                 const size_t row = j % (m + pad), column = j / (m + pad);
@@ -243,8 +242,8 @@ static const struct net {
 };
 
 TEST(conv) {
-    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
-        for (size_t p = 0; p < sizeof rig_policies / sizeof *rig_policies; p++)
+    for (size_t i = 0; i < COUNT_OF(nets); i++)
+        for (size_t p = 0; p < COUNT_OF(rig_policies); p++)
             for (int threads = 1; threads <= 3; threads++) {
                 const struct net *net = &nets[i];
                 rig r;
@@ -317,48 +316,25 @@ TEST(pieces) {
 }
 
 TEST(words) {
-    static const char *const bad[] = {"conv8",
-                                      "conv",
-                                      "conv@3",
-                                      "conv0@3",
-                                      "conv8@0",
-                                      "conv8@3s0",
-                                      "conv8@3p3",
-                                      "conv8@3p",
-                                      "conv8@3s",
-                                      "conv8@3s1s1",
-                                      "conv8@3p1p1",
-                                      "conv8@3x",
-                                      "conv8@",
-                                      "conv-1@3",
-                                      "conv8@3p-1",
-                                      "conv1e3@3",
-                                      "conv99999999999@3",
-                                      "conv8@9223372036854775",
-                                      "conv8@3s4294967296",
-                                      "conv1048577@1",
-                                      "conv8@3g",
-                                      "conv8@3g0",
-                                      "conv8@3g3",
-                                      "conv8@3g2g2",
-                                      "conv8192@3g8192",
-                                      "conv8@3nobiass",
-                                      "conv8@3nobiasp1",
-                                      "conv8@3no"};
+    static const char bad[] = "conv8 conv conv@3 conv0@3 conv8@0 conv8@3s0 conv8@3p3 conv8@3p conv8@3s conv8@3s1s1 "
+                              "conv8@3p1p1 conv8@3x conv8@ conv-1@3 conv8@3p-1 conv1e3@3 conv99999999999@3 "
+                              "conv8@9223372036854775 conv8@3s4294967296 conv1048577@1 conv8@3g conv8@3g0 conv8@3g3 "
+                              "conv8@3g2g2 conv8192@3g8192 conv8@3nobiass conv8@3nobiasp1 conv8@3no";
     static const char *const too_large[] = {"conv8@9", "conv1048576@1023p1022", "conv8@5p0", "conv8@3g2"};
     ulp_net net;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        refused(bad[i], (ulp_dims){1, 4, 4}, "does not fit the form of its kind, convN@K[sS][pP][gG][nobias]: ");
-        refused(bad[i], (ulp_dims){1, 4, 4}, bad[i]);
+    for (size_t i = 0; *word_of(bad, i); i++) {
+        refused(word_of(bad, i), (ulp_dims){1, 4, 4},
+                "does not fit the form of its kind, convN@K[sS][pP][gG][nobias]: ");
+        refused(word_of(bad, i), (ulp_dims){1, 4, 4}, word_of(bad, i));
     }
-    for (size_t i = 0; i < sizeof too_large / sizeof *too_large; i++) {
+    for (size_t i = 0; i < COUNT_OF(too_large); i++) {
         refused(too_large[i], (ulp_dims){1, 4, 4},
                 "does not take an input of 1 x 4 x 4 (channels, height, width): it wants ");
         refused(too_large[i], (ulp_dims){1, 4, 4}, too_large[i]);
     }
     refused("conv2@2 conv3@4", (ulp_dims){1, 4, 4},
             "'conv3@4' does not take an input of 2 x 3 x 3 (channels, height, width)");
-    assert_int_equal(ulp_net_parse(&net, "conv8@3p1s2", (ulp_dims){3, 9, 8}, NULL), ULP_OK);
+    assert_ok(ulp_net_parse(&net, "conv8@3p1s2", (ulp_dims){3, 9, 8}, NULL));
     assert_true(net.out.c == 8 && net.out.h == 5 && net.out.w == 4);
     ulp_net_release(&net);
 }

@@ -6,7 +6,7 @@
 
 static ulp_format format_of(const char *name) {
     ulp_format f;
-    assert_int_equal(ulp_format_parse(&f, name), ULP_OK);
+    assert_ok(ulp_format_parse(&f, name));
     return f;
 }
 
@@ -37,7 +37,7 @@ TEST(two) {
             for (uint32_t v = 0; v < 2; v++) {
                 uint64_t code;
                 const double y = ulp_convert(c, v, (double)x[v], word, &to);
-                assert_int_equal(ulp_encode(&code, y, &to), ULP_OK);
+                assert_ok(ulp_encode(&code, y, &to));
                 const uint32_t u = ulp_bits32(x[v]) & 0x7fffffffu;
                 const uint64_t want = added(u - ((uint32_t)two[t].bias << 23), two[t].dropped, random[v]);
                 assert_int_equal(code & 0x7fff, want);
@@ -113,7 +113,7 @@ TEST(table) {
         const ulp_format to = format_of(c->to), from = format_of(c->from);
         assert_ptr_equal(ulp_conversion_find(c->name), c);
         assert_true(c->values >= 1 && c->values <= ULP_CONVERSION_VALUES && from.prec > to.prec);
-        assert_int_equal(ulp_rule_check(&to, ulp_conversion_rule(c, 0)), ULP_OK);
+        assert_ok(ulp_rule_check(&to, ulp_conversion_rule(c, 0)));
         const double y = ulp_convert(c, 0, 1e6, 0xffffffffu, &to);
         if (c->overflow == ULP_OVERFLOW_SAT) assert_true(y == to.max);
         else if (to.emax < 19) assert_true(y - y != 0);

@@ -5,7 +5,6 @@
 #include "course_pages.h"
 #include "course_questions.h"
 
-#include <ctype.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,7 +75,7 @@ static const question table[] = {
     {"L6.8", size, NONE, NULL, NULL},
 };
 
-enum { ROWS = sizeof table / sizeof table[0] };
+enum { ROWS = COUNT_OF(table) };
 
 static char folder[64];
 /* What the marks have to be: the first letter of the verdict, for each student, lab and question. */

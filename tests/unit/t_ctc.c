@@ -1,7 +1,5 @@
 /* t_ctc.c - CTC: probabilities against sums over all paths, gradients, rounding, underflow, decoding. */
-#include <math.h>
 
-#include "formats/rng.h"
 #include "sim/losses/answers.h"
 #include "support.h"
 #include "texts.h"
@@ -13,7 +11,7 @@ enum { C_MAX = 5, T_MAX = 7, L_MAX = 4, S_MAX = 2 * L_MAX + 1, NO = ULP_NO_LABEL
 /* Sequences of labels 0 .. 2: empty, single, repeated, mixed; the last sequence needs 7 steps. */
 static const uint8_t sequences[][L_MAX] = {{NO, NO, NO, NO}, {1, NO, NO, NO}, {0, 0, NO, NO},
                                            {0, 1, NO, NO},   {2, 1, 2, NO},   {1, 1, 1, 1}};
-enum { SEQUENCES = sizeof sequences / sizeof *sequences };
+enum { SEQUENCES = COUNT_OF(sequences) };
 
 /* ---- every path ---- */
 
@@ -123,16 +121,16 @@ static void bench_carve(void *own, ulp_arena *arena) {
 static void bench_start(bench *t, const char *policy, const char *loss) {
     const ulp_loss_kind *kind;
     memset(t, 0, sizeof *t);
-    assert_int_equal(ulp_policy_parse(&t->policy, policy, &error), ULP_OK);
-    assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"), ULP_OK);
-    assert_int_equal(model_from_text(&t->model, "tanh", (ulp_dims){C, 1, T}, B, B, &error), ULP_OK);
-    assert_int_equal(ulp_loss_parse(&kind, loss, &error), ULP_OK);
-    assert_int_equal(ulp_loss_init(&t->loss, kind, t->model.net.out, &three, &error), ULP_OK);
+    assert_ok(ulp_policy_parse(&t->policy, policy, &error));
+    assert_ok(ulp_backend_get(&t->pass.run.backend, "cpu"));
+    assert_ok(model_from_text(&t->model, "tanh", (ulp_dims){C, 1, T}, B, B, &error));
+    assert_ok(ulp_loss_parse(&kind, loss, &error));
+    assert_ok(ulp_loss_init(&t->loss, kind, t->model.net.out, &three, &error));
     t->pass.run.policy = &t->policy;
     t->pass.now.B = B;
     t->pass.run.seed = 5;
-    assert_int_equal(ulp_model_alloc(&t->model, &t->pass, &t->arena, bench_carve, t), ULP_OK);
-    assert_int_equal(ulp_loss_ready(&t->loss, B), ULP_OK);
+    assert_ok(ulp_model_alloc(&t->model, &t->pass, &t->arena, bench_carve, t));
+    assert_ok(ulp_loss_ready(&t->loss, B));
     for (size_t i = 0; i < B * C * T; i++) t->z[i] = (float)(4.0 * ulp_random_uniform((ulp_stream){3, 1, 0}, i) - 2.0);
 }
 
@@ -145,7 +143,7 @@ static void bench_end(bench *t) {
 static double step_of(bench *t, const uint8_t *label) {
     const ulp_loss_batch batch = {.layer = 1, .z = t->z, .dz = t->dz, .label = label};
     double mean;
-    assert_int_equal(t->loss.kind->step(&t->loss, &t->pass, &batch, &mean), ULP_OK);
+    assert_ok(t->loss.kind->step(&t->loss, &t->pass, &batch, &mean));
     return mean;
 }
 
@@ -202,7 +200,7 @@ TEST(impossible) {
         bench_start(&t, "fp32", linear ? "ctc-linear" : "ctc");
         assert_true(step_of(&t, label[0]) == INFINITY);
         for (size_t i = 0; i < B * C * T; i++) assert_true((i / (C * T) == 1) == (isnan(t.dz[i]) != 0));
-        assert_int_equal(t.loss.kind->score(&t.loss, &t.pass, &score, t.z, label[0]), ULP_OK);
+        assert_ok(t.loss.kind->score(&t.loss, &t.pass, &score, t.z, label[0]));
         assert_true(score.loss == INFINITY && score.labels == 2 + 4 + 3 && score.edits >= 1);
         bench_end(&t);
     }
@@ -260,7 +258,7 @@ TEST(underflow) {
         const char *format;
         size_t last;
     } ends[] = {{"fp16", 24}, {"bf16", 133}, {"fp32", 149}, {"e5m2", 16}, {"e4m3", 9}};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    for (size_t i = 0; i < COUNT_OF(ends); i++) {
         /* 2^-last is the least positive number; its half is a tie and rounds to 0 */
         size_t last = ends[i].last;
         ulp_stats stats = {0};
@@ -320,9 +318,9 @@ TEST(instruction_sets) {
             const ulp_backend *b = side ? backend : ulp_cpu_backend(0);
             ulp_threads_set(side ? 1 + way / 2 % 2 * 2 : 1);
             sums.rounding.stats = &counts[side];
-            assert_int_equal(ulp_backend_ctc_outputs(b, got[side], z, of, sums.linear), ULP_OK);
-            assert_int_equal(ulp_backend_narrow(b, p, got[side], N), ULP_OK);
-            assert_int_equal(ulp_backend_ctc(b, got[side], loss[side], work, p, of, &sums), ULP_OK);
+            assert_ok(ulp_backend_ctc_outputs(b, got[side], z, of, sums.linear));
+            assert_ok(ulp_backend_narrow(b, p, got[side], N));
+            assert_ok(ulp_backend_ctc(b, got[side], loss[side], work, p, of, &sums));
         }
         assert_memory_equal(got[0], got[1], sizeof got[0]);
         assert_memory_equal(loss[0], loss[1], sizeof loss[0]);

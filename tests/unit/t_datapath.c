@@ -5,8 +5,6 @@
 
 #include <float.h>
 
-#include "kernels/products/datapath.h"
-
 /* ---- data ---- */
 
 typedef enum { ORDINARY, CANCELLING, SPECIAL, OVERFLOWING, SUBNORMAL, ZEROS, WIDE, TIES, DATA } data;
@@ -67,7 +65,7 @@ static double start_of(data kind, ulp_reference *ref, const ulp_format *f, uint6
 static const char *const formats[] = {"fp16",     "bf16",      "e4m3",     "e5m2",     "e6m9",     "fp24",
                                       "tf32",     "q8.8",      "fp32",     "fp64",     "e4m3fnuz", "fp16:nosub",
                                       "fp16:sat", "q4.4:wrap", "e4m3:inf", "dlfloat16"};
-enum { FORMATS = sizeof formats / sizeof formats[0] };
+enum { FORMATS = COUNT_OF(formats) };
 
 static const struct {
     const char *name; /* the name with its number */
@@ -81,15 +79,7 @@ static const struct {
     {"block4", BLOCK, 4, 8},  {"kahan", KAHAN, 1, 8},    {"pairwise", PAIRWISE, 1, 16}, {"pairwise", PAIRWISE, 1, 7},
     {"exact", EXACT, 1, 8},
 };
-enum { VARIANTS = sizeof variants / sizeof variants[0] };
-
-static ulp_datapath parsed(const char *text) {
-    ulp_datapath d;
-    memset(&d, 0, sizeof d);
-    ulp_status status = ulp_datapath_parse(&d, text);
-    if (status != ULP_OK) fail_msg("%s: %s", text, ulp_status_text(status));
-    return d;
-}
+enum { VARIANTS = COUNT_OF(variants) };
 
 static ulp_reference *reference(const char *name) {
     ulp_format f = named(name);
@@ -131,7 +121,7 @@ static void check_cell(size_t i, size_t f, int mode, uint64_t counted[SCHEMES]) 
         assert_int_equal(ulp_datapath_parse(&refused, name), ULP_UNSUPPORTED);
         return;
     }
-    const ulp_datapath d = parsed(name);
+    const ulp_datapath d = datapath_named(name);
     assert_string_equal(d.name, name);
     sum_scheme w = {variants[i].scheme,
                     variants[i].length,
@@ -147,7 +137,7 @@ static void check_cell(size_t i, size_t f, int mode, uint64_t counted[SCHEMES]) 
         for (size_t n = 0; n < 16; n++) {
             if (kind == WIDE && w.wrap) continue;
             if (++turn % thinned(5) != 0) continue;
-            const size_t k = lengths[(turn * 7 + next_random(&seed) % 3) % (sizeof lengths / sizeof lengths[0])];
+            const size_t k = lengths[(turn * 7 + next_random(&seed) % 3) % (COUNT_OF(lengths))];
             const ulp_format results = named(variants[i].promote ? "fp32" : formats[f]);
             fill(kind, &format, k + 1, &seed);
             w.stream.first = next_random(&seed) % (n == 0 ? 1 : 1000);
@@ -197,7 +187,7 @@ TEST(exact) {
                 const size_t pairs = turn < 6 ? 1 + 3 * turn : turn < 11 ? 200 : 4000, k = 2 * pairs + turn % 4;
                 if (turn > 9 && (THINNED || mode % 4 != (int)f % 4)) continue;
                 snprintf(name, sizeof name, "exact:%s:%s", formats[f], ulp_mode_name((ulp_mode)mode));
-                const ulp_datapath d = parsed(name);
+                const ulp_datapath d = datapath_named(name);
                 for (size_t i = 0; i < pairs; i++) {
                     a[i] = ldexp(near_one(&seed, &format), below(&seed, turn % 2 ? 2040 : 1030) - 1022);
                     b[i] = ldexp(near_one(&seed, &format), below(&seed, turn % 2 ? 2040 : 1030) - 1022);
@@ -221,7 +211,7 @@ TEST(exact) {
     assert_true(cases > 400);
     /* a known sum: 1e300 1e300 - 1e300 1e300 + 2^-600 2^-400 */
     a[0] = b[0] = b[1] = 1e300, a[1] = -1e300, a[2] = 0x1p-600, b[2] = 0x1p-400;
-    ulp_datapath d = parsed("exact:fp64:rne");
+    ulp_datapath d = datapath_named("exact:fp64:rne");
     assert_true(dot(&d, 0.0, 3, (ulp_stream){0}) == 0x1p-1000);
     for (size_t i = 0; i < ROOM; i++)
         a[i] = 0x1p-1074, b[i] = 0x1p-18; /* 2^18 products far below the least value, whose sum is the least value */
@@ -246,8 +236,8 @@ TEST(int8) {
                 {"int8:sat:za=3:zb=-100", 1, 3, -100},
                 {"int8:sat:zb=255", 1, 0, 255}};
     uint64_t seed = 1, wrapped = 0, clamped = 0;
-    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
-        const ulp_datapath d = parsed(rows[r].name);
+    for (size_t r = 0; r < COUNT_OF(rows); r++) {
+        const ulp_datapath d = datapath_named(rows[r].name);
         assert_int_equal(ulp_datapath_words(&d, 100), 0);
         for (size_t turn = 0; turn < 200; turn++) {
             const size_t k = turn < 100 ? turn : turn < 190 ? 1000 + (size_t)below(&seed, 100) : 150000;
@@ -283,7 +273,7 @@ TEST(int8) {
 /* ---- known properties ---- */
 
 static double sum_of(const char *name, double c, size_t k, double each) {
-    const ulp_datapath d = parsed(name);
+    const ulp_datapath d = datapath_named(name);
     for (size_t i = 0; i < k; i++) a[i] = each, b[i] = 1.0;
     return dot(&d, c, k, (ulp_stream){1, 2, 3});
 }
@@ -308,7 +298,7 @@ TEST(published) {
                 {"q8.8", 100, 101.171875, 101.171875, 101.171875, 101.171875},
                 {"q16.16", 100, 100.99945068359375, 100.99945068359375, 100.99945068359375, 100.99945068359375}};
     char name[64];
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const ulp_format f = named(rows[i].format);
         const double each = ulp_round(0.01, &f, rule_of(ULP_RNE, 0, 0), 0);
         const double want[] = {rows[i].rne, rows[i].rz, rows[i].ru, rows[i].kahan};
@@ -342,7 +332,7 @@ TEST(published) {
     static const char *const stops[] = {"serial:e6m9:rne", "chunk32:e6m9:rne", "chunk64:e6m9:rne"};
     static const double at[] = {4096, 65536, 131072};
     for (size_t i = 0; i < 3; i++) {
-        const ulp_datapath d = parsed(stops[i]);
+        const ulp_datapath d = datapath_named(stops[i]);
         assert_true(dot(&d, 0.0, ROOM, (ulp_stream){0}) == at[i]);
     }
 }
@@ -359,8 +349,8 @@ TEST(identities) {
                  {"serial:e4m3:sat:rne", "serial:e4m3:rne", 1}};
     uint64_t seed = 77;
     const ulp_format f = named("fp16");
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        const ulp_datapath x = parsed(pairs[i].one), y = parsed(pairs[i].other);
+    for (size_t i = 0; i < COUNT_OF(pairs); i++) {
+        const ulp_datapath x = datapath_named(pairs[i].one), y = datapath_named(pairs[i].other);
         for (int turn = 0; turn < 500; turn++) {
             const size_t k = (size_t)below(&seed, 65);
             fill((data)(turn % DATA), &f, k, &seed);
@@ -371,7 +361,7 @@ TEST(identities) {
         }
     }
     /* promote=N with N >= k: a partial sum from +0, then one addition in binary32 */
-    const ulp_datapath late = parsed("serial:fp16:sr:promote=64"), raw = parsed("serial:fp16:sr");
+    const ulp_datapath late = datapath_named("serial:fp16:sr:promote=64"), raw = datapath_named("serial:fp16:sr");
     for (int turn = 0; turn < 2000; turn++) {
         const size_t k = 1 + (size_t)below(&seed, 64);
         fill((data)(turn % DATA), &f, k, &seed);

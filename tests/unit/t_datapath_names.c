@@ -1,8 +1,6 @@
 /* t_datapath_names.c - names of datapaths: the status of each name, rows by name and number, canonical texts. */
 #include "support.h"
 
-#include "kernels/products/datapath.h"
-
 static void expect_name(const char *text, ulp_status right) {
     ulp_datapath d, before;
     memset(&d, 0x5a, sizeof d);
@@ -74,7 +72,7 @@ TEST(names) {
     static const char *const inputs[] = {
         "fp16",      "fp16-fp16", "bf16",     "tf32",          "e4m3",          "e5m2",      "e4m3-fp16",
         "e5m2-fp16", "e4m3-mma",  "e5m2-mma", "e4m3-fp16-mma", "e5m2-fp16-mma", "e4m3.e5m2", "e5m2.e4m3-fp16-mma"};
-    for (size_t i = 0; i < 2 * sizeof inputs / sizeof inputs[0]; i++) {
+    for (size_t i = 0; i < 2 * COUNT_OF(inputs); i++) {
         char name[64];
         snprintf(name, sizeof name, "%s-%s", gpus[i % 2], inputs[i / 2]);
         expect_name(name, ULP_OK);
@@ -82,7 +80,7 @@ TEST(names) {
     expect_names("b200-fp16-mma|b200-fp16-fp16-mma|b200-bf16-mma|b200-tf32-mma", ULP_OK);
     ulp_datapath d;
     memset(&d, 0, sizeof d);
-    assert_int_equal(ulp_datapath_parse(&d, "serial:fp16:srb/8"), ULP_OK);
+    assert_ok(ulp_datapath_parse(&d, "serial:fp16:srb/8"));
     assert_int_equal(ulp_datapath_parse(NULL, "fp32"), ULP_BAD_ARGUMENT);
     assert_int_equal(ulp_datapath_parse(&d, NULL), ULP_BAD_ARGUMENT);
     assert_non_null(strstr(ulp_datapath_names(), "serial:FORMAT:MODE"));
@@ -94,7 +92,7 @@ TEST(rows) {
     ulp_datapath d, before, again;
     size_t n = 0;
     for (; ulp_datapath_get(n, &d) == ULP_OK; n++) {
-        assert_int_equal(ulp_datapath_parse(&again, d.name), ULP_OK);
+        assert_ok(ulp_datapath_parse(&again, d.name));
         assert_memory_equal(&d, &again, sizeof d);
         for (size_t i = 0; i < n; i++)
             assert_true(ulp_datapath_get(i, &again) == ULP_OK && strcmp(again.name, d.name) != 0);
@@ -126,46 +124,21 @@ static void expect_canonical(const char *text, const char *want) {
     char printed[ULP_DATAPATH_NAME_MAX];
     if (ulp_datapath_parse(&d, text) != ULP_OK) fail_msg("%s: no datapath", text);
     assert_string_equal(d.name, want);
-    assert_int_equal(ulp_datapath_print(printed, sizeof printed, &d), ULP_OK);
+    assert_ok(ulp_datapath_print(printed, sizeof printed, &d));
     assert_string_equal(printed, want);
-    assert_int_equal(ulp_datapath_parse(&again, printed), ULP_OK);
+    assert_ok(ulp_datapath_parse(&again, printed));
     assert_same_datapath(&d, &again);
     assert_int_equal(ulp_datapath_print(printed, strlen(want), &d), ULP_BAD_ARGUMENT);
 }
 
 TEST(canonical_texts) {
-    static const char *const same[] = {
-        "fp32",
-        "int8",
-        "int8:sat",
-        "vnni-int8",
-        "vnni-int8-sat",
-        "vnni-int16",
-        "vnni-int16-sat",
-        "int8:za=3:zb=-5",
-        "int8:sat:zb=255",
-        "serial:fp16:rne",
-        "serial:bf16:sr/8",
-        "serial:e4m3:rz",
-        "serial:q8.8:rne",
-        "serial:e4m3:sat:rne",
-        "split:fp16:rne",
-        "split:e5m2:ru",
-        "chunk32:e6m9:rne",
-        "chunk64:bf16:sr",
-        "block16:fp16:rne",
-        "block4:fp32:rz",
-        "pairwise:fp16:rne",
-        "kahan:bf16:rne",
-        "exact:fp32:rne",
-        "exact:bf16:sr",
-        "serial:fp16:rne:promote=64",
-        "h100-e4m3:promote=128",
-        "h100-e4m3:F=20:kept=20",
-        "h100-bf16:floor=none",
-        "h100-fp16:align=rd:output=rne:floor=none:zero_c=-1000",
-        "h100-bf16:signed_zero=1:zero_operand=-126:zero_product=5",
-    };
+    static const char same[] =
+        "fp32 int8 int8:sat vnni-int8 vnni-int8-sat vnni-int16 vnni-int16-sat int8:za=3:zb=-5 int8:sat:zb=255 "
+        "serial:fp16:rne serial:bf16:sr/8 serial:e4m3:rz serial:q8.8:rne serial:e4m3:sat:rne split:fp16:rne "
+        "split:e5m2:ru chunk32:e6m9:rne chunk64:bf16:sr block16:fp16:rne block4:fp32:rz pairwise:fp16:rne "
+        "kahan:bf16:rne exact:fp32:rne exact:bf16:sr serial:fp16:rne:promote=64 h100-e4m3:promote=128 "
+        "h100-e4m3:F=20:kept=20 h100-bf16:floor=none h100-fp16:align=rd:output=rne:floor=none:zero_c=-1000 "
+        "h100-bf16:signed_zero=1:zero_operand=-126:zero_product=5";
     static const char *const other[][2] = {
         {"h100-e4m3:kept=20:F=20", "h100-e4m3:F=20:kept=20"},
         {"h100-e4m3:zero_c=5:L=16:promote=64", "h100-e4m3:promote=64:L=16:zero_c=5"},
@@ -194,16 +167,16 @@ TEST(canonical_texts) {
     };
     ulp_datapath d;
     char text[ULP_DATAPATH_NAME_MAX];
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++) expect_canonical(same[i], same[i]);
-    for (size_t i = 0; i < sizeof other / sizeof *other; i++) expect_canonical(other[i][0], other[i][1]);
+    for (size_t i = 0; *word_of(same, i); i++) expect_canonical(word_of(same, i), word_of(same, i));
+    for (size_t i = 0; i < COUNT_OF(other); i++) expect_canonical(other[i][0], other[i][1]);
     for (size_t i = 0; ulp_datapath_get(i, &d) == ULP_OK; i++) expect_canonical(d.name, d.name);
     /* the settings of a struct that a program has changed */
-    assert_int_equal(ulp_datapath_parse(&d, "h100-e4m3:F=20"), ULP_OK);
+    assert_ok(ulp_datapath_parse(&d, "h100-e4m3:F=20"));
     d.fused.fraction = 13, d.fused.kept = 10, d.promote = 32;
-    assert_int_equal(ulp_datapath_print(text, sizeof text, &d), ULP_OK);
+    assert_ok(ulp_datapath_print(text, sizeof text, &d));
     assert_string_equal(text, "h100-e4m3:promote=32:kept=10");
     d = (ulp_datapath){.kind = ULP_NATIVE, .name = "native:wgmma:e4m3", .promote = 64};
-    assert_int_equal(ulp_datapath_print(text, sizeof text, &d), ULP_OK);
+    assert_ok(ulp_datapath_print(text, sizeof text, &d));
     assert_string_equal(text, "native:wgmma:e4m3:promote=64");
     strcpy(d.name, "nothing");
     d.kind = ULP_SERIAL;

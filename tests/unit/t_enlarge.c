@@ -114,8 +114,8 @@ static const struct net {
 };
 
 TEST(transposed) {
-    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
-        for (size_t p = 0; p < sizeof rig_policies / sizeof *rig_policies; p++)
+    for (size_t i = 0; i < COUNT_OF(nets); i++)
+        for (size_t p = 0; p < COUNT_OF(rig_policies); p++)
             for (int threads = 1; threads <= 2; threads++) {
                 const struct net *net = &nets[i];
                 rig r;
@@ -282,7 +282,7 @@ TEST(words) {
         {"reshape1x4x5", "does not take an input of 1 x 4 x 4 (channels, height, width): it wants an input of C H W"},
         {"reshape9999x9999x9999", "it wants an input of C H W"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) refused(bad[i].word, (ulp_dims){1, 4, 4}, bad[i].why);
+    for (size_t i = 0; i < COUNT_OF(bad); i++) refused(bad[i].word, (ulp_dims){1, 4, 4}, bad[i].why);
 }
 
 TESTS(NULL, NULL)

@@ -2,7 +2,6 @@
 #include "support.h"
 
 #include "base/clock.h"
-#include "base/error.h"
 
 static void test_sentences(void **state) {
     ulp_error e = {0};
@@ -16,7 +15,7 @@ static void test_sentences(void **state) {
     ulp_fail(&e, ULP_BAD_FILE, "a file");
     assert_string_equal(e.text, "a file");
     ulp_error_clear(&e);
-    assert_int_equal(e.status, ULP_OK);
+    assert_ok(e.status);
     assert_string_equal(e.text, "");
     ulp_fail_default(&e, ULP_NO_MEMORY, "no memory");
     assert_string_equal(e.text, "no memory");
@@ -70,7 +69,7 @@ static void test_early_return(void **state) {
     assert_int_equal(go_on(&calls, ULP_OK), ULP_NO_DEVICE);
     assert_int_equal(calls, 1);
     calls = 0;
-    assert_int_equal(go_on(&calls, ULP_OK), ULP_OK);
+    assert_ok(go_on(&calls, ULP_OK));
     assert_int_equal(calls, 2);
 }
 

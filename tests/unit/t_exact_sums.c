@@ -31,7 +31,7 @@ static const struct shape {
               {"e6m9", 10, -30},     {"e4m3", 4, -6},    {"e5m2", 3, -14}};
 
 static double round_to(double x, const char *name) {
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(shapes); i++) {
         int e;
         if (strcmp(shapes[i].name, name) != 0) continue;
         if (x == 0) return x;
@@ -84,7 +84,7 @@ TEST(counting) {
         const char *name;
         double stop;
     } facts[] = {{"binary16", 2048}, {"tf32", 2048}, {"bfloat16", 256}, {"e6m9", 1024}, {"e4m3", 16}, {"e5m2", 8}};
-    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(facts); i++) {
         const ulp_format f = named(facts[i].name);
         const operation by[] = {by_library, by_hand};
         for (int j = 0; j < 2; j++) {
@@ -128,7 +128,7 @@ TEST(counting_modes) {
         {"q8.8", ULP_RNE, 127.99609375, 129},
         {"q8.8", ULP_RU, 127.99609375, 129},
     };
-    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(facts); i++) {
         const ulp_format f = named(facts[i].name);
         double s = 0, next;
         int64_t n = 1;
@@ -147,7 +147,7 @@ static void kahan(operation by, const ulp_format *f, double term, double *sum, d
 
 TEST(counting_cures) {
     static const char *const names[] = {"bfloat16", "e6m9", "e4m3", "e5m2"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         const ulp_format f = named(names[i]);
         const operation by[] = {by_library, by_hand};
         for (int j = 0; j < 2; j++) {
@@ -171,7 +171,7 @@ TEST(counting_cures) {
 /* Where a sum to nearest stops, half of all random words change the sum, by 2. */
 TEST(counting_stochastic) {
     static const char *const names[] = {"binary16", "bfloat16", "e4m3"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         const ulp_format f = named(names[i]);
         const double stop = ldexp(1, f.prec);
         int up = 0;
@@ -214,7 +214,7 @@ TEST(harmonic) {
                  {"e5m2", 2, 5},
                  {"e6m9", 6.40625, 257},
                  {"binary32", 15.403682708740234375, 2097152}};
-    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(facts); i++) {
         const ulp_format f = named(facts[i].name);
         const operation by[] = {by_library, oracle_of(f.name)};
         for (int j = 0; j < 2; j++) {
@@ -261,7 +261,7 @@ TEST(ascent) {
                  {"e4m3", 17, 1, 0x1.4p-7},
                  {"e5m2", 8, 0.5, 0x1.4p-7},
                  {"binary32", 645, 2.9999942779541015625, 0.01f}};
-    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(facts); i++) {
         const ulp_format f = named(facts[i].name);
         const operation by[] = {by_library, oracle_of(f.name)};
         assert_true(ulp_round(0.01, &f, (ulp_rule){0}, 0) == facts[i].rate);
@@ -292,7 +292,7 @@ TEST(ascent_cures) {
         const char *name;
         double millionths, kahan;
     } facts[] = {{"binary16", 2999047, 3}, {"bfloat16", 2992344, 3}, {"e4m3", 2877507, 2.75}, {"e5m2", 2759999, 2}};
-    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(facts); i++) {
         const ulp_format f = named(facts[i].name);
         const operation by[] = {by_library, by_hand};
         const double rate = ulp_round(0.01, &f, (ulp_rule){0}, 0);

@@ -112,7 +112,7 @@ TEST(arrays_are_read) {
     const size_t count = make_samples(samples);
     for (size_t i = 0; i < count; i++) {
         file_array a;
-        assert_int_equal(read_back(&a, &samples[i], samples[i].bytes, samples[i].size), ULP_OK);
+        assert_ok(read_back(&a, &samples[i], samples[i].bytes, samples[i].size));
         assert_true(is_six(&a));
         file_array_free(&a);
     }
@@ -190,7 +190,7 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
     static const char *const names[] = {"made", "a.npy", "a.npz"};
     (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) remove(names[i]);
+    for (size_t i = 0; i < COUNT_OF(names); i++) remove(names[i]);
     return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1;
 }
 

@@ -48,10 +48,10 @@ static ulp_footprint layer[LAYERS_MAX], whole;
 static void count_texts(const char *net, ulp_dims in, const char *policy, const char *optimizer, size_t batch) {
     const training_texts texts = {.net = net, .policy = policy, .optimizer = optimizer};
     training_types types;
-    assert_int_equal(read_texts(&types, &texts, in, &error), ULP_OK);
+    assert_ok(read_texts(&types, &texts, in, &error));
     const ulp_footprint_run run = {&types.net, &types.policy, &types.optimizer, batch};
     assert_true(types.net.count <= LAYERS_MAX);
-    assert_int_equal(ulp_footprint_count(layer, &whole, &run, &error), ULP_OK);
+    assert_ok(ulp_footprint_count(layer, &whole, &run, &error));
     ulp_net_release(&types.net);
 }
 
@@ -112,7 +112,7 @@ TEST(output) {
 TEST(wrong_selector) {
     const training_texts texts = {.net = "fc6 fc3", .policy = "mixed:fp16,conv.*=fp32", .optimizer = "sgd"};
     training_types types;
-    assert_int_equal(read_texts(&types, &texts, (ulp_dims){1, 4, 4}, &error), ULP_OK);
+    assert_ok(read_texts(&types, &texts, (ulp_dims){1, 4, 4}, &error));
     const ulp_footprint_run run = {&types.net, &types.policy, &types.optimizer, 1};
     assert_int_equal(ulp_footprint_count(layer, &whole, &run, &error), ULP_BAD_NAME);
     assert_non_null(strstr(error.text, "'conv.' selects no layer"));
@@ -192,7 +192,7 @@ TEST(machines) {
     assert_true(type_of("fp32", "fp16") == ULP_PEAK_FP32 && type_of("fp16", "bf16") == ULP_PEAK_FP32);
     assert_true(type_of("fp16", "e5m2:inf") == ULP_PEAK_FP16 && type_of("bf16", "e4m3") == ULP_PEAK_BF16);
     assert_true(type_of("e4m3:sat", "e5m2") == ULP_PEAK_FP8 && type_of("tf32", "tf32") == ULP_PEAK_FP32);
-    assert_int_equal(ulp_machine_find(&m, "v100", &error), ULP_OK);
+    assert_ok(ulp_machine_find(&m, "v100", &error));
     assert_int_equal(ulp_machine_type(m, ULP_PEAK_FP8), ULP_PEAK_FP16);
     assert_int_equal(ulp_machine_type(m, ULP_PEAK_BF16), ULP_PEAK_FP32);
     assert_int_equal(ulp_machine_type(m, ULP_PEAK_TF32), ULP_PEAK_FP32);
@@ -213,7 +213,7 @@ TEST(seconds) {
     const ulp_machine *m;
     double sum = 0;
     count_texts("conv64@3p1 relu fc10", (ulp_dims){16, 28, 28}, "fp32", "sgd", 8);
-    assert_int_equal(ulp_machine_find(&m, "a100", &error), ULP_OK);
+    assert_ok(ulp_machine_find(&m, "a100", &error));
     for (size_t i = 0; i < 3; i++)
         for (int k = 0; k < ULP_EFFORT_KINDS; k++) {
             const ulp_effort e = layer[i].effort[k];

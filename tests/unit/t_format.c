@@ -56,7 +56,7 @@ static const row table[] = {
     {"int8", "q8.0", 8, 0, 8, 127, 0x7f, 1, 1, -128, NONE, NONE, NONE, SAT, 0},
     {"int4", "q4.0", 4, 0, 4, 7, 0x7, 1, 1, -8, NONE, NONE, NONE, SAT, 0},
 };
-enum { ROWS = sizeof table / sizeof table[0] };
+enum { ROWS = COUNT_OF(table) };
 
 static void equal(const char *name, const char *what, double got, double want) {
     if (!same(got, want)) fail_msg("%s: %s is %a, not %a", name, what, got, want);
@@ -144,8 +144,8 @@ TEST(registry) {
         ulp_format f, g;
         const ulp_format_row *text;
         memset(&f, 0, sizeof f), memset(&g, 0, sizeof g);
-        assert_int_equal(ulp_format_get(i, &f, &text), ULP_OK);
-        assert_int_equal(ulp_format_get(i, NULL, NULL), ULP_OK);
+        assert_ok(ulp_format_get(i, &f, &text));
+        assert_ok(ulp_format_get(i, NULL, NULL));
         assert_string_equal(f.name, text->name);
         assert_true(text->source[0] != '\0');
         check_derived(&f);
@@ -153,9 +153,9 @@ TEST(registry) {
         snprintf(words, sizeof words, "%s %s", text->name, text->aliases);
         for (char *at = words, *word; (word = strtok(at, " ")) != NULL; at = NULL) {
             upper(upper_case, word);
-            assert_int_equal(ulp_format_parse(&g, word), ULP_OK);
+            assert_ok(ulp_format_parse(&g, word));
             equal_formats(&f, &g);
-            assert_int_equal(ulp_format_parse(&g, upper_case), ULP_OK);
+            assert_ok(ulp_format_parse(&g, upper_case));
             equal_formats(&f, &g);
         }
     }
@@ -292,7 +292,7 @@ TEST(bias) {
                 {"binary64:bias=3", ULP_NOT_IN_RANGE},
                 {"cfloat8_1_3_4", ULP_BAD_NAME},
                 {"CFloat8_1_5_2:SAT:BIAS=3:nosub", ULP_OK}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
         if (ulp_format_parse(&f, rows[i].name) != rows[i].status) fail_msg("%s: another status", rows[i].name);
     assert_non_null(strstr(ulp_format_limits("cfloat8_1_4_3:sat:bias=64"), "from 0 to 63"));
     assert_non_null(strstr(ulp_format_limits("binary64:bias=2"), "at most 10 bits"));
@@ -301,7 +301,7 @@ TEST(bias) {
     assert_non_null(strstr(ulp_format_limits("e12m3:nosub:bias=3"), "eXmY"));
     assert_non_null(strstr(ulp_format_limits("e12m3:sat"), "eXmY"));
     /* the longest exponent field of binaryKpP has 11 bits, as its limits say */
-    assert_int_equal(ulp_format_parse(&f, "binary16p6uf"), ULP_OK);
+    assert_ok(ulp_format_parse(&f, "binary16p6uf"));
     assert_int_equal(f.bits - f.prec + 1, 11);
     assert_int_equal(ulp_format_parse(&f, "binary16p5uf"), ULP_NOT_IN_RANGE);
     assert_non_null(strstr(ulp_format_limits("binary16p5uf"), "at most 11 bits"));
@@ -357,29 +357,28 @@ TEST(holds) {
 TEST(rows) {
     static const ulp_format *const rows[] = {&ulp_binary64, &ulp_binary32, &ulp_binary16,
                                              &ulp_bfloat16, &ulp_e4m3,     &ulp_e5m2};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const ulp_format *r = rows[i];
         ulp_format f, other;
         memset(&f, 0, sizeof f);
-        assert_int_equal(ulp_format_parse(&f, r->name), ULP_OK);
+        assert_ok(ulp_format_parse(&f, r->name));
         assert_true(ulp_format_equal(r, &f));
         assert_true(r->emin == f.emin && r->emax == f.emax && r->qmin == f.qmin);
         assert_int_equal(r->fits_binary32, f.fits_binary32);
         assert_true(r->max_code == f.max_code && r->inf_code == f.inf_code && r->nan_code == f.nan_code);
         assert_true(r->max == f.max && r->lowest == f.lowest);
         assert_true(r->min_normal == f.min_normal && r->min_positive == f.min_positive);
-        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++)
-            assert_int_equal(ulp_format_equal(r, rows[j]), i == j);
+        for (size_t j = 0; j < COUNT_OF(rows); j++) assert_int_equal(ulp_format_equal(r, rows[j]), i == j);
         other = f;
         if (i > 0) { /* binary64 has the largest range there is */
-            assert_int_equal(ulp_format_shift(&other, 3), ULP_OK);
+            assert_ok(ulp_format_shift(&other, 3));
             assert_false(ulp_format_equal(r, &other));
         }
     }
     ulp_format f;
-    assert_int_equal(ulp_format_parse(&f, "e5m10"), ULP_OK); /* the same numbers under another name */
+    assert_ok(ulp_format_parse(&f, "e5m10")); /* the same numbers under another name */
     assert_false(ulp_format_equal(&ulp_binary16, &f));
-    assert_int_equal(ulp_format_parse(&f, "binary16:sat"), ULP_OK);
+    assert_ok(ulp_format_parse(&f, "binary16:sat"));
     assert_false(ulp_format_equal(&ulp_binary16, &f));
 }
 

@@ -56,7 +56,7 @@ static const struct shape {
 };
 
 TEST(ptx) {
-    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+    for (size_t s = 0; s < COUNT_OF(shapes); s++) {
         const struct shape *p = &shapes[s];
         const unsigned a_elements = 16 * p->k / 32, b_elements = 8 * p->k / 32, per = 4 / p->size;
         for (unsigned lane = 0; lane < 32; lane++) {
@@ -212,7 +212,7 @@ TEST(scales) {
             assert_int_equal(bad, 0);
         }
         const double strange[] = {0.0, 1.0625, 0x1p-128, 0x1p128, INFINITY};
-        for (size_t i = f.has_zero; i < sizeof strange / sizeof strange[0]; i++) {
+        for (size_t i = f.has_zero; i < COUNT_OF(strange); i++) {
             uint32_t bad = 0;
             (void)ulp_code_of_scale(strange[i], &f, &bad);
             if (bad == 0) fail_msg("%s: the scale %a was taken", f.name, strange[i]);
@@ -240,7 +240,7 @@ TEST(codes) {
                              480.0,   -480.0,   65504.0,      65520.0,      0x1p-1060,    0x1p-1074, 0x1.8p-24,
                              0x1p-25, 0x1p-149, 0x1.8p-149,   0x1p-150,     127.0,        128.0,     -128.0,
                              -129.0,  0.5,      2147483647.0, 2147483648.0, -2147483648.0};
-    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
+    for (size_t n = 0; n < COUNT_OF(names); n++) {
         const ulp_format f = named(names[n]);
         const uint64_t codes = 1ull << f.bits, step = f.bits > 19 ? 65521 : 1;
         for (uint64_t code = 0; code < codes; code += step) {
@@ -252,7 +252,7 @@ TEST(codes) {
                 check_code(x * 0.5, &f);
             }
         }
-        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) check_code(others[i], &f);
+        for (size_t i = 0; i < COUNT_OF(others); i++) check_code(others[i], &f);
     }
 }
 

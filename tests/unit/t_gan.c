@@ -1,7 +1,4 @@
 /* t_gan.c - training of two networks: gradients by finite differences, scales, skipped steps, streams, refusals. */
-#include <math.h>
-
-#include "test.h"
 
 #include "sim/gan/gan.h"
 #include "training.h"
@@ -11,37 +8,25 @@ enum { B = 6, LATENTS = 5 };
 static const char plain_generator[] = "fc12 tanh reshape3x2x2 tconv1@4s4 sigmoid",
                   plain_discriminator[] = "fc7 tanh fc1";
 
-/* The options of a run as texts; NULL: as in ulp_gan_options. */
-typedef struct player_texts {
-    const char *net, *policy, *scaler, *optimizer;
-} player_texts;
-
+typedef training_texts player_texts; /* from the net to the optimizer */
 typedef struct gan_texts {
     player_texts generator, discriminator;
 } gan_texts;
 
-typedef struct player_types {
-    ulp_net net;
-    ulp_policy policy;
-    ulp_scaler_rule scaler;
-    ulp_optimizer_rule optimizer;
-} player_types;
-
-static ulp_status read_player(player_types *to, ulp_player_options *o, const player_texts *from, ulp_dims in) {
-    ulp_status status = ulp_net_parse(&to->net, from->net, in, &error);
-    if (status == ULP_OK) status = ulp_policy_parse(&to->policy, from->policy ? from->policy : "fp32", &error);
-    if (status == ULP_OK) status = ulp_scaler_parse(&to->scaler, from->scaler ? from->scaler : "none", &error);
-    if (status == ULP_OK)
-        status = ulp_optimizer_parse(&to->optimizer, from->optimizer ? from->optimizer : "sgd,rate=0.5", &error);
+static ulp_status read_player(training_types *to, ulp_player_options *o, player_texts from, ulp_dims in) {
+    if (!from.policy) from.policy = "fp32";
+    if (!from.scaler) from.scaler = "none";
+    if (!from.optimizer) from.optimizer = "sgd,rate=0.5";
+    const ulp_status status = read_texts(to, &from, in, &error);
     *o = (ulp_player_options){&to->net, &to->policy, &to->scaler, &to->optimizer};
     return status;
 }
 
 static ulp_status gan_from_texts(ulp_gan **gan, const gan_texts *texts, ulp_gan_options o, ulp_dims seen) {
-    player_types generator = {0}, discriminator = {0};
+    training_types generator = {0}, discriminator = {0};
     *gan = NULL;
-    ulp_status status = read_player(&generator, &o.generator, &texts->generator, (ulp_dims){LATENTS, 1, 1});
-    if (status == ULP_OK) status = read_player(&discriminator, &o.discriminator, &texts->discriminator, seen);
+    ulp_status status = read_player(&generator, &o.generator, texts->generator, (ulp_dims){LATENTS, 1, 1});
+    if (status == ULP_OK) status = read_player(&discriminator, &o.discriminator, texts->discriminator, seen);
     if (status == ULP_OK) status = ulp_gan_new(gan, &digits, &o, &error);
     ulp_net_release(&generator.net);
     ulp_net_release(&discriminator.net);
@@ -126,7 +111,7 @@ TEST(gradients) {
         l.v = calloc(l.discriminator->params, sizeof *l.v);
         for (size_t i = 0; i < l.generator->params; i++) l.w[i] = (double)g[i];
         for (size_t i = 0; i < l.discriminator->params; i++) l.v[i] = (double)d[i];
-        assert_int_equal(ulp_gan_step(gan, &r), ULP_OK);
+        assert_ok(ulp_gan_step(gan, &r));
         for (size_t i = 0; i < B * LATENTS; i++) l.latents[i] = (double)gan->generator.model.tensor[0][i];
         for (size_t i = 0; i < B * 64; i++)
             l.data[i] = digits.pixel[gan->discriminator.order[i / 64] * 64 + i % 64] / 16.0;
@@ -146,14 +131,14 @@ TEST(gradients) {
 TEST(scales) {
     static const char *const scalers[][2] = {
         {"static:9", "none"}, {"none", "static:-7"}, {"static:-20", "static:30"}, {"layer,init=5", "layer,init=11"}};
-    for (size_t i = 0; i < sizeof scalers / sizeof *scalers; i++) {
+    for (size_t i = 0; i < COUNT_OF(scalers); i++) {
         const gan_texts plain = texts_of((player_texts){0}, (player_texts){0}),
                         t = texts_of((player_texts){.scaler = scalers[i][0]}, (player_texts){.scaler = scalers[i][1]});
         ulp_gan *a = gan_of(&plain), *b = gan_of(&t);
         for (int k = 0; k < 20; k++) {
             ulp_gan_report ra, rb;
-            assert_int_equal(ulp_gan_step(a, &ra), ULP_OK);
-            assert_int_equal(ulp_gan_step(b, &rb), ULP_OK);
+            assert_ok(ulp_gan_step(a, &ra));
+            assert_ok(ulp_gan_step(b, &rb));
             assert_true(ra.generator.loss == rb.generator.loss && ra.discriminator.loss == rb.discriminator.loss);
         }
         same_weights(&a->generator, &b->generator);
@@ -170,7 +155,7 @@ TEST(overflow) {
         ulp_gan *gan = gan_of(&t);
         float *g = copy_weights(&gan->generator), *d = copy_weights(&gan->discriminator);
         ulp_gan_report r;
-        assert_int_equal(ulp_gan_step(gan, &r), ULP_OK);
+        assert_ok(ulp_gan_step(gan, &r));
         const ulp_trainer *skips = who ? &gan->generator : &gan->discriminator,
                           *learns = who ? &gan->discriminator : &gan->generator;
         const ulp_step *skipped = who ? &r.generator : &r.discriminator, *made = who ? &r.discriminator : &r.generator;
@@ -190,9 +175,9 @@ TEST(divergence) {
     ulp_gan *gan = gan_of(&t);
     ulp_gan_report r = {0};
     float made[64];
-    for (int i = 0; i < 8; i++) assert_int_equal(ulp_gan_step(gan, &r), ULP_OK);
+    for (int i = 0; i < 8; i++) assert_ok(ulp_gan_step(gan, &r));
     assert_true(!isfinite(r.discriminator.loss) && !isfinite(r.generator.loss));
-    assert_int_equal(ulp_gan_make(gan, made, 0, 1), ULP_OK);
+    assert_ok(ulp_gan_make(gan, made, 0, 1));
     ulp_gan_free(gan);
 }
 
@@ -201,7 +186,7 @@ TEST(divergence) {
 static size_t values_outside(const float *x, size_t n, const char *format) {
     ulp_format f;
     size_t outside = 0;
-    assert_int_equal(ulp_format_parse(&f, format), ULP_OK);
+    assert_ok(ulp_format_parse(&f, format));
     for (size_t i = 0; i < n; i++) outside += ulp_round((double)x[i], &f, (ulp_rule){0}, 0) != (double)x[i];
     return outside;
 }
@@ -212,7 +197,7 @@ TEST(border) {
     const size_t n = B * 64;
     ulp_gan *gan = gan_of(&t);
     const ulp_model *g = &gan->generator.model, *d = &gan->discriminator.model;
-    assert_int_equal(ulp_gan_step(gan, NULL), ULP_OK);
+    assert_ok(ulp_gan_step(gan, NULL));
     const float *made = g->tensor[g->net.count], *seen = d->tensor[0], *at = gan->border,
                 *gradient = g->grad[g->net.count];
     assert_true(values_outside(made, n, "fp16") == 0 && values_outside(made, n, "bf16") > 0);
@@ -232,15 +217,15 @@ TEST(streams) {
     static float whole[300 * 64], part[300 * 64];
     for (int i = 0; i < 5; i++) {
         ulp_threads_set(1);
-        assert_int_equal(ulp_gan_step(a, NULL), ULP_OK);
+        assert_ok(ulp_gan_step(a, NULL));
         ulp_threads_set(3);
-        assert_int_equal(ulp_gan_step(b, NULL), ULP_OK);
-        assert_int_equal(ulp_gan_make(b, whole, 0, 300), ULP_OK);
+        assert_ok(ulp_gan_step(b, NULL));
+        assert_ok(ulp_gan_make(b, whole, 0, 300));
     }
     same_weights(&a->generator, &b->generator);
     same_weights(&a->discriminator, &b->discriminator);
-    assert_int_equal(ulp_gan_make(a, part, 0, 7), ULP_OK);
-    assert_int_equal(ulp_gan_make(a, part + 7 * 64, 7, 293), ULP_OK);
+    assert_ok(ulp_gan_make(a, part, 0, 7));
+    assert_ok(ulp_gan_make(a, part + 7 * 64, 7, 293));
     assert_memory_equal(whole, part, sizeof whole);
     ulp_threads_set(0);
     ulp_gan_free(a), ulp_gan_free(b);
@@ -256,11 +241,11 @@ TEST(seeds) {
     for (size_t i = 0; i < 64 * 64; i++)
         assert_true(weights(&gan->generator)[g[1].first_param + i] !=
                     weights(&gan->discriminator)[d[1].first_param + i]);
-    assert_int_equal(ulp_gan_step(gan, NULL), ULP_OK);
+    assert_ok(ulp_gan_step(gan, NULL));
     memcpy(first, gan->generator.model.tensor[0], sizeof first);
-    assert_int_equal(ulp_gan_step(gan, NULL), ULP_OK);
+    assert_ok(ulp_gan_step(gan, NULL));
     for (size_t i = 0; i < B * LATENTS; i++) assert_true(gan->generator.model.tensor[0][i] != first[i]);
-    assert_int_equal(ulp_gan_make(gan, made, 0, B), ULP_OK);
+    assert_ok(ulp_gan_make(gan, made, 0, B));
     for (size_t i = 0; i < B * LATENTS; i++) assert_true(gan->generator.model.tensor[0][i] != first[i]);
     ulp_gan_free(gan);
 }
@@ -280,19 +265,19 @@ TEST(checkpoint) {
     ulp_gan *whole = gan_of(&t), *first = gan_of(&t), *second = gan_of(&t), *stranger = gan_of(&other);
     void *got;
     size_t n;
-    for (int i = 0; i < 9; i++) assert_int_equal(ulp_gan_step(whole, NULL), ULP_OK);
-    for (int i = 0; i < 5; i++) assert_int_equal(ulp_gan_step(first, NULL), ULP_OK);
-    assert_int_equal(ulp_gan_save(first, file, note, sizeof note, &error), ULP_OK);
+    for (int i = 0; i < 9; i++) assert_ok(ulp_gan_step(whole, NULL));
+    for (int i = 0; i < 5; i++) assert_ok(ulp_gan_step(first, NULL));
+    assert_ok(ulp_gan_save(first, file, note, sizeof note, &error));
     assert_int_equal(ulp_gan_load(first, file, &got, &n, &error), ULP_BAD_ARGUMENT);
     assert_non_null(strstr(error.text, "the run has begun already"));
     assert_int_equal(ulp_gan_load(stranger, file, &got, &n, &error), ULP_BAD_ARGUMENT);
     assert_non_null(strstr(error.text, "is of another run: there 'policy: "));
     assert_null(got);
-    assert_int_equal(ulp_gan_load(second, file, &got, &n, &error), ULP_OK);
+    assert_ok(ulp_gan_load(second, file, &got, &n, &error));
     assert_int_equal(n, sizeof note);
     assert_memory_equal(got, note, sizeof note);
     free(got);
-    for (int i = 0; i < 4; i++) assert_int_equal(ulp_gan_step(second, NULL), ULP_OK);
+    for (int i = 0; i < 4; i++) assert_ok(ulp_gan_step(second, NULL));
     assert_int_equal(second->generator.step, 9);
     assert_memory_equal(second->generator.arena.memory, whole->generator.arena.memory, whole->generator.arena.bytes);
     assert_memory_equal(second->discriminator.arena.memory, whole->discriminator.arena.memory,

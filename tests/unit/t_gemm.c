@@ -2,9 +2,6 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include "formats/rng.h"
-#include "kernels/backend.h"
-
 enum { ROOM = 40000, RESULTS = 2048 }; /* ROOM: elements of inputs; RESULTS: of c and the memory around it */
 static float a[ROOM], b[ROOM], c[RESULTS], start[RESULTS], want[RESULTS];
 static uint64_t products;
@@ -20,15 +17,10 @@ enum { NAMED = 31, DATAPATHS = NAMED + ULP_MODE_COUNT };
 
 /* Datapath i: first those of the list, then binary32 in every mode. */
 static ulp_datapath datapath(int i) {
-    ulp_datapath d;
     char text[64];
-    const char *at = named_datapaths;
-    for (int j = 0; j < i && j < NAMED; j++) at += strcspn(at, " ") + 1;
-    if (i < NAMED) snprintf(text, sizeof text, "%.*s", (int)strcspn(at, " "), at);
+    if (i < NAMED) snprintf(text, sizeof text, "%s", word_of(named_datapaths, (size_t)i));
     else snprintf(text, sizeof text, "serial:binary32:%s", ulp_mode_name((ulp_mode)(i - NAMED)));
-    memset(&d, 0, sizeof d);
-    ulp_status status = ulp_datapath_parse(&d, text);
-    if (status != ULP_OK) fail_msg("%s: %s", text, ulp_status_text(status));
+    const ulp_datapath d = datapath_named(text);
     assert_string_equal(d.name, text);
     return d;
 }
@@ -43,7 +35,7 @@ static float operand(const ulp_format *f, int kind, uint64_t *seed) {
     double near = ((double)(bits >> 40) * 0x1p-22 - 2.0);
     if (kind == 0) return (float)ulp_round(near, f, rule_of(ULP_RNE, ULP_OVERFLOW_SAT, 0), 0);
     if (kind == 1) return (float)(near * ldexp(1, (int)(bits % 41) - 20));
-    if (bits % 23 == 0) return ulp_from_bits32(special[(bits >> 8) % (sizeof special / sizeof special[0])]);
+    if (bits % 23 == 0) return ulp_from_bits32(special[(bits >> 8) % (COUNT_OF(special))]);
     return bits % 3 ? (float)near : ulp_from_bits32((uint32_t)(bits >> 8));
 }
 
@@ -104,7 +96,7 @@ static void compare(const char *what, const ulp_backend *backend, const ulp_gemm
 static const size_t shapes[][3] = {{1, 1, 1},    {1, 1, 0},   {3, 2, 0},  {2, 3, 1},   {1, 70, 5},  {70, 1, 5},
                                    {5, 64, 7},   {6, 32, 16}, {7, 33, 3}, {12, 65, 9}, {13, 31, 2}, {3, 129, 4},
                                    {17, 19, 23}, {2, 2, 101}, {0, 5, 3},  {5, 0, 3},   {0, 0, 0}};
-enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+enum { SHAPES = COUNT_OF(shapes) };
 
 /* Shape i with a layout; the bits of the layout are transposes, accumulation, and rows longer than needed. */
 static ulp_gemm_shape shape_of(size_t i, unsigned layout) {
@@ -175,8 +167,7 @@ TEST(fp32) {
             }
         for (size_t isa = 0; isa < offered; isa++) {
             memcpy(c, start, sizeof c);
-            assert_int_equal(ulp_backend_gemm(backends[isa], c, a, b, &s, (ulp_summation){&d, (ulp_stream){1, 0, 0}}),
-                             ULP_OK);
+            assert_ok(ulp_backend_gemm(backends[isa], c, a, b, &s, (ulp_summation){&d, (ulp_stream){1, 0, 0}}));
             compare("gemm", backends[isa], &s, &d, s.ldc);
         }
     }
@@ -188,7 +179,7 @@ TEST(specials) {
     for (int i = 0; i < DATAPATHS; i++) {
         ulp_datapath d = datapath(i);
         uint64_t seed = (uint64_t)i;
-        for (size_t t = 0; t < sizeof specials / sizeof specials[0]; t++) {
+        for (size_t t = 0; t < COUNT_OF(specials); t++) {
             fill(a, ROOM, &d.accumulator, 0, &seed), fill(b, ROOM, &d.accumulator, 0, &seed);
             memset(start, 0, sizeof start);
             ulp_gemm_shape s = {.m = 7, .n = 35, .k = 6, .lda = 6, .ldb = 35, .ldc = 35};
@@ -214,7 +205,7 @@ TEST(reduce) {
         uint64_t seed = (uint64_t)i;
         ulp_stream stream = {5, (uint64_t)i, 1000};
         for (int kind = 0; kind < 3; kind++)
-            for (size_t t = 0; t < sizeof sizes / sizeof sizes[0]; t++) {
+            for (size_t t = 0; t < COUNT_OF(sizes); t++) {
                 const size_t m = sizes[t][0], n = sizes[t][1];
                 fill(a, ROOM, &d.accumulator, kind, &seed), fill(start, RESULTS, &d.accumulator, kind, &seed);
                 memcpy(want, start, sizeof want);
@@ -232,8 +223,7 @@ TEST(reduce) {
                         ulp_gemm_shape s = {.m = m, .n = n};
                         ulp_threads_set(threads);
                         memcpy(c, start, sizeof c);
-                        assert_int_equal(ulp_backend_reduce(backends[isa], c, a, m, n, (ulp_summation){&d, stream}),
-                                         ULP_OK);
+                        assert_ok(ulp_backend_reduce(backends[isa], c, a, m, n, (ulp_summation){&d, stream}));
                         compare("reduce", backends[isa], &s, &d, n > 0 ? n : 1);
                     }
             }
@@ -291,14 +281,14 @@ TEST(refusals) {
         assert_int_equal(ulp_backend_reduce(k, c, a, 2, 3, (ulp_summation){&wide, stream}), ULP_UNSUPPORTED);
         assert_int_equal(ulp_backend_reduce(k, c, a, (size_t)1 << 59, 3, (ulp_summation){&wrong, stream}),
                          ULP_BAD_ARGUMENT); /* refused before memory is allocated */
-        assert_int_equal(ulp_backend_reduce(k, NULL, NULL, 2, 0, (ulp_summation){&wrong, stream}), ULP_OK);
+        assert_ok(ulp_backend_reduce(k, NULL, NULL, 2, 0, (ulp_summation){&wrong, stream}));
         s = good, s.k = 0, s.lda = s.ldb = 0;
-        assert_int_equal(ulp_backend_gemm(k, c, NULL, NULL, &s, (ulp_summation){&d, stream}),
-                         ULP_OK); /* without products all results are +0 */
+        assert_ok(ulp_backend_gemm(k, c, NULL, NULL, &s,
+                                   (ulp_summation){&d, stream})); /* without products all results are +0 */
         for (int i = 0; i < 6; i++) assert_int_equal(ulp_bits32(c[i]), 0);
         s = good, s.m = 0, s.lda = s.ldb = s.ldc = 0;
-        assert_int_equal(ulp_backend_gemm(k, NULL, NULL, NULL, &s, (ulp_summation){&wrong, stream}),
-                         ULP_OK); /* without elements nothing is checked */
+        assert_ok(ulp_backend_gemm(k, NULL, NULL, NULL, &s,
+                                   (ulp_summation){&wrong, stream})); /* without elements nothing is checked */
     }
 }
 

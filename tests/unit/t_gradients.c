@@ -1,26 +1,21 @@
 /* t_gradients.c - every kind of layer, and whole nets, against central finite differences in binary64. */
-#include <math.h>
 
-#include "formats/rng.h"
+#include "layering.h"
 #include "training.h"
 
 enum { B = 5, WIDEST = 64, PARAMS = 1024 };
 
 /* The model and the arrays of a check of one net. */
 typedef struct bench {
-    ulp_model model;
-    ulp_pass pass;
-    ulp_arena arena;
-    ulp_policy policy;
+    rig of;
     double *x, *w, *r, *y, *scratch; /* (B,in), (params), (B,out), (B,out), scratch of ulp_net_forward64() */
-    float *fw;                       /* (params) */
 } bench;
 
 /* r . net(x, w). A backward pass from dy = r gives the gradients of this scalar with respect to x and w. */
 static double scalar_of(const bench *t) {
     double sum = 0.0;
-    ulp_net_forward64(&t->model.net, t->y, t->x, t->w, B, t->scratch);
-    for (size_t i = 0; i < B * ulp_dims_size(t->model.net.out); i++) sum += t->r[i] * t->y[i];
+    ulp_net_forward64(&t->of.model.net, t->y, t->x, t->w, B, t->scratch);
+    for (size_t i = 0; i < B * ulp_dims_size(t->of.model.net.out); i++) sum += t->r[i] * t->y[i];
     return sum;
 }
 
@@ -45,62 +40,43 @@ static void numbers(double *x, float *f, size_t n, uint64_t stream) {
     }
 }
 
-static void bench_carve(void *own, ulp_arena *arena) {
-    bench *t = own;
-    t->fw = ulp_arena_take(arena, t->model.net.params);
-    t->model.grad[0] = ulp_arena_take(arena, B * ulp_dims_size(t->model.net.in)); /* the tests need it */
-}
-
 /* The model of a net, with seeded weights, input and gradient of the output. */
 static void bench_start(bench *t, const char *text) {
-    memset(t, 0, sizeof *t);
-    assert_int_equal(ulp_policy_parse(&t->policy, "fp32", &error), ULP_OK);
-    assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"), ULP_OK); /* its memory is host memory */
-    t->pass.run.policy = &t->policy;
-    t->pass.now.B = B;
-    t->pass.run.seed = 1;
-    ulp_status status = model_from_text(&t->model, text, (ulp_dims){1, 4, 4}, B, B, &error);
-    if (status != ULP_OK) print_message("%s\n", error.text);
-    assert_int_equal(status, ULP_OK);
-    const ulp_net *net = &t->model.net;
-    assert_int_equal(ulp_model_alloc(&t->model, &t->pass, &t->arena, bench_carve, t), ULP_OK);
+    rig_start(&t->of, text, (ulp_dims){1, 4, 4}, B, "fp32");
+    const ulp_net *net = &t->of.model.net;
     size_t m = B * ulp_dims_size(net->in), n = B * ulp_dims_size(net->out);
     t->x = calloc(m + net->params + 2 * n + (2 + net->depth) * B * net->widest, sizeof *t->x);
-    float *first = calloc(net->params + net->states + 1, sizeof *first);
-    assert_true(t->x && first);
+    assert_non_null(t->x);
     t->w = t->x + m;
     t->r = t->w + net->params;
     t->y = t->r + n;
     t->scratch = t->y + n;
-    numbers(t->x, t->model.tensor[0], m, 1);
-    numbers(t->w, t->fw, net->params, 2);
-    numbers(t->r, t->model.grad[net->count], n, 3);
-    ulp_net_init(net, first, first + net->params, 1, 0);
-    memcpy(t->model.state, first + net->params, net->states * sizeof *first);
-    free(first);
+    numbers(t->x, rig_input(&t->of), m, 1);
+    numbers(t->w, t->of.w, net->params, 2);
+    numbers(t->r, rig_output_gradient(&t->of), n, 3);
 }
 
 static void bench_end(bench *t) {
     free(t->x);
-    ulp_model_release(&t->model, &t->pass);
-    ulp_arena_release(&t->arena);
+    rig_end(&t->of);
 }
 
 /* Check the example net of a kind: forward against forward64, dx and dw against finite differences. */
 static void check_layer(const ulp_layer_kind *kind) {
     bench t;
     bench_start(&t, kind->example);
-    const ulp_net *net = &t.model.net;
+    const ulp_net *net = &t.of.model.net;
     size_t m = B * ulp_dims_size(net->in), n = B * ulp_dims_size(net->out);
     assert_true(net->widest <= WIDEST && net->params <= PARAMS);
-    assert_int_equal(ulp_model_forward(&t.model, &t.pass, t.fw), ULP_OK);
-    assert_int_equal(ulp_model_backward(&t.model, &t.pass, t.fw), ULP_OK);
+    rig_forward(&t.of);
+    rig_backward(&t.of);
     scalar_of(&t);
     /* bound: binary32 sums of at most WIDEST terms of at most 2, and h^2 f''' / 6 of the finite difference */
     double bound = WIDEST * 2.0 * WIDEST * 0x1p-24 + 1e-9;
-    for (size_t i = 0; i < n; i++) assert_true(fabs((double)t.model.tensor[net->count][i] - t.y[i]) <= bound);
-    for (size_t i = 0; i < m; i++) assert_true(fabs((double)t.model.grad[0][i] - slope(&t, &t.x[i])) <= bound);
-    for (size_t i = 0; i < net->params; i++) assert_true(fabs((double)t.model.wgrad[i] - slope(&t, &t.w[i])) <= bound);
+    for (size_t i = 0; i < n; i++) assert_true(fabs((double)rig_output(&t.of)[i] - t.y[i]) <= bound);
+    for (size_t i = 0; i < m; i++) assert_true(fabs((double)t.of.model.grad[0][i] - slope(&t, &t.x[i])) <= bound);
+    for (size_t i = 0; i < net->params; i++)
+        assert_true(fabs((double)t.of.model.wgrad[i] - slope(&t, &t.w[i])) <= bound);
     bench_end(&t);
 }
 
@@ -144,17 +120,17 @@ static double loss_of(const ulp_trainer *t, const double *w, const float *x, con
 TEST(net_gradients) {
     static const char *const nets[] = {"fc10", "fc12 relu fc10", "fc9 tanh fc8 relu fc10",
                                        "fc6 fc7 tanh tanh fc11 relu relu fc10"};
-    for (size_t k = 0; k < sizeof nets / sizeof *nets; k++) {
+    for (size_t k = 0; k < COUNT_OF(nets); k++) {
         training_texts o = {.net = nets[k], .scaler = "static:5", .optimizer = "sgd,rate=0", .batch = B, .seed = 3};
         ulp_trainer *t = trainer_of(&digits, &o);
         float *f = calloc(2 * t->model.net.params, sizeof *f), *g = f + t->model.net.params, x[B * 64];
         double *w = calloc(t->model.net.params, sizeof *w), loss;
         ulp_step step;
-        assert_int_equal(ulp_trainer_weights(t, f, NULL), ULP_OK);
+        assert_ok(ulp_trainer_weights(t, f, NULL));
         for (size_t i = 0; i < t->model.net.params; i++) w[i] = (double)f[i];
-        assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
-        assert_int_equal(t->pass.run.backend->download(x, t->model.tensor[0], sizeof x), ULP_OK);
-        assert_int_equal(t->pass.run.backend->download(g, t->model.wgrad, t->model.net.params * sizeof *g), ULP_OK);
+        assert_ok(ulp_trainer_step(t, &step));
+        assert_ok(t->pass.run.backend->download(x, t->model.tensor[0], sizeof x));
+        assert_ok(t->pass.run.backend->download(g, t->model.wgrad, t->model.net.params * sizeof *g));
         loss = loss_of(t, w, x, t->label, B);
         assert_true(fabs(step.loss - loss) < 1e-5);
         for (size_t i = 0; i < t->model.net.params; i += 7) {

@@ -13,7 +13,7 @@ TEST(harmonic) {
         double sum;
         int digits; /* 10^4 times the error, rounded */
     } want[] = {{"binary16", 7.0859375, 5077}, {"bfloat16", 5.0625, 6483}};
-    for (size_t f = 0; f < sizeof want / sizeof want[0]; f++) {
+    for (size_t f = 0; f < COUNT_OF(want); f++) {
         const ulp_format format = named(want[f].format);
         double sum = 0, exact = 0;
         for (int i = 1000000; i >= 1; i--) exact += 1.0 / i;
@@ -29,7 +29,7 @@ TEST(harmonic) {
 TEST(unit_stop) {
     static const char *const formats[] = {"binary16", "bfloat16", "e8m2", "e6m9"};
     uint64_t seed = 1;
-    for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f++) {
+    for (size_t f = 0; f < COUNT_OF(formats); f++) {
         const ulp_format format = named(formats[f]);
         const double stop = ldexp(1, (int)format.prec), below = stop - 1; /* the number below `stop` */
         double sum = 0;
@@ -74,7 +74,7 @@ TEST(bounds) {
 static const int stochastic[] = {ULP_SRA, ULP_SRB, ULP_SRC};
 
 /* Word i of 2^steps words of r bits; the least and the largest word are among them. */
-static uint32_t word_at(uint32_t i, int r, int steps) {
+static uint32_t word_for(uint32_t i, int r, int steps) {
     const uint32_t last = (1u << r) - 1;
     const uint32_t word = r <= steps ? i : i + 1 == 1u << steps ? last : i << (r - steps);
     return word << (32 - r);
@@ -87,7 +87,7 @@ static void check_stop(const ulp_format *f, ulp_rule rule, double stop, double m
     const double below = stop - ulp_spacing(stop, f) / 2;
     int moved = 0;
     for (uint32_t i = 0; i < 1u << steps; i++) {
-        const uint32_t word = word_at(i, r, steps);
+        const uint32_t word = word_for(i, r, steps);
         for (double x = most; x > 0x1p-6; x -= 0x1p-5) {
             const double got = ulp_arith((ulp_scalar_op){ULP_ADD, stop, x, 0}, f, rule, word);
             if (got != stop) fail_case("add", stop, x, 0, f, rule, word, got, stop);
@@ -156,7 +156,7 @@ static int64_t scaled_bias(const ulp_format *f, ulp_rule rule, double from, int 
 
 TEST(bias) {
     static const char *const formats[] = {"bfloat16", "e8m2", "e4m3"};
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(formats); i++) {
         const ulp_format f = named(formats[i]);
         for (int r = 1; r <= (i == 0 ? 8 : 5); r++)
             for (int m = 0; m < 3; m++) {
@@ -195,7 +195,7 @@ TEST(decay) {
     const double exact = 0x1p-6 * per_e;
     for (int fused = 0; fused < 2; fused++) {
         assert_true(euler(&b, 46, fused) == 189 * 0x1p-15);
-        for (size_t i = 0; i < sizeof grid / sizeof grid[0]; i++) {
+        for (size_t i = 0; i < COUNT_OF(grid); i++) {
             const double y = euler(&b, grid[i], fused);
             assert_true(fabs(y - exact) > fabs(189 * 0x1p-15 - exact));
             if (grid[i] >= 1000) assert_true(y == 0x1p-6);
@@ -228,7 +228,7 @@ TEST(circle) {
         int n;
     } cases[] = {{"bfloat16", 3230},  {"bfloat16", 4642},  {"bfloat16", 10000}, {"bfloat16", 100000},
                  {"binary16", 25749}, {"binary16", 46416}, {"binary16", 100000}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const ulp_format f = named(cases[i].format);
         const double h = ulp_round(0x1.921fb54442d18p+2 / cases[i].n, &f, nearest, 0);
         double v = 0;

@@ -4,12 +4,9 @@
 #include "tensor_cases.h"
 #include "instruction_sets.h"
 
-#include <stdlib.h>
 #if defined(ULP_WITH_ZLIB)
 #include <zlib.h>
 #endif
-
-#include "kernels/backend.h"
 
 enum { MEASURED = 5000, DIRECTED = 985, LINE = 4096 };
 
@@ -95,7 +92,7 @@ static void check(const char *row, const char *a, const char *b, const char *c, 
     float x[256], y[256], z, end;
     if (strcmp(row, last) != 0) {
         if (!oracle_find(&o, row)) fail_msg("%s: no row of the oracle", row);
-        assert_int_equal(ulp_datapath_parse(&datapath, row), ULP_OK);
+        assert_ok(ulp_datapath_parse(&datapath, row));
         snprintf(last, sizeof last, "%s", row);
     }
     t.k = codes(t.a, a, o.a);
@@ -106,7 +103,7 @@ static void check(const char *row, const char *a, const char *b, const char *c, 
     if (judged != want) wrong("oracle", row, &o, &t, judged, want);
     ulp_status status;
     const uint32_t got = case_model(&datapath, &o, &t, &status);
-    assert_int_equal(status, ULP_OK);
+    assert_ok(status);
     if (got != want) wrong("ulp_dot", row, &o, &t, got, want);
     for (size_t i = 0; i < t.k; i++)
         x[i] = (float)oracle_value(oracle_decode(t.a[i], o.a)), y[i] = (float)oracle_value(oracle_decode(t.b[i], o.b));
@@ -114,8 +111,7 @@ static void check(const char *row, const char *a, const char *b, const char *c, 
     const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = t.k, .lda = t.k, .ldb = 1, .ldc = 1, .accumulate = 1};
     for (size_t isa = 0; isa < offered; isa++) {
         float result = z;
-        assert_int_equal(ulp_backend_gemm(backends[isa], &result, x, y, &shape, (ulp_summation){.datapath = &datapath}),
-                         ULP_OK);
+        assert_ok(ulp_backend_gemm(backends[isa], &result, x, y, &shape, (ulp_summation){.datapath = &datapath}));
         if (!same_result((double)result, (double)end))
             wrong(backends[isa]->what, row, &o, &t, ulp_bits32(result), want);
     }
@@ -136,7 +132,7 @@ TEST(measured) {
         {"l40s-fp16-fp32", "l40s-fp16"},      {"l40s-fp16-fp16", "l40s-fp16-fp16"}, {"l40s-bf16-fp32", "l40s-bf16"},
         {"l40s-e4m3-fp32", "l40s-e4m3"},      {"l40s-e5m2-fp32", "l40s-e5m2"},
     };
-    enum { FILES = sizeof files / sizeof files[0] };
+    enum { FILES = COUNT_OF(files) };
     if (!data_exists("v100-fp16-fp32.csv.gz")) skip();
     size_t total = 0;
     failures = 0;

@@ -16,7 +16,7 @@ TEST(values) {
                                         "# toy data: checksum 42\n",
                                         "# format binary16: bits=16 p=11",
                                         "\nformat,mode,step,value,code,nothing\nbinary16,rne,0,"};
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) assert_true(has("v.csv", lines[i]));
+    for (size_t i = 0; i < COUNT_OF(lines); i++) assert_true(has("v.csv", lines[i]));
     assert_true(lacks("v.csv", ",nan")); /* a cell without a number is empty */
     assert_true(has("v.run.json", "\"verdict\": \"PASS\""));
     assert_true(has("stdout.txt", "PASS rows are found (2000 of 2000)"));
@@ -102,7 +102,7 @@ TEST(refusals) {
         {"--list --merge nosuch", "--list and --merge exclude each other"},
         {"--list --resume", "--list and --resume exclude each other"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         expect_exit(2, bad[i][0]);
         assert_true(has("stderr.txt", bad[i][1]));
     }
@@ -119,7 +119,7 @@ TEST(statuses) {
         {"--scale 0.125", "SKIP some options (--scale is 0.125, the claim is about 0.25 or more; "},
         {"--shape tree --scale 0", "SKIP some options (--shape is tree, the claim is about ring; "},
     };
-    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(reasons); i++) {
         char line[128];
         snprintf(line, sizeof line, "--claim skip --out w.csv --restart %s", reasons[i][0]);
         expect_exit(0, line);

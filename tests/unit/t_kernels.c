@@ -2,9 +2,6 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include "formats/rng.h"
-#include "kernels/backend.h"
-
 enum { N = 2 * 16 * 1024 + 777, FEW = 2100, MARGIN = 32 };
 
 static float x[N], want[N], y[N + 2 * MARGIN];
@@ -28,7 +25,7 @@ static void fill_inputs(const ulp_format *f, uint64_t seed) {
     for (size_t i = 0; i < N; i++) {
         uint64_t bits = next_random(&seed);
         float value = ulp_from_bits32((uint32_t)(bits >> 32));
-        if (i % 8 == 1) value = ulp_from_bits32(special[bits % (sizeof special / sizeof special[0])]);
+        if (i % 8 == 1) value = ulp_from_bits32(special[bits % (COUNT_OF(special))]);
         if (i % 8 >= 4) { /* a value or a middle, and up to 3 units of binary32 away from it */
             double member = ulp_decode(bits >> 8, f), other = ulp_next_up(member, f);
             if (i % 8 >= 6) member += (other - member) / 2;
@@ -38,10 +35,6 @@ static void fill_inputs(const ulp_format *f, uint64_t seed) {
         memcpy(x + i, &value, sizeof value);
         if (i < FEW) x64[i] = i % 2 ? (double)value : i % 4 ? ulp_from_bits64(bits) : nextafter((double)value, 0);
     }
-}
-
-static uint32_t word_at(ulp_rule rule, ulp_stream s, size_t i) {
-    return ulp_mode_is_stochastic(rule.mode) ? ulp_random_word(s, i) : 0;
 }
 
 static void count(ulp_stats *stats, double in, double out, const ulp_format *f, ulp_rule rule, uint32_t word) {
@@ -64,7 +57,7 @@ static void equal_stats(const ulp_stats *got, const ulp_stats *expected, const u
     const uint64_t w[] = {expected->count,     expected->overflow, expected->saturated, expected->underflow,
                           expected->subnormal, expected->zero,     expected->nan};
     static const char *const names[] = {"count", "overflow", "saturated", "underflow", "subnormal", "zero", "nan"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < COUNT_OF(names); i++)
         if (g[i] != w[i])
             fail_msg("%s %s %s %s: counter %s is %llu, not %llu", b->what, f->name, ulp_mode_name((ulp_mode)rule.mode),
                      ulp_overflow_name((ulp_overflow)rule.overflow), names[i], (unsigned long long)g[i],
@@ -94,8 +87,7 @@ static void check_part(const ulp_backend *b, size_t at, size_t n, size_t shift, 
     float *out = y + MARGIN / 2 + shift;
     clear(y, (n + 2 * MARGIN) * sizeof *y);
     if (in_place) memcpy(out, x + at, n * sizeof *x);
-    assert_int_equal(ulp_backend_round(b, out, in_place ? out : x + at, n, (ulp_rounding){f, rule, part, stats}),
-                     ULP_OK);
+    assert_ok(ulp_backend_round(b, out, in_place ? out : x + at, n, (ulp_rounding){f, rule, part, stats}));
     for (size_t i = 0; i < n; i++)
         if (!same_bits(out[i], want[at + i]))
             fail_at(b, in_place ? "round in place" : "round", at + i, n, (double)x[at + i], f, rule,
@@ -107,7 +99,7 @@ static void check_part(const ulp_backend *b, size_t at, size_t n, size_t shift, 
 
 static void check_sizes(const ulp_backend *b, const ulp_format *f, ulp_rule rule, ulp_stream s) {
     static const size_t sizes[] = {0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 33, 63, 65, 1023, 1025};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         ulp_stats stats = {0};
         size_t at = (i * 131 + rule.mode * 7) % 1000;
         check_part(b, at, sizes[i], i % 16, i % 2, f, rule, s, i % 3 ? NULL : &stats);
@@ -119,7 +111,7 @@ static void check_round64(const ulp_backend *b, const ulp_format *f, ulp_rule ru
     ulp_stats got = {0}, expected = {0};
     double *out = y64 + MARGIN / 2 + rule.mode % 8;
     clear(y64, sizeof y64);
-    assert_int_equal(ulp_backend_round64(b, out, x64, FEW, (ulp_rounding){f, rule, s, &got}), ULP_OK);
+    assert_ok(ulp_backend_round64(b, out, x64, FEW, (ulp_rounding){f, rule, s, &got}));
     for (size_t i = 0; i < FEW; i++) {
         uint32_t word = word_at(rule, s, i);
         double scalar = ulp_round(x64[i], f, rule, word);
@@ -193,9 +185,8 @@ TEST(stats_add) {
     float in[] = {1e9f, -INFINITY, 0x1p-20f, 0x1p-8f, NAN, 0.0f, 1.0f}, out[7];
     for (size_t isa = 0; isa < offered; isa++) {
         ulp_stats stats = {100, 200, 300, 400, 500, 600, 700}, expected = {107, 201, 302, 401, 501, 602, 701};
-        assert_int_equal(ulp_backend_round(backends[isa], out, in, 7,
-                                           (ulp_rounding){&f, rule_of(ULP_RNE, 0, 0), (ulp_stream){1, 0, 0}, &stats}),
-                         ULP_OK);
+        assert_ok(ulp_backend_round(backends[isa], out, in, 7,
+                                    (ulp_rounding){&f, rule_of(ULP_RNE, 0, 0), (ulp_stream){1, 0, 0}, &stats}));
         equal_stats(&stats, &expected, backends[isa], &f, rule_of(ULP_RNE, 0, 0));
     }
 }
@@ -215,10 +206,10 @@ TEST(backends) {
     setenv("ULPLAB_ISA", "nonsense", 1);
     assert_int_equal(ulp_backend_get(&b, NULL), ULP_BAD_NAME);
     setenv("ULPLAB_ISA", "", 1);
-    assert_int_equal(ulp_backend_get(&b, "cpu"), ULP_OK);
+    assert_ok(ulp_backend_get(&b, "cpu"));
     assert_ptr_equal(b, backends[offered - 1]);
     unsetenv("ULPLAB_ISA");
-    assert_int_equal(ulp_backend_get(&b, NULL), ULP_OK);
+    assert_ok(ulp_backend_get(&b, NULL));
     assert_int_equal(ulp_backend_get(&b, "abacus"), ULP_BAD_NAME);
     assert_int_equal(ulp_backend_get(NULL, NULL), ULP_BAD_ARGUMENT);
     assert_null(ulp_cpu_isa_name(ISAS));
@@ -228,8 +219,8 @@ TEST(backends) {
         assert_non_null(memory);
         assert_int_equal((uintptr_t)memory % 64, 0);
         size_t n = bytes < sizeof text ? bytes : sizeof text;
-        assert_int_equal(b->upload(memory, text, n), ULP_OK);
-        assert_int_equal(b->download(back, memory, n), ULP_OK);
+        assert_ok(b->upload(memory, text, n));
+        assert_ok(b->download(back, memory, n));
         assert_memory_equal(text, back, n);
         b->release(memory);
     }
@@ -262,14 +253,13 @@ TEST(gemm_round) {
     enum { MOST = 700 * 130 };
     static float a[700 * 300], b[700 * 300], expected[MOST], got_c[MOST];
     uint64_t seed = 9;
-    for (size_t i = 0; i < sizeof a / sizeof *a; i++) {
+    for (size_t i = 0; i < COUNT_OF(a); i++) {
         a[i] = (float)((double)(next_random(&seed) >> 40) * 0x1p-22 - 2.0);
         b[i] = (float)((double)(next_random(&seed) >> 40) * 0x1p-22 - 2.0);
     }
-    for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++)
+    for (size_t z = 0; z < COUNT_OF(sizes); z++)
         for (size_t way = 0; way < 16; way++) {
-            ulp_datapath d;
-            assert_int_equal(ulp_datapath_parse(&d, paths[way & 1]), ULP_OK);
+            ulp_datapath d = datapath_named(paths[way & 1]);
             if (way & 1 && sizes[z].m * sizes[z].n * sizes[z].k > 1000000) continue;
             const ulp_format f = named(formats[way >> 1 & 1]);
             const size_t m = sizes[z].m, n = sizes[z].n, k = sizes[z].k;
@@ -290,10 +280,10 @@ TEST(gemm_round) {
                 ulp_threads_set(1 + 2 * (int)(isa + way) % 4);
                 memset(expected, 0, sizeof expected);
                 memset(got_c, 0, sizeof got_c);
-                assert_int_equal(ulp_backend_gemm(backend, expected, a, b, &shape, by), ULP_OK);
-                assert_int_equal(ulp_backend_round(backend, expected, expected, m * n, how), ULP_OK);
+                assert_ok(ulp_backend_gemm(backend, expected, a, b, &shape, by));
+                assert_ok(ulp_backend_round(backend, expected, expected, m * n, how));
                 how.stats = &two;
-                assert_int_equal(ulp_backend_gemm_round(backend, got_c, a, b, &shape, by, how), ULP_OK);
+                assert_ok(ulp_backend_gemm_round(backend, got_c, a, b, &shape, by, how));
                 assert_memory_equal(got_c, expected, sizeof expected);
                 assert_memory_equal(&one, &two, sizeof one);
                 ulp_gemm_shape bad = shape;
@@ -308,7 +298,7 @@ TEST(gemm_round) {
 TEST(parallel_for) {
     static const size_t sizes[] = {0, 1, 9, 10, 11, 99, 100, 1001, 65536, 99999}, grains[] = {1, 10, 4096, 200000};
     for (int threads = 1; threads <= 5; threads++)
-        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (size_t i = 0; i < COUNT_OF(sizes); i++)
             for (size_t g = 0; g < 4; g++) {
                 size_t shape[2] = {sizes[i], grains[g]};
                 ulp_threads_set(threads);

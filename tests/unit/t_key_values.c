@@ -1,13 +1,9 @@
 /* t_key_values.c - reading and printing "key=value" texts, and the reference texts of all registries of sim/. */
 #include "support.h"
 
-#include "base/key_values.h"
-#include "sim/data/data.h"
 #include "sim/help.h"
 #include "sim/losses/loss.h"
-#include "sim/net.h"
 #include "sim/optim/optim.h"
-#include "sim/policy/policy.h"
 #include "sim/train/scaler.h"
 
 typedef struct things {
@@ -40,15 +36,15 @@ TEST(reads_and_prints) {
         {"small=-300,share=0.1", "share=0.10000000000000001,small=-300,flag=0,large=0,natural=0"},
         {"large=-1e15,natural=4294967295,flag=1", "share=0,small=0,flag=1,large=-1000000000000000,natural=4294967295"},
     };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
         things t = {0}, again = {0};
         ulp_error why = {0};
         char text[256], second[256];
         if (ulp_keys_read(&t, &reader, texts[i][0], "thing", &why) != ULP_OK) fail_msg("%s", why.text);
-        assert_int_equal(ulp_keys_print(text, sizeof text, &reader, &t, NULL), ULP_OK);
+        assert_ok(ulp_keys_print(text, sizeof text, &reader, &t, NULL));
         assert_string_equal(text, texts[i][1]);
-        assert_int_equal(ulp_keys_read(&again, &reader, text, "thing", &why), ULP_OK);
-        assert_int_equal(ulp_keys_print(second, sizeof second, &reader, &again, NULL), ULP_OK);
+        assert_ok(ulp_keys_read(&again, &reader, text, "thing", &why));
+        assert_ok(ulp_keys_print(second, sizeof second, &reader, &again, NULL));
         assert_string_equal(text, second);
         assert_int_equal(ulp_keys_print(text, 20, &reader, &t, NULL), ULP_BAD_ARGUMENT);
     }
@@ -59,10 +55,10 @@ TEST(prints_what_differs) {
     const things base = {.share = 0.5, .small = -8, .large = 7};
     things t = base;
     char text[64];
-    assert_int_equal(ulp_keys_print(text, sizeof text, &colons, &t, &base), ULP_OK);
+    assert_ok(ulp_keys_print(text, sizeof text, &colons, &t, &base));
     assert_string_equal(text, "");
     t.natural = 3, t.small = 8, t.flag = 1;
-    assert_int_equal(ulp_keys_print(text, sizeof text, &colons, &t, &base), ULP_OK);
+    assert_ok(ulp_keys_print(text, sizeof text, &colons, &t, &base));
     assert_string_equal(text, "small=8:flag=1:natural=3");
 }
 
@@ -85,7 +81,7 @@ TEST(refuses) {
     };
     char longest[2 * ULP_VALUE_MAX];
     things t = {0};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         ulp_error why = {0};
         assert_int_equal(ulp_keys_read(&t, &reader, bad[i][0], "thing", &why), ULP_BAD_NAME);
         if (!strstr(why.text, bad[i][1])) fail_msg("%s: %s", bad[i][0], why.text);
@@ -123,9 +119,9 @@ TEST(plain) {
         {"small2=1", "no key 'small2'; did you mean 'small'?", ULP_BAD_NAME},
     };
     things t = {0};
-    assert_int_equal(ulp_keys_read(&t, &plain, "Share=1e-1:SMALL=-08:flag=1", "thing", NULL), ULP_OK);
+    assert_ok(ulp_keys_read(&t, &plain, "Share=1e-1:SMALL=-08:flag=1", "thing", NULL));
     assert_true(t.share == 0.1 && t.small == -8 && t.flag == 1);
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         ulp_error why = {0};
         t = (things){0};
         assert_int_equal(ulp_keys_read(&t, &plain, bad[i].text, "thing", &why), bad[i].status);

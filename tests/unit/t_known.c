@@ -4,7 +4,6 @@
  * 10 rounds. Two of the three counters are no block of an element's index, so that the vectors of blocks are tested
  * below the arrays of words.
  */
-#include "formats/rng.h"
 #include "tests/proofs/streams/known.h"
 #include "support.h"
 #include "known_answers.h"
@@ -28,7 +27,7 @@ TEST(known_answers) {
         generator *words_of = generator_of(ulp_cpu_isa_name(k));
         assert_non_null(words_of);
         if (!ulp_cpu_isa_offered(k)) continue;
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        for (size_t i = 0; i < COUNT_OF(known); i++)
             for (uint32_t lane = 0; lane < 16; lane++) {
                 const struct known *t = &known[i];
                 uint32_t words[64];

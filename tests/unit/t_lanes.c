@@ -7,8 +7,6 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include "kernels/backend.h"
-
 enum { M = 3, N = 67, K = 40 };
 
 static float a[M * K], b[K * N], start[M * N], c[M * N], want[M * N];
@@ -111,7 +109,7 @@ static void check(const ulp_datapath *d, edge kind, size_t m, int accumulate) {
     define(d, m, accumulate, stream);
     for (size_t isa = 0; isa < offered; isa++) {
         memcpy(c, start, sizeof c);
-        assert_int_equal(ulp_backend_gemm(backends[isa], c, a, b, &s, (ulp_summation){d, stream}), ULP_OK);
+        assert_ok(ulp_backend_gemm(backends[isa], c, a, b, &s, (ulp_summation){d, stream}));
         for (size_t i = 0; i < m * N; i++)
             if (!same_bits(c[i], want[i]))
                 fail_msg("%s %s, %s, rows %zu, accumulate %d: element (%zu,%zu) is %a, not %a", backends[isa]->what,
@@ -125,10 +123,9 @@ static void check_all(const char *form, const char *format, int first) {
     for (int m = 0; m < 2 * ULP_MODE_COUNT; m++) {
         const int mode = m / 2, one_bit = m % 2;
         char text[ULP_NAME_MAX];
-        ulp_datapath d;
         if (one_bit && !ulp_mode_is_stochastic((uint32_t)mode)) continue;
         snprintf(text, sizeof text, "%s:%s:%s%s", form, format, ulp_mode_name((ulp_mode)mode), one_bit ? "/1" : "");
-        assert_int_equal(ulp_datapath_parse(&d, text), ULP_OK);
+        ulp_datapath d = datapath_named(text);
         for (edge kind = 0; kind < EDGES; kind++) {
             const int all = kind == NANS, accumulate = all || (first + (int)kind) / 3 % 2 != 0;
             fill(kind, &d.accumulator);
@@ -144,13 +141,13 @@ static const char *const formats[] = {"fp16",  "bf16", "e5m2",       "e4m3",    
 static const char *const forms[] = {"serial", "chunk7", "split", "pairwise", "kahan"};
 
 static void test_form(void **state) {
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i += thinned(3)) check_all(*state, formats[i], (int)i);
+    for (size_t i = 0; i < COUNT_OF(formats); i += thinned(3)) check_all(*state, formats[i], (int)i);
 }
 
 int main(void) {
     ulp_threads_set(1); /* the products are small */
-    static struct CMUnitTest tests[sizeof forms / sizeof forms[0]];
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+    static struct CMUnitTest tests[COUNT_OF(forms)];
+    for (size_t i = 0; i < COUNT_OF(forms); i++)
         tests[i] =
             (struct CMUnitTest){.name = forms[i], .test_func = test_form, .initial_state = (void *)(uintptr_t)forms[i]};
     return cmocka_run_group_tests(tests, find_backends, NULL);

@@ -2,7 +2,6 @@
 #include "test.h"
 
 #include "sim/train/checkpoint.h"
-#include "sim/train/train.h"
 
 static ulp_error error;
 
@@ -78,7 +77,7 @@ TEST(selectors) {
     assert_true(rows[FC2 + 1].has_master);
     free(rows);
     ulp_policy plain = policy_of("mixed:fp16");
-    assert_int_equal(ulp_policy_resolve(&rows, &plain, &cnn, NULL), ULP_OK);
+    assert_ok(ulp_policy_resolve(&rows, &plain, &cnn, NULL));
     assert_null(rows);
 }
 
@@ -108,11 +107,11 @@ TEST(texts_return) {
         "fp16,fc.mode=sr/17,bwd=fp32,acc=fp32", /* bwd= for all layers twice */
     };
     char first[ULP_POLICY_TEXT_MAX], second[ULP_POLICY_TEXT_MAX];
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
         ulp_policy p = policy_of(texts[i]);
-        assert_int_equal(ulp_policy_print(first, sizeof first, &p), ULP_OK);
+        assert_ok(ulp_policy_print(first, sizeof first, &p));
         ulp_policy q = policy_of(first);
-        assert_int_equal(ulp_policy_print(second, sizeof second, &q), ULP_OK);
+        assert_ok(ulp_policy_print(second, sizeof second, &q));
         assert_string_equal(first, second);
         ulp_layer_policy *a = rows_of(texts[i]), *b = rows_of(first);
         for (size_t t = 0; t <= LAYERS; t++) {
@@ -166,7 +165,7 @@ TEST(bad) {
          "layer 5 (conv4@3p1): fwd=h100-fp16: takes operands in binary16, which does not hold all of act=bfloat16", 1},
         {"fp16,conv.weight=e4m3@amax", "layer 0 (conv4@3p1): weight=e4m3 with a scale per tensor needs master", 1},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         ulp_policy policy;
         ulp_layer_policy *rows = NULL;
         ulp_status status = ulp_policy_parse(&policy, bad[i].text, &error);
@@ -185,12 +184,12 @@ static ulp_trainer *train(const char *text, const char *optimizer, const char *s
     ulp_optimizer_rule rule;
     ulp_scaler_rule scale;
     ulp_trainer *t;
-    assert_int_equal(ulp_optimizer_parse(&rule, optimizer, &error), ULP_OK);
-    assert_int_equal(ulp_scaler_parse(&scale, scaler, &error), ULP_OK);
+    assert_ok(ulp_optimizer_parse(&rule, optimizer, &error));
+    assert_ok(ulp_scaler_parse(&scale, scaler, &error));
     const ulp_train_options options = {
         .net = &cnn, .policy = &policy, .optimizer = &rule, .scaler = &scale, .batch = 16, .seed = 5};
     if (ulp_trainer_new(&t, &digits, &options, &error) != ULP_OK) fail_msg("%s: %s", text, error.text);
-    for (int i = 0; i < steps; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
+    for (int i = 0; i < steps; i++) assert_ok(ulp_trainer_step(t, NULL));
     return t;
 }
 
@@ -198,7 +197,7 @@ static void weights_of(const ulp_trainer *t, float **w) {
     const size_t n = t->model.net.params;
     *w = malloc(2 * n * sizeof **w);
     assert_non_null(*w);
-    assert_int_equal(ulp_trainer_weights(t, *w, *w + n), ULP_OK);
+    assert_ok(ulp_trainer_weights(t, *w, *w + n));
 }
 
 /* A policy that says the same for all layers gives the bytes of the plain one. */
@@ -216,7 +215,7 @@ TEST(same_for_all) {
          "layer"},
         {"fp16,acc=fp32", "fp16,*.acc=fp32", "sgd,rate=0.1,kahan=1", "static:7"},
     };
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    for (size_t i = 0; i < COUNT_OF(pairs); i++) {
         float *w[2];
         ulp_trainer *t[2] = {train(pairs[i].plain, pairs[i].optimizer, pairs[i].scaler, 3),
                              train(pairs[i].selected, pairs[i].optimizer, pairs[i].scaler, 3)};
@@ -275,7 +274,7 @@ TEST(each_layer_rounds) {
         {"rows gru6 columns last leaky sigmoid fc10", "fp32,rows.act=bf16,gru.act=fp16,gru.agrad=bf16,columns.act=e5m2,"
                                                       "columns.agrad=e4m3,3.agrad=fp16,leaky.act=e4m3"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         ulp_policy policy = policy_of(cases[i].policy);
         ulp_net net;
         ulp_trainer *t = NULL;
@@ -286,7 +285,7 @@ TEST(each_layer_rounds) {
             ulp_trainer_new(&t, &digits, &options, &error) != ULP_OK)
             fail_msg("%s: %s", cases[i].net, error.text);
         w.rows = t->rows;
-        assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
+        assert_ok(ulp_trainer_step(t, NULL));
         assert_true(w.seen > 1000);
         assert_int_equal(w.wrong, 0);
         check_tensors(t);
@@ -306,7 +305,7 @@ TEST(masters) {
         const ulp_layer *layer = &cnn.layers[i];
         const int has = i == CONV || i == CONV2 || i == FC;
         ulp_format f;
-        assert_int_equal(ulp_format_parse(&f, i == FC2 ? "e5m2" : i == FC ? "bf16" : has ? "fp16" : "fp32"), ULP_OK);
+        assert_ok(ulp_format_parse(&f, i == FC2 ? "e5m2" : i == FC ? "bf16" : has ? "fp16" : "fp32"));
         masters += has ? layer->params : 0;
         for (size_t k = layer->first_param; k < layer->first_param + layer->params; k++) {
             assert_true((float)ulp_round(w[n + k], &f, (ulp_rule){0}, 0) == w[k]);
@@ -324,12 +323,12 @@ TEST(masters) {
 TEST(kahan) {
     ulp_policy policy = policy_of("fp16,fc.master=fp32");
     ulp_optimizer_rule rule;
-    assert_int_equal(ulp_optimizer_parse(&rule, "sgd,kahan=1", &error), ULP_OK);
+    assert_ok(ulp_optimizer_parse(&rule, "sgd,kahan=1", &error));
     ulp_train_options options = {.net = &cnn, .policy = &policy, .optimizer = &rule, .batch = 16};
     assert_int_equal(ulp_train_check(&digits, &options, &error), ULP_BAD_NAME);
     assert_non_null(strstr(error.text, "master=none"));
     policy = policy_of("mixed:fp16,fc.act=bf16,master=none");
-    assert_int_equal(ulp_train_check(&digits, &options, &error), ULP_OK);
+    assert_ok(ulp_train_check(&digits, &options, &error));
 }
 
 TEST(checkpoint) {
@@ -339,13 +338,13 @@ TEST(checkpoint) {
     size_t bytes;
     ulp_trainer *a = train(text, "adam", "pytorch", 3), *b = train(text, "adam", "pytorch", 0),
                 *other = train("mixed:e4m3,bn.*=fp32,conv.act=e4m3@delayed2", "adam", "pytorch", 0);
-    assert_int_equal(ulp_checkpoint_save(a, file, NULL, 0, &error), ULP_OK);
-    assert_int_equal(ulp_checkpoint_load(b, file, &note, &bytes, &error), ULP_OK);
+    assert_ok(ulp_checkpoint_save(a, file, NULL, 0, &error));
+    assert_ok(ulp_checkpoint_load(b, file, &note, &bytes, &error));
     free(note);
     assert_int_equal(ulp_checkpoint_load(other, file, &note, &bytes, &error), ULP_BAD_ARGUMENT);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(ulp_trainer_step(a, NULL), ULP_OK);
-        assert_int_equal(ulp_trainer_step(b, NULL), ULP_OK);
+        assert_ok(ulp_trainer_step(a, NULL));
+        assert_ok(ulp_trainer_step(b, NULL));
     }
     weights_of(a, &w[0]);
     weights_of(b, &w[1]);

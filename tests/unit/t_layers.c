@@ -4,8 +4,6 @@
 #include "layering.h"
 #include "training.h"
 
-#include "kernels/functions/elementary.h"
-
 enum { B = 4 };
 
 static float rounded(double x, const rig *r, ulp_point_kind point) {
@@ -34,7 +32,7 @@ TEST(pool) {
                                       {-INFINITY, -INFINITY, 0x1p-149f, 0}};
     static const size_t place[] = {3, 0, 0, 0, 0, 1, 0, 2, 3, 1, 2};
     rig r;
-    for (size_t i = 0; i < sizeof place / sizeof *place; i++) {
+    for (size_t i = 0; i < COUNT_OF(place); i++) {
         rig_start(&r, "pool2", (ulp_dims){1, 2, 3}, 1, "fp32"); /* the third column fills no window */
         const float image[6] = {window[i][0], window[i][1], 99, window[i][2], window[i][3], NAN};
         memcpy(rig_input(&r), image, sizeof image);
@@ -61,7 +59,7 @@ TEST(pool_shapes) {
                  {{2, 7, 6}, "pool3s2p1", 3, 2, 1, 4, 3}, {{1, 4, 5}, "pool2p1s1", 2, 1, 1, 5, 6},
                  {{3, 5, 5}, "pool2s3", 2, 3, 0, 2, 2},   {{1, 2, 3}, "pool4p3s2", 4, 2, 3, 3, 3},
                  {{2, 4, 4}, "pool2p1", 2, 2, 1, 3, 3}};
-    for (size_t k = 0; k < 3 * sizeof cases / sizeof *cases; k++) {
+    for (size_t k = 0; k < 3 * COUNT_OF(cases); k++) {
         const ulp_dims in = cases[k / 3].in;
         const size_t K = cases[k / 3].K, S = cases[k / 3].S, P = cases[k / 3].P, h = cases[k / 3].h, w = cases[k / 3].w;
         static double dx[4096];
@@ -193,7 +191,7 @@ static void check_normalised(const rig *r, const float *mean, const float *varia
 
 TEST(bn) {
     static const char *const policies[] = {"fp32", "fp32,norm=bf16,act=fp16", "fp16", "fp32,norm=bf16/sr"};
-    for (size_t k = 0; k < 3 * sizeof policies / sizeof *policies; k++) {
+    for (size_t k = 0; k < 3 * COUNT_OF(policies); k++) {
         rig r;
         float running[2 * C] = {0, 0, 0, 1, 1, 1}, batch[2 * C];
         rig_start(&r, "bn", (ulp_dims){C, H, W}, B, policies[k / 3]);
@@ -327,7 +325,7 @@ TEST(words) {
                                       "bn1",      "bn@",      "sigmoid2",  "leaky2",    "leaky-0.1",
                                       "leakynan", "leaky0x1", "leaky0.1f", "leaky1e9",  "drop",
                                       "drop100",  "drop-1",   "drop0.5"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
         refused(bad[i], (ulp_dims){1, 4, 4},
                 strcmp(bad[i], "leakynan") ? "does not fit the form of its kind, " : "no layer called");
     refused("drop100", (ulp_dims){1, 4, 4},
@@ -345,12 +343,7 @@ TEST(words) {
 /* ---- nets ---- */
 
 static double accuracy(const char *net, const char *policy, const char *scaler, uint64_t steps) {
-    const training_texts o = {.net = net,
-                              .policy = policy,
-                              .scaler = scaler,
-                              .optimizer = "sgd,rate=0.02,momentum=0.9",
-                              .batch = 32,
-                              .seed = 1};
+    const training_texts o = {net, policy, scaler, "sgd,rate=0.02,momentum=0.9", .batch = 32, .seed = 1};
     ulp_train_result result;
     if (run_from_texts(&result, &digits, &o, steps, &error) != ULP_OK) fail_msg("%s", error.text);
     print_message("%s, %s: %.4f\n", net, policy, result.test.accuracy);

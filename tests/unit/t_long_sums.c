@@ -14,8 +14,7 @@ TEST(long_sums) {
         float a[K], b[K], c, y;
         double x[K], z[K];
         uint64_t seed = n;
-        ulp_datapath d;
-        assert_int_equal(ulp_datapath_parse(&d, names[n % 4]), ULP_OK);
+        ulp_datapath d = datapath_named(names[n % 4]);
         const double most[2] = {2.0 - ldexp(1.0, 1 - d.a.prec), 2.0 - ldexp(1.0, 1 - d.b.prec)};
         for (int i = 0; i < K; i++) {
             const int tiny = (int)(next_random(&seed) % 16) < (int)(n / 4 % 4),
@@ -28,8 +27,7 @@ TEST(long_sums) {
         const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = K, .lda = K, .ldb = 1, .ldc = 1, .accumulate = 1};
         for (size_t isa = 0; ulp_cpu_isa_name(isa) != NULL; isa++, y = c) {
             if (!ulp_cpu_isa_offered(isa)) continue;
-            assert_int_equal(ulp_backend_gemm(ulp_cpu_backend(isa), &y, a, b, &shape, (ulp_summation){.datapath = &d}),
-                             ULP_OK);
+            assert_ok(ulp_backend_gemm(ulp_cpu_backend(isa), &y, a, b, &shape, (ulp_summation){.datapath = &d}));
             wrong += ulp_bits32(y) != ulp_bits32(want);
         }
     }
@@ -45,8 +43,7 @@ TEST(far_products) {
     for (size_t n = 0; n < ROUNDS; n++) {
         static float a[M * K], b[K * N], y[M * N];
         uint64_t seed = n;
-        ulp_datapath d;
-        assert_int_equal(ulp_datapath_parse(&d, names[n % (sizeof names / sizeof names[0])]), ULP_OK);
+        ulp_datapath d = datapath_named(names[n % (COUNT_OF(names))]);
         for (int i = 0; i < M * K; i++) {
             const uint64_t r = next_random(&seed);
             a[i] = r % 3 ? 0.0f
@@ -58,8 +55,7 @@ TEST(far_products) {
         const ulp_gemm_shape shape = {.m = M, .n = N, .k = K, .lda = K, .ldb = N, .ldc = N};
         for (size_t isa = 0; ulp_cpu_isa_name(isa) != NULL; isa++) {
             if (!ulp_cpu_isa_offered(isa)) continue;
-            assert_int_equal(ulp_backend_gemm(ulp_cpu_backend(isa), y, a, b, &shape, (ulp_summation){.datapath = &d}),
-                             ULP_OK);
+            assert_ok(ulp_backend_gemm(ulp_cpu_backend(isa), y, a, b, &shape, (ulp_summation){.datapath = &d}));
             for (int i = 0; i < M * N; i++) {
                 double x[K], z[K];
                 for (int k = 0; k < K; k++) x[k] = a[i / N * K + k], z[k] = b[k * N + i % N];
@@ -79,12 +75,11 @@ TEST(one_sided_sums) {
         "mi300-fp16",     "mi300-bf16",         "mi300-tf32",           "mi300-e4m3fnuz",
         "mi300-e5m2fnuz", "mi300-fp16:join=31", "mi300-fp16:normal=28", "mi300-e4m3fnuz:c_cut=0"};
     size_t wrong = 0, wide = 0;
-    for (size_t n = 0; n < ROUNDS * (sizeof names / sizeof names[0]); n++) {
+    for (size_t n = 0; n < ROUNDS * (COUNT_OF(names)); n++) {
         static float a[K], b[K * N], c[N], y[N], want[N];
         double x[K], z[K];
         uint64_t seed = n;
-        ulp_datapath d;
-        assert_int_equal(ulp_datapath_parse(&d, names[n % (sizeof names / sizeof names[0])]), ULP_OK);
+        ulp_datapath d = datapath_named(names[n % (COUNT_OF(names))]);
         const double most = 2.0 - ldexp(1.0, 1 - d.a.prec);
         const int small = d.a.emin / 2 > -6 ? d.a.emin / 2 : -6;
         for (int i = 0; i < K; i++) {
@@ -109,8 +104,7 @@ TEST(one_sided_sums) {
         for (size_t isa = 0; ulp_cpu_isa_name(isa) != NULL; isa++) {
             if (!ulp_cpu_isa_offered(isa)) continue;
             memcpy(y, c, sizeof y);
-            assert_int_equal(ulp_backend_gemm(ulp_cpu_backend(isa), y, a, b, &shape, (ulp_summation){.datapath = &d}),
-                             ULP_OK);
+            assert_ok(ulp_backend_gemm(ulp_cpu_backend(isa), y, a, b, &shape, (ulp_summation){.datapath = &d}));
             for (int j = 0; j < N; j++) wrong += ulp_bits32(y[j]) != ulp_bits32(want[j]);
         }
     }
@@ -121,17 +115,15 @@ TEST(one_sided_sums) {
 /* The result of c and k products on each instruction set differs from the definition in so many. */
 static size_t count_wrong(const char *name, float c, const float *a, const float *b, size_t k) {
     double x[8], z[8];
-    ulp_datapath d;
     size_t wrong = 0;
-    assert_int_equal(ulp_datapath_parse(&d, name), ULP_OK);
+    ulp_datapath d = datapath_named(name);
     for (size_t i = 0; i < k; i++) x[i] = (double)a[i], z[i] = (double)b[i];
     const float want = (float)ulp_dot(&d, (double)c, (ulp_products){x, z, k, NULL, NULL}, (ulp_stream){1, 0, 0});
     const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = k, .lda = k, .ldb = 1, .ldc = 1, .accumulate = 1};
     for (size_t isa = 0; ulp_cpu_isa_name(isa) != NULL; isa++) {
         float y = c;
         if (!ulp_cpu_isa_offered(isa)) continue;
-        assert_int_equal(ulp_backend_gemm(ulp_cpu_backend(isa), &y, a, b, &shape, (ulp_summation){.datapath = &d}),
-                         ULP_OK);
+        assert_ok(ulp_backend_gemm(ulp_cpu_backend(isa), &y, a, b, &shape, (ulp_summation){.datapath = &d}));
         wrong += ulp_bits32(y) != ulp_bits32(want);
     }
     return wrong;
@@ -141,7 +133,7 @@ static size_t count_wrong(const char *name, float c, const float *a, const float
 TEST(block_sums) {
     static const char *const names[] = {"mi100-fp16", "mi100-bf16", "arm-e5m2"}, *const half = "arm-e5m2-fp16";
     size_t wrong = 0;
-    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
+    for (size_t n = 0; n < COUNT_OF(names); n++)
         for (int t = 2; t < 34; t++)
             for (int e = -12; e <= 0; e++)
                 for (int sign = -1; sign <= 1; sign++) {
@@ -169,8 +161,7 @@ TEST(groups_beside_a_subnormal_c) {
     enum { K = 64, N = 128 };
     static float a[K], b[K * N], c[N], y[N], sb[N * 2];
     size_t wrong = 0, cut = 0;
-    ulp_datapath d;
-    assert_int_equal(ulp_datapath_parse(&d, "b200-e2m1-mxf4"), ULP_OK);
+    ulp_datapath d = datapath_named("b200-e2m1-mxf4");
     for (int e = -149; e < -120; e++)
         for (int below = -166; below < -155; below++)
             for (int sign = -1; sign <= 1; sign += 2) {
@@ -197,9 +188,7 @@ TEST(groups_beside_a_subnormal_c) {
                 for (size_t isa = 0; ulp_cpu_isa_name(isa) != NULL; isa++) {
                     if (!ulp_cpu_isa_offered(isa)) continue;
                     memcpy(y, c, sizeof y);
-                    assert_int_equal(
-                        ulp_backend_gemm(ulp_cpu_backend(isa), y, a, b, &shape, (ulp_summation){.datapath = &d}),
-                        ULP_OK);
+                    assert_ok(ulp_backend_gemm(ulp_cpu_backend(isa), y, a, b, &shape, (ulp_summation){.datapath = &d}));
                     for (int j = 0; j < N; j++) wrong += ulp_bits32(y[j]) != ulp_bits32(want);
                 }
             }

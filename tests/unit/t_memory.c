@@ -82,14 +82,14 @@ static void check_memory(const ulp_data *data, const training_texts *texts) {
     training_types types;
     ulp_memory count, measured;
     ulp_trainer *t;
-    assert_int_equal(read_texts(&types, texts, data->dims, &error), ULP_OK);
+    assert_ok(read_texts(&types, texts, data->dims, &error));
     ulp_status status = ulp_memory_count(&count, data, &types.options, &error);
     if (status != ULP_OK) fail_msg("%s: %s", texts->net, error.text);
     start_counting();
     status = ulp_trainer_new(&t, data, &types.options, &error);
     const size_t allocated = stop_counting();
     if (status != ULP_OK) fail_msg("%s: %s", texts->net, error.text);
-    assert_int_equal(ulp_memory_measure(&measured, t), ULP_OK);
+    assert_ok(ulp_memory_measure(&measured, t));
     for (int k = 0; k < ULP_MEMORY_RANKS; k++)
         if (count.bytes[k] != measured.bytes[k])
             fail_msg("%s, %s, %s: counted %zu, there are %zu", texts->net, policy,
@@ -132,7 +132,7 @@ TEST(memory) {
                              .label = label};
     const ulp_layer_kind *kind;
     for (size_t i = 0; (kind = ulp_layer_kind_get(i)) != NULL; i++)
-        for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
+        for (size_t k = 0; k < COUNT_OF(runs); k++) {
             char net[256];
             training_texts texts = runs[k];
             snprintf(net, sizeof net, "%s fc10", kind->example);
@@ -147,11 +147,10 @@ TEST(memory_of_nets) {
         "fc10", "fork relu fork tanh join join drop20 leaky fc10",
         "conv8@3p1 bn relu pool2 fork conv16@3s2p1 bn shortcut conv16@1s2nobias bn join relu avg2 fc10"};
     static const char *const sequences[] = {"columns2 bigru5 conv11@1", "columns gru4 lstm3 conv11@1"};
-    for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
+    for (size_t k = 0; k < COUNT_OF(runs); k++) {
         training_texts texts = runs[k];
-        for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) texts.net = nets[i], check_memory(&digits, &texts);
-        for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++)
-            texts.net = sequences[i], check_memory(&strips, &texts);
+        for (size_t i = 0; i < COUNT_OF(nets); i++) texts.net = nets[i], check_memory(&digits, &texts);
+        for (size_t i = 0; i < COUNT_OF(sequences); i++) texts.net = sequences[i], check_memory(&strips, &texts);
     }
 }
 
@@ -159,7 +158,7 @@ TEST(memory_refuses) {
     training_types types;
     ulp_memory count;
     const training_texts texts = {.net = "fc9", .batch = 4};
-    assert_int_equal(read_texts(&types, &texts, digits.dims, &error), ULP_OK);
+    assert_ok(read_texts(&types, &texts, digits.dims, &error));
     assert_int_equal(ulp_memory_count(&count, &digits, &types.options, &error), ULP_BAD_ARGUMENT);
     assert_non_null(strstr(error.text, "one output per class"));
     ulp_net_release(&types.net);

@@ -4,17 +4,11 @@
  * slowest instruction set; other tests compare the instruction sets with it. t_mpfr_layers.c has batch normalisation,
  * windows but those of adjacent maxima, up-sampling, products with a factor and dropout.
  */
-#include "support.h"
+#include "mpfr_pair.h"
 
-#include "kernels/backend.h"
 #include "kernels/products/unit.h"
 
 enum { MOST = 4096 };
-
-static const ulp_backend *mpfr, *cpu;
-static uint64_t seed = 7;
-
-static int below(int n) { return (int)(next_random(&seed) >> 33) % n; }
 
 /* A binary32 number of any class, often near the ends of the range and near the quantum of the format. */
 static float any_float(const ulp_format *f) {
@@ -86,23 +80,23 @@ TEST(elements) {
                 }
                 snprintf(what, sizeof what, "round64 %s %s %s", f.name, ulp_mode_name((ulp_mode)m),
                          ulp_overflow_name((ulp_overflow)policy));
-                assert_int_equal(ulp_backend_round64(mpfr, got64, wide, N, how), ULP_OK);
-                assert_int_equal(ulp_backend_round64(cpu, want64, wide, N, other), ULP_OK);
+                assert_ok(ulp_backend_round64(mpfr, got64, wide, N, how));
+                assert_ok(ulp_backend_round64(cpu, want64, wide, N, other));
                 for (size_t j = 0; j < N; j++)
                     if (!same_result(got64[j], want64[j]))
                         fail_msg("%s: %a gives %a, not %a", what, wide[j], got64[j], want64[j]);
                 same_counts(what, &counts[0], &counts[1]);
                 cases++;
                 if (!f.fits_binary32) continue;
-                assert_int_equal(ulp_backend_round(mpfr, got, x[0], N, how), ULP_OK);
-                assert_int_equal(ulp_backend_round(cpu, want, x[0], N, other), ULP_OK);
+                assert_ok(ulp_backend_round(mpfr, got, x[0], N, how));
+                assert_ok(ulp_backend_round(cpu, want, x[0], N, other));
                 same_arrays(what, got, want, N);
                 same_counts(what, &counts[0], &counts[1]);
                 const ulp_array_op op = {(ulp_op)(cases % ULP_OP_COUNT), x[0], x[1], x[2]};
                 snprintf(what, sizeof what, "%s %s %s %s", ulp_op_name(op.op), f.name, ulp_mode_name((ulp_mode)m),
                          ulp_overflow_name((ulp_overflow)policy));
-                assert_int_equal(ulp_backend_map(mpfr, got, op, N, how), ULP_OK);
-                assert_int_equal(ulp_backend_map(cpu, want, op, N, other), ULP_OK);
+                assert_ok(ulp_backend_map(mpfr, got, op, N, how));
+                assert_ok(ulp_backend_map(cpu, want, op, N, other));
                 same_arrays(what, got, want, N);
                 same_counts(what, &counts[0], &counts[1]);
             }
@@ -174,9 +168,7 @@ static void check_product(const ulp_datapath *d, int kind) {
 }
 
 static void check_datapath(const char *name) {
-    ulp_datapath d;
-    const ulp_status status = ulp_datapath_parse(&d, name);
-    if (status != ULP_OK) fail_msg("%s: %s", name, status_of(status));
+    ulp_datapath d = datapath_named(name);
     for (int t = 0; t < 16; t += (int)thinned(4)) check_product(&d, t % 4);
 }
 
@@ -193,15 +185,15 @@ TEST(forms) {
     static const char *const formats[] = {"fp32", "fp16", "bf16",   "e4m3",    "e5m2", "q8.8",     "q8.8:wrap", "e8m0",
                                           "tf32", "fp64", "posit8", "takum16", "hif8", "e4m3fnuz", "dlfloat16"};
     size_t count = 0;
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
-        for (size_t j = 0; j < sizeof formats / sizeof formats[0]; j++)
+    for (size_t i = 0; i < COUNT_OF(forms); i++)
+        for (size_t j = 0; j < COUNT_OF(formats); j++)
             for (int m = 0; m < ULP_MODE_COUNT; m++) {
                 char name[80];
                 ulp_datapath d;
                 const int bits = ulp_mode_is_stochastic((uint32_t)m) ? 1 + below(32) : 0;
                 snprintf(name, sizeof name, bits ? "%s:%s:%s/%d" : "%s:%s:%s", forms[i], formats[j],
                          ulp_mode_name((ulp_mode)m), bits);
-                assert_int_equal(ulp_datapath_parse(&d, name), ULP_OK);
+                assert_ok(ulp_datapath_parse(&d, name));
                 for (int t = 0; t < 4; t += (int)thinned(4)) check_product(&d, t % 4);
                 count++;
             }
@@ -210,46 +202,18 @@ TEST(forms) {
 
 /* Settings that no row has. */
 TEST(settings) {
-    static const char *const names[] = {"fp32",
-                                        "int8",
-                                        "int8:sat",
-                                        "vnni-int8",
-                                        "vnni-int16-sat",
-                                        "int8:za=3:zb=-7",
-                                        "h100-fp16:align=rne",
-                                        "h100-fp16:align=rd:output=ru",
-                                        "a100-fp16:align=ro",
-                                        "a100-fp16:zero_operand=-10",
-                                        "a100-fp16:zero_product=-20:zero_c=-3",
-                                        "a100-fp16:zero_product=9",
-                                        "h100-e4m3:zero_product=5:zero_c=3",
-                                        "h100-e4m3:promote=64",
-                                        "h100-e4m3:kept=10:output=rne",
-                                        "v100-fp16:c_last=1",
-                                        "v100-fp16:signed_zero=1:output=rne",
-                                        "b200-e2m1-nvf4:floor=none",
-                                        "b200-e2m1-mxf4:zero_product=4",
-                                        "mi300-e4m3fnuz:parts=1:c_cut=0",
-                                        "mi300-fp16:join=30:normal=25",
-                                        "mi300-bf16:align=rd",
-                                        "riscv-bf16:F=10",
-                                        "amx-bf16:swapped=1",
-                                        "amx-e5m2:fused=1",
-                                        "arm-e4m3:saturate=1",
-                                        "arm-bf16:mode=rz",
-                                        "mi250-fp16:flush=none",
-                                        "arm-e4m3-fp16:shift=5",
-                                        "avx512-bf16:flush=rounded",
-                                        "serial:fp16:sr/8:promote=5",
-                                        "pairwise:e4m3:rd:promote=7",
-                                        "exact:fp16:rne:promote=3",
-                                        "kahan:bf16:srb/3:promote=4",
-                                        "h100-fp16:words=2",
-                                        "h100-bf16:words=3:split=rz:first=small"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        ulp_datapath d;
-        check_datapath(names[i]);
-        assert_int_equal(ulp_datapath_parse(&d, names[i]), ULP_OK);
+    static const char names[] =
+        "fp32 int8 int8:sat vnni-int8 vnni-int16-sat int8:za=3:zb=-7 h100-fp16:align=rne h100-fp16:align=rd:output=ru "
+        "a100-fp16:align=ro a100-fp16:zero_operand=-10 a100-fp16:zero_product=-20:zero_c=-3 a100-fp16:zero_product=9 "
+        "h100-e4m3:zero_product=5:zero_c=3 h100-e4m3:promote=64 h100-e4m3:kept=10:output=rne v100-fp16:c_last=1 "
+        "v100-fp16:signed_zero=1:output=rne b200-e2m1-nvf4:floor=none b200-e2m1-mxf4:zero_product=4 "
+        "mi300-e4m3fnuz:parts=1:c_cut=0 mi300-fp16:join=30:normal=25 mi300-bf16:align=rd riscv-bf16:F=10 "
+        "amx-bf16:swapped=1 amx-e5m2:fused=1 arm-e4m3:saturate=1 arm-bf16:mode=rz mi250-fp16:flush=none "
+        "arm-e4m3-fp16:shift=5 avx512-bf16:flush=rounded serial:fp16:sr/8:promote=5 pairwise:e4m3:rd:promote=7 "
+        "exact:fp16:rne:promote=3 kahan:bf16:srb/3:promote=4 h100-fp16:words=2 h100-bf16:words=3:split=rz:first=small";
+    for (size_t i = 0; *word_of(names, i); i++) {
+        check_datapath(word_of(names, i));
+        ulp_datapath d = datapath_named(word_of(names, i));
         for (int t = 0; t < 4; t++) check_product(&d, 4);
     }
 }
@@ -268,7 +232,7 @@ TEST(functions) {
             wide[i] = below(2) ? (double)x[i] * (1 + ldexp(below(9) - 4, -30)) : ulp_from_bits64(next_random(&seed));
             label[i] = (uint8_t)below(11);
         }
-        assert_int_equal(ulp_backend_narrow(mpfr, got, wide, N), ULP_OK);
+        assert_ok(ulp_backend_narrow(mpfr, got, wide, N));
         ulp_backend_narrow(cpu, want, wide, N);
         same_arrays("narrow", got, want, N);
         ulp_backend_relu(mpfr, got, y, N), ulp_backend_relu(cpu, want, y, N);
@@ -281,13 +245,8 @@ TEST(functions) {
         }
         for (int kind = 0; kind < ULP_ACTIVATION_COUNT; kind++) {
             const ulp_activation f = {(uint8_t)kind, 0.2};
-            ulp_backend_activate(mpfr, a, x, N, f), ulp_backend_activate(cpu, b, x, N, f);
-            for (size_t i = 0; i < N; i++)
-                if (!same_result(a[i], b[i]))
-                    fail_msg("activation %d of %a: %a, not %a", kind, (double)x[i], a[i], b[i]);
-            ulp_backend_activate_slope(mpfr, a, x, y, N, f), ulp_backend_activate_slope(cpu, b, x, y, N, f);
-            for (size_t i = 0; i < N; i++)
-                if (!same_result(a[i], b[i])) fail_msg("slope %d at %a: %a, not %a", kind, (double)y[i], a[i], b[i]);
+            BOTH("activation", a, b, N, activate, x, N, f);
+            BOTH("slope", a, b, N, activate_slope, x, y, N, f);
         }
         const ulp_windows windows = {3, 12, 20, 1 + (size_t)below(5)};
         const size_t pooled = 3 * (12 / windows.K) * (20 / windows.K);
@@ -299,13 +258,9 @@ TEST(functions) {
         for (size_t i = 0; i < N; i++) assert_true(same((double)got[i], (double)want[i]));
         const ulp_labels labels = {label, 72, 10};
         ulp_backend_softmax(mpfr, a, loss[0], x, labels), ulp_backend_softmax(cpu, b, loss[1], x, labels);
-        for (size_t i = 0; i < N; i++)
-            if (!same_result(a[i], b[i])) fail_msg("softmax: %a, not %a", a[i], b[i]);
-        for (size_t i = 0; i < 72; i++)
-            if (!same_result(loss[0][i], loss[1][i])) fail_msg("loss: %a, not %a", loss[0][i], loss[1][i]);
-        ulp_backend_softmax_slope(mpfr, a, x, labels, 8), ulp_backend_softmax_slope(cpu, b, x, labels, 8);
-        for (size_t i = 0; i < N; i++)
-            if (!same_result(a[i], b[i])) fail_msg("gradient of softmax: %a, not %a", a[i], b[i]);
+        same_doubles("softmax", a, b, N);
+        same_doubles("loss", loss[0], loss[1], 72);
+        BOTH("gradient of softmax", a, b, N, softmax_slope, x, labels, 8);
     }
 }
 
@@ -340,14 +295,10 @@ TEST(update) {
                                              .format = f,
                                              .rule = rule_of(t % ULP_MODE_COUNT, 0, 0),
                                              .stream = {1, 2, 3}}};
-            assert_int_equal(ulp_backend_update(side ? cpu : mpfr, step, 3, N), ULP_OK);
+            assert_ok(ulp_backend_update(side ? cpu : mpfr, step, 3, N));
         }
         same_arrays("update", w[0], w[1], N);
     }
 }
 
-int main(void) {
-    cpu = ulp_cpu_backend(0);
-    if (cpu == NULL || ulp_backend_get(&mpfr, "mpfr") != ULP_OK) return 1;
-    return run_listed_tests(NULL, NULL);
-}
+TESTS(find_pair, NULL)

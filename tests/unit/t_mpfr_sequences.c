@@ -1,12 +1,5 @@
 /* t_mpfr_sequences.c - the backend "mpfr" gives the bits of the CPU's backend in cells and in sums over paths. */
-#include "support.h"
-
-#include "kernels/backend.h"
-
-static const ulp_backend *mpfr, *cpu;
-static uint64_t seed = 19;
-
-static int below(int n) { return (int)(next_random(&seed) >> 33) % n; }
+#include "mpfr_pair.h"
 
 static float number(void) {
     switch (below(12)) {
@@ -17,15 +10,11 @@ static float number(void) {
     }
 }
 
-static void same_doubles(const char *what, const double *a, const double *b, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (!same_result(a[i], b[i])) fail_msg("%s: element %zu of %zu is %a, not %a", what, i, n, a[i], b[i]);
-}
-
 TEST(cells) {
     enum { UNITS = 60 };
     static float x[ULP_CELL_OPERANDS][4 * UNITS];
     static double a[4 * UNITS], b[4 * UNITS];
+    seed = 19;
     for (int stage = 0; stage < ULP_CELL_STAGE_COUNT; stage++)
         for (int t = 0; t < 30; t += (int)thinned(6)) {
             const size_t N = 1 + (size_t)below(12), B = UNITS / N;
@@ -37,9 +26,7 @@ TEST(cells) {
                 arrays.in[i] = x[i];
             }
             snprintf(what, sizeof what, "stage %d", stage);
-            assert_int_equal(ulp_backend_cell(mpfr, a, &arrays, (ulp_cell_stage)stage), ULP_OK);
-            assert_int_equal(ulp_backend_cell(cpu, b, &arrays, (ulp_cell_stage)stage), ULP_OK);
-            same_doubles(what, a, b, widths.to * B * N);
+            BOTH(what, a, b, widths.to * B * N, cell, &arrays, (ulp_cell_stage)stage);
         }
 }
 
@@ -51,7 +38,7 @@ static void check_batch(ulp_sequences of, ulp_path_sums sums, const char *what) 
     static uint8_t label[16 * 10];
     ulp_stats counts[2] = {{0}, {0}};
     const size_t n = of.B * of.C * of.T;
-    assert_true(n <= MOST && of.B <= 16 && of.B * (2 * of.T + 1) * (2 * of.L + 1) <= sizeof work / sizeof *work);
+    assert_true(n <= MOST && of.B <= 16 && of.B * (2 * of.T + 1) * (2 * of.L + 1) <= COUNT_OF(work));
     for (size_t i = 0; i < n; i++) z[i] = below(200) ? (float)((below(8000) - 4000) * 0x1p-10) : number();
     for (size_t i = 0; i < of.B * of.L; i++) {
         label[i] = (uint8_t)below((int)of.C + (below(20) == 0));
@@ -60,16 +47,14 @@ static void check_batch(ulp_sequences of, ulp_path_sums sums, const char *what) 
         if (below((int)of.L + 1) == 0) label[i] = ULP_NO_LABEL;
     }
     of.label = label;
-    assert_int_equal(ulp_backend_ctc_outputs(mpfr, exact[0], z, of, sums.linear), ULP_OK);
-    assert_int_equal(ulp_backend_ctc_outputs(cpu, exact[1], z, of, sums.linear), ULP_OK);
-    same_doubles(what, exact[0], exact[1], n);
+    BOTH(what, exact[0], exact[1], n, ctc_outputs, z, of, sums.linear);
     ulp_rounding rounding = sums.rounding;
     rounding.stats = NULL;
     ulp_backend_round64(cpu, exact[1], exact[1], n, rounding);
     ulp_backend_narrow(cpu, p, exact[1], n);
     for (int side = 0; side < 2; side++) {
         sums.rounding.stats = &counts[side];
-        assert_int_equal(ulp_backend_ctc(side ? cpu : mpfr, exact[side], loss[side], work, p, of, &sums), ULP_OK);
+        assert_ok(ulp_backend_ctc(side ? cpu : mpfr, exact[side], loss[side], work, p, of, &sums));
     }
     same_doubles(what, loss[0], loss[1], of.B);
     same_doubles(what, exact[0], exact[1], n);
@@ -82,7 +67,7 @@ static void check_batch(ulp_sequences of, ulp_path_sums sums, const char *what) 
 /* Both forms under every mode, in formats that round, underflow, saturate and lack infinities. */
 TEST(paths) {
     static const char *const formats[] = {"fp32", "fp16", "bf16", "e4m3", "e5m2", "q6.10", "e8m1"};
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    for (size_t i = 0; i < COUNT_OF(formats); i++) {
         const ulp_format f = named(formats[i]);
         for (int mode = 0; mode < ULP_MODE_COUNT; mode++)
             for (int linear = 0; linear < 2; linear++)
@@ -106,8 +91,4 @@ TEST(paths) {
     }
 }
 
-int main(void) {
-    cpu = ulp_cpu_backend(0);
-    if (cpu == NULL || ulp_backend_get(&mpfr, "mpfr") != ULP_OK) return 1;
-    return run_listed_tests(NULL, NULL);
-}
+TESTS(find_pair, NULL)

@@ -1,5 +1,4 @@
 /* t_net.c - the texts of nets, and the initial weights of a net. */
-#include <math.h>
 
 #include "test.h"
 
@@ -9,14 +8,14 @@ static ulp_error error;
 
 TEST(net_good) {
     ulp_net net;
-    assert_int_equal(ulp_net_parse(&net, " fc128 relu,fc64\ttanh fc10 ", (ulp_dims){1, 8, 8}, &error), ULP_OK);
+    assert_ok(ulp_net_parse(&net, " fc128 relu,fc64\ttanh fc10 ", (ulp_dims){1, 8, 8}, &error));
     assert_true(net.count == 5 && ulp_dims_size(net.out) == 10 && net.widest == 128);
     assert_true(net.params == 65 * 128 + 129 * 64 + 65 * 10);
     assert_true(net.layers[2].first_param == 65 * 128 && net.layers[4].first_param == 65 * 128 + 129 * 64);
     assert_true(net.layers[0].gain == 2.0 && net.layers[2].gain == 1.0 && net.layers[4].gain == 1.0);
     assert_string_equal(net.layers[2].word, "fc64");
     ulp_net_release(&net);
-    assert_int_equal(ulp_net_parse(&net, "fc1", (ulp_dims){1, 1, 1}, NULL), ULP_OK);
+    assert_ok(ulp_net_parse(&net, "fc1", (ulp_dims){1, 1, 1}, NULL));
     assert_true(net.params == 2);
     ulp_net_release(&net);
 }
@@ -26,7 +25,7 @@ TEST(net_deep) {
     ulp_net net;
     for (int i = 0; i < 400; i++) memcpy(text + 9 * i, "fc3 relu ", 9);
     memcpy(text + 3600, "fc10", 5);
-    assert_int_equal(ulp_net_parse(&net, text, (ulp_dims){1, 8, 8}, &error), ULP_OK);
+    assert_ok(ulp_net_parse(&net, text, (ulp_dims){1, 8, 8}, &error));
     assert_int_equal(net.count, 801);
     ulp_net_release(&net);
 }
@@ -46,12 +45,11 @@ TEST(net_bad) {
         {"fc99999999999999999999", "'fc9999999"},
         {"fc10 averyveryverylongwordthatnobodyreads", "too long"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         ulp_net net;
         ulp_status status = ulp_net_parse(&net, bad[i][0], (ulp_dims){1, 8, 8}, &error);
         assert_true(status == ULP_BAD_NAME || status == ULP_BAD_ARGUMENT);
-        if (!strstr(error.text, bad[i][1])) print_message("%s: %s\n", bad[i][0], error.text);
-        assert_non_null(strstr(error.text, bad[i][1]));
+        if (!strstr(error.text, bad[i][1])) fail_msg("%s: %s", bad[i][0], error.text);
         if (strstr(error.text, "'fc"))
             assert_non_null(
                 strstr(error.text, "does not fit the form of its kind, fcN: fully connected, N outputs (1 to 2^20)"));
@@ -72,7 +70,7 @@ TEST(net_bad) {
 TEST(net_branches) {
     static const char text[] = "fork conv8@3s2p1 fork relu join shortcut conv8@1s2 join fc10";
     ulp_net net;
-    assert_int_equal(ulp_net_parse(&net, text, (ulp_dims){1, 8, 8}, &error), ULP_OK);
+    assert_ok(ulp_net_parse(&net, text, (ulp_dims){1, 8, 8}, &error));
     const ulp_layer *l = net.layers;
     assert_true(l[0].partner == 5 && l[5].fork == 0 && l[5].partner == 7 && l[7].partner == 5);
     assert_true(l[2].partner == 4 && l[4].partner == 2);
@@ -94,7 +92,7 @@ TEST(net_bad_branches) {
         {"fork fc9 shortcut fc9", "net: no join after 'fork'"},
         {"fork fc9 shortcut2 fc9 join", "'shortcut2' does not fit the form of its kind"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         ulp_net net;
         assert_true(ulp_net_parse(&net, bad[i][0], (ulp_dims){1, 8, 8}, &error) != ULP_OK);
         if (!strstr(error.text, bad[i][1])) fail_msg("%s: %s", bad[i][0], error.text);
@@ -106,7 +104,7 @@ TEST(net_init) {
     static float w[65 * 200 + 201 * 100], v[65 * 200 + 201 * 100];
     ulp_net net;
     double squares[2] = {0};
-    assert_int_equal(ulp_net_parse(&net, "fc200 relu fc100", (ulp_dims){1, 8, 8}, &error), ULP_OK);
+    assert_ok(ulp_net_parse(&net, "fc200 relu fc100", (ulp_dims){1, 8, 8}, &error));
     ulp_net_init(&net, w, NULL, 1, 0.0);
     ulp_net_init(&net, v, NULL, 1, 0.0);
     assert_memory_equal(w, v, sizeof w);

@@ -7,10 +7,6 @@
 
 #include <mpfr.h>
 
-#include "formats/rng.h"
-#include "kernels/backend.h"
-#include "kernels/functions/elementwise.h"
-
 enum { N = 40000, ROWS = 700, MOST = 300 };
 
 static float x[N], dy[N], y[N], want[N];
@@ -43,22 +39,22 @@ static void same_doubles(const char *what, const ulp_backend *b, size_t n) {
 }
 
 static const size_t sizes[] = {0, 1, 17, 1025, N};
-enum { SIZES = sizeof sizes / sizeof *sizes };
+enum { SIZES = COUNT_OF(sizes) };
 
 static void check_relu(const ulp_backend *b, size_t n) {
-    assert_int_equal(ulp_backend_relu(b, y, x, n), ULP_OK);
+    assert_ok(ulp_backend_relu(b, y, x, n));
     for (size_t i = 0; i < n; i++) want[i] = x[i] < 0.0f ? 0.0f : x[i];
     same_floats("relu", b, n);
-    assert_int_equal(ulp_backend_relu_slope(b, y, dy, x, n), ULP_OK);
+    assert_ok(ulp_backend_relu_slope(b, y, dy, x, n));
     for (size_t i = 0; i < n; i++) want[i] = x[i] > 0.0f || x[i] != x[i] ? dy[i] : 0.0f;
     same_floats("gradient of relu", b, n);
 }
 
 static void check_curve(const ulp_backend *b, ulp_activation f, size_t n) {
-    assert_int_equal(ulp_backend_activate(b, wide, x, n, f), ULP_OK);
+    assert_ok(ulp_backend_activate(b, wide, x, n, f));
     for (size_t i = 0; i < n; i++) wide_want[i] = ulp_activation_value((ulp_activation_kind)f.kind, f.a, (double)x[i]);
     same_doubles("curve", b, n);
-    assert_int_equal(ulp_backend_activate_slope(b, wide, dy, x, n, f), ULP_OK);
+    assert_ok(ulp_backend_activate_slope(b, wide, dy, x, n, f));
     for (size_t i = 0; i < n; i++)
         wide_want[i] = ulp_activation_slope((ulp_activation_kind)f.kind, f.a, (double)dy[i], (double)x[i]);
     same_doubles("slope", b, n);
@@ -66,7 +62,7 @@ static void check_curve(const ulp_backend *b, ulp_activation f, size_t n) {
 
 static void check_narrow(const ulp_backend *b, size_t n) {
     for (size_t i = 0; i < n; i++) wide[i] = (double)x[i] + (double)dy[i] * 0x1p-30;
-    assert_int_equal(ulp_backend_narrow(b, y, wide, n), ULP_OK);
+    assert_ok(ulp_backend_narrow(b, y, wide, n));
     for (size_t i = 0; i < n; i++) want[i] = wide[i] != wide[i] ? ulp_from_bits32(0x7fc00000u) : (float)wide[i];
     same_floats("narrow", b, n);
 }
@@ -74,7 +70,7 @@ static void check_narrow(const ulp_backend *b, size_t n) {
 static void check_scale(const ulp_backend *b, size_t n, double factor) {
     for (size_t i = 0; i < n; i++) wide_want[i] = ulp_quieted(((double)x[i] + (double)dy[i] * 0x1p-30) * factor);
     for (size_t i = 0; i < n; i++) wide[i] = (double)x[i] + (double)dy[i] * 0x1p-30;
-    assert_int_equal(ulp_backend_scale(b, wide, wide, n, factor), ULP_OK);
+    assert_ok(ulp_backend_scale(b, wide, wide, n, factor));
     same_doubles("scale", b, n);
 }
 
@@ -88,7 +84,7 @@ static void check_pool(const ulp_backend *b, size_t images, size_t K) {
         if (i % 3 != 0) y[i] = (float)(i * 7 % 5);
         else y[i] = dy[i];
     assert_true(all <= N);
-    assert_int_equal(ulp_backend_pool(b, want, place, y, &s), ULP_OK);
+    assert_ok(ulp_backend_pool(b, want, place, y, &s));
     memset(wide_want, 0, sizeof wide_want);
     for (size_t window = 0; window < images * oh * ow; window++) {
         const size_t first = (window / ow / oh * h + window / ow % oh * K) * w + window % ow * K;
@@ -103,7 +99,7 @@ static void check_pool(const ulp_backend *b, size_t images, size_t K) {
                      (double)place[window]);
         wide_want[best] = (double)x[window];
     }
-    assert_int_equal(ulp_backend_pool_slope(b, y, x, place, &s), ULP_OK);
+    assert_ok(ulp_backend_pool_slope(b, y, x, place, &s));
     for (size_t i = 0; i < all; i++) wide[i] = (double)y[i];
     for (size_t i = 0; i < all; i++)
         if (wide[i] == wide[i] || wide_want[i] == wide_want[i])
@@ -115,7 +111,7 @@ static void check_average(const ulp_backend *b, size_t images, size_t K) {
     const size_t oh = 3, ow = 4, h = oh * K + (K > 1), w = ow * K + (K > 1), all = images * h * w;
     const ulp_windows s = {images, h, w, K};
     assert_true(all <= N);
-    assert_int_equal(ulp_backend_average(b, wide, x, &s), ULP_OK);
+    assert_ok(ulp_backend_average(b, wide, x, &s));
     for (size_t i = 0; i < images * oh * ow; i++) {
         const float *window = x + (i / ow / oh * h + i / ow % oh * K) * w + i % ow * K;
         double sum = 0.0;
@@ -123,7 +119,7 @@ static void check_average(const ulp_backend *b, size_t images, size_t K) {
         wide_want[i] = ulp_quieted(sum / (double)(K * K));
     }
     same_doubles("average", b, images * oh * ow);
-    assert_int_equal(ulp_backend_average_slope(b, wide, dy, &s), ULP_OK);
+    assert_ok(ulp_backend_average_slope(b, wide, dy, &s));
     for (size_t i = 0; i < all; i++) {
         const size_t p = i / w % h / K, q = i % w / K, image = i / w / h;
         wide_want[i] = 0.0;
@@ -148,13 +144,13 @@ static void check_statistics(const ulp_backend *b, ulp_channels s, const float *
         wide_want[c] = ulp_quieted(sum / M);
         wide_want[s.c + c] = ulp_quieted(squares / M);
     }
-    assert_int_equal(ulp_backend_norm_statistics(b, wide, x, s), ULP_OK);
+    assert_ok(ulp_backend_norm_statistics(b, wide, x, s));
     same_doubles("statistics", b, 2 * s.c);
     for (size_t i = 0; i < 2 * s.c; i++) {
         const double batch = i < s.c || M < 2.0 ? (double)dy[i] : (double)dy[i] * (M / (M - 1.0));
         wide_want[i] = ulp_quieted(0.9 * (double)w[i] + 0.1 * batch);
     }
-    assert_int_equal(ulp_backend_norm_running(b, wide, w, dy, s), ULP_OK);
+    assert_ok(ulp_backend_norm_running(b, wide, w, dy, s));
     same_doubles("running statistics", b, 2 * s.c);
 }
 
@@ -182,10 +178,10 @@ static void check_norm(const ulp_backend *b, ulp_channels s) {
         }
     }
     const ulp_norm by = {s, statistics, w};
-    assert_int_equal(ulp_backend_norm(b, wide, x, by), ULP_OK);
+    assert_ok(ulp_backend_norm(b, wide, x, by));
     same_doubles("normalised values", b, n);
     for (size_t i = 0; i < 2 * s.c; i++) wide_want[i] = ulp_quieted(sums[i]);
-    assert_int_equal(ulp_backend_norm_sums(b, wide, dy, x, by), ULP_OK);
+    assert_ok(ulp_backend_norm_sums(b, wide, dy, x, by));
     same_doubles("sums of gradients", b, 2 * s.c);
     for (size_t i = 0; i < n; i++) {
         const size_t c = i / s.n % s.c;
@@ -193,7 +189,7 @@ static void check_norm(const ulp_backend *b, ulp_channels s) {
         const double z = ((double)x[i] - (double)statistics[c]) * inverse, mean = sums[s.c + c] / M;
         wide_want[i] = ulp_quieted((double)w[c] * inverse * ((double)dy[i] - mean - z * (sums[c] / M)));
     }
-    assert_int_equal(ulp_backend_norm_slope(b, wide, dy, x, sums, by), ULP_OK);
+    assert_ok(ulp_backend_norm_slope(b, wide, dy, x, sums, by));
     same_doubles("gradients through a normalisation", b, n);
 }
 
@@ -201,7 +197,7 @@ static void check_norm(const ulp_backend *b, ulp_channels s) {
 static void check_dropout(const ulp_backend *b, size_t n, uint32_t percent) {
     const ulp_dropout how = {percent, {5, percent, (uint64_t)percent * 3 + 1}};
     size_t kept = 0;
-    assert_int_equal(ulp_backend_dropout(b, wide, x, n, how), ULP_OK);
+    assert_ok(ulp_backend_dropout(b, wide, x, n, how));
     for (size_t i = 0; i < n; i++) {
         const int stays = ulp_random_uniform(how.stream, i) >= (double)percent / 100.0;
         wide_want[i] = stays ? ulp_quieted((double)x[i] * 100.0 / (100.0 - (double)percent)) : 0.0;
@@ -214,7 +210,7 @@ static void check_dropout(const ulp_backend *b, size_t n, uint32_t percent) {
 static void check_softmax(const ulp_backend *b, size_t B, size_t C) {
     double losses[ROWS];
     for (size_t i = 0; i < B; i++) label[i] = (uint8_t)(i % 9 == 8 ? C : i * 7 % C);
-    assert_int_equal(ulp_backend_softmax(b, wide, losses, x, (ulp_labels){label, B, C}), ULP_OK);
+    assert_ok(ulp_backend_softmax(b, wide, losses, x, (ulp_labels){label, B, C}));
     for (size_t r = 0; r < B; r++) {
         const float *z = x + r * C;
         const double largest = ulp_softmax_largest(z, C);
@@ -226,7 +222,7 @@ static void check_softmax(const ulp_backend *b, size_t B, size_t C) {
             fail_msg("%s: loss %zu of (%zu,%zu) is %a, not %a", b->what, r, B, C, losses[r], l);
     }
     same_doubles("softmax", b, B * C);
-    assert_int_equal(ulp_backend_softmax_slope(b, wide, dy, (ulp_labels){label, B, C}, 0x1p9), ULP_OK);
+    assert_ok(ulp_backend_softmax_slope(b, wide, dy, (ulp_labels){label, B, C}, 0x1p9));
     for (size_t i = 0; i < B * C; i++)
         wide_want[i] = ulp_quieted(((double)dy[i] - (i % C == label[i / C] ? 1.0 : 0.0)) * 0x1p9 / (double)B);
     same_doubles("gradient of softmax", b, B * C);
@@ -253,7 +249,7 @@ static void check_all(const ulp_backend *b) {
     check_average(b, 3, 1);
     check_average(b, 40, 2);
     check_average(b, 20, 5);
-    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+    for (size_t k = 0; k < COUNT_OF(shapes); k++) {
         ulp_threads_set((int)(k % 3));
         check_norm(b, shapes[k]);
     }
@@ -284,12 +280,12 @@ TEST(accuracy) {
     const ulp_backend *b;
     mpfr_t e[C], sum, room;
     double most = 0.0, most_loss = 0.0;
-    assert_int_equal(ulp_backend_get(&b, NULL), ULP_OK);
+    assert_ok(ulp_backend_get(&b, NULL));
     mpfr_inits2(200, sum, room, (mpfr_ptr)0);
     for (size_t c = 0; c < C; c++) mpfr_init2(e[c], 200);
     for (size_t i = 0; i < B * C; i++) x[i] = (float)(ulp_random_uniform((ulp_stream){3, 3, 0}, i) * 60.0 - 30.0);
     for (size_t r = 0; r < B; r++) label[r] = (uint8_t)(r * 5 % C);
-    assert_int_equal(ulp_backend_softmax(b, wide, loss, x, (ulp_labels){label, B, C}), ULP_OK);
+    assert_ok(ulp_backend_softmax(b, wide, loss, x, (ulp_labels){label, B, C}));
     for (size_t r = 0; r < B; r++) {
         mpfr_set_zero(sum, 1);
         for (size_t c = 0; c < C; c++) {

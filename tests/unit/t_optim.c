@@ -1,5 +1,4 @@
 /* t_optim.c - optimizers against single scalar operations, schedules, texts, and whole runs. */
-#include <math.h>
 
 #include "formats/rng.h"
 #include "training.h"
@@ -101,15 +100,15 @@ static void check_optimizer(const char *text, const char *policy_text) {
     ulp_optimizer o;
     ulp_arena f;
     float w[N], dw[N];
-    assert_int_equal(ulp_policy_parse(&policy, policy_text, &error), ULP_OK);
+    assert_ok(ulp_policy_parse(&policy, policy_text, &error));
     if (optimizer_from_text(&o, text, &policy, &error) != ULP_OK) fail_msg("%s: %s", text, error.text);
-    assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK); /* its memory is host memory */
+    assert_ok(ulp_backend_get(&pass.run.backend, "cpu")); /* its memory is host memory */
     ulp_arena_init(&f, pass.run.backend);
     ulp_optimizer_carve(&o, &f, N);
-    assert_int_equal(ulp_arena_alloc(&f), ULP_OK);
+    assert_ok(ulp_arena_alloc(&f));
     ulp_optimizer_carve(&o, &f, N);
     random_floats(w, N, 99, 1);
-    assert_int_equal(ulp_optimizer_start(&o, &pass, w), ULP_OK);
+    assert_ok(ulp_optimizer_start(&o, &pass, w));
     plain p = {
         .policy = &policy, .rule = &o.rule, .adam = o.squares != NULL, .decoupled = strncmp(text, "adamw", 5) == 0};
     memcpy(p.w, o.weight, sizeof w);
@@ -125,7 +124,7 @@ static void check_optimizer(const char *text, const char *policy_text) {
                          : i < 17 ? 3
                                   : -2,
                          j, ulp_rate_at(&o.rule, pass.now.step), i);
-        assert_int_equal(ulp_optimizer_step(&o, &pass, dw, spans, j % 2 ? 0 : 2), ULP_OK);
+        assert_ok(ulp_optimizer_step(&o, &pass, dw, spans, j % 2 ? 0 : 2));
         same("weight", o.weight, p.w, text, policy_text, j);
         if (o.master) same("master", o.master, p.master, text, policy_text, j);
         if (o.momentum) same("momentum", o.momentum, p.m, text, policy_text, j);
@@ -138,29 +137,21 @@ static void check_optimizer(const char *text, const char *policy_text) {
 }
 
 TEST(operations) {
-    static const char *const texts[] = {"sgd,rate=0.25",
-                                        "sgd,rate=0.1,decay=0.05",
-                                        "sgd,momentum=0.9,decay=0.01,warmup=40",
-                                        "adam,rate=0.01",
-                                        "adam,rate=0.01,decay=0.1,cosine=30",
-                                        "adamw,rate=0.01,decay=0.3,beta1=0.5,beta2=0.75,eps=0.001",
-                                        "adamw,rate=0.02,drop=0.3/4",
-                                        "adam,beta1=0,beta2=0,rate=0.1"};
-    static const char *const policies[] = {"fp32",
-                                           "fp16",
-                                           "bf16,mode=sr",
-                                           "mixed:fp16",
-                                           "mixed:bf16,state=fp16/sr/8,master=tf32/ru,mode=srb",
-                                           "weight=q2.14/sr,master=none",
-                                           "weight=fp16,state=bf16/rd,master=fp32"};
-    for (size_t k = 0; k < sizeof policies / sizeof *policies; k++)
-        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    static const char texts[] =
+        "sgd,rate=0.25 sgd,rate=0.1,decay=0.05 sgd,momentum=0.9,decay=0.01,warmup=40 adam,rate=0.01 "
+        "adam,rate=0.01,decay=0.1,cosine=30 adamw,rate=0.01,decay=0.3,beta1=0.5,beta2=0.75,eps=0.001 "
+        "adamw,rate=0.02,drop=0.3/4 adam,beta1=0,beta2=0,rate=0.1";
+    static const char policies[] =
+        "fp32 fp16 bf16,mode=sr mixed:fp16 mixed:bf16,state=fp16/sr/8,master=tf32/ru,mode=srb "
+        "weight=q2.14/sr,master=none weight=fp16,state=bf16/rd,master=fp32";
+    for (size_t k = 0; *word_of(policies, k); k++)
+        for (size_t i = 0; *word_of(texts, i); i++) {
             char text[128];
             ulp_policy policy;
-            check_optimizer(texts[i], policies[k]);
-            assert_int_equal(ulp_policy_parse(&policy, policies[k], NULL), ULP_OK);
-            snprintf(text, sizeof text, "%s,kahan=1", texts[i]);
-            if (!policy.has_master) check_optimizer(text, policies[k]);
+            check_optimizer(word_of(texts, i), word_of(policies, k));
+            assert_ok(ulp_policy_parse(&policy, word_of(policies, k), NULL));
+            snprintf(text, sizeof text, "%s,kahan=1", word_of(texts, i));
+            if (!policy.has_master) check_optimizer(text, word_of(policies, k));
         }
 }
 
@@ -172,15 +163,13 @@ TEST(kahan_moves) {
         ulp_pass pass = {.run = {.policy = &policy, .seed = 1}};
         ulp_optimizer o;
         float memory[3] = {1.0f, 0.0f, 0.0f}, dw = 1.0f;
-        assert_int_equal(ulp_policy_parse(&policy, "bf16", NULL), ULP_OK);
-        assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK);
-        assert_int_equal(
-            optimizer_from_text(&o, kahan ? "sgd,rate=0x1p-12,kahan=1" : "sgd,rate=0x1p-12", &policy, NULL), ULP_OK);
+        assert_ok(ulp_policy_parse(&policy, "bf16", NULL));
+        assert_ok(ulp_backend_get(&pass.run.backend, "cpu"));
+        assert_ok(optimizer_from_text(&o, kahan ? "sgd,rate=0x1p-12,kahan=1" : "sgd,rate=0x1p-12", &policy, NULL));
         o.n = 1;
         o.weight = memory;
         o.lost = kahan ? memory + 1 : NULL;
-        for (; pass.now.step < 1024; pass.now.step++)
-            assert_int_equal(ulp_optimizer_step(&o, &pass, &dw, NULL, 0), ULP_OK);
+        for (; pass.now.step < 1024; pass.now.step++) assert_ok(ulp_optimizer_step(&o, &pass, &dw, NULL, 0));
         end[kahan] = memory[0];
     }
     assert_true(end[0] == 1.0f && end[1] == 0.75f);
@@ -220,9 +209,9 @@ TEST(schedule_in_a_run) {
     training_texts o = {.net = "fc16 relu fc10", .optimizer = "adam,rate=0.01,cosine=7", .batch = 32, .seed = 1};
     ulp_trainer *t = trainer_of(&digits, &o);
     for (int i = 0; i < 12; i++) {
-        assert_int_equal(ulp_trainer_weights(t, before, NULL), ULP_OK);
-        assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
-        assert_int_equal(ulp_trainer_weights(t, after, NULL), ULP_OK);
+        assert_ok(ulp_trainer_weights(t, before, NULL));
+        assert_ok(ulp_trainer_step(t, NULL));
+        assert_ok(ulp_trainer_weights(t, after, NULL));
         assert_true((memcmp(before, after, t->model.net.params * sizeof *after) == 0) == (i >= 7));
     }
     ulp_trainer_free(t);
@@ -274,14 +263,14 @@ TEST(bad_texts) {
     static const ulp_policy policy;
     ulp_policy mixed;
     ulp_optimizer o;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         assert_int_equal(optimizer_from_text(&o, bad[i][0], &policy, &error), ULP_BAD_NAME);
         if (!strstr(error.text, bad[i][1])) fail_msg("%s: %s", bad[i][0], error.text);
         assert_int_equal(optimizer_from_text(&o, bad[i][0], &policy, NULL), ULP_BAD_NAME);
     }
     assert_int_equal(optimizer_from_text(&o, "adam,rate=-1", &policy, &error), ULP_BAD_NAME);
     assert_non_null(strstr(error.text, "optimizer adam: 'rate=-1': rate is a number from 0 to 1000000"));
-    assert_int_equal(ulp_policy_parse(&mixed, "mixed:fp16", NULL), ULP_OK);
+    assert_ok(ulp_policy_parse(&mixed, "mixed:fp16", NULL));
     assert_int_equal(optimizer_from_text(&o, "sgd,kahan=1", &mixed, &error), ULP_BAD_NAME);
     assert_non_null(strstr(error.text, "master=none"));
 }
@@ -291,7 +280,7 @@ TEST(bad_texts) {
 static ulp_train_result run_of(const char *optimizer, const char *policy, uint64_t steps) {
     training_texts o = {.net = "fc64 relu fc10", .policy = policy, .optimizer = optimizer, .batch = 32, .seed = 1};
     ulp_train_result r;
-    assert_int_equal(run_from_texts(&r, &digits, &o, steps, &error), ULP_OK);
+    assert_ok(run_from_texts(&r, &digits, &o, steps, &error));
     print_message("%s, %s: test %.2f %%\n", optimizer, policy, 100 * r.test.accuracy);
     return r;
 }
@@ -313,7 +302,7 @@ TEST(squares_underflow) {
         .net = "fc64 relu fc10", .policy = "fp32,state=fp16", .optimizer = "adam", .batch = 32, .seed = 1};
     size_t lost = 0, some = 0;
     ulp_trainer *t = trainer_of(&digits, &o);
-    assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
+    assert_ok(ulp_trainer_step(t, NULL));
     for (size_t i = 0; i < t->model.net.params; i++) {
         some += t->optimizer.momentum[i] != 0.0f;
         lost += t->optimizer.momentum[i] != 0.0f && t->optimizer.squares[i] == 0.0f;

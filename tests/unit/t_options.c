@@ -86,7 +86,7 @@ TEST(values) {
         "shape: tree\nparts: body,tail\n",
         "format: binary16\nformats: binary16,e5m7\nmode: rz\nmodes: sra,rne\noverflow: sat\nop: fma\n",
         "datapath: h100-fp16,fp32\nbackend: cpu\nout: x.csv\nfolder: .\nmerge: a b\nflag: yes\n"};
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) has(out, lines[i]);
+    for (size_t i = 0; i < COUNT_OF(lines); i++) has(out, lines[i]);
     expect(0, "--format e4m3 --seed 1e3");
     has(out, "size: 3\nscale: 0.5\nseed: 1000\nlist-of: 1,2,3,7\ncounts: 2,4,5\nshape: ring\nparts: all\n");
     has(out, "merge: \nflag: no\n");
@@ -188,7 +188,7 @@ TEST(refusals) {
         {"--merge a --flag --merge b", "--merge is given twice: 'a' and 'b'"},
     };
     char line[200];
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         snprintf(line, sizeof line, "--format fp16 %s", bad[i][0]);
         expect(2, line);
         has(err, bad[i][1]);
@@ -206,7 +206,7 @@ TEST(long_words) {
                                          "--",        "--format e4m3 --size ",  "--format e4m3 --shape ",
                                          ""};
     enum { LENGTH = 100000 };
-    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(before); i++) {
         ulp_text line = {0};
         ulp_text_print(&line, "%s", before[i]);
         for (int c = 0; c < LENGTH; c++) ulp_text_add(&line, "z", 1);
@@ -235,7 +235,7 @@ TEST(help) {
         "\nexit: 0 fine, 1 the run or a check failed,"};
     unsetenv("COLUMNS");
     expect(0, "--help");
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) has(out, lines[i]);
+    for (size_t i = 0; i < COUNT_OF(lines); i++) has(out, lines[i]);
     assert_true(widest(out) <= 80);
     setenv("COLUMNS", "300", 1);
     expect(0, "-h");
@@ -275,7 +275,7 @@ TEST(environment) {
     expect_variable(2, "ULPLAB_DATA", "no/such/folder", "toy: ULPLAB_DATA=no/such/folder: there is no such folder");
     expect_variable(0, "ULPLAB_DATA", ".", "");
     static const char *const threads[] = {"many", "0", "-1", "2,", ",2", "2;3", "1e9", "9999999999", "2 3"};
-    for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(threads); i++)
         expect_variable(2, "OMP_NUM_THREADS", threads[i], "has to be a number of threads from 1 to 999999999\n");
     expect_variable(0, "OMP_NUM_THREADS", " 4 , 2 ", "");
 }

@@ -1,11 +1,9 @@
 /* t_order.c - summation trees found from results, against the trees that datapaths define. */
 #include "order.h"
 
-#include <stdlib.h>
-
 static void expect_chain(const char *name, size_t k, size_t chain, const char *text) {
     for (int with_c = 0; with_c <= 1; with_c++) {
-        const ulp_datapath d = path_of(name);
+        const ulp_datapath d = datapath_named(name);
         const ulp_unit unit = ulp_unit_of(&d);
         ulp_order o;
         const ulp_status status = ulp_order_find(&o, &unit, k, with_c);
@@ -113,7 +111,7 @@ static ulp_status find_shuffled(ulp_order *o, int kind, size_t k) {
 static void expect_shuffled(int kind, size_t k, const char *text, const char *shape) {
     ulp_order o;
     char got[300], words[300];
-    assert_int_equal(find_shuffled(&o, kind, k), ULP_OK);
+    assert_ok(find_shuffled(&o, kind, k));
     ulp_order_text(got, sizeof got, &o, 0);
     ulp_order_shape(words, sizeof words, &o);
     assert_string_equal(got, text);
@@ -271,7 +269,7 @@ TEST(random_trees) {
 
 static uint64_t runs_of(int kind, size_t k) {
     ulp_order o;
-    assert_int_equal(find_shuffled(&o, kind, k), ULP_OK);
+    assert_ok(find_shuffled(&o, kind, k));
     const uint64_t runs = o.runs;
     ulp_order_free(&o);
     return runs;
@@ -328,7 +326,7 @@ static ulp_status failing_dot(void *context, uint64_t *code, double c, ulp_produ
 
 /* A device that cannot form the first sum, or a later one, is no device whose sums fit no tree. */
 TEST(failing_device) {
-    const ulp_datapath d = path_of("h100-fp16");
+    const ulp_datapath d = datapath_named("h100-fp16");
     for (uint64_t left = 0; left < 40; left += 13) {
         failing refuses = {ulp_unit_of(&d), ULP_UNSUPPORTED, left}, breaks = {ulp_unit_of(&d), ULP_NO_MEMORY, left};
         ulp_unit unit = refuses.works;
@@ -343,7 +341,8 @@ TEST(failing_device) {
 
 TEST(errors) {
     ulp_order o;
-    ulp_datapath d = path_of("h100-fp16"), fixed = path_of("int8"), narrow = path_of("serial:e4m3:rne");
+    ulp_datapath d = datapath_named("h100-fp16"), fixed = datapath_named("int8"),
+                 narrow = datapath_named("serial:e4m3:rne");
     ulp_unit unit = ulp_unit_of(&d);
     assert_int_equal(ulp_order_find(NULL, &unit, 4, 0), ULP_BAD_ARGUMENT);
     assert_int_equal(ulp_order_find(&o, &unit, 0, 0), ULP_BAD_ARGUMENT);
@@ -352,18 +351,18 @@ TEST(errors) {
     assert_int_equal(ulp_order_limit(&unit), 0);
     unit = ulp_unit_of(&narrow);
     assert_int_equal(ulp_order_find(&o, &unit, 400, 0), ULP_NOT_IN_RANGE);
-    d = path_of("b200-e4m3.e3m2-fp16"); /* 25 bits of a fused sum lose nothing of these products */
+    d = datapath_named("b200-e4m3.e3m2-fp16"); /* 25 bits of a fused sum lose nothing of these products */
     unit = ulp_unit_of(&d);
     assert_int_equal(ulp_order_find(&o, &unit, 16, 1), ULP_NOT_IN_RANGE);
-    d = path_of("h100-e4m3"); /* from 2^-18 to 2^16, binary32 has room for 256 terms */
+    d = datapath_named("h100-e4m3"); /* from 2^-18 to 2^16, binary32 has room for 256 terms */
     unit = ulp_unit_of(&d);
     assert_int_equal(ulp_order_limit(&unit), 256);
     assert_int_equal(ulp_order_find(&o, &unit, 400, 0), ULP_NOT_IN_RANGE);
     assert_int_equal(ulp_order_find(&o, &unit, 256, 1), ULP_NOT_IN_RANGE);
     char shorter[16];
-    d = path_of("pairwise:fp32:rne");
+    d = datapath_named("pairwise:fp32:rne");
     unit = ulp_unit_of(&d);
-    assert_int_equal(ulp_order_find(&o, &unit, 32, 0), ULP_OK);
+    assert_ok(ulp_order_find(&o, &unit, 32, 0));
     ulp_order_text(shorter, sizeof shorter, &o, 1);
     assert_true(strlen(shorter) < sizeof shorter && strstr(shorter, "...") != NULL);
     assert_int_equal(ulp_order_depth(&o), 5);

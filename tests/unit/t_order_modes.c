@@ -4,7 +4,7 @@
 /* In these modes M + u is not M, but a multiple of the last place of M. */
 TEST(modes) {
     const char *modes[] = {"rz", "ru", "rd", "ro", "rna"};
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(modes); i++) {
         char name[64];
         snprintf(name, sizeof name, "serial:fp32:%s", modes[i]);
         expect_with(name, 20, 1, 0, "{c 0-19}", NULL);

@@ -1,6 +1,5 @@
 /* t_paths.c - the table of product paths: the first row that serves a datapath runs, and all rows have the same bits.
  */
-#include <stdlib.h>
 
 #include "support.h"
 
@@ -9,44 +8,23 @@
 
 enum { M = 5, N = 37, DEPTH = 70, MOST_ROWS = 16 };
 
-static const char *const forms[] = {"serial:fp16:rne",
-                                    "serial:fp16:ru",
-                                    "serial:bf16:sra",
-                                    "serial:e4m3:rne",
-                                    "serial:fp16:srb",
-                                    "serial:fp64:rne",
-                                    "serial:q8.8:rne",
-                                    "chunk32:e6m9:rne",
-                                    "split:fp16:rne",
-                                    "split:fp16:ru",
-                                    "pairwise:fp16:rne",
-                                    "pairwise:bf16:sra",
-                                    "kahan:fp16:rne",
-                                    "exact:fp32:rne",
-                                    "exact:fp16:rd",
-                                    "block4:fp32:rne",
-                                    "block4:fp32:ru",
-                                    "fp32",
-                                    "int8",
-                                    "int8:sat",
-                                    "vnni-int16-sat",
-                                    "block4:fp64:rne",
-                                    "kahan:fp64:rne",
-                                    "serial:fp16:rne:promote=64",
-                                    "h100-e4m3:promote=128"};
-enum { FORMS = sizeof forms / sizeof *forms };
-
+static const char forms[] =
+    "serial:fp16:rne serial:fp16:ru serial:bf16:sra serial:e4m3:rne serial:fp16:srb serial:fp64:rne serial:q8.8:rne "
+    "chunk32:e6m9:rne split:fp16:rne split:fp16:ru pairwise:fp16:rne pairwise:bf16:sra kahan:fp16:rne exact:fp32:rne "
+    "exact:fp16:rd block4:fp32:rne block4:fp32:ru fp32 int8 int8:sat vnni-int16-sat block4:fp64:rne kahan:fp64:rne "
+    "serial:fp16:rne:promote=64 h100-e4m3:promote=128";
 enum { MOST = 600 };
 static ulp_datapath datapaths[MOST];
 static size_t datapath_count;
 
 /* The rows of hardware and the forms above. */
 static void list_datapaths(void) {
-    while (datapath_count + FORMS < MOST && ulp_datapath_get(datapath_count, &datapaths[datapath_count]) == ULP_OK)
-        datapath_count++;
-    assert_true(datapath_count + FORMS < MOST);
-    for (size_t i = 0; i < FORMS; i++)
-        assert_int_equal(ulp_datapath_parse(&datapaths[datapath_count++], forms[i]), ULP_OK);
+    for (; ulp_datapath_get(datapath_count, &datapaths[datapath_count]) == ULP_OK; datapath_count++)
+        assert_true(datapath_count + 1 < MOST);
+    for (size_t i = 0; *word_of(forms, i); i++, datapath_count++) {
+        assert_true(datapath_count < MOST);
+        assert_ok(ulp_datapath_parse(&datapaths[datapath_count], word_of(forms, i)));
+    }
 }
 
 static double a[M * DEPTH], b[DEPTH * N], c[M * N], want[M * N];
@@ -106,7 +84,7 @@ static void choose(const ulp_backend *backend) {
         assert_int_equal(ulp_product_path_for(paths, count, 0, &job), first);
         computed = refused = others = 0;
         watched[first].run = compute;
-        assert_int_equal(ulp_product_run(watched, count, &job), ULP_OK);
+        assert_ok(ulp_product_run(watched, count, &job));
         assert_true(computed == 1 && others == 0);
         watched[first].run = refuse;
         if (second < count) watched[second].run = compute;
@@ -131,15 +109,14 @@ static void compare(const ulp_backend *backend) {
         const ulp_job job = job_of(&datapaths[n]);
         const ulp_summation by = {&datapaths[n], job.stream};
         double got[M * N];
-        assert_int_equal(job.wide ? ulp_backend_gemm64(backend, c, a, b, &job.s, by)
-                                  : ulp_backend_gemm(backend, c_narrow, a_narrow, b_narrow, &job.s, by),
-                         ULP_OK);
+        assert_ok(job.wide ? ulp_backend_gemm64(backend, c, a, b, &job.s, by)
+                           : ulp_backend_gemm(backend, c_narrow, a_narrow, b_narrow, &job.s, by));
         keep_results(want, job.wide);
         for (size_t i = 0; i < count; i++) {
             if (!paths[i].serves(&job)) continue;
             const ulp_status status = paths[i].run(&job);
             if (status == ULP_UNSUPPORTED && paths[i].condition[0] != '\0') continue;
-            assert_int_equal(status, ULP_OK);
+            assert_ok(status);
             keep_results(got, job.wide);
             if (memcmp(got, want, sizeof want) != 0)
                 fail_msg("%s by %s under %s has other bits", datapaths[n].name, paths[i].name, backend->what);
@@ -173,7 +150,7 @@ static void use(const ulp_backend *backend) {
             }
             continue;
         }
-        assert_int_equal(ulp_datapath_parse(&d, paths[i].example), ULP_OK);
+        assert_ok(ulp_datapath_parse(&d, paths[i].example));
         if (strcmp(backend->what, "baseline") == 0) continue;
         const ulp_job job = job_of(&d);
         if (ulp_product_path_for(paths, count, 0, &job) == i) used[i]++;

@@ -88,7 +88,7 @@ static void fix(const code *x, const code *w) {
         size_t layer, weights, biases;
     } layers[] = {{CONV, KERNELS * 9, KERNELS}, {FC6, FLAT * HIDDEN, HIDDEN}, {FC10, HIDDEN * CLASSES, CLASSES}};
     size_t at = 0;
-    for (size_t k = 0; k < sizeof layers / sizeof *layers; k++) {
+    for (size_t k = 0; k < COUNT_OF(layers); k++) {
         const code *in = &x[layers[k].layer], *own = &w[layers[k].layer];
         for (size_t i = 0; i < layers[k].weights; i++, at++) fixed[at] = quantized((double)weights[at], own);
         for (size_t i = 0; i < layers[k].biases; i++, at++)
@@ -136,14 +136,14 @@ static void naive(int64_t *z, const uint8_t *pixel, const code *x, const code *w
 static void start(engine *e) {
     const ulp_backend *backend;
     ulp_net net;
-    assert_int_equal(ulp_backend_get(&backend, NULL), ULP_OK);
-    assert_int_equal(ulp_net_parse(&net, NET, data.dims, NULL), ULP_OK);
-    assert_int_equal(engine_start(e, backend, &data, &net, weights), ULP_OK);
+    assert_ok(ulp_backend_get(&backend, NULL));
+    assert_ok(ulp_net_parse(&net, NET, data.dims, NULL));
+    assert_ok(engine_start(e, backend, &data, &net, weights));
     ulp_net_release(&net);
-    assert_int_equal(engine_round_weights(e), ULP_OK);
-    assert_int_equal(engine_run_floating(e, 1), ULP_OK);
+    assert_ok(engine_round_weights(e));
+    assert_ok(engine_run_floating(e, 1));
     engine_begin(e);
-    assert_int_equal(engine_run_floating(e, 0), ULP_OK);
+    assert_ok(engine_run_floating(e, 0));
 }
 
 /* The result of every sample in 2 to 8 bits, for both schemes and three accumulators; every sum of the last batch. */
@@ -159,16 +159,16 @@ TEST(integers) {
     assert_true(e.agreed == tests && e.right > tests / 2);
     for (int bits = 2; bits <= 8; bits++)
         for (int scheme = AFFINE; scheme <= SYMMETRIC; scheme++)
-            for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+            for (size_t kind = 0; kind < COUNT_OF(kinds); kind++) {
                 code x[COUNT], w[COUNT];
                 ulp_datapath datapath;
                 size_t right = 0;
                 for (size_t i = 0; i < COUNT; i++) x[i] = engine_code_of(e.low[i], e.high[i], bits, scheme);
-                assert_int_equal(engine_put_weights(&e, w, bits, scheme), ULP_OK);
-                if (kinds[kind].datapath) assert_int_equal(ulp_datapath_parse(&datapath, kinds[kind].datapath), ULP_OK);
+                assert_ok(engine_put_weights(&e, w, bits, scheme));
+                if (kinds[kind].datapath) assert_ok(ulp_datapath_parse(&datapath, kinds[kind].datapath));
                 fix(x, w);
                 engine_begin(&e);
-                assert_int_equal(engine_run_integers(&e, x, w, kinds[kind].datapath ? &datapath : NULL), ULP_OK);
+                assert_ok(engine_run_integers(&e, x, w, kinds[kind].datapath ? &datapath : NULL));
                 for (size_t s = 0; s < tests; s++) {
                     int64_t z[CLASSES];
                     size_t best = 0;
@@ -190,7 +190,7 @@ TEST(integers) {
 /* The codes cover the range up to half a step, 0 has a code, and only the symmetric scheme leaves one code unused. */
 TEST(codes) {
     static const double ranges[][2] = {{0, 1}, {-0.3, 2}, {-5, -1}, {2, 3}, {0, 0}, {-1e-8, 1e-9}};
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+    for (size_t i = 0; i < COUNT_OF(ranges); i++)
         for (int bits = 2; bits <= 8; bits++) {
             const double low = fmin(ranges[i][0], 0), high = fmax(ranges[i][1], 0);
             const code a = engine_code_of(ranges[i][0], ranges[i][1], bits, AFFINE),
@@ -212,7 +212,7 @@ TEST(agreement) {
     for (size_t i = 0; i < tests; i++) e.answer[i] = (uint8_t)(e.answer[i] == 3 ? 4 : e.answer[i]);
     size_t threes = 0;
     engine_begin(&e);
-    assert_int_equal(engine_run_floating(&e, 0), ULP_OK);
+    assert_ok(engine_run_floating(&e, 0));
     for (size_t i = 0; i < tests; i++) threes += data.label[data.n_train + i] == 3;
     assert_true(e.right == right && e.agreed < tests && tests - e.agreed < 2 * threes);
     engine_end(&e);

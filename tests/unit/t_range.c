@@ -5,9 +5,6 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include "formats/rng.h"
-#include "kernels/backend.h"
-
 enum { N = 1024 + 72 };
 
 static float x[N], y[N], want[N];
@@ -52,14 +49,10 @@ static float other_value(const ulp_format *f, size_t i) {
                             ulp_from_bits32(0x7f800001u),
                             lowest,
                             max};
-    return values[i % (sizeof values / sizeof values[0])];
+    return values[i % (COUNT_OF(values))];
 }
 
 /* ---- one array ---- */
-
-static uint32_t word_at(ulp_rule rule, ulp_stream s, size_t i) {
-    return ulp_mode_is_stochastic(rule.mode) ? ulp_random_word(s, i) : 0;
-}
 
 static float scalar(float v, const ulp_format *f, ulp_rule rule, ulp_stream s, size_t i) {
     const float r = (float)ulp_round((double)v, f, rule, word_at(rule, s, i));
@@ -71,7 +64,7 @@ static void check(const ulp_backend *b, size_t n, const ulp_format *f, ulp_rule 
                   ulp_stats *stats) {
     memset(y, 0xa5, sizeof y);
     if (in_place) memcpy(y, x, n * sizeof *x);
-    assert_int_equal(ulp_backend_round(b, y, in_place ? y : x, n, (ulp_rounding){f, rule, s, stats}), ULP_OK);
+    assert_ok(ulp_backend_round(b, y, in_place ? y : x, n, (ulp_rounding){f, rule, s, stats}));
     for (size_t i = 0; memcmp(y, want, n * sizeof *y) != 0 && i < n; i++) {
         if (ulp_bits32(y[i]) == ulp_bits32(want[i])) continue;
         char text[80];
@@ -120,7 +113,7 @@ static void for_each(void (*body)(const ulp_format *f, ulp_rule rule, ulp_stream
 static void inside(const ulp_format *f, ulp_rule rule, ulp_stream s) {
     static const size_t sizes[] = {0, 1, 2, 15, 16, 31, 32, 33, 63, 64, 100, 1000, 1023, 1024, 1025, 1056, 1057, N};
     for (size_t b = 0; b < offered; b++)
-        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        for (size_t i = 0; i < COUNT_OF(sizes); i++) {
             check(backends[b], sizes[i], f, rule, s, 0, NULL);
             check(backends[b], sizes[i], f, rule, s, 1, NULL);
             check_counts(backends[b], sizes[i], f, rule, s);

@@ -9,9 +9,6 @@
 
 #include <float.h>
 
-#include "formats/rng.h"
-#include "kernels/backend.h"
-
 enum { PIECE = 1024, N = 11 * PIECE + 72, FEW = PIECE + 72, BEHIND = 64 };
 
 static double x[N], y[N + BEHIND], want[N];
@@ -64,15 +61,11 @@ static double other_value(const ulp_format *f, size_t i) {
                              f->min_positive / 3,
                              lowest,
                              max};
-    enum { NANS = sizeof nans / sizeof *nans, VALUES = sizeof values / sizeof *values };
+    enum { NANS = COUNT_OF(nans), VALUES = COUNT_OF(values) };
     return i % (NANS + VALUES) < NANS ? ulp_from_bits64(nans[i % (NANS + VALUES)]) : values[i % (NANS + VALUES) - NANS];
 }
 
 /* ---- one array ---- */
-
-static uint32_t word_at(ulp_rule rule, ulp_stream s, size_t i) {
-    return ulp_mode_is_stochastic(rule.mode) ? ulp_random_word(s, i) : 0;
-}
 
 static double scalar(double v, const ulp_format *f, ulp_rule rule, ulp_stream s, size_t i) {
     const double r = ulp_round(v, f, rule, word_at(rule, s, i));
@@ -84,7 +77,7 @@ static void check(const ulp_backend *b, size_t n, const ulp_format *f, ulp_rule 
     static const double mark = -0x1.5a5a5p-77;
     for (size_t i = 0; i < n + BEHIND; i++) y[i] = mark;
     if (in_place) memcpy(y, x, n * sizeof *x);
-    assert_int_equal(ulp_backend_round64(b, y, in_place ? y : x, n, (ulp_rounding){f, rule, s, NULL}), ULP_OK);
+    assert_ok(ulp_backend_round64(b, y, in_place ? y : x, n, (ulp_rounding){f, rule, s, NULL}));
     for (size_t i = 0; memcmp(y, want, n * sizeof *y) != 0 && i < n; i++) {
         if (ulp_bits64(y[i]) == ulp_bits64(want[i])) continue;
         char text[80];
@@ -118,7 +111,7 @@ static void for_each(size_t n, void (*body)(const ulp_format *f, ulp_rule rule, 
 static void inside(const ulp_format *f, ulp_rule rule, ulp_stream s) {
     static const size_t sizes[] = {0, 1, 7, 31, 32, 33, 100, 1023, 1024, 1025, 1056, 1057, FEW};
     for (size_t b = 0; b < offered; b++)
-        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (size_t i = 0; i < COUNT_OF(sizes); i++)
             for (int in_place = 0; in_place < 2; in_place++) check(backends[b], sizes[i], f, rule, s, in_place);
 }
 
@@ -148,9 +141,9 @@ TEST(outside) {
  * a first attempt, then with one. */
 TEST(pieces) {
     static const char *const names[] = {"bf16", "fp16", "e4m3", "q8.8", "tf32", "fp24", "binary32"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         ulp_format f;
-        assert_int_equal(ulp_format_parse(&f, names[i]), ULP_OK);
+        assert_ok(ulp_format_parse(&f, names[i]));
         for (int m = 0; m < ULP_MODE_COUNT; m++) {
             const ulp_rule rule = rule_of(m, ULP_OVERFLOW_DEFAULT, 0);
             const ulp_stream s = {i, (uint64_t)m, 1};

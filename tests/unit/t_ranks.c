@@ -11,7 +11,7 @@ static const training_texts plain = {.net = "fc12 relu fc10", .batch = BATCH, .s
 static float *gradient_of(const ulp_trainer *t) {
     const size_t n = t->model.net.params;
     float *g = malloc(n * sizeof *g);
-    assert_int_equal(t->pass.run.backend->download(g, t->model.wgrad, n * sizeof *g), ULP_OK);
+    assert_ok(t->pass.run.backend->download(g, t->model.wgrad, n * sizeof *g));
     return g;
 }
 
@@ -20,7 +20,7 @@ static float *gradient_of(const ulp_trainer *t) {
 TEST(mean) {
     static const char *const reductions[] = {"ring:bf16", "tree:fp32", "two-level:fp16:mean=half:node=4"};
     const size_t R = 6;
-    for (size_t k = 0; k < sizeof reductions / sizeof *reductions; k++) {
+    for (size_t k = 0; k < COUNT_OF(reductions); k++) {
         training_texts o = plain;
         o.optimizer = "sgd,rate=0";
         ulp_trainer *parts;
@@ -35,13 +35,13 @@ TEST(mean) {
         double loss = 0;
         ulp_step s;
         for (size_t r = 0; r < R; r++) {
-            assert_int_equal(ulp_trainer_step(parts, &s), ULP_OK);
+            assert_ok(ulp_trainer_step(parts, &s));
             float *g = gradient_of(parts);
             memcpy(x + r * n, g, n * sizeof *g);
             free(g);
             loss += s.loss;
         }
-        assert_int_equal(ulp_trainer_step(whole, &s), ULP_OK);
+        assert_ok(ulp_trainer_step(whole, &s));
         assert_true(s.loss == loss / (double)R);
         float *got = gradient_of(whole);
         const ulp_format single = named("binary32");
@@ -120,7 +120,7 @@ TEST(messages) {
         {"fc12 relu fc10", "mixed:e4m3,act=e4m3@delayed2,agrad=e5m2@delayed2", "none", "doubling:e5m2:sr", 6},
         {"fc12 relu fc10", "fp32", "none", "two-level:bf16:node=2:mean=half", 8},
     };
-    for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
+    for (size_t k = 0; k < COUNT_OF(runs); k++) {
         work w = {.options = plain};
         w.options.net = runs[k].net;
         w.options.policy = runs[k].policy;
@@ -178,7 +178,7 @@ TEST(refused) {
         {5000, "none", "the nearest number is 24"},
         {2, "layer", "2 ranks need a scaler of the whole loss"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         training_texts o = plain;
         o.ranks = cases[i].ranks;
         o.scaler = cases[i].scaler;

@@ -1,64 +1,34 @@
 /* t_recurrent.c - recurrent layers against scalar loops, bit for bit; their initial weights, and training with them. */
-#include <math.h>
 
-#include "formats/rng.h"
-#include "kernels/functions/elementary.h"
+#include "layering.h"
 #include "training.h"
 
 /* ---- a model under a policy; inputs and weights are values of the policy's formats ---- */
 
-typedef struct bench {
-    ulp_model model;
-    ulp_pass pass;
-    ulp_arena arena;
-    ulp_policy policy;
-    float *w;
-} bench;
-
-static void bench_carve(void *own, ulp_arena *arena) {
-    bench *t = own;
-    t->w = ulp_arena_take(arena, t->model.net.params);
-    t->model.grad[0] = ulp_arena_take(arena, t->model.batch * ulp_dims_size(t->model.net.in));
-}
+enum { B = 3, T = 4, F = 5, N = 3, GATES = 4, MANY = 64 };
 
 /* x (n) = seeded numbers of magnitude up to `size`, rounded at a point. */
-static void numbers(const bench *t, float *x, size_t n, ulp_point_kind point, uint64_t stream, double size) {
+static void numbers(const rig *r, float *x, size_t n, ulp_point_kind point, uint64_t stream, double size) {
     for (size_t i = 0; i < n; i++) {
         double u = size * (2.0 * ulp_random_uniform((ulp_stream){5, stream, 0}, i) - 1.0);
-        x[i] = (float)ulp_round(u, &t->policy.at[point].format, (ulp_rule){0}, 0);
+        x[i] = (float)ulp_round(u, &r->policy.at[point].format, (ulp_rule){0}, 0);
     }
 }
 
-static void bench_start(bench *t, const char *net, ulp_dims in, const char *policy, size_t B) {
-    memset(t, 0, sizeof *t);
-    ulp_status status = ulp_policy_parse(&t->policy, policy, &error);
-    if (status == ULP_OK) status = model_from_text(&t->model, net, in, B, B, &error);
-    if (status != ULP_OK) print_message("%s\n", error.text);
-    assert_int_equal(status, ULP_OK);
-    assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"), ULP_OK); /* its memory is host memory */
-    t->pass.run.policy = &t->policy;
-    t->pass.now.B = B;
-    t->pass.run.seed = 77;
-    t->pass.now.step = 3;
-    assert_int_equal(ulp_model_alloc(&t->model, &t->pass, &t->arena, bench_carve, t), ULP_OK);
-    numbers(t, t->w, t->model.net.params, ULP_AT_WEIGHT, 1, 0.8);
-    numbers(t, t->model.tensor[0], B * ulp_dims_size(in), ULP_AT_ACT, 2, 2.0);
-    numbers(t, t->model.grad[t->model.net.count], B * ulp_dims_size(t->model.net.out), ULP_AT_AGRAD, 3, 1.0);
+static void start(rig *r, const char *net, const char *policy) {
+    rig_start(r, net, (ulp_dims){F, 1, T}, B, policy);
+    r->pass.run.seed = 77;
+    numbers(r, r->w, r->model.net.params, ULP_AT_WEIGHT, 1, 0.8);
+    numbers(r, rig_input(r), B * ulp_dims_size(r->model.net.in), ULP_AT_ACT, 2, 2.0);
+    numbers(r, rig_output_gradient(r), B * ulp_dims_size(r->model.net.out), ULP_AT_AGRAD, 3, 1.0);
 }
 
-static void bench_end(bench *t) {
-    ulp_model_release(&t->model, &t->pass);
-    ulp_arena_release(&t->arena);
-}
-
-static void trip(bench *t) {
-    assert_int_equal(ulp_model_forward(&t->model, &t->pass, t->w), ULP_OK);
-    assert_int_equal(ulp_model_backward(&t->model, &t->pass, t->w), ULP_OK);
+static void trip(rig *r) {
+    rig_forward(r);
+    rig_backward(r);
 }
 
 /* ---- the formulas in the head comments of rnn.c, gru.c and lstm.c, one number at a time ---- */
-
-enum { B = 3, T = 4, F = 5, N = 3, GATES = 4, MANY = 64 };
 
 static const ulp_policy *policy;
 static const float *W, *U, *bias;
@@ -220,8 +190,8 @@ static void check_dx(const direct *d, const float *dx) {
 
 static void check_cell(const cell *c, const char *name) {
     static direct d;
-    bench t;
-    bench_start(&t, c->word, (ulp_dims){F, 1, T}, name, B);
+    rig t;
+    start(&t, c->word, name);
     trip(&t);
     memset(&d, 0, sizeof d);
     d.gates = c->gates;
@@ -245,14 +215,14 @@ static void check_cell(const cell *c, const char *name) {
                 c->backward(&d, s, b, j, (double)t.model.grad[1][(b * N + j) * T + s], direct_product(&d, s, b, j));
     check_wgrads(&d, t.model.wgrad);
     check_dx(&d, t.model.grad[0]);
-    bench_end(&t);
+    rig_end(&t);
 }
 
 TEST(cells_bit_for_bit) {
     static const char *const names[] = {"fp32", "mixed:bf16", "mixed:fp16,acc=serial:bf16:sr/8,mode=sr/5",
                                         "mixed:e4m3,acc=chunk4:fp16:srb/6,agrad=e5m2,mode=sra"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) check_cell(&cells[k], names[i]);
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        for (size_t k = 0; k < COUNT_OF(cells); k++) check_cell(&cells[k], names[i]);
 }
 
 /* to (rows,T) = from (rows,T) against time. */
@@ -269,17 +239,17 @@ static void half_of(float *to, const float *from, size_t which, size_t n) {
  * random words of its own. */
 static void check_directions(const char *name) {
     enum { M = F * T, H = N * T };
-    bench both, one[2];
+    rig both, one[2];
     float y[B * H], dy[B * H], back[B * M], sum[B * M];
     char word[16];
     snprintf(word, sizeof word, "bigru%d", N);
-    bench_start(&both, word, (ulp_dims){F, 1, T}, name, B);
+    start(&both, word, name);
     trip(&both);
     const size_t params = both.model.net.params / 2;
     const int random = ulp_mode_is_stochastic(both.policy.at[ULP_AT_ACT].rule.mode);
     for (size_t which = 0; which < 2; which++) {
-        bench *t = &one[which];
-        bench_start(t, word + 2, (ulp_dims){F, 1, T}, name, B);
+        rig *t = &one[which];
+        start(t, word + 2, name);
         assert_int_equal(t->model.net.params, params);
         memcpy(t->w, both.w + which * params, params * sizeof *t->w);
         half_of(dy, both.model.grad[1], which, H);
@@ -297,14 +267,14 @@ static void check_directions(const char *name) {
     for (size_t i = 0; i < B * M; i++) sum[i] = one[0].model.grad[0][i] + back[i];
     /* where a layer rounds its dx to fewer bits than binary32, dx is not the sum of two rounded gradients */
     assert_int_equal(memcmp(sum, both.model.grad[0], sizeof sum) == 0, strcmp(name, "fp32") == 0);
-    bench_end(&both), bench_end(&one[0]), bench_end(&one[1]);
+    rig_end(&both), rig_end(&one[0]), rig_end(&one[1]);
 }
 
 TEST(directions) {
     static const char *const names[] = {"fp32", "mixed:bf16", "mixed:fp16,acc=serial:bf16:sr/8,mode=sr/5"};
     ulp_net net;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) check_directions(names[i]);
-    assert_int_equal(ulp_net_parse(&net, "bigru3", (ulp_dims){2, 1, 256}, &error), ULP_OK);
+    for (size_t i = 0; i < COUNT_OF(names); i++) check_directions(names[i]);
+    assert_ok(ulp_net_parse(&net, "bigru3", (ulp_dims){2, 1, 256}, &error));
     ulp_net_release(&net);
     assert_int_equal(ulp_net_parse(&net, "bigru3", (ulp_dims){2, 1, 257}, &error), ULP_BAD_ARGUMENT);
     assert_non_null(strstr(error.text, "'bigru3' does not take an input of 2 x 1 x 257"));
@@ -318,17 +288,17 @@ static const char stochastic[] = "mixed:fp16,acc=serial:bf16:sr/8,mode=sr";
 TEST(threads) {
     static float w[3][8192];
     for (int threads = 1; threads <= 3; threads++) {
-        training_texts o = {.net = "rows bigru9 gru17 lstm9 conv5@1 last fc10",
-                            .policy = stochastic,
-                            .scaler = "static:4",
-                            .optimizer = "sgd,rate=0.05,momentum=0.9",
+        training_texts o = {"rows bigru9 gru17 lstm9 conv5@1 last fc10",
+                            stochastic,
+                            "static:4",
+                            "sgd,rate=0.05,momentum=0.9",
                             .batch = 31,
                             .seed = 9};
         ulp_threads_set(threads);
         ulp_trainer *t = trainer_of(&digits, &o);
-        for (int i = 0; i < 5; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
+        for (int i = 0; i < 5; i++) assert_ok(ulp_trainer_step(t, NULL));
         assert_true(t->model.net.params <= 8192);
-        assert_int_equal(ulp_trainer_weights(t, w[threads - 1], NULL), ULP_OK);
+        assert_ok(ulp_trainer_weights(t, w[threads - 1], NULL));
         ulp_trainer_free(t);
     }
     ulp_threads_set(0);
@@ -341,7 +311,7 @@ TEST(initial_weights) {
     enum { IN = 40, UNITS = 50, G = 4 * UNITS };
     ulp_net net;
     double sum[2] = {0};
-    assert_int_equal(ulp_net_parse(&net, "lstm50", (ulp_dims){IN, 1, 2}, &error), ULP_OK);
+    assert_ok(ulp_net_parse(&net, "lstm50", (ulp_dims){IN, 1, 2}, &error));
     float *w = calloc(net.params, sizeof *w);
     assert_non_null(w);
     ulp_net_init(&net, w, NULL, 1, 0.0);
@@ -357,15 +327,12 @@ TEST(initial_weights) {
 TEST(learns) {
     static const char *const nets[] = {"rows rnn24 last fc10", "rows gru16 last fc10", "columns lstm16 last fc10"};
     ulp_threads_set(1); /* the products of a step are too small for several threads */
-    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
-        training_texts o = {.net = nets[i],
-                            .policy = "mixed:fp16",
-                            .scaler = "pytorch",
-                            .optimizer = i ? "sgd,rate=0.1,momentum=0.9" : "sgd,rate=0.03,momentum=0.9",
-                            .batch = 32,
-                            .seed = 1};
+    for (size_t i = 0; i < COUNT_OF(nets); i++) {
+        training_texts o = {nets[i],     "mixed:fp16",
+                            "pytorch",   i ? "sgd,rate=0.1,momentum=0.9" : "sgd,rate=0.03,momentum=0.9",
+                            .batch = 32, .seed = 1};
         ulp_train_result r;
-        assert_int_equal(run_from_texts(&r, &digits, &o, 250, &error), ULP_OK);
+        assert_ok(run_from_texts(&r, &digits, &o, 250, &error));
         print_message("%s: test %.2f %%, %d skipped\n", nets[i], 100 * r.test.accuracy, (int)r.skipped);
         assert_true(!r.diverged && r.test.accuracy > 0.85);
     }

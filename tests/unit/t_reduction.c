@@ -4,7 +4,7 @@
 
 static const char *const formats[] = {"binary32", "binary16", "bfloat16", "e5m2", "e4m3"};
 static const size_t counts[] = {1, 2, 3, 5, 8, 17, 64};
-enum { FORMATS = sizeof formats / sizeof *formats, COUNTS = sizeof counts / sizeof *counts, N = 37 };
+enum { FORMATS = COUNT_OF(formats), COUNTS = COUNT_OF(counts), N = 37 };
 
 /* Numbers of many sizes and both signs; some are zero, some overflow small formats, few are Inf. */
 static void fill(float *x, size_t n, uint64_t seed) {
@@ -19,7 +19,7 @@ static void fill(float *x, size_t n, uint64_t seed) {
 static ulp_reduction reduction(const char *format, ulp_mode mode, int order, int mean) {
     const ulp_format f = named(format);
     ulp_reduction r;
-    assert_int_equal(ulp_reduction_init(&r, &f, (ulp_rule){.mode = (uint8_t)mode}, NULL), ULP_OK);
+    assert_ok(ulp_reduction_init(&r, &f, (ulp_rule){.mode = (uint8_t)mode}, NULL));
     r.order = (uint8_t)order;
     r.mean = (uint8_t)mean;
     r.node = 4;
@@ -29,9 +29,8 @@ static ulp_reduction reduction(const char *format, ulp_mode mode, int order, int
 /* sum (N) = the mean over simulated ranks of x (R,N). */
 static void simulate(const ulp_reduction_job *job, float *sum, const float *x) {
     float *rows = malloc(job->ranks * N * sizeof *rows);
-    for (size_t r = 0; r < job->ranks; r++)
-        assert_int_equal(ulp_reduction_enter(job, rows + r * N, x + r * N, N, r), ULP_OK);
-    assert_int_equal(ulp_reduction_sum(job, rows, N), ULP_OK);
+    for (size_t r = 0; r < job->ranks; r++) assert_ok(ulp_reduction_enter(job, rows + r * N, x + r * N, N, r));
+    assert_ok(ulp_reduction_sum(job, rows, N));
     memcpy(sum, rows, N * sizeof *sum);
     free(rows);
 }
@@ -62,7 +61,7 @@ static void exchange_all(const ulp_reduction_job *job, float *result, const floa
 static void check_means(const ulp_reduction_job *job, const float *sum, const float *x, ulp_reference *ref,
                         ulp_reference *single) {
     char text[ULP_REDUCTION_TEXT_MAX];
-    assert_int_equal(ulp_reduction_print(text, sizeof text, job->how), ULP_OK);
+    assert_ok(ulp_reduction_print(text, sizeof text, job->how));
     for (size_t i = 0; i < N; i++) {
         const mean_of m = {job->how, ref, single, job->stream, x, job->ranks, N, i};
         const double want = mean_oracle(&m), got = (double)sum[i];
@@ -74,7 +73,7 @@ static void check_means(const ulp_reduction_job *job, const float *sum, const fl
 static void check_reduction(const ulp_reduction *how, size_t R, ulp_reference *ref, ulp_reference *single) {
     const ulp_backend *backend;
     float *x = malloc(R * N * sizeof *x), *by_messages = malloc(R * N * sizeof *x), sum[N];
-    assert_int_equal(ulp_backend_get(&backend, "cpu"), ULP_OK);
+    assert_ok(ulp_backend_get(&backend, "cpu"));
     const ulp_reduction_job job = {how, backend, {7, 11, 5}, R};
     fill(x, R * N, R + how->order);
     simulate(&job, sum, x);
@@ -98,7 +97,7 @@ TEST(oracle) {
     for (int f = 0; f < FORMATS; f++) {
         const ulp_format format = named(formats[f]);
         ulp_reference *ref = ulp_reference_new(&format);
-        for (size_t m = 0; m < sizeof modes / sizeof *modes; m++)
+        for (size_t m = 0; m < COUNT_OF(modes); m++)
             for (int order = 0; order < ULP_REDUCE_ORDERS; order++)
                 for (int mean = 0; mean < ULP_MEANS; mean++)
                     for (size_t r = 0; r < COUNTS; r += THINNED && m ? 2 : 1) {
@@ -116,7 +115,7 @@ TEST(blocks) {
     enum { LONG = 9001, R = 4 };
     const ulp_backend *backend;
     float *x = malloc(R * LONG * sizeof *x), *one = malloc(R * LONG * sizeof *x), *many = malloc(R * LONG * sizeof *x);
-    assert_int_equal(ulp_backend_get(&backend, "cpu"), ULP_OK);
+    assert_ok(ulp_backend_get(&backend, "cpu"));
     fill(x, R * LONG, 3);
     for (int order = 0; order < ULP_REDUCE_ORDERS; order++) {
         const ulp_reduction how = reduction("bfloat16", ULP_SRA, order, ULP_MEAN_AFTER),
@@ -125,10 +124,8 @@ TEST(blocks) {
         for (int threads = 1; threads <= 3; threads += 2) {
             float *to = threads == 1 ? one : many;
             ulp_threads_set(threads);
-            for (size_t r = 0; r < R; r++)
-                assert_int_equal(ulp_reduction_enter(&job, to + r * LONG, x + r * LONG, LONG, r), ULP_OK);
-            assert_int_equal(ulp_reduction_sum(threads > 1 && order == ULP_REDUCE_DOUBLING ? &as_tree : &job, to, LONG),
-                             ULP_OK);
+            for (size_t r = 0; r < R; r++) assert_ok(ulp_reduction_enter(&job, to + r * LONG, x + r * LONG, LONG, r));
+            assert_ok(ulp_reduction_sum(threads > 1 && order == ULP_REDUCE_DOUBLING ? &as_tree : &job, to, LONG));
         }
         assert_memory_equal(one, many, LONG * sizeof *one);
     }
@@ -164,12 +161,12 @@ TEST(texts) {
     ulp_reduction r;
     ulp_error why;
     char text[ULP_REDUCTION_TEXT_MAX];
-    for (size_t i = 0; i < sizeof same_text / sizeof *same_text; i++) {
+    for (size_t i = 0; i < COUNT_OF(same_text); i++) {
         if (ulp_reduction_parse(&r, same_text[i][0], &why) != ULP_OK) fail_msg("%s", why.text);
-        assert_int_equal(ulp_reduction_print(text, sizeof text, &r), ULP_OK);
+        assert_ok(ulp_reduction_print(text, sizeof text, &r));
         assert_string_equal(text, same_text[i][1]);
     }
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    for (size_t i = 0; i < COUNT_OF(refused); i++) {
         if (ulp_reduction_parse(&r, refused[i][0], &why) == ULP_OK) fail_msg("%s is taken", refused[i][0]);
         if (!strstr(why.text, refused[i][1])) fail_msg("'%s' does not say '%s'", why.text, refused[i][1]);
     }
@@ -182,14 +179,14 @@ TEST(overflow) {
         double mean;
     } cases[] = {{"tree:fp16", INFINITY}, {"ring:e4m3", NAN}, {"ring:e4m3:sat", 224}, {"tree:q8.8", 64}};
     const ulp_backend *backend;
-    assert_int_equal(ulp_backend_get(&backend, "cpu"), ULP_OK);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_ok(ulp_backend_get(&backend, "cpu"));
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         float x[2] = {60000, 60000};
         ulp_reduction r;
-        assert_int_equal(ulp_reduction_parse(&r, cases[i].text, NULL), ULP_OK);
+        assert_ok(ulp_reduction_parse(&r, cases[i].text, NULL));
         const ulp_reduction_job job = {&r, backend, {0}, 2};
-        for (size_t k = 0; k < 2; k++) assert_int_equal(ulp_reduction_enter(&job, x + k, x + k, 1, k), ULP_OK);
-        assert_int_equal(ulp_reduction_sum(&job, x, 1), ULP_OK);
+        for (size_t k = 0; k < 2; k++) assert_ok(ulp_reduction_enter(&job, x + k, x + k, 1, k));
+        assert_ok(ulp_reduction_sum(&job, x, 1));
         assert_true(same_result((double)x[0], cases[i].mean));
     }
 }

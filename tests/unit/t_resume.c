@@ -7,7 +7,7 @@ TEST(resume) {
     static const char *const deaths[] = {"--signal 9", "--signal 2", "--signal 15", "--signal 2 --slow", "--status 7"};
     char line[120];
     expect_exit(0, "--out whole.csv");
-    for (size_t i = 0; i < sizeof deaths / sizeof deaths[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(deaths); i++) {
         remove("r.csv");
         snprintf(line, sizeof line, "--threads 1 --out r.csv %s", deaths[i]);
         expect_exit(i == 0 ? 128 + 9 : 1, line);
@@ -78,9 +78,7 @@ TEST(two_at_once) {
         assert_int_equal(waitpid(first, &status, WUNTRACED), first);
         assert_true(WIFSTOPPED(status));
         char *before = read_all("l.csv.part");
-        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-            expect_said(2, others[i], "another run is writing ");
-        }
+        for (size_t i = 0; i < COUNT_OF(others); i++) { expect_said(2, others[i], "another run is writing "); }
         assert_false(is_there("l.csv") || is_there("l.csv.part.tmp"));
         char *after = read_all("l.csv.part");
         assert_true(before && after);
@@ -126,7 +124,7 @@ TEST(damage) {
     expect_exit(0, "--out whole.csv");
     expect_exit(0, "--shard 0/1 --out shard.csv");
     expect_exit(0, "--merge shard.csv --out m.csv");
-    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(damages); i++) {
         change("bad.csv", "shard.csv", damages[i][0], damages[i][1], damages[i][2]);
         expect_exit(2, "--merge bad.csv --out m.csv");
         assert_true(has("stderr.txt", "bad.csv, line ") && has("stderr.txt", damages[i][3]));
@@ -191,7 +189,7 @@ TEST(cut_shard) {
     expect_exit(0, "--out whole.csv");
     expect_exit(0, "--shard 0/1 --out shard.csv");
     char *text = read_all("shard.csv");
-    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(cuts); i++) {
         const char *at = text ? strstr(text, cuts[i][0]) : NULL;
         FILE *file = fopen("cut.csv", "w");
         assert_true(at && file);
@@ -223,7 +221,7 @@ TEST(merge_into_shard) {
     static const char *const lines[] = {"--merge first.csv second.csv --out first.csv",
                                         "--merge second.csv ./first.csv --out same.csv",
                                         "--merge second.csv same.csv --out first.csv --restart"};
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
         expect_said(2, lines[i], " is the output, too, and would be replaced: give another --out\n");
         char *after = read_all("first.csv");
         assert_true(before && after);
@@ -253,7 +251,7 @@ TEST(spared) {
     expect_exit(128 + 9, "--threads 1 --out k.csv --signal 9");
     char *before = read_all("k.csv.part");
     assert_non_null(before);
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
         expect_said(2, lines[i],
                     "k.csv.part holds 2 finished points of a run that was stopped: --resume goes on with "
                     "them, --restart forgets them\n");
@@ -315,7 +313,7 @@ TEST(nothing_to_keep) {
 TEST(whole) {
     static const char *const cuts[] = {"--shard 0/2", "--merge a b", "--merge=a", "--resume"};
     toy.whole = 1;
-    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) { expect_said(2, cuts[i], "run it whole"); }
+    for (size_t i = 0; i < COUNT_OF(cuts); i++) { expect_said(2, cuts[i], "run it whole"); }
     expect_exit(0, "--list --out x.csv");
     assert_true(has("stdout.txt", "toy --out x.csv # all points: this experiment is not cut into shards"));
     expect_exit(0, "--help");

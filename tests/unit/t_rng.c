@@ -2,8 +2,6 @@
 #include "support.h"
 #include "known_answers.h"
 
-#include "formats/rng.h"
-
 /* Philox4x32-10 (Salmon et al. 2011, section 4.3), for the test of the layout of seed, stream and index. */
 static void philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]) {
     uint32_t x[4], k[2] = {key[0], key[1]};

@@ -3,7 +3,6 @@
 
 #include "support.h"
 
-#include "formats/rng.h"
 #include "kernels/backend.h"
 #include "kernels/mpfr/reference.h"
 
@@ -40,7 +39,7 @@ static void add_edges(const ulp_format *f, uint64_t seed) {
     add_around(least / 0x1p30), add_around(least * 0x1.5p-31), add_around(least * 0x1.8p-33);
     const double far[] = {0.0,     1.0,     FLT_MIN, 0x1p-149, DBL_MIN, 0x1p-1074,  0x1p127,
                           FLT_MAX, 0x1p128, DBL_MAX, INFINITY, NAN,     f->max * 2, f->max * 3};
-    for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) add_around(far[i]);
+    for (size_t i = 0; i < COUNT_OF(far); i++) add_around(far[i]);
     for (int i = 0; i < 512; i++) {
         uint64_t bits = next_random(&seed);
         add((double)ulp_from_bits32((uint32_t)bits));
@@ -64,8 +63,8 @@ static void add_patterns(const ulp_format *f, uint64_t seed) {
     const uint64_t ones = ((uint64_t)1 << wide) - 1, half = (uint64_t)1 << (wide - 1);
     const uint64_t significand[] = {0, 1, 2, 3, half - 1, half, half + 1, half | 1 << 3, ones - 2, ones - 1, ones};
     const int field[] = {0, 1, 2, 3, fields / 2 - 1, fields / 2, fields / 2 + 1, fields - 1, fields};
-    for (size_t i = 0; i < sizeof field / sizeof field[0]; i++)
-        for (size_t j = 0; j < sizeof significand / sizeof significand[0]; j++)
+    for (size_t i = 0; i < COUNT_OF(field); i++)
+        for (size_t j = 0; j < COUNT_OF(significand); j++)
             if (field[i] >= 0 && field[i] <= fields) add_code(f, (uint64_t)field[i] << wide | significand[j]);
     for (int i = 0; i < 8000; i++) add_code(f, next_random(&seed) % (f->max_code + 1));
 }
@@ -87,7 +86,7 @@ static void check_chunk(ulp_reference *ref, const double *x, size_t n, const ulp
     double y[CHUNK];
     float x32[CHUNK], y32[CHUNK];
     for (size_t i = 0; i < n; i++) x32[i] = (float)x[i];
-    assert_int_equal(ulp_backend_round64(backend, y, x, n, (ulp_rounding){f, rule, stream, NULL}), ULP_OK);
+    assert_ok(ulp_backend_round64(backend, y, x, n, (ulp_rounding){f, rule, stream, NULL}));
     assert_int_equal(ulp_backend_round(backend, y32, x32, n, (ulp_rounding){f, rule, stream, NULL}),
                      f->fits_binary32 ? ULP_OK : ULP_UNSUPPORTED);
     for (size_t i = 0; i < n; i++) {
@@ -156,7 +155,7 @@ static void check_pairs_of(ulp_reference *ref, double x, const ulp_format *f) {
     const double unit = ldexp(1.0, e > -1021 ? e - 53 : -1074), q = ulp_spacing(x, f);
     const double little[] = {0x1p-1074, 0x1p-600, unit / 4, unit / 2, nextafter(unit / 2, 0), nextafter(unit / 2, 1),
                              unit,      q / 2,    q / 4,    x};
-    for (size_t i = 0; i < sizeof little / sizeof little[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(little); i++)
         for (int sign = 0; sign < 4; sign++) {
             double lo = sign & 1 ? -little[i] : little[i], hi = sign & 2 ? -x : x;
             check_pair(ref, hi, lo, f);
@@ -178,8 +177,8 @@ TEST(pairs) {
         }
         const double ends[] = {
             0.0, f.max, f.max + last_quantum(&f) / 2, f.min_positive, f.min_positive / 2, DBL_MAX, INFINITY, NAN};
-        for (size_t j = 0; j < sizeof ends / sizeof ends[0]; j++)
-            for (size_t k = 0; k < sizeof ends / sizeof ends[0]; k++)
+        for (size_t j = 0; j < COUNT_OF(ends); j++)
+            for (size_t k = 0; k < COUNT_OF(ends); k++)
                 check_pair(ref, ends[j], ends[k], &f), check_pair(ref, ends[j], -ends[k], &f),
                     check_pair(ref, -ends[j], -ends[k], &f);
         ulp_reference_free(ref);
@@ -279,7 +278,7 @@ static const struct fact {
 };
 
 TEST(facts) {
-    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(facts); i++) {
         const struct fact *t = &facts[i];
         ulp_format f = named(t->format);
         ulp_rule rule = rule_of(t->mode, t->policy, 0);
@@ -288,8 +287,7 @@ TEST(facts) {
         float x[3], y[3];
         for (int j = 0; j < 3; j++) x[j] = (float)t->x;
         if (!same((double)x[0], t->x)) continue;
-        assert_int_equal(ulp_backend_round(backend, y, x, 3, (ulp_rounding){&f, rule, (ulp_stream){1, 0, 0}, NULL}),
-                         ULP_OK);
+        assert_ok(ulp_backend_round(backend, y, x, 3, (ulp_rounding){&f, rule, (ulp_stream){1, 0, 0}, NULL}));
         if (!same((double)y[2], t->want)) fail_case("round", t->x, 0, 0, &f, rule, 0, (double)y[2], t->want);
     }
 }
@@ -304,7 +302,7 @@ TEST(refusals) {
     assert_int_equal(ulp_rule_check(&f, rule_of(0, ULP_OVERFLOW_COUNT, 0)), ULP_BAD_ARGUMENT);
     assert_int_equal(ulp_rule_check(&f, rule_of(ULP_SRA, 0, 33)), ULP_BAD_ARGUMENT);
     assert_int_equal(ulp_rule_check(&f, rule_of(0, ULP_OVERFLOW_WRAP, 0)), ULP_UNSUPPORTED);
-    assert_int_equal(ulp_rule_check(&q, rule_of(0, ULP_OVERFLOW_WRAP, 0)), ULP_OK);
+    assert_ok(ulp_rule_check(&q, rule_of(0, ULP_OVERFLOW_WRAP, 0)));
     assert_int_equal(ulp_backend_round(backend, y, x, 2, (ulp_rounding){&f, rule_of(ULP_MODE_COUNT, 0, 0), s, NULL}),
                      ULP_BAD_ARGUMENT);
     assert_int_equal(ulp_backend_round(backend, y, x, 2, (ulp_rounding){&f, rule_of(0, ULP_OVERFLOW_WRAP, 0), s, NULL}),
@@ -312,7 +310,7 @@ TEST(refusals) {
     assert_int_equal(ulp_backend_round(backend, y, x, 2, (ulp_rounding){NULL, rne, s, NULL}), ULP_BAD_ARGUMENT);
     assert_int_equal(ulp_backend_round(backend, NULL, x, 2, (ulp_rounding){&f, rne, s, NULL}), ULP_BAD_ARGUMENT);
     assert_int_equal(ulp_backend_round(backend, y, NULL, 2, (ulp_rounding){&f, rne, s, NULL}), ULP_BAD_ARGUMENT);
-    assert_int_equal(ulp_backend_round(backend, NULL, NULL, 0, (ulp_rounding){&f, rne, s, NULL}), ULP_OK);
+    assert_ok(ulp_backend_round(backend, NULL, NULL, 0, (ulp_rounding){&f, rne, s, NULL}));
     assert_int_equal(ulp_backend_round64(backend, y64, x64, 2, (ulp_rounding){&f, rule_of(0, 0, 33), s, NULL}),
                      ULP_BAD_ARGUMENT);
     assert_int_equal(ulp_backend_round64(backend, NULL, x64, 2, (ulp_rounding){&f, rne, s, NULL}), ULP_BAD_ARGUMENT);

@@ -1,5 +1,4 @@
 /* t_scaler.c - logmax against its definition; loss scales per layer: exactness, place of an overflow, and benefit. */
-#include <math.h>
 
 #include "formats/rng.h"
 #include "training.h"
@@ -84,7 +83,7 @@ TEST(bad_texts) {
         {"layer,max=63", "'max=63'"},
         {"layer,min=-63", "'min=-63'"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         ulp_scaler s;
         assert_int_equal(scaler_from_text(&s, bad[i][0], &error), ULP_BAD_NAME);
         if (!strstr(error.text, bad[i][1])) fail_msg("%s: %s", bad[i][0], error.text);
@@ -120,7 +119,7 @@ static void train(const char *net, const char *optimizer, const char *scaler, fl
     for (int i = 0; i < 40; i++) {
         for (size_t k = 0; k < t->loss_scales.count; k++)
             t->loss_scales.layer[k].log2 = (int)((k * 37 + (size_t)i * 23) % 41) - 20;
-        assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
+        assert_ok(ulp_trainer_step(t, &step));
         assert_true((step.layer_scale != NULL) == (t->loss_scales.count > 0));
         for (size_t k = 0; k < t->loss_scales.count; k++) {
             if (t->model.net.layers[k].params)
@@ -129,7 +128,7 @@ static void train(const char *net, const char *optimizer, const char *scaler, fl
         }
         if (t->loss_scales.count) assert_int_equal(step.scale_log2, step.layer_scale[t->model.net.count - 1]);
     }
-    assert_int_equal(ulp_trainer_weights(t, w, NULL), ULP_OK);
+    assert_ok(ulp_trainer_weights(t, w, NULL));
     ulp_trainer_free(t);
 }
 
@@ -142,7 +141,7 @@ TEST(exact) {
         "fork conv1@3p1 tanh join fork tanh join fork fork conv1@3p1 join join fc10"};
     static const char *const optimizers[] = {"sgd,rate=0.1,momentum=0.9,decay=0.001", "adam,rate=0.01"};
     static float plain[12000], scaled[12000];
-    for (size_t k = 0; k < 2 * sizeof nets / sizeof *nets; k++) {
+    for (size_t k = 0; k < 2 * COUNT_OF(nets); k++) {
         watch a = {0}, b = {0};
         memset(plain, 0, sizeof plain);
         memset(scaled, 0, sizeof scaled);
@@ -169,9 +168,9 @@ TEST(rescale) {
     ulp_pass pass = {.run = {.policy = &policy},
                      .now = {.scales = {.log2 = 9, .layer = scales, .layers = 3}},
                      .scratch = {.wide = wide}};
-    assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK);
-    assert_int_equal(ulp_policy_parse(&policy, "fp32", NULL), ULP_OK);
-    assert_int_equal(ulp_pass_alloc(&pass, 4, 4), ULP_OK);
+    assert_ok(ulp_backend_get(&pass.run.backend, "cpu"));
+    assert_ok(ulp_policy_parse(&policy, "fp32", NULL));
+    assert_ok(ulp_pass_alloc(&pass, 4, 4));
     ulp_status (*const kinds[])(ulp_pass *, ulp_site, float *, const double *,
                                 size_t) = {round_in_place, ulp_pass_round_host, ulp_pass_round64};
     for (int round = 0; round < 6; round++)
@@ -180,9 +179,9 @@ TEST(rescale) {
                 const ulp_site site = ulp_site_of(point, layer, 2);
                 int by = point == ULP_AT_WGRAD || layer == 0 || layer == 3 ? 0 : layer == 1 ? 5 : -42;
                 if (point == ULP_AT_WGRAD && layer == 3) continue;
-                assert_int_equal(ulp_policy_parse(&policy, round < 3 ? "fp16" : "fp32", NULL), ULP_OK);
+                assert_ok(ulp_policy_parse(&policy, round < 3 ? "fp16" : "fp32", NULL));
                 for (int i = 0; i < 4; i++) exact[i] = ldexp(1.0 + i / 16.0, 9 * i - 27);
-                assert_int_equal(kinds[round % 3](&pass, site, x, exact, 4), ULP_OK);
+                assert_ok(kinds[round % 3](&pass, site, x, exact, 4));
                 for (int i = 0; i < 4; i++)
                     assert_true((double)x[i] == ulp_round(ldexp(1.0 + i / 16.0, 9 * i - 27 + by),
                                                           &policy.at[point].format, (ulp_rule){0}, 0));
@@ -204,9 +203,9 @@ static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint
     ulp_scaler scaler = scaler_of("layer,init=5,interval=2");
     float memory[7][8], *grad[7], wgrad[64];
     int bad = bad_wgrad >= 0 || bad_grad > 1;
-    assert_int_equal(ulp_net_parse(&model.net, "relu fc2 relu fc3 fc2 relu", (ulp_dims){2, 1, 1}, &error), ULP_OK);
-    assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK);
-    assert_int_equal(ulp_loss_scales_start(&s, &scaler, &model.net), ULP_OK);
+    assert_ok(ulp_net_parse(&model.net, "relu fc2 relu fc3 fc2 relu", (ulp_dims){2, 1, 1}, &error));
+    assert_ok(ulp_backend_get(&pass.run.backend, "cpu"));
+    assert_ok(ulp_loss_scales_start(&s, &scaler, &model.net));
     assert_int_equal(s.spans, 3);
     for (int i = 0; i < 7; i++) {
         grad[i] = memory[i];
@@ -219,7 +218,7 @@ static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint
     pass.now.scales = ulp_loss_scales_begin(&s, &scaler);
     assert_true(pass.now.scales.log2 == 5 && s.span[1].first == model.net.layers[3].first_param && s.span[1].n == 9 &&
                 s.span[1].scale_log2 == 5);
-    assert_int_equal(ulp_loss_scales_end(&s, &scaler, &pass, &model, &check), ULP_OK);
+    assert_ok(ulp_loss_scales_end(&s, &scaler, &pass, &model, &check));
     assert_int_equal(check.overflow, bad);
     assert_int_equal(check.skip, bad);
     assert_int_equal(scaler.skipped, bad);
@@ -252,15 +251,10 @@ TEST(blame) {
 
 /* If the scale of one layer is far too large, only this scale is reduced, and training succeeds. */
 TEST(backs_off) {
-    training_texts o = {.net = "fc24 relu fc20 relu fc10",
-                        .policy = "mixed:fp16",
-                        .scaler = "layer,init=4",
-                        .optimizer = "sgd",
-                        .batch = 32,
-                        .seed = 1};
+    training_texts o = {"fc24 relu fc20 relu fc10", "mixed:fp16", "layer,init=4", "sgd", .batch = 32, .seed = 1};
     ulp_trainer *t = trainer_of(&digits, &o);
     t->loss_scales.layer[2].log2 = 30;
-    for (int i = 0; i < 30; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
+    for (int i = 0; i < 30; i++) assert_ok(ulp_trainer_step(t, NULL));
     assert_true(t->loss_scales.layer[2].log2 < 28 && t->loss_scales.layer[0].log2 == 4 &&
                 t->loss_scales.layer[4].log2 == 4);
     assert_true(t->scaler.skipped == (uint64_t)(30 - t->loss_scales.layer[2].log2) &&
@@ -271,10 +265,10 @@ TEST(backs_off) {
 
 /* The percentage of gradients that a rounding made zero, over the last 100 of 300 steps. */
 static double flushed(const char *policy, const char *scaler, double *accuracy) {
-    training_texts o = {.net = "fc48 relu fc48 relu fc48 relu fc10",
-                        .policy = policy,
-                        .scaler = scaler,
-                        .optimizer = "sgd,rate=0.1,momentum=0.9",
+    training_texts o = {"fc48 relu fc48 relu fc48 relu fc10",
+                        policy,
+                        scaler,
+                        "sgd,rate=0.1,momentum=0.9",
                         .batch = 64,
                         .seed = 1,
                         .counting = 1};
@@ -283,12 +277,12 @@ static double flushed(const char *policy, const char *scaler, double *accuracy) 
     ulp_score score;
     uint64_t zero = 0, all = 0;
     for (int i = 0; i < 300; i++) {
-        assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
+        assert_ok(ulp_trainer_step(t, &step));
         if (i < 200 || step.skipped) continue;
         zero += step.agrad.underflow + step.wgrad.underflow;
         all += step.agrad.count + step.wgrad.count;
     }
-    assert_int_equal(ulp_trainer_score(t, ULP_TEST_PART, &score), ULP_OK);
+    assert_ok(ulp_trainer_score(t, ULP_TEST_PART, &score));
     *accuracy = 100 * score.accuracy;
     print_message("%s, %s: %.3f %% flushed, test %.2f %%\n", policy, scaler, 100 * (double)zero / (double)all,
                   *accuracy);

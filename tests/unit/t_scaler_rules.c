@@ -1,5 +1,4 @@
 /* t_scaler_rules.c - rules of loss scales: their texts, their defaults, and the scale after every step. */
-#include <math.h>
 
 #include "test.h"
 
@@ -10,12 +9,11 @@ static ulp_error error;
 /* Update a scaler with good steps '.' and overflows '!', and compare the scale after every step. */
 static void trace(const char *text, const char *events, const int *scales, uint64_t skipped) {
     ulp_scaler s;
-    assert_int_equal(scaler_from_text(&s, text, &error), ULP_OK);
+    assert_ok(scaler_from_text(&s, text, &error));
     for (size_t i = 0; events[i]; i++) {
         int skip = ulp_scaler_update(&s, events[i] != '!' ? 1.0f : i % 2 ? INFINITY : NAN);
         assert_int_equal(skip, events[i] == '!' && s.rule.skip);
-        if (s.log2 != scales[i]) print_message("%s, step %zu: 2^%d, want 2^%d\n", text, i, s.log2, scales[i]);
-        assert_int_equal(s.log2, scales[i]);
+        if (s.log2 != scales[i]) fail_msg("%s, step %zu: 2^%d, want 2^%d", text, i, s.log2, scales[i]);
     }
     assert_int_equal(s.skipped, skipped);
 }
@@ -41,7 +39,7 @@ TEST(scaler_rows) {
     } want[] = {{"pytorch", 16, 126, 2000}, {"apex", 16, 24, 2000}, {"keras", 15, 126, 2000}};
     ulp_scaler s;
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(scaler_from_text(&s, want[i].name, &error), ULP_OK);
+        assert_ok(scaler_from_text(&s, want[i].name, &error));
         assert_true(s.log2 == want[i].init && s.rule.max == want[i].max && s.rule.interval == want[i].interval &&
                     s.rule.skip);
         for (unsigned k = 1; k < want[i].interval; k++) ulp_scaler_update(&s, 0.0f);
@@ -50,7 +48,7 @@ TEST(scaler_rows) {
         assert_int_equal(s.log2, want[i].init + 1);
     }
     for (size_t i = 0; ulp_scaler_rule_get(i); i++)
-        assert_int_equal(scaler_from_text(&s, ulp_scaler_rule_get(i)->name, &error), ULP_OK);
+        assert_ok(scaler_from_text(&s, ulp_scaler_rule_get(i)->name, &error));
 }
 
 /* The init of a changed rule has to be within its limits. */
@@ -60,7 +58,7 @@ TEST(scaler_edited) {
     rule.init = 25;
     assert_int_equal(ulp_scaler_init(&s, &rule, &error), ULP_BAD_NAME);
     rule = ulp_scaler_static(-7);
-    assert_int_equal(ulp_scaler_init(&s, &rule, &error), ULP_OK);
+    assert_ok(ulp_scaler_init(&s, &rule, &error));
     assert_true(s.log2 == -7 && !s.rule.skip);
     assert_null(ulp_scaler_rule_find("torch"));
 }
@@ -85,7 +83,7 @@ TEST(scaler_bad) {
         {"pytorch,skip=2", "'skip=2': skip is 0 or 1"},
     };
     ulp_scaler s;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         assert_int_equal(scaler_from_text(&s, bad[i][0], &error), ULP_BAD_NAME);
         if (!strstr(error.text, bad[i][1])) fail_msg("%s: %s", bad[i][0], error.text);
         assert_int_equal(scaler_from_text(&s, bad[i][0], NULL), ULP_BAD_NAME);

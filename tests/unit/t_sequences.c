@@ -73,10 +73,10 @@ TEST(words_are_used_once) {
     uses = 0;
     t.pass.now.evaluation = 1;
     t.pass.now.B = 4;
-    assert_int_equal(ulp_model_forward(&t.model, &t.pass, t.w), ULP_OK);
+    assert_ok(ulp_model_forward(&t.model, &t.pass, t.w));
     t.pass.now.first = 4;
     t.pass.now.B = 2;
-    assert_int_equal(ulp_model_forward(&t.model, &t.pass, t.w), ULP_OK);
+    assert_ok(ulp_model_forward(&t.model, &t.pass, t.w));
     assert_distinct();
     t.pass.run.backend = own;
     rig_end(&t);
@@ -89,12 +89,12 @@ TEST(pieces) {
     float whole[ALL * 3];
     rig_start(&t, "columns2 conv3@1 gru4 lstm3 rnn3 last", (ulp_dims){2, 3, 8}, ALL, stochastic);
     size_t m = ulp_dims_size(t.model.net.in), count = t.model.net.count;
-    assert_int_equal(ulp_model_forward(&t.model, &t.pass, t.w), ULP_OK);
+    assert_ok(ulp_model_forward(&t.model, &t.pass, t.w));
     memcpy(whole, t.model.tensor[count], sizeof whole);
     memmove(t.model.tensor[0], t.model.tensor[0] + CUT * m, (ALL - CUT) * m * sizeof(float));
     t.pass.now.first = CUT;
     t.pass.now.B = ALL - CUT;
-    assert_int_equal(ulp_model_forward(&t.model, &t.pass, t.w), ULP_OK);
+    assert_ok(ulp_model_forward(&t.model, &t.pass, t.w));
     assert_memory_equal(whole + CUT * 3, t.model.tensor[count], (ALL - CUT) * 3 * sizeof(float));
     rig_end(&t);
 }
@@ -116,7 +116,7 @@ TEST(moves) {
         {"columns2", {1, 3, 4}, {6, 1, 2}, pairs},
         {"last", {4, 1, 3}, {4, 1, 1}, ends},
     };
-    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+    for (size_t i = 0; i < COUNT_OF(moves); i++) {
         rig t;
         rig_start(&t, moves[i].net, moves[i].in, 1, "fp32");
         memcpy(t.model.tensor[0], image, sizeof image);
@@ -151,12 +151,12 @@ TEST(bad_words) {
         {"columns0", {1, 4, 4}, "columnsK: "},
     };
     ulp_net net;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         assert_int_equal(ulp_net_parse(&net, bad[i].net, bad[i].in, &error), ULP_BAD_ARGUMENT);
         assert_non_null(strstr(error.text, bad[i].net));
         assert_non_null(strstr(error.text, bad[i].why));
     }
-    assert_int_equal(ulp_net_parse(&net, "rnn3", (ulp_dims){4, 1, 512}, &error), ULP_OK);
+    assert_ok(ulp_net_parse(&net, "rnn3", (ulp_dims){4, 1, 512}, &error));
     ulp_net_release(&net);
 }
 

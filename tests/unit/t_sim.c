@@ -1,19 +1,16 @@
 /* t_sim.c - small functions of sim/: relu, softmax, the number of right answers, arenas and tensors, the order of
  * epochs. */
-#include <math.h>
 
-#include "kernels/backend.h"
 #include "sim/losses/answers.h"
-#include "sim/tensor.h"
 #include "training.h"
 
 TEST(relu) {
     static const float x[] = {-1.0f, -0.0f, 0.0f, 2.0f, INFINITY, -INFINITY, NAN}, dy[] = {1, 2, 3, 4, 5, 6, 7};
     float y[7], dx[7];
     const ulp_backend *backend;
-    assert_int_equal(ulp_backend_get(&backend, NULL), ULP_OK);
-    assert_int_equal(ulp_backend_relu(backend, y, x, 7), ULP_OK);
-    assert_int_equal(ulp_backend_relu_slope(backend, dx, dy, y, 7), ULP_OK);
+    assert_ok(ulp_backend_get(&backend, NULL));
+    assert_ok(ulp_backend_relu(backend, y, x, 7));
+    assert_ok(ulp_backend_relu_slope(backend, dx, dy, y, 7));
     assert_true(y[0] == 0.0f && y[1] == 0.0f && y[2] == 0.0f && y[3] == 2.0f && isinf(y[4]) && y[5] == 0.0f &&
                 isnan(y[6]));
     assert_true(dx[0] == 0.0f && dx[1] == 0.0f && dx[2] == 0.0f && dx[3] == 4.0f && dx[4] == 5.0f && dx[5] == 0.0f &&
@@ -26,14 +23,14 @@ TEST(softmax) {
     double p[15], loss[5], dz[15];
     float rounded[15];
     const ulp_backend *backend;
-    assert_int_equal(ulp_backend_get(&backend, NULL), ULP_OK);
-    assert_int_equal(ulp_backend_softmax(backend, p, loss, z, (ulp_labels){label, 5, 3}), ULP_OK);
+    assert_ok(ulp_backend_get(&backend, NULL));
+    assert_ok(ulp_backend_softmax(backend, p, loss, z, (ulp_labels){label, 5, 3}));
     assert_true(fabs(p[0] - 1.0 / 3) < 1e-15 && fabs(loss[0] - log(3.0)) < 1e-15);
     assert_true(p[3] == 1.0 && p[5] == 0.0 && loss[1] == 2000.0);
     assert_true(fabs(loss[2] - (log(1 + exp(-1) + exp(1)) + 0)) < 1e-14);
     assert_true(isnan(p[9]) && isnan(p[10]) && isnan(loss[3]) && isnan(loss[4]));
     for (int i = 0; i < 15; i++) rounded[i] = (float)p[i];
-    assert_int_equal(ulp_backend_softmax_slope(backend, dz, rounded, (ulp_labels){label, 5, 3}, 1024.0), ULP_OK);
+    assert_ok(ulp_backend_softmax_slope(backend, dz, rounded, (ulp_labels){label, 5, 3}, 1024.0));
     assert_true(fabs(dz[1] - 1024.0 / 15) < 1e-5 && fabs(dz[0] + 2048.0 / 15) < 1e-5);
     assert_true(dz[3] == 1024.0 / 5 && dz[5] == -1024.0 / 5);
 }
@@ -50,29 +47,29 @@ TEST(family) {
     ulp_arena f;
     float *a = NULL, *b = NULL;
     double *c = NULL;
-    assert_int_equal(ulp_backend_get(&backend, NULL), ULP_OK);
+    assert_ok(ulp_backend_get(&backend, NULL));
     ulp_arena_init(&f, backend);
     for (int pass = 0; pass < 2; pass++) {
         a = ulp_arena_take(&f, 3);
         b = ulp_arena_take(&f, 3000);
         c = ulp_arena_take64(&f, 5);
         if (pass == 0) assert_true(!a && !b && !c);
-        if (pass == 0) assert_int_equal(ulp_arena_alloc(&f), ULP_OK);
+        if (pass == 0) assert_ok(ulp_arena_alloc(&f));
     }
     assert_true(a && b == a + 16 && (uintptr_t)c % 64 == 0 && (float *)(void *)c >= b + 3000);
     assert_null(ulp_arena_take(&f, 1)); /* the array was not counted, so there is no room */
     float host[3000];
-    assert_int_equal(backend->download(host, b, sizeof host), ULP_OK);
+    assert_ok(backend->download(host, b, sizeof host));
     for (int i = 0; i < 3000; i++) assert_true(host[i] == 0.0f);
-    assert_int_equal(ulp_tensor_fill(backend, b, 2500, 1.5f), ULP_OK);
-    assert_int_equal(backend->download(host, b, sizeof host), ULP_OK);
+    assert_ok(ulp_tensor_fill(backend, b, 2500, 1.5f));
+    assert_ok(backend->download(host, b, sizeof host));
     for (int i = 0; i < 3000; i++) assert_true(host[i] == (i < 2500 ? 1.5f : 0.0f));
     host[0] = NAN, host[1] = -0.0f, host[2] = -INFINITY;
-    assert_int_equal(backend->upload(b, host, 3 * sizeof *host), ULP_OK);
-    assert_int_equal(ulp_tensor_copy(backend, b + 1000, b, 999), ULP_OK); /* up to b[1998] */
-    assert_int_equal(ulp_tensor_copy(backend, b, b + 2500, 0), ULP_OK);
+    assert_ok(backend->upload(b, host, 3 * sizeof *host));
+    assert_ok(ulp_tensor_copy(backend, b + 1000, b, 999)); /* up to b[1998] */
+    assert_ok(ulp_tensor_copy(backend, b, b + 2500, 0));
     float copied[2500];
-    assert_int_equal(backend->download(copied, b, sizeof copied), ULP_OK);
+    assert_ok(backend->download(copied, b, sizeof copied));
     assert_memory_equal(copied, host, 1000 * sizeof *host);
     assert_memory_equal(copied + 1000, host, 999 * sizeof *host);
     assert_memory_equal(copied + 1999, host + 1999, 501 * sizeof *host);
@@ -93,7 +90,7 @@ TEST(epochs) {
     assert_int_equal(digits.n_train, BATCHES * o.batch);
     for (int i = 0; i < EPOCHS * BATCHES; i++) {
         ulp_step s;
-        assert_int_equal(ulp_trainer_step(t, &s), ULP_OK);
+        assert_ok(ulp_trainer_step(t, &s));
         loss[i / BATCHES][i % BATCHES] = s.loss;
     }
     for (int e = 1; e < EPOCHS; e++) {

@@ -7,8 +7,6 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include "kernels/backend.h"
-
 enum { M = 3, N = 5, DEPTH = 1100, KINDS = 5 };
 
 static size_t sums;
@@ -53,10 +51,8 @@ static void check(const ulp_datapath *d, size_t k, int accumulate, int wide) {
         .m = M, .n = N, .k = k, .lda = k, .ldb = k, .ldc = N, .b_trans = 1, .accumulate = (uint8_t)accumulate};
     for (size_t isa = 0; isa < offered; isa++) {
         for (size_t i = 0; i < M * N; i++) c[i] = start[i], c_narrow[i] = (float)start[i];
-        assert_int_equal(
-            wide ? ulp_backend_gemm64(backends[isa], c, a, b, &s, (ulp_summation){d, stream})
-                 : ulp_backend_gemm(backends[isa], c_narrow, a_narrow, b_narrow, &s, (ulp_summation){d, stream}),
-            ULP_OK);
+        assert_ok(wide ? ulp_backend_gemm64(backends[isa], c, a, b, &s, (ulp_summation){d, stream})
+                       : ulp_backend_gemm(backends[isa], c_narrow, a_narrow, b_narrow, &s, (ulp_summation){d, stream}));
         for (size_t i = 0; i < M * N; i++) {
             const double got = wide ? c[i] : (double)c_narrow[i];
             if (!same_result(got, want[i]))
@@ -66,17 +62,14 @@ static void check(const ulp_datapath *d, size_t k, int accumulate, int wide) {
     }
 }
 
-static const char *const names[] = {
-    "exact:fp32:rne",           "exact:fp16:sr", "exact:fp32:rd",  "exact:fp64:rne", "exact:bf16:ro",
-    "exact:e4m3:rna",           "exact:fp32:ru", "exact:q8.8:rne", "exact:fp24:rz",  "exact:e5m2:rne",
-    "exact:fp32:rne:promote=64"};
+static const char names[] = "exact:fp32:rne exact:fp16:sr exact:fp32:rd exact:fp64:rne exact:bf16:ro exact:e4m3:rna "
+                            "exact:fp32:ru exact:q8.8:rne exact:fp24:rz exact:e5m2:rne exact:fp32:rne:promote=64";
 
 TEST(spans) {
     const double starts[] = {0, -0.0, 0x1p-25, -1, 0x1.fffffep20, INFINITY, NAN};
     size_t turn = 0;
-    for (size_t t = 0; t < sizeof names / sizeof names[0]; t++) {
-        ulp_datapath d;
-        assert_int_equal(ulp_datapath_parse(&d, names[t]), ULP_OK);
+    for (size_t t = 0; *word_of(names, t); t++) {
+        ulp_datapath d = datapath_named(word_of(names, t));
         for (int x = 1; x <= 60; x += 1 + below(4))
             for (int y = 1; y <= 48; y += 1 + below(3) * (int)thinned(4), turn++) {
                 const int span[2] = {x, y}, wide = !d.result.fits_binary32 || turn % 3 == 0;
@@ -93,8 +86,7 @@ TEST(spans) {
 
 /* All operands are the largest ones, with odd last bits, and the number of products is a power of two. */
 TEST(largest) {
-    ulp_datapath d;
-    assert_int_equal(ulp_datapath_parse(&d, "exact:fp32:rne"), ULP_OK);
+    ulp_datapath d = datapath_named("exact:fp32:rne");
     for (int g = 0; g <= 10; g += 1 + (int)thinned(2))
         for (int x = 1; x <= 24; x++)
             for (int y = 1; y <= 24; y += (int)thinned(3)) {
@@ -103,7 +95,7 @@ TEST(largest) {
                 if (y % 2) a[below(1 << g)] = 0x1p-30 * (1ull << 40); /* more slices */
                 check(&d, (size_t)1 << g, 0, 0);
             }
-    assert_int_equal(ulp_datapath_parse(&d, "exact:fp64:rne"), ULP_OK);
+    assert_ok(ulp_datapath_parse(&d, "exact:fp64:rne"));
     for (int y = 1; y <= 48; y++) {
         const int span[2] = {60, y};
         fill(0, span, 53, 1024);
@@ -117,10 +109,9 @@ TEST(largest) {
 TEST(fold) {
     enum { K = 8 };
     static const char *const toward[] = {"exact:fp32:ru", "exact:fp32:rd", "exact:fp32:ro"};
-    for (size_t t = 0; t < sizeof toward / sizeof toward[0]; t++)
+    for (size_t t = 0; t < COUNT_OF(toward); t++)
         for (int sign = -1; sign <= 1; sign += 2) {
-            ulp_datapath d;
-            assert_int_equal(ulp_datapath_parse(&d, toward[t]), ULP_OK);
+            ulp_datapath d = datapath_named(toward[t]);
             for (size_t i = 0; i < M * K; i++) {
                 const size_t k = i % K;
                 a[i] = sign * (k < 6 ? 127 * 0x1p-10 : k == 6 ? 0x1p-32 : 0x1p-86);

@@ -56,13 +56,13 @@ static void check_count(const ulp_format *f, const gap *g, uint64_t j, int mode,
 static void check_gap(const ulp_format *f, gap g, uint64_t *seed, int thin) {
     const uint64_t one = (uint64_t)1 << PARTS;
     for (int mode = ULP_SRA; mode <= ULP_SRC; mode++)
-        for (size_t i = 0; i < sizeof some_bits / sizeof some_bits[0]; i++) {
+        for (size_t i = 0; i < COUNT_OF(some_bits); i++) {
             const int r = some_bits[i];
             uint64_t cell = one >> r, k = next_random(seed) % ((uint64_t)1 << r) * cell, any = next_random(seed);
             uint64_t places[] = {any % one,    k + cell / 2, k + cell / 2 - 1, k + cell / 2 + 1,
                                  k + (k == 0), k + cell - 1, k + cell / 4,     1,
                                  one / 2,      one - 1};
-            size_t count = sizeof places / sizeof places[0], first = thin && r > 5 ? any / one % count : 0,
+            size_t count = COUNT_OF(places), first = thin && r > 5 ? any / one % count : 0,
                    n = thin && r > 5 ? 3 : count;
             for (size_t p = first; p < first + n; p++) check_count(f, &g, places[p % count], mode, r);
         }
@@ -114,7 +114,7 @@ TEST(exact_values) {
                 r = (int)(next_random(&seed) % 33);
             if (!isfinite(x)) continue;
             for (int mode = ULP_SRA; mode <= ULP_SRC; mode++)
-                for (size_t w = 0; w < sizeof words / sizeof words[0]; w++) {
+                for (size_t w = 0; w < COUNT_OF(words); w++) {
                     ulp_rule rule = rule_of(mode, policy, r);
                     double y = ulp_round(x, &f, rule, words[w]);
                     if (!same(y, x)) fail_case("an exact value moves", x, 0, 0, &f, rule, words[w], y, x);

@@ -6,7 +6,6 @@
  * operations of a training may take one word, but for is_by_design(), and every word belongs to a use of the table
  * below.
  */
-#include "formats/rng.h"
 #include "sim/gan/gan.h"
 #include "tests/proofs/streams/record.h"
 #include "training.h"
@@ -56,7 +55,7 @@ static const struct use {
     {ULP_USE_KAHAN_LOST, "compensated update: y - e", "0", "0", "step", "parameter"},
     {ULP_USE_REDUCE, "reduction of gradients over ranks", "0", "0", "step", "2^32 rounding + parameter"},
 };
-enum { LISTED = sizeof uses / sizeof *uses };
+enum { LISTED = COUNT_OF(uses) };
 
 static const ulp_backend *backend;
 static uint64_t seen[USES]; /* words of a use in all trainings */
@@ -135,9 +134,9 @@ static void train(const ulp_data *data, training_texts o) {
              o.scaler ? o.scaler : "none");
     ulp_trainer *t = trainer_of(data, &o);
     started = records_operations();
-    for (int i = 0; i < STEPS; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
+    for (int i = 0; i < STEPS; i++) assert_ok(ulp_trainer_step(t, NULL));
     for (int part = ULP_TRAIN_PART; part <= ULP_TEST_PART; part++)
-        assert_int_equal(ulp_trainer_score(t, (ulp_part)part, &score), ULP_OK);
+        assert_ok(ulp_trainer_score(t, (ulp_part)part, &score));
     ulp_trainer_free(t);
     check(what);
 }
@@ -163,8 +162,7 @@ TEST(finds) {
             for (size_t i = 0; i < 64; i++) x[i] = exact ? 1.0f : 1.0f + 0x1p-20f * (float)(i + 1);
             for (int k = 0; k < 2; k++) {
                 const ulp_stream s = {1, ulp_stream_id(ULP_AT_ACT, 0, 2, 0), (uint64_t)k * (64 - (uint64_t)shared)};
-                assert_int_equal(ulp_backend_round(backend, y, x, 64, (ulp_rounding){&bf16, {ULP_SRA, 0, 0}, s, NULL}),
-                                 ULP_OK);
+                assert_ok(ulp_backend_round(backend, y, x, 64, (ulp_rounding){&bf16, {ULP_SRA, 0, 0}, s, NULL}));
             }
             if (exact) assert_int_equal(records_operations(), 0);
             else assert_int_equal(look("two roundings", 1), shared);
@@ -193,7 +191,7 @@ TEST(policies) {
         MASTERS, PURE, EVERY ",act=e4m3@amax,agrad=e5m2@amax,weight=e4m3@amax,wgrad=e5m2@delayed2,master=fp24/sr",
         EVERY ",first.weight=e4m3@amax,first.master=fp24/sr,last.weight=fp16,last.act=fp16,master=tf32/sr,out=fp16",
         EVERY ",fwd=pairwise:fp24:sr,bwd=chunk4:fp16:sr"};
-    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+    for (size_t i = 0; i < COUNT_OF(policies); i++) {
         train(&images, (training_texts){.net = WHOLE, .policy = policies[i], .scaler = "static:4"});
         train(&images, (training_texts){.net = SEQUENCE, .policy = policies[i], .scaler = "static:4"});
     }
@@ -210,7 +208,7 @@ TEST(optimizers) {
     static const char *const more[] = {"decay=0.01", "momentum=0.9,decay=0.01", "decay=0.01,kahan=1"};
     const ulp_optimizer_kind *kind;
     for (size_t i = 0; (kind = ulp_optimizer_kind_get(i)) != NULL; i++)
-        for (size_t k = 0; k < sizeof more / sizeof *more; k++)
+        for (size_t k = 0; k < COUNT_OF(more); k++)
             for (int pure = 0; pure < 2; pure++) {
                 char text[64];
                 if ((k == 1 && strcmp(kind->name, "sgd") != 0) || (k == 2 && !pure)) continue;
@@ -222,7 +220,7 @@ TEST(optimizers) {
 TEST(losses) {
     const ulp_loss_kind *kind;
     ulp_data strips;
-    assert_int_equal(ulp_data_load(&strips, "strips", NULL, 1, &error), ULP_OK);
+    assert_ok(ulp_data_load(&strips, "strips", NULL, 1, &error));
     check("the strips"); /* the data set has the seed 1 of its own */
     strips.n = strips.n_train + 20;
     for (size_t i = 0; (kind = ulp_loss_kind_get(i)) != NULL; i++) {
@@ -236,7 +234,7 @@ TEST(losses) {
 TEST(ranks) {
     static const char *const reductions[] = {"ring:bf16:sr", "tree:bf16:sr:mean=before", "doubling:bf16:sr:mean=half",
                                              "two-level:bf16:sr:node=2"};
-    for (size_t k = 0; k < sizeof reductions / sizeof *reductions; k++)
+    for (size_t k = 0; k < COUNT_OF(reductions); k++)
         train(&images, (training_texts){.net = WHOLE, .ranks = 4, .reduction = reductions[k]});
 }
 
@@ -246,13 +244,12 @@ TEST(gan) {
     ulp_scaler_rule scaler;
     ulp_optimizer_rule optimizer;
     ulp_gan *gan;
-    assert_int_equal(
-        ulp_net_parse(&generator, "fc12 tanh reshape3x2x2 tconv1@2s2 drop20 sigmoid", (ulp_dims){5, 1, 1}, &error),
-        ULP_OK);
-    assert_int_equal(ulp_net_parse(&discriminator, "conv3@3p1 leaky fc7 drop20 tanh fc1", images.dims, &error), ULP_OK);
-    assert_int_equal(ulp_policy_parse(&policy, MASTERS, &error), ULP_OK);
-    assert_int_equal(ulp_scaler_parse(&scaler, "static:4", &error), ULP_OK);
-    assert_int_equal(ulp_optimizer_parse(&optimizer, "adam,rate=0.01,decay=0.01", &error), ULP_OK);
+    assert_ok(
+        ulp_net_parse(&generator, "fc12 tanh reshape3x2x2 tconv1@2s2 drop20 sigmoid", (ulp_dims){5, 1, 1}, &error));
+    assert_ok(ulp_net_parse(&discriminator, "conv3@3p1 leaky fc7 drop20 tanh fc1", images.dims, &error));
+    assert_ok(ulp_policy_parse(&policy, MASTERS, &error));
+    assert_ok(ulp_scaler_parse(&scaler, "static:4", &error));
+    assert_ok(ulp_optimizer_parse(&optimizer, "adam,rate=0.01,decay=0.01", &error));
     const ulp_gan_options o = {.generator = {&generator, &policy, &scaler, &optimizer},
                                .discriminator = {&discriminator, &policy, &scaler, &optimizer},
                                .batch = 6,
@@ -260,7 +257,7 @@ TEST(gan) {
                                .backend = backend};
     if (ulp_gan_new(&gan, &images, &o, &error) != ULP_OK) fail_msg("%s", error.text);
     started = records_operations();
-    for (int i = 0; i < STEPS; i++) assert_int_equal(ulp_gan_step(gan, NULL), ULP_OK);
+    for (int i = 0; i < STEPS; i++) assert_ok(ulp_gan_step(gan, NULL));
     ulp_gan_free(gan);
     ulp_net_release(&generator);
     ulp_net_release(&discriminator);
@@ -269,7 +266,7 @@ TEST(gan) {
 
 TEST(split) {
     ulp_data data;
-    assert_int_equal(ulp_data_load(&data, "digits", NULL, 1, &error), ULP_OK);
+    assert_ok(ulp_data_load(&data, "digits", NULL, 1, &error));
     check("the split of the digits");
     ulp_data_release(&data);
 }

@@ -1,7 +1,5 @@
 /* t_strips.c - strips of several digits: the data, and training with CTC on them. */
-#include <math.h>
 
-#include "formats/rng.h"
 #include "sim/losses/answers.h"
 #include "support.h"
 #include "training.h"
@@ -81,8 +79,8 @@ TEST(words_of_strips) {
 
 TEST(strips_follow_seed) {
     ulp_data again, other;
-    assert_int_equal(ulp_data_load(&again, "strips", NULL, 1, &error), ULP_OK);
-    assert_int_equal(ulp_data_load(&other, "strips", NULL, 2, &error), ULP_OK);
+    assert_ok(ulp_data_load(&again, "strips", NULL, 1, &error));
+    assert_ok(ulp_data_load(&other, "strips", NULL, 2, &error));
     assert_memory_equal(again.pixel, strips.pixel, strips.n * strips.features);
     assert_memory_equal(again.label, strips.label, strips.n * strips.labels);
     assert_true(memcmp(other.label, strips.label, strips.n * strips.labels) != 0);
@@ -97,7 +95,7 @@ TEST(mnist_strips) {
     ulp_data mnist;
     ulp_status status = ulp_data_load(&mnist, "mnist-strips", folder && *folder ? folder : "../shared/data", 1, &error);
     if (status == ULP_NO_DEVICE) skip();
-    assert_int_equal(status, ULP_OK);
+    assert_ok(status);
     assert_true(mnist.n == 14000 && mnist.n_train == 12000 && mnist.dims.h == 28 && mnist.dims.w == 204 &&
                 mnist.labels == 6);
     ulp_data_release(&mnist);
@@ -122,7 +120,7 @@ TEST(options) {
          {.net = MIB MIB MIB MIB MIB MIB MIB MIB MIB MIB "fc10", .batch = 8},
          "out of memory: the net has 9895692730378 parameters"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         ulp_trainer *t;
         assert_int_not_equal(trainer_from_texts(&t, bad[i].data, &bad[i].options, &error), ULP_OK);
         assert_null(t);
@@ -137,7 +135,7 @@ TEST(single_labels) {
         {.net = "columns gru8 conv11@1", .batch = 32, .loss = "ctc", .optimizer = "sgd,rate=0.05,momentum=0.9"}};
     for (size_t i = 0; i < 2; i++) {
         ulp_train_result r;
-        assert_int_equal(run_from_texts(&r, &digits, &options[i], 60, &error), ULP_OK);
+        assert_ok(run_from_texts(&r, &digits, &options[i], 60, &error));
         assert_true(r.test.n == 360 && r.test.labels == 360 && r.test.right <= 360);
         if (i == 0)
             assert_true(r.test.right > 180 && r.test.edits == r.test.n - r.test.right &&
@@ -148,32 +146,28 @@ TEST(single_labels) {
 
 /* A loss that underflows becomes Inf, and the scaler skips the step. */
 TEST(scaler_sees) {
-    training_texts o = {.net = "columns gru8 conv11@1",
-                        .policy = "fp32,loss=fp16",
+    training_texts o = {"columns gru8 conv11@1",
+                        "fp32,loss=fp16",
+                        "pytorch",
                         .loss = "ctc-linear",
-                        .scaler = "pytorch",
                         .batch = 8,
                         .seed = 1,
                         .counting = 1};
     ulp_step step;
     ulp_trainer *t = trainer_of(&strips, &o);
-    assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
+    assert_ok(ulp_trainer_step(t, &step));
     assert_true(step.loss == INFINITY && step.overflow && step.skipped &&
                 t->pass.counts.rounded[ULP_AT_LOSS].underflow > 0);
     ulp_trainer_free(t);
 }
 
 TEST(learns) {
-    training_texts o = {.net = "columns2 gru48 conv11@1",
-                        .policy = "mixed:fp16",
-                        .scaler = "pytorch",
-                        .optimizer = "sgd,rate=0.02,momentum=0.9",
-                        .batch = 32,
-                        .seed = 1};
+    training_texts o = {"columns2 gru48 conv11@1",    "mixed:fp16", "pytorch",
+                        "sgd,rate=0.02,momentum=0.9", .batch = 32,  .seed = 1};
     ulp_train_result r;
     if (THINNED) skip();
     ulp_threads_set(1); /* the products of a step are too small for several threads */
-    assert_int_equal(run_from_texts(&r, &strips, &o, 300, &error), ULP_OK);
+    assert_ok(run_from_texts(&r, &strips, &o, 300, &error));
     ulp_threads_set(0);
     print_message("strips, mixed:fp16, 300 steps: label error %.2f %%, %.1f %% of the strips right, %d skipped\n",
                   100 * r.test.label_error, 100 * r.test.accuracy, (int)r.skipped);

@@ -40,7 +40,7 @@ TEST(words) {
 TEST(native) {
     static const ulp_cure cures[] = {ULP_CURE_NONE, ULP_CURE_KAHAN, ULP_CURE_MASTER};
     const ulp_format f = named("binary32");
-    for (size_t c = 0; c < sizeof cures / sizeof cures[0]; c++) {
+    for (size_t c = 0; c < COUNT_OF(cures); c++) {
         ulp_sum a = sum_of(&f, cures[c]), b = a;
         b.native = 1;
         for (int i = 1; i < 5000; i++) {
@@ -146,7 +146,7 @@ TEST(reasons) {
         const char *value;
         int judged;
     } cases[] = {{"7", 0}, {"8", 1}, {"9", 1}, {"8.0", 1}, {"10", 1}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         setting.value = cases[i].value;
         assert_int_equal(*ulp_claim_reason(&c, "seeds>=8") == '\0', cases[i].judged);
     }

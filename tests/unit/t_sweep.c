@@ -130,7 +130,7 @@ TEST(runs) {
     listed l = {.text = NULL};
     size_t cases = 0;
     for (size_t i = 0; i < ulp_format_count; i++) {
-        assert_int_equal(ulp_format_get(i, &l.format, NULL), ULP_OK);
+        assert_ok(ulp_format_get(i, &l.format, NULL));
         l.reference = ulp_reference_new(&l.format);
         for (int mode = ULP_RNE; mode <= ULP_RO; mode++)
             for (int policy = ULP_OVERFLOW_DEFAULT;
@@ -141,7 +141,7 @@ TEST(runs) {
                                             {0x800003ffu, 1024, -1}, {0, 777, 1},
                                             {0xff800001u, 300, 1},   {0x5effff00u, 600, 1},
                                             {0x477fff00u, 600, 1}};
-                for (size_t k = 0; k < sizeof spans / sizeof *spans; k++, cases++) {
+                for (size_t k = 0; k < COUNT_OF(spans); k++, cases++) {
                     sweep_result r;
                     const sweep_span *span = &spans[k];
                     l.rule = (ulp_rule){(uint8_t)mode, (uint8_t)policy, 0};
@@ -157,7 +157,7 @@ TEST(runs) {
                                               .context = &l,
                                               .spans = span,
                                               .count = 1};
-                    assert_int_equal(sweep_inputs(&q, &r), ULP_OK);
+                    assert_ok(sweep_inputs(&q, &r));
                     char *want = plain_list(&l, span);
                     if (r.mismatches != 0 || strcmp(l.text, want) != 0)
                         fail_msg("%s %s %s: inputs from %08x: %llu mismatches, runs %.200s, not %.200s", l.format.name,
@@ -182,12 +182,12 @@ TEST(faults) {
         faulty by = fault_case(&faults[i]);
         uint64_t plainly = 0;
         sweep_result r;
-        assert_int_equal(fault_sweep(&faults[i].window, 1, &by, &r), ULP_OK);
+        assert_ok(fault_sweep(&faults[i].window, 1, &by, &r));
         if (r.mismatches != 0)
             fail_msg("%s: %llu mismatches without the fault", faults[i].what, (unsigned long long)r.mismatches);
         by.change = faults[i].change;
-        assert_int_equal(fault_sweep(&faults[i].window, 1, &by, &r), ULP_OK);
-        assert_int_equal(fault_plain(&faults[i].window, i, 1, &plainly), ULP_OK);
+        assert_ok(fault_sweep(&faults[i].window, 1, &by, &r));
+        assert_ok(fault_plain(&faults[i].window, i, 1, &plainly));
         print_message("%s: %llu wrong results, %llu wrong runs of %llu\n", faults[i].what, (unsigned long long)plainly,
                       (unsigned long long)r.wrong_runs, (unsigned long long)r.runs);
         if (plainly == 0 || r.mismatches != plainly || r.wrong_runs == 0)

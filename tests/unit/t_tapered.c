@@ -63,7 +63,7 @@ static double value_of(const ulp_format *f, uint64_t code, int bits) {
 static const char *const names[] = {"posit8",    "posit16",    "takum8",    "takum16",    "hif8",
                                     "posit8es0", "posit16es1", "posit8es4", "posit16es3", "posit12",
                                     "takum12",   "posit3",     "posit5",    "takum6"};
-enum { NAMES = sizeof names / sizeof names[0] };
+enum { NAMES = COUNT_OF(names) };
 
 TEST(codes) {
     for (int i = 0; i < NAMES; i++) {
@@ -262,7 +262,7 @@ TEST(limits) {
         {"takum16", 0x1.fp254, 0x1.1p-255, 0x1.f8p254, 0x1.fp254},
         {"hif8", 0x1p15, 0x1p-22, 1.0625, 1},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const ulp_format f = named(rows[i].name);
         const ulp_rule rne = {0};
         assert_true(f.max == rows[i].max && f.min_positive == rows[i].least && f.lowest == -rows[i].max);
@@ -287,10 +287,8 @@ TEST(names) {
     static const char *const beyond[] = {"posit2", "posit33", "posit16es5", "takum5", "takum33", "posit400"};
     static const char *const bad[] = {"posit", "posit16es",  "posit16es2x", "posit016",
                                       "takum", "takum16es2", "hif16",       "posit16e2"};
-    for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++)
-        assert_int_equal(ulp_format_parse(&f, beyond[i]), ULP_NOT_IN_RANGE);
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_int_equal(ulp_format_parse(&f, bad[i]), ULP_BAD_NAME);
+    for (size_t i = 0; i < COUNT_OF(beyond); i++) assert_int_equal(ulp_format_parse(&f, beyond[i]), ULP_NOT_IN_RANGE);
+    for (size_t i = 0; i < COUNT_OF(bad); i++) assert_int_equal(ulp_format_parse(&f, bad[i]), ULP_BAD_NAME);
     assert_int_equal(ulp_format_parse(&f, "posit16:nosub"), ULP_UNSUPPORTED);
     assert_int_equal(ulp_format_parse(&f, "takum16:wrap"), ULP_UNSUPPORTED);
     f = named("posit16");
@@ -328,11 +326,11 @@ TEST(letters) {
                 {"q6.2", 1, "iiiiiiff"},
                 {"e5m2", -1, "seeeeeff"},
                 {"e8m0", 4, "eeeeeeee"}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const ulp_format f = named(rows[i].name);
         uint64_t code;
         char letters[65];
-        assert_int_equal(ulp_encode(&code, rows[i].value, &f), ULP_OK);
+        assert_ok(ulp_encode(&code, rows[i].value, &f));
         ulp_code_letters(letters, code, &f);
         assert_string_equal(letters, rows[i].letters);
     }

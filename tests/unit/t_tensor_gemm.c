@@ -4,10 +4,6 @@
 #include "tensor_cases.h"
 #include "instruction_sets.h"
 
-#include <stdlib.h>
-
-#include "kernels/backend.h"
-
 enum { ROOM = 1 << 14, DEPTH = 1100, SENTINEL = 0x7fedcba9 };
 
 static size_t products, elements, failures;
@@ -195,17 +191,15 @@ static void check_wide(const ulp_backend *backend, const ulp_datapath *d, const 
 static const size_t shapes[][3] = {{1, 1, 1},    {3, 5, 7},    {17, 33, 50}, {2, 3, 0}, {37, 65, 96},
                                    {5, 70, 33},  {70, 3, 64},  {0, 5, 3},    {5, 0, 3}, {4, 5, 1030},
                                    {1, 130, 17}, {16, 16, 32}, {9, 1, 200}};
-enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+enum { SHAPES = COUNT_OF(shapes) };
 
 static void check_products(const char *name) {
     oracle o;
-    ulp_datapath d;
     uint64_t seed = 11;
     size_t turn = 0;
     for (const char *at = name; *at; at++) seed = seed * 31 + (unsigned char)*at, turn += (unsigned char)*at;
     if (!oracle_find(&o, name)) fail_msg("%s: no row of the oracle", name);
-    ulp_status status = ulp_datapath_parse(&d, name);
-    if (status != ULP_OK) fail_msg("%s: %s", name, ulp_status_text(status));
+    ulp_datapath d = datapath_named(name);
     for (data kind = 0; kind < DATA; kind++)
         for (size_t i = 0; i < SHAPES; i++) {
             ulp_gemm_shape s = {.m = shapes[i][0], .n = shapes[i][1], .k = shapes[i][2]};
@@ -221,8 +215,8 @@ static void check_products(const char *name) {
                     for (int threads = 1; threads <= (turn % 8 == 0 && part == 0 ? 2 : 1); threads++) {
                         ulp_threads_set(threads);
                         clear(&s);
-                        status = ulp_backend_gemm(backends[isa], c, a_memory, b_memory, &s,
-                                                  (ulp_summation){&d, (ulp_stream){1, 0, 0}});
+                        const ulp_status status = ulp_backend_gemm(backends[isa], c, a_memory, b_memory, &s,
+                                                                   (ulp_summation){&d, (ulp_stream){1, 0, 0}});
                         if (status != ULP_OK)
                             fail_msg("%s gemm %s: %s", backends[isa]->what, name, ulp_status_text(status));
                         compare("gemm", backends[isa]->what, name, data_names[kind], &s);
@@ -236,67 +230,35 @@ static void check_products(const char *name) {
 }
 
 TEST(rows) {
-    static const char *const mixed[] = {"h100-e4m3.e5m2",          "l40s-e5m2.e4m3-fp16", "h100-e4m3.e5m2-mma",
-                                        "h100-e5m2.e4m3-fp16-mma", "b200-e2m1.e5m2",      "rtx5090-e3m2.e2m3",
-                                        "rtx5090-e3m2.e2m3-mx",    "b200-e5m2.e2m1-mx",   "rtx5090-e2m3.e4m3-fp16"};
+    static const char mixed[] =
+        "h100-e4m3.e5m2 l40s-e5m2.e4m3-fp16 h100-e4m3.e5m2-mma h100-e5m2.e4m3-fp16-mma b200-e2m1.e5m2 "
+        "rtx5090-e3m2.e2m3 rtx5090-e3m2.e2m3-mx b200-e5m2.e2m1-mx rtx5090-e2m3.e4m3-fp16";
     char name[64];
     size_t rows = 0;
     for (size_t i = 0; oracle_name(i, name, sizeof name); i++)
         if (strchr(name, '.') == NULL) check_products(name), rows++;
-    for (size_t i = 0; i < sizeof mixed / sizeof mixed[0]; i++) check_products(mixed[i]), rows++;
+    for (size_t i = 0; *word_of(mixed, i); i++) check_products(word_of(mixed, i)), rows++;
     print_message("%zu products of %zu rows, %zu elements, %zu wrong\n", products, rows, elements, failures);
     assert_true(rows > 60);
     assert_int_equal(failures, 0);
 }
 
 TEST(settings) {
-    static const char *const names[] = {
-        "h100-fp16:F=20",
-        "h100-fp16:F=36",
-        "h100-fp16:F=8",
-        "h100-fp16:L=8",
-        "h100-fp16:L=3",
-        "h100-fp16:L=64",
-        "a100-tf32:L=1",
-        "h100-bf16:F=40",
-        "l40s-e5m2:F=16:kept=16",
-        "a100-bf16:kept=7",
-        "h100-fp16-fp16:kept=6",
-        "a100-bf16:align=rd",
-        "h100-e4m3:align=rd",
-        "h100-fp16-fp16:output=rz",
-        "h100-bf16:output=rne",
-        "h100-bf16:zero_operand=-126",
-        "a100-tf32:zero_operand=-126",
-        "h100-e4m3:zero_operand=0",
-        "h100-fp16-fp16:zero_operand=-14",
-        "rtx5090-bf16:zero_product=-127",
-        "b200-e4m3:zero_product=9",
-        "rtx5090-fp16-fp16:zero_product=-15",
-        "a100-bf16:zero_c=-126",
-        "h100-fp16:zero_c=4",
-        "h100-e4m3-mma:zero_c=4",
-        "h100-bf16:floor=none",
-        "b200-tf32:floor=-100",
-        "b200-e5m2:floor=3",
-        "v100-fp16-fp16:floor=0",
-        "h100-bf16:signed_zero=1",
-        "rtx5090-tf32:signed_zero=1:align=rd",
-        "h100-e4m3:promote=64",
-        "h100-e4m3:promote=32",
-        "l40s-e5m2:promote=128",
-        "a100-fp16-fp16:promote=16",
-        "h100-e5m2-fp16-mma:promote=32",
-        "b200-e4m3-mx:promote=32",
-        "b200-e2m1-nvf4:promote=64",
-        "b200-e4m3-mx:F=13:kept=13",
-        "b200-e2m1-nvf4:F=25",
-        "h100-bf16:promote=16:floor=none:F=30",
-    };
+    static const char names[] =
+        "h100-fp16:F=20 h100-fp16:F=36 h100-fp16:F=8 h100-fp16:L=8 h100-fp16:L=3 h100-fp16:L=64 a100-tf32:L=1 "
+        "h100-bf16:F=40 l40s-e5m2:F=16:kept=16 a100-bf16:kept=7 h100-fp16-fp16:kept=6 a100-bf16:align=rd "
+        "h100-e4m3:align=rd h100-fp16-fp16:output=rz h100-bf16:output=rne h100-bf16:zero_operand=-126 "
+        "a100-tf32:zero_operand=-126 h100-e4m3:zero_operand=0 h100-fp16-fp16:zero_operand=-14 "
+        "rtx5090-bf16:zero_product=-127 b200-e4m3:zero_product=9 rtx5090-fp16-fp16:zero_product=-15 "
+        "a100-bf16:zero_c=-126 h100-fp16:zero_c=4 h100-e4m3-mma:zero_c=4 h100-bf16:floor=none b200-tf32:floor=-100 "
+        "b200-e5m2:floor=3 v100-fp16-fp16:floor=0 h100-bf16:signed_zero=1 rtx5090-tf32:signed_zero=1:align=rd "
+        "h100-e4m3:promote=64 h100-e4m3:promote=32 l40s-e5m2:promote=128 a100-fp16-fp16:promote=16 "
+        "h100-e5m2-fp16-mma:promote=32 b200-e4m3-mx:promote=32 b200-e2m1-nvf4:promote=64 b200-e4m3-mx:F=13:kept=13 "
+        "b200-e2m1-nvf4:F=25 h100-bf16:promote=16:floor=none:F=30";
     const size_t before = products, wrong = failures;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) check_products(names[i]);
-    print_message("%zu products of %zu rows with settings, %zu wrong\n", products - before,
-                  sizeof names / sizeof names[0], failures - wrong);
+    size_t rows = 0;
+    for (; *word_of(names, rows); rows++) check_products(word_of(names, rows));
+    print_message("%zu products of %zu rows with settings, %zu wrong\n", products - before, rows, failures - wrong);
     assert_int_equal(failures, wrong);
 }
 
@@ -328,10 +290,9 @@ TEST(refused) {
     uint64_t seed = 21;
     for (size_t row = 0; oracle_name(row, name, sizeof name); row++) {
         oracle o;
-        ulp_datapath d;
         if (strchr(name, '.') != NULL && row % 7 != 0) continue;
         assert_true(oracle_find(&o, name));
-        assert_int_equal(ulp_datapath_parse(&d, name), ULP_OK);
+        ulp_datapath d = datapath_named(name);
         ulp_gemm_shape s = {.m = 5, .n = 35, .k = 2 * step_of(&o) + 3};
         fill(&o, ORDINARY, s.m, s.n, s.k, &seed);
         for (int of_b = 0; of_b < 2; of_b++) {
@@ -349,7 +310,7 @@ TEST(refused) {
                                  -largest * (1 + ldexpf(1, -f->f - 2)),
                                  f->specials == ORACLE_IEEE ? 0x1.000002p0f : -INFINITY,
                                  f->specials == ORACLE_FINITE ? NAN : 0x1.fffffep-2f};
-            for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+            for (size_t i = 0; i < COUNT_OF(bad); i++) {
                 const size_t rows = of_b ? s.n : s.m, where = next_random(&seed) % 3;
                 if (bad[i] == 0.0f || (float)least / 2 * 2 != least) continue;
                 expect_refusal(&d, &s, of_b,
@@ -372,16 +333,15 @@ TEST(refused) {
 TEST(refused_sign) {
     ulp_datapath d;
     ulp_gemm_shape s = {.m = 2, .n = 3, .k = 4};
-    assert_int_equal(ulp_datapath_parse(&d, "serial:fp32:rne"), ULP_OK);
+    assert_ok(ulp_datapath_parse(&d, "serial:fp32:rne"));
     d.has_inputs = 1;
     d.a = d.b = named("binary8p3ue");
     assert_true(d.a.has_inf && !d.a.is_signed);
     for (size_t i = 0; i < 12; i++) a[i] = b[i] = i == 5 ? INFINITY : 1.0f;
     lay_out(&s, 0);
     for (size_t isa = 0; isa < offered; isa++)
-        assert_int_equal(
-            ulp_backend_gemm(backends[isa], c, a_memory, b_memory, &s, (ulp_summation){&d, (ulp_stream){1, 0, 0}}),
-            ULP_OK);
+        assert_ok(
+            ulp_backend_gemm(backends[isa], c, a_memory, b_memory, &s, (ulp_summation){&d, (ulp_stream){1, 0, 0}}));
     expect_refusal(&d, &s, 0, 1, 1, -INFINITY);
     expect_refusal(&d, &s, 1, 2, 3, -INFINITY);
     expect_refusal(&d, &s, 0, 1, 1, -1.0f);

@@ -2,7 +2,6 @@
 #include "test.h"
 
 #include "experiments/harness/cli/progress.h"
-#include "experiments/harness/cli/text.h"
 
 TEST(progress) {
     static const char says[] = "123 points, 456 min left";

@@ -7,8 +7,6 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include "kernels/backend.h"
-
 enum { ROOM = 1 << 14, BLOCKS = 1024, DEPTH = 300 };
 
 static size_t runs, compared, sampled;
@@ -224,7 +222,7 @@ static const size_t tiles[][2] = {{0, 0},  {1, 1},    {3, 5},  {7, 13},   {31, 3
 static const size_t shapes[][3] = {{1, 1, 1},    {3, 5, 7},    {13, 33, 29}, {19, 65, 21}, {2, 130, 13}, {70, 3, 64},
                                    {5, 31, 100}, {16, 16, 32}, {9, 1, 257},  {1, 67, 70},  {33, 47, 0},  {12, 19, 3},
                                    {0, 5, 3},    {5, 0, 3},    {6, 23, 131}, {6, 32, 5},   {4, 17, 66},  {13, 35, 8}};
-enum { TILES = sizeof tiles / sizeof tiles[0], SHAPES = sizeof shapes / sizeof shapes[0] };
+enum { TILES = COUNT_OF(tiles), SHAPES = COUNT_OF(shapes) };
 
 /* Check all instruction sets, with different tiles and numbers of threads, in one layout. */
 static void check_layout(run_of *r, size_t turn, int *is_first, uint64_t *seed) {
@@ -267,15 +265,9 @@ static void check_product(const ulp_datapath *d, data kind, size_t shape, int wi
 
 TEST(products) {
     size_t turn = 0, used[NAMES] = {0};
-    const char *at = names;
     for (size_t i = 0; i < NAMES; i++) {
-        ulp_datapath d;
+        const ulp_datapath d = datapath_named(word_of(names, i));
         uint64_t seed = i + 1;
-        char name[64];
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, " "), at);
-        at += strlen(name) + 1;
-        ulp_status status = ulp_datapath_parse(&d, name);
-        if (status != ULP_OK) fail_msg("%s: %s", name, ulp_status_text(status));
         for (data kind = 0; kind < DATA; kind++)
             for (size_t n = 0; n < SHAPES; n++) {
                 turn++;
@@ -288,7 +280,7 @@ TEST(products) {
             }
         assert_true(used[i] >= DATA);
     }
-    assert_true(*at == '\0');
+    assert_true(*word_of(names, NAMES) == '\0');
     ulp_threads_set(0), ulp_tile_set(0, 0);
     print_message("%zu products of %d datapaths, %zu elements compared, %zu with the definition\n", runs, (int)NAMES,
                   compared, sampled);

@@ -1,7 +1,5 @@
 /* t_train.c - training: fp32 against plain C loops, rounding points, determinism, accuracy. */
-#include <math.h>
 
-#include "kernels/functions/elementary.h"
 #include "training.h"
 
 /* ---- policy fp32 is plain float32 training: fused multiply-adds, k ascending ---- */
@@ -60,17 +58,17 @@ static void plain_step(plain *p, const float *x, const uint8_t *label) {
 
 TEST(fp32_is_plain) {
     static plain p;
-    static float x[N * M], w[sizeof p.w / sizeof *p.w];
+    static float x[N * M], w[COUNT_OF(p.w)];
     training_texts o = {
         .net = "fc20 tanh fc10", .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001", .batch = N, .seed = 4};
     ulp_trainer *t = trainer_of(&digits, &o);
     memset(&p, 0, sizeof p);
-    assert_int_equal(ulp_trainer_weights(t, p.w, NULL), ULP_OK);
+    assert_ok(ulp_trainer_weights(t, p.w, NULL));
     for (int i = 0; i < 70; i++) { /* up to the second epoch */
-        assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
-        assert_int_equal(t->pass.run.backend->download(x, t->model.tensor[0], sizeof x), ULP_OK);
+        assert_ok(ulp_trainer_step(t, NULL));
+        assert_ok(t->pass.run.backend->download(x, t->model.tensor[0], sizeof x));
         plain_step(&p, x, t->label);
-        assert_int_equal(ulp_trainer_weights(t, w, NULL), ULP_OK);
+        assert_ok(ulp_trainer_weights(t, w, NULL));
         assert_memory_equal(w, p.w, sizeof w);
     }
     ulp_trainer_free(t);
@@ -116,16 +114,11 @@ TEST(tallies) {
     for (size_t i = 0; i < 8; i++) {
         watch w = {0};
         ulp_observer observer = {sum_up, &w, (1u << ULP_AT_COUNT) - 1};
-        training_texts o = {.net = nets[i % 2],
-                            .policy = policies[i / 2],
-                            .scaler = "static:-12",
-                            .batch = 16,
-                            .seed = 1,
-                            .counting = 1,
-                            .observer = &observer};
+        training_texts o = {nets[i % 2], policies[i / 2], "static:-12",         .batch = 16,
+                            .seed = 1,   .counting = 1,   .observer = &observer};
         ulp_trainer *t = trainer_of(&digits, &o);
         ulp_step step;
-        assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
+        assert_ok(ulp_trainer_step(t, &step));
         assert_true(step.agrad_all.count == w.elements[ULP_AT_AGRAD] && w.zeros[ULP_AT_AGRAD] > 0);
         assert_int_equal(step.agrad_all.zero, w.zeros[ULP_AT_AGRAD]);
         assert_int_equal(step.wgrad_all.count, w.elements[ULP_AT_WGRAD]);
@@ -140,18 +133,14 @@ TEST(points) {
     ulp_policy policy;
     watch w = {.policy = &policy};
     ulp_observer observer = {see, &w, (1u << ULP_AT_COUNT) - 1};
-    training_texts o = {.net = "fc16 relu fc10",
-                        .policy = "fp16,acc=fp32,wgrad=e5m2,agrad=e4m3,loss=bf16",
-                        .scaler = "static:7",
-                        .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001",
-                        .batch = 32,
-                        .seed = 1,
-                        .counting = 1,
-                        .observer = &observer};
-    assert_int_equal(ulp_policy_parse(&policy, o.policy, &error), ULP_OK);
+    training_texts o = {"fc16 relu fc10", "fp16,acc=fp32,wgrad=e5m2,agrad=e4m3,loss=bf16",
+                        "static:7",       "sgd,rate=0.1,momentum=0.9,decay=0.001",
+                        .batch = 32,      .seed = 1,
+                        .counting = 1,    .observer = &observer};
+    assert_ok(ulp_policy_parse(&policy, o.policy, &error));
     ulp_trainer *t = trainer_of(&digits, &o);
     ulp_step step;
-    for (int i = 0; i < 5; i++) assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
+    for (int i = 0; i < 5; i++) assert_ok(ulp_trainer_step(t, &step));
     assert_int_equal(w.counted[ULP_AT_ACT], 5 * 4);   /* input, fc16, relu, fc10 */
     assert_int_equal(w.counted[ULP_AT_AGRAD], 5 * 3); /* loss, fc10's input, relu's input */
     assert_int_equal(w.counted[ULP_AT_WGRAD], 5 * 2);
@@ -162,7 +151,7 @@ TEST(points) {
     assert_int_equal(step.wgrad.count, t->model.net.params);
     /* without master weights the weights are fp16 values */
     float *v = calloc(t->model.net.params, sizeof *v);
-    assert_int_equal(ulp_trainer_weights(t, v, NULL), ULP_OK);
+    assert_ok(ulp_trainer_weights(t, v, NULL));
     for (size_t i = 0; i < t->model.net.params; i++)
         assert_true((double)v[i] == ulp_round((double)v[i], &policy.at[ULP_AT_WEIGHT].format, (ulp_rule){0}, 0));
     free(v);
@@ -176,18 +165,15 @@ TEST(master_and_scale) {
     size_t n = 0;
     for (int k = 0; k < 3; k++) {
         static const char *const scalers[] = {"none", "static:6", "pytorch,init=3,interval=5"};
-        training_texts o = {.net = "fc16 relu fc10",
-                            .policy = k < 2 ? "mixed:bf16" : "mixed:bf16,agrad=fp32,wgrad=fp32,act=fp32",
-                            .scaler = scalers[k],
-                            .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001",
-                            .batch = 32,
-                            .seed = 1};
+        training_texts o = {"fc16 relu fc10", k < 2 ? "mixed:bf16" : "mixed:bf16,agrad=fp32,wgrad=fp32,act=fp32",
+                            scalers[k],       "sgd,rate=0.1,momentum=0.9,decay=0.001",
+                            .batch = 32,      .seed = 1};
         ulp_trainer *t = trainer_of(&digits, &o);
-        for (int i = 0; i < 40; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
+        for (int i = 0; i < 40; i++) assert_ok(ulp_trainer_step(t, NULL));
         n = t->model.net.params;
         w[k] = calloc(n, sizeof **w);
         master[k] = calloc(n, sizeof **w);
-        assert_int_equal(ulp_trainer_weights(t, w[k], master[k]), ULP_OK);
+        assert_ok(ulp_trainer_weights(t, w[k], master[k]));
         for (size_t i = 0; i < n; i++)
             assert_true((double)w[k][i] ==
                         ulp_round((double)master[k][i], &t->policy->at[ULP_AT_WEIGHT].format, (ulp_rule){0}, 0));
@@ -205,21 +191,21 @@ TEST(master_and_scale) {
 /* ---- determinism ---- */
 
 static void run_weights(const char *policy, int threads, int score, float *w, size_t *n, double *accuracy) {
-    training_texts o = {.net = "fc33 tanh fc17 relu fc10",
-                        .policy = policy,
-                        .scaler = "static:4",
-                        .optimizer = "sgd,rate=0.05,momentum=0.9,decay=0.0001",
+    training_texts o = {"fc33 tanh fc17 relu fc10",
+                        policy,
+                        "static:4",
+                        "sgd,rate=0.05,momentum=0.9,decay=0.0001",
                         .batch = 31,
                         .seed = 9};
     ulp_score s;
     ulp_threads_set(threads);
     ulp_trainer *t = trainer_of(&digits, &o);
     for (int i = 0; i < 20; i++) {
-        assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
-        if (score) assert_int_equal(ulp_trainer_score(t, ULP_TEST_PART, &s), ULP_OK);
+        assert_ok(ulp_trainer_step(t, NULL));
+        if (score) assert_ok(ulp_trainer_score(t, ULP_TEST_PART, &s));
     }
-    assert_int_equal(ulp_trainer_score(t, ULP_TEST_PART, &s), ULP_OK);
-    assert_int_equal(ulp_trainer_weights(t, w, NULL), ULP_OK);
+    assert_ok(ulp_trainer_score(t, ULP_TEST_PART, &s));
+    assert_ok(ulp_trainer_weights(t, w, NULL));
     *n = t->model.net.params;
     *accuracy = s.loss;
     ulp_trainer_free(t);
@@ -230,7 +216,7 @@ TEST(threads) {
     static const char *const policies[] = {"fp32", "mixed:fp16,mode=sr", "mixed:e5m2,acc=serial:bf16:sr/8,mode=srb/6",
                                            "mixed:fp16,master=none,mode=sr"};
     static float one[4096], two[4096], scored[4096];
-    for (size_t k = 0; k < sizeof policies / sizeof *policies; k++) {
+    for (size_t k = 0; k < COUNT_OF(policies); k++) {
         size_t n;
         double a, b, c;
         run_weights(policies[k], 1, 0, one, &n, &a);
@@ -246,16 +232,9 @@ TEST(threads) {
 
 static ulp_train_result run_of(const ulp_data *data, const char *net, const char *policy, const char *scaler,
                                uint64_t steps) {
-    training_texts o = {.net = net,
-                        .policy = policy,
-                        .scaler = scaler,
-                        .optimizer = "sgd,rate=0.1,momentum=0.9",
-                        .batch = 32,
-                        .seed = 1};
+    training_texts o = {net, policy, scaler, "sgd,rate=0.1,momentum=0.9", .batch = 32, .seed = 1};
     ulp_train_result r;
-    ulp_status status = run_from_texts(&r, data, &o, steps, &error);
-    if (status != ULP_OK) print_message("%s\n", error.text);
-    assert_int_equal(status, ULP_OK);
+    if (run_from_texts(&r, data, &o, steps, &error) != ULP_OK) fail_msg("%s", error.text);
     return r;
 }
 
@@ -292,7 +271,7 @@ TEST(bad_options) {
     static const training_texts good = {
         .net = "fork conv1@3p1 join bn fc10", .batch = 1437, .optimizer = "sgd,kahan=1", .policy = "fp16"};
     ulp_error checked;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         ulp_trainer *t = (ulp_trainer *)&digits;
         ulp_status status = trainer_from_texts(&t, &digits, &bad[i], &error);
         assert_int_not_equal(status, ULP_OK);
@@ -301,7 +280,7 @@ TEST(bad_options) {
         assert_int_equal(check_texts(&digits, &bad[i], &checked), status);
         assert_string_equal(checked.text, error.text);
     }
-    assert_int_equal(check_texts(&digits, &good, &checked), ULP_OK);
+    assert_ok(check_texts(&digits, &good, &checked));
     assert_string_equal(checked.text, "");
     ulp_trainer_free(NULL);
 }
@@ -311,7 +290,7 @@ TEST(mnist) {
     ulp_data mnist;
     ulp_status status = ulp_data_load(&mnist, "mnist", folder && *folder ? folder : "../shared/data", 1, &error);
     if (status == ULP_NO_DEVICE) skip();
-    assert_int_equal(status, ULP_OK);
+    assert_ok(status);
     ulp_train_result r = run_of(&mnist, "fc32 relu fc10", "fp32", "none", 400);
     print_message("mnist, 400 steps: test %.2f %%\n", 100 * r.test.accuracy);
     assert_true(r.test.accuracy > 0.85);
@@ -330,8 +309,8 @@ TEST(out) {
         char text[ULP_POLICY_TEXT_MAX];
         ulp_policy again;
         int coarse[2] = {1, 1}; /* whether all values of the hidden layer, and of the output, are in e4m3 */
-        assert_int_equal(ulp_format_parse(&e4m3, "e4m3"), ULP_OK);
-        assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
+        assert_ok(ulp_format_parse(&e4m3, "e4m3"));
+        assert_ok(ulp_trainer_step(t, NULL));
         for (size_t k = 0; k < 24 * 10; k++) {
             uint64_t code;
             coarse[0] &= ulp_encode(&code, (double)t->model.tensor[1][k], &e4m3) == ULP_OK;
@@ -341,9 +320,9 @@ TEST(out) {
         assert_int_equal(coarse[1], i != 1);
         hidden[i] = t->model.tensor[1][7];
         logit[i] = t->model.tensor[count][7];
-        assert_int_equal(ulp_policy_print(text, sizeof text, t->policy), ULP_OK);
+        assert_ok(ulp_policy_print(text, sizeof text, t->policy));
         assert_int_equal(strstr(text, "out=") != NULL, i > 0);
-        assert_int_equal(ulp_policy_parse(&again, text, &error), ULP_OK);
+        assert_ok(ulp_policy_parse(&again, text, &error));
         assert_memory_equal(&again, t->policy, sizeof again);
         ulp_trainer_free(t);
     }

@@ -5,9 +5,6 @@
 #include "units_oracle.h"
 #include "units_vectors.h"
 
-#include "kernels/backend.h"
-#include "kernels/products/datapath.h"
-
 enum { CASES = 20000, MOST = 160, TILE = 24 };
 
 static int between(uint64_t *seed, int low, int high) {
@@ -109,7 +106,7 @@ static uint32_t by_definition(const ulp_datapath *d, const unit_oracle *o, const
     for (int i = 0; i < t->k; i++) a[i] = value_of(t->a[i], o->a), b[i] = value_of(t->b[i], o->b);
     const double y =
         ulp_dot(d, value_of(t->c, o->acc), (ulp_products){a, b, (size_t)t->k, NULL, NULL}, (ulp_stream){1, 0, 0});
-    assert_int_equal(ulp_datapath_code(&code, y, d), ULP_OK);
+    assert_ok(ulp_datapath_code(&code, y, d));
     return (uint32_t)code;
 }
 
@@ -173,8 +170,7 @@ TEST(rows_are_known) {
     char name[64];
     for (size_t i = 0; ulp_datapath_get(i, &d) == ULP_OK; i++) {
         int known = d.result.is_fixed;
-        for (size_t j = 0; j < sizeof others / sizeof others[0]; j++)
-            known |= strncmp(d.name, others[j], strlen(others[j])) == 0;
+        for (size_t j = 0; j < COUNT_OF(others); j++) known |= strncmp(d.name, others[j], strlen(others[j])) == 0;
         for (size_t j = 0; !known && unit_oracle_get(j, name, sizeof name, &o); j++) known = strcmp(name, d.name) == 0;
         if (!known) fail_msg("%s: no oracle", d.name);
     }
@@ -187,26 +183,25 @@ static size_t check_vector(const unit_vector *v, const char *name, uint32_t want
     float x[UNIT_MOST], y[UNIT_MOST];
     size_t k = 16, wrong = 0;
     uint64_t code;
-    ulp_datapath d;
-    if (ulp_datapath_parse(&d, name) != ULP_OK) fail_msg("%s: not a datapath", name);
+    ulp_datapath d = datapath_named(name);
     if (d.step == 2) k = 4;
     for (int i = 0; v->product[i].k != VECTOR_END; i++) {
         a[v->product[i].k] = v->product[i].a;
         b[v->product[i].k] = v->product[i].b;
     }
     for (size_t i = 0; i < k; i++) {
-        assert_int_equal(ulp_encode(&code, a[i], &d.a), ULP_OK);
-        assert_int_equal(ulp_encode(&code, b[i], &d.b), ULP_OK);
+        assert_ok(ulp_encode(&code, a[i], &d.a));
+        assert_ok(ulp_encode(&code, b[i], &d.b));
         x[i] = (float)a[i], y[i] = (float)b[i];
     }
     const double sum = ulp_dot(&d, v->c, (ulp_products){a, b, k, NULL, NULL}, (ulp_stream){1, 0, 0});
-    assert_int_equal(ulp_datapath_code(&code, sum, &d), ULP_OK);
+    assert_ok(ulp_datapath_code(&code, sum, &d));
     wrong += code != want;
     if (code != want) print_message("%s, %s: got %x, want %x\n", name, v->name, (uint32_t)code, want);
     const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = k, .lda = k, .ldb = 1, .ldc = 1, .accumulate = 1};
     for (size_t isa = 0; isa < offered; isa++) {
         float z = (float)v->c;
-        assert_int_equal(ulp_backend_gemm(backends[isa], &z, x, y, &shape, (ulp_summation){.datapath = &d}), ULP_OK);
+        assert_ok(ulp_backend_gemm(backends[isa], &z, x, y, &shape, (ulp_summation){.datapath = &d}));
         if (ulp_bits32(z) == want) continue;
         print_message("%s, %s, %s: got %x, want %x\n", name, v->name, backends[isa]->what, ulp_bits32(z), want);
         wrong++;
@@ -215,7 +210,7 @@ static size_t check_vector(const unit_vector *v, const char *name, uint32_t want
 }
 
 #define VECTORS(rows, vectors)                                                                                         \
-    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++)                                                    \
+    for (size_t i = 0; i < COUNT_OF(vectors); i++)                                                                     \
         for (size_t r = 0; r < VECTOR_ROWS; r++)                                                                       \
             if (rows[r][0] != '\0') wrong += check_vector(&vectors[i], rows[r], vectors[i].want[r]), count++;
 
@@ -269,7 +264,7 @@ static const change changes[] = {
 /* An altered row is altered as the oracle says, and some sums show that it is altered. */
 TEST(changes) {
     size_t wrong = 0;
-    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(changes); i++) {
         const change *with = &changes[i];
         char name[96], row[64];
         unit_oracle o, before;
@@ -303,7 +298,7 @@ TEST(refused) {
         "mi300-fp16:normal=33",   "mi300-fp16:parts=3",     "mi300-fp16:floor=-140", "mi300-fp16:c_last=1",
         "h100-e4m3-mma:c_last=1", "mi100-fp16:L=8",         "avx512-bf16:mode=sr",
     };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         ulp_datapath d;
         if (ulp_datapath_parse(&d, names[i]) == ULP_OK) fail_msg("%s: taken", names[i]);
     }
@@ -335,7 +330,7 @@ static size_t check_tile(const char *name, const unit_oracle *o, const ulp_datap
         .m = TILE, .n = TILE, .k = (size_t)k, .lda = (size_t)k, .ldb = TILE, .ldc = TILE, .accumulate = 1};
     for (size_t isa = 0; isa < offered; isa++) {
         memcpy(y, c, sizeof y);
-        assert_int_equal(ulp_backend_gemm(backends[isa], y, a, b, &shape, (ulp_summation){.datapath = d}), ULP_OK);
+        assert_ok(ulp_backend_gemm(backends[isa], y, a, b, &shape, (ulp_summation){.datapath = d}));
         for (int i = 0; i < TILE * TILE; i++) {
             if (same_result((double)y[i], value_of(want[i], o->acc)) || wrong++ >= 3) continue;
             t = rows[i / TILE];
@@ -356,7 +351,7 @@ TEST(products) {
     const size_t each = (CASES + TILE * TILE - 1) / (TILE * TILE);
     for (size_t row = 0; unit_oracle_get(row, name, sizeof name, &o); row++) {
         uint64_t seed = seed_of(name) + 1;
-        assert_int_equal(ulp_datapath_parse(&d, name), ULP_OK);
+        assert_ok(ulp_datapath_parse(&d, name));
         for (size_t i = 0; i < each; i++, tiles++) {
             const int k = i % 3 == 0 ? o.row.length : between(&seed, 1, MOST);
             wrong += check_tile(name, &o, &d, (int)(i % STYLES), k, &seed);

@@ -5,7 +5,6 @@
 
 #include <float.h>
 
-#include "formats/rng.h"
 #include "kernels/backend.h"
 
 enum { N = 2 * 16 * 1024 + 777, ARRAYS = 4, STEPS = 12, MARGIN = 16 };
@@ -66,7 +65,7 @@ static void expect(const ulp_update_step *step) {
 static void check_size(const ulp_backend *backend, const ulp_update_step *step, size_t n) {
     memset(got, 0xa5, sizeof got);
     for (int k = 0; k < ARRAYS; k++) memcpy(got[k], start[k], n * sizeof(float));
-    assert_int_equal(ulp_backend_update(backend, step, STEPS, n), ULP_OK);
+    assert_ok(ulp_backend_update(backend, step, STEPS, n));
     for (int k = 0; k < ARRAYS; k++) {
         for (size_t i = 0; i < n; i++) {
             uint32_t g = ulp_bits32(got[k][i]), w = isnan(want[k][i]) ? 0x7fc00000u : ulp_bits32(want[k][i]);
@@ -86,7 +85,7 @@ static void fill_start(void) {
     for (int k = 0; k < ARRAYS; k++)
         for (size_t i = 0; i < N; i++) {
             uint64_t bits = next_random(&seed);
-            uint32_t u = i % 16 == 1 ? special[bits % (sizeof special / sizeof *special)] : (uint32_t)(bits >> 32);
+            uint32_t u = i % 16 == 1 ? special[bits % (COUNT_OF(special))] : (uint32_t)(bits >> 32);
             if (i % 2 == 0) u = (u & 0x80ffffffu) | 0x3a000000u; /* as large as weights and gradients */
             memcpy(&start[k][i], &u, sizeof u);
         }
@@ -98,7 +97,7 @@ TEST(update) {
     static const size_t sizes[] = {0, 1, 7, 1023, 1025, 16385};
     size_t cells = 0;
     fill_start();
-    for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
+    for (size_t k = 0; k < COUNT_OF(formats); k++)
         for (int mode = 0; mode < ULP_MODE_COUNT; mode++) {
             ulp_format f = named(formats[k]), last = named(formats[(k + (size_t)mode) % 5]);
             ulp_update_step step[STEPS];
@@ -113,7 +112,7 @@ TEST(update) {
                     ulp_threads_set(threads);
                     check_size(backend, step, N);
                 }
-                for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) check_size(backend, step, sizes[s]);
+                for (size_t s = 0; s < COUNT_OF(sizes); s++) check_size(backend, step, sizes[s]);
                 cells++;
             }
         }
@@ -148,7 +147,7 @@ static void check_map(const ulp_backend *backend, const ulp_format *f, ulp_rule 
     for (size_t i = 0; i < SPACED; i++) rate[i] = a;
     memcpy(y, start[0], SPACED * sizeof *y);
     const ulp_array_op op = {ULP_FUSED, rate, start[1], y};
-    assert_int_equal(ulp_backend_map(backend, y, op, SPACED, (ulp_rounding){f, rule, stream, NULL}), ULP_OK);
+    assert_ok(ulp_backend_map(backend, y, op, SPACED, (ulp_rounding){f, rule, stream, NULL}));
     for (size_t i = 0; i < SPACED; i++)
         if (ulp_bits32(y[i]) != ulp_bits32(got[0][i]) && !(isnan(y[i]) && isnan(got[0][i])))
             fail_msg("%s, %s %s, element %zu: the map gives %a, the update %a", backend->what, f->name,
@@ -167,7 +166,7 @@ static void check_spaced(const ulp_backend *backend, const ulp_format *f, ulp_ru
     fill_spaced(w, g, (double)factor, f, SPACED);
     memcpy(y, w, SPACED * sizeof *y);
     memcpy(got[1], g, SPACED * sizeof *g);
-    assert_int_equal(ulp_backend_update(backend, step + 2 - steps, steps, SPACED), ULP_OK);
+    assert_ok(ulp_backend_update(backend, step + 2 - steps, steps, SPACED));
     if (steps == 1) check_map(backend, f, rule, stream, a);
     for (size_t i = 0; i < SPACED; i++) {
         const uint32_t word = rule.mode == ULP_RNE ? 0 : ulp_random_word(stream, i);
@@ -185,9 +184,9 @@ TEST(spaced) {
     static const char *const formats[] = {"q8.8", "q2.14", "q4.4", "q1.7"};
     static const int modes[] = {ULP_RNE, ULP_SRA, ULP_SRC};
     static const float rates[] = {0.5f, -0.5f, -0.01f, -0x1.000002p-1f, 0x1.fffffep-8f};
-    for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
+    for (size_t k = 0; k < COUNT_OF(formats); k++)
         for (size_t m = 0; m < 6; m++)
-            for (size_t r = 0; r < sizeof rates / sizeof *rates; r++)
+            for (size_t r = 0; r < COUNT_OF(rates); r++)
                 for (size_t isa = 0; ulp_cpu_isa_name(isa); isa++) {
                     const ulp_format f = named(formats[k]);
                     const ulp_rule rule = rule_of(modes[m / 2], 0, modes[m / 2] != ULP_RNE && m % 2 ? 8 : 0);
@@ -203,7 +202,7 @@ TEST(refusals) {
     ulp_format f = named("fp16"), wide = named("binary64");
     ulp_update_step good[STEPS], bad;
     fill_steps(good, &f, rule_of(0, 0, 0), &f, rule_of(0, 0, 0));
-    assert_int_equal(ulp_backend_get(&backend, NULL), ULP_OK);
+    assert_ok(ulp_backend_get(&backend, NULL));
     memset(got, 0xa5, sizeof got);
     for (int which = 0; which < 9; which++) {
         bad = good[1];
@@ -222,7 +221,7 @@ TEST(refusals) {
             assert_true(ulp_bits32(got[k][0]) == 0xa5a5a5a5u); /* the valid step did not run */
     }
     assert_int_equal(ulp_backend_update(backend, NULL, 1, 5), ULP_BAD_ARGUMENT);
-    assert_int_equal(ulp_backend_update(backend, NULL, 0, 5), ULP_OK);
+    assert_ok(ulp_backend_update(backend, NULL, 0, 5));
     ulp_update_step both[2] = {good[1], good[1]};
     both[0].format = wide, both[1].op = ULP_STEP_ROUND + 1;
     assert_int_equal(ulp_backend_update(backend, both, 2, 5), ULP_UNSUPPORTED); /* the status of the first refusal */
@@ -236,7 +235,7 @@ TEST(largest) {
     static float x[N];
     for (size_t isa = 0; ulp_cpu_isa_name(isa); isa++) {
         const ulp_backend *b = ulp_cpu_backend(isa);
-        for (size_t s = 0; b && s < sizeof sizes / sizeof *sizes; s++) {
+        for (size_t s = 0; b && s < COUNT_OF(sizes); s++) {
             uint64_t seed = s + 1;
             size_t n = sizes[s];
             float most = 0.0f, y;
@@ -246,18 +245,18 @@ TEST(largest) {
             }
             ulp_threads_set(1 + (int)s % 3);
             for (int finite = 0; finite <= 1; finite++) {
-                assert_int_equal(ulp_backend_largest(b, &y, x, n, finite), ULP_OK);
+                assert_ok(ulp_backend_largest(b, &y, x, n, finite));
                 assert_true(y == most && !signbit(y));
             }
             if (n == 0) continue;
             x[n / 2] = -INFINITY;
-            assert_int_equal(ulp_backend_largest(b, &y, x, n, 0), ULP_OK);
+            assert_ok(ulp_backend_largest(b, &y, x, n, 0));
             assert_true(y == INFINITY);
             x[n - 1] = ulp_from_bits32(0xff800001u);
-            assert_int_equal(ulp_backend_largest(b, &y, x, n, 0), ULP_OK);
+            assert_ok(ulp_backend_largest(b, &y, x, n, 0));
             assert_true(ulp_bits32(y) == 0x7fc00000u);
             x[0] = n > 2 ? FLT_MAX : x[0];
-            assert_int_equal(ulp_backend_largest(b, &y, x, n, 1), ULP_OK);
+            assert_ok(ulp_backend_largest(b, &y, x, n, 1));
             assert_true(y == (n > 2 ? FLT_MAX : 0.0f));
             assert_int_equal(ulp_backend_largest(b, &y, NULL, n, 0), ULP_BAD_ARGUMENT);
             assert_int_equal(ulp_backend_largest(b, NULL, x, n, 1), ULP_BAD_ARGUMENT);

@@ -3,7 +3,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "formats/rng.h"
 #include "base/file.h"
 #include "sim/train/checkpoint.h"
 #include "training.h"
@@ -56,8 +55,8 @@ static void same_number(const pair *p, const char *what, double a, double b) { s
 static void steps(pair *p, int n) {
     for (int i = 0; i < n; i++) {
         ulp_step a, b;
-        assert_int_equal(ulp_trainer_step(p->left, &a), ULP_OK);
-        assert_int_equal(ulp_trainer_step(p->right, &b), ULP_OK);
+        assert_ok(ulp_trainer_step(p->left, &a));
+        assert_ok(ulp_trainer_step(p->right, &b));
         same_number(p, "loss", a.loss, b.loss);
         same_number(p, "scale", a.scale_log2, b.scale_log2);
         same_number(p, "overflow, skipped", 2 * a.overflow + a.skipped, 2 * b.overflow + b.skipped);
@@ -80,12 +79,12 @@ static void same_arrays(const pair *p) {
     unsigned char *x = malloc(2 * a->bytes);
     assert_true(w && x);
     unsigned char *y = x + a->bytes;
-    assert_int_equal(ulp_trainer_weights(p->left, w, w + n), ULP_OK);
-    assert_int_equal(ulp_trainer_weights(p->right, w + 2 * n, w + 3 * n), ULP_OK);
+    assert_ok(ulp_trainer_weights(p->left, w, w + n));
+    assert_ok(ulp_trainer_weights(p->right, w + 2 * n, w + 3 * n));
     same_bytes(p, "weights", w, w + 2 * n, 2 * n * sizeof *w);
     assert_int_equal(a->bytes, b->bytes);
-    assert_int_equal(plain->download(x, a->memory, a->bytes), ULP_OK);
-    assert_int_equal(wall->download(y, b->memory, b->bytes), ULP_OK);
+    assert_ok(plain->download(x, a->memory, a->bytes));
+    assert_ok(wall->download(y, b->memory, b->bytes));
     same_bytes(p, "arrays", x, y, a->bytes);
     free(w);
     free(x);
@@ -94,8 +93,8 @@ static void same_arrays(const pair *p) {
 static void same_scores(const pair *p) {
     for (int part = ULP_TRAIN_PART; part <= ULP_TEST_PART; part++) {
         ulp_score a, b;
-        assert_int_equal(ulp_trainer_score(p->left, (ulp_part)part, &a), ULP_OK);
-        assert_int_equal(ulp_trainer_score(p->right, (ulp_part)part, &b), ULP_OK);
+        assert_ok(ulp_trainer_score(p->left, (ulp_part)part, &a));
+        assert_ok(ulp_trainer_score(p->right, (ulp_part)part, &b));
         same_number(p, "score", a.loss, b.loss);
         same_number(p, "answers", (double)a.right, (double)b.right);
         same_number(p, "edits", (double)a.edits, (double)b.edits);
@@ -105,8 +104,8 @@ static void same_scores(const pair *p) {
 static void assert_same_file(const char *a, const char *b) {
     unsigned char *x, *y;
     size_t n, m;
-    assert_int_equal(ulp_file_read(&x, &n, a, SIZE_MAX / 4, &error), ULP_OK);
-    assert_int_equal(ulp_file_read(&y, &m, b, SIZE_MAX / 4, &error), ULP_OK);
+    assert_ok(ulp_file_read(&x, &n, a, SIZE_MAX / 4, &error));
+    assert_ok(ulp_file_read(&y, &m, b, SIZE_MAX / 4, &error));
     assert_int_equal(n, m);
     assert_memory_equal(x, y, n);
     free(x);
@@ -118,12 +117,12 @@ static void save_and_resume(pair *p) {
     void *note;
     size_t bytes;
     const uint64_t hash = p->hash[1];
-    assert_int_equal(ulp_checkpoint_save(p->left, left_file, NULL, 0, &error), ULP_OK);
-    assert_int_equal(ulp_checkpoint_save(p->right, right_file, NULL, 0, &error), ULP_OK);
+    assert_ok(ulp_checkpoint_save(p->left, left_file, NULL, 0, &error));
+    assert_ok(ulp_checkpoint_save(p->right, right_file, NULL, 0, &error));
     assert_same_file(left_file, right_file);
     ulp_trainer_free(p->right);
     p->right = begin(p, 1);
-    assert_int_equal(ulp_checkpoint_load(p->right, right_file, &note, &bytes, &error), ULP_OK);
+    assert_ok(ulp_checkpoint_load(p->right, right_file, &note, &bytes, &error));
     p->hash[1] = hash;
     free(note);
     remove(left_file);
@@ -160,7 +159,7 @@ TEST(layers) {
         "mixed:e4m3,act=e4m3@amax,agrad=e5m2@delayed2,weight=e4m3@amax,wgrad=e5m2@amax"};
     const ulp_layer_kind *kind;
     for (size_t i = 0; (kind = ulp_layer_kind_get(i)) != NULL; i++)
-        for (size_t k = 0; k < sizeof policies / sizeof *policies; k++) {
+        for (size_t k = 0; k < COUNT_OF(policies); k++) {
             char net[256];
             snprintf(net, sizeof net, "%s fc%d", kind->example, CLASSES);
             compare(
@@ -173,21 +172,16 @@ TEST(layers) {
 #define SEQUENCE "columns2 gru5 lstm4 rnn3 last fc3"
 
 TEST(policies) {
-    static const char *const policies[] = {"fp16",
-                                           "bf16",
-                                           "e5m2,acc=fp32",
-                                           "mixed:fp16",
-                                           "mixed:bf16,out=fp32",
-                                           "mixed:fp16,mode=sr,acc=serial:fp16:sr",
-                                           "mixed:e4m3,acc=h100-e4m3",
-                                           "q6.10,mode=sr,acc=fp32,loss=fp32",
-                                           "mixed:fp16,fwd=kahan:fp16:rne,bwd=chunk4:fp16:rne",
-                                           "mixed:e4m3,act=e4m3@amax,agrad=e5m2@amax",
-                                           "mixed:e4m3,act=e4m3@delayed3,agrad=e5m2@delayed,weight=e4m3@delayed2",
-                                           "mixed:fp16,weight=fp16@amax,wgrad=fp16@delayed2,act=fp16@amax/sr/8"};
-    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
-        compare("images", &images, (training_texts){.net = WHOLE, .policy = policies[i], .scaler = "static:4"});
-        compare("sequences", &images, (training_texts){.net = SEQUENCE, .policy = policies[i], .scaler = "static:4"});
+    static const char policies[] =
+        "fp16 bf16 e5m2,acc=fp32 mixed:fp16 mixed:bf16,out=fp32 mixed:fp16,mode=sr,acc=serial:fp16:sr "
+        "mixed:e4m3,acc=h100-e4m3 q6.10,mode=sr,acc=fp32,loss=fp32 mixed:fp16,fwd=kahan:fp16:rne,bwd=chunk4:fp16:rne "
+        "mixed:e4m3,act=e4m3@amax,agrad=e5m2@amax mixed:e4m3,act=e4m3@delayed3,agrad=e5m2@delayed,weight=e4m3@delayed2 "
+        "mixed:fp16,weight=fp16@amax,wgrad=fp16@delayed2,act=fp16@amax/sr/8";
+    for (size_t i = 0; *word_of(policies, i); i++) {
+        compare("images", &images,
+                (training_texts){.net = WHOLE, .policy = word_of(policies, i), .scaler = "static:4"});
+        compare("sequences", &images,
+                (training_texts){.net = SEQUENCE, .policy = word_of(policies, i), .scaler = "static:4"});
     }
 }
 
@@ -211,7 +205,7 @@ TEST(optimizers) {
                                        "kahan=1"};
     const ulp_optimizer_kind *kind;
     for (size_t i = 0; (kind = ulp_optimizer_kind_get(i)) != NULL; i++)
-        for (size_t k = 0; k < sizeof more / sizeof *more; k++)
+        for (size_t k = 0; k < COUNT_OF(more); k++)
             for (int pure = 0; pure < 2; pure++) {
                 char text[64];
                 if ((k == 0 && strcmp(kind->name, "sgd") != 0) || (k == 3 && !pure))
@@ -220,8 +214,8 @@ TEST(optimizers) {
                 compare("images", &images,
                         (training_texts){.net = WHOLE,
                                          .policy = pure ? "bf16,acc=fp32,mode=sr/8" : "mixed:fp16",
-                                         .optimizer = text,
-                                         .scaler = pure ? "none" : "layer,init=10"});
+                                         .scaler = pure ? "none" : "layer,init=10",
+                                         .optimizer = text});
             }
 }
 
@@ -230,7 +224,7 @@ TEST(losses) {
     const ulp_loss_kind *kind;
     ulp_data strips;
     size_t tested = 0;
-    assert_int_equal(ulp_data_load(&strips, "strips", NULL, 1, &error), ULP_OK);
+    assert_ok(ulp_data_load(&strips, "strips", NULL, 1, &error));
     strips.n = strips.n_train + 20;
     for (size_t i = 0; (kind = ulp_loss_kind_get(i)) != NULL; i++) {
         training_texts o = {

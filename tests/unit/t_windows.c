@@ -3,9 +3,6 @@
 #include "support.h"
 #include "instruction_sets.h"
 
-#include "formats/rng.h"
-#include "kernels/backend.h"
-
 enum { N = 60000 };
 
 static float x[N], dy[N], y[N], place[N];
@@ -54,7 +51,7 @@ static void check_strided(const ulp_backend *b, const ulp_strided_windows *s) {
                  windows = s->images * oh * ow, area = s->h * s->w, pixels = s->images * area;
     assert_true(windows < N && pixels < N);
     memset(y, 0x55, sizeof y), memset(place, 0x55, sizeof place), memset(dx, 0x55, sizeof dx);
-    assert_int_equal(ulp_backend_pool_strided(b, y, place, x, s), ULP_OK);
+    assert_ok(ulp_backend_pool_strided(b, y, place, x, s));
     ends(y, windows), ends(place, windows);
     memset(want, 0, sizeof want);
     for (size_t i = 0; i < windows; i++) {
@@ -66,7 +63,7 @@ static void check_strided(const ulp_backend *b, const ulp_strided_windows *s) {
                      (double)x[best], at);
         want[best] = ulp_quieted(want[best] + (double)dy[i]);
     }
-    assert_int_equal(ulp_backend_pool_strided_slope(b, dx, dy, place, s), ULP_OK);
+    assert_ok(ulp_backend_pool_strided_slope(b, dx, dy, place, s));
     same_doubles("gradient of strided windows", b, pixels);
     ends64(pixels);
 }
@@ -108,7 +105,7 @@ static void check_upsample(const ulp_backend *b, const ulp_windows *s) {
                  large = s->images * s->h * s->w;
     assert_true(large < N);
     memset(y, 0x55, sizeof y), memset(dx, 0x55, sizeof dx);
-    assert_int_equal(ulp_backend_upsample(b, y, x, s), ULP_OK);
+    assert_ok(ulp_backend_upsample(b, y, x, s));
     ends(y, large);
     for (size_t i = 0; i < large; i++) {
         const size_t p = i / s->w % s->h / s->K, q = i % s->w / s->K, image = i / (s->h * s->w);
@@ -116,7 +113,7 @@ static void check_upsample(const ulp_backend *b, const ulp_windows *s) {
         if (ulp_bits32(y[i]) != ulp_bits32(right))
             fail_msg("%s: pixel %zu is %a, not %a", b->what, i, (double)y[i], (double)right);
     }
-    assert_int_equal(ulp_backend_upsample_slope(b, dx, dy, s), ULP_OK);
+    assert_ok(ulp_backend_upsample_slope(b, dx, dy, s));
     for (size_t i = 0; i < small; i++) {
         const size_t p = i / columns % rows, q = i % columns, image = i / columns / rows;
         want[i] = sum_to_odd(dy + (image * s->h + p * s->K) * s->w + q * s->K, s->w, s->K);
@@ -134,11 +131,11 @@ static void check_all(const ulp_backend *b) {
                                                   {2, 9, 4, 2, 5, 1},  {100, 16, 3, 3, 1, 1}, {0, 5, 5, 3, 2, 1}};
     static const ulp_windows up[] = {{3, 6, 8, 2}, {700, 8, 8, 4}, {1, 5, 5, 1},   {2, 100, 9, 3},
                                      {5, 7, 8, 3}, {4, 3, 3, 4},   {2, 64, 64, 7}, {0, 6, 6, 2}};
-    for (size_t k = 0; k < sizeof strided / sizeof *strided; k++) {
+    for (size_t k = 0; k < COUNT_OF(strided); k++) {
         ulp_threads_set((int)(k % 3));
         check_strided(b, &strided[k]);
     }
-    for (size_t k = 0; k < sizeof up / sizeof *up; k++) {
+    for (size_t k = 0; k < COUNT_OF(up); k++) {
         ulp_threads_set((int)(k % 3));
         check_upsample(b, &up[k]);
     }
@@ -168,9 +165,9 @@ TEST(hard_sums) {
                  {{INFINITY, -INFINITY, 1.0f, 1.0f}, NAN}};
     const ulp_windows one = {1, 2, 2, 2};
     const ulp_backend *b;
-    assert_int_equal(ulp_backend_get(&b, "cpu"), ULP_OK);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(ulp_backend_upsample_slope(b, dx, cases[i].dy, &one), ULP_OK);
+    assert_ok(ulp_backend_get(&b, "cpu"));
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        assert_ok(ulp_backend_upsample_slope(b, dx, cases[i].dy, &one));
         if (!same_result(dx[0], cases[i].sum)) fail_msg("case %zu: %a, not %a", i, dx[0], cases[i].sum);
     }
 }

@@ -5,8 +5,6 @@
 #include "support.h"
 #include "tensor_oracle.h"
 
-#include "kernels/products/datapath.h"
-
 /* The styles of operands:
  *
  *  - ANY: any codes

@@ -28,7 +28,7 @@ static const oracle_format oracle_formats[] = {
 };
 
 static const oracle_format *oracle_format_of(const char *name, size_t length) {
-    for (size_t i = 0; i < sizeof oracle_formats / sizeof oracle_formats[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(oracle_formats); i++)
         if (strlen(oracle_formats[i].name) == length && memcmp(name, oracle_formats[i].name, length) == 0)
             return &oracle_formats[i];
     return NULL;
@@ -120,7 +120,7 @@ static const oracle_line oracle_lines[] = {
     {"rtx5090", "=e2m1", "fp32", "mxf4", 64, 35, 23, -139, 0, 16, 32},
     {"rtx5090", "=e2m1", "fp32", "nvf4", 64, 35, 23, -139, 0, 16, 16},
 };
-enum { ORACLE_LINES = sizeof oracle_lines / sizeof oracle_lines[0] };
+enum { ORACLE_LINES = COUNT_OF(oracle_lines) };
 
 /* One row: the values of its line, its formats, and the settings that a name may change. */
 typedef struct oracle {
@@ -163,7 +163,7 @@ static inline int oracle_set(oracle *o, const char *text) {
     const size_t length = strcspn(value, ":");
     if (key == 5 && memcmp(text, "align", 5) == 0) return o->floor_align = memcmp(value, "rd", 2) == 0, length == 2;
     if (key == 6 && memcmp(text, "output", 6) == 0) return o->nearest = memcmp(value, "rne", 3) == 0, length >= 2;
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
         if (strlen(keys[i]) == key && memcmp(text, keys[i], key) == 0) {
             *fields[i] = length == 4 && memcmp(value, "none", 4) == 0 ? ORACLE_NONE : (int)strtol(value, NULL, 10);
             return 1;

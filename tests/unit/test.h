@@ -13,13 +13,31 @@
 
 #include <cmocka.h>
 
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+#define assert_ok(call) assert_int_equal(call, ULP_OK)
+
 /* The tests of this file in the order of their definitions. */
 static struct CMUnitTest listed_tests[40];
 static size_t listed_count;
 
 static inline void list_test(const char *name, CMUnitTestFunction function) {
-    if (listed_count == sizeof listed_tests / sizeof listed_tests[0]) abort();
+    if (listed_count == COUNT_OF(listed_tests)) abort();
     listed_tests[listed_count++] = (struct CMUnitTest){.name = name, .test_func = function};
+}
+
+/* Word i of a text, whose words blanks divide; "" after the last. It is valid until 8 calls later. */
+static inline const char *word_of(const char *text, size_t i) {
+    static char words[8][128];
+    static size_t next;
+    char *word = words[next++ % 8];
+    for (text += strspn(text, " "); i > 0; i--) {
+        text += strcspn(text, " ");
+        text += strspn(text, " ");
+    }
+    const size_t length = strcspn(text, " ");
+    if (length >= sizeof words[0]) abort();
+    memset(word, 0, sizeof words[0]);
+    return memcpy(word, text, length);
 }
 
 #define TEST(name)                                                                                                     \

@@ -7,7 +7,7 @@
 /* The options of ulp_train_options as texts. */
 typedef struct training_texts {
     const char *net;
-    const char *policy, *scaler, *optimizer, *loss; /* NULL: as in ulp_train_options */
+    const char *policy, *scaler, *optimizer, *loss; /* NULL: as in ulp_train_options; most tests give four by place */
     size_t batch;
     uint64_t seed;
     double init_std;

@@ -2,7 +2,6 @@
 #ifndef ULP_TESTS_TOY_H
 #define ULP_TESTS_TOY_H
 
-#include <math.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -115,7 +115,7 @@ static const unit_format unit_formats[] = {
 };
 
 static inline const unit_format *unit_format_of(const char *name, size_t n) {
-    for (size_t i = 0; i < sizeof unit_formats / sizeof unit_formats[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(unit_formats); i++)
         if (strlen(unit_formats[i].name) == n && memcmp(unit_formats[i].name, name, n) == 0) return &unit_formats[i];
     return NULL;
 }
@@ -185,7 +185,7 @@ static const unit_line unit_lines[] = {
     {"riscv", "=bf16", "fp32", "", RULE_BULK, 8, 0, 0, 0, 0, 0, 0, 0, 0, ODD, 26, 0, 0},
     {"riscv", "=e4m3 e5m2", "fp32", "", RULE_BULK, 16, 0, 0, 0, 0, 0, 0, 0, 0, ODD, 27, 0, 0},
 };
-enum { UNIT_LINES = sizeof unit_lines / sizeof unit_lines[0], UNIT_MOST = 64 };
+enum { UNIT_LINES = COUNT_OF(unit_lines), UNIT_MOST = 64 };
 
 /* A row, and the settings that a test may change. */
 typedef struct unit_oracle {

@@ -157,7 +157,7 @@ static void inside_steps(const char *operation, const ulp_update_step *step, siz
     outside(operation, step, steps * sizeof *step);
     for (size_t i = 0; i < steps; i++) {
         const ulp_operand *operand[] = {&step[i].y, &step[i].a, &step[i].b, &step[i].c};
-        for (size_t k = 0; k < sizeof operand / sizeof *operand; k++)
+        for (size_t k = 0; k < sizeof operand / sizeof operand[0]; k++)
             if (operand[k]->kind == ULP_OPERAND_ARRAY) inside(operation, operand[k]->at, n * sizeof(float));
     }
 }

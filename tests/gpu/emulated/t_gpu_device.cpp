@@ -1,7 +1,6 @@
 /* t_gpu_device.cpp - the device of the CUDA backend: copies from the host, memory that is given back, what a call
  * uploads.
  */
-#include "kernels/cuda/device.h"
 #include "kernels/cuda/native.h"
 #include "kernels/cuda/operations.h"
 

@@ -1,5 +1,4 @@
 /* t_gpu_tensor.cpp - tensor memory of the emulated device: what a kernel may do, and what ends the program. */
-#include "kernels/cuda/device.h"
 #include "kernels/cuda/tcgen05.h"
 
 #include <stdio.h>

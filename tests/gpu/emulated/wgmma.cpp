@@ -4,7 +4,6 @@
 #include <map>
 #include <stdio.h>
 #include <string.h>
-#include <vector>
 
 using namespace tensor;
 

@@ -3,7 +3,6 @@
 
 #include "kernels/mpfr/reference.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- changes ---- */

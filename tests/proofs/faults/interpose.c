@@ -6,7 +6,6 @@
  * fault_call().
  */
 #define _GNU_SOURCE
-#include "faults.h"
 
 #include <dlfcn.h>
 #include <errno.h>

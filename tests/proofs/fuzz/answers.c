@@ -117,10 +117,5 @@ static void seeds(void) {
     }
 }
 
-const fuzz_target fuzz_target_answers = {.name = "answers",
-                                         .run = run,
-                                         .seeds = seeds,
-                                         .is_valid = is_valid,
-                                         .fixed = (1 << 18) + 64, /* the room for the first lines of a file */
-                                         .per_byte = 256,
-                                         .size_max = 600};
+/* the room for the first lines of a file */
+const fuzz_target fuzz_target_answers = {FUZZ_TEXT("answers", 600, (1 << 18) + 64, 256)};

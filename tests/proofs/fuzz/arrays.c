@@ -133,11 +133,5 @@ static void seeds(void) {
     fuzz_seed(deflated, sizeof deflated - 1);
 }
 
-const fuzz_target fuzz_target_arrays = {.name = "arrays",
-                                        .run = run,
-                                        .seeds = seeds,
-                                        .repair = repair,
-                                        .fixed = (1 << 20) + 64,
-                                        .per_byte =
-                                            8 * 1033, /* deflate makes up to 1032 bytes of one; elements are doubles */
-                                        .size_max = 2048};
+/* deflate makes up to 1032 bytes of one; elements are doubles */
+const fuzz_target fuzz_target_arrays = {FUZZ_BYTES("arrays", repair, 2048, (1 << 20) + 64, 8 * 1033)};

@@ -117,11 +117,9 @@ static void seed_archive(const char *command, const char *shape, size_t bytes, i
     size_t at = strlen(lines[line]);
     fuzz_file(0, array, put_npy(array, "<f4", shape, bytes));
     fuzz_tool(command);
-    FILE *made = fopen("seed.npz", "rb");
     memcpy(input, lines[line], at);
     input[at] = '\n';
-    const size_t n = made ? fread(input + at + 3, 1, sizeof input - at - 3, made) : 0;
-    if (made) fclose(made);
+    const size_t n = fuzz_read("seed.npz", input + at + 3, sizeof input - at - 3);
     remove("seed.npz");
     input[at + 1] = (uint8_t)(n >> 8);
     input[at + 2] = (uint8_t)n;
@@ -146,10 +144,4 @@ static void seeds(void) {
     seed(lines[10], "<f8", "(1, 2)", 16, NULL, 0);
 }
 
-const fuzz_target fuzz_target_binaries = {.name = "binaries",
-                                          .run = run,
-                                          .seeds = seeds,
-                                          .repair = repair,
-                                          .fixed = 1 << 22,
-                                          .per_byte = 1 << 14,
-                                          .size_max = 1500};
+const fuzz_target fuzz_target_binaries = {FUZZ_BYTES("binaries", repair, 1500, 1 << 22, 1 << 14)};

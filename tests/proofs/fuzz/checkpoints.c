@@ -79,10 +79,8 @@ static ulp_gan *two_networks(void) {
 
 /* The file "again" has the bytes of the input. */
 static void check_same(const uint8_t *data, size_t size) {
-    FILE *file = fopen("again", "rb");
     uint8_t *bytes = ulp_grow(NULL, size + 1);
-    const size_t n = file ? fread(bytes, 1, size + 1, file) : 0;
-    if (file) fclose(file);
+    const size_t n = fuzz_read("again", bytes, size + 1);
     fuzz_check(n == size && memcmp(bytes, data, size) == 0, "a checkpoint that was taken is saved as another file");
     free(bytes);
 }
@@ -148,10 +146,8 @@ static size_t repair(uint8_t *data, size_t size, size_t room) {
 
 static void seed_file(int which) {
     static uint8_t bytes[1 << 16];
-    FILE *file = fopen("seed.tmp.ckpt", "rb");
     bytes[0] = (uint8_t)which;
-    const size_t n = file ? fread(bytes + 1, 1, sizeof bytes - 1, file) : 0;
-    if (file) fclose(file);
+    const size_t n = fuzz_read("seed.tmp.ckpt", bytes + 1, sizeof bytes - 1);
     remove("seed.tmp.ckpt");
     fuzz_seed(bytes, n + 1);
 }
@@ -171,10 +167,5 @@ static void seeds(void) {
     seed_file(RUNS);
 }
 
-const fuzz_target fuzz_target_checkpoints = {.name = "checkpoints",
-                                             .run = run,
-                                             .seeds = seeds,
-                                             .repair = repair,
-                                             .fixed = 1 << 19, /* the lines that describe a run: 2^18 */
-                                             .per_byte = 1033,
-                                             .size_max = 8192};
+/* the lines that describe a run: 2^18 */
+const fuzz_target fuzz_target_checkpoints = {FUZZ_BYTES("checkpoints", repair, 8192, 1 << 19, 1033)};

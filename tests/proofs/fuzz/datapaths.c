@@ -85,36 +85,16 @@ static void run(const uint8_t *data, size_t size) {
 }
 
 static void seeds(void) {
-    static const char *const forms[] = {"serial:fp16:sr/8",
-                                        "chunk64:e4m3:inf:rne",
-                                        "block4:bf16:rz",
-                                        "kahan:bf16:sr",
-                                        "pairwise:fp16:rne:promote=16",
-                                        "exact:fp64:src/1",
-                                        "split:e5m2:sat:ru",
-                                        "int8:za=-255:zb=255",
-                                        "int8:sat:za=1",
-                                        "fp32:promote=7",
-                                        "h100-fp16:L=64:F=40:kept=1",
-                                        "h100-fp16:align=rd:output=rne:floor=none",
-                                        "h100-bf16:signed_zero=1:zero_operand=-126:zero_product=5",
-                                        "h100-e4m3-mma:L=32:promote=128",
-                                        "serial:posit16:rne",
-                                        "exact:takum16:rd",
-                                        "serial:cfloat8_1_4_3:bias=3:rne",
-                                        "h100-fp16:zero_c=-1000",
-                                        "native:f16c",
-                                        "native:avx512-bf16",
-                                        "serial:q8.8:wrap:rd"};
+    static const char forms[] =
+        "serial:fp16:sr/8 chunk64:e4m3:inf:rne block4:bf16:rz kahan:bf16:sr pairwise:fp16:rne:promote=16 "
+        "exact:fp64:src/1 split:e5m2:sat:ru int8:za=-255:zb=255 int8:sat:za=1 fp32:promote=7 "
+        "h100-fp16:L=64:F=40:kept=1 h100-fp16:align=rd:output=rne:floor=none "
+        "h100-bf16:signed_zero=1:zero_operand=-126:zero_product=5 h100-e4m3-mma:L=32:promote=128 serial:posit16:rne "
+        "exact:takum16:rd serial:cfloat8_1_4_3:bias=3:rne h100-fp16:zero_c=-1000 native:f16c native:avx512-bf16 "
+        "serial:q8.8:wrap:rd";
     ulp_datapath d;
     for (size_t i = 0; ulp_datapath_get(i, &d) == ULP_OK; i++) fuzz_seed_text("%s", d.name);
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) fuzz_seed_text("%s", forms[i]);
+    fuzz_seed_words(forms);
 }
 
-const fuzz_target fuzz_target_datapaths = {.name = "datapaths",
-                                           .run = run,
-                                           .seeds = seeds,
-                                           .is_valid = is_valid,
-                                           .fixed = 1 << 16,
-                                           .per_byte = 2,
-                                           .size_max = 128};
+const fuzz_target fuzz_target_datapaths = {FUZZ_TEXT("datapaths", 128, 1 << 16, 2)};

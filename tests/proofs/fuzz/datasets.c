@@ -115,10 +115,4 @@ static void seeds(void) {
               140);
 }
 
-const fuzz_target fuzz_target_datasets = {.name = "datasets",
-                                          .run = run,
-                                          .seeds = seeds,
-                                          .repair = repair,
-                                          .fixed = 1 << 18,
-                                          .per_byte = 2 * 1033,
-                                          .size_max = 600};
+const fuzz_target fuzz_target_datasets = {FUZZ_BYTES("datasets", repair, 600, 1 << 18, 2 * 1033)};

@@ -153,5 +153,4 @@ static void seeds(void) {
               4);
 }
 
-const fuzz_target fuzz_target_devices = {
-    .name = "devices", .run = run, .seeds = seeds, .fixed = 1 << 20, .per_byte = 64, .size_max = 200};
+const fuzz_target fuzz_target_devices = {FUZZ_BYTES("devices", NULL, 200, 1 << 20, 64)};

@@ -61,40 +61,25 @@ static void run(const uint8_t *data, size_t size) {
 }
 
 static void seeds(void) {
-    static const char *const texts[] = {"round --format e4m3 --to value\n0.01\n-1e9\ninf\n# comment\n\n0x1.8p-3\n",
-                                        "round --format binary16 --mode sr --bits 8 --seed 2 --to value\n0.1\n0.2\n",
-                                        "round --format q4.12 --mode rd --to both\n1.5\n-2.25\n",
-                                        "round --format posit16 --from f32\n3dcccccd\n7f800000\n",
-                                        "round --format bf16 --from f64 --to value\n3fb999999999999a\n",
-                                        "round --format e5m2 --overflow sat --mode ru\n1e30\n",
-                                        "arith --format fp16 --op add\n5640 211f\n3c00,bc00\n",
-                                        "arith --format e4m3 --op fma --mode rz\n38 39 3a\n",
-                                        "arith --format takum16 --op sqrt\n4000\n",
-                                        "dot --datapath a100-fp16\n00000000 3c00 bc00 0400 0400 3c00 3c00 1000 1000\n",
-                                        "dot --datapath serial:fp16:sr/8 --in fp16 --seed 3\n3c00 3c00 3c00\n",
-                                        "dot --datapath b200-e4m3-mx\n00000000 38 38 / 7f / 7f\n",
-                                        "dot --datapath int8\n00000001 7f 80 01 ff\n",
-                                        "convert --by cvt.rs.f16x2\n10000000 0x1.002p0 0x1.002p0\n",
-                                        "block --format mxfp4\n1\n2\n-3.5\n0.25\n",
-                                        "block --format nvfp4:even --tensor-scale auto --to both\n1\n448\n-3\n",
-                                        "block --format mxfp8 --decode\n7f 38\n7f b8\n",
-                                        "block --list\n",
-                                        "formats --csv\n",
-                                        "show --format fp16 0.01\n",
-                                        "show --all-formats 1e-3\n",
-                                        "help formats\n",
-                                        "help modes\n",
-                                        "convert --list\n",
-                                        "amp --net conv8@3p1,bn,relu,fc10 --format fp16 --explain\n",
+    FUZZ_SEED_TEXTS(
+        "round --format e4m3 --to value\n0.01\n-1e9\ninf\n# comment\n\n0x1.8p-3\n",
+        "round --format binary16 --mode sr --bits 8 --seed 2 --to value\n0.1\n0.2\n",
+        "round --format q4.12 --mode rd --to both\n1.5\n-2.25\n",
+        "round --format posit16 --from f32\n3dcccccd\n7f800000\n",
+        "round --format bf16 --from f64 --to value\n3fb999999999999a\n",
+        "round --format e5m2 --overflow sat --mode ru\n1e30\n", "arith --format fp16 --op add\n5640 211f\n3c00,bc00\n",
+        "arith --format e4m3 --op fma --mode rz\n38 39 3a\n", "arith --format takum16 --op sqrt\n4000\n",
+        "dot --datapath a100-fp16\n00000000 3c00 bc00 0400 0400 3c00 3c00 1000 1000\n",
+        "dot --datapath serial:fp16:sr/8 --in fp16 --seed 3\n3c00 3c00 3c00\n",
+        "dot --datapath b200-e4m3-mx\n00000000 38 38 / 7f / 7f\n", "dot --datapath int8\n00000001 7f 80 01 ff\n",
+        "convert --by cvt.rs.f16x2\n10000000 0x1.002p0 0x1.002p0\n", "block --format mxfp4\n1\n2\n-3.5\n0.25\n",
+        "block --format nvfp4:even --tensor-scale auto --to both\n1\n448\n-3\n",
+        "block --format mxfp8 --decode\n7f 38\n7f b8\n", "block --list\n", "formats --csv\n",
+        "show --format fp16 0.01\n", "show --all-formats 1e-3\n", "help formats\n", "help modes\n", "convert --list\n",
+        "amp --net conv8@3p1,bn,relu,fc10 --format fp16 --explain\n",
 
-                                        "block --format nvfp4 --tensor-scale 0.5\n7\n"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) fuzz_seed_text("%s", texts[i]);
+        "block --format nvfp4 --tensor-scale 0.5\n7\n");
 }
 
-const fuzz_target fuzz_target_filters = {.name = "filters",
-                                         .run = run,
-                                         .seeds = seeds,
-                                         .is_valid = is_valid,
-                                         .fixed = 1 << 21, /* tables of the texts of 65,536 codes */
-                                         .per_byte = 256,
-                                         .size_max = 400};
+/* tables of the texts of 65,536 codes */
+const fuzz_target fuzz_target_filters = {FUZZ_TEXT("filters", 400, 1 << 21, 256)};

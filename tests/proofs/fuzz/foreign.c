@@ -167,19 +167,12 @@ static void run(const uint8_t *data, size_t size) {
 }
 
 static void seeds(void) {
-    static const char *const texts[] = {
+    FUZZ_SEED_TEXTS(
         "4 1 2 6 3 16\nfp16\ne4m3\nrne\nsat\nh100-fp16\nmxfp4\nfc3\nmixed:fp16\n",
         "2 3 4 5 3 255\nq8.8\nq4.12\nsr\nwrap\nint8\nnvfp4:even\nfc4 relu fc3\nfp32\n",
         "9 0 8 7 10 16\nposit16\nposit32_1\nrz\n-\nserial:posit16:rne\nmxint8\nconv2@2 fc3\nbf16,acc=fp32\n",
         "1 2 1 8 3 1\n-\n-\n-\n-\n-\n-\n-\n-\n",
-        "3 3 3 3 3 3\nbinary64\nbinary64\nsrb\ninf\nexact:fp64:rne\nmxfp8\nfc3\nmixed:e4m3\n"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) fuzz_seed_text("%s", texts[i]);
+        "3 3 3 3 3 3\nbinary64\nbinary64\nsrb\ninf\nexact:fp64:rne\nmxfp8\nfc3\nmixed:e4m3\n");
 }
 
-const fuzz_target fuzz_target_foreign = {.name = "foreign",
-                                         .run = run,
-                                         .seeds = seeds,
-                                         .is_valid = is_valid,
-                                         .fixed = 1 << 20,
-                                         .per_byte = 1 << 14,
-                                         .size_max = 400};
+const fuzz_target fuzz_target_foreign = {FUZZ_TEXT("foreign", 400, 1 << 20, 1 << 14)};

@@ -1,6 +1,5 @@
 /* formats.c - names of formats, block formats, modes, overflow policies and operations. */
 #include "formats/block.h"
-#include "formats/round.h"
 #include "tests/proofs/fuzz/support/fuzz.h"
 
 static int is_valid(const char *text) {
@@ -99,51 +98,23 @@ static void run(const uint8_t *data, size_t size) {
     check_words(text);
 }
 
-static void seed_aliases(const char *aliases) {
-    for (const char *at = aliases; *at; at += strspn(at, " ")) {
-        const size_t n = strcspn(at, " ");
-        fuzz_seed_text("%.*s", (int)n, at);
-        at += n;
-    }
-}
-
 static void seeds(void) {
-    static const char *const families[] = {"e5m10:sat",
-                                           "e4m3:nan",
-                                           "e8m7:inf",
-                                           "e4m11",
-                                           "e4m3ieee",
-                                           "q4.12:wrap",
-                                           "uq8.8",
-                                           "q1.15:sat",
-                                           "binary8p3",
-                                           "binary8p3uf",
-                                           "binary6p2se",
-                                           "posit16",
-                                           "posit32_1",
-                                           "takum32",
-                                           "hif8",
-                                           "e5m2:nosub",
-                                           "cfloat8_1_4_3:bias=3",
-                                           "cfloat8_1_5_2:bias=20:sat",
-                                           "E4M3FN",
-                                           "q20.12",
-                                           "e11m52",
-                                           "e3m2:ftz"};
+    static const char families[] = "e5m10:sat e4m3:nan e8m7:inf e4m11 e4m3ieee q4.12:wrap uq8.8 q1.15:sat binary8p3 "
+                                   "binary8p3uf binary6p2se posit16 posit32_1 takum32 hif8 e5m2:nosub "
+                                   "cfloat8_1_4_3:bias=3 cfloat8_1_5_2:bias=20:sat E4M3FN q20.12 e11m52 e3m2:ftz";
     const ulp_format_row *row;
     ulp_block b;
     for (size_t i = 0; ulp_format_get(i, NULL, &row) == ULP_OK; i++) {
         fuzz_seed_text("%s", row->name);
-        seed_aliases(row->aliases);
+        fuzz_seed_words(row->aliases);
     }
     for (size_t i = 0; ulp_block_get(i, &b, &row) == ULP_OK; i++) {
         fuzz_seed_text("%s:%s", b.name, ulp_scale_rule_name((ulp_scale_rule)(i % ULP_SCALE_RULE_COUNT)));
-        seed_aliases(row->aliases);
+        fuzz_seed_words(row->aliases);
     }
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) fuzz_seed_text("%s", families[i]);
+    fuzz_seed_words(families);
     for (int i = 0; i < ULP_MODE_COUNT; i++) fuzz_seed_text("%s", ulp_mode_name((ulp_mode)i));
     for (int i = 0; i < ULP_OVERFLOW_COUNT; i++) fuzz_seed_text("%s", ulp_overflow_name((ulp_overflow)i));
 }
 
-const fuzz_target fuzz_target_formats = {
-    .name = "formats", .run = run, .seeds = seeds, .is_valid = is_valid, .fixed = 4096, .per_byte = 2, .size_max = 64};
+const fuzz_target fuzz_target_formats = {FUZZ_TEXT("formats", 64, 4096, 2)};

@@ -54,25 +54,13 @@ static void run(const uint8_t *data, size_t size) {
 }
 
 static void seeds(void) {
-    static const char *const texts[] = {"sgd,rate=0.2,momentum=0.9,decay=0.001,warmup=30,cosine=60",
-                                        "adam,rate=0.01,beta1=0.9,beta2=0.99,eps=1e-8",
-                                        "adamw,rate=0.01,decay=0.01,drop=0.5/13",
-                                        "sgd,rate=0.2,kahan=1",
-                                        "static:6",
-                                        "static,init=-4",
-                                        "pytorch,interval=4,init=24,min=-10,max=30",
-                                        "megatron,interval=3,init=26,hysteresis=2",
-                                        "layer,interval=5,skip=1",
-                                        "logmax,log_max=14,overflow_std_dev=2.5,beta1=0.99,beta2=0.999"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) fuzz_seed_text("%s", texts[i]);
+    fuzz_seed_words(
+        "sgd,rate=0.2,momentum=0.9,decay=0.001,warmup=30,cosine=60 adam,rate=0.01,beta1=0.9,beta2=0.99,eps=1e-8 "
+        "adamw,rate=0.01,decay=0.01,drop=0.5/13 sgd,rate=0.2,kahan=1 static:6 static,init=-4 "
+        "pytorch,interval=4,init=24,min=-10,max=30 megatron,interval=3,init=26,hysteresis=2 layer,interval=5,skip=1 "
+        "logmax,log_max=14,overflow_std_dev=2.5,beta1=0.99,beta2=0.999");
     for (size_t i = 0; ulp_scaler_rule_get(i); i++) fuzz_seed_text("%s", ulp_scaler_rule_get(i)->name);
     for (size_t i = 0; ulp_optimizer_kind_get(i); i++) fuzz_seed_text("%s", ulp_optimizer_kind_get(i)->name);
 }
 
-const fuzz_target fuzz_target_learners = {.name = "learners",
-                                          .run = run,
-                                          .seeds = seeds,
-                                          .is_valid = is_valid,
-                                          .fixed = 1 << 14,
-                                          .per_byte = 4,
-                                          .size_max = 300};
+const fuzz_target fuzz_target_learners = {FUZZ_TEXT("learners", 300, 1 << 14, 4)};

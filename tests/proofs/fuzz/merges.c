@@ -93,21 +93,13 @@ static size_t repair(uint8_t *data, size_t size, size_t room) {
     return 1 + fuzz_repair_pieces(data + 1, size - 1, room - 1);
 }
 
-static void seed(int kind, const char *text) {
-    uint8_t bytes[1000];
-    bytes[0] = (uint8_t)kind;
-    memcpy(bytes + 1, text, strlen(text));
-    fuzz_seed(bytes, 1 + fuzz_repair_pieces(bytes + 1, strlen(text), sizeof bytes - 1));
-}
-
 static void seeds(void) {
     for (int kind = 0; kind < 2; kind++) {
-        seed(kind, "# piece 0: number 0\n0,0\n# end 0\n# piece 2: number 2\n2,1\n# end 2\n");
-        seed(kind, "# piece 1: number 1\n1,0.5\n# end 1\n# piece 0: number 0\n0,0\n");
-        seed(kind, "# piece 0: number 0\n");
+        fuzz_seed_pieces(kind, "# piece 0: number 0\n0,0\n# end 0\n# piece 2: number 2\n2,1\n# end 2\n");
+        fuzz_seed_pieces(kind, "# piece 1: number 1\n1,0.5\n# end 1\n# piece 0: number 0\n0,0\n");
+        fuzz_seed_pieces(kind, "# piece 0: number 0\n");
     }
-    seed(2, "# experiment: fuzz\n# version: 0.1.0\n");
+    fuzz_seed_pieces(2, "# experiment: fuzz\n# version: 0.1.0\n");
 }
 
-const fuzz_target fuzz_target_merges = {
-    .name = "merges", .run = run, .seeds = seeds, .repair = repair, .fixed = 1 << 17, .per_byte = 8, .size_max = 600};
+const fuzz_target fuzz_target_merges = {FUZZ_BYTES("merges", repair, 600, 1 << 17, 8)};

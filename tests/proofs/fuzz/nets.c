@@ -1,6 +1,5 @@
 /* nets.c - texts of nets: the words of the layers, shapes, initial parameters, and automatic mixed precision. */
 #include "sim/policy/amp.h"
-#include "sim/net.h"
 #include "tests/proofs/fuzz/support/fuzz.h"
 
 /* The first line is the shape of the inputs, as 1,8,8; the second is the net. */
@@ -90,23 +89,11 @@ static void run(const uint8_t *data, size_t size) {
 }
 
 static void seeds(void) {
-    static const char *const texts[] = {
-        "1,8,8\nconv8@3p1 bn relu fork conv8@3p1 bn relu conv8@3p1 bn join relu pool2 fc10",
-        "1,8,8\nrows gru32 last fc10",
-        "1,8,8\nfork conv8@3s2p1 relu conv8@3p1 shortcut conv8@1s2 join",
-        "3,32,32\nconv4@5p2 sigmoid avg2 drop30 fc16 tanh fc10",
-        "1,8,8\nrows lstm8 last leaky fc3",
-        "1,8,16\ncolumns bigru8 fc11",
-        "1,4,4\nfc16 reshape4x2x2 up2 tconv2@3s2p1",
-        "2,8,8\nrnn4 last",
-        "1,1,64\nfc2"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) fuzz_seed_text("%s", texts[i]);
+    FUZZ_SEED_TEXTS("1,8,8\nconv8@3p1 bn relu fork conv8@3p1 bn relu conv8@3p1 bn join relu pool2 fc10",
+                    "1,8,8\nrows gru32 last fc10", "1,8,8\nfork conv8@3s2p1 relu conv8@3p1 shortcut conv8@1s2 join",
+                    "3,32,32\nconv4@5p2 sigmoid avg2 drop30 fc16 tanh fc10", "1,8,8\nrows lstm8 last leaky fc3",
+                    "1,8,16\ncolumns bigru8 fc11", "1,4,4\nfc16 reshape4x2x2 up2 tconv2@3s2p1", "2,8,8\nrnn4 last",
+                    "1,1,64\nfc2");
 }
 
-const fuzz_target fuzz_target_nets = {.name = "nets",
-                                      .run = run,
-                                      .seeds = seeds,
-                                      .is_valid = is_valid,
-                                      .fixed = 1 << 20,
-                                      .per_byte = 256,
-                                      .size_max = 600};
+const fuzz_target fuzz_target_nets = {FUZZ_TEXT("nets", 600, 1 << 20, 256)};

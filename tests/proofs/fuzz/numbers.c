@@ -110,49 +110,11 @@ static void run(const uint8_t *data, size_t size) {
 }
 
 static void seeds(void) {
-    static const char *const texts[] = {"0",
-                                        "-0",
-                                        "0.1",
-                                        "-1.5e-300",
-                                        "1e23",
-                                        "9007199254740993.0",
-                                        "5.12345678901234567890123890",
-                                        "18446744073709551615",
-                                        "18446744073709551616",
-                                        "2.2250738585072011e-308",
-                                        "4.9406564584124654e-324",
-                                        "1.7976931348623157e308",
-                                        "1e309",
-                                        "0x1.8p-2",
-                                        "0x10",
-                                        "1e6",
-                                        "1..9",
-                                        "-3..3",
-                                        "0.5..4.5",
-                                        "1,2,5..8",
-                                        "0.1,0.2,1e3",
-                                        "3/8",
-                                        "2^-4",
-                                        "2^(-4)",
-                                        "3*2^-3",
-                                        "1+2^-10",
-                                        "2^16-2^10",
-                                        "2**10",
-                                        "inf",
-                                        "-infinity",
-                                        "nan",
-                                        "\xe2\x88\x92"
-                                        "1",
-                                        "3\xc3\x97"
-                                        "2^4"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) fuzz_seed_text("%s", texts[i]);
+    fuzz_seed_words("0 -0 0.1 -1.5e-300 1e23 9007199254740993.0 5.12345678901234567890123890 18446744073709551615 "
+                    "18446744073709551616 2.2250738585072011e-308 4.9406564584124654e-324 1.7976931348623157e308 1e309 "
+                    "0x1.8p-2 0x10 1e6 1..9 -3..3 0.5..4.5 1,2,5..8 0.1,0.2,1e3 3/8 2^-4 2^(-4) 3*2^-3 1+2^-10 "
+                    "2^16-2^10 2**10 inf -infinity nan \342\210\2221 3\303\2272^4");
 }
 
 /* A range a..b of few characters has up to a million numbers. */
-const fuzz_target fuzz_target_numbers = {.name = "numbers",
-                                         .run = run,
-                                         .seeds = seeds,
-                                         .is_valid = is_valid,
-                                         .fixed = 4096,
-                                         .per_byte = 4 << 20,
-                                         .size_max = 64};
+const fuzz_target fuzz_target_numbers = {FUZZ_TEXT("numbers", 64, 4096, 4 << 20)};

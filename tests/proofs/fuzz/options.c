@@ -81,23 +81,13 @@ static void run(const uint8_t *data, size_t size) {
 }
 
 static void seeds(void) {
-    static const char *const texts[] = {
+    FUZZ_SEED_TEXTS(
         "--size 1e3 --scale=-0x1p-3 --list-of 5 --counts -2,0x3 --format half --formats fp16,e5m7 --shape tree",
         "--format e4m3 --parts tail,body --seed 18446744073709551615 --modes sr,rne --mode rz --op fma --overflow sat",
         "--format q8.8 --datapath h100-fp16,fp32 --folder . --merge a b --flag --out x.csv",
-        "--format e4m3 --parts tail,body,head --seed 0x1p40 --formats all --modes all",
-        "--help",
-        "--version",
-        "--format e4m3 one -1 -inf - --size 4 two -- --size -x",
-        "--format binary16 --backend cpu --list-of 1..3,7.5",
-        "--format e5m2:sat --datapath chunk64:fp16:sr/8 --op sqrt --overflow inf --mode srb --counts -9..9"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) fuzz_seed_text("%s", texts[i]);
+        "--format e4m3 --parts tail,body,head --seed 0x1p40 --formats all --modes all", "--help", "--version",
+        "--format e4m3 one -1 -inf - --size 4 two -- --size -x", "--format binary16 --backend cpu --list-of 1..3,7.5",
+        "--format e5m2:sat --datapath chunk64:fp16:sr/8 --op sqrt --overflow inf --mode srb --counts -9..9");
 }
 
-const fuzz_target fuzz_target_options = {.name = "options",
-                                         .run = run,
-                                         .seeds = seeds,
-                                         .is_valid = is_valid,
-                                         .fixed = 1 << 20,
-                                         .per_byte = 1 << 12,
-                                         .size_max = 600};
+const fuzz_target fuzz_target_options = {FUZZ_TEXT("options", 600, 1 << 20, 1 << 12)};

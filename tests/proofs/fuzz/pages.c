@@ -141,39 +141,16 @@ static void run(const uint8_t *bytes, size_t size) {
 }
 
 static void seeds(void) {
-    static const char *const texts[] = {"dot\n1\nbinary16\n\n\n\n0.5 2^-12\n1 1\n-3*2^-7 0x1.8p1",
-                                        "random\n8\n20\n3",
-                                        "terms\nh100-fp16",
-                                        "terms\na100-bf16",
-                                        "format\ne4m3",
-                                        "format\nq4.12:wrap",
-                                        "data\n1\n2\n3\n150\nbinary16\n0.1 0.2, 1e-30;5\n-2^-14 inf nan",
-                                        "generate\nlognormal\n100\n-20\n4\n1",
-                                        "generate\nnormal\n50\n3\n0\n2",
-                                        "line\ne4m3\n-2\n2\n1000",
-                                        "around\nbf16\n0.1\n12",
-                                        "round\nfp16\nsr\nsat\n8\n1\n4",
-                                        "coin\ne4m3\nsra\n8\n0.3",
-                                        "code\nfp16\n3c00",
-                                        "code\ne4m3\n0x7f",
-                                        "number\nfp16\n0.1\nrne\ndefault\n8",
-                                        "number\nposit16\n2^-14\nsrc\nsat\n4",
-                                        "finite\n0.5\n-1\n1",
-                                        "sides\nfp16, bf16 e4m3\n0.1\nrz",
-                                        "sum\n100\n0.01\n1\n1\nstagnation binary16 rne none",
-                                        "sum\n0\n1\n2\n8\nharmonic bfloat16 rne kahan",
-                                        "sum\n0\n1\n2\n8\ncounting e4m3 sr none",
-                                        "terms\nserial:fp16:rne",
-                                        "inputs",
-                                        "lists",
-                                        "cures"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) fuzz_seed_text("%s", texts[i]);
+    FUZZ_SEED_TEXTS("dot\n1\nbinary16\n\n\n\n0.5 2^-12\n1 1\n-3*2^-7 0x1.8p1", "random\n8\n20\n3", "terms\nh100-fp16",
+                    "terms\na100-bf16", "format\ne4m3", "format\nq4.12:wrap",
+                    "data\n1\n2\n3\n150\nbinary16\n0.1 0.2, 1e-30;5\n-2^-14 inf nan",
+                    "generate\nlognormal\n100\n-20\n4\n1", "generate\nnormal\n50\n3\n0\n2", "line\ne4m3\n-2\n2\n1000",
+                    "around\nbf16\n0.1\n12", "round\nfp16\nsr\nsat\n8\n1\n4", "coin\ne4m3\nsra\n8\n0.3",
+                    "code\nfp16\n3c00", "code\ne4m3\n0x7f", "number\nfp16\n0.1\nrne\ndefault\n8",
+                    "number\nposit16\n2^-14\nsrc\nsat\n4", "finite\n0.5\n-1\n1", "sides\nfp16, bf16 e4m3\n0.1\nrz",
+                    "sum\n100\n0.01\n1\n1\nstagnation binary16 rne none",
+                    "sum\n0\n1\n2\n8\nharmonic bfloat16 rne kahan", "sum\n0\n1\n2\n8\ncounting e4m3 sr none",
+                    "terms\nserial:fp16:rne", "inputs", "lists", "cures");
 }
 
-const fuzz_target fuzz_target_pages = {.name = "pages",
-                                       .run = run,
-                                       .seeds = seeds,
-                                       .is_valid = is_valid,
-                                       .fixed = 1 << 20,
-                                       .per_byte = 64,
-                                       .size_max = 400};
+const fuzz_target fuzz_target_pages = {FUZZ_TEXT("pages", 400, 1 << 20, 64)};

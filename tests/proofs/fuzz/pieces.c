@@ -80,10 +80,8 @@ static void check_journal(const uint8_t *data, size_t size) {
     if (status != ULP_OK) {
         uint8_t *bytes = ulp_grow(NULL, size + 1);
         fuzz_check_status(status, error.text, "a journal");
-        file = fopen("journal", "rb");
-        fuzz_check(file && fread(bytes, 1, size + 1, file) == size && (size == 0 || memcmp(bytes, data, size) == 0),
+        fuzz_check(fuzz_read("journal", bytes, size + 1) == size && (size == 0 || memcmp(bytes, data, size) == 0),
                    "a journal that is refused has changed");
-        fclose(file);
         free(bytes);
         return;
     }
@@ -120,28 +118,19 @@ static size_t repair(uint8_t *data, size_t size, size_t room) {
     return 1 + fuzz_repair_pieces(data + 1, size - 1, room - 1);
 }
 
-static void seed(int kind, const char *text) {
-    uint8_t bytes[1000];
-    const size_t n = strlen(text);
-    bytes[0] = (uint8_t)kind;
-    memcpy(bytes + 1, text, n);
-    fuzz_seed(bytes, 1 + fuzz_repair_pieces(bytes + 1, n, sizeof bytes - 1));
-}
-
 static void seeds(void) {
     static const char two[] =
         "# piece 0: binary16 rne\na,1,2\nb,3,4\n# end 0: 0 crc32 0\n# piece 5: e4m3 rz\n# end 5: 0\n";
     static const char results[] =
         "# piece 0: binary16 rne inf 32 100 0 1 0\n0 0123456789abcdef\n# end 0: 1 crc32 0\n"
         "# piece 1: e4m3 rz sat 32 100 0 1 0\n18446744073709551615 ffffffffffffffff\n# end 1\n";
-    seed(0, two);
-    seed(FORGIVING, two);
-    seed(JOURNAL, results);
-    seed(FORGIVING,
-         "# piece 3: a\n1\n# end 3: 1\n# piece 3: a\n1\n# end 3: 1\nrubbish\n# piece 4: b\r\nx\r\n# end 4\n");
-    seed(WHOLE, "\xef\xbb\xbf# experiment: fuzz\r\n# seed: 1\n# shard: 0/2\n# build: 01234567\n");
-    seed(WHOLE | JOURNAL, "# journal of ulp verify");
+    fuzz_seed_pieces(0, two);
+    fuzz_seed_pieces(FORGIVING, two);
+    fuzz_seed_pieces(JOURNAL, results);
+    fuzz_seed_pieces(
+        FORGIVING, "# piece 3: a\n1\n# end 3: 1\n# piece 3: a\n1\n# end 3: 1\nrubbish\n# piece 4: b\r\nx\r\n# end 4\n");
+    fuzz_seed_pieces(WHOLE, "\xef\xbb\xbf# experiment: fuzz\r\n# seed: 1\n# shard: 0/2\n# build: 01234567\n");
+    fuzz_seed_pieces(WHOLE | JOURNAL, "# journal of ulp verify");
 }
 
-const fuzz_target fuzz_target_pieces = {
-    .name = "pieces", .run = run, .seeds = seeds, .repair = repair, .fixed = 1 << 14, .per_byte = 8, .size_max = 1000};
+const fuzz_target fuzz_target_pieces = {FUZZ_BYTES("pieces", repair, 1000, 1 << 14, 8)};

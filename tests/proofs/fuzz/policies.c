@@ -71,26 +71,12 @@ static void run(const uint8_t *data, size_t size) {
 }
 
 static void seeds(void) {
-    static const char *const texts[] = {
-        "fp32",
-        "fp16",
-        "mixed:bf16",
-        "mixed:fp16,wgrad=e5m2,agrad=e4m3,acc=serial:fp16:sr/8,master=none,mode=srb/7",
-        "mixed:e4m3,agrad=e4m3:sat",
-        "q6.10,mode=sr,acc=fp32,loss=fp32",
-        "bf16,mode=sr/8,out=fp32,acc=fp32",
-        "mixed:e4m3,act=e4m3@delayed5,agrad=e5m2@delayed5",
-        "mixed:fp16,bn.*=fp32,first.weight=bf16,3.act=e4m3@amax",
-        "fp32,fwd=h100-fp16,bwd=exact:fp32:rne,norm=fp64,state=bf16/rz",
-        "mixed:fp16,relu.act=e5m2/sr/4,last.mode=ru",
-        "mixed:bf16,input.act=fp16,conv.*=mixed:e4m3,fc.master=none,conv.fwd=a100-fp16,fc.bwd=fp32"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) fuzz_seed_text("%s", texts[i]);
+    fuzz_seed_words(
+        "fp32 fp16 mixed:bf16 mixed:fp16,wgrad=e5m2,agrad=e4m3,acc=serial:fp16:sr/8,master=none,mode=srb/7 "
+        "mixed:e4m3,agrad=e4m3:sat q6.10,mode=sr,acc=fp32,loss=fp32 bf16,mode=sr/8,out=fp32,acc=fp32 "
+        "mixed:e4m3,act=e4m3@delayed5,agrad=e5m2@delayed5 mixed:fp16,bn.*=fp32,first.weight=bf16,3.act=e4m3@amax "
+        "fp32,fwd=h100-fp16,bwd=exact:fp32:rne,norm=fp64,state=bf16/rz mixed:fp16,relu.act=e5m2/sr/4,last.mode=ru "
+        "mixed:bf16,input.act=fp16,conv.*=mixed:e4m3,fc.master=none,conv.fwd=a100-fp16,fc.bwd=fp32");
 }
 
-const fuzz_target fuzz_target_policies = {.name = "policies",
-                                          .run = run,
-                                          .seeds = seeds,
-                                          .is_valid = is_valid,
-                                          .fixed = 1 << 18,
-                                          .per_byte = 4,
-                                          .size_max = 600};
+const fuzz_target fuzz_target_policies = {FUZZ_TEXT("policies", 600, 1 << 18, 4)};

@@ -49,22 +49,12 @@ static void run(const uint8_t *data, size_t size) {
 
 static void seeds(void) {
     static const char *const orders[] = {"ring", "tree", "doubling", "two-level"};
-    static const char *const rest[] = {"fp32",
-                                       "bf16:sr/8",
-                                       "fp16:rne:mean=before",
-                                       "e4m3:rz:mean=half:node=4",
-                                       "bfloat16:srb:mean=after",
-                                       "e5m2:ru:node=2",
-                                       "fp16:sat:rne",
-                                       "e8m3:sra/1"};
+    static const char rest[] = "fp32 bf16:sr/8 fp16:rne:mean=before e4m3:rz:mean=half:node=4 bfloat16:srb:mean=after "
+                               "e5m2:ru:node=2 fp16:sat:rne e8m3:sra/1";
+    int n;
     for (size_t i = 0; i < 4; i++)
-        for (size_t k = 0; k < sizeof rest / sizeof rest[0]; k++) fuzz_seed_text("%s:%s", orders[i], rest[k]);
+        for (const char *at = fuzz_word(rest, 0, &n); n > 0; at = fuzz_word(at, 1, &n))
+            fuzz_seed_text("%s:%.*s", orders[i], n, at);
 }
 
-const fuzz_target fuzz_target_reductions = {.name = "reductions",
-                                            .run = run,
-                                            .seeds = seeds,
-                                            .is_valid = is_valid,
-                                            .fixed = 1 << 16,
-                                            .per_byte = 4,
-                                            .size_max = 128};
+const fuzz_target fuzz_target_reductions = {FUZZ_TEXT("reductions", 128, 1 << 16, 4)};

@@ -58,10 +58,4 @@ static void seeds(void) {
     fuzz_seed_text("a,path,12,0x1p-3,b");
 }
 
-const fuzz_target fuzz_target_tables = {.name = "tables",
-                                        .run = run,
-                                        .seeds = seeds,
-                                        .is_valid = is_valid,
-                                        .fixed = 1 << 14,
-                                        .per_byte = 64,
-                                        .size_max = 400};
+const fuzz_target fuzz_target_tables = {FUZZ_TEXT("tables", 400, 1 << 14, 64)};

@@ -6,11 +6,6 @@
  * exit status is 1 if a row failed. */
 #include "check.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 void check_row(check_plan *plan, int good, const char *name, const char *first, ...) {
     va_list list;
     va_start(list, first);

@@ -2,6 +2,10 @@
 #ifndef ULP_SILICON_CHECK_H
 #define ULP_SILICON_CHECK_H
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "kernels/backend.h"
 #include "kernels/cpu/native/native.h"
 #include "kernels/probe/probe.h"

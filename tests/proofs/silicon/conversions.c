@@ -1,10 +1,6 @@
 /* conversions.c - F16C and VCVTNEPS2BF16 against the rounding of this project, over all inputs. */
 #include "check.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { PART = 1 << 14 };
 
 /* A conversion of binary32 to 16 bits: what is expected is our rounding, then the format's code. */

@@ -3,10 +3,6 @@
 
 #include "kernels/products/summation_tree.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MOST = 96 };
 
 /* A product and its model as devices. */

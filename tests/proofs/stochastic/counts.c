@@ -9,7 +9,6 @@
  * rounded to the nearest integer, ties to even.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "kernels/functions/ctc.h"
-#include "kernels/products/datapath.h"
 
 void streams_drawn(ulp_stream stream, uint64_t i);
 

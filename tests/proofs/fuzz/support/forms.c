@@ -112,6 +112,12 @@ size_t fuzz_repair_pieces(uint8_t *data, size_t size, size_t room) {
     return size;
 }
 
+void fuzz_seed_pieces(int byte, const char *pieces) {
+    uint8_t bytes[1000] = {(uint8_t)byte};
+    memcpy(bytes + 1, pieces, strlen(pieces));
+    fuzz_seed(bytes, 1 + fuzz_repair_pieces(bytes + 1, strlen(pieces), sizeof bytes - 1));
+}
+
 /* ---- .npy ---- */
 
 /* The number of bytes that the shape and the type of a header announce, at most `most`. */

@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -220,6 +219,32 @@ void fuzz_seed_text(const char *text, ...) {
     va_end(arguments);
     fuzz_seed(ulp_text_of(&made), made.length);
     ulp_text_free(&made);
+}
+
+void fuzz_seed_texts(const char *const *texts) {
+    for (; *texts; texts++) fuzz_seed(*texts, strlen(*texts));
+}
+
+const char *fuzz_word(const char *words, size_t i, int *length) {
+    const char *at = words + strspn(words, " ");
+    for (; i > 0; i--) {
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+    *length = (int)strcspn(at, " ");
+    return at;
+}
+
+void fuzz_seed_words(const char *words) {
+    int n;
+    for (const char *at = fuzz_word(words, 0, &n); n > 0; at = fuzz_word(at, 1, &n)) fuzz_seed(at, (size_t)n);
+}
+
+size_t fuzz_read(const char *path, uint8_t *bytes, size_t room) {
+    FILE *file = fopen(path, "rb");
+    const size_t n = file ? fread(bytes, 1, room, file) : 0;
+    if (file) fclose(file);
+    return n;
 }
 
 /* ---- one input ---- */

@@ -1,21 +1,18 @@
 /* fuzz.h - what the targets of hostile input share: the form of a target, checks, files in memory, captured output.
  *
- * A target is a file tests/proofs/fuzz/NAME.c that exports one const fuzz_target fuzz_target_NAME; the Makefile makes
- * the table from the files of the folder. All targets are in one program, since each program with sanitizers has 40 MB;
- * the variable FUZZ_TARGET names the target. Two programs are built of the targets: libFuzzer's, which invents inputs,
- * and one that goes through the committed inputs of tests/proofs/fuzz/corpus, in `make check`.
+ * A target is a file tests/proofs/fuzz/NAME.c that exports fuzz_target_NAME by FUZZ_TEXT or FUZZ_BYTES; the Makefile
+ * makes the table from the files of the folder. All targets are in one program, since each program with sanitizers has
+ * 40 MB; the variable FUZZ_TARGET names the target. Two programs are built of the targets: libFuzzer's, which invents
+ * inputs, and one that goes through the committed inputs of tests/proofs/fuzz/corpus, in `make check`.
  */
 #ifndef ULP_TESTS_FUZZ_H
 #define ULP_TESTS_FUZZ_H
 
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/harness/cli/text.h"
-#include "formats/format.h"
 
 typedef struct fuzz_target {
     const char *name;
@@ -33,6 +30,10 @@ typedef struct fuzz_target {
     size_t per_byte, fixed;
     size_t size_max; /* of an input */
 } fuzz_target;
+
+/* The fields of a target, whose file has the functions run, seeds and is_valid, or run, seeds and `repair`. */
+#define FUZZ_TEXT(target, most, fixed, each) target, run, seeds, is_valid, NULL, each, fixed, most
+#define FUZZ_BYTES(target, repair, most, fixed, each) target, run, seeds, NULL, repair, each, fixed, most
 
 /* The targets in the order of their names; NULL after the last. */
 const fuzz_target *fuzz_target_get(size_t i);
@@ -85,6 +86,16 @@ void fuzz_check_status(ulp_status status, const char *sentence, const char *of);
 /* Give a valid input: to the corpus, or as words for new inputs. */
 void fuzz_seed(const void *data, size_t size);
 void fuzz_seed_text(const char *text, ...) ULP_PRINTF(1, 2);
+/* Give each text of a list that NULL ends; each word of a text. */
+void fuzz_seed_texts(const char *const *texts);
+void fuzz_seed_words(const char *words);
+#define FUZZ_SEED_TEXTS(...) fuzz_seed_texts((const char *const[]){__VA_ARGS__, NULL})
+
+/* Word i of a text, and its length, which is 0 after the last word. Blanks divide words. */
+const char *fuzz_word(const char *words, size_t i, int *length);
+
+/* Up to `room` bytes of a file in the working folder; 0 without the file. */
+size_t fuzz_read(const char *path, uint8_t *bytes, size_t room);
 
 /* Take `n` bytes off an input; zeros at its end. */
 typedef struct fuzz_bytes {
@@ -106,6 +117,8 @@ int fuzz_tool(const char *line);
 int fuzz_is_json(const char *text);
 /* Put right the numbers and checksums of the end lines of pieces (table/pieces.h). Returns the new size. */
 size_t fuzz_repair_pieces(uint8_t *data, size_t size, size_t room);
+/* Give a valid input: a byte, and pieces. */
+void fuzz_seed_pieces(int byte, const char *pieces);
 /* Put right the magic and the lengths of a .npy file. Returns the new size. */
 size_t fuzz_repair_npy(uint8_t *data, size_t size, size_t room);
 /* Put right the list of members of an archive, and the checksums of stored members. Returns the size. */

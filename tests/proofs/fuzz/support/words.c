@@ -1,12 +1,8 @@
 /* words.c - mutations of texts by words; see words.h. */
 #include "words.h"
+#include "fuzz.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "experiments/harness/cli/text.h"
 
 enum { TRIES = 16, WORDS_MAX = 1 << 16, VALID_MAX = 512 };
 
@@ -84,55 +80,16 @@ static size_t any_word(const ulp_text *text, size_t *n) {
 }
 
 static const char *any_number(char to[48]) {
-    static const char *const edges[] = {"0",
-                                        "1",
-                                        "2",
-                                        "3",
-                                        "4",
-                                        "7",
-                                        "8",
-                                        "15",
-                                        "16",
-                                        "31",
-                                        "32",
-                                        "33",
-                                        "52",
-                                        "53",
-                                        "63",
-                                        "64",
-                                        "65",
-                                        "127",
-                                        "128",
-                                        "255",
-                                        "256",
-                                        "1023",
-                                        "1024",
-                                        "4095",
-                                        "4096",
-                                        "65535",
-                                        "65536",
-                                        "2147483647",
-                                        "2147483648",
-                                        "4294967295",
-                                        "4294967296",
-                                        "9007199254740993",
-                                        "9223372036854775807",
-                                        "9223372036854775808",
-                                        "18446744073709551615",
-                                        "18446744073709551616",
-                                        "1e308",
-                                        "1e-320",
-                                        "0x1p-1074",
-                                        "inf",
-                                        "nan",
-                                        "-1",
-                                        "-0",
-                                        "00",
-                                        "1e3",
-                                        "0.5",
-                                        "007"};
-    if (below(3) == 0) snprintf(to, 48, "%s", edges[below(sizeof edges / sizeof edges[0])]);
-    else snprintf(to, 48, "%zu", below((size_t)1 << (1 + below(12))));
+    static const char edges[] =
+        "0 1 2 3 4 7 8 15 16 31 32 33 52 53 63 64 65 127 128 255 256 1023 1024 4095 4096 65535 65536 2147483647 "
+        "2147483648 4294967295 4294967296 9007199254740993 9223372036854775807 9223372036854775808 "
+        "18446744073709551615 18446744073709551616 1e308 1e-320 0x1p-1074 inf nan -1 -0 00 1e3 0.5 007";
+    enum { EDGES = 47 };
+    int n;
+    if (below(3) == 0) {
+        const char *edge = fuzz_word(edges, below(EDGES), &n);
+        snprintf(to, 48, "%.*s", n, edge);
+    } else snprintf(to, 48, "%zu", below((size_t)1 << (1 + below(12))));
     return to;
 }
 
