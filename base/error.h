@@ -3,8 +3,8 @@
  * The function that knows the reason calls ulp_fail(). The functions above it return the status as it is, with ULP_TRY
  * or, if they own resources, with a single exit. A caller that needs no sentence gives NULL.
  *
- * Two interfaces return the status alone and keep the sentence for the thread: a backend (ulp_backend_error()) and the
- * functions for other languages (ulp_foreign_error()). formats/ has no sentences.
+ * An operation of a backend returns the status alone: ulp_backend_explain() gives the reason. The functions for other
+ * languages keep the sentence for the thread (ulp_foreign_error()). formats/ has no sentences.
  */
 #ifndef ULP_ERROR_H
 #define ULP_ERROR_H

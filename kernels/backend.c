@@ -56,6 +56,19 @@ const ulp_product_path *ulp_product_paths(const ulp_backend *backend, size_t *co
     return NULL;
 }
 
+size_t ulp_product_path_for(const ulp_product_path *paths, size_t count, size_t first, const ulp_job *job) {
+    while (first < count && !paths[first].serves(job)) first++;
+    return first;
+}
+
+ulp_status ulp_product_run(const ulp_product_path *paths, size_t count, const ulp_job *job) {
+    ulp_status status = ULP_UNSUPPORTED;
+    for (size_t i = ulp_product_path_for(paths, count, 0, job); i < count && status == ULP_UNSUPPORTED;
+         i = ulp_product_path_for(paths, count, i + 1, job))
+        status = paths[i].run(job);
+    return status;
+}
+
 static ulp_status choose_cpu(const ulp_backend **backend) {
     const char *forced = getenv("ULPLAB_ISA");
     if (forced != NULL && forced[0] != '\0') {
@@ -73,19 +86,36 @@ static ulp_status choose_cpu(const ulp_backend **backend) {
     return ULP_NO_DEVICE;
 }
 
-ulp_status ulp_backend_get(const ulp_backend **backend, const char *name) {
-    if (backend == NULL) return ULP_BAD_ARGUMENT;
-    if (name == NULL || strcmp(name, "cpu") == 0) return choose_cpu(backend);
-    if (strcmp(name, "mpfr") == 0) return ulp_mpfr_backend(backend);
-    return strcmp(name, "cuda") == 0 ? ulp_cuda_backend(backend) : ULP_BAD_NAME;
+static const char *cpu_lacks(void) {
+    const ulp_backend *backend;
+    if (choose_cpu(&backend) != ULP_NO_DEVICE) return "";
+    return "this machine does not run the instruction set that ULPLAB_ISA asks for";
 }
+
+/* The backends; the first is the default. */
+static const struct choice {
+    const char *name;
+    ulp_status (*get)(const ulp_backend **backend);
+    const char *(*lacks)(void);
+} choices[] = {{"cpu", choose_cpu, cpu_lacks},
+               {"cuda", ulp_cuda_backend, ulp_cuda_lacks},
+               {"mpfr", ulp_mpfr_backend, ulp_mpfr_lacks}};
 
 const char *ulp_backend_names(void) { return "cpu cuda mpfr"; }
 
+static const struct choice *choice_of(const char *name) {
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
+        if (name == NULL || strcmp(name, choices[i].name) == 0) return &choices[i];
+    return NULL;
+}
+
+ulp_status ulp_backend_get(const ulp_backend **backend, const char *name) {
+    const struct choice *c = choice_of(name);
+    if (backend == NULL) return ULP_BAD_ARGUMENT;
+    return c != NULL ? c->get(backend) : ULP_BAD_NAME;
+}
+
 const char *ulp_backend_lacks(const char *name) {
-    const ulp_backend *backend;
-    if (name != NULL && strcmp(name, "cuda") == 0) return ulp_cuda_lacks();
-    if (name != NULL && strcmp(name, "mpfr") == 0) return ulp_mpfr_lacks();
-    if (ulp_backend_get(&backend, name) != ULP_NO_DEVICE) return "";
-    return "this machine does not run the instruction set that ULPLAB_ISA asks for";
+    const struct choice *c = choice_of(name);
+    return c != NULL ? c->lacks() : "";
 }

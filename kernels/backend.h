@@ -10,6 +10,7 @@
 #ifndef ULP_BACKEND_H
 #define ULP_BACKEND_H
 
+#include "base/error.h"
 #include "base/threads.h"
 #include "kernels/functions/cell.h"
 #include "kernels/functions/elementwise.h"
@@ -165,7 +166,7 @@ typedef struct ulp_backend {
  *
  * Row NAME of operations.def declares and documents ulp_backend_NAME(backend, parameters of the row). A function that
  * returns ULP_BAD_ARGUMENT or another status of its check has not read or written an array. The check is equal for all
- * backends. ULP_UNSUPPORTED for an operation that the backend lacks; ulp_backend_error() names the operation.
+ * backends. ULP_UNSUPPORTED for an operation that the backend lacks, and for gemm64 with words.
  */
 #define ULP_PARAMETERS(...) __VA_ARGS__ /* of a row, without their parentheses */
 #define ULP_OPERATION(name, cpu, cuda, mpfr, parameters, ...)                                                          \
@@ -186,9 +187,12 @@ ulp_status ulp_backend_settle(const ulp_backend *backend);
  * overlap. */
 ulp_status ulp_gemm_shape_check(const void *a, const void *b, const ulp_gemm_shape *shape);
 
-/* The reason of the last failure on this thread, in a sentence: the operation that the backend lacks, or the report of
- * the device. "" if the status says everything. */
+/* The report of the device about its last failure, in a sentence. "" if there is none. */
 const char *ulp_backend_error(void);
+
+/* Writes to error why an operation of the backend returned `status`: the operations that the backend lacks, or the
+ * report of the device. An empty error if the status says everything. */
+void ulp_backend_explain(ulp_error *error, const ulp_backend *backend, ulp_status status);
 
 /* The backend called `name` ("cpu"); NULL is the default. Returns ULP_BAD_NAME for an unknown name, and ULP_NO_DEVICE
  * when this machine or build cannot offer the backend or the instruction set of ULPLAB_ISA. */

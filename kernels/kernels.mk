@@ -36,7 +36,7 @@ endif
 ifdef WITH_CUDA
 LIBS += -L$(CUDA_HOME)/lib64 -lcudart_static -lstdc++ -ldl -lrt
 # code for every architecture named, and a form of the first that later devices can compile; they cannot that of 90a
-NVCC_FLAGS := -std=c++17 -O3 --fmad=false -ftz=false -prec-div=true -prec-sqrt=true \
+NVCC_FLAGS := -std=c++17 --extended-lambda -O3 --fmad=false -ftz=false -prec-div=true -prec-sqrt=true \
     $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
     $(foreach a,$(filter-out %a,$(firstword $(CUDA_ARCHS))),-gencode arch=compute_$(a),code=compute_$(a)) \
     $(if $(WERROR),-Werror all-warnings) -I. $(if $(RANDOM123),-I$(RANDOM123)) \

@@ -10,23 +10,11 @@
 #include "multiword_gemm.h"
 
 #include <stdio.h>
+#include <string.h>
 
-/* ---- an operation that a backend lacks ---- */
+const char *ulp_backend_error(void) { return ulp_cuda_error(); }
 
-static _Thread_local char lacking[96];
-
-static ulp_status lacks(const ulp_backend *backend, const char *operation) {
-    snprintf(lacking, sizeof lacking, "the backend %.32s does not offer the operation %.32s", backend->name, operation);
-    return ULP_UNSUPPORTED;
-}
-
-const char *ulp_backend_error(void) { return lacking[0] != '\0' ? lacking : ulp_cuda_error(); }
-
-/* Whether the backend offers the operation. The sentence of the failure before is forgotten. */
-static ulp_status offered(const ulp_backend *backend, int offers, const char *operation) {
-    lacking[0] = '\0';
-    return offers ? ULP_OK : lacks(backend, operation);
-}
+static ulp_status offered(int offers) { return offers ? ULP_OK : ULP_UNSUPPORTED; }
 
 /* ---- elements ---- */
 
@@ -81,6 +69,14 @@ static ulp_status check_update(const ulp_update_step *step, size_t steps) {
 
 /* ---- products ---- */
 
+ulp_status ulp_gemm_shape_check(const void *a, const void *b, const ulp_gemm_shape *s) {
+    if (s->m == 0 || s->n == 0) return ULP_OK;
+    if (s->ldc < (s->c_trans ? s->m : s->n)) return ULP_BAD_ARGUMENT;
+    if (s->k == 0) return ULP_OK;
+    const int fits = s->lda >= (s->a_trans ? s->m : s->k) && s->ldb >= (s->b_trans ? s->k : s->n);
+    return a == NULL || b == NULL || !fits ? ULP_BAD_ARGUMENT : ULP_OK;
+}
+
 static ulp_status check_gemm(const void *c, const void *a, const void *b, const ulp_gemm_shape *s,
                              const ulp_datapath *d) {
     if (s == NULL || d == NULL) return ULP_BAD_ARGUMENT;
@@ -111,15 +107,15 @@ static ulp_status multiply(const ulp_backend *backend, float *c, const float *a,
 
 ulp_status ulp_backend_gemm(const ulp_backend *backend, float *c, const float *a, const float *b,
                             const ulp_gemm_shape *shape, ulp_summation summation) {
-    ULP_TRY(offered(backend, backend->gemm != NULL, "gemm"));
+    ULP_TRY(offered(backend->gemm != NULL));
     ULP_TRY(check_gemm32(c, a, b, shape, summation.datapath));
     return multiply(backend, c, a, b, shape, summation);
 }
 
 ulp_status ulp_backend_gemm64(const ulp_backend *backend, double *c, const double *a, const double *b,
                               const ulp_gemm_shape *shape, ulp_summation summation) {
-    if (summation.datapath != NULL && summation.datapath->words != 0) return lacks(backend, "gemm64 with words");
-    ULP_TRY(offered(backend, backend->gemm64 != NULL, "gemm64"));
+    if (summation.datapath != NULL && summation.datapath->words != 0) return ULP_UNSUPPORTED;
+    ULP_TRY(offered(backend->gemm64 != NULL));
     ULP_TRY(check_gemm(c, a, b, shape, summation.datapath));
     return backend->gemm64(c, a, b, shape, summation);
 }
@@ -134,8 +130,7 @@ static ulp_status check_gemm_round(const float *c, const float *a, const float *
 ulp_status ulp_backend_gemm_round(const ulp_backend *backend, float *c, const float *a, const float *b,
                                   const ulp_gemm_shape *shape, ulp_summation summation, ulp_rounding rounding) {
     const int both = backend->gemm_round != NULL;
-    ULP_TRY(offered(backend, both || backend->gemm != NULL, "gemm"));
-    ULP_TRY(offered(backend, both || backend->round != NULL, "round"));
+    ULP_TRY(offered(both || (backend->gemm != NULL && backend->round != NULL)));
     ULP_TRY(check_gemm_round(c, a, b, shape, summation.datapath, &rounding));
     if (both && summation.datapath->words == 0) return backend->gemm_round(c, a, b, shape, summation, rounding);
     ULP_TRY(multiply(backend, c, a, b, shape, summation));
@@ -144,7 +139,7 @@ ulp_status ulp_backend_gemm_round(const ulp_backend *backend, float *c, const fl
 
 ulp_status ulp_backend_reduce(const ulp_backend *backend, float *y, const float *x, size_t m, size_t n,
                               ulp_summation summation) {
-    ULP_TRY(offered(backend, backend->reduce != NULL, "reduce"));
+    ULP_TRY(offered(backend->reduce != NULL));
     ULP_TRY(check_reduce(y, x, m, n, summation.datapath));
     return summation.datapath->words != 0 ? ulp_multiword_reduce(backend, y, x, m, n, summation.datapath)
                                           : backend->reduce(y, x, m, n, summation);
@@ -226,17 +221,51 @@ static ulp_status check_ctc(const double *dz, const double *loss, const double *
 
 #define ULP_OPERATION(name, cpu, cuda, mpfr, parameters, arguments, check)                                             \
     ulp_status ulp_backend_##name(const ulp_backend *backend, ULP_PARAMETERS parameters) {                             \
-        ulp_status status = offered(backend, backend->name != NULL, #name);                                            \
-        if (status == ULP_OK) status = check;                                                                          \
-        return status == ULP_OK ? backend->name arguments : status;                                                    \
+        ULP_TRY(offered(backend->name != NULL));                                                                       \
+        ULP_TRY(check);                                                                                                \
+        return backend->name arguments;                                                                                \
     }
 #define ULP_COMPOSED_OPERATION(name, cpu, cuda, mpfr, parameters)
 #include "kernels/operations.def"
 
-/* ---- what a backend derives from arrays ---- */
+/* ---- operations that a backend lacks ---- */
+
+/* Adds the name of an operation to a list, unless the backend offers it. */
+static void list_unless(char list[ULP_ERROR_TEXT], int offers, const char *name) {
+    const size_t used = strlen(list);
+    if (!offers) snprintf(list + used, ULP_ERROR_TEXT - used, "%s%s", used > 0 ? ", " : "", name);
+}
+
+void ulp_backend_explain(ulp_error *error, const ulp_backend *backend, ulp_status status) {
+    char list[ULP_ERROR_TEXT] = "";
+    ulp_error_clear(error);
+#define ULP_OPERATION(name, ...) list_unless(list, backend->name != NULL, #name);
+#define ULP_COMPOSED_OPERATION(name, ...)
+#include "kernels/operations.def"
+    list_unless(list, backend->reduce != NULL, "reduce");
+    list_unless(list, backend->gemm != NULL, "gemm");
+    list_unless(list, backend->gemm64 != NULL, "gemm64");
+    if (status == ULP_UNSUPPORTED && list[0] != '\0')
+        ulp_fail(error, status, "the backend %s does not offer the operation%s %s", backend->name,
+                 strchr(list, ',') != NULL ? "s" : "", list);
+    else if (ulp_cuda_error()[0] != '\0') ulp_fail(error, status, "%s", ulp_cuda_error());
+}
+
+/* ---- tiles of products, what a backend derives from arrays ---- */
+
+static size_t tile_rows, tile_columns;
+
+void ulp_tile_set(size_t rows, size_t columns) {
+    tile_rows = rows;
+    tile_columns = columns;
+}
+
+void ulp_tile_get(size_t *rows, size_t *columns) {
+    *rows = tile_rows;
+    *columns = tile_columns;
+}
 
 ulp_status ulp_backend_keep(const ulp_backend *backend, const float *x, size_t n) {
-    lacking[0] = '\0';
     if (x == NULL && n > 0) return ULP_BAD_ARGUMENT;
     return backend->keep != NULL ? backend->keep(x, n) : ULP_OK;
 }
@@ -246,6 +275,5 @@ void ulp_backend_forget(const ulp_backend *backend, const float *x, size_t n) {
 }
 
 ulp_status ulp_backend_settle(const ulp_backend *backend) {
-    lacking[0] = '\0';
     return backend->settle != NULL ? backend->settle() : ULP_OK;
 }

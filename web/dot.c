@@ -37,19 +37,17 @@ WEB_EXPORT(web_inputs) const char *web_inputs(void) {
     char seen[400] = " ";
     ulp_datapath d;
     web_begin();
-    web_add("{");
-    web_key("inputs");
-    web_add("[");
+    web_list("inputs");
     for (size_t i = FORMS; machine(i, &d) != 0; i++) {
         char word[ULP_NAME_MAX + 2];
         snprintf(word, sizeof word, " %s ", d.a.name);
         if (machine(i, &d) < 0 || strstr(seen, word) != NULL) continue;
         snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%s ", d.a.name);
-        if (seen[1] != '\0' && strlen(seen) > strlen(word)) web_add(",");
+        web_item();
         web_string(d.a.name);
     }
-    web_add("]}");
-    return web_answer();
+    web_add("]");
+    return web_end();
 }
 
 /* ---- the products ---- */
@@ -149,15 +147,13 @@ WEB_EXPORT(web_dot_set) const char *web_dot_set(const char *c, const char *produ
     if (web_is_too_large(c, start) || (start - start == 0 && set.c - set.c != 0))
         return web_refuse("The start %.40s is beyond binary32.", c);
     web_begin();
-    web_add("{");
     web_integer_field("k", (int64_t)set.k);
     web_exact_field("c", set.c);
     web_exact_field("exact", exact_sum_less(0));
-    web_key("products");
-    web_add("[");
+    web_list("products");
     for (size_t i = 0; i < set.k; i++) web_add("%s[\"%.17g\",\"%.17g\"]", i > 0 ? "," : "", set.a[i], set.b[i]);
-    web_add("]}");
-    return web_answer();
+    web_add("]");
+    return web_end();
 }
 
 /* Random products as text: numbers of [1, 2) 2^-e with a random sign, e random from 0 to `spread`. */
@@ -178,10 +174,8 @@ WEB_EXPORT(web_dot_random) const char *web_dot_random(double count, double sprea
             (size_t)snprintf(text + used, sizeof text - used, "%s%.12g%s", word & 1 ? "-" : "", x, i % 2 ? "\n" : " ");
     }
     web_begin();
-    web_add("{");
     web_text_field("products", text);
-    web_add("}");
-    return web_answer();
+    return web_end();
 }
 
 /* ---- machines ---- */
@@ -222,9 +216,11 @@ static void add_rule(const ulp_datapath *d) {
 }
 
 static void add_machine(const ulp_datapath *d) {
-    const double y = ulp_dot(d, set.c, (ulp_products){set.a, set.b, set.k, NULL, NULL}, (ulp_stream){0});
-    uint64_t code;
-    web_add("{");
+    const double y = ulp_dot(d, set.c, (ulp_products){set.a, set.b, set.k, NULL, NULL}, (ulp_stream){0}),
+                 over = exact_sum_less(y);
+    uint64_t code = 0;
+    const int known = ulp_datapath_code(&code, y, d) == ULP_OK;
+    web_object();
     web_text_field("name", d->name);
     web_text_field("inputs", d->has_inputs ? d->a.name : "");
     web_text_field("result", d->result.name);
@@ -236,14 +232,8 @@ static void add_machine(const ulp_datapath *d) {
     web_integer_field("kept", d->kind == ULP_ALIGNED ? d->fused.kept : d->result.prec - 1);
     web_text_field("output", ulp_mode_name((ulp_mode)(d->kind == ULP_ALIGNED ? d->fused.output : d->rule.mode)));
     web_exact_field("value", y);
-    web_key("code");
-    if (ulp_datapath_code(&code, y, d) == ULP_OK)
-        web_add("\"%0*llx\"", (d->result.bits + 3) / 4, (unsigned long long)code);
-    else web_add("null");
-    web_key("error");
-    const double over = exact_sum_less(y);
-    if (y - y == 0 && over - over == 0) web_add("%.17g", over == 0 ? 0 : -over);
-    else web_add("null");
+    web_bits_field("code", known, code, &d->result);
+    web_number_field("error", y - y != 0 ? y : over == 0 ? 0 : -over);
     web_add("}");
 }
 
@@ -251,24 +241,20 @@ static void add_machine(const ulp_datapath *d) {
 WEB_EXPORT(web_dot_machines) const char *web_dot_machines(void) {
     ulp_datapath d;
     int64_t others = 0;
-    int n = 0, kind;
+    int kind;
     web_begin();
-    web_add("{");
-    web_key("machines");
-    web_add("[");
+    web_list("machines");
     for (size_t i = 0; (kind = machine(i, &d)) != 0; i++) {
         if (kind < 0) continue;
         if (!holds(&d)) {
             others++;
             continue;
         }
-        if (n++ > 0) web_add(",");
         add_machine(&d);
     }
     web_add("]");
     web_integer_field("others", others);
-    web_add("}");
-    return web_answer();
+    return web_end();
 }
 
 /* ---- the terms of one machine ---- */
@@ -282,7 +268,7 @@ typedef struct block {
 
 static void add_term(const char *name, size_t index, ulp_term t, int32_t unit, uint32_t align) {
     const int64_t kept = ulp_term_align(t, unit, align);
-    web_add("{");
+    web_object();
     web_text_field("name", name);
     web_integer_field("index", (int64_t)index);
     web_integer_field("negative", t.neg);
@@ -308,7 +294,7 @@ static double add_block(const ulp_datapath *d, const block *k) {
         terms[i] = (ulp_term){x.m * z.m, x.e + z.e, x.w + z.w, x.neg ^ z.neg};
         if (e != ULP_NO_EXPONENT) emax = ulp_max_i32(emax, e);
     }
-    web_add("{");
+    web_object();
     web_exact_field("result", y);
     web_exact_field("start", k->c);
     if (ulp_fused_special(k->c, k->a, k->b, k->n) != 0 || emax == ULP_NO_EXPONENT) {
@@ -325,13 +311,9 @@ static double add_block(const ulp_datapath *d, const block *k) {
     web_key("total");
     web_add("\"%lld\"", (long long)total);
     web_integer_field("agrees", ulp_fused_round(d, total, unit) == y);
-    web_key("terms");
-    web_add("[");
+    web_list("terms");
     add_term("c", 0, c, unit, f->align);
-    for (uint32_t i = 0; i < k->n; i++) {
-        web_add(",");
-        add_term("product", k->at[i] + 1, terms[i], unit, f->align);
-    }
+    for (uint32_t i = 0; i < k->n; i++) add_term("product", k->at[i] + 1, terms[i], unit, f->align);
     web_add("]}");
     return y;
 }
@@ -350,7 +332,6 @@ static void add_blocks(const ulp_datapath *d) {
                 k.b[k.n] = set.b[i];
                 k.at[k.n++] = i;
             }
-            if (first + half > 0) web_add(",");
             partial = add_block(d, &k);
         }
         const ulp_exact sum = ulp_exact_add(ulp_exact_of(c), ulp_exact_of(partial));
@@ -364,7 +345,7 @@ static void add_partial_sums(const ulp_datapath *d) {
     ulp_sum_start(&s, d, set.c, 0);
     for (size_t i = 0; i < set.k; i++) {
         ulp_sum_step(&s, d, &(ulp_products){set.a + i, set.b + i, 1, NULL, NULL}, (ulp_stream){0});
-        web_add("%s{", i > 0 ? "," : "");
+        web_object();
         web_exact_field("sum", s.acc);
         web_add("}");
     }
@@ -379,17 +360,14 @@ WEB_EXPORT(web_dot_terms) const char *web_dot_terms(const char *name) {
     }
     if (!holds(&d)) return web_refuse("The formats of %s do not hold all operands.", d.name);
     web_begin();
-    web_add("{");
     web_text_field("name", d.name);
     web_integer_field("fraction", d.fused.fraction);
     web_integer_field("late", d.fused.late);
-    web_key("blocks");
-    web_add("[");
+    web_list("blocks");
     if (is_drawn(&d)) add_blocks(&d);
     web_add("]");
-    web_key("sums");
-    web_add("[");
+    web_list("sums");
     if ((d.kind == ULP_SERIAL && d.length == 1) || d.kind == ULP_SPLIT || d.kind == ULP_KAHAN) add_partial_sums(&d);
-    web_add("]}");
-    return web_answer();
+    web_add("]");
+    return web_end();
 }

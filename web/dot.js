@@ -107,7 +107,7 @@ function ruleOf(m) {
 
 // The same as a sentence.
 function sentenceOf(m) {
-  const rounds = lists.modes.find((mode) => mode.name === m.output).meaning.replace(/:.*/, '');
+  const rounds = modeOf(m.output).meaning.replace(/:.*/, '');
   if (!m.aligned) return `${m.name} forms ${ruleOf(m)}, in ${m.result}, rounded ${rounds}.`;
   const late = m.late ? ' The start c is added last.' : '';
   return `${m.name} adds ${m.length} products at a time. It cuts all terms ${m.fraction} bits below the largest ` +
@@ -145,12 +145,9 @@ function bitsOf(n, low) {
 
 // The bits of a double.
 function bitsOfNumber(x) {
-  const view = new DataView(new ArrayBuffer(8));
-  view.setFloat64(0, x);
-  const u = view.getBigUint64(0), field = Number((u >> 52n) & 0x7ffn);
-  let m = (u & 0xfffffffffffffn) | (field ? 1n << 52n : 0n), low = (field || 1) - 1075;
-  while (m !== 0n && (m & 1n) === 0n) [m, low] = [m >> 1n, low + 1];
-  return bitsOf(m, low);
+  let {n, d} = exactOfNumber(x), low = 1 - d.toString(2).length;
+  while (n !== 0n && (n & 1n) === 0n) [n, low] = [n >> 1n, low + 1];
+  return bitsOf(n, low);
 }
 
 // The columns of the picture: the weights from 2^top down to 2^bottom. Columns are so narrow that the picture fits the

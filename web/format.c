@@ -1,17 +1,13 @@
 /* format.c - formats for the page: the lists of formats, modes and policies, and the facts of one format. */
 #include "page.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static void add_formats(void) {
-    web_key("formats");
-    web_add("[");
+    web_list("formats");
     for (size_t i = 0; i < ulp_format_count; i++) {
         ulp_format f;
         const ulp_format_row *row;
         ulp_format_get(i, &f, &row);
-        web_add("%s{", i > 0 ? "," : "");
+        web_object();
         web_text_field("name", row->name);
         web_text_field("aliases", row->aliases);
         web_text_field("source", row->source);
@@ -22,10 +18,9 @@ static void add_formats(void) {
 }
 
 static void add_modes(void) {
-    web_key("modes");
-    web_add("[");
+    web_list("modes");
     for (int m = 0; m < ULP_MODE_COUNT; m++) {
-        web_add("%s{", m > 0 ? "," : "");
+        web_object();
         web_text_field("name", ulp_mode_name((ulp_mode)m));
         web_text_field("meaning", ulp_mode_meaning((ulp_mode)m));
         web_integer_field("stochastic", ulp_mode_is_stochastic((uint32_t)m));
@@ -36,17 +31,15 @@ static void add_modes(void) {
 
 WEB_EXPORT(web_lists) const char *web_lists(void) {
     web_begin();
-    web_add("{");
     add_formats();
     add_modes();
-    web_key("policies");
-    web_add("[");
+    web_list("policies");
     for (int p = 0; p < ULP_OVERFLOW_COUNT; p++) {
-        if (p > 0) web_add(",");
+        web_item();
         web_string(ulp_overflow_name((ulp_overflow)p));
     }
-    web_add("]}");
-    return web_answer();
+    web_add("]");
+    return web_end();
 }
 
 /* The widths of the fields of a code, from the left. */
@@ -59,12 +52,10 @@ static void add_fields(const ulp_format *f) {
 
 WEB_EXPORT(web_format) const char *web_format(const char *name) {
     ulp_format f;
-    char nan[40];
     static const char *const nan_codes[] = {"no NaN", "NaN: exponent bits all 1, fraction not 0",
                                             "NaN: all bits but the sign are 1", "NaN: the code of -0 elsewhere"};
     if (!web_format_read(&f, name)) return web_answer();
     web_begin();
-    web_add("{");
     web_text_field("name", f.name);
     web_integer_field("bits", f.bits);
     web_integer_field("precision", f.prec);
@@ -84,8 +75,6 @@ WEB_EXPORT(web_format) const char *web_format(const char *name) {
     web_exact_field("minNormal", f.min_normal);
     web_exact_field("minPositive", f.min_positive);
     add_fields(&f);
-    snprintf(nan, sizeof nan, "%a", f.max);
-    web_text_field("maxHex", nan);
-    web_add("}");
-    return web_answer();
+    web_float_field("maxHex", f.max);
+    return web_end();
 }

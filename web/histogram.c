@@ -80,13 +80,11 @@ WEB_EXPORT(web_data_text) const char *web_data_text(double words, double lines) 
         at += n;
     }
     web_begin();
-    web_add("{");
     web_key("words");
     web_add("%.0f", words);
     web_key("lines");
     web_add("%.0f", lines);
-    web_add("}");
-    return web_answer();
+    return web_end();
 }
 
 /* A number of the normal distribution to about 2^-20: the sum of 12 uniform numbers, less 6. */
@@ -115,8 +113,7 @@ const char *web_data_generate(const char *kind, double count, double centre, dou
         add_number(log_normal ? ulp_exp((centre + width * z) * (ULP_LN2_HI + ULP_LN2_LO)) : ldexp(z, (int)centre));
     }
     web_begin();
-    web_add("{}");
-    return web_answer();
+    return web_end();
 }
 
 static int class_of(double x, const ulp_format *f) {
@@ -162,10 +159,8 @@ WEB_EXPORT(web_judge_report) const char *web_judge_report(void) {
     for (int b = 0; b < BINS; b++)
         for (int c = 0; c < CLASSES; c++) sum[c] += bins[b][c];
     web_begin();
-    web_add("{");
     for (int c = 0; c < CLASSES; c++) web_integer_field(names[c], (int64_t)sum[c]);
     web_integer_field("zeros", (int64_t)data.zeros);
     web_integer_field("special", (int64_t)data.special);
-    web_add("}");
-    return web_answer();
+    return web_end();
 }

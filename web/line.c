@@ -50,8 +50,7 @@ const char *web_round_values(const char *format, const char *mode, const char *o
     const int random = ulp_mode_is_stochastic(rule.mode);
     for (uint32_t i = 0; i < count; i++) at[i] = ulp_round(at[i], &f, rule, random ? ulp_random_word(stream, i) : 0);
     web_begin();
-    web_add("{}");
-    return web_answer();
+    return web_end();
 }
 
 /* The two results of a stochastic rounding of x, and the exact probability of the second: ups / words. */
@@ -62,11 +61,9 @@ const char *web_coin_sides(const char *format, const char *mode, uint32_t bits, 
     if (!web_format_read(&f, format) || !web_mode_read(&rule, mode, "default", bits, &f)) return web_answer();
     const web_coin coin = web_coin_of(x, &f, rule);
     web_begin();
-    web_add("{");
     web_exact_field("low", coin.low);
     web_exact_field("high", coin.high);
     web_integer_field("ups", (int64_t)coin.ups);
     web_integer_field("words", (int64_t)coin.words);
-    web_add("}");
-    return web_answer();
+    return web_end();
 }

@@ -98,17 +98,17 @@ function chooseValues(name, format, view, x) {
 function resultsOf(name, x) {
   const bits = wholeOf('line-bits', 1, 32, 'Random bits');
   const answer = ask('web_number', name, String(x), 'rne', 'default', bits.error ? 32 : bits.value);
-  const stochastic = (m) => lists.modes.find((mode) => mode.name === m.mode).stochastic;
-  const number = (text) => (text === 'nan' ? NaN : Number(text.replace('inf', 'Infinity')));
-  return answer.modes.filter((m) => !bits.error || !stochastic(m)).map((m) => ({
-                                                                         mode: m.mode,
-                                                                         low: number(m.value),
-                                                                         high: m.other ? number(m.other) : null,
-                                                                         text: m.value,
-                                                                         other: m.other,
-                                                                         ups: m.ups,
-                                                                         words: m.words
-                                                                       }));
+  return answer.modes.filter((m) => !bits.error || !modeOf(m.mode).stochastic).map((m) => ({
+                                                                                     mode: m.mode,
+                                                                                     low: numberOfText(m.value),
+                                                                                     high: m.other ?
+                                                                                         numberOfText(m.other) :
+                                                                                         null,
+                                                                                     text: m.value,
+                                                                                     other: m.other,
+                                                                                     ups: m.ups,
+                                                                                     words: m.words
+                                                                                   }));
 }
 
 // Zero and the powers of two have long ticks. Labels that fit are written, zero first, then powers of two.
@@ -245,7 +245,7 @@ function drawCoins(name) {
   }
   place.hidden = false;
   const p = answer.ups / answer.words, results = drawCoinsOf(name, bits.value, seed.value, draws.value),
-        low = answer.low === 'nan' ? NaN : Number(answer.low.replace('inf', 'Infinity'));
+        low = numberOfText(answer.low);
   byId('line-probability').textContent = `x becomes ${digits(answer.high, 20)} with probability ${
       fraction(answer.ups, answer.words)} = ${p.toPrecision(6)}, exactly: ${count(answer.ups)} of the ${
       count(answer.words)} whole numbers of ${bits.value} random bits. Otherwise it becomes ${digits(answer.low, 20)}.`;

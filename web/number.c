@@ -84,12 +84,10 @@ static void add_power(const char *key, double x) {
 static void add_code(uint64_t code, const ulp_format *f) {
     const double y = ulp_decode(code, f), unit = spacing_within(y, f);
     char text[40];
-    snprintf(text, sizeof text, "%0*llx", (f->bits + 3) / 4, (unsigned long long)code);
-    web_text_field("code", text);
+    web_bits_field("code", 1, code, f);
     add_bits(code, f);
     web_exact_field("value", y);
-    snprintf(text, sizeof text, y != y ? "nan" : "%a", y);
-    web_text_field("hex", text);
+    web_float_field("hex", y);
     snprintf(text, sizeof text, y != y ? "nan" : "%.17g", y);
     web_text_field("short", text);
     web_text_field("class", classes[ulp_classify(code, f)]);
@@ -122,27 +120,18 @@ WEB_EXPORT(web_code) const char *web_code(const char *format, const char *text) 
         return web_refuse("\"%.40s\" is not a code of %s. A code of %s is %d bits, written as at most %d hex digits.",
                           text, f.name, f.name, f.bits, (f.bits + 3) / 4);
     web_begin();
-    web_add("{");
     add_code(code, &f);
-    web_add("}");
-    return web_answer();
-}
-
-static void add_error(double y, double x, double unit) {
-    const double error = (y - x) / unit;
-    web_key("error");
-    if (error - error == 0) web_add("%.17g", error);
-    else web_add("null");
+    return web_end();
 }
 
 static void add_mode(double x, const ulp_format *f, ulp_rule rule) {
     const web_coin coin = web_coin_of(x, f, rule);
     const double unit = spacing_within(x, f);
-    web_add("{");
+    web_object();
     web_text_field("mode", ulp_mode_name((ulp_mode)rule.mode));
     web_exact_field("value", coin.low);
     web_code_field("code", coin.low, f);
-    add_error(coin.low, x, unit);
+    web_number_field("error", (coin.low - x) / unit);
     if (coin.ups > 0) {
         web_exact_field("other", coin.high);
         web_code_field("otherCode", coin.high, f);
@@ -153,12 +142,11 @@ static void add_mode(double x, const ulp_format *f, ulp_rule rule) {
 }
 
 static void add_policies(double x, const ulp_format *f, ulp_rule rule) {
-    web_key("policies");
-    web_add("[");
-    for (int p = ULP_OVERFLOW_INF, n = 0; p < ULP_OVERFLOW_COUNT; p++) {
+    web_list("policies");
+    for (int p = ULP_OVERFLOW_INF; p < ULP_OVERFLOW_COUNT; p++) {
         rule.overflow = (uint8_t)p;
         if (ulp_rule_check(f, rule) != ULP_OK) continue;
-        web_add("%s{", n++ > 0 ? "," : "");
+        web_object();
         web_text_field("policy", ulp_overflow_name((ulp_overflow)p));
         web_exact_field("value", ulp_round(x, f, rule, 0));
         web_code_field("code", ulp_round(x, f, rule, 0), f);
@@ -193,14 +181,11 @@ const char *web_number(const char *format, const char *text, const char *mode, c
     ulp_rule rule;
     double x;
     uint64_t code;
-    char hex[40];
     if (!web_format_read(&f, format) || !web_mode_read(&rule, mode, overflow, bits, &f) || !read_typed(&x, text))
         return web_answer();
     web_begin();
-    web_add("{");
     web_exact_field("x", x);
-    snprintf(hex, sizeof hex, x != x ? "nan" : "%a", x);
-    web_text_field("xHex", hex);
+    web_float_field("xHex", x);
     web_text_field("note", beyond(text, x));
     web_key("result");
     const double y = ulp_round(x, &f, rule, 0);
@@ -211,17 +196,12 @@ const char *web_number(const char *format, const char *text, const char *mode, c
     } else {
         web_add("null");
     }
-    web_key("modes");
-    web_add("[");
-    for (int m = 0; m < ULP_MODE_COUNT; m++) {
-        if (m > 0) web_add(",");
-        add_mode(x, &f, (ulp_rule){(uint8_t)m, rule.overflow, rule.random_bits});
-    }
+    web_list("modes");
+    for (int m = 0; m < ULP_MODE_COUNT; m++) add_mode(x, &f, (ulp_rule){(uint8_t)m, rule.overflow, rule.random_bits});
     web_add("]");
     add_policies(x, &f, rule);
     web_integer_field("beyond", x > f.max || x < f.lowest);
-    web_add("}");
-    return web_answer();
+    return web_end();
 }
 
 /* A typed number of [low, high]: {"x": its digits}, or a sentence that names what is allowed. */
@@ -239,10 +219,8 @@ WEB_EXPORT(web_finite) const char *web_finite(const char *text, double low, doub
     }
     if (!(x >= low && x <= high)) return web_refuse("%.40s is not possible. Allowed are %s.", text, allowed);
     web_begin();
-    web_add("{");
     web_exact_field("x", x);
-    web_add("}");
-    return web_answer();
+    return web_end();
 }
 
 /* The number in several formats, whose names have commas or blanks between them. */
@@ -262,24 +240,19 @@ WEB_EXPORT(web_sides) const char *web_sides(const char *formats, const char *tex
     }
     if (count == 0) return web_refuse("The list of formats is empty. Type names, for example binary16, bf16, e4m3.");
     web_begin();
-    web_add("{");
-    web_key("rows");
-    web_add("[");
+    web_list("rows");
     for (size_t i = 0; i < count; i++) {
         uint64_t code;
         const double y = ulp_round(x, &f[i], rule, 0);
-        web_add("%s{", i > 0 ? "," : "");
+        web_object();
         web_text_field("format", f[i].name);
         web_exact_field("value", y);
         web_code_field("code", y, &f[i]);
         if (ulp_encode(&code, y, &f[i]) == ULP_OK) add_bits(code, &f[i]);
-        web_key("relative");
-        const double relative = x == 0 ? 0 : (y - x) / x;
-        if (relative - relative == 0) web_add("%.17g", relative);
-        else web_add("null");
+        web_number_field("relative", x == 0 ? 0 : (y - x) / x);
         add_power("ulpExponent", spacing_within(y == y ? y : 0, &f[i]));
         web_add("}");
     }
-    web_add("]}");
-    return web_answer();
+    web_add("]");
+    return web_end();
 }

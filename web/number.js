@@ -119,7 +119,7 @@ const fraction = (ups, words) => {
 
 function drawModes(answer, chosen) {
   const rows = answer.modes.map((m) => {
-    const about = lists.modes.find((mode) => mode.name === m.mode);
+    const about = modeOf(m.mode);
     const row = make('tr', m.mode === chosen ? {class: 'chosen'} : {});
     row.append(head(m.mode), cell(about.meaning, 'wide'));
     if (!m.other)
@@ -188,9 +188,7 @@ function drawSides(x) {
 }
 
 function drawNumber(changed) {
-  if (changed === 'number-x' || changed === 'number-mode' || changed === 'number-overflow')
-    byId('number-code').value = '';
-  if (changed === 'number-format') byId('number-code').value = '';
+  if (['number-x', 'number-mode', 'number-overflow', 'number-format'].includes(changed)) byId('number-code').value = '';
   const name = byId('number-format').value.trim(), x = byId('number-x').value.trim(), mode = byId('number-mode').value;
   const bits = wholeOf('number-bits', 1, 32, 'Random bits'), format = ask('web_format', name);
   const answer = bits.error || format.error ?
@@ -207,8 +205,7 @@ function drawNumber(changed) {
   byId('number-typed').textContent = minus(x.length > 30 ? x.slice(0, 30) + '…' : x);
   const typed = exactOfText(plain(x)), held = exactOfText(answer.x),
         exact = held === null || (typed !== null && equalExact(typed, held));
-  const random =
-      lists.modes.find((m) => m.name === mode).stochastic && !code && answer.modes.find((m) => m.mode === mode).other;
+  const random = modeOf(mode).stochastic && !code && answer.modes.find((m) => m.mode === mode).other;
   byId('number-note').textContent =
       (random ? `The bits above show the result of ${mode} with random bits that are all 0. ` : '') + answer.note +
       (exact || answer.note ? '' : `The typed number becomes a binary64 number first: ${digits(answer.x, 60)}.`);

@@ -18,8 +18,6 @@ WEB_EXPORT(web_values) double *web_values(void) { return values; }
 
 /* ---- the text of an answer ---- */
 
-void web_begin(void) { answer[used = 0] = '\0'; }
-
 static void add_list(const char *format, va_list arguments) {
     const int n = vsnprintf(answer + used, ANSWER_MAX - used, format, arguments);
     if (n > 0) used += (size_t)n < ANSWER_MAX - used ? (size_t)n : ANSWER_MAX - 1 - used;
@@ -30,6 +28,16 @@ void web_add(const char *format, ...) {
     va_start(arguments, format);
     add_list(format, arguments);
     va_end(arguments);
+}
+
+void web_begin(void) {
+    used = 0;
+    web_add("{");
+}
+
+const char *web_end(void) {
+    web_add("}");
+    return answer;
 }
 
 void web_string(const char *text) {
@@ -43,10 +51,23 @@ void web_string(const char *text) {
     web_add("\"");
 }
 
+void web_item(void) {
+    if (answer[used - 1] != '{' && answer[used - 1] != '[') web_add(",");
+}
+
+void web_object(void) {
+    web_item();
+    web_add("{");
+}
+
 void web_key(const char *key) {
-    const char last = used > 0 ? answer[used - 1] : '{';
-    if (last != '{' && last != '[') web_add(",");
+    web_item();
     web_add("\"%s\":", key);
+}
+
+void web_list(const char *key) {
+    web_key(key);
+    web_add("[");
 }
 
 void web_text_field(const char *key, const char *text) {
@@ -65,16 +86,33 @@ void web_exact_field(const char *key, double value) {
     web_text_field(key, text);
 }
 
+void web_float_field(const char *key, double value) {
+    char text[40];
+    snprintf(text, sizeof text, value != value ? "nan" : "%a", value);
+    web_text_field(key, text);
+}
+
 void web_integer_field(const char *key, int64_t value) {
     web_key(key);
     web_add("%lld", (long long)value);
 }
 
-void web_code_field(const char *key, double value, const ulp_format *f) {
-    uint64_t code;
+void web_number_field(const char *key, double value) {
     web_key(key);
-    if (ulp_encode(&code, value, f) == ULP_OK) web_add("\"%0*llx\"", (f->bits + 3) / 4, (unsigned long long)code);
+    if (value - value == 0) web_add("%.17g", value);
     else web_add("null");
+}
+
+void web_bits_field(const char *key, int known, uint64_t code, const ulp_format *f) {
+    web_key(key);
+    if (known) web_add("\"%0*llx\"", (f->bits + 3) / 4, (unsigned long long)code);
+    else web_add("null");
+}
+
+void web_code_field(const char *key, double value, const ulp_format *f) {
+    uint64_t code = 0;
+    const int known = ulp_encode(&code, value, f) == ULP_OK;
+    web_bits_field(key, known, code, f);
 }
 
 const char *web_answer(void) { return answer; }
@@ -86,10 +124,8 @@ const char *web_refuse(const char *format, ...) {
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     web_begin();
-    web_add("{");
     web_text_field("error", sentence);
-    web_add("}");
-    return answer;
+    return web_end();
 }
 
 /* ---- reading ---- */

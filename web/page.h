@@ -22,21 +22,33 @@ double *web_values(void);
 
 /* ---- the text of an answer ---- */
 
+/* Begins an answer, an object; web_end() ends the object and returns the text. */
 void web_begin(void);
+const char *web_end(void);
 #if defined(__GNUC__)
 __attribute__((format(printf, 1, 2)))
 #endif
 void web_add(const char *format, ...);
 /* Adds a JSON string. */
 void web_string(const char *text);
-/* Adds "key": "text", with a comma before it unless it is the first of its object. */
-void web_text_field(const char *key, const char *text);
-/* Adds "key": number as a JSON string with the exact decimal digits. */
-void web_exact_field(const char *key, double value);
-void web_integer_field(const char *key, int64_t value);
-/* Adds "key": "code in hex", or null where the format has no code of the value. */
-void web_code_field(const char *key, double value, const ulp_format *format);
+/* Adds a comma, unless the next value is the first of its list or object. */
+void web_item(void);
+/* Begins an object in a list; web_add("}") ends it. */
+void web_object(void);
+/* Each of the following adds a comma, if needed, and "key": with a value. web_list() begins a list: web_add("]") ends
+ * it. */
 void web_key(const char *key);
+void web_list(const char *key);
+void web_text_field(const char *key, const char *text);
+/* A JSON string with the exact decimal digits; with a hex float. */
+void web_exact_field(const char *key, double value);
+void web_float_field(const char *key, double value);
+void web_integer_field(const char *key, int64_t value);
+/* A number of 17 digits, or null where it is not finite. */
+void web_number_field(const char *key, double value);
+/* A code of a format in hex, or null where `known` is 0. The code of a value, if the format has one. */
+void web_bits_field(const char *key, int known, uint64_t code, const ulp_format *format);
+void web_code_field(const char *key, double value, const ulp_format *format);
 const char *web_answer(void);
 
 /* Answers {"error": sentence}. */

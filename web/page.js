@@ -16,19 +16,7 @@ function make(tag, attributes = {}, ...children) {
   return e;
 }
 
-const superscripts = {
-  '-': '⁻',
-  0: '⁰',
-  1: '¹',
-  2: '²',
-  3: '³',
-  4: '⁴',
-  5: '⁵',
-  6: '⁶',
-  7: '⁷',
-  8: '⁸',
-  9: '⁹'
-};
+const superscripts = Object.fromEntries([...'-0123456789'].map((c, i) => [c, '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'[i]]));
 const power = (e) => '2' + String(e).replace(/./g, (c) => superscripts[c]);
 const minus = (text) => text.replace(/^-/, '−').replace(/e-0?/, 'e−');
 
@@ -107,6 +95,11 @@ function facts(list, pairs) {
   list.replaceChildren(
       ...pairs.map(([name, value]) => make('div', {}, make('dt', {text: name}), make('dd', {}, value))));
 }
+
+// The number of an answer's text: "nan", "inf" and "-inf", too.
+const numberOfText = (text) => (text === 'nan' ? NaN : Number(text.replace('inf', 'Infinity')));
+// The row of a rounding mode in the lists.
+const modeOf = (name) => lists.modes.find((mode) => mode.name === name);
 
 // Says a sentence to screen readers.
 function say(sentence) {

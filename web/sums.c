@@ -46,10 +46,8 @@ static int cure_of(const char *text) {
 
 WEB_EXPORT(web_cures) const char *web_cures(void) {
     web_begin();
-    web_add("{");
     web_text_field("cures", ULP_CURE_WORDS);
-    web_add("}");
-    return web_answer();
+    return web_end();
 }
 
 static ulp_stream stream_of(const char *what) {
@@ -79,8 +77,7 @@ const char *web_sum_numbers(double start, double term, double seed, double run, 
     if (!is_whole(bits, 1, 32)) return web_refuse("%.17g random bits are not possible. Allowed are 1 to 32.", bits);
     numbers = (struct numbers){start, term, (uint64_t)seed, (uint64_t)run, (int64_t)period, (uint8_t)bits};
     web_begin();
-    web_add("{}");
-    return web_answer();
+    return web_end();
 }
 
 WEB_EXPORT(web_sum_begin)
@@ -110,11 +107,9 @@ const char *web_sum_begin(const char *problem, const char *format, const char *m
     state.sums = stream_of(state.problem == HARMONIC ? " sums" : "");
     state.quotients = stream_of(" quotients");
     web_begin();
-    web_add("{");
     web_exact_field("start", state.sum.value);
     web_exact_field("term", state.term);
-    web_add("}");
-    return web_answer();
+    return web_end();
 }
 
 /* Term k, and the exact sum up to it. */
@@ -151,12 +146,10 @@ WEB_EXPORT(web_sum_run) uint32_t web_sum_run(uint32_t count) {
 
 WEB_EXPORT(web_sum_report) const char *web_sum_report(void) {
     web_begin();
-    web_add("{");
     web_integer_field("terms", state.k);
     web_integer_field("last", state.last);
     web_exact_field("value", state.sum.value);
     web_code_field("code", state.sum.value, &state.format);
     web_exact_field("spacing", ulp_spacing(state.sum.value, &state.format));
-    web_add("}");
-    return web_answer();
+    return web_end();
 }

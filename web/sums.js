@@ -184,7 +184,7 @@ function reportSums(set) {
           `After ${count(r.terms)} term${r.terms === 1 ? '' : 's'} the sum is ${digits(r.value, 30)}; `,
           ...(set.problem === 'harmonic' ? [`the exact sum is about ${digits(exact.slice(0, 24))}.`] :
                                            ['exactly it is ', longNumber(exact), '.']));
-  const random = lists.modes.find((m) => m.name === set.mode).stochastic;
+  const random = modeOf(set.mode).stochastic;
   const still = r.last === r.terms ? 'The last term still changed the sum.' :
       r.last === 0                 ? 'No term changed the sum.' :
                                      `Term ${count(r.last)} was the last that changed the sum.`;
@@ -251,7 +251,7 @@ async function compareSums(set, turn) {
 
 // The mean and the standard deviation of many runs of a stochastic sum, which is short enough.
 async function spreadSums(set, turn) {
-  const runs = 200, ends = [], random = lists.modes.find((m) => m.name === set.mode).stochastic;
+  const runs = 200, ends = [], random = modeOf(set.mode).stochastic;
   byId('sums-spread').textContent = '';
   if (!random || set.cure !== 'plain' || set.terms > 5000) return;
   for (let run = 1; run <= runs; run++) {
@@ -259,7 +259,7 @@ async function spreadSums(set, turn) {
     numbers[3] = run;
     beginSum({...set, numbers}, set.mode, 'plain');
     call('web_sum_run', set.terms);
-    ends.push(Number(ask('web_sum_report').value.replace('inf', 'Infinity')));
+    ends.push(numberOfText(ask('web_sum_report').value));
     if ((run * set.terms) % 20000 < set.terms) await frame();
     if (turn !== sums.turn) return;
   }
@@ -273,7 +273,7 @@ async function spreadSums(set, turn) {
 
 async function runSums(set, turn, slowly) {
   sums.terms = set.terms;
-  sums.values = [set.start === 'nan' ? NaN : Number(set.start.replace('inf', 'Infinity'))];
+  sums.values = [numberOfText(set.start)];
   sums.exact = [set.problem === 'stagnation' ? set.numbers[0] : 0];
   sums.given = set.problem === 'stagnation' ? set.numbers : null;
   byId('sums-table').classList.add('stale');
@@ -289,8 +289,7 @@ async function runSums(set, turn, slowly) {
 
 // Shows the result if the student has asked for it. A changed field hides the result, until the student asks again.
 function drawSums(changed, slowly = false) {
-  const problem = byId('sums-problem').value,
-        random = lists.modes.find((m) => m.name === byId('sums-mode').value).stochastic;
+  const problem = byId('sums-problem').value, random = modeOf(byId('sums-mode').value).stochastic;
   if (changed === 'sums-problem') byId('sums-terms').value = usualTerms[problem];
   const needed = {
     stagnation: problem === 'stagnation',

@@ -9,6 +9,10 @@
 #include "kernels/backend.h"
 #include "kernels/rounding/core.h"
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 #define ULP_PASTE2(a, b) a##_##b
 #define ULP_PASTE(a, b) ULP_PASTE2(a, b)
 #define ULP_CPU(name) ULP_PASTE(name, ULP_ISA)
@@ -67,13 +71,26 @@
 #define ELEMENTWISE _Pragma("GCC ivdep")
 #endif
 
-/* The bytes of a vector of this instruction set. */
+/* The bytes of a vector of this instruction set. An instruction that is there for each width from SSE2 or AVX2 on, and
+ * the types of its operands, by one name: MM(max_ps) is _mm512_max_ps, _mm256_max_ps or _mm_max_ps. */
 #if defined(__AVX512F__)
 enum { ULP_VECTOR_BYTES = 64 };
+#define MM(name) _mm512_##name
+#define MM_INTS __m512i
+#define MM_FLOATS __m512
+#define MM_DOUBLES __m512d
 #elif defined(__AVX2__)
 enum { ULP_VECTOR_BYTES = 32 };
+#define MM(name) _mm256_##name
+#define MM_INTS __m256i
+#define MM_FLOATS __m256
+#define MM_DOUBLES __m256d
 #else
 enum { ULP_VECTOR_BYTES = 16 };
+#define MM(name) _mm_##name
+#define MM_INTS __m128i
+#define MM_FLOATS __m128
+#define MM_DOUBLES __m128d
 #endif
 
 /* Whether the instruction set has a fused multiply-add. */

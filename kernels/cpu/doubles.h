@@ -8,10 +8,6 @@
 
 #include "cpu.h"
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
 enum { DOUBLES = ULP_VECTOR_BYTES / 8 }; /* the numbers of a vector */
 
 typedef double vdouble __attribute__((vector_size(ULP_VECTOR_BYTES)));
@@ -50,12 +46,8 @@ ULP_INLINE vbits wide_words(const uint32_t *from) {
 
 /* a > b ? a : b and a < b ? a : b, so that a NaN in b stays. */
 ULP_INLINE vdouble larger(vdouble a, vdouble b) {
-#if defined(__AVX512F__)
-    return (vdouble)_mm512_max_pd((__m512d)a, (__m512d)b);
-#elif defined(__AVX2__)
-    return (vdouble)_mm256_max_pd((__m256d)a, (__m256d)b);
-#elif defined(__SSE2__)
-    return (vdouble)_mm_max_pd((__m128d)a, (__m128d)b);
+#if defined(__SSE2__)
+    return (vdouble)MM(max_pd)((MM_DOUBLES)a, (MM_DOUBLES)b);
 #else
     const vbits yes = (vbits)(a > b);
     return (vdouble)(((vbits)a & yes) | ((vbits)b & ~yes));
@@ -63,12 +55,8 @@ ULP_INLINE vdouble larger(vdouble a, vdouble b) {
 }
 
 ULP_INLINE vdouble smaller(vdouble a, vdouble b) {
-#if defined(__AVX512F__)
-    return (vdouble)_mm512_min_pd((__m512d)a, (__m512d)b);
-#elif defined(__AVX2__)
-    return (vdouble)_mm256_min_pd((__m256d)a, (__m256d)b);
-#elif defined(__SSE2__)
-    return (vdouble)_mm_min_pd((__m128d)a, (__m128d)b);
+#if defined(__SSE2__)
+    return (vdouble)MM(min_pd)((MM_DOUBLES)a, (MM_DOUBLES)b);
 #else
     const vbits yes = (vbits)(a < b);
     return (vdouble)(((vbits)a & yes) | ((vbits)b & ~yes));
@@ -77,10 +65,8 @@ ULP_INLINE vdouble smaller(vdouble a, vdouble b) {
 
 /* The larger and the smaller of two 32-bit words. */
 ULP_INLINE vhalf larger_words(vhalf a, vhalf b) {
-#if defined(__AVX512F__)
-    return (vhalf)_mm512_max_epu32((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (vhalf)_mm256_max_epu32((__m256i)a, (__m256i)b);
+#if defined(__AVX2__)
+    return (vhalf)MM(max_epu32)((MM_INTS)a, (MM_INTS)b);
 #else
     const vhalf yes = (vhalf)(a > b);
     return (a & yes) | (b & ~yes);
@@ -98,10 +84,8 @@ ULP_INLINE vbits larger_exponents(vbits a, vbits b) {
 }
 
 ULP_INLINE vhalf smaller_words(vhalf a, vhalf b) {
-#if defined(__AVX512F__)
-    return (vhalf)_mm512_min_epu32((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (vhalf)_mm256_min_epu32((__m256i)a, (__m256i)b);
+#if defined(__AVX2__)
+    return (vhalf)MM(min_epu32)((MM_INTS)a, (MM_INTS)b);
 #else
     const vhalf yes = (vhalf)(a < b);
     return (a & yes) | (b & ~yes);
@@ -111,10 +95,8 @@ ULP_INLINE vhalf smaller_words(vhalf a, vhalf b) {
 /* a b + c, rounded once to nearest. Without such an instruction the product must be exact, as that of binary32 values
  * is. */
 ULP_INLINE vdouble fused(vdouble a, vdouble b, vdouble c) {
-#if defined(__AVX512F__)
-    return (vdouble)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
-#elif defined(__FMA__)
-    return (vdouble)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#if defined(__FMA__)
+    return (vdouble)MM(fmadd_pd)((MM_DOUBLES)a, (MM_DOUBLES)b, (MM_DOUBLES)c);
 #else
     return a * b + c;
 #endif
@@ -172,10 +154,8 @@ ULP_INLINE watch watch_begin(void) { return (watch){~(vhalf){0}, (vhalf){0}}; }
 
 /* The upper halves of the numbers of two vectors, in any order. */
 ULP_INLINE vhalf upper_halves(vdouble a, vdouble b) {
-#if defined(__AVX512F__)
-    return (vhalf)_mm512_shuffle_ps((__m512)a, (__m512)b, 0xdd);
-#elif defined(__AVX2__)
-    return (vhalf)_mm256_shuffle_ps((__m256)a, (__m256)b, 0xdd);
+#if defined(__AVX2__)
+    return (vhalf)MM(shuffle_ps)((MM_FLOATS)a, (MM_FLOATS)b, 0xdd);
 #else
     return (vhalf)(((vbits)a >> 32) | ((vbits)b & 0xffffffff00000000u));
 #endif

@@ -7,10 +7,6 @@
 
 #include "cpu.h"
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
 enum { FLOATS = ULP_VECTOR_BYTES / 4 }; /* the numbers of a vector */
 
 typedef float vfloat __attribute__((vector_size(ULP_VECTOR_BYTES)));
@@ -23,10 +19,8 @@ ULP_INLINE vuint all_uints(uint32_t x) { return (vuint){0} + x; }
 
 /* The larger of two words below 2^31. */
 ULP_INLINE vuint larger_uints(vuint a, vuint b) {
-#if defined(__AVX512F__)
-    return (vuint)_mm512_max_epu32((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (vuint)_mm256_max_epu32((__m256i)a, (__m256i)b);
+#if defined(__AVX2__)
+    return (vuint)MM(max_epu32)((MM_INTS)a, (MM_INTS)b);
 #else
     const vuint yes = (vuint)((vint)a > (vint)b);
     return (a & yes) | (b & ~yes);
@@ -35,10 +29,8 @@ ULP_INLINE vuint larger_uints(vuint a, vuint b) {
 
 /* The smaller of two words below 2^31. */
 ULP_INLINE vuint smaller_uints(vuint a, vuint b) {
-#if defined(__AVX512F__)
-    return (vuint)_mm512_min_epu32((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (vuint)_mm256_min_epu32((__m256i)a, (__m256i)b);
+#if defined(__AVX2__)
+    return (vuint)MM(min_epu32)((MM_INTS)a, (MM_INTS)b);
 #else
     const vuint yes = (vuint)((vint)a < (vint)b);
     return (a & yes) | (b & ~yes);
@@ -76,12 +68,8 @@ ULP_INLINE int any_uint_below(vuint x, uint32_t limit) {
 
 /* The same for words of binary32 numbers that are not NaN. */
 ULP_INLINE vuint larger_numbers(vuint a, vuint b) {
-#if defined(__AVX512F__)
-    return (vuint)_mm512_max_ps((__m512)a, (__m512)b);
-#elif defined(__AVX2__)
-    return (vuint)_mm256_max_ps((__m256)a, (__m256)b);
-#elif defined(__SSE2__)
-    return (vuint)_mm_max_ps((__m128)a, (__m128)b);
+#if defined(__SSE2__)
+    return (vuint)MM(max_ps)((MM_FLOATS)a, (MM_FLOATS)b);
 #else
     return larger_uints(a, b);
 #endif
@@ -135,12 +123,8 @@ ULP_INLINE vbytes exponents_of(vshort a, vshort b) {
 }
 
 ULP_INLINE vbytes larger_bytes(vbytes a, vbytes b) {
-#if defined(__AVX512BW__)
-    return (vbytes)_mm512_max_epu8((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (vbytes)_mm256_max_epu8((__m256i)a, (__m256i)b);
-#elif defined(__SSE2__)
-    return (vbytes)_mm_max_epu8((__m128i)a, (__m128i)b);
+#if defined(__SSE2__)
+    return (vbytes)MM(max_epu8)((MM_INTS)a, (MM_INTS)b);
 #else
     const vbytes yes = (vbytes)(a > b);
     return (a & yes) | (b & ~yes);
@@ -251,10 +235,8 @@ ULP_INLINE vfloat float_fused_toward(vfloat a, vfloat b, vfloat c, uint32_t mode
 
 /* a b + c, where a b is exact. */
 ULP_INLINE vfloat float_fused(vfloat a, vfloat b, vfloat c) {
-#if defined(__AVX512F__)
-    return (vfloat)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif defined(__FMA__)
-    return (vfloat)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#if defined(__FMA__)
+    return (vfloat)MM(fmadd_ps)((MM_FLOATS)a, (MM_FLOATS)b, (MM_FLOATS)c);
 #else
     return a * b + c;
 #endif

@@ -12,22 +12,14 @@
 #include "cpu.h"
 #include "formats/rng.h"
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
 typedef uint64_t vwide __attribute__((vector_size(ULP_VECTOR_BYTES)));
 
 ULP_INLINE vwide wide_all(uint64_t x) { return (vwide){0} + x; }
 
 /* The products of the lower halves of the lanes with a number. */
 ULP_INLINE vwide wide_product(vwide a, uint32_t by) {
-#if defined(__AVX512F__)
-    return (vwide)_mm512_mul_epu32((__m512i)a, (__m512i)wide_all(by));
-#elif defined(__AVX2__)
-    return (vwide)_mm256_mul_epu32((__m256i)a, (__m256i)wide_all(by));
-#elif defined(__SSE2__)
-    return (vwide)_mm_mul_epu32((__m128i)a, (__m128i)wide_all(by));
+#if defined(__SSE2__)
+    return (vwide)MM(mul_epu32)((MM_INTS)a, (MM_INTS)wide_all(by));
 #else
     return (a & 0xffffffffu) * wide_all(by);
 #endif

@@ -12,14 +12,6 @@ namespace {
 
 enum { HALF = 64 };
 
-__global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    outputs_kernel(double *p, const float *z, size_t B, size_t C, size_t T, int linear) {
-    for (size_t i = ulp_cuda_thread(); i < B * T; i += ulp_cuda_threads()) {
-        const size_t at = i / T * C * T + i % T;
-        ulp_ctc_outputs(p + at, z + at, C, T, linear);
-    }
-}
-
 struct job {
     double *dz, *loss, *work;
     const float *p;
@@ -91,7 +83,10 @@ __global__ void __launch_bounds__(2 * HALF) ctc_kernel(const __grid_constant__ j
 } // namespace
 
 ulp_status ulp_cuda_ctc_outputs(double *p, const float *z, ulp_sequences of, int linear) {
-    return ulp_cuda_over(of.B * of.T, "outputs of ctc", outputs_kernel, p, z, of.B, of.C, of.T, linear);
+    return ulp_cuda_each(of.B * of.T, "outputs of ctc", [=] __device__(size_t i) {
+        const size_t at = i / of.T * of.C * of.T + i % of.T;
+        ulp_ctc_outputs(p + at, z + at, of.C, of.T, linear);
+    });
 }
 
 ulp_status ulp_cuda_ctc(double *dz, double *loss, double *work, const float *p, ulp_sequences of,

@@ -95,4 +95,14 @@ static inline ulp_status ulp_cuda_over(size_t n, const char *name, void (*kernel
 static __device__ inline size_t ulp_cuda_thread(void) { return (size_t)blockIdx.x * blockDim.x + threadIdx.x; }
 static __device__ inline size_t ulp_cuda_threads(void) { return (size_t)gridDim.x * blockDim.x; }
 
+template <typename Body>
+__global__ void __launch_bounds__(ULP_CUDA_THREADS) ulp_cuda_each_kernel(size_t n, const __grid_constant__ Body body) {
+    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) body(i);
+}
+
+/* body(i) for each i < n on the device: [=] __device__(size_t i) { ... }. */
+template <typename Body> static inline ulp_status ulp_cuda_each(size_t n, const char *name, const Body &body) {
+    return ulp_cuda_over(n, name, ulp_cuda_each_kernel<Body>, n, body);
+}
+
 #endif

@@ -6,36 +6,6 @@
 
 namespace {
 
-__global__ void __launch_bounds__(ULP_CUDA_THREADS) narrow_kernel(float *y, const double *x, size_t n) {
-    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) y[i] = ulp_narrowed(x[i]);
-}
-
-__global__ void __launch_bounds__(ULP_CUDA_THREADS) scale_kernel(double *y, const double *x, size_t n, double factor) {
-    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) y[i] = ulp_quieted(factor * x[i]);
-}
-
-__global__ void __launch_bounds__(ULP_CUDA_THREADS) relu_kernel(float *y, const float *x, size_t n) {
-    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) y[i] = ulp_relu(x[i]);
-}
-
-__global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    relu_slope_kernel(float *dx, const float *dy, const float *y, size_t n) {
-    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) dx[i] = ulp_relu_slope(dy[i], y[i]);
-}
-
-template <ulp_activation_kind KIND>
-__global__ void __launch_bounds__(ULP_CUDA_THREADS) activate_kernel(double a, double *y, const float *x, size_t n) {
-    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads())
-        y[i] = ulp_activation_value(KIND, a, (double)x[i]);
-}
-
-template <ulp_activation_kind KIND>
-__global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    activate_slope_kernel(double a, double *dx, const float *dy, const float *at, size_t n) {
-    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads())
-        dx[i] = ulp_activation_slope(KIND, a, (double)dy[i], (double)at[i]);
-}
-
 /* ---- dropout: a thread computes four neighbours, whose random words are one Philox block ---- */
 
 enum { NEIGHBOURS = 4 };
@@ -79,32 +49,31 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     }
 }
 
-__global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    softmax_slope_kernel(double *dz, const float *p, const __grid_constant__ ulp_labels labels, double scale) {
-    for (size_t i = ulp_cuda_thread(); i < labels.B * labels.C; i += ulp_cuda_threads())
-        dz[i] = ulp_softmax_slope(p[i], (uint32_t)(i % labels.C == labels.label[i / labels.C]), scale, labels.B);
-}
-
 } // namespace
 
 ulp_status ulp_cuda_narrow(float *y, const double *x, size_t n) {
-    return ulp_cuda_over(n, "narrow", narrow_kernel, y, x, n);
+    return ulp_cuda_each(n, "narrow", [=] __device__(size_t i) { y[i] = ulp_narrowed(x[i]); });
 }
 
 ulp_status ulp_cuda_scale(double *y, const double *x, size_t n, double factor) {
-    return ulp_cuda_over(n, "scale", scale_kernel, y, x, n, factor);
+    return ulp_cuda_each(n, "scale", [=] __device__(size_t i) { y[i] = ulp_quieted(factor * x[i]); });
 }
 
-ulp_status ulp_cuda_relu(float *y, const float *x, size_t n) { return ulp_cuda_over(n, "relu", relu_kernel, y, x, n); }
+ulp_status ulp_cuda_relu(float *y, const float *x, size_t n) {
+    return ulp_cuda_each(n, "relu", [=] __device__(size_t i) { y[i] = ulp_relu(x[i]); });
+}
 
 ulp_status ulp_cuda_relu_slope(float *dx, const float *dy, const float *y, size_t n) {
-    return ulp_cuda_over(n, "relu_slope", relu_slope_kernel, dx, dy, y, n);
+    return ulp_cuda_each(n, "relu_slope", [=] __device__(size_t i) { dx[i] = ulp_relu_slope(dy[i], y[i]); });
 }
 
 ulp_status ulp_cuda_activate(double *y, const float *x, size_t n, ulp_activation f) {
+    const double a = f.a;
     switch (f.kind) {
 #define CASE(id, name, value, slope)                                                                                   \
-    case id: return ulp_cuda_over(n, "activate", activate_kernel<id>, f.a, y, x, n);
+    case id:                                                                                                           \
+        return ulp_cuda_each(n, "activate",                                                                            \
+                             [=] __device__(size_t i) { y[i] = ulp_activation_value(id, a, (double)x[i]); });
         ULP_ACTIVATIONS(CASE)
 #undef CASE
     default: return ULP_BAD_ARGUMENT;
@@ -112,9 +81,13 @@ ulp_status ulp_cuda_activate(double *y, const float *x, size_t n, ulp_activation
 }
 
 ulp_status ulp_cuda_activate_slope(double *dx, const float *dy, const float *at, size_t n, ulp_activation f) {
+    const double a = f.a;
     switch (f.kind) {
 #define CASE(id, name, value, slope)                                                                                   \
-    case id: return ulp_cuda_over(n, "activate_slope", activate_slope_kernel<id>, f.a, dx, dy, at, n);
+    case id:                                                                                                           \
+        return ulp_cuda_each(n, "activate_slope", [=] __device__(size_t i) {                                           \
+            dx[i] = ulp_activation_slope(id, a, (double)dy[i], (double)at[i]);                                         \
+        });
         ULP_ACTIVATIONS(CASE)
 #undef CASE
     default: return ULP_BAD_ARGUMENT;
@@ -132,5 +105,7 @@ ulp_status ulp_cuda_softmax(double *p, double *loss, const float *z, ulp_labels 
 }
 
 ulp_status ulp_cuda_softmax_slope(double *dz, const float *p, ulp_labels labels, double scale) {
-    return ulp_cuda_over(labels.B * labels.C, "softmax_slope", softmax_slope_kernel, dz, p, labels, scale);
+    return ulp_cuda_each(labels.B * labels.C, "softmax_slope", [=] __device__(size_t i) {
+        dz[i] = ulp_softmax_slope(p[i], (uint32_t)(i % labels.C == labels.label[i / labels.C]), scale, labels.B);
+    });
 }

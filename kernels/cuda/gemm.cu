@@ -6,29 +6,22 @@
 
 namespace {
 
-/* *found = 1 if an element of x (rows, width) is not a value of the format. */
-template <typename T>
-__global__ void __launch_bounds__(ULP_CUDA_THREADS) check_kernel(uint32_t *found, const T *x, size_t rows, size_t width,
-                                                                 size_t ld, const __grid_constant__ ulp_format f) {
-    uint32_t bad = 0;
-    const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
-    for (size_t e = ulp_cuda_thread(); e < rows * width; e += ulp_cuda_threads()) {
-        const double v = (double)x[e / width * ld + e % width];
-        if (v != v) bad |= (uint32_t)(f.nan_codes == ULP_NAN_NONE);
-        else if (v - v != 0.0) bad |= (uint32_t)!f.has_inf | (uint32_t)(v < 0.0 && !f.is_signed);
-        else bad |= (uint32_t)(ulp_round_exact(ulp_exact_of(v), &f, rule, 0) != v);
-    }
-    if (bad) atomicOr(found, 1u);
-}
-
-/* Of an array that is kept, and whose elements are known to be values of the format, nothing is asked. */
+/* *found = 1 if an element of x (rows, width) is not a value of the format. Of an array that is kept, and whose elements
+ * are known to be values of the format, nothing is asked. */
 template <typename T>
 ulp_status check_values(uint32_t *found, const T *x, size_t rows, size_t width, size_t ld, const ulp_format *f) {
     const ulp_native_array array = {rows, width, ld, 1, 0, 0, 0, false, false};
     unsigned char *none = NULL;
     if (ulp_cuda_kept_codes(&none, x, &array, f) == ULP_KEPT_OLD) return ULP_OK;
-    return ulp_cuda_launch("members of a format", check_kernel<T>, ulp_cuda_blocks(rows * width), ULP_CUDA_THREADS,
-                           found, x, rows, width, ld, *f);
+    const ulp_format format = *f;
+    return ulp_cuda_each(rows * width, "members of a format", [=] __device__(size_t e) {
+        const double v = (double)x[e / width * ld + e % width];
+        bool bad;
+        if (v != v) bad = format.nan_codes == ULP_NAN_NONE;
+        else if (v - v != 0.0) bad = !format.has_inf || (v < 0.0 && !format.is_signed);
+        else bad = ulp_round_exact(ulp_exact_of(v), &format, {ULP_RNE, ULP_OVERFLOW_SAT, 0}, 0) != v;
+        if (bad) atomicOr(found, 1u);
+    });
 }
 
 template <typename T> ulp_status check_inputs(const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d) {
@@ -109,10 +102,6 @@ template <typename T> ulp_status multiply(T *c, const T *a, const T *b, const ul
     return status == ULP_OK ? choose(job_of(c, a, b, s, by), *d) : status;
 }
 
-__global__ void __launch_bounds__(ULP_CUDA_THREADS) fill_kernel(float *y, float value, size_t n) {
-    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) y[i] = value;
-}
-
 } // namespace
 
 ulp_status ulp_cuda_gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape, ulp_summation by) {
@@ -135,7 +124,7 @@ ulp_status ulp_cuda_reduce(float *y, const float *x, size_t m, size_t n, ulp_sum
     shape.k = m;
     shape.lda = m;
     shape.ldb = shape.ldc = n;
-    if (m > 0) status = ulp_cuda_launch("ones", fill_kernel, ulp_cuda_blocks(m), ULP_CUDA_THREADS, ones, 1.0f, m);
+    status = ulp_cuda_each(m, "ones", [=] __device__(size_t i) { ones[i] = 1.0f; });
     if (status == ULP_OK) status = ulp_cuda_gemm(y, ones, x, &shape, by);
     ulp_cuda_release(ones);
     return status;

@@ -24,12 +24,6 @@ template <typename T> struct ulp_cuda_job {
     ulp_stream stream;
 };
 
-template <typename T> static __device__ inline T ulp_cuda_a(const ulp_cuda_job<T> &w, size_t i, size_t k) {
-    return w.a[i * w.a_row + k * w.a_column];
-}
-template <typename T> static __device__ inline T ulp_cuda_b(const ulp_cuda_job<T> &w, size_t k, size_t j) {
-    return w.b[k * w.b_row + j * w.b_column];
-}
 template <typename T> static __host__ __device__ inline T *ulp_cuda_c(const ulp_cuda_job<T> &w, size_t i, size_t j) {
     return w.c + i * w.c_row + j * w.c_column;
 }

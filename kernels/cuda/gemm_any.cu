@@ -2,6 +2,8 @@
 #define ULP_CALLS /* the kernel has every kind of sum */
 #include "gemm.h"
 
+#include <string.h>
+
 namespace {
 
 enum { ACROSS = 16, DOWN = 8, BLOCKS = 9 /* of a processor, at least */ };
@@ -56,23 +58,8 @@ ulp_status ulp_cuda_gemm_any(const ulp_cuda_job<float> &job, const ulp_datapath 
 }
 
 ulp_status ulp_cuda_gemm_any(const ulp_cuda_job<double> &job, const ulp_datapath &datapath) {
-    const ulp_cuda_job<float> same = {reinterpret_cast<float *>(job.c),
-                                      reinterpret_cast<const float *>(job.a),
-                                      reinterpret_cast<const float *>(job.b),
-                                      job.m,
-                                      job.n,
-                                      job.k,
-                                      job.a_row,
-                                      job.a_column,
-                                      job.b_row,
-                                      job.b_column,
-                                      job.c_row,
-                                      job.c_column,
-                                      job.accumulate,
-                                      job.a_scales,
-                                      job.b_scales,
-                                      job.blocks,
-                                      job.words,
-                                      job.stream};
+    ulp_cuda_job<float> same; /* the types differ in what the pointers point to */
+    static_assert(sizeof same == sizeof job, "the jobs have the same fields");
+    memcpy(static_cast<void *>(&same), &job, sizeof same);
     return run(same, true, datapath);
 }

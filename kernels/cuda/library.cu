@@ -1,5 +1,5 @@
 // library.cu - products by cuBLASLt: opening the library, its functions, and the plan of the latest product.
-#include "library.h"
+#include "native.h"
 #include "native_rows.h"
 
 #if !__has_include(<cublasLt.h>)

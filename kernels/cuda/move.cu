@@ -5,34 +5,6 @@
 
 namespace {
 
-/* A thread for each element of y (c K K, B oh ow). */
-__global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    im2col_kernel(float *y, const float *x, const __grid_constant__ ulp_im2col p, size_t n) {
-    const size_t K = p.kernel;
-    for (size_t e = ulp_cuda_thread(); e < n; e += ulp_cuda_threads()) {
-        const size_t q = e % p.ow, r = e / p.ow % p.oh, piece = e / (p.ow * p.oh), b = piece % p.B, row = piece / p.B;
-        const size_t c = row / (K * K);
-        size_t i = row / K % K, j = row % K, h, w;
-        if (p.flip) {
-            i = K - 1 - i;
-            j = K - 1 - j;
-        }
-        const bool inside = ulp_im2col_source(&h, (ptrdiff_t)(r * p.stride + i) - (ptrdiff_t)p.pad, p.dilate, p.h) &&
-                            ulp_im2col_source(&w, (ptrdiff_t)(q * p.stride + j) - (ptrdiff_t)p.pad, p.dilate, p.w);
-        y[e] = inside ? x[((b * p.c + c) * p.h + h) * p.w + w] : 0.0f;
-    }
-}
-
-/* y (count,b,a,n) from x (count,a,b,n), one element at a time. */
-__global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    permute_kernel(float *y, const float *x, const __grid_constant__ ulp_permute_shape s) {
-    const size_t a = s.a, b = s.b, n = s.n, all = s.count * a * b * n;
-    for (size_t e = ulp_cuda_thread(); e < all; e += ulp_cuda_threads()) {
-        const size_t l = e % n, i = e / n % a, j = e / n / a % b, k = e / n / a / b;
-        y[e] = x[((k * a + i) * b + j) * n + l];
-    }
-}
-
 enum { SIDE = 32, ROWS = 8 };
 
 /* Transposes squares through shared memory, so that memory is read and written in rows. A block handles squares at a
@@ -57,18 +29,32 @@ __global__ void __launch_bounds__(SIDE *ROWS)
 
 } // namespace
 
+/* A thread for each element of y (c K K, B oh ow). */
 ulp_status ulp_cuda_im2col(float *y, const float *x, const ulp_im2col *geometry) {
-    ulp_status status = ulp_cuda_open();
-    const size_t n = status == ULP_OK ? ulp_im2col_size(geometry) : 0;
-    return n == 0 ? status
-                  : ulp_cuda_launch("im2col", im2col_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, y, x, *geometry, n);
+    const ulp_im2col p = *geometry;
+    return ulp_cuda_each(ulp_im2col_size(geometry), "im2col", [=] __device__(size_t e) {
+        const size_t K = p.kernel;
+        const size_t q = e % p.ow, r = e / p.ow % p.oh, piece = e / (p.ow * p.oh), b = piece % p.B, row = piece / p.B;
+        const size_t c = row / (K * K);
+        size_t i = row / K % K, j = row % K, h, w;
+        if (p.flip) {
+            i = K - 1 - i;
+            j = K - 1 - j;
+        }
+        const bool inside = ulp_im2col_source(&h, (ptrdiff_t)(r * p.stride + i) - (ptrdiff_t)p.pad, p.dilate, p.h) &&
+                            ulp_im2col_source(&w, (ptrdiff_t)(q * p.stride + j) - (ptrdiff_t)p.pad, p.dilate, p.w);
+        y[e] = inside ? x[((b * p.c + c) * p.h + h) * p.w + w] : 0.0f;
+    });
 }
 
 ulp_status ulp_cuda_permute(float *y, const float *x, ulp_permute_shape s) {
     const size_t all = s.count * s.a * s.b * s.n;
-    ulp_status status = ulp_cuda_open();
-    if (status != ULP_OK || all == 0) return status;
-    if (s.n != 1) return ulp_cuda_launch("permute", permute_kernel, ulp_cuda_blocks(all), ULP_CUDA_THREADS, y, x, s);
+    if (s.n != 1 || all == 0)
+        return ulp_cuda_each(all, "permute", [=] __device__(size_t e) {
+            const size_t l = e % s.n, i = e / s.n % s.a, j = e / s.n / s.a % s.b, k = e / s.n / s.a / s.b;
+            y[e] = x[((k * s.a + i) * s.b + j) * s.n + l];
+        });
+    ULP_TRY(ulp_cuda_open());
     const size_t squares = s.count * ((s.a + SIDE - 1) / SIDE) * ((s.b + SIDE - 1) / SIDE);
     return ulp_cuda_launch("transpose", transpose_kernel, ulp_cuda_blocks(squares * ULP_CUDA_THREADS), dim3(SIDE, ROWS),
                            y, x, s);

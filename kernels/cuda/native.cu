@@ -1,5 +1,4 @@
 // native.cu - native products by name: the list, the products that this device offers, and their models.
-#include "library.h"
 #include "native.h"
 #include "native_rows.h"
 #include "kernels/products/datapath_names.h"
@@ -201,9 +200,10 @@ int row_of(const char *text) {
 
 /* Whether a promotion can follow each `products` products: a multiple of the products of one instruction. */
 bool can_promote(const row *r, unsigned products) {
-    ulp_format a;
-    return r->family == ULP_NATIVE_BY_WGMMA && strcmp(r->result, "fp32") == 0 && ulp_format_parse(&a, r->a) == ULP_OK &&
-           products <= 1u << 20 && products * 16 / ulp_native_in_16_bytes(&a) % 32 == 0;
+    ulp_format a, result;
+    return r->family == ULP_NATIVE_BY_WGMMA && ulp_format_parse(&result, r->result) == ULP_OK &&
+           ulp_format_equal(&result, &ulp_binary32) && ulp_format_parse(&a, r->a) == ULP_OK && products <= 1u << 20 &&
+           products * 16 / ulp_native_in_16_bytes(&a) % 32 == 0;
 }
 
 } // namespace

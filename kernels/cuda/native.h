@@ -128,4 +128,13 @@ ulp_status ulp_native_differ(uint64_t *count, const void *x, const void *y, size
 /* to = the codes in consecutive words, without padding. */
 ulp_status ulp_native_widen(uint64_t *to, const void *codes, const ulp_native_array *array, unsigned bytes);
 
+/* ---- library.cu: products by cuBLASLt, which is opened at its first use: programs start without it ---- */
+
+/* The reason why the library cannot be used, in a sentence that names the library. "" if it can be used. */
+const char *ulp_native_library_lacks(void);
+
+/* D = A B + C by the call of a row of ULP_NATIVE_LIBRARY. The call does not split k into parts (reduction scheme NONE).
+ * Returns ULP_UNSUPPORTED, with a sentence, if the library has no algorithm for the product. */
+ulp_status ulp_native_library(unsigned row, const ulp_native_job *job);
+
 #endif

@@ -59,22 +59,6 @@ __device__ inline double value_of(uint64_t code, unsigned bits, bool fixed) {
     return x == x ? x : ulp_quiet_nan();
 }
 
-template <typename T>
-__global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    decode_kernel(T *x, const void *codes, const __grid_constant__ ulp_native_array w, unsigned bits, bool fixed) {
-    const size_t across = w.pitch / (bits / 8);
-    for (size_t e = ulp_cuda_thread(); e < w.rows * w.width; e += ulp_cuda_threads()) {
-        const size_t i = e / w.width, j = e % w.width;
-        x[i * w.row + j * w.column] = (T)value_of(get(codes, i * across + j, bits / 8), bits, fixed);
-    }
-}
-
-__global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    widen_kernel(uint64_t *to, const void *codes, const __grid_constant__ ulp_native_array w, unsigned bytes) {
-    for (size_t e = ulp_cuda_thread(); e < w.rows * w.width; e += ulp_cuda_threads())
-        to[e] = get(codes, e / w.width * (w.pitch / bytes) + e % w.width, bytes);
-}
-
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     differ_kernel(uint64_t *count, const uint32_t *x, const uint32_t *y, size_t words) {
     unsigned differ = 0;
@@ -105,10 +89,13 @@ ulp_status ulp_native_encode_scales(uint32_t *found, unsigned char *codes, const
 
 template <typename T>
 ulp_status ulp_native_decode(T *x, const void *codes, const ulp_native_array *array, const ulp_format *format) {
-    const size_t n = array->rows * array->width;
-    if (n == 0) return ULP_OK;
-    return ulp_cuda_launch("codes to values", decode_kernel<T>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, x, codes, *array,
-                           (unsigned)format->bits, format->is_fixed != 0);
+    const ulp_native_array w = *array;
+    const unsigned bits = format->bits;
+    const bool fixed = format->is_fixed != 0;
+    return ulp_cuda_each(w.rows * w.width, "codes to values", [=] __device__(size_t e) {
+        const size_t i = e / w.width, j = e % w.width, across = w.pitch / (bits / 8);
+        x[i * w.row + j * w.column] = (T)value_of(get(codes, i * across + j, bits / 8), bits, fixed);
+    });
 }
 
 template ulp_status ulp_native_encode(uint32_t *, void *, const float *, const ulp_native_array *, const ulp_format *);
@@ -122,8 +109,8 @@ ulp_status ulp_native_differ(uint64_t *count, const void *x, const void *y, size
 }
 
 ulp_status ulp_native_widen(uint64_t *to, const void *codes, const ulp_native_array *array, unsigned bytes) {
-    const size_t n = array->rows * array->width;
-    if (n == 0) return ULP_OK;
-    return ulp_cuda_launch("codes in a row", widen_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, to, codes, *array,
-                           bytes);
+    const ulp_native_array w = *array;
+    return ulp_cuda_each(w.rows * w.width, "codes in a row", [=] __device__(size_t e) {
+        to[e] = get(codes, e / w.width * (w.pitch / bytes) + e % w.width, bytes);
+    });
 }

@@ -1,7 +1,6 @@
 // native_product.cu - one native product: its operands as codes on the device, its run, its results.
 #include "fragments.h"
 #include "kept.h"
-#include "library.h"
 #include "native.h"
 #include "native_rows.h"
 

@@ -109,13 +109,6 @@ __global__ void __launch_bounds__(LANES)
 }
 
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    running_kernel(double *to, const float *running, const float *batch, ulp_channels s) {
-    const double unbiased = ulp_norm_unbiased(s.B * s.n);
-    for (size_t i = ulp_cuda_thread(); i < 2 * s.c; i += ulp_cuda_threads())
-        to[i] = ulp_norm_running(running[i], batch[i], i < s.c ? 1.0 : unbiased);
-}
-
-__global__ void __launch_bounds__(ULP_CUDA_THREADS)
     value_kernel(double *__restrict__ y, const float *__restrict__ x, const __grid_constant__ ulp_norm by) {
     const ulp_channels &s = by.shape;
     const size_t sample = s.c * s.n;
@@ -169,11 +162,11 @@ ulp_status ulp_cuda_norm_statistics(double *to, const float *x, ulp_channels sha
     return ulp_cuda_launch("norm_statistics", statistics_kernel, channel_blocks(shape), LANES, to, x, shape);
 }
 
-ulp_status ulp_cuda_norm_running(double *to, const float *running, const float *batch, ulp_channels shape) {
-    ULP_TRY(ulp_cuda_open());
-    if (is_empty(shape)) return ULP_OK;
-    return ulp_cuda_launch("norm_running", running_kernel, ulp_cuda_blocks(2 * shape.c), ULP_CUDA_THREADS, to, running,
-                           batch, shape);
+ulp_status ulp_cuda_norm_running(double *to, const float *running, const float *batch, ulp_channels s) {
+    const double unbiased = ulp_norm_unbiased(s.B * s.n);
+    return ulp_cuda_each(is_empty(s) ? 0 : 2 * s.c, "norm_running", [=] __device__(size_t i) {
+        to[i] = ulp_norm_running(running[i], batch[i], i < s.c ? 1.0 : unbiased);
+    });
 }
 
 ulp_status ulp_cuda_norm(double *y, const float *x, ulp_norm by) {

@@ -52,70 +52,45 @@ template <typename Word, int COUNT> static __device__ inline void ulp_wgmma_hold
 
 /* ---- the forms: they use d, a, b (descriptors) and keep (0: D counts as zeros) ---- */
 
-#if defined(ULP_EMULATED_DEVICE)
-#define ULP_WGMMA_F32_8(text, tail) ulp_emulated_wgmma(text, reinterpret_cast<uint32_t *>(d), a, b, keep)
-#define ULP_WGMMA_F32_128(text, tail) ulp_emulated_wgmma(text, reinterpret_cast<uint32_t *>(d), a, b, keep)
-#define ULP_WGMMA_F32_256(text, tail) ulp_emulated_wgmma(text, reinterpret_cast<uint32_t *>(d), a, b, keep)
-#define ULP_WGMMA_F16_8(text, tail) ulp_emulated_wgmma(text, d, a, b, keep)
-#define ULP_WGMMA_F16_128(text, tail) ulp_emulated_wgmma(text, d, a, b, keep)
-#define ULP_WGMMA_F16_256(text, tail) ulp_emulated_wgmma(text, d, a, b, keep)
-#else
+/* Lists of registers in instructions. */
+#define ULP_LIST_32                                                                                                    \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                                           \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define ULP_LIST_64                                                                                                    \
+    ULP_LIST_32 ", "                                                                                                   \
+                "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "                     \
+                "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define ULP_LIST_128                                                                                                   \
+    ULP_LIST_64 ", "                                                                                                   \
+                "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "                     \
+                "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "                     \
+                "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "         \
+                "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 #define ULP_REGISTERS_4(c, i) "+" c(d[i]), "+" c(d[i + 1]), "+" c(d[i + 2]), "+" c(d[i + 3])
 #define ULP_REGISTERS_16(c, i)                                                                                         \
     ULP_REGISTERS_4(c, i), ULP_REGISTERS_4(c, i + 4), ULP_REGISTERS_4(c, i + 8), ULP_REGISTERS_4(c, i + 12)
 #define ULP_REGISTERS_32(c, i) ULP_REGISTERS_16(c, i), ULP_REGISTERS_16(c, i + 16)
-#define ULP_WGMMA_F32_8(text, tail)                                                                                    \
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %6, 0;\nwgmma.mma_async.sync.aligned." text " {"                    \
-                 "%0, %1, %2, %3"                                                                                      \
-                 "}, %4, %5, p" tail ";\n}\n"                                                                          \
-                 : ULP_REGISTERS_4("f", 0)                                                                             \
-                 : "l"(a), "l"(b), "r"(keep))
-#define ULP_WGMMA_F16_8(text, tail)                                                                                    \
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %4, 0;\nwgmma.mma_async.sync.aligned." text " {"                    \
-                 "%0, %1"                                                                                              \
-                 "}, %2, %3, p" tail ";\n}\n"                                                                          \
-                 : "+r"(d[0]), "+r"(d[1])                                                                              \
-                 : "l"(a), "l"(b), "r"(keep))
-#define ULP_WGMMA_F32_128(text, tail)                                                                                  \
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\nwgmma.mma_async.sync.aligned." text " {"                   \
-                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                              \
-                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "                    \
-                 "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "                    \
-                 "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"                      \
-                 "}, %64, %65, p" tail ";\n}\n"                                                                        \
-                 : ULP_REGISTERS_32("f", 0), ULP_REGISTERS_32("f", 32)                                                 \
-                 : "l"(a), "l"(b), "r"(keep))
-#define ULP_WGMMA_F16_128(text, tail)                                                                                  \
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\nwgmma.mma_async.sync.aligned." text " {"                   \
-                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                              \
-                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"                      \
-                 "}, %32, %33, p" tail ";\n}\n"                                                                        \
-                 : ULP_REGISTERS_32("r", 0)                                                                            \
-                 : "l"(a), "l"(b), "r"(keep))
-#define ULP_WGMMA_F32_256(text, tail)                                                                                  \
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\nwgmma.mma_async.sync.aligned." text " {"                  \
-                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                              \
-                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "                    \
-                 "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "                    \
-                 "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "                    \
-                 "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "                    \
-                 "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "                    \
-                 "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "        \
-                 "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"      \
-                 "}, %128, %129, p" tail ";\n}\n"                                                                      \
-                 : ULP_REGISTERS_32("f", 0), ULP_REGISTERS_32("f", 32), ULP_REGISTERS_32("f", 64),                     \
-                   ULP_REGISTERS_32("f", 96)                                                                           \
-                 : "l"(a), "l"(b), "r"(keep))
-#define ULP_WGMMA_F16_256(text, tail)                                                                                  \
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\nwgmma.mma_async.sync.aligned." text " {"                   \
-                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                              \
-                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "                    \
-                 "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "                    \
-                 "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"                      \
-                 "}, %64, %65, p" tail ";\n}\n"                                                                        \
-                 : ULP_REGISTERS_32("r", 0), ULP_REGISTERS_32("r", 32)                                                 \
+
+/* An instruction: the list of the registers of D, the numbers of a, b and keep after them, and these registers. */
+#if defined(ULP_EMULATED_DEVICE)
+#define ULP_WGMMA(text, ...) ulp_emulated_wgmma(text, reinterpret_cast<uint32_t *>(d), a, b, keep)
+#else
+#define ULP_WGMMA(text, tail, list, of_a, of_b, of_keep, ...)                                                          \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" of_keep ", 0;\nwgmma.mma_async.sync.aligned." text " {" list     \
+                 "}, %" of_a ", %" of_b ", p" tail ";\n}\n"                                                            \
+                 : __VA_ARGS__                                                                                         \
                  : "l"(a), "l"(b), "r"(keep))
 #endif
+#define ULP_WGMMA_F32_8(text, tail) ULP_WGMMA(text, tail, "%0, %1, %2, %3", "4", "5", "6", ULP_REGISTERS_4("f", 0))
+#define ULP_WGMMA_F16_8(text, tail) ULP_WGMMA(text, tail, "%0, %1", "2", "3", "4", "+r"(d[0]), "+r"(d[1]))
+#define ULP_WGMMA_F32_128(text, tail)                                                                                  \
+    ULP_WGMMA(text, tail, ULP_LIST_64, "64", "65", "66", ULP_REGISTERS_32("f", 0), ULP_REGISTERS_32("f", 32))
+#define ULP_WGMMA_F16_128(text, tail) ULP_WGMMA(text, tail, ULP_LIST_32, "32", "33", "34", ULP_REGISTERS_32("r", 0))
+#define ULP_WGMMA_F32_256(text, tail)                                                                                  \
+    ULP_WGMMA(text, tail, ULP_LIST_128, "128", "129", "130", ULP_REGISTERS_32("f", 0), ULP_REGISTERS_32("f", 32),      \
+              ULP_REGISTERS_32("f", 64), ULP_REGISTERS_32("f", 96))
+#define ULP_WGMMA_F16_256(text, tail)                                                                                  \
+    ULP_WGMMA(text, tail, ULP_LIST_64, "64", "65", "66", ULP_REGISTERS_32("r", 0), ULP_REGISTERS_32("r", 32))
 
 struct ulp_wgmma_F32 {
     typedef float word;

@@ -45,7 +45,7 @@ ulp_status ulp_foreign_block_encode(const ulp_block *block, uint8_t *elements, u
         status = ulp_block_encode(elements + i * n, scales + i * per_row, x + i * n,
                                   (ulp_block_array){block, n, tensor_scale}, r->rule,
                                   (ulp_stream){seed, stream, first + i * n});
-    return ulp_foreign_status(status, block->name);
+    return ulp_foreign_status(status, NULL, block->name);
 }
 
 ulp_status ulp_foreign_block_decode(const ulp_block *block, float *y, const uint8_t *elements, const uint8_t *scales,
@@ -55,5 +55,5 @@ ulp_status ulp_foreign_block_decode(const ulp_block *block, float *y, const uint
     for (size_t i = 0; i < rows && status == ULP_OK; i++)
         status = ulp_block_decode(y + i * n, elements + i * n, scales + i * per_row,
                                   (ulp_block_array){block, n, tensor_scale});
-    return ulp_foreign_status(status, block->name);
+    return ulp_foreign_status(status, NULL, block->name);
 }

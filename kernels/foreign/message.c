@@ -1,4 +1,4 @@
-/* message.c - the sentence about the last failure on a thread, objects, backends by name. */
+/* message.c - the last text of a thread: the sentence about a failure, or an answer; objects, backends by name. */
 #include "message.h"
 
 #include "base/near_words.h"
@@ -7,26 +7,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static _Thread_local char sentence_of_thread[ULP_EXPLAIN_MAX + 200];
+static _Thread_local char text_of_thread[ULP_EXPLAIN_MAX + 200];
 
-const char *ulp_foreign_error(void) { return sentence_of_thread; }
+const char *ulp_foreign_error(void) { return text_of_thread; }
 
 void ulp_foreign_release(void *object) { free(object); }
 
 ulp_status ulp_foreign_fail(ulp_status status, const char *sentence, ...) {
     va_list arguments;
     va_start(arguments, sentence);
-    vsnprintf(sentence_of_thread, sizeof sentence_of_thread, sentence, arguments);
+    vsnprintf(text_of_thread, sizeof text_of_thread, sentence, arguments);
     va_end(arguments);
     return status;
 }
 
-ulp_status ulp_foreign_status(ulp_status status, const char *what) {
+ulp_status ulp_foreign_status(ulp_status status, const ulp_backend *backend, const char *what) {
+    ulp_error why = {0};
     if (status == ULP_OK) return status;
-    /* of other statuses the backend says nothing: its sentence would be that of an earlier failure */
-    const int of_backend = status == ULP_UNSUPPORTED || status == ULP_NO_DEVICE || status == ULP_DEVICE_FAILED;
-    const char *more = of_backend ? ulp_backend_error() : "";
-    return ulp_foreign_fail(status, "%s: %s", what, more[0] != '\0' ? more : ulp_status_text(status));
+    /* of other statuses the device says nothing: its report would be that of an earlier failure */
+    const int of_device = status == ULP_UNSUPPORTED || status == ULP_NO_DEVICE || status == ULP_DEVICE_FAILED;
+    if (backend != NULL && of_device) ulp_backend_explain(&why, backend, status);
+    return ulp_foreign_fail(status, "%s: %s", what, why.text[0] != '\0' ? why.text : ulp_status_text(status));
 }
 
 void ulp_foreign_add_word(ulp_foreign_words *words, const char *word) {
@@ -54,5 +55,5 @@ ulp_status ulp_foreign_backend(const ulp_backend **backend, const char *name) {
     const ulp_status status = ulp_backend_get(backend, name);
     if (status == ULP_BAD_NAME) return ulp_foreign_unknown("backend", name, ulp_backend_names());
     if (status == ULP_NO_DEVICE) return ulp_foreign_fail(status, "%s", ulp_backend_lacks(name));
-    return ulp_foreign_status(status, name != NULL ? name : "the default backend");
+    return ulp_foreign_status(status, NULL, name != NULL ? name : "the default backend");
 }

@@ -11,15 +11,16 @@ struct ulp_rounder {
     const ulp_backend *backend;
 };
 
-/* Keeps a sentence and returns the status. */
+/* Keeps a text for the thread, which ulp_foreign_error() returns until the next one, and returns the status. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
 ulp_status
 ulp_foreign_fail(ulp_status status, const char *sentence, ...);
 
-/* Keeps "WHAT: the status as a sentence" and returns the status; does nothing if the status is ULP_OK. */
-ulp_status ulp_foreign_status(ulp_status status, const char *what);
+/* Keeps "WHAT: the status as a sentence" and returns the status; does nothing if the status is ULP_OK. `backend`: where
+ * an operation returned the status; NULL: no operation did. */
+ulp_status ulp_foreign_status(ulp_status status, const ulp_backend *backend, const char *what);
 
 /* A list of words that is made word by word; zeroed, it is empty. */
 typedef struct ulp_foreign_words {

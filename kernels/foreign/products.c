@@ -39,8 +39,10 @@ ulp_status ulp_foreign_datapath(ulp_datapath **datapath, const char *name) {
 }
 
 const char *ulp_foreign_datapath_row(size_t i) {
-    static _Thread_local ulp_datapath row;
-    return ulp_datapath_get(i, &row) == ULP_OK ? row.name : NULL;
+    ulp_datapath row;
+    if (ulp_datapath_get(i, &row) != ULP_OK) return NULL;
+    ulp_foreign_fail(ULP_OK, "%s", row.name);
+    return ulp_foreign_error();
 }
 
 const char *ulp_foreign_datapath_text(const ulp_datapath *d, int which) {
@@ -84,8 +86,11 @@ ulp_status ulp_foreign_gemm(const ulp_datapath *d, const char *backend, void *c,
                               .a_scales = a_scales,
                               .b_scales = b_scales};
     const ulp_summation sum = {d, {seed, stream, first}};
+    if (wide && d->words != 0)
+        return ulp_foreign_fail(ULP_UNSUPPORTED, "%s: the backend %s does not offer the operation gemm64 with words",
+                                d->name, by->name);
     const ulp_status status = wide ? ulp_backend_gemm64(by, c, a, b, &s, sum) : ulp_backend_gemm(by, c, a, b, &s, sum);
-    return ulp_foreign_status(status, d->name);
+    return ulp_foreign_status(status, by, d->name);
 }
 
 /* ---- probing ---- */
@@ -114,16 +119,19 @@ ulp_status ulp_foreign_probe(ulp_probe **probe, ulp_foreign_device *call, const 
     const ulp_status status = ulp_probe_unit(made, &unit);
     if (status != ULP_OK) free(made);
     else *probe = made;
-    return ulp_foreign_status(status, "the probe");
+    return ulp_foreign_status(status, NULL, "the probe");
 }
 
 const char *ulp_foreign_property(const ulp_probe *probe, int i, int which) {
-    static _Thread_local char value[64];
+    char value[64];
     if (i < 0 || i >= ULP_PROPERTY_COUNT) return NULL;
     const ulp_property *p = &probe->property[i];
     switch (which) {
     case ULP_FOREIGN_P_NAME: return ulp_property_name((ulp_property_id)i);
-    case ULP_FOREIGN_P_VALUE: ulp_property_text(value, (ulp_property_id)i, p->found, p->value); return value;
+    case ULP_FOREIGN_P_VALUE:
+        ulp_property_text(value, (ulp_property_id)i, p->found, p->value);
+        ulp_foreign_fail(ULP_OK, "%s", value);
+        return ulp_foreign_error();
     case ULP_FOREIGN_P_MEANING: return ulp_property_meaning((ulp_property_id)i);
     default: return p->how;
     }

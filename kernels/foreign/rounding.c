@@ -50,12 +50,12 @@ ulp_status ulp_foreign_rounder(ulp_rounder **rounder, const char *format, const 
 
 ulp_status ulp_foreign_round(const ulp_rounder *r, float *y, const float *x, size_t n) {
     return ulp_foreign_status(ulp_backend_round(r->backend, y, x, n, (ulp_rounding){&r->format, r->rule, {0}, NULL}),
-                              r->format.name);
+                              r->backend, r->format.name);
 }
 
 ulp_status ulp_foreign_round64(const ulp_rounder *r, double *y, const double *x, size_t n) {
     return ulp_foreign_status(ulp_backend_round64(r->backend, y, x, n, (ulp_rounding){&r->format, r->rule, {0}, NULL}),
-                              r->format.name);
+                              r->backend, r->format.name);
 }
 
 ulp_status ulp_foreign_round_any(const ulp_rounder *r, void *y, const void *x, size_t n, int wide, uint64_t seed,
@@ -72,7 +72,7 @@ ulp_status ulp_foreign_round_any(const ulp_rounder *r, void *y, const void *x, s
     if (status == ULP_UNSUPPORTED && !wide && !r->format.fits_binary32)
         return ulp_foreign_fail(status, "binary32 does not hold every value of %s; give an array of binary64",
                                 r->format.name);
-    return ulp_foreign_status(status, r->format.name);
+    return ulp_foreign_status(status, r->backend, r->format.name);
 }
 
 /* ---- arithmetic ---- */
@@ -102,7 +102,7 @@ ulp_status ulp_foreign_map(const ulp_rounder *r, int op, void *y, const void *a,
     if (!wide)
         return ulp_foreign_status(ulp_backend_map(r->backend, y, (ulp_array_op){(ulp_op)op, a, b, c}, n,
                                                   (ulp_rounding){&r->format, r->rule, words, NULL}),
-                                  r->format.name);
+                                  r->backend, r->format.name);
     map64 m = {r, (ulp_op)op, y, a, b, c, words};
     ulp_parallel_for(n, GRAIN, map64_part, &m);
     return ULP_OK;

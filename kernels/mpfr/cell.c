@@ -3,7 +3,6 @@
  * Like functions.c this is a second text of a definition in binary64, the head comments of sim/layers/rnn.c, gru.c and
  * lstm.c: it names the numbers of a unit and has neither vectors nor the functions of kernels/functions/cell.h.
  */
-#include "functions.h"
 #include "operations.h"
 #include "reference.h"
 

@@ -4,7 +4,6 @@
  * are MPFR's, on the exact sum or product of two numbers; exp and log are those of functions.c. The extended sequence
  * is written out, and a place collects what the places before it (alpha) or after it (beta) give.
  */
-#include "functions.h"
 #include "operations.h"
 #include "reference.h"
 #include "words.h"

@@ -4,8 +4,6 @@
  * text of the definition: it has loops for the polynomials and libm's exact functions (ldexp, frexp) for bits, and it
  * shows that the first text and its vector forms compute what the definition says. Other arithmetic cannot.
  */
-#include "functions.h"
-
 #include "operations.h"
 
 #include <math.h>

@@ -10,8 +10,11 @@
 
 #include <math.h>
 
+struct part;
+
 /* The arrays of an operation; each operation uses those that it needs. */
 typedef struct work {
+    void (*body)(const struct part *p, size_t i);
     double *to;
     const double *sums;
     const double *wide;
@@ -39,20 +42,18 @@ static double minus(const part *p, double a, double b) { return rounded(p, ULP_S
 static double times(const part *p, double a, double b) { return rounded(p, ULP_MUL, a, b); }
 static double over(const part *p, double a, double b) { return rounded(p, ULP_DIV, a, b); }
 
-/* body(part, i) for begin <= i < end. */
-static void run_part(work *w, size_t begin, size_t end, void (*body)(const part *p, size_t i)) {
+static void run_part(void *context, size_t begin, size_t end) {
+    work *w = context;
     const part p = {w, ulp_reference_new(&ulp_binary64)};
     if (p.ref == NULL) __atomic_store_n((int *)&w->status, ULP_NO_MEMORY, __ATOMIC_RELAXED);
-    for (size_t i = begin; p.ref != NULL && i < end; i++) body(&p, i);
+    for (size_t i = begin; p.ref != NULL && i < end; i++) w->body(&p, i);
     ulp_reference_free(p.ref);
 }
 
-/* NAME_part: the parts of an operation whose body is NAME. */
-#define PART(name)                                                                                                     \
-    static void name##_part(void *context, size_t begin, size_t end) { run_part(context, begin, end, name); }
-
-static ulp_status run(work w, size_t n, size_t grain, void (*body)(void *context, size_t begin, size_t end)) {
-    ulp_parallel_for(n, grain, body, &w);
+/* body(part, i) for i < n, in pieces of `grain`. */
+static ulp_status run(work w, size_t n, size_t grain, void (*body)(const part *p, size_t i)) {
+    w.body = body;
+    ulp_parallel_for(n, grain, run_part, &w);
     return w.status;
 }
 
@@ -118,27 +119,22 @@ static void slopes(const part *p, size_t c) {
     }
 }
 
-PART(statistics)
-PART(values)
-PART(sums)
-PART(slopes)
-
 static size_t channels_of(const ulp_channels *s) { return count_of(s) > 0 ? s->c : 0; }
 
 ulp_status ulp_mpfr_norm_statistics(double *to, const float *x, ulp_channels shape) {
-    return run((work){.to = to, .x = x, .by = {.shape = shape}}, channels_of(&shape), 1, statistics_part);
+    return run((work){.to = to, .x = x, .by = {.shape = shape}}, channels_of(&shape), 1, statistics);
 }
 
 ulp_status ulp_mpfr_norm(double *y, const float *x, ulp_norm by) {
-    return run((work){.to = y, .x = x, .by = by}, channels_of(&by.shape), 1, values_part);
+    return run((work){.to = y, .x = x, .by = by}, channels_of(&by.shape), 1, values);
 }
 
 ulp_status ulp_mpfr_norm_sums(double *to, const float *dy, const float *x, ulp_norm by) {
-    return run((work){.to = to, .dy = dy, .x = x, .by = by}, channels_of(&by.shape), 1, sums_part);
+    return run((work){.to = to, .dy = dy, .x = x, .by = by}, channels_of(&by.shape), 1, sums);
 }
 
 ulp_status ulp_mpfr_norm_slope(double *dx, const float *dy, const float *x, const double *of, ulp_norm by) {
-    return run((work){.to = dx, .dy = dy, .x = x, .sums = of, .by = by}, channels_of(&by.shape), 1, slopes_part);
+    return run((work){.to = dx, .dy = dy, .x = x, .sums = of, .by = by}, channels_of(&by.shape), 1, slopes);
 }
 
 /* dy is the statistics of the batch, x the running statistics. */
@@ -149,11 +145,9 @@ static void running(const part *p, size_t i) {
     p->w->to[i] = plus(p, old, times(p, 0.1, batch));
 }
 
-PART(running)
-
 ulp_status ulp_mpfr_norm_running(double *to, const float *before, const float *batch, ulp_channels shape) {
     const work w = {.to = to, .x = before, .dy = batch, .by = {.shape = shape}};
-    return run(w, 2 * channels_of(&shape), 1, running_part);
+    return run(w, 2 * channels_of(&shape), 1, running);
 }
 
 /* ---- average pooling ---- */
@@ -179,15 +173,12 @@ static void average_gradient(const part *p, size_t i) {
         p->w->to[i] = over(p, (double)p->w->dy[(image * rows + row) * columns + column], (double)(s->K * s->K));
 }
 
-PART(average)
-PART(average_gradient)
-
 ulp_status ulp_mpfr_average(double *y, const float *x, const ulp_windows *s) {
-    return run((work){.to = y, .x = x, .s = *s}, s->images * (s->h / s->K) * (s->w / s->K), GRAIN, average_part);
+    return run((work){.to = y, .x = x, .s = *s}, s->images * (s->h / s->K) * (s->w / s->K), GRAIN, average);
 }
 
 ulp_status ulp_mpfr_average_slope(double *dx, const float *dy, const ulp_windows *s) {
-    return run((work){.to = dx, .dy = dy, .s = *s}, s->images * s->h * s->w, GRAIN, average_gradient_part);
+    return run((work){.to = dx, .dy = dy, .s = *s}, s->images * s->h * s->w, GRAIN, average_gradient);
 }
 
 /* ---- other windows ---- */
@@ -221,20 +212,16 @@ static void window_sum(const part *p, size_t i) {
 
 static void scaled(const part *p, size_t i) { p->w->to[i] = times(p, p->w->factor, p->w->wide[i]); }
 
-PART(strided_gradient)
-PART(window_sum)
-PART(scaled)
-
 ulp_status ulp_mpfr_pool_strided_slope(double *dx, const float *dy, const float *place, const ulp_strided_windows *s) {
-    return run((work){.to = dx, .dy = dy, .place = place, .strided = *s}, s->images, 1, strided_gradient_part);
+    return run((work){.to = dx, .dy = dy, .place = place, .strided = *s}, s->images, 1, strided_gradient);
 }
 
 ulp_status ulp_mpfr_upsample_slope(double *dx, const float *dy, const ulp_windows *s) {
-    return run((work){.to = dx, .dy = dy, .s = *s}, s->images * (s->h / s->K) * (s->w / s->K), GRAIN, window_sum_part);
+    return run((work){.to = dx, .dy = dy, .s = *s}, s->images * (s->h / s->K) * (s->w / s->K), GRAIN, window_sum);
 }
 
 ulp_status ulp_mpfr_scale(double *y, const double *x, size_t n, double factor) {
-    return run((work){.to = y, .wide = x, .factor = factor}, n, GRAIN, scaled_part);
+    return run((work){.to = y, .wide = x, .factor = factor}, n, GRAIN, scaled);
 }
 
 /* ---- dropout ---- */
@@ -247,8 +234,6 @@ static void dropout(const part *p, size_t i) {
         p->w->to[i] = over(p, times(p, (double)p->w->x[i], 100.0), (double)(100 - percent));
 }
 
-PART(dropout)
-
 ulp_status ulp_mpfr_dropout(double *y, const float *x, size_t n, ulp_dropout how) {
-    return run((work){.to = y, .x = x, .how = how}, n, GRAIN, dropout_part);
+    return run((work){.to = y, .x = x, .how = how}, n, GRAIN, dropout);
 }

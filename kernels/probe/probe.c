@@ -6,33 +6,36 @@
 
 /* ---- the table ---- */
 
+/* The kinds of values that have no words: `words` points to one of these. */
+static const char NUMBER[] = "", COUNT[] = "", MODE[] = "", CODE[] = "";
+
 static const struct {
     const char *name, *words, *meaning;
 } properties[] = {
-#define ULP_PROPERTY_ROW(id, name, words, meaning) {name, words, meaning},
-    ULP_PROPERTIES(ULP_PROPERTY_ROW)
-#undef ULP_PROPERTY_ROW
+#define ROW(id, name, words, meaning) {name, words, meaning},
+    ULP_PROPERTIES(ROW)
+#undef ROW
 };
 
 const char *ulp_property_name(ulp_property_id id) { return id < ULP_PROPERTY_COUNT ? properties[id].name : NULL; }
 const char *ulp_property_meaning(ulp_property_id id) { return id < ULP_PROPERTY_COUNT ? properties[id].meaning : NULL; }
 
 void ulp_property_text(char to[64], ulp_property_id id, ulp_found found, int64_t value) {
-    const char *words = id < ULP_PROPERTY_COUNT ? properties[id].words : "",
+    const char *words = id < ULP_PROPERTY_COUNT ? properties[id].words : NUMBER,
                *bound = found == ULP_AT_LEAST ? "at least " : "at most ";
     if (found == ULP_FOUND) bound = "";
     if (found == ULP_NOT_REACHABLE) {
         strcpy(to, "not reachable");
-    } else if (strcmp(words, "mode") == 0) {
+    } else if (words == MODE) {
         snprintf(to, 64, "%s%s", bound,
                  value == ULP_STOCHASTIC                ? "stochastic"
                  : value >= 0 && value < ULP_MODE_COUNT ? ulp_mode_name((ulp_mode)value)
                                                         : "no known mode");
-    } else if (strcmp(words, "count") == 0 && found == ULP_FOUND && value == 0) {
+    } else if (words == COUNT && found == ULP_FOUND && value == 0) {
         strcpy(to, "none");
-    } else if (strcmp(words, "code") == 0) {
+    } else if (words == CODE) {
         snprintf(to, 64, "%s%llx", bound, (unsigned long long)value);
-    } else if (words[0] == '\0' || strcmp(words, "count") == 0) {
+    } else if (words == NUMBER || words == COUNT) {
         snprintf(to, 64, "%s%lld", bound, (long long)value);
     } else {
         for (int64_t i = 0; i < value && strchr(words, '|') != NULL; i++) words = strchr(words, '|') + 1;

@@ -19,49 +19,46 @@ enum { ULP_STOCHASTIC = ULP_MODE_COUNT + 1 };
 enum { ULP_SMALL_LOST, ULP_SMALL_DOWN, ULP_SMALL_UP, ULP_SMALL_TO_ZERO, ULP_SMALL_TO_ODD, ULP_SMALL_ANOTHER };
 enum { ULP_PAIR_ASCENDING, ULP_PAIR_SECOND_FIRST, ULP_PAIR_TOGETHER, ULP_PAIR_LOST };
 
-/* The properties: X(enumerator, name, words, meaning). `words` gives the kind of value:
- *   - names separated by bars: the names of the values 0, 1, ...
- *   - "": a number
- *   - "count": a number, where 0 means none
- *   - "mode": an ulp_mode or ULP_STOCHASTIC
- *   - "code": a code of the result format
+/* The properties: X(enumerator, name, words, meaning). `words`: the names of the values 0, 1, ... with bars between
+ * them, or one of NUMBER; COUNT, a number where 0 means none; MODE, an ulp_mode or ULP_STOCHASTIC; CODE of the result
+ * format.
  */
 #define ULP_PROPERTIES(X)                                                                                              \
-    X(ULP_P_LENGTH, "L", "", "products in one sum")                                                                    \
+    X(ULP_P_LENGTH, "L", NUMBER, "products in one sum")                                                                \
     X(ULP_P_ORDER, "k order", "ascending|k mod 4 = 0 1 then 2 3|another", "which products a sum takes")                \
-    X(ULP_P_GROUP, "group", "", "products added exactly before they are aligned; 1: each alone")                       \
-    X(ULP_P_FRACTION, "F products", "", "fraction bits of a product kept below the largest exponent")                  \
-    X(ULP_P_FRACTION_C, "F c", "", "fraction bits of c kept below the largest exponent")                               \
+    X(ULP_P_GROUP, "group", NUMBER, "products added exactly before they are aligned; 1: each alone")                   \
+    X(ULP_P_FRACTION, "F products", NUMBER, "fraction bits of a product kept below the largest exponent")              \
+    X(ULP_P_FRACTION_C, "F c", NUMBER, "fraction bits of c kept below the largest exponent")                           \
     X(ULP_P_PLACE, "c", "in the sum|added last", "whether c is a term of the sum")                                     \
-    X(ULP_P_ALIGN, "alignment", "mode", "what happens to the bits below F")                                            \
+    X(ULP_P_ALIGN, "alignment", MODE, "what happens to the bits below F")                                              \
     X(ULP_P_NORMALISED, "products normalised", "no|yes", "whether 1.5 x 1.5 = 2.25 aligns at exponent 1, not 0")       \
     X(ULP_P_SUBNORMAL, "subnormal operand", "keeps emin|normalised", "the exponent that it aligns with")               \
-    X(ULP_P_KEPT, "bits kept", "", "fraction bits of a result")                                                        \
-    X(ULP_P_OUTPUT, "rounding", "mode", "how the sum is rounded to these bits")                                        \
-    X(ULP_P_LAST, "rounding of c", "mode", "how the last addition is rounded where c is added last")                   \
+    X(ULP_P_KEPT, "bits kept", NUMBER, "fraction bits of a result")                                                    \
+    X(ULP_P_OUTPUT, "rounding", MODE, "how the sum is rounded to these bits")                                          \
+    X(ULP_P_LAST, "rounding of c", MODE, "how the last addition is rounded where c is added last")                     \
     X(ULP_P_CARRY, "carries", "kept|lost", "whether sums above the largest term keep all bits")                        \
     X(ULP_P_MONOTONIC, "monotonic", "no violation|no", "whether a larger c never gives a smaller sum")                 \
     X(ULP_P_BETWEEN, "between sums", "rounded|carried on", "what one sum hands to the next")                           \
-    X(ULP_P_PROMOTION, "promotion", "count", "products after which the partial sum leaves for an outer one")           \
+    X(ULP_P_PROMOTION, "promotion", COUNT, "products after which the partial sum leaves for an outer one")             \
     X(ULP_P_PERMUTED, "order inside", "does not count|counts", "whether operands of one sum may change places")        \
     X(ULP_P_SUBNORMAL_IN, "subnormals in", "honoured|flushed", "subnormal values of a and b")                          \
     X(ULP_P_SUBNORMAL_OUT, "subnormals out", "honoured|flushed", "subnormal values of c and of the result")            \
     X(ULP_P_INF_ZERO, "inf x 0", "nan|another", "the result with such a product")                                      \
     X(ULP_P_INF_INF, "inf - inf", "nan|another", "the result with such terms")                                         \
-    X(ULP_P_NAN, "nan code", "code", "the code of a NaN result")                                                       \
+    X(ULP_P_NAN, "nan code", CODE, "the code of a NaN result")                                                         \
     X(ULP_P_OVERFLOW, "overflow", "inf from max + ulp|inf from max + ulp/2|stays max|wraps around|another",            \
       "the result beyond the range")                                                                                   \
     X(ULP_P_CANCEL, "overflow cancels", "yes|no", "whether products beyond the range may cancel")                      \
     X(ULP_P_ZEROS, "all -0", "+0|-0|another", "the sum of negative zeros")                                             \
     X(ULP_P_UNDERFLOW, "negative underflow", "+0|-0|another", "the result of a negative sum that rounds to zero")      \
-    X(ULP_P_FLOOR, "floor", "", "the lowest exponent that terms are aligned at")                                       \
-    X(ULP_P_ZERO_C, "zero c", "", "the exponent that c = 0 aligns with")                                               \
-    X(ULP_P_ZERO_PRODUCT, "zero product", "", "the exponent that 0 x 0 aligns with")                                   \
-    X(ULP_P_ZERO_OPERAND, "zero operand", "", "the exponent that the 0 of a product 0 x b aligns with")                \
+    X(ULP_P_FLOOR, "floor", NUMBER, "the lowest exponent that terms are aligned at")                                   \
+    X(ULP_P_ZERO_C, "zero c", NUMBER, "the exponent that c = 0 aligns with")                                           \
+    X(ULP_P_ZERO_PRODUCT, "zero product", NUMBER, "the exponent that 0 x 0 aligns with")                               \
+    X(ULP_P_ZERO_OPERAND, "zero operand", NUMBER, "the exponent that the 0 of a product 0 x b aligns with")            \
     X(ULP_P_SCALE, "scales", "of products only|of c too|another", "what block scales multiply")                        \
-    X(ULP_P_SCALE_BLOCK, "scale block", "", "products that share a scale")                                             \
+    X(ULP_P_SCALE_BLOCK, "scale block", NUMBER, "products that share a scale")                                         \
     X(ULP_P_SCALE_NAN, "nan scale", "nan|another", "the result with a scale of NaN")                                   \
-    X(ULP_P_SHIFT, "shift", "", "bits by which every product is shifted down")                                         \
+    X(ULP_P_SHIFT, "shift", NUMBER, "bits by which every product is shifted down")                                     \
     X(ULP_P_SIGNS, "signs", "symmetric|not symmetric", "whether f(-x) = -f(x)")                                        \
     X(ULP_P_SMALL_C, "small c", "lost|rounded down|rounded up|rounded to zero|rounded to odd|another",                 \
       "what a c far below the products does to the sum")                                                               \
@@ -72,9 +69,9 @@ enum { ULP_PAIR_ASCENDING, ULP_PAIR_SECOND_FIRST, ULP_PAIR_TOGETHER, ULP_PAIR_LO
       "which results just below the least normal number are flushed")                                                  \
     X(ULP_P_MINUS_ZERO, "all -1 x 0", "+0|-0|another", "the sum of c = -0 and products -1 x 0")                        \
     X(ULP_P_NEGATIVE_C, "negative tiny c", "kept|-0|+0|another", "a negative subnormal c beside a product of 0")       \
-    X(ULP_P_PARTS, "parts", "", "groups of products that are aligned apart")                                           \
-    X(ULP_P_BESIDE_C, "bits beside c", "", "bits of the products kept below the exponent of a larger c")               \
-    X(ULP_P_BEFORE, "bits before rounding", "", "bits kept below the exponent of the sum until it is rounded")
+    X(ULP_P_PARTS, "parts", NUMBER, "groups of products that are aligned apart")                                       \
+    X(ULP_P_BESIDE_C, "bits beside c", NUMBER, "bits of the products kept below the exponent of a larger c")           \
+    X(ULP_P_BEFORE, "bits before rounding", NUMBER, "bits kept below the exponent of the sum until it is rounded")
 
 typedef enum ulp_property_id {
 #define ULP_PROPERTY_ID(id, name, words, meaning) id,

@@ -62,11 +62,9 @@ static void find_kept(prober *p) {
         return;
     }
     if (p->kept == 0)
-        ulp_report(p, ULP_P_KEPT, ULP_NOT_REACHABLE, 0,
-                   r == 0 ? "1 + 1/2 is not exact" : "1 + 1/2 cannot be formed in one sum");
+        ulp_unreached(p, ULP_P_KEPT, r == 0 ? "1 + 1/2 is not exact" : "1 + 1/2 cannot be formed in one sum");
     else if (lost)
-        ulp_report(p, ULP_P_KEPT, ULP_FOUND, p->kept,
-                   "2^t ones and 2^(t-n) are exact up to n, t as large as F asks for");
+        ulp_found_value(p, ULP_P_KEPT, p->kept, "2^t ones and 2^(t-n) are exact up to n, t as large as F asks for");
     else ulp_report(p, ULP_P_KEPT, ULP_AT_LEAST, p->kept, "L ones carry no further");
 }
 
@@ -91,9 +89,9 @@ static void find_mode(prober *p) {
     int seen = 0;
     const int t = carry_for(p, p->kept + 2, !p->inside);
     if (p->kept == 0 || t < 0) {
-        ulp_report(p, ULP_P_OUTPUT, ULP_NOT_REACHABLE, 0,
-                   p->kept == 0 ? "the bits kept are not known"
-                                : "L products do not carry far enough to show quarters of an ulp");
+        ulp_unreached(p, ULP_P_OUTPUT,
+                      p->kept == 0 ? "the bits kept are not known"
+                                   : "L products do not carry far enough to show quarters of an ulp");
         return;
     }
     const double ulp = ulp_power(t - p->kept);
@@ -109,8 +107,7 @@ static void find_mode(prober *p) {
     p->mode = seen ? ulp_modes_one(modes) : -1;
     p->stochastic = seen && modes == 0 && varies_with_k(p, 0.5 * ulp);
     if (p->stochastic) {
-        ulp_report(p, ULP_P_OUTPUT, ULP_FOUND, ULP_STOCHASTIC,
-                   "1 + 1/2 ulp at k = 0, 1, ...: up at some k, down at others");
+        ulp_found_value(p, ULP_P_OUTPUT, ULP_STOCHASTIC, "1 + 1/2 ulp at k = 0, 1, ...: up at some k, down at others");
         return;
     }
     ulp_report_mode(p, ULP_P_OUTPUT, modes, seen,
@@ -132,7 +129,7 @@ static void find_last(prober *p) {
         if (r < 0 && (p->beyond || p->status != ULP_OK)) break;
     }
     if (n == 0 || p->beyond) {
-        ulp_report(p, ULP_P_LAST, ULP_NOT_REACHABLE, 0, "c does not reach below an ulp of a product");
+        ulp_unreached(p, ULP_P_LAST, "c does not reach below an ulp of a product");
         return;
     }
     const double ulp = ulp_power(p->top - n);
@@ -146,8 +143,7 @@ static void find_last(prober *p) {
             ulp_modes_watch(&modes, sign < 0, whole, quarters % 4, (got - ulp_power(p->top)) / ulp - whole);
             seen++;
         }
-    if (seen && modes == 0 && p->stochastic)
-        ulp_report(p, ULP_P_LAST, ULP_NOT_REACHABLE, 0, "the rounding is stochastic");
+    if (seen && modes == 0 && p->stochastic) ulp_unreached(p, ULP_P_LAST, "the rounding is stochastic");
     else ulp_report_mode(p, ULP_P_LAST, modes, seen, "1 and c = 1/4 to 7/4 ulp of their sum, both signs");
 }
 
@@ -169,8 +165,8 @@ static void find_carry(prober *p) {
     for (int i = 0; i < 3; i++) ulp_vector_put(p, p->place[i], 1.0);
     good &= ulp_vector_gives(p, 3 + ulp_power(-last));
     if (good >= 0)
-        ulp_report(p, ULP_P_CARRY, ULP_FOUND, !good,
-                   "L products 1.5 x 1.5 give 2.25 L; 1, 1, 1 and c = 2^-%d are exact", last);
+        ulp_found_value(p, ULP_P_CARRY, !good, "L products 1.5 x 1.5 give 2.25 L; 1, 1, 1 and c = 2^-%d are exact",
+                        last);
 }
 
 /* Looks for a c just below 1 with a larger result than c = 1. The products are 3/2 or 1/2 of the unit of the alignment
@@ -189,13 +185,14 @@ static void find_monotonic(prober *p) {
         }
         if (p->beyond) return;
         if (got[0] <= got[1]) continue;
-        ulp_report(p, ULP_P_MONOTONIC, ULP_FOUND, 1,
-                   "%d products 2^-%d and %d products 3 x 2^-%d: the sum is less with c = 1 than with c just below 1",
-                   p->length - threes, p->fraction + 1, threes, p->fraction + 1);
+        ulp_found_value(
+            p, ULP_P_MONOTONIC, 1,
+            "%d products 2^-%d and %d products 3 x 2^-%d: the sum is less with c = 1 than with c just below 1",
+            p->length - threes, p->fraction + 1, threes, p->fraction + 1);
         return;
     }
-    ulp_report(p, ULP_P_MONOTONIC, ULP_FOUND, 0, "c = 1 and c just below 1, each with L products 2^-%d or 3 x 2^-%d",
-               p->fraction + 1, p->fraction + 1);
+    ulp_found_value(p, ULP_P_MONOTONIC, 0, "c = 1 and c just below 1, each with L products 2^-%d or 3 x 2^-%d",
+                    p->fraction + 1, p->fraction + 1);
 }
 
 /* Uses a sum that needs more bits than `kept`, and a next sum that cancels the ones of the first. Where a sum has one
@@ -209,8 +206,8 @@ static void find_between(prober *p) {
     for (int i = 0; i < 1 << t; i++) ulp_vector_put(p, next + p->place[i], -one);
     const double got = ulp_vector_run(p);
     if (!p->beyond)
-        ulp_report(p, ULP_P_BETWEEN, ULP_FOUND, got == extra * one,
-                   "2^t + 3/4 ulp in a sum, -2^t in the next: 3/4 ulp comes out if all is carried on");
+        ulp_found_value(p, ULP_P_BETWEEN, got == extra * one,
+                        "2^t + 3/4 ulp in a sum, -2^t in the next: 3/4 ulp comes out if all is carried on");
 }
 
 /* ---- promotion ---- */
@@ -250,26 +247,26 @@ static void find_promotion(prober *p) {
     if (by_sum) bits = p->kept + 2;
     while (by_sum && bits < most && keeps_some(p, ulp_power(p->top - bits))) bits++;
     if (p->kept == 0 || p->mode < 0 || (p->length > 1 && p->f_found != ULP_FOUND)) {
-        ulp_report(p, ULP_P_PROMOTION, ULP_NOT_REACHABLE, 0,
-                   p->stochastic ? "the rounding is stochastic: no chain stalls for certain"
-                                 : "F or the rounding is not known: no products are known to be lost");
+        ulp_unreached(p, ULP_P_PROMOTION,
+                      p->stochastic ? "the rounding is stochastic: no chain stalls for certain"
+                                    : "F or the rounding is not known: no products are known to be lost");
         return;
     }
     const double small = ulp_power(p->top - bits);
     const int first = count_kept(p, small, CHAIN), halved = count_kept(p, small / 2, CHAIN);
     if (first < 0 || halved < 0 || first != halved)
-        ulp_report(p, ULP_P_PROMOTION, ULP_NOT_REACHABLE, 0, "2^%d and products 2^%d: %s", p->top, p->top - bits,
-                   first < 0 && halved < 0 ? "the chain does not stall, or they cannot be formed"
-                                           : "the chain stalls for some of them only");
+        ulp_unreached(p, ULP_P_PROMOTION, "2^%d and products 2^%d: %s", p->top, p->top - bits,
+                      first < 0 && halved < 0 ? "the chain does not stall, or they cannot be formed"
+                                              : "the chain stalls for some of them only");
     else if (first > 0 && count_kept(p, small, CHAIN - first) != 0) /* later intervals lose products too */
-        ulp_report(p, ULP_P_PROMOTION, ULP_NOT_REACHABLE, 0, "sums of equal products stall within an interval, too");
+        ulp_unreached(p, ULP_P_PROMOTION, "sums of equal products stall within an interval, too");
     else if (first == 0 && !p->inside && p->mode == ULP_RNE && bits > p->kept + 2)
-        ulp_report(p, ULP_P_PROMOTION, ULP_NOT_REACHABLE, 0, "products that are lost one by one may be lost together");
+        ulp_unreached(p, ULP_P_PROMOTION, "products that are lost one by one may be lost together");
     else if (first > 0 && !p->inside && p->mode == ULP_RNE && CHAIN - first == p->length)
-        ulp_report(p, ULP_P_PROMOTION, ULP_NOT_REACHABLE, 0, "the products of one sum are not lost together");
+        ulp_unreached(p, ULP_P_PROMOTION, "the products of one sum are not lost together");
     else
-        ulp_report(p, ULP_P_PROMOTION, ULP_FOUND, first == 0 ? 0 : CHAIN - first, "1 and %d products 2^-%d: %s",
-                   CHAIN - 1, bits, first == 0 ? "all are lost" : "those after the first interval count");
+        ulp_found_value(p, ULP_P_PROMOTION, first == 0 ? 0 : CHAIN - first, "1 and %d products 2^-%d: %s", CHAIN - 1,
+                        bits, first == 0 ? "all are lost" : "those after the first interval count");
 }
 
 static uint64_t mix(uint64_t *state) { /* splitmix64 (Steele et al. 2014, doi:10.1145/2660193.2660195) */
@@ -307,8 +304,8 @@ static void find_permuted(prober *p) {
         }
     }
     if (!p->beyond)
-        ulp_report(p, ULP_P_PERMUTED, ULP_FOUND, differs,
-                   "%d sums of random operands, each forwards, backwards and turned", TRIALS);
+        ulp_found_value(p, ULP_P_PERMUTED, differs, "%d sums of random operands, each forwards, backwards and turned",
+                        TRIALS);
 }
 
 /* 1.5 x 1.5 = 2.25 aligns with exponent 1 if products are normalised. The control sum with twice the power must lose
@@ -325,7 +322,7 @@ static void find_normalised(prober *p) {
     ulp_vector_factor(p, &x, &y, ulp_power(e));
     const int product = ulp_survives(p, 1.5 * x, 1.5 * y, ulp_power(e - f), as_product);
     if (control == 0 && product >= 0)
-        ulp_report(p, ULP_P_NORMALISED, ULP_FOUND, !product, "1.5 x 1.5 - 1.5 x 1.5 + 2^-F; beside 2 - 2 it is lost");
+        ulp_found_value(p, ULP_P_NORMALISED, !product, "1.5 x 1.5 - 1.5 x 1.5 + 2^-F; beside 2 - 2 it is lost");
 }
 
 /* Uses the least value of a times a power of two. Its exponent is that of the least normal value, or its own
@@ -343,14 +340,13 @@ static void find_subnormal(prober *p) {
            (r = ulp_survives(p, a->min_positive, y, ulp_vector_product(p, a->min_positive, y) * ulp_power(-j), 0)) == 1;
          j++) {}
     if (r == 0 && j - 1 == f - drop)
-        ulp_report(p, ULP_P_SUBNORMAL, ULP_FOUND, 0,
-                   "+x -x and c, x the least value times 2^%d: c is lost %d places earlier", b->emax, drop);
+        ulp_found_value(p, ULP_P_SUBNORMAL, 0, "+x -x and c, x the least value times 2^%d: c is lost %d places earlier",
+                        b->emax, drop);
     else if (r == 0 && j - 1 == f)
-        ulp_report(p, ULP_P_SUBNORMAL, ULP_FOUND, 1,
-                   "+x -x and c, x the least value times 2^%d: c is lost as beside a normal x", b->emax);
+        ulp_found_value(p, ULP_P_SUBNORMAL, 1,
+                        "+x -x and c, x the least value times 2^%d: c is lost as beside a normal x", b->emax);
     else
-        ulp_report(p, ULP_P_SUBNORMAL, ULP_NOT_REACHABLE, 0,
-                   "no c is small enough to be lost beside the least value times 2^%d", b->emax);
+        ulp_unreached(p, ULP_P_SUBNORMAL, "no c is small enough to be lost beside the least value times 2^%d", b->emax);
 }
 
 void ulp_probe_rounding(prober *p) {
@@ -372,8 +368,7 @@ void ulp_probe_rounding(prober *p) {
         if (p->to->property[missing[i].id].found == ULP_NOT_REACHABLE)
             ulp_report(p, missing[i].id, ULP_NOT_REACHABLE, 0, "%s", missing[i].why);
     if (p->inside || p->kept == 0)
-        ulp_report(p, ULP_P_LAST, ULP_NOT_REACHABLE, 0, "%s",
-                   p->inside ? "c is not added last" : "the bits kept are not known");
+        ulp_unreached(p, ULP_P_LAST, "%s", p->inside ? "c is not added last" : "the bits kept are not known");
     find_carry(p);
     find_monotonic(p);
     find_between(p);

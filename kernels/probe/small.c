@@ -24,8 +24,8 @@ static void put_small_start(prober *p, int i, int negate) {
 static void find_symmetry(prober *p) {
     int seen = 0, odd = 1;
     if (!p->unit->a.is_signed || !p->unit->result.is_signed || p->stochastic) {
-        ulp_report(p, ULP_P_SIGNS, ULP_NOT_REACHABLE, 0, "%s",
-                   p->stochastic ? "the rounding is stochastic" : "there are no negative numbers");
+        ulp_unreached(p, ULP_P_SIGNS, "%s",
+                      p->stochastic ? "the rounding is stochastic" : "there are no negative numbers");
         return;
     }
     for (int i = 0; i < SIGN_SUMS && p->status == ULP_OK; i++) {
@@ -39,8 +39,8 @@ static void find_symmetry(prober *p) {
         seen++;
     }
     if (seen > SIGN_SUMS / 4)
-        ulp_report(p, ULP_P_SIGNS, ULP_FOUND, !odd, "%d sums with small c, and the same with all signs changed", seen);
-    else ulp_report(p, ULP_P_SIGNS, ULP_NOT_REACHABLE, 0, "too few sums of these formats");
+        ulp_found_value(p, ULP_P_SIGNS, !odd, "%d sums with small c, and the same with all signs changed", seen);
+    else ulp_unreached(p, ULP_P_SIGNS, "too few sums of these formats");
 }
 
 /* ---- a start value far below the sum ---- */
@@ -70,11 +70,9 @@ static void find_small_start(prober *p) {
     for (size_t m = 0; m < sizeof patterns / sizeof patterns[0]; m++)
         if (memcmp(got, patterns[m].moved, sizeof got) == 0) value = patterns[m].value;
     if (p->stochastic || !seen)
-        ulp_report(p, ULP_P_SMALL_C, ULP_NOT_REACHABLE, 0, "%s",
-                   seen ? "the rounding is stochastic" : "the formats hold no such product and c");
-    else
-        ulp_report(p, ULP_P_SMALL_C, ULP_FOUND, value, "products +-2^%d and c = +-2^%d", t,
-                   t - p->unit->result.prec - 3);
+        ulp_unreached(p, ULP_P_SMALL_C, "%s",
+                      seen ? "the rounding is stochastic" : "the formats hold no such product and c");
+    else ulp_found_value(p, ULP_P_SMALL_C, value, "products +-2^%d and c = +-2^%d", t, t - p->unit->result.prec - 3);
 }
 
 /* ---- the order in a pair ---- */
@@ -98,16 +96,15 @@ static void find_pair(prober *p) {
         t--;
     const int first = keeps_last(p, t, 1), second = keeps_last(p, t, 0);
     if (p->stochastic || first < 0 || second < 0)
-        ulp_report(p, ULP_P_PAIR, ULP_NOT_REACHABLE, 0,
-                   "the formats hold no such products, or the rounding hides them");
+        ulp_unreached(p, ULP_P_PAIR, "the formats hold no such products, or the rounding hides them");
     else
-        ulp_report(p, ULP_P_PAIR, ULP_FOUND,
-                   first && second ? 2
-                   : first         ? 0
-                   : second        ? 1
-                                   : 3,
-                   "c = 2^%d, products -2^%d and 2^%d in both orders: which sum is not zero", t, t,
-                   t - p->unit->result.prec);
+        ulp_found_value(p, ULP_P_PAIR,
+                        first && second ? 2
+                        : first         ? 0
+                        : second        ? 1
+                                        : 3,
+                        "c = 2^%d, products -2^%d and 2^%d in both orders: which sum is not zero", t, t,
+                        t - p->unit->result.prec);
 }
 
 /* ---- below the least normal number ---- */
@@ -124,10 +121,10 @@ static void find_subnormal_start(prober *p) {
         flushed |= !p->beyond && y == normal;
     }
     if (p->beyond || p->unit->result.qmin == p->unit->result.emin)
-        ulp_report(p, ULP_P_SUBNORMAL_C, ULP_NOT_REACHABLE, 0, "no product is the least normal number");
+        ulp_unreached(p, ULP_P_SUBNORMAL_C, "no product is the least normal number");
     else if (kept || flushed)
-        ulp_report(p, ULP_P_SUBNORMAL_C, ULP_FOUND, !kept, "c half the least normal number, which is a product");
-    else ulp_report(p, ULP_P_SUBNORMAL_C, ULP_NOT_REACHABLE, 0, "zeros or the floor cut such sums");
+        ulp_found_value(p, ULP_P_SUBNORMAL_C, !kept, "c half the least normal number, which is a product");
+    else ulp_unreached(p, ULP_P_SUBNORMAL_C, "zeros or the floor cut such sums");
 }
 
 static void find_tiny(prober *p) {
@@ -136,10 +133,10 @@ static void find_tiny(prober *p) {
     ulp_vector_put(p, 0, -normal);
     const double y = ulp_vector_run(p);
     if (p->beyond || p->unit->result.qmin == p->unit->result.emin)
-        ulp_report(p, ULP_P_TINY, ULP_NOT_REACHABLE, 0, "no product is the least normal number");
+        ulp_unreached(p, ULP_P_TINY, "no product is the least normal number");
     else if (y == 0.5 * normal || y == 0.0)
-        ulp_report(p, ULP_P_TINY, ULP_FOUND, y == 0.0, "c = 3/2 of the least normal number and a product of -1");
-    else ulp_report(p, ULP_P_TINY, ULP_NOT_REACHABLE, 0, "zeros or the floor cut such sums");
+        ulp_found_value(p, ULP_P_TINY, y == 0.0, "c = 3/2 of the least normal number and a product of -1");
+    else ulp_unreached(p, ULP_P_TINY, "zeros or the floor cut such sums");
 }
 
 /* The result of the least normal number times `factor`, c or the product at place 0, and a tiny product after it. */
@@ -156,22 +153,21 @@ static double beside(prober *p, int place, double factor, double tiny) {
 static void find_flush(prober *p) {
     const int emin = p->unit->result.emin, prec = p->unit->result.prec;
     const double normal = ulp_power(emin);
-    ulp_report(p, ULP_P_FLUSH, ULP_NOT_REACHABLE, 0, "tiny results are not flushed, or not rounded to nearest");
+    ulp_unreached(p, ULP_P_FLUSH, "tiny results are not flushed, or not rounded to nearest");
     if (p->to->property[ULP_P_TINY].found != ULP_FOUND || p->to->property[ULP_P_TINY].value == 0 || p->mode != ULP_RNE)
         return;
-    ulp_report(p, ULP_P_FLUSH, ULP_NOT_REACHABLE, 0,
-               "a tiny product is flushed before it is added, or cannot be formed");
+    ulp_unreached(p, ULP_P_FLUSH, "a tiny product is flushed before it is added, or cannot be formed");
     for (int place = 0; place <= 4; place++) {
         const double proof = ulp_power(emin - prec / 2);
         if (beside(p, place, 1.5, proof) != 1.5 * normal + proof || p->beyond) continue;
         const double nearly = beside(p, place, 1.0, -ulp_power(emin - prec - 1));
         const double below = beside(p, place, 1.0, -ulp_power(emin - prec));
         if (p->beyond) continue;
-        ulp_report(p, ULP_P_FLUSH, ULP_FOUND,
-                   nearly == 0.0  ? 0
-                   : below == 0.0 ? 1
-                                  : 2,
-                   "2^%d less 2^%d and less 2^%d: which one is zero", emin, emin - prec - 1, emin - prec);
+        ulp_found_value(p, ULP_P_FLUSH,
+                        nearly == 0.0  ? 0
+                        : below == 0.0 ? 1
+                                       : 2,
+                        "2^%d less 2^%d and less 2^%d: which one is zero", emin, emin - prec - 1, emin - prec);
         return;
     }
 }
@@ -180,21 +176,21 @@ static void find_flush(prober *p) {
 
 static void find_minus_zeros(prober *p) {
     const double half = -0.5 * ulp_power(p->unit->result.emin);
-    ulp_report(p, ULP_P_MINUS_ZERO, ULP_NOT_REACHABLE, 0, "there is no -0");
-    ulp_report(p, ULP_P_NEGATIVE_C, ULP_NOT_REACHABLE, 0, "there is no negative subnormal c");
+    ulp_unreached(p, ULP_P_MINUS_ZERO, "there is no -0");
+    ulp_unreached(p, ULP_P_NEGATIVE_C, "there is no negative subnormal c");
     if (!p->unit->result.has_neg_zero || !p->unit->a.is_signed) return;
     ulp_vector_start(p, -0.0);
     for (int k = 0; k < PROBE_K; k++) p->a[k] = -1.0;
-    ulp_report(p, ULP_P_MINUS_ZERO, ULP_FOUND, ulp_zero_sign(ulp_vector_run(p)), "c = -0 and products -1 x 0");
+    ulp_found_value(p, ULP_P_MINUS_ZERO, ulp_zero_sign(ulp_vector_run(p)), "c = -0 and products -1 x 0");
     ulp_vector_start(p, half);
     ulp_vector_put_factors(p, 0, 0.0, 1.0);
     if (p->beyond || p->unit->result.qmin == p->unit->result.emin) return;
     const double y = ulp_vector_run(p);
-    ulp_report(p, ULP_P_NEGATIVE_C, ULP_FOUND,
-               y == half  ? 0
-               : y != 0.0 ? 3
-                          : 2 - ulp_zero_sign(y),
-               "c = -2^%d and a product 0 x 1", p->unit->result.emin - 1);
+    ulp_found_value(p, ULP_P_NEGATIVE_C,
+                    y == half  ? 0
+                    : y != 0.0 ? 3
+                               : 2 - ulp_zero_sign(y),
+                    "c = -2^%d and a product 0 x 1", p->unit->result.emin - 1);
 }
 
 /* ---- parts ---- */
@@ -204,7 +200,7 @@ static void find_minus_zeros(prober *p) {
 static void find_parts(prober *p) {
     const double half = ulp_power(p->top - p->fraction - 1);
     int apart = 0, seen = 0;
-    ulp_report(p, ULP_P_PARTS, ULP_NOT_REACHABLE, 0, "needs four products in a sum, F, and an alignment toward zero");
+    ulp_unreached(p, ULP_P_PARTS, "needs four products in a sum, F, and an alignment toward zero");
     if (p->length < 4 || p->f_found != ULP_FOUND || p->group > 1 || p->to->property[ULP_P_SIGNS].found != ULP_FOUND)
         return;
     for (int i = 1; i < p->length; i++) {
@@ -219,8 +215,8 @@ static void find_parts(prober *p) {
         seen++;
     }
     if (apart < seen)
-        ulp_report(p, ULP_P_PARTS, ULP_FOUND, apart == 0 ? 1 : 2,
-                   "+big -big and -2^-%d big: at %d of %d places a unit is left", p->fraction + 1, apart, seen);
+        ulp_found_value(p, ULP_P_PARTS, apart == 0 ? 1 : 2,
+                        "+big -big and -2^-%d big: at %d of %d places a unit is left", p->fraction + 1, apart, seen);
 }
 
 /* ---- bits below c ---- */

@@ -14,11 +14,11 @@ void ulp_probe_shift(prober *p) {
     int shift = 0;
     while (shift < 127 && y < ulp_power(-shift)) shift++;
     if (p->beyond || y != ulp_power(-shift)) {
-        ulp_report(p, ULP_P_SHIFT, ULP_NOT_REACHABLE, 0, "1 x 1 alone cannot be formed, or gives no power of two");
+        ulp_unreached(p, ULP_P_SHIFT, "1 x 1 alone cannot be formed, or gives no power of two");
         return;
     }
     p->shift = shift;
-    ulp_report(p, ULP_P_SHIFT, ULP_FOUND, shift, "1 x 1 alone gives 2^-%d", shift);
+    ulp_found_value(p, ULP_P_SHIFT, shift, "1 x 1 alone gives 2^-%d", shift);
 }
 
 static void find_reach(prober *p) {
@@ -100,21 +100,21 @@ static void find_length(prober *p) {
     if (end == 0) p->length = p->span = one_or_two(p);
     const int j = p->depth;
     if (p->length == 1)
-        ulp_report(p, ULP_P_LENGTH, ULP_FOUND, 1,
-                   "+big - big + 2^-%d big: the small term is not lost at any k after them", j);
+        ulp_found_value(p, ULP_P_LENGTH, 1, "+big - big + 2^-%d big: the small term is not lost at any k after them",
+                        j);
     else
         ulp_report(p, ULP_P_LENGTH, end == PROBE_K ? ULP_AT_LEAST : ULP_FOUND, p->length,
                    "+big at k = 0, -big at 1, 2^-%d big at k: lost in the same sum", j);
     int first = 2, mod4 = 1;
     while (first < end && lost[first]) first++;
     if (first >= end) {
-        ulp_report(p, ULP_P_ORDER, ULP_FOUND, 0, "the small term is lost up to k = %d and kept after it", p->span - 1);
+        ulp_found_value(p, ULP_P_ORDER, 0, "the small term is lost up to k = %d and kept after it", p->span - 1);
         return;
     }
     for (int l = 2; l < end; l++) mod4 &= lost[l] == (l % 4 < 2);
     p->span = find_lost(p, first, lost);
-    ulp_report(p, ULP_P_ORDER, ULP_FOUND, mod4 ? 1 : 2,
-               "+big at k = 0, -big at 1: a small term at k = 2, 3 (mod 4) below %d outlives them", p->span);
+    ulp_found_value(p, ULP_P_ORDER, mod4 ? 1 : 2,
+                    "+big at k = 0, -big at 1: a small term at k = 2, 3 (mod 4) below %d outlives them", p->span);
 }
 
 /* ---- narrow formats: c is in the sum, and a product changes the last bit of the result ---- */
@@ -142,11 +142,10 @@ static void find_fraction_narrow(prober *p) {
     p->f_found = r == 0 ? ULP_FOUND : (j > (p->mode == ULP_RNE ? p->kept + 2 : 1) ? ULP_AT_LEAST : ULP_NOT_REACHABLE);
     const int own_sum = p->f_found == ULP_FOUND && p->mode == ULP_RNE && p->fraction >= p->kept + p->unit->result.prec;
     if (own_sum)
-        ulp_report(p, ULP_P_FRACTION, ULP_NOT_REACHABLE, 0,
-                   "products have a rounded sum of their own, which keeps 2^-%d beside c = 1", p->fraction);
+        ulp_unreached(p, ULP_P_FRACTION, "products have a rounded sum of their own, which keeps 2^-%d beside c = 1",
+                      p->fraction);
     else if (p->f_found == ULP_NOT_REACHABLE)
-        ulp_report(p, ULP_P_FRACTION, ULP_NOT_REACHABLE, 0, "products reach from 2^%d to 2^%d only", p->top - p->depth,
-                   p->top);
+        ulp_unreached(p, ULP_P_FRACTION, "products reach from 2^%d to 2^%d only", p->top - p->depth, p->top);
     else if (p->mode == ULP_RZ)
         ulp_report(p, ULP_P_FRACTION, p->f_found, p->fraction,
                    "c = +-2^j 2^%d and a product of -+2^%d: the result is nearer to 0 than c", p->low, p->low);
@@ -160,8 +159,7 @@ static void find_length_narrow(prober *p) {
     const double ulp = ulp_power(p->low + shift), c = ulp_scale(ulp, p->kept);
     int end = 0;
     if (p->f_found == ULP_FOUND && p->fraction < p->kept + shift) {
-        ulp_report(p, ULP_P_LENGTH, ULP_NOT_REACHABLE, 0,
-                   "F is so small that products below an ulp of c are aligned away");
+        ulp_unreached(p, ULP_P_LENGTH, "F is so small that products below an ulp of c are aligned away");
         return;
     }
     p->place[p->length++] = 0;
@@ -176,14 +174,14 @@ static void find_length_narrow(prober *p) {
     p->span = end > 0 ? end : 1;
     ulp_report(p, ULP_P_LENGTH, end == PROBE_K ? ULP_AT_LEAST : ULP_FOUND, p->length,
                "c and two products of %s ulp, at k = 0 and k: only in one sum they move c", shift == 3 ? "3/8" : "3/4");
-    ulp_report(p, ULP_P_ORDER, ULP_FOUND, p->length == p->span ? 0 : 2, "the two move c up to k = %d", p->span - 1);
+    ulp_found_value(p, ULP_P_ORDER, p->length == p->span ? 0 : 2, "the two move c up to k = %d", p->span - 1);
 }
 
 /* Products below the aligned unit have an effect together if they are added before the alignment. */
 static void find_group_narrow(prober *p) {
     p->group = 0;
     if (p->mode != ULP_RZ || p->f_found != ULP_FOUND || p->length < 2) {
-        ulp_report(p, ULP_P_GROUP, ULP_NOT_REACHABLE, 0, "no vector of these products shows that terms are lost");
+        ulp_unreached(p, ULP_P_GROUP, "no vector of these products shows that terms are lost");
         return;
     }
     const double c = ulp_power(p->low + p->fraction + 1);
@@ -194,15 +192,15 @@ static void find_group_narrow(prober *p) {
         ulp_vector_put(p, p->place[i], -ulp_power(p->low));
         if (ulp_vector_gives(p, c) == 0) p->group++;
     }
-    ulp_report(p, ULP_P_GROUP, ULP_FOUND, p->group,
-               "c and two products of half the aligned unit: together they count in a group");
+    ulp_found_value(p, ULP_P_GROUP, p->group,
+                    "c and two products of half the aligned unit: together they count in a group");
 }
 
 static void find_align_narrow(prober *p) {
     unsigned modes = ULP_DETERMINISTIC_MODES;
     int seen = 0;
     if (p->f_found != ULP_FOUND || p->mode != ULP_RZ) {
-        ulp_report(p, ULP_P_ALIGN, ULP_NOT_REACHABLE, 0, "F of products is not reachable");
+        ulp_unreached(p, ULP_P_ALIGN, "F of products is not reachable");
         return;
     }
     for (int sign = 1; sign >= -1; sign -= 2)
@@ -236,8 +234,7 @@ static int fraction_at(prober *p, int k, int *reached_end) {
 static void find_fraction(prober *p) {
     int least = 1000, most = 0, end;
     if (p->length < 2) {
-        ulp_report(p, ULP_P_FRACTION, ULP_NOT_REACHABLE, 0,
-                   "one product at a time: no third term is aligned with two that cancel");
+        ulp_unreached(p, ULP_P_FRACTION, "one product at a time: no third term is aligned with two that cancel");
         return;
     }
     for (int i = 0; i < p->length; i++) {
@@ -263,23 +260,23 @@ static void find_place(prober *p) {
         ulp_vector_put(p, 0, big);
         ulp_vector_put(p, 1, -big);
         p->inside = ulp_vector_run(p) != p->c;
-        ulp_report(p, ULP_P_FRACTION_C, ULP_NOT_REACHABLE, 0, "one product at a time");
-        ulp_report(p, ULP_P_PLACE, ULP_FOUND, !p->inside, "c = 2^-%d big, +big, -big: c is %s", p->depth,
-                   p->inside ? "lost" : "kept");
+        ulp_unreached(p, ULP_P_FRACTION_C, "one product at a time");
+        ulp_found_value(p, ULP_P_PLACE, !p->inside, "c = 2^-%d big, +big, -big: c is %s", p->depth,
+                        p->inside ? "lost" : "kept");
         return;
     }
     for (; j <= 100 && (r = ulp_survives(p, x, y, big * ulp_power(-j), 0)) == 1; j++) {}
     p->inside = r == 0;
     if (r == 0) {
-        ulp_report(p, ULP_P_FRACTION_C, ULP_FOUND, j - 1, "+1 -1 and c = 2^-j return 2^-j up to j = F");
-        ulp_report(p, ULP_P_PLACE, ULP_FOUND, 0, "c = 2^-%d is lost beside +1 -1", j);
+        ulp_found_value(p, ULP_P_FRACTION_C, j - 1, "+1 -1 and c = 2^-j return 2^-j up to j = F");
+        ulp_found_value(p, ULP_P_PLACE, 0, "c = 2^-%d is lost beside +1 -1", j);
     } else if (j > 1 && p->f_found == ULP_FOUND && j - 1 > p->fraction) {
-        ulp_report(p, ULP_P_FRACTION_C, ULP_NOT_REACHABLE, 0, "c is not in the sum");
-        ulp_report(p, ULP_P_PLACE, ULP_FOUND, 1, "c = 2^-%d outlives +1 -1", j - 1);
+        ulp_unreached(p, ULP_P_FRACTION_C, "c is not in the sum");
+        ulp_found_value(p, ULP_P_PLACE, 1, "c = 2^-%d outlives +1 -1", j - 1);
     } else {
         p->inside = 1;
         ulp_report(p, ULP_P_FRACTION_C, j > 1 ? ULP_AT_LEAST : ULP_NOT_REACHABLE, j - 1, "c reaches no further");
-        ulp_report(p, ULP_P_PLACE, ULP_NOT_REACHABLE, 0, "no c is small enough to be lost");
+        ulp_unreached(p, ULP_P_PLACE, "no c is small enough to be lost");
     }
 }
 
@@ -287,8 +284,8 @@ static void find_align(prober *p) {
     unsigned modes = ULP_DETERMINISTIC_MODES;
     int seen = 0;
     if (p->f_found != ULP_FOUND || p->length < 2) {
-        ulp_report(p, ULP_P_ALIGN, ULP_NOT_REACHABLE, 0,
-                   p->length < 2 ? "one product at a time: nothing is aligned" : "F is not reachable");
+        ulp_unreached(p, ULP_P_ALIGN,
+                      p->length < 2 ? "one product at a time: nothing is aligned" : "F is not reachable");
         return;
     }
     const int at = p->place[p->length - 1];
@@ -315,8 +312,7 @@ void ulp_probe_sum(prober *p) {
         find_length(p);
         find_fraction(p);
         if (p->length > 2)
-            ulp_report(p, ULP_P_GROUP, ULP_FOUND, 1,
-                       "a third product is lost beside two that cancel: each is aligned alone");
+            ulp_found_value(p, ULP_P_GROUP, 1, "a third product is lost beside two that cancel: each is aligned alone");
         find_place(p);
         find_align(p);
         ulp_find_rounding(p);
@@ -324,15 +320,14 @@ void ulp_probe_sum(prober *p) {
     }
     ulp_find_rounding(p);
     if (p->kept == 0 || (p->mode != ULP_RZ && p->mode != ULP_RNE)) {
-        ulp_report(p, ULP_P_LENGTH, ULP_NOT_REACHABLE, 0,
-                   "nothing is lost from 2^%d to 2^%d, and the rounding is not to zero or nearest", p->top,
-                   p->top - p->depth);
+        ulp_unreached(p, ULP_P_LENGTH, "nothing is lost from 2^%d to 2^%d, and the rounding is not to zero or nearest",
+                      p->top, p->top - p->depth);
         return;
     }
     find_fraction_narrow(p);
     if (p->f_found == ULP_FOUND && p->fraction < p->kept + 2) { /* the alignment, not the rounding, cut the bits */
         ulp_report(p, ULP_P_KEPT, ULP_AT_LEAST, p->kept, "F cuts c and a small product before the rounding does");
-        ulp_report(p, ULP_P_OUTPUT, ULP_NOT_REACHABLE, 0, "F cuts c and a small product before the rounding does");
+        ulp_unreached(p, ULP_P_OUTPUT, "F cuts c and a small product before the rounding does");
     }
     find_length_narrow(p);
     find_group_narrow(p);

@@ -30,17 +30,16 @@ static void find_subnormals_in(prober *p) {
         good &= r;
         seen++;
     }
-    if (seen)
-        ulp_report(p, ULP_P_SUBNORMAL_IN, ULP_FOUND, !good, "a subnormal value of a times a power of two, and of b");
+    if (seen) ulp_found_value(p, ULP_P_SUBNORMAL_IN, !good, "a subnormal value of a times a power of two, and of b");
     else
-        ulp_report(p, ULP_P_SUBNORMAL_IN, ULP_NOT_REACHABLE, 0,
-                   "the inputs have no subnormals, or F, zeros or the range cut their products");
+        ulp_unreached(p, ULP_P_SUBNORMAL_IN,
+                      "the inputs have no subnormals, or F, zeros or the range cut their products");
 }
 
 static void find_subnormals_out(prober *p) {
     const ulp_format *f = &p->unit->result;
     if (f->is_fixed || !f->has_subnormals) {
-        ulp_report(p, ULP_P_SUBNORMAL_OUT, ULP_NOT_REACHABLE, 0, "the result has none");
+        ulp_unreached(p, ULP_P_SUBNORMAL_OUT, "the result has none");
         return;
     }
     const int bits = p->f_found == ULP_FOUND && p->fraction < p->kept ? p->fraction : p->kept;
@@ -53,13 +52,12 @@ static void find_subnormals_out(prober *p) {
     ulp_vector_put(p, 0, 0.5 * f->min_normal);
     int product = ulp_vector_gives(p, 0.5 * f->min_normal);
     if (product == 0 && lost_from_normal(p, 1.5 * f->min_normal)) product = -1;
-    if (c < 0 && product < 0)
-        ulp_report(p, ULP_P_SUBNORMAL_OUT, ULP_NOT_REACHABLE, 0, "F or zeros cut the least normal result as well");
+    if (c < 0 && product < 0) ulp_unreached(p, ULP_P_SUBNORMAL_OUT, "F or zeros cut the least normal result as well");
     else
-        ulp_report(p, ULP_P_SUBNORMAL_OUT, ULP_FOUND, c == 0 || product == 0,
-                   c < 0          ? "a product of half the least normal; c is cut in normal results, too"
-                   : product >= 0 ? "c the least value of these bits alone, and a product of half the least normal"
-                                  : "c the least value of these bits alone; no product is that small and kept");
+        ulp_found_value(p, ULP_P_SUBNORMAL_OUT, c == 0 || product == 0,
+                        c < 0          ? "a product of half the least normal; c is cut in normal results, too"
+                        : product >= 0 ? "c the least value of these bits alone, and a product of half the least normal"
+                                       : "c the least value of these bits alone; no product is that small and kept");
 }
 
 /* ---- infinities and NaN ---- */
@@ -67,27 +65,27 @@ static void find_subnormals_out(prober *p) {
 static void find_specials(prober *p) {
     const ulp_format *a = &p->unit->a, *b = &p->unit->b, *f = &p->unit->result;
     double y;
-    ulp_report(p, ULP_P_INF_ZERO, ULP_NOT_REACHABLE, 0, "the inputs have no infinity");
+    ulp_unreached(p, ULP_P_INF_ZERO, "the inputs have no infinity");
     if (a->has_inf || b->has_inf) {
         ulp_vector_start(p, 0.0);
         ulp_vector_put_factors(p, 0, a->has_inf ? infinity : 0.0, a->has_inf ? 0.0 : infinity);
         y = ulp_vector_run(p);
-        if (!p->beyond) ulp_report(p, ULP_P_INF_ZERO, ULP_FOUND, !is_nan(y), "inf x 0 alone");
+        if (!p->beyond) ulp_found_value(p, ULP_P_INF_ZERO, !is_nan(y), "inf x 0 alone");
     }
-    ulp_report(p, ULP_P_INF_INF, ULP_NOT_REACHABLE, 0, "only c can be infinite");
+    ulp_unreached(p, ULP_P_INF_INF, "only c can be infinite");
     if (a->has_inf || b->has_inf) {
         ulp_vector_start(p, f->has_inf ? infinity : 0.0);
         ulp_vector_put_factors(p, 0, a->has_inf ? -infinity : 1.0, a->has_inf ? 1.0 : -infinity);
         if (!f->has_inf) ulp_vector_put_factors(p, 1, a->has_inf ? infinity : 1.0, a->has_inf ? 1.0 : infinity);
         y = ulp_vector_run(p);
-        if (!p->beyond) ulp_report(p, ULP_P_INF_INF, ULP_FOUND, !is_nan(y), "a product of -inf and c = inf");
+        if (!p->beyond) ulp_found_value(p, ULP_P_INF_INF, !is_nan(y), "a product of -inf and c = inf");
     }
     ulp_vector_start(p, f->nan_codes != ULP_NAN_NONE ? ulp_quiet_nan() : 0.0);
-    if (f->nan_codes == ULP_NAN_NONE) ulp_report(p, ULP_P_NAN, ULP_NOT_REACHABLE, 0, "results have no NaN");
+    if (f->nan_codes == ULP_NAN_NONE) ulp_unreached(p, ULP_P_NAN, "results have no NaN");
     else {
         y = ulp_vector_run(p);
-        if (is_nan(y)) ulp_report(p, ULP_P_NAN, ULP_FOUND, (int64_t)p->code, "c = NaN");
-        else ulp_report(p, ULP_P_NAN, ULP_NOT_REACHABLE, 0, "c = NaN gives no NaN");
+        if (is_nan(y)) ulp_found_value(p, ULP_P_NAN, (int64_t)p->code, "c = NaN");
+        else ulp_unreached(p, ULP_P_NAN, "c = NaN gives no NaN");
     }
 }
 
@@ -97,7 +95,7 @@ static void find_overflow(prober *p) {
     const ulp_format *f = &p->unit->result;
     const double ulp = ulp_spacing(f->max, f);
     double got[2] = {0, 0};
-    ulp_report(p, ULP_P_OVERFLOW, ULP_NOT_REACHABLE, 0, "products do not reach an ulp of the largest result");
+    ulp_unreached(p, ULP_P_OVERFLOW, "products do not reach an ulp of the largest result");
     for (int i = f->is_fixed; i < 2; i++) {
         ulp_vector_start(p, f->max);
         ulp_vector_put(p, 0, i == 0 ? 0.5 * ulp : ulp);
@@ -106,26 +104,26 @@ static void find_overflow(prober *p) {
     }
     if (f->is_fixed) got[0] = f->max;
     if (p->stochastic) {
-        ulp_report(p, ULP_P_OVERFLOW, ULP_NOT_REACHABLE, 0, "the rounding is stochastic: max + ulp/2 goes either way");
+        ulp_unreached(p, ULP_P_OVERFLOW, "the rounding is stochastic: max + ulp/2 goes either way");
         return;
     }
     const int value =
         got[1] == f->lowest
             ? 3
             : (got[1] == f->max ? 2 : (got[1] != infinity ? 4 : (got[0] == infinity ? 1 : (got[0] == f->max ? 0 : 4))));
-    ulp_report(p, ULP_P_OVERFLOW, ULP_FOUND, value,
-               f->is_fixed ? "c = max and a product of 1" : "c = max, and products of half an ulp and of an ulp");
+    ulp_found_value(p, ULP_P_OVERFLOW, value,
+                    f->is_fixed ? "c = max and a product of 1" : "c = max, and products of half an ulp and of an ulp");
 }
 
 static void find_cancel(prober *p) {
     const double power = ulp_power(p->unit->result.emax);
-    ulp_report(p, ULP_P_CANCEL, ULP_NOT_REACHABLE, 0, "no product is beyond the range of results");
+    ulp_unreached(p, ULP_P_CANCEL, "no product is beyond the range of results");
     if (p->unit->result.is_fixed) return;
     ulp_vector_start(p, 0.0);
     ulp_vector_put(p, 0, 4 * power);
     ulp_vector_put(p, 1, -3.5 * power);
     const int r = ulp_vector_gives(p, 0.5 * power);
-    if (r >= 0) ulp_report(p, ULP_P_CANCEL, ULP_FOUND, !r, "4 x 2^emax - 3.5 x 2^emax = 2^(emax - 1)");
+    if (r >= 0) ulp_found_value(p, ULP_P_CANCEL, !r, "4 x 2^emax - 3.5 x 2^emax = 2^(emax - 1)");
 }
 
 /* ---- zeros ---- */
@@ -133,20 +131,19 @@ static void find_cancel(prober *p) {
 static void find_zeros(prober *p) {
     const ulp_format *f = &p->unit->result;
     double x, y, tiny = 0.25 * f->min_positive;
-    ulp_report(p, ULP_P_ZEROS, ULP_NOT_REACHABLE, 0, "there is no -0");
-    ulp_report(p, ULP_P_UNDERFLOW, ULP_NOT_REACHABLE, 0, "no product is below the least result");
+    ulp_unreached(p, ULP_P_ZEROS, "there is no -0");
+    ulp_unreached(p, ULP_P_UNDERFLOW, "no product is below the least result");
     if (f->is_fixed || !f->has_neg_zero || !p->unit->a.has_neg_zero) return;
     ulp_vector_start(p, -0.0);
     for (int k = 0; k < PROBE_K; k++) p->a[k] = -0.0, p->b[k] = 1.0;
     y = ulp_vector_run(p);
-    ulp_report(p, ULP_P_ZEROS, ULP_FOUND, ulp_zero_sign(y), "c = -0 and products -0 x 1");
-    if (p->stochastic)
-        ulp_report(p, ULP_P_UNDERFLOW, ULP_NOT_REACHABLE, 0, "the rounding is stochastic: zero or the least result");
+    ulp_found_value(p, ULP_P_ZEROS, ulp_zero_sign(y), "c = -0 and products -0 x 1");
+    if (p->stochastic) ulp_unreached(p, ULP_P_UNDERFLOW, "the rounding is stochastic: zero or the least result");
     if (p->stochastic || tiny == 0.0 || !ulp_vector_factor(p, &x, &y, -tiny)) return;
     ulp_vector_start(p, 0.0);
     ulp_vector_put_factors(p, 0, x, y);
     y = ulp_vector_run(p);
-    ulp_report(p, ULP_P_UNDERFLOW, ULP_FOUND, ulp_zero_sign(y), "a product of -1/4 of the least result");
+    ulp_found_value(p, ULP_P_UNDERFLOW, ulp_zero_sign(y), "a product of -1/4 of the least result");
 }
 
 /* ---- the exponents of tiny and zero terms in the alignment ---- */
@@ -242,8 +239,8 @@ static void find_floor(prober *p) {
     const int last = p->fraction - floor;
     if (found == ULP_NOT_REACHABLE) return;
     if (found == ULP_FOUND && with_c != ULP_NOT_REACHABLE && floor > other) {
-        ulp_report(p, ULP_P_ZERO_C, ULP_FOUND, floor, "c = 0, the rest cancels: kept to 2^-%d; c = 2^%d: to 2^-%d",
-                   last, p->unit->result.qmin + 1, p->fraction - other);
+        ulp_found_value(p, ULP_P_ZERO_C, floor, "c = 0, the rest cancels: kept to 2^-%d; c = 2^%d: to 2^-%d", last,
+                        p->unit->result.qmin + 1, p->fraction - other);
         ulp_report(p, ULP_P_FLOOR, with_c, other, "c = 2^%d, the rest cancels: kept to 2^-%d", p->unit->result.qmin + 1,
                    p->fraction - other);
     } else {
@@ -255,8 +252,7 @@ static void find_floor(prober *p) {
         else ulp_report(p, ULP_P_ZERO_C, ULP_AT_MOST, floor, "c = 0, the rest cancels: kept to 2^-%d", last);
     }
     if (with_zeros == ULP_FOUND && zero > floor)
-        ulp_report(p, ULP_P_ZERO_PRODUCT, ULP_FOUND, zero, "c = 0, beside products 0 x 0: kept to 2^-%d",
-                   p->fraction - zero);
+        ulp_found_value(p, ULP_P_ZERO_PRODUCT, zero, "c = 0, beside products 0 x 0: kept to 2^-%d", p->fraction - zero);
     else if (with_zeros != ULP_NOT_REACHABLE)
         ulp_report(p, ULP_P_ZERO_PRODUCT, ULP_AT_MOST, zero > floor ? zero : floor,
                    "c = 0, beside products 0 x 0: as many bits are kept");
@@ -285,7 +281,7 @@ static ulp_found zero_exponent(prober *p, double big, int *exponent) {
 static void find_zero_operand(prober *p) {
     int e = 0, lower = 0, power = p->unit->b.emax;
     if (p->length < 2 || p->f_found != ULP_FOUND || p->unit->b.max < 8) {
-        ulp_report(p, ULP_P_ZERO_OPERAND, ULP_NOT_REACHABLE, 0, "needs two products in a sum, F and a large operand");
+        ulp_unreached(p, ULP_P_ZERO_OPERAND, "needs two products in a sum, F and a large operand");
         return;
     }
     while (ulp_power(power) > p->unit->b.max) power--;
@@ -295,11 +291,10 @@ static void find_zero_operand(prober *p) {
         ulp_report(p, ULP_P_ZERO_OPERAND, found, e - power, "0 x 2^%d beside 2^-j: all down to 2^%d is kept", power,
                    e - p->fraction);
     else if (found == ULP_FOUND && (second != found || lower == e - 2))
-        ulp_report(p, ULP_P_ZERO_OPERAND, ULP_FOUND, e - power, "0 x 2^%d beside 2^-j: below 2^%d it is lost", power,
-                   e - p->fraction);
+        ulp_found_value(p, ULP_P_ZERO_OPERAND, e - power, "0 x 2^%d beside 2^-j: below 2^%d it is lost", power,
+                        e - p->fraction);
     else if (found == ULP_FOUND)
-        ulp_report(p, ULP_P_ZERO_PRODUCT, ULP_FOUND, e, "0 x b beside 2^-j, any b: below 2^%d it is lost",
-                   e - p->fraction);
+        ulp_found_value(p, ULP_P_ZERO_PRODUCT, e, "0 x b beside 2^-j, any b: below 2^%d it is lost", e - p->fraction);
 }
 
 /* ---- block scales ---- */
@@ -324,14 +319,12 @@ static void find_scales(prober *p) {
     if (p->unit->scale_block == 0) return;
     const double both = scaled(p, 1.0, 0, 2.0, 2.0);
     int size = 0;
-    ulp_report(p, ULP_P_SCALE, ULP_FOUND, both == 5.0 ? 0 : (both == 8.0 ? 1 : 2),
-               "c = 1 and 1 x 1 with scales 2 and 2");
+    ulp_found_value(p, ULP_P_SCALE, both == 5.0 ? 0 : (both == 8.0 ? 1 : 2), "c = 1 and 1 x 1 with scales 2 and 2");
     while (size < PROBE_K && scaled(p, 0.0, size, 2.0, 1.0) == 2.0) size++;
-    ulp_report(p, ULP_P_SCALE_BLOCK, ULP_FOUND, size,
-               "1 at k, the first scale 2: the result is 2 up to the end of the block");
+    ulp_found_value(p, ULP_P_SCALE_BLOCK, size,
+                    "1 at k, the first scale 2: the result is 2 up to the end of the block");
     if (p->unit->scale.nan_codes != ULP_NAN_NONE)
-        ulp_report(p, ULP_P_SCALE_NAN, ULP_FOUND, !is_nan(scaled(p, 0.0, 0, ulp_quiet_nan(), 1.0)),
-                   "1 with a scale of NaN");
+        ulp_found_value(p, ULP_P_SCALE_NAN, !is_nan(scaled(p, 0.0, 0, ulp_quiet_nan(), 1.0)), "1 with a scale of NaN");
 }
 
 void ulp_probe_values(prober *p) {

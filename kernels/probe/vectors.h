@@ -50,6 +50,8 @@ void ulp_report(prober *p, ulp_property_id id, ulp_found found, int64_t value, c
     __attribute__((format(printf, 5, 6)))
 #endif
     ;
+#define ulp_found_value(p, id, value, ...) ulp_report(p, id, ULP_FOUND, value, __VA_ARGS__)
+#define ulp_unreached(p, id, ...) ulp_report(p, id, ULP_NOT_REACHABLE, 0, __VA_ARGS__)
 
 static inline double ulp_power(int e) { return ulp_scale(1.0, e); }
 

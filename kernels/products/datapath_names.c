@@ -175,6 +175,10 @@ static int print_word(char *text, size_t size, const void *from, const ulp_key *
 }
 
 #define FIELD(field) ULP_KEY_FIELD(ulp_datapath, field)
+#define INTEGER(name, help, field, least, most)                                                                        \
+    { name, help, ULP_KEY_INTEGER, FIELD(field), least, most, NULL, 0, NULL, NULL }
+#define FLAG(name, help, field)                                                                                        \
+    { name, help, ULP_KEY_FLAG, FIELD(field), 0, 1, NULL, 0, NULL, NULL }
 #define EXPONENT(name, help, field)                                                                                    \
     { name, help, ULP_KEY_INTEGER, FIELD(field), -1000, 1000, "none", ULP_NO_EXPONENT, NULL, NULL }
 #define WORD(name, help, field, words)                                                                                 \
@@ -183,18 +187,20 @@ static int print_word(char *text, size_t size, const void *from, const ulp_key *
     { name, help, ULP_KEY_OWN, FIELD(field), 0, 0, "a rounding mode that is not stochastic", 0, read_mode, print_mode }
 
 static const ulp_key any_keys[] = {
-    {"promote",
-     "every so many products, a multiple of those of one sum, the sum is added to one in binary32 and starts again",
-     ULP_KEY_INTEGER, FIELD(promote), 1, ULP_LONGEST_SUM, NULL, 0, NULL, NULL},
+    INTEGER(
+        "promote",
+        "every so many products, a multiple of those of one sum, the sum is added to one in binary32 and starts again",
+        promote, 1, ULP_LONGEST_SUM),
     {.name = NULL},
 };
 
 static const ulp_key word_keys[] = {
-    {"words",
-     "operands are binary32 codes, each a sum of N words of the unit's format: word 1 is the rounded operand, the next "
-     "word is the rounded remainder. Products of word i of a and word j of b with i + j <= N + 1 are summed, pair by "
-     "pair, each sum over all k from the result of the one before, c first. NaN where word 1 is infinite",
-     ULP_KEY_INTEGER, FIELD(words), 1, ULP_WORDS_MAX, NULL, 0, NULL, NULL},
+    INTEGER("words",
+            "operands are binary32 codes, each a sum of N words of the unit's format: word 1 is the rounded operand, "
+            "the next word is the rounded remainder. Products of word i of a and word j of b with i + j <= N + 1 are "
+            "summed, pair by pair, each sum over all k from the result of the one before, c first. NaN where word 1 is "
+            "infinite",
+            words, 1, ULP_WORDS_MAX),
     WORD("split", "with words: how a word is rounded", words_cut, "rne|rz"),
     WORD("first", "with words: large begins with word 1 of both, small with the smallest words, which is more exact",
          words_small_first, "large|small"),
@@ -202,57 +208,45 @@ static const ulp_key word_keys[] = {
 };
 
 static const ulp_key integer_keys[] = {
-    {"za", "zero point of a; -128: a is unsigned, less 128", ULP_KEY_INTEGER, FIELD(zero_a), -255, 255, NULL, 0, NULL,
-     NULL},
-    {"zb", "zero point of b", ULP_KEY_INTEGER, FIELD(zero_b), -255, 255, NULL, 0, NULL, NULL},
+    INTEGER("za", "zero point of a; -128: a is unsigned, less 128", zero_a, -255, 255),
+    INTEGER("zb", "zero point of b", zero_b, -255, 255),
     {.name = NULL},
 };
 
 static const ulp_key tensor_core_keys[] = {
-    {"L", "products in one sum", ULP_KEY_INTEGER, FIELD(fused.length), 1, ULP_STEP_MAX, NULL, 0, NULL, NULL},
-    {"F", "bits kept below the largest exponent", ULP_KEY_INTEGER, FIELD(fused.fraction), 0, 40, NULL, 0, NULL, NULL},
-    {"kept", "fraction bits of the result", ULP_KEY_INTEGER, FIELD(fused.kept), 1, 23, NULL, 0, NULL, NULL},
+    INTEGER("L", "products in one sum", fused.length, 1, ULP_STEP_MAX),
+    INTEGER("F", "bits kept below the largest exponent", fused.fraction, 0, 40),
+    INTEGER("kept", "fraction bits of the result", fused.kept, 1, 23),
     MODE("align", "how terms are cut to F bits", fused.align),
     MODE("output", "how the sum is rounded", fused.output),
-    {"signed_zero", "1: a negative sum that becomes zero is -0", ULP_KEY_FLAG, FIELD(fused.signed_zero), 0, 1, NULL, 0,
-     NULL, NULL},
+    FLAG("signed_zero", "1: a negative sum that becomes zero is -0", fused.signed_zero),
     EXPONENT("floor", "the lowest exponent to which terms are aligned", fused.floor),
     EXPONENT("zero_operand", "the exponent that an operand of zero counts with", fused.zero_operand),
     EXPONENT("zero_product", "the exponent that a product of zero counts with", fused.zero_product),
     EXPONENT("zero_c", "the exponent that a start value of zero counts with", fused.zero_c),
-    {"c_last", "1: the sum starts at +0, and c is added last", ULP_KEY_FLAG, FIELD(fused.c_last), 0, 1, NULL, 0, NULL,
-     NULL},
-    {"join", "bits kept where the products' sum meets c, rounded down: F to F + 12; 0: c is a term of the sum",
-     ULP_KEY_INTEGER, FIELD(fused.join), 0, 52, NULL, 0, NULL, NULL},
-    {"normal", "with join: bits kept of the normalised sum, rounded down, at most join", ULP_KEY_INTEGER,
-     FIELD(fused.normal), 0, 52, NULL, 0, NULL, NULL},
-    {"parts", "with join: products k mod parts are aligned apart", ULP_KEY_INTEGER, FIELD(fused.parts), 0, 2, NULL, 0,
-     NULL, NULL},
-    {"c_cut", "with join: 1: c far below the sum is zero", ULP_KEY_FLAG, FIELD(fused.c_cut), 0, 1, NULL, 0, NULL, NULL},
+    FLAG("c_last", "1: the sum starts at +0, and c is added last", fused.c_last),
+    INTEGER("join", "bits kept where the products' sum meets c, rounded down: F to F + 12; 0: c is a term of the sum",
+            fused.join, 0, 52),
+    INTEGER("normal", "with join: bits kept of the normalised sum, rounded down, at most join", fused.normal, 0, 52),
+    INTEGER("parts", "with join: products k mod parts are aligned apart", fused.parts, 0, 2),
+    FLAG("c_cut", "with join: 1: c far below the sum is zero", fused.c_cut),
     {.name = NULL},
 };
 
 static const ulp_key chain_keys[] = {
-    {"length", "products of an instruction", ULP_KEY_INTEGER, FIELD(chains.length), 1, ULP_STEP_MAX, NULL, 0, NULL,
-     NULL},
-    {"term", "products of a term, which is their exact sum", ULP_KEY_INTEGER, FIELD(chains.term), 1, ULP_STEP_MAX, NULL,
-     0, NULL, NULL},
-    {"fused", "1: chain + term is rounded once; 0: a term is rounded first", ULP_KEY_FLAG, FIELD(chains.fused), 0, 1,
-     NULL, 0, NULL, NULL},
-    {"lanes", "number of chains, a power of two", ULP_KEY_INTEGER, FIELD(chains.lanes), 1, ULP_STEP_MAX, NULL, 0, NULL,
-     NULL},
-    {"swapped", "1: the second term of a pair comes first", ULP_KEY_FLAG, FIELD(chains.swapped), 0, 1, NULL, 0, NULL,
-     NULL},
-    {"last", "1: c is added to the sum of the chains; 0: the first chain starts at c", ULP_KEY_FLAG,
-     FIELD(chains.c_last), 0, 1, NULL, 0, NULL, NULL},
+    INTEGER("length", "products of an instruction", chains.length, 1, ULP_STEP_MAX),
+    INTEGER("term", "products of a term, which is their exact sum", chains.term, 1, ULP_STEP_MAX),
+    FLAG("fused", "1: chain + term is rounded once; 0: a term is rounded first", chains.fused),
+    INTEGER("lanes", "number of chains, a power of two", chains.lanes, 1, ULP_STEP_MAX),
+    FLAG("swapped", "1: the second term of a pair comes first", chains.swapped),
+    FLAG("last", "1: c is added to the sum of the chains; 0: the first chain starts at c", chains.c_last),
     MODE("mode", "how every sum is rounded", rule.mode),
     WORD("flush_ab", "the zero that a subnormal operand becomes", chains.flush_ab, "none|signed|positive"),
     WORD("flush_c", "the zero that a subnormal start value becomes", chains.flush_c, "none|signed|positive"),
     WORD("flush", "which results become zero: tiny before rounding, after rounding, or rounded to a subnormal",
          chains.flush, "none|before|after|rounded"),
-    {"shift", "products are times 2^-shift", ULP_KEY_INTEGER, FIELD(chains.shift), 0, 127, NULL, 0, NULL, NULL},
-    {"saturate", "1: a finite sum beyond the range becomes the largest number", ULP_KEY_FLAG, FIELD(chains.saturate), 0,
-     1, NULL, 0, NULL, NULL},
+    INTEGER("shift", "products are times 2^-shift", chains.shift, 0, 127),
+    FLAG("saturate", "1: a finite sum beyond the range becomes the largest number", chains.saturate),
     {.name = NULL},
 };
 
@@ -283,22 +277,18 @@ ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *part
 }
 
 void ulp_datapath_settings_help(const ulp_help *to) {
+    static const char *const titles[] = {
+        "", "rows with floating-point operands (multi-word products, h100-bf16:words=3)", "int8 and vnni",
+        "rows with aligned sums (NVIDIA, CDNA3, RISC-V)", "rows with chains (x86, Arm, CDNA2)"}; /* of all_keys */
     ulp_help_line(to,
                   "Settings stand at the end of a name: NAME:key=value:key=value, as h100-e4m3:F=20:kept=20. Programs "
                   "print the settings that differ from the row's own values, in this order.");
     ulp_help_keys(to, (const ulp_key *const[]){any_keys, NULL}, NULL);
-    ulp_help_line(to, "%s", "");
-    ulp_help_line(to, "Settings of rows with floating-point operands (multi-word products, h100-bf16:words=3):");
-    ulp_help_keys(to, (const ulp_key *const[]){word_keys, NULL}, NULL);
-    ulp_help_line(to, "%s", "");
-    ulp_help_line(to, "Settings of int8 and vnni:");
-    ulp_help_keys(to, (const ulp_key *const[]){integer_keys, NULL}, NULL);
-    ulp_help_line(to, "%s", "");
-    ulp_help_line(to, "Settings of rows with aligned sums (NVIDIA, CDNA3, RISC-V):");
-    ulp_help_keys(to, (const ulp_key *const[]){tensor_core_keys, NULL}, NULL);
-    ulp_help_line(to, "%s", "");
-    ulp_help_line(to, "Settings of rows with chains (x86, Arm, CDNA2):");
-    ulp_help_keys(to, (const ulp_key *const[]){chain_keys, NULL}, NULL);
+    for (size_t i = 1; all_keys[i] != NULL; i++) {
+        ulp_help_line(to, "%s", "");
+        ulp_help_line(to, "Settings of %s:", titles[i]);
+        ulp_help_keys(to, (const ulp_key *const[]){all_keys[i], NULL}, NULL);
+    }
 }
 
 /* Writes the name of `base`, then the settings in which *d differs from *base. */

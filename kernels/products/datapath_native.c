@@ -10,20 +10,26 @@ static ulp_status refuse(ulp_error *error, ulp_status status, const char *text, 
     return ulp_fail(error, status, "%.95s: %.250s", text, sentence);
 }
 
-/* The processor's own product. The model gives the code of NaN. */
+/* The product of a row of a processor or a device. */
+static ulp_datapath product(const char *name, uint16_t row, const ulp_format *a, const ulp_format *b,
+                            const ulp_format *result) {
+    ulp_datapath d = {.kind = ULP_NATIVE,
+                      .accumulator = *result,
+                      .result = *result,
+                      .length = 1,
+                      .step = 1,
+                      .native = row,
+                      .has_inputs = 1,
+                      .a = *a,
+                      .b = *b};
+    strcpy(d.name, name);
+    return d;
+}
+
 static ulp_status from_processor(ulp_datapath *datapath, const ulp_cpu_native *native, ulp_error *error) {
     if (native->lacks[0] != '\0') return refuse(error, ULP_NO_DEVICE, native->name, native->lacks);
-    *datapath = (ulp_datapath){.kind = ULP_NATIVE,
-                               .accumulator = native->result,
-                               .result = native->result,
-                               .length = 1,
-                               .step = 1,
-                               .native = native->row,
-                               .has_inputs = 1,
-                               .a = native->a,
-                               .b = native->b,
-                               .zero_a = native->zero_a};
-    strcpy(datapath->name, native->name);
+    *datapath = product(native->name, native->row, &native->a, &native->b, &native->result);
+    datapath->zero_a = native->zero_a;
     return ULP_OK;
 }
 
@@ -41,19 +47,10 @@ ulp_status ulp_datapath_native(ulp_datapath *datapath, const char *text, ulp_err
         return refuse(error, status, text, "no native product of that name; `ulp help datapaths` lists them");
     if (status != ULP_OK) return refuse(error, status, text, ulp_cuda_lacks());
     if (native.lacks[0] != '\0') return refuse(error, ULP_NO_DEVICE, text, native.lacks);
-    *datapath = (ulp_datapath){.kind = ULP_NATIVE,
-                               .accumulator = native.result,
-                               .result = native.result,
-                               .length = 1,
-                               .step = 1,
-                               .native = native.row,
-                               .promote = native.promote,
-                               .has_inputs = 1,
-                               .a = native.a,
-                               .b = native.b,
-                               .scale_block = native.scale_block,
-                               .scale = native.scale};
-    strcpy(datapath->name, native.name);
+    *datapath = product(native.name, native.row, &native.a, &native.b, &native.result);
+    datapath->promote = native.promote;
+    datapath->scale_block = native.scale_block;
+    datapath->scale = native.scale;
     if (native.model[0] != '\0' && ulp_datapath_parse(&model, native.model) == ULP_OK)
         datapath->nan_code = model.nan_code;
     return ULP_OK;

@@ -5,14 +5,17 @@
 
 enum { NONE = ULP_NO_EXPONENT };
 
+enum { FP32, FP16 };
+static const char *const accumulators[] = {"fp32", "fp16"};
+
 /* A matrix or dot-product unit of a machine. `inputs` lists formats: a datapath for each format, or for each pair of
  * formats if `mixed`. */
 typedef struct row {
     const char *machine, *unit;
     const char *also; /* other names of the unit: h100-fp16-wgmma is h100-fp16 */
-    const char *inputs, *accumulator;
-    uint8_t mixed, kind, mode;
-    uint32_t length; /* of a SERIAL row */
+    const char *inputs;
+    uint8_t accumulator, mixed, kind, mode; /* accumulator: an index of `accumulators` */
+    uint32_t length;                        /* of a SERIAL row */
     /* kept = 0: all bits of the accumulator; zero_operand, zero_product, zero_c = 0: none; align and output of a Tensor
      * Core are not read, see `rounding` */
     ulp_fused fused;
@@ -41,7 +44,7 @@ typedef struct row {
 /* AMD CDNA3: products are truncated, sums are rounded down. Whether the sum meets c with 32 or 31 bits is open. */
 #define CDNA3(inputs_, mixed_, L, parts_, c_cut_)                                                                      \
     {                                                                                                                  \
-        .machine = "mi300", .unit = "", .also = "mfma", .inputs = inputs_, .accumulator = "fp32", .mixed = mixed_,     \
+        .machine = "mi300", .unit = "", .also = "mfma", .inputs = inputs_, .accumulator = FP32, .mixed = mixed_,       \
         .kind = ULP_ALIGNED, .fused = {                                                                                \
             .length = L,                                                                                               \
             .fraction = 24,                                                                                            \
@@ -82,88 +85,88 @@ typedef struct row {
 static const row rows[] = {
     /* machine, unit, its other names, inputs, accumulator, mixed, L: products of a sum, F: bits kept below Emax, kept:
      * fraction bits of the rounded result (0: those of the accumulator), floor: the lowest Emax */
-    CORE("v100", "", "mma", "fp16", "fp32", 0, 4, 23, 0, -131, .fused.late = 0),
-    CORE("v100", "", "mma", "fp16", "fp16", 0, 4, 23, 0, -19, .fused.late = 0),
-    CORE("t4", "", "mma", "fp16", "fp32", 0, 8, 24, 0, -132, .fused.late = 0),
-    CORE("t4", "", "mma", "fp16", "fp16", 0, 8, 24, 0, -20, .fused.late = 0),
-    CORE("t4", "k4", "", "fp16", "fp32", 0, 4, 23, 0, -131, .fused.late = 0), /* mma.m8n8k4 */
-    CORE("t4", "k4", "", "fp16", "fp16", 0, 4, 23, 0, -19, .fused.late = 0),
-    CORE("a100", "", "mma", "fp16 bf16", "fp32", 0, 8, 24, 0, -132, .fused.late = 0),
-    CORE("a100", "", "mma", "fp16", "fp16", 0, 8, 24, 0, -20, .fused.late = 0),
-    CORE("a100", "", "mma", "tf32", "fp32", 0, 4, 24, 0, -132, .fused.late = 0),
-    CORE("l40s", "", "mma", "fp16 bf16", "fp32", 0, 8, 24, 0, -132, .fused.late = 0),
-    CORE("l40s", "", "mma", "fp16", "fp16", 0, 8, 24, 0, -20, .fused.late = 0),
-    CORE("l40s", "", "mma", "tf32", "fp32", 0, 4, 24, 0, -132, .fused.late = 0),
-    CORE("l40s", "", "mma", FP8, "fp32", 1, 16, 13, 13, -132, .fused.late = 0),
-    CORE("l40s", "", "mma", FP8, "fp16", 1, 16, 13, 0, -20, .fused.late = 0),
-    CORE("h100", "", "wgmma mma", "fp16 bf16", "fp32", 0, 16, 25, 0, -133, .fused.late = 0),
-    CORE("h100", "", "wgmma mma", "fp16", "fp16", 0, 16, 25, 0, -21, .fused.late = 0),
-    CORE("h100", "", "wgmma mma", "tf32", "fp32", 0, 8, 25, 0, -133, .fused.late = 0),
-    CORE("h100", "", "wgmma", FP8, "fp32", 1, 32, 13, 13, -133, .fused.late = 0),
-    CORE("h100", "", "wgmma", FP8, "fp16", 1, 32, 13, 0, -21, .fused.late = 0),
-    CORE("h100", "k8", "", "fp16 bf16", "fp32", 0, 8, 25, 0, -133, .fused.late = 0), /* mma.m16n8k8 */
-    CORE("h100", "k4", "", "tf32", "fp32", 0, 4, 25, 0, -133, .fused.late = 0),      /* mma.m16n8k4 */
-    CORE("h100", "mma", "", FP8, "fp32", 1, 16, 25, 0, -133, .fused.late = 1),       /* mma.sync on fp16 units */
-    CORE("h100", "mma", "", FP8, "fp16", 1, 16, 25, 0, -21, .fused.late = 1),
-    CORE("b200", "", "tcgen05", "fp16 bf16", "fp32", 0, 16, 25, 0, -133, .fused.late = 0), /* tcgen05 */
-    CORE("b200", "", "tcgen05", "fp16", "fp16", 0, 16, 25, 0, -21, .fused.late = 0),
-    CORE("b200", "", "tcgen05", "tf32", "fp32", 0, 8, 25, 0, -133, .fused.late = 0),
-    CORE("b200", "", "tcgen05", FP864, "fp32", 1, 32, 25, 0, -133, .fused.late = 0),
-    CORE("b200", "", "tcgen05", FP864, "fp16", 1, 32, 25, 0, -21, .fused.late = 0),
-    CORE("b200", "mma", "", "fp16 bf16", "fp32", 0, 16, 25, 0, -133, .fused.late = 0),
-    CORE("b200", "mma", "", "fp16", "fp16", 0, 16, 25, 0, -21, .fused.late = 0),
-    CORE("b200", "mma", "", "tf32", "fp32", 0, 8, 25, 0, -133, .fused.late = 0),
-    CORE("b200", "mma", "", FP8, "fp32", 1, 16, 25, 0, -133, .fused.late = 1),
-    CORE("b200", "mma", "", FP8, "fp16", 1, 16, 25, 0, -21, .fused.late = 1),
-    CORE("b200", "mx", "", FP864, "fp32", 1, 32, 25, 0, -133, .scale_block = 32, .scale = "e8m0"), /* mxf8f6f4 */
-    CORE("b200", "mxf4", "", "e2m1", "fp32", 0, 64, 35, 0, -139, .fused.group = 16, .scale_block = 32, .scale = "e8m0"),
-    CORE("b200", "nvf4", "", "e2m1", "fp32", 0, 64, 35, 0, -139, .fused.group = 16, .scale_block = 16, .scale = "e4m3"),
-    CORE("rtx5090", "", "mma", "fp16 bf16", "fp32", 0, 16, 25, 0, -133, .fused.late = 0),
-    CORE("rtx5090", "", "mma", "fp16", "fp16", 0, 16, 25, 0, -21, .fused.late = 0),
-    CORE("rtx5090", "", "mma", "tf32", "fp32", 0, 8, 25, 0, -133, .fused.late = 0),
-    CORE("rtx5090", "", "mma", FP864, "fp32", 1, 32, 25, 0, -133, .fused.late = 0),
-    CORE("rtx5090", "", "mma", FP864, "fp16", 1, 32, 25, 0, -21, .fused.late = 0),
-    CORE("rtx5090", "k16", "", FP8, "fp32", 1, 16, 25, 0, -133, .fused.late = 0), /* mma.m16n8k16 */
-    CORE("rtx5090", "mx", "", FP864, "fp32", 1, 32, 25, 0, -133, .scale_block = 32, .scale = "e8m0"),
-    CORE("rtx5090", "mxf4", "", "e2m1", "fp32", 0, 64, 35, 0, -139, .fused.group = 16, .scale_block = 32,
+    CORE("v100", "", "mma", "fp16", FP32, 0, 4, 23, 0, -131, .fused.late = 0),
+    CORE("v100", "", "mma", "fp16", FP16, 0, 4, 23, 0, -19, .fused.late = 0),
+    CORE("t4", "", "mma", "fp16", FP32, 0, 8, 24, 0, -132, .fused.late = 0),
+    CORE("t4", "", "mma", "fp16", FP16, 0, 8, 24, 0, -20, .fused.late = 0),
+    CORE("t4", "k4", "", "fp16", FP32, 0, 4, 23, 0, -131, .fused.late = 0), /* mma.m8n8k4 */
+    CORE("t4", "k4", "", "fp16", FP16, 0, 4, 23, 0, -19, .fused.late = 0),
+    CORE("a100", "", "mma", "fp16 bf16", FP32, 0, 8, 24, 0, -132, .fused.late = 0),
+    CORE("a100", "", "mma", "fp16", FP16, 0, 8, 24, 0, -20, .fused.late = 0),
+    CORE("a100", "", "mma", "tf32", FP32, 0, 4, 24, 0, -132, .fused.late = 0),
+    CORE("l40s", "", "mma", "fp16 bf16", FP32, 0, 8, 24, 0, -132, .fused.late = 0),
+    CORE("l40s", "", "mma", "fp16", FP16, 0, 8, 24, 0, -20, .fused.late = 0),
+    CORE("l40s", "", "mma", "tf32", FP32, 0, 4, 24, 0, -132, .fused.late = 0),
+    CORE("l40s", "", "mma", FP8, FP32, 1, 16, 13, 13, -132, .fused.late = 0),
+    CORE("l40s", "", "mma", FP8, FP16, 1, 16, 13, 0, -20, .fused.late = 0),
+    CORE("h100", "", "wgmma mma", "fp16 bf16", FP32, 0, 16, 25, 0, -133, .fused.late = 0),
+    CORE("h100", "", "wgmma mma", "fp16", FP16, 0, 16, 25, 0, -21, .fused.late = 0),
+    CORE("h100", "", "wgmma mma", "tf32", FP32, 0, 8, 25, 0, -133, .fused.late = 0),
+    CORE("h100", "", "wgmma", FP8, FP32, 1, 32, 13, 13, -133, .fused.late = 0),
+    CORE("h100", "", "wgmma", FP8, FP16, 1, 32, 13, 0, -21, .fused.late = 0),
+    CORE("h100", "k8", "", "fp16 bf16", FP32, 0, 8, 25, 0, -133, .fused.late = 0), /* mma.m16n8k8 */
+    CORE("h100", "k4", "", "tf32", FP32, 0, 4, 25, 0, -133, .fused.late = 0),      /* mma.m16n8k4 */
+    CORE("h100", "mma", "", FP8, FP32, 1, 16, 25, 0, -133, .fused.late = 1),       /* mma.sync on fp16 units */
+    CORE("h100", "mma", "", FP8, FP16, 1, 16, 25, 0, -21, .fused.late = 1),
+    CORE("b200", "", "tcgen05", "fp16 bf16", FP32, 0, 16, 25, 0, -133, .fused.late = 0), /* tcgen05 */
+    CORE("b200", "", "tcgen05", "fp16", FP16, 0, 16, 25, 0, -21, .fused.late = 0),
+    CORE("b200", "", "tcgen05", "tf32", FP32, 0, 8, 25, 0, -133, .fused.late = 0),
+    CORE("b200", "", "tcgen05", FP864, FP32, 1, 32, 25, 0, -133, .fused.late = 0),
+    CORE("b200", "", "tcgen05", FP864, FP16, 1, 32, 25, 0, -21, .fused.late = 0),
+    CORE("b200", "mma", "", "fp16 bf16", FP32, 0, 16, 25, 0, -133, .fused.late = 0),
+    CORE("b200", "mma", "", "fp16", FP16, 0, 16, 25, 0, -21, .fused.late = 0),
+    CORE("b200", "mma", "", "tf32", FP32, 0, 8, 25, 0, -133, .fused.late = 0),
+    CORE("b200", "mma", "", FP8, FP32, 1, 16, 25, 0, -133, .fused.late = 1),
+    CORE("b200", "mma", "", FP8, FP16, 1, 16, 25, 0, -21, .fused.late = 1),
+    CORE("b200", "mx", "", FP864, FP32, 1, 32, 25, 0, -133, .scale_block = 32, .scale = "e8m0"), /* mxf8f6f4 */
+    CORE("b200", "mxf4", "", "e2m1", FP32, 0, 64, 35, 0, -139, .fused.group = 16, .scale_block = 32, .scale = "e8m0"),
+    CORE("b200", "nvf4", "", "e2m1", FP32, 0, 64, 35, 0, -139, .fused.group = 16, .scale_block = 16, .scale = "e4m3"),
+    CORE("rtx5090", "", "mma", "fp16 bf16", FP32, 0, 16, 25, 0, -133, .fused.late = 0),
+    CORE("rtx5090", "", "mma", "fp16", FP16, 0, 16, 25, 0, -21, .fused.late = 0),
+    CORE("rtx5090", "", "mma", "tf32", FP32, 0, 8, 25, 0, -133, .fused.late = 0),
+    CORE("rtx5090", "", "mma", FP864, FP32, 1, 32, 25, 0, -133, .fused.late = 0),
+    CORE("rtx5090", "", "mma", FP864, FP16, 1, 32, 25, 0, -21, .fused.late = 0),
+    CORE("rtx5090", "k16", "", FP8, FP32, 1, 16, 25, 0, -133, .fused.late = 0), /* mma.m16n8k16 */
+    CORE("rtx5090", "mx", "", FP864, FP32, 1, 32, 25, 0, -133, .scale_block = 32, .scale = "e8m0"),
+    CORE("rtx5090", "mxf4", "", "e2m1", FP32, 0, 64, 35, 0, -139, .fused.group = 16, .scale_block = 32,
          .scale = "e8m0"),
-    CORE("rtx5090", "nvf4", "", "e2m1", "fp32", 0, 64, 35, 0, -139, .fused.group = 16, .scale_block = 16,
+    CORE("rtx5090", "nvf4", "", "e2m1", FP32, 0, 64, 35, 0, -139, .fused.group = 16, .scale_block = 16,
          .scale = "e4m3"),
 
     /* AMD MFMA: Xie et al. 2025, arXiv 2511.10909, version 2; Khattak and Mikaitis 2025, arXiv 2512.07004. mi250-bf16
      * is the _1k instruction. Subnormal operands of CDNA2 become +0; subnormal sums become zeros of their sign. */
-    UNIT("mi100", "", "mfma", "fp16", "fp32", 0, ULP_SERIAL, .length = 4),
-    UNIT("mi100", "", "mfma", "bf16", "fp32", 0, ULP_SERIAL, .length = 2),
-    UNIT("mi250", "", "mfma", "fp16 bf16", "fp32", 0, ULP_CHAINS, .chains = {CDNA2(4)}),
-    UNIT("mi250", "p2", "", "bf16", "fp32", 0, ULP_CHAINS, .chains = {CDNA2(2)}),
+    UNIT("mi100", "", "mfma", "fp16", FP32, 0, ULP_SERIAL, .length = 4),
+    UNIT("mi100", "", "mfma", "bf16", FP32, 0, ULP_SERIAL, .length = 2),
+    UNIT("mi250", "", "mfma", "fp16 bf16", FP32, 0, ULP_CHAINS, .chains = {CDNA2(4)}),
+    UNIT("mi250", "p2", "", "bf16", FP32, 0, ULP_CHAINS, .chains = {CDNA2(2)}),
     CDNA3("fp16 bf16", 0, 8, 1, 0),
     CDNA3("tf32", 0, 4, 1, 0),
     CDNA3(FNUZ8, 1, 16, 2, 1),
 
     /* x86: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, operation of VDPBF16PS, VDPPHPS,
      * TDPBF16PS, TDPFP16PS, TDPBF8PS and their mixed forms. Subnormal binary32 numbers are zeros, also as results. */
-    UNIT("avx512", "", "", "bf16", "fp32", 0, ULP_CHAINS, .chains = {X86(2, 1, 1, 1), .swapped = 1, FLUSH_BF16}),
-    UNIT("avx512", "", "", "fp16", "fp32", 0, ULP_CHAINS, .chains = {X86(2, 1, 1, 1), .swapped = 1}),
-    UNIT("amx", "", "", "bf16", "fp32", 0, ULP_CHAINS, .chains = {X86(32, 1, 1, 2), .c_last = 1, FLUSH_BF16}),
-    UNIT("amx", "", "", "fp16", "fp32", 0, ULP_CHAINS, .chains = {X86(32, 1, 1, 2), .c_last = 1}),
-    UNIT("amx", "", "", FP8, "fp32", 1, ULP_CHAINS, .chains = {X86(64, 2, 0, 2), .c_last = 1}),
+    UNIT("avx512", "", "", "bf16", FP32, 0, ULP_CHAINS, .chains = {X86(2, 1, 1, 1), .swapped = 1, FLUSH_BF16}),
+    UNIT("avx512", "", "", "fp16", FP32, 0, ULP_CHAINS, .chains = {X86(2, 1, 1, 1), .swapped = 1}),
+    UNIT("amx", "", "", "bf16", FP32, 0, ULP_CHAINS, .chains = {X86(32, 1, 1, 2), .c_last = 1, FLUSH_BF16}),
+    UNIT("amx", "", "", "fp16", FP32, 0, ULP_CHAINS, .chains = {X86(32, 1, 1, 2), .c_last = 1}),
+    UNIT("amx", "", "", FP8, FP32, 1, ULP_CHAINS, .chains = {X86(64, 2, 0, 2), .c_last = 1}),
 
     /* Arm: Arm Architecture Reference Manual for A-profile (DDI 0487), BFDOT and BFMMLA with FPCR.EBF = 0 and 1, FMLAL,
      * FMOPA of binary16, FDOT of FP8 in 4 ways into binary32 and in 2 ways into binary16 with FPMR.LSCALE = 0 and
      * FPMR.OSM = 0. */
-    UNIT("arm", "", "bfdot bfmmla", "bf16", "fp32", 0, ULP_CHAINS, .mode = ULP_RO,
+    UNIT("arm", "", "bfdot bfmmla", "bf16", FP32, 0, ULP_CHAINS, .mode = ULP_RO,
          .chains = {ARM(2, 1, 0, 2), .flush_ab = ULP_FLUSH_SIGNED, .flush_c = ULP_FLUSH_SIGNED,
                     .flush = ULP_FLUSH_BEFORE}),
-    UNIT("arm", "ebf", "", "bf16", "fp32", 0, ULP_CHAINS, .chains = {ARM(2, 2, 0, 1)}),
-    UNIT("arm", "fmlal", "", "fp16 bf16", "fp32", 0, ULP_SERIAL, .length = 1),
-    UNIT("arm", "fmopa", "", "fp16", "fp32", 0, ULP_CHAINS, .chains = {ARM(2, 2, 0, 1)}),
-    UNIT("arm", "", "fdot", FP8, "fp32", 1, ULP_CHAINS, .chains = {.length = 4, .term = 4, .fused = 1, .lanes = 1}),
-    UNIT("arm", "", "fdot", FP8, "fp16", 1, ULP_CHAINS, .chains = {.length = 2, .term = 2, .fused = 1, .lanes = 1}),
+    UNIT("arm", "ebf", "", "bf16", FP32, 0, ULP_CHAINS, .chains = {ARM(2, 2, 0, 1)}),
+    UNIT("arm", "fmlal", "", "fp16 bf16", FP32, 0, ULP_SERIAL, .length = 1),
+    UNIT("arm", "fmopa", "", "fp16", FP32, 0, ULP_CHAINS, .chains = {ARM(2, 2, 0, 1)}),
+    UNIT("arm", "", "fdot", FP8, FP32, 1, ULP_CHAINS, .chains = {.length = 4, .term = 4, .fused = 1, .lanes = 1}),
+    UNIT("arm", "", "fdot", FP8, FP16, 1, ULP_CHAINS, .chains = {.length = 2, .term = 2, .fused = 1, .lanes = 1}),
 
     /* RISC-V: draft of Zvdota and Zvbdota, version 0.2, bulk normalization with F = 23 + log2 L. L belongs to the
      * implementation: the elements of a register of 128 bits. */
-    UNIT("riscv", "", "", "bf16", "fp32", 0, ULP_ALIGNED, .fused = {RISCV(8, 26)}),
-    UNIT("riscv", "", "", FP8, "fp32", 0, ULP_ALIGNED, .fused = {RISCV(16, 27)}),
+    UNIT("riscv", "", "", "bf16", FP32, 0, ULP_ALIGNED, .fused = {RISCV(8, 26)}),
+    UNIT("riscv", "", "", FP8, FP32, 0, ULP_ALIGNED, .fused = {RISCV(16, 27)}),
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -206,12 +209,13 @@ static int pair_at(const row *r, size_t i, size_t u, char name[ULP_DATAPATH_NAME
     const size_t n = word_count(r->inputs);
     char unit[ULP_NAME_MAX];
     if (!unit_at(unit, r, u)) return 0;
-    word_at(formats[0], r->inputs, r->mixed ? i / n : i);
-    word_at(formats[1], r->inputs, r->mixed ? i % n : i);
+    const size_t a = r->mixed ? i / n : i, b = r->mixed ? i % n : i;
+    word_at(formats[0], r->inputs, a);
+    word_at(formats[1], r->inputs, b);
     strcpy(name, r->machine);
     strcat(strcat(name, "-"), formats[0]);
-    if (strcmp(formats[0], formats[1]) != 0) strcat(strcat(name, "."), formats[1]);
-    if (strcmp(r->accumulator, "fp32") != 0) strcat(strcat(name, "-"), r->accumulator);
+    if (a != b) strcat(strcat(name, "."), formats[1]);
+    if (r->accumulator != FP32) strcat(strcat(name, "-"), accumulators[r->accumulator]);
     if (unit[0] != '\0') strcat(strcat(name, "-"), unit);
     return 1;
 }
@@ -220,7 +224,7 @@ static int pair_at(const row *r, size_t i, size_t u, char name[ULP_DATAPATH_NAME
 static ulp_status from_row(ulp_datapath *d, const row *r, size_t i) {
     char formats[2][ULP_NAME_MAX];
     pair_at(r, i, 0, d->name, formats);
-    ULP_TRY(ulp_format_parse(&d->accumulator, r->accumulator));
+    ULP_TRY(ulp_format_parse(&d->accumulator, accumulators[r->accumulator]));
     ULP_TRY(ulp_format_parse(&d->a, formats[0]));
     ULP_TRY(ulp_format_parse(&d->b, formats[1]));
     if (r->scale_block != 0) ULP_TRY(ulp_format_parse(&d->scale, r->scale));

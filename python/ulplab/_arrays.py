@@ -106,6 +106,11 @@ def stream_number(stream: object) -> int:
     return check_integer(stream, "stream", 0, 2**64 - 1)
 
 
+def words_of(seed: object, stream: object, first: object) -> tuple[int, int, int]:
+    """The fields of a stream of random words, each in its range."""
+    return check_integer(seed, "seed", 0, 2**64 - 1), stream_number(stream), check_integer(first, "first", 0, 2**64 - 1)
+
+
 def result_of(values: Array, out: Optional[Array], scalar: bool) -> Any:
     """The result of a function: `out` with the values, or the values, as a number if the arguments were numbers."""
     if out is None:

@@ -9,7 +9,7 @@ from typing import Any, Optional, Union
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import Array, address, as_float, check_integer, stream_number
+from ._arrays import Array, address, as_float, check_integer, words_of
 from ._formats import decode, format_of
 from ._library import Handle, c_text, call, check, text, texts
 from ._rounding import round, rule_of
@@ -185,9 +185,7 @@ def quantize(
             n,
             factor,
             rule.address,
-            check_integer(seed, "seed", 0, 2**64 - 1),
-            stream_number(stream),
-            check_integer(first, "first", 0, 2**64 - 1),
+            *words_of(seed, stream, first),
         )
     )
     return Quantized(of, place % array.ndim, elements, scales, factor)

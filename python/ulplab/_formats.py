@@ -238,14 +238,17 @@ def formats() -> list[FormatRow]:
     return rows
 
 
+def _decoded(f: Format, codes: Array) -> Array:
+    """The values of codes of dtype f.code_dtype, in C order."""
+    values = np.empty(codes.shape, np.float64)
+    check(call.decode(f._handle.address, address(values), address(codes), codes.itemsize, codes.size))
+    return values.astype(f.value_dtype)
+
+
 @lru_cache(maxsize=256)
 def _table(name: str) -> Array:
     """The values of all codes of a format of at most 16 bits."""
-    f = format_of(name)
-    values = np.empty(2**f.bits, np.float64)
-    codes = np.arange(2**f.bits, dtype=f.code_dtype)
-    check(call.decode(f._handle.address, address(values), address(codes), codes.itemsize, codes.size))
-    table = values.astype(f.value_dtype)
+    table = _decoded(format_of(name), format_of(name).codes())
     table.flags.writeable = False
     return table
 
@@ -277,10 +280,7 @@ def decode(codes: ArrayLike, format: Union[str, Format]) -> Any:
     if f.bits <= 16:
         values: Array = _table(f.name)[array]
     else:
-        words = np.ascontiguousarray(array.astype(f.code_dtype))
-        wide = np.empty(words.shape, np.float64)
-        check(call.decode(f._handle.address, address(wide), address(words), words.itemsize, words.size))
-        values = wide.astype(f.value_dtype)
+        values = _decoded(f, np.ascontiguousarray(array.astype(f.code_dtype)))
     return values[()] if np.ndim(codes) == 0 else values
 
 

@@ -19,7 +19,7 @@ from ._arrays import (
     check_out,
     converted,
     result_of,
-    stream_number,
+    words_of,
 )
 from ._formats import codes_of, format_of
 from ._library import Handle, c_text, call, check, text, texts
@@ -198,8 +198,7 @@ def matmul(
         except ValueError:
             raise ValueError(f"c has shape {start.shape}; the result has shape {shape}") from None
     scales = [_scales(a_scales, "a_scales", m, k, d, batch), _scales(b_scales, "b_scales", n, k, d, batch)]
-    words = (check_integer(seed, "seed", 0, 2**64 - 1), stream_number(stream))
-    begin = check_integer(first, "first", 0, 2**64 - 1)
+    *words, begin = words_of(seed, stream, first)
     per_sum = d.words(k) if d.stochastic else 0
     left = np.broadcast_to(left, (*batch, *left.shape[-2:]))
     right = np.broadcast_to(right, (*batch, *right.shape[-2:]))
@@ -266,9 +265,6 @@ def dot(a: ArrayLike, b: ArrayLike, datapath: Union[str, Datapath] = "fp32", c: 
     for name in ("a_scales", "b_scales"):
         if options.get(name) is not None:
             options[name] = np.asarray(options[name])[np.newaxis]
-    start = (
-        None
-        if np.ndim(c) == 0 and as_float(c) == 0 and not np.signbit(as_float(c))
-        else np.reshape(as_float(c), (1, 1))
-    )
+    of_c = as_float(c)
+    start = None if of_c.ndim == 0 and of_c == 0 and not np.signbit(of_c) else np.reshape(of_c, (1, 1))
     return matmul(left[np.newaxis], right[:, np.newaxis], datapath, start, **options)[0, 0]

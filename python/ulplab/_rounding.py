@@ -21,7 +21,7 @@ from ._arrays import (
     holds,
     is_narrow,
     result_of,
-    stream_number,
+    words_of,
 )
 from ._formats import Format, codes_of, format_of
 from ._library import Handle, c_text, call, check, texts
@@ -96,12 +96,6 @@ def rule_of(format: FormatLike, mode: str, bits: int, overflow: Optional[str], b
         return rule
 
 
-def _check_words(seed: int, stream: Union[int, str], first: int) -> None:
-    check_integer(seed, "seed", 0, 2**64 - 1)
-    stream_number(stream)
-    check_integer(first, "first", 0, 2**64 - 1)
-
-
 def round(
     x: ArrayLike,
     format: FormatLike,
@@ -144,7 +138,7 @@ def round(
     """
     rule = rule_of(format, mode, bits, overflow, backend)
     if seed != 0 or stream != 0 or first != 0:
-        _check_words(seed, stream, first)
+        words_of(seed, stream, first)
     if type(x) is np.ndarray and x.dtype == FLOAT32 and rule.narrow and x.flags.c_contiguous:
         array = x
         dtype: np.dtype[Any] = FLOAT32
@@ -184,17 +178,13 @@ def _round_chunks(
 ) -> Optional[Stats]:
     """Rounds by calls on at most CHUNK elements, between which Python handles signals."""
     counts = (ctypes.c_uint64 * 7)() if stats else None
-    words = (check_integer(seed, "seed", 0, 2**64 - 1), stream_number(stream))
-    begin = check_integer(first, "first", 0, 2**64 - 1)
+    *words, begin = words_of(seed, stream, first)
     size, source, target = array.itemsize, address(array), address(to)
     for at in range(0, array.size, CHUNK):
         n = min(CHUNK, array.size - at)
         index = (begin + at) % 2**64
-        check(
-            call.round_any(
-                rule.address, target + at * size, source + at * size, n, size == 8, words[0], words[1], index, counts
-            )
-        )
+        places = (target + at * size, source + at * size)
+        check(call.round_any(rule.address, *places, n, size == 8, *words, index, counts))
     return Stats(*counts) if counts is not None else None
 
 
@@ -256,8 +246,7 @@ def _arithmetic(
     full = [np.ascontiguousarray(np.broadcast_to(converted(a, dtype), shape)) for a in arrays]
     out = None if o["out"] is None else check_out(o["out"], shape, returned)
     to = np.empty(shape, dtype)
-    words = (check_integer(o["seed"], "seed", 0, 2**64 - 1), stream_number(o["stream"]))
-    begin = check_integer(o["first"], "first", 0, 2**64 - 1)
+    *words, begin = words_of(o["seed"], o["stream"], o["first"])
     at = [address(to)] + [address(a) for a in full]
     at += [0] * (4 - len(at))
     for element in range(0, to.size, CHUNK):

@@ -147,7 +147,7 @@ ulp_status ulp_foreign_run_step(ulp_foreign_run *run, double report[4]) {
     report[1] = step.scale_log2;
     report[2] = step.overflow;
     report[3] = step.skipped;
-    return ulp_foreign_status(status, "a training step");
+    return ulp_foreign_status(status, run->trainer->pass.run.backend, "a training step");
 }
 
 ulp_status ulp_foreign_run_score(ulp_foreign_run *run, int test, double score[4]) {
@@ -157,9 +157,10 @@ ulp_status ulp_foreign_run_score(ulp_foreign_run *run, int test, double score[4]
     score[1] = found.accuracy;
     score[2] = found.label_error;
     score[3] = (double)found.n;
-    return ulp_foreign_status(status, "a score");
+    return ulp_foreign_status(status, run->trainer->pass.run.backend, "a score");
 }
 
 ulp_status ulp_foreign_run_weights(const ulp_foreign_run *run, float *w, float *master) {
-    return ulp_foreign_status(ulp_trainer_weights(run->trainer, w, master), "the weights");
+    return ulp_foreign_status(ulp_trainer_weights(run->trainer, w, master), run->trainer->pass.run.backend,
+                              "the weights");
 }

@@ -97,7 +97,9 @@ int main(void) {
         const ulp_status status = ulp_backend_opposite(backend, y, x, 3), bad = ulp_backend_opposite(backend, NULL, x, 3);
         printf("%s: %s, %g %g %g; %s\n", names[i], ulp_status_text(status), (double)y[0], (double)y[1], (double)y[2], ulp_status_text(bad));
         const ulp_status wide = ulp_backend_opposite64(backend, y64, x64, 1);
-        printf("%s: %s, %g [%s]\n", names[i], ulp_status_text(wide), y64[0], ulp_backend_error());
+        ulp_error why = {0};
+        if (wide != ULP_OK) ulp_backend_explain(&why, backend, wide);
+        printf("%s: %s, %g [%s]\n", names[i], ulp_status_text(wide), y64[0], why.text);
     }
     return 0;
 }

@@ -44,9 +44,12 @@ forbid 'libraries neither print nor exit' '(^|[^a-z_])(printf|puts|putchar|exit|
 forbid 'the rounding environment is never changed' 'fesetround|_MM_SET_|_controlfp' $(sources formats base kernels sim experiments tool course web)
 forbid 'no fast-math' '-Ofast|-ffast-math|-funsafe' Makefile
 # Text is read at the command line: libraries take rows, and compare formats by ulp_format_equal() and kinds by pointer.
-library=$(sources formats base kernels sim | grep -v '^kernels/cpu/products/')
+library=$(sources formats base kernels sim)
 forbid 'libraries read no literal as a name' '_(parse|find)\(([^;"]*, )?"' $library
 forbid 'libraries compare no names of formats and kinds' 'strcmp\([^;]*(->|\.)name, ("|[a-z_>.-]*(->|\.)name\))' $(echo "$library" | grep -v '^kernels/products/datapath_')
+doors='kernels/(backend\.c|cpu/native/native\.c|cuda/native\.cu|products/datapath_names\.c)'
+forbid 'kernels compare words at their doors alone' 'str(n?case|n)?cmp\([^;]*"' $(sources kernels | grep -vE "^$doors$")
+forbid 'no state of a thread but the text for other languages' '_Thread_local|__thread' $(sources formats base kernels sim | grep -vE '^kernels/(foreign/message\.c|cuda/device\.cu)$')
 forbid 'plots read results only' "['\"](experiments|tool|course|sim|kernels|base|formats|tests)/" $(find plots -name '*.gp' | sort)
 forbid 'no absolute path of a machine' '(^|[^A-Za-z0-9_.])/(home|work|root|Users)/' $(sources formats base kernels sim experiments tool course web tests) $(find web tests/programs/web languages -type f) Makefile README.md CONTRIBUTING.md Containerfile
 

@@ -10,15 +10,21 @@ enum {
 #include "kernels/operations.def"
 };
 
-/* The name comes before the arguments are checked. */
+/* The operation is refused before its arguments are checked. */
 TEST(lacking) {
     const ulp_backend none = {.name = "cpu"}, *whole;
+    ulp_backend one;
+    ulp_error why;
     const ulp_gemm_shape shape = {0};
     int cases = 0;
+    assert_int_equal(ulp_backend_get(&whole, "cpu"), ULP_OK);
 #define CASE(operation, ...)                                                                                           \
     cases++;                                                                                                           \
-    assert_int_equal(ulp_backend_##operation(&none, __VA_ARGS__), ULP_UNSUPPORTED);                                    \
-    assert_string_equal(ulp_backend_error(), "the backend cpu does not offer the operation " #operation)
+    one = *whole;                                                                                                      \
+    one.operation = NULL;                                                                                              \
+    assert_int_equal(ulp_backend_##operation(&one, __VA_ARGS__), ULP_UNSUPPORTED);                                     \
+    ulp_backend_explain(&why, &one, ULP_UNSUPPORTED);                                                                  \
+    assert_string_equal(why.text, "the backend cpu does not offer the operation " #operation)
     CASE(round, NULL, NULL, 0, (ulp_rounding){0});
     CASE(round64, NULL, NULL, 0, (ulp_rounding){0});
     CASE(map, NULL, (ulp_array_op){0}, 0, (ulp_rounding){0});
@@ -27,10 +33,17 @@ TEST(lacking) {
     CASE(reduce, NULL, NULL, 0, 0, (ulp_summation){0});
     CASE(gemm, NULL, NULL, NULL, &shape, (ulp_summation){0});
     CASE(gemm64, NULL, NULL, NULL, &shape, (ulp_summation){0});
-    assert_int_equal(ulp_backend_gemm_round(&none, NULL, NULL, NULL, &shape, (ulp_summation){0}, (ulp_rounding){0}),
+    one = *whole;
+    one.gemm_round = NULL; /* gemm and round take its place */
+    one.gemm = NULL;
+    assert_int_equal(ulp_backend_gemm_round(&one, NULL, NULL, NULL, &shape, (ulp_summation){0}, (ulp_rounding){0}),
                      ULP_UNSUPPORTED);
     cases++;
-    assert_string_equal(ulp_backend_error(), "the backend cpu does not offer the operation gemm");
+    ulp_backend_explain(&why, &one, ULP_UNSUPPORTED);
+    assert_string_equal(why.text, "the backend cpu does not offer the operation gemm");
+    one.round = NULL;
+    ulp_backend_explain(&why, &one, ULP_UNSUPPORTED);
+    assert_string_equal(why.text, "the backend cpu does not offer the operations round, gemm");
     CASE(im2col, NULL, NULL, NULL);
     CASE(permute, NULL, NULL, (ulp_permute_shape){0});
     CASE(narrow, NULL, NULL, 0);
@@ -67,9 +80,10 @@ TEST(lacking) {
     assert_ok(ulp_backend_settle(&none));
     assert_int_equal(ulp_backend_keep(&none, NULL, 1), ULP_BAD_ARGUMENT);
     assert_ok(ulp_backend_keep(&none, NULL, 0));
-    assert_ok(ulp_backend_get(&whole, "cpu"));
     assert_ok(ulp_backend_relu(whole, NULL, NULL, 0));
     assert_string_equal(ulp_backend_error(), "");
+    ulp_backend_explain(&why, whole, ULP_UNSUPPORTED);
+    assert_string_equal(why.text, "");
 }
 
 TESTS(NULL, NULL)

@@ -24,36 +24,27 @@ static ulp_status run(work w, size_t n, size_t grain, void (*part)(void *context
 /* The elements of a piece. An activation function takes several times as long as a rounding. */
 enum { ACTIVATION_GRAIN = ULP_GRAIN / 4 };
 
-static void narrow_part(void *context, size_t begin, size_t end) {
-    const work *w = context;
-    for (size_t i = begin; i < end; i++) w->y[i] = ulp_narrowed(w->x[i]);
-}
+/* NAME_part: a statement for each element i of a piece. */
+#define PART(name, statement)                                                                                          \
+    static void name##_part(void *context, size_t begin, size_t end) {                                                 \
+        const work *w = context;                                                                                       \
+        for (size_t i = begin; i < end; i++) statement;                                                                \
+    }
+PART(narrow, w->y[i] = ulp_narrowed(w->x[i]))
+PART(scale, w->z[i] = ulp_quieted(w->factor * w->x[i]))
+PART(relu, w->y[i] = ulp_relu(w->a[i]))
+PART(relu_slope, w->y[i] = ulp_relu_slope(w->a[i], w->b[i]))
 
 ulp_status ULP_CPU(ulp_cpu_narrow)(float *y, const double *x, size_t n) {
     return run((work){.y = y, .x = x}, n, ULP_GRAIN, narrow_part);
-}
-
-static void scale_part(void *context, size_t begin, size_t end) {
-    const work *w = context;
-    for (size_t i = begin; i < end; i++) w->z[i] = ulp_quieted(w->factor * w->x[i]);
 }
 
 ulp_status ULP_CPU(ulp_cpu_scale)(double *y, const double *x, size_t n, double factor) {
     return run((work){.z = y, .x = x, .factor = factor}, n, ULP_GRAIN, scale_part);
 }
 
-static void relu_part(void *context, size_t begin, size_t end) {
-    const work *w = context;
-    for (size_t i = begin; i < end; i++) w->y[i] = ulp_relu(w->a[i]);
-}
-
 ulp_status ULP_CPU(ulp_cpu_relu)(float *y, const float *x, size_t n) {
     return run((work){.y = y, .a = x}, n, ULP_GRAIN, relu_part);
-}
-
-static void relu_slope_part(void *context, size_t begin, size_t end) {
-    const work *w = context;
-    for (size_t i = begin; i < end; i++) w->y[i] = ulp_relu_slope(w->a[i], w->b[i]);
 }
 
 ulp_status ULP_CPU(ulp_cpu_relu_slope)(float *dx, const float *dy, const float *y, size_t n) {

@@ -46,16 +46,4 @@ DOT(ulp_dot_amx_int8, "amx-tile,amx-int8", _tile_dpbssd)
 #define DPFP16PS(to, a, b) __asm__ volatile(".byte 0xc4, 0xe2, 0x6b, 0x5c, 0xc1" : : : "memory")
 DOT(ulp_dot_amx_fp16, "amx-tile", DPFP16PS)
 
-#else
-
-void ulp_dot_amx_bf16(uint32_t *c, const uint32_t *a, const uint32_t *b, size_t words) {
-    ulp_dot_avx512_bf16(c, a, b, words);
-}
-void ulp_dot_amx_fp16(uint32_t *c, const uint32_t *a, const uint32_t *b, size_t words) {
-    ulp_dot_avx512_bf16(c, a, b, words);
-}
-void ulp_dot_amx_int8(uint32_t *c, const uint32_t *a, const uint32_t *b, size_t words) {
-    ulp_dot_avx512_bf16(c, a, b, words);
-}
-
 #endif

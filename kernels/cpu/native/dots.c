@@ -78,25 +78,7 @@ __attribute__((target("avx512f,avx512bf16"))) void ulp_cpu_bf16_narrow(uint16_t 
 
 #else
 
-static void absent(uint32_t *c) { (void)c; } /* never called: ulp_cpu_native_parse says what is missing */
-void ulp_dot_avx512_bf16(uint32_t *c, const uint32_t *a, const uint32_t *b, size_t words) {
-    (void)a, (void)b, (void)words, absent(c);
-}
-void ulp_dot_avx512_fp16(uint32_t *c, const uint32_t *a, const uint32_t *b, size_t words) {
-    ulp_dot_avx512_bf16(c, a, b, words);
-}
-void ulp_dot_vnni_int8(uint32_t *c, const uint32_t *a, const uint32_t *b, size_t words) {
-    ulp_dot_avx512_bf16(c, a, b, words);
-}
-void ulp_dot_vnni_int8_sat(uint32_t *c, const uint32_t *a, const uint32_t *b, size_t words) {
-    ulp_dot_avx512_bf16(c, a, b, words);
-}
-void ulp_dot_vnni_int16(uint32_t *c, const uint32_t *a, const uint32_t *b, size_t words) {
-    ulp_dot_avx512_bf16(c, a, b, words);
-}
-void ulp_dot_vnni_int16_sat(uint32_t *c, const uint32_t *a, const uint32_t *b, size_t words) {
-    ulp_dot_avx512_bf16(c, a, b, words);
-}
+/* Never called: ulp_cpu_f16c_lacks() says what is missing. */
 void ulp_cpu_f16c_narrow(uint16_t *code, const float *x, size_t n, ulp_f16c_rounding rounding) {
     (void)code, (void)x, (void)n, (void)rounding;
 }

@@ -75,14 +75,7 @@ const char *ulp_cpu_bf16_lacks(void) { return ulp_lacks_avx512_bf16(); }
 
 #else
 
-static const char other[] = "this build is not for x86-64 on Linux";
-const char *ulp_lacks_avx512_bf16(void) { return other; }
-const char *ulp_lacks_vnni(void) { return other; }
-const char *ulp_lacks_amx_bf16(void) { return other; }
-const char *ulp_lacks_amx_int8(void) { return other; }
-const char *ulp_lacks_amx_fp16(void) { return other; }
-const char *ulp_lacks_avx512_fp16(void) { return other; }
-const char *ulp_cpu_f16c_lacks(void) { return other; }
-const char *ulp_cpu_bf16_lacks(void) { return other; }
+const char *ulp_cpu_f16c_lacks(void) { return "this build is not for x86-64 on Linux"; }
+const char *ulp_cpu_bf16_lacks(void) { return ulp_cpu_f16c_lacks(); }
 
 #endif

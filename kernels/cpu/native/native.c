@@ -14,20 +14,23 @@ typedef struct row {
     ulp_native_dot *run;
 } row;
 
+/* The functions of an instruction; builds for other processors have none. */
+#if defined(__x86_64__) && defined(__linux__)
+#define OF_X86(lacks, dot) ulp_lacks_##lacks, ulp_dot_##dot
+#else
+#define OF_X86(lacks, dot) ulp_cpu_f16c_lacks, NULL
+#endif
+
 static const row rows[] = {
-    {"avx512-bf16", "VDPBF16PS", "bf16", "bf16", "fp32", "avx512-bf16", 0, 2, 1, ulp_lacks_avx512_bf16,
-     ulp_dot_avx512_bf16},
-    {"avx512-fp16", "VDPPHPS", "fp16", "fp16", "fp32", "avx512-fp16", 0, 2, 1, ulp_lacks_avx512_fp16,
-     ulp_dot_avx512_fp16},
-    {"vnni-int8", "VPDPBUSD", "int8", "int8", "q32.0", "vnni-int8", -128, 4, 1, ulp_lacks_vnni, ulp_dot_vnni_int8},
-    {"vnni-int8-sat", "VPDPBUSDS", "int8", "int8", "q32.0", "vnni-int8-sat", -128, 4, 1, ulp_lacks_vnni,
-     ulp_dot_vnni_int8_sat},
-    {"vnni-int16", "VPDPWSSD", "q16.0", "q16.0", "q32.0", "vnni-int16", 0, 2, 1, ulp_lacks_vnni, ulp_dot_vnni_int16},
-    {"vnni-int16-sat", "VPDPWSSDS", "q16.0", "q16.0", "q32.0", "vnni-int16-sat", 0, 2, 1, ulp_lacks_vnni,
-     ulp_dot_vnni_int16_sat},
-    {"amx-bf16", "TDPBF16PS", "bf16", "bf16", "fp32", "amx-bf16", 0, 2, 16, ulp_lacks_amx_bf16, ulp_dot_amx_bf16},
-    {"amx-fp16", "TDPFP16PS", "fp16", "fp16", "fp32", "amx-fp16", 0, 2, 16, ulp_lacks_amx_fp16, ulp_dot_amx_fp16},
-    {"amx-int8", "TDPBSSD", "int8", "int8", "q32.0", "int8", 0, 4, 16, ulp_lacks_amx_int8, ulp_dot_amx_int8},
+    {"avx512-bf16", "VDPBF16PS", "bf16", "bf16", "fp32", "avx512-bf16", 0, 2, 1, OF_X86(avx512_bf16, avx512_bf16)},
+    {"avx512-fp16", "VDPPHPS", "fp16", "fp16", "fp32", "avx512-fp16", 0, 2, 1, OF_X86(avx512_fp16, avx512_fp16)},
+    {"vnni-int8", "VPDPBUSD", "int8", "int8", "q32.0", "vnni-int8", -128, 4, 1, OF_X86(vnni, vnni_int8)},
+    {"vnni-int8-sat", "VPDPBUSDS", "int8", "int8", "q32.0", "vnni-int8-sat", -128, 4, 1, OF_X86(vnni, vnni_int8_sat)},
+    {"vnni-int16", "VPDPWSSD", "q16.0", "q16.0", "q32.0", "vnni-int16", 0, 2, 1, OF_X86(vnni, vnni_int16)},
+    {"vnni-int16-sat", "VPDPWSSDS", "q16.0", "q16.0", "q32.0", "vnni-int16-sat", 0, 2, 1, OF_X86(vnni, vnni_int16_sat)},
+    {"amx-bf16", "TDPBF16PS", "bf16", "bf16", "fp32", "amx-bf16", 0, 2, 16, OF_X86(amx_bf16, amx_bf16)},
+    {"amx-fp16", "TDPFP16PS", "fp16", "fp16", "fp32", "amx-fp16", 0, 2, 16, OF_X86(amx_fp16, amx_fp16)},
+    {"amx-int8", "TDPBSSD", "int8", "int8", "q32.0", "int8", 0, 4, 16, OF_X86(amx_int8, amx_int8)},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };

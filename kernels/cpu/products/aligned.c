@@ -268,42 +268,27 @@ ulp_status ULP_CPU(ulp_product_aligned)(const ulp_job *job) {
     w.panels = (job->s.n + WIDTH - 1) / WIDTH;
     while ((size_t)1 << w.log_k < w.padded) w.log_k++;
     w.cuts = only_watched_cuts(job->datapath);
+    rooms r = {.count = 0};
     const size_t n = w.panels * w.padded * WIDTH, scales = w.panels * w.steps * WIDTH;
-    w.b = ULP_CPU(ulp_gemm_room)(n, sizeof *w.b);
-    w.b_distance = ULP_CPU(ulp_gemm_room)(2 * n, 1);
-    w.b_scale = ULP_CPU(ulp_gemm_room)(scales, sizeof *w.b_scale);
-    w.b_special = ULP_CPU(ulp_gemm_room)(w.panels * w.steps, 1);
-    w.b_range = ULP_CPU(ulp_gemm_room)(w.panels, sizeof *w.b_range);
+    w.b = rooms_take(&r, n, sizeof *w.b);
+    w.b_distance = rooms_take(&r, 2 * n, 1);
+    w.b_scale = rooms_take(&r, scales, sizeof *w.b_scale);
+    w.b_special = rooms_take(&r, w.panels * w.steps, 1);
+    w.b_range = rooms_take(&r, w.panels, sizeof *w.b_range);
     const size_t blocks = (job->s.m + ROWS - 1) / ROWS;
     w.a_bytes = (ROOM_OF_RANGE * sizeof(float) + w.padded * ROWS * (sizeof(float) + 1) +
                  w.steps * (ROWS * sizeof(int16_t) + 1) + 63) /
                 64 * 64;
-    w.a = ULP_CPU(ulp_gemm_room)(blocks, w.a_bytes);
-    const int enough = w.b != NULL && w.b_distance != NULL && w.b_scale != NULL && w.b_special != NULL &&
-                       w.b_range != NULL && w.a != NULL;
-    if (enough) {
+    w.a = rooms_take(&r, blocks, w.a_bytes);
+    if (!r.failed) {
         ulp_parallel_for(w.panels, 1, pack_part, &w);
         ulp_parallel_for(blocks, row_grain(blocks), rows_part, &w);
     }
-    free(w.a);
-    free(w.b_range);
-    free(w.b_special);
-    free(w.b_scale);
-    free(w.b_distance);
-    free(w.b);
-    return enough ? ULP_OK : ULP_NO_MEMORY;
+    return rooms_end(&r);
 }
 
 #else
 
-int ULP_CPU(ulp_serves_aligned)(const ulp_job *job) {
-    (void)job;
-    return 0;
-}
-
-ulp_status ULP_CPU(ulp_product_aligned)(const ulp_job *job) {
-    (void)job;
-    return ULP_UNSUPPORTED;
-}
+ULP_PATH_ABSENT(aligned)
 
 #endif

@@ -20,12 +20,8 @@ ULP_INLINE vfloat to_half(vfloat x, vfloat like, vint power, way w) {
 /* x 2^(Emax - F), where x is 0 or |x| >= 1. Where Emax <= F, a subtraction from the exponent forms it; the subtraction
  * with saturation in the upper half of a word leaves 0 as it is. */
 ULP_INLINE vfloat unscale(vfloat x, vint power, way w) {
-#if defined(__AVX512BW__)
-    if (w.care == NEAR) return (vfloat)_mm512_subs_epu16((__m512i)x, (__m512i)power);
-#elif defined(__AVX2__)
-    if (w.care == NEAR) return (vfloat)_mm256_subs_epu16((__m256i)x, (__m256i)power);
-#elif defined(__SSE2__)
-    if (w.care == NEAR) return (vfloat)_mm_subs_epu16((__m128i)x, (__m128i)power);
+#if defined(__SSE2__)
+    if (w.care == NEAR) return (vfloat)MM(subs_epu16)((MM_INTS)x, (MM_INTS)power);
 #endif
     return x * float_of(inverse(power, w));
 }

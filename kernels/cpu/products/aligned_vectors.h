@@ -10,12 +10,8 @@ typedef int16_t vint16 __attribute__((vector_size(ULP_VECTOR_BYTES)));
 
 /* The smaller of two distances. */
 ULP_INLINE vbytes min8(vbytes a, vbytes b) {
-#if defined(__AVX512BW__)
-    return (vbytes)_mm512_min_epu8((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (vbytes)_mm256_min_epu8((__m256i)a, (__m256i)b);
-#elif defined(__SSE2__)
-    return (vbytes)_mm_min_epu8((__m128i)a, (__m128i)b);
+#if defined(__SSE2__)
+    return (vbytes)MM(min_epu8)((MM_INTS)a, (MM_INTS)b);
 #else
     const vbytes yes = (vbytes)(a < b);
     return (a & yes) | (b & ~yes);
@@ -24,12 +20,8 @@ ULP_INLINE vbytes min8(vbytes a, vbytes b) {
 
 /* The sum of two distances, at most 255. */
 ULP_INLINE vbytes add8(vbytes a, vbytes b) {
-#if defined(__AVX512BW__)
-    return (vbytes)_mm512_adds_epu8((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (vbytes)_mm256_adds_epu8((__m256i)a, (__m256i)b);
-#elif defined(__SSE2__)
-    return (vbytes)_mm_adds_epu8((__m128i)a, (__m128i)b);
+#if defined(__SSE2__)
+    return (vbytes)MM(adds_epu8)((MM_INTS)a, (MM_INTS)b);
 #else
     const vbytes sum = a + b;
     return sum | (vbytes)(sum < a);
@@ -38,12 +30,8 @@ ULP_INLINE vbytes add8(vbytes a, vbytes b) {
 
 /* The larger of two numbers. */
 ULP_INLINE vint16 max16(vint16 a, vint16 b) {
-#if defined(__AVX512BW__)
-    return (vint16)_mm512_max_epi16((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (vint16)_mm256_max_epi16((__m256i)a, (__m256i)b);
-#elif defined(__SSE2__)
-    return (vint16)_mm_max_epi16((__m128i)a, (__m128i)b);
+#if defined(__SSE2__)
+    return (vint16)MM(max_epi16)((MM_INTS)a, (MM_INTS)b);
 #else
     const vint16 yes = (vint16)(a > b);
     return (a & yes) | (b & ~yes);
@@ -51,10 +39,8 @@ ULP_INLINE vint16 max16(vint16 a, vint16 b) {
 }
 
 ULP_INLINE vint max32(vint a, vint b) {
-#if defined(__AVX512F__)
-    return (vint)_mm512_max_epi32((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (vint)_mm256_max_epi32((__m256i)a, (__m256i)b);
+#if defined(__AVX2__)
+    return (vint)MM(max_epi32)((MM_INTS)a, (MM_INTS)b);
 #else
     const vint yes = (vint)(a > b);
     return (a & yes) | (b & ~yes);
@@ -63,12 +49,8 @@ ULP_INLINE vint max32(vint a, vint b) {
 
 /* The smaller of two numbers. */
 ULP_INLINE vfloat smaller_floats(vfloat a, vfloat b) {
-#if defined(__AVX512F__)
-    return (vfloat)_mm512_min_ps((__m512)a, (__m512)b);
-#elif defined(__AVX2__)
-    return (vfloat)_mm256_min_ps((__m256)a, (__m256)b);
-#elif defined(__SSE2__)
-    return (vfloat)_mm_min_ps((__m128)a, (__m128)b);
+#if defined(__SSE2__)
+    return (vfloat)MM(min_ps)((MM_FLOATS)a, (MM_FLOATS)b);
 #else
     const vint yes = (vint)(a < b);
     return (vfloat)(((vint)a & yes) | ((vint)b & ~yes));
@@ -137,10 +119,8 @@ ULP_INLINE vint odd_ints(vfloat x) {
 
 /* floor(x 2^-n) */
 ULP_INLINE vint shift_down(vint x, vuint n) {
-#if defined(__AVX512F__)
-    return (vint)_mm512_srav_epi32((__m512i)x, (__m512i)n);
-#elif defined(__AVX2__)
-    return (vint)_mm256_srav_epi32((__m256i)x, (__m256i)n);
+#if defined(__AVX2__)
+    return (vint)MM(srav_epi32)((MM_INTS)x, (MM_INTS)n);
 #else
     return x >> (vint)smaller_uints(n, all_uints(31));
 #endif
@@ -148,10 +128,8 @@ ULP_INLINE vint shift_down(vint x, vuint n) {
 
 /* x 2^n modulo 2^32 */
 ULP_INLINE vuint shift_up(vuint x, vuint n) {
-#if defined(__AVX512F__)
-    return (vuint)_mm512_sllv_epi32((__m512i)x, (__m512i)n);
-#elif defined(__AVX2__)
-    return (vuint)_mm256_sllv_epi32((__m256i)x, (__m256i)n);
+#if defined(__AVX2__)
+    return (vuint)MM(sllv_epi32)((MM_INTS)x, (MM_INTS)n);
 #else
     return (x << (n & 31u)) & (vuint)(n < 32u);
 #endif
@@ -159,12 +137,8 @@ ULP_INLINE vuint shift_up(vuint x, vuint n) {
 
 /* a - b, or 0 where b is larger; both are below 2^15. */
 ULP_INLINE vuint less(vuint a, vuint b) {
-#if defined(__AVX512BW__)
-    return (vuint)_mm512_subs_epu16((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (vuint)_mm256_subs_epu16((__m256i)a, (__m256i)b);
-#elif defined(__SSE2__)
-    return (vuint)_mm_subs_epu16((__m128i)a, (__m128i)b);
+#if defined(__SSE2__)
+    return (vuint)MM(subs_epu16)((MM_INTS)a, (MM_INTS)b);
 #else
     return (a - b) & (vuint)(a > b);
 #endif

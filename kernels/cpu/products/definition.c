@@ -1,8 +1,6 @@
 /* definition.c - the product under any datapath: the step function of kernels/products/sum.h, output by output. */
 #include "gemm.h"
 
-#include <stdlib.h>
-
 typedef struct work {
     const ulp_job *job;
     size_t blocks;               /* number of scales of a row or column */
@@ -51,16 +49,14 @@ int ULP_CPU(ulp_serves_definition)(const ulp_job *job) { return job->datapath->k
 ulp_status ULP_CPU(ulp_product_definition)(const ulp_job *job) {
     const size_t per = job->datapath->scale_block;
     work w = {.job = job, .blocks = per == 0 ? 0 : (job->s.k + per - 1) / per};
-    w.a = ULP_CPU(ulp_gemm_room)(job->s.m * (job->s.k + w.blocks), sizeof *w.a);
-    w.b = ULP_CPU(ulp_gemm_room)(job->s.n * (job->s.k + w.blocks), sizeof *w.b);
-    const int enough = w.a != NULL && w.b != NULL;
-    if (enough) {
+    rooms r = {.count = 0};
+    w.a = rooms_take(&r, job->s.m * (job->s.k + w.blocks), sizeof *w.a);
+    w.b = rooms_take(&r, job->s.n * (job->s.k + w.blocks), sizeof *w.b);
+    if (!r.failed) {
         w.a_scales = w.a + job->s.m * job->s.k;
         w.b_scales = w.b + job->s.n * job->s.k;
         ulp_parallel_for(job->s.n, 16, pack_part, &w);
         ulp_parallel_for(job->s.m, 1, rows_part, &w);
     }
-    free(w.b);
-    free(w.a);
-    return enough ? ULP_OK : ULP_NO_MEMORY;
+    return rooms_end(&r);
 }

@@ -48,24 +48,14 @@ static void flush_operands(float *x, size_t n, const ulp_format *f, int how) {
 
 ULP_INLINE vfloat all_of(float x) { return x - (vfloat){0}; }
 
-/* x + a b for an exact product: one rounding */
-ULP_INLINE vfloat plus(vfloat x, vfloat a, vfloat b) {
-#if defined(__AVX512F__)
-    return (vfloat)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)x);
-#elif defined(__FMA__)
-    return (vfloat)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)x);
-#else
-    return x + a * b;
-#endif
-}
-
 ULP_INLINE vfloat sum_of(vfloat x, vfloat y, form how) { return how == ODD_2 ? odd_float_sum(x, y) : x + y; }
 
 /* The sum of the products k and k + 1. */
 ULP_INLINE vfloat pair_sum(const float *a, const vfloat *b, size_t v, form how) {
     const size_t next = LANES / FLOATS;
     const vfloat first = all_of(a[0]) * b[v];
-    return how == ODD_2 ? odd_float_fused(all_of(a[1]), b[next + v], first) : plus(first, all_of(a[1]), b[next + v]);
+    return how == ODD_2 ? odd_float_fused(all_of(a[1]), b[next + v], first)
+                        : float_fused(all_of(a[1]), b[next + v], first);
 }
 
 /* c (rows, group) += instructions without chains that go on; a (rows, k). `how` and `rows` are constants. */
@@ -80,7 +70,8 @@ ULP_INLINE void trees(float *c, const float *a, size_t lda, const float *panel, 
             UNROLLED for (int v = 0; v < GROUP; v++) UNROLLED for (int r = 0; r < rows; r++) {
                 const float *x = a + (size_t)r * lda + i;
                 if (how == SWAPPED_2) {
-                    acc[r][v] = plus(plus(acc[r][v], all_of(x[1]), b[vectors + (size_t)v]), all_of(x[0]), b[v]);
+                    acc[r][v] =
+                        float_fused(all_of(x[0]), b[v], float_fused(all_of(x[1]), b[vectors + (size_t)v], acc[r][v]));
                     continue;
                 }
                 vfloat sum = pair_sum(x, b, (size_t)v, how);
@@ -108,8 +99,8 @@ ULP_INLINE void two_chains(float *c, const float *a, size_t lda, const float *pa
                     chain[0][r][v] += pair_sum(x, b, (size_t)v, how);
                     chain[1][r][v] += pair_sum(x + 2, b + 2 * vectors, (size_t)v, how);
                 } else {
-                    chain[0][r][v] = plus(chain[0][r][v], all_of(x[0]), b[v]);
-                    chain[1][r][v] = plus(chain[1][r][v], all_of(x[1]), b[vectors + (size_t)v]);
+                    chain[0][r][v] = float_fused(all_of(x[0]), b[v], chain[0][r][v]);
+                    chain[1][r][v] = float_fused(all_of(x[1]), b[vectors + (size_t)v], chain[1][r][v]);
                 }
             }
         }
@@ -263,17 +254,14 @@ ulp_status ULP_CPU(ulp_product_dot_instructions)(const ulp_job *job) {
               .flushes =
                   job->datapath->chains.flush != ULP_KEEP_OUTPUT || job->datapath->chains.flush_c != ULP_KEEP_INPUT};
     const size_t depth = padded(&w, job->s.k);
-    w.p.packed = ULP_CPU(ulp_gemm_room)(w.p.panels * depth * LANES, sizeof *w.p.packed);
-    w.p.rows = ULP_CPU(ulp_gemm_room)(blocks * ROWS * depth, sizeof *w.p.rows);
-    w.row = ULP_CPU(ulp_gemm_room)(blocks, sizeof *w.row);
-    w.panel = ULP_CPU(ulp_gemm_room)(w.p.panels, sizeof *w.panel);
-    const int enough = w.p.packed != NULL && w.p.rows != NULL && w.row != NULL && w.panel != NULL;
-    if (enough) {
+    rooms r = {.count = 0};
+    w.p.packed = rooms_take(&r, w.p.panels * depth * LANES, sizeof *w.p.packed);
+    w.p.rows = rooms_take(&r, blocks * ROWS * depth, sizeof *w.p.rows);
+    w.row = rooms_take(&r, blocks, sizeof *w.row);
+    w.panel = rooms_take(&r, w.p.panels, sizeof *w.panel);
+    if (!r.failed) {
         ulp_parallel_for(w.p.panels, 1, pack_part, &w);
         ulp_parallel_for(blocks, row_grain(blocks), blocks_part, &w);
     }
-    free(w.panel);
-    free(w.row);
-    float_panels_free(&w.p);
-    return enough ? ULP_OK : ULP_NO_MEMORY;
+    return rooms_end(&r);
 }

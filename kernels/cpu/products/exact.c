@@ -358,17 +358,15 @@ ulp_status ULP_CPU(ulp_product_exact)(const ulp_job *job) {
     work w = {.l = {.job = job}};
     w.vectors = vectors_round(&w.how, job);
     if (block && !w.vectors) return ULP_UNSUPPORTED;
-    w.l.packed = ULP_CPU(ulp_gemm_room)(lanes_panels(&w.l) * job->s.k * LANES, sizeof *w.l.packed);
-    w.row = ULP_CPU(ulp_gemm_room)(job->s.m, sizeof *w.row);
-    w.panel = ULP_CPU(ulp_gemm_room)(lanes_panels(&w.l), sizeof *w.panel);
-    const int enough = w.l.packed != NULL && w.row != NULL && w.panel != NULL;
-    if (enough) {
+    rooms r = {.count = 0};
+    w.l.packed = rooms_take(&r, lanes_panels(&w.l) * job->s.k * LANES, sizeof *w.l.packed);
+    w.row = rooms_take(&r, job->s.m, sizeof *w.row);
+    w.panel = rooms_take(&r, lanes_panels(&w.l), sizeof *w.panel);
+    if (!r.failed) {
         ulp_parallel_for(lanes_panels(&w.l), 1, pack_part, &w);
         if (!block && d->promote == 0) plan_slices(&w);
         ulp_parallel_for(job->s.m, row_grain(job->s.m), rows_part, &w);
     }
-    free(w.panel);
-    free(w.row);
-    free(w.l.packed);
-    return enough && !w.failed ? ULP_OK : ULP_NO_MEMORY;
+    r.failed |= w.failed;
+    return rooms_end(&r);
 }

@@ -11,18 +11,12 @@ typedef struct float_panels {
     float *packed, *rows; /* B as panels of (k, LANES), zero-padded; A (m, k) */
 } float_panels;
 
-/* Allocates the operands of p->job. 0 if there is no memory. */
-static inline int float_panels_room(float_panels *p) {
+/* Allocates the operands of p->job. */
+static inline void float_panels_room(float_panels *p, rooms *r) {
     const ulp_job *job = p->job;
     p->panels = (job->s.n + LANES - 1) / LANES;
-    p->packed = ULP_CPU(ulp_gemm_room)(p->panels * job->s.k * LANES, sizeof *p->packed);
-    p->rows = ULP_CPU(ulp_gemm_room)(job->s.m * job->s.k, sizeof *p->rows);
-    return p->packed != NULL && p->rows != NULL;
-}
-
-static inline void float_panels_free(float_panels *p) {
-    free(p->rows);
-    free(p->packed);
+    p->packed = rooms_take(r, p->panels * job->s.k * LANES, sizeof *p->packed);
+    p->rows = rooms_take(r, job->s.m * job->s.k, sizeof *p->rows);
 }
 
 /* Packs panels begin .. end - 1, for ulp_parallel_for. */

@@ -1,7 +1,6 @@
 /* fp32_chain.c - the product as a chain of fused multiply-adds in binary32, k ascending, in register blocks. */
 #include "gemm.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 int ULP_CPU(ulp_serves_fp32_chain)(const ulp_job *w) {
@@ -23,7 +22,7 @@ static void round_rows(const ulp_job *job, size_t begin, size_t end) {
 
 #if defined(__FMA__)
 
-#include <immintrin.h>
+#include "kernels/cpu/floats.h"
 
 /* The elements of a vector, the columns of a panel of B, and the most rows of a block: a block with two vectors of
  * columns has at most 24 registers of sums under AVX-512 and 12 under AVX2. DEPTH products of a panel and of a piece of
@@ -34,18 +33,6 @@ enum { CACHE = 1 << 17 };   /* numbers of an operand that stay in the second-lev
 enum { DIRECT_BLOCKS = 2 }; /* so few blocks of rows read B where it is */
 enum { PIECE_ROWS = 96 };   /* rows of A that use a panel of B while the panel is in the cache */
 enum { SMALL = 1 << 23 };   /* products that one thread forms sooner than a second thread starts */
-
-typedef float vfloat __attribute__((vector_size(ULP_VECTOR_BYTES)));
-typedef int32_t vint __attribute__((vector_size(ULP_VECTOR_BYTES)));
-
-/* a b + c, rounded once */
-ULP_INLINE vfloat fused(vfloat a, vfloat b, vfloat c) {
-#if defined(__AVX512F__)
-    return (vfloat)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#else
-    return (vfloat)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#endif
-}
 
 ULP_INLINE vfloat load(const float *from) {
     vfloat x;
@@ -151,7 +138,7 @@ ULP_INLINE void block(float *c, size_t ldc, int add, const float *a, size_t stri
         for (int v = 0; v < vectors; v++) y[v] = load(b + v * LANES);
         for (int r = 0; r < rows; r++) {
             const vfloat x = a[r] - (vfloat){0}; /* the sign of a zero stays */
-            for (int v = 0; v < vectors; v++) acc[r][v] = fused(x, y[v], acc[r][v]);
+            for (int v = 0; v < vectors; v++) acc[r][v] = float_fused(x, y[v], acc[r][v]);
         }
     }
     for (int r = 0; r < rows; r++)
@@ -277,22 +264,20 @@ ulp_status ULP_CPU(ulp_product_fp32_chain)(const ulp_job *job) {
     const size_t panels = panels_of(job), blocks = blocks_of(&w);
     const int wide = (s->k * s->n > CACHE && s->m < s->n) || (blocks <= DIRECT_BLOCKS && !s->b_trans);
     w.run = pieces_of(job, panels, 16);
-    w.packed = ULP_CPU(ulp_gemm_room)(wide ? (panels + w.run - 1) / w.run * (s->k < DEPTH ? s->k : DEPTH) * WIDE
-                                           : panels * s->k * WIDE,
-                                      sizeof *w.packed);
-    w.rows = ULP_CPU(ulp_gemm_room)(blocks * s->k * w.block, sizeof *w.rows);
-    const int enough = w.packed != NULL && w.rows != NULL;
-    if (enough && wide) {
+    rooms r = {.count = 0};
+    w.packed = rooms_take(
+        &r, wide ? (panels + w.run - 1) / w.run * (s->k < DEPTH ? s->k : DEPTH) * WIDE : panels * s->k * WIDE,
+        sizeof *w.packed);
+    w.rows = rooms_take(&r, blocks * s->k * w.block, sizeof *w.rows);
+    if (!r.failed && wide) {
         ulp_parallel_for(blocks, pieces_of(job, blocks, blocks), pack_rows_part, &w);
         ulp_parallel_for(panels, w.run, columns_part, &w);
         round_rows(job, 0, s->m);
-    } else if (enough) {
+    } else if (!r.failed) {
         ulp_parallel_for(panels, w.run, pack_part, &w);
         ulp_parallel_for(blocks, pieces_of(job, blocks, PIECE_ROWS / w.block), rows_part, &w);
     }
-    free(w.rows);
-    free(w.packed);
-    return enough ? ULP_OK : ULP_NO_MEMORY;
+    return rooms_end(&r);
 }
 
 #else

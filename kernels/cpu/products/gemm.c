@@ -1,8 +1,35 @@
-/* gemm.c - matrix products under a datapath: the check of the inputs, tiles, and results in transposed arrays. */
+/* gemm.c - matrix products under a datapath: the table of product paths, the check of the inputs, tiles, results in
+ * transposed arrays, and memory for packed operands. */
+#define _DEFAULT_SOURCE /* madvise */
 #include "gemm.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#define ROW(name, what, condition, example)                                                                            \
+    {#name, what, condition, example, ULP_CPU(ulp_serves_##name), ULP_CPU(ulp_product_##name)},
+static const ulp_product_path paths[] = {ULP_PATHS(ROW)};
+
+const ulp_product_path *ULP_CPU(ulp_product_paths)(size_t *count) {
+    *count = sizeof paths / sizeof *paths;
+    return paths;
+}
+
+enum { SMALL = 4 << 20, HUGE_PAGE = 2 << 20 };
+
+/* Large allocations use large pages. With pages of 4 KiB the page faults take more time than the sums of a product with
+ * few results. */
+void *ULP_CPU(ulp_gemm_room)(size_t n, size_t size) {
+    const size_t bytes = (n * size + 127) / 64 * 64;
+    if (bytes < SMALL) return aligned_alloc(64, bytes);
+    const size_t pages = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    void *room = aligned_alloc(HUGE_PAGE, pages);
+#ifdef MADV_HUGEPAGE
+    if (room != NULL) (void)madvise(room, pages, MADV_HUGEPAGE);
+#endif
+    return room;
+}
 
 /* The search for elements of an array that are not values of a format. Where a quick test fails, the search rounds the
  * elements and compares. */
@@ -100,12 +127,6 @@ static ulp_status check_inputs(const ulp_job *w) {
     return check_values(w, matrix_b(w), &d->b);
 }
 
-static ulp_status run_tile(const ulp_job *w) {
-    size_t count;
-    const ulp_product_path *paths = ULP_CPU(ulp_product_paths)(&count);
-    return ulp_product_run(paths, count, w);
-}
-
 static const void *element_at(const ulp_job *w, const void *array, size_t elements) {
     return array == NULL ? NULL : (const char *)array + elements * (w->wide ? sizeof(double) : sizeof(float));
 }
@@ -134,7 +155,7 @@ static ulp_status run_tiles(const ulp_job *w) {
     for (size_t i = 0; i < w->s.m; i += m)
         for (size_t j = 0; j < w->s.n; j += n) {
             const ulp_job tile = tile_of(w, i, j, m, n);
-            ULP_TRY(run_tile(&tile));
+            ULP_TRY(ulp_product_run(paths, sizeof paths / sizeof *paths, &tile));
         }
     return ULP_OK;
 }
@@ -144,7 +165,7 @@ static ulp_status run_tiles(const ulp_job *w) {
 /* Whether a b = b a in this datapath, random words included. Then C' = B' A' has the same sums. */
 static int commutes(const ulp_datapath *d, size_t k) {
     if (ulp_datapath_words(d, k) != 0) return 0;
-    return !d->has_inputs || (strcmp(d->a.name, d->b.name) == 0 && d->zero_a == d->zero_b);
+    return !d->has_inputs || (ulp_format_equal(&d->a, &d->b) && d->zero_a == d->zero_b);
 }
 
 static ulp_job transposed_job(const ulp_job *w) {

@@ -5,6 +5,8 @@
 #ifndef ULP_CPU_GEMM_H
 #define ULP_CPU_GEMM_H
 
+#include <stdlib.h>
+
 #include "paths.h"
 #include "kernels/products/sum.h"
 
@@ -53,5 +55,25 @@ ULP_INLINE size_t row_grain(size_t blocks) {
 
 /* Allocates n elements of `size` bytes, 64-byte aligned. n = 0 gives NULL only if no memory is left. */
 void *ULP_CPU(ulp_gemm_room)(size_t n, size_t size);
+
+/* The arrays of a product. */
+typedef struct rooms {
+    void *array[8];
+    int count, failed; /* failed: there was no memory for one of them */
+} rooms;
+
+/* One more array, as of ulp_gemm_room. */
+static inline void *rooms_take(rooms *r, size_t n, size_t size) {
+    void *const array = ULP_CPU(ulp_gemm_room)(n, size);
+    r->failed |= array == NULL;
+    r->array[r->count++] = array;
+    return array;
+}
+
+/* Frees the arrays. */
+static inline ulp_status rooms_end(rooms *r) {
+    while (r->count > 0) free(r->array[--r->count]);
+    return r->failed ? ULP_NO_MEMORY : ULP_OK;
+}
 
 #endif

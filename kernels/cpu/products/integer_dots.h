@@ -12,12 +12,7 @@
 
 #include "gemm.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
 
 enum { PAIRS = 2, QUADS = 4 };                             /* the products of a word */
 enum { SWAPPED = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ }; /* the first number of a pair is the lower half */
@@ -41,12 +36,8 @@ static inline int quads_offered(void) {
 
 /* For each pair the sum of its two products. */
 ULP_INLINE vword pair_products(vword a, vword b) {
-#if defined(__AVX512BW__)
-    return (vword)_mm512_madd_epi16((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (vword)_mm256_madd_epi16((__m256i)a, (__m256i)b);
-#elif defined(__SSE2__)
-    return (vword)_mm_madd_epi16((__m128i)a, (__m128i)b);
+#if defined(__SSE2__)
+    return (vword)MM(madd_epi16)((MM_INTS)a, (MM_INTS)b);
 #else
     const vint low = ((vint)(a << 16) >> 16) * ((vint)(b << 16) >> 16), high = ((vint)a >> 16) * ((vint)b >> 16);
     return (vword)low + (vword)high;
@@ -202,27 +193,18 @@ static inline void dots_pack_blocks(const dots *d, size_t begin, size_t end) {
 
 /* ---- memory ---- */
 
-/* Allocates the operands of a sum in runs of d->length products and packs B. 0 if there is no memory. */
-static inline int dots_begin(dots *d) {
+/* Allocates the operands of a sum in runs of d->length products and packs B, if there is memory. */
+static inline void dots_begin(dots *d, rooms *r) {
     d->per = quads_offered() && !d->pairs_only ? QUADS : PAIRS;
     const size_t products = d->length * d->step;
     d->runs = d->job->s.k == 0 ? 0 : (d->job->s.k + products - 1) / products * d->step;
     d->words = (d->length + (size_t)d->per - 1) / (size_t)d->per;
     const size_t panels = dots_panels(d) * WIDE, rows = dots_blocks(d) * d->rows;
-    d->a = ULP_CPU(ulp_gemm_room)(rows * dots_row(d), sizeof *d->a);
-    d->b = ULP_CPU(ulp_gemm_room)(panels * dots_row(d), sizeof *d->b);
-    d->a_start = ULP_CPU(ulp_gemm_room)(rows * d->runs, sizeof *d->a_start);
-    d->b_start = ULP_CPU(ulp_gemm_room)(panels * d->runs, sizeof *d->b_start);
-    if (d->a == NULL || d->b == NULL || d->a_start == NULL || d->b_start == NULL) return 0;
-    ulp_parallel_for(dots_panels(d), 1, dots_pack_panels, d);
-    return 1;
-}
-
-static inline void dots_end(dots *d) {
-    free(d->b_start);
-    free(d->a_start);
-    free(d->b);
-    free(d->a);
+    d->a = rooms_take(r, rows * dots_row(d), sizeof *d->a);
+    d->b = rooms_take(r, panels * dots_row(d), sizeof *d->b);
+    d->a_start = rooms_take(r, rows * d->runs, sizeof *d->a_start);
+    d->b_start = rooms_take(r, panels * d->runs, sizeof *d->b_start);
+    if (!r->failed) ulp_parallel_for(dots_panels(d), 1, dots_pack_panels, d);
 }
 
 #endif

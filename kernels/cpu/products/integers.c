@@ -58,21 +58,15 @@ ULP_INLINE void add_tile(vword (*restrict acc)[VECTORS], const dots *d, size_t i
     }
 }
 
-static void wrap_pairs(vword (*acc)[VECTORS], const dots *d, size_t i0, size_t panel) {
-    add_tile(acc, d, i0, panel, WRAPS, PAIRS);
-}
-static void clamp_pairs(vword (*acc)[VECTORS], const dots *d, size_t i0, size_t panel) {
-    add_tile(acc, d, i0, panel, CLAMPS, PAIRS);
-}
-static void clamp_two(vword (*acc)[VECTORS], const dots *d, size_t i0, size_t panel) {
-    add_tile(acc, d, i0, panel, CLAMPS_PAIRS, PAIRS);
-}
-static void wrap_quads(vword (*acc)[VECTORS], const dots *d, size_t i0, size_t panel) {
-    add_tile(acc, d, i0, panel, WRAPS, QUADS);
-}
-static void clamp_quads(vword (*acc)[VECTORS], const dots *d, size_t i0, size_t panel) {
-    add_tile(acc, d, i0, panel, CLAMPS, QUADS);
-}
+#define TILE(name, clamps, per)                                                                                        \
+    static void name(vword(*acc)[VECTORS], const dots *d, size_t i0, size_t panel) {                                   \
+        add_tile(acc, d, i0, panel, clamps, per);                                                                      \
+    }
+TILE(wrap_pairs, WRAPS, PAIRS)
+TILE(clamp_pairs, CLAMPS, PAIRS)
+TILE(clamp_two, CLAMPS_PAIRS, PAIRS)
+TILE(wrap_quads, WRAPS, QUADS)
+TILE(clamp_quads, CLAMPS, QUADS)
 
 static void tile(const work *w, size_t i0, size_t panel) {
     const ulp_job *job = w->d.job;
@@ -107,10 +101,10 @@ static void blocks_part(void *context, size_t begin, size_t end) {
 }
 
 static ulp_status run(work *w) {
-    const int enough = dots_begin(&w->d);
-    if (enough) ulp_parallel_for(dots_blocks(&w->d), row_grain(dots_blocks(&w->d)), blocks_part, w);
-    dots_end(&w->d);
-    return enough ? ULP_OK : ULP_NO_MEMORY;
+    rooms r = {.count = 0};
+    dots_begin(&w->d, &r);
+    if (!r.failed) ulp_parallel_for(dots_blocks(&w->d), row_grain(dots_blocks(&w->d)), blocks_part, w);
+    return rooms_end(&r);
 }
 
 /* The largest magnitude of a start value. whole: set to 0 if a start value is no multiple of 2^unit. */

@@ -11,7 +11,6 @@
 #include "kernels/cpu/rounding/lane_rounding.h"
 #include "kernels/cpu/philox.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { LANES = 64, DEPTH = 512, MOST_ROWS = 16 }; /* DEPTH products of a panel fit the second-level cache */
@@ -55,16 +54,10 @@ static inline void lanes_pack_row(const lanes *l, size_t i) {
         l->rows[(i - l->first) * k_all + k] = job_at(l->job, l->job->a, a_index(l->job, i, k));
 }
 
-/* Allocates the operands. 0 if there is no memory. */
-static inline int lanes_room(lanes *l) {
-    l->packed = ULP_CPU(ulp_gemm_room)(lanes_panels(l) * l->job->s.k * LANES, sizeof *l->packed);
-    l->rows = ULP_CPU(ulp_gemm_room)(l->job->s.m * l->job->s.k, sizeof *l->rows);
-    return l->packed != NULL && l->rows != NULL;
-}
-
-static inline void lanes_free(lanes *l) {
-    free(l->rows);
-    free(l->packed);
+/* Allocates the operands. */
+static inline void lanes_room(lanes *l, rooms *r) {
+    l->packed = rooms_take(r, lanes_panels(l) * l->job->s.k * LANES, sizeof *l->packed);
+    l->rows = rooms_take(r, l->job->s.m * l->job->s.k, sizeof *l->rows);
 }
 
 /* Products of a row of A and a panel of B. */

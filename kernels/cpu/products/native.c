@@ -2,8 +2,6 @@
 #include "gemm.h"
 #include "kernels/cpu/native/native.h"
 
-#include <stdlib.h>
-
 enum { LANES = ULP_NATIVE_LANES };
 
 typedef struct work {
@@ -78,13 +76,13 @@ ulp_status ULP_CPU(ulp_product_native)(const ulp_job *job) {
     if (status != ULP_OK) return status;
     const size_t panels = (job->s.n + LANES - 1) / LANES;
     work w = {.job = job, .native = &native, .words = (job->s.k + native.codes - 1) / native.codes, .status = ULP_OK};
-    w.a = ULP_CPU(ulp_gemm_room)(job->s.m * w.words, sizeof *w.a);
-    w.b = ULP_CPU(ulp_gemm_room)(panels * w.words * LANES, sizeof *w.b);
-    if (w.a == NULL || w.b == NULL) w.status = ULP_NO_MEMORY;
+    rooms r = {.count = 0};
+    w.a = rooms_take(&r, job->s.m * w.words, sizeof *w.a);
+    w.b = rooms_take(&r, panels * w.words * LANES, sizeof *w.b);
+    if (r.failed) w.status = ULP_NO_MEMORY;
     if (w.status == ULP_OK) ulp_parallel_for(job->s.m, 1, pack_rows, &w);
     if (w.status == ULP_OK) ulp_parallel_for(panels, 1, pack_panels, &w);
     if (w.status == ULP_OK) ulp_parallel_for(job->s.m, 16, rows_part, &w);
-    free(w.a);
-    free(w.b);
+    rooms_end(&r);
     return w.status;
 }

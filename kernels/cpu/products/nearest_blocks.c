@@ -251,19 +251,16 @@ ulp_status ULP_CPU(ulp_product_nearest_blocks)(const ulp_job *job) {
     w.depth = w.length < SLICE / LANES ? SLICE / LANES / w.length * w.length : w.length;
     w.slices = (job->s.k + w.depth - 1) / w.depth;
     const size_t blocks = (job->s.m + ROWS - 1) / ROWS;
-    w.l.packed = ULP_CPU(ulp_gemm_room)(lanes_panels(&w.l) * job->s.k * LANES, sizeof *w.l.packed);
-    w.l.rows = ULP_CPU(ulp_gemm_room)(blocks * ROWS * job->s.k, sizeof *w.l.rows);
-    w.row = ULP_CPU(ulp_gemm_room)(blocks * w.slices, sizeof *w.row);
-    w.panel = ULP_CPU(ulp_gemm_room)(lanes_panels(&w.l) * w.slices, sizeof *w.panel);
-    const int enough = w.l.packed != NULL && w.l.rows != NULL && w.row != NULL && w.panel != NULL;
-    if (enough) {
+    rooms r = {.count = 0};
+    w.l.packed = rooms_take(&r, lanes_panels(&w.l) * job->s.k * LANES, sizeof *w.l.packed);
+    w.l.rows = rooms_take(&r, blocks * ROWS * job->s.k, sizeof *w.l.rows);
+    w.row = rooms_take(&r, blocks * w.slices, sizeof *w.row);
+    w.panel = rooms_take(&r, lanes_panels(&w.l) * w.slices, sizeof *w.panel);
+    if (!r.failed) {
         const size_t rows = job->s.m;
         memset(w.l.rows + rows * job->s.k, 0, (blocks * ROWS - rows) * job->s.k * sizeof *w.l.rows);
         ulp_parallel_for(lanes_panels(&w.l), 1, panels_part, &w);
         ulp_parallel_for(blocks, row_grain(blocks), rows_part, &w);
     }
-    free(w.panel);
-    free(w.row);
-    lanes_free(&w.l);
-    return enough ? ULP_OK : ULP_NO_MEMORY;
+    return rooms_end(&r);
 }

@@ -44,6 +44,17 @@
 ULP_PATHS(ULP_PATH)
 #undef ULP_PATH
 
+/* The functions of a path that this instruction set, or the compiler, does not offer. */
+#define ULP_PATH_ABSENT(name)                                                                                          \
+    int ULP_CPU(ulp_serves_##name)(const ulp_job *job) {                                                               \
+        (void)job;                                                                                                     \
+        return 0;                                                                                                      \
+    }                                                                                                                  \
+    ulp_status ULP_CPU(ulp_product_##name)(const ulp_job *job) {                                                       \
+        (void)job;                                                                                                     \
+        return ULP_UNSUPPORTED;                                                                                        \
+    }
+
 /* The table of this instruction set, *count rows. */
 const ulp_product_path *ULP_CPU(ulp_product_paths)(size_t *count);
 

@@ -241,23 +241,18 @@ static void blocks_part(void *context, size_t begin, size_t end) {
 
 /* Allocates and packs the operands, and forms the product. */
 static ulp_status run(work *w) {
-    int enough = dots_begin(&w->d);
+    rooms r = {.count = 0};
+    dots_begin(&w->d, &r);
     const size_t blocks = dots_blocks(&w->d), panels = dots_panels(&w->d);
-    w->a_scale = ULP_CPU(ulp_gemm_room)(blocks * ROWS * w->d.runs, sizeof *w->a_scale);
-    w->b_scale = ULP_CPU(ulp_gemm_room)(panels * WIDE * w->d.runs, sizeof *w->b_scale);
-    w->a_range = ULP_CPU(ulp_gemm_room)(blocks, sizeof *w->a_range);
-    w->b_range = ULP_CPU(ulp_gemm_room)(panels, sizeof *w->b_range);
-    enough &= w->a_scale != NULL && w->b_scale != NULL && w->a_range != NULL && w->b_range != NULL;
-    if (enough) {
+    w->a_scale = rooms_take(&r, blocks * ROWS * w->d.runs, sizeof *w->a_scale);
+    w->b_scale = rooms_take(&r, panels * WIDE * w->d.runs, sizeof *w->b_scale);
+    w->a_range = rooms_take(&r, blocks, sizeof *w->a_range);
+    w->b_range = rooms_take(&r, panels, sizeof *w->b_range);
+    if (!r.failed) {
         ulp_parallel_for(panels, 1, pack_panels, w);
         ulp_parallel_for(blocks, row_grain(blocks), blocks_part, w);
     }
-    free(w->b_range);
-    free(w->a_range);
-    free(w->b_scale);
-    free(w->a_scale);
-    dots_end(&w->d);
-    return enough ? ULP_OK : ULP_NO_MEMORY;
+    return rooms_end(&r);
 }
 
 int ULP_CPU(ulp_serves_scaled_groups)(const ulp_job *job) {

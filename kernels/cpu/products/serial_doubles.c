@@ -173,15 +173,13 @@ ulp_status ULP_CPU(ulp_product_serial_doubles)(const ulp_job *job) {
     w.nearest = ulp_nearest_of(&d->accumulator);
     w.members = starts_are_members(job, &w.nearest, ULP_RANGE_OPEN);
     w.range = w.members ? ulp_nearest_range(&w.nearest, &d->accumulator, d->rule) : ULP_RANGE_OTHER;
-    w.row = ULP_CPU(ulp_gemm_room)(job->s.m, sizeof *w.row);
-    w.panel = ULP_CPU(ulp_gemm_room)(lanes_panels(&w.l), sizeof *w.panel);
-    const int enough = lanes_room(&w.l) && w.row != NULL && w.panel != NULL;
-    if (enough) {
+    rooms r = {.count = 0};
+    lanes_room(&w.l, &r);
+    w.row = rooms_take(&r, job->s.m, sizeof *w.row);
+    w.panel = rooms_take(&r, lanes_panels(&w.l), sizeof *w.panel);
+    if (!r.failed) {
         ulp_parallel_for(lanes_panels(&w.l), 1, pack_part, &w);
         ulp_parallel_for(job->s.m, row_grain(job->s.m), rows_part, &w);
     }
-    lanes_free(&w.l);
-    free(w.row);
-    free(w.panel);
-    return enough ? ULP_OK : ULP_NO_MEMORY;
+    return rooms_end(&r);
 }

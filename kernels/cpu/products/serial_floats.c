@@ -205,25 +205,17 @@ ulp_status ULP_CPU(ulp_product_serial_floats)(const ulp_job *job) {
     if (!ulp_core_init(&w.core, &d->accumulator, d->rule) || !job_fits_binary32(job) || !choose(&w))
         return ULP_UNSUPPORTED;
     const size_t groups = (job->s.m + ROWS - 1) / ROWS;
-    const int enough = float_panels_room(&w.p);
-    if (enough) {
+    rooms r = {.count = 0};
+    float_panels_room(&w.p, &r);
+    if (!r.failed) {
         ulp_parallel_for(w.p.panels, 1, float_panels_pack, &w.p);
         ulp_parallel_for(groups, row_grain(groups), rows_part, &w);
     }
-    float_panels_free(&w.p);
-    return enough ? ULP_OK : ULP_NO_MEMORY;
+    return rooms_end(&r);
 }
 
 #else
 
-int ULP_CPU(ulp_serves_serial_floats)(const ulp_job *job) {
-    (void)job;
-    return 0;
-}
-
-ulp_status ULP_CPU(ulp_product_serial_floats)(const ulp_job *job) {
-    (void)job;
-    return ULP_UNSUPPORTED;
-}
+ULP_PATH_ABSENT(serial_floats)
 
 #endif

@@ -309,13 +309,12 @@ ulp_status ULP_CPU(ulp_product_terms_doubles)(const ulp_job *job) {
     if (!rounding_of(&w.how, job) || !job_fits_binary32(job)) return ULP_UNSUPPORTED;
     const size_t longest = d->promote != 0 && d->promote < job->s.k ? d->promote : job->s.k;
     for (size_t n = longest; n != 0 && d->kind == ULP_PAIRWISE; n >>= 1) w.slots++;
-    w.states = ULP_CPU(ulp_gemm_room)(job->s.m * w.slots * LANES, sizeof *w.states);
-    const int enough = lanes_room(&w.l) && w.states != NULL;
-    if (enough) {
+    rooms r = {.count = 0};
+    lanes_room(&w.l, &r);
+    w.states = rooms_take(&r, job->s.m * w.slots * LANES, sizeof *w.states);
+    if (!r.failed) {
         ulp_parallel_for(lanes_panels(&w.l), 1, lanes_pack_part, &w.l);
         ulp_parallel_for(job->s.m, row_grain(job->s.m), rows_part, &w);
     }
-    lanes_free(&w.l);
-    free(w.states);
-    return enough ? ULP_OK : ULP_NO_MEMORY;
+    return rooms_end(&r);
 }

@@ -134,13 +134,12 @@ ulp_status ULP_CPU(ulp_product_terms_floats)(const ulp_job *job) {
     work w = {.p = {.job = job}, .slots = LEVELS};
     w.f = float_format_of(f, 0);
     for (size_t n = job->s.k; n != 0 && d->kind == ULP_PAIRWISE; n >>= 1) w.slots++;
-    w.states = ULP_CPU(ulp_gemm_room)(job->s.m * w.slots * LANES, sizeof *w.states);
-    const int enough = float_panels_room(&w.p) && w.states != NULL;
-    if (enough) {
+    rooms r = {.count = 0};
+    float_panels_room(&w.p, &r);
+    w.states = rooms_take(&r, job->s.m * w.slots * LANES, sizeof *w.states);
+    if (!r.failed) {
         ulp_parallel_for(w.p.panels, 1, float_panels_pack, &w.p);
         ulp_parallel_for(job->s.m, row_grain(job->s.m), rows_part, &w);
     }
-    float_panels_free(&w.p);
-    free(w.states);
-    return enough ? ULP_OK : ULP_NO_MEMORY;
+    return rooms_end(&r);
 }

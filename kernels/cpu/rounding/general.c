@@ -5,17 +5,14 @@
 
 #include "kernels/rounding/general.h"
 
-ULP_INLINE void float_run(float *restrict y, const float *restrict x, size_t n, const ulp_general *of, int kind,
-                          uint32_t mode) {
-    const ulp_general g = *of;
-    for (size_t i = 0; i < n; i++) y[i] = (float)ulp_general_round((double)x[i], &g, kind, mode);
-}
-
-ULP_INLINE void double_run(double *restrict y, const double *restrict x, size_t n, const ulp_general *of, int kind,
-                           uint32_t mode) {
-    const ulp_general g = *of;
-    for (size_t i = 0; i < n; i++) y[i] = ulp_general_round(x[i], &g, kind, mode);
-}
+#define RUN(name, number)                                                                                              \
+    ULP_INLINE void name(number *restrict y, const number *restrict x, size_t n, const ulp_general *of, int kind,      \
+                         uint32_t mode) {                                                                              \
+        const ulp_general g = *of;                                                                                     \
+        for (size_t i = 0; i < n; i++) y[i] = (number)ulp_general_round((double)x[i], &g, kind, mode);                 \
+    }
+RUN(float_run, float)
+RUN(double_run, double)
 
 /* A function for each kind and type: the instances of its modes. */
 #define CASE(id, name, meaning, stochastic, inward)                                                                    \
@@ -48,28 +45,18 @@ static void doubles_of_kept(double *y, const double *x, size_t n, const ulp_gene
     double_run(y, x, n, g, ULP_GENERAL_KEPT, ULP_RZ);
 }
 
-void ULP_CPU(ulp_round_general32)(float *y, const float *x, size_t n, ulp_rounding how) {
-    static void (*const run[])(float *, const float *, size_t, const ulp_general *,
-                               uint32_t) = {floats_of_float, floats_of_single, floats_of_hif8, floats_of_wrapped};
-    const ulp_general_kind kind = ulp_general_offers(how.format, how.rule);
-    const ulp_general g = ulp_general_of(how.format, how.rule);
-    float held[ULP_PIECE];
-    for (size_t at = 0; at < n; at += ULP_PIECE) {
-        const size_t count = n - at < ULP_PIECE ? n - at : ULP_PIECE;
-        const float *from = y == x ? memcpy(held, x + at, count * sizeof *held) : x + at;
-        run[kind](y + at, from, count, &g, how.rule.mode);
+#define ARRAY(name, number, ...)                                                                                       \
+    void ULP_CPU(name)(number * y, const number *x, size_t n, ulp_rounding how) {                                      \
+        static void (*const run[])(number *, const number *, size_t, const ulp_general *, uint32_t) = {__VA_ARGS__};   \
+        const ulp_general_kind kind = ulp_general_offers(how.format, how.rule);                                        \
+        const ulp_general g = ulp_general_of(how.format, how.rule);                                                    \
+        number held[ULP_PIECE];                                                                                        \
+        for (size_t at = 0; at < n; at += ULP_PIECE) {                                                                 \
+            const size_t count = n - at < ULP_PIECE ? n - at : ULP_PIECE;                                              \
+            const number *from = y == x ? memcpy(held, x + at, count * sizeof *held) : x + at;                         \
+            run[kind](y + at, from, count, &g, how.rule.mode);                                                         \
+        }                                                                                                              \
     }
-}
-
-void ULP_CPU(ulp_round_general64)(double *y, const double *x, size_t n, ulp_rounding how) {
-    static void (*const run[])(double *, const double *, size_t, const ulp_general *, uint32_t) = {
-        doubles_of_float, doubles_of_single, doubles_of_hif8, doubles_of_wrapped, doubles_of_kept};
-    const ulp_general_kind kind = ulp_general_offers(how.format, how.rule);
-    const ulp_general g = ulp_general_of(how.format, how.rule);
-    double held[ULP_PIECE];
-    for (size_t at = 0; at < n; at += ULP_PIECE) {
-        const size_t count = n - at < ULP_PIECE ? n - at : ULP_PIECE;
-        const double *from = y == x ? memcpy(held, x + at, count * sizeof *held) : x + at;
-        run[kind](y + at, from, count, &g, how.rule.mode);
-    }
-}
+ARRAY(ulp_round_general32, float, floats_of_float, floats_of_single, floats_of_hif8, floats_of_wrapped)
+ARRAY(ulp_round_general64, double, doubles_of_float, doubles_of_single, doubles_of_hif8, doubles_of_wrapped,
+      doubles_of_kept)

@@ -41,7 +41,8 @@ ULP_INLINE void double_run(const doubles *p, const ulp_tapered *of, int is_takum
         y[i] = ulp_tapered_round64(x[i], &t, is_takum, mode, ulp_mode_is_stochastic(mode) ? words[i] : 0u);
 }
 
-static void round_floats(const floats *p, const ulp_tapered *t, uint32_t mode) {
+static void round_floats(const floats *p, const ulp_tapered *t, int is_takum, uint32_t mode) {
+    (void)is_takum; /* one text serves both kinds */
     switch (mode) {
 #define CASE(id, name, meaning, stochastic, inward)                                                                    \
     case id: float_run(p, t, id); break;
@@ -91,40 +92,24 @@ static void count_doubles(const doubles *p, ulp_stats *stats) {
 
 /* ---- arrays ---- */
 
-void ULP_CPU(ulp_round_tapered32)(float *y, const float *x, size_t n, ulp_rounding how) {
-    const ulp_tapered t = ulp_tapered_of(how.format, how.rule);
-    float held[ULP_PIECE];
-    uint32_t words[ULP_PIECE];
-    philox source;
-    ulp_stats stats = {0};
-    philox_begin(&source, how.stream.seed, how.stream.stream);
-    for (size_t at = 0; at < n; at += ULP_PIECE) {
-        floats p = {y + at, x + at, n - at < ULP_PIECE ? n - at : ULP_PIECE, words};
-        if (y == x) p.x = memcpy(held, p.x, p.n * sizeof *held);
-        if (ulp_mode_is_stochastic(how.rule.mode))
-            ULP_CPU(ulp_philox_words)(words, ULP_PIECE, &source, how.stream.first + at);
-        round_floats(&p, &t, how.rule.mode);
-        if (how.stats != NULL) count_floats(&p, &stats);
+#define ARRAY(name, number, piece, round, count_piece)                                                                 \
+    void ULP_CPU(name)(number * y, const number *x, size_t n, ulp_rounding how) {                                      \
+        const ulp_tapered t = ulp_tapered_of(how.format, how.rule);                                                    \
+        number held[ULP_PIECE];                                                                                        \
+        uint32_t words[ULP_PIECE];                                                                                     \
+        philox source;                                                                                                 \
+        ulp_stats stats = {0};                                                                                         \
+        philox_begin(&source, how.stream.seed, how.stream.stream);                                                     \
+        for (size_t at = 0; at < n; at += ULP_PIECE) {                                                                 \
+            piece p = {y + at, x + at, n - at < ULP_PIECE ? n - at : ULP_PIECE, words};                                \
+            if (y == x) p.x = memcpy(held, p.x, p.n * sizeof *held);                                                   \
+            if (ulp_mode_is_stochastic(how.rule.mode))                                                                 \
+                ULP_CPU(ulp_philox_words)(words, ULP_PIECE, &source, how.stream.first + at);                           \
+            round(&p, &t, how.format->taper == ULP_TAPER_TAKUM, how.rule.mode);                                        \
+            if (how.stats != NULL) count_piece(&p, &stats);                                                            \
+        }                                                                                                              \
+        stats.count = n;                                                                                               \
+        if (how.stats != NULL) ulp_stats_add(how.stats, &stats);                                                       \
     }
-    stats.count = n;
-    if (how.stats != NULL) ulp_stats_add(how.stats, &stats);
-}
-
-void ULP_CPU(ulp_round_tapered64)(double *y, const double *x, size_t n, ulp_rounding how) {
-    const ulp_tapered t = ulp_tapered_of(how.format, how.rule);
-    double held[ULP_PIECE];
-    uint32_t words[ULP_PIECE];
-    philox source;
-    ulp_stats stats = {0};
-    philox_begin(&source, how.stream.seed, how.stream.stream);
-    for (size_t at = 0; at < n; at += ULP_PIECE) {
-        doubles p = {y + at, x + at, n - at < ULP_PIECE ? n - at : ULP_PIECE, words};
-        if (y == x) p.x = memcpy(held, p.x, p.n * sizeof *held);
-        if (ulp_mode_is_stochastic(how.rule.mode))
-            ULP_CPU(ulp_philox_words)(words, ULP_PIECE, &source, how.stream.first + at);
-        round_doubles(&p, &t, how.format->taper == ULP_TAPER_TAKUM, how.rule.mode);
-        if (how.stats != NULL) count_doubles(&p, &stats);
-    }
-    stats.count = n;
-    if (how.stats != NULL) ulp_stats_add(how.stats, &stats);
-}
+ARRAY(ulp_round_tapered32, float, floats, round_floats, count_floats)
+ARRAY(ulp_round_tapered64, double, doubles, round_doubles, count_doubles)

@@ -86,18 +86,7 @@ def _positions(x: Tensor, weight: Tensor, stride: list[int], padding: list[int],
 
 @_conv_op.register_fake
 def _(
-    x: Tensor,
-    weight: Tensor,
-    bias: Optional[Tensor],
-    stride: list[int],
-    padding: list[int],
-    dilation: list[int],
-    groups: int,
-    forward: str,
-    backward: str,
-    cast: str,
-    seed: int,
-    random_stream: int,
+    x: Tensor, weight: Tensor, _: Any, stride: list[int], padding: list[int], dilation: list[int], *__: Any
 ) -> Tensor:
     return x.new_empty(x.shape[0], weight.shape[0], *_positions(x, weight, stride, padding, dilation))
 

@@ -31,7 +31,7 @@ def _round_op(x: Tensor, forward: str, backward: str, seed: int, stream: int, ba
 
 
 @_round_op.register_fake
-def _(x: Tensor, forward: str, backward: str, seed: int, stream: int, back_stream: int, first: int) -> Tensor:
+def _(x: Tensor, *_: Any) -> Tensor:
     return torch.empty(x.shape, dtype=x.dtype, device=x.device)
 
 
@@ -75,12 +75,5 @@ def fake_quantize(
                 spec_of(spec)
     if back_stream is None:
         back_stream = with_use(stream, AGRAD)
-    return _round_op(  # type: ignore[no-any-return]
-        x,
-        forward or "",
-        backward or "",
-        signed_word(seed),
-        signed_word(stream),
-        signed_word(back_stream),
-        signed_word(first),
-    )
+    words = map(signed_word, (seed, stream, back_stream, first))
+    return _round_op(x, forward or "", backward or "", *words)  # type: ignore[no-any-return]
