@@ -56,19 +56,6 @@ const ulp_product_path *ulp_product_paths(const ulp_backend *backend, size_t *co
     return NULL;
 }
 
-size_t ulp_product_path_for(const ulp_product_path *paths, size_t count, size_t first, const ulp_job *job) {
-    while (first < count && !paths[first].serves(job)) first++;
-    return first;
-}
-
-ulp_status ulp_product_run(const ulp_product_path *paths, size_t count, const ulp_job *job) {
-    ulp_status status = ULP_UNSUPPORTED;
-    for (size_t i = ulp_product_path_for(paths, count, 0, job); i < count && status == ULP_UNSUPPORTED;
-         i = ulp_product_path_for(paths, count, i + 1, job))
-        status = paths[i].run(job);
-    return status;
-}
-
 static ulp_status choose_cpu(const ulp_backend **backend) {
     const char *forced = getenv("ULPLAB_ISA");
     if (forced != NULL && forced[0] != '\0') {

@@ -69,14 +69,6 @@ static ulp_status check_update(const ulp_update_step *step, size_t steps) {
 
 /* ---- products ---- */
 
-ulp_status ulp_gemm_shape_check(const void *a, const void *b, const ulp_gemm_shape *s) {
-    if (s->m == 0 || s->n == 0) return ULP_OK;
-    if (s->ldc < (s->c_trans ? s->m : s->n)) return ULP_BAD_ARGUMENT;
-    if (s->k == 0) return ULP_OK;
-    const int fits = s->lda >= (s->a_trans ? s->m : s->k) && s->ldb >= (s->b_trans ? s->k : s->n);
-    return a == NULL || b == NULL || !fits ? ULP_BAD_ARGUMENT : ULP_OK;
-}
-
 static ulp_status check_gemm(const void *c, const void *a, const void *b, const ulp_gemm_shape *s,
                              const ulp_datapath *d) {
     if (s == NULL || d == NULL) return ULP_BAD_ARGUMENT;
@@ -251,19 +243,7 @@ void ulp_backend_explain(ulp_error *error, const ulp_backend *backend, ulp_statu
     else if (ulp_cuda_error()[0] != '\0') ulp_fail(error, status, "%s", ulp_cuda_error());
 }
 
-/* ---- tiles of products, what a backend derives from arrays ---- */
-
-static size_t tile_rows, tile_columns;
-
-void ulp_tile_set(size_t rows, size_t columns) {
-    tile_rows = rows;
-    tile_columns = columns;
-}
-
-void ulp_tile_get(size_t *rows, size_t *columns) {
-    *rows = tile_rows;
-    *columns = tile_columns;
-}
+/* ---- what a backend derives from arrays ---- */
 
 ulp_status ulp_backend_keep(const ulp_backend *backend, const float *x, size_t n) {
     if (x == NULL && n > 0) return ULP_BAD_ARGUMENT;

@@ -6,8 +6,8 @@
 
 namespace {
 
-/* *found = 1 if an element of x (rows, width) is not a value of the format. Of an array that is kept, and whose elements
- * are known to be values of the format, nothing is asked. */
+/* *found = 1 if an element of x (rows, width) is not a value of the format. Of an array that is kept, and whose
+ * elements are known to be values of the format, nothing is asked. */
 template <typename T>
 ulp_status check_values(uint32_t *found, const T *x, size_t rows, size_t width, size_t ld, const ulp_format *f) {
     const ulp_native_array array = {rows, width, ld, 1, 0, 0, 0, false, false};

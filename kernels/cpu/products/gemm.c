@@ -1,11 +1,9 @@
 /* gemm.c - matrix products under a datapath: the table of product paths, the check of the inputs, tiles, results in
- * transposed arrays, and memory for packed operands. */
-#define _DEFAULT_SOURCE /* madvise */
+ * transposed arrays. */
 #include "gemm.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define ROW(name, what, condition, example)                                                                            \
     {#name, what, condition, example, ULP_CPU(ulp_serves_##name), ULP_CPU(ulp_product_##name)},
@@ -14,21 +12,6 @@ static const ulp_product_path paths[] = {ULP_PATHS(ROW)};
 const ulp_product_path *ULP_CPU(ulp_product_paths)(size_t *count) {
     *count = sizeof paths / sizeof *paths;
     return paths;
-}
-
-enum { SMALL = 4 << 20, HUGE_PAGE = 2 << 20 };
-
-/* Large allocations use large pages. With pages of 4 KiB the page faults take more time than the sums of a product with
- * few results. */
-void *ULP_CPU(ulp_gemm_room)(size_t n, size_t size) {
-    const size_t bytes = (n * size + 127) / 64 * 64;
-    if (bytes < SMALL) return aligned_alloc(64, bytes);
-    const size_t pages = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    void *room = aligned_alloc(HUGE_PAGE, pages);
-#ifdef MADV_HUGEPAGE
-    if (room != NULL) (void)madvise(room, pages, MADV_HUGEPAGE);
-#endif
-    return room;
 }
 
 /* The search for elements of an array that are not values of a format. Where a quick test fails, the search rounds the
