@@ -8,6 +8,7 @@
 #define ULP_NEAREST_H
 
 #include "kernels/products/exact_step.h"
+#include "kernels/rounding/core.h"
 
 /* The constants of a format for ulp_nearest64. */
 typedef struct ulp_nearest {

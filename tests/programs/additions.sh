@@ -421,7 +421,7 @@ if [ -n "$TESTS" ] && [ -x "$tree/$TESTS/check_emulated" ]; then
     holds 'a native product is one line' [ "$(cat files)" = 'kernels/cuda/native_rows.h 1' ]
     edit kernels/products/datapath_rows.c '
         index($0, "CORE(\"h100\", \"\", \"wgmma mma\", \"fp16 bf16\"") { sub(/.fused.late = 0/, ".fused.zero_operand = -126, .fused.zero_c = -126, .fused.signed_zero = 1") }
-        index($0, "CORE(\"h100\", \"\", \"wgmma\", FP8, \"fp16\"") { sub(/.fused.late = 0/, ".rounding = 1 + ULP_RZ, .fused.c_last = 1") }
+        index($0, "CORE(\"h100\", \"\", \"wgmma\", FP8, FP16") { sub(/.fused.late = 0/, ".rounding = 1 + ULP_RZ, .fused.c_last = 1") }
         { print }'
     make -j"$(getconf _NPROCESSORS_ONLN)" MODE=release CC="${CC:-gcc}" NVCC= build/test/check_emulated >log 2>&1
     verdict $? 'the second copy is built'

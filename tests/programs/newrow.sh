@@ -50,7 +50,7 @@ verdict $? 'the objects of the tool are there'
 
 refuses 'before, x1-fp16 is no name' "$BIN/ulp" x1-fp16
 tool added '/^static const row rows\[\]/ { inside = 1 }
-    inside && /^};/ { print "    CORE(\"x1\", \"\", \"unit\", \"fp16\", \"fp32\", 0, 12, 20, 0, NONE, .fused.late = 0),"; inside = 0 }
+    inside && /^};/ { print "    CORE(\"x1\", \"\", \"unit\", \"fp16\", FP32, 0, 12, 20, 0, NONE, .fused.late = 0),"; inside = 0 }
     { print }'
 verdict $? 'the tool with one row more is built'
 [ $failed -eq 0 ] || { sed 's/^/# /' "$work/log" | head -20; exit 1; }
@@ -70,7 +70,7 @@ verdict $? 'probe --list shows it'
 verdict $? 'gemm takes it'
 
 gives 'before, t4-fp16-fp16 is a name' "$BIN/ulp" t4-fp16-fp16 '3c00 4000 4200' 4700
-tool removed '!/^    CORE\("t4", "", .*"fp16", *"fp16"/'
+tool removed '!/^    CORE\("t4", "", .*"fp16", *FP16/'
 verdict $? 'the tool with one row less is built'
 holds 'it is one line' [ "$(diff kernels/products/datapath_rows.c "$work/removed.src/datapath_rows.c" | grep -c '^[<>]')" -eq 1 ]
 refuses 't4-fp16-fp16 is none' "$work/removed" t4-fp16-fp16

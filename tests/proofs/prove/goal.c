@@ -11,6 +11,9 @@
 #endif
 #include "spec.h"
 
+#include "formats/round.h"
+#include "formats/tapered.h"
+#include "kernels/rounding/core.h"
 #include "kernels/rounding/nearest.h"
 #include "kernels/rounding/tapered.h"
 #include "kernels/rounding/watched.h"
