@@ -46,9 +46,11 @@ ULP_FN int64_t ulp_term_align(ulp_term t, int32_t unit, uint32_t mode) {
     } else {
         kept = t.m << -right;
     }
-    const ulp_fraction fraction = {(uint32_t)(lost >> 32),
-                                   (uint32_t)(lost >> 31 & 1u) << 1 | (uint32_t)((lost & 0x7fffffffu) != 0)};
-    kept += ulp_round_up(mode, (uint32_t)kept & 1u, fraction, t.neg, 0, 32);
+    if (lost != 0 && mode != ULP_RZ) { /* many terms lose no bits, and truncation drops them */
+        const ulp_fraction fraction = {(uint32_t)(lost >> 32),
+                                       (uint32_t)(lost >> 31 & 1u) << 1 | (uint32_t)((lost & 0x7fffffffu) != 0)};
+        kept += ulp_round_up(mode, (uint32_t)kept & 1u, fraction, t.neg, 0, 32);
+    }
     return t.neg ? -(int64_t)kept : (int64_t)kept;
 }
 
