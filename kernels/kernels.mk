@@ -12,11 +12,12 @@ CUDA_SRC := $(wildcard kernels/cuda/*.cu)
 LIB_OBJ  += $(foreach isa,$(ISAS),$(CPU_SRC:%.c=$O/%.$(isa).o)) \
     $(if $(WITH_CUDA),$(CUDA_SRC:%.cu=$O/%.o),$(patsubst %.c,$O/%.o,$(wildcard kernels/cuda/absent.c)))
 
-# functions begin at cache lines: without that, the speed of a long loop depends on what the library holds before it
+# Functions begin at cache lines: without that, the speed of a long loop depends on what the library holds before it.
+CPU_FLAGS ?= -falign-functions=64
 define isa_rule
 $O/kernels/cpu/%.$(1).o: kernels/cpu/%.c $O/flags.txt
 	@mkdir -p $$(@D)
-	$$(call run,cc,$$< ($(1)))$$(COMPILE) $$(ISA_FLAGS_$(1)) -falign-functions=64 -DULP_ISA=$(1) -c $$< -o $$@
+	$$(call run,cc,$$< ($(1)))$$(COMPILE) $$(ISA_FLAGS_$(1)) $$(CPU_FLAGS) -DULP_ISA=$(1) -c $$< -o $$@
 endef
 $(foreach isa,$(ISAS),$(eval $(call isa_rule,$(isa))))
 

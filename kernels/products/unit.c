@@ -33,12 +33,13 @@ int ulp_factor(double *x, double *y, double value, const ulp_format *a, const ul
     while (odd % 2 == 0) odd /= 2, e++;
     for (int normal = 1; normal >= 0; normal--)
         for (int64_t d = 1; d <= odd && d < 1 << 12; d += 2) {
-            if (odd % d != 0) continue;
             const int64_t other = odd / d;
+            if (d * other != odd || d >> a->prec != 0 || other >> b->prec != 0) continue;
             for (int i = 0; i < 2 * (a->emax - a->qmin + 2); i++) { /* exponents from e / 2 outwards */
                 const int ex = e / 2 + (i % 2 ? i / 2 + 1 : -(i / 2));
                 *x = ulp_scale((double)d, ex);
                 *y = ulp_scale((double)other, e - ex);
+                if (*x < a->min_positive || *x > a->max || *y < b->min_positive || *y > b->max) continue;
                 if (ulp_is_member(*x, a, normal) && ulp_is_member(*y, b, normal)) {
                     if (value < 0) *x = -*x;
                     return ulp_is_member(*x, a, normal);

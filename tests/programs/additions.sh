@@ -4,7 +4,7 @@
 # A format is one row. A rounding mode is one row and two cases, in the rounding and in the oracle. An operation of a
 # backend is one row, and a function for each backend that offers it. A layer, a loss, a data set, an optimizer, a lab of
 # the course and an experiment are one file each. A faster path for a product is one row and one file. A native product is
-# one row. The copy is built without optimization, to save time. newrow.sh tests the rows of datapaths.
+# one row. The copy is built with little optimization, to save time. newrow.sh tests the rows of datapaths.
 # The file is long because the sources of all additions stand in it.
 # modes: release
 tree=$PWD
@@ -292,7 +292,7 @@ kernels/operations.def 3' ]
 verdict $? 'a faster path for a product is one line'
 
 # opposite is no experiment: it has a main of its own
-make -j"$(getconf _NPROCESSORS_ONLN)" MODE=release CC="${CC:-gcc}" CFLAGS=-O0 NVCC= STATIC=1 \
+make -j"$(getconf _NPROCESSORS_ONLN)" MODE=release CC="${CC:-gcc}" CFLAGS=-O0 CPU_FLAGS=-O1 NVCC= STATIC=1 \
     'objects_of_opposite=$O/experiments/opposite/opposite.o' build/bin/ulp build/bin/lesson build/bin/opposite >log 2>&1
 verdict $? 'the copy is built'
 [ $failed -eq 0 ] || { grep -E 'error|\*\*\*' log | head -20 | sed 's/^/# /'; exit 1; }

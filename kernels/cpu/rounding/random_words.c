@@ -1,4 +1,4 @@
-/* words.c - random words of consecutive array elements. */
+/* random_words.c - random words of consecutive array elements. */
 #include "kernels/cpu/philox.h"
 
 void ULP_CPU(ulp_philox_set)(philox *p, uint64_t upper) {
