@@ -6,6 +6,7 @@
 #   make clean           removes build/; distclean also results/, figures/ and .gpu/
 #
 # MODE=release|debug|asan|tsan, each in a folder of its own. STATIC=1 links programs with libulp.a, not libulp.so.
+# ISAS="baseline avx2" builds the kernels of the CPU for these instruction sets alone.
 # CUDA_ARCHS="80 89 90a 100a" names the GPUs that nvcc builds for; without it nvcc builds for the GPU of this machine.
 # Settings of one machine (CC, CFLAGS, NVCC, ...) go into config.mk, which is not tracked.
 #

@@ -11,23 +11,30 @@
 
 extern const ulp_backend ulp_cpu_table_baseline;
 const ulp_product_path *ulp_product_paths_baseline(size_t *count);
-#if defined(__x86_64__)
-extern const ulp_backend ulp_cpu_table_avx2, ulp_cpu_table_avx512;
-const ulp_product_path *ulp_product_paths_avx2(size_t *count), *ulp_product_paths_avx512(size_t *count);
+#if defined(ULP_WITH_avx2)
+extern const ulp_backend ulp_cpu_table_avx2;
+const ulp_product_path *ulp_product_paths_avx2(size_t *count);
+#endif
+#if defined(ULP_WITH_avx512)
+extern const ulp_backend ulp_cpu_table_avx512;
+const ulp_product_path *ulp_product_paths_avx512(size_t *count);
 #endif
 
 static int runs_baseline(void) { return 1; }
 
-#if defined(__x86_64__)
+#if defined(ULP_WITH_avx2)
 static int runs_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+#endif
 
+#if defined(ULP_WITH_avx512)
 static int runs_avx512(void) {
-    return runs_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
 }
 #endif
 
-/* The instruction sets, slowest first. */
+/* The instruction sets of the build, slowest first; ULP_WITH_ of kernels.mk. */
 static const struct isa {
     const char *name;
     const ulp_backend *table;
@@ -35,8 +42,10 @@ static const struct isa {
     int (*runs)(void);
 } isas[] = {
     {"baseline", &ulp_cpu_table_baseline, ulp_product_paths_baseline, runs_baseline},
-#if defined(__x86_64__)
+#if defined(ULP_WITH_avx2)
     {"avx2", &ulp_cpu_table_avx2, ulp_product_paths_avx2, runs_avx2},
+#endif
+#if defined(ULP_WITH_avx512)
     {"avx512", &ulp_cpu_table_avx512, ulp_product_paths_avx512, runs_avx512},
 #endif
 };

@@ -1,6 +1,9 @@
 # kernels.mk - the arrays: sources that are compiled once for each instruction set, MPFR where it is there, CUDA by nvcc.
 
-ISAS := baseline $(if $(X86),avx2 avx512)
+ISAS_HERE := baseline $(if $(X86),avx2 avx512)
+ISAS      ?= $(ISAS_HERE)
+$(if $(filter baseline,$(ISAS)),$(if $(filter-out $(ISAS_HERE),$(ISAS)),$(error ISAS=$(ISAS): allowed are $(ISAS_HERE))),$(error ISAS=$(ISAS): has to hold baseline))
+$(eval $(call flags_of,kernels/backend,$(ISAS:%=-DULP_WITH_%)))
 ISA_FLAGS_baseline :=
 ISA_FLAGS_avx2     := -mavx2 -mfma
 ISA_FLAGS_avx512   := -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512

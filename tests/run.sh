@@ -2,7 +2,7 @@
 # run.sh - runs every test and adds up the results. BIN, TESTS (folders), CC, NVCC and MODE are from the environment.
 #
 # A test is a program build/test/t_* (cmocka, TAP output) or a script tests/programs/*.sh that prints TAP lines. A test that fails
-# without the line "not ok" counts as one failure. JOBS tests (default: one per processor) run at a time. The tests that
+# without the line "not ok" counts as one failure. JOBS tests (default: one more than processors, since some tests wait) run at a time. The tests that
 # took longest in the last run (TESTS/seconds.txt) start first; without this file scripts start first. A script with the
 # line `# modes: release` tests sources or the build, or is long, so that a sanitizer is of no use; in a MODE that the line
 # does not name it is skipped and counted as skipped. For each test the elapsed seconds and the processor seconds are shown. The last line has the
@@ -66,7 +66,7 @@ done > "$logs/found"
 awk -v last="$TESTS/seconds.txt" '
     BEGIN { while ((getline < last) > 0) seconds[$2] = $1 }
     { print ($1 in seconds ? seconds[$1] : 9999), NR, $1 }' "$logs/found" | sort -k1,1nr -k2,2n | sed 's/.* //' > "$logs/tests"
-tr '\n' '\0' < "$logs/tests" | xargs -0 -P "${JOBS:-$(getconf _NPROCESSORS_ONLN)}" -n 1 sh tests/run.sh --one "$logs"
+tr '\n' '\0' < "$logs/tests" | xargs -0 -P "${JOBS:-$(($(getconf _NPROCESSORS_ONLN) + 1))}" -n 1 sh tests/run.sh --one "$logs"
 
 passed=0 failed=0 skipped=0
 while read -r test; do

@@ -13,8 +13,10 @@
 typedef void generator(uint32_t words[64], uint64_t seed, uint64_t stream, uint64_t block);
 
 static generator *generator_of(const char *isa) {
-#if defined(__x86_64__)
+#if defined(ULP_WITH_avx2)
     if (strcmp(isa, "avx2") == 0) return streams_known_avx2;
+#endif
+#if defined(ULP_WITH_avx512)
     if (strcmp(isa, "avx512") == 0) return streams_known_avx512;
 #endif
     return strcmp(isa, "baseline") == 0 ? streams_known_baseline : NULL;

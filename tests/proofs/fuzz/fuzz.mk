@@ -16,11 +16,9 @@ $O/made/ulp.o: tool/ulp.c $O/flags.txt
 FUZZ_OBJ = $(patsubst %.c,$O/%.o,$(wildcard tests/proofs/fuzz/*.c) $(wildcard web/*.c) \
     $(filter-out tests/proofs/fuzz/support/$(if $(FUZZER),main,libfuzzer).c,$(wildcard tests/proofs/fuzz/support/*.c))) $O/made/fuzz.o $O/made/ulp.o \
     $(filter-out $O/tool/ulp.o,$(call program_objects,ulp)) $(HARNESS_OBJ)
-# libFuzzer's program has the CPU backend of one instruction set, which the targets ask for
-FUZZ_LINK = -fsanitize=fuzzer $(if $(X86),$(foreach isa,avx2 avx512,$(foreach name,ulp_cpu_table ulp_product_paths,-Wl$(,)--defsym=$(name)_$(isa)=$(name)_baseline)))
 $T/fuzz: $(FUZZ_OBJ) $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(LINK) $(if $(FUZZER),$(FUZZ_LINK)) $(RPATH) $(inputs) $(MPI_LIBS) -ldl $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(LINK) $(if $(FUZZER),-fsanitize=fuzzer) $(RPATH) $(inputs) $(MPI_LIBS) -ldl $(LIBS) -lm -o $@
 
 # one thread and one instruction set: what is fuzzed is the reading, not the arithmetic
 FUZZ_BUILD := $(BUILD)/fuzz/tree

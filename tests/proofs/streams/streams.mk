@@ -19,6 +19,7 @@ $O/tests/proofs/streams/known.$(1).o: tests/proofs/streams/known.c $O/flags.txt
 	$$(call run,cc,$$< ($(1)))$$(CC) $$(ALL_CPPFLAGS) $$(ALL_CFLAGS) $$(ISA_FLAGS_$(1)) -DULP_ISA=$(1) -MMD -c $$< -o $$@
 endef
 $(foreach isa,$(ISAS),$(eval $(call known_rule,$(isa))))
+$(eval $(call flags_of,tests/unit/t_known,$(ISAS:%=-DULP_WITH_%)))
 $T/t_known: $O/tests/unit/t_known.o $(ISAS:%=$O/tests/proofs/streams/known.%.o) $L/libulp.a $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $(inputs) -lcmocka $(LIBS) -lm -o $@
