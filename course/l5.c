@@ -1,4 +1,4 @@
-/* l5.c - lab L5: what a Tensor Core adds. Aligned sums with a cut, fused steps, short accumulators. */
+/* l5.c - lab L5: the sums of a Tensor Core. Aligned sums with a cut, fused steps, short accumulators. */
 #include "course/sheets/sheet.h"
 #include "kernels/products/datapath.h"
 
@@ -19,7 +19,7 @@ static const char *const machines[] = {"v100-fp16", "a100-fp16", "h100-fp16"};
 static const char *const machine_text = "An aligned sum writes all terms as multiples of 2^(E-F), E the largest "
                                         "exponent among the terms, cuts off what is below, and adds the rest exactly. ";
 
-/* 2^e - 2^e + small + small: what is left depends on the bits below the largest exponent. */
+/* 2^e - 2^e + small + small: the result depends on the bits below the largest exponent. */
 static void ask_cut(course_sheet *s) {
     static const int kept[] = {23, 24, 25};
     const int top = 2 + (int)course_draw(s, 6), below = 23 + (int)course_draw(s, 3); /* the page has 2^0 */

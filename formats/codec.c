@@ -39,7 +39,7 @@ ulp_status ulp_encode(uint64_t *code, double value, const ulp_format *f) {
     return ULP_OK;
 }
 
-/* What the code of a value is made of. A magnitude below 2^emin, and each magnitude of fixed point, counts quanta: it
+/* The parts of the code of a value. A magnitude below 2^emin, and each magnitude of fixed point, counts quanta: it
  * is the difference of the binary64 codes of unit + magnitude and of unit, where unit = 2^(qmin + 52) has the spacing
  * 2^qmin. Above, the code is the binary64 code with fewer fraction bits and another bias. */
 typedef struct recipe {

@@ -243,7 +243,7 @@ void ulp_backend_explain(ulp_error *error, const ulp_backend *backend, ulp_statu
     else if (ulp_cuda_error()[0] != '\0') ulp_fail(error, status, "%s", ulp_cuda_error());
 }
 
-/* ---- what a backend derives from arrays ---- */
+/* ---- data that a backend derives from arrays ---- */
 
 ulp_status ulp_backend_keep(const ulp_backend *backend, const float *x, size_t n) {
     if (x == NULL && n > 0) return ULP_BAD_ARGUMENT;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# parts.sh - writes the optional parts of a machine, and what git says of the tree, as variables for make.
+# parts.sh - writes the optional parts of a machine, and the state of the tree in git, as variables for make.
 #
 # `sh make/parts.sh FILE` writes FILE anew only if something that the answers depend on has changed since: the settings below,
 # the folders in which compilers and libraries are found, the compilers themselves, the last commit. The probes take half a

@@ -1,4 +1,4 @@
-# captions.sh - what gallery.sh and slides.sh read about a figure: its text, plots/NAME.txt, and the command of its run.
+# captions.sh - for gallery.sh and slides.sh: the text of a figure, plots/NAME.txt, and the command of its run.
 #
 # The head of plots/NAME.txt has the fields group, order, claim and aloud (field.awk); after an empty line comes the caption.
 # Read this file with `.` in the project's root.

@@ -1,4 +1,4 @@
-# tests.mk - what make check runs: programs of tests/unit, scripts of tests/programs, and the short forms of tests/proofs.
+# tests.mk - the tests of make check: programs of tests/unit, scripts of tests/programs, and the short forms of tests/proofs.
 #
 #   make check           the tests; MODE=asan and MODE=tsan run them under sanitizers
 #   make check-all       all 2^32 binary32 inputs of every case against MPFR, faults, all random words; FORMATS=, MODES=, OVERFLOW=, ISA=

@@ -1,4 +1,4 @@
-/* gemm.h - what ulp gemm, its files and the check of its result share. */
+/* gemm.h - settings and data of ulp gemm, shared by its files and the check of its result. */
 #ifndef ULP_TOOL_GEMM_H
 #define ULP_TOOL_GEMM_H
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# man.sh - writes man pages from what the programs print: man.sh BIN MAN VERSION PROGRAM...
+# man.sh - writes man pages from the help of the programs: man.sh BIN MAN VERSION PROGRAM...
 #
 # PROGRAM.1 holds PROGRAM --help. ulp-COMMAND.1 holds `ulp COMMAND --help`, and ulp-TOPIC.7 holds `ulp help TOPIC`, for each
 # command and each topic that `ulp help` lists; ulp.1 names them under SEE ALSO.

@@ -87,7 +87,7 @@ ulp_status tool_rule(ulp_rule *rule, ulp_stream *stream, const tool_rounding *op
 ulp_status tool_refuse_wrap(ulp_overflow policy, const char *name, ulp_error *error);
 /* Refuse --bits for a mode that is not stochastic. */
 ulp_status tool_refuse_bits(uint64_t bits, const char *mode, ulp_error *error);
-/* What each data line of a filter is rounded with. */
+/* Format, rule and random stream for the data lines of a filter. */
 typedef struct tool_target {
     tool_rounding options;
     ulp_format format;

@@ -21,7 +21,7 @@ typedef struct outcome {
     int done;
 } outcome;
 
-/* What the threads share. */
+/* Data shared by the threads. */
 typedef struct team {
     const verify_runs *v;
     outcome *outcomes; /* (count) */
@@ -32,7 +32,7 @@ typedef struct team {
     ulp_progress bar;
 } team;
 
-/* What a thread has for one case. */
+/* The data of a thread for one case. */
 typedef struct worker {
     team *team;
     const verify_runs_case *of;
@@ -76,7 +76,7 @@ static int recall(const verify_runs *v, const verify_runs_case *of, sweep_result
            sscanf(result, "%" SCNu64 " %" SCNu64 " %64[0-9a-f]", &r->mismatches, &r->runs, r->hash) == 3;
 }
 
-/* ---- what a sweep calls ---- */
+/* ---- functions that a sweep calls ---- */
 
 static ulp_status round_inputs(void *context, void *y, const void *x, size_t n) {
     worker *w = context;

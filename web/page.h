@@ -1,4 +1,4 @@
-/* page.h - what the functions for the page share: exports, the text of an answer, numbers in texts.
+/* page.h - exports, the text of an answer, numbers in texts, shared by the functions for the page.
  *
  * The page calls exported functions with C strings and numbers. A function answers with a JSON text that stays until
  * the next call, or with numbers in web_values(). A refusal is {"error": "a sentence"}.
@@ -79,7 +79,7 @@ int web_seed_read(double seed);
 /* The decimal digits of a value, all of them, or "nan", "inf", "-inf", "-0". */
 void web_exact_text(char to[WEB_EXACT_MAX], double value);
 
-/* ---- what several parts need ---- */
+/* ---- for several parts ---- */
 
 /* The two results of a stochastic rounding of x, and how many of the 2^r words give the one away from zero. */
 typedef struct web_coin {

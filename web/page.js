@@ -1,4 +1,4 @@
-// page.js - elements, texts of numbers, messages: what all parts share.
+// page.js - elements, texts of numbers and messages, for all parts of the page.
 
 const byId = (id) => document.getElementById(id);
 

@@ -1,4 +1,4 @@
-/* sheet.c - draws the questions of a student, and holds what the labs share: asking, hints, numbers as text. */
+/* sheet.c - draws the questions of a student; for all labs: asking, hints, numbers as text. */
 #include "sheet.h"
 
 #include <ctype.h>

@@ -53,7 +53,7 @@ typedef struct course_question {
 
 typedef struct course_lab course_lab;
 
-/* What a sheet is drawn from. */
+/* A student. The numbers of a sheet are drawn from the id and the word. */
 typedef struct course_student {
     const char *id;
     const char *word; /* the word of the course, part of the seed; "" for none */

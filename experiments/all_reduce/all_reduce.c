@@ -103,7 +103,7 @@ static ulp_status add_format(ulp_plan *plan, const settings *s, int data, const 
     return ULP_OK;
 }
 
-/* What a sum outside the range of the format becomes: inf, nan, sat, ... */
+/* The result of a sum outside the range of the format: inf, nan, sat, ... */
 static const char *overflow_of(const ulp_reduction *how) {
     const int overflow = how->rule.overflow ? how->rule.overflow : how->format.overflow;
     return ulp_overflow_name(overflow == ULP_OVERFLOW_INF && !how->format.has_inf ? ULP_OVERFLOW_NAN

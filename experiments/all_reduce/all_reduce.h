@@ -1,4 +1,4 @@
-/* all_reduce.h - what the grid, the points and the claims of all_reduce share. */
+/* all_reduce.h - settings, points and rows, shared by the grid, the points and the claims of all_reduce. */
 #ifndef ULP_EXPERIMENT_ALL_REDUCE_H
 #define ULP_EXPERIMENT_ALL_REDUCE_H
 
@@ -18,7 +18,7 @@ typedef struct settings {
     double rate, momentum;
 } settings;
 
-/* What the ranks' numbers are: all 1, all 64, all 2^-20, random, or the gradients of a training. */
+/* The numbers of the ranks: all 1, all 64, all 2^-20, random, or the gradients of a training. */
 enum { ONES, LARGE, TINY, NORMAL, UNIFORM, TRAINING };
 #define ORDER_WORDS "ring tree doubling two-level"
 #define MEAN_WORDS "after before half"

@@ -6,7 +6,7 @@
 
 /* ---- rows ---- */
 
-/* What a row is about. */
+/* The subject of a row. */
 typedef struct key {
     int data, order, mean;
     const char *format, *mode;

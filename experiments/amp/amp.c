@@ -66,7 +66,7 @@ static void release(void *own) {
     ulp_networks_release(&x->networks);
 }
 
-/* ---- what a policy costs ---- */
+/* ---- the cost of a policy ---- */
 
 static ulp_status count_costs(ulp_plan *plan, method *m, const ulp_network *network) {
     ulp_error error;

@@ -1,4 +1,4 @@
-/* amp.h - what the runs and the claims of amp share: settings, points and rows. */
+/* amp.h - settings, points and rows, shared by the runs and the claims of amp. */
 #ifndef ULP_EXPERIMENT_AMP_H
 #define ULP_EXPERIMENT_AMP_H
 

@@ -168,7 +168,7 @@ static void claim_recipe(ulp_claims *c, const ulp_format *format) {
                     format->name);
 }
 
-/* What 16 bits save: half of the activations, nothing of the weights, since master weights take what is saved. */
+/* The saving by 16 bits: half of the activations, nothing of the weights, since master weights take what is saved. */
 static void claim_bytes(ulp_claims *c, const ulp_format *format) {
     const ulp_networks *networks = c->context;
     ulp_finding kept = {0}, weights = {0};

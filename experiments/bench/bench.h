@@ -1,4 +1,4 @@
-/* bench.h - what the parts of the benchmark share: settings, rows, pieces of work to time, and groups of them. */
+/* bench.h - settings, rows, pieces of work to time, and groups of them, shared by the parts of the benchmark. */
 #ifndef ULP_BENCH_H
 #define ULP_BENCH_H
 
@@ -71,7 +71,7 @@ typedef struct kept {
     double rate;
 } kept;
 
-/* What all parts share. */
+/* Data shared by all parts. */
 typedef struct bench {
     const ulp_backend *backend, *cpu;
     char device[256], isa[64]; /* the processor or the GPU, and its instruction set or its compute capability */

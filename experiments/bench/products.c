@@ -163,7 +163,7 @@ static ulp_status native_job(job *j, const bench *b, const ulp_cuda_native *nati
                 : ulp_cuda_product_begin(&j->product, native, m->c, o->x, o->y, &shape);
 }
 
-/* ---- what a native product is compared with ---- */
+/* ---- references for a native product ---- */
 
 static int has_types_of(const ulp_cuda_native *n, const ulp_cuda_native *of) {
     return strcmp(n->a.name, of->a.name) == 0 && strcmp(n->b.name, of->b.name) == 0 &&
@@ -244,7 +244,7 @@ void plan_native(ulp_plan *plan, const settings *set, int part) {
 
 /* ---- on a device: products under datapaths ---- */
 
-/* What products are compared with: the library in binary32, or the chain fp32 if the library is not there or has no
+/* The reference for products: the library in binary32, or the chain fp32 if the library is not there or has no
  * algorithm for this size. */
 static const char *const references[] = {"native:fp32", "fp32"}, *const kept_names[] = {"reference native:fp32",
                                                                                         "reference fp32"};

@@ -81,7 +81,7 @@ static const ulp_column columns[] = {
     {0},
 };
 
-/* What all points share. Fields for trainings that are not in the run stay empty. */
+/* Data shared by all points. Fields for trainings that are not in the run stay empty. */
 typedef struct context {
     ulp_data data;
     ulp_net net[CELLS];

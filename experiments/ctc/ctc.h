@@ -1,4 +1,4 @@
-/* ctc.h - what the sums, the trainings and the claims of ctc share: settings, points and rows. */
+/* ctc.h - settings, points and rows, shared by the sums, the trainings and the claims of ctc. */
 #ifndef ULP_EXPERIMENT_CTC_H
 #define ULP_EXPERIMENT_CTC_H
 

@@ -1,4 +1,4 @@
-/* fixed_point.h - what the trainings and the claims of fixed_point share: settings, points, rows, the two networks. */
+/* fixed_point.h - settings, points, rows, the two networks, shared by the trainings and the claims of fixed_point. */
 #ifndef ULP_EXPERIMENT_FIXED_POINT_H
 #define ULP_EXPERIMENT_FIXED_POINT_H
 

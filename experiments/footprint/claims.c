@@ -173,7 +173,7 @@ static void claim_trainers(ulp_claims *c) {
                   "%d of %d numbers, %.1f MB, are equal to the byte", equal, rows, bytes / 1e6);
 }
 
-/* What mixed precision does to the bytes of every network. */
+/* The effect of mixed precision on the bytes of every network. */
 typedef struct halves {
     ulp_finding gradients, activations, weights, whole;
 } halves;

@@ -1,4 +1,4 @@
-/* footprint.h - what the counts and the claims of footprint share: networks, policies, published numbers, rows. */
+/* footprint.h - networks, policies, published numbers, rows, shared by the counts and the claims of footprint. */
 #ifndef ULP_EXPERIMENT_FOOTPRINT_H
 #define ULP_EXPERIMENT_FOOTPRINT_H
 
@@ -102,13 +102,13 @@ typedef struct point {
     int of; /* 0 or 1: which throughput */
 } point;
 
-/* What rows are: bytes of memory by kind; work of an operation; the predicted time of a step by bound; the predicted
+/* Kinds of rows: bytes of memory by kind; work of an operation; the predicted time of a step by bound; the predicted
  * rate of an operation on the machine of --roofline; memory of a trainer, counted and allocated; a published throughput
  * and the predicted time of its step. */
 enum { MEMORY, WORK, STEP, ROOF, TRAINER, THROUGHPUT };
 #define WHAT_WORDS "memory work step roof trainer throughput"
 
-/* What the predicted time of an operation depends on: an operation with products on products or on bytes; an operation
+/* The bound of the predicted time of an operation: an operation with products on products or on bytes; an operation
  * without products; an update. */
 enum { BY_PRODUCTS, BY_BYTES, WITHOUT_PRODUCTS, UPDATES, BOUNDS };
 #define BOUND_WORDS "products bytes elementwise update"

@@ -111,7 +111,7 @@ static void put_pixels(const ulp_task *task, const float *x, size_t n) {
         }
 }
 
-/* What a checkpoint keeps in addition to the two networks and the rows so far. */
+/* The part of a checkpoint in addition to the two networks and the rows so far. */
 typedef struct state {
     double generator_loss, discriminator_loss; /* sums since the row before */
     int64_t count, nan; /* steps since the row before; steps with a NaN loss, up to this one without a gap */

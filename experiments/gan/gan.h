@@ -1,4 +1,4 @@
-/* gan.h - what the runs and the claims of gan share: variants, settings, points and rows. */
+/* gan.h - variants, settings, points and rows, shared by the runs and the claims of gan. */
 #ifndef ULP_EXPERIMENT_GAN_H
 #define ULP_EXPERIMENT_GAN_H
 
@@ -17,7 +17,7 @@ typedef struct classifier {
     double accuracy;           /* on the test part */
 } classifier;
 
-/* What the classifier says about samples. */
+/* The quality of samples, as the classifier sees it. */
 typedef struct verdict {
     double distance; /* Frechet distance between the features of the samples and those of the test part */
     double classes;  /* number of classes that have at least a fifth of their fair share of the samples, surely */
@@ -73,7 +73,7 @@ typedef struct settings {
     ulp_training_settings how;
 } settings;
 
-/* What all points share. */
+/* Data shared by all points. */
 typedef struct context {
     ulp_data data;
     ulp_net generator, discriminator, judging;

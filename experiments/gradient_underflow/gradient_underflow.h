@@ -1,4 +1,4 @@
-/* gradient_underflow.h - what the runs and the claims of gradient_underflow share: settings, points and rows. */
+/* gradient_underflow.h - settings, points and rows, shared by the runs and the claims of gradient_underflow. */
 #ifndef ULP_EXPERIMENT_GRADIENT_UNDERFLOW_H
 #define ULP_EXPERIMENT_GRADIENT_UNDERFLOW_H
 

@@ -121,7 +121,7 @@ static ulp_status compute(const ulp_task *task) {
 
 /* ---- the claims ---- */
 
-/* What the rows of a conversion show. */
+/* The summary of the rows of a conversion. */
 typedef struct law {
     size_t rows, unbiased, cut, independent, shared; /* rows that obey a law exactly */
     double most, mean;                               /* largest |bias|, mean bias */

@@ -1,4 +1,5 @@
-/* run.c - what a run writes: the CSV with its head, NAME.run.json, NAME.claims.tsv, and the commands of --list.
+/* run.c - the files that a run writes: the CSV with its head, NAME.run.json, NAME.claims.tsv, and the commands of
+ * --list.
  *
  * The head of the CSV says what decides the numbers. NAME.run.json and NAME.claims.tsv have facts that may differ
  * between two runs with the same numbers, and the verdicts. Each line of NAME.run.json has one key, one published

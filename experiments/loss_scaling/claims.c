@@ -37,7 +37,7 @@ static void print_table(ulp_claims *c, const char *interval) {
     ulp_sheet_print(table, c->file);
 }
 
-/* What the claims about one network need. */
+/* Data for the claims about one network. */
 typedef struct judged {
     ulp_claims *c;
     const settings *s;

@@ -1,4 +1,4 @@
-/* loss_scaling.h - what the grid and the claims of loss_scaling share: settings, points and rows. */
+/* loss_scaling.h - settings, points and rows, shared by the grid and the claims of loss_scaling. */
 #ifndef ULP_EXPERIMENT_LOSS_SCALING_H
 #define ULP_EXPERIMENT_LOSS_SCALING_H
 

@@ -1,4 +1,4 @@
-/* quantized_inference.h - what the answers and the claims of quantized_inference share: settings, points, rows. */
+/* quantized_inference.h - settings, points, rows, shared by the answers and the claims of quantized_inference. */
 #ifndef ULP_EXPERIMENT_QUANTIZED_INFERENCE_H
 #define ULP_EXPERIMENT_QUANTIZED_INFERENCE_H
 
@@ -30,7 +30,7 @@ typedef struct settings {
 
 enum { NETS_MAX = 8 };
 
-/* What all points share. */
+/* Data shared by all points. */
 typedef struct context {
     ulp_data data;
     ulp_net net[NETS_MAX];

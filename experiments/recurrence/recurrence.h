@@ -1,4 +1,4 @@
-/* recurrence.h - what the files of recurrence share: settings, points, rows, arithmetics, and a network that runs. */
+/* recurrence.h - settings, points, rows, arithmetics, and a network that runs, shared by the files of recurrence. */
 #ifndef ULP_EXPERIMENT_RECURRENCE_H
 #define ULP_EXPERIMENT_RECURRENCE_H
 
@@ -65,7 +65,7 @@ extern const arithmetic answering[ANSWERING]; /* the first one is binary32 */
 extern const arithmetic backward[BACKWARD];   /* the first one is binary32, the reference of the others */
 extern const arithmetic learning[LEARNING];   /* the first one is binary32 */
 
-/* What all points share. */
+/* Data shared by all points. */
 typedef struct context {
     ulp_data data;
     ulp_net random_net, net[CELLS];

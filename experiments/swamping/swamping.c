@@ -67,7 +67,7 @@ typedef struct exact_sums {
     int known;
 } exact_sums;
 
-/* What the points find once and share. */
+/* Data that the points find once and share. */
 typedef struct found {
     pthread_mutex_t lock;
     exact_sums exact[]; /* (formats * seeds) */

@@ -10,7 +10,7 @@ typedef struct settings {
     uint64_t seed;
 } settings;
 
-/* What a point measures: which datapaths agree, errors of long sums, f(-x) against -f(x), and directed sums. */
+/* The measurement of a point: which datapaths agree, errors of long sums, f(-x) against -f(x), and directed sums. */
 enum { AGREE, ERRORS, NEGATED, DIRECTED, PARTS };
 #define PART_WORDS "agree errors negated directed"
 

@@ -1,4 +1,4 @@
-// kept.cu - what is known of operands: codes of arrays that do not change, and the answer to whether they have codes.
+// kept.cu - knowledge of operands: codes of arrays that do not change, and the answer to whether they have codes.
 #include "kept.h"
 #include "operations.h"
 

@@ -1,4 +1,4 @@
-/* kept.h - what is known of operands: codes of arrays that do not change, and the answer to whether they have codes. */
+/* kept.h - knowledge of operands: codes of arrays that do not change, and the answer to whether they have codes. */
 #ifndef ULP_CUDA_KEPT_H
 #define ULP_CUDA_KEPT_H
 
@@ -21,7 +21,7 @@ ulp_status ulp_cuda_question_end(ulp_cuda_question *q, ulp_status status);
 
 /* ---- kept arrays ---- */
 
-/* What was derived from an array: codes, or, where all_rows is 0, the knowledge that its elements are values of the
+/* The data derived from an array: codes, or, where all_rows is 0, the knowledge that its elements are values of the
  * format. */
 typedef enum ulp_kept {
     ULP_KEPT_NOT, /* the array is not kept: nothing is derived for later */

@@ -6,7 +6,7 @@
 #include "kernels/products/datapath.h"
 #include "words.h"
 
-/* What the sums of one thread need. */
+/* The data for the sums of one thread. */
 typedef struct ulp_mpfr_dots {
     const ulp_datapath *datapath;
     ulp_reference *accumulator, *single; /* the accumulator's format; binary32, for totals under promotion */
@@ -34,7 +34,7 @@ double ulp_mpfr_fused(ulp_mpfr_dots *dots, double c, const ulp_products *product
 double ulp_mpfr_one_sided(ulp_mpfr_dots *dots, double c, const ulp_products *products);
 double ulp_mpfr_chains(ulp_mpfr_dots *dots, double c, const ulp_products *products, int first);
 
-/* What units share. The exponent of x, which is not NaN nor infinite, in a format with lowest exponent emin; for zero
+/* For all units. The exponent of x, which is not NaN nor infinite, in a format with lowest exponent emin; for zero
  * this is emin. */
 int ulp_mpfr_exponent(double x, int emin);
 

@@ -65,10 +65,10 @@ typedef struct ulp_fused {
     uint8_t c_cut;  /* 1: c counts as zero if its exponent is below that of the sum by more than fraction + 1 */
 } ulp_fused;
 
-/* What happens to subnormal operands and start values. */
+/* The treatment of subnormal operands and start values. */
 typedef enum ulp_flush_input { ULP_KEEP_INPUT, ULP_FLUSH_SIGNED, ULP_FLUSH_POSITIVE } ulp_flush_input;
 
-/* What happens to tiny results, which are below the smallest normal number. A flushed result keeps its sign. */
+/* The treatment of tiny results, which are below the smallest normal number. A flushed result keeps its sign. */
 typedef enum ulp_flush_output {
     ULP_KEEP_OUTPUT,
     ULP_FLUSH_BEFORE, /* the exact result is tiny */

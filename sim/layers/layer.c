@@ -1,4 +1,4 @@
-/* layer.c - what the kinds of layers share: reading numbers in words, and the ends of their functions; see layer.h. */
+/* layer.c - for all kinds of layers: reading numbers in words, and the ends of their functions; see layer.h. */
 #include "layer.h"
 
 ulp_status ulp_args_read(size_t *n, const char **text, size_t least, size_t most) {

@@ -74,7 +74,7 @@ ulp_status ulp_recurrent_backward(const ulp_layer *layer, ulp_pass *pass, const 
 ulp_status ulp_recurrent_backward_sums(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
 void ulp_recurrent_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B);
 
-/* What the rows of the kinds with a cell have in common. */
+/* The common part of the rows of the kinds with a cell. */
 #define ULP_RECURRENT_KIND(cell_)                                                                                      \
     .takes = ULP_RECURRENT_TAKES, .operation = ULP_OPERATION_CELL, .products = 2, .reads = ULP_READS_BOTH,             \
     .cell = &(cell_), .shape = ulp_recurrent_shape, .init = ulp_recurrent_init, .forward = ulp_recurrent_forward,      \

@@ -64,7 +64,7 @@ const char *ulp_amp_list_name(ulp_amp_list list) {
 
 /* ---- the formats of tensors ---- */
 
-/* What is known of a tensor of the net: the input, or the output of a layer. */
+/* Knowledge of a tensor of the net: the input, or the output of a layer. */
 typedef struct tensor_type {
     uint8_t low;   /* 1: in the low format */
     uint8_t moved; /* 1: a reader in low precision casts it, where its operation would leave it in binary32 */

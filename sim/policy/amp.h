@@ -41,7 +41,7 @@ const char *ulp_amp_list_name(ulp_amp_list list);
 
 enum { ULP_AMP_TEXT_MAX = 1024 };
 
-/* What automatic mixed precision chooses. */
+/* The choices of automatic mixed precision. */
 typedef struct ulp_amp {
     ulp_format format;           /* the low precision */
     char text[ULP_AMP_TEXT_MAX]; /* the policy as a text that can be edited */

@@ -74,7 +74,7 @@ static void list_kinds(char *text, size_t size, const ulp_net *net) {
     }
 }
 
-/* What a layer lacks so that a selection changes nothing in it; NULL if the layer lacks nothing. */
+/* The part that a layer lacks, so that a selection changes nothing in it; NULL if it lacks none. */
 static const char *lacked_by(const ulp_layer *layer, const ulp_selection *s) {
     switch (s->what) {
     case ULP_AT_WEIGHT:

@@ -68,7 +68,7 @@ typedef struct ulp_cast {
     uint16_t history;     /* number of steps of ULP_SCALED_DELAYED */
 } ulp_cast;
 
-/* What a word with a selector sets: a rounding point by its number, or one of these. */
+/* The target of a word with a selector: a rounding point by its number, or one of these. */
 typedef enum ulp_selected {
     ULP_SELECT_ALL = 16,  /* KEY is *: every point and both datapaths of a layer, as the preset `cast.format` */
     ULP_SELECT_MIXED,     /* as ULP_SELECT_ALL, as the preset mixed:`cast.format` */

@@ -64,7 +64,7 @@ typedef struct ulp_footprint {
     uint64_t casts;
 } ulp_footprint;
 
-/* What is counted. */
+/* A training whose bytes and work are counted. */
 typedef struct ulp_footprint_run {
     const ulp_net *net;
     const ulp_policy *policy;

@@ -56,8 +56,8 @@ uint64_t ulp_foreign_run_number(const ulp_foreign_run *run, int which);
 /* A word of the net's layer i ("conv8@3"), and its parameters first .. first + n - 1. NULL past the end. */
 const char *ulp_foreign_run_layer(const ulp_foreign_run *run, uint64_t i, uint64_t *first, uint64_t *n);
 
-/* What an observer sees: a rounding point (ulp_point_kind), the layer, the step, log2 of the loss scale, and n numbers
- * before and after the rounding, valid during the call only. */
+/* The arguments of an observer: a rounding point (ulp_point_kind), the layer, the step, log2 of the loss scale, and n
+ * numbers before and after the rounding, valid during the call only. */
 typedef void ulp_foreign_observer(int point, uint64_t layer, uint64_t step, int scale_log2, uint64_t n,
                                   const float *raw, const float *rounded);
 

@@ -33,7 +33,7 @@ size_t ulp_memory_arena(const ulp_memory *memory) {
 static size_t array(size_t n, size_t size) { return (n * size + 63) / 64 * 64; }
 static size_t floats(size_t n) { return array(n, sizeof(float)); }
 
-/* What decides the sizes. */
+/* The settings that decide the sizes. */
 typedef struct sizes {
     const ulp_net *net;
     const ulp_data *data;

@@ -1,4 +1,4 @@
-/* scaler.h - scalers: rules that choose the loss scale, and what happens on overflow.
+/* scaler.h - scalers: rules that choose the loss scale, and the action after an overflow.
  *
  * Loss scales are powers of two. Multiplication and division by a loss scale are exact except at the ends of the range.
  * The rules are rows of a table in scaler.c, with the numbers of PyTorch, Apex, Keras, Megatron-LM and OpenSeq2Seq

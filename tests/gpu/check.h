@@ -1,4 +1,4 @@
-/* check.h - what the checks of the CUDA backend share: rows of the report, comparisons of bits, data.
+/* check.h - rows of the report, comparisons of bits, data, shared by the checks of the CUDA backend.
  *
  * The program is linked twice: with the real device (make check-gpu) and with the emulated device (make check). On the
  * emulated device the sizes are smaller, and checks that need silicon are skipped. */

@@ -1,4 +1,4 @@
-/* gemm.h - what the checks of matrix products share: the operands of a product, and the product on both backends. */
+/* gemm.h - the operands of a product, and the product on both backends, shared by the checks of matrix products. */
 #ifndef ULP_CHECK_GEMM_H
 #define ULP_CHECK_GEMM_H
 

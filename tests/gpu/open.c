@@ -8,7 +8,7 @@
  * of them. CHECKS sums of each kind test an answer that differs from the model. */
 enum { TRIES = 20000, WANTED = 24, CHECKS = 100, MOST_ANSWERS = 64 };
 
-/* What the sums said about an answer. */
+/* The verdict of the sums about an answer. */
 typedef struct verdict {
     ulp_datapath path;
     const char *says;

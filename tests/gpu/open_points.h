@@ -1,4 +1,5 @@
-/* open_points.h - the open points of the models of Tensor Cores: what no publication settles, and the sums that do. */
+/* open_points.h - the open points of the models of Tensor Cores: questions that no publication settles, and the sums
+ * that do. */
 #ifndef ULP_CHECK_OPEN_POINTS_H
 #define ULP_CHECK_OPEN_POINTS_H
 

@@ -1,4 +1,4 @@
-/* refusals.h - what the checks of refused arguments share: a call on both backends, its status, untouched arrays. */
+/* refusals.h - a call on both backends, its status, untouched arrays, shared by the checks of refused arguments. */
 #ifndef ULP_REFUSALS_H
 #define ULP_REFUSALS_H
 

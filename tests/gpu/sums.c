@@ -1,4 +1,4 @@
-/* sums.c - what the checks of native products share: which products, rows, operands, sums of integers, orders. */
+/* sums.c - which products, rows, operands, sums of integers, orders, shared by the checks of native products. */
 #include "sums.h"
 
 #include "kernels/products/summation_tree.h"

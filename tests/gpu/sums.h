@@ -1,4 +1,4 @@
-/* sums.h - what the checks of native products share: which products, rows, operands, sums of integers, orders. */
+/* sums.h - which products, rows, operands, sums of integers, orders, shared by the checks of native products. */
 #ifndef ULP_CHECK_SUMS_H
 #define ULP_CHECK_SUMS_H
 

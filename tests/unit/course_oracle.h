@@ -23,7 +23,7 @@ static void oracle_stop(void) {
     mpfr_free_cache();
 }
 
-/* What the oracle knows of a format: significant bits, exponents, the largest number. */
+/* A format of the oracle: significant bits, exponents, the largest number. */
 typedef struct oracle_format {
     int p, emin, exponent_bits;
     double max; /* 0: no overflow in the questions */

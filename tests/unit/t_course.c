@@ -78,7 +78,7 @@ static const question table[] = {
 enum { ROWS = COUNT_OF(table) };
 
 static char folder[64];
-/* What the marks have to be: the first letter of the verdict, for each student, lab and question. */
+/* The right marks: the first letter of the verdict, for each student, lab and question. */
 static char expected[STUDENTS][LABS][QUESTIONS + 1];
 /* The text and the key of each question. */
 static char *asked[STUDENTS][ROWS], *keys_of[STUDENTS][ROWS];

@@ -5,7 +5,7 @@
 
 static ulp_error error;
 
-/* ---- what backward reads ---- */
+/* ---- tensors that backward reads ---- */
 
 /* Backward of every kind reads no tensors but those that the kind names: NaN in the others changes no gradient. */
 TEST(reads) {

@@ -74,7 +74,7 @@ static size_t stop_counting(void) { return 0; }
 
 static ulp_data strips;
 
-/* What the CPU backend allocates for so many bytes: a multiple of 64, and more than it is asked for. */
+/* The allocation of the CPU backend for so many bytes: a multiple of 64, and more than it is asked for. */
 static size_t with_guard(size_t bytes) { return bytes ? (bytes + 64) / 64 * 64 : 0; }
 
 static void check_memory(const ulp_data *data, const training_texts *texts) {

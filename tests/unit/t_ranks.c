@@ -66,7 +66,7 @@ TEST(mean) {
 
 /* ---- by messages ---- */
 
-/* What a run leaves behind. */
+/* The files that a run leaves. */
 typedef struct outcome {
     float *w;
     ulp_step last[STEPS];

@@ -1,4 +1,5 @@
-/* t_replace.c - files that are written whole or not at all: two processes, names that are there, exit(), what is left.
+/* t_replace.c - files that are written whole or not at all: two processes, names that are there, exit(), the files that
+ * are left.
  */
 #include <errno.h>
 #include <sys/stat.h>

@@ -48,7 +48,7 @@ int npz_is_named(const char *path) {
     return npz_member_of(path) != NULL || (n >= 4 && strcmp(path + n - 4, ".npz") == 0);
 }
 
-/* What is wrong with the name of a member; NULL: nothing. */
+/* The fault of the name of a member; NULL: none. */
 static const char *fault_of(const char *name, size_t n) {
     if (memchr(name, '\0', n) != NULL) return "a zero byte";
     for (size_t i = 0; i < n; i++)

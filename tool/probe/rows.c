@@ -19,7 +19,7 @@ static int64_t nan_code_of(const ulp_datapath *d) {
 
 static int is_directed(uint32_t mode) { return mode == ULP_RD || mode == ULP_RU; }
 
-/* What a c far below the products does under a rounding of their sum. */
+/* The effect of a c far below the products on a rounding of their sum. */
 static int64_t small_c_under(uint32_t mode) {
     switch (mode) {
     case ULP_RZ: return ULP_SMALL_TO_ZERO;

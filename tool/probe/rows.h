@@ -1,4 +1,5 @@
-/* rows.h - the rows of hardware: their properties, for the comparison with what the prober finds, and their list. */
+/* rows.h - the rows of hardware: their properties, for the comparison with the findings of the prober, and their list.
+ */
 #ifndef ULP_TOOL_PROBE_ROWS_H
 #define ULP_TOOL_PROBE_ROWS_H
 

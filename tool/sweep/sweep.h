@@ -35,7 +35,7 @@ typedef struct sweep_run {
     uint64_t result, last; /* of the first and the last input: words of binary32, or of binary64 where wide */
 } sweep_run;
 
-/* What is swept. */
+/* The inputs of a sweep. */
 typedef struct sweep_question {
     const ulp_format *format;
     int wraps; /* whether the overflow policy is wrap */
@@ -65,7 +65,7 @@ typedef struct sweep_result {
 /* ULP_NO_MEMORY, or the status of `round` if it failed. */
 ulp_status sweep_inputs(const sweep_question *q, sweep_result *result);
 
-/* ---- what the files of this folder share ---- */
+/* ---- for the files of this folder ---- */
 
 static inline uint32_t sweep_word(const sweep_span *s, uint32_t i) {
     return s->first + (uint32_t)(s->step * (int64_t)i);

@@ -6,7 +6,7 @@
 
 typedef struct tool_pipe tool_pipe;
 
-/* What a program is: the command for the shell, the seconds that an answer may take, the formats of a and b and of
+/* A program: the command for the shell, the seconds that an answer may take, the formats of a and b and of
  * results. */
 typedef struct tool_pipe_plan {
     const char *command;
@@ -26,7 +26,7 @@ ulp_unit tool_pipe_unit(tool_pipe *pipe);
  * Returns NULL, or what is wrong with the answer, for a sentence; `why` is room for it. The answer is changed. */
 const char *tool_answer_read(uint64_t *code, char *answer, size_t n, const ulp_format *result, char why[200]);
 
-/* What the program did wrong, in a sentence without its subject: "ended with exit status 3 after 12 answers"; "" if
+/* The mistake of the program, in a sentence without its subject: "ended with exit status 3 after 12 answers"; "" if
  * nothing. */
 const char *tool_pipe_problem(const tool_pipe *pipe);
 

@@ -64,7 +64,7 @@ ulp_status tool_exec_close(tool_pipe *pipe, const char *command, ulp_status stat
     return status;
 }
 
-/* ---- what is probed ---- */
+/* ---- the device that is probed ---- */
 
 typedef struct target {
     const char *name;

@@ -116,7 +116,7 @@ static void add_both(vectors_numbers *to, double x) {
     add_point(to, -x, BOTH);
 }
 
-/* What lies outside of the values. */
+/* Inputs outside of the values. */
 static void add_outside(vectors_numbers *to, const ulp_format *f) {
     const double gap = ulp_spacing(f->max, f), least = f->min_positive;
     const double beyond[] = {0.25 * gap, 0.5 * gap, 0.75 * gap, gap, 1.5 * gap};

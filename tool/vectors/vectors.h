@@ -7,7 +7,7 @@
 #include "formats/rng.h"
 #include "kernels/products/datapath.h"
 
-/* What decides all vectors, and where they go. */
+/* The settings that decide all vectors, and the folder for them. */
 typedef struct vectors_request {
     const char *program, *folder;
     uint64_t seed;
@@ -125,7 +125,7 @@ void vectors_oracle_compare_value(vectors_oracle *oracle, uint64_t code, double 
 
 /* ---- conversions.c, sums.c ---- */
 
-/* What was written. */
+/* Counts of the written vectors. */
 typedef struct vectors_counts {
     uint64_t codes, inputs, overflows, stochastic, compared;
 } vectors_counts;

@@ -14,7 +14,7 @@ typedef struct ulp_line {
     uint64_t index; /* of the data line, counted from 0 over all files */
 } ulp_line;
 
-/* What ulp_filter_lines() calls. Reading ends at the first status other than ULP_OK. */
+/* The functions that ulp_filter_lines() calls. Reading ends at the first status other than ULP_OK. */
 typedef struct ulp_line_filter {
     ulp_status (*each)(void *context, const ulp_line *line, ulp_error *error); /* take a data line */
     /* Take plain lines, as many as possible: move *text over them and their line breaks. `end` is after a line break,

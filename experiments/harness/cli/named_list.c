@@ -33,7 +33,7 @@ static ulp_status add_item(ulp_named_list *list, const char *item, const ulp_opt
     return ULP_OK;
 }
 
-/* What the field of every such option is. */
+/* The field of every such option. */
 typedef struct things {
     void *at; /* (count) */
     size_t count;

@@ -1,5 +1,5 @@
-/* types.h - what several types of options share: refusals, which return ULP_BAD_ARGUMENT, lists of things with names,
- * and the check of a folder. */
+/* types.h - declarations for several types of options: refusals, which return ULP_BAD_ARGUMENT, lists of things with
+ * names, and the check of a folder. */
 #ifndef ULP_CLI_TYPES_H
 #define ULP_CLI_TYPES_H
 

@@ -1,4 +1,4 @@
-/* inside.h - what the files of a sweep share: the steps of a point, files, MPI ranks, and the watch over processes. */
+/* inside.h - the steps of a point, files, MPI ranks, and the watch over processes, shared by the files of a sweep. */
 #ifndef ULP_SWEEP_INSIDE_H
 #define ULP_SWEEP_INSIDE_H
 

@@ -24,7 +24,7 @@
     ULP_OPTION_AS(s, field, "checkpoint", number, "60",                                                                \
                   .help = "seconds between checkpoints of a training under way; 0: none", .max = 1e6, .silent = 1)
 
-/* What a checkpoint does with a kind of run. `run` is ulp_checkpoints.run, the caller's struct. */
+/* The functions of a checkpoint for a kind of run. `run` is ulp_checkpoints.run, the caller's struct. */
 typedef struct ulp_checkpoint_kind {
     /* Save and load as ulp_checkpoint_save() and ulp_checkpoint_load() (sim/train/checkpoint.h). */
     ulp_status (*save)(const void *run, const char *path, const void *note, size_t note_bytes, ulp_error *error);

@@ -11,7 +11,7 @@ typedef struct gradient_sums {
     uint64_t count, zero, flushed, overflow;
 } gradient_sums;
 
-/* What a checkpoint keeps in addition to the trainer and the rows so far. */
+/* The part of a checkpoint in addition to the trainer and the rows so far. */
 typedef struct state {
     uint64_t losses; /* the number of terms in `loss` */
     double loss;     /* sum over the steps of the current stretch that were not skipped */

@@ -1,4 +1,4 @@
-/* training.h - what training experiments share: the loop over steps, a learning curve, and checkpoints.
+/* training.h - the loop over steps, a learning curve, and checkpoints, shared by training experiments.
  *
  * compute() fills a ulp_training and calls ulp_training_run(), which makes the trainer and takes the steps. After every
  * `every` steps, and after the last step, it calls record(), which puts rows. At the end it calls record() once more,
@@ -31,7 +31,7 @@ typedef struct ulp_gradient_shares {
 /* The shares of one step whose gradients were counted. */
 ulp_gradient_shares ulp_step_shares(const ulp_step *step);
 
-/* What has happened since the last call of record(). */
+/* The events since the last call of record(). */
 typedef struct ulp_stretch {
     uint64_t steps;  /* steps of the whole training so far */
     uint64_t epochs; /* trips through the training part that these steps have begun */

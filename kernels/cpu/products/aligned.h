@@ -158,7 +158,7 @@ ULP_INLINE void add_product(vint sum[ROWS][HALVES], vint power[ROWS][HALVES], vb
     take_distances(nearest, o->a_distance, o->b_distance, k + ahead);
 }
 
-/* What out_of_range needs. */
+/* The data for out_of_range. */
 typedef struct watch {
     vint16 below;
     vint most, c_below;

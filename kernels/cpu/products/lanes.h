@@ -222,7 +222,7 @@ static inline extent matrix_extent(const ulp_job *w, matrix of) {
     return all;
 }
 
-/* What the ranges of the operands of a job prove for mode rne. */
+/* Facts for mode rne that follow from the ranges of the operands of a job. */
 typedef struct proofs {
     int small; /* no result is beyond the range of the accumulator */
     int fused; /* the rounding of acc + a b may follow one fused multiply-add */

@@ -5,7 +5,7 @@
 
 #include "lanes.h"
 
-/* What is known of the range of the sums: a proof that none is too large; the same, and that all are multiples of the
+/* Knowledge of the range of the sums: a proof that none is too large; the same, and that all are multiples of the
  * least quantum; nothing, and large sums are saturated; the watch is to find out whether one is too large, or too large
  * or too small. */
 enum { SMALL, MULTIPLES, SATURATED, NOT_LARGE, WATCHED };

@@ -13,7 +13,7 @@
 
 enum { ROWS = 4, VECTORS = LANES / FLOATS };
 
-/* What is known of the sums: none is too large; the same, and all are multiples of the least quantum (mode rne); large
+/* Knowledge of the sums: none is too large; the same, and all are multiples of the least quantum (mode rne); large
  * sums are saturated (mode rne); the watch is to find out whether one is too large. */
 enum { SMALL, MULTIPLES, SATURATED, WATCHED };
 

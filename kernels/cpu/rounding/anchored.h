@@ -52,7 +52,7 @@ static int none_is_above(const piece *p, const anchored *a) {
     return !any_above((vint)most, (int32_t)a->most);
 }
 
-/* What a loop over a piece finds. */
+/* The findings of a loop over a piece. */
 typedef struct exponents {
     vuint fields; /* the largest exponent fields of the arguments, at their place in a word */
     vbytes most;  /* the largest exponent fields of the results */

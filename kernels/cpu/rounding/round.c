@@ -27,7 +27,7 @@ ULP_INLINE uint32_t word_of(const uint32_t *words, size_t i, uint32_t mode) {
 
 /* ---- values in range: mode, shape and counting are constants in each instance ---- */
 
-/* What a loop over a piece finds. */
+/* The findings of a loop over a piece. */
 typedef struct found {
     uint32_t most;  /* the largest magnitude of the input; if it is out of range, the results are undefined */
     uint32_t least; /* the least magnitude of the results, if counted */
@@ -194,7 +194,8 @@ static int round_at_cut(const piece *p, const work *w, ulp_stats *stats) {
  * without a first attempt. */
 enum { UNWATCHED = 8 };
 
-/* What a thread keeps from piece to piece. Many calls need no core, and take less time than its preparation. */
+/* The state that a thread keeps from piece to piece. Many calls need no core, and take less time than its preparation.
+ */
 typedef struct state {
     int unwatched; /* the number of pieces that are left of UNWATCHED */
     int ready;     /* whether there is a core */

@@ -1,4 +1,4 @@
-/* tensor.h - what the Tensor Core instructions of the emulated device share: models, shared memory, fences. */
+/* tensor.h - models, shared memory, fences, shared by the Tensor Core instructions of the emulated device. */
 #ifndef ULP_EMULATED_TENSOR_H
 #define ULP_EMULATED_TENSOR_H
 

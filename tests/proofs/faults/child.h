@@ -13,7 +13,7 @@ typedef struct places {
     fault_counts *counts;      /* shared with the library */
 } places;
 
-/* What fails. */
+/* The fault that a run meets. */
 typedef struct fault_order {
     fault_family family;
     uint64_t at; /* 0: nothing fails, calls are counted */

@@ -1,4 +1,4 @@
-/* faults.h - what the interposed library and the program that replays faults share: families of calls, and counts.
+/* faults.h - families of calls, and counts, shared by the interposed library and the program that replays faults.
  *
  * The library reads these variables of the environment:
  *

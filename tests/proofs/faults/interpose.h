@@ -1,4 +1,4 @@
-/* interpose.h - what the two sources of the interposed library share. */
+/* interpose.h - declarations for the two sources of the interposed library. */
 #ifndef INTERPOSE_H
 #define INTERPOSE_H
 

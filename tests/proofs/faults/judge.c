@@ -1,4 +1,4 @@
-/* judge.c - what a run with a fault may leave behind; see judge.h. */
+/* judge.c - the files that a run with a fault may leave; see judge.h. */
 #include "judge.h"
 
 #include <stdio.h>

@@ -1,11 +1,11 @@
-/* judge.h - what a run with a fault may leave behind. */
+/* judge.h - the files that a run with a fault may leave. */
 #ifndef FAULTS_JUDGE_H
 #define FAULTS_JUDGE_H
 
 #include "cases.h"
 #include "child.h"
 
-/* What holds for a case: the files before it, and what an undisturbed run makes. */
+/* The data to judge a case: the files before it, and what an undisturbed run makes. */
 typedef struct expected {
     const fault_case *of;
     tree before;

@@ -1,4 +1,4 @@
-/* spec.h - the meaning of a rounding in plain integers: what `make prove` compares the library with.
+/* spec.h - the meaning of a rounding in plain integers, with which `make prove` compares the library.
  *
  * This text includes nothing of formats/ and kernels/ and uses no floating-point number. A binary64 number is its 64
  * bits. A format is the parameters of its standard (spec_format). The value |x| = M 2^e2 is cut at the quantum 2^q:
@@ -31,7 +31,7 @@ typedef struct spec_format {
     int nan, policy, taper, es;
 } spec_format;
 
-/* What a rounding is asked for. r: the number of random bits; R is the top r bits of word. */
+/* The question to a rounding. r: the number of random bits; R is the top r bits of word. */
 typedef struct spec_asked {
     uint32_t mode, policy, word, r;
 } spec_asked;

@@ -1,4 +1,4 @@
-# release.mk - what a release consists of, and that anyone can make the same bytes again; README.md says what a version means.
+# release.mk - the files of a release, which anyone can make again byte for byte; README.md explains versions.
 #
 #   make dist            build/dist: the sources of the last commit as one archive, their parts (SPDX), SHA256SUMS
 #   make distcheck       unpacks what `make dist` wrote, then builds, tests, installs and cleans there: nothing is missing, nothing is left

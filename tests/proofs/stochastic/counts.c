@@ -53,7 +53,7 @@ static uint64_t ups_of(int mode, uint64_t j, int r) {
 
 /* ---- gaps ---- */
 
-/* What a number beyond the range becomes in a stochastic mode. */
+/* The result of a number beyond the range in a stochastic mode. */
 static double beyond(const ulp_format *f, ulp_overflow policy, int negative) {
     const double end = negative ? f->lowest : f->max;
     switch (policy) {

@@ -1,4 +1,4 @@
-/* record.h - the random words that training takes: a backend that records them, and a list of what was recorded. */
+/* record.h - the random words that training takes: a backend that records them, and the list of the records. */
 #ifndef ULP_TESTS_RECORD_H
 #define ULP_TESTS_RECORD_H
 

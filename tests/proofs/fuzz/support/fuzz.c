@@ -123,7 +123,7 @@ static void remove_folder(void) {
     rmdir(folder);
 }
 
-/* ---- what a run writes ---- */
+/* ---- output of a run ---- */
 
 /* A stream into memory: what the library writes to stdout and stderr of C; the descriptors stay as they are. */
 typedef struct sink {

@@ -1,4 +1,4 @@
-/* fuzz.h - what the targets of hostile input share: the form of a target, checks, files in memory, captured output.
+/* fuzz.h - the form of a target, checks, files in memory, captured output, shared by the targets of hostile input.
  *
  * A target is a file tests/proofs/fuzz/NAME.c that exports fuzz_target_NAME by FUZZ_TEXT or FUZZ_BYTES; the Makefile
  * makes the table from the files of the folder. All targets are in one program, since each program with sanitizers has
@@ -60,7 +60,7 @@ char *fuzz_text(const uint8_t *data, size_t size);
  * names do not depend on the input. */
 enum { FUZZ_FILES = 4 };
 const char *fuzz_file(int i, const uint8_t *data, size_t size);
-/* What file i holds now; fuzz_one() frees it. */
+/* The content of file i now; fuzz_one() frees it. */
 uint8_t *fuzz_file_bytes(int i, size_t *size);
 int fuzz_file_number(int i); /* its descriptor */
 /* The bytes become what the program reads from standard input. */
@@ -69,7 +69,7 @@ void fuzz_stdin(const uint8_t *data, size_t size);
 /* The folder that is the working folder of a target, empty at the beginning of each input. */
 const char *fuzz_folder(void);
 
-/* What was written to stdout and stderr since the last call, both ended by a zero; valid until the next call. */
+/* The text written to stdout and stderr since the last call, both ended by a zero; valid until the next call. */
 typedef struct fuzz_output {
     const char *out, *error;
     size_t out_size;
