@@ -61,7 +61,7 @@ is_exact(i) = !is_inf(0) && column("value") == true_mean(i)
 
 do for [file in figure_files] {
     eval figure_panels("all_reduce", file, 1160, 1340)
-    eval heading(0.978, "A ring adds the ranks one after another and stops in few bits; a tree adds sums of like size", 0.954, "Gradients of R ranks become one mean. Each partial sum is rounded to the format, to nearest even; the sum is divided by R at its end.")
+    eval heading(0.978, "A ring adds the ranks one after another and stops in few bits; a tree adds sums of like size", 0.954, "R machines (ranks) average their gradients. Each partial sum is rounded to the format, to nearest even; the sum is divided by R at its end.")
     set label 3 "Left: equal gradients in binary16, in a ring, divided at three places. Right: the same numbers as above, in one format." at screen 0.02,0.635 font label_font textcolor rgb grey
     set label 4 "A network learns digits: each of R ranks has 1/R of the batch. Only the reduction of the gradients is not in binary32. Means over the seeds." at screen 0.02,0.318 font label_font textcolor rgb grey
 

@@ -15,7 +15,7 @@ do for [file in figure_files] {
     eval panel_x(0.075, 0.46)
     set yrange [-0.005:0.002]
     set ytics ("-1/256" -1.0/256, "-1/512" -1.0/512, "0" 0)
-    set title "Bias: probability to round up, less nu"
+    set title "Bias: (probability of rounding up) - nu"
     set label 11 "binary16 with 13 bits, e4m3 with 16 shared bits: no bias" at 0.02,0.0006 left textcolor rgb blue font label_font
     set label 12 "e4m3, 8 bits for each value" at 0.98,-0.0046 right textcolor rgb red font label_font
     plot csv using "nu":(bias("cvt.rs.satfinite.e4m3x4:split")) with points pointtype 7 pointsize 0.35 linecolor rgb red, \
@@ -29,7 +29,7 @@ do for [file in figure_files] {
     set title "Variance of the sum of two equal values"
     set label 11 "16 shared bits: 4 p (1 − p)" at 0.5,1.06 center textcolor rgb blue font label_font
     set label 12 "8 bits each: 2 p (1 − p)" at 0.5,0.56 center textcolor rgb red font label_font
-    set label 13 "p: the probability to round up" at 0.5,0.06 center textcolor rgb grey font label_font
+    set label 13 "p: the probability of rounding up" at 0.5,0.06 center textcolor rgb grey font label_font
     plot csv using "nu":(variance("cvt.rs.satfinite.e4m3x4:shared")) with points pointtype 7 pointsize 0.35 linecolor rgb blue, \
          csv using "nu":(variance("cvt.rs.satfinite.e4m3x4:split")) with points pointtype 7 pointsize 0.35 linecolor rgb red
     eval figure_end

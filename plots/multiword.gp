@@ -53,7 +53,7 @@ do for [file in figure_files] {
         set title (panel == 1 ? "words of bfloat16 (8 bits)" : "words of FP8, e5m2 (3 bits)") offset 0,-0.3
         set yrange [3e-9:5e-2]
         set ytics ("10^{-8}" 1e-8, "10^{-7}" 1e-7, "10^{-6}" 1e-6, "10^{-5}" 1e-5, "10^{-4}" 1e-4, "10^{-3}" 1e-3, "10^{-2}" 1e-2)
-        if (panel == 1) { set ylabel "error, relative to the norms" font label_font textcolor rgb ink offset 0.5,0 } else { set ylabel "" }
+        if (panel == 1) { set ylabel "error, divided by the norms of A and B" font label_font textcolor rgb ink offset 0.5,0 } else { set ylabel "" }
         first = panel == 1 ? 1 : 3
         end = panel == 1 ? 2 : 5
         labels = 1
@@ -82,7 +82,7 @@ do for [file in figure_files] {
         do for [i = 1:labels] {
             top = 0
             do for [j = 1:labels] { if (at[j] > top) { top = at[j]; next = j } }
-            y = i > 1 && top > under / 3 ? under / 3 : top
+            y = i > 1 && top > under / 3.6 ? under / 3.6 : top
             named = colour[next]
             shown = text[next]
             set label 900 + i shown at longest * 1.35,y left font small_font textcolor rgb value(named)
@@ -94,7 +94,7 @@ do for [file in figure_files] {
         drawn = ""
         do for [p = first:end] {
             do for [w in word(lists, p)] {
-                drawn = drawn . sprintf("csv using (of(word(paths, %d), %s)):(column('truncated')) with linespoints pointtype 7 pointsize 0.4 linewidth 2 linecolor rgb %s notitle, ", p, w, word(colours, p))
+                drawn = drawn . sprintf("csv using (of(word(paths, %d), %s)):(column('truncated')) with linespoints pointtype 7 pointsize 0.4 linewidth 2 linecolor rgb %s notitle, ", p, w, w eq "1" ? "ink" : word(colours, p))
             }
             drawn = drawn . sprintf("$published using (column(1) == %d ? column(3) : NaN):(column(4)) with points pointtype 2 pointsize 0.9 linewidth 1.4 linecolor rgb %s notitle, ", p, word(colours, p))
         }

@@ -34,7 +34,7 @@ truth(s) = s <= 3 ? 1 : s == 4 ? 2.0**-15 : s == 5 ? 1 : s == 6 ? 1 + 2.0**-23 :
 
 do for [file in figure_files] {
     eval figure_panels("units", file, 1240, 940)
-    eval heading(0.968, "One dot product, eleven machines: no two of them agree on every sum", 0.935, "All machines get products of the same bfloat16 numbers, and the same start values c. Models of the published rules, bit by bit.")
+    eval heading(0.968, "One dot product, eleven machines: no two of them agree on every sum", 0.935, "All machines get products of the same bfloat16 numbers, and the same start values c. Models of published rules. EBF: Arm's setting FPCR.EBF.")
     # who agrees with whom
     eval panel(0.15, 0.60, 0.47, 0.87)
     set title sprintf("Per cent of %s sums of %s products with equal bits; darker: more often", option(csv, "sums"), option(csv, "products")) offset 0,0

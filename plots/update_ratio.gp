@@ -47,7 +47,7 @@ if (strstrt(has, "3") && strstrt(has, "4")) {
 
 do for [file in figure_files] {
     eval figure_panels("update_ratio", file, 1160, 820)
-    eval heading(0.968, headline, 0.935, "Left: weights by |weight / update|. A format loses all updates right of its band and some in the band.")
+    eval heading(0.968, headline, 0.935, "Left: weights by |weight / update|. A format loses the updates right of its band and some in the band; it keeps the largest, left of it.")
 
     set label 3 "share of the updates" at screen 0.011,0.48 center rotate by 90 font label_font textcolor rgb ink
     step = 10.0 ** floor(log10(end)) / 2

@@ -171,7 +171,7 @@ static const ulp_option options[] = {
      .help = "the block format; RULE finds the scale"},
     ULP_OPTION_AS(settings, tensor_scale_text, "tensor-scale", text, "1", .value_name = "X|auto",
                   .help = "a factor of the whole array, rounded to binary32; auto, for nvfp4: amax of all the input / "
-                          "(max * largest scale); stderr says which, --decode has to be told"),
+                          "(max * largest scale); stderr says which, and --decode needs this number"),
     ULP_OPTION(settings, from, choice, "text", .words = "text npy npz",
                .help = "input: text has a number a line; npy is a .npy file of 16, 32 or 64-bit floats; npz is a .npz "
                        "file, and FILE.npz:NAME names one array of several"),
@@ -196,7 +196,9 @@ static ulp_status choose_tensor_scale(settings *s, ulp_error *error) {
     s->tensor_scale = 1.0f;
     s->whole = strcmp(text, "auto") == 0;
     if (s->whole && s->decode)
-        return ulp_refuse(error, "--tensor-scale auto: the codes do not hold it, --decode has to be told");
+        return ulp_refuse(
+            error,
+            "--tensor-scale auto: codes do not hold the number; give --decode the one that encoding wrote to stderr");
     if (s->whole && s->block.scale.prec == 1)
         return ulp_refuse(error, "--tensor-scale auto: the scales of %s span binary32 without it; nvfp4 needs it",
                           s->block.name);

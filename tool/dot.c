@@ -25,7 +25,7 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, in, format, NULL,
                .help = "the format of a and b; datapaths with input formats imply it; the accumulator's unless given"),
     ULP_OPTION(settings, seed, unsigned, "1",
-               .help = "stochastic: data line i uses the random words from index i w on, w the roundings of one sum"),
+               .help = "stochastic: a sum with w roundings uses w random words; data line i begins at word i w"),
     ULP_OPTION(settings, stream, unsigned, "0", .help = "see --seed"),
     {0},
 };
@@ -87,7 +87,8 @@ static ulp_status read_sum(settings *s, const ulp_line *line, sum *t, ulp_error 
     t->b_scales = cut(t->a_scales);
     ULP_TRY(split_words(s, line, line->text, &n, error));
     if (n % 2 == 0)
-        return ulp_bad_line(error, line, "c a1 ... ak b1 ... bk is an odd number of codes, the line has %zu", n);
+        return ulp_bad_line(error, line,
+                            "the line has %zu codes; needed is an odd number: c, k codes of a and k codes of b", n);
     if (t->a_scales != NULL && d->scale_block == 0)
         return ulp_bad_line(error, line, "%s has no block scales: nothing may follow a '/'", d->name);
     if (t->a_scales != NULL && t->b_scales == NULL)

@@ -17,7 +17,7 @@ void tool_paths_explain(const ulp_backend *backend, const ulp_datapath *datapath
     printf("datapath    %s, in arrays of %s\n", datapath->name, wide ? "binary64" : "binary32");
     printf("backend     %s %s\n", backend->name, backend->what);
     if (paths == NULL) {
-        tool_print_folded(12, "path        only the backend cpu has a table of paths");
+        tool_print_folded(12, "path        none: only the backend cpu chooses between paths");
         return;
     }
     ulp_job job = {.datapath = datapath, .wide = wide, .s = *shape, .columns = shape->n};

@@ -158,7 +158,7 @@ const tool_command tool_round = {
                 .usage = "--format F [OPTION...] [FILE...]",
                 .summary = "rounds numbers, one a line or binary, to a format",
                 .details = "Reads stdin when no file is given; '#' lines and blank lines of text are skipped. The "
-                           "first bad line ends it with exit 2, and so do bytes that are no whole number of values.\n\n"
+                           "first bad line ends it with exit 2, and so does a file that ends inside a value.\n\n"
                            "A .npy file keeps its shape and order. The number of element i, for random words, is its "
                            "place in the file. Its values are <f4, or <f8 where binary32 does not hold the format; "
                            "they keep the <f2 or <f8 of the input where it holds the format. Lines of text and plain "

@@ -255,7 +255,7 @@ static void claim_published_spread(ulp_claims *c, const char *name, double mean,
     spread_test t;
     if (!format || !test_spread(c, format, ulp_sum_rule(c, "sra"), &t)) return;
     const char *text = ulp_claim_text(
-        c, "%s sra: mean %.9f and sd %.5f as for start + ulp Binomial(100, p), " LAW_P ", within 3 standard errors",
+        c, "%s sra: mean %.9f and sd %.5f agree with start + ulp Binomial(100, p), " LAW_P ", within 3 standard errors",
         name, mean, sd);
     const int published = fabs(t.want_mean - mean) < 1e-9 && fabs(t.want_sd - sd) < 1e-5;
     ulp_claim(c, published && t.mean_errors <= 3 && t.sd_errors <= 3, text,

@@ -117,7 +117,7 @@ refuses 'block: no random bits' 'from 1 to 32' block --format mxfp4 --bits 0
 for x in 0 -1 inf nan 1e39 1e-60 x; do refuses "block: --tensor-scale '$x'" 'positive and finite' block --format nvfp4 --tensor-scale "$x"; done
 refuses "block: --tensor-scale ''" 'the value is empty' block --format nvfp4 --tensor-scale ''
 refuses 'block: auto for MX' 'nvfp4' block --format mxfp4 --tensor-scale auto
-refuses 'block: auto for --decode' 'has to be told' block --format nvfp4 --tensor-scale auto --decode
+refuses 'block: auto for --decode' 'codes do not hold the number' block --format nvfp4 --tensor-scale auto --decode
 refuses 'block: --decode and --mode' 'prints values' block --format mxfp4 --decode --mode rz
 refuses 'block: --list and more' 'stands alone' block --list --format mxfp4
 prints 'block --help' 'noclip: 2^ceil(log2 (amax / max))' block --help
