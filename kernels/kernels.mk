@@ -2,7 +2,8 @@
 
 ISAS_HERE := baseline $(if $(X86),avx2 avx512)
 ISAS      ?= $(ISAS_HERE)
-$(if $(filter baseline,$(ISAS)),$(if $(filter-out $(ISAS_HERE),$(ISAS)),$(error ISAS=$(ISAS): allowed are $(ISAS_HERE))),$(error ISAS=$(ISAS): has to hold baseline))
+$(if $(filter-out $(ISAS_HERE),$(ISAS)),$(error ISAS=$(ISAS): allowed are $(ISAS_HERE)))
+$(if $(filter baseline,$(ISAS)),,$(error ISAS=$(ISAS): has to hold baseline))
 $(eval $(call flags_of,kernels/backend,$(ISAS:%=-DULP_WITH_%)))
 ISA_FLAGS_baseline :=
 ISA_FLAGS_avx2     := -mavx2 -mfma
@@ -17,8 +18,9 @@ LIB_OBJ  += $(foreach isa,$(ISAS),$(CPU_SRC:%.c=$O/%.$(isa).o)) \
 
 # Functions begin at cache lines: without that, the speed of a long loop depends on what the library holds before it.
 CPU_FLAGS ?= -falign-functions=64
+$(call stamp,$O/cpu_flags.txt,$(CPU_FLAGS))
 define isa_rule
-$O/kernels/cpu/%.$(1).o: kernels/cpu/%.c $O/flags.txt
+$O/kernels/cpu/%.$(1).o: kernels/cpu/%.c $O/flags.txt $O/cpu_flags.txt
 	@mkdir -p $$(@D)
 	$$(call run,cc,$$< ($(1)))$$(COMPILE) $$(ISA_FLAGS_$(1)) $$(CPU_FLAGS) -DULP_ISA=$(1) -c $$< -o $$@
 endef

@@ -2,8 +2,8 @@
 # run.sh - runs every test and adds up the results. BIN, TESTS (folders), CC, NVCC and MODE are from the environment.
 #
 # A test is a program build/test/t_* (cmocka, TAP output) or a script tests/programs/*.sh that prints TAP lines. A test that fails
-# without the line "not ok" counts as one failure. JOBS tests (default: one more than processors, since some tests wait) run at a time. The tests that
-# took longest in the last run (TESTS/seconds.txt) start first; without this file scripts start first. A script with the
+# without the line "not ok" counts as one failure. JOBS tests run at a time, by default one more than processors, since some
+# tests wait. The tests that took longest in the last run (TESTS/seconds.txt) start first; without this file scripts start first. A script with the
 # line `# modes: release` tests sources or the build, or is long, so that a sanitizer is of no use; in a MODE that the line
 # does not name it is skipped and counted as skipped. For each test the elapsed seconds and the processor seconds are shown. The last line has the
 # numbers of passed, failed and skipped tests. The exit status is 0 if a test passed and no test failed.

@@ -1,8 +1,8 @@
 #!/bin/sh
 # additions.sh - in a copy of the tree, one thing of each kind is added, and works.
 #
-# A format is one row. A rounding mode is one row and two cases, in the rounding and in the oracle. An operation of a
-# backend is one row, and a function for each backend that offers it. A layer, a loss, a data set, an optimizer, a lab of
+# A format is one row. A rounding mode is one row and a case in the rounding, and two cases in the oracle. An operation of
+# a backend is one row, and a function for each backend that offers it. A layer, a loss, a data set, an optimizer, a lab of
 # the course and an experiment are one file each. A faster path for a product is one row and one file. A native product is
 # one row. The copy is built with little optimization, to save time. newrow.sh tests the rows of datapaths.
 # The file is long because the sources of all additions stand in it.

@@ -3,9 +3,9 @@
 #   make check-faults    memory, disks, threads, clocks fail at every call, processes are killed; JOBS=; goes on where it was stopped
 
 FAULTS := $T/faults
-FOR_tests/faults = -O1
+FOR_tests/proofs/faults = -O1
 # the interposed functions of memory are what the compiler knows by name
-FOR_tests/faults/interpose = -fno-builtin
+FOR_tests/proofs/faults/interpose = -fno-builtin
 
 $(FAULTS)/interpose.so: $O/tests/proofs/faults/interpose.o $O/tests/proofs/faults/filter.o $O/links.txt
 	@mkdir -p $(@D)
