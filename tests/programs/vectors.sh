@@ -91,8 +91,8 @@ awk -F '[ ,]' 'function hex(s, i, n) { for (i = 1; i <= length(s); i++) n = 16 *
     {
         x = $1 < 0 ? -$1 : $1; d = $2 < 0 ? -$2 : $2
         if (d >= 448) next
-        ulp = 2 ^ -9
-        while (d >= 2 ^ 4 * ulp) ulp *= 2
+        ulp = 1 / 512
+        while (d >= 16 * ulp) ulp *= 2
         up = int((x - d) / ulp * 256) + hex(substr($6, 1, 2)) >= 256
         n++
         if (hex($7) != hex($3) + up) { bad++; print }
