@@ -205,7 +205,8 @@ const char *ulp_backend_names(void);
  * status. */
 const char *ulp_backend_lacks(const char *name);
 
-/* The name of instruction set `i` of the CPU build, slowest first: "baseline", "avx2", "avx512". NULL past the end. */
+/* The name of instruction set `i` of the CPU build, slowest first: "baseline", "neon",
+ * "sve256", "avx2", "avx512". NULL past the end. */
 const char *ulp_cpu_isa_name(size_t i);
 /* Whether this build has code for instruction set `i` and this machine runs the code. */
 int ulp_cpu_isa_offered(size_t i);
