@@ -11,13 +11,16 @@
 
 extern const ulp_backend ulp_cpu_table_baseline;
 const ulp_product_path *ulp_product_paths_baseline(size_t *count);
+const char *ulp_arithmetic_fault_baseline(void);
 #if defined(ULP_WITH_avx2)
 extern const ulp_backend ulp_cpu_table_avx2;
 const ulp_product_path *ulp_product_paths_avx2(size_t *count);
+const char *ulp_arithmetic_fault_avx2(void);
 #endif
 #if defined(ULP_WITH_avx512)
 extern const ulp_backend ulp_cpu_table_avx512;
 const ulp_product_path *ulp_product_paths_avx512(size_t *count);
+const char *ulp_arithmetic_fault_avx512(void);
 #endif
 
 static int runs_baseline(void) { return 1; }
@@ -40,13 +43,14 @@ static const struct isa {
     const ulp_backend *table;
     const ulp_product_path *(*paths)(size_t *count);
     int (*runs)(void);
+    const char *(*fault)(void);
 } isas[] = {
-    {"baseline", &ulp_cpu_table_baseline, ulp_product_paths_baseline, runs_baseline},
+    {"baseline", &ulp_cpu_table_baseline, ulp_product_paths_baseline, runs_baseline, ulp_arithmetic_fault_baseline},
 #if defined(ULP_WITH_avx2)
-    {"avx2", &ulp_cpu_table_avx2, ulp_product_paths_avx2, runs_avx2},
+    {"avx2", &ulp_cpu_table_avx2, ulp_product_paths_avx2, runs_avx2, ulp_arithmetic_fault_avx2},
 #endif
 #if defined(ULP_WITH_avx512)
-    {"avx512", &ulp_cpu_table_avx512, ulp_product_paths_avx512, runs_avx512},
+    {"avx512", &ulp_cpu_table_avx512, ulp_product_paths_avx512, runs_avx512, ulp_arithmetic_fault_avx512},
 #endif
 };
 
@@ -63,6 +67,13 @@ const ulp_product_path *ulp_product_paths(const ulp_backend *backend, size_t *co
         if (ulp_cpu_backend(i) == backend) return isas[i].paths(count);
     *count = 0;
     return NULL;
+}
+
+const char *ulp_arithmetic_fault(void) {
+    const char *fault = NULL;
+    for (size_t i = 0; i < ISA_COUNT && fault == NULL; i++)
+        if (isas[i].runs()) fault = isas[i].fault();
+    return fault;
 }
 
 static ulp_status choose_cpu(const ulp_backend **backend) {
@@ -108,10 +119,13 @@ static const struct choice *choice_of(const char *name) {
 ulp_status ulp_backend_get(const ulp_backend **backend, const char *name) {
     const struct choice *c = choice_of(name);
     if (backend == NULL) return ULP_BAD_ARGUMENT;
-    return c != NULL ? c->get(backend) : ULP_BAD_NAME;
+    if (c == NULL) return ULP_BAD_NAME;
+    return ulp_arithmetic_fault() == NULL ? c->get(backend) : ULP_NO_DEVICE;
 }
 
 const char *ulp_backend_lacks(const char *name) {
     const struct choice *c = choice_of(name);
-    return c != NULL ? c->lacks() : "";
+    const char *fault = ulp_arithmetic_fault();
+    if (c == NULL) return "";
+    return fault != NULL ? fault : c->lacks();
 }
