@@ -30,7 +30,7 @@
 #error "ulplab needs sums and quotients as the source has them: omit -fassociative-math and -freciprocal-math"
 #elif defined(__GCC_IEC_559) && __GCC_IEC_559 == 0
 #error                                                                                                                 \
-    "ulplab needs IEEE arithmetic: omit -ffp-contract=fast, -fsingle-precision-constant and -funsafe-math-optimizations with its parts -fassociative-math, -freciprocal-math and -fno-signed-zeros"
+    "ulplab needs IEEE math: no -ffp-contract=fast, -fsingle-precision-constant or part of -funsafe-math-optimizations"
 #endif
 
 /* ULP_FN marks a function that a header defines for host and device. ULP_CORE marks a function that the compiler has to

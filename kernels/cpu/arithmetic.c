@@ -23,7 +23,7 @@ typedef struct known {
 
 #define FAULT(what, cause) "the arithmetic of this process is wrong: " what "; the usual cause is " cause
 #define FLUSHED FAULT("subnormal numbers are zero", "a program or library that is linked with -ffast-math or -Ofast")
-#define DIRECTED FAULT("results are not the nearest numbers", "a call of fesetround()")
+#define DIRECTED FAULT("results are not the nearest numbers", "a rounding direction that the program sets")
 #define TWICE FAULT("results are rounded twice", "-mfpmath=387")
 #define REORDERED FAULT("sums are formed in another order or precision", "-fassociative-math or -mfpmath=387")
 #define FUSED FAULT("a product and a sum are one operation", "that -ffp-contract=off is missing")

@@ -148,6 +148,6 @@ of_process() { # of_process SETTING SENTENCE FLAG...: a library that is compiled
 }
 succeeds 'a program links with libulp.so' ${CC:-gcc} -I"$tree" foreign.c -L"$BIN/../lib" -lulp -Wl,-rpath,"$BIN/../lib" -o foreign
 holds 'the check passes in this process' [ -z "$(./foreign)" ]
-of_process 'rounding upward' 'results are not the nearest numbers; the usual cause is a call of fesetround()'
+of_process 'rounding upward' 'results are not the nearest numbers; the usual cause is a rounding direction'
 of_process 'FTZ and DAZ' 'subnormal numbers are zero; the usual cause is a program or library that is linked with -ffast-math' -DFLUSH
 exit $failed
