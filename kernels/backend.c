@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What kernels.mk has built for an instruction set (ULP_WITH_NAME): its operations, its product paths, and whether this
- * processor runs it. */
+/* What kernels.mk has built for an instruction set (ULP_WITH_NAME): its operations, its product paths, whether this
+ * processor runs it, and the check of its arithmetic. */
 #define DECLARE(name)                                                                                                  \
     extern const ulp_backend ulp_cpu_table_##name;                                                                     \
-    const ulp_product_path *ulp_product_paths_##name(size_t *count);
-#define BUILT(name) &ulp_cpu_table_##name, ulp_product_paths_##name, runs_##name
-#define NOT_BUILT NULL, NULL, NULL
+    const ulp_product_path *ulp_product_paths_##name(size_t *count);                                                   \
+    const char *ulp_arithmetic_fault_##name(void);
+#define BUILT(name) &ulp_cpu_table_##name, ulp_product_paths_##name, runs_##name, ulp_arithmetic_fault_##name
+#define NOT_BUILT NULL, NULL, NULL, NULL
 
 DECLARE(baseline)
 static int runs_baseline(void) { return 1; }
@@ -67,6 +68,7 @@ static const struct isa {
     const ulp_backend *table; /* NULL: not built */
     const ulp_product_path *(*paths)(size_t *count);
     int (*runs)(void);
+    const char *(*fault)(void);
 } isas[] = {{"baseline", BUILT(baseline)}, {"neon", NEON}, {"sve256", SVE256}, {"avx2", AVX2}, {"avx512", AVX512}};
 
 enum { ISA_COUNT = sizeof isas / sizeof isas[0] };
@@ -82,6 +84,13 @@ const ulp_product_path *ulp_product_paths(const ulp_backend *backend, size_t *co
         if (ulp_cpu_backend(i) == backend) return isas[i].paths(count);
     *count = 0;
     return NULL;
+}
+
+const char *ulp_arithmetic_fault(void) {
+    const char *fault = NULL;
+    for (size_t i = 0; i < ISA_COUNT && fault == NULL; i++)
+        if (ulp_cpu_isa_offered(i)) fault = isas[i].fault();
+    return fault;
 }
 
 static ulp_status choose_cpu(const ulp_backend **backend) {
@@ -127,10 +136,13 @@ static const struct choice *choice_of(const char *name) {
 ulp_status ulp_backend_get(const ulp_backend **backend, const char *name) {
     const struct choice *c = choice_of(name);
     if (backend == NULL) return ULP_BAD_ARGUMENT;
-    return c != NULL ? c->get(backend) : ULP_BAD_NAME;
+    if (c == NULL) return ULP_BAD_NAME;
+    return ulp_arithmetic_fault() == NULL ? c->get(backend) : ULP_NO_DEVICE;
 }
 
 const char *ulp_backend_lacks(const char *name) {
     const struct choice *c = choice_of(name);
-    return c != NULL ? c->lacks() : "";
+    const char *fault = ulp_arithmetic_fault();
+    if (c == NULL) return "";
+    return fault != NULL ? fault : c->lacks();
 }

@@ -50,12 +50,16 @@ probe BLAS 'extern void cblas_sgemm(void);
 int main(void) { cblas_sgemm(); return 0; }' -lopenblas -lm &
 wait
 
+# precise [FLAG]: whether float expressions have float's precision
+precise() { printf '#include <float.h>\n#if FLT_EVAL_METHOD\n#error\n#endif\n' | $CC $cppflags -std=c11 "$@" -fsyntax-only -x c - 2>/dev/null; }
+
 have() { [ -n "$1" ] && command -v "$1" >/dev/null 2>&1; }
 # say NAME VALUE: a line of make, if there is a value
 say() { [ -z "$2" ] || echo "$1 := $2"; }
 {
     echo "# $now"
     cat "$work"/[A-Z]*[A-Z0-9] 2>/dev/null
+    precise || ! precise -fexcess-precision=fast || echo 'EXCESS := -fexcess-precision=fast'
     ! have "$CXX" || echo 'HAVE_CXX := yes'
     ! have gnuplot || echo 'HAVE_GNUPLOT := yes'
     if have "$MPICC"; then

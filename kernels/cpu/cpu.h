@@ -133,6 +133,9 @@ static inline uint32_t largest_in_range(const ulp_format *f) {
     return ulp_bits32((float)(f->max < -f->lowest ? f->max : -f->lowest));
 }
 
+/* NULL if computations of this instruction set have the bits of IEEE arithmetic, else ulp_arithmetic_fault(). */
+const char *ULP_CPU(ulp_arithmetic_fault)(void);
+
 /* words (n) = the random words of elements index .. index + n - 1 of (seed, stream). The benchmark times it. */
 void ULP_CPU(ulp_words)(uint32_t *words, size_t n, uint64_t seed, uint64_t stream, uint64_t index);
 
