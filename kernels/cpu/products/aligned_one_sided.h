@@ -108,7 +108,10 @@ ULP_INLINE vint largest_field(vint e[PARTS][ROWS][HALVES], int parts, int r, int
 ULP_INLINE int fuse_one_sided(vfloat c[ROWS][HALVES], vbytes nearest[PARTS][PAIRS], const operands *o, const plan *p,
                               way w, int more) {
     const int parts = parts_of(w), ahead = more ? length_of(p, w) : 0;
-    vint e[PARTS][ROWS][HALVES], sum[ROWS][HALVES] = {{{0}}};
+    vint e[PARTS][ROWS][HALVES], sum[ROWS][HALVES];
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 12
+    memset(sum, 0, sizeof sum); /* gcc 11 does not see that the first part sets every sum */
+#endif
     watch seen = {{0}, {0}, {0}};
     for (int q = 0; q < parts; q++) {
         UNROLLED for (int r = 0; r < ROWS; r++) fields_of_row(e[q][r], nearest[q], r, &seen, o, p, w);
@@ -132,7 +135,7 @@ ULP_INLINE int fuse_one_sided(vfloat c[ROWS][HALVES], vbytes nearest[PARTS][PAIR
             } else { /* rounded down to the larger exponent */
                 const vint top = largest_field(e, parts, r, h),
                            here = shift_down(part[r][h], (vuint)(top - e[q][r][h]) >> 23);
-                sum[r][h] += here;
+                sum[r][h] = q == 0 ? here : sum[r][h] + here;
             }
         }
     }
