@@ -30,6 +30,7 @@ $O/experiments/harness/cli/build.o: $(wildcard .git/logs/HEAD .commit) $(filter-
     $(wildcard $(foreach d,$(BUILD_SRC),$(foreach e,c h cu def,$d/*.$e $d/*/*.$e $d/*/*/*.$e)))
 $(eval $(call flags_of,experiments/harness/sweep/ranks,$(if $(HAVE_MPI),-DULP_WITH_MPI $(MPI_COMPILE))))
 $(eval $(call flags_of,experiments/bench,$(if $(HAVE_BLAS),-DULP_WITH_BLAS)))
+$(eval $(call flags_of,experiments/bench/roofs,$(ISAS:%=-DULP_WITH_%)))
 $(eval $(call flags_of,experiments/bench/report,-DULP_COMMIT_DATE="\"$(COMMIT_DATE)\""))
 
 .PHONY: bench bench-record bench-compare

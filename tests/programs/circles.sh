@@ -60,7 +60,7 @@ objects_of() {
             made/layers.o | made/losses.o | made/data.o | made/optim.o) echo "$object sim/${object%.o}.c" && continue ;;
             made/*) continue ;;
             esac
-            source=$(echo "$object" | sed -E 's/\.o$//; s/\.(baseline|avx2|avx512)$//; s|^emulated/||')
+            source=$(echo "$object" | sed -E 's/\.o$//; s/\.(baseline|neon|sve256|avx2|avx512)$//; s|^emulated/||')
             if [ -e "$2/$source.c" ]; then echo "$object $source.c"; fi
             if [ -e "$2/$source.cu" ]; then echo "$object $source.cu"; fi
         done >"$dir/found"
