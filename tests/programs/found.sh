@@ -3,6 +3,7 @@
 #
 # The libraries are MPI and OpenBLAS, and the tree has a few small sources. CC is from the environment.
 # modes: release
+# not with RUN: builds programs and starts them
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 failed=0
