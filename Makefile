@@ -76,6 +76,9 @@ $(call say,mpicc      ,$(HAVE_MPI),no MPI; sweeps run on threads)
 $(call say,gnuplot    ,$(HAVE_GNUPLOT),no figures)
 $(call say,OpenBLAS   ,$(HAVE_BLAS),make bench has no sgemm to compare with)
 endif
+ifeq ($(HAVE_CC),)
+$(error $(CC) makes no programs: the compiler, or the C library of its target, is missing)
+endif
 ifeq ($(HAVE_RANDOM123),)
 $(error Random123 is missing: apt-get install librandom123-dev, or RANDOM123=its include folder)
 endif

@@ -29,6 +29,8 @@ probe() {
     shift 2
     if printf '%s\n' "$code" | $CC $cppflags -w -x c - -o "$work/$name.out" $LDFLAGS "$@" 2>/dev/null; then echo "HAVE_$name := yes" >"$work/$name"; fi
 }
+probe CC '#include <stdio.h>
+int main(void) { return 0; }' &
 philox='#include <Random123/philox.h>
 int main(void) { return 0; }'
 probe RANDOM123 "$philox" &
