@@ -24,7 +24,6 @@ ifneq ($(findstring mingw,$(TARGET))$(findstring windows,$(TARGET)),)
 # Windows has no folder of libraries next to programs: they are linked with libulp.a
 SO_FILE :=
 STATIC  := 1
-EXE     := .exe
 rpath :=
 DL_LIBS :=
 endif
