@@ -64,6 +64,7 @@ run_all() {
 }
 script=$(pwd)/tests/proofs/machines/machines.sh
 
+rm -f "$WORK/host.outputs"
 cases >"$WORK/cases"
 for machine in $MACHINES; do
     cc=$machine-linux-gnu-gcc run="qemu-$machine -L /usr/$machine-linux-gnu"
