@@ -1,4 +1,5 @@
-/* system.h - what base/ needs of POSIX and Windows lacks: there no file is locked, no folder is synchronised, and there are no links. */
+/* system.h - what base/ needs of POSIX and Windows lacks: there no file is locked, no folder is synchronised, and there
+ * are no links. */
 #ifndef ULP_BASE_SYSTEM_H
 #define ULP_BASE_SYSTEM_H
 
