@@ -4,8 +4,8 @@
 # MACHINES names processors as Debian's compilers do: aarch64 is built by aarch64-linux-gnu-gcc and run by
 # `qemu-aarch64 -L /usr/aarch64-linux-gnu`. HOST is the folder of this machine's programs, WORK that of the builds for others. Compared
 # are checksums of products under all datapaths, roundings by formats, modes and overflow policies, arrays of NumPy, the golden
-# vectors, and the CSV files of the experiments that SLOW does not name. SAMPLE=1 takes a small part of each. Each output is one
-# test; without a compiler or an emulator the machine is skipped. The last line counts. REPORT, if not empty: the file that gets a table.
+# vectors, and the CSV files of the experiments that SLOW does not name. SAMPLE=1 takes a small part of each, and of the experiments those that QUICK names. Each output is one
+# test; without a compiler or an emulator the machine is skipped. The last line counts.
 
 # --case LINE FOLDER: run a case in a folder of its own, whose files are the outputs; START/NAME starts a program
 if [ "${1:-}" = --case ]; then
@@ -52,7 +52,8 @@ cases() {
     } | some 12 | sed 's/^/products /'
     for f in $formats; do for m in rne rna rz ru rd ro sra; do for p in default inf sat nan wrap; do echo "round $f $m $p"; done; done; done | some 29
     for f in $formats; do for m in rne sra; do for k in npy npycode npz npzcode; do echo "array $f $m $k"; done; done; done | some 13
-    for e in $EXPERIMENTS; do case " $SLOW " in *" $e "*) ;; *) echo "csv $e" ;; esac; done | some 5
+    [ -z "$SAMPLE" ] || EXPERIMENTS=$QUICK
+    for e in $EXPERIMENTS; do case " $SLOW " in *" $e "*) ;; *) echo "csv $e" ;; esac; done
 }
 # outputs FOLDER: a line for each file, "CASE/FILE checksum"
 outputs() { (cd "$1" && find . -type f | LC_ALL=C sort | while read -r f; do echo "$f $(cksum <"$f")"; done); }
