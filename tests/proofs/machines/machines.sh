@@ -4,8 +4,8 @@
 # MACHINES names processors as Debian's compilers do: aarch64 is built by aarch64-linux-gnu-gcc and run by
 # `qemu-aarch64 -L /usr/aarch64-linux-gnu`. HOST is the folder of this machine's programs, WORK that of the builds for others. Compared
 # are checksums of products under all datapaths, roundings by formats, modes and overflow policies, arrays of NumPy, the golden
-# vectors, and the CSV files of the experiments that SLOW does not name. SAMPLE=1 takes a small part of each, and of the experiments those that QUICK names. Each output is one
-# test; without a compiler or an emulator the machine is skipped. The last line counts.
+# vectors, and the CSV files of the experiments that SLOW does not name. SAMPLE=1 takes a small part of each, and of the experiments
+# those that QUICK names. Each output is one test; without a compiler or an emulator the machine is skipped. The last line counts.
 
 # --case LINE FOLDER: run a case in a folder of its own, whose files are the outputs; START/NAME starts a program
 if [ "${1:-}" = --case ]; then
