@@ -18,7 +18,10 @@ if [ "${1:-}" = --case ]; then
     round) { $START/ulp round --from f64 --to both --format "$2" --mode "$3" --overflow "$4" "$WORK/numbers"; echo "exit $?"; } >codes 2>&1 ;;
     array) $START/ulp round --from f64 --to "$4" --format "$2" --mode "$3" --out "array.${4%code}" "$WORK/numbers" 2>error && rm error ;;
     vectors) $START/ulp vectors $VECTORS --out . >/dev/null ;;
-    csv) $START/"$2" --quick --restart --quiet --out out.csv >/dev/null 2>&1; rm -f ./*.json ;;
+    csv) # but for the name of the program's file
+        $START/"$2" --quick --restart --quiet --out out.csv >/dev/null 2>&1
+        grep -v '^run.command' out.claims.tsv >claims
+        rm -f ./*.json out.claims.tsv ;;
     esac
     exit 0
 fi
