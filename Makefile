@@ -94,9 +94,9 @@ FLAGS_debug   := -O0 -g3
 FLAGS_asan    := -O2 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FLAGS_tsan    := -O2 -g1 -fsanitize=thread
 CFLAGS   ?= $(FLAGS_$(MODE))
-# -ffp-contract=off: a b + c is two roundings unless the source says fma
+# -ffp-contract=off: a b + c is two roundings unless the source says fma; EXCESS, of gcc for s390x: float stays float
 ALL_CFLAGS := -std=c11 $(WARN) $(CFLAGS) $(if $(filter-out $(FLAGS_$(MODE)),$(CFLAGS)),$(filter -fsanitize%,$(FLAGS_$(MODE)))) \
-    -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -pthread $(if $(HAVE_OPENMP),-fopenmp)
+    -ffp-contract=off $(EXCESS) -fno-math-errno -fno-trapping-math -fPIC -pthread $(if $(HAVE_OPENMP),-fopenmp)
 # no object names the folder of the build; not in ALL_CFLAGS, which programs record
 MAP := -ffile-prefix-map=$(CURDIR)=/ulplab
 ALL_CPPFLAGS := -I. -D_POSIX_C_SOURCE=200809L $(if $(RANDOM123),-I$(RANDOM123)) $(CPPFLAGS) $(if $(HAVE_ZLIB),-DULP_WITH_ZLIB)

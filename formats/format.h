@@ -9,12 +9,29 @@
 #ifndef ULP_FORMAT_H
 #define ULP_FORMAT_H
 
-#if defined(__FAST_MATH__)
-#error "ulplab's arithmetic needs IEEE semantics: compile without -ffast-math"
-#endif
-
+#include <float.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Flags of a compiler that change bits. No macro tells some of them: ulp_arithmetic_fault() of kernels/backend.h. */
+#if defined(__FAST_MATH__)
+#error "ulplab needs IEEE arithmetic, and -ffast-math or -Ofast changes it: compile without this flag"
+#elif defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ != 0
+#error "ulplab needs NaN and infinity, and -ffinite-math-only takes them away: add -fno-finite-math-only"
+#elif defined(__ASSOCIATIVE_MATH__)
+#error "ulplab needs sums in the order of the source, and -fassociative-math changes it: add -fno-associative-math"
+#elif defined(__RECIPROCAL_MATH__)
+#error "ulplab needs divisions, and -freciprocal-math makes products of them: add -fno-reciprocal-math"
+#elif defined(__NO_SIGNED_ZEROS__)
+#error "ulplab needs the sign of zero, and -fno-signed-zeros takes it away: add -fsigned-zeros"
+#elif FLT_EVAL_METHOD > 0 || (FLT_EVAL_METHOD < 0 && !defined(__clang__))
+#error "ulplab needs float and double as they are: add -msse2 -mfpmath=sse on x86, -fexcess-precision=fast on s390x"
+#elif FLT_EVAL_METHOD < 0
+#error "ulplab needs sums and quotients as the source has them: omit -fassociative-math and -freciprocal-math"
+#elif defined(__GCC_IEC_559) && __GCC_IEC_559 == 0
+#error                                                                                                                 \
+    "ulplab needs IEEE math: no -ffp-contract=fast, -fsingle-precision-constant or part of -funsafe-math-optimizations"
+#endif
 
 /* ULP_FN marks a function that a header defines for host and device. ULP_CORE marks a function that the compiler has to
  * inline: the loop that calls a ULP_CORE function does not vectorise otherwise. ULP_CALLED marks a long ULP_FN: a CUDA

@@ -18,6 +18,10 @@
 #include "kernels/functions/windows.h"
 #include "kernels/products/datapath.h"
 
+#if SIZE_MAX < UINT64_MAX
+#error "ulplab's arrays and files need a size_t of 64 bits: compile for a 64-bit machine, as without -m32"
+#endif
+
 ULP_C_BEGIN
 
 /* The counts of a rounding pass. A pass adds to the counts and never resets them. */
@@ -194,8 +198,14 @@ const char *ulp_backend_error(void);
  * report of the device. An empty error if the status says everything. */
 void ulp_backend_explain(ulp_error *error, const ulp_backend *backend, ulp_status status);
 
+/* NULL if about two dozen computations, some in each instruction set that the machine runs, have the bits of IEEE
+ * arithmetic. Else a sentence that names the first fault and its usual cause, such as a flag of the compiler. Takes
+ * about a microsecond. A program that uses formats/ alone calls it at its start; ulp_backend_get() calls it. */
+const char *ulp_arithmetic_fault(void);
+
 /* The backend called `name` ("cpu"); NULL is the default. Returns ULP_BAD_NAME for an unknown name, and ULP_NO_DEVICE
- * when this machine or build cannot offer the backend or the instruction set of ULPLAB_ISA. */
+ * when this machine or build cannot offer the backend or the instruction set of ULPLAB_ISA, or has an arithmetic fault.
+ */
 ulp_status ulp_backend_get(const ulp_backend **backend, const char *name);
 
 /* All names that ulp_backend_get() knows, separated by blanks. */
@@ -205,7 +215,8 @@ const char *ulp_backend_names(void);
  * status. */
 const char *ulp_backend_lacks(const char *name);
 
-/* The name of instruction set `i` of the CPU build, slowest first: "baseline", "avx2", "avx512". NULL past the end. */
+/* The name of instruction set `i` of the CPU build, slowest first: "baseline", "neon",
+ * "sve256", "avx2", "avx512". NULL past the end. */
 const char *ulp_cpu_isa_name(size_t i);
 /* Whether this build has code for instruction set `i` and this machine runs the code. */
 int ulp_cpu_isa_offered(size_t i);

@@ -1,12 +1,16 @@
 # kernels.mk - the arrays: sources that are compiled once for each instruction set, MPFR where it is there, CUDA by nvcc.
 
-ISAS_HERE := baseline $(if $(X86),avx2 avx512)
+ISAS_HERE := baseline $(if $(X86),avx2 avx512) $(if $(AARCH64),neon $(if $(HAVE_SVE),sve256))
 ISAS      ?= $(ISAS_HERE)
 $(if $(filter-out $(ISAS_HERE),$(ISAS)),$(error ISAS=$(ISAS): allowed are $(ISAS_HERE)))
 $(if $(filter baseline,$(ISAS)),,$(error ISAS=$(ISAS): has to hold baseline))
 $(eval $(call flags_of,kernels/backend,$(ISAS:%=-DULP_WITH_%)))
 ISA_FLAGS_baseline :=
 ISA_FLAGS_avx2     := -mavx2 -mfma
+ISA_FLAGS_neon     := -DULP_ARM=128
+ISA_FLAGS_sve256   := -DULP_ARM=256 -march=armv8.2-a+sve -msve-vector-bits=256
+# gcc 12 fails inside the compiler where it makes vectors of SVE from the loops of map.c; it makes vectors of NEON
+ISA_FLAGS_sve256_map := $(if $(findstring clang,$(CC)),,--param=aarch64-autovec-preference=1)
 ISA_FLAGS_avx512   := -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512
 
 LIB_SRC  += $(wildcard kernels/*.c $(patsubst %,kernels/%/*.c,products probe reduction foreign cpu/native)) \
@@ -22,7 +26,7 @@ $(call stamp,$O/cpu_flags.txt,$(CPU_FLAGS))
 define isa_rule
 $O/kernels/cpu/%.$(1).o: kernels/cpu/%.c $O/flags.txt $O/cpu_flags.txt
 	@mkdir -p $$(@D)
-	$$(call run,cc,$$< ($(1)))$$(COMPILE) $$(ISA_FLAGS_$(1)) $$(CPU_FLAGS) -DULP_ISA=$(1) -c $$< -o $$@
+	$$(call run,cc,$$< ($(1)))$$(COMPILE) $$(ISA_FLAGS_$(1)) $$(ISA_FLAGS_$(1)_$$(*F)) $$(CPU_FLAGS) -DULP_ISA=$(1) -c $$< -o $$@
 endef
 $(foreach isa,$(ISAS),$(eval $(call isa_rule,$(isa))))
 

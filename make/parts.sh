@@ -53,6 +53,10 @@ probe CMOCKA '#include <stdarg.h>
 #include <stdint.h>
 #include <cmocka.h>
 int main(void) { return 0; }' -lcmocka &
+probe SVE '#include <arm_sve.h>
+typedef svfloat32_t fixed __attribute__((arm_sve_vector_bits(256)));
+typedef float vector __attribute__((vector_size(32)));
+int main(void) { fixed x = svdup_n_f32(1.0f); return ((vector)x)[0] != 1.0f; }' -march=armv8.2-a+sve -msve-vector-bits=256 &
 probe BLAS 'extern void cblas_sgemm(void);
 int main(void) { cblas_sgemm(); return 0; }' -lopenblas -lm &
 wait
@@ -63,6 +67,9 @@ for folder in /usr/include /usr/local/include; do
     mkdir -p "$made" && ln -sfn "$folder/Random123" "$made/Random123" && probe RANDOM123 "$philox" -I"$made"
     [ ! -e "$work/RANDOM123" ] || echo "RANDOM123 := $made" >>"$work/RANDOM123"
 done
+
+# precise [FLAG]: whether float expressions have float's precision
+precise() { printf '#include <float.h>\n#if FLT_EVAL_METHOD\n#error\n#endif\n' | $CC $cppflags -std=c11 "$@" -fsyntax-only -x c - 2>/dev/null; }
 
 have() { [ -n "$1" ] && command -v "$1" >/dev/null 2>&1; }
 # say NAME VALUE: a line of make, if there is a value
@@ -78,6 +85,7 @@ say() { [ -z "$2" ] || echo "$1 := $2"; }
     program=$($CC -print-prog-name=strip 2>/dev/null)
     ! have "$program" || say TARGET_STRIP "$program"
     ! have "${CXX%% *}" || echo 'HAVE_CXX := yes'
+    precise || ! precise -fexcess-precision=fast || echo 'EXCESS := -fexcess-precision=fast'
     ! have gnuplot || echo 'HAVE_GNUPLOT := yes'
     if [ -e "$work/MPI" ]; then
         say MPI_COMPILE "$mpi_compile"
@@ -93,7 +101,10 @@ say() { [ -z "$2" ] || echo "$1 := $2"; }
         say CUDA_FOUND "$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
             awk -F. '/^[0-9]+\.[0-9]$/ && $1 >= 8 && !seen[$0]++ { print $1 $2 ($1 >= 9 ? "a" : "") }' | tr '\n' ' ')"
     fi
-    case $target in *x86_64*) echo 'X86 := yes' ;; esac
+    case $target in
+    *x86_64*) echo 'X86 := yes' ;;
+    aarch64* | arm64*) echo 'AARCH64 := yes' ;;
+    esac
     # an archive of `make dist` has the commit, its date and its time in a file, a clone asks git
     archived=$(grep -v Format .commit 2>/dev/null)
     say COMMIT_DATE "$(set -- $archived; echo "${2:-$(git log -1 --format=%cs 2>/dev/null || echo unknown)}")"

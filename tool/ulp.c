@@ -23,6 +23,11 @@ static int end(const char *program, ulp_status status, ulp_error *error) {
 }
 
 static int run(const tool_command *c, int argc, char **argv) {
+    const char *fault = ulp_arithmetic_fault();
+    if (fault != NULL) {
+        ulp_complain(c->command.name, "%s", fault);
+        return ULP_EXIT_LACKING;
+    }
     void *settings = calloc(1, c->size);
     ulp_option_group groups[TOOL_GROUPS];
     if (!settings) ulp_out_of_memory(c->size);

@@ -119,9 +119,8 @@ ulp_status put_device_rounding(const ulp_task *task) {
     const bench *b = task->context;
     const point *p = task->point;
     group g = {0};
-    job j = p->format ? rounding(b, b->arrays, p->format, &p->rule) : roof_copy(b, b->arrays, 1);
-    if (p->counts) j = counting(j);
-    const size_t i = group_add(&g, j);
+    const job j = p->format ? rounding(b, b->arrays, p->format, &p->rule) : roof_copy(b, b->arrays, 1);
+    const size_t i = group_add(&g, p->counts ? counting(j) : j);
     if (p->format) group_compare_kept(&g, b, i, "copy", "copy");
     return group_measure(task, &g);
 }

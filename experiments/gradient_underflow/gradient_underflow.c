@@ -145,9 +145,6 @@ static ulp_status train(const ulp_task *task, ulp_trainer *t, ulp_tensor_counts 
     ulp_score score = {0};
     ulp_status status = ULP_OK;
     row r = row_of(task);
-    watch w = {s, counts};
-    const ulp_observer observer = {observe, &w, 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
-    t->observer = &observer;
     for (int64_t i = 0; i < s->steps && status == ULP_OK; i++) {
         status = ulp_trainer_step(t, NULL);
         if (status == ULP_OK) status = counts->status;
@@ -169,18 +166,20 @@ static ulp_status train(const ulp_task *task, ulp_trainer *t, ulp_tensor_counts 
 static ulp_status compute(const ulp_task *task) {
     const settings *s = task->settings;
     const point *p = task->point;
-    const ulp_train_options o = ulp_network_options(p->network, p->seed, s->backend);
+    watch w = {s, NULL};
+    const ulp_observer observer = {observe, &w, 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
+    ulp_train_options o = ulp_network_options(p->network, p->seed, s->backend);
     ulp_trainer *t;
-    ulp_tensor_counts *counts = NULL;
+    o.observer = &observer;
     ulp_status status = ulp_training_open(&t, task, &((const ulp_networks *)task->context)->data, &o);
     if (status != ULP_OK) return status;
     if (t->model.net.count > LAYERS)
         status = ulp_task_fail(task, ULP_BAD_ARGUMENT, "--net has %zu layers, at most %d are looked at",
                                t->model.net.count, LAYERS);
     if (status == ULP_OK)
-        status = ulp_tensor_counts_new(&counts, &(ulp_tensor_looks){s->backend, &s->formats, &s->scales}, &t->model);
-    if (status == ULP_OK) status = train(task, t, counts);
-    ulp_tensor_counts_free(counts);
+        status = ulp_tensor_counts_new(&w.counts, &(ulp_tensor_looks){s->backend, &s->formats, &s->scales}, &t->model);
+    if (status == ULP_OK) status = train(task, t, w.counts);
+    ulp_tensor_counts_free(w.counts);
     ulp_training_close(task, t);
     return status;
 }

@@ -320,6 +320,11 @@ static void release(ulp_run *run) {
 
 int ulp_experiment_main(const ulp_experiment *e, int argc, char **argv) {
     ulp_run run = {.experiment = e};
+    const char *fault = ulp_arithmetic_fault();
+    if (fault != NULL) {
+        ulp_complain(e->name, "%s", fault);
+        return ULP_EXIT_LACKING;
+    }
     pthread_mutex_init(&run.sweep.lock, NULL);
     pthread_mutex_init(&run.sweep.failure.lock, NULL);
     run.plan.point_size = e->point_size;

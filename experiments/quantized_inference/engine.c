@@ -182,8 +182,8 @@ ulp_status engine_put_weights(engine *e, code *w, int bits, int scheme) {
         size_t n = layer->params ? layer->params - layer->out.c : 0;
         double low = 0, high = 0;
         for (size_t j = 0; j < n; j++) {
-            low = fmin(low, (double)from[j]);
-            high = fmax(high, (double)from[j]);
+            low = (double)from[j] < low ? (double)from[j] : low;
+            high = (double)from[j] > high ? (double)from[j] : high;
         }
         w[i] = engine_code_of(low, high, bits, scheme);
         for (size_t j = 0; j < n; j++)

@@ -184,8 +184,8 @@ static ulp_status add(sums *s, size_t count) {
     s->words.first += count * s->runs;
     s->least = s->most = (double)s->sum[0];
     for (size_t i = 1; i < s->runs; i++) {
-        s->least = fmin(s->least, (double)s->sum[i]);
-        s->most = fmax(s->most, (double)s->sum[i]);
+        s->least = (double)s->sum[i] < s->least ? (double)s->sum[i] : s->least;
+        s->most = (double)s->sum[i] > s->most ? (double)s->sum[i] : s->most;
     }
     return ULP_OK;
 }

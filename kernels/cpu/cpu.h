@@ -30,12 +30,19 @@
 #if defined(__clang__)
 #define ALL_UNROLLED _Pragma("clang loop unroll(full)")
 #else
-#define ALL_UNROLLED _Pragma("GCC unroll 8")
+#define ALL_UNROLLED _Pragma("GCC unroll 16")
+#endif
+
+/* The assembler's letter for a register of a vector. */
+#if defined(__SSE2__)
+#define VECTOR_REGISTER "+v"
+#elif defined(ULP_ARM)
+#define VECTOR_REGISTER "+w"
 #endif
 
 /* Keeps a vector in a register here. gcc moves sums to memory and back in loops where all fit the registers. */
-#if defined(__SSE2__)
-#define IN_REGISTER(x) __asm__("" : "+v"(x))
+#if defined(VECTOR_REGISTER)
+#define IN_REGISTER(x) __asm__("" : VECTOR_REGISTER(x))
 #else
 #define IN_REGISTER(x) (void)(x)
 #endif
@@ -50,8 +57,8 @@
 
 /* Keeps the computation of a vector after that of the vector before it, where a loop interleaves long chains. clang
  * would form one chain after the other. */
-#if defined(__SSE2__)
-#define IN_ORDER(x) __asm__ volatile("" : "+v"(x))
+#if defined(VECTOR_REGISTER)
+#define IN_ORDER(x) __asm__ volatile("" : VECTOR_REGISTER(x))
 #else
 #define IN_ORDER(x) (void)(x)
 #endif
@@ -72,25 +79,43 @@
 #endif
 
 /* The bytes of a vector of this instruction set. An instruction that is there for each width from SSE2 or AVX2 on, and
- * the types of its operands, by one name: MM(max_ps) is _mm512_max_ps, _mm256_max_ps or _mm_max_ps. */
+ * the types of its operands, by one name: MM(max_ps) is _mm512_max_ps, _mm256_max_ps, _mm_max_ps or arm_max_ps. */
 #if defined(__AVX512F__)
-enum { ULP_VECTOR_BYTES = 64 };
+#define ULP_VECTOR_BYTES 64
 #define MM(name) _mm512_##name
 #define MM_INTS __m512i
 #define MM_FLOATS __m512
 #define MM_DOUBLES __m512d
 #elif defined(__AVX2__)
-enum { ULP_VECTOR_BYTES = 32 };
+#define ULP_VECTOR_BYTES 32
 #define MM(name) _mm256_##name
 #define MM_INTS __m256i
 #define MM_FLOATS __m256
 #define MM_DOUBLES __m256d
+#elif defined(ULP_ARM)
+#include "arm.h"
+#define ULP_VECTOR_BYTES (ULP_ARM / 8)
+#define MM(name) arm_##name
+#define MM_INTS arm_ints
+#define MM_FLOATS arm_floats
+#define MM_DOUBLES arm_doubles
 #else
-enum { ULP_VECTOR_BYTES = 16 };
+#define ULP_VECTOR_BYTES 16
 #define MM(name) _mm_##name
 #define MM_INTS __m128i
 #define MM_FLOATS __m128
 #define MM_DOUBLES __m128d
+#endif
+
+/* Whether MM() names the instructions that x86 has from SSE2, from AVX2, and with fused multiply-adds on. */
+#if defined(__SSE2__) || defined(ULP_ARM)
+#define MM_HAS_SSE2
+#endif
+#if defined(__AVX2__) || defined(ULP_ARM)
+#define MM_HAS_AVX2
+#endif
+#if defined(__FMA__) || defined(ULP_ARM)
+#define MM_HAS_FMA
 #endif
 
 /* Whether the instruction set has a fused multiply-add. */
@@ -107,6 +132,9 @@ enum { ULP_PIECE = 1024, ULP_GRAIN = 32 * ULP_PIECE };
 static inline uint32_t largest_in_range(const ulp_format *f) {
     return ulp_bits32((float)(f->max < -f->lowest ? f->max : -f->lowest));
 }
+
+/* NULL if computations of this instruction set have the bits of IEEE arithmetic, else ulp_arithmetic_fault(). */
+const char *ULP_CPU(ulp_arithmetic_fault)(void);
 
 /* words (n) = the random words of elements index .. index + n - 1 of (seed, stream). The benchmark times it. */
 void ULP_CPU(ulp_words)(uint32_t *words, size_t n, uint64_t seed, uint64_t stream, uint64_t index);

@@ -46,7 +46,7 @@ ULP_INLINE vbits wide_words(const uint32_t *from) {
 
 /* a > b ? a : b and a < b ? a : b, so that a NaN in b stays. */
 ULP_INLINE vdouble larger(vdouble a, vdouble b) {
-#if defined(__SSE2__)
+#if defined(MM_HAS_SSE2)
     return (vdouble)MM(max_pd)((MM_DOUBLES)a, (MM_DOUBLES)b);
 #else
     const vbits yes = (vbits)(a > b);
@@ -55,7 +55,7 @@ ULP_INLINE vdouble larger(vdouble a, vdouble b) {
 }
 
 ULP_INLINE vdouble smaller(vdouble a, vdouble b) {
-#if defined(__SSE2__)
+#if defined(MM_HAS_SSE2)
     return (vdouble)MM(min_pd)((MM_DOUBLES)a, (MM_DOUBLES)b);
 #else
     const vbits yes = (vbits)(a < b);
@@ -65,7 +65,7 @@ ULP_INLINE vdouble smaller(vdouble a, vdouble b) {
 
 /* The larger and the smaller of two 32-bit words. */
 ULP_INLINE vhalf larger_words(vhalf a, vhalf b) {
-#if defined(__AVX2__)
+#if defined(MM_HAS_AVX2)
     return (vhalf)MM(max_epu32)((MM_INTS)a, (MM_INTS)b);
 #else
     const vhalf yes = (vhalf)(a > b);
@@ -76,7 +76,7 @@ ULP_INLINE vhalf larger_words(vhalf a, vhalf b) {
 /* The larger of two words whose sign and significand are zero, in the units for integers if they have such an
  * instruction. */
 ULP_INLINE vbits larger_exponents(vbits a, vbits b) {
-#if defined(__AVX2__)
+#if defined(MM_HAS_AVX2)
     return (vbits)larger_words((vhalf)a, (vhalf)b);
 #else
     return (vbits)larger((vdouble)a, (vdouble)b);
@@ -84,7 +84,7 @@ ULP_INLINE vbits larger_exponents(vbits a, vbits b) {
 }
 
 ULP_INLINE vhalf smaller_words(vhalf a, vhalf b) {
-#if defined(__AVX2__)
+#if defined(MM_HAS_AVX2)
     return (vhalf)MM(min_epu32)((MM_INTS)a, (MM_INTS)b);
 #else
     const vhalf yes = (vhalf)(a < b);
@@ -95,7 +95,7 @@ ULP_INLINE vhalf smaller_words(vhalf a, vhalf b) {
 /* a b + c, rounded once to nearest. Without such an instruction the product must be exact, as that of binary32 values
  * is. */
 ULP_INLINE vdouble fused(vdouble a, vdouble b, vdouble c) {
-#if defined(__FMA__)
+#if defined(MM_HAS_FMA)
     return (vdouble)MM(fmadd_pd)((MM_DOUBLES)a, (MM_DOUBLES)b, (MM_DOUBLES)c);
 #else
     return a * b + c;
@@ -154,7 +154,7 @@ ULP_INLINE watch watch_begin(void) { return (watch){~(vhalf){0}, (vhalf){0}}; }
 
 /* The upper halves of the numbers of two vectors, in any order. */
 ULP_INLINE vhalf upper_halves(vdouble a, vdouble b) {
-#if defined(__AVX2__)
+#if defined(MM_HAS_AVX2)
     return (vhalf)MM(shuffle_ps)((MM_FLOATS)a, (MM_FLOATS)b, 0xdd);
 #else
     return (vhalf)(((vbits)a >> 32) | ((vbits)b & 0xffffffff00000000u));

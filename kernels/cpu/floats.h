@@ -19,7 +19,7 @@ ULP_INLINE vuint all_uints(uint32_t x) { return (vuint){0} + x; }
 
 /* The larger of two words below 2^31. */
 ULP_INLINE vuint larger_uints(vuint a, vuint b) {
-#if defined(__AVX2__)
+#if defined(MM_HAS_AVX2)
     return (vuint)MM(max_epu32)((MM_INTS)a, (MM_INTS)b);
 #else
     const vuint yes = (vuint)((vint)a > (vint)b);
@@ -29,7 +29,7 @@ ULP_INLINE vuint larger_uints(vuint a, vuint b) {
 
 /* The smaller of two words below 2^31. */
 ULP_INLINE vuint smaller_uints(vuint a, vuint b) {
-#if defined(__AVX2__)
+#if defined(MM_HAS_AVX2)
     return (vuint)MM(min_epu32)((MM_INTS)a, (MM_INTS)b);
 #else
     const vuint yes = (vuint)((vint)a < (vint)b);
@@ -45,10 +45,12 @@ ULP_INLINE uint32_t least_uint(vuint x) {
     return least;
 }
 
-#if defined(__AVX2__)
+#if defined(MM_HAS_AVX2)
 /* Whether a word is above or below a limit. */
 ULP_INLINE int any_uint_above(vuint x, uint32_t limit) {
-#if defined(__AVX512F__)
+#if defined(ULP_ARM)
+    return arm_most_u32((arm_ints)x) > limit;
+#elif defined(__AVX512F__)
     return _mm512_cmpgt_epu32_mask((__m512i)x, (__m512i)all_uints(limit)) != 0;
 #else
     const __m256i all = (__m256i)all_uints(limit);
@@ -57,7 +59,9 @@ ULP_INLINE int any_uint_above(vuint x, uint32_t limit) {
 }
 
 ULP_INLINE int any_uint_below(vuint x, uint32_t limit) {
-#if defined(__AVX512F__)
+#if defined(ULP_ARM)
+    return arm_least_u32((arm_ints)x) < limit;
+#elif defined(__AVX512F__)
     return _mm512_cmplt_epu32_mask((__m512i)x, (__m512i)all_uints(limit)) != 0;
 #else
     const __m256i all = (__m256i)all_uints(limit);
@@ -68,7 +72,7 @@ ULP_INLINE int any_uint_below(vuint x, uint32_t limit) {
 
 /* The same for words of binary32 numbers that are not NaN. */
 ULP_INLINE vuint larger_numbers(vuint a, vuint b) {
-#if defined(__SSE2__)
+#if defined(MM_HAS_SSE2)
     return (vuint)MM(max_ps)((MM_FLOATS)a, (MM_FLOATS)b);
 #else
     return larger_uints(a, b);
@@ -77,7 +81,7 @@ ULP_INLINE vuint larger_numbers(vuint a, vuint b) {
 
 /* The same, in the units for integers if they have such an instruction. */
 ULP_INLINE vuint larger_fields(vuint a, vuint b) {
-#if defined(__AVX2__)
+#if defined(MM_HAS_AVX2)
     return larger_uints(a, b);
 #else
     return larger_numbers(a, b);
@@ -123,7 +127,7 @@ ULP_INLINE vbytes exponents_of(vshort a, vshort b) {
 }
 
 ULP_INLINE vbytes larger_bytes(vbytes a, vbytes b) {
-#if defined(__SSE2__)
+#if defined(MM_HAS_SSE2)
     return (vbytes)MM(max_epu8)((MM_INTS)a, (MM_INTS)b);
 #else
     const vbytes yes = (vbytes)(a > b);
@@ -139,6 +143,8 @@ ULP_INLINE uint64_t zero_bytes(vbytes x) {
     return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8((__m256i)x, _mm256_setzero_si256()));
 #elif defined(__SSE2__)
     return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8((__m128i)x, _mm_setzero_si128()));
+#elif defined(ULP_ARM)
+    return arm_zero_bytes((arm_ints)x);
 #else
     uint64_t zero = 0;
     for (int i = 0; i < ULP_VECTOR_BYTES; i++) zero |= (uint64_t)(x[i] == 0) << i;
@@ -180,6 +186,8 @@ ULP_INLINE int32_t zeros_of(vfloat x) {
     return bits_of((uint32_t)_mm256_movemask_ps(_mm256_cmp_ps((__m256)x, _mm256_setzero_ps(), _CMP_EQ_OQ)));
 #elif defined(__SSE2__)
     return bits_of((uint32_t)_mm_movemask_ps(_mm_cmpeq_ps((__m128)x, _mm_setzero_ps())));
+#elif defined(ULP_ARM)
+    return arm_zeros((arm_floats)x);
 #else
     int32_t zeros = 0;
     for (int i = 0; i < FLOATS; i++) zeros += x[i] == 0.0f;
@@ -188,10 +196,14 @@ ULP_INLINE int32_t zeros_of(vfloat x) {
 }
 
 ULP_INLINE int any_bit(vuint x) {
+#if defined(ULP_ARM)
+    return arm_most_u32((arm_ints)x) != 0;
+#else
     uint32_t each[FLOATS], any = 0;
     memcpy(each, &x, sizeof each);
     for (int i = 0; i < FLOATS; i++) any |= each[i];
     return any != 0;
+#endif
 }
 
 /* Whether a number is above a limit. */
@@ -202,6 +214,8 @@ ULP_INLINE int any_above(vint x, int32_t limit) {
     return _mm256_movemask_epi8(_mm256_cmpgt_epi32((__m256i)x, _mm256_set1_epi32(limit))) != 0;
 #elif defined(__SSE2__)
     return _mm_movemask_epi8(_mm_cmpgt_epi32((__m128i)x, _mm_set1_epi32(limit))) != 0;
+#elif defined(ULP_ARM)
+    return arm_most_s32((arm_ints)x) > limit;
 #else
     int32_t any = 0;
     for (int i = 0; i < FLOATS; i++) any |= x[i] > limit;
@@ -235,7 +249,7 @@ ULP_INLINE vfloat float_fused_toward(vfloat a, vfloat b, vfloat c, uint32_t mode
 
 /* a b + c, where a b is exact. */
 ULP_INLINE vfloat float_fused(vfloat a, vfloat b, vfloat c) {
-#if defined(__FMA__)
+#if defined(MM_HAS_FMA)
     return (vfloat)MM(fmadd_ps)((MM_FLOATS)a, (MM_FLOATS)b, (MM_FLOATS)c);
 #else
     return a * b + c;

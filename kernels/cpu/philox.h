@@ -18,7 +18,7 @@ ULP_INLINE vwide wide_all(uint64_t x) { return (vwide){0} + x; }
 
 /* The products of the lower halves of the lanes with a number. */
 ULP_INLINE vwide wide_product(vwide a, uint32_t by) {
-#if defined(__SSE2__)
+#if defined(MM_HAS_SSE2)
     return (vwide)MM(mul_epu32)((MM_INTS)a, (MM_INTS)wide_all(by));
 #else
     return (a & 0xffffffffu) * wide_all(by);

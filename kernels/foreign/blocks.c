@@ -5,6 +5,7 @@
 
 ulp_status ulp_foreign_block(ulp_block **block, const char *name) {
     ulp_foreign_words words = {0};
+    ULP_TRY(ulp_foreign_arithmetic());
     ulp_block *const made = ulp_foreign_object(sizeof *made);
     if (made == NULL) return ULP_NO_MEMORY;
     if (name != NULL && ulp_block_parse(made, name) == ULP_OK) {

@@ -41,6 +41,7 @@ static ulp_status unknown_format(const char *name) {
 
 ulp_status ulp_foreign_parse(ulp_format *format, const char *name) {
     if (name == NULL) return ulp_foreign_fail(ULP_BAD_ARGUMENT, "a format needs a name");
+    ULP_TRY(ulp_foreign_arithmetic());
     const ulp_status status = ulp_format_parse(format, name);
     switch (status) {
     case ULP_OK: return ULP_OK;

@@ -30,6 +30,11 @@ ulp_status ulp_foreign_status(ulp_status status, const ulp_backend *backend, con
     return ulp_foreign_fail(status, "%s: %s", what, why.text[0] != '\0' ? why.text : ulp_status_text(status));
 }
 
+ulp_status ulp_foreign_arithmetic(void) {
+    const char *fault = ulp_arithmetic_fault();
+    return fault == NULL ? ULP_OK : ulp_foreign_fail(ULP_NO_DEVICE, "%s", fault);
+}
+
 void ulp_foreign_add_word(ulp_foreign_words *words, const char *word) {
     const size_t room = sizeof words->text - words->used;
     if (word[0] == '\0') return;

@@ -22,6 +22,10 @@ ulp_foreign_fail(ulp_status status, const char *sentence, ...);
  * an operation returned the status; NULL: no operation did. */
 ulp_status ulp_foreign_status(ulp_status status, const ulp_backend *backend, const char *what);
 
+/* Keeps the sentence of ulp_arithmetic_fault() and returns ULP_NO_DEVICE; ULP_OK if there is no fault. Every object
+ * that computes begins with a format, a block or a backend, which ask here or in ulp_backend_get(). */
+ulp_status ulp_foreign_arithmetic(void);
+
 /* A list of words that is made word by word; zeroed, it is empty. */
 typedef struct ulp_foreign_words {
     char text[8192]; /* the words, a blank between them */

@@ -52,15 +52,10 @@ typedef struct ulp_cell_widths {
 } ulp_cell_widths;
 
 ULP_FN ulp_cell_widths ulp_cell_widths_of(ulp_cell_stage stage) {
-    ulp_cell_widths w = {0, {0, 0, 0, 0, 0}};
-    switch (stage) {
-#define ULP_CELL_WIDTHS(id, unit, result, a, b, c, d, e)                                                               \
-    case id: w.to = result, w.in[0] = a, w.in[1] = b, w.in[2] = c, w.in[3] = d, w.in[4] = e; break;
-        ULP_CELL_STAGES(ULP_CELL_WIDTHS)
+#define ULP_CELL_WIDTHS(id, unit, to, a, b, c, d, e) {to, {a, b, c, d, e}},
+    const ulp_cell_widths widths[] = {ULP_CELL_STAGES(ULP_CELL_WIDTHS)};
 #undef ULP_CELL_WIDTHS
-    case ULP_CELL_STAGE_COUNT: break;
-    }
-    return w;
+    return widths[stage];
 }
 
 /* ---- the stages ----

@@ -54,7 +54,8 @@ static int add_size(void *context, void *at, size_t bytes) {
 /* The number of bytes between the lines of text and the note. */
 static size_t state_bytes(const ulp_saved_kind *kind, const void *run) {
     size_t n = 0;
-    for (size_t i = 0; kind->arena(run, i); i++) n += kind->arena(run, i)->bytes;
+    const ulp_arena *arena;
+    for (size_t i = 0; (arena = kind->arena(run, i)) != NULL; i++) n += arena->bytes;
     kind->visit(run, add_size, &n);
     return n;
 }

@@ -13,6 +13,12 @@
 typedef void generator(uint32_t words[64], uint64_t seed, uint64_t stream, uint64_t block);
 
 static generator *generator_of(const char *isa) {
+#if defined(ULP_WITH_neon)
+    if (strcmp(isa, "neon") == 0) return streams_known_neon;
+#endif
+#if defined(ULP_WITH_sve256)
+    if (strcmp(isa, "sve256") == 0) return streams_known_sve256;
+#endif
 #if defined(ULP_WITH_avx2)
     if (strcmp(isa, "avx2") == 0) return streams_known_avx2;
 #endif
@@ -27,8 +33,8 @@ TEST(known_answers) {
     size_t tested = 0;
     for (size_t k = 0; ulp_cpu_isa_name(k) != NULL; k++) {
         generator *words_of = generator_of(ulp_cpu_isa_name(k));
-        assert_non_null(words_of);
         if (!ulp_cpu_isa_offered(k)) continue;
+        assert_non_null(words_of);
         for (size_t i = 0; i < COUNT_OF(known); i++)
             for (uint32_t lane = 0; lane < 16; lane++) {
                 const struct known *t = &known[i];

@@ -139,11 +139,11 @@ static ulp_status read_list(npz_archive *z, const unsigned char *end, uint64_t a
 /* Find the record at the end of the file, after which only a comment stands. */
 static ulp_status read_end(npz_archive *z, ulp_error *error) {
     const off_t size = lseek(z->file, 0, SEEK_END);
-    unsigned char start[4];
+    unsigned char start[4] = {0};
     if (size < 0)
         return refuse(error, z, "the list of members of an archive is at its end; name a file, not a pipe or a device");
     if (size >= END_BYTES) ULP_TRY(read_part(z, start, sizeof start, 0, error));
-    if (size < END_BYTES || (memcmp(start, "PK\3\4", 4) != 0 && memcmp(start, "PK\5\6", 4) != 0))
+    if (memcmp(start, "PK\3\4", 4) != 0 && memcmp(start, "PK\5\6", 4) != 0)
         return refuse(error, z, "no .npz file: it does not begin with the bytes 50 4b 03 04");
     const size_t bytes = size < END_BYTES + COMMENT_BYTES ? (size_t)size : END_BYTES + COMMENT_BYTES;
     const uint64_t first = (uint64_t)size - bytes;

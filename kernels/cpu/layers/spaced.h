@@ -83,12 +83,12 @@ ULP_INLINE int spaced_nearest(float *restrict w, float *restrict held, const flo
 /* ---- mode sra ---- */
 
 /* The indices of the upper halves of the words of two vectors, and of a half of a vector. */
-#if defined(__AVX512F__)
+#if ULP_VECTOR_BYTES == 64
 #define UPPER_OF(i)                                                                                                    \
     i, i + 2, i + 4, i + 6, i + 8, i + 10, i + 12, i + 14, i + 16, i + 18, i + 20, i + 22, i + 24, i + 26, i + 28,     \
         i + 30
 #define HALF(i) i, i + 1, i + 2, i + 3, i + 4, i + 5, i + 6, i + 7
-#elif defined(__AVX2__)
+#elif ULP_VECTOR_BYTES == 32
 #define UPPER_OF(i) i, i + 2, i + 4, i + 6, i + 8, i + 10, i + 12, i + 14
 #define HALF(i) i, i + 1, i + 2, i + 3
 #else
@@ -135,8 +135,8 @@ ULP_INLINE vdouble random_base(const uint32_t *words, const spaced *s) {
 }
 
 ULP_INLINE vuint sign_of_sum(vfloat w, vfloat g, const spaced *s) {
-#if defined(__AVX2__) && defined(__FMA__)
-    return (vuint)_mm256_fmadd_ps(_mm256_set1_ps(s->a), (__m256)g, (__m256)w) & 0x80000000u;
+#if defined(MM_HAS_FMA)
+    return (vuint)float_fused(s->a - (vfloat){0}, g, w) & 0x80000000u;
 #else
     vfloat x;
     for (int i = 0; i < FLOATS; i++) x[i] = (float)((double)s->a * (double)g[i] + (double)w[i]);

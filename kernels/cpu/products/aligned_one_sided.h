@@ -34,6 +34,8 @@ ULP_INLINE vint floor_ints(vfloat x, float least) {
 #else
 #if defined(__AVX2__)
     const vint floor = (vint)_mm256_cvttps_epi32(_mm256_floor_ps((__m256)x));
+#elif defined(ULP_ARM)
+    const vint floor = (vint)arm_floor_epi32(x);
 #else
     const vint cut = __builtin_convertvector(x, vint), floor = cut + (vint)(__builtin_convertvector(cut, vfloat) > x);
 #endif

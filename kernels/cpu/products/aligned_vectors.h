@@ -10,7 +10,7 @@ typedef int16_t vint16 __attribute__((vector_size(ULP_VECTOR_BYTES)));
 
 /* The smaller of two distances. */
 ULP_INLINE vbytes min8(vbytes a, vbytes b) {
-#if defined(__SSE2__)
+#if defined(MM_HAS_SSE2)
     return (vbytes)MM(min_epu8)((MM_INTS)a, (MM_INTS)b);
 #else
     const vbytes yes = (vbytes)(a < b);
@@ -20,7 +20,7 @@ ULP_INLINE vbytes min8(vbytes a, vbytes b) {
 
 /* The sum of two distances, at most 255. */
 ULP_INLINE vbytes add8(vbytes a, vbytes b) {
-#if defined(__SSE2__)
+#if defined(MM_HAS_SSE2)
     return (vbytes)MM(adds_epu8)((MM_INTS)a, (MM_INTS)b);
 #else
     const vbytes sum = a + b;
@@ -30,7 +30,7 @@ ULP_INLINE vbytes add8(vbytes a, vbytes b) {
 
 /* The larger of two numbers. */
 ULP_INLINE vint16 max16(vint16 a, vint16 b) {
-#if defined(__SSE2__)
+#if defined(MM_HAS_SSE2)
     return (vint16)MM(max_epi16)((MM_INTS)a, (MM_INTS)b);
 #else
     const vint16 yes = (vint16)(a > b);
@@ -39,7 +39,7 @@ ULP_INLINE vint16 max16(vint16 a, vint16 b) {
 }
 
 ULP_INLINE vint max32(vint a, vint b) {
-#if defined(__AVX2__)
+#if defined(MM_HAS_AVX2)
     return (vint)MM(max_epi32)((MM_INTS)a, (MM_INTS)b);
 #else
     const vint yes = (vint)(a > b);
@@ -49,7 +49,7 @@ ULP_INLINE vint max32(vint a, vint b) {
 
 /* The smaller of two numbers. */
 ULP_INLINE vfloat smaller_floats(vfloat a, vfloat b) {
-#if defined(__SSE2__)
+#if defined(MM_HAS_SSE2)
     return (vfloat)MM(min_ps)((MM_FLOATS)a, (MM_FLOATS)b);
 #else
     const vint yes = (vint)(a < b);
@@ -108,6 +108,8 @@ ULP_INLINE vint odd_ints(vfloat x) {
     const __m256 floor = _mm256_floor_ps((__m256)x);
     const vint lost = (vint)_mm256_cmp_ps(floor, (__m256)x, _CMP_NEQ_UQ);
     return (vint)_mm256_cvttps_epi32(floor) | (lost & 1);
+#elif defined(ULP_ARM)
+    return (vint)arm_floor_epi32(x) | ((vint)arm_ceil_epi32(x) & 1);
 #else
     const vint sign = (vint)x >> 31, size = __builtin_convertvector((vfloat)((vint)x & INT32_MAX), vint);
     const vint lost = __builtin_convertvector(size, vfloat) != (vfloat)((vint)x & INT32_MAX);
@@ -119,7 +121,7 @@ ULP_INLINE vint odd_ints(vfloat x) {
 
 /* floor(x 2^-n) */
 ULP_INLINE vint shift_down(vint x, vuint n) {
-#if defined(__AVX2__)
+#if defined(MM_HAS_AVX2)
     return (vint)MM(srav_epi32)((MM_INTS)x, (MM_INTS)n);
 #else
     return x >> (vint)smaller_uints(n, all_uints(31));
@@ -128,7 +130,7 @@ ULP_INLINE vint shift_down(vint x, vuint n) {
 
 /* x 2^n modulo 2^32 */
 ULP_INLINE vuint shift_up(vuint x, vuint n) {
-#if defined(__AVX2__)
+#if defined(MM_HAS_AVX2)
     return (vuint)MM(sllv_epi32)((MM_INTS)x, (MM_INTS)n);
 #else
     return (x << (n & 31u)) & (vuint)(n < 32u);
@@ -137,7 +139,7 @@ ULP_INLINE vuint shift_up(vuint x, vuint n) {
 
 /* a - b, or 0 where b is larger; both are below 2^15. */
 ULP_INLINE vuint less(vuint a, vuint b) {
-#if defined(__SSE2__)
+#if defined(MM_HAS_SSE2)
     return (vuint)MM(subs_epu16)((MM_INTS)a, (MM_INTS)b);
 #else
     return (a - b) & (vuint)(a > b);

@@ -20,15 +20,19 @@ static void round_rows(const ulp_job *job, size_t begin, size_t end) {
     ULP_CPU(ulp_cpu_round)(c, c, (end - begin) * job->s.n, how);
 }
 
-#if defined(__FMA__)
+#if defined(MM_HAS_FMA)
 
 #include "kernels/cpu/floats.h"
 
 /* The elements of a vector, the columns of a panel of B, and the most rows of a block: a block with two vectors of
- * columns has at most 24 registers of sums under AVX-512 and 12 under AVX2. DEPTH products of a panel and of a piece of
- * A fit the second-level cache. */
+ * columns has at most 24 registers of sums under AVX-512 and on Arm, and 12 under AVX2. DEPTH products of a panel and
+ * of a piece of A fit the second-level cache. */
 enum { LANES = ULP_VECTOR_BYTES / 4, VECTORS = 2, WIDE = VECTORS * LANES, MOST_ROWS = 12, DEPTH = 1024 };
-enum { ROWS = ULP_VECTOR_BYTES == 64 ? MOST_ROWS : MOST_ROWS / 2 };
+#if defined(__AVX2__) && !defined(__AVX512F__)
+enum { ROWS = MOST_ROWS / 2 };
+#else
+enum { ROWS = MOST_ROWS };
+#endif
 enum { CACHE = 1 << 17 };   /* numbers of an operand that stay in the second-level cache */
 enum { DIRECT_BLOCKS = 2 }; /* so few blocks of rows read B where it is */
 enum { PIECE_ROWS = 96 };   /* rows of A that use a panel of B while the panel is in the cache */
@@ -65,6 +69,15 @@ typedef struct part {
 
 /* to (4, stride) = the transpose of from (4, ld), four columns of each */
 ULP_INLINE void turn4(float *to, size_t stride, const float *from, size_t ld) {
+#if defined(ULP_ARM)
+    const float32x4x2_t a = vzipq_f32(vld1q_f32(from), vld1q_f32(from + 2 * ld)),
+                        b = vzipq_f32(vld1q_f32(from + ld), vld1q_f32(from + 3 * ld));
+    const float32x4x2_t first = vzipq_f32(a.val[0], b.val[0]), last = vzipq_f32(a.val[1], b.val[1]);
+    vst1q_f32(to, first.val[0]);
+    vst1q_f32(to + stride, first.val[1]);
+    vst1q_f32(to + 2 * stride, last.val[0]);
+    vst1q_f32(to + 3 * stride, last.val[1]);
+#else
     __m128 a = _mm_loadu_ps(from), b = _mm_loadu_ps(from + ld), c = _mm_loadu_ps(from + 2 * ld),
            d = _mm_loadu_ps(from + 3 * ld);
     _MM_TRANSPOSE4_PS(a, b, c, d);
@@ -72,6 +85,7 @@ ULP_INLINE void turn4(float *to, size_t stride, const float *from, size_t ld) {
     _mm_storeu_ps(to + stride, b);
     _mm_storeu_ps(to + 2 * stride, c);
     _mm_storeu_ps(to + 3 * stride, d);
+#endif
 }
 
 /* to (columns, stride) = the transpose of from (rows, ld). A line of the cache is read as a whole. */
@@ -127,6 +141,19 @@ static void pack_rows(const work *w, size_t at) {
 
 /* ---- sums ---- */
 
+/* Element r of a column of A in every lane. NEON multiplies by an element of a vector: one load serves four rows. A
+ * block has MOST_ROWS numbers to a column there. */
+#if defined(ULP_ARM) && ULP_ARM == 128
+typedef vfloat column[MOST_ROWS / 4];
+#define READ_COLUMN(to, a, rows)                                                                                       \
+    for (int q = 0; q < ((rows) + 3) / 4; q++) (to)[q] = (vfloat)vld1q_f32((a) + 4 * q)
+#define OF_COLUMN(from, r) ((from)[(r) / 4][(r) % 4] - (vfloat){0})
+#else
+typedef const float *column;
+#define READ_COLUMN(to, a, rows) (to) = (a)
+#define OF_COLUMN(from, r) ((from)[r] - (vfloat){0}) /* the sign of a zero stays */
+#endif
+
 /* c (rows, vectors) = or += a b, with a (k, stride) and b (k, ldb). rows and vectors are constants. */
 ULP_INLINE void block(float *c, size_t ldc, int add, const float *a, size_t stride, const float *b, size_t ldb,
                       size_t k, int rows, int vectors) {
@@ -135,14 +162,16 @@ ULP_INLINE void block(float *c, size_t ldc, int add, const float *a, size_t stri
         for (int v = 0; v < vectors; v++) acc[r][v] = add ? load(c + (size_t)r * ldc + v * LANES) : (vfloat){0};
     for (size_t i = 0; i < k; i++, a += stride, b += ldb) {
         vfloat y[VECTORS];
+        column at;
+        READ_COLUMN(at, a, rows);
         for (int v = 0; v < vectors; v++) y[v] = load(b + v * LANES);
         for (int r = 0; r < rows; r++) {
-            const vfloat x = a[r] - (vfloat){0}; /* the sign of a zero stays */
+            const vfloat x = OF_COLUMN(at, r);
             for (int v = 0; v < vectors; v++) acc[r][v] = float_fused(x, y[v], acc[r][v]);
         }
     }
-    for (int r = 0; r < rows; r++)
-        for (int v = 0; v < vectors; v++) store_canonical(c + (size_t)r * ldc + v * LANES, acc[r][v]);
+    ALL_UNROLLED for (int r = 0; r < rows; r++) for (int v = 0; v < vectors; v++)
+        store_canonical(c + (size_t)r * ldc + v * LANES, acc[r][v]);
 }
 
 static void any_block(float *c, size_t ldc, int add, const float *a, size_t stride, const part *p, size_t rows,

@@ -1,11 +1,11 @@
 /* integer_dots.h - sums of products of integers of up to 16 bits: packing, and the loop over a tile of outputs.
  *
  * A sum is cut into runs of `length` products. A word holds the next products of a row or a column: two 16-bit
- * integers, or four 8-bit integers where the processor has VNNI, whose unsigned operand is A plus 128. All arithmetic
- * is modulo 2^32: a run is exact if its sum fits 32 bits. With zero points and the 128, where a' is the packed number,
- *   sum (a - za)(b - zb) = sum a' b - (za + 128) sum b - zb sum (a - za),
- * so that a run starts at a number of its column plus a number of its row. Zeros replace the missing products of a
- * word: their a' and their b are zero.
+ * integers, or four 8-bit integers where the processor has VNNI or Arm's dot products. VNNI has an unsigned operand: A
+ * plus 128. All arithmetic is modulo 2^32: a run is exact if its sum fits 32 bits. With zero points and the offset of
+ * A, where a' is the packed number, sum (a - za)(b - zb) = sum a' b - (za + offset) sum b - zb sum (a - za), so that a
+ * run starts at a number of its column plus a number of its row. Zeros replace the missing products of a word: their a'
+ * and their b are zero.
  */
 #ifndef ULP_CPU_INTEGER_DOTS_H
 #define ULP_CPU_INTEGER_DOTS_H
@@ -25,10 +25,13 @@ typedef int32_t vint __attribute__((vector_size(ULP_VECTOR_BYTES)));
 
 /* ---- the loop ---- */
 
-/* Whether a word may hold four products. */
+/* Whether a word may hold four products, and what is added to the numbers of A then. */
+enum { QUAD_OFFSET = 128 * (ULP_VECTOR_BYTES == 64) };
 static inline int quads_offered(void) {
 #if defined(__AVX512BW__)
     return __builtin_cpu_supports("avx512vnni") != 0;
+#elif defined(ULP_ARM)
+    return arm_has_dots();
 #else
     return 0;
 #endif
@@ -36,7 +39,7 @@ static inline int quads_offered(void) {
 
 /* For each pair the sum of its two products. */
 ULP_INLINE vword pair_products(vword a, vword b) {
-#if defined(__SSE2__)
+#if defined(MM_HAS_SSE2)
     return (vword)MM(madd_epi16)((MM_INTS)a, (MM_INTS)b);
 #else
     const vint low = ((vint)(a << 16) >> 16) * ((vint)(b << 16) >> 16), high = ((vint)a >> 16) * ((vint)b >> 16);
@@ -45,13 +48,15 @@ ULP_INLINE vword pair_products(vword a, vword b) {
 }
 
 /* sum + the products of words a and b. vpdpbusd multiplies unsigned bytes of a by signed bytes of b and does not
- * saturate; the compiler has no name for the instruction in functions for every processor with AVX-512. */
+ * saturate; the compiler has no name for it in functions for every processor with AVX-512. */
 ULP_INLINE vword add_products(vword sum, vword a, vword b, int per) {
 #if defined(__AVX512BW__)
     if (per == QUADS) {
         __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
         return sum;
     }
+#elif defined(ULP_ARM)
+    if (per == QUADS) return (vword)arm_dot((arm_ints)sum, (arm_ints)a, (arm_ints)b);
 #endif
     (void)per;
     return sum + pair_products(a, b);
@@ -126,7 +131,7 @@ static inline void dots_pack_panel_run(const dots *d, size_t panel, size_t run) 
                        : all - first < d->length ? all
                                                  : first + d->length,
                  stride = b_index(job, 0, 1) - b_index(job, 0, 0);
-    const uint32_t offset = (uint32_t)d->zero_a + (d->per == QUADS ? 128u : 0u);
+    const uint32_t offset = (uint32_t)d->zero_a + (d->per == QUADS ? QUAD_OFFSET : 0);
     uint32_t *to = d->b + (panel * dots_row(d) + run * d->words) * WIDE,
              *start = d->b_start + (panel * d->runs + run) * WIDE;
     int32_t x[QUADS][WIDE] = {{0}};
@@ -159,7 +164,7 @@ static inline void words_of(uint32_t *to, const int32_t *x, size_t n, int per) {
     uint8_t *bytes = (uint8_t *)to;
     int16_t *halves = (int16_t *)(void *)to;
     if (per == QUADS)
-        for (size_t i = 0; i < n; i++) bytes[i] = (uint8_t)(x[i] + 128);
+        for (size_t i = 0; i < n; i++) bytes[i] = (uint8_t)(x[i] + QUAD_OFFSET);
     else
         for (size_t i = 0; i < n; i++) halves[i ^ SWAPPED] = (int16_t)x[i];
 }

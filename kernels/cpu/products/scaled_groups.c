@@ -96,7 +96,10 @@ ULP_INLINE void doubles_of(vdouble to[2], vword x) {
     to[0] = (vdouble)_mm_cvtepi32_pd((__m128i)x);
     to[1] = (vdouble)_mm_cvtepi32_pd(_mm_unpackhi_epi64((__m128i)x, (__m128i)x));
 #else
-    for (int i = 0; i < DOUBLES; i++) to[0][i] = (double)(int32_t)x[i], to[1][i] = (double)(int32_t)x[DOUBLES + i];
+    typedef int32_t vints __attribute__((vector_size(ULP_VECTOR_BYTES / 2)));
+    vints half[2];
+    memcpy(half, &x, sizeof half);
+    for (int i = 0; i < 2; i++) to[i] = __builtin_convertvector(half[i], vdouble);
 #endif
 }
 

@@ -9,7 +9,7 @@
 #include "float_panels.h"
 #include "serial_floats.h"
 
-#if defined(__AVX2__) && defined(__FMA__)
+#if defined(MM_HAS_FMA) && defined(MM_HAS_AVX2)
 
 #include "serial_any.h"
 

@@ -12,7 +12,7 @@
 #include "kernels/cpu/floats.h"
 #include "lanes.h"
 
-#if defined(__AVX2__) && defined(__FMA__)
+#if defined(MM_HAS_FMA) && defined(MM_HAS_AVX2)
 
 /* The vectors of sums that registers hold, and their columns. */
 enum { GROUP = 4, GROUP_LANES = GROUP * FLOATS };
@@ -39,7 +39,7 @@ ULP_INLINE vuint sum_word(vfloat a, vfloat b, vfloat acc) {
 #if defined(__AVX512F__)
     return (vuint)_mm512_fmadd_round_ps((__m512)a, (__m512)b, (__m512)acc, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
 #else
-    return (vuint)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)acc);
+    return (vuint)float_fused(a, b, acc);
 #endif
 }
 

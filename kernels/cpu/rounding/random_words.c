@@ -18,11 +18,11 @@ void ULP_CPU(ulp_philox_set)(philox *p, uint64_t upper) {
 /* Lane 2 i of a vector holds block i of the vector, lane 2 i + 1 block LANES / 2 + i: then the pairs of words of the
  * even lanes, and those of the odd lanes, lie in the order of memory. */
 enum { LANES = ULP_VECTOR_BYTES / 8 };
-#if defined(__AVX512F__)
+#if ULP_VECTOR_BYTES == 64
 #define BLOCKS 0, 4, 1, 5, 2, 6, 3, 7
 #define EVEN_LANES 0, 8, 2, 10, 4, 12, 6, 14
 #define ODD_LANES 1, 9, 3, 11, 5, 13, 7, 15
-#elif defined(__AVX2__)
+#elif ULP_VECTOR_BYTES == 32
 #define BLOCKS 0, 2, 1, 3
 #define EVEN_LANES 0, 4, 2, 6
 #define ODD_LANES 1, 5, 3, 7

@@ -22,10 +22,11 @@ LINT_FAILED = echo '$<:1: error: the analyser has failed [failed]' >> $@.tmp
 $(LINT)/%.analyzer: %.c
 	@mkdir -p $(@D)
 	$(call run,analyzer,$<)$(LINT_CC) $(call lint_flags,$*,avx512) -O1 -fanalyzer $(call LINT_VECTORS,$*) \
-	    -MMD -MP -MF $(LINT)/$*.d -MT $@ -MT $(LINT)/$*.tidy -c $< -o /dev/null 2> $@.tmp || $(LINT_FAILED); mv $@.tmp $@
+	    -MMD -MP -MF $@.d -MT $@ -c $< -o /dev/null 2> $@.tmp || $(LINT_FAILED); mv $@.tmp $@
 $(LINT)/%.tidy: %.c .clang-tidy $$(if $$(findstring /tests/,$$@),tests/.clang-tidy)
 	@mkdir -p $(@D)
-	$(call run,tidy,$<)$(CLANG_TIDY) --quiet $< -- $(call lint_flags,$*,avx2) > $@.tmp 2> $@.err || { cat $@.err >> $@.tmp; $(LINT_FAILED); }; rm -f $@.err; mv $@.tmp $@
+	$(call run,tidy,$<){ $(CC) $(call lint_flags,$*,avx2) -MM -MP -MF $@.d -MT $@ $< && \
+	    $(CLANG_TIDY) --quiet $< -- $(call lint_flags,$*,avx2); } > $@.tmp 2> $@.err || { cat $@.err >> $@.tmp; $(LINT_FAILED); }; rm -f $@.err; mv $@.tmp $@
 # cppcheck reads all sources in one run, and keeps what it found of each
 $(LINT)/sources.cppcheck: $$(LINT_SRC) $$(shell find formats base kernels sim experiments tool course web tests -name '*.h' -o -name '*.def') tests/proofs/lint/cppcheck.txt
 	@mkdir -p $(LINT)/cppcheck

@@ -6,6 +6,8 @@
 
 /* words[4 i ..] (64) = the four words of block number `block` ^ i, for i of 0 .. 15, from vectors of blocks. */
 void streams_known_baseline(uint32_t words[64], uint64_t seed, uint64_t stream, uint64_t block);
+void streams_known_neon(uint32_t words[64], uint64_t seed, uint64_t stream, uint64_t block);
+void streams_known_sve256(uint32_t words[64], uint64_t seed, uint64_t stream, uint64_t block);
 void streams_known_avx2(uint32_t words[64], uint64_t seed, uint64_t stream, uint64_t block);
 void streams_known_avx512(uint32_t words[64], uint64_t seed, uint64_t stream, uint64_t block);
 
