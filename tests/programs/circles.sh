@@ -4,6 +4,7 @@
 # A file uses another file if its object needs a symbol that the object of the other file defines. This is an arrow. If
 # several programs define a symbol, the definition of the using program counts. The objects of one source for several
 # instruction sets count as one file. An arrow between folders must point to a lower floor (see `floors`).
+# not with RUN: reads objects by this machine's tools
 BIN=${BIN:-build/bin}
 objects=$(dirname "$BIN")/obj
 dir=$(mktemp -d) || exit 1
