@@ -8,11 +8,13 @@
 # MODE=release|debug|asan|tsan, each in a folder of its own. STATIC=1 links programs with libulp.a, not libulp.so.
 # ISAS="baseline avx2" builds the kernels of the CPU for these instruction sets alone.
 # CUDA_ARCHS="80 89 90a 100a" names the GPUs that nvcc builds for; without it nvcc builds for the GPU of this machine.
+# CC=aarch64-linux-gnu-gcc BUILD=build/aarch64 builds for another machine; RUN="qemu-aarch64 -L /usr/aarch64-linux-gnu" runs what it built.
 # Settings of one machine (CC, CFLAGS, NVCC, ...) go into config.mk, which is not tracked.
 #
 # This file has the flags, the rules for objects, the library and the programs. FOLDER/FOLDER.mk has what its folder needs;
-# make/ has the two scripts that they call. Sources are found by wildcards: no list is kept by hand.
+# make/ has what differs between systems, and the scripts that make calls. Sources are found by wildcards: no list is kept by hand.
 
+$(if $(filter 3.% 4.0 4.0.% 4.1 4.1.%,$(MAKE_VERSION)),$(error make $(MAKE_VERSION) is too old, GNU make 4.2 is needed; on macOS: brew install make, then gmake instead of make))
 -include config.mk
 
 MODE    ?= release
@@ -24,8 +26,9 @@ ABI     := $(subst $(empty) ,.,$(wordlist 1,$(if $(filter 0.%,$(VERSION)),2,1),$
 ifeq ($(origin CC),default)
 CC := gcc
 endif
+# the C++ compiler next to the C compiler: aarch64-linux-gnu-g++-12 for aarch64-linux-gnu-gcc-12, clang++ for clang
 ifeq ($(origin CXX),default)
-CXX := $(if $(findstring clang,$(CC)),clang++,g++)
+CXX := $(foreach w,$(CC),$(patsubst %$(notdir $w),%$(subst clang,clang++,$(subst gcc,g++,$(patsubst cc,c++,$(notdir $w)))),$w))
 endif
 NVCC   ?= nvcc
 MPICC  ?= mpicc
@@ -56,6 +59,9 @@ PARTS_FAILED := $(shell CC='$(CC)' CXX='$(CXX)' NVCC='$(NVCC)' MPICC='$(MPICC)' 
     RANDOM123='$(RANDOM123)' sh make/parts.sh $(PARTS) || echo failed)
 $(if $(PARTS_FAILED),$(error make/parts.sh could not write $(PARTS)))
 include $(PARTS)
+ifeq ($(origin AR),default)
+AR := $(or $(TARGET_AR),ar)
+endif
 NVCC_NEEDED := 13.0
 # versions as MAJOR.MINOR: the needed one is the first of two in the order of versions
 HAVE_NVCC := $(if $(filter-out unknown,$(NVCC_VERSION)),$(if $(filter $(NVCC_NEEDED),$(firstword $(shell printf '%s\n' \
@@ -70,10 +76,14 @@ $(call say,mpicc      ,$(HAVE_MPI),no MPI; sweeps run on threads)
 $(call say,gnuplot    ,$(HAVE_GNUPLOT),no figures)
 $(call say,OpenBLAS   ,$(HAVE_BLAS),make bench has no sgemm to compare with)
 endif
+ifeq ($(HAVE_CC),)
+$(error $(CC) makes no programs: the compiler, or the C library of its target, is missing)
+endif
 ifeq ($(HAVE_RANDOM123),)
 $(error Random123 is missing: apt-get install librandom123-dev, or RANDOM123=its include folder)
 endif
 endif
+include make/targets.mk
 have = $(if $(1),$(shell command -v $(1) >/dev/null 2>&1 && echo yes))
 
 # ---- flags ----
@@ -91,9 +101,9 @@ ALL_CFLAGS := -std=c11 $(WARN) $(CFLAGS) $(if $(filter-out $(FLAGS_$(MODE)),$(CF
 MAP := -ffile-prefix-map=$(CURDIR)=/ulplab
 ALL_CPPFLAGS := -I. -D_POSIX_C_SOURCE=200809L $(if $(RANDOM123),-I$(RANDOM123)) $(CPPFLAGS) $(if $(HAVE_ZLIB),-DULP_WITH_ZLIB)
 # debug information is four fifths of what a link writes; compressed it is a third
-LINK = $(CC) $(ALL_CFLAGS) -Wl,--compress-debug-sections=zlib $(LDFLAGS)
-# a program finds libulp.so next to its own folder, in build/ as in an installation
-RPATH := -Wl,-rpath,'$$ORIGIN/../lib'
+COMPRESSED := $(if $(HAVE_COMPRESSED_DEBUG),-Wl$(,)--compress-debug-sections=zlib)
+LINK = $(CC) $(ALL_CFLAGS) $(COMPRESSED) $(LDFLAGS)
+RPATH = $(call rpath,../lib)
 LIBS  := $(if $(HAVE_ZLIB),-lz) $(if $(HAVE_MPFR),-lmpfr -lgmp)
 # MPI has one home, the sweep; the links of programs find the library through mpicc
 MPI_LIBS := $(if $(HAVE_MPI),$(MPI_LINK))
@@ -149,23 +159,24 @@ $O/made/%.o: $O/made/%.c $O/flags.txt
 	$(call run,cc,$<)$(COMPILE) -c $< -o $@
 
 # what a link takes of its prerequisites: all but the stamps
-inputs = $(filter %.o %.a %.so,$^)
-# calls inside the library go straight to their function
-SHARED = -shared -Wl,-Bsymbolic-functions -Wl,-soname,libulp.so.$(ABI)
+inputs = $(filter %.o %.a %.so %.dylib,$^)
 
-libraries: $L/libulp.a $L/libulp.so
+libraries: $L/libulp.a $(SO_FILE:%=$L/$(SO))
 $(call stamp,$O/objects.txt,$(LIB_OBJ))
 $L/libulp.a: $(LIB_OBJ) $O/objects.txt
 	@mkdir -p $(@D)
 	$(call run,ar,$@)rm -f $@ && $(AR) qcs $@ $(inputs)
-$L/libulp.so.$(VERSION): $(LIB_OBJ) $O/objects.txt $O/links.txt
+$L/$(SO_FILE): $(LIB_OBJ) $O/objects.txt $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $(SHARED) $(inputs) $(LIBS) -lm -o $@
-$L/libulp.so: $L/libulp.so.$(VERSION)
-	@ln -sf libulp.so.$(VERSION) $L/libulp.so.$(ABI)
-	@ln -sf libulp.so.$(ABI) $@
+$L/$(SO): $L/$(SO_FILE)
+	@ln -sf $(SO_FILE) $L/$(SO_NAME)
+	@ln -sf $(SO_NAME) $@
+# where RUN is set, scripts get programs that start those of the build by it: $(WRAP) before a command that has BIN=$R/bin
+R    := $(BUILD)$(if $(RUN),/run)
+WRAP  = $(if $(RUN),sh make/wrap.sh $(BUILD) '$(RUN)' &&)
 # programs and tests share the library: every copy of it costs 13 MB, and with device code 30
-LIBULP := $L/libulp.$(if $(STATIC),a,so)
+LIBULP := $L/$(if $(STATIC),libulp.a,$(SO))
 
 .SECONDEXPANSION:
 include $(wildcard experiments/experiments.mk tool/tool.mk course/course.mk)
@@ -188,13 +199,13 @@ install: all
 	for h in $$(find formats base kernels sim \( -name '*.h' -o -name '*.def' \) ! -path '*/cpu/*' ! -path '*/cuda/*' ! -path '*/mpfr/*'); do \
 	    mkdir -p $D/include/ulplab/$${h%/*} && $(INSTALL) -m 644 $$h $D/include/ulplab/$$h || exit 1; done
 	$(INSTALL) -m 644 $L/libulp.a $D/lib
-	$(INSTALL) -m 755 $L/libulp.so.$(VERSION) $D/lib
-	ln -sf libulp.so.$(VERSION) $D/lib/libulp.so.$(ABI)
-	ln -sf libulp.so.$(ABI) $D/lib/libulp.so
+	$(INSTALL) -m 755 $L/$(SO_FILE) $D/lib
+	ln -sf $(SO_FILE) $D/lib/$(SO_NAME)
+	ln -sf $(SO_NAME) $D/lib/$(SO)
 	$(INSTALL) -m 644 experiments/data/* $D/share/ulplab
 	$(INSTALL) -m 644 $(PLOT_FILES) $D/share/ulplab/plots
 	$(INSTALL) -m 644 CITATION.cff LICENSE README.md CHANGELOG.md $D/share/doc/ulplab
-	sh tool/man.sh $B $D/share/man $(VERSION) $(PROGRAMS)
+	$(WRAP) sh tool/man.sh $R/bin $D/share/man $(VERSION) $(PROGRAMS)
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include/ulplab' '' \
 	    'Name: ulplab' 'Description: low-precision arithmetic: formats, rounding, datapaths, networks' \
 	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lulp -Wl,-rpath,$${libdir}' \

@@ -1,10 +1,8 @@
 /* lock.c - files that one process at a time adds to; see lock.h. */
 #include "lock.h"
+#include "system.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Take the lock; returns 0 if another process has it. */
 static int lock_file(int file) {

@@ -1,12 +1,10 @@
 /* replace.c - writing a file whole or not at all; see replace.h. */
 #include "replace.h"
+#include "system.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The replacements of this process that are not ended. The lock also covers the moment at which a file gets its name:
  * at exit a name that another process uses by now is not removed. */

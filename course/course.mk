@@ -7,4 +7,4 @@ $(eval $(call made_table,labs,$(wildcard course/*.c),course/sheets/sheet.h,cours
 
 .PHONY: course
 course: programs web
-	PAGE=$(WEB)/ulplab.html BIN=$B OUT=$(BUILD)/course IDS='$(strip $(IDS))' WORD='$(WORD)' sh course/make.sh
+	$(WRAP) PAGE=$(WEB)/ulplab.html BIN=$R/bin OUT=$(BUILD)/course IDS='$(strip $(IDS))' WORD='$(WORD)' sh course/make.sh

@@ -30,6 +30,7 @@ $O/experiments/harness/cli/build.o: $(wildcard .git/logs/HEAD .commit) $(filter-
     $(wildcard $(foreach d,$(BUILD_SRC),$(foreach e,c h cu def,$d/*.$e $d/*/*.$e $d/*/*/*.$e)))
 $(eval $(call flags_of,experiments/harness/sweep/ranks,$(if $(HAVE_MPI),-DULP_WITH_MPI $(MPI_COMPILE))))
 $(eval $(call flags_of,experiments/bench,$(if $(HAVE_BLAS),-DULP_WITH_BLAS)))
+$(eval $(call flags_of,experiments/bench/roofs,$(ISAS:%=-DULP_WITH_%)))
 $(eval $(call flags_of,experiments/bench/report,-DULP_COMMIT_DATE="\"$(COMMIT_DATE)\""))
 
 .PHONY: bench bench-record bench-compare
@@ -40,11 +41,11 @@ BENCH_WORKERS = workers=; $(if $(BENCH_PEERS)$(CPFLOAT),workers=$$(PEERS='$(BENC
 BENCH_OPTIONS = $(BENCH) $${workers:+--peers "$$workers"}
 bench: programs
 	@mkdir -p results figures
-	@$(BENCH_WORKERS) echo '$B/bench $(BENCH)'; $B/bench $(BENCH_OPTIONS)
+	@$(BENCH_WORKERS) echo '$(RUN) $B/bench $(BENCH)'; $(RUN) $B/bench $(BENCH_OPTIONS)
 	$(if $(HAVE_GNUPLOT),LC_ALL=C.UTF-8 gnuplot plots/bench.gp && LC_ALL=C.UTF-8 gnuplot plots/roofline.gp)
 bench-record: RECORD ?= results/bench.txt
 bench-record: programs
-	@$(BENCH_WORKERS) BENCH=$B/bench sh experiments/bench/record.sh '$(RECORD)' results/bench.csv $(BENCH_OPTIONS)
+	@$(BENCH_WORKERS) $(WRAP) BENCH=$R/bin/bench sh experiments/bench/record.sh '$(RECORD)' results/bench.csv $(BENCH_OPTIONS)
 # OLD and NEW are files such as results/bench.json
 bench-compare:
 	@sh experiments/bench/compare.sh '$(OLD)' '$(NEW)'

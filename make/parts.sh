@@ -3,7 +3,8 @@
 #
 # `sh make/parts.sh FILE` writes FILE anew only if something that the answers depend on has changed since: the settings below,
 # the folders in which compilers and libraries are found, the compilers themselves, the last commit. The probes take half a
-# second, this look a few milliseconds. The environment has CC, CXX, NVCC, MPICC, CPPFLAGS, LDFLAGS and RANDOM123.
+# second, this look a few milliseconds. The environment has CC, CXX, NVCC, MPICC, CPPFLAGS, LDFLAGS and RANDOM123. A library is
+# there if a program links with it, so that the answers of a cross compiler are those of its target.
 file=$1
 cppflags="${RANDOM123:+-I$RANDOM123} $CPPFLAGS"
 
@@ -28,8 +29,18 @@ probe() {
     shift 2
     if printf '%s\n' "$code" | $CC $cppflags -w -x c - -o "$work/$name.out" $LDFLAGS "$@" 2>/dev/null; then echo "HAVE_$name := yes" >"$work/$name"; fi
 }
-probe RANDOM123 '#include <Random123/philox.h>
+probe CC '#include <stdio.h>
 int main(void) { return 0; }' &
+philox='#include <Random123/philox.h>
+int main(void) { return 0; }'
+probe RANDOM123 "$philox" &
+probe COMPRESSED_DEBUG 'int main(void) { return 0; }' -g -Wl,--compress-debug-sections=zlib &
+if [ -n "$MPICC" ] && command -v "$MPICC" >/dev/null 2>&1; then
+    mpi_compile=$("$MPICC" --showme:compile 2>/dev/null) mpi_link=$("$MPICC" --showme:link 2>/dev/null)
+    # shellcheck disable=SC2086
+    probe MPI '#include <mpi.h>
+int main(void) { return 0; }' $mpi_compile $mpi_link &
+fi
 probe OPENMP '#include <omp.h>
 int main(void) { return omp_get_max_threads() == 0; }' -fopenmp &
 probe MPFR '#include <mpfr.h>
@@ -49,6 +60,13 @@ int main(void) { fixed x = svdup_n_f32(1.0f); return ((vector)x)[0] != 1.0f; }' 
 probe BLAS 'extern void cblas_sgemm(void);
 int main(void) { cblas_sgemm(); return 0; }' -lopenblas -lm &
 wait
+# Random123 is headers alone: a compiler that does not look into the folders of this machine gets a link to them
+made=$(dirname "$file")/include
+for folder in /usr/include /usr/local/include; do
+    [ ! -e "$work/RANDOM123" ] && [ -z "$RANDOM123" ] && [ -d "$folder/Random123" ] || continue
+    mkdir -p "$made" && ln -sfn "$folder/Random123" "$made/Random123" && probe RANDOM123 "$philox" -I"$made"
+    [ ! -e "$work/RANDOM123" ] || echo "RANDOM123 := $made" >>"$work/RANDOM123"
+done
 
 # precise [FLAG]: whether float expressions have float's precision
 precise() { printf '#include <float.h>\n#if FLT_EVAL_METHOD\n#error\n#endif\n' | $CC $cppflags -std=c11 "$@" -fsyntax-only -x c - 2>/dev/null; }
@@ -59,14 +77,22 @@ say() { [ -z "$2" ] || echo "$1 := $2"; }
 {
     echo "# $now"
     cat "$work"/[A-Z]*[A-Z0-9] 2>/dev/null
+    target=$($CC -dumpmachine 2>/dev/null)
+    say TARGET "$target"
+    # the archiver of the target, where the compiler knows one
+    program=$($CC -print-prog-name=ar 2>/dev/null)
+    ! have "$program" || say TARGET_AR "$program"
+    program=$($CC -print-prog-name=strip 2>/dev/null)
+    ! have "$program" || say TARGET_STRIP "$program"
+    ! have "${CXX%% *}" || echo 'HAVE_CXX := yes'
     precise || ! precise -fexcess-precision=fast || echo 'EXCESS := -fexcess-precision=fast'
-    ! have "$CXX" || echo 'HAVE_CXX := yes'
     ! have gnuplot || echo 'HAVE_GNUPLOT := yes'
-    if have "$MPICC"; then
-        echo 'HAVE_MPI := yes'
-        say MPI_COMPILE "$("$MPICC" --showme:compile 2>/dev/null)"
-        say MPI_LINK "$("$MPICC" --showme:link 2>/dev/null)"
+    if [ -e "$work/MPI" ]; then
+        say MPI_COMPILE "$mpi_compile"
+        say MPI_LINK "$mpi_link"
     fi
+    # nvcc compiles for this machine alone
+    case $target in "$(uname -m)"-*) ;; *) NVCC= ;; esac
     if have "$NVCC"; then
         version=$("$NVCC" --version 2>/dev/null | sed -n 's/.*release \([0-9]*\.[0-9]*\).*/\1/p')
         say NVCC_VERSION "${version:-unknown}"
@@ -75,7 +101,7 @@ say() { [ -z "$2" ] || echo "$1 := $2"; }
         say CUDA_FOUND "$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
             awk -F. '/^[0-9]+\.[0-9]$/ && $1 >= 8 && !seen[$0]++ { print $1 $2 ($1 >= 9 ? "a" : "") }' | tr '\n' ' ')"
     fi
-    case $($CC -dumpmachine 2>/dev/null) in
+    case $target in
     *x86_64*) echo 'X86 := yes' ;;
     aarch64* | arm64*) echo 'AARCH64 := yes' ;;
     esac

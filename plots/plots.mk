@@ -15,7 +15,7 @@ PLOT_FILES := $(wildcard plots/*.gp plots/*.awk)
 results/.options: .FORCE
 	@mkdir -p $(@D) && { echo '$(FIGURE_OPTIONS)' | cmp -s - $@ || echo '$(FIGURE_OPTIONS)' > $@; }
 results/%.csv: $B/% results/.options
-	$< $(FIGURE_OPTIONS) --restart --out $@
+	$(RUN) $< $(FIGURE_OPTIONS) --restart --out $@
 
 # `make figures` runs again what was run by hand with --quick
 ifeq ($(filter --quick,$(FIGURE_OPTIONS)),)
@@ -60,8 +60,8 @@ NEW_PAGES = $(if $(filter --quick,$(FIGURE_OPTIONS)),,$(NOTEBOOK_PAGES))
 NOTEBOOKS_NEED = notebooks: the pages are left out; they need matplotlib$(,) nbclient$(,) nbconvert and ipykernel (sh packages.sh --all)$(,) and MODE=release
 NO_NOTEBOOKS = @$(if $(NOTEBOOKS_READY),true,echo '$(NOTEBOOKS_NEED)')
 
-figures/notebooks/%.html: python/examples/%.ipynb python/examples/notebooks.py $(wildcard python/ulplab/*.py) $L/libulp.so
-	@ULPLAB_LIBRARY=$L/libulp.so PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 \
+figures/notebooks/%.html: python/examples/%.ipynb python/examples/notebooks.py $(wildcard python/ulplab/*.py) $L/$(SO)
+	@ULPLAB_LIBRARY=$L/$(SO) PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 \
 	    $(firstword $(NOTEBOOKS_READY)) python/examples/notebooks.py html figures/notebooks $*
 
 notebooks: $$(NOTEBOOK_PAGES)

@@ -12,11 +12,11 @@ WHEEL_PROGRAMS := ulp $(EXPERIMENTS)
 .PHONY: wheel wheel-files
 wheel-files:
 	@$(MAKE) --no-print-directory NVCC= HAVE_MPI= HAVE_MPFR= STATIC= BUILD=$(WHEEL_BUILD) \
-	    $(WHEEL_BUILD)/lib/libulp.so $(WHEEL_PROGRAMS:%=$(WHEEL_BUILD)/bin/%)
+	    $(WHEEL_BUILD)/lib/$(SO) $(WHEEL_PROGRAMS:%=$(WHEEL_BUILD)/bin/%)
 	@rm -rf $(WHEEL_FILES) && mkdir -p $(WHEEL_FILES)/bin $(WHEEL_FILES)/lib $(WHEEL_FILES)/share/ulplab/plots
 	@cp $(WHEEL_PROGRAMS:%=$(WHEEL_BUILD)/bin/%) $(WHEEL_FILES)/bin
-	@cp $(WHEEL_BUILD)/lib/libulp.so.$(VERSION) $(WHEEL_FILES)/lib/libulp.so.$(ABI)
-	@strip --strip-unneeded $(WHEEL_FILES)/bin/* $(WHEEL_FILES)/lib/*
+	@cp $(WHEEL_BUILD)/lib/$(SO_FILE) $(WHEEL_FILES)/lib/$(SO_NAME)
+	@$(STRIP_UNNEEDED) $(WHEEL_FILES)/bin/* $(WHEEL_FILES)/lib/*
 	@cp experiments/data/* $(WHEEL_FILES)/share/ulplab && cp $(PLOT_FILES) $(WHEEL_FILES)/share/ulplab/plots
 
 wheel: wheel-files

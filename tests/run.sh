@@ -1,11 +1,13 @@
 #!/bin/sh
-# run.sh - runs every test and adds up the results. BIN, TESTS (folders), CC, NVCC and MODE are from the environment.
+# run.sh - runs every test and adds up the results. BIN, TESTS (folders), CC, NVCC, MODE, RUN and ONLY are from the environment.
 #
 # A test is a program build/test/t_* (cmocka, TAP output) or a script tests/programs/*.sh that prints TAP lines. A test that fails
 # without the line "not ok" counts as one failure. JOBS tests run at a time, by default one more than processors, since some
 # tests wait. The tests that took longest in the last run (TESTS/seconds.txt) start first; without this file scripts start first. A script with the
 # line `# modes: release` tests sources or the build, or is long, so that a sanitizer is of no use; in a MODE that the line
-# does not name it is skipped and counted as skipped. For each test the elapsed seconds and the processor seconds are shown. The last line has the
+# does not name it is skipped and counted as skipped. Where RUN is set, BIN and TESTS hold scripts that start the programs by it, and a
+# test with the line `# not with RUN: REASON` is skipped and counted. ONLY names the tests to run, as in ONLY="t_round t_t* tool_round".
+# For each test the elapsed seconds and the processor seconds are shown. The last line has the
 # numbers of passed, failed and skipped tests. The exit status is 0 if a test passed and no test failed.
 
 # one FOLDER TEST: run it, print its lines at once, leave "passed failed skipped" in the folder
@@ -15,6 +17,8 @@ one() {
     case $2 in
     *.sh) if grep -q '^# modes: ' "$2" && ! grep -qE "^# modes: .*\\<${MODE:-release}\\>" "$2"; then
         echo "ok - $name # SKIP not with MODE=$MODE" > "$log"
+    elif [ -n "$RUN" ] && grep -q '^# not with RUN: ' "$2"; then
+        echo "ok - $name # SKIP not with RUN: $(sed -n 's/^# not with RUN: //p' "$2")" > "$log"
     else sh "$2" > "$log" 2>&1 < /dev/null; fi ;;
     *) "$2" > "$log" 2>&1 < /dev/null ;;
     esac
@@ -49,7 +53,7 @@ fi
 
 logs=$(mktemp -d) || exit 1
 trap 'rm -rf "$logs"' EXIT
-export BIN TESTS CC NVCC MODE
+export BIN TESTS CC NVCC MODE RUN
 export CMOCKA_MESSAGE_OUTPUT=TAP
 # waiting threads release their processor: on a busy machine busy waiting costs minutes
 export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
@@ -60,7 +64,15 @@ for test in tests/programs/*.sh "$TESTS"/t_*; do
     case $test in
     */t_*.d | tests/programs/*support.sh | tests/programs/exhaustive.sh) continue ;;
     esac
-    [ -e "$test" ] && echo "$test"
+    [ -e "$test" ] || continue
+    wanted=${ONLY:+no}
+    set -f
+    # shellcheck disable=SC2254
+    for pattern in $ONLY; do
+        case $(basename "$test" .sh) in $pattern) wanted= ;; esac
+    done
+    set +f
+    [ -n "$wanted" ] || echo "$test"
 done > "$logs/found"
 # a test without a known time counts as long
 awk -v last="$TESTS/seconds.txt" '

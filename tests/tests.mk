@@ -1,6 +1,6 @@
 # tests.mk - the tests of make check: programs of tests/unit, scripts of tests/programs, and the short forms of tests/proofs.
 #
-#   make check           the tests; MODE=asan and MODE=tsan run them under sanitizers
+#   make check           the tests; MODE=asan and MODE=tsan run them under sanitizers; ONLY="t_round tool_*" runs these alone
 #   make check-all       all 2^32 binary32 inputs of every case against MPFR, faults, all random words; FORMATS=, MODES=, OVERFLOW=, ISA=
 #   make check-silicon   the processor's own products and conversions compared with their models, tests/golden/silicon/PROCESSOR.txt
 
@@ -48,7 +48,7 @@ $T/check_gpu: $(CHECK_OBJ) $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(LIBS) -lm -o $@
 # the emulated device stands in the archive's place of kernels/cuda, so these two link statically
-LINK_EMULATED = $(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS)) -Wl,--compress-debug-sections=zlib
+LINK_EMULATED = $(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS)) $(COMPRESSED)
 $T/check_emulated: $(CHECK_OBJ) $(EMULATED_OBJ) $L/libulp.a $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK_EMULATED) $(inputs) $(LIBS) -lm -o $@
@@ -70,10 +70,10 @@ WALL := -Wl,--wrap=ulp_backend_get
 $L/walled/libulp.so: $(WALL_OBJ) $O/tests/unit/walled_get.o $(or $(EMULATED),$O/kernels/cuda/absent.o) \
     $(filter-out $O/kernels/cuda/%,$(LIB_OBJ)) $O/objects.txt $O/links.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(if $(EMULATED),$(LINK_EMULATED),$(LINK)) $(WALL) $(SHARED) $(inputs) $(LIBS) -lm -o $@ && ln -sf libulp.so $@.$(ABI)
+	$(call run,ld,$@)$(if $(EMULATED),$(LINK_EMULATED),$(LINK)) $(WALL) $(SHARED) $(inputs) $(LIBS) -lm -o $@ && ln -sf libulp.so $(@D)/$(SO_NAME)
 $T/walled/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $L/walled/libulp.so $O/links.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(LINK) $(WALL) -Wl,-rpath,'$$ORIGIN/../../lib/walled' $(inputs) $(MPI_LIBS) $(libraries_of_$*) $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(LINK) $(WALL) $(call rpath,../../lib/walled) $(inputs) $(MPI_LIBS) $(libraries_of_$*) $(LIBS) -lm -o $@
 
 # the library with the emulated CUDA device, for the tests of the Python package
 $L/emulated/libulp.so: $(EMULATED_OBJ) $(filter-out $O/kernels/cuda/%,$(LIB_OBJ)) $O/objects.txt $O/links.txt
@@ -89,17 +89,19 @@ $T/web_native: $O/tests/programs/web/native.o $(LIBULP) $O/links.txt
 tests: all $(WEB_TESTS) $T/check_silicon $(TESTS:%=$T/%) $(if $(TESTS),$(WALLED:%=$T/walled/%)) $(CHECK_EMULATED) $(EMULATED_TESTS) \
     $(if $(CHECK_EMULATED),$L/emulated/libulp.so)
 
+# the tests in C that ONLY names, if it names no script: they need less of the build
+ONLY_C := $(if $(filter-out t_%,$(ONLY)),,$(patsubst %,$T/%,$(filter $(subst *,%,$(ONLY)),$(TESTS))))
 # the tests are built by all processors, also where make has no -j
 check:
-	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(getconf _NPROCESSORS_ONLN)) tests
+	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(getconf _NPROCESSORS_ONLN)) $(if $(ONLY_C),programs $(ONLY_C),tests)
 	@$(if $(TESTS),,echo 'the tests need cmocka (libcmocka-dev) and MPFR (libmpfr-dev)' >&2; exit 3;) \
-	BIN=$B TESTS=$T CC='$(CC)' MODE=$(MODE) NVCC='$(if $(HAVE_NVCC),$(NVCC))' sh tests/run.sh
+	$(WRAP) BIN=$R/bin TESTS=$R/test CC='$(CC)' MODE=$(MODE) NVCC='$(if $(HAVE_NVCC),$(NVCC))' RUN='$(RUN)' ONLY='$(ONLY)' sh tests/run.sh
 
 # a selection of cases or instruction sets runs without the other parts
 SELECTED := $(FORMATS)$(MODES)$(OVERFLOW)$(ISA)
 check-all: $(if $(SELECTED),tests,check)
-	@BIN=$B TESTS=$T FORMATS='$(FORMATS)' MODES='$(MODES)' OVERFLOW='$(OVERFLOW)' ISA='$(ISA)' JOBS='$(JOBS)' sh tests/programs/exhaustive.sh
+	@$(WRAP) BIN=$R/bin TESTS=$R/test FORMATS='$(FORMATS)' MODES='$(MODES)' OVERFLOW='$(OVERFLOW)' ISA='$(ISA)' JOBS='$(JOBS)' sh tests/programs/exhaustive.sh
 
 # the processor against its models, all inputs; a short form is part of `make check`
 check-silicon: $T/check_silicon
-	@CHECK=$T/check_silicon REPORT='$(SILICON)' sh tests/proofs/silicon/report.sh
+	@$(WRAP) CHECK=$R/test/check_silicon REPORT='$(SILICON)' sh tests/proofs/silicon/report.sh

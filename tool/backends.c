@@ -73,7 +73,7 @@ const tool_command tool_backends = {
     .command = {.name = "ulp backends",
                 .usage = "[--products]",
                 .summary = "what this build and this machine offer",
-                .details = "Instruction sets of the CPU backend (ULPLAB_ISA=baseline|avx2|avx512 forces one), threads "
+                .details = "Instruction sets of the CPU backend (ULPLAB_ISA=NAME forces one), threads "
                            "(OMP_NUM_THREADS), the CUDA device (ULPLAB_CUDA_DEVICE=N chooses one; exit status 0 "
                            "without it), MPI, MPFR.\n"},
     .size = sizeof(settings),

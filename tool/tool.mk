@@ -6,7 +6,7 @@
 TOOL_SRC := $(wildcard tool/*.c tool/*/*.c course/*.c course/*/*.c)
 PROGRAMS := $(if $(TOOL_SRC),ulp) $(PROGRAMS)
 objects_of_ulp := $(TOOL_SRC:%.c=$O/%.o) $O/made/labs.o
-libraries_of_ulp := -ldl
+libraries_of_ulp := $(DL_LIBS)
 $(eval $(call flags_of,tool,$(if $(HAVE_MPFR),-DULP_WITH_MPFR) $(if $(HAVE_MPI),-DULP_WITH_MPI)))
 $(eval $(call flags_of,tool/vectors,$(if $(HAVE_MPFR),-DULP_WITH_MPFR)))
 
@@ -24,4 +24,4 @@ static:
 
 .PHONY: vectors
 vectors: programs
-	@BIN=$B OUT=$(BUILD)/vectors COMMIT='$(COMMIT)' CHECK=$(if $(HAVE_MPFR),--check) sh tool/vectors/make.sh
+	@$(WRAP) BIN=$R/bin OUT=$(BUILD)/vectors COMMIT='$(COMMIT)' CHECK=$(if $(HAVE_MPFR),--check) sh tool/vectors/make.sh

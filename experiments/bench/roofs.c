@@ -6,6 +6,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 /* ---- copies ---- */
@@ -43,15 +45,20 @@ job roof_copy(const bench *b, arrays *a, int threads) {
 /* The generator of each instruction set, as kernels/cpu/cpu.h declares it for one of them; n is at most PIECE. */
 enum { PIECE = 1024 };
 typedef void words_function(uint32_t *words, size_t n, uint64_t seed, uint64_t stream, uint64_t index);
-words_function ulp_words_baseline;
-#if defined(__x86_64__)
-words_function ulp_words_avx2, ulp_words_avx512;
-#endif
+words_function ulp_words_baseline, ulp_words_neon, ulp_words_sve256, ulp_words_avx2, ulp_words_avx512;
 
 static words_function *words_of(const char *isa) {
-#if defined(__x86_64__)
-    if (strcmp(isa, "avx512") == 0) return ulp_words_avx512;
+#if defined(ULP_WITH_neon)
+    if (strcmp(isa, "neon") == 0) return ulp_words_neon;
+#endif
+#if defined(ULP_WITH_sve256)
+    if (strcmp(isa, "sve256") == 0) return ulp_words_sve256;
+#endif
+#if defined(ULP_WITH_avx2)
     if (strcmp(isa, "avx2") == 0) return ulp_words_avx2;
+#endif
+#if defined(ULP_WITH_avx512)
+    if (strcmp(isa, "avx512") == 0) return ulp_words_avx512;
 #endif
     (void)isa;
     return ulp_words_baseline;
@@ -90,6 +97,10 @@ static _Thread_local volatile float sink;
 typedef float vector4 __attribute__((vector_size(16)));
 static vector4 fused4(vector4 a, vector4 b, vector4 c) { return a * b + c; }
 static void loop_baseline(void) { SUMS(vector4, fused4); }
+#if defined(__aarch64__)
+static float32x4_t fused_neon(float32x4_t a, float32x4_t b, float32x4_t c) { return vfmaq_f32(c, a, b); }
+static void loop_neon(void) { SUMS(float32x4_t, fused_neon); }
+#endif
 #if defined(__x86_64__)
 __attribute__((target("avx2,fma"))) static void loop_avx2(void) { SUMS(__m256, _mm256_fmadd_ps); }
 __attribute__((target("avx512f"))) static void loop_avx512(void) { SUMS(__m512, _mm512_fmadd_ps); }
@@ -100,6 +111,9 @@ static void (*loop_of(const char *isa, int *lanes))(void) {
 #if defined(__x86_64__)
     if (strcmp(isa, "avx512") == 0) return *lanes = 16, loop_avx512;
     if (strcmp(isa, "avx2") == 0) return *lanes = 8, loop_avx2;
+#endif
+#if defined(__aarch64__)
+    if (strcmp(isa, "baseline") != 0) return *lanes = 4, loop_neon;
 #endif
     (void)isa;
     return *lanes = 4, loop_baseline;

@@ -7,6 +7,7 @@
 # one row. The copy is built with little optimization, to save time. newrow.sh tests the rows of datapaths.
 # The file is long because the sources of all additions stand in it.
 # modes: release
+# not with RUN: builds programs and starts them
 tree=$PWD
 . tests/programs/support.sh
 for folder in formats base kernels sim experiments tool course plots; do cp -R "$tree/$folder" .; done

@@ -1,6 +1,7 @@
 #!/bin/sh
 # bench.sh - the benchmark on the CPU, with a worker of another library, and on the emulated device: its rows, what remains when one
 # fails or is stopped, and the scripts that record a run and compare two runs. No timing decides a test.
+# not with RUN: too slow
 
 TESTS=$(cd "${TESTS:-build/test}" && pwd) || exit 2
 tree=$PWD SOURCES=$PWD/experiments/bench

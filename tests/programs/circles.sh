@@ -4,6 +4,7 @@
 # A file uses another file if its object needs a symbol that the object of the other file defines. This is an arrow. If
 # several programs define a symbol, the definition of the using program counts. The objects of one source for several
 # instruction sets count as one file. An arrow between folders must point to a lower floor (see `floors`).
+# not with RUN: reads objects by this machine's tools
 BIN=${BIN:-build/bin}
 objects=$(dirname "$BIN")/obj
 dir=$(mktemp -d) || exit 1
@@ -60,7 +61,7 @@ objects_of() {
             made/layers.o | made/losses.o | made/data.o | made/optim.o) echo "$object sim/${object%.o}.c" && continue ;;
             made/*) continue ;;
             esac
-            source=$(echo "$object" | sed -E 's/\.o$//; s/\.(baseline|avx2|avx512)$//; s|^emulated/||')
+            source=$(echo "$object" | sed -E 's/\.o$//; s/\.(baseline|neon|sve256|avx2|avx512)$//; s|^emulated/||')
             if [ -e "$2/$source.c" ]; then echo "$object $source.c"; fi
             if [ -e "$2/$source.cu" ]; then echo "$object $source.cu"; fi
         done >"$dir/found"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # cuda.sh - the kernels of kernels/cuda on the emulated device give the results of the CPU. TESTS is from the environment.
+# not with RUN: too slow
 tree=$(pwd)
 TESTS=$(cd "${TESTS:-build/test}" && pwd) || exit 1
 . tests/programs/support.sh

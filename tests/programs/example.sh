@@ -1,6 +1,7 @@
 #!/bin/sh
 # example.sh - the example of CONTRIBUTING.md works: experiment, plot and caption in a copy of the tree, and the networks.
 # modes: release
+# not with RUN: builds a program and starts it
 tree=$(pwd) guide=$(pwd)/CONTRIBUTING.md
 . tests/programs/support.sh
 build=$(cd "$BIN/.." && pwd)

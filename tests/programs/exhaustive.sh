@@ -41,8 +41,8 @@ sweep() {
 }
 
 for isa in ${ISA:-default}; do
-    case $isa in default | baseline | avx2 | avx512) ;; *)
-        echo "make check-all: ISA=$isa: no such instruction set; known are baseline, avx2, avx512" >&2
+    case $isa in default | baseline | neon | sve256 | avx2 | avx512) ;; *)
+        echo "make check-all: ISA=$isa: no such instruction set; known are baseline, neon, sve256, avx2, avx512" >&2
         exit 2 ;;
     esac
     if [ "$isa" = default ]; then unset ULPLAB_ISA

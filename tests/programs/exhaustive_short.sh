@@ -16,7 +16,7 @@ fi
 
 as_golden() { sed -n 's,^PASS [0-9/]* \(.*\): .* mismatches\, \([0-9]*\) runs*\, sha256 ,\1 \2 ,p' out.txt >case.txt; }
 
-for isa in baseline avx2 avx512; do
+for isa in baseline neon sve256 avx2 avx512; do
     if ! "$ULP" backends | grep -q "$isa *offered"; then
         skip "a sweep under $isa" 'this processor lacks it'
         continue

@@ -3,7 +3,7 @@
 . tests/programs/support.sh
 # a sanitizer makes smaller and fewer runs
 case ${MODE:-release} in
-release | debug) sanitized= ways='1 2' sets='baseline avx2 avx512' ;;
+release | debug) sanitized= ways='1 2' sets='baseline neon sve256 avx2 avx512' ;;
 *) sanitized=yes ways=2 sets=baseline ;;
 esac
 

@@ -19,7 +19,7 @@ done
 OMP_NUM_THREADS=3 "$S" $few --quiet --out t.csv
 same few.csv t.csv "the same CSV with OMP_NUM_THREADS=3"
 says '"threads": 3' t.run.json "the record names the threads"
-for isa in baseline avx2 avx512; do
+for isa in baseline neon sve256 avx2 avx512; do
     ULPLAB_ISA=$isa "$S" $few --quiet --out t.csv 2>err.txt
     case $? in
     0) same few.csv t.csv "the same CSV with ULPLAB_ISA=$isa" ;;

@@ -1,6 +1,7 @@
 #!/bin/sh
 # faults.sh - the short form of make check-faults: some commands with faults at some calls, full disks, two writers.
 # modes: release
+# not with RUN: needs LD_PRELOAD and ptrace
 
 tests=${TESTS:-build/test}
 scratch=$(mktemp -d) || exit 2

@@ -3,6 +3,7 @@
 #
 # A rehearsal has scripts in place of the programs and of compute-sanitizer. BIN, CC and NVCC are from the environment.
 # modes: release
+# not with RUN: builds programs and starts them
 tree=$PWD
 . tests/programs/support.sh
 CC=${CC:-gcc}

@@ -3,6 +3,7 @@
 #
 # The libraries are MPI and OpenBLAS, and the tree has a few small sources. CC is from the environment.
 # modes: release
+# not with RUN: builds programs and starts them
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 failed=0
@@ -13,6 +14,7 @@ verdict() { # verdict STATUS TEXT
 
 mkdir -p "$dir/Random123" "$dir/parts" "$dir/formats" "$dir/base" "$dir/tool" "$dir/course" "$dir/kernels/cuda" "$dir/experiments/bench" "$dir/experiments/harness/sweep" "$dir/experiments/harness/cli" "$dir/sim"
 : >"$dir/Random123/philox.h"
+: >"$dir/mpi.h"
 tar cf - Makefile make kernels/kernels.mk sim/sim.mk experiments/experiments.mk tool/tool.mk | (cd "$dir" && tar xf -)
 echo 'int ulp_one(void); int ulp_one(void) { return 1; }' >"$dir/formats/one.c"
 echo 'int ulp_absent(void); int ulp_absent(void) { return 1; }' >"$dir/kernels/cuda/absent.c"
@@ -70,6 +72,13 @@ verdict $? 'make with other settings that builds nothing changes nothing'
 
 cat >"$dir/parts/mpicc" <<'END'
 #!/bin/sh
+case $1 in --showme:link) echo -lof_another_machine ;; esac
+END
+chmod +x "$dir/parts/mpicc"
+built && answers 'ranks 1 ' && ! found mpicc
+verdict $? 'the mpicc of another machine is not taken'
+cat >"$dir/parts/mpicc" <<'END'
+#!/bin/sh
 case $1 in --showme:compile) echo -DFAKE_RANKS=7 ;; esac
 END
 chmod +x "$dir/parts/mpicc"
@@ -91,4 +100,20 @@ verdict $? 'parts that disappear are built out'
 rm "$dir/formats/one.c"
 built && ! nm "$dir/build/lib/libulp.so" | grep -q ulp_one
 verdict $? 'so is a source that disappears'
+
+# a compiler for another machine, next to programs of this machine
+printf '#!/bin/sh\ncase $1 in -dumpmachine) echo other-linux-gnu ;; -print-prog-name=ar) echo %s/parts/ar ;; *) exec %s "$@" ;; esac\n' \
+    "$dir" "${CC:-gcc}" >"$dir/parts/other-linux-gnu-gcc-12"
+printf '#!/bin/sh\necho "Cuda compilation tools, release 13.0, V13.0.1"\n' >"$dir/parts/nvcc"
+cp "$dir/parts/nvcc" "$dir/parts/ar"
+chmod +x "$dir"/parts/*
+plan() { (unset MAKEFLAGS MFLAGS MAKELEVEL; cd "$dir" && make -n BUILD=other NVCC="$dir/parts/nvcc" MPICC= RANDOM123="$dir" "$@" libraries) >"$dir/log" 2>&1; }
+plan CC="$dir/parts/other-linux-gnu-gcc-12" && ! found nvcc && grep -q "$dir/parts/ar qcs" "$dir/log"
+verdict $? 'a cross compiler goes without the nvcc of this machine, and archives by the archiver of its target'
+plan CC="$dir/cc" && found nvcc
+verdict $? 'the compiler of this machine takes it'
+! plan CC="$dir/none" && grep -q "$dir/none makes no programs" "$dir/log"
+verdict $? 'a compiler that makes no programs is refused by name'
+! plan MAKE_VERSION=3.81 && grep -q 'make 3.81 is too old, GNU make 4.2 is needed; on macOS: brew install make' "$dir/log"
+verdict $? 'a make that is too old is refused in one sentence'
 exit $failed

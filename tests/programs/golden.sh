@@ -8,7 +8,7 @@ golden=$(pwd)/tests/golden/verify.txt
 . tests/programs/support.sh
 
 sed '/^#/d' "$golden" >want
-for isa in baseline avx2 avx512; do
+for isa in baseline neon sve256 avx2 avx512; do
     if ! "$BIN/ulp" backends | grep -q "$isa *offered"; then
         skip "samples under $isa" 'this processor lacks it'
         continue

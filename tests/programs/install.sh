@@ -1,6 +1,7 @@
 #!/bin/sh
 # install.sh - make install installs all files, and a program outside of the tree can be built with them.
 # modes: release
+# not with RUN: builds programs and starts them
 tree=$(pwd)
 . tests/programs/support.sh
 cd "$tree" || exit 1

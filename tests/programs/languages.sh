@@ -4,6 +4,7 @@
 # The examples of languages/README.md run, too. A language that is not installed is skipped. OCTAVE, MKOCTFILE and JULIA
 # name programs in other places.
 # modes: release
+# not with RUN: needs this machine's library
 root=$(pwd)
 . tests/programs/support.sh
 octave=${OCTAVE:-octave-cli} mkoctfile=${MKOCTFILE:-mkoctfile} julia=${JULIA:-julia}

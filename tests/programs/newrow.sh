@@ -3,6 +3,7 @@
 #
 # Only the table is compiled again, with the commands of this build; the tool is linked from the objects of this build.
 # modes: release
+# not with RUN: builds programs and starts them
 tree=$(pwd) BIN=${BIN:-build/bin}
 bin=$BIN build=$(dirname "$BIN")
 . tests/programs/support.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # modes: release
 # prove.sh - a few goals of `make prove`: roundings proved for all words, and planted faults that a proof has to refute.
+# not with RUN: needs this machine's library
 name='roundings proved for all words' tree=$(pwd) TESTS=${TESTS:-build/test}
 . tests/programs/support.sh
 cd "$tree" || exit 1

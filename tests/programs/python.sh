@@ -4,6 +4,7 @@
 # PYTHON is the interpreter; without it the first of python3 and /usr/bin/python3 that has NumPy and pytest. Under asan
 # the sanitizer's library is loaded before the interpreter. ULPLAB_EMULATED tells the tests of the library with the
 # emulated CUDA device, where there is one.
+# not with RUN: needs this machine's library
 library=$(cd "$BIN/../lib" && pwd)/libulp.so
 for python in "${PYTHON:-}" python3 /usr/bin/python3; do
     [ -n "$python" ] && "$python" -c 'import numpy, pytest' 2> /dev/null && found=$python && break

@@ -3,11 +3,11 @@
 . tests/programs/tool_support.sh
 
 "$tree/${TESTS:-build/test}/check_silicon" --small --tap || failed=1
-for native in avx512-bf16 vnni-int8-sat amx-bf16 avx512-fp16; do
+for native in avx512-bf16 vnni-int8-sat amx-bf16 avx512-fp16 arm-bfdot arm-smmla; do
     "$ULP" probe --datapath native:$native >out 2>err
     got=$?
     if "$ULP" backends | grep -q "^native:$native .*not offered"; then
-        [ $got -eq 3 ] && grep -q 'has no \|not built\|does not permit\|not for x86' err
+        [ $got -eq 3 ] && grep -q 'has no \|not built\|does not permit\|not for x86\|not for aarch64' err
         verdict $? "native:$native is not there: exit 3 and why"
     else
         [ $got -eq 0 ]

@@ -113,7 +113,7 @@ ULPLAB_ISA=nonsense "$ULP" backends >out 2>err
 status=$?
 { [ $status -eq 2 ] || [ $status -eq 3 ]; } && grep -q ULPLAB_ISA out err
 verdict $? 'ULPLAB_ISA=nonsense: exit 2 or 3 with a message'
-for isa in baseline avx2 avx512; do
+for isa in baseline neon sve256 avx2 avx512; do
     ULPLAB_ISA=$isa "$ULP" backends >out 2>err
     case $? in
     0) says "ULPLAB_ISA=$isa is used" "$isa *offered, in use" out ;;

@@ -50,7 +50,7 @@ for case in fp16/rne@1 fp16/sr@5 bf16/rz@1 bf16/sra@9 e4m3/ru@1 e4m3/sr@7 q8.8/r
     round --from npy --to npy --out z.npy x.npy && tail -c +129 z.npy >want && round --from f32le --to f32le x.f32 >out
     same "$case: the values of the .npy file" out want
 done
-for isa in baseline avx2 avx512; do
+for isa in baseline neon sve256 avx2 avx512; do
     ULPLAB_ISA=$isa "$ULP" round --format e4m3 --mode sr --from f32le --to codele x.f32 >out.$isa 2>err
     if [ $? -eq 3 ]; then skip "ULPLAB_ISA=$isa gives the same bytes" 'not offered here'; else same "ULPLAB_ISA=$isa gives the same bytes" out.$isa out.baseline; fi
 done

@@ -18,7 +18,7 @@ verdict $? 'backends --products: a row for each source of a path'
 refuses 'backends takes no words' 'no words' backends products
 
 # each row serves its example, under every instruction set
-for isa in baseline avx2 avx512; do
+for isa in baseline neon sve256 avx2 avx512; do
     ULPLAB_ISA=$isa "$ULP" backends --products >rows 2>err || { skip "examples under $isa" 'this machine does not run it' && continue; }
     awk '/^[a-z]/ { name = $1 } / example: / && !/another path/ { sub(/.* example: /, ""); print name, $0 }' rows >examples
     holds "examples under $isa" [ "$(grep -c . examples)" -ge 11 ]

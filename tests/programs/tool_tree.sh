@@ -1,5 +1,6 @@
 #!/bin/sh
 # tool_tree.sh - ulp probe --tree and --exec: summation trees, good programs, and programs that end, hang or print garbage.
+# not with RUN: a program that it compiles is started by the tool
 . tests/programs/tool_support.sh
 
 # ---- trees of datapaths ----

@@ -231,7 +231,7 @@ TEST(help) {
         "\n  --merge FILE...       finished points\n  --flag                a flag\n  --help ",
         "\nA paragraph of details, which is longer than the eighty columns of a terminal.\n",
         "topics here: formats, modes,",
-        "\nenvironment: ULPLAB_ISA (baseline, avx2, avx512), ULPLAB_CUDA_DEVICE ",
+        "\nenvironment: ULPLAB_ISA (baseline, neon, sve256, avx2, avx512),\n",
         "\nexit: 0 fine, 1 the run or a check failed,"};
     unsetenv("COLUMNS");
     expect(0, "--help");

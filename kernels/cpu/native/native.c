@@ -20,6 +20,12 @@ typedef struct row {
 #else
 #define OF_X86(lacks, dot) ulp_cpu_f16c_lacks, NULL
 #endif
+#if defined(__aarch64__) && defined(__linux__)
+#define OF_ARM(lacks, dot) ulp_lacks_arm_##lacks, ulp_dot_arm_##dot
+#else
+static const char *not_for_arm(void) { return "this build is not for aarch64 on Linux"; }
+#define OF_ARM(lacks, dot) not_for_arm, NULL
+#endif
 
 static const row rows[] = {
     {"avx512-bf16", "VDPBF16PS", "bf16", "bf16", "fp32", "avx512-bf16", 0, 2, 1, OF_X86(avx512_bf16, avx512_bf16)},
@@ -31,6 +37,12 @@ static const row rows[] = {
     {"amx-bf16", "TDPBF16PS", "bf16", "bf16", "fp32", "amx-bf16", 0, 2, 16, OF_X86(amx_bf16, amx_bf16)},
     {"amx-fp16", "TDPFP16PS", "fp16", "fp16", "fp32", "amx-fp16", 0, 2, 16, OF_X86(amx_fp16, amx_fp16)},
     {"amx-int8", "TDPBSSD", "int8", "int8", "q32.0", "int8", 0, 4, 16, OF_X86(amx_int8, amx_int8)},
+    {"arm-bfdot", "BFDOT", "bf16", "bf16", "fp32", "arm-bf16", 0, 2, 1, OF_ARM(bf16, bfdot)},
+    {"arm-bfmmla", "BFMMLA", "bf16", "bf16", "fp32", "arm-bf16", 0, 2, 2, OF_ARM(bf16, bfmmla)},
+    {"arm-fdot-e4m3", "FDOT", "e4m3", "e4m3", "fp32", "arm-e4m3", 0, 4, 1, OF_ARM(fp8, fdot_e4m3)},
+    {"arm-fdot-e5m2", "FDOT", "e5m2", "e5m2", "fp32", "arm-e5m2", 0, 4, 1, OF_ARM(fp8, fdot_e5m2)},
+    {"arm-sdot", "SDOT", "int8", "int8", "q32.0", "int8", 0, 4, 1, OF_ARM(dotprod, sdot)},
+    {"arm-smmla", "SMMLA", "int8", "int8", "q32.0", "int8", 0, 4, 2, OF_ARM(i8mm, smmla)},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };

@@ -3,7 +3,9 @@
 #include "gemm.h"
 
 #include <stdlib.h>
+#if defined(__unix__) || defined(__APPLE__)
 #include <sys/mman.h>
+#endif
 
 enum { SMALL = 4 << 20, HUGE_PAGE = 2 << 20 };
 

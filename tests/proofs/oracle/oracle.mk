@@ -3,14 +3,14 @@
 #   make check-oracle    every experiment at a small size under MPFR gives the bytes of the CPU; ONLY="a b" names experiments
 
 # A program in which single numbers are rounded by MPFR; --backend mpfr does the same for arrays
-$T/oracle/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $O/tests/proofs/oracle/scalar.o $L/libulp.so $O/links.txt
+$T/oracle/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $O/tests/proofs/oracle/scalar.o $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(LINK) -Wl,-rpath,'$$ORIGIN/../../lib' $(inputs) $(MPI_LIBS) $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(LINK) $(call rpath,../../lib) $(inputs) $(MPI_LIBS) $(LIBS) -lm -o $@
 
 .PHONY: check-oracle
 check-oracle: programs $(if $(HAVE_MPFR),$(EXPERIMENTS:%=$T/oracle/%))
 	@$(if $(HAVE_MPFR),,echo 'make check-oracle: MPFR is missing (libmpfr-dev)' >&2; exit 3;) \
-	BIN=$B ORACLE=$T/oracle EXPERIMENTS='$(EXPERIMENTS)' ONLY='$(ONLY)' REPORT='$(or $(REPORT),$(BUILD)/oracle.txt)' sh tests/proofs/oracle/oracle.sh
+	$(WRAP) BIN=$R/bin ORACLE=$R/test/oracle EXPERIMENTS='$(EXPERIMENTS)' ONLY='$(ONLY)' REPORT='$(or $(REPORT),$(BUILD)/oracle.txt)' sh tests/proofs/oracle/oracle.sh
 
 # tests/programs/oracle.sh runs the quickest of them as a part of `make check`
 ORACLE_QUICK := fixed_point loss_scaling magnitudes ode order stagnation units update_ratio

@@ -15,6 +15,6 @@ prove: $T/describe
 	    ONLY='$(ONLY)' REPORT='$(or $(REPORT),$(BUILD)/prove/results.txt)' sh tests/proofs/prove/prove.sh
 
 check-tables: $T/t_arith_tables
-	@$T/t_arith_tables --all
+	@$(RUN) $T/t_arith_tables --all
 
 check-all: $(if $(SELECTED),,check-tables)

@@ -243,7 +243,8 @@ static void check_altered(check_plan *plan, const pair *p) {
         d.chains.flush = 0;
         expect_altered(plan, p, "subnormal sums", &d);
         d = p->model;
-        for (uint8_t flush = ULP_FLUSH_BEFORE; flush <= ULP_FLUSH_ROUNDED; flush++) {
+        /* a tiny sum stays tiny if it is rounded to odd: the three readings are one */
+        for (uint8_t flush = ULP_FLUSH_BEFORE; flush <= ULP_FLUSH_ROUNDED && d.rule.mode != ULP_RO; flush++) {
             static const char *const readings[] = {"exact sums that are tiny flushed",
                                                    "sums flushed that are tiny after rounding",
                                                    "rounded sums flushed that are subnormal"};
