@@ -114,6 +114,13 @@
 #define MM_DOUBLES __m128d
 #endif
 
+/* The registers for vectors. */
+#if defined(__AVX512F__) || defined(ULP_ARM)
+enum { ULP_REGISTERS = 32 };
+#else
+enum { ULP_REGISTERS = 16 };
+#endif
+
 /* Whether MM() names the instructions that x86 has from SSE2, from AVX2, and with fused multiply-adds on. */
 #if defined(__SSE2__) || defined(ULP_ARM)
 #define MM_HAS_SSE2

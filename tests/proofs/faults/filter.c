@@ -24,14 +24,14 @@ __asm__(".text\n.globl fault_call\n.globl fault_call_end\n.type fault_call,@func
         "syscall\nret\nfault_call_end:\n");
 #define ARGUMENT(c, i)                                                                                                 \
     ((long)(c)->uc_mcontext.gregs[((const int[]){REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9})[i]])
-#define RESULT(c) (c)->uc_mcontext.gregs[REG_RAX]
+#define SET_RESULT(c, to) ((c)->uc_mcontext.gregs[REG_RAX] = (to))
 #elif defined(__aarch64__)
 #define HAS_FILTER 1
 __asm__(".text\n.globl fault_call\n.globl fault_call_end\n.type fault_call,%function\nfault_call:\n"
         "mov x8,x0\nmov x0,x1\nmov x1,x2\nmov x2,x3\nmov x3,x4\nmov x4,x5\nmov x5,x6\n"
         "svc #0\nret\nfault_call_end:\n");
 #define ARGUMENT(c, i) ((long)(c)->uc_mcontext.regs[i])
-#define RESULT(c) (c)->uc_mcontext.regs[0]
+#define SET_RESULT(c, to) ((c)->uc_mcontext.regs[0] = (unsigned long)(to))
 #else
 #define HAS_FILTER 0
 #endif
@@ -182,7 +182,7 @@ static void on_call(int signal_number, siginfo_t *about, void *context) {
     if (family != FAULT_FAMILIES && changes_files(family)) due |= fault_is_due(FAULT_CHANGES);
     const long result = due ? failed_call(family, number, c) : make_call(number, c, ARGUMENT(c, 2));
     if (family != FAULT_FAMILIES && changes_files(family)) note(family, number, c, result);
-    RESULT(c) = result;
+    SET_RESULT(c, result);
 }
 
 int fault_filter_start(void) {
