@@ -31,7 +31,8 @@ void tool_exact_text(char to[40], double value, int width) {
     if (value != value) strcpy(to, "nan");
     else if ((int)strlen(text) <= width && width < 40) strcpy(to, text);
     else if ((ulp_bits64(value) & 0x7ff0000000000000u) == 0)
-        snprintf(to, 40, "0x%llxp-1074", (unsigned long long)ulp_bits64(value) & 0xfffffffffffffu); /* subnormal */
+        snprintf(to, 40, "%s0x%llxp-1074", value < 0 ? "-" : "", /* subnormal */
+                 (unsigned long long)ulp_bits64(value) & 0xfffffffffffffu);
     else ulp_hex_text(to, value);
 }
 

@@ -9,7 +9,9 @@ says 'no command: the commands are listed' ' verify ' err
 exits 'an unknown command' 2 nonsense
 says 'an unknown command is named' "nonsense" err
 prints '--help' ' round ' --help
-says '--help names what the environment sets' '^environment: .*ULPLAB_CUDA_DEVICE' out
+says '--help names what the environment sets' '^environment: ULPLAB_ISA' out
+says '--help names the device' '^ *ULPLAB_CUDA_DEVICE' out
+prints 'a negative subnormal number keeps its sign' ' -0x12688b70e62bp-1074' show --format fp64 -- -1e-310
 prints '--version' '^ulp .*[0-9]\.[0-9]' --version
 for command in formats show round arith dot gemm probe block verify backends; do
     prints "$command --help" "^usage: ulp $command" $command --help

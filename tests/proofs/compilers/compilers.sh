@@ -1,12 +1,12 @@
 #!/bin/sh
 # compilers.sh - make compilers: builds by each compiler named, without a warning; their tests pass and their tool prints the same bytes.
 #
-# The compiler of the build in BIN is not built again. The static tool by musl-gcc, one file, is compared too. TESTED names tests.
+# The compiler of the build in BIN is not built again. SETS names the instruction sets. The static tool by musl-gcc, one file, is compared too. TESTED names tests.
 tree=$(pwd)
 . tests/programs/support.sh
 cd "$tree" || exit 1
 jobs=$(getconf _NPROCESSORS_ONLN)
-made() { (unset MAKEFLAGS MFLAGS MAKELEVEL && nice "${MAKE:-make}" -j"$jobs" WERROR=1 NVCC= MPICC= "$@"); }
+made() { (unset MAKEFLAGS MFLAGS MAKELEVEL && nice "${MAKE:-make}" -j"$jobs" WERROR=1 NVCC= MPICC= ${SETS:+ISAS="$SETS"} "$@"); }
 
 # outputs ULP: what the tool prints for numbers, products and subnormal numbers
 outputs() {
