@@ -197,7 +197,7 @@ install: all
 	$(INSTALL) -d $D/bin $D/lib/pkgconfig $D/share/ulplab/plots $D/share/doc/ulplab
 	$(INSTALL) -m 755 $(PROGRAMS:%=$B/%) $D/bin
 	for h in $$(find formats base kernels sim \( -name '*.h' -o -name '*.def' \) ! -path '*/cpu/*' ! -path '*/cuda/*' ! -path '*/mpfr/*'); do \
-	    $(INSTALL) -D -m 644 $$h $D/include/ulplab/$$h || exit 1; done
+	    mkdir -p $D/include/ulplab/$${h%/*} && $(INSTALL) -m 644 $$h $D/include/ulplab/$$h || exit 1; done
 	$(INSTALL) -m 644 $L/libulp.a $D/lib
 	$(INSTALL) -m 755 $L/$(SO_FILE) $D/lib
 	ln -sf $(SO_FILE) $D/lib/$(SO_NAME)

@@ -5,7 +5,7 @@
 set -eu
 packages='gcc g++ libc6-dev make libmpfr-dev libcmocka-dev librandom123-dev zlib1g-dev gnuplot-nox python3-numpy python3-pytest'
 print=
-usage='usage: sh packages.sh [--all] [--print]
+usage='usage: sh packages.sh [--all] [--machines] [--print]
 
 installs the Debian or Ubuntu packages that are missing; uses sudo when not run as root
 
@@ -16,6 +16,9 @@ installs the Debian or Ubuntu packages that are missing; uses sudo when not run 
            lld, wasi-libc and libclang-rt for wasm32, and for its tests Node
            and (on Debian) Chromium; for the notebooks Matplotlib, nbclient,
            nbconvert and ipykernel
+  --machines  also what make check-machines and make compilers use: compilers and
+           C libraries for aarch64 and s390x, QEMU, musl, older and newer gcc and
+           clang, as far as the distribution has them
   --print  prints the list of packages, one on a line, and does nothing else
   --help   this text'
 for word; do
@@ -24,9 +27,14 @@ for word; do
         packages="$packages libclang-rt-dev cppcheck clang-tidy valgrind faketime python3-z3 wasi-libc libclang-rt-dev-wasm32 nodejs python3-matplotlib python3-nbclient python3-nbconvert python3-ipykernel"
         # Ubuntu has Chromium as a snap only
         if grep -qx 'ID=debian' /etc/os-release 2>/dev/null; then packages="$packages chromium"; fi ;;
+    --machines)
+        for p in gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user \
+            musl-tools gcc-11 gcc-13 gcc-14 clang-13 clang-16 clang-19; do
+            [ -z "$(apt-cache show "$p" 2>/dev/null)" ] || packages="$packages $p"
+        done ;;
     --print) print=yes ;;
     --help) printf '%s\n' "$usage"; exit 0 ;;
-    *) echo "packages: $word is unknown; the options are --all, --print and --help" >&2; exit 2 ;;
+    *) echo "packages: $word is unknown; the options are --all, --machines, --print and --help" >&2; exit 2 ;;
     esac
 done
 if [ -n "$print" ]; then

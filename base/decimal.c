@@ -1,4 +1,4 @@
-/* decimal.c - reading and printing decimal texts of binary64 numbers; see decimal.h. */
+/* decimal.c - reading and printing texts of binary64 numbers; see decimal.h. */
 #include "decimal.h"
 
 #include <stdio.h>
@@ -342,4 +342,23 @@ int ulp_decimal_print(char *to, double value, const ulp_power_of_ten *powers) {
     const int length = snprintf(text, sizeof text, "%.17g", value);
     memcpy(to, text, (size_t)length);
     return length;
+}
+
+const char *ulp_hex_text(char to[ULP_HEX_ROOM], double value) {
+    const uint64_t bits = ulp_bits64(value);
+    const char *const sign = bits >> 63 ? "-" : "";
+    const int field = (int)(bits >> 52 & 0x7ff);
+    uint64_t fraction = bits & 0xfffffffffffffu;
+    if (field == 0x7ff) {
+        snprintf(to, ULP_HEX_ROOM, "%s%s", sign, fraction ? "nan" : "inf");
+        return to;
+    }
+    const int exponent = field != 0 ? field - 1023 : fraction != 0 ? -1022 : 0;
+    int digits = 13;
+    for (; digits > 0 && fraction % 16 == 0; digits--) fraction /= 16;
+    if (digits == 0) snprintf(to, ULP_HEX_ROOM, "%s0x%dp%+d", sign, field != 0, exponent);
+    else
+        snprintf(to, ULP_HEX_ROOM, "%s0x%d.%0*llxp%+d", sign, field != 0, digits, (unsigned long long)fraction,
+                 exponent);
+    return to;
 }

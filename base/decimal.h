@@ -1,4 +1,4 @@
-/* decimal.h - decimal texts of binary64 numbers, read and printed with a few multiplications.
+/* decimal.h - decimal texts of binary64 numbers, read and printed with a few multiplications; texts in base 16.
  *
  * No library in C does this: the ones that exist are written in C++, and strtod and printf of the C library take
  * several times as long. A number is multiplied by a power of ten that is cut to 128 bits. The result is known up to a
@@ -12,7 +12,8 @@
 
 enum {
     ULP_DECIMAL_AFTER = 8, /* characters that have to be readable from the end of a number on */
-    ULP_DECIMAL_ROOM = 40  /* characters that ulp_decimal_print() may write */
+    ULP_DECIMAL_ROOM = 40, /* characters that ulp_decimal_print() may write */
+    ULP_HEX_ROOM = 32      /* characters that ulp_hex_text() may write */
 };
 
 /* 10^q = (high 2^64 + low + d) 2^exponent with 0 <= d < 1, and d = 0 where 0 <= q <= 55; high has its top bit set. */
@@ -35,5 +36,12 @@ const char *ulp_decimal_read(double *value, const char *text, const ulp_power_of
 /* Write a number as printf does with %.17g, or as nan, inf, -inf, -0, without a NUL. Returns the number of characters,
  * which is at most 24; what stands after them up to ULP_DECIMAL_ROOM may be overwritten. */
 int ulp_decimal_print(char *to, double value, const ulp_power_of_ten *powers);
+
+/* Write a number as a hex float, or as inf or nan, with a NUL, and return `to`. C leaves the first digit of %a to each
+ * library; here it is 1 for normal numbers, as 0x1.8p+3, and 0 for zeros and subnormal numbers, as 0x0.8p-1022, so that
+ * the text is that of glibc for binary64 numbers. */
+const char *ulp_hex_text(char to[ULP_HEX_ROOM], double value);
+/* The text of ulp_hex_text() as an argument of a call. */
+#define ULP_HEX(value) ulp_hex_text((char[ULP_HEX_ROOM]){0}, value)
 
 #endif

@@ -13,7 +13,7 @@ static double sum_of(double start, double term, int times, const ulp_format *f, 
 
 /* Hints for the sums of one addition more and one less, where all additions move the sum by the same distance. */
 static void miscount(course_question *q, double start, double last) {
-    const double step = (last - start) / TIMES;
+    const double step = (last - start) / (double)TIMES;
     for (int i = -1; i < 2 && step != 0; i += 2)
         course_almost(q, last + i * step,
                       "This is one addition away from the last sum. Count the additions once more.");
@@ -34,7 +34,7 @@ static void ask_sums(course_sheet *s) {
     const double decimal = thousandths / 1000.0, t = course_round(decimal, &f, ULP_RNE);
     char term[16];
     snprintf(term, sizeof term, "%.3f", decimal);
-    const double exact = start + TIMES * t;
+    const double exact = start + (double)TIMES * t;
     course_question *q =
         course_ask_number(s, spacing, NULL, "What is the spacing of the numbers of binary16 at %.0f?", start);
     course_tempting(q, spacing / 2, "This is half of the spacing.");
@@ -56,7 +56,7 @@ static void ask_sums(course_sheet *s) {
     course_tempting(q, course_round(exact, &f, ULP_RNE),
                     "This is the exact sum, rounded once. Each of the sums is rounded.");
     course_tempting(q, start, "Compare the term with half of the spacing.");
-    course_tempting(q, start + TIMES * spacing, "Compare the term with half of the spacing.");
+    course_tempting(q, start + (double)TIMES * spacing, "Compare the term with half of the spacing.");
     miscount(q, start, nearest);
     q->hint = "What becomes of the first addition? All others round in the same way while the spacing stays.";
 

@@ -38,7 +38,7 @@ static void ask_probability(course_sheet *s) {
 
 static void ask_expectation(course_sheet *s) {
     const sum t = draw_sum(s);
-    const double key = t.start + TIMES * t.term;
+    const double key = t.start + (double)TIMES * t.term;
     course_question *q = course_ask_number(s, key, NULL,
                                            "Add %s to %.0f a hundred times in binary16 with stochastic rounding. What "
                                            "is the expected value of the last sum?",
@@ -73,7 +73,7 @@ static void ask_kahan(course_sheet *s) {
         "sum = new. Every operation is rounded to nearest, ties to even; e starts at 0. What is the last sum?",
         course_show(t.term).text, t.start);
     course_tempting(q, t.start, "This is the plain sum. Kahan's method keeps what a rounding has lost.");
-    course_almost(q, t.start + TIMES * t.term, "This is the exact sum. Is it a number of binary16?");
+    course_almost(q, t.start + (double)TIMES * t.term, "This is the exact sum. Is it a number of binary16?");
     q->hint = "Kahan's method collects the lost parts in e. While e is exact, sum - e is the exact sum.";
 }
 
@@ -83,7 +83,7 @@ static void ask_terms_first(course_sheet *s) {
                                            "Add the term %s a hundred times to 0 in binary16, and then the result to "
                                            "%.0f. Every sum is rounded to nearest, ties to even. What is the last sum?",
                                            course_show(t.term).text, t.start);
-    course_almost(q, t.start + TIMES * t.term, "This is the exact sum. Is it a number of binary16?");
+    course_almost(q, t.start + (double)TIMES * t.term, "This is the exact sum. Is it a number of binary16?");
     course_tempting(q, t.start, "The sum of the terms alone is not small.");
     q->hint = "How large is the sum of the terms alone? Is a bit lost on the way?";
 }

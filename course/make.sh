@@ -64,7 +64,9 @@ pack() {
     if command -v zip >/dev/null; then
         (cd "$out" && find "$1" | LC_ALL=C sort | TZ=UTC zip -qX "$1.zip" -@ && echo "$out/$1.zip")
     else
-        (cd "$out" && tar --sort=name --owner=0 --group=0 --numeric-owner -cf - "$1" | gzip -9n >"$1.tar.gz" && echo "$out/$1.tar.gz")
+        plain='--sort=name --owner=0 --group=0 --numeric-owner' # options of GNU tar, without which the order is that of the folder
+        tar $plain -cf - "$0" >/dev/null 2>&1 || plain=
+        (cd "$out" && tar $plain -cf - "$1" | gzip -9n >"$1.tar.gz" && echo "$out/$1.tar.gz")
     fi
 }
 pack student

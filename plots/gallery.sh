@@ -21,7 +21,7 @@ trap 'rm -f "$fresh"' EXIT
 . plots/captions.sh
 
 # the paragraphs of plots/NAME.txt, each on a line of its own
-paragraphs() { [ ! -f "plots/$1.txt" ] || awk -v RS= 'NR > 1 { gsub(/[ \n]+/, " "); print }' "plots/$1.txt"; }
+paragraphs() { [ ! -f "plots/$1.txt" ] || awk -v RS= 'NR > 1 { gsub(/[ \n]+/, " "); sub(/ $/, ""); print }' "plots/$1.txt"; }
 caption() { paragraphs "$1" | escape | raised | sed 's/.*/<p>&<\/p>/'; }
 
 shown() { listed "$1" || [ -f "results/$1.csv" ] || [ -f "figures/$1.svg" ]; }

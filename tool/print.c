@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/decimal.h"
+
 void tool_print_folded(int indent, const char *text, ...) {
     ulp_text line = {0}, folded = {0};
     va_list arguments;
@@ -30,7 +32,7 @@ void tool_exact_text(char to[40], double value, int width) {
     else if ((int)strlen(text) <= width && width < 40) strcpy(to, text);
     else if ((ulp_bits64(value) & 0x7ff0000000000000u) == 0)
         snprintf(to, 40, "0x%llxp-1074", (unsigned long long)ulp_bits64(value) & 0xfffffffffffffu); /* subnormal */
-    else snprintf(to, 40, "%a", value);
+    else ulp_hex_text(to, value);
 }
 
 void tool_print_code(FILE *to, uint64_t code, const ulp_format *format) {

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/decimal.h"
+
 /* A note about a number that becomes infinite or zero in binary64: 1e400, 1e-400. */
 static const char *beyond_note(const char *text, double x) {
     text += strspn(text, "+-");
@@ -23,7 +25,7 @@ static void print_exact(const char *label, double value) {
     printf("  %-9s ", label);
     if (value != value) printf("nan");
     else if (strlen(text) <= 80) printf("%s", text);
-    else printf("%.60s...%s (%a)", text, strchr(text, 'e') ? strchr(text, 'e') : "", value);
+    else printf("%.60s...%s (%s)", text, strchr(text, 'e') ? strchr(text, 'e') : "", ULP_HEX(value));
 }
 
 /* Print the bits of a code in fields: sign, exponent, significand; for fixed point integer and fraction. */

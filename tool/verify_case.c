@@ -6,6 +6,7 @@
  */
 #if defined(ULP_WITH_MPFR)
 
+#include "base/decimal.h"
 #include "kernels/mpfr/reference.h"
 #include "verify.h"
 
@@ -102,7 +103,8 @@ static void show(verify_job *j, double x, double got, double want, uint32_t word
     if (__atomic_add_fetch(&j->shown, 1, __ATOMIC_RELAXED) > SHOWN) return;
     pthread_mutex_lock(&j->lock);
     ulp_progress_clear(&j->bar);
-    ulp_complain(j->program, "%s: x = %a word %08x: got %a, want %a", case_name(name, j), x, word, got, want);
+    ulp_complain(j->program, "%s: x = %s word %08x: got %s, want %s", case_name(name, j), ULP_HEX(x), word,
+                 ULP_HEX(got), ULP_HEX(want));
     pthread_mutex_unlock(&j->lock);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tool/files/array.h"
+#include "base/decimal.h"
 #include "kernels/mpfr/reference.h"
 
 enum { SHOWN = 5, STEP = 1 << 14 };
@@ -29,8 +30,8 @@ static int same(double got, double want) { return want != want ? got != got : ul
 static void show(const file_array *x, const char *program, uint64_t i, double got, double want) {
     ulp_text index = {0};
     file_array_add_index(&index, &x->header, i);
-    ulp_complain(program, "element %s: x = %a: the result is %a, MPFR gives %a", ulp_text_of(&index),
-                 ((const double *)x->elements)[i], got, want);
+    ulp_complain(program, "element %s: x = %s: the result is %s, MPFR gives %s", ulp_text_of(&index),
+                 ULP_HEX(((const double *)x->elements)[i]), ULP_HEX(got), ULP_HEX(want));
     ulp_text_free(&index);
 }
 

@@ -7,6 +7,7 @@
 
 #include "verify.h"
 
+#include "base/decimal.h"
 #include "kernels/mpfr/reference.h"
 #include "tool/sweep/sweep.h"
 
@@ -99,9 +100,9 @@ static void show_wrong(void *context, const sweep_run *run, double x, double got
     if (++w->shown > SHOWN) return;
     pthread_mutex_lock(&w->team->lock);
     ulp_progress_clear(&w->team->bar);
-    ulp_complain(w->team->v->program, "%s: run %08" PRIx32 " to %08" PRIx32 ": x = %a: got %a, want %a",
-                 case_name(name, w->of), run->inputs.first, sweep_word(&run->inputs, run->inputs.count - 1), x, got,
-                 want);
+    ulp_complain(w->team->v->program, "%s: run %08" PRIx32 " to %08" PRIx32 ": x = %s: got %s, want %s",
+                 case_name(name, w->of), run->inputs.first, sweep_word(&run->inputs, run->inputs.count - 1), ULP_HEX(x),
+                 ULP_HEX(got), ULP_HEX(want));
     pthread_mutex_unlock(&w->team->lock);
 }
 

@@ -150,7 +150,7 @@ static ulp_status measure(group *g, size_t i, double slice) {
         status = time_calls(j, 1);
         for (size_t calls = 1; status == ULP_OK && j->once.clock * (double)calls < slice / 2 && calls < MOST_CALLS;) {
             const double fit = slice / j->once.clock;
-            calls = fit < MOST_CALLS ? (size_t)fit + 1 : MOST_CALLS;
+            calls = fit < (double)MOST_CALLS ? (size_t)fit + 1 : MOST_CALLS;
             status = time_calls(j, calls);
         }
     }

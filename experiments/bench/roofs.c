@@ -133,7 +133,7 @@ static ulp_status run_fma(job *j) {
 job roof_fma(const bench *b, int threads) {
     int lanes;
     loop_of(b->backend->what, &lanes);
-    job j = job_new(b, "fma", run_fma, 0, PRODUCTS, (double)threads * CHAINS * STEPS_OF_LOOP * lanes);
+    job j = job_new(b, "fma", run_fma, 0, PRODUCTS, (double)threads * (double)(CHAINS * STEPS_OF_LOOP) * lanes);
     job_name(&j, NULL, NULL, "registers");
     j.threads = threads;
     return j;

@@ -45,7 +45,8 @@ static void put_variant(ulp_claims *c, ulp_sheet *sheet, int v) {
     ulp_summary(c, "sure", sure.median, "%s", of->name);
     const double steps = end_of(c, steps_of, v).median;
     if (v != DIGITS) ulp_summary(c, "steps", steps, "%s", of->name);
-    if (v != DIGITS && steps < (double)s->steps) ulp_summary(c, "steps before NaN", steps - PATIENCE, "%s", of->name);
+    if (v != DIGITS && steps < (double)s->steps)
+        ulp_summary(c, "steps before NaN", steps - (double)PATIENCE, "%s", of->name);
     for (int64_t next = s->every; v != DIGITS && next < s->steps + s->every; next += s->every) {
         const int64_t step = next < s->steps ? next : s->steps;
         const ulp_spread at = spread_of(c, distance_of, v, CURVE, step);
@@ -121,7 +122,7 @@ static void claim_nan(ulp_claims *c, const char *why) {
     if (nan.n == 0) ulp_claim_skip(c, text, "fp16-all is not in --variants");
     else
         ulp_claim_if(c, why, nan.least == 1 && steps.most <= 50, text, "%g of %d seeds, the first NaN at step %g to %g",
-                     nan.mean * nan.n, nan.n, steps.least - PATIENCE + 1, steps.most - PATIENCE + 1);
+                     nan.mean * nan.n, nan.n, steps.least - (double)PATIENCE + 1, steps.most - (double)PATIENCE + 1);
 }
 
 /* The weight 2^W takes away W bits at the small end; the scalers give them back. */

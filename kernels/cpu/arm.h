@@ -157,6 +157,26 @@ static inline int arm_has_dots(void) {
 #endif
 }
 
+#if ULP_ARM == 128
+/* Whether the processor has arm_matrix_dot: from Armv8.6 on. */
+static inline int arm_has_matrices(void) {
+#if defined(__ARM_FEATURE_MATMUL_INT8)
+    return 1;
+#elif defined(__linux__)
+    enum { HAS_MATRICES = 1 << 13 };
+    return (getauxval(AT_HWCAP2) & HAS_MATRICES) != 0;
+#else
+    return 0;
+#endif
+}
+
+/* sum (2,2) + the products of a (2,8) and the transpose of b (2,8), signed 8-bit numbers. */
+ULP_INLINE arm_ints arm_matrix_dot(arm_ints sum, arm_ints a, arm_ints b) {
+    __asm__(".arch armv8.2-a+i8mm\n\tsmmla %0.4s, %1.16b, %2.16b" : "+w"(sum) : "w"(a), "w"(b));
+    return sum;
+}
+#endif
+
 /* sum + the sums of four products of signed 8-bit numbers each. */
 ULP_INLINE arm_ints arm_dot(arm_ints sum, arm_ints a, arm_ints b) {
 #if ULP_ARM == 256

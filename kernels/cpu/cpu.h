@@ -78,6 +78,13 @@
 #define ELEMENTWISE _Pragma("GCC ivdep")
 #endif
 
+/* The lanes of two vectors at the indices in the list, as a vector of type `of`, whose lanes are integers. */
+#if defined(__clang__) || __GNUC__ >= 12
+#define LANES_AT(of, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define LANES_AT(of, a, b, ...) __builtin_shuffle(a, b, (of){__VA_ARGS__})
+#endif
+
 /* The bytes of a vector of this instruction set. An instruction that is there for each width from SSE2 or AVX2 on, and
  * the types of its operands, by one name: MM(max_ps) is _mm512_max_ps, _mm256_max_ps, _mm_max_ps or arm_max_ps. */
 #if defined(__AVX512F__)
@@ -105,6 +112,13 @@
 #define MM_INTS __m128i
 #define MM_FLOATS __m128
 #define MM_DOUBLES __m128d
+#endif
+
+/* The registers for vectors. */
+#if defined(__AVX512F__) || defined(ULP_ARM)
+enum { ULP_REGISTERS = 32 };
+#else
+enum { ULP_REGISTERS = 16 };
 #endif
 
 /* Whether MM() names the instructions that x86 has from SSE2, from AVX2, and with fused multiply-adds on. */

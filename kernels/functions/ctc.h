@@ -187,9 +187,9 @@ ULP_FN double ulp_ctc_q_at(const double *beta, const double *p, const ulp_ctc_ta
 /* beta_t(s) from q (S) of step t. */
 ULP_FN double ulp_ctc_beta_at(const double *q, const ulp_ctc_task *task, const ulp_ctc_form *form, size_t t, size_t s) {
     const size_t S = 2 * task->L + 1;
-    double x[3];
-    size_t n = 0;
-    for (size_t i = s; i < S && i < s + 3; i++)
+    double x[3] = {q[s]}; /* s is a source of itself */
+    size_t n = 1;
+    for (size_t i = s + 1; i < S && i < s + 3; i++)
         if (i - s < ulp_ctc_sources(task->label, i)) x[n++] = q[i];
     return ulp_ctc_sum(x, n, form, 4 * (t * S + s));
 }

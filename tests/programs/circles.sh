@@ -230,7 +230,7 @@ verdict $? 'planted: a program that needs another program is found'
 
 # in a copy of these objects: the threads, which need nothing, now need the backends
 mkdir "$dir/copy"
-(cd "$objects" && find formats base kernels -name '*.o' | tar cf - -T -) | (cd "$dir/copy" && tar xf -)
+(cd "$objects" && find formats base kernels -name '*.o' | xargs tar cf -) | (cd "$dir/copy" && tar xf -)
 echo 'const char *ulp_backend_names(void); const char *planted(void) { return ulp_backend_names(); }' >"$dir/planted.c"
 "${CC:-cc}" -c "$dir/planted.c" -o "$dir/planted.o" && ld -r "$objects/base/threads.o" "$dir/planted.o" -o "$dir/copy/base/threads.o"
 verdict $? 'a copy of the objects has a planted circle'

@@ -333,7 +333,7 @@ for names in 'a.csv b.csv' 'b.csv a.csv'; do
     verdict $? 'in one row, and the other lab counts'
 done
 twins a.csv b.csv 's/^sheet L1,.*/sheet L1,00000000/'
-sed -i '/^# ---- lab L1/,$d' twins/a.csv
+sed_file '/^# ---- lab L1/,$d' twins/a.csv
 exits 2 'a sheet that is not the sheet of the student has no marks' "$ULP" course grade twins
 says '^L1,tom,,,,,,,,"twins/b.csv","twins/b.csv:[0-9]*: the sheet 00000000 of L1 is not the sheet' out.txt 'and a row without a score'
 "$ULP" course key --id tom L1 >twins/a-L1.csv

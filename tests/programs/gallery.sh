@@ -93,9 +93,9 @@ else
     skip 'slides are well-formed' 'no xmllint'
 fi
 cd "$work" || exit 2
-sed -i '$d' gallery/figures/powers.svg
+sed_file '$d' gallery/figures/powers.svg
 complains 2 'a drawing that is cut off is refused' '^figures/powers.svg is no drawing of gnuplot, or it is cut off' slides powers
-sed -i '/^claim/d' gallery/plots/powers.txt
+sed_file '/^claim/d' gallery/plots/powers.txt
 complains 2 'a figure without a claim has no slide' '^plots/powers.txt needs a line with claim: ' slides powers
 printf '%s\n' '# seed: 1' what,format,x end,e4m3,1 step,,2 end,e4m3,3 | awk -f gallery/plots/groups.awk -v columns='what format' -v blocks=4 >out.txt
 printf '%s\n' '$rows00000 << EOF' what,format,x EOF '$rows00005 << EOF' what,format,x end,e4m3,1 end,e4m3,3 EOF \

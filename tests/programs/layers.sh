@@ -42,6 +42,10 @@ forbid 'CUDA has one home' '^[ \t]*#[ \t]*include[ \t]*(<(cuda|cublas|mma)|"(cud
 forbid 'OpenMP has one home' "${include}omp\.h|# *pragma +omp" $(sources formats base kernels sim experiments tool course | grep -v '^base/threads\.c$')
 forbid 'libraries neither print nor exit' '(^|[^a-z_])(printf|puts|putchar|exit|abort|perror)\(|fprintf\(std|stderr|stdout' $(sources formats base kernels sim)
 forbid 'the rounding environment is never changed' 'fesetround|_MM_SET_|_controlfp' $(sources formats base kernels sim experiments tool course web)
+scripts=$(find . -path ./build -prune -o -name '*.sh' -print | grep -v '/layers\.sh$')
+forbid 'scripts and make need no GNU form that busybox lacks' \
+    '(^|[^a-z])(sed -i|tail --pid|seq -[0-9]|find [^|]*-printf|od --|od -[^|]*-w[0-9]|sha256sum --|cp -u|cp --|mktemp --|xargs -[da]|stat --|install -D|tar [^|]*-T|grep -[a-zA-Z]*P)( |$|[a-z0-9])|INSTALL\) -D' \
+    $scripts Makefile $(find . -path ./build -prune -o -name '*.mk' -print)
 forbid 'no fast-math' '-Ofast|-ffast-math|-funsafe' Makefile
 # Text is read at the command line: libraries take rows, and compare formats by ulp_format_equal() and kinds by pointer.
 library=$(sources formats base kernels sim)

@@ -26,9 +26,9 @@ verdict $? "the first command prints $result"
 sed -n '/^## Ten minutes/,/^## Where/p' "$root/README.md" | sed -n '/^```sh/,/^```/p' | sed '/^```/d' >session.txt
 case ${MODE:-release} in
 release) ;;
-*) sed -i '/ --quick /d' session.txt ;; # a sanitizer needs minutes for a training; experiments_claims.sh skips it too
+*) sed_file '/ --quick /d' session.txt ;; # a sanitizer needs minutes for a training; experiments_claims.sh skips it too
 esac
-command -v gnuplot >/dev/null || sed -i '/^\$ gnuplot/d' session.txt
+command -v gnuplot >/dev/null || sed_file '/^\$ gnuplot/d' session.txt
 sed -n 's/^\$ //p' session.txt | sed 's/  *# .*//' >commands.txt
 sed '/^\$ /d' session.txt >want.txt
 [ "$(wc -l <commands.txt)" -ge 8 ] && [ -s want.txt ]

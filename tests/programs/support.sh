@@ -18,6 +18,8 @@ copy_make() { (cd "$1" && tar cf - Makefile make */*.mk) | (cd "$2" && tar xf -)
 verdict() { # verdict STATUS TEXT
     if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "not ok - $2"; failed=1; fi
 }
+# sed_file SCRIPT FILE: the file, changed by sed; -i is not in every sed
+sed_file() { sed "$1" "$2" >"$2.edited" && mv "$2.edited" "$2"; }
 skip() { echo "ok - $1 # SKIP $2"; }
 succeeds() { # succeeds TEXT COMMAND...: the command ends with 0, else the last lines of its output are shown; they are in $work/log
     text=$1

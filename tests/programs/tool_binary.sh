@@ -16,8 +16,8 @@ verdict $? 'numbers as text, bytes and .npy files'
 verdict $? 'their sizes'
 # codes FORMAT: raw codes from standard input as hex digits, one a line
 codes() {
-    case $1 in e4m3 | e2m1 | int8) od -An -v -tx1 -w1 ;; fp16 | bf16 | q8.8) od --endian=little -An -v -tx2 -w2 ;;
-    fp64) od --endian=little -An -v -tx8 -w8 ;; *) od --endian=little -An -v -tx4 -w4 ;; esac | tr -d ' '
+    case $1 in e4m3 | e2m1 | int8) bytes=1 ;; fp16 | bf16 | q8.8) bytes=2 ;; fp64) bytes=8 ;; *) bytes=4 ;; esac
+    od -An -v -tx1 | tr -s ' ' '\n' | awk -v bytes=$bytes '/./ { code = $1 code; if (++n % bytes == 0) { print code; code = "" } }'
 }
 # same TEXT FILE FILE: the files hold the same and something
 same() {

@@ -230,7 +230,7 @@ verdict $? 'gemm: an old file stays'
 # ---- block ----
 
 # text and arrays give the same codes and values: 2 rows of 48 elements, which are whole blocks of 16 in a row
-awk 'BEGIN { for (i = 0; i < 96; i++) printf "%.6g\n", (i * 37 % 101 - 50) * 2 ^ (i % 7 - 3) }' >numbers
+awk 'BEGIN { for (i = 0; i < 96; i++) printf "%.6g\n", (i * 37 % 101 - 50) * substr("0.125 0.25  0.5   1     2     4     8", 1 + i % 7 * 6, 6) }' >numbers
 "$ULP" round --format fp32 --to value --out exact numbers
 matrix w.npy 2 48 fp32 $(cat exact)
 for case in nvfp4/sr nvfp4/rne mxfp8/rz mxfp4/rne; do

@@ -219,4 +219,40 @@ TEST(print) {
     }
 }
 
+/* ---- hex texts ---- */
+
+/* The C library may print subnormal numbers in another way; glibc is the one that prints them in this way. */
+static void check_hex(double x) {
+    char want[64];
+    const char *const got = ULP_HEX(x);
+    sprintf(want, "%a", x);
+#if defined(__GLIBC__)
+    assert_string_equal(got, want);
+#else
+    if (x == 0 || ulp_bits64(x) >> 52 & 0x7ff) assert_string_equal(got, want);
+#endif
+    if (x == x) assert_true(ulp_bits64(strtod(got, NULL)) == ulp_bits64(x));
+}
+
+TEST(hex) {
+    assert_string_equal(ULP_HEX(0x1p-1074), "0x0.0000000000001p-1022");
+    assert_string_equal(ULP_HEX(-0x1.8p-1040), "-0x0.00006p-1022");
+    assert_string_equal(ULP_HEX(0x1p-1023), "0x0.8p-1022");
+    assert_string_equal(ULP_HEX(-0x1.fffffffffffffp-1022), "-0x1.fffffffffffffp-1022");
+    assert_string_equal(ULP_HEX(-0.0), "-0x0p+0");
+    assert_string_equal(ULP_HEX(1.0), "0x1p+0");
+    for (int e = -1074; e <= 1023; e++) {
+        check_hex(ulp_scale(1.0, e));
+        check_hex(-ulp_from_bits64(ulp_bits64(ulp_scale(1.0, e)) - 1));
+    }
+    check_hex(ulp_quiet_nan());
+    check_hex(ulp_from_bits64(0xfff0000000000000u));
+    for (int i = 0; i < CASES / 4; i++) {
+        const uint64_t bits = next_random();
+        check_hex(ulp_from_bits64(bits));
+        check_hex(ulp_from_bits64(bits & 0x800fffffffffffffu));
+        check_hex(ulp_from_bits64(bits & ~0ull << next_random() % 64));
+    }
+}
+
 TESTS(NULL, NULL)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
+
 enum { POLICIES = ULP_OVERFLOW_COUNT - 1, BITS = 8, WORDS = 8, GAPS = 16 };
 
 typedef struct tables {
@@ -39,7 +41,7 @@ static void put_code(tables *t, uint64_t code, vectors_array *codes, vectors_arr
     vectors_put(values, ulp_bits64(v));
     vectors_cell(&t->codes, code, t->format->bits);
     if (v != v) ulp_text_print(&t->codes, ",nan,nan\n");
-    else ulp_text_print(&t->codes, ",%a,%.17g\n", v, v);
+    else ulp_text_print(&t->codes, ",%s,%.17g\n", ULP_HEX(v), v);
     vectors_oracle_compare_value(&t->oracle, code, v);
     t->counts.codes++;
 }

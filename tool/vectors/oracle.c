@@ -3,6 +3,7 @@
 
 #if defined(ULP_WITH_MPFR)
 
+#include "base/decimal.h"
 #include "kernels/mpfr/oracle.h"
 #include "kernels/mpfr/reference.h"
 
@@ -31,8 +32,8 @@ void vectors_oracle_compare_value(vectors_oracle *oracle, uint64_t code, double 
     const double want = ulp_reference_decode(oracle->reference, code);
     oracle->compared++;
     if (!agree(value, want) && oracle->wrong++ < SHOWN)
-        ulp_complain(oracle->program, "code %llx: value %a, the oracle gives %a", (unsigned long long)code, value,
-                     want);
+        ulp_complain(oracle->program, "code %llx: value %s, the oracle gives %s", (unsigned long long)code,
+                     ULP_HEX(value), ULP_HEX(want));
 }
 
 void vectors_oracle_compare(vectors_oracle *oracle, uint64_t code, double x, ulp_rule rule, uint32_t word) {
@@ -41,9 +42,9 @@ void vectors_oracle_compare(vectors_oracle *oracle, uint64_t code, double x, ulp
     const double got = ulp_reference_decode(oracle->reference, code);
     oracle->compared++;
     if (!agree(got, want) && oracle->wrong++ < SHOWN)
-        ulp_complain(oracle->program, "x = %a, mode %s, overflow %s, word %08x: code %llx is %a, MPFR gives %a", x,
-                     ulp_mode_name((ulp_mode)rule.mode), ulp_overflow_name((ulp_overflow)rule.overflow), word,
-                     (unsigned long long)code, got, want);
+        ulp_complain(oracle->program, "x = %s, mode %s, overflow %s, word %08x: code %llx is %s, MPFR gives %s",
+                     ULP_HEX(x), ulp_mode_name((ulp_mode)rule.mode), ulp_overflow_name((ulp_overflow)rule.overflow),
+                     word, (unsigned long long)code, ULP_HEX(got), ULP_HEX(want));
 }
 
 #else

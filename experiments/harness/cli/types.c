@@ -132,7 +132,7 @@ static ulp_status read_item(ulp_number_list *list, size_t *room, char *item, con
     ULP_TRY(read_one(&first, item, o, whole, error));
     last = first;
     if (dots) ULP_TRY(read_one(&last, dots + 2, o, whole, error));
-    if (last < first || last - first >= MOST_IN_RANGE)
+    if (last < first || last - first >= (double)MOST_IN_RANGE)
         return ulp_refuse(error, "'%s..%s': a range a..b has 1 to %d numbers", item, dots ? dots + 2 : item,
                           MOST_IN_RANGE);
     /* counted, since adding 1 to a number above 2^53 may leave it as it is */

@@ -102,10 +102,19 @@ enum { UPPER = 1 };
 #endif
 
 ULP_INLINE vuint upper_words(vbits low, vbits high) {
-    return __builtin_shufflevector((vuint)low, (vuint)high, UPPER_OF(UPPER));
+    return LANES_AT(vuint, (vuint)low, (vuint)high, UPPER_OF(UPPER));
 }
+#if defined(__clang__) || __GNUC__ >= 12
 ULP_INLINE vdouble low_half(vfloat x) { return wide_floats(__builtin_shufflevector(x, x, HALF(0))); }
 ULP_INLINE vdouble high_half(vfloat x) { return wide_floats(__builtin_shufflevector(x, x, HALF(FLOATS / 2))); }
+#else
+typedef union halves {
+    vfloat all;
+    vfloats half[2];
+} halves;
+ULP_INLINE vdouble low_half(vfloat x) { return wide_floats((halves){x}.half[0]); }
+ULP_INLINE vdouble high_half(vfloat x) { return wide_floats((halves){x}.half[1]); }
+#endif
 
 /* The words of FLOATS results for x = w + a g: the upper half of the word of base, and the rounded magnitude in quanta,
  * and the sign of x. A magnitude above spaced.limit gives a larger word. */

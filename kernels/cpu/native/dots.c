@@ -15,8 +15,16 @@
         _mm512_storeu_si512(c, to(sum));                                                                               \
     }
 
+/* The pairs of bfloat16 numbers in 16 words. clang 16 crashes if it sees that all words are equal. */
+__attribute__((target("avx512f,avx512bf16"))) static inline __m512bh pairs_of(__m512i words) {
+#if defined(__clang__) && __clang_major__ == 16
+    __asm__("" : "+v"(words));
+#endif
+    return (__m512bh)words;
+}
+
 #define PLAIN(x) (x)
-#define BF16_STEP(sum, x, y) _mm512_dpbf16_ps(sum, (__m512bh)(x), (__m512bh)(y))
+#define BF16_STEP(sum, x, y) _mm512_dpbf16_ps(sum, pairs_of(x), pairs_of(y))
 
 DOT(ulp_dot_avx512_bf16, "avx512f,avx512bf16", __m512, _mm512_castsi512_ps, BF16_STEP, _mm512_castps_si512)
 DOT(ulp_dot_vnni_int8, "avx512f,avx512vnni", __m512i, PLAIN, _mm512_dpbusd_epi32, PLAIN)

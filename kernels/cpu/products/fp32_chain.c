@@ -28,11 +28,7 @@ static void round_rows(const ulp_job *job, size_t begin, size_t end) {
  * columns has at most 24 registers of sums under AVX-512 and on Arm, and 12 under AVX2. DEPTH products of a panel and
  * of a piece of A fit the second-level cache. */
 enum { LANES = ULP_VECTOR_BYTES / 4, VECTORS = 2, WIDE = VECTORS * LANES, MOST_ROWS = 12, DEPTH = 1024 };
-#if defined(__AVX2__) && !defined(__AVX512F__)
-enum { ROWS = MOST_ROWS / 2 };
-#else
-enum { ROWS = MOST_ROWS };
-#endif
+enum { ROWS = ULP_REGISTERS == 32 ? MOST_ROWS : MOST_ROWS / 2 };
 enum { CACHE = 1 << 17 };   /* numbers of an operand that stay in the second-level cache */
 enum { DIRECT_BLOCKS = 2 }; /* so few blocks of rows read B where it is */
 enum { PIECE_ROWS = 96 };   /* rows of A that use a panel of B while the panel is in the cache */

@@ -16,14 +16,19 @@
 
 #include <math.h>
 
-enum { ROWS = ULP_VECTOR_BYTES == 64 ? 6 : 4 }; /* rows of a tile */
+#if defined(ULP_ARM)
+enum { ROWS = 8 }; /* rows of a tile */
+#else
+enum { ROWS = ULP_REGISTERS == 32 ? 6 : 4 };
+#endif
 
 typedef enum clamping { WRAPS, CLAMPS, CLAMPS_PAIRS } clamping;
 
 typedef struct work {
     dots d;
     clamping clamps;
-    int unit; /* starts and results are integers times 2^unit */
+    int matrices; /* sums are formed by add_matrices */
+    int unit;     /* starts and results are integers times 2^unit */
 } work;
 
 /* x + y, clamped to the range of 32-bit integers. */
@@ -41,6 +46,53 @@ ULP_INLINE vword clamped_pair(vword x, vword y) {
     return (clamped_sum(x, y) & ~top) | (large & top);
 }
 
+/* add_run for words of four products, by an instruction that adds two words to 2 x 2 sums. */
+enum { MATRIX = 8 };
+#if defined(ULP_ARM) && ULP_ARM == 128
+static int matrices_offered(void) { return arm_has_matrices(); }
+
+typedef uint64_t vtwo __attribute__((vector_size(16)));
+
+/* The lower and the upper halves of two vectors: two rows of sums become two matrices, and back. */
+ULP_INLINE vtwo lower_halves(vtwo x, vtwo y) { return (vtwo){x[0], y[0]}; }
+ULP_INLINE vtwo upper_halves(vtwo x, vtwo y) { return (vtwo){x[1], y[1]}; }
+
+ULP_INLINE void add_matrices(vword (*restrict sum)[VECTORS], const uint32_t *a, size_t row, const vword *b,
+                             size_t words) {
+    vtwo two[ROWS][VECTORS];
+    ALL_UNROLLED for (int r = 0; r < ROWS; r += 2) ALL_UNROLLED for (int v = 0; v < VECTORS; v++) {
+        two[r][v] = lower_halves((vtwo)sum[r][v], (vtwo)sum[r + 1][v]);
+        two[r + 1][v] = upper_halves((vtwo)sum[r][v], (vtwo)sum[r + 1][v]);
+    }
+    for (size_t p = 0; p + 1 < words; p += 2) {
+        arm_ints columns[VECTORS][2];
+        ALL_UNROLLED for (int v = 0; v < VECTORS; v++) {
+            const uint32x4_t first = (uint32x4_t)b[p * VECTORS + (size_t)v],
+                             next = (uint32x4_t)b[(p + 1) * VECTORS + (size_t)v];
+            columns[v][0] = (arm_ints)vzip1q_u32(first, next);
+            columns[v][1] = (arm_ints)vzip2q_u32(first, next);
+        }
+        ALL_UNROLLED for (int r = 0; r < ROWS; r += 2) {
+            const uint32_t *from = a + (size_t)r * row + p;
+            const arm_ints x = (arm_ints)vcombine_u32(vld1_u32(from), vld1_u32(from + row));
+            ALL_UNROLLED for (int v = 0; v < VECTORS; v++) ALL_UNROLLED for (int h = 0; h < 2; h++) two[r + h][v] =
+                (vtwo)arm_matrix_dot((arm_ints)two[r + h][v], x, columns[v][h]);
+        }
+    }
+    ALL_UNROLLED for (int r = 0; r < ROWS; r += 2) ALL_UNROLLED for (int v = 0; v < VECTORS; v++) {
+        sum[r][v] = (vword)lower_halves(two[r][v], two[r + 1][v]);
+        sum[r + 1][v] = (vword)upper_halves(two[r][v], two[r + 1][v]);
+    }
+    if (words % 2 == 1) add_run(sum[0], a + words - 1, row, b + (words - 1) * VECTORS, 1, ROWS, VECTORS, QUADS);
+}
+#else
+static int matrices_offered(void) { return 0; }
+
+static void add_matrices(vword (*restrict sum)[VECTORS], const uint32_t *a, size_t row, const vword *b, size_t words) {
+    (void)sum, (void)a, (void)row, (void)b, (void)words;
+}
+#endif
+
 /* acc += the sums of a tile. `clamps` and `per` are constants. */
 ULP_INLINE void add_tile(vword (*restrict acc)[VECTORS], const dots *d, size_t i0, size_t panel, clamping clamps,
                          int per) {
@@ -49,7 +101,8 @@ ULP_INLINE void add_tile(vword (*restrict acc)[VECTORS], const dots *d, size_t i
         vword part[ROWS][VECTORS];
         for (int r = 0; r < ROWS; r++)
             for (int v = 0; v < VECTORS; v++) part[r][v] = start[v] + d->a_start[(i0 + (size_t)r) * d->runs + run];
-        add_run(part[0], dots_a(d, i0, run), dots_row(d), dots_b(d, panel, run), d->words, ROWS, VECTORS, per);
+        if (per == MATRIX) add_matrices(part, dots_a(d, i0, run), dots_row(d), dots_b(d, panel, run), d->words);
+        else add_run(part[0], dots_a(d, i0, run), dots_row(d), dots_b(d, panel, run), d->words, ROWS, VECTORS, per);
         for (int r = 0; r < ROWS; r++)
             for (int v = 0; v < VECTORS; v++)
                 acc[r][v] = clamps == WRAPS          ? acc[r][v] + part[r][v]
@@ -67,6 +120,8 @@ TILE(clamp_pairs, CLAMPS, PAIRS)
 TILE(clamp_two, CLAMPS_PAIRS, PAIRS)
 TILE(wrap_quads, WRAPS, QUADS)
 TILE(clamp_quads, CLAMPS, QUADS)
+TILE(wrap_matrices, WRAPS, MATRIX)
+TILE(clamp_matrices, CLAMPS, MATRIX)
 
 static void tile(const work *w, size_t i0, size_t panel) {
     const ulp_job *job = w->d.job;
@@ -82,6 +137,7 @@ static void tile(const work *w, size_t i0, size_t panel) {
         for (size_t j = 0; j < width; j++)
             acc.u[r][j] = (uint32_t)(int64_t)(job_at(job, job->c, at + r * s->ldc + j) * per_unit);
     if (w->clamps == CLAMPS_PAIRS) clamp_two(acc.v, &w->d, i0, panel);
+    else if (w->matrices) (w->clamps ? clamp_matrices : wrap_matrices)(acc.v, &w->d, i0, panel);
     else if (w->d.per == QUADS) (w->clamps ? clamp_quads : wrap_quads)(acc.v, &w->d, i0, panel);
     else (w->clamps ? clamp_pairs : wrap_pairs)(acc.v, &w->d, i0, panel);
     for (size_t r = 0; r < rows; r++)
@@ -103,6 +159,7 @@ static void blocks_part(void *context, size_t begin, size_t end) {
 static ulp_status run(work *w) {
     rooms r = {.count = 0};
     dots_begin(&w->d, &r);
+    w->matrices = w->d.per == QUADS && matrices_offered();
     if (!r.failed) ulp_parallel_for(dots_blocks(&w->d), row_grain(dots_blocks(&w->d)), blocks_part, w);
     return rooms_end(&r);
 }

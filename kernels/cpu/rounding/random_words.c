@@ -41,8 +41,8 @@ ULP_INLINE void words_from(uint32_t *to, uint64_t first, const philox *p, int ve
     philox_blocks(&w, block, p, vectors);
     ALL_UNROLLED for (int g = 0; g < vectors; g++) {
         const vwide low = pair_of(w.word[0][g], w.word[1][g]), high = pair_of(w.word[2][g], w.word[3][g]);
-        const vwide even = __builtin_shufflevector(low, high, EVEN_LANES);
-        const vwide odd = __builtin_shufflevector(low, high, ODD_LANES);
+        const vwide even = LANES_AT(vwide, low, high, EVEN_LANES);
+        const vwide odd = LANES_AT(vwide, low, high, ODD_LANES);
         memcpy(to + 4 * LANES * g, &even, sizeof even);
         memcpy(to + 4 * LANES * g + 2 * LANES, &odd, sizeof odd);
     }

@@ -1,0 +1,10 @@
+# compilers.mk - the library, the tool and some tests by other compilers and another C library.
+#
+#   make compilers       builds by COMPILERS= (the oldest and the newest gcc and clang installed, and musl) and compares their output with BUILD's
+COMPILERS ?= $(shell sh tests/proofs/compilers/installed.sh --ends)
+COMPILED_TESTS := t_decimal t_round t_datapath t_sums t_gemm
+.PHONY: compilers
+compilers: $B/ulp
+	@BIN=$B CC='$(CC)' MAKE='$(MAKE)' TESTED='$(if $(TESTS),$(COMPILED_TESTS))' sh tests/proofs/compilers/compilers.sh $(COMPILERS) | \
+	    awk '{ print; fflush() } / # SKIP/ { s++; next } /^ok / { p++ } /^not ok / { f++ } \
+	        END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 || p == 0 }'
