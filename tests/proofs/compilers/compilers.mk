@@ -1,6 +1,6 @@
 # compilers.mk - the library, the tool and some tests by other compilers and another C library.
 #
-#   make compilers       builds by COMPILERS= (the oldest and the newest gcc and clang installed, and musl) and compares their output with BUILD's
+#   make compilers       every gcc and clang installed reads the sources; COMPILERS= (the oldest and the newest) and musl build, and print the same bytes
 COMPILERS ?= $(shell sh tests/proofs/compilers/installed.sh --ends)
 COMPILED_TESTS := t_decimal t_round t_datapath t_sums t_gemm
 .PHONY: compilers
