@@ -1,7 +1,7 @@
 """The wheel: the package, the library libulp.so and the programs, for all versions of Python 3 on one platform.
 
 The package's folder is laid out as an installation: bin, lib, share. Its files are in the folder ULPLAB_FILES, else
-`make wheel-files` makes them in the source tree.
+`make wheel-files` makes them in the source tree. They are for the platform ULPLAB_PLATFORM, else for that of Python.
 """
 
 import os
@@ -37,7 +37,7 @@ class BuildWithFiles(build_py):
 
 class WheelForAnyPython(bdist_wheel):
     def get_tag(self) -> tuple:
-        return "py3", "none", super().get_tag()[2]
+        return "py3", "none", os.environ.get("ULPLAB_PLATFORM") or super().get_tag()[2]
 
 
 class DistributionWithLibrary(Distribution):

