@@ -128,7 +128,7 @@ course_text course_show(double value) {
     int e = (int)(ulp_bits64(value) >> 52 & 0x7ff);
     snprintf(digits, sizeof digits, "%.1100g", value);
     if (value == 0 || value - value != 0 || strlen(digits) <= 10) {
-        snprintf(to.text, sizeof to.text, "%s", digits);
+        snprintf(to.text, sizeof to.text, "%.10s", digits);
         return to;
     }
     significand |= e ? 1ull << 52 : 0;

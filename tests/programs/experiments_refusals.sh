@@ -216,7 +216,8 @@ holds "none of them writes a file" ! [ -e "$1" ]
 for source in "$SOURCES"/*/; do
     name=$(basename "$source")
     [ "$("$BIN/$name" --version 2>/dev/null | sed 's/.*, experiment //')" = "$name" ] || continue
-    prints 0 "$name --help" '^environment: .*ULPLAB_ISA.*ULPLAB_CUDA_DEVICE' "$BIN/$name" --help
+    prints 0 "$name --help" '^environment: ULPLAB_ISA' "$BIN/$name" --help
+    says '^ *ULPLAB_CUDA_DEVICE' out.txt "$name --help names the device"
     exits 0 "$name --quick --list" "$BIN/$name" --quick --list
     exits 2 "$name --nonsense" "$BIN/$name" --nonsense
 done
