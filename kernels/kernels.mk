@@ -11,6 +11,8 @@ ISA_FLAGS_neon     := -DULP_ARM=128
 ISA_FLAGS_sve256   := -DULP_ARM=256 -march=armv8.2-a+sve -msve-vector-bits=256
 # gcc 12 fails inside the compiler where it makes vectors of SVE from the loops of map.c; it makes vectors of NEON
 ISA_FLAGS_sve256_map := $(if $(findstring clang,$(CC)),,--param=aarch64-autovec-preference=1)
+# gcc for s390x takes minutes over this source with -O3
+ISA_FLAGS_baseline_scaled_groups := $(if $(filter s390x%,$(TARGET)),-O2)
 ISA_FLAGS_avx512   := -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512
 
 LIB_SRC  += $(wildcard kernels/*.c $(patsubst %,kernels/%/*.c,products probe reduction foreign cpu/native)) \
