@@ -1,7 +1,8 @@
 #!/bin/sh
 # compilers.sh - make compilers: builds by each compiler named, without a warning; their tests pass and their tool prints the same bytes.
 #
-# The compiler of the build in BIN is not built again. SETS names the instruction sets. The static tool by musl-gcc, one file, is compared too. TESTED names tests.
+# The compiler of the build in BIN is not built again. READ names compilers that read all
+# sources, SETS the instruction sets that are built. The static tool by musl-gcc, one file, is compared too. TESTED names tests.
 tree=$(pwd)
 . tests/programs/support.sh
 cd "$tree" || exit 1
@@ -33,7 +34,7 @@ awk 'BEGIN { for (x = 1e-22; i < 400; i++) { x *= -1.28; printf "%.17g\n", x * (
 outputs "$BIN/ulp" >"$work/want" 2>&1
 holds "the tool of $CC prints more than 10,000 lines" [ "$(wc -l <"$work/want")" -gt 10000 ]
 
-for cc in $(sh tests/proofs/compilers/installed.sh); do
+for cc in $READ; do
     case $cc in gcc | clang) continue ;; esac # compile.sh
     succeeds "every C source is without a warning under $cc" sh tests/proofs/compilers/read.sh "$cc" "$work/read-$cc"
 done
