@@ -208,7 +208,7 @@ TEST(nan) {
     }
     ulp_format f;
     for (size_t i = 0; test_format(i, &f); i++)
-        for (int c = 0; c < ULP_MODE_COUNT * ULP_OVERFLOW_COUNT * 2; c++) {
+        for (int c = 0; c < (int)ULP_MODE_COUNT * (int)ULP_OVERFLOW_COUNT * 2; c++) {
             ulp_rule rule = rule_of(c / 2 % ULP_MODE_COUNT, c / 2 / ULP_MODE_COUNT, 0);
             ulp_stats stats = {0}, *counted = c % 2 ? &stats : NULL;
             if (!offers(&f, rule.overflow)) continue;
