@@ -34,8 +34,7 @@ static int runs_neon(void) { return 1; } /* every processor for aarch64 */
 #include <sys/prctl.h>
 DECLARE(sve256)
 static int runs_sve256(void) { /* only where vectors have 32 bytes */
-    enum { HAS_SVE = 1 << 22, GET_LENGTH = 51, LENGTH = 0xffff };
-    return (getauxval(AT_HWCAP) & HAS_SVE) != 0 && (prctl(GET_LENGTH, 0, 0, 0, 0) & LENGTH) == 32;
+    return (getauxval(AT_HWCAP) & HWCAP_SVE) != 0 && (prctl(PR_SVE_GET_VL, 0, 0, 0, 0) & PR_SVE_VL_LEN_MASK) == 32;
 }
 #define SVE256 BUILT(sve256)
 #else

@@ -89,39 +89,6 @@ ULP_INLINE arm_doubles arm_fmadd_pd(arm_doubles a, arm_doubles b, arm_doubles c)
 #endif
 }
 
-/* The larger and the smaller number: b where a number is NaN or both are zero, as on x86. */
-ULP_INLINE arm_floats arm_max_ps(arm_floats a, arm_floats b) {
-#if ULP_ARM == 256
-    return (arm_floats)(arm_f32)svsel_f32(svcmpgt_f32(svptrue_b32(), (arm_f32)a, (arm_f32)b), (arm_f32)a, (arm_f32)b);
-#else
-    return (arm_floats)vbslq_f32(vcgtq_f32((arm_f32)a, (arm_f32)b), (arm_f32)a, (arm_f32)b);
-#endif
-}
-
-ULP_INLINE arm_floats arm_min_ps(arm_floats a, arm_floats b) {
-#if ULP_ARM == 256
-    return (arm_floats)(arm_f32)svsel_f32(svcmplt_f32(svptrue_b32(), (arm_f32)a, (arm_f32)b), (arm_f32)a, (arm_f32)b);
-#else
-    return (arm_floats)vbslq_f32(vcltq_f32((arm_f32)a, (arm_f32)b), (arm_f32)a, (arm_f32)b);
-#endif
-}
-
-ULP_INLINE arm_doubles arm_max_pd(arm_doubles a, arm_doubles b) {
-#if ULP_ARM == 256
-    return (arm_doubles)(arm_f64)svsel_f64(svcmpgt_f64(svptrue_b64(), (arm_f64)a, (arm_f64)b), (arm_f64)a, (arm_f64)b);
-#else
-    return (arm_doubles)vbslq_f64(vcgtq_f64((arm_f64)a, (arm_f64)b), (arm_f64)a, (arm_f64)b);
-#endif
-}
-
-ULP_INLINE arm_doubles arm_min_pd(arm_doubles a, arm_doubles b) {
-#if ULP_ARM == 256
-    return (arm_doubles)(arm_f64)svsel_f64(svcmplt_f64(svptrue_b64(), (arm_f64)a, (arm_f64)b), (arm_f64)a, (arm_f64)b);
-#else
-    return (arm_doubles)vbslq_f64(vcltq_f64((arm_f64)a, (arm_f64)b), (arm_f64)a, (arm_f64)b);
-#endif
-}
-
 /* The products of the lower halves of 64-bit lanes. */
 ULP_INLINE arm_ints arm_mul_epu32(arm_ints a, arm_ints b) {
 #if ULP_ARM == 256
@@ -150,8 +117,7 @@ static inline int arm_has_dots(void) {
 #if ULP_ARM == 256 || defined(__ARM_FEATURE_DOTPROD)
     return 1;
 #elif defined(__linux__)
-    enum { HAS_DOTS = 1 << 20 };
-    return (getauxval(AT_HWCAP) & HAS_DOTS) != 0;
+    return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
 #else
     return 0;
 #endif
@@ -163,8 +129,7 @@ static inline int arm_has_matrices(void) {
 #if defined(__ARM_FEATURE_MATMUL_INT8)
     return 1;
 #elif defined(__linux__)
-    enum { HAS_MATRICES = 1 << 13 };
-    return (getauxval(AT_HWCAP2) & HAS_MATRICES) != 0;
+    return (getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0;
 #else
     return 0;
 #endif

@@ -86,7 +86,8 @@
 #endif
 
 /* The bytes of a vector of this instruction set. An instruction that is there for each width from SSE2 or AVX2 on, and
- * the types of its operands, by one name: MM(max_ps) is _mm512_max_ps, _mm256_max_ps, _mm_max_ps or arm_max_ps. */
+ * the types of its operands, by one name: MM(max_ps) is _mm512_max_ps, _mm256_max_ps, or _mm_max_ps, and
+ * MM(max_epu8) also arm_max_epu8. */
 #if defined(__AVX512F__)
 #define ULP_VECTOR_BYTES 64
 #define MM(name) _mm512_##name
@@ -121,7 +122,8 @@ enum { ULP_REGISTERS = 32 };
 enum { ULP_REGISTERS = 16 };
 #endif
 
-/* Whether MM() names the instructions that x86 has from SSE2, from AVX2, and with fused multiply-adds on. */
+/* Whether MM() names the instructions that x86 has from SSE2, from AVX2, and with fused multiply-adds on; on Arm those
+ * of arm.h. */
 #if defined(__SSE2__) || defined(ULP_ARM)
 #define MM_HAS_SSE2
 #endif

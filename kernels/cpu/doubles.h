@@ -46,7 +46,7 @@ ULP_INLINE vbits wide_words(const uint32_t *from) {
 
 /* a > b ? a : b and a < b ? a : b, so that a NaN in b stays. */
 ULP_INLINE vdouble larger(vdouble a, vdouble b) {
-#if defined(MM_HAS_SSE2)
+#if defined(__SSE2__)
     return (vdouble)MM(max_pd)((MM_DOUBLES)a, (MM_DOUBLES)b);
 #else
     const vbits yes = (vbits)(a > b);
@@ -55,7 +55,7 @@ ULP_INLINE vdouble larger(vdouble a, vdouble b) {
 }
 
 ULP_INLINE vdouble smaller(vdouble a, vdouble b) {
-#if defined(MM_HAS_SSE2)
+#if defined(__SSE2__)
     return (vdouble)MM(min_pd)((MM_DOUBLES)a, (MM_DOUBLES)b);
 #else
     const vbits yes = (vbits)(a < b);

@@ -72,7 +72,7 @@ ULP_INLINE int any_uint_below(vuint x, uint32_t limit) {
 
 /* The same for words of binary32 numbers that are not NaN. */
 ULP_INLINE vuint larger_numbers(vuint a, vuint b) {
-#if defined(MM_HAS_SSE2)
+#if defined(__SSE2__)
     return (vuint)MM(max_ps)((MM_FLOATS)a, (MM_FLOATS)b);
 #else
     return larger_uints(a, b);

@@ -49,7 +49,7 @@ ULP_INLINE vint max32(vint a, vint b) {
 
 /* The smaller of two numbers. */
 ULP_INLINE vfloat smaller_floats(vfloat a, vfloat b) {
-#if defined(MM_HAS_SSE2)
+#if defined(__SSE2__)
     return (vfloat)MM(min_ps)((MM_FLOATS)a, (MM_FLOATS)b);
 #else
     const vint yes = (vint)(a < b);

@@ -45,6 +45,7 @@ awk 'BEGIN { split("0000000000000000 8000000000000000 7ff0000000000000 fff000000
     } }' >"$WORK/numbers"
 
 cases() {
+    echo vectors
     formats=$("$HOST/ulp" formats --csv | sed '1d; s/,.*//; s/"//g')
     {
         "$HOST/ulp" probe --list | awk '/^[a-z0-9]*-/ { print $1 }'
@@ -63,7 +64,7 @@ outputs() { (cd "$1" && find . -type f | LC_ALL=C sort | while read -r f; do ech
 # run_all FOLDER START: all cases, as many at a time as processors
 run_all() {
     rm -rf "$1" && mkdir -p "$1"
-    { echo vectors; cat "$WORK/cases"; } | tr '\n' '\0' | START=$2 xargs -0 -P "$jobs" -I LINE sh "$script" --case LINE "$1"
+    tr '\n' '\0' <"$WORK/cases" | START=$2 xargs -0 -P "$jobs" -I LINE sh "$script" --case LINE "$1"
     outputs "$1" >"$1.outputs"
 }
 script=$(pwd)/tests/proofs/machines/machines.sh

@@ -49,8 +49,23 @@ static void describe(char vendor[16], char brand[64], unsigned id[3]) {
     id[2] = r[0] & 15u;
 }
 #else
+#if defined(__aarch64__)
+/* FPCR has one bit for operands and results that are flushed, and other numbers of directions; FPSR has the flags. */
+unsigned check_control_get(void) {
+    uint64_t status;
+    __asm__ volatile("mrs %0, fpsr" : "=r"(status));
+    return (status & 0x9fu) != 0 ? CHECK_DEFAULT_CONTROL | CHECK_FLAGS : CHECK_DEFAULT_CONTROL;
+}
+void check_control_set(unsigned control) {
+    static const uint64_t directions[] = {0, 2, 1, 3}; /* to nearest, down, up, to zero */
+    const uint64_t flush = (control & (CHECK_FTZ | CHECK_DAZ)) != 0,
+                   word = flush << 24 | directions[control >> CHECK_ROUNDING & 3u] << 22;
+    __asm__ volatile("msr fpcr, %0\n\tmsr fpsr, xzr" : : "r"(word));
+}
+#else
 unsigned check_control_get(void) { return CHECK_DEFAULT_CONTROL; }
 void check_control_set(unsigned control) { (void)control; }
+#endif
 static void describe(char vendor[16], char brand[64], unsigned id[3]) {
     strcpy(vendor, "other");
     strcpy(brand, "no x86");

@@ -27,8 +27,18 @@ void check_product(check_plan *plan, const ulp_cpu_native *native);
 /* conversions.c: VCVTPS2PH, VCVTPH2PS and VCVTNEPS2BF16 in all modes. */
 void check_conversions(check_plan *plan);
 
-/* The control word of the vector unit: its rounding, flushing of operands and results, and flags. */
+/* The control word of the vector unit: its rounding, flushing of operands and results, and flags, with the bits of
+ * MXCSR; and the names of the processor for them. */
 enum { CHECK_DEFAULT_CONTROL = 0x1f80, CHECK_FTZ = 0x8000, CHECK_DAZ = 0x40, CHECK_ROUNDING = 13, CHECK_FLAGS = 0x3f };
+#if defined(__aarch64__)
+#define CHECK_CONTROL "FPCR"
+#define CHECK_FLUSHING "FPCR.FZ"
+#define CHECK_STATUS "FPSR"
+#else
+#define CHECK_CONTROL "MXCSR"
+#define CHECK_FLUSHING "MXCSR.FTZ and DAZ"
+#define CHECK_STATUS "MXCSR"
+#endif
 unsigned check_control_get(void);
 void check_control_set(unsigned control);
 

@@ -290,7 +290,7 @@ static void check_flags(check_plan *plan, const pair *p) {
         ulp_cpu_native_run(p->native, c, a, b, WORDS);
         changed += check_control_get() != CHECK_DEFAULT_CONTROL;
     }
-    snprintf(name, sizeof name, "%s, flags of MXCSR", p->native->name);
+    snprintf(name, sizeof name, "%s, flags of " CHECK_STATUS, p->native->name);
     check_row(plan, changed == 0, name, "changed by %u of 1000 runs", changed);
 }
 
@@ -376,10 +376,13 @@ void check_product(check_plan *plan, const ulp_cpu_native *native) {
     check_random_sums(plan, &p, CHECK_DEFAULT_CONTROL, plan->small ? 20000 : 1000000, "");
     if (!p.silicon.result.is_fixed) {
         const size_t count = plan->small ? 2000 : 100000;
-        check_random_sums(plan, &p, CHECK_DEFAULT_CONTROL | CHECK_FTZ | CHECK_DAZ, count, ", MXCSR.FTZ and DAZ set");
-        check_random_sums(plan, &p, CHECK_DEFAULT_CONTROL | 1u << CHECK_ROUNDING, count, ", MXCSR rounding down");
-        check_random_sums(plan, &p, CHECK_DEFAULT_CONTROL | 2u << CHECK_ROUNDING, count, ", MXCSR rounding up");
-        check_random_sums(plan, &p, CHECK_DEFAULT_CONTROL | 3u << CHECK_ROUNDING, count, ", MXCSR rounding to zero");
+        check_random_sums(plan, &p, CHECK_DEFAULT_CONTROL | CHECK_FTZ | CHECK_DAZ, count, ", " CHECK_FLUSHING " set");
+        check_random_sums(plan, &p, CHECK_DEFAULT_CONTROL | 1u << CHECK_ROUNDING, count,
+                          ", " CHECK_CONTROL " rounding down");
+        check_random_sums(plan, &p, CHECK_DEFAULT_CONTROL | 2u << CHECK_ROUNDING, count,
+                          ", " CHECK_CONTROL " rounding up");
+        check_random_sums(plan, &p, CHECK_DEFAULT_CONTROL | 3u << CHECK_ROUNDING, count,
+                          ", " CHECK_CONTROL " rounding to zero");
     }
     check_altered(plan, &p);
     check_flags(plan, &p);
