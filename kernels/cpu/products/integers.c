@@ -51,17 +51,19 @@ enum { MATRIX = 8 };
 #if defined(ULP_ARM) && ULP_ARM == 128
 static int matrices_offered(void) { return arm_has_matrices(); }
 
-/* Two rows of sums become two matrices: the lower and the upper halves of the rows; the same turns them back. */
-ULP_INLINE void turn(vword *restrict x, vword *restrict y) {
-    const uint64x2_t lower = vzip1q_u64((uint64x2_t)*x, (uint64x2_t)*y);
-    *y = (vword)vzip2q_u64((uint64x2_t)*x, (uint64x2_t)*y);
-    *x = (vword)lower;
-}
+typedef uint64_t vtwo __attribute__((vector_size(16)));
+
+/* The lower and the upper halves of two vectors: two rows of sums become two matrices, and back. */
+ULP_INLINE vtwo lower_of(vtwo x, vtwo y) { return (vtwo){x[0], y[0]}; }
+ULP_INLINE vtwo upper_of(vtwo x, vtwo y) { return (vtwo){x[1], y[1]}; }
 
 ULP_INLINE void add_matrices(vword (*restrict sum)[VECTORS], const uint32_t *a, size_t row, const vword *b,
                              size_t words) {
-    ALL_UNROLLED for (int r = 0; r < ROWS; r += 2) ALL_UNROLLED for (int v = 0; v < VECTORS; v++)
-        turn(&sum[r][v], &sum[r + 1][v]);
+    vtwo two[ROWS][VECTORS]; /* gcc would keep `sum`, and an array of 32-bit words, in memory */
+    ALL_UNROLLED for (int r = 0; r < ROWS; r += 2) ALL_UNROLLED for (int v = 0; v < VECTORS; v++) {
+        two[r][v] = lower_of((vtwo)sum[r][v], (vtwo)sum[r + 1][v]);
+        two[r + 1][v] = upper_of((vtwo)sum[r][v], (vtwo)sum[r + 1][v]);
+    }
     for (size_t p = 0; p + 1 < words; p += 2) {
         arm_ints columns[VECTORS][2];
         ALL_UNROLLED for (int v = 0; v < VECTORS; v++) {
@@ -73,12 +75,14 @@ ULP_INLINE void add_matrices(vword (*restrict sum)[VECTORS], const uint32_t *a, 
         ALL_UNROLLED for (int r = 0; r < ROWS; r += 2) {
             const uint32_t *from = a + (size_t)r * row + p;
             const arm_ints x = (arm_ints)vcombine_u32(vld1_u32(from), vld1_u32(from + row));
-            ALL_UNROLLED for (int v = 0; v < VECTORS; v++) ALL_UNROLLED for (int h = 0; h < 2; h++) sum[r + h][v] =
-                (vword)arm_matrix_dot((arm_ints)sum[r + h][v], x, columns[v][h]);
+            ALL_UNROLLED for (int v = 0; v < VECTORS; v++) ALL_UNROLLED for (int h = 0; h < 2; h++) two[r + h][v] =
+                (vtwo)arm_matrix_dot((arm_ints)two[r + h][v], x, columns[v][h]);
         }
     }
-    ALL_UNROLLED for (int r = 0; r < ROWS; r += 2) ALL_UNROLLED for (int v = 0; v < VECTORS; v++)
-        turn(&sum[r][v], &sum[r + 1][v]);
+    ALL_UNROLLED for (int r = 0; r < ROWS; r += 2) ALL_UNROLLED for (int v = 0; v < VECTORS; v++) {
+        sum[r][v] = (vword)lower_of(two[r][v], two[r + 1][v]);
+        sum[r + 1][v] = (vword)upper_of(two[r][v], two[r + 1][v]);
+    }
     if (words % 2 == 1) add_run(sum[0], a + words - 1, row, b + (words - 1) * VECTORS, 1, ROWS, VECTORS, QUADS);
 }
 #else
