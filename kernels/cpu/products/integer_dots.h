@@ -26,7 +26,11 @@ typedef int32_t vint __attribute__((vector_size(ULP_VECTOR_BYTES)));
 /* ---- the loop ---- */
 
 /* Whether a word may hold four products, and what is added to the numbers of A then. */
-enum { QUAD_OFFSET = 128 * (ULP_VECTOR_BYTES == 64) };
+#if defined(ULP_ARM)
+enum { QUAD_OFFSET = 0 };
+#else
+enum { QUAD_OFFSET = 128 };
+#endif
 static inline int quads_offered(void) {
 #if defined(__AVX512BW__)
     return __builtin_cpu_supports("avx512vnni") != 0;

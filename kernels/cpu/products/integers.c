@@ -24,11 +24,14 @@ enum { ROWS = ULP_REGISTERS == 32 ? 6 : 4 };
 
 typedef enum clamping { WRAPS, CLAMPS, CLAMPS_PAIRS } clamping;
 
+/* acc += the sums of a tile. */
+typedef void tile_function(vword (*acc)[VECTORS], const dots *d, size_t i0, size_t panel);
+
 typedef struct work {
     dots d;
     clamping clamps;
-    int matrices; /* sums are formed by add_matrices */
-    int unit;     /* starts and results are integers times 2^unit */
+    tile_function *add;
+    int unit; /* starts and results are integers times 2^unit */
 } work;
 
 /* x + y, clamped to the range of 32-bit integers. */
@@ -46,10 +49,10 @@ ULP_INLINE vword clamped_pair(vword x, vword y) {
     return (clamped_sum(x, y) & ~top) | (large & top);
 }
 
-/* add_run for words of four products, by an instruction that adds two words to 2 x 2 sums. */
-enum { MATRIX = 8 };
 #if defined(ULP_ARM) && ULP_ARM == 128
-static int matrices_offered(void) { return arm_has_matrices(); }
+#define HAS_MATRICES
+
+enum { MATRIX = 8 }; /* the products of two words */
 
 typedef uint64_t vtwo __attribute__((vector_size(16)));
 
@@ -57,6 +60,7 @@ typedef uint64_t vtwo __attribute__((vector_size(16)));
 ULP_INLINE vtwo lower_of(vtwo x, vtwo y) { return (vtwo){x[0], y[0]}; }
 ULP_INLINE vtwo upper_of(vtwo x, vtwo y) { return (vtwo){x[1], y[1]}; }
 
+/* add_run for words of four products, by an instruction that adds two words to 2 x 2 sums. */
 ULP_INLINE void add_matrices(vword (*restrict sum)[VECTORS], const uint32_t *a, size_t row, const vword *b,
                              size_t words) {
     vtwo two[ROWS][VECTORS]; /* gcc would keep `sum`, and an array of 32-bit words, in memory */
@@ -85,12 +89,6 @@ ULP_INLINE void add_matrices(vword (*restrict sum)[VECTORS], const uint32_t *a, 
     }
     if (words % 2 == 1) add_run(sum[0], a + words - 1, row, b + (words - 1) * VECTORS, 1, ROWS, VECTORS, QUADS);
 }
-#else
-static int matrices_offered(void) { return 0; }
-
-static void add_matrices(vword (*restrict sum)[VECTORS], const uint32_t *a, size_t row, const vword *b, size_t words) {
-    (void)sum, (void)a, (void)row, (void)b, (void)words;
-}
 #endif
 
 /* acc += the sums of a tile. `clamps` and `per` are constants. */
@@ -101,8 +99,11 @@ ULP_INLINE void add_tile(vword (*restrict acc)[VECTORS], const dots *d, size_t i
         vword part[ROWS][VECTORS];
         for (int r = 0; r < ROWS; r++)
             for (int v = 0; v < VECTORS; v++) part[r][v] = start[v] + d->a_start[(i0 + (size_t)r) * d->runs + run];
+#if defined(HAS_MATRICES)
         if (per == MATRIX) add_matrices(part, dots_a(d, i0, run), dots_row(d), dots_b(d, panel, run), d->words);
-        else add_run(part[0], dots_a(d, i0, run), dots_row(d), dots_b(d, panel, run), d->words, ROWS, VECTORS, per);
+        else
+#endif
+            add_run(part[0], dots_a(d, i0, run), dots_row(d), dots_b(d, panel, run), d->words, ROWS, VECTORS, per);
         for (int r = 0; r < ROWS; r++)
             for (int v = 0; v < VECTORS; v++)
                 acc[r][v] = clamps == WRAPS          ? acc[r][v] + part[r][v]
@@ -120,8 +121,20 @@ TILE(clamp_pairs, CLAMPS, PAIRS)
 TILE(clamp_two, CLAMPS_PAIRS, PAIRS)
 TILE(wrap_quads, WRAPS, QUADS)
 TILE(clamp_quads, CLAMPS, QUADS)
+#if defined(HAS_MATRICES)
 TILE(wrap_matrices, WRAPS, MATRIX)
 TILE(clamp_matrices, CLAMPS, MATRIX)
+#endif
+
+/* The function for the words of the operands. */
+static tile_function *tile_function_of(const dots *d, clamping clamps) {
+    if (clamps == CLAMPS_PAIRS) return clamp_two;
+    if (d->per == PAIRS) return clamps == WRAPS ? wrap_pairs : clamp_pairs;
+#if defined(HAS_MATRICES)
+    if (arm_has_matrices()) return clamps == WRAPS ? wrap_matrices : clamp_matrices;
+#endif
+    return clamps == WRAPS ? wrap_quads : clamp_quads;
+}
 
 static void tile(const work *w, size_t i0, size_t panel) {
     const ulp_job *job = w->d.job;
@@ -136,10 +149,7 @@ static void tile(const work *w, size_t i0, size_t panel) {
     for (size_t r = 0; r < rows && s->accumulate; r++)
         for (size_t j = 0; j < width; j++)
             acc.u[r][j] = (uint32_t)(int64_t)(job_at(job, job->c, at + r * s->ldc + j) * per_unit);
-    if (w->clamps == CLAMPS_PAIRS) clamp_two(acc.v, &w->d, i0, panel);
-    else if (w->matrices) (w->clamps ? clamp_matrices : wrap_matrices)(acc.v, &w->d, i0, panel);
-    else if (w->d.per == QUADS) (w->clamps ? clamp_quads : wrap_quads)(acc.v, &w->d, i0, panel);
-    else (w->clamps ? clamp_pairs : wrap_pairs)(acc.v, &w->d, i0, panel);
+    w->add(acc.v, &w->d, i0, panel);
     for (size_t r = 0; r < rows; r++)
         if (job->wide)
             for (size_t j = 0; j < width; j++)
@@ -159,7 +169,7 @@ static void blocks_part(void *context, size_t begin, size_t end) {
 static ulp_status run(work *w) {
     rooms r = {.count = 0};
     dots_begin(&w->d, &r);
-    w->matrices = w->d.per == QUADS && matrices_offered();
+    w->add = tile_function_of(&w->d, w->clamps);
     if (!r.failed) ulp_parallel_for(dots_blocks(&w->d), row_grain(dots_blocks(&w->d)), blocks_part, w);
     return rooms_end(&r);
 }
