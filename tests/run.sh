@@ -74,6 +74,10 @@ for test in tests/programs/*.sh "$TESTS"/t_*; do
     set +f
     [ -n "$wanted" ] || echo "$test"
 done > "$logs/found"
+if [ ! -s "$logs/found" ]; then
+    echo "ONLY=$ONLY: there is no such test; a name is that of a file in tests/unit or tests/programs without its ending, as t_round or tool_*" >&2
+    exit 2
+fi
 # a test without a known time counts as long
 awk -v last="$TESTS/seconds.txt" '
     BEGIN { while ((getline < last) > 0) seconds[$2] = $1 }
