@@ -15,7 +15,9 @@
 
 ULP_C_BEGIN
 
-#if defined(__GNUC__) || defined(__clang__)
+#if defined(__MINGW32__) && !defined(__clang__)
+#define ULP_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__) || defined(__clang__)
 #define ULP_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define ULP_PRINTF(text, first)

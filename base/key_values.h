@@ -91,10 +91,7 @@ typedef struct ulp_help {
 enum { ULP_HELP_COLUMN = 12 }; /* column of the meanings */
 
 /* Prints one line like printf. */
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-void ulp_help_line(const ulp_help *to, const char *format, ...);
+void ulp_help_line(const ulp_help *to, const char *format, ...) ULP_PRINTF(2, 3);
 
 /* Prints an entry: the name padded to ULP_HELP_COLUMN, then the meaning. */
 void ulp_help_entry(const ulp_help *to, const char *name, const char *meaning);

@@ -10,6 +10,7 @@ SHARED  = -shared -Wl,-Bsymbolic-functions -Wl,-soname,$(SO_NAME)
 rpath = -Wl,-rpath,'$$ORIGIN/$(1)'
 STRIP_UNNEEDED = $(or $(TARGET_STRIP),strip) --strip-unneeded
 DL_LIBS := -ldl
+EXE :=
 
 ifneq ($(findstring darwin,$(TARGET))$(findstring macos,$(TARGET)),)
 SO_NAME := libulp.$(ABI).dylib
@@ -21,9 +22,11 @@ STRIP_UNNEEDED = $(or $(TARGET_STRIP),strip) -x
 DL_LIBS :=
 endif
 ifneq ($(findstring mingw,$(TARGET))$(findstring windows,$(TARGET)),)
-# Windows has no folder of libraries next to programs: they are linked with libulp.a
+# Windows has no folder of libraries next to programs: they are linked with libulp.a, and the libraries of the compiler into them
 SO_FILE :=
 STATIC  := 1
+LDFLAGS += -static
+EXE := .exe
 rpath :=
 DL_LIBS :=
 endif

@@ -1,13 +1,14 @@
 /* table.c - the backend table of one instruction set. */
 #include "cpu.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/aligned.h"
 
 #define ULP_TEXT2(x) #x
 #define ULP_TEXT(x) ULP_TEXT2(x)
 
-static void *alloc(size_t bytes) { return aligned_alloc(64, (bytes + 64) / 64 * 64); }
+static void *alloc(size_t bytes) { return ulp_aligned_alloc(64, (bytes + 64) / 64 * 64); }
 
 static ulp_status copy(void *to, const void *from, size_t bytes) {
     if (bytes > 0) memcpy(to, from, bytes);
@@ -24,7 +25,7 @@ const ulp_backend ULP_CPU(ulp_cpu_table) = {
     .what = ULP_TEXT(ULP_ISA),
     .machine = ULP_OF_PROCESSOR,
     .alloc = alloc,
-    .release = free,
+    .release = ulp_aligned_free,
     .upload = copy,
     .download = copy,
 #define ULP_OPERATION(name, cpu, cuda, mpfr, ...) .name = FUNCTION_##cpu(ULP_CPU(ulp_cpu_##name)),

@@ -12,11 +12,7 @@ struct ulp_rounder {
 };
 
 /* Keeps a text for the thread, which ulp_foreign_error() returns until the next one, and returns the status. */
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-ulp_status
-ulp_foreign_fail(ulp_status status, const char *sentence, ...);
+ulp_status ulp_foreign_fail(ulp_status status, const char *sentence, ...) ULP_PRINTF(2, 3);
 
 /* Keeps "WHAT: the status as a sentence" and returns the status; does nothing if the status is ULP_OK. `backend`: where
  * an operation returned the status; NULL: no operation did. */

@@ -1,8 +1,9 @@
 /* table.c - the table of the backend "mpfr". */
 #include "operations.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/aligned.h"
 
 /* Movement of data computes nothing: it is that of the CPU. */
 ulp_status ulp_cpu_im2col_baseline(float *y, const float *x, const ulp_im2col *geometry);
@@ -16,7 +17,9 @@ ulp_status ulp_mpfr_permute(float *y, const float *x, ulp_permute_shape shape) {
     return ulp_cpu_permute_baseline(y, x, shape);
 }
 
-static void *alloc(size_t bytes) { return bytes > SIZE_MAX - 64 ? NULL : aligned_alloc(64, (bytes + 64) / 64 * 64); }
+static void *alloc(size_t bytes) {
+    return bytes > SIZE_MAX - 64 ? NULL : ulp_aligned_alloc(64, (bytes + 64) / 64 * 64);
+}
 
 static ulp_status copy(void *to, const void *from, size_t bytes) {
     if (bytes > 0) memcpy(to, from, bytes);
@@ -31,7 +34,7 @@ static const ulp_backend table = {
     .name = "mpfr",
     .what = "GNU MPFR and GMP integers",
     .alloc = alloc,
-    .release = free,
+    .release = ulp_aligned_free,
     .upload = copy,
     .download = copy,
 #define ULP_OPERATION(name, cpu, cuda, mpfr, ...) .name = FUNCTION_##mpfr(ulp_mpfr_##name),

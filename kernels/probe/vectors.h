@@ -3,6 +3,7 @@
 #define ULP_VECTORS_H
 
 #include "probe.h"
+#include "base/error.h"
 
 /* The length of the longest vector: two sums of the largest length, and some more products. */
 enum { PROBE_K = 160 };
@@ -45,11 +46,7 @@ double ulp_vector_run(prober *p);
 /* 1 if the result is `want`, 0 if not, -1 if the vector cannot be formed. */
 int ulp_vector_gives(prober *p, double want);
 
-void ulp_report(prober *p, ulp_property_id id, ulp_found found, int64_t value, const char *how, ...)
-#if defined(__GNUC__) || defined(__clang__)
-    __attribute__((format(printf, 5, 6)))
-#endif
-    ;
+void ulp_report(prober *p, ulp_property_id id, ulp_found found, int64_t value, const char *how, ...) ULP_PRINTF(5, 6);
 #define ulp_found_value(p, id, value, ...) ulp_report(p, id, ULP_FOUND, value, __VA_ARGS__)
 #define ulp_unreached(p, id, ...) ulp_report(p, id, ULP_NOT_REACHABLE, 0, __VA_ARGS__)
 

@@ -333,7 +333,7 @@ static void rows_part(void *context, size_t begin, size_t end) {
     }
     if (count > 0) slices_cut(mine.cut.sliced, mine.l.rows, n, &w->cut);
     for (size_t panel = 0; panel < lanes_panels(&w->l); panel++) panel_part(&mine, begin, end, panel);
-    free(mine.l.rows);
+    ulp_aligned_free(mine.l.rows);
 }
 
 /* Plans the slices of A if they are exact for all rows. */

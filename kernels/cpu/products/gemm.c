@@ -196,7 +196,7 @@ static ulp_status run_transposed(const ulp_job *w) {
     if (w->s.accumulate) copy_transposed(w, t.c, 0);
     ulp_status status = run_tiles(&t);
     if (status == ULP_OK) copy_transposed(w, t.c, 1);
-    free(t.c);
+    ulp_aligned_free(t.c);
     return status;
 }
 
@@ -254,6 +254,6 @@ ulp_status ULP_CPU(ulp_cpu_reduce)(float *y, const float *x, size_t m, size_t n,
     for (size_t i = 0; i < m; i++) ones[i] = 1.0f;
     const ulp_gemm_shape shape = {.m = 1, .n = n, .k = m, .lda = m, .ldb = n, .ldc = n};
     const ulp_status status = ULP_CPU(ulp_cpu_gemm)(y, ones, x, &shape, by);
-    free(ones);
+    ulp_aligned_free(ones);
     return status;
 }

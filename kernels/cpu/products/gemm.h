@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "paths.h"
+#include "base/aligned.h"
 #include "kernels/products/sum.h"
 
 ULP_INLINE double job_at(const ulp_job *w, const void *array, size_t i) {
@@ -53,7 +54,8 @@ ULP_INLINE size_t row_grain(size_t blocks) {
     return share < 1 ? 1 : (share > 16 ? 16 : share);
 }
 
-/* Allocates n elements of `size` bytes, 64-byte aligned. n = 0 gives NULL only if no memory is left. */
+/* Allocates n elements of `size` bytes, 64-byte aligned, for ulp_aligned_free. n = 0 gives NULL only if no memory is
+ * left. */
 void *ULP_CPU(ulp_gemm_room)(size_t n, size_t size);
 
 /* The arrays of a product. */
@@ -72,7 +74,7 @@ static inline void *rooms_take(rooms *r, size_t n, size_t size) {
 
 /* Frees the arrays. */
 static inline ulp_status rooms_end(rooms *r) {
-    while (r->count > 0) free(r->array[--r->count]);
+    while (r->count > 0) ulp_aligned_free(r->array[--r->count]);
     return r->failed ? ULP_NO_MEMORY : ULP_OK;
 }
 

@@ -6,17 +6,25 @@
 # are checksums of products under all datapaths, roundings by formats, modes and overflow policies, arrays of NumPy, the golden
 # vectors, and the CSV files of the experiments that SLOW does not name. SAMPLE=1 takes a small part of each, and of the experiments
 # those that QUICK names. Each output is one test; without a compiler or an emulator the machine is skipped. The last line counts.
+# The machine `windows` is built by MinGW-w64 and run by Wine. It has the library and no tool: the lines of bytes.c are compared.
 
 # --case LINE FOLDER: run a case in a folder of its own, whose files are the outputs; START/NAME starts a program
 if [ "${1:-}" = --case ]; then
     out=$3/$(echo "$2" | tr ' /' '__')
     mkdir -p "$out" && cd "$out" || exit 1
+    bytes() { $START/../test/bytes$EXE 2>/dev/null | tr -d '\r'; }
     # shellcheck disable=SC2086
     set -- $2
     case $1 in
     products) $START/ulp gemm --datapath "$2" --m 33 --n 29 --k 130 --seconds 0 --data normal 2>&1 | grep -E 'checksum|^ulp' >checksum ;;
     round) { $START/ulp round --from f64 --to both --format "$2" --mode "$3" --overflow "$4" "$WORK/numbers"; echo "exit $?"; } >codes 2>&1 ;;
     array) $START/ulp round --from f64 --to "$4" --format "$2" --mode "$3" --out "array.${4%code}" "$WORK/numbers" 2>error && rm error ;;
+    bytes) # by the chosen instruction set; a file more for each other one that has other bytes
+        bytes >bytes
+        for isa in baseline avx2 avx512 neon sve256; do
+            ULPLAB_ISA=$isa bytes >"$isa"
+            if cmp -s "$isa" bytes || grep -q 'does not run the instruction set' "$isa"; then rm "$isa"; fi
+        done ;;
     vectors) $START/ulp vectors $VECTORS --out . >/dev/null ;;
     csv) # but for the name of the program's file
         $START/"$2" --quick --restart --quiet --out out.csv >/dev/null 2>&1
@@ -27,7 +35,7 @@ if [ "${1:-}" = --case ]; then
 fi
 
 HOST=$(cd "${HOST:-build/bin}" && pwd) && mkdir -p "$WORK" && WORK=$(cd "$WORK" && pwd) || exit 2
-export WORK VECTORS OMP_NUM_THREADS=1 NO_COLOR=1 LC_ALL=C OMP_WAIT_POLICY=passive
+export WORK VECTORS WINEPREFIX="$WORK/wine" WINEDEBUG=-all OMP_NUM_THREADS=1 NO_COLOR=1 LC_ALL=C OMP_WAIT_POLICY=passive
 unset ULPLAB_ISA ULPLAB_DATA
 passed=0 failed=0 skipped=0
 jobs=$(getconf _NPROCESSORS_ONLN)
@@ -45,6 +53,7 @@ awk 'BEGIN { split("0000000000000000 8000000000000000 7ff0000000000000 fff000000
     } }' >"$WORK/numbers"
 
 cases() {
+    echo bytes
     echo vectors
     formats=$("$HOST/ulp" formats --csv | sed '1d; s/,.*//; s/"//g')
     {
@@ -61,19 +70,24 @@ cases() {
 }
 # outputs FOLDER: a line for each file, "CASE/FILE checksum"
 outputs() { (cd "$1" && find . -type f | LC_ALL=C sort | while read -r f; do echo "$f $(cksum <"$f")"; done); }
-# run_all FOLDER START: all cases, as many at a time as processors
+# run_all FOLDER START KINDS: the cases of these kinds, as many at a time as processors
 run_all() {
     rm -rf "$1" && mkdir -p "$1"
-    tr '\n' '\0' <"$WORK/cases" | START=$2 xargs -0 -P "$jobs" -I LINE sh "$script" --case LINE "$1"
+    grep -E "^($(echo "$3" | tr ' ' '|'))( |\$)" "$WORK/cases" | tr '\n' '\0' | START=$2 xargs -0 -P "$jobs" -I LINE sh "$script" --case LINE "$1"
     outputs "$1" >"$1.outputs"
 }
 script=$(pwd)/tests/proofs/machines/machines.sh
 
 rm -f "$WORK/host.outputs"
 cases >"$WORK/cases"
+kinds='bytes products round array vectors csv'
 for machine in $MACHINES; do
-    cc=$machine-linux-gnu-gcc run="qemu-$machine -L /usr/$machine-linux-gnu"
-    for program in "$cc" "qemu-$machine"; do
+    case $machine in
+    windows) cc=x86_64-w64-mingw32-gcc emulator=wine run=wine EXE=.exe of_machine=bytes ;;
+    *) cc=$machine-linux-gnu-gcc emulator=qemu-$machine run="qemu-$machine -L /usr/$machine-linux-gnu" EXE='' of_machine=$kinds ;;
+    esac
+    export EXE
+    for program in "$cc" "$emulator"; do
         command -v "$program" >/dev/null && continue
         echo "ok - $machine # SKIP no $program"
         skipped=$((skipped + 1))
@@ -81,17 +95,19 @@ for machine in $MACHINES; do
     done
     began=$(date +%s)
     build=$WORK/$machine
-    [ -e "$WORK/host.outputs" ] || run_all "$WORK/host" "$HOST"
-    goals=$(awk '$1 == "csv" { print $2 }' "$WORK/cases")
-    if ! make --no-print-directory -j"$jobs" CC="$cc" BUILD="$build" NVCC= $(for p in ulp $goals; do echo "$build/bin/$p"; done) >"$WORK/$machine.log" 2>&1; then
+    [ -e "$WORK/host.outputs" ] || EXE='' run_all "$WORK/host" "$HOST" "$kinds"
+    goals=test/bytes$EXE
+    [ "$of_machine" = bytes ] || goals="$goals bin/ulp $(awk '$1 == "csv" { print "bin/" $2 }' "$WORK/cases")"
+    if ! make --no-print-directory -j"$jobs" CC="$cc" BUILD="$build" NVCC= $(for goal in $goals; do echo "$build/$goal"; done) >"$WORK/$machine.log" 2>&1; then
         echo "not ok - $machine: make CC=$cc"
         grep -i error "$WORK/$machine.log" | head -5 | sed 's/^/# /'
         failed=$((failed + 1))
         continue
     fi
     built=$(date +%s)
-    run_all "$WORK/$machine.out" "$run $build/bin"
-    for kind in products round array vectors csv; do
+    mkdir -p "$build/bin"
+    run_all "$WORK/$machine.out" "$run $build/bin" "$of_machine"
+    for kind in $of_machine; do
         grep "^\./$kind" "$WORK/host.outputs" >"$WORK/want"
         grep "^\./$kind" "$WORK/$machine.out.outputs" >"$WORK/have"
         same=$(grep -cxFf "$WORK/want" "$WORK/have")
