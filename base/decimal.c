@@ -1,10 +1,9 @@
-/* decimal.c - reading and printing texts of binary64 numbers; see decimal.h. */
+/* decimal.c - reading and printing texts of numbers; see decimal.h. */
 #include "decimal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-#include "formats/round.h"
 
 /* ---- powers of ten cut to 128 bits, computed with exact integers ---- */
 
@@ -108,7 +107,7 @@ static inline int leading_zeros(uint64_t x) { return __builtin_clzll(x); }
 
 /* ---- eight digits at a time ---- */
 
-enum { MOST_DIGITS = 19 }; /* an integer of 19 digits fits 64 bits */
+enum { MOST_DIGITS = 19, SHORT_ROOM = 1024 }; /* an integer of 19 digits fits 64 bits; limbs on the stack */
 
 #define EACH(byte) (0x0101010101010101u * (byte))
 
@@ -156,32 +155,6 @@ static inline const char *read_digits(uint64_t *w, const char *text) {
 
 /* ---- reading ---- */
 
-/* A number: w 10^exponent; the digits that were cut off add less than 1 to w. */
-typedef struct decimal {
-    uint64_t w;
-    int64_t exponent;
-    int cut;
-} decimal;
-
-/* The first 19 digits from the first one that is not zero; `first` .. `end` are digits and at most one point. */
-static decimal cut_digits(const char *first, const char *end, int64_t exponent) {
-    decimal d = {0, exponent, 0};
-    int64_t dropped = 0;
-    int digits = 0;
-    for (const char *at = first; at < end; at++) {
-        if (*at == '.') continue;
-        if (digits < MOST_DIGITS) {
-            d.w = 10 * d.w + (uint64_t)(*at - '0');
-            digits += d.w != 0;
-        } else {
-            dropped++;
-            d.cut = 1;
-        }
-    }
-    d.exponent += dropped;
-    return d;
-}
-
 /* Read the exponent after the digits. Returns the character after it; NULL if it has no digits or too many. */
 static inline const char *read_exponent(int64_t *exponent, const char *text) {
     if ((*text | 0x20) != 'e') return text;
@@ -194,45 +167,91 @@ static inline const char *read_exponent(int64_t *exponent, const char *text) {
     return end;
 }
 
-/* *value = +-w 10^exponent, rounded to nearest even. Returns 0 if the bound on the error does not decide. */
-static inline int scale(double *value, decimal d, uint64_t sign, const ulp_power_of_ten *powers) {
-    if (d.w == 0) {
-        *value = ulp_from_bits64(sign);
-        return !d.cut;
+/* *x = +-w 10^q, or a value that rounds like it. Returns 0 if the bound on the error does not decide. */
+static inline int scale(ulp_exact *x, uint64_t w, int64_t q, uint32_t neg, const ulp_power_of_ten *powers) {
+    static const uint64_t fives[] = {1u,
+                                     5u,
+                                     25u,
+                                     125u,
+                                     625u,
+                                     3125u,
+                                     15625u,
+                                     78125u,
+                                     390625u,
+                                     1953125u,
+                                     9765625u,
+                                     48828125u,
+                                     244140625u,
+                                     1220703125u,
+                                     6103515625ull,
+                                     30517578125ull,
+                                     152587890625ull,
+                                     762939453125ull,
+                                     3814697265625ull,
+                                     19073486328125ull,
+                                     95367431640625ull,
+                                     476837158203125ull,
+                                     2384185791015625ull,
+                                     11920928955078125ull,
+                                     59604644775390625ull,
+                                     298023223876953125ull,
+                                     1490116119384765625ull,
+                                     7450580596923828125ull};
+    if (w == 0) {
+        *x = ulp_exact_special(ULP_EXACT_ZERO, neg);
+        return 1;
     }
-    if (d.exponent < ULP_POWERS_FIRST || d.exponent > ULP_POWERS_LAST) return 0;
-    const ulp_power_of_ten *const power = &powers[d.exponent - ULP_POWERS_FIRST];
-    const int zeros = leading_zeros(d.w);
-    const product p = times_power(d.w << zeros, power);
-    const int top = (int)(p.high >> 63), drop = 10 + top; /* 53 bits remain */
-    const uint64_t lost = p.high & ((1ull << drop) - 1), half = 1ull << (drop - 1);
-    /* The power adds less than 2^64, so the upper 128 bits may be too small by 1. Cut digits add at most 2^zeros
-     * powers, and zeros < 5 then, so the upper 64 bits may be too small by 17. */
-    const uint64_t below = half - 1 - (d.cut ? 17u : 0u);
-    if (lost - below <= half - below && (lost == half ? p.middle == 0 : d.cut || p.middle >= UINT64_MAX - 1)) return 0;
-    const uint64_t kept = (p.high >> drop) + (lost >= half); /* up to 2^53, which moves into the exponent */
-    const int e = 1023 + 190 + top + power->exponent - zeros;
-    if (e < 1 || e > 2045) return 0;
-    *value = ulp_from_bits64(sign | (((uint64_t)(e - 1) << 52) + kept));
+    if (q < ULP_POWERS_FIRST || q > ULP_POWERS_LAST) return 0;
+    const ulp_power_of_ten *const power = &powers[q - ULP_POWERS_FIRST];
+    const int zeros = leading_zeros(w);
+    const product p = times_power(w << zeros, power);
+    const int is_exact = q >= 0 && q <= ULP_POWERS_EXACT;
+    /* The power adds less than 2^64, so the upper 128 bits may be too small by 1. The upper 96 are right, and bits
+     * follow, unless the 32 bits after them are all ones but for the last, or zero. */
+    if (!is_exact && (uint32_t)(p.middle + 2) <= 2) {
+        const int64_t k = -q;
+        if (k < 0 || k >= (int64_t)(sizeof fives / sizeof *fives) || w % fives[k] != 0) return 0;
+        *x = ulp_exact_pack(neg, w / fives[k], 0, 0, (int32_t)q - 64);
+        return 1;
+    }
+    const int32_t top = (int32_t)(p.high >> 63);
+    const uint64_t high = top ? p.high : p.high << 1 | p.middle >> 63;
+    const uint64_t middle = top ? p.middle : p.middle << 1 | p.low >> 63;
+    x->hi = high;
+    x->lo = middle;
+    x->exp = power->exponent - zeros + 63 + top;
+    x->neg = (uint8_t)neg;
+    x->sticky = (uint8_t)(!is_exact | ((top ? p.low : p.low << 1) != 0));
+    x->kind = ULP_EXACT_FINITE;
     return 1;
 }
 
-const char *ulp_decimal_read(double *value, const char *text, const ulp_power_of_ten *powers) {
-    const uint64_t sign = (uint64_t)(*text == '-') << 63;
+const char *ulp_decimal_read(ulp_exact *x, const char *text, const ulp_power_of_ten *powers) {
     const char *const first = text + (*text == '-' || *text == '+');
-    decimal d = {0, 0, 0};
-    const char *end = read_digits(&d.w, first);
+    uint64_t w = 0;
+    int64_t exponent = 0;
+    const char *end = read_digits(&w, first);
     int64_t digits = end - first;
     if (*end == '.') {
-        const char *const after = read_digits(&d.w, end + 1);
-        d.exponent = -(after - (end + 1));
-        digits -= d.exponent;
+        const char *const after = read_digits(&w, end + 1);
+        exponent = -(after - (end + 1));
+        digits -= exponent;
         end = after;
     }
-    if (digits == 0) return NULL;
-    if (digits > MOST_DIGITS) d = cut_digits(first, end, d.exponent);
-    end = read_exponent(&d.exponent, end);
-    return end != NULL && scale(value, d, sign, powers) ? end : NULL;
+    if (digits == 0 || digits > MOST_DIGITS) return NULL;
+    end = read_exponent(&exponent, end);
+    return end != NULL && scale(x, w, exponent, *text == '-', powers) ? end : NULL;
+}
+
+ulp_status ulp_exact_read(ulp_exact *x, const char *text, int32_t modulo) {
+    uint32_t few[SHORT_ROOM];
+    const size_t length = strlen(text), limbs = ulp_number_room(length);
+    if (length > ULP_NUMBER_LONGEST) return ULP_BAD_ARGUMENT;
+    uint32_t *const room = limbs <= SHORT_ROOM ? few : malloc(limbs * sizeof *room);
+    if (room == NULL) return ULP_NO_MEMORY;
+    const ulp_status status = ulp_number_read(x, text, length, modulo, room);
+    if (room != few) free(room);
+    return status;
 }
 
 /* ---- printing ---- */

@@ -1,14 +1,16 @@
-/* decimal.h - decimal texts of binary64 numbers, read and printed with a few multiplications; texts in base 16.
+/* decimal.h - decimal texts of numbers, read and printed with a few multiplications; texts in base 16.
  *
  * No library in C does this: the ones that exist are written in C++, and strtod and printf of the C library take
  * several times as long. A number is multiplied by a power of ten that is cut to 128 bits. The result is known up to a
- * bound on the error, and it is used only if every number within the bound rounds to the same result; otherwise strtod
- * and snprintf decide. The bits are therefore those of strtod and printf for every text and every number.
+ * bound on the error, and it is used only if every number within the bound rounds to the same result; otherwise exact
+ * integers (formats/number.h) and snprintf decide.
  */
 #ifndef ULP_DECIMAL_H
 #define ULP_DECIMAL_H
 
 #include <stdint.h>
+
+#include "formats/number.h"
 
 enum {
     ULP_DECIMAL_AFTER = 8, /* characters that have to be readable from the end of a number on */
@@ -28,10 +30,15 @@ enum { ULP_POWERS_FIRST = -342, ULP_POWERS_LAST = 340, ULP_POWERS_EXACT = 55 };
  * may not run on two threads at once. */
 const ulp_power_of_ten *ulp_powers_of_ten(void);
 
-/* Read the decimal number at the beginning of the text: sign, digits with an optional point, optional exponent. Returns
- * the character after the number. Returns NULL where strtod has to decide: for a text of another form, for numbers
- * too near to the middle of two neighbours, and for subnormal numbers and numbers beyond the range. */
-const char *ulp_decimal_read(double *value, const char *text, const ulp_power_of_ten *powers);
+/* Read the decimal number at the beginning of the text: sign, digits with an optional point, optional exponent. *x is
+ * the exact value, or a value that rounds like it to every format, in every mode. Returns the character after the
+ * number; NULL where ulp_exact_read has to decide: for a text of another form, for more than 19 digits, for numbers too
+ * near to one of few bits, and for numbers beyond the table of powers. */
+const char *ulp_decimal_read(ulp_exact *x, const char *text, const ulp_power_of_ten *powers);
+
+/* The exact value of a whole text, of any form and length that ulp_number_read takes; `modulo` is of that function.
+ * Returns ULP_NO_MEMORY if a long text finds no memory. */
+ulp_status ulp_exact_read(ulp_exact *x, const char *text, int32_t modulo);
 
 /* Write a number as printf does with %.17g, or as nan, inf, -inf, -0, without a NUL. Returns the number of characters,
  * which is at most 24; what stands after them up to ULP_DECIMAL_ROOM may be overwritten. */

@@ -141,7 +141,7 @@ double ulp_block_scale_value(uint8_t code, const ulp_block *b) {
  * scale 24, so that their product is exact in binary64. The divisor of the rule even is 2^emax (1 - 2^-(p+1)). With
  * this divisor the power of two changes where rounding to p bits changes it: in the middle between the last p-bit value
  * of a binade and the next binade. */
-static double scale_of(float amax, const ulp_block *b, double tensor_scale) {
+static double scale_of(double amax, const ulp_block *b, double tensor_scale) {
     static const uint8_t directions[] = {ULP_RZ, ULP_RU, ULP_RNE, ULP_RU}; /* directions of floor, ceil, even, noclip */
     const ulp_format *e = &b->element, *s = &b->scale;
     ulp_rule rule = {directions[b->rule], ULP_OVERFLOW_SAT, 0};
@@ -170,27 +170,50 @@ ulp_status ulp_block_scale(uint8_t *code, const float *x, size_t n, const ulp_bl
     return ULP_OK;
 }
 
-float ulp_block_tensor_scale(float amax, const ulp_block *b) {
+float ulp_block_tensor_scale(double amax, const ulp_block *b) {
     const ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
-    if (!(amax > 0.0f && amax <= 0x1.fffffep127f)) return 1.0f;
+    if (!(amax > 0.0 && amax <= 0x1.fffffffffffffp1023)) return 1.0f;
     float scale =
         (float)ulp_arith((ulp_scalar_op){ULP_DIV, amax, b->element.max * b->scale.max, 0}, &ulp_binary32, nearest, 0);
     return scale < 0x1p-149f ? 0x1p-149f : scale;
 }
 
+double ulp_amax64(const double *x, size_t n) {
+    uint64_t most = 0; /* a larger magnitude has larger bits */
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t magnitude = ulp_bits64(x[i]) & 0x7fffffffffffffffu;
+        if (magnitude > most && magnitude < 0x7ff0000000000000u) most = magnitude;
+    }
+    return ulp_from_bits64(most);
+}
+
+double ulp_amax_exact(const ulp_exact *x, size_t n) {
+    double most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double odd = ulp_exact_to_odd(x[i]), amax = ulp_amax64(&odd, 1);
+        if (amax > most) most = amax;
+    }
+    return most;
+}
+
 /* ---- elements ---- */
 
-/* x / divisor rounded once. The quotient is first rounded to odd at 53 bits. 53 bits are more than the 8 bits of an
- * element and the 34 bits of nu and its tail. The divisor has at most 32 bits, so that the remainder is exact. */
-static double round_element(float x, double divisor, const ulp_format *f, ulp_rule rule, uint32_t word) {
+/* x / divisor as a number that rounds like it to an element. The quotient is rounded to odd at 53 bits. 53 bits are
+ * more than the 8 bits of an element and the 34 bits of nu and its tail. The divisor has at most 32 bits, so that the
+ * remainder is exact. */
+static ulp_exact quotient_of(float x, double divisor) {
     double quotient = x / divisor, remainder = ULP_FMA(-quotient, divisor, x);
+    return ulp_exact_of(ulp_to_odd(quotient, remainder));
+}
+
+static double round_element(ulp_exact quotient, const ulp_format *f, ulp_rule rule, uint32_t word) {
     int clamps = rule.overflow == ULP_OVERFLOW_DEFAULT;
     if (clamps) {
-        int infinite = (ulp_bits32(x) & 0x7fffffffu) == 0x7f800000u;
+        int infinite = quotient.kind == ULP_EXACT_INF;
         rule.overflow = !infinite ? ULP_OVERFLOW_SAT : f->has_inf ? ULP_OVERFLOW_INF : ULP_OVERFLOW_NAN;
         clamps = !infinite;
     }
-    double e = ulp_round(ulp_to_odd(quotient, remainder), f, rule, word);
+    double e = ulp_round_exact(quotient, f, rule, word);
     return clamps && e < -f->max ? -f->max : e;
 }
 
@@ -205,20 +228,41 @@ static float value_of(double element, double factor) {
 typedef struct conversion {
     float *y;
     uint8_t *elements, *scales;
-    const float *x;
+    const float *x; /* one of these three */
+    const double *wide;
+    const ulp_exact *exact;
     ulp_block_array array;
     ulp_rule rule;
     ulp_stream stream;
 } conversion;
 
+static ulp_exact number_at(const conversion *c, size_t i) {
+    return c->x != NULL ? ulp_exact_of((double)c->x[i]) : c->wide != NULL ? ulp_exact_of(c->wide[i]) : c->exact[i];
+}
+
+/* Element i / factor. */
+static ulp_exact quotient_at(const conversion *c, size_t i, double factor) {
+    if (c->x != NULL) return quotient_of(c->x[i], factor);
+    if (c->wide != NULL && (double)(float)c->wide[i] == c->wide[i]) return quotient_of((float)c->wide[i], factor);
+    return ulp_exact_div(number_at(c, i), ulp_exact_of(factor));
+}
+
+/* The largest finite magnitude of the elements from `first` to `end`. */
+static double amax_of(const conversion *c, size_t first, size_t end) {
+    const size_t n = end - first;
+    if (c->x != NULL) return (double)ulp_amax(c->x + first, n, 1);
+    return c->wide != NULL ? ulp_amax64(c->wide + first, n) : ulp_amax_exact(c->exact + first, n);
+}
+
 /* Converts the elements from `first` to `end`, which share a scale. Returns the code of the scale. */
 static uint8_t convert(const conversion *c, size_t first, size_t end) {
     const ulp_block *b = c->array.block;
-    const double scale = scale_of(ulp_amax(c->x + first, end - first, 1), b, c->array.tensor_scale),
+    const double scale = scale_of(amax_of(c, first, end), b, c->array.tensor_scale),
                  factor = scale * c->array.tensor_scale;
     uint8_t code = scale_code(scale, b);
     for (size_t i = first; i < end; i++) {
-        double e = round_element(c->x[i], factor, &b->element, c->rule, ulp_element_word(c->rule, c->stream, i));
+        double e =
+            round_element(quotient_at(c, i, factor), &b->element, c->rule, ulp_element_word(c->rule, c->stream, i));
         uint64_t bits = 0;
         if (c->elements != NULL && ulp_encode(&bits, e, &b->element) == ULP_OK) c->elements[i] = (uint8_t)bits;
         if (c->y != NULL) c->y[i] = value_of(e, factor);
@@ -247,13 +291,27 @@ static ulp_status convert_all(const conversion *c) {
 ulp_status ulp_block_encode(uint8_t *elements, uint8_t *scales, const float *x, ulp_block_array array, ulp_rule rule,
                             ulp_stream stream) {
     if (elements == NULL || scales == NULL || x == NULL) return ULP_BAD_ARGUMENT;
-    const conversion to_codes = {NULL, elements, scales, x, array, rule, stream};
+    const conversion to_codes = {NULL, elements, scales, x, NULL, NULL, array, rule, stream};
+    return convert_all(&to_codes);
+}
+
+ulp_status ulp_block_encode64(uint8_t *elements, uint8_t *scales, const double *x, ulp_block_array array, ulp_rule rule,
+                              ulp_stream stream) {
+    if (elements == NULL || scales == NULL || x == NULL) return ULP_BAD_ARGUMENT;
+    const conversion to_codes = {NULL, elements, scales, NULL, x, NULL, array, rule, stream};
+    return convert_all(&to_codes);
+}
+
+ulp_status ulp_block_encode_exact(uint8_t *elements, uint8_t *scales, const ulp_exact *x, ulp_block_array array,
+                                  ulp_rule rule, ulp_stream stream) {
+    if (elements == NULL || scales == NULL || x == NULL) return ULP_BAD_ARGUMENT;
+    const conversion to_codes = {NULL, elements, scales, NULL, NULL, x, array, rule, stream};
     return convert_all(&to_codes);
 }
 
 ulp_status ulp_block_round(float *y, const float *x, ulp_block_array array, ulp_rule rule, ulp_stream stream) {
     if (y == NULL || x == NULL) return ULP_BAD_ARGUMENT;
-    const conversion to_values = {y, NULL, NULL, x, array, rule, stream};
+    const conversion to_values = {y, NULL, NULL, x, NULL, NULL, array, rule, stream};
     return convert_all(&to_values);
 }
 

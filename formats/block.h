@@ -27,6 +27,7 @@
 #ifndef ULP_BLOCK_H
 #define ULP_BLOCK_H
 
+#include "number.h"
 #include "scale.h"
 
 ULP_C_BEGIN
@@ -94,9 +95,9 @@ double ulp_block_scale_value(uint8_t code, const ulp_block *block);
 ulp_status ulp_block_scale(uint8_t *code, const float *x, size_t n, const ulp_block *block, float tensor_scale);
 
 /* The tensor scale of NVFP4 for an array whose largest magnitude is `amax`: amax / (max * largest scale), rounded to
- * nearest in binary32, at least 2^-149. 1 where amax is 0, NaN or infinite. NVIDIA, Pretraining Large Language Models
- * with NVFP4, 2025, arXiv:2509.25149. */
-float ulp_block_tensor_scale(float amax, const ulp_block *block);
+ * nearest in binary32, from 2^-149 to the largest finite number. 1 where amax is 0, NaN or infinite. NVIDIA,
+ * Pretraining Large Language Models with NVFP4, 2025, arXiv:2509.25149. */
+float ulp_block_tensor_scale(double amax, const ulp_block *block);
 
 /* An array of n elements in a block format. */
 typedef struct ulp_block_array {
@@ -110,6 +111,17 @@ typedef struct ulp_block_array {
  * ulp_element_check. */
 ulp_status ulp_block_encode(uint8_t *elements, uint8_t *scales, const float *x, ulp_block_array array, ulp_rule rule,
                             ulp_stream stream);
+
+/* The same for numbers of binary64 and for exact numbers, as of texts. */
+ulp_status ulp_block_encode64(uint8_t *elements, uint8_t *scales, const double *x, ulp_block_array array, ulp_rule rule,
+                              ulp_stream stream);
+ulp_status ulp_block_encode_exact(uint8_t *elements, uint8_t *scales, const ulp_exact *x, ulp_block_array array,
+                                  ulp_rule rule, ulp_stream stream);
+
+/* The largest finite magnitude of x (n). That of exact numbers is rounded to odd at 53 bits (ulp_exact_to_odd), and
+ * gives the scales of the exact magnitude. */
+double ulp_amax64(const double *x, size_t n);
+double ulp_amax_exact(const ulp_exact *x, size_t n);
 
 /* The values y (n) of any element codes (n) and scale codes (ceil(n / size)). A value beyond the range of binary32
  * becomes infinite. A zero element times a NaN scale is NaN. Errors: the errors of ulp_block_scale. */

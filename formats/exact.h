@@ -239,7 +239,7 @@ ULP_FN ulp_exact ulp_exact_mul(ulp_exact x, ulp_exact y) {
     return ulp_exact_pack(neg, hi, lo, 0, x.exp + y.exp + 128);
 }
 
-/* x / y. Both operands have at most 63 significant bits. Restoring division gives 127 quotient bits and the
+/* x / y. y has at most 63 significant bits and no sticky bit. Restoring division gives 127 quotient bits and the
  * remainder. */
 ULP_FN ulp_exact ulp_exact_div(ulp_exact x, ulp_exact y) {
     uint32_t neg = x.neg ^ y.neg;
@@ -249,14 +249,17 @@ ULP_FN ulp_exact ulp_exact_div(ulp_exact x, ulp_exact y) {
         return ulp_exact_special(ULP_EXACT_NAN, 0);
     if (xinf || yzero) return ulp_exact_special(ULP_EXACT_INF, neg);
     if (xzero || yinf) return ulp_exact_special(ULP_EXACT_ZERO, neg);
-    uint64_t rem = x.hi >> 1, den = y.hi >> 1, qhi = 0, qlo = 0; /* rem < 2 den < 2^64 */
+    uint64_t rem = x.hi >> 1, next = x.hi << 63 | x.lo >> 1, last = x.lo << 63; /* the bits of x that follow */
+    uint64_t den = y.hi >> 1, qhi = 0, qlo = 0;                                 /* rem < 2 den < 2^64 */
     for (int32_t i = 0; i < 127; i++) {
         uint64_t bit = rem >= den;
-        rem = (rem - (bit ? den : 0)) << 1;
+        rem = (rem - (bit ? den : 0)) << 1 | next >> 63;
+        next = next << 1 | last >> 63;
+        last <<= 1;
         qhi = qhi << 1 | qlo >> 63;
         qlo = qlo << 1 | bit;
     }
-    return ulp_exact_pack(neg, qhi, qlo, rem != 0, x.exp - y.exp - 126);
+    return ulp_exact_pack(neg, qhi, qlo, (uint32_t)(rem != 0) | x.sticky, x.exp - y.exp - 126);
 }
 
 /* sqrt(x). x has at most 64 significant bits. The digit-by-digit method gives 100 bits of the root and the

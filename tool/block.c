@@ -22,21 +22,13 @@ typedef struct settings {
     int decode, list;
     int whole; /* 1: the tensor scale depends on the whole input */
     float tensor_scale;
-    float *x; /* (n) elements that were read and are not printed yet */
+    ulp_exact *x; /* (n) elements that were read and are not printed yet */
     size_t n, room;
     uint8_t *elements; /* (block.size) codes */
     uint64_t scale;    /* decode: the scale code in the first line of the block */
 } settings;
 
 /* ---- numbers to codes ---- */
-
-/* Read a number, rounded once to binary32. Returns 0 if the word is not a number. */
-static int read_number(float *value, const char *word) {
-    double wide;
-    if (!ulp_read_number(&wide, word)) return 0;
-    *value = strtof(word, NULL); /* (float)wide would round a second time */
-    return 1;
-}
 
 static void print_element(const settings *s, uint8_t scale, uint8_t element) {
     if (s->to != TO_VALUE) {
@@ -58,8 +50,8 @@ static void print_blocks(settings *s) {
     for (size_t at = 0; at < s->n; at += s->block.size) {
         const size_t n = s->n - at < s->block.size ? s->n - at : s->block.size;
         uint8_t scale;
-        ulp_block_encode(s->elements, &scale, s->x + at, (ulp_block_array){&s->block, n, s->tensor_scale}, s->rule,
-                         s->stream);
+        ulp_block_encode_exact(s->elements, &scale, s->x + at, (ulp_block_array){&s->block, n, s->tensor_scale},
+                               s->rule, s->stream);
         for (size_t i = 0; i < n; i++) print_element(s, scale, s->elements[i]);
         s->stream.first += n;
     }
@@ -70,12 +62,11 @@ static ulp_status encode_line(void *context, const ulp_line *line, ulp_error *er
     settings *s = context;
     if (s->n == s->room) {
         s->room = s->room == 0 ? 64 : 2 * s->room;
-        float *more = s->room <= SIZE_MAX / sizeof *more ? realloc(s->x, s->room * sizeof *more) : NULL;
+        ulp_exact *more = s->room <= SIZE_MAX / sizeof *more ? realloc(s->x, s->room * sizeof *more) : NULL;
         if (more == NULL) return ulp_no_line_memory(error, line, "");
         s->x = more;
     }
-    if (!read_number(&s->x[s->n], line->text))
-        return ulp_bad_line(error, line, "'%s' is no number; allowed: decimal, hex float, inf, nan", line->text);
+    if (!ulp_read_exact(&s->x[s->n], line->text, ULP_NUMBER_ALL)) return ulp_bad_number(error, line, line->text);
     s->n++;
     if (!s->whole && s->n == s->block.size) print_blocks(s);
     return ULP_OK;
@@ -86,7 +77,7 @@ static ulp_status encode(settings *s, const ulp_arguments *a, ulp_error *error) 
     const ulp_status status = ulp_filter_lines(a, &(ulp_line_filter){.each = encode_line, .context = s}, error);
     if (s->whole && status == ULP_OK) {
         char text[40];
-        s->tensor_scale = ulp_block_tensor_scale(ulp_amax(s->x, s->n, 1), &s->block);
+        s->tensor_scale = ulp_block_tensor_scale(ulp_amax_exact(s->x, s->n), &s->block);
         tool_exact_text(text, (double)s->tensor_scale, 24);
         ulp_complain(a->program, "tensor scale %s", text);
     }
@@ -203,7 +194,11 @@ static ulp_status choose_tensor_scale(settings *s, ulp_error *error) {
         return ulp_refuse(error, "--tensor-scale auto: the scales of %s span binary32 without it; nvfp4 needs it",
                           s->block.name);
     if (s->whole) return ULP_OK;
-    if (!read_number(&s->tensor_scale, text) || !(s->tensor_scale > 0.0f && s->tensor_scale <= FLT_MAX))
+    ulp_exact number;
+    if (ulp_read_exact(&number, text, ULP_NUMBER_ALL))
+        s->tensor_scale = (float)ulp_round_exact(number, &ulp_binary32, (ulp_rule){0}, 0);
+    else s->tensor_scale = 0.0f;
+    if (!(s->tensor_scale > 0.0f && s->tensor_scale <= FLT_MAX))
         return ulp_refuse(error, "--tensor-scale %s: must be auto or a number, positive and finite in binary32", text);
     return ULP_OK;
 }

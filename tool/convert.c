@@ -61,9 +61,11 @@ static ulp_status convert_line(void *context, const ulp_line *line, ulp_error *e
                             c->name, c->word_bits);
     for (; (text = ulp_line_word(&at)) != NULL; n++) {
         uint64_t code;
+        ulp_exact exact;
         if (n == c->values) return ulp_bad_line(error, line, "%s takes %u values at most", c->name, c->values);
-        if (!ulp_read_number(&x[n], text)) return ulp_bad_line(error, line, "'%s' is no number", text);
-        if (ulp_encode(&code, x[n], &s->from) != ULP_OK)
+        if (!ulp_read_exact(&exact, text, ULP_NUMBER_ALL)) return ulp_bad_number(error, line, text);
+        x[n] = ulp_exact_to_odd(exact);
+        if (!ulp_exact_is(exact, x[n]) || ulp_encode(&code, x[n], &s->from) != ULP_OK)
             return ulp_bad_line(error, line, "'%s' is no number of %s, which %s takes", text, s->from.name, c->name);
     }
     if (n == 0) return ulp_bad_line(error, line, "no value follows the random word");

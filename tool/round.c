@@ -10,8 +10,9 @@ static const ulp_option options[] = {
         .help =
             "the format to round to; qI.F is fixed point of I + F bits, I counts the sign (ARM writes q8.8 as Q7.8)"),
     ULP_OPTION(round_job, from, choice, "text", .words = "text f32 f64 f32le f64le npy npz",
-               .help = "input: text is a decimal or hex float, correctly rounded to binary64 first; f32 and f64 are 8 "
-                       "or 16 hex digits, the bits of a binary32 or binary64 value; f32le and f64le are such values in "
+               .help = "input: text is a decimal or hex float of any length, an exact number that is rounded once; "
+                       "f32 and f64 are 8 or 16 hex digits, the bits of a binary32 or binary64 value; f32le and f64le "
+                       "are such values in "
                        "4 or 8 bytes each, the lowest byte first; npy is a .npy file of 16, 32 or 64-bit floats; npz "
                        "is a .npz file of such arrays, and FILE.npz:NAME is one of them"),
     ULP_OPTION(round_job, to, choice, "code", .words = "code value both f32le f64le codele npy npycode npz npzcode",
@@ -36,7 +37,7 @@ static ulp_status finish(void *context, ulp_error *error) {
     round_job *j = context;
     const size_t n = j->n;
     if (n == 0) return ULP_OK;
-    ulp_backend_round64(j->backend, j->y, j->x, n, round_how(j));
+    if (!j->is_rounded) ulp_backend_round64(j->backend, j->y, j->x, n, round_how(j));
     const size_t written = round_write(j);
     if (written < n) return refuse_result(j, written, error);
     return ferror(j->file) ? tool_failed(error, TOOL_CHECK_FAILED) : ULP_OK;
@@ -44,31 +45,44 @@ static ulp_status finish(void *context, ulp_error *error) {
 
 /* ---- lines of any form ---- */
 
-static int is_value(double *value, int from, const char *text) {
+/* Add number n of the group. An exact number is rounded at once if no binary64 value rounds like it. */
+static inline void add_exact(round_job *j, size_t n, ulp_exact x) {
+    if (!j->is_rounded) j->x[n] = ulp_exact_to_odd(x);
+    else
+        j->y[n] = ulp_round_exact(x, &j->target.format, j->target.rule,
+                                  j->is_random ? ulp_random_word(j->target.stream, j->index + n) : 0);
+}
+
+static int take_value(round_job *j, size_t n, const char *text) {
     uint64_t bits;
-    if (from == FROM_TEXT) return ulp_read_number(value, text);
+    ulp_exact x;
+    const int from = j->from;
+    if (from == FROM_TEXT) {
+        if (!ulp_read_exact(&x, text, j->modulo)) return 0;
+        add_exact(j, n, x);
+        return 1;
+    }
     const size_t digits = from == FROM_F32 ? 8 : 16;
     if (strlen(text) != digits || text[1] == 'x' || text[1] == 'X' || !ulp_read_hex(&bits, text, 64)) return 0;
-    *value = from == FROM_F32 ? (double)ulp_from_bits32((uint32_t)bits) : ulp_from_bits64(bits);
+    j->x[n] = from == FROM_F32 ? (double)ulp_from_bits32((uint32_t)bits) : ulp_from_bits64(bits);
     return 1;
 }
 
 static ulp_status refuse_line(const ulp_line *line, int from, ulp_error *error) {
-    if (from == FROM_TEXT)
-        return ulp_bad_line(error, line, "'%s' is no number; allowed: decimal, hex float, inf, nan", line->text);
+    if (from == FROM_TEXT) return ulp_bad_number(error, line, line->text);
     return ulp_bad_line(error, line, "'%s' is not %d hex digits, the bits of a binary%d value", line->text,
                         from == FROM_F32 ? 8 : 16, from == FROM_F32 ? 32 : 64);
 }
 
 static ulp_status take_line(void *context, const ulp_line *line, ulp_error *error) {
     round_job *j = context;
-    double value;
-    const int good = is_value(&value, j->from, line->text);
-    if (!good || j->n == ROUND_GROUP) ULP_TRY(finish(j, error));
-    if (!good) return refuse_line(line, j->from, error);
+    if (j->n == ROUND_GROUP) ULP_TRY(finish(j, error));
+    if (!take_value(j, j->n, line->text)) {
+        ULP_TRY(finish(j, error));
+        return refuse_line(line, j->from, error);
+    }
     j->input = line->file;
-    j->line[j->n] = line->number;
-    j->x[j->n++] = value;
+    j->line[j->n++] = line->number;
     return ULP_OK;
 }
 
@@ -87,15 +101,21 @@ static inline int read_hex(uint64_t *bits, const char *text, int digits) {
     return bad == 0;
 }
 
-/* Read a number of the form `from`, with at least `room` characters left. Returns the character after it; NULL if the
+/* Read number n of the form `from`, with at least `room` characters left. Returns the character after it; NULL if the
  * text has another form. */
-static inline const char *read_plain(double *value, const char *text, size_t room, int from,
+static inline const char *read_plain(round_job *j, size_t n, const char *text, size_t room, int from,
                                      const ulp_power_of_ten *powers) {
     uint64_t bits;
+    ulp_exact x;
     const int digits = from == FROM_F32 ? 8 : 16;
-    if (from == FROM_TEXT) return ulp_decimal_read(value, text, powers);
+    if (from == FROM_TEXT) {
+        const char *const after = ulp_decimal_read(&x, text, powers);
+        if (after == NULL || (x.kind == ULP_EXACT_FINITE && x.exp + 128 > j->modulo)) return NULL;
+        add_exact(j, n, x);
+        return after;
+    }
     if (room < (size_t)digits || !read_hex(&bits, text, digits)) return NULL;
-    *value = from == FROM_F32 ? (double)ulp_from_bits32((uint32_t)bits) : ulp_from_bits64(bits);
+    j->x[n] = from == FROM_F32 ? (double)ulp_from_bits32((uint32_t)bits) : ulp_from_bits64(bits);
     return text + digits;
 }
 
@@ -108,7 +128,7 @@ static inline ulp_status take_plain_of(round_job *j, const char **text, const ch
         size_t n = j->n;
         const size_t before = n;
         for (const char *after; n < ROUND_GROUP && at < end; at = after, n++) {
-            after = read_plain(&j->x[n], at, (size_t)(end - at), from, powers);
+            after = read_plain(j, n, at, (size_t)(end - at), from, powers);
             if (after == NULL) break;
             after += *after == '\r';
             if (*after++ != '\n') break;
@@ -140,6 +160,9 @@ static ulp_status run(void *settings, const ulp_arguments *a, ulp_error *error) 
     const ulp_line_filter lines = {.each = take_line, .plain = take_plain, .pause = finish, .context = j};
     const int bits = j->target.format.bits;
     ULP_TRY(tool_target_set(&j->target, error));
+    j->is_random = ulp_mode_is_stochastic(j->target.rule.mode);
+    j->modulo = ulp_number_modulo(&j->target.format, j->target.rule);
+    j->is_rounded = j->from == FROM_TEXT && !ulp_odd_suffices(&j->target.format, j->target.rule);
     if (ulp_backend_get(&j->backend, "cpu") != ULP_OK)
         return ulp_fail(error, ULP_BAD_FILE, "%s", ulp_backend_lacks("cpu"));
     /* The values of a small format have few texts. Without memory for a table each value is printed. */

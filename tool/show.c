@@ -7,17 +7,13 @@
 
 #include "base/decimal.h"
 
-/* A note about a number that becomes infinite or zero in binary64: 1e400, 1e-400. */
-static const char *beyond_note(const char *text, double x) {
-    text += strspn(text, "+-");
-    if (x - x != 0.0) return x == x && *text != 'i' && *text != 'I' ? ", which this number overflows" : "";
-    const int hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    text += hex ? 2 : 0;
-    text += strspn(text, "0.");
-    return x == 0.0 && *text != '\0' && strchr(hex ? "123456789abcdefABCDEF" : "123456789", *text)
-               ? ", which this number underflows"
-               : "";
-}
+/* VALUE. */
+typedef struct number {
+    const char *text;
+    ulp_exact exact;
+    double near;    /* rounded to odd */
+    int is_rounded; /* 1: the text is an expression, whose value is rounded to binary64 */
+} number;
 
 static void print_exact(const char *label, double value) {
     char text[1200];
@@ -112,26 +108,41 @@ static void print_neighbour(const char *label, double value, double y, const ulp
     putchar('\n');
 }
 
-/* The share of the random words that round x to `high`. A larger word never rounds to a smaller magnitude. */
-static double share_of_words(double x, double high, ulp_rule rule, const ulp_format *f) {
+/* Whether VALUE is finite and beyond the range of binary64. */
+static int is_beyond(const number *n) { return n->exact.kind == ULP_EXACT_FINITE && n->exact.exp + 127 > 1023; }
+
+/* VALUE - y. The last of the 128 bits of VALUE do not count. */
+static double difference(const number *n, double y) {
+    ulp_exact x = n->exact;
+    if (x.kind != ULP_EXACT_FINITE || y - y != 0.0) return n->near - y;
+    if (y == 0.0 && x.exp + 127 < -1022) return x.neg ? -0.0 : 0.0;
+    x.lo &= ~0x3fffffull;
+    x.sticky = 0;
+    return ulp_exact_to_odd(ulp_exact_add(x, ulp_exact_of(-y)));
+}
+
+/* The share of the random words that round VALUE to `high`. A larger word never rounds to a smaller magnitude. */
+static double share_of_words(const number *n, double high, ulp_rule rule, const ulp_format *f) {
     uint64_t least = 0;
     for (uint64_t step = 1ull << 31; step > 0; step >>= 1)
-        if (ulp_round(x, f, rule, (uint32_t)(least + step - 1)) != high) least += step;
+        if (ulp_round_exact(n->exact, f, rule, (uint32_t)(least + step - 1)) != high) least += step;
     return ulp_scale((double)((1ull << 32) - least), -32);
 }
 
-static void print_mode(ulp_mode mode, double x, const ulp_format *f) {
+static void print_mode(ulp_mode mode, const number *n, const ulp_format *f) {
     const ulp_rule rule = {(uint8_t)mode, ULP_OVERFLOW_DEFAULT, 0};
-    double low = ulp_round(x, f, rule, 0), high = ulp_round(x, f, rule, 0xffffffffu), unit = spacing_within(x, f);
+    const double x = n->near, unit = spacing_within(x, f);
+    double low = ulp_round_exact(n->exact, f, rule, 0), high = ulp_round_exact(n->exact, f, rule, 0xffffffffu);
     char text[40], code_text[24] = "-";
     uint64_t code;
     if (ulp_mode_is_stochastic(mode) && !(low == high) && low == low && high == high) {
         char other[40];
         tool_exact_text(text, low, 24);
         tool_exact_text(other, high, 24);
-        double up = f->taper != ULP_TAPER_NONE ? share_of_words(x, high, rule, f)
-                    : high - high == 0.0       ? (x - low) / (high - low)
-                                               : (x < low ? low - x : x - low) / unit;
+        const double lost = difference(n, low);
+        double up = f->taper != ULP_TAPER_NONE ? share_of_words(n, high, rule, f)
+                    : high - high == 0.0       ? lost / (high - low)
+                                               : (lost < 0 ? -lost : lost) / unit;
         printf("  %-4s      %s or %s; the latter with probability %.9g\n", ulp_mode_name(mode), text, other, up);
         return;
     }
@@ -139,23 +150,35 @@ static void print_mode(ulp_mode mode, double x, const ulp_format *f) {
     if (ulp_encode(&code, low, f) == ULP_OK)
         snprintf(code_text, sizeof code_text, "%0*llx", (f->bits + 3) / 4, (unsigned long long)code);
     printf("  %-4s      %-26s %-9s", ulp_mode_name(mode), text, code_text);
-    double error = (low - x) / unit;
+    double error = is_beyond(n) ? ulp_quiet_nan() : -difference(n, low) / unit;
     if (error == error && error - error == 0.0) printf(" %+.6g", error + 0.0);
     else printf(" -");
     printf("\n");
 }
 
-static void show(double x, const char *text, const ulp_format *f) {
+/* The lines of VALUE: the number, and the nearest binary64 number if VALUE is none. */
+static void print_number(const number *n) {
+    if (ulp_exact_is(n->exact, n->near)) {
+        print_exact("value", n->near);
+        printf(n->is_rounded ? " (binary64)\n" : "\n");
+        return;
+    }
+    printf("  %-9s %.60s%s\n", "value", n->text, strlen(n->text) > 60 ? "..." : "");
+    print_exact("binary64", ulp_round_exact(n->exact, &ulp_binary64, (ulp_rule){0}, 0));
+    putchar('\n');
+}
+
+static void show(const number *n, const ulp_format *f) {
     const ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_DEFAULT, 0};
-    double y = ulp_round(x, f, nearest, 0), unit = x - x == 0.0 ? spacing_within(x, f) : ulp_quiet_nan();
+    const double x = n->near;
+    double y = ulp_round_exact(n->exact, f, nearest, 0), unit = x - x == 0.0 ? spacing_within(x, f) : ulp_quiet_nan();
     uint64_t code;
-    printf("%s in %s: %d bits, p = %d", text, f->name, f->bits, f->prec);
+    printf("%s in %s: %d bits, p = %d", n->text, f->name, f->bits, f->prec);
     if (f->is_fixed)
         printf(", %d integer bits (the sign counts), %d fraction bits\n", f->bits - f->frac_bits, f->frac_bits);
     else if (f->taper != ULP_TAPER_NONE) printf(" at most, exponents %d to %d\n", f->emin, f->emax);
     else printf(", bias %d, exponents %d to %d\n", f->bias, f->emin, f->emax);
-    print_exact("value", x);
-    printf(" (binary64%s)\n", beyond_note(text, x));
+    print_number(n);
     print_exact("nearest", y);
     if (ulp_encode(&code, y, f) == ULP_OK) {
         printf("  code ");
@@ -180,25 +203,25 @@ static void show(double x, const char *text, const ulp_format *f) {
     }
     printf("  mode      result                     code      error in ulp; overflow: %s\n",
            ulp_overflow_name((ulp_overflow)f->overflow));
-    for (int m = 0; m < ULP_MODE_COUNT; m++) print_mode((ulp_mode)m, x, f);
+    for (int m = 0; m < ULP_MODE_COUNT; m++) print_mode((ulp_mode)m, n, f);
 }
 
-static void show_all(double x, const char *text) {
-    if (*beyond_note(text, x)) printf("%s is first rounded to binary64%s\n", text, beyond_note(text, x));
-    printf("%s, rounded to nearest even, in every registered format\n%-14s %-10s %-25s %-14s %s\n", text, "format",
+static void show_all(const number *n) {
+    const double x = n->near;
+    printf("%s, rounded to nearest even, in every registered format\n%-14s %-10s %-25s %-14s %s\n", n->text, "format",
            "code", "value", "relative error", "ulp");
     for (size_t i = 0; i < ulp_format_count; i++) {
         ulp_format f;
         ulp_format_get(i, &f, NULL);
         const ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_DEFAULT, 0};
-        double y = ulp_round(x, &f, nearest, 0), unit = ulp_spacing(x, &f);
+        double y = ulp_round_exact(n->exact, &f, nearest, 0), unit = ulp_spacing(x, &f);
         char value[40], spacing[40], code_text[24] = "-", error[32] = "-";
         uint64_t code;
         tool_exact_text(value, y, 24);
         tool_exact_text(spacing, unit, 14);
         if (ulp_encode(&code, y, &f) == ULP_OK)
             snprintf(code_text, sizeof code_text, "%0*llx", (f.bits + 3) / 4, (unsigned long long)code);
-        double relative = x == 0.0 ? 0.0 : (y - x) / x;
+        double relative = x == 0.0 ? 0.0 : -difference(n, y) / x;
         if (relative - relative == 0.0) snprintf(error, sizeof error, "%+.3e", relative);
         printf("%-14s %-10s %-25s %-14s %s\n", f.name, code_text, value, error, spacing);
     }
@@ -216,37 +239,49 @@ static const ulp_option options[] = {
     {0},
 };
 
+static int read_value(number *n) {
+    ulp_text why = {0};
+    if (ulp_read_exact(&n->exact, n->text, ULP_NUMBER_ALL)) {
+        n->near = ulp_exact_to_odd(n->exact);
+        return 1;
+    }
+    const course_reading reading = course_read_number(&n->near, n->text, &why);
+    n->exact = ulp_exact_of(n->near);
+    n->is_rounded = 1;
+    ulp_text_free(&why);
+    return reading != COURSE_NO_NUMBER;
+}
+
 static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
     const settings *s = fields;
     const int one = ulp_setting_given(a, "format");
     if (!one && !s->all) return ulp_refuse(error, "--format F or --all-formats is needed (see --help)");
     if (a->word_count == 0) return ulp_refuse(error, "a VALUE is needed: 0.1, 0x1p-3, inf, nan");
     for (size_t i = 0; i < a->word_count; i++) {
-        double x;
-        ulp_text why = {0};
-        const int is_number = ulp_read_number(&x, a->words[i]) || course_read_number(&x, a->words[i], &why);
-        ulp_text_free(&why);
-        if (!is_number)
+        number n = {.text = a->words[i]};
+        if (!read_value(&n))
             return ulp_refuse(error, "'%s' is no number; allowed: decimal, hex float, 2^-4, 1/3, inf, nan",
                               a->words[i]);
         if (i > 0) putchar('\n');
-        if (one) show(x, a->words[i], &s->format);
+        if (one) show(&n, &s->format);
         if (one && s->all) putchar('\n');
-        if (s->all) show_all(x, a->words[i]);
+        if (s->all) show_all(&n);
     }
     return ULP_OK;
 }
 
 const tool_command tool_show = {
-    .command = {.name = "ulp show",
-                .usage = "[--format F] [--all-formats] VALUE...",
-                .summary = "draws a number in a format, for people",
-                .details =
-                    "Its code in fields, exact decimal value, neighbours, spacing (ulp), and what each rounding mode "
-                    "makes of VALUE with the error in ulp. VALUE is a decimal, a hex float or an expression as 2^-4, "
-                    "3*2^-4, 1/3, correctly rounded to binary64 first; -0.1 is a value, no option.\n\n"
-                    "  ulp show --format fp16 0.1\n",
-                .takes_words = 1},
+    .command =
+        {.name = "ulp show",
+         .usage = "[--format F] [--all-formats] VALUE...",
+         .summary = "draws a number in a format, for people",
+         .details =
+             "Its code in fields, exact decimal value, neighbours, spacing (ulp), and what each rounding mode "
+             "makes of VALUE with the error in ulp. VALUE is a decimal or a hex float of any length, exactly, or an "
+             "expression as 2^-4, 3*2^-4, 1/3, rounded to binary64 where it is none; -0.1 is a value, no "
+             "option.\n\n"
+             "  ulp show --format fp16 0.1\n",
+         .takes_words = 1},
     .size = sizeof(settings),
     .groups = {{"options", options, 0}},
     .run = run};

@@ -35,17 +35,20 @@ const char *ulp_foreign_block_part(const ulp_block *block, int which) {
 
 size_t ulp_foreign_block_size(const ulp_block *block) { return block->size; }
 
-float ulp_foreign_tensor_scale(const ulp_block *block, float amax) { return ulp_block_tensor_scale(amax, block); }
+float ulp_foreign_tensor_scale(const ulp_block *block, double amax) { return ulp_block_tensor_scale(amax, block); }
 
-ulp_status ulp_foreign_block_encode(const ulp_block *block, uint8_t *elements, uint8_t *scales, const float *x,
+ulp_status ulp_foreign_block_encode(const ulp_block *block, uint8_t *elements, uint8_t *scales, const void *x, int wide,
                                     size_t rows, size_t n, float tensor_scale, const ulp_rounder *r, uint64_t seed,
                                     uint64_t stream, uint64_t first) {
     const size_t per_row = ulp_block_scales(n, block);
     ulp_status status = ULP_OK;
-    for (size_t i = 0; i < rows && status == ULP_OK; i++)
-        status = ulp_block_encode(elements + i * n, scales + i * per_row, x + i * n,
-                                  (ulp_block_array){block, n, tensor_scale}, r->rule,
-                                  (ulp_stream){seed, stream, first + i * n});
+    for (size_t i = 0; i < rows && status == ULP_OK; i++) {
+        const ulp_block_array array = {block, n, tensor_scale};
+        const ulp_stream words = {seed, stream, first + i * n};
+        uint8_t *const element = elements + i * n, *const scale = scales + i * per_row;
+        status = wide ? ulp_block_encode64(element, scale, (const double *)x + i * n, array, r->rule, words)
+                      : ulp_block_encode(element, scale, (const float *)x + i * n, array, r->rule, words);
+    }
     return ulp_foreign_status(status, NULL, block->name);
 }
 

@@ -109,6 +109,11 @@ ulp_status ulp_foreign_round64(const ulp_rounder *rounder, double *y, const doub
 ulp_status ulp_foreign_round_any(const ulp_rounder *rounder, void *y, const void *x, size_t n, int wide, uint64_t seed,
                                  uint64_t stream, uint64_t first, uint64_t *counts);
 
+/* y (n) = the numbers of n texts, each followed by a zero byte, exact numbers that are rounded once (ulp_number_read).
+ * Fails with the first text that is no number, and sets *at to its index. */
+ulp_status ulp_foreign_round_texts(const ulp_rounder *rounder, double *y, const char *texts, size_t n, uint64_t seed,
+                                   uint64_t stream, uint64_t first, size_t *at);
+
 /* y (n) = op(a (n), b (n), c (n)), the exact result rounded once. An operation does not read operands that it does not
  * use. `op` is an index of ULP_FOREIGN_OPERATIONS. */
 ulp_status ulp_foreign_map(const ulp_rounder *rounder, int op, void *y, const void *a, const void *b, const void *c,
@@ -178,11 +183,11 @@ const char *ulp_foreign_block_part(const ulp_block *block, int which);
 size_t ulp_foreign_block_size(const ulp_block *block);
 
 /* The tensor scale for a largest magnitude (ulp_block_tensor_scale). */
-float ulp_foreign_tensor_scale(const ulp_block *block, float amax);
+float ulp_foreign_tensor_scale(const ulp_block *block, double amax);
 
-/* elements (rows, n) and scales (rows, ceil(n / size)) = the codes of x (rows, n): blocks do not cross rows. `rounder`
- * has the rule; its format does not count. */
-ulp_status ulp_foreign_block_encode(const ulp_block *block, uint8_t *elements, uint8_t *scales, const float *x,
+/* elements (rows, n) and scales (rows, ceil(n / size)) = the codes of x (rows, n), binary64 if wide, else binary32:
+ * blocks do not cross rows. `rounder` has the rule; its format does not count. */
+ulp_status ulp_foreign_block_encode(const ulp_block *block, uint8_t *elements, uint8_t *scales, const void *x, int wide,
                                     size_t rows, size_t n, float tensor_scale, const ulp_rounder *rounder,
                                     uint64_t seed, uint64_t stream, uint64_t first);
 

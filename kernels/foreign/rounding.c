@@ -1,6 +1,7 @@
 /* rounding.c - rounding of arrays and arithmetic on arrays, for other languages. */
 #include "message.h"
 
+#include "base/decimal.h"
 #include "formats/rng.h"
 
 #include <stdlib.h>
@@ -73,6 +74,26 @@ ulp_status ulp_foreign_round_any(const ulp_rounder *r, void *y, const void *x, s
         return ulp_foreign_fail(status, "binary32 does not hold every value of %s; give an array of binary64",
                                 r->format.name);
     return ulp_foreign_status(status, r->backend, r->format.name);
+}
+
+ulp_status ulp_foreign_round_texts(const ulp_rounder *r, double *y, const char *texts, size_t n, uint64_t seed,
+                                   uint64_t stream, uint64_t first, size_t *at) {
+    const int stochastic = ulp_mode_is_stochastic(r->rule.mode);
+    const int32_t modulo = ulp_number_modulo(&r->format, r->rule);
+    for (size_t i = 0; i < n; i++, texts += strlen(texts) + 1) {
+        ulp_exact x;
+        const ulp_status status = ulp_exact_read(&x, texts, modulo);
+        *at = i;
+        if (status == ULP_NO_MEMORY) return ulp_foreign_status(status, r->backend, r->format.name);
+        if (status != ULP_OK && strlen(texts) > ULP_NUMBER_LONGEST)
+            return ulp_foreign_fail(status, "a number of %zu characters: at most %d are read", strlen(texts),
+                                    ULP_NUMBER_LONGEST);
+        if (status != ULP_OK)
+            return ulp_foreign_fail(status, "'%.60s' is no number; allowed: decimal, hex float, inf, nan", texts);
+        y[i] = ulp_round_exact(x, &r->format, r->rule,
+                               stochastic ? ulp_random_word((ulp_stream){seed, stream, first}, i) : 0);
+    }
+    return ULP_OK;
 }
 
 /* ---- arithmetic ---- */

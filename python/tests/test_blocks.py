@@ -94,8 +94,7 @@ def test_float64_is_rounded_once(mode):
 
 
 def test_more_bad_arguments():
-    with pytest.raises(ValueError, match="1e\\+300"):
-        ul.quantize([1e300, 1.0], "mxfp4")
+    assert ul.quantize([1e300, 1.0], "mxfp4").elements.tolist() == [7, 0]
     with pytest.raises(ValueError, match="noclip"):
         ul.quantize([1.0], "mxfp4", scale_rule="foo")
     assert ul.quantize([1.0], "mxfp4:noclip", scale_rule="ceil").block.rule == "ceil"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ctypes import addressof, c_char
+from decimal import Decimal
 from typing import Any, Optional
 
 import numpy as np
@@ -37,6 +38,10 @@ def converted(array: Array, dtype: Any) -> Array:
         return array.astype(dtype)
 
 
+def _is_beyond(array: Array) -> bool:
+    return bool(array.size) and max(abs(int(array.min())), abs(int(array.max()))) > 2**53
+
+
 def as_float(x: ArrayLike, name: str = "x") -> Array:
     """x as an array of float32 or float64 in C order, without a copy where it is one.
 
@@ -51,7 +56,7 @@ def as_float(x: ArrayLike, name: str = "x") -> Array:
         if dtype.name in _NARROW or dtype.name.startswith(("float8_", "float6_", "float4_")):
             array = converted(array, FLOAT32)
         elif dtype.kind in "iu":
-            if dtype.itemsize > 4 and array.size and max(abs(int(array.min())), abs(int(array.max()))) > 2**53:
+            if dtype.itemsize > 4 and _is_beyond(array):
                 raise ValueError(f"{name} has integers beyond 2^53, which float64 does not hold")
             array = array.astype(np.float64)
         elif dtype.kind == "f" and dtype.itemsize <= 8:
@@ -59,6 +64,27 @@ def as_float(x: ArrayLike, name: str = "x") -> Array:
         else:
             raise TypeError(f"{name} has dtype {dtype}; allowed are floats of up to 64 bits and integers")
     return array if array.flags.c_contiguous and array.flags.aligned else np.array(array, order="C")
+
+
+def as_texts(x: ArrayLike) -> Optional[tuple[list[str], tuple[int, ...]]]:
+    """Exact numbers as texts, and their shape: texts, Decimal, and integers beyond 2^53. None for other numbers."""
+    if isinstance(x, float) or (isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind not in "iuUO"):
+        return None
+    array = np.asarray(x)
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and _is_beyond(array):
+        array = array.astype(object)
+    elif array.dtype == FLOAT64 and array.size and np.abs(array).max() > 2**53:
+        array = np.asarray(x, object)  # integers of different signs beyond 2^63 are floats in NumPy
+        if not all(type(value) is int for value in array.flat):
+            return None
+    if array.dtype.kind == "U":
+        array = np.asarray(x, object)  # a list of texts and floats has texts of the floats in NumPy
+    if array.dtype.kind != "O" or isinstance(x, np.ma.MaskedArray):
+        return None
+    values = [value.item() if isinstance(value, np.generic) else value for value in array.flat]
+    if not values or not all(type(value) in (str, int, Decimal) for value in values):
+        return None
+    return [hex(value) if type(value) is int else str(value) for value in values], array.shape
 
 
 def holds(dtype: np.dtype[Any], prec: int, qmin: int, largest: float) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._arrays import Array, address, as_float, check_integer, words_of
 from ._formats import decode, format_of
 from ._library import Handle, c_text, call, check, text, texts
-from ._rounding import round, rule_of
+from ._rounding import rule_of
 
 
 class Block:
@@ -98,19 +98,6 @@ class Quantized:
         return dequantize(self)
 
 
-def _narrowed(array: Array, to_odd: bool) -> NDArray[np.float32]:
-    """The numbers as float32. To odd: rounding the result to fewer bits is the same as rounding the number once.
-
-    Source: Boldo and Melquiond 2008, Emulation of FMA and correctly rounded sums, doi:10.1109/TC.2007.70819.
-    """
-    beyond = np.isfinite(array) & (np.abs(array) > np.finfo(np.float32).max)
-    if beyond.any():
-        raise ValueError(f"x has {float(array[beyond].flat[0])!r}, which is beyond the range of float32")
-    if array.dtype == np.float64 and to_odd:
-        array = round(array, "binary32", "ro")
-    return np.asarray(array, np.float32)
-
-
 def quantize(
     x: ArrayLike,
     block: Union[str, Block],
@@ -128,8 +115,7 @@ def quantize(
     """An array in a block-scaled format.
 
     Args:
-        x: numbers of at least one dimension. Where all scales are powers of two, deterministic modes round float64
-            once; otherwise, as for NVFP4, whose arithmetic is of float32, x is rounded to float32 first.
+        x: numbers of at least one dimension. Each quotient of a number and its scales is rounded once.
         block: "mxfp8", "mxfp6", "mxfp4", "mxint8", "nvfp4", ...: see :func:`blocks`.
         axis: blocks lie along this axis; the last block of a row may have fewer elements.
         scale_rule: "floor", "ceil", "even" or "noclip"; None is the rule of the format.
@@ -139,7 +125,7 @@ def quantize(
             of an element is its place in the array with `axis` last.
 
     Raises:
-        ValueError: an unknown name, a number of x beyond the range of float32, an axis that x does not have.
+        ValueError: an unknown name, an axis that x does not have.
     """
     rules = texts(call.word, 3)
     if scale_rule is not None and scale_rule not in rules:
@@ -156,9 +142,7 @@ def quantize(
     if array.ndim == 0:
         raise ValueError("x is a number; a block-scaled format takes an array")
     place = check_integer(axis, "axis", -array.ndim, array.ndim - 1)
-    # to odd where every scale is a power of two
-    narrow = _narrowed(array, not of.has_tensor_scale and tensor_scale in (None, 1.0))
-    rows = np.ascontiguousarray(np.moveaxis(narrow, place, -1))
+    rows = np.ascontiguousarray(np.moveaxis(array, place, -1))
     if tensor_scale is None:
         tensor_scale = "amax" if of.has_tensor_scale else 1.0
     if tensor_scale == "amax":
@@ -181,6 +165,7 @@ def quantize(
             address(elements),
             address(scales),
             address(rows),
+            rows.dtype == np.float64,
             rows.size // n if n else 0,
             n,
             factor,

@@ -15,6 +15,7 @@ from ._arrays import (
     Array,
     address,
     as_float,
+    as_texts,
     check_integer,
     check_out,
     converted,
@@ -113,7 +114,8 @@ def round(
     """Rounds every element once to a value of a format.
 
     Args:
-        x: numbers of any shape: float16, float32, float64, dtypes of ml_dtypes, or integers up to 2^53.
+        x: numbers of any shape: float16, float32, float64, dtypes of ml_dtypes, integers of any size, or texts and
+            Decimal: decimals and hex floats of any length, exact numbers as in "2049.00000000000000001".
         format: a format, its name ("e4m3", "bf16", "q8.8", "e5m7:sat"), or a dtype (np.float16, "float8_e4m3fn").
         mode: "rne", "rna", "rz", "ru", "rd", "ro"; "sra" (or "sr"), "srb", "src" are stochastic.
         bits: random bits of a stochastic mode, 1 to 32; 0 is 32.
@@ -126,7 +128,7 @@ def round(
 
     Returns:
         An array of x's shape; a number if x is one. The dtype is x's if it holds every value of the format, else
-        float32 if this does, else float64. Integers give float64. With stats a pair: the array and the counts.
+        float32 if this does, else float64. Integers and texts give float64. With stats a pair: the array and the counts.
         NaN stays NaN, also in a format without NaN codes, which :func:`encode` refuses. A format without zero (e8m0)
         gives its least value in place of zero.
 
@@ -144,6 +146,12 @@ def round(
         dtype: np.dtype[Any] = FLOAT32
         scalar = x.ndim == 0
     else:
+        exact = as_texts(x)
+        if exact is not None:
+            if stats or backend not in (None, "cpu"):
+                raise ValueError("texts and integers beyond 2^53 have no stats and no other backend than cpu")
+            values = _round_texts(rule, *exact, seed, stream, first)
+            return result_of(values, None if out is None else check_out(out, values.shape, FLOAT64), not exact[1])
         array = as_float(x)
         given = getattr(x, "dtype", array.dtype)
         scalar = np.ndim(x) == 0
@@ -171,6 +179,21 @@ def round(
     values = to if dtype == to.dtype else to.astype(dtype)
     result = result_of(values, out, scalar)
     return (result, counts) if stats else result
+
+
+def _round_texts(
+    rule: _Rule, numbers: list[str], shape: tuple[int, ...], seed: int, stream: Union[int, str], first: int
+) -> Array:
+    """Rounds exact numbers."""
+    values = np.empty(shape, np.float64)
+    for number in numbers:
+        if "\0" in number:
+            raise ValueError(f"{number!r} is no number")
+    at = ctypes.c_size_t()
+    joined = "\0".join(numbers).encode()
+    words = words_of(seed, stream, first)
+    check(call.round_texts(rule.address, address(values), joined, values.size, *words, ctypes.byref(at)))
+    return values
 
 
 def _round_chunks(
@@ -215,7 +238,7 @@ def encode(
         format without NaN; with as_dtype where no dtype has the codes.
     """
     f = format_of(format)
-    values = as_float(x)
+    values = x if mode is not None and as_texts(x) is not None else as_float(x)
     if mode is not None:
         values = np.asarray(round(values, f, mode, bits=bits, overflow=overflow, seed=seed, stream=stream, first=first))
     codes = codes_of(values, f)

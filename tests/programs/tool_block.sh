@@ -46,7 +46,9 @@ gives 'block: Inf saturates on request' 0 '1\n-inf\n' '7d 6 1\n7d f -1.5\n' bloc
 verdict $? 'block: the blocks beside it are not touched'
 gives 'block: mxint8 clamps' 0 '1.9921875\n-1.9921875\n' '7f 7f 1.984375\n7f 81 -1.984375\n' block --format mxint8 --to both
 gives 'block: mxint8 wraps around on request' 0 '1.9921875\n' '7f 80 -2\n' block --format mxint8 --overflow wrap --to both
-gives 'block: past binary32 is infinite' 0 '1e39\n1\n' '70 7c inf\n70 78 1\n' block --format mxfp8-e5m2 --to both
+gives 'block: past binary32 only the value is infinite' 0 '1e39\n1\n' 'f1 7a inf\nf1 00 0\n' block --format mxfp8-e5m2 --to both
+gives 'block: the quotient is rounded once' 0 '0.25000001\n6\n' '0.5\n6\n' block --format mxfp4 --to value
+gives 'block: the quotient of 60 digits is rounded once' 0 '0.250000000000000000000000000000000000000000000000000000000001\n6\n' '0.5\n6\n' block --format mxfp4 --to value
 gives 'block: numbers are rounded to binary32 once' 0 '0x1.000001000000001p0\n' '80 20 1\n' block --format mxint8:ceil --to both
 
 # the scale of each block is 1, so `ulp round` rounds element i in the same way, with word i

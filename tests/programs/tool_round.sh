@@ -23,6 +23,16 @@ gives 'hex floats and signs' 0 '0x1p-3\n+1.5\n0X1.8P1\n' '3000\n3e00\n4200\n' ro
 gives 'codes are padded to their width' 0 '0\n6\n-6\n' '0\n7\nf\n' round --format e2m1
 gives 'a 19-bit code has five digits' 0 '1\n' '1fc00\n' round --format tf32
 gives 'binary64 passes unchanged' 0 '3ff0000000000001\n0000000000000001\n' '3ff0000000000001\n0000000000000001\n' round --format fp64 --from f64
+# a text is an exact number, rounded once
+gives 'just above the middle' 0 '2049.00000000000000001\n2049\n2048.99999999999999999\n0x801.0000000000000000000000001\n' '6801\n6800\n6800\n6801\n' round --format fp16
+gives 'just above the middle of binary32' 0 '8.8817857851880284252e-16\n' '26800001\n' round --format fp32
+gives 'below 0.1' 0 '0.1\n' '0.099999999999999992\n' round --format fp64 --mode rd --to value
+gives 'beyond binary64, toward zero' 0 '1e400\n-1e-400\n' '7bff\n8000\n' round --format fp16 --mode rz
+gives 'beyond 2^128, modulo 2^16' 0 '340282366920938463463374607431768211457.25\n1e30\n' '1.25\n0\n' round --format q16.16:wrap --to value
+head -c 100001 /dev/zero | tr '\0' 7 >long
+refuses 'a number of more than 100000 characters' 'long:1: a number of 100001 characters: at most 100000 are read' round --format fp16 long
+tail -c 100000 long >short
+prints 'a number of 100000 characters' '^7c00$' round --format fp16 short
 gives 'values with 17 digits' 0 '0.1\n' '0.10000000000000001\n' round --format fp64 --to value
 gives 'fixed point: ties, ends, two-s complement' 0 '2.5\n-2.5\n200\n-200\n' '02\nfe\n7f\n80\n' round --format int8
 gives 'fixed point wraps around on request' 0 '128\n-129\n256\n' '80\n7f\n00\n' round --format int8 --overflow wrap

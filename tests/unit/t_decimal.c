@@ -52,14 +52,22 @@ TEST(powers) {
 
 static size_t read_count, decided_count;
 
+/* Both readers give the binary64 number of strtod; the fast one may leave the text to the other. */
 static void check_read(const char *text) {
+    static char whole[1 << 16];
     char *end;
-    double x = 0;
+    ulp_exact exact;
     const double want = strtod(text, &end);
-    const char *const behind = ulp_decimal_read(&x, text, ulp_powers_of_ten());
+    memcpy(whole, text, (size_t)(end - text));
+    whole[end - text] = '\0';
+    assert_ok(ulp_exact_read(&exact, whole, ULP_NUMBER_ALL));
+    const double slow = ulp_round_exact(exact, &ulp_binary64, (ulp_rule){0}, 0);
+    if (ulp_bits64(slow) != ulp_bits64(want)) fail_msg("'%.100s': %a, not %a", whole, slow, want);
+    const char *const behind = ulp_decimal_read(&exact, text, ulp_powers_of_ten());
     read_count++;
     if (behind == NULL) return;
     decided_count++;
+    const double x = ulp_round_exact(exact, &ulp_binary64, (ulp_rule){0}, 0);
     if (behind != end || ulp_bits64(x) != ulp_bits64(want))
         fail_msg("'%.100s': %a and %zu characters, not %a and %zu", text, x, (size_t)(behind - text), want,
                  (size_t)(end - text));
@@ -91,7 +99,7 @@ TEST(forms) {
     check_decided(50);
     for (size_t i = 0; i < COUNT_OF(none); i++) {
         char text[20] = "";
-        double x;
+        ulp_exact x;
         strcat(text, none[i]);
         assert_null(ulp_decimal_read(&x, text, ulp_powers_of_ten()));
     }
@@ -115,7 +123,7 @@ TEST(random_texts) {
         random_text(text);
         check_read(text);
     }
-    check_decided(85);
+    check_decided(75); /* none of more than 19 digits */
     for (int i = 0; i < CASES / 4; i++) {
         const double x = random_number();
         sprintf(text, "%.*g", 1 + i % 25, x);
@@ -125,7 +133,7 @@ TEST(random_texts) {
         sprintf(text, "%.*f", i % 20, (double)(int64_t)next_random() * 0x1p-50);
         check_read(text);
     }
-    check_decided(95);
+    check_decided(80);
 }
 
 /* The middle between two neighbours, all its digits, some of its digits, and numbers just above and below it. */
@@ -165,7 +173,7 @@ TEST(long) {
         if (i % 3) sprintf(text + at, "e%d", (int)(next_random() % 800) - 400);
         check_read(text);
     }
-    check_decided(60);
+    read_count = decided_count = 0;
     memset(text, '7', sizeof text - 9);
     memset(text + sizeof text - 9, 0, 9);
     check_read(text);

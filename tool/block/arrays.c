@@ -95,34 +95,27 @@ static ulp_status write_output(const block_arrays *b, coded *c, ulp_error *error
 
 /* ---- numbers to codes ---- */
 
-/* c->x = the values, rounded to binary32. */
-static ulp_status narrow(coded *c, const file_array *a, ulp_error *error) {
-    const double *const wide = a->elements;
-    c->x = malloc(a->header.count * sizeof *c->x + 1);
-    if (c->x == NULL) return no_memory(a->shown, error);
-    for (size_t i = 0; i < a->header.count; i++) c->x[i] = (float)wide[i];
-    return ULP_OK;
-}
-
-static void find_tensor_scale(block_arrays *b, const coded *c) {
+static void find_tensor_scale(block_arrays *b, const file_array *a) {
     char text[40];
-    b->tensor_scale = ulp_block_tensor_scale(ulp_amax(c->x, c->shape.count, 1), b->block);
+    b->tensor_scale = ulp_block_tensor_scale(ulp_amax64(a->elements, a->header.count), b->block);
     tool_exact_text(text, (double)b->tensor_scale, 24);
     ulp_complain(b->program, "tensor scale %s", text);
 }
 
-static ulp_status encode_rows(block_arrays *b, coded *c, const char *shown, ulp_error *error) {
+/* Encode the rows; if values are wanted, c->x gets those of the codes. */
+static ulp_status encode_rows(const block_arrays *b, coded *c, const file_array *a, ulp_error *error) {
+    const double *const x = a->elements;
     c->element = malloc(c->shape.count + 1);
     c->scale = malloc(c->rows * c->scales + 1);
-    if (c->element == NULL || c->scale == NULL) return no_memory(shown, error);
+    if (!b->to_codes) c->x = malloc(c->shape.count * sizeof *c->x + 1);
+    if (c->element == NULL || c->scale == NULL || (!b->to_codes && c->x == NULL)) return no_memory(a->shown, error);
     for (size_t row = 0; row < c->rows; row++) {
         ulp_stream stream = b->stream;
         stream.first += row * c->n;
         const ulp_block_array array = {b->block, c->n, b->tensor_scale};
         uint8_t *const element = c->element + row * c->n, *const scale = c->scale + row * c->scales;
-        float *const x = c->x + row * c->n;
-        ulp_block_encode(element, scale, x, array, b->rule, stream);
-        if (!b->to_codes) ulp_block_decode(x, element, scale, array);
+        ulp_block_encode64(element, scale, x + row * c->n, array, b->rule, stream);
+        if (!b->to_codes) ulp_block_decode(c->x + row * c->n, element, scale, array);
     }
     return ULP_OK;
 }
@@ -133,9 +126,8 @@ ulp_status block_arrays_encode(block_arrays *b, ulp_error *error) {
     ulp_status status = b->is_archive ? file_array_read_npz(&a, b->program, b->path, 'f', error)
                                       : file_array_read_npy(&a, b->program, b->path, 'f', error);
     if (status == ULP_OK) status = set_shape(&c, b, &a, error);
-    if (status == ULP_OK) status = narrow(&c, &a, error);
-    if (status == ULP_OK && b->finds_tensor_scale) find_tensor_scale(b, &c);
-    if (status == ULP_OK) status = encode_rows(b, &c, a.shown, error);
+    if (status == ULP_OK && b->finds_tensor_scale) find_tensor_scale(b, &a);
+    if (status == ULP_OK) status = encode_rows(b, &c, &a, error);
     if (status == ULP_OK) status = write_output(b, &c, error);
     release(&c);
     file_array_free(&a);

@@ -54,6 +54,9 @@ typedef struct round_job {
     FILE *file;        /* of the output */
     round_text *texts; /* (2^bits) of the values of each code; NULL: no table */
     size_t n;          /* numbers in the group */
+    int is_rounded;    /* 1: the numbers of text are in y, rounded, and not in x */
+    int is_random;     /* 1: the mode is stochastic */
+    int32_t modulo;    /* of ulp_exact_read */
     uint64_t index;    /* of the first of them, counted over all files */
     double x[ROUND_GROUP], y[ROUND_GROUP];
     uint64_t code[ROUND_GROUP];

@@ -218,7 +218,7 @@ static void quote(char to[44], const char *text) {
 
 const char *tool_answer_read(uint64_t *code, char *answer, size_t n, const ulp_format *result, char why[200]) {
     char shown[44];
-    double value;
+    ulp_exact value;
     char *end = memchr(answer, '\n', n);
     if ((size_t)(end + 1 - answer) != n || memchr(answer, '\0', n) != NULL)
         return "answered one line of operands with more than one line";
@@ -226,10 +226,10 @@ const char *tool_answer_read(uint64_t *code, char *answer, size_t n, const ulp_f
     *end = '\0';
     const char *word = answer + strspn(answer, " ");
     quote(shown, word);
-    const int is_number = ulp_read_number(&value, word);
+    const int is_number = ulp_read_exact(&value, word, ULP_NUMBER_ALL);
     if (!is_number) snprintf(why, 200, "answered '%s', which is not one number", shown);
     else {
-        const double y = ulp_round(value, result, (ulp_rule){ULP_RNE, ULP_OVERFLOW_DEFAULT, 0}, 0);
+        const double y = ulp_round_exact(value, result, (ulp_rule){ULP_RNE, ULP_OVERFLOW_DEFAULT, 0}, 0);
         if (ulp_encode(code, y, result) == ULP_OK) return NULL;
         snprintf(why, 200, "answered '%s', which has no code in %s", shown, result->name);
     }

@@ -119,10 +119,10 @@ static ulp_status filter_lines(ulp_line *line, reader *r, const ulp_line_filter 
 /* Numbers and codes come in lines of a file, but users try them as arguments. */
 static ulp_status cannot_open(const char *program, const char *path, ulp_error *error) {
     const char *why = strerror(errno);
-    double number;
+    ulp_exact number;
     uint64_t code;
     if (!*path) return ulp_refuse(error, "the name of a file is empty");
-    if (errno == ENOENT && (ulp_read_number(&number, path) || ulp_read_hex(&code, path, 64)))
+    if (errno == ENOENT && (ulp_read_exact(&number, path, ULP_NUMBER_ALL) || ulp_read_hex(&code, path, 64)))
         return ulp_refuse(error,
                           "cannot read %s: %s; an argument is the name of a file, and numbers come on standard input: "
                           "echo %s | %s OPTION...",
@@ -207,8 +207,11 @@ int ulp_read_hex(uint64_t *code, const char *word, int bits) {
     return 1;
 }
 
-int ulp_read_number(double *value, const char *word) {
-    char *end;
-    *value = strtod(word, &end);
-    return end != word && *end == '\0' && strchr(" \t\n", word[0]) == NULL && strchr(word, '(') == NULL;
+int ulp_read_exact(ulp_exact *x, const char *word, int32_t modulo) { return ulp_exact_read(x, word, modulo) == ULP_OK; }
+
+ulp_status ulp_bad_number(ulp_error *error, const ulp_line *line, const char *word) {
+    const size_t length = strlen(word);
+    if (length > ULP_NUMBER_LONGEST)
+        return ulp_bad_line(error, line, "a number of %zu characters: at most %d are read", length, ULP_NUMBER_LONGEST);
+    return ulp_bad_line(error, line, "'%s' is no number; allowed: decimal, hex float, inf, nan", word);
 }

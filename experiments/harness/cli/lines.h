@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/decimal.h"
 #include "options.h"
 
 typedef struct ulp_line {
@@ -59,8 +60,11 @@ char *ulp_line_word(char **rest);
 /* Read a code of up to `bits` bits in hex digits, with an optional 0x. Returns 0 if the word is anything else. */
 int ulp_read_hex(uint64_t *code, const char *word, int bits);
 
-/* Read a decimal or hex-float number, correctly rounded to binary64, or inf or nan. Returns 0 if the word is anything
- * else. */
-int ulp_read_number(double *value, const char *word);
+/* Read the exact value of a decimal or a hex float of any length, or inf or nan (ulp_exact_read). Returns 0 if the word
+ * is anything else. */
+int ulp_read_exact(ulp_exact *x, const char *word, int32_t modulo);
+
+/* Refuse a word of a line that is no number. */
+ulp_status ulp_bad_number(ulp_error *error, const ulp_line *line, const char *word);
 
 #endif

@@ -15,9 +15,9 @@
         _mm512_storeu_si512(c, to(sum));                                                                               \
     }
 
-/* The pairs of bfloat16 numbers in 16 words. clang 16 crashes if it sees that all words are equal. */
+/* The pairs of bfloat16 numbers in 16 words. clang 16 and 17 crash if they see that all words are equal. */
 __attribute__((target("avx512f,avx512bf16"))) static inline __m512bh pairs_of(__m512i words) {
-#if defined(__clang__) && __clang_major__ == 16
+#if defined(__clang__) && (__clang_major__ == 16 || __clang_major__ == 17)
     __asm__("" : "+v"(words));
 #endif
     return (__m512bh)words;

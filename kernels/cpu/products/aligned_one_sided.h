@@ -109,8 +109,8 @@ ULP_INLINE int fuse_one_sided(vfloat c[ROWS][HALVES], vbytes nearest[PARTS][PAIR
                               way w, int more) {
     const int parts = parts_of(w), ahead = more ? length_of(p, w) : 0;
     vint e[PARTS][ROWS][HALVES], sum[ROWS][HALVES];
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 12
-    memset(sum, 0, sizeof sum); /* gcc 11 does not see that the first part sets every sum */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ != 12
+    memset(sum, 0, sizeof sum); /* gcc 11, 13 and 14 do not see that the first part sets every sum */
 #endif
     watch seen = {{0}, {0}, {0}};
     for (int q = 0; q < parts; q++) {

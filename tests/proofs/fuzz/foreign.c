@@ -101,7 +101,7 @@ static void check_block(const input *in) {
     for (int i = 0; i < 2 * N; i++) x[i] = (float)(i - 5) * 0.75f;
     if (ulp_foreign_rounder(&r, "fp16", in->text[2], in->text[3], 0, NULL) == ULP_OK) {
         const float scale = in->numbers[1] % 3 ? 1.0f : (float)in->numbers[1] - 3;
-        check(ulp_foreign_block_encode(b, elements, scales, x, 2, N, scale, r, 1, 2, 3), "elements");
+        check(ulp_foreign_block_encode(b, elements, scales, x, 0, 2, N, scale, r, 1, 2, 3), "elements");
         check(ulp_foreign_block_decode(b, y, elements, scales, 2, N, scale), "codes");
     }
     ulp_foreign_release(r);

@@ -24,19 +24,24 @@ static int is_valid(const char *text) {
     return valid;
 }
 
-/* The fast reader of decimals leaves a text to strtod, or agrees with it about the bits and about the end of the
- * number. */
+/* The readers of exact numbers agree with strtod about the nearest binary64 number and about the end of the number; the
+ * fast one may leave a text to the other. */
 static void check_decimal(const char *text, size_t size) {
     const ulp_power_of_ten *powers = ulp_powers_of_ten();
     char *padded = ulp_grow(NULL, size + ULP_DECIMAL_AFTER + 1), *end;
     memcpy(padded, text, size);
     memset(padded + size, 0, ULP_DECIMAL_AFTER + 1);
-    double read = 0;
+    ulp_exact exact;
     const double right = strtod(padded, &end);
-    const char *after = ulp_decimal_read(&read, padded, powers);
+    const char *after = ulp_decimal_read(&exact, padded, powers);
+    double read = after ? ulp_round_exact(exact, &ulp_binary64, (ulp_rule){0}, 0) : 0.0;
     if (after && *after != 'x' && *after != 'X') /* of a hex number it reads the first 0 */
         fuzz_check(after == end && same_number(read, right), "'%s' is %a with %td characters, strtod: %a with %td",
                    text, read, after - padded, right, end - padded);
+    if (ulp_exact_read(&exact, padded, ULP_NUMBER_ALL) == ULP_OK) {
+        read = ulp_round_exact(exact, &ulp_binary64, (ulp_rule){0}, 0);
+        fuzz_check(*end == '\0' && same_number(read, right), "'%s' is %a, strtod: %a", text, read, right);
+    }
     free(padded);
     char printed[ULP_DECIMAL_ROOM];
     const int length = ulp_decimal_print(printed, right, powers);
