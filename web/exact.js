@@ -5,7 +5,6 @@ const quotient = (n, d = 1n, e = 0) => (e < 0 ? {n, d: d << BigInt(-e)} : {n: n 
 const addExact = (x, y) => ({n: x.n * y.d + y.n * x.d, d: x.d * y.d});
 const mulExact = (x, y) => ({n: x.n * y.n, d: x.d * y.d});
 const lessExact = (x, y) => addExact(x, {n: -y.n, d: y.d});
-const equalExact = (x, y) => x.n * y.d === y.n * x.d;
 
 // The exact value of a finite double.
 function exactOfNumber(x) {

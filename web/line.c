@@ -59,7 +59,7 @@ const char *web_coin_sides(const char *format, const char *mode, uint32_t bits, 
     ulp_format f;
     ulp_rule rule;
     if (!web_format_read(&f, format) || !web_mode_read(&rule, mode, "default", bits, &f)) return web_answer();
-    const web_coin coin = web_coin_of(x, &f, rule);
+    const web_coin coin = web_coin_of(ulp_exact_of(x), &f, rule);
     web_begin();
     web_exact_field("low", coin.low);
     web_exact_field("high", coin.high);

@@ -124,8 +124,9 @@ WEB_EXPORT(web_code) const char *web_code(const char *format, const char *text) 
     return web_end();
 }
 
-static void add_mode(double x, const ulp_format *f, ulp_rule rule) {
-    const web_coin coin = web_coin_of(x, f, rule);
+static void add_mode(ulp_exact exact, const ulp_format *f, ulp_rule rule) {
+    const double x = ulp_round_exact(exact, &ulp_binary64, (ulp_rule){0}, 0);
+    const web_coin coin = web_coin_of(exact, f, rule);
     const double unit = spacing_within(x, f);
     web_object();
     web_text_field("mode", ulp_mode_name((ulp_mode)rule.mode));
@@ -141,33 +142,24 @@ static void add_mode(double x, const ulp_format *f, ulp_rule rule) {
     web_add("}");
 }
 
-static void add_policies(double x, const ulp_format *f, ulp_rule rule) {
+static void add_policies(ulp_exact x, const ulp_format *f, ulp_rule rule) {
     web_list("policies");
     for (int p = ULP_OVERFLOW_INF; p < ULP_OVERFLOW_COUNT; p++) {
         rule.overflow = (uint8_t)p;
         if (ulp_rule_check(f, rule) != ULP_OK) continue;
         web_object();
         web_text_field("policy", ulp_overflow_name((ulp_overflow)p));
-        web_exact_field("value", ulp_round(x, f, rule, 0));
-        web_code_field("code", ulp_round(x, f, rule, 0), f);
+        web_exact_field("value", ulp_round_exact(x, f, rule, 0));
+        web_code_field("code", ulp_round_exact(x, f, rule, 0), f);
         web_integer_field("own", p == (int)f->overflow);
         web_add("}");
     }
     web_add("]");
 }
 
-/* A note about a number that becomes infinite or zero in binary64: 1e400, 1e-400. */
-static const char *beyond(const char *text, double x) {
-    if (x - x != 0) return web_is_too_large(text, x) ? "This number is beyond binary64: it becomes inf." : "";
-    const char *digits = strpbrk(text, "xX^") != NULL ? "123456789abcdefABCDEF" : "123456789";
-    const size_t significand = strcspn(text, strpbrk(text, "xX") != NULL ? "pP" : "eE");
-    const char *at = strpbrk(text, digits);
-    return x == 0 && at != NULL && at < text + significand ? "This number is below binary64: it becomes 0." : "";
-}
-
 /* Reads a typed number; a failure answers with a sentence and returns 0. */
-static int read_typed(double *x, const char *text) {
-    if (web_number_read(x, text)) return 1;
+static int read_typed(ulp_exact *x, const char *text) {
+    if (web_exact_read(x, text)) return 1;
     if (*text == '\0') web_refuse("The field is empty. Type a number, for example 0.1.");
     else if (strchr(text, ',') != NULL)
         web_refuse("\"%.40s\" is not a number: write a point, not a comma, as in 0.1.", text);
@@ -179,16 +171,17 @@ WEB_EXPORT(web_number)
 const char *web_number(const char *format, const char *text, const char *mode, const char *overflow, uint32_t bits) {
     ulp_format f;
     ulp_rule rule;
-    double x;
+    ulp_exact exact;
     uint64_t code;
-    if (!web_format_read(&f, format) || !web_mode_read(&rule, mode, overflow, bits, &f) || !read_typed(&x, text))
+    if (!web_format_read(&f, format) || !web_mode_read(&rule, mode, overflow, bits, &f) || !read_typed(&exact, text))
         return web_answer();
+    const double x = ulp_round_exact(exact, &ulp_binary64, (ulp_rule){0}, 0);
     web_begin();
     web_exact_field("x", x);
     web_float_field("xHex", x);
-    web_text_field("note", beyond(text, x));
+    web_integer_field("isBinary64", ulp_exact_is(exact, x));
     web_key("result");
-    const double y = ulp_round(x, &f, rule, 0);
+    const double y = ulp_round_exact(exact, &f, rule, 0);
     if (ulp_encode(&code, y, &f) == ULP_OK) {
         web_add("{");
         add_code(code, &f);
@@ -197,9 +190,10 @@ const char *web_number(const char *format, const char *text, const char *mode, c
         web_add("null");
     }
     web_list("modes");
-    for (int m = 0; m < ULP_MODE_COUNT; m++) add_mode(x, &f, (ulp_rule){(uint8_t)m, rule.overflow, rule.random_bits});
+    for (int m = 0; m < ULP_MODE_COUNT; m++)
+        add_mode(exact, &f, (ulp_rule){(uint8_t)m, rule.overflow, rule.random_bits});
     web_add("]");
-    add_policies(x, &f, rule);
+    add_policies(exact, &f, rule);
     web_integer_field("beyond", x > f.max || x < f.lowest);
     return web_end();
 }
@@ -226,8 +220,9 @@ WEB_EXPORT(web_finite) const char *web_finite(const char *text, double low, doub
 /* The number in several formats, whose names have commas or blanks between them. */
 WEB_EXPORT(web_sides) const char *web_sides(const char *formats, const char *text, const char *mode) {
     ulp_rule rule;
-    double x;
-    if (!web_mode_read(&rule, mode, "default", 32, NULL) || !read_typed(&x, text)) return web_answer();
+    ulp_exact exact;
+    if (!web_mode_read(&rule, mode, "default", 32, NULL) || !read_typed(&exact, text)) return web_answer();
+    const double x = ulp_round_exact(exact, &ulp_binary64, (ulp_rule){0}, 0);
     ulp_format f[32];
     size_t count = 0;
     for (const char *at = formats; *(at += strspn(at, " ,;\n")) != '\0';) {
@@ -243,7 +238,7 @@ WEB_EXPORT(web_sides) const char *web_sides(const char *formats, const char *tex
     web_list("rows");
     for (size_t i = 0; i < count; i++) {
         uint64_t code;
-        const double y = ulp_round(x, &f[i], rule, 0);
+        const double y = ulp_round_exact(exact, &f[i], rule, 0);
         web_object();
         web_text_field("format", f[i].name);
         web_exact_field("value", y);

@@ -203,12 +203,10 @@ function drawNumber(changed) {
     shown = answer.result;
   }
   byId('number-typed').textContent = minus(x.length > 30 ? x.slice(0, 30) + '…' : x);
-  const typed = exactOfText(plain(x)), held = exactOfText(answer.x),
-        exact = held === null || (typed !== null && equalExact(typed, held));
   const random = modeOf(mode).stochastic && !code && answer.modes.find((m) => m.mode === mode).other;
   byId('number-note').textContent =
-      (random ? `The bits above show the result of ${mode} with random bits that are all 0. ` : '') + answer.note +
-      (exact || answer.note ? '' : `The typed number becomes a binary64 number first: ${digits(answer.x, 60)}.`);
+      (random ? `The bits above show the result of ${mode} with random bits that are all 0. ` : '') +
+      (answer.isBinary64 ? '' : 'The typed number is no number of binary64. It is rounded once, as it is written.');
   if (shown)
     drawShown(shown, format);
   else

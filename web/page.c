@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ANSWER_MAX = 1 << 19 };
+enum { ANSWER_MAX = 1 << 19, LIMBS = 1600 }; /* limbs for a number of some 5000 characters */
 
 static char input[WEB_INPUT_MAX], answer[ANSWER_MAX];
 static double values[WEB_VALUES_MAX];
@@ -130,31 +130,42 @@ const char *web_refuse(const char *format, ...) {
 
 /* ---- reading ---- */
 
-/* Reads a number as strtod does, without its blanks and without nan(...). Returns the rest, or NULL. */
-static char *read_plain(double *value, const char *text) {
+/* Reads a decimal, a hex float, inf or nan. */
+static int read_plain(ulp_exact *x, const char *text, size_t length) {
+    static uint32_t room[LIMBS];
+    if (ulp_number_room(length) > LIMBS) return 0;
+    return ulp_number_read(x, text, length, ULP_NUMBER_ALL, room) == ULP_OK;
+}
+
+/* The exponent of a power of two. */
+static int read_power(int32_t *exponent, const char *text) {
     char *end;
-    if (strchr(" \t\n\r", *text) != NULL) return NULL;
-    *value = strtod(text, &end);
-    return end == text || *end == '(' ? NULL : end;
+    const long value = strtol(text, &end, 10);
+    *exponent = (int32_t)value;
+    return end != text && *end == '\0' && strchr(" \t\n\r", *text) == NULL && value >= -2200 && value <= 2200;
+}
+
+int web_exact_read(ulp_exact *x, const char *text) {
+    const char *const hat = strchr(text, '^');
+    if (hat == NULL) return read_plain(x, text, strlen(text));
+    const size_t sign = *text == '-' || *text == '+', length = (size_t)(hat - text);
+    int32_t power;
+    if (length < 1 || hat[-1] != '2' || !read_power(&power, hat + 1)) return 0;
+    if (length == sign + 1) { /* -2^-3 is -(2^-3) */
+        *x = ulp_exact_of(*text == '-' ? -1.0 : 1.0);
+    } else {
+        if (hat[-2] != '*' && hat[-2] != 'x') return 0;
+        if (length == sign + 3 && text[sign] == '0' && hat[-2] == 'x') return 0; /* 0x2 */
+        if (!read_plain(x, text, length - 2)) return 0;
+    }
+    if (x->kind == ULP_EXACT_FINITE) x->exp += power;
+    return 1;
 }
 
 int web_number_read(double *value, const char *text) {
-    double base, exponent, factor = 1;
-    char *end = read_plain(&base, text);
-    if (end != NULL && (*end == '*' || *end == 'x')) {
-        factor = base;
-        end = read_plain(&base, end + 1);
-    }
-    if (end != NULL && *end == '^') {
-        const double sign = text[0] == '-' && factor == 1 ? -1 : 1; /* -2^-3 is -(2^-3) */
-        end = read_plain(&exponent, end + 1);
-        if (end == NULL || *end != '\0' || sign * base != 2 || !(exponent >= -2200 && exponent <= 2200)) return 0;
-        if (exponent != (double)(int)exponent) return 0;
-        *value = ldexp(sign * factor, (int)exponent);
-        return 1;
-    }
-    if (end == NULL || *end != '\0' || factor != 1) return 0;
-    *value = base;
+    ulp_exact x;
+    if (!web_exact_read(&x, text)) return 0;
+    *value = ulp_round_exact(x, &ulp_binary64, (ulp_rule){0}, 0);
     return 1;
 }
 
@@ -220,14 +231,14 @@ int web_seed_read(double seed) {
 
 /* ---- coins ---- */
 
-web_coin web_coin_of(double x, const ulp_format *f, ulp_rule rule) {
+web_coin web_coin_of(ulp_exact x, const ulp_format *f, ulp_rule rule) {
     const uint32_t r = rule.random_bits ? rule.random_bits : 32u, shift = 32 - r;
-    web_coin c = {ulp_round(x, f, rule, 0), ulp_round(x, f, rule, 0xffffffffu), 0, 1ull << r};
+    web_coin c = {ulp_round_exact(x, f, rule, 0), ulp_round_exact(x, f, rule, 0xffffffffu), 0, 1ull << r};
     if (c.low == c.high || (c.low != c.low && c.high != c.high)) return c;
     uint64_t below = 0, up = c.words - 1; /* word `below` rounds down, word `up` rounds up */
     while (up - below > 1) {
         const uint64_t middle = (below + up) / 2;
-        const double y = ulp_round(x, f, rule, (uint32_t)(middle << shift));
+        const double y = ulp_round_exact(x, f, rule, (uint32_t)(middle << shift));
         if (y == c.low) below = middle;
         else up = middle;
     }

@@ -6,6 +6,7 @@
 #ifndef ULP_WEB_PAGE_H
 #define ULP_WEB_PAGE_H
 
+#include "formats/number.h"
 #include "kernels/products/datapath.h"
 
 #ifdef __wasm__
@@ -60,7 +61,9 @@ web_refuse(const char *format, ...);
 
 /* ---- reading ---- */
 
-/* Reads a decimal number, a hex float, a power such as 2^-14 or 3*2^-7, inf or nan. Returns 0 for other texts. */
+/* Reads a decimal number, a hex float, a power such as 2^-14 or 3*2^-7, inf or nan: the exact number, or the nearest of
+ * binary64. Returns 0 for other texts. */
+int web_exact_read(ulp_exact *x, const char *text);
 int web_number_read(double *value, const char *text);
 
 /* Whether a finite number is beyond binary64: the text is no "inf", and the value is. */
@@ -86,6 +89,6 @@ typedef struct web_coin {
     double low, high; /* low is nearer to zero */
     uint64_t ups, words;
 } web_coin;
-web_coin web_coin_of(double x, const ulp_format *format, ulp_rule rule);
+web_coin web_coin_of(ulp_exact x, const ulp_format *format, ulp_rule rule);
 
 #endif

@@ -58,9 +58,9 @@ async function number(page) {
            ['q4.12', '8.060791015625', error, '−250 ulp'], ['binary16', '65519.99', error, '−0.499687 ulp'],
            ['binary16', '65519.99', 'number-policy-note', 'In mode rne all policies give one result'],
            ['binary16', '70000', 'number-policy-note', 'The policy decides'],
-           ['binary16', '1.000488281250000000000000000001', note, 'becomes a binary64 number first'],
-           ['binary16', '65519.99999999999999999', note, 'becomes a binary64 number first'],
-           ['binary16', '0.1', note, 'becomes a binary64 number first']]) {
+           ['binary16', '1.000488281250000000000000000001', note, 'is rounded once, as it is written'],
+           ['binary16', '65519.99999999999999999', note, 'is rounded once, as it is written'],
+           ['binary16', '0.1', note, 'is rounded once, as it is written']]) {
     await page.set('number-format', format);
     await page.set('number-x', x);
     await says(page, id, words, `${x} in ${format}: ${words}`);

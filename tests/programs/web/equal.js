@@ -161,6 +161,24 @@ function histograms(page) {
   verdict(wrong === 0, 'flushed, subnormal, kept and overflowed numbers are counted as ulp round rounds them');
 }
 
+// ---- typed numbers: `ulp round` reads the same texts ----
+
+function texts(page) {
+  const typed = ['2049.00000000000000001', '2049', '0.1', '8.8817857851880284252e-16', '1e400', '-1e-400', '0x1.8p-4',
+    `1.${'0'.repeat(400)}1`, `0.${'9'.repeat(1000)}`, 'inf', 'nan', '-0'];
+  let wrong = 0;
+  for (const format of ['binary16', 'binary32', 'binary64', 'bfloat16', 'posit16'])
+    for (const mode of ['rne', 'rna', 'rz', 'ru', 'rd', 'ro']) {
+      const want = filter(typed.join('\n') + '\n', 'round', '--format', format, '--mode', mode);
+      typed.forEach((text, i) => {
+        const {modes} = page.ask('web_number', format, text, mode, 'default', 32);
+        if (modes.find((m) => m.mode === mode).code !== want[i] && wrong++ < 5)
+          console.log(`# ${text} in ${format}, ${mode}: not ${want[i]}`);
+      });
+    }
+  verdict(wrong === 0, 'typed numbers of any length are those of ulp round');
+}
+
 async function main() {
   const page = await load(file);
   conversions(page);
@@ -178,6 +196,7 @@ async function main() {
       page, 'harmonic',
       ['--runs', '3', '--terms', '600', '--limit', '2000', '--formats', 'binary32,binary16,bfloat16,e4m3'], 'n');
   dots(page);
+  texts(page);
   histograms(page);
   process.exit(failed);
 }
