@@ -164,8 +164,10 @@ function histograms(page) {
 // ---- typed numbers: `ulp round` reads the same texts ----
 
 function texts(page) {
-  const typed = ['2049.00000000000000001', '2049', '0.1', '8.8817857851880284252e-16', '1e400', '-1e-400', '0x1.8p-4',
-    `1.${'0'.repeat(400)}1`, `0.${'9'.repeat(1000)}`, 'inf', 'nan', '-0'];
+  const typed = [
+    '2049.00000000000000001', '2049', '0.1', '8.8817857851880284252e-16', '1e400', '-1e-400', '0x1.8p-4',
+    `1.${'0'.repeat(400)}1`, `0.${'9'.repeat(1000)}`, 'inf', 'nan', '-0'
+  ];
   let wrong = 0;
   for (const format of ['binary16', 'binary32', 'binary64', 'bfloat16', 'posit16'])
     for (const mode of ['rne', 'rna', 'rz', 'ru', 'rd', 'ro']) {
