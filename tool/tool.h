@@ -98,6 +98,21 @@ typedef struct tool_target {
 /* Set the rule and the stream of the target from its options; --overflow wrap is refused for a format without it. */
 ulp_status tool_target_set(tool_target *to, ulp_error *error);
 
+/* ---- form.c: the form of input ---- */
+
+/* A word of the option, which may name the format of codes: "npy:e4m3". The words "code:F" and "npy[:F]" of the option
+ * say that a format has to follow, or that it may. */
+typedef struct tool_form {
+    int form; /* the number of the word */
+    int has_codes;
+    ulp_format codes;
+} tool_form;
+
+extern const ulp_option_type tool_type_form;
+
+/* The format of the codes, or NULL. */
+static inline const ulp_format *tool_form_codes(const tool_form *form) { return form->has_codes ? &form->codes : NULL; }
+
 /* ---- product.c: the option --datapath of products, which also takes a device's own product ---- */
 
 typedef struct tool_product {
