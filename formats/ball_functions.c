@@ -267,31 +267,31 @@ void ulp_ball_function(ulp_ball *y, ulp_function f, double of, uint32_t n) {
     }
     of_double(&x, of, n);
     switch (f) {
-    case ULP_EXP: exp_ball(y, &x); break;
-    case ULP_EXP2:
+    case ULP_FUNCTION_EXP: exp_ball(y, &x); break;
+    case ULP_FUNCTION_EXP2:
         ulp_ball_of_constant(&part, ULP_LN_2, n);
         ulp_ball_mul(&part, &part, &x);
         exp_ball(y, &part);
         break;
-    case ULP_LOG: log_ball(y, &x); break;
-    case ULP_LOG2:
+    case ULP_FUNCTION_LOG: log_ball(y, &x); break;
+    case ULP_FUNCTION_LOG2:
         log_ball(y, &x);
         ulp_ball_of_constant(&part, ULP_LN_2, n);
         ulp_ball_div(y, y, &part);
         break;
-    case ULP_SIN: circle(y, of, n, 0); break;
-    case ULP_COS: circle(y, of, n, 1); break;
-    case ULP_TANH: tanh_ball(y, &x); break;
-    case ULP_SIGMOID: sigmoid_ball(y, &x); break;
-    case ULP_GELU: gelu(y, &x); break;
-    case ULP_GELU_TANH: gelu_tanh(y, &x); break;
-    case ULP_SILU:
+    case ULP_FUNCTION_SIN: circle(y, of, n, 0); break;
+    case ULP_FUNCTION_COS: circle(y, of, n, 1); break;
+    case ULP_FUNCTION_TANH: tanh_ball(y, &x); break;
+    case ULP_FUNCTION_SIGMOID: sigmoid_ball(y, &x); break;
+    case ULP_FUNCTION_GELU: gelu(y, &x); break;
+    case ULP_FUNCTION_GELU_TANH: gelu_tanh(y, &x); break;
+    case ULP_FUNCTION_SILU:
         sigmoid_ball(y, &x);
         ulp_ball_mul(y, y, &x);
         break;
-    case ULP_SOFTPLUS: softplus(y, &x); break;
-    case ULP_RSQRT: rsqrt(y, &x); break;
-    case ULP_RECIPROCAL:
+    case ULP_FUNCTION_SOFTPLUS: softplus(y, &x); break;
+    case ULP_FUNCTION_RSQRT: rsqrt(y, &x); break;
+    case ULP_FUNCTION_RECIPROCAL:
     case ULP_FUNCTION_COUNT: lose(y); break;
     }
 }

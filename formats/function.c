@@ -32,20 +32,20 @@ static int at_end(ulp_exact *y, ulp_function f, uint32_t neg, int is_zero) {
     const ulp_exact inf = special(ULP_EXACT_INF, 0), nan = special(ULP_EXACT_NAN, 0), zero = special(ULP_EXACT_ZERO, 0);
     const ulp_exact same = special(is_zero ? ULP_EXACT_ZERO : ULP_EXACT_INF, neg), one = ulp_exact_of(1);
     switch (f) {
-    case ULP_EXP:
-    case ULP_EXP2: *y = is_zero ? one : neg ? zero : inf; break;
-    case ULP_LOG:
-    case ULP_LOG2: *y = is_zero ? special(ULP_EXACT_INF, 1) : neg ? nan : inf; break;
-    case ULP_SIN: *y = is_zero ? same : nan; break;
-    case ULP_COS: *y = is_zero ? one : nan; break;
-    case ULP_TANH: *y = is_zero ? same : ulp_exact_of(neg ? -1 : 1); break;
-    case ULP_SIGMOID: *y = is_zero ? ulp_exact_of(0.5) : neg ? zero : one; break;
-    case ULP_GELU:
-    case ULP_GELU_TANH:
-    case ULP_SILU: *y = is_zero || !neg ? same : special(ULP_EXACT_ZERO, 1); break;
-    case ULP_SOFTPLUS: *y = neg ? zero : inf; return !is_zero;
-    case ULP_RSQRT: *y = is_zero ? special(ULP_EXACT_INF, neg) : neg ? nan : zero; break;
-    case ULP_RECIPROCAL: *y = special(is_zero ? ULP_EXACT_INF : ULP_EXACT_ZERO, neg); break;
+    case ULP_FUNCTION_EXP:
+    case ULP_FUNCTION_EXP2: *y = is_zero ? one : neg ? zero : inf; break;
+    case ULP_FUNCTION_LOG:
+    case ULP_FUNCTION_LOG2: *y = is_zero ? special(ULP_EXACT_INF, 1) : neg ? nan : inf; break;
+    case ULP_FUNCTION_SIN: *y = is_zero ? same : nan; break;
+    case ULP_FUNCTION_COS: *y = is_zero ? one : nan; break;
+    case ULP_FUNCTION_TANH: *y = is_zero ? same : ulp_exact_of(neg ? -1 : 1); break;
+    case ULP_FUNCTION_SIGMOID: *y = is_zero ? ulp_exact_of(0.5) : neg ? zero : one; break;
+    case ULP_FUNCTION_GELU:
+    case ULP_FUNCTION_GELU_TANH:
+    case ULP_FUNCTION_SILU: *y = is_zero || !neg ? same : special(ULP_EXACT_ZERO, 1); break;
+    case ULP_FUNCTION_SOFTPLUS: *y = neg ? zero : inf; return !is_zero;
+    case ULP_FUNCTION_RSQRT: *y = is_zero ? special(ULP_EXACT_INF, neg) : neg ? nan : zero; break;
+    case ULP_FUNCTION_RECIPROCAL: *y = special(is_zero ? ULP_EXACT_INF : ULP_EXACT_ZERO, neg); break;
     case ULP_FUNCTION_COUNT: *y = nan; break;
     }
     return 1;
@@ -58,21 +58,21 @@ static int near_zero(ulp_exact *y, ulp_function f, ulp_exact x, double size) {
     ulp_exact half = x, square = ulp_exact_mul(x, x);
     half.exp--;
     switch (f) {
-    case ULP_EXP: *y = next_to(ulp_exact_add(one, x), 1); return size < 0x1p-66; /* 1 + x + x^2/2 */
-    case ULP_EXP2: *y = next_to(one, !x.neg); return size < 0x1p-130;            /* 1 + x log 2 */
-    case ULP_SIN:                                                                /* x - x^3/6 */
-    case ULP_TANH: *y = next_to(x, 0); return size < 0x1p-66;                    /* x - x^3/3 */
-    case ULP_COS:                                                                /* 1 - x^2/2 + x^4/24 */
+    case ULP_FUNCTION_EXP: *y = next_to(ulp_exact_add(one, x), 1); return size < 0x1p-66; /* 1 + x + x^2/2 */
+    case ULP_FUNCTION_EXP2: *y = next_to(one, !x.neg); return size < 0x1p-130;            /* 1 + x log 2 */
+    case ULP_FUNCTION_SIN:                                                                /* x - x^3/6 */
+    case ULP_FUNCTION_TANH: *y = next_to(x, 0); return size < 0x1p-66;                    /* x - x^3/3 */
+    case ULP_FUNCTION_COS:                                                                /* 1 - x^2/2 + x^4/24 */
         square.exp--;
         *y = next_to(ulp_exact_add(one, ulp_exact_negate(square)), 1);
         return size < 0x1p-54;
-    case ULP_SIGMOID: /* 1/2 + x/4 - x^3/48 */
+    case ULP_FUNCTION_SIGMOID: /* 1/2 + x/4 - x^3/48 */
         half.exp--;
         *y = next_to(ulp_exact_add(ulp_exact_of(0.5), half), x.neg);
         return size < 0x1p-44;
-    case ULP_GELU: /* x/2 + x^2 / sqrt(2 pi) */
-    case ULP_GELU_TANH: *y = next_to(half, !x.neg); return size < 0x1p-132;
-    case ULP_SILU: /* x/2 + x^2/4 - x^4/48 */
+    case ULP_FUNCTION_GELU: /* x/2 + x^2 / sqrt(2 pi) */
+    case ULP_FUNCTION_GELU_TANH: *y = next_to(half, !x.neg); return size < 0x1p-132;
+    case ULP_FUNCTION_SILU: /* x/2 + x^2/4 - x^4/48 */
         square.exp -= 2;
         *y = next_to(ulp_exact_add(half, square), x.neg);
         return size < 0x1p-54;
@@ -84,16 +84,18 @@ static int near_zero(ulp_exact *y, ulp_function f, ulp_exact x, double size) {
 static int far_off(ulp_exact *y, ulp_function f, ulp_exact x, double size) {
     const int left = x.neg;
     switch (f) {
-    case ULP_EXP: *y = far_from_all(0, !left); return size > 800;
-    case ULP_EXP2: *y = far_from_all(0, !left); return size > 1200;
-    case ULP_TANH:
+    case ULP_FUNCTION_EXP: *y = far_from_all(0, !left); return size > 800;
+    case ULP_FUNCTION_EXP2: *y = far_from_all(0, !left); return size > 1200;
+    case ULP_FUNCTION_TANH:
         *y = next_to(ulp_exact_of(left ? -1 : 1), 0); /* 1 - 2 e^(-2 x) */
         return size > 48;
-    case ULP_SIGMOID: *y = left ? far_from_all(0, 0) : next_to(ulp_exact_of(1), 0); return size > (left ? 800 : 96);
-    case ULP_SILU: *y = left ? far_from_all(1, 0) : next_to(x, 0); return size > (left ? 820 : 96);
-    case ULP_GELU: *y = left ? far_from_all(1, 0) : next_to(x, 0); return size > (left ? 40 : 14);
-    case ULP_GELU_TANH: *y = left ? far_from_all(1, 0) : next_to(x, 0); return size > (left ? 25 : 11);
-    case ULP_SOFTPLUS: *y = left ? far_from_all(0, 0) : next_to(x, 1); return size > (left ? 800 : 96);
+    case ULP_FUNCTION_SIGMOID:
+        *y = left ? far_from_all(0, 0) : next_to(ulp_exact_of(1), 0);
+        return size > (left ? 800 : 96);
+    case ULP_FUNCTION_SILU: *y = left ? far_from_all(1, 0) : next_to(x, 0); return size > (left ? 820 : 96);
+    case ULP_FUNCTION_GELU: *y = left ? far_from_all(1, 0) : next_to(x, 0); return size > (left ? 40 : 14);
+    case ULP_FUNCTION_GELU_TANH: *y = left ? far_from_all(1, 0) : next_to(x, 0); return size > (left ? 25 : 11);
+    case ULP_FUNCTION_SOFTPLUS: *y = left ? far_from_all(0, 0) : next_to(x, 1); return size > (left ? 800 : 96);
     default: return 0;
     }
 }
@@ -105,22 +107,22 @@ static int of_finite_expansion(ulp_exact *y, ulp_function f, ulp_exact x, double
     const ulp_exact one = ulp_exact_of(1);
     *y = special(ULP_EXACT_NAN, 0);
     switch (f) {
-    case ULP_EXP2:
+    case ULP_FUNCTION_EXP2:
         *y = one;
         if (!(value > -1200 && value < 1200) || value != (double)(int32_t)value) return 0;
         y->exp += (int32_t)value;
         return 1;
-    case ULP_LOG:
+    case ULP_FUNCTION_LOG:
         if (value == 1) *y = special(ULP_EXACT_ZERO, 0);
         return value == 1 || x.neg;
-    case ULP_LOG2:
+    case ULP_FUNCTION_LOG2:
         if (!x.neg && is_power) *y = ulp_exact_of(e);
         return x.neg || is_power;
-    case ULP_RSQRT:
+    case ULP_FUNCTION_RSQRT:
         if (!x.neg) *y = one;
         y->exp -= e / 2;
         return x.neg || (is_power && e % 2 == 0);
-    case ULP_RECIPROCAL: *y = ulp_exact_div(one, x); return 1;
+    case ULP_FUNCTION_RECIPROCAL: *y = ulp_exact_div(one, x); return 1;
     default: return 0;
     }
 }
@@ -128,7 +130,7 @@ static int of_finite_expansion(ulp_exact *y, ulp_function f, ulp_exact x, double
 /* The limbs of the first computation: 64 bits more than the result, and for gelu the bits that cancel left of zero,
  * x^2 log2(e) / 2 and a few. */
 static uint32_t first_limbs(ulp_function f, double x) {
-    return f == ULP_GELU && x < -1 ? LEAST + (uint32_t)(x * x * 0.7213475204444817 + 8) / 32 : (uint32_t)LEAST;
+    return f == ULP_FUNCTION_GELU && x < -1 ? LEAST + (uint32_t)(x * x * 0.7213475204444817 + 8) / 32 : (uint32_t)LEAST;
 }
 
 ulp_exact ulp_exact_function(ulp_function f, double x) {
@@ -172,6 +174,10 @@ const char *ulp_function_name(ulp_function f) { return (unsigned)f < ULP_FUNCTIO
 
 const char *ulp_function_meaning(ulp_function f) { return (unsigned)f < ULP_FUNCTION_COUNT ? meanings[f] : NULL; }
 
+const char *ulp_operation_name(int i) {
+    return i < ULP_OP_COUNT ? ulp_op_name((ulp_op)i) : ulp_function_name((ulp_function)(i - ULP_OP_COUNT));
+}
+
 ulp_status ulp_function_parse(ulp_function *f, const char *text) {
     if (f == NULL || text == NULL) return ULP_BAD_ARGUMENT;
     for (int i = 0; i < ULP_FUNCTION_COUNT; i++) {
@@ -188,5 +194,5 @@ ulp_status ulp_function_check(ulp_function f, const ulp_format *format, ulp_rule
     if ((unsigned)f >= ULP_FUNCTION_COUNT) return ULP_BAD_ARGUMENT;
     ULP_TRY(ulp_rule_check(format, rule));
     const int wraps = ulp_overflow_of(format, (ulp_overflow)rule.overflow) == ULP_OVERFLOW_WRAP;
-    return wraps && (f == ULP_EXP || f == ULP_EXP2) ? ULP_UNSUPPORTED : ULP_OK;
+    return wraps && (f == ULP_FUNCTION_EXP || f == ULP_FUNCTION_EXP2) ? ULP_UNSUPPORTED : ULP_OK;
 }

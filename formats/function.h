@@ -27,20 +27,20 @@ ULP_C_BEGIN
 /* The functions: X(enumerator, name, meaning). Results for zeros, infinities and domains are those of IEEE
  * 754-2019, 9.2.1, and limits: sigmoid(-Inf) = +0, silu(-Inf) = gelu(-Inf) = -0. */
 #define ULP_FUNCTIONS(X)                                                                                               \
-    X(ULP_EXP, "exp", "e^x")                                                                                           \
-    X(ULP_EXP2, "exp2", "2^x")                                                                                         \
-    X(ULP_LOG, "log", "the natural logarithm")                                                                         \
-    X(ULP_LOG2, "log2", "the logarithm to base 2")                                                                     \
-    X(ULP_SIN, "sin", "the sine, x in radians")                                                                        \
-    X(ULP_COS, "cos", "the cosine, x in radians")                                                                      \
-    X(ULP_TANH, "tanh", "the hyperbolic tangent")                                                                      \
-    X(ULP_SIGMOID, "sigmoid", "1 / (1 + e^-x)")                                                                        \
-    X(ULP_GELU, "gelu", "x (1 + erf(x / sqrt 2)) / 2")                                                                 \
-    X(ULP_GELU_TANH, "gelu_tanh", "x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2")                                   \
-    X(ULP_SILU, "silu", "x / (1 + e^-x)")                                                                              \
-    X(ULP_SOFTPLUS, "softplus", "log(1 + e^x)")                                                                        \
-    X(ULP_RSQRT, "rsqrt", "1 / sqrt x")                                                                                \
-    X(ULP_RECIPROCAL, "reciprocal", "1 / x")
+    X(ULP_FUNCTION_EXP, "exp", "e^x")                                                                                  \
+    X(ULP_FUNCTION_EXP2, "exp2", "2^x")                                                                                \
+    X(ULP_FUNCTION_LOG, "log", "the natural logarithm")                                                                \
+    X(ULP_FUNCTION_LOG2, "log2", "the logarithm to base 2")                                                            \
+    X(ULP_FUNCTION_SIN, "sin", "the sine, x in radians")                                                               \
+    X(ULP_FUNCTION_COS, "cos", "the cosine, x in radians")                                                             \
+    X(ULP_FUNCTION_TANH, "tanh", "the hyperbolic tangent")                                                             \
+    X(ULP_FUNCTION_SIGMOID, "sigmoid", "1 / (1 + e^-x)")                                                               \
+    X(ULP_FUNCTION_GELU, "gelu", "x (1 + erf(x / sqrt 2)) / 2")                                                        \
+    X(ULP_FUNCTION_GELU_TANH, "gelu_tanh", "x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2")                          \
+    X(ULP_FUNCTION_SILU, "silu", "x / (1 + e^-x)")                                                                     \
+    X(ULP_FUNCTION_SOFTPLUS, "softplus", "log(1 + e^x)")                                                               \
+    X(ULP_FUNCTION_RSQRT, "rsqrt", "1 / sqrt x")                                                                       \
+    X(ULP_FUNCTION_RECIPROCAL, "reciprocal", "1 / x")
 
 typedef enum ulp_function {
 #define ULP_FUNCTION_ID(id, name, meaning) id,
@@ -53,6 +53,9 @@ typedef enum ulp_function {
 const char *ulp_function_name(ulp_function function);
 const char *ulp_function_meaning(ulp_function function);
 ulp_status ulp_function_parse(ulp_function *function, const char *text);
+
+/* The operations (ulp_op) and, after them, the functions in one list. NULL past the end. */
+const char *ulp_operation_name(int i);
 
 /* f(x) for any binary64 number. */
 ulp_exact ulp_exact_function(ulp_function function, double x);
