@@ -10,7 +10,7 @@
 
 enum { BITS = 120, COMPOSED = 400 };
 
-/* A value by MPFR, cut to BITS bits; inexact if it has more. */
+/* A value by MPFR, cut to BITS bits, or to those that a test gives `value`; inexact if it has more. */
 typedef struct oracle {
     mpfr_t value, x, part, wide;
     int inexact;
@@ -24,14 +24,14 @@ static inline void begin(oracle *o) {
 static inline void end(oracle *o) { mpfr_clears(o->value, o->x, o->part, o->wide, (mpfr_ptr)NULL); }
 
 /* The value and a little less, or more, in magnitude. */
-static void put_near(oracle *o, double value, int more) {
+static inline void put_near(oracle *o, double value, int more) {
     mpfr_set_d(o->value, value, MPFR_RNDN);
     if (!more && value > 0) mpfr_nextbelow(o->value);
     o->inexact = 1;
 }
 
 /* o->wide = f(x) by several operations of `bits` bits. Returns the bits that rounding errors may change. */
-static mpfr_prec_t compose(oracle *o, ulp_function f, double x, mpfr_prec_t bits) {
+static inline mpfr_prec_t compose(oracle *o, ulp_function f, double x, mpfr_prec_t bits) {
     mpfr_ptr u = o->part, y = o->wide;
     mpfr_set_prec(u, bits);
     mpfr_set_prec(y, bits);
@@ -72,8 +72,8 @@ static mpfr_prec_t compose(oracle *o, ulp_function f, double x, mpfr_prec_t bits
     return 32;
 }
 
-/* A function that MPFR has rounds correctly to BITS bits. */
-static void compute_one(oracle *o, ulp_function f) {
+/* A function that MPFR has, and rounds correctly. */
+static inline void compute_one(oracle *o, ulp_function f) {
     mpfr_ptr y = o->value;
     switch (f) {
     case ULP_FUNCTION_EXP: o->inexact = mpfr_exp(y, o->x, MPFR_RNDZ); break;
@@ -89,7 +89,7 @@ static void compute_one(oracle *o, ulp_function f) {
     if (o->inexact && mpfr_zero_p(y)) mpfr_set_ui_2exp(y, 1, -1300, MPFR_RNDN); /* below the range of MPFR */
 }
 
-static void compute(oracle *o, ulp_function f, double x) {
+static inline void compute(oracle *o, ulp_function f, double x) {
     const int is_unit =
         f == ULP_FUNCTION_SILU || f == ULP_FUNCTION_GELU || f == ULP_FUNCTION_GELU_TANH; /* x times a probability */
     mpfr_set_d(o->x, x, MPFR_RNDN);
@@ -110,7 +110,7 @@ static void compute(oracle *o, ulp_function f, double x) {
     } else {
         for (mpfr_prec_t bits = COMPOSED;; bits *= 2) {
             const mpfr_prec_t wrong = compose(o, f, x, bits);
-            if (mpfr_can_round(o->wide, bits - wrong, MPFR_RNDN, MPFR_RNDZ, BITS)) break;
+            if (mpfr_can_round(o->wide, bits - wrong, MPFR_RNDN, MPFR_RNDZ, mpfr_get_prec(o->value))) break;
             if (bits > 1 << 16) fail_msg("%s %a: the oracle finds no result", ulp_function_name(f), x);
         }
         mpfr_set(o->value, o->wide, MPFR_RNDZ);
@@ -120,7 +120,7 @@ static void compute(oracle *o, ulp_function f, double x) {
 
 /* The value as numbers hi + lo that round like it to formats of up to 58 bits of precision and random bits, whose
  * numbers are between 2^-800 and 2^800. */
-static void pair_of(double *hi, double *lo, oracle *o) {
+static inline void pair_of(double *hi, double *lo, oracle *o) {
     *lo = 0;
     *hi = mpfr_get_d(o->value, MPFR_RNDZ);
     if (!mpfr_regular_p(o->value)) return;
