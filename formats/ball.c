@@ -80,6 +80,15 @@ void ulp_ball_cut(ulp_ball *x, int32_t exp) {
     *x = upper(x, less < x->n - 2 ? x->n - less : 2);
 }
 
+/* Drops the lowest limb of three or more. Returns the radius that was `radius` before. */
+static uint64_t drop_limb(ulp_ball *y, uint64_t radius) {
+    if (y->n == 2 || radius >= ULP_BALL_LOST) return radius;
+    y->n--;
+    for (uint32_t i = 0; i < y->n; i++) y->limb[i] = y->limb[i + 1];
+    y->exp += 32;
+    return (radius >> 32) + 2;
+}
+
 /* Moves the bits up until the top bit is set, and drops limbs that are 0 above. The radius is that of the limbs as they
  * are. */
 static void normalise(ulp_ball *y, uint64_t radius) {
@@ -96,19 +105,15 @@ static void normalise(ulp_ball *y, uint64_t radius) {
     } else {
         y->n -= empty;
     }
-    if (radius >> 28 != 0 && y->n > 2) { /* the lowest limb tells nothing */
-        y->n--;
-        for (uint32_t i = 0; i < y->n; i++) y->limb[i] = y->limb[i + 1];
-        y->exp += 32;
-        radius = (radius >> 32) + 2;
-    }
+    if (radius >> 28 != 0) radius = drop_limb(y, radius); /* the lowest limb tells nothing, or next to nothing */
     while (!(y->limb[y->n - 1] << zeros >> 31)) zeros++;
     if (zeros > 0) {
         for (uint32_t i = y->n; i-- > 1;) y->limb[i] = y->limb[i] << zeros | y->limb[i - 1] >> (32 - zeros);
         y->limb[0] <<= zeros;
     }
     y->exp -= (int32_t)zeros;
-    put_radius(y, radius >= ULP_BALL_LOST >> zeros ? ULP_BALL_LOST : radius << zeros);
+    radius = radius >= ULP_BALL_LOST >> zeros ? ULP_BALL_LOST : radius << zeros;
+    put_radius(y, radius >> 32 != 0 ? drop_limb(y, radius) : radius);
 }
 
 void ulp_ball_of(ulp_ball *y, ulp_exact x, uint32_t n) {
@@ -140,16 +145,18 @@ double ulp_ball_near(const ulp_ball *x) {
 
 /* ---- sums ---- */
 
-/* y (n) = x 2^-count. Returns 1 if a bit that is set is lost. */
-static uint32_t shift_right(uint32_t *y, uint32_t n, const ulp_ball *x, uint32_t count) {
-    const uint32_t whole = count / 32, bits = count % 32;
+/* Limb i of x; those beyond its ends are zero. */
+static uint64_t limb_at(const ulp_ball *x, int32_t i) { return i >= 0 && i < (int32_t)x->n ? x->limb[i] : 0; }
+
+/* y (n) = x 2^-count for count > -32. Returns 1 if a bit that is set is lost. */
+static uint32_t shift_right(uint32_t *y, uint32_t n, const ulp_ball *x, int32_t count) {
+    const int32_t whole = count < 0 ? -1 : count / 32, bits = count - 32 * whole;
     uint32_t lost = 0;
-    for (uint32_t i = 0; i < whole && i < x->n; i++) lost |= x->limb[i];
-    if (whole < x->n && bits > 0) lost |= x->limb[whole] << (32 - bits);
+    for (int32_t i = 0; i < whole && i < (int32_t)x->n; i++) lost |= x->limb[i];
+    if (bits > 0) lost |= (uint32_t)limb_at(x, whole) << (32 - bits);
     for (uint32_t i = 0; i < n; i++) {
-        const uint64_t low = i + whole < x->n ? x->limb[i + whole] : 0;
-        const uint64_t high = i + whole + 1 < x->n ? x->limb[i + whole + 1] : 0;
-        y[i] = (uint32_t)((high << 32 | low) >> bits);
+        const int32_t from = (int32_t)i + whole;
+        y[i] = (uint32_t)((limb_at(x, from + 1) << 32 | limb_at(x, from)) >> bits);
     }
     return lost != 0;
 }
@@ -190,7 +197,7 @@ void ulp_ball_add(ulp_ball *y, const ulp_ball *a, const ulp_ball *b) {
         b = c;
     }
     /* limbs of a whose weight is below the last bit of b tell nothing */
-    const uint32_t less = b->exp > a->exp ? (uint32_t)(b->exp - a->exp + 31) / 32 : 0;
+    const uint32_t less = b->exp > a->exp ? (uint32_t)(b->exp - a->exp) / 32 : 0;
     if (less + 2 > a->n || a->radius >= ULP_BALL_LOST || b->radius >= ULP_BALL_LOST) {
         *y = *a;
         lose(y);
@@ -198,8 +205,11 @@ void ulp_ball_add(ulp_ball *y, const ulp_ball *a, const ulp_ball *b) {
     }
     ulp_ball sum = upper(a, a->n - less);
     uint32_t other[ULP_BALL_MOST];
-    const uint32_t count = (uint32_t)(sum.exp - b->exp);
-    uint64_t radius = sum.radius + shifted(b->radius, count) + shift_right(other, sum.n, b, count);
+    const int32_t count = sum.exp - b->exp; /* more than -32 */
+    const uint64_t of_b = count >= 0             ? shifted(b->radius, (uint32_t)count)
+                          : b->radius >> 32 != 0 ? ULP_BALL_LOST
+                                                 : b->radius << -count;
+    uint64_t radius = sum.radius + of_b + shift_right(other, sum.n, b, count);
     if (sum.neg != b->neg) {
         sum.neg ^= subtract_limbs(sum.limb, other, sum.n);
     } else if (add_limbs(sum.limb, other, sum.n)) {

@@ -71,7 +71,7 @@ static void exp_ball(ulp_ball *y, const ulp_ball *x) {
         ulp_ball_add(&r, &r, &part);
     }
     /* e^r = (e^(r 2^-halvings))^(2^halvings) */
-    const int32_t halvings = ulp_ball_top(&r) < -32 ? 0 : (int32_t)(2 * n + 2);
+    const int32_t halvings = ulp_ball_top(&r) < -32 ? 0 : n < 15 ? (int32_t)(2 * n + 2) : 32;
     r.exp -= halvings;
     of_double(&one, 1, n);
     add_series(y, OF_EXP, &one, &r, 1);

@@ -109,7 +109,7 @@ static int of_finite_expansion(ulp_exact *y, ulp_function f, ulp_exact x, double
     switch (f) {
     case ULP_FUNCTION_EXP2:
         *y = one;
-        if (!(value > -1200 && value < 1200) || value != (double)(int32_t)value) return 0;
+        if (!(value >= -1200 && value <= 1200) || value != (double)(int32_t)value) return 0;
         y->exp += (int32_t)value;
         return 1;
     case ULP_FUNCTION_LOG:
