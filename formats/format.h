@@ -180,9 +180,10 @@ ulp_status ulp_format_init(ulp_format *format);
  */
 ulp_status ulp_format_shift(ulp_format *format, int k);
 
-/* The format called `text`: a registered name or alias, a name of another tool, eXmY (IEEE-like; eXmYieee where eXmY is a registered name),
- * qI.F (I counts the sign), binaryKpP{s,u}{e,f}, positN (2 exponent bits), positNesE, or takumN. Each name may have
- * suffixes :nosub :bias=N :sat :inf :nan :wrap. The function writes *format only if it returns ULP_OK. */
+/* The format called `text`: a registered name or alias, a name of another tool, eXmY (IEEE-like; eXmYieee where eXmY is
+ * a registered name), qI.F (I counts the sign), binaryKpP{s,u}{e,f}, positN (2 exponent bits), positNesE, or takumN.
+ * Each name may have suffixes :nosub :bias=N :sat :inf :nan :wrap. The function writes *format only if it returns
+ * ULP_OK. */
 ulp_status ulp_format_parse(ulp_format *format, const char *text);
 
 /* The numbers that a name of the family of `text` may contain: "qI.F takes ...". "" if `text` belongs to no family. */
@@ -212,6 +213,12 @@ double ulp_decode(uint64_t code, const ulp_format *format);
 /* The code of a value of the format. Returns ULP_NO_CODE if the format does not hold the value, and ULP_NO_NAN for NaN
  * in a format without NaN. Every NaN gives the canonical NaN. -0 gives +0 in a format without -0. */
 ulp_status ulp_encode(uint64_t *code, double value, const ulp_format *format);
+
+/* The number of a finite value among the values of the format in ascending order: zeros have 0, the least positive
+ * value has 1. In a format without zero the numbers of the positive values begin at 0. The difference of the numbers of
+ * two values is their distance in units in the last place. Returns ULP_NO_CODE if the format does not hold the value.
+ */
+ulp_status ulp_ordinal(int64_t *ordinal, double value, const ulp_format *format);
 
 /* The codes of an array of values of the format, for example of results of a rounding; a number that the format does
  * not hold gets any code. Returns n; or, if a NaN or an infinity has no code, the index of the first such element. */

@@ -7,13 +7,16 @@
 
 typedef struct settings {
     tool_target to;
-    int op; /* ulp_operation_name */
+    int op;   /* ulp_operation_name */
+    int form; /* tool_result_form */
 } settings;
 
 static const ulp_option options[] = {
     ULP_OPTION_AS(settings, to.format, "format", format, NULL, .needed = 1,
                   .help = "the format of operands and results"),
     ULP_OPTION(settings, op, op, NULL, .needed = 1, .help = "the operation"),
+    ULP_OPTION_AS(settings, form, "to", choice, "code", .words = TOOL_RESULT_FORMS,
+                  .help = "output: " TOOL_RESULT_HELP),
     {0},
 };
 
@@ -47,7 +50,7 @@ static ulp_status arith_line(void *context, const ulp_line *line, ulp_error *err
     const double y = function >= 0
                          ? ulp_evaluate((ulp_function)function, v[0], &s->to.format, s->to.rule, word)
                          : ulp_arith((ulp_scalar_op){(ulp_op)s->op, v[0], v[1], v[2]}, &s->to.format, s->to.rule, word);
-    ULP_TRY(tool_print_encoded(line, y, &s->to.format, error));
+    ULP_TRY(tool_print_encoded(line, y, &s->to.format, s->form, error));
     putchar('\n');
     return ULP_OK;
 }

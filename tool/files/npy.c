@@ -98,7 +98,7 @@ static int is_number(const npy_array *a) { return a->kind == 'i' || (a->kind == 
 /* Set what the type of the elements says, as |u1, <f4, |V2. Returns 0 if no array of such a type is read. */
 static int set_type(npy_array *a, const char *descr) {
     static const char kinds[] = "fiuVb";
-    if (descr[0] == '\0' || strchr("<>|=", descr[0]) == NULL || strlen(descr) != 3) return 0;
+    if (descr[0] == '\0' || strchr("<>|", descr[0]) == NULL || strlen(descr) != 3) return 0;
     a->kind = descr[1];
     a->is_big = descr[0] == '>';
     a->size = (size_t)(descr[2] - '0');
