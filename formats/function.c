@@ -130,7 +130,8 @@ static int of_finite_expansion(ulp_exact *y, ulp_function f, ulp_exact x, double
 /* The limbs of the first computation: 64 bits more than the result, and for gelu the bits that cancel left of zero,
  * x^2 log2(e) / 2 and a few. */
 static uint32_t first_limbs(ulp_function f, double x) {
-    return f == ULP_FUNCTION_GELU && x < -1 ? LEAST + (uint32_t)(x * x * 0.7213475204444817 + 8) / 32 : (uint32_t)LEAST;
+    return f == ULP_FUNCTION_GELU && x < -1 ? LEAST + (uint32_t)(x * x * 0.7213475204444817 + 48) / 32
+                                            : (uint32_t)LEAST;
 }
 
 ulp_exact ulp_exact_function(ulp_function f, double x) {

@@ -1,8 +1,8 @@
 /* function.h - exp, log, tanh, gelu and other functions of one number, correctly rounded in every format and mode.
  *
- * A function gives the upper 128 bits of its exact value and a sticky bit, and ulp_round_exact rounds this once. The
- * value is computed with a bound on its error (ball.h). If the bound leaves the 128 bits open, the value is computed
- * again with more limbs (Ziv 1991, doi:10.1145/114697.116813): 192 bits, then 320, 512, 800, 1216 and 1536.
+ * A function gives the upper 128 bits of its exact value, or three fewer, and a sticky bit, and ulp_round_exact rounds
+ * this once. The value is computed with a bound on its error (ball.h). If the bound leaves the 128 bits open, the value
+ * is computed again with more limbs (Ziv 1991, doi:10.1145/114697.116813): 192 bits, then 320, 512, 800, 1216 and 1536.
  *
  * This ends if the exact value has more than 128 bits. For arguments x of finite binary expansion:
  *   - values of finite expansion are found beforehand: f(0), log(1), exp2 of an integer, log2 of a power of two, rsqrt
@@ -14,8 +14,9 @@
  *   - for gelu and gelu_tanh no theorem is known. A computation that ends is a proof for its argument, and the tests
  *     compute every argument of the registered formats of 16 bits.
  * Where x is so near to 0, or so large, that the value differs from a short number by less than 2^-128 of it, the sign
- * of the difference is used instead. If 1536 bits do not decide, the 128 bits are taken as the exact value; this has
- * not been seen.
+ * of the difference is used instead. No number of the registered formats of 9 to 16 bits needs more than 512 bits,
+ * but for gelu left of -1, which begins with the bits that cancel there. If 1536 bits did not decide, the 128 bits
+ * would be taken as the exact value; no test has seen this.
  */
 #ifndef ULP_FUNCTION_H
 #define ULP_FUNCTION_H

@@ -110,7 +110,8 @@ static const char *read_exponent(int64_t *exponent, const char *text, const char
     const int minus = at < end && *at == '-';
     if (at < end && (*at == '-' || *at == '+')) at++;
     const char *const first = at;
-    for (; at < end && *at >= '0' && *at <= '9'; at++) e = e < EXPONENT_MOST ? 10 * e + (*at - '0') : EXPONENT_MOST;
+    for (; at < end && *at >= '0' && *at <= '9'; at++)
+        e = e < EXPONENT_MOST ? 10 * e + (*at - '0') : (int64_t)EXPONENT_MOST;
     *exponent = minus ? -e : e;
     return at == first ? text : at;
 }
