@@ -35,7 +35,10 @@ enum { ULP_INWARD_NONE, ULP_INWARD_POSITIVE, ULP_INWARD_NEGATIVE, ULP_INWARD_BOT
     X(ULP_RO, "ro", "to odd: toward zero, then the last bit set if inexact", 0, ULP_INWARD_BOTH)                       \
     X(ULP_SRA, "sra", "stochastic A: up iff floor(nu 2^r) + R >= 2^r", 1, ULP_INWARD_NONE)                             \
     X(ULP_SRB, "srb", "stochastic B: up iff floor(nu 2^(r+1)) + 2R + 1 >= 2^(r+1)", 1, ULP_INWARD_NONE)                \
-    X(ULP_SRC, "src", "stochastic C: up iff roundeven(nu 2^r) + R >= 2^r", 1, ULP_INWARD_NONE)
+    X(ULP_SRC, "src", "stochastic C: up iff roundeven(nu 2^r) + R >= 2^r", 1, ULP_INWARD_NONE)                         \
+    X(ULP_RNU, "rnu", "to nearest, ties toward +infinity: floor(x + 1/2), AP_RND", 0, ULP_INWARD_NONE)                 \
+    X(ULP_RNZ, "rnz", "to nearest, ties toward zero: AP_RND_ZERO", 0, ULP_INWARD_NONE)                                 \
+    X(ULP_RND, "rnd", "to nearest, ties toward -infinity: AP_RND_MIN_INF", 0, ULP_INWARD_NONE)
 
 typedef enum ulp_mode {
 #define ULP_MODE_ID(id, name, meaning, stochastic, inward) id,
@@ -135,6 +138,9 @@ ULP_CORE uint32_t ulp_round_up(uint32_t mode, uint32_t odd, ulp_fraction lost, u
         uint32_t carry = (uint32_t)(sum < kept);
         return carry | (uint32_t)((uint32_t)(sum + (unit & (0u - bump))) < sum);
     }
+    case ULP_RNU: return (uint32_t)(nu > half) | ((uint32_t)(nu == half) & ((uint32_t)(tail != 0) | (neg ^ 1u)));
+    case ULP_RNZ: return (uint32_t)(nu > half) | ((uint32_t)(nu == half) & (uint32_t)(tail != 0));
+    case ULP_RND: return (uint32_t)(nu > half) | ((uint32_t)(nu == half) & ((uint32_t)(tail != 0) | neg));
     case ULP_MODE_COUNT: break;
     }
     return 0;

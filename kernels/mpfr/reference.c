@@ -198,6 +198,19 @@ static void round_to_odd(scratch *s) {
     if (mpfr_integer_p(s->x)) mpfr_add_si(s->z, s->z, sign, MPFR_RNDN);
 }
 
+/* z = x rounded to nearest. A tie goes in the direction of `ties`. */
+static void round_half(scratch *s, mpfr_rnd_t ties) {
+    if (mpfr_integer_p(s->x)) {
+        mpfr_set(s->z, s->x, MPFR_RNDN);
+        return;
+    }
+    mpfr_mul_2ui(s->x, s->x, 1, MPFR_RNDN);
+    const int tie = mpfr_integer_p(s->x);
+    mpfr_div_2ui(s->x, s->x, 1, MPFR_RNDN);
+    if (tie) mpfr_rint(s->z, s->x, ties);
+    else mpfr_round(s->z, s->x);
+}
+
 /* z = x rounded by a stochastic mode. P3109 v4.0, section 4.6. The magnitude of x has the fraction nu. It is rounded up
  * if and only if N + R' >= 2^k, with these numbers:
  *
@@ -236,6 +249,9 @@ static void round_position(ulp_reference *ref, scratch *s, ulp_rule rule, uint32
     case ULP_SRA:
     case ULP_SRB:
     case ULP_SRC: round_stochastic(ref, s, rule, word); break;
+    case ULP_RNU: round_half(s, MPFR_RNDU); break;
+    case ULP_RNZ: round_half(s, MPFR_RNDZ); break;
+    case ULP_RND: round_half(s, MPFR_RNDD); break;
     case ULP_MODE_COUNT: mpfr_set_nan(s->z);
     }
 }
@@ -256,6 +272,9 @@ static int overflow_stays_finite(ulp_mode mode, int neg) {
     case ULP_RD: return !neg;
     case ULP_RNE:
     case ULP_RNA:
+    case ULP_RNU:
+    case ULP_RNZ:
+    case ULP_RND:
     case ULP_SRA:
     case ULP_SRB:
     case ULP_SRC:

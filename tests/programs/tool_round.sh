@@ -38,7 +38,7 @@ gives 'fixed point: ties, ends, two-s complement' 0 '2.5\n-2.5\n200\n-200\n' '02
 gives 'fixed point wraps around on request' 0 '128\n-129\n256\n' '80\n7f\n00\n' round --format int8 --overflow wrap
 gives 'a suffix says the same' 0 '128\n-129\n256\n' '80\n7f\n00\n' round --format q8.0:wrap
 gives 'no subnormals on request' 0 '0x1p-15\n0x1.8p-15\n' '0000\n0400\n' round --format fp16:nosub
-for mode in rne=3c00,bc00 rna=3c01,bc01 rz=3c00,bc00 ru=3c01,bc00 rd=3c00,bc01 ro=3c01,bc01; do
+for mode in rne=3c00,bc00 rna=3c01,bc01 rz=3c00,bc00 ru=3c01,bc00 rd=3c00,bc01 ro=3c01,bc01 rnu=3c01,bc00 rnz=3c00,bc00 rnd=3c00,bc01; do
     gives "a tie, ${mode%%=*}" 0 '1.00048828125\n-1.00048828125\n' "$(echo ${mode#*=} | tr , '\n')\n" round --format fp16 --mode ${mode%%=*}
 done
 gives 'options with an equals sign' 0 '1\n' '3c00 1\n' round --format=fp16 --to=both --from=text
@@ -169,7 +169,7 @@ refuses 'an unknown mode' 'known: rne rna .*`ulp help modes`' round --format fp1
 refuses 'an unknown policy' 'saturate' round --format fp16 --overflow saturate
 refuses 'an unknown --from' 'known: text f32 f64' round --format fp16 --from f16
 refuses 'an unknown --to' 'hex' round --format fp16 --to hex
-for mode in rne rna rz ru rd ro; do refuses "--bits with $mode" "random bits are of the stochastic modes.*not of $mode" round --format fp16 --mode $mode --bits 8; done
+for mode in rne rna rz ru rd ro rnu rnz rnd; do refuses "--bits with $mode" "random bits are of the stochastic modes.*not of $mode" round --format fp16 --mode $mode --bits 8; done
 refuses '--bits without a mode' 'not of rne' round --format fp16 --bits 32
 for bits in 0 33 -1 x 1.5 99999999999999999999; do refuses "--bits $bits" 'from 1 to 32' round --format fp16 --bits $bits; done
 refuses 'a seed beyond 64 bits' 'whole number' round --format fp16 --seed 18446744073709551616

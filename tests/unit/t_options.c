@@ -94,7 +94,7 @@ TEST(values) {
     has(out, "parts: all\n");
     has(out, "seed: 1099511627776\n");
     has(out, "formats: binary32,tf32,binary16,");
-    has(out, "modes: rne,rna,rz,ru,rd,ro,sra,srb,src\n");
+    has(out, "modes: rne,rna,rz,ru,rd,ro,sra,srb,src,rnu,rnz,rnd\n");
     expect(0, "--format e4m3 --parts head,tail");
     has(out, "parts: tail,head\n"); /* printed like the default of --quick */
 }
