@@ -1,17 +1,21 @@
 /* arith.c - ulp arith: a filter that computes on codes, one operation per line. */
 #include "tool.h"
 
+#include "formats/flags.h"
+
 #include <stdlib.h>
 
 typedef struct settings {
     tool_target to;
     ulp_op op;
+    int flags;
 } settings;
 
 static const ulp_option options[] = {
     ULP_OPTION_AS(settings, to.format, "format", format, NULL, .needed = 1,
                   .help = "the format of operands and results"),
     ULP_OPTION(settings, op, op, NULL, .needed = 1, .help = "the operation"),
+    ULP_OPTION(settings, flags, flag, NULL, .help = TOOL_FLAGS_HELP),
     {0},
 };
 
@@ -40,9 +44,15 @@ static ulp_status arith_line(void *context, const ulp_line *line, ulp_error *err
     if (n != want)
         return ulp_bad_line(error, line, "%s takes %zu operand%s, the line has %zu", ulp_op_name(s->op), want,
                             ulp_plural(want), n);
-    const double y =
-        ulp_arith((ulp_scalar_op){s->op, v[0], v[1], v[2]}, &s->to.format, s->to.rule, tool_random_word(&s->to, line));
+    const ulp_scalar_op op = {s->op, v[0], v[1], v[2]};
+    const uint32_t random = tool_random_word(&s->to, line);
+    const double y = ulp_arith(op, &s->to.format, s->to.rule, random);
     ULP_TRY(tool_print_encoded(line, y, &s->to.format, error));
+    if (s->flags) {
+        char text[ULP_FLAGS_TEXT];
+        ulp_flags_text(text, ulp_flags_of_op(op, y, &s->to.format, s->to.rule, random));
+        printf(" %s", text);
+    }
     putchar('\n');
     return ULP_OK;
 }
@@ -60,7 +70,9 @@ const tool_command tool_arith = {
                 .details = "Each line holds the operands as codes of F in hex, separated by spaces or commas: a b, or "
                            "a for sqrt, or a b c for fma (a b + c). Prints the code of the result.\n\n"
                            "  printf '3c00 1400\\n' | ulp arith --format fp16 --op add\n"
-                           "  3c01\n",
+                           "  3c01\n\n"
+                           "  printf '3c00 0000\\n' | ulp arith --format fp16 --op div --flags\n"
+                           "  7c00 divbyzero\n",
                 .takes_words = 1},
     .size = sizeof(settings),
     .groups = {{"the operation", options, 0}, TOOL_ROUNDING(settings, to.options)},

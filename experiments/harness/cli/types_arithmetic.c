@@ -12,7 +12,7 @@ int ulp_format_with_sign(const ulp_format *f) { return f->fits_binary32 && f->is
 /* ---- formats ---- */
 
 static void add_suffixes(ulp_text *to) {
-    ulp_text_print(to, "; suffixes are :nosub, :bias=N with N from 0 to 63, and one of");
+    ulp_text_print(to, "; suffixes are :nosub, :daz, :ftz, :bias=N with N from 0 to 63, and one of");
     for (int i = ULP_OVERFLOW_INF; i < ULP_OVERFLOW_COUNT; i++)
         ulp_text_print(to, " :%s", ulp_overflow_name((ulp_overflow)i));
 }

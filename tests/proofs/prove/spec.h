@@ -84,7 +84,7 @@ static inline uint64_t spec_beyond(const spec_format *f, uint32_t mode, uint32_t
     const uint64_t end = outside ? least : spec_end(f, neg) | (neg ? spec_sign : 0);
     if (policy == SPEC_TO_NAN) return spec_nan;
     if (policy == SPEC_TO_END) return end;
-    if (outside) return spec_nan;
+    if (outside) return f->nan == SPEC_NAN_NONE ? end : spec_nan;
     if (inward && !infinite) return end;
     if (f->has_inf) return neg ? spec_sign | spec_inf : spec_inf;
     return f->nan == SPEC_NAN_NONE ? end : spec_nan;
