@@ -29,8 +29,7 @@ TEST(bad_names) {
     expect_each(
         "| |:|::|:sat| fp16|fp16 |fp 16|fp16\n|fp16:|fp16::sat|fp16:sat:|fp16: sat|fp16:foo|fp16:default|fp16:sa",
         ULP_BAD_NAME);
-    expect_each("fp16:satt|fp16:sat:inf|e4m3:sat:inf|e4m3:sat:sat|nosub|\xff\xfe|fp16:sat\xff",
-                ULP_BAD_NAME);
+    expect_each("fp16:satt|fp16:sat:inf|e4m3:sat:inf|e4m3:sat:sat|nosub|\xff\xfe|fp16:sat\xff", ULP_BAD_NAME);
     expect_each("binary|binary8|binary16p|binary8p3|binary8p3s|binary8p3e|binary8p3xe|binary8p3see|binary08p3se",
                 ULP_BAD_NAME);
     expect_each("e|em|e5|e5m|em2|m2|e5m2x|xe5m2|e5m2ieeee|e5m2iee|e05m2|e5m02|e-5m2|e5m-2|e+5m2|e5.m2|e5 m2",

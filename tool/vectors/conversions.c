@@ -6,7 +6,8 @@
 
 #include "base/decimal.h"
 
-/* The tables have columns for the policies up to wrap and for the modes up to src, which other projects read by place. */
+/* The tables have columns for the policies up to wrap and for the modes up to src, which other projects read by place.
+ */
 enum { POLICIES = ULP_OVERFLOW_WRAP, MODES = ULP_SRC + 1, BITS = 8, WORDS = 8, GAPS = 16 };
 
 typedef struct tables {
@@ -175,7 +176,7 @@ static void put_all_stochastic(tables *t) {
     static const double fractions[] = {0x1p-9, 0x3p-9, 0x1p-2, 0x1.55555p-2, 0.5, 0x1.fep-1, 0x1.ffp-1};
     const ulp_format *f = t->format;
     vectors_array *to[2 + MODES] = {vectors_add(&t->file, 'f', 8, "stochastic_x"),
-                                             vectors_add(&t->file, 'u', 4, "stochastic_word")};
+                                    vectors_add(&t->file, 'u', 4, "stochastic_word")};
     vectors_numbers values = {0};
     vectors_draw draw = vectors_draw_for(t->request->seed, f->name);
     size_t arrays = 2;

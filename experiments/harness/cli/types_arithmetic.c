@@ -54,8 +54,8 @@ static ulp_status read_format(void *field, const char *text, const ulp_option *o
     if (status == ULP_UNSUPPORTED)
         return ulp_refuse(
             error,
-            "%s: only fixed point wraps around, only formats with subnormals take :nosub, and only formats "
-            "with an exponent bias take :bias=N",
+            "%s: only fixed point wraps around, only formats with subnormals take :nosub, :daz and :ftz, and only "
+            "formats with an exponent bias take :bias=N",
             text);
     return refuse_unknown_format(text, error);
 }
