@@ -7,6 +7,7 @@
 
 typedef struct settings {
     tool_target to;
+    int form; /* tool_result_form */
     ulp_op op;
     int flags;
 } settings;
@@ -15,6 +16,8 @@ static const ulp_option options[] = {
     ULP_OPTION_AS(settings, to.format, "format", format, NULL, .needed = 1,
                   .help = "the format of operands and results"),
     ULP_OPTION(settings, op, op, NULL, .needed = 1, .help = "the operation"),
+    ULP_OPTION_AS(settings, form, "to", choice, "code", .words = TOOL_RESULT_FORMS,
+                  .help = "output: " TOOL_RESULT_HELP),
     ULP_OPTION(settings, flags, flag, NULL, .help = TOOL_FLAGS_HELP),
     {0},
 };
@@ -47,7 +50,7 @@ static ulp_status arith_line(void *context, const ulp_line *line, ulp_error *err
     const ulp_scalar_op op = {s->op, v[0], v[1], v[2]};
     const uint32_t random = tool_random_word(&s->to, line);
     const double y = ulp_arith(op, &s->to.format, s->to.rule, random);
-    ULP_TRY(tool_print_encoded(line, y, &s->to.format, error));
+    ULP_TRY(tool_print_encoded(line, y, &s->to.format, s->form, error));
     if (s->flags) {
         char text[ULP_FLAGS_TEXT];
         ulp_flags_text(text, ulp_flags_of_op(op, y, &s->to.format, s->to.rule, random));

@@ -78,7 +78,8 @@ const char *ulp_foreign_format_fields(const ulp_format *format, uint64_t *intege
 enum { ULP_FOREIGN_NAME, ULP_FOREIGN_ALIASES, ULP_FOREIGN_SOURCE };
 const char *ulp_foreign_format_text(size_t i, int which);
 
-/* A text of row i of the names in other tools (ulp_other_name): the name, the format or "", the tools. NULL past the end. */
+/* A text of row i of the names in other tools (ulp_other_name): the name, the format or "", the tools. NULL past the
+ * end. */
 enum { ULP_FOREIGN_OTHER_NAME, ULP_FOREIGN_OTHER_FORMAT, ULP_FOREIGN_OTHER_WHERE };
 const char *ulp_foreign_other_name(size_t i, int which);
 
@@ -95,6 +96,10 @@ ulp_status ulp_foreign_decode(const ulp_format *format, double *y, const void *c
  * the element, if an element of x is not a value of the format. */
 ulp_status ulp_foreign_encode(const ulp_format *format, void *codes, size_t width, const void *x, int wide, size_t n,
                               size_t *at);
+
+/* y (n) = the ordinals of the finite values x (n) among the values of the format (ulp_ordinal). Fails with ULP_NO_CODE,
+ * and sets *at to the index. */
+ulp_status ulp_foreign_ordinals(const ulp_format *format, int64_t *y, const double *x, size_t n, size_t *at);
 
 /* ---- rounding and arithmetic ---- */
 

@@ -184,6 +184,9 @@ typedef struct ulp_command {
     /* Options that other commands take and this command does not: pairs of a name and the text after "--NAME " in the
      * message. A pair of NULL ends the list; may be NULL. */
     const char *const (*elsewhere)[2];
+    /* Options, with a blank between two names, that this command need not have: where no table lists them, their value
+     * is left aside with a note. NULL: none. */
+    const char *idle;
 } ulp_command;
 
 /* One option of the command line, and its state. */
