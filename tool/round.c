@@ -199,9 +199,9 @@ static ulp_status run(void *settings, const ulp_arguments *a, ulp_error *error) 
     j->is_random = ulp_mode_is_stochastic(j->target.rule.mode);
     j->modulo = ulp_number_modulo(&j->target.format, j->target.rule);
     j->is_rounded = j->flags || (j->from == FROM_TEXT && !ulp_odd_suffices(&j->target.format, j->target.rule));
-    if (j->flags && (j->from > FROM_F64 || j->to > TO_BOTH))
-        return ulp_refuse(error,
-                          "--flags ends lines of text: take --from text, f32 or f64, and --to code, value or both");
+    if (j->flags && (j->from > FROM_CODE || j->to > TO_BOTH))
+        return ulp_refuse(
+            error, "--flags ends lines of text: take --from text, f32, f64 or code:F, and --to code, value or both");
     if (ulp_backend_get(&j->backend, "cpu") != ULP_OK)
         return ulp_fail(error, ULP_BAD_FILE, "%s", ulp_backend_lacks("cpu"));
     /* The values of a small format have few texts. Without memory for a table each value is printed. */
