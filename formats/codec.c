@@ -95,7 +95,9 @@ static size_t encode_each(uint64_t *code, const double *value, size_t n, const u
 
 size_t ulp_encode_array(uint64_t *code, const double *value, size_t n, const ulp_format *f) {
     /* binary64 has no normal numbers there */
-    if (f->emin < -1022 || f->taper != ULP_TAPER_NONE) return encode_each(code, value, n, f);
+    /* and the sum of unit and a magnitude of 53 bits leaves its binade */
+    if (f->emin < -1022 || f->taper != ULP_TAPER_NONE || (f->is_fixed && f->bits > 52))
+        return encode_each(code, value, n, f);
     const recipe r = recipe_of(f);
     const uint64_t unit = ulp_bits64(r.unit);
     uint64_t missing = 0;

@@ -43,6 +43,13 @@ static const ulp_conversion rows[] = {
     NEAREST("vcvtph2hf8s", "binary16", "e4m3", ULP_OVERFLOW_SAT),
     NEAREST("cvt.rn.satfinite.e4m3x2", "binary32", "e4m3", ULP_OVERFLOW_SAT),
     NEAREST("cvt.rn.satfinite.e5m2x2", "binary32", "e5m2", ULP_OVERFLOW_SAT),
+    {.name = "vcvtneps2bf16",
+     .from = "binary32",
+     .to = "bfloat16",
+     .mode = ULP_RNE,
+     .overflow = ULP_OVERFLOW_INF,
+     .values = ULP_CONVERSION_VALUES,
+     .flushes = 1},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -78,5 +85,6 @@ uint32_t ulp_conversion_word(const ulp_conversion *c, uint32_t v, uint32_t word,
 double ulp_convert(const ulp_conversion *c, uint32_t v, double x, uint32_t word, const ulp_format *to) {
     const double size = x < 0.0 ? -x : x;
     const int tiny = size < to->min_normal;
+    if (c->flushes && tiny) return x * 0.0;
     return ulp_round(x, to, ulp_conversion_rule(c, tiny), ulp_conversion_word(c, v, word, tiny));
 }

@@ -3,7 +3,8 @@
  *
  * A conversion rounds one to four values with one word. Blackwell's cvt.rs has a word of 32 bits (PTX ISA 9.0, cvt,
  * semantics of rbits); the text does not say whether the two values of a pair share 16 bits or get 8 bits each, so both
- * readings are rows. VCVTBIASPH2BF8 and VCVTBIASPH2HF8 have 8 bits of the user (Intel AVX10.2, 361050).
+ * readings are rows. VCVTNEPS2BF16 takes subnormal numbers for zero (Intel SDM 325462, volume 2). VCVTBIASPH2BF8 and
+ * VCVTBIASPH2HF8 have 8 bits of the user (Intel AVX10.2, 361050).
  */
 #ifndef ULP_CONVERSION_H
 #define ULP_CONVERSION_H
@@ -23,6 +24,7 @@ typedef struct ulp_conversion {
     uint8_t tiny_bits; /* random bits of a result below the smallest normal number, where more bits are dropped */
     uint8_t word_bits; /* bits of the word */
     uint8_t two_parts; /* 1: the bits are two halves of bits / 2 */
+    uint8_t flushes;   /* 1: a subnormal input is a zero of its sign; both formats have the same exponents */
     uint8_t first[ULP_CONVERSION_VALUES], upper[ULP_CONVERSION_VALUES];
 } ulp_conversion;
 

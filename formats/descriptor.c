@@ -25,7 +25,7 @@ static int is_nan_code(uint64_t code, const ulp_format *f) {
 }
 
 static double decode_fixed(uint64_t code, const ulp_format *f) {
-    uint64_t sign = sign_bit(f);
+    uint64_t sign = sign_bit(f); /* 0 without a sign */
     double n = code & sign ? -(double)(2 * sign - code) : (double)code;
     return ulp_scale(n, f->qmin);
 }
@@ -63,19 +63,19 @@ ulp_class ulp_classify(uint64_t code, const ulp_format *f) {
 /* ---- derivation ---- */
 
 static ulp_status init_fixed(ulp_format *f) {
-    if (f->bits < 1 || f->bits > 32 || f->frac_bits >= f->bits) return ULP_NOT_IN_RANGE;
+    if (f->bits < 1 || f->bits > ULP_FIXED_MOST || f->frac_bits > f->bits + 32) return ULP_NOT_IN_RANGE;
     f->prec = f->bits;
     f->bias = 0;
-    f->is_signed = f->has_zero = f->has_subnormals = 1;
+    f->has_zero = f->has_subnormals = 1;
     f->has_inf = f->has_neg_zero = f->zero_binade = 0;
     f->nan_codes = ULP_NAN_NONE;
     f->emin = f->emax = (int16_t)(f->bits - 1 - f->frac_bits);
     f->qmin = (int16_t)-f->frac_bits;
     f->fits_binary32 = f->bits <= 24;
-    f->max_code = (1ull << (f->bits - 1)) - 1;
+    f->max_code = low_bits(f->bits - f->is_signed);
     f->inf_code = f->nan_code = 0;
     f->max = ulp_scale((double)f->max_code, f->qmin);
-    f->lowest = -ulp_scale((double)(f->max_code + 1), f->qmin);
+    f->lowest = f->is_signed ? -ulp_scale((double)(f->max_code + 1), f->qmin) : 0.0;
     f->min_normal = f->min_positive = ulp_scale(1.0, f->qmin);
     return ULP_OK;
 }
@@ -137,8 +137,8 @@ ulp_status ulp_format_init(ulp_format *format) {
 /* log2 of the spacing at the lower end of the normal numbers. In a format with subnormals no spacing is smaller. */
 static int least_spacing(const ulp_format *f) { return f->is_fixed ? -f->frac_bits : f->emin - f->prec + 1; }
 
-/* The significant bits of the values. A fixed-point value has at most bits - 1: the lowest value is a power of two. */
-static int significand(const ulp_format *f) { return f->is_fixed ? f->bits - 1 : f->prec; }
+/* The significant bits of the values. A signed fixed-point value has at most bits - 1: the lowest is a power of two. */
+static int significand(const ulp_format *f) { return f->is_fixed ? f->bits - f->is_signed : f->prec; }
 
 int ulp_format_holds(const ulp_format *outer, const ulp_format *inner) {
     if (outer->taper != ULP_TAPER_NONE || inner->taper != ULP_TAPER_NONE) return ulp_tapered_holds(outer, inner);
@@ -200,5 +200,5 @@ int ulp_format_equal(const ulp_format *a, const ulp_format *b) {
            a->is_fixed == b->is_fixed && a->frac_bits == b->frac_bits && a->has_inf == b->has_inf &&
            a->has_zero == b->has_zero && a->has_neg_zero == b->has_neg_zero && a->has_subnormals == b->has_subnormals &&
            a->zero_binade == b->zero_binade && a->nan_codes == b->nan_codes && a->overflow == b->overflow &&
-           a->taper == b->taper && a->exponent_bits == b->exponent_bits;
+           a->taper == b->taper && a->exponent_bits == b->exponent_bits && a->flushes == b->flushes;
 }

@@ -63,7 +63,7 @@ typedef enum ulp_status {
     ULP_OK = 0,
     ULP_BAD_ARGUMENT, /* a null pointer, or a size or an option out of range */
     ULP_BAD_NAME,     /* no format, mode, policy, datapath, backend, ... has this name */
-    ULP_NOT_IN_RANGE, /* a name of the right form whose numbers are out of range: e12m3, q20.20 */
+    ULP_NOT_IN_RANGE, /* a name of the right form whose numbers are out of range: e12m3, q30.30 */
     ULP_NO_CODE,      /* the format does not hold the value, and encoding does not round */
     ULP_NO_NAN,       /* the value is NaN and the format has no NaN code */
     ULP_UNSUPPORTED,  /* the combination is not offered: wrap on floating point, a format on a backend */
@@ -92,7 +92,9 @@ typedef enum ulp_overflow {
                              without NaN max */
     ULP_OVERFLOW_SAT,     /* the nearest end of the range, for infinite input also */
     ULP_OVERFLOW_NAN,     /* NaN, for infinite input also */
-    ULP_OVERFLOW_WRAP,    /* two's complement modulo 2^bits; for fixed point only; infinite input saturates */
+    ULP_OVERFLOW_WRAP,    /* modulo 2^bits; for fixed point only; infinite input saturates */
+    ULP_OVERFLOW_SYM,     /* as SAT, but the least value is -max: two's complement without its lowest number */
+    ULP_OVERFLOW_ZERO,    /* zero, for infinite input also */
     ULP_OVERFLOW_COUNT
 } ulp_overflow;
 
@@ -113,7 +115,14 @@ typedef enum ulp_taper {
     ULP_TAPER_COUNT
 } ulp_taper;
 
-enum { ULP_NAME_MAX = 32 };
+/* Flushing of subnormals, DAZ and FTZ of processors: a subnormal operand is a zero of its sign, and so is a result that
+ * is tiny after rounding (IEEE 754-2019, 7.5). Single operations and the rounding of arrays offer it. */
+enum { ULP_FLUSH_INPUTS = 1, ULP_FLUSH_RESULTS = 2 };
+
+enum {
+    ULP_NAME_MAX = 32,
+    ULP_FIXED_MOST = 53 /* bits of a fixed-point format: a double holds every value */
+};
 
 /* The descriptor of a format. The first group of fields decides; ulp_format_init derives the second group. */
 typedef struct ulp_format {
@@ -122,8 +131,8 @@ typedef struct ulp_format {
     uint8_t prec;            /* p, significand bits with the hidden bit; fixed point: bits; tapered: the most */
     int16_t bias;            /* bias of the exponent field; fixed point and tapered: 0, not used */
     uint8_t is_signed;       /* the format has negative values */
-    uint8_t is_fixed;        /* a value is a two's complement integer times 2^-frac_bits */
-    uint8_t frac_bits;       /* F of qI.F; 0 for floating point */
+    uint8_t is_fixed;        /* a value is an integer times 2^-frac_bits, in two's complement if signed */
+    uint8_t frac_bits;       /* F of qI.F and uqI.F; 0 for floating point */
     uint8_t has_inf;         /* +Inf, and -Inf if signed */
     uint8_t has_zero;        /* 1 in every format except e8m0 */
     uint8_t has_neg_zero;
@@ -133,6 +142,7 @@ typedef struct ulp_format {
     uint8_t overflow;      /* the ulp_overflow of a rule with the default policy; never DEFAULT */
     uint8_t taper;         /* ulp_taper */
     uint8_t exponent_bits; /* es of posits; else 0, not used */
+    uint8_t flushes;       /* ULP_FLUSH_INPUTS, ULP_FLUSH_RESULTS, or both: subnormals become zero there */
 
     int16_t emin, emax;    /* exponents of normal numbers 1.f 2^e; fixed point: both are bits - 1 - frac_bits;
                               tapered: floor(log2) of the least positive and of the largest value */
@@ -181,9 +191,9 @@ ulp_status ulp_format_init(ulp_format *format);
 ulp_status ulp_format_shift(ulp_format *format, int k);
 
 /* The format called `text`: a registered name or alias, a name of another tool, eXmY (IEEE-like; eXmYieee where eXmY is
- * a registered name), qI.F (I counts the sign), binaryKpP{s,u}{e,f}, positN (2 exponent bits), positNesE, or takumN.
- * Each name may have suffixes :nosub :bias=N :sat :inf :nan :wrap. The function writes *format only if it returns
- * ULP_OK. */
+ * a registered name), qI.F (I counts the sign), uqI.F (no sign), binaryKpP{s,u}{e,f}, positN (2 exponent bits),
+ * positNesE, or takumN. Each name may have suffixes :nosub :daz :ftz :bias=N :sat :inf :nan :wrap :sym :zero. The
+ * function writes *format only if it returns ULP_OK. */
 ulp_status ulp_format_parse(ulp_format *format, const char *text);
 
 /* The numbers that a name of the family of `text` may contain: "qI.F takes ...". "" if `text` belongs to no family. */
@@ -201,7 +211,7 @@ int ulp_format_holds(const ulp_format *outer, const ulp_format *inner);
 /* The policy that `policy` means for `format`: the format's own policy if `policy` is the default, else `policy`. */
 ulp_overflow ulp_overflow_of(const ulp_format *format, ulp_overflow policy);
 
-/* "default", "inf", "sat", "nan", "wrap". */
+/* "default", "inf", "sat", "nan", "wrap", "sym", "zero". */
 const char *ulp_overflow_name(ulp_overflow policy);
 ulp_status ulp_overflow_parse(ulp_overflow *policy, const char *text);
 

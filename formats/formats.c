@@ -13,6 +13,7 @@ enum {
     ZERO = 16,
     BINADE0 = 32,
     TAPERED = 64,
+    UNSIGNED = 128, /* of fixed point, which is signed otherwise */
     IEEE = S | INF | NEGZERO | SUB | ZERO
 };
 
@@ -154,7 +155,7 @@ static size_t word_length(const char *text) {
 
 /* ---- overflow policies ---- */
 
-static const char *const policy_names[ULP_OVERFLOW_COUNT] = {"default", "inf", "sat", "nan", "wrap"};
+static const char *const policy_names[ULP_OVERFLOW_COUNT] = {"default", "inf", "sat", "nan", "wrap", "sym", "zero"};
 
 const char *ulp_overflow_name(ulp_overflow policy) {
     return (unsigned)policy < ULP_OVERFLOW_COUNT ? policy_names[policy] : "?";
@@ -193,6 +194,7 @@ static ulp_format from_row(const row *r) {
         f.prec = 0;
     } else if (r->prec == 0) { /* fixed point: the column of the bias holds F */
         f.is_fixed = 1;
+        f.is_signed = (r->flags & UNSIGNED) == 0;
         f.frac_bits = (uint8_t)r->bias;
         f.bias = 0;
     }
@@ -213,13 +215,16 @@ static ulp_status parse_ieee_like(ulp_format *f, const char *at, const char *end
 }
 
 static ulp_status parse_fixed(ulp_format *f, const char *at, const char *end) {
+    const int is_unsigned = letter(&at, end, 'u');
     if (!letter(&at, end, 'q')) return ULP_BAD_NAME;
+    const int below = letter(&at, end, '-');
     int i = number(&at, end);
     if (!letter(&at, end, '.')) return ULP_BAD_NAME;
     int frac = number(&at, end);
-    if (i < 0 || frac < 0 || at != end) return ULP_BAD_NAME;
-    if (i < 1 || i + frac > 32) return ULP_NOT_IN_RANGE;
-    row r = {{"", "", ""}, (uint8_t)(i + frac), 0, (int16_t)frac, 0, ULP_NAN_NONE};
+    if (i < 0 || frac < 0 || (below && i == 0) || at != end) return ULP_BAD_NAME;
+    if (below) i = -i;
+    if (i < -32 || i + frac < 1 || i + frac > ULP_FIXED_MOST) return ULP_NOT_IN_RANGE;
+    row r = {{"", "", ""}, (uint8_t)(i + frac), 0, (int16_t)frac, is_unsigned ? UNSIGNED : 0, ULP_NAN_NONE};
     *f = from_row(&r);
     return ULP_OK;
 }
@@ -272,7 +277,9 @@ static const struct family {
     const char *limits;
 } families[] = {
     {parse_ieee_like, "eXmY takes X from 1 to 11 and Y from 0 to 52"},
-    {parse_fixed, "qI.F takes I from 1, which counts the sign, and I + F up to 32"},
+    {parse_fixed,
+     "qI.F, where I counts the sign, and uqI.F without a sign take I from -32 and I + F from 1 to 53: values "
+     "are kept as binary64 numbers, which have 53 bits"},
     {parse_p3109, "binaryKpP takes K from 3 to 16, P from 1, and an exponent field of at most 11 bits"},
     {parse_posit, "positN takes N from 3 to 32, and positNesE also E from 0 to 4"},
     {parse_takum, "takumN takes N from 6 to 32"},
@@ -345,9 +352,18 @@ static ulp_status parse_suffix(ulp_format *f, const char *text, size_t n) {
     const ulp_status status = parse_bias(f, text, n);
     if (status != ULP_BAD_NAME) return status;
     if (is_one_of(text, n, "nosub")) {
-        if (f->is_fixed || !f->has_subnormals) return ULP_UNSUPPORTED;
+        if (f->is_fixed || !f->has_subnormals || f->flushes != 0) return ULP_UNSUPPORTED;
         f->has_subnormals = 0;
         return append(f->name, ":nosub", 6) ? ULP_OK : ULP_BAD_NAME;
+    }
+    const uint8_t flush = is_one_of(text, n, "daz")   ? ULP_FLUSH_INPUTS
+                          : is_one_of(text, n, "ftz") ? ULP_FLUSH_RESULTS
+                                                      : 0;
+    if (flush != 0) {
+        if (f->is_fixed || f->taper != ULP_TAPER_NONE || !f->has_subnormals) return ULP_UNSUPPORTED;
+        if (f->flushes & flush) return ULP_BAD_NAME;
+        f->flushes |= flush;
+        return append(f->name, ":", 1) && append(f->name, text, n) ? ULP_OK : ULP_BAD_NAME;
     }
     const int policy = policy_of(text, n);
     if (policy == ULP_OVERFLOW_COUNT || policy == ULP_OVERFLOW_DEFAULT || f->overflow != ULP_OVERFLOW_DEFAULT)

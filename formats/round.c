@@ -2,15 +2,25 @@
 #include "round.h"
 
 double ulp_round(double x, const ulp_format *format, ulp_rule rule, uint32_t word) {
-    return ulp_round_exact(ulp_exact_of(x), format, rule, word);
+    return ulp_round_exact(ulp_flush_operand(ulp_exact_of(x), format), format, rule, word);
 }
 
 double ulp_round_pair(double hi, double lo, const ulp_format *format, ulp_rule rule, uint32_t word) {
     return ulp_round_exact(ulp_exact_of_pair(hi, lo), format, rule, word);
 }
 
+static double operand_of(double x, const ulp_format *f) {
+    return ulp_flush_operand(ulp_exact_of(x), f).kind == ULP_EXACT_ZERO ? x * 0.0 : x;
+}
+
+ulp_scalar_op ulp_op_of_operands(ulp_scalar_op op, const ulp_format *f) {
+    if (f->flushes & ULP_FLUSH_INPUTS)
+        op.a = operand_of(op.a, f), op.b = operand_of(op.b, f), op.c = operand_of(op.c, f);
+    return op;
+}
+
 double ulp_arith(ulp_scalar_op op, const ulp_format *format, ulp_rule rule, uint32_t word) {
-    return ulp_round_exact(ulp_exact_op(op), format, rule, word);
+    return ulp_round_exact(ulp_exact_op(ulp_op_of_operands(op, format)), format, rule, word);
 }
 
 static int same(const char *a, const char *b) {
@@ -46,6 +56,11 @@ ulp_status ulp_mode_parse(ulp_mode *mode, const char *text) {
 }
 
 ulp_status ulp_rule_check(const ulp_format *format, ulp_rule rule) {
+    const ulp_status status = ulp_rule_check_single(format, rule);
+    return status == ULP_OK && format->flushes != 0 ? ULP_UNSUPPORTED : status;
+}
+
+ulp_status ulp_rule_check_single(const ulp_format *format, ulp_rule rule) {
     if (rule.mode >= ULP_MODE_COUNT || rule.overflow >= ULP_OVERFLOW_COUNT || rule.random_bits > 32)
         return ULP_BAD_ARGUMENT;
     if (ulp_overflow_of(format, (ulp_overflow)rule.overflow) == ULP_OVERFLOW_WRAP && !format->is_fixed)

@@ -7,7 +7,7 @@
  *
  * Standards are silent or differ in the following cases:
  *   - unsigned formats: a negative value that does not round to zero is out of range. It gives the smallest value under
- *     sat, and NaN under inf and nan. Negative zero becomes +0.
+ *     sat and sym, and NaN under nan and, if the format has NaN, under inf. Negative zero becomes +0.
  *   - e8m0 has no zero: a value that would round to zero becomes 2^-127.
  *   - dlfloat16 (Agrawal et al. 2019, doi:10.1109/ARITH.2019.00023) has no value between 0 and its least value 513
  *     2^-40. A mode chooses one of the two numbers; the nearest modes round ties to 0.
@@ -35,7 +35,10 @@ enum { ULP_INWARD_NONE, ULP_INWARD_POSITIVE, ULP_INWARD_NEGATIVE, ULP_INWARD_BOT
     X(ULP_RO, "ro", "to odd: toward zero, then the last bit set if inexact", 0, ULP_INWARD_BOTH)                       \
     X(ULP_SRA, "sra", "stochastic A: up iff floor(nu 2^r) + R >= 2^r", 1, ULP_INWARD_NONE)                             \
     X(ULP_SRB, "srb", "stochastic B: up iff floor(nu 2^(r+1)) + 2R + 1 >= 2^(r+1)", 1, ULP_INWARD_NONE)                \
-    X(ULP_SRC, "src", "stochastic C: up iff roundeven(nu 2^r) + R >= 2^r", 1, ULP_INWARD_NONE)
+    X(ULP_SRC, "src", "stochastic C: up iff roundeven(nu 2^r) + R >= 2^r", 1, ULP_INWARD_NONE)                         \
+    X(ULP_RNU, "rnu", "to nearest, ties toward +infinity: floor(x + 1/2), AP_RND", 0, ULP_INWARD_NONE)                 \
+    X(ULP_RNZ, "rnz", "to nearest, ties toward zero: AP_RND_ZERO", 0, ULP_INWARD_NONE)                                 \
+    X(ULP_RND, "rnd", "to nearest, ties toward -infinity: AP_RND_MIN_INF", 0, ULP_INWARD_NONE)
 
 typedef enum ulp_mode {
 #define ULP_MODE_ID(id, name, meaning, stochastic, inward) id,
@@ -89,6 +92,10 @@ ULP_FN int ulp_mode_is_stochastic(uint32_t mode) { return (int)ulp_mode_in(mode,
  * out of range. */
 ulp_status ulp_rule_check(const ulp_format *format, ulp_rule rule);
 
+/* The same for single operations and for the rounding of arrays. They offer formats that flush subnormals, which
+ * ulp_rule_check refuses as ULP_UNSUPPORTED: no sum of products and no network flushes by the name of a format. */
+ulp_status ulp_rule_check_single(const ulp_format *format, ulp_rule rule);
+
 /* The discarded part f of a magnitude, as a fraction of one quantum. */
 typedef struct ulp_fraction {
     uint32_t nu;   /* floor(2^32 f) */
@@ -135,9 +142,23 @@ ULP_CORE uint32_t ulp_round_up(uint32_t mode, uint32_t odd, ulp_fraction lost, u
         uint32_t carry = (uint32_t)(sum < kept);
         return carry | (uint32_t)((uint32_t)(sum + (unit & (0u - bump))) < sum);
     }
+    case ULP_RNU: return (uint32_t)(nu > half) | ((uint32_t)(nu == half) & ((uint32_t)(tail != 0) | (neg ^ 1u)));
+    case ULP_RNZ: return (uint32_t)(nu > half) | ((uint32_t)(nu == half) & (uint32_t)(tail != 0));
+    case ULP_RND: return (uint32_t)(nu > half) | ((uint32_t)(nu == half) & ((uint32_t)(tail != 0) | neg));
     case ULP_MODE_COUNT: break;
     }
     return 0;
+}
+
+/* The format's result for a magnitude of zero. */
+ULP_FN double ulp_zero_value(const ulp_format *f, uint32_t neg) {
+    if (!f->has_zero) return f->min_positive;
+    return neg && f->has_neg_zero ? -0.0 : 0.0;
+}
+
+/* The largest magnitude of a sign. */
+ULP_FN double ulp_magnitude_limit(const ulp_format *f, uint32_t policy, uint32_t neg) {
+    return neg && !(policy == ULP_OVERFLOW_SYM && f->is_signed) ? -f->lowest : f->max;
 }
 
 /* The result of an infinite value or of a value beyond the range. `policy` is never DEFAULT or WRAP. */
@@ -146,16 +167,12 @@ ULP_FN double ulp_overflow_value(const ulp_format *f, uint32_t mode, uint32_t po
     uint32_t inward = ulp_mode_in(mode, neg ? ULP_MODES_INWARD_NEGATIVE : ULP_MODES_INWARD_POSITIVE);
     if (policy == ULP_OVERFLOW_NAN) return ulp_quiet_nan();
     if (policy == ULP_OVERFLOW_SAT) return end;
-    if (neg && !f->is_signed) return ulp_quiet_nan();
+    if (policy == ULP_OVERFLOW_SYM) return neg ? -ulp_magnitude_limit(f, policy, neg) : end;
+    if (policy == ULP_OVERFLOW_ZERO) return ulp_zero_value(f, neg);
+    if (neg && !f->is_signed) return f->nan_codes != ULP_NAN_NONE ? ulp_quiet_nan() : end;
     if (inward && !infinite) return end;
     if (f->has_inf) return ulp_from_bits64((uint64_t)neg << 63 | 0x7ff0000000000000u);
     return f->nan_codes != ULP_NAN_NONE ? ulp_quiet_nan() : end;
-}
-
-/* The format's result for a magnitude of zero. */
-ULP_FN double ulp_zero_value(const ulp_format *f, uint32_t neg) {
-    if (!f->has_zero) return f->min_positive;
-    return neg && f->has_neg_zero ? -0.0 : 0.0;
 }
 
 /* A value cut at a quantum: the significand that is kept, and the discarded part. */
@@ -212,9 +229,9 @@ ULP_FN ulp_cut ulp_cut_by(ulp_exact x, uint32_t odd, int32_t q) {
 ULP_FN double ulp_round_wrapped(ulp_exact x, const ulp_format *f, uint32_t mode, uint32_t word, uint32_t r) {
     ulp_cut cut = ulp_cut_at(x, f->qmin);
     uint64_t n = cut.kept + ulp_round_up(mode, (uint32_t)cut.kept & 1u, cut.lost, x.neg, word, r);
-    uint64_t sign = 1ull << (f->bits - 1);
-    n = (x.neg ? 0 - n : n) & (2 * sign - 1);
-    double value = n >= sign ? -(double)(2 * sign - n) : (double)n;
+    uint64_t half = 1ull << (f->bits - 1);
+    n = (x.neg ? 0 - n : n) & (2 * half - 1);
+    double value = f->is_signed && n >= half ? -(double)(2 * half - n) : (double)n;
     return ulp_scale(value, f->qmin);
 }
 
@@ -253,6 +270,26 @@ ULP_TAPERED_FN double ulp_round_tapered(ulp_exact x, const ulp_format *f, ulp_ru
 }
 #endif
 
+/* Whether a finite x, rounded to precision p as if the exponent had no lower end, is below the least normal number: it
+ * is tiny after rounding (IEEE 754-2019, 7.5). For formats of one precision. */
+ULP_FN int ulp_is_tiny(ulp_exact x, const ulp_format *f, ulp_rule rule, uint32_t word) {
+    const int32_t e = x.exp + 127, above = e - f->emin; /* 2^e <= |x| < 2^(e+1) */
+    if (above > 0) return 0;
+    if (above < -1) return 1;
+    const ulp_cut cut = ulp_cut_at(x, e - f->prec + 1);
+    const uint64_t last = f->prec == 1 ? (uint64_t)(int64_t)(e + f->bias) : cut.kept;
+    const uint32_t up =
+        ulp_round_up(rule.mode, (uint32_t)last & 1u, cut.lost, x.neg, word, rule.random_bits ? rule.random_bits : 32u);
+    const double rounded = ulp_scale((double)(cut.kept + up), above + 1 - f->prec); /* in units of 2^emin */
+    return rounded < ulp_scale(f->min_normal, -f->emin);
+}
+
+/* A number as an operand: zero if it is subnormal and the format flushes operands. */
+ULP_FN ulp_exact ulp_flush_operand(ulp_exact x, const ulp_format *f) {
+    const int flushed = (f->flushes & ULP_FLUSH_INPUTS) != 0 && x.kind == ULP_EXACT_FINITE && x.exp + 127 < f->emin;
+    return flushed ? ulp_exact_special(ULP_EXACT_ZERO, x.neg) : x;
+}
+
 /* The one rounding: the value of `format` that `rule` chooses for the exact value x. `word` holds the random bits of
  * the stochastic modes (R is its top r bits); the other modes ignore `word`. */
 ULP_CALLED double ulp_round_exact(ulp_exact x, const ulp_format *f, ulp_rule rule, uint32_t word) {
@@ -278,12 +315,22 @@ ULP_CALLED double ulp_round_exact(ulp_exact x, const ulp_format *f, ulp_rule rul
         cut = ulp_cut_by(x, (uint32_t)unit, q);
         odd = 0;
     }
+    if ((f->flushes & ULP_FLUSH_RESULTS) != 0 && ulp_is_tiny(x, f, rule, word)) return ulp_zero_value(f, x.neg);
     uint32_t up = ulp_round_up(mode, odd, cut.lost, x.neg, word, r);
     double magnitude = ulp_scale((double)(cut.kept + up) * unit, q);
     if (magnitude == 0.0) return ulp_zero_value(f, x.neg);
     if (x.neg && !f->is_signed) return ulp_overflow_value(f, mode, policy, 1, 0);
-    if (magnitude > (x.neg ? -f->lowest : f->max)) return ulp_overflow_value(f, mode, policy, x.neg, 0);
+    if (magnitude > ulp_magnitude_limit(f, policy, x.neg)) return ulp_overflow_value(f, mode, policy, x.neg, 0);
     return x.neg ? -magnitude : magnitude;
+}
+
+/* Whether the rounded magnitude of a finite value is out of range: then the policy nan gives NaN. */
+ULP_FN int ulp_rounding_overflows(ulp_exact x, const ulp_format *f, ulp_rule rule, uint32_t word) {
+    const uint32_t policy = rule.overflow == ULP_OVERFLOW_DEFAULT ? f->overflow : rule.overflow;
+    rule.overflow = ULP_OVERFLOW_NAN;
+    const double y = ulp_round_exact(x, f, rule, word);
+    const int below = policy == ULP_OVERFLOW_SYM && y < -ulp_magnitude_limit(f, policy, 1);
+    return x.kind == ULP_EXACT_FINITE && (y != y || below);
 }
 
 /* The operations: X(enumerator, name, operands). An operation rounds its exact result once. IEEE 754-2019, 5.4.1 */
@@ -325,7 +372,7 @@ ULP_FN ulp_exact ulp_exact_op(ulp_scalar_op of) {
 
 /* ---- plain functions (round.c) ---- */
 
-/* x rounded once. An x of type float converts to double exactly. */
+/* x, as an operand, rounded once. An x of type float converts to double exactly. */
 double ulp_round(double x, const ulp_format *format, ulp_rule rule, uint32_t word);
 
 /* The exact value hi + lo rounded once, for any two doubles. Under wrap, |hi| and |lo| must be at most 2^60 quanta of
@@ -337,7 +384,10 @@ const char *ulp_op_name(ulp_op op);
 int ulp_op_operands(ulp_op op);
 ulp_status ulp_op_parse(ulp_op *op, const char *text);
 
-/* a + b, a - b, a b, a / b, sqrt(a) or a b + c for any binary64 operands, rounded once. */
+/* The operation on numbers as operands of the format: subnormal ones are zero where it flushes them. */
+ulp_scalar_op ulp_op_of_operands(ulp_scalar_op op, const ulp_format *format);
+
+/* a + b, a - b, a b, a / b, sqrt(a) or a b + c for any binary64 operands, as operands of the format, rounded once. */
 double ulp_arith(ulp_scalar_op op, const ulp_format *format, ulp_rule rule, uint32_t word);
 
 ULP_C_END

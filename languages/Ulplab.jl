@@ -70,8 +70,8 @@ end
 
 `x` rounded to a format, with the type and the shape of `x`: a `Float32`, a `Float64` or an array of them.
 
-`mode`: `rne`, `rna`, `rz`, `ru`, `rd`, `ro`, `sr` (stochastic, with `bits` random bits, 0 for 32), `ulp help modes` lists
-all. `overflow`: `inf`, `sat`, `nan`, `wrap` or the format's own. `x[i]` takes the word of (seed, stream, first + i - 1), for
+`mode`: `rne`, `rna`, `rnu`, `rnz`, `rnd`, `rz`, `ru`, `rd`, `ro`, `sr` (stochastic, with `bits` random bits, 0 for 32); `ulp
+help modes` lists all. `overflow`: `inf`, `sat`, `sym`, `nan`, `zero`, `wrap` or the format's own. `x[i]` takes the word of (seed, stream, first + i - 1), for
 any number of threads and any instruction set. A `Float32` array holds values of formats that fit binary32.
 
     Ulplab.round(Float32[0.01, 464, 1e6], "e4m3") == Float32[0.009765625, 448, 448]

@@ -1,6 +1,7 @@
 /* arith.c - ulp arith: a filter that computes on codes, one operation or function per line. */
 #include "tool.h"
 
+#include "formats/flags.h"
 #include "formats/function.h"
 
 #include <stdlib.h>
@@ -9,6 +10,7 @@ typedef struct settings {
     tool_target to;
     int op;   /* ulp_operation_name */
     int form; /* tool_result_form */
+    int flags;
 } settings;
 
 static const ulp_option options[] = {
@@ -17,6 +19,7 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, op, op, NULL, .needed = 1, .help = "the operation"),
     ULP_OPTION_AS(settings, form, "to", choice, "code", .words = TOOL_RESULT_FORMS,
                   .help = "output: " TOOL_RESULT_HELP),
+    ULP_OPTION(settings, flags, flag, NULL, .help = TOOL_FLAGS_HELP),
     {0},
 };
 
@@ -35,6 +38,15 @@ static ulp_status read_codes(double v[OPERANDS_MAX], size_t *n, const ulp_format
     return ULP_OK;
 }
 
+/* The flags of a function; at a pole it is a division by zero (IEEE 754-2019, 9.2.1). */
+static unsigned flags_of_function(const settings *s, double v, double y, uint32_t word) {
+    const ulp_exact x = ulp_exact_function((ulp_function)(s->op - ULP_OP_COUNT), v);
+    if (v != v) return 0;
+    if (x.kind == ULP_EXACT_NAN) return ULP_FLAG_INVALID;
+    if (x.kind == ULP_EXACT_INF && v - v == 0.0) return ULP_FLAG_DIVBYZERO;
+    return ulp_flags_of_rounding(x, y, &s->to.format, s->to.rule, word);
+}
+
 static ulp_status arith_line(void *context, const ulp_line *line, ulp_error *error) {
     const settings *s = context;
     const int function = s->op - ULP_OP_COUNT;
@@ -47,10 +59,16 @@ static ulp_status arith_line(void *context, const ulp_line *line, ulp_error *err
     if (n != want)
         return ulp_bad_line(error, line, "%s takes %zu operand%s, the line has %zu", ulp_operation_name(s->op), want,
                             ulp_plural(want), n);
-    const double y = function >= 0
-                         ? ulp_evaluate((ulp_function)function, v[0], &s->to.format, s->to.rule, word)
-                         : ulp_arith((ulp_scalar_op){(ulp_op)s->op, v[0], v[1], v[2]}, &s->to.format, s->to.rule, word);
+    const ulp_scalar_op op = {(ulp_op)s->op, v[0], v[1], v[2]};
+    const double y = function >= 0 ? ulp_evaluate((ulp_function)function, v[0], &s->to.format, s->to.rule, word)
+                                   : ulp_arith(op, &s->to.format, s->to.rule, word);
     ULP_TRY(tool_print_encoded(line, y, &s->to.format, s->form, error));
+    if (s->flags) {
+        char text[ULP_FLAGS_TEXT];
+        ulp_flags_text(text, function >= 0 ? flags_of_function(s, v[0], y, word)
+                                           : ulp_flags_of_op(op, y, &s->to.format, s->to.rule, word));
+        printf(" %s", text);
+    }
     putchar('\n');
     return ULP_OK;
 }
@@ -76,7 +94,9 @@ const tool_command tool_arith = {
                            "The functions, exp and those after it, are correctly rounded, in every mode; `ulp help "
                            "functions` says what each is.\n\n"
                            "  printf '3c00 1400\\n' | ulp arith --format fp16 --op add\n"
-                           "  3c01\n",
+                           "  3c01\n\n"
+                           "  printf '3c00 0000\\n' | ulp arith --format fp16 --op div --flags\n"
+                           "  7c00 divbyzero\n",
                 .takes_words = 1},
     .size = sizeof(settings),
     .groups = {{"the operation", options, 0}, TOOL_ROUNDING(settings, to.options)},

@@ -94,7 +94,8 @@ const tool_command tool_convert = {
                     "cvt.rs is stochastic rounding of NVIDIA's Blackwell (PTX ISA 9.0), with a word of 32 bits. The "
                     "text does not say whether the two values of a pair share 16 bits (:shared) or get 8 bits each "
                     "(:split). vcvtbiasph2bf8 and vcvtbiasph2hf8 add a word of 8 bits (Intel AVX10.2); the names "
-                    "with an s at the end saturate. The program hardware_sr counts their biases and variances.\n\n"
+                    "with an s at the end saturate. vcvtneps2bf16 (AVX512_BF16) takes subnormal numbers for zero. The "
+                    "program hardware_sr counts their biases and variances.\n\n"
                     "  printf '10000000 0x1.002p0 0x1.002p0\\n' | ulp convert --by cvt.rs.f16x2\n"
                     "  3c01 3c00   # 1 + 2^-11 with the words 4096 and 0 of 8192\n",
                 .takes_words = 1},

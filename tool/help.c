@@ -24,17 +24,21 @@ static void help_formats(ulp_text *to) {
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
         ulp_text_print(to, "  %s\n", ulp_format_limits(families[i]));
     ulp_text_print(
-        to, "eXmY has a sign, X exponent bits and Y fraction bits. Where eXmY is no row, the rules are those of IEEE "
-            "754: the top exponent holds infinity and, if Y > 0, NaN. eXmYieee is this format where eXmY is a row.\n"
-            "qI.F is two's complement with I bits before the binary point and F bits after it.\n"
-            "binaryKpP has K bits in all and P significant bits. It ends with s or u (signed or not) and with e or f "
-            "(with infinities or finite).\n"
-            "positN is the posit of N bits with 2 exponent bits (Posit Standard 2022), positNesE an older one with E. "
-            "takumN is the linear takum of N bits. In these tapered formats, and in hif8, the precision depends on the "
-            "exponent; p is the largest. Rounding is that of the code, read as a number. In posits and takums no "
-            "number becomes zero or infinite, and only NaN and infinite inputs become NaR, which is shown as nan.\n"
-            "A suffix changes a format: :nosub has no subnormal numbers; :bias=N, N from 0 to 63, sets the bias of the "
-            "exponent field, which cfloat8 leaves to the program; one of");
+        to,
+        "eXmY has a sign, X exponent bits and Y fraction bits. Where eXmY is no row, the rules are those of IEEE "
+        "754: the top exponent holds infinity and, if Y > 0, NaN. eXmYieee is this format where eXmY is a row.\n"
+        "qI.F is two's complement with I bits before the binary point and F bits after it, uqI.F has no sign. I may "
+        "be negative: the first bits after the point are then left out (q-2.10 has 8 bits). I + F is 1 to 53.\n"
+        "binaryKpP has K bits in all and P significant bits. It ends with s or u (signed or not) and with e or f "
+        "(with infinities or finite).\n"
+        "positN is the posit of N bits with 2 exponent bits (Posit Standard 2022), positNesE an older one with E. "
+        "takumN is the linear takum of N bits. In these tapered formats, and in hif8, the precision depends on the "
+        "exponent; p is the largest. Rounding is that of the code, read as a number. In posits and takums no "
+        "number becomes zero or infinite, and only NaN and infinite inputs become NaR, which is shown as nan.\n"
+        "A suffix changes a format: :nosub has no subnormal numbers; :daz takes subnormal operands for zero, and :ftz "
+        "makes zero of a result that is tiny after rounding, both with the sign (of `ulp round`, `arith`, `show` and "
+        "ul.round; sums of products and networks refuse them); :bias=N, N from 0 to 63, sets the bias of the "
+        "exponent field, which cfloat8 leaves to the program; one of");
     for (int i = ULP_OVERFLOW_INF; i < ULP_OVERFLOW_COUNT; i++)
         ulp_text_print(to, " :%s", ulp_overflow_name((ulp_overflow)i));
     ulp_text_print(to,
@@ -44,9 +48,12 @@ static void help_formats(ulp_text *to) {
                    "  :sat   the nearest end of the range, for an infinite input too\n"
                    "  :nan   NaN, for an infinite input too\n"
                    "  :wrap  fixed point only: the result modulo 2^bits; an infinite input becomes the nearest end\n"
+                   "  :sym   the nearest of the largest number and its negative: int8:sym ends at -127 (AP_SAT_SYM)\n"
+                   "  :zero  zero, for an infinite input too (AP_SAT_ZERO)\n"
                    "Without a suffix it is :inf in a format with infinities or a tapered format, else :sat. In an "
-                   "unsigned format a negative number is beyond the range unless it rounds to zero: :sat gives the "
-                   "least number, :inf and :nan give NaN. e8m0 has no zero: its least number 2^-127 stands for zero.\n"
+                   "unsigned format a negative number is beyond the range unless it rounds to zero: :sat and :sym "
+                   "give the least number, :nan gives NaN, and so does :inf where the format has NaN. e8m0 has no "
+                   "zero: its least number 2^-127 stands for zero.\n"
                    "`ulp formats` prints all parameters of the rows, `ulp show` draws a number in a format.\n");
 }
 

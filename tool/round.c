@@ -24,6 +24,7 @@ static const ulp_option options[] = {
                        "f64le: values of 4 or 8 bytes; codele: codes as unsigned integers of 1, 2, 4 or 8 bytes, the "
                        "least that hold the bits of the format, the lowest byte first; npy and npycode: a .npy file of "
                        "values or of codes; npz and npzcode: a .npz file of such arrays"),
+    ULP_OPTION(round_job, flags, flag, NULL, .help = TOOL_FLAGS_HELP),
     ULP_OPTION(round_job, out, text, "-", .value_name = "FILE",
                .help = "the file for the output, - is stdout; an old file is replaced when all is done"),
     {0},
@@ -49,32 +50,46 @@ static ulp_status finish(void *context, ulp_error *error) {
 
 /* ---- lines of any form ---- */
 
-/* Add number n of the group. An exact number is rounded at once if no binary64 value rounds like it. */
-static inline void add_exact(round_job *j, size_t n, ulp_exact x) {
-    if (!j->is_rounded) j->x[n] = ulp_exact_to_odd(x);
-    else
-        j->y[n] = ulp_round_exact(x, &j->target.format, j->target.rule,
-                                  j->is_random ? ulp_random_word(j->target.stream, j->index + n) : 0);
+/* Add number n of the group. An exact number is rounded at once if no binary64 value rounds like it. x: without the
+ * bits that j->modulo leaves out; whole: with them. */
+static inline void add_exact(round_job *j, size_t n, ulp_exact x, ulp_exact whole) {
+    if (j->target.format.flushes != 0) x = whole = ulp_flush_operand(x, &j->target.format);
+    if (!j->is_rounded) {
+        j->x[n] = ulp_exact_to_odd(x);
+        return;
+    }
+    const uint32_t word = j->is_random ? ulp_random_word(j->target.stream, j->index + n) : 0;
+    j->y[n] = ulp_round_exact(x, &j->target.format, j->target.rule, word);
+    if (j->flags)
+        j->raised[n] = (uint8_t)ulp_flags_of_rounding(whole, j->y[n], &j->target.format, j->target.rule, word);
+}
+
+/* Add number n of the group, a binary64 number. */
+static inline void add_number(round_job *j, size_t n, double x) {
+    if (j->is_rounded) add_exact(j, n, ulp_exact_of(x), ulp_exact_of(x));
+    else j->x[n] = x;
 }
 
 static int take_value(round_job *j, size_t n, const char *text) {
     uint64_t bits;
-    ulp_exact x;
+    ulp_exact x, whole;
     const int from = j->from;
     if (from == FROM_TEXT) {
         if (!ulp_read_exact(&x, text, j->modulo)) return 0;
-        add_exact(j, n, x);
+        whole = x;
+        if (j->flags && j->modulo != ULP_NUMBER_ALL) ulp_read_exact(&whole, text, ULP_NUMBER_ALL);
+        add_exact(j, n, x, whole);
         return 1;
     }
     if (from == FROM_CODE) {
         if (!ulp_read_hex(&bits, text, j->given.codes.bits)) return 0;
-        j->x[n] = ulp_decode(bits, &j->given.codes);
+        add_number(j, n, ulp_decode(bits, &j->given.codes));
         return 1;
     }
     const size_t digits = from == FROM_F32 ? 8 : 16;
     if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) text += 2;
     if (strlen(text) != digits || strchr("xX", text[1]) != NULL || !ulp_read_hex(&bits, text, 64)) return 0;
-    j->x[n] = from == FROM_F32 ? (double)ulp_from_bits32((uint32_t)bits) : ulp_from_bits64(bits);
+    add_number(j, n, from == FROM_F32 ? (double)ulp_from_bits32((uint32_t)bits) : ulp_from_bits64(bits));
     return 1;
 }
 
@@ -125,16 +140,16 @@ static inline const char *read_plain(round_job *j, size_t n, const char *text, s
     if (from == FROM_TEXT) {
         const char *const after = ulp_decimal_read(&x, text, powers);
         if (after == NULL || (x.kind == ULP_EXACT_FINITE && x.exp + 128 > j->modulo)) return NULL;
-        add_exact(j, n, x);
+        add_exact(j, n, x, x);
         return after;
     }
     if (room < (size_t)digits || !read_hex(&bits, text, digits)) return NULL;
     if (from == FROM_CODE && j->given.codes.bits < 64 && bits >> j->given.codes.bits != 0) return NULL;
     if (from == FROM_CODE) {
-        j->x[n] = j->reader.values != NULL ? j->reader.values[bits] : ulp_decode(bits, &j->given.codes);
+        add_number(j, n, j->reader.values != NULL ? j->reader.values[bits] : ulp_decode(bits, &j->given.codes));
         return text + digits;
     }
-    j->x[n] = from == FROM_F32 ? (double)ulp_from_bits32((uint32_t)bits) : ulp_from_bits64(bits);
+    add_number(j, n, from == FROM_F32 ? (double)ulp_from_bits32((uint32_t)bits) : ulp_from_bits64(bits));
     return text + digits;
 }
 
@@ -183,7 +198,10 @@ static ulp_status run(void *settings, const ulp_arguments *a, ulp_error *error) 
     ULP_TRY(tool_target_set(&j->target, error));
     j->is_random = ulp_mode_is_stochastic(j->target.rule.mode);
     j->modulo = ulp_number_modulo(&j->target.format, j->target.rule);
-    j->is_rounded = j->from == FROM_TEXT && !ulp_odd_suffices(&j->target.format, j->target.rule);
+    j->is_rounded = j->flags || (j->from == FROM_TEXT && !ulp_odd_suffices(&j->target.format, j->target.rule));
+    if (j->flags && (j->from > FROM_CODE || j->to > TO_BOTH))
+        return ulp_refuse(
+            error, "--flags ends lines of text: take --from text, f32, f64 or code:F, and --to code, value or both");
     if (ulp_backend_get(&j->backend, "cpu") != ULP_OK)
         return ulp_fail(error, ULP_BAD_FILE, "%s", ulp_backend_lacks("cpu"));
     /* The values of a small format have few texts. Without memory for a table each value is printed. */
@@ -214,7 +232,11 @@ const tool_command tool_round = {
                            "that FILE.npz:NAME names; elements are counted through all arrays that are read. Other "
                            "output takes one array. Other input becomes the array arr_0.\n\n"
                            "  printf '0.01\\n' | ulp round --format fp16 --to both\n"
-                           "  211f 0.01000213623046875\n",
+                           "  211f 0.01000213623046875\n\n"
+                           "  printf '1e5\\n1e-8\\n1\\n' | ulp round --format fp16 --flags\n"
+                           "  7c00 overflow|inexact\n"
+                           "  0000 underflow|inexact\n"
+                           "  3c00 -\n",
                 .takes_words = 1},
     .size = sizeof(round_job),
     .groups = {{"input and output", options, 0}, TOOL_ROUNDING(round_job, target.options)},

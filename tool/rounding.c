@@ -37,7 +37,7 @@ ulp_status tool_refuse_wrap(ulp_overflow policy, const char *name, ulp_error *er
 
 ulp_status tool_target_set(tool_target *to, ulp_error *error) {
     ULP_TRY(tool_rule(&to->rule, &to->stream, &to->options, error));
-    if (ulp_rule_check(&to->format, to->rule) == ULP_OK) return ULP_OK;
+    if (ulp_rule_check_single(&to->format, to->rule) == ULP_OK) return ULP_OK;
     return tool_refuse_wrap(to->options.overflow, to->format.name, error);
 }
 

@@ -168,17 +168,21 @@ static void print_number(const number *n) {
     putchar('\n');
 }
 
-static void show(const number *n, const ulp_format *f) {
+static void show(const number *given, const ulp_format *f) {
+    number operand = *given; /* a subnormal number is zero in a format that takes it for zero */
+    const number *const n = &operand;
+    operand.exact = ulp_flush_operand(given->exact, f);
     const ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_DEFAULT, 0};
     const double x = n->near;
     double y = ulp_round_exact(n->exact, f, nearest, 0), unit = x - x == 0.0 ? spacing_within(x, f) : ulp_quiet_nan();
     uint64_t code;
     printf("%s in %s: %d bits, p = %d", n->text, f->name, f->bits, f->prec);
     if (f->is_fixed)
-        printf(", %d integer bits (the sign counts), %d fraction bits\n", f->bits - f->frac_bits, f->frac_bits);
+        printf(", %d integer bits (%s), %d fraction bits\n", f->bits - f->frac_bits,
+               f->is_signed ? "the sign counts" : "no sign", f->frac_bits);
     else if (f->taper != ULP_TAPER_NONE) printf(" at most, exponents %d to %d\n", f->emin, f->emax);
     else printf(", bias %d, exponents %d to %d\n", f->bias, f->emin, f->emax);
-    print_number(n);
+    print_number(given);
     print_exact("nearest", y);
     if (ulp_encode(&code, y, f) == ULP_OK) {
         printf("  code ");

@@ -77,6 +77,12 @@ typedef struct tool_rounding {
     uint64_t seed, stream;
 } tool_rounding;
 
+/* What --flags of `ulp round` and `ulp arith` says of itself. */
+#define TOOL_FLAGS_HELP                                                                                                \
+    "end each line with the exceptions of IEEE 754 that the operation raises, | between them, or -: invalid, "         \
+    "divbyzero, overflow (also where the result saturates or wraps), underflow (inexact, and tiny after rounding), "   \
+    "inexact"
+
 extern const ulp_option tool_rounding_options[];
 #define TOOL_ROUNDING(settings, field)                                                                                 \
     { "rounding", tool_rounding_options, offsetof(settings, field) }

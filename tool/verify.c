@@ -53,7 +53,7 @@ static const ulp_option options[] = {
     {.name = "overflow",
      .type = &policies_type,
      ULP_FIELD(struct settings, policies),
-     .help = "overflow policies; unless given all, under --exhaustive the format's own"},
+     .help = "overflow policies, all: inf, sat, nan and wrap; unless given all, under --exhaustive the format's own"},
     ULP_OPTION(settings, exhaustive, flag, NULL,
                .help = "all 2^32 binary32 inputs; MPFR is asked at the ends of runs with one result"),
     ULP_OPTION(settings, plain, flag, NULL,
@@ -97,9 +97,12 @@ static size_t count_cases(const settings *s) {
     return n;
 }
 
-/* Whether a case is swept by runs. The results of a stochastic mode form no runs. */
-static int by_runs(const settings *s, size_t mode) {
-    return s->exhaustive && !s->plain && !ulp_mode_is_stochastic(s->modes.at[mode].rule.mode);
+/* Whether a case is swept by runs. The results of a stochastic mode form no runs. The ends of a run do not decide it
+ * where numbers beyond the range become zero, or wrap around without a sign. */
+static int by_runs(const settings *s, const ulp_format *f, size_t mode, int policy) {
+    const ulp_overflow by = ulp_overflow_of(f, (ulp_overflow)policy);
+    return s->exhaustive && !s->plain && by != ULP_OVERFLOW_ZERO && (by != ULP_OVERFLOW_WRAP || f->is_signed) &&
+           !ulp_mode_is_stochastic(s->modes.at[mode].rule.mode);
 }
 
 /* Run the cases of one format that are not swept by runs. */
@@ -107,7 +110,7 @@ static ulp_status run_format(const settings *s, verify_job *j, size_t *number, s
     const size_t of = count_cases(s);
     for (size_t m = 0; m < s->modes.count; m++)
         for (int p = first_policy(s); p <= last_policy(s); p++) {
-            if (!offered(&j->format, p) || by_runs(s, m)) continue;
+            if (!offered(&j->format, p) || by_runs(s, &j->format, m, p)) continue;
             j->mode = s->modes.at[m];
             j->rule = j->mode.rule;
             j->rule.overflow = (uint8_t)p;
@@ -127,7 +130,7 @@ static ulp_status run_sweeps(const settings *s, const verify_job *j, FILE *list,
     for (size_t f = 0; f < s->formats.count; f++)
         for (size_t m = 0; m < s->modes.count; m++)
             for (int p = first_policy(s); p <= last_policy(s); p++) {
-                if (!offered(&s->formats.at[f], p) || !by_runs(s, m)) continue;
+                if (!offered(&s->formats.at[f], p) || !by_runs(s, &s->formats.at[f], m, p)) continue;
                 verify_runs_case *c = &cases[(*number)++];
                 *c = (verify_runs_case){&s->formats.at[f], s->modes.at[m].name, s->modes.at[m].rule};
                 c->rule.overflow = (uint8_t)p;
@@ -208,7 +211,7 @@ static ulp_status run_files(const settings *s, const ulp_arguments *a, ulp_error
                       .stream = {s->seed, s->stream, 0}};
     if (s->policies == ALL_POLICIES && ulp_setting_given(a, "overflow"))
         return ulp_refuse(error, "--overflow all: the results of --results follow one policy");
-    if (ulp_rule_check(&w.format, (ulp_rule){.overflow = (uint8_t)w.overflow}) != ULP_OK)
+    if (ulp_rule_check_single(&w.format, (ulp_rule){.overflow = (uint8_t)w.overflow}) != ULP_OK)
         return tool_refuse_wrap((ulp_overflow)w.overflow, w.format.name, error);
     return verify_files_run(&w, a->program, error);
 }
@@ -221,7 +224,7 @@ static ulp_status check_sweep(const settings *s, const ulp_arguments *a, ulp_err
     if (s->runs == NULL) return ULP_OK;
     if (!s->exhaustive || s->plain)
         return ulp_refuse(error, "--runs %s: goes with --exhaustive without --plain", s->runs);
-    if (count_cases(s) != 1 || !by_runs(s, 0))
+    if (count_cases(s) != 1 || !by_runs(s, &s->formats.at[0], 0, first_policy(s)))
         return ulp_refuse(error, "--runs %s: name one format, one deterministic mode and one overflow policy", s->runs);
     return ULP_OK;
 }

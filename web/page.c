@@ -188,7 +188,8 @@ int web_comma_unclear(const char *text, double line) {
 }
 
 int web_format_read(ulp_format *format, const char *name) {
-    const ulp_status status = ulp_format_parse(format, name);
+    ulp_status status = ulp_format_parse(format, name);
+    if (status == ULP_OK && format->flushes != 0) status = ULP_UNSUPPORTED; /* the page shows no flushed operands */
     if (status == ULP_OK) return 1;
     const char *limits = ulp_format_limits(name);
     if (strlen(name) > 60)
@@ -215,7 +216,7 @@ int web_mode_read(ulp_rule *rule, const char *mode, const char *overflow, uint32
                  ulp_mode_name((ulp_mode)i));
     if (ulp_mode_parse(&m, mode) != ULP_OK) return refuse_name("a rounding mode", mode, names), 0;
     if (ulp_overflow_parse(&policy, overflow) != ULP_OK)
-        return refuse_name("an overflow policy", overflow, "default, inf, sat, nan, wrap"), 0;
+        return refuse_name("an overflow policy", overflow, "default, inf, sat, nan, wrap, sym, zero"), 0;
     if (bits < 1 || bits > 32)
         return web_refuse("%u random bits are not possible. Allowed are 1 to 32.", (unsigned)bits), 0;
     *rule = (ulp_rule){(uint8_t)m, (uint8_t)policy, (uint8_t)bits};

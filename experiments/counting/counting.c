@@ -68,8 +68,10 @@ static int predict(double *value, const ulp_format *f, ulp_rule rule, ulp_cure c
     case ULP_CURE_FIRST:
     case ULP_CURE_NONE:
         if (f->is_fixed || f->max < top) break;
-        if (rule.mode == ULP_RNE || rule.mode == ULP_RZ || rule.mode == ULP_RD) *value = top;
-        else if (rule.mode == ULP_RNA && 2 * top <= f->max) *value = 2 * top;
+        if (rule.mode == ULP_RNE || rule.mode == ULP_RNZ || rule.mode == ULP_RND || rule.mode == ULP_RZ ||
+            rule.mode == ULP_RD)
+            *value = top;
+        else if ((rule.mode == ULP_RNA || rule.mode == ULP_RNU) && 2 * top <= f->max) *value = 2 * top;
         else if (rule.mode == ULP_RO && top + 2 <= f->max) *value = top + 2;
         break;
     }

@@ -38,7 +38,7 @@ static double rounded(double value, const ulp_format *format) { return ulp_round
 static const ulp_option options[] = {
     ULP_OPTION_FORMATS_OF(settings, sums.formats, "binary32,binary16,tf32,bfloat16,e6m9,e4m3,e4m3:inf,e5m2,q8.8,q16.16",
                           NULL),
-    ULP_OPTION_MODES_OF(settings, sums.modes, "all", NULL),
+    ULP_OPTION_MODES_OF(settings, sums.modes, "rne,rna,rz,ru,rd,ro,sra,srb,src", NULL),
     ULP_OPTION(settings, start, number, "100", .help = "the value that is added to", .min = -1e30, .max = 1e30),
     ULP_OPTION(settings, term, number, "0.01", .help = "what is added in every step", .min = -1e30, .max = 1e30),
     ULP_OPTION(settings, steps, integer, "100", .help = "number of additions", .min = 1, .max = 1e6),

@@ -238,7 +238,8 @@ typedef struct bounds {
 } bounds;
 
 static bounds bounds_of(const sums *s, size_t m) {
-    const int nearest = s->mode[m].rule.mode == ULP_RNE || s->mode[m].rule.mode == ULP_RNA;
+    enum { NEAREST = 1 << ULP_RNE | 1 << ULP_RNA | 1 << ULP_RNU | 1 << ULP_RNZ | 1 << ULP_RND };
+    const int nearest = (int)ulp_mode_in(s->mode[m].rule.mode, NEAREST);
     const double n = (double)s->n, u = ldexp(nearest ? 0.5 : 1, 1 - (int)s->format->prec);
     const double delta = s->settings->delta;
     bounds b = {.gamma = ULP_NO_NUMBER, .linear = ULP_NO_NUMBER, .likely = ULP_NO_NUMBER};

@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) {
         const uint32_t word = stochastic ? ulp_random_word(how.stream, i) : 0;
         const ulp_exact exact = ulp_exact_of((double)x[i]);
-        const double r = ulp_round_exact(exact, &how.format, how.rule, word);
+        const double r = ulp_round_exact(ulp_flush_operand(exact, &how.format), &how.format, how.rule, word);
         y[i] = (T)r;
         if (COUNT) ulp_stats_count(&s, exact, r, &how.format, how.rule, word);
     }

@@ -65,11 +65,11 @@ ulp_status ulp_foreign_parse(ulp_format *format, const char *name) {
     case ULP_NOT_IN_RANGE:
         return ulp_foreign_fail(status, "'%.64s' is out of range: %s", name, ulp_format_limits(name));
     default:
-        return ulp_foreign_fail(status,
-                                "'%.64s': only fixed point wraps around, only formats with subnormals take :nosub, and "
-                                "only formats with an "
-                                "exponent bias take :bias=N",
-                                name);
+        return ulp_foreign_fail(
+            status,
+            "'%.64s': only fixed point wraps around, only formats with subnormals take :nosub, :daz "
+            "and :ftz, and only formats with an exponent bias take :bias=N",
+            name);
     }
 }
 

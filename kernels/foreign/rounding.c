@@ -37,7 +37,7 @@ ulp_status ulp_foreign_rounder(ulp_rounder **rounder, const char *format, const 
     ULP_TRY(ulp_foreign_parse(&made.format, format));
     ULP_TRY(rule_of(&made.rule, mode, overflow, bits));
     ULP_TRY(ulp_foreign_backend(&made.backend, backend));
-    if (ulp_rule_check(&made.format, made.rule) != ULP_OK)
+    if (ulp_rule_check_single(&made.format, made.rule) != ULP_OK)
         return ulp_foreign_fail(ULP_UNSUPPORTED,
                                 "%s does not take the overflow policy %s: only fixed point wraps around",
                                 made.format.name, ulp_overflow_name((ulp_overflow)made.rule.overflow));
@@ -91,7 +91,7 @@ ulp_status ulp_foreign_round_texts(const ulp_rounder *r, double *y, const char *
                                     ULP_NUMBER_LONGEST);
         if (status != ULP_OK)
             return ulp_foreign_fail(status, "'%.60s' is no number; allowed: decimal, hex float, inf, nan", texts);
-        y[i] = ulp_round_exact(x, &r->format, r->rule,
+        y[i] = ulp_round_exact(ulp_flush_operand(x, &r->format), &r->format, r->rule,
                                stochastic ? ulp_random_word((ulp_stream){seed, stream, first}, i) : 0);
     }
     return ULP_OK;

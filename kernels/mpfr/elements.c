@@ -27,7 +27,9 @@ typedef struct work {
 static void count(ulp_stats *stats, const ulp_reference *ref, double exact, double y, const ulp_rounding *how) {
     const uint8_t policy = how->rule.overflow == ULP_OVERFLOW_DEFAULT ? how->format->overflow : how->rule.overflow;
     const int overflow = isfinite(exact) && ulp_reference_overflowed(ref), beyond = overflow || isinf(exact);
-    const int end = y == ulp_reference_max(ref) || y == ulp_reference_lowest(ref);
+    const double low =
+        policy == ULP_OVERFLOW_SYM && how->format->is_signed ? -ulp_reference_max(ref) : ulp_reference_lowest(ref);
+    const int end = y == ulp_reference_max(ref) || y == low;
     stats->count++;
     stats->overflow += (uint64_t)overflow;
     stats->saturated += (uint64_t)(beyond && policy != ULP_OVERFLOW_WRAP && end);

@@ -97,8 +97,8 @@ static void derive_float(ulp_reference *ref) {
 
 static void derive_fixed(ulp_reference *ref) {
     const ulp_format *f = &ref->format;
-    ref->lowest = -ldexp(1.0, f->bits - 1 - f->frac_bits);
-    ref->max = ldexp((double)low_bits((unsigned)f->bits - 1u), -f->frac_bits);
+    ref->lowest = f->is_signed ? -ldexp(1.0, f->bits - 1 - f->frac_bits) : 0.0;
+    ref->max = ldexp((double)low_bits((unsigned)f->bits - (f->is_signed ? 1u : 0u)), -f->frac_bits);
     ref->min_positive = ref->min_normal = ldexp(1.0, -f->frac_bits);
 }
 
@@ -198,6 +198,19 @@ static void round_to_odd(scratch *s) {
     if (mpfr_integer_p(s->x)) mpfr_add_si(s->z, s->z, sign, MPFR_RNDN);
 }
 
+/* z = x rounded to nearest. A tie goes in the direction of `ties`. */
+static void round_half(scratch *s, mpfr_rnd_t ties) {
+    if (mpfr_integer_p(s->x)) {
+        mpfr_set(s->z, s->x, MPFR_RNDN);
+        return;
+    }
+    mpfr_mul_2ui(s->x, s->x, 1, MPFR_RNDN);
+    const int tie = mpfr_integer_p(s->x);
+    mpfr_div_2ui(s->x, s->x, 1, MPFR_RNDN);
+    if (tie) mpfr_rint(s->z, s->x, ties);
+    else mpfr_round(s->z, s->x);
+}
+
 /* z = x rounded by a stochastic mode. P3109 v4.0, section 4.6. The magnitude of x has the fraction nu. It is rounded up
  * if and only if N + R' >= 2^k, with these numbers:
  *
@@ -236,6 +249,9 @@ static void round_position(ulp_reference *ref, scratch *s, ulp_rule rule, uint32
     case ULP_SRA:
     case ULP_SRB:
     case ULP_SRC: round_stochastic(ref, s, rule, word); break;
+    case ULP_RNU: round_half(s, MPFR_RNDU); break;
+    case ULP_RNZ: round_half(s, MPFR_RNDZ); break;
+    case ULP_RND: round_half(s, MPFR_RNDD); break;
     case ULP_MODE_COUNT: mpfr_set_nan(s->z);
     }
 }
@@ -256,6 +272,9 @@ static int overflow_stays_finite(ulp_mode mode, int neg) {
     case ULP_RD: return !neg;
     case ULP_RNE:
     case ULP_RNA:
+    case ULP_RNU:
+    case ULP_RNZ:
+    case ULP_RND:
     case ULP_SRA:
     case ULP_SRB:
     case ULP_SRC:
@@ -269,12 +288,14 @@ static double out_of_range(ulp_reference *ref, ulp_rule rule, int neg, int infin
     double end = neg ? ref->lowest : ref->max;
     ref->overflowed = !infinite;
     switch (rule.overflow) {
+    case ULP_OVERFLOW_ZERO: return zero_of(ref, neg);
+    case ULP_OVERFLOW_SYM: return neg && ref->format.is_signed ? -ref->max : end;
     case ULP_OVERFLOW_SAT:
     case ULP_OVERFLOW_WRAP: return end;
     case ULP_OVERFLOW_INF: break;
     default: return NAN;
     }
-    if (neg && !ref->format.is_signed) return NAN;
+    if (neg && !ref->format.is_signed) return ref->format.nan_codes == ULP_NAN_NONE ? end : NAN;
     if (overflow_stays_finite((ulp_mode)rule.mode, neg) && !infinite) return end;
     if (ref->format.has_inf) return neg ? -INFINITY : INFINITY;
     return ref->format.nan_codes == ULP_NAN_NONE ? end : NAN;
@@ -284,6 +305,12 @@ static double out_of_range(ulp_reference *ref, ulp_rule rule, int neg, int infin
 static void wrap(ulp_reference *ref, mpfr_t z) {
     mp_bitcnt_t bits = ref->format.bits;
     mpfr_get_z(ref->integer, z, MPFR_RNDN);
+    if (!ref->format.is_signed) {
+        ref->overflowed = mpz_sgn(ref->integer) < 0 || mpz_sizeinbase(ref->integer, 2) > bits;
+        mpz_fdiv_r_2exp(ref->integer, ref->integer, bits);
+        mpfr_set_z(z, ref->integer, MPFR_RNDN);
+        return;
+    }
     mpz_set_ui(ref->limit, 0);
     mpz_setbit(ref->limit, bits - 1);
     ref->overflowed = mpz_cmp(ref->integer, ref->limit) >= 0;
@@ -318,12 +345,12 @@ static long quantum_at(const ulp_reference *ref, long e) {
     return f->has_subnormals ? ref->emin - f->prec + 1 : ref->emin;
 }
 
-/* z = x rounded to a multiple of the quantum, wrapped if the rule says so. */
-static void round_to_quantum(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_t word) {
+/* z = x rounded to a multiple of 2^q, wrapped if the rule says so. */
+static void round_to_quantum(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_t word, long q) {
     const ulp_format *f = &ref->format;
-    long e = mpfr_get_exp(s->x) - 1, q = quantum_at(ref, e);
+    long e = mpfr_get_exp(s->x) - 1;
     mpfr_mul_2si(s->x, s->x, -q, MPFR_RNDN);
-    if (f->prec == 1 && !f->is_fixed && e >= ref->emin && (e + f->bias) % 2 == 0) {
+    if (f->prec == 1 && !f->is_fixed && e == q && (e + f->bias) % 2 == 0) {
         /* with prec = 1 all significands are 1 and odd: add 1 where the code e + bias is even, for the right parity */
         long one = mpfr_sgn(s->x);
         mpfr_add_si(s->x, s->x, one, MPFR_RNDN);
@@ -334,6 +361,23 @@ static void round_to_quantum(ulp_reference *ref, scratch *s, ulp_rule rule, uint
     }
     if (rule.overflow == ULP_OVERFLOW_WRAP) wrap(ref, s->z);
     mpfr_mul_2si(s->z, s->z, q, MPFR_RNDN);
+}
+
+/* Whether x, rounded to the precision of the format without a least exponent, is below the least normal number. */
+static int is_tiny(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_t word) {
+    mpfr_t kept;
+    mpfr_init2(kept, mpfr_get_prec(s->x));
+    mpfr_set(kept, s->x, MPFR_RNDN);
+    round_to_quantum(ref, s, rule, word, mpfr_get_exp(s->x) - ref->format.prec);
+    const int tiny = fabs(mpfr_get_d(s->z, MPFR_RNDZ)) < ref->min_normal; /* ends toward zero: no number grows to it */
+    mpfr_set(s->x, kept, MPFR_RNDN);
+    mpfr_clear(kept);
+    return tiny;
+}
+
+/* An operand of an operation: a zero where the format flushes subnormals. */
+static double operand_of(const ulp_reference *ref, double x) {
+    return (ref->format.flushes & ULP_FLUSH_INPUTS) && fabs(x) < ldexp(1.0, (int)ref->emin) ? copysign(0.0, x) : x;
 }
 
 /* middle.x = the position of |s->x| in a tapered format; s->x becomes |s->x|. */
@@ -384,10 +428,13 @@ static double round_exact(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_
         round_position(ref, s, rule, word);
         mpfr_mul(s->z, s->z, ref->least, MPFR_RNDN);
     } else {
-        round_to_quantum(ref, s, rule, word);
+        if ((ref->format.flushes & ULP_FLUSH_RESULTS) && is_tiny(ref, s, rule, word)) return zero_of(ref, neg);
+        round_to_quantum(ref, s, rule, word, quantum_at(ref, mpfr_get_exp(s->x) - 1));
     }
     if (mpfr_zero_p(s->z)) return zero_of(ref, neg);
     if (mpfr_greater_p(s->z, ref->top) || mpfr_less_p(s->z, ref->bottom)) return out_of_range(ref, rule, neg, 0);
+    if (rule.overflow == ULP_OVERFLOW_SYM && ref->format.is_signed && mpfr_cmpabs(s->z, ref->top) > 0)
+        return out_of_range(ref, rule, neg, 0);
     return mpfr_get_d(s->z, MPFR_RNDN);
 }
 
@@ -411,7 +458,7 @@ static double finish(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_t wor
 double ulp_reference_round(ulp_reference *ref, double hi, double lo, ulp_rule rule, uint32_t word) {
     if (!fill_defaults(ref, &rule)) return NAN;
     scratch *s = lo == 0.0 ? &ref->narrow : &ref->wide;
-    mpfr_set_d(s->x, hi, MPFR_RNDN);
+    mpfr_set_d(s->x, lo == 0.0 ? operand_of(ref, hi) : hi, MPFR_RNDN); /* one number is an operand */
     if (lo != 0.0)
         mpfr_add_d(s->x, s->x, lo, rule.mode == ULP_RD ? MPFR_RNDD : MPFR_RNDN); /* decides the sign of zero */
     return finish(ref, s, rule, word);
@@ -445,9 +492,9 @@ double ulp_reference_arith(ulp_reference *ref, ulp_scalar_op op, ulp_rule rule, 
     /* sums and products are exact, so this mode decides only the sign of a zero sum */
     mpfr_rnd_t zero_sign = rule.mode == ULP_RD ? MPFR_RNDD : MPFR_RNDN;
     int inexact = 0;
-    mpfr_set_d(ref->a, op.a, MPFR_RNDN);
-    mpfr_set_d(ref->b, op.b, MPFR_RNDN);
-    mpfr_set_d(ref->c, op.c, MPFR_RNDN);
+    mpfr_set_d(ref->a, operand_of(ref, op.a), MPFR_RNDN);
+    mpfr_set_d(ref->b, operand_of(ref, op.b), MPFR_RNDN);
+    mpfr_set_d(ref->c, operand_of(ref, op.c), MPFR_RNDN);
     scratch *s = op.op == ULP_DIV || op.op == ULP_SQRT ? &ref->middle : scratch_of(ref, bits_of_result(ref, op.op));
     switch (op.op) {
     case ULP_ADD: inexact = mpfr_add(s->x, ref->a, ref->b, zero_sign); break;

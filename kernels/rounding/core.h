@@ -100,7 +100,7 @@ typedef struct ulp_end {
 
 ULP_FN ulp_end ulp_end_of(const ulp_format *f, uint32_t mode, uint32_t policy, uint32_t neg) {
     ulp_end e;
-    e.limit = neg ? -f->lowest : f->max;
+    e.limit = ulp_magnitude_limit(f, policy, neg);
     e.overflow = ulp_overflow_value(f, mode, policy, neg, 0);
     e.infinite = ulp_overflow_value(f, mode, policy, neg, 1);
     e.limit32 = ulp_bits32((float)e.limit);
@@ -115,8 +115,9 @@ ULP_FN uint32_t ulp_core_policy(const ulp_format *f, ulp_rule rule) {
 
 /* Whether the core offers a format and rule. */
 ULP_FN int ulp_core_offers(const ulp_format *f, ulp_rule rule) {
-    return f->fits_binary32 && f->taper == ULP_TAPER_NONE && f->is_signed && f->has_zero && !f->zero_binade &&
-           f->prec >= 2 && f->emin >= -126 && f->emin <= 127 && ulp_core_policy(f, rule) != ULP_OVERFLOW_WRAP;
+    return f->fits_binary32 && f->taper == ULP_TAPER_NONE && f->flushes == 0 && f->is_signed && f->has_zero &&
+           !f->zero_binade && f->prec >= 2 && f->emin >= -126 && f->emin <= 127 &&
+           ulp_core_policy(f, rule) != ULP_OVERFLOW_WRAP;
 }
 
 /* The mask of the bits of a word that a rule uses. */

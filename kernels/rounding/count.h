@@ -14,13 +14,6 @@ void ulp_stats_add(ulp_stats *to, const ulp_stats *from);
  */
 void ulp_stats_add_alone(ulp_stats *to, const ulp_stats *from);
 
-/* Whether the rounded magnitude of a finite value is out of range: then the policy nan gives NaN. */
-ULP_FN int ulp_rounding_overflows(ulp_exact x, const ulp_format *format, ulp_rule rule, uint32_t word) {
-    rule.overflow = ULP_OVERFLOW_NAN;
-    double y = ulp_round_exact(x, format, rule, word);
-    return x.kind == ULP_EXACT_FINITE && y != y;
-}
-
 /* Counts one element: the exact value x became y. */
 ULP_FN void ulp_stats_count(ulp_stats *stats, ulp_exact x, double y, const ulp_format *format, ulp_rule rule,
                             uint32_t word) {
@@ -30,7 +23,8 @@ ULP_FN void ulp_stats_count(ulp_stats *stats, ulp_exact x, double y, const ulp_f
     const uint32_t policy = rule.overflow == ULP_OVERFLOW_DEFAULT ? format->overflow : rule.overflow;
     stats->count += 1;
     stats->overflow += (uint64_t)overflow;
-    stats->saturated += (uint64_t)(beyond && policy != ULP_OVERFLOW_WRAP && (y == format->max || y == format->lowest));
+    stats->saturated += (uint64_t)(beyond && policy != ULP_OVERFLOW_WRAP &&
+                                   (y == format->max || y == -ulp_magnitude_limit(format, policy, 1)));
     stats->underflow += (uint64_t)(x.kind == ULP_EXACT_FINITE && y == 0.0 && !beyond);
     stats->subnormal += (uint64_t)(size > 0.0 && size < format->min_normal);
     stats->zero += (uint64_t)(y == 0.0);

@@ -44,9 +44,10 @@ typedef struct ulp_general {
 
 /* The kind of a format and rule; ULP_GENERAL_NONE: not offered. */
 ULP_FN ulp_general_kind ulp_general_offers(const ulp_format *f, ulp_rule rule) {
-    if (ulp_mode_is_stochastic(rule.mode) || rule.mode >= ULP_MODE_COUNT) return ULP_GENERAL_NONE;
+    if (ulp_mode_is_stochastic(rule.mode) || rule.mode >= ULP_MODE_COUNT || f->flushes != 0) return ULP_GENERAL_NONE;
     if (f->taper != ULP_TAPER_NONE) return f->taper == ULP_TAPER_HIF8 ? ULP_GENERAL_HIF8 : ULP_GENERAL_NONE;
-    if (ulp_core_policy(f, rule) == ULP_OVERFLOW_WRAP) return f->is_fixed ? ULP_GENERAL_WRAPPED : ULP_GENERAL_NONE;
+    if (ulp_core_policy(f, rule) == ULP_OVERFLOW_WRAP)
+        return f->is_fixed && f->is_signed && f->bits <= 32 ? ULP_GENERAL_WRAPPED : ULP_GENERAL_NONE;
     if (f->prec == 53 && f->emin == -1022 && f->emax == 1023 && f->is_signed && f->has_subnormals && f->has_neg_zero)
         return ULP_GENERAL_KEPT;
     if (f->emin - f->prec < -1000 || f->emax + 53 - f->prec > 1000 || f->prec > 50) return ULP_GENERAL_NONE;
@@ -64,7 +65,7 @@ ULP_FN ulp_general ulp_general_of(const ulp_format *f, ulp_rule rule) {
     g.places = f->prec - 1u;
     g.parity = ((uint64_t)(int64_t)(f->taper == ULP_TAPER_HIF8 ? 23 : f->bias) + 1u) & 1u;
     for (uint32_t neg = 0; neg < 2; neg++) {
-        g.limit[neg] = neg == 0 ? f->max : f->is_signed ? -f->lowest : 0.0;
+        g.limit[neg] = neg && !f->is_signed ? 0.0 : ulp_magnitude_limit(f, special, neg);
         g.overflow[neg] = ulp_overflow_value(f, rule.mode, special, neg, 0);
         g.infinite[neg] = ulp_overflow_value(f, rule.mode, special, neg, 1);
         g.zero[neg] = ulp_zero_value(f, neg);

@@ -42,7 +42,8 @@ static inline int ulp_nearest_range(ulp_nearest *n, const ulp_format *f, ulp_rul
     const double full = ulp_scale(2.0 - ulp_scale(1.0, 1 - f->prec), f->emax); /* the end of the last binade */
     const int open = policy == ULP_OVERFLOW_INF && f->has_inf && f->max == full;
     const int closed = policy == ULP_OVERFLOW_SAT && f->lowest == -f->max;
-    if (rule.mode != ULP_RNE || !f->has_subnormals || f->emax < f->emin || !(open || closed)) return ULP_RANGE_OTHER;
+    if (rule.mode != ULP_RNE || !f->has_subnormals || f->flushes != 0 || f->emax < f->emin || !(open || closed))
+        return ULP_RANGE_OTHER;
     /* p = 1: "even" is the parity of the code, and the addition of an anchor does not see the code */
     if (f->prec < 2) return ULP_RANGE_OTHER;
     *n = ulp_nearest_of(f);

@@ -47,7 +47,7 @@ ULP_FN ulp_tapered ulp_tapered_of(const ulp_format *f, ulp_rule rule) {
     t.least = ulp_bits32((float)f->min_positive);
     t.most = ulp_bits32((float)f->max);
     t.infinite = ulp_bits32((float)infinite);
-    t.signs = infinite == infinite ? 0x80000000u : 0u;
+    t.signs = infinite == infinite && infinite != 0.0 ? 0x80000000u : 0u; /* their only zero is +0 */
     t.least64 = f->min_positive;
     t.most64 = f->max;
     t.infinite64 = ulp_bits64(infinite);

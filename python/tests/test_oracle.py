@@ -8,7 +8,7 @@ import pytest
 import ulplab as ul
 from ulplab._experiments import program
 
-MODES = ["rne", "rna", "rz", "ru", "rd", "ro", "sra", "srb", "src"]
+MODES = ["rne", "rna", "rz", "ru", "rd", "ro", "sra", "srb", "src", "rnu", "rnz", "rnd"]
 POLICIES = ["sat", "nan", "inf", None]
 
 

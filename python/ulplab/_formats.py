@@ -69,7 +69,7 @@ class Format:
         frac_bits: fraction bits of fixed point. nan_codes: "none", "ieee", "all ones" or "negative zero".
         taper: "none", or the kind of a format whose precision depends on the exponent: "posit", "takum", "hif8"; prec is
             then the largest precision. exponent_bits: of a posit.
-        overflow: the overflow policy that the name implies: "inf", "sat", "nan" or "wrap".
+        overflow: the overflow policy that the name implies: "inf", "sat", "nan", "wrap", "sym" or "zero".
         max_code, inf_code, nan_code: codes of the largest value, of +Inf and of NaN (0 if there is none).
 
     Raises:

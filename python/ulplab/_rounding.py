@@ -117,9 +117,9 @@ def round(
         x: numbers of any shape: float16, float32, float64, dtypes of ml_dtypes, integers of any size, or texts and
             Decimal: decimals and hex floats of any length, exact numbers as in "2049.00000000000000001".
         format: a format, its name ("e4m3", "bf16", "q8.8", "e5m7:sat"), or a dtype (np.float16, "float8_e4m3fn").
-        mode: "rne", "rna", "rz", "ru", "rd", "ro"; "sra" (or "sr"), "srb", "src" are stochastic.
+        mode: "rne", "rna", "rnu", "rnz", "rnd", "rz", "ru", "rd", "ro"; "sra" (or "sr"), "srb", "src" are stochastic.
         bits: random bits of a stochastic mode, 1 to 32; 0 is 32.
-        overflow: "inf", "sat", "nan", "wrap" (fixed point only); None is the policy of the format.
+        overflow: "inf", "sat", "sym", "nan", "zero", "wrap" (fixed point only); None is the policy of the format.
         seed, stream, first: element i (in C order) has the random word (seed, stream, first + i) of Philox4x32-10;
             a text as `stream` is hashed. The same words give the same bits on any machine and number of threads.
         out: an array for the result, of its shape and dtype; `out=x` rounds in place.

@@ -26,22 +26,22 @@ changed() {
     done
 }
 
-# the format toy5 has 5 bits: a sign, two of exponent and two of fraction; the mode rnz is to nearest, ties toward zero
+# the format toy5 has 5 bits: a sign, two of exponent and two of fraction; the mode rno is to nearest, ties to odd
 edit formats/formats.c '/^static const row rows\[\]/ { inside = 1 }
     inside && /^};/ { print "    {{\"toy5\", \"toy\", \"a test\"}, 5, 3, 1, IEEE, ULP_NAN_IEEE},"; inside = 0 }
     { print }'
 edit formats/round.h '{ print }
-    /^    X\(ULP_RNA, / { print "    X(ULP_RNZ, \"rnz\", \"to nearest, ties toward zero\", 0, ULP_INWARD_NONE) \\" }
-    /^    case ULP_RNA: return nu/ { print "    case ULP_RNZ: return (uint32_t)(nu > half) | ((uint32_t)(nu == half) & (uint32_t)(tail != 0));" }'
+    /^    X\(ULP_RNA, / { print "    X(ULP_RNO, \"rno\", \"to nearest, ties to odd\", 0, ULP_INWARD_NONE) \\" }
+    /^    case ULP_RNA: return nu/ { print "    case ULP_RNO: return (uint32_t)(nu > half) | ((uint32_t)(nu == half) & ((uint32_t)(tail != 0) | (odd ^ 1u)));" }'
 edit kernels/mpfr/reference.c '{ print }
     /^    case ULP_RNA: mpfr_round/ {
-        print "    case ULP_RNZ:"
-        print "        mpfr_round(s->z, s->x);"
-        print "        mpfr_sub(s->x, s->z, s->x, MPFR_RNDN);"
-        print "        if (mpfr_cmp_d(s->x, 0.5) == 0 || mpfr_cmp_d(s->x, -0.5) == 0) mpfr_sub_si(s->z, s->z, mpfr_sgn(s->x), MPFR_RNDN);"
+        print "    case ULP_RNO:"
+        print "        mpfr_roundeven(s->z, s->x);"
+        print "        mpfr_sub(s->x, s->x, s->z, MPFR_RNDN);"
+        print "        if (mpfr_cmp_d(s->x, 0.5) == 0 || mpfr_cmp_d(s->x, -0.5) == 0) mpfr_add_si(s->z, s->z, mpfr_sgn(s->x), MPFR_RNDN);"
         print "        break;"
     }
-    /^    case ULP_RNA:$/ { print "    case ULP_RNZ:" }'
+    /^    case ULP_RNA:$/ { print "    case ULP_RNO:" }'
 # cpu and mpfr offer the operation opposite, and cpu alone offers opposite64
 edit kernels/operations.def '/^\/\* ---- movement/ {
         print "/* y (n) = -x (n). */"
@@ -313,23 +313,23 @@ rounds 'toy5 rounds' toy5 rne '1.1 1.125 1.2 0.1 3.6 3.75 -9' '1 1 1.25 0 3.5 in
 "$ulp" formats >out.txt && says '^toy5 ' out.txt 'ulp formats lists it'
 exits 0 'toy5 equals MPFR in every mode' "$ulp" verify --format toy5 --sample 2000
 
-exits 2 'before, rnz is no mode' "$BIN/ulp" round --format fp16 --mode rnz /dev/null
-rounds 'rnz rounds ties toward zero' e4m3 rnz '1.0625 -1.0625 1.1875 1.07 -1.06 448 464 465' '1 -1 1.125 1.125 -1 448 448 448'
+exits 2 'before, rno is no mode' "$BIN/ulp" round --format fp16 --mode rno /dev/null
+rounds 'rno rounds ties to odd' e4m3 rno '1.0625 -1.0625 1.1875 1.07 -1.06 448 464 465' '1.125 -1.125 1.125 1.125 -1 448 448 448'
 rounds 'the mode behind it is as before' e4m3 rz '1.0625 -1.0625 1.1875 1.07 1.24' '1 -1 1.125 1 1.125'
 for isa in $isas; do
-    ULPLAB_ISA=$isa "$ulp" gemm --datapath fp32 --m 1 --n 1 --k 1 --seconds 0 >/dev/null 2>&1 || { skip "rnz under $isa" 'this machine does not run it' && continue; }
-    ULPLAB_ISA=$isa "$ulp" verify --mode rnz --sample 2000 >out.txt 2>err.txt
+    ULPLAB_ISA=$isa "$ulp" gemm --datapath fp32 --m 1 --n 1 --k 1 --seconds 0 >/dev/null 2>&1 || { skip "rno under $isa" 'this machine does not run it' && continue; }
+    ULPLAB_ISA=$isa "$ulp" verify --mode rno --sample 2000 >out.txt 2>err.txt
     [ $? -eq 0 ] && [ "$(grep -c '^PASS' out.txt)" -gt 60 ]
-    verdict $? "rnz equals MPFR in every format, under $isa"
+    verdict $? "rno equals MPFR in every format, under $isa"
 done
-complains 2 'a mode that is none' 'rnz' "$ulp" round --format fp16 --mode nosuch /dev/null
+complains 2 'a mode that is none' 'rno' "$ulp" round --format fp16 --mode nosuch /dev/null
 
 # 1.125 + 0.0625 is a tie between 1.125 (39) and 1.25 (3a)
 for datapath in serial split kahan pairwise exact chunk3 block4; do
-    [ "$(echo '39 18 38' | "$ulp" dot --datapath $datapath:e4m3:rnz)" = 39 ] && [ "$(echo '39 18 38' | "$ulp" dot --datapath $datapath:e4m3:rne)" = 3a ]
-    verdict $? "$datapath rounds by rnz"
+    [ "$(echo '39 18 38' | "$ulp" dot --datapath $datapath:e4m3:rno)" = 39 ] && [ "$(echo '39 18 38' | "$ulp" dot --datapath $datapath:e4m3:rne)" = 3a ]
+    verdict $? "$datapath rounds by rno"
     for isa in $isas; do
-        ULPLAB_ISA=$isa "$ulp" gemm --datapath $datapath:fp16:rnz --m 5 --n 37 --k 30 --seconds 0 2>err.txt | grep '^checksum' >>$datapath.txt
+        ULPLAB_ISA=$isa "$ulp" gemm --datapath $datapath:fp16:rno --m 5 --n 37 --k 30 --seconds 0 2>err.txt | grep '^checksum' >>$datapath.txt
     done
     [ -s $datapath.txt ] && [ "$(sort -u $datapath.txt | wc -l)" -eq 1 ]
     verdict $? "$datapath gives the same product under every instruction set"

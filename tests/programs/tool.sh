@@ -42,7 +42,7 @@ while read -r name; do grep -q "^$name " out || echo "$name"; done <names >wrong
 verdict $? 'help formats lists every row'
 says 'help formats: what is allowed in a name' 'eXmY takes X from 1 to 11' out
 exits 'help modes' 0 help modes
-for mode in rne rna rz ru rd ro sra srb src; do says "help modes: $mode" "^$mode  *[a-z]" out; done
+for mode in rne rna rz ru rd ro sra srb src rnu rnz rnd; do says "help modes: $mode" "^$mode  *[a-z]" out; done
 says 'help modes: the direction of a stochastic mode' '"up" means away from zero' out
 prints 'help datapaths' '^serial:FORMAT:MODE ' help datapaths
 tr ' ' '\n' <out >words

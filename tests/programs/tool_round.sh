@@ -38,9 +38,44 @@ gives 'fixed point: ties, ends, two-s complement' 0 '2.5\n-2.5\n200\n-200\n' '02
 gives 'fixed point wraps around on request' 0 '128\n-129\n256\n' '80\n7f\n00\n' round --format int8 --overflow wrap
 gives 'a suffix says the same' 0 '128\n-129\n256\n' '80\n7f\n00\n' round --format q8.0:wrap
 gives 'no subnormals on request' 0 '0x1p-15\n0x1.8p-15\n' '0000\n0400\n' round --format fp16:nosub
-for mode in rne=3c00,bc00 rna=3c01,bc01 rz=3c00,bc00 ru=3c01,bc00 rd=3c00,bc01 ro=3c01,bc01; do
+for mode in rne=3c00,bc00 rna=3c01,bc01 rz=3c00,bc00 ru=3c01,bc00 rd=3c00,bc01 ro=3c01,bc01 rnu=3c01,bc00 rnz=3c00,bc00 rnd=3c00,bc01; do
     gives "a tie, ${mode%%=*}" 0 '1.00048828125\n-1.00048828125\n' "$(echo ${mode#*=} | tr , '\n')\n" round --format fp16 --mode ${mode%%=*}
 done
+gives 'ties up, as AP_RND of ap_fixed and round half up' 0 '0.5\n1.5\n-0.5\n-1.5\n-2.5\n' '1\n2\n0\n-1\n-2\n' round --format int8 --mode rnu --to value
+gives 'ties toward zero, AP_RND_ZERO' 0 '0.5\n1.5\n-0.5\n-1.5\n0.50001\n' '0\n1\n0\n-1\n1\n' round --format int8 --mode rnz --to value
+gives 'ties down, AP_RND_MIN_INF' 0 '0.5\n1.5\n-0.5\n-1.5\n-2.5\n' '0\n1\n-1\n-2\n-3\n' round --format int8 --mode rnd --to value
+gives 'no sign: the ends of uq8.0' 0 '255\n255.5\n1e9\n-0.4\n-3\ninf\n-inf\n' 'ff\nff\nff\n00\n00\nff\n00\n' round --format uq8.0
+gives 'uint8 is uq8.0, and wraps around on request' 0 '256\n-1\n1e30\n257.5\n' '00\nff\n00\n02\n' round --format UINT8:wrap
+gives '1 in uq0.8 is the largest number below it' 0 '1\n0.5\n-0.25\n' 'ff 0.99609375\n80 0.5\n00 0\n' round --format uq0.8 --to both
+gives 'bits that begin after the point' 0 '0.1\n0.125\n0.12451171875\n-1\n' '66 0.099609375\n7f 0.1240234375\n7f 0.1240234375\n80 -0.125\n' round --format q-2.10 --to both
+gives '53 bits' 0 '4503599627370495.25\n4503599627370496\n-1e99\n' '0fffffffffffff\n0fffffffffffff\n10000000000000\n' round --format q53.0
+gives '53 bits without a sign' 0 '9007199254740991.499\n9007199254740990.5\n1e17\n' '1fffffffffffff\n1ffffffffffffe\n1fffffffffffff\n' round --format uq53.0
+gives 'symmetric saturation' 0 '-128\n-127.4\n128\n-inf\n' '81\n81\n7f\n81\n' round --format int8:sym
+gives 'saturation to zero' 0 '-128\n-129\n127.5\ninf\n' '80\n00\n00\n00\n' round --format int8 --overflow zero
+gives 'overflow to zero keeps the sign where there is one' 0 '1e9\n-1e9\n448\n' '00\n80\n7e\n' round --format e4m3:zero
+refuses '54 bits' 'q54.0: out of range: .*kept as binary64' round --format q54.0
+refuses '64 bits' 'uq0.64: out of range: .*kept as binary64' round --format uq0.64
+refuses 'two policies' 'no format' round --format int8:sym:sat
+
+gives 'subnormals without and with a flush of results' 0 '0x1p-20\n-0x1p-20\n0x0.ffe8p-14\n0x0.fffp-14\n' '0000\n8000\n0000\n0400\n' round --format fp16:ftz
+gives 'a flush of operands: only the number counts' 0 '0x1p-20\n-0x1p-20\n0x0.ffffp-14\n0x1p-14\n' '0000 -\n8000 -\n0000 -\n0400 -\n' round --format fp16:daz --flags
+gives 'a flushed result underflows' 0 '0x1p-20\n' '0000 underflow|inexact\n' round --format fp16:ftz --flags
+gives 'operands of an operation that are flushed' 0 '0001 0400\n8001 8001\n0001 3c00\n' '0400\n8000\n3c00\n' arith --format fp16:daz:ftz --op add
+refuses 'a flush in fixed point' 'only formats with subnormals take :nosub, :daz and :ftz' round --format q8.8:ftz
+refuses 'two flushes' 'no format' round --format fp16:ftz:ftz
+refuses 'a sum of products in a format that flushes' 'fp16:ftz\|not offered' gemm --datapath serial:fp16:ftz:rne --m 2 --n 2 --k 2
+
+# ---- exceptions ----
+
+gives 'the exceptions of a rounding' 0 '65520\n1e-8\n1\n0.1\n-1e-30\nnan\ninf\n1e999\n' '7c00 overflow|inexact\n0000 underflow|inexact\n3c00 -\n2e66 inexact\n8000 underflow|inexact\n7e00 -\n7c00 -\n7c00 overflow|inexact\n' round --format fp16 --flags
+gives 'tininess is detected after rounding' 0 '0x0.ffep-14\n0x0.ffe8p-14\n0x0.fffp-14\n' '0400 underflow|inexact\n0400 underflow|inexact\n0400 inexact\n' round --format fp16 --flags
+gives 'a subnormal that is exact raises nothing' 0 '0x1p-24\n' '0001 5.9604644775390625e-08 -\n' round --format fp16 --flags --to both
+gives 'exceptions of bits' 0 '3f800000\n00000001\n' '3c00 -\n0000 underflow|inexact\n' round --format fp16 --from f32 --flags
+gives 'exceptions where the result saturates' 0 '500\n-1\n' 'ff overflow|inexact\n00 overflow|inexact\n' round --format uq8.0 --flags
+gives 'exceptions where the result wraps' 0 '256\n1e30\n2.5\n' '00 overflow|inexact\n00 overflow|inexact\n02 inexact\n' round --format uq8.0:wrap --flags
+refuses '--flags of binary output' '--flags ends lines of text' round --format fp16 --flags --to npy --out x.npy
+refuses '--flags of binary input' '--flags ends lines of text' round --format fp16 --flags --from f32le
+
 gives 'options with an equals sign' 0 '1\n' '3c00 1\n' round --format=fp16 --to=both --from=text
 gives 'case of names does not matter' 0 '1\n' '38\n' round --format E4M3FN
 
@@ -161,7 +196,7 @@ refuses 'no format' '--format' round
 refuses 'an unknown format' "no format 'fp17'; did you mean 'fp16'?" round --format fp17
 says 'an unknown format: where the list is' '`ulp help formats` lists them' err
 refuses 'a format out of range' 'e12m3: out of range: eXmY takes X from 1 to 11 and Y from 0 to 52' round --format e12m3
-refuses 'fixed point out of range' 'q40.2: out of range: qI.F takes I from 1.* up to 32' round --format q40.2
+refuses 'fixed point out of range' 'q40.20: out of range: qI.F.* take I from -32 and I + F from 1 to 53: values are kept as binary64' round --format q40.20
 refuses 'an empty format' 'no format' round --format ''
 refuses 'a bad suffix' 'no format' round --format fp16:foo
 refuses 'wrap on floating point' 'wrap' round --format fp16 --overflow wrap
@@ -169,7 +204,7 @@ refuses 'an unknown mode' 'known: rne rna .*`ulp help modes`' round --format fp1
 refuses 'an unknown policy' 'saturate' round --format fp16 --overflow saturate
 refuses 'an unknown --from' 'known: text f32 f64' round --format fp16 --from f16
 refuses 'an unknown --to' 'hex' round --format fp16 --to hex
-for mode in rne rna rz ru rd ro; do refuses "--bits with $mode" "random bits are of the stochastic modes.*not of $mode" round --format fp16 --mode $mode --bits 8; done
+for mode in rne rna rz ru rd ro rnu rnz rnd; do refuses "--bits with $mode" "random bits are of the stochastic modes.*not of $mode" round --format fp16 --mode $mode --bits 8; done
 refuses '--bits without a mode' 'not of rne' round --format fp16 --bits 32
 for bits in 0 33 -1 x 1.5 99999999999999999999; do refuses "--bits $bits" 'from 1 to 32' round --format fp16 --bits $bits; done
 refuses 'a seed beyond 64 bits' 'whole number' round --format fp16 --seed 18446744073709551616
@@ -205,6 +240,10 @@ says 'it is named, too' "'1.0001' is no number of binary16" err
 gives 'three values for two' 2 '0 1 2 3\n' '' convert --by cvt.rs.f16x2
 gives 'no value' 2 '0\n' '' convert --by cvt.rs.f16x2
 
+# ---- convert ----
+
+gives 'VCVTNEPS2BF16 takes subnormal numbers for zero' 0 '0x1.01p0 0x1.03p0 -0x1p-127 0x1p-126\n0x1.fffffep127 -0 nan inf\n' '3f80 3f82 8000 0080\n7f80 8000 7fc0 7f80\n' convert --by vcvtneps2bf16
+
 # ---- arith ----
 
 gives '1 + 2^-10' 0 '3c00 1400\n' '3c01\n' arith --format fp16 --op add
@@ -228,6 +267,9 @@ gives 'fixed point 100 + 100 saturates' 0 '64 64\n' '7f\n' arith --format int8 -
 gives 'fixed point 100 + 100 wraps' 0 '64 64\n' 'c8\n' arith --format int8 --op add --overflow wrap
 gives '448 + 448 is NaN without saturation' 0 '7e 7e\n' '7f\n' arith --format e4m3 --op add --overflow inf
 gives 'upper case, 0x and short codes' 0 '0x3C00 0X3C00\n1 0\n' '4000\n0001\n' arith --format fp16 --op add
+gives 'the exceptions of quotients' 0 '3c00 0000\n0000 0000\n3c00 4200\n7c00 0000\n7bff 0400\n0001 4000\n7e00 0000\n' '7c00 divbyzero\n7e00 invalid\n3555 inexact\n7c00 -\n7c00 overflow|inexact\n0000 underflow|inexact\n7e00 -\n' arith --format fp16 --op div --flags
+gives 'the exceptions of infinities and roots' 0 '7c00 fc00\n7c00 7c00\n' '7e00 invalid\n7c00 -\n' arith --format fp16 --op add --flags
+gives 'the exception of the root of -1' 0 'bc00\n4000\n4400\n' '7e00 invalid\n3da8 inexact\n4000 -\n' arith --format fp16 --op sqrt --flags
 gives 'one operand too few' 2 '3c00 3c00\n3c00\n' '4000\n' arith --format fp16 --op add
 says 'it is counted' 'stdin:2: .*2 operands.*1' err
 gives 'one operand too many' 2 '3c00 3c00\n' '' arith --format fp16 --op sqrt

@@ -47,7 +47,9 @@ static inline int test_format(size_t i, ulp_format *f) {
         "e5m10:nosub bf16:nosub fp32:nosub e4m3:nosub e4m3fnuz:nosub e2m1:nosub binary8p3uf:nosub "
         "e5m2:sat e4m3:inf e4m3:nan q1.0 q1.7 q4.2 q8.0:wrap q9.7:wrap q8.8:wrap "
         "binary4p2sf binary5p3ue binary6p1uf binary8p2uf binary8p7se binary8p8uf binary16p5se "
-        "binary16p11sf cfloat8_1_4_3:bias=63 cfloat8_1_5_2:bias=0 e4m3:bias=12:nan posit12 posit5es1 takum9 ";
+        "binary16p11sf cfloat8_1_4_3:bias=63 cfloat8_1_5_2:bias=0 e4m3:bias=12:nan posit12 posit5es1 takum9 "
+        "uq8.0 uq0.8 uq5.3:wrap uq1.0 q-2.10 uq-3.9:inf q5.25 q20.33 uq20.33 q8.0:sym q4.4:zero e4m3:sym e5m2:zero "
+        "uq4.0:zero e8m0:zero posit8:zero ";
     memset(f, 0, sizeof *f);
     if (i < ulp_format_count) {
         assert_ok(ulp_format_get(i, f, NULL));

@@ -107,6 +107,24 @@ TEST(hf8) {
         }
 }
 
+/* VCVTNEPS2BF16 as its manual has it: a bias of 7fff and the last kept bit is added to the word (Intel SDM 325462). */
+TEST(neps) {
+    const ulp_conversion *c = conversion_of("vcvtneps2bf16");
+    const ulp_format bf16 = format_of(c->to);
+    for (uint64_t u = 0; u < 1ull << 32; u += 0x3fff) {
+        const uint32_t word = (uint32_t)u, size = word & 0x7fffffffu;
+        const double y = ulp_convert(c, 0, (double)ulp_from_bits32(word), 0, &bf16);
+        uint64_t code;
+        assert_ok(ulp_encode(&code, y, &bf16));
+        uint32_t want = (word + 0x7fffu + (word >> 16 & 1u)) >> 16;
+        if (size < 0x800000u) want = word >> 16 & 0x8000u;
+        if (size > 0x7f800000u) want = 0x7fc0u;
+        if (code != want) fail_msg("%08x: %04x, not %04x", word, (unsigned)code, want);
+    }
+    assert_true(ulp_convert(c, 0, -0x1p-127, 0, &bf16) == 0 && signbit(ulp_convert(c, 0, -0x1p-127, 0, &bf16)));
+    assert_true(ulp_convert(c, 3, 0x1p-126, 0, &bf16) == 0x1p-126);
+}
+
 TEST(table) {
     size_t n = 0;
     for (const ulp_conversion *c; (c = ulp_conversion_get(n)) != NULL; n++) {
@@ -118,7 +136,7 @@ TEST(table) {
         if (c->overflow == ULP_OVERFLOW_SAT) assert_true(y == to.max);
         else if (to.emax < 19) assert_true(y - y != 0);
     }
-    assert_int_equal(n, 22);
+    assert_int_equal(n, 23);
     assert_null(ulp_conversion_find("cvt.rs"));
     assert_null(ulp_conversion_find(NULL));
 }

@@ -216,18 +216,26 @@ TEST(ieee_like) {
             }
 }
 
+static void check_fixed(int i, int frac, int is_signed) {
+    char name[64];
+    snprintf(name, sizeof name, "%sQ%d.%d", is_signed ? "" : "u", i, frac);
+    ulp_format f = named(name);
+    check_derived(&f);
+    assert_true(f.is_fixed && f.bits == i + frac && f.frac_bits == frac && f.overflow == ULP_OVERFLOW_SAT);
+    assert_int_equal(f.is_signed, is_signed);
+    equal(name, "max", f.max, ldexp(1, i - is_signed) - ldexp(1, -frac));
+    equal(name, "lowest", f.lowest, is_signed ? -ldexp(1, i - 1) : 0);
+    equal(name, "min positive", f.min_positive, ldexp(1, -frac));
+    equal(name, "the value of max's code", ulp_decode(f.max_code, &f), f.max);
+    equal(name, "the value of the next code", ulp_decode(f.max_code + 1, &f), f.lowest);
+}
+
 TEST(fixed) {
-    for (int i = 1; i <= 32; i++)
-        for (int frac = 0; i + frac <= 32; frac++) {
-            char name[64];
-            snprintf(name, sizeof name, "Q%d.%d", i, frac);
-            ulp_format f = named(name);
-            check_derived(&f);
-            assert_true(f.is_fixed && f.bits == i + frac && f.frac_bits == frac && f.overflow == ULP_OVERFLOW_SAT);
-            equal(name, "max", f.max, ldexp(1, i - 1) - ldexp(1, -frac));
-            equal(name, "lowest", f.lowest, -ldexp(1, i - 1));
-            equal(name, "min positive", f.min_positive, ldexp(1, -frac));
-        }
+    unsigned count = 0;
+    for (int i = -32; i <= ULP_FIXED_MOST; i++)
+        for (int frac = i < 1 ? 1 - i : 0; i + frac <= ULP_FIXED_MOST; frac++, count++)
+            for (int is_signed = 0; is_signed < 2; is_signed++) check_fixed(i, frac, is_signed);
+    assert_true(count > 3000);
 }
 
 /* All K and P of every kind; formats with values beyond binary64 are refused. P3109 v4.0, section 4. */
@@ -355,9 +363,9 @@ TEST(init) {
     REFUSES(ULP_BAD_ARGUMENT, bad.overflow = ULP_OVERFLOW_COUNT);
     f = named("q8.8");
     REFUSES(ULP_OK, bad.overflow = ULP_OVERFLOW_WRAP);
-    REFUSES(ULP_NOT_IN_RANGE, bad.bits = 33);
+    REFUSES(ULP_NOT_IN_RANGE, bad.bits = 54);
     REFUSES(ULP_NOT_IN_RANGE, bad.bits = 0);
-    REFUSES(ULP_NOT_IN_RANGE, bad.frac_bits = 16);
+    REFUSES(ULP_NOT_IN_RANGE, bad.frac_bits = 49);
 #undef REFUSES
 }
 

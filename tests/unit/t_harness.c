@@ -79,7 +79,7 @@ TEST(refusals) {
         {"--shape ring,tree", "no choice"},
         {"--formats bfloat61", "did you mean 'bfloat16'?"},
         {"--formats fp16,fp64", "--formats binary64: too wide"},
-        {"--formats q40.2", "--formats q40.2"},
+        {"--formats q40.20", "--formats q40.20"},
         {"--formats fp16,half", "binary16 is given twice"},
         {"--modes rnd", "no mode 'rnd'"},
         {"--modes rne/4", "random bits"},

@@ -40,10 +40,12 @@ static void fill_inputs(const ulp_format *f, uint64_t seed) {
 static void count(ulp_stats *stats, double in, double out, const ulp_format *f, ulp_rule rule, uint32_t word) {
     ulp_overflow policy = ulp_overflow_of(f, (ulp_overflow)rule.overflow);
     rule.overflow = ULP_OVERFLOW_NAN;
-    int beyond = isfinite(in) && isnan(ulp_round(in, f, rule, word));
+    const double unlimited = ulp_round(in, f, rule, word); /* NaN beyond the range */
+    int beyond = isfinite(in) && (isnan(unlimited) || (policy == ULP_OVERFLOW_SYM && unlimited < fmin(-f->max, 0)));
     stats->count++;
     stats->overflow += (uint64_t)beyond;
-    stats->saturated += (beyond || isinf(in)) && policy != ULP_OVERFLOW_WRAP && (out == f->max || out == f->lowest);
+    const double low = policy == ULP_OVERFLOW_SYM && f->is_signed ? -f->max : f->lowest;
+    stats->saturated += (beyond || isinf(in)) && policy != ULP_OVERFLOW_WRAP && (out == f->max || out == low);
     stats->underflow += isfinite(in) && in != 0.0 && out == 0.0 && !beyond;
     stats->subnormal += out != 0.0 && fabs(out) < f->min_normal;
     stats->zero += out == 0.0;

@@ -94,7 +94,7 @@ TEST(values) {
     has(out, "parts: all\n");
     has(out, "seed: 1099511627776\n");
     has(out, "formats: binary32,tf32,binary16,");
-    has(out, "modes: rne,rna,rz,ru,rd,ro,sra,srb,src\n");
+    has(out, "modes: rne,rna,rz,ru,rd,ro,sra,srb,src,rnu,rnz,rnd\n");
     expect(0, "--format e4m3 --parts head,tail");
     has(out, "parts: tail,head\n"); /* printed like the default of --quick */
 }
@@ -157,19 +157,18 @@ TEST(refusals) {
         {"--parts head,head", "head is given twice"},
         {"--out=", "--out: the file's name is empty"},
         {"--formats bfloat61", "--formats: no format 'bfloat61'; did you mean 'bfloat16'?\n(`ulp help formats`"},
-        {"--formats fp16:foo", "suffixes are :nosub, :bias=N with N from 0 to 63, and one of :inf"},
+        {"--formats fp16:foo", "suffixes are :nosub, :daz, :ftz, :bias=N with N from 0 to 63, and one of :inf"},
         {"--formats fp16,fp64", "--formats binary64: has to lie within binary32"},
         {"--formats fp16,half", "binary16 is given twice"},
-        {"--formats q40.2",
-         "--formats q40.2: out of range: qI.F takes I from 1, which counts the sign, and I + F up to 32"},
+        {"--formats q40.20", "--formats q40.20: out of range: qI.F, where I counts the sign, and uqI.F without a sign"},
         {"--formats e12m3", "out of range: eXmY takes X from 1 to 11 and Y from 0 to 52"},
         {"--formats binary32p4se", "out of range: binaryKpP takes K from 3 to 16"},
         {"--formats fp16:wrap", "--formats fp16:wrap: only fixed point wraps around"},
-        {"--modes rnd", "--modes: no mode 'rnd'; did you mean 'rne'?"},
+        {"--modes rnb", "--modes: no mode 'rnb'; did you mean 'rne'?"},
         {"--modes rne/4", "random bits"},
         {"--modes sr/33", "random bits"},
         {"--mode sr/8", "no mode 'sr/8'"},
-        {"--overflow up", "--overflow: no overflow policy 'up'\nknown: default inf sat nan wrap\n"},
+        {"--overflow up", "--overflow: no overflow policy 'up'\nknown: default inf sat nan wrap sym zero\n"},
         {"--overflow wrp", "--overflow: no overflow policy 'wrp'; did you mean 'wrap'?\nknown: default"},
         {"--op pow", "--op: no operation 'pow'\nknown: add sub mul div sqrt fma exp exp2 log"},
         {"--op sqr", "--op: no operation 'sqr'; did you mean 'sqrt'?\nknown: add"},
@@ -223,7 +222,7 @@ TEST(help) {
         "\nusage: toy [OPTION...] [FILE...]\n",
         "\nthis toy\n  --size N              rows of a point [3] [--quick: 1] [--full: 10]\n",
         "\n  --shape WORD          a word: ring tree line [ring]\n",
-        "\n  --overflow POLICY     policy: default inf sat nan wrap [default]\n",
+        "\n  --overflow POLICY     policy: default inf sat nan wrap sym zero [default]\n",
         "\n  --op OP               operation: add sub mul div sqrt fma exp exp2 log log2\n",
         "\n  --backend NAME        machine: cpu cuda mpfr [cpu]\n",
         "\n  --format FORMAT       one format [needed]\n",

@@ -78,6 +78,9 @@ static int goes_up(int mode, int odd, int j, int neg, int R) {
     case ULP_SRA: return j / 2 + R >= 8;
     case ULP_SRB: return j + 2 * R + 1 >= 16;
     case ULP_SRC: return (j % 4 == 3 ? (j + 1) / 2 : j / 2) + R >= 8; /* j/2 rounded to nearest even */
+    case ULP_RNU: return j > 8 || (j == 8 && !neg);
+    case ULP_RNZ: return j > 8;
+    case ULP_RND: return j > 8 || (j == 8 && neg);
     case ULP_MODE_COUNT: break;
     }
     fail_msg("no mode %d", mode);

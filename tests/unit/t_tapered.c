@@ -151,6 +151,9 @@ static int goes_up(place p, ulp_rule rule, int neg, uint64_t R, int r) {
     case ULP_SRA: return twice / 2 + R >= one / 2;
     case ULP_SRB: return twice + 2 * R + 1 >= one;
     case ULP_SRC: return twice / 2 + (twice % 2 == 1 && (p.more || twice / 2 % 2 == 1)) + R >= one / 2;
+    case ULP_RNU: return twice > one / 2 || (twice == one / 2 && (p.more || !neg));
+    case ULP_RNZ: return twice > one / 2 || (twice == one / 2 && p.more);
+    case ULP_RND: return twice > one / 2 || (twice == one / 2 && (p.more || neg));
     case ULP_MODE_COUNT: break;
     }
     return 0;

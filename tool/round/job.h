@@ -6,6 +6,7 @@
 #include "tool/tool.h"
 
 #include "base/decimal.h"
+#include "formats/flags.h"
 #include "tool/files/numbers.h"
 #include "tool/files/npz_write.h"
 #include "tool/files/output.h"
@@ -35,7 +36,7 @@ typedef enum round_to {
     TO_NPZCODE
 } round_to;
 
-enum { ROUND_GROUP = 4096, ROUND_LINE = 64 }; /* numbers of a group; characters of an output line, and some more */
+enum { ROUND_GROUP = 4096, ROUND_LINE = 112 }; /* numbers of a group; characters of an output line, and some more */
 
 /* The printed form of a value. */
 typedef struct round_text {
@@ -67,12 +68,14 @@ typedef struct round_job {
     FILE *file;        /* of the output */
     round_text *texts; /* (2^bits) of the values of each code; NULL: no table */
     size_t n;          /* numbers in the group */
-    int is_rounded;    /* 1: the numbers of text are in y, rounded, and not in x */
+    int flags;         /* 1: every line ends with its exceptions */
+    int is_rounded;    /* 1: the numbers of lines are in y, rounded, and not in x */
     int is_random;     /* 1: the mode is stochastic */
     int32_t modulo;    /* of ulp_exact_read */
     uint64_t index;    /* of the first of them, counted over all files */
     double x[ROUND_GROUP], y[ROUND_GROUP];
     uint64_t code[ROUND_GROUP];
+    uint8_t raised[ROUND_GROUP];     /* of lines: the flags of each number */
     const char *input;               /* of lines: the file */
     unsigned long line[ROUND_GROUP]; /* of lines: the number of the line of each number */
     round_arrays arrays;

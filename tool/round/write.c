@@ -42,6 +42,10 @@ static void write_lines(round_job *j, size_t n, round_text *texts) {
         if (j->to != TO_CODE)
             at = texts != NULL ? write_known(at, j->y[i], &texts[j->code[i]], powers)
                                : at + ulp_decimal_print(at, j->y[i], powers);
+        if (j->flags) {
+            *at++ = ' ';
+            at += ulp_flags_text(at, j->raised[i]);
+        }
         *at++ = '\n';
     }
     fwrite(j->output.text, 1, (size_t)(at - j->output.text), j->file);

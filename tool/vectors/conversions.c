@@ -6,7 +6,9 @@
 
 #include "base/decimal.h"
 
-enum { POLICIES = ULP_OVERFLOW_COUNT - 1, BITS = 8, WORDS = 8, GAPS = 16 };
+/* The tables have columns for the policies up to wrap and for the modes up to src, which other projects read by place.
+ */
+enum { POLICIES = ULP_OVERFLOW_WRAP, MODES = ULP_SRC + 1, BITS = 8, WORDS = 8, GAPS = 16 };
 
 typedef struct tables {
     const ulp_format *format;
@@ -80,7 +82,7 @@ static void put_input(ulp_text *csv, double x) {
 /* The arrays of the results: one for each mode where policies do not count, one for each mode and policy elsewhere. */
 typedef struct columns {
     vectors_array *x, *overflow_x;
-    vectors_array *result[ULP_MODE_COUNT], *overflow[POLICIES + 1][ULP_MODE_COUNT];
+    vectors_array *result[MODES], *overflow[POLICIES + 1][MODES];
 } columns;
 
 static void add_columns(tables *t, columns *c) {
@@ -88,14 +90,14 @@ static void add_columns(tables *t, columns *c) {
     ulp_text_print(&t->conversions, "binary64,binary32");
     ulp_text_print(&t->overflow, "binary64,binary32");
     c->x = vectors_add(&t->file, 'f', 8, "x");
-    for (int m = 0; m < ULP_MODE_COUNT; m++) {
+    for (int m = 0; m < MODES; m++) {
         if (ulp_mode_is_stochastic((uint32_t)m)) continue;
         c->result[m] = vectors_add(&t->file, 'u', bytes, "%s", ulp_mode_name((ulp_mode)m));
         ulp_text_print(&t->conversions, ",%s", ulp_mode_name((ulp_mode)m));
     }
     c->overflow_x = vectors_add(&t->file, 'f', 8, "overflow_x");
     for (int p = 1; p <= POLICIES; p++)
-        for (int m = 0; m < ULP_MODE_COUNT && offers(t->format, p); m++) {
+        for (int m = 0; m < MODES && offers(t->format, p); m++) {
             const char *mode = ulp_mode_name((ulp_mode)m), *policy = ulp_overflow_name((ulp_overflow)p);
             if (ulp_mode_is_stochastic((uint32_t)m)) continue;
             c->overflow[p][m] = vectors_add(&t->file, 'u', bytes, "overflow_%s_%s", mode, policy);
@@ -107,11 +109,11 @@ static void add_columns(tables *t, columns *c) {
 
 /* Write x and its results to the table where it belongs: `overflow` if two policies give different codes. */
 static void put_conversion(tables *t, columns *c, double x) {
-    uint64_t code[POLICIES + 1][ULP_MODE_COUNT];
+    uint64_t code[POLICIES + 1][MODES];
     const int bits = t->format->bits;
     int differ = 0;
     for (int p = 1; p <= POLICIES; p++)
-        for (int m = 0; m < ULP_MODE_COUNT; m++) {
+        for (int m = 0; m < MODES; m++) {
             if (c->overflow[p][m] == NULL) continue;
             code[p][m] = convert(t, x, m, p, 0);
             differ |= code[p][m] != code[1][m];
@@ -121,7 +123,7 @@ static void put_conversion(tables *t, columns *c, double x) {
     vectors_put(differ ? c->overflow_x : c->x, ulp_bits64(x));
     put_input(csv, x);
     for (int p = 1; p <= (differ ? POLICIES : 1); p++)
-        for (int m = 0; m < ULP_MODE_COUNT; m++) {
+        for (int m = 0; m < MODES; m++) {
             if (c->overflow[p][m] == NULL) continue;
             vectors_put(differ ? c->overflow[p][m] : c->result[m], code[p][m]);
             vectors_cell(csv, code[p][m], bits);
@@ -159,7 +161,7 @@ static void put_stochastic(tables *t, vectors_array *const *to, double x, uint32
     vectors_put(to[1], word);
     put_input(&t->stochastic, x);
     vectors_cell(&t->stochastic, word, 32);
-    for (int m = 0, c = 2; m < ULP_MODE_COUNT; m++) {
+    for (int m = 0, c = 2; m < MODES; m++) {
         if (!ulp_mode_is_stochastic((uint32_t)m)) continue;
         const uint64_t code = convert(t, x, m, ULP_OVERFLOW_DEFAULT, word);
         vectors_put(to[c++], code);
@@ -173,13 +175,13 @@ static void put_stochastic(tables *t, vectors_array *const *to, double x, uint32
 static void put_all_stochastic(tables *t) {
     static const double fractions[] = {0x1p-9, 0x3p-9, 0x1p-2, 0x1.55555p-2, 0.5, 0x1.fep-1, 0x1.ffp-1};
     const ulp_format *f = t->format;
-    vectors_array *to[2 + ULP_MODE_COUNT] = {vectors_add(&t->file, 'f', 8, "stochastic_x"),
-                                             vectors_add(&t->file, 'u', 4, "stochastic_word")};
+    vectors_array *to[2 + MODES] = {vectors_add(&t->file, 'f', 8, "stochastic_x"),
+                                    vectors_add(&t->file, 'u', 4, "stochastic_word")};
     vectors_numbers values = {0};
     vectors_draw draw = vectors_draw_for(t->request->seed, f->name);
     size_t arrays = 2;
     ulp_text_print(&t->stochastic, "binary64,binary32,word");
-    for (int m = 0; m < ULP_MODE_COUNT; m++) {
+    for (int m = 0; m < MODES; m++) {
         if (!ulp_mode_is_stochastic((uint32_t)m)) continue;
         ulp_text_print(&t->stochastic, ",%s", ulp_mode_name((ulp_mode)m));
         to[arrays++] =

@@ -13,7 +13,7 @@ int ulp_format_with_sign(const ulp_format *f) { return f->fits_binary32 && f->is
 /* ---- formats ---- */
 
 static void add_suffixes(ulp_text *to) {
-    ulp_text_print(to, "; suffixes are :nosub, :bias=N with N from 0 to 63, and one of");
+    ulp_text_print(to, "; suffixes are :nosub, :daz, :ftz, :bias=N with N from 0 to 63, and one of");
     for (int i = ULP_OVERFLOW_INF; i < ULP_OVERFLOW_COUNT; i++)
         ulp_text_print(to, " :%s", ulp_overflow_name((ulp_overflow)i));
 }
@@ -55,8 +55,8 @@ static ulp_status read_format(void *field, const char *text, const ulp_option *o
     if (status == ULP_UNSUPPORTED)
         return ulp_refuse(
             error,
-            "%s: only fixed point wraps around, only formats with subnormals take :nosub, and only formats "
-            "with an exponent bias take :bias=N",
+            "%s: only fixed point wraps around, only formats with subnormals take :nosub, :daz and :ftz, and only "
+            "formats with an exponent bias take :bias=N",
             text);
     return refuse_unknown_format(text, error);
 }

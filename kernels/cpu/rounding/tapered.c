@@ -74,7 +74,7 @@ static void count_floats(const floats *p, ulp_stats *stats) {
         const uint32_t y = ulp_bits32(p->y[i]) & 0x7fffffffu, x = ulp_bits32(p->x[i]) & 0x7fffffffu;
         zero += y == 0;
         nan += y > 0x7f800000u;
-        saturated += (x == 0x7f800000u) & (y < 0x7f800000u);
+        saturated += (x == 0x7f800000u) & (y < 0x7f800000u) & (y != 0);
     }
     stats->zero += (uint64_t)zero;
     stats->nan += (uint64_t)nan;
@@ -86,7 +86,7 @@ static void count_doubles(const doubles *p, ulp_stats *stats) {
         const double y = p->y[i], x = p->x[i];
         stats->zero += y == 0.0;
         stats->nan += y != y;
-        stats->saturated += (x - x != 0.0) & (x == x) & (y == y);
+        stats->saturated += (x - x != 0.0) & (x == x) & (y == y) & (y != 0.0);
     }
 }
 

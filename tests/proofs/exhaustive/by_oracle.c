@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The golden file has lines of the modes up to src. */
+enum { MODES = ULP_SRC + 1 };
+
 typedef struct job {
     ulp_format format;
     ulp_rule rule;
@@ -122,10 +125,10 @@ int main(int argc, char **argv) {
     const int most = argc == 3 && strcmp(argv[1], "--bits") == 0 ? atoi(argv[2]) : 19;
     size_t count = 0;
     if ((argc != 1 && argc != 3) || most < 1) return fprintf(stderr, "usage: by_oracle [--bits BITS]\n"), 2;
-    job *jobs = calloc(ulp_format_count * ULP_MODE_COUNT * ULP_OVERFLOW_COUNT, sizeof *jobs);
+    job *jobs = calloc(ulp_format_count * MODES * ULP_OVERFLOW_COUNT, sizeof *jobs);
     if (!jobs) return 1;
     for (size_t i = 0; i < ulp_format_count; i++)
-        for (uint8_t mode = 0; mode < ULP_MODE_COUNT; mode++)
+        for (uint8_t mode = 0; mode < MODES; mode++)
             for (uint8_t policy = ULP_OVERFLOW_DEFAULT; policy < ULP_OVERFLOW_WRAP; policy++) {
                 job *j = &jobs[count];
                 ulp_format_get(i, &j->format, NULL);

@@ -23,7 +23,7 @@
 #endif
 
 #ifndef GOAL_MODES
-#define GOAL_MODES 0x1ff /* a bit for each mode */
+#define GOAL_MODES 0xfff /* a bit for each mode */
 #endif
 
 #define GOAL_FN __attribute__((noinline))
@@ -37,7 +37,10 @@ SAME(SPEC_RO, ULP_RO);
 SAME(SPEC_SRA, ULP_SRA);
 SAME(SPEC_SRB, ULP_SRB);
 SAME(SPEC_SRC, ULP_SRC);
-SAME(SPEC_SRC + 1, ULP_MODE_COUNT);
+SAME(SPEC_RNU, ULP_RNU);
+SAME(SPEC_RNZ, ULP_RNZ);
+SAME(SPEC_RND, ULP_RND);
+SAME(SPEC_MODES, ULP_MODE_COUNT);
 SAME(SPEC_DEFAULT, ULP_OVERFLOW_DEFAULT);
 SAME(SPEC_TO_INF, ULP_OVERFLOW_INF);
 SAME(SPEC_TO_END, ULP_OVERFLOW_SAT);
@@ -60,8 +63,8 @@ static inline ulp_rule rule_of(uint32_t mode, uint32_t policy, uint32_t r) {
 
 /* The rules that ulp_rule_check accepts; random bits count in the stochastic modes alone. */
 static inline int is_rule(uint32_t mode, uint32_t policy, uint32_t r) {
-    return mode <= SPEC_SRC && (GOAL_MODES >> mode & 1) && policy <= (format.is_fixed ? SPEC_WRAP : SPEC_TO_NAN) &&
-           (mode >= SPEC_SRA ? r >= 1 && r <= 32 : r == 32);
+    return mode < SPEC_MODES && (GOAL_MODES >> mode & 1) && policy <= (format.is_fixed ? SPEC_WRAP : SPEC_TO_NAN) &&
+           (spec_is_stochastic(mode) ? r >= 1 && r <= 32 : r == 32);
 }
 
 static inline uint64_t wanted(uint64_t x, uint32_t mode, uint32_t policy, uint32_t word, uint32_t r) {

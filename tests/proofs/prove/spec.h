@@ -20,7 +20,21 @@
 
 __extension__ typedef unsigned __int128 spec_wide;
 
-enum { SPEC_RNE, SPEC_RNA, SPEC_RZ, SPEC_RU, SPEC_RD, SPEC_RO, SPEC_SRA, SPEC_SRB, SPEC_SRC };
+enum {
+    SPEC_RNE,
+    SPEC_RNA,
+    SPEC_RZ,
+    SPEC_RU,
+    SPEC_RD,
+    SPEC_RO,
+    SPEC_SRA,
+    SPEC_SRB,
+    SPEC_SRC,
+    SPEC_RNU,
+    SPEC_RNZ,
+    SPEC_RND,
+    SPEC_MODES
+};
 enum { SPEC_DEFAULT, SPEC_TO_INF, SPEC_TO_END, SPEC_TO_NAN, SPEC_WRAP };
 enum { SPEC_NAN_NONE, SPEC_NAN_IEEE, SPEC_NAN_ALL_ONES, SPEC_NAN_NEG_ZERO };
 enum { SPEC_FLAT, SPEC_POSIT, SPEC_TAKUM, SPEC_HIF8 };
@@ -35,6 +49,8 @@ typedef struct spec_format {
 typedef struct spec_asked {
     uint32_t mode, policy, word, r;
 } spec_asked;
+
+static inline int spec_is_stochastic(uint32_t mode) { return mode >= SPEC_SRA && mode <= SPEC_SRC; }
 
 static const uint64_t spec_sign = 0x8000000000000000u, spec_inf = 0x7ff0000000000000u, spec_nan = 0x7ff8000000000000u;
 static const uint64_t spec_hidden = 0x10000000000000u; /* 2^52 */
@@ -81,7 +97,7 @@ static inline uint64_t spec_beyond(const spec_format *f, uint32_t mode, uint32_t
     const uint64_t end = outside ? least : spec_end(f, neg) | (neg ? spec_sign : 0);
     if (policy == SPEC_TO_NAN) return spec_nan;
     if (policy == SPEC_TO_END) return end;
-    if (outside) return spec_nan;
+    if (outside) return f->nan == SPEC_NAN_NONE ? end : spec_nan;
     if (inward && !infinite) return end;
     if (f->has_inf) return neg ? spec_sign | spec_inf : spec_inf;
     return f->nan == SPEC_NAN_NONE ? end : spec_nan;
@@ -118,6 +134,9 @@ static inline int spec_up(spec_asked a, int odd, uint32_t neg, uint64_t rem, uin
     case SPEC_SRB: return !huge && y2 >= least2;
     /* roundeven(nu 2^r) + R >= 2^r is nu 2^r > (2^r - R) - 1/2; at the tie roundeven takes the even number */
     case SPEC_SRC: return !huge && (y2 > least2 || (y2 == least2 && (lack & one) == 0));
+    case SPEC_RNU: return above || (tie && !neg);
+    case SPEC_RNZ: return above;
+    case SPEC_RND: return above || (tie && neg);
     default: return 0;
     }
 }

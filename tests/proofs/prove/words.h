@@ -7,7 +7,7 @@
 
 GOAL_FN int assumed(uint32_t nu, uint32_t tail, uint32_t mode, uint32_t odd, uint32_t neg, uint32_t word, uint32_t r) {
     (void)nu, (void)word;
-    return tail < 4 && mode <= SPEC_SRC && (GOAL_MODES >> mode & 1) && odd < 2 && neg < 2 && r >= 1 && r <= 32;
+    return tail < 4 && mode < SPEC_MODES && (GOAL_MODES >> mode & 1) && odd < 2 && neg < 2 && r >= 1 && r <= 32;
 }
 /* The discarded part in units of 2^-34 of a quantum. What lies below 2^-33 is a fraction of that unit's double; every
  * condition compares with a multiple of 2^-33, so that 2^-34 stands for all of these fractions. */
@@ -85,7 +85,7 @@ static inline uint32_t rounded(uint64_t whole, int cut, uint32_t mode, uint32_t 
 GOAL_FN int assumed(uint64_t whole, uint32_t prec, uint32_t mode, uint32_t neg, uint32_t word, uint32_t r) {
     ulp_core c;
     (void)word;
-    if (whole >> 59 != 1 || prec < 1 || prec > 24 || mode > SPEC_SRC || !(GOAL_MODES >> mode & 1)) return 0;
+    if (whole >> 59 != 1 || prec < 1 || prec > 24 || mode >= SPEC_MODES || !(GOAL_MODES >> mode & 1)) return 0;
     if (neg > 1 || r < 1 || r > 32) return 0;
     c.drop = 24 - prec;
     c.mode = mode;
@@ -142,8 +142,8 @@ GOAL_FN int assumed(uint64_t x, uint32_t bits, uint32_t prec, uint32_t bias, uin
     if (GOAL_LIMITS || kind > 255 || kind >> 5 & 1) return 0;
     if (bits < 2 || bits > 16 || prec < 1 || prec > 16 || prec + is_signed > bits || bits - prec - is_signed > 8)
         return 0;
-    if (mode > SPEC_SRC || !(GOAL_MODES >> mode & 1) || policy < SPEC_TO_INF || policy > SPEC_TO_NAN) return 0;
-    if (mode >= SPEC_SRA ? r < 1 || r > 32 : r != 32) return 0;
+    if (mode >= SPEC_MODES || !(GOAL_MODES >> mode & 1) || policy < SPEC_TO_INF || policy > SPEC_TO_NAN) return 0;
+    if (spec_is_stochastic(mode) ? r < 1 || r > 32 : r != 32) return 0;
     /* a format without zero has no sign and no subnormals, as e8m0; -0 needs a sign and a zero */
     if (!zero && (is_signed || kind >> 4 & 1)) return 0;
     if (kind >> 3 & 1 && !is_signed) return 0;
