@@ -46,6 +46,15 @@ ULP_FN double ulp_exact_to_odd(ulp_exact x) {
     return ulp_from_bits64(sign | (e < -1022 ? odd : ((uint64_t)(e + 1022) << 52) + odd));
 }
 
+/* x rounded to odd at 106 bits, for ulp_exact_add. Comparisons of the result with numbers of at most 104 bits are those
+ * of x. */
+ULP_FN ulp_exact ulp_exact_cut(ulp_exact x) {
+    const uint64_t tail = (1u << 22) - 1;
+    if (x.kind == ULP_EXACT_FINITE && (x.sticky || (x.lo & tail) != 0)) x.lo = (x.lo & ~tail) | (tail + 1);
+    x.sticky = 0;
+    return x;
+}
+
 /* Whether x is the number y. NaN is. */
 ULP_FN int ulp_exact_is(ulp_exact x, double y) {
     const ulp_exact z = ulp_exact_of(y);
