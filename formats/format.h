@@ -160,6 +160,16 @@ extern const size_t ulp_format_count;
 /* The texts and the descriptor of registered format `i`. Either pointer may be NULL. ULP_BAD_ARGUMENT past the end. */
 ulp_status ulp_format_get(size_t i, ulp_format *format, const ulp_format_row **row);
 
+/* A name of a format in other tools. */
+typedef struct ulp_other_name {
+    const char *name;   /* in lower case */
+    const char *format; /* its name here; NULL: no format here has these numbers */
+    const char *where;  /* the tools; if `format` is NULL, why there is none */
+} ulp_other_name;
+
+/* Row i of the names in other tools, which are names here, too. NULL past the end. */
+const ulp_other_name *ulp_other_name_get(size_t i);
+
 /* Derives the second group of fields of *format from the first group and checks both groups. Every value has to be a
  * binary64 value. */
 ulp_status ulp_format_init(ulp_format *format);
@@ -170,7 +180,7 @@ ulp_status ulp_format_init(ulp_format *format);
  */
 ulp_status ulp_format_shift(ulp_format *format, int k);
 
-/* The format called `text`: a registered name or alias, eXmY (IEEE-like; eXmYieee where eXmY is a registered name),
+/* The format called `text`: a registered name or alias, a name of another tool, eXmY (IEEE-like; eXmYieee where eXmY is a registered name),
  * qI.F (I counts the sign), binaryKpP{s,u}{e,f}, positN (2 exponent bits), positNesE, or takumN. Each name may have
  * suffixes :nosub :bias=N :sat :inf :nan :wrap. The function writes *format only if it returns ULP_OK. */
 ulp_status ulp_format_parse(ulp_format *format, const char *text);

@@ -302,6 +302,8 @@ static ulp_status parse_bias(ulp_format *f, const char *text, size_t n) {
     return append(f->name, ":", 1) && append(f->name, text, n) ? ULP_OK : ULP_BAD_NAME;
 }
 
+static ulp_status parse_with_suffixes(ulp_format *f, const char *text);
+
 static ulp_status parse_base(ulp_format *f, const char *text, size_t n) {
     for (size_t i = 0; i < ulp_format_count + UNLISTED; i++) {
         const row *const r = i < ulp_format_count ? &rows[i] : &unlisted[i - ulp_format_count];
@@ -310,6 +312,9 @@ static ulp_status parse_base(ulp_format *f, const char *text, size_t n) {
         *f = from_row(r);
         return append(f->name, name, word_length(name)) ? ULP_OK : ULP_BAD_NAME;
     }
+    const ulp_other_name *other;
+    for (size_t i = 0; (other = ulp_other_name_get(i)) != NULL; i++)
+        if (other->format != NULL && is_one_of(text, n, other->name)) return parse_with_suffixes(f, other->format);
     ulp_status status = ULP_BAD_NAME;
     for (size_t i = 0; i < FAMILIES && status == ULP_BAD_NAME; i++) status = families[i].parse(f, text, text + n);
     if (status == ULP_OK && !append(f->name, text, n)) status = ULP_BAD_NAME;
@@ -360,17 +365,22 @@ static ulp_status parse_suffix(ulp_format *f, const char *text, size_t n) {
     return append(f->name, ":", 1) && append(f->name, text, n) ? ULP_OK : ULP_BAD_NAME;
 }
 
-ulp_status ulp_format_parse(ulp_format *format, const char *text) {
-    if (format == NULL || text == NULL) return ULP_BAD_ARGUMENT;
-    ulp_format f;
+/* Reads a whole name into the parameters that decide a format. */
+static ulp_status parse_with_suffixes(ulp_format *f, const char *text) {
     size_t n = word_length(text);
-    ULP_TRY(parse_base(&f, text, n));
+    ULP_TRY(parse_base(f, text, n));
     while (text[n] == ':') {
         text += n + 1;
         n = word_length(text);
-        ULP_TRY(parse_suffix(&f, text, n));
+        ULP_TRY(parse_suffix(f, text, n));
     }
-    if (text[n] != '\0') return ULP_BAD_NAME;
+    return text[n] == '\0' ? ULP_OK : ULP_BAD_NAME;
+}
+
+ulp_status ulp_format_parse(ulp_format *format, const char *text) {
+    if (format == NULL || text == NULL) return ULP_BAD_ARGUMENT;
+    ulp_format f;
+    ULP_TRY(parse_with_suffixes(&f, text));
     ULP_TRY(ulp_format_init(&f));
     *format = f;
     return ULP_OK;

@@ -49,6 +49,22 @@ static void help_formats(ulp_text *to) {
                    "`ulp formats` prints all parameters of the rows, `ulp show` draws a number in a format.\n");
 }
 
+static void help_names(ulp_text *to) {
+    const ulp_other_name *row;
+    ulp_format f;
+    ulp_text_print(to,
+                   "What other tools call formats. All these names are names here, in upper or lower case; `ulp help "
+                   "formats` has the rows of the right column.\n\n");
+    ulp_text_print(to, "%-20s %-20s %s\n", "name", "format", "where");
+    for (size_t i = 0; (row = ulp_other_name_get(i)) != NULL; i++) {
+        if (row->format != NULL && ulp_format_parse(&f, row->format) == ULP_OK)
+            ulp_text_print(to, "%-20s %-20s %s\n", row->name, f.name, row->where);
+    }
+    ulp_text_print(to, "\nThese words mean numbers that no format here has:\n\n");
+    for (size_t i = 0; (row = ulp_other_name_get(i)) != NULL; i++)
+        if (row->format == NULL) ulp_text_print(to, "%-20s %s\n", row->name, row->where);
+}
+
 static void help_modes(ulp_text *to) {
     ulp_text_print(to,
                    "A rounding mode says which of its two neighbours in the format replaces an inexact result.\n\n");
@@ -120,6 +136,7 @@ typedef struct topic {
 
 static const topic own_topics[] = {
     {"formats", "number formats: rows, families, suffixes", help_formats, NULL, 0},
+    {"names", "names of formats in other tools", help_names, NULL, 42},
     {"modes", "rounding modes", help_modes, NULL, 6},
     {"datapaths", "how sums of products are formed", help_datapaths, NULL, 23},
     {"trees", "the order of a sum, and how other programs are probed", help_trees, NULL, 13},

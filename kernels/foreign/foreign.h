@@ -78,6 +78,10 @@ const char *ulp_foreign_format_fields(const ulp_format *format, uint64_t *intege
 enum { ULP_FOREIGN_NAME, ULP_FOREIGN_ALIASES, ULP_FOREIGN_SOURCE };
 const char *ulp_foreign_format_text(size_t i, int which);
 
+/* A text of row i of the names in other tools (ulp_other_name): the name, the format or "", the tools. NULL past the end. */
+enum { ULP_FOREIGN_OTHER_NAME, ULP_FOREIGN_OTHER_FORMAT, ULP_FOREIGN_OTHER_WHERE };
+const char *ulp_foreign_other_name(size_t i, int which);
+
 /* y (n) = the next value of the format above x (n), or below if up = 0. */
 void ulp_foreign_next(const ulp_format *format, double *y, const double *x, size_t n, int up);
 

@@ -2,6 +2,7 @@
 #include "message.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
 /* ---- words ---- */
 
@@ -29,9 +30,22 @@ const char *ulp_foreign_format_text(size_t i, int which) {
     return which == ULP_FOREIGN_NAME ? row->name : which == ULP_FOREIGN_ALIASES ? row->aliases : row->source;
 }
 
+const char *ulp_foreign_other_name(size_t i, int which) {
+    const ulp_other_name *row = ulp_other_name_get(i);
+    if (row == NULL) return NULL;
+    if (which == ULP_FOREIGN_OTHER_FORMAT) return row->format != NULL ? row->format : "";
+    return which == ULP_FOREIGN_OTHER_NAME ? row->name : row->where;
+}
+
 /* Keeps the sentence about a name that is no format. */
 static ulp_status unknown_format(const char *name) {
     ulp_foreign_words words = {0};
+    const ulp_other_name *other;
+    for (size_t i = 0; (other = ulp_other_name_get(i)) != NULL; i++)
+        if (other->format == NULL && strcasecmp(other->name, name) == 0)
+            return ulp_foreign_fail(ULP_BAD_NAME, "no format '%.64s': %s", name, other->where);
+    for (size_t i = 0; (other = ulp_other_name_get(i)) != NULL; i++)
+        if (other->format != NULL) ulp_foreign_add_word(&words, other->name);
     for (size_t i = 0; ulp_foreign_format_text(i, ULP_FOREIGN_NAME) != NULL; i++) {
         ulp_foreign_add_word(&words, ulp_foreign_format_text(i, ULP_FOREIGN_NAME));
         ulp_foreign_add_word(&words, ulp_foreign_format_text(i, ULP_FOREIGN_ALIASES));

@@ -13,7 +13,7 @@ rounded once.
 
 from ._blocks import Block, Quantized, blocks, dequantize, quantize
 from ._experiments import Claim, Experiment, experiments, run
-from ._formats import Format, FormatRow, decode, formats
+from ._formats import Format, FormatRow, OtherName, decode, formats, names
 from ._library import DeviceError, get_threads, set_threads
 from ._probe import Probe, Property, probe
 from ._products import Datapath, datapaths, dot, matmul
@@ -51,6 +51,7 @@ __all__ = [
     "experiments",
     "fma",
     "formats",
+    "names",
     "get_threads",
     "matmul",
     "mul",

@@ -31,16 +31,18 @@ _ML_DTYPES = {
     "e2m1": "float4_e2m1fn",
     "e2m3": "float6_e2m3fn",
     "e3m2": "float6_e3m2fn",
+    "e4m3fnuz:bias=11": "float8_e4m3b11fnuz",
+    "q4.0": "int4",
+    "q2.0": "int2",
 }
 
 _NUMPY = {"binary16": "float16", "binary32": "float32", "binary64": "float64"}
-_OF_DTYPES = {dtype: name for name, dtype in (*_ML_DTYPES.items(), *_NUMPY.items())}
 
 
 def _name_of(format: object) -> str:
     """The name of a format: of NumPy's, ml_dtypes' and PyTorch's dtypes and their names, too."""
     if isinstance(format, str):
-        return _OF_DTYPES.get(format, format)
+        return format
     name = str(format)[len("torch.") :] if str(format).startswith("torch.") else None
     if name is None:
         try:
@@ -49,9 +51,7 @@ def _name_of(format: object) -> str:
             name = np.dtype(format).name  # type: ignore[call-overload]
         except TypeError:
             raise TypeError(f"a format is a name, a Format or a dtype, not {type(format).__name__}") from None
-    if name not in _OF_DTYPES:
-        raise ValueError(f"no format has the dtype {name}; there are {', '.join(sorted(_OF_DTYPES))}")
-    return _OF_DTYPES[name]
+    return name
 
 
 class Format:
@@ -236,6 +236,20 @@ def formats() -> list[FormatRow]:
     for i, name in enumerate(texts(lambda j: call.format_text(j, 0))):
         rows.append(FormatRow(name, tuple(text(call.format_text(i, 1)).split()), text(call.format_text(i, 2))))
     return rows
+
+
+class OtherName(NamedTuple):
+    """What other tools call a format; the name is a name here, too. format is "" where no format here has the numbers."""
+
+    name: str
+    format: str
+    where: str
+
+
+def names() -> list[OtherName]:
+    """The names of formats in other tools, as ``ulp help names`` prints them."""
+    rows = texts(lambda i: call.other_name(i, 0))
+    return [OtherName(name, text(call.other_name(i, 1)), text(call.other_name(i, 2))) for i, name in enumerate(rows)]
 
 
 def _decoded(f: Format, codes: Array) -> Array:

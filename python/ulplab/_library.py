@@ -60,6 +60,7 @@ _FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "format": (c_int, [_P, c_char_p]),
     "format_fields": (c_char_p, [_P, _P, _P]),
     "format_text": (c_char_p, [c_size_t, c_int]),
+    "other_name": (c_char_p, [c_size_t, c_int]),
     "next": (None, [_P, _P, _P, c_size_t, c_int]),
     "spacing": (None, [_P, _P, _P, c_size_t]),
     "decode": (c_int, [_P, _P, _P, c_size_t, c_size_t]),

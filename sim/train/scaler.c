@@ -24,6 +24,12 @@ const ulp_scaler_rule ulp_scaler_rules[ULP_SCALER_COUNT] = {
         {"megatron",
          "Megatron-LM DynamicGradScaler: from 2^32, after 1000 steps, at least 2^0, halved on the second overflow",
          ULP_SCALE_BY_OVERFLOW, 0, 1, 32, 0, ULP_SCALE_MAX, 1000, 2, 0, 0, 0, 0},
+    [ULP_SCALER_DEEPSPEED] = {"deepspeed", "DeepSpeed DynamicLossScaler: as megatron, but from 2^16",
+                              ULP_SCALE_BY_OVERFLOW, 0, 1, 16, 0, ULP_SCALE_MAX, 1000, 2, 0, 0, 0, 0},
+    [ULP_SCALER_FAIRSEQ] =
+        {"fairseq",
+         "fairseq DynamicLossScaler on one GPU: from 2^7, after 2^14 steps, at least 2^-13, where fairseq stops",
+         ULP_SCALE_BY_OVERFLOW, 0, 1, 7, -13, ULP_SCALE_MAX, 16384, 1, 0, 0, 0, 0},
     [ULP_SCALER_BACKOFF] = {"backoff", "from 2^24, only ever halved", ULP_SCALE_BY_OVERFLOW, 0, 1, 24, ULP_SCALE_MIN,
                             24, 0, 1, 0, 0, 0, 0},
     [ULP_SCALER_LOGMAX] = {"logmax", "OpenSeq2Seq LogMaxScaler: follows the size of the gradients", ULP_SCALE_BY_SIZE,

@@ -68,36 +68,40 @@ static void release_formats(void) {
     free(formats);
 }
 
-static void check_value(const char *text, const char *how, const tried *t, ulp_rule rule, uint32_t word, double got,
-                        double want) {
+/* A text, and for stochastic modes the bits and the word. */
+typedef struct written {
+    char text[ROOM];
+    int random_bits;
+    uint32_t word;
+} written;
+
+static void check_value(const written *w, const char *how, const tried *t, ulp_rule rule, double got, double want) {
     if (ulp_bits64(got) == ulp_bits64(want)) return;
-    fail_msg("'%.600s' %s to %s, %s, word %08x: %a, not %a", text, how, t->format.name,
-             ulp_mode_name((ulp_mode)rule.mode), (unsigned)word, got, want);
+    fail_msg("'%.600s' %s to %s, %s/%d, word %08x: %a, not %a", w->text, how, t->format.name,
+             ulp_mode_name((ulp_mode)rule.mode), rule.random_bits, (unsigned)w->word, got, want);
 }
 
 /* Round the text to the format in every mode. */
-static void check_text(const char *text, const tried *t) {
+static void check_text(const written *w, const tried *t) {
     double hi, lo;
-    if (!pair_of(&hi, &lo, text)) return;
+    if (!pair_of(&hi, &lo, w->text)) return;
     /* 106 bits are not all that wrap-around looks at where the number is large */
     if (t->format.overflow == ULP_OVERFLOW_WRAP && !(hi > -0x1p20 && hi < 0x1p20)) return;
     char padded[ROOM + ULP_DECIMAL_AFTER] = "";
-    strcat(padded, text);
+    strcat(padded, w->text);
     for (int mode = 0; mode < ULP_MODE_COUNT; mode++) {
-        const ulp_rule rule = {.mode = (uint8_t)mode,
-                               .random_bits = ulp_mode_is_stochastic((uint32_t)mode) ? (uint8_t)(1 + below(32)) : 0};
-        const uint32_t word = ulp_random_word(texts, drawn++);
+        const int bits = ulp_mode_is_stochastic((uint32_t)mode) ? w->random_bits : 0;
+        const ulp_rule rule = {.mode = (uint8_t)mode, .random_bits = (uint8_t)bits};
         const int32_t modulo = ulp_number_modulo(&t->format, rule);
-        const double want = ulp_reference_round(t->oracle, hi, lo, rule, word);
+        const double want = ulp_reference_round(t->oracle, hi, lo, rule, w->word);
         ulp_exact x;
-        assert_ok(ulp_exact_read(&x, text, modulo));
-        check_value(text, "exactly", t, rule, word, ulp_round_exact(x, &t->format, rule, word), want);
+        assert_ok(ulp_exact_read(&x, w->text, modulo));
+        check_value(w, "exactly", t, rule, ulp_round_exact(x, &t->format, rule, w->word), want);
         if (ulp_odd_suffices(&t->format, rule))
-            check_value(text, "through odd", t, rule, word, ulp_round(ulp_exact_to_odd(x), &t->format, rule, word),
-                        want);
+            check_value(w, "through odd", t, rule, ulp_round(ulp_exact_to_odd(x), &t->format, rule, w->word), want);
         const char *const after = ulp_decimal_read(&x, padded, ulp_powers_of_ten());
         if (after != NULL && *after == '\0' && modulo == ULP_NUMBER_ALL)
-            check_value(text, "fast", t, rule, word, ulp_round_exact(x, &t->format, rule, word), want);
+            check_value(w, "fast", t, rule, ulp_round_exact(x, &t->format, rule, w->word), want);
     }
 }
 
@@ -124,58 +128,91 @@ static void random_text(char *to) {
     else *to = '\0';
 }
 
-/* The text of the middle between two neighbours of a format, or of one of them, and of numbers that differ from it by a
- * unit of a later digit. Returns 0 if the format has no such numbers of a size that is read here. */
-static int border_text(char *to, const ulp_format *f) {
-    static const unsigned places[] = {0, 1, 2, 40, 400};
-    const unsigned place = places[below(COUNT_OF(places))];
-    const int minus = (int)below(2);
-    double low = ulp_round(
-        ulp_from_bits64((uint64_t)(1023 - 40 + below(80)) << 52 | (uint64_t)ulp_random_word(texts, drawn++) << 20), f,
-        (ulp_rule){.overflow = ULP_OVERFLOW_SAT}, 0);
+/* x = a point between two neighbours of a format at which a mode changes its mind: a neighbour, the middle, or the
+ * place where one more word of a stochastic mode rounds up; w gets this word. Returns 0 if the format has no such
+ * numbers of a size that is read here. */
+static int border(mpfr_t x, written *w, const ulp_format *f) {
+    const uint64_t drawn_bits = (uint64_t)(983u + below(80)) << 52 | (uint64_t)ulp_random_word(texts, drawn++) << 20;
+    double low = ulp_round(ulp_from_bits64(drawn_bits), f, (ulp_rule){.overflow = ULP_OVERFLOW_SAT}, 0);
     if (below(8) == 0) low = f->min_positive;
     if (below(8) == 0) low = f->max;
     const double high = ulp_next_up(low, f);
     if (!(low > 0x1p-200 && low < 0x1p200 && high < 0x1p201)) return 0;
-    mpfr_t x, unit;
-    mpfr_inits2(PRECISION, x, unit, (mpfr_ptr)NULL);
+    const int kind = (int)below(4), r = w->random_bits, half = kind > 2;
+    const uint64_t part = ((uint64_t)ulp_random_word(texts, drawn++) >> (32 - r)) % (UINT64_C(1) << r);
     mpfr_set_d(x, low, MPFR_RNDN);
-    if (below(4)) {
-        mpfr_add_d(x, x, high, MPFR_RNDN);
-        mpfr_div_2ui(x, x, 1, MPFR_RNDN);
+    if (kind == 0) return 1;
+    if (kind > 1) { /* low + (high - low) (part + half / 2) / 2^r */
+        mpfr_d_sub(x, high, x, MPFR_RNDN);
+        mpfr_mul_d(x, x, (double)(2 * part + (uint64_t)half), MPFR_RNDN);
+        mpfr_div_2ui(x, x, (unsigned long)r + 1, MPFR_RNDN);
+        mpfr_add_d(x, x, low, MPFR_RNDN);
+        w->word = (uint32_t)((UINT64_C(1) << r) - part - (uint64_t)half) << (32 - r);
+        return 1;
     }
-    const unsigned digits = 260 + place; /* the middle has at most 260 digits after the point */
-    mpfr_ui_pow_ui(unit, 10, digits, MPFR_RNDN);
-    mpfr_ui_div(unit, place ? 1 : 0, unit, MPFR_RNDN);
-    if (minus) mpfr_sub(x, x, unit, MPFR_RNDN);
-    else mpfr_add(x, x, unit, MPFR_RNDN);
-    if (f->is_signed && below(2)) mpfr_neg(x, x, MPFR_RNDN);
-    mpfr_snprintf(to, ROOM, "%.*RNf", (int)digits, x);
-    mpfr_clears(x, unit, (mpfr_ptr)NULL);
+    mpfr_add_d(x, x, high, MPFR_RNDN);
+    mpfr_div_2ui(x, x, 1, MPFR_RNDN);
     return 1;
 }
 
+/* The text of a border, and of numbers that differ from it by a unit of a later digit. */
+static int border_text(written *w, const ulp_format *f) {
+    static const unsigned places[] = {0, 1, 2, 40, 400};
+    const unsigned place = places[below(COUNT_OF(places))],
+                   digits = 300 + place; /* a border has fewer than 300 digits */
+    mpfr_t x, unit;
+    mpfr_inits2(PRECISION, x, unit, (mpfr_ptr)NULL);
+    const int found = border(x, w, f);
+    if (found) {
+        mpfr_ui_pow_ui(unit, 10, digits, MPFR_RNDN);
+        mpfr_si_div(unit, place == 0 ? 0 : below(2) ? 1 : -1, unit, MPFR_RNDN);
+        mpfr_add(x, x, unit, MPFR_RNDN);
+        if (f->is_signed && below(2)) mpfr_neg(x, x, MPFR_RNDN);
+        mpfr_snprintf(w->text, ROOM, "%.*RNf", (int)digits, x);
+    }
+    mpfr_clears(x, unit, (mpfr_ptr)NULL);
+    return found;
+}
+
+static written drawn_words(void) {
+    written w = {.random_bits = 1 + (int)below(32)};
+    w.word = ulp_random_word(texts, drawn++);
+    return w;
+}
+
 TEST(random_numbers) {
-    char text[ROOM];
     read_formats();
     for (int i = 0; i < CASES; i++) {
-        random_text(text);
-        for (int j = 0; j < 4; j++) check_text(text, &formats[below((uint32_t)format_count)]);
+        written w = drawn_words();
+        random_text(w.text);
+        for (int j = 0; j < 4; j++) check_text(&w, &formats[below((uint32_t)format_count)]);
+    }
+    release_formats();
+}
+
+/* Few digits: many of these numbers are numbers of the formats. */
+TEST(short_numbers) {
+    read_formats();
+    for (int i = 0; i < CASES; i++) {
+        written w = drawn_words();
+        snprintf(w.text, ROOM, "%s%u%s%se%d", below(2) ? "-" : "", below(1000), below(2) ? "." : "",
+                 below(2) ? (const char *[]){"5", "25", "75", "125", "0625"}[below(5)] : "0", (int)below(12) - 6);
+        for (int j = 0; j < 4; j++) check_text(&w, &formats[below((uint32_t)format_count)]);
     }
     release_formats();
 }
 
 TEST(borders) {
-    char text[ROOM];
     size_t tried_texts = 0;
     read_formats();
-    for (int i = 0; i < CASES; i++) {
+    for (int i = 0; i < 2 * CASES; i++) {
         const tried *const t = &formats[(size_t)i % format_count];
-        if (!border_text(text, &t->format)) continue;
+        written w = drawn_words();
+        if (!border_text(&w, &t->format)) continue;
         tried_texts++;
-        check_text(text, t);
+        check_text(&w, t);
     }
-    assert_true(tried_texts > CASES / 2);
+    assert_true(tried_texts > CASES);
     release_formats();
 }
 

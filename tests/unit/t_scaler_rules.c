@@ -28,6 +28,8 @@ TEST(scaler_traces) {
     trace("keras,interval=2,init=1", "!!!..", (const int[]){0, 0, 0, 0, 1}, 3);
     /* the second and every later overflow halves the scale; after a growth one overflow is tolerated again */
     trace("megatron,interval=2", "!!!..!!..", (const int[]){32, 31, 30, 30, 31, 31, 30, 30, 31}, 5);
+    trace("deepspeed,interval=2", "!!!..!!..", (const int[]){16, 15, 14, 14, 15, 15, 14, 14, 15}, 5);
+    trace("fairseq,interval=2,min=5", "!!!..", (const int[]){6, 5, 5, 5, 6}, 3);
     trace("backoff", "!..!....", (const int[]){23, 23, 23, 22, 22, 22, 22, 22}, 2);
 }
 
@@ -36,9 +38,13 @@ TEST(scaler_rows) {
         const char *name;
         int init, max;
         unsigned interval;
-    } want[] = {{"pytorch", 16, 126, 2000}, {"apex", 16, 24, 2000}, {"keras", 15, 126, 2000}};
+    } want[] = {{"pytorch", 16, 126, 2000},
+                {"apex", 16, 24, 2000},
+                {"keras", 15, 126, 2000},
+                {"deepspeed", 16, 126, 1000},
+                {"fairseq", 7, 126, 16384}};
     ulp_scaler s;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < COUNT_OF(want); i++) {
         assert_ok(scaler_from_text(&s, want[i].name, &error));
         assert_true(s.log2 == want[i].init && s.rule.max == want[i].max && s.rule.interval == want[i].interval &&
                     s.rule.skip);
@@ -67,7 +73,7 @@ TEST(scaler_bad) {
     static const char *const bad[][2] = {
         {"", "no rule ''; known: none, static, pytorch, apex, keras"},
         {"torch", "no rule 'torch'; did you mean 'pytorch'?"},
-        {"xyzzy", "no rule 'xyzzy'; known: none, static, pytorch, apex, keras, megatron, backoff, logmax, layer"},
+        {"xyzzy", "no rule 'xyzzy'; known: none, static, pytorch, apex, keras, megatron, deepspeed, fairseq, backoff, logmax, layer"},
         {"pytorsh", "no rule 'pytorsh'; did you mean 'pytorch'?"},
         {"static:", "'init=': init is a whole number from -126 to 126"},
         {"static:x", "'init=x'"},

@@ -1,6 +1,7 @@
 /* types_arithmetic.c - the types of options that name arithmetic: formats, modes, overflow policies, operations. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "options.h"
 #include "types.h"
@@ -19,13 +20,19 @@ static void add_suffixes(ulp_text *to) {
 static ulp_status refuse_unknown_format(const char *text, ulp_error *error) {
     ulp_text known = {0}, base = {0}, more = {0};
     const ulp_format_row *row;
+    const ulp_other_name *other;
     ulp_format format;
     ulp_text_print(&base, "%.*s", (int)strcspn(text, ":"), text);
     if (strchr(text, ':') && ulp_format_parse(&format, ulp_text_of(&base)) == ULP_OK) add_suffixes(&more);
     else {
         for (size_t i = 0; ulp_format_get(i, NULL, &row) == ULP_OK; i++)
             ulp_text_print(&known, "%s %s ", row->name, row->aliases);
-        ulp_text_print(&more, "%s", ulp_guess_of(ulp_text_of(&base), ulp_text_of(&known), 1, "'", "'").text);
+        for (size_t i = 0; (other = ulp_other_name_get(i)) != NULL; i++) {
+            if (other->format != NULL) ulp_text_print(&known, "%s ", other->name);
+            else if (strcasecmp(other->name, ulp_text_of(&base)) == 0) ulp_text_print(&more, ": %s", other->where);
+        }
+        if (more.length == 0)
+            ulp_text_print(&more, "%s", ulp_guess_of(ulp_text_of(&base), ulp_text_of(&known), 1, "'", "'").text);
     }
     ulp_refuse(error, ": no format '%s'%s\n(`ulp help formats` lists them; any eXmY and qI.F are formats, too)", text,
                ulp_text_of(&more));
