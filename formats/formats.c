@@ -81,7 +81,6 @@ const size_t ulp_format_count = sizeof rows / sizeof rows[0];
 
 /* Formats with a name of their own that no list and no table of results shows. */
 static const row unlisted[] = {
-    {{"ue5m3", "", "E4M3 without a sign, one exponent bit more"}, 8, 4, 15, SUB | ZERO, ULP_NAN_ALL_ONES},
     {{"e1m6fn", "", "sign and magnitude of 7 bits, times 2^-6"}, 8, 7, 1, S | NEGZERO | SUB | ZERO, ULP_NAN_NONE},
 };
 

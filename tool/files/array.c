@@ -63,18 +63,29 @@ static uint64_t next_place(uint64_t *index, const npy_array *h) {
     return place;
 }
 
+/* The same of integers. */
+static double integer_of(const unsigned char *bytes, uint64_t i, const npy_array *h) {
+    uint8_t one;
+    uint16_t two;
+    uint32_t four;
+    if (h->size == 1) return memcpy(&one, bytes + i, 1), h->kind == 'i' ? (double)(int8_t)one : (double)one;
+    if (h->size == 2) return memcpy(&two, bytes + 2 * i, 2), h->kind == 'i' ? (double)(int16_t)two : (double)two;
+    return memcpy(&four, bytes + 4 * i, 4), h->kind == 'i' ? (double)(int32_t)four : (double)four;
+}
+
 /* The elements (count) of `size` bytes as doubles, or as bytes if they are codes, in C order. */
-static ulp_status set_elements(file_array *a, unsigned char *bytes, ulp_error *error) {
+static ulp_status set_elements(file_array *a, unsigned char *bytes, char kind, ulp_error *error) {
     npy_array *const h = &a->header;
-    const size_t to_size = h->kind == 'f' ? sizeof(double) : 1;
-    float *const halves = h->size == 2 ? file_halves() : NULL;
+    const size_t to_size = kind != 'u' ? sizeof(double) : 1;
+    float *const halves = kind == 'f' && h->size == 2 ? file_halves() : NULL;
     uint64_t index[NPY_DIMENSIONS] = {0};
     a->elements = h->count < SIZE_MAX / to_size ? malloc((size_t)h->count * to_size + 1) : NULL;
-    const int has_memory = a->elements != NULL && (halves != NULL || h->size != 2);
+    const int has_memory = a->elements != NULL && (halves != NULL || h->size != 2 || kind != 'f');
     file_little_endian(bytes, (size_t)h->count, h->size);
     if (h->is_big) file_swap(bytes, (size_t)h->count, h->size);
     for (uint64_t i = 0, to = 0; i < h->count && has_memory; i++) {
-        if (h->kind == 'u') ((unsigned char *)a->elements)[to] = bytes[i];
+        if (kind == 'u') ((unsigned char *)a->elements)[to] = bytes[i];
+        else if (kind == 'i') ((double *)a->elements)[to] = integer_of(bytes, i, h);
         else ((double *)a->elements)[to] = value_of(bytes, i, h->size, halves);
         to = h->is_fortran ? next_place(index, h) : i + 1;
     }
@@ -88,7 +99,7 @@ ulp_status file_array_read_source(file_array *a, file_source *s, char kind, ulp_
     *a = (file_array){.shown = ulp_copy_text(s->shown)};
     ulp_status status = npy_read_header(&a->header, s, kind, error);
     if (status == ULP_OK) status = read_bytes(&bytes, s, a->header.size * a->header.count, error);
-    if (status == ULP_OK) status = set_elements(a, bytes, error);
+    if (status == ULP_OK) status = set_elements(a, bytes, kind, error);
     free(bytes);
     return status;
 }
@@ -119,6 +130,19 @@ ulp_status file_array_read_npz(file_array *a, const char *program, const char *p
 ulp_status file_array_read(file_array *a, const char *program, const char *path, char kind, ulp_error *error) {
     return npz_is_named(path) ? file_array_read_npz(a, program, path, kind, error)
                               : file_array_read_npy(a, program, path, kind, error);
+}
+
+ulp_status file_array_read_member(file_array *a, int *found, const npz_archive *z, const char *name, char kind,
+                                  ulp_error *error) {
+    file_source s = {0};
+    const npz_member *const member = npz_find(z, name);
+    *a = (file_array){0};
+    *found = member != NULL;
+    if (member == NULL) return ULP_OK;
+    ulp_status status = npz_open_member(&s, z, member, error);
+    if (status == ULP_OK) status = file_array_read_source(a, &s, kind, error);
+    file_source_close(&s);
+    return status;
 }
 
 void file_array_free(file_array *a) {

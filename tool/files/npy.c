@@ -96,13 +96,16 @@ static ulp_status read_descr(npy_array *array, header *h, ulp_error *error) {
     ULP_TRY(read_quoted(descr, sizeof descr, h, "a quoted type (records are not read)", error));
     if (h->kind == 'u' && strcmp(descr, "|u1") != 0)
         return refuse(error, h, "says that the elements are '%s'; codes of a block format are of the type |u1", descr);
+    const int is_integer = strlen(descr) == 3 && (descr[1] == 'i' || descr[1] == 'u');
+    if (h->kind == 'i' && !(is_integer && strchr("<>|", descr[0]) != NULL && strchr("124", descr[2]) != NULL))
+        return refuse(error, h, "says that the elements are '%s'; integers are |i1 |u1 <i2 <u2 <i4 <u4", descr);
     if (h->kind == 'f' && ((descr[0] != '<' && descr[0] != '>') || descr[1] != 'f' || strchr("248", descr[2]) == NULL ||
                            strlen(descr) != 3))
         return refuse(error, h,
                       "says that the elements are '%s'; known: <f2 <f4 <f8 >f2 >f4 >f8 (in Python, x.astype('<f4') is "
                       "such an array)",
                       descr);
-    array->kind = h->kind;
+    array->kind = h->kind == 'i' ? descr[1] : h->kind;
     array->is_big = descr[0] == '>';
     array->size = (size_t)(descr[2] - '0');
     return ULP_OK;

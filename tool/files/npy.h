@@ -12,7 +12,7 @@ enum { NPY_DIMENSIONS = 64 };
 
 /* An array: its elements, and its shape. */
 typedef struct npy_array {
-    char kind;      /* 'f': values; 'u': codes */
+    char kind;      /* 'f': values; 'u': codes, or unsigned integers; 'i': signed integers */
     size_t size;    /* bytes of an element */
     int is_big;     /* 1: the highest byte of an element comes first */
     int is_fortran; /* 1: the first index runs fastest */
@@ -21,7 +21,8 @@ typedef struct npy_array {
     uint64_t count; /* of the elements; size count < 2^63 */
 } npy_array;
 
-/* Read the header of a .npy file and check it. `kind` is 'f' for values of 2, 4 or 8 bytes, 'u' for codes of one byte.
+/* Read the header of a .npy file and check it. `kind` is 'f' for values of 2, 4 or 8 bytes, 'u' for codes of one byte,
+ * 'i' for integers of up to 4 bytes with and without a sign; array->kind then says which.
  * A source of known size has to hold the array and nothing after it. */
 ulp_status npy_read_header(npy_array *array, file_source *source, char kind, ulp_error *error);
 
