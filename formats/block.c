@@ -310,6 +310,8 @@ static ulp_exact quotient_by_zero(ulp_exact x) {
 /* Element i / factor. */
 static ulp_exact quotient_at(const conversion *c, size_t i, double factor) {
     if (factor == 0.0) return quotient_by_zero(number_at(c, i));
+    if (c->rule.overflow == ULP_OVERFLOW_WRAP)
+        return ulp_exact_div_wrapped(number_at(c, i), ulp_exact_of(factor), c->array.block->element.qmin - 40);
     if (c->x != NULL) return quotient_of(c->x[i], factor);
     if (c->wide != NULL && (double)(float)c->wide[i] == c->wide[i]) return quotient_of((float)c->wide[i], factor);
     return ulp_exact_div(number_at(c, i), ulp_exact_of(factor));

@@ -180,9 +180,10 @@ ulp_status ulp_format_init(ulp_format *format);
  */
 ulp_status ulp_format_shift(ulp_format *format, int k);
 
-/* The format called `text`: a registered name or alias, a name of another tool, eXmY (IEEE-like; eXmYieee where eXmY is a registered name),
- * qI.F (I counts the sign), binaryKpP{s,u}{e,f}, positN (2 exponent bits), positNesE, or takumN. Each name may have
- * suffixes :nosub :bias=N :sat :inf :nan :wrap. The function writes *format only if it returns ULP_OK. */
+/* The format called `text`: a registered name or alias, a name of another tool, eXmY (IEEE-like; eXmYieee where eXmY is
+ * a registered name), qI.F (I counts the sign), binaryKpP{s,u}{e,f}, positN (2 exponent bits), positNesE, or takumN.
+ * Each name may have suffixes :nosub :bias=N :sat :inf :nan :wrap. The function writes *format only if it returns
+ * ULP_OK. */
 ulp_status ulp_format_parse(ulp_format *format, const char *text);
 
 /* The numbers that a name of the family of `text` may contain: "qI.F takes ...". "" if `text` belongs to no family. */

@@ -166,6 +166,7 @@ static ulp_exact quotient_at(const job *j, size_t i, double factor) {
         const ulp_exact x = number_at(j, i);
         return x.kind == ULP_EXACT_FINITE ? ulp_exact_pack(x.neg, 1ull << 63, 0, 0, 5000) : x;
     }
+    if (j->wraps) return ulp_exact_div_wrapped(number_at(j, i), ulp_exact_of(factor), j->lattice.qmin - 40);
     if (j->wide != NULL) {
         const double x = j->wide[i], magnitude = x < 0 ? -x : x;
         if (magnitude > 0x1p-500 && magnitude < 0x1p500) {

@@ -18,6 +18,7 @@ from ._library import DeviceError, get_threads, set_threads
 from ._probe import Probe, Property, probe
 from ._products import Datapath, datapaths, dot, matmul
 from ._rounding import Stats, add, div, encode, fma, mul, round, sqrt, sub
+from ._scaled import GgufBlocks, Scaled, pack4, swizzle, unpack4, unswizzle
 from ._training import Observation, Score, Step, Trained, Training, digits, train
 
 __version__ = "0.9.0"
@@ -30,10 +31,12 @@ __all__ = [
     "Experiment",
     "Format",
     "FormatRow",
+    "GgufBlocks",
     "Observation",
     "Probe",
     "Property",
     "Quantized",
+    "Scaled",
     "Score",
     "Stats",
     "Step",
@@ -55,6 +58,7 @@ __all__ = [
     "get_threads",
     "matmul",
     "mul",
+    "pack4",
     "probe",
     "quantize",
     "round",
@@ -62,5 +66,8 @@ __all__ = [
     "set_threads",
     "sqrt",
     "sub",
+    "swizzle",
     "train",
+    "unpack4",
+    "unswizzle",
 ]
