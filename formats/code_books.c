@@ -26,8 +26,8 @@ static int is_zero(ulp_exact x) { return x.kind < ULP_EXACT_FINITE; }
 static int goes_on(ulp_exact x, double factor, double near, double far, int is_odd, ulp_rule rule, uint32_t word) {
     if (ulp_mode_is_stochastic(rule.mode)) {
         const ulp_exact width = ulp_exact_mul(ulp_exact_of(far - near), ulp_exact_of(factor));
-        ulp_format units;
-        if (ulp_format_parse(&units, "q8.0") != ULP_OK) return 0;
+        ulp_format units = {.bits = 8, .is_fixed = 1};
+        if (ulp_format_init(&units) != ULP_OK) return 0;
         return ulp_round_exact(ulp_exact_div(minus(x, near, factor), width), &units, rule, word) != 0.0;
     }
     ulp_exact twice = x;

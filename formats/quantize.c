@@ -107,7 +107,8 @@ static ends find_ends(const job *j, const group *g) {
     FOR_EACH(j, g, i) {
         double x = order_at(j, i);
         const uint64_t key = key_of(x, of_magnitude);
-        if (!is_finite(x) || key < least || key > most) continue;
+        const int is_low = x < 0.0 && !of_magnitude;
+        if (!is_finite(x) || (is_low ? key < least : key > most)) continue;
         if (j->exact != NULL) widen(&e, j->exact[i], of_magnitude);
         if (x < 0.0 && of_magnitude) x = -x;
         if (x > high) high = x;
@@ -135,8 +136,8 @@ static double scale_of_range(ulp_exact range, const ulp_quantizer *q) {
 /* least code - low / factor to the nearest integer, ties to even, within the codes. The quotient in quarters, rounded
  * to odd, shows whether it lies below, on or above a tie. */
 static int32_t zero_point_of(ulp_exact low, double factor, const ulp_quantizer *q) {
-    ulp_format quarters;
-    if (ulp_format_parse(&quarters, "q30.2") != ULP_OK) return q->low;
+    ulp_format quarters = {.bits = 32, .is_fixed = 1, .frac_bits = 2};
+    if (ulp_format_init(&quarters) != ULP_OK) return q->low;
     ulp_exact quotient = ulp_exact_div(low, ulp_exact_of(factor));
     quotient.exp += q->block.element.frac_bits;
     const double steps = -ulp_round_exact(quotient, &quarters, (ulp_rule){ULP_RO, ULP_OVERFLOW_SAT, 0}, 0) + q->low;

@@ -61,6 +61,9 @@ typedef struct ulp_quantizer {
  * ULP_BAD_NAME, ULP_NOT_IN_RANGE, or ULP_UNSUPPORTED for formats beyond these limits and scales without NaN. */
 ulp_status ulp_quantizer_parse(ulp_quantizer *q, const char *text, const char *scale);
 
+/* Sets the rule: a scale rule of block.h, or mse for a search. ULP_BAD_NAME: another word. */
+ulp_status ulp_quantizer_rule(ulp_quantizer *q, const char *text);
+
 /* -127 to 127 in place of -128 to 127. Returns ULP_UNSUPPORTED for elements that are no signed integers. */
 ulp_status ulp_quantizer_narrow(ulp_quantizer *q);
 

@@ -140,6 +140,13 @@ ulp_status ulp_quantizer_parse(ulp_quantizer *quantizer, const char *text, const
     return ULP_OK;
 }
 
+ulp_status ulp_quantizer_rule(ulp_quantizer *q, const char *text) {
+    const ulp_scale_rule rule = ulp_scale_rule_parse(text);
+    q->searches = (uint8_t)is_one_of(text, "mse");
+    if (rule < ULP_SCALE_RULE_COUNT) q->block.rule = rule;
+    return q->searches || rule < ULP_SCALE_RULE_COUNT ? ULP_OK : ULP_BAD_NAME;
+}
+
 ulp_status ulp_quantizer_narrow(ulp_quantizer *q) {
     if (q->low >= 0) return ULP_UNSUPPORTED;
     q->low = -q->high;

@@ -100,39 +100,33 @@ static ulp_status set_block(settings *s, const ulp_arguments *a, ulp_error *erro
     return ULP_OK;
 }
 
-static ulp_status refuse_format(const settings *s, ulp_status status, ulp_error *error) {
+/* Says which of the names is wrong. */
+static ulp_status refuse_format(const settings *s, ulp_error *error) {
+    ulp_quantizer q;
     ulp_format f;
-    if (status == ULP_BAD_NAME)
-        return ulp_refuse(
-            error,
-            "--format %s, --scale %s: one is no format (`ulp help formats`), code book (nf4), block format "
-            "(`ulp block --list`, block:ELEMENT,SIZE,SCALE) or type of GGUF (q8_0 q4_0 q4_1)",
-            s->format, s->scale);
-    if (status == ULP_UNSUPPORTED && ulp_format_parse(&f, s->format) == ULP_OK && f.bits > 16)
+    if (ulp_quantizer_parse(&q, s->format, NULL) == ULP_OK)
+        return ulp_refuse(error,
+                          "--scale %s: must be a floating-point format with NaN within binary32: binary32, bf16, "
+                          "fp16, e8m0, e4m3, ue5m3, for example",
+                          s->scale);
+    if (ulp_format_parse(&f, s->format) == ULP_OK && f.bits > 16)
         return ulp_refuse(error, "--format %s: an element has at most 16 bits, not %d", s->format, f.bits);
-    return ulp_refuse(
-        error,
-        "--format %s, --scale %s: an element has 1 to 16 bits and a positive value, a block has 1 element "
-        "at least, and a scale is a floating-point format with NaN within binary32",
-        s->format, s->scale);
+    return ulp_refuse(error,
+                      "--format %s: must be a format of up to 16 bits with a positive value (`ulp help formats`, intN, "
+                      "uintN, uqI.F), a code book (nf4), a block format (`ulp block --list`; block:ELEMENT,SIZE,SCALE "
+                      "with SIZE from 1 and scales with NaN) or a type of GGUF (q8_0 q4_0 q4_1)",
+                      s->format);
 }
 
 static ulp_status choose_rule(settings *s, ulp_error *error) {
-    ulp_quantizer *const q = &s->job.quantizer;
-    if (s->rule == NULL) return ULP_OK;
-    q->searches = strcmp(s->rule, "mse") == 0;
-    const ulp_scale_rule rule = ulp_scale_rule_parse(s->rule);
-    if (!q->searches && rule == ULP_SCALE_RULE_COUNT) {
-        ulp_text known = {0};
-        for (int i = 0; i < ULP_SCALE_RULE_COUNT; i++)
-            ulp_text_print(&known, "%s ", ulp_scale_rule_name((ulp_scale_rule)i));
-        ulp_text_print(&known, "mse");
-        ulp_refuse_word(error, "scale rule", s->rule, ulp_text_of(&known), " (a percentile is --percentile P)");
-        ulp_text_free(&known);
-        return ULP_BAD_ARGUMENT;
-    }
-    if (!q->searches) q->block.rule = rule;
-    return ULP_OK;
+    ulp_text known = {0};
+    if (s->rule == NULL || ulp_quantizer_rule(&s->job.quantizer, s->rule) == ULP_OK) return ULP_OK;
+    for (int i = 0; i < ULP_SCALE_RULE_COUNT; i++)
+        ulp_text_print(&known, "%s ", ulp_scale_rule_name((ulp_scale_rule)i));
+    ulp_text_print(&known, "mse");
+    ulp_refuse_word(error, "scale rule", s->rule, ulp_text_of(&known), " (a percentile is --percentile P)");
+    ulp_text_free(&known);
+    return ULP_BAD_ARGUMENT;
 }
 
 /* A decimal of up to 6 digits after the point, in 10^-6. */
@@ -251,8 +245,7 @@ static ulp_status set_job(settings *s, const ulp_arguments *a, ulp_error *error)
         ULP_TRY(check_ggml(s, a, error));
         return check_forms(s, a, error);
     }
-    const ulp_status status = ulp_quantizer_parse(&j->quantizer, s->format, s->scale);
-    if (status != ULP_OK) return refuse_format(s, status, error);
+    if (ulp_quantizer_parse(&j->quantizer, s->format, s->scale) != ULP_OK) return refuse_format(s, error);
     ULP_TRY(j->quantizer.block.size > 0 ? set_block(s, a, error) : choose_part(s, a, error));
     if (s->narrow && ulp_quantizer_narrow(&j->quantizer) != ULP_OK)
         return ulp_refuse(error, "--narrow: %s has no negative integers", s->format);
@@ -300,8 +293,8 @@ const tool_command tool_quantize = {
              "line.\n\n"
              "  printf '1\\n-0.5\\n0.1\\n' | ulp quantize --format int8 --to both\n"
              "  3c010204 7f 1\n"
-             "  3c010204 c0 -0.50393700599670410\n"
-             "  3c010204 0d 0.10236220806837082\n"
+             "  3c010204 c0 -0.5039370059967041\n"
+             "  3c010204 0d 0.10236220061779022\n"
              "  ulp quantize --format e4m3 --per 128x128 --from npy --to npz --out w8.npz w.npy\n"
              "  ulp quantize --format uint4 --zero-point --per 64 --scale bf16 \\\n"
              "      --from npy --to npy w.npy >w4.npy\n",

@@ -2,16 +2,11 @@
 #include "message.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "formats/layouts.h"
 
 static ulp_status set_rule(ulp_quantizer *q, const char *rule) {
-    if (rule == NULL) return ULP_OK;
-    q->searches = strcmp(rule, "mse") == 0;
-    if (q->searches) return ULP_OK;
-    q->block.rule = ulp_scale_rule_parse(rule);
-    if (q->block.rule < ULP_SCALE_RULE_COUNT) return ULP_OK;
+    if (rule == NULL || ulp_quantizer_rule(q, rule) == ULP_OK) return ULP_OK;
     ulp_foreign_words words = {0};
     for (int i = 0; i < ULP_SCALE_RULE_COUNT; i++) ulp_foreign_add_word(&words, ulp_scale_rule_name((ulp_scale_rule)i));
     ulp_foreign_add_word(&words, "mse");

@@ -253,7 +253,7 @@ def quantize_scaled(
         raise ValueError(f"per={part!r}: the block format {name} says what shares a scale")
     if size:
         array = np.ascontiguousarray(np.moveaxis(array, check_integer(axis, "axis", -array.ndim, array.ndim - 1), -1))
-    lengths, scales_shape = _tiles(array.shape, size or part or "tensor", axis)
+    lengths, scales_shape = _tiles(array.shape, size or ("tensor" if part is None else part), axis)
     shape = np.array(lengths, np.uint64)
     codes, scales = np.zeros(array.shape, np.uint16), np.ones(scales_shape, np.float64)
     zero_points = np.full(scales_shape, low, np.int32)
