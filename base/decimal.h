@@ -15,7 +15,8 @@
 enum {
     ULP_DECIMAL_AFTER = 8, /* characters that have to be readable from the end of a number on */
     ULP_DECIMAL_ROOM = 40, /* characters that ulp_decimal_print() may write */
-    ULP_HEX_ROOM = 32      /* characters that ulp_hex_text() may write */
+    ULP_HEX_ROOM = 32,     /* characters that ulp_hex_text() may write */
+    ULP_SHORT_ROOM = 64    /* characters that ulp_short_text() may write */
 };
 
 /* 10^q = (high 2^64 + low + d) 2^exponent with 0 <= d < 1, and d = 0 where 0 <= q <= 55; high has its top bit set. */
@@ -43,6 +44,10 @@ ulp_status ulp_exact_read(ulp_exact *x, const char *text, int32_t modulo);
 /* Write a number as printf does with %.17g, or as nan, inf, -inf, -0, without a NUL. Returns the number of characters,
  * which is at most 24; what stands after them up to ULP_DECIMAL_ROOM may be overwritten. */
 int ulp_decimal_print(char *to, double value, const ulp_power_of_ten *powers);
+
+/* Write a value of the format with the fewest digits that, rounded to nearest even, are the value again; of two such
+ * texts the nearer one. nan, inf, -inf and -0 are words. With a NUL. */
+void ulp_short_text(char to[ULP_SHORT_ROOM], double value, const ulp_format *format);
 
 /* Write a number as a hex float, or as inf or nan, with a NUL, and return `to`. C leaves the first digit of %a to each
  * library; here it is 1 for normal numbers, as 0x1.8p+3, and 0 for zeros and subnormal numbers, as 0x0.8p-1022, so that

@@ -1,4 +1,5 @@
 /* codec.c - encoding by rounding: the code of a value, the neighbours of a value in the format, and their spacing. */
+#include "taper.h"
 #include "tapered.h"
 
 /* The magnitude code of a finite non-zero value of the format. */
@@ -36,6 +37,17 @@ ulp_status ulp_encode(uint64_t *code, double value, const ulp_format *f) {
     } else {
         *code = sign | encode_magnitude(x, f);
     }
+    return ULP_OK;
+}
+
+ulp_status ulp_ordinal(int64_t *ordinal, double value, const ulp_format *f) {
+    const ulp_exact x = ulp_exact_of(value);
+    uint64_t code;
+    if (value - value != 0 || ulp_encode(&code, value, f) != ULP_OK) return ULP_NO_CODE;
+    if (x.kind == ULP_EXACT_ZERO) code = 0;
+    else if (f->taper != ULP_TAPER_NONE) code = ulp_cut_at(ulp_taper_rank(x, f, x.exp + 127), 0).kept;
+    else code = f->is_fixed ? ulp_cut_at(x, f->qmin).kept : encode_magnitude(x, f);
+    *ordinal = x.neg ? -(int64_t)code : (int64_t)code;
     return ULP_OK;
 }
 

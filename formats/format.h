@@ -214,6 +214,12 @@ double ulp_decode(uint64_t code, const ulp_format *format);
  * in a format without NaN. Every NaN gives the canonical NaN. -0 gives +0 in a format without -0. */
 ulp_status ulp_encode(uint64_t *code, double value, const ulp_format *format);
 
+/* The number of a finite value among the values of the format in ascending order: zeros have 0, the least positive
+ * value has 1. In a format without zero the numbers of the positive values begin at 0. The difference of the numbers of
+ * two values is their distance in units in the last place. Returns ULP_NO_CODE if the format does not hold the value.
+ */
+ulp_status ulp_ordinal(int64_t *ordinal, double value, const ulp_format *format);
+
 /* The codes of an array of values of the format, for example of results of a rounding; a number that the format does
  * not hold gets any code. Returns n; or, if a NaN or an infinity has no code, the index of the first such element. */
 size_t ulp_encode_array(uint64_t *code /* (n) */, const double *value /* (n) */, size_t n, const ulp_format *format);

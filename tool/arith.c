@@ -5,6 +5,7 @@
 
 typedef struct settings {
     tool_target to;
+    int form; /* tool_result_form */
     ulp_op op;
 } settings;
 
@@ -12,6 +13,8 @@ static const ulp_option options[] = {
     ULP_OPTION_AS(settings, to.format, "format", format, NULL, .needed = 1,
                   .help = "the format of operands and results"),
     ULP_OPTION(settings, op, op, NULL, .needed = 1, .help = "the operation"),
+    ULP_OPTION_AS(settings, form, "to", choice, "code", .words = TOOL_RESULT_FORMS,
+                  .help = "output: " TOOL_RESULT_HELP),
     {0},
 };
 
@@ -42,7 +45,7 @@ static ulp_status arith_line(void *context, const ulp_line *line, ulp_error *err
                             ulp_plural(want), n);
     const double y =
         ulp_arith((ulp_scalar_op){s->op, v[0], v[1], v[2]}, &s->to.format, s->to.rule, tool_random_word(&s->to, line));
-    ULP_TRY(tool_print_encoded(line, y, &s->to.format, error));
+    ULP_TRY(tool_print_encoded(line, y, &s->to.format, s->form, error));
     putchar('\n');
     return ULP_OK;
 }

@@ -15,6 +15,7 @@ typedef struct settings {
     tool_rounding rounding;
     ulp_rule rule;
     ulp_stream stream; /* stream.first is the number of elements printed so far */
+    tool_form given;   /* of --from */
     int from;          /* from_kind */
     int to;            /* to_kind */
     const char *out;
@@ -163,9 +164,13 @@ static const ulp_option options[] = {
     ULP_OPTION_AS(settings, tensor_scale_text, "tensor-scale", text, "1", .value_name = "X|auto",
                   .help = "a factor of the whole array, rounded to binary32; auto, for nvfp4: amax of all the input / "
                           "(max * largest scale); stderr says which, and --decode needs this number"),
-    ULP_OPTION(settings, from, choice, "text", .words = "text npy npz",
-               .help = "input: text has a number a line; npy is a .npy file of 16, 32 or 64-bit floats; npz is a .npz "
-                       "file, and FILE.npz:NAME names one array of several"),
+    {.name = "from",
+     .type = &tool_type_form,
+     ULP_FIELD(settings, given),
+     .value = "text",
+     .words = "text npy[:F] npz[:F]",
+     .help = "input: text has a number a line; npy is a .npy file of floats or signed integers, and npy:F of codes of "
+             "the format F; npz is a .npz file, and FILE.npz:NAME names one array of several"},
     ULP_OPTION(settings, to, choice, "code", .words = "code value both npy npz",
                .help = "output: the codes of the scale and of the element in lower-case hex; the value, element * "
                        "scale * tensor scale in binary32, as %.17g, or nan, inf, -inf, -0; both: three columns; from "
@@ -242,6 +247,7 @@ static ulp_status set_job(settings *s, const ulp_arguments *a, ulp_error *error)
 static ulp_status convert_arrays(const settings *s, const ulp_arguments *a, ulp_error *error) {
     block_arrays b = {.program = a->program,
                       .path = a->word_count > 0 ? a->words[0] : "-",
+                      .codes = tool_form_codes(&s->given),
                       .out = s->out,
                       .block = &s->block,
                       .rule = s->rule,
@@ -256,6 +262,7 @@ static ulp_status convert_arrays(const settings *s, const ulp_arguments *a, ulp_
 
 static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
     settings *s = fields;
+    s->from = s->given.form;
     if (s->list &&
         (ulp_setting_given(a, "format") || ulp_setting_given(a, "tensor-scale") || s->decode || encoding_given(a) ||
          ulp_setting_given(a, "from") || ulp_setting_given(a, "to") || ulp_setting_given(a, "out") || a->word_count))

@@ -71,7 +71,7 @@ static ulp_status convert_line(void *context, const ulp_line *line, ulp_error *e
     if (n == 0) return ulp_bad_line(error, line, "no value follows the random word");
     for (uint32_t v = 0; v < n; v++) {
         if (v > 0) putchar(' ');
-        ULP_TRY(tool_print_encoded(line, ulp_convert(c, v, x[v], (uint32_t)random, &s->to), &s->to, error));
+        ULP_TRY(tool_print_encoded(line, ulp_convert(c, v, x[v], (uint32_t)random, &s->to), &s->to, TOOL_CODE, error));
     }
     putchar('\n');
     return ULP_OK;

@@ -12,6 +12,7 @@ typedef struct settings {
     ulp_format a, b;       /* of the operands */
     ulp_format in;
     uint64_t seed, stream;
+    int form;           /* tool_result_form */
     const char **words; /* (room) the words of the line */
     size_t room;
 } settings;
@@ -27,6 +28,8 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, seed, unsigned, "1",
                .help = "stochastic: a sum with w roundings uses w random words; data line i begins at word i w"),
     ULP_OPTION(settings, stream, unsigned, "0", .help = "see --seed"),
+    ULP_OPTION_AS(settings, form, "to", choice, "code", .words = TOOL_RESULT_FORMS,
+                  .help = "output: " TOOL_RESULT_HELP),
     {0},
 };
 
@@ -129,7 +132,7 @@ static ulp_status dot_line(void *context, const ulp_line *line, ulp_error *error
     }
     free(t.values);
     if (status != ULP_OK) return status;
-    tool_print_code(stdout, code, &d->result);
+    tool_print_result(stdout, code, &d->result, s->form);
     putchar('\n');
     return ULP_OK;
 }

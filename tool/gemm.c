@@ -207,10 +207,14 @@ static const ulp_option options[] = {
     ULP_OPTION(gemm_job, explain, flag, NULL,
                .help = "print which path computes the product, and on which condition; compute nothing"),
     GEMM_FILE(a_file, "a",
-              "A (m,k), a .npy file of 16, 32 or 64-bit floats, FILE.npz or FILE.npz:NAME; with --b, in place of "
+              "A (m,k), a .npy file of floats or signed integers, FILE.npz or FILE.npz:NAME; with --b, in place of "
               "random data"),
     GEMM_FILE(b_file, "b", "B (k,n), as A"),
     GEMM_FILE(c_file, "c", "C (m,n), the values at which sums start, of the result's format; +0 unless given"),
+    ULP_OPTION_AS(gemm_job, a_codes, "a-format", format, NULL,
+                  .help = "the file of --a holds codes of this format, unsigned integers of 1, 2, 4 or 8 bytes"),
+    ULP_OPTION_AS(gemm_job, b_codes, "b-format", format, NULL, .help = "the same for --b"),
+    ULP_OPTION_AS(gemm_job, c_codes, "c-format", format, NULL, .help = "the same for --c"),
     GEMM_FILE(out, "out",
               "a .npy file for the result, in binary32, or in binary64 if the result's format needs it; an old file is "
               "replaced"),

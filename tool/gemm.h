@@ -13,6 +13,7 @@ typedef struct gemm_job {
     int kind; /* data_kind */
     uint64_t m, n, k, seed, threads;
     const char *tile;
+    ulp_format a_codes, b_codes, c_codes; /* of the codes in the files of A, B and C; bits = 0: they hold values */
     const char *a_file, *b_file, *c_file; /* of A, B and the start values; NULL: random data, +0 */
     const char *out;                      /* the file of the result, or NULL */
     double *start;                        /* (m,n) the start values, in host memory; NULL: +0 */

@@ -15,6 +15,11 @@ ulp_status gemm_files_check(const gemm_job *w, const ulp_arguments *a, ulp_error
     if (w->a_file == NULL && w->c_file != NULL) return ulp_refuse(error, "--c %s: goes with --a and --b", w->c_file);
     if (w->a_file != NULL && ulp_setting_given(a, "data"))
         return ulp_refuse(error, "--data %s: the data are those of --a and --b", ulp_setting_find(a, "data")->value);
+    if (w->a_file == NULL && (w->a_codes.bits > 0 || w->b_codes.bits > 0))
+        return ulp_refuse(error, "--%s-format %s: goes with --a and --b", w->a_codes.bits > 0 ? "a" : "b",
+                          w->a_codes.bits > 0 ? w->a_codes.name : w->b_codes.name);
+    if (w->c_file == NULL && w->c_codes.bits > 0)
+        return ulp_refuse(error, "--c-format %s: goes with --c", w->c_codes.name);
     if (w->out == NULL) return ULP_OK;
     const size_t n = strlen(w->out);
     if (strcmp(w->out, "-") == 0)
@@ -27,8 +32,9 @@ ulp_status gemm_files_check(const gemm_job *w, const ulp_arguments *a, ulp_error
 /* ---- shapes ---- */
 
 /* Read a file that has to hold a matrix. */
-static ulp_status read_matrix(file_array *x, const char *program, const char *path, ulp_error *error) {
-    ULP_TRY(file_array_read(x, program, path, 'f', error));
+static ulp_status read_matrix(file_array *x, const char *program, const char *path, const ulp_format *codes,
+                              ulp_error *error) {
+    ULP_TRY(file_array_read(x, program, path, NPY_NUMBERS, codes->bits > 0 ? codes : NULL, error));
     const npy_array *const h = &x->header;
     if (h->dims != 2)
         return ulp_refuse(error, "%s has %zu dimension%s; a matrix has 2", x->shown, h->dims, h->dims == 1 ? "" : "s");
@@ -105,10 +111,10 @@ ulp_status gemm_files_read(gemm_job *w, const ulp_arguments *arguments, ulp_erro
     const int rounds = ulp_setting_given(arguments, "in");
     file_array a = {0}, b = {0}, c = {0};
     if (w->a_file == NULL) return ULP_OK;
-    ulp_status status = read_matrix(&a, program, w->a_file, error);
-    if (status == ULP_OK) status = read_matrix(&b, program, w->b_file, error);
+    ulp_status status = read_matrix(&a, program, w->a_file, &w->a_codes, error);
+    if (status == ULP_OK) status = read_matrix(&b, program, w->b_file, &w->b_codes, error);
     if (status == ULP_OK) status = set_sizes(w, arguments, &a, &b, error);
-    if (status == ULP_OK && w->c_file != NULL) status = read_matrix(&c, program, w->c_file, error);
+    if (status == ULP_OK && w->c_file != NULL) status = read_matrix(&c, program, w->c_file, &w->c_codes, error);
     if (status == ULP_OK && w->c_file != NULL) status = check_start(w, &c, error);
     if (status == ULP_OK) status = take_elements(&w->a, &a, &w->a_format, rounds, error);
     if (status == ULP_OK) status = take_elements(&w->b, &b, &w->b_format, rounds, error);

@@ -25,6 +25,17 @@ void tool_print_value(FILE *to, double value) {
     else fprintf(to, "%.17g", value);
 }
 
+void tool_print_result(FILE *to, uint64_t code, const ulp_format *format, int form) {
+    const double value = ulp_decode(code, format);
+    char text[1200];
+    if (form == TOOL_CODE || form == TOOL_BOTH) tool_print_code(to, code, format);
+    if (form == TOOL_BOTH) putc(' ', to);
+    if (form == TOOL_VALUE || form == TOOL_BOTH) tool_print_value(to, value);
+    if (form == TOOL_SHORT) ulp_short_text(text, value, format);
+    if (form == TOOL_EXACT) snprintf(text, sizeof text, "%.1100g", value);
+    if (form >= TOOL_SHORT) fputs(value != value ? "nan" : text, to);
+}
+
 void tool_exact_text(char to[40], double value, int width) {
     char text[1200];
     snprintf(text, sizeof text, "%.1100g", value);

@@ -9,12 +9,16 @@ static const ulp_option options[] = {
         round_job, target.format, "format", format, NULL, .needed = 1,
         .help =
             "the format to round to; qI.F is fixed point of I + F bits, I counts the sign (ARM writes q8.8 as Q7.8)"),
-    ULP_OPTION(round_job, from, choice, "text", .words = "text f32 f64 f32le f64le npy npz",
-               .help = "input: text is a decimal or hex float of any length, an exact number that is rounded once; "
-                       "f32 and f64 are 8 or 16 hex digits, the bits of a binary32 or binary64 value; f32le and f64le "
-                       "are such values in "
-                       "4 or 8 bytes each, the lowest byte first; npy is a .npy file of 16, 32 or 64-bit floats; npz "
-                       "is a .npz file of such arrays, and FILE.npz:NAME is one of them"),
+    {.name = "from",
+     .type = &tool_type_form,
+     ULP_FIELD(round_job, given),
+     .value = "text",
+     .words = "text f32 f64 code:F f32le f64le codele:F npy[:F] npz[:F]",
+     .help = "input: text is a decimal or hex float of any length, an exact number that is rounded once; f32 and f64 "
+             "are 8 or 16 hex digits, the bits of a binary32 or binary64 value; code:F is a code of the format F in "
+             "hex; f32le, f64le and codele:F are such values and codes in 1, 2, 4 or 8 bytes each, the lowest byte "
+             "first; npy is a .npy file of floats or signed integers, and npy:F of codes; npz is a .npz file of such "
+             "arrays, and FILE.npz:NAME is one of them"},
     ULP_OPTION(round_job, to, choice, "code", .words = "code value both f32le f64le codele npy npycode npz npzcode",
                .help = "output: the code in lower-case hex; the value as %.17g, or nan, inf, -inf, -0; f32le and "
                        "f64le: values of 4 or 8 bytes; codele: codes as unsigned integers of 1, 2, 4 or 8 bytes, the "
@@ -62,14 +66,24 @@ static int take_value(round_job *j, size_t n, const char *text) {
         add_exact(j, n, x);
         return 1;
     }
+    if (from == FROM_CODE) {
+        if (!ulp_read_hex(&bits, text, j->given.codes.bits)) return 0;
+        j->x[n] = ulp_decode(bits, &j->given.codes);
+        return 1;
+    }
     const size_t digits = from == FROM_F32 ? 8 : 16;
-    if (strlen(text) != digits || text[1] == 'x' || text[1] == 'X' || !ulp_read_hex(&bits, text, 64)) return 0;
+    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) text += 2;
+    if (strlen(text) != digits || strchr("xX", text[1]) != NULL || !ulp_read_hex(&bits, text, 64)) return 0;
     j->x[n] = from == FROM_F32 ? (double)ulp_from_bits32((uint32_t)bits) : ulp_from_bits64(bits);
     return 1;
 }
 
-static ulp_status refuse_line(const ulp_line *line, int from, ulp_error *error) {
+static ulp_status refuse_line(const round_job *j, const ulp_line *line, ulp_error *error) {
+    const int from = j->from;
     if (from == FROM_TEXT) return ulp_bad_number(error, line, line->text);
+    if (from == FROM_CODE)
+        return ulp_bad_line(error, line, "'%s' is no code of %s: %d bits in hex", line->text, j->given.codes.name,
+                            j->given.codes.bits);
     return ulp_bad_line(error, line, "'%s' is not %d hex digits, the bits of a binary%d value", line->text,
                         from == FROM_F32 ? 8 : 16, from == FROM_F32 ? 32 : 64);
 }
@@ -79,7 +93,7 @@ static ulp_status take_line(void *context, const ulp_line *line, ulp_error *erro
     if (j->n == ROUND_GROUP) ULP_TRY(finish(j, error));
     if (!take_value(j, j->n, line->text)) {
         ULP_TRY(finish(j, error));
-        return refuse_line(line, j->from, error);
+        return refuse_line(j, line, error);
     }
     j->input = line->file;
     j->line[j->n++] = line->number;
@@ -107,7 +121,7 @@ static inline const char *read_plain(round_job *j, size_t n, const char *text, s
                                      const ulp_power_of_ten *powers) {
     uint64_t bits;
     ulp_exact x;
-    const int digits = from == FROM_F32 ? 8 : 16;
+    const int digits = from == FROM_F32 ? 8 : from == FROM_F64 ? 16 : (j->given.codes.bits + 3) / 4;
     if (from == FROM_TEXT) {
         const char *const after = ulp_decimal_read(&x, text, powers);
         if (after == NULL || (x.kind == ULP_EXACT_FINITE && x.exp + 128 > j->modulo)) return NULL;
@@ -115,6 +129,11 @@ static inline const char *read_plain(round_job *j, size_t n, const char *text, s
         return after;
     }
     if (room < (size_t)digits || !read_hex(&bits, text, digits)) return NULL;
+    if (from == FROM_CODE && j->given.codes.bits < 64 && bits >> j->given.codes.bits != 0) return NULL;
+    if (from == FROM_CODE) {
+        j->x[n] = j->reader.values != NULL ? j->reader.values[bits] : ulp_decode(bits, &j->given.codes);
+        return text + digits;
+    }
     j->x[n] = from == FROM_F32 ? (double)ulp_from_bits32((uint32_t)bits) : ulp_from_bits64(bits);
     return text + digits;
 }
@@ -149,6 +168,7 @@ static ulp_status take_plain(void *context, const char **text, const char *end, 
     switch (j->from) { /* a loop for each form */
     case FROM_F32: return take_plain_of(j, text, end, line, FROM_F32, error);
     case FROM_F64: return take_plain_of(j, text, end, line, FROM_F64, error);
+    case FROM_CODE: return take_plain_of(j, text, end, line, FROM_CODE, error);
     default: return take_plain_of(j, text, end, line, FROM_TEXT, error);
     }
 }
@@ -159,6 +179,7 @@ static ulp_status run(void *settings, const ulp_arguments *a, ulp_error *error) 
     round_job *j = settings;
     const ulp_line_filter lines = {.each = take_line, .plain = take_plain, .pause = finish, .context = j};
     const int bits = j->target.format.bits;
+    j->from = j->given.form;
     ULP_TRY(tool_target_set(&j->target, error));
     j->is_random = ulp_mode_is_stochastic(j->target.rule.mode);
     j->modulo = ulp_number_modulo(&j->target.format, j->target.rule);
@@ -167,12 +188,15 @@ static ulp_status run(void *settings, const ulp_arguments *a, ulp_error *error) 
         return ulp_fail(error, ULP_BAD_FILE, "%s", ulp_backend_lacks("cpu"));
     /* The values of a small format have few texts. Without memory for a table each value is printed. */
     if ((j->to == TO_VALUE || j->to == TO_BOTH) && bits <= 16) j->texts = calloc((size_t)1 << bits, sizeof *j->texts);
+    if (j->from == FROM_CODE && !file_reader_open(&j->reader, 'c', 8, &j->given.codes))
+        return ulp_fail(error, ULP_NO_MEMORY, "out of memory for the values of %s", j->given.codes.name);
     j->file = stdout;
     const int is_text = j->to < TO_F32LE && strcmp(j->out, "-") == 0;
     ulp_status status = is_text ? ULP_OK : round_open(j, a, error);
     if (status == ULP_OK && j->from < FROM_F32LE) status = ulp_filter_lines(a, &lines, error);
     else if (status == ULP_OK) status = round_binaries(j, a, error);
     free(j->texts);
+    file_reader_close(&j->reader);
     return is_text ? status : round_close(j, status, error);
 }
 

@@ -53,9 +53,9 @@ ulp_status tool_refuse_result(double y, const ulp_format *format, ulp_error *err
                       ulp_status_text(ulp_encode(&code, y, format)));
 }
 
-ulp_status tool_print_encoded(const ulp_line *line, double y, const ulp_format *format, ulp_error *error) {
+ulp_status tool_print_encoded(const ulp_line *line, double y, const ulp_format *format, int form, ulp_error *error) {
     uint64_t code;
-    if (ulp_encode(&code, y, format) == ULP_OK) return tool_print_code(stdout, code, format), ULP_OK;
+    if (ulp_encode(&code, y, format) == ULP_OK) return tool_print_result(stdout, code, format, form), ULP_OK;
     tool_refuse_result(y, format, error);
     return ulp_fail_within(error, ULP_BAD_ARGUMENT, "%s:%lu", line->file, line->number);
 }

@@ -28,7 +28,8 @@ typedef struct tool_command {
 } tool_command;
 
 extern const tool_command tool_formats, tool_show, tool_round, tool_convert, tool_arith, tool_dot, tool_gemm,
-    tool_probe, tool_block, tool_quantize, tool_verify, tool_backends, tool_amp, tool_course, tool_vectors;
+    tool_probe, tool_block, tool_quantize, tool_decode, tool_compare, tool_verify, tool_backends, tool_amp, tool_course,
+    tool_vectors;
 
 /* The name of a command without "ulp ". */
 static inline const char *tool_name(const tool_command *command) { return command->command.name + strlen("ulp "); }
@@ -98,6 +99,21 @@ typedef struct tool_target {
 /* Set the rule and the stream of the target from its options; --overflow wrap is refused for a format without it. */
 ulp_status tool_target_set(tool_target *to, ulp_error *error);
 
+/* ---- form.c: the form of input ---- */
+
+/* A word of the option, which may name the format of codes: "npy:e4m3". The words "code:F" and "npy[:F]" of the option
+ * say that a format has to follow, or that it may. */
+typedef struct tool_form {
+    int form; /* the number of the word */
+    int has_codes;
+    ulp_format codes;
+} tool_form;
+
+extern const ulp_option_type tool_type_form;
+
+/* The format of the codes, or NULL. */
+static inline const ulp_format *tool_form_codes(const tool_form *form) { return form->has_codes ? &form->codes : NULL; }
+
 /* ---- product.c: the option --datapath of products, which also takes a device's own product ---- */
 
 typedef struct tool_product {
@@ -126,10 +142,21 @@ uint32_t tool_random_word(const tool_target *to, const ulp_line *line);
 /* Refuse y, a result without a code in the format. The caller adds where this is, by ulp_fail_within(). */
 ulp_status tool_refuse_result(double y, const ulp_format *format, ulp_error *error);
 
-/* Print the code of y, the result of a line, in `format`. A y without a code is refused. */
-ulp_status tool_print_encoded(const ulp_line *line, double y, const ulp_format *format, ulp_error *error);
+/* Print y, the result of a line, in `format`, in the form. A y without a code is refused. */
+ulp_status tool_print_encoded(const ulp_line *line, double y, const ulp_format *format, int form, ulp_error *error);
 
 /* ---- print.c ---- */
+
+/* The forms in which results are printed, the words of an option --to. */
+typedef enum tool_result_form { TOOL_CODE, TOOL_VALUE, TOOL_BOTH, TOOL_SHORT, TOOL_EXACT } tool_result_form;
+#define TOOL_RESULT_FORMS "code value both short exact"
+#define TOOL_RESULT_HELP                                                                                               \
+    "the code in hex; the value as %.17g, or nan, inf, -inf, -0; both; short: the fewest digits that read back to "    \
+    "the "                                                                                                             \
+    "code; exact: all digits of the value"
+
+/* Print the code in the form. */
+void tool_print_result(FILE *to, uint64_t code, const ulp_format *format, int form);
 
 /* Print one line on stdout. On a terminal, a line wider than the terminal goes on in the next line, after `indent`
  * blanks. */

@@ -41,6 +41,7 @@ typedef struct settings {
     int policies;
     int exhaustive, plain;
     uint64_t sample, bits, seed, stream, jobs;
+    ulp_format inputs_codes, results_codes; /* bits = 0: the files hold values */
     const char *inputs, *results, *resume, *runs;
     const ulp_backend *backend;
 } settings;
@@ -62,7 +63,11 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, inputs, text, NULL, .value_name = "FILE",
                .help = "with --results: the inputs of another program's rounding, a .npy file or FILE.npz:NAME"),
     ULP_OPTION(settings, results, text, NULL, .value_name = "FILE",
-               .help = "the values that this program got, an array of the same shape"),
+               .help = "the values that this program got, an array of the same shape; with several modes the last "
+                       "line says which ones they follow"),
+    ULP_OPTION_AS(settings, inputs_codes, "inputs-format", format, NULL,
+                  .help = "the file of --inputs holds codes of this format, integers of 1, 2, 4 or 8 bytes"),
+    ULP_OPTION_AS(settings, results_codes, "results-format", format, NULL, .help = "the same for --results"),
     ULP_OPTION(settings, sample, unsigned, "100000", .min = 1, .max = 0x1p40,
                .help = "N inputs per case, boundary patterns and random ones, binary32 and binary64"),
     ULP_OPTION(settings, bits, unsigned, NULL, .min = 1, .max = 32,
@@ -183,24 +188,28 @@ static ulp_status check_files(const settings *s, const ulp_arguments *a, ulp_err
         return ulp_refuse(error, "--stream %llu: goes with --inputs", (unsigned long long)s->stream);
     for (size_t i = 0; s->inputs != NULL && i < sizeof others / sizeof *others; i++)
         if (ulp_setting_given(a, others[i])) return ulp_refuse(error, "--%s does not go with --inputs", others[i]);
-    if (s->inputs != NULL && (s->formats.count != 1 || s->modes.count != 1))
-        return ulp_refuse(error, "the results of --results follow one --format and one --mode; name both");
+    if (s->inputs == NULL && (s->inputs_codes.bits > 0 || s->results_codes.bits > 0))
+        return ulp_refuse(error, "--%s-format: goes with --inputs and --results",
+                          s->inputs_codes.bits > 0 ? "inputs" : "results");
+    if (s->inputs != NULL && s->formats.count != 1)
+        return ulp_refuse(error, "the results of --results are of one --format; name it");
     return ULP_OK;
 }
 
 static ulp_status run_files(const settings *s, const ulp_arguments *a, ulp_error *error) {
     verify_files w = {.inputs = s->inputs,
                       .results = s->results,
+                      .inputs_codes = s->inputs_codes.bits > 0 ? &s->inputs_codes : NULL,
+                      .results_codes = s->results_codes.bits > 0 ? &s->results_codes : NULL,
                       .format = s->formats.at[0],
-                      .mode = s->modes.at[0].name,
-                      .rule = s->modes.at[0].rule,
+                      .modes = &s->modes,
+                      .overflow = ulp_setting_given(a, "overflow") ? s->policies : ULP_OVERFLOW_DEFAULT,
+                      .bits = s->bits,
                       .stream = {s->seed, s->stream, 0}};
     if (s->policies == ALL_POLICIES && ulp_setting_given(a, "overflow"))
         return ulp_refuse(error, "--overflow all: the results of --results follow one policy");
-    w.rule.overflow = (uint8_t)(ulp_setting_given(a, "overflow") ? s->policies : ULP_OVERFLOW_DEFAULT);
-    if (w.rule.random_bits == 0) w.rule.random_bits = (uint8_t)s->bits;
-    if (ulp_rule_check(&w.format, w.rule) != ULP_OK)
-        return tool_refuse_wrap((ulp_overflow)w.rule.overflow, w.format.name, error);
+    if (ulp_rule_check(&w.format, (ulp_rule){.overflow = (uint8_t)w.overflow}) != ULP_OK)
+        return tool_refuse_wrap((ulp_overflow)w.overflow, w.format.name, error);
     return verify_files_run(&w, a->program, error);
 }
 

@@ -61,15 +61,18 @@ ulp_status verify_runs_all(const verify_runs *v, size_t *failed);
 /* ---- verify_files.c: results in a file, of any program ---- */
 
 typedef struct verify_files {
-    const char *inputs, *results; /* paths of arrays of the same shape */
+    const char *inputs, *results;                   /* paths of arrays of the same shape */
+    const ulp_format *inputs_codes, *results_codes; /* of their codes; NULL: they hold values */
     ulp_format format;
-    const char *mode;  /* as the user spells it */
-    ulp_rule rule;     /* that the results are said to follow */
-    ulp_stream stream; /* the random word of element i is ulp_random_word(stream, i) */
+    const ulp_rule_list *modes; /* that the results may follow */
+    int overflow;               /* of every rule */
+    uint64_t bits;              /* random bits of a mode without a number of them */
+    ulp_stream stream;          /* the random word of element i is ulp_random_word(stream, i) */
 } verify_files;
 
 /* Round each input by the oracle and compare the bits with the result; NaN equals NaN. Prints a line of PASS or FAIL
- * and shows the first differences on stderr. */
+ * for each mode. The first differences of a single mode are shown on stderr; of several modes the last line names those
+ * that the results follow, and the check fails if there is none. */
 ulp_status verify_files_run(const verify_files *job, const char *program, ulp_error *error);
 
 #endif

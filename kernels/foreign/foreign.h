@@ -97,6 +97,10 @@ ulp_status ulp_foreign_decode(const ulp_format *format, double *y, const void *c
 ulp_status ulp_foreign_encode(const ulp_format *format, void *codes, size_t width, const void *x, int wide, size_t n,
                               size_t *at);
 
+/* y (n) = the ordinals of the finite values x (n) among the values of the format (ulp_ordinal). Fails with ULP_NO_CODE,
+ * and sets *at to the index. */
+ulp_status ulp_foreign_ordinals(const ulp_format *format, int64_t *y, const double *x, size_t n, size_t *at);
+
 /* ---- rounding and arithmetic ---- */
 
 /* A format, a rule and a backend. */

@@ -169,3 +169,12 @@ ulp_status ulp_foreign_encode(const ulp_format *format, void *codes, size_t widt
     }
     return ULP_OK;
 }
+
+ulp_status ulp_foreign_ordinals(const ulp_format *format, int64_t *y, const double *x, size_t n, size_t *at) {
+    for (size_t i = 0; i < n; i++) {
+        *at = i;
+        if (ulp_ordinal(&y[i], x[i], format) != ULP_OK)
+            return ulp_foreign_fail(ULP_NO_CODE, "element %zu, %.17g, is no number of %s", i, x[i], format->name);
+    }
+    return ULP_OK;
+}

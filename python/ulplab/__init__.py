@@ -13,6 +13,7 @@ rounded once.
 
 from ._blocks import Block, Quantized, blocks, dequantize, quantize
 from ._experiments import Claim, Experiment, experiments, run
+from ._compare import Comparison, compare
 from ._formats import Format, FormatRow, OtherName, decode, formats, names
 from ._library import DeviceError, get_threads, set_threads
 from ._probe import Probe, Property, probe
@@ -29,9 +30,11 @@ __all__ = [
     "Datapath",
     "DeviceError",
     "Experiment",
+    "Comparison",
     "Format",
     "FormatRow",
     "GgufBlocks",
+    "OtherName",
     "Observation",
     "Probe",
     "Property",
@@ -45,6 +48,7 @@ __all__ = [
     "add",
     "blocks",
     "datapaths",
+    "compare",
     "decode",
     "dequantize",
     "digits",

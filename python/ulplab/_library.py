@@ -65,6 +65,7 @@ _FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "spacing": (None, [_P, _P, _P, c_size_t]),
     "decode": (c_int, [_P, _P, _P, c_size_t, c_size_t]),
     "encode": (c_int, [_P, _P, c_size_t, _P, c_int, c_size_t, _P]),
+    "ordinals": (c_int, [_P, _P, _P, c_size_t, _P]),
     "rounder": (c_int, [_P, c_char_p, c_char_p, c_char_p, c_int, c_char_p]),
     "round": (c_int, [_P, _P, _P, c_size_t]),
     "round64": (c_int, [_P, _P, _P, c_size_t]),

@@ -115,16 +115,6 @@ fi
 
 # ---- .npy files ----
 
-byte() { printf "\\$(printf %03o "$1")"; }
-# header VERSION DICTIONARY: the header of a .npy file as numpy writes it, without its padding
-header() {
-    printf '\223NUMPY'
-    byte $1 && byte 0 && byte $((${#2} % 256)) && byte $((${#2} / 256))
-    [ $1 -eq 1 ] || { byte 0 && byte 0; }
-    printf %s "$2"
-}
-# npy DESCR ORDER SHAPE BYTES: a .npy file, BYTES as a printf format
-npy() { header 1 "{'descr': '$1', 'fortran_order': $2, 'shape': $3, }" && printf "$4"; }
 two='\000\000\200\077\000\000\000\300' # 1 and -2 in binary32
 # reads TEXT VALUES ARGUMENT...: the file a.npy holds the values
 reads() {
@@ -210,7 +200,8 @@ dictionary "in place of ','" "{'descr': '<f4' 'fortran_order': False}"
 dictionary 'in place of its end' "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} x"
 dictionary 'in place of True or False' "{'descr': '<f4', 'fortran_order': 0, 'shape': (2,)}"
 dictionary 'records are not read' "{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (2,)}"
-for type in '|O' '<i4' '|u1' '<u2' '<f16' '<f' '=f4' '<c8' '|V4' '<U1' 'f4' '' '<f4 ' '<f3'; do dictionary "elements are '$type'; known: <f2" "{'descr': '$type', 'fortran_order': False, 'shape': (2,)}"; done
+for type in '|O' '<f16' '<f' '=f4' '<c8' '<U1' 'f4' '' '<f4 ' '<f3' '|b1' '|f4' '<V3'; do dictionary "elements are '$type'; known: floats <f2" "{'descr': '$type', 'fortran_order': False, 'shape': (2,)}"; done
+for type in '|u1' '<u2' '|V4' '<V1' '<f1' '>u8'; do dictionary "elements are '$type', which may be codes or integers" "{'descr': '$type', 'fortran_order': False, 'shape': (2,)}"; done
 # shape PATTERN SHAPE
 shape() { dictionary "$1" "{'descr': '<f4', 'fortran_order': False, 'shape': $2, }"; }
 shape "in place of '('" 2

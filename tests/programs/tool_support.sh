@@ -58,3 +58,13 @@ refuses() { # refuses TEXT PATTERN ARGUMENT...: exit 2, nothing on stdout, PATTE
     if [ -s out ]; then verdict 1 "$text: nothing on stdout"; fi
     says "$text: says why" "$pattern" err
 }
+byte() { printf "\\$(printf %03o "$1")"; }
+# header VERSION DICTIONARY: the header of a .npy file as numpy writes it, without its padding
+header() {
+    printf '\223NUMPY'
+    byte $1 && byte 0 && byte $((${#2} % 256)) && byte $((${#2} / 256))
+    [ $1 -eq 1 ] || { byte 0 && byte 0; }
+    printf %s "$2"
+}
+# npy DESCR ORDER SHAPE BYTES: a .npy file, BYTES as a printf format
+npy() { header 1 "{'descr': '$1', 'fortran_order': $2, 'shape': $3, }" && printf "$4"; }

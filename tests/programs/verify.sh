@@ -199,7 +199,7 @@ exits 0 'a policy, and a member of an archive' "$ULP" verify --format e4m3 --mod
 head -n 5 numbers | "$ULP" round --format fp64 --to npy --out five.npy
 refuses 'arrays of two shapes' 'x.npy has the shape (2999,) and five.npy has (5,)' verify --format e4m3 --mode rne --inputs x.npy --results five.npy
 refuses 'inputs alone' 'given together' verify --format e4m3 --mode rne --inputs x.npy
-refuses 'two modes of results' 'name both' verify --format e4m3 --mode rne,rz --inputs x.npy --results rne.npy
+prints 0 'two modes of results' '^the results follow: rne$' "$ULP" verify --format e4m3 --mode rne,rz --inputs x.npy --results rne.npy
 refuses 'results under --sample' '\-\-sample does not go with --inputs' verify --format e4m3 --mode rne --sample 9 --inputs x.npy --results rne.npy
 refuses 'all policies of results' 'one policy' verify --format e4m3 --mode rne --overflow all --inputs x.npy --results rne.npy
 refuses 'wrap of results' 'wrap' verify --format e4m3 --mode rne --overflow wrap --inputs x.npy --results rne.npy

@@ -123,8 +123,8 @@ static ulp_status encode_rows(const block_arrays *b, coded *c, const file_array 
 ulp_status block_arrays_encode(block_arrays *b, ulp_error *error) {
     file_array a;
     coded c = {0};
-    ulp_status status = b->is_archive ? file_array_read_npz(&a, b->program, b->path, 'f', error)
-                                      : file_array_read_npy(&a, b->program, b->path, 'f', error);
+    ulp_status status = b->is_archive ? file_array_read_npz(&a, b->program, b->path, NPY_NUMBERS, b->codes, error)
+                                      : file_array_read_npy(&a, b->program, b->path, NPY_NUMBERS, b->codes, error);
     if (status == ULP_OK) status = set_shape(&c, b, &a, error);
     if (status == ULP_OK && b->finds_tensor_scale) find_tensor_scale(b, &a);
     if (status == ULP_OK) status = encode_rows(b, &c, &a, error);
@@ -140,7 +140,7 @@ ulp_status block_arrays_encode(block_arrays *b, ulp_error *error) {
 static ulp_status read_codes(file_array *a, const npz_archive *z, const char *name, const ulp_format *f,
                              ulp_error *error) {
     int found;
-    ulp_status status = file_array_read_member(a, &found, z, name, 'u', error);
+    ulp_status status = file_array_read_member(a, &found, z, name, NPY_BYTES, NULL, error);
     if (status == ULP_OK && !found)
         return ulp_refuse(error, "%s: the archive has no array '%s'; codes are the arrays elements and scales",
                           z->shown, name);
@@ -160,7 +160,7 @@ static ulp_status read_codes(file_array *a, const npz_archive *z, const char *na
 static ulp_status read_tensor_scale(block_arrays *b, const npz_archive *z, ulp_error *error) {
     file_array a;
     int found;
-    ulp_status status = file_array_read_member(&a, &found, z, "tensor_scale", 'f', error);
+    ulp_status status = file_array_read_member(&a, &found, z, "tensor_scale", NPY_NUMBERS, NULL, error);
     if (status == ULP_OK && found) {
         const double value = a.header.count == 1 ? *(const double *)a.elements : 0;
         if (a.header.count != 1 || !(value > 0 && value <= (double)FLT_MAX) || (double)(float)value != value)

@@ -12,8 +12,9 @@
 
 typedef struct block_arrays {
     const char *program;
-    const char *path; /* of the input; "-" is stdin */
-    const char *out;  /* of the output; "-" is stdout, which takes no codes */
+    const char *path;        /* of the input; "-" is stdin */
+    const ulp_format *codes; /* of the input, if it has codes, or NULL */
+    const char *out;         /* of the output; "-" is stdout, which takes no codes */
     const ulp_block *block;
     ulp_rule rule;
     ulp_stream stream; /* element i takes the random word stream.first + i */

@@ -44,17 +44,6 @@ static ulp_status read_bytes(unsigned char **bytes, file_source *s, uint64_t wan
 
 /* ---- values ---- */
 
-/* The value of element i of the bytes, whose order is this machine's. */
-static double value_of(const unsigned char *bytes, uint64_t i, size_t size, const float *halves) {
-    double wide;
-    float narrow;
-    uint16_t code;
-    if (size == 8) return memcpy(&wide, bytes + 8 * i, 8), wide;
-    if (size == 4) return memcpy(&narrow, bytes + 4 * i, 4), (double)narrow;
-    memcpy(&code, bytes + 2 * i, 2);
-    return (double)halves[code];
-}
-
 /* The place in C order of the element after *index (dims) in Fortran order; *index moves on. */
 static uint64_t next_place(uint64_t *index, const npy_array *h) {
     uint64_t place = 0;
@@ -63,57 +52,69 @@ static uint64_t next_place(uint64_t *index, const npy_array *h) {
     return place;
 }
 
-/* The same of integers. */
-static double integer_of(const unsigned char *bytes, uint64_t i, const npy_array *h) {
-    uint8_t one;
-    uint16_t two;
-    uint32_t four;
-    if (h->size == 1) return memcpy(&one, bytes + i, 1), h->kind == 'i' ? (double)(int8_t)one : (double)one;
-    if (h->size == 2) return memcpy(&two, bytes + 2 * i, 2), h->kind == 'i' ? (double)(int16_t)two : (double)two;
-    return memcpy(&four, bytes + 4 * i, 4), h->kind == 'i' ? (double)(int32_t)four : (double)four;
+static ulp_status refuse_element(const file_array *a, uint64_t i, const unsigned char *bytes, const ulp_format *codes,
+                                 ulp_error *error) {
+    ulp_text index = {0};
+    file_array_add_index(&index, &a->header, i);
+    const unsigned long long bits = file_integer(bytes, a->header.size);
+    if (codes != NULL)
+        ulp_refuse(error, "%s: element %s is %llx: a code of %s has %d bits", a->shown, ulp_text_of(&index), bits,
+                   codes->name, codes->bits);
+    else
+        ulp_refuse(error, "%s: element %s is %lld, which binary64 does not hold", a->shown, ulp_text_of(&index),
+                   (long long)bits);
+    ulp_text_free(&index);
+    return ULP_BAD_ARGUMENT;
 }
 
-/* The elements (count) of `size` bytes as doubles, or as bytes if they are codes, in C order. */
-static ulp_status set_elements(file_array *a, unsigned char *bytes, char kind, ulp_error *error) {
+/* The elements (count) as doubles, or as bytes, in C order. */
+static ulp_status set_elements(file_array *a, unsigned char *bytes, npy_wanted wanted, const ulp_format *codes,
+                               ulp_error *error) {
     npy_array *const h = &a->header;
-    const size_t to_size = kind != 'u' ? sizeof(double) : 1;
-    float *const halves = kind == 'f' && h->size == 2 ? file_halves() : NULL;
+    const size_t to_size = wanted == NPY_BYTES ? 1 : sizeof(double);
+    file_reader reader;
     uint64_t index[NPY_DIMENSIONS] = {0};
+    ulp_status status = ULP_OK;
     a->elements = h->count < SIZE_MAX / to_size ? malloc((size_t)h->count * to_size + 1) : NULL;
-    const int has_memory = a->elements != NULL && (halves != NULL || h->size != 2 || kind != 'f');
+    if (!file_reader_open(&reader, h->kind, h->size, codes) || a->elements == NULL)
+        status = ulp_fail(error, ULP_NO_MEMORY, "%s: out of memory for its elements", a->shown);
     file_little_endian(bytes, (size_t)h->count, h->size);
     if (h->is_big) file_swap(bytes, (size_t)h->count, h->size);
-    for (uint64_t i = 0, to = 0; i < h->count && has_memory; i++) {
-        if (kind == 'u') ((unsigned char *)a->elements)[to] = bytes[i];
-        else if (kind == 'i') ((double *)a->elements)[to] = integer_of(bytes, i, h);
-        else ((double *)a->elements)[to] = value_of(bytes, i, h->size, halves);
+    for (uint64_t i = 0, to = 0; i < h->count && status == ULP_OK; i++) {
+        const unsigned char *const at = bytes + i * h->size;
+        if (wanted == NPY_BYTES) ((unsigned char *)a->elements)[to] = *at;
+        else if (!file_reader_take(&reader, (double *)a->elements + to, at))
+            status = refuse_element(a, to, at, codes, error);
         to = h->is_fortran ? next_place(index, h) : i + 1;
     }
-    free(halves);
+    file_reader_close(&reader);
     h->is_fortran = h->is_big = 0;
-    return has_memory ? ULP_OK : ulp_fail(error, ULP_NO_MEMORY, "%s: out of memory for its elements", a->shown);
+    return status;
 }
 
-ulp_status file_array_read_source(file_array *a, file_source *s, char kind, ulp_error *error) {
+ulp_status file_array_read_source(file_array *a, file_source *s, npy_wanted wanted, const ulp_format *codes,
+                                  ulp_error *error) {
     unsigned char *bytes = NULL;
     *a = (file_array){.shown = ulp_copy_text(s->shown)};
-    ulp_status status = npy_read_header(&a->header, s, kind, error);
+    ulp_status status = npy_read_header(&a->header, s, wanted, codes, error);
     if (status == ULP_OK) status = read_bytes(&bytes, s, a->header.size * a->header.count, error);
-    if (status == ULP_OK) status = set_elements(a, bytes, kind, error);
+    if (status == ULP_OK) status = set_elements(a, bytes, wanted, codes, error);
     free(bytes);
     return status;
 }
 
-ulp_status file_array_read_npy(file_array *a, const char *program, const char *path, char kind, ulp_error *error) {
+ulp_status file_array_read_npy(file_array *a, const char *program, const char *path, npy_wanted wanted,
+                               const ulp_format *codes, ulp_error *error) {
     file_source s;
     *a = (file_array){0};
     ulp_status status = file_source_open(&s, program, path, error);
-    if (status == ULP_OK) status = file_array_read_source(a, &s, kind, error);
+    if (status == ULP_OK) status = file_array_read_source(a, &s, wanted, codes, error);
     file_source_close(&s);
     return status;
 }
 
-ulp_status file_array_read_npz(file_array *a, const char *program, const char *path, char kind, ulp_error *error) {
+ulp_status file_array_read_npz(file_array *a, const char *program, const char *path, npy_wanted wanted,
+                               const ulp_format *codes, ulp_error *error) {
     file_source s = {0};
     npz_archive z;
     const npz_member *member;
@@ -121,26 +122,27 @@ ulp_status file_array_read_npz(file_array *a, const char *program, const char *p
     ulp_status status = npz_open(&z, program, path, error);
     if (status == ULP_OK) status = npz_choose(&member, &z, error);
     if (status == ULP_OK) status = npz_open_member(&s, &z, member, error);
-    if (status == ULP_OK) status = file_array_read_source(a, &s, kind, error);
+    if (status == ULP_OK) status = file_array_read_source(a, &s, wanted, codes, error);
     file_source_close(&s);
     npz_close(&z);
     return status;
 }
 
-ulp_status file_array_read(file_array *a, const char *program, const char *path, char kind, ulp_error *error) {
-    return npz_is_named(path) ? file_array_read_npz(a, program, path, kind, error)
-                              : file_array_read_npy(a, program, path, kind, error);
+ulp_status file_array_read(file_array *a, const char *program, const char *path, npy_wanted wanted,
+                           const ulp_format *codes, ulp_error *error) {
+    return npz_is_named(path) ? file_array_read_npz(a, program, path, wanted, codes, error)
+                              : file_array_read_npy(a, program, path, wanted, codes, error);
 }
 
-ulp_status file_array_read_member(file_array *a, int *found, const npz_archive *z, const char *name, char kind,
-                                  ulp_error *error) {
+ulp_status file_array_read_member(file_array *a, int *found, const npz_archive *z, const char *name, npy_wanted wanted,
+                                  const ulp_format *codes, ulp_error *error) {
     file_source s = {0};
     const npz_member *const member = npz_find(z, name);
     *a = (file_array){0};
     *found = member != NULL;
     if (member == NULL) return ULP_OK;
     ulp_status status = npz_open_member(&s, z, member, error);
-    if (status == ULP_OK) status = file_array_read_source(a, &s, kind, error);
+    if (status == ULP_OK) status = file_array_read_source(a, &s, wanted, codes, error);
     file_source_close(&s);
     return status;
 }

@@ -10,21 +10,25 @@
 typedef struct file_array {
     npy_array header; /* is_fortran and is_big are 0 */
     char *shown;      /* the name of the file in messages */
-    void *elements;   /* (count) doubles, if they were read as values or integers; bytes, if as codes */
+    void *elements;   /* (count) doubles; bytes, if NPY_BYTES was wanted */
 } file_array;
 
-/* Read the array of `path`, a .npy file, FILE.npz, FILE.npz:NAME, or "-". `kind` is as in npy_read_header(),
- * `program` as in ulp_input_open(). The memory grows with the bytes that are read, not with what the
+/* Read the array of `path`, a .npy file, FILE.npz, FILE.npz:NAME, or "-". `wanted` and `codes` are as in
+ * npy_read_header(), `program` as in ulp_input_open(). The memory grows with the bytes that are read, not with what the
  * header announces. The caller frees the array in any case. */
-ulp_status file_array_read(file_array *a, const char *program, const char *path, char kind, ulp_error *error);
+ulp_status file_array_read(file_array *a, const char *program, const char *path, npy_wanted wanted,
+                           const ulp_format *codes, ulp_error *error);
 /* The same, of a path that is a .npy file, or FILE or FILE.npz:NAME of an archive, whatever its name says. */
-ulp_status file_array_read_npy(file_array *a, const char *program, const char *path, char kind, ulp_error *error);
-ulp_status file_array_read_npz(file_array *a, const char *program, const char *path, char kind, ulp_error *error);
+ulp_status file_array_read_npy(file_array *a, const char *program, const char *path, npy_wanted wanted,
+                               const ulp_format *codes, ulp_error *error);
+ulp_status file_array_read_npz(file_array *a, const char *program, const char *path, npy_wanted wanted,
+                               const ulp_format *codes, ulp_error *error);
 /* The same, from a source that is open. */
-ulp_status file_array_read_source(file_array *a, file_source *source, char kind, ulp_error *error);
-/* Read an array of an archive; *found is 0 if there is none of this name. */
-ulp_status file_array_read_member(file_array *a, int *found, const npz_archive *z, const char *name, char kind,
+ulp_status file_array_read_source(file_array *a, file_source *source, npy_wanted wanted, const ulp_format *codes,
                                   ulp_error *error);
+/* Read an array of an archive; *found is 0 if there is none of this name. */
+ulp_status file_array_read_member(file_array *a, int *found, const npz_archive *z, const char *name, npy_wanted wanted,
+                                  const ulp_format *codes, ulp_error *error);
 void file_array_free(file_array *a);
 
 /* Add the index of element i, as (3, 5). */

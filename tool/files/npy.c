@@ -11,7 +11,8 @@ enum { MOST_HEADER = 65535 }; /* what version 1.0 allows; the header of an array
 
 typedef struct header {
     file_source *source;
-    char kind;                  /* that the reader wants */
+    npy_wanted wanted;
+    const ulp_format *codes;
     const char *at;             /* the rest of the text */
     char text[MOST_HEADER + 1]; /* the dictionary */
 } header;
@@ -91,24 +92,56 @@ static ulp_status read_quoted(char *to, size_t size, header *h, const char *want
     return ULP_OK;
 }
 
+/* Elements of the type are numbers: floats of 2 to 8 bytes, signed integers. */
+static int is_number(const npy_array *a) { return a->kind == 'i' || (a->kind == 'f' && a->size > 1); }
+
+/* Set what the type of the elements says, as |u1, <f4, |V2. Returns 0 if no array of such a type is read. */
+static int set_type(npy_array *a, const char *descr) {
+    static const char kinds[] = "fiuVb";
+    if (descr[0] == '\0' || strchr("<>|", descr[0]) == NULL || strlen(descr) != 3) return 0;
+    a->kind = descr[1];
+    a->is_big = descr[0] == '>';
+    a->size = (size_t)(descr[2] - '0');
+    return strchr(kinds, descr[1]) != NULL && strchr("1248", descr[2]) != NULL &&
+           (descr[0] != '|' || a->size == 1 || descr[1] == 'V');
+}
+
+static ulp_status refuse_codes(const npy_array *a, const header *h, const char *descr, ulp_error *error) {
+    const ulp_format *const f = h->codes;
+    if (is_number(a) && a->kind == 'f' && 8 * a->size > (size_t)f->bits)
+        return refuse(error, h, "says that the elements are '%s', which are values; codes of %s have %d bits", descr,
+                      f->name, f->bits);
+    return refuse(error, h, "says that the elements are '%s', of %zu bytes; codes of %s have %d bits", descr, a->size,
+                  f->name, f->bits);
+}
+
 static ulp_status read_descr(npy_array *array, header *h, ulp_error *error) {
     char descr[64];
     ULP_TRY(read_quoted(descr, sizeof descr, h, "a quoted type (records are not read)", error));
-    if (h->kind == 'u' && strcmp(descr, "|u1") != 0)
+    const int known = set_type(array, descr);
+    if (h->wanted == NPY_BYTES) {
+        if (strcmp(descr, "|u1") == 0) return ULP_OK;
         return refuse(error, h, "says that the elements are '%s'; codes of a block format are of the type |u1", descr);
-    const int is_integer = strlen(descr) == 3 && (descr[1] == 'i' || descr[1] == 'u');
-    if (h->kind == 'i' && !(is_integer && strchr("<>|", descr[0]) != NULL && strchr("124", descr[2]) != NULL))
-        return refuse(error, h, "says that the elements are '%s'; integers are |i1 |u1 <i2 <u2 <i4 <u4", descr);
-    if (h->kind == 'f' && ((descr[0] != '<' && descr[0] != '>') || descr[1] != 'f' || strchr("248", descr[2]) == NULL ||
-                           strlen(descr) != 3))
+    }
+    if (known && h->codes != NULL) {
+        if (8 * array->size < (size_t)h->codes->bits ||
+            (is_number(array) && array->kind == 'f' && 8 * array->size > (size_t)h->codes->bits))
+            return refuse_codes(array, h, descr, error);
+        array->kind = 'c';
+        return ULP_OK;
+    }
+    if (known && (is_number(array) || (h->wanted == NPY_ANY && (array->kind == 'u' || array->kind == 'b'))))
+        return ULP_OK;
+    if (known && array->kind != 'b')
         return refuse(error, h,
-                      "says that the elements are '%s'; known: <f2 <f4 <f8 >f2 >f4 >f8 (in Python, x.astype('<f4') is "
-                      "such an array)",
+                      "says that the elements are '%s', which may be codes or integers without a sign: name their "
+                      "format, as in --from npy:e4m3 or --a-format e4m3",
                       descr);
-    array->kind = h->kind == 'i' ? descr[1] : h->kind;
-    array->is_big = descr[0] == '>';
-    array->size = (size_t)(descr[2] - '0');
-    return ULP_OK;
+    return refuse(
+        error, h,
+        "says that the elements are '%s'; known: floats <f2 <f4 <f8, integers |i1 <i2 <i4 <i8, the same with >, "
+        "and codes of 1, 2, 4 or 8 bytes whose format is named",
+        descr);
 }
 
 static ulp_status read_order(npy_array *array, header *h, ulp_error *error) {
@@ -197,10 +230,12 @@ static ulp_status check_size(const npy_array *array, const header *h, ulp_error 
                   (unsigned long long)holds);
 }
 
-ulp_status npy_read_header(npy_array *array, file_source *source, char kind, ulp_error *error) {
+ulp_status npy_read_header(npy_array *array, file_source *source, npy_wanted wanted, const ulp_format *codes,
+                           ulp_error *error) {
     static header h;
     h.source = source;
-    h.kind = kind;
+    h.wanted = wanted;
+    h.codes = codes;
     h.at = h.text;
     memset(array, 0, sizeof *array);
     ULP_TRY(read_text(&h, error));

@@ -12,7 +12,7 @@ enum { NPY_DIMENSIONS = 64 };
 
 /* An array: its elements, and its shape. */
 typedef struct npy_array {
-    char kind;      /* 'f': values; 'u': codes, or unsigned integers; 'i': signed integers */
+    char kind;      /* 'f': floats; 'i': signed integers; 'u': unsigned; 'c': codes of a format; 'b': truth values */
     size_t size;    /* bytes of an element */
     int is_big;     /* 1: the highest byte of an element comes first */
     int is_fortran; /* 1: the first index runs fastest */
@@ -21,10 +21,17 @@ typedef struct npy_array {
     uint64_t count; /* of the elements; size count < 2^63 */
 } npy_array;
 
-/* Read the header of a .npy file and check it. `kind` is 'f' for values of 2, 4 or 8 bytes, 'u' for codes of one byte,
- * 'i' for integers of up to 4 bytes with and without a sign; array->kind then says which.
- * A source of known size has to hold the array and nothing after it. */
-ulp_status npy_read_header(npy_array *array, file_source *source, char kind, ulp_error *error);
+/* What a reader takes. */
+typedef enum npy_wanted {
+    NPY_NUMBERS, /* floats of 2, 4 or 8 bytes and signed integers; with a format: its codes, of 1, 2, 4 or 8 bytes */
+    NPY_BYTES,   /* unsigned integers of one byte: codes of a block format */
+    NPY_ANY      /* as NPY_NUMBERS, and unsigned integers and truth values, which are copied */
+} npy_wanted;
+
+/* Read the header of a .npy file and check it. `codes` is the format of codes, or NULL. A source of known size has to
+ * hold the array and nothing after it. */
+ulp_status npy_read_header(npy_array *array, file_source *source, npy_wanted wanted, const ulp_format *codes,
+                           ulp_error *error);
 
 /* Write a header of version 1.0, in a multiple of 64 bytes. A header of one dimension has 128 bytes. */
 void npy_write_header(FILE *file, const npy_array *array);

@@ -32,8 +32,8 @@ static ulp_status check_layouts(const quantize_job *j, const quantize_codes *c, 
 ulp_status quantize_arrays(quantize_job *j, ulp_error *error) {
     file_array a;
     quantize_codes c = {0};
-    ulp_status status = j->is_archive ? file_array_read_npz(&a, j->program, j->path, 'f', error)
-                                      : file_array_read_npy(&a, j->program, j->path, 'f', error);
+    ulp_status status = j->is_archive ? file_array_read_npz(&a, j->program, j->path, NPY_NUMBERS, NULL, error)
+                                      : file_array_read_npy(&a, j->program, j->path, NPY_NUMBERS, NULL, error);
     if (status == ULP_OK) status = quantize_prepare(&c, j, &a.header, a.shown, error);
     if (status == ULP_OK) status = check_layouts(j, &c, a.shown, error);
     if (status == ULP_OK) status = quantize_fill(&c, j, a.elements, NULL, error);
@@ -55,9 +55,10 @@ static ulp_status refuse_element(const file_array *a, uint64_t i, ulp_error *err
     return status;
 }
 
-static ulp_status need(file_array *a, const npz_archive *z, const char *name, char kind, ulp_error *error) {
+static ulp_status need(file_array *a, const npz_archive *z, const char *name, npy_wanted wanted,
+                       const ulp_format *codes, ulp_error *error) {
     int found;
-    const ulp_status status = file_array_read_member(a, &found, z, name, kind, error);
+    const ulp_status status = file_array_read_member(a, &found, z, name, wanted, codes, error);
     if (status != ULP_OK || found) return status;
     return ulp_refuse(error, "%s: the archive has no array '%s'; codes are elements or packed, scales or swizzled%s",
                       z->shown, name, ", zero_points and tensor_scale");
@@ -71,7 +72,7 @@ static ulp_status read_length(size_t *length, const npz_archive *z, const file_a
     const size_t bytes = h->dims > 0 ? (size_t)h->shape[h->dims - 1] : 0;
     *length = 2 * bytes;
     if (h->dims == 0) return ulp_refuse(error, "%s: packed codes have a dimension at least", packed->shown);
-    ulp_status status = file_array_read_member(&a, &found, z, "length", 'i', error);
+    ulp_status status = file_array_read_member(&a, &found, z, "length", NPY_NUMBERS, NULL, error);
     if (status == ULP_OK && found) {
         const double n = a.header.count == 1 ? *(const double *)a.elements : -1;
         if (n >= 0 && (n + 1 == 2 * (double)bytes || n == 2 * (double)bytes)) *length = (size_t)n;
@@ -86,7 +87,7 @@ static ulp_status read_length(size_t *length, const npz_archive *z, const file_a
 static ulp_status read_packed(quantize_codes *c, const quantize_job *j, const npz_archive *z, ulp_error *error) {
     file_array a = {0};
     size_t length = 0;
-    ulp_status status = need(&a, z, "packed", 'u', error);
+    ulp_status status = need(&a, z, "packed", NPY_BYTES, NULL, error);
     if (status == ULP_OK) status = read_length(&length, z, &a, error);
     if (status == ULP_OK) {
         npy_array h = a.header;
@@ -104,12 +105,16 @@ static ulp_status read_packed(quantize_codes *c, const quantize_job *j, const np
 static ulp_status read_elements(quantize_codes *c, const quantize_job *j, const npz_archive *z, ulp_error *error) {
     file_array a = {0};
     char why[64];
+    const ulp_quantizer *const q = &j->quantizer;
+    ulp_format integers = {.bits = q->bits, .is_fixed = 1}; /* the bits of codes without a sign */
+    snprintf(integers.name, sizeof integers.name, "%s", q->block.element.name);
     if (npz_find(z, "elements") == NULL && npz_find(z, "packed") != NULL) return read_packed(c, j, z, error);
-    ulp_status status = need(&a, z, "elements", 'i', error);
+    ulp_status status = ulp_format_init(&integers);
+    if (status == ULP_OK) status = need(&a, z, "elements", NPY_NUMBERS, q->low < 0 ? NULL : &integers, error);
     if (status == ULP_OK) status = quantize_prepare(c, j, &a.header, a.shown, error);
     for (uint64_t i = 0; status == ULP_OK && i < a.header.count; i++)
-        if (!quantize_is_code(&c->array.codes[i], ((const double *)a.elements)[i], &j->quantizer)) {
-            snprintf(why, sizeof why, "is no code of %s: %d bits", j->quantizer.block.element.name, j->quantizer.bits);
+        if (!quantize_is_code(&c->array.codes[i], ((const double *)a.elements)[i], q)) {
+            snprintf(why, sizeof why, "is no code of %s: %d bits", q->block.element.name, q->bits);
             status = refuse_element(&a, i, error, why);
         }
     file_array_free(&a);
@@ -136,7 +141,7 @@ static ulp_status check_shape(const quantize_codes *c, const file_array *a, ulp_
 
 static ulp_status read_swizzled(quantize_codes *c, const quantize_job *j, const npz_archive *z, ulp_error *error) {
     file_array a = {0};
-    ulp_status status = need(&a, z, "swizzled", 'u', error);
+    ulp_status status = need(&a, z, "swizzled", NPY_BYTES, NULL, error);
     const size_t columns = c->scales.dims > 0 ? (size_t)c->scales.shape[c->scales.dims - 1] : 0;
     const size_t rows = columns > 0 ? (size_t)c->scales.count / columns : 0, size = ulp_swizzled_size(rows, columns);
     if (status == ULP_OK && (a.header.dims != 1 || a.header.count != size || j->quantizer.block.scale.bits > 8))
@@ -154,7 +159,7 @@ static ulp_status read_scales(quantize_codes *c, const quantize_job *j, const np
     const ulp_format *const f = &j->quantizer.block.scale;
     char why[96];
     if (npz_find(z, "scales") == NULL && npz_find(z, "swizzled") != NULL) return read_swizzled(c, j, z, error);
-    ulp_status status = need(&a, z, "scales", f->bits <= 8 ? 'u' : 'f', error);
+    ulp_status status = need(&a, z, "scales", f->bits <= 8 ? NPY_BYTES : NPY_NUMBERS, NULL, error);
     if (status == ULP_OK) status = check_shape(c, &a, error);
     for (size_t i = 0; i < c->scales.count && status == ULP_OK; i++) {
         if (f->bits <= 8)
@@ -174,7 +179,7 @@ static ulp_status read_zero_points(quantize_codes *c, const quantize_job *j, con
     if (!j->quantizer.has_zero_point && npz_find(z, "zero_points") != NULL)
         return ulp_refuse(error, "%s holds zero_points; add --zero-point", z->shown);
     if (!j->quantizer.has_zero_point) return ULP_OK;
-    ulp_status status = need(&a, z, "zero_points", 'i', error);
+    ulp_status status = need(&a, z, "zero_points", NPY_NUMBERS, NULL, error);
     if (status == ULP_OK) status = check_shape(c, &a, error);
     for (size_t i = 0; i < c->scales.count && status == ULP_OK; i++) {
         const double value = ((const double *)a.elements)[i];
@@ -190,7 +195,7 @@ static ulp_status read_zero_points(quantize_codes *c, const quantize_job *j, con
 static ulp_status read_tensor_scale(quantize_job *j, const npz_archive *z, ulp_error *error) {
     file_array a;
     int found;
-    ulp_status status = file_array_read_member(&a, &found, z, "tensor_scale", 'f', error);
+    ulp_status status = file_array_read_member(&a, &found, z, "tensor_scale", NPY_NUMBERS, NULL, error);
     if (status == ULP_OK && found) {
         const double value = a.header.count == 1 ? *(const double *)a.elements : 0;
         if (!(value > 0 && value <= (double)0x1.fffffep127f) || (double)(float)value != value)

@@ -54,8 +54,8 @@ ulp_status quantize_ggml(quantize_job *j, ulp_error *error) {
     file_array a;
     uint8_t *bytes = NULL;
     float *x = NULL;
-    ulp_status status = j->is_archive ? file_array_read_npz(&a, j->program, j->path, 'f', error)
-                                      : file_array_read_npy(&a, j->program, j->path, 'f', error);
+    ulp_status status = j->is_archive ? file_array_read_npz(&a, j->program, j->path, NPY_NUMBERS, NULL, error)
+                                      : file_array_read_npy(&a, j->program, j->path, NPY_NUMBERS, NULL, error);
     if (status == ULP_OK) status = encode(&bytes, &x, j, &a, error);
     if (status == ULP_OK && j->to_codes) status = write_blocks(j, &a.header, bytes, error);
     else if (status == ULP_OK) {
@@ -90,7 +90,7 @@ ulp_status quantize_ggml_decode(quantize_job *j, ulp_error *error) {
     file_array a = {0};
     int found = 0;
     ulp_status status = npz_open(&z, j->program, j->path, error);
-    if (status == ULP_OK) status = file_array_read_member(&a, &found, &z, "blocks", 'u', error);
+    if (status == ULP_OK) status = file_array_read_member(&a, &found, &z, "blocks", NPY_BYTES, NULL, error);
     if (status == ULP_OK && !found)
         status = ulp_refuse(error, "%s: the archive has no array 'blocks', the bytes of GGUF", z.shown);
     if (status == ULP_OK) status = decode(j, &a, error);

@@ -109,8 +109,8 @@ ulp_status quantize_fill(quantize_codes *c, quantize_job *j, const double *x, co
 }
 
 int quantize_is_code(uint16_t *code, double value, const ulp_quantizer *q) {
-    const double least = q->low < 0 ? -ulp_scale(1.0, q->bits - 1) : 0.0;
-    if (!(value >= least && value < ulp_scale(1.0, q->bits))) return 0;
+    if (!(value >= -ulp_scale(1.0, q->bits - 1) && value < ulp_scale(1.0, q->bits))) return 0;
+    if (value != (double)(int32_t)value) return 0;
     *code = (uint16_t)((int32_t)value & ((1 << q->bits) - 1));
     return 1;
 }

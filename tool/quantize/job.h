@@ -45,7 +45,7 @@ void quantize_release(quantize_codes *c);
 /* Quantise numbers of binary64 or, if `x` is NULL, exact ones. Finds the tensor scale of the job, and says it. */
 ulp_status quantize_fill(quantize_codes *c, quantize_job *j, const double *x, const ulp_exact *exact, ulp_error *error);
 
-/* The code of an integer or code in a file or text. Returns 0 if the element has no such code. */
+/* The code whose bits, with or without a sign, are an integer. Returns 0 if the element has no such code. */
 int quantize_is_code(uint16_t *code, double value, const ulp_quantizer *q);
 
 /* Whether a number can be a scale of the format: NaN, or a value of it that is finite and not negative. */

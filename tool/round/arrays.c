@@ -27,9 +27,10 @@ typedef struct binaries {
     const char *shown;
     file_source source;
     npy_array array;
-    uint64_t bytes; /* that were read of the elements of the file */
-    uint64_t most;  /* elements of the file; UINT64_MAX: to its end */
-    float *halves;  /* (2^16) the values of binary16; NULL: not needed yet */
+    file_reader reader; /* of codes and integers; else of no kind */
+    uint64_t bytes;     /* that were read of the elements of the file */
+    uint64_t most;      /* elements of the file; UINT64_MAX: to its end */
+    float *halves;      /* (2^16) the values of binary16; NULL: not needed yet */
 } binaries;
 
 /* ---- the numbers of a group ---- */
@@ -42,18 +43,41 @@ static ulp_status make_halves(binaries *b, ulp_error *error) {
 /* The memory that elements of the file are read into. */
 static void *place_of(binaries *b) {
     round_job *j = b->job;
+    if (b->array.kind != 'f') return j->code;
     return b->array.size == 8 ? (void *)j->x : b->array.size == 4 ? (void *)j->arrays.x : (void *)j->output.code16;
 }
 
-/* The n elements that were read become the numbers of the group. */
-static void set_numbers(binaries *b, size_t n) {
+/* The n codes or integers that were read become the numbers of the group. Returns the number before the first one that
+ * is none. */
+static size_t take_integers(binaries *b, size_t n) {
+    round_job *j = b->job;
+    size_t i = 0;
+    while (i < n && file_reader_take(&b->reader, &j->x[i], (const char *)j->code + i * b->array.size)) i++;
+    j->arrays.is_narrow = 0;
+    j->n = n;
+    return i;
+}
+
+/* The same for any elements. */
+static size_t set_numbers(binaries *b, size_t n) {
     round_job *j = b->job;
     file_little_endian(place_of(b), n, b->array.size);
     if (b->array.is_big) file_swap(place_of(b), n, b->array.size);
+    if (b->array.kind != 'f') return take_integers(b, n);
     for (size_t i = 0; i < n && b->array.size == 2; i++) j->arrays.x[i] = b->halves[j->output.code16[i]];
     j->arrays.is_narrow = b->array.size < 8 && j->target.format.fits_binary32;
     for (size_t i = 0; i < n && b->array.size < 8 && !j->arrays.is_narrow; i++) j->x[i] = (double)j->arrays.x[i];
     j->n = n;
+    return n;
+}
+
+static ulp_status refuse_integer(const binaries *b, uint64_t element, const void *bytes, ulp_error *error) {
+    const unsigned long long bits = file_integer(bytes, b->array.size), at = element;
+    if (b->array.kind == 'c')
+        return ulp_refuse(error, "%s: element %llu, counted from 0, is %llx: a code of %s has %d bits", b->shown, at,
+                          bits, b->reader.format.name, b->reader.format.bits);
+    return ulp_refuse(error, "%s: element %llu, counted from 0, is %lld, which binary64 does not hold", b->shown, at,
+                      (long long)bits);
 }
 
 static void round_group(round_job *j) {
@@ -66,11 +90,12 @@ static void round_group(round_job *j) {
 /* Round and write the n elements that were read. */
 static ulp_status finish(binaries *b, size_t n, ulp_error *error) {
     round_job *j = b->job;
+    const uint64_t first = b->bytes / b->array.size;
     if (n == 0) return ULP_OK;
-    set_numbers(b, n);
+    const size_t numbers = set_numbers(b, n);
+    if (numbers < n) return refuse_integer(b, first + numbers, (const char *)j->code + numbers * b->array.size, error);
     round_group(j);
     const size_t written = round_write(j);
-    const uint64_t first = b->bytes / b->array.size;
     if (written < n) {
         tool_refuse_result(j->y[written], &j->target.format, error);
         return ulp_fail_within(error, ULP_BAD_ARGUMENT, "%s: element %llu, counted from 0", b->shown,
@@ -90,9 +115,12 @@ static ulp_status check_end(const binaries *b, size_t rest, int failed, ulp_erro
         return ulp_refuse(error, "%s ends after %llu bytes of elements; its header announces %llu", b->shown,
                           (unsigned long long)bytes, (unsigned long long)(b->most * b->array.size));
     if (rest > 0)
-        return ulp_refuse(error,
-                          "%s holds %llu bytes: %zu more than a whole number of binary%zu values, %zu bytes each",
-                          b->shown, (unsigned long long)bytes, rest, 8 * b->array.size, b->array.size);
+        return ulp_refuse(error, "%s holds %llu bytes: %zu more than a whole number of %s, %zu bytes each", b->shown,
+                          (unsigned long long)bytes, rest,
+                          b->array.kind == 'c' ? "codes"
+                          : b->array.size == 8 ? "binary64 values"
+                                               : "binary32 values",
+                          b->array.size);
     return ULP_OK;
 }
 
@@ -120,15 +148,36 @@ static ulp_status read_elements(binaries *b, ulp_error *error) {
 
 /* ---- files ---- */
 
+/* Whether integers of an archive go to an archive as they are. */
+static int passes(const round_job *j) { return j->from == FROM_NPZ && j->arrays.is_npz && !j->given.has_codes; }
+
+static int is_copied(const binaries *b) { return passes(b->job) && b->array.kind != 'f'; }
+
+static ulp_status open_reader(binaries *b, ulp_error *error) {
+    if (is_copied(b)) return ULP_OK;
+    if (file_reader_open(&b->reader, b->array.kind, b->array.size, tool_form_codes(&b->job->given))) return ULP_OK;
+    return ulp_fail(error, ULP_NO_MEMORY, "%s: out of memory for the values of its codes", b->shown);
+}
+
+/* The type of the elements of plain bytes. */
+static npy_array plain_type(const round_job *j) {
+    size_t size = 1;
+    if (j->from != FROM_CODELE) return (npy_array){.kind = 'f', .size = j->from == FROM_F32LE ? 4 : 8};
+    while (8 * size < (size_t)j->given.codes.bits) size *= 2;
+    return (npy_array){.kind = 'c', .size = size};
+}
+
 /* Read the header, and write the header of the output: the same shape, and elements of another type. `member` is the
  * name of the array in a .npz file of the output. */
 static ulp_status read_header(binaries *b, const char *member, ulp_error *error) {
     round_job *j = b->job;
-    ULP_TRY(npy_read_header(&b->array, &b->source, 'f', error));
-    if (b->array.size == 2) ULP_TRY(make_halves(b, error));
+    const ulp_format *const codes = tool_form_codes(&j->given);
+    ULP_TRY(npy_read_header(&b->array, &b->source, passes(j) ? NPY_ANY : NPY_NUMBERS, codes, error));
+    if (b->array.kind == 'f' && b->array.size == 2) ULP_TRY(make_halves(b, error));
+    if (b->array.kind != 'f') ULP_TRY(open_reader(b, error));
     b->most = b->array.count;
-    if (!j->arrays.is_npy) return ULP_OK;
-    if (j->arrays.npy_kind == 'f') choose_values(j, b->array.size);
+    if (!j->arrays.is_npy || is_copied(b)) return ULP_OK;
+    if (j->arrays.npy_kind == 'f') choose_values(j, b->array.kind == 'f' ? b->array.size : 4);
     npy_array out = b->array;
     out.kind = j->arrays.npy_kind;
     out.size = round_size(j);
@@ -137,15 +186,37 @@ static ulp_status read_header(binaries *b, const char *member, ulp_error *error)
     return ULP_OK;
 }
 
+/* Copy an array of integers or truth values of an archive as it is. */
+static ulp_status copy_array(binaries *b, const char *member, ulp_error *error) {
+    round_job *j = b->job;
+    size_t n = 0;
+    int failed = 0;
+    npz_begin(&j->arrays.archive, member);
+    npy_write_header(j->file, &b->array);
+    while ((n = file_source_read(&b->source, j->output.text, sizeof j->output.text, &failed)) > 0) {
+        fwrite(j->output.text, 1, n, j->file);
+        b->bytes += n;
+    }
+    npz_end(&j->arrays.archive);
+    if (failed || b->bytes != b->array.count * b->array.size) return check_end(b, 0, failed, error);
+    return ferror(j->file) ? tool_failed(error, TOOL_CHECK_FAILED) : ULP_OK;
+}
+
 /* Read the source, which is open, and close it. */
 static ulp_status read_source(binaries *b, const char *member, ulp_error *error) {
     b->shown = b->source.shown;
     b->bytes = 0;
     b->most = UINT64_MAX;
-    b->array = (npy_array){.size = b->job->from == FROM_F32LE ? 4 : 8};
-    ulp_status status = b->job->from >= FROM_NPY ? read_header(b, member, error) : ULP_OK;
-    if (status == ULP_OK) status = read_elements(b, error);
-    if (status == ULP_OK && b->job->arrays.is_npz && b->job->from >= FROM_NPY) npz_end(&b->job->arrays.archive);
+    b->array = plain_type(b->job);
+    ulp_status status = b->job->from >= FROM_NPY ? read_header(b, member, error)
+                        : b->array.kind == 'c'   ? open_reader(b, error)
+                                                 : ULP_OK;
+    if (status == ULP_OK && is_copied(b)) status = copy_array(b, member, error);
+    else if (status == ULP_OK) {
+        status = read_elements(b, error);
+        if (status == ULP_OK && b->job->arrays.is_npz && b->job->from >= FROM_NPY) npz_end(&b->job->arrays.archive);
+    }
+    file_reader_close(&b->reader);
     file_source_close(&b->source);
     return status;
 }

@@ -6,11 +6,22 @@
 #include "tool/tool.h"
 
 #include "base/decimal.h"
+#include "tool/files/numbers.h"
 #include "tool/files/npz_write.h"
 #include "tool/files/output.h"
 
 /* The forms of input and output, in the order of the words of --from and --to. */
-typedef enum round_from { FROM_TEXT, FROM_F32, FROM_F64, FROM_F32LE, FROM_F64LE, FROM_NPY, FROM_NPZ } round_from;
+typedef enum round_from {
+    FROM_TEXT,
+    FROM_F32,
+    FROM_F64,
+    FROM_CODE,
+    FROM_F32LE,
+    FROM_F64LE,
+    FROM_CODELE,
+    FROM_NPY,
+    FROM_NPZ
+} round_from;
 typedef enum round_to {
     TO_CODE,
     TO_VALUE,
@@ -47,9 +58,11 @@ typedef struct round_arrays {
 
 typedef struct round_job {
     tool_target target;
-    int from;        /* round_from */
-    int to;          /* round_to; of binary output one of TO_F32LE, TO_F64LE, TO_CODELE, once the output is open */
-    const char *out; /* the name of the file for the output; "-": stdout */
+    tool_form given;    /* of --from */
+    int from;           /* round_from */
+    int to;             /* round_to; of binary output one of TO_F32LE, TO_F64LE, TO_CODELE, once the output is open */
+    const char *out;    /* the name of the file for the output; "-": stdout */
+    file_reader reader; /* of codes and integers */
     const ulp_backend *backend;
     FILE *file;        /* of the output */
     round_text *texts; /* (2^bits) of the values of each code; NULL: no table */
