@@ -12,7 +12,8 @@ typedef struct settings {
     const char *format, *per, *scale, *rule, *percentile, *tensor_scale, *out;
     int64_t axis;
     int zero_point, narrow, packed, swizzled, decode;
-    int from, to; /* from_kind, to_kind */
+    tool_form given; /* of --from */
+    int from, to;    /* from_kind, to_kind */
     tool_rounding rounding;
     quantize_job job;
 } settings;
@@ -41,8 +42,12 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, narrow, flag, NULL, .help = "-127 to 127 in place of -128 to 127, of N bits likewise"),
     ULP_OPTION_AS(settings, tensor_scale, "tensor-scale", text, "1", .value_name = "X|auto",
                   .help = "a factor of the whole array, rounded to binary32; auto: amax / (max * largest scale)"),
-    ULP_OPTION(settings, from, choice, "text", .words = "text npy npz",
-               .help = "input: text has a number a line, a vector; npy and npz as in ulp block"),
+    {.name = "from",
+     .type = &tool_type_form,
+     ULP_FIELD(settings, given),
+     .value = "text",
+     .words = "text npy[:F] npz[:F]",
+     .help = "input: text has a number a line, a vector; npy and npz as in ulp block"},
     ULP_OPTION(settings, to, choice, "code", .words = "code value both npy npz",
                .help = "output: the codes of the scale and of the element in hex, and the zero point; the value as "
                        "%.17g; both; from npy and npz: npy, values, or npz, codes"),
@@ -231,6 +236,8 @@ static ulp_status set_job(settings *s, const ulp_arguments *a, ulp_error *error)
     j->program = a->program;
     j->path = a->word_count > 0 ? a->words[0] : "-";
     j->out = s->out;
+    s->from = s->given.form;
+    j->codes = tool_form_codes(&s->given);
     j->is_archive = s->from == FROM_NPZ;
     j->to_codes = s->to == TO_NPZ;
     j->packs = s->packed;

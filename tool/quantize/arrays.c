@@ -32,8 +32,8 @@ static ulp_status check_layouts(const quantize_job *j, const quantize_codes *c, 
 ulp_status quantize_arrays(quantize_job *j, ulp_error *error) {
     file_array a;
     quantize_codes c = {0};
-    ulp_status status = j->is_archive ? file_array_read_npz(&a, j->program, j->path, NPY_NUMBERS, NULL, error)
-                                      : file_array_read_npy(&a, j->program, j->path, NPY_NUMBERS, NULL, error);
+    ulp_status status = j->is_archive ? file_array_read_npz(&a, j->program, j->path, NPY_NUMBERS, j->codes, error)
+                                      : file_array_read_npy(&a, j->program, j->path, NPY_NUMBERS, j->codes, error);
     if (status == ULP_OK) status = quantize_prepare(&c, j, &a.header, a.shown, error);
     if (status == ULP_OK) status = check_layouts(j, &c, a.shown, error);
     if (status == ULP_OK) status = quantize_fill(&c, j, a.elements, NULL, error);

@@ -54,8 +54,8 @@ ulp_status quantize_ggml(quantize_job *j, ulp_error *error) {
     file_array a;
     uint8_t *bytes = NULL;
     float *x = NULL;
-    ulp_status status = j->is_archive ? file_array_read_npz(&a, j->program, j->path, NPY_NUMBERS, NULL, error)
-                                      : file_array_read_npy(&a, j->program, j->path, NPY_NUMBERS, NULL, error);
+    ulp_status status = j->is_archive ? file_array_read_npz(&a, j->program, j->path, NPY_NUMBERS, j->codes, error)
+                                      : file_array_read_npy(&a, j->program, j->path, NPY_NUMBERS, j->codes, error);
     if (status == ULP_OK) status = encode(&bytes, &x, j, &a, error);
     if (status == ULP_OK && j->to_codes) status = write_blocks(j, &a.header, bytes, error);
     else if (status == ULP_OK) {

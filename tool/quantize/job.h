@@ -16,6 +16,7 @@ typedef struct quantize_job {
     const char *out;                 /* of the output; "-" is stdout */
     const char *name;                /* of the format, as it was given */
     int prints_codes, prints_values; /* what lines of text hold */
+    const ulp_format *codes;         /* the format of the input's codes; NULL: the input has numbers */
     ulp_quantizer quantizer;
     ulp_ggml ggml; /* a type of GGUF; ULP_GGML_COUNT: none, and the quantizer counts */
     ulp_rule rule;
