@@ -126,6 +126,17 @@ TEST(integers) {
     clipped.percentile = 60 * ULP_PERCENT; /* number 3 of 1 100 127 300 300 */
     r = quantize(&clipped, spread, vector_of(5), nearest);
     assert_true(r.scales[0] == 1.0 && r.codes[0] == 128 && r.codes[1] == 127 && r.y[0] == -128.0f);
+    /* ranks 0.05, 1, 1.05, 2.5 and 4.05 of 5 numbers go up */
+    static const struct {
+        uint32_t percentile;
+        double amax;
+    } ranks[] = {{1, 1}, {20, 1}, {21, 100}, {50, 127}, {81, 300}};
+    for (size_t i = 0; i < COUNT_OF(ranks); i++) {
+        clipped.percentile = ranks[i].percentile * ULP_PERCENT;
+        r = quantize(&clipped, spread, vector_of(5), nearest);
+        assert_true(r.scales[0] == (double)((float)ranks[i].amax / 127.0f));
+    }
+    clipped.percentile = 60 * ULP_PERCENT;
     assert_ok(ulp_quantizer_narrow(&clipped));
     r = quantize(&clipped, spread, vector_of(5), nearest);
     assert_true(r.codes[0] == 129 && r.y[0] == -127.0f);
