@@ -34,9 +34,8 @@ static size_t shift_left(uint32_t *y, const uint32_t *x, size_t n, size_t count,
     return n + count + 1;
 }
 
-/* q = the next quotient limb of u (n + 1 limbs) by v (n), with the top bit of v set; u becomes the remainder, whose
- * limb n is zero (Knuth 1997, The Art of Computer Programming 2, section 4.3.1, algorithm D). */
-static uint32_t divide_limb(uint32_t *u, const uint32_t *v, size_t n) {
+/* Knuth 1997, The Art of Computer Programming 2, section 4.3.1, algorithm D. */
+uint32_t ulp_limb_divide(uint32_t *u, const uint32_t *v, size_t n) {
     const uint64_t top = (uint64_t)u[n] << 32 | u[n - 1], below = n > 1 ? u[n - 2] : 0, next = n > 1 ? v[n - 2] : 0;
     uint64_t q = top / v[n - 1], rest = top % v[n - 1];
     while (q >> 32 != 0 || q * next > (rest << 32 | below)) {
@@ -197,7 +196,7 @@ static ulp_exact read_quotient(const digits *d, size_t n, uint64_t k, int32_t mo
     }
     n = shift_left(u, room, n, shift, zeros);
     uint32_t sticky = 0;
-    for (size_t i = n - m; i-- > 0;) u[i + m] = divide_limb(u + i, v, m); /* the limb of the remainder there is 0 */
+    for (size_t i = n - m; i-- > 0;) u[i + m] = ulp_limb_divide(u + i, v, m); /* the limb of the remainder there is 0 */
     for (size_t i = 0; i < m; i++) sticky |= (uint32_t)(u[i] != 0);
     return exact_of(d->neg, u + m, n - m, sticky, -(int32_t)(32 * shift) - (int32_t)k, modulo);
 }

@@ -29,6 +29,10 @@ size_t ulp_number_room(size_t length);
  * Returns ULP_BAD_ARGUMENT for other texts, and for texts of more than ULP_NUMBER_LONGEST characters. */
 ulp_status ulp_number_read(ulp_exact *x, const char *text, size_t length, int32_t modulo, uint32_t *room);
 
+/* A step of a long division: the next limb of the quotient of u (n + 1 limbs, the lowest first) by v (n), whose top bit
+ * is set; the upper n limbs of u are below v. u becomes the remainder, whose limb n is zero. */
+uint32_t ulp_limb_divide(uint32_t *u, const uint32_t *v, size_t n);
+
 /* x rounded to odd at 53 bits, or at 2^-1074, and at most the largest binary64 value: a binary64 value that rounds like
  * x to a format of at most 51 bits of precision, with a stochastic mode of r bits at most 51 - r (Boldo and Melquiond
  * 2008, doi:10.1109/TC.2007.70819), if the quantum of the format is at least 2^-969. */

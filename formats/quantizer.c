@@ -91,11 +91,11 @@ static ulp_status parse_element(ulp_quantizer *q, const char *text) {
     if (status != ULP_BAD_NAME) return status;
     ULP_TRY(ulp_format_parse(&q->block.element, text));
     const ulp_format *const f = &q->block.element;
-    if (f->bits > 16 || f->max <= 0.0) return ULP_UNSUPPORTED;
+    if (f->bits > 16 || f->max <= 0.0 || (f->is_fixed && f->frac_bits > 16)) return ULP_UNSUPPORTED;
     q->bits = f->bits;
     if (!f->is_fixed) return ULP_OK;
-    q->high = (1 << (f->bits - 1)) - 1;
-    q->low = -q->high - 1;
+    q->high = (int32_t)ulp_scale(f->max, f->frac_bits);
+    q->low = (int32_t)ulp_scale(f->lowest, f->frac_bits);
     return ULP_OK;
 }
 

@@ -1,12 +1,14 @@
-/* arith.c - ulp arith: a filter that computes on codes, one operation per line. */
+/* arith.c - ulp arith: a filter that computes on codes, one operation or function per line. */
 #include "tool.h"
+
+#include "formats/function.h"
 
 #include <stdlib.h>
 
 typedef struct settings {
     tool_target to;
+    int op;   /* ulp_operation_name */
     int form; /* tool_result_form */
-    ulp_op op;
 } settings;
 
 static const ulp_option options[] = {
@@ -35,16 +37,19 @@ static ulp_status read_codes(double v[OPERANDS_MAX], size_t *n, const ulp_format
 
 static ulp_status arith_line(void *context, const ulp_line *line, ulp_error *error) {
     const settings *s = context;
-    const size_t want = (size_t)ulp_op_operands(s->op);
+    const int function = s->op - ULP_OP_COUNT;
+    const size_t want = function >= 0 ? 1 : (size_t)ulp_op_operands((ulp_op)s->op);
+    const uint32_t word = tool_random_word(&s->to, line);
     double v[OPERANDS_MAX] = {0};
     size_t n;
     ULP_TRY(ulp_refuse_empty_field(error, line, line->text));
     ULP_TRY(read_codes(v, &n, &s->to.format, line, error));
     if (n != want)
-        return ulp_bad_line(error, line, "%s takes %zu operand%s, the line has %zu", ulp_op_name(s->op), want,
+        return ulp_bad_line(error, line, "%s takes %zu operand%s, the line has %zu", ulp_operation_name(s->op), want,
                             ulp_plural(want), n);
-    const double y =
-        ulp_arith((ulp_scalar_op){s->op, v[0], v[1], v[2]}, &s->to.format, s->to.rule, tool_random_word(&s->to, line));
+    const double y = function >= 0
+                         ? ulp_evaluate((ulp_function)function, v[0], &s->to.format, s->to.rule, word)
+                         : ulp_arith((ulp_scalar_op){(ulp_op)s->op, v[0], v[1], v[2]}, &s->to.format, s->to.rule, word);
     ULP_TRY(tool_print_encoded(line, y, &s->to.format, s->form, error));
     putchar('\n');
     return ULP_OK;
@@ -53,6 +58,12 @@ static ulp_status arith_line(void *context, const ulp_line *line, ulp_error *err
 static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
     settings *s = fields;
     ULP_TRY(tool_target_set(&s->to, error));
+    if (s->op >= ULP_OP_COUNT &&
+        ulp_function_check((ulp_function)(s->op - ULP_OP_COUNT), &s->to.format, s->to.rule) != ULP_OK)
+        return ulp_refuse(error,
+                          "--op %s is not offered with wrap-around: its result has too many bits; take "
+                          "--overflow sat",
+                          ulp_operation_name(s->op));
     return ulp_filter_lines(a, &(ulp_line_filter){.each = arith_line, .context = s}, error);
 }
 
@@ -61,7 +72,9 @@ const tool_command tool_arith = {
                 .usage = "--format F --op OP [OPTION...] [FILE...]",
                 .summary = "computes on codes, one operation a line, each result rounded once",
                 .details = "Each line holds the operands as codes of F in hex, separated by spaces or commas: a b, or "
-                           "a for sqrt, or a b c for fma (a b + c). Prints the code of the result.\n\n"
+                           "a for sqrt and the functions, or a b c for fma (a b + c). Prints the code of the result. "
+                           "The functions, exp and those after it, are correctly rounded, in every mode; `ulp help "
+                           "functions` says what each is.\n\n"
                            "  printf '3c00 1400\\n' | ulp arith --format fp16 --op add\n"
                            "  3c01\n",
                 .takes_words = 1},

@@ -1,4 +1,5 @@
 /* help.c - ulp help: the commands, and the names that options take, printed from the tables that define them. */
+#include "formats/function.h"
 #include "kernels/reduction/reduction.h"
 #include "sim/help.h"
 #include "tool.h"
@@ -103,6 +104,22 @@ static void help_datapaths(ulp_text *to) {
     add_rows(to);
 }
 
+static void help_functions(ulp_text *to) {
+    ulp_text_print(
+        to, "A function of `ulp arith --op`, and of the Python package, gives the exact value for a number of the "
+            "format, rounded once, in every format and mode. So it judges the functions of other programs: their "
+            "error is the distance from its result.\n\n");
+    for (int i = 0; i < ULP_FUNCTION_COUNT; i++)
+        ulp_text_print(to, "%-10s  %s\n", ulp_function_name((ulp_function)i), ulp_function_meaning((ulp_function)i));
+    ulp_text_print(
+        to,
+        "\nZeros, infinities and arguments without a result follow IEEE 754-2019, 9.2.1: log(0) = -inf, log(-1) = nan, "
+        "sin(inf) = nan, rsqrt(-0) = -inf. The other functions have their limits at infinity: sigmoid(-inf) = 0, "
+        "silu(-inf) = gelu(-inf) = -0. exp and exp2 are not offered with wrap-around.\n\n"
+        "  printf '3c00\\n' | ulp arith --format fp16 --op exp\n"
+        "  4170\n");
+}
+
 static void help_trees(ulp_text *to) {
     ulp_text_print(
         to, "ulp probe --tree NAME finds the order of a sum (Xie et al. 2025, arXiv 2411.00442): of a datapath, of "
@@ -139,6 +156,7 @@ static const topic own_topics[] = {
     {"names", "names of formats in other tools", help_names, NULL, 42},
     {"modes", "rounding modes", help_modes, NULL, 6},
     {"datapaths", "how sums of products are formed", help_datapaths, NULL, 23},
+    {"functions", "exp, log, tanh, gelu and others, correctly rounded", help_functions, NULL, 12},
     {"trees", "the order of a sum, and how other programs are probed", help_trees, NULL, 13},
     {"reductions", "how the gradients of many ranks become one mean", NULL, ulp_reduction_help, ULP_HELP_COLUMN},
 };

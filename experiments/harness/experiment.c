@@ -94,7 +94,8 @@ static ulp_status read_options(ulp_run *run, ulp_error *error) {
                                  .usage = "[OPTION...]",
                                  .summary = run->experiment->question,
                                  .details = run->experiment->whole ? FILES : SHARDS FILES,
-                                 .elsewhere = elsewhere};
+                                 .elsewhere = elsewhere,
+                                 .idle = "seed"};
     const int silent = run->sweep.rank > 0;
     run->sweep.program = silent ? NULL : run->experiment->name;
     run->groups[0] = (ulp_option_group){"This experiment", run->experiment->options, run->settings};

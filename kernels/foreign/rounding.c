@@ -2,6 +2,7 @@
 #include "message.h"
 
 #include "base/decimal.h"
+#include "formats/function.h"
 #include "formats/rng.h"
 
 #include <stdlib.h>
@@ -115,10 +116,50 @@ static void map64_part(void *context, size_t begin, size_t end) {
     }
 }
 
+typedef struct function_map {
+    const ulp_rounder *r;
+    ulp_function function;
+    int wide;
+    void *y;
+    const void *x;
+    ulp_stream stream;
+} function_map;
+
+static void function_part(void *context, size_t begin, size_t end) {
+    const function_map *m = context;
+    const int stochastic = ulp_mode_is_stochastic(m->r->rule.mode);
+    for (size_t i = begin; i < end; i++) {
+        const double x = m->wide ? ((const double *)m->x)[i] : (double)((const float *)m->x)[i];
+        const double y =
+            ulp_evaluate(m->function, x, &m->r->format, m->r->rule, stochastic ? ulp_random_word(m->stream, i) : 0u);
+        if (m->wide) ((double *)m->y)[i] = y;
+        else ((float *)m->y)[i] = (float)y;
+    }
+}
+
+/* The functions are computed on the processor, one number at a time. */
+static ulp_status map_function(function_map m, size_t n) {
+    enum { GRAIN = 64 };
+    const ulp_backend *processor;
+    ULP_TRY(ulp_foreign_backend(&processor, NULL));
+    if (m.r->backend != processor)
+        return ulp_foreign_fail(ULP_UNSUPPORTED, "functions are computed by the backend cpu alone");
+    if (ulp_function_check(m.function, &m.r->format, m.r->rule) != ULP_OK)
+        return ulp_foreign_fail(ULP_UNSUPPORTED, "%s is not offered with wrap-around: its result has too many bits",
+                                ulp_function_name(m.function));
+    if (!m.wide && !m.r->format.fits_binary32)
+        return ulp_foreign_fail(ULP_UNSUPPORTED, "binary32 does not hold every value of %s; give arrays of binary64",
+                                m.r->format.name);
+    ulp_parallel_for(n, GRAIN, function_part, &m);
+    return ULP_OK;
+}
+
 ulp_status ulp_foreign_map(const ulp_rounder *r, int op, void *y, const void *a, const void *b, const void *c, size_t n,
                            int wide, uint64_t seed, uint64_t stream, uint64_t first) {
     enum { GRAIN = 1024 };
     const ulp_stream words = {seed, stream, first};
+    if (op >= ULP_OP_COUNT && op < ULP_OP_COUNT + ULP_FUNCTION_COUNT)
+        return map_function((function_map){r, (ulp_function)(op - ULP_OP_COUNT), wide, y, a, words}, n);
     if (op < 0 || op >= ULP_OP_COUNT) return ulp_foreign_fail(ULP_BAD_ARGUMENT, "there is no operation %d", op);
     if (!wide)
         return ulp_foreign_status(ulp_backend_map(r->backend, y, (ulp_array_op){(ulp_op)op, a, b, c}, n,

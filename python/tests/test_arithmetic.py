@@ -1,5 +1,6 @@
 """Arithmetic: each operation against an exact computation with fractions, rounded by the definition."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -78,3 +79,49 @@ def test_stagnation():
         total = ul.add(total, 0.01, "fp16")
         moved = ul.add(moved, 0.01, "fp16", "sr", seed=1, first=i)
     assert total == 100.0 and 100.0 < moved < 103.0
+
+
+FUNCTIONS = {
+    "exp": math.exp,
+    "log": math.log,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tanh": math.tanh,
+    "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
+    "gelu": lambda x: x * math.erfc(-x / math.sqrt(2)) / 2,
+    "gelu_tanh": lambda x: x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2,
+    "silu": lambda x: x / (1 + math.exp(-x)),
+    "softplus": lambda x: math.log1p(math.exp(x)),
+    "exp2": lambda x: 2.0**x,
+    "log2": math.log2,
+    "rsqrt": lambda x: 1 / math.sqrt(x),
+    "reciprocal": lambda x: 1 / x,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions(name):
+    """All numbers of e5m2 and a sample of binary16 between 2^-9 and 8: the binary64 result, which is within 2^-40 of the
+    exact one, rounds to the same number unless a middle of two numbers is as near."""
+    function = getattr(ul, name)
+    for format in ("e5m2", "fp16"):
+        x = ul.Format(format).values()
+        x = x[(np.abs(x) > 2**-9) & (np.abs(x) < 8)][:: 1 if format == "e5m2" else 37]
+        x = x[x > 0] if name in ("log", "log2", "rsqrt") else x
+        near = np.array([FUNCTIONS[name](float(v)) for v in x])
+        low, high = (ul.round(near * (1 + e), format) for e in (-(2**-40), 2**-40))
+        got = function(x, format)
+        sure = low == high
+        assert sure.sum() > 0.9 * x.size and np.array_equal(got[sure], low[sure])
+        up, down = function(x, format, "ru"), function(x, format, "rd")
+        assert np.all(down <= got) and np.all(got <= up) and np.all(down <= near + np.abs(near) * 2**-40)
+
+
+def test_functions_at_the_ends():
+    assert ul.exp(0.0, "fp16") == 1 and ul.log(1.0, "bf16") == 0 and ul.exp2(-24, "fp16") == 2**-24
+    assert np.isnan(ul.log(-1.0, "fp16")) and ul.rsqrt(-0.0, "fp32") == -np.inf and np.signbit(ul.silu(-np.inf, "fp16"))
+    assert ul.exp(np.float32(1), "fp32", "ru") == np.float32(math.e) + (np.float32(math.e) < math.e) * 2**-22
+    a = ul.tanh(np.linspace(-3, 3, 1000), "e4m3", "sr", seed=1)
+    assert np.array_equal(a[300:], ul.tanh(np.linspace(-3, 3, 1000)[300:], "e4m3", "sr", seed=1, first=300))
+    with pytest.raises(ValueError, match="wrap-around"):
+        ul.exp(1.0, "q8.8:wrap")

@@ -328,3 +328,91 @@ for _function, _result, _operands in (
     (fma, "a b + c", "a, b, c"),
 ):
     _function.__doc__ = f"{_result}, the exact result rounded once." + _ARITHMETIC.format(operands=_operands)
+
+def exp(x: ArrayLike, format: FormatLike, mode: str = "rne", **options: Any) -> Any:
+    return _arithmetic("exp", (x,), format, mode, options)
+
+
+def exp2(x: ArrayLike, format: FormatLike, mode: str = "rne", **options: Any) -> Any:
+    return _arithmetic("exp2", (x,), format, mode, options)
+
+
+def log(x: ArrayLike, format: FormatLike, mode: str = "rne", **options: Any) -> Any:
+    return _arithmetic("log", (x,), format, mode, options)
+
+
+def log2(x: ArrayLike, format: FormatLike, mode: str = "rne", **options: Any) -> Any:
+    return _arithmetic("log2", (x,), format, mode, options)
+
+
+def sin(x: ArrayLike, format: FormatLike, mode: str = "rne", **options: Any) -> Any:
+    return _arithmetic("sin", (x,), format, mode, options)
+
+
+def cos(x: ArrayLike, format: FormatLike, mode: str = "rne", **options: Any) -> Any:
+    return _arithmetic("cos", (x,), format, mode, options)
+
+
+def tanh(x: ArrayLike, format: FormatLike, mode: str = "rne", **options: Any) -> Any:
+    return _arithmetic("tanh", (x,), format, mode, options)
+
+
+def sigmoid(x: ArrayLike, format: FormatLike, mode: str = "rne", **options: Any) -> Any:
+    return _arithmetic("sigmoid", (x,), format, mode, options)
+
+
+def gelu(x: ArrayLike, format: FormatLike, mode: str = "rne", **options: Any) -> Any:
+    return _arithmetic("gelu", (x,), format, mode, options)
+
+
+def gelu_tanh(x: ArrayLike, format: FormatLike, mode: str = "rne", **options: Any) -> Any:
+    return _arithmetic("gelu_tanh", (x,), format, mode, options)
+
+
+def silu(x: ArrayLike, format: FormatLike, mode: str = "rne", **options: Any) -> Any:
+    return _arithmetic("silu", (x,), format, mode, options)
+
+
+def softplus(x: ArrayLike, format: FormatLike, mode: str = "rne", **options: Any) -> Any:
+    return _arithmetic("softplus", (x,), format, mode, options)
+
+
+def rsqrt(x: ArrayLike, format: FormatLike, mode: str = "rne", **options: Any) -> Any:
+    return _arithmetic("rsqrt", (x,), format, mode, options)
+
+
+def reciprocal(x: ArrayLike, format: FormatLike, mode: str = "rne", **options: Any) -> Any:
+    return _arithmetic("reciprocal", (x,), format, mode, options)
+
+
+_FUNCTION = """, correctly rounded: the exact value rounded once, in every format and mode.
+
+    Args:
+        x: numbers of any shape. They need not be values of the format.
+        format, mode: see :func:`round`.
+        options: bits, overflow, seed, stream, first, out, as of :func:`round`. exp and exp2 do not wrap around.
+
+    Returns:
+        The dtype of :func:`sqrt`. Zeros, infinities and arguments without a result: IEEE 754-2019, 9.2.1; other
+        functions have their limits at infinity. About a microsecond a number on one thread.
+
+    Source: Ziv 1991, doi:10.1145/114697.116813.
+    """
+
+for _function, _result in (
+    (exp, "e^x"),
+    (exp2, "2^x"),
+    (log, "the natural logarithm of x"),
+    (log2, "the logarithm of x to base 2"),
+    (sin, "the sine of x in radians"),
+    (cos, "the cosine of x in radians"),
+    (tanh, "the hyperbolic tangent of x"),
+    (sigmoid, "1 / (1 + e^-x)"),
+    (gelu, "x (1 + erf(x / sqrt 2)) / 2"),
+    (gelu_tanh, "x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, approximate=\"tanh\" of PyTorch"),
+    (silu, "x / (1 + e^-x)"),
+    (softplus, "log(1 + e^x)"),
+    (rsqrt, "1 / sqrt x"),
+    (reciprocal, "1 / x"),
+):
+    _function.__doc__ = _result + _FUNCTION

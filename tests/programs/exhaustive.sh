@@ -1,6 +1,6 @@
 #!/bin/sh
 # exhaustive.sh - make check-all: all 2^32 binary32 inputs of every format, mode and overflow policy against MPFR, planted
-# faults, and stochastic rounding over all words. Half an hour to an hour on two processors; tests/proofs/exhaustive/README.md.
+# faults, stochastic rounding over all words, and functions of all numbers of 16 bits. Half an hour to an hour on two processors; tests/proofs/exhaustive/README.md.
 #
 # tests/golden/exhaustive.txt has a line for each case: format, mode, policy, number of runs, SHA-256 of the list of
 # runs; a line of `ulp verify --exhaustive` becomes one by
@@ -64,6 +64,8 @@ if [ -z "$FORMATS$MODES$OVERFLOW$ISA" ]; then
     count $? 'planted faults'
     "$TESTS/check_counts"
     count $? 'stochastic rounding over all words'
+    "$TESTS/t_functions" --all
+    count $? 'functions of all codes of 16 bits, and of 10^7 numbers of binary32'
 fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ] && [ $passed -gt 0 ]

@@ -222,4 +222,10 @@ for source in "$SOURCES"/*/; do
     exits 2 "$name --nonsense" "$BIN/$name" --nonsense
 done
 
+# a loop over all experiments with a seed goes on past those without random numbers
+for name in hardware_sr trees; do
+    exits 0 "$name --seed 5" "$BIN/$name" --quick --quiet --seed 5 --out seeded.csv
+    says "^$name: note: --seed changes nothing here" err.txt "$name: a note says that the seed changes nothing"
+    exits 2 "$name --seed without a value" "$BIN/$name" --quick --out seeded.csv --seed
+done
 exit $failed

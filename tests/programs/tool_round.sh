@@ -215,6 +215,14 @@ gives '1.5 1.5 in e4m3' 0 '3c 3c\n' '41\n' arith --format e4m3 --op mul
 gives '1 / 3 in e4m3 is 0.34375' 0 '38 44\n' '2b\n' arith --format e4m3 --op div
 gives '1 / 0, -1 / 0, 0 / 0' 0 '3c00 0000\nbc00 0000\n0000 0000\n' '7c00\nfc00\n7e00\n' arith --format fp16 --op div
 gives 'sqrt 2, sqrt 4, sqrt -1, sqrt -0' 0 '4000\n4400\nbc00\n8000\n' '3da8\n4000\n7e00\n8000\n' arith --format fp16 --op sqrt
+gives 'e, 1/e, e^0, e^inf' 0 '3c00\nbc00\n0000\n7c00\n' '4170\n35e3\n3c00\n7c00\n' arith --format fp16 --op exp
+gives 'e upward, in binary32' 0 '3f800000\n' '402df855\n' arith --format fp32 --op exp --mode ru
+gives 'log2 8, log2 0, log2 -1' 0 '4800\n0000\nbc00\n' '4200\nfc00\n7e00\n' arith --format fp16 --op log2
+gives 'gelu 1 by erf' 0 '3f800000\n' '3f57625f\n' arith --format fp32 --op gelu
+gives 'gelu 1 by tanh' 0 '3f800000\n' '3f57585c\n' arith --format fp32 --op gelu_tanh
+gives 'a function of two numbers' 2 '3c00 3c00\n' '' arith --format fp16 --op tanh
+says 'it is counted, too' 'tanh takes 1 operand, the line has 2' err
+refuses 'exp with wrap-around' '--op exp is not offered with wrap-around' arith --format q8.8:wrap --op exp
 gives '2 3 - 6' 0 '4000 4200 c600\n' '0000\n' arith --format fp16 --op fma
 gives 'fixed point 100 + 100 saturates' 0 '64 64\n' '7f\n' arith --format int8 --op add
 gives 'fixed point 100 + 100 wraps' 0 '64 64\n' 'c8\n' arith --format int8 --op add --overflow wrap
@@ -244,6 +252,6 @@ refuses 'no operation' '--op' arith --format fp16
 refuses 'arith: --bits with rz' 'random bits are of the stochastic modes.*not of rz' arith --format fp16 --op add --mode rz --bits 8
 refuses 'arith: --bits without a mode' 'not of rne' arith --format fp16 --op add --bits 32
 gives 'arith: one random bit' 0 '3c00 1000\n3c00 1000\n3c00 1000\n3c00 1000\n' '3c00\n3c01\n3c01\n3c01\n' arith --format fp16 --op add --mode srb --bits 1 --seed 0
-refuses 'an unknown operation' '^known: add sub mul div sqrt fma$' arith --format fp16 --op pow
+refuses 'an unknown operation' '^known: add sub mul div sqrt fma exp .* rsqrt reciprocal$' arith --format fp16 --op pow
 
 exit $failed

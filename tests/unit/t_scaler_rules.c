@@ -73,7 +73,8 @@ TEST(scaler_bad) {
     static const char *const bad[][2] = {
         {"", "no rule ''; known: none, static, pytorch, apex, keras"},
         {"torch", "no rule 'torch'; did you mean 'pytorch'?"},
-        {"xyzzy", "no rule 'xyzzy'; known: none, static, pytorch, apex, keras, megatron, deepspeed, fairseq, backoff, logmax, layer"},
+        {"xyzzy", "no rule 'xyzzy'; known: none, static, pytorch, apex, keras, megatron, deepspeed, fairseq, backoff, "
+                  "logmax, layer"},
         {"pytorsh", "no rule 'pytorsh'; did you mean 'pytorch'?"},
         {"static:", "'init=': init is a whole number from -126 to 126"},
         {"static:x", "'init=x'"},

@@ -17,7 +17,7 @@ typedef struct settings {
     ulp_mode mode;
     ulp_rule_list modes;
     ulp_overflow overflow;
-    ulp_op op;
+    int op;
     ulp_datapath_list datapaths;
     const ulp_backend *backend;
     const char *out, *folder;

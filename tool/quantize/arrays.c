@@ -106,7 +106,7 @@ static ulp_status read_elements(quantize_codes *c, const quantize_job *j, const 
     file_array a = {0};
     char why[64];
     const ulp_quantizer *const q = &j->quantizer;
-    ulp_format integers = {.bits = q->bits, .is_fixed = 1}; /* the bits of codes without a sign */
+    ulp_format integers = {.bits = q->bits, .is_fixed = 1, .is_signed = 1}; /* the bits of codes without a sign */
     snprintf(integers.name, sizeof integers.name, "%s", q->block.element.name);
     if (npz_find(z, "elements") == NULL && npz_find(z, "packed") != NULL) return read_packed(c, j, z, error);
     ulp_status status = ulp_format_init(&integers);

@@ -74,10 +74,26 @@ static void add_value(ulp_setting *s, const char *value) {
     s->values.at[s->values.count++] = value;
 }
 
+/* Leave aside an option that the command does not have, and its value. Returns 0 if it is no such option. */
+static int is_left_aside(const ulp_arguments *a, int argc, char **argv, int *i) {
+    const char *name = argv[*i] + 2, *equals = strchr(name, '=');
+    ulp_text given = {0};
+    ulp_text_print(&given, "%.*s", (int)strcspn(name, "="), name);
+    const int is_idle = a->command->idle && ulp_list_has(a->command->idle, ulp_text_of(&given)) &&
+                        (equals ? equals[1] != '\0' : *i + 1 < argc && !is_option(argv[*i + 1]));
+    if (is_idle && a->program)
+        ulp_complain(a->program, "note: --%s changes nothing here: this command has no random numbers",
+                     ulp_text_of(&given));
+    if (is_idle && !equals) ++*i;
+    ulp_text_free(&given);
+    return is_idle;
+}
+
 /* Read the option at argv[*i], and move *i to the last word that belongs to the option. */
 static ulp_status read_option(ulp_arguments *a, int argc, char **argv, int *i, ulp_error *error) {
     const char *name = argv[*i] + 2, *equals = strchr(name, '=');
     ulp_setting *s = find(a, name, equals ? (size_t)(equals - name) : strlen(name));
+    if (!s && is_left_aside(a, argc, argv, i)) return ULP_OK;
     if (!s) return unknown_option(a, argv[*i], error);
     const ulp_option *o = s->option;
     const int flag = !o->type->value_name;

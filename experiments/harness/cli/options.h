@@ -133,7 +133,7 @@ extern const ulp_option_type ulp_type_formats;   /* ulp_format_list; "all": all 
 extern const ulp_option_type ulp_type_mode;      /* ulp_mode */
 extern const ulp_option_type ulp_type_modes;     /* ulp_rule_list: rne,srb,sr/8; or "all" */
 extern const ulp_option_type ulp_type_overflow;  /* ulp_overflow */
-extern const ulp_option_type ulp_type_op;        /* ulp_op */
+extern const ulp_option_type ulp_type_op;        /* int: an operation (ulp_operation_name) */
 extern const ulp_option_type ulp_type_datapath;  /* ulp_datapath */
 extern const ulp_option_type ulp_type_datapaths; /* ulp_datapath_list */
 extern const ulp_option_type ulp_type_backend;   /* const ulp_backend *: changes the speed, but no number */
@@ -184,6 +184,9 @@ typedef struct ulp_command {
     /* Options that other commands take and this command does not: pairs of a name and the text after "--NAME " in the
      * message. A pair of NULL ends the list; may be NULL. */
     const char *const (*elsewhere)[2];
+    /* Options, with a blank between two names, that this command need not have: where no table lists them, their value
+     * is left aside with a note. NULL: none. */
+    const char *idle;
 } ulp_command;
 
 /* One option of the command line, and its state. */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "formats/function.h"
 #include "options.h"
 #include "types.h"
 
@@ -137,7 +138,7 @@ static void list_overflows(ulp_text *to) {
 }
 
 static void list_ops(ulp_text *to) {
-    for (int i = 0; i < ULP_OP_COUNT; i++) ulp_text_print(to, "%s%s", i ? " " : "", ulp_op_name((ulp_op)i));
+    for (int i = 0; ulp_operation_name(i) != NULL; i++) ulp_text_print(to, "%s%s", i ? " " : "", ulp_operation_name(i));
 }
 
 /* Refuse a word that is not one of the words of `list`. */
@@ -162,13 +163,17 @@ static void print_overflow(ulp_text *to, const void *field, const ulp_option *o)
 
 static ulp_status read_op(void *field, const char *text, const ulp_option *o, ulp_error *error) {
     (void)o;
-    if (ulp_op_parse(field, text) == ULP_OK) return ULP_OK;
+    for (int i = 0; ulp_operation_name(i) != NULL; i++) {
+        if (strcmp(text, ulp_operation_name(i)) != 0) continue;
+        *(int *)field = i;
+        return ULP_OK;
+    }
     return refuse_unlisted(error, "operation", text, list_ops);
 }
 
 static void print_op(ulp_text *to, const void *field, const ulp_option *o) {
     (void)o;
-    ulp_text_print(to, "%s", ulp_op_name(*(const ulp_op *)field));
+    ulp_text_print(to, "%s", ulp_operation_name(*(const int *)field));
 }
 
 const ulp_option_type ulp_type_format = {.value_name = "FORMAT",
@@ -201,4 +206,4 @@ const ulp_option_type ulp_type_overflow = {.value_name = "POLICY",
                                            .print = print_overflow,
                                            .list = list_overflows};
 const ulp_option_type ulp_type_op = {
-    .value_name = "OP", .size = sizeof(ulp_op), .read = read_op, .print = print_op, .list = list_ops};
+    .value_name = "OP", .size = sizeof(int), .read = read_op, .print = print_op, .list = list_ops};

@@ -388,6 +388,10 @@ async function links(page, url) {
     const seen = await page.evaluate('!document.getElementById(\'sums-out\').hidden');
     verdict(seen === shown, `the link ${link} ${shown ? 'shows' : 'hides'} the result`);
   }
+  for (const part of ['number', 'sums']) {
+    await page.goto(`${url}#${part}`);
+    verdict((await page.evaluate('scrollY')) === 0, `a link to the part ${part} shows the header`);
+  }
   await page.goto(url + '#nowhere?n.m=best&zz=1');
   await says(page, 'notice', ['nowhere', 'n.m=best', 'zz'], 'a link with unknown names says so');
 }
