@@ -22,6 +22,9 @@ static const row rows[] = {
     {{"mxfp4", "mxfp4-e2m1", OCPMX}, "e2m1", "e8m0", 32, ULP_SCALE_FLOOR},
     {{"mxint8", "", OCPMX}, "q2.6", "e8m0", 32, ULP_SCALE_FLOOR},
     {{"nvfp4", "", "NVIDIA 2025, arXiv:2509.25149"}, "e2m1", "e4m3", 16, ULP_SCALE_EVEN},
+    {{"mxint4", "", "Chen et al. 2025, arXiv:2510.25602"}, "q2.2", "e8m0", 32, ULP_SCALE_FLOOR},
+    {{"nvint4", "", "Chen et al. 2025, arXiv:2510.25602"}, "q4.0", "e4m3", 16, ULP_SCALE_EVEN},
+    {{"bfp8", "", "Tenstorrent BFP8; Darvish Rouhani et al. 2020"}, "e1m6fn", "e8m0", 16, ULP_SCALE_FLOOR},
 };
 
 const size_t ulp_block_count = sizeof rows / sizeof rows[0];
@@ -88,18 +91,74 @@ ulp_status ulp_block_get(size_t i, ulp_block *block, const ulp_format_row **text
     return ULP_OK;
 }
 
-static ulp_status parse_rule(ulp_block *b, const char *text) {
-    for (uint32_t i = 0; i < ULP_SCALE_RULE_COUNT; i++) {
-        size_t n = word_match(text, rule_names[i]);
-        if (n == 0 || text[n] != '\0') continue;
-        if (i != b->rule) {
-            append(b->name, ":");
-            append(b->name, rule_names[i]);
-        }
-        b->rule = i;
-        return ULP_OK;
+ulp_scale_rule ulp_scale_rule_parse(const char *text) {
+    int rule = 0;
+    for (; rule < ULP_SCALE_RULE_COUNT; rule++) {
+        const size_t n = word_match(text, rule_names[rule]);
+        if (n > 0 && text[n] == '\0') break;
     }
-    return ULP_BAD_NAME;
+    return (ulp_scale_rule)rule;
+}
+
+/* Copies the characters up to `end` in lower case. Returns the character after `end`; NULL if the text has none or the
+ * part is empty or too long. */
+static const char *take_part(char part[ULP_NAME_MAX], const char *text, const char *ends) {
+    size_t n = 0;
+    for (; *text != '\0' && *text != ends[0] && *text != ends[1] && n + 1 < ULP_NAME_MAX; text++, n++)
+        part[n] = *text >= 'A' && *text <= 'Z' ? (char)(*text - 'A' + 'a') : *text;
+    part[n] = '\0';
+    if (n == 0 || (*text != ends[0] && *text != ends[1])) return NULL;
+    return *text == '\0' ? text : text + 1;
+}
+
+ulp_status ulp_block_split(ulp_block_text *parts, const char *text) {
+    char word[ULP_NAME_MAX];
+    uint64_t size = 0;
+    if (word_match(text, "block") == 0 || text[5] != ':') return ULP_BAD_NAME;
+    if ((text = take_part(parts->element, text + 6, ",,")) == NULL) return ULP_BAD_NAME;
+    if ((text = take_part(word, text, ",,")) == NULL) return ULP_BAD_NAME;
+    for (const char *at = word; *at != '\0'; at++) {
+        if (*at < '0' || *at > '9') return ULP_BAD_NAME;
+        if (size <= UINT32_MAX) size = 10 * size + (uint64_t)(*at - '0');
+    }
+    if (size < 1 || size > UINT32_MAX) return ULP_NOT_IN_RANGE;
+    parts->size = (uint32_t)size;
+    const char *const rest = take_part(parts->scale, text, ":\0");
+    if (rest == NULL) return ULP_BAD_NAME;
+    parts->rule = ULP_SCALE_RULE_COUNT;
+    if (rest[-1] != ':') return ULP_OK;
+    parts->rule = ulp_scale_rule_parse(rest);
+    return parts->rule < ULP_SCALE_RULE_COUNT ? ULP_OK : ULP_BAD_NAME;
+}
+
+static ulp_status set_rule(ulp_block *b, uint32_t rule) {
+    if (rule >= ULP_SCALE_RULE_COUNT) return ULP_BAD_NAME;
+    if (rule != b->rule) {
+        append(b->name, ":");
+        append(b->name, rule_names[rule]);
+    }
+    b->rule = rule;
+    return ULP_OK;
+}
+
+/* block:ELEMENT,SIZE,SCALE[:RULE] */
+static ulp_status parse_text(ulp_block *block, const char *text) {
+    ulp_block_text parts;
+    ulp_block b = {.rule = ULP_SCALE_FLOOR};
+    ULP_TRY(ulp_block_split(&parts, text));
+    ULP_TRY(ulp_format_parse(&b.element, parts.element));
+    ULP_TRY(ulp_format_parse(&b.scale, parts.scale));
+    b.size = parts.size;
+    if (b.scale.prec > 1) b.rule = ULP_SCALE_EVEN;
+    size_t n = 0, colons = 0;
+    for (; text[n] != '\0' && (text[n] != ':' || ++colons < 2); n++) {
+        if (n + 1 == ULP_NAME_MAX) return ULP_BAD_NAME;
+        b.name[n] = text[n] >= 'A' && text[n] <= 'Z' ? (char)(text[n] - 'A' + 'a') : text[n];
+    }
+    ULP_TRY(ulp_block_check(&b));
+    if (parts.rule < ULP_SCALE_RULE_COUNT) ULP_TRY(set_rule(&b, parts.rule));
+    *block = b;
+    return ULP_OK;
 }
 
 ulp_status ulp_block_parse(ulp_block *block, const char *text) {
@@ -110,11 +169,11 @@ ulp_status ulp_block_parse(ulp_block *block, const char *text) {
         if (n == 0) continue;
         ulp_block b;
         ULP_TRY(ulp_block_get(i, &b, NULL));
-        if (text[n] == ':') ULP_TRY(parse_rule(&b, text + n + 1));
+        if (text[n] == ':') ULP_TRY(set_rule(&b, ulp_scale_rule_parse(text + n + 1)));
         *block = b;
         return ULP_OK;
     }
-    return ULP_BAD_NAME;
+    return parse_text(block, text);
 }
 
 /* ---- the scale ---- */
@@ -141,20 +200,23 @@ double ulp_block_scale_value(uint8_t code, const ulp_block *b) {
  * scale 24, so that their product is exact in binary64. The divisor of the rule even is 2^emax (1 - 2^-(p+1)). With
  * this divisor the power of two changes where rounding to p bits changes it: in the middle between the last p-bit value
  * of a binade and the next binade. */
-static double scale_of(double amax, const ulp_block *b, double tensor_scale) {
-    static const uint8_t directions[] = {ULP_RZ, ULP_RU, ULP_RNE, ULP_RU}; /* directions of floor, ceil, even, noclip */
+double ulp_block_scale_of(ulp_exact amax, const ulp_block *b, float tensor_scale) {
+    static const uint8_t directions[] = {ULP_RZ, ULP_RU, ULP_RNE, ULP_RU, ULP_RNE, ULP_RNE}; /* of the rules */
     const ulp_format *e = &b->element, *s = &b->scale;
+    const int is_power = s->prec == 1;
     ulp_rule rule = {directions[b->rule], ULP_OVERFLOW_SAT, 0};
     double divisor = e->max;
-    if (s->prec == 1 && b->rule != ULP_SCALE_NOCLIP) {
+    if (is_power && b->rule == ULP_SCALE_TE) rule.mode = ULP_RU;
+    if (is_power && b->rule <= ULP_SCALE_EVEN) {
         divisor = ulp_scale(1.0, ulp_exact_of(e->max).exp + 127); /* 2^emax */
         if (b->rule == ULP_SCALE_EVEN) {
             divisor -= ulp_scale(divisor, -(e->is_fixed ? e->bits - 1 : e->prec) - 1);
             rule.mode = ULP_RZ;
         }
     }
-    double scale = ulp_arith((ulp_scalar_op){ULP_DIV, amax, divisor * tensor_scale, 0}, s, rule, 0);
-    return scale < s->min_positive ? s->min_positive : scale;
+    const double scale = ulp_round_exact(ulp_exact_div(amax, ulp_exact_of(divisor * (double)tensor_scale)), s, rule, 0);
+    const double least = b->rule == ULP_SCALE_TE && !is_power ? 0 : s->min_positive;
+    return scale < least ? least : scale;
 }
 
 static uint8_t scale_code(double scale, const ulp_block *b) {
@@ -166,7 +228,7 @@ static uint8_t scale_code(double scale, const ulp_block *b) {
 ulp_status ulp_block_scale(uint8_t *code, const float *x, size_t n, const ulp_block *b, float tensor_scale) {
     if (code == NULL || x == NULL) return ULP_BAD_ARGUMENT;
     ULP_TRY(check(b, tensor_scale));
-    *code = scale_code(scale_of(ulp_amax(x, n, 1), b, tensor_scale), b);
+    *code = scale_code(ulp_block_scale_of(ulp_exact_of((double)ulp_amax(x, n, 1)), b, tensor_scale), b);
     return ULP_OK;
 }
 
@@ -206,7 +268,7 @@ static ulp_exact quotient_of(float x, double divisor) {
     return ulp_exact_of(ulp_to_odd(quotient, remainder));
 }
 
-static double round_element(ulp_exact quotient, const ulp_format *f, ulp_rule rule, uint32_t word) {
+double ulp_block_element(ulp_exact quotient, const ulp_format *f, ulp_rule rule, uint32_t word) {
     int clamps = rule.overflow == ULP_OVERFLOW_DEFAULT;
     if (clamps) {
         int infinite = quotient.kind == ULP_EXACT_INF;
@@ -240,8 +302,16 @@ static ulp_exact number_at(const conversion *c, size_t i) {
     return c->x != NULL ? ulp_exact_of((double)c->x[i]) : c->wide != NULL ? ulp_exact_of(c->wide[i]) : c->exact[i];
 }
 
+/* x / 0: zero for zero, else beyond every range. */
+static ulp_exact quotient_by_zero(ulp_exact x) {
+    return x.kind == ULP_EXACT_FINITE ? ulp_exact_pack(x.neg, 1ull << 63, 0, 0, 5000) : x;
+}
+
 /* Element i / factor. */
 static ulp_exact quotient_at(const conversion *c, size_t i, double factor) {
+    if (factor == 0.0) return quotient_by_zero(number_at(c, i));
+    if (c->rule.overflow == ULP_OVERFLOW_WRAP)
+        return ulp_exact_div_wrapped(number_at(c, i), ulp_exact_of(factor), c->array.block->element.qmin - 40);
     if (c->x != NULL) return quotient_of(c->x[i], factor);
     if (c->wide != NULL && (double)(float)c->wide[i] == c->wide[i]) return quotient_of((float)c->wide[i], factor);
     return ulp_exact_div(number_at(c, i), ulp_exact_of(factor));
@@ -257,12 +327,12 @@ static double amax_of(const conversion *c, size_t first, size_t end) {
 /* Converts the elements from `first` to `end`, which share a scale. Returns the code of the scale. */
 static uint8_t convert(const conversion *c, size_t first, size_t end) {
     const ulp_block *b = c->array.block;
-    const double scale = scale_of(amax_of(c, first, end), b, c->array.tensor_scale),
+    const double scale = ulp_block_scale_of(ulp_exact_of(amax_of(c, first, end)), b, c->array.tensor_scale),
                  factor = scale * c->array.tensor_scale;
     uint8_t code = scale_code(scale, b);
     for (size_t i = first; i < end; i++) {
         double e =
-            round_element(quotient_at(c, i, factor), &b->element, c->rule, ulp_element_word(c->rule, c->stream, i));
+            ulp_block_element(quotient_at(c, i, factor), &b->element, c->rule, ulp_element_word(c->rule, c->stream, i));
         uint64_t bits = 0;
         if (c->elements != NULL && ulp_encode(&bits, e, &b->element) == ULP_OK) c->elements[i] = (uint8_t)bits;
         if (c->y != NULL) c->y[i] = value_of(e, factor);

@@ -10,11 +10,12 @@
  *
  * The special cases:
  *   - amax is the largest finite magnitude. NaN and Inf do not change the scale.
- *   - the scale is clamped to the positive finite values of its format: 2^-127 .. 2^127 in e8m0, 2^-9 .. 448 in e4m3.
- *     Tiny values become subnormal elements or zero. A block of zeros gets the smallest scale: its zeros decode to
- *     zeros of their sign, and a scale this small removes no bits of other terms when a sum is aligned. In e8m0 the
- *     smallest scale of torchao is equal; in e4m3 the smallest scale of torchao is 2^-6, and here the smallest scale is
- *     2^-9.
+ *   - the scale is clamped to the positive finite values of its format, except under the rule te: 2^-127 .. 2^127 in
+ * e8m0, 2^-9 .. 448 in e4m3. Tiny values become subnormal elements or zero. A block of zeros gets the smallest scale:
+ * its zeros decode to zeros of their sign, and a scale this small removes no bits of other terms when a sum is aligned.
+ * In e8m0 the smallest scale of torchao is equal. In e4m3 Transformer Engine and torchao (pull request 4598) have no
+ * such clamp: their scale of zeros and of tiny values is code 00. The rule te is theirs: elements of a scale of 0 are x
+ * / 0, so that zeros stay and other numbers become max with their sign; all of them decode to zero.
  *   - finite values beyond the element's range: the policy `default` clamps them to max with their sign in every
  *     element format (OCP MX v1.0, section 6.3); mxint8 then never holds -2. Other policies act as in round.h.
  *   - infinite values: `default` gives Inf where the element format has Inf (e5m2), else NaN. `sat` gives the end of
@@ -34,11 +35,13 @@ ULP_C_BEGIN
 
 /* The scale rules: X(enumerator, name, meaning). max is the element's largest value, emax = floor(log2 max) its
  * exponent, p its significand bits (fixed point: bits - 1). The meanings are for power-of-two scales. Another scale is
- * amax / max: floor rounds it toward zero, even to nearest even, ceil and noclip round it up.
+ * amax / max: floor rounds it toward zero, even, amax and te to nearest even, ceil and noclip round it up.
  *   - floor: OCP MX v1.0, section 6.3; torchao's FLOOR, microxcaling. amax can clip: amax / scale < 2 2^emax
  *   - ceil: torchao's CEIL. amax does not clip: amax / scale <= 2^emax
  *   - even: torchao's EVEN. amax can clip, but less: amax / scale < (2 - 2^-p) 2^emax
  *   - noclip: torchao's RCEIL, cuBLAS's block quantization. The smallest scale with amax / scale <= max
+ *   - amax: the plain quotient of integer and FP8 quantisation, amax / max, to nearest
+ *   - te: Transformer Engine's scales. A scale that is no power of two can be 0
  * Under ceil and noclip amax can still clip where the scale is clamped. With a tensor scale, amax / tensor scale
  * replaces amax.
  */
@@ -46,7 +49,9 @@ ULP_C_BEGIN
     X(ULP_SCALE_FLOOR, "floor", "2^(floor(log2 amax) - emax)")                                                         \
     X(ULP_SCALE_CEIL, "ceil", "2^(ceil(log2 amax) - emax)")                                                            \
     X(ULP_SCALE_EVEN, "even", "2^(floor(log2 (amax to p bits, nearest even)) - emax)")                                 \
-    X(ULP_SCALE_NOCLIP, "noclip", "2^ceil(log2 (amax / max))")
+    X(ULP_SCALE_NOCLIP, "noclip", "2^ceil(log2 (amax / max))")                                                         \
+    X(ULP_SCALE_AMAX, "amax", "amax / max, to the nearest power of two")                                               \
+    X(ULP_SCALE_TE, "te", "2^ceil(log2 (amax / max)); nvfp4 without the smallest scale")
 
 typedef enum ulp_scale_rule {
 #define ULP_SCALE_RULE_ID(id, name, meaning) id,
@@ -75,9 +80,24 @@ extern const size_t ulp_block_count;
  * end. */
 ulp_status ulp_block_get(size_t i, ulp_block *block, const ulp_format_row **row);
 
-/* The block format called `text`, in upper or lower case: a registered name or alias, and optionally a scale rule:
- * mxfp4:noclip. Returns ULP_BAD_NAME for an unknown name. The function writes *block only if it returns ULP_OK. */
+/* The block format called `text`, in upper or lower case: a registered name or alias, or block:ELEMENT,SIZE,SCALE with
+ * names of formats without suffixes, and optionally a scale rule: mxfp4:noclip, block:e2m1,16,e4m3:te. The rule of
+ * block: is floor for power-of-two scales, else even. Returns ULP_BAD_NAME for an unknown name, and the status of
+ * ulp_block_check for formats and sizes of block: that are out of range. The function writes *block only if it returns
+ * ULP_OK. */
 ulp_status ulp_block_parse(ulp_block *block, const char *text);
+
+/* The parts of block:ELEMENT,SIZE,SCALE[:RULE]. */
+typedef struct ulp_block_text {
+    char element[ULP_NAME_MAX], scale[ULP_NAME_MAX];
+    uint32_t size, rule; /* rule: ULP_SCALE_RULE_COUNT if the text has none */
+} ulp_block_text;
+
+/* Takes the text apart, without a look at the formats. Returns ULP_BAD_NAME for a text of another form. */
+ulp_status ulp_block_split(ulp_block_text *parts, const char *text);
+
+/* The scale rule called by all of `text`, in upper or lower case; ULP_SCALE_RULE_COUNT: none. */
+ulp_scale_rule ulp_scale_rule_parse(const char *text);
 
 /* Whether the functions below can use a descriptor. Returns ULP_BAD_ARGUMENT where a number is out of range, and
  * ULP_UNSUPPORTED for an element or scale format outside the limits of ulp_block. */
@@ -86,13 +106,20 @@ ulp_status ulp_block_check(const ulp_block *block);
 /* The number of scales of n elements: ceil(n / size). */
 size_t ulp_block_scales(size_t n, const ulp_block *block);
 
-/* The value of a scale code: positive, 0 (e4m3 only; encoding never gives 0) or NaN. */
+/* The value of a scale code: positive, 0 (e4m3 only; encoding gives 0 under the rule te only) or NaN. */
 double ulp_block_scale_value(uint8_t code, const ulp_block *block);
 
 /* The code of the scale of one block x (n) by the block's rule, for any n. NaN and Inf in x do not count. tensor_scale
  * is 1 or the result of ulp_block_tensor_scale. Returns ULP_BAD_ARGUMENT for a null pointer and for a tensor scale that
  * is not positive and finite, else the status of ulp_block_check. */
 ulp_status ulp_block_scale(uint8_t *code, const float *x, size_t n, const ulp_block *block, float tensor_scale);
+
+/* The scale of a block whose largest magnitude is `amax`, by the rule: a value of the scale format, of any width. */
+double ulp_block_scale_of(ulp_exact amax, const ulp_block *block, float tensor_scale);
+
+/* The value of the element format that the quotient of a number and its scales becomes. Finite numbers and infinite
+ * ones beyond the range: the head of this file. */
+double ulp_block_element(ulp_exact quotient, const ulp_format *element, ulp_rule rule, uint32_t word);
 
 /* The tensor scale of NVFP4 for an array whose largest magnitude is `amax`: amax / (max * largest scale), rounded to
  * nearest in binary32, from 2^-149 to the largest finite number. 1 where amax is 0, NaN or infinite. NVIDIA,

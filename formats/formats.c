@@ -80,6 +80,13 @@ static const row rows[] = {
 
 const size_t ulp_format_count = sizeof rows / sizeof rows[0];
 
+/* Formats with a name of their own that no list and no table of results shows. */
+static const row unlisted[] = {
+    {{"e1m6fn", "", "sign and magnitude of 7 bits, times 2^-6"}, 8, 7, 1, S | NEGZERO | SUB | ZERO, ULP_NAN_NONE},
+};
+
+enum { UNLISTED = sizeof unlisted / sizeof unlisted[0] };
+
 const char *ulp_status_text(ulp_status status) {
     switch (status) {
     case ULP_OK: return "no error";
@@ -304,10 +311,11 @@ static ulp_status parse_bias(ulp_format *f, const char *text, size_t n) {
 static ulp_status parse_with_suffixes(ulp_format *f, const char *text);
 
 static ulp_status parse_base(ulp_format *f, const char *text, size_t n) {
-    for (size_t i = 0; i < ulp_format_count; i++) {
-        const char *const name = rows[i].text.name;
-        if (!is_one_of(text, n, name) && !is_one_of(text, n, rows[i].text.aliases)) continue;
-        *f = from_row(&rows[i]);
+    for (size_t i = 0; i < ulp_format_count + UNLISTED; i++) {
+        const row *const r = i < ulp_format_count ? &rows[i] : &unlisted[i - ulp_format_count];
+        const char *const name = r->text.name;
+        if (!is_one_of(text, n, name) && !is_one_of(text, n, r->text.aliases)) continue;
+        *f = from_row(r);
         return append(f->name, name, word_length(name)) ? ULP_OK : ULP_BAD_NAME;
     }
     const ulp_other_name *other;

@@ -97,7 +97,7 @@ static const ulp_other_name names[] = {
     {"complex64", NULL, "a complex number is two numbers of binary32"},
     {"complex128", NULL, "a complex number is two numbers of binary64"},
     {"bool", NULL, "a truth value is no number"},
-    {"nf4", NULL, "NF4 is a code book of 16 values"},
+    {"nf4", NULL, "NF4 is a code book of 16 values: `ulp quantize`"},
     {"mxfp4", NULL, "mxfp4 is a block format: `ulp block`"},
     {"mxfp6", NULL, "mxfp6 is a block format: `ulp block`"},
     {"mxfp8", NULL, "mxfp8 is a block format: `ulp block`"},

@@ -50,6 +50,34 @@ ULP_FN double ulp_exact_to_odd(ulp_exact x) {
     return ulp_from_bits64(sign | (e < -1022 ? odd : ((uint64_t)(e + 1022) << 52) + odd));
 }
 
+/* x rounded to odd at 106 bits, for ulp_exact_add. Comparisons of the result with numbers of at most 104 bits are those
+ * of x. */
+ULP_FN ulp_exact ulp_exact_cut(ulp_exact x) {
+    const uint64_t tail = (1u << 22) - 1;
+    if (x.kind == ULP_EXACT_FINITE && (x.sticky || (x.lo & tail) != 0)) x.lo = (x.lo & ~tail) | (tail + 1);
+    x.sticky = 0;
+    return x;
+}
+
+/* x / y for a rounding that wraps around: the quotient without its bits from 2^(least + 128) on, and with those down to
+ * 2^least. y as in ulp_exact_div. */
+ULP_FN ulp_exact ulp_exact_div_wrapped(ulp_exact x, ulp_exact y, int32_t least) {
+    const ulp_exact whole = ulp_exact_div(x, y);
+    if (whole.kind != ULP_EXACT_FINITE || whole.exp <= least) return whole;
+    uint64_t rem = x.hi >> 1, next = x.hi << 63 | x.lo >> 1, last = x.lo << 63, qhi = 0, qlo = 0;
+    const int32_t exp = x.exp - y.exp - 126, more = exp - least; /* bits after those of ulp_exact_div */
+    for (int32_t i = 0; i < 127 + more; i++) {
+        const uint64_t bit = rem >= y.hi >> 1;
+        rem = (rem - (bit ? y.hi >> 1 : 0)) << 1 | next >> 63;
+        next = next << 1 | last >> 63;
+        last <<= 1;
+        qhi = qhi << 1 | qlo >> 63;
+        qlo = qlo << 1 | bit;
+    }
+    if ((qhi | qlo) == 0 && rem != 0) return ulp_exact_pack(x.neg ^ y.neg, 1, 0, 1, least - 192);
+    return ulp_exact_pack(x.neg ^ y.neg, qhi, qlo, (uint32_t)(rem != 0) | x.sticky, least);
+}
+
 /* Whether x is the number y. NaN is. */
 ULP_FN int ulp_exact_is(ulp_exact x, double y) {
     const ulp_exact z = ulp_exact_of(y);

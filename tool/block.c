@@ -139,7 +139,7 @@ static ulp_status read_block(void *field, const char *text, const ulp_option *op
     if (ulp_block_parse(field, text) == ULP_OK) return ULP_OK;
     for (size_t i = 0; ulp_block_get(i, NULL, &row) == ULP_OK; i++)
         ulp_text_print(&known, "%s%s%s%s", i ? " " : "", row->name, *row->aliases ? " " : "", row->aliases);
-    ulp_text_print(&rules, ", each with one of");
+    ulp_text_print(&rules, " block:ELEMENT,SIZE,SCALE, each with one of");
     for (int i = 0; i < ULP_SCALE_RULE_COUNT; i++)
         ulp_text_print(&rules, " :%s", ulp_scale_rule_name((ulp_scale_rule)i));
     ulp_refuse_word(error, "block format", text, ulp_text_of(&known), ulp_text_of(&rules));
@@ -278,30 +278,34 @@ static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
 #define RULE_LINES ULP_SCALE_RULES(RULE_LINE)
 
 const tool_command tool_block = {
-    .command = {.name = "ulp block",
-                .usage = "--format B[:RULE] [--decode] [OPTION...] [FILE...]",
-                .summary = "converts an array to a block-scaled format (MX, NVFP4), and back",
-                .details =
-                    "The input is one array, a number a line: decimal or hex float, correctly rounded to binary32 "
-                    "first (past its range: infinite). Neighbours share a scale; the last block may be short. Line i "
-                    "of the output is element i. By default a finite value beyond the range becomes the largest one, "
-                    "and an infinite value becomes Inf, or NaN in an element without Inf. Where the element has no "
-                    "NaN, a NaN makes the scale NaN, and with it the whole block.\n\n"
-                    "RULE finds the scale from amax, the block's largest finite magnitude; max is the element's "
-                    "largest value, emax its exponent, p its significand bits:\n" RULE_LINES
-                    "nvfp4's scale is amax / max, rounded down by floor, to nearest by even, up by ceil and noclip.\n\n"
-                    "Reads stdin when no file is given; '#' lines and blank lines are skipped. The first bad line ends "
-                    "it with exit 2; nothing is printed of its block, and under --tensor-scale auto nothing at all.\n\n"
-                    "An array of a .npy or .npz file keeps its shape; blocks lie along its last dimension and end with "
-                    "it. The number of element i, for random words, is its place in C order. Codes are the arrays "
-                    "`elements` and `scales` of a .npz file, one byte a code, and `tensor_scale`, where the format has "
-                    "one or --tensor-scale is given.\n\n"
-                    "  ulp block --format nvfp4 --tensor-scale auto --from npy --to npz \\\n"
-                    "      --out codes.npz w.npy\n"
-                    "  ulp block --format nvfp4 --decode --from npz --to npy codes.npz >w4.npy\n\n"
-                    "  printf '0.7\\n' | ulp block --format mxfp4 --to both\n"
-                    "  7c 7 0.75   # scale 2^-3, element 6\n",
-                .takes_words = 1},
+    .command =
+        {.name = "ulp block",
+         .usage = "--format B[:RULE] [--decode] [OPTION...] [FILE...]",
+         .summary = "converts an array to a block-scaled format (MX, NVFP4), and back",
+         .details =
+             "The input is one array, a number a line: decimal or hex float, correctly rounded to binary32 "
+             "first (past its range: infinite). Neighbours share a scale; the last block may be short. Line i "
+             "of the output is element i. By default a finite value beyond the range becomes the largest one, "
+             "and an infinite value becomes Inf, or NaN in an element without Inf. Where the element has no "
+             "NaN, a NaN makes the scale NaN, and with it the whole block.\n\n"
+             "RULE finds the scale from amax, the block's largest finite magnitude; max is the element's "
+             "largest value, emax its exponent, p its significand bits:\n" RULE_LINES
+             "nvfp4's scale is amax / max, rounded down by floor, to nearest by even and amax, up by ceil and noclip; "
+             "zeros and tiny numbers have its least scale, code 01. te is Transformer Engine's and torchao's scale, to "
+             "nearest without this limit: code 00. block:ELEMENT,SIZE,SCALE is a block format of any formats of up to "
+             "8 bits: block:e2m1,16,e4m3:te.\n\n"
+             "Reads stdin when no file is given; '#' lines and blank lines are skipped. The first bad line ends "
+             "it with exit 2; nothing is printed of its block, and under --tensor-scale auto nothing at all.\n\n"
+             "An array of a .npy or .npz file keeps its shape; blocks lie along its last dimension and end with "
+             "it. The number of element i, for random words, is its place in C order. Codes are the arrays "
+             "`elements` and `scales` of a .npz file, one byte a code, and `tensor_scale`, where the format has "
+             "one or --tensor-scale is given.\n\n"
+             "  ulp block --format nvfp4 --tensor-scale auto --from npy --to npz \\\n"
+             "      --out codes.npz w.npy\n"
+             "  ulp block --format nvfp4 --decode --from npz --to npy codes.npz >w4.npy\n\n"
+             "  printf '0.7\\n' | ulp block --format mxfp4 --to both\n"
+             "  7c 7 0.75   # scale 2^-3, element 6\n",
+         .takes_words = 1},
     .size = sizeof(settings),
     .groups = {{"input and output", options, 0}, TOOL_ROUNDING(settings, rounding)},
     .run = run};

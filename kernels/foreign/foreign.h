@@ -14,7 +14,7 @@
 #ifndef ULP_FOREIGN_H
 #define ULP_FOREIGN_H
 
-#include "formats/block.h"
+#include "formats/quantize.h"
 #include "kernels/backend.h"
 #include "kernels/probe/probe.h"
 
@@ -203,6 +203,35 @@ ulp_status ulp_foreign_block_encode(const ulp_block *block, uint8_t *elements, u
 /* y (rows, n) = the values of codes. */
 ulp_status ulp_foreign_block_decode(const ulp_block *block, float *y, const uint8_t *elements, const uint8_t *scales,
                                     size_t rows, size_t n, float tensor_scale);
+
+/* ---- scaled quantisation ---- */
+
+/* Makes a quantizer (ulp_quantizer_parse). rule: a scale rule or mse; NULL is the one of the name. percentile: as of
+ * ulp_quantizer. */
+ulp_status ulp_foreign_quantizer(ulp_quantizer **quantizer, const char *name, const char *scale, const char *rule,
+                                 uint32_t percentile, float tensor_scale, int has_zero_point, int is_narrow);
+
+/* The names of the element, of the scale format and of the scale rule. */
+enum { ULP_FOREIGN_Q_ELEMENT, ULP_FOREIGN_Q_SCALE, ULP_FOREIGN_Q_RULE };
+const char *ulp_foreign_quantizer_text(const ulp_quantizer *quantizer, int which);
+
+/* The elements of a block (0: the name is that of an element), the bits of a code, the least and the largest integer
+ * (both 0: no integers), the bits of the scale format. */
+enum { ULP_FOREIGN_Q_SIZE, ULP_FOREIGN_Q_BITS, ULP_FOREIGN_Q_LOW, ULP_FOREIGN_Q_HIGH, ULP_FOREIGN_Q_SCALE_BITS };
+int64_t ulp_foreign_quantizer_number(const ulp_quantizer *quantizer, int which);
+
+/* Codes, scales and zero points (may be NULL) of x (ulp_quantize), and y of them (ulp_dequantize). shape: the three
+ * lengths of the array, and of a tile. `rounder` has the rule. */
+ulp_status ulp_foreign_quantize(const ulp_quantizer *quantizer, uint16_t *codes, double *scales, int32_t *zero_points,
+                                const double *x, const uint64_t shape[6], const ulp_rounder *rounder, uint64_t seed,
+                                uint64_t stream, uint64_t first);
+ulp_status ulp_foreign_dequantize(const ulp_quantizer *quantizer, float *y, uint16_t *codes, double *scales,
+                                  int32_t *zero_points, const uint64_t shape[6]);
+
+/* The bytes of a block of a type of GGUF; 0: no type has this name. */
+size_t ulp_foreign_ggml_bytes(const char *name);
+ulp_status ulp_foreign_ggml_encode(const char *name, uint8_t *bytes, const float *x, size_t blocks);
+void ulp_foreign_ggml_decode(const char *name, float *y, const uint8_t *bytes, size_t blocks);
 
 /* ---- probing ---- */
 

@@ -43,6 +43,7 @@ from ._rounding import (
     sub,
     tanh,
 )
+from ._scaled import GgufBlocks, Scaled, pack4, swizzle, unpack4, unswizzle
 from ._training import Observation, Score, Step, Trained, Training, digits, train
 
 __version__ = "0.9.0"
@@ -56,11 +57,13 @@ __all__ = [
     "Comparison",
     "Format",
     "FormatRow",
+    "GgufBlocks",
     "OtherName",
     "Observation",
     "Probe",
     "Property",
     "Quantized",
+    "Scaled",
     "Score",
     "Stats",
     "Step",
@@ -90,6 +93,7 @@ __all__ = [
     "matmul",
     "mul",
     "names",
+    "pack4",
     "probe",
     "quantize",
     "reciprocal",
@@ -103,6 +107,9 @@ __all__ = [
     "softplus",
     "sqrt",
     "sub",
+    "swizzle",
     "tanh",
     "train",
+    "unpack4",
+    "unswizzle",
 ]

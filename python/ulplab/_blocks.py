@@ -13,14 +13,15 @@ from ._arrays import Array, address, as_float, check_integer, words_of
 from ._formats import decode, format_of
 from ._library import Handle, c_text, call, check, text, texts
 from ._rounding import rule_of
+from ._scaled import GgufBlocks, Part, Scaled, is_gguf, quantize_gguf, quantize_scaled, scaled_name
 
 
 class Block:
-    """A block-scaled format: "mxfp8", "mxfp4", "nvfp4", ..., with a scale rule as in "mxfp4:noclip".
+    """A block-scaled format: "mxfp8", "mxfp4", "nvfp4", ..., or "block:ELEMENT,SIZE,SCALE", with a rule as in "mxfp4:noclip".
 
     Attributes:
         name: the canonical name. element, scale: names of the formats of elements and scales.
-        size: elements that share a scale. rule: "floor", "ceil", "even" or "noclip".
+        size: elements that share a scale. rule: "floor", "ceil", "even", "noclip", "amax" or "te".
 
     Raises:
         ValueError: no block format has this name.
@@ -98,12 +99,23 @@ class Quantized:
         return dequantize(self)
 
 
+def _with_rule(name: str, rule: str) -> str:
+    """The name of a block format with another scale rule."""
+    parts = name.split(":")
+    return ":".join([*parts[: 2 if parts[0].lower() == "block" else 1], rule])
+
+
 def quantize(
     x: ArrayLike,
     block: Union[str, Block],
     axis: int = -1,
     *,
+    per: Optional[Part] = None,
+    scale: str = "binary32",
     scale_rule: Optional[str] = None,
+    percentile: Optional[float] = None,
+    zero_point: bool = False,
+    narrow: bool = False,
     tensor_scale: Union[str, float, None] = None,
     mode: str = "rne",
     bits: int = 0,
@@ -111,32 +123,65 @@ def quantize(
     seed: int = 0,
     stream: Union[int, str] = 0,
     first: int = 0,
-) -> Quantized:
-    """An array in a block-scaled format.
+) -> Any:
+    """An array in a block-scaled format, or with scales of its own for any part of it.
 
     Args:
-        x: numbers of at least one dimension. Each quotient of a number and its scales is rounded once.
-        block: "mxfp8", "mxfp6", "mxfp4", "mxint8", "nvfp4", ...: see :func:`blocks`.
-        axis: blocks lie along this axis; the last block of a row may have fewer elements.
-        scale_rule: "floor", "ceil", "even" or "noclip"; None is the rule of the format.
+        x: numbers; for blocks of at least one dimension. Each quotient of a number and its scales is rounded once.
+        block: a block format, "mxfp8", "mxfp4", "nvfp4", "nvfp4:te", "block:e2m1,16,e4m3", ...: see :func:`blocks`. Or
+            an element: a format of up to 16 bits, "int8", "uint4", "q2.6", "e4m3", ..., or the code book "nf4"; the
+            result is then :class:`Scaled`. Or "q8_0", "q4_0", "q4_1" of GGUF, with ggml's bytes: :class:`GgufBlocks`.
+        axis: blocks lie along this axis, and channels are its indices; the last block of a row may have fewer elements.
+        per: of an element: what shares a scale: "tensor" (or None), "row", "channel", a tile "128x128" or (128, 128)
+            of the last two axes, or a number of neighbours on the last axis; parts at the end may be short.
+        scale: of an element: the format of the scales, "binary32", "bf16", "fp16", "e8m0", "e4m3", "ue5m3".
+        scale_rule: "floor", "ceil", "even", "noclip", "amax", "te" or "mse"; None is the rule of the block format, and
+            "amax" for elements. "mse" takes the one of 33 scales with the least squared error; see formats/quantize.h.
+        percentile: take this percentile of the magnitudes for the largest one, as 99.9.
+        zero_point: scales and zero points from the least and the largest number, of integers.
+        narrow: -127 to 127 in place of -128 to 127, and likewise for other bits.
         tensor_scale: a factor of the whole array; "amax" computes NVFP4's from the largest magnitude; None is "amax"
-            for NVFP4 and 1 for formats with power-of-two scales.
+            for NVFP4 and 1 for formats with power-of-two scales and for elements.
         mode, bits, overflow, seed, stream, first: the rounding of the elements, as of :func:`ulplab.round`; the index
             of an element is its place in the array with `axis` last.
 
     Raises:
         ValueError: an unknown name, an axis that x does not have.
     """
+    if isinstance(block, str) and is_gguf(block):
+        given = (per, scale_rule, percentile, tensor_scale, overflow, zero_point or None, narrow or None)
+        if any(value is not None for value in given) or (axis, scale, mode, bits) != (-1, "binary32", "rne", 0):
+            raise ValueError(f"the definition of {block} leaves no choice: it takes x alone")
+        return quantize_gguf(x, block)
+    own = per is not None or percentile is not None or zero_point or narrow or scale != "binary32" or scale_rule == "mse"
+    if own or (isinstance(block, str) and scaled_name(block)):
+        name = block.name if isinstance(block, Block) else block
+        if not isinstance(name, str):
+            raise TypeError(f"a format is a name or a Block, not {type(name).__name__}")
+        return quantize_scaled(
+            x,
+            name,
+            per,
+            axis,
+            scale,
+            scale_rule,
+            percentile,
+            tensor_scale,
+            zero_point,
+            narrow,
+            (mode, bits, overflow),
+            (seed, stream, first),
+        )
     rules = texts(call.word, 3)
     if scale_rule is not None and scale_rule not in rules:
         raise ValueError(f"no scale rule {scale_rule!r}; there are {', '.join(rules)}")
     if isinstance(block, Block):
         if scale_rule is not None:
-            block = f"{block.name.partition(':')[0]}:{scale_rule}"
+            block = _with_rule(block.name, scale_rule)
     elif not isinstance(block, str):
         raise TypeError(f"a block format is a name or a Block, not {type(block).__name__}")
     elif scale_rule is not None:
-        block = f"{block.partition(':')[0]}:{scale_rule}"
+        block = _with_rule(block, scale_rule)
     of = _block_named(block) if isinstance(block, str) else block
     array = as_float(x)
     if array.ndim == 0:
@@ -176,8 +221,10 @@ def quantize(
     return Quantized(of, place % array.ndim, elements, scales, factor)
 
 
-def dequantize(q: Quantized) -> NDArray[np.float32]:
-    """The values of an array in a block-scaled format: float32, of the shape of the array that was quantized."""
+def dequantize(q: Union[Quantized, Scaled, GgufBlocks]) -> NDArray[np.float32]:
+    """The values of a quantized array: float32, of the shape of the array that was quantized."""
+    if not isinstance(q, Quantized):
+        return q.dequantize()
     elements: Array = np.ascontiguousarray(q.elements)
     scales: Array = np.ascontiguousarray(q.scales)
     n = elements.shape[-1]

@@ -45,11 +45,12 @@ static inline double scale_value(int code, const ulp_block *b) {
  * a scale is at most 2^127, and the tensor scale and the bound together have at most 24 + 9 bits. */
 static inline int scale_by_search(float amax, const ulp_block *b, float tensor_scale) {
     static double values[2][E8M0_NAN];
-    const int power2 = b->scale.prec == 1, first = power2 ? 0 : 1, last = power2 ? E8M0_NAN - 1 : E4M3_NAN - 1;
+    const int power2 = b->scale.prec == 1, te = b->rule == ULP_SCALE_TE;
+    const int first = power2 || te ? 0 : 1, last = power2 ? E8M0_NAN - 1 : E4M3_NAN - 1;
     const double max = b->element.max, top = power2 ? ldexp(1.0, ilogb(max)) : max, t = tensor_scale;
     double *v = values[power2];
-    if (v[first] == 0.0)
-        for (int c = first; c <= last; c++) v[c] = scale_value(c, b);
+    if (v[last] == 0.0)
+        for (int c = 0; c <= last; c++) v[c] = scale_value(c, b);
     if (b->rule == ULP_SCALE_FLOOR || (b->rule == ULP_SCALE_EVEN && power2)) {
         double most = amax; /* rule even: amax / t rounded to the element's precision with an unbounded exponent */
         if (b->rule == ULP_SCALE_EVEN) {
@@ -64,7 +65,7 @@ static inline int scale_by_search(float amax, const ulp_block *b, float tensor_s
         while (c > first && v[c] * top * t > most) c--;
         return c;
     }
-    if (b->rule == ULP_SCALE_EVEN) {
+    if (b->rule == ULP_SCALE_EVEN || b->rule == ULP_SCALE_AMAX || (te && !power2)) {
         int c = first;
         /* go up while amax is above the middle to the next code, or at the middle if the next code is even */
         while (c < last &&

@@ -56,7 +56,7 @@ TEST(known_scales) {
     };
     for (size_t i = 0; i < COUNT_OF(want); i++) {
         const int codes[] = {want[i].floor, want[i].ceil, want[i].even, want[i].noclip};
-        for (int rule = 0; rule < ULP_SCALE_RULE_COUNT; rule++) {
+        for (int rule = 0; rule <= ULP_SCALE_NOCLIP; rule++) {
             ulp_block b = block_named(want[i].name);
             b.rule = (uint32_t)rule;
             uint8_t got = scale_found(want[i].amax, &b, 1.0f);
@@ -64,6 +64,37 @@ TEST(known_scales) {
                 fail_msg("%s:%s, amax %a: scale code %d, not %d", want[i].name,
                          ulp_scale_rule_name((ulp_scale_rule)rule), (double)want[i].amax, got, codes[rule]);
         }
+    }
+}
+
+/* The rules amax and te: the nearest scale, ties to even codes; te clamps no scale of nvfp4 to the least code, 1. */
+TEST(known_scales_of_software) {
+    static const struct {
+        const char *name;
+        float amax;
+        int amax_code, te;
+    } want[] = {
+        {"nvfp4", 0.0f, 1, 0},
+        {"nvfp4", 0x1p-60f, 1, 0},
+        {"nvfp4", 6 * 0x1p-10f, 1, 0}, /* the tie between 0 and 2^-9 goes to the even code */
+        {"nvfp4", 6.0001f * 0x1p-10f, 1, 1},
+        {"nvfp4", 6.375f, 0x38, 0x38},
+        {"nvfp4", FLT_MAX, 0x7e, 0x7e},
+        {"mxfp8-e4m3", 0.0f, 0, 0},
+        {"mxfp8-e4m3", 448.0f, 127, 127},
+        {"mxfp8-e4m3", 449.0f, 127, 128},
+        {"mxfp8-e4m3", 672.0f, 128, 128}, /* 1.5: the tie of 127 and 128 */
+        {"mxfp8-e4m3", 336.0f, 126, 127}, /* 0.75: the tie of 126 and 127 */
+        {"mxint4", 1.75f, 127, 127},
+        {"bfp8", 2.0f, 127, 128},
+        {"nvint4", 7.0f, 0x38, 0x38},
+    };
+    for (size_t i = 0; i < COUNT_OF(want); i++) {
+        ulp_block b = block_named(want[i].name);
+        b.rule = ULP_SCALE_AMAX;
+        assert_int_equal(scale_found(want[i].amax, &b, 1.0f), want[i].amax_code);
+        b.rule = ULP_SCALE_TE;
+        assert_int_equal(scale_found(want[i].amax, &b, 1.0f), want[i].te);
     }
 }
 

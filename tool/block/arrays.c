@@ -136,25 +136,11 @@ ulp_status block_arrays_encode(block_arrays *b, ulp_error *error) {
 
 /* ---- codes to values ---- */
 
-/* Read an array of the archive; *found is 0 if there is none of this name. */
-static ulp_status read_member(file_array *a, int *found, const npz_archive *z, const char *name, npy_wanted wanted,
-                              ulp_error *error) {
-    file_source s = {0};
-    const npz_member *const member = npz_find(z, name);
-    *a = (file_array){0};
-    *found = member != NULL;
-    if (member == NULL) return ULP_OK;
-    ulp_status status = npz_open_member(&s, z, member, error);
-    if (status == ULP_OK) status = file_array_read_source(a, &s, wanted, NULL, error);
-    file_source_close(&s);
-    return status;
-}
-
 /* Read codes of the format. */
 static ulp_status read_codes(file_array *a, const npz_archive *z, const char *name, const ulp_format *f,
                              ulp_error *error) {
     int found;
-    ulp_status status = read_member(a, &found, z, name, NPY_BYTES, error);
+    ulp_status status = file_array_read_member(a, &found, z, name, NPY_BYTES, NULL, error);
     if (status == ULP_OK && !found)
         return ulp_refuse(error, "%s: the archive has no array '%s'; codes are the arrays elements and scales",
                           z->shown, name);
@@ -174,7 +160,7 @@ static ulp_status read_codes(file_array *a, const npz_archive *z, const char *na
 static ulp_status read_tensor_scale(block_arrays *b, const npz_archive *z, ulp_error *error) {
     file_array a;
     int found;
-    ulp_status status = read_member(&a, &found, z, "tensor_scale", NPY_NUMBERS, error);
+    ulp_status status = file_array_read_member(&a, &found, z, "tensor_scale", NPY_NUMBERS, NULL, error);
     if (status == ULP_OK && found) {
         const double value = a.header.count == 1 ? *(const double *)a.elements : 0;
         if (a.header.count != 1 || !(value > 0 && value <= (double)FLT_MAX) || (double)(float)value != value)

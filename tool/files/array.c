@@ -134,6 +134,19 @@ ulp_status file_array_read(file_array *a, const char *program, const char *path,
                               : file_array_read_npy(a, program, path, wanted, codes, error);
 }
 
+ulp_status file_array_read_member(file_array *a, int *found, const npz_archive *z, const char *name, npy_wanted wanted,
+                                  const ulp_format *codes, ulp_error *error) {
+    file_source s = {0};
+    const npz_member *const member = npz_find(z, name);
+    *a = (file_array){0};
+    *found = member != NULL;
+    if (member == NULL) return ULP_OK;
+    ulp_status status = npz_open_member(&s, z, member, error);
+    if (status == ULP_OK) status = file_array_read_source(a, &s, wanted, codes, error);
+    file_source_close(&s);
+    return status;
+}
+
 void file_array_free(file_array *a) {
     free(a->elements);
     free(a->shown);

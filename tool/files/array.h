@@ -26,6 +26,9 @@ ulp_status file_array_read_npz(file_array *a, const char *program, const char *p
 /* The same, from a source that is open. */
 ulp_status file_array_read_source(file_array *a, file_source *source, npy_wanted wanted, const ulp_format *codes,
                                   ulp_error *error);
+/* Read an array of an archive; *found is 0 if there is none of this name. */
+ulp_status file_array_read_member(file_array *a, int *found, const npz_archive *z, const char *name, npy_wanted wanted,
+                                  const ulp_format *codes, ulp_error *error);
 void file_array_free(file_array *a);
 
 /* Add the index of element i, as (3, 5). */
