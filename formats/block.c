@@ -210,7 +210,7 @@ double ulp_block_scale_of(ulp_exact amax, const ulp_block *b, float tensor_scale
     if (is_power && b->rule <= ULP_SCALE_EVEN) {
         divisor = ulp_scale(1.0, ulp_exact_of(e->max).exp + 127); /* 2^emax */
         if (b->rule == ULP_SCALE_EVEN) {
-            divisor -= ulp_scale(divisor, -(e->is_fixed ? e->bits - 1 : e->prec) - 1);
+            divisor -= ulp_scale(divisor, -(e->is_fixed ? e->bits - e->is_signed : e->prec) - 1);
             rule.mode = ULP_RZ;
         }
     }

@@ -40,6 +40,9 @@ static int goes_on(ulp_exact x, double factor, double near, double far, int is_o
     case ULP_RD: return x.neg;
     case ULP_RO: return !is_odd;
     case ULP_RNA: return is_zero(past) || beyond;
+    case ULP_RNU: return is_zero(past) ? !x.neg : beyond;
+    case ULP_RNZ: return beyond;
+    case ULP_RND: return is_zero(past) ? x.neg : beyond;
     default: return is_zero(past) ? is_odd : beyond;
     }
 }

@@ -185,8 +185,10 @@ static int32_t integer_code(ulp_exact quotient, const job *j, int32_t zero_point
     const double r = ulp_block_element(quotient, &j->lattice, rule, word);
     if (r != r) return NO_NAN;
     int64_t code = (int64_t)ulp_scale(r, q->block.element.frac_bits) + zero_point;
-    const int64_t inside = code < q->low ? q->low : code > q->high ? q->high : code;
+    const int32_t low = rule.overflow == ULP_OVERFLOW_SYM && q->low < -q->high ? -q->high : q->low;
+    int64_t inside = code < low ? low : code > q->high ? q->high : code;
     if (rule.overflow == ULP_OVERFLOW_NAN && code != inside) return NO_NAN;
+    if (rule.overflow == ULP_OVERFLOW_ZERO && code != inside) inside = zero_point;
     if (!j->wraps) code = inside;
     return (int32_t)(code & ((1 << q->bits) - 1));
 }

@@ -137,6 +137,10 @@ TEST(integers) {
         assert_true(r.scales[0] == (double)((float)ranks[i].amax / 127.0f));
     }
     clipped.percentile = 60 * ULP_PERCENT;
+    r = quantize(&clipped, spread, vector_of(5), rule_of(ULP_RNE, ULP_OVERFLOW_SYM, 0));
+    assert_true(r.codes[0] == 129 && r.codes[1] == 127);
+    r = quantize(&clipped, spread, vector_of(5), rule_of(ULP_RNE, ULP_OVERFLOW_ZERO, 0));
+    assert_true(r.codes[0] == 0 && r.codes[1] == 0 && r.codes[2] == 100);
     assert_ok(ulp_quantizer_narrow(&clipped));
     r = quantize(&clipped, spread, vector_of(5), nearest);
     assert_true(r.codes[0] == 129 && r.y[0] == -127.0f);
@@ -219,6 +223,9 @@ TEST(code_book) {
         assert_int_equal(ulp_book_code(ulp_exact_of(tie), 0.75, book, rule_of(ULP_RU, 0, 0), 0), i + 1);
         assert_int_equal(ulp_book_code(ulp_exact_of(tie), 0.75, book, rule_of(ULP_RD, 0, 0), 0), i);
         assert_int_equal(ulp_book_code(ulp_exact_of(tie), 0.75, book, rule_of(ULP_RO, 0, 0), 0), 2 * i + 1 - even);
+        assert_int_equal(ulp_book_code(ulp_exact_of(tie), 0.75, book, rule_of(ULP_RNU, 0, 0), 0), i + 1);
+        assert_int_equal(ulp_book_code(ulp_exact_of(tie), 0.75, book, rule_of(ULP_RNZ, 0, 0), 0), i < 7 ? i + 1 : i);
+        assert_int_equal(ulp_book_code(ulp_exact_of(tie), 0.75, book, rule_of(ULP_RND, 0, 0), 0), i);
         /* half of the words of one bit go on */
         uint32_t ones = 0;
         for (uint32_t word = 0; word < 2; word++)
