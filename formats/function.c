@@ -154,7 +154,9 @@ ulp_exact ulp_exact_function(ulp_function f, double x) {
 }
 
 double ulp_evaluate(ulp_function f, double x, const ulp_format *format, ulp_rule rule, uint32_t word) {
-    return ulp_round_exact(ulp_exact_function(f, x), format, rule, word);
+    const double operand =
+        ulp_op_of_operands((ulp_scalar_op){ULP_SQRT, x, 0.0, 0.0}, format).a; /* a suffix may flush */
+    return ulp_round_exact(ulp_exact_function(f, operand), format, rule, word);
 }
 
 /* ---- names ---- */

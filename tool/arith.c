@@ -40,6 +40,7 @@ static ulp_status read_codes(double v[OPERANDS_MAX], size_t *n, const ulp_format
 
 /* The flags of a function; at a pole it is a division by zero (IEEE 754-2019, 9.2.1). */
 static unsigned flags_of_function(const settings *s, double v, double y, uint32_t word) {
+    v = ulp_op_of_operands((ulp_scalar_op){ULP_SQRT, v, 0.0, 0.0}, &s->to.format).a;
     const ulp_exact x = ulp_exact_function((ulp_function)(s->op - ULP_OP_COUNT), v);
     if (v != v) return 0;
     if (x.kind == ULP_EXACT_NAN) return ULP_FLAG_INVALID;

@@ -83,7 +83,7 @@ static ulp_status read_back(file_array *a, const sample *s, const unsigned char 
     fclose(file);
     ulp_error error;
     ulp_error_clear(&error);
-    const ulp_status status = file_array_read(a, NULL, s->name, 'f', &error);
+    const ulp_status status = file_array_read(a, NULL, s->name, NPY_NUMBERS, NULL, &error);
     assert_true((status == ULP_OK) == (error.text[0] == '\0'));
     return status;
 }

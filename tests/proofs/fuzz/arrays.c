@@ -4,14 +4,18 @@
 #include "tool/files/npz_write.h"
 #include "tests/proofs/fuzz/support/fuzz.h"
 
-/* The first byte: 0 a .npy file of values, 1 of codes, 2 an archive, 3 an archive of codes. */
+/* Bits of the first byte: 1 codes of blocks, else numbers; 2 an archive, else a .npy file; 4 codes of e4m3 for numbers.
+ */
+enum { BLOCK_CODES = 1, ARCHIVE = 2, CODES = 4 };
+
 static ulp_status read_array(file_array *a, const char *path, int kind, ulp_error *error) {
-    const char type = kind & 1 ? 'u' : 'f';
-    return kind & 2 ? file_array_read_npz(a, "fuzz", path, type, error)
-                    : file_array_read_npy(a, "fuzz", path, type, error);
+    const npy_wanted wanted = kind & BLOCK_CODES ? NPY_BYTES : NPY_NUMBERS;
+    const ulp_format *const codes = kind & CODES && wanted == NPY_NUMBERS ? &ulp_e4m3 : NULL;
+    return kind & ARCHIVE ? file_array_read_npz(a, "fuzz", path, wanted, codes, error)
+                          : file_array_read_npy(a, "fuzz", path, wanted, codes, error);
 }
 
-static size_t bytes_of(const file_array *a) { return (size_t)a->header.count * (a->header.kind == 'f' ? 8 : 1); }
+static size_t bytes_of(const file_array *a, int kind) { return (size_t)a->header.count * (kind & BLOCK_CODES ? 1 : 8); }
 
 static void check_again(file_array *a, int kind) {
     char *written = NULL;
@@ -22,16 +26,20 @@ static void check_again(file_array *a, int kind) {
     FILE *to = open_memstream(&written, &size);
     npy_array h = a->header;
     if (!to) abort();
-    if (h.kind == 'f') h.size = 8;
+    if (!(kind & BLOCK_CODES)) {
+        h.kind = 'f';
+        h.size = 8;
+    }
     npy_write_header(to, &h);
-    fwrite(a->elements, 1, bytes_of(a), to);
+    fwrite(a->elements, 1, bytes_of(a, kind), to);
     fclose(to);
-    fuzz_check(read_array(&again, fuzz_file(1, (const uint8_t *)written, size), kind & 1, &error) == ULP_OK,
+    fuzz_check(read_array(&again, fuzz_file(1, (const uint8_t *)written, size), kind & BLOCK_CODES, &error) == ULP_OK,
                "an array that was written is refused: %s", error.text);
     fuzz_check(again.header.count == h.count && again.header.dims == h.dims &&
                    memcmp(again.header.shape, h.shape, sizeof h.shape) == 0,
                "an array that was written has another shape");
-    fuzz_check(memcmp(again.elements, a->elements, bytes_of(a)) == 0, "an array that was written has other elements");
+    fuzz_check(memcmp(again.elements, a->elements, bytes_of(a, kind)) == 0,
+               "an array that was written has other elements");
     file_array_free(&again);
     free(written);
 }
@@ -40,7 +48,7 @@ static void run(const uint8_t *data, size_t size) {
     file_array a;
     ulp_text shape = {0};
     if (!size) return;
-    const int kind = data[0] & 3;
+    const int kind = data[0] & 7;
     const char *path = fuzz_file(0, data + 1, size - 1);
     ulp_error error;
     ulp_error_clear(&error);
