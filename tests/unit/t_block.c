@@ -252,7 +252,7 @@ TEST(modes) {
         ulp_reference_free(ref);
     }
     /* every format has all overflow policies except wrap; only the three with integers have wrap */
-    assert_int_equal(cells, (ulp_block_count * 4 + 3) * ULP_SCALE_RULE_COUNT * ULP_MODE_COUNT);
+    assert_int_equal(cells, (ulp_block_count * 6 + 3) * ULP_SCALE_RULE_COUNT * ULP_MODE_COUNT);
 }
 
 /* ---- special cases ---- */
