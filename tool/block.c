@@ -283,8 +283,8 @@ const tool_command tool_block = {
          .usage = "--format B[:RULE] [--decode] [OPTION...] [FILE...]",
          .summary = "converts an array to a block-scaled format (MX, NVFP4), and back",
          .details =
-             "The input is one array, a number a line: decimal or hex float, correctly rounded to binary32 "
-             "first (past its range: infinite). Neighbours share a scale; the last block may be short. Line i "
+             "The input is one array, a number a line: decimal or hex float of any length, an exact number, whose "
+             "quotient by the scale is rounded once. Neighbours share a scale; the last block may be short. Line i "
              "of the output is element i. By default a finite value beyond the range becomes the largest one, "
              "and an infinite value becomes Inf, or NaN in an element without Inf. Where the element has no "
              "NaN, a NaN makes the scale NaN, and with it the whole block.\n\n"

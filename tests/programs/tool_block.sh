@@ -49,7 +49,7 @@ gives 'block: mxint8 wraps around on request' 0 '1.9921875\n' '7f 80 -2\n' block
 gives 'block: past binary32 only the value is infinite' 0 '1e39\n1\n' 'f1 7a inf\nf1 00 0\n' block --format mxfp8-e5m2 --to both
 gives 'block: the quotient is rounded once' 0 '0.25000001\n6\n' '0.5\n6\n' block --format mxfp4 --to value
 gives 'block: the quotient of 60 digits is rounded once' 0 '0.250000000000000000000000000000000000000000000000000000000001\n6\n' '0.5\n6\n' block --format mxfp4 --to value
-gives 'block: numbers are rounded to binary32 once' 0 '0x1.000001000000001p0\n' '80 20 1\n' block --format mxint8:ceil --to both
+gives 'block: the scale is that of the exact number' 0 '0x1.000001000000001p0\n' '80 20 1\n' block --format mxint8:ceil --to both
 
 # the scale of each block is 1, so `ulp round` rounds element i in the same way, with word i
 awk 'BEGIN { for (i = 0; i < 150; i++) print i % 32 ? i * 1.37 - 60 : 300 }' >many
@@ -124,6 +124,6 @@ refuses 'block: --decode and --mode' 'prints values' block --format mxfp4 --deco
 refuses 'block: --list and more' 'stands alone' block --list --format mxfp4
 prints 'block --help' 'noclip: 2^ceil(log2 (amax / max))' block --help
 tr '\n' ' ' <out >joined
-says 'block --help: binary32' 'rounded to binary32 first' joined
+says 'block --help: exact numbers' 'whose quotient by the scale is rounded once' joined
 
 exit $failed
