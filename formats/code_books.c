@@ -26,7 +26,7 @@ static int is_zero(ulp_exact x) { return x.kind < ULP_EXACT_FINITE; }
 static int goes_on(ulp_exact x, double factor, double near, double far, int is_odd, ulp_rule rule, uint32_t word) {
     if (ulp_mode_is_stochastic(rule.mode)) {
         const ulp_exact width = ulp_exact_mul(ulp_exact_of(far - near), ulp_exact_of(factor));
-        ulp_format units = {.bits = 8, .is_fixed = 1, .is_signed = 1};
+        ulp_format units = {.bits = 8, .is_signed = 1, .is_fixed = 1};
         if (ulp_format_init(&units) != ULP_OK) return 0;
         return ulp_round_exact(ulp_exact_div(minus(x, near, factor), width), &units, rule, word) != 0.0;
     }

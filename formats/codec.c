@@ -10,7 +10,18 @@ static uint64_t encode_magnitude(ulp_exact x, const ulp_format *f) {
     return ((uint64_t)(e + f->bias) << (f->prec - 1)) + significand - (1ull << (f->prec - 1));
 }
 
+/* The format without the flush of subnormals, which is of operations: the values of the format contain subnormals. */
+static ulp_format unflushed(const ulp_format *f) {
+    ulp_format all = *f;
+    all.flushes = 0;
+    return all;
+}
+
 ulp_status ulp_encode(uint64_t *code, double value, const ulp_format *f) {
+    if (f->flushes != 0) {
+        const ulp_format all = unflushed(f);
+        return ulp_encode(code, value, &all);
+    }
     const ulp_rule exact = {ULP_RZ, ULP_OVERFLOW_SAT, 0};
     ulp_exact x = ulp_exact_of(value);
     uint64_t sign = x.neg && f->is_signed ? 1ull << (f->bits - 1) : 0;
@@ -136,7 +147,8 @@ double ulp_next_up(double x, const ulp_format *f) {
     if (x != x) return x;
     if (x < f->lowest) return f->lowest;
     if (f->taper != ULP_TAPER_NONE) return ulp_tapered_next(x, f);
-    double y = ulp_round_pair(x, step, f, rule, 0);
+    const ulp_format all = unflushed(f);
+    double y = ulp_round_pair(x, step, &all, rule, 0);
     /* a zero above a negative x is -0; x + step can cancel, which gives +0 */
     return y == 0.0 ? ulp_zero_value(f, 1) : y;
 }
@@ -146,7 +158,8 @@ double ulp_next_down(double x, const ulp_format *f) {
     if (x != x) return x;
     if (x > f->max) return f->max;
     if (f->taper != ULP_TAPER_NONE) return 0.0 - ulp_tapered_next(-x, f);
-    double y = ulp_round_pair(x, -step, f, rule, 0);
+    const ulp_format all = unflushed(f);
+    double y = ulp_round_pair(x, -step, &all, rule, 0);
     return y == 0.0 ? ulp_zero_value(f, 0) : y;
 }
 

@@ -231,7 +231,7 @@ static ulp_status parse_fixed(ulp_format *f, const char *at, const char *end) {
     if (i < 0 || frac < 0 || (below && i == 0) || at != end) return ULP_BAD_NAME;
     if (below) i = -i;
     if (i < -32 || i + frac < 1 || i + frac > ULP_FIXED_MOST) return ULP_NOT_IN_RANGE;
-    row r = {{"", "", ""}, (uint8_t)(i + frac), 0, (int16_t)frac, is_unsigned ? UNSIGNED : 0, ULP_NAN_NONE};
+    row r = {{"", "", ""}, (uint8_t)(i + frac), 0, (int16_t)frac, (uint8_t)(is_unsigned ? UNSIGNED : 0), ULP_NAN_NONE};
     *f = from_row(&r);
     return ULP_OK;
 }

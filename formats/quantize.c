@@ -136,7 +136,7 @@ static double scale_of_range(ulp_exact range, const ulp_quantizer *q) {
 /* least code - low / factor to the nearest integer, ties to even, within the codes. The quotient in quarters, rounded
  * to odd, shows whether it lies below, on or above a tie. */
 static int32_t zero_point_of(ulp_exact low, double factor, const ulp_quantizer *q) {
-    ulp_format quarters = {.bits = 32, .is_fixed = 1, .is_signed = 1, .frac_bits = 2};
+    ulp_format quarters = {.bits = 32, .is_signed = 1, .is_fixed = 1, .frac_bits = 2};
     if (ulp_format_init(&quarters) != ULP_OK) return q->low;
     ulp_exact quotient = ulp_exact_div(low, ulp_exact_of(factor));
     quotient.exp += q->block.element.frac_bits;
@@ -313,7 +313,7 @@ static ulp_status quantize_all(job *j) {
     const ulp_quantizer *const q = j->q->quantizer;
     j->wraps =
         q->low < q->high && ulp_overflow_of(&q->block.element, (ulp_overflow)j->rule.overflow) == ULP_OVERFLOW_WRAP;
-    j->lattice = (ulp_format){.bits = 32, .is_fixed = 1, .is_signed = 1, .frac_bits = q->block.element.frac_bits};
+    j->lattice = (ulp_format){.bits = 32, .is_signed = 1, .is_fixed = 1, .frac_bits = q->block.element.frac_bits};
     if (q->low < q->high) ULP_TRY(ulp_format_init(&j->lattice));
     if (j->wraps) j->rule.overflow = ULP_OVERFLOW_WRAP;
     const size_t n = ulp_tiling_groups(counts, &j->q->tiling);

@@ -118,9 +118,9 @@ static ulp_status parse_block(ulp_quantizer *q, const char *text) {
         ULP_TRY(parse_element(q, parts.element));
         ULP_TRY(ulp_format_parse(&q->block.scale, parts.scale));
         q->block.size = parts.size;
-        q->block.rule = parts.rule < ULP_SCALE_RULE_COUNT ? parts.rule
-                        : q->block.scale.prec > 1         ? ULP_SCALE_EVEN
-                                                          : ULP_SCALE_FLOOR;
+        q->block.rule = parts.rule;
+        if (parts.rule >= ULP_SCALE_RULE_COUNT)
+            q->block.rule = q->block.scale.prec > 1 ? ULP_SCALE_EVEN : ULP_SCALE_FLOOR;
     }
     if (q->low < 0) q->low = -q->high;
     return ULP_OK;
