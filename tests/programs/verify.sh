@@ -19,9 +19,9 @@ if [ $? -eq 3 ]; then
 fi
 
 exits 0 'verify passes' "$ULP" verify --format e4m3 --sample 3e3
-[ "$(grep -c '^PASS ' out.txt)" -eq 27 ] && ! grep -q '^FAIL' out.txt
+[ "$(grep -c '^PASS ' out.txt)" -eq 36 ] && ! grep -q '^FAIL' out.txt
 verdict $? 'a line per mode and policy'
-says '27 cases, 81000 inputs: 27 passed, 0 failed' out.txt 'the verdict'
+says '36 cases, 108000 inputs: 36 passed, 0 failed' out.txt 'the verdict'
 exits 0 'two formats, two modes' "$ULP" verify --format e4m3,fp16 --mode rz,sr/8 --overflow inf --sample 100
 holds 'a line per format and mode' [ "$(grep -c '^PASS ' out.txt)" -eq 4 ]
 says '^PASS 2/4 e4m3 sra/8 inf' out.txt 'a line names the number of random bits that --mode gives'
@@ -226,7 +226,7 @@ refuses 'the oracle as a backend' 'this is the oracle' verify --sample 10 --back
 refuses 'an unknown backend' 'known: cpu cuda' verify --sample 10 --backend tpu
 refuses 'an unknown format' "no format 'fp17'; did you mean 'fp16'?" verify --format fp17
 refuses 'an unknown mode' 'known: rne' verify --mode up
-refuses 'an unknown policy' 'known: default inf sat nan wrap, or all' verify --overflow up
+refuses 'an unknown policy' 'known: default inf sat nan wrap sym zero, or all' verify --overflow up
 ULPLAB_ISA=nonsense "$ULP" verify --sample 10 >out.txt 2>err.txt
 [ $? -eq 2 ] && grep -q '^ulp verify: ULPLAB_ISA=nonsense: ' err.txt
 verdict $? 'ULPLAB_ISA=nonsense'

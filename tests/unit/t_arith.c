@@ -264,8 +264,10 @@ static void check_map(const ulp_backend *b, ulp_op op, float operands[3][N], con
         want.nan += isnan(scalar) != 0;
         want.zero += scalar == 0.0;
         want.subnormal += scalar != 0.0 && fabs(scalar) < f->min_normal;
-        want.overflow += exact_is_finite(op, v[0], v[1], v[2]) &&
-                         isnan(ulp_arith((ulp_scalar_op){op, v[0], v[1], v[2]}, f, nan_rule, word));
+        const double unlimited = ulp_arith((ulp_scalar_op){op, v[0], v[1], v[2]}, f, nan_rule, word);
+        const int is_sym = ulp_overflow_of(f, (ulp_overflow)rule.overflow) == ULP_OVERFLOW_SYM;
+        want.overflow +=
+            exact_is_finite(op, v[0], v[1], v[2]) && (isnan(unlimited) || (is_sym && unlimited < fmin(-f->max, 0)));
         checked[op]++;
     }
     if (stats.count != want.count || stats.nan != want.nan || stats.subnormal != want.subnormal ||

@@ -81,7 +81,7 @@ TEST(refusals) {
         {"--formats fp16,fp64", "--formats binary64: too wide"},
         {"--formats q40.20", "--formats q40.20"},
         {"--formats fp16,half", "binary16 is given twice"},
-        {"--modes rnd", "no mode 'rnd'"},
+        {"--modes rnx", "no mode 'rnx'"},
         {"--modes rne/4", "random bits"},
         {"--modes sr/33", "random bits"},
         {"--datapath fp32", "would change nothing"},

@@ -29,9 +29,16 @@ static ulp_status rounded(double *y, const double *x, size_t n, const char *form
     return status;
 }
 
-static void print_checksum(ulp_status status, const void *data, size_t bytes) {
+/* The checksum of y (n), the lowest byte of each number first. */
+static void print_checksum(ulp_status status, const double *y, size_t n) {
+    uint32_t crc = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint8_t bytes[8];
+        for (int k = 0; k < 8; k++) bytes[k] = (uint8_t)(ulp_bits64(y[i]) >> 8 * k);
+        crc = ulp_crc32(crc, bytes, sizeof bytes);
+    }
     if (status != ULP_OK) printf(" %s\n", ulp_foreign_error());
-    else printf(" %08x\n", ulp_crc32(0, data, bytes));
+    else printf(" %08x\n", crc);
 }
 
 static void print_roundings(const char *format) {
@@ -41,7 +48,7 @@ static void print_roundings(const char *format) {
     for (size_t i = 0; (mode = ulp_foreign_word(ULP_FOREIGN_MODES, i)) != NULL; i++) {
         const ulp_status status = rounded(y, x, N, format, mode, NULL);
         printf("%s %s", format, mode);
-        print_checksum(status, y, sizeof y);
+        print_checksum(status, y, N);
     }
 }
 
@@ -58,7 +65,7 @@ static void print_product(const char *name) {
         status = rounded(b, b, TERMS * COLUMNS, ulp_foreign_datapath_text(d, ULP_FOREIGN_D_B), "rne", "sat");
     if (status == ULP_OK) status = ulp_foreign_gemm(d, "cpu", c, a, b, shape, 1, NULL, NULL, 1, 0, 0);
     printf("%s", name);
-    print_checksum(status, c, sizeof c);
+    print_checksum(status, c, ROWS * COLUMNS);
     ulp_foreign_release(d);
 }
 
