@@ -24,6 +24,7 @@ gives 'codes are padded to their width' 0 '0\n6\n-6\n' '0\n7\nf\n' round --forma
 gives 'a 19-bit code has five digits' 0 '1\n' '1fc00\n' round --format tf32
 gives 'binary64 passes unchanged' 0 '3ff0000000000001\n0000000000000001\n' '3ff0000000000001\n0000000000000001\n' round --format fp64 --from f64
 # a text is an exact number, rounded once
+gives 'infinity over zero raises no flag' 0 '7c00 0000\n' '7c00 -\n' arith --format fp16 --op div --flags
 gives 'just above the middle' 0 '2049.00000000000000001\n2049\n2048.99999999999999999\n0x801.0000000000000000000000001\n' '6801\n6800\n6800\n6801\n' round --format fp16
 gives 'just above the middle of binary32' 0 '8.8817857851880284252e-16\n' '26800001\n' round --format fp32
 gives 'below 0.1' 0 '0.1\n' '0.099999999999999992\n' round --format fp64 --mode rd --to value
