@@ -4,6 +4,7 @@
  * the scale format in the direction.
  */
 #include "block.h"
+#include "words.h"
 
 typedef struct row {
     ulp_format_row text;
@@ -51,40 +52,12 @@ const char *ulp_scale_rule_meaning(ulp_scale_rule rule) {
     return (unsigned)rule < ULP_SCALE_RULE_COUNT ? rule_meanings[rule] : NULL;
 }
 
-/* The length of the first word in `word` if `text` begins with the word, in upper or lower case, and then has `:` or
- * ends. Else 0. */
-static size_t word_match(const char *text, const char *word) {
-    size_t n = 0;
-    for (; word[n] != '\0' && word[n] != ' '; n++) {
-        char c = text[n] >= 'A' && text[n] <= 'Z' ? (char)(text[n] - 'A' + 'a') : text[n];
-        if (c != word[n]) return 0;
-    }
-    return text[n] == '\0' || text[n] == ':' ? n : 0;
-}
-
-/* The length that word_match() gives for the first of several words that fits. */
-static size_t any_word_match(const char *text, const char *words) {
-    while (*words != '\0') {
-        size_t n = word_match(text, words);
-        if (n > 0) return n;
-        while (*words != '\0' && *words++ != ' ') {}
-    }
-    return 0;
-}
-
-static void append(char *to, const char *from) {
-    size_t n = 0;
-    while (to[n] != '\0') n++;
-    for (; *from != '\0' && n + 1 < ULP_NAME_MAX; n++) to[n] = *from++;
-    to[n] = '\0';
-}
-
 ulp_status ulp_block_get(size_t i, ulp_block *block, const ulp_format_row **text) {
     if (i >= ulp_block_count) return ULP_BAD_ARGUMENT;
     if (text != NULL) *text = &rows[i].text;
     if (block == NULL) return ULP_OK;
     ulp_block b = {.size = rows[i].size, .rule = rows[i].rule};
-    append(b.name, rows[i].text.name);
+    ulp_name_add(b.name, rows[i].text.name, ulp_length(rows[i].text.name));
     ULP_TRY(ulp_format_parse(&b.element, rows[i].element));
     ULP_TRY(ulp_format_parse(&b.scale, rows[i].scale));
     *block = b;
@@ -93,10 +66,7 @@ ulp_status ulp_block_get(size_t i, ulp_block *block, const ulp_format_row **text
 
 ulp_scale_rule ulp_scale_rule_parse(const char *text) {
     int rule = 0;
-    for (; rule < ULP_SCALE_RULE_COUNT; rule++) {
-        const size_t n = word_match(text, rule_names[rule]);
-        if (n > 0 && text[n] == '\0') break;
-    }
+    while (rule < ULP_SCALE_RULE_COUNT && !ulp_is_one_of(text, ulp_length(text), rule_names[rule])) rule++;
     return (ulp_scale_rule)rule;
 }
 
@@ -105,7 +75,7 @@ ulp_scale_rule ulp_scale_rule_parse(const char *text) {
 static const char *take_part(char part[ULP_NAME_MAX], const char *text, const char *ends) {
     size_t n = 0;
     for (; *text != '\0' && *text != ends[0] && *text != ends[1] && n + 1 < ULP_NAME_MAX; text++, n++)
-        part[n] = *text >= 'A' && *text <= 'Z' ? (char)(*text - 'A' + 'a') : *text;
+        part[n] = ulp_lower(*text);
     part[n] = '\0';
     if (n == 0 || (*text != ends[0] && *text != ends[1])) return NULL;
     return *text == '\0' ? text : text + 1;
@@ -114,7 +84,7 @@ static const char *take_part(char part[ULP_NAME_MAX], const char *text, const ch
 ulp_status ulp_block_split(ulp_block_text *parts, const char *text) {
     char word[ULP_NAME_MAX];
     uint64_t size = 0;
-    if (word_match(text, "block") == 0 || text[5] != ':') return ULP_BAD_NAME;
+    if (!ulp_is_one_of(text, ulp_word_length(text), "block") || text[5] != ':') return ULP_BAD_NAME;
     if ((text = take_part(parts->element, text + 6, ",,")) == NULL) return ULP_BAD_NAME;
     if ((text = take_part(word, text, ",,")) == NULL) return ULP_BAD_NAME;
     for (const char *at = word; *at != '\0'; at++) {
@@ -133,10 +103,9 @@ ulp_status ulp_block_split(ulp_block_text *parts, const char *text) {
 
 static ulp_status set_rule(ulp_block *b, uint32_t rule) {
     if (rule >= ULP_SCALE_RULE_COUNT) return ULP_BAD_NAME;
-    if (rule != b->rule) {
-        append(b->name, ":");
-        append(b->name, rule_names[rule]);
-    }
+    const char *const name = rule_names[rule];
+    if (rule != b->rule && !(ulp_name_add(b->name, ":", 1) && ulp_name_add(b->name, name, ulp_length(name))))
+        return ULP_BAD_NAME;
     b->rule = rule;
     return ULP_OK;
 }
@@ -151,10 +120,8 @@ static ulp_status parse_text(ulp_block *block, const char *text) {
     b.size = parts.size;
     if (b.scale.prec > 1) b.rule = ULP_SCALE_EVEN;
     size_t n = 0, colons = 0;
-    for (; text[n] != '\0' && (text[n] != ':' || ++colons < 2); n++) {
-        if (n + 1 == ULP_NAME_MAX) return ULP_BAD_NAME;
-        b.name[n] = text[n] >= 'A' && text[n] <= 'Z' ? (char)(text[n] - 'A' + 'a') : text[n];
-    }
+    while (text[n] != '\0' && (text[n] != ':' || ++colons < 2)) n++;
+    if (!ulp_name_add(b.name, text, n)) return ULP_BAD_NAME;
     ULP_TRY(ulp_block_check(&b));
     if (parts.rule < ULP_SCALE_RULE_COUNT) ULP_TRY(set_rule(&b, parts.rule));
     *block = b;
@@ -164,9 +131,8 @@ static ulp_status parse_text(ulp_block *block, const char *text) {
 ulp_status ulp_block_parse(ulp_block *block, const char *text) {
     if (block == NULL || text == NULL) return ULP_BAD_ARGUMENT;
     for (size_t i = 0; i < ulp_block_count; i++) {
-        size_t n = word_match(text, rows[i].text.name);
-        if (n == 0) n = any_word_match(text, rows[i].text.aliases);
-        if (n == 0) continue;
+        const size_t n = ulp_word_length(text);
+        if (!ulp_is_one_of(text, n, rows[i].text.name) && !ulp_is_one_of(text, n, rows[i].text.aliases)) continue;
         ulp_block b;
         ULP_TRY(ulp_block_get(i, &b, NULL));
         if (text[n] == ':') ULP_TRY(set_rule(&b, ulp_scale_rule_parse(text + n + 1)));

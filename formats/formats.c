@@ -3,7 +3,7 @@
  * To add a format, add a row to `rows`. ulp_format_init derives the other fields from a row's parameters. Every test,
  * table and help text loops over the registry.
  */
-#include "format.h"
+#include "words.h"
 
 enum {
     S = 1,
@@ -104,18 +104,7 @@ const char *ulp_status_text(ulp_status status) {
     return "unknown status";
 }
 
-/* ---- strings without the C library ---- */
-
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
-
-static int append(char *to, const char *from, size_t n) {
-    size_t at = 0;
-    while (to[at] != '\0') at++;
-    if (at + n >= ULP_NAME_MAX) return 0;
-    for (size_t i = 0; i < n; i++) to[at + i] = lower(from[i]);
-    to[at + n] = '\0';
-    return 1;
-}
+/* ---- parts of names ---- */
 
 /* Reads a decimal number of at most three digits without leading zeros from [*at, end). -1 if there is no number. */
 static int number(const char **at, const char *end) {
@@ -128,7 +117,7 @@ static int number(const char **at, const char *end) {
 }
 
 static int letter(const char **at, const char *end, char c) {
-    if (*at >= end || lower(**at) != c) return 0;
+    if (*at >= end || ulp_lower(**at) != c) return 0;
     ++*at;
     return 1;
 }
@@ -138,26 +127,6 @@ static int word(const char **at, const char *end, const char *w) {
     while (*w != '\0')
         if (!letter(at, end, *w++)) return 0;
     return 1;
-}
-
-/* Whether the first n characters of a, in upper or lower case, are one of the words, which have blanks between them. */
-static int is_one_of(const char *a, size_t n, const char *words) {
-    while (*words != '\0') {
-        size_t w = 0;
-        while (words[w] != '\0' && words[w] != ' ') w++;
-        size_t i = 0;
-        while (i < n && i < w && lower(a[i]) == words[i]) i++;
-        if (i == n && i == w) return 1;
-        words += w + (words[w] == ' ');
-    }
-    return 0;
-}
-
-/* The length of the part of a name before the next ':'. */
-static size_t word_length(const char *text) {
-    size_t n = 0;
-    while (text[n] != '\0' && text[n] != ':' && n < ULP_NAME_MAX) n++;
-    return n;
 }
 
 /* ---- overflow policies ---- */
@@ -171,13 +140,13 @@ const char *ulp_overflow_name(ulp_overflow policy) {
 /* The policy that the first n characters of the text name; ULP_OVERFLOW_COUNT: none. */
 static int policy_of(const char *text, size_t n) {
     int policy = 0;
-    while (policy < ULP_OVERFLOW_COUNT && !is_one_of(text, n, policy_names[policy])) policy++;
+    while (policy < ULP_OVERFLOW_COUNT && !ulp_is_one_of(text, n, policy_names[policy])) policy++;
     return policy;
 }
 
 ulp_status ulp_overflow_parse(ulp_overflow *policy, const char *text) {
     if (policy == NULL || text == NULL) return ULP_BAD_ARGUMENT;
-    const size_t n = word_length(text);
+    const size_t n = ulp_word_length(text);
     const int found = policy_of(text, n);
     if (found == ULP_OVERFLOW_COUNT || text[n] != '\0') return ULP_BAD_NAME;
     *policy = (ulp_overflow)found;
@@ -213,7 +182,7 @@ static ulp_status parse_ieee_like(ulp_format *f, const char *at, const char *end
     int x = number(&at, end);
     if (!letter(&at, end, 'm')) return ULP_BAD_NAME;
     int y = number(&at, end);
-    if (x < 0 || y < 0 || (at != end && !is_one_of(at, (size_t)(end - at), "ieee"))) return ULP_BAD_NAME;
+    if (x < 0 || y < 0 || (at != end && !ulp_is_one_of(at, (size_t)(end - at), "ieee"))) return ULP_BAD_NAME;
     if (x < 1 || x > 11 || y > 52) return ULP_NOT_IN_RANGE;
     row r = {{"", "", ""}, (uint8_t)(1 + x + y), (uint8_t)(y + 1), (int16_t)((1 << (x - 1)) - 1), IEEE, ULP_NAN_IEEE};
     if (y == 0) r.nan_codes = ULP_NAN_NONE; /* without a fraction bit NaN has no code but that of Inf */
@@ -305,7 +274,7 @@ static ulp_status parse_bias(ulp_format *f, const char *text, size_t n) {
     if (f->is_fixed || f->taper != ULP_TAPER_NONE) return ULP_UNSUPPORTED;
     if (bias > 63) return ULP_NOT_IN_RANGE;
     f->bias = (int16_t)bias;
-    return append(f->name, ":", 1) && append(f->name, text, n) ? ULP_OK : ULP_BAD_NAME;
+    return ulp_name_add(f->name, ":", 1) && ulp_name_add(f->name, text, n) ? ULP_OK : ULP_BAD_NAME;
 }
 
 static ulp_status parse_with_suffixes(ulp_format *f, const char *text);
@@ -314,16 +283,16 @@ static ulp_status parse_base(ulp_format *f, const char *text, size_t n) {
     for (size_t i = 0; i < ulp_format_count + UNLISTED; i++) {
         const row *const r = i < ulp_format_count ? &rows[i] : &unlisted[i - ulp_format_count];
         const char *const name = r->text.name;
-        if (!is_one_of(text, n, name) && !is_one_of(text, n, r->text.aliases)) continue;
+        if (!ulp_is_one_of(text, n, name) && !ulp_is_one_of(text, n, r->text.aliases)) continue;
         *f = from_row(r);
-        return append(f->name, name, word_length(name)) ? ULP_OK : ULP_BAD_NAME;
+        return ulp_name_add(f->name, name, ulp_word_length(name)) ? ULP_OK : ULP_BAD_NAME;
     }
     const ulp_other_name *other;
     for (size_t i = 0; (other = ulp_other_name_get(i)) != NULL; i++)
-        if (other->format != NULL && is_one_of(text, n, other->name)) return parse_with_suffixes(f, other->format);
+        if (other->format != NULL && ulp_is_one_of(text, n, other->name)) return parse_with_suffixes(f, other->format);
     ulp_status status = ULP_BAD_NAME;
     for (size_t i = 0; i < FAMILIES && status == ULP_BAD_NAME; i++) status = families[i].parse(f, text, text + n);
-    if (status == ULP_OK && !append(f->name, text, n)) status = ULP_BAD_NAME;
+    if (status == ULP_OK && !ulp_name_add(f->name, text, n)) status = ULP_BAD_NAME;
     return status;
 }
 
@@ -341,7 +310,7 @@ static const char *limits_of_suffixes(const char *text, size_t n) {
         while (*end != '\0' && *end != ':');
         const ulp_status status = parse_bias(&f, at + 1, (size_t)(end - at - 1));
         if (status == ULP_NOT_IN_RANGE || (status == ULP_OK && width > 10)) return bias;
-        has_nosub |= is_one_of(at + 1, (size_t)(end - at - 1), "nosub");
+        has_nosub |= ulp_is_one_of(at + 1, (size_t)(end - at - 1), "nosub");
     }
     return has_nosub && known ? ":nosub takes a format with normal numbers, which eXmY has from X = 2" : "";
 }
@@ -359,34 +328,34 @@ const char *ulp_format_limits(const char *text) {
 static ulp_status parse_suffix(ulp_format *f, const char *text, size_t n) {
     const ulp_status status = parse_bias(f, text, n);
     if (status != ULP_BAD_NAME) return status;
-    if (is_one_of(text, n, "nosub")) {
+    if (ulp_is_one_of(text, n, "nosub")) {
         if (f->is_fixed || !f->has_subnormals || f->flushes != 0) return ULP_UNSUPPORTED;
         f->has_subnormals = 0;
-        return append(f->name, ":nosub", 6) ? ULP_OK : ULP_BAD_NAME;
+        return ulp_name_add(f->name, ":nosub", 6) ? ULP_OK : ULP_BAD_NAME;
     }
-    const uint8_t flush = is_one_of(text, n, "daz")   ? ULP_FLUSH_INPUTS
-                          : is_one_of(text, n, "ftz") ? ULP_FLUSH_RESULTS
-                                                      : 0;
+    const uint8_t flush = ulp_is_one_of(text, n, "daz")   ? ULP_FLUSH_INPUTS
+                          : ulp_is_one_of(text, n, "ftz") ? ULP_FLUSH_RESULTS
+                                                          : 0;
     if (flush != 0) {
         if (f->is_fixed || f->taper != ULP_TAPER_NONE || !f->has_subnormals) return ULP_UNSUPPORTED;
         if (f->flushes & flush) return ULP_BAD_NAME;
         f->flushes |= flush;
-        return append(f->name, ":", 1) && append(f->name, text, n) ? ULP_OK : ULP_BAD_NAME;
+        return ulp_name_add(f->name, ":", 1) && ulp_name_add(f->name, text, n) ? ULP_OK : ULP_BAD_NAME;
     }
     const int policy = policy_of(text, n);
     if (policy == ULP_OVERFLOW_COUNT || policy == ULP_OVERFLOW_DEFAULT || f->overflow != ULP_OVERFLOW_DEFAULT)
         return ULP_BAD_NAME;
     f->overflow = (uint8_t)policy;
-    return append(f->name, ":", 1) && append(f->name, text, n) ? ULP_OK : ULP_BAD_NAME;
+    return ulp_name_add(f->name, ":", 1) && ulp_name_add(f->name, text, n) ? ULP_OK : ULP_BAD_NAME;
 }
 
 /* Reads a whole name into the parameters that decide a format. */
 static ulp_status parse_with_suffixes(ulp_format *f, const char *text) {
-    size_t n = word_length(text);
+    size_t n = ulp_word_length(text);
     ULP_TRY(parse_base(f, text, n));
     while (text[n] == ':') {
         text += n + 1;
-        n = word_length(text);
+        n = ulp_word_length(text);
         ULP_TRY(parse_suffix(f, text, n));
     }
     return text[n] == '\0' ? ULP_OK : ULP_BAD_NAME;

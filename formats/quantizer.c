@@ -1,5 +1,6 @@
 /* quantizer.c - scaled quantisation: the quantizer of a name, and its limits; see quantize.h. */
 #include "quantize.h"
+#include "words.h"
 
 /* ---- names ---- */
 
@@ -15,29 +16,17 @@ static int take_number(const char **text) {
 static int take_word(const char **text, const char *word) {
     const char *at = *text;
     for (; *word != '\0'; word++, at++)
-        if ((*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at) != *word) return 0;
+        if (ulp_lower(*at) != *word) return 0;
     *text = at;
     return 1;
 }
 
 /* Whether all of the text is one of the words, which have blanks between them. */
-static int is_one_of(const char *text, const char *words) {
-    while (*words != '\0') {
-        char word[ULP_NAME_MAX];
-        size_t n = 0;
-        for (; *words != ' ' && *words != '\0'; words++) word[n++] = *words;
-        word[n] = '\0';
-        const char *at = text;
-        if (n > 0 && take_word(&at, word) && *at == '\0') return 1;
-        if (*words == ' ') words++;
-    }
-    return 0;
-}
+static int is_one_of(const char *text, const char *words) { return ulp_is_one_of(text, ulp_length(text), words); }
 
 static void set_name(ulp_quantizer *q, const char *text) {
     size_t n = 0;
-    for (; text[n] != '\0' && n + 1 < ULP_NAME_MAX; n++)
-        q->block.element.name[n] = text[n] >= 'A' && text[n] <= 'Z' ? (char)(text[n] - 'A' + 'a') : text[n];
+    for (; text[n] != '\0' && n + 1 < ULP_NAME_MAX; n++) q->block.element.name[n] = ulp_lower(text[n]);
     q->block.element.name[n] = '\0';
 }
 

@@ -23,10 +23,9 @@ typedef struct settings {
     int decode, list;
     int whole; /* 1: the tensor scale depends on the whole input */
     float tensor_scale;
-    ulp_exact *x; /* (n) elements that were read and are not printed yet */
-    size_t n, room;
-    uint8_t *elements; /* (block.size) codes */
-    uint64_t scale;    /* decode: the scale code in the first line of the block */
+    tool_numbers numbers; /* elements that were read and are not printed yet */
+    uint8_t *elements;    /* (block.size) codes */
+    uint64_t scale;       /* decode: the scale code in the first line of the block */
 } settings;
 
 /* ---- numbers to codes ---- */
@@ -48,28 +47,21 @@ static void print_element(const settings *s, uint8_t scale, uint8_t element) {
 
 /* Print the elements that were read, block by block. */
 static void print_blocks(settings *s) {
-    for (size_t at = 0; at < s->n; at += s->block.size) {
-        const size_t n = s->n - at < s->block.size ? s->n - at : s->block.size;
+    for (size_t at = 0; at < s->numbers.n; at += s->block.size) {
+        const size_t n = s->numbers.n - at < s->block.size ? s->numbers.n - at : s->block.size;
         uint8_t scale;
-        ulp_block_encode_exact(s->elements, &scale, s->x + at, (ulp_block_array){&s->block, n, s->tensor_scale},
+        ulp_block_encode_exact(s->elements, &scale, s->numbers.x + at, (ulp_block_array){&s->block, n, s->tensor_scale},
                                s->rule, s->stream);
         for (size_t i = 0; i < n; i++) print_element(s, scale, s->elements[i]);
         s->stream.first += n;
     }
-    s->n = 0;
+    s->numbers.n = 0;
 }
 
 static ulp_status encode_line(void *context, const ulp_line *line, ulp_error *error) {
     settings *s = context;
-    if (s->n == s->room) {
-        s->room = s->room == 0 ? 64 : 2 * s->room;
-        ulp_exact *more = s->room <= SIZE_MAX / sizeof *more ? realloc(s->x, s->room * sizeof *more) : NULL;
-        if (more == NULL) return ulp_no_line_memory(error, line, "");
-        s->x = more;
-    }
-    if (!ulp_read_exact(&s->x[s->n], line->text, ULP_NUMBER_ALL)) return ulp_bad_number(error, line, line->text);
-    s->n++;
-    if (!s->whole && s->n == s->block.size) print_blocks(s);
+    ULP_TRY(tool_numbers_add(&s->numbers, line, error));
+    if (!s->whole && s->numbers.n == s->block.size) print_blocks(s);
     return ULP_OK;
 }
 
@@ -78,15 +70,14 @@ static ulp_status encode(settings *s, const ulp_arguments *a, ulp_error *error) 
     const ulp_status status = ulp_filter_lines(a, &(ulp_line_filter){.each = encode_line, .context = s}, error);
     if (s->whole && status == ULP_OK) {
         char text[40];
-        s->tensor_scale = ulp_block_tensor_scale(ulp_amax_exact(s->x, s->n), &s->block);
+        s->tensor_scale = ulp_block_tensor_scale(ulp_amax_exact(s->numbers.x, s->numbers.n), &s->block);
         tool_exact_text(text, (double)s->tensor_scale, 24);
         ulp_complain(a->program, "tensor scale %s", text);
     }
     if (status == ULP_OK) print_blocks(s);
-    free(s->x);
+    free(s->numbers.x);
     free(s->elements);
-    s->x = NULL;
-    s->n = s->room = 0;
+    s->numbers = (tool_numbers){0};
     return status;
 }
 

@@ -1,5 +1,7 @@
-/* rounding.c - the options of subcommands that round: mode, overflow policy, random bits, seed and stream. */
+/* rounding.c - subcommands that round: their options, and the numbers, random words and results of their lines. */
 #include "tool.h"
+
+#include <stdlib.h>
 
 const ulp_option tool_rounding_options[] = {
     ULP_OPTION(tool_rounding, mode, mode, "rne", .help = "how results are rounded"),
@@ -43,6 +45,20 @@ ulp_status tool_target_set(tool_target *to, ulp_error *error) {
 
 uint32_t tool_random_word(const tool_target *to, const ulp_line *line) {
     return ulp_mode_is_stochastic(to->rule.mode) ? ulp_random_word(to->stream, line->index) : 0;
+}
+
+ulp_status tool_numbers_add(tool_numbers *numbers, const ulp_line *line, ulp_error *error) {
+    if (numbers->n == numbers->room) {
+        const size_t room = numbers->room == 0 ? 64 : 2 * numbers->room;
+        ulp_exact *more = room <= SIZE_MAX / sizeof *more ? realloc(numbers->x, room * sizeof *more) : NULL;
+        if (more == NULL) return ulp_no_line_memory(error, line, "");
+        numbers->x = more;
+        numbers->room = room;
+    }
+    if (!ulp_read_exact(&numbers->x[numbers->n], line->text, ULP_NUMBER_ALL))
+        return ulp_bad_number(error, line, line->text);
+    numbers->n++;
+    return ULP_OK;
 }
 
 ulp_status tool_refuse_result(double y, const ulp_format *format, ulp_error *error) {

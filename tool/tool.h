@@ -142,6 +142,15 @@ ulp_status tool_choose_inputs(ulp_format *a, ulp_format *b, const ulp_datapath *
 
 /* ---- of lines ---- */
 
+/* The exact numbers of lines. */
+typedef struct tool_numbers {
+    ulp_exact *x; /* (n), which the caller frees */
+    size_t n, room;
+} tool_numbers;
+
+/* Add the number of a line. */
+ulp_status tool_numbers_add(tool_numbers *numbers, const ulp_line *line, ulp_error *error);
+
 /* The random word of a line under the rule of a target; 0 if the rule takes no random word. */
 uint32_t tool_random_word(const tool_target *to, const ulp_line *line);
 

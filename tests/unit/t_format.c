@@ -169,35 +169,6 @@ TEST(registry) {
 
 /* ---- families ---- */
 
-/* Every name of another tool is a name, in either case, and stands once; a word without a format is none. */
-TEST(names_of_other_tools) {
-    const ulp_other_name *other;
-    ulp_format f, g;
-    for (size_t i = 0; (other = ulp_other_name_get(i)) != NULL; i++) {
-        char upper[ULP_NAME_MAX] = "";
-        for (size_t k = 0; other->name[k] != '\0'; k++) {
-            assert_true(other->name[k] < 'A' || other->name[k] > 'Z');
-            upper[k] = (char)(other->name[k] >= 'a' ? other->name[k] - 32 : other->name[k]);
-        }
-        for (size_t k = 0; k < i; k++) assert_string_not_equal(other->name, ulp_other_name_get(k)->name);
-        if (other->format == NULL) {
-            assert_int_equal(ulp_format_parse(&f, other->name), ULP_BAD_NAME);
-            continue;
-        }
-        assert_ok(ulp_format_parse(&f, other->format));
-        for (int k = 0; k < 2; k++) {
-            assert_ok(ulp_format_parse(&g, k == 0 ? other->name : upper));
-            if (!ulp_format_equal(&f, &g)) fail_msg("%s is %s, not %s", other->name, g.name, f.name);
-        }
-    }
-    assert_ok(ulp_format_parse(&f, "UE5M3"));
-    assert_true(f.max == 114688 && !f.is_signed && f.bits == 8 && f.nan_code == 0xff);
-    assert_ok(ulp_format_parse(&f, "float8_e4m3b11fnuz:sat"));
-    assert_true(f.max == 30 && f.min_positive == 0x1p-13 && f.overflow == ULP_OVERFLOW_SAT);
-    assert_ok(ulp_format_parse(&f, "float8_e4m3"));
-    assert_true(f.has_inf && f.max == 240);
-}
-
 TEST(ieee_like) {
     for (int x = 1; x <= 11; x++)
         for (int y = 0; y <= 52; y++)

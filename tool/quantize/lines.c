@@ -6,23 +6,14 @@
 
 typedef struct lines {
     quantize_job *job;
-    ulp_exact *x; /* (n) the numbers of a text */
-    size_t n, room;
+    tool_numbers numbers; /* of a text */
 } lines;
 
 /* ---- text to codes ---- */
 
 static ulp_status read_line(void *context, const ulp_line *line, ulp_error *error) {
     lines *s = context;
-    if (s->n == s->room) {
-        s->room = s->room == 0 ? 64 : 2 * s->room;
-        ulp_exact *more = s->room <= SIZE_MAX / sizeof *more ? realloc(s->x, s->room * sizeof *more) : NULL;
-        if (more == NULL) return ulp_no_line_memory(error, line, "");
-        s->x = more;
-    }
-    if (!ulp_read_exact(&s->x[s->n], line->text, ULP_NUMBER_ALL)) return ulp_bad_number(error, line, line->text);
-    s->n++;
-    return ULP_OK;
+    return tool_numbers_add(&s->numbers, line, error);
 }
 
 static uint64_t scale_code(double scale, const ulp_format *f) {
@@ -42,10 +33,10 @@ static void print_codes(const lines *s, const quantize_codes *c, size_t group, s
 static ulp_status print_lines(const lines *s, const quantize_codes *c, ulp_error *error) {
     const ulp_tiling *const t = &c->array.tiling;
     const size_t size = t->shape[1] > 1 ? 1 : t->tile[2]; /* channels of a vector are single elements */
-    float *const y = s->n < SIZE_MAX / sizeof *y ? malloc(s->n * sizeof *y + 1) : NULL;
+    float *const y = s->numbers.n < SIZE_MAX / sizeof *y ? malloc(s->numbers.n * sizeof *y + 1) : NULL;
     if (y == NULL) return ulp_fail(error, ULP_NO_MEMORY, "out of memory for the values");
     ulp_dequantize(y, &c->array);
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->numbers.n; i++) {
         if (s->job->prints_codes) print_codes(s, c, i / size, i);
         if (s->job->prints_codes && s->job->prints_values) putchar(' ');
         if (s->job->prints_values) tool_print_value(stdout, (double)y[i]);
@@ -61,11 +52,12 @@ static ulp_status print_ggml(lines *s, ulp_error *error) {
     const size_t size = ulp_ggml_bytes(type);
     uint8_t bytes[64];
     float x[ULP_GGML_SIZE];
-    if (s->n % ULP_GGML_SIZE != 0)
-        return ulp_refuse(error, "%zu numbers are no multiple of 32, the block of GGUF", s->n);
-    for (size_t at = 0; at < s->n; at += ULP_GGML_SIZE) {
+    if (s->numbers.n % ULP_GGML_SIZE != 0)
+        return ulp_refuse(error, "%zu numbers are no multiple of 32, the block of GGUF", s->numbers.n);
+    for (size_t at = 0; at < s->numbers.n; at += ULP_GGML_SIZE) {
         for (size_t i = 0; i < ULP_GGML_SIZE; i++)
-            x[i] = (float)ulp_round_exact(s->x[at + i], &ulp_binary32, (ulp_rule){ULP_RNE, ULP_OVERFLOW_INF, 0}, 0);
+            x[i] = (float)ulp_round_exact(s->numbers.x[at + i], &ulp_binary32, (ulp_rule){ULP_RNE, ULP_OVERFLOW_INF, 0},
+                                          0);
         if (ulp_ggml_encode(bytes, NULL, x, 1, type) != ULP_OK)
             return ulp_refuse(error,
                               "the block from number %zu, counted from 0, has a number that is not finite, or a scale "
@@ -88,13 +80,13 @@ ulp_status quantize_lines(quantize_job *j, const ulp_arguments *a, ulp_error *er
     ulp_status status = ulp_filter_lines(a, &(ulp_line_filter){.each = read_line, .context = &s}, error);
     if (status == ULP_OK && j->ggml < ULP_GGML_COUNT) status = print_ggml(&s, error);
     else if (status == ULP_OK) {
-        const npy_array shape = {.dims = 1, .shape = {s.n}, .count = s.n};
+        const npy_array shape = {.dims = 1, .shape = {s.numbers.n}, .count = s.numbers.n};
         status = quantize_prepare(&c, j, &shape, "the vector", error);
-        if (status == ULP_OK) status = quantize_fill(&c, j, NULL, s.x, error);
+        if (status == ULP_OK) status = quantize_fill(&c, j, NULL, s.numbers.x, error);
         if (status == ULP_OK) status = print_lines(&s, &c, error);
         quantize_release(&c);
     }
-    free(s.x);
+    free(s.numbers.x);
     return status;
 }
 
