@@ -283,18 +283,23 @@ ulp = sys.argv[1]
 rng = np.random.default_rng(1)
 arrays = {'w': rng.normal(size=(33, 20)).astype('f4'), 'h': np.asfortranarray(rng.normal(size=(3, 5, 2)).astype('f2')),
           'd': rng.normal(size=7), 's': np.float32(1.1)}
+whole = {'labels': rng.integers(-99, 99, (5, 3)), 'big': rng.integers(-99, 99, 9001).astype('>i4'), 'bytes': np.arange(7, dtype='u1'),
+         'order': np.asfortranarray(rng.integers(0, 9, (3, 4)).astype('>u2')), 'flags': np.array([True, False])}
 for save in (np.savez, np.savez_compressed):
-    save('in.npz', **arrays)
+    save('in.npz', **arrays, **whole)
     subprocess.run([ulp, 'round', '--format', 'fp16', '--from', 'npz', '--to', 'npz', '--out', 'out.npz', 'in.npz'], check=True)
     with np.load('out.npz') as out:
-        assert sorted(out) == sorted(arrays)
+        assert sorted(out) == sorted([*arrays, *whole])
+        for name, x in whole.items():
+            assert out[name].dtype.kind == x.dtype.kind and out[name].dtype.itemsize == x.dtype.itemsize, name
+            assert out[name].shape == x.shape and (out[name] == x).all(), name
         for name, x in arrays.items():
             assert out[name].dtype == x.dtype and out[name].shape == x.shape, name
             assert (out[name] == x.astype('f2').astype(x.dtype)).all(), name
 END
     if "$ULP" round --format fp32 --from npz packed.npz >out 2>err; then
         $numpy numpy_round.py "$ULP" 2>err || { sed 's/^/#   /' err; false; }
-        verdict $? 'NumPy: savez and savez_compressed, rounded and loaded'
+        verdict $? 'NumPy: savez and savez_compressed, rounded and loaded; integers pass'
     else
         skip 'NumPy: savez and savez_compressed, rounded and loaded' 'no zlib'
     fi

@@ -194,6 +194,7 @@ static ulp_status copy_array(binaries *b, const char *member, ulp_error *error) 
     npz_begin(&j->arrays.archive, member);
     npy_write_header(j->file, &b->array);
     while ((n = file_source_read(&b->source, j->output.text, sizeof j->output.text, &failed)) > 0) {
+        if (b->array.is_big) file_swap(j->output.text, n / b->array.size, b->array.size); /* the header says < */
         fwrite(j->output.text, 1, n, j->file);
         b->bytes += n;
     }
