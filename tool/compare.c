@@ -1,4 +1,4 @@
-/* compare.c - ulp compare: how far the numbers of two arrays, or of two files of lines, are apart in a format. */
+/* compare.c - ulp compare: how far the numbers of two arrays are apart in a format. */
 #include "tool.h"
 
 #include <math.h>
@@ -110,23 +110,10 @@ static int has_number(double value, const ulp_format *f) {
     return value - value != 0 || ulp_ordinal(&place, value, f) == ULP_OK;
 }
 
-static ulp_status check_shapes(const file_array *a, const file_array *b, ulp_error *error) {
-    ulp_text x = {0}, y = {0};
-    int same = a->header.dims == b->header.dims;
-    for (size_t d = 0; d < a->header.dims && same; d++) same = a->header.shape[d] == b->header.shape[d];
-    if (same) return ULP_OK;
-    file_array_add_shape(&x, &a->header);
-    file_array_add_shape(&y, &b->header);
-    ulp_refuse(error, "%s has the shape %s, and %s has %s", a->shown, ulp_text_of(&x), b->shown, ulp_text_of(&y));
-    ulp_text_free(&x);
-    ulp_text_free(&y);
-    return ULP_BAD_ARGUMENT;
-}
-
 static ulp_status compare(const settings *s, const file_array *a, const file_array *b, ulp_error *error) {
     report r = {0};
     const double *const x = a->elements, *const y = b->elements;
-    ULP_TRY(check_shapes(a, b, error));
+    ULP_TRY(file_array_same_shape(a, b, error));
     for (uint64_t i = 0; i < a->header.count; i++) {
         if (!has_number(x[i], &s->format)) return refuse_value(a, i, &s->format, error);
         if (!has_number(y[i], &s->format)) return refuse_value(b, i, &s->format, error);

@@ -41,13 +41,27 @@ static ulp_status decode_line(void *context, const ulp_line *line, ulp_error *er
     return ULP_OK;
 }
 
+/* An integer of this width with the name of the format: the codes of an array are read as such integers, since the
+ * value of a NaN does not say which NaN it is. Formats of more than 53 bits are read as values; their NaN codes are
+ * one. */
+static ulp_format code_format(const ulp_format *f) {
+    ulp_format codes = *f;
+    if (f->bits > ULP_FIXED_MOST) return codes;
+    codes = (ulp_format){.bits = f->bits, .is_fixed = 1};
+    ulp_format_init(&codes);
+    strcpy(codes.name, f->name);
+    return codes;
+}
+
 static ulp_status decode_array(const settings *s, const char *program, ulp_error *error) {
     file_array a;
-    ulp_status status = file_array_read(&a, program, s->file, NPY_NUMBERS, &s->format, error);
+    const ulp_format codes = code_format(&s->format);
+    ulp_status status = file_array_read(&a, program, s->file, NPY_NUMBERS, &codes, error);
     const double *const value = a.elements;
     for (uint64_t i = 0; status == ULP_OK && i < a.header.count; i++) {
-        uint64_t code = s->format.nan_code; /* of the canonical NaN, if the code was another one */
-        (void)ulp_encode(&code, value[i], &s->format);
+        uint64_t code = s->format.nan_code;
+        if (codes.bits <= ULP_FIXED_MOST) code = (uint64_t)value[i];
+        else (void)ulp_encode(&code, value[i], &s->format);
         print(code, s);
     }
     file_array_free(&a);

@@ -3,27 +3,11 @@
 
 #include "verify.h"
 
-#include <string.h>
-
 #include "tool/files/array.h"
 #include "base/decimal.h"
 #include "kernels/mpfr/reference.h"
 
 enum { SHOWN = 5, STEP = 1 << 14 };
-
-/* Refuse arrays of different shapes. */
-static ulp_status check_shapes(const file_array *x, const file_array *y, ulp_error *error) {
-    const npy_array *const a = &x->header, *const b = &y->header;
-    if (a->dims == b->dims && memcmp(a->shape, b->shape, a->dims * sizeof *a->shape) == 0) return ULP_OK;
-    ulp_text x_shape = {0}, y_shape = {0};
-    file_array_add_shape(&x_shape, a);
-    file_array_add_shape(&y_shape, b);
-    const ulp_status status = ulp_refuse(error, "%s has the shape %s and %s has %s; each input has one result",
-                                         x->shown, ulp_text_of(&x_shape), y->shown, ulp_text_of(&y_shape));
-    ulp_text_free(&x_shape);
-    ulp_text_free(&y_shape);
-    return status;
-}
 
 static int same(double got, double want) { return want != want ? got != got : ulp_bits64(got) == ulp_bits64(want); }
 
@@ -101,7 +85,7 @@ ulp_status verify_files_run(const verify_files *w, const char *program, ulp_erro
     file_array x = {0}, y = {0};
     ulp_status status = file_array_read(&x, program, w->inputs, NPY_NUMBERS, w->inputs_codes, error);
     if (status == ULP_OK) status = file_array_read(&y, program, w->results, NPY_NUMBERS, w->results_codes, error);
-    if (status == ULP_OK) status = check_shapes(&x, &y, error);
+    if (status == ULP_OK) status = file_array_same_shape(&x, &y, error);
     if (status == ULP_OK && x.header.count == 0) status = ulp_refuse(error, "%s has no elements", x.shown);
     if (status == ULP_OK) status = compare_all(w, &x, &y, program, error);
     file_array_free(&x);

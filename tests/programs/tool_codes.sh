@@ -21,6 +21,14 @@ refuses 'codes twice' 'the codes are in the file, or they are arguments' decode 
 refuses 'no file' 'cannot read nothing.npy' decode --format e4m3 --file nothing.npy
 npy '|u1' False '(3,)' '\176\001\200' >a.npy
 prints 'a .npy file' '^0.002$' decode --format e4m3 --to short --file a.npy
+npy '|u1' False '(4,)' '\176\377\177\200' >a.npy
+"$ULP" decode --format e4m3 --to both --file a.npy >out
+[ "$(tr '\n' ' ' <out)" = '7e 448 ff nan 7f nan 80 -0 ' ]
+verdict $? 'every code of a .npy file, of NaN too'
+npy '<i2' False '(1,)' '\377\377' >a.npy
+prints 'a code of fixed point in a .npy file' '^ffff -1$' decode --format q16.0 --to both --file a.npy
+npy '<u8' False '(1,)' '\001\000\000\000\000\000\360\277' >a.npy
+prints 'a code of binary64 in a .npy file' '^bff0000000000001 -1.0000000000000002$' decode --format fp64 --to both --file a.npy
 gives 'arith prints values' 0 '3c00 1400\n' '3c01 1.0009765625\n' arith --format fp16 --op add --to both
 gives 'arith prints few digits' 0 '3c00 1400\n' '1.001\n' arith --format fp16 --op add --to short
 gives 'dot prints values' 0 '3c00 3c00 4000\n' '3\n' dot --datapath serial:fp16:rne --to value
@@ -100,7 +108,7 @@ exits 'compare: equal arrays' 0 compare --format fp16 a.npy a.npy
 says 'compare: counts' '^elements *6, equal 6$' out
 npy '<f4' False '(1,)' '\315\314\314\075' >c.npy
 refuses 'compare: a number of another format' 'is no number of e4m3' compare --format e4m3 c.npy c.npy
-refuses 'compare: other shapes' 'has the shape (1,), and a.npy has (2, 3)' compare --format fp32 c.npy a.npy
+refuses 'compare: other shapes' 'has the shape (1,) and a.npy has (2, 3)' compare --format fp32 c.npy a.npy
 refuses 'compare: one array' '1 is named' compare --format fp32 c.npy
 npy '|i1' False '(3,)' '\200\377\177' >a.npy
 npy '|i1' False '(3,)' '\201\001\200' >b.npy

@@ -171,3 +171,15 @@ void file_array_add_shape(ulp_text *to, const npy_array *h) {
         ulp_text_print(to, "%s%llu", d > 0 ? ", " : "", (unsigned long long)h->shape[d]);
     ulp_text_print(to, h->dims == 1 ? ",)" : ")");
 }
+
+ulp_status file_array_same_shape(const file_array *a, const file_array *b, ulp_error *error) {
+    const npy_array *const x = &a->header, *const y = &b->header;
+    if (x->dims == y->dims && memcmp(x->shape, y->shape, x->dims * sizeof *x->shape) == 0) return ULP_OK;
+    ulp_text of_a = {0}, of_b = {0};
+    file_array_add_shape(&of_a, x);
+    file_array_add_shape(&of_b, y);
+    ulp_refuse(error, "%s has the shape %s and %s has %s", a->shown, ulp_text_of(&of_a), b->shown, ulp_text_of(&of_b));
+    ulp_text_free(&of_a);
+    ulp_text_free(&of_b);
+    return ULP_BAD_ARGUMENT;
+}

@@ -31,6 +31,9 @@ ulp_status file_array_read_member(file_array *a, int *found, const npz_archive *
                                   const ulp_format *codes, ulp_error *error);
 void file_array_free(file_array *a);
 
+/* Refuse two arrays of different shapes. */
+ulp_status file_array_same_shape(const file_array *a, const file_array *b, ulp_error *error);
+
 /* Add the index of element i, as (3, 5). */
 void file_array_add_index(ulp_text *to, const npy_array *header, uint64_t i);
 /* Add the shape, as (3, 5). */
