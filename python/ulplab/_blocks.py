@@ -13,7 +13,7 @@ from ._arrays import Array, address, as_float, check_integer, words_of
 from ._formats import decode, format_of
 from ._library import Handle, c_text, call, check, text, texts
 from ._rounding import rule_of
-from ._scaled import GgufBlocks, Part, Scaled, is_gguf, quantize_gguf, quantize_scaled, scaled_name
+from ._scaled import GgufBlocks, Part, Scaled, is_gguf, pack4, quantize_gguf, quantize_scaled, scaled_name
 
 
 class Block:
@@ -82,13 +82,7 @@ class Quantized:
 
         Codes of 6 and 8 bits stay one in a byte. An odd last axis is filled by a zero code.
         """
-        if format_of(self.block.element).bits != 4:
-            return self.elements
-        codes = self.elements
-        if codes.shape[-1] % 2:
-            codes = np.concatenate([codes, np.zeros((*codes.shape[:-1], 1), np.uint8)], axis=-1)
-        low, high = codes[..., 0::2], codes[..., 1::2]
-        return (low | high << 4).astype(np.uint8)
+        return pack4(self.elements) if format_of(self.block.element).bits == 4 else self.elements
 
     def scale_values(self) -> NDArray[np.float32]:
         """The values of the scales, without the tensor scale."""
