@@ -55,7 +55,10 @@ const char *ulp_function_name(ulp_function function);
 const char *ulp_function_meaning(ulp_function function);
 ulp_status ulp_function_parse(ulp_function *function, const char *text);
 
-/* The operations (ulp_op) and, after them, the functions in one list. NULL past the end. */
+/* The operations (ulp_op) and, after them, the functions in one list. */
+enum { ULP_OPERATION_COUNT = (int)ULP_OP_COUNT + (int)ULP_FUNCTION_COUNT };
+
+/* NULL past the end. */
 const char *ulp_operation_name(int i);
 
 /* f(x) for any binary64 number. */

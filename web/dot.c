@@ -160,7 +160,7 @@ WEB_EXPORT(web_dot_set) const char *web_dot_set(const char *c, const char *produ
 WEB_EXPORT(web_dot_random) const char *web_dot_random(double count, double spread, double seed) {
     char text[64 * MOST] = "";
     size_t used = 0;
-    if (!(count >= 1 && count <= MOST))
+    if (!(count >= 1 && count <= (double)MOST))
         return web_refuse("%.17g products are not possible. Allowed are 1 to %d.", count, MOST);
     if (!(spread >= 0 && spread <= 100))
         return web_refuse("The spread %.17g is not possible. Allowed are 0 to 100.", spread);

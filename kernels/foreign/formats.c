@@ -12,7 +12,7 @@ const char *ulp_foreign_word(int list, size_t i) {
     switch (list) {
     case ULP_FOREIGN_MODES: return i < ULP_MODE_COUNT ? ulp_mode_name((ulp_mode)i) : NULL;
     case ULP_FOREIGN_POLICIES: return i < ULP_OVERFLOW_COUNT ? ulp_overflow_name((ulp_overflow)i) : NULL;
-    case ULP_FOREIGN_OPERATIONS: return i < ULP_OP_COUNT + ULP_FUNCTION_COUNT ? ulp_operation_name((int)i) : NULL;
+    case ULP_FOREIGN_OPERATIONS: return i < ULP_OPERATION_COUNT ? ulp_operation_name((int)i) : NULL;
     case ULP_FOREIGN_SCALE_RULES: return i < ULP_SCALE_RULE_COUNT ? ulp_scale_rule_name((ulp_scale_rule)i) : NULL;
     default: return NULL;
     }

@@ -158,7 +158,7 @@ ulp_status ulp_foreign_map(const ulp_rounder *r, int op, void *y, const void *a,
                            int wide, uint64_t seed, uint64_t stream, uint64_t first) {
     enum { GRAIN = 1024 };
     const ulp_stream words = {seed, stream, first};
-    if (op >= ULP_OP_COUNT && op < ULP_OP_COUNT + ULP_FUNCTION_COUNT)
+    if (op >= ULP_OP_COUNT && op < ULP_OPERATION_COUNT)
         return map_function((function_map){r, (ulp_function)(op - ULP_OP_COUNT), wide, y, a, words}, n);
     if (op < 0 || op >= ULP_OP_COUNT) return ulp_foreign_fail(ULP_BAD_ARGUMENT, "there is no operation %d", op);
     if (!wide)

@@ -289,7 +289,7 @@ TEST(questions) {
             right += mark == 'r', near += mark == 'a', wrong += mark == 'w';
         }
         snprintf(want, sizeof want, "%.2s,%s,%d,%d,%d,%d,0,0,%.3f,", name, name, STUDENTS, right, near, wrong,
-                 (right + 0.5 * near) / STUDENTS);
+                 (right + 0.5 * near) / (double)STUDENTS);
         assert_non_null(fgets(line, sizeof line, pipe));
         const size_t length = strlen(want);
         if (strncmp(line, want, length) != 0) fail_msg("%s should be %s...", line, want);

@@ -158,7 +158,7 @@ static double mean_of(const double *z, const uint8_t *label) {
         }
         sum -= log(every_path(e, p, label + b * L_MAX, ulp_label_count(label + b * L_MAX, L_MAX), C, T));
     }
-    return sum / B;
+    return sum / (double)B;
 }
 
 TEST(gradient) {

@@ -83,7 +83,7 @@ static double loss64(const lesson *l, int of_generator) {
     run64(l->discriminator, z_data, l->data, l->v);
     for (size_t b = 0; b < B; b++)
         sum += of_generator ? log(1 + exp(-z_made[b])) : log(1 + exp(-z_data[b])) + log(1 + exp(z_made[b]));
-    return sum / B;
+    return sum / (double)B;
 }
 
 /* The change of the weights of a network in a step with rate 1, against finite differences of its loss. */

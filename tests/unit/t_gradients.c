@@ -72,7 +72,7 @@ static void check_layer(const ulp_layer_kind *kind) {
     rig_backward(&t.of);
     scalar_of(&t);
     /* bound: binary32 sums of at most WIDEST terms of at most 2, and h^2 f''' / 6 of the finite difference */
-    double bound = WIDEST * 2.0 * WIDEST * 0x1p-24 + 1e-9;
+    double bound = (double)(2 * WIDEST * WIDEST) * 0x1p-24 + 1e-9;
     for (size_t i = 0; i < n; i++) assert_true(fabs((double)rig_output(&t.of)[i] - t.y[i]) <= bound);
     for (size_t i = 0; i < m; i++) assert_true(fabs((double)t.of.model.grad[0][i] - slope(&t, &t.x[i])) <= bound);
     for (size_t i = 0; i < net->params; i++)

@@ -318,7 +318,7 @@ TEST(initial_weights) {
     for (size_t i = 0; i < (IN + UNITS) * G; i++) sum[i >= IN * G] += (double)w[i] * (double)w[i];
     /* five standard errors of a variance */
     assert_true(fabs(sum[0] / (IN * G) * (IN + UNITS) / 2.0 - 1.0) < 5.0 * sqrt(2.0 / (IN * G)));
-    assert_true(fabs(sum[1] / (UNITS * G) * UNITS - 1.0) < 5.0 * sqrt(2.0 / (UNITS * G)));
+    assert_true(fabs(sum[1] / (double)G - 1.0) < 5.0 * sqrt(2.0 / (double)(UNITS * G)));
     for (size_t j = 0; j < G; j++) assert_true(w[(IN + UNITS) * G + j] == (j / UNITS == 1 ? 1.0f : 0.0f));
     free(w);
     ulp_net_release(&net);

@@ -87,10 +87,10 @@ TEST(uniform) {
         double x = ulp_random_uniform(s, i);
         if (!(x >= 0.0 && x < 1.0)) fail_msg("element %llu is %a", (unsigned long long)i, x);
         assert_true(x * 0x1p32 == (double)ulp_random_word(s, i));
-        cells[(int)(x * CELLS)]++;
+        cells[(int)(x * (double)CELLS)]++;
     }
     /* chi-square with 255 degrees of freedom is above 370 for one seed in 10^5; the seed is fixed */
-    double chi = 0, want = (double)N / CELLS;
+    double chi = 0, want = (double)N / (double)CELLS;
     for (int i = 0; i < CELLS; i++) chi += ((double)cells[i] - want) * ((double)cells[i] - want) / want;
     if (chi > 370 || chi < 160) fail_msg("chi-square %g", chi);
 }
