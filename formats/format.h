@@ -13,7 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Flags of a compiler that change bits. No macro tells some of them: ulp_arithmetic_fault() of kernels/backend.h. */
+/* Flags of a compiler that change bits. No macro tells some of them: ulp_arithmetic_fault() of kernels/backend.h. With
+ * FLT_EVAL_METHOD 16 (ISO/IEC TS 18661-3) float and double are as they are; it is about _Float16. */
 #if defined(__FAST_MATH__)
 #error "ulplab needs IEEE arithmetic, and -ffast-math or -Ofast changes it: compile without this flag"
 #elif defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ != 0
@@ -24,7 +25,7 @@
 #error "ulplab needs divisions, and -freciprocal-math makes products of them: add -fno-reciprocal-math"
 #elif defined(__NO_SIGNED_ZEROS__)
 #error "ulplab needs the sign of zero, and -fno-signed-zeros takes it away: add -fsigned-zeros"
-#elif FLT_EVAL_METHOD > 0 || (FLT_EVAL_METHOD < 0 && !defined(__clang__))
+#elif (FLT_EVAL_METHOD > 0 && FLT_EVAL_METHOD != 16) || (FLT_EVAL_METHOD < 0 && !defined(__clang__))
 #error "ulplab needs float and double as they are: add -msse2 -mfpmath=sse on x86, -fexcess-precision=fast on s390x"
 #elif FLT_EVAL_METHOD < 0
 #error "ulplab needs sums and quotients as the source has them: omit -fassociative-math and -freciprocal-math"

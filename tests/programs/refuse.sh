@@ -70,6 +70,11 @@ flags() {
     else
         skip "$cc -m32" 'the compiler cannot compile for 32 bits'
     fi
+    if $cc -std=gnu11 -mavx512fp16 -fsyntax-only -x c /dev/null 2> log; then
+        succeeds "$cc -std=gnu11 -mavx512fp16: taken" $cc -std=gnu11 -mavx512fp16 $plain -fsyntax-only "$tree/kernels/cpu/arithmetic.c"
+    else
+        skip "$cc -mavx512fp16" 'the compiler does not take it'
+    fi
     if $cc -march=native -dM -E -x c - < /dev/null 2> log | grep -q '__FMA__\|__FP_FAST_FMA \|__ARM_FEATURE_FMA'; then
         taken -march=native
         refused ffp-contract -march=native -ffp-contract=fast

@@ -172,7 +172,8 @@ static void batch_statistics(const rig *r, size_t c, double *mean, double *varia
     long double sum = 0, squares = 0;
     for (size_t i = 0; i < M; i++) sum += (long double)channel(r, c, i);
     for (size_t i = 0; i < M; i++)
-        squares += ((long double)channel(r, c, i) - sum / (double)M) * ((long double)channel(r, c, i) - sum / (double)M);
+        squares +=
+            ((long double)channel(r, c, i) - sum / (double)M) * ((long double)channel(r, c, i) - sum / (double)M);
     *mean = (double)(sum / (double)M), *variance = (double)(squares / (double)M);
 }
 

@@ -32,7 +32,8 @@ static void check_logmax(const char *text, double beta1, double beta2, double lo
     double x[STEPS];
     int n = 0, moved = 0, before = s.log2, clipped = 0;
     for (int i = 0; i < STEPS; i++) {
-        double size = -4.0 - 6.0 * (double)i / (double)STEPS + 5.0 * ulp_random_uniform((ulp_stream){1, 2, 0}, (uint64_t)i);
+        double size =
+            -4.0 - 6.0 * (double)i / (double)STEPS + 5.0 * ulp_random_uniform((ulp_stream){1, 2, 0}, (uint64_t)i);
         float largest = i % 29 == 28 ? (i % 2 ? INFINITY : NAN) : i % 31 == 30 ? 0.0f : (float)exp2(size + s.log2);
         if (!isfinite(largest)) x[n++] = log_max;
         else if (largest > 0.0f) x[n++] = log2((double)largest) - s.log2;

@@ -44,7 +44,8 @@ static void plain_step(plain *p, const float *x, const uint8_t *label) {
         double e[C], sum = 0.0, max = (double)z[b * C];
         for (int c = 1; c < C; c++) max = fmax(max, (double)z[b * C + c]);
         for (int c = 0; c < C; c++) sum += e[c] = ulp_exp((double)z[b * C + c] - max);
-        for (int c = 0; c < C; c++) dz[b * C + c] = (float)(((double)(float)(e[c] / sum) - (c == label[b])) / (double)N);
+        for (int c = 0; c < C; c++)
+            dz[b * C + c] = (float)(((double)(float)(e[c] / sum) - (c == label[b])) / (double)N);
     }
     plain_dense_back(p->g + M * H + H, dh, dz, h, w2, H, C);
     for (int i = 0; i < N * H; i++) dh[i] = (float)((double)dh[i] * (1.0 - (double)h[i] * (double)h[i]));
