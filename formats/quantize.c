@@ -158,6 +158,12 @@ static scaling scaling_of(ends e, const ulp_quantizer *q) {
     return s;
 }
 
+void ulp_quantizer_scaling(double *scale, int32_t *zero_point, const ulp_quantizer *q, double low, double high) {
+    const scaling s = scaling_of((ends){ulp_exact_of(low), ulp_exact_of(high)}, q);
+    *scale = s.scale;
+    *zero_point = s.zero_point;
+}
+
 /* ---- elements ---- */
 
 /* x / factor as a number that rounds like it to an element of at most 16 bits. The quotient is rounded to odd at 53

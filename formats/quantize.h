@@ -104,6 +104,10 @@ ulp_status ulp_quantize(const ulp_quantized *q, const double *x, ulp_rule rule, 
 /* The same for exact numbers. With a zero point, the ends of a group are cut to 106 bits, rounded to odd. */
 ulp_status ulp_quantize_exact(const ulp_quantized *q, const ulp_exact *x, ulp_rule rule, ulp_stream stream);
 
+/* The scale and the zero point (0 where there is none) of a group with the ends low <= 0 <= high, finite numbers;
+ * without a zero point high is the amax, and low does not count. The quantizer has passed ulp_quantizer_check. */
+void ulp_quantizer_scaling(double *scale, int32_t *zero_point, const ulp_quantizer *q, double low, double high);
+
 /* y (shape) = the values of codes. */
 ulp_status ulp_dequantize(float *y, const ulp_quantized *q);
 

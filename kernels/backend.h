@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/threads.h"
+#include "formats/quantize.h"
 #include "kernels/functions/cell.h"
 #include "kernels/functions/elementwise.h"
 #include "kernels/functions/norm.h"

@@ -17,7 +17,7 @@ ISA_FLAGS_avx512   := -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -m
 
 LIB_SRC  += $(wildcard kernels/*.c $(patsubst %,kernels/%/*.c,products probe reduction foreign cpu/native)) \
     $(if $(HAVE_MPFR),$(filter-out %/absent.c,$(wildcard kernels/mpfr/*.c)),$(wildcard kernels/mpfr/absent.c))
-CPU_SRC  := $(wildcard kernels/cpu/*.c $(patsubst %,kernels/cpu/%/*.c,rounding products layers))
+CPU_SRC  := $(wildcard kernels/cpu/*.c $(patsubst %,kernels/cpu/%/*.c,rounding codes products layers))
 CUDA_SRC := $(wildcard kernels/cuda/*.cu)
 LIB_OBJ  += $(foreach isa,$(ISAS),$(CPU_SRC:%.c=$O/%.$(isa).o)) \
     $(if $(WITH_CUDA),$(CUDA_SRC:%.cu=$O/%.o),$(patsubst %.c,$O/%.o,$(wildcard kernels/cuda/absent.c)))

@@ -39,6 +39,45 @@ static ulp_status check_round32(const float *y, const float *x, size_t n, const 
     return r->format->fits_binary32 ? ULP_OK : ULP_UNSUPPORTED;
 }
 
+/* Codes of `width` bits. */
+static ulp_status check_width(unsigned width, const ulp_format *f) {
+    if (f->bits > 16) return ULP_UNSUPPORTED;
+    return (width == 4 || width == 8 || width == 16) && f->bits <= width ? ULP_OK : ULP_BAD_ARGUMENT;
+}
+
+static ulp_status check_encode(const void *codes, const float *x, size_t n, unsigned width, const ulp_rounding *r) {
+    ULP_TRY(check_round(codes, x, n, r));
+    return check_width(width, r->format);
+}
+
+static ulp_status check_decode(const float *y, const void *codes, size_t n, unsigned width, const ulp_format *f) {
+    if (f == NULL || check_arrays(y, codes, codes, n) != ULP_OK) return ULP_BAD_ARGUMENT;
+    return f->fits_binary32 ? check_width(width, f) : ULP_UNSUPPORTED;
+}
+
+static ulp_status check_block(const void *x, const void *elements, const void *scales, size_t rows,
+                              const ulp_block_array *array) {
+    ULP_TRY(ulp_block_check(array->block));
+    if (!(array->tensor_scale > 0.0f && array->tensor_scale <= 0x1.fffffep127f)) return ULP_BAD_ARGUMENT;
+    return check_arrays(x, elements, scales, array->n == 0 ? 0 : rows);
+}
+
+static ulp_status check_block_encode(const void *elements, const void *scales, const float *x, size_t rows,
+                                     const ulp_block_array *array, ulp_rule rule) {
+    ULP_TRY(check_block(x, elements, scales, rows, array));
+    return ulp_element_check(&array->block->element, rule);
+}
+
+static ulp_status check_quantize(const void *codes, const void *scales, const void *zero_points, const float *x,
+                                 const ulp_quantizer *q, const ulp_tiling *t, ulp_rule rule) {
+    if (q == NULL || t == NULL || check_arrays(codes, scales, x, 1) != ULP_OK) return ULP_BAD_ARGUMENT;
+    if (q->has_zero_point && zero_points == NULL) return ULP_BAD_ARGUMENT;
+    for (int d = 0; d < 3; d++)
+        if (t->tile[d] < 1) return ULP_BAD_ARGUMENT;
+    ULP_TRY(ulp_quantizer_check(q, rule));
+    return offered(q->bits <= 8);
+}
+
 static ulp_status check_map(const float *y, const ulp_array_op *op, size_t n, const ulp_rounding *r) {
     const int operands = ulp_op_operands(op->op);
     if (operands == 0 || r->format == NULL) return ULP_BAD_ARGUMENT;

@@ -27,6 +27,11 @@ TEST(lacking) {
     assert_string_equal(why.text, "the backend cpu does not offer the operation " #operation)
     CASE(round, NULL, NULL, 0, (ulp_rounding){0});
     CASE(round64, NULL, NULL, 0, (ulp_rounding){0});
+    CASE(encode, NULL, NULL, 0, 8, (ulp_rounding){0});
+    CASE(decode, NULL, NULL, 0, 8, NULL);
+    CASE(block_encode, NULL, NULL, NULL, 0, (ulp_block_array){0}, (ulp_rule){0}, (ulp_stream){0});
+    CASE(block_decode, NULL, NULL, NULL, 0, (ulp_block_array){0});
+    CASE(quantize, NULL, NULL, NULL, NULL, NULL, NULL, (ulp_rule){0}, (ulp_stream){0});
     CASE(map, NULL, (ulp_array_op){0}, 0, (ulp_rounding){0});
     CASE(update, NULL, 0, 0);
     CASE(largest, NULL, NULL, 0, 0);

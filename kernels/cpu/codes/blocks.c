@@ -1,0 +1,414 @@
+/* blocks.c - arrays in block-scaled formats, many blocks at a time: largest magnitudes, scales, elements, and values.
+ *
+ * The bits are those of formats/block.c. Blocks with special numbers, and formats that no loop serves, are computed by
+ * its functions. Why the loops round once:
+ *   - a power of two divides exactly, except into subnormal numbers of binary32; such blocks are special
+ *   - other scales: x has 24 bits, the divisor 28 or less, and an element or scale, or the middle of two of them, 9 or
+ *     less. So a quotient that differs from such a point differs by a part of 2^-38, and the quotient in binary64, of
+ * 53 bits, is on the same side of the point
+ *   - elements of 4 bits: an element is the number of bounds that |x| reaches; a bound is an exact product
+ */
+#include "codes.h"
+
+#include <string.h>
+
+enum { BOUNDS = 7, LANES = 8 }; /* the bounds between the 8 magnitudes of 4-bit elements, in vectors of 8 */
+
+/* The ways to divide by a scale: with the definition, by a power of two, by any number. */
+typedef enum division { BY_DEFINITION, BY_POWER, BY_NUMBER } division;
+
+typedef struct plan {
+    uint8_t *elements, *scales;
+    const float *x;
+    size_t rows, per_row; /* per_row: blocks of a row */
+    ulp_block_array array;
+    ulp_rule rule;
+    ulp_stream stream;
+    division division;
+    /* by a power of two: scale code = ((word of amax + carry) >> 23) + offset, from 0 to 254 */
+    uint32_t carry;
+    int32_t offset;
+    /* by a number: the scale is amax / divisor rounded by the rule, at least `least` */
+    double divisor, least;
+    ulp_rule scale_rule;
+    /* elements of 4 bits: an element is at least magnitude i + 1 where its quotient is at least bound[i]; index [1] is
+     * for negative numbers */
+    int counts_bounds, by_sign, complement;
+    double bound[2][LANES];
+    int32_t words[2][LANES]; /* the least binary32 numbers at or above the bounds, as words */
+} plan;
+
+/* ---- plans ---- */
+
+static int is_e8m0(const ulp_format *f) {
+    return f->bits == 8 && f->prec == 1 && !f->is_signed && !f->has_zero && f->bias == 127 &&
+           f->taper == ULP_TAPER_NONE;
+}
+
+/* The scale code of an amax by the definition. */
+static int32_t code_of_amax(uint32_t word, const plan *p) {
+    const double amax = (double)ulp_from_bits32(word);
+    return ulp_exact_of(ulp_block_scale_of(ulp_exact_of(amax), p->array.block, 1.0f)).exp + 127 + 127;
+}
+
+/* A power of two from amax doubles with amax; between 1 and 2 it changes once, at a fraction that bisection finds. */
+static void plan_powers(plan *p) {
+    const uint32_t one = 0x3f800000u;
+    const int32_t code = code_of_amax(one, p);
+    uint32_t low = 0, high = 1u << 23; /* the fraction is in (low, high] */
+    while (high - low > 1) {
+        const uint32_t middle = (low + high) / 2;
+        if (code_of_amax(one + middle, p) > code) high = middle;
+        else low = middle;
+    }
+    p->carry = (1u << 23) - high;
+    p->offset = code - 127;
+}
+
+/* The element that q becomes, as its place among the magnitudes. */
+static int place_of(double q, const plan *p) {
+    uint64_t code = 0;
+    double e = ulp_block_element(ulp_exact_of(q), &p->array.block->element, p->rule, 0);
+    (void)ulp_encode(&code, e < 0 ? -e : e, &p->array.block->element);
+    return e == 0.0 ? 0 : (int)code;
+}
+
+/* The least binary32 numbers at or above the bounds times a factor, as words. */
+ULP_INLINE void bounds_of(int32_t words[LANES], const double bound[LANES], double factor) {
+    for (int t = 0; t < LANES; t++) {
+        const double exact = bound[t] * factor;
+        const float near = (float)exact;
+        words[t] = (int32_t)ulp_bits32(near) + ((double)near < exact);
+    }
+}
+
+/* The bound between magnitude i and the next one is the lower of them, their middle, or the upper one. Where the bound
+ * itself gives magnitude i, it grows by less than the distance of binary32 numbers, and by more than a rounding. */
+static void plan_bounds(plan *p) {
+    const ulp_format *const f = &p->array.block->element;
+    p->counts_bounds = 1;
+    p->complement = f->is_fixed;
+    for (int sign = 0; sign < 2; sign++) {
+        const double s = sign ? -1.0 : 1.0;
+        for (int i = 0; i < BOUNDS; i++) {
+            const double low = ulp_decode((uint64_t)i, f), high = ulp_decode((uint64_t)i + 1, f),
+                         middle = (low + high) / 2, below = (low + middle) / 2, above = (middle + high) / 2;
+            const double bound = place_of(s * below, p) > i ? low : place_of(s * above, p) > i ? middle : high;
+            const double beyond = bound == 0.0 ? 0x1p-600 : bound * (1.0 + 0x1p-45);
+            p->bound[sign][i] = place_of(s * bound, p) > i ? bound : beyond;
+        }
+        bounds_of(p->words[sign], p->bound[sign], 1.0);
+    }
+    p->by_sign = memcmp(p->bound[0], p->bound[1], sizeof p->bound[0]) != 0;
+}
+
+static void plan_of(plan *p) {
+    const ulp_block *const b = p->array.block;
+    const ulp_format *const e = &b->element, *const s = &b->scale;
+    const int stochastic = ulp_mode_is_stochastic(p->rule.mode);
+    p->division = BY_DEFINITION;
+    if (b->size > ULP_PIECE || !e->is_signed || e->flushes != 0 || s->flushes != 0) return;
+    if (p->rule.overflow != ULP_OVERFLOW_DEFAULT && (e->is_fixed || p->rule.overflow != ULP_OVERFLOW_SAT)) return;
+    if (is_e8m0(s) && p->array.tensor_scale == 1.0f) {
+        p->division = BY_POWER;
+        plan_powers(p);
+    } else if (s->prec > 1 && !stochastic && s->taper == ULP_TAPER_NONE) {
+        static const uint8_t directions[] = {ULP_RZ, ULP_RU, ULP_RNE, ULP_RU, ULP_RNE, ULP_RNE}; /* of the rules */
+        p->division = BY_NUMBER;
+        p->divisor = e->max * (double)p->array.tensor_scale;
+        p->least = b->rule == ULP_SCALE_TE ? 0.0 : s->min_positive;
+        p->scale_rule = (ulp_rule){directions[b->rule], ULP_OVERFLOW_SAT, 0};
+    }
+    const int few = e->bits == 4 && e->taper == ULP_TAPER_NONE && e->nan_codes == ULP_NAN_NONE && !e->has_inf;
+    if (few && !stochastic && (e->has_neg_zero || e->is_fixed)) plan_bounds(p);
+}
+
+/* ---- blocks of a piece ---- */
+
+/* Of the blocks of a piece: the words of the largest magnitudes, the factors, and whether the definition has to do. */
+typedef struct blocks {
+    size_t count;
+    uint32_t most[ULP_PIECE];
+    float power[ULP_PIECE]; /* 1 / scale */
+    double factor[ULP_PIECE];
+    uint8_t special[ULP_PIECE];
+} blocks;
+
+ULP_INLINE uint32_t most_of(const float *x, size_t n) {
+    uint32_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t size = ulp_bits32(x[i]) & 0x7fffffffu;
+        most = (int32_t)size > (int32_t)most ? size : most;
+    }
+    return most;
+}
+
+/* Calls an inlined function with the usual sizes of blocks as constants. */
+#define BY_SIZE(call, size)                                                                                            \
+    switch (size) {                                                                                                    \
+    case 16: call(16); break;                                                                                          \
+    case 32: call(32); break;                                                                                          \
+    default: call(size); break;                                                                                        \
+    }
+
+static void find_largest(blocks *k, const float *x, size_t n, size_t size) {
+    const size_t whole = n / size;
+#define LARGEST(of)                                                                                                    \
+    for (size_t j = 0; j < whole; j++) k->most[j] = most_of(x + j * (of), of)
+    BY_SIZE(LARGEST, size)
+#undef LARGEST
+    if (k->count > whole) k->most[whole] = most_of(x + whole * size, n - whole * size);
+}
+
+static void scale_by_powers(blocks *k, uint8_t *scales, const plan *p) {
+    const uint32_t carry = p->carry;
+    const int32_t offset = p->offset;
+    for (size_t j = 0; j < k->count; j++) {
+        const uint32_t word = k->most[j];
+        const int32_t code = (int32_t)((word + carry) >> 23) + offset, low = word == 0 || code < 0 ? 0 : code;
+        /* special: NaN, Inf, a largest magnitude that is subnormal, and 2^127, whose inverse is subnormal */
+        k->special[j] = (uint8_t)((word >= 0x7f800000u) | (word - 1u < 0x7fffffu) | (low > 253));
+        scales[j] = (uint8_t)low;
+        k->power[j] = ulp_from_bits32((254u - (uint32_t)low) << 23);
+    }
+}
+
+static ulp_status scale_by_numbers(blocks *k, uint8_t *scales, const plan *p) {
+    const ulp_format *const f = &p->array.block->scale;
+    const ulp_rounding how = {f, p->scale_rule, {0}, NULL};
+    double *const scale = k->factor;
+    for (size_t j = 0; j < k->count; j++) {
+        k->special[j] = k->most[j] >= 0x7f800000u;
+        scale[j] = k->special[j] ? 0.0 : (double)ulp_from_bits32(k->most[j]) / p->divisor;
+    }
+    ULP_TRY(ULP_CPU(ulp_cpu_round64)(scale, scale, k->count, how));
+    for (size_t j = 0; j < k->count; j++) {
+        scale[j] = scale[j] < p->least ? p->least : scale[j];
+        k->special[j] |= scale[j] == 0.0;
+    }
+    ULP_TRY(ULP_CPU(ulp_codes_of_doubles)(scales, scale, k->count, 8, f));
+    for (size_t j = 0; j < k->count; j++) scale[j] *= (double)p->array.tensor_scale;
+    return ULP_OK;
+}
+
+/* y = x / scale. A block where the division loses bits is special. */
+ULP_INLINE uint8_t divide_block(float *restrict y, const float *restrict x, size_t n, float power) {
+    const float back = ulp_from_bits32((254u << 23) - ulp_bits32(power));
+    uint32_t lost = 0;
+    for (size_t i = 0; i < n; i++) {
+        y[i] = x[i] * power;
+        lost |= ulp_bits32(y[i] * back) ^ ulp_bits32(x[i]);
+    }
+    return lost != 0;
+}
+
+static void divide_by_powers(float *y, blocks *k, const float *x, size_t n, size_t size) {
+    const size_t whole = n / size;
+#define DIVIDE(of)                                                                                                     \
+    for (size_t j = 0; j < whole; j++) k->special[j] |= divide_block(y + j * (of), x + j * (of), of, k->power[j])
+    BY_SIZE(DIVIDE, size)
+#undef DIVIDE
+    if (k->count > whole)
+        k->special[whole] |= divide_block(y + whole * size, x + whole * size, n - whole * size, k->power[whole]);
+}
+
+/* ---- elements of 4 bits ---- */
+
+ULP_INLINE void count_bounds(uint8_t *restrict to, const float *restrict x, size_t n, const int32_t *positive,
+                             const int32_t *negative, int by_sign, uint32_t complement) {
+    int32_t of[2][BOUNDS]; /* in registers: a byte that is written could be part of a bound in memory */
+    for (int t = 0; t < BOUNDS; t++) of[0][t] = positive[t], of[1][t] = negative[t];
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t u = ulp_bits32(x[i]);
+        const int32_t size = (int32_t)(u & 0x7fffffffu);
+        const uint32_t neg = u >> 31;
+        uint32_t count = 0;
+        UNROLLED for (int t = 0; t < BOUNDS; t++) count += size >= (by_sign && neg ? of[1][t] : of[0][t]);
+        to[i] = (uint8_t)(complement ? ((count ^ (0u - neg)) + neg) & 15u : count | neg << 3);
+    }
+}
+
+#define COUNT_BOUNDS(to, x, n, words, p)                                                                               \
+    ((p)->by_sign      ? count_bounds(to, x, n, (words)[0], (words)[1], 1, (uint32_t)(p)->complement)                  \
+     : (p)->complement ? count_bounds(to, x, n, (words)[0], (words)[0], 0, 1)                                          \
+                       : count_bounds(to, x, n, (words)[0], (words)[0], 0, 0))
+
+static void count_by_powers(uint8_t *to, const float *y, size_t n, const plan *p) {
+    const int32_t(*const words)[LANES] = p->words;
+    COUNT_BOUNDS(to, y, n, words, p);
+}
+
+ULP_INLINE void count_block(uint8_t *to, const float *x, size_t n, double factor, const plan *p) {
+    int32_t words[2][LANES];
+    bounds_of(words[0], p->bound[0], factor);
+    if (p->by_sign) bounds_of(words[1], p->bound[1], factor);
+    COUNT_BOUNDS(to, x, n, words, p);
+}
+
+static void count_by_numbers(uint8_t *to, const blocks *k, const float *x, size_t n, const plan *p) {
+    const size_t size = p->array.block->size, whole = n / size;
+#define COUNT(of)                                                                                                      \
+    for (size_t j = 0; j < whole; j++) count_block(to + j * (of), x + j * (of), of, k->factor[j], p)
+    BY_SIZE(COUNT, size)
+#undef COUNT
+    if (k->count > whole) count_block(to + whole * size, x + whole * size, n - whole * size, k->factor[whole], p);
+}
+
+/* ---- elements of other formats ---- */
+
+static ulp_rounding element_rounding(const plan *p, uint64_t at) {
+    ulp_rounding how = {&p->array.block->element, p->rule, p->stream, NULL};
+    how.rule.overflow = how.format->is_fixed ? ULP_OVERFLOW_SYM : ULP_OVERFLOW_SAT;
+    how.stream.first += at;
+    return how;
+}
+
+static ulp_status round_by_numbers(uint8_t *to, const blocks *k, const float *x, size_t n, const plan *p) {
+    const size_t size = p->array.block->size;
+    double q[ULP_PIECE];
+    for (size_t j = 0; j < k->count; j++)
+        for (size_t i = j * size; i < n && i < (j + 1) * size; i++)
+            q[i] = k->special[j] ? 0.0 : (double)x[i] / k->factor[j];
+    ULP_TRY(ULP_CPU(ulp_cpu_round64)(q, q, n, element_rounding(p, 0)));
+    return ULP_CPU(ulp_codes_of_doubles)(to, q, n, 8, &p->array.block->element);
+}
+
+/* ---- pieces ---- */
+
+/* n elements from x[at] on, whole blocks or the end of a row; `block` is the number of the first block. */
+static ulp_status encode_piece(const plan *p, size_t at, size_t n, size_t block) {
+    const size_t size = p->array.block->size;
+    const float *const x = p->x + at;
+    uint8_t *const to = p->elements + at, *const scales = p->scales + block;
+    float y[ULP_PIECE];
+    blocks k;
+    k.count = n / size + (n % size != 0);
+    find_largest(&k, x, n, size);
+    if (p->division == BY_POWER) {
+        scale_by_powers(&k, scales, p);
+        divide_by_powers(y, &k, x, n, size);
+        if (p->counts_bounds) count_by_powers(to, y, n, p);
+        else {
+            for (size_t j = 0; j < k.count; j++)
+                if (k.special[j]) memset(y + j * size, 0, (n - j * size < size ? n - j * size : size) * sizeof *y);
+            ULP_TRY(ULP_CPU(ulp_cpu_round)(y, y, n, element_rounding(p, at)));
+            ULP_TRY(ULP_CPU(ulp_codes_of_values)(to, y, n, 8, &p->array.block->element));
+        }
+    } else {
+        ULP_TRY(scale_by_numbers(&k, scales, p));
+        if (p->counts_bounds) count_by_numbers(to, &k, x, n, p);
+        else ULP_TRY(round_by_numbers(to, &k, x, n, p));
+    }
+    for (size_t j = 0; j < k.count; j++) {
+        if (!k.special[j]) continue;
+        ulp_block_array one = p->array;
+        ulp_stream words = p->stream;
+        one.n = n - j * size < size ? n - j * size : size;
+        words.first += at + j * size;
+        ULP_TRY(ulp_block_encode(to + j * size, scales + j, x + j * size, one, p->rule, words));
+    }
+    return ULP_OK;
+}
+
+/* Blocks begin .. end - 1 of all rows. */
+static void encode_part(void *context, size_t begin, size_t end) {
+    const plan *const p = context;
+    const size_t size = p->array.block->size, n = p->array.n, most = ULP_PIECE / size;
+    for (size_t block = begin; block < end;) {
+        const size_t row = block / p->per_row, first = block % p->per_row, left = p->per_row - first;
+        size_t count = end - block < left ? end - block : left;
+        if (count > most) count = most;
+        const size_t from = first * size, to = (first + count) * size < n ? (first + count) * size : n;
+        (void)encode_piece(p, row * n + from, to - from, block); /* its failures were found before */
+        block += count;
+    }
+}
+
+ulp_status ULP_CPU(ulp_cpu_block_encode)(uint8_t *elements, uint8_t *scales, const float *x, size_t rows,
+                                         ulp_block_array array, ulp_rule rule, ulp_stream stream) {
+    plan p = {.elements = elements,
+              .scales = scales,
+              .x = x,
+              .rows = rows,
+              .array = array,
+              .rule = rule,
+              .stream = stream,
+              .per_row = ulp_block_scales(array.n, array.block)};
+    if (array.n == 0) return ULP_OK;
+    plan_of(&p);
+    for (size_t i = 0; i < rows && p.division == BY_DEFINITION; i++) {
+        ulp_stream words = stream;
+        words.first += i * array.n;
+        ULP_TRY(ulp_block_encode(elements + i * array.n, scales + i * p.per_row, x + i * array.n, array, rule, words));
+    }
+    const size_t grain = ULP_GRAIN / array.block->size;
+    if (p.division != BY_DEFINITION) ulp_parallel_for(rows * p.per_row, grain > 0 ? grain : 1, encode_part, &p);
+    return ULP_OK;
+}
+
+/* ---- values ---- */
+
+typedef struct reading {
+    float *y;
+    const uint8_t *elements, *scales;
+    size_t per_row;
+    ulp_block_array array;
+    ulp_reading element;
+    int wide; /* whether factors need binary64 */
+    double factor[256];
+} reading;
+
+ULP_INLINE void multiply_block(float *y, size_t n, double factor, int wide) {
+    const float narrow = (float)factor;
+    for (size_t i = 0; i < n; i++) {
+        const float v = wide ? (float)((double)y[i] * factor) : y[i] * narrow;
+        y[i] = v != v ? ulp_from_bits32(0x7fc00000u) : v;
+    }
+}
+
+#define MULTIPLY(of)                                                                                                   \
+    for (size_t j = 0; j < whole; j++) multiply_block(y + j * (of), of, r->factor[scales[j]], wide)
+
+ULP_INLINE void multiply_blocks(float *y, const uint8_t *scales, size_t n, const reading *r, int wide) {
+    const size_t size = r->array.block->size, whole = n / size;
+    BY_SIZE(MULTIPLY, size)
+    if (n > whole * size) multiply_block(y + whole * size, n - whole * size, r->factor[scales[whole]], wide);
+}
+
+/* Blocks begin .. end - 1 of all rows. */
+static void decode_part(void *context, size_t begin, size_t end) {
+    const reading *const r = context;
+    const size_t size = r->array.block->size, n = r->array.n, most = size < ULP_PIECE ? ULP_PIECE / size : 1;
+    for (size_t block = begin; block < end;) {
+        const size_t row = block / r->per_row, first = block % r->per_row, left = r->per_row - first;
+        size_t count = end - block < left ? end - block : left;
+        if (count > most) count = most;
+        const size_t from = first * size, to = (first + count) * size < n ? (first + count) * size : n;
+        float *const y = r->y + row * n + from;
+        ULP_CPU(ulp_values_of_codes)(y, r->elements + row * n + from, to - from, 8, &r->element);
+        if (r->wide) multiply_blocks(y, r->scales + block, to - from, r, 1);
+        else multiply_blocks(y, r->scales + block, to - from, r, 0);
+        block += count;
+    }
+}
+
+ulp_status ULP_CPU(ulp_cpu_block_decode)(float *y, const uint8_t *elements, const uint8_t *scales, size_t rows,
+                                         ulp_block_array array) {
+    reading r = {.y = y,
+                 .elements = elements,
+                 .scales = scales,
+                 .array = array,
+                 .per_row = ulp_block_scales(array.n, array.block)};
+    float room[ULP_READING_ROOM];
+    if (array.n == 0) return ULP_OK;
+    ULP_TRY(ULP_CPU(ulp_reading_begin)(&r.element, room, &array.block->element));
+    for (int code = 0; code < 256; code++) {
+        r.factor[code] = ulp_block_scale_value((uint8_t)code, array.block) * (double)array.tensor_scale;
+        const double back = (double)(float)r.factor[code];
+        r.wide |= back != r.factor[code] && r.factor[code] == r.factor[code];
+    }
+    const size_t grain = ULP_GRAIN / array.block->size;
+    ulp_parallel_for(rows * r.per_row, grain > 0 ? grain : 1, decode_part, &r);
+    ULP_CPU(ulp_reading_end)(&r.element, room);
+    return ULP_OK;
+}

@@ -1,0 +1,306 @@
+/* quantize.c - scaled quantisation of arrays of floats to codes of up to 8 bits, a group at a time.
+ *
+ * The bits are those of formats/quantize.c, whose function gets the groups with special numbers and the settings that
+ * no loop serves. An integer is x / s rounded to nearest, ties to even, for a scale s of up to 24 bits:
+ *   - with fused multiply-adds: k = x (1 / s) rounded is at most one away from it. The remainder x - k s is exact: it
+ * is a multiple of the last bit of x or of s, and about s / 2 at most. Its double, compared with s, corrects k
+ *   - else the quotient in binary64 is rounded: a tie has 9 bits and s 24, so that 53 bits keep the side of a tie
+ */
+#include "codes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct job {
+    uint8_t *codes;
+    double *scales;
+    int32_t *zero_points;
+    const float *x;
+    const ulp_quantizer *q;
+    ulp_tiling tiling;
+    size_t groups[3];
+    ulp_rule rule;
+    ulp_stream stream;
+    int serves;         /* whether loops of integers serve */
+    _Atomic int status; /* the last failure */
+} job;
+
+/* Part of an array: size[0] size[1] runs of size[2] neighbours. */
+typedef struct part {
+    size_t first[3], size[3];
+} part;
+
+static part part_of(const job *j, size_t number) {
+    part p;
+    for (int d = 2; d >= 0; d--) {
+        const size_t shape = j->tiling.shape[d], tile = j->tiling.tile[d];
+        p.first[d] = number % j->groups[d] * tile;
+        p.size[d] = shape - p.first[d] < tile ? shape - p.first[d] : tile;
+        number /= j->groups[d];
+    }
+    /* runs that follow each other in memory are one */
+    for (int d = 1; d >= 0 && p.size[2] == j->tiling.shape[2] * (d == 0 ? j->tiling.shape[1] : 1); d--) {
+        p.size[2] *= p.size[d];
+        p.size[d] = 1;
+    }
+    return p;
+}
+
+static size_t run_at(const job *j, const part *p, size_t r) {
+    const size_t *const shape = j->tiling.shape;
+    return ((p->first[0] + r / p->size[1]) * shape[1] + p->first[1] + r % p->size[1]) * shape[2] + p->first[2];
+}
+
+/* ---- groups by the definition ---- */
+
+/* The group alone, as an array of its own; random words are those of its runs. */
+static ulp_status define_group(const job *j, const part *p, size_t number) {
+    const size_t runs = p->size[0] * p->size[1], length = p->size[2], n = runs * length;
+    double *const wide = malloc(n * sizeof *wide);
+    uint16_t *const codes = malloc(n * sizeof *codes);
+    ulp_status status = wide != NULL && codes != NULL ? ULP_OK : ULP_NO_MEMORY;
+    if (status == ULP_OK) {
+        for (size_t r = 0; r < runs; r++)
+            for (size_t i = 0; i < length; i++) wide[r * length + i] = (double)j->x[run_at(j, p, r) + i];
+        const ulp_quantized group = {j->q,
+                                     {{1, 1, n}, {1, 1, n}},
+                                     codes,
+                                     &j->scales[number],
+                                     j->zero_points != NULL ? &j->zero_points[number] : NULL};
+        status = ulp_quantize(&group, wide, j->rule, j->stream);
+    }
+    for (size_t r = 0; r < runs && status == ULP_OK; r++)
+        for (size_t i = 0; i < length; i++) j->codes[run_at(j, p, r) + i] = (uint8_t)codes[r * length + i];
+    free(codes);
+    free(wide);
+    return status;
+}
+
+/* The whole array: stochastic modes number the elements of the array. */
+static ulp_status define_all(const job *j) {
+    const size_t *const shape = j->tiling.shape, n = shape[0] * shape[1] * shape[2];
+    double *const wide = malloc((n + (n == 0)) * sizeof *wide);
+    uint16_t *const codes = malloc((n + (n == 0)) * sizeof *codes);
+    ulp_status status = wide != NULL && codes != NULL ? ULP_OK : ULP_NO_MEMORY;
+    for (size_t i = 0; i < n && status == ULP_OK; i++) wide[i] = (double)j->x[i];
+    const ulp_quantized all = {j->q, j->tiling, codes, j->scales, j->zero_points};
+    if (status == ULP_OK) status = ulp_quantize(&all, wide, j->rule, j->stream);
+    for (size_t i = 0; i < n && status == ULP_OK; i++) j->codes[i] = (uint8_t)codes[i];
+    free(codes);
+    free(wide);
+    return status;
+}
+
+/* ---- integers ---- */
+
+/* Numbers as integers in the same order; -0 is below 0. */
+ULP_INLINE int32_t order_of(float x) {
+    const int32_t u = (int32_t)ulp_bits32(x);
+    return u ^ (u >> 31 & 0x7fffffff);
+}
+
+static float number_of(int32_t order) { return ulp_from_bits32((uint32_t)(order ^ (order >> 31 & 0x7fffffff))); }
+
+/* The least and the largest order of numbers and 0; or 0 and the largest magnitude. */
+typedef struct ends {
+    int32_t low, high;
+} ends;
+
+ULP_INLINE ends wider(ends e, float x, int has_zero_point) {
+    const int32_t u = has_zero_point ? order_of(x) : (int32_t)(ulp_bits32(x) & 0x7fffffffu);
+    return (ends){has_zero_point && u < e.low ? u : e.low, u > e.high ? u : e.high};
+}
+
+static void widen(ends *to, const float *x, size_t n, int has_zero_point) {
+    ends e = *to;
+    if (has_zero_point)
+        for (size_t i = 0; i < n; i++) e = wider(e, x[i], 1);
+    else
+        for (size_t i = 0; i < n; i++) e = wider(e, x[i], 0);
+    *to = e;
+}
+
+/* Whether every number is finite. */
+static int are_finite(ends e) { return e.high < 0x7f800000 && e.low > -0x7f800001; }
+
+/* A scale and the integers of its codes. */
+typedef struct integers {
+    float step, inverse; /* what an integer counts, and about 1 / step */
+    int32_t zero, low, high;
+    uint32_t mask;
+} integers;
+
+ULP_INLINE int32_t integer_of(float x, const integers *k) {
+#if FUSED_IS_FAST
+    const float far = x * k->inverse, above = far < 1024.0f ? far : 1024.0f, near = above > -1024.0f ? above : -1024.0f;
+    const float whole = (near + 0x1.8p23f) - 0x1.8p23f, rest = 2.0f * fmaf(-whole, k->step, x);
+    const int32_t i = (int32_t)whole, odd = i & 1;
+    return i + ((rest > k->step) | ((rest == k->step) & odd)) - ((rest < -k->step) | ((rest == -k->step) & odd));
+#else
+    const double far = (double)x / (double)k->step, above = far < 1024.0 ? far : 1024.0;
+    return (int32_t)(((above > -1024.0 ? above : -1024.0) + 0x1.8p52) - 0x1.8p52);
+#endif
+}
+
+ULP_INLINE uint8_t code_of(float x, integers k) {
+    const int32_t code = integer_of(x, &k) + k.zero, above = code > k.low ? code : k.low;
+    return (uint8_t)((uint32_t)(above < k.high ? above : k.high) & k.mask);
+}
+
+static void quantize_run(uint8_t *restrict codes, const float *restrict x, size_t n, const integers *of) {
+    const integers k = *of;
+    for (size_t i = 0; i < n; i++) codes[i] = code_of(x[i], k);
+}
+
+/* Pieces of one run, for several threads. */
+typedef struct long_run {
+    uint8_t *codes;
+    const float *x;
+    int has_zero_point;
+    ends *each; /* of the pieces */
+    integers integers;
+} long_run;
+
+enum { LONG = 4 * ULP_GRAIN }; /* elements of a run for several threads */
+
+static void widen_part(void *context, size_t begin, size_t end) {
+    const long_run *const l = context;
+    for (size_t at = begin; at < end; at += ULP_GRAIN)
+        widen(&l->each[at / ULP_GRAIN], l->x + at, end - at < ULP_GRAIN ? end - at : ULP_GRAIN, l->has_zero_point);
+}
+
+static void long_run_part(void *context, size_t begin, size_t end) {
+    const long_run *const l = context;
+    quantize_run(l->codes + begin, l->x + begin, end - begin, &l->integers);
+}
+
+/* The ends of a long run; 0 without memory. */
+static int widen_long(ends *e, const float *x, size_t n, int has_zero_point) {
+    const size_t pieces = n / ULP_GRAIN + 1;
+    long_run l = {.x = x, .has_zero_point = has_zero_point, .each = calloc(pieces, sizeof *l.each)};
+    if (l.each == NULL) return 0;
+    ulp_parallel_for(n, ULP_GRAIN, widen_part, &l);
+    for (size_t i = 0; i < pieces; i++) {
+        e->low = l.each[i].low < e->low ? l.each[i].low : e->low;
+        e->high = l.each[i].high > e->high ? l.each[i].high : e->high;
+    }
+    free(l.each);
+    return 1;
+}
+
+/* The scale and zero point of finite ends. 0 if no loop serves this scale. */
+static int scale_of(integers *k, const job *j, ends e, size_t number) {
+    const ulp_quantizer *const q = j->q;
+    int32_t zero;
+    double scale;
+    ulp_quantizer_scaling(&scale, &zero, q, (double)number_of(e.low < 0 ? e.low : 0), (double)number_of(e.high));
+    const double step = ulp_scale(scale, -q->block.element.frac_bits);
+    if (!(step > 0x1p-100 && step < 0x1p100 && (double)(float)step == step)) return 0;
+    *k = (integers){(float)step, 1.0f / (float)step, zero, q->low, q->high, (1u << q->bits) - 1u};
+    j->scales[number] = scale;
+    if (j->zero_points != NULL) j->zero_points[number] = zero;
+    return 1;
+}
+
+static ulp_status quantize_group(const job *j, size_t number) {
+    const part p = part_of(j, number);
+    const size_t runs = p.size[0] * p.size[1];
+    const ulp_quantizer *const q = j->q;
+    const int is_long = p.size[2] >= LONG;
+    ends e = {0, 0};
+    integers k;
+    if (!j->serves) return define_group(j, &p, number);
+    if (is_long && !widen_long(&e, j->x + run_at(j, &p, 0), p.size[2], q->has_zero_point)) return ULP_NO_MEMORY;
+    for (size_t r = is_long ? 1 : 0; r < runs; r++) widen(&e, j->x + run_at(j, &p, r), p.size[2], q->has_zero_point);
+    if (!are_finite(e) || !scale_of(&k, j, e, number)) return define_group(j, &p, number);
+    for (size_t r = 0; r < runs; r++) {
+        const size_t at = run_at(j, &p, r);
+        long_run l = {.codes = j->codes + at, .x = j->x + at, .integers = k};
+        if (is_long) ulp_parallel_for(p.size[2], ULP_GRAIN, long_run_part, &l);
+        else quantize_run(j->codes + at, j->x + at, p.size[2], &k);
+    }
+    return ULP_OK;
+}
+
+/* ---- a group for each column ---- */
+
+enum { COLUMNS = 256 };
+
+/* Columns begin .. end - 1, at most COLUMNS, of a matrix of `rows` rows. */
+static ulp_status quantize_columns(const job *j, size_t rows, size_t begin, size_t end) {
+    const size_t n = end - begin, width = j->tiling.shape[2];
+    ends e[COLUMNS] = {{0, 0}};
+    integers k[COLUMNS];
+    float step[COLUMNS], inverse[COLUMNS];
+    int32_t zero[COLUMNS];
+    uint8_t defined[COLUMNS];
+    for (size_t r = 0; r < rows; r++) {
+        const float *const x = j->x + r * width + begin;
+        if (j->q->has_zero_point)
+            for (size_t i = 0; i < n; i++) e[i] = wider(e[i], x[i], 1);
+        else
+            for (size_t i = 0; i < n; i++) e[i] = wider(e[i], x[i], 0);
+    }
+    for (size_t i = 0; i < n; i++) {
+        defined[i] = !are_finite(e[i]) || !scale_of(&k[i], j, e[i], begin + i);
+        step[i] = defined[i] ? 1.0f : k[i].step;
+        inverse[i] = defined[i] ? 1.0f : k[i].inverse;
+        zero[i] = defined[i] ? 0 : k[i].zero;
+    }
+    const integers all = {0, 0, 0, j->q->low, j->q->high, (1u << j->q->bits) - 1u};
+    for (size_t r = 0; r < rows; r++) {
+        const float *restrict const x = j->x + r * width + begin;
+        uint8_t *restrict const codes = j->codes + r * width + begin;
+        for (size_t i = 0; i < n; i++)
+            codes[i] = code_of(x[i], (integers){step[i], inverse[i], zero[i], all.low, all.high, all.mask});
+    }
+    for (size_t i = 0; i < n; i++) {
+        const part p = part_of(j, begin + i);
+        if (defined[i]) ULP_TRY(define_group(j, &p, begin + i));
+    }
+    return ULP_OK;
+}
+
+static void columns_part(void *context, size_t begin, size_t end) {
+    job *const j = context;
+    for (size_t at = begin; at < end; at += COLUMNS) {
+        const ulp_status status =
+            quantize_columns(j, j->tiling.shape[0] * j->tiling.shape[1], at, end - at < COLUMNS ? end : at + COLUMNS);
+        if (status != ULP_OK) j->status = (int)status;
+    }
+}
+
+/* ---- arrays ---- */
+
+static void quantize_part(void *context, size_t begin, size_t end) {
+    job *const j = context;
+    for (size_t i = begin; i < end; i++) {
+        const ulp_status status = quantize_group(j, i);
+        if (status != ULP_OK) j->status = (int)status;
+    }
+}
+
+ulp_status ULP_CPU(ulp_cpu_quantize)(uint8_t *codes, double *scales, int32_t *zero_points, const float *x,
+                                     const ulp_quantizer *q, const ulp_tiling *tiling, ulp_rule rule,
+                                     ulp_stream stream) {
+    job j = {.codes = codes,
+             .scales = scales,
+             .zero_points = zero_points,
+             .x = x,
+             .q = q,
+             .tiling = *tiling,
+             .rule = rule,
+             .stream = stream,
+             .status = ULP_OK};
+    const size_t groups = ulp_tiling_groups(j.groups, tiling);
+    if (ulp_mode_is_stochastic(rule.mode)) return define_all(&j);
+    j.serves = q->low < q->high && q->bits <= 8 && rule.mode == ULP_RNE && !q->searches && q->tensor_scale == 1.0f &&
+               q->percentile == ULP_ALL_PERCENT &&
+               (rule.overflow == ULP_OVERFLOW_DEFAULT || rule.overflow == ULP_OVERFLOW_SAT);
+    if (j.serves && tiling->tile[2] == 1 && j.groups[0] == 1 && j.groups[1] == 1)
+        ulp_parallel_for(groups, COLUMNS, columns_part, &j);
+    else if (groups < 16) quantize_part(&j, 0, groups); /* their runs have several threads if they are long */
+    else ulp_parallel_for(groups, 1, quantize_part, &j);
+    return (ulp_status)j.status;
+}
