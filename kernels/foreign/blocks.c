@@ -40,24 +40,23 @@ float ulp_foreign_tensor_scale(const ulp_block *block, double amax) { return ulp
 ulp_status ulp_foreign_block_encode(const ulp_block *block, uint8_t *elements, uint8_t *scales, const void *x, int wide,
                                     size_t rows, size_t n, float tensor_scale, const ulp_rounder *r, uint64_t seed,
                                     uint64_t stream, uint64_t first) {
+    const ulp_block_array array = {block, n, tensor_scale};
     const size_t per_row = ulp_block_scales(n, block);
     ulp_status status = ULP_OK;
-    for (size_t i = 0; i < rows && status == ULP_OK; i++) {
-        const ulp_block_array array = {block, n, tensor_scale};
-        const ulp_stream words = {seed, stream, first + i * n};
-        uint8_t *const element = elements + i * n, *const scale = scales + i * per_row;
-        status = wide ? ulp_block_encode64(element, scale, (const double *)x + i * n, array, r->rule, words)
-                      : ulp_block_encode(element, scale, (const float *)x + i * n, array, r->rule, words);
-    }
-    return ulp_foreign_status(status, NULL, block->name);
+    if (!wide)
+        status = ulp_backend_block_encode(r->backend, elements, scales, x, rows, array, r->rule,
+                                          (ulp_stream){seed, stream, first});
+    for (size_t i = 0; i < rows && wide && status == ULP_OK; i++)
+        status = ulp_block_encode64(elements + i * n, scales + i * per_row, (const double *)x + i * n, array, r->rule,
+                                    (ulp_stream){seed, stream, first + i * n});
+    return ulp_foreign_status(status, r->backend, block->name);
 }
 
 ulp_status ulp_foreign_block_decode(const ulp_block *block, float *y, const uint8_t *elements, const uint8_t *scales,
                                     size_t rows, size_t n, float tensor_scale) {
-    const size_t per_row = ulp_block_scales(n, block);
-    ulp_status status = ULP_OK;
-    for (size_t i = 0; i < rows && status == ULP_OK; i++)
-        status = ulp_block_decode(y + i * n, elements + i * n, scales + i * per_row,
-                                  (ulp_block_array){block, n, tensor_scale});
-    return ulp_foreign_status(status, NULL, block->name);
+    const ulp_backend *processor;
+    ULP_TRY(ulp_foreign_backend(&processor, NULL));
+    return ulp_foreign_status(
+        ulp_backend_block_decode(processor, y, elements, scales, rows, (ulp_block_array){block, n, tensor_scale}),
+        processor, block->name);
 }

@@ -97,6 +97,9 @@ ulp_status ulp_foreign_decode(const ulp_format *format, double *y, const void *c
 ulp_status ulp_foreign_encode(const ulp_format *format, void *codes, size_t width, const void *x, int wide, size_t n,
                               size_t *at);
 
+/* The same for formats of at most 16 bits that fit binary32, and width 1 or 2, in the backend's vectors. */
+ulp_status ulp_foreign_decode_floats(const ulp_format *format, float *y, const void *codes, size_t width, size_t n);
+
 /* y (n) = the ordinals of the finite values x (n) among the values of the format (ulp_ordinal). Fails with ULP_NO_CODE,
  * and sets *at to the index. */
 ulp_status ulp_foreign_ordinals(const ulp_format *format, int64_t *y, const double *x, size_t n, size_t *at);
@@ -117,6 +120,11 @@ ulp_status ulp_foreign_round64(const ulp_rounder *rounder, double *y, const doub
 /* The same in any mode. counts: NULL, or 7 numbers to which the fields of ulp_stats are added. */
 ulp_status ulp_foreign_round_any(const ulp_rounder *rounder, void *y, const void *x, size_t n, int wide, uint64_t seed,
                                  uint64_t stream, uint64_t first, uint64_t *counts);
+
+/* codes (n), of `width` bytes, 1 or 2 = the codes of x (n) rounded, in a format of at most 16 bits. Fails with
+ * ULP_NO_NAN where a result is NaN and the format has none. */
+ulp_status ulp_foreign_encode_rounded(const ulp_rounder *rounder, void *codes, size_t width, const float *x, size_t n,
+                                      uint64_t seed, uint64_t stream, uint64_t first);
 
 /* y (n) = the numbers of n texts, each followed by a zero byte, exact numbers that are rounded once (ulp_number_read).
  * Fails with the first text that is no number, and sets *at to its index. */
@@ -225,6 +233,11 @@ int64_t ulp_foreign_quantizer_number(const ulp_quantizer *quantizer, int which);
 ulp_status ulp_foreign_quantize(const ulp_quantizer *quantizer, uint16_t *codes, double *scales, int32_t *zero_points,
                                 const double *x, const uint64_t shape[6], const ulp_rounder *rounder, uint64_t seed,
                                 uint64_t stream, uint64_t first);
+
+/* The same of binary32 numbers, for codes of at most 8 bits, in the backend's vectors. */
+ulp_status ulp_foreign_quantize_floats(const ulp_quantizer *quantizer, uint8_t *codes, double *scales,
+                                       int32_t *zero_points, const float *x, const uint64_t shape[6],
+                                       const ulp_rounder *rounder, uint64_t seed, uint64_t stream, uint64_t first);
 ulp_status ulp_foreign_dequantize(const ulp_quantizer *quantizer, float *y, uint16_t *codes, double *scales,
                                   int32_t *zero_points, const uint64_t shape[6]);
 

@@ -135,6 +135,14 @@ ulp_status ulp_foreign_decode(const ulp_format *format, double *y, const void *c
     return ULP_OK;
 }
 
+ulp_status ulp_foreign_decode_floats(const ulp_format *format, float *y, const void *codes, size_t width, size_t n) {
+    const ulp_backend *processor;
+    ULP_TRY(check_width(format, width));
+    ULP_TRY(ulp_foreign_backend(&processor, NULL));
+    return ulp_foreign_status(ulp_backend_decode(processor, y, codes, n, (unsigned)(8 * width), format), processor,
+                              format->name);
+}
+
 /* The first of n elements that is no value of the format, and the status of its encoding. */
 static ulp_status first_without_code(const ulp_format *format, const double *x, size_t n, size_t *at) {
     uint64_t code;

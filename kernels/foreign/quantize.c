@@ -80,6 +80,15 @@ ulp_status ulp_foreign_quantize(const ulp_quantizer *q, uint16_t *codes, double 
                               q->block.element.name);
 }
 
+ulp_status ulp_foreign_quantize_floats(const ulp_quantizer *q, uint8_t *codes, double *scales, int32_t *zero_points,
+                                       const float *x, const uint64_t shape[6], const ulp_rounder *r, uint64_t seed,
+                                       uint64_t stream, uint64_t first) {
+    const ulp_tiling tiling = tiling_of(shape);
+    return ulp_foreign_status(ulp_backend_quantize(r->backend, codes, scales, zero_points, x, q, &tiling, r->rule,
+                                                   (ulp_stream){seed, stream, first}),
+                              r->backend, q->block.element.name);
+}
+
 ulp_status ulp_foreign_dequantize(const ulp_quantizer *q, float *y, uint16_t *codes, double *scales,
                                   int32_t *zero_points, const uint64_t shape[6]) {
     const ulp_quantized array = {q, tiling_of(shape), codes, scales, zero_points};

@@ -77,6 +77,13 @@ ulp_status ulp_foreign_round_any(const ulp_rounder *r, void *y, const void *x, s
     return ulp_foreign_status(status, r->backend, r->format.name);
 }
 
+ulp_status ulp_foreign_encode_rounded(const ulp_rounder *r, void *codes, size_t width, const float *x, size_t n,
+                                      uint64_t seed, uint64_t stream, uint64_t first) {
+    const ulp_rounding how = {&r->format, r->rule, {seed, stream, first}, NULL};
+    return ulp_foreign_status(ulp_backend_encode(r->backend, codes, x, n, (unsigned)(8 * width), how), r->backend,
+                              r->format.name);
+}
+
 ulp_status ulp_foreign_round_texts(const ulp_rounder *r, double *y, const char *texts, size_t n, uint64_t seed,
                                    uint64_t stream, uint64_t first, size_t *at) {
     const int stochastic = ulp_mode_is_stochastic(r->rule.mode);

@@ -288,11 +288,17 @@ def decode(codes: ArrayLike, format: Union[str, Format]) -> Any:
         array = np.empty(array.shape, f.code_dtype)
     if array.dtype.kind not in "iu":
         raise TypeError(f"codes are integers, not {array.dtype}")
-    if array.size and (int(array.min()) < 0 or int(array.max()) >> f.bits):
+    full = array.dtype == f.code_dtype and f.bits == 8 * array.itemsize
+    if array.size and not full and (int(array.min()) < 0 or int(array.max()) >> f.bits):
         worst = int(array.min()) if int(array.min()) < 0 else int(array.max())
         raise ValueError(f"codes has {worst}; codes of {f.name} are 0 to {2**f.bits - 1}")
-    if f.bits <= 16:
-        values: Array = _table(f.name)[array]
+    if f.bits <= 16 and f.fits_binary32:
+        source = np.ascontiguousarray(array.astype(f.code_dtype, copy=False))
+        values: Array = np.empty(array.shape, np.float32)
+        where = address(values), address(source), source.itemsize, source.size
+        check(call.decode_floats(f._handle.address, *where))
+    elif f.bits <= 16:
+        values = _table(f.name)[array]
     else:
         values = _decoded(f, np.ascontiguousarray(array.astype(f.code_dtype)))
     return values[()] if np.ndim(codes) == 0 else values

@@ -211,6 +211,19 @@ def _round_chunks(
     return Stats(*counts) if counts is not None else None
 
 
+def _rounded_codes(array: Array, rule: _Rule, words: tuple[int, int, int]) -> Optional[Array]:
+    """The codes of an array of float32 rounded by a rule; None if a result has no code."""
+    codes = np.empty(array.shape, rule.format.code_dtype)
+    *stream, begin = words
+    source, target, size = address(array), address(codes), codes.itemsize
+    for at in range(0, array.size, CHUNK):
+        n = min(CHUNK, array.size - at)
+        places = target + at * size, size, source + 4 * at, n
+        if call.encode_rounded(rule.address, *places, *stream, (begin + at) % 2**64) != 0:
+            return None
+    return codes
+
+
 def encode(
     x: ArrayLike,
     format: FormatLike,
@@ -239,9 +252,14 @@ def encode(
     """
     f = format_of(format)
     values = x if mode is not None and as_texts(x) is not None else as_float(x)
-    if mode is not None:
+    codes = None
+    if mode is not None and f.bits <= 16 and isinstance(values, np.ndarray) and values.dtype == FLOAT32:
+        rule = rule_of(f, mode, bits, overflow, None)
+        codes = _rounded_codes(np.ascontiguousarray(values), rule, words_of(seed, stream, first))
+    if mode is not None and codes is None:
         values = np.asarray(round(values, f, mode, bits=bits, overflow=overflow, seed=seed, stream=stream, first=first))
-    codes = codes_of(values, f)
+    if codes is None:
+        codes = codes_of(values, f)
     if as_dtype:
         if f.dtype is None:
             raise ValueError(f"no dtype has the codes of {f.name}; ml_dtypes may be missing")

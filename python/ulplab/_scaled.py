@@ -9,7 +9,7 @@ from typing import Any, Optional, Union
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import FLOAT64, Array, address, as_float, check_integer, converted, words_of
+from ._arrays import FLOAT32, FLOAT64, Array, address, as_float, check_integer, converted, words_of
 from ._formats import codes_of, format_of
 from ._library import Handle, c_text, call, check, text
 from ._rounding import rule_of
@@ -228,7 +228,7 @@ def quantize_scaled(
     words: tuple[int, Union[int, str], int],
 ) -> Scaled:
     """See :func:`ulplab.quantize`."""
-    array = np.ascontiguousarray(converted(as_float(x), FLOAT64))
+    array = np.ascontiguousarray(as_float(x))
     if tensor_scale == "amax":
         magnitudes = np.abs(array[np.isfinite(array)])
         largest = float(magnitudes.max()) if magnitudes.size else 0.0
@@ -255,26 +255,33 @@ def quantize_scaled(
         array = np.ascontiguousarray(np.moveaxis(array, check_integer(axis, "axis", -array.ndim, array.ndim - 1), -1))
     lengths, scales_shape = _tiles(array.shape, size or ("tensor" if part is None else part), axis)
     shape = np.array(lengths, np.uint64)
-    codes, scales = np.zeros(array.shape, np.uint16), np.ones(scales_shape, np.float64)
+    narrow_codes = array.dtype == FLOAT32 and bits <= 8
+    if not narrow_codes:
+        array = converted(array, FLOAT64)
+    code_dtype = np.dtype(np.uint8 if narrow_codes else np.uint16)
+    codes, scales = np.zeros(array.shape, code_dtype), np.ones(scales_shape, np.float64)
     zero_points = np.full(scales_shape, low, np.int32)
     if not array.size and scales.size:  # a tensor without elements has the scale of zeros
-        one, source = np.array([1, 1, 1, 1, 1, 1], np.uint64), np.zeros(1)
+        one, source = np.array([1, 1, 1, 1, 1, 1], np.uint64), np.zeros(1, array.dtype)
     else:
         one, source = shape, array
     rule_handle = rule_of("q8.0" if low < high else "binary32", *rounding, None)
     if array.size or scales.size == 1:
-        scratch = codes if array.size else np.zeros(1, np.uint16)
+        scratch = codes if array.size else np.zeros(1, code_dtype)
         where = address(scratch), address(scales), address(zero_points), address(source), address(one)
-        check(call.quantize(handle.address, *where, rule_handle.address, *words_of(*words)))
+        quantizing = call.quantize_floats if narrow_codes else call.quantize
+        check(quantizing(handle.address, *where, rule_handle.address, *words_of(*words)))
     element, scale_name = (text(call.quantizer_text(handle.address, i)) for i in range(2))
     kind = np.dtype(f"{'i' if low < 0 else 'u'}{1 if bits <= 8 else 2}")
-    signed = codes.astype(np.int32)
-    if low < 0:
-        signed = (signed ^ 1 << (bits - 1)) - (1 << (bits - 1))
+    signed = codes
+    if low < 0 and bits % 8 == 0:
+        signed = np.ascontiguousarray(codes.astype(f"u{kind.itemsize}", copy=False)).view(kind)
+    elif low < 0:
+        signed = (codes.astype(np.int32) ^ 1 << (bits - 1)) - (1 << (bits - 1))
     return Scaled(
         element,
         scale_name,
-        signed.astype(kind),
+        signed.astype(kind, copy=False),
         scales.astype(np.float32),
         zero_points if zero_point else None,
         factor,

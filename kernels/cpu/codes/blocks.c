@@ -9,10 +9,17 @@
  *   - elements of 4 bits: an element is the number of bounds that |x| reaches; a bound is an exact product
  */
 #include "codes.h"
+#include "kernels/cpu/floats.h"
 
 #include <string.h>
 
 enum { BOUNDS = 7, LANES = 8 }; /* the bounds between the 8 magnitudes of 4-bit elements, in vectors of 8 */
+
+typedef double eight_doubles __attribute__((vector_size(64)));
+typedef int64_t eight_longs __attribute__((vector_size(64)));
+typedef float eight_floats __attribute__((vector_size(32)));
+typedef int32_t eight_ints __attribute__((vector_size(32)));
+typedef uint8_t few_bytes __attribute__((vector_size(FLOATS)));
 
 /* The ways to divide by a scale: with the definition, by a power of two, by any number. */
 typedef enum division { BY_DEFINITION, BY_POWER, BY_NUMBER } division;
@@ -75,11 +82,13 @@ static int place_of(double q, const plan *p) {
 
 /* The least binary32 numbers at or above the bounds times a factor, as words. */
 ULP_INLINE void bounds_of(int32_t words[LANES], const double bound[LANES], double factor) {
-    for (int t = 0; t < LANES; t++) {
-        const double exact = bound[t] * factor;
-        const float near = (float)exact;
-        words[t] = (int32_t)ulp_bits32(near) + ((double)near < exact);
-    }
+    eight_doubles exact;
+    memcpy(&exact, bound, sizeof exact);
+    exact *= factor;
+    const eight_floats near = __builtin_convertvector(exact, eight_floats);
+    const eight_longs below = __builtin_convertvector(near, eight_doubles) < exact;
+    const eight_ints result = (eight_ints)near - __builtin_convertvector(below, eight_ints);
+    memcpy(words, &result, sizeof result);
 }
 
 /* The bound between magnitude i and the next one is the lower of them, their middle, or the upper one. Where the bound
@@ -214,22 +223,37 @@ static void divide_by_powers(float *y, blocks *k, const float *x, size_t n, size
 
 /* ---- elements of 4 bits ---- */
 
-ULP_INLINE void count_bounds(uint8_t *restrict to, const float *restrict x, size_t n, const int32_t *positive,
-                             const int32_t *negative, int by_sign, uint32_t complement) {
-    int32_t of[2][BOUNDS]; /* in registers: a byte that is written could be part of a bound in memory */
-    for (int t = 0; t < BOUNDS; t++) of[0][t] = positive[t], of[1][t] = negative[t];
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t u = ulp_bits32(x[i]);
-        const int32_t size = (int32_t)(u & 0x7fffffffu);
-        const uint32_t neg = u >> 31;
-        uint32_t count = 0;
-        UNROLLED for (int t = 0; t < BOUNDS; t++) count += size >= (by_sign && neg ? of[1][t] : of[0][t]);
-        to[i] = (uint8_t)(complement ? ((count ^ (0u - neg)) + neg) & 15u : count | neg << 3);
+ULP_INLINE few_bytes count_vector(vuint u, const vint *positive, const vint *negative, int by_sign, int complement) {
+    const vint size = (vint)(u & 0x7fffffffu), neg = (vint)u >> 31;
+    vint count = {0};
+    UNROLLED for (int t = 0; t < BOUNDS; t++) {
+        const vint bound = by_sign ? (positive[t] & ~neg) | (negative[t] & neg) : positive[t];
+        count -= (vint)(size >= bound);
     }
+    const vint code = complement ? ((count ^ neg) - neg) & 15 : count | (neg & 8);
+    return __builtin_convertvector(code, few_bytes);
+}
+
+ULP_INLINE void count_bounds(uint8_t *to, const float *x, size_t n, const int32_t *positive, const int32_t *negative,
+                             int by_sign, int complement) {
+    vint of[2][BOUNDS];
+    for (int t = 0; t < BOUNDS; t++) of[0][t] = (vint){0} + positive[t], of[1][t] = (vint){0} + negative[t];
+    vuint u = {0};
+    few_bytes codes;
+    size_t i = 0;
+    for (; i + FLOATS <= n; i += FLOATS) {
+        memcpy(&u, x + i, sizeof u);
+        codes = count_vector(u, of[0], of[1], by_sign, complement);
+        memcpy(to + i, &codes, sizeof codes);
+    }
+    if (i == n) return;
+    memcpy(&u, x + i, (n - i) * sizeof *x);
+    codes = count_vector(u, of[0], of[1], by_sign, complement);
+    memcpy(to + i, &codes, n - i);
 }
 
 #define COUNT_BOUNDS(to, x, n, words, p)                                                                               \
-    ((p)->by_sign      ? count_bounds(to, x, n, (words)[0], (words)[1], 1, (uint32_t)(p)->complement)                  \
+    ((p)->by_sign      ? count_bounds(to, x, n, (words)[0], (words)[1], 1, (p)->complement)                            \
      : (p)->complement ? count_bounds(to, x, n, (words)[0], (words)[0], 0, 1)                                          \
                        : count_bounds(to, x, n, (words)[0], (words)[0], 0, 0))
 
