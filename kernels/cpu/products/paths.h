@@ -38,6 +38,7 @@
       "in arrays of binary64: operands and start values are binary32 values", "kahan:fp16:rne")                        \
     X(nearest_blocks, "block sums to nearest in binary32 or binary16, CDNA1 and FDOT, in vectors of binary64",         \
       "operands are finite, and sums of the products of a step are exact in binary64", "mi100-bf16")                   \
+    X(block_bounds, "block sums to nearest in binary32, between bounds in vectors of binary64", "", "block4:fp32:rne") \
     X(exact, "exact sums, and block sums of any format and mode, in vectors of binary64",                              \
       "for block sums in arrays of binary64: operands and start values are binary32 values", "exact:fp32:rne")         \
     X(definition, "every datapath but native products, one output after the other, by the definition", "",             \
