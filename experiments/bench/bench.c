@@ -43,10 +43,11 @@ static const ulp_option options[] = {
         settings, datapaths,
         "fp32,serial:binary16:rne,serial:bfloat16:rne,serial:e4m3:rne,serial:binary16:ru,serial:binary16:ro,"
         "serial:binary16:sr,serial:binary16:sr/8,split:binary16:rne,chunk32:e6m9:rne,pairwise:binary16:rne,"
-        "kahan:binary16:rne,exact:binary32:rne,int8,v100-fp16,a100-fp16,a100-bf16,a100-tf32,a100-fp16-fp16,h100-fp16,"
-        "h100-bf16,h100-e4m3,h100-e4m3:promote=128,h100-e4m3-mma,b200-e4m3,b200-e4m3-mx,b200-e2m3,b200-e2m1,"
-        "b200-e2m1-mxf4,b200-e2m1-nvf4,mi100-bf16,mi250-fp16,mi300-fp16,mi300-tf32,mi300-e4m3fnuz,amx-bf16,arm-bf16,"
-        "arm-e4m3-fp16,riscv-bf16,riscv-e4m3",
+        "kahan:binary16:rne,exact:binary32:rne,serial:binary64:rne,serial:q8.8:rne,serial:posit16:rne,"
+        "serial:takum16:rne,serial:hif8:rne,block4:binary32:rne,int8,v100-fp16,a100-fp16,a100-bf16,a100-tf32,"
+        "a100-fp16-fp16,h100-fp16,h100-bf16,h100-e4m3,h100-e4m3:promote=128,h100-e4m3-mma,b200-e4m3,b200-e4m3-mx,"
+        "b200-e2m3,b200-e2m1,b200-e2m1-mxf4,b200-e2m1-nvf4,mi100-bf16,mi250-fp16,mi300-fp16,mi300-tf32,"
+        "mi300-e4m3fnuz,amx-bf16,arm-bf16,arm-e4m3-fp16,riscv-bf16,riscv-e4m3",
         NULL),
     ULP_OPTION(settings, sizes, integers, "64,128,256,512,1024", .quick = "64,256",
                .full = "64,128,256,512,1024,2048,4096", .help = "m = n = k of the products by size", .min = 1,

@@ -20,12 +20,15 @@ static ulp_status run_dot(job *j) {
     return ULP_OK;
 }
 
-/* The operands of size n of a datapath; those of any binary64 values are values of binary16. */
+/* The operands of size n of a datapath. Those of any binary64 values are values of binary16; of sums in fixed point and
+ * of blocks, values of the accumulator: their paths depend on the operands. */
 static ulp_status operands_for(matrices *m, const operands **o, size_t n, const ulp_datapath *d) {
     const int wide = m->b->timer == NULL || !d->result.fits_binary32;
     ulp_format fp16;
     ULP_TRY(ulp_format_parse(&fp16, "binary16"));
-    return operands_of(m, o, n, d->has_inputs ? &d->a : &fp16, d->has_inputs ? &d->b : &fp16, wide);
+    const ulp_format *any =
+        d->accumulator.is_fixed || (d->kind == ULP_SERIAL && d->length > 1) ? &d->accumulator : &fp16;
+    return operands_of(m, o, n, d->has_inputs ? &d->a : any, d->has_inputs ? &d->b : any, wide);
 }
 
 static job product(const matrices *m, const operands *o, size_t n, const ulp_datapath *d, int threads) {

@@ -28,14 +28,16 @@ done
 holds "every test of a fault is there$missing" [ -z "$missing" ]
 
 # the compiler reads each text with its fault in it. Texts of the device are C++, for the emulated device; a header that stands for
-# several by macros is read through core.h
+# several by macros is read through a file that includes it
 cat >"$work/read.sh" <<'END'
 name=$1 file=$2 root=$3/$1
 mkdir -p "$root/$(dirname "$file")"
 awk -v mode=plant -v name="$name" -f tests/proofs/mutants/mutants.awk tests/proofs/mutants/*.faults >"$root/$file"
 text=$root/$file read="${CC:-gcc} -x c -std=c11"
 case $file in kernels/cuda/* | *.cpp) read='g++ -x c++ -std=c++17 -Itests/gpu/emulated' ;; esac
-case $file in kernels/rounding/anchor.h | kernels/rounding/word.h) text=kernels/rounding/core.h ;; esac
+case $file in
+kernels/rounding/anchor.h | kernels/rounding/word.h) text=kernels/rounding/core.h ;;
+kernels/cpu/products/chain_blocks.h) text=kernels/cpu/products/fp32_chain.c ;; esac
 $read -fsyntax-only -w -D_POSIX_C_SOURCE=200809L -DULP_ISA=baseline -iquote "$(dirname "$file")" -I"$root" -I. - <"$text" >"$root/log" 2>&1 ||
     { echo "# $name:"; sed -n '1,3s/^/# /p' "$root/log"; }
 END

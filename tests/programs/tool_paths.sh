@@ -32,7 +32,7 @@ done
 explains 'a chain' fp32_chain --datapath fp32
 explains 'integers' integers --datapath int8
 says 'integers are in arrays of binary64' 'int8, in arrays of binary64' out
-explains 'any binary64 numbers' definition --datapath serial:fp64:rne
+explains 'a sum in binary64 toward zero' definition --datapath serial:fp64:rz
 explains 'words' aligned --datapath h100-bf16:words=3
 says 'words: their products' '^words  *[0-9]* products under h100-bf16' out
 export ULPLAB_ISA=baseline

@@ -66,7 +66,8 @@ static fast fast_toward(const work *w, const extent *a, const extent *b) {
         (w->core.mode == ULP_SRA && f->prec > 21))
         return (fast){0};
     /* sums of multiples of 2^low below 2^(low + 53) are exact */
-    return (fast){run, run, {watch_limit(ulp_bits64(f->min_normal)), ROUNDS_TOWARD || most < exact ? most : exact}};
+    return (fast){
+        run, run, {watch_limit(ulp_bits64(ulp_scale(1.0, f->emin))), ROUNDS_TOWARD || most < exact ? most : exact}};
 }
 
 static fast fast_for(const work *w, size_t i, size_t panel) {

@@ -127,7 +127,7 @@ static inline int decided_format_of(decided_format *to, const ulp_format *f, uin
                            .wide_shift = 53u - f->prec - 32u,
                            .ones = (1u << lost) - 1u,
                            .few = FLOATS_ROUND_TOWARD ? !all_are_added : 2,
-                           .least = f->min_normal,
+                           .least = ulp_scale(1.0, f->emin),
                            .most = most};
     return low >= LEAST && f->qmin >= LEAST && f->emin <= top - USUAL && (lost >= MANY || to->few == 0);
 }
