@@ -2,7 +2,7 @@
  *
  * On the CPU a row is the median of many rounds, with quartiles. A round measures the row and what it is compared with
  * close together in time, and a ratio is the median of the ratios of the rounds (measure.c). The bounds:
- *   - memcpy, of as many elements, for rounding
+ *   - memcpy, of as many elements, for rounding; of as many bytes, for codes
  *   - the random words alone, for stochastic rounding
  *   - peak: fused multiply-adds in registers alone, and the sgemm of OpenBLAS, for products
  *   - the same in binary32, for products under datapaths and for trainings
@@ -54,6 +54,8 @@ static const ulp_option options[] = {
                .max = 1e5),
     ULP_OPTION(settings, bits, integers, "1,4,8,16,32", .help = "random bits of stochastic rounding", .min = 1,
                .max = 32),
+    ULP_OPTION(settings, codes, integers, "1048576,16777216", .quick = "65536",
+               .help = "elements of the arrays of the part codes", .min = 1024, .max = 1e9),
     ULP_OPTION(settings, cache, integer, "2048", .help = "elements of an array that stays in the first-level cache",
                .min = 16, .max = 1e9),
     ULP_OPTION(settings, memory, integer, "0", .quick = "4194304",
@@ -100,6 +102,7 @@ static const struct part {
     [PART_CACHE] = {10, put_rounding_in_cache, NULL, NULL},
     [PART_MEMORY] = {20, put_rounding_in_memory, put_device_rounding, plan_device_rounding},
     [PART_BITS] = {4, put_rounding_in_cache, put_device_rounding, plan_device_rounding},
+    [PART_CODES] = {10, put_codes, NULL, NULL},
     [PART_PRODUCTS] = {40, put_products, put_device_product, plan_device_products},
     [PART_SIZES] = {5, put_sizes, NULL, NULL},
     [PART_NATIVE] = {0, NULL, put_native, plan_native},
@@ -133,7 +136,11 @@ static ulp_status plan_parts(ulp_plan *plan, const settings *set) {
         if (!(set->parts >> i & 1) || (i == PART_LIBRARIES && !*set->peers) || (i == PART_NATIVE && lists)) continue;
         if (set->backend && parts[i].plan) parts[i].plan(plan, set, i);
         if (set->backend || !parts[i].cpu) continue;
-        if (i != PART_SIZES) ulp_plan_add(plan, &(point){.part = i}, parts[i].cost, "%s", part_titles[i]);
+        for (size_t k = 0; i == PART_CODES && k < set->codes.count; k++)
+            ulp_plan_add(plan, &(point){.part = i, .size = set->codes.at[k]}, parts[i].cost, "codes of %lld elements",
+                         (long long)set->codes.at[k]);
+        if (i != PART_SIZES && i != PART_CODES)
+            ulp_plan_add(plan, &(point){.part = i}, parts[i].cost, "%s", part_titles[i]);
         for (size_t k = 0; i == PART_SIZES && k < set->sizes.count; k++)
             ulp_plan_add(plan, &(point){.part = i, .size = set->sizes.at[k]}, parts[i].cost, "products of size %lld",
                          (long long)set->sizes.at[k]);

@@ -13,7 +13,7 @@ typedef struct settings {
     ulp_format_list formats;
     ulp_rule_list modes;
     ulp_datapath_list datapaths;
-    ulp_integer_list sizes, bits;
+    ulp_integer_list sizes, bits, codes;
     int64_t cache, memory, arrays, size, native_size, units, batch, rounds;
     double seconds;
     const char *net, *peers;
@@ -23,6 +23,7 @@ enum {
     PART_CACHE,
     PART_MEMORY,
     PART_BITS,
+    PART_CODES,
     PART_PRODUCTS,
     PART_SIZES,
     PART_NATIVE,
@@ -31,13 +32,13 @@ enum {
     PART_LIBRARIES,
     PARTS
 };
-#define PART_WORDS "cache memory bits products sizes native training policies libraries"
+#define PART_WORDS "cache memory bits codes products sizes native training policies libraries"
 
 /* A point of the CPU is a part, or a size of the part `sizes`, with many rows that are measured in the same rounds. A
  * point of a device is one row, so that a row that fails leaves the others; its fields after `part` say what it is. */
 typedef struct point {
     int part;
-    int64_t size;             /* of the matrices, in the part `sizes` */
+    int64_t size;             /* of the matrices, in the part `sizes`; elements, in the part `codes` */
     const ulp_format *format; /* NULL: the copy */
     ulp_named_rule rule;
     int counts;                   /* 1: the rounding counts events */
@@ -207,6 +208,7 @@ ulp_status put_rounding_in_memory(const ulp_task *task);
 ulp_status put_libraries(const ulp_task *task);
 ulp_status put_device_rounding(const ulp_task *task);
 void plan_device_rounding(ulp_plan *plan, const settings *set, int part);
+ulp_status put_codes(const ulp_task *task);    /* codes.c */
 ulp_status put_products(const ulp_task *task); /* products.c */
 ulp_status put_sizes(const ulp_task *task);
 ulp_status put_device_product(const ulp_task *task);

@@ -200,6 +200,14 @@ static const struct goal {
     {"round", "*", "sr*", "memcpy", 0, 0.07, 0.07},
     {"count", "*", "*", "uncounted", 0, 1.5, 1.5},
     {"round64", "*", "*", "binary32", 0, 0.5, 0.5},
+    {"encode", "posit*", "*", "memcpy", 0, 0.1, 0.1},
+    {"encode", "takum*", "*", "memcpy", 0, 0.1, 0.1},
+    {"*code", "*", "*", "memcpy", 0, 0.8, 0.8},
+    {"quantize", "int8", "*", "memcpy", 0, 0.6, 0.6},
+    {"quantize", "*", "*", "memcpy", 0, 0.3, 0.3},
+    {"dequantize", "*", "*", "memcpy", 0, 0.6, 0.6},
+    {"*code", "*", "*", "one thread", 0, 1.8, 1.8},
+    {"*quantize", "*", "*", "one thread", 0, 1.8, 1.8},
     {"product", "fp32", "*", "OpenBLAS", 256, 0.9, 0.9},
     {"product", "serial:binary64:*", "*", "fp32", 256, 2.4, 2.4},
     {"product", "serial:q8.8:*", "*", "fp32", 256, 10, 8},
@@ -277,7 +285,7 @@ static void put_row(const ulp_task *task, const job *j, const comparison *c, dou
     row r;
     ulp_row_clear(task->rows, &r);
     const int part = ((const point *)task->point)->part;
-    r.group = part == PART_SIZES ? task->label : part_titles[part];
+    r.group = part == PART_SIZES || part == PART_CODES ? task->label : part_titles[part];
     r.what = j->what;
     r.of = *j->of ? j->of : NULL;
     r.mode = *j->mode ? j->mode : NULL;
