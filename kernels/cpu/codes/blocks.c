@@ -38,6 +38,8 @@ typedef struct plan {
     /* by a number: the scale is amax / divisor rounded by the rule, at least `least` */
     double divisor, least;
     ulp_rule scale_rule;
+    int is_nearest; /* whether `nearest` serves the elements */
+    ulp_nearest nearest;
     /* elements of 4 bits: an element is at least magnitude i + 1 where its quotient is at least bound[i]; index [1] is
      * for negative numbers */
     int counts_bounds, by_sign, complement;
@@ -46,6 +48,13 @@ typedef struct plan {
 } plan;
 
 /* ---- plans ---- */
+
+static ulp_rounding element_rounding(const plan *p, uint64_t at) {
+    ulp_rounding how = {&p->array.block->element, p->rule, p->stream, NULL};
+    how.rule.overflow = how.format->is_fixed ? ULP_OVERFLOW_SYM : ULP_OVERFLOW_SAT;
+    how.stream.first += at;
+    return how;
+}
 
 static int is_e8m0(const ulp_format *f) {
     return f->bits == 8 && f->prec == 1 && !f->is_signed && !f->has_zero && f->bias == 127 &&
@@ -128,6 +137,7 @@ static void plan_of(plan *p) {
         p->least = b->rule == ULP_SCALE_TE ? 0.0 : s->min_positive;
         p->scale_rule = (ulp_rule){directions[b->rule], ULP_OVERFLOW_SAT, 0};
     }
+    p->is_nearest = ULP_CPU(ulp_nearest_begin)(&p->nearest, e, element_rounding(p, 0).rule);
     const int few = e->bits == 4 && e->taper == ULP_TAPER_NONE && e->nan_codes == ULP_NAN_NONE && !e->has_inf;
     if (few && !stochastic && (e->has_neg_zero || e->is_fixed)) plan_bounds(p);
 }
@@ -280,13 +290,6 @@ static void count_by_numbers(uint8_t *to, const blocks *k, const float *x, size_
 
 /* ---- elements of other formats ---- */
 
-static ulp_rounding element_rounding(const plan *p, uint64_t at) {
-    ulp_rounding how = {&p->array.block->element, p->rule, p->stream, NULL};
-    how.rule.overflow = how.format->is_fixed ? ULP_OVERFLOW_SYM : ULP_OVERFLOW_SAT;
-    how.stream.first += at;
-    return how;
-}
-
 static ulp_status round_by_numbers(uint8_t *to, const blocks *k, const float *x, size_t n, const plan *p) {
     const size_t size = p->array.block->size;
     double q[ULP_PIECE];
@@ -315,8 +318,10 @@ static ulp_status encode_piece(const plan *p, size_t at, size_t n, size_t block)
         else {
             for (size_t j = 0; j < k.count; j++)
                 if (k.special[j]) memset(y + j * size, 0, (n - j * size < size ? n - j * size : size) * sizeof *y);
-            ULP_TRY(ULP_CPU(ulp_cpu_round)(y, y, n, element_rounding(p, at)));
-            ULP_TRY(ULP_CPU(ulp_codes_of_values)(to, y, n, 8, &p->array.block->element));
+            if (!p->is_nearest || !ULP_CPU(ulp_nearest_codes)(to, y, n, 8, &p->nearest)) {
+                ULP_TRY(ULP_CPU(ulp_cpu_round)(y, y, n, element_rounding(p, at)));
+                ULP_TRY(ULP_CPU(ulp_codes_of_values)(to, y, n, 8, &p->array.block->element));
+            }
         }
     } else {
         ULP_TRY(scale_by_numbers(&k, scales, p));

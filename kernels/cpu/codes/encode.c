@@ -98,6 +98,8 @@ typedef struct work {
     const float *x;
     const ulp_rounding *how;
     unsigned width;
+    int is_nearest; /* whether `nearest` serves */
+    ulp_nearest nearest;
     _Atomic int status; /* the first failure that a thread found */
 } work;
 
@@ -109,6 +111,10 @@ static ulp_status encode_piece(const work *w, size_t at, size_t n) {
     const unsigned width = w->width == 4 ? 8 : w->width;
     ulp_rounding how = *w->how;
     how.stream.first += at;
+    if (w->is_nearest && ULP_CPU(ulp_nearest_codes)(codes, w->x + at, n, width, &w->nearest)) {
+        if (w->width == 4) ULP_CPU(ulp_codes_pack)(to, bytes_of_piece, n);
+        return ULP_OK;
+    }
     if (f->fits_binary32) {
         float values[ULP_PIECE];
         ULP_TRY(ULP_CPU(ulp_cpu_round)(values, w->x + at, n, how));
@@ -133,6 +139,7 @@ static void encode_part(void *context, size_t begin, size_t end) {
 
 ulp_status ULP_CPU(ulp_cpu_encode)(void *codes, const float *x, size_t n, unsigned width, ulp_rounding how) {
     work w = {.codes = codes, .x = x, .how = &how, .width = width, .status = ULP_OK};
+    w.is_nearest = how.stats == NULL && ULP_CPU(ulp_nearest_begin)(&w.nearest, how.format, how.rule);
     ulp_parallel_for(n, ULP_GRAIN, encode_part, &w);
     return (ulp_status)w.status;
 }
