@@ -98,6 +98,16 @@ ULP_INLINE vuint one_more_where(vuint u, vuint bit, vuint x) {
 #endif
 }
 
+/* x + 1 where a >= b. */
+ULP_INLINE vint one_more_from(vint x, vint a, vint b) {
+#if defined(__AVX512F__)
+    const __mmask16 more = _mm512_cmpge_epi32_mask((__m512i)a, (__m512i)b);
+    return (vint)_mm512_mask_sub_epi32((__m512i)x, more, (__m512i)x, _mm512_set1_epi32(-1));
+#else
+    return x - (vint)(a >= b);
+#endif
+}
+
 #if defined(__AVX512F__)
 /* The bits of a where the mask has ones, else the bits of b. */
 ULP_INLINE vuint bits_by(vuint mask, vuint a, vuint b) {

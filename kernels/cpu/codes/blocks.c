@@ -19,6 +19,7 @@ typedef double eight_doubles __attribute__((vector_size(64)));
 typedef int64_t eight_longs __attribute__((vector_size(64)));
 typedef float eight_floats __attribute__((vector_size(32)));
 typedef int32_t eight_ints __attribute__((vector_size(32)));
+typedef double many_doubles __attribute__((vector_size(2 * ULP_VECTOR_BYTES)));
 typedef uint8_t few_bytes __attribute__((vector_size(FLOATS)));
 
 /* The ways to divide by a scale: with the definition, by a power of two, by any number. */
@@ -238,7 +239,7 @@ ULP_INLINE few_bytes count_vector(vuint u, const vint *positive, const vint *neg
     vint count = {0};
     UNROLLED for (int t = 0; t < BOUNDS; t++) {
         const vint bound = by_sign ? (positive[t] & ~neg) | (negative[t] & neg) : positive[t];
-        count -= (vint)(size >= bound);
+        count = one_more_from(count, size, bound);
     }
     const vint code = complement ? ((count ^ neg) - neg) & 15 : count | (neg & 8);
     return __builtin_convertvector(code, few_bytes);
@@ -290,6 +291,39 @@ static void count_by_numbers(uint8_t *to, const blocks *k, const float *x, size_
 
 /* ---- elements of other formats ---- */
 
+/* y = about x / factor, off by at most two units in the last place. Returns whether an element is so near to a bound
+ * between elements, a number of p + 1 bits, that it could lie on the other side. */
+ULP_INLINE uint32_t near_block(float *restrict y, const float *restrict x, size_t n, float inverse, uint32_t low) {
+    enum { NEAR = 4 };
+    uint32_t near = 0;
+    for (size_t i = 0; i < n; i++) {
+        const float q = x[i] * inverse;
+        const uint32_t u = ulp_bits32(q);
+        y[i] = q;
+        near |= (uint32_t)((int32_t)((u + NEAR) & low) < 2 * NEAR) & (uint32_t)((u & 0x7fffffffu) != 0);
+    }
+    return near;
+}
+
+/* Whether every element of y is on the right side of each bound. */
+static int divide_nearly(float *y, const blocks *k, const float *x, size_t n, const plan *p) {
+    const size_t size = p->array.block->size, whole = n / size;
+    const uint32_t low = (1u << (23 - p->array.block->element.prec)) - 1u;
+    float inverse[ULP_PIECE];
+    uint32_t near = 0;
+    for (size_t j = 0; j < k->count; j++) {
+        const int serves = (k->factor[j] > 0x1p-100) & (k->factor[j] < 0x1p100);
+        inverse[j] = k->special[j] ? 0.0f : (float)(1.0 / k->factor[j]);
+        near |= (uint32_t)(!serves & !k->special[j]);
+    }
+#define NEARLY(of)                                                                                                     \
+    for (size_t j = 0; j < whole; j++) near |= near_block(y + j * (of), x + j * (of), of, inverse[j], low)
+    BY_SIZE(NEARLY, size)
+#undef NEARLY
+    if (k->count > whole) near |= near_block(y + whole * size, x + whole * size, n - whole * size, inverse[whole], low);
+    return near == 0;
+}
+
 static ulp_status round_by_numbers(uint8_t *to, const blocks *k, const float *x, size_t n, const plan *p) {
     const size_t size = p->array.block->size;
     double q[ULP_PIECE];
@@ -314,7 +348,7 @@ static ulp_status encode_piece(const plan *p, size_t at, size_t n, size_t block)
     if (p->division == BY_POWER) {
         scale_by_powers(&k, scales, p);
         divide_by_powers(y, &k, x, n, size);
-        if (p->counts_bounds) count_by_powers(to, y, n, p);
+        if (p->counts_bounds && !p->is_nearest) count_by_powers(to, y, n, p);
         else {
             for (size_t j = 0; j < k.count; j++)
                 if (k.special[j]) memset(y + j * size, 0, (n - j * size < size ? n - j * size : size) * sizeof *y);
@@ -325,7 +359,9 @@ static ulp_status encode_piece(const plan *p, size_t at, size_t n, size_t block)
         }
     } else {
         ULP_TRY(scale_by_numbers(&k, scales, p));
-        if (p->counts_bounds) count_by_numbers(to, &k, x, n, p);
+        const int nearly = p->is_nearest && divide_nearly(y, &k, x, n, p);
+        if (nearly && ULP_CPU(ulp_nearest_codes)(to, y, n, 8, &p->nearest)) {
+        } else if (p->counts_bounds) count_by_numbers(to, &k, x, n, p);
         else ULP_TRY(round_by_numbers(to, &k, x, n, p));
     }
     for (size_t j = 0; j < k.count; j++) {
@@ -387,12 +423,26 @@ typedef struct reading {
     double factor[256];
 } reading;
 
+/* A vector of elements times a factor, rounded once; every NaN is the quiet one. */
+ULP_INLINE void multiply_vector(float *y, float narrow, double factor, int wide) {
+    vfloat v;
+    memcpy(&v, y, sizeof v);
+    if (wide) v = __builtin_convertvector(__builtin_convertvector(v, many_doubles) * factor, vfloat);
+    else v *= narrow;
+    const vint nan = (vint)(v != v);
+    v = (vfloat)(((vint)v & ~nan) | (nan & 0x7fc00000));
+    memcpy(y, &v, sizeof v);
+}
+
 ULP_INLINE void multiply_block(float *y, size_t n, double factor, int wide) {
     const float narrow = (float)factor;
-    for (size_t i = 0; i < n; i++) {
-        const float v = wide ? (float)((double)y[i] * factor) : y[i] * narrow;
-        y[i] = v != v ? ulp_from_bits32(0x7fc00000u) : v;
-    }
+    float last[FLOATS] = {0};
+    size_t i = 0;
+    for (; i + FLOATS <= n; i += FLOATS) multiply_vector(y + i, narrow, factor, wide);
+    if (i == n) return;
+    memcpy(last, y + i, (n - i) * sizeof *y);
+    multiply_vector(last, narrow, factor, wide);
+    memcpy(y + i, last, (n - i) * sizeof *y);
 }
 
 #define MULTIPLY(of)                                                                                                   \
