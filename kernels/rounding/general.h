@@ -83,6 +83,7 @@ ULP_FN ulp_general ulp_general_of(const ulp_format *f, ulp_rule rule) {
 ULP_CORE uint64_t ulp_general_up(double rest, double quantum, uint64_t odd, uint64_t neg, uint32_t mode) {
     const uint64_t inexact = (uint64_t)(rest > 0.0), above = (uint64_t)(rest + rest > quantum),
                    tie = (uint64_t)(rest + rest == quantum);
+    if (mode == ULP_RNE) return above | (tie & odd);
     const ulp_fraction lost = {(uint32_t)((inexact + tie) << 30 | above << 31), 0};
     return ulp_round_up(mode, (uint32_t)odd, lost, (uint32_t)neg, 0, 32);
 }

@@ -34,14 +34,28 @@ ULP_INLINE double rounded(double x, const constants *c, text by, uint32_t mode) 
     return ulp_general_round(x, &c->general, kind, mode);
 }
 
+/* odd (LANES) = acc (LANES) + a b (LANES), rounded to odd. In mode rd the zero of a cancelled sum is -0. */
+ULP_INLINE void odd_sums(double *restrict odd, const double *restrict acc, double a, const double *restrict b,
+                         uint32_t mode) {
+#if defined(__AVX512F__)
+    const vdouble x = all_doubles(a);
+    UNROLLED for (size_t j = 0; j < LANES && mode != ULP_RD; j += DOUBLES) {
+        const vdouble y = *(const vdouble *)(const void *)(b + j), c = *(const vdouble *)(const void *)(acc + j);
+        *(vdouble *)(void *)(odd + j) = odd_between(fused_toward(x, y, c, ULP_RD), fused_toward(x, y, c, ULP_RU));
+    }
+    if (mode != ULP_RD) return;
+#endif
+    for (size_t j = 0; j < LANES; j++) odd[j] = ulp_odd_sum(a * b[j], acc[j], mode);
+}
+
 /* Adds products to sums (LANES). */
 ULP_INLINE void run(double *restrict sums, const lanes_products *of, const constants *from, text by, uint32_t mode) {
     const constants c = *from;
-    double acc[LANES];
+    _Alignas(ULP_VECTOR_BYTES) double acc[LANES], odd[LANES];
     memcpy(acc, sums, sizeof acc);
     for (size_t k = 0; k < of->k; k++) {
-        const double a = of->a[k], *restrict b = of->b + k * LANES;
-        for (size_t j = 0; j < LANES; j++) acc[j] = rounded(ulp_odd_sum(a * b[j], acc[j], mode), &c, by, mode);
+        odd_sums(odd, acc, of->a[k], of->b + k * LANES, mode);
+        for (size_t j = 0; j < LANES; j++) acc[j] = rounded(odd[j], &c, by, mode);
     }
     memcpy(sums, acc, sizeof acc);
 }
