@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "multiword.h"
+#include "split_k.h"
 
 /* ---- the forms KIND:FORMAT:MODE, and KINDN:FORMAT:MODE with a number N ---- */
 
@@ -104,28 +105,43 @@ int ulp_datapath_equal(const ulp_datapath *a, const ulp_datapath *b) { return st
 
 /* Products of integers in 32 bits: the operands, the products after which the sum wraps or clamps, and the zero point
  * of a. int8:sat clamps after the products of one mma instruction (PTX: .satfinite). vnni is AVX512_VNNI: VPDPBUSD,
- * whose a is unsigned, VPDPWSSD, and their saturating forms, which clamp c + the exact sum of 4 or 2 products. */
+ * whose a is unsigned, VPDPWSSD, and their saturating forms, which clamp c + the exact sum of 4 or 2 products. maddubs
+ * is AVX2 without VNNI: VPMADDUBSW clamps the sum of two products to 16 bits, VPMADDWD by ones adds two such sums, and
+ * VPADDD wraps (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2). */
 static const struct integers {
-    const char *name, *operands, *accumulator;
-    uint8_t length;
+    const char *name, *a, *b, *accumulator;
+    uint8_t kind, length;
     int16_t zero_a;
+    uint8_t pairs_wrap;
 } integers[] = {
-    {"int8", "int8", "q32.0:wrap", 1, 0},         {"int8:sat", "int8", "q32.0:sat", 32, 0},
-    {"vnni-int8", "int8", "q32.0:wrap", 4, -128}, {"vnni-int8-sat", "int8", "q32.0:sat", 4, -128},
-    {"vnni-int16", "q16.0", "q32.0:wrap", 2, 0},  {"vnni-int16-sat", "q16.0", "q32.0:sat", 2, 0},
+    {"int8", "int8", "int8", "q32.0:wrap", ULP_SERIAL, 1, 0, 0},
+    {"int8:sat", "int8", "int8", "q32.0:sat", ULP_SERIAL, 32, 0, 0},
+    {"uint8", "uint8", "uint8", "q32.0:wrap", ULP_SERIAL, 1, 0, 0},
+    {"uint8:sat", "uint8", "uint8", "q32.0:sat", ULP_SERIAL, 32, 0, 0},
+    {"uint8.int8", "uint8", "int8", "q32.0:wrap", ULP_SERIAL, 1, 0, 0},
+    {"uint8.int8:sat", "uint8", "int8", "q32.0:sat", ULP_SERIAL, 32, 0, 0},
+    {"int8.uint8", "int8", "uint8", "q32.0:wrap", ULP_SERIAL, 1, 0, 0},
+    {"int8.uint8:sat", "int8", "uint8", "q32.0:sat", ULP_SERIAL, 32, 0, 0},
+    {"vnni-int8", "int8", "int8", "q32.0:wrap", ULP_SERIAL, 4, -128, 0},
+    {"vnni-int8-sat", "int8", "int8", "q32.0:sat", ULP_SERIAL, 4, -128, 0},
+    {"vnni-int16", "q16.0", "q16.0", "q32.0:wrap", ULP_SERIAL, 2, 0, 0},
+    {"vnni-int16-sat", "q16.0", "q16.0", "q32.0:sat", ULP_SERIAL, 2, 0, 0},
+    {"maddubs-int8", "uint8", "int8", "q32.0:wrap", ULP_PAIRS, 4, 0, 0},
+    {"maddubs-int8-wrap", "uint8", "int8", "q32.0:wrap", ULP_PAIRS, 4, 0, 1},
 };
 
 static ulp_status parse_integers(ulp_datapath *d, const char *text) {
     for (size_t i = 0; i < sizeof integers / sizeof integers[0]; i++) {
         const struct integers *row = &integers[i];
         if (strcmp(text, row->name) != 0) continue;
-        ULP_TRY(ulp_format_parse(&d->a, row->operands));
+        ULP_TRY(ulp_format_parse(&d->a, row->a));
+        ULP_TRY(ulp_format_parse(&d->b, row->b));
         ULP_TRY(ulp_format_parse(&d->accumulator, row->accumulator));
-        d->b = d->a;
         strcpy(d->name, text);
-        d->kind = ULP_SERIAL;
+        d->kind = row->kind;
         d->length = row->length;
         d->zero_a = row->zero_a;
+        d->pairs_wrap = row->pairs_wrap;
         d->has_inputs = 1;
         return ULP_OK;
     }
@@ -174,6 +190,63 @@ static int print_word(char *text, size_t size, const void *from, const ulp_key *
     return snprintf(text, size, "%.*s", (int)strcspn(at, "|"), at);
 }
 
+/* ZA,ZB: codes of a and of b, or their number where a format has a sign. */
+static ulp_status read_zero_points(void *to, const ulp_key *key, const char *value, ulp_error *error) {
+    ulp_datapath *d = to;
+    const ulp_format *const f[2] = {&d->a, &d->b};
+    const char *at = value;
+    long zero[2];
+    for (int i = 0; i < 2; i++) {
+        char *end;
+        const int is_number = at[*at == '-'] >= '0' && at[*at == '-'] <= '9';
+        zero[i] = strtol(at, &end, 10);
+        if (!is_number || *end != ",\0"[i])
+            return ulp_fail(error, ULP_BAD_NAME, "'%s=%s': %s is ZA,ZB, two whole numbers, as 128,0", key->name, value,
+                            key->name);
+        at = end + 1;
+    }
+    for (int i = 0; i < 2; i++)
+        if ((double)zero[i] < f[i]->lowest || (double)zero[i] > f[i]->max)
+            return ulp_fail(error, ULP_NOT_IN_RANGE, "'%s=%s': the zero point of %c is %s, %.0f to %.0f", key->name,
+                            value, "ab"[i], f[i] -> name, f[i] -> lowest, f[i] -> max);
+    d->zero_a = (int32_t)zero[0];
+    d->zero_b = (int32_t)zero[1];
+    return ULP_OK;
+}
+
+/* N:FORMAT of split-k, where FORMAT may have suffixes. */
+static ulp_status read_split_k(void *to, const ulp_key *key, const char *value, ulp_error *error) {
+    ulp_datapath *d = to;
+    char *end;
+    const char *colon = strchr(value, ':');
+    const int is_number = *value >= '0' && *value <= '9';
+    const unsigned long parts = is_number ? strtoul(value, &end, 10) : 0;
+    if (!is_number || (*end != ':' && *end != '\0') || colon == NULL)
+        return ulp_fail(error, ULP_BAD_NAME, "'%s=%s': %s is N:FORMAT, N parts and the format of their sums, as 4:fp32",
+                        key->name, value, key->name);
+    if (parts < 1 || parts > ULP_SPLIT_K_MAX)
+        return ulp_fail(error, ULP_NOT_IN_RANGE, "'%s=%s': N of %s=N:FORMAT is a whole number from 1 to %d", key->name,
+                        value, key->name, ULP_SPLIT_K_MAX);
+    const ulp_status status = ulp_format_parse(&d->split_k_format, colon + 1);
+    if (status != ULP_OK)
+        return ulp_fail(error, status, "'%s=%s': no format '%s'; `ulp formats` names them, or eXmY, qI.F", key->name,
+                        value, colon + 1);
+    d->split_k = (uint32_t)parts;
+    return ULP_OK;
+}
+
+static int print_split_k(char *text, size_t size, const void *from, const ulp_key *key) {
+    const ulp_datapath *d = from;
+    (void)key;
+    return d->split_k == 0 ? 0 : snprintf(text, size, "%u:%s", d->split_k, d->split_k_format.name);
+}
+
+/* FORMAT of split-k, and its suffixes. */
+static int split_k_goes_on(const char *key, const char *text) {
+    const size_t word = strcspn(text, ":=");
+    return strcasecmp(key, "split-k") == 0 && (text[word] != '=' || strncmp(text, "bias=", 5) == 0);
+}
+
 #define FIELD(field) ULP_KEY_FIELD(ulp_datapath, field)
 #define INTEGER(name, help, field, least, most)                                                                        \
     { name, help, ULP_KEY_INTEGER, FIELD(field), least, most, NULL, 0, NULL, NULL }
@@ -191,6 +264,12 @@ static const ulp_key any_keys[] = {
         "promote",
         "every so many products, a multiple of those of one sum, the sum is added to one in binary32 and starts again",
         promote, 1, ULP_LONGEST_SUM),
+    {"split-k",
+     "split-K kernels: k is divided into N parts of whole instructions; each part is a sum from +0, rounded to FORMAT. "
+     "In binary32 the parts are added in their order, then c; the result is rounded to nearest even. fp32 is "
+     "cuBLASLt's "
+     "reduction in the compute type, the format of the results its reduction in the output type",
+     ULP_KEY_OWN, FIELD(split_k), 1, ULP_SPLIT_K_MAX, "N:FORMAT, N from 1 to 65536", 0, read_split_k, print_split_k},
     {.name = NULL},
 };
 
@@ -210,6 +289,10 @@ static const ulp_key word_keys[] = {
 static const ulp_key integer_keys[] = {
     INTEGER("za", "zero point of a; -128: a is unsigned, less 128", zero_a, -255, 255),
     INTEGER("zb", "zero point of b", zero_b, -255, 255),
+    {"zero-points",
+     "za and zb at once, each a value of its operand's format, as ONNX MatMulInteger defines them: sums of "
+     "(a - ZA)(b - ZB). Names that programs print have za and zb",
+     ULP_KEY_OWN, FIELD(zero_a), 0, 0, "ZA,ZB", 0, read_zero_points, NULL},
     {.name = NULL},
 };
 
@@ -261,12 +344,14 @@ static const char *lacks_key(const void *to, const ulp_key *key) {
     if (holds(chain_keys, key) && d->kind != ULP_CHAINS) return "is of rows with chains only";
     if (holds(word_keys, key) && (!d->has_inputs || d->a.is_fixed || d->scale_block != 0))
         return "is of rows with narrow floating-point operands without block scales only";
-    if (holds(integer_keys, key) && !(d->has_inputs && d->a.is_fixed)) return "is of int8 and vnni only";
+    if (holds(integer_keys, key) && !(d->has_inputs && d->a.is_fixed && d->kind == ULP_SERIAL))
+        return "is of int8, uint8 and vnni only";
     return NULL;
 }
 
 static const ulp_key *const all_keys[] = {any_keys, word_keys, integer_keys, tensor_core_keys, chain_keys, NULL};
-static const ulp_key_reader settings_reader = {.lists = all_keys, .between = ':', .plain = 1, .lacks = lacks_key};
+static const ulp_key_reader settings_reader = {
+    .lists = all_keys, .between = ':', .plain = 1, .lacks = lacks_key, .goes_on = split_k_goes_on};
 
 ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *parts, ulp_error *error) {
     const uint8_t joined = d->fused.join;
@@ -278,7 +363,7 @@ ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *part
 
 void ulp_datapath_settings_help(const ulp_help *to) {
     static const char *const titles[] = {
-        "", "rows with floating-point operands (multi-word products, h100-bf16:words=3)", "int8 and vnni",
+        "", "rows with floating-point operands (multi-word products, h100-bf16:words=3)", "int8, uint8 and vnni",
         "rows with aligned sums (NVIDIA, CDNA3, RISC-V)", "rows with chains (x86, Arm, CDNA2)"}; /* of all_keys */
     ulp_help_line(to,
                   "Settings stand at the end of a name: NAME:key=value:key=value, as h100-e4m3:F=20:kept=20. Programs "

@@ -14,6 +14,8 @@
     X(integers,                                                                                                        \
       "integers of 8 or 16 bits into 32 bits, and rows of e2m1 and e2m3 as integers, in vectors of integers",          \
       "no partial sum of e2m1 or e2m3 rounds; sums of 16-bit integers that clamp have two products at a time", "int8") \
+    X(pairs, "sums of two products of 8-bit integers in 16 bits (VPMADDUBSW), in vectors of 32-bit integers", "",      \
+      "maddubs-int8")                                                                                                  \
     X(aligned, "sums of aligned products (Tensor Cores, CDNA3, RISC-V), in vectors of 32-bit integers", "",            \
       "h100-fp16")                                                                                                     \
     X(scaled_groups, "groups that are summed exactly before their scales apply (mxf4, nvf4), in vectors", "",          \
