@@ -180,7 +180,7 @@ static inline uint32_t oracle_chain(const oracle *o, uint32_t c, const uint32_t 
         for (size_t i = 0; i < step && at + i < k; i++) x[i] = a[at + i], y[i] = b[at + i];
         for (size_t i = 0; i < 8; i++) { /* scales past the end are 1 */
             const size_t from = block > 0 ? at / block + i : 0;
-            const uint32_t one = block == 16 ? 0x38 : 127;
+            const uint32_t one = o->e4m3_scales ? 0x38 : 127;
             s[i] = block > 0 && sa != NULL && from * block < k ? sa[from] : one;
             t[i] = block > 0 && sb != NULL && from * block < k ? sb[from] : one;
         }
