@@ -150,7 +150,7 @@ static const ulp_key integer_keys[] = {
     INTEGER("zb", "zero point of b", zero_b, -255, 255),
     {"zero-points",
      "za and zb at once, each a value of its operand's format, as ONNX MatMulInteger defines them: sums of "
-     "(a - ZA)(b - ZB). Names that programs print have za and zb",
+     "(a - ZA)(b - ZB). Names that programs print have za and zb, and so have names in lists with commas",
      ULP_KEY_OWN, FIELD(zero_a), 0, 0, "ZA,ZB", 0, read_zero_points, NULL},
     {.name = NULL},
 };
