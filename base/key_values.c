@@ -184,13 +184,24 @@ static ulp_status read_pair(void *to, char *word, uint64_t *given, const reading
     return read_value(to, key, value, r);
 }
 
+/* The length of the pair at the start of a text: up to the next `between` that is not part of the value. */
+static size_t length_of(const char *text, const ulp_key_reader *reader) {
+    const char between[] = {between_of(reader), 0};
+    char key[NAME] = "";
+    const size_t name = strcspn(text, "=");
+    size_t length = strcspn(text, between);
+    if (name < sizeof key && name < length) memcpy(key, text, name);
+    while (reader->goes_on && text[length] && reader->goes_on(key, text + length + 1))
+        length += 1 + strcspn(text + length + 1, between);
+    return length;
+}
+
 ulp_status ulp_keys_read(void *to, const ulp_key_reader *reader, const char *text, const char *of, ulp_error *error) {
     const reading r = {reader, of, error};
-    const char between[] = {between_of(reader), 0};
     uint64_t given = 0;
     while (*text) {
         char word[ULP_VALUE_MAX];
-        const size_t length = strcspn(text, between);
+        const size_t length = length_of(text, reader);
         if (length >= sizeof word)
             return ulp_fail(error, ULP_BAD_NAME, "%s: '%.40s...' is longer than %d characters", of, text,
                             ULP_VALUE_MAX - 1);

@@ -55,6 +55,8 @@ typedef struct ulp_key_reader {
     /* May be NULL. Returns the reason why the struct at `to` has no such key, as "is of int8 only" (then the status is
      * ULP_UNSUPPORTED), or NULL. */
     const char *(*lacks)(const void *to, const ulp_key *key);
+    /* May be NULL. Whether `text`, which stands after a `between`, goes on with the value of the key that is read. */
+    int (*goes_on)(const char *key, const char *text);
     /* May be NULL. Reads a pair whose name has a point, as "bn.act=fp16", which no key has. */
     ulp_status (*dotted)(void *to, const char *name, const char *value, ulp_error *error);
 } ulp_key_reader;

@@ -1,8 +1,6 @@
 /* multiword_gemm.c - matrix products with several words for each operand, on any backend. */
 #include "multiword_gemm.h"
 
-#include <stdlib.h>
-
 #include "kernels/products/multiword.h"
 
 /* A matrix of operands, and room for one word of each element without gaps between the rows. */
@@ -81,18 +79,5 @@ ulp_status ulp_multiword_gemm(const ulp_backend *backend, float *c, const float 
     if (left.word != NULL && right.word != NULL) status = add_products(backend, c, &left, &right, s, d);
     if (right.word != NULL) backend->release(right.word);
     if (left.word != NULL) backend->release(left.word);
-    return status;
-}
-
-ulp_status ulp_multiword_reduce(const ulp_backend *backend, float *y, const float *x, size_t m, size_t n,
-                                const ulp_datapath *d) {
-    const ulp_gemm_shape shape = {.m = 1, .n = n, .k = m, .lda = m, .ldb = n, .ldc = n};
-    float *host = malloc((m + 1) * sizeof *host), *ones = backend->alloc((m + 1) * sizeof *ones);
-    ulp_status status = host != NULL && ones != NULL ? ULP_OK : ULP_NO_MEMORY;
-    for (size_t i = 0; i < m && status == ULP_OK; i++) host[i] = 1.0f;
-    if (status == ULP_OK) status = backend->upload(ones, host, m * sizeof *ones);
-    if (status == ULP_OK) status = ulp_multiword_gemm(backend, y, ones, x, &shape, d);
-    if (ones != NULL) backend->release(ones);
-    free(host);
     return status;
 }

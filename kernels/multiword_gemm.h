@@ -8,8 +8,4 @@
 ulp_status ulp_multiword_gemm(const ulp_backend *backend, float *c, const float *a, const float *b,
                               const ulp_gemm_shape *shape, const ulp_datapath *datapath);
 
-/* The column sums of ulp_backend_reduce under a datapath with words. */
-ulp_status ulp_multiword_reduce(const ulp_backend *backend, float *y, const float *x, size_t m, size_t n,
-                                const ulp_datapath *datapath);
-
 #endif

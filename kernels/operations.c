@@ -8,8 +8,10 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/functions/im2col.h"
 #include "multiword_gemm.h"
+#include "split_k_gemm.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *ulp_backend_error(void) { return ulp_cuda_error(); }
@@ -129,9 +131,20 @@ static ulp_status check_reduce(const float *y, const float *x, size_t m, size_t 
     return n == 0 ? ULP_OK : ulp_rule_check(&d->accumulator, d->rule);
 }
 
-/* The product, whose arguments are checked, by the backend, or as several products of words. */
+/* Whether a product is several products of the backend: of words, or of parts of k. The oracle forms parts by a text
+ * of its own. */
+static int is_of_parts(const ulp_backend *backend, const ulp_datapath *d) {
+    return d->split_k != 0 && backend->machine != ULP_OF_NO_MACHINE;
+}
+
+static int is_composed(const ulp_backend *backend, const ulp_datapath *d) {
+    return d->words != 0 || is_of_parts(backend, d);
+}
+
+/* The product, whose arguments are checked, by the backend, or as several products. */
 static ulp_status multiply(const ulp_backend *backend, float *c, const float *a, const float *b,
                            const ulp_gemm_shape *shape, ulp_summation by) {
+    if (is_of_parts(backend, by.datapath)) return ulp_split_k_gemm(backend, c, a, b, shape, by.datapath);
     return by.datapath->words != 0 ? ulp_multiword_gemm(backend, c, a, b, shape, by.datapath)
                                    : backend->gemm(c, a, b, shape, by);
 }
@@ -148,7 +161,8 @@ ulp_status ulp_backend_gemm64(const ulp_backend *backend, double *c, const doubl
     if (summation.datapath != NULL && summation.datapath->words != 0) return ULP_UNSUPPORTED;
     ULP_TRY(offered(backend->gemm64 != NULL));
     ULP_TRY(check_gemm(c, a, b, shape, summation.datapath));
-    return backend->gemm64(c, a, b, shape, summation);
+    return is_of_parts(backend, summation.datapath) ? ulp_split_k_gemm64(backend, c, a, b, shape, summation.datapath)
+                                                    : backend->gemm64(c, a, b, shape, summation);
 }
 
 static ulp_status check_gemm_round(const float *c, const float *a, const float *b, const ulp_gemm_shape *s,
@@ -163,17 +177,32 @@ ulp_status ulp_backend_gemm_round(const ulp_backend *backend, float *c, const fl
     const int both = backend->gemm_round != NULL;
     ULP_TRY(offered(both || (backend->gemm != NULL && backend->round != NULL)));
     ULP_TRY(check_gemm_round(c, a, b, shape, summation.datapath, &rounding));
-    if (both && summation.datapath->words == 0) return backend->gemm_round(c, a, b, shape, summation, rounding);
+    if (both && !is_composed(backend, summation.datapath))
+        return backend->gemm_round(c, a, b, shape, summation, rounding);
     ULP_TRY(multiply(backend, c, a, b, shape, summation));
     return backend->round(c, c, shape->m * shape->n, rounding);
+}
+
+/* Column sums as the product of a row of ones with x. */
+static ulp_status reduce_by_product(const ulp_backend *backend, float *y, const float *x, size_t m, size_t n,
+                                    ulp_summation by) {
+    const ulp_gemm_shape shape = {.m = 1, .n = n, .k = m, .lda = m, .ldb = n, .ldc = n};
+    float *host = malloc((m + 1) * sizeof *host), *ones = backend->alloc((m + 1) * sizeof *ones);
+    ulp_status status = host != NULL && ones != NULL ? ULP_OK : ULP_NO_MEMORY;
+    for (size_t i = 0; i < m && status == ULP_OK; i++) host[i] = 1.0f;
+    if (status == ULP_OK) status = backend->upload(ones, host, m * sizeof *ones);
+    if (status == ULP_OK) status = multiply(backend, y, ones, x, &shape, by);
+    if (ones != NULL) backend->release(ones);
+    free(host);
+    return status;
 }
 
 ulp_status ulp_backend_reduce(const ulp_backend *backend, float *y, const float *x, size_t m, size_t n,
                               ulp_summation summation) {
     ULP_TRY(offered(backend->reduce != NULL));
     ULP_TRY(check_reduce(y, x, m, n, summation.datapath));
-    return summation.datapath->words != 0 ? ulp_multiword_reduce(backend, y, x, m, n, summation.datapath)
-                                          : backend->reduce(y, x, m, n, summation);
+    return is_composed(backend, summation.datapath) ? reduce_by_product(backend, y, x, m, n, summation)
+                                                    : backend->reduce(y, x, m, n, summation);
 }
 
 /* ---- movement ---- */

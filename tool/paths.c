@@ -2,6 +2,7 @@
 #include "paths.h"
 
 #include "kernels/products/multiword.h"
+#include "kernels/products/split_k.h"
 
 int tool_paths_narrow(const ulp_datapath *datapath, const ulp_format *a, const ulp_format *b) {
     return a->fits_binary32 && b->fits_binary32 && datapath->result.fits_binary32;
@@ -11,7 +12,7 @@ int tool_paths_narrow(const ulp_datapath *datapath, const ulp_format *a, const u
 
 void tool_paths_explain(const ulp_backend *backend, const ulp_datapath *datapath, int wide,
                         const ulp_gemm_shape *shape) {
-    ulp_datapath word;
+    ulp_datapath word, part;
     size_t count;
     const ulp_product_path *paths = ulp_product_paths(backend, &count);
     printf("datapath    %s, in arrays of %s\n", datapath->name, wide ? "binary64" : "binary32");
@@ -24,6 +25,16 @@ void tool_paths_explain(const ulp_backend *backend, const ulp_datapath *datapath
     if (datapath->words != 0 && ulp_multiword_unit(&word, datapath) == ULP_OK) {
         job.datapath = &word;
         printf("words       %d products under %s\n", ulp_word_pairs(datapath), word.name);
+    }
+    if (datapath->split_k != 0 && ulp_split_k_part(&part, datapath) == ULP_OK) {
+        const size_t length = ulp_split_k_length(datapath, shape->k);
+        job.datapath = &part;
+        job.s.k = length < shape->k ? length : shape->k;
+        job.s.accumulate = 0;
+        if (ulp_datapath_print(part.name, sizeof part.name, &part) != ULP_OK) strcpy(part.name, datapath->name);
+        tool_print_folded(12, "%-11s %zu sum%s of %zu products under %s; then %s, where they are added", "parts",
+                          shape->k / length + (shape->k % length != 0), shape->k <= length ? "" : "s", job.s.k,
+                          part.name, datapath->split_k_total.name);
     }
     const char *label = "path";
     for (size_t i = ulp_product_path_for(paths, count, 0, &job); i < count;

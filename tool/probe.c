@@ -281,6 +281,9 @@ static ulp_status run_model(const ulp_datapath *d, const ulp_backend *backend, i
     if (d->words != 0)
         return ulp_refuse(error,
                           "%s: a product of several words is many sums; probe the unit, without words=", d->name);
+    if (d->split_k != 0)
+        return ulp_refuse(error, "%s: a sum of parts is many sums; probe the unit, without split-k=; --tree draws it",
+                          d->name);
     const ulp_unit unit = tool_model_unit(d, backend);
     const ulp_status status = ulp_probe_unit(&probe, &unit);
     if (status != ULP_OK) return ulp_refuse(error, "%s: %s", d->name, ulp_status_text(status));
@@ -374,10 +377,11 @@ const tool_command tool_probe = {
              "term; an exponent of `none` does not count there.\n" PROPERTY_LINES
              "\n`ulp help datapaths` names the sources of the rows.\n\n"
              "A row stands for the instruction that the end of its name says: -mma is mma.sync (fp8 there runs on fp16 "
-             "units), -k4, -k8 and -k16 are mma.sync with that k, -mx is mxf8f6f4, -mxf4 and -nvf4 are those of e2m1; "
-             "without an end it is mma.sync on v100, t4, a100, l40s and rtx5090, wgmma on h100 and tcgen05 on b200.\n\n"
+             "units), -k4, -k8 and -k16 are mma.sync with that k, -mx is mxf8f6f4, -mxf4, -mxf4x16, -nvf4 those of "
+             "e2m1; without an end it is mma.sync on v100, t4, a100, l40s and rtx5090, wgmma on h100 and tcgen05 on "
+             "b200.\n\n"
              "With --backend cuda the sums are formed by the GPU itself: native:mma:fp16 is one mma.sync instruction, "
-             "and so on; without --datapath, all that the device offers, one table each. Beside the properties of the "
+             "without --datapath, all that the device offers, one table each. Beside the properties of the "
              "silicon stand those that the same vectors show of its model; exit status 1 if they differ, 3 where there "
              "is no such device. At the end: points on which published sources disagree or that nobody has measured, "
              "and the answers that were found. `ulp help trees` explains --tree and --exec.\n",

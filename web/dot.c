@@ -193,7 +193,9 @@ static int holds(const ulp_datapath *d) {
 }
 
 /* Whether the page draws the aligned terms: c is one of them. */
-static int is_drawn(const ulp_datapath *d) { return d->kind == ULP_ALIGNED && d->fused.join == 0 && !d->fused.c_last; }
+static int is_drawn(const ulp_datapath *d) {
+    return d->kind == ULP_ALIGNED && d->fused.join == 0 && !d->fused.c_last && d->split_k == 0;
+}
 
 /* How a row of the hardware that is not drawn forms a sum, in a few words; "" for other datapaths. */
 static void add_rule(const ulp_datapath *d) {
@@ -367,7 +369,8 @@ WEB_EXPORT(web_dot_terms) const char *web_dot_terms(const char *name) {
     if (is_drawn(&d)) add_blocks(&d);
     web_add("]");
     web_list("sums");
-    if ((d.kind == ULP_SERIAL && d.length == 1) || d.kind == ULP_SPLIT || d.kind == ULP_KAHAN) add_partial_sums(&d);
+    const int one_by_one = (d.kind == ULP_SERIAL && d.length == 1) || d.kind == ULP_SPLIT || d.kind == ULP_KAHAN;
+    if (one_by_one && d.split_k == 0) add_partial_sums(&d);
     web_add("]");
     return web_end();
 }

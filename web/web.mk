@@ -5,7 +5,8 @@
 # The C sources of the page, compiled to wasm32 by clang and Debian's wasi-libc, and put into one HTML file
 WEB_CC  ?= clang
 WEB_SRC := $(wildcard web/*.c formats/*.c) experiments/harness/running_sum.c base/error.c base/key_values.c base/near_words.c \
-    $(addprefix kernels/products/,datapath.c datapath_names.c datapath_explain.c datapath_rows.c dot.c multiword.c)
+    $(addprefix kernels/products/,datapath.c datapath_names.c datapath_explain.c datapath_rows.c datapath_settings.c dot.c multiword.c \
+    split_k.c)
 WEB     := $(BUILD)/web
 WEB_FLAGS := --target=wasm32-wasi -mexec-model=reactor -std=c11 $(WARN) -Wno-pass-failed -Oz -flto -DNDEBUG -ffp-contract=off -fno-math-errno \
     -fno-trapping-math -ffunction-sections -fdata-sections -I. -I$(WEB)/include -D_POSIX_C_SOURCE=200809L \

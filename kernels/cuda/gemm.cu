@@ -93,6 +93,7 @@ template <typename T> ulp_status multiply(T *c, const T *a, const T *b, const ul
     const ulp_datapath *d = by.datapath;
     ulp_status status = ulp_cuda_open();
     if (status != ULP_OK || s->m == 0 || s->n == 0) return status;
+    if (d->split_k != 0) return ULP_UNSUPPORTED; // ulp_backend_gemm() asks for the product of each part
     if (d->kind == ULP_NATIVE) {
         ulp_cuda_native native;
         status = ulp_native_of(&native, d);

@@ -10,6 +10,8 @@
 typedef struct ulp_mpfr_dots {
     const ulp_datapath *datapath;
     ulp_reference *accumulator, *single; /* the accumulator's format; binary32, for totals under promotion */
+    ulp_reference *part, *parts;         /* with split_k: the formats of a part's sum and of the sum of parts */
+    ulp_reference *pair;                 /* PAIRS: integers of 16 bits */
     ulp_reference *result;               /* ALIGNED: the accumulator's format with kept + 1 bits of precision */
     ulp_mpfr_sum exact;
     mpz_t total, aligned;    /* ALIGNED */

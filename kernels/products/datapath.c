@@ -1,6 +1,7 @@
 /* datapath.c - derivation of the second group of fields of a datapath, and the codes of its results. */
 #include "datapath.h"
 #include "multiword.h"
+#include "split_k.h"
 
 static ulp_status init_fused(ulp_datapath *d) {
     const ulp_fused *f = &d->fused;
@@ -45,6 +46,15 @@ static ulp_status init_chains(ulp_datapath *d) {
     return ULP_OK;
 }
 
+/* Sums of two products of 8-bit integers are below 2^17, and instructions have whole pairs. */
+static ulp_status check_pairs(const ulp_datapath *d) {
+    const ulp_format *a = &d->a, *b = &d->b;
+    if (d->length % 2 != 0 || d->pairs_wrap > 1) return ULP_NOT_IN_RANGE;
+    const int bytes = d->has_inputs && a->is_fixed && b->is_fixed && a->bits <= 8 && b->bits <= 8;
+    const int whole = bytes && a->frac_bits == 0 && b->frac_bits == 0 && d->accumulator.is_fixed;
+    return whole && d->zero_a == 0 && d->zero_b == 0 && d->promote == 0 ? ULP_OK : ULP_UNSUPPORTED;
+}
+
 /* Operands with words are binary32 values. word_a and word_b get the unit's formats. */
 static ulp_status init_words(ulp_datapath *d) {
     if (d->words > ULP_WORDS_MAX || d->words_small_first > 1 || d->words_cut > 1) return ULP_NOT_IN_RANGE;
@@ -56,12 +66,23 @@ static ulp_status init_words(ulp_datapath *d) {
     return ULP_OK;
 }
 
+/* The values of parts and results have to fit the format in which they are added. */
+static ulp_status init_split_k(ulp_datapath *d) {
+    const ulp_format *part = &d->split_k_format;
+    if (d->split_k > ULP_SPLIT_K_MAX) return ULP_NOT_IN_RANGE;
+    if (d->words != 0 || ulp_mode_is_stochastic(d->rule.mode)) return ULP_UNSUPPORTED;
+    if (d->result.fits_binary32 && !part->fits_binary32) return ULP_UNSUPPORTED;
+    d->split_k_total = d->result.fits_binary32 ? ulp_binary32 : ulp_binary64;
+    return ulp_rule_check(part, (ulp_rule){0});
+}
+
 ulp_status ulp_datapath_init(ulp_datapath *d) {
     if (d == NULL || d->kind >= ULP_NATIVE) return ULP_BAD_ARGUMENT;
     if (d->length == 0) d->length = 1;
-    d->step = d->kind == ULP_SERIAL ? d->length : 1;
+    d->step = d->kind == ULP_SERIAL || d->kind == ULP_PAIRS ? d->length : 1;
     if (d->step > ULP_STEP_MAX) return ULP_NOT_IN_RANGE;
     ulp_status status = ulp_rule_check(&d->accumulator, d->rule);
+    if (status == ULP_OK && d->kind == ULP_PAIRS) status = check_pairs(d);
     if (status == ULP_OK && d->kind == ULP_ALIGNED) status = init_fused(d);
     if (status == ULP_OK && d->kind == ULP_CHAINS) status = init_chains(d);
     if (status == ULP_OK && d->promote != 0) {
@@ -74,7 +95,8 @@ ulp_status ulp_datapath_init(ulp_datapath *d) {
         d->result = d->accumulator;
     }
     if (status == ULP_OK && (d->words_small_first || d->words_cut) && d->words == 0) return ULP_NOT_IN_RANGE;
-    return status == ULP_OK && d->words != 0 ? init_words(d) : status;
+    if (status == ULP_OK && d->words != 0) status = init_words(d);
+    return status == ULP_OK && d->split_k != 0 ? init_split_k(d) : status;
 }
 
 uint64_t ulp_datapath_words(const ulp_datapath *d, uint64_t k) {

@@ -25,6 +25,8 @@ typedef enum ulp_datapath_kind {
     ULP_EXACT,    /* one rounding of the exact sum of c and all products, for any number and range of products */
     ULP_ALIGNED,  /* sums of products and the accumulator, aligned, truncated, added, rounded once: Tensor Cores */
     ULP_CHAINS,   /* the products of an instruction in chains, with a rounding after each addition */
+    ULP_PAIRS,    /* acc <- round(acc + s0 + s1 + ...); s0, s1, ... are sums of two neighbouring products of integers of
+                     8 bits, each clamped to 16 bits or modulo 2^16: VPMADDUBSW, VPMADDWD by ones, VPADDD of x86 */
     ULP_NATIVE    /* a native product, defined by a machine; only the machine's backend offers it */
 } ulp_datapath_kind;
 
@@ -103,11 +105,15 @@ typedef struct ulp_datapath {
     uint8_t kind;                     /* ulp_datapath_kind */
     ulp_format accumulator;           /* every partial sum is a value of this format */
     ulp_rule rule;                    /* rule of the accumulation; ALIGNED: see fused.output */
-    uint32_t length;                  /* CHUNKED: products in a chunk; SERIAL: products of an exact sum, at least 1 */
-    uint32_t promote;   /* after each `promote` products the partial sum is added to a binary32 total, rne, and starts
-                           again from +0; 0: never (DeepSeek-AI 2024, arXiv 2412.19437, section 3.3.2) */
-    uint8_t has_inputs; /* 1: a and b are values of the formats below; 0: any binary64 values */
+    uint32_t length;  /* CHUNKED: products in a chunk; SERIAL: products of an exact sum, at least 1; PAIRS: products of
+                         an instruction, even */
+    uint32_t promote; /* after each `promote` products the partial sum is added to a binary32 total, rne, and starts
+                         again from +0; 0: never (DeepSeek-AI 2024, arXiv 2412.19437, section 3.3.2) */
+    uint32_t split_k; /* N: the products are divided among N parts, which are summed apart (split_k.h); 0: one sum */
+    ulp_format split_k_format; /* with split_k: the sum of a part is rounded to this format, rne */
+    uint8_t has_inputs;        /* 1: a and b are values of the formats below; 0: any binary64 values */
     ulp_format a, b;
+    uint8_t pairs_wrap; /* PAIRS: 1: sums of pairs are modulo 2^16; 0: they are clamped, as VPMADDUBSW does */
     uint8_t words; /* N: operands are binary32 values, split into N words each (multiword.h); 0: operands of a row */
     uint8_t words_cut;         /* 1: words are rounded toward zero; 0: to nearest */
     uint8_t words_small_first; /* 1: the products of the smallest words are added first */
@@ -121,6 +127,7 @@ typedef struct ulp_datapath {
 
     ulp_format word_a, word_b; /* with words: the formats of the words; a and b are binary32 */
     ulp_format result;         /* format of start values and results: the accumulator's, or binary32 under promotion */
+    ulp_format split_k_total;  /* with split_k: binary32 or binary64, in which parts and c are added */
     ulp_format rounded;        /* ALIGNED: the accumulator's format with kept + 1 bits of precision */
     uint32_t step; /* products in a step; the last step may have fewer, and zeros replace the missing products */
     uint8_t a_prec, b_prec; /* ALIGNED: precision of the significands that are multiplied */

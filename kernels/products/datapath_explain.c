@@ -16,15 +16,23 @@ const char *ulp_datapath_names(void) {
            "kahan:FORMAT:MODE      Kahan's compensated sum\n"
            "exact:FORMAT:MODE      one rounding of the exact sum\n"
            "int8, int8:sat         int8 products in int32 that wraps, or clamps every 32 products\n"
+           "uint8, uint8.int8, int8.uint8, each also :sat  the same with uint8 (0 to 255) for both, a, or b;\n"
+           "                       :zero-points=ZA,ZB subtracts zero points, as ONNX MatMulInteger\n"
            "vnni-int8[-sat], vnni-int16[-sat]  x86 VPDPBUSD[S] (codes of a have no sign; 128 is subtracted), "
            "VPDPWSSD[S] in int32\n"
+           "maddubs-int8[-wrap]    x86 VPMADDUBSW, VPMADDWD, VPADDD: a is uint8, and the sum of two products is\n"
+           "                       clamped to int16, or wraps; four products in int32 that wraps\n"
            "MACHINE-INPUT[.INPUT][-ACCUMULATOR][-UNIT]  a matrix or dot-product unit, as h100-fp16, a100-fp16-fp16,\n"
            "                       h100-e4m3.e5m2, b200-e2m1-nvf4; `ulp probe --list` names all. The machines:\n"
            "NVIDIA                 v100 t4 a100 l40s h100 b200 rtx5090. Without a unit: wgmma on h100, tcgen05 on "
            "b200,\n"
            "                       else mma.sync; h100-fp16-wgmma is h100-fp16. -mma: mma.sync, where fp8 of h100 and\n"
-           "                       b200 runs on fp16 units; -k4 -k8 -k16: mma.sync with this k; -mx -mxf4 -nvf4: "
-           "scales\n"
+           "                       b200 runs on fp16 units; -k4 -k8 -k16: mma.sync with this k; -mx -mxf4 -mxf4x16 "
+           "-nvf4:\n"
+           "                       scales; -mxf4x16: one of e8m0 for 16 numbers\n"
+           "fast accumulation      use_fast_accum of torch._scaled_mm and cuBLASLt: h100-e4m3, l40s-e4m3 add all FP8\n"
+           "                       products in the Tensor Core. Without it: h100-e4m3:promote=128, every 128 products\n"
+           "                       move to binary32 (N of CUTLASS and DeepGEMM; cuBLASLt documents none)\n"
            "AMD                    mi100 mi250 mi300, MFMA; -p2: the older bf16 instruction\n"
            "x86                    avx512: VDPBF16PS, VDPPHPS; amx: TDPBF16PS, TDPFP16PS and those of FP8\n"
            "Arm                    arm: BFDOT, BFMMLA, FDOT; -ebf: FPCR.EBF = 1; -fmlal, -fmopa\n"
@@ -32,8 +40,8 @@ const char *ulp_datapath_names(void) {
            "(mma.sync in f64 forms sums as serial:fp64:rne does)\n"
            "native:...             the processor's own products, next to their models: avx512-bf16 avx512-fp16 "
            "vnni-int8\n"
-           "                       vnni-int8-sat vnni-int16 vnni-int16-sat amx-bf16 amx-fp16 amx-int8; `ulp backends`\n"
-           "                       says which are there.\n"
+           "                       vnni-int8-sat vnni-int16 vnni-int16-sat maddubs-int8 amx-bf16 amx-fp16 amx-int8;\n"
+           "                       `ulp backends` says which are there.\n"
            "                       With --backend cuda, in `ulp gemm`, `ulp probe` and policies: a GPU's own "
            "products.\n"
            "                       native:mma:INPUT[.INPUT][-ACCUMULATOR][-UNIT]  by mma.sync: fp16 bf16 tf32 e4m3 "
@@ -159,11 +167,40 @@ static void explain_aligned(char *to, const ulp_datapath *d) {
     say(to, range);
 }
 
+/* Explains the words of other libraries for sums of FP8 that stay in the Tensor Core. Returns 0 without such a word. */
+static int explain_fast_accumulation(char *to, const char *text) {
+    char letters[ULP_DATAPATH_NAME_MAX + 1] = "";
+    for (size_t n = 0; *text != '\0' && n + 1 < sizeof letters; text++)
+        if (strchr("-_ ", *text) == NULL) letters[n++] = *text >= 'A' && *text <= 'Z' ? (char)(*text + 32) : *text;
+    if (strstr(letters, "fastacc") == NULL) return 0;
+    say(to,
+        "fast accumulation is a choice of row: h100-e4m3 (or l40s-e4m3) adds all products of FP8 in the Tensor "
+        "Core, use_fast_accum=True; h100-e4m3:promote=128 moves the sum to binary32 every 128 products, "
+        "use_fast_accum=False (CUTLASS and DeepGEMM; cuBLASLt documents no number). b200 rows keep 25 bits and need "
+        "no promotion");
+    return 1;
+}
+
+/* Explains a split-k that does not fit the row. Returns 0 if the fault is elsewhere. */
+static int explain_split_k(char *to, const ulp_datapath *d) {
+    ulp_datapath one = *d;
+    one.split_k = 0;
+    if (d->split_k == 0 || ulp_datapath_init(&one) != ULP_OK) return 0;
+    if (d->words != 0) say(to, "split-k: not with words=, whose sums go on from each other");
+    else if (ulp_mode_is_stochastic(d->rule.mode)) say(to, "split-k: not with a stochastic mode");
+    else {
+        say(to, "split-k: the values of FORMAT have to fit binary32, in which the parts are added; not ");
+        say(to, d->split_k_format.name);
+    }
+    return 1;
+}
+
 /* Writes the reason why `text` is refused. */
 static void explain(char *to, const char *text) {
     ulp_datapath d;
     ulp_datapath_parts p;
     const char *rest;
+    if (!ulp_datapath_is_native(text) && explain_fast_accumulation(to, text)) return;
     if (!ulp_datapath_cut(&p, text)) {
         say(to, "a name has at most 95 characters");
         return;
@@ -181,7 +218,7 @@ static void explain(char *to, const char *text) {
         else explain_row(to, p.base);
         return;
     }
-    if (explain_settings(to, &d, &p)) return;
+    if (explain_settings(to, &d, &p) || explain_split_k(to, &d)) return;
     if (d.words == 0 && (d.words_small_first || d.words_cut))
         say(to, "split and first need words=N, the number of words of an operand");
     else if (d.promote != 0 && d.kind == ULP_CHUNKED) say(to, "promote: chunks have an outer sum of their own");

@@ -1,12 +1,10 @@
-/* datapath_names.c - the parser of datapath names, and its tables of forms and settings. */
+/* datapath_names.c - the parser of datapath names, and its tables of forms and of integer rows. */
 #include "datapath_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#include "multiword.h"
 
 /* ---- the forms KIND:FORMAT:MODE, and KINDN:FORMAT:MODE with a number N ---- */
 
@@ -104,197 +102,53 @@ int ulp_datapath_equal(const ulp_datapath *a, const ulp_datapath *b) { return st
 
 /* Products of integers in 32 bits: the operands, the products after which the sum wraps or clamps, and the zero point
  * of a. int8:sat clamps after the products of one mma instruction (PTX: .satfinite). vnni is AVX512_VNNI: VPDPBUSD,
- * whose a is unsigned, VPDPWSSD, and their saturating forms, which clamp c + the exact sum of 4 or 2 products. */
+ * whose a is unsigned, VPDPWSSD, and their saturating forms, which clamp c + the exact sum of 4 or 2 products. maddubs
+ * is AVX2 without VNNI: VPMADDUBSW clamps the sum of two products to 16 bits, VPMADDWD by ones adds two such sums, and
+ * VPADDD wraps (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2). */
 static const struct integers {
-    const char *name, *operands, *accumulator;
-    uint8_t length;
+    const char *name, *a, *b, *accumulator;
+    uint8_t kind, length;
     int16_t zero_a;
+    uint8_t pairs_wrap;
 } integers[] = {
-    {"int8", "int8", "q32.0:wrap", 1, 0},         {"int8:sat", "int8", "q32.0:sat", 32, 0},
-    {"vnni-int8", "int8", "q32.0:wrap", 4, -128}, {"vnni-int8-sat", "int8", "q32.0:sat", 4, -128},
-    {"vnni-int16", "q16.0", "q32.0:wrap", 2, 0},  {"vnni-int16-sat", "q16.0", "q32.0:sat", 2, 0},
+    {"int8", "int8", "int8", "q32.0:wrap", ULP_SERIAL, 1, 0, 0},
+    {"int8:sat", "int8", "int8", "q32.0:sat", ULP_SERIAL, 32, 0, 0},
+    {"uint8", "uint8", "uint8", "q32.0:wrap", ULP_SERIAL, 1, 0, 0},
+    {"uint8:sat", "uint8", "uint8", "q32.0:sat", ULP_SERIAL, 32, 0, 0},
+    {"uint8.int8", "uint8", "int8", "q32.0:wrap", ULP_SERIAL, 1, 0, 0},
+    {"uint8.int8:sat", "uint8", "int8", "q32.0:sat", ULP_SERIAL, 32, 0, 0},
+    {"int8.uint8", "int8", "uint8", "q32.0:wrap", ULP_SERIAL, 1, 0, 0},
+    {"int8.uint8:sat", "int8", "uint8", "q32.0:sat", ULP_SERIAL, 32, 0, 0},
+    {"vnni-int8", "int8", "int8", "q32.0:wrap", ULP_SERIAL, 4, -128, 0},
+    {"vnni-int8-sat", "int8", "int8", "q32.0:sat", ULP_SERIAL, 4, -128, 0},
+    {"vnni-int16", "q16.0", "q16.0", "q32.0:wrap", ULP_SERIAL, 2, 0, 0},
+    {"vnni-int16-sat", "q16.0", "q16.0", "q32.0:sat", ULP_SERIAL, 2, 0, 0},
+    {"maddubs-int8", "uint8", "int8", "q32.0:wrap", ULP_PAIRS, 4, 0, 0},
+    {"maddubs-int8-wrap", "uint8", "int8", "q32.0:wrap", ULP_PAIRS, 4, 0, 1},
 };
 
 static ulp_status parse_integers(ulp_datapath *d, const char *text) {
     for (size_t i = 0; i < sizeof integers / sizeof integers[0]; i++) {
         const struct integers *row = &integers[i];
         if (strcmp(text, row->name) != 0) continue;
-        ULP_TRY(ulp_format_parse(&d->a, row->operands));
+        ULP_TRY(ulp_format_parse(&d->a, row->a));
+        ULP_TRY(ulp_format_parse(&d->b, row->b));
         ULP_TRY(ulp_format_parse(&d->accumulator, row->accumulator));
-        d->b = d->a;
         strcpy(d->name, text);
-        d->kind = ULP_SERIAL;
+        d->kind = row->kind;
         d->length = row->length;
         d->zero_a = row->zero_a;
+        d->pairs_wrap = row->pairs_wrap;
         d->has_inputs = 1;
         return ULP_OK;
     }
     return ULP_BAD_NAME;
 }
 
-/* ---- settings at the end of a name: ...:key=value ---- */
-
-static void list_modes(char *to, size_t size) {
-    for (int m = 0, used = 0; m < ULP_MODE_COUNT && used < (int)size; m++)
-        if (!ulp_mode_is_stochastic((uint32_t)m))
-            used += snprintf(to + used, size - (size_t)used, " %s", ulp_mode_name((ulp_mode)m));
-}
-
-static ulp_status read_mode(void *to, const ulp_key *key, const char *value, ulp_error *error) {
-    char modes[100];
-    ulp_mode mode = ULP_RNE;
-    ulp_status status = ulp_mode_parse(&mode, value);
-    if (status == ULP_OK && ulp_mode_is_stochastic(mode)) status = ULP_UNSUPPORTED;
-    list_modes(modes, sizeof modes);
-    if (status != ULP_OK) return ulp_fail(error, status, "'%s=%s': %s is one of%s", key->name, value, key->name, modes);
-    ((uint8_t *)to)[key->at] = (uint8_t)mode;
-    return ULP_OK;
-}
-
-static int print_mode(char *text, size_t size, const void *from, const ulp_key *key) {
-    return snprintf(text, size, "%s", ulp_mode_name((ulp_mode)((const uint8_t *)from)[key->at]));
-}
-
-/* A word of the list key->form, "none|signed|positive", is the number of its place. */
-static ulp_status read_word(void *to, const ulp_key *key, const char *value, ulp_error *error) {
-    const size_t n = strlen(value);
-    uint8_t place = 0;
-    for (const char *at = key->form; *at != '\0'; at += strcspn(at, "|"), at += *at == '|', place++)
-        if (n > 0 && strcspn(at, "|") == n && strncmp(at, value, n) == 0) {
-            ((uint8_t *)to)[key->at] = place;
-            return ULP_OK;
-        }
-    return ulp_fail(error, ULP_BAD_NAME, "'%s=%s': %s is one of %s", key->name, value, key->name, key->form);
-}
-
-static int print_word(char *text, size_t size, const void *from, const ulp_key *key) {
-    const char *at = key->form;
-    for (uint8_t place = ((const uint8_t *)from)[key->at]; place > 0 && *at != '\0'; place--)
-        at += strcspn(at, "|"), at += *at == '|';
-    return snprintf(text, size, "%.*s", (int)strcspn(at, "|"), at);
-}
-
-#define FIELD(field) ULP_KEY_FIELD(ulp_datapath, field)
-#define INTEGER(name, help, field, least, most)                                                                        \
-    { name, help, ULP_KEY_INTEGER, FIELD(field), least, most, NULL, 0, NULL, NULL }
-#define FLAG(name, help, field)                                                                                        \
-    { name, help, ULP_KEY_FLAG, FIELD(field), 0, 1, NULL, 0, NULL, NULL }
-#define EXPONENT(name, help, field)                                                                                    \
-    { name, help, ULP_KEY_INTEGER, FIELD(field), -1000, 1000, "none", ULP_NO_EXPONENT, NULL, NULL }
-#define WORD(name, help, field, words)                                                                                 \
-    { name, help, ULP_KEY_OWN, FIELD(field), 0, 0, words, 0, read_word, print_word }
-#define MODE(name, help, field)                                                                                        \
-    { name, help, ULP_KEY_OWN, FIELD(field), 0, 0, "a rounding mode that is not stochastic", 0, read_mode, print_mode }
-
-static const ulp_key any_keys[] = {
-    INTEGER(
-        "promote",
-        "every so many products, a multiple of those of one sum, the sum is added to one in binary32 and starts again",
-        promote, 1, ULP_LONGEST_SUM),
-    {.name = NULL},
-};
-
-static const ulp_key word_keys[] = {
-    INTEGER("words",
-            "operands are binary32 codes, each a sum of N words of the unit's format: word 1 is the rounded operand, "
-            "the next word is the rounded remainder. Products of word i of a and word j of b with i + j <= N + 1 are "
-            "summed, pair by pair, each sum over all k from the result of the one before, c first. NaN where word 1 is "
-            "infinite",
-            words, 1, ULP_WORDS_MAX),
-    WORD("split", "with words: how a word is rounded", words_cut, "rne|rz"),
-    WORD("first", "with words: large begins with word 1 of both, small with the smallest words, which is more exact",
-         words_small_first, "large|small"),
-    {.name = NULL},
-};
-
-static const ulp_key integer_keys[] = {
-    INTEGER("za", "zero point of a; -128: a is unsigned, less 128", zero_a, -255, 255),
-    INTEGER("zb", "zero point of b", zero_b, -255, 255),
-    {.name = NULL},
-};
-
-static const ulp_key tensor_core_keys[] = {
-    INTEGER("L", "products in one sum", fused.length, 1, ULP_STEP_MAX),
-    INTEGER("F", "bits kept below the largest exponent", fused.fraction, 0, 40),
-    INTEGER("kept", "fraction bits of the result", fused.kept, 1, 23),
-    MODE("align", "how terms are cut to F bits", fused.align),
-    MODE("output", "how the sum is rounded", fused.output),
-    FLAG("signed_zero", "1: a negative sum that becomes zero is -0", fused.signed_zero),
-    EXPONENT("floor", "the lowest exponent to which terms are aligned", fused.floor),
-    EXPONENT("zero_operand", "the exponent that an operand of zero counts with", fused.zero_operand),
-    EXPONENT("zero_product", "the exponent that a product of zero counts with", fused.zero_product),
-    EXPONENT("zero_c", "the exponent that a start value of zero counts with", fused.zero_c),
-    FLAG("c_last", "1: the sum starts at +0, and c is added last", fused.c_last),
-    INTEGER("join", "bits kept where the products' sum meets c, rounded down: F to F + 12; 0: c is a term of the sum",
-            fused.join, 0, 52),
-    INTEGER("normal", "with join: bits kept of the normalised sum, rounded down, at most join", fused.normal, 0, 52),
-    INTEGER("parts", "with join: products k mod parts are aligned apart", fused.parts, 0, 2),
-    FLAG("c_cut", "with join: 1: c far below the sum is zero", fused.c_cut),
-    {.name = NULL},
-};
-
-static const ulp_key chain_keys[] = {
-    INTEGER("length", "products of an instruction", chains.length, 1, ULP_STEP_MAX),
-    INTEGER("term", "products of a term, which is their exact sum", chains.term, 1, ULP_STEP_MAX),
-    FLAG("fused", "1: chain + term is rounded once; 0: a term is rounded first", chains.fused),
-    INTEGER("lanes", "number of chains, a power of two", chains.lanes, 1, ULP_STEP_MAX),
-    FLAG("swapped", "1: the second term of a pair comes first", chains.swapped),
-    FLAG("last", "1: c is added to the sum of the chains; 0: the first chain starts at c", chains.c_last),
-    MODE("mode", "how every sum is rounded", rule.mode),
-    WORD("flush_ab", "the zero that a subnormal operand becomes", chains.flush_ab, "none|signed|positive"),
-    WORD("flush_c", "the zero that a subnormal start value becomes", chains.flush_c, "none|signed|positive"),
-    WORD("flush", "which results become zero: tiny before rounding, after rounding, or rounded to a subnormal",
-         chains.flush, "none|before|after|rounded"),
-    INTEGER("shift", "products are times 2^-shift", chains.shift, 0, 127),
-    FLAG("saturate", "1: a finite sum beyond the range becomes the largest number", chains.saturate),
-    {.name = NULL},
-};
-
-static int holds(const ulp_key *keys, const ulp_key *key) {
-    while (keys->name && keys != key) keys++;
-    return keys->name != NULL;
-}
-
-static const char *lacks_key(const void *to, const ulp_key *key) {
-    const ulp_datapath *d = to;
-    if (holds(tensor_core_keys, key) && d->kind != ULP_ALIGNED) return "is of rows with aligned sums only";
-    if (holds(chain_keys, key) && d->kind != ULP_CHAINS) return "is of rows with chains only";
-    if (holds(word_keys, key) && (!d->has_inputs || d->a.is_fixed || d->scale_block != 0))
-        return "is of rows with narrow floating-point operands without block scales only";
-    if (holds(integer_keys, key) && !(d->has_inputs && d->a.is_fixed)) return "is of int8 and vnni only";
-    return NULL;
-}
-
-static const ulp_key *const all_keys[] = {any_keys, word_keys, integer_keys, tensor_core_keys, chain_keys, NULL};
-static const ulp_key_reader settings_reader = {.lists = all_keys, .between = ':', .plain = 1, .lacks = lacks_key};
-
-ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *parts, ulp_error *error) {
-    const uint8_t joined = d->fused.join;
-    if (*parts->settings == '\0') return ULP_OK;
-    const ulp_status status = ulp_keys_read(d, &settings_reader, parts->settings + 1, parts->base, error);
-    if (joined != 0 && d->fused.join == 0) d->fused.normal = d->fused.parts = d->fused.c_cut = 0;
-    return status;
-}
-
-void ulp_datapath_settings_help(const ulp_help *to) {
-    static const char *const titles[] = {
-        "", "rows with floating-point operands (multi-word products, h100-bf16:words=3)", "int8 and vnni",
-        "rows with aligned sums (NVIDIA, CDNA3, RISC-V)", "rows with chains (x86, Arm, CDNA2)"}; /* of all_keys */
-    ulp_help_line(to,
-                  "Settings stand at the end of a name: NAME:key=value:key=value, as h100-e4m3:F=20:kept=20. Programs "
-                  "print the settings that differ from the row's own values, in this order.");
-    ulp_help_keys(to, (const ulp_key *const[]){any_keys, NULL}, NULL);
-    for (size_t i = 1; all_keys[i] != NULL; i++) {
-        ulp_help_line(to, "%s", "");
-        ulp_help_line(to, "Settings of %s:", titles[i]);
-        ulp_help_keys(to, (const ulp_key *const[]){all_keys[i], NULL}, NULL);
-    }
-}
-
 /* Writes the name of `base`, then the settings in which *d differs from *base. */
 static ulp_status print_unlike(char *text, size_t size, const ulp_datapath *d, const ulp_datapath *base) {
     char settings[ULP_DATAPATH_NAME_MAX];
-    ULP_TRY(ulp_keys_print(settings, sizeof settings, &settings_reader, d, base));
+    ULP_TRY(ulp_datapath_settings_print(settings, sizeof settings, d, base));
     const int length = snprintf(text, size, "%s%s%s", base->name, settings[0] != '\0' ? ":" : "", settings);
     return length < 0 || (size_t)length >= size ? ULP_BAD_ARGUMENT : ULP_OK;
 }

@@ -40,5 +40,8 @@ ulp_status ulp_datapath_base(ulp_datapath *d, const char *base);
 /* Sets the fields that the settings determine. A failure writes a sentence to error (may be NULL). */
 ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *parts, ulp_error *error);
 
+/* Writes "key=value:key=value", the settings in which *d differs from *unlike. */
+ulp_status ulp_datapath_settings_print(char *text, size_t size, const ulp_datapath *d, const ulp_datapath *unlike);
+
 ULP_C_END
 #endif

@@ -120,6 +120,8 @@ static const row rows[] = {
     CORE("b200", "mma", "", FP8, FP16, 1, 16, 25, 0, -21, .fused.late = 1),
     CORE("b200", "mx", "", FP864, FP32, 1, 32, 25, 0, -133, .scale_block = 32, .scale = "e8m0"), /* mxf8f6f4 */
     CORE("b200", "mxf4", "", "e2m1", FP32, 0, 64, 35, 0, -139, .fused.group = 16, .scale_block = 32, .scale = "e8m0"),
+    CORE("b200", "mxf4x16", "", "e2m1", FP32, 0, 64, 35, 0, -139, .fused.group = 16, .scale_block = 16,
+         .scale = "e8m0"), /* kind::mxf4nvf4, scale_vec::4X, ue8m0: PTX 9.1; the sum is as of nvf4 */
     CORE("b200", "nvf4", "", "e2m1", FP32, 0, 64, 35, 0, -139, .fused.group = 16, .scale_block = 16, .scale = "e4m3"),
     CORE("rtx5090", "", "mma", "fp16 bf16", FP32, 0, 16, 25, 0, -133, .fused.late = 0),
     CORE("rtx5090", "", "mma", "fp16", FP16, 0, 16, 25, 0, -21, .fused.late = 0),
@@ -129,6 +131,8 @@ static const row rows[] = {
     CORE("rtx5090", "k16", "", FP8, FP32, 1, 16, 25, 0, -133, .fused.late = 0), /* mma.m16n8k16 */
     CORE("rtx5090", "mx", "", FP864, FP32, 1, 32, 25, 0, -133, .scale_block = 32, .scale = "e8m0"),
     CORE("rtx5090", "mxf4", "", "e2m1", FP32, 0, 64, 35, 0, -139, .fused.group = 16, .scale_block = 32,
+         .scale = "e8m0"),
+    CORE("rtx5090", "mxf4x16", "", "e2m1", FP32, 0, 64, 35, 0, -139, .fused.group = 16, .scale_block = 16,
          .scale = "e8m0"),
     CORE("rtx5090", "nvf4", "", "e2m1", FP32, 0, 64, 35, 0, -139, .fused.group = 16, .scale_block = 16,
          .scale = "e4m3"),

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "multiword.h"
+#include "split_k.h"
 #include "sum.h"
 
 static double dot_of_unit(const ulp_datapath *d, double c, ulp_products products, ulp_stream stream) {
@@ -40,7 +41,26 @@ static double dot_of_words(const ulp_datapath *d, double c, ulp_products p) {
     return c;
 }
 
+/* The sums of all parts, rounded, added in their order, then c. NaN if the datapath has no such part. */
+static double dot_of_parts(const ulp_datapath *d, double c, ulp_products p) {
+    const size_t length = ulp_split_k_length(d, p.k), per = d->scale_block != 0 ? d->scale_block : 1;
+    const ulp_rule nearest = {0};
+    ulp_datapath part;
+    double total = 0.0;
+    if (ulp_split_k_part(&part, d) != ULP_OK) return ulp_quiet_nan();
+    for (size_t i = 0; i < p.k; i += length) {
+        ulp_products next = {p.a + i, p.b + i, p.k - i < length ? p.k - i : length, NULL, NULL};
+        if (p.a_scales != NULL) next.a_scales = p.a_scales + i / per;
+        if (p.b_scales != NULL) next.b_scales = p.b_scales + i / per;
+        const double sum = dot_of_unit(&part, 0.0, next, (ulp_stream){0, 0, 0});
+        total = ulp_split_k_add(d, total, ulp_round(sum, &d->split_k_format, nearest, 0));
+    }
+    total = ulp_round(ulp_split_k_add(d, total, c), &d->result, nearest, 0);
+    return total == total ? total : ulp_quiet_nan();
+}
+
 double ulp_dot(const ulp_datapath *d, double c, ulp_products products, ulp_stream stream) {
     if (d->kind == ULP_NATIVE) return ulp_quiet_nan();
+    if (d->split_k != 0) return dot_of_parts(d, c, products);
     return d->words != 0 ? dot_of_words(d, c, products) : dot_of_unit(d, c, products, stream);
 }

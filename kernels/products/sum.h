@@ -65,6 +65,21 @@ ULP_FN double ulp_sum_several(ulp_sum *s, const ulp_datapath *d, const double *a
     return ulp_sum_round(s, d, ulp_wide_exact(&s->wide), stream);
 }
 
+/* The sum of two products of 8-bit integers as an integer of 16 bits. */
+ULP_FN double ulp_sum_pair(double sum, int32_t wraps) {
+    if (wraps) return (double)(int32_t)(((uint32_t)(int32_t)sum + 0x8000u) & 0xffffu) - 32768.0;
+    return sum > 32767.0 ? 32767.0 : (sum < -32768.0 ? -32768.0 : sum);
+}
+
+/* acc <- round(acc + the sums of the pairs of n products); the last pair may have one product */
+ULP_FN double ulp_sum_pairs(ulp_sum *s, const ulp_datapath *d, const double *a, const double *b, uint32_t n,
+                            ulp_stream stream) {
+    double sum = 0.0;
+    for (uint32_t i = 0; i < n; i += 2)
+        sum += ulp_sum_pair(a[i] * b[i] + (i + 1 < n ? a[i + 1] * b[i + 1] : 0.0), d->pairs_wrap);
+    return ulp_sum_add(s, d, s->acc, sum, stream);
+}
+
 ULP_FN void ulp_sum_kahan(ulp_sum *s, const ulp_datapath *d, double a, double b, ulp_stream stream) {
     double y = ulp_sum_fma(s, d, a, b, -s->error, stream), t = ulp_sum_add(s, d, s->acc, y, stream);
     double change = ulp_sum_add(s, d, t, -s->acc, stream);
@@ -148,6 +163,7 @@ ULP_FN void ulp_sum_step(ulp_sum *s, const ulp_datapath *d, const ulp_products *
     const uint32_t n = (uint32_t)next->k;
     switch (d->kind) {
     case ULP_SERIAL: s->acc = ulp_sum_several(s, d, a, b, n, stream); break;
+    case ULP_PAIRS: s->acc = ulp_sum_pairs(s, d, a, b, n, stream); break;
     case ULP_SPLIT: s->acc = ulp_sum_add(s, d, s->acc, ulp_sum_product(s, d, a[0], b[0], stream), stream); break;
     case ULP_CHUNKED: s->acc = ulp_sum_fma(s, d, a[0], b[0], s->acc, stream); break;
     case ULP_PAIRWISE: ulp_sum_leaf(s, d, a[0], b[0], stream); break;

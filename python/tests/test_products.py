@@ -59,6 +59,42 @@ def test_results_that_need_binary64():
     assert result.dtype == np.float64 and result[0, 0] == 400 * 127**2
 
 
+def test_parts_of_k():
+    """split-k=N:FORMAT: N parts of ceil(k / N) products, added in float32, then c, then the result's rounding."""
+    a, b, c = values(4, 33), values(33, 5), values(4, 5)
+    for form, parts, format in (("serial:fp16:rne", 4, "fp16"), ("exact:fp32:rne", 3, "bf16"), ("fp32", 50, "fp32")):
+        most = -(-33 // min(parts, 33))
+        total = np.zeros((4, 5), np.float32)
+        for first in range(0, 33, most):
+            total += ul.round(ul.matmul(a[:, first : first + most], b[first : first + most], form), format)
+        d = ul.Datapath(f"{form}:split-k={parts}:{format}")
+        assert np.array_equal(ul.matmul(a, b, d, c), ul.round(total + c, d.result))
+    with pytest.raises(ValueError, match="from 1 to 65536"):
+        ul.Datapath("fp32:split-k=0:fp16")
+
+
+def test_integers_with_zero_points():
+    """ONNX MatMulInteger: the sum of (a - a_zero_point)(b - b_zero_point) in int32."""
+    for name, low_a, low_b in (("uint8", 0, 0), ("uint8.int8", 0, -128), ("int8.uint8", -128, 0), ("int8", -128, -128)):
+        a = RNG.integers(low_a, low_a + 256, (3, 70))
+        b = RNG.integers(low_b, low_b + 256, (70, 4))
+        za, zb = low_a + 200, low_b + 3
+        got = ul.matmul(a, b, f"{name}:zero-points={za},{zb}")
+        assert np.array_equal(got, (a - za) @ (b - zb))
+        assert np.array_equal(ul.matmul(a, b, name), a @ b)
+    with pytest.raises(ValueError, match="zero point of a"):
+        ul.Datapath("uint8:zero-points=256,0")
+
+
+def test_pairs_in_16_bits():
+    """VPMADDUBSW: the sum of two products is clamped to int16, or wraps."""
+    a, b = RNG.integers(0, 256, (3, 70)), RNG.integers(-128, 128, (70, 4))
+    pairs = (a[:, :, None] * b[None]).reshape(3, 35, 2, 4).sum(axis=2)
+    assert np.array_equal(ul.matmul(a, b, "maddubs-int8"), np.clip(pairs, -32768, 32767).sum(axis=1))
+    assert np.array_equal(ul.matmul(a, b, "maddubs-int8-wrap"), ((pairs + 32768) % 65536 - 32768).sum(axis=1))
+    assert (np.abs(pairs) > 32767).any()
+
+
 def test_stochastic_sums_do_not_depend_on_the_call():
     from ulplab import _products
 

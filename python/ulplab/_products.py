@@ -36,7 +36,7 @@ class Datapath:
 
     "h100-e4m3" and "a100-fp16" are Tensor Cores; "serial:fp16:rne", "chunk64:bf16:rne", "pairwise:fp16:rne",
     "kahan:fp16:rne", "exact:fp32:rne" are sums in an order; ":key=value" changes a field, as in
-    "h100-e4m3:promote=128". ``ulp help datapaths`` lists the forms and fields, :func:`datapaths` the hardware rows.
+    "h100-e4m3:promote=128" or "h100-fp16:split-k=4:fp32". ``ulp help datapaths`` lists the forms and fields, :func:`datapaths` the hardware rows.
 
     Attributes:
         name: the canonical name.
@@ -94,8 +94,8 @@ def datapath_of(datapath: Union[str, Datapath]) -> Datapath:
 def datapaths() -> list[str]:
     """The names of the hardware rows, one for each pair of input formats.
 
-    Other datapaths are written by their form: "fp32" (the reference), "int8", "serial:FORMAT:MODE", likewise "split:",
-    "chunkN:", "blockN:", "pairwise:", "kahan:" and "exact:". `python -m ulplab help datapaths` explains all of them.
+    Other datapaths are written by their form: "fp32" (the reference), "int8", "uint8.int8:zero-points=128,0",
+    "maddubs-int8", "serial:FORMAT:MODE", likewise "split:", "chunkN:", "blockN:", "pairwise:", "kahan:" and "exact:". `python -m ulplab help datapaths` explains all of them.
     """
     return texts(call.datapath_row)
 

@@ -263,7 +263,12 @@ static const char odd_rows[] =
     "h100-e4m3:F=20:kept=20 h100-e4m3:F=13:kept=13 h100-e4m3-mma:L=32 h100-fp16:L=64:F=40:kept=1 h100-fp16:align=rne "
     "a100-bf16:L=3 "
     "h100-fp16-fp16:output=rz h100-bf16:output=rne h100-tf32:floor=10 h100-e5m2:signed_zero=1 h100-e5m2-mma:L=7";
-static const char integer_names[] = "int8 int8:sat int8:za=5:zb=-77 int8:sat:zb=255 int8:za=-255:zb=255";
+static const char integer_names[] =
+    "int8 int8:sat int8:za=5:zb=-77 int8:sat:zb=255 int8:za=-255:zb=255 uint8:za=200:zb=3 uint8.int8:sat:za=128 "
+    "int8.uint8:zb=255 maddubs-int8 maddubs-int8-wrap";
+static const char parts_names[] =
+    "h100-fp16:split-k=4:fp32 a100-fp16-fp16:split-k=3:fp16 serial:bf16:rne:split-k=2:e4m3 fp32:split-k=5:bf16 "
+    "h100-e4m3:promote=64:split-k=2:fp32 b200-e2m1-nvf4:split-k=2:fp32 b200-e4m3-mx:split-k=3:bf16";
 static const char wide_names[] = "serial:fp64:rne serial:fp64:sr split:fp64:rd chunk7:fp64:rne block3:fp64:rne "
                                  "pairwise:fp64:rz kahan:fp64:rne exact:fp64:rne exact:fp64:src "
                                  "serial:fp16:rne fp32 split:bf16:ru exact:fp32:rne block4:fp16:rne chunk4:fp16:rne "
@@ -391,6 +396,9 @@ void check_gemm(const check *c) {
     try_names(c, "products: Tensor Core rows with other fields", odd_rows, 0, few);
     try_names(c, "products: several words for each operand",
               "h100-bf16:words=3 a100-fp16:words=2:first=small mi250-fp16:words=2:split=rz", 0, few);
+    try_names(c, "products: parts of k", parts_names, 0, few);
+    try_names(c, "products: parts of k in arrays of binary64",
+              "int8:split-k=3:q20.0 serial:fp64:rne:split-k=2:fp64 fp32:split-k=2:fp16", 1, few);
     try_names(c, "products: 8-bit integers", integer_names, 1, c->small ? 8 : 48);
     try_names(c, "products: arrays of binary64", wide_names, 1, few);
     check_special_products(c);

@@ -51,7 +51,7 @@ forbid 'no fast-math' '-Ofast|-ffast-math|-funsafe' Makefile
 library=$(sources formats base kernels sim)
 forbid 'libraries read no literal as a name' '_(parse|find)\(([^;"]*, )?"' $library
 forbid 'libraries compare no names of formats and kinds' 'strcmp\([^;]*(->|\.)name, ("|[a-z_>.-]*(->|\.)name\))' $(echo "$library" | grep -v '^kernels/products/datapath_')
-doors='kernels/(backend\.c|cpu/native/native\.c|cuda/native\.cu|products/datapath_names\.c)'
+doors='kernels/(backend\.c|cpu/native/native\.c|cuda/native\.cu|products/datapath_(names|settings)\.c)'
 forbid 'kernels compare words at their doors alone' 'str(n?case|n)?cmp\([^;]*"' $(sources kernels | grep -vE "^$doors$")
 forbid 'no state of a thread but the text for other languages' '_Thread_local|__thread' $(sources formats base kernels sim | grep -vE '^kernels/(foreign/message\.c|cuda/device\.cu)$')
 forbid 'plots read results only' "['\"](experiments|tool|course|sim|kernels|base|formats|tests)/" $(find plots -name '*.gp' | sort)

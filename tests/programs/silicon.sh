@@ -3,7 +3,7 @@
 . tests/programs/tool_support.sh
 
 "$tree/${TESTS:-build/test}/check_silicon" --small --tap || failed=1
-for native in avx512-bf16 vnni-int8-sat amx-bf16 avx512-fp16 arm-bfdot arm-smmla; do
+for native in avx512-bf16 vnni-int8-sat maddubs-int8 amx-bf16 avx512-fp16 arm-bfdot arm-smmla; do
     "$ULP" probe --datapath native:$native >out 2>err
     got=$?
     if "$ULP" backends | grep -q "^native:$native .*not offered"; then

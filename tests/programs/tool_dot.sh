@@ -30,6 +30,18 @@ refuses 'promote that is no multiple' 'promote=17: a multiple of 16' dot --datap
 refuses 'a setting of one-sided sums elsewhere' 'normal, parts and c_cut need join' dot --datapath h100-fp16:normal=30
 refuses 'join out of range' 'join=37: it is F to F + 12, here 24 to 36' dot --datapath mi300-fp16:join=37
 refuses 'normal above join' 'normal=33: it is at most join, here 32' dot --datapath mi300-fp16:normal=33
+refuses 'no parts' "'split-k=0:fp16': N of split-k=N:FORMAT is a whole number from 1 to 65536" dot --datapath fp32:split-k=0:fp16
+refuses 'parts without a format' 'split-k is N:FORMAT, N parts and the format of their sums' dot --datapath fp32:split-k=4
+refuses 'parts in an unknown format' "'split-k=4:fp17': no format 'fp17'" dot --datapath fp32:split-k=4:fp17
+refuses 'parts that binary32 does not hold' 'have to fit binary32, in which the parts are added; not binary64' dot --datapath fp32:split-k=4:fp64
+refuses 'parts of a stochastic sum' 'split-k: not with a stochastic mode' dot --datapath serial:fp16:sr:split-k=2:fp16
+refuses 'a zero point beyond the codes' "'zero-points=256,0': the zero point of a is uq8.0, 0 to 255" dot --datapath uint8.int8:zero-points=256,0
+refuses 'a zero point of b beyond the codes' 'the zero point of b is q8.0, -128 to 127' dot --datapath uint8.int8:zero-points=0,128
+refuses 'one zero point' 'zero-points is ZA,ZB, two whole numbers' dot --datapath uint8:zero-points=3
+refuses 'zero points of a Tensor Core' 'is of int8, uint8 and vnni only' dot --datapath h100-fp16:zero-points=1,2
+for name in fast-accumulation use_fast_accum h100-e4m3:fast_accum=1; do
+    refuses "the words $name" 'h100-e4m3 (or l40s-e4m3) adds all products.*h100-e4m3:promote=128' dot --datapath $name
+done
 refuses 'kept beyond the accumulator' 'kept is a whole number from 1 to 23' dot --datapath h100-fp16:kept=30
 for bits in ' 8' +8; do refuses "random bits '$bits'" "no mode 'sr/$bits'" dot --datapath "serial:fp16:sr/$bits"; done
 refuses 'a datapath with a bad mode' "no mode 'up'" dot --datapath serial:fp16:up
@@ -41,6 +53,12 @@ gives 'mixed inputs: 1 x 1 in e4m3 x e5m2' 0 '0 38 3c\n' '3f800000\n' dot --data
 gives 'mixed inputs the other way round' 0 '0 3c 38\n' '3f800000\n' dot --datapath h100-e5m2.e4m3
 gives 'integers in two-s complement: -127 + 16384' 0 '00000000 ff 80 7f 80\n' '00003f81\n' dot --datapath int8
 gives 'a negative integer result' 0 'ffffffff ff 01\n' 'fffffffe\n' dot --datapath int8
+gives 'parts of k: 2048 + 1 and 1 + 1, each in binary16' 0 '0000 6800 3c00 3c00 3c00 3c00 3c00 3c00 3c00\n' '6801\n' dot --datapath serial:fp16:rne:split-k=2:fp16
+gives 'more parts than products' 0 '0000 6800 3c00 3c00 3c00\n' '6800\n' dot --datapath serial:fp16:rne:split-k=9:fp16
+gives 'pairs that clamp: 2 (255 127) is 32767' 0 '00000001 ff ff 7f 7f\n' '00008000\n' dot --datapath maddubs-int8
+gives 'pairs that wrap: 2 (255 127) is -766' 0 '00000000 ff ff 7f 7f\n' 'fffffd02\n' dot --datapath maddubs-int8-wrap
+gives 'zero points: (200 - 128)(-3 - 1)' 0 '00000000 c8 fd\n' 'fffffee0\n' dot --datapath uint8.int8:zero-points=128,1
+gives 'scales of 16 in e8m0: 1 x 1 with 4' 0 '0 2 2 / 81 / 7f\n' '40800000\n' dot --datapath b200-e2m1-mxf4x16
 gives 'block scales: 1 x 1 with 2 and 2, c is not scaled' 0 '3f800000 38 38 / 80 / 80\n' '40a00000\n' dot --datapath b200-e4m3-mx
 gives 'block scales are ones unless given' 0 '3f800000 38 38\n' '40000000\n' dot --datapath b200-e4m3-mx
 gives 'a NaN scale' 0 '0 38 38 / ff / 7f\n' '7fffffff\n' dot --datapath b200-e4m3-mx

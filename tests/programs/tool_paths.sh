@@ -35,6 +35,12 @@ says 'integers are in arrays of binary64' 'int8, in arrays of binary64' out
 explains 'a sum in binary64 toward zero' definition --datapath serial:fp64:rz
 explains 'words' aligned --datapath h100-bf16:words=3
 says 'words: their products' '^words  *[0-9]* products under h100-bf16' out
+explains 'pairs in 16 bits' pairs --datapath maddubs-int8
+explains 'integers without a sign' integers --datapath uint8.int8:zero-points=128,0
+explains 'parts of k' aligned --datapath h100-fp16:split-k=4:fp32 --k 200
+says 'parts: how many, and their row' '^parts  *4 sums of 64 products under h100-fp16; then binary32' out
+explains 'more parts than instructions' aligned --datapath h100-fp16:split-k=100:fp32 --k 40
+says 'parts: no part is empty' '^parts  *3 sums of 16 products' out
 export ULPLAB_ISA=baseline
 explains 'a sum under baseline' serial_doubles --datapath serial:fp16:rne
 unset ULPLAB_ISA

@@ -79,7 +79,7 @@ for program in "$TESTS"/walled/*; do
 done
 holds "there are programs to test" [ $count -gt 10 ]
 
-for d in fp32 h100-fp16 a100-tf32 b200-e2m1-nvf4 b200-e4m3-mx int8 serial:fp64:rne serial:fp16:sr; do
+for d in fp32 h100-fp16 a100-tf32 b200-e2m1-nvf4 b200-e4m3-mx int8 uint8.int8:za=3 maddubs-int8 h100-fp16:split-k=3:bf16 b200-e2m1-nvf4:split-k=2:fp32 serial:fp64:rne serial:fp16:sr; do
     shape="--m 17 --n 9 --k 70 --threads 1 --seconds 0"
     "$BIN/ulp" gemm --datapath $d $shape | grep -v '^time' >plain.txt
     "$TESTS/walled/ulp" gemm --datapath $d $shape >walled.txt

@@ -134,6 +134,7 @@ static void expect_canonical(const char *text, const char *want) {
 TEST(canonical_texts) {
     static const char same[] =
         "fp32 int8 int8:sat vnni-int8 vnni-int8-sat vnni-int16 vnni-int16-sat int8:za=3:zb=-5 int8:sat:zb=255 "
+        "uint8 uint8:sat:za=255 uint8.int8:zb=-128 int8.uint8:sat maddubs-int8 maddubs-int8-wrap fp32:split-k=2:e5m2 "
         "serial:fp16:rne serial:bf16:sr/8 serial:e4m3:rz serial:q8.8:rne serial:e4m3:sat:rne split:fp16:rne "
         "split:e5m2:ru chunk32:e6m9:rne chunk64:bf16:sr block16:fp16:rne block4:fp32:rz pairwise:fp16:rne "
         "kahan:bf16:rne exact:fp32:rne exact:bf16:sr serial:fp16:rne:promote=64 h100-e4m3:promote=128 "

@@ -210,7 +210,10 @@ TEST(settings) {
         "mi300-e4m3fnuz:parts=1:c_cut=0 mi300-fp16:join=30:normal=25 mi300-bf16:align=rd riscv-bf16:F=10 "
         "amx-bf16:swapped=1 amx-e5m2:fused=1 arm-e4m3:saturate=1 arm-bf16:mode=rz mi250-fp16:flush=none "
         "arm-e4m3-fp16:shift=5 avx512-bf16:flush=rounded serial:fp16:sr/8:promote=5 pairwise:e4m3:rd:promote=7 "
-        "exact:fp16:rne:promote=3 kahan:bf16:srb/3:promote=4 h100-fp16:words=2 h100-bf16:words=3:split=rz:first=small";
+        "exact:fp16:rne:promote=3 kahan:bf16:srb/3:promote=4 h100-fp16:words=2 h100-bf16:words=3:split=rz:first=small "
+        "uint8:za=128:zb=3 uint8.int8:sat maddubs-int8 maddubs-int8-wrap fp32:split-k=3:bf16 int8:split-k=2:q20.0 "
+        "serial:fp16:rne:split-k=2:fp16 h100-e4m3:promote=64:split-k=2:e5m2 b200-e2m1-nvf4:split-k=2:fp32 "
+        "serial:fp64:ru:split-k=3:fp64 pairwise:fp16:rz:split-k=4:posit16 kahan:q8.8:wrap:rne:split-k=2:q4.4";
     for (size_t i = 0; *word_of(names, i); i++) {
         check_datapath(word_of(names, i));
         ulp_datapath d = datapath_named(word_of(names, i));

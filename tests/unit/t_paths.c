@@ -11,7 +11,8 @@ enum { M = 5, N = 37, DEPTH = 70, MOST_ROWS = 24 };
 static const char forms[] =
     "serial:fp16:rne serial:fp16:ru serial:bf16:sra serial:e4m3:rne serial:fp16:srb serial:fp64:rne serial:q8.8:rne "
     "chunk32:e6m9:rne split:fp16:rne split:fp16:ru pairwise:fp16:rne pairwise:bf16:sra kahan:fp16:rne exact:fp32:rne "
-    "exact:fp16:rd block4:fp32:rne block4:fp32:ru fp32 int8 int8:sat vnni-int16-sat block4:fp64:rne kahan:fp64:rne "
+    "exact:fp16:rd block4:fp32:rne block4:fp32:ru fp32 int8 int8:sat vnni-int16-sat maddubs-int8 maddubs-int8-wrap "
+    "uint8 block4:fp64:rne kahan:fp64:rne "
     "serial:fp16:rne:promote=64 h100-e4m3:promote=128";
 enum { MOST = 600 };
 static ulp_datapath datapaths[MOST];

@@ -61,9 +61,8 @@ static inline size_t step_of(const oracle *o) { return (size_t)(o->late ? 2 * o-
 
 static inline uint32_t scale_code(const oracle *o, int style, int e, uint64_t *seed) {
     const uint64_t bits = next_random(seed);
-    if (bits % 97 == 0)
-        return o->scale_block == 16 ? (bits >> 8) % 3 == 0 ? 0x7f : (bits >> 8) % 3 == 1 ? 0x80 : 0 : 0xff;
-    if (o->scale_block == 16)
+    if (bits % 97 == 0) return o->e4m3_scales ? (bits >> 8) % 3 == 0 ? 0x7f : (bits >> 8) % 3 == 1 ? 0x80 : 0 : 0xff;
+    if (o->e4m3_scales)
         return style == ANY || bits % 2 ? (uint32_t)(bits >> 16) & 0xff & ~(uint32_t)(bits % 5 ? 0x80 : 0)
                                         : code_near(oracle_format_of("e4m3", 4), e, seed);
     if (style == ANY) return (uint32_t)(bits >> 16) & 0xff;
@@ -149,7 +148,7 @@ static inline const char *case_text(char *to, size_t size, const oracle *o, cons
 
 /* The value of a scale code of the row. */
 static inline double scale_value(const oracle *o, uint32_t code) {
-    if (o->scale_block == 16) return oracle_value(oracle_decode(code, oracle_format_of("e4m3", 4)));
+    if (o->e4m3_scales) return oracle_value(oracle_decode(code, oracle_format_of("e4m3", 4)));
     return code == 0xff ? (double)NAN : ldexp(1.0, (int)code - 127);
 }
 

@@ -79,13 +79,12 @@ static inline int64_t oracle_align(const oracle_number *x, int q, int below) {
     return x->neg ? -whole - (below && lost != 0) : whole;
 }
 
-/* The scale of operand i: a power of two for blocks of 32 products, a magnitude of e4m3 for blocks of 16 products, and
- * 1 without scales. */
+/* The scale of operand i: a power of two or a magnitude of e4m3, and 1 without scales. */
 static inline oracle_number oracle_scale(const oracle *o, const uint32_t *scales, int i) {
     oracle_number one = {.m = 1};
     if (o->scale_block == 0 || scales == NULL) return one;
     const uint32_t code = scales[i / o->scale_block];
-    if (o->scale_block == 16) return oracle_decode(code & 0x7f, oracle_format_of("e4m3", 4));
+    if (o->e4m3_scales) return oracle_decode(code & 0x7f, oracle_format_of("e4m3", 4));
     one.nan = code == 0xff;
     one.e = (int)code - 127;
     return one;
@@ -181,7 +180,7 @@ static inline uint32_t oracle_chain(const oracle *o, uint32_t c, const uint32_t 
         for (size_t i = 0; i < step && at + i < k; i++) x[i] = a[at + i], y[i] = b[at + i];
         for (size_t i = 0; i < 8; i++) { /* scales past the end are 1 */
             const size_t from = block > 0 ? at / block + i : 0;
-            const uint32_t one = block == 16 ? 0x38 : 127;
+            const uint32_t one = o->e4m3_scales ? 0x38 : 127;
             s[i] = block > 0 && sa != NULL && from * block < k ? sa[from] : one;
             t[i] = block > 0 && sb != NULL && from * block < k ? sb[from] : one;
         }

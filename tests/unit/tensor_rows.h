@@ -65,67 +65,70 @@ enum { ORACLE_NONE = -100000, ORACLE_LENGTH = 64 };
 
 /* One line per GPU, accumulator and unit. Each pair of formats in `inputs` is a row; after "=" only pairs of equal
  * formats are rows. late: the products k = 0, 1 and then k = 2, 3 (mod 4) are summed from zero, and C is added at the
- * end with a rounding to nearest. group: number of products that are summed before they are scaled. */
+ * end with a rounding to nearest. group: number of products that are summed before they are scaled. Scales are powers
+ * of two (e8m0), or numbers of e4m3 if e4m3_scales. */
 typedef struct oracle_line {
     const char *gpu, *inputs, *acc, *unit;
-    int length, fraction, kept, floor, late, group, scale_block;
+    int length, fraction, kept, floor, late, group, scale_block, e4m3_scales;
 } oracle_line;
 
 #define ORACLE_FP8 "e4m3 e5m2"
 #define ORACLE_FP864 "e4m3 e5m2 e3m2 e2m3 e2m1"
 static const oracle_line oracle_lines[] = {
-    {"v100", "=fp16", "fp32", "", 4, 23, 23, -131, 0, 0, 0},
-    {"v100", "=fp16", "fp16", "", 4, 23, 10, -19, 0, 0, 0},
-    {"t4", "=fp16", "fp32", "", 8, 24, 23, -132, 0, 0, 0},
-    {"t4", "=fp16", "fp16", "", 8, 24, 10, -20, 0, 0, 0},
-    {"t4", "=fp16", "fp32", "k4", 4, 23, 23, -131, 0, 0, 0},
-    {"t4", "=fp16", "fp16", "k4", 4, 23, 10, -19, 0, 0, 0},
-    {"a100", "=fp16 bf16", "fp32", "", 8, 24, 23, -132, 0, 0, 0},
-    {"a100", "=fp16", "fp16", "", 8, 24, 10, -20, 0, 0, 0},
-    {"a100", "=tf32", "fp32", "", 4, 24, 23, -132, 0, 0, 0},
-    {"l40s", "=fp16 bf16", "fp32", "", 8, 24, 23, -132, 0, 0, 0},
-    {"l40s", "=fp16", "fp16", "", 8, 24, 10, -20, 0, 0, 0},
-    {"l40s", "=tf32", "fp32", "", 4, 24, 23, -132, 0, 0, 0},
-    {"l40s", ORACLE_FP8, "fp32", "", 16, 13, 13, -132, 0, 0, 0},
-    {"l40s", ORACLE_FP8, "fp16", "", 16, 13, 10, -20, 0, 0, 0},
-    {"h100", "=fp16 bf16", "fp32", "", 16, 25, 23, -133, 0, 0, 0},
-    {"h100", "=fp16", "fp16", "", 16, 25, 10, -21, 0, 0, 0},
-    {"h100", "=tf32", "fp32", "", 8, 25, 23, -133, 0, 0, 0},
-    {"h100", "=fp16 bf16", "fp32", "k8", 8, 25, 23, -133, 0, 0, 0},
-    {"h100", "=tf32", "fp32", "k4", 4, 25, 23, -133, 0, 0, 0},
-    {"h100", ORACLE_FP8, "fp32", "", 32, 13, 13, -133, 0, 0, 0},
-    {"h100", ORACLE_FP8, "fp16", "", 32, 13, 10, -21, 0, 0, 0},
-    {"h100", ORACLE_FP8, "fp32", "mma", 16, 25, 23, -133, 1, 0, 0},
-    {"h100", ORACLE_FP8, "fp16", "mma", 16, 25, 10, -21, 1, 0, 0},
-    {"b200", "=fp16 bf16", "fp32", "", 16, 25, 23, -133, 0, 0, 0},
-    {"b200", "=fp16", "fp16", "", 16, 25, 10, -21, 0, 0, 0},
-    {"b200", "=tf32", "fp32", "", 8, 25, 23, -133, 0, 0, 0},
-    {"b200", "=fp16 bf16", "fp32", "mma", 16, 25, 23, -133, 0, 0, 0},
-    {"b200", "=fp16", "fp16", "mma", 16, 25, 10, -21, 0, 0, 0},
-    {"b200", "=tf32", "fp32", "mma", 8, 25, 23, -133, 0, 0, 0},
-    {"b200", ORACLE_FP8, "fp32", "mma", 16, 25, 23, -133, 1, 0, 0},
-    {"b200", ORACLE_FP8, "fp16", "mma", 16, 25, 10, -21, 1, 0, 0},
-    {"b200", ORACLE_FP864, "fp32", "", 32, 25, 23, -133, 0, 0, 0},
-    {"b200", ORACLE_FP864, "fp16", "", 32, 25, 10, -21, 0, 0, 0},
-    {"b200", ORACLE_FP864, "fp32", "mx", 32, 25, 23, -133, 0, 0, 32},
-    {"b200", "=e2m1", "fp32", "mxf4", 64, 35, 23, -139, 0, 16, 32},
-    {"b200", "=e2m1", "fp32", "nvf4", 64, 35, 23, -139, 0, 16, 16},
-    {"rtx5090", "=fp16 bf16", "fp32", "", 16, 25, 23, -133, 0, 0, 0},
-    {"rtx5090", "=fp16", "fp16", "", 16, 25, 10, -21, 0, 0, 0},
-    {"rtx5090", "=tf32", "fp32", "", 8, 25, 23, -133, 0, 0, 0},
-    {"rtx5090", ORACLE_FP864, "fp32", "", 32, 25, 23, -133, 0, 0, 0},
-    {"rtx5090", ORACLE_FP864, "fp16", "", 32, 25, 10, -21, 0, 0, 0},
-    {"rtx5090", ORACLE_FP8, "fp32", "k16", 16, 25, 23, -133, 0, 0, 0},
-    {"rtx5090", ORACLE_FP864, "fp32", "mx", 32, 25, 23, -133, 0, 0, 32},
-    {"rtx5090", "=e2m1", "fp32", "mxf4", 64, 35, 23, -139, 0, 16, 32},
-    {"rtx5090", "=e2m1", "fp32", "nvf4", 64, 35, 23, -139, 0, 16, 16},
+    {"v100", "=fp16", "fp32", "", 4, 23, 23, -131, 0, 0, 0, 0},
+    {"v100", "=fp16", "fp16", "", 4, 23, 10, -19, 0, 0, 0, 0},
+    {"t4", "=fp16", "fp32", "", 8, 24, 23, -132, 0, 0, 0, 0},
+    {"t4", "=fp16", "fp16", "", 8, 24, 10, -20, 0, 0, 0, 0},
+    {"t4", "=fp16", "fp32", "k4", 4, 23, 23, -131, 0, 0, 0, 0},
+    {"t4", "=fp16", "fp16", "k4", 4, 23, 10, -19, 0, 0, 0, 0},
+    {"a100", "=fp16 bf16", "fp32", "", 8, 24, 23, -132, 0, 0, 0, 0},
+    {"a100", "=fp16", "fp16", "", 8, 24, 10, -20, 0, 0, 0, 0},
+    {"a100", "=tf32", "fp32", "", 4, 24, 23, -132, 0, 0, 0, 0},
+    {"l40s", "=fp16 bf16", "fp32", "", 8, 24, 23, -132, 0, 0, 0, 0},
+    {"l40s", "=fp16", "fp16", "", 8, 24, 10, -20, 0, 0, 0, 0},
+    {"l40s", "=tf32", "fp32", "", 4, 24, 23, -132, 0, 0, 0, 0},
+    {"l40s", ORACLE_FP8, "fp32", "", 16, 13, 13, -132, 0, 0, 0, 0},
+    {"l40s", ORACLE_FP8, "fp16", "", 16, 13, 10, -20, 0, 0, 0, 0},
+    {"h100", "=fp16 bf16", "fp32", "", 16, 25, 23, -133, 0, 0, 0, 0},
+    {"h100", "=fp16", "fp16", "", 16, 25, 10, -21, 0, 0, 0, 0},
+    {"h100", "=tf32", "fp32", "", 8, 25, 23, -133, 0, 0, 0, 0},
+    {"h100", "=fp16 bf16", "fp32", "k8", 8, 25, 23, -133, 0, 0, 0, 0},
+    {"h100", "=tf32", "fp32", "k4", 4, 25, 23, -133, 0, 0, 0, 0},
+    {"h100", ORACLE_FP8, "fp32", "", 32, 13, 13, -133, 0, 0, 0, 0},
+    {"h100", ORACLE_FP8, "fp16", "", 32, 13, 10, -21, 0, 0, 0, 0},
+    {"h100", ORACLE_FP8, "fp32", "mma", 16, 25, 23, -133, 1, 0, 0, 0},
+    {"h100", ORACLE_FP8, "fp16", "mma", 16, 25, 10, -21, 1, 0, 0, 0},
+    {"b200", "=fp16 bf16", "fp32", "", 16, 25, 23, -133, 0, 0, 0, 0},
+    {"b200", "=fp16", "fp16", "", 16, 25, 10, -21, 0, 0, 0, 0},
+    {"b200", "=tf32", "fp32", "", 8, 25, 23, -133, 0, 0, 0, 0},
+    {"b200", "=fp16 bf16", "fp32", "mma", 16, 25, 23, -133, 0, 0, 0, 0},
+    {"b200", "=fp16", "fp16", "mma", 16, 25, 10, -21, 0, 0, 0, 0},
+    {"b200", "=tf32", "fp32", "mma", 8, 25, 23, -133, 0, 0, 0, 0},
+    {"b200", ORACLE_FP8, "fp32", "mma", 16, 25, 23, -133, 1, 0, 0, 0},
+    {"b200", ORACLE_FP8, "fp16", "mma", 16, 25, 10, -21, 1, 0, 0, 0},
+    {"b200", ORACLE_FP864, "fp32", "", 32, 25, 23, -133, 0, 0, 0, 0},
+    {"b200", ORACLE_FP864, "fp16", "", 32, 25, 10, -21, 0, 0, 0, 0},
+    {"b200", ORACLE_FP864, "fp32", "mx", 32, 25, 23, -133, 0, 0, 32, 0},
+    {"b200", "=e2m1", "fp32", "mxf4", 64, 35, 23, -139, 0, 16, 32, 0},
+    {"b200", "=e2m1", "fp32", "mxf4x16", 64, 35, 23, -139, 0, 16, 16, 0},
+    {"b200", "=e2m1", "fp32", "nvf4", 64, 35, 23, -139, 0, 16, 16, 1},
+    {"rtx5090", "=fp16 bf16", "fp32", "", 16, 25, 23, -133, 0, 0, 0, 0},
+    {"rtx5090", "=fp16", "fp16", "", 16, 25, 10, -21, 0, 0, 0, 0},
+    {"rtx5090", "=tf32", "fp32", "", 8, 25, 23, -133, 0, 0, 0, 0},
+    {"rtx5090", ORACLE_FP864, "fp32", "", 32, 25, 23, -133, 0, 0, 0, 0},
+    {"rtx5090", ORACLE_FP864, "fp16", "", 32, 25, 10, -21, 0, 0, 0, 0},
+    {"rtx5090", ORACLE_FP8, "fp32", "k16", 16, 25, 23, -133, 0, 0, 0, 0},
+    {"rtx5090", ORACLE_FP864, "fp32", "mx", 32, 25, 23, -133, 0, 0, 32, 0},
+    {"rtx5090", "=e2m1", "fp32", "mxf4", 64, 35, 23, -139, 0, 16, 32, 0},
+    {"rtx5090", "=e2m1", "fp32", "mxf4x16", 64, 35, 23, -139, 0, 16, 16, 0},
+    {"rtx5090", "=e2m1", "fp32", "nvf4", 64, 35, 23, -139, 0, 16, 16, 1},
 };
 enum { ORACLE_LINES = COUNT_OF(oracle_lines) };
 
 /* One row: the values of its line, its formats, and the settings that a name may change. */
 typedef struct oracle {
     const oracle_format *a, *b, *acc;
-    int length, fraction, kept, floor, late, group, scale_block;
+    int length, fraction, kept, floor, late, group, scale_block, e4m3_scales;
     int nearest, floor_align, zero_operand, zero_product, zero_c, signed_zero, promote;
 } oracle;
 
@@ -203,6 +206,7 @@ static inline int oracle_find(oracle *o, const char *name) {
                       .late = l->late,
                       .group = l->group,
                       .scale_block = l->scale_block,
+                      .e4m3_scales = l->e4m3_scales,
                       .nearest = has_acc,
                       .zero_operand = ORACLE_NONE,
                       .zero_product = ORACLE_NONE,

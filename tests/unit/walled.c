@@ -313,6 +313,7 @@ const ulp_backend *walled(const ulp_backend *backend) {
     table_of_walled.round64 = round64_or_wrong;
     snprintf(what, sizeof what, "walled %s", inner->what);
     table_of_walled.name = inner->name;
+    table_of_walled.machine = inner->machine;
     table_of_walled.what = what;
     if (arena == NULL) {
         void *memory = mmap(NULL, arena_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -186,6 +186,7 @@ static const char *unit_of(const char *name) {
         {"", "-k16", "mma.sync, k = 16"},
         {"", "-mx", "mma, mxf8f6f4"},
         {"", "-mxf4", "mma, mxf4"},
+        {"", "-mxf4x16", "mma, mxf4nvf4"},
         {"", "-nvf4", "mma, mxf4nvf4"},
         {"h100-", "", "wgmma"},
         {"b200-", "", "tcgen05"},

@@ -32,6 +32,21 @@ DOT(ulp_dot_vnni_int8_sat, "avx512f,avx512vnni", __m512i, PLAIN, _mm512_dpbusds_
 DOT(ulp_dot_vnni_int16, "avx512f,avx512vnni", __m512i, PLAIN, _mm512_dpwssd_epi32, PLAIN)
 DOT(ulp_dot_vnni_int16_sat, "avx512f,avx512vnni", __m512i, PLAIN, _mm512_dpwssds_epi32, PLAIN)
 
+/* Words of four codes, 8 results at a time: the sums of two products clamp to 16 bits, their sums are added. */
+__attribute__((target("avx2"))) void ulp_dot_maddubs_int8(uint32_t *c, const uint32_t *a, const uint32_t *b,
+                                                          size_t words) {
+    const __m256i ones = _mm256_set1_epi16(1);
+    for (size_t j = 0; j < ULP_NATIVE_LANES; j += 8) {
+        __m256i sum = _mm256_loadu_si256((const __m256i *)(const void *)(c + j));
+        for (size_t i = 0; i < words; i++) {
+            const __m256i y = _mm256_loadu_si256((const __m256i *)(const void *)(b + ULP_NATIVE_LANES * i + j));
+            const __m256i two = _mm256_maddubs_epi16(_mm256_set1_epi32((int)a[i]), y);
+            sum = _mm256_add_epi32(sum, _mm256_madd_epi16(two, ones));
+        }
+        _mm256_storeu_si256((__m256i *)(void *)(c + j), sum);
+    }
+}
+
 /* VDPPHPS zmm0, zmm1, zmm2, for compilers that do not know it. */
 __attribute__((target("avx512f"))) void ulp_dot_avx512_fp16(uint32_t *c, const uint32_t *a, const uint32_t *b,
                                                             size_t words) {

@@ -26,6 +26,10 @@ const char *ulp_lacks_avx512_bf16(void) {
     return has_avx512() && has(7, 1, EAX, 5) ? "" : "this processor has no AVX512_BF16 (CPUID leaf 7.1, EAX bit 5)";
 }
 
+const char *ulp_lacks_avx2(void) {
+    return __builtin_cpu_supports("avx2") ? "" : "this processor has no AVX2 (CPUID leaf 7, EBX bit 5)";
+}
+
 const char *ulp_lacks_vnni(void) {
     return has_avx512() && has(7, 0, ECX, 11) ? "" : "this processor has no AVX512_VNNI (CPUID leaf 7, ECX bit 11)";
 }

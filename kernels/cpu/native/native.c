@@ -34,6 +34,8 @@ static const row rows[] = {
     {"vnni-int8-sat", "VPDPBUSDS", "int8", "int8", "q32.0", "vnni-int8-sat", -128, 4, 1, OF_X86(vnni, vnni_int8_sat)},
     {"vnni-int16", "VPDPWSSD", "q16.0", "q16.0", "q32.0", "vnni-int16", 0, 2, 1, OF_X86(vnni, vnni_int16)},
     {"vnni-int16-sat", "VPDPWSSDS", "q16.0", "q16.0", "q32.0", "vnni-int16-sat", 0, 2, 1, OF_X86(vnni, vnni_int16_sat)},
+    {"maddubs-int8", "VPMADDUBSW, VPMADDWD, VPADDD", "uint8", "int8", "q32.0", "maddubs-int8", 0, 4, 1,
+     OF_X86(avx2, maddubs_int8)},
     {"amx-bf16", "TDPBF16PS", "bf16", "bf16", "fp32", "amx-bf16", 0, 2, 16, OF_X86(amx_bf16, amx_bf16)},
     {"amx-fp16", "TDPFP16PS", "fp16", "fp16", "fp32", "amx-fp16", 0, 2, 16, OF_X86(amx_fp16, amx_fp16)},
     {"amx-int8", "TDPBSSD", "int8", "int8", "q32.0", "int8", 0, 4, 16, OF_X86(amx_int8, amx_int8)},

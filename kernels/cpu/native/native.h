@@ -72,10 +72,10 @@ void ulp_cpu_bf16_narrow(uint16_t *code, const float *x, size_t n);
 
 typedef void ulp_native_dot(uint32_t *c, const uint32_t *a, const uint32_t *b, size_t words);
 ulp_native_dot ulp_dot_avx512_bf16, ulp_dot_avx512_fp16, ulp_dot_vnni_int8, ulp_dot_vnni_int8_sat, ulp_dot_vnni_int16,
-    ulp_dot_vnni_int16_sat, ulp_dot_amx_bf16, ulp_dot_amx_fp16, ulp_dot_amx_int8;
+    ulp_dot_vnni_int16_sat, ulp_dot_maddubs_int8, ulp_dot_amx_bf16, ulp_dot_amx_fp16, ulp_dot_amx_int8;
 
-const char *ulp_lacks_avx512_bf16(void), *ulp_lacks_vnni(void), *ulp_lacks_amx_bf16(void), *ulp_lacks_amx_int8(void),
-    *ulp_lacks_amx_fp16(void), *ulp_lacks_avx512_fp16(void);
+const char *ulp_lacks_avx512_bf16(void), *ulp_lacks_vnni(void), *ulp_lacks_avx2(void), *ulp_lacks_amx_bf16(void),
+    *ulp_lacks_amx_int8(void), *ulp_lacks_amx_fp16(void), *ulp_lacks_avx512_fp16(void);
 
 /* Instructions of Arm. FDOT is untested: no processor or emulator at hand has it. */
 ulp_native_dot ulp_dot_arm_bfdot, ulp_dot_arm_bfmmla, ulp_dot_arm_sdot, ulp_dot_arm_smmla, ulp_dot_arm_fdot_e4m3,

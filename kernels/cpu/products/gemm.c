@@ -201,6 +201,7 @@ static ulp_status run_transposed(const ulp_job *w) {
 }
 
 static ulp_status run(const ulp_job *w) {
+    if (w->datapath->split_k != 0) return ULP_UNSUPPORTED; /* ulp_backend_gemm() asks for the product of each part */
     if (w->s.m == 0 || w->s.n == 0) return ULP_OK;
     if (w->s.k > 0) ULP_TRY(check_inputs(w));
     return w->s.c_trans ? run_transposed(w) : run_tiles(w);

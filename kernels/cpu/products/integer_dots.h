@@ -91,6 +91,7 @@ typedef struct dots {
     int per, pairs_only;        /* products of a word; 1: integers of 16 bits, which are never four */
     size_t length, runs, words; /* products of a run, runs of a sum, words of a run */
     double a_factor, b_factor;
+    int32_t a_less, b_less; /* subtracted from these integers: 128 for integers of 8 bits without a sign */
     int32_t zero_a, zero_b;
     uint32_t *a, *b;             /* A (m rounded up to `rows`, runs words), B as panels of (runs words, WIDE) */
     uint32_t *a_start, *b_start; /* the start of a run: (m rounded up, runs), and panels of (runs, WIDE) */
@@ -116,15 +117,15 @@ ULP_INLINE const vword *dots_b_start(const dots *d, size_t panel, size_t run) {
     return (const vword *)(const void *)(d->b_start + (panel * d->runs + run) * WIDE);
 }
 
-/* to (n) = integers that the n elements at, at + stride, ... of an array are, times the factor */
+/* to (n) = integers that the n elements at, at + stride, ... of an array are, times the factor, minus `less` */
 static inline void integers_of(int32_t *restrict to, const ulp_job *job, const void *array, size_t at, size_t stride,
-                               size_t n, double factor) {
+                               size_t n, double factor, int32_t less) {
     if (job->wide && stride == 1)
-        for (size_t i = 0; i < n; i++) to[i] = (int32_t)(((const double *)array)[at + i] * factor);
+        for (size_t i = 0; i < n; i++) to[i] = (int32_t)(((const double *)array)[at + i] * factor) - less;
     else if (stride == 1)
-        for (size_t i = 0; i < n; i++) to[i] = (int32_t)(((const float *)array)[at + i] * (float)factor);
+        for (size_t i = 0; i < n; i++) to[i] = (int32_t)(((const float *)array)[at + i] * (float)factor) - less;
     else
-        for (size_t i = 0; i < n; i++) to[i] = (int32_t)(job_at(job, array, at + i * stride) * factor);
+        for (size_t i = 0; i < n; i++) to[i] = (int32_t)(job_at(job, array, at + i * stride) * factor) - less;
 }
 
 /* Packs run `run` of a panel of B. */
@@ -143,7 +144,8 @@ static inline void dots_pack_panel_run(const dots *d, size_t panel, size_t run) 
     for (size_t k = first; k < first + d->words * (size_t)d->per; k += (size_t)d->per, to += WIDE) {
         for (size_t i = 0; i < (size_t)d->per; i++)
             if (k + i < end)
-                integers_of(x[i], job, job->b, b_index(job, k + i, panel * WIDE), stride, width, d->b_factor);
+                integers_of(x[i], job, job->b, b_index(job, k + i, panel * WIDE), stride, width, d->b_factor,
+                            d->b_less);
             else memset(x[i], 0, sizeof x[i]);
         if (d->per == QUADS)
             for (int j = 0; j < WIDE; j++)
@@ -187,7 +189,7 @@ static inline void dots_pack_row(const dots *d, size_t i) {
         uint32_t *to = d->a + i * dots_row(d) + run * d->words, sum = 0;
         for (size_t k = first; k < end; k += PART) {
             const size_t n = end - k < PART ? end - k : PART;
-            integers_of(x, job, job->a, a_index(job, i, k), stride, n, d->a_factor);
+            integers_of(x, job, job->a, a_index(job, i, k), stride, n, d->a_factor, d->a_less);
             words_of(to + (k - first) / (size_t)d->per, x, n, d->per);
             for (size_t t = 0; t < n && d->zero_b != 0; t++) sum += (uint32_t)(x[t] - d->zero_a);
         }

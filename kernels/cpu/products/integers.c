@@ -190,20 +190,26 @@ static double largest_start(const ulp_job *job, int unit, int *whole) {
 
 /* ---- 8- and 16-bit integers ---- */
 
+/* Integers of 8 bits without a sign become signed by subtracting 128 from them and from their zero point. */
+static int is_packed(const ulp_format *f) { return f->bits <= (f->is_signed ? 16 : 8); }
+
+static int32_t less_of(const ulp_format *f) { return f->is_signed ? 0 : 128; }
+
 static int serves_fixed(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
     const ulp_format *f = &d->accumulator;
     const ulp_overflow policy = ulp_overflow_of(f, (ulp_overflow)d->rule.overflow);
     return job->wide && d->kind == ULP_SERIAL && d->promote == 0 && d->has_inputs && d->a.is_fixed && d->b.is_fixed &&
-           d->a.bits <= 16 && d->b.bits <= 16 && d->a.is_signed && d->b.is_signed &&
-           d->a.frac_bits + d->b.frac_bits == 0 && f->is_fixed && f->bits == 32 && f->frac_bits == 0 &&
-           d->length <= 1 << 13 && (policy == ULP_OVERFLOW_SAT || policy == ULP_OVERFLOW_WRAP);
+           is_packed(&d->a) && is_packed(&d->b) && d->a.frac_bits + d->b.frac_bits == 0 && f->is_fixed &&
+           f->bits == 32 && f->frac_bits == 0 && d->length <= 1 << 13 &&
+           (policy == ULP_OVERFLOW_SAT || policy == ULP_OVERFLOW_WRAP);
 }
 
 /* Whether a partial sum may be beyond the range of 32-bit integers. */
 static int may_clamp(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
-    const double a = -d->a.lowest + fabs((double)d->zero_a), b = -d->b.lowest + fabs((double)d->zero_b);
+    const double a = fmax(-d->a.lowest, d->a.max) + fabs((double)d->zero_a),
+                 b = fmax(-d->b.lowest, d->b.max) + fabs((double)d->zero_b);
     int whole = 1;
     if (ulp_overflow_of(&d->accumulator, (ulp_overflow)d->rule.overflow) != ULP_OVERFLOW_SAT) return 0;
     return (double)job->s.k * a * b + largest_start(job, 0, &whole) >= 0x1p31;
@@ -220,8 +226,10 @@ static ulp_status run_fixed(const ulp_job *job) {
                     .rows = ROWS,
                     .step = 1,
                     .pairs_only = wide,
-                    .zero_a = d->zero_a,
-                    .zero_b = d->zero_b,
+                    .a_less = less_of(&d->a),
+                    .b_less = less_of(&d->b),
+                    .zero_a = d->zero_a - less_of(&d->a),
+                    .zero_b = d->zero_b - less_of(&d->b),
                     .a_factor = 1.0,
                     .b_factor = 1.0,
                     .length = may || job->s.k == 0 ? d->length : job->s.k}};

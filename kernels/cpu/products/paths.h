@@ -17,6 +17,8 @@
       "no partial sum of e2m1 or e2m3 rounds; sums of 16-bit integers that clamp have two products at a time", "int8") \
     X(fixed, "serial sums in fixed point of at most 16 bits, in vectors of integers",                                  \
       "operands and start values are values of the format", "serial:q8.8:rne")                                         \
+    X(pairs, "sums of two products of 8-bit integers in 16 bits (VPMADDUBSW), in vectors of 32-bit integers", "",      \
+      "maddubs-int8")                                                                                                  \
     X(aligned, "sums of aligned products (Tensor Cores, CDNA3, RISC-V), in vectors of 32-bit integers", "",            \
       "h100-fp16")                                                                                                     \
     X(scaled_groups, "groups that are summed exactly before their scales apply (mxf4, nvf4), in vectors", "",          \

@@ -22,18 +22,20 @@ static int has_same_formats(const ulp_datapath *x, const ulp_datapath *y) {
     return ulp_format_equal(&x->accumulator, &y->accumulator) && ulp_format_equal(&x->a, &y->a) &&
            ulp_format_equal(&x->b, &y->b) && ulp_format_equal(&x->scale, &y->scale) &&
            ulp_format_equal(&x->word_a, &y->word_a) && ulp_format_equal(&x->word_b, &y->word_b) &&
-           ulp_format_equal(&x->result, &y->result) && ulp_format_equal(&x->rounded, &y->rounded);
+           ulp_format_equal(&x->split_k_format, &y->split_k_format) &&
+           ulp_format_equal(&x->split_k_total, &y->split_k_total) && ulp_format_equal(&x->result, &y->result) &&
+           ulp_format_equal(&x->rounded, &y->rounded);
 }
 
 static int is_same(const ulp_datapath *x, const ulp_datapath *y) {
     return strcmp(x->name, y->name) == 0 && x->kind == y->kind && x->rule.mode == y->rule.mode &&
            x->rule.overflow == y->rule.overflow && x->rule.random_bits == y->rule.random_bits &&
            x->length == y->length && x->promote == y->promote && x->has_inputs == y->has_inputs &&
-           x->words == y->words && x->words_cut == y->words_cut && x->words_small_first == y->words_small_first &&
-           x->zero_a == y->zero_a && x->zero_b == y->zero_b && x->scale_block == y->scale_block &&
-           x->native == y->native && x->nan_code == y->nan_code && x->step == y->step && x->a_prec == y->a_prec &&
-           x->b_prec == y->b_prec && x->a_emin == y->a_emin && x->b_emin == y->b_emin && has_same_sum(x, y) &&
-           has_same_formats(x, y);
+           x->split_k == y->split_k && x->pairs_wrap == y->pairs_wrap && x->words == y->words &&
+           x->words_cut == y->words_cut && x->words_small_first == y->words_small_first && x->zero_a == y->zero_a &&
+           x->zero_b == y->zero_b && x->scale_block == y->scale_block && x->native == y->native &&
+           x->nan_code == y->nan_code && x->step == y->step && x->a_prec == y->a_prec && x->b_prec == y->b_prec &&
+           x->a_emin == y->a_emin && x->b_emin == y->b_emin && has_same_sum(x, y) && has_same_formats(x, y);
 }
 
 /* A sum of a few products has a value of the result's format. */
@@ -91,7 +93,9 @@ static void seeds(void) {
         "h100-fp16:L=64:F=40:kept=1 h100-fp16:align=rd:output=rne:floor=none "
         "h100-bf16:signed_zero=1:zero_operand=-126:zero_product=5 h100-e4m3-mma:L=32:promote=128 serial:posit16:rne "
         "exact:takum16:rd serial:cfloat8_1_4_3:bias=3:rne h100-fp16:zero_c=-1000 native:f16c native:avx512-bf16 "
-        "serial:q8.8:wrap:rd";
+        "serial:q8.8:wrap:rd serial:fp16:rne:split-k=2:fp16 h100-fp16:split-k=4:e4m3:sat:F=20 "
+        "uint8.int8:zero-points=3,-4 "
+        "maddubs-int8 maddubs-int8-wrap uint8:sat:za=128";
     ulp_datapath d;
     for (size_t i = 0; ulp_datapath_get(i, &d) == ULP_OK; i++) fuzz_seed_text("%s", d.name);
     fuzz_seed_words(forms);

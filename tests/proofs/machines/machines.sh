@@ -61,6 +61,7 @@ cases() {
         for f in fp16 bf16 e4m3 fp32 fp64 q6.10 e8m7 posit16 takum16; do for m in rne ru rz sr/8; do
             for k in serial split chunk32 block4 pairwise kahan exact; do echo "$k:$f:$m"; done; done; done
         printf '%s\n' fp32 int8 int8:sat vnni-int8 vnni-int8-sat vnni-int16 vnni-int16-sat \
+            maddubs-int8 maddubs-int8-wrap uint8.int8:zero-points=128,3 h100-fp16:split-k=4:fp32 serial:fp16:rne:split-k=3:fp16 \
             h100-bf16:words=3 a100-fp16:promote=128 h100-e4m3:promote=128 h100-e4m3:F=20:kept=20
     } | some 12 | sed 's/^/products /'
     for f in $formats; do for m in rne rna rz ru rd ro sra; do for p in default inf sat nan wrap; do echo "round $f $m $p"; done; done; done | some 29

@@ -260,6 +260,15 @@ static void check_altered(check_plan *plan, const pair *p) {
         d = p->model;
         d.rule.mode = ULP_RZ;
         expect_altered(plan, p, "rounding to zero", &d);
+    } else if (d.kind == ULP_PAIRS) {
+        d.pairs_wrap = !d.pairs_wrap;
+        expect_altered(plan, p, "pairs that wrap in 16 bits", &d);
+        d = p->model;
+        d.rule.overflow = ULP_OVERFLOW_SAT;
+        expect_altered(plan, p, "sums that clamp in 32 bits", &d);
+        d = p->model;
+        d.kind = ULP_SERIAL;
+        expect_altered(plan, p, "exact sums of pairs", &d);
     } else if (d.a.is_fixed) {
         const int clamps = strstr(p->native->name, "-sat") != NULL;
         d.rule.overflow = clamps ? ULP_OVERFLOW_WRAP : ULP_OVERFLOW_SAT;
