@@ -202,6 +202,11 @@ static size_t strided_of(const ulp_strided_windows *s) {
 #define pixels_of(s) ((s)->images * (s)->h * (s)->w)
 static size_t numbers_of(ulp_channels s) { return s.B * s.c * s.n; }
 static size_t permuted_of(ulp_permute_shape s) { return s.count * s.a * s.b * s.n; }
+static size_t elements_of(const ulp_tiling *t) { return t->shape[0] * t->shape[1] * t->shape[2]; }
+static size_t parts_of(const ulp_tiling *t) {
+    size_t groups[3];
+    return ulp_tiling_groups(groups, t);
+}
 static size_t outputs_of(ulp_sequences of) { return of.B * of.C * of.T; }
 
 /* Checks: n elements at `at` lie in the memory of the backend; the object at `at` does not. */
@@ -212,6 +217,17 @@ static size_t outputs_of(ulp_sequences of) { return of.B * of.C * of.T; }
 /* The checks of each operation of operations.def, in the names of its parameters. */
 #define WALL_round IN(y, n), IN(x, n), ROUNDING(rounding)
 #define WALL_round64 IN(y, n), IN(x, n), ROUNDING(rounding)
+#define WALL_encode inside(operation, codes, (n * width + 7) / 8), IN(x, n), ROUNDING(rounding)
+#define WALL_decode IN(y, n), inside(operation, codes, (n * width + 7) / 8), OUT(format)
+#define WALL_block_encode                                                                                              \
+    OUT(array.block), IN(elements, rows *array.n), IN(scales, rows *ulp_block_scales(array.n, array.block)),           \
+        IN(x, rows *array.n)
+#define WALL_block_decode                                                                                              \
+    OUT(array.block), IN(y, rows *array.n), IN(elements, rows *array.n),                                               \
+        IN(scales, rows *ulp_block_scales(array.n, array.block))
+#define WALL_quantize                                                                                                  \
+    OUT(quantizer), OUT(tiling), IN(codes, elements_of(tiling)), IN(x, elements_of(tiling)),                           \
+        IN(scales, parts_of(tiling)), inside_or_null(operation, zero_points, parts_of(tiling) * sizeof *zero_points)
 #define WALL_map                                                                                                       \
     IN(y, n), IN(op.a, n), inside_or_null(operation, op.b, n * sizeof *op.b),                                          \
         inside_or_null(operation, op.c, n * sizeof *op.c), ROUNDING(rounding)
