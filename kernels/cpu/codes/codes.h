@@ -30,6 +30,12 @@ int ULP_CPU(ulp_nearest_codes)(void *codes, const float *x, size_t n, unsigned w
 /* packed (ceil(n / 2)) = the codes (n) of 4 bits, the first of two in the low half of a byte. */
 void ULP_CPU(ulp_codes_pack)(uint8_t *packed, const uint8_t *codes, size_t n);
 
+/* tapered.c: whether it serves a posit or a takum; codes of values of a posit or of a takum; values of posits. */
+int ULP_CPU(ulp_tapered_codes_serve)(const ulp_format *f);
+void ULP_CPU(ulp_posit_codes)(void *codes, const float *x, size_t n, unsigned width, const ulp_format *f);
+void ULP_CPU(ulp_takum_codes)(void *codes, const double *x, size_t n, unsigned width, const ulp_format *f);
+void ULP_CPU(ulp_posit_values)(float *y, const void *codes, size_t n, unsigned width, const ulp_format *f);
+
 /* A format prepared for the loops that read codes. */
 typedef struct ulp_reading {
     const ulp_format *format;
@@ -39,6 +45,7 @@ typedef struct ulp_reading {
     uint32_t magnitude; /* mask of the magnitude code */
     uint32_t shift, bias, sign_shift, signs;
     float quantum;
+    int is_posit;
     const float *table; /* the values of all codes, where no loop computes them */
 } ulp_reading;
 

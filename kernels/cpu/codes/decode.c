@@ -15,6 +15,8 @@ static int computes(const ulp_format *f) {
 
 ulp_status ULP_CPU(ulp_reading_begin)(ulp_reading *r, float room[ULP_READING_ROOM], const ulp_format *f) {
     *r = (ulp_reading){.format = f, .nan = -1, .inf = -1, .nan_above = INT32_MAX};
+    r->is_posit = f->taper == ULP_TAPER_POSIT && ULP_CPU(ulp_tapered_codes_serve)(f);
+    if (r->is_posit) return ULP_OK;
     if (!computes(f)) {
         const size_t count = (size_t)1 << f->bits;
         float *const table = f->bits <= 8 ? room : malloc(count * sizeof *table);
@@ -79,6 +81,10 @@ RUN(listed_shorts, uint16_t, listed_value_of)
 #undef RUN
 
 void ULP_CPU(ulp_values_of_codes)(float *y, const void *codes, size_t n, unsigned width, const ulp_reading *r) {
+    if (r->is_posit) {
+        ULP_CPU(ulp_posit_values)(y, codes, n, width, r->format);
+        return;
+    }
     const int is_fixed = r->format->is_fixed && r->format->is_signed, is_unsigned = r->format->is_fixed && !is_fixed;
     if (width == 16)
         (r->table != NULL ? listed_shorts

@@ -63,6 +63,10 @@ ULP_INLINE int has_nan(const float *x, size_t n) {
 
 ulp_status ULP_CPU(ulp_codes_of_values)(void *codes, const float *x, size_t n, unsigned width, const ulp_format *f) {
     if (f->nan_codes == ULP_NAN_NONE && has_nan(x, n)) return ULP_NO_NAN;
+    if (f->taper == ULP_TAPER_POSIT && ULP_CPU(ulp_tapered_codes_serve)(f)) {
+        ULP_CPU(ulp_posit_codes)(codes, x, n, width, f);
+        return ULP_OK;
+    }
     if (!serves(f)) {
         double values[ULP_PIECE];
         for (size_t at = 0; at < n; at += ULP_PIECE) {
@@ -80,6 +84,10 @@ ulp_status ULP_CPU(ulp_codes_of_values)(void *codes, const float *x, size_t n, u
 
 ulp_status ULP_CPU(ulp_codes_of_doubles)(void *codes, const double *x, size_t n, unsigned width, const ulp_format *f) {
     uint64_t each[ULP_PIECE];
+    if (f->taper == ULP_TAPER_TAKUM && ULP_CPU(ulp_tapered_codes_serve)(f)) {
+        ULP_CPU(ulp_takum_codes)(codes, x, n, width, f);
+        return ULP_OK;
+    }
     if (ulp_encode_array(each, x, n, f) < n) return f->nan_codes == ULP_NAN_NONE ? ULP_NO_NAN : ULP_NO_CODE;
     for (size_t i = 0; i < n && width == 16; i++) ((uint16_t *)codes)[i] = (uint16_t)each[i];
     for (size_t i = 0; i < n && width == 8; i++) ((uint8_t *)codes)[i] = (uint8_t)each[i];
