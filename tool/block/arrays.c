@@ -93,6 +93,14 @@ static ulp_status write_output(const block_arrays *b, coded *c, ulp_error *error
     return file_output_close(&o, status, failed, error);
 }
 
+/* Fill c->x with the values of the codes. */
+static ulp_status values_of(const block_arrays *b, coded *c) {
+    const ulp_backend *backend;
+    ULP_TRY(ulp_backend_get(&backend, "cpu"));
+    return ulp_backend_block_decode(backend, c->x, c->element, c->scale, c->rows,
+                                    (ulp_block_array){b->block, c->n, b->tensor_scale});
+}
+
 /* ---- numbers to codes ---- */
 
 static void find_tensor_scale(block_arrays *b, const file_array *a) {
@@ -102,6 +110,21 @@ static void find_tensor_scale(block_arrays *b, const file_array *a) {
     ulp_complain(b->program, "tensor scale %s", text);
 }
 
+/* Encode a row. Vectors take numbers that binary32 holds; `room` has space for the row. */
+static ulp_status encode_row(uint8_t *element, uint8_t *scale, const double *x, float *room,
+                             const ulp_block_array *array, const block_arrays *b, ulp_stream stream) {
+    const ulp_backend *backend;
+    int wide = 0;
+    for (size_t i = 0; i < array->n; i++) {
+        const double size = x[i] < 0 ? -x[i] : x[i];
+        room[i] = size > FLT_MAX && size <= DBL_MAX ? 0.0f : (float)x[i];
+        wide |= (double)room[i] != x[i] && x[i] == x[i];
+    }
+    if (wide) return ulp_block_encode64(element, scale, x, *array, b->rule, stream);
+    ULP_TRY(ulp_backend_get(&backend, "cpu"));
+    return ulp_backend_block_encode(backend, element, scale, room, 1, *array, b->rule, stream);
+}
+
 /* Encode the rows; if values are wanted, c->x gets those of the codes. */
 static ulp_status encode_rows(const block_arrays *b, coded *c, const file_array *a, ulp_error *error) {
     const double *const x = a->elements;
@@ -109,15 +132,18 @@ static ulp_status encode_rows(const block_arrays *b, coded *c, const file_array 
     c->scale = malloc(c->rows * c->scales + 1);
     if (!b->to_codes) c->x = malloc(c->shape.count * sizeof *c->x + 1);
     if (c->element == NULL || c->scale == NULL || (!b->to_codes && c->x == NULL)) return no_memory(a->shown, error);
-    for (size_t row = 0; row < c->rows; row++) {
+    float *const room = malloc(c->n * sizeof *room + 1);
+    if (room == NULL) return no_memory(a->shown, error);
+    ulp_status status = ULP_OK;
+    for (size_t row = 0; row < c->rows && status == ULP_OK; row++) {
         ulp_stream stream = b->stream;
         stream.first += row * c->n;
-        const ulp_block_array array = {b->block, c->n, b->tensor_scale};
-        uint8_t *const element = c->element + row * c->n, *const scale = c->scale + row * c->scales;
-        ulp_block_encode64(element, scale, x + row * c->n, array, b->rule, stream);
-        if (!b->to_codes) ulp_block_decode(c->x + row * c->n, element, scale, array);
+        status = encode_row(c->element + row * c->n, c->scale + row * c->scales, x + row * c->n, room,
+                            &(ulp_block_array){b->block, c->n, b->tensor_scale}, b, stream);
     }
-    return ULP_OK;
+    free(room);
+    if (status == ULP_OK && !b->to_codes) status = values_of(b, c);
+    return status == ULP_OK ? ULP_OK : ulp_fail(error, status, "%s", ulp_status_text(status));
 }
 
 ulp_status block_arrays_encode(block_arrays *b, ulp_error *error) {
@@ -193,10 +219,8 @@ static ulp_status decode_rows(block_arrays *b, coded *c, file_array *elements, f
     elements->elements = scales->elements = NULL;
     c->x = c->shape.count < SIZE_MAX / sizeof *c->x ? malloc(c->shape.count * sizeof *c->x + 1) : NULL;
     if (c->x == NULL) return no_memory(elements->shown, error);
-    for (size_t row = 0; row < c->rows; row++)
-        ulp_block_decode(c->x + row * c->n, c->element + row * c->n, c->scale + row * c->scales,
-                         (ulp_block_array){b->block, c->n, b->tensor_scale});
-    return ULP_OK;
+    const ulp_status status = values_of(b, c);
+    return status == ULP_OK ? ULP_OK : ulp_fail(error, status, "%s", ulp_status_text(status));
 }
 
 ulp_status block_arrays_decode(block_arrays *b, ulp_error *error) {
