@@ -111,6 +111,17 @@ def check_out(out: object, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Arra
     return out
 
 
+def largest_finite(array: Array) -> float:
+    """The largest finite magnitude of an array; 0 if there is none."""
+    if not array.size:
+        return 0.0
+    most = max(float(array.max()), -float(array.min()))
+    if np.isfinite(most):
+        return most
+    magnitudes = np.abs(array[np.isfinite(array)])
+    return float(magnitudes.max()) if magnitudes.size else 0.0
+
+
 def check_integer(value: object, name: str, least: int, most: int) -> int:
     """value as an int; TypeError if it is no integer, ValueError if it is out of range."""
     try:

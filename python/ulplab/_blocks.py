@@ -9,7 +9,7 @@ from typing import Any, Optional, Union
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import Array, address, as_float, check_integer, words_of
+from ._arrays import Array, address, as_float, check_integer, largest_finite, words_of
 from ._formats import decode, format_of
 from ._library import Handle, c_text, call, check, text, texts
 from ._rounding import rule_of
@@ -185,8 +185,7 @@ def quantize(
     if tensor_scale is None:
         tensor_scale = "amax" if of.has_tensor_scale else 1.0
     if tensor_scale == "amax":
-        finite = np.abs(rows[np.isfinite(rows)])
-        factor = float(str(call.tensor_scale(of._handle.address, float(finite.max()) if finite.size else 0.0)))
+        factor = float(str(call.tensor_scale(of._handle.address, largest_finite(rows))))
     elif isinstance(tensor_scale, str):
         raise ValueError(f"tensor_scale is {tensor_scale!r}; allowed are 'amax', a positive number and None")
     else:

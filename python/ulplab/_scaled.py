@@ -9,7 +9,7 @@ from typing import Any, Optional, Union
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import FLOAT32, FLOAT64, Array, address, as_float, check_integer, converted, words_of
+from ._arrays import FLOAT32, FLOAT64, Array, address, as_float, check_integer, converted, largest_finite, words_of
 from ._formats import codes_of, format_of
 from ._library import Handle, c_text, call, check, text
 from ._rounding import rule_of
@@ -230,8 +230,7 @@ def quantize_scaled(
     """See :func:`ulplab.quantize`."""
     array = np.ascontiguousarray(as_float(x))
     if tensor_scale == "amax":
-        magnitudes = np.abs(array[np.isfinite(array)])
-        largest = float(magnitudes.max()) if magnitudes.size else 0.0
+        largest = largest_finite(array)
         block = f"block:{name},1,{scale}" if not name.startswith("block:") else name
         factor = float(str(call.tensor_scale(Handle("block", c_text(block, "the format")).address, largest)))
     else:

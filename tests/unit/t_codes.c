@@ -307,10 +307,10 @@ static void quantize_case(const char *name, const ulp_tiling *t, int zero_point,
 /* Integers with and without zero points, other elements; per tensor, row, column, tile and block. */
 TEST(quantize) {
     static const char *const names[] = {"int8", "uint8", "int4", "uint4", "q4.4", "uq2.6", "e4m3", "nf4", "mxfp8"};
-    static const ulp_tiling tilings[] = {{{1, ROWS, ROW}, {1, ROWS, ROW}}, {{1, ROWS, ROW}, {1, 1, ROW}},
-                                         {{1, ROWS, ROW}, {1, ROWS, 1}},   {{ROWS, 3, 100}, {ROWS, 1, 100}},
-                                         {{1, ROWS, ROW}, {1, 3, 64}},     {{ROWS, 3, 100}, {2, 2, 9}},
-                                         {{ROWS, 3, 100}, {1, 3, 100}},    {{0, 4, 5}, {1, 4, 5}}};
+    static const ulp_tiling tilings[] = {
+        {{1, ROWS, ROW}, {1, ROWS, ROW}}, {{1, ROWS, ROW}, {1, 1, ROW}},  {{1, ROWS, ROW}, {1, ROWS, 1}},
+        {{ROWS, 3, 100}, {ROWS, 1, 100}}, {{1, ROWS, ROW}, {1, 3, 64}},   {{ROWS, 3, 100}, {2, 2, 9}},
+        {{ROWS, 3, 100}, {1, 3, 100}},    {{ROWS, ROW, 1}, {ROWS, 1, 1}}, {{0, 4, 5}, {1, 4, 5}}};
     static const ulp_mode modes[] = {ULP_RNE, ULP_RZ, ULP_RU, ULP_SRA, ULP_RNE};
     ulp_block b;
     assert_ok(ulp_block_parse(&b, "mxint8"));

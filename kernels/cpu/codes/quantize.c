@@ -293,12 +293,14 @@ ulp_status ULP_CPU(ulp_cpu_quantize)(uint8_t *codes, double *scales, int32_t *ze
              .rule = rule,
              .stream = stream,
              .status = ULP_OK};
-    const size_t groups = ulp_tiling_groups(j.groups, tiling);
+    if (tiling->shape[2] == 1) /* columns are the last dimension */
+        j.tiling = (ulp_tiling){{1, tiling->shape[0], tiling->shape[1]}, {1, tiling->tile[0], tiling->tile[1]}};
+    const size_t groups = ulp_tiling_groups(j.groups, &j.tiling);
     if (ulp_mode_is_stochastic(rule.mode)) return define_all(&j);
     j.serves = q->low < q->high && q->bits <= 8 && rule.mode == ULP_RNE && !q->searches && q->tensor_scale == 1.0f &&
                q->percentile == ULP_ALL_PERCENT &&
                (rule.overflow == ULP_OVERFLOW_DEFAULT || rule.overflow == ULP_OVERFLOW_SAT);
-    if (j.serves && tiling->tile[2] == 1 && j.groups[0] == 1 && j.groups[1] == 1)
+    if (j.serves && j.tiling.tile[2] == 1 && j.groups[0] == 1 && j.groups[1] == 1)
         ulp_parallel_for(groups, COLUMNS, columns_part, &j);
     else if (groups < 16) quantize_part(&j, 0, groups); /* their runs have several threads if they are long */
     else ulp_parallel_for(groups, 1, quantize_part, &j);
