@@ -300,6 +300,8 @@ void ulp_backend_explain(ulp_error *error, const ulp_backend *backend, ulp_statu
     char list[ULP_ERROR_TEXT] = "";
     ulp_error_clear(error);
 #define ULP_OPERATION(name, ...) list_unless(list, backend->name != NULL, #name);
+#define ULP_PROCESSOR_OPERATION(name, ...)                                                                             \
+    list_unless(list, backend->name != NULL || backend->machine != ULP_OF_PROCESSOR, #name);
 #define ULP_COMPOSED_OPERATION(name, ...)
 #include "kernels/operations.def"
     list_unless(list, backend->reduce != NULL, "reduce");

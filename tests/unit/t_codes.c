@@ -49,8 +49,8 @@ TEST(decode) {
     if (formats < 70) fail_msg("%zu formats", formats);
 }
 
-/* Numbers near the values of a format, far away, and special ones. */
-static void fill(const ulp_format *f, size_t n, uint64_t seed) {
+/* Numbers near the values of a format, far away, and special ones; tame: numbers of the size of the values alone. */
+static void fill(const ulp_format *f, size_t n, uint64_t seed, int tame) {
     static const float special[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, -NAN, 0x1p-149f, -0x1p-149f, 3e38f, -3e38f};
     for (size_t i = 0; i < n; i++) {
         const uint64_t bits = next_random(&seed);
@@ -59,6 +59,8 @@ static void fill(const ulp_format *f, size_t n, uint64_t seed) {
                : i % 3 == 0                         ? ulp_from_bits32((uint32_t)bits)
                : i % 3 == 1                         ? (float)value
                                                     : (float)(value * (1.0 + (double)(int32_t)bits * 0x1p-38));
+        if (tame && i % 3 == 0) x[i] = (float)ldexp((double)(int32_t)bits, f->qmin - 33 + (int)(bits >> 60));
+        if (tame && !(fabsf(x[i]) < 0x1p90f)) x[i] = i % 2 ? -0.0f : 1.0f;
         if (f->nan_codes == ULP_NAN_NONE && isnan(x[i])) x[i] = 1.0f;
     }
 }
@@ -97,7 +99,9 @@ TEST(encode) {
             const ulp_rule rule = {(uint8_t)mode, (uint8_t)((i + (size_t)mode) % ULP_OVERFLOW_COUNT), 0};
             if (ulp_rule_check_single(&f, rule) != ULP_OK) continue;
             if (f.nan_codes == ULP_NAN_NONE && ulp_overflow_of(&f, rule.overflow) == ULP_OVERFLOW_NAN) continue;
-            fill(&f, CASES, i * 64 + (uint64_t)mode);
+            fill(&f, CASES, i * 64 + (uint64_t)mode, 1);
+            encode_case(&f, rule, CASES, least_width(&f), (ulp_stream){i, 8, 0});
+            fill(&f, CASES, i * 64 + (uint64_t)mode, 0);
             encode_case(&f, rule, CASES - (i + (size_t)mode) % 5, least_width(&f), (ulp_stream){i, 7, 1000});
             if (least_width(&f) == 8) encode_case(&f, rule, 77, 16, (ulp_stream){i, 7, 0});
         }
@@ -110,7 +114,7 @@ TEST(threads) {
     const ulp_rounding how = {&f, {ULP_SRA, 0, 0}, {3, 1, 5}, NULL}, wide = {&g, {ULP_RNE, 0, 0}, {0}, NULL};
     static uint8_t one[MOST], two[MOST];
     const ulp_backend *b;
-    fill(&g, MOST, 9);
+    fill(&g, MOST, 9, 0);
     for (size_t i = 0; i < MOST; i++) x[i] = isfinite(x[i]) ? x[i] : 1.0f;
     assert_ok(ulp_backend_get(&b, "cpu"));
     ulp_threads_set(1);
@@ -248,8 +252,8 @@ TEST(blocks) {
 
 /* Scales at both ends of e8m0, and every fraction near the change of a scale. */
 TEST(scales_of_blocks) {
-    static const char *const names[] = {"mxfp4",         "mxfp8:ceil",      "mxfp6:even",
-                                        "mxint8:noclip", "mxfp8-e5m2:amax", "nvfp4"};
+    static const char *const names[] = {"mxfp4",       "mxfp8:ceil",      "mxfp6:even", "mxint8:noclip",
+                                        "mxint8:ceil", "mxfp8-e5m2:amax", "nvfp4"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         ulp_block b;
         uint8_t elements[2][64], scales[2][2];
@@ -269,7 +273,42 @@ TEST(scales_of_blocks) {
                 ulp_backend_block_encode(back, elements[1], scales[1], row, 1, array, (ulp_rule){0}, (ulp_stream){0}));
             assert_memory_equal(scales[0], scales[1], 2);
             assert_memory_equal(elements[0], elements[1], array.n);
-            if (k % 64 == 63) memset(row, 0, sizeof row);
+            if (k % 64 == 63 || k % 255 == 254) memset(row, 0, sizeof row);
+        }
+    }
+}
+
+/* Quotients at the bounds between elements and next to them, for scales and tensor scales that are no powers of two. */
+TEST(bounds_of_elements) {
+    static const char *const names[] = {"nvfp4", "block:e4m3,16,e4m3", "block:e3m2,8,ue5m3", "nvint4"};
+    static float row[1024], scaled[1024];
+    static uint8_t elements[2][1024], scales[2][1024];
+    for (int k = 0; k < 400; k++) {
+        ulp_block b;
+        assert_ok(ulp_block_parse(&b, names[k % 4]));
+        uint64_t seed = (uint64_t)k;
+        const float tensor_scale = k % 8 < 4 ? 1.0f : (float)(1.0 + (double)(next_random(&seed) >> 40) * 0x1p-24);
+        const ulp_block_array array = {&b, 1024, tensor_scale};
+        for (int i = 0; i < 1024; i++)
+            row[i] = i % (int)b.size == 0 ? (float)ldexp((double)(next_random(&seed) >> 40), -20) : 0.0f;
+        assert_ok(ulp_block_encode(elements[0], scales[0], row, array, (ulp_rule){0}, (ulp_stream){0}));
+        for (int i = 0; i < 1024; i++) {
+            const uint64_t bits = next_random(&seed), code = bits & ((1u << (b.element.bits - 1)) - 2u);
+            const double scale = ulp_block_scale_value(scales[0][i / (int)b.size], &b) * (double)tensor_scale;
+            const double bound = (ulp_decode(code, &b.element) + ulp_decode(code + 1, &b.element)) / 2;
+            const float near = (float)(scale * bound);
+            scaled[i] = ulp_from_bits32(ulp_bits32(near) + (uint32_t)(bits >> 40) % 3 - 1u);
+            if (i % (int)b.size == 0 || !(fabsf(scaled[i]) <= row[i - i % (int)b.size])) scaled[i] = row[i];
+        }
+        for (int mode = ULP_RNE; mode <= ULP_RO; mode++) {
+            const ulp_rule rule = {(uint8_t)mode, 0, 0};
+            assert_ok(ulp_block_encode(elements[0], scales[0], scaled, array, rule, (ulp_stream){0}));
+            for (size_t isa = 0; isa < offered; isa++) {
+                assert_ok(ulp_backend_block_encode(backends[isa], elements[1], scales[1], scaled, 1, array, rule,
+                                                   (ulp_stream){0}));
+                assert_memory_equal(elements[0], elements[1], sizeof elements[0]);
+                assert_memory_equal(scales[0], scales[1], array.n / b.size);
+            }
         }
     }
 }

@@ -52,7 +52,7 @@ ULP_INLINE float value_of(uint32_t code, const ulp_reading *r) {
     const uint32_t many = ((uint32_t)size << r->shift) + r->bias, few = ulp_bits32((float)size * r->quantum);
     const uint32_t finite = size < r->normal ? few : many;
     const uint32_t any = (size == r->inf ? 0x7f800000u : finite) | ((code << r->sign_shift) & r->signs);
-    return ulp_from_bits32((size > r->nan_above) | ((int32_t)code == r->nan) ? 0x7fc00000u : any);
+    return ulp_from_bits32(size > r->nan_above || (int32_t)code == r->nan ? 0x7fc00000u : any);
 }
 
 ULP_INLINE float fixed_value_of(uint32_t code, const ulp_reading *r) {
