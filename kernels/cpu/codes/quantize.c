@@ -300,9 +300,12 @@ ulp_status ULP_CPU(ulp_cpu_quantize)(uint8_t *codes, double *scales, int32_t *ze
     j.serves = q->low < q->high && q->bits <= 8 && rule.mode == ULP_RNE && !q->searches && q->tensor_scale == 1.0f &&
                q->percentile == ULP_ALL_PERCENT &&
                (rule.overflow == ULP_OVERFLOW_DEFAULT || rule.overflow == ULP_OVERFLOW_SAT);
+    /* a thread takes about ULP_GRAIN elements at a time */
+    const size_t n = tiling->shape[0] * tiling->shape[1] * tiling->shape[2], each = groups > 0 ? n / groups : 0;
+    const size_t grain = each > 0 && each < ULP_GRAIN ? ULP_GRAIN / each : 1;
     if (j.serves && j.tiling.tile[2] == 1 && j.groups[0] == 1 && j.groups[1] == 1)
-        ulp_parallel_for(groups, COLUMNS, columns_part, &j);
+        ulp_parallel_for(groups, (grain + COLUMNS - 1) / COLUMNS * COLUMNS, columns_part, &j);
     else if (groups < 16) quantize_part(&j, 0, groups); /* their runs have several threads if they are long */
-    else ulp_parallel_for(groups, 1, quantize_part, &j);
+    else ulp_parallel_for(groups, grain, quantize_part, &j);
     return (ulp_status)j.status;
 }
