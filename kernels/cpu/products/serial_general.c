@@ -31,7 +31,7 @@ ULP_INLINE double rounded(double x, const constants *c, text by, uint32_t mode) 
     const ulp_general_kind kind = by == FLOAT    ? ULP_GENERAL_FLOAT
                                   : by == SINGLE ? ULP_GENERAL_SINGLE
                                                  : ULP_GENERAL_HIF8;
-    return ulp_general_round(x, &c->general, kind, mode);
+    return ulp_general_round(x, &c->general, (int)kind, mode);
 }
 
 /* odd (LANES) = acc (LANES) + a b (LANES), rounded to odd. In mode rd the zero of a cancelled sum is -0. */
