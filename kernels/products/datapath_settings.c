@@ -49,6 +49,9 @@ static int print_word(char *text, size_t size, const void *from, const ulp_key *
     return snprintf(text, size, "%.*s", (int)strcspn(at, "|"), at);
 }
 
+/* The largest magnitude of a zero point. */
+enum { ZERO_MOST = 255 };
+
 /* ZA,ZB: codes of a and of b, or their number where a format has a sign. */
 static ulp_status read_zero_points(void *to, const ulp_key *key, const char *value, ulp_error *error) {
     ulp_datapath *d = to;
@@ -64,10 +67,13 @@ static ulp_status read_zero_points(void *to, const ulp_key *key, const char *val
                             key->name);
         at = end + 1;
     }
-    for (int i = 0; i < 2; i++)
-        if ((double)zero[i] < f[i]->lowest || (double)zero[i] > f[i]->max)
+    for (int i = 0; i < 2; i++) {
+        const double low = f[i]->lowest > -ZERO_MOST ? f[i]->lowest : -ZERO_MOST,
+                     high = f[i]->max < ZERO_MOST ? f[i]->max : ZERO_MOST;
+        if ((double)zero[i] < low || (double)zero[i] > high)
             return ulp_fail(error, ULP_NOT_IN_RANGE, "'%s=%s': the zero point of %c is %s, %.0f to %.0f", key->name,
-                            value, "ab"[i], f[i] -> name, f[i] -> lowest, f[i] -> max);
+                            value, "ab"[i], f[i] -> name, low, high);
+    }
     d->zero_a = (int32_t)zero[0];
     d->zero_b = (int32_t)zero[1];
     return ULP_OK;
@@ -146,8 +152,8 @@ static const ulp_key word_keys[] = {
 };
 
 static const ulp_key integer_keys[] = {
-    INTEGER("za", "zero point of a; -128: a is unsigned, less 128", zero_a, -255, 255),
-    INTEGER("zb", "zero point of b", zero_b, -255, 255),
+    INTEGER("za", "zero point of a; -128: a is unsigned, less 128", zero_a, -ZERO_MOST, ZERO_MOST),
+    INTEGER("zb", "zero point of b", zero_b, -ZERO_MOST, ZERO_MOST),
     {"zero-points",
      "za and zb at once, each a value of its operand's format, as ONNX MatMulInteger defines them: sums of "
      "(a - ZA)(b - ZB). Names that programs print have za and zb, and so have names in lists with commas",

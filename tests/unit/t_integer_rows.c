@@ -1,7 +1,7 @@
 /* t_integer_rows.c - integers of 8 bits with and without a sign, their zero points, and the sums of pairs in 16 bits:
  * against loops of 64-bit integers, on every instruction set, by the oracle, and by the processor's own instructions.
  */
-#include "support.h"
+#include "datapath_texts.h"
 #include "instruction_sets.h"
 
 enum { M = 3, N = 21, DEPTH = 75 };
@@ -173,22 +173,18 @@ TEST(operands) {
 }
 
 TEST(names) {
-    static const struct {
-        const char *text, *canonical;
-    } good[] = {{"UINT8:ZERO-POINTS=128,0", "uint8:za=128"},
-                {"uint8.int8:sat:zero-points=0,-128", "uint8.int8:sat:zb=-128"},
-                {"int8:zero-points=3,-5", "int8:za=3:zb=-5"},
-                {"int8:zero-points=0,0", "int8"},
-                {"vnni-int16:zero-points=-32768,32767", "vnni-int16:za=-32768:zb=32767"},
-                {"maddubs-int8", "maddubs-int8"}};
-    static const struct {
-        const char *text, *why;
-        ulp_status status;
-    } bad[] = {
+    static const taken_name good[] = {{"UINT8:ZERO-POINTS=128,0", "uint8:za=128"},
+                                      {"uint8.int8:sat:zero-points=0,-128", "uint8.int8:sat:zb=-128"},
+                                      {"int8:zero-points=3,-5", "int8:za=3:zb=-5"},
+                                      {"int8:zero-points=0,0", "int8"},
+                                      {"vnni-int16:zero-points=-255,255", "vnni-int16:za=-255:zb=255"},
+                                      {"maddubs-int8", "maddubs-int8"}};
+    static const refused_name bad[] = {
         {"uint8:zero-points=256,0", "the zero point of a is uq8.0, 0 to 255", ULP_NOT_IN_RANGE},
         {"uint8:zero-points=-1,0", "the zero point of a is uq8.0, 0 to 255", ULP_NOT_IN_RANGE},
         {"uint8.int8:zero-points=255,128", "the zero point of b is q8.0, -128 to 127", ULP_NOT_IN_RANGE},
         {"int8:zero-points=-129,0", "-128 to 127", ULP_NOT_IN_RANGE},
+        {"vnni-int16:zero-points=256,0", "-255 to 255", ULP_NOT_IN_RANGE},
         {"int8:zero-points=99999999999999999999,0", "-128 to 127", ULP_NOT_IN_RANGE},
         {"int8:zero-points=3", "zero-points is ZA,ZB", ULP_BAD_NAME},
         {"int8:zero-points=3,", "zero-points is ZA,ZB", ULP_BAD_NAME},
@@ -205,18 +201,8 @@ TEST(names) {
         {"h100-e4m3:fast_accum=1", "h100-e4m3:promote=128", ULP_BAD_NAME},
         {"H100-E4M3:FastAccumulation", "h100-e4m3:promote=128", ULP_BAD_NAME},
     };
-    ulp_datapath d;
-    ulp_error why;
-    for (size_t i = 0; i < COUNT_OF(good); i++) {
-        assert_ok(ulp_datapath_parse(&d, good[i].text));
-        assert_string_equal(d.name, good[i].canonical);
-    }
-    for (size_t i = 0; i < COUNT_OF(bad); i++) {
-        const ulp_status status = ulp_datapath_parse(&d, bad[i].text);
-        if (status != bad[i].status) fail_msg("%s: %s", bad[i].text, ulp_status_text(status));
-        assert_int_equal(ulp_datapath_explain(&why, bad[i].text), bad[i].status);
-        if (strstr(why.text, bad[i].why) == NULL) fail_msg("%s: %s", bad[i].text, why.text);
-    }
+    names_are_taken(good, COUNT_OF(good));
+    names_are_refused(bad, COUNT_OF(bad));
     assert_non_null(strstr(ulp_datapath_names(), "use_fast_accum"));
 }
 

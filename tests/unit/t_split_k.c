@@ -1,6 +1,6 @@
 /* t_split_k.c - sums with split-k=N:FORMAT: parts written out one by one, sums by hand, products of matrices of every
  * layout on every instruction set, and what is refused. */
-#include "support.h"
+#include "datapath_texts.h"
 #include "instruction_sets.h"
 
 #include "kernels/products/split_k.h"
@@ -230,18 +230,14 @@ TEST(bad_operands) {
 }
 
 TEST(names) {
-    static const struct {
-        const char *text, *canonical;
-    } good[] = {{"H100-FP16:Split-K=4:FP32", "h100-fp16:split-k=4:binary32"},
-                {"h100-fp16:split-k=04:fp32:F=20", "h100-fp16:split-k=4:binary32:F=20"},
-                {"h100-fp16:F=20:split-k=4:e4m3:sat", "h100-fp16:split-k=4:e4m3:sat:F=20"},
-                {"h100-e4m3:split-k=2:bf16:promote=64", "h100-e4m3:promote=64:split-k=2:bfloat16"},
-                {"fp32:split-k=65536:cfloat8_1_4_3:bias=3", "fp32:split-k=65536:cfloat8_1_4_3:bias=3"},
-                {"int8:sat:split-k=2:q16.0:wrap:za=3", "int8:sat:split-k=2:q16.0:wrap:za=3"}};
-    static const struct {
-        const char *text, *why;
-        ulp_status status;
-    } bad[] = {
+    static const taken_name good[] = {
+        {"H100-FP16:Split-K=4:FP32", "h100-fp16:split-k=4:binary32"},
+        {"h100-fp16:split-k=04:fp32:F=20", "h100-fp16:split-k=4:binary32:F=20"},
+        {"h100-fp16:F=20:split-k=4:e4m3:sat", "h100-fp16:split-k=4:e4m3:sat:F=20"},
+        {"h100-e4m3:split-k=2:bf16:promote=64", "h100-e4m3:promote=64:split-k=2:bfloat16"},
+        {"fp32:split-k=65536:cfloat8_1_4_3:bias=3", "fp32:split-k=65536:cfloat8_1_4_3:bias=3"},
+        {"int8:sat:split-k=2:q16.0:wrap:za=3", "int8:sat:split-k=2:q16.0:wrap:za=3"}};
+    static const refused_name bad[] = {
         {"fp32:split-k=0:fp16", "'split-k=0:fp16': N of split-k=N:FORMAT is a whole number from 1 to 65536",
          ULP_NOT_IN_RANGE},
         {"fp32:split-k=65537:fp16", "from 1 to 65536", ULP_NOT_IN_RANGE},
@@ -260,23 +256,8 @@ TEST(names) {
         {"serial:fp16:sr:split-k=2:fp16", "not with a stochastic mode", ULP_UNSUPPORTED},
         {"h100-bf16:words=2:split-k=2:fp32", "not with words=", ULP_UNSUPPORTED},
     };
-    ulp_datapath d;
-    ulp_error why;
-    char text[ULP_DATAPATH_NAME_MAX];
-    for (size_t i = 0; i < COUNT_OF(good); i++) {
-        assert_ok(ulp_datapath_parse(&d, good[i].text));
-        assert_string_equal(d.name, good[i].canonical);
-        assert_ok(ulp_datapath_print(text, sizeof text, &d));
-        assert_string_equal(text, good[i].canonical);
-        assert_ok(ulp_datapath_parse(&d, text));
-        assert_string_equal(d.name, good[i].canonical);
-    }
-    for (size_t i = 0; i < COUNT_OF(bad); i++) {
-        const ulp_status status = ulp_datapath_parse(&d, bad[i].text);
-        if (status != bad[i].status) fail_msg("%s: %s", bad[i].text, ulp_status_text(status));
-        assert_int_equal(ulp_datapath_explain(&why, bad[i].text), bad[i].status);
-        if (strstr(why.text, bad[i].why) == NULL) fail_msg("%s: %s", bad[i].text, why.text);
-    }
+    names_are_taken(good, COUNT_OF(good));
+    names_are_refused(bad, COUNT_OF(bad));
 }
 
 TESTS(find_backends, NULL)
