@@ -162,15 +162,20 @@ double ulp_block_scale_value(uint8_t code, const ulp_block *b) {
     return value < 0.0 ? -value : value == 0.0 ? 0.0 : value;
 }
 
+ulp_rule ulp_scale_rounding(ulp_scale_rule rule) {
+    static const uint8_t modes[] = {ULP_RZ, ULP_RU, ULP_RNE, ULP_RU, ULP_RNE, ULP_RNE}; /* of the rules */
+    const ulp_rule rounding = {modes[rule], ULP_OVERFLOW_SAT, 0};
+    return rounding;
+}
+
 /* The scale of a block: amax / (divisor * tensor scale), rounded once. The divisor has at most 9 bits and the tensor
  * scale 24, so that their product is exact in binary64. The divisor of the rule even is 2^emax (1 - 2^-(p+1)). With
  * this divisor the power of two changes where rounding to p bits changes it: in the middle between the last p-bit value
  * of a binade and the next binade. */
 double ulp_block_scale_of(ulp_exact amax, const ulp_block *b, float tensor_scale) {
-    static const uint8_t directions[] = {ULP_RZ, ULP_RU, ULP_RNE, ULP_RU, ULP_RNE, ULP_RNE}; /* of the rules */
     const ulp_format *e = &b->element, *s = &b->scale;
     const int is_power = s->prec == 1;
-    ulp_rule rule = {directions[b->rule], ULP_OVERFLOW_SAT, 0};
+    ulp_rule rule = ulp_scale_rounding((ulp_scale_rule)b->rule);
     double divisor = e->max;
     if (is_power && b->rule == ULP_SCALE_TE) rule.mode = ULP_RU;
     if (is_power && b->rule <= ULP_SCALE_EVEN) {

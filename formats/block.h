@@ -64,6 +64,9 @@ typedef enum ulp_scale_rule {
 const char *ulp_scale_rule_name(ulp_scale_rule rule);
 const char *ulp_scale_rule_meaning(ulp_scale_rule rule);
 
+/* The rounding of a scale that is no power of two, amax / max to the scale format, by the rule; it saturates. */
+ulp_rule ulp_scale_rounding(ulp_scale_rule rule);
+
 /* A block-scaled format, plain data. A caller may change a registered format: another size, other formats. */
 typedef struct ulp_block {
     char name[ULP_NAME_MAX]; /* the registered name, and :RULE where the rule is not the registered rule */

@@ -19,21 +19,24 @@ typedef struct job {
     int wraps;
 } job;
 
-/* A group: the part of the array from `first`, of `size`. */
-typedef struct group {
-    size_t first[3], size[3];
-} group;
+ulp_group ulp_tiling_group(const ulp_tiling *t, const size_t groups[3], size_t number) {
+    ulp_group g;
+    for (int d = 2; d >= 0; d--) {
+        g.first[d] = number % groups[d] * t->tile[d];
+        g.size[d] = t->shape[d] - g.first[d] < t->tile[d] ? t->shape[d] - g.first[d] : t->tile[d];
+        number /= groups[d];
+    }
+    return g;
+}
 
-/* The element in front of run `r` of a group: size[0] size[1] runs of size[2] neighbours. */
-static size_t run_at(const job *j, const group *g, size_t r) {
-    const size_t *const shape = j->q->tiling.shape;
-    return ((g->first[0] + r / g->size[1]) * shape[1] + g->first[1] + r % g->size[1]) * shape[2] + g->first[2];
+size_t ulp_group_run(const ulp_group *g, const ulp_tiling *t, size_t r) {
+    return ((g->first[0] + r / g->size[1]) * t->shape[1] + g->first[1] + r % g->size[1]) * t->shape[2] + g->first[2];
 }
 
 /* Calls the body with each element's index `i`, in C order. */
 #define FOR_EACH(j, g, i)                                                                                              \
     for (size_t run_ = 0; run_ < (g)->size[0] * (g)->size[1]; run_++)                                                  \
-        for (size_t i = run_at(j, g, run_), end_ = i + (g)->size[2]; i < end_; i++)
+        for (size_t i = ulp_group_run(g, &(j)->q->tiling, run_), end_ = i + (g)->size[2]; i < end_; i++)
 
 static ulp_exact number_at(const job *j, size_t i) { return j->wide != NULL ? ulp_exact_of(j->wide[i]) : j->exact[i]; }
 
@@ -55,7 +58,7 @@ static uint64_t key_of(double x, int of_magnitude) {
 }
 
 /* The key number `rank`, counted from 1, of the finite elements in ascending order. */
-static uint64_t key_of_rank(const job *j, const group *g, uint64_t rank) {
+static uint64_t key_of_rank(const job *j, const ulp_group *g, uint64_t rank) {
     const int of_magnitude = !j->q->quantizer->has_zero_point;
     uint64_t least = 0, most = UINT64_MAX;
     while (least < most) {
@@ -92,7 +95,7 @@ static uint64_t rank_of(uint64_t m, uint32_t percentile) {
     return m / all * percentile + (m % all * percentile + all - 1) / all;
 }
 
-static ends find_ends(const job *j, const group *g) {
+static ends find_ends(const job *j, const ulp_group *g) {
     const ulp_quantizer *const q = j->q->quantizer;
     const int of_magnitude = !q->has_zero_point;
     uint64_t least = 0, most = UINT64_MAX, m = 0;
@@ -125,11 +128,10 @@ typedef struct scaling {
 } scaling;
 
 static double scale_of_range(ulp_exact range, const ulp_quantizer *q) {
-    static const uint8_t directions[] = {ULP_RZ, ULP_RU, ULP_RNE, ULP_RU, ULP_RNE, ULP_RNE}; /* of the rules */
     const ulp_format *const s = &q->block.scale;
     const double divisor = ulp_scale((double)(q->high - q->low), -q->block.element.frac_bits);
     const double scale = ulp_round_exact(ulp_exact_div(range, ulp_exact_of(divisor * (double)q->tensor_scale)), s,
-                                         (ulp_rule){directions[q->block.rule], ULP_OVERFLOW_SAT, 0}, 0);
+                                         ulp_scale_rounding((ulp_scale_rule)q->block.rule), 0);
     return scale < s->min_positive ? s->min_positive : scale;
 }
 
@@ -236,7 +238,7 @@ static double to_binary64(ulp_exact x) {
     return ulp_round_exact(x, &ulp_binary64, (ulp_rule){ULP_RNE, ULP_OVERFLOW_SAT, 0}, 0);
 }
 
-static double error_of(const job *j, const group *g, scaling s) {
+static double error_of(const job *j, const ulp_group *g, scaling s) {
     const ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_DEFAULT, 0};
     double sum = 0.0;
     FOR_EACH(j, g, i) {
@@ -257,7 +259,7 @@ static ends part_of(ends e, int k) {
     return e;
 }
 
-static scaling search(const job *all, const group *g, ends e) {
+static scaling search(const job *all, const ulp_group *g, ends e) {
     job j = *all;
     ulp_quantizer q = *j.q->quantizer;
     q.block.rule = ULP_SCALE_AMAX;
@@ -276,7 +278,7 @@ static scaling search(const job *all, const group *g, ends e) {
 
 /* ---- arrays ---- */
 
-static void quantize_group(const job *j, const group *g, size_t number) {
+static void quantize_group(const job *j, const ulp_group *g, size_t number) {
     const ulp_quantized *const q = j->q;
     const ends e = find_ends(j, g);
     scaling s = q->quantizer->searches ? search(j, g, e) : scaling_of(e, q->quantizer);
@@ -292,17 +294,6 @@ static void quantize_group(const job *j, const group *g, size_t number) {
     }
     q->scales[number] = s.scale;
     if (q->zero_points != NULL) q->zero_points[number] = s.zero_point;
-}
-
-/* Group `number` of an array, whose groups have these counts. */
-static group group_of(const ulp_tiling *t, const size_t counts[3], size_t number) {
-    group g;
-    for (int d = 2; d >= 0; d--) {
-        g.first[d] = number % counts[d] * t->tile[d];
-        g.size[d] = t->shape[d] - g.first[d] < t->tile[d] ? t->shape[d] - g.first[d] : t->tile[d];
-        number /= counts[d];
-    }
-    return g;
 }
 
 static ulp_status check(const ulp_quantized *q, ulp_rule rule) {
@@ -324,7 +315,7 @@ static ulp_status quantize_all(job *j) {
     if (j->wraps) j->rule.overflow = ULP_OVERFLOW_WRAP;
     const size_t n = ulp_tiling_groups(counts, &j->q->tiling);
     for (size_t i = 0; i < n; i++) {
-        const group g = group_of(&j->q->tiling, counts, i);
+        const ulp_group g = ulp_tiling_group(&j->q->tiling, counts, i);
         quantize_group(j, &g, i);
     }
     return ULP_OK;
@@ -347,7 +338,7 @@ ulp_status ulp_dequantize(float *y, const ulp_quantized *q) {
     const size_t n = ulp_tiling_groups(counts, &q->tiling);
     const job j = {.q = q};
     for (size_t k = 0; k < n; k++) {
-        const group g = group_of(&q->tiling, counts, k);
+        const ulp_group g = ulp_tiling_group(&q->tiling, counts, k);
         const scaling s = {q->scales[k], q->zero_points != NULL ? q->zero_points[k] : 0};
         FOR_EACH(&j, &g, i) y[i] = value_of(q->quantizer, q->codes[i], s);
     }

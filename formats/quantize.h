@@ -82,6 +82,17 @@ typedef struct ulp_tiling {
 /* The number of groups along each dimension; in C order they are the order of scales. Returns their number. */
 size_t ulp_tiling_groups(size_t groups[3], const ulp_tiling *t);
 
+/* A group: the part of an array from `first`, of `size`: size[0] size[1] runs of size[2] neighbours. */
+typedef struct ulp_group {
+    size_t first[3], size[3];
+} ulp_group;
+
+/* Group `number`, in C order, of an array whose groups have the counts of ulp_tiling_groups. */
+ulp_group ulp_tiling_group(const ulp_tiling *t, const size_t groups[3], size_t number);
+
+/* The index of the first element of run r of a group. */
+size_t ulp_group_run(const ulp_group *group, const ulp_tiling *t, size_t r);
+
 typedef struct ulp_quantized {
     const ulp_quantizer *quantizer;
     ulp_tiling tiling;

@@ -37,6 +37,25 @@ ULP_INLINE vuint smaller_uints(vuint a, vuint b) {
 #endif
 }
 
+/* The larger and the smaller of two integers. */
+ULP_INLINE vint larger_ints(vint a, vint b) {
+#if defined(MM_HAS_AVX2)
+    return (vint)MM(max_epi32)((MM_INTS)a, (MM_INTS)b);
+#else
+    const vint yes = (vint)(a > b);
+    return (a & yes) | (b & ~yes);
+#endif
+}
+
+ULP_INLINE vint smaller_ints(vint a, vint b) {
+#if defined(__AVX2__)
+    return (vint)MM(min_epi32)((MM_INTS)a, (MM_INTS)b);
+#else
+    const vint yes = (vint)(a < b);
+    return (a & yes) | (b & ~yes);
+#endif
+}
+
 /* The least word of a vector. */
 ULP_INLINE uint32_t least_uint(vuint x) {
     uint32_t each[FLOATS], least = UINT32_MAX;

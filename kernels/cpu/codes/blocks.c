@@ -1,26 +1,17 @@
-/* blocks.c - arrays in block-scaled formats, many blocks at a time: largest magnitudes, scales, elements, and values.
+/* blocks.c - codes of arrays in block-scaled formats, many blocks at a time: largest magnitudes, scales, elements.
  *
  * The bits are those of formats/block.c. Blocks with special numbers, and formats that no loop serves, are computed by
  * its functions. Why the loops round once:
  *   - a power of two divides exactly, except into subnormal numbers of binary32; such blocks are special
  *   - other scales: x has 24 bits, the divisor 28 or less, and an element or scale, or the middle of two of them, 9 or
  *     less. So a quotient that differs from such a point differs by a part of 2^-38, and the quotient in binary64, of
- * 53 bits, is on the same side of the point
+ *     53 bits, is on the same side of the point
  *   - elements of 4 bits: an element is the number of bounds that |x| reaches; a bound is an exact product
  */
+#include "bounds.h"
 #include "codes.h"
-#include "kernels/cpu/floats.h"
 
 #include <string.h>
-
-enum { BOUNDS = 7, LANES = 8 }; /* the bounds between the 8 magnitudes of 4-bit elements, in vectors of 8 */
-
-typedef double eight_doubles __attribute__((vector_size(64)));
-typedef int64_t eight_longs __attribute__((vector_size(64)));
-typedef float eight_floats __attribute__((vector_size(32)));
-typedef int32_t eight_ints __attribute__((vector_size(32)));
-typedef double many_doubles __attribute__((vector_size(2 * ULP_VECTOR_BYTES)));
-typedef uint8_t few_bytes __attribute__((vector_size(FLOATS)));
 
 /* The ways to divide by a scale: with the definition, by a power of two, by any number. */
 typedef enum division { BY_DEFINITION, BY_POWER, BY_NUMBER } division;
@@ -28,7 +19,7 @@ typedef enum division { BY_DEFINITION, BY_POWER, BY_NUMBER } division;
 typedef struct plan {
     uint8_t *elements, *scales;
     const float *x;
-    size_t rows, per_row; /* per_row: blocks of a row */
+    size_t per_row; /* blocks of a row */
     ulp_block_array array;
     ulp_rule rule;
     ulp_stream stream;
@@ -41,11 +32,8 @@ typedef struct plan {
     ulp_rule scale_rule;
     int is_nearest; /* whether `nearest` serves the elements */
     ulp_nearest nearest;
-    /* elements of 4 bits: an element is at least magnitude i + 1 where its quotient is at least bound[i]; index [1] is
-     * for negative numbers */
-    int counts_bounds, by_sign, complement;
-    double bound[2][LANES];
-    int32_t words[2][LANES]; /* the least binary32 numbers at or above the bounds, as words */
+    int counts_bounds; /* whether `bounds` serves the elements */
+    element_bounds bounds;
 } plan;
 
 /* ---- plans ---- */
@@ -82,45 +70,6 @@ static void plan_powers(plan *p) {
     p->offset = code - 127;
 }
 
-/* The element that q becomes, as its place among the magnitudes. */
-static int place_of(double q, const plan *p) {
-    uint64_t code = 0;
-    double e = ulp_block_element(ulp_exact_of(q), &p->array.block->element, p->rule, 0);
-    (void)ulp_encode(&code, e < 0 ? -e : e, &p->array.block->element);
-    return e == 0.0 ? 0 : (int)code;
-}
-
-/* The least binary32 numbers at or above the bounds times a factor, as words. */
-ULP_INLINE void bounds_of(int32_t words[LANES], const double bound[LANES], double factor) {
-    eight_doubles exact;
-    memcpy(&exact, bound, sizeof exact);
-    exact *= factor;
-    const eight_floats near = __builtin_convertvector(exact, eight_floats);
-    const eight_longs below = __builtin_convertvector(near, eight_doubles) < exact;
-    const eight_ints result = (eight_ints)near - __builtin_convertvector(below, eight_ints);
-    memcpy(words, &result, sizeof result);
-}
-
-/* The bound between magnitude i and the next one is the lower of them, their middle, or the upper one. Where the bound
- * itself gives magnitude i, it grows by less than the distance of binary32 numbers, and by more than a rounding. */
-static void plan_bounds(plan *p) {
-    const ulp_format *const f = &p->array.block->element;
-    p->counts_bounds = 1;
-    p->complement = f->is_fixed;
-    for (int sign = 0; sign < 2; sign++) {
-        const double s = sign ? -1.0 : 1.0;
-        for (int i = 0; i < BOUNDS; i++) {
-            const double low = ulp_decode((uint64_t)i, f), high = ulp_decode((uint64_t)i + 1, f),
-                         middle = (low + high) / 2, below = (low + middle) / 2, above = (middle + high) / 2;
-            const double bound = place_of(s * below, p) > i ? low : place_of(s * above, p) > i ? middle : high;
-            const double beyond = bound == 0.0 ? 0x1p-600 : bound * (1.0 + 0x1p-45);
-            p->bound[sign][i] = place_of(s * bound, p) > i ? bound : beyond;
-        }
-        bounds_of(p->words[sign], p->bound[sign], 1.0);
-    }
-    p->by_sign = memcmp(p->bound[0], p->bound[1], sizeof p->bound[0]) != 0;
-}
-
 static void plan_of(plan *p) {
     const ulp_block *const b = p->array.block;
     const ulp_format *const e = &b->element, *const s = &b->scale;
@@ -132,15 +81,14 @@ static void plan_of(plan *p) {
         p->division = BY_POWER;
         plan_powers(p);
     } else if (s->prec > 1 && !stochastic && s->taper == ULP_TAPER_NONE) {
-        static const uint8_t directions[] = {ULP_RZ, ULP_RU, ULP_RNE, ULP_RU, ULP_RNE, ULP_RNE}; /* of the rules */
         p->division = BY_NUMBER;
         p->divisor = e->max * (double)p->array.tensor_scale;
         p->least = b->rule == ULP_SCALE_TE ? 0.0 : s->min_positive;
-        p->scale_rule = (ulp_rule){directions[b->rule], ULP_OVERFLOW_SAT, 0};
+        p->scale_rule = ulp_scale_rounding((ulp_scale_rule)b->rule);
     }
     p->is_nearest = ULP_CPU(ulp_nearest_begin)(&p->nearest, e, element_rounding(p, 0).rule);
-    const int few = e->bits == 4 && e->taper == ULP_TAPER_NONE && e->nan_codes == ULP_NAN_NONE && !e->has_inf;
-    if (few && !stochastic && (e->has_neg_zero || e->is_fixed)) plan_bounds(p);
+    p->counts_bounds = has_bounds(e) && !stochastic;
+    if (p->counts_bounds) element_bounds_of(&p->bounds, e, p->rule);
 }
 
 /* ---- blocks of a piece ---- */
@@ -162,14 +110,6 @@ ULP_INLINE uint32_t most_of(const float *x, size_t n) {
     }
     return most;
 }
-
-/* Calls an inlined function with the usual sizes of blocks as constants. */
-#define BY_SIZE(call, size)                                                                                            \
-    switch (size) {                                                                                                    \
-    case 16: call(16); break;                                                                                          \
-    case 32: call(32); break;                                                                                          \
-    default: call(size); break;                                                                                        \
-    }
 
 static void find_largest(blocks *k, const float *x, size_t n, size_t size) {
     const size_t whole = n / size;
@@ -234,59 +174,21 @@ static void divide_by_powers(float *y, blocks *k, const float *x, size_t n, size
 
 /* ---- elements of 4 bits ---- */
 
-ULP_INLINE few_bytes count_vector(vuint u, const vint *positive, const vint *negative, int by_sign, int complement) {
-    const vint size = (vint)(u & 0x7fffffffu), neg = (vint)u >> 31;
-    vint count = {0};
-    UNROLLED for (int t = 0; t < BOUNDS; t++) {
-        const vint bound = by_sign ? (positive[t] & ~neg) | (negative[t] & neg) : positive[t];
-        count = one_more_from(count, size, bound);
-    }
-    const vint code = complement ? ((count ^ neg) - neg) & 15 : count | (neg & 8);
-    return __builtin_convertvector(code, few_bytes);
-}
-
-ULP_INLINE void count_bounds(uint8_t *to, const float *x, size_t n, const int32_t *positive, const int32_t *negative,
-                             int by_sign, int complement) {
-    vint of[2][BOUNDS];
-    for (int t = 0; t < BOUNDS; t++) of[0][t] = (vint){0} + positive[t], of[1][t] = (vint){0} + negative[t];
-    vuint u = {0};
-    few_bytes codes;
-    size_t i = 0;
-    for (; i + FLOATS <= n; i += FLOATS) {
-        memcpy(&u, x + i, sizeof u);
-        codes = count_vector(u, of[0], of[1], by_sign, complement);
-        memcpy(to + i, &codes, sizeof codes);
-    }
-    if (i == n) return;
-    memcpy(&u, x + i, (n - i) * sizeof *x);
-    codes = count_vector(u, of[0], of[1], by_sign, complement);
-    memcpy(to + i, &codes, n - i);
-}
-
-#define COUNT_BOUNDS(to, x, n, words, p)                                                                               \
-    ((p)->by_sign      ? count_bounds(to, x, n, (words)[0], (words)[1], 1, (p)->complement)                            \
-     : (p)->complement ? count_bounds(to, x, n, (words)[0], (words)[0], 0, 1)                                          \
-                       : count_bounds(to, x, n, (words)[0], (words)[0], 0, 0))
-
-static void count_by_powers(uint8_t *to, const float *y, size_t n, const plan *p) {
-    const int32_t(*const words)[LANES] = p->words;
-    COUNT_BOUNDS(to, y, n, words, p);
-}
-
-ULP_INLINE void count_block(uint8_t *to, const float *x, size_t n, double factor, const plan *p) {
+ULP_INLINE void count_block(uint8_t *to, const float *x, size_t n, double factor, const element_bounds *p) {
     int32_t words[2][LANES];
     bounds_of(words[0], p->bound[0], factor);
     if (p->by_sign) bounds_of(words[1], p->bound[1], factor);
-    COUNT_BOUNDS(to, x, n, words, p);
+    count_elements(to, x, n, (const int32_t(*)[LANES])words, p);
 }
 
 static void count_by_numbers(uint8_t *to, const blocks *k, const float *x, size_t n, const plan *p) {
     const size_t size = p->array.block->size, whole = n / size;
 #define COUNT(of)                                                                                                      \
-    for (size_t j = 0; j < whole; j++) count_block(to + j * (of), x + j * (of), of, k->factor[j], p)
+    for (size_t j = 0; j < whole; j++) count_block(to + j * (of), x + j * (of), of, k->factor[j], &p->bounds)
     BY_SIZE(COUNT, size)
 #undef COUNT
-    if (k->count > whole) count_block(to + whole * size, x + whole * size, n - whole * size, k->factor[whole], p);
+    if (k->count > whole)
+        count_block(to + whole * size, x + whole * size, n - whole * size, k->factor[whole], &p->bounds);
 }
 
 /* ---- elements of other formats ---- */
@@ -336,39 +238,51 @@ static ulp_status round_by_numbers(uint8_t *to, const blocks *k, const float *x,
 
 /* ---- pieces ---- */
 
+static size_t length_of(size_t n, size_t size, size_t block) {
+    return n - block * size < size ? n - block * size : size;
+}
+
+static ulp_status encode_by_powers(uint8_t *to, uint8_t *scales, blocks *k, const plan *p, size_t at, size_t n) {
+    const size_t size = p->array.block->size;
+    float y[ULP_PIECE];
+    scale_by_powers(k, scales, p);
+    divide_by_powers(y, k, p->x + at, n, size);
+    if (p->counts_bounds && !p->is_nearest) {
+        count_elements(to, y, n, (const int32_t(*)[LANES])p->bounds.words, &p->bounds);
+        return ULP_OK;
+    }
+    for (size_t j = 0; j < k->count; j++)
+        if (k->special[j]) memset(y + j * size, 0, length_of(n, size, j) * sizeof *y);
+    if (p->is_nearest && ULP_CPU(ulp_nearest_codes)(to, y, n, 8, &p->nearest)) return ULP_OK;
+    ULP_TRY(ULP_CPU(ulp_cpu_round)(y, y, n, element_rounding(p, at)));
+    return ULP_CPU(ulp_codes_of_values)(to, y, n, 8, &p->array.block->element);
+}
+
+static ulp_status encode_by_numbers(uint8_t *to, uint8_t *scales, blocks *k, const plan *p, size_t at, size_t n) {
+    const float *const x = p->x + at;
+    float y[ULP_PIECE];
+    ULP_TRY(scale_by_numbers(k, scales, p));
+    if (p->is_nearest && divide_nearly(y, k, x, n, p) && ULP_CPU(ulp_nearest_codes)(to, y, n, 8, &p->nearest))
+        return ULP_OK;
+    if (!p->counts_bounds) return round_by_numbers(to, k, x, n, p);
+    count_by_numbers(to, k, x, n, p);
+    return ULP_OK;
+}
+
 /* n elements from x[at] on, whole blocks or the end of a row; `block` is the number of the first block. */
 static ulp_status encode_piece(const plan *p, size_t at, size_t n, size_t block) {
     const size_t size = p->array.block->size;
     const float *const x = p->x + at;
     uint8_t *const to = p->elements + at, *const scales = p->scales + block;
-    float y[ULP_PIECE];
     blocks k;
     k.count = n / size + (n % size != 0);
     find_largest(&k, x, n, size);
-    if (p->division == BY_POWER) {
-        scale_by_powers(&k, scales, p);
-        divide_by_powers(y, &k, x, n, size);
-        if (p->counts_bounds && !p->is_nearest) count_by_powers(to, y, n, p);
-        else {
-            for (size_t j = 0; j < k.count; j++)
-                if (k.special[j]) memset(y + j * size, 0, (n - j * size < size ? n - j * size : size) * sizeof *y);
-            if (!p->is_nearest || !ULP_CPU(ulp_nearest_codes)(to, y, n, 8, &p->nearest)) {
-                ULP_TRY(ULP_CPU(ulp_cpu_round)(y, y, n, element_rounding(p, at)));
-                ULP_TRY(ULP_CPU(ulp_codes_of_values)(to, y, n, 8, &p->array.block->element));
-            }
-        }
-    } else {
-        ULP_TRY(scale_by_numbers(&k, scales, p));
-        const int nearly = p->is_nearest && divide_nearly(y, &k, x, n, p);
-        if (nearly && ULP_CPU(ulp_nearest_codes)(to, y, n, 8, &p->nearest)) {
-        } else if (p->counts_bounds) count_by_numbers(to, &k, x, n, p);
-        else ULP_TRY(round_by_numbers(to, &k, x, n, p));
-    }
+    ULP_TRY((p->division == BY_POWER ? encode_by_powers : encode_by_numbers)(to, scales, &k, p, at, n));
     for (size_t j = 0; j < k.count; j++) {
         if (!k.special[j]) continue;
         ulp_block_array one = p->array;
         ulp_stream words = p->stream;
-        one.n = n - j * size < size ? n - j * size : size;
+        one.n = length_of(n, size, j);
         words.first += at + j * size;
         ULP_TRY(ulp_block_encode(to + j * size, scales + j, x + j * size, one, p->rule, words));
     }
@@ -394,7 +308,6 @@ ulp_status ULP_CPU(ulp_cpu_block_encode)(uint8_t *elements, uint8_t *scales, con
     plan p = {.elements = elements,
               .scales = scales,
               .x = x,
-              .rows = rows,
               .array = array,
               .rule = rule,
               .stream = stream,
@@ -408,86 +321,5 @@ ulp_status ULP_CPU(ulp_cpu_block_encode)(uint8_t *elements, uint8_t *scales, con
     }
     const size_t grain = ULP_GRAIN / array.block->size;
     if (p.division != BY_DEFINITION) ulp_parallel_for(rows * p.per_row, grain > 0 ? grain : 1, encode_part, &p);
-    return ULP_OK;
-}
-
-/* ---- values ---- */
-
-typedef struct reading {
-    float *y;
-    const uint8_t *elements, *scales;
-    size_t per_row;
-    ulp_block_array array;
-    ulp_reading element;
-    int wide; /* whether factors need binary64 */
-    double factor[256];
-} reading;
-
-/* A vector of elements times a factor, rounded once; every NaN is the quiet one. */
-ULP_INLINE void multiply_vector(float *y, float narrow, double factor, int wide) {
-    vfloat v;
-    memcpy(&v, y, sizeof v);
-    if (wide) v = __builtin_convertvector(__builtin_convertvector(v, many_doubles) * factor, vfloat);
-    else v *= narrow;
-    const vint nan = (vint)(v != v);
-    v = (vfloat)(((vint)v & ~nan) | (nan & 0x7fc00000));
-    memcpy(y, &v, sizeof v);
-}
-
-ULP_INLINE void multiply_block(float *y, size_t n, double factor, int wide) {
-    const float narrow = (float)factor;
-    float last[FLOATS] = {0};
-    size_t i = 0;
-    for (; i + FLOATS <= n; i += FLOATS) multiply_vector(y + i, narrow, factor, wide);
-    if (i == n) return;
-    memcpy(last, y + i, (n - i) * sizeof *y);
-    multiply_vector(last, narrow, factor, wide);
-    memcpy(y + i, last, (n - i) * sizeof *y);
-}
-
-#define MULTIPLY(of)                                                                                                   \
-    for (size_t j = 0; j < whole; j++) multiply_block(y + j * (of), of, r->factor[scales[j]], wide)
-
-ULP_INLINE void multiply_blocks(float *y, const uint8_t *scales, size_t n, const reading *r, int wide) {
-    const size_t size = r->array.block->size, whole = n / size;
-    BY_SIZE(MULTIPLY, size)
-    if (n > whole * size) multiply_block(y + whole * size, n - whole * size, r->factor[scales[whole]], wide);
-}
-
-/* Blocks begin .. end - 1 of all rows. */
-static void decode_part(void *context, size_t begin, size_t end) {
-    const reading *const r = context;
-    const size_t size = r->array.block->size, n = r->array.n, most = size < ULP_PIECE ? ULP_PIECE / size : 1;
-    for (size_t block = begin; block < end;) {
-        const size_t row = block / r->per_row, first = block % r->per_row, left = r->per_row - first;
-        size_t count = end - block < left ? end - block : left;
-        if (count > most) count = most;
-        const size_t from = first * size, to = (first + count) * size < n ? (first + count) * size : n;
-        float *const y = r->y + row * n + from;
-        ULP_CPU(ulp_values_of_codes)(y, r->elements + row * n + from, to - from, 8, &r->element);
-        if (r->wide) multiply_blocks(y, r->scales + block, to - from, r, 1);
-        else multiply_blocks(y, r->scales + block, to - from, r, 0);
-        block += count;
-    }
-}
-
-ulp_status ULP_CPU(ulp_cpu_block_decode)(float *y, const uint8_t *elements, const uint8_t *scales, size_t rows,
-                                         ulp_block_array array) {
-    reading r = {.y = y,
-                 .elements = elements,
-                 .scales = scales,
-                 .array = array,
-                 .per_row = ulp_block_scales(array.n, array.block)};
-    float room[ULP_READING_ROOM];
-    if (array.n == 0) return ULP_OK;
-    ULP_TRY(ULP_CPU(ulp_reading_begin)(&r.element, room, &array.block->element));
-    for (int code = 0; code < 256; code++) {
-        r.factor[code] = ulp_block_scale_value((uint8_t)code, array.block) * (double)array.tensor_scale;
-        const double back = (double)(float)r.factor[code];
-        r.wide |= back != r.factor[code] && r.factor[code] == r.factor[code];
-    }
-    const size_t grain = ULP_GRAIN / array.block->size;
-    ulp_parallel_for(rows * r.per_row, grain > 0 ? grain : 1, decode_part, &r);
-    ULP_CPU(ulp_reading_end)(&r.element, room);
     return ULP_OK;
 }

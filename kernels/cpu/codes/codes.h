@@ -13,11 +13,12 @@ ulp_status ULP_CPU(ulp_codes_of_doubles)(void *codes, const double *x, size_t n,
 
 /* A format prepared for codes of numbers rounded to nearest, ties to even. */
 typedef struct ulp_nearest {
-    uint32_t least, anchor;                      /* word of 2^emin; anchor + word of 2^e is the anchor of binade e */
-    uint32_t limit;                              /* magnitudes from there on are not served */
-    uint32_t shift, sign, sign_shift, bare_zero; /* bare_zero: all bits one if zero has no sign */
-    int is_word;                                 /* whether the code is the word without low bits */
-    int32_t most, beyond;                        /* the largest magnitude code, and that of an overflow */
+    uint32_t least, anchor; /* word of 2^emin; anchor + word of 2^e is the anchor of binade e */
+    uint32_t limit;         /* magnitudes from there on are not served */
+    uint32_t shift, sign, sign_shift;
+    int bare_zero;        /* whether zero has no sign */
+    int is_word;          /* whether the code is the word without low bits */
+    int32_t most, beyond; /* the largest magnitude code, and that of an overflow */
 } ulp_nearest;
 
 /* Whether the loops serve the format and rule: mode rne, where the result of an overflow is a number or Inf. */
@@ -26,6 +27,14 @@ int ULP_CPU(ulp_nearest_begin)(ulp_nearest *r, const ulp_format *f, ulp_rule rul
 /* codes (n), of `width` bits each (8 or 16), of x (n) rounded. 0 if an element is too large for the loops, infinite or
  * NaN; then the codes mean nothing. */
 int ULP_CPU(ulp_nearest_codes)(void *codes, const float *x, size_t n, unsigned width, const ulp_nearest *r);
+
+/* Calls an inlined function with the usual sizes of blocks as constants. */
+#define BY_SIZE(call, size)                                                                                            \
+    switch (size) {                                                                                                    \
+    case 16: call(16); break;                                                                                          \
+    case 32: call(32); break;                                                                                          \
+    default: call(size); break;                                                                                        \
+    }
 
 /* packed (ceil(n / 2)) = the codes (n) of 4 bits, the first of two in the low half of a byte. */
 void ULP_CPU(ulp_codes_pack)(uint8_t *packed, const uint8_t *codes, size_t n);

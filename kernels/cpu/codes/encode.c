@@ -108,7 +108,7 @@ typedef struct work {
     unsigned width;
     int is_nearest; /* whether `nearest` serves */
     ulp_nearest nearest;
-    _Atomic int status; /* the first failure that a thread found */
+    _Atomic int status; /* of a piece that failed */
 } work;
 
 /* Elements at .. at + n - 1, n <= ULP_PIECE. */

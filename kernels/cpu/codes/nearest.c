@@ -22,7 +22,7 @@ int ULP_CPU(ulp_nearest_begin)(ulp_nearest *r, const ulp_format *f, ulp_rule rul
                        .shift = 24u - f->prec,
                        .sign = 1u << (f->bits - 1),
                        .sign_shift = 32u - f->bits,
-                       .bare_zero = f->has_neg_zero ? 0 : ~0u,
+                       .bare_zero = !f->has_neg_zero,
                        .is_word = is_word && beyond == f->inf_code,
                        .most = (int32_t)f->max_code,
                        .beyond = (int32_t)beyond};

@@ -2,8 +2,8 @@
  *
  * The bits are those of formats/quantize.c, whose function gets the groups with special numbers and the settings that
  * no loop serves. An integer is x / s rounded to nearest, ties to even, for a scale s of up to 24 bits:
- *   - with fused multiply-adds: k = x (1 / s) rounded is at most one away from it. The remainder x - k s is exact: it
- * is a multiple of the last bit of x or of s, and about s / 2 at most. Its double, compared with s, corrects k
+ *   - with fused multiply-adds: k = x (1 / s) rounded is at most one away from it. The remainder x - k s is exact: a
+ *     multiple of the last bit of x or of s, about s / 2 at most. Its double, compared with s, corrects k
  *   - else the quotient in binary64 is rounded: a tie has 9 bits and s 24, so that 53 bits keep the side of a tie
  */
 #include "codes.h"
@@ -26,70 +26,50 @@ typedef struct job {
     _Atomic int status; /* the last failure */
 } job;
 
-/* Part of an array: size[0] size[1] runs of size[2] neighbours. */
-typedef struct part {
-    size_t first[3], size[3];
-} part;
-
-static part part_of(const job *j, size_t number) {
-    part p;
-    for (int d = 2; d >= 0; d--) {
-        const size_t shape = j->tiling.shape[d], tile = j->tiling.tile[d];
-        p.first[d] = number % j->groups[d] * tile;
-        p.size[d] = shape - p.first[d] < tile ? shape - p.first[d] : tile;
-        number /= j->groups[d];
-    }
-    /* runs that follow each other in memory are one */
-    for (int d = 1; d >= 0 && p.size[2] == j->tiling.shape[2] * (d == 0 ? j->tiling.shape[1] : 1); d--) {
-        p.size[2] *= p.size[d];
-        p.size[d] = 1;
-    }
-    return p;
-}
-
-static size_t run_at(const job *j, const part *p, size_t r) {
+/* Group `number`, where runs that follow each other in memory are one run. */
+static ulp_group group_at(const job *j, size_t number) {
     const size_t *const shape = j->tiling.shape;
-    return ((p->first[0] + r / p->size[1]) * shape[1] + p->first[1] + r % p->size[1]) * shape[2] + p->first[2];
-}
-
-/* ---- groups by the definition ---- */
-
-/* The group alone, as an array of its own; random words are those of its runs. */
-static ulp_status define_group(const job *j, const part *p, size_t number) {
-    const size_t runs = p->size[0] * p->size[1], length = p->size[2], n = runs * length;
-    double *const wide = malloc(n * sizeof *wide);
-    uint16_t *const codes = malloc(n * sizeof *codes);
-    ulp_status status = wide != NULL && codes != NULL ? ULP_OK : ULP_NO_MEMORY;
-    if (status == ULP_OK) {
-        for (size_t r = 0; r < runs; r++)
-            for (size_t i = 0; i < length; i++) wide[r * length + i] = (double)j->x[run_at(j, p, r) + i];
-        const ulp_quantized group = {j->q,
-                                     {{1, 1, n}, {1, 1, n}},
-                                     codes,
-                                     &j->scales[number],
-                                     j->zero_points != NULL ? &j->zero_points[number] : NULL};
-        status = ulp_quantize(&group, wide, j->rule, j->stream);
+    ulp_group g = ulp_tiling_group(&j->tiling, j->groups, number);
+    for (int d = 1; d >= 0 && g.size[2] == shape[2] * (d == 0 ? shape[1] : 1); d--) {
+        g.size[2] *= g.size[d];
+        g.size[d] = 1;
     }
-    for (size_t r = 0; r < runs && status == ULP_OK; r++)
-        for (size_t i = 0; i < length; i++) j->codes[run_at(j, p, r) + i] = (uint8_t)codes[r * length + i];
-    free(codes);
-    free(wide);
-    return status;
+    return g;
 }
 
-/* The whole array: stochastic modes number the elements of the array. */
-static ulp_status define_all(const job *j) {
-    const size_t *const shape = j->tiling.shape, n = shape[0] * shape[1] * shape[2];
-    double *const wide = malloc((n + (n == 0)) * sizeof *wide);
+/* ---- by the definition ---- */
+
+/* Part g of the array, which has groups of its own by the tiling; the first of them has this number. The elements of
+ * the part are the elements 0, 1, ... of the stream. */
+static ulp_status define(const job *j, const ulp_group *g, ulp_tiling tiling, size_t number) {
+    const size_t runs = g->size[0] * g->size[1], length = g->size[2], n = runs * length;
+    double *const wide = calloc(n + (n == 0), sizeof *wide);
     uint16_t *const codes = malloc((n + (n == 0)) * sizeof *codes);
     ulp_status status = wide != NULL && codes != NULL ? ULP_OK : ULP_NO_MEMORY;
-    for (size_t i = 0; i < n && status == ULP_OK; i++) wide[i] = (double)j->x[i];
-    const ulp_quantized all = {j->q, j->tiling, codes, j->scales, j->zero_points};
-    if (status == ULP_OK) status = ulp_quantize(&all, wide, j->rule, j->stream);
-    for (size_t i = 0; i < n && status == ULP_OK; i++) j->codes[i] = (uint8_t)codes[i];
+    for (size_t r = 0; r < runs && status == ULP_OK; r++)
+        for (size_t i = 0, at = ulp_group_run(g, &j->tiling, r); i < length; i++)
+            wide[r * length + i] = (double)j->x[at + i];
+    const ulp_quantized part = {j->q, tiling, codes, j->scales + number,
+                                j->zero_points != NULL ? j->zero_points + number : NULL};
+    if (status == ULP_OK) status = ulp_quantize(&part, wide, j->rule, j->stream);
+    for (size_t r = 0; r < runs && status == ULP_OK; r++)
+        for (size_t i = 0, at = ulp_group_run(g, &j->tiling, r); i < length; i++)
+            j->codes[at + i] = (uint8_t)codes[r * length + i];
     free(codes);
     free(wide);
     return status;
+}
+
+/* A group alone, in deterministic modes. */
+static ulp_status define_group(const job *j, size_t number) {
+    const ulp_group g = group_at(j, number);
+    const size_t n = g.size[0] * g.size[1] * g.size[2];
+    return define(j, &g, (ulp_tiling){{1, 1, n}, {1, 1, n}}, number);
+}
+
+static ulp_status define_all(const job *j) {
+    const size_t *const shape = j->tiling.shape;
+    return define(j, &(ulp_group){{0, 0, 0}, {shape[0], shape[1], shape[2]}}, j->tiling, 0);
 }
 
 /* ---- integers ---- */
@@ -204,21 +184,22 @@ static int scale_of(integers *k, const job *j, ends e, size_t number) {
 }
 
 static ulp_status quantize_group(const job *j, size_t number) {
-    const part p = part_of(j, number);
-    const size_t runs = p.size[0] * p.size[1];
-    const ulp_quantizer *const q = j->q;
-    const int is_long = p.size[2] >= LONG;
+    const ulp_group g = group_at(j, number);
+    const size_t runs = g.size[0] * g.size[1];
+    const int has_zero_point = j->q->has_zero_point, is_long = g.size[2] >= LONG;
     ends e = {0, 0};
     integers k;
-    if (!j->serves) return define_group(j, &p, number);
-    if (is_long && !widen_long(&e, j->x + run_at(j, &p, 0), p.size[2], q->has_zero_point)) return ULP_NO_MEMORY;
-    for (size_t r = is_long ? 1 : 0; r < runs; r++) widen(&e, j->x + run_at(j, &p, r), p.size[2], q->has_zero_point);
-    if (!are_finite(e) || !scale_of(&k, j, e, number)) return define_group(j, &p, number);
+    if (!j->serves) return define_group(j, number);
+    if (is_long && !widen_long(&e, j->x + ulp_group_run(&g, &j->tiling, 0), g.size[2], has_zero_point))
+        return ULP_NO_MEMORY;
+    for (size_t r = is_long ? 1 : 0; r < runs; r++)
+        widen(&e, j->x + ulp_group_run(&g, &j->tiling, r), g.size[2], has_zero_point);
+    if (!are_finite(e) || !scale_of(&k, j, e, number)) return define_group(j, number);
     for (size_t r = 0; r < runs; r++) {
-        const size_t at = run_at(j, &p, r);
+        const size_t at = ulp_group_run(&g, &j->tiling, r);
         long_run l = {.codes = j->codes + at, .x = j->x + at, .integers = k};
-        if (is_long) ulp_parallel_for(p.size[2], ULP_GRAIN, long_run_part, &l);
-        else quantize_run(j->codes + at, j->x + at, p.size[2], &k);
+        if (is_long) ulp_parallel_for(g.size[2], ULP_GRAIN, long_run_part, &l);
+        else quantize_run(j->codes + at, j->x + at, g.size[2], &k);
     }
     return ULP_OK;
 }
@@ -248,17 +229,16 @@ static ulp_status quantize_columns(const job *j, size_t rows, size_t begin, size
         inverse[i] = defined[i] ? 1.0f : k[i].inverse;
         zero[i] = defined[i] ? 0 : k[i].zero;
     }
-    const integers all = {0, 0, 0, j->q->low, j->q->high, (1u << j->q->bits) - 1u};
+    const int32_t low = j->q->low, high = j->q->high;
+    const uint32_t mask = (1u << j->q->bits) - 1u;
     for (size_t r = 0; r < rows; r++) {
         const float *restrict const x = j->x + r * width + begin;
         uint8_t *restrict const codes = j->codes + r * width + begin;
         for (size_t i = 0; i < n; i++)
-            codes[i] = code_of(x[i], (integers){step[i], inverse[i], zero[i], all.low, all.high, all.mask});
+            codes[i] = code_of(x[i], (integers){step[i], inverse[i], zero[i], low, high, mask});
     }
-    for (size_t i = 0; i < n; i++) {
-        const part p = part_of(j, begin + i);
-        if (defined[i]) ULP_TRY(define_group(j, &p, begin + i));
-    }
+    for (size_t i = 0; i < n; i++)
+        if (defined[i]) ULP_TRY(define_group(j, begin + i));
     return ULP_OK;
 }
 

@@ -144,7 +144,7 @@ ULP_INLINE vint larger_field(vint u, vfloat c) {
 #if defined(__AVX512DQ__)
     return (vint)_mm512_range_ps((__m512)u, (__m512)c, LARGER_SIZE) & 0x7f800000;
 #else
-    return max32(u & 0x7f800000, int_of(c) & 0x7f800000);
+    return larger_ints(u & 0x7f800000, int_of(c) & 0x7f800000);
 #endif
 }
 
@@ -182,8 +182,8 @@ ULP_INLINE vint16 largest_exponents(const vbytes nearest[PAIRS], int r, vint16 *
 /* Adds to `seen` what out_of_range needs of c, and of t, the exponent field of Emax. */
 ULP_INLINE void look_at(watch *seen, vfloat c, vint t, const plan *p) {
     const vint size = int_of(c) & 0x7fffffff;
-    seen->c_below = max32(seen->c_below, (((127 + p->lowest) << 23) - size) & (size > 0));
-    seen->most = max32(seen->most, t);
+    seen->c_below = larger_ints(seen->c_below, (((127 + p->lowest) << 23) - size) & (size > 0));
+    seen->most = larger_ints(seen->most, t);
 }
 
 /* The exponent fields of the products of row r, not below that of p->floor. */

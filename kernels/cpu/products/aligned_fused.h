@@ -12,7 +12,7 @@ ULP_INLINE vfloat to_half(vfloat x, vfloat like, vint power, way w) {
     const int three = (13 << 23) | 0x400000;               /* from e to 3 2^(e+12) */
     const vuint field = (vuint)int_of(like) & 0x7f800000u; /* that of an infinity wraps around */
     const vint e = (vint)(field - (vuint)(power - ((bias_of(w) << 23) + three)));
-    const vfloat anchor = float_of(max32(e, (vint){0} + ((113 << 23) + three)));
+    const vfloat anchor = float_of(larger_ints(e, (vint){0} + ((113 << 23) + three)));
     const vfloat y = float_fused(x, float_of(inverse(power, w)), anchor) - anchor;
     return w.care == WATCHED ? y * 0x1p112f * 0x1p-112f : y; /* 2^16 and beyond become infinite */
 }
@@ -58,13 +58,13 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], vbytes nearest[PAIRS], const operand
         if (!is_bounded(w)) e = largest_exponents(nearest, r, &shift, &seen, o, p, w);
         UNROLLED for (int h = 0; h < HALVES; h++) {
             vint t = is_bounded(w) ? larger_field(field_of(field, r, h), c[r][h])
-                                   : max32(half_of(e, h), int_of(c[r][h]) & 0x7f800000);
+                                   : larger_ints(half_of(e, h), int_of(c[r][h]) & 0x7f800000);
             if (w.narrow) t = at_least(t, (p->emin + 127) << 23, c[r][h]);
             if (!is_bounded(w)) look_at(&seen, c[r][h], t, p);
             power[r][h] = factor[r][h] = scale_to(p, t, w);
             if (w.kind == SCALED) {
                 const vint x = (power[r][h] >> 23) + (half_of(shift, h) >> 16);
-                factor[r][h] = max32(x - max32(x - 254, (vint){0}), (vint){0} + 1) << 23;
+                factor[r][h] = larger_ints(x - larger_ints(x - 254, (vint){0}), (vint){0} + 1) << 23;
             }
         }
     }

@@ -49,7 +49,7 @@ ULP_INLINE int fuse_odd(vfloat c[ROWS][HALVES], vbytes nearest[PAIRS], const ope
     UNROLLED for (int r = 0; r < ROWS; r++) fields_of_row(e[r], nearest, r, &seen, o, p, w);
     if (!is_bounded(w)) {
         UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++)
-            look_at(&seen, c[r][h], max32(e[r][h], int_of(c[r][h]) & 0x7f800000), p);
+            look_at(&seen, c[r][h], larger_ints(e[r][h], int_of(c[r][h]) & 0x7f800000), p);
         if (out_of_range(seen.below, seen.most, seen.c_below) != 0) return 0;
     }
     UNROLLED for (int i = 0; i < PAIRS; i++) nearest[i] = start_of(o, p, w);

@@ -100,7 +100,7 @@ ULP_INLINE vfloat join(vint sum, vint e, vfloat c, const plan *p, float least_c)
 
 /* The largest exponent field of the parts. */
 ULP_INLINE vint largest_field(vint e[PARTS][ROWS][HALVES], int parts, int r, int h) {
-    return parts == 1 ? e[0][r][h] : max32(e[0][r][h], e[1][r][h]);
+    return parts == 1 ? e[0][r][h] : larger_ints(e[0][r][h], e[1][r][h]);
 }
 
 /* One one-sided sum of the products of a step for ROWS x WIDTH outputs, in place. nearest, more, and the result: fuse
@@ -119,7 +119,7 @@ ULP_INLINE int fuse_one_sided(vfloat c[ROWS][HALVES], vbytes nearest[PARTS][PAIR
     }
     if (!is_bounded(w)) {
         UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++)
-            look_at(&seen, c[r][h], max32(largest_field(e, parts, r, h), int_of(c[r][h]) & 0x7f800000), p);
+            look_at(&seen, c[r][h], larger_ints(largest_field(e, parts, r, h), int_of(c[r][h]) & 0x7f800000), p);
         if (out_of_range(seen.below, seen.most, seen.c_below) != 0) return 0;
     }
     for (int q = 0; q < parts; q++) {

@@ -65,8 +65,8 @@ typedef union extremes {
 
 ULP_INLINE void extend(extremes *e, vint x) {
     const vint size = x & INT32_MAX;
-    e->v[0] = max32(e->v[0], size);
-    e->v[1] = max32(e->v[1], -size & INT32_MAX);
+    e->v[0] = larger_ints(e->v[0], size);
+    e->v[1] = larger_ints(e->v[1], -size & INT32_MAX);
 }
 
 /* The range of numbers, where those below 2^emin have the exponent emin. */
@@ -99,7 +99,7 @@ static int largest_finite(const float *x, size_t n, int emin) {
 /* The distances of the exponents of x from `top`, which is biased; those of special values do not matter. Numbers below
  * 2^emin have the exponent emin, which is -126 or more. */
 ULP_INLINE vuint distances_of(vint x, int top, int emin) {
-    const vint size = x & INT32_MAX, e = max32(size >> 23, (vint){0} + (emin + 127));
+    const vint size = x & INT32_MAX, e = larger_ints(size >> 23, (vint){0} + (emin + 127));
     return (vuint)((top - e) | ((vint)(size == 0) & FARTHEST));
 }
 

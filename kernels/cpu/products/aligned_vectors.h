@@ -38,15 +38,6 @@ ULP_INLINE vint16 max16(vint16 a, vint16 b) {
 #endif
 }
 
-ULP_INLINE vint max32(vint a, vint b) {
-#if defined(MM_HAS_AVX2)
-    return (vint)MM(max_epi32)((MM_INTS)a, (MM_INTS)b);
-#else
-    const vint yes = (vint)(a > b);
-    return (a & yes) | (b & ~yes);
-#endif
-}
-
 /* The smaller of two numbers. */
 ULP_INLINE vfloat smaller_floats(vfloat a, vfloat b) {
 #if defined(__SSE2__)
@@ -81,7 +72,7 @@ ULP_INLINE vint at_least(vint t, int32_t least, vfloat c) {
     const __mmask16 counts = _mm512_test_epi32_mask((__m512i)c, _mm512_set1_epi32(0x7f800000));
     return (vint)_mm512_mask_range_ps((__m512)t, counts, (__m512)t, (__m512)_mm512_set1_epi32(least), LARGER_SIZE);
 #else
-    return max32(t, (vint)((int_of(c) & 0x7f800000) != 0) & least);
+    return larger_ints(t, (vint)((int_of(c) & 0x7f800000) != 0) & least);
 #endif
 }
 

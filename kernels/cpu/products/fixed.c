@@ -45,24 +45,6 @@ enum { MODES = 0 FIXED_MODES(BIT) };
 
 ULP_INLINE vint all_ints(int32_t x) { return (vint){0} + x; }
 
-ULP_INLINE vint larger_ints(vint a, vint b) {
-#if defined(__AVX2__)
-    return (vint)MM(max_epi32)((MM_INTS)a, (MM_INTS)b);
-#else
-    const vint yes = (vint)(a > b);
-    return (a & yes) | (b & ~yes);
-#endif
-}
-
-ULP_INLINE vint smaller_ints(vint a, vint b) {
-#if defined(__AVX2__)
-    return (vint)MM(min_epi32)((MM_INTS)a, (MM_INTS)b);
-#else
-    const vint yes = (vint)(a < b);
-    return (a & yes) | (b & ~yes);
-#endif
-}
-
 /* Products of integers of 16 bits. x86 has an instruction that adds two of them; the upper half of a is zero there. */
 #if defined(__SSE2__)
 ULP_INLINE vint products(vint a, vint b) { return (vint)MM(madd_epi16)((MM_INTS)a, (MM_INTS)b); }

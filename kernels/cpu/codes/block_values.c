@@ -1,0 +1,90 @@
+/* block_values.c - values of arrays in block-scaled formats: elements times the factors of their blocks.
+ *
+ * The bits are those of ulp_block_decode. The product of an element and a factor is rounded once: in binary32 where
+ * binary32 holds every factor, else in binary64, where the product is exact.
+ */
+#include "codes.h"
+#include "kernels/cpu/floats.h"
+
+#include <string.h>
+
+typedef double many_doubles __attribute__((vector_size(2 * ULP_VECTOR_BYTES)));
+
+typedef struct reading {
+    float *y;
+    const uint8_t *elements, *scales;
+    size_t per_row;
+    ulp_block_array array;
+    ulp_reading element;
+    int wide; /* whether factors need binary64 */
+    double factor[256];
+} reading;
+
+/* A vector of elements times a factor, rounded once; every NaN is the quiet one. */
+ULP_INLINE void multiply_vector(float *y, float narrow, double factor, int wide) {
+    vfloat v;
+    memcpy(&v, y, sizeof v);
+    if (wide) v = __builtin_convertvector(__builtin_convertvector(v, many_doubles) * factor, vfloat);
+    else v *= narrow;
+    const vint nan = (vint)(v != v);
+    v = (vfloat)(((vint)v & ~nan) | (nan & 0x7fc00000));
+    memcpy(y, &v, sizeof v);
+}
+
+ULP_INLINE void multiply_block(float *y, size_t n, double factor, int wide) {
+    const float narrow = (float)factor;
+    float last[FLOATS] = {0};
+    size_t i = 0;
+    for (; i + FLOATS <= n; i += FLOATS) multiply_vector(y + i, narrow, factor, wide);
+    if (i == n) return;
+    memcpy(last, y + i, (n - i) * sizeof *y);
+    multiply_vector(last, narrow, factor, wide);
+    memcpy(y + i, last, (n - i) * sizeof *y);
+}
+
+#define MULTIPLY(of)                                                                                                   \
+    for (size_t j = 0; j < whole; j++) multiply_block(y + j * (of), of, r->factor[scales[j]], wide)
+
+ULP_INLINE void multiply_blocks(float *y, const uint8_t *scales, size_t n, const reading *r, int wide) {
+    const size_t size = r->array.block->size, whole = n / size;
+    BY_SIZE(MULTIPLY, size)
+    if (n > whole * size) multiply_block(y + whole * size, n - whole * size, r->factor[scales[whole]], wide);
+}
+
+/* Blocks begin .. end - 1 of all rows. */
+static void decode_part(void *context, size_t begin, size_t end) {
+    const reading *const r = context;
+    const size_t size = r->array.block->size, n = r->array.n, most = size < ULP_PIECE ? ULP_PIECE / size : 1;
+    for (size_t block = begin; block < end;) {
+        const size_t row = block / r->per_row, first = block % r->per_row, left = r->per_row - first;
+        size_t count = end - block < left ? end - block : left;
+        if (count > most) count = most;
+        const size_t from = first * size, to = (first + count) * size < n ? (first + count) * size : n;
+        float *const y = r->y + row * n + from;
+        ULP_CPU(ulp_values_of_codes)(y, r->elements + row * n + from, to - from, 8, &r->element);
+        if (r->wide) multiply_blocks(y, r->scales + block, to - from, r, 1);
+        else multiply_blocks(y, r->scales + block, to - from, r, 0);
+        block += count;
+    }
+}
+
+ulp_status ULP_CPU(ulp_cpu_block_decode)(float *y, const uint8_t *elements, const uint8_t *scales, size_t rows,
+                                         ulp_block_array array) {
+    reading r = {.y = y,
+                 .elements = elements,
+                 .scales = scales,
+                 .array = array,
+                 .per_row = ulp_block_scales(array.n, array.block)};
+    float room[ULP_READING_ROOM];
+    if (array.n == 0) return ULP_OK;
+    ULP_TRY(ULP_CPU(ulp_reading_begin)(&r.element, room, &array.block->element));
+    for (int code = 0; code < 256; code++) {
+        r.factor[code] = ulp_block_scale_value((uint8_t)code, array.block) * (double)array.tensor_scale;
+        const double back = (double)(float)r.factor[code];
+        r.wide |= back != r.factor[code] && r.factor[code] == r.factor[code];
+    }
+    const size_t grain = ULP_GRAIN / array.block->size;
+    ulp_parallel_for(rows * r.per_row, grain > 0 ? grain : 1, decode_part, &r);
+    ULP_CPU(ulp_reading_end)(&r.element, room);
+    return ULP_OK;
+}
