@@ -68,8 +68,8 @@ static ulp_status read_zero_points(void *to, const ulp_key *key, const char *val
         at = end + 1;
     }
     for (int i = 0; i < 2; i++) {
-        const double low = f[i]->lowest > -ZERO_MOST ? f[i]->lowest : -ZERO_MOST,
-                     high = f[i]->max < ZERO_MOST ? f[i]->max : ZERO_MOST;
+        const double most = ZERO_MOST, low = f[i]->lowest > -most ? f[i]->lowest : -most,
+                     high = f[i]->max < most ? f[i]->max : most;
         if ((double)zero[i] < low || (double)zero[i] > high)
             return ulp_fail(error, ULP_NOT_IN_RANGE, "'%s=%s': the zero point of %c is %s, %.0f to %.0f", key->name,
                             value, "ab"[i], f[i] -> name, low, high);
