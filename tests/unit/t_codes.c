@@ -49,7 +49,19 @@ TEST(decode) {
     if (formats < 70) fail_msg("%zu formats", formats);
 }
 
-/* Numbers near the values of a format, far away, and special ones; tame: numbers of the size of the values alone. */
+/* A number that is as near to two neighbours of the format: the mean of their values, or of their ranks. */
+static double middle_of(const ulp_format *f, uint64_t bits) {
+    ulp_format finer = *f;
+    const uint64_t code = (bits >> 32) % (f->bits > 1 ? ((uint64_t)1 << (f->bits - 1)) - 1 : 1);
+    finer.bits++;
+    if (f->taper == ULP_TAPER_POSIT || f->taper == ULP_TAPER_TAKUM)
+        return ulp_format_init(&finer) == ULP_OK ? ulp_decode(2 * code + 1, &finer) : 1.0;
+    const double low = ulp_decode(code, f), high = ulp_decode(code + 1, f);
+    return isfinite(low) && isfinite(high) ? (low + high) / 2 : 1.0;
+}
+
+/* Numbers near the values of a format, in the middle of two of them and beside it, far away, and special ones; tame:
+ * numbers of the size of the values alone. */
 static void fill(const ulp_format *f, size_t n, uint64_t seed, int tame) {
     static const float special[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, -NAN, 0x1p-149f, -0x1p-149f, 3e38f, -3e38f};
     for (size_t i = 0; i < n; i++) {
@@ -57,10 +69,13 @@ static void fill(const ulp_format *f, size_t n, uint64_t seed, int tame) {
         const double value = ulp_decode(bits >> 32, f);
         x[i] = i < sizeof special / sizeof *special ? special[i]
                : i % 3 == 0                         ? ulp_from_bits32((uint32_t)bits)
-               : i % 3 == 1                         ? (float)value
-                                                    : (float)(value * (1.0 + (double)(int32_t)bits * 0x1p-38));
+               : i % 3 == 1 && i % 2 == 0           ? (float)value
+               : i % 3 == 1 ? ulp_from_bits32(ulp_bits32((float)middle_of(f, bits)) + (uint32_t)(bits >> 60 & 1) -
+                                              (uint32_t)(bits >> 61 & 1))
+                            : (float)(value * (1.0 + (double)(int32_t)bits * 0x1p-38));
         if (tame && i % 3 == 0) x[i] = (float)ldexp((double)(int32_t)bits, f->qmin - 33 + (int)(bits >> 60));
         if (tame && !(fabsf(x[i]) < 0x1p90f)) x[i] = i % 2 ? -0.0f : 1.0f;
+        if (i % 12 == 1) x[i] = -x[i];
         if (f->nan_codes == ULP_NAN_NONE && isnan(x[i])) x[i] = 1.0f;
     }
 }

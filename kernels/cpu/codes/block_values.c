@@ -16,39 +16,42 @@ typedef struct reading {
     size_t per_row;
     ulp_block_array array;
     ulp_reading element;
-    int wide; /* whether factors need binary64 */
+    int wide;  /* whether factors need binary64 */
+    int plain; /* whether a product is NaN for the quiet NaN of a factor alone */
     double factor[256];
 } reading;
 
 /* A vector of elements times a factor, rounded once; every NaN is the quiet one. */
-ULP_INLINE void multiply_vector(float *y, float narrow, double factor, int wide) {
+ULP_INLINE void multiply_vector(float *y, float narrow, double factor, int wide, int plain) {
     vfloat v;
     memcpy(&v, y, sizeof v);
     if (wide) v = __builtin_convertvector(__builtin_convertvector(v, many_doubles) * factor, vfloat);
     else v *= narrow;
-    const vint nan = (vint)(v != v);
-    v = (vfloat)(((vint)v & ~nan) | (nan & 0x7fc00000));
+    if (!plain) {
+        const vint nan = (vint)(v != v);
+        v = (vfloat)(((vint)v & ~nan) | (nan & 0x7fc00000));
+    }
     memcpy(y, &v, sizeof v);
 }
 
-ULP_INLINE void multiply_block(float *y, size_t n, double factor, int wide) {
+ULP_INLINE void multiply_block(float *y, size_t n, double factor, int wide, int plain) {
     const float narrow = (float)factor;
     float last[FLOATS] = {0};
     size_t i = 0;
-    for (; i + FLOATS <= n; i += FLOATS) multiply_vector(y + i, narrow, factor, wide);
+    for (; i + FLOATS <= n; i += FLOATS) multiply_vector(y + i, narrow, factor, wide, plain);
     if (i == n) return;
     memcpy(last, y + i, (n - i) * sizeof *y);
-    multiply_vector(last, narrow, factor, wide);
+    multiply_vector(last, narrow, factor, wide, plain);
     memcpy(y + i, last, (n - i) * sizeof *y);
 }
 
 #define MULTIPLY(of)                                                                                                   \
-    for (size_t j = 0; j < whole; j++) multiply_block(y + j * (of), of, r->factor[scales[j]], wide)
+    for (size_t j = 0; j < whole; j++) multiply_block(y + j * (of), of, r->factor[scales[j]], wide, plain)
 
-ULP_INLINE void multiply_blocks(float *y, const uint8_t *scales, size_t n, const reading *r, int wide) {
+ULP_INLINE void multiply_blocks(float *y, const uint8_t *scales, size_t n, const reading *r, int wide, int plain) {
     const size_t size = r->array.block->size, whole = n / size;
     BY_SIZE(MULTIPLY, size)
-    if (n > whole * size) multiply_block(y + whole * size, n - whole * size, r->factor[scales[whole]], wide);
+    if (n > whole * size) multiply_block(y + whole * size, n - whole * size, r->factor[scales[whole]], wide, plain);
 }
 
 /* Blocks begin .. end - 1 of all rows. */
@@ -62,8 +65,9 @@ static void decode_part(void *context, size_t begin, size_t end) {
         const size_t from = first * size, to = (first + count) * size < n ? (first + count) * size : n;
         float *const y = r->y + row * n + from;
         ULP_CPU(ulp_values_of_codes)(y, r->elements + row * n + from, to - from, 8, &r->element);
-        if (r->wide) multiply_blocks(y, r->scales + block, to - from, r, 1);
-        else multiply_blocks(y, r->scales + block, to - from, r, 0);
+        if (r->wide) multiply_blocks(y, r->scales + block, to - from, r, 1, 0);
+        else if (r->plain) multiply_blocks(y, r->scales + block, to - from, r, 0, 1);
+        else multiply_blocks(y, r->scales + block, to - from, r, 0, 0);
         block += count;
     }
 }
@@ -83,6 +87,8 @@ ulp_status ULP_CPU(ulp_cpu_block_decode)(float *y, const uint8_t *elements, cons
         const double back = (double)(float)r.factor[code];
         r.wide |= back != r.factor[code] && r.factor[code] == r.factor[code];
     }
+    const ulp_format *const e = &array.block->element;
+    r.plain = e->nan_codes == ULP_NAN_NONE && !e->has_inf && !array.block->scale.has_inf;
     const size_t grain = ULP_GRAIN / array.block->size;
     ulp_parallel_for(rows * r.per_row, grain > 0 ? grain : 1, decode_part, &r);
     ULP_CPU(ulp_reading_end)(&r.element, room);

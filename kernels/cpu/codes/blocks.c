@@ -2,7 +2,8 @@
  *
  * The bits are those of formats/block.c. Blocks with special numbers, and formats that no loop serves, are computed by
  * its functions. Why the loops round once:
- *   - a power of two divides exactly, except into subnormal numbers of binary32; such blocks are special
+ *   - a power of two divides exactly, except into subnormal numbers of binary32; such blocks are special, except where
+ *     elements are rounded to nearest, which makes all of these numbers zero
  *   - other scales: x has 24 bits, the divisor 28 or less, and an element or scale, or the middle of two of them, 9 or
  *     less. So a quotient that differs from such a point differs by a part of 2^-38, and the quotient in binary64, of
  *     53 bits, is on the same side of the point
@@ -29,8 +30,13 @@ typedef struct plan {
     int32_t offset;
     /* by a number: the scale is amax / divisor rounded by the rule, at least `least` */
     double divisor, least;
+    uint8_t least_code;
     ulp_rule scale_rule;
-    int is_nearest; /* whether `nearest` serves the elements */
+    int scale_is_nearest; /* whether `scale_nearest` serves the scales; then `scale_values` are the values of codes */
+    ulp_nearest scale_nearest;
+    double scale_values[256];
+    int is_nearest; /* whether `nearest` serves the elements, and whether it multiplies them */
+    int multiplies;
     ulp_nearest nearest;
     int counts_bounds; /* whether `bounds` serves the elements */
     element_bounds bounds;
@@ -70,6 +76,16 @@ static void plan_powers(plan *p) {
     p->offset = code - 127;
 }
 
+/* The codes of scales that are no powers of two have the order of their values: 1 is the least scale above zero. */
+static void plan_scales(plan *p) {
+    const ulp_block *const b = p->array.block;
+    const ulp_format *const s = &b->scale;
+    if (s->bits > 8 || !s->has_zero || s->is_fixed || s->min_positive < 0x1p-50 || s->max > 0x1p50) return;
+    p->scale_is_nearest = ULP_CPU(ulp_nearest_begin)(&p->scale_nearest, s, p->scale_rule);
+    p->least_code = p->least > 0.0;
+    for (size_t i = 0; i < (size_t)1 << s->bits; i++) p->scale_values[i] = ulp_block_scale_value((uint8_t)i, b);
+}
+
 static void plan_of(plan *p) {
     const ulp_block *const b = p->array.block;
     const ulp_format *const e = &b->element, *const s = &b->scale;
@@ -85,8 +101,10 @@ static void plan_of(plan *p) {
         p->divisor = e->max * (double)p->array.tensor_scale;
         p->least = b->rule == ULP_SCALE_TE ? 0.0 : s->min_positive;
         p->scale_rule = ulp_scale_rounding((ulp_scale_rule)b->rule);
+        plan_scales(p);
     }
     p->is_nearest = ULP_CPU(ulp_nearest_begin)(&p->nearest, e, element_rounding(p, 0).rule);
+    p->multiplies = p->is_nearest && ULP_CPU(ulp_nearest_products_serve)(b->size, &p->nearest);
     p->counts_bounds = has_bounds(e) && !stochastic;
     if (p->counts_bounds) element_bounds_of(&p->bounds, e, p->rule);
 }
@@ -133,21 +151,46 @@ static void scale_by_powers(blocks *k, uint8_t *scales, const plan *p) {
     }
 }
 
+/* About amax / divisor in binary32, from 0 to 2^60: rounded to odd at 24 bits it rounds to a scale as the quotient. */
+ULP_INLINE float scale_quotient(uint32_t amax, double divisor) {
+    const double quotient = (double)ulp_from_bits32(amax) / divisor, least = quotient > 0x1p-60 ? quotient : 0x1p-60;
+    const uint64_t u = ulp_bits64(least < 0x1p60 ? least : 0x1p60), cut = u & 0x1fffffffu;
+    return amax == 0 ? 0.0f : (float)ulp_from_bits64((u - cut) | (uint64_t)(cut != 0) << 29);
+}
+
+/* The scales of blocks, where a loop serves their format. 0 if it does not serve one of the scales. */
+static int scale_nearly(blocks *k, uint8_t *scales, const plan *p) {
+    const double divisor = p->divisor;
+    float quotient[ULP_PIECE];
+    for (size_t j = 0; j < k->count; j++) {
+        k->special[j] = k->most[j] >= 0x7f800000u;
+        quotient[j] = k->special[j] ? 0.0f : scale_quotient(k->most[j], divisor);
+    }
+    if (!ULP_CPU(ulp_nearest_codes)(scales, quotient, k->count, 8, &p->scale_nearest)) return 0;
+    for (size_t j = 0; j < k->count; j++) {
+        scales[j] = scales[j] > p->least_code ? scales[j] : p->least_code;
+        k->factor[j] = p->scale_values[scales[j]];
+    }
+    return 1;
+}
+
 static ulp_status scale_by_numbers(blocks *k, uint8_t *scales, const plan *p) {
     const ulp_format *const f = &p->array.block->scale;
     const ulp_rounding how = {f, p->scale_rule, {0}, NULL};
     double *const scale = k->factor;
-    for (size_t j = 0; j < k->count; j++) {
-        k->special[j] = k->most[j] >= 0x7f800000u;
-        scale[j] = k->special[j] ? 0.0 : (double)ulp_from_bits32(k->most[j]) / p->divisor;
+    if (!p->scale_is_nearest || !scale_nearly(k, scales, p)) {
+        for (size_t j = 0; j < k->count; j++) {
+            k->special[j] = k->most[j] >= 0x7f800000u;
+            scale[j] = k->special[j] ? 0.0 : (double)ulp_from_bits32(k->most[j]) / p->divisor;
+        }
+        ULP_TRY(ULP_CPU(ulp_cpu_round64)(scale, scale, k->count, how));
+        for (size_t j = 0; j < k->count; j++) scale[j] = scale[j] < p->least ? p->least : scale[j];
+        ULP_TRY(ULP_CPU(ulp_codes_of_doubles)(scales, scale, k->count, 8, f));
     }
-    ULP_TRY(ULP_CPU(ulp_cpu_round64)(scale, scale, k->count, how));
     for (size_t j = 0; j < k->count; j++) {
-        scale[j] = scale[j] < p->least ? p->least : scale[j];
         k->special[j] |= scale[j] == 0.0;
+        scale[j] *= (double)p->array.tensor_scale;
     }
-    ULP_TRY(ULP_CPU(ulp_codes_of_doubles)(scales, scale, k->count, 8, f));
-    for (size_t j = 0; j < k->count; j++) scale[j] *= (double)p->array.tensor_scale;
     return ULP_OK;
 }
 
@@ -193,37 +236,15 @@ static void count_by_numbers(uint8_t *to, const blocks *k, const float *x, size_
 
 /* ---- elements of other formats ---- */
 
-/* y = about x / factor, off by at most two units in the last place. Returns whether an element is so near to a bound
- * between elements, a number of p + 1 bits, that it could lie on the other side. */
-ULP_INLINE uint32_t near_block(float *restrict y, const float *restrict x, size_t n, float inverse, uint32_t low) {
-    enum { NEAR = 4 };
-    uint32_t near = 0;
-    for (size_t i = 0; i < n; i++) {
-        const float q = x[i] * inverse;
-        const uint32_t u = ulp_bits32(q);
-        y[i] = q;
-        near |= (uint32_t)((int32_t)((u + NEAR) & low) < 2 * NEAR) & (uint32_t)((u & 0x7fffffffu) != 0);
-    }
-    return near;
-}
-
-/* Whether every element of y is on the right side of each bound. */
-static int divide_nearly(float *y, const blocks *k, const float *x, size_t n, const plan *p) {
-    const size_t size = p->array.block->size, whole = n / size;
-    const uint32_t low = (1u << (23 - p->array.block->element.prec)) - 1u;
+/* The elements from about x / factor. 0 if one of them could be another. */
+static int divide_nearly(uint8_t *to, const blocks *k, const float *x, size_t n, const plan *p) {
     float inverse[ULP_PIECE];
-    uint32_t near = 0;
     for (size_t j = 0; j < k->count; j++) {
         const int serves = (k->factor[j] > 0x1p-100) & (k->factor[j] < 0x1p100);
+        if (!serves && !k->special[j]) return 0;
         inverse[j] = k->special[j] ? 0.0f : (float)(1.0 / k->factor[j]);
-        near |= (uint32_t)(!serves & !k->special[j]);
     }
-#define NEARLY(of)                                                                                                     \
-    for (size_t j = 0; j < whole; j++) near |= near_block(y + j * (of), x + j * (of), of, inverse[j], low)
-    BY_SIZE(NEARLY, size)
-#undef NEARLY
-    if (k->count > whole) near |= near_block(y + whole * size, x + whole * size, n - whole * size, inverse[whole], low);
-    return near == 0;
+    return ULP_CPU(ulp_nearest_products)(to, x, n, p->array.block->size, inverse, 1, &p->nearest);
 }
 
 static ulp_status round_by_numbers(uint8_t *to, const blocks *k, const float *x, size_t n, const plan *p) {
@@ -246,6 +267,7 @@ static ulp_status encode_by_powers(uint8_t *to, uint8_t *scales, blocks *k, cons
     const size_t size = p->array.block->size;
     float y[ULP_PIECE];
     scale_by_powers(k, scales, p);
+    if (p->multiplies && ULP_CPU(ulp_nearest_products)(to, p->x + at, n, size, k->power, 0, &p->nearest)) return ULP_OK;
     divide_by_powers(y, k, p->x + at, n, size);
     if (p->counts_bounds && !p->is_nearest) {
         count_elements(to, y, n, (const int32_t(*)[LANES])p->bounds.words, &p->bounds);
@@ -260,10 +282,8 @@ static ulp_status encode_by_powers(uint8_t *to, uint8_t *scales, blocks *k, cons
 
 static ulp_status encode_by_numbers(uint8_t *to, uint8_t *scales, blocks *k, const plan *p, size_t at, size_t n) {
     const float *const x = p->x + at;
-    float y[ULP_PIECE];
     ULP_TRY(scale_by_numbers(k, scales, p));
-    if (p->is_nearest && divide_nearly(y, k, x, n, p) && ULP_CPU(ulp_nearest_codes)(to, y, n, 8, &p->nearest))
-        return ULP_OK;
+    if (p->multiplies && divide_nearly(to, k, x, n, p)) return ULP_OK;
     if (!p->counts_bounds) return round_by_numbers(to, k, x, n, p);
     count_by_numbers(to, k, x, n, p);
     return ULP_OK;

@@ -14,7 +14,6 @@ typedef double eight_doubles __attribute__((vector_size(64)));
 typedef int64_t eight_longs __attribute__((vector_size(64)));
 typedef float eight_floats __attribute__((vector_size(32)));
 typedef int32_t eight_ints __attribute__((vector_size(32)));
-typedef uint8_t few_bytes __attribute__((vector_size(FLOATS)));
 
 /* The bounds of a format and rule: an element is at least magnitude i + 1 where its quotient is at least bound[i];
  * index [1] is for negative numbers. */

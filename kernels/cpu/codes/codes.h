@@ -11,22 +11,50 @@ ulp_status ULP_CPU(ulp_codes_of_values)(void *codes, const float *x, size_t n, u
 /* The same for n <= ULP_PIECE values of any format. */
 ulp_status ULP_CPU(ulp_codes_of_doubles)(void *codes, const double *x, size_t n, unsigned width, const ulp_format *f);
 
-/* A format prepared for codes of numbers rounded to nearest, ties to even. */
-typedef struct ulp_nearest {
-    uint32_t least, anchor; /* word of 2^emin; anchor + word of 2^e is the anchor of binade e */
-    uint32_t limit;         /* magnitudes from there on are not served */
-    uint32_t shift, sign, sign_shift;
-    int bare_zero;        /* whether zero has no sign */
-    int is_word;          /* whether the code is the word without low bits */
+/* The constants of a format whose codes are of numbers rounded to nearest. */
+typedef struct ulp_nearest_constants {
+    /* by anchors: the word of 2^emin, a part of the anchors, and the word of the largest magnitude that counts */
+    uint32_t least, anchor, clamp, shift, sign, sign_shift;
     int32_t most, beyond; /* the largest magnitude code, and that of an overflow */
-} ulp_nearest;
+    int32_t skipped;      /* what is taken from magnitude codes where the lowest binade holds zero */
+    int32_t first;        /* the code of the least value above a gap */
+    uint32_t gap;         /* magnitudes up to there become zero */
+    int32_t nan;          /* the code of an overflow that is NaN; -1: it is a number */
+    uint32_t negative_zero, negative, negative_keeps; /* codes of negative numbers: of zero; bits set and kept */
+    /* fixed point: quanta are x `quanta`, from low to high */
+    float quanta, low, high;
+    uint32_t mask;
+    uint32_t bits; /* of a takum */
+    uint32_t away; /* hif8: what is added to a rank with its last bit */
+} ulp_nearest_constants;
 
-/* Whether the loops serve the format and rule: mode rne, where the result of an overflow is a number or Inf. */
+/* A format prepared for codes of numbers rounded to nearest. */
+typedef struct ulp_nearest ulp_nearest;
+struct ulp_nearest {
+    /* codes (n) of 8 and of 16 bits of x (n) that are no NaN, and the largest magnitude as a word; if that is `limit`
+     * or more, the codes mean nothing */
+    uint32_t (*run[2])(void *codes, const float *x, size_t n, const ulp_nearest *r);
+    uint32_t limit;
+    ulp_nearest_constants constants;
+    uint8_t codes[256]; /* hif8: of ranks and signs */
+};
+
+/* Whether the loops serve the format and rule: mode rne, and rna of hif8. */
 int ULP_CPU(ulp_nearest_begin)(ulp_nearest *r, const ulp_format *f, ulp_rule rule);
+
+/* The same for tapered formats. */
+int ULP_CPU(ulp_nearest_tapered)(ulp_nearest *r, const ulp_format *f, ulp_rule rule);
 
 /* codes (n), of `width` bits each (8 or 16), of x (n) rounded. 0 if an element is too large for the loops, infinite or
  * NaN; then the codes mean nothing. */
 int ULP_CPU(ulp_nearest_codes)(void *codes, const float *x, size_t n, unsigned width, const ulp_nearest *r);
+
+/* The codes (n), a byte each, of x[i] factor[i / size], where ulp_nearest_products_serve the format and the size of
+ * blocks; NaN has any code. With is_near, a product is off by two units in the last place at most; 0 if one of them
+ * could then have another code. */
+int ULP_CPU(ulp_nearest_products_serve)(size_t size, const ulp_nearest *r);
+int ULP_CPU(ulp_nearest_products)(uint8_t *codes, const float *x, size_t n, size_t size, const float *factor,
+                                  int is_near, const ulp_nearest *r);
 
 /* Calls an inlined function with the usual sizes of blocks as constants. */
 #define BY_SIZE(call, size)                                                                                            \

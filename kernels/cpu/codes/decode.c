@@ -1,5 +1,6 @@
 /* decode.c - the values of arrays of codes: computed from the bits, or read from a table of all values. */
 #include "codes.h"
+#include "widths.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,10 @@ void ULP_CPU(ulp_reading_end)(ulp_reading *r, const float room[ULP_READING_ROOM]
     if (r->table != room) free((void *)(uintptr_t)r->table);
 }
 
-ULP_INLINE float value_of(uint32_t code, const ulp_reading *r) {
+/* ---- loops over codes ---- */
+
+/* Of formats whose lowest binade holds zero, or without -0 and subnormal numbers. */
+ULP_INLINE float any_value_of(uint32_t code, const ulp_reading *r) {
     const int32_t size = (int32_t)(code & r->magnitude);
     const uint32_t many = ((uint32_t)size << r->shift) + r->bias, few = ulp_bits32((float)size * r->quantum);
     const uint32_t finite = size < r->normal ? few : many;
@@ -65,37 +69,113 @@ ULP_INLINE float listed_value_of(uint32_t code, const ulp_reading *r) { return r
 
 /* Bits above the code's width do not count. */
 #define RUN(name, type, value)                                                                                         \
-    static void name(float *restrict y, const type *restrict codes, size_t n, const ulp_reading *of) {                 \
+    static void name(float *y, const void *from, size_t n, const ulp_reading *of) {                                    \
         const ulp_reading r = *of;                                                                                     \
+        const type *restrict const codes = from;                                                                       \
+        float *restrict const to = y;                                                                                  \
         const uint32_t mask = 0xffffffffu >> (32 - of->format->bits);                                                  \
-        for (size_t i = 0; i < n; i++) y[i] = value((uint32_t)codes[i] & mask, &r);                                    \
+        for (size_t i = 0; i < n; i++) to[i] = value((uint32_t)codes[i] & mask, &r);                                   \
     }
-RUN(bytes, uint8_t, value_of)
-RUN(shorts, uint16_t, value_of)
-RUN(fixed_bytes, uint8_t, fixed_value_of)
-RUN(fixed_shorts, uint16_t, fixed_value_of)
-RUN(unsigned_bytes, uint8_t, unsigned_value_of)
-RUN(unsigned_shorts, uint16_t, unsigned_value_of)
-RUN(listed_bytes, uint8_t, listed_value_of)
-RUN(listed_shorts, uint16_t, listed_value_of)
+#define RUNS(of)                                                                                                       \
+    RUN(of##_bytes, uint8_t, of##_value_of)                                                                            \
+    RUN(of##_shorts, uint16_t, of##_value_of)
+RUNS(any)
+RUNS(fixed)
+RUNS(unsigned)
+RUNS(listed)
+#undef RUNS
 #undef RUN
 
-void ULP_CPU(ulp_values_of_codes)(float *y, const void *codes, size_t n, unsigned width, const ulp_reading *r) {
-    if (r->is_posit) {
-        ULP_CPU(ulp_posit_values)(y, codes, n, width, r->format);
-        return;
+/* ---- vectors of codes ---- */
+
+/* The constants of a format for all lanes. */
+typedef struct lanes {
+    vuint magnitude, shift, bias, sign_shift, signs, nan_above, nan, inf;
+    vfloat least; /* 2^emin */
+} lanes;
+
+static lanes lanes_of(const ulp_reading *r) {
+    return (lanes){
+        all_uints(r->magnitude),     all_uints(r->shift),         all_uints(r->bias),
+        all_uints(r->sign_shift),    all_uints(r->signs),         all_uints((uint32_t)r->nan_above),
+        all_uints((uint32_t)r->nan), all_uints((uint32_t)r->inf), (vfloat){0} + (float)ulp_scale(1.0, r->format->emin)};
+}
+
+/* A code as a word with the exponent of binary32 has a leading 1. Below 2^emin it has to have none: 2 v - 2^emin, which
+ * is less than v there and only there. */
+ULP_INLINE vuint values_of(vuint code, const lanes *r, int has_inf, int has_nan_above, int has_nan) {
+    const vuint size = code & r->magnitude;
+    const vfloat many = (vfloat)(shifted_left(size, r->shift) + r->bias), few = many + (many - r->least);
+    vuint y = smaller_numbers((vuint)many, (vuint)few);
+    if (has_inf) y = where_equal(size, r->inf, all_uints(0x7f800000u), y);
+    y |= shifted_left(code, r->sign_shift) & r->signs;
+    if (has_nan_above) y = where_above(size, r->nan_above, all_uints(0x7fc00000u), y);
+    if (has_nan) y = where_equal(code, r->nan, all_uints(0x7fc00000u), y);
+    return y;
+}
+
+ULP_INLINE vuint finite_values_of(vuint code, const lanes *r) { return values_of(code, r, 0, 0, 0); }
+ULP_INLINE vuint plain_values_of(vuint code, const lanes *r) { return values_of(code, r, 0, 1, 0); }
+ULP_INLINE vuint ieee_values_of(vuint code, const lanes *r) { return values_of(code, r, 1, 1, 0); }
+ULP_INLINE vuint bare_values_of(vuint code, const lanes *r) { return values_of(code, r, 1, 0, 1); }
+
+/* Of a format with the exponents of binary32: its words without low bits. */
+ULP_INLINE vuint word_values_of(vuint code, const lanes *r) {
+    return where_above(code & r->magnitude, r->nan_above, all_uints(0x7fc00000u), shifted_left(code, r->sign_shift));
+}
+
+#define RUN(name, type, words_at, value)                                                                               \
+    static void name(float *y, const void *from, size_t n, const ulp_reading *of) {                                    \
+        const lanes r = lanes_of(of);                                                                                  \
+        const type *const codes = from;                                                                                \
+        const vuint mask = all_uints(0xffffffffu >> (32 - of->format->bits));                                          \
+        type last[FLOATS] = {0};                                                                                       \
+        vuint words;                                                                                                   \
+        size_t i = 0;                                                                                                  \
+        for (; i + FLOATS <= n; i += FLOATS) {                                                                         \
+            words = value(words_at(codes + i) & mask, &r);                                                             \
+            memcpy(y + i, &words, sizeof words);                                                                       \
+        }                                                                                                              \
+        if (i == n) return;                                                                                            \
+        memcpy(last, codes + i, (n - i) * sizeof *codes);                                                              \
+        words = value(words_at(last) & mask, &r);                                                                      \
+        memcpy(y + i, &words, (n - i) * sizeof *y);                                                                    \
     }
-    const int is_fixed = r->format->is_fixed && r->format->is_signed, is_unsigned = r->format->is_fixed && !is_fixed;
-    if (width == 16)
-        (r->table != NULL ? listed_shorts
-         : is_fixed       ? fixed_shorts
-         : is_unsigned    ? unsigned_shorts
-                          : shorts)(y, codes, n, r);
-    else
-        (r->table != NULL ? listed_bytes
-         : is_fixed       ? fixed_bytes
-         : is_unsigned    ? unsigned_bytes
-                          : bytes)(y, codes, n, r);
+#define RUNS(of)                                                                                                       \
+    RUN(of##_bytes, uint8_t, words_of_bytes, of##_values_of)                                                           \
+    RUN(of##_shorts, uint16_t, words_of_halves, of##_values_of)
+RUNS(finite)
+RUNS(plain)
+RUNS(ieee)
+RUNS(bare)
+RUNS(word)
+#undef RUNS
+#undef RUN
+
+/* ---- the choice of a loop ---- */
+
+typedef void run(float *y, const void *codes, size_t n, const ulp_reading *r);
+
+static run *run_of(unsigned width, const ulp_reading *r) {
+    const ulp_format *const f = r->format;
+#define CHOICE(of) return width == 16 ? of##_shorts : of##_bytes
+    if (r->table != NULL) CHOICE(listed);
+    if (f->is_fixed && f->is_signed) CHOICE(fixed);
+    if (f->is_fixed) CHOICE(unsigned);
+    if (f->zero_binade || !f->has_subnormals) CHOICE(any);
+    if (r->normal == 0 && f->is_signed && r->nan < 0) CHOICE(word);
+    if (r->normal == 0) CHOICE(any);
+    if (r->nan >= 0) CHOICE(bare);
+    if (r->inf >= 0 && f->nan_codes == ULP_NAN_IEEE) CHOICE(ieee);
+    if (r->inf >= 0) CHOICE(any);
+    if (r->nan_above < INT32_MAX) CHOICE(plain);
+    CHOICE(finite);
+#undef CHOICE
+}
+
+void ULP_CPU(ulp_values_of_codes)(float *y, const void *codes, size_t n, unsigned width, const ulp_reading *r) {
+    if (r->is_posit) ULP_CPU(ulp_posit_values)(y, codes, n, width, r->format);
+    else run_of(width, r)(y, codes, n, r);
 }
 
 void ULP_CPU(ulp_codes_unpack)(uint8_t *codes, const uint8_t *packed, size_t n) {

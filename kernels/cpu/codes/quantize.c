@@ -23,6 +23,7 @@ typedef struct job {
     ulp_rule rule;
     ulp_stream stream;
     int serves;         /* whether loops of integers serve */
+    float divisor;      /* a scale is the amax / divisor in binary32; 0: the definition computes it */
     _Atomic int status; /* the last failure */
 } job;
 
@@ -128,9 +129,30 @@ ULP_INLINE uint8_t code_of(float x, integers k) {
     return (uint8_t)((uint32_t)(above < k.high ? above : k.high) & k.mask);
 }
 
+/* The code from x (1 / s), which is off by less than 2^-15 where it is below 256; `near` grows beyond NEAR_TIE where it
+ * could lie on the other side of a tie. */
+ULP_INLINE uint8_t near_code_of(uint32_t *near, float x, float inverse, float low, float high, int32_t zero) {
+    const float q = x * inverse, above = q > low ? q : low, inside = above < high ? above : high;
+    const float sum = inside + 0x1.8p23f, rest = inside - (sum - 0x1.8p23f);
+    const uint32_t size = ulp_bits32(rest) & 0x7fffffffu;
+    *near = (int32_t)size > (int32_t)*near ? size : *near;
+    return (uint8_t)(ulp_bits32(sum) + (uint32_t)zero);
+}
+
+#define NEAR_TIE 0x3efffc00u /* the word of 1/2 - 2^-15 */
+
+enum { NEARBY = 128 }; /* elements that are computed again where one of them is near to a tie */
+
 static void quantize_run(uint8_t *restrict codes, const float *restrict x, size_t n, const integers *of) {
     const integers k = *of;
-    for (size_t i = 0; i < n; i++) codes[i] = code_of(x[i], k);
+    const float low = (float)(k.low - k.zero), high = (float)(k.high - k.zero);
+    for (size_t at = 0; at < n; at += NEARBY) {
+        const size_t end = n - at < NEARBY ? n : at + NEARBY;
+        uint32_t near = 0;
+        for (size_t i = at; i < end; i++)
+            codes[i] = near_code_of(&near, x[i], k.inverse, low, high, k.zero) & (uint8_t)k.mask;
+        for (size_t i = at; i < end && near >= NEAR_TIE; i++) codes[i] = code_of(x[i], k);
+    }
 }
 
 /* Pieces of one run, for several threads. */
@@ -169,12 +191,23 @@ static int widen_long(ends *e, const float *x, size_t n, int has_zero_point) {
     return 1;
 }
 
+/* Whether a scale is the quotient of two numbers of binary32, rounded to binary32; then the divisor. */
+static float divisor_of(const ulp_quantizer *q) {
+    const ulp_format *const s = &q->block.scale;
+    const ulp_rule rule = ulp_scale_rounding((ulp_scale_rule)q->block.rule);
+    const float divisor = (float)q->block.element.max;
+    const int serves = !q->has_zero_point && s->bits == 32 && s->prec == 24 && s->bias == 127 && s->flushes == 0 &&
+                       rule.mode == ULP_RNE && (double)divisor == q->block.element.max;
+    return serves ? divisor : 0.0f;
+}
+
 /* The scale and zero point of finite ends. 0 if no loop serves this scale. */
 static int scale_of(integers *k, const job *j, ends e, size_t number) {
     const ulp_quantizer *const q = j->q;
-    int32_t zero;
-    double scale;
-    ulp_quantizer_scaling(&scale, &zero, q, (double)number_of(e.low < 0 ? e.low : 0), (double)number_of(e.high));
+    int32_t zero = 0;
+    double scale = (double)(number_of(e.high) / j->divisor);
+    if (!(j->divisor > 0.0f && e.high > 0))
+        ulp_quantizer_scaling(&scale, &zero, q, (double)number_of(e.low < 0 ? e.low : 0), (double)number_of(e.high));
     const double step = ulp_scale(scale, -q->block.element.frac_bits);
     if (!(step > 0x1p-100 && step < 0x1p100 && (double)(float)step == step)) return 0;
     *k = (integers){(float)step, 1.0f / (float)step, zero, q->low, q->high, (1u << q->bits) - 1u};
@@ -206,39 +239,68 @@ static ulp_status quantize_group(const job *j, size_t number) {
 
 /* ---- a group for each column ---- */
 
-enum { COLUMNS = 256 };
+enum { COLUMNS = 512 };
+
+/* The ends and the integers of some columns. */
+typedef struct columns {
+    int32_t least[COLUMNS], most[COLUMNS]; /* as in `ends` */
+    integers of[COLUMNS];
+    float inverse[COLUMNS], low[COLUMNS], high[COLUMNS]; /* of near_code_of */
+    int32_t zero[COLUMNS];
+    uint8_t defined[COLUMNS]; /* whether the definition computes the column */
+} columns;
+
+static void widen_columns(columns *c, const float *restrict x, size_t n, int has_zero_point) {
+    if (!has_zero_point) {
+        for (size_t i = 0; i < n; i++) {
+            const int32_t size = (int32_t)(ulp_bits32(x[i]) & 0x7fffffffu);
+            c->most[i] = size > c->most[i] ? size : c->most[i];
+        }
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const int32_t order = order_of(x[i]);
+        c->most[i] = order > c->most[i] ? order : c->most[i];
+        c->least[i] = order < c->least[i] ? order : c->least[i];
+    }
+}
+
+/* Columns begin .. end - 1, at most NEARBY, of a row. */
+static void columns_row(uint8_t *restrict codes, const float *restrict x, size_t begin, size_t end, const columns *c,
+                        const job *j) {
+    const uint32_t mask = (1u << j->q->bits) - 1u;
+    const float low = (float)j->q->low, high = (float)j->q->high;
+    uint32_t near = 0;
+    if (!j->q->has_zero_point)
+        for (size_t i = begin; i < end; i++)
+            codes[i] = near_code_of(&near, x[i], c->inverse[i], low, high, 0) & (uint8_t)mask;
+    else
+        for (size_t i = begin; i < end; i++)
+            codes[i] = near_code_of(&near, x[i], c->inverse[i], c->low[i], c->high[i], c->zero[i]) & (uint8_t)mask;
+    for (size_t i = begin; i < end && near >= NEAR_TIE; i++) codes[i] = code_of(x[i], c->of[i]);
+}
 
 /* Columns begin .. end - 1, at most COLUMNS, of a matrix of `rows` rows. */
 static ulp_status quantize_columns(const job *j, size_t rows, size_t begin, size_t end) {
     const size_t n = end - begin, width = j->tiling.shape[2];
-    ends e[COLUMNS] = {{0, 0}};
-    integers k[COLUMNS];
-    float step[COLUMNS], inverse[COLUMNS];
-    int32_t zero[COLUMNS];
-    uint8_t defined[COLUMNS];
-    for (size_t r = 0; r < rows; r++) {
-        const float *const x = j->x + r * width + begin;
-        if (j->q->has_zero_point)
-            for (size_t i = 0; i < n; i++) e[i] = wider(e[i], x[i], 1);
-        else
-            for (size_t i = 0; i < n; i++) e[i] = wider(e[i], x[i], 0);
-    }
+    columns c = {.of = {{0}}};
+    for (size_t r = 0; r < rows; r++) widen_columns(&c, j->x + r * width + begin, n, j->q->has_zero_point);
     for (size_t i = 0; i < n; i++) {
-        defined[i] = !are_finite(e[i]) || !scale_of(&k[i], j, e[i], begin + i);
-        step[i] = defined[i] ? 1.0f : k[i].step;
-        inverse[i] = defined[i] ? 1.0f : k[i].inverse;
-        zero[i] = defined[i] ? 0 : k[i].zero;
+        const ends e = {c.least[i], c.most[i]};
+        c.of[i] = (integers){1.0f, 0.0f, 0, 0, 0, 0};
+        c.defined[i] = !are_finite(e) || !scale_of(&c.of[i], j, e, begin + i);
+        c.inverse[i] = c.defined[i] ? 0.0f : c.of[i].inverse;
+        c.low[i] = (float)(c.of[i].low - c.of[i].zero);
+        c.high[i] = (float)(c.of[i].high - c.of[i].zero);
+        c.zero[i] = c.of[i].zero;
     }
-    const int32_t low = j->q->low, high = j->q->high;
-    const uint32_t mask = (1u << j->q->bits) - 1u;
     for (size_t r = 0; r < rows; r++) {
-        const float *restrict const x = j->x + r * width + begin;
-        uint8_t *restrict const codes = j->codes + r * width + begin;
-        for (size_t i = 0; i < n; i++)
-            codes[i] = code_of(x[i], (integers){step[i], inverse[i], zero[i], low, high, mask});
+        const size_t at = r * width + begin;
+        for (size_t i = 0; i < n; i += NEARBY)
+            columns_row(j->codes + at, j->x + at, i, n - i < NEARBY ? n : i + NEARBY, &c, j);
     }
     for (size_t i = 0; i < n; i++)
-        if (defined[i]) ULP_TRY(define_group(j, begin + i));
+        if (c.defined[i]) ULP_TRY(define_group(j, begin + i));
     return ULP_OK;
 }
 
@@ -280,6 +342,7 @@ ulp_status ULP_CPU(ulp_cpu_quantize)(uint8_t *codes, double *scales, int32_t *ze
     j.serves = q->low < q->high && q->bits <= 8 && rule.mode == ULP_RNE && !q->searches && q->tensor_scale == 1.0f &&
                q->percentile == ULP_ALL_PERCENT &&
                (rule.overflow == ULP_OVERFLOW_DEFAULT || rule.overflow == ULP_OVERFLOW_SAT);
+    j.divisor = divisor_of(q);
     /* a thread takes about ULP_GRAIN elements at a time */
     const size_t n = tiling->shape[0] * tiling->shape[1] * tiling->shape[2], each = groups > 0 ? n / groups : 0;
     const size_t grain = each > 0 && each < ULP_GRAIN ? ULP_GRAIN / each : 1;
