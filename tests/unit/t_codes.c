@@ -52,7 +52,9 @@ TEST(decode) {
 /* A number that is as near to two neighbours of the format: the mean of their values, or of their ranks. */
 static double middle_of(const ulp_format *f, uint64_t bits) {
     ulp_format finer = *f;
-    const uint64_t code = (bits >> 32) % (f->bits > 1 ? ((uint64_t)1 << (f->bits - 1)) - 1 : 1);
+    const uint64_t last = f->bits > 1 ? ((uint64_t)1 << (f->bits - 1)) - 2 : 0, some = (bits >> 32) % (last + 1);
+    const uint64_t ones = bits % 8 < 4 ? ((uint64_t)1 << (bits >> 56) % f->bits) - 1 : 0; /* before a carry */
+    const uint64_t code = bits % 8 == 0 ? 0 : (some | ones) < last ? some | ones : last;
     finer.bits++;
     if (f->taper == ULP_TAPER_POSIT || f->taper == ULP_TAPER_TAKUM)
         return ulp_format_init(&finer) == ULP_OK ? ulp_decode(2 * code + 1, &finer) : 1.0;
@@ -75,6 +77,7 @@ static void fill(const ulp_format *f, size_t n, uint64_t seed, int tame) {
                             : (float)(value * (1.0 + (double)(int32_t)bits * 0x1p-38));
         if (tame && i % 3 == 0) x[i] = (float)ldexp((double)(int32_t)bits, f->qmin - 33 + (int)(bits >> 60));
         if (tame && !(fabsf(x[i]) < 0x1p90f)) x[i] = i % 2 ? -0.0f : 1.0f;
+        if (tame && f->taper == ULP_TAPER_TAKUM && fabsf(x[i]) < 0x1p-120f) x[i] = (float)(int32_t)bits * 0x1p-30f;
         if (i % 12 == 1) x[i] = -x[i];
         if (f->nan_codes == ULP_NAN_NONE && isnan(x[i])) x[i] = 1.0f;
     }

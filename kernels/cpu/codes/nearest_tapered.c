@@ -8,15 +8,15 @@
 #include "formats/taper.h"
 
 /* The parts of a takum code are those of tapered.c, from the word of a normal number. The bits below the
- * characteristic's first are rounded where they are cut, and a carry goes on into the characteristic. */
+ * characteristic's first are rounded where they are cut, and a carry goes on into the characteristic. Every number is
+ * between the least and the largest takum. */
 ULP_INLINE uint32_t takum_code_of(uint32_t u, const ulp_nearest_constants *t) {
     const uint32_t size = u & 0x7fffffffu, field = size >> 23, up = 0u - (uint32_t)((int32_t)field >= 127);
     const uint32_t e1 = ((field - 126u) & up) | ((127u - field) & ~up);
     const uint32_t r = (ulp_bits32((float)(int32_t)e1) >> 23) - 127u, few = r & 7u, cut = t->shift + few;
     const uint32_t rest = (size + ((2u << 23) & up)) & ((1u << (23u + few)) - 1u);
     const uint32_t kept = (rest + (1u << (cut - 1u)) - 1u + (rest >> cut & 1u)) >> cut;
-    const uint32_t first = (8u & up) | (up ? few : 7u - few), all = (first << (t->bits - 5u)) + kept;
-    const uint32_t inside = (int32_t)all < t->most ? all : (uint32_t)t->most, code = inside == 0 ? 1u : inside;
+    const uint32_t first = (8u & up) | (up ? few : 7u - few), code = (first << (t->bits - 5u)) + kept;
     const uint32_t neg = 0u - (u >> 31);
     return size == 0 ? 0u : ((code ^ neg) - neg) & t->mask;
 }
@@ -87,7 +87,6 @@ static int begin_takum(ulp_nearest *r, const ulp_format *f, ulp_rule rule) {
     r->limit = 0x7f800000u; /* infinity is NaN */
     r->constants.bits = f->bits;
     r->constants.shift = 28u - f->bits;
-    r->constants.most = (int32_t)(1u << (f->bits - 1)) - 1;
     r->constants.mask = 0xffffffffu >> (32 - f->bits);
     r->run[0] = takum_bytes;
     r->run[1] = takum_shorts;
