@@ -218,18 +218,37 @@ static int32_t code_at(const job *j, size_t i, scaling s, ulp_rule rule, uint32_
     return ulp_encode(&code, e, &q->block.element) == ULP_OK ? (int32_t)code : NO_NAN;
 }
 
-/* The value of a code in binary32, rounded once: the product of an element and of two scales has at most 72 bits. */
-static float value_of(const ulp_quantizer *q, uint32_t code, scaling s) {
-    double e, product;
-    if (q->book != NULL) e = code < q->book->count ? q->book->value[code] : ulp_quiet_nan();
-    else if (q->low < q->high) {
-        const int32_t sign = q->low < 0 ? 1 << (q->bits - 1) : 0;
-        const int32_t integer = (int32_t)((code & ((1u << q->bits) - 1)) ^ (uint32_t)sign) - sign;
-        e = ulp_scale((double)(integer - s.zero_point), -q->block.element.frac_bits);
-    } else e = ulp_decode(code, &q->block.element);
-    const double error = ulp_two_prod(e, s.scale * (double)q->tensor_scale, &product);
+/* The element of a code, for the zero point 0. */
+static double element_of(const ulp_quantizer *q, uint32_t code) {
+    if (q->book != NULL) return code < q->book->count ? q->book->value[code] : ulp_quiet_nan();
+    if (q->low >= q->high) return ulp_decode(code, &q->block.element);
+    const int32_t sign = q->low < 0 ? 1 << (q->bits - 1) : 0;
+    const int32_t integer = (int32_t)((code & ((1u << q->bits) - 1)) ^ (uint32_t)sign) - sign;
+    return ulp_scale((double)integer, -q->block.element.frac_bits);
+}
+
+/* What the zero point takes from an element, and what the rest is multiplied by. */
+typedef struct factors {
+    double offset, factor;
+    int is_exact; /* whether products of elements are exact in binary64: the factor has 24 bits */
+} factors;
+
+static factors factors_of(const ulp_quantizer *q, scaling s) {
+    return (factors){ulp_scale((double)s.zero_point, -q->block.element.frac_bits), s.scale * (double)q->tensor_scale,
+                     q->tensor_scale == 1.0f};
+}
+
+/* The value in binary32, rounded once: the product of an element and of two scales has at most 72 bits. */
+static float product_of(double element, factors f) {
+    double product = (element - f.offset) * f.factor;
     if (product != product) return (float)ulp_quiet_nan();
-    return is_finite(product) ? (float)ulp_to_odd(product, error) : (float)product;
+    if (f.is_exact || !is_finite(product)) return (float)product;
+    const double error = ulp_two_prod(element - f.offset, f.factor, &product);
+    return (float)ulp_to_odd(product, error);
+}
+
+static float value_of(const ulp_quantizer *q, uint32_t code, scaling s) {
+    return product_of(element_of(q, code), factors_of(q, s));
 }
 
 /* ---- the least squared error ---- */
@@ -337,10 +356,15 @@ ulp_status ulp_dequantize(float *y, const ulp_quantized *q) {
     ULP_TRY(check(q, (ulp_rule){ULP_RNE, ULP_OVERFLOW_DEFAULT, 0}));
     const size_t n = ulp_tiling_groups(counts, &q->tiling);
     const job j = {.q = q};
+    const ulp_quantizer *const z = q->quantizer;
+    double element[256];
+    const uint32_t codes = z->bits <= 8 ? 1u << z->bits : 0; /* in the table */
+    for (uint32_t code = 0; code < codes; code++) element[code] = element_of(z, code);
     for (size_t k = 0; k < n; k++) {
         const ulp_group g = ulp_tiling_group(&q->tiling, counts, k);
-        const scaling s = {q->scales[k], q->zero_points != NULL ? q->zero_points[k] : 0};
-        FOR_EACH(&j, &g, i) y[i] = value_of(q->quantizer, q->codes[i], s);
+        const factors f = factors_of(z, (scaling){q->scales[k], q->zero_points != NULL ? q->zero_points[k] : 0});
+        FOR_EACH(&j, &g, i)
+        y[i] = product_of(q->codes[i] < codes ? element[q->codes[i]] : element_of(z, q->codes[i]), f);
     }
     return ULP_OK;
 }
