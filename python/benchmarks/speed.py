@@ -61,6 +61,58 @@ def rounding() -> None:
         pass
 
 
+def codes() -> None:
+    """Codes and values of arrays of 2^20 elements, and MX blocks."""
+    x = np.random.default_rng(4).standard_normal(1 << 20).astype(np.float32)
+    kinds = {
+        "fp16": ("float16", "float16"),
+        "bf16": ("bfloat16", "bfloat16"),
+        "e4m3": ("float8_e4m3fn", "float8_e4m3fn"),
+        "e5m2": ("float8_e5m2", "float8_e5m2"),
+        "e2m1": ("float4_e2m1fn", None),
+    }
+    for name, (of_ml_dtypes, of_torch) in kinds.items():
+        stored = ul.encode(x, name)
+        to_codes = best(lambda name=name: ul.encode(x, name))
+        to_values = best(lambda name=name, stored=stored: ul.decode(stored, name))
+        try:
+            import ml_dtypes
+
+            dtype = np.float16 if name == "fp16" else getattr(ml_dtypes, of_ml_dtypes)
+            theirs, who = x.astype(dtype), "NumPy" if name == "fp16" else "ml_dtypes"
+            assert np.array_equal(theirs.view(stored.dtype), stored)
+            row(f"encode 2^20 float32 to {name}", to_codes, who, best(lambda dtype=dtype: x.astype(dtype), 3))
+            row(f"decode 2^20 codes of {name}", to_values, who, best(lambda theirs=theirs: theirs.astype(np.float32), 3))
+        except ImportError:
+            pass
+        try:
+            import torch
+
+            if of_torch is None:
+                continue
+            tensor, kind = torch.from_numpy(x), getattr(torch, of_torch)
+            cast = tensor.to(kind)
+            row(f"encode 2^20 float32 to {name}", to_codes, "PyTorch", best(lambda kind=kind: tensor.to(kind)))
+            row(f"decode 2^20 codes of {name}", to_values, "PyTorch", best(lambda cast=cast: cast.to(torch.float32)))
+        except ImportError:
+            pass
+    blocks = x.reshape(-1, 32)
+    for name, element in (("mxfp8", "float8_e4m3fn"), ("mxfp4", "float4_e2m1fn_x2")):
+        q = ul.quantize(blocks, name)
+        try:
+            import torch
+            from torchao.prototype.mx_formats.mx_tensor import to_dtype, to_mx
+
+            tensor, kind = torch.from_numpy(blocks), getattr(torch, element)
+            scales, data = to_mx(tensor, kind, 32)
+            here, back = best(lambda name=name: ul.quantize(blocks, name)), best(q.dequantize)
+            row(f"quantize 2^20 float32 to {name}", here, "torchao", best(lambda kind=kind: to_mx(tensor, kind, 32), 3))
+            there = best(lambda data=data, scales=scales, kind=kind: to_dtype(data, scales, kind, 32, torch.float32), 3)
+            row(f"dequantize 2^20 elements of {name}", back, "torchao", there)
+        except ImportError:
+            pass
+
+
 def overhead() -> None:
     one = np.ones(1, np.float32)
     calls = 20_000
@@ -88,4 +140,5 @@ if __name__ == "__main__":
     ul.set_threads(1)
     overhead()
     rounding()
+    codes()
     products()
