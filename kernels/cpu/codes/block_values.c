@@ -74,13 +74,11 @@ static void decode_part(void *context, size_t begin, size_t end) {
 
 ulp_status ULP_CPU(ulp_cpu_block_decode)(float *y, const uint8_t *elements, const uint8_t *scales, size_t rows,
                                          ulp_block_array array) {
-    reading r = {.y = y,
-                 .elements = elements,
-                 .scales = scales,
-                 .array = array,
-                 .per_row = ulp_block_scales(array.n, array.block)};
+    reading r = {.y = y, .elements = elements, .scales = scales, .array = array};
     float room[ULP_READING_ROOM];
     if (array.n == 0) return ULP_OK;
+    rows = ulp_join_rows(&r.array, rows);
+    r.per_row = ulp_block_scales(r.array.n, array.block);
     ULP_TRY(ULP_CPU(ulp_reading_begin)(&r.element, room, &array.block->element));
     for (int code = 0; code < 256; code++) {
         r.factor[code] = ulp_block_scale_value((uint8_t)code, array.block) * (double)array.tensor_scale;

@@ -325,14 +325,11 @@ static void encode_part(void *context, size_t begin, size_t end) {
 
 ulp_status ULP_CPU(ulp_cpu_block_encode)(uint8_t *elements, uint8_t *scales, const float *x, size_t rows,
                                          ulp_block_array array, ulp_rule rule, ulp_stream stream) {
-    plan p = {.elements = elements,
-              .scales = scales,
-              .x = x,
-              .array = array,
-              .rule = rule,
-              .stream = stream,
-              .per_row = ulp_block_scales(array.n, array.block)};
+    plan p = {.elements = elements, .scales = scales, .x = x, .array = array, .rule = rule, .stream = stream};
     if (array.n == 0) return ULP_OK;
+    rows = ulp_join_rows(&p.array, rows);
+    array = p.array;
+    p.per_row = ulp_block_scales(array.n, array.block);
     plan_of(&p);
     for (size_t i = 0; i < rows && p.division == BY_DEFINITION; i++) {
         ulp_stream words = stream;

@@ -56,6 +56,13 @@ int ULP_CPU(ulp_nearest_products_serve)(size_t size, const ulp_nearest *r);
 int ULP_CPU(ulp_nearest_products)(uint8_t *codes, const float *x, size_t n, size_t size, const float *factor,
                                   int is_near, const ulp_nearest *r);
 
+/* Rows of whole blocks are one row. Returns the number of rows. */
+ULP_INLINE size_t ulp_join_rows(ulp_block_array *array, size_t rows) {
+    if (array->n % array->block->size != 0 || rows == 0) return rows;
+    array->n *= rows;
+    return 1;
+}
+
 /* Calls an inlined function with the usual sizes of blocks as constants. */
 #define BY_SIZE(call, size)                                                                                            \
     switch (size) {                                                                                                    \
