@@ -1,6 +1,6 @@
 /* dot.c - ulp dot: a filter that forms sums of products of codes under a datapath. */
 #include "kernels/cpu/native/native.h"
-#include "tool.h"
+#include "dot.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +11,15 @@ typedef struct settings {
     ulp_cpu_native native; /* of a datapath of kind NATIVE */
     ulp_format a, b;       /* of the operands */
     ulp_format in;
+    dot_files files;
     uint64_t seed, stream;
     int form;           /* tool_result_form */
     const char **words; /* (room) the words of the line */
     size_t room;
 } settings;
+
+#define DOT_FILE(field, name_, help_)                                                                                  \
+    { .name = name_, .type = &ulp_type_text, ULP_FIELD(settings, field), .value_name = "FILE", .help = help_ }
 
 static const ulp_option options[] = {
     {.name = "datapath",
@@ -25,8 +29,15 @@ static const ulp_option options[] = {
      .help = "how the sum is formed"},
     ULP_OPTION(settings, in, format, NULL,
                .help = "the format of a and b; datapaths with input formats imply it; the accumulator's unless given"),
+    DOT_FILE(files.a, "a", "a (k) or (..., k), a .npy file, FILE.npz or FILE.npz:NAME; with --b, in place of lines"),
+    DOT_FILE(files.b, "b", "b, of the shape of a"),
+    DOT_FILE(files.c, "c", "c, a number for each row of a, of the result's format; +0 unless given"),
+    ULP_OPTION_AS(settings, files.a_codes, "a-format", format, NULL,
+                  .help = "the file of --a holds codes of this format, unsigned integers of 1, 2, 4 or 8 bytes"),
+    ULP_OPTION_AS(settings, files.b_codes, "b-format", format, NULL, .help = "the same for --b"),
+    ULP_OPTION_AS(settings, files.c_codes, "c-format", format, NULL, .help = "the same for --c"),
     ULP_OPTION(settings, seed, unsigned, "1",
-               .help = "stochastic: a sum with w roundings uses w random words; data line i begins at word i w"),
+               .help = "stochastic: a sum with w roundings uses w random words; data line or row i begins at word i w"),
     ULP_OPTION(settings, stream, unsigned, "0", .help = "see --seed"),
     ULP_OPTION_AS(settings, form, "to", choice, "code", .words = TOOL_RESULT_FORMS,
                   .help = "output: " TOOL_RESULT_HELP),
@@ -108,33 +119,53 @@ static ulp_status read_sum(settings *s, const ulp_line *line, sum *t, ulp_error 
     return read_scales(s, line, t, t->b_scales, t->values + n + t->blocks, "scales of b", error);
 }
 
+/* Prints the sum number `index`. *encoded is the status of its code. */
+static void print_sum(const settings *s, double c, ulp_products products, uint64_t index, ulp_status *encoded) {
+    const ulp_datapath *const d = &s->datapath;
+    const ulp_stream stream = {s->seed, s->stream, index * ulp_datapath_words(d, products.k)};
+    uint64_t code;
+    if (d->kind == ULP_NATIVE) {
+        const ulp_unit unit = ulp_cpu_native_unit(&s->native);
+        *encoded = unit.dot(unit.context, &code, c, products);
+    } else {
+        *encoded = ulp_datapath_code(&code, ulp_dot(d, c, products, stream), d);
+    }
+    if (*encoded != ULP_OK) return;
+    tool_print_result(stdout, code, &d->result, s->form);
+    putchar('\n');
+}
+
 static ulp_status dot_line(void *context, const ulp_line *line, ulp_error *error) {
     settings *s = context;
-    const ulp_datapath *d = &s->datapath;
     sum t = {0};
-    uint64_t code;
-    ulp_status status = read_sum(s, line, &t, error);
+    ulp_status status = read_sum(s, line, &t, error), encoded = ULP_OK;
     if (status == ULP_OK) {
         double *a = t.values + 1, *b = a + t.k, *scales = b + t.k;
         ulp_products products = {a, b, t.k, NULL, NULL};
         if (t.a_scales != NULL) products.a_scales = scales, products.b_scales = scales + t.blocks;
-        const ulp_stream stream = {s->seed, s->stream, line->index * ulp_datapath_words(d, t.k)};
-        ulp_status encoded;
-        if (d->kind == ULP_NATIVE) {
-            const ulp_unit unit = ulp_cpu_native_unit(&s->native);
-            encoded = unit.dot(unit.context, &code, t.values[0], products);
-        } else {
-            encoded = ulp_datapath_code(&code, ulp_dot(d, t.values[0], products, stream), d);
-        }
-        if (encoded != ULP_OK)
-            status =
-                ulp_bad_line(error, line, "the result has no code in %s: %s", d->result.name, ulp_status_text(encoded));
+        print_sum(s, t.values[0], products, line->index, &encoded);
     }
     free(t.values);
-    if (status != ULP_OK) return status;
-    tool_print_result(stdout, code, &d->result, s->form);
-    putchar('\n');
-    return ULP_OK;
+    if (encoded != ULP_OK)
+        return ulp_bad_line(error, line, "the result has no code in %s: %s", s->datapath.result.name,
+                            ulp_status_text(encoded));
+    return status;
+}
+
+/* The sums of arrays. */
+static ulp_status dot_rows(const settings *s, const char *program, int rounds, ulp_error *error) {
+    dot_arrays x;
+    ulp_status encoded = ULP_OK;
+    ulp_status status = dot_files_read(&x, &s->files, program, &s->a, &s->b, &s->datapath.result, rounds, error);
+    for (size_t i = 0; i < x.rows && status == ULP_OK; i++) {
+        const ulp_products products = {x.a + i * x.k, x.b + i * x.k, x.k, NULL, NULL};
+        print_sum(s, x.c != NULL ? x.c[i] : 0.0, products, i, &encoded);
+        if (encoded != ULP_OK)
+            status = ulp_refuse(error, "row %zu: the result has no code in %s: %s", i, s->datapath.result.name,
+                                ulp_status_text(encoded));
+    }
+    dot_arrays_release(&x);
+    return status;
 }
 
 ulp_status tool_choose_inputs(ulp_format *a, ulp_format *b, const ulp_datapath *d, const ulp_format *in,
@@ -157,6 +188,8 @@ static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
     s->datapath = s->product.datapath;
     if (s->datapath.kind == ULP_NATIVE) ulp_cpu_native_of(&s->native, &s->datapath);
     ULP_TRY(tool_choose_inputs(&s->a, &s->b, &s->datapath, in, error));
+    ULP_TRY(dot_files_check(&s->files, a, error));
+    if (s->files.a != NULL) return dot_rows(s, a->program, in != NULL, error);
     const ulp_line_filter filter = {.each = dot_line, .context = s};
     const ulp_status status = ulp_filter_lines(a, &filter, error);
     free(s->words);
@@ -176,6 +209,9 @@ const tool_command tool_dot = {
                     "Tensor Cores; a and b may differ: h100-e4m3.e5m2). Block scales follow the codes, one of a and "
                     "one of b for each block of products (b200-e4m3-mx: 32): c a1 ... bk / sa1 ... / sb1 ...; without "
                     "them they are ones.\n\n"
+                    "With --a and --b the operands are arrays, and the sums run over the last dimension: a line for "
+                    "each row. An element that the format does not hold is refused; --in rounds it to nearest even. "
+                    "Block scales are ones.\n\n"
                     "  printf '00000000 3c00 bc00 0001 3c00 3c00 0004\\n' |\n"
                     "      ulp dot --datapath h100-fp16\n"
                     "  00000000   # 1 - 1 + 2^-46: the last term is lost\n",

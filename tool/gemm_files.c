@@ -79,33 +79,6 @@ static ulp_status check_start(const gemm_job *w, const file_array *c, ulp_error 
 
 /* ---- elements ---- */
 
-static ulp_status refuse_element(const file_array *x, uint64_t i, double value, const ulp_format *f, ulp_error *error) {
-    char number[40];
-    ulp_text index = {0};
-    snprintf(number, sizeof number, "%.17g", value);
-    file_array_add_index(&index, &x->header, i);
-    const ulp_status status = ulp_refuse(error,
-                                         "%s: element %s, %s, has no code in %s; --in rounds the elements of A and B, "
-                                         "and `ulp round --format %s --from npy --to npy` those of a file",
-                                         x->shown, ulp_text_of(&index), number, f->name, f->name);
-    ulp_text_free(&index);
-    return status;
-}
-
-/* *to = the elements of x, which it takes over, as values of the format; `rounds`: rounded to nearest even. */
-static ulp_status take_elements(double **to, file_array *x, const ulp_format *f, int rounds, ulp_error *error) {
-    double *const at = x->elements;
-    for (uint64_t i = 0; i < x->header.count; i++) {
-        uint64_t code;
-        const double y = rounds ? ulp_round(at[i], f, (ulp_rule){ULP_RNE, ULP_OVERFLOW_DEFAULT, 0}, 0) : at[i];
-        if (ulp_encode(&code, y, f) != ULP_OK) return refuse_element(x, i, y, f, error);
-        at[i] = ulp_decode(code, f);
-    }
-    *to = at;
-    x->elements = NULL;
-    return ULP_OK;
-}
-
 ulp_status gemm_files_read(gemm_job *w, const ulp_arguments *arguments, ulp_error *error) {
     const char *const program = arguments->program;
     const int rounds = ulp_setting_given(arguments, "in");
@@ -116,9 +89,9 @@ ulp_status gemm_files_read(gemm_job *w, const ulp_arguments *arguments, ulp_erro
     if (status == ULP_OK) status = set_sizes(w, arguments, &a, &b, error);
     if (status == ULP_OK && w->c_file != NULL) status = read_matrix(&c, program, w->c_file, &w->c_codes, error);
     if (status == ULP_OK && w->c_file != NULL) status = check_start(w, &c, error);
-    if (status == ULP_OK) status = take_elements(&w->a, &a, &w->a_format, rounds, error);
-    if (status == ULP_OK) status = take_elements(&w->b, &b, &w->b_format, rounds, error);
-    if (status == ULP_OK && w->c_file != NULL) status = take_elements(&w->start, &c, &w->datapath.result, 0, error);
+    if (status == ULP_OK) status = file_array_take(&w->a, &a, &w->a_format, rounds, error);
+    if (status == ULP_OK) status = file_array_take(&w->b, &b, &w->b_format, rounds, error);
+    if (status == ULP_OK && w->c_file != NULL) status = file_array_take(&w->start, &c, &w->datapath.result, 0, error);
     file_array_free(&a);
     file_array_free(&b);
     file_array_free(&c);

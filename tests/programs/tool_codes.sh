@@ -83,6 +83,22 @@ npy '|u1' False '(2, 1)' '\070\100' >b.npy
 prints 'gemm reads codes' '^data  *a.npy, b.npy' gemm --datapath h100-e4m3 --a a.npy --b b.npy --a-format e4m3 --b-format e4m3 --seconds 0 --out c.npy
 [ "$(tail -c 4 c.npy | od -An -tx1 | xargs)" = '00 00 40 40' ]
 verdict $? 'gemm: 1 1 + 1 2 is 3'
+npy '<f4' False '(1, 2)' '\000\000\200\077\315\314\314\075' >tenth.npy # 1, 0.1
+npy '|u1' False '(2, 2)' '\070\100\070\176' >rows.npy # 1, 2 and 1, 448
+npy '<f4' False '(2, 2)' '\000\000\200\077\000\000\200\077\000\000\200\077\000\000\000\100' >twos.npy # 1, 1 and 1, 2
+npy '<f4' False '(2,)' '\000\000\200\077\000\000\000\100' >start.npy # 1, 2
+"$ULP" dot --datapath h100-e4m3 --a rows.npy --a-format e4m3 --b twos.npy --c start.npy --to both >out
+[ "$(tr '\n' ' ' <out)" = '40800000 4 4460c000 899 ' ]
+verdict $? 'dot: a sum for each row of arrays'
+"$ULP" dot --datapath serial:e4m3:sr --a rows.npy --a-format e4m3 --b twos.npy --seed 7 >out
+printf '00 38 40 38 38\n00 38 7e 38 40\n' | "$ULP" dot --datapath serial:e4m3:sr --seed 7 | cmp -s - out
+verdict $? 'dot: rows have the random words of lines'
+refuses 'dot: a alone' '--a rows.npy: --a and --b are given together' dot --datapath fp32 --a rows.npy
+refuses 'dot: other shapes' 'has the shape (2, 2) and start.npy has (2,)' dot --datapath fp32 --a twos.npy --b start.npy
+refuses 'dot: start values of another shape' 'there is a start value for each row' dot --datapath fp32 --a twos.npy --b twos.npy --c twos.npy
+refuses 'dot: lines and arrays' 'do not go together' dot --datapath fp32 --a twos.npy --b twos.npy lines.txt
+refuses 'dot: an element without a code' 'element (0, 1), 0.10000000149011612, has no code in e4m3' dot --datapath h100-e4m3 --a tenth.npy --b tenth.npy
+gives 'dot: --in rounds' 0 '' '1.0102539\n' dot --datapath h100-e4m3 --in e4m3 --a tenth.npy --b tenth.npy --to short
 refuses 'a format without a file' '--a-format e4m3: goes with --a and --b' gemm --datapath h100-e4m3 --a-format e4m3
 npy '|i1' False '(1, 2)' '\377\002' >a.npy
 npy '|i1' False '(2, 1)' '\003\004' >b.npy

@@ -183,3 +183,29 @@ ulp_status file_array_same_shape(const file_array *a, const file_array *b, ulp_e
     ulp_text_free(&of_b);
     return ULP_BAD_ARGUMENT;
 }
+
+static ulp_status refuse_value(const file_array *x, uint64_t i, double value, const ulp_format *f, ulp_error *error) {
+    char number[40];
+    ulp_text index = {0};
+    snprintf(number, sizeof number, "%.17g", value);
+    file_array_add_index(&index, &x->header, i);
+    const ulp_status status = ulp_refuse(error,
+                                         "%s: element %s, %s, has no code in %s; --in rounds the elements of A and B, "
+                                         "and `ulp round --format %s --from npy --to npy` those of a file",
+                                         x->shown, ulp_text_of(&index), number, f->name, f->name);
+    ulp_text_free(&index);
+    return status;
+}
+
+ulp_status file_array_take(double **to, file_array *x, const ulp_format *f, int rounds, ulp_error *error) {
+    double *const at = x->elements;
+    for (uint64_t i = 0; i < x->header.count; i++) {
+        uint64_t code;
+        const double y = rounds ? ulp_round(at[i], f, (ulp_rule){ULP_RNE, ULP_OVERFLOW_DEFAULT, 0}, 0) : at[i];
+        if (ulp_encode(&code, y, f) != ULP_OK) return refuse_value(x, i, y, f, error);
+        at[i] = ulp_decode(code, f);
+    }
+    *to = at;
+    x->elements = NULL;
+    return ULP_OK;
+}

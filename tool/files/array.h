@@ -34,6 +34,10 @@ void file_array_free(file_array *a);
 /* Refuse two arrays of different shapes. */
 ulp_status file_array_same_shape(const file_array *a, const file_array *b, ulp_error *error);
 
+/* *to (count) = the elements of x, doubles, which it takes over, as values of the format; `rounds`: rounded to nearest
+ * even. An element without a code is refused. The caller frees *to. */
+ulp_status file_array_take(double **to, file_array *x, const ulp_format *f, int rounds, ulp_error *error);
+
 /* Add the index of element i, as (3, 5). */
 void file_array_add_index(ulp_text *to, const npy_array *header, uint64_t i);
 /* Add the shape, as (3, 5). */
