@@ -98,10 +98,10 @@ static const ulp_other_name names[] = {
     {"complex128", NULL, "a complex number is two numbers of binary64"},
     {"bool", NULL, "a truth value is no number"},
     {"nf4", NULL, "NF4 is a code book of 16 values: `ulp quantize`"},
-    {"mxfp4", NULL, "mxfp4 is a block format: `ulp block`"},
-    {"mxfp6", NULL, "mxfp6 is a block format: `ulp block`"},
-    {"mxfp8", NULL, "mxfp8 is a block format: `ulp block`"},
-    {"nvfp4", NULL, "nvfp4 is a block format: `ulp block`"},
+    {"mxfp4", NULL, "mxfp4 is a block format: `ulp quantize`"},
+    {"mxfp6", NULL, "mxfp6 is a block format: `ulp quantize`"},
+    {"mxfp8", NULL, "mxfp8 is a block format: `ulp quantize`"},
+    {"nvfp4", NULL, "nvfp4 is a block format: `ulp quantize`"},
 };
 
 const ulp_other_name *ulp_other_name_get(size_t i) { return i < sizeof names / sizeof names[0] ? &names[i] : NULL; }

@@ -9,14 +9,21 @@
 typedef struct settings {
     tool_target to;
     int op;   /* ulp_operation_name */
+    int from; /* from_kind */
     int form; /* tool_result_form */
     int flags;
 } settings;
+
+typedef enum from_kind { FROM_CODE, FROM_TEXT } from_kind;
 
 static const ulp_option options[] = {
     ULP_OPTION_AS(settings, to.format, "format", format, NULL, .needed = 1,
                   .help = "the format of operands and results"),
     ULP_OPTION(settings, op, op, NULL, .needed = 1, .help = "the operation"),
+    ULP_OPTION(settings, from, choice, "code", .words = "code text",
+               .help =
+                   "input: codes of F in hex; or text: numbers of any length, which are rounded to F first, to nearest "
+                   "even"),
     ULP_OPTION_AS(settings, form, "to", choice, "code", .words = TOOL_RESULT_FORMS,
                   .help = "output: " TOOL_RESULT_HELP),
     ULP_OPTION(settings, flags, flag, NULL, .help = TOOL_FLAGS_HELP),
@@ -25,15 +32,31 @@ static const ulp_option options[] = {
 
 enum { OPERANDS_MAX = 3 };
 
-/* Read the codes of a line as values. *n gets the number of codes; v gets the first three values. */
-static ulp_status read_codes(double v[OPERANDS_MAX], size_t *n, const ulp_format *f, const ulp_line *line,
-                             ulp_error *error) {
+static ulp_status read_operand(double *v, const char *word, const settings *s, const ulp_line *line, ulp_error *error) {
+    const ulp_format *const f = &s->to.format;
+    ulp_exact number;
+    uint64_t code;
+    if (s->from == FROM_TEXT) {
+        if (!ulp_read_exact(&number, word, ULP_NUMBER_ALL))
+            return ulp_bad_line(error, line, "'%s' is no number: decimal, hex float, inf or nan", word);
+        *v = ulp_round_exact(number, f, (ulp_rule){0}, 0);
+        return ULP_OK;
+    }
+    if (!ulp_read_hex(&code, word, f->bits))
+        return ulp_bad_line(error, line, "'%s' is no code of %s: %d bits in hex%s", word, f->name, f->bits,
+                            ulp_read_exact(&number, word, ULP_NUMBER_ALL) ? "; --from text takes numbers" : "");
+    *v = ulp_decode(code, f);
+    return ULP_OK;
+}
+
+/* Read the operands of a line. *n gets their number; v gets the first three values. */
+static ulp_status read_operands(double v[OPERANDS_MAX], size_t *n, const settings *s, const ulp_line *line,
+                                ulp_error *error) {
     char *at = line->text, *word;
+    double value = 0.0;
     for (*n = 0; (word = ulp_line_word(&at)) != NULL; ++*n) {
-        uint64_t code;
-        if (!ulp_read_hex(&code, word, f->bits))
-            return ulp_bad_line(error, line, "'%s' is no code of %s: %d bits in hex", word, f->name, f->bits);
-        if (*n < OPERANDS_MAX) v[*n] = ulp_decode(code, f);
+        ULP_TRY(read_operand(&value, word, s, line, error));
+        if (*n < OPERANDS_MAX) v[*n] = value;
     }
     return ULP_OK;
 }
@@ -56,7 +79,7 @@ static ulp_status arith_line(void *context, const ulp_line *line, ulp_error *err
     double v[OPERANDS_MAX] = {0};
     size_t n;
     ULP_TRY(ulp_refuse_empty_field(error, line, line->text));
-    ULP_TRY(read_codes(v, &n, &s->to.format, line, error));
+    ULP_TRY(read_operands(v, &n, s, line, error));
     if (n != want)
         return ulp_bad_line(error, line, "%s takes %zu operand%s, the line has %zu", ulp_operation_name(s->op), want,
                             ulp_plural(want), n);
@@ -90,14 +113,18 @@ const tool_command tool_arith = {
     .command = {.name = "ulp arith",
                 .usage = "--format F --op OP [OPTION...] [FILE...]",
                 .summary = "computes on codes, one operation a line, each result rounded once",
-                .details = "Each line holds the operands as codes of F in hex, separated by spaces or commas: a b, or "
-                           "a for sqrt and the functions, or a b c for fma (a b + c). Prints the code of the result. "
-                           "The functions, exp and those after it, are correctly rounded, in every mode; `ulp help "
-                           "functions` says what each is.\n\n"
-                           "  printf '3c00 1400\\n' | ulp arith --format fp16 --op add\n"
-                           "  3c01\n\n"
-                           "  printf '3c00 0000\\n' | ulp arith --format fp16 --op div --flags\n"
-                           "  7c00 divbyzero\n",
+                .details =
+                    "Each line holds the operands as codes of F in hex, separated by spaces or commas: a b, or "
+                    "a for sqrt and the functions, or a b c for fma (a b + c); or as numbers, with --from text, which "
+                    "are rounded to F before the operation. Prints the code of the result. "
+                    "The functions, exp and those after it, are correctly rounded, in every mode; `ulp help "
+                    "functions` says what each is.\n\n"
+                    "  printf '3c00 1400\\n' | ulp arith --format fp16 --op add\n"
+                    "  3c01\n\n"
+                    "  echo 0.3 | ulp arith --format bf16 --op tanh --from text --to both\n"
+                    "  3e96 0.29296875   # tanh(0.30078125): 0.3 in bf16\n\n"
+                    "  printf '3c00 0000\\n' | ulp arith --format fp16 --op div --flags\n"
+                    "  7c00 divbyzero\n",
                 .takes_words = 1},
     .size = sizeof(settings),
     .groups = {{"the operation", options, 0}, TOOL_ROUNDING(settings, to.options)},

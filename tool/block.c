@@ -181,7 +181,7 @@ static const ulp_option options[] = {
 static ulp_status choose_tensor_scale(settings *s, ulp_error *error) {
     const char *text = s->tensor_scale_text;
     s->tensor_scale = 1.0f;
-    s->whole = strcmp(text, "auto") == 0;
+    s->whole = strcmp(text, "auto") == 0 || strcmp(text, "amax") == 0;
     if (s->whole && s->decode)
         return ulp_refuse(
             error,
@@ -274,7 +274,8 @@ const tool_command tool_block = {
          .usage = "--format B[:RULE] [--decode] [OPTION...] [FILE...]",
          .summary = "converts an array to a block-scaled format (MX, NVFP4), and back",
          .details =
-             "The input is one array, a number a line: decimal or hex float of any length, an exact number, whose "
+             "`ulp quantize` has these formats too, and packed codes. The input is one array, a number a line: decimal "
+             "or hex float of any length, an exact number, whose "
              "quotient by the scale is rounded once. Neighbours share a scale; the last block may be short. Line i "
              "of the output is element i. By default a finite value beyond the range becomes the largest one, "
              "and an infinite value becomes Inf, or NaN in an element without Inf. Where the element has no "

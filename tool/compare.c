@@ -29,13 +29,14 @@ static const ulp_option options[] = {
 typedef struct report {
     uint64_t count, equal, zeros_apart, nan_apart, inf_apart, bins[BINS];
     uint64_t largest, at, relative_at, absolute_at; /* of distances, and the elements of the largest ones */
+    uint64_t nan_at, inf_at;                        /* the first elements apart */
     double relative, absolute;
 } report;
 
 static void count_pair(report *r, double a, double b, uint64_t i, const ulp_format *f) {
     r->count++;
     if (a != a || b != b) {
-        r->nan_apart += (a == a) != (b == b);
+        if ((a == a) != (b == b) && r->nan_apart++ == 0) r->nan_at = i;
         r->equal += a != a && b != b;
         return;
     }
@@ -46,7 +47,7 @@ static void count_pair(report *r, double a, double b, uint64_t i, const ulp_form
         return;
     }
     if (a - a != 0 || b - b != 0) {
-        r->inf_apart++;
+        if (r->inf_apart++ == 0) r->inf_at = i;
         return;
     }
     int64_t from = 0, to = 0;
@@ -82,12 +83,20 @@ static void print_largest(const char *what, double size, uint64_t i, const file_
     ulp_text_free(&index);
 }
 
+static void print_apart(const char *text, uint64_t count, uint64_t first, const file_array *a) {
+    ulp_text index = {0};
+    if (count == 0) return;
+    file_array_add_index(&index, &a->header, first);
+    printf(text, (unsigned long long)count);
+    printf(", first at element %s\n", ulp_text_of(&index));
+    ulp_text_free(&index);
+}
+
 static void print_report(const report *r, const file_array *a, const file_array *b) {
     printf("elements    %llu, equal %llu\n", (unsigned long long)r->count, (unsigned long long)r->equal);
     if (r->zeros_apart) printf("zeros       %llu of different signs\n", (unsigned long long)r->zeros_apart);
-    if (r->nan_apart) printf("nan         %llu in one array alone\n", (unsigned long long)r->nan_apart);
-    if (r->inf_apart)
-        printf("inf         %llu in one array alone, or of different signs\n", (unsigned long long)r->inf_apart);
+    print_apart("nan         %llu in one array alone", r->nan_apart, r->nan_at, a);
+    print_apart("inf         %llu in one array alone, or of different signs", r->inf_apart, r->inf_at, a);
     print_bins(r);
     if (r->largest == 0) return;
     print_largest("ulps       ", (double)r->largest, r->at, a, b);
@@ -98,8 +107,10 @@ static void print_report(const report *r, const file_array *a, const file_array 
 static ulp_status refuse_value(const file_array *a, uint64_t i, const ulp_format *f, ulp_error *error) {
     ulp_text index = {0};
     file_array_add_index(&index, &a->header, i);
-    ulp_refuse(error, "%s: element %s, %.17g, is no number of %s; --format is the format of both arrays", a->shown,
-               ulp_text_of(&index), ((const double *)a->elements)[i], f->name);
+    ulp_refuse(error,
+               "%s: element %s, %.17g, is no number of %s, the format of both arrays; round them first: "
+               "ulp round --format %s --from npy --to npy FILE",
+               a->shown, ulp_text_of(&index), ((const double *)a->elements)[i], f->name, f->name);
     ulp_text_free(&index);
     return ULP_BAD_ARGUMENT;
 }
@@ -144,11 +155,14 @@ const tool_command tool_compare = {
     .command = {.name = "ulp compare",
                 .usage = "--format F [OPTION...] A B",
                 .summary = "compares two arrays in units in the last place",
-                .details = "A and B are .npy files, FILE.npz or FILE.npz:NAME, of the same shape and of values of F. "
-                           "Prints a histogram of the distances, and the largest distance, absolute and relative error "
-                           "(of A) with their elements. +0 and -0 are 0 apart. The exit status is 1 if a distance is "
-                           "larger than --ulps, or if NaN or Inf stand in one array alone.\n\n"
-                           "  ulp compare --format bf16 --ulps 1 mine.npy theirs.npy\n",
+                .details =
+                    "A and B are .npy files, FILE.npz or FILE.npz:NAME, of the same shape and of values of F. "
+                    "Prints a histogram of the distances, and the largest distance, absolute and relative error "
+                    "(of A) with their elements. +0 and -0 are 0 apart. The exit status is 1 if a distance is "
+                    "larger than --ulps, or if NaN or Inf stand in one array alone. Arrays with other numbers are "
+                    "rounded first.\n\n"
+                    "  ulp compare --format bf16 --ulps 1 mine.npy theirs.npy\n"
+                    "  ulp round --format fp16 --from npy --to npy x.npy >x16.npy\n",
                 .takes_words = 1},
     .size = sizeof(settings),
     .groups = {{"options", options, 0}},

@@ -61,8 +61,8 @@ static void help_names(ulp_text *to) {
     const ulp_other_name *row;
     ulp_format f;
     ulp_text_print(to,
-                   "What other tools call formats. All these names are names here, in upper or lower case; `ulp help "
-                   "formats` has the rows of the right column.\n\n");
+                   "What other tools call formats. All these names are names here, in upper or lower case; so are the "
+                   "names and aliases of `ulp help formats`, as half, bf16 and int8, which are not repeated here.\n\n");
     ulp_text_print(to, "%-20s %-20s %s\n", "name", "format", "where");
     for (size_t i = 0; (row = ulp_other_name_get(i)) != NULL; i++) {
         if (row->format != NULL && ulp_format_parse(&f, row->format) == ULP_OK)
@@ -114,7 +114,8 @@ static void help_datapaths(ulp_text *to) {
 static void help_functions(ulp_text *to) {
     ulp_text_print(
         to, "A function of `ulp arith --op`, and of the Python package, gives the exact value for a number of the "
-            "format, rounded once, in every format and mode. So it judges the functions of other programs: their "
+            "format, rounded once, in every format and mode. A decimal that the format does not hold is rounded to the "
+            "format first: in bf16 0.3 is 0.30078125. So it judges the functions of other programs: their "
             "error is the distance from its result.\n\n");
     for (int i = 0; i < ULP_FUNCTION_COUNT; i++)
         ulp_text_print(to, "%-10s  %s\n", ulp_function_name((ulp_function)i), ulp_function_meaning((ulp_function)i));

@@ -27,7 +27,8 @@ static const ulp_option options[] = {
                        "block:ELEMENT,SIZE,SCALE; or a type of GGUF: q8_0, q4_0, q4_1"),
     ULP_OPTION(settings, per, text, "tensor", .value_name = "PART",
                .help = "what shares a scale: tensor, row, channel (see --axis), RxC for tiles of R rows and C columns "
-                       "of the last two dimensions, or N for blocks of N neighbours; parts at the end may be short"),
+                       "of the last two dimensions, or N for blocks of N neighbours; the last part of a row may have "
+                       "fewer elements"),
     ULP_OPTION(settings, axis, integer, "0", .min = -64, .max = 63,
                .help = "the dimension of the channels; -1 is the last one"),
     ULP_OPTION(settings, scale, text, "binary32", .value_name = "F",
@@ -39,9 +40,14 @@ static const ulp_option options[] = {
                .help = "take this percentile of the magnitudes for amax, as 99.9; with up to 6 digits after the point"),
     ULP_OPTION_AS(settings, zero_point, "zero-point", flag, NULL,
                   .help = "scales and zero points from the least and the largest number; for integers"),
-    ULP_OPTION(settings, narrow, flag, NULL, .help = "-127 to 127 in place of -128 to 127, of N bits likewise"),
-    ULP_OPTION_AS(settings, tensor_scale, "tensor-scale", text, "1", .value_name = "X|auto",
-                  .help = "a factor of the whole array, rounded to binary32; auto: amax / (max * largest scale)"),
+    ULP_OPTION(settings, narrow, flag, NULL,
+               .help =
+                   "leave out the least code: -127 to 127 of int8, -7 to 7 of int4; without a zero point the scale is "
+                   "amax / 127, or amax / 7, with and without this option"),
+    ULP_OPTION_AS(
+        settings, tensor_scale, "tensor-scale", text, "1", .value_name = "X|auto",
+        .help = "a factor of the whole array, rounded to binary32; auto or amax: amax / (max * largest scale), as "
+                "Python's ul.quantize does for nvfp4 unless told otherwise"),
     {.name = "from",
      .type = &tool_type_form,
      ULP_FIELD(settings, given),
@@ -52,14 +58,18 @@ static const ulp_option options[] = {
                .help = "output: the codes of the scale and of the element in hex, and the zero point; the value as "
                        "%.17g; both; from npy and npz: npy, values, or npz, codes"),
     ULP_OPTION(settings, packed, flag, NULL,
-               .help = "to npz: two codes of 4 bits in a byte, the first in the low half, as the array packed"),
+               .help =
+                   "to npz: two codes of 4 bits in a byte, the first in the low half: the array `packed`, in place of "
+                   "`elements`, and `length`, the codes of a row"),
     ULP_OPTION(settings, swizzled, flag, NULL,
                .help = "to npz: scales of 8 bits in the order that cuBLAS takes, as the array swizzled"),
     ULP_OPTION(settings, out, text, "-", .value_name = "FILE",
                .help = "the file for npy and npz, - is stdout; an old file is replaced when all is done"),
-    ULP_OPTION(settings, decode, flag, NULL,
-               .help =
-                   "the inverse, under the same options: lines of --to code, or the archive of --to npz, to values"),
+    ULP_OPTION(
+        settings, decode, flag, NULL,
+        .help =
+            "the inverse, under the options that made the codes: lines of --to code, or the archive of --to npz, to "
+            "values"),
     {0},
 };
 
@@ -157,15 +167,18 @@ static ulp_status choose_percentile(settings *s, ulp_error *error) {
     return ULP_OK;
 }
 
-static ulp_status choose_tensor_scale(settings *s, ulp_error *error) {
+static ulp_status choose_tensor_scale(settings *s, const ulp_arguments *a, ulp_error *error) {
     quantize_job *const j = &s->job;
     ulp_exact number;
-    j->finds_tensor_scale = strcmp(s->tensor_scale, "auto") == 0;
+    j->finds_tensor_scale = strcmp(s->tensor_scale, "auto") == 0 || strcmp(s->tensor_scale, "amax") == 0;
+    if (j->finds_tensor_scale && s->decode && s->from == FROM_NPZ) return ULP_OK; /* the archive holds it */
     if (j->finds_tensor_scale && s->decode)
-        return ulp_refuse(error, "--tensor-scale auto: codes do not hold the number; give --decode the one that was "
-                                 "written to stderr; an archive holds it");
+        return ulp_refuse(error,
+                          "--tensor-scale %s: lines of codes do not hold the number; give --decode the one that was "
+                          "written to stderr",
+                          s->tensor_scale);
     if (j->finds_tensor_scale && j->quantizer.block.scale.bits > 8)
-        return ulp_refuse(error, "--tensor-scale auto: scales of %s span the numbers without it",
+        return ulp_refuse(error, "--tensor-scale %s: scales of %s span the numbers without it", s->tensor_scale,
                           j->quantizer.block.scale.name);
     if (j->finds_tensor_scale) return ULP_OK;
     float scale = 0.0f;
@@ -175,6 +188,7 @@ static ulp_status choose_tensor_scale(settings *s, ulp_error *error) {
         return ulp_refuse(error, "--tensor-scale %s: must be auto or a number, positive and finite in binary32",
                           s->tensor_scale);
     j->quantizer.tensor_scale = scale;
+    j->is_tensor_scale_given = ulp_setting_given(a, "tensor-scale");
     return ULP_OK;
 }
 
@@ -259,7 +273,7 @@ static ulp_status set_job(settings *s, const ulp_arguments *a, ulp_error *error)
     j->quantizer.has_zero_point = (uint8_t)s->zero_point;
     ULP_TRY(choose_rule(s, error));
     ULP_TRY(choose_percentile(s, error));
-    ULP_TRY(choose_tensor_scale(s, error));
+    ULP_TRY(choose_tensor_scale(s, a, error));
     ULP_TRY(tool_rule(&j->rule, &j->stream, &s->rounding, error));
     ULP_TRY(check_quantizer(s, error));
     return check_forms(s, a, error);
@@ -289,20 +303,29 @@ const tool_command tool_quantize = {
              "point, within the codes, as in ONNX's QuantizeLinear. 0 is always between low and high.\n\n"
              "RULE: amax rounds the quotient to the nearest scale, floor toward zero, ceil and noclip up; of power-of-"
              "two scales floor, ceil and even are those of `ulp block --help`. te is Transformer Engine's scale: it "
-             "can be 0, so that zero and tiny blocks of nvfp4:te have scale code 00, not 01. mse takes the one of 33 "
-             "scales, j / 32 of amax for j = 16 to 48, with the least squared error. A group of zeros has scale 1, or "
+             "can be 0, so that zero and tiny blocks of nvfp4:te have scale code 00, not 01. mse tries 33 scales, "
+             "those "
+             "of 16/32 to 48/32 of amax, and keeps the one with the least squared error. A group of zeros has scale 1, "
+             "or "
              "the least scale of a format of up to 8 bits.\n\n"
-             "NaN, and Inf where the element has none, make the scale NaN, and with it the group, unless the element "
-             "has NaN. --overflow sat clamps Inf.\n\n"
+             "If the element format has a NaN, only an element that is NaN becomes NaN. If it has none, the scale "
+             "becomes "
+             "NaN, and with it the whole group. The same holds for Inf in formats without Inf; --overflow sat clamps "
+             "Inf.\n\n"
              "Codes are the arrays `elements` (|i1 for int8, |u1 for codes), `scales` (codes of up to 8 bits, else "
              "binary32 numbers), `zero_points` and `tensor_scale` of a .npz file; --decode takes the options that made "
-             "them. q8_0, q4_0 and q4_1 are the bytes of ggml's reference, the array `blocks`; as text, a block a "
-             "line.\n\n"
+             "them, and the tensor scale of the archive. q8_0, q4_0 and q4_1 are the bytes of ggml's reference, the "
+             "array `blocks`; from text they are lines, a block a line.\n\n"
              "  printf '1\\n-0.5\\n0.1\\n' | ulp quantize --format int8 --to both\n"
              "  3c010204 7f 1\n"
              "  3c010204 c0 -0.5039370059967041\n"
              "  3c010204 0d 0.10236220061779022\n"
-             "  ulp quantize --format e4m3 --per 128x128 --from npy --to npz --out w8.npz w.npy\n"
+             "  ulp quantize --format e4m3 --per 128x128 \\\n"
+             "      --from npy --to npz --out w8.npz w.npy\n"
+             "  ulp quantize --format nvfp4 --tensor-scale auto --packed \\\n"
+             "      --from npy --to npz --out w4.npz w.npy\n"
+             "  ulp quantize --format q8_0 --from npy --to npz --out q.npz w.npy\n"
+             "  ulp round --format uint8 --from npz:uint8 --to codele q.npz >q.bin   # its bytes\n"
              "  ulp quantize --format uint4 --zero-point --per 64 --scale bf16 \\\n"
              "      --from npy --to npy w.npy >w4.npy\n",
          .takes_words = 1},

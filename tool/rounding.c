@@ -10,7 +10,7 @@ const ulp_option tool_rounding_options[] = {
     ULP_OPTION(tool_rounding, bits, unsigned, NULL, .min = 1, .max = 32,
                .help = "random bits of the stochastic modes, 1 to 32; 32 unless given"),
     ULP_OPTION(tool_rounding, seed, unsigned, "1",
-               .help = "the random word of data line i, from 0, is a function of seed, stream and i"),
+               .help = "the random word of line or element i, counted from 0, depends on seed, stream and i alone"),
     ULP_OPTION(tool_rounding, stream, unsigned, "0", .help = "see --seed"),
     {0},
 };

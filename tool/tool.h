@@ -166,9 +166,8 @@ ulp_status tool_print_encoded(const ulp_line *line, double y, const ulp_format *
 typedef enum tool_result_form { TOOL_CODE, TOOL_VALUE, TOOL_BOTH, TOOL_SHORT, TOOL_EXACT } tool_result_form;
 #define TOOL_RESULT_FORMS "code value both short exact"
 #define TOOL_RESULT_HELP                                                                                               \
-    "the code in hex; the value as %.17g, or nan, inf, -inf, -0; both; short: the fewest digits that read back to "    \
-    "the "                                                                                                             \
-    "code; exact: all digits of the value"
+    "the code in hex; the value as %.17g, or nan, inf, -inf, -0; both; short: the shortest decimal that rounds to "    \
+    "the code; exact: all digits of the value"
 
 /* Print the code in the form. */
 void tool_print_result(FILE *to, uint64_t code, const ulp_format *format, int form);

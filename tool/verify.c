@@ -76,7 +76,7 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, stream, unsigned, "0",
                .help = "with --inputs: the random word of element i is a function of seed, stream and i"),
     ULP_OPTION(settings, jobs, unsigned, NULL, .min = 1, .max = 65536,
-               .help = "threads; OMP_NUM_THREADS, else all processors, unless given"),
+               .help = "threads; OMP_NUM_THREADS, else all processors, unless given; not with --inputs"),
     ULP_OPTION(settings, resume, text, NULL, .value_name = "FILE",
                .help = "keeps finished pieces in FILE, a journal, and goes on from there"),
     ULP_OPTION(settings, backend, backend, "cpu", .help = "whose kernels"),
@@ -298,9 +298,12 @@ const tool_command tool_verify = {
              "are those of the same case, inputs, seed, backend and instruction set or device, others are computed and "
              "kept beside them. A journal of another build is refused.\n\n"
              "With --inputs and --results the results are another program's, values of 2, 4 or 8 bytes: a library, a "
-             "kernel, a GPU. Each is compared with MPFR's for one format, mode and policy. NaN equals NaN; the signs "
-             "of zeros count. The first differences are shown.\n\n"
-             "  ulp verify --format e4m3 --mode rne --inputs x.npy --results y.npy\n" WITHOUT_MPFR},
+             "kernel, a GPU. Each is compared with MPFR's. NaN equals NaN; the signs of zeros count. The first "
+             "differences are shown. With several modes the last line names the modes that the results follow, and the "
+             "exit status is 0 if there is one.\n\n"
+             "  ulp verify --format e4m3 --mode rne --inputs x.npy --results y.npy\n"
+             "  ulp verify --format bf16 --mode all --inputs x.npy --results y.npy   # which mode is "
+             "it?\n" WITHOUT_MPFR},
     .size = sizeof(settings),
     .groups = {{"options", options, 0}},
     .run = run};

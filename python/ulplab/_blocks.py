@@ -184,14 +184,14 @@ def quantize(
     rows = np.ascontiguousarray(np.moveaxis(array, place, -1))
     if tensor_scale is None:
         tensor_scale = "amax" if of.has_tensor_scale else 1.0
-    if tensor_scale == "amax":
+    if tensor_scale in ("amax", "auto"):
         factor = float(str(call.tensor_scale(of._handle.address, largest_finite(rows))))
     elif isinstance(tensor_scale, str):
-        raise ValueError(f"tensor_scale is {tensor_scale!r}; allowed are 'amax', a positive number and None")
+        raise ValueError(f"tensor_scale is {tensor_scale!r}; allowed are 'amax' (or 'auto'), a positive number and None")
     else:
         factor = float(tensor_scale)
         if not 0.0 < factor < np.inf:
-            raise ValueError(f"tensor_scale is {factor!r}; allowed are 'amax', a positive number and None")
+            raise ValueError(f"tensor_scale is {factor!r}; allowed are 'amax' (or 'auto'), a positive number and None")
     n = rows.shape[-1]
     count = -(-n // of.size)
     elements = np.empty(rows.shape, np.uint8)

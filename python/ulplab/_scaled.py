@@ -229,14 +229,14 @@ def quantize_scaled(
 ) -> Scaled:
     """See :func:`ulplab.quantize`."""
     array = np.ascontiguousarray(as_float(x))
-    if tensor_scale == "amax":
+    if tensor_scale in ("amax", "auto"):
         largest = largest_finite(array)
         block = f"block:{name},1,{scale}" if not name.startswith("block:") else name
         factor = float(str(call.tensor_scale(Handle("block", c_text(block, "the format")).address, largest)))
     else:
         factor = 1.0 if tensor_scale is None else float(tensor_scale)
     if not 0.0 < factor < np.inf:
-        raise ValueError(f"tensor_scale is {factor!r}; allowed are 'amax', a positive number and None")
+        raise ValueError(f"tensor_scale is {factor!r}; allowed are 'amax' (or 'auto'), a positive number and None")
     handle = Handle(
         "quantizer",
         c_text(name, "the name of a format"),

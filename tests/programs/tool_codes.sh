@@ -31,6 +31,11 @@ npy '<u8' False '(1,)' '\001\000\000\000\000\000\360\277' >a.npy
 prints 'a code of binary64 in a .npy file' '^bff0000000000001 -1.0000000000000002$' decode --format fp64 --to both --file a.npy
 gives 'arith prints values' 0 '3c00 1400\n' '3c01 1.0009765625\n' arith --format fp16 --op add --to both
 gives 'arith prints few digits' 0 '3c00 1400\n' '1.001\n' arith --format fp16 --op add --to short
+gives 'arith takes numbers' 0 '0.3\n' '3e96 0.29296875\n' arith --format bf16 --op tanh --from text --to both
+gives 'numbers are rounded once' 0 '2049.00000000000000001 0\n' '6801\n' arith --format fp16 --op add --from text
+gives 'a number that is none' 2 '0.3x\n' '' arith --format bf16 --op tanh --from text
+gives 'a number as a code' 2 '0.3\n' '' arith --format bf16 --op tanh
+says 'a number as a code: leads to --from text' "'0.3' is no code of bfloat16: 16 bits in hex; --from text takes numbers" err
 gives 'dot prints values' 0 '3c00 3c00 4000\n' '3\n' dot --datapath serial:fp16:rne --to value
 
 # ---- ulp round ----
@@ -122,8 +127,12 @@ says 'compare: the largest relative error' '^relative *1.66666667 at element (1,
 exits 'compare: a distance that passes' 0 compare --format e4m3 --ulps 132 a.npy b.npy
 exits 'compare: equal arrays' 0 compare --format fp16 a.npy a.npy
 says 'compare: counts' '^elements *6, equal 6$' out
+npy '<f4' False '(2, 3)' '\000\000\200\077\000\000\300\177\000\000\000\200\000\000\300\177\000\000\200\377\000\000\100\100' >d.npy # 1 nan -0 nan -inf 3
+exits 'compare: NaN and Inf apart' 1 compare --format fp32 a.npy d.npy
+says 'compare: the first NaN' '^nan *1 in one array alone, first at element (0, 1)$' out
+says 'compare: the first Inf' '^inf *1 in one array alone, or of different signs, first at element (1, 1)$' out
 npy '<f4' False '(1,)' '\315\314\314\075' >c.npy
-refuses 'compare: a number of another format' 'is no number of e4m3' compare --format e4m3 c.npy c.npy
+refuses 'compare: a number of another format' 'is no number of e4m3, the format of both arrays; round them first: ulp round --format e4m3' compare --format e4m3 c.npy c.npy
 refuses 'compare: other shapes' 'has the shape (1,) and a.npy has (2, 3)' compare --format fp32 c.npy a.npy
 refuses 'compare: one array' '1 is named' compare --format fp32 c.npy
 npy '|i1' False '(3,)' '\200\377\177' >a.npy

@@ -32,6 +32,7 @@ gives 'block: nvfp4:te, zero and tiny numbers have scale 00' 0 '0\n-1e-9\n' '00 
 gives 'block: nvfp4 has 01' 0 '0\n-1e-9\n' '01 0 0\n01 8 -0\n' block --format nvfp4 --to both
 prints 'block --help: te' 'nvfp4 without the smallest scale' block --help
 gives 'block: auto tensor scale' 0 '3\n' '7e 7\n' quantize --format nvfp4 --tensor-scale auto
+gives 'block: its other name' 0 '3\n' '7e 7\n' quantize --format nvfp4 --tensor-scale amax
 says 'quantize: stderr says which' '^ulp quantize: tensor scale ' err
 
 # codes to values
@@ -114,9 +115,18 @@ verdict $? 'quantize: q4_1, arrays and back'
 
 # bad archives
 "$ULP" quantize --format int4 --per row --from npy --to npz --out codes.npz m.npy
-refuses 'quantize --decode: another --per' 'scales has the shape (3,); with --per and the shape of the codes it is ()' quantize --format int4 --from npz --to npy --decode codes.npz
+refuses 'quantize --decode: another --per' 'scales has the shape (3,); with this --per and the shape of the codes it is (); --per has to be' quantize --format int4 --from npz --to npy --decode codes.npz
 "$ULP" quantize --format int8 --from npy --to npz --out codes.npz m.npy
 refuses 'quantize --decode: codes of another element' 'is no code of q4.0: 4 bits' quantize --format int4 --from npz --to npy --decode codes.npz
+for format in uint8 e4m3; do
+    refuses "quantize --decode: signed codes as $format" 'has signed integers; codes of' quantize --format $format --from npz --to npy --decode codes.npz
+done
+"$ULP" quantize --format nvfp4 --tensor-scale auto --from npy --to npz --out four.npz m.npy 2>err
+"$ULP" quantize --format nvfp4 --from npz --to npy --decode --out want.npy four.npz &&
+    "$ULP" quantize --format nvfp4 --tensor-scale auto --from npz --to npy --decode --out back.npy four.npz && cmp back.npy want.npy
+verdict $? 'quantize --decode: the tensor scale is that of the archive'
+refuses 'quantize --decode: another tensor scale' '--tensor-scale 2: four.npz:tensor_scale is 0.' quantize --format nvfp4 --tensor-scale 2 --from npz --to npy --decode four.npz
+refuses 'quantize --decode: auto for lines' 'lines of codes do not hold the number' quantize --format nvfp4 --tensor-scale auto --decode
 refuses 'quantize --decode: no zero points' "no array 'zero_points'" quantize --format int8 --zero-point --from npz --to npy --decode codes.npz
 "$ULP" quantize --format int8 --zero-point --from npy --to npz --out codes.npz m.npy
 refuses 'quantize --decode: zero points that nobody asked for' 'add --zero-point' quantize --format int8 --from npz --to npy --decode codes.npz

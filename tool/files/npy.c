@@ -127,6 +127,7 @@ static ulp_status read_descr(npy_array *array, header *h, ulp_error *error) {
         if (8 * array->size < (size_t)h->codes->bits ||
             (is_number(array) && array->kind == 'f' && 8 * array->size > (size_t)h->codes->bits))
             return refuse_codes(array, h, descr, error);
+        array->is_signed = array->kind == 'i';
         array->kind = 'c';
         return ULP_OK;
     }

@@ -13,6 +13,7 @@ enum { NPY_DIMENSIONS = 64 };
 /* An array: its elements, and its shape. */
 typedef struct npy_array {
     char kind;      /* 'f': floats; 'i': signed integers; 'u': unsigned; 'c': codes of a format; 'b': truth values */
+    int is_signed;  /* whether codes are stored as signed integers */
     size_t size;    /* bytes of an element */
     int is_big;     /* 1: the highest byte of an element comes first */
     int is_fortran; /* 1: the first index runs fastest */

@@ -111,6 +111,9 @@ static ulp_status read_elements(quantize_codes *c, const quantize_job *j, const 
     if (npz_find(z, "elements") == NULL && npz_find(z, "packed") != NULL) return read_packed(c, j, z, error);
     ulp_status status = ulp_format_init(&integers);
     if (status == ULP_OK) status = need(&a, z, "elements", NPY_NUMBERS, q->low < 0 ? NULL : &integers, error);
+    if (status == ULP_OK && q->low >= 0 && (a.header.kind == 'i' || a.header.is_signed))
+        status = ulp_refuse(error, "%s has signed integers; codes of %s have no sign: are they of another --format?",
+                            a.shown, q->block.element.name);
     if (status == ULP_OK) status = quantize_prepare(c, j, &a.header, a.shown, error);
     for (uint64_t i = 0; status == ULP_OK && i < a.header.count; i++)
         if (!quantize_is_code(&c->array.codes[i], ((const double *)a.elements)[i], q)) {
@@ -132,8 +135,11 @@ static ulp_status check_shape(const quantize_codes *c, const file_array *a, ulp_
     if (same_shape(&a->header, &c->scales)) return ULP_OK;
     file_array_add_shape(&got, &a->header);
     file_array_add_shape(&wanted, &c->scales);
-    const ulp_status status = ulp_refuse(error, "%s has the shape %s; with --per and the shape of the codes it is %s",
-                                         a->shown, ulp_text_of(&got), ulp_text_of(&wanted));
+    const ulp_status status =
+        ulp_refuse(error,
+                   "%s has the shape %s; with this --per and the shape of the codes it is %s; --per has to be the one "
+                   "that made the archive",
+                   a->shown, ulp_text_of(&got), ulp_text_of(&wanted));
     ulp_text_free(&got);
     ulp_text_free(&wanted);
     return status;
@@ -200,6 +206,9 @@ static ulp_status read_tensor_scale(quantize_job *j, const npz_archive *z, ulp_e
         const double value = a.header.count == 1 ? *(const double *)a.elements : 0;
         if (!(value > 0 && value <= (double)0x1.fffffep127f) || (double)(float)value != value)
             status = ulp_refuse(error, "%s: must be one number, positive and finite in binary32", a.shown);
+        else if (j->is_tensor_scale_given && (float)value != j->quantizer.tensor_scale)
+            status =
+                ulp_refuse(error, "--tensor-scale %.9g: %s is %.9g", (double)j->quantizer.tensor_scale, a.shown, value);
         else j->quantizer.tensor_scale = (float)value;
     }
     file_array_free(&a);

@@ -24,7 +24,7 @@ typedef struct quantize_job {
     quantize_per per;
     int64_t axis;   /* of channels; negative: counted from the last one */
     size_t tile[2]; /* rows and columns of a tile; 0 rows: a block of the last dimension */
-    int finds_tensor_scale;
+    int finds_tensor_scale, is_tensor_scale_given;
     int is_archive; /* the input is a .npz file */
     int to_codes;   /* the output is a .npz file of codes, else a .npy file of binary32 values */
     int packs;      /* codes of 4 bits, two in a byte */
