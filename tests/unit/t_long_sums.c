@@ -1,6 +1,6 @@
 /* t_long_sums.c - sums with more bits than the integers of vectors have, on each instruction set, against ulp_dot():
- * sums of products rounded to odd, one-sided sums that are cut, block sums that binary64 does not hold, and groups
- * beside a subnormal c. */
+ * sums of products rounded to odd, one-sided sums that are cut, block sums that binary64 does not hold, pairs of
+ * products of any range, and groups beside a subnormal c. */
 #include "support.h"
 
 #include "kernels/backend.h"
@@ -152,6 +152,42 @@ TEST(block_sums) {
                         f[2] = {4.0f, 0.25f * (float)(i % 5 - 2)};
             wrong += count_wrong(half, largest, d, f, 2);
         }
+    assert_int_equal(wrong, 0);
+}
+
+/* Steps of two products whose ranges differ by up to 500 bits, so that no number of binary64 holds their sum; odd
+ * lengths have a last step of one product, and sums meet zeros. */
+TEST(pairs_of_any_range) {
+    enum { M = 3, K = 31, N = 70, ROUNDS = 24 };
+    static const char *const names[] = {"mi100-bf16",     "block2:fp32:rne", "block2:fp32:ru",
+                                        "block2:fp32:sr", "block2:e8m12:ro", "block2:fp32:rd"};
+    size_t wrong = 0;
+    for (size_t n = 0; n < ROUNDS; n++) {
+        static float a[M * K], b[K * N], y[M * N];
+        uint64_t seed = 77 + n;
+        const ulp_datapath d = datapath_named(names[n % COUNT_OF(names)]);
+        for (int i = 0; i < M * K + K * N; i++) {
+            const uint64_t r = next_random(&seed);
+            const int even = i < M * K ? i % K : (i - M * K) / N;
+            const double x = ldexp((double)(128 + r % 128) * (r >> 10 & 1 ? 1 : -1), (int)(r >> 40) % 110 - 67);
+            float *const to = i < M * K ? &a[i] : &b[i - M * K];
+            *to = r >> 11 & 7 ? (float)x : 0.0f;
+            if ((r >> 16) % 3 == 0 && even % 2 == 1) *to = i < M * K ? -to[-1] : to[-N]; /* products that cancel */
+        }
+        const ulp_gemm_shape shape = {.m = M, .n = N, .k = K, .lda = K, .ldb = N, .ldc = N};
+        const ulp_summation how = {.datapath = &d, .stream = {5, 2, 0}};
+        for (size_t isa = 0; ulp_cpu_isa_name(isa) != NULL; isa++) {
+            if (!ulp_cpu_isa_offered(isa)) continue;
+            assert_ok(ulp_backend_gemm(ulp_cpu_backend(isa), y, a, b, &shape, how));
+            for (int i = 0; i < M * N; i++) {
+                double x[K], z[K];
+                for (int k = 0; k < K; k++) x[k] = (double)a[i / N * K + k], z[k] = (double)b[k * N + i % N];
+                const ulp_stream words = {5, 2, (uint64_t)i * ulp_datapath_words(&d, K)};
+                const float want = (float)ulp_dot(&d, 0.0, (ulp_products){x, z, K, NULL, NULL}, words);
+                wrong += ulp_bits32(y[i]) != ulp_bits32(want);
+            }
+        }
+    }
     assert_int_equal(wrong, 0);
 }
 

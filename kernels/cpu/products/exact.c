@@ -18,12 +18,13 @@ enum { PARTS = 4 };
 /* The parts of a sum. parts = 0: the scalar definition computes the sum. */
 typedef struct plan {
     int parts;
+    int pair;             /* the two parts are the two products of a step, of any range */
     double anchor[PARTS]; /* 1.5 2^(u+52); the addition of an anchor rounds to multiples of 2^u */
 } plan;
 
 /* The plan for sums of n products of a row and a panel. */
 static plan plan_of(const extent *a, const extent *b, size_t n, int most_parts) {
-    plan p = {0, {0.0}};
+    plan p = {0, 0, {0.0}};
     int g = 3;
     while (g < 40 && n > (size_t)1 << g) g++;
     if (!a->narrow || !b->narrow || a->bits + b->bits > 53 || n > (size_t)1 << g)
@@ -36,6 +37,7 @@ static plan plan_of(const extent *a, const extent *b, size_t n, int most_parts) 
             break;
         }
     }
+    if (p.parts == 0 && most_parts == 2 && n <= 2) p.parts = 2, p.pair = 1;
     return p;
 }
 
@@ -77,7 +79,21 @@ EXACT(2)
 EXACT(3)
 EXACT(4)
 
+static void put_pair(double *restrict sums, const double *restrict a, const double *restrict b, size_t k) {
+    const double second = k > 1 ? a[1] : 0.0;
+    const double *restrict const next = k > 1 ? b + LANES : b;
+    for (int j = 0; j < LANES; j++) {
+        sums[j] = a[0] * b[j];
+        sums[LANES + j] = second * next[j];
+    }
+}
+
+/* sums (parts, LANES) += the products; the sums of a pair are 0 before. */
 static void add_products(double *sums, const lanes_products *of, const plan *p) {
+    if (p->pair) {
+        put_pair(sums, of->a, of->b, of->k);
+        return;
+    }
     switch (p->parts) {
     case 1: exact_1(sums, of->a, of->b, of->k, p); break;
     case 2: exact_2(sums, of->a, of->b, of->k, p); break;
