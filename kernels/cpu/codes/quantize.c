@@ -88,18 +88,18 @@ typedef struct ends {
     int32_t low, high;
 } ends;
 
-ULP_INLINE ends wider(ends e, float x, int has_zero_point) {
-    const int32_t u = has_zero_point ? order_of(x) : (int32_t)(ulp_bits32(x) & 0x7fffffffu);
-    return (ends){has_zero_point && u < e.low ? u : e.low, u > e.high ? u : e.high};
-}
-
 static void widen(ends *to, const float *x, size_t n, int has_zero_point) {
-    ends e = *to;
-    if (has_zero_point)
-        for (size_t i = 0; i < n; i++) e = wider(e, x[i], 1);
-    else
-        for (size_t i = 0; i < n; i++) e = wider(e, x[i], 0);
-    *to = e;
+    int32_t low = to->low, high = to->high;
+    for (size_t i = 0; i < n && has_zero_point; i++) {
+        const int32_t order = order_of(x[i]);
+        low = order < low ? order : low;
+        high = order > high ? order : high;
+    }
+    for (size_t i = 0; i < n && !has_zero_point; i++) {
+        const int32_t size = (int32_t)(ulp_bits32(x[i]) & 0x7fffffffu);
+        high = size > high ? size : high;
+    }
+    *to = (ends){low, high};
 }
 
 /* Whether every number is finite. */
