@@ -45,8 +45,8 @@ int ULP_CPU(ulp_nearest_begin)(ulp_nearest *r, const ulp_format *f, ulp_rule rul
 /* The same for tapered formats. */
 int ULP_CPU(ulp_nearest_tapered)(ulp_nearest *r, const ulp_format *f, ulp_rule rule);
 
-/* codes (n), of `width` bits each (8 or 16), of x (n) rounded. 0 if an element is too large for the loops, infinite or
- * NaN; then the codes mean nothing. */
+/* codes (n), of `width` bits each (8 or 16), of x (n) rounded; n <= ULP_PIECE. 0 if an element is NaN or, for a takum,
+ * infinite or a subnormal number of binary32; then the codes mean nothing. */
 int ULP_CPU(ulp_nearest_codes)(void *codes, const float *x, size_t n, unsigned width, const ulp_nearest *r);
 
 /* The codes (n), a byte each, of x[i] factor[i / size], where ulp_nearest_products_serve the format and the size of
@@ -55,6 +55,10 @@ int ULP_CPU(ulp_nearest_codes)(void *codes, const float *x, size_t n, unsigned w
 int ULP_CPU(ulp_nearest_products_serve)(size_t size, const ulp_nearest *r);
 int ULP_CPU(ulp_nearest_products)(uint8_t *codes, const float *x, size_t n, size_t size, const float *factor,
                                   int is_near, const ulp_nearest *r);
+
+/* A quotient that is off by less than 2^-15 could lie on the other side of a tie if its distance from an integer has
+ * this word, of 1/2 - 2^-15, or a larger one. */
+#define ULP_NEAR_TIE 0x3efffc00u
 
 /* Rows of whole blocks are one row. Returns the number of rows. */
 ULP_INLINE size_t ulp_join_rows(ulp_block_array *array, size_t rows) {

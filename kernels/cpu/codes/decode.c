@@ -50,7 +50,7 @@ void ULP_CPU(ulp_reading_end)(ulp_reading *r, const float room[ULP_READING_ROOM]
 
 /* ---- loops over codes ---- */
 
-/* Of formats whose lowest binade holds zero, or without -0 and subnormal numbers. */
+/* Of the formats that the vectors below do not serve. */
 ULP_INLINE float any_value_of(uint32_t code, const ulp_reading *r) {
     const int32_t size = (int32_t)(code & r->magnitude);
     const uint32_t many = ((uint32_t)size << r->shift) + r->bias, few = ulp_bits32((float)size * r->quantum);

@@ -175,8 +175,6 @@ ULP_INLINE int product_codes(uint8_t *codes, const float *x, size_t n, size_t si
 
 /* The same for fixed point, where a product is below 2^7 quanta: one that is off by 2^-16 and nearer to a tie than
  * 2^-15 could lie on the other side. */
-#define FAR_FROM_TIES 0x3efffc00u /* the word of 1/2 - 2^-15 */
-
 ULP_INLINE int fixed_products(uint8_t *codes, const float *x, size_t n, size_t size, const float *factor, int is_near,
                               const ulp_nearest *of) {
     const ulp_nearest_constants *const r = &of->constants;
@@ -195,7 +193,7 @@ ULP_INLINE int fixed_products(uint8_t *codes, const float *x, size_t n, size_t s
         }
         put_low_bytes(codes + i, v);
     }
-    return !is_near || largest_uint(far) < FAR_FROM_TIES;
+    return !is_near || largest_uint(far) < ULP_NEAR_TIE;
 }
 
 int ULP_CPU(ulp_nearest_products_serve)(size_t size, const ulp_nearest *r) {

@@ -129,8 +129,8 @@ ULP_INLINE uint8_t code_of(float x, integers k) {
     return (uint8_t)((uint32_t)(above < k.high ? above : k.high) & k.mask);
 }
 
-/* The code from x (1 / s), which is off by less than 2^-15 where it is below 256; `near` grows beyond NEAR_TIE where it
- * could lie on the other side of a tie. */
+/* The code from x (1 / s), which is off by less than 2^-15 where it is below 256; `near` grows beyond ULP_NEAR_TIE
+ * where it could lie on the other side of a tie. */
 ULP_INLINE uint8_t near_code_of(uint32_t *near, float x, float inverse, float low, float high, int32_t zero) {
     const float q = x * inverse, above = q > low ? q : low, inside = above < high ? above : high;
     const float sum = inside + 0x1.8p23f, rest = inside - (sum - 0x1.8p23f);
@@ -138,8 +138,6 @@ ULP_INLINE uint8_t near_code_of(uint32_t *near, float x, float inverse, float lo
     *near = (int32_t)size > (int32_t)*near ? size : *near;
     return (uint8_t)(ulp_bits32(sum) + (uint32_t)zero);
 }
-
-#define NEAR_TIE 0x3efffc00u /* the word of 1/2 - 2^-15 */
 
 enum { NEARBY = 128 }; /* elements that are computed again where one of them is near to a tie */
 
@@ -151,7 +149,7 @@ static void quantize_run(uint8_t *restrict codes, const float *restrict x, size_
         uint32_t near = 0;
         for (size_t i = at; i < end; i++)
             codes[i] = near_code_of(&near, x[i], k.inverse, low, high, k.zero) & (uint8_t)k.mask;
-        for (size_t i = at; i < end && near >= NEAR_TIE; i++) codes[i] = code_of(x[i], k);
+        for (size_t i = at; i < end && near >= ULP_NEAR_TIE; i++) codes[i] = code_of(x[i], k);
     }
 }
 
@@ -277,7 +275,7 @@ static void columns_row(uint8_t *restrict codes, const float *restrict x, size_t
     else
         for (size_t i = begin; i < end; i++)
             codes[i] = near_code_of(&near, x[i], c->inverse[i], c->low[i], c->high[i], c->zero[i]) & (uint8_t)mask;
-    for (size_t i = begin; i < end && near >= NEAR_TIE; i++) codes[i] = code_of(x[i], c->of[i]);
+    for (size_t i = begin; i < end && near >= ULP_NEAR_TIE; i++) codes[i] = code_of(x[i], c->of[i]);
 }
 
 /* Columns begin .. end - 1, at most COLUMNS, of a matrix of `rows` rows. */
