@@ -83,20 +83,19 @@ static void print_largest(const char *what, double size, uint64_t i, const file_
     ulp_text_free(&index);
 }
 
-static void print_apart(const char *text, uint64_t count, uint64_t first, const file_array *a) {
+static void print_apart(const char *what, const char *text, uint64_t count, uint64_t first, const file_array *a) {
     ulp_text index = {0};
     if (count == 0) return;
     file_array_add_index(&index, &a->header, first);
-    printf(text, (unsigned long long)count);
-    printf(", first at element %s\n", ulp_text_of(&index));
+    printf("%-11s %llu %s, first at element %s\n", what, (unsigned long long)count, text, ulp_text_of(&index));
     ulp_text_free(&index);
 }
 
 static void print_report(const report *r, const file_array *a, const file_array *b) {
     printf("elements    %llu, equal %llu\n", (unsigned long long)r->count, (unsigned long long)r->equal);
     if (r->zeros_apart) printf("zeros       %llu of different signs\n", (unsigned long long)r->zeros_apart);
-    print_apart("nan         %llu in one array alone", r->nan_apart, r->nan_at, a);
-    print_apart("inf         %llu in one array alone, or of different signs", r->inf_apart, r->inf_at, a);
+    print_apart("nan", "in one array alone", r->nan_apart, r->nan_at, a);
+    print_apart("inf", "in one array alone, or of different signs", r->inf_apart, r->inf_at, a);
     print_bins(r);
     if (r->largest == 0) return;
     print_largest("ulps       ", (double)r->largest, r->at, a, b);

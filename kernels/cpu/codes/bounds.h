@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "kernels/cpu/floats.h"
+#include "vectors.h"
 
 enum { BOUNDS = 7, LANES = 8 }; /* the bounds between the 8 magnitudes of 4-bit elements, in vectors of 8 */
 

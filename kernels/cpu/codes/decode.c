@@ -1,6 +1,6 @@
 /* decode.c - the values of arrays of codes: computed from the bits, or read from a table of all values. */
 #include "codes.h"
-#include "widths.h"
+#include "vectors.h"
 
 #include <stdlib.h>
 #include <string.h>

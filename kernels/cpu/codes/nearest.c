@@ -7,7 +7,7 @@
  * quanta.
  */
 #include "codes.h"
-#include "widths.h"
+#include "vectors.h"
 
 /* ---- loops: each returns the largest magnitude, as a word ---- */
 

@@ -1,9 +1,78 @@
-/* widths.h - vectors of words from bytes and halves of words, and back.
+/* vectors.h - vectors of words for the loops over codes: from bytes and halves of words and back, shifts, choices.
  */
-#ifndef ULP_CPU_WIDTHS_H
-#define ULP_CPU_WIDTHS_H
+#ifndef ULP_CPU_CODE_VECTORS_H
+#define ULP_CPU_CODE_VECTORS_H
 
 #include "kernels/cpu/floats.h"
+
+typedef uint8_t few_bytes __attribute__((vector_size(FLOATS)));
+typedef uint16_t few_shorts __attribute__((vector_size(2 * FLOATS)));
+
+/* Words shifted by a count, which all lanes hold: with AVX2 faster than by one number. */
+ULP_INLINE vuint shifted_right(vuint u, vuint counts) {
+#if defined(__AVX2__)
+    return (vuint)MM(srlv_epi32)((MM_INTS)u, (MM_INTS)counts);
+#else
+    return u >> counts[0];
+#endif
+}
+
+ULP_INLINE vuint shifted_left(vuint u, vuint counts) {
+#if defined(__AVX2__)
+    return (vuint)MM(sllv_epi32)((MM_INTS)u, (MM_INTS)counts);
+#else
+    return u << counts[0];
+#endif
+}
+
+/* The largest word of a vector. */
+ULP_INLINE uint32_t largest_uint(vuint x) {
+    uint32_t each[FLOATS], most = 0;
+    memcpy(each, &x, sizeof each);
+    for (int i = 0; i < FLOATS; i++) most = each[i] > most ? each[i] : most;
+    return most;
+}
+
+/* The smaller of two positive numbers, as words. */
+ULP_INLINE vuint smaller_numbers(vuint a, vuint b) {
+#if defined(__SSE2__)
+    return (vuint)MM(min_ps)((MM_FLOATS)a, (MM_FLOATS)b);
+#else
+    return smaller_uints(a, b);
+#endif
+}
+
+/* A number, or the end of a range that it is beyond; of NaN any number. */
+ULP_INLINE vfloat clamped(vfloat x, vfloat low, vfloat high) {
+#if defined(__SSE2__)
+    return (vfloat)MM(min_ps)(MM(max_ps)((MM_FLOATS)x, (MM_FLOATS)low), (MM_FLOATS)high);
+#else
+    const vuint above = (vuint)(x > low), inside = ((vuint)x & above) | ((vuint)low & ~above);
+    const vuint below = (vuint)((vfloat)inside < high);
+    return (vfloat)((inside & below) | ((vuint)high & ~below));
+#endif
+}
+
+/* `these` where a = b, or where a > b as integers, and else `others`. */
+ULP_INLINE vuint where_equal(vuint a, vuint b, vuint these, vuint others) {
+#if defined(__AVX512F__)
+    const __mmask16 yes = _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b);
+    return (vuint)_mm512_mask_mov_epi32((__m512i)others, yes, (__m512i)these);
+#else
+    const vuint yes = (vuint)(a == b);
+    return (these & yes) | (others & ~yes);
+#endif
+}
+
+ULP_INLINE vuint where_above(vuint a, vuint b, vuint these, vuint others) {
+#if defined(__AVX512F__)
+    const __mmask16 yes = _mm512_cmpgt_epi32_mask((__m512i)a, (__m512i)b);
+    return (vuint)_mm512_mask_mov_epi32((__m512i)others, yes, (__m512i)these);
+#else
+    const vuint yes = (vuint)((vint)a > (vint)b);
+    return (these & yes) | (others & ~yes);
+#endif
+}
 
 #if defined(__AVX512F__)
 typedef __m256i half_ints;
