@@ -4,7 +4,7 @@
 # `sh make/wrap.sh BUILD RUN` writes BUILD/run/bin/NAME and BUILD/run/test/NAME for the programs of BUILD/bin and BUILD/test.
 build=$(cd "$1" && pwd) || exit 1
 mkdir -p "$build/run"
-find "$build/run" -type f ! -name seconds.txt -exec rm -f {} +
+find "$build/run" -type f ! -name 'seconds_*.txt' -exec rm -f {} +
 ln -sfn ../lib "$build/run/lib"
 (cd "$build" && find bin test -type f 2>/dev/null) | while read -r program; do
     [ -x "$build/$program" ] || continue

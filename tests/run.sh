@@ -1,9 +1,10 @@
 #!/bin/sh
-# run.sh - runs every test and adds up the results. BIN, TESTS (folders), CC, NVCC, MODE, RUN and ONLY are from the environment.
+# run.sh - runs tests and adds up the results. BIN, TESTS (folders), CC, NVCC, MODE, RUN and ONLY are from the environment.
 #
-# A test is a program build/test/t_* (cmocka, TAP output) or a script tests/programs/*.sh that prints TAP lines. A test that fails
+# `sh tests/run.sh programs` runs the programs build/test/t_* (cmocka, TAP output) and the scripts tests/programs/*.sh, which print
+# TAP lines; `sh tests/run.sh tree` runs the scripts tests/tree/*.sh, which judge the sources and the build. A test that fails
 # without the line "not ok" counts as one failure. JOBS tests run at a time, by default one more than processors, since some
-# tests wait. The tests that took longest in the last run (TESTS/seconds.txt) start first; without this file scripts start first. A script with the
+# tests wait. The tests that took longest in the last run (TESTS/seconds_programs.txt, seconds_tree.txt) start first; without this file scripts start first. A script with the
 # line `# modes: release` tests sources or the build, or is long, so that a sanitizer is of no use; in a MODE that the line
 # does not name it is skipped and counted as skipped. Where RUN is set, BIN and TESTS hold scripts that start the programs by it, and a
 # test with the line `# not with RUN: REASON` is skipped and counted. ONLY names the tests to run, as in ONLY="t_round t_t* tool_round".
@@ -51,6 +52,8 @@ if [ "${1:-}" = --one ]; then
     exit 0
 fi
 
+scripts=tests/${1:?programs or tree} programs= known=$TESTS/seconds_$1.txt
+[ "$1" = tree ] || programs=$TESTS
 logs=$(mktemp -d) || exit 1
 trap 'rm -rf "$logs"' EXIT
 export BIN TESTS CC NVCC MODE RUN
@@ -60,7 +63,7 @@ export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
 export ASAN_OPTIONS="${ASAN_OPTIONS:-allocator_may_return_null=1}"
 export TSAN_OPTIONS="${TSAN_OPTIONS:-allocator_may_return_null=1}"
 
-for test in tests/programs/*.sh "$TESTS"/t_*; do
+for test in "$scripts"/*.sh ${programs:+"$programs"/t_*}; do
     case $test in
     */t_*.d | tests/programs/*support.sh | tests/programs/exhaustive.sh) continue ;;
     esac
@@ -75,11 +78,11 @@ for test in tests/programs/*.sh "$TESTS"/t_*; do
     [ -n "$wanted" ] || echo "$test"
 done > "$logs/found"
 if [ ! -s "$logs/found" ]; then
-    echo "ONLY=$ONLY: there is no such test; a name is that of a file in tests/unit or tests/programs without its ending, as t_round or tool_*" >&2
+    echo "ONLY=$ONLY: there is no such test; a name is that of a file in ${programs:+tests/unit or }$scripts without its ending, as $([ "$1" = tree ] && echo layers || echo 't_round or tool_*')" >&2
     exit 2
 fi
 # a test without a known time counts as long
-awk -v last="$TESTS/seconds.txt" '
+awk -v last="$known" '
     BEGIN { while ((getline < last) > 0) seconds[$2] = $1 }
     { print ($1 in seconds ? seconds[$1] : 9999), NR, $1 }' "$logs/found" | sort -k1,1nr -k2,2n | sed 's/.* //' > "$logs/tests"
 tr '\n' '\0' < "$logs/tests" | xargs -0 -P "${JOBS:-$(($(getconf _NPROCESSORS_ONLN) + 1))}" -n 1 sh tests/run.sh --one "$logs"
@@ -89,6 +92,6 @@ while read -r test; do
     read -r p f s < "$logs/$(basename "$test").counts" || p=0 f=1 s=0
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 done < "$logs/tests"
-cat "$logs"/*.seconds > "$TESTS/seconds.txt"
+cat "$logs"/*.seconds > "$known"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

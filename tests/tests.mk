@@ -1,11 +1,12 @@
-# tests.mk - the tests of make check: programs of tests/unit, scripts of tests/programs, and the short forms of tests/proofs.
+# tests.mk - the tests: programs of tests/unit, scripts of tests/programs and tests/tree, and the short forms of tests/proofs.
 #
 #   make check           the tests; MODE=asan and MODE=tsan run them under sanitizers; ONLY="t_round tool_*" runs these alone
+#   make check-tree      tests of the sources and of the build: layout, directions, compilers, one thing of each kind added to a copy
 #   make check-all       all 2^32 binary32 inputs of every case against MPFR, faults, all random words; FORMATS=, MODES=, OVERFLOW=, ISA=
 #   make check-silicon   the processor's own products and conversions compared with their models, tests/golden/silicon/PROCESSOR.txt
 
 TESTS := $(if $(and $(HAVE_CMOCKA),$(HAVE_MPFR)),$(patsubst tests/unit/%.c,%,$(wildcard tests/unit/t_*.c)))
-.PHONY: tests check check-all check-silicon
+.PHONY: tests check check-tree check-all check-silicon
 # kept although only pattern rules name them
 .SECONDARY: $(patsubst %.c,$O/%.o,$(wildcard tests/*/*.c tests/*/*/*.c)) $(patsubst %.cpp,$O/%.o,$(wildcard tests/gpu/emulated/*.cpp)) \
     $(CUDA_SRC:%.cu=$O/emulated/%.o)
@@ -91,11 +92,14 @@ tests: all $(WEB_TESTS) $T/check_silicon $(TESTS:%=$T/%) $(if $(TESTS),$(WALLED:
 
 # the tests in C that ONLY names, if it names no script: they need less of the build
 ONLY_C := $(if $(filter-out t_%,$(ONLY)),,$(patsubst %,$T/%,$(filter $(subst *,%,$(ONLY)),$(TESTS))))
+RUN_TESTS = $(WRAP) BIN=$R/bin TESTS=$R/test CC='$(CC)' MODE=$(MODE) NVCC='$(if $(HAVE_NVCC),$(NVCC))' RUN='$(RUN)' ONLY='$(ONLY)' sh tests/run.sh
 # the tests are built by all processors, also where make has no -j
 check:
 	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(getconf _NPROCESSORS_ONLN)) $(if $(ONLY_C),programs $(ONLY_C),tests)
 	@$(if $(TESTS),,echo 'the tests need cmocka (libcmocka-dev) and MPFR (libmpfr-dev)' >&2; exit 3;) \
-	$(WRAP) BIN=$R/bin TESTS=$R/test CC='$(CC)' MODE=$(MODE) NVCC='$(if $(HAVE_NVCC),$(NVCC))' RUN='$(RUN)' ONLY='$(ONLY)' sh tests/run.sh
+	$(RUN_TESTS) programs
+check-tree: tests
+	@$(RUN_TESTS) tree
 
 # a selection of cases or instruction sets runs without the other parts
 SELECTED := $(FORMATS)$(MODES)$(OVERFLOW)$(ISA)

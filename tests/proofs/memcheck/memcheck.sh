@@ -81,7 +81,7 @@ for test in "$TESTS"/t_*; do
         skipped=$((skipped + 1))
         continue ;;
     esac
-    seconds=$(awk -v name="/${test##*/}" 'substr($2, length($2) - length(name) + 1) == name { print $1 }' "$TESTS/seconds.txt" 2>/dev/null)
+    seconds=$(awk -v name="/${test##*/}" 'substr($2, length($2) - length(name) + 1) == name { print $1 }' "$TESTS/seconds_programs.txt" 2>/dev/null)
     if [ -z "${ALL:-}" ] && [ "${seconds:-99}" -gt 3 ]; then
         echo "skipped: ${test##*/} takes ${seconds:-an unknown number of} s without Valgrind"
         skipped=$((skipped + 1))

@@ -32,6 +32,8 @@ build/bin/ulp --version
 verdict $? "ulp says $VERSION"
 make check >"$WORK/check.log" 2>&1
 verdict $? 'make check'
+make check-tree >"$WORK/tree.log" 2>&1
+verdict $? 'make check-tree'
 counts=$(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$WORK/check.log" | tail -n 1)
 # shellcheck disable=SC2086
 set -- ${counts:-0 1 0}

@@ -3,7 +3,7 @@
 #
 # modes: release
 # tests/golden/versions.txt has a line for each version: the checksum of the golden files, and the checksum of the declarations
-# of the installed headers. `sh tests/programs/version.sh --line` prints the line of this tree. tests/proofs/release/README.md has the rules.
+# of the installed headers. `sh tests/tree/version.sh --line` prints the line of this tree. tests/proofs/release/README.md has the rules.
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 list=$tree/tests/golden/versions.txt
 version=$(sed -n 's/^VERSION := //p' "$tree/Makefile")
