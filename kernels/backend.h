@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/threads.h"
 #include "formats/quantize.h"
+#include "kernels/functions/attention.h"
 #include "kernels/functions/cell.h"
 #include "kernels/functions/elementwise.h"
 #include "kernels/functions/norm.h"
@@ -51,6 +52,15 @@ typedef struct ulp_gemm_shape {
      * of the scale format. NULL means that all scales are 1. */
     const float *a_scales, *b_scales;
 } ulp_gemm_shape;
+
+/* Products of equal shape, outer x inner of them; product (o,i) is number o inner + i. Its operands begin
+ * o stride[0] + i stride[1] elements after those of product (0,0). `b_share` neighbours i have one operand b: its place
+ * is that of i / b_share. The results do not overlap. */
+typedef struct ulp_gemm_batch {
+    ulp_gemm_shape shape; /* without scales */
+    size_t outer, inner, b_share; /* at least 1 */
+    size_t a_stride[2], b_stride[2], c_stride[2];
+} ulp_gemm_batch;
 
 /* The kinds of operands and results of an update step: element i of an array, one value for every element, or element
  * i of a scratch array. A scratch array exists only during the update. */

@@ -277,6 +277,75 @@ static ulp_status check_ctc(const double *dz, const double *loss, const double *
     return check_float_rounding(sums->rounding.format, sums->rounding.rule);
 }
 
+/* ---- tokens and attention ---- */
+
+static ulp_status check_table(const float *y, const float *table, const ulp_table *t) {
+    if (t == NULL || t->entries == 0) return ULP_BAD_ARGUMENT;
+    return check_arrays(y, table, table, t->rows * t->width);
+}
+
+static ulp_status check_tokens(const void *a, const void *b, ulp_token_shape s) {
+    return s.T > 0 ? check_arrays(a, b, b, s.B * s.n) : ULP_BAD_ARGUMENT;
+}
+
+static ulp_status check_row_moments(const double *to, const float *x, const ulp_row_moments *how) {
+    if (how == NULL || how->n == 0 || how->method >= ULP_MOMENTS_COUNT) return ULP_BAD_ARGUMENT;
+    if (how->method != ULP_MOMENTS_WIDE) ULP_TRY(check_float_rounding(&how->format, how->rule));
+    return check_arrays(to, x, x, how->rows);
+}
+
+static ulp_status check_row_norm(const void *a, const void *b, const void *c, const ulp_row_norm *by) {
+    ULP_TRY(check_arrays(a, b, c, by->rows * by->n));
+    return check_arrays(by->statistics, a, a, by->rows * by->n);
+}
+
+static ulp_status check_row_norm_slope(const double *dx, const float *dy, const float *x, const ulp_row_norm *by) {
+    ULP_TRY(check_row_norm(dx, dy, x, by));
+    return check_arrays(by->w, dx, dx, by->rows * by->n);
+}
+
+static ulp_status check_rotation(const double *y, const float *x, const float *table, const ulp_rotation *r) {
+    if (r == NULL || r->T == 0 || r->size % 2 != 0 || r->from + r->heads * r->size > r->width) return ULP_BAD_ARGUMENT;
+    return check_arrays(y, x, table, r->rows * r->width);
+}
+
+static ulp_status check_scores(const void *a, const void *b, const void *c, const ulp_scores *s) {
+    if (s == NULL || s->queries == 0 || s->from > s->to || s->to > s->keys || !(s->beta >= 1.0f)) return ULP_BAD_ARGUMENT;
+    return check_arrays(a, b, c, s->rows * s->keys);
+}
+
+static ulp_status check_softmax_sums(const float *sum, const float *p, const float *factor, const ulp_scores *s,
+                                     const ulp_rounding *r) {
+    ULP_TRY(check_scores(sum, p, factor, s));
+    return r->format == NULL ? ULP_BAD_ARGUMENT : check_float_rounding(r->format, r->rule);
+}
+
+/* Checks a batch whose products have elements. */
+static ulp_status check_gemm_batch(const float *c, const float *a, const float *b, const ulp_gemm_batch *batch,
+                                   const ulp_datapath *d) {
+    if (batch == NULL || batch->b_share == 0) return ULP_BAD_ARGUMENT;
+    const ulp_gemm_shape *s = &batch->shape;
+    if (s->a_scales != NULL || s->b_scales != NULL) return ULP_BAD_ARGUMENT;
+    return batch->outer * batch->inner > 0 ? check_gemm32(c, a, b, s, d) : ULP_OK;
+}
+
+ulp_status ulp_backend_gemm_batch(const ulp_backend *backend, float *c, const float *a, const float *b,
+                                  const ulp_gemm_batch *batch, ulp_summation summation) {
+    const ulp_datapath *d = summation.datapath;
+    ULP_TRY(offered(backend->gemm_batch != NULL || backend->gemm != NULL));
+    ULP_TRY(check_gemm_batch(c, a, b, batch, d));
+    if (backend->gemm_batch != NULL && !is_composed(backend, d))
+        return backend->gemm_batch(c, a, b, batch, summation);
+    const uint64_t words = batch->shape.m * batch->shape.n * ulp_datapath_words(d, batch->shape.k);
+    for (size_t k = 0; k < batch->outer * batch->inner; k++, summation.stream.first += words) {
+        const size_t o = k / batch->inner, i = k % batch->inner;
+        ULP_TRY(multiply(backend, c + o * batch->c_stride[0] + i * batch->c_stride[1],
+                         a + o * batch->a_stride[0] + i * batch->a_stride[1],
+                         b + o * batch->b_stride[0] + i / batch->b_share * batch->b_stride[1], &batch->shape, summation));
+    }
+    return ULP_OK;
+}
+
 /* ---- the functions of the rows ---- */
 
 #define ULP_OPERATION(name, cpu, cuda, mpfr, parameters, arguments, check)                                             \

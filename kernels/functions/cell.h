@@ -1,4 +1,5 @@
-/* cell.h - the stages of the cells of recurrent layers, unit by unit, in binary64: one definition for every backend.
+/* cell.h - the stages of the cells of recurrent layers, and of swiglu, unit by unit, in binary64: one definition for
+ * every backend.
  *
  * A stage computes one array from others. An array has N numbers for each of its gates: (B, width N). The comment above
  * a stage is its formula for one unit of one sample; the layers (sim/layers/) say which tensors the operands are. exp
@@ -9,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "lanes.h"
+#include "gelu.h"
 
 ULP_C_BEGIN
 
@@ -28,7 +29,9 @@ ULP_C_BEGIN
     X(ULP_LSTM_MEMORY, ulp_lstm_memory, 1, 4, 1, 0, 0, 0)                                                              \
     X(ULP_LSTM_HIDDEN, ulp_lstm_hidden, 1, 4, 1, 0, 0, 0)                                                              \
     X(ULP_LSTM_GRAD_MEMORY, ulp_lstm_grad_memory, 1, 1, 4, 1, 4, 1)                                                    \
-    X(ULP_LSTM_GRAD_SUMS, ulp_lstm_grad_sums, 4, 1, 1, 4, 1, 1)
+    X(ULP_LSTM_GRAD_SUMS, ulp_lstm_grad_sums, 4, 1, 1, 4, 1, 1)                                                        \
+    X(ULP_SWIGLU, ulp_swiglu, 1, 2, 0, 0, 0, 0)                                                                        \
+    X(ULP_SWIGLU_GRAD, ulp_swiglu_grad, 2, 1, 2, 0, 0, 0)
 
 enum { ULP_CELL_OPERANDS = 5 };
 
@@ -170,6 +173,18 @@ ULP_CORE void ulp_lstm_grad_sums(double *to, const float *const in[], size_t N) 
     to[ULP_LSTM_F * N] = ulp_quieted(dc * (double)in[4][0] * f * (1.0 - f));
     to[ULP_LSTM_O * N] = ulp_quieted(dh * c * o * (1.0 - o));
     to[ULP_LSTM_G * N] = ulp_quieted(dc * i * (1.0 - g * g));
+}
+
+/* y = silu(a) b from [a b]. Shazeer 2020, arXiv:2002.05202 */
+ULP_CORE void ulp_swiglu(double *to, const float *const in[], size_t N) {
+    to[0] = ulp_quieted(ulp_silu((double)in[0][0]) * (double)in[0][N]);
+}
+
+/* [da db] = [dy b silu'(a), dy silu(a)] from dy, [a b] */
+ULP_CORE void ulp_swiglu_grad(double *to, const float *const in[], size_t N) {
+    const double dy = (double)in[0][0], a = (double)in[1][0], b = (double)in[1][N];
+    to[0] = ulp_quieted(dy * b * ulp_silu_slope(a));
+    to[N] = ulp_quieted(dy * ulp_silu(a));
 }
 
 ULP_C_END

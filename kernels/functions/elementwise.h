@@ -5,8 +5,8 @@
 #ifndef ULP_ELEMENTWISE_H
 #define ULP_ELEMENTWISE_H
 
-#include "elementary.h"
 #include "formats/round.h"
+#include "gelu.h"
 
 ULP_C_BEGIN
 
@@ -16,7 +16,10 @@ ULP_C_BEGIN
 #define ULP_ACTIVATIONS(X)                                                                                             \
     X(ULP_LEAKY, "leaky", x *(x > 0.0 ? 1.0 : a), dy *(at > 0.0 ? 1.0 : a) /* at x */)                                 \
     X(ULP_TANH, "tanh", ulp_tanh(x), dy *(1.0 - at * at) /* at y */)                                                   \
-    X(ULP_SIGMOID, "sigmoid", ulp_sigmoid(x), dy *(at * (1.0 - at)) /* at y */)
+    X(ULP_SIGMOID, "sigmoid", ulp_sigmoid(x), dy *(at * (1.0 - at)) /* at y */)                                        \
+    X(ULP_GELU, "gelu", ulp_gelu(x), dy *ulp_gelu_slope(at) /* at x */)                                                \
+    X(ULP_GELU_TANH, "gelu_tanh", ulp_gelu_tanh(x), dy *ulp_gelu_tanh_slope(at) /* at x */)                            \
+    X(ULP_SILU, "silu", ulp_silu(x), dy *ulp_silu_slope(at) /* at x */)
 
 typedef enum ulp_activation_kind {
 #define ULP_ACTIVATION_ID(id, name, f, slope) id,
@@ -38,8 +41,8 @@ ULP_CORE float ulp_relu_slope(float dy, float y) {
     return ulp_from_bits32(ulp_bits32(dy) & ((uint32_t)(y <= 0.0f) - 1u));
 }
 
-/* f(x), within ULP_TANH_BOUND or ULP_SIGMOID_BOUND. leaky is exact where a has at most 24 bits. NaN gives the quiet
- * NaN. */
+/* f(x), within ULP_TANH_BOUND or ULP_SIGMOID_BOUND, or the bound of gelu.h. leaky is exact where a has at most 24
+ * bits. NaN gives the quiet NaN. */
 ULP_CORE double ulp_activation_value(ulp_activation_kind kind, double a, double x) {
     (void)a;
     switch (kind) {
@@ -52,7 +55,7 @@ ULP_CORE double ulp_activation_value(ulp_activation_kind kind, double a, double 
     return ulp_quiet_nan();
 }
 
-/* f'(x) dy for binary32 operands. The relative error is below 2^-51. */
+/* f'(x) dy for binary32 operands. The relative error is below 2^-51, or that of the slope in gelu.h. */
 ULP_CORE double ulp_activation_slope(ulp_activation_kind kind, double a, double dy, double at) {
     (void)a;
     switch (kind) {

@@ -1,4 +1,4 @@
-/* cell.c - the backend "mpfr": the stages of the cells of recurrent layers.
+/* cell.c - the backend "mpfr": the stages of the cells of recurrent layers, and of swiglu.
  *
  * Like functions.c this is a second text of a definition in binary64, the head comments of sim/layers/rnn.c, gru.c and
  * lstm.c: it names the numbers of a unit and has neither vectors nor the functions of kernels/functions/cell.h.
@@ -58,6 +58,11 @@ static void compute(unit *u, ulp_cell_stage stage, ulp_reference *ref) {
         u->y[3] = dc * i * (1.0 - g * g);
         break;
     }
+    case ULP_SWIGLU: u->y[0] = ulp_mpfr_silu(a[0]) * a[1]; break; /* [a b] */
+    case ULP_SWIGLU_GRAD:                                        /* dy, [a b] */
+        u->y[0] = a[0] * b[1] * ulp_mpfr_silu_slope(b[0]);
+        u->y[1] = a[0] * ulp_mpfr_silu(b[0]);
+        break;
     case ULP_CELL_STAGE_COUNT: break;
     }
 }
@@ -78,6 +83,8 @@ static const uint8_t gates[][1 + ULP_CELL_OPERANDS] = {
     [ULP_LSTM_HIDDEN] = {1, 4, 1},
     [ULP_LSTM_GRAD_MEMORY] = {1, 1, 4, 1, 4, 1},
     [ULP_LSTM_GRAD_SUMS] = {4, 1, 1, 4, 1, 1},
+    [ULP_SWIGLU] = {1, 2},
+    [ULP_SWIGLU_GRAD] = {2, 1, 2},
 };
 _Static_assert(sizeof gates / sizeof *gates == ULP_CELL_STAGE_COUNT, "a row for each stage");
 

@@ -14,4 +14,12 @@ double ulp_mpfr_log(double x);
 double ulp_mpfr_tanh(double x);
 double ulp_mpfr_sigmoid(double x);
 
+/* gelu.c */
+double ulp_mpfr_gelu(double x);
+double ulp_mpfr_gelu_slope(double x);
+double ulp_mpfr_gelu_tanh(double x);
+double ulp_mpfr_gelu_tanh_slope(double x);
+double ulp_mpfr_silu(double x);
+double ulp_mpfr_silu_slope(double x);
+
 #endif

@@ -52,5 +52,5 @@ verdict $? 'and with --all the optional packages'
 prints 0 'packages.sh --help succeeds' '^usage: sh packages.sh' sh "$root/packages.sh" --help
 exits 2 'packages.sh refuses an unknown option' sh "$root/packages.sh" --nonsense
 for n in '' 0 3 x; do complains 2 ".ci/command '$n' is refused" 'allowed are 1 and 2' sh "$root/.ci/command" $n; done
-complains 2 'run.sh names a test that is not there' 'ONLY=t_nonsense: there is no such test' sh -c "cd '$root' && TESTS='$work/none' ONLY=t_nonsense sh tests/run.sh"
+complains 2 'run.sh names a test that is not there' 'ONLY=t_nonsense: there is no such test' sh -c "cd '$root' && TESTS='$work/none' ONLY=t_nonsense sh tests/run.sh programs"
 exit $failed

@@ -60,6 +60,8 @@ ULP_INLINE void activate_run(const work *w, size_t begin, size_t end, ulp_activa
         for (size_t i = begin; i < end; i++) z[i] = ulp_quieted(ulp_tanh_lane((double)x[i]));
     else if (kind == ULP_SIGMOID)
         for (size_t i = begin; i < end; i++) z[i] = ulp_quieted(ulp_sigmoid_lane((double)x[i]));
+    else if (kind == ULP_GELU)
+        for (size_t i = begin; i < end; i++) z[i] = ulp_quieted(ulp_gelu((double)x[i]));
     else
         for (size_t i = begin; i < end; i++) z[i] = ulp_activation_value(kind, a, (double)x[i]);
 }
