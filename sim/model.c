@@ -66,10 +66,10 @@ static ulp_layer_tensors tensors_of(const ulp_model *m, const float *w, size_t i
     ulp_layer_tensors t = {
         .x = m->tensor[i],
         .y = m->tensor[i + 1],
-        .w = w + layer->first_param,
+        .w = w + ulp_net_weights(&m->net, i),
         .dy = m->grad[i + 1],
         .dx = m->grad[i],
-        .dw = m->wgrad + layer->first_param,
+        .dw = m->wgrad + ulp_net_weights(&m->net, i),
         .saved = m->saved[i],
         .state = m->state + layer->first_state,
         .ones = m->ones,

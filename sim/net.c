@@ -90,6 +90,23 @@ static ulp_status turn_block(ulp_net *net, ulp_layer *shortcut, ulp_error *error
     return ULP_OK;
 }
 
+/* Link a layer without weights of its own with the layer embed, whose table it shares. */
+static ulp_status tie(ulp_net *net, ulp_layer *layer, ulp_error *error) {
+    ulp_layer *table = net->layers; /* the first layer of a net reads tokens, or none does */
+    if (!net->count || !table->kind->reads_tokens)
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "net: '%s' shares the table of a layer embed, which the net lacks",
+                        layer->word);
+    if (table->partner)
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "net: a net has at most one '%s'", layer->word);
+    if (table->out.w != layer->in.w)
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "net: '%s' takes tokens of %zu features, as '%s' gives them, not %zu",
+                        layer->word, table->out.w, table->word, layer->in.w);
+    layer->out.w = table->params / table->out.w;
+    layer->multiply_adds = layer->in.h * layer->in.w * layer->out.w;
+    table->partner = layer->index;
+    return ULP_OK;
+}
+
 /* Append the layer that `word` names. */
 static ulp_status add_layer(ulp_net *net, const char *word, ulp_error *error) {
     size_t length;
@@ -109,6 +126,7 @@ static ulp_status add_layer(ulp_net *net, const char *word, ulp_error *error) {
     if (status != ULP_OK) return fail_shape(status, &layer, error);
     if (layer.kind->nesting < 0) status = close_block(net, &layer, error);
     if (layer.kind->turns) status = turn_block(net, &layer, error);
+    if (layer.kind->ties) status = tie(net, &layer, error); /* partner is 0, the first layer */
     if (status != ULP_OK) return status;
     ulp_layer *grown = realloc(net->layers, (net->count + 1) * sizeof layer);
     if (!grown) return ulp_fail(error, ULP_NO_MEMORY, "net: no memory at '%s'", word);
@@ -123,7 +141,34 @@ static ulp_status add_layer(ulp_net *net, const char *word, ulp_error *error) {
     net->work = ulp_larger(net->work, layer.work);
     net->ones = ulp_larger(net->ones, layer.ones);
     net->depth = ulp_larger(net->depth, open_count(net));
+    if (layer.scored && (!net->scored || layer.scored < net->scored)) net->scored = layer.scored;
     return ULP_OK;
+}
+
+/* Whether a text is one of the words of a list, which blanks separate. */
+static int is_listed(const char *text, size_t length, const char *list) {
+    for (const char *at = list; at && *at; at += strspn(at, " ")) {
+        const size_t next = strcspn(at, " ");
+        if (next == length && strncmp(at, text, length) == 0) return 1;
+        at += next;
+    }
+    return 0;
+}
+
+/* Append to `word` (size) the modifiers of its kind that follow in a text: "attn4 causal" becomes "attn4:causal". Returns
+ * the end of the last one. 0 in *fits: they are too long. */
+static const char *take_modifiers(char *word, size_t size, const char *text, int *fits) {
+    size_t length;
+    const ulp_layer_kind *kind = find_kind(word, &length);
+    for (;;) {
+        const char *next = text + strspn(text, blanks);
+        length = strcspn(next, blanks);
+        if (!kind || !length || !is_listed(next, length, kind->modifiers)) return text;
+        const size_t used = strlen(word);
+        *fits = *fits && used + length + 1 < size;
+        if (*fits) snprintf(word + used, size - used, ":%.*s", (int)length, next);
+        text = next + length;
+    }
 }
 
 ulp_status ulp_net_parse(ulp_net *net, const char *text, ulp_dims in, ulp_error *error) {
@@ -139,9 +184,10 @@ ulp_status ulp_net_parse(ulp_net *net, const char *text, ulp_dims in, ulp_error 
         size_t length = strcspn(text, blanks), kept = length < sizeof word ? length : sizeof word - 1;
         memcpy(word, text, kept);
         word[kept] = 0;
-        status = kept == length ? add_layer(net, word, error)
-                                : ulp_fail(error, ULP_BAD_NAME, "net: too long a word, '%s...'", word);
-        text += length;
+        int fits = kept == length;
+        text = take_modifiers(word, sizeof word, text + length, &fits);
+        status = fits ? add_layer(net, word, error)
+                      : ulp_fail(error, ULP_BAD_NAME, "net: too long a word, '%s...'", word);
     }
     if (status == ULP_OK && net->count == 0) status = ulp_fail(error, ULP_BAD_ARGUMENT, "net: no layer in '%s'", whole);
     if (status == ULP_OK && open_count(net)) status = ulp_fail(error, ULP_BAD_ARGUMENT, "net: no join after 'fork'");
@@ -165,7 +211,8 @@ void ulp_net_forward64(const ulp_net *net, double *y, const double *x, const dou
         const ulp_layer *layer = &net->layers[i];
         double *to = i + 1 == net->count ? y : half[i % 2];
         if (layer->kind->nesting < 0 || layer->kind->turns) kept -= B * net->widest;
-        layer->kind->forward64(layer, &(ulp_layer64){.y = to, .x = x, .skip = kept, .w = w + layer->first_param}, B);
+        const double *own = w + ulp_net_weights(net, i);
+        layer->kind->forward64(layer, &(ulp_layer64){.y = to, .x = x, .skip = kept, .w = own}, B);
         if (layer->kind->nesting > 0 || layer->kind->turns) {
             memcpy(kept, x, B * ulp_dims_size(layer->in) * sizeof *kept);
             kept += B * net->widest;

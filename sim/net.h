@@ -26,7 +26,14 @@ typedef struct ulp_net {
     size_t work;   /* the largest `work` of a layer */
     size_t ones;   /* the largest `ones` of a layer, at least 1 */
     size_t depth;  /* how deep residual blocks are nested */
+    size_t scored; /* most samples that a score takes at a time; 0: no limit */
 } ulp_net;
+
+/* The index of the first weight that layer i uses: its own, or those of the layer that it ties. */
+static inline size_t ulp_net_weights(const ulp_net *net, size_t i) {
+    const ulp_layer *layer = &net->layers[i];
+    return layer->kind->ties ? net->layers[layer->partner].first_param : layer->first_param;
+}
 
 /* The net that `text` describes for inputs of shape `in`. On failure *net is empty, and `error` (may be NULL) gets a
  * sentence that names the bad word:

@@ -1,6 +1,7 @@
 /* pass.c - rounding, multiplying, counting and observing through the backend; see pass.h. */
 #include "pass.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "formats/exact.h"
@@ -121,9 +122,10 @@ static size_t row_of(const ulp_site *site) {
 /* The cast that the policy gives a tensor. */
 static const ulp_cast *cast_of(const ulp_pass *pass, const ulp_site *site) {
     const ulp_policy *policy = pass->run.policy;
-    if (pass->run.rows && site->use != ULP_AT_LOSS) return &pass->run.rows[row_of(site)].at[site->use];
+    const ulp_layer_policy *row = pass->run.rows && site->use != ULP_AT_LOSS ? &pass->run.rows[row_of(site)] : NULL;
+    if (row) return &row->at[ulp_point_source(row->own, (int)site->use)];
     const int is_output = site->use == ULP_AT_ACT && site->layer + 1 == pass->history.tensors;
-    return policy->has_out && is_output ? &policy->out : &policy->at[site->use];
+    return policy->has_out && is_output ? &policy->out : &policy->at[ulp_point_source(policy->own, (int)site->use)];
 }
 
 /* The largest magnitude that decides the scale of a tensor whose own largest magnitude is `own`. A training pass enters
@@ -282,11 +284,10 @@ ulp_status ulp_pass_round64(ulp_pass *pass, ulp_site site, float *x, const doubl
 
 /* ---- operations that end in one rounding ---- */
 
-static ulp_status timed_add(ulp_pass *pass, ulp_site site, float *y, const float *a, const float *b) {
+static ulp_status timed_add(ulp_pass *pass, ulp_site site, float *y, const float *a, const float *b, size_t n) {
     const ulp_backend *backend = pass->run.backend;
     const ulp_pass_scratch *s = &pass->scratch;
     const ulp_cast *cast = cast_of(pass, &site);
-    const size_t n = pass->now.B * site.per_sample;
     ulp_stats counted = {0};
     if (cast->tensor_scale) { /* the scale depends on the sums */
         const ulp_cell_arrays arrays = {n, 1, {a, b}};
@@ -306,11 +307,15 @@ static ulp_status timed_add(ulp_pass *pass, ulp_site site, float *y, const float
     return ULP_OK;
 }
 
-ulp_status ulp_pass_add(ulp_pass *pass, ulp_site site, float *y, const float *a, const float *b) {
+ulp_status ulp_pass_add_n(ulp_pass *pass, ulp_site site, float *y, const float *a, const float *b, size_t n) {
     const double began = begin(pass);
-    const ulp_status status = timed_add(pass, site, y, a, b);
+    const ulp_status status = timed_add(pass, site, y, a, b, n);
     ulp_profile_end(pass->run.profile, (int)site.use, began);
     return status;
+}
+
+ulp_status ulp_pass_add(ulp_pass *pass, ulp_site site, float *y, const float *a, const float *b) {
+    return ulp_pass_add_n(pass, site, y, a, b, pass->now.B * site.per_sample);
 }
 
 ulp_status ulp_pass_curve(ulp_pass *pass, ulp_site site, ulp_activation f, float *y, const float *x) {
@@ -330,12 +335,14 @@ ulp_status ulp_pass_slope(ulp_pass *pass, ulp_site site, ulp_activation f, float
 
 static int is_forward(const ulp_site *site) { return site->use == ULP_USE_FORWARD || site->use == ULP_USE_BIAS; }
 
-static ulp_summation summation_of(const ulp_pass *pass, const ulp_site *site, const ulp_gemm_shape *shape) {
+const ulp_datapath *ulp_pass_datapath(const ulp_pass *pass, size_t layer, int forward) {
     const ulp_policy *policy = pass->run.policy;
-    const ulp_layer_policy *own = pass->run.rows ? &pass->run.rows[site->layer + 1] : NULL;
-    const ulp_datapath *datapath = is_forward(site) ? own ? &own->forward : &policy->forward
-                                   : own            ? &own->backward
-                                                    : &policy->backward;
+    const ulp_layer_policy *own = pass->run.rows ? &pass->run.rows[layer + 1] : NULL;
+    return forward ? own ? &own->forward : &policy->forward : own ? &own->backward : &policy->backward;
+}
+
+static ulp_summation summation_of(const ulp_pass *pass, const ulp_site *site, const ulp_gemm_shape *shape) {
+    const ulp_datapath *datapath = ulp_pass_datapath(pass, site->layer, is_forward(site));
     const size_t words = site->per_sample * shape->n * ulp_datapath_words(datapath, shape->k);
     return (ulp_summation){datapath, stream_of(pass, site, words)};
 }
@@ -353,6 +360,36 @@ ulp_status ulp_pass_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a
     const ulp_status status = ulp_backend_gemm(pass->run.backend, c, a, b, &own, summation_of(pass, &site, shape));
     ulp_profile_end(pass->run.profile, is_forward(&site) ? ULP_TIME_FORWARD : ULP_TIME_BACKWARD, began);
     return status;
+}
+
+ulp_status ulp_pass_gemm_batch(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
+                               const ulp_gemm_batch *batch) {
+    const double began = begin(pass);
+    ulp_gemm_batch own = *batch;
+    own.shape = deferring(pass, &batch->shape);
+    const ulp_summation by = summation_of(pass, &site, &own.shape);
+    const ulp_status status = ulp_backend_gemm_batch(pass->run.backend, c, a, b, &own, by);
+    ulp_profile_end(pass->run.profile, is_forward(&site) ? ULP_TIME_FORWARD : ULP_TIME_BACKWARD, began);
+    return status;
+}
+
+ulp_status ulp_pass_exact_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
+                               const ulp_gemm_shape *shape) {
+    const double began = begin(pass);
+    ulp_datapath exact;
+    ulp_datapath_fp32(&exact);
+    exact.kind = ULP_EXACT;
+    snprintf(exact.name, sizeof exact.name, "exact:fp32");
+    const ulp_gemm_shape own = deferring(pass, shape);
+    const ulp_summation by = {&exact, stream_of(pass, &site, 0)};
+    const ulp_status status = ulp_backend_gemm(pass->run.backend, c, a, b, &own, by);
+    ulp_profile_end(pass->run.profile, ULP_TIME_BACKWARD, began);
+    return status;
+}
+
+ulp_rounding ulp_pass_rounding(const ulp_pass *pass, ulp_site site) {
+    const ulp_cast *cast = cast_of(pass, &site);
+    return (ulp_rounding){.format = &cast->format, .rule = cast->rule, .stream = stream_of(pass, &site, site.per_sample)};
 }
 
 /* Whether products round the parts of a tensor. */

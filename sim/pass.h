@@ -169,6 +169,9 @@ ulp_status ulp_pass_copied(ulp_pass *pass, ulp_site site, size_t from, float *x,
 /* y = a + b. */
 ulp_status ulp_pass_add(ulp_pass *pass, ulp_site site, float *y, const float *a, const float *b);
 
+/* y (n) = a (n) + b (n). */
+ulp_status ulp_pass_add_n(ulp_pass *pass, ulp_site site, float *y, const float *a, const float *b, size_t n);
+
 /* y = f(x). dx = f'(x) dy, computed from `at`, which is x or y (elementwise.h says which for each function). */
 ulp_status ulp_pass_curve(ulp_pass *pass, ulp_site site, ulp_activation f, float *y, const float *x);
 ulp_status ulp_pass_slope(ulp_pass *pass, ulp_site site, ulp_activation f, float *dx, const float *dy, const float *at);
@@ -176,6 +179,21 @@ ulp_status ulp_pass_slope(ulp_pass *pass, ulp_site site, ulp_activation f, float
 /* C = A B by the policy's datapath of forward products (ULP_USE_FORWARD, ULP_USE_BIAS) or of backward products. */
 ulp_status ulp_pass_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
                          const ulp_gemm_shape *shape);
+
+/* As ulp_pass_gemm(), for a batch of products of the layer's activations. site.per_sample is the number of rows of all
+ * products of a sample. */
+ulp_status ulp_pass_gemm_batch(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
+                               const ulp_gemm_batch *batch);
+
+/* As ulp_pass_gemm(), with exact sums that are rounded once to nearest in binary32, whatever the policy says. */
+ulp_status ulp_pass_exact_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
+                               const ulp_gemm_shape *shape);
+
+/* The datapath of the products of a layer: forward, or backward. */
+const ulp_datapath *ulp_pass_datapath(const ulp_pass *pass, size_t layer, int forward);
+
+/* The rounding that the policy gives a tensor, without counts and tensor scales, for operations that round inside. */
+ulp_rounding ulp_pass_rounding(const ulp_pass *pass, ulp_site site);
 
 /* A tensor that products form in parts, and its rounding point. */
 typedef struct ulp_pass_whole {

@@ -11,7 +11,7 @@
  * In blocks of keys (Milakov and Gimelshein 2018, arXiv:1805.02867; Dao et al. 2022, arXiv:2205.14135), for each block:
  *
  *   m' = max(m, largest of the block), or the next integer upward; factor = f(shift(m) - shift(m'))
- *   p = f(s - shift(m'))          sum <- r(sum factor), then sum <- r(sum + p), key by key; r() is the rounding of a call
+ *   p = f(s - shift(m'))[/ sum]   sum <- r(sum factor), then sum <- r(sum + p), key by key; r() is the rounding of a call
  *
  * m begins at -Inf. shift(m) = beta m for m > 0; for other m it is m if beta = 1, else 0 (Qiu and Yao 2025,
  * arXiv:2510.04212). With base 2 and integer maxima every factor is a power of two, and exact.
@@ -87,14 +87,14 @@ ULP_CORE double ulp_scores_factor(const ulp_scores *s, double before, double aft
 /* The words of a row for the sums of its blocks: of the sums themselves, then of the products with factors. */
 ULP_CORE uint64_t ulp_scores_words(const ulp_scores *s) { return 2 * (uint64_t)s->keys; }
 
-/* The sum of row r after the block. steps->at is not used. */
+/* The sum of row r after the block, whose weights are p (to - from). steps->at is not used. */
 ULP_FN double ulp_scores_sum(const ulp_scores *s, double sum, double factor, const float *p, size_t r,
                              ulp_rounded_steps *steps) {
     const uint64_t first = (uint64_t)r * ulp_scores_words(s);
     steps->at = first + s->keys + s->from;
     sum = ulp_rounded_step(steps, ULP_MUL, sum, factor);
     steps->at = first + s->from;
-    for (size_t j = s->from; j < s->to; j++) sum = ulp_rounded_step(steps, ULP_ADD, sum, (double)p[j]);
+    for (size_t j = 0; j < s->to - s->from; j++) sum = ulp_rounded_step(steps, ULP_ADD, sum, (double)p[j]);
     return sum;
 }
 

@@ -1,4 +1,4 @@
-/* activation.c - functions of single elements: relu, leaky, tanh, sigmoid.
+/* activation.c - functions of single elements: relu, leaky, tanh, sigmoid, gelu in both forms, silu.
  *
  * relu is exact in every format with a zero. The other functions and their gradients are computed in binary64
  * (kernels/functions/elementwise.h) and rounded once. The gradient of sigmoid is dy y (1 - y), with a relative error
@@ -42,12 +42,18 @@ const ulp_layer_kind ulp_layer_relu = {
 
 /* ---- functions that are rounded ---- */
 
-extern const ulp_layer_kind ulp_layer_leaky, ulp_layer_tanh;
+extern const ulp_layer_kind ulp_layer_leaky, ulp_layer_tanh, ulp_layer_sigmoid, ulp_layer_gelu, ulp_layer_gelu_tanh,
+    ulp_layer_silu;
 
 static ulp_activation function_of(const ulp_layer *layer) {
-    const ulp_layer_kind *kind = layer->kind;
-    const uint8_t f = kind == &ulp_layer_leaky ? ULP_LEAKY : kind == &ulp_layer_tanh ? ULP_TANH : ULP_SIGMOID;
-    return (ulp_activation){.kind = f, .a = layer->number};
+    static const struct {
+        const ulp_layer_kind *kind;
+        ulp_activation_kind function;
+    } rows[] = {{&ulp_layer_leaky, ULP_LEAKY}, {&ulp_layer_tanh, ULP_TANH},           {&ulp_layer_sigmoid, ULP_SIGMOID},
+                {&ulp_layer_gelu, ULP_GELU},   {&ulp_layer_gelu_tanh, ULP_GELU_TANH}, {&ulp_layer_silu, ULP_SILU}};
+    size_t i = 0;
+    while (rows[i].kind != layer->kind) i++;
+    return (ulp_activation){.kind = (uint8_t)rows[i].function, .a = layer->number};
 }
 
 static ulp_status forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
@@ -101,6 +107,39 @@ const ulp_layer_kind ulp_layer_sigmoid = {
     .usage = "sigmoid: 1 / (1 + e^-x)",
     .example = "sigmoid",
     .reads = ULP_READS_OUTPUT,
+    .shape = ulp_layer_shape_plain,
+    .forward = forward,
+    .backward = backward,
+    .forward64 = forward64,
+};
+
+const ulp_layer_kind ulp_layer_gelu = {
+    .name = "gelu",
+    .usage = "gelu: x (1 + erf(x / sqrt 2)) / 2",
+    .example = "gelu",
+    .reads = ULP_READS_INPUT,
+    .shape = ulp_layer_shape_plain,
+    .forward = forward,
+    .backward = backward,
+    .forward64 = forward64,
+};
+
+const ulp_layer_kind ulp_layer_gelu_tanh = {
+    .name = "gelu_tanh",
+    .usage = "gelu_tanh: x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2",
+    .example = "gelu_tanh",
+    .reads = ULP_READS_INPUT,
+    .shape = ulp_layer_shape_plain,
+    .forward = forward,
+    .backward = backward,
+    .forward64 = forward64,
+};
+
+const ulp_layer_kind ulp_layer_silu = {
+    .name = "silu",
+    .usage = "silu: x / (1 + e^-x)",
+    .example = "silu",
+    .reads = ULP_READS_INPUT,
     .shape = ulp_layer_shape_plain,
     .forward = forward,
     .backward = backward,

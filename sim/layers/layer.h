@@ -59,6 +59,9 @@ typedef enum ulp_operation {
     ULP_OPERATION_CONVOLUTION,
     ULP_OPERATION_CELL,
     ULP_OPERATION_NORM,
+    ULP_OPERATION_LAYER_NORM,
+    ULP_OPERATION_ATTENTION,
+    ULP_OPERATION_EMBEDDING,
     ULP_OPERATION_RELU,
     ULP_OPERATION_ACTIVATION,
     ULP_OPERATION_MAX_POOLING,
@@ -71,7 +74,7 @@ typedef enum ulp_operation {
     ULP_OPERATION_LOSS,
     ULP_OPERATION_LARGE_SUM,
     ULP_OPERATION_UPDATE,
-    ULP_OPERATION_COUNT
+    ULP_OPERATION_KINDS
 } ulp_operation;
 
 typedef struct ulp_layer_kind {
@@ -81,7 +84,11 @@ typedef struct ulp_layer_kind {
     const char *example; /* a net for tests, of at most 64 elements per sample, from an input of (1,4,4): "fc5" */
     double gain;         /* factor of the variance of the weights of the layer before: 2 of relu (He); 0 stands for 1 */
     ulp_operation operation;
-    int products; /* 1: the policy's datapaths form sums of products; 2: of the layer's own outputs, too */
+    const char *modifiers; /* words, separated by blanks, that may follow in a net: "attn4 causal" is "attn4:causal" */
+    int products; /* 1: the policy's datapaths form sums of products; 2: of the layer's own outputs, too; 3: of inner
+                     activations, scores and probabilities, too */
+    int ties;     /* 1: the layer has no weights of its own, but those of the layer `partner` */
+    int reads_tokens; /* 1: the input is numbers of tokens, which are never rounded */
     int nesting;  /* 1: the layer opens a residual block (fork), -1: it closes the block (join), else 0 */
     int turns;    /* 1: the layer ends the first branch of a block and begins the second one (shortcut) */
     const struct ulp_cell *cell; /* of a recurrent kind, else NULL */
@@ -110,7 +117,7 @@ typedef struct ulp_layer_kind {
 
 struct ulp_layer {
     const ulp_layer_kind *kind;
-    char word[24]; /* as in the net's text */
+    char word[80]; /* as in the net's text */
     size_t index;  /* number of the layer in the net, from 0 */
     ulp_dims in, out;
     size_t params;              /* weights and biases */
@@ -120,9 +127,11 @@ struct ulp_layer {
     size_t work;                /* floats per sample of the workspace's `work` */
     size_t ones;                /* elements per sample of `ones` that the layer reads, if more than one */
     size_t widest;              /* elements per sample of the largest inner tensor that is rounded */
+    size_t scored;              /* most samples that a score takes at a time, if its arrays are large; 0: no limit */
     size_t fork;                /* of a shortcut: the index of its fork */
     size_t partner; /* of a fork: the index of its shortcut, or of its join if the block has no shortcut; of a shortcut:
-                       of its join; of a join: of its shortcut, or of its fork */
+                       of its join; of a join: of its shortcut, or of its fork; of a layer that ties weights: the layer
+                       that has them, and of this layer the other one, else 0 */
     /* For footprint.h, per sample. A machine without emulation keeps fewer numbers than `saved`. */
     size_t multiply_adds; /* of the sums that forward forms; each gradient forms as many */
     size_t feedback;      /* products among them with the layer's own state: backward forms them without dx, too */
@@ -130,8 +139,9 @@ struct ulp_layer {
     size_t places;        /* bytes of indices that backward needs */
     size_t reread;        /* weights that a pass over the batch reads once more, because steps follow each other */
     double gain;          /* gain of the kind of the next layer */
-    size_t arg[6];        /* for use by the kind */
-    double number;        /* for use by the kind */
+    size_t arg[8];        /* for use by the kind, as the next two */
+    double number;
+    ulp_format format;
 };
 
 /* Read the digits at *text as a number and move *text after them. ULP_BAD_ARGUMENT if there are no digits or if the
@@ -167,6 +177,14 @@ static inline ulp_status ulp_layer_show_gradient(const ulp_layer *layer, ulp_pas
 }
 ulp_status ulp_layer_round_output(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
 ulp_status ulp_layer_round_gradient(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
+
+/* A sequence of tokens is an image (1,T,d) of one channel: a row is a token of d features. In memory a batch is
+ * (B,T,d). */
+static inline int ulp_dims_is_tokens(ulp_dims d) { return d.c == 1; }
+
+/* If *args begins with ":WORD", up to the next colon or the end, moves *args after it and returns 1. With a NULL as
+ * value the words have to be equal; else WORD is "NAME=VALUE", and VALUE is copied to value (size). */
+int ulp_args_option(const char **args, const char *name, char *value, size_t size);
 
 /* The shape of a kind that takes no numbers and changes no shape. */
 ulp_status ulp_layer_shape_plain(ulp_layer *layer, const char *args);

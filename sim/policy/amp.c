@@ -11,7 +11,7 @@
 /* In the order of the help text. Words of the published lists: TensorFlow allow, infer, deny, clear; PyTorch lower
  * precision, fp32, promote; Apex FP16, FP32, casts. "none": the operation is on no list and runs in the format of its
  * inputs. */
-static const ulp_amp_operation table[ULP_OPERATION_COUNT] = {
+static const ulp_amp_operation table[ULP_OPERATION_KINDS] = {
     [ULP_OPERATION_PRODUCT] = {"product", ULP_AMP_LOW, "allow: MatMul", "lower: linear, addmm", "FP16: linear, addmm",
                                "products are fast in low precision, and their sums stay in binary32"},
     [ULP_OPERATION_CONVOLUTION] = {"convolution", ULP_AMP_LOW, "allow: Conv2D, Conv2DBackpropInput",
@@ -23,6 +23,13 @@ static const ulp_amp_operation table[ULP_OPERATION_COUNT] = {
     [ULP_OPERATION_NORM] = {"norm", ULP_AMP_FOLLOWS, "infer: FusedBatchNormV3", "none; its weights are binary32",
                             "none; its weights are binary32",
                             "its output follows its input; statistics and weights stay in binary32"},
+    [ULP_OPERATION_LAYER_NORM] = {"layer norm", ULP_AMP_BINARY32, "none", "fp32: layer_norm", "FP32: layer_norm",
+                                  "PyTorch's row: sums of squares of a token"},
+    [ULP_OPERATION_ATTENTION] = {"attention", ULP_AMP_LOW, "allow: Einsum, BatchMatMulV2",
+                                 "lower: scaled_dot_product_attention, bmm", "FP16: bmm, baddbmm",
+                                 "its products are fast in low precision; the softmax between them is binary64 here"},
+    [ULP_OPERATION_EMBEDDING] = {"embedding", ULP_AMP_FOLLOWS, "clear: GatherV2", "none", "none",
+                                 "a copy of rows; its table stays in binary32"},
     [ULP_OPERATION_RELU] = {"relu", ULP_AMP_FOLLOWS, "clear: Relu", "none", "none", "exact in every format"},
     [ULP_OPERATION_ACTIVATION] = {"activation", ULP_AMP_FOLLOWS, "infer: Sigmoid, Tanh, LeakyRelu", "none", "none",
                                   "one rounding of a small number"},
@@ -50,7 +57,7 @@ static const ulp_amp_operation table[ULP_OPERATION_COUNT] = {
                               "small updates of large weights vanish in low precision"},
 };
 
-const ulp_amp_operation *ulp_amp_operation_get(size_t i) { return i + 1 < ULP_OPERATION_COUNT ? &table[i + 1] : NULL; }
+const ulp_amp_operation *ulp_amp_operation_get(size_t i) { return i + 1 < ULP_OPERATION_KINDS ? &table[i + 1] : NULL; }
 
 const ulp_amp_operation *ulp_amp_operation_of(const ulp_layer_kind *kind) {
     if (kind->operation != ULP_OPERATION_BY_KIND) return &table[kind->operation];
@@ -283,7 +290,7 @@ void ulp_amp_help(const ulp_help *to) {
                   "The lists follow TensorFlow's graph rewrite (allow, infer, deny, clear), PyTorch's autocast (lower, "
                   "fp32, promote) and Apex O1 (FP16, FP32, casts). The words in parentheses say "
                   "why an operation is on its list here.");
-    for (int i = ULP_OPERATION_PRODUCT; i < ULP_OPERATION_COUNT; i++) {
+    for (int i = ULP_OPERATION_PRODUCT; i < ULP_OPERATION_KINDS; i++) {
         const ulp_amp_operation *o = &table[i];
         ulp_help_line(to, "%s", "");
         ulp_help_line(to, "%s: %s (%s)", o->name, ulp_amp_list_name(o->list), o->why);

@@ -14,12 +14,13 @@ static void apply_preset(ulp_layer_policy *layer, const ulp_selection *s) {
     for (int i = 0; i < ULP_AT_COUNT; i++) {
         const int low = !mixed || i == ULP_AT_WEIGHT || i == ULP_AT_ACT || ulp_point_is_gradient(i);
         ulp_cast cast = {.format = ulp_binary32};
-        if (i == ULP_AT_LOSS) continue; /* of the whole net */
+        if (i == ULP_AT_LOSS || ulp_point_follows(i)) continue; /* of the whole net; as act */
         if (low) cast = s->cast;
         ulp_point_let_overflow(&cast.format, (ulp_point_kind)i);
         layer->at[i] = cast;
     }
     layer->has_master = (uint8_t)mixed;
+    layer->own = 0;
 }
 
 static void apply(ulp_layer_policy *layer, const ulp_policy *policy, const ulp_selection *s) {
@@ -31,6 +32,7 @@ static void apply(ulp_layer_policy *layer, const ulp_policy *policy, const ulp_s
     if (s->what == ULP_SELECT_NO_MASTER) layer->has_master = 0;
     if (s->what == ULP_AT_MASTER) layer->has_master = 1;
     if (s->what < ULP_AT_COUNT) layer->at[s->what] = s->cast;
+    if (ulp_point_follows(s->what)) layer->own |= (uint16_t)(1u << s->what);
     for (int i = 0; i < ULP_AT_COUNT && s->what == ULP_SELECT_MODE; i++) {
         ulp_cast *cast = &layer->at[i];
         if (i == ULP_AT_LOSS || ulp_format_equal(&cast->format, &ulp_binary32)) continue;
@@ -74,6 +76,11 @@ static void list_kinds(char *text, size_t size, const ulp_net *net) {
     }
 }
 
+static int has_norm(const ulp_layer *layer) {
+    const ulp_operation operation = layer->kind->operation;
+    return operation == ULP_OPERATION_NORM || operation == ULP_OPERATION_LAYER_NORM || layer->kind->products == 3;
+}
+
 /* The part that a layer lacks, so that a selection changes nothing in it; NULL if it lacks none. */
 static const char *lacked_by(const ulp_layer *layer, const ulp_selection *s) {
     switch (s->what) {
@@ -82,7 +89,9 @@ static const char *lacked_by(const ulp_layer *layer, const ulp_selection *s) {
     case ULP_AT_STATE:
     case ULP_AT_MASTER:
     case ULP_SELECT_NO_MASTER: return layer->params ? NULL : "weights (weight, wgrad, state and master need weights)";
-    case ULP_AT_NORM: return layer->states ? NULL : "means and variances (norm needs a layer bn)";
+    case ULP_AT_NORM: return has_norm(layer) ? NULL : "means, variances or sums (norm needs bn, ln, rms, or attn:block=)";
+    case ULP_AT_SCORE:
+    case ULP_AT_PROB: return layer->kind->products == 3 ? NULL : "scores (score and prob need a layer attn)";
     case ULP_SELECT_FORWARD:
     case ULP_SELECT_BACKWARD: return layer->kind->products ? NULL : "products (fwd, bwd and acc need products)";
     default: return NULL;
@@ -107,14 +116,17 @@ static ulp_status fail_selector(const char *selector, const ulp_net *net, ulp_er
 /* Check the operands of the products of layer i. */
 static ulp_status check_layer(const ulp_layer_policy *rows, const ulp_layer *layer, ulp_error *error) {
     const ulp_layer_policy *own = &rows[layer->index + 1];
-    const ulp_cast *x = &rows[layer->index].at[ULP_AT_ACT], *w = &own->at[ULP_AT_WEIGHT], *y = &own->at[ULP_AT_ACT],
+    const ulp_cast *x = &rows[layer->index].at[ULP_AT_ACT], *w = &rows[(layer->kind->ties ? layer->partner : layer->index) + 1].at[ULP_AT_WEIGHT], *y = &own->at[ULP_AT_ACT],
                    *dy = &own->at[ULP_AT_AGRAD];
+    const ulp_cast *score_gradient = dy, *prob = &own->at[ulp_point_source(own->own, ULP_AT_PROB)];
     const ulp_operands products[] = {{"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, x, w},
                                      {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, x, dy},
                                      {"bwd", &own->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, dy, w},
                                      {"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, y, w},
-                                     {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, y, dy}};
-    static const size_t counts[] = {0, 3, 5};
+                                     {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, y, dy},
+                                     {"fwd", &own->forward, ULP_AT_PROB, ULP_AT_ACT, prob, y},
+                                     {"bwd", &own->backward, ULP_AT_PROB, ULP_AT_AGRAD, prob, score_gradient}};
+    static const size_t counts[] = {0, 3, 5, 7};
     const size_t count = counts[layer->kind->products];
     ulp_error why;
     ulp_status status = ULP_OK;
@@ -131,7 +143,7 @@ static ulp_status check_layer(const ulp_layer_policy *rows, const ulp_layer *lay
 static ulp_status fill(ulp_layer_policy *rows, const ulp_policy *policy, const ulp_net *net, ulp_error *error) {
     for (size_t t = 0; t <= net->count; t++) {
         rows[t] = (ulp_layer_policy){
-            .has_master = policy->has_master, .forward = policy->forward, .backward = policy->backward};
+            .own = policy->own, .has_master = policy->has_master, .forward = policy->forward, .backward = policy->backward};
         memcpy(rows[t].at, policy->at, sizeof rows[t].at);
     }
     for (size_t i = 0; i < policy->selections; i++) {

@@ -6,8 +6,8 @@
 
 #include "policy_words.h"
 
-static const char *const point_names[ULP_AT_COUNT] = {"weight", "act",    "wgrad", "agrad",
-                                                      "state",  "master", "loss",  "norm"};
+static const char *const point_names[ULP_AT_COUNT] = {"weight", "act",  "wgrad", "agrad", "state",
+                                                      "master", "loss", "norm",  "score", "prob"};
 
 const char *ulp_point_name(ulp_point_kind point) { return (unsigned)point < ULP_AT_COUNT ? point_names[point] : NULL; }
 
@@ -73,6 +73,7 @@ ulp_status ulp_policy_set(ulp_policy *policy, ulp_point_kind point, const ulp_fo
     cast.rule = policy->at[point].rule;
     policy->at[point] = cast;
     if (point == ULP_AT_MASTER) policy->has_master = 1;
+    if (ulp_point_follows((int)point)) policy->own |= (uint16_t)(1u << point);
     return ULP_OK;
 }
 

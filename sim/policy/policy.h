@@ -6,7 +6,8 @@
  *   weight  weights as the layers use them         wgrad  gradients of weights, as the layers compute them
  *   act     inputs and outputs of layers           agrad  gradients of activations, from the loss backward
  *   state   unscaled gradients and momentum        loss   probabilities and losses
- *   norm    means and variances of batch normalisation
+ *   norm    means and variances of normalisations; factors and sums of a softmax in blocks
+ *   score   scores of attention before the softmax      prob   weights of attention, the results of the softmax
  *   master  the weights that updates are added to; without master weights an update is rounded into the weight format
  *
  * The text of a policy is an optional preset, then key=value pairs, separated by commas, for example
@@ -46,7 +47,9 @@ typedef enum ulp_point_kind {
     ULP_AT_MASTER = 5,
     ULP_AT_LOSS = 6,
     ULP_AT_NORM = 7,
-    ULP_AT_COUNT = 8
+    ULP_AT_SCORE = 8, /* this and the next follow ULP_AT_ACT unless the policy has a cast of their own */
+    ULP_AT_PROB = 9,
+    ULP_AT_COUNT = 10
 } ulp_point_kind;
 
 /* How a tensor scale is chosen. A tensor scale is a power of two that moves the values of a tensor into the range of a
@@ -91,6 +94,7 @@ typedef struct ulp_selection {
 
 typedef struct ulp_policy {
     ulp_cast at[ULP_AT_COUNT];
+    uint16_t own; /* 1 << point for a point that would follow another one but has a cast of its own */
     uint8_t has_master;
     uint8_t has_out;
     ulp_cast out; /* if has_out: replaces the cast of ULP_AT_ACT for the net's output, with the same random words */
@@ -104,9 +108,18 @@ typedef struct ulp_policy {
  * large; functions take them by pointer. */
 typedef struct ulp_layer_policy {
     ulp_cast at[ULP_AT_COUNT];
+    uint16_t own; /* as in ulp_policy */
     uint8_t has_master;
     ulp_datapath forward, backward;
 } ulp_layer_policy;
+
+/* Whether a point follows the point act where a policy gives it no cast. */
+static inline int ulp_point_follows(int point) { return point == ULP_AT_SCORE || point == ULP_AT_PROB; }
+
+/* The point whose cast a point has: itself, or act. */
+static inline int ulp_point_source(uint16_t own, int point) {
+    return ulp_point_follows(point) && !(own >> point & 1) ? (int)ULP_AT_ACT : point;
+}
 
 /* "weight", "act", ...; NULL past the end. */
 const char *ulp_point_name(ulp_point_kind point);

@@ -15,7 +15,7 @@ static ulp_status set_format(draft *d, const char *format, int all) {
     const uint8_t has_master = d->policy.has_master;
     ulp_status status = ULP_OK;
     for (int i = 0; i < ULP_AT_COUNT && status == ULP_OK; i++)
-        if (all || low[i]) status = ulp_draft_cast(d, i, format);
+        if ((all && !ulp_point_follows(i)) || low[i]) status = ulp_draft_cast(d, i, format);
     d->policy.has_master = has_master;
     return status;
 }

@@ -97,6 +97,7 @@ static int print_cast(char *text, size_t size, const void *from, const ulp_key *
     const ulp_policy *policy = from;
     const ulp_cast *cast = key->index == AT_OUT ? &policy->out : &policy->at[key->index];
     if (key->index == AT_OUT && !policy->has_out) return 0;
+    if (ulp_point_follows(key->index) && !(policy->own >> key->index & 1)) return 0;
     if (key->index == ULP_AT_MASTER && !policy->has_master) return snprintf(text, size, "none");
     return ulp_cast_write(text, size, cast);
 }
@@ -129,7 +130,9 @@ const ulp_key ulp_policy_keys[] = {
      .read = read_master,
      .print = print_cast},
     CAST("loss", ULP_AT_LOSS, "probabilities and losses", PLAIN),
-    CAST("norm", ULP_AT_NORM, "means and variances of batch normalisation", PLAIN),
+    CAST("norm", ULP_AT_NORM, "means and variances of normalisations, sums of a softmax in blocks", PLAIN),
+    CAST("score", ULP_AT_SCORE, "scores of attention; without the word as act", PLAIN),
+    CAST("prob", ULP_AT_PROB, "weights of attention, the results of the softmax; without the word as act", PLAIN),
     CAST("out", AT_OUT, "as act=, for the output of the net alone: out=fp32 hands the loss what the sums hold", PLAIN),
     {.name = "fwd",
      .help = "how the sums of forward products are formed",

@@ -53,7 +53,7 @@ static ulp_status take_sizes(sizes *s, const ulp_data *data, const ulp_train_opt
     s->per_layer = o->scaler && o->scaler->per_layer;
     s->ranks = o->ranks ? o->ranks : 1;
     s->batch = o->batch / s->ranks;
-    s->room = ulp_larger(s->batch, ULP_SCORE_BATCH);
+    s->room = ulp_larger(s->batch, ulp_score_batch(o->net));
     s->elements = ulp_larger(s->room * o->net->widest, o->net->params);
     s->policy = o->policy;
     s->rows = NULL;

@@ -36,7 +36,7 @@ static ulp_status take_net(ulp_trainer *t, const ulp_train_options *o, ulp_error
             "the net takes inputs of %zu x %zu x %zu (channels, height, width), the data have %zu x %zu x %zu",
             o->net->in.c, o->net->in.h, o->net->in.w, dims.c, dims.h, dims.w);
     ULP_TRY(ulp_train_ranks_take(t, o, error));
-    const ulp_status status = ulp_model_init(&t->model, o->net, t->batch / t->ranks, ULP_SCORE_BATCH);
+    const ulp_status status = ulp_model_init(&t->model, o->net, t->batch / t->ranks, ulp_score_batch(o->net));
     return status == ULP_OK ? ULP_OK : ulp_fail(error, status, "no memory for a net");
 }
 
@@ -127,8 +127,9 @@ ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
            end = part == ULP_TRAIN_PART ? t->data->n_train : t->data->n;
     ulp_pass *pass = &t->pass;
     ulp_score sum = {.n = end - begin};
-    for (size_t at = begin; at < end; at += ULP_SCORE_BATCH) {
-        const size_t B = end - at < ULP_SCORE_BATCH ? end - at : ULP_SCORE_BATCH;
+    const size_t most = ulp_score_batch(&t->model.net);
+    for (size_t at = begin; at < end; at += most) {
+        const size_t B = end - at < most ? end - at : most;
         pass->now = (ulp_pass_now){.step = t->step, .evaluation = 1, .B = B, .first = at};
         ULP_TRY(gather(t, NULL));
         ULP_TRY(ulp_model_forward(&t->model, pass, t->optimizer.weight));

@@ -19,7 +19,11 @@
 
 ULP_C_BEGIN
 
-enum { ULP_SCORE_BATCH = 256 }; /* samples that a score takes at a time */
+enum { ULP_SCORE_BATCH = 256 }; /* samples that a score takes at a time, or fewer: */
+
+static inline size_t ulp_score_batch(const ulp_net *net) {
+    return net->scored && net->scored < ULP_SCORE_BATCH ? net->scored : ULP_SCORE_BATCH;
+}
 
 /* A trainer copies the options behind the pointers, except the backend and the observer. */
 typedef struct ulp_train_options {

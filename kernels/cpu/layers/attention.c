@@ -5,7 +5,7 @@
 typedef struct work {
     double *to;
     float *sum;
-    const float *s, *p, *other;
+    const float *s, *p, *other; /* p: of softmax_block the sums of the rows, or NULL */
     const ulp_scores *by;
     ulp_rounding rounding;
     double scale;
@@ -76,17 +76,22 @@ ulp_status ULP_CPU(ulp_cpu_softmax_maxima)(float *maximum, double *factor, const
 static void block_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     const ulp_scores *by = w->by;
+    const size_t width = by->to - by->from;
     for (size_t r = begin; r < end; r++) {
         const size_t seen = ulp_scores_seen(by, r), to = by->to < seen ? by->to : seen;
-        const size_t n = to > by->from ? to - by->from : 0, at = r * by->keys + by->from;
-        powers(w->to + at, w->s + at, n, ulp_scores_shift(by, (double)w->other[r]), by->base2);
-        for (size_t j = 0; j < n; j++) w->to[at + j] = ulp_quieted(w->to[at + j]);
-        for (size_t j = n; j < by->to - by->from; j++) w->to[at + j] = 0.0;
+        const size_t n = to > by->from ? to - by->from : 0;
+        double *p = w->to + r * width;
+        powers(p, w->s + r * by->keys + by->from, n, ulp_scores_shift(by, (double)w->other[r]), by->base2);
+        if (w->p)
+            for (size_t j = 0; j < n; j++) p[j] = p[j] / (double)w->p[r];
+        for (size_t j = 0; j < n; j++) p[j] = ulp_quieted(p[j]);
+        for (size_t j = n; j < width; j++) p[j] = 0.0;
     }
 }
 
-ulp_status ULP_CPU(ulp_cpu_softmax_block)(double *p, const float *s, const float *maximum, const ulp_scores *by) {
-    return run((work){.to = p, .s = s, .other = maximum, .by = by}, block_part);
+ulp_status ULP_CPU(ulp_cpu_softmax_block)(double *p, const float *s, const float *maximum, const float *sum,
+                                          const ulp_scores *by) {
+    return run((work){.to = p, .s = s, .other = maximum, .p = sum, .by = by}, block_part);
 }
 
 static void sums_part(void *context, size_t begin, size_t end) {
@@ -95,7 +100,7 @@ static void sums_part(void *context, size_t begin, size_t end) {
     ulp_rounded_steps steps = {w->rounding.format, w->rounding.rule, w->rounding.stream, 0};
     for (size_t r = begin; r < end; r++)
         w->sum[r] =
-            (float)ulp_scores_sum(by, (double)w->sum[r], (double)w->other[r], w->p + r * by->keys, r, &steps);
+            (float)ulp_scores_sum(by, (double)w->sum[r], (double)w->other[r], w->p + r * (by->to - by->from), r, &steps);
 }
 
 ulp_status ULP_CPU(ulp_cpu_softmax_sums)(float *sum, const float *p, const float *factor, const ulp_scores *by,
