@@ -88,6 +88,7 @@ ulp_status ulp_learner_gather(ulp_trainer *t, const uint32_t *rows, size_t B) {
 
 ulp_status ulp_learner_round_input(ulp_trainer *t) {
     const size_t n = ulp_dims_size(t->model.net.in);
+    if (t->data && t->data->tokens) return ULP_OK; /* numbers of tokens are exact */
     return ulp_pass_round(&t->pass, ulp_site_of(ULP_AT_ACT, 0, n), t->model.tensor[0], t->pass.now.B * n);
 }
 
