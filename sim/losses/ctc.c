@@ -16,6 +16,10 @@
 #include "loss.h"
 
 static ulp_status check(ulp_dims out, const ulp_data *data, ulp_error *error) {
+    if (data->positions)
+        return ulp_fail(error, ULP_BAD_ARGUMENT,
+                        "loss ctc takes sequences of labels without positions; the labels of %s belong to positions",
+                        data->name);
     if (data->classes < 1 || data->labels < 1 || data->labels > ULP_LABELS_MAX)
         return ulp_fail(error, ULP_BAD_ARGUMENT, "loss ctc takes 1 to %d labels per sample, not %zu", ULP_LABELS_MAX,
                         data->labels);

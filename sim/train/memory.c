@@ -92,9 +92,9 @@ static void count_model(size_t *bytes, const sizes *s) {
 }
 
 static void count_loss(size_t *bytes, const sizes *s) {
-    const size_t out = ulp_dims_size(s->net->out), room = s->room,
+    const size_t out = ulp_dims_size(s->net->out), room = s->room, rows = room * s->loss.rows,
                  work = s->loss.kind->work ? s->batch * s->loss.kind->work(&s->loss) : 0;
-    bytes[ULP_MEMORY_LOSS] = floats(room * out) + floats(room) + array(room, sizeof(double)) +
+    bytes[ULP_MEMORY_LOSS] = floats(room * out) + floats(rows) + array(rows, sizeof(double)) +
                              array(room * out, sizeof(double)) + array(room * s->loss.labels, 1) +
                              array(work, sizeof(double));
 }
@@ -120,7 +120,7 @@ static size_t count_host(const sizes *s) {
     const size_t scratch = s->elements * (2 * sizeof(float) + sizeof(double)),
                  lists = (3 * count + 2) * sizeof(float *) + count * sizeof(ulp_layer) + 1,
                  history = ULP_AT_COUNT * (count + 1) * (steps + 1) * sizeof(float),
-                 loss = (s->room + more) * sizeof(double) + s->room * out * sizeof(float),
+                 loss = (s->room * s->loss.rows + more) * sizeof(double) + s->room * out * sizeof(float),
                  samples = data->n_train * sizeof(uint32_t) + s->room * (data->labels + data->features * sizeof(float)),
                  scales = count * (sizeof(ulp_scaler) + sizeof(size_t) + sizeof(int) + sizeof(ulp_span));
     return sizeof(ulp_trainer) + sizeof(ulp_policy) + scratch + rows_of(s) + lists + history + loss + samples +

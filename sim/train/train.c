@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "kernels/functions/elementary.h"
 #include "learner.h"
 #include "train_ranks.h"
 
@@ -134,9 +135,11 @@ ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
         ULP_TRY(ulp_model_forward(&t->model, pass, t->optimizer.weight));
         ULP_TRY(t->loss.kind->score(&t->loss, pass, &sum, t->model.tensor[t->model.net.count], t->label));
     }
+    const double losses = (double)(sum.n * t->loss.rows);
     if (sum.n) {
-        sum.loss /= (double)sum.n;
-        sum.accuracy = (double)sum.right / (double)sum.n;
+        sum.loss /= losses;
+        sum.bits = sum.loss / ulp_log(2.0);
+        sum.accuracy = (double)sum.right / losses;
     }
     if (sum.labels) sum.label_error = (double)sum.edits / (double)sum.labels;
     *score = sum;

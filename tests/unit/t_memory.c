@@ -154,6 +154,28 @@ TEST(memory_of_nets) {
     }
 }
 
+/* A loss for each of the positions of a sample. */
+TEST(memory_of_positions) {
+    enum { N = 320, TRAIN = 300 };
+    static uint8_t pixel[N * 16], label[N * 4];
+    const ulp_data rows = {.name = "rows",
+                           .n = N,
+                           .n_train = TRAIN,
+                           .dims = {1, 4, 4},
+                           .features = 16,
+                           .classes = 4,
+                           .labels = 4,
+                           .positions = 1,
+                           .white = 255,
+                           .pixel = pixel,
+                           .label = label};
+    for (size_t k = 0; k < COUNT_OF(runs); k++) {
+        training_texts texts = runs[k];
+        texts.net = "conv3@3p1 relu conv1@3p1";
+        check_memory(&rows, &texts);
+    }
+}
+
 TEST(memory_refuses) {
     training_types types;
     ulp_memory count;
