@@ -16,6 +16,7 @@ static ulp_status dense_shape(ulp_layer *layer, const char *args) {
     if (ulp_args_number(&n, args, 1, ULP_UNITS_MAX) != ULP_OK) return ULP_BAD_ARGUMENT;
     layer->out = (ulp_dims){n, 1, 1};
     layer->params = (m + 1) * n;
+    layer->decays[0] = m * n;
     layer->multiply_adds = m * n;
     return ULP_OK;
 }

@@ -30,6 +30,23 @@ static int print_drop(char *text, size_t size, const void *from, const ulp_key *
     return rule->every ? snprintf(text, size, "%.17g/%u", rule->factor, (unsigned)rule->every) : 0;
 }
 
+/* Read one of the two words of the key's form, "FIRST or SECOND"; the field at key->at gets its number. */
+static ulp_status read_word(void *to, const ulp_key *key, const char *value, ulp_error *error) {
+    const char *first = key->form, *second = strstr(key->form, " or ") + 4;
+    const size_t length = (size_t)(second - first) - 4;
+    const int is_second = strcmp(value, second) == 0;
+    if (!is_second && (strlen(value) != length || strncmp(value, first, length) != 0))
+        return ulp_fail(error, ULP_BAD_NAME, "optimizer %s: '%s=%s': %s is %s",
+                        ((const ulp_optimizer_rule *)to)->kind->name, key->name, value, key->name, key->form);
+    *((uint8_t *)to + key->at) = (uint8_t)is_second;
+    return ULP_OK;
+}
+
+/* The first word is the default, which the canonical text leaves out. */
+static int print_word(char *text, size_t size, const void *from, const ulp_key *key) {
+    return *((const uint8_t *)from + key->at) ? snprintf(text, size, "%s", strstr(key->form, " or ") + 4) : 0;
+}
+
 static const ulp_key common_keys[] = {
     {"rate", "learning rate, without the schedule", ULP_KEY_NUMBER, FIELD(rate), 0, 1e6, NULL, 0, NULL, NULL},
     {"decay", "weight decay", ULP_KEY_NUMBER, FIELD(decay), 0, 1e6, NULL, 0, NULL, NULL},
@@ -45,6 +62,24 @@ static const ulp_key common_keys[] = {
      .form = "FACTOR/EVERY, a number from 0 to 1 and a whole number of steps from 1 to 1e+09",
      .read = read_drop,
      .print = print_drop},
+    {"floor", "share of the rate that is left when the cosine ends", ULP_KEY_NUMBER, FIELD(floor), 0, 1, NULL, 0, NULL,
+     NULL},
+    {"clip", "largest norm of the gradients of all parameters together, 0: no limit", ULP_KEY_NUMBER, FIELD(clip), 0,
+     1e30, NULL, 0, NULL, NULL},
+    {.name = "clip-at",
+     .help = "whether the norm is that of the gradients before their loss scale is removed, or after it",
+     .type = ULP_KEY_OWN,
+     .at = offsetof(ulp_optimizer_rule, clip_scaled),
+     .form = "unscaled or scaled",
+     .read = read_word,
+     .print = print_word},
+    {.name = "decays",
+     .help = "which parameters decay: all of them, or not biases and parameters of normalisations",
+     .type = ULP_KEY_OWN,
+     .at = offsetof(ulp_optimizer_rule, decays_weights),
+     .form = "all or weights",
+     .read = read_word,
+     .print = print_word},
     {.name = NULL},
 };
 

@@ -216,6 +216,7 @@ enum {
     ULP_USE_KAHAN_SUM = 49, /* this and the next two: compensated update, in the order of optim.h */
     ULP_USE_KAHAN_MOVED = 50,
     ULP_USE_KAHAN_LOST = 51,
+    ULP_USE_CLIP = 52,  /* gradients times the coefficient of clipping */
     ULP_USE_REDUCE = 56 /* reduction of the gradients over ranks (reduction.h) */
 };
 

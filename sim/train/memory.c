@@ -105,10 +105,10 @@ static size_t count_ranks(const sizes *s, int is_one_rank) {
     return ((is_one_rank ? 0 : s->ranks * s->net->params) + s->net->states + 1) * sizeof(float);
 }
 
-/* The policies of the layers, and the parts of the optimizer, if layers have policies of their own. */
+/* The policies of the layers, if they have policies of their own, and the parts of the optimizer. */
 static size_t rows_of(const sizes *s) {
-    if (!s->rows) return 0;
-    return (s->net->count + 1) * (sizeof(ulp_layer_policy) + sizeof(ulp_update_part));
+    return (s->rows ? (s->net->count + 1) * sizeof(ulp_layer_policy) : 0) +
+           ulp_optimizer_parts(&s->optimizer, s->net->count, s->rows != NULL) * sizeof(ulp_update_part);
 }
 
 /* The host memory of the model and the pass, of the loss, of the samples, and of a scale per layer. */

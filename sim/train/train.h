@@ -61,6 +61,8 @@ typedef struct ulp_step {
     const int *layer_scale;      /* (layers) log2 of each layer's scale, valid until the next step; NULL: one scale */
     int overflow;                /* Inf or NaN in the gradients that the scaler sees */
     int skipped;                 /* 1: the step made no update */
+    double norm;                 /* of the gradients, if the optimizer clips and the step made an update, else 0 */
+    float coefficient;           /* by which they were multiplied; 1 if nothing was clipped */
     ulp_stats act, agrad, wgrad; /* of this step's roundings, if counting; zeros where the format is binary32 */
     ulp_tally agrad_all, wgrad_all; /* of this step's gradients, if counting, in every format */
 } ulp_step;

@@ -114,7 +114,9 @@ static const training_texts runs[] = {
     {.batch = 256, .policy = "mixed:bf16,master=none", .optimizer = "adam,kahan=1"},
     {.batch = 12, .ranks = 3, .policy = "mixed:fp16"},
     {.batch = 40, .policy = "mixed:fp16,last.*=fp32,0.act=e4m3@delayed33", .optimizer = "sgd,momentum=0.9"},
-    {.batch = 40, .policy = "fp16,first.master=fp32", .optimizer = "adam"}};
+    {.batch = 40, .policy = "fp16,first.master=fp32", .optimizer = "adam"},
+    {.batch = 24, .policy = "mixed:fp16", .optimizer = "adamw,clip=1,decays=weights"},
+    {.batch = 24, .policy = "fp16,first.master=fp32", .scaler = "layer", .optimizer = "sgd,decays=weights"}};
 
 /* Every kind of layer. The examples of the kinds take images of 4 x 4 pixels. */
 TEST(memory) {

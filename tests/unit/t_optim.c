@@ -13,6 +13,7 @@ typedef struct plain {
     const ulp_optimizer_rule *rule;
     uint64_t step;
     int adam, decoupled;
+    double coefficient; /* of clipping */
     float w[N], master[N], m[N], v[N], c[N];
 } plain;
 
@@ -55,7 +56,11 @@ static void plain_update(plain *p, const float *dw, int scale, uint64_t j, doubl
     ulp_point_kind point = p->policy->has_master ? ULP_AT_MASTER : ULP_AT_WEIGHT;
     float *w = p->policy->has_master ? &p->master[i] : &p->w[i];
     double rate = rate0, shrink = constant(-(rate0 * r->decay));
-    double g = in_state(p, (ulp_scalar_op){ULP_MUL, (double)dw[i], ldexp(1.0, -scale), 0}, ULP_AT_STATE, i);
+    const int clips = p->coefficient != 1.0;
+    double g = (double)dw[i];
+    if (clips && r->clip_scaled) g = in_state(p, (ulp_scalar_op){ULP_MUL, g, p->coefficient, 0}, ULP_USE_CLIP, i);
+    g = in_state(p, (ulp_scalar_op){ULP_MUL, g, ldexp(1.0, -scale), 0}, ULP_AT_STATE, i);
+    if (clips && !r->clip_scaled) g = in_state(p, (ulp_scalar_op){ULP_MUL, g, p->coefficient, 0}, ULP_USE_CLIP, i);
     if (r->decay != 0.0 && !p->decoupled)
         g = in_state(p, (ulp_scalar_op){ULP_FUSED, constant(r->decay), (double)*w, g}, ULP_USE_DECAY, i);
     double d = direction(p, g, j, &rate, i);
@@ -92,11 +97,27 @@ static void same(const char *what, const float *got, const float *want, const ch
                      (double)want[i]);
 }
 
+/* The sum of the squares of x (n), n at most 64, in the order of squares.h, from x 2^-scale. */
+static double squares_of(const float *x, size_t n, int scale) {
+    double lane[32] = {0};
+    for (size_t i = 0; i < n; i++) lane[i % 32] += ldexp((double)x[i], -scale) * ldexp((double)x[i], -scale);
+    for (size_t h = 16; h; h /= 2)
+        for (size_t j = 0; j < h; j++) lane[j] += lane[j + h];
+    return lane[0];
+}
+
+/* PyTorch's coefficient, clip_grad_norm_ */
+static double coefficient_of(const ulp_optimizer_rule *r, double squares) {
+    const double c = r->clip / (sqrt(squares) + 1e-6);
+    return r->clip == 0.0 || c > 1.0 ? 1.0 : (double)(float)c;
+}
+
 /* Check UPDATES updates, some of them with two spans that have different scales. The step number grows by 3, as if two
  * steps were skipped. */
 static void check_optimizer(const char *text, const char *policy_text) {
     ulp_policy policy;
-    ulp_pass pass = {.run = {.policy = &policy, .seed = SEED}};
+    double wide[N], host[N];
+    ulp_pass pass = {.run = {.policy = &policy, .seed = SEED}, .scratch = {.wide = wide, .host = host}};
     ulp_optimizer o;
     ulp_arena f;
     float w[N], dw[N];
@@ -118,6 +139,10 @@ static void check_optimizer(const char *text, const char *policy_text) {
         p.step = pass.now.step = 3 * j;
         pass.now.scales.log2 = j == 1 ? 0 : 5;
         random_floats(dw, N, j, -3);
+        const int s = o.rule.clip_scaled ? 0 : pass.now.scales.log2, own = !o.rule.clip_scaled;
+        p.coefficient =
+            coefficient_of(&o.rule, j % 2 ? squares_of(dw, N, s)
+                                          : squares_of(dw, 17, 3 * own) + squares_of(dw + 17, N - 17, -2 * own));
         for (size_t i = 0; i < N; i++)
             plain_update(&p, dw,
                          j % 2    ? pass.now.scales.log2
@@ -129,6 +154,7 @@ static void check_optimizer(const char *text, const char *policy_text) {
         if (o.master) same("master", o.master, p.master, text, policy_text, j);
         if (o.momentum) same("momentum", o.momentum, p.m, text, policy_text, j);
         if (o.squares) same("squares", o.squares, p.v, text, policy_text, j);
+        assert_true((double)o.coefficient == p.coefficient && (o.norm > 0) == (o.rule.clip > 0));
         if (o.lost) same("lost", o.lost, p.c, text, policy_text, j);
     }
     for (size_t i = 0; i < N; i += 12)
@@ -140,7 +166,8 @@ TEST(operations) {
     static const char texts[] =
         "sgd,rate=0.25 sgd,rate=0.1,decay=0.05 sgd,momentum=0.9,decay=0.01,warmup=40 adam,rate=0.01 "
         "adam,rate=0.01,decay=0.1,cosine=30 adamw,rate=0.01,decay=0.3,beta1=0.5,beta2=0.75,eps=0.001 "
-        "adamw,rate=0.02,drop=0.3/4 adam,beta1=0,beta2=0,rate=0.1";
+        "adamw,rate=0.02,drop=0.3/4 adam,beta1=0,beta2=0,rate=0.1 sgd,rate=0.2,clip=0.01 "
+        "sgd,momentum=0.5,decay=0.1,clip=0.3,clip-at=scaled adamw,rate=0.01,decay=0.1,clip=0.003 adam,clip=1000";
     static const char policies[] =
         "fp32 fp16 bf16,mode=sr mixed:fp16 mixed:bf16,state=fp16/sr/8,master=tf32/ru,mode=srb "
         "weight=q2.14/sr,master=none weight=fp16,state=bf16/rd,master=fp32";
@@ -175,6 +202,152 @@ TEST(kahan_moves) {
     assert_true(end[0] == 1.0f && end[1] == 0.75f);
 }
 
+/* The gradients 3 and 4 have the norm 5; (12, 16) with the loss scale 4 have the norm 20 before they are unscaled. */
+TEST(clipping_by_hand) {
+    static const struct {
+        const char *text;
+        double c; /* before its rounding to binary32 */
+    } cases[] = {{"sgd,rate=1,clip=1", 1 / (5 + 1e-6)},
+                 {"sgd,rate=1,clip=4.5", 4.5 / (5 + 1e-6)},
+                 {"sgd,rate=1,clip=5", 5 / (5 + 1e-6)},
+                 {"sgd,rate=1,clip=6", 1},
+                 {"sgd,rate=1,clip=0", 1},
+                 {"sgd,rate=1,clip-at=scaled", 1},
+                 {"sgd,rate=1,clip=6,clip-at=unscaled", 1},
+                 {"sgd,rate=1,clip=6,clip-at=scaled", 6 / (20 + 1e-6)},
+                 {"sgd,rate=1,clip=21,clip-at=scaled", 1}};
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        ulp_policy policy;
+        double wide[1], host[1];
+        float memory[2] = {0, 0}, dw[2] = {12, 16};
+        ulp_pass pass = {.run = {.policy = &policy}, .scratch = {.wide = wide, .host = host}};
+        ulp_optimizer o;
+        assert_ok(ulp_policy_parse(&policy, "fp32", NULL));
+        assert_ok(ulp_backend_get(&pass.run.backend, "cpu"));
+        if (optimizer_from_text(&o, cases[k].text, &policy, &error) != ULP_OK) fail_msg("%s", error.text);
+        o.n = 2;
+        o.weight = memory;
+        pass.now.scales.log2 = 2;
+        assert_ok(ulp_optimizer_step(&o, &pass, dw, NULL, 0));
+        const float c = (float)cases[k].c;
+        if (memory[0] != -(3 * c) || memory[1] != -(4 * c))
+            fail_msg("%s: %a and %a", cases[k].text, (double)memory[0], (double)memory[1]);
+        assert_true(o.coefficient == c && o.norm == (o.rule.clip == 0.0 ? 0.0 : o.rule.clip_scaled ? 20.0 : 5.0));
+        /* Inf gives 0 for the others and NaN for itself, NaN gives NaN */
+        dw[0] = INFINITY;
+        memory[0] = memory[1] = 0;
+        assert_ok(ulp_optimizer_step(&o, &pass, dw, NULL, 0));
+        if (o.rule.clip > 0) assert_true(o.coefficient == 0 && isnan(memory[0]) && memory[1] == 0);
+        dw[0] = NAN;
+        assert_ok(ulp_optimizer_step(&o, &pass, dw, NULL, 0));
+        if (o.rule.clip > 0) assert_true(isnan(o.coefficient) && isnan(memory[1]));
+    }
+}
+
+/* A run clips like its optimizer: the norm of a step is that of the gradients, whatever the loss scale. */
+TEST(clipping_in_a_run) {
+    double norm[3];
+    for (int k = 0; k < 3; k++) {
+        ulp_step s;
+        training_texts o = {.net = "fc16 relu fc10",
+                            .scaler = k == 0   ? "none"
+                                      : k == 1 ? "static:7"
+                                               : "layer",
+                            .optimizer = "sgd,rate=0.1,clip=0.25",
+                            .batch = 32,
+                            .seed = 1};
+        ulp_trainer *t = trainer_of(&digits, &o);
+        double sum = 0;
+        assert_ok(ulp_trainer_step(t, &s));
+        for (size_t i = 0; i < t->model.net.params; i++) sum += (double)t->model.wgrad[i] * (double)t->model.wgrad[i];
+        norm[k] = s.norm;
+        if (k < 2) assert_true(fabs(sqrt(sum) / s.norm / (k ? 128 : 1) - 1) < 1e-12);
+        assert_true((double)s.coefficient == (double)(float)(0.25 / (s.norm + 1e-6)) && s.coefficient < 1);
+        ulp_trainer_free(t);
+    }
+    assert_true(norm[0] == norm[1] && fabs(norm[2] / norm[0] - 1) < 1e-6);
+    training_texts bad = {
+        .net = "fc10", .scaler = "layer", .optimizer = "sgd,clip=1,clip-at=scaled", .batch = 32, .seed = 1};
+    assert_int_equal(check_texts(&digits, &bad, &error), ULP_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "clip-at=scaled with scaler layer"));
+}
+
+/* ---- which parameters decay ---- */
+
+/* Whether parameter i of a layer decays, by the layout that the layer's own file describes. */
+static int decays(const ulp_layer *l, size_t i) {
+    const size_t in = ulp_dims_size(l->in), F = l->in.c, H = l->out.c;
+    if (strncmp(l->word, "fc", 2) == 0) return i < in * H;
+    if (strstr(l->word, "nobias")) return 1;
+    if (strncmp(l->word, "conv", 4) == 0 || strncmp(l->word, "tconv", 5) == 0) return i < l->params - H;
+    if (strncmp(l->word, "rnn", 3) == 0) return i < (F + H) * H;
+    if (strncmp(l->word, "lstm", 4) == 0) return i < (F + H) * 4 * H;
+    if (strncmp(l->word, "gru", 3) == 0) return i < l->params - 4 * H;
+    if (strncmp(l->word, "bigru", 5) == 0) return i % (l->params / 2) < l->params / 2 - 2 * H;
+    return 0; /* normalisations */
+}
+
+/* Under decays=weights a step is the step with decay for the weights, and the step without decay for the others. */
+TEST(decay_masks) {
+    static const char *const nets[] = {"conv4@3p1 bn relu pool2 fc8 tanh fc10", "tconv3@2s2 relu fc10",
+                                       "conv4@3p1nobias fc10", "columns2 bigru3 gru4 lstm5 rnn3 last fc10"},
+                             *const policies[] = {"fp32", "mixed:bf16,first.master=tf32,mode=sr",
+                                                  "bf16,last.weight=fp16,last.master=fp32"},
+                             *const scalers[] = {"none", "layer"},
+                             *const kinds[] = {"sgd,rate=0.5,decay=0.25", "adamw,rate=0.5,decay=0.25",
+                                               "adam,rate=0.5,decay=0.25"};
+    static float w[3][16384];
+    size_t counts[2] = {0};
+    for (size_t k = 0; k < COUNT_OF(nets) * COUNT_OF(policies) * COUNT_OF(scalers) * COUNT_OF(kinds); k++) {
+        const char *const kind = kinds[k / (COUNT_OF(nets) * COUNT_OF(policies) * COUNT_OF(scalers))];
+        training_texts o = {.net = nets[k % COUNT_OF(nets)],
+                            .policy = policies[k / COUNT_OF(nets) % COUNT_OF(policies)],
+                            .scaler = scalers[k / (COUNT_OF(nets) * COUNT_OF(policies)) % COUNT_OF(scalers)],
+                            .batch = 8,
+                            .seed = 2,
+                            .init_std = 0.3};
+        ulp_trainer *t = NULL;
+        for (int way = 0; way < 3; way++) { /* all decay, the weights, none */
+            char text[80];
+            snprintf(text, sizeof text, way == 2 ? "%.*s" : "%.*s,decay=0.25,decays=%s",
+                     (int)(strchr(strchr(kind, ',') + 1, ',') - kind), kind, way ? "weights" : "all");
+            if (way == 2 && strncmp(kind, "adamw", 5) == 0) snprintf(text, sizeof text, "adamw,rate=0.5,decay=0");
+            o.optimizer = text;
+            ulp_trainer_free(t);
+            t = trainer_of(&digits, &o);
+            assert_ok(ulp_trainer_step(t, NULL));
+            assert_true(t->model.net.params <= COUNT_OF(w[0]));
+            assert_ok(ulp_trainer_weights(t, NULL, w[way]));
+        }
+        for (size_t l = 0; l < t->model.net.count; l++)
+            for (size_t i = 0; i < t->model.net.layers[l].params; i++) {
+                const ulp_layer *layer = &t->model.net.layers[l];
+                const size_t at = layer->first_param + i;
+                const int decaying = decays(layer, i);
+                if (ulp_bits32(w[1][at]) != ulp_bits32(w[decaying ? 0 : 2][at]))
+                    fail_msg("%s, %s, %s: parameter %zu of %s", o.net, o.policy, kind, i, layer->word);
+                counts[decaying] += w[0][at] != w[2][at];
+            }
+        ulp_trainer_free(t);
+    }
+    assert_true(counts[0] > 100 && counts[1] > 10000); /* biases and norms would decay, too */
+}
+
+/* The runs of every kind fit its parameters. */
+TEST(decay_runs) {
+    const ulp_layer_kind *kind;
+    for (size_t i = 0; (kind = ulp_layer_kind_get(i)) != NULL; i++) {
+        ulp_net net;
+        assert_ok(ulp_net_parse(&net, kind->example, (ulp_dims){1, 4, 4}, &error));
+        for (size_t l = 0; l < net.count; l++) {
+            size_t sum = 0;
+            for (size_t k = 0; k < ULP_DECAY_RUNS; k++) sum += net.layers[l].decays[k];
+            assert_true(sum <= net.layers[l].params);
+        }
+        ulp_net_release(&net);
+    }
+}
+
 /* ---- schedules ---- */
 
 static ulp_optimizer_rule rule_of(const char *text) {
@@ -197,6 +370,12 @@ TEST(schedules) {
                     0x1p-49);
         assert_true(ulp_rate_at(&r, t + 1) < ulp_rate_at(&r, t));
     }
+    ulp_optimizer_rule f = rule_of("adam,rate=4,cosine=1000,floor=0.125");
+    assert_true(ulp_rate_at(&f, 0) == 4.0 && ulp_rate_at(&f, 500) == 4 * (0.125 + 0.875 / 2) &&
+                ulp_rate_at(&f, 1000) == 0.5 && ulp_rate_at(&f, 99999) == 0.5);
+    for (uint64_t t = 0; t < 1000; t++) assert_true(ulp_rate_at(&f, t) == 4 * (0.125 + 0.875 * ulp_rate_at(&r, t)));
+    f = rule_of("adam,rate=4,floor=0.125,warmup=2");
+    assert_true(ulp_rate_at(&f, 0) == 2.0 && ulp_rate_at(&f, 99999) == 4.0);
     r = rule_of("sgd,rate=8,drop=0.5/10");
     for (uint64_t t = 0; t < 100; t++) assert_true(ulp_rate_at(&r, t) == ldexp(8.0, -(int)(t / 10)));
     r = rule_of("sgd,rate=8,drop=0.5/10,warmup=2,cosine=30");
@@ -238,8 +417,10 @@ TEST(bad_texts) {
         {"adm", "'adm'; did you mean 'adam'?"},
         {"sgd,", "nothing follows the last comma"},
         {"sgd,,rate=1", "'' is not key=value"},
-        {"sgd,beta1=0.9", "no key 'beta1'; known: rate, decay, kahan, warmup, cosine, drop, momentum"},
-        {"adam,momentum=0.9", "no key 'momentum'; known: rate, decay, kahan, warmup, cosine, drop, beta1, beta2, eps"},
+        {"sgd,beta1=0.9",
+         "no key 'beta1'; known: rate, decay, kahan, warmup, cosine, drop, floor, clip, clip-at, decays, momentum"},
+        {"adam,momentum=0.9", "no key 'momentum'; known: rate, decay, kahan, warmup, cosine, drop, floor, clip, "
+                              "clip-at, decays, beta1, beta2, eps"},
         {"sgd,rat=1", "no key 'rat'; did you mean 'rate'?"},
         {"sgd,rate", "rate needs a value, as rate=...: a number from 0 to 1000000 (learning rate"},
         {"sgd,rate=", "'rate=': rate is a number from 0 to 1000000"},
@@ -258,6 +439,12 @@ TEST(bad_texts) {
         {"sgd,drop=2/10", "'drop=2/10'"},
         {"sgd,drop=0.1/0", "'drop=0.1/0'"},
         {"sgd,drop=0.1/5x", "'drop=0.1/5x'"},
+        {"sgd,clip=-1", "'clip=-1': clip is a number from 0 to 1e+30"},
+        {"sgd,clip=nan", "'clip=nan'"},
+        {"sgd,clip-at=after", "optimizer sgd: 'clip-at=after': clip-at is unscaled or scaled"},
+        {"sgd,clip-at=un", "'clip-at=un'"},
+        {"sgd,decays=biases", "'decays=biases': decays is all or weights"},
+        {"sgd,floor=1.5", "'floor=1.5': floor is a number from 0 to 1"},
         {"rate=1", "'rate=1'"},
     };
     static const ulp_policy policy;

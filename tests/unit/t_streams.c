@@ -53,6 +53,7 @@ static const struct use {
     {ULP_USE_KAHAN_SUM, "compensated update: w + y", "0", "0", "step", "parameter"},
     {ULP_USE_KAHAN_MOVED, "compensated update: s - w", "0", "0", "step", "parameter"},
     {ULP_USE_KAHAN_LOST, "compensated update: y - e", "0", "0", "step", "parameter"},
+    {ULP_USE_CLIP, "gradients times the coefficient of clipping", "0", "0", "step", "parameter"},
     {ULP_USE_REDUCE, "reduction of gradients over ranks", "0", "0", "step", "2^32 rounding + parameter"},
 };
 enum { LISTED = COUNT_OF(uses) };
@@ -205,7 +206,8 @@ TEST(scalers) {
 }
 
 TEST(optimizers) {
-    static const char *const more[] = {"decay=0.01", "momentum=0.9,decay=0.01", "decay=0.01,kahan=1"};
+    static const char *const more[] = {"decay=0.01", "momentum=0.9,decay=0.01", "decay=0.01,kahan=1",
+                                       "decay=0.01,decays=weights,clip=1e-3", "clip=1e-3,clip-at=scaled"};
     const ulp_optimizer_kind *kind;
     for (size_t i = 0; (kind = ulp_optimizer_kind_get(i)) != NULL; i++)
         for (size_t k = 0; k < COUNT_OF(more); k++)
