@@ -117,7 +117,7 @@ static void fill_report(ulp_step *r, const ulp_trainer *t, const ulp_gradient_ch
                     .overflow = check->overflow,
                     .skipped = check->skip,
                     .norm = check->skip ? 0.0 : t->optimizer.norm,
-                    .coefficient = check->skip ? 1.0f : t->optimizer.coefficient,
+                    .coefficient = check->skip ? 1.0 : (double)t->optimizer.coefficient,
                     .act = pass->counts.rounded[ULP_AT_ACT],
                     .agrad = pass->counts.rounded[ULP_AT_AGRAD],
                     .wgrad = pass->counts.rounded[ULP_AT_WGRAD],

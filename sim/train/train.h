@@ -62,7 +62,7 @@ typedef struct ulp_step {
     int overflow;                /* Inf or NaN in the gradients that the scaler sees */
     int skipped;                 /* 1: the step made no update */
     double norm;                 /* of the gradients, if the optimizer clips and the step made an update, else 0 */
-    float coefficient;           /* by which they were multiplied; 1 if nothing was clipped */
+    double coefficient;          /* by which they were multiplied; 1 if nothing was clipped */
     ulp_stats act, agrad, wgrad; /* of this step's roundings, if counting; zeros where the format is binary32 */
     ulp_tally agrad_all, wgrad_all; /* of this step's gradients, if counting, in every format */
 } ulp_step;
