@@ -97,5 +97,12 @@ void ulp_loss_release(ulp_loss *loss);
 /* End a step: round loss->wide (B,rows) at ULP_AT_LOSS as layer 1, and compute the mean. */
 ulp_status ulp_loss_mean(const ulp_loss *loss, ulp_pass *pass, double *mean);
 
+/* The factor of the gradient of the mean: the loss scale; divided by the number of micro-batches, in binary64, because
+ * the mean is over the samples of all of them. */
+static inline double ulp_loss_factor(const ulp_pass *pass) {
+    const double scale = ulp_scale(1.0, pass->now.scales.log2);
+    return pass->now.parts ? scale / (double)pass->now.parts : scale;
+}
+
 ULP_C_END
 #endif

@@ -43,7 +43,7 @@ static ulp_status forward(const ulp_loss *loss, const ulp_pass *pass, const floa
 static ulp_status softmax_step(const ulp_loss *loss, ulp_pass *pass, const ulp_loss_batch *batch, double *mean) {
     const size_t row = loss->rows * loss->classes, n = pass->now.B * row;
     const ulp_site p_site = ulp_site_of(ULP_AT_LOSS, 0, row), dz_site = ulp_site_of(ULP_AT_AGRAD, batch->layer, row);
-    const double scale = ulp_scale(1.0, pass->now.scales.log2);
+    const double scale = ulp_loss_factor(pass);
     ULP_TRY(forward(loss, pass, batch->z, batch->label));
     ULP_TRY(ulp_pass_round64(pass, p_site, loss->p, loss->exact, n));
     ULP_TRY(ulp_loss_mean(loss, pass, mean));

@@ -53,6 +53,9 @@
  * Only the factors that the rule names take part. Warm-up: Goyal et al. 2017, arXiv:1706.02677, 2.2. Cosine: Loshchilov
  * and Hutter 2017, arXiv:1608.03983, equation 5, to the share `floor` of the rate (0) and without restarts.
  *
+ * accumulate=N:FORMAT[/MODE] divides the batch of a step into N micro-batches and rounds the sum of their gradients
+ * (train.h).
+ *
  * The text of a rule is NAME, then key=value pairs between commas: "sgd,rate=0.1,momentum=0.9",
  * "adam,rate=1e-3,warmup=100". ulp_optimizer_help() lists the keys.
  */
@@ -74,6 +77,8 @@ typedef struct ulp_optimizer_rule {
     double factor;                  /* multiplies the rate after every `every` steps */
     double floor;                   /* share of the rate that a cosine leaves */
     double clip;                    /* the largest norm of the gradients; 0: none */
+    uint32_t accumulate;            /* micro-batches of a step; 0: the batch is whole */
+    ulp_cast sum;                   /* of the gradients of micro-batches */
     uint32_t warmup, cosine, every; /* steps; 0: none */
     uint8_t kahan;
     uint8_t clip_scaled;    /* 1: clip-at=scaled */
@@ -127,6 +132,8 @@ struct ulp_optimizer {
     size_t parts;
     ulp_update_part whole, *part; /* the only part; or (parts) parts, NULL if `whole` is the only part */
 };
+
+enum { ULP_MICRO_MAX = 4096 }; /* micro-batches of a rank's step */
 
 /* The i-th row of the table; NULL past the end. */
 const ulp_optimizer_kind *ulp_optimizer_kind_get(size_t i);

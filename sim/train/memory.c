@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "footprint.h"
+#include "micro.h"
 
 const char *ulp_memory_kind_name(ulp_memory_kind kind) {
     static const char *const names[ULP_MEMORY_KINDS] = {"weights",
@@ -42,7 +43,7 @@ typedef struct sizes {
     ulp_optimizer_rule optimizer;
     ulp_loss loss;                       /* without arrays */
     int per_layer;                       /* whether layers have loss scales of their own */
-    size_t ranks, batch, room, elements; /* batch: of a rank; elements: of the largest tensor that is rounded */
+    size_t ranks, batch, room, elements; /* batch: of a pass; elements: of the largest tensor that is rounded */
 } sizes;
 
 /* Take the sizes from options that ulp_train_check() has accepted. */
@@ -52,7 +53,7 @@ static ulp_status take_sizes(sizes *s, const ulp_data *data, const ulp_train_opt
     s->optimizer = o->optimizer ? *o->optimizer : ulp_optimizer_rule_of(&ulp_optimizer_sgd);
     s->per_layer = o->scaler && o->scaler->per_layer;
     s->ranks = o->ranks ? o->ranks : 1;
-    s->batch = o->batch / s->ranks;
+    s->batch = o->batch / s->ranks / (s->optimizer.accumulate ? s->optimizer.accumulate : 1);
     s->room = ulp_larger(s->batch, ULP_SCORE_BATCH);
     s->elements = ulp_larger(s->room * o->net->widest, o->net->params);
     s->policy = o->policy;
@@ -85,7 +86,7 @@ static void count_model(size_t *bytes, const sizes *s) {
         if (i) bytes[ULP_MEMORY_AGRAD] += floats(s->batch * n);
         if (i < net->count) bytes[ULP_MEMORY_ACT] += floats(s->room * net->layers[i].saved);
     }
-    bytes[ULP_MEMORY_WGRAD] = floats(net->params);
+    bytes[ULP_MEMORY_WGRAD] = floats(net->params) * (ulp_micro_has_sum(&s->optimizer) ? 2 : 1);
     bytes[ULP_MEMORY_NORM] = floats(net->states);
     bytes[ULP_MEMORY_SCRATCH] =
         floats(s->room * net->ones) + floats(s->room * net->work) + array(s->elements, sizeof(double));
@@ -164,9 +165,10 @@ static size_t put(place *to, size_t used, const void *at, size_t n, ulp_memory_k
 static size_t list_arrays(place *to, const ulp_trainer *t) {
     const ulp_model *m = &t->model;
     const ulp_optimizer *o = &t->optimizer;
-    const float *of_weights[] = {o->weight, o->master, o->momentum, o->squares, o->lost, m->wgrad};
+    const float *of_weights[] = {o->weight, o->master, o->momentum, o->squares, o->lost, m->wgrad, t->sum};
     static const ulp_memory_kind weight_kinds[] = {ULP_MEMORY_WEIGHT, ULP_MEMORY_MASTER, ULP_MEMORY_STATE,
-                                                   ULP_MEMORY_STATE,  ULP_MEMORY_STATE,  ULP_MEMORY_WGRAD};
+                                                   ULP_MEMORY_STATE,  ULP_MEMORY_STATE,  ULP_MEMORY_WGRAD,
+                                                   ULP_MEMORY_WGRAD};
     const void *of_loss[] = {t->loss.p, t->loss.row, t->loss.wide, t->loss.exact, t->loss.label};
     size_t n = 0;
     for (size_t i = 0; i < sizeof of_weights / sizeof *of_weights; i++)

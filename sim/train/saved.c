@@ -14,6 +14,7 @@
 #include "base/checksum.h"
 #include "base/file.h"
 #include "base/replace.h"
+#include "sim/policy/policy_words.h"
 #include "saved.h"
 
 enum { VERSION = 3, PIECE = 1 << 16, LINES_MAX = 1 << 18 };
@@ -97,6 +98,11 @@ static void add_rules(ulp_lines *lines, const ulp_optimizer_rule *o, const ulp_s
     if (has_later_keys(o))
         ulp_lines_add(lines, "optimizer: floor %.17g, clip %.17g at %s, decays %s\n", o->floor, o->clip,
                       o->clip_scaled ? "scaled" : "unscaled", o->decays_weights ? "weights" : "all");
+    if (o->accumulate) {
+        char sum[64];
+        ulp_cast_write(sum, sizeof sum, &o->sum);
+        ulp_lines_add(lines, "accumulate: %u:%s\n", (unsigned)o->accumulate, sum);
+    }
     ulp_lines_add(
         lines,
         "scaler: %s, init %d, min %d, max %d, interval %u, hysteresis %u, skip %d, log_max %.17g, overflow_std_dev "

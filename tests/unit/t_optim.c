@@ -271,10 +271,10 @@ TEST(bad_texts) {
         {"adm", "'adm'; did you mean 'adam'?"},
         {"sgd,", "nothing follows the last comma"},
         {"sgd,,rate=1", "'' is not key=value"},
-        {"sgd,beta1=0.9",
-         "no key 'beta1'; known: rate, decay, kahan, warmup, cosine, drop, floor, clip, clip-at, decays, momentum"},
+        {"sgd,beta1=0.9", "no key 'beta1'; known: rate, decay, kahan, warmup, cosine, drop, floor, clip, clip-at, "
+                          "decays, accumulate, momentum"},
         {"adam,momentum=0.9", "no key 'momentum'; known: rate, decay, kahan, warmup, cosine, drop, floor, clip, "
-                              "clip-at, decays, beta1, beta2, eps"},
+                              "clip-at, decays, accumulate, beta1, beta2, eps"},
         {"sgd,rat=1", "no key 'rat'; did you mean 'rate'?"},
         {"sgd,rate", "rate needs a value, as rate=...: a number from 0 to 1000000 (learning rate"},
         {"sgd,rate=", "'rate=': rate is a number from 0 to 1000000"},
@@ -298,6 +298,14 @@ TEST(bad_texts) {
         {"sgd,clip-at=after", "optimizer sgd: 'clip-at=after': clip-at is unscaled or scaled"},
         {"sgd,clip-at=un", "'clip-at=un'"},
         {"sgd,decays=biases", "'decays=biases': decays is all or weights"},
+        {"sgd,accumulate=4", "'accumulate=4': accumulate is N:FORMAT[/MODE]"},
+        {"sgd,accumulate=0:bf16", "'accumulate=0:bf16'"},
+        {"sgd,accumulate=5000:bf16", "'accumulate=5000:bf16'"},
+        {"sgd,accumulate=4:", "'accumulate=4:'"},
+        {"sgd,accumulate=4:fp17x", "optimizer sgd: no format 'fp17x' for accumulate"},
+        {"sgd,accumulate=4:fp64", "accumulate=fp64: arrays carry binary32"},
+        {"sgd,accumulate=4:bf16@amax", "only weight, act, wgrad and agrad have scales"},
+        {"sgd,accumulate=4:bf16/up", "no rounding mode 'up'"},
         {"sgd,floor=1.5", "'floor=1.5': floor is a number from 0 to 1"},
         {"rate=1", "'rate=1'"},
     };
