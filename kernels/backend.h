@@ -17,6 +17,7 @@
 #include "kernels/functions/cell.h"
 #include "kernels/functions/elementwise.h"
 #include "kernels/functions/norm.h"
+#include "kernels/functions/squares.h"
 #include "kernels/functions/windows.h"
 #include "kernels/products/datapath.h"
 

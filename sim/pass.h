@@ -54,7 +54,8 @@ typedef struct ulp_pass_now {
     int counting; /* 1: fill the counts; counted rounding takes longer */
     size_t B;     /* samples in this batch */
     size_t first; /* number of the first sample, so that an evaluation in pieces rounds like one batch */
-    size_t rank;  /* of data-parallel training, else 0; every rank has random words of its own */
+    size_t rank;  /* of data-parallel training, else 0; every rank has random words of its own (policy.h) */
+    size_t parts; /* micro-batches of a step: the loss's gradient is divided by their number; 0: the batch is whole */
     ulp_pass_scales scales;
     const ulp_observer *observer; /* may be NULL */
     uint8_t deferred; /* 1: products do not wait for the check of their operands; the model asks ulp_backend_settle() */

@@ -83,7 +83,10 @@ int ulp_experiment_main(const ulp_experiment *e, int argc, char **argv);
     ULP_OPTION_AS(s, field, "backend", backend, "cpu", .help = "the machine that computes, which changes no number",   \
                   .silent = 1)
 #define ULP_OPTION_DATA(s, field) /* const char *; empty: $ULPLAB_DATA, then the set that ships */                     \
-    ULP_OPTION_AS(s, field, "data", folder, "",                                                                        \
-                  .help = "folder of the data sets (default $ULPLAB_DATA, then the set that ships)", .silent = 1)
+    ULP_OPTION_AS(s, field, "data", place, "",                                                                         \
+                  .help =                                                                                              \
+                      "folder of the data sets (default $ULPLAB_DATA, then the set that ships), or a file of text "    \
+                      "for the set text",                                                                              \
+                  .silent = 1)
 
 #endif

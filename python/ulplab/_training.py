@@ -201,7 +201,7 @@ def _shipped(name: str) -> Optional[str]:
     """The folder of a data set that ships with the package or the source tree; None where there is none."""
     here = Path(__file__).resolve().parent
     for folder in (here / "share" / "ulplab", here.parent.parent / "experiments" / "data"):
-        if (folder / f"{name}.csv").exists():
+        if any((folder / f"{name.split(':')[0]}.{kind}").exists() for kind in ("csv", "txt")):
             return str(folder)
     return None
 

@@ -125,4 +125,5 @@ static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, ulp_er
     return status;
 }
 
-const ulp_data_kind ulp_data_mnist = {"mnist", "MNIST, or any set in its four IDX files, 10 classes", 0, load};
+const ulp_data_kind ulp_data_mnist = {
+    .name = "mnist", .what = "MNIST, or any set in its four IDX files, 10 classes", .load = load};

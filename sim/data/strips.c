@@ -86,7 +86,9 @@ static ulp_status load_mnist_strips(ulp_data *data, const char *folder, uint64_t
     return load(data, &own, folder, seed, error);
 }
 
-const ulp_data_kind ulp_data_strips = {"strips", "strips of 4 to 6 joined digits, labels in order", 1, load_strips};
+const ulp_data_kind ulp_data_strips = {
+    .name = "strips", .what = "strips of 4 to 6 joined digits, labels in order", .ships = 1, .load = load_strips};
 
-const ulp_data_kind ulp_data_mnist_strips = {"mnist-strips", "strips of 4 to 6 joined digits of MNIST, labels in order",
-                                             0, load_mnist_strips};
+const ulp_data_kind ulp_data_mnist_strips = {.name = "mnist-strips",
+                                             .what = "strips of 4 to 6 joined digits of MNIST, labels in order",
+                                             .load = load_mnist_strips};

@@ -37,6 +37,9 @@ static ulp_status check_shapes(const ulp_gan *g, ulp_error *error) {
 
 static ulp_status take_rules(ulp_trainer *p, const ulp_player_options *o, uint64_t seed, const ulp_gan_options *of,
                              ulp_error *error) {
+    if (o->optimizer && o->optimizer->accumulate)
+        return ulp_fail(error, ULP_UNSUPPORTED, "optimizer: accumulate=%u: two networks learn from whole batches",
+                        (unsigned)o->optimizer->accumulate);
     const ulp_train_options rules = {.policy = o->policy, .scaler = o->scaler, .optimizer = o->optimizer};
     ULP_TRY(ulp_learner_take(p, &rules, error));
     ULP_TRY(ulp_net_copy(&p->model.net, o->net));

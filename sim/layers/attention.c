@@ -73,7 +73,7 @@ static ulp_status shape(ulp_layer *layer, const char *args) {
     if (H % arg[SHARED] != 0) return ULP_BAD_ARGUMENT;
     if (!ulp_dims_is_tokens(layer->in) || d % H != 0 || (arg[ROTATED] && e % 2 != 0)) return ULP_UNSUPPORTED;
     layer->out = layer->in;
-    layer->params = d * w + d * d;
+    layer->params = layer->decays[0] = d * w + d * d;
     layer->states = arg[ROTATED] ? T * e : 0;
     layer->saved = T * w + weights + T * d + (of_blocks ? 2 * H * T : 0);
     layer->inner = layer->saved;

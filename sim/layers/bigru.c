@@ -34,6 +34,8 @@ static ulp_status bigru_shape(ulp_layer *layer, const char *args) {
     const size_t m = ulp_dims_size(layer->in), n = ulp_dims_size(part.out);
     layer->out = (ulp_dims){2 * part.out.c, 1, part.out.w};
     layer->params = 2 * part.params;
+    layer->decays[0] = layer->decays[2] = part.decays[0];
+    layer->decays[1] = part.params - part.decays[0];
     layer->saved = 2 * part.saved;
     layer->feedback = 2 * part.feedback;
     layer->multiply_adds = 2 * part.multiply_adds;

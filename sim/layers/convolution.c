@@ -61,6 +61,7 @@ ulp_status ulp_convolution_admit(ulp_layer *layer, int transposed) {
     if (layer->in.c % c.groups || most > PRODUCTS_MAX || most * (double)c.image.c > PRODUCTS_MAX)
         return ULP_UNSUPPORTED;
     layer->params = weights(&c) + (c.has_bias ? layer->out.c : 0);
+    layer->decays[0] = weights(&c);
     layer->multiply_adds = weights(&c) * p;
     layer->ones = area(layer->out);
     /* patches and sums of either map, and the weights turned; patches and one side permuted, for weight gradients */

@@ -26,6 +26,7 @@ static ulp_status take_sizes(ulp_layer *layer, size_t rows, size_t n) {
     const size_t m = ulp_dims_size(layer->in) / rows;
     layer->arg[0] = rows;
     layer->params = (m + 1) * n;
+    layer->decays[0] = m * n;
     layer->multiply_adds = rows * m * n;
     layer->ones = rows;
     return ULP_OK;

@@ -32,7 +32,7 @@ static ulp_status embed_shape(ulp_layer *layer, const char *args) {
     if (*args) return ULP_BAD_ARGUMENT;
     layer->arg[ENTRIES] = V;
     layer->out = (ulp_dims){1, layer->in.h, N};
-    layer->params = V * N;
+    layer->params = layer->decays[0] = V * N;
     layer->work = layer->in.h * V + layer->params; /* one-hot rows, and a second gradient of the table */
     return layer->index == 0 && layer->in.c == 1 && layer->in.w == 1 ? ULP_OK : ULP_UNSUPPORTED;
 }
@@ -148,7 +148,7 @@ static ulp_status pos_shape(ulp_layer *layer, const char *args) {
     size_t places;
     if (ulp_args_number(&places, args, 1, ULP_UNITS_MAX) != ULP_OK) return ULP_BAD_ARGUMENT;
     layer->out = layer->in;
-    layer->params = places * layer->in.w;
+    layer->params = layer->decays[0] = places * layer->in.w;
     layer->work = ulp_dims_size(layer->in);
     return ulp_dims_is_tokens(layer->in) && places >= layer->in.h ? ULP_OK : ULP_UNSUPPORTED;
 }

@@ -13,6 +13,8 @@ ULP_C_BEGIN
 
 struct ulp_cell; /* recurrent.h */
 
+enum { ULP_DECAY_RUNS = 8 };
+
 /* The shape of one sample: channels, height, width. A vector is (n,1,1). */
 typedef struct ulp_dims {
     size_t c, h, w;
@@ -95,9 +97,10 @@ typedef struct ulp_layer_kind {
     ulp_layer_reads reads;       /* for footprint.h; a test checks that backward reads no more */
     int passes;                  /* how often forward reads its input; 0 stands for once */
 
-    /* Set out and params from layer->in and args, the rest of the word after the name. Set saved, work, ones, widest,
-     * states and the fields for footprint.h where they are not 0. ULP_BAD_ARGUMENT: the word is wrong for every input.
-     * ULP_UNSUPPORTED: the word is right, but `takes` excludes layer->in. The parser sets `out` of a kind that turns.
+    /* Set out and params from layer->in and args, the rest of the word after the name. Set decays, saved, work, ones,
+     * widest, states and the fields for footprint.h where they are not 0. ULP_BAD_ARGUMENT: the word is wrong for every
+     * input. ULP_UNSUPPORTED: the word is right, but `takes` excludes layer->in. The parser sets `out` of a kind that
+     * turns.
      */
     ulp_status (*shape)(ulp_layer *layer, const char *args);
     /* w (params) = the initial weights, host memory; std > 0 replaces the kind's own standard deviation. NULL: the kind
@@ -142,6 +145,9 @@ struct ulp_layer {
     size_t arg[8];        /* for use by the kind, as the next two */
     double number;
     ulp_format format;
+    /* Lengths of runs of parameters, in order: the first decays under decays=weights (optim.h), the second does not,
+     * the third does, ...; parameters after the runs do not. */
+    size_t decays[ULP_DECAY_RUNS];
 };
 
 /* Read the digits at *text as a number and move *text after them. ULP_BAD_ARGUMENT if there are no digits or if the

@@ -66,6 +66,7 @@ ulp_status ulp_recurrent_shape(ulp_layer *layer, const char *args) {
     if (!ulp_dims_is_sequence(layer->in) || T > ULP_STEPS_MAX) return ULP_UNSUPPORTED;
     layer->out = (ulp_dims){N, 1, T};
     layer->params = N * (F * (cell->gates - cell->w_from) + N * cell->u_to + cell->gates);
+    layer->decays[0] = layer->params - N * cell->gates;
     layer->feedback = T * N * cell->u_to * N;
     layer->multiply_adds = T * F * (cell->gates - cell->w_from) * N + layer->feedback;
     layer->reread = (T - 1) * N * cell->u_to * N;

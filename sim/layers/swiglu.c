@@ -16,6 +16,7 @@ static ulp_status shape(ulp_layer *layer, const char *args) {
     if (ulp_args_number(&N, args, 1, ULP_UNITS_MAX) != ULP_OK) return ULP_BAD_ARGUMENT;
     layer->out = (ulp_dims){1, T, N};
     layer->params = (m + 1) * 2 * N;
+    layer->decays[0] = m * 2 * N;
     layer->multiply_adds = T * m * 2 * N;
     layer->saved = layer->work = layer->inner = layer->widest = T * 2 * N;
     layer->ones = T;

@@ -16,6 +16,10 @@
 #include "loss.h"
 
 static ulp_status check(ulp_dims out, const ulp_data *data, ulp_error *error) {
+    if (data->positions)
+        return ulp_fail(error, ULP_BAD_ARGUMENT,
+                        "loss ctc takes sequences of labels without positions; the labels of %s belong to positions",
+                        data->name);
     if (data->classes < 1 || data->labels < 1 || data->labels > ULP_LABELS_MAX)
         return ulp_fail(error, ULP_BAD_ARGUMENT, "loss ctc takes 1 to %d labels per sample, not %zu", ULP_LABELS_MAX,
                         data->labels);
@@ -42,7 +46,7 @@ static ulp_status sums_over_paths(const ulp_loss *loss, ulp_pass *pass, ulp_sequ
     const ulp_pass_now *now = &pass->now;
     const ulp_cast *cast = &pass->run.policy->at[ULP_AT_LOSS];
     const uint64_t step = now->step & 0xfffffffu;
-    ulp_path_sums sums = {.linear = (uint8_t)linear, .scale = ulp_scale(1.0, now->scales.log2)};
+    ulp_path_sums sums = {.linear = (uint8_t)linear, .scale = ulp_loss_factor(pass)};
     sums.rounding = (ulp_rounding){.format = &cast->format, .rule = cast->rule};
     if (now->counting && !ulp_cast_is_identity(cast)) sums.rounding.stats = &pass->counts.rounded[ULP_AT_LOSS];
     sums.rounding.stream =

@@ -1,6 +1,7 @@
 /* optim.c - an update as a list of steps for the backend, one list per span; see optim.h. */
 #include "optim.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +20,10 @@ ulp_status ulp_optimizer_init(ulp_optimizer *o, const ulp_optimizer_rule *rule, 
     if (rule->kahan && policy->has_master && !policy->selections) return fail_kahan(rule, error);
     memset(o, 0, sizeof *o);
     o->rule = *rule;
+    o->coefficient = 1.0f;
     o->parts = 1;
     o->whole = (ulp_update_part){.has_master = policy->has_master,
+                                 .decays = 1,
                                  .weight = policy->at[ULP_AT_WEIGHT],
                                  .state = policy->at[ULP_AT_STATE],
                                  .master = policy->at[ULP_AT_MASTER]};
@@ -35,30 +38,54 @@ static int casts_are_equal(const ulp_cast *a, const ulp_cast *b) {
            a->tensor_scale == b->tensor_scale;
 }
 
-/* Append the parameters of a layer: to the last part if it rounds in the same way, else as a new part. */
-static void append(ulp_optimizer *o, const ulp_layer *layer, const ulp_layer_policy *row) {
-    const ulp_update_part next = {.first = layer->first_param,
-                                  .n = layer->params,
-                                  .first_master = o->masters,
-                                  .has_master = row->has_master,
-                                  .weight = row->at[ULP_AT_WEIGHT],
-                                  .state = row->at[ULP_AT_STATE],
-                                  .master = row->at[ULP_AT_MASTER]};
+/* Append parameters: to the last part if it rounds and decays in the same way, else as a new part. */
+static void append(ulp_optimizer *o, ulp_update_part next) {
     ulp_update_part *last = o->parts ? &o->part[o->parts - 1] : NULL;
+    next.first_master = o->masters;
     o->masters += next.has_master ? next.n : 0;
-    if (last && last->has_master == next.has_master && casts_are_equal(&last->weight, &next.weight) &&
-        casts_are_equal(&last->state, &next.state) && casts_are_equal(&last->master, &next.master))
+    if (last && last->has_master == next.has_master && last->decays == next.decays &&
+        casts_are_equal(&last->weight, &next.weight) && casts_are_equal(&last->state, &next.state) &&
+        casts_are_equal(&last->master, &next.master))
         last->n += next.n;
     else o->part[o->parts++] = next;
 }
 
+/* Append the parameters of a layer: the runs of ulp_layer.decays, if the rule distinguishes them. */
+static void append_layer(ulp_optimizer *o, const ulp_layer *layer, const ulp_layer_policy *row) {
+    ulp_update_part next = o->whole;
+    size_t left = layer->params;
+    if (row) {
+        next.has_master = row->has_master;
+        next.weight = row->at[ULP_AT_WEIGHT];
+        next.state = row->at[ULP_AT_STATE];
+        next.master = row->at[ULP_AT_MASTER];
+    }
+    next.first = layer->first_param;
+    next.decays = 1;
+    for (size_t k = 0; k < ULP_DECAY_RUNS && o->rule.decays_weights; k++, next.decays ^= 1) {
+        next.n = layer->decays[k] < left ? layer->decays[k] : left;
+        if (next.n) append(o, next);
+        next.first += next.n;
+        left -= next.n;
+    }
+    next.decays = !o->rule.decays_weights;
+    next.n = left;
+    if (left) append(o, next);
+}
+
+size_t ulp_optimizer_parts(const ulp_optimizer_rule *rule, size_t layers, int has_rows) {
+    if (!has_rows && !rule->decays_weights) return 0;
+    return layers * (rule->decays_weights ? ULP_DECAY_RUNS + 1 : 1) + 1;
+}
+
 ulp_status ulp_optimizer_divide(ulp_optimizer *o, const ulp_net *net, const ulp_layer_policy *rows, ulp_error *error) {
-    if (!rows) return ULP_OK;
-    o->part = calloc(net->count + 1, sizeof *o->part);
+    const size_t room = ulp_optimizer_parts(&o->rule, net->count, rows != NULL);
+    if (!room) return ULP_OK;
+    o->part = calloc(room, sizeof *o->part);
     if (!o->part) return ulp_fail(error, ULP_NO_MEMORY, "no memory for an optimizer");
     o->parts = o->masters = 0;
     for (size_t i = 0; i < net->count; i++)
-        if (net->layers[i].params) append(o, &net->layers[i], &rows[i + 1]);
+        if (net->layers[i].params) append_layer(o, &net->layers[i], rows ? &rows[i + 1] : NULL);
     return o->rule.kahan && o->masters ? fail_kahan(&o->rule, error) : ULP_OK;
 }
 
@@ -153,7 +180,10 @@ ulp_status ulp_optimizer_masters(const ulp_optimizer *o, const ulp_backend *back
 double ulp_rate_at(const ulp_optimizer_rule *r, uint64_t t) {
     double rate = r->rate;
     if (t < r->warmup) rate *= (double)(t + 1) / (double)r->warmup;
-    if (r->cosine) rate *= t < r->cosine ? (1.0 + ulp_cos_turn((double)t / (double)r->cosine * 0.5)) * 0.5 : 0.0;
+    if (r->cosine) {
+        const double share = t < r->cosine ? (1.0 + ulp_cos_turn((double)t / (double)r->cosine * 0.5)) * 0.5 : 0.0;
+        rate *= r->floor + (1.0 - r->floor) * share;
+    }
     if (r->every) rate *= ulp_power(r->factor, t / r->every);
     return rate;
 }
@@ -198,17 +228,23 @@ static ulp_operand target(const ulp_update_plan *p) {
                          .at = p->o->master + (part->first_master + p->span.first - part->first)};
 }
 
-/* The gradient g: unscaled, and with the decay added if the decay is coupled. */
+/* Multiply *g by a factor; *g is the scratch of gradients then. */
+static void multiply(ulp_update_plan *p, ulp_operand *g, double factor, uint32_t use) {
+    const ulp_operand to = ulp_operand_scratch(ULP_SCRATCH_G);
+    ulp_update_add_state(p, ulp_step_binary(ULP_MUL, to, *g, ulp_operand_value(factor)), use);
+    *g = to;
+}
+
+/* The gradient g: unscaled, clipped, and with the decay added if the decay is coupled. */
 static ulp_operand add_gradient(ulp_update_plan *p, const float *dw) {
     const ulp_optimizer *o = p->o;
-    ulp_operand g = ulp_operand_scratch(ULP_SCRATCH_G), w = target(p);
-    if (p->span.scale_log2 == 0 && ulp_cast_is_identity(&p->part->state)) g = ulp_update_array(p, dw);
-    else
-        ulp_update_add_state(p,
-                             ulp_step_binary(ULP_MUL, g, ulp_update_array(p, dw),
-                                             ulp_operand_value(ulp_scale(1.0, -p->span.scale_log2))),
-                             ULP_AT_STATE);
-    if (o->rule.decay == 0.0 || o->rule.kind->decoupled) return g;
+    const int clips = o->coefficient != 1.0f;
+    ulp_operand g = ulp_update_array(p, dw), w = target(p);
+    if (clips && o->rule.clip_scaled) multiply(p, &g, (double)o->coefficient, ULP_USE_CLIP);
+    if (p->span.scale_log2 != 0 || !ulp_cast_is_identity(&p->part->state))
+        multiply(p, &g, ulp_scale(1.0, -p->span.scale_log2), ULP_AT_STATE);
+    if (clips && !o->rule.clip_scaled) multiply(p, &g, (double)o->coefficient, ULP_USE_CLIP);
+    if (o->rule.decay == 0.0 || o->rule.kind->decoupled || !p->part->decays) return g;
     ulp_update_add_state(p, ulp_step_fused(ulp_operand_scratch(ULP_SCRATCH_G), ulp_operand_value(o->rule.decay), w, g),
                          ULP_USE_DECAY);
     return ulp_operand_scratch(ULP_SCRATCH_G);
@@ -242,7 +278,8 @@ static void add_compensated(ulp_update_plan *p, ulp_operand d, double rate, doub
 
 static ulp_status step_span(const ulp_optimizer *o, const ulp_pass *pass, const ulp_update_part *part, const float *dw,
                             ulp_span span) {
-    double rate = ulp_rate_at(&o->rule, pass->now.step), shrink = o->rule.kind->decoupled ? rate * o->rule.decay : 0.0;
+    double rate = ulp_rate_at(&o->rule, pass->now.step),
+           shrink = o->rule.kind->decoupled && part->decays ? rate * o->rule.decay : 0.0;
     ulp_update_plan p = {.o = o, .pass = pass, .part = part, .span = span};
     ulp_operand d = add_gradient(&p, dw);
     d = o->rule.kind->direction(&p, d, &rate);
@@ -251,17 +288,49 @@ static ulp_status step_span(const ulp_optimizer *o, const ulp_pass *pass, const 
     return ulp_backend_update(pass->run.backend, p.step, p.steps, span.n);
 }
 
-ulp_status ulp_optimizer_step(ulp_optimizer *o, ulp_pass *pass, const float *dw, const ulp_span *span, size_t spans) {
-    ulp_backend_forget(pass->run.backend, o->weight, o->n);
-    for (size_t i = 0; i < o->parts && !spans; i++) {
-        const ulp_update_part part = part_of(o, i);
-        ULP_TRY(step_span(o, pass, &part, dw, (ulp_span){part.first, part.n, pass->now.scales.log2}));
-    }
-    for (size_t i = 0, k = 0; i < spans; i++) {
-        while (span[i].first >= part_of(o, k).first + part_of(o, k).n) k++;
+/* Add the squares of x (n) 2^-scale to *sum; the scale is exact. */
+static ulp_status add_squares(const ulp_pass *pass, double *sum, const float *x, size_t n, int scale_log2) {
+    const size_t chunks = ulp_squares_chunks(n);
+    const double factor = ulp_scale(1.0, -2 * scale_log2);
+    double *host = pass->scratch.host;
+    ULP_TRY(ulp_backend_squares(pass->run.backend, pass->scratch.wide, x, n));
+    ULP_TRY(pass->run.backend->download(host, pass->scratch.wide, chunks * sizeof *host));
+    for (size_t c = 0; c < chunks; c++) *sum += host[c] * factor;
+    return ULP_OK;
+}
+
+/* Compute the norm of all gradients and the coefficient of clipping. */
+static ulp_status measure(ulp_optimizer *o, const ulp_pass *pass, const float *dw, const ulp_span *span, size_t spans) {
+    double sum = 0.0;
+    o->norm = 0.0;
+    o->coefficient = 1.0f;
+    if (o->rule.clip == 0.0) return ULP_OK;
+    if (!spans) ULP_TRY(add_squares(pass, &sum, dw, o->n, o->rule.clip_scaled ? 0 : pass->now.scales.log2));
+    for (size_t i = 0; i < spans; i++)
+        ULP_TRY(add_squares(pass, &sum, dw + span[i].first, span[i].n, o->rule.clip_scaled ? 0 : span[i].scale_log2));
+    o->norm = sqrt(sum);
+    const double c = o->rule.clip / (o->norm + 1e-6);
+    o->coefficient = c > 1.0 ? 1.0f : c != c ? (float)ulp_quiet_nan() : (float)c;
+    return ULP_OK;
+}
+
+/* Update the parts of a span. */
+static ulp_status step_parts(const ulp_optimizer *o, const ulp_pass *pass, const float *dw, ulp_span span) {
+    const size_t end = span.first + span.n;
+    for (size_t k = 0; k < o->parts; k++) {
         const ulp_update_part part = part_of(o, k);
-        ULP_TRY(step_span(o, pass, &part, dw, span[i]));
+        const size_t first = part.first > span.first ? part.first : span.first,
+                     last = part.first + part.n < end ? part.first + part.n : end;
+        if (first < last) ULP_TRY(step_span(o, pass, &part, dw, (ulp_span){first, last - first, span.scale_log2}));
     }
+    return ULP_OK;
+}
+
+ulp_status ulp_optimizer_step(ulp_optimizer *o, ulp_pass *pass, const float *dw, const ulp_span *span, size_t spans) {
+    ULP_TRY(measure(o, pass, dw, span, spans));
+    ulp_backend_forget(pass->run.backend, o->weight, o->n);
+    if (!spans) ULP_TRY(step_parts(o, pass, dw, (ulp_span){0, o->n, pass->now.scales.log2}));
+    for (size_t i = 0; i < spans; i++) ULP_TRY(step_parts(o, pass, dw, span[i]));
     o->updates++;
     return ULP_OK;
 }

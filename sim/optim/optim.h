@@ -3,6 +3,8 @@
  * An update starts from dw, the gradient of the loss times 2^k. Each arrow is one rounding of an exact right-hand side:
  *
  *   g <- dw 2^-k                 into the state format (exact in binary32, but for its subnormals)
+ *   g <- c g                     into the state format, if the optimizer clips and the coefficient c is not 1; with
+ *                                clip-at=scaled this step comes first, g <- c dw and then g <- g 2^-k
  *   g <- decay w + g             into the state format, if decay is not 0 and the kind is not adamw; w are the master
  *                                weights if there are any
  *   d, a direction               all steps into the state format:
@@ -31,15 +33,28 @@
  *    c has the opposite sign.
  *
  * The constants of an update are binary64 numbers that are rounded once to binary32. beta1 and beta2 are rounded first,
- * so that 1 - beta is exact for beta of 1/2 or more. Biases and weights are treated alike.
+ * so that 1 - beta is exact for beta of 1/2 or more.
+ *
+ * The key decays says which parameters decay: `all`, or `weights`, which leaves out biases and the parameters of
+ * normalisations (ulp_layer.decays).
+ *
+ * clip=C limits the norm of the gradients of all parameters together, Pascanu et al. 2013, arXiv:1211.5063, with
+ * PyTorch's coefficient c = min(1, C / (norm + 1e-6)). The norm is the root of the sum of the squares of dw 2^-k, or of
+ * dw itself with clip-at=scaled: the known fault of clipping before unscaling. The squares are summed in binary64 in a
+ * fixed order (kernels/functions/squares.h; the chunks of a span follow each other, and so do the spans). Norm and c
+ * are computed in binary64, and c is rounded once to binary32. An infinite gradient gives c = 0, and NaN gives NaN.
+ * With ranks the norm is that of the mean. Where layers have loss scales of their own, clip-at=scaled is refused.
  *
  * The rate of step t is computed in binary64 (elementary.h; the same on every machine). Steps are counted from 0, and
  * skipped steps are counted, too:
  *
- *   rate  min(1, (t + 1) / warmup)  (1 + cos(pi min(1, t / cosine))) / 2  factor^floor(t / every)
+ *   rate  min(1, (t + 1) / warmup)  (floor + (1 - floor) (1 + cos(pi min(1, t / cosine))) / 2)  factor^[t / every]
  *
  * Only the factors that the rule names take part. Warm-up: Goyal et al. 2017, arXiv:1706.02677, 2.2. Cosine: Loshchilov
- * and Hutter 2017, arXiv:1608.03983, equation 5, to zero and without restarts.
+ * and Hutter 2017, arXiv:1608.03983, equation 5, to the share `floor` of the rate (0) and without restarts.
+ *
+ * accumulate=N:FORMAT[/MODE] divides the batch of a step into N micro-batches and rounds the sum of their gradients
+ * (train.h).
  *
  * The text of a rule is NAME, then key=value pairs between commas: "sgd,rate=0.1,momentum=0.9",
  * "adam,rate=1e-3,warmup=100". ulp_optimizer_help() lists the keys.
@@ -60,8 +75,14 @@ typedef struct ulp_optimizer_rule {
     const ulp_optimizer_kind *kind;
     double rate, momentum, decay, beta1, beta2, eps;
     double factor;                  /* multiplies the rate after every `every` steps */
+    double floor;                   /* share of the rate that a cosine leaves */
+    double clip;                    /* the largest norm of the gradients; 0: none */
+    uint32_t accumulate;            /* micro-batches of a step; 0: the batch is whole */
+    ulp_cast sum;                   /* of the gradients of micro-batches */
     uint32_t warmup, cosine, every; /* steps; 0: none */
     uint8_t kahan;
+    uint8_t clip_scaled;    /* 1: clip-at=scaled */
+    uint8_t decays_weights; /* 1: decays=weights */
 } ulp_optimizer_rule;
 
 typedef struct ulp_optimizer ulp_optimizer;
@@ -87,17 +108,20 @@ typedef struct ulp_span {
     int scale_log2;
 } ulp_span;
 
-/* Neighbouring layers that round their weights in the same way. */
+/* Neighbouring parameters that are rounded in the same way, and that all decay or do not. */
 typedef struct ulp_update_part {
     size_t first, n;     /* parameters first .. first + n - 1 */
     size_t first_master; /* index of their first master weight among the master weights */
     uint8_t has_master;
+    uint8_t decays; /* 0: the decay of the rule leaves these parameters out */
     ulp_cast weight, state, master;
 } ulp_update_part;
 
 struct ulp_optimizer {
     ulp_optimizer_rule rule; /* may change between steps, but not so that other arrays are needed */
     uint64_t updates;        /* number of updates so far */
+    double norm;             /* of the last update's gradients, before they were clipped; 0 without clipping */
+    float coefficient;       /* by which they were multiplied; 1 without clipping */
     size_t n;
     float *weight;   /* (n) */
     float *master;   /* (masters), or NULL without master weights */
@@ -108,6 +132,8 @@ struct ulp_optimizer {
     size_t parts;
     ulp_update_part whole, *part; /* the only part; or (parts) parts, NULL if `whole` is the only part */
 };
+
+enum { ULP_MICRO_MAX = 4096 }; /* micro-batches of a rank's step */
 
 /* The i-th row of the table; NULL past the end. */
 const ulp_optimizer_kind *ulp_optimizer_kind_get(size_t i);
@@ -132,11 +158,14 @@ void ulp_optimizer_help(const ulp_help *to);
 ulp_status ulp_optimizer_init(ulp_optimizer *optimizer, const ulp_optimizer_rule *rule, const ulp_policy *policy,
                               ulp_error *error);
 
-/* Give each layer of a net the policy of its row (policy.h); without rows there is nothing to do. Status and
- * sentence are those of ulp_optimizer_init(), or ULP_NO_MEMORY. */
+/* Give each layer of a net the policy of its row (policy.h; NULL: the policy of all layers), and find the parameters
+ * that decay; before this all decay. Status and sentence are those of ulp_optimizer_init(), or ULP_NO_MEMORY. */
 ulp_status ulp_optimizer_divide(ulp_optimizer *optimizer, const ulp_net *net, const ulp_layer_policy *rows,
                                 ulp_error *error);
 void ulp_optimizer_release(ulp_optimizer *optimizer);
+
+/* The number of parts that ulp_optimizer_divide() has room for; 0 if it divides nothing. */
+size_t ulp_optimizer_parts(const ulp_optimizer_rule *rule, size_t layers, int has_rows);
 
 /* The rate of step t under the rule's schedule. */
 double ulp_rate_at(const ulp_optimizer_rule *rule, uint64_t t);

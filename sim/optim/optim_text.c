@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "optim.h"
+#include "sim/policy/policy_words.h"
 
 #define FIELD(field) ULP_KEY_FIELD(ulp_optimizer_rule, field)
 
@@ -30,6 +31,51 @@ static int print_drop(char *text, size_t size, const void *from, const ulp_key *
     return rule->every ? snprintf(text, size, "%.17g/%u", rule->factor, (unsigned)rule->every) : 0;
 }
 
+/* Read one of the two words of the key's form, "FIRST or SECOND"; the field at key->at gets its number. */
+static ulp_status read_word(void *to, const ulp_key *key, const char *value, ulp_error *error) {
+    const char *first = key->form, *second = strstr(key->form, " or ") + 4;
+    const size_t length = (size_t)(second - first) - 4;
+    const int is_second = strcmp(value, second) == 0;
+    if (!is_second && (strlen(value) != length || strncmp(value, first, length) != 0))
+        return ulp_fail(error, ULP_BAD_NAME, "optimizer %s: '%s=%s': %s is %s",
+                        ((const ulp_optimizer_rule *)to)->kind->name, key->name, value, key->name, key->form);
+    *((uint8_t *)to + key->at) = (uint8_t)is_second;
+    return ULP_OK;
+}
+
+/* The first word is the default, which the canonical text leaves out. */
+static int print_word(char *text, size_t size, const void *from, const ulp_key *key) {
+    return *((const uint8_t *)from + key->at) ? snprintf(text, size, "%s", strstr(key->form, " or ") + 4) : 0;
+}
+
+/* Read N:FORMAT[/MODE]. As the formats of gradients in a policy, the format overflows to Inf unless its name says :sat.
+ */
+static ulp_status read_sum(void *to, const ulp_key *key, const char *value, ulp_error *error) {
+    ulp_optimizer_rule *rule = to;
+    ulp_cast_text about = {.name = key->name};
+    size_t n;
+    const char *at = value;
+    if (ulp_args_read(&n, &at, 1, ULP_MICRO_MAX) != ULP_OK || *at++ != ':' || !*at)
+        return ulp_fail(error, ULP_BAD_NAME, "optimizer %s: '%s=%s': %s is %s", rule->kind->name, key->name, value,
+                        key->name, key->form);
+    ulp_status status = ulp_cast_read(&rule->sum, &about, at, error);
+    if (status == ULP_OK) status = ulp_point_let_overflow(&rule->sum.format, ULP_AT_WGRAD);
+    if (status == ULP_OK && ulp_rule_check(&rule->sum.format, rule->sum.rule) != ULP_OK)
+        status = ulp_fail(error, ULP_UNSUPPORTED, "%s: the format has no mode %s", value,
+                          ulp_mode_name((ulp_mode)rule->sum.rule.mode));
+    if (status != ULP_OK) return ulp_fail_within(error, ULP_BAD_NAME, "optimizer %s", rule->kind->name);
+    rule->accumulate = (uint32_t)n;
+    return ULP_OK;
+}
+
+static int print_sum(char *text, size_t size, const void *from, const ulp_key *key) {
+    const ulp_optimizer_rule *rule = from;
+    (void)key;
+    if (!rule->accumulate) return 0;
+    const int used = snprintf(text, size, "%u:", (unsigned)rule->accumulate);
+    return used < (int)size ? used + ulp_cast_write(text + used, size - (size_t)used, &rule->sum) : used;
+}
+
 static const ulp_key common_keys[] = {
     {"rate", "learning rate, without the schedule", ULP_KEY_NUMBER, FIELD(rate), 0, 1e6, NULL, 0, NULL, NULL},
     {"decay", "weight decay", ULP_KEY_NUMBER, FIELD(decay), 0, 1e6, NULL, 0, NULL, NULL},
@@ -45,6 +91,30 @@ static const ulp_key common_keys[] = {
      .form = "FACTOR/EVERY, a number from 0 to 1 and a whole number of steps from 1 to 1e+09",
      .read = read_drop,
      .print = print_drop},
+    {"floor", "share of the rate that is left when the cosine ends", ULP_KEY_NUMBER, FIELD(floor), 0, 1, NULL, 0, NULL,
+     NULL},
+    {"clip", "largest norm of the gradients of all parameters together, 0: no limit", ULP_KEY_NUMBER, FIELD(clip), 0,
+     1e30, NULL, 0, NULL, NULL},
+    {.name = "clip-at",
+     .help = "whether the norm is that of the gradients before their loss scale is removed, or after it",
+     .type = ULP_KEY_OWN,
+     .at = offsetof(ulp_optimizer_rule, clip_scaled),
+     .form = "unscaled or scaled",
+     .read = read_word,
+     .print = print_word},
+    {.name = "decays",
+     .help = "which parameters decay: all of them, or not biases and parameters of normalisations",
+     .type = ULP_KEY_OWN,
+     .at = offsetof(ulp_optimizer_rule, decays_weights),
+     .form = "all or weights",
+     .read = read_word,
+     .print = print_word},
+    {.name = "accumulate",
+     .help = "a step has N micro-batches, and the sum of their gradients is rounded to FORMAT",
+     .type = ULP_KEY_OWN,
+     .form = "N:FORMAT[/MODE], a whole number from 1 to 4096 and a format, as 4:bf16 or 8:fp16/sr",
+     .read = read_sum,
+     .print = print_sum},
     {.name = NULL},
 };
 

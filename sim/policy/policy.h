@@ -229,11 +229,14 @@ enum {
     ULP_USE_KAHAN_SUM = 49, /* this and the next two: compensated update, in the order of optim.h */
     ULP_USE_KAHAN_MOVED = 50,
     ULP_USE_KAHAN_LOST = 51,
-    ULP_USE_REDUCE = 56 /* reduction of the gradients over ranks (reduction.h) */
+    ULP_USE_CLIP = 52,       /* gradients times the coefficient of clipping */
+    ULP_USE_ACCUMULATE = 53, /* sums of the gradients of micro-batches */
+    ULP_USE_REDUCE = 56      /* reduction of the gradients over ranks (reduction.h) */
 };
 
 /* The stream of one use. In data-parallel training, the words of rank r begin at index r 2^48 of every stream that a
- * rank uses alone. The bits of a stream, from the top:
+ * rank uses alone. With N micro-batches in a step, micro-batch m of rank r has the words of rank r N + m. The bits of a
+ * stream, from the top:
  *
  *  - evaluation (63): 1 in an evaluation, 0 in training
  *  - use (56..62): a rounding point or one of the uses above

@@ -1,4 +1,4 @@
-/* policy_words.h - the words of a policy's text, for the files of this folder.
+/* policy_words.h - the words of a policy's text, for the files of this folder and the texts of optimizers.
  *
  * A policy grows in a draft while its text is read. Functions that read write a sentence to `error` (may be NULL) on
  * failure.

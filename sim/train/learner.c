@@ -16,6 +16,11 @@ ulp_status ulp_learner_take(ulp_trainer *t, const ulp_train_options *o, ulp_erro
     ULP_TRY(ulp_policy_check(t->policy, error));
     ULP_TRY(ulp_scaler_init(&t->scaler, o->scaler ? o->scaler : &ulp_scaler_rules[ULP_SCALER_NONE], error));
     t->start_rule = *optimizer;
+    if (optimizer->clip > 0.0 && optimizer->clip_scaled && t->scaler.rule.per_layer)
+        return ulp_fail(error, ULP_UNSUPPORTED,
+                        "optimizer: clip-at=scaled with scaler %s: the gradients of layers have loss scales of their "
+                        "own, so they have no common norm before they are unscaled",
+                        t->scaler.rule.name);
     return ulp_optimizer_init(&t->optimizer, optimizer, t->policy, error);
 }
 
@@ -88,6 +93,7 @@ ulp_status ulp_learner_gather(ulp_trainer *t, const uint32_t *rows, size_t B) {
 
 ulp_status ulp_learner_round_input(ulp_trainer *t) {
     const size_t n = ulp_dims_size(t->model.net.in);
+    if (t->data && t->data->tokens) return ULP_OK; /* numbers of tokens are exact */
     return ulp_pass_round(&t->pass, ulp_site_of(ULP_AT_ACT, 0, n), t->model.tensor[0], t->pass.now.B * n);
 }
 
@@ -110,6 +116,8 @@ static void fill_report(ulp_step *r, const ulp_trainer *t, const ulp_gradient_ch
                     .layer_scale = pass->now.scales.layer,
                     .overflow = check->overflow,
                     .skipped = check->skip,
+                    .norm = check->skip ? 0.0 : t->optimizer.norm,
+                    .coefficient = check->skip ? 1.0 : (double)t->optimizer.coefficient,
                     .act = pass->counts.rounded[ULP_AT_ACT],
                     .agrad = pass->counts.rounded[ULP_AT_AGRAD],
                     .wgrad = pass->counts.rounded[ULP_AT_WGRAD],

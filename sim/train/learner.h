@@ -33,7 +33,7 @@ const uint32_t *ulp_learner_rows(ulp_trainer *t);
  * those from pass.now.first on. */
 ulp_status ulp_learner_gather(ulp_trainer *t, const uint32_t *rows, size_t B);
 
-/* Round the samples in tensor 0. */
+/* Round the samples in tensor 0, unless they are numbers of tokens. */
 ulp_status ulp_learner_round_input(ulp_trainer *t);
 
 /* Begin a training pass of B samples. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "footprint.h"
+#include "micro.h"
 
 const char *ulp_memory_kind_name(ulp_memory_kind kind) {
     static const char *const names[ULP_MEMORY_KINDS] = {"weights",
@@ -42,7 +43,7 @@ typedef struct sizes {
     ulp_optimizer_rule optimizer;
     ulp_loss loss;                       /* without arrays */
     int per_layer;                       /* whether layers have loss scales of their own */
-    size_t ranks, batch, room, elements; /* batch: of a rank; elements: of the largest tensor that is rounded */
+    size_t ranks, batch, room, elements; /* batch: of a pass; elements: of the largest tensor that is rounded */
 } sizes;
 
 /* Take the sizes from options that ulp_train_check() has accepted. */
@@ -52,7 +53,7 @@ static ulp_status take_sizes(sizes *s, const ulp_data *data, const ulp_train_opt
     s->optimizer = o->optimizer ? *o->optimizer : ulp_optimizer_rule_of(&ulp_optimizer_sgd);
     s->per_layer = o->scaler && o->scaler->per_layer;
     s->ranks = o->ranks ? o->ranks : 1;
-    s->batch = o->batch / s->ranks;
+    s->batch = o->batch / s->ranks / (s->optimizer.accumulate ? s->optimizer.accumulate : 1);
     s->room = ulp_larger(s->batch, ulp_score_batch(o->net));
     s->elements = ulp_larger(s->room * o->net->widest, o->net->params);
     s->policy = o->policy;
@@ -85,16 +86,16 @@ static void count_model(size_t *bytes, const sizes *s) {
         if (i) bytes[ULP_MEMORY_AGRAD] += floats(s->batch * n);
         if (i < net->count) bytes[ULP_MEMORY_ACT] += floats(s->room * net->layers[i].saved);
     }
-    bytes[ULP_MEMORY_WGRAD] = floats(net->params);
+    bytes[ULP_MEMORY_WGRAD] = floats(net->params) * (ulp_micro_has_sum(&s->optimizer) ? 2 : 1);
     bytes[ULP_MEMORY_NORM] = floats(net->states);
     bytes[ULP_MEMORY_SCRATCH] =
         floats(s->room * net->ones) + floats(s->room * net->work) + array(s->elements, sizeof(double));
 }
 
 static void count_loss(size_t *bytes, const sizes *s) {
-    const size_t out = ulp_dims_size(s->net->out), room = s->room,
+    const size_t out = ulp_dims_size(s->net->out), room = s->room, rows = room * s->loss.rows,
                  work = s->loss.kind->work ? s->batch * s->loss.kind->work(&s->loss) : 0;
-    bytes[ULP_MEMORY_LOSS] = floats(room * out) + floats(room) + array(room, sizeof(double)) +
+    bytes[ULP_MEMORY_LOSS] = floats(room * out) + floats(rows) + array(rows, sizeof(double)) +
                              array(room * out, sizeof(double)) + array(room * s->loss.labels, 1) +
                              array(work, sizeof(double));
 }
@@ -105,10 +106,10 @@ static size_t count_ranks(const sizes *s, int is_one_rank) {
     return ((is_one_rank ? 0 : s->ranks * s->net->params) + s->net->states + 1) * sizeof(float);
 }
 
-/* The policies of the layers, and the parts of the optimizer, if layers have policies of their own. */
+/* The policies of the layers, if they have policies of their own, and the parts of the optimizer. */
 static size_t rows_of(const sizes *s) {
-    if (!s->rows) return 0;
-    return (s->net->count + 1) * (sizeof(ulp_layer_policy) + sizeof(ulp_update_part));
+    return (s->rows ? (s->net->count + 1) * sizeof(ulp_layer_policy) : 0) +
+           ulp_optimizer_parts(&s->optimizer, s->net->count, s->rows != NULL) * sizeof(ulp_update_part);
 }
 
 /* The host memory of the model and the pass, of the loss, of the samples, and of a scale per layer. */
@@ -120,7 +121,7 @@ static size_t count_host(const sizes *s) {
     const size_t scratch = s->elements * (2 * sizeof(float) + sizeof(double)),
                  lists = (3 * count + 2) * sizeof(float *) + count * sizeof(ulp_layer) + 1,
                  history = ULP_AT_COUNT * (count + 1) * (steps + 1) * sizeof(float),
-                 loss = (s->room + more) * sizeof(double) + s->room * out * sizeof(float),
+                 loss = (s->room * s->loss.rows + more) * sizeof(double) + s->room * out * sizeof(float),
                  samples = data->n_train * sizeof(uint32_t) + s->room * (data->labels + data->features * sizeof(float)),
                  scales = count * (sizeof(ulp_scaler) + sizeof(size_t) + sizeof(int) + sizeof(ulp_span));
     return sizeof(ulp_trainer) + sizeof(ulp_policy) + scratch + rows_of(s) + lists + history + loss + samples +
@@ -164,9 +165,10 @@ static size_t put(place *to, size_t used, const void *at, size_t n, ulp_memory_k
 static size_t list_arrays(place *to, const ulp_trainer *t) {
     const ulp_model *m = &t->model;
     const ulp_optimizer *o = &t->optimizer;
-    const float *of_weights[] = {o->weight, o->master, o->momentum, o->squares, o->lost, m->wgrad};
+    const float *of_weights[] = {o->weight, o->master, o->momentum, o->squares, o->lost, m->wgrad, t->sum};
     static const ulp_memory_kind weight_kinds[] = {ULP_MEMORY_WEIGHT, ULP_MEMORY_MASTER, ULP_MEMORY_STATE,
-                                                   ULP_MEMORY_STATE,  ULP_MEMORY_STATE,  ULP_MEMORY_WGRAD};
+                                                   ULP_MEMORY_STATE,  ULP_MEMORY_STATE,  ULP_MEMORY_WGRAD,
+                                                   ULP_MEMORY_WGRAD};
     const void *of_loss[] = {t->loss.p, t->loss.row, t->loss.wide, t->loss.exact, t->loss.label};
     size_t n = 0;
     for (size_t i = 0; i < sizeof of_weights / sizeof *of_weights; i++)

@@ -14,6 +14,7 @@
 #include "base/checksum.h"
 #include "base/file.h"
 #include "base/replace.h"
+#include "sim/policy/policy_words.h"
 #include "saved.h"
 
 enum { VERSION = 3, PIECE = 1 << 16, LINES_MAX = 1 << 18 };
@@ -35,12 +36,22 @@ static int visit_rule(ulp_optimizer_rule *r, ulp_state_visitor visit, void *cont
            VISIT(r->kahan);
 }
 
+/* Whether a run began with keys that the files of earlier runs do not have; only then they may change. */
+static int has_later_keys(const ulp_optimizer_rule *start) {
+    return start->floor != 0.0 || start->clip != 0.0 || start->clip_scaled || start->decays_weights;
+}
+
+static int visit_later_keys(ulp_optimizer_rule *r, ulp_state_visitor visit, void *context) {
+    return VISIT(r->floor) && VISIT(r->clip);
+}
+
 int ulp_learner_visit(const void *learner, ulp_state_visitor visit, void *context) {
     ulp_trainer *t = (ulp_trainer *)learner; /* saving reads the fields, loading writes them */
     int good = VISIT(t->step) && visit_scaler(&t->scaler, visit, context);
     for (size_t i = 0; i < t->loss_scales.count && good; i++)
         good = visit_scaler(&t->loss_scales.layer[i], visit, context);
     const ulp_amax_history *h = &t->pass.history;
+    if (good && has_later_keys(&t->start_rule)) good = visit_later_keys(&t->optimizer.rule, visit, context);
     return good && visit_rule(&t->optimizer.rule, visit, context) && VISIT(t->optimizer.updates) &&
            visit(context, h->amax, ULP_AT_COUNT * h->tensors * (h->steps + 1) * sizeof *h->amax);
 }
@@ -84,6 +95,14 @@ static void add_rules(ulp_lines *lines, const ulp_optimizer_rule *o, const ulp_s
         "cosine %u, drop %.17g/%u, kahan %d\n",
         o->kind->name, o->rate, o->momentum, o->decay, o->beta1, o->beta2, o->eps, (unsigned)o->warmup,
         (unsigned)o->cosine, o->factor, (unsigned)o->every, o->kahan);
+    if (has_later_keys(o))
+        ulp_lines_add(lines, "optimizer: floor %.17g, clip %.17g at %s, decays %s\n", o->floor, o->clip,
+                      o->clip_scaled ? "scaled" : "unscaled", o->decays_weights ? "weights" : "all");
+    if (o->accumulate) {
+        char sum[64];
+        ulp_cast_write(sum, sizeof sum, &o->sum);
+        ulp_lines_add(lines, "accumulate: %u:%s\n", (unsigned)o->accumulate, sum);
+    }
     ulp_lines_add(
         lines,
         "scaler: %s, init %d, min %d, max %d, interval %u, hysteresis %u, skip %d, log_max %.17g, overflow_std_dev "

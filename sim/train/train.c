@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
+#include "kernels/functions/elementary.h"
 #include "learner.h"
+#include "micro.h"
 #include "train_ranks.h"
 
 /* Carve the arrays that do not belong to the model. */
@@ -11,6 +13,7 @@ static void carve(void *own, ulp_arena *f) {
     ulp_trainer *t = own;
     ulp_optimizer_carve(&t->optimizer, f, t->model.net.params);
     ulp_loss_carve(&t->loss, f, t->model.batch, t->model.room);
+    ulp_micro_carve(t, f);
 }
 
 void ulp_trainer_free(ulp_trainer *t) {
@@ -36,7 +39,8 @@ static ulp_status take_net(ulp_trainer *t, const ulp_train_options *o, ulp_error
             "the net takes inputs of %zu x %zu x %zu (channels, height, width), the data have %zu x %zu x %zu",
             o->net->in.c, o->net->in.h, o->net->in.w, dims.c, dims.h, dims.w);
     ULP_TRY(ulp_train_ranks_take(t, o, error));
-    const ulp_status status = ulp_model_init(&t->model, o->net, t->batch / t->ranks, ulp_score_batch(o->net));
+    ULP_TRY(ulp_micro_take(t, error));
+    const ulp_status status = ulp_model_init(&t->model, o->net, t->batch / t->ranks / t->micro, ulp_score_batch(o->net));
     return status == ULP_OK ? ULP_OK : ulp_fail(error, status, "no memory for a net");
 }
 
@@ -99,7 +103,8 @@ static ulp_status gather(ulp_trainer *t, const uint32_t *rows) {
     return ulp_learner_round_input(t);
 }
 
-/* Run the forward and the backward pass of the samples of rank pass.now.rank; *mean is their mean loss. */
+/* Run the forward and the backward pass of the samples of rank or micro-batch pass.now.rank; *mean is their mean loss.
+ */
 static ulp_status forward_backward(ulp_trainer *t, double *mean) {
     const size_t out = t->model.net.count;
     const ulp_loss_batch batch = {.layer = out, .z = t->model.tensor[out], .dz = t->model.grad[out], .label = t->label};
@@ -113,10 +118,13 @@ static ulp_status forward_backward(ulp_trainer *t, double *mean) {
     return ulp_model_backward(&t->model, &t->pass, t->optimizer.weight);
 }
 
+/* The same for all micro-batches of a rank. */
+static ulp_status step_of_rank(ulp_trainer *t, double *mean) { return ulp_micro_step(t, forward_backward, mean); }
+
 ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
     ulp_step r = {0};
     ulp_learner_begin(t, t->model.batch);
-    ULP_TRY(t->ranks > 1 ? ulp_train_ranks_step(t, forward_backward, &r.loss) : forward_backward(t, &r.loss));
+    ULP_TRY(t->ranks > 1 ? ulp_train_ranks_step(t, step_of_rank, &r.loss) : step_of_rank(t, &r.loss));
     ULP_TRY(ulp_learner_update(t, &r));
     if (report) *report = r;
     return ULP_OK;
@@ -135,9 +143,11 @@ ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
         ULP_TRY(ulp_model_forward(&t->model, pass, t->optimizer.weight));
         ULP_TRY(t->loss.kind->score(&t->loss, pass, &sum, t->model.tensor[t->model.net.count], t->label));
     }
+    const double losses = (double)(sum.n * t->loss.rows);
     if (sum.n) {
-        sum.loss /= (double)sum.n;
-        sum.accuracy = (double)sum.right / (double)sum.n;
+        sum.loss /= losses;
+        sum.bits = sum.loss / ulp_log(2.0);
+        sum.accuracy = (double)sum.right / losses;
     }
     if (sum.labels) sum.label_error = (double)sum.edits / (double)sum.labels;
     *score = sum;

@@ -54,6 +54,14 @@ typedef struct ulp_train_options {
  * statistics are those of rank 0. One rank reduces nothing. The scaler `layer` needs one rank, since it looks at
  * gradients of activations, which are not reduced.
  *
+ * Micro-batches. With accumulate=N:FORMAT[/MODE] of the optimizer a step has N micro-batches of B/N samples, with ranks
+ * each rank's B/R samples, in the order of the batch. Their gradients are those of the mean over all samples of the
+ * step: the gradient of the loss is divided by N. As the layers hand them on, with their loss scale, they are added in
+ * the format: sum <- round(dw) for the first one, then sum <- round(sum + dw). The sum is checked, reduced and used as
+ * the gradients of a whole batch. Every micro-batch has random words of its own (policy.h). Batch normalisation uses
+ * the samples of a micro-batch, and its running statistics take every one of them, as in PyTorch. Losses are averaged,
+ * and counts are sums. The scaler `layer` needs one micro-batch, for the same reason as with ranks.
+ *
  * Processes that are a rank each (`group`) compute the same bits as one process that computes all ranks. An observer
  * sees the ranks of its process. */
 
@@ -65,6 +73,8 @@ typedef struct ulp_step {
     const int *layer_scale;      /* (layers) log2 of each layer's scale, valid until the next step; NULL: one scale */
     int overflow;                /* Inf or NaN in the gradients that the scaler sees */
     int skipped;                 /* 1: the step made no update */
+    double norm;                 /* of the gradients, if the optimizer clips and the step made an update, else 0 */
+    double coefficient;          /* by which they were multiplied; 1 if nothing was clipped */
     ulp_stats act, agrad, wgrad; /* of this step's roundings, if counting; zeros where the format is binary32 */
     ulp_tally agrad_all, wgrad_all; /* of this step's gradients, if counting, in every format */
 } ulp_step;
@@ -83,6 +93,8 @@ typedef struct ulp_trainer {
     ulp_optimizer_rule start_rule; /* the optimizer's rule at the start of the run */
     ulp_pass pass;
     size_t batch, ranks; /* samples of a step, all ranks together; ranks is at least 1 */
+    size_t micro;        /* micro-batches of a rank's step, at least 1 */
+    float *sum;          /* (params) of the gradients of micro-batches; NULL with fewer than 2 */
     ulp_reduction reduction;
     const ulp_ranks *group;
     float *shares;     /* (ranks,params) backend memory: the gradients of the ranks, if this process computes all */

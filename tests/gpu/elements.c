@@ -262,6 +262,34 @@ static void check_largest(const check *c) {
     row_end(&r);
 }
 
+/* Chunks of every length, several chunks, and numbers whose squares are Inf or NaN. */
+static void check_squares(const check *c) {
+    row r = row_of("squares: chunks, the ends of the range, NaN");
+    arrays a;
+    const size_t n = c->small ? 3 * ULP_SQUARES_CHUNK + 7 : 1000003, chunks = ulp_squares_chunks(n);
+    double *got = room(chunks, sizeof *got), *want = room(chunks, sizeof *want);
+    if (!r.skipped && arrays_open(c, &r, &a, n)) {
+        double *device = to_device(c, &r, got, chunks * sizeof *got);
+        for (size_t k = 0; k < 24 && !r.stopped; k++) {
+            const size_t m = k == 0 ? 0 : k < 12 ? 7 * k - 6 : a.n - k * k;
+            fill_normal(a.x, a.n, k % 2 ? 1.0 : 0x1p-140, k);
+            if (m > 40 && k % 3 == 1) a.x[m / 2] = -INFINITY;
+            if (m > 40 && k % 5 == 2)
+                memcpy(&a.x[m - 1], &(uint32_t){0xff812345u}, sizeof a.x[0]); /* a NaN with sign and payload */
+            if (m > 40 && k % 4 == 3) a.x[0] = -0x1.fffffep127f;
+            row_ok(&r, c->gpu->upload(a.device_x, a.x, (a.n + SLACK) * sizeof(float)), "upload");
+            row_ok(&r, ulp_backend_squares(c->cpu, want, a.x, m), "the CPU's squares");
+            if (row_ok(&r, ulp_backend_squares(c->gpu, device, a.device_x, m), "squares of %zu", m) &&
+                row_ok(&r, c->gpu->download(got, device, ulp_squares_chunks(m) * sizeof *got), "download"))
+                row_doubles(&r, got, want, ulp_squares_chunks(m), "of %zu", m);
+        }
+        c->gpu->release(device);
+        arrays_close(c, &a);
+    }
+    free(got), free(want);
+    row_end(&r);
+}
+
 /* The random word of an element does not depend on how an array is divided into pieces. */
 static void check_words(const check *c) {
     row r = row_of("stochastic rounding: an array in pieces is the array at once");
@@ -297,4 +325,5 @@ void check_elements(const check *c) {
     check_map(c);
     check_update(c);
     check_largest(c);
+    check_squares(c);
 }

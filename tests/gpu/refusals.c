@@ -138,6 +138,12 @@ static void refuse_largest(both *w) {
     GOOD(ulp_backend_largest(b, &most, x, ROOM, 0));
 }
 
+static void refuse_squares(both *w) {
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_squares(b, NULL, x, ROOM));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_squares(b, y64, NULL, ROOM));
+    GOOD(ulp_backend_squares(b, NULL, NULL, 0));
+}
+
 /* ---- steps ---- */
 
 static ulp_operand in_array(float *at) { return (ulp_operand){.kind = ULP_OPERAND_ARRAY, .at = at}; }
@@ -235,11 +241,8 @@ static void refuse_moves(both *w) {
 }
 
 void check_refused(const check *c) {
-    static const refusal rows[] = {{"round", refuse_round},
-                                   {"round64", refuse_round64},
-                                   {"map", refuse_map},
-                                   {"largest", refuse_largest},
-                                   {"update", refuse_update}};
+    static const refusal rows[] = {{"round", refuse_round},     {"round64", refuse_round64}, {"map", refuse_map},
+                                   {"largest", refuse_largest}, {"squares", refuse_squares}, {"update", refuse_update}};
     static const refusal moves[] = {{"patches and permute", refuse_moves}};
     refusals_run(c, rows, sizeof rows / sizeof rows[0]);
     check_refused_products(c);

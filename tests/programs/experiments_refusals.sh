@@ -80,13 +80,13 @@ holds "the exit statuses stand once in --help" [ "$(grep -ci '^exit: ' out.txt)"
 G=$BIN/gradient_underflow
 mkdir empty copy
 cp "$SOURCES/data/digits.csv" copy
-complains 2 "--data of no folder" '^gradient_underflow: --data none: there is no such folder$' "$G" --quick --data none
+complains 2 "--data of no folder" '^gradient_underflow: --data none: there is no such folder or file$' "$G" --quick --data none
 complains 3 "--data of an empty folder" 'no digits.csv .* in empty or empty/digits$' "$G" --quick --data empty
 exits 2 "--data without a name" "$G" --quick --data=
 complains 3 "--set mnist without its files" 'each plain or .gz$' "$G" --quick --set mnist
 exits 3 "--set mnist in an empty folder" "$G" --quick --set mnist --data empty
 complains 2 "an unknown data set" "^gradient_underflow: --set: no data set 'cifar'$" "$G" --quick --set cifar
-says '^known: digits mnist mnist-strips strips$' err.txt "it lists the known ones, and says no more"
+says '^known: digits mnist mnist-strips strips text$' err.txt "it lists the known ones, and says no more"
 prints 0 "--help of an experiment with data" 'topics here: .*nets' "$G" --help
 for set in $("$BIN/ulp" help data | sed -n 's/^\([a-z-]*\)  .*/\1/p'); do says " $set[] ]" out.txt "--help names the data set $set"; done
 few="--quick --quiet --nets small --steps 6 --every 3"

@@ -176,7 +176,7 @@ static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, ulp_er
 }
 
 extern const ulp_data_kind ulp_data_bars;
-const ulp_data_kind ulp_data_bars = {"bars", "bars in four places", 1, load};
+const ulp_data_kind ulp_data_bars = {.name = "bars", .what = "bars in four places", .ships = 1, .load = load};
 END
 cat >sim/optim/slow.c <<'END'
 /* slow.c - gradient descent at half the rate. */

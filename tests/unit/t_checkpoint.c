@@ -60,7 +60,9 @@ TEST(same_bits) {
         {"bf16,mode=sr/8,out=fp32,acc=fp32", "none", "sgd,rate=0.2"},
         {"bf16,acc=fp32", "none", "sgd,rate=0.2,kahan=1"},
         {"mixed:e4m3,act=e4m3@delayed5,agrad=e5m2@delayed5", "none",
-         "sgd,rate=0.1,momentum=0.9"},                                /* tensor scales from past steps */
+         "sgd,rate=0.1,momentum=0.9"}, /* tensor scales from past steps */
+        {"mixed:fp16", "pytorch,interval=6", "adamw,rate=0.01,clip=0.5,decays=weights,cosine=70,floor=0.1"},
+        {"mixed:fp16,mode=sr", "pytorch,interval=6", "sgd,rate=0.1,accumulate=4:bf16/sr,clip=1,clip-at=scaled"},
         {"mixed:fp16,mode=sr", "pytorch,interval=4", "sgd,rate=0.1"}, /* on three ranks */
     };
     for (size_t i = 0; i < COUNT_OF(runs); i++) {

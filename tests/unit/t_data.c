@@ -163,6 +163,18 @@ TEST(unknown_set) {
     assert_int_equal(ulp_data_load(&data, "cifar", NULL, 1, &error), ULP_BAD_NAME);
     assert_non_null(strstr(error.text, "'cifar'"));
     assert_non_null(strstr(error.text, "digits, mnist"));
+    static const char *const bad[][2] = {{"digits:8", "digits takes no length"},
+                                         {"text:", "a whole number from 1 to 4096"},
+                                         {"text:0", "a whole number from 1 to 4096"},
+                                         {"text:4097", "'text:4097'"},
+                                         {"text:+3", "'text:+3'"},
+                                         {"text:8x", "'text:8x'"},
+                                         {"texts:8", "no data set 'texts:8'"},
+                                         {"tex", "no data set 'tex'"}};
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        assert_int_equal(ulp_data_load(&data, bad[i][0], NULL, 1, &error), ULP_BAD_NAME);
+        if (!strstr(error.text, bad[i][1])) fail_msg("%s: %s", bad[i][0], error.text);
+    }
     assert_int_equal(ulp_data_load(&data, "cifar", NULL, 1, NULL), ULP_BAD_NAME);
     assert_int_equal(ulp_data_load(&data, "mnist", NULL, 1, &error), ULP_NO_DEVICE);
     assert_non_null(strstr(error.text, "does not ship"));

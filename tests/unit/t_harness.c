@@ -43,7 +43,7 @@ TEST(defaults) {
     assert_true(has("stdout.txt", "--shape WORD") && has("stdout.txt", "--counts N,... ") &&
                 has("stdout.txt", "[--full: 10]"));
     assert_true(has("stdout.txt", "--shard I/N ") && has("stdout.txt", "--merge FILE... ") &&
-                has("stdout.txt", "--data DIR ") && has("stdout.txt", "(fp16, bf16, any eXmY or qI.F),") &&
+                has("stdout.txt", "--data PATH ") && has("stdout.txt", "(fp16, bf16, any eXmY or qI.F),") &&
                 has("stdout.txt", "ulp help TOPIC"));
     expect_exit(0, "--version");
 }

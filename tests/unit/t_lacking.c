@@ -35,6 +35,7 @@ TEST(lacking) {
     CASE(map, NULL, (ulp_array_op){0}, 0, (ulp_rounding){0});
     CASE(update, NULL, 0, 0);
     CASE(largest, NULL, NULL, 0, 0);
+    CASE(squares, NULL, NULL, 0);
     CASE(reduce, NULL, NULL, 0, 0, (ulp_summation){0});
     CASE(gemm, NULL, NULL, NULL, &shape, (ulp_summation){0});
     CASE(gemm64, NULL, NULL, NULL, &shape, (ulp_summation){0});

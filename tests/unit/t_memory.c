@@ -114,7 +114,12 @@ static const training_texts runs[] = {
     {.batch = 256, .policy = "mixed:bf16,master=none", .optimizer = "adam,kahan=1"},
     {.batch = 12, .ranks = 3, .policy = "mixed:fp16"},
     {.batch = 40, .policy = "mixed:fp16,last.*=fp32,0.act=e4m3@delayed33", .optimizer = "sgd,momentum=0.9"},
-    {.batch = 40, .policy = "fp16,first.master=fp32", .optimizer = "adam"}};
+    {.batch = 40, .policy = "fp16,first.master=fp32", .optimizer = "adam"},
+    {.batch = 24, .policy = "mixed:fp16", .optimizer = "adamw,clip=1,decays=weights"},
+    {.batch = 24, .policy = "mixed:fp16", .optimizer = "sgd,accumulate=3:bf16"},
+    {.batch = 300, .optimizer = "adam,accumulate=1:bf16"},
+    {.batch = 24, .ranks = 3, .optimizer = "sgd,accumulate=4:fp32"},
+    {.batch = 24, .policy = "fp16,first.master=fp32", .scaler = "layer", .optimizer = "sgd,decays=weights"}};
 
 /* Every kind of layer. The examples of the kinds take images of 4 x 4 pixels. */
 TEST(memory) {
@@ -151,6 +156,28 @@ TEST(memory_of_nets) {
         training_texts texts = runs[k];
         for (size_t i = 0; i < COUNT_OF(nets); i++) texts.net = nets[i], check_memory(&digits, &texts);
         for (size_t i = 0; i < COUNT_OF(sequences); i++) texts.net = sequences[i], check_memory(&strips, &texts);
+    }
+}
+
+/* A loss for each of the positions of a sample. */
+TEST(memory_of_positions) {
+    enum { N = 320, TRAIN = 300 };
+    static uint8_t pixel[N * 16], label[N * 4];
+    const ulp_data rows = {.name = "rows",
+                           .n = N,
+                           .n_train = TRAIN,
+                           .dims = {1, 4, 4},
+                           .features = 16,
+                           .classes = 4,
+                           .labels = 4,
+                           .positions = 1,
+                           .white = 255,
+                           .pixel = pixel,
+                           .label = label};
+    for (size_t k = 0; k < COUNT_OF(runs); k++) {
+        training_texts texts = runs[k];
+        texts.net = "conv3@3p1 relu conv1@3p1";
+        check_memory(&rows, &texts);
     }
 }
 

@@ -13,6 +13,7 @@ typedef struct plain {
     const ulp_optimizer_rule *rule;
     uint64_t step;
     int adam, decoupled;
+    double coefficient; /* of clipping */
     float w[N], master[N], m[N], v[N], c[N];
 } plain;
 
@@ -55,7 +56,11 @@ static void plain_update(plain *p, const float *dw, int scale, uint64_t j, doubl
     ulp_point_kind point = p->policy->has_master ? ULP_AT_MASTER : ULP_AT_WEIGHT;
     float *w = p->policy->has_master ? &p->master[i] : &p->w[i];
     double rate = rate0, shrink = constant(-(rate0 * r->decay));
-    double g = in_state(p, (ulp_scalar_op){ULP_MUL, (double)dw[i], ldexp(1.0, -scale), 0}, ULP_AT_STATE, i);
+    const int clips = p->coefficient != 1.0;
+    double g = (double)dw[i];
+    if (clips && r->clip_scaled) g = in_state(p, (ulp_scalar_op){ULP_MUL, g, p->coefficient, 0}, ULP_USE_CLIP, i);
+    g = in_state(p, (ulp_scalar_op){ULP_MUL, g, ldexp(1.0, -scale), 0}, ULP_AT_STATE, i);
+    if (clips && !r->clip_scaled) g = in_state(p, (ulp_scalar_op){ULP_MUL, g, p->coefficient, 0}, ULP_USE_CLIP, i);
     if (r->decay != 0.0 && !p->decoupled)
         g = in_state(p, (ulp_scalar_op){ULP_FUSED, constant(r->decay), (double)*w, g}, ULP_USE_DECAY, i);
     double d = direction(p, g, j, &rate, i);
@@ -92,11 +97,27 @@ static void same(const char *what, const float *got, const float *want, const ch
                      (double)want[i]);
 }
 
+/* The sum of the squares of x (n), n at most 64, in the order of squares.h, from x 2^-scale. */
+static double squares_of(const float *x, size_t n, int scale) {
+    double lane[32] = {0};
+    for (size_t i = 0; i < n; i++) lane[i % 32] += ldexp((double)x[i], -scale) * ldexp((double)x[i], -scale);
+    for (size_t h = 16; h; h /= 2)
+        for (size_t j = 0; j < h; j++) lane[j] += lane[j + h];
+    return lane[0];
+}
+
+/* PyTorch's coefficient, clip_grad_norm_ */
+static double coefficient_of(const ulp_optimizer_rule *r, double squares) {
+    const double c = r->clip / (sqrt(squares) + 1e-6);
+    return r->clip == 0.0 || c > 1.0 ? 1.0 : (double)(float)c;
+}
+
 /* Check UPDATES updates, some of them with two spans that have different scales. The step number grows by 3, as if two
  * steps were skipped. */
 static void check_optimizer(const char *text, const char *policy_text) {
     ulp_policy policy;
-    ulp_pass pass = {.run = {.policy = &policy, .seed = SEED}};
+    double wide[N], host[N];
+    ulp_pass pass = {.run = {.policy = &policy, .seed = SEED}, .scratch = {.wide = wide, .host = host}};
     ulp_optimizer o;
     ulp_arena f;
     float w[N], dw[N];
@@ -118,6 +139,10 @@ static void check_optimizer(const char *text, const char *policy_text) {
         p.step = pass.now.step = 3 * j;
         pass.now.scales.log2 = j == 1 ? 0 : 5;
         random_floats(dw, N, j, -3);
+        const int s = o.rule.clip_scaled ? 0 : pass.now.scales.log2, own = !o.rule.clip_scaled;
+        p.coefficient =
+            coefficient_of(&o.rule, j % 2 ? squares_of(dw, N, s)
+                                          : squares_of(dw, 17, 3 * own) + squares_of(dw + 17, N - 17, -2 * own));
         for (size_t i = 0; i < N; i++)
             plain_update(&p, dw,
                          j % 2    ? pass.now.scales.log2
@@ -129,6 +154,7 @@ static void check_optimizer(const char *text, const char *policy_text) {
         if (o.master) same("master", o.master, p.master, text, policy_text, j);
         if (o.momentum) same("momentum", o.momentum, p.m, text, policy_text, j);
         if (o.squares) same("squares", o.squares, p.v, text, policy_text, j);
+        assert_true((double)o.coefficient == p.coefficient && (o.norm > 0) == (o.rule.clip > 0));
         if (o.lost) same("lost", o.lost, p.c, text, policy_text, j);
     }
     for (size_t i = 0; i < N; i += 12)
@@ -140,7 +166,8 @@ TEST(operations) {
     static const char texts[] =
         "sgd,rate=0.25 sgd,rate=0.1,decay=0.05 sgd,momentum=0.9,decay=0.01,warmup=40 adam,rate=0.01 "
         "adam,rate=0.01,decay=0.1,cosine=30 adamw,rate=0.01,decay=0.3,beta1=0.5,beta2=0.75,eps=0.001 "
-        "adamw,rate=0.02,drop=0.3/4 adam,beta1=0,beta2=0,rate=0.1";
+        "adamw,rate=0.02,drop=0.3/4 adam,beta1=0,beta2=0,rate=0.1 sgd,rate=0.2,clip=0.01 "
+        "sgd,momentum=0.5,decay=0.1,clip=0.3,clip-at=scaled adamw,rate=0.01,decay=0.1,clip=0.003 adam,clip=1000";
     static const char policies[] =
         "fp32 fp16 bf16,mode=sr mixed:fp16 mixed:bf16,state=fp16/sr/8,master=tf32/ru,mode=srb "
         "weight=q2.14/sr,master=none weight=fp16,state=bf16/rd,master=fp32";
@@ -197,6 +224,12 @@ TEST(schedules) {
                     0x1p-49);
         assert_true(ulp_rate_at(&r, t + 1) < ulp_rate_at(&r, t));
     }
+    ulp_optimizer_rule f = rule_of("adam,rate=4,cosine=1000,floor=0.125");
+    assert_true(ulp_rate_at(&f, 0) == 4.0 && ulp_rate_at(&f, 500) == 4 * (0.125 + 0.875 / 2) &&
+                ulp_rate_at(&f, 1000) == 0.5 && ulp_rate_at(&f, 99999) == 0.5);
+    for (uint64_t t = 0; t < 1000; t++) assert_true(ulp_rate_at(&f, t) == 4 * (0.125 + 0.875 * ulp_rate_at(&r, t)));
+    f = rule_of("adam,rate=4,floor=0.125,warmup=2");
+    assert_true(ulp_rate_at(&f, 0) == 2.0 && ulp_rate_at(&f, 99999) == 4.0);
     r = rule_of("sgd,rate=8,drop=0.5/10");
     for (uint64_t t = 0; t < 100; t++) assert_true(ulp_rate_at(&r, t) == ldexp(8.0, -(int)(t / 10)));
     r = rule_of("sgd,rate=8,drop=0.5/10,warmup=2,cosine=30");
@@ -238,8 +271,10 @@ TEST(bad_texts) {
         {"adm", "'adm'; did you mean 'adam'?"},
         {"sgd,", "nothing follows the last comma"},
         {"sgd,,rate=1", "'' is not key=value"},
-        {"sgd,beta1=0.9", "no key 'beta1'; known: rate, decay, kahan, warmup, cosine, drop, momentum"},
-        {"adam,momentum=0.9", "no key 'momentum'; known: rate, decay, kahan, warmup, cosine, drop, beta1, beta2, eps"},
+        {"sgd,beta1=0.9", "no key 'beta1'; known: rate, decay, kahan, warmup, cosine, drop, floor, clip, clip-at, "
+                          "decays, accumulate, momentum"},
+        {"adam,momentum=0.9", "no key 'momentum'; known: rate, decay, kahan, warmup, cosine, drop, floor, clip, "
+                              "clip-at, decays, accumulate, beta1, beta2, eps"},
         {"sgd,rat=1", "no key 'rat'; did you mean 'rate'?"},
         {"sgd,rate", "rate needs a value, as rate=...: a number from 0 to 1000000 (learning rate"},
         {"sgd,rate=", "'rate=': rate is a number from 0 to 1000000"},
@@ -258,6 +293,20 @@ TEST(bad_texts) {
         {"sgd,drop=2/10", "'drop=2/10'"},
         {"sgd,drop=0.1/0", "'drop=0.1/0'"},
         {"sgd,drop=0.1/5x", "'drop=0.1/5x'"},
+        {"sgd,clip=-1", "'clip=-1': clip is a number from 0 to 1e+30"},
+        {"sgd,clip=nan", "'clip=nan'"},
+        {"sgd,clip-at=after", "optimizer sgd: 'clip-at=after': clip-at is unscaled or scaled"},
+        {"sgd,clip-at=un", "'clip-at=un'"},
+        {"sgd,decays=biases", "'decays=biases': decays is all or weights"},
+        {"sgd,accumulate=4", "'accumulate=4': accumulate is N:FORMAT[/MODE]"},
+        {"sgd,accumulate=0:bf16", "'accumulate=0:bf16'"},
+        {"sgd,accumulate=5000:bf16", "'accumulate=5000:bf16'"},
+        {"sgd,accumulate=4:", "'accumulate=4:'"},
+        {"sgd,accumulate=4:fp17x", "optimizer sgd: no format 'fp17x' for accumulate"},
+        {"sgd,accumulate=4:fp64", "accumulate=fp64: arrays carry binary32"},
+        {"sgd,accumulate=4:bf16@amax", "only weight, act, wgrad and agrad have scales"},
+        {"sgd,accumulate=4:bf16/up", "no rounding mode 'up'"},
+        {"sgd,floor=1.5", "'floor=1.5': floor is a number from 0 to 1"},
         {"rate=1", "'rate=1'"},
     };
     static const ulp_policy policy;

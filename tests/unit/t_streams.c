@@ -53,6 +53,8 @@ static const struct use {
     {ULP_USE_KAHAN_SUM, "compensated update: w + y", "0", "0", "step", "parameter"},
     {ULP_USE_KAHAN_MOVED, "compensated update: s - w", "0", "0", "step", "parameter"},
     {ULP_USE_KAHAN_LOST, "compensated update: y - e", "0", "0", "step", "parameter"},
+    {ULP_USE_CLIP, "gradients times the coefficient of clipping", "0", "0", "step", "parameter"},
+    {ULP_USE_ACCUMULATE, "sums of gradients of micro-batches", "0", "0", "step", "part 2^48 + parameter"},
     {ULP_USE_REDUCE, "reduction of gradients over ranks", "0", "0", "step", "2^32 rounding + parameter"},
 };
 enum { LISTED = COUNT_OF(uses) };
@@ -205,7 +207,8 @@ TEST(scalers) {
 }
 
 TEST(optimizers) {
-    static const char *const more[] = {"decay=0.01", "momentum=0.9,decay=0.01", "decay=0.01,kahan=1"};
+    static const char *const more[] = {"decay=0.01", "momentum=0.9,decay=0.01", "decay=0.01,kahan=1",
+                                       "decay=0.01,decays=weights,clip=1e-3", "clip=1e-3,clip-at=scaled"};
     const ulp_optimizer_kind *kind;
     for (size_t i = 0; (kind = ulp_optimizer_kind_get(i)) != NULL; i++)
         for (size_t k = 0; k < COUNT_OF(more); k++)
@@ -236,6 +239,21 @@ TEST(ranks) {
                                              "two-level:bf16:sr:node=2"};
     for (size_t k = 0; k < COUNT_OF(reductions); k++)
         train(&images, (training_texts){.net = WHOLE, .ranks = 4, .reduction = reductions[k]});
+}
+
+/* Micro-batches, also on ranks, have words of their own; and so have the positions of a sample. */
+TEST(micro_batches) {
+    train(&images, (training_texts){.net = WHOLE, .optimizer = "sgd,momentum=0.5,accumulate=4:bf16/sr"});
+    train(&images, (training_texts){.net = WHOLE, .policy = PURE, .optimizer = "adam,accumulate=8:fp16/sr/9"});
+    train(&images, (training_texts){
+                       .net = WHOLE, .optimizer = "sgd,accumulate=2:bf16/sr", .ranks = 4, .reduction = "ring:bf16:sr"});
+    ulp_data rows = images;
+    static uint8_t row_label[SAMPLES * SIDE];
+    for (size_t i = 0; i < sizeof row_label; i++) row_label[i] = (uint8_t)(i % SIDE);
+    rows.classes = rows.labels = SIDE;
+    rows.positions = 1;
+    rows.label = row_label;
+    train(&rows, (training_texts){.net = "conv2@3p1 tanh conv1@1", .optimizer = "sgd,accumulate=2:bf16/sr"});
 }
 
 TEST(gan) {

@@ -233,6 +233,7 @@ static size_t outputs_of(ulp_sequences of) { return of.B * of.C * of.T; }
         inside_or_null(operation, op.c, n * sizeof *op.c), ROUNDING(rounding)
 #define WALL_update inside_steps(operation, step, steps, n)
 #define WALL_largest OUT(y), IN(x, n)
+#define WALL_squares IN(y, ulp_squares_chunks(n)), IN(x, n)
 #define WALL_reduce IN(y, n), IN(x, (size_t)(m * n)), OUT(summation.datapath)
 #define WALL_gemm                                                                                                      \
     inside_operands(operation, a, b, sizeof *a, shape), inside_sums(operation, c, sizeof *c, shape, summation.datapath)

@@ -227,7 +227,8 @@ static ulp_status resolve(ulp_setting *s, ulp_error *error) {
     if (!o->type->value_name) *(int *)s->field = s->given;
     else if (o->type->many) *(ulp_text_list *)s->field = s->values;
     else if (!s->value) memset(s->field, 0, o->size);
-    else if (s->given && !*s->value && (o->type == &ulp_type_text || o->type == &ulp_type_folder))
+    else if (s->given && !*s->value &&
+             (o->type == &ulp_type_text || o->type == &ulp_type_folder || o->type == &ulp_type_place))
         return refuse_empty(o, error);
     else {
         const ulp_status status = o->type->read(s->field, s->value, o, error);

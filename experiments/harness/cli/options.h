@@ -124,6 +124,7 @@ extern const ulp_option_type ulp_type_number;    /* double, finite, in [min, max
 extern const ulp_option_type ulp_type_numbers;   /* ulp_number_list: x and a..b (steps of 1) with commas, none twice */
 extern const ulp_option_type ulp_type_integers;  /* ulp_integer_list: as ulp_type_numbers, with whole numbers */
 extern const ulp_option_type ulp_type_text;      /* const char *: one line of text */
+extern const ulp_option_type ulp_type_place;     /* const char *: a folder or a file that exists, or "" by default */
 extern const ulp_option_type ulp_type_folder;    /* const char *: a folder that exists, or "" by default */
 extern const ulp_option_type ulp_type_texts;     /* ulp_text_list: this word and the following words */
 extern const ulp_option_type ulp_type_choice;    /* int: the index of the word in `words` */

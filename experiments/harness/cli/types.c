@@ -203,6 +203,12 @@ static ulp_status read_folder(void *field, const char *text, const ulp_option *o
     return read_text(field, text, o, error);
 }
 
+static ulp_status read_place(void *field, const char *text, const ulp_option *o, ulp_error *error) {
+    struct stat about;
+    if (*text && stat(text, &about) != 0) return ulp_refuse(error, "%s: there is no such folder or file", text);
+    return read_text(field, text, o, error);
+}
+
 static void print_text(ulp_text *to, const void *field, const ulp_option *o) {
     const char *text = *(const char *const *)field;
     (void)o;
@@ -316,6 +322,8 @@ const ulp_option_type ulp_type_text = {
     .value_name = "TEXT", .size = sizeof(const char *), .read = read_text, .print = print_text};
 const ulp_option_type ulp_type_folder = {
     .value_name = "DIR", .size = sizeof(const char *), .read = read_folder, .print = print_text};
+const ulp_option_type ulp_type_place = {
+    .value_name = "PATH", .size = sizeof(const char *), .read = read_place, .print = print_text};
 const ulp_option_type ulp_type_texts = {
     .value_name = "FILE...", .size = sizeof(ulp_text_list), .many = 1, .print = print_texts};
 const ulp_option_type ulp_type_choice = {

@@ -22,11 +22,13 @@ static void list_sets(ulp_text *to) {
 
 static ulp_status read_set(void *field, const char *text, const ulp_option *option, ulp_error *error) {
     ulp_text known = {0};
+    ulp_error why;
     const ulp_data_kind *kind;
+    size_t length;
     (void)option;
     *(const char **)field = text;
-    for (size_t i = 0; (kind = ulp_data_kind_get(i)); i++)
-        if (strcmp(kind->name, text) == 0) return ULP_OK;
+    if (ulp_data_find(&kind, &length, text, &why) == ULP_OK) return ULP_OK;
+    if (kind) return ulp_refuse(error, ": %s", why.text);
     list_sets(&known);
     ulp_refuse_word(error, "data set", text, ulp_text_of(&known), "");
     ulp_text_free(&known);
