@@ -279,7 +279,7 @@ static ulp_status check_ctc(const double *dz, const double *loss, const double *
 
 /* ---- tokens and attention ---- */
 
-static ulp_status check_table(const float *y, const float *table, const ulp_table *t) {
+static ulp_status check_table(const float *y, const float *table, const ulp_row_table *t) {
     if (t == NULL || t->entries == 0) return ULP_BAD_ARGUMENT;
     return check_arrays(y, table, table, t->rows * t->width);
 }

@@ -167,13 +167,13 @@ ULP_CORE double ulp_row_slope(float dy, float gamma, double z, double inverse, u
 
 /* Rows of `width` numbers from a table of `entries` rows. Row i is row index[i] of the table, for an index that is a
  * whole number from 0 on; without an index, row i mod entries. */
-typedef struct ulp_table {
+typedef struct ulp_row_table {
     size_t rows, width, entries;
     const float *index; /* (rows), backend memory; or NULL */
-} ulp_table;
+} ulp_row_table;
 
 /* The row of the table that row i takes; `entries` if the index names none. */
-ULP_CORE size_t ulp_table_place(const ulp_table *t, size_t i) {
+ULP_CORE size_t ulp_row_table_place(const ulp_row_table *t, size_t i) {
     if (t->index == NULL) return i % t->entries;
     const float at = t->index[i];
     const int is_row = at >= 0.0f && at < 16777216.0f && (double)at < (double)t->entries;

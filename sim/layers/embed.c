@@ -46,7 +46,7 @@ static void embed_init(const ulp_layer *layer, float *w, ulp_stream stream, doub
 
 static ulp_status embed_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t rows = pass->now.B * layer->in.h, N = layer->out.w;
-    const ulp_table by = {rows, N, layer->arg[ENTRIES], t->x};
+    const ulp_row_table by = {rows, N, layer->arg[ENTRIES], t->x};
     ULP_TRY(ulp_backend_gather(pass->run.backend, t->y, t->w, &by));
     return ulp_pass_round(pass, ulp_site_output(layer), t->y, rows * N);
 }
@@ -54,7 +54,7 @@ static ulp_status embed_forward(const ulp_layer *layer, ulp_pass *pass, const ul
 static ulp_status embed_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_backend *backend = pass->run.backend;
     const size_t rows = pass->now.B * layer->in.h, N = layer->out.w, V = layer->arg[ENTRIES];
-    const ulp_table by = {rows, N, V, t->x};
+    const ulp_row_table by = {rows, N, V, t->x};
     const ulp_gemm_shape sum = {.m = V, .n = N, .k = rows, .lda = V, .ldb = N, .ldc = N, .a_trans = 1};
     const ulp_site product = ulp_site_of(ULP_USE_WPRODUCT, layer->index, 0),
                    first = {.use = ULP_AT_WGRAD, .layer = layer->index, .lane = 1};
@@ -154,7 +154,7 @@ static ulp_status pos_shape(ulp_layer *layer, const char *args) {
 }
 
 static ulp_status pos_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const ulp_table by = {pass->now.B * layer->in.h, layer->in.w, layer->in.h, NULL};
+    const ulp_row_table by = {pass->now.B * layer->in.h, layer->in.w, layer->in.h, NULL};
     ULP_TRY(ulp_backend_gather(pass->run.backend, t->own.work, t->w, &by));
     return ulp_pass_add(pass, ulp_site_output(layer), t->y, t->x, t->own.work);
 }

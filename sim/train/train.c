@@ -26,6 +26,19 @@ void ulp_trainer_free(ulp_trainer *t) {
 
 /* ---- start ---- */
 
+/* Check that a net that reads tokens gets tokens, each of which is in its table. */
+static ulp_status check_tokens(const ulp_net *net, const ulp_data *data, ulp_error *error) {
+    const ulp_layer *table = net->layers;
+    if (!table->kind->reads_tokens) return ULP_OK;
+    const size_t entries = table->params / table->out.w;
+    if (!data->tokens)
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "net: '%s' reads numbers of tokens, and the samples of %s are images",
+                        table->word, data->name);
+    if (data->classes <= entries) return ULP_OK;
+    return ulp_fail(error, ULP_BAD_ARGUMENT, "net: the table of '%s' has tokens 0 to %zu, and %s has tokens 0 to %zu",
+                    table->word, entries - 1, data->name, data->classes - 1);
+}
+
 /* Take net and batch from the options, and check that they fit the data. */
 static ulp_status take_net(ulp_trainer *t, const ulp_train_options *o, ulp_error *error) {
     const ulp_dims dims = t->data->dims;
@@ -38,6 +51,7 @@ static ulp_status take_net(ulp_trainer *t, const ulp_train_options *o, ulp_error
             error, ULP_BAD_ARGUMENT,
             "the net takes inputs of %zu x %zu x %zu (channels, height, width), the data have %zu x %zu x %zu",
             o->net->in.c, o->net->in.h, o->net->in.w, dims.c, dims.h, dims.w);
+    ULP_TRY(check_tokens(o->net, t->data, error));
     ULP_TRY(ulp_train_ranks_take(t, o, error));
     ULP_TRY(ulp_micro_take(t, error));
     const ulp_status status = ulp_model_init(&t->model, o->net, t->batch / t->ranks / t->micro, ulp_score_batch(o->net));

@@ -15,6 +15,13 @@ static const char *const rig_policies[]
                                "fp32,acc=exact:fp32:rz",
                                "fp32,weight=e4m3,act=fp16,out=fp32,fwd=a100-fp16,bwd=pairwise:bf16:rne"};
 
+/* The input of the example net of a kind: an image of 4 x 4 pixels, or four tokens of a text. */
+static inline int example_reads_tokens(const ulp_layer_kind *kind) { return strncmp(kind->example, "embed", 5) == 0; }
+
+static inline ulp_dims example_dims(const ulp_layer_kind *kind) {
+    return example_reads_tokens(kind) ? (ulp_dims){1, 4, 1} : (ulp_dims){1, 4, 4};
+}
+
 typedef struct rig {
     ulp_model model;
     ulp_pass pass;
@@ -53,6 +60,8 @@ static inline void rig_start(rig *r, const char *net, ulp_dims in, size_t B, con
     const ulp_net *n = &r->model.net;
     ulp_net_init(n, r->w, r->model.state, 1, 0);
     rig_numbers(r->model.tensor[0], B * ulp_dims_size(n->in), 2);
+    for (size_t i = 0; i < B * ulp_dims_size(n->in) && n->layers->kind->reads_tokens; i++)
+        r->model.tensor[0][i] = (float)(i * i % 3);
     rig_numbers(r->model.grad[n->count], B * ulp_dims_size(n->out), 3);
 }
 

@@ -11,7 +11,7 @@ typedef struct work {
     double factor;
     size_t n;
     int divide;
-    const ulp_table *by;
+    const ulp_row_table *by;
     const ulp_row_moments *how;
     const ulp_rotation *turn;
     ulp_row_norm norm;
@@ -69,9 +69,9 @@ ulp_status ULP_CPU(ulp_cpu_row_dots)(double *to, const float *a, const float *b,
 
 static void gather_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    const ulp_table *t = w->by;
+    const ulp_row_table *t = w->by;
     for (size_t i = begin; i < end; i++) {
-        const size_t place = ulp_table_place(t, i);
+        const size_t place = ulp_row_table_place(t, i);
         float *y = w->y + i * t->width;
         if (place < t->entries) memcpy(y, w->table + place * t->width, t->width * sizeof *y);
         else
@@ -79,7 +79,7 @@ static void gather_part(void *context, size_t begin, size_t end) {
     }
 }
 
-ulp_status ULP_CPU(ulp_cpu_gather)(float *y, const float *table, const ulp_table *by) {
+ulp_status ULP_CPU(ulp_cpu_gather)(float *y, const float *table, const ulp_row_table *by) {
     return run((work){.y = y, .table = table, .by = by}, by->rows, rows_of(by->width), gather_part);
 }
 
@@ -88,12 +88,12 @@ static void one_hot_part(void *context, size_t begin, size_t end) {
     const size_t entries = w->by->entries;
     memset(w->y + begin * entries, 0, (end - begin) * entries * sizeof *w->y);
     for (size_t i = begin; i < end; i++) {
-        const size_t place = ulp_table_place(w->by, i);
+        const size_t place = ulp_row_table_place(w->by, i);
         if (place < entries) w->y[i * entries + place] = 1.0f;
     }
 }
 
-ulp_status ULP_CPU(ulp_cpu_one_hot)(float *y, const ulp_table *by) {
+ulp_status ULP_CPU(ulp_cpu_one_hot)(float *y, const ulp_row_table *by) {
     return run((work){.y = y, .by = by}, by->rows, rows_of(by->entries), one_hot_part);
 }
 
