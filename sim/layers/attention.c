@@ -407,7 +407,7 @@ const ulp_layer_kind ulp_layer_attn = {
              "the maximum is subtracted; base2. causal may be a word of its own",
     .takes = "tokens (an image of one channel, whose rows are the tokens) whose number of features H divides, and 2 H "
              "with rope",
-    .example = "attn2:kv=1:rope tanh attn2 causal attn1:block=3:integer:base2 causal attn2:block=2:beta=2",
+    .example = "attn2:kv=1:rope tanh attn2 causal attn1:block=3:integer:base2 causal attn2:block=2:beta=1.1",
     .modifiers = "causal rope base2",
     .products = 3,
     .operation = ULP_OPERATION_ATTENTION,
