@@ -45,8 +45,8 @@ static void same_arrays(const char *what, const ulp_block_cast *c, size_t rows, 
 
 /* ---- every format and rule ---- */
 
-static const char *const more[] = {"block:e1m2fn,16,e4m3", "block:posit8,16,e4m3", "block:e2m1,16,e5m2",
-                                   "block:e2m1,8,e6m0",    "block:int6,16,e4m3",   "block:e3m4,16,ue5m3"};
+static const char *const more[] = {"block:e1m2fn,16,e4m3",   "block:posit8,16,e4m3", "block:e2m1,16,e5m2",
+                                   "block:e4m3,8,e8m0:amax", "block:int6,16,e4m3",   "block:e3m4,16,ue5m3"};
 
 static int block_at(size_t i, ulp_block *b) {
     if (i < ulp_block_count) return ulp_block_get(i, b, NULL) == ULP_OK;
@@ -153,7 +153,8 @@ TEST(transpose) {
             assert_ok(ulp_backend_block_cast(backends[offered - 1], y, turned, N, M, &c));
             size_t differ = 0;
             for (size_t i = 0; i < M * N; i++) differ += ulp_bits32(y[i % N * M + i / N]) != ulp_bits32(want[i]);
-            assert_true(tiles ? differ == 0 : differ > M * N / 20);
+            if (tiles ? differ != 0 : k == 0 && differ < M * N / 4)
+                fail_msg("%s, tiles %d: %zu of %d differ", names[k], tiles, differ, M * N);
         }
     }
 }

@@ -77,7 +77,7 @@ TEST(inverse) {
                 ulp_backend_hadamard(backends[offered - 1], y, x, rows, columns, &how, rounding_to(&binary32, 0)));
             assert_ok(
                 ulp_backend_hadamard(backends[offered - 1], y, y, rows, columns, &back, rounding_to(&binary32, 0)));
-            assert_memory_equal(x, y, rows * columns * sizeof *x);
+            for (size_t i = 0; i < rows * columns; i++) assert_true(x[i] == y[i]);
         }
     const ulp_hadamard te = transform_of(16, ULP_ALONG_ROWS, ULP_SIGNS_FIXED, 0);
     for (size_t at = 0; at < 16; at++) {

@@ -18,8 +18,9 @@ typedef struct block_plan {
     int is_wide;  /* 1: stochastic elements of scales that are no powers of two, which only the loop over quotients of
                      block_cast.c serves */
     int searches; /* 1: the rule of the scale needs all numbers of a block */
-    /* by a power of two: scale code = ((word of amax + carry) >> 23) + offset, from 0 to 254 */
-    uint32_t carry;
+    /* by a power of two: scale code = ((word of amax + carry) >> 23) + offset, from 0 to 254; with the fraction
+     * `tie` an odd code is one more */
+    uint32_t carry, tie;
     int32_t offset;
     /* by a number: the scale is times amax / divisor rounded by the rule, at least `least` */
     double times, divisor, least;

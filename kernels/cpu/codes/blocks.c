@@ -33,18 +33,28 @@ static int32_t code_of_amax(uint32_t word, const block_plan *p) {
     return ulp_exact_of(ulp_block_scale_of(ulp_exact_of(amax), p->array.block, 1.0f)).exp + 127 + 127;
 }
 
-/* A power of two from amax doubles with amax; between 1 and 2 it changes once, at a fraction that bisection finds. */
-static void plan_powers(block_plan *p) {
-    const uint32_t one = 0x3f800000u;
-    const int32_t code = code_of_amax(one, p);
-    uint32_t low = 0, high = 1u << 23; /* the fraction is in (low, high] */
+/* The least fraction, of the binade that begins with this word, from which on the code is larger; it is in (0, 2^23].
+ */
+static uint32_t fraction_of_change(uint32_t binade, const block_plan *p) {
+    const int32_t code = code_of_amax(binade, p);
+    uint32_t low = 0, high = 1u << 23;
     while (high - low > 1) {
         const uint32_t middle = (low + high) / 2;
-        if (code_of_amax(one + middle, p) > code) high = middle;
+        if (code_of_amax(binade + middle, p) > code) high = middle;
         else low = middle;
     }
-    p->carry = (1u << 23) - high;
-    p->offset = code - 127;
+    return high;
+}
+
+/* A power of two from amax doubles with amax; in a binade it changes once. To nearest, the change of every second
+ * binade lies one word later: there the middle of two scales is a tie, which goes to the even code. */
+static void plan_powers(block_plan *p) {
+    const uint32_t one = 0x3f800000u, two = 0x40000000u;
+    const uint32_t change[] = {fraction_of_change(one, p), fraction_of_change(two, p)};
+    const uint32_t last = change[0] > change[1] ? change[0] : change[1];
+    p->carry = (1u << 23) - last;
+    p->offset = code_of_amax(one, p) - 127;
+    p->tie = change[0] != change[1] ? last - 1 : UINT32_MAX;
 }
 
 /* The codes of scales that are no powers of two have the order of their values: 1 is the least scale above zero. */
@@ -112,9 +122,11 @@ void ULP_CPU(ulp_blocks_most)(blocks *k, const float *x, size_t n, size_t size) 
 static void scale_by_powers(blocks *k, uint8_t *scales, const block_plan *p) {
     const uint32_t carry = p->carry;
     const int32_t offset = p->offset;
+    const uint32_t tie = p->tie;
     for (size_t j = 0; j < k->count; j++) {
-        const uint32_t word = k->most[j];
-        const int32_t code = (int32_t)((word + carry) >> 23) + offset, low = word == 0 || code < 0 ? 0 : code;
+        const uint32_t word = k->most[j], is_tie = (word & 0x7fffffu) == tie;
+        const int32_t below = (int32_t)((word + carry) >> 23) + offset, code = below + (below & (int32_t)is_tie),
+                      low = word == 0 || code < 0 ? 0 : code;
         /* special: NaN, Inf, a largest magnitude that is subnormal, and 2^127, whose inverse is subnormal */
         k->special[j] = (uint8_t)((word >= 0x7f800000u) | (word - 1u < 0x7fffffu) | (low > 253));
         scales[j] = (uint8_t)low;
