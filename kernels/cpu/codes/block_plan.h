@@ -34,6 +34,9 @@ typedef struct block_plan {
     ulp_nearest nearest;
     int counts_bounds; /* whether `bounds` serves the elements */
     element_bounds bounds;
+    int search_counts; /* whether `search_bounds` and `element_values` serve the errors of scales */
+    element_bounds search_bounds;
+    double element_values[16];
 } block_plan;
 
 /* Of the blocks of a piece: the words of the largest magnitudes, the factors, and whether the definition has to do. */
@@ -54,6 +57,13 @@ void ULP_CPU(ulp_blocks_most)(blocks *k, const float *x, size_t n, size_t size);
 /* The scale codes, and special and the power or factor of k, from count and most. For a rule that searches, block j is
  * part[j] of x. */
 ulp_status ULP_CPU(ulp_blocks_scales)(blocks *k, uint8_t *scales, const float *x, const ulp_block_part *part,
+                                      const block_plan *p);
+
+/* The scales times amax / divisor of blocks, rounded by the plan's rule of scales. */
+ulp_status ULP_CPU(ulp_blocks_quotients)(blocks *k, uint8_t *scales, double times, double divisor, const block_plan *p);
+
+/* ulp_blocks_scales of a rule that searches. */
+ulp_status ULP_CPU(ulp_blocks_search)(blocks *k, uint8_t *scales, const float *x, const ulp_block_part *part,
                                       const block_plan *p);
 
 /* The element codes of x (n), whose blocks follow each other, under the scales of k. Blocks that are special then have

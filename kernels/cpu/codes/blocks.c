@@ -95,6 +95,11 @@ void ULP_CPU(ulp_block_plan_of)(block_plan *p, ulp_block_array array, ulp_rule r
     p->is_nearest = ULP_CPU(ulp_nearest_begin)(&p->nearest, e, element_rounding(p, 0).rule);
     p->multiplies = p->is_nearest && ULP_CPU(ulp_nearest_products_serve)(b->size, &p->nearest);
     p->counts_bounds = has_bounds(e) && !stochastic;
+    p->search_counts = p->searches && has_bounds(e);
+    if (p->search_counts) {
+        element_bounds_of(&p->search_bounds, e, (ulp_rule){ULP_RNE, ULP_OVERFLOW_DEFAULT, 0});
+        for (size_t i = 0; i < 16; i++) p->element_values[i] = ulp_decode(i, e);
+    }
     if (p->counts_bounds) element_bounds_of(&p->bounds, e, p->rule);
 }
 
@@ -144,8 +149,7 @@ ULP_INLINE float scale_quotient(uint32_t amax, double times, double divisor) {
 }
 
 /* The scales of blocks, where a loop serves their format. 0 if it does not serve one of the scales. */
-static int scale_nearly(blocks *k, uint8_t *scales, const block_plan *p) {
-    const double times = p->times, divisor = p->divisor;
+static int scale_nearly(blocks *k, uint8_t *scales, double times, double divisor, const block_plan *p) {
     float quotient[ULP_PIECE];
     for (size_t j = 0; j < k->count; j++) {
         k->special[j] = k->most[j] >= 0x7f800000u;
@@ -159,14 +163,15 @@ static int scale_nearly(blocks *k, uint8_t *scales, const block_plan *p) {
     return 1;
 }
 
-static ulp_status scale_by_numbers(blocks *k, uint8_t *scales, const block_plan *p) {
+ulp_status ULP_CPU(ulp_blocks_quotients)(blocks *k, uint8_t *scales, double times, double divisor,
+                                         const block_plan *p) {
     const ulp_format *const f = &p->array.block->scale;
     const ulp_rounding how = {f, p->scale_rule, {0}, NULL};
     double *const scale = k->factor;
-    if (!p->scale_is_nearest || !scale_nearly(k, scales, p)) {
+    if (!p->scale_is_nearest || !scale_nearly(k, scales, times, divisor, p)) {
         for (size_t j = 0; j < k->count; j++) {
             k->special[j] = k->most[j] >= 0x7f800000u;
-            scale[j] = k->special[j] ? 0.0 : p->times * (double)ulp_from_bits32(k->most[j]) / p->divisor;
+            scale[j] = k->special[j] ? 0.0 : times * (double)ulp_from_bits32(k->most[j]) / divisor;
         }
         ULP_TRY(ULP_CPU(ulp_cpu_round64)(scale, scale, k->count, how));
         for (size_t j = 0; j < k->count; j++) scale[j] = scale[j] < p->least ? p->least : scale[j];
@@ -201,13 +206,6 @@ static void divide_by_powers(float *y, blocks *k, const float *x, size_t n, size
 }
 
 /* ---- elements of 4 bits ---- */
-
-ULP_INLINE void count_block(uint8_t *to, const float *x, size_t n, double factor, const element_bounds *p) {
-    int32_t words[2][LANES];
-    bounds_of(words[0], p->bound[0], factor);
-    if (p->by_sign) bounds_of(words[1], p->bound[1], factor);
-    count_elements(to, x, n, (const int32_t(*)[LANES])words, p);
-}
 
 static void count_by_numbers(uint8_t *to, const blocks *k, const float *x, size_t n, const block_plan *p) {
     const size_t size = p->size, whole = n / size;
@@ -273,30 +271,10 @@ ulp_status ULP_CPU(ulp_blocks_elements)(uint8_t *to, blocks *k, const float *x, 
     return ULP_OK;
 }
 
-/* The scales of a rule that searches. */
-static ulp_status search_scales(blocks *k, uint8_t *scales, const float *x, const ulp_block_part *part,
-                                const block_plan *p) {
-    const ulp_block *const b = p->array.block;
-    for (size_t j = 0; j < k->count; j++) {
-        const uint32_t word = k->most[j];
-        uint64_t code = 0;
-        k->special[j] = word >= 0x7f800000u;
-        const double scale =
-            k->special[j] ? b->scale.min_positive : ulp_block_scale_of_part(x, &part[j], b, p->array.tensor_scale);
-        (void)ulp_encode(&code, scale, &b->scale);
-        scales[j] = (uint8_t)code;
-        k->factor[j] = scale * (double)p->array.tensor_scale;
-        if (p->division != BY_POWER) continue;
-        k->special[j] |= (uint8_t)((word - 1u < 0x7fffffu) | (code > 253));
-        k->power[j] = ulp_from_bits32((254u - (uint32_t)code) << 23);
-    }
-    return ULP_OK;
-}
-
 ulp_status ULP_CPU(ulp_blocks_scales)(blocks *k, uint8_t *scales, const float *x, const ulp_block_part *part,
                                       const block_plan *p) {
-    if (p->searches) return search_scales(k, scales, x, part, p);
-    if (p->division == BY_NUMBER) return scale_by_numbers(k, scales, p);
+    if (p->searches) return ULP_CPU(ulp_blocks_search)(k, scales, x, part, p);
+    if (p->division == BY_NUMBER) return ULP_CPU(ulp_blocks_quotients)(k, scales, p->times, p->divisor, p);
     scale_by_powers(k, scales, p);
     return ULP_OK;
 }

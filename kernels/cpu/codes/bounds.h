@@ -105,4 +105,12 @@ ULP_INLINE void count_elements(uint8_t *to, const float *x, size_t n, const int3
     else count_bounds(to, x, n, words[0], words[0], 0, 0);
 }
 
+/* The codes of x (n) under a factor. */
+ULP_INLINE void count_block(uint8_t *to, const float *x, size_t n, double factor, const element_bounds *p) {
+    int32_t words[2][LANES];
+    bounds_of(words[0], p->bound[0], factor);
+    if (p->by_sign) bounds_of(words[1], p->bound[1], factor);
+    count_elements(to, x, n, (const int32_t(*)[LANES])words, p);
+}
+
 #endif
