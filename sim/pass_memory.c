@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 
-void ulp_pass_carve(ulp_pass *pass, ulp_arena *arena, size_t elements) {
+void ulp_pass_carve(ulp_pass *pass, ulp_arena *arena, size_t elements, size_t operands) {
     pass->scratch.wide = ulp_arena_take64(arena, elements);
+    for (int i = 0; i < 2 && pass->run.policy->has_operands; i++)
+        pass->scratch.operand[i] = ulp_arena_take(arena, operands);
 }
 
 size_t ulp_longest_history(const ulp_policy *policy, const ulp_layer_policy *rows, size_t tensors) {

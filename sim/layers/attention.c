@@ -148,12 +148,19 @@ ulp_status ulp_attention_products(const attention *s, ulp_site site, float *c, c
     return ulp_pass_gemm_batch(s->pass, site, c, a, b, batch);
 }
 
+/* The site of a product with W or O. */
+static ulp_site with_weights(const attention *s, uint32_t use, uint32_t lane, size_t per_sample) {
+    ulp_site site = ulp_attention_site(s, use, lane, per_sample);
+    site.operands = ULP_SITE_STRAIGHT;
+    return site;
+}
+
 /* A product with W or O: C (m,n) of the rows of all tokens. */
 static ulp_status project(const attention *s, float *y, const float *x, const float *w, size_t k, size_t n,
                           uint32_t lane, const ulp_pass_whole *whole) {
     const size_t rows = s->B * s->T;
     const ulp_gemm_shape shape = {.m = rows, .n = n, .k = k, .lda = k, .ldb = n, .ldc = n};
-    const ulp_site site = ulp_attention_site(s, ULP_USE_FORWARD, lane, s->T);
+    const ulp_site site = with_weights(s, ULP_USE_FORWARD, lane, s->T);
     ULP_TRY(ulp_pass_gemm_part(s->pass, site, y, x, w, &shape, whole));
     return ulp_pass_round_whole(s->pass, whole, rows * n);
 }
@@ -325,7 +332,7 @@ static ulp_status weight_gradient(const attention *s, uint32_t lane, float *dw, 
     const size_t rows = s->B * s->T;
     const ulp_gemm_shape shape = {.m = k, .n = n, .k = rows, .lda = k, .ldb = n, .ldc = n, .a_trans = 1};
     const ulp_pass_whole whole = {ulp_site_weight_gradients(s->layer), s->t->dw};
-    return ulp_pass_gemm_part(s->pass, ulp_attention_site(s, ULP_USE_WPRODUCT, lane, 0), dw, a, b, &shape, &whole);
+    return ulp_pass_gemm_part(s->pass, with_weights(s, ULP_USE_WPRODUCT, lane, 0), dw, a, b, &shape, &whole);
 }
 
 static ulp_status backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
@@ -340,7 +347,7 @@ static ulp_status backward(const ulp_layer *layer, ulp_pass *pass, const ulp_lay
     const ulp_gemm_shape mix = {.m = rows, .n = s.d, .k = s.d, .lda = s.d, .ldb = s.d, .ldc = s.d, .b_trans = 1},
                          dx = {.m = rows, .n = s.d, .k = s.w, .lda = s.w, .ldb = s.w, .ldc = s.d, .b_trans = 1};
     ULP_TRY(weight_gradient(&s, 1, t->dw + s.d * s.w, s.mix, s.d, t->dy, s.d));
-    ULP_TRY(ulp_pass_gemm_part(pass, ulp_attention_site(&s, ULP_USE_BACKWARD, 0, s.T), a.dmix, t->dy, s.out, &mix,
+    ULP_TRY(ulp_pass_gemm_part(pass, with_weights(&s, ULP_USE_BACKWARD, 0, s.T), a.dmix, t->dy, s.out, &mix,
                                &of_mix));
     ULP_TRY(ulp_pass_round_whole(pass, &of_mix, rows * s.d));
     if (of_blocks) ULP_TRY(ulp_attention_again(&s, a.p, a.dots, a.dmix, a.again));
@@ -349,7 +356,7 @@ static ulp_status backward(const ulp_layer *layer, ulp_pass *pass, const ulp_lay
     ULP_TRY(weight_gradient(&s, 0, t->dw, t->x, s.d, a.dqkv, s.w));
     ULP_TRY(ulp_pass_round_whole(pass, &of_w, layer->params));
     if (!t->dx) return ULP_OK;
-    ULP_TRY(ulp_pass_gemm_part(pass, ulp_attention_site(&s, ULP_USE_BACKWARD, 4095, s.T), t->dx, a.dqkv, s.into, &dx,
+    ULP_TRY(ulp_pass_gemm_part(pass, with_weights(&s, ULP_USE_BACKWARD, 4095, s.T), t->dx, a.dqkv, s.into, &dx,
                                &of_x));
     return ulp_pass_round_whole(pass, &of_x, rows * s.d);
 }
@@ -410,6 +417,7 @@ const ulp_layer_kind ulp_layer_attn = {
     .example = "attn2:kv=1:rope tanh attn2 causal attn1:block=3:integer:base2 causal attn2:block=2:beta=1.1",
     .modifiers = "causal rope base2",
     .products = 3,
+    .casts = 1,
     .operation = ULP_OPERATION_ATTENTION,
     .reads = ULP_READS_INPUT,
     .shape = shape,

@@ -62,7 +62,7 @@ static ulp_status dense_forward(const ulp_layer *layer, ulp_pass *pass, const ul
     ulp_gemm_shape start = {.m = B, .n = n, .k = 1, .lda = 1, .ldb = n, .ldc = n};
     ulp_gemm_shape sum = {.m = B, .n = n, .k = m, .lda = m, .ldb = n, .ldc = n, .accumulate = 1};
     ULP_TRY(ulp_pass_gemm(pass, ulp_site_of(ULP_USE_BIAS, layer->index, rows), t->y, t->ones, bias, &start));
-    ULP_TRY(ulp_pass_gemm_part(pass, ulp_site_of(ULP_USE_FORWARD, layer->index, rows), t->y, t->x, t->w, &sum, &y));
+    ULP_TRY(ulp_pass_gemm_part(pass, ulp_site_product(ULP_USE_FORWARD, layer->index, rows), t->y, t->x, t->w, &sum, &y));
     return ulp_pass_round_whole(pass, &y, B * n);
 }
 
@@ -71,9 +71,9 @@ static ulp_status dense_backward(const ulp_layer *layer, ulp_pass *pass, const u
     ulp_gemm_shape dw = {.m = m, .n = n, .k = B, .lda = m, .ldb = n, .ldc = n, .a_trans = 1};
     ulp_gemm_shape db = {.m = 1, .n = n, .k = B, .lda = B, .ldb = n, .ldc = n};
     ulp_gemm_shape dx = {.m = B, .n = m, .k = n, .lda = n, .ldb = n, .ldc = m, .b_trans = 1};
-    const ulp_site w_site = ulp_site_of(ULP_USE_WPRODUCT, layer->index, 0),
+    const ulp_site w_site = ulp_site_product(ULP_USE_WPRODUCT, layer->index, 0),
                    b_site = ulp_site_of(ULP_USE_BPRODUCT, layer->index, 0),
-                   x_site = ulp_site_of(ULP_USE_BACKWARD, layer->index, rows);
+                   x_site = ulp_site_product(ULP_USE_BACKWARD, layer->index, rows);
     const ulp_pass_whole of_w = {ulp_site_weight_gradients(layer), t->dw},
                          of_x = {ulp_site_input_gradient(layer), t->dx};
     ULP_TRY(ulp_pass_gemm_part(pass, w_site, t->dw, t->x, t->dy, &dw, &of_w));
@@ -99,6 +99,7 @@ const ulp_layer_kind ulp_layer_dense = {
     .usage = "fcN: fully connected, N outputs (1 to 2^20)",
     .example = "fc5",
     .products = 1,
+    .casts = 1,
     .reads = ULP_READS_INPUT,
     .shape = fc_shape,
     .init = dense_init,
@@ -113,6 +114,7 @@ const ulp_layer_kind ulp_layer_lin = {
     .takes = "tokens: an image of one channel, whose rows are the tokens",
     .example = "lin5",
     .products = 1,
+    .casts = 1,
     .reads = ULP_READS_INPUT,
     .shape = lin_shape,
     .init = dense_init,

@@ -30,7 +30,7 @@ static int cut_transform(ulp_operand_cast *cast, char *text) {
     static const uint16_t sizes[] = {16, 32, 128};
     for (size_t i = 0; i < 3; i++)
         for (int random = 0; random < 2; random++) {
-            char word[8];
+            char word[16];
             snprintf(word, sizeof word, "%s%u", random ? "rht" : "had", sizes[i]);
             if (!cut(text, word)) continue;
             cast->transform = sizes[i];

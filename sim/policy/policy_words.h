@@ -80,6 +80,7 @@ typedef struct ulp_operands {
     const ulp_datapath *path;
     ulp_point_kind a_point, b_point;
     const ulp_cast *a, *b;
+    const ulp_operand_cast *by; /* [2]: casts of a and b that replace those of the tensors; NULL: none */
 } ulp_operands;
 ulp_status ulp_operands_check(const ulp_operands *operands, ulp_error *error);
 
