@@ -103,7 +103,8 @@ void ulp_pass_carve(ulp_pass *pass, ulp_arena *arena, size_t elements, size_t op
 /* The largest number of steps of the delayed tensor scales of a policy; rows [tensors] as in ulp_pass_run. */
 size_t ulp_longest_history(const ulp_policy *policy, const ulp_layer_policy *rows, size_t tensors);
 
-/* Allocate the host's part of the scratch, and the history for `tensors` tensors and the longest history of the policy.
+/* Allocate the host's part of the scratch, and the history for `tensors` tensors and the longest history of the policy,
+ * or for history.steps, if that is more.
  * ulp_pass_release() frees both, also after a failure. */
 ulp_status ulp_pass_alloc(ulp_pass *pass, size_t elements, size_t tensors);
 void ulp_pass_release(ulp_pass *pass);

@@ -22,7 +22,7 @@ ulp_status ulp_pass_alloc(ulp_pass *pass, size_t elements, size_t tensors) {
     ulp_pass_scratch *s = &pass->scratch;
     ulp_amax_history *h = &pass->history;
     h->tensors = tensors;
-    h->steps = ulp_longest_history(pass->run.policy, pass->run.rows, tensors);
+    h->steps = ulp_larger(h->steps, ulp_longest_history(pass->run.policy, pass->run.rows, tensors));
     s->raw = calloc(elements, sizeof *s->raw);
     s->rounded = calloc(elements, sizeof *s->rounded);
     s->host = calloc(elements, sizeof *s->host);

@@ -83,9 +83,10 @@ ulp_status ulp_learner_gather(ulp_trainer *t, const uint32_t *rows, size_t B) {
     for (size_t i = 0; i < 256; i++) value[i] = (float)i / (float)d->white;
     for (size_t b = 0; b < B; b++) {
         const size_t row = rows ? rows[b] : t->pass.now.first + b;
-        const uint8_t *pixel = d->pixel + row * d->features;
+        const uint8_t *pixel = d->value ? NULL : d->pixel + row * d->features;
         float *to = t->input + b * d->features;
-        for (size_t i = 0; i < d->features; i++) to[i] = value[pixel[i]];
+        if (d->value) memcpy(to, d->value + row * d->features, d->features * sizeof *to);
+        for (size_t i = 0; i < d->features && pixel; i++) to[i] = value[pixel[i]];
         memcpy(t->label + b * d->labels, d->label + row * d->labels, d->labels);
     }
     return t->pass.run.backend->upload(t->model.tensor[0], t->input, B * d->features * sizeof(float));
