@@ -5,6 +5,7 @@
 #include "operations.h"
 #include "formats/block_steps.h"
 #include "formats/rng.h"
+#include "kernels/functions/hadamard_steps.h"
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include "instruction_sets.h"
 
 #include "formats/rng.h"
+#include "kernels/functions/hadamard_steps.h"
 #include "kernels/rounding/count.h"
 
 enum { ROOM = 256 * 40 };

@@ -6,8 +6,6 @@
 #include "block_plan.h"
 #include "formats/block_steps.h"
 
-#include <string.h>
-
 /* A block in a row: its numbers, all finite. */
 typedef struct row {
     const float *x;

@@ -1,10 +1,7 @@
 /* hadamard.c - the Hadamard transform of groups along rows or columns, a panel at a time; see functions/hadamard.h. */
 #include "kernels/cpu/cpu.h"
+#include "kernels/functions/hadamard_steps.h"
 #include "kernels/rounding/count.h"
-
-#include <string.h>
-
-#include "formats/rng.h"
 
 /* A matrix, cut into panels: `high` rows of `wide` columns. */
 typedef struct job {
