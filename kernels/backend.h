@@ -60,7 +60,7 @@ typedef struct ulp_gemm_shape {
  * o stride[0] + i stride[1] elements after those of product (0,0). `b_share` neighbours i have one operand b: its place
  * is that of i / b_share. The results do not overlap. */
 typedef struct ulp_gemm_batch {
-    ulp_gemm_shape shape; /* without scales */
+    ulp_gemm_shape shape;         /* without scales */
     size_t outer, inner, b_share; /* at least 1 */
     size_t a_stride[2], b_stride[2], c_stride[2];
 } ulp_gemm_batch;

@@ -333,7 +333,8 @@ static ulp_status check_rotation(const double *y, const float *x, const float *t
 }
 
 static ulp_status check_scores(const void *a, const void *b, const void *c, const ulp_scores *s) {
-    if (s == NULL || s->queries == 0 || s->from > s->to || s->to > s->keys || !(s->beta >= 1.0f)) return ULP_BAD_ARGUMENT;
+    if (s == NULL || s->queries == 0 || s->from > s->to || s->to > s->keys || !(s->beta >= 1.0f))
+        return ULP_BAD_ARGUMENT;
     return check_arrays(a, b, c, s->rows * s->keys);
 }
 
@@ -357,14 +358,14 @@ ulp_status ulp_backend_gemm_batch(const ulp_backend *backend, float *c, const fl
     const ulp_datapath *d = summation.datapath;
     ULP_TRY(offered(backend->gemm_batch != NULL || backend->gemm != NULL));
     ULP_TRY(check_gemm_batch(c, a, b, batch, d));
-    if (backend->gemm_batch != NULL && !is_composed(backend, d))
-        return backend->gemm_batch(c, a, b, batch, summation);
+    if (backend->gemm_batch != NULL && !is_composed(backend, d)) return backend->gemm_batch(c, a, b, batch, summation);
     const uint64_t words = batch->shape.m * batch->shape.n * ulp_datapath_words(d, batch->shape.k);
     for (size_t k = 0; k < batch->outer * batch->inner; k++, summation.stream.first += words) {
         const size_t o = k / batch->inner, i = k % batch->inner;
         ULP_TRY(multiply(backend, c + o * batch->c_stride[0] + i * batch->c_stride[1],
                          a + o * batch->a_stride[0] + i * batch->a_stride[1],
-                         b + o * batch->b_stride[0] + i / batch->b_share * batch->b_stride[1], &batch->shape, summation));
+                         b + o * batch->b_stride[0] + i / batch->b_share * batch->b_stride[1], &batch->shape,
+                         summation));
     }
     return ULP_OK;
 }

@@ -11,10 +11,11 @@
  * In blocks of keys (Milakov and Gimelshein 2018, arXiv:1805.02867; Dao et al. 2022, arXiv:2205.14135), for each block:
  *
  *   m' = max(m, largest of the block), or the next integer upward; factor = f(shift(m) - shift(m'))
- *   p = f(s - shift(m'))[/ sum]   sum <- r(sum factor), then sum <- r(sum + p), key by key; r() is the rounding of a call
+ *   p = f(s - shift(m'))[/ sum]   sum <- r(sum factor), then sum <- r(sum + p), key by key
  *
- * m begins at -Inf. shift(m) = beta m for m > 0; for other m it is m if beta = 1, else 0 (Qiu and Yao 2025,
- * arXiv:2510.04212). With base 2 and integer maxima every factor is a power of two, and exact.
+ * r() is the rounding of a call. m begins at -Inf. shift(m) = beta m for m > 0; for other m it is m if beta = 1, else 0
+ * (Qiu and Yao 2025, arXiv:2510.04212). With base 2, integer maxima and a whole beta every factor is a power of two,
+ * and exact.
  */
 #ifndef ULP_ATTENTION_H
 #define ULP_ATTENTION_H
@@ -81,7 +82,8 @@ ULP_CORE double ulp_scores_maximum(const ulp_scores *s, double before, const flo
 
 /* The factor of what a row holds, when its maximum changes. */
 ULP_CORE double ulp_scores_factor(const ulp_scores *s, double before, double after) {
-    return before == after ? 1.0 : ulp_quieted(ulp_scores_f(s, ulp_scores_shift(s, before) - ulp_scores_shift(s, after)));
+    return before == after ? 1.0
+                           : ulp_quieted(ulp_scores_f(s, ulp_scores_shift(s, before) - ulp_scores_shift(s, after)));
 }
 
 /* The words of a row for the sums of its blocks: of the sums themselves, then of the products with factors. */

@@ -16,9 +16,9 @@
 
 ULP_C_BEGIN
 
-#define ULP_SQRT_HALF 0x1.6a09e667f3bcdp-1    /* sqrt(1/2) */
-#define ULP_NORMAL_PEAK 0x1.9884533d43651p-2  /* 1 / sqrt(2 pi) */
-#define ULP_GELU_TURN 0x1.9884533d43651p+0    /* 2 sqrt(2 / pi) */
+#define ULP_SQRT_HALF 0x1.6a09e667f3bcdp-1   /* sqrt(1/2) */
+#define ULP_NORMAL_PEAK 0x1.9884533d43651p-2 /* 1 / sqrt(2 pi) */
+#define ULP_GELU_TURN 0x1.9884533d43651p+0   /* 2 sqrt(2 / pi) */
 #define ULP_GELU_CUBE 0.044715
 
 /* The polynomial p of the head, t in [-1, 1). */
@@ -74,9 +74,7 @@ ULP_CORE double ulp_gelu_slope(double x) {
     return ulp_choose((uint64_t)(x != x), x, n.below + inside * (ULP_NORMAL_PEAK * n.fall));
 }
 
-ULP_CORE double ulp_silu(double x) {
-    return ulp_choose((uint64_t)(x < -1024.0), -0.0, x * ulp_sigmoid_lane(x));
-}
+ULP_CORE double ulp_silu(double x) { return ulp_choose((uint64_t)(x < -1024.0), -0.0, x * ulp_sigmoid_lane(x)); }
 
 /* silu'(x) = s (1 + x (1 - s)); 1 - s is computed as s(-x). */
 ULP_CORE double ulp_silu_slope(double x) {

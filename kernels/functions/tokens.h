@@ -92,7 +92,8 @@ ULP_FN void ulp_moments_of_passes(double *mean, double *variance, const float *x
     double sum = 0.0, squares = 0.0;
     for (size_t i = 0; i < how->n; i++) {
         if (!how->no_mean) sum = ulp_rounded_step(s, ULP_ADD, sum, (double)x[i]);
-        if (one) squares = ulp_rounded_step(s, ULP_ADD, squares, ulp_rounded_step(s, ULP_MUL, (double)x[i], (double)x[i]));
+        if (one)
+            squares = ulp_rounded_step(s, ULP_ADD, squares, ulp_rounded_step(s, ULP_MUL, (double)x[i], (double)x[i]));
     }
     *mean = how->no_mean ? 0.0 : ulp_rounded_step(s, ULP_DIV, sum, n);
     for (size_t i = 0; i < how->n && !one; i++) {

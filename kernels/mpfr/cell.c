@@ -59,7 +59,7 @@ static void compute(unit *u, ulp_cell_stage stage, ulp_reference *ref) {
         break;
     }
     case ULP_SWIGLU: u->y[0] = ulp_mpfr_silu(a[0]) * a[1]; break; /* [a b] */
-    case ULP_SWIGLU_GRAD:                                        /* dy, [a b] */
+    case ULP_SWIGLU_GRAD:                                         /* dy, [a b] */
         u->y[0] = a[0] * b[1] * ulp_mpfr_silu_slope(b[0]);
         u->y[1] = a[0] * ulp_mpfr_silu(b[0]);
         break;

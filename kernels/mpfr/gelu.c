@@ -9,12 +9,12 @@
 
 /* The coefficients of p, from that of t^0 on. */
 static const double coefficient[] = {
-    0x1.40c522d7e4987p+0,   -0x1.15c084bb9e8f2p-3,  -0x1.85a15c58a94bcp-5,  0x1.098366a5b4640p-3,
-    -0x1.e88b803a62b25p-4,  0x1.17ca2877f2e12p-4,   -0x1.8574c4045d73bp-6,  0x1.4b884e411c628p-9,
-    0x1.ef1bd8cef3593p-10,  -0x1.98db50c183611p-11, -0x1.b910e0f8ea4bbp-14, 0x1.065a32b3a8308p-13,
-    0x1.4bcb68f74de9dp-18,  -0x1.513b2bd2dcf90p-16, -0x1.81e5884d17167p-21, 0x1.d20dc00db7e49p-19,
-    0x1.6986d6d5de0b3p-22,  -0x1.4b08fbdf0a37cp-21, -0x1.02dc6222b8d79p-23, 0x1.b561e7a549a78p-24,
-    0x1.de5acea4524cfp-26,  -0x1.c96d0f5b5418ap-27, -0x1.b53e216396729p-29, 0x1.0f1885d83ec91p-30,
+    0x1.40c522d7e4987p+0,  -0x1.15c084bb9e8f2p-3,  -0x1.85a15c58a94bcp-5,  0x1.098366a5b4640p-3,
+    -0x1.e88b803a62b25p-4, 0x1.17ca2877f2e12p-4,   -0x1.8574c4045d73bp-6,  0x1.4b884e411c628p-9,
+    0x1.ef1bd8cef3593p-10, -0x1.98db50c183611p-11, -0x1.b910e0f8ea4bbp-14, 0x1.065a32b3a8308p-13,
+    0x1.4bcb68f74de9dp-18, -0x1.513b2bd2dcf90p-16, -0x1.81e5884d17167p-21, 0x1.d20dc00db7e49p-19,
+    0x1.6986d6d5de0b3p-22, -0x1.4b08fbdf0a37cp-21, -0x1.02dc6222b8d79p-23, 0x1.b561e7a549a78p-24,
+    0x1.de5acea4524cfp-26, -0x1.c96d0f5b5418ap-27, -0x1.b53e216396729p-29, 0x1.0f1885d83ec91p-30,
 };
 enum { COEFFICIENTS = sizeof coefficient / sizeof *coefficient };
 

@@ -5,8 +5,8 @@
  * and names alone. reference.h rounds, dot.h forms sums of products, words.h has random words, functions.c has exp,
  * log, tanh and sigmoid. exp and log are defined by an order of binary64 operations (kernels/functions/elementary.h),
  * so functions.c is a second text of this definition and no other arithmetic; so is cell.c, for the cells of recurrent
- * layers. In layers.c (batch normalisation, gradients of windows, products with a factor, dropout) MPFR rounds every
- * operation of the defined order.
+ * layers. In layers.c (batch normalisation, gradients of windows, products with a factor, dropout), tokens.c (rows of
+ * numbers) and attention.c MPFR rounds every operation of the defined order.
  * Movement of data (im2col, permute) is the CPU's; a product of several words for each operand is formed by
  * kernels/multiword_gemm.c from the operations here.
  *

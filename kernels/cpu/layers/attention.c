@@ -99,8 +99,8 @@ static void sums_part(void *context, size_t begin, size_t end) {
     const ulp_scores *by = w->by;
     ulp_rounded_steps steps = {w->rounding.format, w->rounding.rule, w->rounding.stream, 0};
     for (size_t r = begin; r < end; r++)
-        w->sum[r] =
-            (float)ulp_scores_sum(by, (double)w->sum[r], (double)w->other[r], w->p + r * (by->to - by->from), r, &steps);
+        w->sum[r] = (float)ulp_scores_sum(by, (double)w->sum[r], (double)w->other[r], w->p + r * (by->to - by->from), r,
+                                          &steps);
 }
 
 ulp_status ULP_CPU(ulp_cpu_softmax_sums)(float *sum, const float *p, const float *factor, const ulp_scores *by,

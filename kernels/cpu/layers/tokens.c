@@ -132,8 +132,7 @@ ulp_status ULP_CPU(ulp_cpu_token_mean_slope)(double *dx, const float *dy, ulp_to
 static void row_moments_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     const ulp_row_moments *how = w->how;
-    for (size_t r = begin; r < end; r++)
-        ulp_moments_of(&w->to[r], &w->to[how->rows + r], w->x + r * how->n, how, r);
+    for (size_t r = begin; r < end; r++) ulp_moments_of(&w->to[r], &w->to[how->rows + r], w->x + r * how->n, how, r);
 }
 
 ulp_status ULP_CPU(ulp_cpu_row_moments)(double *to, const float *x, const ulp_row_moments *how) {
@@ -149,8 +148,7 @@ static void row_norm_part(void *context, size_t begin, size_t end) {
         const float *x = w->x + r * by->n, *gamma = by->w, *beta = by->w + by->n;
         double *y = w->to + r * by->n;
         if (by->no_mean)
-            for (size_t i = 0; i < by->n; i++)
-                y[i] = ulp_quieted((double)gamma[i] * ulp_row_z(x[i], mean, inverse));
+            for (size_t i = 0; i < by->n; i++) y[i] = ulp_quieted((double)gamma[i] * ulp_row_z(x[i], mean, inverse));
         else
             for (size_t i = 0; i < by->n; i++)
                 y[i] = ulp_quieted((double)gamma[i] * ulp_row_z(x[i], mean, inverse) + (double)beta[i]);
