@@ -105,7 +105,8 @@ ulp_stream ulp_pass_stream(const ulp_pass *pass, const ulp_site *site, size_t wo
 }
 
 /* The rounding of a tensor by a cast. If the pass counts, the rounding counts in `counted`, which starts at zero. */
-ulp_rounding ulp_pass_rounding_of(const ulp_pass *pass, const ulp_site *site, const ulp_cast *cast, ulp_stats *counted) {
+ulp_rounding ulp_pass_rounding_of(const ulp_pass *pass, const ulp_site *site, const ulp_cast *cast,
+                                  ulp_stats *counted) {
     return (ulp_rounding){.format = &cast->format,
                           .rule = cast->rule,
                           .stream = ulp_pass_stream(pass, site, site->per_sample),
@@ -176,7 +177,9 @@ static ulp_status move_cast(ulp_pass *pass, ulp_cast *cast, const ulp_site *site
 /* ---- rounding ---- */
 
 /* The time of an operation begins. Evaluations are not timed. */
-double ulp_pass_begin_time(const ulp_pass *pass) { return pass->now.evaluation ? -1.0 : ulp_profile_begin(pass->run.profile); }
+double ulp_pass_begin_time(const ulp_pass *pass) {
+    return pass->now.evaluation ? -1.0 : ulp_profile_begin(pass->run.profile);
+}
 
 static ulp_status timed_round(ulp_pass *pass, ulp_site site, float *x, size_t n) {
     const ulp_backend *backend = pass->run.backend;
@@ -305,8 +308,8 @@ static ulp_status timed_add(ulp_pass *pass, ulp_site site, float *y, const float
         ULP_TRY(ulp_backend_cell(backend, s->wide, &arrays, ULP_CELL_SUM_TO_ODD));
         return timed_round64(pass, site, y, s->wide, n);
     }
-    ULP_TRY(
-        ulp_backend_map(backend, y, (ulp_array_op){ULP_ADD, a, b, NULL}, n, ulp_pass_rounding_of(pass, &site, cast, &counted)));
+    ULP_TRY(ulp_backend_map(backend, y, (ulp_array_op){ULP_ADD, a, b, NULL}, n,
+                            ulp_pass_rounding_of(pass, &site, cast, &counted)));
     if (ulp_cast_is_identity(cast)) add_tally(pass, &site, &counted);
     else ulp_pass_add_counts(pass, &site, &counted);
     if (!ulp_pass_is_observed(pass, &site)) return ULP_OK;

@@ -126,8 +126,8 @@ typedef struct ulp_site {
     size_t layer;      /* as in ulp_stream_id */
     size_t per_sample; /* elements per sample, of a product rows per sample; 0: the tensor has no samples (weights) */
     size_t skip;       /* number of samples of the batch before the first row */
-    uint8_t operands;  /* of a product with weights, whose operands the policy may cast (policy/operand_cast.h): STRAIGHT
-                          for products x w, g w' and x' g, SWAPPED where the two change places; else AS_IT_IS */
+    uint8_t operands; /* of a product with weights, whose operands the policy may cast (policy/operand_cast.h): STRAIGHT
+                         for products x w, g w' and x' g, SWAPPED where the two change places; else AS_IT_IS */
 } ulp_site;
 
 /* The site of a tensor that is the only one of its use in its layer, with all samples of the batch. */

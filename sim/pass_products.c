@@ -62,9 +62,9 @@ static ulp_status cast_blocks(ulp_pass *pass, float *y, const operand *o, const 
     if (how->transform) {
         const ulp_hadamard transform = {.g = how->transform,
                                         .along = (uint8_t)o->along,
-                                        .signs = (uint8_t)(how->random_signs       ? ULP_SIGNS_STREAM
+                                        .signs = (uint8_t)(how->random_signs      ? ULP_SIGNS_STREAM
                                                            : how->transform == 16 ? ULP_SIGNS_FIXED
-                                                                                   : ULP_SIGNS_NONE),
+                                                                                  : ULP_SIGNS_NONE),
                                         .sign_stream = signs};
         const ulp_rounding rounding = {.format = &ulp_bfloat16};
         ULP_TRY(ulp_backend_hadamard(pass->run.backend, y, x, o->rows, o->columns, &transform, rounding));
@@ -142,7 +142,8 @@ ulp_status ulp_pass_exact_gemm(ulp_pass *pass, ulp_site site, float *c, const fl
 
 ulp_rounding ulp_pass_rounding(const ulp_pass *pass, ulp_site site) {
     const ulp_cast *cast = ulp_pass_cast(pass, &site);
-    return (ulp_rounding){.format = &cast->format, .rule = cast->rule, .stream = ulp_pass_stream(pass, &site, site.per_sample)};
+    return (ulp_rounding){
+        .format = &cast->format, .rule = cast->rule, .stream = ulp_pass_stream(pass, &site, site.per_sample)};
 }
 
 /* Whether products round the parts of a tensor. */

@@ -3,8 +3,8 @@
  *
  * The parameters are W (m,n) row-major, then b (n). The sum of an output starts at its bias, like the operand C of a
  * matrix unit, and runs over the inputs in ascending order. The same datapath rounds the bias into the accumulator's
- * format, as the product 1 b. The gradients dW = x' dy and db = 1' dy are sums over the samples, and in a sample over the
- * tokens, and dx = dy W' is a sum over the outputs, in ascending order. fc is lin on a sample of one token.
+ * format, as the product 1 b. The gradients dW = x' dy and db = 1' dy are sums over the samples, and in a sample over
+ * the tokens, and dx = dy W' is a sum over the outputs, in ascending order. fc is lin on a sample of one token.
  */
 #include "sim/layers/layer.h"
 
@@ -62,7 +62,8 @@ static ulp_status dense_forward(const ulp_layer *layer, ulp_pass *pass, const ul
     ulp_gemm_shape start = {.m = B, .n = n, .k = 1, .lda = 1, .ldb = n, .ldc = n};
     ulp_gemm_shape sum = {.m = B, .n = n, .k = m, .lda = m, .ldb = n, .ldc = n, .accumulate = 1};
     ULP_TRY(ulp_pass_gemm(pass, ulp_site_of(ULP_USE_BIAS, layer->index, rows), t->y, t->ones, bias, &start));
-    ULP_TRY(ulp_pass_gemm_part(pass, ulp_site_product(ULP_USE_FORWARD, layer->index, rows), t->y, t->x, t->w, &sum, &y));
+    ULP_TRY(
+        ulp_pass_gemm_part(pass, ulp_site_product(ULP_USE_FORWARD, layer->index, rows), t->y, t->x, t->w, &sum, &y));
     return ulp_pass_round_whole(pass, &y, B * n);
 }
 

@@ -118,7 +118,8 @@ static ulp_status unembed_backward(const ulp_layer *layer, ulp_pass *pass, const
     w_site.operands = ULP_SITE_SWAPPED;
     ULP_TRY(ulp_pass_gemm_part(pass, w_site, t->dw, t->dy, t->x, &dw, &of_w));
     ULP_TRY(ulp_pass_round_whole(pass, &of_w, V * N));
-    ULP_TRY(ulp_pass_gemm_part(pass, ulp_site_product(ULP_USE_BACKWARD, layer->index, T), t->dx, t->dy, t->w, &dx, &of_x));
+    ULP_TRY(
+        ulp_pass_gemm_part(pass, ulp_site_product(ULP_USE_BACKWARD, layer->index, T), t->dx, t->dy, t->w, &dx, &of_x));
     return ulp_pass_round_whole(pass, &of_x, rows * N);
 }
 

@@ -92,8 +92,8 @@ typedef struct ulp_layer_kind {
     int casts;    /* 1: the operands of its products with weights may have casts (policy/operand_cast.h) */
     int ties;     /* 1: the layer has no weights of its own, but those of the layer `partner` */
     int reads_tokens; /* 1: the input is numbers of tokens, which are never rounded */
-    int nesting;  /* 1: the layer opens a residual block (fork), -1: it closes the block (join), else 0 */
-    int turns;    /* 1: the layer ends the first branch of a block and begins the second one (shortcut) */
+    int nesting;      /* 1: the layer opens a residual block (fork), -1: it closes the block (join), else 0 */
+    int turns;        /* 1: the layer ends the first branch of a block and begins the second one (shortcut) */
     const struct ulp_cell *cell; /* of a recurrent kind, else NULL */
     ulp_layer_reads reads;       /* for footprint.h; a test checks that backward reads no more */
     int passes;                  /* how often forward reads its input; 0 stands for once */

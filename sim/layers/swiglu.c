@@ -41,7 +41,8 @@ static ulp_status forward(const ulp_layer *layer, ulp_pass *pass, const ulp_laye
                          sum = {.m = rows, .n = n, .k = m, .lda = m, .ldb = n, .ldc = n, .accumulate = 1};
     const ulp_cell_arrays arrays = {.B = rows, .N = layer->out.w, .in = {t->saved}};
     ULP_TRY(ulp_pass_gemm(pass, ulp_site_of(ULP_USE_BIAS, layer->index, T), t->saved, t->ones, t->w + m * n, &start));
-    ULP_TRY(ulp_pass_gemm_part(pass, ulp_site_product(ULP_USE_FORWARD, layer->index, T), t->saved, t->x, t->w, &sum, &s));
+    ULP_TRY(
+        ulp_pass_gemm_part(pass, ulp_site_product(ULP_USE_FORWARD, layer->index, T), t->saved, t->x, t->w, &sum, &s));
     ULP_TRY(ulp_pass_round_whole(pass, &s, rows * n));
     ULP_TRY(ulp_backend_cell(pass->run.backend, pass->scratch.wide, &arrays, ULP_SWIGLU));
     return ulp_layer_round_output(layer, pass, t);

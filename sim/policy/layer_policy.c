@@ -91,7 +91,8 @@ static const char *lacked_by(const ulp_layer *layer, const ulp_selection *s) {
     case ULP_AT_STATE:
     case ULP_AT_MASTER:
     case ULP_SELECT_NO_MASTER: return layer->params ? NULL : "weights (weight, wgrad, state and master need weights)";
-    case ULP_AT_NORM: return has_norm(layer) ? NULL : "means, variances or sums (norm needs bn, ln, rms, or attn:block=)";
+    case ULP_AT_NORM:
+        return has_norm(layer) ? NULL : "means, variances or sums (norm needs bn, ln, rms, or attn:block=)";
     case ULP_AT_SCORE:
     case ULP_AT_PROB: return layer->kind->products == 3 ? NULL : "scores (score and prob need a layer attn)";
     case ULP_SELECT_FORWARD:
@@ -120,8 +121,9 @@ static ulp_status fail_selector(const char *selector, const ulp_net *net, ulp_er
 /* Check the operands of the products of layer i. */
 static ulp_status check_layer(const ulp_layer_policy *rows, const ulp_layer *layer, ulp_error *error) {
     const ulp_layer_policy *own = &rows[layer->index + 1];
-    const ulp_cast *x = &rows[layer->index].at[ULP_AT_ACT], *w = &rows[(layer->kind->ties ? layer->partner : layer->index) + 1].at[ULP_AT_WEIGHT], *y = &own->at[ULP_AT_ACT],
-                   *dy = &own->at[ULP_AT_AGRAD];
+    const ulp_cast *x = &rows[layer->index].at[ULP_AT_ACT],
+                   *w = &rows[(layer->kind->ties ? layer->partner : layer->index) + 1].at[ULP_AT_WEIGHT],
+                   *y = &own->at[ULP_AT_ACT], *dy = &own->at[ULP_AT_AGRAD];
     const ulp_operand_cast *by = own->operand;
     const ulp_cast *score_gradient = dy, *prob = &own->at[ulp_point_source(own->own, ULP_AT_PROB)];
     const ulp_operands products[] = {{"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, x, w, by},
@@ -147,8 +149,10 @@ static ulp_status check_layer(const ulp_layer_policy *rows, const ulp_layer *lay
 
 static ulp_status fill(ulp_layer_policy *rows, const ulp_policy *policy, const ulp_net *net, ulp_error *error) {
     for (size_t t = 0; t <= net->count; t++) {
-        rows[t] = (ulp_layer_policy){
-            .own = policy->own, .has_master = policy->has_master, .forward = policy->forward, .backward = policy->backward};
+        rows[t] = (ulp_layer_policy){.own = policy->own,
+                                     .has_master = policy->has_master,
+                                     .forward = policy->forward,
+                                     .backward = policy->backward};
         memcpy(rows[t].at, policy->at, sizeof rows[t].at);
         memcpy(rows[t].operand, policy->operand, sizeof rows[t].operand);
     }

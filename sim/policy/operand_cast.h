@@ -7,7 +7,8 @@
  *
  *   fwd.x  fwd.w  dgrad.g  dgrad.w  wgrad.x  wgrad.g
  *
- * with the values none, FORMAT[@amax][/MODE[/BITS]] or BLOCK[:2d][:rhtG|:hadG][/MODE[/BITS]]; BLOCK is a name of block.h:
+ * with the values none, FORMAT[@amax][/MODE[/BITS]] or BLOCK[:2d][:rhtG|:hadG][/MODE[/BITS]]; BLOCK is a name of
+ * block.h:
  *
  *   - nvfp4 and other formats whose scales are no powers of two have a tensor scale from the tensor's own largest
  *     magnitude

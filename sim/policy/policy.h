@@ -193,7 +193,8 @@ enum { ULP_POLICY_TEXT_MAX = 4096 };
 /* The reference text of `ulp help policies`. */
 void ulp_policy_help(const ulp_help *to);
 
-/* The index of a cast among those of the selections, where it is added if it is new; ULP_PATHS_MAX: there is no room. */
+/* The index of a cast among those of the selections, where it is added if it is new; ULP_PATHS_MAX: there is no room.
+ */
 size_t ulp_policy_place_cast(ulp_policy *policy, const ulp_operand_cast *cast);
 
 /* Add a selection at the end; `path` (may be NULL) is the datapath of FORWARD, BACKWARD, ALL and MIXED.
@@ -265,7 +266,7 @@ enum {
     ULP_USE_KAHAN_LOST = 51,
     ULP_USE_OPERAND = 64, /* this and the next five: casts of operands of products, in the order of ulp_operand_use */
     ULP_USE_SIGNS = 72,   /* this and the next two: random signs of transforms: fwd, dgrad, wgrad */
-    ULP_USE_CLIP = 52,       /* gradients times the coefficient of clipping */
+    ULP_USE_CLIP = 52,    /* gradients times the coefficient of clipping */
     ULP_USE_ACCUMULATE = 53, /* sums of the gradients of micro-batches */
     ULP_USE_TAIL = 54,       /* weights and master weights that a second policy rounds anew */
     ULP_USE_REDUCE = 56      /* reduction of the gradients over ranks (reduction.h) */

@@ -37,8 +37,8 @@ static const struct {
      "arXiv:2509.25149: 2-D scales of weights, stochastic gradients, Hadamard transforms for the gradients of weights; "
      "the paper keeps some layers in bf16, as with last.fwd.x=none,..."},
     {"deepseek",
-     "mixed:bf16," OPERANDS("block:e4m3,128,e8m0:noclip", "block:e4m3,128,e8m0:noclip:2d", "block:e4m3,128,e8m0:noclip")
-         ",fwd=chunk128:fp32:rne,bwd=chunk128:fp32:rne",
+     "mixed:bf16," OPERANDS("mxfp8:128:noclip", "mxfp8:128:noclip:2d",
+                            "mxfp8:128:noclip") ",fwd=chunk128:fp32:rne,bwd=chunk128:fp32:rne",
      "arXiv:2412.19437: e4m3 with scales of 1x128 of activations and gradients and 128x128 of weights, powers of two; "
      "sums of 128 products are added in binary32"},
     {"fp8-tensorwise",
@@ -161,12 +161,13 @@ void ulp_policy_help(const ulp_help *to) {
     for (int i = 0; i < RECIPES; i++) ulp_help_entry(to, recipes[i].name, recipes[i].from);
     ulp_help_line(to, "%s", "");
     ulp_help_keys(to, lists, &fp32);
-    ulp_help_entry(to, "OPERAND",
-                   "a cast of an operand of the products with weights: fwd.x, fwd.w (y = x w), dgrad.g, dgrad.w (dx = g "
-                   "w'), wgrad.x, wgrad.g (dw = x' g); none, FORMAT[@amax][/MODE], or BLOCK[:2d][:rhtG or "
-                   ":hadG][/MODE], as fwd.w=nvfp4:2d or wgrad.g=nvfp4:rht16/sr. Blocks run along the sum; :2d: square "
-                   "tiles share a scale; :rhtG: a Hadamard transform of 16, 32 or 128 with random signs, which both "
-                   "operands need; :hadG: with fixed signs");
+    ulp_help_entry(
+        to, "OPERAND",
+        "a cast of an operand of the products with weights: fwd.x, fwd.w (y = x w), dgrad.g, dgrad.w (dx = g "
+        "w'), wgrad.x, wgrad.g (dw = x' g); none, FORMAT[@amax][/MODE], or BLOCK[:2d][:rhtG or "
+        ":hadG][/MODE], as fwd.w=nvfp4:2d or wgrad.g=nvfp4:rht16/sr. Blocks run along the sum; :2d: square "
+        "tiles share a scale; :rhtG: a Hadamard transform of 16, 32 or 128 with random signs, which both "
+        "operands need; :hadG: with fixed signs");
     ulp_help_line(to, "%s", "");
     ulp_help_line(
         to,

@@ -258,8 +258,9 @@ static ulp_status read_operand(draft *d, int operand, const char *value) {
     if (!p->selections) return ULP_OK;
     const size_t at = ulp_policy_place_cast(p, &p->operand[operand]);
     const ulp_selection all = {.layers = "*", .what = (uint8_t)(ULP_SELECT_OPERAND + operand), .path = (uint8_t)at};
-    return at < ULP_PATHS_MAX && ulp_policy_select(p, &all, NULL) == ULP_OK ? ULP_OK
-                                                                           : ulp_draft_full(d, ulp_operand_name(operand));
+    return at < ULP_PATHS_MAX && ulp_policy_select(p, &all, NULL) == ULP_OK
+               ? ULP_OK
+               : ulp_draft_full(d, ulp_operand_name(operand));
 }
 
 /* SELECTOR.OPERAND=CAST. */

@@ -56,7 +56,8 @@ static ulp_status take_net(ulp_trainer *t, const ulp_train_options *o, ulp_error
     ULP_TRY(check_tokens(o->net, t->data, error));
     ULP_TRY(ulp_train_ranks_take(t, o, error));
     ULP_TRY(ulp_micro_take(t, error));
-    const ulp_status status = ulp_model_init(&t->model, o->net, t->batch / t->ranks / t->micro, ulp_score_batch(o->net));
+    const ulp_status status =
+        ulp_model_init(&t->model, o->net, t->batch / t->ranks / t->micro, ulp_score_batch(o->net));
     return status == ULP_OK ? ULP_OK : ulp_fail(error, status, "no memory for a net");
 }
 

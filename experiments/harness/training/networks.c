@@ -12,15 +12,16 @@
 /* X(name, layers, rate, cosine, batch, cost of a step, optimizer). With cosine = 1 the rate falls to 0 along half a
  * cosine, so that the end of a short run does not depend on the accidents of its last step. # stands for the number of
  * tokens of the data. */
-#define NETWORKS_OF_ALL(X)                                                                                                      \
+#define NETWORKS_OF_ALL(X)                                                                                             \
     X(mlp, "fc128 relu fc128 relu fc64 relu fc10", 0.1, 0, 256, 1, "sgd")                                              \
     X(small, "fc64 relu fc64 relu fc10", 0.1, 0, 128, 1, "sgd")                                                        \
     X(cnn, "conv8@3p1 relu pool2 conv16@3p1 relu pool2 fc10", 0.05, 1, 32, 1, "sgd")                                   \
-    X(resnet, "conv8@3p1 bn relu pool2 fork conv8@3p1 bn relu conv8@3p1 bn join relu pool2 fc10", 0.03, 1, 32, 2, "sgd")\
+    X(resnet, "conv8@3p1 bn relu pool2 fork conv8@3p1 bn relu conv8@3p1 bn join relu pool2 fc10", 0.03, 1, 32, 2,      \
+      "sgd")                                                                                                           \
     X(gru, "rows gru16 last fc10", 0.3, 1, 32, 1, "sgd")                                                               \
     X(lstm, "rows lstm16 last fc10", 0.3, 1, 32, 1, "sgd")
 #define NETWORKS(X)                                                                                                    \
-    NETWORKS_OF_ALL(X)                                                                                                          \
+    NETWORKS_OF_ALL(X)                                                                                                 \
     X(vit, "patch2 lin32 pos16 " VIT_BLOCK VIT_BLOCK "ln mean fc10", 3e-3, 1, 64, 4, ADAMW)                            \
     X(gpt, "embed64:# pos64 " GPT_BLOCK GPT_BLOCK GPT_BLOCK GPT_BLOCK "ln unembed", 3e-3, 1, 16, 40, ADAMW)
 #define ROW(name, ...) {#name, __VA_ARGS__},
@@ -39,7 +40,8 @@ typedef struct network_row {
 static const network_row table[] = {NETWORKS(ROW)};
 enum { NETWORKS_MAX = sizeof table / sizeof table[0] };
 const char ulp_network_words[] = NETWORKS(WORD);
-_Static_assert(((uint64_t)1 << (0 NETWORKS_OF_ALL(ONE))) - 1 == ULP_NETWORKS_ALL, "networks.h: the networks before vit");
+_Static_assert(((uint64_t)1 << (0 NETWORKS_OF_ALL(ONE))) - 1 == ULP_NETWORKS_ALL,
+               "networks.h: the networks before vit");
 
 /* The layers of a row, with the number of tokens in the place of #. */
 static void write_layers(char *text, size_t size, const char *layers, const ulp_data *data) {

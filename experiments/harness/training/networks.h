@@ -33,9 +33,10 @@ enum { ULP_NETWORKS_ALL = 63 };        /* "all": the networks of images of befor
 
 /* Six options, bound to a field (ulp_networks_settings) of the settings `s`. */
 #define ULP_OPTIONS_NETWORKS(s, field, value_, quick_, full_)                                                          \
-    ULP_OPTION_AS(s, field.nets, "nets", choices, value_, .quick = quick_, .full = full_,                              \
-                  .help = "networks by name, separated by commas, or all, which leaves out vit and gpt; gpt alone reads text",         \
-                      .words = ulp_network_words + 1, .all = ULP_NETWORKS_ALL),            \
+    ULP_OPTION_AS(                                                                                                     \
+        s, field.nets, "nets", choices, value_, .quick = quick_, .full = full_,                                        \
+        .help = "networks by name, separated by commas, or all, which leaves out vit and gpt; gpt alone reads text",   \
+        .words = ulp_network_words + 1, .all = ULP_NETWORKS_ALL),                                                      \
         ULP_OPTION_AS(                                                                                                 \
             s, field.net, "net", text, "", .topic = "nets",                                                            \
             .help =                                                                                                    \
