@@ -57,7 +57,7 @@ static size_t last_layer(const ulp_net *net) {
 }
 
 /* Whether a selector selects row t of the table. */
-static int selects(const char *selector, const ulp_net *net, size_t t) {
+int ulp_policy_selects(const char *selector, const ulp_net *net, size_t t) {
     if (strcmp(selector, "*") == 0) return 1;
     if (strcmp(selector, "input") == 0) return t == 0;
     if (t == 0) return 0;
@@ -162,7 +162,7 @@ static ulp_status fill(ulp_layer_policy *rows, const ulp_policy *policy, const u
         size_t selected = 0, changed = 0;
         for (size_t t = 0; t <= net->count; t++) {
             const char *lack = t && *s->layers != '*' ? lacked_by(&net->layers[t - 1], s) : NULL;
-            if (!selects(s->layers, net, t)) continue;
+            if (!ulp_policy_selects(s->layers, net, t)) continue;
             apply(&rows[t], policy, s);
             selected++;
             changed += !lack;

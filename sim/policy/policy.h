@@ -269,6 +269,7 @@ enum {
     ULP_USE_CLIP = 52,    /* gradients times the coefficient of clipping */
     ULP_USE_ACCUMULATE = 53, /* sums of the gradients of micro-batches */
     ULP_USE_TAIL = 54,       /* weights and master weights that a second policy rounds anew */
+    ULP_USE_SAMPLE = 57,     /* tokens of new text (sample.h) */
     ULP_USE_REDUCE = 56      /* reduction of the gradients over ranks (reduction.h) */
 };
 

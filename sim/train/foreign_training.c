@@ -2,6 +2,7 @@
 #include "foreign_training.h"
 
 #include "kernels/foreign/message.h"
+#include "sim/named_nets.h"
 #include "train.h"
 
 #include <errno.h>
@@ -89,8 +90,10 @@ static ulp_status read_texts(ulp_foreign_run *run, const char *const *text, uint
     const char *data = text[ULP_FOREIGN_RUN_DATA], *loss = text[ULP_FOREIGN_RUN_LOSS], *net = text[ULP_FOREIGN_RUN_NET],
                *policy = text[ULP_FOREIGN_RUN_POLICY], *scaler = text[ULP_FOREIGN_RUN_SCALER],
                *optimizer = text[ULP_FOREIGN_RUN_OPTIMIZER];
+    char layers[ULP_NAMED_LAYERS_MAX];
     ULP_TRY(data != NULL ? ulp_data_load(&run->data, data, text[ULP_FOREIGN_RUN_FOLDER], seed, error)
                          : take_images(&run->data, images, samples, labels, error));
+    if (net != NULL && ulp_named_net_find(net) && ulp_named_net_layers(layers, net, &run->data) == ULP_OK) net = layers;
     ULP_TRY(ulp_net_parse(&run->net, net != NULL ? net : "", run->data.dims, error));
     if (policy != NULL) ULP_TRY(ulp_policy_parse(&run->policy, policy, error));
     if (text[ULP_FOREIGN_RUN_TAIL] != NULL) ULP_TRY(read_tail(run, text[ULP_FOREIGN_RUN_TAIL], error));
