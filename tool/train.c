@@ -40,7 +40,8 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, explain, flag, NULL,
                .help = "print how each product with weights takes its operands and which word says so; train nothing"),
     ULP_OPTION(settings, sample, integer, "0", .help = "characters of new text after the training", .max = 1e6),
-    ULP_OPTION(settings, prompt, text, "\n", .help = "the text that the new text goes on with"),
+    ULP_OPTION(settings, prompt, text, "",
+               .help = "the text that the new text goes on with; else the first character of the set"),
     ULP_OPTION(settings, temperature, number, "0.8", .help = "of the new text; 0: the likeliest character each time",
                .max = 1000),
     {0}};

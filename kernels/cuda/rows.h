@@ -25,8 +25,9 @@ static __device__ inline void ulp_cuda_add_row(double *sum, double (*tile)[ULP_C
                                                const Terms &terms) {
 #pragma unroll
     for (int k = 0; k < KINDS; k++) sum[k] = 0.0;
-    for (size_t from = 0; from < n; from += ULP_CUDA_TILE) {
-        const size_t left = n - from, count = left < ULP_CUDA_TILE ? left : ULP_CUDA_TILE;
+    const size_t most = ULP_CUDA_TILE;
+    for (size_t from = 0; from < n; from += most) {
+        const size_t count = n - from < most ? n - from : most;
         __syncwarp();
         for (size_t j = ulp_cuda_lane(); j < count; j += ULP_CUDA_LANES) {
             double term[KINDS];

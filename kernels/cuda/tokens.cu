@@ -71,11 +71,12 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
 __global__ void __launch_bounds__(LANES)
     sums_kernel(double *sums, const float *dy, const float *x, const __grid_constant__ ulp_row_norm by) {
     __shared__ double mean[LANES], inverse[LANES];
+    const size_t most = LANES;
     for (size_t first = (size_t)blockIdx.x * LANES; first < by.n; first += (size_t)gridDim.x * LANES) {
         const size_t i = first + threadIdx.x;
         double dgamma = 0.0, dbeta = 0.0;
         for (size_t from = 0; from < by.rows; from += LANES) {
-            const size_t own = from + threadIdx.x, left = by.rows - from, count = left < LANES ? left : LANES;
+            const size_t own = from + threadIdx.x, count = by.rows - from < most ? by.rows - from : most;
             __syncwarp();
             if (own < by.rows) {
                 mean[threadIdx.x] = mean_of(by, own);

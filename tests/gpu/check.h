@@ -79,6 +79,7 @@ void check_blocks(const check *c);
 void check_moves(const check *c);
 void check_network(const check *c);
 void check_layers(const check *c); /* a part of check_network */
+void check_tokens(const check *c); /* a part of check_network */
 void check_sequences(const check *c);
 void check_gemm(const check *c);
 void check_refused(const check *c);

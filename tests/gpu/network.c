@@ -178,4 +178,5 @@ void check_network(const check *c) {
     check_pool(c);
     check_softmax(c);
     check_layers(c);
+    check_tokens(c);
 }

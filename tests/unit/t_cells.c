@@ -88,6 +88,8 @@ TEST(operands) {
         {ULP_LSTM_HIDDEN, "02 10"},
         {ULP_LSTM_GRAD_MEMORY, "00 11 20 32 40"},
         {ULP_LSTM_GRAD_SUMS, "10 20 23,10 21 40,00 22 30,10 20 23"},
+        {ULP_SWIGLU, "00 01"},
+        {ULP_SWIGLU_GRAD, "00 10 11,00 10"},
     };
     const ulp_backend *backend;
     assert_int_equal(COUNT_OF(stages), ULP_CELL_STAGE_COUNT);

@@ -15,7 +15,7 @@ TEST(reads) {
         for (int poison = 0; poison < 2; poison++) {
             static float dw[4096], dx[4096];
             rig r;
-            rig_start(&r, kind->example, (ulp_dims){1, 4, 4}, B, "mixed:fp16");
+            rig_start(&r, kind->example, example_dims(kind), B, "mixed:fp16");
             const ulp_net *net = &r.model.net;
             const size_t m = B * ulp_dims_size(net->in);
             assert_true(net->params <= 4096 && m <= 4096);

@@ -79,7 +79,31 @@ TEST(lacking) {
     CASE(cell, NULL, NULL, ULP_CELL_SUM);
     CASE(ctc_outputs, NULL, NULL, (ulp_sequences){0}, 0);
     CASE(ctc, NULL, NULL, NULL, NULL, (ulp_sequences){0}, NULL);
+    CASE(scaled, NULL, NULL, 0, 1.0);
+    CASE(gather, NULL, NULL, NULL);
+    CASE(one_hot, NULL, NULL);
+    CASE(token_mean, NULL, NULL, (ulp_token_shape){0});
+    CASE(token_mean_slope, NULL, NULL, (ulp_token_shape){0});
+    CASE(row_moments, NULL, NULL, NULL);
+    CASE(row_norm, NULL, NULL, (ulp_row_norm){.rows = 0});
+    CASE(row_norm_sums, NULL, NULL, NULL, (ulp_row_norm){.rows = 0});
+    CASE(row_norm_slope, NULL, NULL, NULL, (ulp_row_norm){.rows = 0});
+    CASE(rotate, NULL, NULL, NULL, NULL);
+    CASE(attention_softmax, NULL, NULL, NULL);
+    CASE(attention_slope, NULL, NULL, NULL, NULL, NULL, 1.0);
+    CASE(softmax_maxima, NULL, NULL, NULL, NULL);
+    CASE(softmax_block, NULL, NULL, NULL, NULL, NULL);
+    CASE(softmax_sums, NULL, NULL, NULL, NULL, (ulp_rounding){0});
+    CASE(row_scale, NULL, NULL, NULL, 0, 0, 0);
+    CASE(row_dots, NULL, NULL, NULL, 0, 0);
 #undef CASE
+    one = *whole;
+    one.gemm_batch = NULL; /* gemm takes its place */
+    one.gemm = NULL;
+    assert_int_equal(ulp_backend_gemm_batch(&one, NULL, NULL, NULL, NULL, (ulp_summation){0}), ULP_UNSUPPORTED);
+    cases++;
+    ulp_backend_explain(&why, &one, ULP_UNSUPPORTED);
+    assert_string_equal(why.text, "the backend cpu does not offer the operation gemm");
     assert_int_equal(cases, ROWS);
     /* a backend that derives nothing from arrays keeps them and settles without work */
     const float x = 1.0f;

@@ -123,7 +123,7 @@ static const training_texts runs[] = {
     {.batch = 24, .policy = "mixed:fp16", .tail = "mixed:fp16,last.*=fp32,last.master=fp32", .optimizer = "adam"},
     {.batch = 24, .policy = "fp16,first.master=fp32", .scaler = "layer", .optimizer = "sgd,decays=weights"}};
 
-/* Every kind of layer. The examples of the kinds take images of 4 x 4 pixels. */
+/* Every kind of layer. The examples of the kinds take images of 4 x 4 pixels, or four tokens. */
 TEST(memory) {
     enum { N = 320, TRAIN = 300 };
     static uint8_t pixel[N * 16], label[N];
@@ -137,14 +137,17 @@ TEST(memory) {
                              .white = 255,
                              .pixel = pixel,
                              .label = label};
+    ulp_data tokens = images;
     const ulp_layer_kind *kind;
+    tokens.dims = (ulp_dims){1, 4, 1}, tokens.features = 4, tokens.tokens = tokens.white = 1, tokens.classes = 4;
     for (size_t i = 0; (kind = ulp_layer_kind_get(i)) != NULL; i++)
         for (size_t k = 0; k < COUNT_OF(runs); k++) {
             char net[256];
             training_texts texts = runs[k];
-            snprintf(net, sizeof net, "%s fc10", kind->example);
+            const ulp_data *data = strncmp(kind->example, "embed", 5) == 0 ? &tokens : &images;
+            snprintf(net, sizeof net, "%s fc%zu", kind->example, data->classes);
             texts.net = net;
-            check_memory(&images, &texts);
+            check_memory(data, &texts);
         }
 }
 

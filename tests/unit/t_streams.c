@@ -28,6 +28,8 @@ static const struct use {
     {ULP_AT_MASTER, "master weights at the start", "0", "0", "0", "parameter"},
     {ULP_AT_LOSS, "probabilities, losses, sums of ctc", "0 to 3", "0", "step", "rank 2^48 + sample, operation"},
     {ULP_AT_NORM, "means and variances", "layer", "0 and 1", "step", "rank 2^48 + channel"},
+    {ULP_AT_SCORE, "scores of attention", "layer", "0", "step", "rank 2^48 + sample, element"},
+    {ULP_AT_PROB, "weights of attention", "layer", "0, block, 4095", "step", "rank 2^48 + sample, element"},
     {ULP_USE_FORWARD, "sums of forward products", "layer", "inner tensor", "step", "rank 2^48 + sum, word of the sum"},
     {ULP_USE_BIAS, "sums that begin at a bias", "layer", "inner tensor", "step", "rank 2^48 + sum, word"},
     {ULP_USE_BACKWARD, "sums for gradients of activations", "layer", "inner tensor", "step", "rank 2^48 + sum, word"},
@@ -179,10 +181,10 @@ TEST(layers) {
         char net[256];
         snprintf(net, sizeof net, "fc16 %s %s fc%d", kind->example, kind->example, CLASSES);
         ulp_net parsed;
-        if (ulp_net_parse(&parsed, net, images.dims, &error) != ULP_OK)
+        if (ulp_net_parse(&parsed, net, example_data(kind)->dims, &error) != ULP_OK)
             snprintf(net, sizeof net, "%s fc%d", kind->example, CLASSES);
         else ulp_net_release(&parsed);
-        train(&images, (training_texts){.net = net});
+        train(example_data(kind), (training_texts){.net = net});
     }
 }
 

@@ -163,7 +163,7 @@ TEST(layers) {
             char net[256];
             snprintf(net, sizeof net, "%s fc%d", kind->example, CLASSES);
             compare(
-                net, &images,
+                net, example_data(kind),
                 (training_texts){.net = net, .policy = policies[k], .scaler = k ? "layer,init=12,interval=2" : NULL});
         }
 }

@@ -282,6 +282,35 @@ static size_t outputs_of(ulp_sequences of) { return of.B * of.C * of.T; }
     OUT(sums), ROUNDING(sums->rounding), IN(dz, outputs_of(sequences)), IN(loss, sequences.B),                         \
         IN(work, sequences.B *(2 * sequences.T + 1) * (2 * sequences.L + 1)), IN(p, outputs_of(sequences)),            \
         IN(sequences.label, sequences.B *sequences.L)
+#define WALL_scaled IN(y, n), IN(x, n)
+#define WALL_gather                                                                                                    \
+    OUT(by), IN(y, by->rows * by->width), IN(table, by->entries * by->width),                                          \
+        inside_or_null(operation, by->index, by->rows * sizeof *by->index)
+#define WALL_one_hot                                                                                                   \
+    OUT(by), IN(y, by->rows * by->entries), inside_or_null(operation, by->index, by->rows * sizeof *by->index)
+#define WALL_token_mean IN(y, shape.B *shape.n), IN(x, shape.B *shape.T *shape.n)
+#define WALL_token_mean_slope IN(dx, shape.B *shape.T *shape.n), IN(dy, shape.B *shape.n)
+#define WALL_row_moments OUT(how), IN(to, 2 * how->rows), IN(x, how->rows * how->n)
+/* the weights: gamma, and beta if there is a mean */
+#define ROW_WEIGHTS(of) ((of).n * ((of).no_mean ? 1u : 2u))
+#define ROW_MEANS(of) IN((of).statistics, 2 * (of).rows)
+#define WALL_row_norm IN(y, by.rows *by.n), IN(x, by.rows *by.n), ROW_MEANS(by), IN(by.w, ROW_WEIGHTS(by))
+#define WALL_row_norm_sums IN(sums, ROW_WEIGHTS(by)), IN(dy, by.rows *by.n), IN(x, by.rows *by.n), ROW_MEANS(by)
+#define WALL_row_norm_slope                                                                                            \
+    IN(dx, by.rows *by.n), IN(dy, by.rows *by.n), IN(x, by.rows *by.n), ROW_MEANS(by), IN(by.w, by.n)
+#define WALL_rotate OUT(by), IN(y, by->rows * by->width), IN(x, by->rows * by->width), IN(table, by->T * by->size)
+#define WALL_attention_softmax OUT(by), IN(p, by->rows * by->keys), IN(s, by->rows * by->keys)
+#define WALL_attention_slope                                                                                           \
+    OUT(by), IN(ds, by->rows * by->keys), IN(p, by->rows * by->keys), IN(dp, by->rows * by->keys),                     \
+        inside_or_null(operation, d, by->rows * sizeof *d)
+#define BLOCK_OF(of) ((of)->rows * ((of)->to - (of)->from))
+#define WALL_softmax_maxima OUT(by), IN(maximum, by->rows), IN(factor, by->rows), IN(s, by->rows * by->keys)
+#define WALL_softmax_block                                                                                             \
+    OUT(by), IN(p, BLOCK_OF(by)), IN(s, by->rows * by->keys), IN(maximum, by->rows),                                   \
+        inside_or_null(operation, sum, by->rows * sizeof *sum)
+#define WALL_softmax_sums OUT(by), ROUNDING(rounding), IN(sum, by->rows), IN(p, BLOCK_OF(by)), IN(factor, by->rows)
+#define WALL_row_scale IN(y, rows *n), IN(x, rows *n), IN(factor, rows)
+#define WALL_row_dots IN(to, rows), IN(a, rows *n), IN(b, rows *n)
 
 #define WALLED(name, parameters, arguments)                                                                            \
     static ulp_status wall_##name parameters {                                                                         \
@@ -299,6 +328,7 @@ WALLED(gemm, (float *c, const float *a, const float *b, const ulp_gemm_shape *sh
 WALLED(gemm64, (double *c, const double *a, const double *b, const ulp_gemm_shape *shape, ulp_summation summation),
        (c, a, b, shape, summation))
 #define wall_gemm_round NULL /* ulp_backend_gemm_round() calls gemm, then round */
+#define wall_gemm_batch NULL /* ulp_backend_gemm_batch() calls gemm */
 
 /* Roundings whose first result is wrong if the environment asks for this operation: a test of who would see it. */
 #define ROUNDED(name, number)                                                                                          \

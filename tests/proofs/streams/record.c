@@ -103,6 +103,27 @@ static ulp_status gemm_round(float *c, const float *a, const float *b, const ulp
     take_rounding("round of a product", rounding, (uint64_t)s->m * s->n);
     return inner->gemm_round(c, a, b, s, how, rounding);
 }
+static ulp_status gemm_batch(float *c, const float *a, const float *b, const ulp_gemm_batch *batch, ulp_summation how) {
+    take_sums("gemm", how, batch->outer * batch->inner * batch->shape.m, batch->shape.n, batch->shape.k);
+    return inner->gemm_batch(c, a, b, batch, how);
+}
+static ulp_status row_moments(double *to, const float *x, const ulp_row_moments *how) {
+    const uint64_t n = how->rows * ulp_moments_words(how->n);
+    if (how->method != ULP_MOMENTS_WIDE && ulp_mode_is_stochastic(how->rule.mode)) take("row_moments", how->stream, n);
+    return inner->row_moments(to, x, how);
+}
+/* The keys of a block have words of their own in each row, as the product with the factor. */
+static ulp_status softmax_sums(float *sum, const float *p, const float *factor, const ulp_scores *by,
+                               ulp_rounding how) {
+    for (uint64_t r = 0; r < by->rows; r++) {
+        ulp_rounding of_row = how;
+        of_row.stream.first += r * ulp_scores_words(by) + by->from;
+        take_rounding("softmax_sums", of_row, by->to - by->from);
+        of_row.stream.first += by->keys;
+        take_rounding("softmax_sums, a factor", of_row, 1);
+    }
+    return inner->softmax_sums(sum, p, factor, by, how);
+}
 static ulp_status dropout(double *y, const float *x, size_t n, ulp_dropout how) {
     take("dropout", how.stream, n);
     return inner->dropout(y, x, n, how);
@@ -130,6 +151,9 @@ const ulp_backend *recording(const ulp_backend *backend) {
     table.gemm64 = gemm64;
     table.dropout = dropout;
     table.ctc = ctc;
+    table.row_moments = row_moments;
+    table.softmax_sums = softmax_sums;
+    table.gemm_batch = backend->gemm_batch ? gemm_batch : NULL;
     table.gemm_round = backend->gemm_round ? gemm_round : NULL;
     return &table;
 }
