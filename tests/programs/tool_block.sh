@@ -100,8 +100,8 @@ done
 # sizes, rules, transforms
 gives 'block: another size' 0 '1\n0.5\n8\n' '1\n0.5\n8\n' block --format mxint8:2 --to value
 gives 'block: a size and a rule' 0 '6.4\n1\n6.4\n' '39 7 6.75\n39 2 1.125\n39 7 6.75\n' block --format nvfp4:2:noclip --to both
-gives 'block: amax / 6' 0 '10\n20\n30\n40\n' '45 3 9.75\n45 5 19.5\n45 6 26\n45 7 39\n' block --format nvfp4 --to both
-gives 'block: amax / 4 errs less' 0 '10\n20\n30\n40\n' '4a 2 10\n4a 4 20\n4a 5 30\n4a 6 40\n' block --format nvfp4:mse46 --to both
+gives 'block: amax / 6' 0 '10\n20\n30\n40\n' '4d 3 9.75\n4d 5 19.5\n4d 6 26\n4d 7 39\n' block --format nvfp4 --to both
+gives 'block: amax / 4 errs less' 0 '10\n20\n30\n40\n' '52 2 10\n52 4 20\n52 5 30\n52 6 40\n' block --format nvfp4:mse46 --to both
 gives 'block: the best scale' 0 '1\n2\n4\n' '40 1 1\n40 2 2\n40 4 4\n' block --format nvfp4:best --to both
 gives 'block: 17/16 of 6 reaches the next scale' 0 '6\n' '38 7 6\n' block --format nvfp4:up17 --to both
 gives 'block: up17 does not clip' 0 '6.3\n' '39 7 6.75\n' block --format nvfp4:up17 --to both
