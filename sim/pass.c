@@ -302,20 +302,23 @@ static ulp_status timed_add(ulp_pass *pass, ulp_site site, float *y, const float
     const ulp_backend *backend = pass->run.backend;
     const ulp_pass_scratch *s = &pass->scratch;
     const ulp_cast *cast = ulp_pass_cast(pass, &site);
+    const int shown = ulp_pass_is_observed(pass, &site);
     ulp_stats counted = {0};
     if (cast->tensor_scale) { /* the scale depends on the sums */
         const ulp_cell_arrays arrays = {n, 1, {a, b}};
         ULP_TRY(ulp_backend_cell(backend, s->wide, &arrays, ULP_CELL_SUM_TO_ODD));
         return timed_round64(pass, site, y, s->wide, n);
     }
+    if (shown) { /* y may be a or b */
+        ULP_TRY(backend->download(s->raw, a, n * sizeof *a));
+        ULP_TRY(backend->download(s->rounded, b, n * sizeof *b));
+        for (size_t i = 0; i < n; i++) s->raw[i] += s->rounded[i];
+    }
     ULP_TRY(ulp_backend_map(backend, y, (ulp_array_op){ULP_ADD, a, b, NULL}, n,
                             ulp_pass_rounding_of(pass, &site, cast, &counted)));
     if (ulp_cast_is_identity(cast)) add_tally(pass, &site, &counted);
     else ulp_pass_add_counts(pass, &site, &counted);
-    if (!ulp_pass_is_observed(pass, &site)) return ULP_OK;
-    ULP_TRY(backend->download(s->raw, a, n * sizeof *a));
-    ULP_TRY(backend->download(s->rounded, b, n * sizeof *b));
-    for (size_t i = 0; i < n; i++) s->raw[i] += s->rounded[i];
+    if (!shown) return ULP_OK;
     ULP_TRY(backend->download(s->rounded, y, n * sizeof *y));
     show(pass, &site, s->raw, s->rounded, n);
     return ULP_OK;

@@ -146,6 +146,27 @@ TEST(block_sizes) {
     }
 }
 
+/* An observer of binary32 sees the numbers that the layers leave, also where a sum takes the place of a term. */
+static void see(void *context, const ulp_observation *o) {
+    size_t *seen = context;
+    for (size_t i = 0; i < o->n && o->point == ULP_AT_WGRAD; i++)
+        if (ulp_bits32(o->raw[i]) != ulp_bits32(o->rounded[i]))
+            fail_msg("point %d, layer %zu, element %zu: %a, not %a", (int)o->point, o->layer, i, (double)o->raw[i],
+                     (double)o->rounded[i]);
+    *seen += o->point == ULP_AT_WGRAD && o->layer == 0;
+}
+
+TEST(observed) {
+    size_t seen = 0;
+    const ulp_observer observer = {see, &seen, ~0u};
+    const training_texts o = {.net = GPT, .batch = BATCH, .seed = 5, .observer = &observer};
+    ulp_trainer *t;
+    if (trainer_from_texts(&t, &text, &o, &error) != ULP_OK) fail_msg("%s", error.text);
+    assert_ok(ulp_trainer_step(t, NULL));
+    assert_int_equal(seen, 2); /* the gradient of embed, and its sum with that of unembed */
+    ulp_trainer_free(t);
+}
+
 TEST(refusals) {
     const ulp_dims tokens = {1, 6, 1}, rows = {1, 6, 8};
     refused("attn3", rows, "'attn3' does not take an input of 1 x 6 x 8");
