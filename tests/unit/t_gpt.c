@@ -101,6 +101,7 @@ TEST(backends) {
             train(other, PARAMS, nets[n], policies[p], backends[offered - 1]);
             ulp_threads_set(0);
             equal_weights(first, other, nets[n], policies[p], "five threads");
+            if (n > 0 && p != 1 && p != 3 && p != COUNT_OF(policies) - 1) continue; /* MPFR takes a second each */
             train(other, PARAMS, nets[n], policies[p], mpfr);
             equal_weights(first, other, nets[n], policies[p], "MPFR");
         }
