@@ -102,6 +102,7 @@ static ulp_status tie(ulp_net *net, ulp_layer *layer, ulp_error *error) {
                         layer->word, table->out.w, table->word, layer->in.w);
     layer->out.w = table->params / table->out.w;
     layer->multiply_adds = layer->in.h * layer->in.w * layer->out.w;
+    memcpy(layer->sums, (const size_t[]){layer->in.w, layer->out.w, layer->in.h}, sizeof layer->sums);
     table->partner = layer->index;
     return ULP_OK;
 }

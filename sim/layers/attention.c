@@ -83,6 +83,7 @@ static ulp_status shape(ulp_layer *layer, const char *args) {
                          3 * T * d + weights + T * w + (of_blocks ? weights + H * T : 0));
     layer->widest = larger(larger(T * w, weights), T * d);
     layer->multiply_adds = T * d * w + T * d * d + 2 * H * T * T * e;
+    memcpy(layer->sums, (const size_t[]){d, e, T}, sizeof layer->sums); /* e divides d and w */
     layer->scored = larger(1, ((size_t)1 << 18) / weights);
     return ULP_OK;
 }

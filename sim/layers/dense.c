@@ -9,6 +9,7 @@
 #include "sim/layers/layer.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "sim/normal.h"
 
@@ -28,6 +29,7 @@ static ulp_status take_sizes(ulp_layer *layer, size_t rows, size_t n) {
     layer->params = (m + 1) * n;
     layer->decays[0] = m * n;
     layer->multiply_adds = rows * m * n;
+    memcpy(layer->sums, (const size_t[]){m, n, rows}, sizeof layer->sums);
     layer->ones = rows;
     return ULP_OK;
 }

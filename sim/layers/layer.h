@@ -142,6 +142,8 @@ struct ulp_layer {
     size_t inner;         /* numbers besides input and output that backward needs, in the format of activations */
     size_t places;        /* bytes of indices that backward needs */
     size_t reread;        /* weights that a pass over the batch reads once more, because steps follow each other */
+    size_t sums[3];       /* of a kind with casts: a divisor of the lengths of its sums: forward, of the gradient of the
+                             input, and for each sample of the gradient of the weights; 0: not known */
     double gain;          /* gain of the kind of the next layer */
     size_t arg[8];        /* for use by the kind, as the next two */
     double number;

@@ -7,6 +7,7 @@
 #include "sim/layers/layer.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "sim/normal.h"
 
@@ -18,6 +19,7 @@ static ulp_status shape(ulp_layer *layer, const char *args) {
     layer->params = (m + 1) * 2 * N;
     layer->decays[0] = m * 2 * N;
     layer->multiply_adds = T * m * 2 * N;
+    memcpy(layer->sums, (const size_t[]){m, 2 * N, T}, sizeof layer->sums);
     layer->saved = layer->work = layer->inner = layer->widest = T * 2 * N;
     layer->ones = T;
     return ulp_dims_is_tokens(layer->in) ? ULP_OK : ULP_UNSUPPORTED;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "policy_words.h"
+#include "sim/layers/layer.h"
 
 static const char *const names[ULP_OPERANDS] = {"fwd.x", "fwd.w", "dgrad.g", "dgrad.w", "wgrad.x", "wgrad.g"};
 
@@ -107,6 +108,20 @@ int ulp_operand_casts_equal(const ulp_operand_cast *a, const ulp_operand_cast *b
     ulp_operand_cast_write(one, sizeof one, a);
     ulp_operand_cast_write(other, sizeof other, b);
     return strcmp(one, other) == 0;
+}
+
+ulp_status ulp_operand_lengths_check(const ulp_operand_cast cast[ULP_OPERANDS], const ulp_layer *layer, size_t batch,
+                                     ulp_error *error) {
+    for (int i = 0; i < ULP_OPERANDS && layer->kind->casts; i++) {
+        const size_t length = layer->sums[i / 2] * (i < ULP_WGRAD_X ? 1 : batch), G = cast[i].transform;
+        if (!G || !length || length % G == 0) continue;
+        return ulp_fail(error, ULP_BAD_ARGUMENT,
+                        "policy: %s: layer %zu (%s) forms these sums over parts of %zu numbers, which the Hadamard "
+                        "transform of %zu does not divide%s",
+                        ulp_operand_name(i), layer->index, layer->word, length, G,
+                        i < ULP_WGRAD_X ? "" : "; another batch may fit");
+    }
+    return ULP_OK;
 }
 
 ulp_status ulp_operand_casts_check(const ulp_operand_cast cast[ULP_OPERANDS], ulp_error *error) {

@@ -42,6 +42,12 @@ int ulp_operand_cast_write(char *text, size_t size, const ulp_operand_cast *cast
 
 int ulp_operand_casts_equal(const ulp_operand_cast *a, const ulp_operand_cast *b);
 
+/* Check the lengths of a layer's sums over `batch` samples: a transform of G numbers takes lengths that G divides. If
+ * not, the status is ULP_BAD_ARGUMENT, and `error` (may be NULL) gets a sentence. */
+struct ulp_layer;
+ulp_status ulp_operand_lengths_check(const ulp_operand_cast cast[ULP_OPERANDS], const struct ulp_layer *layer,
+                                     size_t batch, ulp_error *error);
+
 /* Check the casts of a layer's operands: the two operands of a product have the same transform. */
 ulp_status ulp_operand_casts_check(const ulp_operand_cast cast[ULP_OPERANDS], ulp_error *error);
 

@@ -1,6 +1,8 @@
 /* learner.c - the start, the batches and the updates of one network that learns; see learner.h. */
 #include "learner.h"
 
+#include "sim/policy/operand_cast.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +27,11 @@ ulp_status ulp_learner_take(ulp_trainer *t, const ulp_train_options *o, ulp_erro
 }
 
 ulp_status ulp_learner_fit(ulp_trainer *t, ulp_error *error) {
-    ULP_TRY(ulp_policy_resolve(&t->rows, t->policy, &t->model.net, error));
+    const ulp_net *net = &t->model.net;
+    ULP_TRY(ulp_policy_resolve(&t->rows, t->policy, net, error));
+    for (size_t i = 0; i < net->count && t->policy->has_operands; i++)
+        ULP_TRY(ulp_operand_lengths_check(t->rows ? t->rows[i + 1].operand : t->policy->operand, &net->layers[i],
+                                          t->model.batch, error));
     return ulp_optimizer_divide(&t->optimizer, &t->model.net, t->rows, error);
 }
 
