@@ -193,6 +193,7 @@ TEST(refusals) {
         {GPT, "fp32,fwd.x=nvfp4:rht8", "a cast of an operand is none"},
         {GPT, "fp32,fwd.y=nvfp4", "y"},
         {GPT, "fp32,ln.fwd.x=nvfp4", "changes nothing: no layer 'ln' has products"},
+        {GPT, "fp32,lin.fwd.x=nvfp4:rht16,lin.fwd.w=nvfp4:rht16", "parts of 8 numbers, which the Hadamard"},
         {GPT, "fp32,gelu.score=fp16", "no layer 'gelu' has scores"},
         {"embed8:10 unembed", "fp32", "the table of 'embed8:10' has tokens 0 to 9, and tokens has tokens 0 to 10"}};
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
