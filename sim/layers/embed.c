@@ -77,8 +77,9 @@ static void embed_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t
 
 const ulp_layer_kind ulp_layer_embed = {
     .name = "embed",
-    .usage = "embedN[:V][:exact]: N numbers for each token, from a table of V (256) tokens; exact: exact sums in its "
-             "gradient",
+    .usage =
+        "embedN: N numbers for each token, from a table of 256 tokens, or of V with embedN:V; embedN:V:exact forms "
+        "exact sums in its gradient",
     .takes = "numbers of tokens, and is the first layer of a net",
     .example = "embed5:4",
     .products = 1,

@@ -92,8 +92,8 @@ static void forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {
 
 const ulp_layer_kind ulp_layer_ln = {
     .name = "ln",
-    .usage = "ln[:one-pass|:two-pass|:welford]: layer normalisation of each token; mean and variance in binary64, or "
-             "every operation rounded at norm",
+    .usage = "ln: layer normalisation of each token, mean and variance in binary64; ln:one-pass, ln:two-pass and "
+             "ln:welford round every operation at norm",
     .takes = "tokens: an image of one channel, whose rows are the tokens",
     .example = "ln tanh ln:welford",
     .passes = 2, /* for mean and variance, then for the output */
@@ -108,8 +108,9 @@ const ulp_layer_kind ulp_layer_ln = {
 
 const ulp_layer_kind ulp_layer_rms = {
     .name = "rms",
-    .usage = "rms[:one-pass]: root mean square normalisation of each token; the mean square in binary64, or every "
-             "operation rounded at norm",
+    .usage =
+        "rms: root mean square normalisation of each token, the mean square in binary64; rms:one-pass rounds every "
+        "operation at norm",
     .takes = "tokens: an image of one channel, whose rows are the tokens",
     .example = "rms tanh rms:one-pass",
     .passes = 2,

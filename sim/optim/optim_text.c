@@ -96,7 +96,7 @@ static const ulp_key common_keys[] = {
     {"clip", "largest norm of the gradients of all parameters together, 0: no limit", ULP_KEY_NUMBER, FIELD(clip), 0,
      1e30, NULL, 0, NULL, NULL},
     {.name = "clip-at",
-     .help = "whether the norm is that of the gradients before their loss scale is removed, or after it",
+     .help = "whether the norm is that of the gradients after their loss scale is removed, or before",
      .type = ULP_KEY_OWN,
      .at = offsetof(ulp_optimizer_rule, clip_scaled),
      .form = "unscaled or scaled",

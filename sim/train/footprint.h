@@ -1,7 +1,8 @@
 /* footprint.h - bytes and products of a training step, counted from the shapes of a net and the formats of a policy.
  *
  * These are the numbers of a machine that stores every number in the format of its rounding point, bits / 8 bytes each;
- * memory.h counts what our emulation allocates. The loss and its gradient are left out: they are small.
+ * memory.h counts what our emulation allocates. The loss and its gradient are left out: they are small. The batch is
+ * one pass: micro-batches (accumulate= of the optimizer), clipping and a second policy are not counted.
  *
  * Bytes of memory, per layer:
  *

@@ -33,6 +33,10 @@ static const struct run {
     {"residual, fixed point", RESIDUAL, "q6.10,mode=sr,acc=fp32,loss=fp32", "none", "sgd", NULL},
     {"residual, Kahan and chunks", RESIDUAL, "mixed:fp16,fwd=kahan:fp16:rne,bwd=chunk4:fp16:rne", "static:4", "sgd",
      NULL},
+    {"residual, clipped, weights alone decay", RESIDUAL, "mixed:fp16,mode=sr", "layer,init=12,interval=2",
+     "adamw,clip=0.25,decays=weights", NULL},
+    {"residual, micro-batches", RESIDUAL, "mixed:bf16,mode=sr", "static:4",
+     "sgd,accumulate=4:bf16/sr,clip=2,clip-at=scaled", NULL},
     {"averaged, mixed:fp16", AVERAGED, "mixed:fp16", "pytorch,init=12,interval=2", "sgd,momentum=0.9", NULL},
     {"averaged, fixed point", AVERAGED, "q6.10,mode=sr,acc=fp32,loss=fp32", "none", "adam,eps=0.0625", NULL},
     {"averaged, e4m3 with scales per tensor", AVERAGED,
@@ -52,7 +56,7 @@ static const struct run {
 };
 
 /* Runs without an observer, so that the device rounds all numbers itself: on sequences of labels, if the loss is `ctc`
- * or `ctc-linear`, and on images. */
+ * or `ctc-linear`, on a label for each row of an image, if it is `rows`, and on images. */
 static const struct unseen_run {
     const char *loss;
     struct run run;
@@ -66,6 +70,8 @@ static const struct unseen_run {
     {"softmax",
      {"residual, unseen, scales per tensor and NaN", RESIDUAL, "mixed:e4m3,act=e4m3@amax,agrad=e5m2@amax/rd,wgrad=fp16",
       "static:40", "sgd", NULL}},
+    {"rows",
+     {"labels of rows, mixed:bf16", "conv4@3p1 tanh conv1@1", "mixed:bf16,loss=bf16,mode=sr", "none", "adam", NULL}},
     {"ctc", {"labels, mixed:fp16", SEQUENCES, "mixed:fp16", "pytorch,init=12,interval=2", "adam", NULL}},
     {"ctc-linear", {"labels, binary32", SEQUENCES, "fp32", "none", "sgd,momentum=0.9", NULL}},
     {"ctc",
@@ -75,7 +81,7 @@ static const struct unseen_run {
      {"labels, sums that underflow", SEQUENCES, "mixed:bf16,loss=fp16,mode=sr/9", "static:6", "sgd", NULL}},
 };
 
-static uint8_t pixel[SAMPLES * SIDE * SIDE], label[SAMPLES], labels[SAMPLES * LABELS];
+static uint8_t pixel[SAMPLES * SIDE * SIDE], label[SAMPLES], labels[SAMPLES * LABELS], row_label[SAMPLES * SIDE];
 static const ulp_data images = {.name = "images",
                                 .n = SAMPLES,
                                 .n_train = TRAIN,
@@ -86,6 +92,7 @@ static const ulp_data images = {.name = "images",
                                 .white = 255,
                                 .pixel = pixel,
                                 .label = label};
+static ulp_data rows;      /* the images, with a label for each row of pixels: the number of a column */
 static ulp_data sequences; /* the images with up to LABELS labels each, some without labels, some with equal ones */
 
 /* Fold everything that an observer gets into one number (FNV-1a, 64 bits). */
@@ -117,9 +124,10 @@ static int open_side(side *s, row *r, const struct run *run, const char *loss, c
     snprintf(policy, sizeof policy, "%s%s%s", run->policy, products != NULL ? ",acc=" : "",
              products != NULL ? products : "");
     *s = (side){.observer = {see, &s->hash, UINT32_MAX}};
-    const ulp_data *data = loss != NULL && strcmp(loss, "softmax") != 0 ? &sequences : &images;
+    const int is_rows = loss != NULL && strcmp(loss, "rows") == 0;
+    const ulp_data *data = is_rows ? &rows : loss != NULL && strcmp(loss, "softmax") != 0 ? &sequences : &images;
     const training_texts options = {
-        run->net,       policy,    run->scaler,        run->optimizer, .loss = loss,
+        run->net,       policy,    run->scaler,        run->optimizer, .loss = is_rows ? "softmax" : loss,
         .batch = batch, .seed = 5, .backend = backend, .counting = 1,  .observer = loss == NULL ? &s->observer : NULL};
     if (!row_ok(r, trainer_from_texts(&s->trainer, data, &options, &error), "%s: %s", run->name, error.text)) return 0;
     s->weights = calloc(2 * s->trainer->model.net.params + 1, sizeof *s->weights);
@@ -207,6 +215,11 @@ void check_training(const check *c) {
     }
     for (size_t i = 0; i < SAMPLES * LABELS; i++)
         labels[i] = i % LABELS < i / LABELS % (LABELS + 1) ? (uint8_t)(word_of(10, i) % CLASSES / 2) : ULP_NO_LABEL;
+    for (size_t i = 0; i < sizeof row_label; i++) row_label[i] = (uint8_t)(word_of(11, i) % SIDE);
+    rows = images;
+    rows.classes = rows.labels = SIDE;
+    rows.positions = 1;
+    rows.label = row_label;
     sequences = images;
     sequences.labels = LABELS;
     sequences.label = labels;

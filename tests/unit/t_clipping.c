@@ -74,6 +74,35 @@ TEST(clipping_in_a_run) {
     assert_non_null(strstr(error.text, "clip-at=scaled with scaler layer"));
 }
 
+/* The oracle trains with the bits of the processor. */
+TEST(clipping_by_the_oracle) {
+    static const char *const optimizers[] = {"adamw,rate=0.05,decay=0.1,clip=0.05,decays=weights",
+                                             "sgd,rate=0.1,clip=0.5,clip-at=scaled,accumulate=4:bf16/sr"};
+    const ulp_backend *mpfr;
+    if (ulp_backend_get(&mpfr, "mpfr") != ULP_OK) skip();
+    for (size_t k = 0; k < COUNT_OF(optimizers); k++) {
+        training_texts o = {.net = "fc70 tanh fc10", /* more than a chunk of squares */
+                            .policy = "mixed:bf16,mode=sr",
+                            .scaler = "static:3",
+                            .optimizer = optimizers[k],
+                            .batch = 8,
+                            .seed = 1};
+        ulp_trainer *a = trainer_of(&digits, &o);
+        o.backend = mpfr;
+        ulp_trainer *b = trainer_of(&digits, &o);
+        for (int i = 0; i < 3; i++) {
+            ulp_step s, u;
+            assert_ok(ulp_trainer_step(a, &s));
+            assert_ok(ulp_trainer_step(b, &u));
+            assert_true(s.loss == u.loss && s.norm == u.norm && s.coefficient == u.coefficient && s.coefficient < 1);
+        }
+        assert_memory_equal(a->optimizer.weight, b->optimizer.weight, a->model.net.params * sizeof(float));
+        assert_memory_equal(a->optimizer.master, b->optimizer.master, a->model.net.params * sizeof(float));
+        ulp_trainer_free(a);
+        ulp_trainer_free(b);
+    }
+}
+
 /* ---- which parameters decay ---- */
 
 /* Whether parameter i of a layer decays, by the layout that the layer's own file describes. */

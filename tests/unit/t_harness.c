@@ -95,7 +95,7 @@ TEST(refusals) {
         {"--shard -1/2", "0 <= I < N"},
         {"--threads 1e9", "whole number from 0"},
         {"--resume --out -", "needs --out to be a file"},
-        {"--data=", "--data: the folder's name is empty"},
+        {"--data=", "--data: the path is empty"},
         {"--merge", "needs a value: --merge FILE..."},
         {"--size 4 --size=5", "--size is given twice: '4' and '5'"},
         {"--shard 0/99999999999", "has to be I/N with 0 <= I < N <= 1000000"},

@@ -221,6 +221,22 @@ TEST(settings) {
     }
 }
 
+/* Sums of squares of several chunks: numbers with all bits over 80 binades, sometimes beside Inf or NaN. */
+TEST(squares) {
+    enum { N = 3 * ULP_SQUARES_CHUNK, CHUNKS = 3 };
+    static float x[N];
+    static double a[CHUNKS], b[CHUNKS];
+    static const size_t sizes[] = {0, 1, 31, 32, 33, 63, 64, 1000, 4095, 4096, 4097, 8192, 9001, N};
+    for (size_t t = 0; t < COUNT_OF(sizes); t += thinned(4)) {
+        for (size_t i = 0; i < N; i++)
+            x[i] = (float)ldexp((double)(uint32_t)next_random(&seed), -32 - below(80)) * (below(2) ? 1.0f : -1.0f);
+        if (t % 5 == 4) x[below((int)sizes[t])] = below(2) ? INFINITY : NAN;
+        const size_t chunks = ulp_squares_chunks(sizes[t]);
+        assert_int_equal(chunks, (sizes[t] + 4095) / 4096);
+        BOTH("squares", a, b, chunks, squares, x, sizes[t]);
+    }
+}
+
 /* The operations between products. */
 TEST(functions) {
     enum { N = 720 };
@@ -246,8 +262,6 @@ TEST(functions) {
             ulp_backend_largest(mpfr, got, x, (size_t)t, finite), ulp_backend_largest(cpu, want, x, (size_t)t, finite);
             same_arrays("largest", got, want, 1);
         }
-        const size_t few = t % 3 ? (size_t)below(N + 1) : N;
-        BOTH("squares", a, b, few > 0, squares, x, few);
         for (int kind = 0; kind < ULP_ACTIVATION_COUNT; kind++) {
             const ulp_activation f = {(uint8_t)kind, 0.2};
             BOTH("activation", a, b, N, activate, x, N, f);

@@ -43,7 +43,8 @@ TEST(net_bad) {
         {"  , ", "no layer"},
         {"FC10", "'FC10'"},
         {"fc99999999999999999999", "'fc9999999"},
-        {"fc10 averyveryverylongwordthatnobodyreads", "too long"},
+        {"fc10 averyveryverylongwordthatnobodyreadsandthatgoesonuntilithasmorethaneightyofthelettersofthealphabet",
+         "too long"},
     };
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         ulp_net net;

@@ -212,6 +212,7 @@ static ulp_status refuse_empty(const ulp_option *o, ulp_error *error) {
     const char *name = value_name(o);
     const char *what = strncmp(name, "FILE", 4) == 0 ? "file's name"
                        : strcmp(name, "DIR") == 0    ? "folder's name"
+                       : strcmp(name, "PATH") == 0   ? "path"
                                                      : "value";
     return ulp_refuse(error, "--%s: the %s is empty", o->name, what);
 }

@@ -23,7 +23,8 @@ done | awk -F '|' -v version="$version" -v created="$created" -v commit="$commit
         printf "  \"name\": \"ulplab-%s\",\n  \"documentNamespace\": \"urn:ulplab:%s:%s\",\n", version, version, commit
         printf "  \"creationInfo\": {\"created\": \"%s\", \"creators\": [\"Organization: the ulplab authors\"]},\n", created
         printf "  \"hasExtractedLicensingInfos\": [{\"licenseId\": \"LicenseRef-NVIDIA-CUDA\", \"name\": \"NVIDIA CUDA Toolkit EULA\", "
-        printf "\"extractedText\": \"https://docs.nvidia.com/cuda/eula\"}],\n"
+        printf "\"extractedText\": \"https://docs.nvidia.com/cuda/eula\"}, "
+        printf "{\"licenseId\": \"LicenseRef-public-domain\", \"name\": \"public domain\", \"extractedText\": \"public domain\"}],\n"
         printf "  \"packages\": [\n    {\"SPDXID\": \"SPDXRef-ulplab\", \"name\": \"ulplab\", \"versionInfo\": \"%s\", ", version
         printf "\"packageFileName\": \"ulplab-%s.tar.gz\", \"downloadLocation\": \"NOASSERTION\", \"filesAnalyzed\": false, ", version
         printf "\"sourceInfo\": \"commit %s\", \"licenseConcluded\": \"MIT\", \"licenseDeclared\": \"MIT\", ", commit
