@@ -1,9 +1,8 @@
 /* block.c - block-scaled formats: the registry, the scale of a block, conversion.
  *
- * To add a block format, add a row to `rows`. A scale rule is a divisor and a direction: amax / divisor is rounded to
- * the scale format in the direction.
+ * To add a block format, add a row to `rows`. block_steps.h has the arithmetic.
  */
-#include "block.h"
+#include "block_steps.h"
 #include "words.h"
 
 typedef struct row {
@@ -25,6 +24,8 @@ static const row rows[] = {
     {{"nvfp4", "", "NVIDIA 2025, arXiv:2509.25149"}, "e2m1", "e4m3", 16, ULP_SCALE_EVEN},
     {{"mxint4", "", "Chen et al. 2025, arXiv:2510.25602"}, "q2.2", "e8m0", 32, ULP_SCALE_FLOOR},
     {{"nvint4", "", "Chen et al. 2025, arXiv:2510.25602"}, "q4.0", "e4m3", 16, ULP_SCALE_EVEN},
+    {{"mxint6", "", "Chen et al. 2025, arXiv:2510.25602"}, "q2.4", "e8m0", 32, ULP_SCALE_FLOOR},
+    {{"nvfp6", "", "nvfp4 with elements of 6 bits"}, "e2m3", "e4m3", 16, ULP_SCALE_EVEN},
     {{"bfp8", "", "Tenstorrent BFP8; Darvish Rouhani et al. 2020"}, "e1m6fn", "e8m0", 16, ULP_SCALE_FLOOR},
 };
 
@@ -110,6 +111,26 @@ static ulp_status set_rule(ulp_block *b, uint32_t rule) {
     return ULP_OK;
 }
 
+/* Reads the suffix :SIZE and moves *at past it. */
+static ulp_status set_size(ulp_block *b, const char **at) {
+    const char *const from = *at + 1;
+    const size_t n = ulp_word_length(from);
+    uint64_t size = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (from[i] < '0' || from[i] > '9') return ULP_BAD_NAME;
+        if (size <= UINT32_MAX) size = 10 * size + (uint64_t)(from[i] - '0');
+    }
+    if (size < 1 || size > UINT32_MAX) return ULP_NOT_IN_RANGE;
+    *at = from + n;
+    if (size == b->size) return ULP_OK;
+    b->size = (uint32_t)size;
+    char digits[12];
+    size_t first = sizeof digits;
+    for (; size > 0; size /= 10) digits[--first] = (char)('0' + size % 10);
+    digits[--first] = ':';
+    return ulp_name_add(b->name, digits + first, sizeof digits - first) ? ULP_OK : ULP_BAD_NAME;
+}
+
 /* block:ELEMENT,SIZE,SCALE[:RULE] */
 static ulp_status parse_text(ulp_block *block, const char *text) {
     ulp_block_text parts;
@@ -135,7 +156,9 @@ ulp_status ulp_block_parse(ulp_block *block, const char *text) {
         if (!ulp_is_one_of(text, n, rows[i].text.name) && !ulp_is_one_of(text, n, rows[i].text.aliases)) continue;
         ulp_block b;
         ULP_TRY(ulp_block_get(i, &b, NULL));
-        if (text[n] == ':') ULP_TRY(set_rule(&b, ulp_scale_rule_parse(text + n + 1)));
+        const char *at = text + n;
+        if (at[0] == ':' && at[1] >= '0' && at[1] <= '9') ULP_TRY(set_size(&b, &at));
+        if (*at == ':') ULP_TRY(set_rule(&b, ulp_scale_rule_parse(at + 1)));
         *block = b;
         return ULP_OK;
     }
@@ -162,32 +185,33 @@ double ulp_block_scale_value(uint8_t code, const ulp_block *b) {
     return value < 0.0 ? -value : value == 0.0 ? 0.0 : value;
 }
 
-ulp_rule ulp_scale_rounding(ulp_scale_rule rule) {
-    static const uint8_t modes[] = {ULP_RZ, ULP_RU, ULP_RNE, ULP_RU, ULP_RNE, ULP_RNE}; /* of the rules */
-    const ulp_rule rounding = {modes[rule], ULP_OVERFLOW_SAT, 0};
-    return rounding;
+ulp_rule ulp_scale_rounding(ulp_scale_rule rule) { return ulp_scale_rounding_step((uint32_t)rule); }
+
+int ulp_scale_rule_searches(uint32_t rule) { return rule == ULP_SCALE_MSE46 || rule == ULP_SCALE_BEST; }
+
+/* All of an array of n elements. */
+static ulp_block_part whole(size_t first, size_t n) { return (ulp_block_part){first, {1, 1, n}, {0, 0}}; }
+
+double ulp_block_scale_of(ulp_exact amax, const ulp_block *b, float tensor_scale) {
+    const ulp_block_numbers one = {NULL, NULL, &amax, whole(0, 1)};
+    return ulp_block_scale_step(&one, amax, b, tensor_scale);
 }
 
-/* The scale of a block: amax / (divisor * tensor scale), rounded once. The divisor has at most 9 bits and the tensor
- * scale 24, so that their product is exact in binary64. The divisor of the rule even is 2^emax (1 - 2^-(p+1)). With
- * this divisor the power of two changes where rounding to p bits changes it: in the middle between the last p-bit value
- * of a binade and the next binade. */
-double ulp_block_scale_of(ulp_exact amax, const ulp_block *b, float tensor_scale) {
-    const ulp_format *e = &b->element, *s = &b->scale;
-    const int is_power = s->prec == 1;
-    ulp_rule rule = ulp_scale_rounding((ulp_scale_rule)b->rule);
-    double divisor = e->max;
-    if (is_power && b->rule == ULP_SCALE_TE) rule.mode = ULP_RU;
-    if (is_power && b->rule <= ULP_SCALE_EVEN) {
-        divisor = ulp_scale(1.0, ulp_exact_of(e->max).exp + 127); /* 2^emax */
-        if (b->rule == ULP_SCALE_EVEN) {
-            divisor -= ulp_scale(divisor, -(e->is_fixed ? e->bits - e->is_signed : e->prec) - 1);
-            rule.mode = ULP_RZ;
-        }
-    }
-    const double scale = ulp_round_exact(ulp_exact_div(amax, ulp_exact_of(divisor * (double)tensor_scale)), s, rule, 0);
-    const double least = b->rule == ULP_SCALE_TE && !is_power ? 0 : s->min_positive;
-    return scale < least ? least : scale;
+static double scale_of(const ulp_block_numbers *n, const ulp_block *b, float tensor_scale) {
+    return ulp_block_scale_step(n, ulp_exact_of(ulp_block_amax(n)), b, tensor_scale);
+}
+
+double ulp_block_scale_of_part(const float *x, const ulp_block_part *part, const ulp_block *b, float tensor_scale) {
+    return scale_of(&(ulp_block_numbers){x, NULL, NULL, *part}, b, tensor_scale);
+}
+
+double ulp_block_scale_of_part64(const double *x, const ulp_block_part *part, const ulp_block *b, float tensor_scale) {
+    return scale_of(&(ulp_block_numbers){NULL, x, NULL, *part}, b, tensor_scale);
+}
+
+double ulp_block_scale_of_part_exact(const ulp_exact *x, const ulp_block_part *part, const ulp_block *b,
+                                     float tensor_scale) {
+    return scale_of(&(ulp_block_numbers){NULL, NULL, x, *part}, b, tensor_scale);
 }
 
 static uint8_t scale_code(double scale, const ulp_block *b) {
@@ -199,15 +223,23 @@ static uint8_t scale_code(double scale, const ulp_block *b) {
 ulp_status ulp_block_scale(uint8_t *code, const float *x, size_t n, const ulp_block *b, float tensor_scale) {
     if (code == NULL || x == NULL) return ULP_BAD_ARGUMENT;
     ULP_TRY(check(b, tensor_scale));
-    *code = scale_code(ulp_block_scale_of(ulp_exact_of((double)ulp_amax(x, n, 1)), b, tensor_scale), b);
+    const ulp_block_part all = whole(0, n);
+    *code = scale_code(ulp_block_scale_of_part(x, &all, b, tensor_scale), b);
     return ULP_OK;
+}
+
+double ulp_block_largest_scale(const ulp_block *b) {
+    if (b->rule != ULP_SCALE_MSE46) return b->scale.max;
+    const int32_t e = ulp_exact_of(b->scale.max).exp + 127;
+    const double power = ulp_scale(1.0, e);
+    return 1.5 * power <= b->scale.max ? power : power / 2;
 }
 
 float ulp_block_tensor_scale(double amax, const ulp_block *b) {
     const ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
     if (!(amax > 0.0 && amax <= 0x1.fffffffffffffp1023)) return 1.0f;
-    float scale =
-        (float)ulp_arith((ulp_scalar_op){ULP_DIV, amax, b->element.max * b->scale.max, 0}, &ulp_binary32, nearest, 0);
+    float scale = (float)ulp_arith((ulp_scalar_op){ULP_DIV, amax, b->element.max * ulp_block_largest_scale(b), 0},
+                                   &ulp_binary32, nearest, 0);
     return scale < 0x1p-149f ? 0x1p-149f : scale;
 }
 
@@ -231,90 +263,75 @@ double ulp_amax_exact(const ulp_exact *x, size_t n) {
 
 /* ---- elements ---- */
 
-/* x / divisor as a number that rounds like it to an element. The quotient is rounded to odd at 53 bits. 53 bits are
- * more than the 8 bits of an element and the 34 bits of nu and its tail. The divisor has at most 32 bits, so that the
- * remainder is exact. */
-static ulp_exact quotient_of(float x, double divisor) {
-    double quotient = x / divisor, remainder = ULP_FMA(-quotient, divisor, x);
-    return ulp_exact_of(ulp_to_odd(quotient, remainder));
-}
-
 double ulp_block_element(ulp_exact quotient, const ulp_format *f, ulp_rule rule, uint32_t word) {
-    int clamps = rule.overflow == ULP_OVERFLOW_DEFAULT;
-    if (clamps) {
-        int infinite = quotient.kind == ULP_EXACT_INF;
-        rule.overflow = !infinite ? ULP_OVERFLOW_SAT : f->has_inf ? ULP_OVERFLOW_INF : ULP_OVERFLOW_NAN;
-        clamps = !infinite;
-    }
-    double e = ulp_round_exact(quotient, f, rule, word);
-    return clamps && e < -f->max ? -f->max : e;
+    return ulp_block_element_step(quotient, f, rule, word);
 }
 
-/* element * factor in binary32, rounded once. The exact product has at most 8 + 32 bits. */
-static float value_of(double element, double factor) {
-    double value = element * factor;
-    return value != value ? (float)ulp_quiet_nan() : (float)value;
-}
-
-/* An array x (n) and what it becomes: values y (n), or element codes (n) and scale codes. A pointer that is NULL is not
- * written. */
+/* Numbers that share a scale and what they become: values y, or element codes. A pointer that is NULL is not written.
+ */
 typedef struct conversion {
     float *y;
     uint8_t *elements, *scales;
-    const float *x; /* one of these three */
-    const double *wide;
-    const ulp_exact *exact;
+    ulp_block_numbers numbers; /* in an array of blocks, of all blocks */
     ulp_block_array array;
     ulp_rule rule;
     ulp_stream stream;
 } conversion;
 
-static ulp_exact number_at(const conversion *c, size_t i) {
-    return c->x != NULL ? ulp_exact_of((double)c->x[i]) : c->wide != NULL ? ulp_exact_of(c->wide[i]) : c->exact[i];
-}
-
-/* x / 0: zero for zero, else beyond every range. */
-static ulp_exact quotient_by_zero(ulp_exact x) {
-    return x.kind == ULP_EXACT_FINITE ? ulp_exact_pack(x.neg, 1ull << 63, 0, 0, 5000) : x;
-}
-
 /* Element i / factor. */
-static ulp_exact quotient_at(const conversion *c, size_t i, double factor) {
-    if (factor == 0.0) return quotient_by_zero(number_at(c, i));
-    if (c->rule.overflow == ULP_OVERFLOW_WRAP)
-        return ulp_exact_div_wrapped(number_at(c, i), ulp_exact_of(factor), c->array.block->element.qmin - 40);
-    if (c->x != NULL) return quotient_of(c->x[i], factor);
-    if (c->wide != NULL && (double)(float)c->wide[i] == c->wide[i]) return quotient_of((float)c->wide[i], factor);
-    return ulp_exact_div(number_at(c, i), ulp_exact_of(factor));
+static ulp_exact quotient_at(const conversion *c, const ulp_block_numbers *n, size_t i, double factor) {
+    if (c->rule.overflow == ULP_OVERFLOW_WRAP && factor != 0.0)
+        return ulp_exact_div_wrapped(ulp_block_number(n, i), ulp_exact_of(factor), c->array.block->element.qmin - 40);
+    return ulp_block_quotient(n, i, factor);
 }
 
-/* The largest finite magnitude of the elements from `first` to `end`. */
-static double amax_of(const conversion *c, size_t first, size_t end) {
-    const size_t n = end - first;
-    if (c->x != NULL) return (double)ulp_amax(c->x + first, n, 1);
-    return c->wide != NULL ? ulp_amax64(c->wide + first, n) : ulp_amax_exact(c->exact + first, n);
-}
-
-/* Converts the elements from `first` to `end`, which share a scale. Returns the code of the scale. */
-static uint8_t convert(const conversion *c, size_t first, size_t end) {
+/* Converts the elements of a part, which share a scale. Returns the code of the scale. */
+static uint8_t convert(const conversion *c, ulp_block_part part) {
     const ulp_block *b = c->array.block;
-    const double scale = ulp_block_scale_of(ulp_exact_of(amax_of(c, first, end)), b, c->array.tensor_scale),
-                 factor = scale * c->array.tensor_scale;
+    ulp_block_numbers n = c->numbers;
+    n.part = part;
+    const double scale = scale_of(&n, b, c->array.tensor_scale), factor = scale * (double)c->array.tensor_scale;
     uint8_t code = scale_code(scale, b);
-    for (size_t i = first; i < end; i++) {
-        double e =
-            ulp_block_element(quotient_at(c, i, factor), &b->element, c->rule, ulp_element_word(c->rule, c->stream, i));
+    ULP_BLOCK_EACH(&part, i) {
+        const double e = ulp_block_element_step(quotient_at(c, &n, i, factor), &b->element, c->rule,
+                                                ulp_element_word(c->rule, c->stream, i));
         uint64_t bits = 0;
         if (c->elements != NULL && ulp_encode(&bits, e, &b->element) == ULP_OK) c->elements[i] = (uint8_t)bits;
-        if (c->y != NULL) c->y[i] = value_of(e, factor);
+        if (c->y != NULL) c->y[i] = ulp_block_value_step(e, factor);
         if (e != e && b->element.nan_codes == ULP_NAN_NONE) code = (uint8_t)b->scale.nan_code;
     }
     if (code != (uint8_t)b->scale.nan_code) return code;
-    for (size_t i = first; i < end; i++) {
+    ULP_BLOCK_EACH(&part, i) {
         if (c->elements != NULL) c->elements[i] = 0;
         if (c->y != NULL) c->y[i] = (float)ulp_quiet_nan();
     }
     return code;
+}
+
+void ulp_block_round_part(float *y, const float *x, const ulp_block_part *part, const ulp_block *block,
+                          float tensor_scale, ulp_rule rule, ulp_stream stream) {
+    const conversion c = {
+        .y = y, .numbers = {.x = x}, .array = {block, 0, tensor_scale}, .rule = rule, .stream = stream};
+    (void)convert(&c, *part);
+}
+
+void ulp_block_encode_part64(uint8_t *elements, uint8_t *scale, const double *x, const ulp_block_part *part,
+                             const ulp_block *block, float tensor_scale, ulp_rule rule, ulp_stream stream) {
+    const conversion c = {.elements = elements,
+                          .numbers = {.wide = x},
+                          .array = {block, 0, tensor_scale},
+                          .rule = rule,
+                          .stream = stream};
+    *scale = convert(&c, *part);
+}
+
+void ulp_block_round_scaled(float *y, const float *x, const ulp_block_part *part, const ulp_block *block, double scale,
+                            float tensor_scale, ulp_rule rule) {
+    const ulp_block_numbers n = {x, NULL, NULL, *part};
+    const double factor = scale * (double)tensor_scale;
+    ULP_BLOCK_EACH(part, i)
+    y[i] = ulp_block_value_step(ulp_block_element_step(ulp_block_quotient(&n, i, factor), &block->element, rule, 0),
+                                factor);
 }
 
 static ulp_status convert_all(const conversion *c) {
@@ -323,7 +340,7 @@ static ulp_status convert_all(const conversion *c) {
     ULP_TRY(check(b, c->array.tensor_scale));
     ULP_TRY(ulp_element_check(&b->element, c->rule));
     for (size_t at = 0, block = 0; at < n; at += b->size, block++) {
-        const uint8_t code = convert(c, at, n - at < b->size ? n : at + b->size);
+        const uint8_t code = convert(c, whole(at, n - at < b->size ? n - at : b->size));
         if (c->scales != NULL) c->scales[block] = code;
     }
     return ULP_OK;
@@ -332,27 +349,27 @@ static ulp_status convert_all(const conversion *c) {
 ulp_status ulp_block_encode(uint8_t *elements, uint8_t *scales, const float *x, ulp_block_array array, ulp_rule rule,
                             ulp_stream stream) {
     if (elements == NULL || scales == NULL || x == NULL) return ULP_BAD_ARGUMENT;
-    const conversion to_codes = {NULL, elements, scales, x, NULL, NULL, array, rule, stream};
+    const conversion to_codes = {NULL, elements, scales, {.x = x}, array, rule, stream};
     return convert_all(&to_codes);
 }
 
 ulp_status ulp_block_encode64(uint8_t *elements, uint8_t *scales, const double *x, ulp_block_array array, ulp_rule rule,
                               ulp_stream stream) {
     if (elements == NULL || scales == NULL || x == NULL) return ULP_BAD_ARGUMENT;
-    const conversion to_codes = {NULL, elements, scales, NULL, x, NULL, array, rule, stream};
+    const conversion to_codes = {NULL, elements, scales, {.wide = x}, array, rule, stream};
     return convert_all(&to_codes);
 }
 
 ulp_status ulp_block_encode_exact(uint8_t *elements, uint8_t *scales, const ulp_exact *x, ulp_block_array array,
                                   ulp_rule rule, ulp_stream stream) {
     if (elements == NULL || scales == NULL || x == NULL) return ULP_BAD_ARGUMENT;
-    const conversion to_codes = {NULL, elements, scales, NULL, NULL, x, array, rule, stream};
+    const conversion to_codes = {NULL, elements, scales, {.exact = x}, array, rule, stream};
     return convert_all(&to_codes);
 }
 
 ulp_status ulp_block_round(float *y, const float *x, ulp_block_array array, ulp_rule rule, ulp_stream stream) {
     if (y == NULL || x == NULL) return ULP_BAD_ARGUMENT;
-    const conversion to_values = {y, NULL, NULL, x, NULL, NULL, array, rule, stream};
+    const conversion to_values = {y, NULL, NULL, {.x = x}, array, rule, stream};
     return convert_all(&to_values);
 }
 
@@ -362,7 +379,7 @@ ulp_status ulp_block_decode(float *y, const uint8_t *elements, const uint8_t *sc
     ulp_status status = check(b, array.tensor_scale);
     if (status != ULP_OK) return status;
     for (size_t i = 0; i < array.n; i++)
-        y[i] = value_of(ulp_decode(elements[i], &b->element),
-                        ulp_block_scale_value(scales[i / b->size], b) * array.tensor_scale);
+        y[i] = ulp_block_value_step(ulp_decode(elements[i], &b->element),
+                                    ulp_block_scale_value(scales[i / b->size], b) * array.tensor_scale);
     return ULP_OK;
 }

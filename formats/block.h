@@ -42,8 +42,18 @@ ULP_C_BEGIN
  *   - noclip: torchao's RCEIL, cuBLAS's block quantization. The smallest scale with amax / scale <= max
  *   - amax: the plain quotient of integer and FP8 quantisation, amax / max, to nearest
  *   - te: Transformer Engine's scales. A scale that is no power of two can be 0
+ *   - mse46: Four Over Six (arXiv:2512.02010). Of two scales, amax / max and 3/2 of it, each to nearest, the one with
+ * the smaller squared error; the first of them if the errors are equal. In e2m1 amax then becomes 6 or 4; in any other
+ *     element format max or 2/3 of max, which need not be an element
+ *   - best: of all positive finite scales the one with the smallest squared error; the larger one of equals. If every
+ *     element is zero under the smallest scale, the scale is the smallest
+ *   - up17: 17/16 amax / max to nearest. In a scale of 4 significand bits amax then never clips, except where the scale
+ *     is subnormal or clamped; under even amax / scale can reach 17/16 max
  * Under ceil and noclip amax can still clip where the scale is clamped. With a tensor scale, amax / tensor scale
- * replaces amax.
+ * replaces amax. The squared error of a block under a scale is the sum of (x - v)^2 over its finite numbers x, where v
+ * is the element of x to nearest, times scale and tensor scale, before it is rounded to binary32. Errors are compared
+ * exactly, so that the order of the numbers has no influence; numbers of more than 53 bits, and their amax, are rounded
+ * to odd at 53 bits in mse46, best and up17.
  */
 #define ULP_SCALE_RULES(X)                                                                                             \
     X(ULP_SCALE_FLOOR, "floor", "2^(floor(log2 amax) - emax)")                                                         \
@@ -51,7 +61,10 @@ ULP_C_BEGIN
     X(ULP_SCALE_EVEN, "even", "2^(floor(log2 (amax to p bits, nearest even)) - emax)")                                 \
     X(ULP_SCALE_NOCLIP, "noclip", "2^ceil(log2 (amax / max))")                                                         \
     X(ULP_SCALE_AMAX, "amax", "amax / max, to the nearest power of two")                                               \
-    X(ULP_SCALE_TE, "te", "2^ceil(log2 (amax / max)); nvfp4 without the smallest scale")
+    X(ULP_SCALE_TE, "te", "2^ceil(log2 (amax / max)); nvfp4 without the smallest scale")                               \
+    X(ULP_SCALE_MSE46, "mse46", "amax / max or 3/2 of it, to nearest: the smaller squared error")                      \
+    X(ULP_SCALE_BEST, "best", "the scale with the smallest squared error")                                             \
+    X(ULP_SCALE_UP17, "up17", "17/16 amax / max, to the nearest power of two")
 
 typedef enum ulp_scale_rule {
 #define ULP_SCALE_RULE_ID(id, name, meaning) id,
@@ -69,7 +82,7 @@ ulp_rule ulp_scale_rounding(ulp_scale_rule rule);
 
 /* A block-scaled format, plain data. A caller may change a registered format: another size, other formats. */
 typedef struct ulp_block {
-    char name[ULP_NAME_MAX]; /* the registered name, and :RULE where the rule is not the registered rule */
+    char name[ULP_NAME_MAX]; /* the registered name, :SIZE and :RULE where they are not the registered ones */
     ulp_format element;      /* up to 8 bits */
     ulp_format scale;        /* floating point with NaN, up to 8 bits; the sign bit of a signed format is ignored */
     uint32_t size;           /* elements per scale, at least 1 */
@@ -83,8 +96,9 @@ extern const size_t ulp_block_count;
  * end. */
 ulp_status ulp_block_get(size_t i, ulp_block *block, const ulp_format_row **row);
 
-/* The block format called `text`, in upper or lower case: a registered name or alias, or block:ELEMENT,SIZE,SCALE with
- * names of formats without suffixes, and optionally a scale rule: mxfp4:noclip, block:e2m1,16,e4m3:te. The rule of
+/* The block format called `text`, in upper or lower case: a registered name or alias, optionally with another size
+ * (mxint8:256), or block:ELEMENT,SIZE,SCALE with names of formats without suffixes, and optionally a scale rule:
+ * mxfp4:noclip, nvfp4:32:noclip, block:e2m1,16,e4m3:te. The rule of
  * block: is floor for power-of-two scales, else even. Returns ULP_BAD_NAME for an unknown name, and the status of
  * ulp_block_check for formats and sizes of block: that are out of range. The function writes *block only if it returns
  * ULP_OK. */
@@ -117,15 +131,24 @@ double ulp_block_scale_value(uint8_t code, const ulp_block *block);
  * is not positive and finite, else the status of ulp_block_check. */
 ulp_status ulp_block_scale(uint8_t *code, const float *x, size_t n, const ulp_block *block, float tensor_scale);
 
-/* The scale of a block whose largest magnitude is `amax`, by the rule: a value of the scale format, of any width. */
+/* Whether a rule needs all numbers of a block, and not the amax alone: mse46 and best. */
+int ulp_scale_rule_searches(uint32_t rule);
+
+/* The scale of a block whose largest magnitude is `amax`, by the rule: a value of the scale format, of any width. Under
+ * mse46 and best it is that of a block of this one number. */
 double ulp_block_scale_of(ulp_exact amax, const ulp_block *block, float tensor_scale);
 
 /* The value of the element format that the quotient of a number and its scales becomes. Finite numbers and infinite
  * ones beyond the range: the head of this file. */
 double ulp_block_element(ulp_exact quotient, const ulp_format *element, ulp_rule rule, uint32_t word);
 
-/* The tensor scale of NVFP4 for an array whose largest magnitude is `amax`: amax / (max * largest scale), rounded to
- * nearest in binary32, from 2^-149 to the largest finite number. 1 where amax is 0, NaN or infinite. NVIDIA,
+/* The largest scale that the tensor scale leaves to blocks: the largest of the scale format, 448 of e4m3. Under mse46
+ * it is the largest power of two whose 3/2 the format holds, 256 of e4m3: both scales of the block of amax are then
+ * exact. */
+double ulp_block_largest_scale(const ulp_block *block);
+
+/* The tensor scale of NVFP4 for an array whose largest magnitude is `amax`: amax / (max * ulp_block_largest_scale),
+ * rounded to nearest in binary32, from 2^-149 to the largest finite number. 1 where amax is 0, NaN or infinite. NVIDIA,
  * Pretraining Large Language Models with NVFP4, 2025, arXiv:2509.25149. */
 float ulp_block_tensor_scale(double amax, const ulp_block *block);
 
@@ -160,6 +183,33 @@ ulp_status ulp_block_decode(float *y, const uint8_t *elements, const uint8_t *sc
 /* y (n) = the values that ulp_block_encode and then ulp_block_decode give for x (n), without storing codes. y may be
  * x. */
 ulp_status ulp_block_round(float *y, const float *x, ulp_block_array array, ulp_rule rule, ulp_stream stream);
+
+/* A part of an array whose elements share a scale: element (i,j,k) for i < size[0], j < size[1], k < size[2] is element
+ * first + i stride[0] + j stride[1] + k of the array. */
+typedef struct ulp_block_part {
+    size_t first, size[3], stride[2];
+} ulp_block_part;
+
+/* The scale of a part of x, a value of the scale format, by the block's rule. x is not NULL. */
+double ulp_block_scale_of_part(const float *x, const ulp_block_part *part, const ulp_block *block, float tensor_scale);
+double ulp_block_scale_of_part64(const double *x, const ulp_block_part *part, const ulp_block *block,
+                                 float tensor_scale);
+double ulp_block_scale_of_part_exact(const ulp_exact *x, const ulp_block_part *part, const ulp_block *block,
+                                     float tensor_scale);
+
+/* The elements of y = the values of a part of x that shares a scale. The random word of element i of the array has
+ * index stream.first + i. The arguments have passed the checks of ulp_block_round. */
+void ulp_block_round_part(float *y, const float *x, const ulp_block_part *part, const ulp_block *block,
+                          float tensor_scale, ulp_rule rule, ulp_stream stream);
+
+/* The element codes of a part of x (elements has the places of x), and its scale code. */
+void ulp_block_encode_part64(uint8_t *elements, uint8_t *scale, const double *x, const ulp_block_part *part,
+                             const ulp_block *block, float tensor_scale, ulp_rule rule, ulp_stream stream);
+
+/* The same elements of y = the values under a given scale, in a deterministic mode, for numbers that the element format
+ * holds or clamps. */
+void ulp_block_round_scaled(float *y, const float *x, const ulp_block_part *part, const ulp_block *block, double scale,
+                            float tensor_scale, ulp_rule rule);
 
 ULP_C_END
 #endif

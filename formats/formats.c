@@ -83,6 +83,8 @@ const size_t ulp_format_count = sizeof rows / sizeof rows[0];
 /* Formats with a name of their own that no list and no table of results shows. */
 static const row unlisted[] = {
     {{"e1m6fn", "", "sign and magnitude of 7 bits, times 2^-6"}, 8, 7, 1, S | NEGZERO | SUB | ZERO, ULP_NAN_NONE},
+    {{"e1m2fn", "", "sign and magnitude of 3 bits, times 2^-2"}, 4, 3, 1, S | NEGZERO | SUB | ZERO, ULP_NAN_NONE},
+    {{"q6.0", "int6", "two's complement"}, 6, 0, 0, 0, ULP_NAN_NONE},
 };
 
 enum { UNLISTED = sizeof unlisted / sizeof unlisted[0] };

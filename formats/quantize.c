@@ -295,12 +295,25 @@ static scaling search(const job *all, const ulp_group *g, ends e) {
     return best;
 }
 
+/* ---- rules that need all numbers of a group ---- */
+
+static scaling search_scale(const job *j, const ulp_group *g) {
+    const ulp_quantizer *const q = j->q->quantizer;
+    const size_t *const shape = j->q->tiling.shape;
+    const ulp_block_part part = {
+        ulp_group_run(g, &j->q->tiling, 0), {g->size[0], g->size[1], g->size[2]}, {shape[1] * shape[2], shape[2]}};
+    const double scale = j->wide != NULL ? ulp_block_scale_of_part64(j->wide, &part, &q->block, q->tensor_scale)
+                                         : ulp_block_scale_of_part_exact(j->exact, &part, &q->block, q->tensor_scale);
+    return (scaling){scale, 0};
+}
+
 /* ---- arrays ---- */
 
 static void quantize_group(const job *j, const ulp_group *g, size_t number) {
     const ulp_quantized *const q = j->q;
-    const ends e = find_ends(j, g);
-    scaling s = q->quantizer->searches ? search(j, g, e) : scaling_of(e, q->quantizer);
+    const int by_all = !q->quantizer->searches && ulp_scale_rule_searches(q->quantizer->block.rule);
+    const ends e = by_all ? (ends){ulp_exact_of(0.0), ulp_exact_of(0.0)} : find_ends(j, g);
+    scaling s = by_all ? search_scale(j, g) : q->quantizer->searches ? search(j, g, e) : scaling_of(e, q->quantizer);
     int is_nan = 0;
     FOR_EACH(j, g, i) {
         const int32_t code = code_at(j, i, s, j->rule, ulp_element_word(j->rule, j->stream, i));

@@ -69,7 +69,8 @@ ulp_status ulp_quantizer_narrow(ulp_quantizer *q);
 
 /* Whether the functions below can use a quantizer with the rule: ULP_OK, or ULP_BAD_ARGUMENT for a field out of range,
  * ULP_UNSUPPORTED for a zero point of elements that are no integers, a tensor scale and the policies nan and wrap of a
- * code book, and where ulp_element_check says so. */
+ * code book; up17, mse46 and best with a zero point; mse46 and best of a code book, of a percentile, of integers that
+ * are not symmetric, and of elements or scales of more than 8 bits; and where ulp_element_check says so. */
 ulp_status ulp_quantizer_check(const ulp_quantizer *q, ulp_rule rule);
 
 /* An array of three dimensions in C order, and the part of it that shares a scale; parts at the ends may be smaller.

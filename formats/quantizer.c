@@ -142,6 +142,15 @@ ulp_status ulp_quantizer_narrow(ulp_quantizer *q) {
     return ULP_OK;
 }
 
+/* The rules up17, mse46 and best start from an amax; mse46 and best form errors of elements as block.h does. */
+static ulp_status check_searching_rule(const ulp_quantizer *q) {
+    if (q->block.rule < ULP_SCALE_MSE46) return ULP_OK;
+    if (q->has_zero_point) return ULP_UNSUPPORTED;
+    if (!ulp_scale_rule_searches(q->block.rule)) return ULP_OK;
+    if (q->book != NULL || q->percentile != ULP_ALL_PERCENT || q->low + q->high != 0) return ULP_UNSUPPORTED;
+    return q->block.element.bits <= 8 && q->block.scale.bits <= 8 ? ULP_OK : ULP_UNSUPPORTED;
+}
+
 ulp_status ulp_quantizer_check(const ulp_quantizer *q, ulp_rule rule) {
     if (q->percentile < 1 || q->percentile > ULP_ALL_PERCENT || q->block.rule >= ULP_SCALE_RULE_COUNT)
         return ULP_BAD_ARGUMENT;
@@ -150,5 +159,6 @@ ulp_status ulp_quantizer_check(const ulp_quantizer *q, ulp_rule rule) {
     if (q->has_zero_point && q->low == q->high) return ULP_UNSUPPORTED;
     if (q->book != NULL && (q->tensor_scale != 1.0f || rule.overflow >= ULP_OVERFLOW_NAN)) return ULP_UNSUPPORTED;
     ULP_TRY(check_scale_format(&q->block.scale));
+    if (q->searches == 0) ULP_TRY(check_searching_rule(q));
     return ulp_element_check(&q->block.element, rule);
 }

@@ -12,10 +12,12 @@
 
 #include "base/error.h"
 #include "base/threads.h"
+#include "formats/block_cast.h"
 #include "formats/quantize.h"
 #include "kernels/functions/attention.h"
 #include "kernels/functions/cell.h"
 #include "kernels/functions/elementwise.h"
+#include "kernels/functions/hadamard.h"
 #include "kernels/functions/norm.h"
 #include "kernels/functions/squares.h"
 #include "kernels/functions/windows.h"

@@ -80,6 +80,29 @@ static ulp_status check_quantize(const void *codes, const void *scales, const vo
     return offered(q->bits <= 8);
 }
 
+/* Checks two matrices: no more elements than size_t counts. */
+static ulp_status check_matrices(const void *y, const void *x, size_t rows, size_t columns) {
+    if (columns > 0 && rows > SIZE_MAX / columns) return ULP_BAD_ARGUMENT;
+    return check_arrays(y, x, x, rows * columns);
+}
+
+static ulp_status check_block_cast(const float *y, const float *x, size_t rows, size_t columns,
+                                   const ulp_block_cast *cast) {
+    ULP_TRY(ulp_block_cast_check(cast));
+    return check_matrices(y, x, rows, columns);
+}
+
+static ulp_status check_hadamard(const float *y, const float *x, size_t rows, size_t columns, const ulp_hadamard *how,
+                                 const ulp_rounding *r) {
+    if (how == NULL || how->g < 2 || how->g > ULP_HADAMARD_MOST || (how->g & (how->g - 1)) != 0)
+        return ULP_BAD_ARGUMENT;
+    if (how->along >= ULP_ALONG_COUNT || how->signs >= ULP_SIGNS_COUNT || how->inverse > 1) return ULP_BAD_ARGUMENT;
+    if (how->signs == ULP_SIGNS_FIXED && how->g != 16) return ULP_BAD_ARGUMENT;
+    if ((how->along == ULP_ALONG_ROWS ? columns : rows) % how->g != 0) return ULP_BAD_ARGUMENT;
+    ULP_TRY(check_matrices(y, x, rows, columns));
+    return check_round32(y, x, rows * columns, r);
+}
+
 static ulp_status check_map(const float *y, const ulp_array_op *op, size_t n, const ulp_rounding *r) {
     const int operands = ulp_op_operands(op->op);
     if (operands == 0 || r->format == NULL) return ULP_BAD_ARGUMENT;

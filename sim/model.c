@@ -20,6 +20,9 @@ ulp_status ulp_model_init(ulp_model *m, const ulp_net *net, size_t batch, size_t
 /* The number of elements of the largest tensor that is rounded. */
 static size_t most_elements(const ulp_model *m) { return ulp_larger(m->room * m->net.widest, m->net.params); }
 
+/* The number of elements of the largest operand of a product: a tensor, or a part of the workspace. */
+static size_t most_operands(const ulp_model *m) { return ulp_larger(most_elements(m), m->room * m->net.work); }
+
 static void carve_model(ulp_model *m, ulp_pass *pass, ulp_arena *f) {
     for (size_t i = 0; i <= m->net.count; i++) {
         size_t n = ulp_dims_size(i < m->net.count ? m->net.layers[i].in : m->net.out);
@@ -31,7 +34,7 @@ static void carve_model(ulp_model *m, ulp_pass *pass, ulp_arena *f) {
     m->state = ulp_arena_take(f, m->net.states);
     m->ones = ulp_arena_take(f, m->room * m->net.ones);
     m->own.work = ulp_arena_take(f, m->room * m->net.work);
-    ulp_pass_carve(pass, f, most_elements(m));
+    ulp_pass_carve(pass, f, most_elements(m), most_operands(m));
 }
 
 /* Allocate the host's memory, and fill the tensor of ones. */

@@ -96,13 +96,13 @@ static ulp_status tie(ulp_net *net, ulp_layer *layer, ulp_error *error) {
     if (!net->count || !table->kind->reads_tokens)
         return ulp_fail(error, ULP_BAD_ARGUMENT, "net: '%s' shares the table of a layer embed, which the net lacks",
                         layer->word);
-    if (table->partner)
-        return ulp_fail(error, ULP_BAD_ARGUMENT, "net: a net has at most one '%s'", layer->word);
+    if (table->partner) return ulp_fail(error, ULP_BAD_ARGUMENT, "net: a net has at most one '%s'", layer->word);
     if (table->out.w != layer->in.w)
         return ulp_fail(error, ULP_BAD_ARGUMENT, "net: '%s' takes tokens of %zu features, as '%s' gives them, not %zu",
                         layer->word, table->out.w, table->word, layer->in.w);
     layer->out.w = table->params / table->out.w;
     layer->multiply_adds = layer->in.h * layer->in.w * layer->out.w;
+    memcpy(layer->sums, (const size_t[]){layer->in.w, layer->out.w, layer->in.h}, sizeof layer->sums);
     table->partner = layer->index;
     return ULP_OK;
 }
@@ -155,8 +155,8 @@ static int is_listed(const char *text, size_t length, const char *list) {
     return 0;
 }
 
-/* Append to `word` (size) the modifiers of its kind that follow in a text: "attn4 causal" becomes "attn4:causal". Returns
- * the end of the last one. 0 in *fits: they are too long. */
+/* Append to `word` (size) the modifiers of its kind that follow in a text: "attn4 causal" becomes "attn4:causal".
+ * Returns the end of the last one. 0 in *fits: they are too long. */
 static const char *take_modifiers(char *word, size_t size, const char *text, int *fits) {
     size_t length;
     const ulp_layer_kind *kind = find_kind(word, &length);
@@ -186,8 +186,8 @@ ulp_status ulp_net_parse(ulp_net *net, const char *text, ulp_dims in, ulp_error 
         word[kept] = 0;
         int fits = kept == length;
         text = take_modifiers(word, sizeof word, text + length, &fits);
-        status = fits ? add_layer(net, word, error)
-                      : ulp_fail(error, ULP_BAD_NAME, "net: too long a word, '%s...'", word);
+        status =
+            fits ? add_layer(net, word, error) : ulp_fail(error, ULP_BAD_NAME, "net: too long a word, '%s...'", word);
     }
     if (status == ULP_OK && net->count == 0) status = ulp_fail(error, ULP_BAD_ARGUMENT, "net: no layer in '%s'", whole);
     if (status == ULP_OK && open_count(net)) status = ulp_fail(error, ULP_BAD_ARGUMENT, "net: no join after 'fork'");

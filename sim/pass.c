@@ -1,7 +1,6 @@
-/* pass.c - rounding, multiplying, counting and observing through the backend; see pass.h. */
-#include "pass.h"
+/* pass.c - rounding, counting and observing through the backend; see pass.h. */
+#include "pass_inner.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "formats/exact.h"
@@ -23,7 +22,7 @@ int ulp_pass_scale_between(const ulp_pass *pass, size_t from, size_t to) {
 
 /* log2 of the factor by which a gradient is multiplied before its rounding. The gradient of the net's output has no
  * factor, because the loss computes it with its scale. */
-static int rescale_of(const ulp_pass *pass, const ulp_site *site) {
+int ulp_pass_rescaling(const ulp_pass *pass, const ulp_site *site) {
     if (site->use != ULP_AT_AGRAD || site->lane || site->layer == 0 || site->layer >= pass->now.scales.layers) return 0;
     return ulp_pass_scale_between(pass, site->layer, site->layer - 1);
 }
@@ -47,7 +46,7 @@ void ulp_pass_begin(ulp_pass *pass) {
         h->amax[i * columns + pass->now.step % columns] = 0.0f;
 }
 
-static int is_observed(const ulp_pass *pass, const ulp_site *site) {
+int ulp_pass_is_observed(const ulp_pass *pass, const ulp_site *site) {
     return pass->now.observer && pass->now.observer->points >> site->use & 1u;
 }
 
@@ -63,7 +62,7 @@ static void add_tally(ulp_pass *pass, const ulp_site *site, const ulp_stats *cou
     pass->counts.all[site->use].zero += counted->zero;
 }
 
-static void add_counts(ulp_pass *pass, const ulp_site *site, const ulp_stats *counted) {
+void ulp_pass_add_counts(ulp_pass *pass, const ulp_site *site, const ulp_stats *counted) {
     ulp_stats_add(&pass->counts.rounded[site->use], counted);
     add_tally(pass, site, counted);
 }
@@ -90,7 +89,7 @@ static ulp_status count_exact(ulp_pass *pass, const ulp_site *site, const float 
 /* Count x (n), backend memory, and show it to the observer. */
 static ulp_status show_exact(ulp_pass *pass, const ulp_site *site, const float *x, size_t n) {
     ULP_TRY(count_exact(pass, site, x, n));
-    if (!is_observed(pass, site)) return ULP_OK;
+    if (!ulp_pass_is_observed(pass, site)) return ULP_OK;
     ULP_TRY(pass->run.backend->download(pass->scratch.raw, x, n * sizeof *x));
     show(pass, site, pass->scratch.raw, pass->scratch.raw, n);
     return ULP_OK;
@@ -99,17 +98,18 @@ static ulp_status show_exact(ulp_pass *pass, const ulp_site *site, const float *
 /* ---- casts ---- */
 
 /* The random stream of a tensor whose samples take `words` words each. */
-static ulp_stream stream_of(const ulp_pass *pass, const ulp_site *site, size_t words) {
+ulp_stream ulp_pass_stream(const ulp_pass *pass, const ulp_site *site, size_t words) {
     uint64_t step = (pass->now.step & 0xfffffffu) | (uint64_t)(site->lane & 0xfffu) << 28;
     return (ulp_stream){pass->run.seed, ulp_stream_id(site->use, pass->now.evaluation, site->layer, step),
                         ulp_pass_first_word(pass) + (uint64_t)(pass->now.first + site->skip) * words};
 }
 
 /* The rounding of a tensor by a cast. If the pass counts, the rounding counts in `counted`, which starts at zero. */
-static ulp_rounding rounding_of(const ulp_pass *pass, const ulp_site *site, const ulp_cast *cast, ulp_stats *counted) {
+ulp_rounding ulp_pass_rounding_of(const ulp_pass *pass, const ulp_site *site, const ulp_cast *cast,
+                                  ulp_stats *counted) {
     return (ulp_rounding){.format = &cast->format,
                           .rule = cast->rule,
-                          .stream = stream_of(pass, site, site->per_sample),
+                          .stream = ulp_pass_stream(pass, site, site->per_sample),
                           .stats = pass->now.counting ? counted : NULL};
 }
 
@@ -120,7 +120,7 @@ static size_t row_of(const ulp_site *site) {
 }
 
 /* The cast that the policy gives a tensor. */
-static const ulp_cast *cast_of(const ulp_pass *pass, const ulp_site *site) {
+const ulp_cast *ulp_pass_cast(const ulp_pass *pass, const ulp_site *site) {
     const ulp_policy *policy = pass->run.policy;
     const ulp_layer_policy *row = pass->run.rows && site->use != ULP_AT_LOSS ? &pass->run.rows[row_of(site)] : NULL;
     if (row) return &row->at[ulp_point_source(row->own, (int)site->use)];
@@ -143,15 +143,27 @@ static float deciding_amax(ulp_pass *pass, const ulp_cast *cast, const ulp_site 
     return most > 0.0f ? most : own;
 }
 
-/* The cast of a tensor whose largest magnitude is `own`: the format is shifted by the tensor scale. A fixed-point
- * format that cannot be shifted so far stays unchanged. */
-static ulp_cast moved_cast(ulp_pass *pass, const ulp_cast *cast, const ulp_site *site, float own) {
+/* The cast of a tensor whose scale follows from the magnitude `amax`: the format is shifted by the tensor scale. A
+ * fixed-point format that cannot be shifted so far stays unchanged. */
+static ulp_cast shifted_cast(const ulp_cast *cast, float amax) {
     const ulp_format *f = &cast->format;
-    ulp_scaling s = ulp_scaling_of(deciding_amax(pass, cast, site, own), f, ULP_SCALING_POWER2);
+    ulp_scaling s = ulp_scaling_of(amax, f, ULP_SCALING_POWER2);
     int k = (int)(ulp_bits64((double)s.inverse) >> 52) - 1023, low = -126 - f->emin, high = 127 - f->emax;
     ulp_cast moved = *cast;
     ulp_format_shift(&moved.format, k < low ? low : k > high ? high : k);
     return moved;
+}
+
+/* The cast of a tensor whose own largest magnitude is `own`. */
+static ulp_cast moved_cast(ulp_pass *pass, const ulp_cast *cast, const ulp_site *site, float own) {
+    return shifted_cast(cast, deciding_amax(pass, cast, site, own));
+}
+
+ulp_status ulp_pass_scaled_cast(ulp_pass *pass, ulp_cast *cast, const float *x, size_t n) {
+    float own;
+    ULP_TRY(ulp_backend_largest(pass->run.backend, &own, x, n, 1));
+    *cast = shifted_cast(cast, own);
+    return ULP_OK;
 }
 
 /* Give the cast of x (n), backend memory, its tensor scale. */
@@ -165,19 +177,21 @@ static ulp_status move_cast(ulp_pass *pass, ulp_cast *cast, const ulp_site *site
 /* ---- rounding ---- */
 
 /* The time of an operation begins. Evaluations are not timed. */
-static double begin(const ulp_pass *pass) { return pass->now.evaluation ? -1.0 : ulp_profile_begin(pass->run.profile); }
+double ulp_pass_begin_time(const ulp_pass *pass) {
+    return pass->now.evaluation ? -1.0 : ulp_profile_begin(pass->run.profile);
+}
 
 static ulp_status timed_round(ulp_pass *pass, ulp_site site, float *x, size_t n) {
     const ulp_backend *backend = pass->run.backend;
-    const int log2 = rescale_of(pass, &site), shown = is_observed(pass, &site);
-    ulp_cast cast = *cast_of(pass, &site);
+    const int log2 = ulp_pass_rescaling(pass, &site), shown = ulp_pass_is_observed(pass, &site);
+    ulp_cast cast = *ulp_pass_cast(pass, &site);
     ulp_stats counted = {0};
     if (log2) ULP_TRY(ulp_pass_rescale(pass, x, x, n, log2));
     if (ulp_cast_is_identity(&cast)) return show_exact(pass, &site, x, n);
     if (cast.tensor_scale) ULP_TRY(move_cast(pass, &cast, &site, x, n));
     if (shown) ULP_TRY(backend->download(pass->scratch.raw, x, n * sizeof *x));
-    ULP_TRY(ulp_backend_round(backend, x, x, n, rounding_of(pass, &site, &cast, &counted)));
-    add_counts(pass, &site, &counted);
+    ULP_TRY(ulp_backend_round(backend, x, x, n, ulp_pass_rounding_of(pass, &site, &cast, &counted)));
+    ulp_pass_add_counts(pass, &site, &counted);
     if (!shown) return ULP_OK;
     ULP_TRY(backend->download(pass->scratch.rounded, x, n * sizeof *x));
     show(pass, &site, pass->scratch.raw, pass->scratch.rounded, n);
@@ -185,7 +199,7 @@ static ulp_status timed_round(ulp_pass *pass, ulp_site site, float *x, size_t n)
 }
 
 ulp_status ulp_pass_round(ulp_pass *pass, ulp_site site, float *x, size_t n) {
-    const double began = begin(pass);
+    const double began = ulp_pass_begin_time(pass);
     const ulp_status status = timed_round(pass, site, x, n);
     ulp_profile_end(pass->run.profile, (int)site.use, began);
     return status;
@@ -212,7 +226,7 @@ ulp_status ulp_pass_copied(ulp_pass *pass, ulp_site site, size_t from, float *x,
 static ulp_status hand_over(ulp_pass *pass, const ulp_site *site, float *x, const float *raw, size_t n) {
     ULP_TRY(pass->run.backend->upload(x, raw, n * sizeof *x));
     count_host(pass, site, raw, n);
-    if (is_observed(pass, site)) show(pass, site, raw, raw, n);
+    if (ulp_pass_is_observed(pass, site)) show(pass, site, raw, raw, n);
     return ULP_OK;
 }
 
@@ -223,16 +237,16 @@ static ulp_status round_uploaded(ulp_pass *pass, const ulp_site *site, const ulp
     double *wide = pass->scratch.wide;
     ulp_stats counted = {0};
     ULP_TRY(backend->upload(wide, exact, n * sizeof *exact));
-    ULP_TRY(ulp_backend_round64(backend, wide, wide, n, rounding_of(pass, site, cast, &counted)));
-    add_counts(pass, site, &counted);
+    ULP_TRY(ulp_backend_round64(backend, wide, wide, n, ulp_pass_rounding_of(pass, site, cast, &counted)));
+    ulp_pass_add_counts(pass, site, &counted);
     return ulp_backend_narrow(backend, x, wide, n); /* exact: formats fit binary32 */
 }
 
 static ulp_status timed_round_host(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
     const ulp_pass_scratch *s = &pass->scratch;
-    const int log2 = rescale_of(pass, &site), shown = is_observed(pass, &site);
+    const int log2 = ulp_pass_rescaling(pass, &site), shown = ulp_pass_is_observed(pass, &site);
     const double factor = ulp_scale(1.0, log2);
-    ulp_cast cast = *cast_of(pass, &site);
+    ulp_cast cast = *ulp_pass_cast(pass, &site);
     const int is_binary32 = ulp_cast_is_binary32(&cast);
     for (size_t i = 0; i < n && log2; i++) s->host[i] = exact[i] * factor;
     if (log2) exact = s->host;
@@ -246,7 +260,7 @@ static ulp_status timed_round_host(ulp_pass *pass, ulp_site site, float *x, cons
 }
 
 ulp_status ulp_pass_round_host(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
-    const double began = begin(pass);
+    const double began = ulp_pass_begin_time(pass);
     const ulp_status status = timed_round_host(pass, site, x, exact, n);
     ulp_profile_end(pass->run.profile, (int)site.use, began);
     return status;
@@ -255,10 +269,10 @@ ulp_status ulp_pass_round_host(ulp_pass *pass, ulp_site site, float *x, const do
 static ulp_status timed_round64(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
     const ulp_backend *backend = pass->run.backend;
     const ulp_pass_scratch *s = &pass->scratch;
-    const int log2 = rescale_of(pass, &site);
-    ulp_cast cast = *cast_of(pass, &site);
+    const int log2 = ulp_pass_rescaling(pass, &site);
+    ulp_cast cast = *ulp_pass_cast(pass, &site);
     ulp_stats counted = {0};
-    if (is_observed(pass, &site)) { /* the host needs the values */
+    if (ulp_pass_is_observed(pass, &site)) { /* the host needs the values */
         ULP_TRY(backend->download(s->host, exact, n * sizeof *exact));
         return timed_round_host(pass, site, x, s->host, n);
     }
@@ -270,13 +284,13 @@ static ulp_status timed_round64(ulp_pass *pass, ulp_site site, float *x, const d
     if (cast.tensor_scale || is_binary32) ULP_TRY(ulp_backend_narrow(backend, x, exact, n));
     if (is_binary32) return count_exact(pass, &site, x, n);
     if (cast.tensor_scale) ULP_TRY(move_cast(pass, &cast, &site, x, n));
-    ULP_TRY(ulp_backend_round64(backend, s->wide, exact, n, rounding_of(pass, &site, &cast, &counted)));
-    add_counts(pass, &site, &counted);
+    ULP_TRY(ulp_backend_round64(backend, s->wide, exact, n, ulp_pass_rounding_of(pass, &site, &cast, &counted)));
+    ulp_pass_add_counts(pass, &site, &counted);
     return ulp_backend_narrow(backend, x, s->wide, n);
 }
 
 ulp_status ulp_pass_round64(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
-    const double began = begin(pass);
+    const double began = ulp_pass_begin_time(pass);
     const ulp_status status = timed_round64(pass, site, x, exact, n);
     ulp_profile_end(pass->run.profile, (int)site.use, began);
     return status;
@@ -287,28 +301,31 @@ ulp_status ulp_pass_round64(ulp_pass *pass, ulp_site site, float *x, const doubl
 static ulp_status timed_add(ulp_pass *pass, ulp_site site, float *y, const float *a, const float *b, size_t n) {
     const ulp_backend *backend = pass->run.backend;
     const ulp_pass_scratch *s = &pass->scratch;
-    const ulp_cast *cast = cast_of(pass, &site);
+    const ulp_cast *cast = ulp_pass_cast(pass, &site);
+    const int shown = ulp_pass_is_observed(pass, &site);
     ulp_stats counted = {0};
     if (cast->tensor_scale) { /* the scale depends on the sums */
         const ulp_cell_arrays arrays = {n, 1, {a, b}};
         ULP_TRY(ulp_backend_cell(backend, s->wide, &arrays, ULP_CELL_SUM_TO_ODD));
         return timed_round64(pass, site, y, s->wide, n);
     }
-    ULP_TRY(
-        ulp_backend_map(backend, y, (ulp_array_op){ULP_ADD, a, b, NULL}, n, rounding_of(pass, &site, cast, &counted)));
+    if (shown) { /* y may be a or b */
+        ULP_TRY(backend->download(s->raw, a, n * sizeof *a));
+        ULP_TRY(backend->download(s->rounded, b, n * sizeof *b));
+        for (size_t i = 0; i < n; i++) s->raw[i] += s->rounded[i];
+    }
+    ULP_TRY(ulp_backend_map(backend, y, (ulp_array_op){ULP_ADD, a, b, NULL}, n,
+                            ulp_pass_rounding_of(pass, &site, cast, &counted)));
     if (ulp_cast_is_identity(cast)) add_tally(pass, &site, &counted);
-    else add_counts(pass, &site, &counted);
-    if (!is_observed(pass, &site)) return ULP_OK;
-    ULP_TRY(backend->download(s->raw, a, n * sizeof *a));
-    ULP_TRY(backend->download(s->rounded, b, n * sizeof *b));
-    for (size_t i = 0; i < n; i++) s->raw[i] += s->rounded[i];
+    else ulp_pass_add_counts(pass, &site, &counted);
+    if (!shown) return ULP_OK;
     ULP_TRY(backend->download(s->rounded, y, n * sizeof *y));
     show(pass, &site, s->raw, s->rounded, n);
     return ULP_OK;
 }
 
 ulp_status ulp_pass_add_n(ulp_pass *pass, ulp_site site, float *y, const float *a, const float *b, size_t n) {
-    const double began = begin(pass);
+    const double began = ulp_pass_begin_time(pass);
     const ulp_status status = timed_add(pass, site, y, a, b, n);
     ulp_profile_end(pass->run.profile, (int)site.use, began);
     return status;
@@ -331,88 +348,4 @@ ulp_status ulp_pass_slope(ulp_pass *pass, ulp_site site, ulp_activation f, float
     double *exact = pass->scratch.wide;
     ULP_TRY(ulp_backend_activate_slope(pass->run.backend, exact, dy, at, n, f));
     return ulp_pass_round64(pass, site, dx, exact, n);
-}
-
-static int is_forward(const ulp_site *site) { return site->use == ULP_USE_FORWARD || site->use == ULP_USE_BIAS; }
-
-const ulp_datapath *ulp_pass_datapath(const ulp_pass *pass, size_t layer, int forward) {
-    const ulp_policy *policy = pass->run.policy;
-    const ulp_layer_policy *own = pass->run.rows ? &pass->run.rows[layer + 1] : NULL;
-    return forward ? own ? &own->forward : &policy->forward : own ? &own->backward : &policy->backward;
-}
-
-static ulp_summation summation_of(const ulp_pass *pass, const ulp_site *site, const ulp_gemm_shape *shape) {
-    const ulp_datapath *datapath = ulp_pass_datapath(pass, site->layer, is_forward(site));
-    const size_t words = site->per_sample * shape->n * ulp_datapath_words(datapath, shape->k);
-    return (ulp_summation){datapath, stream_of(pass, site, words)};
-}
-
-static ulp_gemm_shape deferring(const ulp_pass *pass, const ulp_gemm_shape *shape) {
-    ulp_gemm_shape own = *shape;
-    own.deferred = pass->now.deferred;
-    return own;
-}
-
-ulp_status ulp_pass_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
-                         const ulp_gemm_shape *shape) {
-    const double began = begin(pass);
-    const ulp_gemm_shape own = deferring(pass, shape);
-    const ulp_status status = ulp_backend_gemm(pass->run.backend, c, a, b, &own, summation_of(pass, &site, shape));
-    ulp_profile_end(pass->run.profile, is_forward(&site) ? ULP_TIME_FORWARD : ULP_TIME_BACKWARD, began);
-    return status;
-}
-
-ulp_status ulp_pass_gemm_batch(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
-                               const ulp_gemm_batch *batch) {
-    const double began = begin(pass);
-    ulp_gemm_batch own = *batch;
-    own.shape = deferring(pass, &batch->shape);
-    const ulp_summation by = summation_of(pass, &site, &own.shape);
-    const ulp_status status = ulp_backend_gemm_batch(pass->run.backend, c, a, b, &own, by);
-    ulp_profile_end(pass->run.profile, is_forward(&site) ? ULP_TIME_FORWARD : ULP_TIME_BACKWARD, began);
-    return status;
-}
-
-ulp_status ulp_pass_exact_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
-                               const ulp_gemm_shape *shape) {
-    const double began = begin(pass);
-    ulp_datapath exact;
-    ulp_datapath_fp32(&exact);
-    exact.kind = ULP_EXACT;
-    snprintf(exact.name, sizeof exact.name, "exact:fp32");
-    const ulp_gemm_shape own = deferring(pass, shape);
-    const ulp_summation by = {&exact, stream_of(pass, &site, 0)};
-    const ulp_status status = ulp_backend_gemm(pass->run.backend, c, a, b, &own, by);
-    ulp_profile_end(pass->run.profile, ULP_TIME_BACKWARD, began);
-    return status;
-}
-
-ulp_rounding ulp_pass_rounding(const ulp_pass *pass, ulp_site site) {
-    const ulp_cast *cast = cast_of(pass, &site);
-    return (ulp_rounding){.format = &cast->format, .rule = cast->rule, .stream = stream_of(pass, &site, site.per_sample)};
-}
-
-/* Whether products round the parts of a tensor. */
-static int rounds_in_parts(const ulp_pass *pass, const ulp_site *site) {
-    const ulp_cast *cast = cast_of(pass, site);
-    const int is_timed = pass->run.profile && pass->run.profile->clock && !pass->now.evaluation;
-    return !is_timed && !ulp_cast_is_identity(cast) && !cast->tensor_scale && !is_observed(pass, site) &&
-           rescale_of(pass, site) == 0;
-}
-
-ulp_status ulp_pass_gemm_part(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
-                              const ulp_gemm_shape *shape, const ulp_pass_whole *whole) {
-    ulp_stats counted = {0};
-    if (!rounds_in_parts(pass, &whole->site)) return ulp_pass_gemm(pass, site, c, a, b, shape);
-    const ulp_gemm_shape own = deferring(pass, shape);
-    ulp_rounding rounding = rounding_of(pass, &whole->site, cast_of(pass, &whole->site), &counted);
-    rounding.stream.first += (uint64_t)(c - whole->x);
-    const ulp_status status =
-        ulp_backend_gemm_round(pass->run.backend, c, a, b, &own, summation_of(pass, &site, shape), rounding);
-    add_counts(pass, &whole->site, &counted);
-    return status;
-}
-
-ulp_status ulp_pass_round_whole(ulp_pass *pass, const ulp_pass_whole *whole, size_t n) {
-    return rounds_in_parts(pass, &whole->site) ? ULP_OK : ulp_pass_round(pass, whole->site, whole->x, n);
 }

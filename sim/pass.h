@@ -83,6 +83,7 @@ typedef struct ulp_amax_history {
  * between two calls. */
 typedef struct ulp_pass_scratch {
     double *wide;         /* (elements) backend memory */
+    float *operand[2];    /* (operands) backend memory, if the policy casts operands; else NULL */
     float *raw, *rounded; /* (elements) host memory */
     double *host;         /* (elements) host memory */
 } ulp_pass_scratch;
@@ -95,13 +96,15 @@ typedef struct ulp_pass {
     ulp_pass_scratch scratch;
 } ulp_pass;
 
-/* Carve the backend's part of the scratch for tensors of at most `elements` elements (it runs twice, see tensor.h). */
-void ulp_pass_carve(ulp_pass *pass, ulp_arena *arena, size_t elements);
+/* Carve the backend's part of the scratch for tensors of at most `elements` elements (it runs twice, see tensor.h), and
+ * for operands of products of at most `operands` elements, if the policy casts operands. */
+void ulp_pass_carve(ulp_pass *pass, ulp_arena *arena, size_t elements, size_t operands);
 
 /* The largest number of steps of the delayed tensor scales of a policy; rows [tensors] as in ulp_pass_run. */
 size_t ulp_longest_history(const ulp_policy *policy, const ulp_layer_policy *rows, size_t tensors);
 
-/* Allocate the host's part of the scratch, and the history for `tensors` tensors and the longest history of the policy.
+/* Allocate the host's part of the scratch, and the history for `tensors` tensors and the longest history of the policy,
+ * or for history.steps, if that is more.
  * ulp_pass_release() frees both, also after a failure. */
 ulp_status ulp_pass_alloc(ulp_pass *pass, size_t elements, size_t tensors);
 void ulp_pass_release(ulp_pass *pass);
@@ -115,17 +118,26 @@ void ulp_pass_begin(ulp_pass *pass);
 /* ---- rounding ---- */
 
 /* A tensor of a pass: its use, its layer, and the samples of its rows. */
+enum { ULP_SITE_AS_IT_IS, ULP_SITE_STRAIGHT, ULP_SITE_SWAPPED };
+
 typedef struct ulp_site {
     uint32_t use;      /* a ulp_point_kind; for a product ULP_USE_FORWARD to ULP_USE_BPRODUCT */
     uint32_t lane;     /* the number of an inner tensor of a layer, else 0 (policy.h) */
     size_t layer;      /* as in ulp_stream_id */
     size_t per_sample; /* elements per sample, of a product rows per sample; 0: the tensor has no samples (weights) */
     size_t skip;       /* number of samples of the batch before the first row */
+    uint8_t operands; /* of a product with weights, whose operands the policy may cast (policy/operand_cast.h): STRAIGHT
+                         for products x w, g w' and x' g, SWAPPED where the two change places; else AS_IT_IS */
 } ulp_site;
 
 /* The site of a tensor that is the only one of its use in its layer, with all samples of the batch. */
 static inline ulp_site ulp_site_of(uint32_t use, size_t layer, size_t per_sample) {
     return (ulp_site){.use = use, .lane = 0, .layer = layer, .per_sample = per_sample, .skip = 0};
+}
+
+/* The same for a product with weights, of operands in their places. */
+static inline ulp_site ulp_site_product(uint32_t use, size_t layer, size_t per_sample) {
+    return (ulp_site){.use = use, .layer = layer, .per_sample = per_sample, .operands = ULP_SITE_STRAIGHT};
 }
 
 /* log2 of the loss scale that a tensor carries:

@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 
-void ulp_pass_carve(ulp_pass *pass, ulp_arena *arena, size_t elements) {
+void ulp_pass_carve(ulp_pass *pass, ulp_arena *arena, size_t elements, size_t operands) {
     pass->scratch.wide = ulp_arena_take64(arena, elements);
+    for (int i = 0; i < 2 && pass->run.policy->has_operands; i++)
+        pass->scratch.operand[i] = ulp_arena_take(arena, operands);
 }
 
 size_t ulp_longest_history(const ulp_policy *policy, const ulp_layer_policy *rows, size_t tensors) {
@@ -20,7 +22,7 @@ ulp_status ulp_pass_alloc(ulp_pass *pass, size_t elements, size_t tensors) {
     ulp_pass_scratch *s = &pass->scratch;
     ulp_amax_history *h = &pass->history;
     h->tensors = tensors;
-    h->steps = ulp_longest_history(pass->run.policy, pass->run.rows, tensors);
+    h->steps = ulp_larger(h->steps, ulp_longest_history(pass->run.policy, pass->run.rows, tensors));
     s->raw = calloc(elements, sizeof *s->raw);
     s->rounded = calloc(elements, sizeof *s->rounded);
     s->host = calloc(elements, sizeof *s->host);

@@ -19,9 +19,11 @@ typedef struct settings {
     int from;          /* from_kind */
     int to;            /* to_kind */
     const char *out;
-    const char *tensor_scale_text;
-    int decode, list;
+    const char *tensor_scale_text, *hadamard_text;
+    tool_hadamard hadamard;
+    int decode, list, tiles;
     int whole; /* 1: the tensor scale depends on the whole input */
+    int waits; /* 1: so do other numbers */
     float tensor_scale;
     tool_numbers numbers; /* elements that were read and are not printed yet */
     uint8_t *elements;    /* (block.size) codes */
@@ -61,13 +63,14 @@ static void print_blocks(settings *s) {
 static ulp_status encode_line(void *context, const ulp_line *line, ulp_error *error) {
     settings *s = context;
     ULP_TRY(tool_numbers_add(&s->numbers, line, error));
-    if (!s->whole && s->numbers.n == s->block.size) print_blocks(s);
+    if (!s->waits && s->numbers.n == s->block.size) print_blocks(s);
     return ULP_OK;
 }
 
 static ulp_status encode(settings *s, const ulp_arguments *a, ulp_error *error) {
     s->elements = ulp_grow(NULL, s->block.size);
-    const ulp_status status = ulp_filter_lines(a, &(ulp_line_filter){.each = encode_line, .context = s}, error);
+    ulp_status status = ulp_filter_lines(a, &(ulp_line_filter){.each = encode_line, .context = s}, error);
+    if (status == ULP_OK) status = tool_hadamard_exact(&s->hadamard, s->numbers.x, s->numbers.n, "the input", error);
     if (s->whole && status == ULP_OK) {
         char text[40];
         s->tensor_scale = ulp_block_tensor_scale(ulp_amax_exact(s->numbers.x, s->numbers.n), &s->block);
@@ -130,7 +133,7 @@ static ulp_status read_block(void *field, const char *text, const ulp_option *op
     if (ulp_block_parse(field, text) == ULP_OK) return ULP_OK;
     for (size_t i = 0; ulp_block_get(i, NULL, &row) == ULP_OK; i++)
         ulp_text_print(&known, "%s%s%s%s", i ? " " : "", row->name, *row->aliases ? " " : "", row->aliases);
-    ulp_text_print(&rules, " block:ELEMENT,SIZE,SCALE, each with one of");
+    ulp_text_print(&rules, " block:ELEMENT,SIZE,SCALE, each with another :SIZE, and one of");
     for (int i = 0; i < ULP_SCALE_RULE_COUNT; i++)
         ulp_text_print(&rules, " :%s", ulp_scale_rule_name((ulp_scale_rule)i));
     ulp_refuse_word(error, "block format", text, ulp_text_of(&known), ulp_text_of(&rules));
@@ -145,16 +148,20 @@ static void print_block(ulp_text *to, const void *field, const ulp_option *optio
 }
 
 static const ulp_option_type block_type = {
-    .value_name = "B[:RULE]", .size = sizeof(ulp_block), .read = read_block, .print = print_block};
+    .value_name = "B[:SIZE][:RULE]", .size = sizeof(ulp_block), .read = read_block, .print = print_block};
 
 static const ulp_option options[] = {
     {.name = "format",
      .type = &block_type,
      ULP_FIELD(settings, block),
-     .help = "the block format; RULE finds the scale"},
+     .help = "the block format; SIZE elements share a scale; RULE finds the scale"},
     ULP_OPTION_AS(settings, tensor_scale_text, "tensor-scale", text, "1", .value_name = "X|auto",
                   .help = "a factor of the whole array, rounded to binary32; auto, for nvfp4: amax of all the input / "
                           "(max * largest scale); stderr says which, and --decode needs this number"),
+    ULP_OPTION(settings, tiles, flag, NULL,
+               .help = "SIZE x SIZE elements of the last two dimensions of an array share a scale"),
+    ULP_OPTION_AS(settings, hadamard_text, "hadamard", text, NULL, .value_name = "G[:SIGNS]",
+                  .help = TOOL_HADAMARD_HELP),
     {.name = "from",
      .type = &tool_type_form,
      ULP_FIELD(settings, given),
@@ -212,6 +219,10 @@ static ulp_status check_forms(const settings *s, const ulp_arguments *a, ulp_err
     if ((s->from == FROM_TEXT) != (s->to < TO_NPY))
         return ulp_refuse(error, s->from == FROM_TEXT ? "--to npy and --to npz go with --from npy or --from npz"
                                                       : "--from npy and --from npz go with --to npy or --to npz");
+    if (s->from == FROM_TEXT && s->tiles)
+        return ulp_refuse(error, "--tiles goes with --from npy and --from npz: lines are one row");
+    if (s->from == FROM_TEXT && s->decode && s->hadamard_text != NULL)
+        return ulp_refuse(error, "--hadamard: --decode inverts it for --from npz; lines are decoded one by one");
     if (s->from == FROM_TEXT && ulp_setting_given(a, "out"))
         return ulp_refuse(error, "--out goes with --to npy and --to npz; text goes to stdout");
     if (s->from != FROM_TEXT && a->word_count > 1)
@@ -226,11 +237,14 @@ static ulp_status set_job(settings *s, const ulp_arguments *a, ulp_error *error)
     if (!ulp_setting_given(a, "format"))
         return ulp_refuse(error, "--format is needed, mxfp4 for example; --list names all");
     if (s->decode && (encoding_given(a) || (s->from == FROM_TEXT && ulp_setting_given(a, "to"))))
-        return ulp_refuse(error, "--decode takes --format and --tensor-scale only; it prints values");
+        return ulp_refuse(error,
+                          "--decode takes --format, --tensor-scale, --tiles and --hadamard only; it prints values");
     if (s->decode && s->from == FROM_TEXT) s->to = TO_VALUE;
     ULP_TRY(check_forms(s, a, error));
     ULP_TRY(tool_rule(&s->rule, &s->stream, &s->rounding, error));
     ULP_TRY(choose_tensor_scale(s, error));
+    ULP_TRY(tool_hadamard_read(&s->hadamard, s->hadamard_text, s->stream.seed, s->decode, error));
+    s->waits = s->whole || s->hadamard_text != NULL;
     if (ulp_element_check(&s->block.element, s->rule) == ULP_OK) return ULP_OK;
     return tool_refuse_wrap(s->rounding.overflow, s->block.name, error);
 }
@@ -244,6 +258,8 @@ static ulp_status convert_arrays(const settings *s, const ulp_arguments *a, ulp_
                       .rule = s->rule,
                       .stream = s->stream,
                       .tensor_scale = s->tensor_scale,
+                      .tiles = s->tiles,
+                      .hadamard = s->hadamard,
                       .finds_tensor_scale = s->whole,
                       .is_tensor_scale_told = ulp_setting_given(a, "tensor-scale"),
                       .is_archive = s->from == FROM_NPZ,
@@ -254,9 +270,9 @@ static ulp_status convert_arrays(const settings *s, const ulp_arguments *a, ulp_
 static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
     settings *s = fields;
     s->from = s->given.form;
-    if (s->list &&
-        (ulp_setting_given(a, "format") || ulp_setting_given(a, "tensor-scale") || s->decode || encoding_given(a) ||
-         ulp_setting_given(a, "from") || ulp_setting_given(a, "to") || ulp_setting_given(a, "out") || a->word_count))
+    if (s->list && (ulp_setting_given(a, "format") || ulp_setting_given(a, "tensor-scale") || s->decode ||
+                    encoding_given(a) || s->tiles || s->hadamard_text != NULL || ulp_setting_given(a, "from") ||
+                    ulp_setting_given(a, "to") || ulp_setting_given(a, "out") || a->word_count))
         return ulp_refuse(error, "--list stands alone");
     if (s->list) return list_blocks(), ULP_OK;
     ULP_TRY(set_job(s, a, error));
@@ -271,7 +287,7 @@ static ulp_status run(void *fields, const ulp_arguments *a, ulp_error *error) {
 const tool_command tool_block = {
     .command =
         {.name = "ulp block",
-         .usage = "--format B[:RULE] [--decode] [OPTION...] [FILE...]",
+         .usage = "--format B[:SIZE][:RULE] [--decode] [OPTION...] [FILE...]",
          .summary = "converts an array to a block-scaled format (MX, NVFP4), and back",
          .details =
              "`ulp quantize` has these formats too, and packed codes. The input is one array, a number a line: decimal "
@@ -282,8 +298,11 @@ const tool_command tool_block = {
              "NaN, a NaN makes the scale NaN, and with it the whole block.\n\n"
              "RULE finds the scale from amax, the block's largest finite magnitude; max is the element's "
              "largest value, emax its exponent, p its significand bits:\n" RULE_LINES
-             "nvfp4's scale is amax / max, rounded down by floor, to nearest by even and amax, up by ceil and noclip; "
-             "zeros and tiny numbers have its least scale, code 01. te is Transformer Engine's and torchao's scale, to "
+             "nvfp4's scale is amax / max, rounded down by floor, to nearest by even, amax and up17, up by ceil and "
+             "noclip; "
+             "zeros and tiny numbers have its least scale, code 01. mse46 is Four Over Six: under the other of its two "
+             "scales amax becomes 2/3 max, 4 of e2m1; its --tensor-scale auto is amax / (max * 256). te is Transformer "
+             "Engine's and torchao's scale, to "
              "nearest without this limit: code 00. block:ELEMENT,SIZE,SCALE is a block format of any formats of up to "
              "8 bits: block:e2m1,16,e4m3:te.\n\n"
              "Reads stdin when no file is given; '#' lines and blank lines are skipped. The first bad line ends "

@@ -9,9 +9,9 @@ typedef enum from_kind { FROM_TEXT, FROM_NPY, FROM_NPZ } from_kind;
 typedef enum to_kind { TO_CODE, TO_VALUE, TO_BOTH, TO_NPY, TO_NPZ } to_kind;
 
 typedef struct settings {
-    const char *format, *per, *scale, *rule, *percentile, *tensor_scale, *out;
+    const char *format, *per, *scale, *rule, *percentile, *tensor_scale, *out, *hadamard;
     int64_t axis;
-    int zero_point, narrow, packed, swizzled, decode;
+    int zero_point, narrow, packed, swizzled, decode, tiles;
     tool_form given; /* of --from */
     int from, to;    /* from_kind, to_kind */
     tool_rounding rounding;
@@ -22,19 +22,24 @@ typedef struct settings {
 
 static const ulp_option options[] = {
     ULP_OPTION(settings, format, text, NULL, .value_name = "F",
-               .help = "the element: a format of up to 16 bits, intN, uintN, uqI.F, or a code book as nf4; or a block "
-                       "format, which sets --per, --scale and --rule: mxfp4, nvfp4:te, mxint4, nvint4, bfp8, "
-                       "block:ELEMENT,SIZE,SCALE; or a type of GGUF: q8_0, q4_0, q4_1"),
+               .help =
+                   "the element: a format of up to 16 bits, intN, uintN, uqI.F, or a code book as nf4; or a block "
+                   "format, which sets --per, --scale and --rule: mxfp4, nvfp4:te, nvfp4:32:noclip, mxint4, nvint4, "
+                   "bfp8, block:ELEMENT,SIZE,SCALE; or a type of GGUF: q8_0, q4_0, q4_1"),
     ULP_OPTION(settings, per, text, "tensor", .value_name = "PART",
                .help = "what shares a scale: tensor, row, channel (see --axis), RxC for tiles of R rows and C columns "
                        "of the last two dimensions, or N for blocks of N neighbours; the last part of a row may have "
                        "fewer elements"),
+    ULP_OPTION(settings, tiles, flag, NULL,
+               .help = "of a block format: tiles of SIZE x SIZE elements of the last two dimensions share a scale"),
+    ULP_OPTION(settings, hadamard, text, NULL, .value_name = "G[:SIGNS]", .help = TOOL_HADAMARD_HELP),
     ULP_OPTION(settings, axis, integer, "0", .min = -64, .max = 63,
                .help = "the dimension of the channels; -1 is the last one"),
     ULP_OPTION(settings, scale, text, "binary32", .value_name = "F",
                .help = "the format of the scales: binary32, bf16, fp16, e8m0, e4m3, ue5m3, or another with NaN"),
     ULP_OPTION(settings, rule, text, NULL, .value_name = "RULE",
-               .help = "how the scale is found: amax, floor, ceil, even, noclip, te, mse; amax unless a block format "
+               .help = "how the scale is found: amax, floor, ceil, even, noclip, te, mse46, best, up17, mse; amax "
+                       "unless a block format "
                        "says another"),
     ULP_OPTION(settings, percentile, text, NULL, .value_name = "P",
                .help = "take this percentile of the magnitudes for amax, as 99.9; with up to 6 digits after the point"),
@@ -110,7 +115,7 @@ static ulp_status set_block(settings *s, const ulp_arguments *a, ulp_error *erro
             return ulp_refuse(error, "--%s: the block format %s says it; block:ELEMENT,SIZE,SCALE has any", names[i],
                               s->format);
     s->job.per = PER_TILE;
-    s->job.tile[0] = 0;
+    s->job.tile[0] = s->tiles ? s->job.quantizer.block.size : 0;
     s->job.tile[1] = s->job.quantizer.block.size;
     return ULP_OK;
 }
@@ -221,9 +226,9 @@ static ulp_status check_forms(const settings *s, const ulp_arguments *a, ulp_err
 
 /* The types of GGUF have all in their definition. */
 static ulp_status check_ggml(const settings *s, const ulp_arguments *a, ulp_error *error) {
-    static const char *const names[] = {"per",        "axis",     "scale",        "rule",   "percentile",
-                                        "zero-point", "narrow",   "tensor-scale", "packed", "swizzled",
-                                        "mode",       "overflow", "bits",         "seed",   "stream"};
+    static const char *const names[] = {"per",    "axis",         "scale",  "rule",     "percentile", "zero-point",
+                                        "narrow", "tensor-scale", "packed", "swizzled", "tiles",      "hadamard",
+                                        "mode",   "overflow",     "bits",   "seed",     "stream"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (ulp_setting_given(a, names[i]))
             return ulp_refuse(error, "--%s: the definition of %s leaves no choice", names[i], s->format);
@@ -240,6 +245,17 @@ static ulp_status check_quantizer(const settings *s, ulp_error *error) {
     if (q->book != NULL && j->rule.overflow >= ULP_OVERFLOW_NAN)
         return ulp_refuse(error, "--overflow %s is not offered by the code book %s",
                           ulp_overflow_name((ulp_overflow)j->rule.overflow), s->format);
+    const char *const rule = ulp_scale_rule_name((ulp_scale_rule)q->block.rule);
+    if (!q->searches && q->block.rule >= ULP_SCALE_MSE46 && q->has_zero_point)
+        return ulp_refuse(error, "--zero-point: the rule %s scales an amax, and takes no zero point", rule);
+    if (!q->searches && ulp_scale_rule_searches(q->block.rule) &&
+        (q->book != NULL || q->percentile != ULP_ALL_PERCENT || q->low + q->high != 0 || q->block.element.bits > 8 ||
+         q->block.scale.bits > 8))
+        return ulp_refuse(
+            error,
+            "the rule %s takes elements and scales of up to 8 bits: a block format, or --scale e8m0, e4m3; "
+            "integers with --narrow, no code book and no --percentile",
+            rule);
     const ulp_status status = ulp_quantizer_check(q, j->rule);
     if (status == ULP_UNSUPPORTED) return tool_refuse_wrap(s->rounding.overflow, s->format, error);
     return status == ULP_OK ? ULP_OK : ulp_fail(error, status, "%s", ulp_status_text(status));
@@ -258,6 +274,9 @@ static ulp_status set_job(settings *s, const ulp_arguments *a, ulp_error *error)
     j->swizzles = s->swizzled;
     if (s->format == NULL) return ulp_refuse(error, "--format is needed, int8 for example");
     if (s->decode && s->from == FROM_TEXT) s->to = TO_VALUE;
+    if (s->decode && s->from == FROM_TEXT && (s->tiles || s->hadamard != NULL))
+        return ulp_refuse(error,
+                          "--decode of lines takes neither --tiles nor --hadamard: lines are decoded one by one");
     j->name = s->format;
     j->prints_codes = s->to != TO_VALUE;
     j->prints_values = s->to != TO_CODE;
@@ -267,6 +286,8 @@ static ulp_status set_job(settings *s, const ulp_arguments *a, ulp_error *error)
         return check_forms(s, a, error);
     }
     if (ulp_quantizer_parse(&j->quantizer, s->format, s->scale) != ULP_OK) return refuse_format(s, error);
+    if (s->tiles && j->quantizer.block.size == 0)
+        return ulp_refuse(error, "--tiles goes with a block format; elements take --per RxC");
     ULP_TRY(j->quantizer.block.size > 0 ? set_block(s, a, error) : choose_part(s, a, error));
     if (s->narrow && ulp_quantizer_narrow(&j->quantizer) != ULP_OK)
         return ulp_refuse(error, "--narrow: %s has no negative integers", s->format);
@@ -276,6 +297,7 @@ static ulp_status set_job(settings *s, const ulp_arguments *a, ulp_error *error)
     ULP_TRY(choose_tensor_scale(s, a, error));
     ULP_TRY(tool_rule(&j->rule, &j->stream, &s->rounding, error));
     ULP_TRY(check_quantizer(s, error));
+    ULP_TRY(tool_hadamard_read(&j->hadamard, s->hadamard, j->stream.seed, s->decode, error));
     return check_forms(s, a, error);
 }
 
@@ -305,7 +327,9 @@ const tool_command tool_quantize = {
              "two scales floor, ceil and even are those of `ulp block --help`. te is Transformer Engine's scale: it "
              "can be 0, so that zero and tiny blocks of nvfp4:te have scale code 00, not 01. mse tries 33 scales, "
              "those "
-             "of 16/32 to 48/32 of amax, and keeps the one with the least squared error. A group of zeros has scale 1, "
+             "of 16/32 to 48/32 of amax, and keeps the one with the least squared error; mse46 (Four Over Six), best "
+             "and up17 are those of `ulp block "
+             "--help`. A group of zeros has scale 1, "
              "or "
              "the least scale of a format of up to 8 bits.\n\n"
              "If the element format has a NaN, only an element that is NaN becomes NaN. If it has none, the scale "

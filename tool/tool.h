@@ -29,7 +29,7 @@ typedef struct tool_command {
 
 extern const tool_command tool_formats, tool_show, tool_round, tool_convert, tool_arith, tool_dot, tool_gemm,
     tool_probe, tool_block, tool_quantize, tool_decode, tool_compare, tool_verify, tool_backends, tool_amp, tool_course,
-    tool_vectors;
+    tool_vectors, tool_train;
 
 /* The name of a command without "ulp ". */
 static inline const char *tool_name(const tool_command *command) { return command->command.name + strlen("ulp "); }

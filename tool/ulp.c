@@ -7,7 +7,7 @@
 static const tool_command *const commands[] = {
     &tool_formats, &tool_show, &tool_round,    &tool_convert, &tool_decode,   &tool_arith,
     &tool_dot,     &tool_gemm, &tool_probe,    &tool_block,   &tool_quantize, &tool_verify,
-    &tool_compare, &tool_amp,  &tool_backends, &tool_course,  &tool_vectors,
+    &tool_compare, &tool_amp,  &tool_backends, &tool_course,  &tool_vectors,  &tool_train,
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

@@ -93,6 +93,7 @@ typedef struct settings {
     ulp_lesson_settings lesson;
     int64_t every, weight, interval;
     double rate, momentum;
+    ulp_named_tail tail;
 } settings;
 
 typedef struct point {
@@ -118,6 +119,7 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, momentum, number, "0.9", .help = "momentum", .max = 1),
     ULP_OPTION(settings, weight, integer, "-10", .help = "log2 of a weight of the loss, before scaling", .min = -60),
     ULP_OPTION(settings, interval, integer, "25", .help = "good steps before a scale doubles", .min = 1, .max = 1e6),
+    ULP_OPTION_TAIL(settings, tail),
     ULP_OPTIONS_OF_RUNS(settings, lesson, "5", "2", "10"),
     {0},
 };
@@ -152,6 +154,9 @@ static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int
     m->policy = x->lesson.plain.policy;
     if (v->policy) ULP_TRY(ulp_plan_read_policy(plan, &m->policy, v->policy, name.text));
     ULP_TRY(ulp_lesson_admit(plan, &x->lesson, m, name.text, full));
+    ulp_train_options trained = ulp_lesson_options(&x->lesson, m, s->lesson.seed);
+    ulp_training_tail(&trained, &s->tail, steps);
+    ULP_TRY(ulp_training_check(plan, &x->lesson.data, &trained));
     if (index != AMP)
         ulp_plan_note(plan, "policy in full", "%s: %s; scaler %s%s", name.text, full, scaler,
                       v->kahan ? ",kahan=1" : "");
@@ -164,6 +169,13 @@ static ulp_status plan(ulp_plan *plan) {
     const settings *s = plan->settings;
     context *x = plan->context;
     ULP_TRY(ulp_lesson_load(plan, &x->lesson, &s->lesson));
+    if (s->tail.share > 0) {
+        char full[ULP_POLICY_TEXT_MAX];
+        ULP_TRY(ulp_policy_admit(plan, &s->tail.policy, "tail", s->lesson.backend, full));
+        ulp_plan_note(plan, "tail", "from step %llu: %s",
+                      (unsigned long long)floor(s->tail.share * (double)ulp_lesson_steps(&x->lesson, s->lesson.epochs)),
+                      full);
+    }
     for (int i = 0; i < COUNT; i++)
         if (s->variants >> i & 1) ULP_TRY(add_variant(plan, s, x, i));
     return s->lesson.how.amp.bits ? add_variant(plan, s, x, AMP) : ULP_OK;
@@ -183,6 +195,7 @@ static ulp_status compute(const ulp_task *task) {
     ulp_training training = ulp_lesson_training(&x->lesson, &x->method[at->variant], at->seed);
     training.every = ulp_lesson_steps(&x->lesson, ((const settings *)task->settings)->every);
     training.record = record;
+    ulp_training_tail(&training.options, &((const settings *)task->settings)->tail, training.steps);
     return ulp_training_run(task, &training);
 }
 
@@ -299,12 +312,27 @@ static void test(ulp_claims *c, const claim *k) {
                   off.most, other.median);
 }
 
+/* Of a text: the losses in bits per character. */
+static void put_bits(ulp_claims *c) {
+    ulp_sheet *sheet = ulp_sheet_new("bits per character of the training part at the end, over the seeds",
+                                     "variant,bits per character,least,most");
+    for (int v = 0; v <= AMP; v++) {
+        const ulp_spread loss = compare(c, loss_of, END, v, v);
+        if (loss.n)
+            ulp_sheet_put_row(sheet, "%s,%.4f,%.4f,%.4f", variant_name(v).text, loss.median / log(2.0),
+                              loss.least / log(2.0), loss.most / log(2.0));
+    }
+    ulp_sheet_print(sheet, c->file);
+}
+
 void judge(ulp_claims *c) {
+    if (((const settings *)c->settings)->tail.share > 0) ulp_claims_skip_all(c, ULP_TAIL_OTHER);
     const char *why = ulp_claim_reason(c, "net, batch, every, rate, momentum, weight, interval, set, epochs>=60");
     ulp_sheet *sheet = ulp_sheet_new("at the end, over the seeds; loss / fp32 seed by seed; test accuracy in percent",
                                      "variant,what,loss,loss / fp32,least,most,accuracy,least,most");
     for (int v = 0; v <= AMP; v++) put_variant(c, sheet, v);
     ulp_sheet_print(sheet, c->file);
+    if (((const context *)c->context)->lesson.data.tokens) put_bits(c);
     if (*why)
         ulp_claim_skip(c, "the recipe ends where fp32 ends, and does not without master weights or scaling", "%s", why);
     else

@@ -60,3 +60,23 @@ ulp_status ulp_foreign_block_decode(const ulp_block *block, float *y, const uint
         ulp_backend_block_decode(processor, y, elements, scales, rows, (ulp_block_array){block, n, tensor_scale}),
         processor, block->name);
 }
+
+ulp_status ulp_foreign_hadamard(const ulp_rounder *r, float *y, const float *x, size_t rows, size_t columns, uint32_t g,
+                                int signs, int inverse, uint64_t sign_seed, uint64_t sign_stream, uint64_t seed,
+                                uint64_t stream, uint64_t first) {
+    const ulp_hadamard how = {.g = g,
+                              .signs = (uint8_t)signs,
+                              .inverse = (uint8_t)(inverse != 0),
+                              .sign_stream = {sign_seed, sign_stream, 0}};
+    if (g < 2 || g > ULP_HADAMARD_MOST || (g & (g - 1)) != 0)
+        return ulp_foreign_fail(ULP_BAD_ARGUMENT, "g is %u; groups have a power of two of numbers from 2 to %d", g,
+                                ULP_HADAMARD_MOST);
+    if (signs == ULP_SIGNS_FIXED && g != 16)
+        return ulp_foreign_fail(ULP_BAD_ARGUMENT, "g is %u; Transformer Engine has signs for g = 16", g);
+    if (columns % g != 0)
+        return ulp_foreign_fail(ULP_BAD_ARGUMENT, "the axis has %zu numbers, which is no multiple of g, %u", columns,
+                                g);
+    return ulp_foreign_status(ulp_backend_hadamard(r->backend, y, x, rows, columns, &how,
+                                                   (ulp_rounding){&r->format, r->rule, {seed, stream, first}, NULL}),
+                              r->backend, r->format.name);
+}

@@ -212,6 +212,13 @@ ulp_status ulp_foreign_block_encode(const ulp_block *block, uint8_t *elements, u
 ulp_status ulp_foreign_block_decode(const ulp_block *block, float *y, const uint8_t *elements, const uint8_t *scales,
                                     size_t rows, size_t n, float tensor_scale);
 
+/* y (rows, columns) = the Hadamard transform of x (rows, columns) along rows, rounded by `rounder`
+ * (functions/hadamard.h). signs: 0 none, 1 those of Transformer Engine, 2 those of the stream (sign_seed, sign_stream).
+ */
+ulp_status ulp_foreign_hadamard(const ulp_rounder *rounder, float *y, const float *x, size_t rows, size_t columns,
+                                uint32_t g, int signs, int inverse, uint64_t sign_seed, uint64_t sign_stream,
+                                uint64_t seed, uint64_t stream, uint64_t first);
+
 /* ---- scaled quantisation ---- */
 
 /* Makes a quantizer (ulp_quantizer_parse). rule: a scale rule or mse; NULL is the one of the name. percentile: as of

@@ -101,3 +101,50 @@ def test_more_bad_arguments():
     for bad in (0, -1, np.nan, np.inf):
         with pytest.raises(ValueError, match="tensor_scale"):
             ul.quantize([1.0], "nvfp4", tensor_scale=bad)
+
+
+def test_sizes_and_rules():
+    x = RNG.standard_normal((3, 64)).astype(np.float32)
+    assert ul.Block("nvfp4:32:noclip").size == 32 and ul.Block("nvfp4:32:noclip").rule == "noclip"
+    assert ul.quantize(x, "mxint8:64").scales.shape == (3, 1)
+    assert ul.quantize(x, "nvfp4:32", scale_rule="mse46").block.name == "nvfp4:32:mse46"
+    errors = [np.square(ul.quantize(x, "nvfp4", tensor_scale=1.0, scale_rule=r).dequantize() - x).sum() for r in ("best", "mse46", "amax")]
+    assert errors[0] <= errors[1] <= errors[2]
+    assert ul.quantize([10.0, 20, 30, 40], "nvfp4:mse46", tensor_scale=1.0).dequantize().tolist() == [10, 20, 30, 40]
+
+
+def test_tiles():
+    """The tiles of the transpose are the transposed tiles; a tile has the scale of its numbers in a row."""
+    x = RNG.standard_normal((40, 70)).astype(np.float32)
+    for name in ("nvfp4", "nvfp4:mse46", "mxfp4:8", "nvint4:best"):
+        q = ul.quantize(x, name, tiles=True)
+        assert np.array_equal(q.dequantize().T, ul.quantize(x.T, name, tiles=True).dequantize())
+        size = ul.Block(name).size
+        assert q.scales.shape == (-(-40 // size), -(-70 // size))
+        if name.startswith("nvfp4"):
+            row = ul.quantize(x[:size, :size].reshape(-1), "nvfp4:256" + name[5:], tensor_scale=q.tensor_scale)
+            assert np.array_equal(row.dequantize().reshape(size, size), q.dequantize()[:size, :size])
+    with pytest.raises(ValueError):
+        ul.quantize(x, "nvfp4", tiles=True, per=16)
+    with pytest.raises(ValueError):
+        ul.quantize(x, "nvfp4", tiles=True, axis=0)
+
+
+def test_hadamard():
+    """Against the matrix of Sylvester; the inverse gives integers back."""
+    h = np.ones((1, 1))
+    while len(h) < 16:
+        h = np.block([[h, h], [h, -h]])
+    x = RNG.integers(-99, 99, (5, 32)).astype(np.float32)
+    te = np.array([1, 1, 1, -1, 1, -1, -1, -1, -1, -1, -1, 1, -1, 1, -1, -1])
+    want = (x.reshape(5, 2, 16) * te) @ h / 4
+    assert np.array_equal(ul.hadamard(x, 16, signs="te"), want.reshape(5, 32))
+    assert np.array_equal(ul.hadamard(x.T, 16, axis=0), ((x.reshape(5, 2, 16) @ h) / 4).reshape(5, 32).T)
+    y = ul.hadamard(x, 16, signs="gradient", seed=3)
+    assert np.array_equal(ul.hadamard(y, 16, signs="gradient", seed=3, inverse=True), x)
+    assert np.array_equal(ul.hadamard(x, 32, format="bf16"), ul.round(ul.hadamard(x, 32), "bf16"))
+    for bad in (3, 512, 64):
+        with pytest.raises(ValueError):
+            ul.hadamard(x, bad)
+    with pytest.raises(ValueError):
+        ul.hadamard(x, 32, signs="te")

@@ -11,7 +11,7 @@ rounded once.
     np.float32(5.9604645e-08)
 """
 
-from ._blocks import Block, Quantized, blocks, dequantize, quantize
+from ._blocks import Block, Quantized, blocks, dequantize, hadamard, quantize
 from ._experiments import Claim, Experiment, experiments, run
 from ._compare import Comparison, compare
 from ._formats import Format, FormatRow, OtherName, decode, formats, names
@@ -88,6 +88,7 @@ __all__ = [
     "gelu",
     "gelu_tanh",
     "get_threads",
+    "hadamard",
     "log",
     "log2",
     "matmul",

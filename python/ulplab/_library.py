@@ -90,6 +90,10 @@ _FUNCTIONS: dict[str, tuple[object, list[object]]] = {
         [_P, _P, _P, _P, c_int, c_size_t, c_size_t, c_float, _P, c_uint64, c_uint64, c_uint64],
     ),
     "block_decode": (c_int, [_P, _P, _P, _P, c_size_t, c_size_t, c_float]),
+    "hadamard": (
+        c_int,
+        [_P, _P, _P, c_size_t, c_size_t, ctypes.c_uint32, c_int, c_int, *[c_uint64] * 5],
+    ),
     "quantizer": (c_int, [_P, c_char_p, c_char_p, c_char_p, ctypes.c_uint32, c_float, c_int, c_int]),
     "quantizer_text": (c_char_p, [_P, c_int]),
     "quantizer_number": (c_int64, [_P, c_int]),

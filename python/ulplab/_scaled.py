@@ -248,11 +248,11 @@ def quantize_scaled(
         narrow,
     )
     size, bits, low, high, scale_bits = (int(str(call.quantizer_number(handle.address, i))) for i in range(5))
-    if size and part is not None:
+    if size and part is not None and part != (size, size):
         raise ValueError(f"per={part!r}: the block format {name} says what shares a scale")
-    if size:
+    if size and part is None:
         array = np.ascontiguousarray(np.moveaxis(array, check_integer(axis, "axis", -array.ndim, array.ndim - 1), -1))
-    lengths, scales_shape = _tiles(array.shape, size or ("tensor" if part is None else part), axis)
+    lengths, scales_shape = _tiles(array.shape, part if part is not None else size or "tensor", axis)
     shape = np.array(lengths, np.uint64)
     narrow_codes = array.dtype == FLOAT32 and bits <= 8
     if not narrow_codes:

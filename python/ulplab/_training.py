@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from ._library import Handle, Observer, c_text, call, check, text, texts
 
 POINTS: list[str] = texts(call.point)
 
-Images = tuple[ArrayLike, ArrayLike, int]
+Samples = Union[tuple[ArrayLike, ArrayLike, int], tuple[ArrayLike, ArrayLike, int, int]]
 
 
 class Step(NamedTuple):
@@ -35,12 +36,20 @@ class Step(NamedTuple):
 
 
 class Score(NamedTuple):
-    """A score: the mean loss, the share of right samples, the share of wrong labels, the number of samples."""
+    """A score: the mean loss, the share of right samples, the share of wrong labels, the number of samples.
+
+    Where labels belong to positions, the loss and the accuracy are means over all positions. `bits` is the loss in
+    bits, of a text bits per character.
+    """
 
     loss: float
     accuracy: float
     label_error: float
     n: int
+
+    @property
+    def bits(self) -> float:
+        return self.loss / math.log(2)
 
 
 class Observation(NamedTuple):
@@ -66,10 +75,16 @@ class Training:
     Args:
         net: a line of text, as "conv8@3 relu pool2 fc10" (``python -m ulplab help nets``).
         policy: where the run rounds, as "mixed:fp16" or "q8.8/sr" (``help policies``).
-        data: the name of a data set ("digits", "mnist"), or (images, labels, n_train): uint8 images (n, c, h, w),
-            (n, h, w) or (n, features), uint8 labels (n), and the number of images at the beginning for training; the
-            byte 255 is 1.0.
-        folder: of a named data set; None: the environment's ULPLAB_DATA, then the package, which has "digits".
+        data: the name of a data set ("digits", "mnist", "text:32"), or (x, labels, n_train) or (x, labels, n_train,
+            classes): samples x (n, c, h, w), (n, h, w) or (n, features), labels (n), or (n, positions) where each
+            position has a label, and the number of samples at the beginning for training. uint8 samples are images
+            whose byte 255 is 1.0, with uint8 labels; float32 samples are the numbers themselves. Without `classes`
+            there are as many as the largest label, or token, says.
+        tokens: x (n, T) are whole numbers, tokens below `classes`, at most 256: an image of shape (1, T, 1) that no
+            policy rounds.
+        folder: of a named data set; None: the environment's ULPLAB_DATA, then the package, which has "digits" and
+            "text". Of "text" it may be the path of any file of text.
+        tail: (step, policy), a second policy from a step on; None: one policy for all steps.
         optimizer, scaler, loss: as "adam,rate=0.001", "pytorch", "softmax" (``help optimizers``, ``scalers``,
             ``losses``); loss None is the loss that fits the data.
         batch: samples of a step. seed: of initial weights, order and random words. init_std: the deviation of initial
@@ -86,9 +101,11 @@ class Training:
         self,
         net: str,
         policy: str = "fp32",
-        data: Union[str, Images] = "digits",
+        data: Union[str, Samples] = "digits",
         *,
         folder: Optional[str] = None,
+        tokens: bool = False,
+        tail: Optional[tuple[int, str]] = None,
         optimizer: str = "sgd",
         scaler: str = "none",
         loss: Optional[str] = None,
@@ -100,7 +117,11 @@ class Training:
         named = data if isinstance(data, str) else None
         if folder is None and named is not None and not os.environ.get("ULPLAB_DATA"):
             folder = _shipped(named)
-        words = (ctypes.c_char_p * 8)(
+        second = None
+        if tail is not None:
+            step, later = tail
+            second = f"{check_integer(step, 'the step of tail', 0, 2**63)}:{later}"
+        words = (ctypes.c_char_p * 9)(
             *(
                 c_text(word, name)
                 for word, name in (
@@ -112,10 +133,13 @@ class Training:
                     (named, "data"),
                     (folder, "folder"),
                     (backend, "backend"),
+                    (second, "tail"),
                 )
             )
         )
-        numbers, pixels, labels = (None, None, None) if isinstance(data, str) else _images(data)
+        if isinstance(data, str) and tokens:
+            raise TypeError("tokens are samples of the caller; a named data set knows whether it has tokens")
+        numbers, pixels, labels = (None, None, None) if isinstance(data, str) else _samples(data, tokens)
         self._handle = Handle(
             "run_new",
             words,
@@ -225,22 +249,47 @@ def digits() -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     return (table[:, :64].reshape(-1, 8, 8) / 16).astype(np.float32), table[:, 64]
 
 
-def _images(data: Images) -> tuple[Any, NDArray[np.uint8], NDArray[np.uint8]]:
-    """The numbers, pixels and labels of images; ValueError or TypeError if they do not fit."""
+_BYTES, _VALUES, _TOKENS = 0, 1, 2
+
+
+def _whole(numbers: NDArray[Any], name: str) -> NDArray[np.uint8]:
+    """Whole numbers from 0 to 255 as bytes."""
+    if not np.issubdtype(numbers.dtype, np.integer):
+        raise TypeError(f"{name} are whole numbers, not {numbers.dtype}")
+    if numbers.size and (numbers.min() < 0 or numbers.max() > 255):
+        raise ValueError(f"{name} are from {numbers.min()} to {numbers.max()}; allowed are 0 to 255")
+    return np.ascontiguousarray(numbers, np.uint8)
+
+
+def _samples(data: Samples, tokens: bool) -> tuple[Any, NDArray[Any], NDArray[np.uint8]]:
+    """The numbers, samples and labels of a data set; ValueError or TypeError if they do not fit."""
     try:
-        given, of, train = data
+        given, of, train, *more = data
+        (most,) = more or (None,)
     except (TypeError, ValueError):
-        raise TypeError("data is the name of a data set, or (images, labels, n_train)") from None
-    pixels, labels = np.asarray(given), np.asarray(of)
-    if pixels.dtype != np.uint8 or labels.dtype != np.uint8:
-        raise TypeError(f"images and labels are uint8, not {pixels.dtype} and {labels.dtype}")
+        raise TypeError("data is the name of a data set, or (x, labels, n_train[, classes])") from None
+    x, labels = np.asarray(given), np.asarray(of)
+    kind = _TOKENS if tokens else _VALUES if x.dtype == np.float32 else _BYTES
+    if kind == _BYTES and (x.dtype != np.uint8 or labels.dtype != np.uint8):
+        raise TypeError(f"images and labels are uint8, or images are float32, not {x.dtype} and {labels.dtype}")
     shapes = {2: (1, 1), 3: (1,), 4: ()}
-    if pixels.ndim not in shapes or labels.shape != pixels.shape[:1] or not pixels.size:
-        raise ValueError(f"images have shape {pixels.shape} and labels {labels.shape}; see Training")
-    n = pixels.shape[0]
-    dims = (*pixels.shape[1:], 1, 1) if pixels.ndim == 2 else (*shapes[pixels.ndim], *pixels.shape[1:])
-    numbers = (n, check_integer(train, "n_train", 1, n), *dims, int(labels.max()) + 1, 255)
-    return (ctypes.c_uint64 * 7)(*numbers), np.ascontiguousarray(pixels), np.ascontiguousarray(labels)
+    if x.ndim not in shapes or labels.ndim not in (1, 2) or len(labels) != len(x) or not x.size or not labels.size:
+        raise ValueError(f"samples have shape {x.shape} and labels {labels.shape}; see Training")
+    if kind == _TOKENS and x.ndim != 2:
+        raise ValueError(f"tokens have shape {x.shape}; they are (n, T)")
+    if kind == _VALUES and not np.isfinite(x).all():
+        raise ValueError("samples have Inf or NaN")
+    n, labels = len(x), _whole(labels, "labels")
+    samples = _whole(x, "tokens") if kind == _TOKENS else np.ascontiguousarray(x)
+    dims = (*x.shape[1:], 1, 1) if x.ndim == 2 else (*shapes[x.ndim], *x.shape[1:])
+    if kind == _TOKENS:
+        dims = (1, x.shape[1], 1)
+    classes = int(max(labels.max(), samples.max() if kind == _TOKENS else 0)) + 1
+    if most is not None:
+        classes = check_integer(most, "classes", classes, 256)
+    places = labels.shape[1] if labels.ndim == 2 else 0
+    numbers = (n, check_integer(train, "n_train", 1, n), *dims, classes, 255, kind, places)
+    return (ctypes.c_uint64 * 9)(*numbers), samples, np.ascontiguousarray(labels)
 
 
 @dataclass(frozen=True, repr=False)
@@ -271,7 +320,7 @@ class Trained:
 def train(
     net: str,
     policy: str = "fp32",
-    data: Union[str, Images] = "digits",
+    data: Union[str, Samples] = "digits",
     *,
     steps: int = 100,
     callback: Optional[Callable[[Training, Step], object]] = None,

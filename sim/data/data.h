@@ -1,8 +1,8 @@
 /* data.h - data sets of labelled images and texts for training, and the table of data sets that can be loaded.
  *
- * Pixels are bytes; the byte `white` stands for 1.0. Samples [0, n_train) are for training, the other samples for
- * tests. A kind of data set is a const ulp_data_kind ulp_data_NAME that a file of sim/data exports; the Makefile
- * makes the table from the files of the folder.
+ * Pixels are bytes; the byte `white` stands for 1.0. A set of a caller may have real values instead. Samples [0,
+ * n_train) are for training, the other samples for tests. A kind of data set is a const ulp_data_kind ulp_data_NAME
+ * that a file of sim/data exports; the Makefile makes the table from the files of the folder.
  *
  * A sample of a text is a sequence of T tokens, an image of shape (1,T,1) whose pixels are the numbers of the tokens:
  * the net gets these numbers as they are, and no policy rounds them. Its label at each position is the next token.
@@ -30,7 +30,8 @@ typedef struct ulp_data {
     size_t length;       /* positions of a sample, of a set whose kind has a length; else 0 */
     uint32_t *character; /* (classes) the code point or, if the text is not UTF-8, the byte of each token; else NULL */
     uint8_t utf8;        /* 1: characters are code points */
-    uint8_t *pixel;      /* (n,features) */
+    uint8_t *pixel;      /* (n,features); NULL if there are values */
+    float *value;        /* (n,features) real-valued inputs in place of pixels, else NULL */
     uint8_t *label;      /* (n,labels); a shorter sequence is filled up with 255 */
 } ulp_data;
 

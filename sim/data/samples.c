@@ -7,6 +7,7 @@
 
 void ulp_data_release(ulp_data *data) {
     free(data->pixel);
+    free(data->value);
     free(data->label);
     free(data->character);
     memset(data, 0, sizeof *data);

@@ -1,10 +1,11 @@
 /* attention.c - attention with several heads: softmax(scale Q K') V and its projections.
  *
  * Vaswani et al. 2017, arXiv:1706.03762; fewer heads of keys and values: Ainslie et al. 2023, arXiv:2305.13245. The
- * parameters are W (d,w), the columns of all q, then of all k and all v, head by head, and O (d,d); there are no biases.
- * Products with W and O are those of lin: sums over the features, in ascending order, by the policy's datapaths. So are
- * the products of activations, for each sample and head: scores over features, values over keys, their gradients over
- * features, queries and keys; the gradient of a shared k or v goes on from head to head. Each arrow is a rounding:
+ * parameters are W (d,w), the columns of all q, then of all k and all v, head by head, and O (d,d); there are no
+ * biases. Products with W and O are those of lin: sums over the features, in ascending order, by the policy's
+ * datapaths. So are the products of activations, for each sample and head: scores over features, values over keys,
+ * their gradients over features, queries and keys; the gradient of a shared k or v goes on from head to head. Each
+ * arrow is a rounding:
  *
  *   [q k v] <- x W                 at act
  *   q, k <- turned by their place  at act, with :rope; tokens.h has the formula
@@ -30,30 +31,30 @@
 
 /* ---- the word ---- */
 
-static ulp_status read_number(size_t *n, const char *value, size_t least, size_t most) {
-    return ulp_args_number(n, value, least, most);
-}
-
-/* Read an option. ULP_BAD_NAME: there is none here. */
-static ulp_status read_option(ulp_layer *layer, const char **args) {
-    char value[32];
-    size_t *arg = layer->arg, beta;
-    if (ulp_args_option(args, "causal", NULL, 0)) arg[CAUSAL] = 1;
-    else if (ulp_args_option(args, "rope", NULL, 0)) arg[ROTATED] = 1;
-    else if (ulp_args_option(args, "rope", value, sizeof value)) {
-        arg[ROTATED] = 1;
-        ULP_TRY(ulp_format_parse(&layer->format, value));
-    } else if (ulp_args_option(args, "kv", value, sizeof value)) return read_number(&arg[SHARED], value, 1, 4096);
-    else if (ulp_args_option(args, "block", value, sizeof value)) return read_number(&arg[BLOCK], value, 1, 1 << 20);
-    else if (ulp_args_option(args, "base2", NULL, 0)) arg[BASE2] = 1;
-    else if (ulp_args_option(args, "integer", NULL, 0)) arg[WHOLE_MAXIMA] = 1;
-    else if (ulp_args_option(args, "beta", value, sizeof value)) {
-        char *end = NULL;
+/* Read an option; each may stand once, and bit `index` of *seen tells which have been read. */
+static ulp_status read_option(ulp_layer *layer, const char **args, unsigned *seen) {
+    static const char *const flags[] = {"causal", "rope", "base2", "integer"}, *const values[] = {"rope", "kv", "block",
+                                                                                                  "beta"};
+    static const size_t places[] = {CAUSAL, ROTATED, BASE2, WHOLE_MAXIMA};
+    char value[32], *end = NULL;
+    size_t *arg = layer->arg;
+    unsigned index = 0, bit;
+    while (index < 4 && !ulp_args_option(args, flags[index], NULL, 0)) index++;
+    if (index < 4) arg[places[index]] = 1;
+    else
+        while (index < 8 && !ulp_args_option(args, values[index - 4], value, sizeof value)) index++;
+    bit = 1u << (index == 4 ? 1 : index); /* rope with and without a format are one option */
+    if (index == 8 || (*seen & bit)) return ULP_BAD_ARGUMENT;
+    *seen |= bit;
+    switch (index) {
+    case 4: arg[ROTATED] = 1; return ulp_format_parse(&layer->format, value);
+    case 5: return ulp_args_number(&arg[SHARED], value, 1, 4096);
+    case 6: return ulp_args_number(&arg[BLOCK], value, 1, 1 << 20);
+    case 7:
         layer->number = (double)strtof(value, &end);
-        beta = *end == 0 && layer->number >= 1.0 && layer->number <= 16.0;
-        return beta ? ULP_OK : ULP_BAD_ARGUMENT;
-    } else return ULP_BAD_NAME;
-    return ULP_OK;
+        return *end == 0 && layer->number >= 1.0 && layer->number <= 16.0 ? ULP_OK : ULP_BAD_ARGUMENT;
+    default: return ULP_OK;
+    }
 }
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
@@ -61,12 +62,13 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 static ulp_status shape(ulp_layer *layer, const char *args) {
     size_t *arg = layer->arg;
     const size_t T = layer->in.h, d = layer->in.w;
+    unsigned seen = 0;
     if (ulp_args_read(&arg[HEADS], &args, 1, 4096) != ULP_OK) return ULP_BAD_ARGUMENT;
     layer->number = 1.0;
     layer->format = ulp_binary32;
     arg[SHARED] = arg[HEADS];
     while (*args)
-        if (read_option(layer, &args) != ULP_OK) return ULP_BAD_ARGUMENT;
+        if (read_option(layer, &args, &seen) != ULP_OK) return ULP_BAD_ARGUMENT;
     const size_t H = arg[HEADS], e = d / H, w = (H + 2 * arg[SHARED]) * e, weights = H * T * T;
     const int of_blocks = arg[BLOCK] > 0;
     if ((arg[WHOLE_MAXIMA] || layer->number > 1.0) && !of_blocks) return ULP_BAD_ARGUMENT;
@@ -81,6 +83,7 @@ static ulp_status shape(ulp_layer *layer, const char *args) {
                          3 * T * d + weights + T * w + (of_blocks ? weights + H * T : 0));
     layer->widest = larger(larger(T * w, weights), T * d);
     layer->multiply_adds = T * d * w + T * d * d + 2 * H * T * T * e;
+    memcpy(layer->sums, (const size_t[]){d, e, T}, sizeof layer->sums); /* e divides d and w */
     layer->scored = larger(1, ((size_t)1 << 18) / weights);
     return ULP_OK;
 }
@@ -148,12 +151,18 @@ ulp_status ulp_attention_products(const attention *s, ulp_site site, float *c, c
     return ulp_pass_gemm_batch(s->pass, site, c, a, b, batch);
 }
 
+ulp_site ulp_attention_with_weights(const attention *s, uint32_t use, uint32_t lane, size_t per_sample) {
+    ulp_site site = ulp_attention_site(s, use, lane, per_sample);
+    site.operands = ULP_SITE_STRAIGHT;
+    return site;
+}
+
 /* A product with W or O: C (m,n) of the rows of all tokens. */
 static ulp_status project(const attention *s, float *y, const float *x, const float *w, size_t k, size_t n,
                           uint32_t lane, const ulp_pass_whole *whole) {
     const size_t rows = s->B * s->T;
     const ulp_gemm_shape shape = {.m = rows, .n = n, .k = k, .lda = k, .ldb = n, .ldc = n};
-    const ulp_site site = ulp_attention_site(s, ULP_USE_FORWARD, lane, s->T);
+    const ulp_site site = ulp_attention_with_weights(s, ULP_USE_FORWARD, lane, s->T);
     ULP_TRY(ulp_pass_gemm_part(s->pass, site, y, x, w, &shape, whole));
     return ulp_pass_round_whole(s->pass, whole, rows * n);
 }
@@ -168,8 +177,7 @@ static ulp_rotation rotation_of(const attention *s, int back) {
                           .back = (uint8_t)back};
 }
 
-/* x (B,T,w) = its q and k turned, rounded at a site. */
-static ulp_status turn(const attention *s, float *x, int back, ulp_site site) {
+ulp_status ulp_attention_turn(const attention *s, float *x, int back, ulp_site site) {
     const ulp_rotation by = rotation_of(s, back);
     double *exact = s->pass->scratch.wide;
     if (!s->layer->arg[ROTATED]) return ULP_OK;
@@ -177,15 +185,8 @@ static ulp_status turn(const attention *s, float *x, int back, ulp_site site) {
     return ulp_pass_round64(s->pass, site, x, exact, s->B * s->T * s->w);
 }
 
-/* A batch of products of all heads. */
-static ulp_gemm_batch heads_of(const attention *s, size_t m, size_t n, size_t k) {
-    return (ulp_gemm_batch){
-        .shape = {.m = m, .n = n, .k = k}, .outer = s->B, .inner = s->H, .b_share = s->H / s->K};
-}
-
-static void set_strides(size_t stride[2], size_t outer, size_t inner) {
-    stride[0] = outer;
-    stride[1] = inner;
+ulp_gemm_batch ulp_attention_heads(const attention *s, size_t m, size_t n, size_t k) {
+    return (ulp_gemm_batch){.shape = {.m = m, .n = n, .k = k}, .outer = s->B, .inner = s->H, .b_share = s->H / s->K};
 }
 
 /* scores (B,H,T,T) = scale q k', rounded. */
@@ -193,13 +194,13 @@ static ulp_status find_scores(const attention *s, float *scores) {
     const size_t weights = s->H * s->T * s->T, n = s->B * weights;
     const double log2e = 1.4426950408889634, base = s->layer->arg[BASE2] ? log2e : 1.0;
     const float scale = (float)(base / sqrt((double)s->e));
-    ulp_gemm_batch batch = heads_of(s, s->T, s->T, s->e);
+    ulp_gemm_batch batch = ulp_attention_heads(s, s->T, s->T, s->e);
     batch.shape.lda = batch.shape.ldb = s->w;
     batch.shape.ldc = s->T;
     batch.shape.b_trans = 1;
-    set_strides(batch.a_stride, s->T * s->w, s->e);
-    set_strides(batch.b_stride, s->T * s->w, s->e);
-    set_strides(batch.c_stride, weights, s->T * s->T);
+    ulp_set_strides(batch.a_stride, s->T * s->w, s->e);
+    ulp_set_strides(batch.b_stride, s->T * s->w, s->e);
+    ulp_set_strides(batch.c_stride, weights, s->T * s->T);
     ULP_TRY(ulp_attention_products(s, ulp_attention_site(s, ULP_USE_FORWARD, 1, 0), scores, s->qkv,
                                    s->qkv + s->H * s->e, &batch));
     ULP_TRY(ulp_backend_scaled(s->pass->run.backend, s->pass->scratch.wide, scores, n, (double)scale));
@@ -210,18 +211,18 @@ static ulp_status find_scores(const attention *s, float *scores) {
 static ulp_status mix_whole(const attention *s) {
     const size_t weights = s->H * s->T * s->T, values = (s->H + s->K) * s->e;
     const ulp_scores by = ulp_attention_scores(s);
-    ulp_gemm_batch batch = heads_of(s, s->T, s->e, s->T);
+    ulp_gemm_batch batch = ulp_attention_heads(s, s->T, s->e, s->T);
     batch.shape.lda = s->T;
     batch.shape.ldb = s->w;
     batch.shape.ldc = s->d;
-    set_strides(batch.a_stride, weights, s->T * s->T);
-    set_strides(batch.b_stride, s->T * s->w, s->e);
-    set_strides(batch.c_stride, s->T * s->d, s->e);
+    ulp_set_strides(batch.a_stride, weights, s->T * s->T);
+    ulp_set_strides(batch.b_stride, s->T * s->w, s->e);
+    ulp_set_strides(batch.c_stride, s->T * s->d, s->e);
     ULP_TRY(ulp_backend_attention_softmax(s->pass->run.backend, s->pass->scratch.wide, s->t->own.work, &by));
     ULP_TRY(ulp_pass_round64(s->pass, ulp_attention_site(s, ULP_AT_PROB, 0, weights), s->p, s->pass->scratch.wide,
                              s->B * weights));
-    ULP_TRY(ulp_attention_products(s, ulp_attention_site(s, ULP_USE_FORWARD, 2, 0), s->mix, s->p, s->qkv + values,
-                                   &batch));
+    ULP_TRY(
+        ulp_attention_products(s, ulp_attention_site(s, ULP_USE_FORWARD, 2, 0), s->mix, s->p, s->qkv + values, &batch));
     return ulp_pass_round(s->pass, ulp_attention_site(s, ULP_AT_ACT, 3, s->T * s->d), s->mix, s->B * s->T * s->d);
 }
 
@@ -231,127 +232,10 @@ static ulp_status forward(const ulp_layer *layer, ulp_pass *pass, const ulp_laye
     const ulp_pass_whole qkv = {ulp_attention_site(&s, ULP_AT_ACT, 1, s.T * s.w), s.qkv},
                          y = {ulp_site_output(layer), t->y};
     ULP_TRY(project(&s, s.qkv, t->x, s.into, s.d, s.w, 0, &qkv));
-    ULP_TRY(turn(&s, s.qkv, 0, ulp_attention_site(&s, ULP_AT_ACT, 2, s.T * s.w)));
+    ULP_TRY(ulp_attention_turn(&s, s.qkv, 0, ulp_attention_site(&s, ULP_AT_ACT, 2, s.T * s.w)));
     ULP_TRY(find_scores(&s, of_blocks ? s.p : t->own.work));
     ULP_TRY(of_blocks ? ulp_attention_mix_blocks(&s) : mix_whole(&s));
     return project(&s, t->y, s.mix, s.out, s.d, s.d, 3, &y);
-}
-
-/* ---- backward ---- */
-
-/* The arrays of a backward pass, in the workspace. */
-typedef struct backward_arrays {
-    float *dmix;  /* (B,T,d) */
-    float *again; /* (2 B T d), for blocks */
-    float *ds;    /* (B,H,T,T): first dp */
-    float *dqkv;  /* (B,T,w) */
-    float *p;     /* (B,H,T,T), for blocks */
-    float *dots;  /* (B,H,T), for blocks */
-} backward_arrays;
-
-static backward_arrays arrays_of(const attention *s) {
-    backward_arrays a = {.dmix = s->t->own.work};
-    a.again = a.dmix + s->B * s->T * s->d;
-    a.ds = a.again + 2 * s->B * s->T * s->d;
-    a.dqkv = a.ds + s->B * s->H * s->T * s->T;
-    a.p = a.dqkv + s->B * s->T * s->w;
-    a.dots = a.p + s->B * s->H * s->T * s->T;
-    return a;
-}
-
-/* ds (B,H,T,T) = scale p (dp - sums), rounded; p are the weights. */
-static ulp_status find_score_gradients(const attention *s, const backward_arrays *a, const float *p,
-                                       const float *dots) {
-    const size_t weights = s->H * s->T * s->T, values = (s->H + s->K) * s->e, n = s->B * weights;
-    const ulp_scores by = ulp_attention_scores(s);
-    const double scale = (double)(float)(1.0 / sqrt((double)s->e));
-    double *exact = s->pass->scratch.wide;
-    ulp_gemm_batch batch = heads_of(s, s->T, s->T, s->e);
-    batch.shape.lda = s->d;
-    batch.shape.ldb = s->w;
-    batch.shape.ldc = s->T;
-    batch.shape.b_trans = 1;
-    set_strides(batch.a_stride, s->T * s->d, s->e);
-    set_strides(batch.b_stride, s->T * s->w, s->e);
-    set_strides(batch.c_stride, weights, s->T * s->T);
-    ULP_TRY(ulp_attention_products(s, ulp_attention_site(s, ULP_USE_BACKWARD, 1, 0), a->ds, a->dmix, s->qkv + values,
-                                   &batch));
-    ULP_TRY(ulp_pass_round(s->pass, ulp_attention_site(s, ULP_AT_AGRAD, 2, weights), a->ds, n));
-    ULP_TRY(ulp_backend_attention_slope(s->pass->run.backend, exact, p, a->ds, dots, &by, scale));
-    return ulp_pass_round64(s->pass, ulp_attention_site(s, ULP_AT_AGRAD, 3, weights), a->ds, exact, n);
-}
-
-/* c (columns from `to` on of dqkv) = the sums over the heads that share k or v of a' b. a (B,H,T,T), b rows of
- * `row` numbers. */
-static ulp_status shared_gradient(const attention *s, uint32_t lane, float *c, const float *a, const float *b,
-                                  size_t row) {
-    const size_t group = s->H / s->K;
-    ulp_gemm_batch batch = {.shape = {.m = s->T, .n = s->e, .k = s->T}, .outer = s->B, .inner = s->K, .b_share = 1};
-    batch.shape.a_trans = 1;
-    batch.shape.lda = s->T;
-    batch.shape.ldb = row;
-    batch.shape.ldc = s->w;
-    set_strides(batch.a_stride, s->H * s->T * s->T, group * s->T * s->T);
-    set_strides(batch.b_stride, s->T * row, group * s->e);
-    set_strides(batch.c_stride, s->T * s->w, s->e);
-    for (size_t g = 0; g < group; g++) {
-        const ulp_site site = ulp_attention_site(s, ULP_USE_BACKWARD, lane + 2 * (uint32_t)g, 0);
-        batch.shape.accumulate = g > 0;
-        ULP_TRY(ulp_attention_products(s, site, c, a + g * s->T * s->T, b + g * s->e, &batch));
-    }
-    return ULP_OK;
-}
-
-/* dqkv (B,T,w), rounded and turned back. */
-static ulp_status find_inner_gradients(const attention *s, const backward_arrays *a, const float *p) {
-    const size_t keys = s->H * s->e, values = keys + s->K * s->e, n = s->B * s->T * s->w;
-    ulp_gemm_batch batch = heads_of(s, s->T, s->e, s->T);
-    batch.shape.lda = s->T;
-    batch.shape.ldb = batch.shape.ldc = s->w;
-    set_strides(batch.a_stride, s->H * s->T * s->T, s->T * s->T);
-    set_strides(batch.b_stride, s->T * s->w, s->e);
-    set_strides(batch.c_stride, s->T * s->w, s->e);
-    ULP_TRY(ulp_attention_products(s, ulp_attention_site(s, ULP_USE_BACKWARD, 2, 0), a->dqkv, a->ds, s->qkv + keys,
-                                   &batch));
-    ULP_TRY(shared_gradient(s, 3, a->dqkv + keys, a->ds, s->qkv, s->w));
-    ULP_TRY(shared_gradient(s, 4, a->dqkv + values, p, a->dmix, s->d));
-    ULP_TRY(ulp_pass_round(s->pass, ulp_attention_site(s, ULP_AT_AGRAD, 4, s->T * s->w), a->dqkv, n));
-    return turn(s, a->dqkv, 1, ulp_attention_site(s, ULP_AT_AGRAD, 5, s->T * s->w));
-}
-
-/* dw (k,n) += 0 = a' b over all tokens, a part of the layer's weight gradients. */
-static ulp_status weight_gradient(const attention *s, uint32_t lane, float *dw, const float *a, size_t k,
-                                  const float *b, size_t n) {
-    const size_t rows = s->B * s->T;
-    const ulp_gemm_shape shape = {.m = k, .n = n, .k = rows, .lda = k, .ldb = n, .ldc = n, .a_trans = 1};
-    const ulp_pass_whole whole = {ulp_site_weight_gradients(s->layer), s->t->dw};
-    return ulp_pass_gemm_part(s->pass, ulp_attention_site(s, ULP_USE_WPRODUCT, lane, 0), dw, a, b, &shape, &whole);
-}
-
-static ulp_status backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const attention s = ulp_attention_of(layer, pass, t);
-    const backward_arrays a = arrays_of(&s);
-    const int of_blocks = layer->arg[BLOCK] > 0;
-    const size_t rows = s.B * s.T;
-    const float *p = of_blocks ? a.p : s.p;
-    const ulp_pass_whole of_w = {ulp_site_weight_gradients(layer), t->dw},
-                         of_mix = {ulp_attention_site(&s, ULP_AT_AGRAD, 1, s.T * s.d), a.dmix},
-                         of_x = {ulp_site_input_gradient(layer), t->dx};
-    const ulp_gemm_shape mix = {.m = rows, .n = s.d, .k = s.d, .lda = s.d, .ldb = s.d, .ldc = s.d, .b_trans = 1},
-                         dx = {.m = rows, .n = s.d, .k = s.w, .lda = s.w, .ldb = s.w, .ldc = s.d, .b_trans = 1};
-    ULP_TRY(weight_gradient(&s, 1, t->dw + s.d * s.w, s.mix, s.d, t->dy, s.d));
-    ULP_TRY(ulp_pass_gemm_part(pass, ulp_attention_site(&s, ULP_USE_BACKWARD, 0, s.T), a.dmix, t->dy, s.out, &mix,
-                               &of_mix));
-    ULP_TRY(ulp_pass_round_whole(pass, &of_mix, rows * s.d));
-    if (of_blocks) ULP_TRY(ulp_attention_again(&s, a.p, a.dots, a.dmix, a.again));
-    ULP_TRY(find_score_gradients(&s, &a, p, of_blocks ? a.dots : NULL));
-    ULP_TRY(find_inner_gradients(&s, &a, p));
-    ULP_TRY(weight_gradient(&s, 0, t->dw, t->x, s.d, a.dqkv, s.w));
-    ULP_TRY(ulp_pass_round_whole(pass, &of_w, layer->params));
-    if (!t->dx) return ULP_OK;
-    ULP_TRY(ulp_pass_gemm_part(pass, ulp_attention_site(&s, ULP_USE_BACKWARD, 4095, s.T), t->dx, a.dqkv, s.into, &dx,
-                               &of_x));
-    return ulp_pass_round_whole(pass, &of_x, rows * s.d);
 }
 
 /* ---- binary64 ---- */
@@ -402,20 +286,22 @@ static void forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {
 
 const ulp_layer_kind ulp_layer_attn = {
     .name = "attn",
-    .usage = "attnH: attention with H heads; options, each after a colon: causal; kv=K heads of keys and values; rope or "
-             "rope=FORMAT turns q and k by their places; block=B keys at a time; with it integer maxima, beta=B times "
-             "the maximum is subtracted; base2. causal may be a word of its own",
+    .usage =
+        "attnH: attention with H heads; options, each after a colon: causal; kv=K heads of keys and values; rope or "
+        "rope=FORMAT turns q and k by their places; block=B keys at a time; with it integer maxima, beta=B times "
+        "the maximum is subtracted; base2. causal may be a word of its own",
     .takes = "tokens (an image of one channel, whose rows are the tokens) whose number of features H divides, and 2 H "
              "with rope",
-    .example = "attn2:kv=1:rope tanh attn2 causal attn1:block=3:integer:base2 causal attn2:block=2:beta=2",
+    .example = "attn2:kv=1:rope tanh attn2 causal attn1:block=3:integer:base2 causal attn2:block=2:beta=1.1",
     .modifiers = "causal rope base2",
     .products = 3,
+    .casts = 1,
     .operation = ULP_OPERATION_ATTENTION,
     .reads = ULP_READS_INPUT,
     .shape = shape,
     .init = init,
     .init_state = init_state,
     .forward = forward,
-    .backward = backward,
+    .backward = ulp_attention_backward,
     .forward64 = forward64,
 };

@@ -29,7 +29,21 @@ ulp_scores ulp_attention_scores(const attention *s);
 /* The site of an inner tensor of the layer: a number in 1 .. 4095 that tells it from others of its use. */
 ulp_site ulp_attention_site(const attention *s, uint32_t use, uint32_t lane, size_t per_sample);
 
-/* Products of activations, head by head; attention.c has their texts. */
+/* The site of a product with W or O. */
+ulp_site ulp_attention_with_weights(const attention *s, uint32_t use, uint32_t lane, size_t per_sample);
+
+/* x (B,T,w) = its q and k turned by their places, or back; rounded at a site. */
+ulp_status ulp_attention_turn(const attention *s, float *x, int back, ulp_site site);
+
+/* A batch of products (m,k) (k,n) of all heads; the places of the operands are not set. */
+ulp_gemm_batch ulp_attention_heads(const attention *s, size_t m, size_t n, size_t k);
+
+static inline void ulp_set_strides(size_t stride[2], size_t outer, size_t inner) {
+    stride[0] = outer;
+    stride[1] = inner;
+}
+
+/* Products of activations, head by head. */
 ulp_status ulp_attention_products(const attention *s, ulp_site site, float *c, const float *a, const float *b,
                                   const ulp_gemm_batch *batch);
 
@@ -39,5 +53,7 @@ ulp_status ulp_attention_mix_blocks(const attention *s);
 /* weights (B,H,T,T) from the scores, and dots (B,H,T) = the sums of dmix mix over the features of each head, for the
  * backward pass; work (2 B T d). attention_blocks.c */
 ulp_status ulp_attention_again(const attention *s, float *weights, float *dots, const float *dmix, float *work);
+
+ulp_status ulp_attention_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
 
 #endif

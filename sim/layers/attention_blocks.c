@@ -4,11 +4,10 @@
  * of a row before the block and m' after it:
  *
  *   factor <- f(shift(m) - shift(m'))   at norm      p <- f(s - shift(m'))              at prob
- *   sum <- sum factor, then sum + p     at norm      o <- o factor, then o + p v        o factor to nearest in the format
- *                                                                                       of the datapath's results
- * After the last block: mix <- o / sum, at act. The backward pass computes the weights again from the scores, p <- f(s -
- * shift(m)) / sum at prob, and takes sum_j p_j dp_j as dots <- dmix mix, at norm, as FlashAttention does (Dao et al.
- * 2022, arXiv:2205.14135, section B.2).
+ *   sum <- sum factor, then sum + p     at norm      o <- o factor, then o + p v        o factor to nearest in the
+ * format of the datapath's results After the last block: mix <- o / sum, at act. The backward pass computes the weights
+ * again from the scores, p <- f(s - shift(m)) / sum at prob, and takes sum_j p_j dp_j as dots <- dmix mix, at norm, as
+ * FlashAttention does (Dao et al. 2022, arXiv:2205.14135, section B.2).
  */
 #include "attention.h"
 

@@ -97,6 +97,7 @@ const ulp_layer_kind ulp_layer_conv = {
     .example = "conv4@3p1s2 tanh conv6@2p1g2 tanh conv3@2g3s2nobias",
     .operation = ULP_OPERATION_CONVOLUTION,
     .products = 1,
+    .casts = 1,
     .reads = ULP_READS_INPUT,
     .shape = conv_shape,
     .init = conv_init,

@@ -139,8 +139,12 @@ typedef struct slice {
 
 /* The site of a product of a group over the samples of a slice. */
 static ulp_site product_site(const work *w, uint32_t use, slice s, size_t group) {
-    return (ulp_site){
-        .use = use, .lane = (uint32_t)group, .layer = w->layer, .per_sample = area(w->to), .skip = s.skip};
+    return (ulp_site){.use = use,
+                      .lane = (uint32_t)group,
+                      .layer = w->layer,
+                      .per_sample = area(w->to),
+                      .skip = s.skip,
+                      .operands = use == ULP_USE_BIAS ? ULP_SITE_AS_IT_IS : ULP_SITE_STRAIGHT};
 }
 
 static ulp_status slice_sums(const work *w, ulp_pass *pass, slice s) {

@@ -54,7 +54,8 @@ ulp_status ulp_convolution_patches(const ulp_convolution *c, const ulp_backend *
 
 /* The site of a product of a group that runs over all samples. */
 static inline ulp_site ulp_convolution_site(const ulp_layer *layer, uint32_t use, size_t group) {
-    return (ulp_site){.use = use, .lane = (uint32_t)group, .layer = layer->index};
+    const uint8_t operands = use == ULP_USE_WPRODUCT ? ULP_SITE_STRAIGHT : ULP_SITE_AS_IT_IS;
+    return (ulp_site){.use = use, .lane = (uint32_t)group, .layer = layer->index, .operands = operands};
 }
 
 /* The forward pass: t->y is the map of t->x, and its sums start at the biases if there are any. The backward pass:

@@ -3,12 +3,13 @@
  *
  * The parameters are W (m,n) row-major, then b (n). The sum of an output starts at its bias, like the operand C of a
  * matrix unit, and runs over the inputs in ascending order. The same datapath rounds the bias into the accumulator's
- * format, as the product 1 b. The gradients dW = x' dy and db = 1' dy are sums over the samples, and in a sample over the
- * tokens, and dx = dy W' is a sum over the outputs, in ascending order. fc is lin on a sample of one token.
+ * format, as the product 1 b. The gradients dW = x' dy and db = 1' dy are sums over the samples, and in a sample over
+ * the tokens, and dx = dy W' is a sum over the outputs, in ascending order. fc is lin on a sample of one token.
  */
 #include "sim/layers/layer.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "sim/normal.h"
 
@@ -28,6 +29,7 @@ static ulp_status take_sizes(ulp_layer *layer, size_t rows, size_t n) {
     layer->params = (m + 1) * n;
     layer->decays[0] = m * n;
     layer->multiply_adds = rows * m * n;
+    memcpy(layer->sums, (const size_t[]){m, n, rows}, sizeof layer->sums);
     layer->ones = rows;
     return ULP_OK;
 }
@@ -62,7 +64,8 @@ static ulp_status dense_forward(const ulp_layer *layer, ulp_pass *pass, const ul
     ulp_gemm_shape start = {.m = B, .n = n, .k = 1, .lda = 1, .ldb = n, .ldc = n};
     ulp_gemm_shape sum = {.m = B, .n = n, .k = m, .lda = m, .ldb = n, .ldc = n, .accumulate = 1};
     ULP_TRY(ulp_pass_gemm(pass, ulp_site_of(ULP_USE_BIAS, layer->index, rows), t->y, t->ones, bias, &start));
-    ULP_TRY(ulp_pass_gemm_part(pass, ulp_site_of(ULP_USE_FORWARD, layer->index, rows), t->y, t->x, t->w, &sum, &y));
+    ULP_TRY(
+        ulp_pass_gemm_part(pass, ulp_site_product(ULP_USE_FORWARD, layer->index, rows), t->y, t->x, t->w, &sum, &y));
     return ulp_pass_round_whole(pass, &y, B * n);
 }
 
@@ -71,9 +74,9 @@ static ulp_status dense_backward(const ulp_layer *layer, ulp_pass *pass, const u
     ulp_gemm_shape dw = {.m = m, .n = n, .k = B, .lda = m, .ldb = n, .ldc = n, .a_trans = 1};
     ulp_gemm_shape db = {.m = 1, .n = n, .k = B, .lda = B, .ldb = n, .ldc = n};
     ulp_gemm_shape dx = {.m = B, .n = m, .k = n, .lda = n, .ldb = n, .ldc = m, .b_trans = 1};
-    const ulp_site w_site = ulp_site_of(ULP_USE_WPRODUCT, layer->index, 0),
+    const ulp_site w_site = ulp_site_product(ULP_USE_WPRODUCT, layer->index, 0),
                    b_site = ulp_site_of(ULP_USE_BPRODUCT, layer->index, 0),
-                   x_site = ulp_site_of(ULP_USE_BACKWARD, layer->index, rows);
+                   x_site = ulp_site_product(ULP_USE_BACKWARD, layer->index, rows);
     const ulp_pass_whole of_w = {ulp_site_weight_gradients(layer), t->dw},
                          of_x = {ulp_site_input_gradient(layer), t->dx};
     ULP_TRY(ulp_pass_gemm_part(pass, w_site, t->dw, t->x, t->dy, &dw, &of_w));
@@ -99,6 +102,7 @@ const ulp_layer_kind ulp_layer_dense = {
     .usage = "fcN: fully connected, N outputs (1 to 2^20)",
     .example = "fc5",
     .products = 1,
+    .casts = 1,
     .reads = ULP_READS_INPUT,
     .shape = fc_shape,
     .init = dense_init,
@@ -113,6 +117,7 @@ const ulp_layer_kind ulp_layer_lin = {
     .takes = "tokens: an image of one channel, whose rows are the tokens",
     .example = "lin5",
     .products = 1,
+    .casts = 1,
     .reads = ULP_READS_INPUT,
     .shape = lin_shape,
     .init = dense_init,

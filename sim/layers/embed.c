@@ -104,7 +104,7 @@ static ulp_status unembed_forward(const ulp_layer *layer, ulp_pass *pass, const 
     const size_t T = layer->in.h, N = layer->in.w, V = layer->out.w, rows = pass->now.B * T;
     const ulp_gemm_shape sum = {.m = rows, .n = V, .k = N, .lda = N, .ldb = N, .ldc = V, .b_trans = 1};
     const ulp_pass_whole y = {ulp_site_output(layer), t->y};
-    ULP_TRY(ulp_pass_gemm_part(pass, ulp_site_of(ULP_USE_FORWARD, layer->index, T), t->y, t->x, t->w, &sum, &y));
+    ULP_TRY(ulp_pass_gemm_part(pass, ulp_site_product(ULP_USE_FORWARD, layer->index, T), t->y, t->x, t->w, &sum, &y));
     return ulp_pass_round_whole(pass, &y, rows * V);
 }
 
@@ -114,9 +114,12 @@ static ulp_status unembed_backward(const ulp_layer *layer, ulp_pass *pass, const
                          dx = {.m = rows, .n = N, .k = V, .lda = V, .ldb = N, .ldc = N};
     const ulp_pass_whole of_w = {ulp_site_weight_gradients(layer), t->dw},
                          of_x = {ulp_site_input_gradient(layer), t->dx};
-    ULP_TRY(ulp_pass_gemm_part(pass, ulp_site_of(ULP_USE_WPRODUCT, layer->index, 0), t->dw, t->dy, t->x, &dw, &of_w));
+    ulp_site w_site = ulp_site_product(ULP_USE_WPRODUCT, layer->index, 0);
+    w_site.operands = ULP_SITE_SWAPPED;
+    ULP_TRY(ulp_pass_gemm_part(pass, w_site, t->dw, t->dy, t->x, &dw, &of_w));
     ULP_TRY(ulp_pass_round_whole(pass, &of_w, V * N));
-    ULP_TRY(ulp_pass_gemm_part(pass, ulp_site_of(ULP_USE_BACKWARD, layer->index, T), t->dx, t->dy, t->w, &dx, &of_x));
+    ULP_TRY(
+        ulp_pass_gemm_part(pass, ulp_site_product(ULP_USE_BACKWARD, layer->index, T), t->dx, t->dy, t->w, &dx, &of_x));
     return ulp_pass_round_whole(pass, &of_x, rows * N);
 }
 
@@ -134,6 +137,7 @@ const ulp_layer_kind ulp_layer_unembed = {
     .takes = "tokens of as many features as the layer embed of the net gives",
     .example = "embed5:4 tanh unembed",
     .products = 1,
+    .casts = 1,
     .ties = 1,
     .reads = ULP_READS_INPUT,
     .shape = unembed_shape,

@@ -89,10 +89,11 @@ typedef struct ulp_layer_kind {
     const char *modifiers; /* words, separated by blanks, that may follow in a net: "attn4 causal" is "attn4:causal" */
     int products; /* 1: the policy's datapaths form sums of products; 2: of the layer's own outputs, too; 3: of inner
                      activations, scores and probabilities, too */
+    int casts;    /* 1: the operands of its products with weights may have casts (policy/operand_cast.h) */
     int ties;     /* 1: the layer has no weights of its own, but those of the layer `partner` */
     int reads_tokens; /* 1: the input is numbers of tokens, which are never rounded */
-    int nesting;  /* 1: the layer opens a residual block (fork), -1: it closes the block (join), else 0 */
-    int turns;    /* 1: the layer ends the first branch of a block and begins the second one (shortcut) */
+    int nesting;      /* 1: the layer opens a residual block (fork), -1: it closes the block (join), else 0 */
+    int turns;        /* 1: the layer ends the first branch of a block and begins the second one (shortcut) */
     const struct ulp_cell *cell; /* of a recurrent kind, else NULL */
     ulp_layer_reads reads;       /* for footprint.h; a test checks that backward reads no more */
     int passes;                  /* how often forward reads its input; 0 stands for once */
@@ -141,6 +142,8 @@ struct ulp_layer {
     size_t inner;         /* numbers besides input and output that backward needs, in the format of activations */
     size_t places;        /* bytes of indices that backward needs */
     size_t reread;        /* weights that a pass over the batch reads once more, because steps follow each other */
+    size_t sums[3];       /* of a kind with casts: a divisor of the lengths of its sums: forward, of the gradient of the
+                             input, and for each sample of the gradient of the weights; 0: not known */
     double gain;          /* gain of the kind of the next layer */
     size_t arg[8];        /* for use by the kind, as the next two */
     double number;

@@ -54,8 +54,7 @@ static ulp_status forward(const ulp_layer *layer, ulp_pass *pass, const ulp_laye
                             .layer = layer->index,
                             .lane = 1,
                             .per_sample = layer->in.h * ulp_moments_words(layer->in.w)};
-    ulp_row_moments how = {
-        .rows = by.rows, .n = by.n, .method = (uint8_t)layer->arg[METHOD], .no_mean = by.no_mean};
+    ulp_row_moments how = {.rows = by.rows, .n = by.n, .method = (uint8_t)layer->arg[METHOD], .no_mean = by.no_mean};
     const ulp_rounding rounding = ulp_pass_rounding(pass, steps);
     how.format = *rounding.format;
     how.rule = rounding.rule;
@@ -86,7 +85,8 @@ static void forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t B) {
         for (size_t i = 0; i < d && centred; i++) mean += x[i] / (double)d;
         for (size_t i = 0; i < d; i++) variance += (x[i] - mean) * (x[i] - mean) / (double)d;
         for (size_t i = 0; i < d; i++)
-            t->y[r * d + i] = t->w[i] * (x[i] - mean) / sqrt(variance + ULP_ROW_NORM_EPS) + (centred ? t->w[d + i] : 0.0);
+            t->y[r * d + i] =
+                t->w[i] * (x[i] - mean) / sqrt(variance + ULP_ROW_NORM_EPS) + (centred ? t->w[d + i] : 0.0);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "sim/layers/layer.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "sim/normal.h"
 
@@ -18,6 +19,7 @@ static ulp_status shape(ulp_layer *layer, const char *args) {
     layer->params = (m + 1) * 2 * N;
     layer->decays[0] = m * 2 * N;
     layer->multiply_adds = T * m * 2 * N;
+    memcpy(layer->sums, (const size_t[]){m, 2 * N, T}, sizeof layer->sums);
     layer->saved = layer->work = layer->inner = layer->widest = T * 2 * N;
     layer->ones = T;
     return ulp_dims_is_tokens(layer->in) ? ULP_OK : ULP_UNSUPPORTED;
@@ -41,7 +43,8 @@ static ulp_status forward(const ulp_layer *layer, ulp_pass *pass, const ulp_laye
                          sum = {.m = rows, .n = n, .k = m, .lda = m, .ldb = n, .ldc = n, .accumulate = 1};
     const ulp_cell_arrays arrays = {.B = rows, .N = layer->out.w, .in = {t->saved}};
     ULP_TRY(ulp_pass_gemm(pass, ulp_site_of(ULP_USE_BIAS, layer->index, T), t->saved, t->ones, t->w + m * n, &start));
-    ULP_TRY(ulp_pass_gemm_part(pass, ulp_site_of(ULP_USE_FORWARD, layer->index, T), t->saved, t->x, t->w, &sum, &s));
+    ULP_TRY(
+        ulp_pass_gemm_part(pass, ulp_site_product(ULP_USE_FORWARD, layer->index, T), t->saved, t->x, t->w, &sum, &s));
     ULP_TRY(ulp_pass_round_whole(pass, &s, rows * n));
     ULP_TRY(ulp_backend_cell(pass->run.backend, pass->scratch.wide, &arrays, ULP_SWIGLU));
     return ulp_layer_round_output(layer, pass, t);
@@ -58,12 +61,12 @@ static ulp_status backward(const ulp_layer *layer, ulp_pass *pass, const ulp_lay
     const ulp_cell_arrays arrays = {.B = rows, .N = layer->out.w, .in = {t->dy, t->saved}};
     ULP_TRY(ulp_backend_cell(pass->run.backend, pass->scratch.wide, &arrays, ULP_SWIGLU_GRAD));
     ULP_TRY(ulp_pass_round64(pass, inner_site(layer, ULP_AT_AGRAD, layer->index), ds, pass->scratch.wide, rows * n));
-    ULP_TRY(ulp_pass_gemm_part(pass, ulp_site_of(ULP_USE_WPRODUCT, layer->index, 0), t->dw, t->x, ds, &dw, &of_w));
+    ULP_TRY(ulp_pass_gemm_part(pass, ulp_site_product(ULP_USE_WPRODUCT, layer->index, 0), t->dw, t->x, ds, &dw, &of_w));
     ULP_TRY(ulp_pass_gemm_part(pass, ulp_site_of(ULP_USE_BPRODUCT, layer->index, 0), t->dw + m * n, t->ones, ds, &db,
                                &of_w));
     ULP_TRY(ulp_pass_round_whole(pass, &of_w, layer->params));
     if (!t->dx) return ULP_OK;
-    ULP_TRY(ulp_pass_gemm_part(pass, ulp_site_of(ULP_USE_BACKWARD, layer->index, T), t->dx, ds, t->w, &dx, &of_x));
+    ULP_TRY(ulp_pass_gemm_part(pass, ulp_site_product(ULP_USE_BACKWARD, layer->index, T), t->dx, ds, t->w, &dx, &of_x));
     return ulp_pass_round_whole(pass, &of_x, rows * m);
 }
 
@@ -85,6 +88,7 @@ const ulp_layer_kind ulp_layer_swiglu = {
     .takes = "tokens: an image of one channel, whose rows are the tokens",
     .example = "swiglu5",
     .products = 1,
+    .casts = 1,
     .reads = ULP_READS_INPUT,
     .shape = shape,
     .init = init,

@@ -105,6 +105,7 @@ const ulp_layer_kind ulp_layer_tconv = {
     .example = "conv2@2s2 tconv4@3s2p1g2 tanh tconv1@2nobias",
     .operation = ULP_OPERATION_CONVOLUTION,
     .products = 1,
+    .casts = 1,
     .reads = ULP_READS_INPUT,
     .shape = tconv_shape,
     .init = tconv_init,

@@ -143,15 +143,48 @@ ulp_status ulp_optimizer_start(ulp_optimizer *o, ulp_pass *pass, const float *w)
     return ULP_OK;
 }
 
-ulp_status ulp_optimizer_scale_weights(const ulp_optimizer *o, ulp_pass *pass, const ulp_net *net) {
+/* Round weights that have a tensor scale; `lane` distinguishes two roundings of one step. */
+static ulp_status scale_weights(const ulp_optimizer *o, ulp_pass *pass, const ulp_net *net, uint32_t lane) {
     for (size_t i = 0; i < net->count; i++) {
         const ulp_layer *layer = &net->layers[i];
         const ulp_cast *at = pass->run.rows ? pass->run.rows[i + 1].at : pass->run.policy->at;
         if (layer->params && at[ULP_AT_WEIGHT].tensor_scale)
-            ULP_TRY(
-                ulp_pass_round(pass, ulp_site_of(ULP_AT_WEIGHT, i, 0), o->weight + layer->first_param, layer->params));
+            ULP_TRY(ulp_pass_round(pass, (ulp_site){.use = ULP_AT_WEIGHT, .lane = lane, .layer = i},
+                                   o->weight + layer->first_param, layer->params));
     }
     return ulp_backend_keep(pass->run.backend, o->weight, o->n);
+}
+
+ulp_status ulp_optimizer_scale_weights(const ulp_optimizer *o, ulp_pass *pass, const ulp_net *net) {
+    return scale_weights(o, pass, net, 0);
+}
+
+void ulp_optimizer_exchange(ulp_optimizer *a, ulp_optimizer *b) {
+    const ulp_optimizer was = *a;
+    a->parts = b->parts, a->whole = b->whole, a->part = b->part;
+    b->parts = was.parts, b->whole = was.whole, b->part = was.part;
+}
+
+static ulp_status round_part(const ulp_optimizer *o, const ulp_pass *pass, const ulp_update_part *part) {
+    const ulp_backend *backend = pass->run.backend;
+    float *weight = o->weight + part->first, *first = part->has_master ? o->master + part->first_master : weight;
+    const ulp_cast *cast = part->has_master ? &part->master : &part->weight, *to = weight_cast(part);
+    ulp_stream stream = {pass->run.seed, ulp_stream_id(ULP_USE_TAIL, 0, 0, pass->now.step & 0xfffffffu), part->first};
+    if (!ulp_cast_is_identity(cast))
+        ULP_TRY(
+            ulp_backend_round(backend, first, first, part->n, (ulp_rounding){&cast->format, cast->rule, stream, NULL}));
+    if (!part->has_master) return ULP_OK;
+    stream.stream = ulp_stream_id(ULP_USE_TAIL, 0, 1, pass->now.step & 0xfffffffu);
+    return ulp_backend_round(backend, weight, first, part->n, (ulp_rounding){&to->format, to->rule, stream, NULL});
+}
+
+ulp_status ulp_optimizer_round_weights(ulp_optimizer *o, ulp_pass *pass, const ulp_net *net) {
+    ulp_backend_forget(pass->run.backend, o->weight, o->n);
+    for (size_t i = 0; i < o->parts; i++) {
+        const ulp_update_part part = part_of(o, i);
+        ULP_TRY(round_part(o, pass, &part));
+    }
+    return scale_weights(o, pass, net, 1);
 }
 
 ulp_status ulp_optimizer_start_net(ulp_optimizer *o, ulp_pass *pass, const ulp_net *net, float *state, double std) {

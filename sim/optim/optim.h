@@ -181,6 +181,13 @@ ulp_status ulp_optimizer_start(ulp_optimizer *optimizer, ulp_pass *pass, const f
  * weights do not change until the next step, and the backend may keep what it derives from them. */
 ulp_status ulp_optimizer_scale_weights(const ulp_optimizer *optimizer, ulp_pass *pass, const ulp_net *net);
 
+/* Exchange the ways in which two optimizers of one net round and divide its parameters; the arrays stay. */
+void ulp_optimizer_exchange(ulp_optimizer *a, ulp_optimizer *b);
+
+/* Round the weights anew before step pass->now.step: master weights to their format, then the weights from them, as
+ * ulp_optimizer_start() does, with random words of their own; then as ulp_optimizer_scale_weights(). */
+ulp_status ulp_optimizer_round_weights(ulp_optimizer *optimizer, ulp_pass *pass, const ulp_net *net);
+
 /* Set the initial weights of a net (ulp_net_init() with the seed of the pass), and its state (states) in backend
  * memory. ULP_NO_MEMORY. */
 ulp_status ulp_optimizer_start_net(ulp_optimizer *optimizer, ulp_pass *pass, const ulp_net *net, float *state,

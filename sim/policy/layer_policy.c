@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "operand_cast.h"
 #include "policy_words.h"
 #include "sim/net.h"
 
@@ -33,6 +34,7 @@ static void apply(ulp_layer_policy *layer, const ulp_policy *policy, const ulp_s
     if (s->what == ULP_AT_MASTER) layer->has_master = 1;
     if (s->what < ULP_AT_COUNT) layer->at[s->what] = s->cast;
     if (ulp_point_follows(s->what)) layer->own |= (uint16_t)(1u << s->what);
+    if (s->what >= ULP_SELECT_OPERAND) layer->operand[s->what - ULP_SELECT_OPERAND] = policy->cast[s->path];
     for (int i = 0; i < ULP_AT_COUNT && s->what == ULP_SELECT_MODE; i++) {
         ulp_cast *cast = &layer->at[i];
         if (i == ULP_AT_LOSS || ulp_format_equal(&cast->format, &ulp_binary32)) continue;
@@ -55,7 +57,7 @@ static size_t last_layer(const ulp_net *net) {
 }
 
 /* Whether a selector selects row t of the table. */
-static int selects(const char *selector, const ulp_net *net, size_t t) {
+int ulp_policy_selects(const char *selector, const ulp_net *net, size_t t) {
     if (strcmp(selector, "*") == 0) return 1;
     if (strcmp(selector, "input") == 0) return t == 0;
     if (t == 0) return 0;
@@ -89,13 +91,16 @@ static const char *lacked_by(const ulp_layer *layer, const ulp_selection *s) {
     case ULP_AT_STATE:
     case ULP_AT_MASTER:
     case ULP_SELECT_NO_MASTER: return layer->params ? NULL : "weights (weight, wgrad, state and master need weights)";
-    case ULP_AT_NORM: return has_norm(layer) ? NULL : "means, variances or sums (norm needs bn, ln, rms, or attn:block=)";
+    case ULP_AT_NORM:
+        return has_norm(layer) ? NULL : "means, variances or sums (norm needs bn, ln, rms, or attn:block=)";
     case ULP_AT_SCORE:
     case ULP_AT_PROB: return layer->kind->products == 3 ? NULL : "scores (score and prob need a layer attn)";
     case ULP_SELECT_FORWARD:
     case ULP_SELECT_BACKWARD: return layer->kind->products ? NULL : "products (fwd, bwd and acc need products)";
-    default: return NULL;
+    default: break;
     }
+    if (s->what < ULP_SELECT_OPERAND || layer->kind->casts) return NULL;
+    return "products with weights whose operands have casts (fc, lin, conv, tconv, swiglu, attn and unembed have)";
 }
 
 static ulp_status fail_lacking(const ulp_policy *policy, const ulp_selection *s, const char *lacked, ulp_error *error) {
@@ -116,20 +121,22 @@ static ulp_status fail_selector(const char *selector, const ulp_net *net, ulp_er
 /* Check the operands of the products of layer i. */
 static ulp_status check_layer(const ulp_layer_policy *rows, const ulp_layer *layer, ulp_error *error) {
     const ulp_layer_policy *own = &rows[layer->index + 1];
-    const ulp_cast *x = &rows[layer->index].at[ULP_AT_ACT], *w = &rows[(layer->kind->ties ? layer->partner : layer->index) + 1].at[ULP_AT_WEIGHT], *y = &own->at[ULP_AT_ACT],
-                   *dy = &own->at[ULP_AT_AGRAD];
+    const ulp_cast *x = &rows[layer->index].at[ULP_AT_ACT],
+                   *w = &rows[(layer->kind->ties ? layer->partner : layer->index) + 1].at[ULP_AT_WEIGHT],
+                   *y = &own->at[ULP_AT_ACT], *dy = &own->at[ULP_AT_AGRAD];
+    const ulp_operand_cast *by = own->operand;
     const ulp_cast *score_gradient = dy, *prob = &own->at[ulp_point_source(own->own, ULP_AT_PROB)];
-    const ulp_operands products[] = {{"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, x, w},
-                                     {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, x, dy},
-                                     {"bwd", &own->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, dy, w},
-                                     {"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, y, w},
-                                     {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, y, dy},
-                                     {"fwd", &own->forward, ULP_AT_PROB, ULP_AT_ACT, prob, y},
-                                     {"bwd", &own->backward, ULP_AT_PROB, ULP_AT_AGRAD, prob, score_gradient}};
+    const ulp_operands products[] = {{"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, x, w, by},
+                                     {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, x, dy, by + ULP_WGRAD_X},
+                                     {"bwd", &own->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, dy, w, by + ULP_DGRAD_G},
+                                     {"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, y, w, NULL},
+                                     {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, y, dy, NULL},
+                                     {"fwd", &own->forward, ULP_AT_PROB, ULP_AT_ACT, prob, y, NULL},
+                                     {"bwd", &own->backward, ULP_AT_PROB, ULP_AT_AGRAD, prob, score_gradient, NULL}};
     static const size_t counts[] = {0, 3, 5, 7};
     const size_t count = counts[layer->kind->products];
     ulp_error why;
-    ulp_status status = ULP_OK;
+    ulp_status status = ulp_operand_casts_check(by, &why);
     for (size_t i = 0; i < count && status == ULP_OK; i++) status = ulp_operands_check(&products[i], &why);
     if (status != ULP_OK)
         return ulp_fail(error, status, "policy: layer %zu (%s): %s", layer->index, layer->word, why.text);
@@ -142,9 +149,12 @@ static ulp_status check_layer(const ulp_layer_policy *rows, const ulp_layer *lay
 
 static ulp_status fill(ulp_layer_policy *rows, const ulp_policy *policy, const ulp_net *net, ulp_error *error) {
     for (size_t t = 0; t <= net->count; t++) {
-        rows[t] = (ulp_layer_policy){
-            .own = policy->own, .has_master = policy->has_master, .forward = policy->forward, .backward = policy->backward};
+        rows[t] = (ulp_layer_policy){.own = policy->own,
+                                     .has_master = policy->has_master,
+                                     .forward = policy->forward,
+                                     .backward = policy->backward};
         memcpy(rows[t].at, policy->at, sizeof rows[t].at);
+        memcpy(rows[t].operand, policy->operand, sizeof rows[t].operand);
     }
     for (size_t i = 0; i < policy->selections; i++) {
         const ulp_selection *s = &policy->selection[i];
@@ -152,7 +162,7 @@ static ulp_status fill(ulp_layer_policy *rows, const ulp_policy *policy, const u
         size_t selected = 0, changed = 0;
         for (size_t t = 0; t <= net->count; t++) {
             const char *lack = t && *s->layers != '*' ? lacked_by(&net->layers[t - 1], s) : NULL;
-            if (!selects(s->layers, net, t)) continue;
+            if (!ulp_policy_selects(s->layers, net, t)) continue;
             apply(&rows[t], policy, s);
             selected++;
             changed += !lack;

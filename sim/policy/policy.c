@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "operand_cast.h"
 #include "policy_words.h"
 
 static const char *const point_names[ULP_AT_COUNT] = {"weight", "act",  "wgrad", "agrad", "state",
@@ -34,8 +35,17 @@ static size_t place_path(ulp_policy *policy, const ulp_datapath *path) {
     return i;
 }
 
+size_t ulp_policy_place_cast(ulp_policy *policy, const ulp_operand_cast *cast) {
+    size_t i = 0;
+    while (i < policy->casts && !ulp_operand_casts_equal(&policy->cast[i], cast)) i++;
+    if (i == ULP_PATHS_MAX) return i;
+    policy->cast[i] = *cast;
+    policy->casts += i == policy->casts;
+    return i;
+}
+
 ulp_status ulp_policy_select(ulp_policy *policy, const ulp_selection *selection, const ulp_datapath *path) {
-    const size_t at = path && policy->selections < ULP_SELECTIONS_MAX ? place_path(policy, path) : 0;
+    const size_t at = path && policy->selections < ULP_SELECTIONS_MAX ? place_path(policy, path) : selection->path;
     if (policy->selections == ULP_SELECTIONS_MAX || at == ULP_PATHS_MAX) return ULP_BAD_ARGUMENT;
     ulp_selection *to = &policy->selection[policy->selections++];
     *to = *selection;
@@ -89,6 +99,8 @@ ulp_status ulp_operands_check(const ulp_operands *o, ulp_error *error) {
     const ulp_format *takes[] = {&o->path->a, &o->path->b};
     const ulp_cast *casts[] = {o->a, o->b};
     for (int i = 0; o->path->has_inputs && i < 2; i++) {
+        if (o->by && o->by[i].kind == ULP_OPERAND_BLOCK) continue; /* values that the product itself checks */
+        if (o->by && o->by[i].kind == ULP_OPERAND_FORMAT) casts[i] = &o->by[i].cast;
         const char *name = point_names[points[i]], *format = casts[i]->format.name;
         if (casts[i]->tensor_scale && o->path->words == 0) /* with words, operands are any binary32 numbers */
             return ulp_fail(error, ULP_UNSUPPORTED,
@@ -105,10 +117,12 @@ ulp_status ulp_operands_check(const ulp_operands *o, ulp_error *error) {
 /* The products are y = x w, dw = x' dy and dx = dy w'. */
 static ulp_status check_products(const ulp_policy *p, ulp_error *error) {
     const ulp_cast *act = &p->at[ULP_AT_ACT], *weight = &p->at[ULP_AT_WEIGHT], *agrad = &p->at[ULP_AT_AGRAD];
-    const ulp_operands products[] = {{"fwd", &p->forward, ULP_AT_ACT, ULP_AT_WEIGHT, act, weight},
-                                     {"bwd", &p->backward, ULP_AT_ACT, ULP_AT_AGRAD, act, agrad},
-                                     {"bwd", &p->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, agrad, weight}};
-    ulp_status status = ULP_OK;
+    const ulp_operand_cast *by = p->operand;
+    const ulp_operands products[] = {
+        {"fwd", &p->forward, ULP_AT_ACT, ULP_AT_WEIGHT, act, weight, by},
+        {"bwd", &p->backward, ULP_AT_ACT, ULP_AT_AGRAD, act, agrad, by + ULP_WGRAD_X},
+        {"bwd", &p->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, agrad, weight, by + ULP_DGRAD_G}};
+    ulp_status status = ulp_operand_casts_check(by, error);
     for (int i = 0; i < 3 && status == ULP_OK; i++) status = ulp_operands_check(&products[i], error);
     return status;
 }

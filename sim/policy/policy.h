@@ -64,12 +64,36 @@ typedef enum ulp_tensor_scale {
 
 enum { ULP_HISTORY_MAX = 1024 };
 
+/* The operands of the three products of a layer with weights, see operand_cast.h. */
+typedef enum ulp_operand_use {
+    ULP_FORWARD_X,
+    ULP_FORWARD_W,
+    ULP_DGRAD_G,
+    ULP_DGRAD_W,
+    ULP_WGRAD_X,
+    ULP_WGRAD_G,
+    ULP_OPERANDS
+} ulp_operand_use;
+
+enum { ULP_OPERAND_AS_IT_IS, ULP_OPERAND_FORMAT, ULP_OPERAND_BLOCK };
+
 typedef struct ulp_cast {
     ulp_format format;
     ulp_rule rule;
     uint8_t tensor_scale; /* ulp_tensor_scale; the values that one layer rounds at one point are one tensor */
     uint16_t history;     /* number of steps of ULP_SCALED_DELAYED */
 } ulp_cast;
+
+/* A cast of an operand of a product. */
+typedef struct ulp_operand_cast {
+    uint8_t kind;         /* ULP_OPERAND_AS_IT_IS, ... */
+    uint8_t tiles;        /* of BLOCK, 1: square tiles share a scale */
+    uint8_t random_signs; /* of a transform */
+    uint16_t transform;   /* size of the Hadamard matrix; 0: none */
+    uint8_t has_tensor_scale;
+    ulp_cast cast;   /* of FORMAT; of BLOCK its rule alone counts */
+    ulp_block block; /* of BLOCK */
+} ulp_operand_cast;
 
 /* The target of a word with a selector: a rounding point by its number, or one of these. */
 typedef enum ulp_selected {
@@ -78,7 +102,8 @@ typedef enum ulp_selected {
     ULP_SELECT_MODE,      /* KEY is mode: the mode of every point whose format is not binary32 */
     ULP_SELECT_NO_MASTER, /* master=none */
     ULP_SELECT_FORWARD,
-    ULP_SELECT_BACKWARD
+    ULP_SELECT_BACKWARD,
+    ULP_SELECT_OPERAND = 32 /* this and the next five: the operands */
 } ulp_selected;
 
 enum { ULP_SELECTOR_MAX = 16, ULP_SELECTIONS_MAX = 64, ULP_PATHS_MAX = 12 };
@@ -87,7 +112,8 @@ enum { ULP_SELECTOR_MAX = 16, ULP_SELECTIONS_MAX = 64, ULP_PATHS_MAX = 12 };
 typedef struct ulp_selection {
     char layers[ULP_SELECTOR_MAX]; /* a kind of layer, the number of a layer from 0, first, last, input, or * for all */
     uint8_t what;                  /* a ulp_point_kind or a ulp_selected */
-    uint8_t path;                  /* of FORWARD, BACKWARD, ALL and MIXED: index of the datapath in the policy */
+    uint8_t path;                  /* of FORWARD, BACKWARD, ALL and MIXED: index of the datapath in the policy; of an
+                                      operand: index of its cast */
     uint8_t own_mode;              /* 1: the word gives a mode; 0: mode= gives it */
     ulp_cast cast;                 /* of a point, ALL and MIXED; of MODE its rule alone counts */
 } ulp_selection;
@@ -102,6 +128,10 @@ typedef struct ulp_policy {
     size_t selections, paths;
     ulp_selection selection[ULP_SELECTIONS_MAX]; /* in the order in which they apply */
     ulp_datapath path[ULP_PATHS_MAX];            /* of the selections */
+    size_t casts;
+    ulp_operand_cast cast[ULP_PATHS_MAX];   /* of the selections */
+    ulp_operand_cast operand[ULP_OPERANDS]; /* of all layers */
+    uint8_t has_operands;                   /* 1: the policy has casts of operands, here or in a selection */
 } ulp_policy;
 
 /* The policy of one layer: the selections that select the layer, applied to the rest of a ulp_policy. Both structs are
@@ -111,6 +141,7 @@ typedef struct ulp_layer_policy {
     uint16_t own; /* as in ulp_policy */
     uint8_t has_master;
     ulp_datapath forward, backward;
+    ulp_operand_cast operand[ULP_OPERANDS];
 } ulp_layer_policy;
 
 /* Whether a point follows the point act where a policy gives it no cast. */
@@ -161,6 +192,10 @@ enum { ULP_POLICY_TEXT_MAX = 4096 };
 
 /* The reference text of `ulp help policies`. */
 void ulp_policy_help(const ulp_help *to);
+
+/* The index of a cast among those of the selections, where it is added if it is new; ULP_PATHS_MAX: there is no room.
+ */
+size_t ulp_policy_place_cast(ulp_policy *policy, const ulp_operand_cast *cast);
 
 /* Add a selection at the end; `path` (may be NULL) is the datapath of FORWARD, BACKWARD, ALL and MIXED.
  * ULP_BAD_ARGUMENT: the policy has no room for another selection or datapath. */
@@ -229,8 +264,12 @@ enum {
     ULP_USE_KAHAN_SUM = 49, /* this and the next two: compensated update, in the order of optim.h */
     ULP_USE_KAHAN_MOVED = 50,
     ULP_USE_KAHAN_LOST = 51,
-    ULP_USE_CLIP = 52,       /* gradients times the coefficient of clipping */
+    ULP_USE_OPERAND = 64, /* this and the next five: casts of operands of products, in the order of ulp_operand_use */
+    ULP_USE_SIGNS = 72,   /* this and the next two: random signs of transforms: fwd, dgrad, wgrad */
+    ULP_USE_CLIP = 52,    /* gradients times the coefficient of clipping */
     ULP_USE_ACCUMULATE = 53, /* sums of the gradients of micro-batches */
+    ULP_USE_TAIL = 54,       /* weights and master weights that a second policy rounds anew */
+    ULP_USE_SAMPLE = 57,     /* tokens of new text (sample.h) */
     ULP_USE_REDUCE = 56      /* reduction of the gradients over ranks (reduction.h) */
 };
 

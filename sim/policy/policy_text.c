@@ -1,10 +1,13 @@
 /* policy_text.c - the text of a policy: presets, parsing, printing, help; see policy.h and policy_words.h. */
+#include "operand_cast.h"
 #include "policy_words.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const ulp_key *const lists[] = {ulp_policy_keys, NULL};
+
+static ulp_status parse_recipe(draft *d, const char *text);
 
 /* ---- presets ---- */
 
@@ -20,6 +23,33 @@ static ulp_status set_format(draft *d, const char *format, int all) {
     return status;
 }
 
+#define OPERANDS(x, w, g) "fwd.x=" x ",fwd.w=" w ",dgrad.g=" g ",dgrad.w=" w ",wgrad.x=" x ",wgrad.g=" g
+
+/* Recipes by their names: bfloat16 tensors with binary32 master weights and sums, and casts of operands. */
+static const struct {
+    const char *name, *text, *from;
+} recipes[] = {
+    {"mxfp8", "mixed:bf16," OPERANDS("mxfp8", "mxfp8", "mxfp8"),
+     "e4m3 in blocks of 32 with power-of-two scales, all six operands; OCP MX v1.0, torchao's MXFP8 training"},
+    {"nvfp4",
+     "mixed:bf16,fwd.x=nvfp4,fwd.w=nvfp4:2d,dgrad.g=nvfp4/sr,dgrad.w=nvfp4:2d,wgrad.x=nvfp4:rht16,"
+     "wgrad.g=nvfp4:rht16/sr",
+     "arXiv:2509.25149: 2-D scales of weights, stochastic gradients, Hadamard transforms for the gradients of weights; "
+     "the paper keeps some layers in bf16, as with last.fwd.x=none,..."},
+    {"deepseek",
+     "mixed:bf16," OPERANDS("mxfp8:128:noclip", "mxfp8:128:noclip:2d",
+                            "mxfp8:128:noclip") ",fwd=chunk128:fp32:rne,bwd=chunk128:fp32:rne",
+     "arXiv:2412.19437: e4m3 with scales of 1x128 of activations and gradients and 128x128 of weights, powers of two; "
+     "sums of 128 products are added in binary32"},
+    {"fp8-tensorwise",
+     "mixed:bf16,fwd.x=e4m3@amax,fwd.w=e4m3@amax,dgrad.g=e5m2@amax,dgrad.w=e4m3@amax,wgrad.x=e4m3@amax,"
+     "wgrad.g=e5m2@amax",
+     "one power-of-two scale per tensor; e5m2 gradients, arXiv:2209.05433"},
+    {"fp8-rowwise", "mixed:bf16," OPERANDS("mxfp8:1048576:noclip", "mxfp8:1048576:noclip", "mxfp8:1048576:noclip"),
+     "e4m3 with one power-of-two scale per row along the sum, as torchao's rowwise recipe"},
+};
+enum { RECIPES = sizeof recipes / sizeof *recipes };
+
 /* Parse a preset: the name of a format, or "mixed:FORMAT"; the draft is the policy fp32. */
 static ulp_status parse_preset(draft *d, const char *text) {
     char datapath[ULP_CAST_TEXT_MAX + 16];
@@ -27,6 +57,8 @@ static ulp_status parse_preset(draft *d, const char *text) {
     const int mixed = strncmp(text, "mixed:", 6) == 0;
     d->policy.has_master = (uint8_t)mixed;
     if (mixed) return set_format(d, text + 6, 0);
+    for (int i = 0; i < RECIPES; i++)
+        if (strcmp(recipes[i].name, text) == 0) return parse_recipe(d, recipes[i].text);
     if (ulp_format_parse(&format, text) != ULP_OK) {
         char known[256];
         ulp_keys_list(known, sizeof known, lists, "= ");
@@ -47,6 +79,15 @@ static ulp_status parse_preset(draft *d, const char *text) {
 /* ---- whole texts ---- */
 
 static const ulp_key_reader reader = {.lists = lists, .dotted = ulp_draft_select};
+
+/* A recipe is a text of its own: a preset of format, then words. */
+static ulp_status parse_recipe(draft *d, const char *text) {
+    char preset[32];
+    const size_t length = strcspn(text, ",");
+    snprintf(preset, sizeof preset, "%.*s", (int)length, text);
+    ULP_TRY(parse_preset(d, preset));
+    return ulp_keys_read(d, &reader, text + length + 1, "policy", d->error);
+}
 
 /* Parse the optional preset and the keys. */
 static ulp_status parse_words(draft *d, const char *text) {
@@ -91,6 +132,12 @@ ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, ulp_error *err
 ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy) {
     ulp_status status = ulp_keys_print(text, size, &reader, policy, NULL);
     size_t used = status == ULP_OK ? strlen(text) : size;
+    for (int i = 0; i < ULP_OPERANDS && used < size; i++) {
+        char word[ULP_VALUE_MAX];
+        if (policy->operand[i].kind == ULP_OPERAND_AS_IT_IS) continue;
+        ulp_operand_cast_write(word, sizeof word, &policy->operand[i]);
+        used += (size_t)snprintf(text + used, size - used, ",%s=%s", ulp_operand_name(i), word);
+    }
     for (size_t i = 0; i < policy->selections && used < size; i++) {
         char word[ULP_VALUE_MAX + ULP_SELECTOR_MAX];
         ulp_selection_print(word, sizeof word, policy, &policy->selection[i]);
@@ -111,8 +158,16 @@ void ulp_policy_help(const ulp_help *to) {
     ulp_help_entry(to, "mixed:FORMAT",
                    "weight, act, wgrad and agrad in FORMAT; accumulation, state, master, loss and "
                    "norm in binary32");
+    for (int i = 0; i < RECIPES; i++) ulp_help_entry(to, recipes[i].name, recipes[i].from);
     ulp_help_line(to, "%s", "");
     ulp_help_keys(to, lists, &fp32);
+    ulp_help_entry(
+        to, "OPERAND",
+        "a cast of an operand of the products with weights: fwd.x, fwd.w (y = x w), dgrad.g, dgrad.w (dx = g "
+        "w'), wgrad.x, wgrad.g (dw = x' g); none, FORMAT[@amax][/MODE], or BLOCK[:2d][:rhtG or "
+        ":hadG][/MODE], as fwd.w=nvfp4:2d or wgrad.g=nvfp4:rht16/sr. Blocks run along the sum; :2d: square "
+        "tiles share a scale; :rhtG: a Hadamard transform of 16, 32 or 128 with random signs, which both "
+        "operands need; :hadG: with fixed signs");
     ulp_help_line(to, "%s", "");
     ulp_help_line(
         to,

@@ -1,4 +1,5 @@
 /* policy_words.c - the words of a policy: KEY=VALUE for all layers, SELECTOR.KEY=VALUE for some; see policy_words.h. */
+#include "operand_cast.h"
 #include "policy_words.h"
 
 #include <stdio.h>
@@ -248,6 +249,31 @@ static ulp_status add_key(draft *d, const selected_word *w, const draft *one, ul
     return add_selection(d, w, s, NULL);
 }
 
+/* OPERAND=CAST for all layers; after words with selectors a selection of all layers. */
+static ulp_status read_operand(draft *d, int operand, const char *value) {
+    ulp_policy *p = &d->policy;
+    ULP_TRY(ulp_operand_cast_read(&p->operand[operand], operand, value, d->error));
+    p->has_operands = 1;
+    ulp_policy_forget(p, ULP_SELECT_OPERAND + operand);
+    if (!p->selections) return ULP_OK;
+    const size_t at = ulp_policy_place_cast(p, &p->operand[operand]);
+    const ulp_selection all = {.layers = "*", .what = (uint8_t)(ULP_SELECT_OPERAND + operand), .path = (uint8_t)at};
+    return at < ULP_PATHS_MAX && ulp_policy_select(p, &all, NULL) == ULP_OK
+               ? ULP_OK
+               : ulp_draft_full(d, ulp_operand_name(operand));
+}
+
+/* SELECTOR.OPERAND=CAST. */
+static ulp_status add_operand(draft *d, const selected_word *w, int operand, ulp_selection *s) {
+    ulp_operand_cast cast;
+    ULP_TRY(ulp_operand_cast_read(&cast, operand, w->value, d->error));
+    d->policy.has_operands = 1;
+    const size_t at = ulp_policy_place_cast(&d->policy, &cast);
+    s->what = (uint8_t)(ULP_SELECT_OPERAND + operand);
+    s->path = (uint8_t)at;
+    return at < ULP_PATHS_MAX ? add_selection(d, w, s, NULL) : ulp_draft_full(d, w->name);
+}
+
 static const ulp_key *const lists[] = {ulp_policy_keys, NULL};
 static const ulp_key_reader reader = {.lists = lists};
 
@@ -257,6 +283,7 @@ ulp_status ulp_draft_select(void *to, const char *name, const char *value, ulp_e
     ulp_selection selection;
     selected_word w = {.name = name, .value = value};
     memset(&selection, 0, sizeof selection);
+    if (ulp_operand_find(name) >= 0) return read_operand(d, ulp_operand_find(name), value);
     ULP_TRY(take_selector(d, &w));
     memcpy(selection.layers, w.layers, sizeof w.layers);
     const int of_input = strcmp(w.layers, "input") == 0, of_all = strcmp(w.layers, "*") == 0;
@@ -265,6 +292,7 @@ ulp_status ulp_draft_select(void *to, const char *name, const char *value, ulp_e
     if (strcmp(w.key, "out") == 0 || strcmp(w.key, "loss") == 0)
         return fail_word(d, &w, "out= and loss= are of the whole net and take no selector");
     if (strcmp(w.key, "*") == 0) return add_preset(d, &w, &selection);
+    if (ulp_operand_find(w.key) >= 0) return add_operand(d, &w, ulp_operand_find(w.key), &selection);
     if (of_all && strcmp(w.key, "mode") == 0) return fail_word(d, &w, "for all layers write mode= without a selector");
     draft *one = calloc(1, sizeof *one);
     if (!one) return ulp_fail(error, ULP_NO_MEMORY, "no memory for a policy");
@@ -304,6 +332,10 @@ int ulp_selection_print(char *text, size_t size, const ulp_policy *policy, const
     char value[ULP_VALUE_MAX];
     const char *key = s->what < ULP_AT_COUNT ? ulp_point_name((ulp_point_kind)s->what) : "*";
     const char *path = policy->path[s->path].name;
+    if (s->what >= ULP_SELECT_OPERAND) {
+        ulp_operand_cast_write(value, sizeof value, &policy->cast[s->path]);
+        return snprintf(text, size, "%s.%s=%s", s->layers, ulp_operand_name(s->what - ULP_SELECT_OPERAND), value);
+    }
     ulp_cast_write(value, sizeof value, &s->cast);
     switch (s->what) {
     case ULP_SELECT_MODE:

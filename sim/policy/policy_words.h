@@ -71,6 +71,9 @@ int ulp_selection_print(char *text, size_t size, const ulp_policy *policy, const
 
 /* ---- parts of a policy ---- */
 
+/* Whether a selector selects row t of the table of a net's policies (policy.h). */
+int ulp_policy_selects(const char *selector, const ulp_net *net, size_t t);
+
 static inline int ulp_point_is_gradient(int i) { return i == ULP_AT_WGRAD || i == ULP_AT_AGRAD; }
 
 /* Check that a datapath takes the tensors at two casts as its operands a and b. If not, the status is ULP_UNSUPPORTED,
@@ -80,6 +83,7 @@ typedef struct ulp_operands {
     const ulp_datapath *path;
     ulp_point_kind a_point, b_point;
     const ulp_cast *a, *b;
+    const ulp_operand_cast *by; /* [2]: casts of a and b that replace those of the tensors; NULL: none */
 } ulp_operands;
 ulp_status ulp_operands_check(const ulp_operands *operands, ulp_error *error);
 

@@ -10,8 +10,13 @@ ULP_C_BEGIN
 /* A data set, a net and a run in progress. */
 typedef struct ulp_foreign_run ulp_foreign_run;
 
-/* Images (n, c, h, w) of bytes with labels (n) below `classes`; the byte `white` stands for 1.0. The first n_train
- * images are for training. */
+/* Samples (n, c, h, w) with labels below `classes`; the first n_train are for training. The samples are of a kind:
+ *
+ *  - 0: images of bytes; the byte `white` stands for 1.0
+ *  - 1: real values, floats
+ *  - 2: numbers of tokens below `classes`, bytes; no policy rounds them
+ *
+ * LABELS is 0 for one label (n), else the number of labels (n, LABELS), which belong to positions. */
 enum {
     ULP_FOREIGN_IMAGES,
     ULP_FOREIGN_IMAGES_TRAIN,
@@ -20,6 +25,8 @@ enum {
     ULP_FOREIGN_IMAGES_W,
     ULP_FOREIGN_IMAGES_CLASSES,
     ULP_FOREIGN_IMAGES_WHITE,
+    ULP_FOREIGN_IMAGES_KIND,
+    ULP_FOREIGN_IMAGES_LABELS,
     ULP_FOREIGN_IMAGES_NUMBERS
 };
 
@@ -33,13 +40,14 @@ enum {
     ULP_FOREIGN_RUN_DATA,   /* the name of a data set; NULL: the images */
     ULP_FOREIGN_RUN_FOLDER, /* of the data set; NULL: the usual places */
     ULP_FOREIGN_RUN_BACKEND,
+    ULP_FOREIGN_RUN_TAIL, /* STEP:POLICY, a second policy from a step on; NULL: none */
     ULP_FOREIGN_RUN_TEXTS
 };
 
-/* Makes a run before its first step. images, pixels and labels are NULL with a named data set; they are copied. */
+/* Makes a run before its first step. images, samples and labels are NULL with a named data set; they are copied. */
 ulp_status ulp_foreign_run_new(ulp_foreign_run **run, const char *const texts[ULP_FOREIGN_RUN_TEXTS], uint64_t batch,
                                uint64_t seed, double init_std, const uint64_t images[ULP_FOREIGN_IMAGES_NUMBERS],
-                               const uint8_t *pixels, const uint8_t *labels);
+                               const void *samples, const uint8_t *labels);
 void ulp_foreign_run_release(ulp_foreign_run *run);
 
 /* The numbers of a run: parameters, layers, samples for training, all samples, numbers of a sample, classes. */

@@ -1,6 +1,8 @@
 /* learner.c - the start, the batches and the updates of one network that learns; see learner.h. */
 #include "learner.h"
 
+#include "sim/policy/operand_cast.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +27,11 @@ ulp_status ulp_learner_take(ulp_trainer *t, const ulp_train_options *o, ulp_erro
 }
 
 ulp_status ulp_learner_fit(ulp_trainer *t, ulp_error *error) {
-    ULP_TRY(ulp_policy_resolve(&t->rows, t->policy, &t->model.net, error));
+    const ulp_net *net = &t->model.net;
+    ULP_TRY(ulp_policy_resolve(&t->rows, t->policy, net, error));
+    for (size_t i = 0; i < net->count && t->policy->has_operands; i++)
+        ULP_TRY(ulp_operand_lengths_check(t->rows ? t->rows[i + 1].operand : t->policy->operand, &net->layers[i],
+                                          t->model.batch, error));
     return ulp_optimizer_divide(&t->optimizer, &t->model.net, t->rows, error);
 }
 
@@ -83,9 +89,10 @@ ulp_status ulp_learner_gather(ulp_trainer *t, const uint32_t *rows, size_t B) {
     for (size_t i = 0; i < 256; i++) value[i] = (float)i / (float)d->white;
     for (size_t b = 0; b < B; b++) {
         const size_t row = rows ? rows[b] : t->pass.now.first + b;
-        const uint8_t *pixel = d->pixel + row * d->features;
+        const uint8_t *pixel = d->value ? NULL : d->pixel + row * d->features;
         float *to = t->input + b * d->features;
-        for (size_t i = 0; i < d->features; i++) to[i] = value[pixel[i]];
+        if (d->value) memcpy(to, d->value + row * d->features, d->features * sizeof *to);
+        for (size_t i = 0; i < d->features && pixel; i++) to[i] = value[pixel[i]];
         memcpy(t->label + b * d->labels, d->label + row * d->labels, d->labels);
     }
     return t->pass.run.backend->upload(t->model.tensor[0], t->input, B * d->features * sizeof(float));

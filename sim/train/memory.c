@@ -40,6 +40,8 @@ typedef struct sizes {
     const ulp_data *data;
     const ulp_policy *policy; /* NULL: "fp32" */
     ulp_layer_policy *rows;   /* policy.h */
+    const ulp_policy *tail;   /* NULL: none */
+    ulp_layer_policy *tail_rows;
     ulp_optimizer_rule optimizer;
     ulp_loss loss;                       /* without arrays */
     int per_layer;                       /* whether layers have loss scales of their own */
@@ -57,8 +59,10 @@ static ulp_status take_sizes(sizes *s, const ulp_data *data, const ulp_train_opt
     s->room = ulp_larger(s->batch, ulp_score_batch(o->net));
     s->elements = ulp_larger(s->room * o->net->widest, o->net->params);
     s->policy = o->policy;
-    s->rows = NULL;
+    s->tail = o->tail;
+    s->rows = s->tail_rows = NULL;
     if (o->policy) ULP_TRY(ulp_policy_resolve(&s->rows, o->policy, o->net, NULL));
+    if (o->tail) ULP_TRY(ulp_policy_resolve(&s->tail_rows, o->tail, o->net, NULL));
     return ulp_loss_init(&s->loss, o->loss, o->net->out, data, NULL);
 }
 
@@ -89,7 +93,8 @@ static void count_model(size_t *bytes, const sizes *s) {
     bytes[ULP_MEMORY_WGRAD] = floats(net->params) * (ulp_micro_has_sum(&s->optimizer) ? 2 : 1);
     bytes[ULP_MEMORY_NORM] = floats(net->states);
     bytes[ULP_MEMORY_SCRATCH] =
-        floats(s->room * net->ones) + floats(s->room * net->work) + array(s->elements, sizeof(double));
+        floats(s->room * net->ones) + floats(s->room * net->work) + array(s->elements, sizeof(double)) +
+        (s->policy && s->policy->has_operands ? 2 * floats(ulp_larger(s->elements, s->room * net->work)) : 0);
 }
 
 static void count_loss(size_t *bytes, const sizes *s) {
@@ -107,9 +112,9 @@ static size_t count_ranks(const sizes *s, int is_one_rank) {
 }
 
 /* The policies of the layers, if they have policies of their own, and the parts of the optimizer. */
-static size_t rows_of(const sizes *s) {
-    return (s->rows ? (s->net->count + 1) * sizeof(ulp_layer_policy) : 0) +
-           ulp_optimizer_parts(&s->optimizer, s->net->count, s->rows != NULL) * sizeof(ulp_update_part);
+static size_t rows_of(const sizes *s, const ulp_layer_policy *rows) {
+    return (rows ? (s->net->count + 1) * sizeof(ulp_layer_policy) : 0) +
+           ulp_optimizer_parts(&s->optimizer, s->net->count, rows != NULL) * sizeof(ulp_update_part);
 }
 
 /* The host memory of the model and the pass, of the loss, of the samples, and of a scale per layer. */
@@ -117,15 +122,18 @@ static size_t count_host(const sizes *s) {
     const ulp_data *data = s->data;
     const size_t count = s->net->count, out = ulp_dims_size(s->net->out),
                  more = s->loss.kind->scratch ? s->loss.kind->scratch(&s->loss) : 0;
-    const size_t steps = s->policy ? ulp_longest_history(s->policy, s->rows, count + 1) : 0;
+    const size_t first_steps = s->policy ? ulp_longest_history(s->policy, s->rows, count + 1) : 0,
+                 tail_steps = s->tail ? ulp_longest_history(s->tail, s->tail_rows, count + 1) : 0,
+                 steps = ulp_larger(first_steps, tail_steps),
+                 tail = s->tail ? sizeof(ulp_policy) + rows_of(s, s->tail_rows) : 0;
     const size_t scratch = s->elements * (2 * sizeof(float) + sizeof(double)),
                  lists = (3 * count + 2) * sizeof(float *) + count * sizeof(ulp_layer) + 1,
                  history = ULP_AT_COUNT * (count + 1) * (steps + 1) * sizeof(float),
                  loss = (s->room * s->loss.rows + more) * sizeof(double) + s->room * out * sizeof(float),
                  samples = data->n_train * sizeof(uint32_t) + s->room * (data->labels + data->features * sizeof(float)),
                  scales = count * (sizeof(ulp_scaler) + sizeof(size_t) + sizeof(int) + sizeof(ulp_span));
-    return sizeof(ulp_trainer) + sizeof(ulp_policy) + scratch + rows_of(s) + lists + history + loss + samples +
-           (s->per_layer ? scales : 0);
+    return sizeof(ulp_trainer) + sizeof(ulp_policy) + scratch + rows_of(s, s->rows) + tail + lists + history + loss +
+           samples + (s->per_layer ? scales : 0);
 }
 
 ulp_status ulp_memory_count(ulp_memory *memory, const ulp_data *data, const ulp_train_options *options,
@@ -140,6 +148,7 @@ ulp_status ulp_memory_count(ulp_memory *memory, const ulp_data *data, const ulp_
     memory->bytes[ULP_MEMORY_RANKS] = count_ranks(&s, options->group != NULL);
     memory->bytes[ULP_MEMORY_HOST] = count_host(&s);
     free(s.rows);
+    free(s.tail_rows);
     return ULP_OK;
 }
 

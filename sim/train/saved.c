@@ -16,6 +16,7 @@
 #include "base/replace.h"
 #include "sim/policy/policy_words.h"
 #include "saved.h"
+#include "tail.h"
 
 enum { VERSION = 3, PIECE = 1 << 16, LINES_MAX = 1 << 18 };
 
@@ -317,6 +318,12 @@ static ulp_status describe_trainer(ulp_lines *lines, const void *run) {
     char reduction[ULP_REDUCTION_TEXT_MAX] = "none";
     ulp_status status = ulp_learner_describe(lines, t);
     if (status == ULP_OK && t->ranks > 1) status = ulp_reduction_print(reduction, sizeof reduction, &t->reduction);
+    if (t->tail) {
+        char policy[ULP_POLICY_TEXT_MAX];
+        status = status == ULP_OK ? ulp_policy_print(policy, sizeof policy, t->tail) : status;
+        if (status == ULP_OK)
+            ulp_lines_add(lines, "tail: from step %llu, %s\n", (unsigned long long)t->tail_step, policy);
+    }
     ulp_lines_add(lines, "seed: %llu\n", (unsigned long long)t->pass.run.seed);
     ulp_lines_add(lines, "batch: %zu\n", t->batch);
     ulp_lines_add(lines, "ranks: %zu, reduction %s\n", t->ranks, reduction);
@@ -338,6 +345,7 @@ ulp_status ulp_checkpoint_save(const ulp_trainer *t, const char *path, const voi
 
 ulp_status ulp_checkpoint_load(ulp_trainer *t, const char *path, void **note, size_t *note_bytes, ulp_error *error) {
     ULP_TRY(ulp_saved_read(&trainer_kind, t, t->step, path, note, note_bytes, error));
+    ulp_tail_resume(t);
     t->epoch = 0; /* the next step makes the epoch's order again from the seed */
     return ULP_OK;
 }

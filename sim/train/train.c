@@ -6,6 +6,7 @@
 #include "kernels/functions/elementary.h"
 #include "learner.h"
 #include "micro.h"
+#include "tail.h"
 #include "train_ranks.h"
 
 /* Carve the arrays that do not belong to the model. */
@@ -19,6 +20,7 @@ static void carve(void *own, ulp_arena *f) {
 void ulp_trainer_free(ulp_trainer *t) {
     if (!t) return;
     ulp_train_ranks_release(t);
+    ulp_tail_release(t);
     ulp_loss_release(&t->loss);
     ulp_learner_release(t);
     free(t);
@@ -54,7 +56,8 @@ static ulp_status take_net(ulp_trainer *t, const ulp_train_options *o, ulp_error
     ULP_TRY(check_tokens(o->net, t->data, error));
     ULP_TRY(ulp_train_ranks_take(t, o, error));
     ULP_TRY(ulp_micro_take(t, error));
-    const ulp_status status = ulp_model_init(&t->model, o->net, t->batch / t->ranks / t->micro, ulp_score_batch(o->net));
+    const ulp_status status =
+        ulp_model_init(&t->model, o->net, t->batch / t->ranks / t->micro, ulp_score_batch(o->net));
     return status == ULP_OK ? ULP_OK : ulp_fail(error, status, "no memory for a net");
 }
 
@@ -65,7 +68,8 @@ static ulp_status take_options(ulp_trainer *t, const ulp_train_options *o, ulp_e
     ULP_TRY(ulp_loss_init(&t->loss, o->loss, t->model.net.out, t->data, error));
     t->observer = o->observer;
     t->counting = o->counting;
-    return ulp_learner_run_on(t, o->backend, o->seed, error);
+    ULP_TRY(ulp_learner_run_on(t, o->backend, o->seed, error));
+    return ulp_tail_take(t, o, error);
 }
 
 /* A trainer with its options, but without tensors. ulp_trainer_free() frees it, also after a failure. */
@@ -89,6 +93,7 @@ ulp_status ulp_train_check(const ulp_data *data, const ulp_train_options *option
 static ulp_status start(ulp_trainer *t, const ulp_train_options *o) {
     ULP_TRY(ulp_loss_ready(&t->loss, t->model.room));
     ULP_TRY(ulp_train_ranks_alloc(t));
+    ulp_tail_reserve(t);
     return ulp_learner_start(t, carve, t, o->init_std, o->clock);
 }
 
@@ -137,6 +142,7 @@ static ulp_status step_of_rank(ulp_trainer *t, double *mean) { return ulp_micro_
 
 ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
     ulp_step r = {0};
+    ULP_TRY(ulp_tail_enter(t));
     ulp_learner_begin(t, t->model.batch);
     ULP_TRY(t->ranks > 1 ? ulp_train_ranks_step(t, step_of_rank, &r.loss) : step_of_rank(t, &r.loss));
     ULP_TRY(ulp_learner_update(t, &r));

@@ -43,6 +43,8 @@ typedef struct ulp_train_options {
     size_t ranks;                   /* data-parallel training; 0 or 1: no ranks; must divide the batch */
     const ulp_reduction *reduction; /* of the gradients; NULL: "ring:fp32" */
     const ulp_ranks *group; /* NULL: this process computes all ranks; else it is one of them, group->count = ranks */
+    const ulp_policy *tail; /* the policy from step tail_step on; NULL: one policy for the whole run */
+    uint64_t tail_step;
 } ulp_train_options;
 
 /* Data-parallel training. Rank r of R takes samples r B/R, ..., (r + 1) B/R - 1 of the batch and runs the forward and
@@ -62,6 +64,12 @@ typedef struct ulp_train_options {
  * the gradients of a whole batch. Every micro-batch has random words of its own (policy.h). Batch normalisation uses
  * the samples of a micro-batch, and its running statistics take every one of them, as in PyTorch. Losses are averaged,
  * and counts are sums. The scaler `layer` needs one micro-batch, for the same reason as with ranks.
+ *
+ * A second policy. Before step tail_step the policy `tail` replaces the first one in everything: products, roundings,
+ * tensor scales with their histories, evaluations from then on. First the master weights are rounded to their new
+ * format, and then the weights are rounded anew from the master weights; weights without master weights are rounded
+ * from what they are. The state of the optimizer and the loss scale stay; the next update rounds the state. Both
+ * policies have master weights in the same layers, since the arrays are allocated once.
  *
  * Processes that are a rank each (`group`) compute the same bits as one process that computes all ranks. An observer
  * sees the ranks of its process. */
@@ -92,6 +100,10 @@ typedef struct ulp_trainer {
     ulp_loss_scales loss_scales;
     ulp_optimizer optimizer;
     ulp_optimizer_rule start_rule; /* the optimizer's rule at the start of the run */
+    ulp_policy *tail;              /* the second policy, or NULL; pass.run has the policy of the present step */
+    ulp_layer_policy *tail_rows;
+    ulp_optimizer tail_optimizer; /* without arrays: the parts under the other policy */
+    uint64_t tail_step;
     ulp_pass pass;
     size_t batch, ranks; /* samples of a step, all ranks together; ranks is at least 1 */
     size_t micro;        /* micro-batches of a rank's step, at least 1 */

@@ -34,6 +34,7 @@ static const struct part {
     {"chains", check_chains, "long sums: order, promotion, binary64, clamps"},
     {"library", check_library, "cuBLASLt"},
     {"elements", check_elements, "rounding and operations on elements"},
+    {"blocks", check_blocks, "block-scaled formats and Hadamard transforms"},
     {"moves", check_moves, "transposes and patches"},
     {"network", check_network, "operations between products"},
     {"sequences", check_sequences, "cells of recurrent layers, losses of sequences of labels"},

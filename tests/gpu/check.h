@@ -75,6 +75,7 @@ void check_tensor_cores(const check *c);
 void check_chains(const check *c);
 void check_library(const check *c);
 void check_elements(const check *c);
+void check_blocks(const check *c);
 void check_moves(const check *c);
 void check_network(const check *c);
 void check_layers(const check *c); /* a part of check_network */

@@ -97,6 +97,26 @@ for line in 7f '7f 7 6' , '7f 10' '17f 7' '7f x' '-1 7' 7; do
     gives "block --decode: '$line' is refused" 2 "$line\n" '' block --format mxfp4 --decode
 done
 
+# sizes, rules, transforms
+gives 'block: another size' 0 '1\n0.5\n8\n' '1\n0.5\n8\n' block --format mxint8:2 --to value
+gives 'block: a size and a rule' 0 '6.4\n1\n6.4\n' '39 7 6.75\n39 2 1.125\n39 7 6.75\n' block --format nvfp4:2:noclip --to both
+gives 'block: amax / 6' 0 '10\n20\n30\n40\n' '4d 3 9.75\n4d 5 19.5\n4d 6 26\n4d 7 39\n' block --format nvfp4 --to both
+gives 'block: amax / 4 errs less' 0 '10\n20\n30\n40\n' '52 2 10\n52 4 20\n52 5 30\n52 6 40\n' block --format nvfp4:mse46 --to both
+gives 'block: the best scale' 0 '1\n2\n4\n' '40 1 1\n40 2 2\n40 4 4\n' block --format nvfp4:best --to both
+gives 'block: 17/16 of 6 reaches the next scale' 0 '6\n' '38 7 6\n' block --format nvfp4:up17 --to both
+gives 'block: up17 does not clip' 0 '6.3\n' '39 7 6.75\n' block --format nvfp4:up17 --to both
+gives 'block: a tensor scale of four over six' 0 '3072\n' '78 7 3072\n' block --format nvfp4:mse46 --tensor-scale auto --to both
+says 'block: it is amax / (6 * 256)' 'tensor scale 2$' err
+gives 'block: a spike becomes four equal numbers' 0 '8\n0\n0\n0\n' '4\n4\n4\n4\n' block --format mxfp4 --hadamard 4 --to value
+gives 'block: signs of a stream' 0 '0\n8\n' "$(printf '0\n8\n' | "$ULP" block --format mxfp8 --hadamard 2:5 --to value | tr '\n' ' ' | sed 's/ /\\n/g')" block --format mxfp8 --hadamard 2:5 --to value
+refuses 'block: a group of 3' 'a power of two from 2 to 256' block --format mxfp4 --hadamard 3
+refuses 'block: signs of 32' 'has signs for G = 16 alone' block --format mxfp4 --hadamard 32:te
+refuses 'block: other signs' 'none, te, or the number of a stream' block --format mxfp4 --hadamard 16:x
+refuses 'block: tiles of lines' 'goes with --from npy' block --format mxfp4 --tiles
+refuses 'block: an inverse of lines' 'decoded one by one' block --format mxfp4 --decode --hadamard 16
+gives 'block: no whole group' 2 '1\n2\n3\n' '' block --format mxfp4 --hadamard 4
+says 'block: its length is named' 'rows of 3 numbers, which is no multiple of 4' err
+
 # bad input
 gives 'block: a bad line leaves its block out' 2 '1\n2\nx\n' '' block --format mxfp4
 says 'block: the line is named' 'stdin:3: .*no number' err

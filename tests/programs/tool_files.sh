@@ -270,6 +270,24 @@ cp kept.npy old.npy
 refuses 'block: a file that is cut off' 'announces 24 bytes of elements, and the file holds 23' block --format mxfp4 --from npy --to npy --out old.npy cut.npy
 [ "$(cat old.npy)" = old ] && [ ! -e old.npy.tmp ]
 verdict $? 'block: an old file stays'
+for format in nvfp4:mse46 mxfp4:8 nvint4:best; do
+    auto=auto
+    [ ${format#mx} = $format ] || auto=1
+    "$ULP" block --format $format --tiles --tensor-scale $auto --from npy --to npz --out codes.npz w.npy 2>err &&
+        "$ULP" block --format $format --tiles --decode --from npz --to npy codes.npz >out &&
+        "$ULP" quantize --format $format --tiles --tensor-scale $auto --from npy --to npy w.npy >want 2>err
+    same "block: tiles of $format, there and back, are those of quantize" out want
+done
+"$ULP" block --format nvfp4 --from npy --to npz --out rows.npz w.npy
+refuses 'block: codes of rows are no tiles' 'scales of tiles of 16 x 16' block --format nvfp4 --tiles --decode --from npz --to npy --out old.npy rows.npz
+{ echo 48; awk 'BEGIN { for (i = 1; i < 32; i++) print 0 }'; } | "$ULP" round --format fp32 --to npy --out spike.npy
+for command in block quantize; do
+    "$ULP" $command --format mxfp4 --hadamard 16:te --from npy --to npz --out codes.npz spike.npy &&
+        "$ULP" $command --format mxfp4 --hadamard 16:te --decode --from npz --to npy codes.npz | "$ULP" round --format fp32 --from npy --to value | sed 's/^-0$/0/' >out
+    "$ULP" round --format fp32 --from npy --to value spike.npy >want
+    same "$command: a spike is spread, stored without error and gathered" out want
+done
+refuses 'block: rows of no whole groups' 'has rows of 48 numbers, which is no multiple of 32' block --format mxfp4 --hadamard 32 --from npy --to npy w.npy
 cat w.npy | "$ULP" block --format mxfp4 --from npy --to npy >out && "$ULP" block --format mxfp4 --from npy --to npy w.npy >want
 same 'block: an array from a pipe' out want
 

@@ -144,7 +144,12 @@ for name in foo int1 uint17 fp32 '' block:int8,0,e8m0; do refuses "quantize: --f
 for name in int8 e2m1 fp64 foo posit16; do refuses "quantize: --scale $name" "--scale $name: must be a floating-point format" quantize --format int8 --scale $name; done
 for part in 0 0x3 3x x3 column -1 1x2x3 99999999999999999999; do refuses "quantize: --per $part" 'must be tensor, row, channel, RxC' quantize --format int8 --per $part; done
 for p in 0 101 1e1 99.1234567 x .; do refuses "quantize: --percentile $p" 'above 0 and at most 100' quantize --format int8 --percentile $p; done
-refuses 'quantize: an unknown rule' 'known: floor ceil even noclip amax te mse' quantize --format int8 --rule max
+gives 'quantize: four over six' 0 '10\n20\n30\n40\n' '10\n20\n30\n40\n' quantize --format nvfp4 --rule mse46 --to value
+refuses 'quantize: mse46 with a zero point' 'takes no zero point' quantize --format uint4 --zero-point --scale e4m3 --rule mse46
+refuses 'quantize: best of a code book' 'no code book' quantize --format nf4 --scale e4m3 --rule best
+refuses 'quantize: best of wide scales' 'elements and scales of up to 8 bits' quantize --format e2m1 --rule best
+refuses 'quantize: tiles of an element' 'take --per RxC' quantize --format int8 --tiles
+refuses 'quantize: an unknown rule' 'known: floor ceil even noclip amax te mse46 best up17 mse' quantize --format int8 --rule max
 refuses 'quantize: a zero point of floats' 'no integer' quantize --format e4m3 --zero-point
 refuses 'quantize: a narrow uint8' 'no negative integers' quantize --format uint8 --narrow
 refuses 'quantize: wrap on floats' 'wraps around' quantize --format e4m3 --overflow wrap

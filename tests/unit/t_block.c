@@ -22,7 +22,8 @@ TEST(names) {
         {"mxfp6-e3m2", "e3m2", 28, 4, 6, 32, "e8m0"},  {"mxfp6-e2m3", "e2m3", 7.5, 2, 6, 32, "e8m0"},
         {"mxfp4", "e2m1", 6, 2, 4, 32, "e8m0"},        {"mxint8", "q2.6", 1.984375, 0, 8, 32, "e8m0"},
         {"nvfp4", "e2m1", 6, 2, 4, 16, "e4m3"},        {"mxint4", "q2.2", 1.75, 0, 4, 32, "e8m0"},
-        {"nvint4", "q4.0", 7, 2, 4, 16, "e4m3"},       {"bfp8", "e1m6fn", 1.984375, 0, 8, 16, "e8m0"},
+        {"nvint4", "q4.0", 7, 2, 4, 16, "e4m3"},       {"mxint6", "q2.4", 1.9375, 0, 6, 32, "e8m0"},
+        {"nvfp6", "e2m3", 7.5, 2, 6, 16, "e4m3"},      {"bfp8", "e1m6fn", 1.984375, 0, 8, 16, "e8m0"},
     };
     assert_int_equal(ulp_block_count, COUNT_OF(want));
     for (size_t i = 0; i < ulp_block_count; i++) {
@@ -56,9 +57,22 @@ TEST(names) {
     assert_string_equal(block_named("mxfp6").name, "mxfp6-e3m2");
     assert_string_equal(block_named("mxfp4-e2m1:ceil").name, "mxfp4:ceil");
     assert_string_equal(block_named("MXFP8-E5M2:NoClip").name, "mxfp8-e5m2:noclip");
-    static const char *const bad[] = {"",      "mxfp",      "mxfp4:",       "mxfp4:round",     "mxfp4 ",
-                                      "mxfp5", "mxfp4x",    "mxfp4::floor", "mxfp4:floorceil", "mxfp4:floor:ceil",
-                                      "e4m3",  "mxfp4:flo", ":floor",       "nvfp4:rne"};
+    assert_string_equal(block_named("nvfp4:32:noclip").name, "nvfp4:32:noclip");
+    assert_string_equal(block_named("MXINT8:256").name, "mxint8:256");
+    assert_int_equal(block_named("mxint8:256").size, 256);
+    assert_int_equal(block_named("nvfp4:32:NOCLIP").rule, ULP_SCALE_NOCLIP);
+    assert_string_equal(block_named("nvfp4:016:even").name, "nvfp4");
+    assert_int_equal(block_named("mxfp4:4294967295").size, UINT32_MAX);
+    static const char *const beyond[] = {"nvfp4:0", "nvfp4:4294967296", "nvfp4:99999999999999999999:te"};
+    for (size_t i = 0; i < COUNT_OF(beyond); i++) {
+        ulp_block b;
+        assert_int_equal(ulp_block_parse(&b, beyond[i]), ULP_NOT_IN_RANGE);
+    }
+    static const char *const bad[] = {
+        "nvfp4:16x", "nvfp4:16:", "nvfp4:noclip:16", "nvfp4:-1",        "nvfp4:16:16",
+        "",          "mxfp",      "mxfp4:",          "mxfp4:round",     "mxfp4 ",
+        "mxfp5",     "mxfp4x",    "mxfp4::floor",    "mxfp4:floorceil", "mxfp4:floor:ceil",
+        "e4m3",      "mxfp4:flo", ":floor",          "nvfp4:rne"};
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         ulp_block b = block_named("nvfp4"), before = b;
         if (ulp_block_parse(&b, bad[i]) != ULP_BAD_NAME) fail_msg("'%s' is accepted", bad[i]);
@@ -99,7 +113,7 @@ TEST(every_code) {
         }
         ulp_reference_free(ref);
     }
-    assert_int_equal(products, 256 * (4 * 256 + 2 * 64 + 4 * 16));
+    assert_int_equal(products, 256 * (4 * 256 + 4 * 64 + 4 * 16));
 }
 
 /* Decoded codes encode to the same codes if the block holds the largest element, which determines the scale. */
@@ -252,7 +266,7 @@ TEST(modes) {
         ulp_reference_free(ref);
     }
     /* every format has all overflow policies except wrap; only the three with integers have wrap */
-    assert_int_equal(cells, (ulp_block_count * 6 + 3) * ULP_SCALE_RULE_COUNT * ULP_MODE_COUNT);
+    assert_int_equal(cells, (ulp_block_count * 6 + 4) * AMAX_RULES * ULP_MODE_COUNT);
 }
 
 /* ---- special cases ---- */

@@ -45,29 +45,37 @@ static void assert_alike(ulp_trainer *a, ulp_trainer *b) {
 
 TEST(same_bits) {
     static const struct {
-        const char *policy, *scaler, *optimizer;
+        const char *policy, *scaler, *optimizer, *tail;
+        uint64_t tail_step;
     } runs[] = {
-        {"fp32", "none", "sgd,rate=0.2"},
-        {"fp32", "none", "sgd,rate=0.2,momentum=0.9,decay=0.001,warmup=30,cosine=60"},
-        {"mixed:fp16", "pytorch,interval=4,init=24",
-         "sgd,rate=0.1,momentum=0.9"}, /* the scale grows, overflows and skips steps before and after the cut */
-        {"mixed:fp16", "megatron,interval=3,init=26", "adam,rate=0.01"}, /* with hysteresis */
-        {"mixed:fp16", "pytorch,hysteresis=40,init=30", "sgd,rate=0.1"}, /* the 40th overflow comes after the cut */
-        {"mixed:fp16", "layer,interval=5", "sgd,rate=0.2"},
-        {"mixed:fp16", "logmax", "adamw,rate=0.01,decay=0.01,drop=0.5/13"},
-        {"q6.10,mode=sr,acc=fp32,loss=fp32", "static:6",
-         "sgd,rate=0.2,momentum=0.5"}, /* stochastic rounding without master weights */
-        {"bf16,mode=sr/8,out=fp32,acc=fp32", "none", "sgd,rate=0.2"},
-        {"bf16,acc=fp32", "none", "sgd,rate=0.2,kahan=1"},
-        {"mixed:e4m3,act=e4m3@delayed5,agrad=e5m2@delayed5", "none",
-         "sgd,rate=0.1,momentum=0.9"}, /* tensor scales from past steps */
-        {"mixed:fp16", "pytorch,interval=6", "adamw,rate=0.01,clip=0.5,decays=weights,cosine=70,floor=0.1"},
-        {"mixed:fp16,mode=sr", "pytorch,interval=6", "sgd,rate=0.1,accumulate=4:bf16/sr,clip=1,clip-at=scaled"},
-        {"mixed:fp16,mode=sr", "pytorch,interval=4", "sgd,rate=0.1"}, /* on three ranks */
+        {"fp32", "none", "sgd,rate=0.2", NULL, 0},
+        {"fp32", "none", "sgd,rate=0.2,momentum=0.9,decay=0.001,warmup=30,cosine=60", NULL, 0},
+        {"mixed:fp16", "pytorch,interval=4,init=24", "sgd,rate=0.1,momentum=0.9", NULL,
+         0}, /* the scale grows, overflows and skips steps before and after the cut */
+        {"mixed:fp16", "megatron,interval=3,init=26", "adam,rate=0.01", NULL, 0}, /* with hysteresis */
+        {"mixed:fp16", "pytorch,hysteresis=40,init=30", "sgd,rate=0.1", NULL,
+         0}, /* the 40th overflow comes after the cut */
+        {"mixed:fp16", "layer,interval=5", "sgd,rate=0.2", NULL, 0},
+        {"mixed:fp16", "logmax", "adamw,rate=0.01,decay=0.01,drop=0.5/13", NULL, 0},
+        {"q6.10,mode=sr,acc=fp32,loss=fp32", "static:6", "sgd,rate=0.2,momentum=0.5", NULL,
+         0}, /* stochastic rounding without master weights */
+        {"bf16,mode=sr/8,out=fp32,acc=fp32", "none", "sgd,rate=0.2", NULL, 0},
+        {"bf16,acc=fp32", "none", "sgd,rate=0.2,kahan=1", NULL, 0},
+        {"mixed:e4m3,act=e4m3@delayed5,agrad=e5m2@delayed5", "none", "sgd,rate=0.1,momentum=0.9", NULL,
+         0}, /* tensor scales from past steps */
+        {"mixed:fp16", "pytorch,interval=6", "adamw,rate=0.01,clip=0.5,decays=weights,cosine=70,floor=0.1", NULL, 0},
+        {"mixed:fp16,mode=sr", "pytorch,interval=6", "sgd,rate=0.1,accumulate=4:bf16/sr,clip=1,clip-at=scaled", NULL,
+         0},
+        {"mixed:fp16", "pytorch", "sgd,rate=0.1", "mixed:e4m3,act=e4m3@delayed3,mode=sr", CUT - 5},
+        {"mixed:bf16,mode=sr", "layer", "adamw", "mixed:fp16,first.act=bf16,weight=e4m3@amax/sr", CUT},
+        {"bf16,mode=sr", "none", "sgd,decays=weights,decay=0.1", "fp32", CUT + 1},
+        {"mixed:fp16,mode=sr", "pytorch,interval=4", "sgd,rate=0.1", NULL, 0}, /* on three ranks */
     };
     for (size_t i = 0; i < COUNT_OF(runs); i++) {
         training_texts o = options_of(runs[i].policy, runs[i].scaler, runs[i].optimizer);
         o.ranks = i + 1 < COUNT_OF(runs) ? 1 : 3;
+        o.tail = runs[i].tail;
+        o.tail_step = runs[i].tail_step;
         o.reduction = "tree:bf16:sr";
         ulp_trainer *whole = trainer_of(&digits, &o), *first = trainer_of(&digits, &o),
                     *second = trainer_of(&digits, &o);

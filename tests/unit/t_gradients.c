@@ -63,6 +63,11 @@ static void bench_end(bench *t) {
     rig_end(&t->of);
 }
 
+static void near(const ulp_layer_kind *kind, const char *what, size_t i, float have, double expected, double bound) {
+    if (!(fabs((double)have - expected) <= bound))
+        fail_msg("%s: %s %zu is %g, not %g (bound %g)", kind->example, what, i, (double)have, expected, bound);
+}
+
 /* Check the example net of a kind: forward against forward64, dx and dw against finite differences. */
 static void check_layer(const ulp_layer_kind *kind) {
     bench t;
@@ -75,11 +80,11 @@ static void check_layer(const ulp_layer_kind *kind) {
     scalar_of(&t);
     /* bound: binary32 sums of at most WIDEST terms of at most 2, and h^2 f''' / 6 of the finite difference */
     double bound = (double)(2 * WIDEST * WIDEST) * 0x1p-24 + 1e-9;
-    for (size_t i = 0; i < n; i++) assert_true(fabs((double)rig_output(&t.of)[i] - t.y[i]) <= bound);
+    for (size_t i = 0; i < n; i++) near(kind, "output", i, rig_output(&t.of)[i], t.y[i], bound);
     for (size_t i = 0; i < m && !net->layers->kind->reads_tokens; i++)
-        assert_true(fabs((double)t.of.model.grad[0][i] - slope(&t, &t.x[i])) <= bound);
+        near(kind, "gradient of the input", i, t.of.model.grad[0][i], slope(&t, &t.x[i]), bound);
     for (size_t i = 0; i < net->params; i++)
-        assert_true(fabs((double)t.of.model.wgrad[i] - slope(&t, &t.w[i])) <= bound);
+        near(kind, "gradient of weight", i, t.of.model.wgrad[i], slope(&t, &t.w[i]), bound);
     bench_end(&t);
 }
 

@@ -32,6 +32,8 @@ TEST(lacking) {
     CASE(block_encode, NULL, NULL, NULL, 0, (ulp_block_array){0}, (ulp_rule){0}, (ulp_stream){0});
     CASE(block_decode, NULL, NULL, NULL, 0, (ulp_block_array){0});
     CASE(quantize, NULL, NULL, NULL, NULL, NULL, NULL, (ulp_rule){0}, (ulp_stream){0});
+    CASE(block_cast, NULL, NULL, 0, 0, NULL);
+    CASE(hadamard, NULL, NULL, 0, 0, NULL, (ulp_rounding){0});
     CASE(map, NULL, (ulp_array_op){0}, 0, (ulp_rounding){0});
     CASE(update, NULL, 0, 0);
     CASE(largest, NULL, NULL, 0, 0);

@@ -140,7 +140,7 @@ TEST(bad) {
         {"mixed:fp16,gru.*=fp32", "'gru.' selects no layer", 1},
         {"mixed:fp16,relu.weight=bf16", "'relu.weight=bfloat16/rne' changes nothing: no layer 'relu' has weights", 1},
         {"mixed:fp16,relu.master=none", "'relu.master=none' changes nothing: no layer 'relu' has weights", 1},
-        {"mixed:fp16,conv.norm=bf16", "no layer 'conv' has means and variances", 1},
+        {"mixed:fp16,conv.norm=bf16", "no layer 'conv' has means, variances or sums", 1},
         {"mixed:fp16,pool.acc=fp32", "'pool.fwd=fp32' changes nothing: no layer 'pool' has products", 1},
         {"mixed:fp16,12.act=fp16", "numbers 0 to 11", 1},
         {"mixed:fp16,18446744073709551617.act=fp16", "before the point", 0},

@@ -58,6 +58,7 @@ static const struct use {
     {ULP_USE_KAHAN_LOST, "compensated update: y - e", "0", "0", "step", "parameter"},
     {ULP_USE_CLIP, "gradients times the coefficient of clipping", "0", "0", "step", "parameter"},
     {ULP_USE_ACCUMULATE, "sums of gradients of micro-batches", "0", "0", "step", "part 2^48 + parameter"},
+    {ULP_USE_TAIL, "weights under a second policy", "0; 1: from masters", "0", "step", "parameter"},
     {ULP_USE_REDUCE, "reduction of gradients over ranks", "0", "0", "step", "2^32 rounding + parameter"},
 };
 enum { LISTED = COUNT_OF(uses) };
@@ -242,6 +243,14 @@ TEST(ranks) {
                                              "two-level:bf16:sr:node=2"};
     for (size_t k = 0; k < COUNT_OF(reductions); k++)
         train(&images, (training_texts){.net = WHOLE, .ranks = 4, .reduction = reductions[k]});
+}
+
+TEST(tail) {
+    train(&images,
+          (training_texts){.net = WHOLE, .tail = EVERY ",weight=e4m3,act=e4m3,master=fp24/sr/16", .tail_step = 1});
+    train(&images,
+          (training_texts){.net = WHOLE, .policy = PURE, .tail = EVERY ",weight=e5m2,master=none", .tail_step = 2});
+    train(&images, (training_texts){.net = SEQUENCE, .tail = EVERY ",weight=e4m3@amax,master=fp24/sr", .tail_step = 1});
 }
 
 /* Micro-batches, also on ranks, have words of their own; and so have the positions of a sample. */

@@ -17,12 +17,14 @@ typedef struct training_texts {
     size_t ranks;
     const char *reduction; /* NULL: as in ulp_train_options */
     const ulp_ranks *group;
+    const char *tail; /* NULL: none */
+    uint64_t tail_step;
 } training_texts;
 
 /* The parsed texts; options point into this struct. ulp_net_release(&net) frees its memory. */
 typedef struct training_types {
     ulp_net net;
-    ulp_policy policy;
+    ulp_policy policy, tail;
     ulp_scaler_rule scaler;
     ulp_optimizer_rule optimizer;
     ulp_reduction reduction;
@@ -37,15 +39,18 @@ static inline ulp_status read_texts(training_types *to, const training_texts *fr
                                        .counting = from->counting,
                                        .observer = from->observer,
                                        .ranks = from->ranks,
-                                       .group = from->group}};
+                                       .group = from->group,
+                                       .tail_step = from->tail_step}};
     ulp_error_clear(why);
     ulp_status status = ulp_net_parse(&to->net, from->net, in, why);
     if (status == ULP_OK && from->policy) status = ulp_policy_parse(&to->policy, from->policy, why);
+    if (status == ULP_OK && from->tail) status = ulp_policy_parse(&to->tail, from->tail, why);
     if (status == ULP_OK && from->scaler) status = ulp_scaler_parse(&to->scaler, from->scaler, why);
     if (status == ULP_OK && from->optimizer) status = ulp_optimizer_parse(&to->optimizer, from->optimizer, why);
     if (status == ULP_OK && from->loss) status = ulp_loss_parse(&to->options.loss, from->loss, why);
     if (status == ULP_OK && from->reduction) status = ulp_reduction_parse(&to->reduction, from->reduction, why);
     to->options.reduction = from->reduction ? &to->reduction : NULL;
+    to->options.tail = from->tail ? &to->tail : NULL;
     to->options.net = &to->net;
     to->options.policy = from->policy ? &to->policy : NULL;
     to->options.scaler = from->scaler ? &to->scaler : NULL;

@@ -228,6 +228,8 @@ static size_t outputs_of(ulp_sequences of) { return of.B * of.C * of.T; }
 #define WALL_quantize                                                                                                  \
     OUT(quantizer), OUT(tiling), IN(codes, elements_of(tiling)), IN(x, elements_of(tiling)),                           \
         IN(scales, parts_of(tiling)), inside_or_null(operation, zero_points, parts_of(tiling) * sizeof *zero_points)
+#define WALL_block_cast OUT(cast), IN(y, rows *columns), IN(x, rows *columns)
+#define WALL_hadamard OUT(how), IN(y, rows *columns), IN(x, rows *columns), ROUNDING(rounding)
 #define WALL_map                                                                                                       \
     IN(y, n), IN(op.a, n), inside_or_null(operation, op.b, n * sizeof *op.b),                                          \
         inside_or_null(operation, op.c, n * sizeof *op.c), ROUNDING(rounding)

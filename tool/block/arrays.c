@@ -14,9 +14,11 @@
 typedef struct coded {
     npy_array shape;  /* of the elements */
     size_t n, rows;   /* length of the last dimension; their number */
-    size_t scales;    /* of a row */
+    size_t m, high;   /* rows of a matrix, and rows that share scales: all rows and 1 without tiles */
+    size_t bands;     /* rows of scales of a matrix */
+    size_t scales;    /* of a row of scales */
     uint8_t *element; /* (rows, n) */
-    uint8_t *scale;   /* (rows, scales) */
+    uint8_t *scale;   /* (rows / m, bands, scales) */
     float *x;         /* (rows, n) */
 } coded;
 
@@ -30,6 +32,14 @@ static ulp_status no_memory(const char *shown, ulp_error *error) {
     return ulp_fail(error, ULP_NO_MEMORY, "%s: out of memory for its codes", shown);
 }
 
+/* The number of scales. */
+static size_t count_scales(const coded *c) { return c->m > 0 ? c->rows / c->m * c->bands * c->scales : 0; }
+
+/* The scales of a row. */
+static uint8_t *scales_of(const coded *c, size_t row) {
+    return c->scale + (row / c->m * c->bands + row % c->m / c->high) * c->scales;
+}
+
 /* Set rows and scales of an array of this shape. */
 static ulp_status set_shape(coded *c, const block_arrays *b, const file_array *a, ulp_error *error) {
     c->shape = a->header;
@@ -38,6 +48,14 @@ static ulp_status set_shape(coded *c, const block_arrays *b, const file_array *a
     c->n = a->header.shape[a->header.dims - 1];
     c->rows = c->n > 0 ? a->header.count / c->n : 0;
     c->scales = ulp_block_scales(c->n, b->block);
+    c->m = c->bands = c->rows;
+    c->high = 1;
+    if (!b->tiles) return ULP_OK;
+    if (a->header.dims < 2)
+        return ulp_refuse(error, "--tiles: %s has 1 dimension; tiles are parts of the last two dimensions", a->shown);
+    c->m = a->header.shape[a->header.dims - 2];
+    c->high = b->block->size;
+    c->bands = ulp_block_scales(c->m, b->block);
     return ULP_OK;
 }
 
@@ -67,7 +85,8 @@ static int write_codes(FILE *file, const block_arrays *b, const coded *c) {
     npy_array scales = c->shape;
     float tensor_scale = b->tensor_scale;
     scales.shape[scales.dims - 1] = c->scales;
-    scales.count = c->rows * c->scales;
+    if (b->tiles) scales.shape[scales.dims - 2] = c->bands;
+    scales.count = count_scales(c);
     npz_begin(&w, "elements");
     write_bytes(file, &c->shape, c->element);
     npz_end(&w);
@@ -96,9 +115,12 @@ static ulp_status write_output(const block_arrays *b, coded *c, ulp_error *error
 /* Fill c->x with the values of the codes. */
 static ulp_status values_of(const block_arrays *b, coded *c) {
     const ulp_backend *backend;
+    const ulp_block_array row = {b->block, c->n, b->tensor_scale};
     ULP_TRY(ulp_backend_get(&backend, "cpu"));
-    return ulp_backend_block_decode(backend, c->x, c->element, c->scale, c->rows,
-                                    (ulp_block_array){b->block, c->n, b->tensor_scale});
+    if (!b->tiles) return ulp_backend_block_decode(backend, c->x, c->element, c->scale, c->rows, row);
+    for (size_t i = 0; i < c->rows; i++)
+        ULP_TRY(ulp_block_decode(c->x + i * c->n, c->element + i * c->n, scales_of(c, i), row));
+    return ULP_OK;
 }
 
 /* ---- numbers to codes ---- */
@@ -125,17 +147,31 @@ static ulp_status encode_row(uint8_t *element, uint8_t *scale, const double *x, 
     return ulp_backend_block_encode(backend, element, scale, room, 1, *array, b->rule, stream);
 }
 
+/* Encode the tiles of a band, whose first row is number `first`. */
+static void encode_band(const block_arrays *b, const coded *c, const double *x, size_t first) {
+    const size_t left = c->m - first % c->m, size = b->block->size;
+    for (size_t k = 0; k < c->scales; k++) {
+        const ulp_block_part part = {first * c->n + k * size,
+                                     {1, left < size ? left : size, c->n - k * size < size ? c->n - k * size : size},
+                                     {0, c->n}};
+        ulp_block_encode_part64(c->element, scales_of(c, first) + k, x, &part, b->block, b->tensor_scale, b->rule,
+                                b->stream);
+    }
+}
+
 /* Encode the rows; if values are wanted, c->x gets those of the codes. */
 static ulp_status encode_rows(const block_arrays *b, coded *c, const file_array *a, ulp_error *error) {
     const double *const x = a->elements;
     c->element = malloc(c->shape.count + 1);
-    c->scale = malloc(c->rows * c->scales + 1);
+    c->scale = malloc(count_scales(c) + 1);
     if (!b->to_codes) c->x = malloc(c->shape.count * sizeof *c->x + 1);
     if (c->element == NULL || c->scale == NULL || (!b->to_codes && c->x == NULL)) return no_memory(a->shown, error);
     float *const room = malloc(c->n * sizeof *room + 1);
     if (room == NULL) return no_memory(a->shown, error);
     ulp_status status = ULP_OK;
-    for (size_t row = 0; row < c->rows && status == ULP_OK; row++) {
+    for (size_t row = 0; row < c->rows && b->tiles; row++)
+        if (row % c->m % c->high == 0) encode_band(b, c, x, row);
+    for (size_t row = 0; row < c->rows && status == ULP_OK && !b->tiles; row++) {
         ulp_stream stream = b->stream;
         stream.first += row * c->n;
         status = encode_row(c->element + row * c->n, c->scale + row * c->scales, x + row * c->n, room,
@@ -152,6 +188,7 @@ ulp_status block_arrays_encode(block_arrays *b, ulp_error *error) {
     ulp_status status = b->is_archive ? file_array_read_npz(&a, b->program, b->path, NPY_NUMBERS, b->codes, error)
                                       : file_array_read_npy(&a, b->program, b->path, NPY_NUMBERS, b->codes, error);
     if (status == ULP_OK) status = set_shape(&c, b, &a, error);
+    if (status == ULP_OK) status = tool_hadamard_doubles(&b->hadamard, a.elements, c.rows, c.n, a.shown, error);
     if (status == ULP_OK && b->finds_tensor_scale) find_tensor_scale(b, &a);
     if (status == ULP_OK) status = encode_rows(b, &c, &a, error);
     if (status == ULP_OK) status = write_output(b, &c, error);
@@ -204,8 +241,12 @@ static ulp_status check_scales(const block_arrays *b, const coded *c, const file
     const npy_array *const h = &scales->header;
     const size_t last = c->shape.dims - 1;
     int agrees = h->dims == c->shape.dims && h->shape[last] == c->scales;
-    for (size_t d = 0; d < last && agrees; d++) agrees = h->shape[d] == c->shape.shape[d];
+    for (size_t d = 0; d < last && agrees; d++)
+        agrees = h->shape[d] == (b->tiles && d + 1 == last ? c->bands : c->shape.shape[d]);
     if (agrees) return ULP_OK;
+    if (b->tiles)
+        return ulp_refuse(error, "%s: the shape is not that of the elements with %zu x %zu scales of tiles of %u x %u",
+                          scales->shown, c->bands, c->scales, (unsigned)b->block->size, (unsigned)b->block->size);
     return ulp_refuse(error,
                       "%s: the shape is not that of the elements with %zu scales in place of the last %zu "
                       "elements, %u elements a scale",
@@ -220,7 +261,8 @@ static ulp_status decode_rows(block_arrays *b, coded *c, file_array *elements, f
     c->x = c->shape.count < SIZE_MAX / sizeof *c->x ? malloc(c->shape.count * sizeof *c->x + 1) : NULL;
     if (c->x == NULL) return no_memory(elements->shown, error);
     const ulp_status status = values_of(b, c);
-    return status == ULP_OK ? ULP_OK : ulp_fail(error, status, "%s", ulp_status_text(status));
+    if (status != ULP_OK) return ulp_fail(error, status, "%s", ulp_status_text(status));
+    return tool_hadamard_floats(&b->hadamard, c->x, c->rows, c->n, elements->shown, error);
 }
 
 ulp_status block_arrays_decode(block_arrays *b, ulp_error *error) {

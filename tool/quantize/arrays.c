@@ -5,17 +5,22 @@
 
 /* ---- numbers to codes ---- */
 
-static float *make_values(const quantize_codes *c, const char *shown, ulp_error *error) {
+static float *make_values(const quantize_job *j, const quantize_codes *c, const char *shown, ulp_error *error) {
     const size_t n = (size_t)c->elements.count;
     float *const y = n < SIZE_MAX / sizeof *y ? malloc(n * sizeof *y + 1) : NULL;
     if (y != NULL) ulp_dequantize(y, &c->array);
     else ulp_fail(error, ULP_NO_MEMORY, "%s: out of memory for its values", shown);
-    return y;
+    if (y == NULL || !j->hadamard.how.inverse) return y;
+    const npy_array *const h = &c->elements;
+    if (tool_hadamard_floats(&j->hadamard, y, quantize_row_count(h), quantize_row_length(h), shown, error) == ULP_OK)
+        return y;
+    free(y);
+    return NULL;
 }
 
 static ulp_status write_values(const quantize_job *j, const quantize_codes *c, const char *shown, ulp_error *error) {
-    float *const y = make_values(c, shown, error);
-    const ulp_status status = y != NULL ? quantize_write_values(j, &c->elements, y, error) : ULP_NO_MEMORY;
+    float *const y = make_values(j, c, shown, error);
+    const ulp_status status = y != NULL ? quantize_write_values(j, &c->elements, y, error) : ULP_BAD_ARGUMENT;
     free(y);
     return status;
 }
@@ -36,6 +41,9 @@ ulp_status quantize_arrays(quantize_job *j, ulp_error *error) {
                                       : file_array_read_npy(&a, j->program, j->path, NPY_NUMBERS, j->codes, error);
     if (status == ULP_OK) status = quantize_prepare(&c, j, &a.header, a.shown, error);
     if (status == ULP_OK) status = check_layouts(j, &c, a.shown, error);
+    if (status == ULP_OK)
+        status = tool_hadamard_doubles(&j->hadamard, a.elements, quantize_row_count(&a.header),
+                                       quantize_row_length(&a.header), a.shown, error);
     if (status == ULP_OK) status = quantize_fill(&c, j, a.elements, NULL, error);
     if (status == ULP_OK)
         status = j->to_codes ? quantize_write_codes(j, &c, error) : write_values(j, &c, a.shown, error);

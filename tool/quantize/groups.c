@@ -5,6 +5,13 @@
 
 static size_t parts_of(size_t n, size_t size) { return n / size + (n % size != 0); }
 
+size_t quantize_row_length(const npy_array *h) { return h->dims > 0 ? (size_t)h->shape[h->dims - 1] : 1; }
+
+size_t quantize_row_count(const npy_array *h) {
+    const size_t n = quantize_row_length(h);
+    return n > 0 ? (size_t)h->count / n : 0;
+}
+
 /* The product of the lengths of dimensions first .. end - 1. */
 static size_t product_of(const npy_array *h, size_t first, size_t end) {
     size_t n = 1;

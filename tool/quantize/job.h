@@ -5,6 +5,7 @@
 #include "formats/layouts.h"
 #include "formats/quantize.h"
 #include "tool/files/array.h"
+#include "tool/hadamard.h"
 #include "tool/tool.h"
 
 /* What shares a scale. */
@@ -22,8 +23,9 @@ typedef struct quantize_job {
     ulp_rule rule;
     ulp_stream stream;
     quantize_per per;
-    int64_t axis;   /* of channels; negative: counted from the last one */
-    size_t tile[2]; /* rows and columns of a tile; 0 rows: a block of the last dimension */
+    int64_t axis;           /* of channels; negative: counted from the last one */
+    size_t tile[2];         /* rows and columns of a tile; 0 rows: a block of the last dimension */
+    tool_hadamard hadamard; /* before the quantisation; inverse: after the decoding */
     int finds_tensor_scale, is_tensor_scale_given;
     int is_archive; /* the input is a .npz file */
     int to_codes;   /* the output is a .npz file of codes, else a .npy file of binary32 values */
@@ -42,6 +44,10 @@ typedef struct quantize_codes {
 ulp_status quantize_prepare(quantize_codes *c, const quantize_job *j, const npy_array *elements, const char *shown,
                             ulp_error *error);
 void quantize_release(quantize_codes *c);
+
+/* The length of the last dimension, and the number of these rows. */
+size_t quantize_row_length(const npy_array *h);
+size_t quantize_row_count(const npy_array *h);
 
 /* Quantise numbers of binary64 or, if `x` is NULL, exact ones. Finds the tensor scale of the job, and says it. */
 ulp_status quantize_fill(quantize_codes *c, quantize_job *j, const double *x, const ulp_exact *exact, ulp_error *error);

@@ -82,6 +82,7 @@ ulp_status quantize_lines(quantize_job *j, const ulp_arguments *a, ulp_error *er
     else if (status == ULP_OK) {
         const npy_array shape = {.dims = 1, .shape = {s.numbers.n}, .count = s.numbers.n};
         status = quantize_prepare(&c, j, &shape, "the vector", error);
+        if (status == ULP_OK) status = tool_hadamard_exact(&j->hadamard, s.numbers.x, s.numbers.n, "the vector", error);
         if (status == ULP_OK) status = quantize_fill(&c, j, NULL, s.numbers.x, error);
         if (status == ULP_OK) status = print_lines(&s, &c, error);
         quantize_release(&c);

@@ -60,6 +60,7 @@ struct ulp_option {
     const char *help;                       /* one sentence without a full stop */
     double min, max;                        /* limits of a number; both 0: no limits */
     const char *words;                      /* the words of a choice, separated by blanks */
+    uint64_t all;                           /* of choices: the bits that "all" stands for; 0: every word */
     int silent;                             /* 1: the option changes no number and has no header line */
     size_t at, size;                        /* the field: ULP_FIELD(struct, field) */
     int (*takes)(const ulp_format *format); /* which formats the option takes; NULL: all */

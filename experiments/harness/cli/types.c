@@ -257,8 +257,8 @@ static ulp_status read_choice(void *field, const char *text, const ulp_option *o
 }
 
 static uint64_t all_choices(const ulp_option *o) {
-    uint64_t bits = 0;
-    for (size_t i = 0; i < 64 && ulp_word_of(o->words, i).text[0]; i++) bits |= (uint64_t)1 << i;
+    uint64_t bits = o->all;
+    for (size_t i = 0; i < 64 && !o->all && ulp_word_of(o->words, i).text[0]; i++) bits |= (uint64_t)1 << i;
     return bits;
 }
 

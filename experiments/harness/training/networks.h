@@ -1,7 +1,7 @@
 /* networks.h - the networks that experiments know by name, how each is trained, and the options that choose them.
  *
- * --nets gives names of the table in networks.c. --net gives a text of sim/net.h in their place; this network has the
- * name `own`. Each network of the table has a batch, a rate and a schedule with which it learns the digits in 300
+ * --nets gives names of the table in sim/named_nets.c. --net gives a text of sim/net.h in their place; this network has
+ * the name `own`. Each network of the table has a batch, a rate and a schedule with which it learns the digits in 300
  * steps; more steps improve it slowly. `own` has the batch, the rate and the schedule of mlp, which are not chosen for
  * it. --batch and --rate replace the batch and the rate of all networks if they are not 0.
  *
@@ -17,6 +17,7 @@
 #define ULP_NETWORKS_H
 
 #include "options.h"
+#include "sim/named_nets.h"
 #include "sim/train/train.h"
 
 typedef struct ulp_networks_settings {
@@ -28,12 +29,14 @@ typedef struct ulp_networks_settings {
     ulp_training_settings how; /* of ULP_OPTIONS_TRAINING(), for experiments that have it */
 } ulp_networks_settings;
 
-extern const char ulp_network_words[]; /* the names of the table, each with a blank before it */
+enum { ULP_NETWORKS_ALL = (1 << ULP_NETS_OF_ALL) - 1 }; /* "all"; vit and gpt are given by name */
 
 /* Six options, bound to a field (ulp_networks_settings) of the settings `s`. */
 #define ULP_OPTIONS_NETWORKS(s, field, value_, quick_, full_)                                                          \
-    ULP_OPTION_AS(s, field.nets, "nets", choices, value_, .quick = quick_, .full = full_,                              \
-                  .help = "networks by name, separated by commas, or all", .words = ulp_network_words + 1),            \
+    ULP_OPTION_AS(                                                                                                     \
+        s, field.nets, "nets", choices, value_, .quick = quick_, .full = full_,                                        \
+        .help = "networks by name, separated by commas, or all, which leaves out vit and gpt; gpt alone reads text",   \
+        .words = ulp_named_net_words + 1, .all = ULP_NETWORKS_ALL),                                                    \
         ULP_OPTION_AS(                                                                                                 \
             s, field.net, "net", text, "", .topic = "nets",                                                            \
             .help =                                                                                                    \

@@ -46,6 +46,22 @@ static ulp_status read_policy(void *field, const char *text, const ulp_option *o
     return status == ULP_NO_DEVICE ? ULP_NO_DEVICE : ULP_BAD_ARGUMENT;
 }
 
+static ulp_status read_tail(void *field, const char *text, const ulp_option *option, ulp_error *error) {
+    ulp_error why;
+    ulp_named_tail *to = field;
+    char *end;
+    (void)option;
+    *to = (ulp_named_tail){.text = text};
+    if (strcmp(text, "none") == 0) return ULP_OK;
+    to->share = strtod(text, &end);
+    if (end == text || *end != ':' || !(to->share > 0 && to->share < 1))
+        return ulp_refuse(error, "'%s' is not F:POLICY with a number F between 0 and 1, as 0.82:fp32, or none", text);
+    const ulp_status status = ulp_policy_parse(&to->policy, end + 1, &why);
+    if (status == ULP_OK) return ULP_OK;
+    ulp_refuse(error, ": %s", ulp_after_subject(why.text, "policy"));
+    return status == ULP_NO_DEVICE ? ULP_NO_DEVICE : ULP_BAD_ARGUMENT;
+}
+
 static ulp_status read_optimizer(void *field, const char *text, const ulp_option *option, ulp_error *error) {
     ulp_error why;
     ulp_named_optimizer *to = field;
@@ -76,6 +92,11 @@ const ulp_option_type ulp_type_policy = {.value_name = "POLICY",
                                          .read = read_policy,
                                          .print = print_text,
                                          .topic = "policies"};
+const ulp_option_type ulp_type_tail = {.value_name = "F:POLICY",
+                                       .size = sizeof(ulp_named_tail),
+                                       .read = read_tail,
+                                       .print = print_text,
+                                       .topic = "policies"};
 const ulp_option_type ulp_type_optimizer = {.value_name = "OPTIMIZER",
                                             .size = sizeof(ulp_named_optimizer),
                                             .read = read_optimizer,

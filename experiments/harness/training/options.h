@@ -40,6 +40,13 @@ typedef struct ulp_named_optimizer {
     ulp_optimizer_rule rule;
 } ulp_named_optimizer;
 
+/* A second policy for the last part of a training: F:POLICY, from step floor(F steps) on; or none. */
+typedef struct ulp_named_tail {
+    const char *text;
+    double share; /* F; 0: none */
+    ulp_policy policy;
+} ulp_named_tail;
+
 typedef struct ulp_named_reduction {
     char name[ULP_REDUCTION_TEXT_MAX]; /* the canonical text */
     ulp_reduction reduction;
@@ -52,6 +59,7 @@ typedef struct ulp_reduction_list {
 
 extern const ulp_option_type ulp_type_set;        /* const char *: the name of a kind of sim/data/data.h */
 extern const ulp_option_type ulp_type_policy;     /* the field is a ulp_named_policy */
+extern const ulp_option_type ulp_type_tail;       /* the field is a ulp_named_tail */
 extern const ulp_option_type ulp_type_optimizer;  /* the field is a ulp_named_optimizer */
 extern const ulp_option_type ulp_type_reductions; /* ulp_reduction_list */
 extern const ulp_option_type ulp_type_amp;        /* ulp_format; `bits` is 0 for none */
@@ -74,6 +82,11 @@ typedef struct ulp_training_settings {
     ULP_OPTION_AS(s, field, "amp", amp, "none", .silent = 1,                                                           \
                   .help = "train by automatic mixed precision in a format, as fp16 or bf16")
 
+#define ULP_OPTION_TAIL(s, field)                                                                                      \
+    ULP_OPTION_AS(s, field, "tail", tail, "none", .silent = 1,                                                         \
+                  .help = "F:POLICY, a second policy from the share F of the steps on, as 0.82:fp32")
+
+#define ULP_TAIL_OTHER "the claims are about trainings under one policy, and --tail is given"
 #define ULP_AMP_OTHER "the claims are about trainings in binary32, and --amp is given"
 
 /* ---- called by plan(), so that points get the results; a failure is reported in a sentence ---- */

@@ -63,6 +63,11 @@ ulp_gradient_shares ulp_step_shares(const ulp_step *step) {
 
 /* ---- start and checkpoints ---- */
 
+void ulp_training_tail(ulp_train_options *options, const ulp_named_tail *tail, uint64_t steps) {
+    options->tail = tail && tail->share > 0 ? &tail->policy : NULL;
+    options->tail_step = options->tail ? (uint64_t)floor(tail->share * (double)steps) : 0;
+}
+
 ulp_status ulp_training_check(const ulp_plan *plan, const ulp_data *data, const ulp_train_options *options) {
     ulp_error error;
     ulp_status status = ulp_train_check(data, options, &error);

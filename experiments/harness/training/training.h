@@ -18,6 +18,7 @@
 #define ULP_TRAINING_H
 
 #include "checkpoints.h"
+#include "options.h"
 #include "profile.h"
 #include "sim/train/train.h"
 
@@ -63,6 +64,10 @@ uint64_t ulp_epoch_steps(const ulp_data *data, size_t batch);
 /* Called by plan() for every setting with which compute() trains. Options that no trainer takes thus end the run before
  * anything is computed or written. */
 ulp_status ulp_training_check(const ulp_plan *plan, const ulp_data *data, const ulp_train_options *options);
+
+/* Give options a second policy (NULL or none: no such policy) for a training of so many steps, which the tail outlives.
+ */
+void ulp_training_tail(ulp_train_options *options, const ulp_named_tail *tail, uint64_t steps);
 
 ulp_status ulp_training_run(const ulp_task *task, const ulp_training *training);
 

@@ -9,42 +9,13 @@
  *     53 bits, is on the same side of the point
  *   - elements of 4 bits: an element is the number of bounds that |x| reaches; a bound is an exact product
  */
-#include "bounds.h"
-#include "codes.h"
+#include "block_plan.h"
 
 #include <string.h>
 
-/* The ways to divide by a scale: with the definition, by a power of two, by any number. */
-typedef enum division { BY_DEFINITION, BY_POWER, BY_NUMBER } division;
-
-typedef struct plan {
-    uint8_t *elements, *scales;
-    const float *x;
-    size_t per_row; /* blocks of a row */
-    ulp_block_array array;
-    ulp_rule rule;
-    ulp_stream stream;
-    division division;
-    /* by a power of two: scale code = ((word of amax + carry) >> 23) + offset, from 0 to 254 */
-    uint32_t carry;
-    int32_t offset;
-    /* by a number: the scale is amax / divisor rounded by the rule, at least `least` */
-    double divisor, least;
-    uint8_t least_code;
-    ulp_rule scale_rule;
-    int scale_is_nearest; /* whether `scale_nearest` serves the scales; then `scale_values` are the values of codes */
-    ulp_nearest scale_nearest;
-    double scale_values[256];
-    int is_nearest; /* whether `nearest` serves the elements, and whether it multiplies them */
-    int multiplies;
-    ulp_nearest nearest;
-    int counts_bounds; /* whether `bounds` serves the elements */
-    element_bounds bounds;
-} plan;
-
 /* ---- plans ---- */
 
-static ulp_rounding element_rounding(const plan *p, uint64_t at) {
+static ulp_rounding element_rounding(const block_plan *p, uint64_t at) {
     ulp_rounding how = {&p->array.block->element, p->rule, p->stream, NULL};
     how.rule.overflow = how.format->is_fixed ? ULP_OVERFLOW_SYM : ULP_OVERFLOW_SAT;
     how.stream.first += at;
@@ -57,27 +28,37 @@ static int is_e8m0(const ulp_format *f) {
 }
 
 /* The scale code of an amax by the definition. */
-static int32_t code_of_amax(uint32_t word, const plan *p) {
+static int32_t code_of_amax(uint32_t word, const block_plan *p) {
     const double amax = (double)ulp_from_bits32(word);
     return ulp_exact_of(ulp_block_scale_of(ulp_exact_of(amax), p->array.block, 1.0f)).exp + 127 + 127;
 }
 
-/* A power of two from amax doubles with amax; between 1 and 2 it changes once, at a fraction that bisection finds. */
-static void plan_powers(plan *p) {
-    const uint32_t one = 0x3f800000u;
-    const int32_t code = code_of_amax(one, p);
-    uint32_t low = 0, high = 1u << 23; /* the fraction is in (low, high] */
+/* The least fraction, of the binade that begins with this word, from which on the code is larger; it is in (0, 2^23].
+ */
+static uint32_t fraction_of_change(uint32_t binade, const block_plan *p) {
+    const int32_t code = code_of_amax(binade, p);
+    uint32_t low = 0, high = 1u << 23;
     while (high - low > 1) {
         const uint32_t middle = (low + high) / 2;
-        if (code_of_amax(one + middle, p) > code) high = middle;
+        if (code_of_amax(binade + middle, p) > code) high = middle;
         else low = middle;
     }
-    p->carry = (1u << 23) - high;
-    p->offset = code - 127;
+    return high;
+}
+
+/* A power of two from amax doubles with amax; in a binade it changes once. To nearest, the change of every second
+ * binade lies one word later: there the middle of two scales is a tie, which goes to the even code. */
+static void plan_powers(block_plan *p) {
+    const uint32_t one = 0x3f800000u, two = 0x40000000u;
+    const uint32_t change[] = {fraction_of_change(one, p), fraction_of_change(two, p)};
+    const uint32_t last = change[0] > change[1] ? change[0] : change[1];
+    p->carry = (1u << 23) - last;
+    p->offset = code_of_amax(one, p) - 127;
+    p->tie = change[0] != change[1] ? last - 1 : UINT32_MAX;
 }
 
 /* The codes of scales that are no powers of two have the order of their values: 1 is the least scale above zero. */
-static void plan_scales(plan *p) {
+static void plan_scales(block_plan *p) {
     const ulp_block *const b = p->array.block;
     const ulp_format *const s = &b->scale;
     if (s->bits > 8 || !s->has_zero || s->is_fixed || s->min_positive < 0x1p-50 || s->max > 0x1p50) return;
@@ -86,8 +67,14 @@ static void plan_scales(plan *p) {
     for (size_t i = 0; i < (size_t)1 << s->bits; i++) p->scale_values[i] = ulp_block_scale_value((uint8_t)i, b);
 }
 
-static void plan_of(plan *p) {
-    const ulp_block *const b = p->array.block;
+void ULP_CPU(ulp_block_plan_of)(block_plan *p, ulp_block_array array, ulp_rule rule, ulp_stream stream) {
+    const ulp_block *const b = array.block;
+    memset(p, 0, sizeof *p);
+    p->array = array;
+    p->size = b->size;
+    p->rule = rule;
+    p->stream = stream;
+    p->searches = ulp_scale_rule_searches(b->rule);
     const ulp_format *const e = &b->element, *const s = &b->scale;
     const int stochastic = ulp_mode_is_stochastic(p->rule.mode);
     p->division = BY_DEFINITION;
@@ -95,10 +82,12 @@ static void plan_of(plan *p) {
     if (p->rule.overflow != ULP_OVERFLOW_DEFAULT && (e->is_fixed || p->rule.overflow != ULP_OVERFLOW_SAT)) return;
     if (is_e8m0(s) && p->array.tensor_scale == 1.0f) {
         p->division = BY_POWER;
-        plan_powers(p);
-    } else if (s->prec > 1 && !stochastic && s->taper == ULP_TAPER_NONE) {
+        if (!p->searches) plan_powers(p);
+    } else if (s->prec > 1 && s->taper == ULP_TAPER_NONE) {
         p->division = BY_NUMBER;
-        p->divisor = e->max * (double)p->array.tensor_scale;
+        p->is_wide = stochastic;
+        p->times = b->rule == ULP_SCALE_UP17 ? 17.0 : 1.0;
+        p->divisor = e->max * (double)p->array.tensor_scale * (b->rule == ULP_SCALE_UP17 ? 16.0 : 1.0);
         p->least = b->rule == ULP_SCALE_TE ? 0.0 : s->min_positive;
         p->scale_rule = ulp_scale_rounding((ulp_scale_rule)b->rule);
         plan_scales(p);
@@ -106,19 +95,15 @@ static void plan_of(plan *p) {
     p->is_nearest = ULP_CPU(ulp_nearest_begin)(&p->nearest, e, element_rounding(p, 0).rule);
     p->multiplies = p->is_nearest && ULP_CPU(ulp_nearest_products_serve)(b->size, &p->nearest);
     p->counts_bounds = has_bounds(e) && !stochastic;
+    p->search_counts = p->searches && has_bounds(e);
+    if (p->search_counts) {
+        element_bounds_of(&p->search_bounds, e, (ulp_rule){ULP_RNE, ULP_OVERFLOW_DEFAULT, 0});
+        for (size_t i = 0; i < 16; i++) p->element_values[i] = ulp_decode(i, e);
+    }
     if (p->counts_bounds) element_bounds_of(&p->bounds, e, p->rule);
 }
 
 /* ---- blocks of a piece ---- */
-
-/* Of the blocks of a piece: the words of the largest magnitudes, the factors, and whether the definition has to do. */
-typedef struct blocks {
-    size_t count;
-    uint32_t most[ULP_PIECE];
-    float power[ULP_PIECE]; /* 1 / scale */
-    double factor[ULP_PIECE];
-    uint8_t special[ULP_PIECE];
-} blocks;
 
 ULP_INLINE uint32_t most_of(const float *x, size_t n) {
     uint32_t most = 0;
@@ -129,8 +114,9 @@ ULP_INLINE uint32_t most_of(const float *x, size_t n) {
     return most;
 }
 
-static void find_largest(blocks *k, const float *x, size_t n, size_t size) {
+void ULP_CPU(ulp_blocks_most)(blocks *k, const float *x, size_t n, size_t size) {
     const size_t whole = n / size;
+    k->count = whole + (n % size != 0);
 #define LARGEST(of)                                                                                                    \
     for (size_t j = 0; j < whole; j++) k->most[j] = most_of(x + j * (of), of)
     BY_SIZE(LARGEST, size)
@@ -138,60 +124,19 @@ static void find_largest(blocks *k, const float *x, size_t n, size_t size) {
     if (k->count > whole) k->most[whole] = most_of(x + whole * size, n - whole * size);
 }
 
-static void scale_by_powers(blocks *k, uint8_t *scales, const plan *p) {
+static void scale_by_powers(blocks *k, uint8_t *scales, const block_plan *p) {
     const uint32_t carry = p->carry;
     const int32_t offset = p->offset;
+    const uint32_t tie = p->tie;
     for (size_t j = 0; j < k->count; j++) {
-        const uint32_t word = k->most[j];
-        const int32_t code = (int32_t)((word + carry) >> 23) + offset, low = word == 0 || code < 0 ? 0 : code;
+        const uint32_t word = k->most[j], is_tie = (word & 0x7fffffu) == tie;
+        const int32_t below = (int32_t)((word + carry) >> 23) + offset, code = below + (below & (int32_t)is_tie),
+                      low = word == 0 || code < 0 ? 0 : code;
         /* special: NaN, Inf, a largest magnitude that is subnormal, and 2^127, whose inverse is subnormal */
         k->special[j] = (uint8_t)((word >= 0x7f800000u) | (word - 1u < 0x7fffffu) | (low > 253));
         scales[j] = (uint8_t)low;
         k->power[j] = ulp_from_bits32((254u - (uint32_t)low) << 23);
     }
-}
-
-/* About amax / divisor in binary32, from 0 to 2^60: rounded to odd at 24 bits it rounds to a scale as the quotient. */
-ULP_INLINE float scale_quotient(uint32_t amax, double divisor) {
-    const double quotient = (double)ulp_from_bits32(amax) / divisor, least = quotient > 0x1p-60 ? quotient : 0x1p-60;
-    const uint64_t u = ulp_bits64(least < 0x1p60 ? least : 0x1p60), cut = u & 0x1fffffffu;
-    return amax == 0 ? 0.0f : (float)ulp_from_bits64((u - cut) | (uint64_t)(cut != 0) << 29);
-}
-
-/* The scales of blocks, where a loop serves their format. 0 if it does not serve one of the scales. */
-static int scale_nearly(blocks *k, uint8_t *scales, const plan *p) {
-    const double divisor = p->divisor;
-    float quotient[ULP_PIECE];
-    for (size_t j = 0; j < k->count; j++) {
-        k->special[j] = k->most[j] >= 0x7f800000u;
-        quotient[j] = k->special[j] ? 0.0f : scale_quotient(k->most[j], divisor);
-    }
-    if (!ULP_CPU(ulp_nearest_codes)(scales, quotient, k->count, 8, &p->scale_nearest)) return 0;
-    for (size_t j = 0; j < k->count; j++) {
-        scales[j] = scales[j] > p->least_code ? scales[j] : p->least_code;
-        k->factor[j] = p->scale_values[scales[j]];
-    }
-    return 1;
-}
-
-static ulp_status scale_by_numbers(blocks *k, uint8_t *scales, const plan *p) {
-    const ulp_format *const f = &p->array.block->scale;
-    const ulp_rounding how = {f, p->scale_rule, {0}, NULL};
-    double *const scale = k->factor;
-    if (!p->scale_is_nearest || !scale_nearly(k, scales, p)) {
-        for (size_t j = 0; j < k->count; j++) {
-            k->special[j] = k->most[j] >= 0x7f800000u;
-            scale[j] = k->special[j] ? 0.0 : (double)ulp_from_bits32(k->most[j]) / p->divisor;
-        }
-        ULP_TRY(ULP_CPU(ulp_cpu_round64)(scale, scale, k->count, how));
-        for (size_t j = 0; j < k->count; j++) scale[j] = scale[j] < p->least ? p->least : scale[j];
-        ULP_TRY(ULP_CPU(ulp_codes_of_doubles)(scales, scale, k->count, 8, f));
-    }
-    for (size_t j = 0; j < k->count; j++) {
-        k->special[j] |= scale[j] == 0.0;
-        scale[j] *= (double)p->array.tensor_scale;
-    }
-    return ULP_OK;
 }
 
 /* y = x / scale. A block where the division loses bits is special. */
@@ -217,15 +162,8 @@ static void divide_by_powers(float *y, blocks *k, const float *x, size_t n, size
 
 /* ---- elements of 4 bits ---- */
 
-ULP_INLINE void count_block(uint8_t *to, const float *x, size_t n, double factor, const element_bounds *p) {
-    int32_t words[2][LANES];
-    bounds_of(words[0], p->bound[0], factor);
-    if (p->by_sign) bounds_of(words[1], p->bound[1], factor);
-    count_elements(to, x, n, (const int32_t(*)[LANES])words, p);
-}
-
-static void count_by_numbers(uint8_t *to, const blocks *k, const float *x, size_t n, const plan *p) {
-    const size_t size = p->array.block->size, whole = n / size;
+static void count_by_numbers(uint8_t *to, const blocks *k, const float *x, size_t n, const block_plan *p) {
+    const size_t size = p->size, whole = n / size;
 #define COUNT(of)                                                                                                      \
     for (size_t j = 0; j < whole; j++) count_block(to + j * (of), x + j * (of), of, k->factor[j], &p->bounds)
     BY_SIZE(COUNT, size)
@@ -237,18 +175,18 @@ static void count_by_numbers(uint8_t *to, const blocks *k, const float *x, size_
 /* ---- elements of other formats ---- */
 
 /* The elements from about x / factor. 0 if one of them could be another. */
-static int divide_nearly(uint8_t *to, const blocks *k, const float *x, size_t n, const plan *p) {
+static int divide_nearly(uint8_t *to, const blocks *k, const float *x, size_t n, const block_plan *p) {
     float inverse[ULP_PIECE];
     for (size_t j = 0; j < k->count; j++) {
         const int serves = (k->factor[j] > 0x1p-100) & (k->factor[j] < 0x1p100);
         if (!serves && !k->special[j]) return 0;
         inverse[j] = k->special[j] ? 0.0f : (float)(1.0 / k->factor[j]);
     }
-    return ULP_CPU(ulp_nearest_products)(to, x, n, p->array.block->size, inverse, 1, &p->nearest);
+    return ULP_CPU(ulp_nearest_products)(to, x, n, p->size, inverse, 1, &p->nearest);
 }
 
-static ulp_status round_by_numbers(uint8_t *to, const blocks *k, const float *x, size_t n, const plan *p) {
-    const size_t size = p->array.block->size;
+static ulp_status round_by_numbers(uint8_t *to, const blocks *k, const float *x, size_t n, const block_plan *p) {
+    const size_t size = p->size;
     double q[ULP_PIECE];
     for (size_t j = 0; j < k->count; j++)
         for (size_t i = j * size; i < n && i < (j + 1) * size; i++)
@@ -263,12 +201,11 @@ static size_t length_of(size_t n, size_t size, size_t block) {
     return n - block * size < size ? n - block * size : size;
 }
 
-static ulp_status encode_by_powers(uint8_t *to, uint8_t *scales, blocks *k, const plan *p, size_t at, size_t n) {
-    const size_t size = p->array.block->size;
+static ulp_status elements_by_powers(uint8_t *to, blocks *k, const float *x, size_t n, size_t at, const block_plan *p) {
+    const size_t size = p->size;
     float y[ULP_PIECE];
-    scale_by_powers(k, scales, p);
-    if (p->multiplies && ULP_CPU(ulp_nearest_products)(to, p->x + at, n, size, k->power, 0, &p->nearest)) return ULP_OK;
-    divide_by_powers(y, k, p->x + at, n, size);
+    if (p->multiplies && ULP_CPU(ulp_nearest_products)(to, x, n, size, k->power, 0, &p->nearest)) return ULP_OK;
+    divide_by_powers(y, k, x, n, size);
     if (p->counts_bounds && !p->is_nearest) {
         count_elements(to, y, n, (const int32_t(*)[LANES])p->bounds.words, &p->bounds);
         return ULP_OK;
@@ -280,24 +217,33 @@ static ulp_status encode_by_powers(uint8_t *to, uint8_t *scales, blocks *k, cons
     return ULP_CPU(ulp_codes_of_values)(to, y, n, 8, &p->array.block->element);
 }
 
-static ulp_status encode_by_numbers(uint8_t *to, uint8_t *scales, blocks *k, const plan *p, size_t at, size_t n) {
-    const float *const x = p->x + at;
-    ULP_TRY(scale_by_numbers(k, scales, p));
+ulp_status ULP_CPU(ulp_blocks_elements)(uint8_t *to, blocks *k, const float *x, size_t n, size_t at,
+                                        const block_plan *p) {
+    if (p->division == BY_POWER) return elements_by_powers(to, k, x, n, at, p);
     if (p->multiplies && divide_nearly(to, k, x, n, p)) return ULP_OK;
     if (!p->counts_bounds) return round_by_numbers(to, k, x, n, p);
     count_by_numbers(to, k, x, n, p);
     return ULP_OK;
 }
 
-/* n elements from x[at] on, whole blocks or the end of a row; `block` is the number of the first block. */
-static ulp_status encode_piece(const plan *p, size_t at, size_t n, size_t block) {
-    const size_t size = p->array.block->size;
-    const float *const x = p->x + at;
-    uint8_t *const to = p->elements + at, *const scales = p->scales + block;
+ulp_status ULP_CPU(ulp_blocks_scales)(blocks *k, uint8_t *scales, const float *x, const ulp_block_part *part,
+                                      const block_plan *p) {
+    if (p->searches) return ULP_CPU(ulp_blocks_search)(k, scales, x, part, p);
+    if (p->division == BY_NUMBER) return ULP_CPU(ulp_blocks_quotients)(k, scales, p->times, p->divisor, p);
+    scale_by_powers(k, scales, p);
+    return ULP_OK;
+}
+
+ulp_status ULP_CPU(ulp_blocks_codes)(uint8_t *to, uint8_t *scales, const float *x, size_t n, size_t at,
+                                     const block_plan *p) {
+    const size_t size = p->size;
     blocks k;
-    k.count = n / size + (n % size != 0);
-    find_largest(&k, x, n, size);
-    ULP_TRY((p->division == BY_POWER ? encode_by_powers : encode_by_numbers)(to, scales, &k, p, at, n));
+    ulp_block_part part[ULP_PIECE];
+    ULP_CPU(ulp_blocks_most)(&k, x, n, size);
+    for (size_t j = 0; j < k.count && p->searches; j++)
+        part[j] = (ulp_block_part){j * size, {1, 1, length_of(n, size, j)}, {0, 0}};
+    ULP_TRY(ULP_CPU(ulp_blocks_scales)(&k, scales, x, part, p));
+    ULP_TRY(ULP_CPU(ulp_blocks_elements)(to, &k, x, n, at, p));
     for (size_t j = 0; j < k.count; j++) {
         if (!k.special[j]) continue;
         ulp_block_array one = p->array;
@@ -309,34 +255,45 @@ static ulp_status encode_piece(const plan *p, size_t at, size_t n, size_t block)
     return ULP_OK;
 }
 
+/* ---- arrays ---- */
+
+typedef struct job {
+    uint8_t *elements, *scales;
+    const float *x;
+    size_t n, per_row; /* elements and blocks of a row */
+    block_plan plan;
+} job;
+
 /* Blocks begin .. end - 1 of all rows. */
 static void encode_part(void *context, size_t begin, size_t end) {
-    const plan *const p = context;
-    const size_t size = p->array.block->size, n = p->array.n, most = ULP_PIECE / size;
+    const job *const j = context;
+    const size_t size = j->plan.size, n = j->n, most = ULP_PIECE / size;
     for (size_t block = begin; block < end;) {
-        const size_t row = block / p->per_row, first = block % p->per_row, left = p->per_row - first;
+        const size_t row = block / j->per_row, first = block % j->per_row, left = j->per_row - first;
         size_t count = end - block < left ? end - block : left;
         if (count > most) count = most;
         const size_t from = first * size, to = (first + count) * size < n ? (first + count) * size : n;
-        (void)encode_piece(p, row * n + from, to - from, block); /* its failures were found before */
+        const size_t at = row * n + from; /* failures were found before */
+        (void)ULP_CPU(ulp_blocks_codes)(j->elements + at, j->scales + block, j->x + at, to - from, at, &j->plan);
         block += count;
     }
 }
 
 ulp_status ULP_CPU(ulp_cpu_block_encode)(uint8_t *elements, uint8_t *scales, const float *x, size_t rows,
                                          ulp_block_array array, ulp_rule rule, ulp_stream stream) {
-    plan p = {.elements = elements, .scales = scales, .x = x, .array = array, .rule = rule, .stream = stream};
+    job j = {.elements = elements, .scales = scales, .x = x};
     if (array.n == 0) return ULP_OK;
-    rows = ulp_join_rows(&p.array, rows);
-    array = p.array;
-    p.per_row = ulp_block_scales(array.n, array.block);
-    plan_of(&p);
-    for (size_t i = 0; i < rows && p.division == BY_DEFINITION; i++) {
+    rows = ulp_join_rows(&array, rows);
+    j.n = array.n;
+    j.per_row = ulp_block_scales(array.n, array.block);
+    ULP_CPU(ulp_block_plan_of)(&j.plan, array, rule, stream);
+    const int by_definition = j.plan.division == BY_DEFINITION || j.plan.is_wide;
+    for (size_t i = 0; i < rows && by_definition; i++) {
         ulp_stream words = stream;
         words.first += i * array.n;
-        ULP_TRY(ulp_block_encode(elements + i * array.n, scales + i * p.per_row, x + i * array.n, array, rule, words));
+        ULP_TRY(ulp_block_encode(elements + i * array.n, scales + i * j.per_row, x + i * array.n, array, rule, words));
     }
     const size_t grain = ULP_GRAIN / array.block->size;
-    if (p.division != BY_DEFINITION) ulp_parallel_for(rows * p.per_row, grain > 0 ? grain : 1, encode_part, &p);
+    if (!by_definition) ulp_parallel_for(rows * j.per_row, grain > 0 ? grain : 1, encode_part, &j);
     return ULP_OK;
 }

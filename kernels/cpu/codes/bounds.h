@@ -24,13 +24,13 @@ typedef struct element_bounds {
 } element_bounds;
 
 /* Whether there are bounds for the format: signs and 8 finite magnitudes. */
-static int has_bounds(const ulp_format *f) {
+static inline int has_bounds(const ulp_format *f) {
     return f->bits == 4 && f->taper == ULP_TAPER_NONE && f->nan_codes == ULP_NAN_NONE && !f->has_inf && f->is_signed &&
            (f->has_neg_zero || f->is_fixed);
 }
 
 /* The element that q becomes, as its place among the magnitudes. */
-static int place_of(double q, const ulp_format *f, ulp_rule rule) {
+static inline int place_of(double q, const ulp_format *f, ulp_rule rule) {
     uint64_t code = 0;
     double e = ulp_block_element(ulp_exact_of(q), f, rule, 0);
     (void)ulp_encode(&code, e < 0 ? -e : e, f);
@@ -50,7 +50,7 @@ ULP_INLINE void bounds_of(int32_t words[LANES], const double bound[LANES], doubl
 
 /* The bound between magnitude i and the next one is the lower of them, their middle, or the upper one. Where the bound
  * itself gives magnitude i, it grows by less than the distance of binary32 numbers, and by more than a rounding. */
-static void element_bounds_of(element_bounds *p, const ulp_format *f, ulp_rule rule) {
+static inline void element_bounds_of(element_bounds *p, const ulp_format *f, ulp_rule rule) {
     p->complement = f->is_fixed;
     for (int sign = 0; sign < 2; sign++) {
         const double s = sign ? -1.0 : 1.0;
@@ -103,6 +103,14 @@ ULP_INLINE void count_elements(uint8_t *to, const float *x, size_t n, const int3
     if (p->by_sign) count_bounds(to, x, n, words[0], words[1], 1, p->complement);
     else if (p->complement) count_bounds(to, x, n, words[0], words[0], 0, 1);
     else count_bounds(to, x, n, words[0], words[0], 0, 0);
+}
+
+/* The codes of x (n) under a factor. */
+ULP_INLINE void count_block(uint8_t *to, const float *x, size_t n, double factor, const element_bounds *p) {
+    int32_t words[2][LANES];
+    bounds_of(words[0], p->bound[0], factor);
+    if (p->by_sign) bounds_of(words[1], p->bound[1], factor);
+    count_elements(to, x, n, (const int32_t(*)[LANES])words, p);
 }
 
 #endif

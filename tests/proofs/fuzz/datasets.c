@@ -1,4 +1,4 @@
-/* datasets.c - IDX files, plain and packed, and the CSV of the digits: what is loaded fits together. */
+/* datasets.c - IDX files, plain and packed, the CSV of the digits, and texts: what is loaded fits together. */
 #include "sim/data/data.h"
 #include "tests/proofs/fuzz/support/fuzz.h"
 
@@ -6,8 +6,8 @@ static const char *const names[] = {"train-images-idx3-ubyte", "train-labels-idx
                                     "t10k-labels-idx1-ubyte"};
 
 /* Bits 0 to 3 of the first byte: that file is packed; bit 4: the input is digits.csv. Three lengths follow, of two
- * bytes each, and the bytes of the four files. */
-enum { DIGITS = 16, FIRST = 7 };
+ * bytes each, and the bytes of the four files. If the upper half of the first byte is 6, the other bytes are a text. */
+enum { DIGITS = 16, TEXT = 6, FIRST = 7 };
 
 static void write_file(const char *name, int packed, const uint8_t *data, size_t size) {
     char path[64];
@@ -33,11 +33,39 @@ static void check_data(const ulp_data *d) {
     fuzz_check(d->label != NULL && d->pixel[d->n * d->features - 1] <= d->white, "no last pixel");
 }
 
+/* A sequence goes on with its labels, and its characters are those of the file. */
+static void check_text(const ulp_data *d, const uint8_t *bytes) {
+    char text[64];
+    fuzz_check(d->n_train >= 1 && d->n_train <= d->n && d->classes >= 1 && d->classes <= 256, "%zu samples", d->n);
+    for (size_t i = 0; i < d->n * d->length; i++) {
+        fuzz_check(d->pixel[i] < d->classes && d->label[i] < d->classes, "token %u of %zu", d->pixel[i], d->classes);
+        fuzz_check((i + 1) % d->length == 0 || d->label[i] == d->pixel[i + 1], "label %zu is not the next token", i);
+    }
+    const size_t n = ulp_data_print(text, sizeof text, d, d->pixel, d->length);
+    fuzz_check(n >= d->length && n <= 4 * d->length && memcmp(text, bytes, n) == 0, "%zu other bytes", n);
+}
+
+static void run_text(const uint8_t *data, size_t size) {
+    ulp_error error = {0};
+    ulp_data loaded;
+    write_file("book.txt", 0, data, size);
+    const ulp_status status = ulp_data_load(&loaded, "text:5", "book.txt", 1, &error);
+    fuzz_check_status(status, error.text, "a text");
+    if (status != ULP_OK) return;
+    fuzz_passed();
+    check_text(&loaded, data);
+    ulp_data_release(&loaded);
+}
+
 static void run(const uint8_t *data, size_t size) {
     ulp_error error = {0};
     ulp_data loaded;
     size_t at[5];
     if (!size) return;
+    if (data[0] >> 4 == TEXT) {
+        run_text(data + 1, size - 1);
+        return;
+    }
     const int digits = data[0] & DIGITS;
     cut(at, data, size);
     if (digits) write_file("digits.csv", data[0] & 1, data + 1, size - 1);
@@ -63,6 +91,7 @@ static size_t repair(uint8_t *data, size_t size, size_t room) {
     size_t at[5], items = 0;
     (void)room;
     if (size < FIRST + 50) return size;
+    if (data[0] >> 4 == TEXT) return size;
     data[0] &= 31;
     if (data[0] & DIGITS) return size;
     cut(at, data, size);
@@ -109,6 +138,9 @@ static void seeds(void) {
     other[0] = 2;
     other[4] = sizeof packed_labels;
     fuzz_seed(other, at + sizeof packed_labels - 10);
+    fuzz_seed("\x60"
+              "t\xc3\xa9xt \xe2\x82\xac \xf0\x9f\x98\x80: a text of several characters",
+              44);
     fuzz_seed("\x10"
               "0,0,5,13,9,1,0,0,0,0,13,15,10,15,5,0,0,3,15,2,0,11,8,0,0,4,12,0,0,8,8,0,0,5,8,0,0,9,8,0,0,4,11,0,1,"
               "12,7,0,0,2,14,5,10,12,0,0,0,0,6,13,10,0,0,0,0\n",

@@ -1,0 +1,64 @@
+/* block_cast.h - a matrix in a block-scaled format, as values: blocks along rows or columns, or square tiles.
+ *
+ * Each block of a matrix (rows,columns) of floats is replaced by its decoded values, as ulp_block_encode and
+ * ulp_block_decode give them for the block (block.h). Blocks at the ends of rows and columns may be short.
+ *   - along rows: `size` neighbours of a row share a scale
+ *   - along columns: `size` neighbours of a column share a scale, as in a product that runs over the rows
+ *   - tiles: size x size elements share a scale. The tiles of the transpose are the transposed tiles, so that in a
+ *     deterministic mode the cast of the transpose is the transpose of the cast, element for element
+ */
+#ifndef ULP_BLOCK_CAST_H
+#define ULP_BLOCK_CAST_H
+
+#include "block.h"
+
+ULP_C_BEGIN
+
+typedef enum ulp_along { ULP_ALONG_ROWS, ULP_ALONG_COLUMNS, ULP_ALONG_COUNT } ulp_along;
+
+typedef struct ulp_block_cast {
+    ulp_block block;
+    ulp_rule rule;            /* rounds the elements */
+    ulp_stream stream;        /* the random word of element (i,j) has index stream.first + i columns + j */
+    uint8_t has_tensor_scale; /* 1: the tensor scale of the array's largest finite magnitude (ulp_block_tensor_scale),
+                                 for formats whose scales are no powers of two; 0: the tensor scale is 1 */
+    uint8_t along;            /* ulp_along: the direction of the blocks */
+    uint8_t tiles;            /* 1: tiles of size x size; `along` has no influence */
+} ulp_block_cast;
+
+/* ULP_OK, or ULP_BAD_ARGUMENT for a null pointer and a number out of range, ULP_UNSUPPORTED for a tensor scale of a
+ * format with power-of-two scales, or the status of ulp_block_check and of ulp_element_check. */
+ulp_status ulp_block_cast_check(const ulp_block_cast *cast);
+
+/* The tensor scale of a cast of numbers whose largest finite magnitude is `amax`. */
+float ulp_block_cast_tensor_scale(const ulp_block_cast *cast, float amax);
+
+/* The rows of a block, and its columns. */
+ULP_FN size_t ulp_block_cast_rows(const ulp_block_cast *c) {
+    return c->tiles || c->along == ULP_ALONG_COLUMNS ? c->block.size : 1;
+}
+ULP_FN size_t ulp_block_cast_columns(const ulp_block_cast *c) {
+    return c->tiles || c->along == ULP_ALONG_ROWS ? c->block.size : 1;
+}
+
+/* The number of blocks of a matrix, and block `number`: rows of blocks follow each other. */
+ULP_FN size_t ulp_block_cast_parts(size_t rows, size_t columns, const ulp_block_cast *c) {
+    const size_t high = ulp_block_cast_rows(c), wide = ulp_block_cast_columns(c);
+    return (rows / high + (rows % high != 0)) * (columns / wide + (columns % wide != 0));
+}
+
+ULP_FN ulp_block_part ulp_block_cast_part(size_t number, size_t rows, size_t columns, const ulp_block_cast *c) {
+    const size_t high = ulp_block_cast_rows(c), wide = ulp_block_cast_columns(c);
+    const size_t across = columns / wide + (columns % wide != 0), i = number / across * high,
+                 j = number % across * wide;
+    const ulp_block_part part = {
+        i * columns + j, {1, rows - i < high ? rows - i : high, columns - j < wide ? columns - j : wide}, {0, columns}};
+    return part;
+}
+
+/* The definition: y (rows,columns) = the values of x (rows,columns). y may be x. Errors: those of ulp_block_cast_check.
+ */
+ulp_status ulp_block_cast_values(float *y, const float *x, size_t rows, size_t columns, const ulp_block_cast *cast);
+
+ULP_C_END
+#endif
