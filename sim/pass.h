@@ -132,12 +132,15 @@ typedef struct ulp_site {
 
 /* The site of a tensor that is the only one of its use in its layer, with all samples of the batch. */
 static inline ulp_site ulp_site_of(uint32_t use, size_t layer, size_t per_sample) {
-    return (ulp_site){.use = use, .lane = 0, .layer = layer, .per_sample = per_sample, .skip = 0};
+    return (ulp_site){
+        .use = use, .lane = 0, .layer = layer, .per_sample = per_sample, .skip = 0, .operands = ULP_SITE_AS_IT_IS};
 }
 
 /* The same for a product with weights, of operands in their places. */
 static inline ulp_site ulp_site_product(uint32_t use, size_t layer, size_t per_sample) {
-    return (ulp_site){.use = use, .layer = layer, .per_sample = per_sample, .operands = ULP_SITE_STRAIGHT};
+    ulp_site site = ulp_site_of(use, layer, per_sample);
+    site.operands = ULP_SITE_STRAIGHT;
+    return site;
 }
 
 /* log2 of the loss scale that a tensor carries:

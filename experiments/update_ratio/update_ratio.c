@@ -226,7 +226,7 @@ static void put_tally(const ulp_task *task, row r, const tally *t) {
 static void put_shares(const ulp_task *task, int64_t step, const update_counts *w, const ulp_net *net,
                        const ulp_format *f) {
     for (size_t l = 0; l <= LAYERS; l++) {
-        char name[48] = ALL_LAYERS;
+        char name[112] = ALL_LAYERS;
         if (w->at[l].count == 0) continue;
         if (l < ALL) snprintf(name, sizeof name, "%zu %s", l, net->layers[l].word);
         put_tally(task, row_of(task, SHARE, step, name, f), &w->at[l]);

@@ -22,8 +22,7 @@ ULP_C_BEGIN
 enum { ULP_SCORE_BATCH = 256 }; /* samples that a score takes at a time, or fewer: */
 
 static inline size_t ulp_score_batch(const ulp_net *net) {
-    const size_t most = ULP_SCORE_BATCH;
-    return net->scored && net->scored < most ? net->scored : most;
+    return net->scored && net->scored < ULP_SCORE_BATCH ? net->scored : (size_t)ULP_SCORE_BATCH;
 }
 
 /* A trainer copies the options behind the pointers, except the backend and the observer. */

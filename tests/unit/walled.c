@@ -24,7 +24,7 @@ typedef struct block {
 
 static unsigned char *arena;
 static size_t page, arena_used, blocks, operations;
-static block rooms[BLOCKS_MAX];
+static block held[BLOCKS_MAX];
 static const ulp_backend *inner;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -79,9 +79,9 @@ static void inside(const char *operation, const void *at, size_t bytes) {
     const uintptr_t from = (uintptr_t)at;
     if (bytes == 0) return;
     for (size_t i = 0; i < blocks; i++) {
-        const uintptr_t begin = (uintptr_t)rooms[i].at;
-        if (rooms[i].live && from >= begin && from - begin < rooms[i].bytes &&
-            bytes <= rooms[i].bytes - (from - begin)) {
+        const uintptr_t begin = (uintptr_t)held[i].at;
+        if (held[i].live && from >= begin && from - begin < held[i].bytes &&
+            bytes <= held[i].bytes - (from - begin)) {
             widen(at, bytes);
             return;
         }
@@ -105,15 +105,15 @@ static void outside(const char *operation, const void *at, size_t bytes) {
 static void *take(size_t bytes) {
     const size_t room = (bytes + page) / page * page;
     for (size_t i = 0; i < blocks; i++)
-        if (!rooms[i].live && rooms[i].room >= room) {
-            rooms[i].bytes = bytes;
-            rooms[i].live = 1;
-            return rooms[i].at;
+        if (!held[i].live && held[i].room >= room) {
+            held[i].bytes = bytes;
+            held[i].live = 1;
+            return held[i].at;
         }
     if (blocks == BLOCKS_MAX || room < bytes || arena_used + room > arena_bytes) return NULL;
-    rooms[blocks] = (block){arena + arena_used, room, bytes, 1};
+    held[blocks] = (block){arena + arena_used, room, bytes, 1};
     arena_used += room;
-    return rooms[blocks++].at;
+    return held[blocks++].at;
 }
 
 static void *alloc(size_t bytes) {
@@ -131,9 +131,9 @@ static void *alloc(size_t bytes) {
 static void release(void *memory) {
     size_t i = 0;
     enter();
-    while (memory != NULL && i < blocks && !(rooms[i].live && rooms[i].at == memory)) i++;
+    while (memory != NULL && i < blocks && !(held[i].live && held[i].at == memory)) i++;
     if (memory != NULL && i == blocks) die("release", "this is no block of the backend's memory", memory, 0);
-    if (memory != NULL) rooms[i].live = 0;
+    if (memory != NULL) held[i].live = 0;
     leave();
 }
 
@@ -377,6 +377,6 @@ size_t walled_operations(void) { return operations; }
 
 size_t walled_blocks(void) {
     size_t live = 0;
-    for (size_t i = 0; i < blocks; i++) live += (size_t)rooms[i].live;
+    for (size_t i = 0; i < blocks; i++) live += (size_t)held[i].live;
     return live;
 }
