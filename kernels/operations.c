@@ -307,6 +307,10 @@ static ulp_status check_table(const float *y, const float *table, const ulp_row_
     return check_arrays(y, table, table, t->rows * t->width);
 }
 
+static ulp_status check_one_hot(const float *y, const ulp_row_table *t) {
+    return t == NULL || t->entries == 0 ? ULP_BAD_ARGUMENT : check_arrays(y, y, y, t->rows);
+}
+
 static ulp_status check_tokens(const void *a, const void *b, ulp_token_shape s) {
     return s.T > 0 ? check_arrays(a, b, b, s.B * s.n) : ULP_BAD_ARGUMENT;
 }
@@ -335,7 +339,7 @@ static ulp_status check_rotation(const double *y, const float *x, const float *t
 static ulp_status check_scores(const void *a, const void *b, const void *c, const ulp_scores *s) {
     if (s == NULL || s->queries == 0 || s->from > s->to || s->to > s->keys || !(s->beta >= 1.0f))
         return ULP_BAD_ARGUMENT;
-    return check_arrays(a, b, c, s->rows * s->keys);
+    return check_arrays(a, b, c, s->rows);
 }
 
 static ulp_status check_softmax_sums(const float *sum, const float *p, const float *factor, const ulp_scores *s,

@@ -200,7 +200,7 @@ static void values(const void *arrays, ulp_reference *ref, size_t row) {
 }
 
 ulp_status ulp_mpfr_row_norm(double *y, const float *x, ulp_row_norm by) {
-    return run((work){.to = y, .x = x, .norm = &by}, by.rows, 1, values);
+    return run((work){.to = y, .x = x, .norm = &by}, by.n > 0 ? by.rows : 0, 1, values);
 }
 
 static void sums(const void *arrays, ulp_reference *ref, size_t j) {
@@ -240,7 +240,7 @@ static void slopes(const void *arrays, ulp_reference *ref, size_t row) {
 }
 
 ulp_status ulp_mpfr_row_norm_slope(double *dx, const float *dy, const float *x, ulp_row_norm by) {
-    return run((work){.to = dx, .dy = dy, .x = x, .norm = &by}, by.rows, 1, slopes);
+    return run((work){.to = dx, .dy = dy, .x = x, .norm = &by}, by.n > 0 ? by.rows : 0, 1, slopes);
 }
 
 /* ---- rotations ---- */

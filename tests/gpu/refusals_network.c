@@ -1,4 +1,5 @@
-/* refusals_network.c - refused arguments of activation functions, windows, normalisation, dropout, softmax, cells, CTC.
+/* refusals_network.c - refused arguments of activation functions, windows, normalisation, dropout, softmax, cells, CTC,
+ * rows of numbers and attention.
  */
 #include "refusals.h"
 
@@ -146,6 +147,81 @@ static void refuse_ctc(both *w) {
 #undef OF
 }
 
+static void refuse_rows(both *w) {
+    const ulp_row_table good_table = {3, 2, 2, NULL}, no_rows = {0, 2, 2, NULL}, no_entries = {3, 2, 0, NULL};
+    const ulp_token_shape tokens = {2, 3, 2}, empty = {0, 3, 2}, no_tokens = {2, 0, 2};
+    const ulp_rotation turn = {2, 2, 6, 1, 1, 4, 0}, no_turn = {0, 2, 6, 1, 1, 4, 0};
+    const ulp_rotation bad[] = {{2, 0, 6, 1, 1, 4, 0}, {2, 2, 6, 1, 1, 3, 0}, {2, 2, 6, 3, 1, 4, 0}};
+    TRIED(2, ulp_backend_scaled(b, A(0, y64), A(1, x), N(ROOM), 2.0));
+    TRIED(3, ulp_backend_row_scale(b, A(0, y64), A(1, x), A(2, x), N(3), 4, w->good));
+    TRIED(3, ulp_backend_row_dots(b, A(0, y64), A(1, x), A(2, x), N(3), 4));
+    TRIED(2, ulp_backend_gather(b, A(0, y), A(1, x), OR_EMPTY(&good_table, &no_rows)));
+    TRIED(1, ulp_backend_one_hot(b, A(0, y), OR_EMPTY(&good_table, &no_rows)));
+    TRIED(2, ulp_backend_token_mean(b, A(0, y64), A(1, x), OR_EMPTY(tokens, empty)));
+    TRIED(2, ulp_backend_token_mean_slope(b, A(0, y64), A(1, x), OR_EMPTY(tokens, empty)));
+    TRIED(3, ulp_backend_rotate(b, A(0, y64), A(1, x), A(2, x), OR_EMPTY(&turn, &no_turn)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gather(b, y, x, NULL));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gather(b, y, x, &no_entries));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_one_hot(b, y, NULL));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_one_hot(b, y, &no_entries));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_token_mean(b, y64, x, no_tokens));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_token_mean_slope(b, y64, x, no_tokens));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_rotate(b, y64, x, x, NULL));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_rotate(b, y64, x, x, &bad[i]));
+}
+
+static void refuse_row_norm(both *w) {
+    const ulp_row_norm empty = {0, 4, 0, NULL, NULL};
+#define MOMENTS(...) (&(ulp_row_moments){.rows = N(3), __VA_ARGS__})
+#define BY(statistics, w) ((ulp_row_norm){3, 4, 0, statistics, w})
+    TRIED(2, ulp_backend_row_moments(b, A(0, y64), A(1, x), MOMENTS(.n = 4)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_row_moments(b, y64, x, NULL));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_row_moments(b, y64, x, MOMENTS(.n = 0)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_row_moments(b, y64, x, MOMENTS(.n = 4, .method = ULP_MOMENTS_COUNT)));
+    EXPECT(ULP_UNSUPPORTED, ulp_backend_row_moments(b, y64, x, MOMENTS(.n = 4, .method = 1, .format = w->wide)));
+    for (int i = 0; i < RULES; i++)
+        EXPECT(rules[i].right, ulp_backend_row_moments(b, y64, x,
+                                                       MOMENTS(.n = 4, .method = ULP_MOMENTS_WELFORD, .format = w->fp16,
+                                                               .rule = rules[i].rule)));
+    WITHOUT_EACH(4, ulp_backend_row_norm(b, A(0, y64), A(1, x), BY(A(2, x), A(3, x))));
+    WITHOUT_EACH(4, ulp_backend_row_norm_sums(b, A(0, y64), A(1, x), A(2, x), BY(A(3, x), x)));
+    WITHOUT_EACH(5, ulp_backend_row_norm_slope(b, A(0, y64), A(1, x), A(2, x), BY(A(3, x), A(4, x))));
+    EXPECT(ULP_OK, ulp_backend_row_norm(b, NULL, NULL, empty));
+    EXPECT(ULP_OK, ulp_backend_row_norm_sums(b, NULL, NULL, NULL, empty));
+    EXPECT(ULP_OK, ulp_backend_row_norm_slope(b, NULL, NULL, NULL, empty));
+#undef BY
+#undef MOMENTS
+}
+
+static void refuse_attention(both *w) {
+    const ulp_scores good = {.rows = 4, .queries = 2, .keys = 3, .from = 1, .to = 3, .beta = 1.0f},
+                     empty = {.rows = 0, .queries = 2, .keys = 3, .to = 2, .beta = 1.0f};
+    ulp_scores bad[5] = {good, good, good, good, good};
+    bad[0].queries = 0, bad[1].from = 4, bad[2].to = 4, bad[3].beta = 0.5f, bad[4].beta = NAN;
+#define BY OR_EMPTY(&good, &empty)
+#define HALF(rule) ((ulp_rounding){&w->fp16, rule, none, NULL})
+    TRIED(2, ulp_backend_attention_softmax(b, A(0, y64), A(1, x), BY));
+    TRIED(3, ulp_backend_attention_slope(b, A(0, y64), A(1, x), A(2, x), NULL, BY, 1.0));
+    TRIED(3, ulp_backend_softmax_maxima(b, A(0, y), A(1, y64), A(2, x), BY));
+    TRIED(3, ulp_backend_softmax_block(b, A(0, y64), A(1, x), A(2, x), NULL, BY));
+    TRIED(3, ulp_backend_softmax_sums(b, A(0, y), A(1, x), A(2, x), BY, HALF(rne)));
+    for (int i = 0; i < 5; i++) {
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_attention_softmax(b, y64, x, &bad[i]));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_attention_slope(b, y64, x, x, NULL, &bad[i], 1.0));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_softmax_maxima(b, y, y64, x, &bad[i]));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_softmax_block(b, y64, x, x, NULL, &bad[i]));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_softmax_sums(b, y, x, x, &bad[i], HALF(rne)));
+    }
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_attention_softmax(b, y64, x, NULL));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_softmax_sums(b, y, x, x, &good, (ulp_rounding){NULL, rne, none, NULL}));
+    EXPECT(ULP_UNSUPPORTED, ulp_backend_softmax_sums(b, y, x, x, &good, (ulp_rounding){&w->wide, rne, none, NULL}));
+    for (int i = 0; i < RULES; i++)
+        EXPECT(rules[i].right, ulp_backend_softmax_sums(b, y, x, x, &good, HALF(rules[i].rule)));
+#undef HALF
+#undef BY
+}
+
 void check_refused_between(const check *c) {
     static const refusal rows[] = {{"narrow, scale, relu, curve, slope", refuse_curves},
                                    {"pool", refuse_pool},
@@ -156,6 +232,9 @@ void check_refused_between(const check *c) {
                                    {"dropout", refuse_dropout},
                                    {"softmax", refuse_softmax},
                                    {"stages of cells", refuse_cells},
-                                   {"ctc", refuse_ctc}};
+                                   {"ctc", refuse_ctc},
+                                   {"rows of numbers, tables, means over tokens", refuse_rows},
+                                   {"normalisation of rows", refuse_row_norm},
+                                   {"attention", refuse_attention}};
     refusals_run(c, rows, sizeof rows / sizeof rows[0]);
 }

@@ -11,6 +11,8 @@ enum { SIDE = 8, CLASSES = 4, LABELS = 3, SAMPLES = 96, TRAIN = 64 };
 #define STRIDED "conv4@3p1 relu pool3s2p1 up2 fork conv4@3p1 tanh join pool2s1 fc4"
 #define RECURRENT "columns2 gru5 lstm4 rnn3 last fc4"
 #define SEQUENCES "columns bigru3 lstm5 conv5@1"
+#define TOKENS "lin8 pos8 fork ln:welford attn2:kv=1:rope join fork rms:one-pass swiglu6 lin8 join gelu mean fc4"
+#define TEXT "embed8:4 pos9 fork ln attn2:block=3:base2:integer causal join silu unembed"
 
 /* Each run is named for its difference from the others. Together the runs have every kind of layer, every rounding
  * point, and every kind of scaler and optimizer. */
@@ -48,6 +50,11 @@ static const struct run {
     {"recurrent, binary16 alone", RECURRENT, "fp16", "static:4", "adam,eps=0.001", NULL},
     {"recurrent, e4m3 with scales per tensor", RECURRENT,
      "mixed:e4m3,act=e4m3@delayed3,agrad=e5m2@delayed,weight=e4m3@delayed2", "layer,init=10", "sgd", NULL},
+    {"tokens, mixed:bf16", TOKENS, "mixed:bf16,score=fp16,prob=e4m3", "none", "adamw", NULL},
+    {"tokens, stochastic", TOKENS, "mixed:fp16,mode=sr,acc=serial:fp16:sr,norm=bf16", "static:4", "sgd", NULL},
+    {"text, mixed:fp16", TEXT, "mixed:fp16,mode=sr/9", "layer,init=10,interval=2", "adam", NULL},
+    {"text, e4m3 with scales per tensor", TEXT, "mixed:e4m3,act=e4m3@amax,agrad=e5m2@delayed2,prob=e4m3", "static:4",
+     "sgd", NULL},
     {"residual, sums by mma.sync", RESIDUAL, "mixed:fp16", "static:4", "sgd", "native:mma:fp16"},
     {"recurrent, sums by mma.sync", RECURRENT, "mixed:bf16", "static:4", "sgd", "native:mma:bf16"},
     {"residual, sums by wgmma", RESIDUAL, "mixed:fp16", "static:4", "adam", "native:wgmma:fp16"},
@@ -67,6 +74,10 @@ static const struct unseen_run {
     {"softmax",
      {"strided windows, unseen, scales per tensor", STRIDED,
       "mixed:e4m3,act=e4m3@amax,agrad=e5m2@delayed2,weight=e4m3@amax,wgrad=fp16", "layer,init=10", "sgd", NULL}},
+    {"softmax",
+     {"tokens, unseen, scales per tensor", TOKENS, "mixed:e4m3,act=e4m3@amax,agrad=e5m2@amax", "static:6", "adamw",
+      NULL}},
+    {"softmax", {"text, unseen", TEXT, "mixed:bf16,mode=sr,norm=fp16", "static:4", "adam", NULL}},
     {"softmax",
      {"residual, unseen, scales per tensor and NaN", RESIDUAL, "mixed:e4m3,act=e4m3@amax,agrad=e5m2@amax/rd,wgrad=fp16",
       "static:40", "sgd", NULL}},
@@ -92,7 +103,23 @@ static const ulp_data images = {.name = "images",
                                 .white = 255,
                                 .pixel = pixel,
                                 .label = label};
+<<<<<<< HEAD
 static ulp_data rows;      /* the images, with a label for each row of pixels: the number of a column */
+=======
+static uint8_t token[SAMPLES * SIDE], next_token[SAMPLES * SIDE];
+static const ulp_data sentences = {.name = "sentences",
+                                   .n = SAMPLES,
+                                   .n_train = TRAIN,
+                                   .dims = {1, SIDE, 1},
+                                   .features = SIDE,
+                                   .classes = CLASSES,
+                                   .labels = SIDE,
+                                   .positions = 1,
+                                   .tokens = 1,
+                                   .white = 1,
+                                   .pixel = token,
+                                   .label = next_token};
+>>>>>>> 9e399c018977089a36a135246b28ab293f644f71
 static ulp_data sequences; /* the images with up to LABELS labels each, some without labels, some with equal ones */
 
 /* Fold everything that an observer gets into one number (FNV-1a, 64 bits). */
@@ -124,8 +151,13 @@ static int open_side(side *s, row *r, const struct run *run, const char *loss, c
     snprintf(policy, sizeof policy, "%s%s%s", run->policy, products != NULL ? ",acc=" : "",
              products != NULL ? products : "");
     *s = (side){.observer = {see, &s->hash, UINT32_MAX}};
+<<<<<<< HEAD
     const int is_rows = loss != NULL && strcmp(loss, "rows") == 0;
     const ulp_data *data = is_rows ? &rows : loss != NULL && strcmp(loss, "softmax") != 0 ? &sequences : &images;
+=======
+    const ulp_data *images_or_labels = loss != NULL && strcmp(loss, "softmax") != 0 ? &sequences : &images;
+    const ulp_data *data = strncmp(run->net, "embed", 5) == 0 ? &sentences : images_or_labels;
+>>>>>>> 9e399c018977089a36a135246b28ab293f644f71
     const training_texts options = {
         run->net,       policy,    run->scaler,        run->optimizer, .loss = is_rows ? "softmax" : loss,
         .batch = batch, .seed = 5, .backend = backend, .counting = 1,  .observer = loss == NULL ? &s->observer : NULL};
@@ -215,11 +247,19 @@ void check_training(const check *c) {
     }
     for (size_t i = 0; i < SAMPLES * LABELS; i++)
         labels[i] = i % LABELS < i / LABELS % (LABELS + 1) ? (uint8_t)(word_of(10, i) % CLASSES / 2) : ULP_NO_LABEL;
+<<<<<<< HEAD
     for (size_t i = 0; i < sizeof row_label; i++) row_label[i] = (uint8_t)(word_of(11, i) % SIDE);
     rows = images;
     rows.classes = rows.labels = SIDE;
     rows.positions = 1;
     rows.label = row_label;
+=======
+    for (size_t i = 0; i < SAMPLES * SIDE; i++) { /* a token follows the one before it, seldom another */
+        token[i] = (uint8_t)(i % SIDE == 0 || word_of(11, i) % 8 == 0 ? word_of(12, i) % CLASSES
+                                                                      : (token[i - 1] + 1u) % CLASSES);
+        next_token[i] = (uint8_t)((token[i] + 1u) % CLASSES);
+    }
+>>>>>>> 9e399c018977089a36a135246b28ab293f644f71
     sequences = images;
     sequences.labels = LABELS;
     sequences.label = labels;

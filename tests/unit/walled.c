@@ -80,8 +80,7 @@ static void inside(const char *operation, const void *at, size_t bytes) {
     if (bytes == 0) return;
     for (size_t i = 0; i < blocks; i++) {
         const uintptr_t begin = (uintptr_t)held[i].at;
-        if (held[i].live && from >= begin && from - begin < held[i].bytes &&
-            bytes <= held[i].bytes - (from - begin)) {
+        if (held[i].live && from >= begin && from - begin < held[i].bytes && bytes <= held[i].bytes - (from - begin)) {
             widen(at, bytes);
             return;
         }

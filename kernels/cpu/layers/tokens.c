@@ -156,7 +156,7 @@ static void row_norm_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_row_norm)(double *y, const float *x, ulp_row_norm by) {
-    return run((work){.to = y, .x = x, .norm = by}, by.rows, rows_of(by.n), row_norm_part);
+    return run((work){.to = y, .x = x, .norm = by}, by.n > 0 ? by.rows : 0, rows_of(by.n), row_norm_part);
 }
 
 /* The features of a piece. */
@@ -202,7 +202,8 @@ static void row_norm_slope_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_row_norm_slope)(double *dx, const float *dy, const float *x, ulp_row_norm by) {
-    return run((work){.to = dx, .dy = dy, .x = x, .norm = by}, by.rows, rows_of(by.n), row_norm_slope_part);
+    return run((work){.to = dx, .dy = dy, .x = x, .norm = by}, by.n > 0 ? by.rows : 0, rows_of(by.n),
+               row_norm_slope_part);
 }
 
 /* ---- rotations ---- */
