@@ -103,9 +103,7 @@ static const ulp_data images = {.name = "images",
                                 .white = 255,
                                 .pixel = pixel,
                                 .label = label};
-<<<<<<< HEAD
-static ulp_data rows;      /* the images, with a label for each row of pixels: the number of a column */
-=======
+static ulp_data rows; /* the images, with a label for each row of pixels: the number of a column */
 static uint8_t token[SAMPLES * SIDE], next_token[SAMPLES * SIDE];
 static const ulp_data sentences = {.name = "sentences",
                                    .n = SAMPLES,
@@ -119,7 +117,6 @@ static const ulp_data sentences = {.name = "sentences",
                                    .white = 1,
                                    .pixel = token,
                                    .label = next_token};
->>>>>>> 9e399c018977089a36a135246b28ab293f644f71
 static ulp_data sequences; /* the images with up to LABELS labels each, some without labels, some with equal ones */
 
 /* Fold everything that an observer gets into one number (FNV-1a, 64 bits). */
@@ -151,13 +148,9 @@ static int open_side(side *s, row *r, const struct run *run, const char *loss, c
     snprintf(policy, sizeof policy, "%s%s%s", run->policy, products != NULL ? ",acc=" : "",
              products != NULL ? products : "");
     *s = (side){.observer = {see, &s->hash, UINT32_MAX}};
-<<<<<<< HEAD
     const int is_rows = loss != NULL && strcmp(loss, "rows") == 0;
-    const ulp_data *data = is_rows ? &rows : loss != NULL && strcmp(loss, "softmax") != 0 ? &sequences : &images;
-=======
-    const ulp_data *images_or_labels = loss != NULL && strcmp(loss, "softmax") != 0 ? &sequences : &images;
-    const ulp_data *data = strncmp(run->net, "embed", 5) == 0 ? &sentences : images_or_labels;
->>>>>>> 9e399c018977089a36a135246b28ab293f644f71
+    const ulp_data *labelled = is_rows ? &rows : loss != NULL && strcmp(loss, "softmax") != 0 ? &sequences : &images;
+    const ulp_data *data = strncmp(run->net, "embed", 5) == 0 ? &sentences : labelled;
     const training_texts options = {
         run->net,       policy,    run->scaler,        run->optimizer, .loss = is_rows ? "softmax" : loss,
         .batch = batch, .seed = 5, .backend = backend, .counting = 1,  .observer = loss == NULL ? &s->observer : NULL};
@@ -247,19 +240,16 @@ void check_training(const check *c) {
     }
     for (size_t i = 0; i < SAMPLES * LABELS; i++)
         labels[i] = i % LABELS < i / LABELS % (LABELS + 1) ? (uint8_t)(word_of(10, i) % CLASSES / 2) : ULP_NO_LABEL;
-<<<<<<< HEAD
     for (size_t i = 0; i < sizeof row_label; i++) row_label[i] = (uint8_t)(word_of(11, i) % SIDE);
     rows = images;
     rows.classes = rows.labels = SIDE;
     rows.positions = 1;
     rows.label = row_label;
-=======
     for (size_t i = 0; i < SAMPLES * SIDE; i++) { /* a token follows the one before it, seldom another */
         token[i] = (uint8_t)(i % SIDE == 0 || word_of(11, i) % 8 == 0 ? word_of(12, i) % CLASSES
                                                                       : (token[i - 1] + 1u) % CLASSES);
         next_token[i] = (uint8_t)((token[i] + 1u) % CLASSES);
     }
->>>>>>> 9e399c018977089a36a135246b28ab293f644f71
     sequences = images;
     sequences.labels = LABELS;
     sequences.label = labels;
