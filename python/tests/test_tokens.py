@@ -167,4 +167,4 @@ def test_a_whole_gpt():
             w[mask] -= 0.003 * 0.1 * w[mask]
             w -= 0.003 * (m / (1 - 0.9**t)) / ((v / (1 - 0.99**t)).sqrt() + 1e-8)
     assert losses[-1] < losses[0] / 2  # it learns
-    assert np.max(np.abs(np.array(losses) - np.array(ours))) < 2e-3
+    assert np.max(np.abs(np.array(losses) - np.array(ours))) < 1e-5
