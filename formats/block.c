@@ -202,16 +202,19 @@ static double scale_of(const ulp_block_numbers *n, const ulp_block *b, float ten
 }
 
 double ulp_block_scale_of_part(const float *x, const ulp_block_part *part, const ulp_block *b, float tensor_scale) {
-    return scale_of(&(ulp_block_numbers){x, NULL, NULL, *part}, b, tensor_scale);
+    const ulp_block_numbers n = {x, NULL, NULL, *part};
+    return scale_of(&n, b, tensor_scale);
 }
 
 double ulp_block_scale_of_part64(const double *x, const ulp_block_part *part, const ulp_block *b, float tensor_scale) {
-    return scale_of(&(ulp_block_numbers){NULL, x, NULL, *part}, b, tensor_scale);
+    const ulp_block_numbers n = {NULL, x, NULL, *part};
+    return scale_of(&n, b, tensor_scale);
 }
 
 double ulp_block_scale_of_part_exact(const ulp_exact *x, const ulp_block_part *part, const ulp_block *b,
                                      float tensor_scale) {
-    return scale_of(&(ulp_block_numbers){NULL, NULL, x, *part}, b, tensor_scale);
+    const ulp_block_numbers n = {NULL, NULL, x, *part};
+    return scale_of(&n, b, tensor_scale);
 }
 
 static uint8_t scale_code(double scale, const ulp_block *b) {

@@ -54,7 +54,7 @@ ULP_CORE double ulp_exp2_lane(double x) {
 ULP_CORE double ulp_scores_f(const ulp_scores *s, double x) { return s->base2 ? ulp_exp2_lane(x) : ulp_exp_lane(x); }
 
 /* The larger of two; NaN if one of them is NaN. */
-ULP_CORE double ulp_larger_score(double most, double x) { return (x > most) | (x != x) ? x : most; }
+ULP_CORE double ulp_larger_score(double most, double x) { return ((x > most) | (x != x)) ? x : most; }
 
 /* The largest of `most` and of the elements from, ..., to - 1 of s. NaN if any of them is NaN. */
 ULP_CORE double ulp_scores_largest(double most, const float *s, size_t from, size_t to) {
