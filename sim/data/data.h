@@ -68,6 +68,10 @@ void ulp_data_release(ulp_data *data);
  * the length of the text; as snprintf(), it may be more than there is room for. */
 size_t ulp_data_print(char *text, size_t size, const ulp_data *data, const uint8_t *token, size_t n);
 
+/* token (strlen(text)) = the tokens of the characters of a text, *n of them. ULP_BAD_ARGUMENT, with a sentence in error
+ * (may be NULL), for a character that the data lack. */
+ulp_status ulp_data_read(uint8_t *token, size_t *n, const ulp_data *data, const char *text, ulp_error *error);
+
 /* ---- for the kinds ---- */
 
 /* Find the first of the names (ended by NULL) in a folder, or in the places where sets ship (shipped.c). Returns 0 if

@@ -25,12 +25,11 @@ static const char *const names[] = {"text.txt", "text.txt.gz", "text/text.txt", 
 
 /* ---- characters ---- */
 
-/* The bytes of a file, and the number of each code: 0 if the text does not have it, else its token + 1. */
+/* The bytes of a file. */
 typedef struct text {
     const unsigned char *byte; /* (n), with a zero after them */
     size_t n, characters;
     int utf8;
-    uint16_t *number; /* (CODES) */
 } text;
 
 /* Read the code point at *at, and move *at after it. Returns 0 if the bytes are not UTF-8 (RFC 3629). A zero follows
@@ -65,20 +64,35 @@ static void find_kind(text *t) {
     while (at < t->byte + t->n && t->utf8) t->utf8 = read_point(&at, &code);
 }
 
-/* Mark the codes of the text, count its characters, and number the codes in their order. */
+/* The number of codes below `code` among n codes in their order: its token, if it is one of them. */
+static size_t token_of(const uint32_t *codes, size_t n, uint32_t code) {
+    size_t first = 0;
+    while (n > 0) {
+        const size_t half = n / 2;
+        const int above = codes[first + half] < code;
+        first += above ? half + 1 : 0;
+        n = above ? n - half - 1 : half;
+    }
+    return first;
+}
+
+/* Count the characters of a text, and number their codes in order: data->character and data->classes. */
 static ulp_status number_codes(text *t, ulp_data *data, ulp_error *error) {
     const unsigned char *at = t->byte;
-    size_t tokens = 0;
-    while (at < t->byte + t->n) t->number[next(t, &at)] = 1, t->characters++;
-    for (size_t code = 0; code < CODES; code++) tokens += t->number[code];
-    if (tokens > TOKENS_MAX)
-        return ulp_fail(error, ULP_BAD_FILE, "%s: %zu different %s; a text has at most %d", data->origin, tokens,
-                        t->utf8 ? "characters" : "bytes", TOKENS_MAX);
-    data->classes = tokens;
-    data->character = malloc((tokens + 1) * sizeof *data->character);
-    if (!data->character) return ULP_NO_MEMORY;
-    for (size_t code = 0, k = 0; code < CODES; code++)
-        if (t->number[code]) data->character[k++] = (uint32_t)code, t->number[code] = (uint16_t)k;
+    uint32_t *codes = data->character = malloc(TOKENS_MAX * sizeof *codes);
+    size_t n = 0;
+    if (!codes) return ULP_NO_MEMORY;
+    for (; at < t->byte + t->n; t->characters++) {
+        const uint32_t code = next(t, &at);
+        const size_t k = token_of(codes, n, code);
+        if (k < n && codes[k] == code) continue;
+        if (n == TOKENS_MAX)
+            return ulp_fail(error, ULP_BAD_FILE, "%s: more than %d different %s, the most that a text may have",
+                            data->origin, TOKENS_MAX, t->utf8 ? "characters" : "bytes");
+        memmove(codes + k + 1, codes + k, (n++ - k) * sizeof *codes);
+        codes[k] = code;
+    }
+    data->classes = n;
     return ULP_OK;
 }
 
@@ -101,7 +115,7 @@ static ulp_status fill(ulp_data *data, const text *t) {
     data->pixel = malloc(data->n * T);
     data->label = malloc(data->n * T);
     const int good = token && data->pixel && data->label;
-    for (size_t i = 0; i < N && good; i++) token[i] = (uint8_t)(t->number[next(t, &at)] - 1);
+    for (size_t i = 0; i < N && good; i++) token[i] = (uint8_t)token_of(data->character, data->classes, next(t, &at));
     for (size_t i = 0; i < data->n && good; i++)
         put_sequence(data, i, i < data->n_train ? token : token + border, i < data->n_train ? i : i - data->n_train);
     free(token);
@@ -154,17 +168,15 @@ static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, ulp_er
     ULP_TRY(find_file(path, sizeof path, folder, &own, error));
     ULP_TRY(ulp_file_read(&bytes, &t.n, path, FILE_LIMIT, error));
     t.byte = bytes;
-    t.number = calloc(CODES, sizeof *t.number);
     if (data->length == ulp_data_text.length) snprintf(data->name, sizeof data->name, "text");
     else snprintf(data->name, sizeof data->name, "text:%u", (unsigned)data->length);
     snprintf(data->origin, sizeof data->origin, "%.300s", path);
     data->checksum = ulp_crc32(0, bytes, t.n);
-    ulp_status status = t.number ? ULP_OK : ULP_NO_MEMORY;
-    if (status == ULP_OK && own && data->checksum != CHECKSUM)
+    ulp_status status = ULP_OK;
+    if (own && data->checksum != CHECKSUM)
         status = ulp_fail(error, ULP_BAD_FILE, "%s: CRC-32 is %08x, must be %08x; another text is given by its path",
                           path, data->checksum, CHECKSUM);
     if (status == ULP_OK) status = read_text(data, &t, error);
-    free(t.number);
     free(bytes);
     return status;
 }
@@ -199,4 +211,19 @@ size_t ulp_data_print(char *to, size_t size, const ulp_data *data, const uint8_t
     }
     if (size) to[kept] = 0;
     return used;
+}
+
+ulp_status ulp_data_read(uint8_t *token, size_t *n, const ulp_data *data, const char *of, ulp_error *error) {
+    const text t = {.byte = (const unsigned char *)of, .utf8 = data->utf8};
+    const unsigned char *at = t.byte;
+    for (*n = 0; *at; ++*n) {
+        const unsigned char *first = at;
+        const uint32_t code = next(&t, &at);
+        const size_t k = token_of(data->character, data->classes, code);
+        if (k == data->classes || data->character[k] != code || at == first)
+            return ulp_fail(error, ULP_BAD_ARGUMENT, "%s has no character '%.*s'", data->name,
+                            at > first ? (int)(at - first) : 1, (const char *)first);
+        token[*n] = (uint8_t)k;
+    }
+    return ULP_OK;
 }

@@ -91,6 +91,14 @@ TEST(text_utf8) {
     check_sequences(&d, all, 0, d.n_train, 0);
     check_sequences(&d, all, d.n_train, d.n, 90);
     assert_int_equal(ulp_data_print(back, sizeof back, &d, d.pixel, 8), strlen(want));
+    uint8_t token[64];
+    size_t n;
+    assert_ok(ulp_data_read(token, &n, &d, back, &error));
+    assert_int_equal(n, 8);
+    assert_memory_equal(token, d.pixel, 8);
+    assert_int_equal(ulp_data_read(token, &n, &d, "z", &error), ULP_BAD_ARGUMENT);
+    assert_non_null(strstr(error.text, "has no character 'z'"));
+    assert_int_equal(ulp_data_read(token, &n, &d, "\xff", &error), ULP_BAD_ARGUMENT);
     assert_string_equal(back, want);
     ulp_data_release(&d);
     strcat(text, "\xc3"); /* half a character: bytes, and no code points */
@@ -142,7 +150,7 @@ TEST(text_bad) {
     for (size_t i = 0; i < 257; i++)
         snprintf(text + strlen(text), 4, "%c%c", (int)(0xc4 + i / 64), (int)(0x80 + i % 64));
     write_text(text, strlen(text));
-    expect_bad_text("text:8", "257 different characters; a text has at most 256");
+    expect_bad_text("text:8", "more than 256 different characters, the most that a text may have");
     remove(path_of("book.txt"));
     assert_int_equal(load_book(&d, "text"), ULP_NO_DEVICE);
     assert_non_null(strstr(error.text, "no such file"));
