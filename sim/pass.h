@@ -38,6 +38,7 @@ typedef struct ulp_pass_run {
     const ulp_layer_policy *rows; /* [1 + layers] (policy.h), NULL if the policy has no selections */
     uint64_t seed;
     ulp_profile *profile; /* may be NULL; of training passes alone */
+    uint8_t later_casts;  /* 1: a policy that replaces this one casts operands */
 } ulp_pass_run;
 
 /* The factors that gradients carry. */
@@ -83,7 +84,7 @@ typedef struct ulp_amax_history {
  * between two calls. */
 typedef struct ulp_pass_scratch {
     double *wide;         /* (elements) backend memory */
-    float *operand[2];    /* (operands) backend memory, if the policy casts operands; else NULL */
+    float *operand[2];    /* (operands) backend memory, if a policy casts operands; else NULL */
     float *raw, *rounded; /* (elements) host memory */
     double *host;         /* (elements) host memory */
 } ulp_pass_scratch;
@@ -97,7 +98,7 @@ typedef struct ulp_pass {
 } ulp_pass;
 
 /* Carve the backend's part of the scratch for tensors of at most `elements` elements (it runs twice, see tensor.h), and
- * for operands of products of at most `operands` elements, if the policy casts operands. */
+ * for operands of products of at most `operands` elements, if this or a later policy casts operands. */
 void ulp_pass_carve(ulp_pass *pass, ulp_arena *arena, size_t elements, size_t operands);
 
 /* The largest number of steps of the delayed tensor scales of a policy; rows [tensors] as in ulp_pass_run. */
@@ -200,10 +201,6 @@ ulp_status ulp_pass_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a
  * products of a sample. */
 ulp_status ulp_pass_gemm_batch(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
                                const ulp_gemm_batch *batch);
-
-/* As ulp_pass_gemm(), with exact sums that are rounded once to nearest in binary32, whatever the policy says. */
-ulp_status ulp_pass_exact_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
-                               const ulp_gemm_shape *shape);
 
 /* The datapath of the products of a layer: forward, or backward. */
 const ulp_datapath *ulp_pass_datapath(const ulp_pass *pass, size_t layer, int forward);

@@ -5,7 +5,7 @@
 
 void ulp_pass_carve(ulp_pass *pass, ulp_arena *arena, size_t elements, size_t operands) {
     pass->scratch.wide = ulp_arena_take64(arena, elements);
-    for (int i = 0; i < 2 && pass->run.policy->has_operands; i++)
+    for (int i = 0; i < 2 && (pass->run.policy->has_operands || pass->run.later_casts); i++)
         pass->scratch.operand[i] = ulp_arena_take(arena, operands);
 }
 

@@ -253,7 +253,7 @@ static ulp_status add_key(draft *d, const selected_word *w, const draft *one, ul
 static ulp_status read_operand(draft *d, int operand, const char *value) {
     ulp_policy *p = &d->policy;
     ULP_TRY(ulp_operand_cast_read(&p->operand[operand], operand, value, d->error));
-    p->has_operands = 1;
+    p->has_operands |= p->operand[operand].kind != ULP_OPERAND_AS_IT_IS;
     ulp_policy_forget(p, ULP_SELECT_OPERAND + operand);
     if (!p->selections) return ULP_OK;
     const size_t at = ulp_policy_place_cast(p, &p->operand[operand]);
@@ -267,7 +267,7 @@ static ulp_status read_operand(draft *d, int operand, const char *value) {
 static ulp_status add_operand(draft *d, const selected_word *w, int operand, ulp_selection *s) {
     ulp_operand_cast cast;
     ULP_TRY(ulp_operand_cast_read(&cast, operand, w->value, d->error));
-    d->policy.has_operands = 1;
+    d->policy.has_operands |= cast.kind != ULP_OPERAND_AS_IT_IS;
     const size_t at = ulp_policy_place_cast(&d->policy, &cast);
     s->what = (uint8_t)(ULP_SELECT_OPERAND + operand);
     s->path = (uint8_t)at;

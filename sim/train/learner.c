@@ -26,12 +26,19 @@ ulp_status ulp_learner_take(ulp_trainer *t, const ulp_train_options *o, ulp_erro
     return ulp_optimizer_init(&t->optimizer, optimizer, t->policy, error);
 }
 
+ulp_status ulp_learner_check_lengths(const ulp_trainer *t, const ulp_policy *policy, const ulp_layer_policy *rows,
+                                     ulp_error *error) {
+    const ulp_net *net = &t->model.net;
+    for (size_t i = 0; i < net->count && policy->has_operands; i++)
+        ULP_TRY(ulp_operand_lengths_check(rows ? rows[i + 1].operand : policy->operand, &net->layers[i], t->model.batch,
+                                          error));
+    return ULP_OK;
+}
+
 ulp_status ulp_learner_fit(ulp_trainer *t, ulp_error *error) {
     const ulp_net *net = &t->model.net;
     ULP_TRY(ulp_policy_resolve(&t->rows, t->policy, net, error));
-    for (size_t i = 0; i < net->count && t->policy->has_operands; i++)
-        ULP_TRY(ulp_operand_lengths_check(t->rows ? t->rows[i + 1].operand : t->policy->operand, &net->layers[i],
-                                          t->model.batch, error));
+    ULP_TRY(ulp_learner_check_lengths(t, t->policy, t->rows, error));
     return ulp_optimizer_divide(&t->optimizer, &t->model.net, t->rows, error);
 }
 

@@ -16,6 +16,10 @@ ulp_status ulp_learner_take(ulp_trainer *t, const ulp_train_options *o, ulp_erro
 /* Give every layer of t->model.net its part of the policy and of the optimizer. */
 ulp_status ulp_learner_fit(ulp_trainer *t, ulp_error *error);
 
+/* Check that a policy with its rows (policy.h) casts no operand of the net in a way that does not fit its sums. */
+ulp_status ulp_learner_check_lengths(const ulp_trainer *t, const ulp_policy *policy, const ulp_layer_policy *rows,
+                                     ulp_error *error);
+
 /* Set what stays for the whole run, with the policy of the learner, and check that the backend (NULL: the default)
  * offers the products of the policy. */
 ulp_status ulp_learner_run_on(ulp_trainer *t, const ulp_backend *backend, uint64_t seed, ulp_error *error);

@@ -92,9 +92,11 @@ static void count_model(size_t *bytes, const sizes *s) {
     }
     bytes[ULP_MEMORY_WGRAD] = floats(net->params) * (ulp_micro_has_sum(&s->optimizer) ? 2 : 1);
     bytes[ULP_MEMORY_NORM] = floats(net->states);
-    bytes[ULP_MEMORY_SCRATCH] =
-        floats(s->room * net->ones) + floats(s->room * net->work) + array(s->elements, sizeof(double)) +
-        (s->policy && s->policy->has_operands ? 2 * floats(ulp_larger(s->elements, s->room * net->work)) : 0);
+    bytes[ULP_MEMORY_SCRATCH] = floats(s->room * net->ones) + floats(s->room * net->work) +
+                                array(s->elements, sizeof(double)) +
+                                ((s->policy && s->policy->has_operands) || (s->tail && s->tail->has_operands)
+                                     ? 2 * floats(ulp_larger(s->elements, s->room * net->work))
+                                     : 0);
 }
 
 static void count_loss(size_t *bytes, const sizes *s) {

@@ -1,6 +1,8 @@
 /* tail.c - a second policy from a step on; see tail.h and train.h. */
 #include "tail.h"
 
+#include "learner.h"
+
 #include <stdlib.h>
 
 static int has_master(const ulp_policy *policy, const ulp_layer_policy *rows, size_t layer) {
@@ -36,13 +38,16 @@ ulp_status ulp_tail_take(ulp_trainer *t, const ulp_train_options *o, ulp_error *
     ulp_status status = ulp_policy_check(t->tail, error);
     if (status == ULP_OK) status = ulp_policy_resolve(&t->tail_rows, t->tail, &t->model.net, error);
     if (status == ULP_OK) status = ulp_policy_runs_on(t->tail, t->pass.run.backend, error);
+    if (status == ULP_OK) status = ulp_learner_check_lengths(t, t->tail, t->tail_rows, error);
     if (status != ULP_OK) return ulp_fail_within(error, status, "tail");
     ULP_TRY(check_masters(t, error));
     return take_parts(t, error);
 }
 
 void ulp_tail_reserve(ulp_trainer *t) {
-    if (t->tail) t->pass.history.steps = ulp_longest_history(t->tail, t->tail_rows, t->model.net.count + 1);
+    if (!t->tail) return;
+    t->pass.history.steps = ulp_longest_history(t->tail, t->tail_rows, t->model.net.count + 1);
+    t->pass.run.later_casts = t->tail->has_operands;
 }
 
 void ulp_tail_release(ulp_trainer *t) {

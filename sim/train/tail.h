@@ -9,7 +9,8 @@
  * the backend and the first policy, which have been taken before. */
 ulp_status ulp_tail_take(ulp_trainer *t, const ulp_train_options *o, ulp_error *error);
 
-/* Make room for the histories of the second policy, before the model allocates those of the pass. */
+/* Make room for the histories and the casts of operands of the second policy, before the model allocates the arrays of
+ * the pass. */
 void ulp_tail_reserve(ulp_trainer *t);
 void ulp_tail_release(ulp_trainer *t);
 

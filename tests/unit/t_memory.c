@@ -120,6 +120,8 @@ static const training_texts runs[] = {
     {.batch = 300, .optimizer = "adam,accumulate=1:bf16"},
     {.batch = 24, .ranks = 3, .optimizer = "sgd,accumulate=4:fp32"},
     {.batch = 24, .policy = "mixed:fp16", .tail = "mixed:bf16,act=e4m3@delayed9", .tail_step = 7},
+    {.batch = 24, .policy = "mxfp8"},
+    {.batch = 24, .policy = "mixed:bf16", .tail = "mxfp8", .tail_step = 2},
     {.batch = 24, .policy = "mixed:fp16", .tail = "mixed:fp16,last.*=fp32,last.master=fp32", .optimizer = "adam"},
     {.batch = 24, .policy = "fp16,first.master=fp32", .scaler = "layer", .optimizer = "sgd,decays=weights"}};
 
