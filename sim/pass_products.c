@@ -1,7 +1,5 @@
 /* pass_products.c - products through the backend: their datapaths, casts of their operands, and roundings of their
  * parts; see pass.h and policy/operand_cast.h. */
-#include <stdio.h>
-
 #include "pass_inner.h"
 #include "sim/policy/operand_cast.h"
 
@@ -73,14 +71,17 @@ static ulp_status cast_blocks(ulp_pass *pass, float *y, const operand *o, const 
     return ulp_backend_block_cast(pass->run.backend, y, x, o->rows, o->columns, &cast);
 }
 
-/* *x = the operand after its cast, in `room`. */
+/* *x = the operand after its cast, in `room`. The elements of samples have words of their own; all samples and ranks
+ * have the same weights and the same signs. */
 static ulp_status cast_operand(ulp_pass *pass, const ulp_site *site, const float **x, const operand *o, float *room) {
     const ulp_layer_policy *row = pass->run.rows ? &pass->run.rows[site->layer + 1] : NULL;
     const ulp_operand_cast *how = row ? &row->operand[o->use] : &pass->run.policy->operand[o->use];
-    const size_t words = site->per_sample * (o->along == ULP_ALONG_ROWS ? o->columns : 0);
-    const ulp_stream stream = operand_stream(pass, site, ULP_USE_OPERAND + (uint32_t)o->use, words);
-    ulp_stream signs = operand_stream(pass, site, ULP_USE_SIGNS + (uint32_t)o->use / 2, 0);
-    signs.first = 0; /* all samples and ranks have the same signs */
+    const int is_weight = o->use == ULP_FORWARD_W || o->use == ULP_DGRAD_W;
+    const size_t length = o->along == ULP_ALONG_ROWS ? o->columns : o->rows; /* of a sum */
+    ulp_stream stream = operand_stream(pass, site, ULP_USE_OPERAND + (uint32_t)o->use, site->per_sample * length),
+               signs = operand_stream(pass, site, ULP_USE_SIGNS + (uint32_t)o->use / 2, 0);
+    if (is_weight) stream.first = 0;
+    signs.first = 0;
     if (how->kind == ULP_OPERAND_AS_IT_IS) return ULP_OK;
     *x = room;
     return how->kind == ULP_OPERAND_FORMAT ? cast_format(pass, room, o, how, stream)
@@ -123,20 +124,6 @@ ulp_status ulp_pass_gemm_batch(ulp_pass *pass, ulp_site site, float *c, const fl
     const ulp_summation by = summation_of(pass, &site, &own.shape);
     const ulp_status status = ulp_backend_gemm_batch(pass->run.backend, c, a, b, &own, by);
     ulp_profile_end(pass->run.profile, is_forward(&site) ? ULP_TIME_FORWARD : ULP_TIME_BACKWARD, began);
-    return status;
-}
-
-ulp_status ulp_pass_exact_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
-                               const ulp_gemm_shape *shape) {
-    const double began = ulp_pass_begin_time(pass);
-    ulp_datapath exact;
-    ulp_datapath_fp32(&exact);
-    exact.kind = ULP_EXACT;
-    snprintf(exact.name, sizeof exact.name, "exact:fp32");
-    const ulp_gemm_shape own = deferring(pass, shape);
-    const ulp_summation by = {&exact, ulp_pass_stream(pass, &site, 0)};
-    const ulp_status status = ulp_backend_gemm(pass->run.backend, c, a, b, &own, by);
-    ulp_profile_end(pass->run.profile, ULP_TIME_BACKWARD, began);
     return status;
 }
 

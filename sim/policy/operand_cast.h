@@ -18,7 +18,8 @@
  *     the two operands. :hadG: with the fixed signs of Transformer Engine (G = 16), or without signs (32 and 128). The
  *     result of the transform is rounded to nearest in bfloat16. Both operands of a product need the same transform.
  *
- * Products of activations (attention), biases and sums for their gradients have no casts.
+ * Products of activations (attention), biases, sums for their gradients and recurrent layers have no casts. A
+ * convolution forms its products from parts of the batch, and each part of x and g has a tensor scale of its own.
  */
 #ifndef ULP_OPERAND_CAST_H
 #define ULP_OPERAND_CAST_H

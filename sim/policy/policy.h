@@ -264,13 +264,13 @@ enum {
     ULP_USE_KAHAN_SUM = 49, /* this and the next two: compensated update, in the order of optim.h */
     ULP_USE_KAHAN_MOVED = 50,
     ULP_USE_KAHAN_LOST = 51,
-    ULP_USE_OPERAND = 64, /* this and the next five: casts of operands of products, in the order of ulp_operand_use */
-    ULP_USE_SIGNS = 72,   /* this and the next two: random signs of transforms: fwd, dgrad, wgrad */
-    ULP_USE_CLIP = 52,    /* gradients times the coefficient of clipping */
+    ULP_USE_CLIP = 52,       /* gradients times the coefficient of clipping */
     ULP_USE_ACCUMULATE = 53, /* sums of the gradients of micro-batches */
     ULP_USE_TAIL = 54,       /* weights and master weights that a second policy rounds anew */
+    ULP_USE_REDUCE = 56,     /* reduction of the gradients over ranks (reduction.h) */
     ULP_USE_SAMPLE = 57,     /* tokens of new text (sample.h) */
-    ULP_USE_REDUCE = 56      /* reduction of the gradients over ranks (reduction.h) */
+    ULP_USE_OPERAND = 64, /* this and the next five: casts of operands of products, in the order of ulp_operand_use */
+    ULP_USE_SIGNS = 72    /* this and the next two: random signs of transforms: fwd, dgrad, wgrad */
 };
 
 /* The stream of one use. In data-parallel training, the words of rank r begin at index r 2^48 of every stream that a

@@ -26,12 +26,12 @@ static size_t choose(const float *z, size_t C, double temperature, uint32_t word
     return i;
 }
 
-/* z (C) = the outputs for the token after token (n). */
+/* z (C) = the outputs for the token after token (n). Its random words are those of a sample behind the data. */
 static ulp_status outputs_after(ulp_trainer *t, float *z, float *input, const uint8_t *token, size_t n) {
     const size_t T = t->model.net.in.h, C = t->model.net.out.w, used = n < T ? n : T;
     const ulp_backend *backend = t->pass.run.backend;
     for (size_t i = 0; i < T; i++) input[i] = i < used ? (float)token[n - used + i] : 0.0f;
-    t->pass.now = (ulp_pass_now){.step = t->step, .evaluation = 1, .B = 1};
+    t->pass.now = (ulp_pass_now){.step = t->step, .evaluation = 1, .B = 1, .first = t->data->n + n};
     ULP_TRY(backend->upload(t->model.tensor[0], input, T * sizeof *input));
     ULP_TRY(ulp_model_forward(&t->model, &t->pass, t->optimizer.weight));
     return backend->download(z, t->model.tensor[t->model.net.count] + (used - 1) * C, C * sizeof *z);

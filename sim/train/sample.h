@@ -4,9 +4,11 @@
  * which a causal net does not see. The outputs z (C) of the last place give the next token:
  *
  *  - temperature 0: the largest output, the first one of equals
- *  - temperature t > 0: weights w[i] = e^((z[i] - largest) / t) in binary64 (kernels/functions/elementary.h); their
- * sums S[i] = w[0] + ... + w[i] in this order; the token is the first i with S[i] > (word + 1/2) 2^-32 S[C - 1], where
- *    word is random word number k of the sample's stream for token k
+ *  - temperature t > 0: weights w[i] = e^((z[i] - largest) / t) in binary64 (kernels/functions/elementary.h), and their
+ *    sums S[i] = w[0] + ... + w[i] in this order; the token is the first i with S[i] > (word + 1/2) 2^-32 S[C - 1],
+ *    where `word` is random word number k of the stream of samples for token k
+ *
+ * Roundings of the forward pass for token k take the random words of sample n + k behind the n samples of the data.
  */
 #ifndef ULP_SAMPLE_H
 #define ULP_SAMPLE_H

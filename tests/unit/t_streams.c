@@ -7,6 +7,7 @@
  * below.
  */
 #include "sim/gan/gan.h"
+#include "sim/train/sample.h"
 #include "tests/proofs/streams/record.h"
 #include "training.h"
 #include "random_images.h"
@@ -60,6 +61,18 @@ static const struct use {
     {ULP_USE_ACCUMULATE, "sums of gradients of micro-batches", "0", "0", "step", "part 2^48 + parameter"},
     {ULP_USE_TAIL, "weights under a second policy", "0; 1: from masters", "0", "step", "parameter"},
     {ULP_USE_REDUCE, "reduction of gradients over ranks", "0", "0", "step", "2^32 rounding + parameter"},
+    {ULP_USE_SAMPLE, "tokens of new text", "0", "0", "0", "token"},
+    {ULP_USE_OPERAND + ULP_FORWARD_X, "x of forward products", "layer", "inner tensor", "step",
+     "rank 2^48 + sample, element"},
+    {ULP_USE_OPERAND + ULP_FORWARD_W, "w of forward products", "layer", "inner tensor", "step", "parameter"},
+    {ULP_USE_OPERAND + ULP_DGRAD_G, "g of the gradients of x", "layer", "inner tensor", "step",
+     "rank 2^48 + sample, element"},
+    {ULP_USE_OPERAND + ULP_DGRAD_W, "w of the gradients of x", "layer", "inner tensor", "step", "parameter"},
+    {ULP_USE_OPERAND + ULP_WGRAD_X, "x of the gradients of w", "layer", "inner tensor", "step", "rank 2^48 + element"},
+    {ULP_USE_OPERAND + ULP_WGRAD_G, "g of the gradients of w", "layer", "inner tensor", "step", "rank 2^48 + element"},
+    {ULP_USE_SIGNS, "signs for forward products", "layer", "inner tensor", "step", "sign"},
+    {ULP_USE_SIGNS + 1, "signs for the gradients of x", "layer", "inner tensor", "step", "sign"},
+    {ULP_USE_SIGNS + 2, "signs for the gradients of w", "layer", "inner tensor", "step", "sign"},
 };
 enum { LISTED = COUNT_OF(uses) };
 
@@ -85,11 +98,16 @@ static void describe(char to[200], const record *r) {
  *  - dropout: the backward pass draws the choice of the forward pass again, instead of keeping it (layers/drop.c)
  *  - weights with master weights: the rounding of the initial weights and that after the update of step 0 both have the
  *    stream of step 0 (optim.c). A weight that the update moves by less than a quantum errs twice in one direction. The
- *    words of a run are part of its published results, so they stay. `started` is the last operation of the start. */
+ *    words of a run are part of its published results, so they stay. `started` is the last operation of the start.
+ *  - casts of weights as operands: every part of a batch, and every rank, casts the same weights to the same numbers
+ *  - signs: the two operands of a product have the same signs, and so do the parts of a batch */
 static int is_by_design(const record *a, const record *b) {
     const uint32_t use = use_of(a->stream);
-    if (use == ULP_USE_DROP)
-        return a->what[0] == 'd' && b->what[0] == 'd' && a->first == b->first && a->last == b->last;
+    const int same = a->first == b->first && a->last == b->last;
+    if (use == ULP_USE_DROP) return a->what[0] == 'd' && b->what[0] == 'd' && same;
+    if (use == ULP_USE_OPERAND + ULP_FORWARD_W || use == ULP_USE_OPERAND + ULP_DGRAD_W)
+        return a->input == b->input && same;
+    if (use >= ULP_USE_SIGNS && use <= ULP_USE_SIGNS + 2) return same;
     return use == ULP_AT_WEIGHT && (a->stream & 0xfffffff) == 0 && a->number <= started && b->number > started;
 }
 
@@ -128,6 +146,7 @@ static void check(const char *what) {
 #define EVERY "mixed:bf16,loss=bf16,norm=bf16,state=bf16,acc=serial:fp24:sr,mode=sr"
 #define MASTERS EVERY ",master=tf32/sr/16"
 #define PURE EVERY ",master=none"
+#define CASTS EVERY ",fwd.x=e4m3/sr,fwd.w=e4m3@amax/sr,dgrad.g=e5m2/sr,dgrad.w=e4m3/sr,wgrad.x=e4m3/sr,wgrad.g=e5m2/sr"
 
 static void train(const ulp_data *data, training_texts o) {
     char what[512];
@@ -194,9 +213,13 @@ TEST(layers) {
 
 TEST(policies) {
     static const char *const policies[] = {
-        MASTERS, PURE, EVERY ",act=e4m3@amax,agrad=e5m2@amax,weight=e4m3@amax,wgrad=e5m2@delayed2,master=fp24/sr",
+        MASTERS,
+        PURE,
+        EVERY ",act=e4m3@amax,agrad=e5m2@amax,weight=e4m3@amax,wgrad=e5m2@delayed2,master=fp24/sr",
         EVERY ",first.weight=e4m3@amax,first.master=fp24/sr,last.weight=fp16,last.act=fp16,master=tf32/sr,out=fp16",
-        EVERY ",fwd=pairwise:fp24:sr,bwd=chunk4:fp16:sr"};
+        EVERY ",fwd=pairwise:fp24:sr,bwd=chunk4:fp16:sr",
+        CASTS,
+        EVERY ",fwd.x=mxfp8/sr,fwd.w=mxfp8:2d/sr,dgrad.g=mxfp8/sr,wgrad.x=mxfp8/sr,wgrad.g=mxfp8/sr"};
     for (size_t i = 0; i < COUNT_OF(policies); i++) {
         train(&images, (training_texts){.net = WHOLE, .policy = policies[i], .scaler = "static:4"});
         train(&images, (training_texts){.net = SEQUENCE, .policy = policies[i], .scaler = "static:4"});
@@ -259,6 +282,11 @@ TEST(micro_batches) {
     train(&images, (training_texts){.net = WHOLE, .policy = PURE, .optimizer = "adam,accumulate=8:fp16/sr/9"});
     train(&images, (training_texts){
                        .net = WHOLE, .optimizer = "sgd,accumulate=2:bf16/sr", .ranks = 4, .reduction = "ring:bf16:sr"});
+    train(&images, (training_texts){.net = WHOLE,
+                                    .policy = CASTS,
+                                    .optimizer = "sgd,accumulate=2:bf16/sr",
+                                    .ranks = 4,
+                                    .reduction = "ring:bf16:sr"});
     ulp_data rows = images;
     static uint8_t row_label[SAMPLES * SIDE];
     for (size_t i = 0; i < sizeof row_label; i++) row_label[i] = (uint8_t)(i % SIDE);
@@ -266,6 +294,32 @@ TEST(micro_batches) {
     rows.positions = 1;
     rows.label = row_label;
     train(&rows, (training_texts){.net = "conv2@3p1 tanh conv1@1", .optimizer = "sgd,accumulate=2:bf16/sr"});
+}
+
+/* Tokens with labels of their own; casts to blocks after a transform with random signs; new text. */
+TEST(tokens) {
+    static uint8_t next[SAMPLES * SIDE];
+    for (size_t i = 0; i < sizeof next; i++) next[i] = (uint8_t)((token[i] + 1u) % CLASSES);
+    ulp_data rows = sentences;
+    rows.labels = SIDE;
+    rows.positions = 1;
+    rows.label = next;
+    training_texts o = {.net = "embed32:3 pos4 fork ln attn2 causal join fork rms lin16 gelu lin32 join ln unembed",
+                        .policy = EVERY ",fwd.x=nvfp4:rht16/sr,fwd.w=nvfp4:rht16/sr,dgrad.g=mxfp8/sr,dgrad.w=mxfp8/sr,"
+                                        "lin.dgrad.g=nvfp4:rht16/sr,lin.dgrad.w=nvfp4:rht16/sr,"
+                                        "wgrad.x=nvfp4:rht16/sr,wgrad.g=nvfp4:rht16/sr,score=bf16,prob=bf16",
+                        .batch = BATCH,
+                        .seed = 5,
+                        .backend = backend};
+    train(&rows, o);
+    o.optimizer = "sgd,accumulate=2:bf16/sr";
+    train(&rows, o);
+    uint8_t text[3 * SIDE] = {1};
+    ulp_trainer *t = trainer_of(&rows, &o);
+    records_clear();
+    assert_ok(ulp_trainer_sample(t, text, 1, sizeof text, (ulp_sampling){1.0, 6}));
+    check("new text");
+    ulp_trainer_free(t);
 }
 
 TEST(gan) {

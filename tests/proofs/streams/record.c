@@ -25,12 +25,32 @@ static void add(const char *what, ulp_stream s, uint64_t n, uint64_t number) {
         records = realloc(records, room * sizeof *records);
         if (!records) abort();
     }
-    records[used++] = (record){s.seed, s.stream, s.first, s.first + (n - 1), what, number};
+    records[used++] = (record){s.seed, s.stream, s.first, s.first + (n - 1), what, number, 0};
 }
 
 static void take(const char *what, ulp_stream s, uint64_t n) {
     pthread_mutex_lock(&lock);
     add(what, s, n, ++operations);
+    pthread_mutex_unlock(&lock);
+}
+
+/* The checksum of x (n), by the method of Fowler, Noll and Vo, for words of 32 bits. */
+static uint64_t checksum(const float *x, size_t n) {
+    uint64_t sum = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        sum = (sum ^ bits) * 0x100000001b3u;
+    }
+    return sum;
+}
+
+/* The words of an operation that replaces each of x (n). */
+static void take_each(const char *what, ulp_stream s, const float *x, size_t n) {
+    const uint64_t input = checksum(x, n);
+    pthread_mutex_lock(&lock);
+    add(what, s, n, ++operations);
+    if (n) records[used - 1].input = input;
     pthread_mutex_unlock(&lock);
 }
 
@@ -62,7 +82,8 @@ static ulp_status round_(float *y, const float *x, size_t n, ulp_rounding how) {
     if (!before) abort();
     memcpy(before, x, n * sizeof *x);
     const ulp_status status = inner->round(y, x, n, how);
-    if (memcmp(before, y, n * sizeof *x) != 0) take_rounding("round", how, n);
+    if (memcmp(before, y, n * sizeof *x) != 0 && ulp_mode_is_stochastic(how.rule.mode))
+        take_each("round", how.stream, before, n);
     free(before);
     return status;
 }
@@ -124,6 +145,16 @@ static ulp_status softmax_sums(float *sum, const float *p, const float *factor, 
     }
     return inner->softmax_sums(sum, p, factor, by, how);
 }
+static ulp_status block_cast(float *y, const float *x, size_t rows, size_t columns, const ulp_block_cast *cast) {
+    if (ulp_mode_is_stochastic(cast->rule.mode)) take_each("block_cast", cast->stream, x, rows * columns);
+    return inner->block_cast(y, x, rows, columns, cast);
+}
+static ulp_status hadamard(float *y, const float *x, size_t rows, size_t columns, const ulp_hadamard *how,
+                           ulp_rounding rounding) {
+    if (how->signs == ULP_SIGNS_STREAM) take("signs", how->sign_stream, how->g);
+    take_rounding("hadamard", rounding, (uint64_t)rows * columns);
+    return inner->hadamard(y, x, rows, columns, how, rounding);
+}
 static ulp_status dropout(double *y, const float *x, size_t n, ulp_dropout how) {
     take("dropout", how.stream, n);
     return inner->dropout(y, x, n, how);
@@ -149,6 +180,8 @@ const ulp_backend *recording(const ulp_backend *backend) {
     table.reduce = reduce;
     table.gemm = gemm;
     table.gemm64 = gemm64;
+    table.block_cast = block_cast;
+    table.hadamard = hadamard;
     table.dropout = dropout;
     table.ctc = ctc;
     table.row_moments = row_moments;

@@ -9,6 +9,7 @@ typedef struct record {
     uint64_t seed, stream, first, last;
     const char *what; /* the operation */
     uint64_t number;  /* of the operation, from 1 */
+    uint64_t input;   /* checksum of the numbers that a rounding or a cast to blocks reads; else 0 */
 } record;
 
 /* The recording form of a CPU backend: it computes with the operations of `inner`. A program has one at a time. */
