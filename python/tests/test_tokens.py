@@ -19,7 +19,6 @@ BLOCK = "fork ln attn4 causal join fork ln lin32 gelu lin16 join "
 GPT = "embed16:13 pos12 " + BLOCK + BLOCK + "ln unembed"
 NETS = {
     "embedding": "embed16:13 lin13",
-    "exact sums": "embed16:13:exact lin13",
     "places": "embed16:13 pos20 lin13",
     "layer norm": "embed16:13 ln lin13",
     "layer norm, welford": "embed16:13 ln:welford lin13",
@@ -139,7 +138,7 @@ def test_gradients(name):
     step = run.step()
     assert step.loss == pytest.approx(loss.item(), rel=1e-5)
     exact = w.grad.numpy()
-    assert np.max(np.abs(found - exact)) <= 3e-5 * np.max(np.abs(exact)), name
+    assert np.max(np.abs(found - exact)) <= 4e-6 * np.max(np.abs(exact)), name
 
 
 def test_a_whole_gpt():

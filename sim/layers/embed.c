@@ -2,8 +2,8 @@
  *
  *  - embed: the input of a net is numbers of tokens (1,T,1), and the output is row `token` of the table (V,N) for each
  *    of them, a copy that is rounded at ULP_AT_ACT. The gradient of the table is the product of one-hot rows with dy:
- *    for each token a sum over its places, in ascending order, by the datapath of backward products or, with :exact,
- *    exact and rounded to binary32.
+ *    for each token a sum over its places, in ascending order, by the datapath of backward products. The policy
+ *    embed.bwd=exact:fp32:rne makes these sums exact, rounded once.
  *  - unembed: y = x E' for the table E of the net's layer embed, without a bias (Press and Wolf 2017, section 3,
  *    doi:10.18653/v1/E17-2025). Its gradient of the table and that of embed are each rounded at ULP_AT_WGRAD, and then
  *    their sum is.
@@ -18,18 +18,12 @@
 
 /* ---- embed ---- */
 
-enum { ENTRIES, EXACT }; /* indices in layer->arg */
+enum { ENTRIES }; /* index in layer->arg */
 
 static ulp_status embed_shape(ulp_layer *layer, const char *args) {
     size_t N, V = 256;
     if (ulp_args_read(&N, &args, 1, ULP_UNITS_MAX) != ULP_OK) return ULP_BAD_ARGUMENT;
-    layer->arg[EXACT] = 0;
-    if (*args == ':' && args[1] >= '0' && args[1] <= '9') {
-        args++;
-        if (ulp_args_read(&V, &args, 1, ULP_UNITS_MAX) != ULP_OK) return ULP_BAD_ARGUMENT;
-    }
-    layer->arg[EXACT] = (size_t)ulp_args_option(&args, "exact", NULL, 0);
-    if (*args) return ULP_BAD_ARGUMENT;
+    if (*args && (*args != ':' || ulp_args_number(&V, args + 1, 1, ULP_UNITS_MAX) != ULP_OK)) return ULP_BAD_ARGUMENT;
     layer->arg[ENTRIES] = V;
     layer->out = (ulp_dims){1, layer->in.h, N};
     layer->params = layer->decays[0] = V * N;
@@ -61,8 +55,7 @@ static ulp_status embed_backward(const ulp_layer *layer, ulp_pass *pass, const u
     float *hot = t->own.work, *dw = layer->partner ? hot + rows * V : t->dw;
     if (t->dx) ULP_TRY(ulp_tensor_fill(backend, t->dx, rows, 0.0f)); /* a token number has no gradient */
     ULP_TRY(ulp_backend_one_hot(backend, hot, &by));
-    ULP_TRY(layer->arg[EXACT] ? ulp_pass_exact_gemm(pass, product, dw, hot, t->dy, &sum)
-                              : ulp_pass_gemm(pass, product, dw, hot, t->dy, &sum));
+    ULP_TRY(ulp_pass_gemm(pass, product, dw, hot, t->dy, &sum));
     if (!layer->partner) return ulp_pass_round(pass, ulp_site_weight_gradients(layer), dw, V * N);
     const int log2 = ulp_pass_scale_between(pass, layer->partner, layer->index);
     if (log2) ULP_TRY(ulp_pass_rescale(pass, t->dw, t->dw, V * N, log2));
@@ -77,9 +70,7 @@ static void embed_forward64(const ulp_layer *layer, const ulp_layer64 *t, size_t
 
 const ulp_layer_kind ulp_layer_embed = {
     .name = "embed",
-    .usage =
-        "embedN: N numbers for each token, from a table of 256 tokens, or of V with embedN:V; embedN:V:exact forms "
-        "exact sums in its gradient",
+    .usage = "embedN: N numbers for each token, from a table of 256 tokens, or of V with embedN:V",
     .takes = "numbers of tokens, and is the first layer of a net",
     .example = "embed5:4",
     .products = 1,

@@ -31,7 +31,7 @@ static int draw_tokens(void **state) {
 }
 
 #define GPT "embed8:11 pos6 fork ln attn2 causal join fork ln lin16 gelu lin8 join ln unembed"
-#define LLAMA "embed8:11:exact fork rms:one-pass attn4:kv=2:rope=bf16 causal join fork rms swiglu12 lin8 join rms lin11"
+#define LLAMA "embed8:11 fork rms:one-pass attn4:kv=2:rope=bf16 causal join fork rms swiglu12 lin8 join rms lin11"
 #define BLOCKS                                                                                                         \
     "embed8:11 pos9 fork ln:welford attn2:block=4:base2:integer causal join ln:two-pass attn1:block=5:beta=1.5 lin11"
 
@@ -47,7 +47,7 @@ static const char *const policies[] = {
     "fp8-tensorwise",
     "mixed:bf16,fwd.x=nvfp4:mse46,fwd.w=mxfp4:2d,dgrad.g=e5m2@amax/"
     "sr,lin.wgrad.x=mxint8:had16,lin.wgrad.g=mxint8:had16,"
-    "0.act=fp16",
+    "0.act=fp16,embed.bwd=exact:fp32:rne",
 };
 
 /* The weights after some steps on a backend. */
@@ -174,6 +174,9 @@ TEST(refusals) {
     refused("attn4:kv=3", rows, "'attn4:kv=3' does not fit the form");
     refused("attn4:integer", rows, "does not fit the form");
     refused("attn8:rope", rows, "2 H with rope");
+    refused("attn2:rope=fp64", rows, "does not fit the form");
+    refused("attn2:rope=ue8m0", rows, "does not fit the form");
+    refused("attn2:block=1", (ulp_dims){1, 1000, 8}, "fewer than 1000 blocks");
     refused("attn2:beta=0.5", rows, "does not fit the form");
     refused("attn2 causal causal", rows, "does not fit the form");
     refused("pos5", rows, "'pos5' does not take an input");
