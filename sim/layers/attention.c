@@ -31,6 +31,16 @@
 
 /* ---- the word ---- */
 
+/* Lanes of the layer's streams tell products and blocks apart (policy.h: 4,096 lanes). */
+enum { HEADS_MAX = 1024, BLOCKS_MAX = 1000 };
+
+/* A format of angles, cosines and sines: of both signs, with a zero, and in binary32. */
+static ulp_status read_format(ulp_format *format, const char *text) {
+    ULP_TRY(ulp_format_parse(format, text));
+    const int good = format->fits_binary32 && format->is_signed && format->has_zero;
+    return good ? ulp_function_check(ULP_FUNCTION_COS, format, (ulp_rule){0}) : ULP_BAD_ARGUMENT;
+}
+
 /* Read an option; each may stand once, and bit `index` of *seen tells which have been read. */
 static ulp_status read_option(ulp_layer *layer, const char **args, unsigned *seen) {
     static const char *const flags[] = {"causal", "rope", "base2", "integer"}, *const values[] = {"rope", "kv", "block",
@@ -47,8 +57,8 @@ static ulp_status read_option(ulp_layer *layer, const char **args, unsigned *see
     if (index == 8 || (*seen & bit)) return ULP_BAD_ARGUMENT;
     *seen |= bit;
     switch (index) {
-    case 4: arg[ROTATED] = 1; return ulp_format_parse(&layer->format, value);
-    case 5: return ulp_args_number(&arg[SHARED], value, 1, 4096);
+    case 4: arg[ROTATED] = 1; return read_format(&layer->format, value);
+    case 5: return ulp_args_number(&arg[SHARED], value, 1, HEADS_MAX);
     case 6: return ulp_args_number(&arg[BLOCK], value, 1, 1 << 20);
     case 7:
         layer->number = (double)strtof(value, &end);
@@ -57,13 +67,11 @@ static ulp_status read_option(ulp_layer *layer, const char **args, unsigned *see
     }
 }
 
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
-
 static ulp_status shape(ulp_layer *layer, const char *args) {
     size_t *arg = layer->arg;
     const size_t T = layer->in.h, d = layer->in.w;
     unsigned seen = 0;
-    if (ulp_args_read(&arg[HEADS], &args, 1, 4096) != ULP_OK) return ULP_BAD_ARGUMENT;
+    if (ulp_args_read(&arg[HEADS], &args, 1, HEADS_MAX) != ULP_OK) return ULP_BAD_ARGUMENT;
     layer->number = 1.0;
     layer->format = ulp_binary32;
     arg[SHARED] = arg[HEADS];
@@ -73,22 +81,23 @@ static ulp_status shape(ulp_layer *layer, const char *args) {
     const int of_blocks = arg[BLOCK] > 0;
     if ((arg[WHOLE_MAXIMA] || layer->number > 1.0) && !of_blocks) return ULP_BAD_ARGUMENT;
     if (H % arg[SHARED] != 0) return ULP_BAD_ARGUMENT;
+    if (of_blocks && T / arg[BLOCK] >= BLOCKS_MAX) return ULP_UNSUPPORTED;
     if (!ulp_dims_is_tokens(layer->in) || d % H != 0 || (arg[ROTATED] && e % 2 != 0)) return ULP_UNSUPPORTED;
     layer->out = layer->in;
     layer->params = layer->decays[0] = d * w + d * d;
     layer->states = arg[ROTATED] ? T * e : 0;
     layer->saved = T * w + weights + T * d + (of_blocks ? 2 * H * T : 0);
     layer->inner = layer->saved;
-    layer->work = larger(weights + (of_blocks ? H * T + T * d : 0),
-                         3 * T * d + weights + T * w + (of_blocks ? weights + H * T : 0));
-    layer->widest = larger(larger(T * w, weights), T * d);
+    layer->work = ulp_larger(weights + (of_blocks ? H * T + T * d : 0),
+                             3 * T * d + weights + T * w + (of_blocks ? weights + H * T : 0));
+    layer->widest = ulp_larger(ulp_larger(T * w, weights), T * d);
     layer->multiply_adds = T * d * w + T * d * d + 2 * H * T * T * e;
     memcpy(layer->sums, (const size_t[]){d, e, T}, sizeof layer->sums); /* e divides d and w */
-    layer->scored = larger(1, ((size_t)1 << 18) / weights);
+    layer->scored = ulp_larger(1, ((size_t)1 << 18) / weights);
     return ULP_OK;
 }
 
-/* W: Glorot and Bengio 2010, for products from d to e features of all heads, as O. */
+/* Glorot and Bengio 2010, for maps from d to d features, as q, k, v and O are with H = K. */
 static void init(const ulp_layer *layer, float *w, ulp_stream stream, double std) {
     if (std <= 0.0) std = 1.0 / sqrt((double)layer->in.w);
     for (size_t i = 0; i < layer->params; i++) w[i] = (float)(std * ulp_random_normal(stream, i));
@@ -126,13 +135,14 @@ static ulp_status find_scores(const attention *s, float *scores) {
     const size_t weights = s->H * s->T * s->T, n = s->B * weights;
     const double log2e = 1.4426950408889634, base = s->layer->arg[BASE2] ? log2e : 1.0;
     const float scale = (float)(base / sqrt((double)s->e));
-    ulp_gemm_batch batch = ulp_attention_heads(s, s->T, s->T, s->e);
-    batch.shape.lda = batch.shape.ldb = s->w;
-    batch.shape.ldc = s->T;
-    batch.shape.b_trans = 1;
-    ulp_set_strides(batch.a_stride, s->T * s->w, s->e);
-    ulp_set_strides(batch.b_stride, s->T * s->w, s->e);
-    ulp_set_strides(batch.c_stride, weights, s->T * s->T);
+    const ulp_gemm_batch batch = {
+        .shape = {.m = s->T, .n = s->T, .k = s->e, .lda = s->w, .ldb = s->w, .ldc = s->T, .b_trans = 1},
+        .outer = s->B,
+        .inner = s->H,
+        .b_share = s->H / s->K,
+        .a_stride = {s->T * s->w, s->e},
+        .b_stride = {s->T * s->w, s->e},
+        .c_stride = {weights, s->T * s->T}};
     ULP_TRY(ulp_attention_products(s, ulp_attention_site(s, ULP_USE_FORWARD, 1, 0), scores, s->qkv,
                                    s->qkv + s->H * s->e, &batch));
     ULP_TRY(ulp_backend_scaled(s->pass->run.backend, s->pass->scratch.wide, scores, n, (double)scale));
@@ -143,13 +153,13 @@ static ulp_status find_scores(const attention *s, float *scores) {
 static ulp_status mix_whole(const attention *s) {
     const size_t weights = s->H * s->T * s->T, values = (s->H + s->K) * s->e;
     const ulp_scores by = ulp_attention_scores(s);
-    ulp_gemm_batch batch = ulp_attention_heads(s, s->T, s->e, s->T);
-    batch.shape.lda = s->T;
-    batch.shape.ldb = s->w;
-    batch.shape.ldc = s->d;
-    ulp_set_strides(batch.a_stride, weights, s->T * s->T);
-    ulp_set_strides(batch.b_stride, s->T * s->w, s->e);
-    ulp_set_strides(batch.c_stride, s->T * s->d, s->e);
+    const ulp_gemm_batch batch = {.shape = {.m = s->T, .n = s->e, .k = s->T, .lda = s->T, .ldb = s->w, .ldc = s->d},
+                                  .outer = s->B,
+                                  .inner = s->H,
+                                  .b_share = s->H / s->K,
+                                  .a_stride = {weights, s->T * s->T},
+                                  .b_stride = {s->T * s->w, s->e},
+                                  .c_stride = {s->T * s->d, s->e}};
     ULP_TRY(ulp_backend_attention_softmax(s->pass->run.backend, s->pass->scratch.wide, s->t->own.work, &by));
     ULP_TRY(ulp_pass_round64(s->pass, ulp_attention_site(s, ULP_AT_PROB, 0, weights), s->p, s->pass->scratch.wide,
                              s->B * weights));
@@ -221,9 +231,9 @@ const ulp_layer_kind ulp_layer_attn = {
     .usage =
         "attnH: attention with H heads; options, each after a colon: causal; kv=K heads of keys and values; rope or "
         "rope=FORMAT turns q and k by their places; block=B keys at a time; with it integer maxima, beta=B times "
-        "the maximum is subtracted; base2. causal may be a word of its own",
+        "the maximum is subtracted; base2. causal, rope and base2 may be words of their own",
     .takes = "tokens (an image of one channel, whose rows are the tokens) whose number of features H divides, and 2 H "
-             "with rope",
+             "with rope; in fewer than 1000 blocks",
     .example = "attn2:kv=1:rope tanh attn2 causal attn1:block=3:integer:base2 causal attn2:block=2:beta=1.1",
     .modifiers = "causal rope base2",
     .products = 3,

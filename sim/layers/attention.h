@@ -35,15 +35,7 @@ ulp_site ulp_attention_with_weights(const attention *s, uint32_t use, uint32_t l
 /* x (B,T,w) = its q and k turned by their places, or back; rounded at a site. */
 ulp_status ulp_attention_turn(const attention *s, float *x, int back, ulp_site site);
 
-/* A batch of products (m,k) (k,n) of all heads; the places of the operands are not set. */
-ulp_gemm_batch ulp_attention_heads(const attention *s, size_t m, size_t n, size_t k);
-
-static inline void ulp_set_strides(size_t stride[2], size_t outer, size_t inner) {
-    stride[0] = outer;
-    stride[1] = inner;
-}
-
-/* Products of activations, head by head. */
+/* Products of activations, head by head; the batch says how many rows a sample has. */
 ulp_status ulp_attention_products(const attention *s, ulp_site site, float *c, const float *a, const float *b,
                                   const ulp_gemm_batch *batch);
 

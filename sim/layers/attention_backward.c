@@ -30,14 +30,14 @@ static ulp_status find_score_gradients(const attention *s, const backward_arrays
     const ulp_scores by = ulp_attention_scores(s);
     const double scale = (double)(float)(1.0 / sqrt((double)s->e));
     double *exact = s->pass->scratch.wide;
-    ulp_gemm_batch batch = ulp_attention_heads(s, s->T, s->T, s->e);
-    batch.shape.lda = s->d;
-    batch.shape.ldb = s->w;
-    batch.shape.ldc = s->T;
-    batch.shape.b_trans = 1;
-    ulp_set_strides(batch.a_stride, s->T * s->d, s->e);
-    ulp_set_strides(batch.b_stride, s->T * s->w, s->e);
-    ulp_set_strides(batch.c_stride, weights, s->T * s->T);
+    const ulp_gemm_batch batch = {
+        .shape = {.m = s->T, .n = s->T, .k = s->e, .lda = s->d, .ldb = s->w, .ldc = s->T, .b_trans = 1},
+        .outer = s->B,
+        .inner = s->H,
+        .b_share = s->H / s->K,
+        .a_stride = {s->T * s->d, s->e},
+        .b_stride = {s->T * s->w, s->e},
+        .c_stride = {weights, s->T * s->T}};
     ULP_TRY(ulp_attention_products(s, ulp_attention_site(s, ULP_USE_BACKWARD, 1, 0), a->ds, a->dmix, s->qkv + values,
                                    &batch));
     ULP_TRY(ulp_pass_round(s->pass, ulp_attention_site(s, ULP_AT_AGRAD, 2, weights), a->ds, n));
@@ -45,19 +45,19 @@ static ulp_status find_score_gradients(const attention *s, const backward_arrays
     return ulp_pass_round64(s->pass, ulp_attention_site(s, ULP_AT_AGRAD, 3, weights), a->ds, exact, n);
 }
 
-/* c (columns from `to` on of dqkv) = the sums over the heads that share k or v of a' b. a (B,H,T,T), b rows of
- * `row` numbers. */
+/* c, the columns of all k or of all v in dqkv, = a' b, summed over the heads that share them. a (B,H,T,T); b (B,T,H,e),
+ * whose tokens are `row` numbers apart. */
 static ulp_status shared_gradient(const attention *s, uint32_t lane, float *c, const float *a, const float *b,
                                   size_t row) {
     const size_t group = s->H / s->K;
-    ulp_gemm_batch batch = {.shape = {.m = s->T, .n = s->e, .k = s->T}, .outer = s->B, .inner = s->K, .b_share = 1};
-    batch.shape.a_trans = 1;
-    batch.shape.lda = s->T;
-    batch.shape.ldb = row;
-    batch.shape.ldc = s->w;
-    ulp_set_strides(batch.a_stride, s->H * s->T * s->T, group * s->T * s->T);
-    ulp_set_strides(batch.b_stride, s->T * row, group * s->e);
-    ulp_set_strides(batch.c_stride, s->T * s->w, s->e);
+    ulp_gemm_batch batch = {
+        .shape = {.m = s->T, .n = s->e, .k = s->T, .lda = s->T, .ldb = row, .ldc = s->w, .a_trans = 1},
+        .outer = s->B,
+        .inner = s->K,
+        .b_share = 1,
+        .a_stride = {s->H * s->T * s->T, group * s->T * s->T},
+        .b_stride = {s->T * row, group * s->e},
+        .c_stride = {s->T * s->w, s->e}};
     for (size_t g = 0; g < group; g++) {
         const ulp_site site = ulp_attention_site(s, ULP_USE_BACKWARD, lane + 2 * (uint32_t)g, 0);
         batch.shape.accumulate = g > 0;
@@ -69,12 +69,13 @@ static ulp_status shared_gradient(const attention *s, uint32_t lane, float *c, c
 /* dqkv (B,T,w), rounded and turned back. */
 static ulp_status find_inner_gradients(const attention *s, const backward_arrays *a, const float *p) {
     const size_t keys = s->H * s->e, values = keys + s->K * s->e, n = s->B * s->T * s->w;
-    ulp_gemm_batch batch = ulp_attention_heads(s, s->T, s->e, s->T);
-    batch.shape.lda = s->T;
-    batch.shape.ldb = batch.shape.ldc = s->w;
-    ulp_set_strides(batch.a_stride, s->H * s->T * s->T, s->T * s->T);
-    ulp_set_strides(batch.b_stride, s->T * s->w, s->e);
-    ulp_set_strides(batch.c_stride, s->T * s->w, s->e);
+    const ulp_gemm_batch batch = {.shape = {.m = s->T, .n = s->e, .k = s->T, .lda = s->T, .ldb = s->w, .ldc = s->w},
+                                  .outer = s->B,
+                                  .inner = s->H,
+                                  .b_share = s->H / s->K,
+                                  .a_stride = {s->H * s->T * s->T, s->T * s->T},
+                                  .b_stride = {s->T * s->w, s->e},
+                                  .c_stride = {s->T * s->w, s->e}};
     ULP_TRY(ulp_attention_products(s, ulp_attention_site(s, ULP_USE_BACKWARD, 2, 0), a->dqkv, a->ds, s->qkv + keys,
                                    &batch));
     ULP_TRY(shared_gradient(s, 3, a->dqkv + keys, a->ds, s->qkv, s->w));
@@ -83,7 +84,7 @@ static ulp_status find_inner_gradients(const attention *s, const backward_arrays
     return ulp_attention_turn(s, a->dqkv, 1, ulp_attention_site(s, ULP_AT_AGRAD, 5, s->T * s->w));
 }
 
-/* dw (k,n) += 0 = a' b over all tokens, a part of the layer's weight gradients. */
+/* dw (k,n) = a' b over all tokens, a part of the layer's weight gradients. */
 static ulp_status weight_gradient(const attention *s, uint32_t lane, float *dw, const float *a, size_t k,
                                   const float *b, size_t n) {
     const size_t rows = s->B * s->T;

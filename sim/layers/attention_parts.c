@@ -64,7 +64,3 @@ ulp_status ulp_attention_turn(const attention *s, float *x, int back, ulp_site s
     ULP_TRY(ulp_backend_rotate(s->pass->run.backend, exact, x, s->t->state, &by));
     return ulp_pass_round64(s->pass, site, x, exact, s->B * s->T * s->w);
 }
-
-ulp_gemm_batch ulp_attention_heads(const attention *s, size_t m, size_t n, size_t k) {
-    return (ulp_gemm_batch){.shape = {.m = m, .n = n, .k = k}, .outer = s->B, .inner = s->H, .b_share = s->H / s->K};
-}

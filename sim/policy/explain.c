@@ -9,14 +9,13 @@
 /* What a layer has, and what the policy gives all layers if it has no words with selectors. */
 typedef struct found {
     const ulp_cast *at;
-    uint16_t own;
     const ulp_operand_cast *operand;
     const ulp_datapath *forward, *backward;
 } found;
 
 static found find(const ulp_policy *policy, const ulp_layer_policy *rows, size_t row) {
-    if (!rows) return (found){policy->at, policy->own, policy->operand, &policy->forward, &policy->backward};
-    return (found){rows[row].at, rows[row].own, rows[row].operand, &rows[row].forward, &rows[row].backward};
+    if (!rows) return (found){policy->at, policy->operand, &policy->forward, &policy->backward};
+    return (found){rows[row].at, rows[row].operand, &rows[row].forward, &rows[row].backward};
 }
 
 /* The last word about `what` that selects a layer, else the word for all layers. */

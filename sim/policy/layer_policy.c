@@ -125,14 +125,14 @@ static ulp_status check_layer(const ulp_layer_policy *rows, const ulp_layer *lay
                    *w = &rows[(layer->kind->ties ? layer->partner : layer->index) + 1].at[ULP_AT_WEIGHT],
                    *y = &own->at[ULP_AT_ACT], *dy = &own->at[ULP_AT_AGRAD];
     const ulp_operand_cast *by = own->operand;
-    const ulp_cast *score_gradient = dy, *prob = &own->at[ulp_point_source(own->own, ULP_AT_PROB)];
+    const ulp_cast *prob = &own->at[ulp_point_source(own->own, ULP_AT_PROB)];
     const ulp_operands products[] = {{"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, x, w, by},
                                      {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, x, dy, by + ULP_WGRAD_X},
                                      {"bwd", &own->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, dy, w, by + ULP_DGRAD_G},
                                      {"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, y, w, NULL},
                                      {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, y, dy, NULL},
                                      {"fwd", &own->forward, ULP_AT_PROB, ULP_AT_ACT, prob, y, NULL},
-                                     {"bwd", &own->backward, ULP_AT_PROB, ULP_AT_AGRAD, prob, score_gradient, NULL}};
+                                     {"bwd", &own->backward, ULP_AT_PROB, ULP_AT_AGRAD, prob, dy, NULL}};
     static const size_t counts[] = {0, 3, 5, 7};
     const size_t count = counts[layer->kind->products];
     ulp_error why;
