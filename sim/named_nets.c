@@ -24,7 +24,7 @@
 #define WORD(name, ...) " " #name
 
 static const ulp_named_net table[] = {NETS(ROW)};
-const char ulp_named_net_words[] = NETS(WORD);
+const char ulp_net_names[] = NETS(WORD);
 _Static_assert(sizeof table / sizeof *table == ULP_NETS_NAMED, "named_nets.h: the number of rows");
 
 const ulp_named_net *ulp_named_net_get(size_t i) { return i < ULP_NETS_NAMED ? &table[i] : NULL; }
@@ -35,11 +35,10 @@ const ulp_named_net *ulp_named_net_find(const char *name) {
     return NULL;
 }
 
-ulp_status ulp_named_net_layers(char text[ULP_NAMED_LAYERS_MAX], const char *net, const ulp_data *data) {
+const char *ulp_named_net_words(char room[ULP_NAMED_LAYERS_MAX], const char *net, const ulp_data *data) {
     const ulp_named_net *row = ulp_named_net_find(net);
-    const char *layers = row ? row->layers : net, *mark = row ? strchr(layers, '#') : NULL;
-    const int length =
-        mark ? snprintf(text, ULP_NAMED_LAYERS_MAX, "%.*s%zu%s", (int)(mark - layers), layers, data->classes, mark + 1)
-             : snprintf(text, ULP_NAMED_LAYERS_MAX, "%s", layers);
-    return length < ULP_NAMED_LAYERS_MAX ? ULP_OK : ULP_BAD_ARGUMENT;
+    const char *mark = row ? strchr(row->layers, '#') : NULL;
+    if (!mark) return row ? row->layers : net;
+    snprintf(room, ULP_NAMED_LAYERS_MAX, "%.*s%zu%s", (int)(mark - row->layers), row->layers, data->classes, mark + 1);
+    return room;
 }

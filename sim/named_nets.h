@@ -25,13 +25,13 @@ enum { ULP_NETS_OF_ALL = 6, ULP_NETS_NAMED = 8 };
 const ulp_named_net *ulp_named_net_find(const char *name);
 
 /* The names, each with a blank before it. */
-extern const char ulp_named_net_words[];
+extern const char ulp_net_names[];
 
 enum { ULP_NAMED_LAYERS_MAX = 1024 };
 
-/* text = the layers of a net for some data: those of the row that `net` names, or else `net` itself. ULP_BAD_ARGUMENT:
- * it does not fit. */
-ulp_status ulp_named_net_layers(char text[ULP_NAMED_LAYERS_MAX], const char *net, const ulp_data *data);
+/* The words of a net for some data: those of the row that `net` names, written to `room` if they depend on the data, or
+ * else `net` itself. */
+const char *ulp_named_net_words(char room[ULP_NAMED_LAYERS_MAX], const char *net, const ulp_data *data);
 
 ULP_C_END
 #endif

@@ -1,15 +1,17 @@
 /* train.c - ulp train: trains a net under a policy, prints its losses and scores, and writes new text. */
+#include "experiments/harness/training/training.h"
 #include "sim/named_nets.h"
 #include "sim/policy/explain.h"
 #include "sim/train/sample.h"
 #include "tool.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef struct settings {
-    const char *net, *set, *data, *policy, *scaler, *optimizer, *tail, *prompt;
+    const char *net, *set, *data, *scaler, *optimizer, *prompt;
+    ulp_named_policy policy;
+    ulp_named_tail tail;
     const ulp_backend *backend;
     int64_t batch, steps, every, sample;
     uint64_t seed;
@@ -23,16 +25,14 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, set, text, "", .value_name = "NAME", .topic = "data",
                .help = "the data set; without it text for gpt, else digits"),
     ULP_OPTION(settings, data, place, "", .help = "its folder or file; without it $ULPLAB_DATA, or what ships"),
-    ULP_OPTION(settings, policy, text, "fp32", .value_name = "POLICY", .topic = "policies",
-               .help = "what is rounded where, as mixed:fp16 or nvfp4"),
+    ULP_OPTION(settings, policy, policy, "fp32", .help = "what is rounded where, as mixed:fp16 or nvfp4"),
     ULP_OPTION(settings, scaler, text, "none", .value_name = "SCALER", .topic = "scalers", .help = "the loss scale"),
     ULP_OPTION(settings, optimizer, text, "", .value_name = "OPTIMIZER", .topic = "optimizers",
                .help = "without it that of the named network, or sgd,rate=0.1,momentum=0.9"),
     ULP_OPTION(settings, batch, integer, "0", .help = "samples of a step; 0: the named network's own, or 32",
                .max = 60000),
     ULP_OPTION(settings, steps, integer, "300", .help = "steps", .min = 1, .max = 1e9),
-    ULP_OPTION(settings, tail, text, "", .value_name = "F:POLICY",
-               .help = "a second policy from the share F of the steps on, as 0.82:fp32"),
+    ULP_OPTION_TAIL(settings, tail),
     ULP_OPTION(settings, seed, unsigned, "1", .help = "of weights, order of the samples and stochastic rounding",
                .max = 0x1p53),
     ULP_OPTION(settings, every, integer, "0", .help = "steps between two lines; 0: a tenth of the steps", .max = 1e9),
@@ -50,24 +50,13 @@ static const ulp_option options[] = {
 typedef struct run_parts {
     ulp_data data;
     ulp_net net;
-    ulp_policy policy, tail;
     ulp_scaler_rule scaler;
     ulp_optimizer_rule optimizer;
     ulp_train_options options;
     ulp_trainer *trainer;
+    uint8_t *token; /* of the new text, of which `given` are read: those of the prompt, or token 0 */
+    size_t given, length;
 } run_parts;
-
-static ulp_status read_tail(run_parts *r, const settings *s, ulp_error *error) {
-    char *end;
-    if (!*s->tail) return ULP_OK;
-    const double share = strtod(s->tail, &end);
-    if (end == s->tail || *end != ':' || !(share > 0.0 && share < 1.0))
-        return ulp_refuse(error, "--tail '%s': has to be F:POLICY with F above 0 and below 1, as 0.82:fp32", s->tail);
-    if (ulp_policy_parse(&r->tail, end + 1, error) != ULP_OK) return tool_refused(error);
-    r->options.tail = &r->tail;
-    r->options.tail_step = (uint64_t)ceil(share * (double)s->steps);
-    return ULP_OK;
-}
 
 static ulp_status read_optimizer(run_parts *r, const settings *s, const ulp_named_net *row, ulp_error *error) {
     const char *text = *s->optimizer ? s->optimizer : row ? row->optimizer : "sgd";
@@ -81,17 +70,16 @@ static ulp_status read_optimizer(run_parts *r, const settings *s, const ulp_name
 
 static ulp_status read_parts(run_parts *r, const settings *s, ulp_error *error) {
     const ulp_named_net *row = ulp_named_net_find(s->net);
-    const int of_text = strcmp(s->net, "gpt") == 0 || strncmp(s->net, "embed", 5) == 0;
+    const int of_text = strncmp(row ? row->layers : s->net, "embed", strlen("embed")) == 0;
+    const char *set = *s->set ? s->set : of_text ? "text" : "digits";
     char layers[ULP_NAMED_LAYERS_MAX];
-    const char *set = *s->set ? s->set : of_text ? "text" : "digits", *words = s->net;
     ULP_TRY(ulp_data_load(&r->data, set, s->data, s->seed, error));
-    if (row && ulp_named_net_layers(layers, s->net, &r->data) == ULP_OK) words = layers;
-    if (ulp_net_parse(&r->net, words, r->data.dims, error) != ULP_OK) return tool_refused(error);
-    if (ulp_policy_parse(&r->policy, s->policy, error) != ULP_OK) return tool_refused(error);
-    if (ulp_scaler_parse(&r->scaler, s->scaler, error) != ULP_OK) return tool_refused(error);
-    if (read_optimizer(r, s, row, error) != ULP_OK) return tool_refused(error);
+    ulp_status status = ulp_net_parse(&r->net, ulp_named_net_words(layers, s->net, &r->data), r->data.dims, error);
+    if (status == ULP_OK) status = ulp_scaler_parse(&r->scaler, s->scaler, error);
+    if (status == ULP_OK) status = read_optimizer(r, s, row, error);
+    if (status != ULP_OK) return tool_refused(error);
     r->options = (ulp_train_options){.net = &r->net,
-                                     .policy = &r->policy,
+                                     .policy = &s->policy.policy,
                                      .scaler = &r->scaler,
                                      .optimizer = &r->optimizer,
                                      .batch = s->batch ? (size_t)s->batch
@@ -99,10 +87,23 @@ static ulp_status read_parts(run_parts *r, const settings *s, ulp_error *error) 
                                                        : 32,
                                      .seed = s->seed,
                                      .backend = s->backend};
-    return read_tail(r, s, error);
+    ulp_training_tail(&r->options, &s->tail, (uint64_t)s->steps);
+    return ULP_OK;
+}
+
+static ulp_status read_prompt(run_parts *r, const settings *s, ulp_error *error) {
+    if (!r->data.tokens) return ulp_refuse(error, "--sample: the set %s has no text", r->data.name);
+    r->token = calloc(strlen(s->prompt) + (size_t)s->sample + 1, 1);
+    if (!r->token) return ulp_fail(error, ULP_NO_MEMORY, "no memory for a text");
+    if (ulp_data_read(r->token, &r->given, &r->data, s->prompt, error) != ULP_OK)
+        return ulp_fail_within(error, ULP_BAD_ARGUMENT, "--prompt");
+    if (r->given == 0) r->given = 1;
+    r->length = r->given + (size_t)s->sample;
+    return ULP_OK;
 }
 
 static void release(run_parts *r) {
+    free(r->token);
     ulp_trainer_free(r->trainer);
     ulp_net_release(&r->net);
     ulp_data_release(&r->data);
@@ -124,7 +125,7 @@ static void print_line(void *context, const ulp_policy_line *line) {
 static ulp_status explain(const run_parts *r, ulp_error *error) {
     size_t last = r->net.count;
     tool_print_folded(34, "%-4s%-16s %-6s %-5s %s", "no.", "layer", "of", "what", "how  (the word that says so)");
-    const ulp_status status = ulp_policy_explain(&r->policy, &r->net, print_line, &last, error);
+    const ulp_status status = ulp_policy_explain(r->options.policy, &r->net, print_line, &last, error);
     return status == ULP_OK ? ULP_OK : tool_refused(error);
 }
 
@@ -134,30 +135,17 @@ static void print_score(const char *part, const ulp_score *score, const ulp_data
     printf(", %.2f %% right\n", 100.0 * score->accuracy);
 }
 
-/* New text after the prompt; characters that the data lack are left out. */
 static ulp_status print_sample(const run_parts *r, const settings *s, ulp_error *error) {
-    const size_t most = strlen(s->prompt) + (size_t)s->sample + 1;
-    uint8_t *token = calloc(most, 1);
-    char *text = malloc(4 * most + 1);
-    size_t given = 0;
-    for (const char *at = s->prompt; *at && token; at++)
-        for (size_t c = 0; c < r->data.classes && r->data.character; c++)
-            if (r->data.character[c] == (unsigned char)*at) token[given++] = (uint8_t)c;
-    if (given == 0) given = 1; /* token 0 */
-    const size_t count = given + (size_t)s->sample;
-    ulp_status status = token && text ? ULP_OK : ULP_NO_MEMORY;
-    if (status == ULP_OK)
-        status = ulp_trainer_sample(r->trainer, token, given, count, (ulp_sampling){s->temperature, s->seed});
+    const size_t size = 4 * r->length + 1;
+    char *text = malloc(size);
+    if (!text) return ulp_fail(error, ULP_NO_MEMORY, "no memory for a text");
+    const ulp_status status =
+        ulp_trainer_sample(r->trainer, r->token, r->given, r->length, (ulp_sampling){s->temperature, s->seed});
     if (status == ULP_OK) {
-        ulp_data_print(text, 4 * most + 1, &r->data, token, count);
+        ulp_data_print(text, size, &r->data, r->token, r->length);
         printf("\n%s\n", text);
     }
-    free(token);
     free(text);
-    if (status == ULP_UNSUPPORTED)
-        return ulp_refuse(error,
-                          "--sample: the set %s has no text, or the net does not end in a row for each character",
-                          r->data.name);
     return status == ULP_OK ? ULP_OK : ulp_fail(error, status, "--sample: %s", ulp_status_text(status));
 }
 
@@ -190,6 +178,7 @@ static ulp_status run_all(run_parts *r, const settings *s, ulp_error *error) {
     ulp_score score;
     ULP_TRY(read_parts(r, s, error));
     if (s->explain) return explain(r, error);
+    if (s->sample) ULP_TRY(read_prompt(r, s, error));
     const ulp_status status = ulp_trainer_new(&r->trainer, &r->data, &r->options, error);
     if (status != ULP_OK) return status == ULP_NO_MEMORY ? status : tool_refused(error);
     printf("%s, %zu samples for training, %zu for tests; %zu parameters, batch %zu\n", r->data.name, r->data.n_train,

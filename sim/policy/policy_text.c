@@ -60,12 +60,15 @@ static ulp_status parse_preset(draft *d, const char *text) {
     for (int i = 0; i < RECIPES; i++)
         if (strcmp(recipes[i].name, text) == 0) return parse_recipe(d, recipes[i].text);
     if (ulp_format_parse(&format, text) != ULP_OK) {
-        char known[256];
+        char known[256], names[128];
+        size_t used = 0;
+        for (int i = 0; i < RECIPES && used < sizeof names; i++)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s, ", recipes[i].name);
         ulp_keys_list(known, sizeof known, lists, "= ");
         return ulp_fail(d->error, ULP_BAD_NAME,
-                        "no policy '%s'; known: a format for everything (fp32, fp16, bf16, ...), mixed:FORMAT, "
-                        "then %s=",
-                        text, known);
+                        "no policy '%s'; known: a format for everything (fp32, fp16, bf16, ...), mixed:FORMAT, %sthen "
+                        "%s=",
+                        text, names, known);
     }
     ulp_status status = set_format(d, text, 1);
     snprintf(datapath, sizeof datapath, "serial:%s:rne", text);

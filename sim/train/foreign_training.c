@@ -93,8 +93,8 @@ static ulp_status read_texts(ulp_foreign_run *run, const char *const *text, uint
     char layers[ULP_NAMED_LAYERS_MAX];
     ULP_TRY(data != NULL ? ulp_data_load(&run->data, data, text[ULP_FOREIGN_RUN_FOLDER], seed, error)
                          : take_images(&run->data, images, samples, labels, error));
-    if (net != NULL && ulp_named_net_find(net) && ulp_named_net_layers(layers, net, &run->data) == ULP_OK) net = layers;
-    ULP_TRY(ulp_net_parse(&run->net, net != NULL ? net : "", run->data.dims, error));
+    net = ulp_named_net_words(layers, net != NULL ? net : "", &run->data);
+    ULP_TRY(ulp_net_parse(&run->net, net, run->data.dims, error));
     if (policy != NULL) ULP_TRY(ulp_policy_parse(&run->policy, policy, error));
     if (text[ULP_FOREIGN_RUN_TAIL] != NULL) ULP_TRY(read_tail(run, text[ULP_FOREIGN_RUN_TAIL], error));
     if (scaler != NULL) ULP_TRY(ulp_scaler_parse(&run->scaler, scaler, error));

@@ -13,7 +13,7 @@ says '--help names what the environment sets' '^environment: ULPLAB_ISA' out
 says '--help names the device' '^ *ULPLAB_CUDA_DEVICE' out
 prints 'a negative subnormal number keeps its sign' ' -0x12688b70e62bp-1074' show --format fp64 -- -1e-310
 prints '--version' '^ulp .*[0-9]\.[0-9]' --version
-for command in formats show round arith dot gemm probe block verify backends; do
+for command in formats show round arith dot gemm probe block train verify backends; do
     prints "$command --help" "^usage: ulp $command" $command --help
     holds "$command --help fits 80 columns" [ "$(awk '{ if (length($0) > n) n = length($0) } END { print n + 0 }' out)" -le 80 ]
     if [ $command != formats ]; then # `help formats` is a topic of its own

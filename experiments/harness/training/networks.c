@@ -12,8 +12,7 @@ static ulp_status add_network(ulp_plan *plan, ulp_networks *to, ulp_named_net ro
     if (s->batch) row.batch = (size_t)s->batch;
     if (s->rate > 0) row.rate = s->rate;
     *next = (ulp_network){.name = row.name, .batch = row.batch, .cost = row.cost};
-    const char *words = *s->net && !ulp_named_net_find(s->net) ? s->net : layers;
-    ulp_named_net_layers(layers, *s->net ? s->net : row.name, &to->data);
+    const char *words = ulp_named_net_words(layers, *s->net ? s->net : row.name, &to->data);
     ulp_optimizer_parse(&next->optimizer, row.optimizer, NULL);
     next->optimizer.rate = row.rate;
     if (next->optimizer.kind == &ulp_optimizer_sgd) next->optimizer.momentum = s->momentum;

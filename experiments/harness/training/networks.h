@@ -36,7 +36,7 @@ enum { ULP_NETWORKS_ALL = (1 << ULP_NETS_OF_ALL) - 1 }; /* "all"; vit and gpt ar
     ULP_OPTION_AS(                                                                                                     \
         s, field.nets, "nets", choices, value_, .quick = quick_, .full = full_,                                        \
         .help = "networks by name, separated by commas, or all, which leaves out vit and gpt; gpt alone reads text",   \
-        .words = ulp_named_net_words + 1, .all = ULP_NETWORKS_ALL),                                                    \
+        .words = ulp_net_names + 1, .all = ULP_NETWORKS_ALL),                                                          \
         ULP_OPTION_AS(                                                                                                 \
             s, field.net, "net", text, "", .topic = "nets",                                                            \
             .help =                                                                                                    \

@@ -14,7 +14,7 @@ command -v valgrind >/dev/null || { echo 'make memcheck: valgrind is missing (sh
 WORK=$(mkdir -p "$WORK" && cd "$WORK" && pwd)
 BIN=$(cd "$BIN" && pwd)
 TESTS=$(cd "$TESTS" && pwd)
-scripts='tool.sh tool_binary.sh tool_block.sh tool_dot.sh tool_files.sh tool_quantize.sh tool_round.sh tool_tree.sh verify.sh course.sh experiments_refusals.sh'
+scripts='tool.sh tool_binary.sh tool_block.sh tool_dot.sh tool_files.sh tool_quantize.sh tool_round.sh tool_train.sh tool_tree.sh verify.sh course.sh experiments_refusals.sh'
 
 # one TEST: the logs with errors stay in WORK/logs/TEST, and WORK/TEST.line has "RUNS ERRORS SKIPPED"
 one() {
