@@ -18,6 +18,7 @@
 #include "kernels/functions/cell.h"
 #include "kernels/functions/elementwise.h"
 #include "kernels/functions/hadamard.h"
+#include "kernels/functions/low_bit.h"
 #include "kernels/functions/norm.h"
 #include "kernels/functions/squares.h"
 #include "kernels/functions/windows.h"

@@ -89,6 +89,27 @@ static ulp_status check_block_cast(const float *y, const float *x, size_t rows, 
     return check_matrices(y, x, rows, columns);
 }
 
+static ulp_status check_block_parts(const float *elements, const float *scales, const float *tensor_scale,
+                                    const float *x, size_t rows, size_t columns, const ulp_block_cast *cast) {
+    if (tensor_scale == NULL || (rows * columns > 0 && scales == NULL)) return ULP_BAD_ARGUMENT;
+    return check_block_cast(elements, x, rows, columns, cast);
+}
+
+static ulp_status check_low_bit(const float *y, const float *scale, const double *work, const float *x, size_t rows,
+                                size_t columns, const ulp_low_bit *how) {
+    if (how == NULL || how->kind >= ULP_LOW_COUNT || how->along >= ULP_ALONG_COUNT) return ULP_BAD_ARGUMENT;
+    if (how->stochastic > (how->kind == ULP_LOW_SIGN) || how->values > 1) return ULP_BAD_ARGUMENT;
+    if (!(how->threshold >= 0.0 && how->threshold <= 1000.0)) return ULP_BAD_ARGUMENT;
+    ULP_TRY(check_matrices(y, x, rows, columns));
+    return check_arrays(scale, work, work, rows * columns);
+}
+
+static ulp_status check_scaled_sums(const float *c, const float *sums, const ulp_sum_scales *by) {
+    if (by == NULL || (by->n > 0 && by->m > SIZE_MAX / by->n)) return ULP_BAD_ARGUMENT;
+    if (by->m > 1 && by->n > 0 && by->ldc < (by->c_trans ? by->m : by->n)) return ULP_BAD_ARGUMENT;
+    return check_arrays(c, sums, sums, by->m * by->n);
+}
+
 static ulp_status check_hadamard(const float *y, const float *x, size_t rows, size_t columns, const ulp_hadamard *how,
                                  const ulp_rounding *r) {
     if (how == NULL || how->g < 2 || how->g > ULP_HADAMARD_MOST || (how->g & (how->g - 1)) != 0)

@@ -1,42 +1,17 @@
-// block_cast.cu - matrices in block-scaled formats, as values, and the Hadamard transform: a thread converts a block or
+// block_cast.cu - matrices in block-scaled formats, and the Hadamard transform: a thread converts a unit of blocks or
 // transforms a group, in the order of the definition.
 #include "counting.h"
 #include "device.h"
 #include "operations.h"
-#include "formats/block_steps.h"
+#include "formats/block_units.h"
 #include "formats/rng.h"
 #include "kernels/functions/hadamard_steps.h"
 
 namespace {
 
-/* Element i under the factor of its block. */
-__device__ double element_of(const ulp_block_numbers &n, size_t i, double factor, const ulp_block_cast &c) {
-    const ulp_format *const f = &c.block.element;
-    const uint32_t word = ulp_mode_is_stochastic(c.rule.mode) ? ulp_random_word(c.stream, i) : 0;
-    const bool wraps = c.rule.overflow == ULP_OVERFLOW_WRAP && factor != 0.0;
-    const ulp_exact quotient = wraps
-                                   ? ulp_exact_div_wrapped(ulp_block_number(&n, i), ulp_exact_of(factor), f->qmin - 40)
-                                   : ulp_block_quotient(&n, i, factor);
-    return ulp_block_element_step(quotient, f, c.rule, word);
-}
-
-__global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    cast_blocks(float *y, const float *x, size_t rows, size_t columns, const __grid_constant__ ulp_block_cast c,
-                float tensor_scale) {
-    const size_t parts = ulp_block_cast_parts(rows, columns, &c);
-    for (size_t k = ulp_cuda_thread(); k < parts; k += ulp_cuda_threads()) {
-        const ulp_block_numbers n = {x, NULL, NULL, ulp_block_cast_part(k, rows, columns, &c)};
-        const double scale = ulp_block_scale_step(&n, ulp_exact_of(ulp_block_amax(&n)), &c.block, tensor_scale);
-        const double factor = scale * (double)tensor_scale;
-        bool is_nan = false;
-        ULP_BLOCK_EACH(&n.part, i) {
-            const double e = element_of(n, i, factor, c);
-            is_nan |= e != e;
-            y[i] = ulp_block_value_step(e, factor);
-        }
-        if (!is_nan || c.block.element.nan_codes != ULP_NAN_NONE) continue;
-        ULP_BLOCK_EACH(&n.part, i) y[i] = ulp_from_bits32(0x7fc00000u);
-    }
+__global__ void __launch_bounds__(ULP_CUDA_THREADS) cast_blocks(const __grid_constant__ ulp_block_matrix m) {
+    const size_t units = ulp_block_units(&m);
+    for (size_t k = ulp_cuda_thread(); k < units; k += ulp_cuda_threads()) ulp_block_unit(&m, k);
 }
 
 /* A transform and the rounding of its results. */
@@ -75,14 +50,23 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
 
 } // namespace
 
-ulp_status ulp_cuda_block_cast(float *y, const float *x, size_t rows, size_t columns, const ulp_block_cast *cast) {
-    const size_t n = rows * columns;
+static ulp_status convert(ulp_block_matrix m, float *tensor_scale) {
+    const size_t n = m.rows * m.columns;
     float amax = 0.0f;
     ULP_TRY(ulp_cuda_open());
-    if (n == 0) return ULP_OK;
-    if (cast->has_tensor_scale) ULP_TRY(ulp_cuda_largest(&amax, x, n, 1));
-    return ulp_cuda_over(ulp_block_cast_parts(rows, columns, cast), "block_cast", cast_blocks, y, x, rows, columns,
-                         *cast, ulp_block_cast_tensor_scale(cast, amax));
+    if (m.cast.has_tensor_scale && n > 0) ULP_TRY(ulp_cuda_largest(&amax, m.x, n, 1));
+    *tensor_scale = m.tensor_scale = ulp_block_cast_tensor_scale(&m.cast, amax);
+    return n == 0 ? ULP_OK : ulp_cuda_over(ulp_block_units(&m), "block_cast", cast_blocks, m);
+}
+
+ulp_status ulp_cuda_block_cast(float *y, const float *x, size_t rows, size_t columns, const ulp_block_cast *cast) {
+    float tensor_scale;
+    return convert({x, rows, columns, *cast, 1.0f, {y, NULL, NULL}}, &tensor_scale);
+}
+
+ulp_status ulp_cuda_block_parts(float *elements, float *scales, float *tensor_scale, const float *x, size_t rows,
+                                size_t columns, const ulp_block_cast *cast) {
+    return convert({x, rows, columns, *cast, 1.0f, {NULL, elements, scales}}, tensor_scale);
 }
 
 ulp_status ulp_cuda_hadamard(float *y, const float *x, size_t rows, size_t columns, const ulp_hadamard *how,

@@ -6,6 +6,7 @@
  */
 #include "exact_sum.h"
 #include "operations.h"
+#include "steps.h"
 #include "words.h"
 
 #include <float.h>
@@ -188,26 +189,66 @@ static double tensor_scale_of(const oracle *o, double amax) {
 /* ---- matrices ---- */
 
 typedef struct work {
-    float *y;
+    float *y;                 /* values, or NULL */
+    float *elements, *scales; /* of the sums, or NULL */
     const float *x;
-    size_t rows, columns, high, wide; /* high, wide: of a block */
+    size_t rows, columns, high, wide; /* high, wide: of a unit, a block or a group with a correction */
     const ulp_block_cast *cast;
     double tensor_scale;
     ulp_status status; /* of all threads */
 } work;
 
-static void cast_block(oracle *o, const work *w, const numbers *n) {
-    const double factor = scale_of(o, n) * o->tensor_scale;
+/* Write number i of the matrix: element e under a scale. */
+static void put(const work *w, size_t i, double e, double scale) {
+    const size_t row = i / w->columns, column = i % w->columns, size = w->cast->block.size;
+    const int is_row = w->cast->along == ULP_ALONG_ROWS;
+    const size_t sum = is_row ? row : column, at = is_row ? column : row, length = is_row ? w->columns : w->rows;
+    if (w->y != NULL) w->y[i] = isnan(e * scale) ? NAN : (float)(e * (scale * w->tensor_scale));
+    if (w->elements != NULL) w->elements[sum * length + at] = (float)e;
+    if (w->scales != NULL) w->scales[sum * ((length + size - 1) / size) + at / size] = (float)scale;
+}
+
+/* Convert a block under a scale; `written` is the scale that stands beside the elements. */
+static void cast_block(oracle *o, const work *w, const numbers *n, double scale, double written) {
+    const double factor = scale * o->tensor_scale;
     int is_nan = 0;
     for (size_t k = 0; k < count_of(n); k++) {
         const size_t i = place(n, k);
         const uint32_t word = ulp_mode_is_stochastic(w->cast->rule.mode) ? ulp_mpfr_word(w->cast->stream, i) : 0;
         const double e = element_of(o, (double)w->x[i], factor, w->cast->rule, word);
         is_nan |= isnan(e);
-        w->y[i] = isnan(e) ? NAN : (float)(e * factor);
+        put(w, i, e, written);
     }
     if (!is_nan || o->block->element.nan_codes != ULP_NAN_NONE) return;
-    for (size_t k = 0; k < count_of(n); k++) w->y[place(n, k)] = NAN;
+    for (size_t k = 0; k < count_of(n); k++) put(w, place(n, k), 0.0, NAN);
+}
+
+/* The scales of a group before and after its correction S = <x,x> / <x,q>, whose steps are those of binary64. */
+static void cast_group(oracle *o, const work *w, const numbers *group) {
+    const size_t size = w->cast->block.size, n = count_of(group);
+    const int is_row = w->cast->along == ULP_ALONG_ROWS;
+    double xx = 0.0, xq = 0.0;
+    for (int pass = 0; pass < 2; pass++) {
+        const double quotient = ulp_mpfr_over(o->wide, xx, xq),
+                     correction = quotient > 0.0 && isfinite(quotient) ? quotient : 1.0;
+        for (size_t at = 0; at < n; at += size) {
+            const size_t some = n - at < size ? n - at : size;
+            const numbers block = {w->x, place(group, at), is_row ? 1 : some, is_row ? some : 1, w->columns};
+            const double scale = scale_of_quotient(o, 17.0 * 93.0 * amax_of(&block), 1600.0 * o->max, ULP_RNE, 0),
+                         factor = scale * o->tensor_scale;
+            for (size_t k = 0; k < some && pass == 0; k++) {
+                const double x = (double)w->x[place(&block, k)],
+                             q = element_of(o, x, factor, w->cast->rule, 0) * factor;
+                xx = ulp_mpfr_plus(o->wide, xx, ulp_mpfr_times(o->wide, x, x));
+                xq = ulp_mpfr_plus(o->wide, xq, ulp_mpfr_times(o->wide, x, q));
+            }
+            if (pass == 0) continue;
+            const double written = ulp_reference_arith(
+                o->scale, (ulp_scalar_op){ULP_MUL, ulp_mpfr_times(o->wide, scale, correction), 1, 0},
+                (ulp_rule){ULP_SRA, ULP_OVERFLOW_SAT, 0}, ulp_mpfr_word(w->cast->stream, block.first));
+            cast_block(o, w, &block, scale, written);
+        }
+    }
 }
 
 static void cast_part(void *context, size_t begin, size_t end) {
@@ -223,27 +264,48 @@ static void cast_part(void *context, size_t begin, size_t end) {
         const size_t i = k / across * w->high, j = k % across * w->wide;
         const numbers n = {w->x, i * w->columns + j, w->rows - i < w->high ? w->rows - i : w->high,
                            w->columns - j < w->wide ? w->columns - j : w->wide, w->columns};
-        cast_block(&o, w, &n);
+        if (w->cast->eden > 0) {
+            cast_group(&o, w, &n);
+            continue;
+        }
+        const double scale = scale_of(&o, &n);
+        cast_block(&o, w, &n, scale, scale);
     }
     close_oracle(&o);
 }
 
-ulp_status ulp_mpfr_block_cast(float *y, const float *x, size_t rows, size_t columns, const ulp_block_cast *cast) {
-    const size_t size = cast->block.size;
-    work w = {.y = y, .x = x, .rows = rows, .columns = columns, .high = size, .wide = size, .cast = cast};
-    if (rows * columns == 0) return ULP_OK;
-    if (!cast->tiles) *(cast->along == ULP_ALONG_ROWS ? &w.high : &w.wide) = 1;
-    const size_t blocks = ((rows + w.high - 1) / w.high) * ((columns + w.wide - 1) / w.wide);
-    w.tensor_scale = 1.0;
+static ulp_status convert(work *w) {
+    const ulp_block_cast *cast = w->cast;
+    const size_t n = w->rows * w->columns;
+    w->high = w->wide = cast->eden > 0 ? cast->eden : cast->block.size;
+    w->tensor_scale = 1.0;
+    if (n == 0) return ULP_OK;
+    if (!cast->tiles) *(cast->along == ULP_ALONG_ROWS ? &w->high : &w->wide) = 1;
     if (cast->has_tensor_scale) {
-        const numbers all = {x, 0, 1, rows * columns, 0};
+        const numbers all = {w->x, 0, 1, n, 0};
+        ulp_block block = cast->block;
+        if (cast->eden > 0) block.rule = ULP_SCALE_MSE46; /* for the room above the scales */
         oracle o;
-        w.status = open_oracle(&o, &cast->block) ? ULP_OK : ULP_NO_MEMORY;
-        if (w.status == ULP_OK) w.tensor_scale = tensor_scale_of(&o, amax_of(&all));
+        w->status = open_oracle(&o, &block) ? ULP_OK : ULP_NO_MEMORY;
+        if (w->status == ULP_OK) w->tensor_scale = tensor_scale_of(&o, amax_of(&all));
         close_oracle(&o);
     }
-    if (w.status == ULP_OK) ulp_parallel_for(blocks, 1, cast_part, &w);
-    return w.status;
+    const size_t units = ((w->rows + w->high - 1) / w->high) * ((w->columns + w->wide - 1) / w->wide);
+    if (w->status == ULP_OK) ulp_parallel_for(units, 1, cast_part, w);
+    return w->status;
+}
+
+ulp_status ulp_mpfr_block_cast(float *y, const float *x, size_t rows, size_t columns, const ulp_block_cast *cast) {
+    work w = {.y = y, .x = x, .rows = rows, .columns = columns, .cast = cast};
+    return convert(&w);
+}
+
+ulp_status ulp_mpfr_block_parts(float *elements, float *scales, float *tensor_scale, const float *x, size_t rows,
+                                size_t columns, const ulp_block_cast *cast) {
+    work w = {.elements = elements, .scales = scales, .x = x, .rows = rows, .columns = columns, .cast = cast};
+    const ulp_status status = convert(&w);
+    *tensor_scale = (float)w.tensor_scale;
+    return status;
 }
 
 /* ---- the Hadamard transform ---- */

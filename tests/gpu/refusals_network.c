@@ -1,5 +1,5 @@
 /* refusals_network.c - refused arguments of activation functions, windows, normalisation, dropout, softmax, cells, CTC,
- * rows of numbers and attention.
+ * elements and scales, rows of numbers and attention.
  */
 #include "refusals.h"
 
@@ -147,6 +147,23 @@ static void refuse_ctc(both *w) {
 #undef OF
 }
 
+static void refuse_parts(both *w) {
+    const ulp_low_bit how = {.kind = ULP_LOW_TERNARY, .threshold = 0.7}, no = {.kind = ULP_LOW_COUNT};
+    const ulp_sum_scales by = {.m = 2, .n = 2, .ldc = 2, .factor = 1.0f}, empty = {.ldc = 2},
+                         narrow = {NULL, NULL, 0, 0, 1, 2, 2, 1, 0, 0};
+    ulp_block_cast cast = {.block = {.size = 0}};
+    float t;
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_block_parts(b, y, y + 8, &t, x, 2, 2, &cast));
+    if (ulp_block_parse(&cast.block, "nvfp4") != ULP_OK) return;
+    TRIED(3, ulp_backend_block_parts(b, A(0, y), A(1, y + 8), &t, A(2, x), N(2), 2, &cast));
+    TRIED(4, ulp_backend_low_bit(b, A(0, y), A(1, y + 8), A(2, y64), A(3, x), N(2), 2, &how));
+    TRIED(2, ulp_backend_scaled_sums(b, A(0, y), A(1, x), OR_EMPTY(&by, &empty)));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_low_bit(b, y, y + 8, y64, x, 2, 2, NULL));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_low_bit(b, y, y + 8, y64, x, 2, 2, &no));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_scaled_sums(b, y, x, NULL));
+    EXPECT(ULP_BAD_ARGUMENT, ulp_backend_scaled_sums(b, y, x, &narrow));
+}
+
 static void refuse_rows(both *w) {
     const ulp_row_table good_table = {3, 2, 2, NULL}, no_rows = {0, 2, 2, NULL}, no_entries = {3, 2, 0, NULL};
     const ulp_token_shape tokens = {2, 3, 2}, empty = {0, 3, 2}, no_tokens = {2, 0, 2};
@@ -233,6 +250,7 @@ void check_refused_between(const check *c) {
                                    {"softmax", refuse_softmax},
                                    {"stages of cells", refuse_cells},
                                    {"ctc", refuse_ctc},
+                                   {"elements, scales, and sums times scales", refuse_parts},
                                    {"rows of numbers, tables, means over tokens", refuse_rows},
                                    {"normalisation of rows", refuse_row_norm},
                                    {"attention", refuse_attention}};

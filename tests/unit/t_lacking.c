@@ -33,6 +33,9 @@ TEST(lacking) {
     CASE(block_decode, NULL, NULL, NULL, 0, (ulp_block_array){0});
     CASE(quantize, NULL, NULL, NULL, NULL, NULL, NULL, (ulp_rule){0}, (ulp_stream){0});
     CASE(block_cast, NULL, NULL, 0, 0, NULL);
+    CASE(block_parts, NULL, NULL, NULL, NULL, 0, 0, NULL);
+    CASE(low_bit, NULL, NULL, NULL, NULL, 0, 0, NULL);
+    CASE(scaled_sums, NULL, NULL, NULL);
     CASE(hadamard, NULL, NULL, 0, 0, NULL, (ulp_rounding){0});
     CASE(map, NULL, (ulp_array_op){0}, 0, (ulp_rounding){0});
     CASE(update, NULL, 0, 0);

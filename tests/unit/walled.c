@@ -206,6 +206,10 @@ static size_t parts_of(const ulp_tiling *t) {
     size_t groups[3];
     return ulp_tiling_groups(groups, t);
 }
+static size_t scales_of(size_t rows, size_t columns, const ulp_block_cast *cast) {
+    const int is_row = cast->along == ULP_ALONG_ROWS;
+    return (is_row ? rows : columns) * ulp_block_scales(is_row ? columns : rows, &cast->block);
+}
 static size_t outputs_of(ulp_sequences of) { return of.B * of.C * of.T; }
 
 /* Checks: n elements at `at` lie in the memory of the backend; the object at `at` does not. */
@@ -228,6 +232,16 @@ static size_t outputs_of(ulp_sequences of) { return of.B * of.C * of.T; }
     OUT(quantizer), OUT(tiling), IN(codes, elements_of(tiling)), IN(x, elements_of(tiling)),                           \
         IN(scales, parts_of(tiling)), inside_or_null(operation, zero_points, parts_of(tiling) * sizeof *zero_points)
 #define WALL_block_cast OUT(cast), IN(y, rows *columns), IN(x, rows *columns)
+#define WALL_block_parts                                                                                               \
+    OUT(cast), OUT(tensor_scale), IN(elements, rows *columns), IN(scales, scales_of(rows, columns, cast)),             \
+        IN(x, rows *columns)
+#define WALL_low_bit                                                                                                   \
+    OUT(how), IN(y, rows *columns), IN(scale, ulp_low_bit_scales(rows, columns, how)), IN(work, 2 * rows + 1),         \
+        IN(x, rows *columns)
+#define WALL_scaled_sums                                                                                               \
+    OUT(by), IN(c, extent(by->m, by->n, by->ldc, by->c_trans)), IN(sums, by->m * by->n),                               \
+        inside_or_null(operation, by->row, (by->row_is_one ? 1 : by->m) * sizeof(float)),                              \
+        inside_or_null(operation, by->column, (by->column_is_one ? 1 : by->n) * sizeof(float))
 #define WALL_hadamard OUT(how), IN(y, rows *columns), IN(x, rows *columns), ROUNDING(rounding)
 #define WALL_map                                                                                                       \
     IN(y, n), IN(op.a, n), inside_or_null(operation, op.b, n * sizeof *op.b),                                          \

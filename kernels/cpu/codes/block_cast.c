@@ -3,7 +3,7 @@
  * The bits are those of ulp_block_cast_values. Rows, and columns that are copied to rows, become codes and values, a
  * piece at a time. Tiles find the scales of their rows together. Stochastic elements are the quotients in binary64,
  * rounded to odd, and keep the order of the array, whose random words follow each other. Blocks with special numbers,
- * and formats that no loop serves, are computed by the definition.
+ * and formats that no loop serves, are computed by the definition; groups of blocks with a correction, too.
  */
 #include "block_plan.h"
 
@@ -223,6 +223,7 @@ ulp_status ULP_CPU(ulp_cpu_block_cast)(float *y, const float *x, size_t rows, si
     job w = {.y = y, .x = x, .rows = rows, .columns = columns, .cast = cast};
     float amax = 0.0f;
     if (n == 0) return ULP_OK;
+    if (cast->eden > 0) return ULP_CPU(ulp_block_groups)(y, x, rows, columns, cast);
     if (cast->has_tensor_scale) ULP_TRY(ULP_CPU(ulp_cpu_largest)(&amax, x, n, 1));
     w.tensor_scale = ulp_block_cast_tensor_scale(cast, amax);
     ULP_CPU(ulp_block_plan_of)(&w.plan, (ulp_block_array){&cast->block, n, w.tensor_scale}, cast->rule, cast->stream);

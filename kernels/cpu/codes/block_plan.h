@@ -75,6 +75,9 @@ ulp_status ULP_CPU(ulp_blocks_elements)(uint8_t *to, blocks *k, const float *x, 
 ulp_status ULP_CPU(ulp_blocks_codes)(uint8_t *to, uint8_t *scales, const float *x, size_t n, size_t at,
                                      const block_plan *p);
 
+/* y (rows,columns) = the values of x (rows,columns), of a cast with groups of blocks that have one correction. */
+ulp_status ULP_CPU(ulp_block_groups)(float *y, const float *x, size_t rows, size_t columns, const ulp_block_cast *cast);
+
 /* A format and a tensor scale prepared for the loops that make values from codes. */
 typedef struct block_reading {
     ulp_reading element;
