@@ -83,16 +83,25 @@ typedef struct ulp_operand {
 } ulp_operand;
 
 enum { ULP_UPDATE_SCRATCH = 4 };
-enum { ULP_STEP_ROUND = ULP_OP_COUNT }; /* y = a rounded: an operation of update steps only */
+/* Operations of update steps only: y = a rounded; y = a limited to -b .. b, b not negative, then rounded. NaN stays. */
+enum { ULP_STEP_ROUND = ULP_OP_COUNT, ULP_STEP_LIMIT };
 
 /* y = op(a, b, c): the exact result rounded once. The random word of element i has index stream.first + i. */
 typedef struct ulp_update_step {
-    uint8_t op; /* ulp_op or ULP_STEP_ROUND */
+    uint8_t op; /* ulp_op, ULP_STEP_ROUND or ULP_STEP_LIMIT */
     ulp_operand y, a, b, c;
     ulp_format format;
     ulp_rule rule;
     ulp_stream stream;
 } ulp_update_step;
+
+/* a within -b .. b. */
+ULP_FN float ulp_limited(float a, float b) { return a > b ? b : a < -b ? -b : a; }
+
+/* The number of operands of a step; 0: there is no such operation. */
+ULP_FN int ulp_step_operands(uint8_t op) {
+    return op == ULP_STEP_ROUND ? 1 : op == ULP_STEP_LIMIT ? 2 : ulp_op_operands((ulp_op)op);
+}
 
 /* The geometry of a convolution by a kernel (K,K) on images x (B,c,h,w). An image is first dilated and padded:
  * dilate - 1 rows (columns) of zeros are inserted between neighbouring rows (columns), and zeros surround the image. At

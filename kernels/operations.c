@@ -137,7 +137,7 @@ static int is_result(const ulp_operand *operand) {
 static int is_operand(const ulp_operand *operand) { return operand->kind == ULP_OPERAND_VALUE || is_result(operand); }
 
 static ulp_status check_step(const ulp_update_step *s) {
-    const int operands = s->op == ULP_STEP_ROUND ? 1 : ulp_op_operands((ulp_op)s->op);
+    const int operands = ulp_step_operands(s->op);
     if (operands == 0 || !is_result(&s->y) || !is_operand(&s->a)) return ULP_BAD_ARGUMENT;
     if ((operands > 1 && !is_operand(&s->b)) || (operands > 2 && !is_operand(&s->c))) return ULP_BAD_ARGUMENT;
     return check_float_rounding(&s->format, s->rule);

@@ -159,10 +159,12 @@ static ulp_cast moved_cast(ulp_pass *pass, const ulp_cast *cast, const ulp_site 
     return shifted_cast(cast, deciding_amax(pass, cast, site, own));
 }
 
-ulp_status ulp_pass_scaled_cast(ulp_pass *pass, ulp_cast *cast, const float *x, size_t n) {
+ulp_status ulp_pass_scaled_cast(ulp_pass *pass, ulp_cast *cast, const float *x, size_t n, int *log2) {
+    const int qmin = cast->format.qmin;
     float own;
     ULP_TRY(ulp_backend_largest(pass->run.backend, &own, x, n, 1));
     *cast = shifted_cast(cast, own);
+    if (log2) *log2 = cast->format.qmin - qmin;
     return ULP_OK;
 }
 

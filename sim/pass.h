@@ -38,7 +38,7 @@ typedef struct ulp_pass_run {
     const ulp_layer_policy *rows; /* [1 + layers] (policy.h), NULL if the policy has no selections */
     uint64_t seed;
     ulp_profile *profile; /* may be NULL; of training passes alone */
-    uint8_t later_casts;  /* 1: a policy that replaces this one casts operands */
+    unsigned later;       /* scratch arrays that a policy needs which replaces this one (policy/operand_parts.h) */
 } ulp_pass_run;
 
 /* The factors that gradients carry. */
@@ -83,8 +83,12 @@ typedef struct ulp_amax_history {
 /* Scratch memory of pass.c; layers and losses have results in `wide` until they round them. Nothing in it is kept
  * between two calls. */
 typedef struct ulp_pass_scratch {
-    double *wide;         /* (elements) backend memory */
-    float *operand[2];    /* (operands) backend memory, if a policy casts operands; else NULL */
+    double *wide; /* (elements) backend memory */
+    /* Backend memory for products (policy/operand_parts.h): operands (operands), their scales (operands) and the work
+     * of finding them (2 operands + 1), sums (operands), operands and sums of integers (operands). Arrays that no
+     * policy needs are NULL. */
+    float *operand[2], *scale[2], *sums;
+    double *work, *integer[3];
     float *raw, *rounded; /* (elements) host memory */
     double *host;         /* (elements) host memory */
 } ulp_pass_scratch;
@@ -95,11 +99,15 @@ typedef struct ulp_pass {
     ulp_pass_counts counts;
     ulp_amax_history history;
     ulp_pass_scratch scratch;
+    ulp_datapath plain; /* fp32, of the sums beside products with parts (policy/operand_parts.h) */
 } ulp_pass;
 
 /* Carve the backend's part of the scratch for tensors of at most `elements` elements (it runs twice, see tensor.h), and
  * for operands of products of at most `operands` elements, if this or a later policy casts operands. */
 void ulp_pass_carve(ulp_pass *pass, ulp_arena *arena, size_t elements, size_t operands);
+
+/* The bytes of the arrays for products that the flags of ulp_policy_scratch() ask for. */
+size_t ulp_pass_scratch_bytes(unsigned flags, size_t operands);
 
 /* The largest number of steps of the delayed tensor scales of a policy; rows [tensors] as in ulp_pass_run. */
 size_t ulp_longest_history(const ulp_policy *policy, const ulp_layer_policy *rows, size_t tensors);
@@ -119,7 +127,7 @@ void ulp_pass_begin(ulp_pass *pass);
 /* ---- rounding ---- */
 
 /* A tensor of a pass: its use, its layer, and the samples of its rows. */
-enum { ULP_SITE_AS_IT_IS, ULP_SITE_STRAIGHT, ULP_SITE_SWAPPED };
+enum { ULP_SITE_AS_IT_IS, ULP_SITE_STRAIGHT, ULP_SITE_SWAPPED, ULP_SITE_KERNELS, ULP_SITE_CAST };
 
 typedef struct ulp_site {
     uint32_t use;      /* a ulp_point_kind; for a product ULP_USE_FORWARD to ULP_USE_BPRODUCT */
@@ -128,7 +136,8 @@ typedef struct ulp_site {
     size_t per_sample; /* elements per sample, of a product rows per sample; 0: the tensor has no samples (weights) */
     size_t skip;       /* number of samples of the batch before the first row */
     uint8_t operands; /* of a product with weights, whose operands the policy may cast (policy/operand_cast.h): STRAIGHT
-                         for products x w, g w' and x' g, SWAPPED where the two change places; else AS_IT_IS */
+                         for products x w, g w' and x' g, SWAPPED where the two change places; KERNELS: straight, a row
+                         of the weights is a kernel; CAST: straight, the weights have their cast; else AS_IT_IS */
 } ulp_site;
 
 /* The site of a tensor that is the only one of its use in its layer, with all samples of the batch. */
@@ -197,10 +206,18 @@ ulp_status ulp_pass_slope(ulp_pass *pass, ulp_site site, ulp_activation f, float
 ulp_status ulp_pass_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
                          const ulp_gemm_shape *shape);
 
+/* Signs or ternary numbers of a group of kernels (rows,columns), a row for each kernel, before the weights are
+ * rearranged for a product: *w = their values in scratch memory, which the next product overwrites, and the site says
+ * so. Other casts are left to the product. */
+ulp_status ulp_pass_cast_kernels(ulp_pass *pass, ulp_site *site, const float **w, size_t rows, size_t columns);
+
 /* As ulp_pass_gemm(), for a batch of products of the layer's activations. site.per_sample is the number of rows of all
  * products of a sample. */
 ulp_status ulp_pass_gemm_batch(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
                                const ulp_gemm_batch *batch);
+
+/* Whether the policy casts an operand of the products of a layer. */
+int ulp_pass_casts(const ulp_pass *pass, size_t layer);
 
 /* The datapath of the products of a layer: forward, or backward. */
 const ulp_datapath *ulp_pass_datapath(const ulp_pass *pass, size_t layer, int forward);

@@ -1,7 +1,6 @@
 /* pass_products.c - products through the backend: their datapaths, casts of their operands, and roundings of their
  * parts; see pass.h and policy/operand_cast.h. */
 #include "pass_inner.h"
-#include "sim/policy/operand_cast.h"
 
 static int is_forward(const ulp_site *site) { return site->use == ULP_USE_FORWARD || site->use == ULP_USE_BIAS; }
 
@@ -11,10 +10,32 @@ const ulp_datapath *ulp_pass_datapath(const ulp_pass *pass, size_t layer, int fo
     return forward ? own ? &own->forward : &policy->forward : own ? &own->backward : &policy->backward;
 }
 
+/* The casts of the operands of a layer's products. */
+static const ulp_operand_cast *casts_of(const ulp_pass *pass, size_t layer) {
+    return pass->run.rows ? pass->run.rows[layer + 1].operand : pass->run.policy->operand;
+}
+
+int ulp_pass_casts(const ulp_pass *pass, size_t layer) {
+    const ulp_operand_cast *by = casts_of(pass, layer);
+    int any = 0;
+    for (int i = 0; i < ULP_OPERANDS && pass->run.policy->has_operands; i++) any |= by[i].kind != ULP_OPERAND_AS_IT_IS;
+    return any;
+}
+
+/* Whether a product of the layer in this direction has parts: other sums are then those of fp32. */
+static int has_parts(const ulp_pass *pass, const ulp_datapath *path, size_t layer, int forward) {
+    const ulp_operand_cast *by = casts_of(pass, layer);
+    if (!pass->run.policy->has_operands || !path->has_inputs) return 0;
+    if (forward) return ulp_product_has_parts(path, by + ULP_FORWARD_X);
+    return ulp_product_has_parts(path, by + ULP_DGRAD_G) || ulp_product_has_parts(path, by + ULP_WGRAD_X);
+}
+
 static ulp_summation summation_of(const ulp_pass *pass, const ulp_site *site, const ulp_gemm_shape *shape) {
-    const ulp_datapath *datapath = ulp_pass_datapath(pass, site->layer, is_forward(site));
-    const size_t words = site->per_sample * shape->n * ulp_datapath_words(datapath, shape->k);
-    return (ulp_summation){datapath, ulp_pass_stream(pass, site, words)};
+    const int forward = is_forward(site);
+    const ulp_datapath *path = ulp_pass_datapath(pass, site->layer, forward);
+    if (site->operands == ULP_SITE_AS_IT_IS && has_parts(pass, path, site->layer, forward)) path = &pass->plain;
+    const size_t words = site->per_sample * shape->n * ulp_datapath_words(path, shape->k);
+    return (ulp_summation){path, ulp_pass_stream(pass, site, words)};
 }
 
 static ulp_gemm_shape deferring(const ulp_pass *pass, const ulp_gemm_shape *shape) {
@@ -25,83 +46,143 @@ static ulp_gemm_shape deferring(const ulp_pass *pass, const ulp_gemm_shape *shap
 
 /* ---- casts of operands ---- */
 
-/* A matrix (rows,columns) of an operand, the sum of the product along one of its sides. */
-typedef struct operand {
-    const float *x;
-    size_t rows, columns;
-    ulp_along along;
-    ulp_operand_use use;
-} operand;
+static int is_weight(const ulp_pass_operand *o) { return o->use == ULP_FORWARD_W || o->use == ULP_DGRAD_W; }
 
-static ulp_stream operand_stream(const ulp_pass *pass, const ulp_site *site, uint32_t use, size_t words) {
+static ulp_stream stream_of(const ulp_pass *pass, const ulp_site *site, uint32_t use, size_t words) {
     ulp_site own = *site;
     own.use = use;
     return ulp_pass_stream(pass, &own, words);
 }
 
-static ulp_status cast_format(ulp_pass *pass, float *y, const operand *o, const ulp_operand_cast *how,
-                              ulp_stream stream) {
+ulp_stream ulp_pass_operand_stream(const ulp_pass *pass, const ulp_site *site, const ulp_pass_operand *o) {
+    const int is_low_bit = is_weight(o) && o->how->kind == ULP_OPERAND_LOW_BIT; /* both products have one choice */
+    const ulp_operand_use use = is_low_bit ? ULP_FORWARD_W : o->use;
+    ulp_stream stream = stream_of(pass, site, ULP_USE_OPERAND + (uint32_t)use, site->per_sample * ulp_pass_length(o));
+    if (is_weight(o)) stream.first = 0;
+    return stream;
+}
+
+ulp_status ulp_pass_transform(ulp_pass *pass, const ulp_site *site, const float **x, const ulp_pass_operand *o,
+                              float *room) {
+    const size_t g = ulp_operand_transform(o->how, ulp_pass_length(o));
+    ulp_hadamard transform = {.g = (uint32_t)g,
+                              .along = (uint8_t)o->along,
+                              .signs = (uint8_t)(o->how->random_signs      ? ULP_SIGNS_STREAM
+                                                 : o->how->transform == 16 ? ULP_SIGNS_FIXED
+                                                                           : ULP_SIGNS_NONE),
+                              .sign_stream = stream_of(pass, site, ULP_USE_SIGNS + (uint32_t)o->use / 2, 0)};
+    transform.sign_stream.first = 0; /* all samples and ranks have the same signs */
+    *x = o->x;
+    if (!g) return ULP_OK;
+    *x = room;
+    return ulp_backend_hadamard(pass->run.backend, room, o->x, o->rows, o->columns, &transform,
+                                (ulp_rounding){.format = &ulp_bfloat16});
+}
+
+ulp_block_cast ulp_pass_block_cast(const ulp_pass *pass, const ulp_site *site, const ulp_pass_operand *o) {
+    const size_t g = ulp_operand_transform(o->how, ulp_pass_length(o)), size = o->how->block.size;
+    return (ulp_block_cast){.block = o->how->block,
+                            .rule = o->how->cast.rule,
+                            .stream = ulp_pass_operand_stream(pass, site, o),
+                            .has_tensor_scale = o->how->has_tensor_scale,
+                            .along = (uint8_t)o->along,
+                            .tiles = o->how->tiles,
+                            .eden = (uint32_t)(!o->how->eden               ? 0
+                                               : g > size && g % size == 0 ? g
+                                                                           : size)};
+}
+
+/* The weights of dgrad are those of the forward product: their groups lie across the sum, unless they are kernels. */
+ulp_low_bit ulp_pass_low_bit(const ulp_pass *pass, const ulp_site *site, const ulp_pass_operand *o) {
+    const int across = o->use == ULP_DGRAD_W && site->operands != ULP_SITE_KERNELS, is_row = o->along == ULP_ALONG_ROWS;
+    return (ulp_low_bit){.kind = o->how->low_bit,
+                         .along = (uint8_t)(is_row != across ? ULP_ALONG_ROWS : ULP_ALONG_COLUMNS),
+                         .stochastic = (uint8_t)ulp_mode_is_stochastic(o->how->cast.rule.mode),
+                         .threshold = o->how->threshold,
+                         .stream = ulp_pass_operand_stream(pass, site, o)};
+}
+
+static ulp_status cast_format(ulp_pass *pass, float *y, const ulp_pass_operand *o, ulp_stream stream) {
     const size_t n = o->rows * o->columns;
-    ulp_cast cast = how->cast;
-    if (cast.tensor_scale) ULP_TRY(ulp_pass_scaled_cast(pass, &cast, o->x, n));
+    ulp_cast cast = o->how->cast;
+    if (cast.tensor_scale) ULP_TRY(ulp_pass_scaled_cast(pass, &cast, o->x, n, NULL));
     const ulp_rounding rounding = {.format = &cast.format, .rule = cast.rule, .stream = stream};
     return ulp_backend_round(pass->run.backend, y, o->x, n, rounding);
 }
 
-static ulp_status cast_blocks(ulp_pass *pass, float *y, const operand *o, const ulp_operand_cast *how,
-                              ulp_stream stream, ulp_stream signs) {
-    const float *x = o->x;
-    const ulp_block_cast cast = {.block = how->block,
-                                 .rule = how->cast.rule,
-                                 .stream = stream,
-                                 .has_tensor_scale = how->has_tensor_scale,
-                                 .along = (uint8_t)o->along,
-                                 .tiles = how->tiles};
-    if (how->transform) {
-        const ulp_hadamard transform = {.g = how->transform,
-                                        .along = (uint8_t)o->along,
-                                        .signs = (uint8_t)(how->random_signs      ? ULP_SIGNS_STREAM
-                                                           : how->transform == 16 ? ULP_SIGNS_FIXED
-                                                                                  : ULP_SIGNS_NONE),
-                                        .sign_stream = signs};
-        const ulp_rounding rounding = {.format = &ulp_bfloat16};
-        ULP_TRY(ulp_backend_hadamard(pass->run.backend, y, x, o->rows, o->columns, &transform, rounding));
-        x = y;
-    }
-    return ulp_backend_block_cast(pass->run.backend, y, x, o->rows, o->columns, &cast);
+static ulp_status cast_low_bit(ulp_pass *pass, const ulp_site *site, float *y, const ulp_pass_operand *o, int side) {
+    ulp_low_bit how = ulp_pass_low_bit(pass, site, o);
+    how.values = 1;
+    return ulp_backend_low_bit(pass->run.backend, y, pass->scratch.scale[side], pass->scratch.work, o->x, o->rows,
+                               o->columns, &how);
 }
 
-/* *x = the operand after its cast, in `room`. The elements of samples have words of their own; all samples and ranks
- * have the same weights and the same signs. */
-static ulp_status cast_operand(ulp_pass *pass, const ulp_site *site, const float **x, const operand *o, float *room) {
-    const ulp_layer_policy *row = pass->run.rows ? &pass->run.rows[site->layer + 1] : NULL;
-    const ulp_operand_cast *how = row ? &row->operand[o->use] : &pass->run.policy->operand[o->use];
-    const int is_weight = o->use == ULP_FORWARD_W || o->use == ULP_DGRAD_W;
-    const size_t length = o->along == ULP_ALONG_ROWS ? o->columns : o->rows; /* of a sum */
-    ulp_stream stream = operand_stream(pass, site, ULP_USE_OPERAND + (uint32_t)o->use, site->per_sample * length),
-               signs = operand_stream(pass, site, ULP_USE_SIGNS + (uint32_t)o->use / 2, 0);
-    if (is_weight) stream.first = 0;
-    signs.first = 0;
-    if (how->kind == ULP_OPERAND_AS_IT_IS) return ULP_OK;
+ulp_status ulp_pass_cast_kernels(ulp_pass *pass, ulp_site *site, const float **w, size_t rows, size_t columns) {
+    const ulp_operand_use use = site->use == ULP_USE_FORWARD ? ULP_FORWARD_W : ULP_DGRAD_W;
+    const ulp_pass_operand kernels = {*w, rows, columns, ULP_ALONG_ROWS, use, &casts_of(pass, site->layer)[use]};
+    if (!pass->run.policy->has_operands || kernels.how->kind != ULP_OPERAND_LOW_BIT) return ULP_OK;
+    ULP_TRY(cast_low_bit(pass, site, pass->scratch.operand[1], &kernels, 1));
+    *w = pass->scratch.operand[1];
+    site->operands = ULP_SITE_CAST;
+    return ULP_OK;
+}
+
+/* *x = the values of the operand after its cast. */
+static ulp_status cast_operand(ulp_pass *pass, const ulp_site *site, const float **x, const ulp_pass_operand *o,
+                               int side) {
+    float *room = pass->scratch.operand[side];
+    if (o->how->kind == ULP_OPERAND_AS_IT_IS) return ULP_OK;
     *x = room;
-    return how->kind == ULP_OPERAND_FORMAT ? cast_format(pass, room, o, how, stream)
-                                           : cast_blocks(pass, room, o, how, stream, signs);
+    if (o->how->kind == ULP_OPERAND_FORMAT) return cast_format(pass, room, o, ulp_pass_operand_stream(pass, site, o));
+    if (o->how->kind == ULP_OPERAND_LOW_BIT) return cast_low_bit(pass, site, room, o, side);
+    const ulp_block_cast cast = ulp_pass_block_cast(pass, site, o);
+    const float *from;
+    ULP_TRY(ulp_pass_transform(pass, site, &from, o, room));
+    return ulp_backend_block_cast(pass->run.backend, room, from, o->rows, o->columns, &cast);
 }
 
-/* Give the operands of a product of a layer's weights their casts. */
-static ulp_status cast_operands(ulp_pass *pass, const ulp_site *site, const float **a, const float **b,
-                                const ulp_gemm_shape *s) {
+/* The operands of a product of a layer's weights. */
+static void find_operands(const ulp_pass *pass, const ulp_site *site, ulp_pass_operand to[2], const float *a,
+                          const float *b, const ulp_gemm_shape *s) {
     const int first = site->use == ULP_USE_FORWARD    ? ULP_FORWARD_X
                       : site->use == ULP_USE_BACKWARD ? ULP_DGRAD_G
                                                       : ULP_WGRAD_X,
               swapped = site->operands == ULP_SITE_SWAPPED;
-    if (!pass->run.policy->has_operands || site->operands == ULP_SITE_AS_IT_IS) return ULP_OK;
-    const operand left = {*a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k,
-                          s->a_trans ? ULP_ALONG_COLUMNS : ULP_ALONG_ROWS, (ulp_operand_use)(first + swapped)},
-                  right = {*b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n,
-                           s->b_trans ? ULP_ALONG_ROWS : ULP_ALONG_COLUMNS, (ulp_operand_use)(first + !swapped)};
-    ULP_TRY(cast_operand(pass, site, a, &left, pass->scratch.operand[0]));
-    return cast_operand(pass, site, b, &right, pass->scratch.operand[1]);
+    static const ulp_operand_cast none = {.kind = ULP_OPERAND_AS_IT_IS};
+    const ulp_operand_cast *casts = casts_of(pass, site->layer);
+    to[0] = (ulp_pass_operand){a,
+                               s->a_trans ? s->k : s->m,
+                               s->a_trans ? s->m : s->k,
+                               s->a_trans ? ULP_ALONG_COLUMNS : ULP_ALONG_ROWS,
+                               (ulp_operand_use)(first + swapped),
+                               &casts[first + swapped]};
+    to[1] = (ulp_pass_operand){b,
+                               s->b_trans ? s->n : s->k,
+                               s->b_trans ? s->k : s->n,
+                               s->b_trans ? ULP_ALONG_ROWS : ULP_ALONG_COLUMNS,
+                               (ulp_operand_use)(first + !swapped),
+                               site->operands == ULP_SITE_CAST ? &none : &casts[first + !swapped]};
+}
+
+/* The product of operands after their casts: rounded where `rounding` has a format. */
+static ulp_status multiply(ulp_pass *pass, const ulp_site *site, float *c, const float *a, const float *b,
+                           const ulp_gemm_shape *shape, const ulp_rounding *rounding) {
+    const ulp_summation by = summation_of(pass, site, shape);
+    const ulp_backend *backend = pass->run.backend;
+    ulp_pass_operand operand[2];
+    if (pass->run.policy->has_operands && site->operands != ULP_SITE_AS_IT_IS) {
+        find_operands(pass, site, operand, a, b, shape);
+        const ulp_operand_cast pair[2] = {*operand[0].how, *operand[1].how};
+        if (ulp_product_has_parts(by.datapath, pair)) {
+            ULP_TRY(ulp_pass_parts_gemm(pass, site, c, operand, shape, by));
+            return rounding ? ulp_backend_round(backend, c, c, shape->m * shape->n, *rounding) : ULP_OK;
+        }
+        ULP_TRY(cast_operand(pass, site, &a, &operand[0], 0));
+        ULP_TRY(cast_operand(pass, site, &b, &operand[1], 1));
+    }
+    const ulp_gemm_shape own = deferring(pass, shape);
+    return rounding ? ulp_backend_gemm_round(backend, c, a, b, &own, by, *rounding)
+                    : ulp_backend_gemm(backend, c, a, b, &own, by);
 }
 
 /* ---- products ---- */
@@ -109,9 +190,7 @@ static ulp_status cast_operands(ulp_pass *pass, const ulp_site *site, const floa
 ulp_status ulp_pass_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
                          const ulp_gemm_shape *shape) {
     const double began = ulp_pass_begin_time(pass);
-    const ulp_gemm_shape own = deferring(pass, shape);
-    ULP_TRY(cast_operands(pass, &site, &a, &b, shape));
-    const ulp_status status = ulp_backend_gemm(pass->run.backend, c, a, b, &own, summation_of(pass, &site, shape));
+    const ulp_status status = multiply(pass, &site, c, a, b, shape, NULL);
     ulp_profile_end(pass->run.profile, is_forward(&site) ? ULP_TIME_FORWARD : ULP_TIME_BACKWARD, began);
     return status;
 }
@@ -145,12 +224,9 @@ ulp_status ulp_pass_gemm_part(ulp_pass *pass, ulp_site site, float *c, const flo
                               const ulp_gemm_shape *shape, const ulp_pass_whole *whole) {
     ulp_stats counted = {0};
     if (!rounds_in_parts(pass, &whole->site)) return ulp_pass_gemm(pass, site, c, a, b, shape);
-    const ulp_gemm_shape own = deferring(pass, shape);
-    ULP_TRY(cast_operands(pass, &site, &a, &b, shape));
     ulp_rounding rounding = ulp_pass_rounding_of(pass, &whole->site, ulp_pass_cast(pass, &whole->site), &counted);
     rounding.stream.first += (uint64_t)(c - whole->x);
-    const ulp_status status =
-        ulp_backend_gemm_round(pass->run.backend, c, a, b, &own, summation_of(pass, &site, shape), rounding);
+    const ulp_status status = multiply(pass, &site, c, a, b, shape, &rounding);
     ulp_pass_add_counts(pass, &whole->site, &counted);
     return status;
 }

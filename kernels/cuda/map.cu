@@ -21,7 +21,7 @@ struct rounding {
 rounding rounding_of(int op, const ulp_format *format, ulp_rule rule, ulp_stream stream) {
     rounding r = {*format, rule, stream, {}, (uint8_t)op, SCALAR, (uint8_t)ulp_mode_is_stochastic(rule.mode)};
     if (!ulp_core_init(&r.core, format, rule)) return r;
-    if (op == ULP_STEP_ROUND || ulp_core64_decides(&r.core)) r.way = CORE;
+    if (op >= ULP_STEP_ROUND || ulp_core64_decides(&r.core)) r.way = CORE;
     if (ulp_core_is_binary32(&r.core)) r.way = NATIVE;
     return r;
 }
@@ -41,13 +41,14 @@ __device__ float native(int op, float a, float b, float c) {
 }
 
 __device__ float one_result(const rounding &r, float a, float b, float c, uint32_t word) {
+    if (r.op == ULP_STEP_LIMIT) a = ulp_limited(a, b);
     if (r.way == NATIVE) return native(r.op, a, b, c);
     if (r.way == SCALAR) {
         const ulp_scalar_op op = {(ulp_op)r.op, (double)a, (double)b, (double)c};
-        const ulp_exact x = r.op == ULP_STEP_ROUND ? ulp_exact_of(op.a) : ulp_exact_op(op);
+        const ulp_exact x = r.op >= ULP_STEP_ROUND ? ulp_exact_of(op.a) : ulp_exact_op(op);
         return (float)ulp_round_exact(x, &r.format, r.rule, word);
     }
-    if (r.op == ULP_STEP_ROUND) {
+    if (r.op >= ULP_STEP_ROUND) {
         const uint32_t u = ulp_bits32(a);
         return ulp_from_bits32(ulp_core_finish(u, ulp_core_any(u, &r.core, r.core.mode, word), &r.core, 0));
     }
@@ -120,7 +121,7 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS) update_kernel(const __grid_c
 }
 
 step prepared(const ulp_update_step &s) {
-    const int operands = s.op == ULP_STEP_ROUND ? 1 : ulp_op_operands((ulp_op)s.op);
+    const int operands = ulp_step_operands(s.op);
     const ulp_operand none = {};
     return {rounding_of(s.op, &s.format, s.rule, s.stream), s.y, s.a, operands > 1 ? s.b : none,
             operands > 2 ? s.c : none};

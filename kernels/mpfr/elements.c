@@ -128,12 +128,16 @@ static float *elements(room *r, const ulp_operand *operand, size_t n, int which)
 
 static ulp_status run_step(room *r, const ulp_update_step *s, size_t n) {
     const ulp_rounding how = {&s->format, s->rule, s->stream, NULL};
-    const int third = s->op == ULP_FUSED, second = s->op != ULP_SQRT && s->op != ULP_STEP_ROUND;
+    const int third = s->op == ULP_FUSED, second = s->op != ULP_SQRT && s->op != ULP_STEP_ROUND; /* or the limit */
     float *y = elements(r, &s->y, n, 0);
     const float *a = elements(r, &s->a, n, 0), *b = second ? elements(r, &s->b, n, 1) : a,
                 *c = third ? elements(r, &s->c, n, 2) : a;
     if (y == NULL || a == NULL || b == NULL || c == NULL) return ULP_NO_MEMORY;
     if (s->op == ULP_STEP_ROUND) return ulp_mpfr_round(y, a, n, how);
+    if (s->op == ULP_STEP_LIMIT) {
+        for (size_t i = 0; i < n; i++) y[i] = fabsf(a[i]) > b[i] ? copysignf(b[i], a[i]) : a[i];
+        return ulp_mpfr_round(y, y, n, how);
+    }
     return ulp_mpfr_map(y, (ulp_array_op){(ulp_op)s->op, a, b, c}, n, how);
 }
 

@@ -98,6 +98,7 @@ const ulp_layer_kind ulp_layer_conv = {
     .operation = ULP_OPERATION_CONVOLUTION,
     .products = 1,
     .casts = 1,
+    .turned = ULP_DGRAD_W,
     .reads = ULP_READS_INPUT,
     .shape = conv_shape,
     .init = conv_init,

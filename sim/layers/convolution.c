@@ -9,6 +9,7 @@
 enum { KERNEL, STRIDE, PAD, GROUPS, BIAS }; /* indices in layer->arg */
 
 enum { SLICE = 1 << 18 };   /* floats of patches per thread; they fit the second-level cache */
+enum { CAST_SLICES = 8 };   /* the factor of a slice whose operands have casts */
 enum { GROUPS_MAX = 4096 }; /* the lanes of a stream */
 #define PRODUCTS_MAX 0x1p40 /* elements per sample of the largest array, so that sizes do not overflow */
 
@@ -64,6 +65,9 @@ ulp_status ulp_convolution_admit(ulp_layer *layer, int transposed) {
     layer->decays[0] = weights(&c);
     layer->multiply_adds = weights(&c) * p;
     layer->ones = area(layer->out);
+    layer->sums[0] = transposed ? back : k;
+    layer->sums[1] = transposed ? k : back;
+    layer->sums[2] = p;
     /* patches and sums of either map, and the weights turned; patches and one side permuted, for weight gradients */
     layer->work = ulp_larger(c.groups * k * p + larger_side, (c.groups * back + c.image.c) * q + c.image.c * back);
     return ULP_OK;
@@ -144,7 +148,17 @@ static ulp_site product_site(const work *w, uint32_t use, slice s, size_t group)
                       .layer = w->layer,
                       .per_sample = area(w->to),
                       .skip = s.skip,
-                      .operands = use == ULP_USE_BIAS ? ULP_SITE_AS_IT_IS : ULP_SITE_STRAIGHT};
+                      .operands = use == ULP_USE_BIAS ? ULP_SITE_AS_IT_IS : ULP_SITE_KERNELS};
+}
+
+/* turned (to.c, k) = the weights of a group (positions.c / G, n K K), as a product with the positions takes them. */
+static ulp_status turn_weights(const work *w, ulp_pass *pass, float *turned, ulp_site *site, size_t group) {
+    const ulp_convolution *c = &w->c;
+    const size_t rows = c->positions.c / c->groups, n = w->to.c / c->groups, cells = c->kernel * c->kernel,
+                 first = group * rows * n * cells;
+    const float *own = w->w + first;
+    ULP_TRY(ulp_pass_cast_kernels(pass, site, &own, rows, n * cells));
+    return ulp_backend_permute(pass->run.backend, turned + first, own, (ulp_permute_shape){1, rows, n, cells});
 }
 
 static ulp_status slice_sums(const work *w, ulp_pass *pass, slice s) {
@@ -167,23 +181,23 @@ static ulp_status slice_sums(const work *w, ulp_pass *pass, slice s) {
                                 .accumulate = w->bias != NULL};
     ULP_TRY(w->map == ULP_TO_IMAGE ? position_patches(c, backend, patches, x, s.B)
                                    : ulp_convolution_patches(c, backend, patches, x, s.B));
-    if (w->map == ULP_TO_IMAGE) {
-        const ulp_permute_shape turn = {G, c->positions.c / G, n, c->kernel * c->kernel};
-        ULP_TRY(ulp_backend_permute(backend, turned, w->w, turn));
-        matrix = turned;
-    }
+    if (w->map == ULP_TO_IMAGE) matrix = turned;
     if (w->bias) ULP_TRY(ulp_pass_gemm(pass, product_site(w, ULP_USE_BIAS, s, 0), sums, w->ones, w->bias, &start));
-    for (size_t g = 0; g < G; g++)
-        ULP_TRY(ulp_pass_gemm(pass, product_site(w, w->use, s, g), sums + g * n * rows, patches + g * k * rows,
-                              matrix + g * n * k, &sum));
+    for (size_t g = 0; g < G; g++) {
+        ulp_site site = product_site(w, w->use, s, g);
+        if (w->map == ULP_TO_IMAGE) ULP_TRY(turn_weights(w, pass, turned, &site, g));
+        ULP_TRY(ulp_pass_gemm(pass, site, sums + g * n * rows, patches + g * k * rows, matrix + g * n * k, &sum));
+    }
     return ulp_backend_permute(backend, w->y + s.skip * ulp_dims_size(w->to), sums,
                                (ulp_permute_shape){1, w->to.c, s.B, p});
 }
 
-/* Compute the sums of all samples, slice by slice. The sums of different samples are independent. */
+/* Compute the sums of all samples, slice by slice. The sums of different samples are independent, but a cast of
+ * operands may depend on all numbers of a slice: then slices do not depend on the number of threads. */
 static ulp_status all_sums(const work *w, ulp_pass *pass) {
     const size_t floats = w->c.groups * ulp_convolution_depth(&w->c, w->map) * area(w->to), B = pass->now.B,
-                 most = (size_t)ulp_threads_get() * (SLICE / floats) + 1;
+                 threads = ulp_pass_casts(pass, w->layer) ? CAST_SLICES : (size_t)ulp_threads_get(),
+                 most = threads * (SLICE / floats) + 1;
     for (size_t b = 0; b < B; b += most) ULP_TRY(slice_sums(w, pass, (slice){b, B - b < most ? B - b : most}));
     return ULP_OK;
 }

@@ -106,6 +106,7 @@ const ulp_layer_kind ulp_layer_tconv = {
     .operation = ULP_OPERATION_CONVOLUTION,
     .products = 1,
     .casts = 1,
+    .turned = ULP_FORWARD_W,
     .reads = ULP_READS_INPUT,
     .shape = tconv_shape,
     .init = tconv_init,

@@ -18,6 +18,10 @@ static ulp_status fail_kahan(const ulp_optimizer_rule *rule, ulp_error *error) {
 ulp_status ulp_optimizer_init(ulp_optimizer *o, const ulp_optimizer_rule *rule, const ulp_policy *policy,
                               ulp_error *error) {
     if (rule->kahan && policy->has_master && !policy->selections) return fail_kahan(rule, error);
+    if (rule->kahan && rule->limit != 0.0)
+        return ulp_fail(error, ULP_UNSUPPORTED,
+                        "optimizer: limit=%g and kahan=1 do not fit: the sum keeps what the limit cuts off",
+                        rule->limit);
     memset(o, 0, sizeof *o);
     o->rule = *rule;
     o->coefficient = 1.0f;
@@ -290,6 +294,9 @@ static void add_update(ulp_update_plan *p, ulp_operand d, double rate, double sh
     ulp_operand w = target(p);
     if (shrink != 0.0) ulp_update_add(p, ulp_step_fused(w, ulp_operand_value(-shrink), w, w), point, ULP_USE_SHRINK);
     ulp_update_add(p, ulp_step_fused(w, ulp_operand_value(-rate), d, w), point, ULP_USE_UPDATE);
+    if (o->rule.limit != 0.0 && p->part->decays)
+        ulp_update_add(p, ulp_step_binary(ULP_STEP_LIMIT, w, w, ulp_operand_value(o->rule.limit)), point,
+                       ULP_USE_LIMIT);
     if (p->part->has_master)
         ulp_update_add(p, ulp_step_unary(ULP_STEP_ROUND, ulp_update_array(p, o->weight), w),
                        p->part->weight.tensor_scale ? ULP_AT_MASTER : ULP_AT_WEIGHT, ULP_AT_WEIGHT);

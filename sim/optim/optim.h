@@ -45,6 +45,10 @@
  * are computed in binary64, and c is rounded once to binary32. An infinite gradient gives c = 0, and NaN gives NaN.
  * With ranks the norm is that of the mean. Where layers have loss scales of their own, clip-at=scaled is refused.
  *
+ * limit=C keeps the parameters that decay within -C .. C: after the steps of w, w <- min(C, max(-C, w)), rounded like
+ * them. Weights of one bit are the signs of weights within -1 .. 1 (Courbariaux, Bengio and David 2015,
+ * arXiv:1511.00363, section 2.4): a weight outside would not move any more. It is refused with kahan=1.
+ *
  * The rate of step t is computed in binary64 (elementary.h; the same on every machine). Steps are counted from 0, and
  * skipped steps are counted, too:
  *
@@ -77,6 +81,7 @@ typedef struct ulp_optimizer_rule {
     double factor;                  /* multiplies the rate after every `every` steps */
     double floor;                   /* share of the rate that a cosine leaves */
     double clip;                    /* the largest norm of the gradients; 0: none */
+    double limit;                   /* the largest magnitude of weights; 0: none */
     uint32_t accumulate;            /* micro-batches of a step; 0: the batch is whole */
     ulp_cast sum;                   /* of the gradients of micro-batches */
     uint32_t warmup, cosine, every; /* steps; 0: none */

@@ -109,6 +109,8 @@ static const ulp_key common_keys[] = {
      .form = "all or weights",
      .read = read_word,
      .print = print_word},
+    {"limit", "weights stay within -C .. C after each update, but for those that do not decay; 0: no limit",
+     ULP_KEY_NUMBER, FIELD(limit), 0, 1e30, NULL, 0, NULL, NULL},
     {.name = "accumulate",
      .help = "a step has N micro-batches, and the sum of their gradients is rounded to FORMAT",
      .type = ULP_KEY_OWN,

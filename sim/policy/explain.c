@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "operand_parts.h"
 #include "policy_words.h"
 
 /* What a layer has, and what the policy gives all layers if it has no words with selectors. */
@@ -62,7 +63,9 @@ static void explain_layer(const ulp_policy *policy, const ulp_layer_policy *rows
             see(context, &line);
         }
         line.operand = "sums";
-        snprintf(line.how, sizeof line.how, "%s", (p ? own.backward : own.forward)->name);
+        const ulp_datapath *path = p ? own.backward : own.forward;
+        snprintf(line.how, sizeof line.how, "%.90s%s", path->name,
+                 ulp_product_has_parts(path, &own.operand[2 * p]) ? ", of elements, then times scales" : "");
         write_source(line.from, sizeof line.from, policy, net, i, p ? ULP_SELECT_BACKWARD : ULP_SELECT_FORWARD,
                      p ? "bwd" : "fwd");
         see(context, &line);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "operand_cast.h"
+#include "operand_parts.h"
 #include "policy_words.h"
 #include "sim/net.h"
 
@@ -126,18 +126,25 @@ static ulp_status check_layer(const ulp_layer_policy *rows, const ulp_layer *lay
                    *y = &own->at[ULP_AT_ACT], *dy = &own->at[ULP_AT_AGRAD];
     const ulp_operand_cast *by = own->operand;
     const ulp_cast *prob = &own->at[ulp_point_source(own->own, ULP_AT_PROB)];
-    const ulp_operands products[] = {{"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, x, w, by},
-                                     {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, x, dy, by + ULP_WGRAD_X},
-                                     {"bwd", &own->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, dy, w, by + ULP_DGRAD_G},
-                                     {"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, y, w, NULL},
-                                     {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, y, dy, NULL},
-                                     {"fwd", &own->forward, ULP_AT_PROB, ULP_AT_ACT, prob, y, NULL},
-                                     {"bwd", &own->backward, ULP_AT_PROB, ULP_AT_AGRAD, prob, dy, NULL}};
+    const ulp_operands products[] = {
+        {"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, x, w, by, ULP_FORWARD_X},
+        {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, x, dy, by + ULP_WGRAD_X, ULP_WGRAD_X},
+        {"bwd", &own->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, dy, w, by + ULP_DGRAD_G, ULP_DGRAD_G},
+        {"fwd", &own->forward, ULP_AT_ACT, ULP_AT_WEIGHT, y, w, NULL, 0},
+        {"bwd", &own->backward, ULP_AT_ACT, ULP_AT_AGRAD, y, dy, NULL, 0},
+        {"fwd", &own->forward, ULP_AT_PROB, ULP_AT_ACT, prob, y, NULL, 0},
+        {"bwd", &own->backward, ULP_AT_PROB, ULP_AT_AGRAD, prob, dy, NULL, 0}};
     static const size_t counts[] = {0, 3, 5, 7};
     const size_t count = counts[layer->kind->products];
+    const int forward_parts = ulp_product_has_parts(&own->forward, by),
+              backward_parts = ulp_product_has_parts(&own->backward, by + ULP_DGRAD_G) ||
+                               ulp_product_has_parts(&own->backward, by + ULP_WGRAD_X);
     ulp_error why;
     ulp_status status = ulp_operand_casts_check(by, &why);
-    for (size_t i = 0; i < count && status == ULP_OK; i++) status = ulp_operands_check(&products[i], &why);
+    for (size_t i = 0; i < count && status == ULP_OK; i++) {
+        const int is_fp32 = !products[i].by && (products[i].path == &own->forward ? forward_parts : backward_parts);
+        if (!is_fp32) status = ulp_operands_check(&products[i], &why);
+    }
     if (status != ULP_OK)
         return ulp_fail(error, status, "policy: layer %zu (%s): %s", layer->index, layer->word, why.text);
     if (layer->params && w->tensor_scale && !own->has_master)

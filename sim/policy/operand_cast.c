@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "operand_parts.h"
 #include "policy_words.h"
 #include "sim/layers/layer.h"
 
@@ -26,9 +27,14 @@ static int cut(char *text, const char *word) {
     return 1;
 }
 
-/* Cut :rhtG or :hadG off the end. */
+/* Cut :rhtG, :hadG or :rht off the end. */
 static int cut_transform(ulp_operand_cast *cast, char *text) {
     static const uint16_t sizes[] = {16, 32, 128};
+    if (cut(text, "rht")) {
+        cast->transform = 128;
+        cast->fits = cast->random_signs = 1;
+        return 1;
+    }
     for (size_t i = 0; i < 3; i++)
         for (int random = 0; random < 2; random++) {
             char word[16];
@@ -43,24 +49,62 @@ static int cut_transform(ulp_operand_cast *cast, char *text) {
 
 static ulp_status fail(int operand, const char *text, ulp_error *error) {
     return ulp_fail(error, ULP_BAD_NAME,
-                    "policy: %s=%s: a cast of an operand is none, FORMAT[@amax][/MODE] or "
-                    "BLOCK[:2d][:rhtG or :hadG][/MODE] with G = 16, 32 or 128, as nvfp4:2d or nvfp4:rht16/sr",
+                    "policy: %s=%s: a cast of an operand is none, FORMAT[@amax][/MODE], "
+                    "BLOCK[:2d][:eden][:rhtG, :hadG or :rht][/MODE] with G = 16, 32 or 128, as nvfp4:2d or "
+                    "nvfp4:rht16/sr, sign, xnor or ternary",
                     ulp_operand_name(operand), text);
 }
 
+static ulp_status fail_mode(int operand, const char *text, ulp_status status, ulp_error *error) {
+    return ulp_fail(error, status, "policy: %s=%s: the elements of the format do not offer the mode",
+                    ulp_operand_name(operand), text);
+}
+
+/* Cut the suffixes off a block format, in any order, each once. */
+static void cut_suffixes(ulp_operand_cast *cast, char *word) {
+    for (int more = 1; more;) {
+        more = !cast->transform && cut_transform(cast, word);
+        if (!cast->tiles && cut(word, "2d")) cast->tiles = 1, more = 1;
+        if (!cast->eden && cut(word, "eden")) cast->eden = 1, more = 1;
+    }
+}
+
 static ulp_status read_block(ulp_operand_cast *cast, int operand, char *word, const char *text, ulp_error *error) {
-    const int has_transform = cut_transform(cast, word);
-    cast->tiles = (uint8_t)cut(word, "2d");
-    if (!has_transform) cut_transform(cast, word);
+    cut_suffixes(cast, word);
     const ulp_status status = ulp_block_parse(&cast->block, word);
-    if (status == ULP_BAD_NAME && (cast->tiles || cast->transform)) return fail(operand, text, error);
+    if (status == ULP_BAD_NAME && (cast->tiles || cast->transform || cast->eden)) return fail(operand, text, error);
     if (status != ULP_OK) return status;
     cast->kind = ULP_OPERAND_BLOCK;
     cast->has_tensor_scale = (uint8_t)(cast->block.scale.prec > 1);
+    if (cast->eden && (cast->tiles || ulp_mode_is_stochastic(cast->cast.rule.mode)))
+        return ulp_fail(error, ULP_UNSUPPORTED,
+                        "policy: %s=%s: eden is for blocks along the sum, and its elements are not stochastic",
+                        ulp_operand_name(operand), text);
     const ulp_status fits = ulp_element_check(&cast->block.element, cast->cast.rule);
-    if (fits == ULP_OK) return ULP_OK;
-    return ulp_fail(error, fits, "policy: %s=%s: the elements of the format do not offer the mode",
-                    ulp_operand_name(operand), text);
+    return fits == ULP_OK ? ULP_OK : fail_mode(operand, text, fits, error);
+}
+
+/* Read sign, xnor or ternary[:T]; ULP_BAD_NAME: it is none of them. */
+static ulp_status read_low_bit(ulp_operand_cast *cast, int operand, const char *word, const char *text,
+                               ulp_error *error) {
+    const ulp_rule rule = cast->cast.rule;
+    const int stochastic = ulp_mode_is_stochastic(rule.mode);
+    char *end;
+    cast->kind = ULP_OPERAND_LOW_BIT;
+    cast->low_bit = ULP_LOW_SIGN;
+    cast->threshold = 0.7;
+    if (strcmp(word, "xnor") == 0) cast->low_bit = ULP_LOW_XNOR;
+    else if (strncmp(word, "ternary", 7) == 0 && (!word[7] || word[7] == ':')) cast->low_bit = ULP_LOW_TERNARY;
+    else if (strcmp(word, "sign") != 0) return ULP_BAD_NAME;
+    if (cast->low_bit == ULP_LOW_TERNARY && word[7]) {
+        cast->threshold = strtod(word + 8, &end);
+        if (end == word + 8 || *end || !(cast->threshold >= 0.0 && cast->threshold <= 1000.0))
+            return ulp_fail(error, ULP_BAD_NAME, "policy: %s=%s: the threshold is a number from 0 to 1000, as 0.7",
+                            ulp_operand_name(operand), text);
+    }
+    const int good = rule.overflow == ULP_OVERFLOW_DEFAULT && !rule.random_bits &&
+                     (rule.mode == ULP_RNE || (stochastic && cast->low_bit == ULP_LOW_SIGN));
+    return good ? ULP_OK : fail_mode(operand, text, ULP_UNSUPPORTED, error);
 }
 
 ulp_status ulp_operand_cast_read(ulp_operand_cast *to, int operand, const char *text, ulp_error *error) {
@@ -79,8 +123,9 @@ ulp_status ulp_operand_cast_read(ulp_operand_cast *to, int operand, const char *
         *slash = 0;
         ULP_TRY(ulp_rule_read(&cast.cast.rule, slash + 1, error));
     }
-    const ulp_status status = read_block(&cast, operand, word, text, error);
-    if (status == ULP_BAD_NAME && !cast.tiles && !cast.transform) {
+    ulp_status status = read_low_bit(&cast, operand, word, text, error);
+    if (status == ULP_BAD_NAME && cast.low_bit == ULP_LOW_SIGN) status = read_block(&cast, operand, word, text, error);
+    if (status == ULP_BAD_NAME && !cast.tiles && !cast.transform && !cast.eden && cast.low_bit == ULP_LOW_SIGN) {
         ulp_error why;
         cast.kind = ULP_OPERAND_FORMAT;
         if (ulp_cast_read(&cast.cast, &about, text, &why) != ULP_OK || cast.cast.tensor_scale == ULP_SCALED_DELAYED)
@@ -94,13 +139,19 @@ ulp_status ulp_operand_cast_read(ulp_operand_cast *to, int operand, const char *
 }
 
 int ulp_operand_cast_write(char *text, size_t size, const ulp_operand_cast *cast) {
+    static const char *const low_bits[ULP_LOW_COUNT] = {"sign", "xnor", "ternary"};
     char rule[24], transform[16] = "";
     if (cast->kind == ULP_OPERAND_AS_IT_IS) return snprintf(text, size, "none");
     if (cast->kind == ULP_OPERAND_FORMAT) return ulp_cast_write(text, size, &cast->cast);
+    if (cast->kind == ULP_OPERAND_LOW_BIT && cast->threshold != 0.7)
+        return snprintf(text, size, "%s:%.17g", low_bits[cast->low_bit], cast->threshold);
     ulp_rule_write(rule, sizeof rule, cast->cast.rule);
-    if (cast->transform)
+    if (cast->kind == ULP_OPERAND_LOW_BIT) return snprintf(text, size, "%s/%s", low_bits[cast->low_bit], rule);
+    if (cast->fits) snprintf(transform, sizeof transform, ":rht");
+    else if (cast->transform)
         snprintf(transform, sizeof transform, ":%s%u", cast->random_signs ? "rht" : "had", cast->transform);
-    return snprintf(text, size, "%s%s%s/%s", cast->block.name, cast->tiles ? ":2d" : "", transform, rule);
+    return snprintf(text, size, "%s%s%s%s/%s", cast->block.name, cast->tiles ? ":2d" : "", cast->eden ? ":eden" : "",
+                    transform, rule);
 }
 
 int ulp_operand_casts_equal(const ulp_operand_cast *a, const ulp_operand_cast *b) {
@@ -110,16 +161,54 @@ int ulp_operand_casts_equal(const ulp_operand_cast *a, const ulp_operand_cast *b
     return strcmp(one, other) == 0;
 }
 
-ulp_status ulp_operand_lengths_check(const ulp_operand_cast cast[ULP_OPERANDS], const ulp_layer *layer, size_t batch,
-                                     ulp_error *error) {
-    for (int i = 0; i < ULP_OPERANDS && layer->kind->casts; i++) {
-        const size_t length = layer->sums[i / 2] * (i < ULP_WGRAD_X ? 1 : batch), G = cast[i].transform;
-        if (!G || !length || length % G == 0) continue;
+size_t ulp_operand_transform(const ulp_operand_cast *cast, size_t length) {
+    size_t g = cast->transform;
+    while (cast->fits && g > 0 && length % g != 0) g /= 2;
+    return g > 1 ? g : 0;
+}
+
+/* Check operand i, whose product has the sums `length`. */
+static ulp_status check_length(const ulp_operand_cast *cast, int i, const ulp_datapath *path, const ulp_layer *layer,
+                               size_t length, ulp_error *error) {
+    const size_t G = cast->transform;
+    if (G && !cast->fits && length % G != 0)
         return ulp_fail(error, ULP_BAD_ARGUMENT,
                         "policy: %s: layer %zu (%s) forms these sums over parts of %zu numbers, which the Hadamard "
                         "transform of %zu does not divide%s",
                         ulp_operand_name(i), layer->index, layer->word, length, G,
                         i < ULP_WGRAD_X ? "" : "; another batch may fit");
+    if (i == layer->kind->turned && cast->kind == ULP_OPERAND_LOW_BIT && cast->low_bit != ULP_LOW_SIGN &&
+        path->has_inputs)
+        return ulp_fail(error, ULP_UNSUPPORTED,
+                        "policy: layer %zu (%s): %s=%s takes no scales of kernels in this product, which rearranges "
+                        "them; %s=fp32 takes %s=xnor and ternary",
+                        layer->index, layer->word, i < ULP_DGRAD_G ? "fwd" : "bwd", path->name,
+                        i < ULP_DGRAD_G ? "fwd" : "bwd", ulp_operand_name(i));
+    const int is_block = cast->kind == ULP_OPERAND_BLOCK && path->has_inputs && !path->words && !path->scale_block;
+    if (is_block && (cast->tiles || cast->block.size < length))
+        return ulp_fail(error, ULP_UNSUPPORTED,
+                        "policy: layer %zu (%s): %s=%s has no block scales and takes one scale for each sum of %zu "
+                        "numbers; %s has blocks of %u",
+                        layer->index, layer->word, i < ULP_DGRAD_G ? "fwd" : "bwd", path->name, length,
+                        ulp_operand_name(i), (unsigned)cast->block.size);
+    return ULP_OK;
+}
+
+ulp_status ulp_operand_lengths_check(const ulp_operand_cast cast[ULP_OPERANDS], const ulp_datapath *forward,
+                                     const ulp_datapath *backward, const ulp_layer *layer, size_t batch,
+                                     ulp_error *error) {
+    const ulp_datapath *const paths[] = {forward, backward};
+    const int is_recurrent = layer->kind->operation == ULP_OPERATION_CELL;
+    for (int i = 0; i < ULP_OPERANDS && is_recurrent; i += 2)
+        if (ulp_product_has_parts(paths[i > 0], &cast[i]))
+            return ulp_fail(error, ULP_UNSUPPORTED,
+                            "policy: layer %zu (%s): %s=%s takes operands with scales, and recurrent layers have no "
+                            "casts; %s.%s=fp32 leaves it out",
+                            layer->index, layer->word, i ? "bwd" : "fwd", paths[i > 0]->name, layer->kind->name,
+                            i ? "bwd" : "fwd");
+    for (int i = 0; i < ULP_OPERANDS && layer->kind->casts; i++) {
+        const size_t length = layer->sums[i / 2] * (i < ULP_WGRAD_X ? 1 : batch);
+        ULP_TRY(check_length(&cast[i], i, paths[i >= ULP_DGRAD_G], layer, length, error));
     }
     return ULP_OK;
 }
@@ -127,7 +216,7 @@ ulp_status ulp_operand_lengths_check(const ulp_operand_cast cast[ULP_OPERANDS], 
 ulp_status ulp_operand_casts_check(const ulp_operand_cast cast[ULP_OPERANDS], ulp_error *error) {
     for (int i = 0; i < ULP_OPERANDS; i += 2) {
         const ulp_operand_cast *a = &cast[i], *b = &cast[i + 1];
-        if (a->transform != b->transform || a->random_signs != b->random_signs)
+        if (a->transform != b->transform || a->random_signs != b->random_signs || a->fits != b->fits)
             return ulp_fail(error, ULP_BAD_ARGUMENT,
                             "policy: %s and %s need the same Hadamard transform, so that their product stays",
                             ulp_operand_name(i), ulp_operand_name(i + 1));

@@ -7,8 +7,8 @@
  *
  *   fwd.x  fwd.w  dgrad.g  dgrad.w  wgrad.x  wgrad.g
  *
- * with the values none, FORMAT[@amax][/MODE[/BITS]] or BLOCK[:2d][:rhtG|:hadG][/MODE[/BITS]]; BLOCK is a name of
- * block.h:
+ * with the values none, FORMAT[@amax][/MODE[/BITS]], BLOCK[:2d][:eden][:rhtG|:hadG|:rht][/MODE[/BITS]], sign[/sr], xnor
+ * or ternary[:T]. BLOCK is a name of block.h:
  *
  *   - nvfp4 and other formats whose scales are no powers of two have a tensor scale from the tensor's own largest
  *     magnitude
@@ -17,9 +17,18 @@
  *     the sum, so that the product does not change; G is 16, 32 or 128. The signs are new in each step and equal for
  *     the two operands. :hadG: with the fixed signs of Transformer Engine (G = 16), or without signs (32 and 128). The
  *     result of the transform is rounded to nearest in bfloat16. Both operands of a product need the same transform.
+ *     :rht: G is the largest power of two up to 128 that divides the length of the sum; an odd length has no transform
+ *   - :eden: elements to nearest, and stochastic scales with a correction for each group of the transform, or for each
+ *     block without one (block_cast.h)
+ *   - sign, xnor, ternary: numbers of one or two bits (kernels/functions/low_bit.h). The threshold T is 0.7. xnor has a
+ *     scale for each output's weights, in forward products and in dgrad, so that both have the same weights; of another
+ *     operand the numbers of a sum have one scale. ternary has one scale
+ *
+ * Where the datapath of a product takes formats, see operand_parts.h.
  *
  * Products of activations (attention), biases, sums for their gradients and recurrent layers have no casts. A
- * convolution forms its products from parts of the batch, and each part of x and g has a tensor scale of its own.
+ * convolution forms its products from parts of the batch, and each part of x and g has a tensor scale of its own, or a
+ * threshold; the parts depend on the sizes of the layer alone.
  */
 #ifndef ULP_OPERAND_CAST_H
 #define ULP_OPERAND_CAST_H
@@ -43,11 +52,16 @@ int ulp_operand_cast_write(char *text, size_t size, const ulp_operand_cast *cast
 
 int ulp_operand_casts_equal(const ulp_operand_cast *a, const ulp_operand_cast *b);
 
-/* Check the lengths of a layer's sums over `batch` samples: a transform of G numbers takes lengths that G divides. If
- * not, the status is ULP_BAD_ARGUMENT, and `error` (may be NULL) gets a sentence. */
+/* The size of the transform of a sum of `length` numbers; 0: none. */
+size_t ulp_operand_transform(const ulp_operand_cast *cast, size_t length);
+
+/* Check the lengths of a layer's sums over `batch` samples: a transform of G numbers takes lengths that G divides, and
+ * a datapath without block scales takes one block for each sum. If not, the status is ULP_BAD_ARGUMENT or
+ * ULP_UNSUPPORTED, and `error` (may be NULL) gets a sentence. */
 struct ulp_layer;
-ulp_status ulp_operand_lengths_check(const ulp_operand_cast cast[ULP_OPERANDS], const struct ulp_layer *layer,
-                                     size_t batch, ulp_error *error);
+ulp_status ulp_operand_lengths_check(const ulp_operand_cast cast[ULP_OPERANDS], const ulp_datapath *forward,
+                                     const ulp_datapath *backward, const struct ulp_layer *layer, size_t batch,
+                                     ulp_error *error);
 
 /* Check the casts of a layer's operands: the two operands of a product have the same transform. */
 ulp_status ulp_operand_casts_check(const ulp_operand_cast cast[ULP_OPERANDS], ulp_error *error);

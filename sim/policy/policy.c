@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "operand_cast.h"
+#include "operand_parts.h"
 #include "policy_words.h"
 
 static const char *const point_names[ULP_AT_COUNT] = {"weight", "act",  "wgrad", "agrad", "state",
@@ -98,9 +98,12 @@ ulp_status ulp_operands_check(const ulp_operands *o, ulp_error *error) {
     const ulp_point_kind points[] = {o->a_point, o->b_point};
     const ulp_format *takes[] = {&o->path->a, &o->path->b};
     const ulp_cast *casts[] = {o->a, o->b};
+    const int has_parts = o->by && ulp_product_has_parts(o->path, o->by);
+    if (has_parts) ULP_TRY(ulp_parts_check(o->path, o->key, o->by, o->first, error));
     for (int i = 0; o->path->has_inputs && i < 2; i++) {
-        if (o->by && o->by[i].kind == ULP_OPERAND_BLOCK) continue; /* values that the product itself checks */
-        if (o->by && o->by[i].kind == ULP_OPERAND_FORMAT) casts[i] = &o->by[i].cast;
+        const int kind = o->by ? o->by[i].kind : ULP_OPERAND_AS_IT_IS;
+        if (kind != ULP_OPERAND_AS_IT_IS && (has_parts || kind == ULP_OPERAND_LOW_BIT)) continue;
+        if (kind == ULP_OPERAND_FORMAT) casts[i] = &o->by[i].cast;
         const char *name = point_names[points[i]], *format = casts[i]->format.name;
         if (casts[i]->tensor_scale && o->path->words == 0) /* with words, operands are any binary32 numbers */
             return ulp_fail(error, ULP_UNSUPPORTED,
@@ -119,9 +122,9 @@ static ulp_status check_products(const ulp_policy *p, ulp_error *error) {
     const ulp_cast *act = &p->at[ULP_AT_ACT], *weight = &p->at[ULP_AT_WEIGHT], *agrad = &p->at[ULP_AT_AGRAD];
     const ulp_operand_cast *by = p->operand;
     const ulp_operands products[] = {
-        {"fwd", &p->forward, ULP_AT_ACT, ULP_AT_WEIGHT, act, weight, by},
-        {"bwd", &p->backward, ULP_AT_ACT, ULP_AT_AGRAD, act, agrad, by + ULP_WGRAD_X},
-        {"bwd", &p->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, agrad, weight, by + ULP_DGRAD_G}};
+        {"fwd", &p->forward, ULP_AT_ACT, ULP_AT_WEIGHT, act, weight, by, ULP_FORWARD_X},
+        {"bwd", &p->backward, ULP_AT_ACT, ULP_AT_AGRAD, act, agrad, by + ULP_WGRAD_X, ULP_WGRAD_X},
+        {"bwd", &p->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT, agrad, weight, by + ULP_DGRAD_G, ULP_DGRAD_G}};
     ulp_status status = ulp_operand_casts_check(by, error);
     for (int i = 0; i < 3 && status == ULP_OK; i++) status = ulp_operands_check(&products[i], error);
     return status;

@@ -75,7 +75,7 @@ typedef enum ulp_operand_use {
     ULP_OPERANDS
 } ulp_operand_use;
 
-enum { ULP_OPERAND_AS_IT_IS, ULP_OPERAND_FORMAT, ULP_OPERAND_BLOCK };
+enum { ULP_OPERAND_AS_IT_IS, ULP_OPERAND_FORMAT, ULP_OPERAND_BLOCK, ULP_OPERAND_LOW_BIT };
 
 typedef struct ulp_cast {
     ulp_format format;
@@ -90,9 +90,13 @@ typedef struct ulp_operand_cast {
     uint8_t tiles;        /* of BLOCK, 1: square tiles share a scale */
     uint8_t random_signs; /* of a transform */
     uint16_t transform;   /* size of the Hadamard matrix; 0: none */
+    uint8_t fits;         /* of a transform, 1: the largest size up to 128 that divides the sum */
+    uint8_t eden;         /* of BLOCK, 1: groups of blocks have a correction (block_cast.h) */
     uint8_t has_tensor_scale;
-    ulp_cast cast;   /* of FORMAT; of BLOCK its rule alone counts */
-    ulp_block block; /* of BLOCK */
+    uint8_t low_bit;  /* of LOW_BIT: ulp_low_bit_kind */
+    double threshold; /* of LOW_BIT, ternary */
+    ulp_cast cast;    /* of FORMAT; of the others its rule alone counts */
+    ulp_block block;  /* of BLOCK */
 } ulp_operand_cast;
 
 /* The target of a word with a selector: a rounding point by its number, or one of these. */
@@ -267,6 +271,7 @@ enum {
     ULP_USE_CLIP = 52,       /* gradients times the coefficient of clipping */
     ULP_USE_ACCUMULATE = 53, /* sums of the gradients of micro-batches */
     ULP_USE_TAIL = 54,       /* weights and master weights that a second policy rounds anew */
+    ULP_USE_LIMIT = 55,      /* weights that stay within a limit */
     ULP_USE_REDUCE = 56,     /* reduction of the gradients over ranks (reduction.h) */
     ULP_USE_SAMPLE = 57,     /* tokens of new text (sample.h) */
     ULP_USE_OPERAND = 64, /* this and the next five: casts of operands of products, in the order of ulp_operand_use */

@@ -35,7 +35,7 @@ static const struct {
      "mixed:bf16,fwd.x=nvfp4,fwd.w=nvfp4:2d,dgrad.g=nvfp4/sr,dgrad.w=nvfp4:2d,wgrad.x=nvfp4:rht16,"
      "wgrad.g=nvfp4:rht16/sr",
      "arXiv:2509.25149: 2-D scales of weights, stochastic gradients, Hadamard transforms for the gradients of weights; "
-     "the paper keeps some layers in bf16, as with last.fwd.x=none,..."},
+     "the paper keeps some layers in bf16, as with unembed.fwd.x=none,..."},
     {"deepseek",
      "mixed:bf16," OPERANDS("mxfp8:128:noclip", "mxfp8:128:noclip:2d",
                             "mxfp8:128:noclip") ",fwd=chunk128:fp32:rne,bwd=chunk128:fp32:rne",
@@ -45,6 +45,18 @@ static const struct {
      "mixed:bf16,fwd.x=e4m3@amax,fwd.w=e4m3@amax,dgrad.g=e5m2@amax,dgrad.w=e4m3@amax,wgrad.x=e4m3@amax,"
      "wgrad.g=e5m2@amax",
      "one power-of-two scale per tensor; e5m2 gradients, arXiv:2209.05433"},
+    {"quartet2",
+     "mixed:bf16,fwd.x=nvfp4:mse46,fwd.w=nvfp4:mse46,dgrad.g=nvfp4:eden:rht,dgrad.w=nvfp4:eden:rht,"
+     "wgrad.x=nvfp4:eden:rht,wgrad.g=nvfp4:eden:rht",
+     "arXiv:2601.22813: Four Over Six forward; MS-EDEN backward, Hadamard transforms of up to 128 and stochastic "
+     "scales"},
+    {"binaryconnect", "fp32,fwd.w=sign,dgrad.w=sign",
+     "arXiv:1511.00363: signs of weights whose binary32 copy learns; the optimizer's limit=1 keeps the copy within "
+     "-1 .. 1; sign/sr draws the signs"},
+    {"xnor", "fp32,fwd.w=xnor,dgrad.w=xnor",
+     "arXiv:1603.05279: signs of weights, and one scale for each output; fwd.x=sign,wgrad.x=sign for activations, too"},
+    {"ternary", "fp32,fwd.w=ternary,dgrad.w=ternary",
+     "arXiv:1605.04711: weights of -1, 0 and 1 with one scale for a layer"},
     {"fp8-rowwise", "mixed:bf16," OPERANDS("mxfp8:1048576:noclip", "mxfp8:1048576:noclip", "mxfp8:1048576:noclip"),
      "e4m3 with one power-of-two scale per row along the sum, as torchao's rowwise recipe"},
 };
@@ -167,10 +179,17 @@ void ulp_policy_help(const ulp_help *to) {
     ulp_help_entry(
         to, "OPERAND",
         "a cast of an operand of the products with weights: fwd.x, fwd.w (y = x w), dgrad.g, dgrad.w (dx = g "
-        "w'), wgrad.x, wgrad.g (dw = x' g); none, FORMAT[@amax][/MODE], or BLOCK[:2d][:rhtG or "
-        ":hadG][/MODE], as fwd.w=nvfp4:2d or wgrad.g=nvfp4:rht16/sr. Blocks run along the sum; :2d: square "
+        "w'), wgrad.x, wgrad.g (dw = x' g); none, FORMAT[@amax][/MODE], or BLOCK[:2d][:eden][:rhtG, "
+        ":hadG or :rht][/MODE], as fwd.w=nvfp4:2d or wgrad.g=nvfp4:rht16/sr. Blocks run along the sum; :2d: square "
         "tiles share a scale; :rhtG: a Hadamard transform of 16, 32 or 128 with random signs, which both "
-        "operands need; :hadG: with fixed signs");
+        "operands need; :rht: of up to 128; :hadG: with fixed signs; :eden: stochastic scales that make the mean "
+        "right. Or sign[/sr], xnor, ternary[:T]: one or two bits");
+    ulp_help_line(to, "%s", "");
+    ulp_help_line(
+        to,
+        "Where fwd or bwd is the datapath of a matrix unit, it takes the elements of the casts, and the scales apart: "
+        "mxfp8,acc=b200-e4m3-mx; nvfp4,acc=b200-e2m1-nvf4; fp8-tensorwise,fwd=h100-e4m3,bwd=h100-e5m2.e4m3; "
+        "fwd.x=int8@amax,fwd.w=sign,fwd=int8. Biases and products of activations are then summed as fp32 does.");
     ulp_help_line(to, "%s", "");
     ulp_help_line(
         to,

@@ -1,5 +1,5 @@
 /* policy_words.c - the words of a policy: KEY=VALUE for all layers, SELECTOR.KEY=VALUE for some; see policy_words.h. */
-#include "operand_cast.h"
+#include "operand_parts.h"
 #include "policy_words.h"
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ ulp_status ulp_draft_datapath(const draft *d, ulp_datapath *datapath, const char
     if (status != ULP_OK)
         return ulp_fail(d->error, status, "no datapath '%s'%s%s; `ulp help datapaths` lists them", text,
                         why.text[0] ? ": " : "", why.text);
-    if (!parsed.result.fits_binary32)
+    if (!parsed.result.fits_binary32 && !(ulp_datapath_is_integer(&parsed) && parsed.result.is_fixed))
         return ulp_fail(d->error, ULP_UNSUPPORTED, "datapath '%s': arrays carry binary32, its accumulator does not fit",
                         text);
     *datapath = parsed;

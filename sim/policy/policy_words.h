@@ -84,6 +84,7 @@ typedef struct ulp_operands {
     ulp_point_kind a_point, b_point;
     const ulp_cast *a, *b;
     const ulp_operand_cast *by; /* [2]: casts of a and b that replace those of the tensors; NULL: none */
+    int first;                  /* ulp_operand_use of by[0] */
 } ulp_operands;
 ulp_status ulp_operands_check(const ulp_operands *operands, ulp_error *error);
 

@@ -29,9 +29,10 @@ ulp_status ulp_learner_take(ulp_trainer *t, const ulp_train_options *o, ulp_erro
 ulp_status ulp_learner_check_lengths(const ulp_trainer *t, const ulp_policy *policy, const ulp_layer_policy *rows,
                                      ulp_error *error) {
     const ulp_net *net = &t->model.net;
-    for (size_t i = 0; i < net->count && policy->has_operands; i++)
-        ULP_TRY(ulp_operand_lengths_check(rows ? rows[i + 1].operand : policy->operand, &net->layers[i], t->model.batch,
-                                          error));
+    for (size_t i = 0; i < net->count; i++)
+        ULP_TRY(ulp_operand_lengths_check(
+            rows ? rows[i + 1].operand : policy->operand, rows ? &rows[i + 1].forward : &policy->forward,
+            rows ? &rows[i + 1].backward : &policy->backward, &net->layers[i], t->model.batch, error));
     return ULP_OK;
 }
 

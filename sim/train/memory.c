@@ -6,6 +6,7 @@
 
 #include "footprint.h"
 #include "micro.h"
+#include "sim/policy/operand_parts.h"
 
 const char *ulp_memory_kind_name(ulp_memory_kind kind) {
     static const char *const names[ULP_MEMORY_KINDS] = {"weights",
@@ -94,9 +95,9 @@ static void count_model(size_t *bytes, const sizes *s) {
     bytes[ULP_MEMORY_NORM] = floats(net->states);
     bytes[ULP_MEMORY_SCRATCH] = floats(s->room * net->ones) + floats(s->room * net->work) +
                                 array(s->elements, sizeof(double)) +
-                                ((s->policy && s->policy->has_operands) || (s->tail && s->tail->has_operands)
-                                     ? 2 * floats(ulp_larger(s->elements, s->room * net->work))
-                                     : 0);
+                                ulp_pass_scratch_bytes((s->policy ? ulp_policy_scratch(s->policy) : 0) |
+                                                           (s->tail ? ulp_policy_scratch(s->tail) : 0),
+                                                       ulp_larger(s->elements, s->room * net->work));
 }
 
 static void count_loss(size_t *bytes, const sizes *s) {

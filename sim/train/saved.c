@@ -99,6 +99,7 @@ static void add_rules(ulp_lines *lines, const ulp_optimizer_rule *o, const ulp_s
     if (has_later_keys(o))
         ulp_lines_add(lines, "optimizer: floor %.17g, clip %.17g at %s, decays %s\n", o->floor, o->clip,
                       o->clip_scaled ? "scaled" : "unscaled", o->decays_weights ? "weights" : "all");
+    if (o->limit != 0.0) ulp_lines_add(lines, "limit: %.17g\n", o->limit);
     if (o->accumulate) {
         char sum[64];
         ulp_cast_write(sum, sizeof sum, &o->sum);

@@ -2,6 +2,7 @@
 #include "tail.h"
 
 #include "learner.h"
+#include "sim/policy/operand_parts.h"
 
 #include <stdlib.h>
 
@@ -47,7 +48,7 @@ ulp_status ulp_tail_take(ulp_trainer *t, const ulp_train_options *o, ulp_error *
 void ulp_tail_reserve(ulp_trainer *t) {
     if (!t->tail) return;
     t->pass.history.steps = ulp_longest_history(t->tail, t->tail_rows, t->model.net.count + 1);
-    t->pass.run.later_casts = t->tail->has_operands;
+    t->pass.run.later = ulp_policy_scratch(t->tail);
 }
 
 void ulp_tail_release(ulp_trainer *t) {

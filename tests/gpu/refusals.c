@@ -181,9 +181,10 @@ static void refused_steps(both *w) {
         STEP(ULP_BAD_ARGUMENT, s.c = lacking[i]);
         STEP(ULP_BAD_ARGUMENT, (s.op = ULP_STEP_ROUND, s.a = lacking[i]));
         STEP(ULP_BAD_ARGUMENT, (s.op = ULP_SUB, s.b = lacking[i]));
+        STEP(ULP_BAD_ARGUMENT, (s.op = ULP_STEP_LIMIT, s.b = lacking[i]));
     }
     STEP(ULP_BAD_ARGUMENT, s.y.kind = ULP_OPERAND_VALUE);
-    STEP(ULP_BAD_ARGUMENT, s.op = ULP_STEP_ROUND + 1);
+    STEP(ULP_BAD_ARGUMENT, s.op = ULP_STEP_LIMIT + 1);
     STEP(ULP_BAD_ARGUMENT, s.op = 255);
     STEP(ULP_UNSUPPORTED, s.format = w->wide);
     STEP(ULP_BAD_ARGUMENT, (s.format = w->wide, s.a = lacking[0]));
@@ -197,6 +198,7 @@ static void refuse_update(both *w) {
     if (w->good) {
         STEP(ULP_OK, (s.op = ULP_STEP_ROUND, s.b.kind = s.c.kind = ULP_OPERAND_NONE));
         STEP(ULP_OK, (s.op = ULP_MUL, s.c.kind = 255));
+        STEP(ULP_OK, (s.op = ULP_STEP_LIMIT, s.c.kind = 255));
         STEP(ULP_OK, (s.a.kind = ULP_OPERAND_VALUE, s.y = in_scratch(ULP_UPDATE_SCRATCH - 1)));
         return;
     }

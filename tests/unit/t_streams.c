@@ -70,6 +70,7 @@ static const struct use {
     {ULP_USE_OPERAND + ULP_DGRAD_W, "w of the gradients of x", "layer", "inner tensor", "step", "parameter"},
     {ULP_USE_OPERAND + ULP_WGRAD_X, "x of the gradients of w", "layer", "inner tensor", "step", "rank 2^48 + element"},
     {ULP_USE_OPERAND + ULP_WGRAD_G, "g of the gradients of w", "layer", "inner tensor", "step", "rank 2^48 + element"},
+    {ULP_USE_LIMIT, "weights at a limit that is no number of their format", "0", "0", "step", "parameter"},
     {ULP_USE_SIGNS, "signs for forward products", "layer", "inner tensor", "step", "sign"},
     {ULP_USE_SIGNS + 1, "signs for the gradients of x", "layer", "inner tensor", "step", "sign"},
     {ULP_USE_SIGNS + 2, "signs for the gradients of w", "layer", "inner tensor", "step", "sign"},
@@ -99,7 +100,8 @@ static void describe(char to[200], const record *r) {
  *  - weights with master weights: the rounding of the initial weights and that after the update of step 0 both have the
  *    stream of step 0 (optim.c). A weight that the update moves by less than a quantum errs twice in one direction. The
  *    words of a run are part of its published results, so they stay. `started` is the last operation of the start.
- *  - casts of weights as operands: every part of a batch, and every rank, casts the same weights to the same numbers
+ *  - casts of weights as operands: every part of a batch, and every rank, casts the same weights to the same numbers;
+ *    the two products of a layer draw one choice of signs
  *  - signs: the two operands of a product have the same signs, and so do the parts of a batch */
 static int is_by_design(const record *a, const record *b) {
     const uint32_t use = use_of(a->stream);
@@ -219,6 +221,7 @@ TEST(policies) {
         EVERY ",first.weight=e4m3@amax,first.master=fp24/sr,last.weight=fp16,last.act=fp16,master=tf32/sr,out=fp16",
         EVERY ",fwd=pairwise:fp24:sr,bwd=chunk4:fp16:sr",
         CASTS,
+        EVERY ",fwd.w=sign/sr,dgrad.w=sign/sr,dgrad.g=nvfp4:eden,wgrad.x=nvfp4:eden,wgrad.g=nvfp4:eden",
         EVERY ",fwd.x=mxfp8/sr,fwd.w=mxfp8:2d/sr,dgrad.g=mxfp8/sr,wgrad.x=mxfp8/sr,wgrad.g=mxfp8/sr"};
     for (size_t i = 0; i < COUNT_OF(policies); i++) {
         train(&images, (training_texts){.net = WHOLE, .policy = policies[i], .scaler = "static:4"});
@@ -234,8 +237,12 @@ TEST(scalers) {
 }
 
 TEST(optimizers) {
-    static const char *const more[] = {"decay=0.01", "momentum=0.9,decay=0.01", "decay=0.01,kahan=1",
-                                       "decay=0.01,decays=weights,clip=1e-3", "clip=1e-3,clip-at=scaled"};
+    static const char *const more[] = {"decay=0.01",
+                                       "momentum=0.9,decay=0.01",
+                                       "decay=0.01,kahan=1",
+                                       "decay=0.01,decays=weights,clip=1e-3",
+                                       "clip=1e-3,clip-at=scaled",
+                                       "limit=0.3"};
     const ulp_optimizer_kind *kind;
     for (size_t i = 0; (kind = ulp_optimizer_kind_get(i)) != NULL; i++)
         for (size_t k = 0; k < COUNT_OF(more); k++)

@@ -212,7 +212,7 @@ TEST(refusals) {
         if (which == 3) bad.y = value(1.0f);
         if (which == 4) bad.c.slot = ULP_UPDATE_SCRATCH;
         if (which == 5) bad.b.at = NULL;
-        if (which == 6) bad.op = ULP_STEP_ROUND + 1;
+        if (which == 6) bad.op = ULP_STEP_LIMIT + 1;
         if (which == 7) bad.format = wide;
         if (which == 8) bad.rule.mode = ULP_MODE_COUNT;
         ulp_update_step both[2] = {good[8], bad};
@@ -223,7 +223,7 @@ TEST(refusals) {
     assert_int_equal(ulp_backend_update(backend, NULL, 1, 5), ULP_BAD_ARGUMENT);
     assert_ok(ulp_backend_update(backend, NULL, 0, 5));
     ulp_update_step both[2] = {good[1], good[1]};
-    both[0].format = wide, both[1].op = ULP_STEP_ROUND + 1;
+    both[0].format = wide, both[1].op = ULP_STEP_LIMIT + 1;
     assert_int_equal(ulp_backend_update(backend, both, 2, 5), ULP_UNSUPPORTED); /* the status of the first refusal */
     assert_int_equal(ulp_backend_update(backend, both, 2, 0), ULP_UNSUPPORTED);
     both[0].a.kind = ULP_OPERAND_NONE;

@@ -59,7 +59,11 @@ static void run_step(buffers *r, const ulp_update_step *s, size_t at, size_t n) 
     float *y = elements(r, &s->y, at, 0);
     ulp_rounding how = {&s->format, s->rule, s->stream, NULL};
     how.stream.first += at;
-    if (s->op == ULP_STEP_ROUND) {
+    if (s->op == ULP_STEP_LIMIT) {
+        const float *a = elements(r, &s->a, at, 0), *b = elements(r, &s->b, at, 1);
+        for (size_t i = 0; i < n; i++) y[i] = ulp_limited(a[i], b[i]);
+        ULP_CPU(ulp_cpu_round)(y, y, n, how);
+    } else if (s->op == ULP_STEP_ROUND) {
         ULP_CPU(ulp_cpu_round)(y, elements(r, &s->a, at, 0), n, how);
     } else {
         const int operands = ulp_op_operands((ulp_op)s->op);

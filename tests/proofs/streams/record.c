@@ -145,9 +145,23 @@ static ulp_status softmax_sums(float *sum, const float *p, const float *factor, 
     }
     return inner->softmax_sums(sum, p, factor, by, how);
 }
+/* The words of a cast to blocks: of the elements, or of the scales of groups with a correction. */
+static void take_cast(const char *what, const float *x, size_t rows, size_t columns, const ulp_block_cast *cast) {
+    if (ulp_mode_is_stochastic(cast->rule.mode) || cast->eden) take_each(what, cast->stream, x, rows * columns);
+}
 static ulp_status block_cast(float *y, const float *x, size_t rows, size_t columns, const ulp_block_cast *cast) {
-    if (ulp_mode_is_stochastic(cast->rule.mode)) take_each("block_cast", cast->stream, x, rows * columns);
+    take_cast("block_cast", x, rows, columns, cast);
     return inner->block_cast(y, x, rows, columns, cast);
+}
+static ulp_status block_parts(float *elements, float *scales, float *tensor_scale, const float *x, size_t rows,
+                              size_t columns, const ulp_block_cast *cast) {
+    take_cast("block_parts", x, rows, columns, cast);
+    return inner->block_parts(elements, scales, tensor_scale, x, rows, columns, cast);
+}
+static ulp_status low_bit(float *y, float *scale, double *work, const float *x, size_t rows, size_t columns,
+                          const ulp_low_bit *how) {
+    if (how->stochastic) take_each("low_bit", how->stream, x, rows * columns);
+    return inner->low_bit(y, scale, work, x, rows, columns, how);
 }
 static ulp_status hadamard(float *y, const float *x, size_t rows, size_t columns, const ulp_hadamard *how,
                            ulp_rounding rounding) {
@@ -181,6 +195,8 @@ const ulp_backend *recording(const ulp_backend *backend) {
     table.gemm = gemm;
     table.gemm64 = gemm64;
     table.block_cast = block_cast;
+    table.block_parts = block_parts;
+    table.low_bit = low_bit;
     table.hadamard = hadamard;
     table.dropout = dropout;
     table.ctc = ctc;

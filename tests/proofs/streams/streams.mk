@@ -6,6 +6,7 @@ DRAWING_OBJ := $(DRAWING:%.c=$O/drawing/%.o)
 $O/drawing/%.o: %.c tests/proofs/streams/hook.h $O/flags.txt
 	@mkdir -p $(@D)
 	$(call run,cc,$< (recorded))$(CC) $(ALL_CPPFLAGS) -include tests/proofs/streams/hook.h $(ALL_CFLAGS) -MMD -c $< -o $@
+-include $(DRAWING_OBJ:.o=.d)
 
 # these objects stand in the archive's place of the same sources
 $T/t_streams: $O/tests/unit/t_streams.o $O/tests/proofs/streams/record.o $(DRAWING_OBJ) $L/libulp.a $O/links.txt

@@ -1,0 +1,92 @@
+/* operand_parts.c - which products are formed from elements and scales, and whether casts fit; see operand_parts.h. */
+#include "operand_parts.h"
+
+static int is_nothing(const ulp_operand_cast *c) { return c->kind == ULP_OPERAND_AS_IT_IS; }
+
+/* Whether the elements of a cast stand for products with scales. */
+static int has_scales(const ulp_operand_cast *c) {
+    if (c->kind == ULP_OPERAND_LOW_BIT) return c->low_bit != ULP_LOW_SIGN;
+    return c->kind == ULP_OPERAND_BLOCK || (c->kind == ULP_OPERAND_FORMAT && c->cast.tensor_scale);
+}
+
+int ulp_product_has_parts(const ulp_datapath *path, const ulp_operand_cast by[2]) {
+    if (!path->has_inputs || path->words) return 0;
+    return path->scale_block || ulp_datapath_is_integer(path) || has_scales(&by[0]) || has_scales(&by[1]);
+}
+
+/* ---- what a datapath takes ---- */
+
+static int takes_elements(const ulp_format *takes, const ulp_operand_cast *c) {
+    if (is_nothing(c) || c->kind == ULP_OPERAND_LOW_BIT) return 1; /* the tensor's format is checked elsewhere */
+    return ulp_format_holds(takes, c->kind == ULP_OPERAND_BLOCK ? &c->block.element : &c->cast.format);
+}
+
+static int takes_blocks(const ulp_datapath *path, const ulp_format *takes, const ulp_operand_cast *c) {
+    return c->kind == ULP_OPERAND_BLOCK && ulp_format_equal(takes, &c->block.element) &&
+           ulp_format_holds(&path->scale, &c->block.scale) && c->block.size == path->scale_block;
+}
+
+static int takes_integers(const ulp_format *takes, const ulp_operand_cast *c) {
+    if (c->kind == ULP_OPERAND_LOW_BIT) return 1;
+    return c->kind == ULP_OPERAND_FORMAT && c->cast.format.is_fixed && ulp_format_holds(takes, &c->cast.format);
+}
+
+static int takes(const ulp_datapath *path, const ulp_format *format, const ulp_operand_cast *c) {
+    if (path->scale_block) return takes_blocks(path, format, c);
+    return ulp_datapath_is_integer(path) ? takes_integers(format, c) : takes_elements(format, c);
+}
+
+int ulp_product_is_turned(const ulp_datapath *path, const ulp_operand_cast by[2]) {
+    const int straight = takes(path, &path->a, &by[0]) && takes(path, &path->b, &by[1]);
+    return !straight && takes(path, &path->b, &by[0]) && takes(path, &path->a, &by[1]);
+}
+
+static ulp_status fail(const ulp_datapath *path, const char *key, const ulp_operand_cast *c, int operand,
+                       ulp_error *error) {
+    char how[ULP_VALUE_MAX];
+    const ulp_format *format = operand % 2 ? &path->b : &path->a;
+    ulp_operand_cast_write(how, sizeof how, c);
+    if (path->scale_block)
+        return ulp_fail(error, ULP_UNSUPPORTED,
+                        "%s=%s: takes blocks of %d numbers in %s with scales in %s, and %s=%s gives others", key,
+                        path->name, path->scale_block, format->name, path->scale.name, ulp_operand_name(operand), how);
+    if (ulp_datapath_is_integer(path))
+        return ulp_fail(error, ULP_UNSUPPORTED,
+                        "%s=%s: takes integers in %s, which are casts as int8@amax, int4@amax, sign, xnor and ternary; "
+                        "%s=%s",
+                        key, path->name, format->name, ulp_operand_name(operand), how);
+    return ulp_fail(error, ULP_UNSUPPORTED, "%s=%s: takes operands in %s, which does not hold all elements of %s=%s",
+                    key, path->name, format->name, ulp_operand_name(operand), how);
+}
+
+ulp_status ulp_parts_check(const ulp_datapath *path, const char *key, const ulp_operand_cast by[2], int first,
+                           ulp_error *error) {
+    if (by[1].kind == ULP_OPERAND_LOW_BIT && by[1].low_bit == ULP_LOW_XNOR && first + 1 == ULP_DGRAD_W)
+        return ulp_fail(error, ULP_UNSUPPORTED,
+                        "%s=%s: dgrad.w=xnor has scales along the sum, which the datapath does not take; bwd=fp32 does",
+                        key, path->name);
+    if (ulp_product_is_turned(path, by)) return ULP_OK;
+    if (!takes(path, &path->a, &by[0])) return fail(path, key, &by[0], first, error);
+    return takes(path, &path->b, &by[1]) ? ULP_OK : fail(path, key, &by[1], first + 1, error);
+}
+
+/* ---- scratch ---- */
+
+static unsigned scratch_of(const ulp_operand_cast *c) {
+    if (is_nothing(c)) return 0;
+    return c->kind == ULP_OPERAND_LOW_BIT ? ULP_SCRATCH_OPERANDS | ULP_SCRATCH_SCALES : ULP_SCRATCH_OPERANDS;
+}
+
+static unsigned scratch_of_path(const ulp_datapath *d) {
+    if (!d->has_inputs) return 0;
+    return ULP_SCRATCH_SCALES | ULP_SCRATCH_SUMS | (ulp_datapath_is_integer(d) ? ULP_SCRATCH_WIDE : 0);
+}
+
+unsigned ulp_policy_scratch(const ulp_policy *p) {
+    unsigned operands = 0, paths = scratch_of_path(&p->forward) | scratch_of_path(&p->backward);
+    if (!p->has_operands) return 0;
+    for (size_t i = 0; i < ULP_OPERANDS; i++) operands |= scratch_of(&p->operand[i]);
+    for (size_t i = 0; i < p->casts; i++) operands |= scratch_of(&p->cast[i]);
+    for (size_t i = 0; i < p->paths; i++) paths |= scratch_of_path(&p->path[i]);
+    return operands ? operands | paths : 0;
+}
