@@ -2,7 +2,8 @@
 # tool_train.sh - ulp train: the same numbers from any number of threads, a second policy, new text, bad input.
 . tests/programs/tool_support.sh
 
-gpt='train --net gpt --batch 2 --steps 4 --every 1'
+awk 'BEGIN { for (i = 0; i < 60; i++) print "ROMEO: a line of a short book, number " i * 37 % 101 "." }' >book.txt
+gpt='train --set text --data book.txt --net embed32:34,pos64,fork,ln,attn2:causal,join,fork,ln,lin64,gelu,lin32,join,ln,unembed --batch 2 --steps 4 --every 1'
 
 # ---- numbers ----
 
@@ -33,6 +34,19 @@ verdict $? 'train: 9 characters at most are new'
 cp out one
 exits 'train: new text for the second time' 0 $gpt --sample 9 --prompt ROMEO: --temperature 0
 same one out 'train: the text is the same'
+
+# ---- sums of matrix units, weights of one bit ----
+
+prints 'train: block scales go to the unit apart' 'bits per character' $gpt --policy nvfp4,acc=b200-e2m1-nvf4
+cp out one
+ULPLAB_ISA=baseline "$ULP" $gpt --policy nvfp4,acc=b200-e2m1-nvf4 >out
+same one out 'train: the smallest instruction set forms the same sums'
+prints 'train: signs of weights by an integer unit' '% right' train --net fc16,relu,fc10 --steps 20 \
+    --policy binaryconnect,fwd.x=int8@amax,fwd=int8 --optimizer adam,limit=1
+prints 'train: --explain says that scales come later' 'h100-e4m3, of elements, then times scales' train --net fc16,relu,fc10 \
+    --policy fp8-tensorwise,fwd=h100-e4m3 --explain
+refuses 'train: numbers that are no integers' 'takes integers in q8.0' train --policy binaryconnect,fwd=int8
+refuses 'train: blocks of another size' 'takes blocks of 16 numbers in e2m1' train --policy mxfp8,acc=b200-e2m1-nvf4
 
 # ---- what is rounded where ----
 

@@ -78,6 +78,8 @@ static void plain_update(plain *p, const float *dw, int scale, uint64_t j, doubl
     if (p->decoupled && shrink != 0.0)
         *w = (float)rounded(p, (ulp_scalar_op){ULP_FUSED, shrink, (double)*w, (double)*w}, point, ULP_USE_SHRINK, i);
     *w = (float)rounded(p, (ulp_scalar_op){ULP_FUSED, constant(-rate), d, (double)*w}, point, ULP_USE_UPDATE, i);
+    const double most = constant(r->limit), now = (double)*w, inside = now > most ? most : now < -most ? -most : now;
+    if (r->limit != 0.0) *w = (float)rounded(p, (ulp_scalar_op){ULP_MUL, inside, 1, 0}, point, ULP_USE_LIMIT, i);
     const ulp_cast *cast = &p->policy->at[ULP_AT_WEIGHT];
     ulp_stream stream = {SEED, ulp_stream_id(ULP_AT_WEIGHT, 0, 0, p->step), 0};
     if (p->policy->has_master)
@@ -167,7 +169,8 @@ TEST(operations) {
         "sgd,rate=0.25 sgd,rate=0.1,decay=0.05 sgd,momentum=0.9,decay=0.01,warmup=40 adam,rate=0.01 "
         "adam,rate=0.01,decay=0.1,cosine=30 adamw,rate=0.01,decay=0.3,beta1=0.5,beta2=0.75,eps=0.001 "
         "adamw,rate=0.02,drop=0.3/4 adam,beta1=0,beta2=0,rate=0.1 sgd,rate=0.2,clip=0.01 "
-        "sgd,momentum=0.5,decay=0.1,clip=0.3,clip-at=scaled adamw,rate=0.01,decay=0.1,clip=0.003 adam,clip=1000";
+        "sgd,momentum=0.5,decay=0.1,clip=0.3,clip-at=scaled adamw,rate=0.01,decay=0.1,clip=0.003 adam,clip=1000 "
+        "sgd,rate=0.25,limit=0.3 adamw,rate=0.1,limit=1";
     static const char policies[] =
         "fp32 fp16 bf16,mode=sr mixed:fp16 mixed:bf16,state=fp16/sr/8,master=tf32/ru,mode=srb "
         "weight=q2.14/sr,master=none weight=fp16,state=bf16/rd,master=fp32";
@@ -178,7 +181,7 @@ TEST(operations) {
             check_optimizer(word_of(texts, i), word_of(policies, k));
             assert_ok(ulp_policy_parse(&policy, word_of(policies, k), NULL));
             snprintf(text, sizeof text, "%s,kahan=1", word_of(texts, i));
-            if (!policy.has_master) check_optimizer(text, word_of(policies, k));
+            if (!policy.has_master && !strstr(text, "limit")) check_optimizer(text, word_of(policies, k));
         }
 }
 
@@ -272,9 +275,9 @@ TEST(bad_texts) {
         {"sgd,", "nothing follows the last comma"},
         {"sgd,,rate=1", "'' is not key=value"},
         {"sgd,beta1=0.9", "no key 'beta1'; known: rate, decay, kahan, warmup, cosine, drop, floor, clip, clip-at, "
-                          "decays, accumulate, momentum"},
+                          "decays, limit, accumulate, momentum"},
         {"adam,momentum=0.9", "no key 'momentum'; known: rate, decay, kahan, warmup, cosine, drop, floor, clip, "
-                              "clip-at, decays, accumulate, beta1, beta2, eps"},
+                              "clip-at, decays, limit, accumulate, beta1, beta2, eps"},
         {"sgd,rat=1", "no key 'rat'; did you mean 'rate'?"},
         {"sgd,rate", "rate needs a value, as rate=...: a number from 0 to 1000000 (learning rate"},
         {"sgd,rate=", "'rate=': rate is a number from 0 to 1000000"},
@@ -322,9 +325,36 @@ TEST(bad_texts) {
     assert_ok(ulp_policy_parse(&mixed, "mixed:fp16", NULL));
     assert_int_equal(optimizer_from_text(&o, "sgd,kahan=1", &mixed, &error), ULP_BAD_NAME);
     assert_non_null(strstr(error.text, "master=none"));
+    assert_int_equal(optimizer_from_text(&o, "sgd,kahan=1,limit=2", &policy, &error), ULP_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "limit=2 and kahan=1 do not fit"));
 }
 
 /* ---- whole runs ---- */
+
+/* The limit holds for the weights that decay, and not for biases under decays=weights. */
+TEST(limit) {
+    enum { OUT = 6, IN = 64 };
+    for (int all = 0; all < 2; all++) {
+        static float w[(IN + 1) * OUT + (OUT + 1) * 10];
+        const training_texts o = {.net = "fc6 relu fc10",
+                                  .optimizer = all ? "sgd,rate=2,limit=0.03" : "sgd,rate=2,limit=0.03,decays=weights",
+                                  .batch = 32,
+                                  .seed = 1};
+        ulp_trainer *t;
+        size_t at_limit = 0;
+        float bias = 0.0f;
+        if (trainer_from_texts(&t, &digits, &o, &error) != ULP_OK) fail_msg("%s", error.text);
+        for (int i = 0; i < 20; i++) assert_ok(ulp_trainer_step(t, NULL));
+        assert_ok(ulp_trainer_weights(t, w, NULL));
+        for (size_t i = 0; i < IN * OUT; i++) {
+            assert_true(fabsf(w[i]) <= 0.03f);
+            at_limit += fabsf(w[i]) == 0.03f;
+        }
+        for (size_t i = COUNT_OF(w) - 10; i < COUNT_OF(w); i++) bias = fmaxf(bias, fabsf(w[i]));
+        assert_true(at_limit > 0 && (all ? bias <= 0.03f : bias > 0.03f));
+        ulp_trainer_free(t);
+    }
+}
 
 static ulp_train_result run_of(const char *optimizer, const char *policy, uint64_t steps) {
     training_texts o = {.net = "fc64 relu fc10", .policy = policy, .optimizer = optimizer, .batch = 32, .seed = 1};
