@@ -117,9 +117,18 @@ static ulp_status cast_low_bit(ulp_pass *pass, const ulp_site *site, float *y, c
                                o->columns, &how);
 }
 
+static const ulp_operand_cast none = {.kind = ULP_OPERAND_AS_IT_IS};
+
+/* Scores take the weights themselves, the means of stochastic signs. */
+static const ulp_operand_cast *cast_of(const ulp_pass *pass, const ulp_operand_cast *how) {
+    const int is_drawn = how->kind == ULP_OPERAND_LOW_BIT && ulp_mode_is_stochastic(how->cast.rule.mode);
+    return pass->now.evaluation && is_drawn ? &none : how;
+}
+
 ulp_status ulp_pass_cast_kernels(ulp_pass *pass, ulp_site *site, const float **w, size_t rows, size_t columns) {
     const ulp_operand_use use = site->use == ULP_USE_FORWARD ? ULP_FORWARD_W : ULP_DGRAD_W;
-    const ulp_pass_operand kernels = {*w, rows, columns, ULP_ALONG_ROWS, use, &casts_of(pass, site->layer)[use]};
+    const ulp_operand_cast *how = cast_of(pass, &casts_of(pass, site->layer)[use]);
+    const ulp_pass_operand kernels = {*w, rows, columns, ULP_ALONG_ROWS, use, how};
     if (!pass->run.policy->has_operands || kernels.how->kind != ULP_OPERAND_LOW_BIT) return ULP_OK;
     ULP_TRY(cast_low_bit(pass, site, pass->scratch.operand[1], &kernels, 1));
     *w = pass->scratch.operand[1];
@@ -148,20 +157,19 @@ static void find_operands(const ulp_pass *pass, const ulp_site *site, ulp_pass_o
                       : site->use == ULP_USE_BACKWARD ? ULP_DGRAD_G
                                                       : ULP_WGRAD_X,
               swapped = site->operands == ULP_SITE_SWAPPED;
-    static const ulp_operand_cast none = {.kind = ULP_OPERAND_AS_IT_IS};
     const ulp_operand_cast *casts = casts_of(pass, site->layer);
     to[0] = (ulp_pass_operand){a,
                                s->a_trans ? s->k : s->m,
                                s->a_trans ? s->m : s->k,
                                s->a_trans ? ULP_ALONG_COLUMNS : ULP_ALONG_ROWS,
                                (ulp_operand_use)(first + swapped),
-                               &casts[first + swapped]};
+                               cast_of(pass, &casts[first + swapped])};
     to[1] = (ulp_pass_operand){b,
                                s->b_trans ? s->n : s->k,
                                s->b_trans ? s->k : s->n,
                                s->b_trans ? ULP_ALONG_ROWS : ULP_ALONG_COLUMNS,
                                (ulp_operand_use)(first + !swapped),
-                               site->operands == ULP_SITE_CAST ? &none : &casts[first + !swapped]};
+                               site->operands == ULP_SITE_CAST ? &none : cast_of(pass, &casts[first + !swapped])};
 }
 
 /* The product of operands after their casts: rounded where `rounding` has a format. */

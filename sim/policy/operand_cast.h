@@ -20,7 +20,9 @@
  *     :rht: G is the largest power of two up to 128 that divides the length of the sum; an odd length has no transform
  *   - :eden: elements to nearest, and stochastic scales with a correction for each group of the transform, or for each
  *     block without one (block_cast.h)
- *   - sign, xnor, ternary: numbers of one or two bits (kernels/functions/low_bit.h). The threshold T is 0.7. xnor has a
+ *   - sign, xnor, ternary: numbers of one or two bits (kernels/functions/low_bit.h). The threshold T is 0.7. sign/sr
+ *     draws the signs in training; scores take the weights themselves, the means of the signs (Courbariaux, Bengio and
+ *     David 2015, section 2.6). xnor has a
  *     scale for each output's weights, in forward products and in dgrad, so that both have the same weights; of another
  *     operand the numbers of a sum have one scale. ternary has one scale
  *

@@ -102,6 +102,11 @@ ulp_status ulp_operands_check(const ulp_operands *o, ulp_error *error) {
     if (has_parts) ULP_TRY(ulp_parts_check(o->path, o->key, o->by, o->first, error));
     for (int i = 0; o->path->has_inputs && i < 2; i++) {
         const int kind = o->by ? o->by[i].kind : ULP_OPERAND_AS_IT_IS;
+        if (kind == ULP_OPERAND_LOW_BIT && ulp_mode_is_stochastic(o->by[i].cast.rule.mode))
+            return ulp_fail(error, ULP_UNSUPPORTED,
+                            "%s=%s: %s=sign/sr takes a datapath of any numbers, as fp32: scores take the weights "
+                            "themselves",
+                            o->key, o->path->name, ulp_operand_name(o->first + i));
         if (kind != ULP_OPERAND_AS_IT_IS && (has_parts || kind == ULP_OPERAND_LOW_BIT)) continue;
         if (kind == ULP_OPERAND_FORMAT) casts[i] = &o->by[i].cast;
         const char *name = point_names[points[i]], *format = casts[i]->format.name;

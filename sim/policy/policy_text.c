@@ -52,7 +52,7 @@ static const struct {
      "scales"},
     {"binaryconnect", "fp32,fwd.w=sign,dgrad.w=sign",
      "arXiv:1511.00363: signs of weights whose binary32 copy learns; the optimizer's limit=1 keeps the copy within "
-     "-1 .. 1; sign/sr draws the signs"},
+     "-1 .. 1; sign/sr draws the signs, and scores take the copy"},
     {"xnor", "fp32,fwd.w=xnor,dgrad.w=xnor",
      "arXiv:1603.05279: signs of weights, and one scale for each output; fwd.x=sign,wgrad.x=sign for activations, too"},
     {"ternary", "fp32,fwd.w=ternary,dgrad.w=ternary",

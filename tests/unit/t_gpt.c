@@ -48,7 +48,7 @@ static const char *const policies[] = {
     "fp8-tensorwise,fwd=h100-e4m3,bwd=h100-e5m2.e4m3",
     "nvfp4,acc=b200-e2m1-nvf4",
     "quartet2",
-    "mixed:bf16,fwd.x=int8@amax,fwd.w=xnor,dgrad.w=xnor,fwd=int8,lin.fwd.w=sign/sr,lin.dgrad.w=sign/sr,"
+    "mixed:bf16,fwd.x=int8@amax,fwd.w=xnor,dgrad.w=xnor,fwd=int8,lin.fwd=fp32,lin.fwd.w=sign/sr,lin.dgrad.w=sign/sr,"
     "attn.wgrad.g=ternary,attn.fwd.w=ternary,attn.dgrad.w=ternary",
     "mixed:bf16,fwd.x=nvfp4:mse46,fwd.w=mxfp4:2d,dgrad.g=e5m2@amax/"
     "sr,lin.wgrad.x=mxint8:had16,lin.wgrad.g=mxint8:had16,"

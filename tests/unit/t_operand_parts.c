@@ -241,6 +241,24 @@ TEST(low_bit_weights) {
         }
 }
 
+/* Scores under sign/sr are those of the weights themselves. */
+TEST(scores_of_drawn_signs) {
+    static float want[B * 7];
+    rig plain, drawn;
+    rig_start(&plain, "fc7", (ulp_dims){1, 5, 9}, B, "fp32");
+    rig_start(&drawn, "fc7", (ulp_dims){1, 5, 9}, B, "fp32,fwd.w=sign/sr");
+    plain.pass.now.evaluation = drawn.pass.now.evaluation = 1;
+    rig_forward(&plain);
+    memcpy(want, rig_output(&plain), sizeof want);
+    rig_forward(&drawn);
+    assert_memory_equal(rig_output(&drawn), want, sizeof want);
+    drawn.pass.now.evaluation = 0;
+    rig_forward(&drawn);
+    assert_true(memcmp(rig_output(&drawn), want, sizeof want) != 0);
+    rig_end(&plain);
+    rig_end(&drawn);
+}
+
 /* A convolution whose casts have scales of parts of the batch: the parts are the same for every number of threads. */
 TEST(parts_of_the_batch) {
     static float want[64 * 16 * 64];
@@ -313,6 +331,8 @@ TEST(refusals) {
         {"lin6", "xnor,dgrad.g=int8@amax,wgrad.x=int8@amax,wgrad.g=int8@amax,bwd=int8", "scales along the sum"},
         {"conv4@2", "ternary,dgrad.g=int8@amax,wgrad.x=int8@amax,wgrad.g=int8@amax,bwd=int8", "which rearranges them"},
         {"rows gru4", "fp32," SIX("e4m3@amax") ",acc=h100-e4m3", "have no casts; gru.fwd=fp32 leaves it out"},
+        {"lin6", "fp32,fwd.x=int8@amax,fwd.w=sign/sr,fwd=int8", "takes a datapath of any numbers"},
+        {"lin6", "e4m3,fwd.w=sign/sr,fwd=h100-e4m3", "takes a datapath of any numbers"},
         {"fc6", "fp32,fwd.x=nvfp4:rht,fwd.w=nvfp4:rht32", "need the same Hadamard transform"},
     };
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
