@@ -54,7 +54,7 @@ known(f) = lost_there[f] == lost_there[f] # not NaN
 
 lost_unscaled = summary(csv, "flushed unscaled", of(net, "binary16"))
 headline = "Where the gradients lie, and what each format turns to zero"
-if (known(2) && lost_unscaled == lost_unscaled) { headline = sprintf("binary16 turns %.2g %% of %s's non-zero activation gradients to zero; a loss scale of 2^{%g} leaves %.2g %%", lost_unscaled, net, safe[2], lost_there[2]) }
+if (known(2) && lost_unscaled == lost_unscaled) { headline = sprintf("binary16 turns %.2g %% of %s's non-zero activation gradients to zero; a loss scale of 2^{%g} leaves %s", lost_unscaled, net, safe[2], lost_there[2] < 0.001 ? "< 0.1 %" : sprintf("%.2g %%", lost_there[2])) }
 
 # the layers are shown for binary16, or for the first format of the run
 eval forget
@@ -63,7 +63,8 @@ pick(x) = (first_format = first_format eq "" ? strcol("format") : first_format, 
 stats csv using (strcol("what") eq "share" ? pick(0) : 0) nooutput
 layer_format = strstrt(has, "2") ? "binary16" : first_format
 names = ""
-named(x) = (names = names . sprintf("%s'%s' %d", names eq "" ? "" : ", ", strcol("name"), column("layer")), 1)
+layers = 0
+named(x) = (layers = column("layer") > layers ? column("layer") : layers, names = names . sprintf("%s'%s' %d", names eq "" ? "" : ", ", strcol("name"), column("layer")), 1)
 eval scan(by_layer("all"), "unscaled_layer(0) && column('seed') == first_seed ? named(0) : 0")
 stages = "begin middle end"
 thirds = ""
@@ -182,6 +183,10 @@ do for [file in figure_files] {
     } else {
         set xrange [0.4:*]
         eval "set xtics scale 0 (" . names . ")"
+        if (layers > 14) {
+            set xtics autofreq scale 0
+            set xlabel "number of the layer, from the input to the loss"
+        }
         plot for [s in thirds] rows(by_layer(word(stages, int(s)))) using (unscaled_layer(0) ? column("layer") + 0.27 * (s - 2) : NaN):(percent_lost(0) / seeds) smooth frequency with boxes linecolor rgb tint(blue, 0.15 + 0.28 * s) title word("first second last", int(s))
     }
     # --- networks
