@@ -1,4 +1,4 @@
-/* low_bit.c - matrices as numbers of one or two bits and scales; see functions/low_bit.h. */
+/* low_bit.c - matrices as numbers of one or two bits and scales, and sums times scales; see functions/low_bit.h. */
 #include "kernels/cpu/cpu.h"
 #include "kernels/functions/low_bit_steps.h"
 
@@ -117,4 +117,35 @@ ulp_status ULP_CPU(ulp_cpu_low_bit)(float *y, float *scale, double *work, const 
     if (how->kind == ULP_LOW_SIGN) return scale[0] = 1.0f, over(rows * columns, 0, sign_part, &w);
     if (how->along == ULP_ALONG_ROWS) return over(rows, columns, rows_part, &w);
     return over((columns + WIDE - 1) / WIDE, rows * WIDE, columns_part, &w);
+}
+
+/* ---- sums times scales ---- */
+
+typedef struct scaling {
+    float *c;
+    const float *sums;
+    const ulp_sum_scales *by;
+} scaling;
+
+static float scale_at(const float *scales, int is_one, size_t i) {
+    return scales == NULL ? 1.0f : scales[is_one ? 0 : i];
+}
+
+static void scale_part(void *context, size_t begin, size_t end) {
+    const scaling *w = context;
+    const ulp_sum_scales *by = w->by;
+    const size_t step = by->c_trans ? by->ldc : 1;
+    for (size_t i = begin; i < end; i++) {
+        const float row = scale_at(by->row, by->row_is_one, i), *sums = w->sums + i * by->n;
+        float *c = w->c + (by->c_trans ? i : i * by->ldc);
+        for (size_t j = 0; j < by->n; j++)
+            c[j * step] = ulp_scaled_sum(by->accumulate ? c[j * step] : 0.0f, sums[j], row,
+                                         scale_at(by->column, by->column_is_one, j), by->factor);
+    }
+}
+
+ulp_status ULP_CPU(ulp_cpu_scaled_sums)(float *c, const float *sums, const ulp_sum_scales *by) {
+    scaling w = {c, sums, by};
+    ulp_parallel_for(by->m, ULP_GRAIN / (by->n + 1) + 1, scale_part, &w);
+    return ULP_OK;
 }
