@@ -34,7 +34,7 @@ typedef struct ulp_block_cast {
     uint8_t along;            /* ulp_along: the direction of the blocks */
     uint8_t tiles;            /* 1: tiles of size x size; `along` has no influence */
     uint32_t eden;            /* numbers of a group with one correction, a multiple of the size; 0: no correction. The
-                                 rule of the scale then has no influence, and the rule of the elements is a nearest one */
+                                 rule of the scale then has no influence, and that of the elements is to nearest */
 } ulp_block_cast;
 
 /* ULP_OK, or ULP_BAD_ARGUMENT for a null pointer and a number out of range, ULP_UNSUPPORTED for a tensor scale of a

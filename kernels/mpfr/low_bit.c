@@ -92,7 +92,7 @@ ulp_status ulp_mpfr_low_bit(float *y, float *scale, double *work, const float *x
     if (rows * columns == 0) return ULP_OK;
     if (how->kind == ULP_LOW_TERNARY) return ulp_mpfr_each(1, 1, &ulp_binary64, &m, ternary);
     if (how->kind == ULP_LOW_XNOR)
-        return ulp_mpfr_each(ulp_low_bit_scales(rows, columns, how), 1, &ulp_binary64, &m, with_mean);
+        return ulp_mpfr_each(how->along == ULP_ALONG_ROWS ? rows : columns, 1, &ulp_binary64, &m, with_mean);
     scale[0] = 1.0f;
     return ulp_mpfr_each(rows * columns, 512, &ulp_binary64, &m, sign);
 }

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "operand_parts.h"
 #include "policy_words.h"
-#include "sim/layers/layer.h"
 
 static const char *const names[ULP_OPERANDS] = {"fwd.x", "fwd.w", "dgrad.g", "dgrad.w", "wgrad.x", "wgrad.g"};
 
@@ -165,52 +163,6 @@ size_t ulp_operand_transform(const ulp_operand_cast *cast, size_t length) {
     size_t g = cast->transform;
     while (cast->fits && g > 0 && length % g != 0) g /= 2;
     return g > 1 ? g : 0;
-}
-
-/* Check operand i, whose product has the sums `length`. */
-static ulp_status check_length(const ulp_operand_cast *cast, int i, const ulp_datapath *path, const ulp_layer *layer,
-                               size_t length, ulp_error *error) {
-    const size_t G = cast->transform;
-    if (G && !cast->fits && length % G != 0)
-        return ulp_fail(error, ULP_BAD_ARGUMENT,
-                        "policy: %s: layer %zu (%s) forms these sums over parts of %zu numbers, which the Hadamard "
-                        "transform of %zu does not divide%s",
-                        ulp_operand_name(i), layer->index, layer->word, length, G,
-                        i < ULP_WGRAD_X ? "" : "; another batch may fit");
-    if (i == layer->kind->turned && cast->kind == ULP_OPERAND_LOW_BIT && cast->low_bit != ULP_LOW_SIGN &&
-        path->has_inputs)
-        return ulp_fail(error, ULP_UNSUPPORTED,
-                        "policy: layer %zu (%s): %s=%s takes no scales of kernels in this product, which rearranges "
-                        "them; %s=fp32 takes %s=xnor and ternary",
-                        layer->index, layer->word, i < ULP_DGRAD_G ? "fwd" : "bwd", path->name,
-                        i < ULP_DGRAD_G ? "fwd" : "bwd", ulp_operand_name(i));
-    const int is_block = cast->kind == ULP_OPERAND_BLOCK && path->has_inputs && !path->words && !path->scale_block;
-    if (is_block && (cast->tiles || cast->block.size < length))
-        return ulp_fail(error, ULP_UNSUPPORTED,
-                        "policy: layer %zu (%s): %s=%s has no block scales and takes one scale for each sum of %zu "
-                        "numbers; %s has blocks of %u",
-                        layer->index, layer->word, i < ULP_DGRAD_G ? "fwd" : "bwd", path->name, length,
-                        ulp_operand_name(i), (unsigned)cast->block.size);
-    return ULP_OK;
-}
-
-ulp_status ulp_operand_lengths_check(const ulp_operand_cast cast[ULP_OPERANDS], const ulp_datapath *forward,
-                                     const ulp_datapath *backward, const ulp_layer *layer, size_t batch,
-                                     ulp_error *error) {
-    const ulp_datapath *const paths[] = {forward, backward};
-    const int is_recurrent = layer->kind->operation == ULP_OPERATION_CELL;
-    for (int i = 0; i < ULP_OPERANDS && is_recurrent; i += 2)
-        if (ulp_product_has_parts(paths[i > 0], &cast[i]))
-            return ulp_fail(error, ULP_UNSUPPORTED,
-                            "policy: layer %zu (%s): %s=%s takes operands with scales, and recurrent layers have no "
-                            "casts; %s.%s=fp32 leaves it out",
-                            layer->index, layer->word, i ? "bwd" : "fwd", paths[i > 0]->name, layer->kind->name,
-                            i ? "bwd" : "fwd");
-    for (int i = 0; i < ULP_OPERANDS && layer->kind->casts; i++) {
-        const size_t length = layer->sums[i / 2] * (i < ULP_WGRAD_X ? 1 : batch);
-        ULP_TRY(check_length(&cast[i], i, paths[i >= ULP_DGRAD_G], layer, length, error));
-    }
-    return ULP_OK;
 }
 
 ulp_status ulp_operand_casts_check(const ulp_operand_cast cast[ULP_OPERANDS], ulp_error *error) {

@@ -57,14 +57,6 @@ int ulp_operand_casts_equal(const ulp_operand_cast *a, const ulp_operand_cast *b
 /* The size of the transform of a sum of `length` numbers; 0: none. */
 size_t ulp_operand_transform(const ulp_operand_cast *cast, size_t length);
 
-/* Check the lengths of a layer's sums over `batch` samples: a transform of G numbers takes lengths that G divides, and
- * a datapath without block scales takes one block for each sum. If not, the status is ULP_BAD_ARGUMENT or
- * ULP_UNSUPPORTED, and `error` (may be NULL) gets a sentence. */
-struct ulp_layer;
-ulp_status ulp_operand_lengths_check(const ulp_operand_cast cast[ULP_OPERANDS], const ulp_datapath *forward,
-                                     const ulp_datapath *backward, const struct ulp_layer *layer, size_t batch,
-                                     ulp_error *error);
-
 /* Check the casts of a layer's operands: the two operands of a product have the same transform. */
 ulp_status ulp_operand_casts_check(const ulp_operand_cast cast[ULP_OPERANDS], ulp_error *error);
 

@@ -1,5 +1,8 @@
-/* operand_parts.c - which products are formed from elements and scales, and whether casts fit; see operand_parts.h. */
+/* operand_parts.c - which products are formed from elements and scales, and whether casts fit datapaths and layers; see
+ * operand_parts.h. */
 #include "operand_parts.h"
+
+#include "sim/layers/layer.h"
 
 static int is_nothing(const ulp_operand_cast *c) { return c->kind == ULP_OPERAND_AS_IT_IS; }
 
@@ -68,6 +71,54 @@ ulp_status ulp_parts_check(const ulp_datapath *path, const char *key, const ulp_
     if (ulp_product_is_turned(path, by)) return ULP_OK;
     if (!takes(path, &path->a, &by[0])) return fail(path, key, &by[0], first, error);
     return takes(path, &path->b, &by[1]) ? ULP_OK : fail(path, key, &by[1], first + 1, error);
+}
+
+/* ---- the sums of a layer ---- */
+
+/* Check operand i, whose product has the sums `length`. */
+static ulp_status check_length(const ulp_operand_cast *cast, int i, const ulp_datapath *path, const ulp_layer *layer,
+                               size_t length, ulp_error *error) {
+    const size_t G = cast->transform;
+    if (G && !cast->fits && length % G != 0)
+        return ulp_fail(error, ULP_BAD_ARGUMENT,
+                        "policy: %s: layer %zu (%s) forms these sums over parts of %zu numbers, which the Hadamard "
+                        "transform of %zu does not divide%s",
+                        ulp_operand_name(i), layer->index, layer->word, length, G,
+                        i < ULP_WGRAD_X ? "" : "; another batch may fit");
+    if (i == layer->kind->turned && cast->kind == ULP_OPERAND_LOW_BIT && cast->low_bit != ULP_LOW_SIGN &&
+        path->has_inputs)
+        return ulp_fail(error, ULP_UNSUPPORTED,
+                        "policy: layer %zu (%s): %s=%s takes no scales of kernels in this product, which rearranges "
+                        "them; %s=fp32 takes %s=xnor and ternary",
+                        layer->index, layer->word, i < ULP_DGRAD_G ? "fwd" : "bwd", path->name,
+                        i < ULP_DGRAD_G ? "fwd" : "bwd", ulp_operand_name(i));
+    const int is_block = cast->kind == ULP_OPERAND_BLOCK && path->has_inputs && !path->words && !path->scale_block;
+    if (is_block && (cast->tiles || cast->block.size < length))
+        return ulp_fail(error, ULP_UNSUPPORTED,
+                        "policy: layer %zu (%s): %s=%s has no block scales and takes one scale for each sum of %zu "
+                        "numbers; %s has blocks of %u",
+                        layer->index, layer->word, i < ULP_DGRAD_G ? "fwd" : "bwd", path->name, length,
+                        ulp_operand_name(i), (unsigned)cast->block.size);
+    return ULP_OK;
+}
+
+ulp_status ulp_operand_lengths_check(const ulp_operand_cast cast[ULP_OPERANDS], const ulp_datapath *forward,
+                                     const ulp_datapath *backward, const ulp_layer *layer, size_t batch,
+                                     ulp_error *error) {
+    const ulp_datapath *const paths[] = {forward, backward};
+    const int is_recurrent = layer->kind->operation == ULP_OPERATION_CELL;
+    for (int i = 0; i < ULP_OPERANDS && is_recurrent; i += 2)
+        if (ulp_product_has_parts(paths[i > 0], &cast[i]))
+            return ulp_fail(error, ULP_UNSUPPORTED,
+                            "policy: layer %zu (%s): %s=%s takes operands with scales, and recurrent layers have no "
+                            "casts; %s.%s=fp32 leaves it out",
+                            layer->index, layer->word, i ? "bwd" : "fwd", paths[i > 0]->name, layer->kind->name,
+                            i ? "bwd" : "fwd");
+    for (int i = 0; i < ULP_OPERANDS && layer->kind->casts; i++) {
+        const size_t length = layer->sums[i / 2] * (i < ULP_WGRAD_X ? 1 : batch);
+        ULP_TRY(check_length(&cast[i], i, paths[i >= ULP_DGRAD_G], layer, length, error));
+    }
+    return ULP_OK;
 }
 
 /* ---- scratch ---- */

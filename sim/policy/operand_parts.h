@@ -40,6 +40,14 @@ int ulp_product_is_turned(const ulp_datapath *path, const ulp_operand_cast by[2]
 ulp_status ulp_parts_check(const ulp_datapath *path, const char *key, const ulp_operand_cast by[2], int first,
                            ulp_error *error);
 
+/* Check the lengths of a layer's sums over `batch` samples: a transform of G numbers takes lengths that G divides, and
+ * a datapath without block scales takes one block for each sum. If not, the status is ULP_BAD_ARGUMENT or
+ * ULP_UNSUPPORTED, and `error` (may be NULL) gets a sentence. */
+struct ulp_layer;
+ulp_status ulp_operand_lengths_check(const ulp_operand_cast cast[ULP_OPERANDS], const ulp_datapath *forward,
+                                     const ulp_datapath *backward, const struct ulp_layer *layer, size_t batch,
+                                     ulp_error *error);
+
 /* The scratch arrays that the casts and datapaths of a policy need: flags. */
 enum {
     ULP_SCRATCH_OPERANDS = 1, /* operands after their casts */

@@ -1,7 +1,7 @@
 /* learner.c - the start, the batches and the updates of one network that learns; see learner.h. */
 #include "learner.h"
 
-#include "sim/policy/operand_cast.h"
+#include "sim/policy/operand_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
