@@ -7,6 +7,7 @@ ulp_status ulp_block_cast_check(const ulp_block_cast *c) {
     if (c->has_tensor_scale && c->block.scale.prec == 1) return ULP_UNSUPPORTED;
     if (c->eden % c->block.size != 0) return ULP_BAD_ARGUMENT;
     if (c->eden > 0 && (c->tiles || ulp_mode_is_stochastic(c->rule.mode))) return ULP_UNSUPPORTED;
+    if (c->eden > 0) ULP_TRY(ulp_element_check(&c->block.scale, (ulp_rule){ULP_SRA, ULP_OVERFLOW_SAT, 0}));
     return ulp_element_check(&c->block.element, c->rule);
 }
 

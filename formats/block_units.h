@@ -6,7 +6,9 @@
 
 #include "block_cast.h"
 #include "block_steps.h"
+#if !defined(__wasm__)
 #include "rng.h"
+#endif
 
 ULP_C_BEGIN
 
@@ -17,6 +19,16 @@ typedef struct ulp_block_results {
     float *elements; /* (sums,length) values of the element format */
     float *scales;   /* (sums,ceil(length / size)) values of the scale format */
 } ulp_block_results;
+
+/* Random word i; wasm32 has no stochastic casts (ulp_element_check). */
+ULP_FN uint32_t ulp_block_word(ulp_stream stream, uint64_t i) {
+#if defined(__wasm__)
+    (void)stream, (void)i;
+    return 0;
+#else
+    return ulp_random_word(stream, i);
+#endif
+}
 
 /* A matrix and its conversion. */
 typedef struct ulp_block_matrix {
@@ -53,7 +65,7 @@ ULP_FN void ulp_block_put(const ulp_block_matrix *m, size_t i, double e, double 
 /* The element of number i under a factor. */
 ULP_FN double ulp_block_unit_element(const ulp_block_numbers *n, size_t i, double factor, const ulp_block_cast *c) {
     const ulp_format *const f = &c->block.element;
-    const uint32_t word = ulp_mode_is_stochastic(c->rule.mode) ? ulp_random_word(c->stream, i) : 0;
+    const uint32_t word = ulp_mode_is_stochastic(c->rule.mode) ? ulp_block_word(c->stream, i) : 0;
     const int wraps = c->rule.overflow == ULP_OVERFLOW_WRAP && factor != 0.0;
     const ulp_exact quotient = wraps ? ulp_exact_div_wrapped(ulp_block_number(n, i), ulp_exact_of(factor), f->qmin - 40)
                                      : ulp_block_quotient(n, i, factor);
@@ -119,7 +131,7 @@ ULP_FN void ulp_eden_convert(const ulp_block_matrix *m, const ulp_block_part *gr
         const double scale = ulp_eden_scale(&n, b, m->tensor_scale);
         ulp_block_convert(m, &n, scale,
                           ulp_round_exact(ulp_exact_of(scale * correction), &b->scale, stochastic,
-                                          ulp_random_word(m->cast.stream, n.part.first)));
+                                          ulp_block_word(m->cast.stream, n.part.first)));
     }
 }
 
