@@ -63,7 +63,7 @@ fi
 succeeds 'an installed experiment finds its data from anywhere' sh -c "cd / && '$prefix/bin/loss_scaling' --quick --quiet --list"
 printf '#!/bin/sh\n[ "$*" = -dumpmachine ] && echo riscv64-linux-gnu || exec %s "$@"\n' "${CC:-gcc}" > "$work/cross" && chmod +x "$work/cross"
 succeeds 'a wheel is for the machine of the compiler' \
-    sh -c "make -n NVCC= CC='$work/cross' BUILD='$work/riscv64' wheel | grep 'ULPLAB_PLATFORM=linux_riscv64 '"
+    sh -c "unset MAKEFLAGS MFLAGS MAKELEVEL ISAS; make -n NVCC= CC='$work/cross' BUILD='$work/riscv64' wheel | grep 'ULPLAB_PLATFORM=linux_riscv64 '"
 # a server with many users: the installation is read-only, and a program writes only where its user stands
 chmod -R a-w "$root" && chmod a+rx "$work"
 mkdir "$work/home" && chmod 777 "$work/home"
