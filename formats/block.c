@@ -311,13 +311,6 @@ static uint8_t convert(const conversion *c, ulp_block_part part) {
     return code;
 }
 
-void ulp_block_round_part(float *y, const float *x, const ulp_block_part *part, const ulp_block *block,
-                          float tensor_scale, ulp_rule rule, ulp_stream stream) {
-    const conversion c = {
-        .y = y, .numbers = {.x = x}, .array = {block, 0, tensor_scale}, .rule = rule, .stream = stream};
-    (void)convert(&c, *part);
-}
-
 void ulp_block_encode_part64(uint8_t *elements, uint8_t *scale, const double *x, const ulp_block_part *part,
                              const ulp_block *block, float tensor_scale, ulp_rule rule, ulp_stream stream) {
     const conversion c = {.elements = elements,

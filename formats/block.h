@@ -197,17 +197,12 @@ double ulp_block_scale_of_part64(const double *x, const ulp_block_part *part, co
 double ulp_block_scale_of_part_exact(const ulp_exact *x, const ulp_block_part *part, const ulp_block *block,
                                      float tensor_scale);
 
-/* The elements of y = the values of a part of x that shares a scale. The random word of element i of the array has
- * index stream.first + i. The arguments have passed the checks of ulp_block_round. */
-void ulp_block_round_part(float *y, const float *x, const ulp_block_part *part, const ulp_block *block,
-                          float tensor_scale, ulp_rule rule, ulp_stream stream);
-
 /* The element codes of a part of x (elements has the places of x), and its scale code. */
 void ulp_block_encode_part64(uint8_t *elements, uint8_t *scale, const double *x, const ulp_block_part *part,
                              const ulp_block *block, float tensor_scale, ulp_rule rule, ulp_stream stream);
 
-/* The same elements of y = the values under a given scale, in a deterministic mode, for numbers that the element format
- * holds or clamps. */
+/* The elements of y = the values of a part of x under a given scale, in a deterministic mode, for numbers that the
+ * element format holds or clamps. */
 void ulp_block_round_scaled(float *y, const float *x, const ulp_block_part *part, const ulp_block *block, double scale,
                             float tensor_scale, ulp_rule rule);
 

@@ -23,7 +23,7 @@ static ulp_status convert(const float *x, size_t rows, size_t columns, const ulp
     const size_t n = rows * columns;
     *tensor_scale = ulp_block_cast_tensor_scale(c, n > 0 ? ulp_amax(x, n, 1) : 0.0f);
     if (n == 0) return ULP_OK;
-    const ulp_block_matrix m = {x, rows, columns, *c, *tensor_scale, to};
+    const ulp_block_matrix m = ulp_block_matrix_of(x, rows, columns, c, *tensor_scale, to);
     for (size_t k = 0, units = ulp_block_units(&m); k < units; k++) ulp_block_unit(&m, k);
     return ULP_OK;
 }
@@ -34,7 +34,7 @@ ulp_status ulp_block_cast_values(float *y, const float *x, size_t rows, size_t c
     return convert(x, rows, columns, c, (ulp_block_results){.values = y}, &tensor_scale);
 }
 
-ulp_status ulp_block_cast_parts_of(float *elements, float *scales, float *tensor_scale, const float *x, size_t rows,
+ulp_status ulp_block_cast_elements(float *elements, float *scales, float *tensor_scale, const float *x, size_t rows,
                                    size_t columns, const ulp_block_cast *c) {
     if (tensor_scale == NULL || (rows * columns > 0 && (elements == NULL || scales == NULL || x == NULL)))
         return ULP_BAD_ARGUMENT;

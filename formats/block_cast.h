@@ -46,37 +46,14 @@ ulp_status ulp_block_cast_check(const ulp_block_cast *cast);
  * room of mse46, so that a correction does not pass the largest scale. */
 float ulp_block_cast_tensor_scale(const ulp_block_cast *cast, float amax);
 
-/* The rows of a block, and its columns. */
-ULP_FN size_t ulp_block_cast_rows(const ulp_block_cast *c) {
-    return c->tiles || c->along == ULP_ALONG_COLUMNS ? c->block.size : 1;
-}
-ULP_FN size_t ulp_block_cast_columns(const ulp_block_cast *c) {
-    return c->tiles || c->along == ULP_ALONG_ROWS ? c->block.size : 1;
-}
-
-/* The number of blocks of a matrix, and block `number`: rows of blocks follow each other. */
-ULP_FN size_t ulp_block_cast_parts(size_t rows, size_t columns, const ulp_block_cast *c) {
-    const size_t high = ulp_block_cast_rows(c), wide = ulp_block_cast_columns(c);
-    return (rows / high + (rows % high != 0)) * (columns / wide + (columns % wide != 0));
-}
-
-ULP_FN ulp_block_part ulp_block_cast_part(size_t number, size_t rows, size_t columns, const ulp_block_cast *c) {
-    const size_t high = ulp_block_cast_rows(c), wide = ulp_block_cast_columns(c);
-    const size_t across = columns / wide + (columns % wide != 0), i = number / across * high,
-                 j = number % across * wide;
-    const ulp_block_part part = {
-        i * columns + j, {1, rows - i < high ? rows - i : high, columns - j < wide ? columns - j : wide}, {0, columns}};
-    return part;
-}
-
 /* The definition: y (rows,columns) = the values of x (rows,columns). y may be x. Errors: those of ulp_block_cast_check.
  */
 ulp_status ulp_block_cast_values(float *y, const float *x, size_t rows, size_t columns, const ulp_block_cast *cast);
 
 /* The same as elements (sums,length) and scales (sums,ceil(length / size)) of the sums, which are the rows or, for
- * blocks along columns, the columns of x; the rows of a tile have one scale. value = element scale *tensor_scale. None
- * of the arrays overlap. */
-ulp_status ulp_block_cast_parts_of(float *elements, float *scales, float *tensor_scale, const float *x, size_t rows,
+ * blocks along columns, the columns of x; the rows of a tile have one scale. value = element times scale times
+ * *tensor_scale. None of the arrays overlap. */
+ulp_status ulp_block_cast_elements(float *elements, float *scales, float *tensor_scale, const float *x, size_t rows,
                                    size_t columns, const ulp_block_cast *cast);
 
 ULP_C_END

@@ -33,22 +33,40 @@ ULP_FN uint32_t ulp_block_word(ulp_stream stream, uint64_t i) {
 /* A matrix and its conversion. */
 typedef struct ulp_block_matrix {
     const float *x;
-    size_t rows, columns;
+    size_t rows, columns, unit; /* unit: numbers of a unit along the sum, a block or a group with one correction */
     ulp_block_cast cast;
     float tensor_scale;
     ulp_block_results to;
 } ulp_block_matrix;
 
-/* The part of the matrix that unit `number` converts: a block, or a group of blocks with one correction. */
-ULP_FN ulp_block_cast ulp_block_unit_cast(const ulp_block_cast *c) {
-    ulp_block_cast units = *c;
-    if (c->eden > 0) units.block.size = c->eden;
-    return units;
+ULP_FN ulp_block_matrix ulp_block_matrix_of(const float *x, size_t rows, size_t columns, const ulp_block_cast *cast,
+                                            float tensor_scale, ulp_block_results to) {
+    const ulp_block_matrix m = {x,     rows,         columns, cast->eden > 0 ? cast->eden : cast->block.size,
+                                *cast, tensor_scale, to};
+    return m;
 }
 
+/* The rows of a unit, and its columns. */
+ULP_FN size_t ulp_block_unit_rows(const ulp_block_matrix *m) {
+    return m->cast.tiles || m->cast.along == ULP_ALONG_COLUMNS ? m->unit : 1;
+}
+ULP_FN size_t ulp_block_unit_columns(const ulp_block_matrix *m) {
+    return m->cast.tiles || m->cast.along == ULP_ALONG_ROWS ? m->unit : 1;
+}
+
+/* The number of units, and unit `number`: rows of units follow each other. */
 ULP_FN size_t ulp_block_units(const ulp_block_matrix *m) {
-    const ulp_block_cast units = ulp_block_unit_cast(&m->cast);
-    return ulp_block_cast_parts(m->rows, m->columns, &units);
+    const size_t high = ulp_block_unit_rows(m), wide = ulp_block_unit_columns(m);
+    return (m->rows / high + (m->rows % high != 0)) * (m->columns / wide + (m->columns % wide != 0));
+}
+
+ULP_FN ulp_block_part ulp_block_unit_part(const ulp_block_matrix *m, size_t number) {
+    const size_t high = ulp_block_unit_rows(m), wide = ulp_block_unit_columns(m),
+                 across = m->columns / wide + (m->columns % wide != 0), i = number / across * high,
+                 j = number % across * wide, rows = m->rows - i, columns = m->columns - j;
+    const ulp_block_part part = {
+        i * m->columns + j, {1, rows < high ? rows : high, columns < wide ? columns : wide}, {0, m->columns}};
+    return part;
 }
 
 /* Writes element e of number i, under its scale. */
@@ -135,17 +153,18 @@ ULP_FN void ulp_eden_convert(const ulp_block_matrix *m, const ulp_block_part *gr
     }
 }
 
-/* Converts unit `number`. */
-ULP_FN void ulp_block_unit(const ulp_block_matrix *m, size_t number) {
-    const ulp_block_cast units = ulp_block_unit_cast(&m->cast);
-    const ulp_block_part part = ulp_block_cast_part(number, m->rows, m->columns, &units);
-    if (m->cast.eden > 0) {
-        ulp_eden_convert(m, &part);
-        return;
-    }
-    const ulp_block_numbers n = {m->x, NULL, NULL, part};
+/* Converts a block under the scale of its rule. */
+ULP_FN void ulp_block_convert_part(const ulp_block_matrix *m, const ulp_block_part *part) {
+    const ulp_block_numbers n = {m->x, NULL, NULL, *part};
     const double scale = ulp_block_scale_step(&n, ulp_exact_of(ulp_block_amax(&n)), &m->cast.block, m->tensor_scale);
     ulp_block_convert(m, &n, scale, scale);
+}
+
+/* Converts unit `number`. */
+ULP_FN void ulp_block_unit(const ulp_block_matrix *m, size_t number) {
+    const ulp_block_part part = ulp_block_unit_part(m, number);
+    if (m->cast.eden > 0) ulp_eden_convert(m, &part);
+    else ulp_block_convert_part(m, &part);
 }
 
 ULP_C_END

@@ -7,6 +7,7 @@
 #include "sim/policy/amp.h"
 #include "sim/data/data.h"
 #include "sim/losses/loss.h"
+#include "named_nets.h"
 #include "net.h"
 #include "sim/optim/optim.h"
 #include "sim/policy/policy.h"
@@ -36,6 +37,11 @@ void ulp_net_help(const ulp_help *to) {
                   "output. In fork A shortcut B join, with layers A and B, both branches begin at the input of the "
                   "block, and their outputs are added. A net has %d layers at most.",
                   ULP_LAYERS_MAX);
+    ulp_help_line(to, "%s", "");
+    ulp_help_line(to, "A net may be a name; in gpt # stands for the number of characters of the text.");
+    ulp_help_line(to, "%s", "");
+    const ulp_named_net *row;
+    for (size_t i = 0; (row = ulp_named_net_get(i)); i++) ulp_help_entry(to, row->name, row->layers);
 }
 
 void ulp_loss_help(const ulp_help *to) {

@@ -42,3 +42,8 @@ const char *ulp_named_net_words(char room[ULP_NAMED_LAYERS_MAX], const char *net
     snprintf(room, ULP_NAMED_LAYERS_MAX, "%.*s%zu%s", (int)(mark - row->layers), row->layers, data->classes, mark + 1);
     return room;
 }
+
+int ulp_named_net_reads_text(const char *net) {
+    const ulp_named_net *row = ulp_named_net_find(net);
+    return strncmp(row ? row->layers : net, "embed", strlen("embed")) == 0;
+}

@@ -33,5 +33,8 @@ enum { ULP_NAMED_LAYERS_MAX = 1024 };
  * else `net` itself. */
 const char *ulp_named_net_words(char room[ULP_NAMED_LAYERS_MAX], const char *net, const ulp_data *data);
 
+/* Whether a net, by its name or its words, reads numbers of tokens: the data set text suits it. */
+int ulp_named_net_reads_text(const char *net);
+
 ULP_C_END
 #endif

@@ -1,6 +1,8 @@
 /* pass_parts.c - products of elements and scales, as matrix units form them; see policy/operand_parts.h. */
 #include "pass_inner.h"
 
+#include <math.h>
+
 /* An operand as elements and scales. */
 typedef struct part {
     const float *x;      /* the elements */
@@ -65,14 +67,18 @@ static ulp_gemm_shape turned_shape(const ulp_gemm_shape *s) {
     return t;
 }
 
-/* c = the sums of integers of up to 32 bits, rounded to binary32. */
+/* c = the sums of integers of up to 32 bits, rounded to binary32. An operand that has a NaN makes all of them NaN. */
 static ulp_status integer_sums(ulp_pass *pass, float *c, const float *a, const float *b, const ulp_gemm_shape *s,
                                ulp_summation by) {
     const ulp_backend *backend = pass->run.backend;
     double *const *room = pass->scratch.integer;
     ULP_TRY(ulp_backend_scaled(backend, room[0], a, s->m * s->k, 1.0));
     ULP_TRY(ulp_backend_scaled(backend, room[1], b, s->n * s->k, 1.0));
-    ULP_TRY(ulp_backend_gemm64(backend, room[2], room[0], room[1], s, by));
+    ulp_gemm_shape now = *s;
+    now.deferred = 0;
+    const ulp_status status = ulp_backend_gemm64(backend, room[2], room[0], room[1], &now, by);
+    if (status == ULP_NO_CODE) return ulp_tensor_fill(backend, c, s->m * s->n, NAN);
+    ULP_TRY(status);
     return ulp_backend_narrow(backend, c, room[2], s->m * s->n);
 }
 

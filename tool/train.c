@@ -21,7 +21,7 @@ typedef struct settings {
 
 static const ulp_option options[] = {
     ULP_OPTION(settings, net, text, "small", .topic = "nets",
-               .help = "the network, layer by layer, or a name: mlp, small, cnn, resnet, gru, lstm, vit, gpt"),
+               .help = "the network, layer by layer or by name (`ulp help nets`)"),
     ULP_OPTION(settings, set, text, "", .value_name = "NAME", .topic = "data",
                .help = "the data set; without it text for gpt, else digits"),
     ULP_OPTION(settings, data, place, "", .help = "its folder or file; without it $ULPLAB_DATA, or what ships"),
@@ -70,8 +70,7 @@ static ulp_status read_optimizer(run_parts *r, const settings *s, const ulp_name
 
 static ulp_status read_parts(run_parts *r, const settings *s, ulp_error *error) {
     const ulp_named_net *row = ulp_named_net_find(s->net);
-    const int of_text = strncmp(row ? row->layers : s->net, "embed", strlen("embed")) == 0;
-    const char *set = *s->set ? s->set : of_text ? "text" : "digits";
+    const char *set = *s->set ? s->set : ulp_named_net_reads_text(s->net) ? "text" : "digits";
     char layers[ULP_NAMED_LAYERS_MAX];
     ULP_TRY(ulp_data_load(&r->data, set, s->data, s->seed, error));
     ulp_status status = ulp_net_parse(&r->net, ulp_named_net_words(layers, s->net, &r->data), r->data.dims, error);

@@ -125,17 +125,16 @@ static void claim_walls(const judged *j, int fine) {
 }
 
 static int has_attention(const ulp_network *network) {
-    for (size_t i = 0; i < network->net.count; i++)
-        if (strcmp(network->net.layers[i].kind->name, "attn") == 0) return 1;
-    return 0;
+    size_t i = 0;
+    while (i < network->net.count && network->net.layers[i].kind->operation != ULP_OPERATION_ATTENTION) i++;
+    return i < network->net.count;
 }
 
 /* Claims that one scaler needs no scale chosen by hand, in every format of the claims. */
-static void claim_scaler(const judged *outer, int scaler) {
-    judged own = *outer;
-    const judged *j = &own;
-    if (scaler == LAYER && has_attention(j->network) && !*j->why)
-        own.why = "a layer of attention has one scale for tensors of many magnitudes; the table has the accuracies";
+static void claim_scaler(const judged *j, int scaler) {
+    const char *const why = *j->why || scaler != LAYER || !has_attention(j->network)
+                                ? j->why
+                                : "a layer of attention has one scale for tensors of many magnitudes";
     const char *net = j->network->name;
     const ulp_word name = ulp_word_of(SCALER_WORDS, (size_t)scaler);
     const double binary32 = j->reference.accuracy;
@@ -160,16 +159,16 @@ static void claim_scaler(const judged *outer, int scaler) {
     ulp_finding_note(&found, "binary32 %.2f %%", binary32);
     if (scaler < AMAX && found.count) ulp_finding_note(&found, "%.1f steps skipped per run", skipped / found.count);
     if (scaler == DELAYED16_INF)
-        ulp_claim_found(j->c, j->why, &found,
+        ulp_claim_found(j->c, why, &found,
                         "%s, %s: late scales let a gradient overflow, and every run diverges where that gives Inf", net,
                         name.text);
     else if (scaler >= AMAX)
-        ulp_claim_found(j->c, j->why, &found,
+        ulp_claim_found(j->c, why, &found,
                         "%s, %s: with a scale per tensor and no loss scale 8-bit gradients end at most %.2g points "
                         "below binary32, and fewer are zero than at 2^0",
                         net, name.text, j->points);
     else
-        ulp_claim_found(j->c, j->why, &found,
+        ulp_claim_found(j->c, why, &found,
                         "%s, %s: at most %.2g points below binary32 in every format with no scale chosen by hand; %s",
                         net, name.text, j->points,
                         scaler == BACKOFF  ? "its scale only ever halved"

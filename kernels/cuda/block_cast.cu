@@ -61,12 +61,12 @@ static ulp_status convert(ulp_block_matrix m, float *tensor_scale) {
 
 ulp_status ulp_cuda_block_cast(float *y, const float *x, size_t rows, size_t columns, const ulp_block_cast *cast) {
     float tensor_scale;
-    return convert({x, rows, columns, *cast, 1.0f, {y, NULL, NULL}}, &tensor_scale);
+    return convert(ulp_block_matrix_of(x, rows, columns, cast, 1.0f, {y, NULL, NULL}), &tensor_scale);
 }
 
 ulp_status ulp_cuda_block_parts(float *elements, float *scales, float *tensor_scale, const float *x, size_t rows,
                                 size_t columns, const ulp_block_cast *cast) {
-    return convert({x, rows, columns, *cast, 1.0f, {NULL, elements, scales}}, tensor_scale);
+    return convert(ulp_block_matrix_of(x, rows, columns, cast, 1.0f, {NULL, elements, scales}), tensor_scale);
 }
 
 ulp_status ulp_cuda_hadamard(float *y, const float *x, size_t rows, size_t columns, const ulp_hadamard *how,

@@ -72,10 +72,6 @@ ulp_status ternary(const matrix &m) {
     });
 }
 
-__device__ float scale_at(const float *scales, bool is_one, size_t i) {
-    return scales == NULL ? 1.0f : scales[is_one ? 0 : i];
-}
-
 } // namespace
 
 ulp_status ulp_cuda_low_bit(float *y, float *scale, double *work, const float *x, size_t rows, size_t columns,
@@ -91,7 +87,7 @@ ulp_status ulp_cuda_scaled_sums(float *c, const float *sums, const ulp_sum_scale
     const ulp_sum_scales by = *scales;
     return ulp_cuda_each(by.m * by.n, "scaled_sums", [=] __device__(size_t k) {
         const size_t i = k / by.n, j = k % by.n, at = by.c_trans ? j * by.ldc + i : i * by.ldc + j;
-        c[at] = ulp_scaled_sum(by.accumulate ? c[at] : 0.0f, sums[k], scale_at(by.row, by.row_is_one, i),
-                               scale_at(by.column, by.column_is_one, j), by.factor);
+        c[at] = ulp_scaled_sum(by.accumulate ? c[at] : 0.0f, sums[k], ulp_sum_scale_at(by.row, by.row_is_one, i),
+                               ulp_sum_scale_at(by.column, by.column_is_one, j), by.factor);
     });
 }

@@ -44,6 +44,11 @@ ULP_FN float ulp_low_ternary(float x, float d) { return ulp_low_magnitude(x) <= 
 ULP_FN double ulp_low_above(float x, float d) { return ulp_low_magnitude(x) <= d ? 0.0 : (double)ulp_low_magnitude(x); }
 ULP_FN double ulp_low_is_above(float x, float d) { return ulp_low_magnitude(x) <= d ? 0.0 : 1.0; }
 
+/* The scale of row or column i. */
+ULP_FN float ulp_sum_scale_at(const float *scales, int is_one, size_t i) {
+    return scales == NULL ? 1.0f : scales[is_one ? 0 : i];
+}
+
 /* c = start + sum times the scale of a row and a column. */
 ULP_FN float ulp_scaled_sum(float start, float sum, float row, float column, float factor) {
     const float both = row * column, scale = both * factor;

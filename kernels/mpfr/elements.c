@@ -128,7 +128,7 @@ static float *elements(room *r, const ulp_operand *operand, size_t n, int which)
 
 static ulp_status run_step(room *r, const ulp_update_step *s, size_t n) {
     const ulp_rounding how = {&s->format, s->rule, s->stream, NULL};
-    const int third = s->op == ULP_FUSED, second = s->op != ULP_SQRT && s->op != ULP_STEP_ROUND; /* or the limit */
+    const int third = s->op == ULP_FUSED, second = s->op != ULP_SQRT && s->op != ULP_STEP_ROUND;
     float *y = elements(r, &s->y, n, 0);
     const float *a = elements(r, &s->a, n, 0), *b = second ? elements(r, &s->b, n, 1) : a,
                 *c = third ? elements(r, &s->c, n, 2) : a;

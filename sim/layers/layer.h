@@ -89,9 +89,10 @@ typedef struct ulp_layer_kind {
     const char *modifiers; /* words, separated by blanks, that may follow in a net: "attn4 causal" is "attn4:causal" */
     int products; /* 1: the policy's datapaths form sums of products; 2: of the layer's own outputs, too; 3: of inner
                      activations, scores and probabilities, too */
-    int turned;   /* of a kind whose product of this operand rearranges its weights: ULP_FORWARD_W or ULP_DGRAD_W */
-    int casts;    /* 1: the operands of its products with weights may have casts (policy/operand_cast.h) */
-    int ties;     /* 1: the layer has no weights of its own, but those of the layer `partner` */
+    int turned; /* of a kind whose product of this operand rearranges its weights: ULP_FORWARD_W or ULP_DGRAD_W; else 0
+                 */
+    int casts;  /* 1: the operands of its products with weights may have casts (policy/operand_cast.h) */
+    int ties;   /* 1: the layer has no weights of its own, but those of the layer `partner` */
     int reads_tokens; /* 1: the input is numbers of tokens, which are never rounded */
     int nesting;      /* 1: the layer opens a residual block (fork), -1: it closes the block (join), else 0 */
     int turns;        /* 1: the layer ends the first branch of a block and begins the second one (shortcut) */

@@ -85,8 +85,8 @@ static ulp_status check_length(const ulp_operand_cast *cast, int i, const ulp_da
                         "transform of %zu does not divide%s",
                         ulp_operand_name(i), layer->index, layer->word, length, G,
                         i < ULP_WGRAD_X ? "" : "; another batch may fit");
-    if (i == layer->kind->turned && cast->kind == ULP_OPERAND_LOW_BIT && cast->low_bit != ULP_LOW_SIGN &&
-        path->has_inputs)
+    if (layer->kind->turned && i == layer->kind->turned && cast->kind == ULP_OPERAND_LOW_BIT &&
+        cast->low_bit != ULP_LOW_SIGN && path->has_inputs)
         return ulp_fail(error, ULP_UNSUPPORTED,
                         "policy: layer %zu (%s): %s=%s takes no scales of kernels in this product, which rearranges "
                         "them; %s=fp32 takes %s=xnor and ternary",

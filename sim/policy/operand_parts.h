@@ -12,7 +12,8 @@
  *   - a cast has scales: FORMAT@amax, xnor, ternary, or a block format with one block for each sum
  *
  * The scales outside, those of tensors, of rows and of columns, are multiplied afterwards: c = start + sum times scale,
- * one rounding in binary32 (kernels/functions/low_bit.h); an integer sum is rounded to binary32 before. If the second
+ * one rounding in binary32 (kernels/functions/low_bit.h); an integer sum is rounded to binary32 before, and a
+ * NaN in an operand of integers makes all sums NaN. If the second
  * operand has the first format of the datapath and the first one the second, the product is formed as its transpose.
  * The other sums of a layer in the same direction, those of biases, of their gradients, of tables and of products of
  * activations, are those of fp32. A recurrent layer, whose products have no casts, is refused.

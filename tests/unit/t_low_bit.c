@@ -150,7 +150,7 @@ TEST(eden) {
     for (unsigned k = 0; k < 24; k++) {
         const size_t rows = shapes[k % 4][0], columns = shapes[k % 4][1];
         ulp_block_cast c = cast_of("nvfp4", k);
-        float t;
+        float t, of_oracle;
         c.eden = k % 3 ? 32 : 16;
         fill(rows * columns, k >= 18);
         assert_ok(ulp_backend_block_cast(oracle_of(), want, x, rows, columns, &c));
@@ -160,7 +160,14 @@ TEST(eden) {
             memcpy(y, x, sizeof x);
             assert_ok(ulp_backend_block_cast(backends[i], y, y, rows, columns, &c));
             same_floats("values in place", y, want, rows * columns);
+        }
+        const size_t length = c.along == ULP_ALONG_ROWS ? columns : rows, sums = rows * columns / length;
+        assert_ok(ulp_backend_block_parts(oracle_of(), want, want_scale, &of_oracle, x, rows, columns, &c));
+        for (size_t i = 0; i < offered; i++) {
             assert_ok(ulp_backend_block_parts(backends[i], y, scale, &t, x, rows, columns, &c));
+            assert_true(t == of_oracle);
+            same_floats("elements", y, want, rows * columns);
+            same_floats("scales", scale, want_scale, sums * ulp_block_scales(length, &c.block));
         }
     }
 }

@@ -30,7 +30,7 @@ static const float *sums_as_rows(const float *x, size_t rows, size_t columns) {
 static void blocks(part *p, const float *x, size_t sums, size_t length, const char *name, int tensor_scale) {
     ulp_block_cast c = {.has_tensor_scale = (uint8_t)tensor_scale};
     assert_ok(ulp_block_parse(&c.block, name));
-    assert_ok(ulp_block_cast_parts_of(p->element, p->scale, &p->factor, x, sums, length, &c));
+    assert_ok(ulp_block_cast_elements(p->element, p->scale, &p->factor, x, sums, length, &c));
 }
 
 /* One power of two for the tensor, and the numbers in a format. */
@@ -173,6 +173,16 @@ TEST(integers) {
             }
         rig_end(&r);
     }
+}
+
+/* A unit of integers has no NaN: an operand with one makes all sums NaN, and no error. */
+TEST(nan_in_integers) {
+    rig r;
+    rig_start(&r, "lin6", (ulp_dims){1, ROWS, M}, B, "fp32,fwd.x=int8@amax,fwd.w=sign,fwd=int8");
+    rig_input(&r)[5] = NAN;
+    rig_forward(&r);
+    for (size_t i = 0; i < ALL * OUT; i++) assert_true(isnan(rig_output(&r)[i]));
+    rig_end(&r);
 }
 
 /* ---- weights of one or two bits ---- */
@@ -349,6 +359,19 @@ TEST(refusals) {
             fail_msg("%s: '%s' does not say '%s'", bad[i].policy, why.text, bad[i].part);
         ulp_net_release(&net);
     }
+}
+
+/* Signs of inputs and of weights, on a unit of integers. */
+TEST(accepted) {
+    static ulp_policy policy;
+    ulp_net net;
+    ulp_error why = {0};
+    assert_ok(ulp_net_parse(&net, "fc6", (ulp_dims){1, 8, 64}, NULL));
+    assert_ok(ulp_policy_parse(&policy, "fp32,fwd.x=xnor,fwd.w=ternary,fwd=int8", &why));
+    if (ulp_operand_lengths_check(policy.operand, &policy.forward, &policy.backward, &net.layers[0], 64, &why) !=
+        ULP_OK)
+        fail_msg("%s", why.text);
+    ulp_net_release(&net);
 }
 
 /* A transform that fits: the largest power of two up to 128 that divides the sum. */

@@ -1,8 +1,6 @@
 /* lesson.c - loads and releases the data set and the network of an experiment, and prepares trainings; see lesson.h. */
 #include "lesson.h"
 
-#include <string.h>
-
 #include "sim/named_nets.h"
 
 ulp_method ulp_method_sgd(double rate, double momentum) {
@@ -15,15 +13,14 @@ ulp_method ulp_method_sgd(double rate, double momentum) {
 }
 
 ulp_status ulp_lesson_load(ulp_plan *plan, ulp_lesson *lesson, const ulp_lesson_settings *s) {
-    const ulp_named_net *named = ulp_named_net_find(s->net);
-    const int of_text = named && strncmp(named->layers, "embed", 5) == 0 && !ulp_setting_given(plan->arguments, "set");
+    const int of_text = ulp_named_net_reads_text(s->net) && !ulp_setting_given(plan->arguments, "set");
     char room[ULP_NAMED_LAYERS_MAX];
     lesson->settings = s;
     ULP_TRY(ulp_set_load(plan, &lesson->data, &(ulp_set){of_text ? "text" : s->set, s->data, s->seed}));
     lesson->plain = ulp_method_sgd(0, 0);
     const char *words = ulp_named_net_words(room, s->net, &lesson->data);
     ULP_TRY(ulp_plan_read_net(plan, &lesson->net, words, lesson->data.dims));
-    if (named) ulp_plan_note(plan, "layers", "%s; %zu parameters", words, lesson->net.params);
+    if (words != s->net) ulp_plan_note(plan, "layers", "%s; %zu parameters", words, lesson->net.params);
     return ulp_plan_amp(plan, &lesson->plain.policy, &lesson->plain.scaler, &s->how.amp, &lesson->net, "net");
 }
 

@@ -33,8 +33,7 @@ typedef struct ulp_lesson_settings {
 /* Options, bound to a field (ulp_lesson_settings) of the settings `s`. */
 #define ULP_OPTION_NET(s, field, value_, quick_, full_)                                                                \
     ULP_OPTION_AS(s, field.net, "net", text, value_, .quick = quick_, .full = full_, .topic = "nets",                  \
-                  .help = "the network, layer by layer or by name (mlp small cnn resnet gru lstm vit gpt); gpt reads " \
-                          "text, and learns from batches of 16")
+                  .help = "the network, layer by layer or by name; gpt reads text, for which --batch 16 is usual")
 #define ULP_OPTION_BATCH(s, field, value_)                                                                             \
     ULP_OPTION_AS(s, field.batch, "batch", integer, value_, .help = "samples per step", .min = 1, .max = 60000)
 #define ULP_OPTION_EPOCHS(s, field, value_, quick_, full_)                                                             \

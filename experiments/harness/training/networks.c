@@ -34,7 +34,9 @@ ulp_status ulp_networks_load(ulp_plan *plan, ulp_networks *networks, const ulp_n
                              int64_t steps) {
     if (*s->net && ulp_setting_given(plan->arguments, "nets"))
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--net is one network in place of --nets: give one of the two");
-    const int of_text = !*s->net && s->nets == (uint64_t)1 << (ULP_NETS_NAMED - 1); /* gpt alone */
+    int of_text = !*s->net || ulp_named_net_reads_text(s->net); /* whether all networks read text */
+    for (size_t i = 0; i < ULP_NETS_NAMED && !*s->net; i++)
+        of_text &= !(s->nets >> i & 1) || ulp_named_net_reads_text(ulp_named_net_get(i)->name);
     const char *set = of_text && !ulp_setting_given(plan->arguments, "set") ? "text" : s->set;
     ULP_TRY(ulp_set_load(plan, &networks->data, &(ulp_set){set, s->data, seed}));
     networks->at = ulp_grow(NULL, ULP_NETS_NAMED * sizeof *networks->at);

@@ -6,6 +6,7 @@
  * and formats that no loop serves, are computed by the definition; groups of blocks with a correction, too.
  */
 #include "block_plan.h"
+#include "formats/block_units.h"
 
 #include <string.h>
 
@@ -54,9 +55,11 @@ static size_t count_of(const job *w, const unit *u) {
 }
 
 static void define(const job *w, const unit *u) {
+    const ulp_block_matrix m =
+        ulp_block_matrix_of(w->x, w->rows, w->columns, w->cast, w->tensor_scale, (ulp_block_results){.values = w->y});
     for (size_t k = 0, count = count_of(w, u); k < count; k++) {
         const ulp_block_part part = part_of(w, u, k);
-        ulp_block_round_part(w->y, w->x, &part, &w->cast->block, w->tensor_scale, w->cast->rule, w->cast->stream);
+        ulp_block_convert_part(&m, &part);
     }
 }
 

@@ -19,12 +19,13 @@ static ulp_status convert(ulp_block_matrix m, float *tensor_scale) {
 
 ulp_status ULP_CPU(ulp_cpu_block_parts)(float *elements, float *scales, float *tensor_scale, const float *x,
                                         size_t rows, size_t columns, const ulp_block_cast *cast) {
-    return convert((ulp_block_matrix){x, rows, columns, *cast, 1.0f, {.elements = elements, .scales = scales}},
-                   tensor_scale);
+    return convert(
+        ulp_block_matrix_of(x, rows, columns, cast, 1.0f, (ulp_block_results){.elements = elements, .scales = scales}),
+        tensor_scale);
 }
 
 ulp_status ULP_CPU(ulp_block_groups)(float *y, const float *x, size_t rows, size_t columns,
                                      const ulp_block_cast *cast) {
     float tensor_scale;
-    return convert((ulp_block_matrix){x, rows, columns, *cast, 1.0f, {.values = y}}, &tensor_scale);
+    return convert(ulp_block_matrix_of(x, rows, columns, cast, 1.0f, (ulp_block_results){.values = y}), &tensor_scale);
 }

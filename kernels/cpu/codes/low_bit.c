@@ -127,20 +127,16 @@ typedef struct scaling {
     const ulp_sum_scales *by;
 } scaling;
 
-static float scale_at(const float *scales, int is_one, size_t i) {
-    return scales == NULL ? 1.0f : scales[is_one ? 0 : i];
-}
-
 static void scale_part(void *context, size_t begin, size_t end) {
     const scaling *w = context;
     const ulp_sum_scales *by = w->by;
     const size_t step = by->c_trans ? by->ldc : 1;
     for (size_t i = begin; i < end; i++) {
-        const float row = scale_at(by->row, by->row_is_one, i), *sums = w->sums + i * by->n;
+        const float row = ulp_sum_scale_at(by->row, by->row_is_one, i), *sums = w->sums + i * by->n;
         float *c = w->c + (by->c_trans ? i : i * by->ldc);
         for (size_t j = 0; j < by->n; j++)
             c[j * step] = ulp_scaled_sum(by->accumulate ? c[j * step] : 0.0f, sums[j], row,
-                                         scale_at(by->column, by->column_is_one, j), by->factor);
+                                         ulp_sum_scale_at(by->column, by->column_is_one, j), by->factor);
     }
 }
 
