@@ -1,8 +1,9 @@
 # tests.mk - the tests: programs of tests/unit, scripts of tests/programs and tests/tree, and the short forms of tests/proofs.
 #
-#   make check           the tests; MODE=asan and MODE=tsan run them under sanitizers; ONLY="t_round tool_*" runs these alone
+#   make check           the tests; MODE=asan and MODE=tsan run them under sanitizers; ONLY="t_round tool_*" runs these alone,
+#                        ULP_TESTS=all makes the largest loops complete
 #   make check-tree      tests of the sources and of the build: layout, directions, compilers, one thing of each kind added to a copy
-#   make check-all       all 2^32 binary32 inputs of every case against MPFR, faults, all random words; FORMATS=, MODES=, OVERFLOW=, ISA=
+#   make check-all       the tests with complete loops, all 2^32 binary32 inputs of every case against MPFR, faults, all random words; FORMATS=, MODES=, OVERFLOW=, ISA=
 #   make check-silicon   the processor's own products and conversions compared with their models, tests/golden/silicon/PROCESSOR.txt
 
 TESTS := $(if $(and $(HAVE_CMOCKA),$(HAVE_MPFR)),$(patsubst tests/unit/%.c,%,$(wildcard tests/unit/t_*.c)))
@@ -103,6 +104,7 @@ check-tree: tests
 
 # a selection of cases or instruction sets runs without the other parts
 SELECTED := $(FORMATS)$(MODES)$(OVERFLOW)$(ISA)
+check-all: export ULP_TESTS := all
 check-all: $(if $(SELECTED),tests,check)
 	@$(WRAP) BIN=$R/bin TESTS=$R/test FORMATS='$(FORMATS)' MODES='$(MODES)' OVERFLOW='$(OVERFLOW)' ISA='$(ISA)' JOBS='$(JOBS)' sh tests/programs/exhaustive.sh
 
