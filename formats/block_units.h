@@ -106,10 +106,22 @@ ULP_FN void ulp_block_convert(const ulp_block_matrix *m, const ulp_block_numbers
 /* ---- groups with a correction ---- */
 
 /* The scale of a block before the correction: 1581/1600 amax / max, to nearest. */
-ULP_FN double ulp_eden_scale(const ulp_block_numbers *n, const ulp_block *b, float tensor_scale) {
+ULP_FN double ulp_eden_scale(double amax, const ulp_block *b, float tensor_scale) {
     const ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
-    return ulp_scale_quotient(ulp_exact_of(ulp_block_amax(n)), 1581.0, 1600.0 * b->element.max * (double)tensor_scale,
-                              &b->scale, nearest, b->scale.min_positive);
+    return ulp_scale_quotient(ulp_exact_of(amax), 1581.0, 1600.0 * b->element.max * (double)tensor_scale, &b->scale,
+                              nearest, b->scale.min_positive);
+}
+
+/* The correction <x,x> / <x,q> of a group with these sums. */
+ULP_FN double ulp_eden_correction(const double sum[2]) {
+    const double quotient = sum[0] / sum[1];
+    return quotient > 0.0 && ulp_is_finite64(quotient) ? quotient : 1.0;
+}
+
+/* The scale that is written for a block whose first number has index i. */
+ULP_FN double ulp_eden_written(double scale, double correction, const ulp_block_cast *c, size_t i) {
+    const ulp_rule stochastic = {ULP_SRA, ULP_OVERFLOW_SAT, 0};
+    return ulp_round_exact(ulp_exact_of(scale * correction), &c->block.scale, stochastic, ulp_block_word(c->stream, i));
 }
 
 /* Block number `at` of a group, a run of numbers along the sum. */
@@ -135,21 +147,18 @@ ULP_FN void ulp_eden_add(double sum[2], const ulp_block_matrix *m, const ulp_blo
 
 ULP_FN void ulp_eden_convert(const ulp_block_matrix *m, const ulp_block_part *group) {
     const ulp_block *const b = &m->cast.block;
-    const ulp_rule stochastic = {ULP_SRA, ULP_OVERFLOW_SAT, 0};
     const size_t numbers = m->cast.along == ULP_ALONG_ROWS ? group->size[2] : group->size[1],
                  count = numbers / b->size + (numbers % b->size != 0);
     double sum[2] = {0.0, 0.0};
     for (size_t k = 0; k < count; k++) {
         const ulp_block_numbers n = {m->x, NULL, NULL, ulp_eden_block(group, k, &m->cast)};
-        ulp_eden_add(sum, m, &n, ulp_eden_scale(&n, b, m->tensor_scale));
+        ulp_eden_add(sum, m, &n, ulp_eden_scale(ulp_block_amax(&n), b, m->tensor_scale));
     }
-    const double quotient = sum[0] / sum[1], correction = quotient > 0.0 && ulp_is_finite64(quotient) ? quotient : 1.0;
+    const double correction = ulp_eden_correction(sum);
     for (size_t k = 0; k < count; k++) {
         const ulp_block_numbers n = {m->x, NULL, NULL, ulp_eden_block(group, k, &m->cast)};
-        const double scale = ulp_eden_scale(&n, b, m->tensor_scale);
-        ulp_block_convert(m, &n, scale,
-                          ulp_round_exact(ulp_exact_of(scale * correction), &b->scale, stochastic,
-                                          ulp_block_word(m->cast.stream, n.part.first)));
+        const double scale = ulp_eden_scale(ulp_block_amax(&n), b, m->tensor_scale);
+        ulp_block_convert(m, &n, scale, ulp_eden_written(scale, correction, &m->cast, n.part.first));
     }
 }
 

@@ -83,7 +83,7 @@ void check_chains(const check *c) {
     for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK; i++) {
         if (!is_instruction(&d) || lacks_generation(&d)) continue;
         if (d.result.is_fixed) check_clamps(c, &d);
-        else if (d.lacks[0] == '\0' && d.model[0] != '\0' && (!c->small || i % 4 == 0)) check_order(c, &d);
+        else if (d.lacks[0] == '\0' && d.model[0] != '\0' && (!c->small || i % 8 == 0)) check_order(c, &d);
     }
     check_promotions(c);
 }

@@ -4,6 +4,8 @@
 tree=$(pwd)
 TESTS=$(cd "${TESTS:-build/test}" && pwd) || exit 1
 . tests/programs/support.sh
+# threads of the CPU gain nothing beside other tests
+export OMP_NUM_THREADS=1
 
 if [ ! -x "$TESTS/check_emulated" ]; then
     skip 'cuda: kernels on the emulated device' 'no C++ compiler, or a sanitizer that does not support coroutines'

@@ -79,7 +79,7 @@ TEST(every_pair) {
         whole += full;
         for (int m = 0; m < ULP_MODE_COUNT; m++)
             if (full || m == (int)(i % ULP_MODE_COUNT))
-                check_pairs(&f, m, full && !ulp_mode_is_stochastic((uint32_t)m) ? thinned(3) : thinned(7));
+                check_pairs(&f, m, full && !ulp_mode_is_stochastic((uint32_t)m) ? thinned(4) : thinned(7));
     }
     assert_int_equal(whole, 4);
     for (int op = 0; op < ULP_OP_COUNT; op++) checked[ULP_FUSED] += checked[op] / ULP_OP_COUNT;
@@ -310,7 +310,7 @@ TEST(map) {
             }
             for (int op = 0; op < ULP_OP_COUNT; op++)
                 for (int m = 0; m < ULP_MODE_COUNT; m++)
-                    if ((i + isa + (size_t)m + (size_t)op) % thinned(3) == 0)
+                    if ((i + isa + (size_t)m + (size_t)op) % thinned(5) == 0)
                         check_map(b, (ulp_op)op, (i + (size_t)op) % 2 ? operands : calm, &f,
                                   rule_of(m, 0, m % 2 ? 11 : 0), (ulp_stream){3, 1, isa + (size_t)m});
         }

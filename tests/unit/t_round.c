@@ -40,7 +40,7 @@ static void add_edges(const ulp_format *f, uint64_t seed) {
     const double far[] = {0.0,     1.0,     FLT_MIN, 0x1p-149, DBL_MIN, 0x1p-1074,  0x1p127,
                           FLT_MAX, 0x1p128, DBL_MAX, INFINITY, NAN,     f->max * 2, f->max * 3};
     for (size_t i = 0; i < COUNT_OF(far); i++) add_around(far[i]);
-    for (int i = 0; i < 512; i++) {
+    for (size_t i = 0; i < 512 / thinned(5); i++) {
         uint64_t bits = next_random(&seed);
         add((double)ulp_from_bits32((uint32_t)bits));
         add(ulp_from_bits64(next_random(&seed)));
@@ -66,7 +66,7 @@ static void add_patterns(const ulp_format *f, uint64_t seed) {
     for (size_t i = 0; i < COUNT_OF(field); i++)
         for (size_t j = 0; j < COUNT_OF(significand); j++)
             if (field[i] >= 0 && field[i] <= fields) add_code(f, (uint64_t)field[i] << wide | significand[j]);
-    for (int i = 0; i < 8000; i++) add_code(f, next_random(&seed) % (f->max_code + 1));
+    for (size_t i = 0; i < 8000 / thinned(5); i++) add_code(f, next_random(&seed) % (f->max_code + 1));
 }
 
 /* Add codes: of registered formats of up to 16 bits all codes, of other formats every 7th code. */
@@ -75,7 +75,7 @@ static void add_inner(const ulp_format *f, size_t row) {
         add_patterns(f, row);
         return;
     }
-    uint64_t stride = f->bits <= 10 ? 1 : row < ulp_format_count ? thinned(13) : thinned(3) * 7;
+    uint64_t stride = f->bits <= 8 ? 1 : row < ulp_format_count ? thinned(13) : thinned(3) * 7;
     for (uint64_t code = 0; code <= f->max_code; code += stride) add_code(f, code);
 }
 

@@ -183,7 +183,7 @@ static void against_definition(const run_of *r, uint64_t *seed) {
     static double x[DEPTH], y[DEPTH], sa[DEPTH], sb[DEPTH];
     const ulp_gemm_shape *s = r->s;
     const size_t per = r->d->scale_block, blocks = per ? (s->k + per - 1) / per : 0, all = s->m * s->n;
-    const size_t n = all * s->k < 8000 * (THINNED ? 1 : 2) ? all : all / 6;
+    const size_t n = all * s->k < 16000 / thinned(4) ? all : all / 6;
     for (size_t t = 0; t < n; t++) {
         const size_t at = n == all ? t : next_random(seed) % all, i = at / s->n, j = at % s->n;
         for (size_t p = 0; p < s->k; p++) x[p] = a[i * s->k + p], y[p] = b[p * s->n + j];

@@ -3,7 +3,7 @@
  * The bits are those of ulp_block_cast_values. Rows, and columns that are copied to rows, become codes and values, a
  * piece at a time. Tiles find the scales of their rows together. Stochastic elements are the quotients in binary64,
  * rounded to odd, and keep the order of the array, whose random words follow each other. Blocks with special numbers,
- * and formats that no loop serves, are computed by the definition; groups of blocks with a correction, too.
+ * and formats that no loop serves, are computed by the definition. block_groups.c has groups with a correction.
  */
 #include "block_plan.h"
 #include "formats/block_units.h"

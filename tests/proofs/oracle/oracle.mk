@@ -13,5 +13,5 @@ check-oracle: programs $(if $(HAVE_MPFR),$(EXPERIMENTS:%=$T/oracle/%))
 	$(WRAP) BIN=$R/bin ORACLE=$R/test/oracle EXPERIMENTS='$(EXPERIMENTS)' ONLY='$(ONLY)' REPORT='$(or $(REPORT),$(BUILD)/oracle.txt)' sh tests/proofs/oracle/oracle.sh
 
 # tests/programs/oracle.sh runs the quickest of them as a part of `make check`
-ORACLE_QUICK := fixed_point loss_scaling magnitudes ode order stagnation units update_ratio
+ORACLE_QUICK := fixed_point loss_scaling magnitudes stagnation units update_ratio
 tests: $(if $(and $(filter release,$(MODE)),$(TESTS)),$(ORACLE_QUICK:%=$T/oracle/%))
