@@ -18,8 +18,8 @@ typedef struct settings {
 enum { SERIAL, TREE, JOIN_COUNT };
 #define JOIN_WORDS "serial tree"
 
-enum { SCHEDULE, DISTINCT, NEAR, BATCH, PAIRWISE, TOKENS, COMPLETION, KIND_COUNT };
-#define KIND_WORDS "schedule distinct near batch pairwise tokens completion"
+enum { SCHEDULE, DISTINCT, NEAR, BATCH, PAIRWISE, TOKENS, DECISION, COMPLETION, KIND_COUNT };
+#define KIND_WORDS "schedule distinct near batch pairwise tokens decision completion"
 
 /* What a point computes: all sums, or the tokens or the completions under an accumulator. */
 typedef struct point {
@@ -35,6 +35,7 @@ typedef struct point {
  *   - batch: `count` of the sums have other bits when they are computed in batches of `number`
  *   - pairwise: `count` of the sums have other bits than the pairwise sum
  *   - tokens: `count` tokens differ between 1 and `parts` parts; value = E|d1 - d2|; law = the expected number
+ *   - decision: after `count` of `number` places of held-out texts the likeliest character depends on the schedule
  *   - completion: text `number` has `count` different completions; they differ first at character `value`, the number
  * of characters plus 1 if never */
 typedef struct row {

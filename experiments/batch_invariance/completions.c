@@ -17,8 +17,9 @@ typedef struct model {
     ulp_net net;
     ulp_optimizer_rule optimizer;
     float *weight;
-    uint8_t *token; /* (SCHEDULES,prompts,length) */
-    size_t prompts, length;
+    uint8_t *token;  /* (SCHEDULES,prompts,length) */
+    uint8_t *choice; /* (SCHEDULES,prompts,places): the likeliest character after each place of a held-out text */
+    size_t prompts, length, places;
 } model;
 
 static ulp_status fail(const ulp_task *task, ulp_status status, const ulp_error *error) {
@@ -42,13 +43,16 @@ static ulp_status read_model(const ulp_task *task, model *m) {
         return ulp_task_fail(task, ULP_BAD_ARGUMENT, "--completions: %zu, but the set has %zu held-out texts",
                              m->prompts, m->data.n - m->data.n_train);
     m->weight = malloc(m->net.params * sizeof *m->weight);
+    m->places = m->net.in.h;
     m->token = calloc(SCHEDULES * m->prompts, m->length);
-    return m->weight && m->token ? ULP_OK : ULP_NO_MEMORY;
+    m->choice = calloc(SCHEDULES * m->prompts, m->places);
+    return m->weight && m->token && m->choice ? ULP_OK : ULP_NO_MEMORY;
 }
 
 static void release_model(model *m) {
     free(m->weight);
     free(m->token);
+    free(m->choice);
     ulp_net_release(&m->net);
     ulp_data_release(&m->data);
 }
@@ -91,19 +95,40 @@ static ulp_status policy_of(ulp_policy *policy, int number, int64_t bits, ulp_er
     return ulp_policy_parse(policy, text, error);
 }
 
+/* choice (places) = the likeliest characters after the places of held-out text i; z (places,classes) is room. */
+static ulp_status choose(ulp_trainer *t, const model *m, size_t i, float *z, uint8_t *choice) {
+    const size_t T = m->places, C = m->data.classes;
+    const ulp_backend *backend = t->pass.run.backend;
+    for (size_t k = 0; k < T; k++) z[k] = (float)m->data.pixel[(m->data.n_train + i) * T + k];
+    t->pass.now = (ulp_pass_now){.step = t->step, .evaluation = 1, .B = 1, .first = m->data.n_train + i};
+    ULP_TRY(backend->upload(t->model.tensor[0], z, T * sizeof *z));
+    ULP_TRY(ulp_model_forward(&t->model, &t->pass, t->optimizer.weight));
+    ULP_TRY(backend->download(z, t->model.tensor[t->model.net.count], T * C * sizeof *z));
+    for (size_t k = 0; k < T; k++) {
+        size_t best = 0;
+        for (size_t c = 1; c < C; c++) best = z[k * C + c] > z[k * C + best] ? c : best;
+        choice[k] = (uint8_t)best;
+    }
+    return ULP_OK;
+}
+
 static ulp_status complete(const ulp_task *task, const model *m, int64_t bits, int number) {
     const settings *s = task->settings;
     ulp_trainer *trainer = NULL;
     ulp_policy policy;
     ulp_error error = {0};
     ULP_TRY(fail(task, policy_of(&policy, number, bits, &error), &error));
-    ulp_status status = start(task, m, &policy, &trainer);
+    float *z = malloc(m->places * m->data.classes * sizeof *z);
+    ulp_status status = z ? start(task, m, &policy, &trainer) : ULP_NO_MEMORY;
     if (status == ULP_OK) status = ulp_optimizer_start(&trainer->optimizer, &trainer->pass, m->weight);
     for (size_t i = 0; i < m->prompts && status == ULP_OK; i++) {
         uint8_t *token = m->token + ((size_t)number * m->prompts + i) * m->length;
         memcpy(token, m->data.pixel + (m->data.n_train + i) * m->data.length, PROMPT);
         status = ulp_trainer_sample(trainer, token, PROMPT, m->length, (ulp_sampling){0.0, s->seed});
+        if (status == ULP_OK)
+            status = choose(trainer, m, i, z, m->choice + ((size_t)number * m->prompts + i) * m->places);
     }
+    free(z);
     ulp_trainer_free(trainer);
     return status;
 }
@@ -131,6 +156,15 @@ static int64_t distinct(const model *m, size_t prompt) {
 }
 
 static void put_rows(const ulp_task *task, const model *m, int64_t bits) {
+    const size_t all = m->prompts * m->places;
+    row d = row_of(task, DECISION);
+    d.bits = bits, d.number = (int64_t)all, d.count = 0;
+    for (size_t i = 0; i < all; i++) {
+        int differs = 0;
+        for (size_t j = 1; j < SCHEDULES; j++) differs |= m->choice[j * all + i] != m->choice[i];
+        d.count += differs;
+    }
+    ulp_row_put(task->rows, &d);
     for (size_t i = 0; i < m->prompts; i++) {
         row r = row_of(task, COMPLETION);
         r.bits = bits, r.number = (int64_t)i;

@@ -69,6 +69,7 @@ sr_bits --bits 1,4
 ode --formats bf16 --longest 2
 swamping --seeds 1 --longest 12 --chunks 1,3,32
 block_fma --sizes 7,64,300 --outputs 9
+batch_invariance --sums 20 --k 128 --tokens 200 --bits 8,24 --completions 2 --length 4 --widths 8 --steps 4
 fp8_accumulation --datapath h100-e4m3,b200-e4m3 --k 224 --outputs 17 --bits 14 --promote 32,128 --scaling amax
 order --k 133 --orders 5
 units --sums 64 --repeats 2 --length 96

@@ -27,6 +27,9 @@ for program in "$TESTS"/walled/*; do
         part="--elements 4 --ranks 2,64 --steps 3 --train-ranks 2,8"
         less="--elements 2 --ranks 2,8 --formats bf16 --steps 1 --net fc4,relu,fc10 --train-ranks 2 --reductions ring:bf16:sr" ;;
     amp) part="--nets small,resnet,gru --steps 3 --seeds 1" less="--nets small --steps 1 --seeds 1 --ways amp" ;;
+    batch_invariance)
+        part="--sums 9 --k 256 --tokens 100 --bits 8 --completions 2 --length 3 --widths 8 --steps 3"
+        less="--sums 3 --k 64 --parts 1,4 --tiles 1,4 --tokens 100 --bits 8 --completions 1 --length 2 --widths 8 --steps 1 --batch 1" ;;
     block_fma) part="--sizes 7,64,1000 --outputs 9" ;;
     counting) part="--formats bf16,e4m3 --terms 300 --limit 3000" ;;
     ctc) part="--steps 4 --longest 50 --every 2" less="--cells gru --recipes mixed:fp16 --steps 1 --every 1 --outputs 8 --labels 5 --longest 5 --net columns4,%8,conv11@1" ;;
