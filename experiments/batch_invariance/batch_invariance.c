@@ -15,7 +15,6 @@
  *     temperature 0 under eight schedules; how many completions does a text have, and where do they part?
  */
 #include "batch_invariance.h"
-#include "sim/normal.h"
 
 static const ulp_option options[] = {
     ULP_OPTION(settings, sums, integer, "2048", .quick = "256", .full = "16384", .help = "dot products", .min = 1,
@@ -66,23 +65,6 @@ static ulp_status plan(ulp_plan *plan) {
     for (size_t i = 0; i < s->widths.count; i++)
         ulp_plan_add(plan, &(point){COMPLETION, s->widths.at[i]}, 0, "completions %lld", (long long)s->widths.at[i]);
     return ULP_OK;
-}
-
-row row_of(const ulp_task *task, int kind) {
-    row r;
-    ulp_row_clear(task->rows, &r);
-    r.kind = kind;
-    return r;
-}
-
-ulp_status fill_normal(const ulp_task *task, float *x, float *room, size_t n, const char *name, double scale) {
-    const settings *s = task->settings;
-    const ulp_stream stream = ulp_stream_named(s->seed, "batch_invariance %s", name);
-    ulp_format bf16;
-    ULP_TRY(ulp_format_parse(&bf16, "bfloat16"));
-    for (size_t i = 0; i < n; i++)
-        room[i] = (float)ulp_round(ulp_random_normal(stream, i) * scale, &bf16, (ulp_rule){0}, 0);
-    return s->backend->upload(x, room, n * sizeof *x);
 }
 
 static ulp_status compute(const ulp_task *task) {
