@@ -129,7 +129,7 @@ static void check_round64(const ulp_backend *b, const ulp_format *f, ulp_rule ru
 
 static void check_rule(const ulp_format *f, ulp_rule rule, ulp_stream s) {
     const size_t turn = rule.mode + (size_t)f->bits,
-                 n = rule.overflow == ULP_OVERFLOW_DEFAULT && turn % thinned(4) == 0 ? N : FEW;
+                 n = rule.overflow == ULP_OVERFLOW_DEFAULT && turn % thinned(8) == 0 ? N : FEW;
     ulp_stats expected = {0};
     for (size_t i = 0; i < n; i++) {
         uint32_t word = word_at(rule, s, i);

@@ -140,8 +140,10 @@ static const char *const formats[] = {"fp16",  "bf16", "e5m2",       "e4m3",    
                                       "e8m22", "fp32", "bf16:nosub", "fp16:sat", "binary8p1se", "e5m0"};
 static const char *const forms[] = {"serial", "chunk7", "split", "pairwise", "kahan"};
 
+/* A thinned loop begins at another format for some of the forms. */
 static void test_form(void **state) {
-    for (size_t i = 0; i < COUNT_OF(formats); i += thinned(3)) check_all(*state, formats[i], (int)i);
+    for (size_t i = strlen(*state) % thinned(4); i < COUNT_OF(formats); i += thinned(4))
+        check_all(*state, formats[i], (int)i);
 }
 
 int main(void) {
