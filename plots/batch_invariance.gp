@@ -18,13 +18,15 @@ eval measure_all("of('schedule') && column('parts') == 1", "column('value')")
 has_errors = hits > 0
 least_error = least
 most_error = most
+eval measure_all("of('schedule')", "column('value')")
+schedules = hits
 average = summary(csv, "distinct", "binary32")
 if (!has_sums && !has_tokens && !has_model) { eval figure_refuse("batch_invariance", "needs rows of sums, tokens or completions") }
 missing(options) = sprintf("not in this run:\nneeds %s", options)
 
 do for [file in figure_files] {
     eval figure_panels("batch_invariance", file, 1160, 860)
-    eval heading(0.965, average == average ? sprintf("One sum has %.0f different results, one for each way to split it; close decisions depend on them", average) : "What the schedule of a sum changes", \
+    eval heading(0.965, average == average ? sprintf("Split in %d ways, a sum has %.0f different results, and close decisions depend on them", schedules, average) : "What the schedule of a sum changes", \
                  0.932, sprintf("A schedule cuts a sum of %s products into parts, adds some products at a time, and joins the parts. Kernels choose it by the size of the batch.", option(csv, "k")))
     eval panel(0.075, 0.47, 0.575, 0.87)
     set title sprintf("Results of one sum under all schedules, %g sums in binary32", sums)
