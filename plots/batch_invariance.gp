@@ -81,7 +81,7 @@ do for [file in figure_files] {
     if (has_tokens) {
         plot csv using (of("tokens") ? column("value") : NaN):"law" with lines linewidth 2 linecolor rgb grey title "expected: density of close decisions × change", \
              csv using (of("tokens") && column("count") > 0 ? column("value") : NaN):"count" with points pointtype 7 pointsize 0.9 linecolor rgb red title "counted, where not zero", \
-             csv using (of("tokens") && (column("bits") == 8 || column("bits") == 12 || column("bits") == 16 || column("bits") == 24) ? column("value") : NaN):"law":(sprintf("%d bits", column("bits"))) with labels offset 0.8,-0.8 left font small_font textcolor rgb ink
+             csv using (of("tokens") && int(column("bits")) % 4 == 0 ? column("value") : NaN):"law":(sprintf("%d bits", column("bits"))) with labels offset 0.8,-0.8 left font small_font textcolor rgb ink
     } else {
         set label 11 missing("--bits") at graph 0.5,0.5 center textcolor rgb grey font label_font
         plot 1 linecolor rgb pale

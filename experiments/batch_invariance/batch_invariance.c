@@ -59,6 +59,9 @@ static const ulp_column columns[] = {
 
 static ulp_status plan(ulp_plan *plan) {
     const settings *s = plan->settings;
+    ulp_error error = {0};
+    const ulp_status status = check_completions(s, &error);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s", error.text);
     ulp_plan_add(plan, &(point){SCHEDULE, 0}, 0, "sums");
     for (size_t i = 0; i < s->bits.count; i++)
         ulp_plan_add(plan, &(point){TOKENS, s->bits.at[i]}, 0, "tokens %lld", (long long)s->bits.at[i]);

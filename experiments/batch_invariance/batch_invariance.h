@@ -54,6 +54,9 @@ ulp_status put_sums(const ulp_task *task);
 ulp_status put_tokens(const ulp_task *task, int64_t bits);
 ulp_status put_completions(const ulp_task *task, int64_t bits);
 
+/* Whether the settings of completions fit together; error gets a sentence. */
+ulp_status check_completions(const settings *s, ulp_error *error);
+
 /* A row without numbers. */
 row row_of(const ulp_task *task, int kind);
 

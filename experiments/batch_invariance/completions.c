@@ -26,27 +26,27 @@ static ulp_status fail(const ulp_task *task, ulp_status status, const ulp_error 
     return status == ULP_OK ? status : ulp_task_fail(task, status, "%s", error->text);
 }
 
-static ulp_status read_model(const ulp_task *task, model *m) {
-    const settings *s = task->settings;
+static ulp_status read_model(model *m, const settings *s, ulp_error *error) {
     char words[ULP_NAMED_LAYERS_MAX];
-    ulp_error error = {0};
-    ULP_TRY(fail(task, ulp_data_load(&m->data, s->set, s->data, s->seed, &error), &error));
-    if (!m->data.tokens) return ulp_task_fail(task, ULP_BAD_ARGUMENT, "--set: '%s' has no text", s->set);
-    ULP_TRY(
-        fail(task, ulp_net_parse(&m->net, ulp_named_net_words(words, s->net, &m->data), m->data.dims, &error), &error));
-    ULP_TRY(fail(task, ulp_optimizer_parse(&m->optimizer, s->optimizer, &error), &error));
+    ULP_TRY(ulp_data_load(&m->data, s->set, s->data, s->seed, error));
+    if (!m->data.tokens) return ulp_fail(error, ULP_BAD_ARGUMENT, "--set: '%s' is no text", s->set);
+    ULP_TRY(ulp_net_parse(&m->net, ulp_named_net_words(words, s->net, &m->data), m->data.dims, error));
+    ULP_TRY(ulp_optimizer_parse(&m->optimizer, s->optimizer, error));
     m->optimizer.rate = s->rate;
     m->optimizer.cosine = (uint32_t)s->steps;
     m->prompts = (size_t)s->completions;
     m->length = (size_t)s->length + PROMPT;
-    if (m->data.n - m->data.n_train < m->prompts)
-        return ulp_task_fail(task, ULP_BAD_ARGUMENT, "--completions: %zu, but the set has %zu held-out texts",
-                             m->prompts, m->data.n - m->data.n_train);
-    m->weight = malloc(m->net.params * sizeof *m->weight);
     m->places = m->net.in.h;
+    if (m->data.n - m->data.n_train < m->prompts)
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "--completions: %zu, but the set holds out %zu texts", m->prompts,
+                        m->data.n - m->data.n_train);
+    if (m->places < PROMPT)
+        return ulp_fail(error, ULP_BAD_ARGUMENT, "--set: texts of %zu characters; %d or more are needed", m->places,
+                        (int)PROMPT);
+    m->weight = malloc(m->net.params * sizeof *m->weight);
     m->token = calloc(SCHEDULES * m->prompts, m->length);
     m->choice = calloc(SCHEDULES * m->prompts, m->places);
-    return m->weight && m->token && m->choice ? ULP_OK : ULP_NO_MEMORY;
+    return m->weight && m->token && m->choice ? ULP_OK : ulp_fail(error, ULP_NO_MEMORY, "no memory for a model");
 }
 
 static void release_model(model *m) {
@@ -174,9 +174,26 @@ static void put_rows(const ulp_task *task, const model *m, int64_t bits) {
     }
 }
 
+ulp_status check_completions(const settings *s, ulp_error *error) {
+    model m = {0};
+    ulp_policy policy;
+    const ulp_train_options options = {.net = &m.net,
+                                       .policy = &policy,
+                                       .optimizer = &m.optimizer,
+                                       .batch = (size_t)s->batch,
+                                       .seed = s->seed,
+                                       .backend = s->backend};
+    ulp_policy_binary32(&policy);
+    ulp_status status = read_model(&m, s, error);
+    if (status == ULP_OK) status = ulp_train_check(&m.data, &options, error);
+    release_model(&m);
+    return status;
+}
+
 ulp_status put_completions(const ulp_task *task, int64_t bits) {
     model m = {0};
-    ulp_status status = read_model(task, &m);
+    ulp_error error = {0};
+    ulp_status status = fail(task, read_model(&m, task->settings, &error), &error);
     if (status == ULP_OK) status = train(task, &m);
     for (int j = 0; j < SCHEDULES && status == ULP_OK; j++) {
         status = complete(task, &m, bits, j);

@@ -175,6 +175,8 @@ holds "every digit is written once" [ "$(grep -c ',pixel,' t.csv)" -eq 48 ]
 complains 2 "swamping --chunks 1.5" '1.5: has to be a whole number' "$BIN/swamping" --quick --chunks 1.5
 exits 2 "block_fma with a datapath of other inputs" "$BIN/block_fma" --quick --datapath h100-bf16
 says 'h100-bf16: needs binary16 inputs' err.txt "it names it"
+complains 2 "completions by a net without text" "the net has to end with a row of outputs" "$BIN/batch_invariance" --quick --net fc10 --out none.csv
+complains 2 "more completions than held-out texts" "holds out 409 texts" "$BIN/batch_invariance" --quick --completions 9999 --out none.csv
 exits 2 "trees of integers" "$BIN/trees" --quick --datapath int8
 exits 2 "trees of several words" "$BIN/trees" --quick --datapath h100-bf16:words=2
 exits 2 "multiword with block scales" "$BIN/multiword" --quick --datapath b200-e2m1-nvf4
