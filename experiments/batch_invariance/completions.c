@@ -197,7 +197,7 @@ ulp_status put_completions(const ulp_task *task, int64_t bits) {
     if (status == ULP_OK) status = train(task, &m);
     for (int j = 0; j < SCHEDULES && status == ULP_OK; j++) {
         status = complete(task, &m, bits, j);
-        if (ulp_task_progress(task, 0.5 + 0.5 * (double)(j + 1) / SCHEDULES)) break;
+        if (ulp_task_progress(task, 0.5 + 0.5 * (double)(j + 1) / (double)SCHEDULES)) break;
     }
     if (status == ULP_OK) put_rows(task, &m, bits);
     release_model(&m);
