@@ -163,13 +163,6 @@ static void spread_factors(double *f, const blocks *k, const job *w, const unit 
     }
 }
 
-static void divide_row(double *restrict q, const float *restrict x, const double *restrict f, size_t n) {
-    for (size_t c = 0; c < n; c++) {
-        const double quotient = (double)x[c] / f[c], remainder = ULP_FMA(-quotient, f[c], (double)x[c]);
-        q[c] = ulp_to_odd(quotient, remainder);
-    }
-}
-
 static void multiply_row(float *restrict y, const double *restrict e, const double *restrict f, size_t n) {
     for (size_t c = 0; c < n; c++) y[c] = (float)(e[c] * f[c]);
 }
@@ -185,7 +178,7 @@ static ulp_status cast_quotients(const job *w, const unit *u) {
         ulp_rounding how = {&w->cast->block.element, w->cast->rule, w->cast->stream, NULL};
         how.rule.overflow = how.format->is_fixed ? ULP_OVERFLOW_SYM : ULP_OVERFLOW_SAT;
         how.stream.first += at;
-        divide_row(q, w->x + at, f, u->columns);
+        ulp_blocks_divide(q, w->x + at, f, u->columns);
         ULP_TRY(ULP_CPU(ulp_cpu_round64)(q, q, u->columns, how));
         multiply_row(w->y + at, q, f, u->columns);
     }

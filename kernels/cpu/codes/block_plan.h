@@ -75,6 +75,14 @@ ulp_status ULP_CPU(ulp_blocks_elements)(uint8_t *to, blocks *k, const float *x, 
 ulp_status ULP_CPU(ulp_blocks_codes)(uint8_t *to, uint8_t *scales, const float *x, size_t n, size_t at,
                                      const block_plan *p);
 
+/* q (n) = x (n) / f (n), rounded to odd. */
+ULP_INLINE void ulp_blocks_divide(double *restrict q, const float *restrict x, const double *restrict f, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const double quotient = (double)x[i] / f[i], remainder = ULP_FMA(-quotient, f[i], (double)x[i]);
+        q[i] = ulp_to_odd(quotient, remainder);
+    }
+}
+
 /* y (rows,columns) = the values of x (rows,columns), of a cast with groups of blocks that have one correction. */
 ulp_status ULP_CPU(ulp_block_groups)(float *y, const float *x, size_t rows, size_t columns, const ulp_block_cast *cast);
 
