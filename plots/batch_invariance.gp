@@ -1,6 +1,7 @@
 # batch_invariance.gp - results of one sum under many schedules, their errors, and the tokens that a schedule changes.
 load "plots/style.gp"
 eval figure_of_both("batch_invariance")
+eval figure_curves(csv, "changed,several")
 
 of(kind) = strcol("kind") eq kind
 schedule(join, tile) = of("schedule") && strcol("join") eq join && column("tile") == tile
@@ -99,8 +100,8 @@ do for [file in figure_files] {
     set ytics format "%g"
     set key at graph 0.98,0.97 right top Left reverse samplen 1.5
     if (has_model) {
-        plot csv using (of("decision") ? column("bits") : NaN):(100.0 * column("count") / column("number")) with linespoints pointtype 7 pointsize 0.9 linewidth 2 linecolor rgb red title sprintf("likeliest next characters, of %g", places), \
-             "< awk -F, 'NR == 1 {print \"bits,share\"} $1 == \"several\" {print $2 \",\" 100 * $3}' results/batch_invariance.summary.csv" using 1:2 with linespoints pointtype 6 pointsize 0.9 linewidth 2 linecolor rgb blue title sprintf("completions of %s texts", option(csv, "completions"))
+        plot rows("curve model") using "x":"changed" with linespoints pointtype 7 pointsize 0.9 linewidth 2 linecolor rgb red title sprintf("likeliest next characters, of %g", places), \
+             rows("curve model") using "x":"several" with linespoints pointtype 6 pointsize 0.9 linewidth 2 linecolor rgb blue title sprintf("completions of %s texts", option(csv, "completions"))
     } else {
         set label 11 missing("--widths") at graph 0.5,0.5 center textcolor rgb grey font label_font
         plot [7:25] 0 linecolor rgb pale

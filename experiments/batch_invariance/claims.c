@@ -68,9 +68,9 @@ static void print_completions(ulp_claims *c) {
         ulp_sheet_put_row(sheet, "%lld,%.2f,%lld,%lld,%.2f", (long long)s->widths.at[i], 100 * n.changed,
                           (long long)n.texts, (long long)n.several, n.mean);
         ULP_SHEET_PUT_IF(n.several > 0, sheet, "%.1f", (double)n.characters / (double)n.several);
-        ulp_summary(c, "completions", n.mean, "%lld", (long long)s->widths.at[i]);
-        ulp_summary(c, "changed", n.changed, "%lld", (long long)s->widths.at[i]);
-        ulp_summary(c, "several", (double)n.several / (double)n.texts, "%lld", (long long)s->widths.at[i]);
+        ulp_summary(c, "completions", n.mean, "model %lld", (long long)s->widths.at[i]);
+        ulp_summary(c, "changed", 100 * n.changed, "model %lld", (long long)s->widths.at[i]);
+        ulp_summary(c, "several", 100 * (double)n.several / (double)n.texts, "model %lld", (long long)s->widths.at[i]);
     }
     ulp_sheet_print(sheet, c->file);
 }

@@ -97,18 +97,9 @@ static ulp_status policy_of(ulp_policy *policy, int number, int64_t bits, ulp_er
 
 /* choice (places) = the likeliest characters after the places of held-out text i; z (places,classes) is room. */
 static ulp_status choose(ulp_trainer *t, const model *m, size_t i, float *z, uint8_t *choice) {
-    const size_t T = m->places, C = m->data.classes;
-    const ulp_backend *backend = t->pass.run.backend;
-    for (size_t k = 0; k < T; k++) z[k] = (float)m->data.pixel[(m->data.n_train + i) * T + k];
-    t->pass.now = (ulp_pass_now){.step = t->step, .evaluation = 1, .B = 1, .first = m->data.n_train + i};
-    ULP_TRY(backend->upload(t->model.tensor[0], z, T * sizeof *z));
-    ULP_TRY(ulp_model_forward(&t->model, &t->pass, t->optimizer.weight));
-    ULP_TRY(backend->download(z, t->model.tensor[t->model.net.count], T * C * sizeof *z));
-    for (size_t k = 0; k < T; k++) {
-        size_t best = 0;
-        for (size_t c = 1; c < C; c++) best = z[k * C + c] > z[k * C + best] ? c : best;
-        choice[k] = (uint8_t)best;
-    }
+    const size_t sample = m->data.n_train + i;
+    ULP_TRY(ulp_trainer_outputs(t, z, m->data.pixel + sample * m->places, m->places, sample));
+    for (size_t k = 0; k < m->places; k++) choice[k] = (uint8_t)ulp_likeliest(z + k * m->data.classes, m->data.classes);
     return ULP_OK;
 }
 
@@ -123,7 +114,7 @@ static ulp_status complete(const ulp_task *task, const model *m, int64_t bits, i
     if (status == ULP_OK) status = ulp_optimizer_start(&trainer->optimizer, &trainer->pass, m->weight);
     for (size_t i = 0; i < m->prompts && status == ULP_OK; i++) {
         uint8_t *token = m->token + ((size_t)number * m->prompts + i) * m->length;
-        memcpy(token, m->data.pixel + (m->data.n_train + i) * m->data.length, PROMPT);
+        memcpy(token, m->data.pixel + (m->data.n_train + i) * m->places, PROMPT);
         status = ulp_trainer_sample(trainer, token, PROMPT, m->length, (ulp_sampling){0.0, s->seed});
         if (status == ULP_OK)
             status = choose(trainer, m, i, z, m->choice + ((size_t)number * m->prompts + i) * m->places);

@@ -1,11 +1,11 @@
 /* sums.c - dot products under every schedule: errors, numbers of different results, batches, the pairwise sum. */
 #include "batch_invariance.h"
+#include "experiments/harness/claims/spread.h"
 #include "sim/tensor.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_PARTS = 64 };
 
@@ -14,7 +14,7 @@ typedef struct machine {
     ulp_arena arena;
     size_t sums, k;
     float *a, *b;                     /* (sums,k), (k) */
-    float *part, *joined;             /* (MOST_PARTS,sums), (sums) */
+    float *part;                      /* (MOST_PARTS,sums) */
     double *wide_a, *wide_b, *wide_y; /* a row of a, b, a sum */
 } machine;
 
@@ -23,7 +23,6 @@ static void carve(void *own, ulp_arena *arena) {
     m->a = ulp_arena_take(arena, m->sums * m->k);
     m->b = ulp_arena_take(arena, m->k);
     m->part = ulp_arena_take(arena, MOST_PARTS * m->sums);
-    m->joined = ulp_arena_take(arena, m->sums);
     m->wide_a = ulp_arena_take64(arena, m->k);
     m->wide_b = ulp_arena_take64(arena, m->k);
     m->wide_y = ulp_arena_take64(arena, 1);
@@ -42,44 +41,42 @@ static ulp_status add(const machine *m, float *y, const float *x, const float *z
                            (ulp_rounding){&fp32, {0}, {0, 0, 0}, NULL});
 }
 
-/* part (parts,sums): the sum of each part, for `sums` sums from sum `first` on; `length` is k or less. */
-static ulp_status sum_parts(const machine *m, const schedule *s, size_t first, size_t sums, size_t length) {
-    const size_t each = length / (size_t)s->parts;
-    char name[64];
+/* y (sums), backend memory = the sums of `length` products from product `from` on, for sums from sum `first` on, in
+ * `parts` parts that are added one after the other. */
+static ulp_status sum(const machine *m, float *y, const schedule *s, size_t parts, size_t first, size_t sums,
+                      size_t from, size_t length) {
+    const ulp_gemm_shape shape = {.m = sums, .n = 1, .k = length, .lda = m->k, .ldb = 1, .ldc = 1};
+    char name[96], split[48] = "";
     ulp_datapath d;
-    snprintf(name, sizeof name, "block%d:fp32:rne", (int)s->tile);
-    ULP_TRY(ulp_datapath_parse(&d, s->tile == 1 ? "fp32" : name));
-    for (size_t p = 0; p < (size_t)s->parts; p++) {
-        const size_t from = p * each, n = p + 1 == (size_t)s->parts ? length - from : each;
-        const ulp_gemm_shape shape = {.m = sums, .n = 1, .k = n, .lda = m->k, .ldb = 1, .ldc = 1};
-        ULP_TRY(ulp_backend_gemm(m->arena.backend, m->part + p * sums, m->a + first * m->k + from, m->b + from, &shape,
-                                 (ulp_summation){.datapath = &d}));
+    if (parts > 1) snprintf(split, sizeof split, ":split-k=%zu:fp32", parts);
+    snprintf(name, sizeof name, "block%d:fp32:rne%s", (int)s->tile, split);
+    ULP_TRY(ulp_datapath_parse(&d, name));
+    return ulp_backend_gemm(m->arena.backend, y, m->a + first * m->k + from, m->b + from, &shape,
+                            (ulp_summation){.datapath = &d});
+}
+
+/* part (parts,sums): the parts become their sum, pairs of neighbours at a time. */
+static ulp_status join(const machine *m, size_t parts, size_t sums) {
+    for (; parts > 1; parts = (parts + 1) / 2) {
+        for (size_t i = 0; i + 1 < parts; i += 2)
+            ULP_TRY(add(m, m->part + i / 2 * sums, m->part + i * sums, m->part + (i + 1) * sums, sums));
+        if (parts % 2)
+            ULP_TRY(ulp_tensor_copy(m->arena.backend, m->part + parts / 2 * sums, m->part + (parts - 1) * sums, sums));
     }
     return ULP_OK;
 }
 
-/* y (sums) = the joined sums of the parts, host memory. */
-static ulp_status join_parts(const machine *m, const schedule *s, size_t sums, float *y) {
-    float *const x = m->joined;
-    size_t count = (size_t)s->parts;
-    if (s->join == TREE) {
-        for (; count > 1; count = (count + 1) / 2) {
-            for (size_t i = 0; i + 1 < count; i += 2)
-                ULP_TRY(add(m, m->part + i / 2 * sums, m->part + i * sums, m->part + (i + 1) * sums, sums));
-            if (count % 2)
-                ULP_TRY(
-                    ulp_tensor_copy(m->arena.backend, m->part + count / 2 * sums, m->part + (count - 1) * sums, sums));
-        }
-        return m->arena.backend->download(y, m->part, sums * sizeof *y);
+/* y (sums), host memory = the sums of the first `length` products under a schedule. */
+static ulp_status run_schedule(const machine *m, const schedule *s, size_t first, size_t sums, size_t length,
+                               float *y) {
+    const size_t parts = (size_t)s->parts, each = length / parts;
+    if (s->join == SERIAL) ULP_TRY(sum(m, m->part, s, parts, first, sums, 0, length));
+    else {
+        for (size_t p = 0; p < parts; p++)
+            ULP_TRY(sum(m, m->part + p * sums, s, 1, first, sums, p * each, p + 1 < parts ? each : length - p * each));
+        ULP_TRY(join(m, parts, sums));
     }
-    ULP_TRY(ulp_tensor_copy(m->arena.backend, x, m->part, sums));
-    for (size_t i = 1; i < count; i++) ULP_TRY(add(m, x, x, m->part + i * sums, sums));
-    return m->arena.backend->download(y, x, sums * sizeof *y);
-}
-
-static ulp_status run_schedule(const machine *m, const schedule *s, size_t first, size_t sums, float *y) {
-    ULP_TRY(sum_parts(m, s, first, sums, m->k));
-    return join_parts(m, s, sums, y);
+    return m->arena.backend->download(y, m->part, sums * sizeof *y);
 }
 
 /* Schedule `number` of the settings: serial ones, then trees of several parts. 0 if there is none. */
@@ -131,15 +128,10 @@ static void put_schedule(const ulp_task *task, const schedule *s, const float *y
     ulp_row_put(task->rows, &r);
 }
 
-static int by_value(const void *x, const void *y) {
-    const double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
-/* The different numbers among x (n), which is sorted. */
+/* The number of different numbers in x (n), which is sorted then. */
 static int64_t distinct(double *x, size_t n) {
     int64_t count = n > 0;
-    qsort(x, n, sizeof *x, by_value);
+    ulp_sort_numbers(x, n);
     for (size_t i = 1; i < n; i++) count += x[i] != x[i - 1];
     return count;
 }
@@ -180,7 +172,7 @@ static ulp_status put_batches(const ulp_task *task, const machine *m, const sche
         row r = row_of(task, BATCH);
         const size_t sums = m->sums < 200 ? m->sums : 200;
         for (size_t i = 0; i < sums; i += sizes[b])
-            ULP_TRY(run_schedule(m, s, i, sums - i < sizes[b] ? sums - i : sizes[b], room + i));
+            ULP_TRY(run_schedule(m, s, i, sums - i < sizes[b] ? sums - i : sizes[b], m->k, room + i));
         r.tile = s->tile, r.parts = s->parts, r.join = s->join, r.number = (int64_t)sizes[b];
         r.count = (int64_t)differences(y, room, sums);
         ulp_row_put(task->rows, &r);
@@ -195,10 +187,9 @@ static ulp_status put_pairwise(const ulp_task *task, const machine *m, float *y,
     ulp_datapath d;
     row r = row_of(task, PAIRWISE);
     ULP_TRY(ulp_datapath_parse(&d, "pairwise:fp32:rne"));
-    ULP_TRY(sum_parts(m, &s, 0, m->sums, MOST_PARTS));
-    ULP_TRY(join_parts(m, &s, m->sums, y));
-    ULP_TRY(ulp_backend_gemm(m->arena.backend, m->joined, m->a, m->b, &shape, (ulp_summation){.datapath = &d}));
-    ULP_TRY(m->arena.backend->download(room, m->joined, m->sums * sizeof *room));
+    ULP_TRY(run_schedule(m, &s, 0, m->sums, MOST_PARTS, y));
+    ULP_TRY(ulp_backend_gemm(m->arena.backend, m->part, m->a, m->b, &shape, (ulp_summation){.datapath = &d}));
+    ULP_TRY(m->arena.backend->download(room, m->part, m->sums * sizeof *room));
     r.tile = 1, r.parts = MOST_PARTS, r.join = TREE;
     r.count = (int64_t)differences(y, room, m->sums);
     ulp_row_put(task->rows, &r);
@@ -220,7 +211,7 @@ static ulp_status put_rows(const ulp_task *task, machine *m, const host *h, size
     ULP_TRY(exact_sums(m, h->a, h->b, h->wide, h->exact));
     for (size_t i = 0; schedule_at(s, i, &now); i++) {
         float *const y = h->all + i * m->sums;
-        ULP_TRY(run_schedule(m, &now, 0, m->sums, y));
+        ULP_TRY(run_schedule(m, &now, 0, m->sums, m->k, y));
         put_schedule(task, &now, y, h->exact, m->sums);
         ULP_TRY(put_batches(task, m, &now, y, h->room));
         if (ulp_task_progress(task, (double)(i + 1) / (double)schedules)) return ULP_OK;

@@ -1,6 +1,8 @@
 /* tokens.c - the largest of 256 logits under two schedules: how many tokens change, beside the law. */
 #include "batch_invariance.h"
+#include "experiments/harness/claims/spread.h"
 #include "sim/tensor.h"
+#include "sim/train/sample.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -65,13 +67,6 @@ static ulp_status fill(const ulp_task *task, const machine *m, const host *h) {
     return m->arena.backend->download(h->exact, m->wide, m->tokens * VOCABULARY * sizeof *h->exact);
 }
 
-/* The lowest index of the largest number. */
-static size_t largest(const float *x) {
-    size_t at = 0;
-    for (size_t j = 1; j < VOCABULARY; j++) at = x[j] > x[at] ? j : at;
-    return at;
-}
-
 /* The indices of the two largest numbers. */
 static void two_largest(const double *x, size_t at[2]) {
     at[0] = x[1] > x[0], at[1] = !at[0];
@@ -81,15 +76,10 @@ static void two_largest(const double *x, size_t at[2]) {
     }
 }
 
-static int by_value(const void *x, const void *y) {
-    const double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 /* The density at 0 of the gaps (n): from the twentieth of the gaps that are least. */
 static double density(double *gap, size_t n) {
     const size_t few = n / 20 > 0 ? n / 20 : 1;
-    qsort(gap, n, sizeof *gap, by_value);
+    ulp_sort_numbers(gap, n);
     return (double)few / (double)n / gap[few - 1];
 }
 
@@ -104,7 +94,7 @@ static void put_row(const ulp_task *task, const host *h, size_t tokens, int64_t 
         two_largest(exact, at);
         h->gap[i] = exact[at[0]] - exact[at[1]];
         sum += fabs(((double)split[at[0]] - (double)one[at[0]]) - ((double)split[at[1]] - (double)one[at[1]]));
-        r.count += largest(one) != largest(split);
+        r.count += ulp_likeliest(one, VOCABULARY) != ulp_likeliest(split, VOCABULARY);
     }
     r.tile = TOKEN_TILE, r.parts = TOKEN_PARTS, r.bits = bits, r.number = (int64_t)tokens;
     r.value = sum / (double)tokens;

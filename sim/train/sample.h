@@ -27,5 +27,12 @@ typedef struct ulp_sampling {
  * temperature that is negative or not finite; ULP_NO_MEMORY. */
 ulp_status ulp_trainer_sample(ulp_trainer *trainer, uint8_t *token, size_t given, size_t count, ulp_sampling how);
 
+/* z (T,C), host memory = the outputs after each place of n tokens, n <= T; the places behind them hold token 0.
+ * Roundings take the random words of sample `sample`. */
+ulp_status ulp_trainer_outputs(ulp_trainer *trainer, float *z, const uint8_t *token, size_t n, uint64_t sample);
+
+/* The place of the largest of z (C), the first one of equals. */
+size_t ulp_likeliest(const float *z, size_t C);
+
 ULP_C_END
 #endif

@@ -69,7 +69,8 @@ static void add_patterns(const ulp_format *f, uint64_t seed) {
     for (size_t i = 0; i < 8000 / thinned(5); i++) add_code(f, next_random(&seed) % (f->max_code + 1));
 }
 
-/* Add codes: of registered formats of up to 16 bits all codes, of other formats every 7th code. */
+/* Add codes: all codes of formats of up to 8 bits, in complete loops of registered formats of up to 16 bits, too; of
+ * other formats of up to 16 bits every 7th code. */
 static void add_inner(const ulp_format *f, size_t row) {
     if (f->bits > 16) {
         add_patterns(f, row);
